@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Checks that includes point up the list of layers only.
+
+usage: check_layers.py [ROOT]
+
+A file of src/<layer>/ may include headers of its own layer and of those before it in LAYERS.  The
+program (cli) includes the public headers and its own only, which shows that the public API is
+enough.  Public headers include public headers only.  Libraries of others stay where OUTSIDE says.
+A C file that the build does not list is a fault too.
+Exit status: 0 clean, 1 with one line per fault.
+"""
+import os
+import re
+import sys
+
+LAYERS = ["base", "spatial", "model", "assembly", "formulation", "integrate", "observe",
+          "simulate", "io", "cli"]
+OUTSIDE = {"arkode": "integrate", "cvode": "integrate", "nvector": "integrate",
+           "sundials": "integrate", "sunmatrix": "integrate", "sunlinsol": "integrate",
+           "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io"}
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+
+
+def sources(folder):
+    for where, _, names in sorted(os.walk(folder)):
+        for name in sorted(names):
+            if name.endswith((".c", ".h", ".inl", ".def")):
+                yield os.path.join(where, name)
+
+
+def includes(path):
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            match = INCLUDE.match(line)
+            if match:
+                yield number, match.group(1) == '"', match.group(2)
+
+
+def fault(layer, quoted, header):
+    """Why a file of `layer` (None: a public header) may not include `header`, or None."""
+    first = header.split("/")[0]
+    if not quoted:
+        home = OUTSIDE.get(first)
+        return "belongs to %s only" % home if home not in (None, layer) else None
+    if layer is None:
+        return "a public header may include <linkwork/...> only"
+    if first not in LAYERS:
+        return 'is not written as "<layer>/..."'
+    if layer == "cli" and first != "cli":
+        return "the program may include <linkwork/...> only"
+    if LAYERS.index(first) > LAYERS.index(layer):
+        return "%s is below %s" % (first, layer)
+    return None
+
+
+def unlisted(root):
+    """C files of src and tests that no CMakeLists.txt names."""
+    for folder, lists, ending in (("src", "CMakeLists.txt", ".c"),
+                                  ("tests", "tests/CMakeLists.txt", "")):
+        with open(os.path.join(root, lists), encoding="utf-8") as file:
+            listed = set(re.split(r"[\s()]+", file.read()))
+        base = root if folder == "src" else os.path.join(root, folder)
+        for path in sources(os.path.join(root, folder)):
+            name = os.path.relpath(path, base)
+            if name.endswith(".c") and not {name, name[:-2] + ending} & listed:
+                yield os.path.relpath(path, root), lists
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..")
+    faults = files = 0
+    for top in ("include", "src"):
+        for path in sources(os.path.join(root, top)):
+            files += 1
+            shown = os.path.relpath(path, root)
+            layer = shown.split(os.sep)[1] if top == "src" else None
+            if layer is not None and layer not in LAYERS:
+                print("%s: folder %s is not a layer" % (shown, layer))
+                faults += 1
+                continue
+            for number, quoted, header in includes(path):
+                why = fault(layer, quoted, header)
+                if why:
+                    print("%s:%d: %s: %s" % (shown, number, header, why))
+                    faults += 1
+    for path, lists in unlisted(root):
+        print("%s: not listed in %s" % (path, lists))
+        faults += 1
+    if not files:
+        print("%s: no sources there" % root)
+        return 1
+    print("%d files, %d faults" % (files, faults))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
