@@ -1,0 +1,10 @@
+// linkwork.h -- everything.
+#ifndef LINKWORK_LINKWORK_H
+#define LINKWORK_LINKWORK_H
+#include <linkwork/base.h>
+#include <linkwork/dynamics.h>
+#include <linkwork/io.h>
+#include <linkwork/model.h>
+#include <linkwork/simulate.h>
+#include <linkwork/spatial.h>
+#endif

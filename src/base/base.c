@@ -1,0 +1,180 @@
+// base.c -- status texts, errors, arena, nearest name.
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *lw_status_text(lw_status status)
+{
+    switch (status) {
+#define X(name, value, text)                                                                       \
+    case LW_##name: return text;
+        LW_STATUS_LIST(X)
+#undef X
+    default: return "unknown status";
+    }
+}
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+const char *lw_version(void)
+{
+    return STRING(LW_VERSION_MAJOR) "." STRING(LW_VERSION_MINOR) "." STRING(LW_VERSION_PATCH);
+}
+
+// ---------------------------------------------------------------------------------------- errors
+
+lw_status lwi_fail_v(lw_error *error, lw_status status, const char *format, va_list arguments)
+{
+    if (error) {
+        memset(error, 0, sizeof *error);
+        error->status = status;
+        vsnprintf(error->text, sizeof error->text, format, arguments);
+    }
+    return status;
+}
+
+lw_status lwi_fail(lw_error *error, lw_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    lwi_fail_v(error, status, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+lw_status lwi_fail_at(lw_error *error, lw_status status, const char *file, int line, int column,
+                      const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    lwi_fail_v(error, status, format, arguments);
+    va_end(arguments);
+    if (error) {
+        lwi_copy_text(error->file, sizeof error->file, file ? file : "");
+        error->line = line;
+        error->column = column;
+    }
+    return status;
+}
+
+void lwi_copy_text(char *to, size_t size, const char *from)
+{
+    const size_t length = strlen(from) < size - 1 ? strlen(from) : size - 1;
+    memcpy(to, from, length);
+    to[length] = 0;
+}
+
+// ------------------------------------------------------------------------------------------ names
+
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+// Levenshtein distance of the first 63 bytes.
+static int edit_distance(const char *a, const char *b)
+{
+    enum { MOST = 64 };
+    int row[MOST];
+    const int na = smaller((int)strnlen(a, MOST - 1), MOST - 1);
+    const int nb = smaller((int)strnlen(b, MOST - 1), MOST - 1);
+    for (int j = 0; j <= nb; j++) row[j] = j;
+    for (int i = 1; i <= na; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= nb; j++) {
+            const int change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = smaller(change, 1 + smaller(row[j], row[j - 1]));
+        }
+    }
+    return row[nb];
+}
+
+const char *lwi_nearest(const char *name, const char *const *names, int count)
+{
+    const char *best = NULL;
+    int least = 1 + (int)(strnlen(name, 63) + 1) / 2; // more than half the letters differ: not near
+    for (int i = 0; i < count; i++) {
+        const int distance = edit_distance(name, names[i]);
+        if (distance < least) {
+            least = distance;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+const char *lw_nearest(const char *name, const char *const *names, int count)
+{
+    return name && names ? lwi_nearest(name, names, count) : NULL;
+}
+
+// ----------------------------------------------------------------------------------------- memory
+
+typedef struct lwi_chunk {
+    struct lwi_chunk *next;
+    size_t used, size; // of the bytes behind the header
+} lwi_chunk;
+
+enum { ALIGNMENT = 64, CHUNK = 1 << 16 };
+
+void *lwi_allocate(const lw_allocator *allocator, size_t bytes)
+{
+    return allocator && allocator->allocate ? allocator->allocate(allocator->user, bytes) : malloc(bytes);
+}
+
+void lwi_release(const lw_allocator *allocator, void *block)
+{
+    if (!block) return;
+    if (allocator && allocator->allocate)
+        allocator->release(allocator->user, block);
+    else
+        free(block);
+}
+
+void lwi_arena_init(lwi_arena *arena, const lw_allocator *allocator)
+{
+    memset(arena, 0, sizeof *arena);
+    if (allocator) arena->allocator = *allocator;
+}
+
+void lwi_arena_free(lwi_arena *arena)
+{
+    for (lwi_chunk *chunk = arena->chunks; chunk;) {
+        lwi_chunk *next = chunk->next;
+        lwi_release(&arena->allocator, chunk);
+        chunk = next;
+    }
+    arena->chunks = NULL;
+}
+
+static uintptr_t aligned(uintptr_t x)
+{
+    return (x + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+}
+
+void *lwi_arena_push(lwi_arena *arena, size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX / 4) / size) return NULL;
+    const size_t bytes = count * size + ALIGNMENT;
+    lwi_chunk *chunk = arena->chunks;
+    if (!chunk || chunk->size - chunk->used < bytes) {
+        const size_t room = bytes > CHUNK ? bytes : CHUNK;
+        chunk = lwi_allocate(&arena->allocator, sizeof *chunk + room);
+        if (!chunk) return NULL;
+        *chunk = (lwi_chunk){.next = arena->chunks, .size = room};
+        arena->chunks = chunk;
+    }
+    const uintptr_t base = (uintptr_t)(chunk + 1);
+    const uintptr_t start = aligned(base + chunk->used);
+    chunk->used = (size_t)(start - base) + count * size;
+    return memset((void *)start, 0, count * size);
+}
+
+char *lwi_arena_text(lwi_arena *arena, const char *text)
+{
+    const size_t length = strlen(text);
+    char *copy = LWI_PUSH(arena, char, length + 1);
+    if (copy) memcpy(copy, text, length);
+    return copy;
+}

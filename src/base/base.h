@@ -1,0 +1,51 @@
+// base.h -- what everything inside uses: errors, memory, names.  Knows no mechanics.
+#ifndef LWI_BASE_H
+#define LWI_BASE_H
+
+#include <linkwork/base.h>
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+/** Passes a failure up. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        const lw_status try_status_ = (call);                                                      \
+        if (try_status_ != LW_OK) return try_status_;                                              \
+    } while (0)
+
+#define LWI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/** Fills *error (may be NULL) and returns `status`.  File, line and column are cleared. */
+lw_status lwi_fail(lw_error *error, lw_status status, const char *format, ...) LW_PRINTF(3, 4);
+lw_status lwi_fail_v(lw_error *error, lw_status status, const char *format, va_list arguments);
+/** The same with a place in a file; `file` may be NULL. */
+lw_status lwi_fail_at(lw_error *error, lw_status status, const char *file, int line, int column,
+                      const char *format, ...) LW_PRINTF(6, 7);
+
+/** Copies at most `size`-1 bytes and always ends the string. */
+void lwi_copy_text(char *to, size_t size, const char *from);
+
+/** The nearest of `names` to `name` by edit distance, or NULL when none is near. */
+const char *lwi_nearest(const char *name, const char *const *names, int count);
+
+// ---------------------------------------------------------------------------------------- memory
+
+/** Blocks that live and die together.  Everything is zeroed and aligned to 64 bytes. */
+typedef struct lwi_arena {
+    lw_allocator allocator;
+    struct lwi_chunk *chunks;
+} lwi_arena;
+
+void lwi_arena_init(lwi_arena *arena, const lw_allocator *allocator);
+void lwi_arena_free(lwi_arena *arena);
+/** NULL when the allocator fails; count 0 gives a valid pointer. */
+void *lwi_arena_push(lwi_arena *arena, size_t count, size_t size);
+char *lwi_arena_text(lwi_arena *arena, const char *text);
+#define LWI_PUSH(arena, type, count) ((type *)lwi_arena_push((arena), (size_t)(count), sizeof(type)))
+
+/** One plain block from an allocator. */
+void *lwi_allocate(const lw_allocator *allocator, size_t bytes);
+void lwi_release(const lw_allocator *allocator, void *block);
+
+#endif
