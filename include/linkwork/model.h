@@ -1,0 +1,303 @@
+// model.h -- describe a mechanism, check it, and get an immutable model.
+//
+// A mechanism is a graph: bodies are nodes, joints are edges, the ground is body 0.  Nobody
+// declares a tree; any joint may close a loop.  Use: create a builder, add items, create the model,
+// destroy the builder.  A model is const once built and may be read by any number of threads.
+#ifndef LINKWORK_MODEL_H
+#define LINKWORK_MODEL_H
+
+#include <linkwork/base.h>
+#include <linkwork/spatial.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lw_builder lw_builder; ///< a description under construction; one thread
+typedef struct lw_model lw_model;     ///< immutable; shared freely
+
+typedef struct lw_body {
+    int32_t index; ///< 0 is the ground
+} lw_body;
+typedef struct lw_joint {
+    int32_t index; ///< from 0
+} lw_joint;
+/** Something that follows time: 0 nothing, > 0 function number n-1, < 0 input number -n-1. */
+typedef struct lw_signal {
+    int32_t index;
+} lw_signal;
+
+/** Where an item came from, for messages.  Zero: not from a file. */
+typedef struct lw_place {
+    int line, column;
+} lw_place;
+
+// ------------------------------------------------------------------------------------ functions
+
+#define LW_FUNCTION_LIST(X)                                                                        \
+    X(CONSTANT, "constant", "value")                                                               \
+    X(POLYNOMIAL, "polynomial", "c0 + c1 t + c2 t^2 + ...")                                        \
+    X(SINE, "sine", "offset + amplitude sin(omega t + phase)")                                     \
+    X(RAMP, "ramp", "0 until `from`, then rate (t - from)")                                        \
+    X(STEP, "step", "from `from` to `to` between `start` and `end`, twice differentiable")         \
+    X(TABLE, "table", "natural cubic spline through (t, y), constant slope outside")               \
+    X(SUM, "sum", "sum of terms")
+
+#define X(name, text, help) LW_FUNCTION_##name,
+typedef enum lw_function_type { LW_FUNCTION_LIST(X) LW_FUNCTION_COUNT } lw_function_type;
+#undef X
+
+/** A function of time [s] with exact first and second derivatives.  Arrays are copied. */
+typedef struct lw_function_desc {
+    const char *name; ///< NULL: anonymous
+    lw_function_type type;
+    double value;                           ///< constant
+    double offset, amplitude, omega, phase; ///< sine; rad/s, rad
+    double rate;                            ///< ramp; starts at `from`
+    double from, to, start, end;            ///< step: values from, to; times start < end
+    const double *coefficients;             ///< polynomial [ncoefficient]
+    int ncoefficient;
+    const double *t, *y; ///< table [npoint], t strictly increasing
+    int npoint;
+    const lw_signal *terms; ///< sum [nterm]; functions added before, no inputs
+    int nterm;
+    lw_place place;
+} lw_function_desc;
+
+// ---------------------------------------------------------------------------------------- bodies
+
+#define LW_SHAPE_LIST(X)                                                                           \
+    X(NONE, "none", 0)                                                                             \
+    X(BOX, "box", 3)           /* edge lengths along x, y, z [m] */                                \
+    X(SPHERE, "sphere", 1)     /* radius [m] */                                                    \
+    X(CYLINDER, "cylinder", 2) /* radius, length along z [m] */                                    \
+    X(CAPSULE, "capsule", 2)   /* radius, length of the cylindrical part along z [m] */
+
+#define X(name, text, nsize) LW_SHAPE_##name,
+typedef enum lw_shape_type { LW_SHAPE_LIST(X) LW_SHAPE_COUNT } lw_shape_type;
+#undef X
+
+typedef struct lw_body_desc {
+    const char *name;    ///< copied; unique; NULL: "body<index>"
+    double mass;         ///< [kg] >= 0
+    double inertia[6];   ///< Ixx Iyy Izz Ixy Ixz Iyz [kg m^2], matrix elements about the mass centre
+    lw_vec3 com;         ///< mass centre in the body frame [m]
+    lw_quat inertia_axes; ///< axes of `inertia` in the body frame
+    lw_pose pose;        ///< body frame at the assembly configuration, in `in`
+    lw_body in;          ///< reference of `pose`; default ground (world); must be added before
+    int has_velocity;    ///< velocity and angular_velocity are given
+    lw_vec3 velocity;         ///< of the mass centre, world axes [m/s]
+    lw_vec3 angular_velocity; ///< body axes [rad/s]
+    int allow_bad_inertia;    ///< only warn about a violated triangle inequality
+    lw_shape_type shape;      ///< for pictures only
+    double shape_size[3];
+    lw_place place;
+} lw_body_desc;
+
+// ---------------------------------------------------------------------------------------- joints
+
+/** Joint types: name, coordinates nq, speeds nv, constrained directions nc, help.
+ *  Coordinates q0, q1, ... of F2 relative to F1, in this order.  z1 is the z axis of F1. */
+#define LW_JOINT_LIST(X)                                                                           \
+    X(FIXED, "fixed", 0, 0, 6, "no freedom")                                                       \
+    X(REVOLUTE, "revolute", 1, 1, 5, "angle about z1")                                             \
+    X(PRISMATIC, "prismatic", 1, 1, 5, "displacement along z1")                                    \
+    X(SCREW, "screw", 1, 1, 5, "angle about z1, displacement pitch*angle/(2 pi)")                  \
+    X(CYLINDRICAL, "cylindrical", 2, 2, 4, "displacement along z1, angle about z1")                \
+    X(UNIVERSAL, "universal", 2, 2, 4, "angles about z1 and x2: R(F2 in F1) = Rz(q0) Rx(q1)")      \
+    X(SPHERICAL, "spherical", 4, 3, 3, "unit quaternion of F2 in F1; speeds: angular velocity in F2") \
+    X(PLANAR, "planar", 3, 3, 3, "displacements along x1, y1, angle about z1")                     \
+    X(FREE, "free", 7, 6, 0, "position in F1, quaternion; speeds: velocity, angular velocity in F2") \
+    X(DISTANCE, "distance", 0, 0, 1, "distance of P1 and P2 is `length`; always closes a loop")    \
+    X(CUSTOM, "custom", 0, 0, 0, "by a table of C callbacks")
+
+#define X(name, text, nq, nv, nc, help) LW_JOINT_##name,
+typedef enum lw_joint_type { LW_JOINT_LIST(X) LW_JOINT_COUNT } lw_joint_type;
+#undef X
+
+#define LW_JOINT_MAX_NQ 8
+#define LW_JOINT_MAX_NV 6
+
+/** A joint type of the caller's.  Spatial vectors linear part first, in axes of F2 about its origin.
+ *  Every callback is pure: the result depends on the arguments only.  `user` is shared by threads. */
+typedef struct lw_custom_joint {
+    const char *name;
+    int nq, nv; ///< 1..8, 1..6; with nq == nv the speeds are the derivatives of the coordinates
+    /** Pose of F2 in F1: row-major rotation (F2 -> F1 components) and origin in F1 axes. */
+    void (*pose)(const void *user, const double *q, double R[9], double r[3]);
+    /** Motion subspace [nv][6]: velocity of F2 relative to F1 = sum_j S[j] u[j]. */
+    void (*subspace)(const void *user, const double *q, double S[][6]);
+    /** Time derivative of its components [nv][6]. */
+    void (*subspace_rate)(const void *user, const double *q, const double *u, double Sdot[][6]);
+    /** Coordinate rates [nq]; NULL where nq == nv. */
+    void (*kinematics)(const void *user, const double *q, const double *u, double *qdot);
+    /** Coordinates from a pose, continued from `near` (angles do not wrap). */
+    void (*read)(const void *user, const double R[9], const double r[3], const double *near,
+                 double *q);
+    const void *user;
+} lw_custom_joint;
+
+/** What acts on, or prescribes, one joint coordinate. */
+typedef struct lw_coordinate_desc {
+    lw_signal motion; ///< the coordinate follows this function (not an input)
+    double stiffness; ///< [N/m, N m/rad] effort -stiffness (q - at) - damping qd + force
+    double damping;   ///< [N s/m, N m s/rad]
+    double at;        ///< [m, rad]
+    lw_signal force;  ///< [N, N m]
+    lw_signal effort; ///< [N, N m] a second signal, by convention an input
+} lw_coordinate_desc;
+
+typedef enum lw_cut { LW_CUT_AUTO, LW_CUT_PREFER, LW_CUT_NEVER } lw_cut;
+typedef enum lw_placement {
+    LW_PLACED_AT,     ///< `at`, `axis`, `axis2`: world, at the assembly configuration
+    LW_PLACED_FRAMES  ///< `frame1`, `frame2` in the body frames
+} lw_placement;
+
+typedef struct lw_joint_desc {
+    const char *name; ///< copied; unique; NULL: "joint<index>"
+    lw_joint_type type;
+    lw_body body1, body2; ///< `between`; coordinates are those of F2 (on body2) relative to F1
+    lw_placement placement;
+    lw_vec3 at;    ///< joint point [m]
+    lw_vec3 axis;  ///< z1 (all zero: z)
+    lw_vec3 axis2; ///< universal: x2, normal to axis; others: direction of x1 (all zero: any)
+    lw_pose frame1, frame2;
+    double pitch;         ///< screw [m per turn]
+    double length;        ///< distance [m]; 0: from the assembly configuration
+    lw_signal length_of;  ///< distance: length as a function of time
+    int has_q, has_qd;
+    double q[LW_JOINT_MAX_NQ];  ///< coordinates at the start (else: from the bodies' poses)
+    double qd[LW_JOINT_MAX_NV]; ///< speeds at the start (else: from the bodies' velocities)
+    lw_coordinate_desc coordinate[LW_JOINT_MAX_NV];
+    double damping; ///< spherical, free: wrench -damping times the relative velocity
+    // mount: F1 is moved on body1 by a rotation about `mount_about`, then a shift (body1's F1 axes)
+    lw_signal mount_shift[3]; ///< [m]
+    lw_signal mount_turn;     ///< [rad]
+    lw_vec3 mount_about;      ///< all zero: z
+    lw_cut cut;
+    const lw_custom_joint *custom; ///< copied; for LW_JOINT_CUSTOM
+    lw_place place;
+} lw_joint_desc;
+
+// ---------------------------------------------------------------------------------- forces, more
+
+typedef struct lw_spring_desc {
+    const char *name;
+    lw_body body1, body2;
+    lw_vec3 point1, point2; ///< body frames [m]
+    double stiffness, damping, length; ///< [N/m] [N s/m] [m]
+    lw_signal force; ///< [N] added; positive pushes the points apart
+    lw_place place;
+} lw_spring_desc;
+
+typedef struct lw_wrench_desc {
+    const char *name;
+    lw_body body;
+    lw_vec3 point;         ///< where `force` acts, body frame [m]
+    lw_vec3 force, torque; ///< [N], [N m]
+    int body_axes;         ///< components in body axes; default world axes
+    lw_signal scale;       ///< multiplies both; none: 1
+    lw_place place;
+} lw_wrench_desc;
+
+/** q_joint = c0 + c1 q_of + c2 q_of^2 + ... */
+typedef struct lw_coupling_desc {
+    lw_joint joint, of;
+    int coordinate, with;
+    const double *polynomial; ///< copied [npolynomial]
+    int npolynomial;
+    lw_place place;
+} lw_coupling_desc;
+
+typedef struct lw_marker_desc {
+    const char *name;
+    lw_body body;
+    lw_pose pose; ///< in the body frame
+    lw_place place;
+} lw_marker_desc;
+
+// --------------------------------------------------------------------------------------- builder
+
+/** @param allocator NULL: malloc and free; copied.   @return LW_ERR_MEMORY */
+LW_API lw_status lw_builder_create(const lw_allocator *allocator, lw_builder **builder);
+LW_API void lw_builder_destroy(lw_builder *builder);
+
+/** Every `add` copies its description, checks what can be checked of the item alone and fails with
+ *  LW_ERR_MODEL (text names item, value and what was expected), LW_ERR_ARGUMENT or LW_ERR_MEMORY. */
+LW_API void lw_builder_gravity(lw_builder *builder, lw_vec3 acceleration); ///< default 0 0 -9.81
+LW_API lw_status lw_builder_add_function(lw_builder *builder, const lw_function_desc *desc,
+                                         lw_signal *function, lw_error *error);
+LW_API lw_status lw_builder_add_input(lw_builder *builder, const char *name, lw_signal *input,
+                                      lw_error *error);
+LW_API lw_status lw_builder_add_body(lw_builder *builder, const lw_body_desc *desc, lw_body *body,
+                                     lw_error *error);
+LW_API lw_status lw_builder_add_joint(lw_builder *builder, const lw_joint_desc *desc,
+                                      lw_joint *joint, lw_error *error);
+LW_API lw_status lw_builder_add_spring(lw_builder *builder, const lw_spring_desc *desc,
+                                       lw_error *error);
+LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const lw_wrench_desc *desc,
+                                       lw_error *error);
+LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const lw_coupling_desc *desc,
+                                         lw_error *error);
+LW_API lw_status lw_builder_add_marker(lw_builder *builder, const lw_marker_desc *desc,
+                                       lw_error *error);
+/** Records what a reader ignored; kept by the model and shown by `check`. */
+LW_API lw_status lw_builder_warn(lw_builder *builder, lw_place place, const char *format, ...)
+    LW_PRINTF(3, 4);
+/** The file named in errors and warnings; copied. */
+LW_API lw_status lw_builder_set_source(lw_builder *builder, const char *file);
+
+/** Checks the whole description and makes the model.  The builder may be used again or destroyed.
+ *  @return LW_ERR_MODEL with file, line, column and the name of the item in `error` */
+LW_API lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error *error);
+LW_API void lw_model_destroy(lw_model *model);
+
+// ------------------------------------------------------------------------------------ inspection
+
+LW_API int lw_model_body_count(const lw_model *model); ///< with the ground
+LW_API int lw_model_joint_count(const lw_model *model);
+LW_API int lw_model_marker_count(const lw_model *model);
+LW_API int lw_model_input_count(const lw_model *model);
+LW_API int lw_model_warning_count(const lw_model *model);
+LW_API const char *lw_model_body_name(const lw_model *model, lw_body body);
+LW_API const char *lw_model_joint_name(const lw_model *model, lw_joint joint);
+LW_API const char *lw_model_marker_name(const lw_model *model, int marker);
+LW_API const char *lw_model_input_name(const lw_model *model, int input);
+/** Text with file and line. */
+LW_API const char *lw_model_warning(const lw_model *model, int index);
+LW_API lw_status lw_model_find_body(const lw_model *model, const char *name, lw_body *body);
+LW_API lw_status lw_model_find_joint(const lw_model *model, const char *name, lw_joint *joint);
+LW_API lw_status lw_model_find_input(const lw_model *model, const char *name, int *input);
+
+typedef struct lw_body_info {
+    const char *name;
+    double mass;
+    int moves_with; ///< body this massless one is fixed to and merged with; itself otherwise
+    lw_vec3 com;
+    lw_shape_type shape;
+    double shape_size[3];
+} lw_body_info;
+
+typedef struct lw_joint_info {
+    const char *name;
+    lw_joint_type type;
+    lw_body body1, body2;
+    int nq, nv;         ///< coordinates and speeds, driven ones included
+    int q_first, v_first; ///< where they start in the joint arrays of an observation
+    int ndriven;        ///< coordinates that follow a function
+    int closes_loop;    ///< not part of the spanning tree
+    int merged;         ///< fixed joint of a massless body that moves with another
+} lw_joint_info;
+
+LW_API lw_body_info lw_model_body(const lw_model *model, lw_body body);
+LW_API lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint);
+LW_API int lw_model_nq(const lw_model *model); ///< joint coordinates of all joints
+LW_API int lw_model_nv(const lw_model *model); ///< joint speeds of all joints
+/** Freedoms of the spanning tree: joint speeds that are not driven, floating bases included. */
+LW_API int lw_model_tree_dof(const lw_model *model);
+LW_API int lw_model_loop_count(const lw_model *model); ///< joints outside the spanning tree
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,199 @@
+// bodies.c -- bodies of the model: inertia in body axes, its physical checks, rigid groups.
+//
+// A massless body that a fixed joint holds to another one is merged with it: it keeps its name and
+// its outputs, and the dynamics see its host only.
+#include "model/model.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Principal moments in ascending order: eigenvalues of a symmetric 3 x 3 matrix by Jacobi rotations.
+static void principal_moments(const double J[6], double e[3])
+{
+    double A[3][3] = {{J[0], J[3], J[4]}, {J[3], J[1], J[5]}, {J[4], J[5], J[2]}};
+    for (int sweep = 0; sweep < 30; sweep++) // converges quadratically, five are usual
+        for (int p = 0; p < 2; p++)
+            for (int q = p + 1; q < 3; q++) {
+                if (A[p][q] == 0) continue;
+                const double theta = (A[q][q] - A[p][p]) / (2 * A[p][q]);
+                const double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
+                const double c = 1 / sqrt(t * t + 1), s = t * c;
+                for (int k = 0; k < 3; k++) {
+                    const double a = A[k][p], b = A[k][q];
+                    A[k][p] = c * a - s * b, A[k][q] = s * a + c * b;
+                }
+                for (int k = 0; k < 3; k++) {
+                    const double a = A[p][k], b = A[q][k];
+                    A[p][k] = c * a - s * b, A[q][k] = s * a + c * b;
+                }
+            }
+    for (int k = 0; k < 3; k++) e[k] = A[k][k];
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2 - i; k++)
+            if (e[k] > e[k + 1]) {
+                const double swap = e[k];
+                e[k] = e[k + 1], e[k + 1] = swap;
+            }
+}
+
+static lw_status warn(lw_model *m, lw_place place, const char *format, const char *name,
+                      const double e[3])
+{
+    char message[400], text[700];
+    snprintf(message, sizeof message, format, name, e[0], e[1], e[2]);
+    snprintf(text, sizeof text, "%s:%d:%d: %s", m->desc.source ? m->desc.source : "", place.line,
+             place.column, message);
+    const char **list = LWI_PUSH(&m->arena, const char *, m->desc.nwarning + 1);
+    const char *copy = lwi_arena_text(&m->arena, text);
+    if (!list || !copy) return LW_ERR_MEMORY;
+    if (m->desc.nwarning) memcpy(list, m->desc.warning, (size_t)m->desc.nwarning * sizeof *list);
+    list[m->desc.nwarning++] = copy;
+    m->desc.warning = list;
+    return LW_OK;
+}
+
+// Round-off of rotated inertia is 1e-15, files have six digits and more.
+#define INERTIA_TOLERANCE 1e-6
+
+static lw_status check_inertia(lw_model *m, const lw_body_desc *d, const double J[6], lw_error *error)
+{
+    double e[3];
+    principal_moments(J, e);
+    if (e[0] < -INERTIA_TOLERANCE * fmax(fabs(e[0]), fabs(e[2])))
+        return lwi_model_fail(&m->desc, d->place, error,
+                              "body '%s': inertia is indefinite, principal moments %.9g, %.9g, %.9g; "
+                              "expected none below zero",
+                              d->name, e[0], e[1], e[2]);
+    if (e[0] + e[1] >= (1 - INERTIA_TOLERANCE) * e[2]) return LW_OK;
+    static const char text[] = "body '%s': inertia violates the triangle inequality, principal moments "
+                               "%.9g + %.9g < %.9g: no mass distribution has it";
+    if (d->allow_bad_inertia) return warn(m, d->place, text, d->name, e);
+    return lwi_model_fail(&m->desc, d->place, error,
+                          "body '%s': inertia violates the triangle inequality, principal moments "
+                          "%.9g + %.9g < %.9g: no mass distribution has it (`inertia_check: warn` "
+                          "accepts it)",
+                          d->name, e[0], e[1], e[2]);
+}
+
+static bool massless(const lwi_body *b)
+{
+    for (int i = 0; i < 6; i++)
+        if (b->inertia[i] != 0) return false;
+    return b->mass == 0;
+}
+
+// A fixed joint between two frames that keep their place.
+static bool rigid(const lw_joint_desc *j)
+{
+    return j->type == LW_JOINT_FIXED && !j->mount_turn.index && !j->mount_shift[0].index &&
+           !j->mount_shift[1].index && !j->mount_shift[2].index;
+}
+
+// Pose of a joint frame in its body, from the mass centre.
+static void frame_from_com(const lw_pose *frame, const double com[3], double R[9], double r[3])
+{
+    const double q[4] = {frame->orientation.w, frame->orientation.x, frame->orientation.y,
+                         frame->orientation.z};
+    quat_matrix(R, q);
+    v3_set(r, frame->position.x - com[0], frame->position.y - com[1], frame->position.z - com[2]);
+}
+
+// Puts massless body b on its neighbour a's host, across the fixed joint j.
+static void merge(lw_model *m, const lw_joint_desc *j, int a, int b)
+{
+    double Ra[9], ra[3], Rb[9], rb[3], R[9], r[3];
+    const bool forward = j->body1.index == a;
+    frame_from_com(forward ? &j->frame1 : &j->frame2, m->body[a].com, Ra, ra);
+    frame_from_com(forward ? &j->frame2 : &j->frame1, m->body[b].com, Rb, rb);
+    m3_mul_t(R, Ra, Rb); // b's axes in a's
+    m3_mul_v(r, R, rb);
+    v3_sub(r, ra, r); // b's mass centre from a's
+    lwi_body *body = &m->body[b];
+    const lwi_body *host = &m->body[a];
+    body->host = host->host;
+    m3_mul(body->host_R, host->host_R, R);
+    m3_mul_v(body->host_r, host->host_R, r);
+    v3_add(body->host_r, body->host_r, host->host_r);
+}
+
+// Breadth-first from every body that stays, over rigid joints to massless bodies.
+static lw_status merge_massless(lw_model *m, bool *merged, lw_error *error)
+{
+    int *queue = LWI_PUSH(&m->arena, int, m->nbody);
+    bool *seen = LWI_PUSH(&m->arena, bool, m->nbody);
+    int *first = LWI_PUSH(&m->arena, int, m->nbody + 1); // rigid joints of each body, as lists
+    int *list = LWI_PUSH(&m->arena, int, 2 * m->njoint + 1);
+    int *fill = LWI_PUSH(&m->arena, int, m->nbody + 1);
+    if (!queue || !seen || !first || !list || !fill)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for rigid groups");
+    for (int j = 0; j < m->njoint; j++) {
+        if (!rigid(&m->desc.joint[j])) continue;
+        first[m->desc.joint[j].body1.index + 1]++;
+        first[m->desc.joint[j].body2.index + 1]++;
+    }
+    for (int i = 0; i < m->nbody; i++) first[i + 1] += first[i], fill[i] = first[i];
+    for (int j = 0; j < m->njoint; j++) {
+        if (!rigid(&m->desc.joint[j])) continue;
+        list[fill[m->desc.joint[j].body1.index]++] = j;
+        list[fill[m->desc.joint[j].body2.index]++] = j;
+    }
+    int head = 0, tail = 0;
+    for (int i = 0; i < m->nbody; i++)
+        if (i == 0 || !massless(&m->body[i])) queue[tail++] = i, seen[i] = true;
+    for (int next = 0; head < tail || next < m->nbody;) {
+        if (head == tail) { // a massless body that no massive one holds
+            if (!seen[next]) queue[tail++] = next, seen[next] = true;
+            next++;
+            continue;
+        }
+        const int a = queue[head++];
+        for (int i = first[a]; i < first[a + 1]; i++) {
+            const lw_joint_desc *j = &m->desc.joint[list[i]];
+            const int b = j->body1.index == a ? j->body2.index : j->body1.index;
+            if (seen[b]) continue;
+            merge(m, j, a, b);
+            merged[list[i]] = seen[b] = true;
+            m->body[b].holder = list[i];
+            m->merged[m->nmerged++] = b;
+            queue[tail++] = b;
+        }
+    }
+    return LW_OK;
+}
+
+lw_status lwi_compile_bodies(lw_model *m, lw_error *error)
+{
+    m->nbody = m->desc.nbody;
+    m->njoint = m->desc.njoint;
+    m->body = LWI_PUSH(&m->arena, lwi_body, m->nbody);
+    m->joint = LWI_PUSH(&m->arena, lwi_joint, m->njoint);
+    m->merged = LWI_PUSH(&m->arena, int, m->nbody);
+    bool *merged = LWI_PUSH(&m->arena, bool, m->njoint);
+    if (!m->body || !m->joint || !m->merged || !merged)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for %d bodies", m->nbody);
+    for (int i = 0; i < m->nbody; i++) {
+        const lw_body_desc *d = &m->desc.body[i];
+        lwi_body *b = &m->body[i];
+        b->name = d->name;
+        b->mass = d->mass;
+        v3_set(b->com, d->com.x, d->com.y, d->com.z);
+        const double axes[4] = {d->inertia_axes.w, d->inertia_axes.x, d->inertia_axes.y,
+                                d->inertia_axes.z};
+        double R[9];
+        quat_matrix(R, axes);
+        if (d->inertia_axes.w == 1)
+            memcpy(b->inertia, d->inertia, sizeof b->inertia);
+        else
+            s3_rotate(b->inertia, R, d->inertia);
+        if (i) TRY(check_inertia(m, d, b->inertia, error));
+        b->host = i;
+        b->holder = -1;
+        m3_identity(b->host_R);
+        b->quat0[0] = 1;
+    }
+    TRY(merge_massless(m, merged, error));
+    for (int j = 0; j < m->njoint; j++) m->joint[j].merged = merged[j];
+    return LW_OK;
+}

@@ -1,0 +1,146 @@
+// check.c -- checks between the items of a description, before anything is computed.
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// One name and where it stands, for finding duplicates in O(n log n).
+typedef struct entry {
+    const char *name;
+    lw_place place;
+    int index;
+} entry;
+
+static int by_name(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : x->index - y->index;
+}
+
+static lw_status check_unique(const lwi_description *desc, entry *list, int n, const char *kind,
+                              lw_error *error)
+{
+    qsort(list, (size_t)n, sizeof *list, by_name);
+    for (int i = 0; i < n; i++)
+        if (!*list[i].name)
+            return lwi_model_fail(desc, list[i].place, error, "a %s has an empty name", kind);
+    for (int i = 1; i < n; i++)
+        if (strcmp(list[i].name, list[i - 1].name) == 0)
+            return lwi_model_fail(desc, list[i].place, error,
+                                  "%s '%s': this name is taken already (line %d); names are unique",
+                                  kind, list[i].name, list[i - 1].place.line);
+    return LW_OK;
+}
+
+static lw_status check_names(const lwi_description *d, entry *list, lw_error *error)
+{
+    int n = 0;
+    for (int i = 0; i < d->nbody; i++)
+        list[n++] = (entry){d->body[i].name, d->body[i].place, i};
+    for (int i = 1; i < d->nbody; i++)
+        if (strcmp(d->body[i].name, "ground") == 0)
+            return lwi_model_fail(d, d->body[i].place, error,
+                                  "body 'ground': this name stands for the fixed world, choose another");
+    TRY(check_unique(d, list, n, "body", error));
+    n = 0;
+    for (int i = 0; i < d->njoint; i++)
+        list[n++] = (entry){d->joint[i].name, d->joint[i].place, i};
+    TRY(check_unique(d, list, n, "joint", error));
+    n = 0;
+    for (int i = 0; i < d->nspring; i++)
+        list[n] = (entry){d->spring[i].name, d->spring[i].place, n}, n++;
+    for (int i = 0; i < d->nwrench; i++)
+        list[n] = (entry){d->wrench[i].name, d->wrench[i].place, n}, n++;
+    TRY(check_unique(d, list, n, "force", error));
+    n = 0;
+    for (int i = 0; i < d->nmarker; i++)
+        list[n++] = (entry){d->marker[i].name, d->marker[i].place, i};
+    TRY(check_unique(d, list, n, "marker", error));
+    n = 0; // functions and inputs are both named where a signal is expected
+    for (int i = 0; i < d->nfunction; i++)
+        if (d->function[i].name)
+            list[n] = (entry){d->function[i].name, d->function[i].place, n}, n++;
+    for (int i = 0; i < d->ninput; i++) list[n] = (entry){d->input[i], {0, 0}, n}, n++;
+    return check_unique(d, list, n, "function or input", error);
+}
+
+static lw_status check_distance(const lwi_description *d, lw_error *error)
+{
+    for (int i = 0; i < d->njoint; i++) {
+        const lw_joint_desc *j = &d->joint[i];
+        if (j->type != LW_JOINT_DISTANCE && (j->length != 0 || j->length_of.index))
+            return lwi_model_fail(d, j->place, error,
+                                  "joint '%s': `length` belongs to distance joints only", j->name);
+        if (j->type != LW_JOINT_SCREW && j->pitch != 0)
+            return lwi_model_fail(d, j->place, error,
+                                  "joint '%s': `pitch` belongs to screw joints only", j->name);
+    }
+    return LW_OK;
+}
+
+// Does the rate of signal s jump after the start?  A drive whose rate jumps would be an impact.
+static bool rate_jumps(const lwi_description *d, lw_signal s)
+{
+    if (s.index <= 0) return false;
+    const lw_function_desc *f = &d->function[s.index - 1];
+    if (f->type == LW_FUNCTION_RAMP) return f->from > 0 && f->rate != 0;
+    if (f->type != LW_FUNCTION_SUM) return false;
+    for (int i = 0; i < f->nterm; i++)
+        if (rate_jumps(d, f->terms[i])) return true;
+    return false;
+}
+
+static lw_status check_motion(const lwi_description *d, const lw_joint_desc *j, const char *what,
+                              lw_signal s, lw_error *error)
+{
+    if (!rate_jumps(d, s)) return LW_OK;
+    return lwi_model_fail(d, j->place, error,
+                          "joint '%s': %s follows a ramp that starts later; its rate jumps, which would "
+                          "be an impact: use a step or a table",
+                          j->name, what);
+}
+
+static lw_status check_drives(const lwi_description *d, lw_error *error)
+{
+    for (int i = 0; i < d->njoint; i++) {
+        const lw_joint_desc *j = &d->joint[i];
+        for (int k = 0; k < LW_JOINT_MAX_NV; k++)
+            TRY(check_motion(d, j, "its motion", j->coordinate[k].motion, error));
+        for (int k = 0; k < 3; k++) TRY(check_motion(d, j, "its mount", j->mount_shift[k], error));
+        TRY(check_motion(d, j, "its mount", j->mount_turn, error));
+        TRY(check_motion(d, j, "its length", j->length_of, error));
+    }
+    for (int i = 0; i < d->ncoupling; i++) {
+        const lw_coupling_desc *c = &d->coupling[i];
+        const lw_joint_desc *j = &d->joint[c->joint.index];
+        if (j->coordinate[c->coordinate].motion.index)
+            return lwi_model_fail(d, c->place, error,
+                                  "coupling of joint '%s': q%d already follows a function, expected a "
+                                  "free coordinate",
+                                  j->name, c->coordinate);
+        for (int k = 0; k < i; k++)
+            if (d->coupling[k].joint.index == c->joint.index &&
+                d->coupling[k].coordinate == c->coordinate)
+                return lwi_model_fail(d, c->place, error,
+                                      "coupling of joint '%s': q%d is coupled twice", j->name,
+                                      c->coordinate);
+    }
+    return LW_OK;
+}
+
+lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
+{
+    if (desc->nbody < 2)
+        return lwi_model_fail(desc, (lw_place){0, 0}, error,
+                              "the model has no bodies, expected at least one");
+    const int most = desc->nbody + desc->njoint + desc->nspring + desc->nwrench + desc->nmarker +
+                     desc->nfunction + desc->ninput;
+    entry *list = malloc((size_t)most * sizeof *list);
+    if (!list) return lwi_fail(error, LW_ERR_MEMORY, "no memory to check names");
+    const lw_status status = check_names(desc, list, error);
+    free(list);
+    TRY(status);
+    TRY(check_distance(desc, error));
+    return check_drives(desc, error);
+}

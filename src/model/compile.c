@@ -1,0 +1,300 @@
+// compile.c -- from a description to the immutable model.
+#include "model/model.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <string.h>
+
+// ------------------------------------------------------------------------- copy of the description
+
+// One list of plain structs; its pointers are replaced afterwards.
+static void *copy_list(lwi_arena *arena, const void *items, int count, size_t size)
+{
+    void *list = lwi_arena_push(arena, (size_t)count, size);
+    if (list && count) memcpy(list, items, (size_t)count * size);
+    return list;
+}
+
+static bool copy_text(lwi_arena *arena, const char **text)
+{
+    if (!*text) return true;
+    *text = lwi_arena_text(arena, *text);
+    return *text != NULL;
+}
+
+static bool copy_description(lwi_description *d, lwi_arena *arena)
+{
+    const lw_function_desc *functions = d->function;
+#define COPY(field, count)                                                                         \
+    if (!(d->field = copy_list(arena, d->field, d->count, sizeof *d->field))) return false
+    COPY(function, nfunction);
+    COPY(input, ninput);
+    COPY(body, nbody);
+    COPY(joint, njoint);
+    COPY(spring, nspring);
+    COPY(wrench, nwrench);
+    COPY(coupling, ncoupling);
+    COPY(marker, nmarker);
+    COPY(warning, nwarning);
+#undef COPY
+    bool ok = copy_text(arena, &d->source);
+    for (int i = 0; i < d->nfunction && ok; i++) {
+        lwi_function built;
+        ok = lwi_function_build(&functions[i], arena, &built) == LW_OK;
+        if (ok) d->function[i] = built.desc;
+    }
+    for (int i = 0; i < d->ninput && ok; i++) ok = copy_text(arena, &d->input[i]);
+    for (int i = 0; i < d->nbody && ok; i++) ok = copy_text(arena, &d->body[i].name);
+    for (int i = 0; i < d->nspring && ok; i++) ok = copy_text(arena, &d->spring[i].name);
+    for (int i = 0; i < d->nwrench && ok; i++) ok = copy_text(arena, &d->wrench[i].name);
+    for (int i = 0; i < d->nmarker && ok; i++) ok = copy_text(arena, &d->marker[i].name);
+    for (int i = 0; i < d->nwarning && ok; i++) ok = copy_text(arena, &d->warning[i]);
+    for (int i = 0; i < d->njoint && ok; i++) {
+        ok = copy_text(arena, &d->joint[i].name);
+        if (!ok || !d->joint[i].custom) continue;
+        lw_custom_joint *custom = copy_list(arena, d->joint[i].custom, 1, sizeof *custom);
+        ok = custom && copy_text(arena, &custom->name);
+        d->joint[i].custom = custom;
+    }
+    for (int i = 0; i < d->ncoupling && ok; i++) {
+        lw_coupling_desc *c = &d->coupling[i];
+        c->polynomial = copy_list(arena, c->polynomial, c->npolynomial, sizeof *c->polynomial);
+        ok = c->polynomial != NULL;
+    }
+    return ok;
+}
+
+// ------------------------------------------------------------------------------------------ joints
+
+// A joint frame of the description, on the host of its body and from the host's mass centre.
+static void frame_on_host(const lw_model *m, int body, const lw_pose *frame, double R[9], double r[3])
+{
+    const lwi_body *b = &m->body[body];
+    const double q[4] = {frame->orientation.w, frame->orientation.x, frame->orientation.y,
+                         frame->orientation.z};
+    double local[9], d[3];
+    quat_matrix(local, q);
+    v3_set(d, frame->position.x - b->com[0], frame->position.y - b->com[1],
+           frame->position.z - b->com[2]);
+    if (b->host == body) {
+        memcpy(R, local, sizeof local);
+        v3_copy(r, d);
+        return;
+    }
+    m3_mul(R, b->host_R, local);
+    m3_mul_v(r, b->host_R, d);
+    v3_add(r, r, b->host_r);
+}
+
+// Distance of the joint points at the assembly configuration.
+static double assembled_distance(const lw_model *m, const lw_joint_desc *d)
+{
+    double end[2][3];
+    for (int side = 0; side < 2; side++) {
+        const lw_pose *pose = &m->desc.body[side ? d->body2.index : d->body1.index].pose;
+        const lw_vec3 p = side ? d->frame2.position : d->frame1.position;
+        const double q[4] = {pose->orientation.w, pose->orientation.x, pose->orientation.y,
+                             pose->orientation.z};
+        const double local[3] = {p.x, p.y, p.z};
+        double R[9];
+        quat_matrix(R, q);
+        m3_mul_v(end[side], R, local);
+        end[side][0] += pose->position.x, end[side][1] += pose->position.y, end[side][2] += pose->position.z;
+    }
+    v3_sub(end[0], end[1], end[0]);
+    return v3_norm(end[0]);
+}
+
+static lw_status compile_type(lw_model *m, const lw_joint_desc *d, lwi_joint *j, lw_error *error)
+{
+    j->par.pitch = d->pitch / 6.283185307179586476925286766559; // metres per radian
+    j->par.length = d->length;
+    if (d->type != LW_JOINT_CUSTOM) {
+        j->type = lwi_joint_type_of(d->type);
+    } else {
+        lwi_joint_type *type = LWI_PUSH(&m->arena, lwi_joint_type, 1);
+        if (!type) return lwi_fail(error, LW_ERR_MEMORY, "no memory for joint '%s'", d->name);
+        j->par.custom = *d->custom;
+        lwi_joint_custom_type(d->custom, type);
+        j->type = type;
+    }
+    if (d->type != LW_JOINT_DISTANCE || d->length_of.index) return LW_OK;
+    if (d->length == 0) j->par.length = assembled_distance(m, d);
+    if (j->par.length > 0) return LW_OK;
+    return lwi_model_fail(&m->desc, d->place, error,
+                          "joint '%s': the points of a distance joint coincide and no length is given; "
+                          "use a spherical joint",
+                          d->name);
+}
+
+lw_status lwi_compile_joints(lw_model *m, lw_error *error)
+{
+    for (int i = 0; i < m->njoint; i++) {
+        const lw_joint_desc *d = &m->desc.joint[i];
+        lwi_joint *j = &m->joint[i];
+        j->name = d->name;
+        TRY(compile_type(m, d, j, error));
+        j->body1 = m->body[d->body1.index].host;
+        j->body2 = m->body[d->body2.index].host;
+        if (j->body1 == j->body2 && !j->merged)
+            return lwi_model_fail(&m->desc, d->place, error,
+                                  "joint '%s': bodies '%s' and '%s' are fixed to each other already, "
+                                  "the joint cannot move",
+                                  d->name, m->desc.body[d->body1.index].name,
+                                  m->desc.body[d->body2.index].name);
+        frame_on_host(m, d->body1.index, &d->frame1, j->R1, j->r1);
+        frame_on_host(m, d->body2.index, &d->frame2, j->R2, j->r2);
+        j->iq = m->nq;
+        j->iv = m->nv;
+        m->nq += j->type->nq;
+        m->nv += j->type->nv;
+        for (int k = 0; k < j->type->nv; k++) {
+            j->motion[k] = d->coordinate[k].motion;
+            j->ndriven += j->motion[k].index != 0;
+        }
+        j->length_of = d->length_of;
+        j->mount.turn = d->mount_turn;
+        memcpy(j->mount.shift, d->mount_shift, sizeof j->mount.shift);
+        j->mount.present = d->mount_turn.index || d->mount_shift[0].index ||
+                           d->mount_shift[1].index || d->mount_shift[2].index;
+        v3_set(j->mount.about, d->mount_about.x, d->mount_about.y, d->mount_about.z);
+        const double about = v3_norm(j->mount.about);
+        if (about == 0)
+            v3_set(j->mount.about, 0, 0, 1);
+        else
+            v3_scale(j->mount.about, 1 / about, j->mount.about);
+        m->driven = m->driven || j->ndriven || j->mount.present || j->length_of.index;
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ forces
+
+// How many joint springs joint j has; with `par`, fills them.
+static int joint_springs(const lw_model *m, int j, lwi_joint_spring_par *par)
+{
+    const lw_joint_desc *d = &m->desc.joint[j];
+    const lwi_joint *joint = &m->joint[j];
+    int n = 0;
+    for (int k = 0; k < joint->type->nv; k++) {
+        const lw_coordinate_desc *c = &d->coordinate[k];
+        const double damping = c->damping + d->damping;
+        if (c->stiffness == 0 && damping == 0 && !c->force.index && !c->effort.index) continue;
+        if (par)
+            par[n] = (lwi_joint_spring_par){.iq = joint->type->scalar ? joint->iq + k : -1,
+                                            .iv = joint->iv + k,
+                                            .stiffness = c->stiffness,
+                                            .damping = damping,
+                                            .at = c->at,
+                                            .force = c->force,
+                                            .effort = c->effort};
+        n++;
+    }
+    return n;
+}
+
+static void point_from_com(const lw_model *m, int body, lw_vec3 p, double r[3])
+{
+    v3_set(r, p.x - m->body[body].com[0], p.y - m->body[body].com[1], p.z - m->body[body].com[2]);
+}
+
+static void add_force(lw_model *m, const lwi_force_type *type, const void *par)
+{
+    m->force[m->nforce++] = (lwi_force){type, par};
+    m->force_needs |= type->needs;
+    if (type->dissipates(par)) m->carries_work = true;
+}
+
+lw_status lwi_compile_forces(lw_model *m, lw_error *error)
+{
+    int n = m->desc.nspring + m->desc.nwrench, first = 0;
+    for (int j = 0; j < m->njoint; j++) first += joint_springs(m, j, NULL);
+    lwi_joint_spring_par *js = LWI_PUSH(&m->arena, lwi_joint_spring_par, first);
+    lwi_spring_par *s = LWI_PUSH(&m->arena, lwi_spring_par, m->desc.nspring);
+    lwi_wrench_par *w = LWI_PUSH(&m->arena, lwi_wrench_par, m->desc.nwrench);
+    m->force = LWI_PUSH(&m->arena, lwi_force, n + first);
+    m->coupling = LWI_PUSH(&m->arena, lwi_coupling, m->desc.ncoupling);
+    if (!js || !s || !w || !m->force || !m->coupling)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
+    m->carries_work = m->driven;
+    for (int j = 0; j < m->njoint; j++) {
+        const int count = joint_springs(m, j, js);
+        for (int i = 0; i < count; i++) add_force(m, &lwi_force_joint_spring, js++);
+    }
+    for (int i = 0; i < m->desc.nspring; i++) {
+        const lw_spring_desc *d = &m->desc.spring[i];
+        s[i] = (lwi_spring_par){.body1 = d->body1.index,
+                                .body2 = d->body2.index,
+                                .stiffness = d->stiffness,
+                                .damping = d->damping,
+                                .length = d->length,
+                                .force = d->force};
+        point_from_com(m, s[i].body1, d->point1, s[i].point1);
+        point_from_com(m, s[i].body2, d->point2, s[i].point2);
+        add_force(m, &lwi_force_spring, &s[i]);
+    }
+    for (int i = 0; i < m->desc.nwrench; i++) {
+        const lw_wrench_desc *d = &m->desc.wrench[i];
+        w[i] = (lwi_wrench_par){.body = d->body.index,
+                                .body_axes = d->body_axes,
+                                .force = {d->force.x, d->force.y, d->force.z},
+                                .torque = {d->torque.x, d->torque.y, d->torque.z},
+                                .scale = d->scale};
+        point_from_com(m, w[i].body, d->point, w[i].point);
+        add_force(m, &lwi_force_wrench, &w[i]);
+    }
+    m->ncoupling = m->desc.ncoupling;
+    for (int i = 0; i < m->ncoupling; i++) {
+        const lw_coupling_desc *d = &m->desc.coupling[i];
+        m->coupling[i] = (lwi_coupling){d->joint.index, d->coordinate, d->of.index,
+                                        d->with,        d->polynomial, d->npolynomial};
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- model
+
+static lw_status compile(lw_model *m, const lwi_description *desc, lw_error *error)
+{
+    m->desc = *desc;
+    if (!copy_description(&m->desc, &m->arena))
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
+    m->function = LWI_PUSH(&m->arena, lwi_function, desc->nfunction);
+    if (!m->function) return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
+    for (int i = 0; i < desc->nfunction; i++)
+        if (lwi_function_build(&desc->function[i], &m->arena, &m->function[i]) != LW_OK)
+            return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
+    v3_copy(m->gravity, desc->gravity);
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(m->gravity[i]))
+            return lwi_model_fail(desc, (lw_place){0, 0}, error, "gravity is not finite");
+    TRY(lwi_compile_bodies(m, error));
+    TRY(lwi_compile_joints(m, error));
+    TRY(lwi_compile_topology(m, error));
+    TRY(lwi_compile_forces(m, error));
+    return lwi_compile_start(m, error);
+}
+
+lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error *error)
+{
+    TRY(lwi_description_check(&builder->desc, error));
+    lw_model *m = lwi_allocate(&builder->allocator, sizeof *m);
+    if (!m) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
+    memset(m, 0, sizeof *m);
+    lwi_arena_init(&m->arena, builder->allocator.allocate ? &builder->allocator : NULL);
+    const lw_status status = compile(m, &builder->desc, error);
+    if (status != LW_OK) {
+        lw_model_destroy(m);
+        return status;
+    }
+    *model = m;
+    return LW_OK;
+}
+
+void lw_model_destroy(lw_model *model)
+{
+    if (!model) return;
+    const lw_allocator allocator = model->arena.allocator;
+    lwi_arena_free(&model->arena);
+    lwi_release(&allocator, model);
+}

@@ -1,0 +1,574 @@
+// description.c -- the builder: takes items one by one, checks each alone, brings it to normal form.
+//
+// Normal form: texts and arrays copied, quaternions of unit length, body poses in the world, joints
+// placed by frames in the body frames.  Writing that form and reading it again changes no bit.
+#include "model/model.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FUNCTIONS, INPUTS, BODIES, JOINTS, SPRINGS, WRENCHES, COUPLINGS, MARKERS, WARNINGS };
+
+// A quaternion in a file may be off by so much (three printed digits) before it is called wrong.
+#define QUATERNION_TOLERANCE 1e-3
+
+lw_status lwi_model_fail(const lwi_description *desc, lw_place place, lw_error *error,
+                         const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    lwi_fail_v(error, LW_ERR_MODEL, format, arguments);
+    va_end(arguments);
+    if (error) {
+        lwi_copy_text(error->file, sizeof error->file, desc->source ? desc->source : "");
+        error->line = place.line;
+        error->column = place.column;
+    }
+    return LW_ERR_MODEL;
+}
+
+// ----------------------------------------------------------------------------------------- builder
+
+lw_status lw_builder_create(const lw_allocator *allocator, lw_builder **builder)
+{
+    lw_builder *b = lwi_allocate(allocator, sizeof *b);
+    if (!b) return LW_ERR_MEMORY;
+    memset(b, 0, sizeof *b);
+    if (allocator) b->allocator = *allocator;
+    lwi_arena_init(&b->arena, allocator);
+    b->desc.gravity[2] = -9.81;
+    const lw_body_desc ground = {.name = "ground",
+                                 .inertia_axes = {1, 0, 0, 0},
+                                 .pose.orientation = {1, 0, 0, 0}};
+    b->desc.body = LWI_PUSH(&b->arena, lw_body_desc, 8);
+    if (!b->desc.body) {
+        lwi_release(allocator, b);
+        return LW_ERR_MEMORY;
+    }
+    b->desc.body[0] = ground;
+    b->desc.nbody = 1;
+    b->room[BODIES] = 8;
+    *builder = b;
+    return LW_OK;
+}
+
+void lw_builder_destroy(lw_builder *builder)
+{
+    if (!builder) return;
+    const lw_allocator allocator = builder->allocator;
+    lwi_arena_free(&builder->arena);
+    lwi_release(&allocator, builder);
+}
+
+// Room for one more item; the old list stays in the arena until the end (doubling: at most twice).
+static void *grow(lw_builder *b, int list, void *items, int count, size_t size)
+{
+    if (count < b->room[list]) return items;
+    const int room = count ? 2 * count : 8;
+    void *larger = lwi_arena_push(&b->arena, (size_t)room, size);
+    if (!larger) return NULL;
+    if (count) memcpy(larger, items, (size_t)count * size);
+    b->room[list] = room;
+    return larger;
+}
+#define GROW(b, list, field, count)                                                                \
+    do {                                                                                           \
+        void *larger_ = grow((b), list, (b)->desc.field, (b)->desc.count, sizeof *(b)->desc.field); \
+        if (!larger_) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the description");      \
+        (b)->desc.field = larger_;                                                                 \
+    } while (0)
+
+static lw_status no_memory(lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for the description");
+}
+
+// The given name, or "<kind><index>"; NULL when memory fails.
+static const char *name_of(lw_builder *b, const char *name, const char *kind, int index)
+{
+    char made[48];
+    if (!name) {
+        snprintf(made, sizeof made, "%s%d", kind, index);
+        name = made;
+    }
+    return lwi_arena_text(&b->arena, name);
+}
+
+// ------------------------------------------------------------------------------------- item checks
+
+static bool finite_n(const double *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+static bool finite3(lw_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
+static bool zero3(lw_vec3 v) { return v.x == 0 && v.y == 0 && v.z == 0; }
+
+// Unit quaternion; all zero stands for the identity.
+static bool unit(lw_quat *q)
+{
+    double a[4] = {q->w, q->x, q->y, q->z};
+    if (!finite_n(a, 4)) return false;
+    if (quat_norm2(a) == 0) {
+        q->w = 1;
+        return true;
+    }
+    if (fabs(sqrt(quat_norm2(a)) - 1) > QUATERNION_TOLERANCE) return false;
+    quat_normalize(a, a);
+    *q = (lw_quat){a[0], a[1], a[2], a[3]};
+    return true;
+}
+
+static double norm_of(lw_quat q) { return sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z); }
+
+static lw_status check_unit(lw_builder *b, lw_place place, lw_error *error, const char *item,
+                            const char *name, const char *what, lw_quat *q)
+{
+    if (unit(q)) return LW_OK;
+    return lwi_model_fail(&b->desc, place, error,
+                          "%s '%s': %s [%g, %g, %g, %g] has length %g, expected a unit quaternion "
+                          "(scalar first, length within 1e-3 of 1)",
+                          item, name, what, q->w, q->x, q->y, q->z, norm_of(*q));
+}
+
+static lw_status check_signal(lw_builder *b, lw_place place, lw_error *error, const char *item,
+                              const char *name, const char *what, lw_signal s, bool function_only)
+{
+    if (s.index > b->desc.nfunction || -s.index > b->desc.ninput)
+        return lwi_model_fail(&b->desc, place, error,
+                              "%s '%s': %s refers to signal %d; there are %d functions and %d inputs",
+                              item, name, what, s.index, b->desc.nfunction, b->desc.ninput);
+    if (function_only && s.index < 0)
+        return lwi_model_fail(&b->desc, place, error,
+                              "%s '%s': %s follows input '%s', expected a function of time "
+                              "(its derivatives are needed)",
+                              item, name, what, b->desc.input[-s.index - 1]);
+    return LW_OK;
+}
+
+static lw_status check_body(lw_builder *b, lw_place place, lw_error *error, const char *item,
+                            const char *name, const char *what, lw_body body)
+{
+    if (body.index >= 0 && body.index < b->desc.nbody) return LW_OK;
+    return lwi_model_fail(&b->desc, place, error, "%s '%s': %s is body %d; there are %d", item, name,
+                          what, body.index, b->desc.nbody);
+}
+
+// ------------------------------------------------------------------------------------------ adders
+
+void lw_builder_gravity(lw_builder *builder, lw_vec3 g)
+{
+    v3_set(builder->desc.gravity, g.x, g.y, g.z);
+}
+
+lw_status lw_builder_set_source(lw_builder *builder, const char *file)
+{
+    builder->desc.source = lwi_arena_text(&builder->arena, file);
+    return builder->desc.source ? LW_OK : LW_ERR_MEMORY;
+}
+
+lw_status lw_builder_warn(lw_builder *b, lw_place place, const char *format, ...)
+{
+    lw_error *const error = NULL;
+    char message[1024], text[1400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    const char *file = b->desc.source ? b->desc.source : "";
+    if (place.line > 0)
+        snprintf(text, sizeof text, "%s:%d:%d: %s", file, place.line, place.column, message);
+    else
+        snprintf(text, sizeof text, "%s%s%s", file, *file ? ": " : "", message);
+    GROW(b, WARNINGS, warning, nwarning);
+    const char *copy = lwi_arena_text(&b->arena, text);
+    if (!copy) return LW_ERR_MEMORY;
+    b->desc.warning[b->desc.nwarning++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_function(lw_builder *b, const lw_function_desc *desc, lw_signal *function,
+                                  lw_error *error)
+{
+    lw_error why = {0};
+    if (lwi_function_check(desc, b->desc.nfunction, &why) != LW_OK ||
+        lwi_function_check_sum(b->desc.function, desc, &why) != LW_OK)
+        return lwi_model_fail(&b->desc, desc->place, error, "function%s%s%s: %s",
+                              desc->name ? " '" : "", desc->name ? desc->name : "",
+                              desc->name ? "'" : "", why.text);
+    GROW(b, FUNCTIONS, function, nfunction);
+    lwi_function built;
+    if (lwi_function_build(desc, &b->arena, &built) != LW_OK) return no_memory(error);
+    b->desc.function[b->desc.nfunction++] = built.desc;
+    if (function) function->index = b->desc.nfunction;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_input(lw_builder *b, const char *name, lw_signal *input, lw_error *error)
+{
+    GROW(b, INPUTS, input, ninput);
+    const char *copy = name_of(b, name, "input", b->desc.ninput);
+    if (!copy) return no_memory(error);
+    b->desc.input[b->desc.ninput++] = copy;
+    if (input) input->index = -b->desc.ninput;
+    return LW_OK;
+}
+
+// World pose of a frame given in the frame of a body that is placed already.
+static lw_pose in_world(const lw_pose *body, lw_pose frame)
+{
+    const double qb[4] = {body->orientation.w, body->orientation.x, body->orientation.y,
+                          body->orientation.z};
+    const double qf[4] = {frame.orientation.w, frame.orientation.x, frame.orientation.y,
+                          frame.orientation.z};
+    const double rf[3] = {frame.position.x, frame.position.y, frame.position.z};
+    double R[9], r[3], q[4];
+    quat_matrix(R, qb);
+    m3_mul_v(r, R, rf);
+    quat_mul(q, qb, qf);
+    quat_normalize(q, q);
+    return (lw_pose){{r[0] + body->position.x, r[1] + body->position.y, r[2] + body->position.z},
+                     {q[0], q[1], q[2], q[3]}};
+}
+
+lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *body,
+                              lw_error *error)
+{
+    lw_body_desc d = *desc;
+    d.name = name_of(b, desc->name, "body", b->desc.nbody);
+    if (!d.name) return no_memory(error);
+    const lw_place at = d.place;
+    if (!isfinite(d.mass) || d.mass < 0)
+        return lwi_model_fail(&b->desc, at, error, "body '%s': mass is %g, expected a number >= 0 [kg]",
+                              d.name, d.mass);
+    if (!finite_n(d.inertia, 6))
+        return lwi_model_fail(&b->desc, at, error, "body '%s': inertia is not six finite numbers",
+                              d.name);
+    if (!finite3(d.com) || !finite3(d.pose.position) || !finite3(d.velocity) ||
+        !finite3(d.angular_velocity))
+        return lwi_model_fail(&b->desc, at, error,
+                              "body '%s': com, position or velocity is not finite", d.name);
+    if ((int)d.shape < 0 || d.shape >= LW_SHAPE_COUNT)
+        return lwi_model_fail(&b->desc, at, error, "body '%s': unknown shape %d", d.name, (int)d.shape);
+    if (!finite_n(d.shape_size, 3) || d.shape_size[0] < 0 || d.shape_size[1] < 0 || d.shape_size[2] < 0)
+        return lwi_model_fail(&b->desc, at, error,
+                              "body '%s': shape has sizes %g, %g, %g, expected numbers >= 0 [m]", d.name,
+                              d.shape_size[0], d.shape_size[1], d.shape_size[2]);
+    TRY(check_unit(b, at, error, "body", d.name, "inertia_axes", &d.inertia_axes));
+    TRY(check_unit(b, at, error, "body", d.name, "orientation", &d.pose.orientation));
+    TRY(check_body(b, at, error, "body", d.name, "`in`", d.in));
+    if (d.in.index) d.pose = in_world(&b->desc.body[d.in.index].pose, d.pose);
+    d.in.index = 0;
+    GROW(b, BODIES, body, nbody);
+    b->desc.body[b->desc.nbody] = d;
+    if (body) body->index = b->desc.nbody;
+    b->desc.nbody++;
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ joints
+
+// Frame with z along `axis` and x along the part of `axis2` normal to it; without axis2 the frame
+// that the shortest turn from z to `axis` makes of the world's axes.
+static bool frame_of_axes(lw_vec3 axis, lw_vec3 axis2, double q[4])
+{
+    double z[3] = {axis.x, axis.y, axis.z}, R[9];
+    if (zero3(axis)) z[2] = 1;
+    v3_scale(z, 1 / v3_norm(z), z);
+    if (zero3(axis2)) {
+        // q = (1 + e3.z, e3 x z), normalised; z = -e3: half a turn about x
+        double turn[4] = {1 + z[2], -z[1], z[0], 0};
+        if (turn[0] < 1e-12) turn[0] = 0, turn[1] = 1, turn[2] = 0;
+        const double s = 1 / sqrt(quat_norm2(turn));
+        for (int i = 0; i < 4; i++) q[i] = s * turn[i];
+        return true;
+    }
+    double x[3] = {axis2.x, axis2.y, axis2.z}, y[3];
+    v3_scale(x, 1 / v3_norm(x), x);
+    v3_axpy(x, -v3_dot(x, z), z);
+    if (v3_norm(x) < 1e-6) return false; // parallel: no frame
+    v3_scale(x, 1 / v3_norm(x), x);
+    v3_cross(y, z, x);
+    for (int i = 0; i < 3; i++) R[3 * i] = x[i], R[3 * i + 1] = y[i], R[3 * i + 2] = z[i];
+    quat_from_matrix(q, R);
+    return true;
+}
+
+// World frame (r, q) in the frame of a body.
+static lw_pose in_body(const lw_pose *body, const double r[3], const double q[4])
+{
+    const double qb[4] = {body->orientation.w, body->orientation.x, body->orientation.y,
+                          body->orientation.z};
+    double R[9], d[3], conjugate[4], qf[4];
+    quat_matrix(R, qb);
+    v3_set(d, r[0] - body->position.x, r[1] - body->position.y, r[2] - body->position.z);
+    m3_tmul_v(d, R, d);
+    quat_conjugate(conjugate, qb);
+    quat_mul(qf, conjugate, q);
+    quat_normalize(qf, qf);
+    return (lw_pose){{d[0], d[1], d[2]}, {qf[0], qf[1], qf[2], qf[3]}};
+}
+
+static lw_status place_by_axes(lw_builder *b, lw_joint_desc *d, lw_error *error)
+{
+    double q[4];
+    if (!finite3(d->at) || !finite3(d->axis) || !finite3(d->axis2))
+        return lwi_model_fail(&b->desc, d->place, error, "joint '%s': at, axis or axis2 is not finite",
+                              d->name);
+    if (d->type == LW_JOINT_UNIVERSAL && zero3(d->axis2))
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': a universal joint needs axis2, the axis fixed in body2",
+                              d->name);
+    if (!frame_of_axes(d->axis, d->axis2, q))
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': axis2 is parallel to axis, expected a direction across it",
+                              d->name);
+    if (d->type == LW_JOINT_UNIVERSAL) {
+        const lw_vec3 a = d->axis, c = d->axis2;
+        const double dot = a.x * c.x + a.y * c.y + a.z * c.z;
+        const double size = sqrt((a.x * a.x + a.y * a.y + a.z * a.z) * (c.x * c.x + c.y * c.y + c.z * c.z));
+        if (!zero3(a) && fabs(dot) > 1e-6 * size)
+            return lwi_model_fail(&b->desc, d->place, error,
+                                  "joint '%s': axis and axis2 of a universal joint meet at %.9g deg, "
+                                  "expected 90",
+                                  d->name, acos(dot / size) * 57.295779513082321);
+    }
+    const double at[3] = {d->at.x, d->at.y, d->at.z};
+    d->frame1 = in_body(&b->desc.body[d->body1.index].pose, at, q);
+    d->frame2 = in_body(&b->desc.body[d->body2.index].pose, at, q);
+    return LW_OK;
+}
+
+static lw_status place_by_frames(lw_builder *b, lw_joint_desc *d, lw_error *error)
+{
+    if (!finite3(d->frame1.position) || !finite3(d->frame2.position))
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': position of frame1 or frame2 is not finite", d->name);
+    TRY(check_unit(b, d->place, error, "joint", d->name, "orientation of frame1",
+                   &d->frame1.orientation));
+    return check_unit(b, d->place, error, "joint", d->name, "orientation of frame2",
+                      &d->frame2.orientation);
+}
+
+// Number of coordinates or speeds of a joint as described.
+static int count_of(const lw_joint_desc *d, bool speeds)
+{
+    static const int nq[] = {
+#define X(name, text, q, v, c, help) q,
+        LW_JOINT_LIST(X)
+#undef X
+    };
+    static const int nv[] = {
+#define X(name, text, q, v, c, help) v,
+        LW_JOINT_LIST(X)
+#undef X
+    };
+    if (d->type == LW_JOINT_CUSTOM) return speeds ? d->custom->nv : d->custom->nq;
+    return speeds ? nv[d->type] : nq[d->type];
+}
+
+static const char *type_text(lw_joint_type type)
+{
+    static const char *const text[] = {
+#define X(name, text, q, v, c, help) text,
+        LW_JOINT_LIST(X)
+#undef X
+    };
+    return text[type];
+}
+
+static lw_status check_coordinate(lw_builder *b, const lw_joint_desc *d, int k, bool scalar,
+                                  lw_error *error)
+{
+    const lw_coordinate_desc *c = &d->coordinate[k];
+    const bool used = c->motion.index || c->stiffness != 0 || c->damping != 0 || c->at != 0 ||
+                      c->force.index || c->effort.index;
+    if (!used) return LW_OK;
+    if (k >= count_of(d, true))
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': coordinate q%d does not exist, a %s joint has %d", d->name,
+                              k, type_text(d->type), count_of(d, true));
+    if (!scalar && (c->motion.index || c->stiffness != 0 || c->at != 0))
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': a %s joint has no scalar coordinate q%d to drive or spring; "
+                              "use a mount to move it, `all` to damp it",
+                              d->name, type_text(d->type), k);
+    if (!isfinite(c->stiffness) || !isfinite(c->damping) || !isfinite(c->at))
+        return lwi_model_fail(&b->desc, d->place, error, "joint '%s': spring on q%d is not finite",
+                              d->name, k);
+    TRY(check_signal(b, d->place, error, "joint", d->name, "motion", c->motion, true));
+    TRY(check_signal(b, d->place, error, "joint", d->name, "force", c->force, false));
+    return check_signal(b, d->place, error, "joint", d->name, "effort", c->effort, false);
+}
+
+static lw_status check_custom(lw_builder *b, const lw_joint_desc *d, lw_error *error)
+{
+    const lw_custom_joint *c = d->custom;
+    if (!c || c->nq < 1 || c->nq > LW_JOINT_MAX_NQ || c->nv < 1 || c->nv > LW_JOINT_MAX_NV ||
+        c->nq < c->nv || !c->pose || !c->subspace || !c->subspace_rate || !c->read ||
+        (c->nq != c->nv && !c->kinematics))
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': a custom joint needs pose, subspace, subspace_rate, read, "
+                              "1 <= nv <= 6, nv <= nq <= 8, and kinematics where nq != nv",
+                              d->name);
+    return LW_OK;
+}
+
+lw_status lw_builder_add_joint(lw_builder *b, const lw_joint_desc *desc, lw_joint *joint,
+                               lw_error *error)
+{
+    lw_joint_desc d = *desc;
+    d.name = name_of(b, desc->name, "joint", b->desc.njoint);
+    if (!d.name) return no_memory(error);
+    if ((int)d.type < 0 || d.type >= LW_JOINT_COUNT)
+        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': unknown type %d", d.name, d.type);
+    if (d.type == LW_JOINT_CUSTOM) {
+        TRY(check_custom(b, &d, error));
+        lw_custom_joint *copy = LWI_PUSH(&b->arena, lw_custom_joint, 1);
+        if (!copy) return no_memory(error);
+        *copy = *d.custom;
+        copy->name = name_of(b, d.custom->name, "custom", 0);
+        if (!copy->name) return no_memory(error);
+        d.custom = copy;
+    }
+    TRY(check_body(b, d.place, error, "joint", d.name, "body1", d.body1));
+    TRY(check_body(b, d.place, error, "joint", d.name, "body2", d.body2));
+    if (d.body1.index == d.body2.index)
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "joint '%s': joins body '%s' with itself, expected two bodies", d.name,
+                              b->desc.body[d.body1.index].name);
+    TRY(d.placement == LW_PLACED_AT ? place_by_axes(b, &d, error) : place_by_frames(b, &d, error));
+    d.placement = LW_PLACED_FRAMES;
+    d.at = d.axis = d.axis2 = (lw_vec3){0, 0, 0};
+    if (!isfinite(d.pitch) || !isfinite(d.length) || d.length < 0)
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "joint '%s': pitch is %g, length %g; expected finite, length >= 0",
+                              d.name, d.pitch, d.length);
+    if (!isfinite(d.damping) || d.damping < 0)
+        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': damping is %g, expected >= 0",
+                              d.name, d.damping);
+    if (!finite_n(d.q, LW_JOINT_MAX_NQ) || !finite_n(d.qd, LW_JOINT_MAX_NV))
+        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': q or qd is not finite", d.name);
+    const int nq = count_of(&d, false), nv = count_of(&d, true);
+    if ((d.has_q && nq == 0) || (d.has_qd && nv == 0))
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "joint '%s': q or qd given, a %s joint has no coordinates", d.name,
+                              type_text(d.type));
+    const bool scalar = nq == nv && (d.type != LW_JOINT_CUSTOM || !d.custom->kinematics);
+    if (d.has_q && (d.type == LW_JOINT_SPHERICAL || d.type == LW_JOINT_FREE)) {
+        double *quat = d.q + (d.type == LW_JOINT_FREE ? 3 : 0);
+        lw_quat given = {quat[0], quat[1], quat[2], quat[3]};
+        TRY(check_unit(b, d.place, error, "joint", d.name, "q", &given));
+        quat[0] = given.w, quat[1] = given.x, quat[2] = given.y, quat[3] = given.z;
+    }
+    for (int k = 0; k < LW_JOINT_MAX_NV; k++) TRY(check_coordinate(b, &d, k, scalar, error));
+    if (d.damping != 0 && scalar)
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "joint '%s': damping of `all` is for spherical and free joints; damp the "
+                              "coordinates of a %s joint one by one",
+                              d.name, type_text(d.type));
+    for (int k = 0; k < 3; k++)
+        TRY(check_signal(b, d.place, error, "joint", d.name, "mount shift", d.mount_shift[k], true));
+    TRY(check_signal(b, d.place, error, "joint", d.name, "mount turn", d.mount_turn, true));
+    TRY(check_signal(b, d.place, error, "joint", d.name, "length", d.length_of, true));
+    if (!finite3(d.mount_about))
+        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': mount about is not finite", d.name);
+    GROW(b, JOINTS, joint, njoint);
+    b->desc.joint[b->desc.njoint] = d;
+    if (joint) joint->index = b->desc.njoint;
+    b->desc.njoint++;
+    return LW_OK;
+}
+
+// --------------------------------------------------------------------------------- forces and more
+
+lw_status lw_builder_add_spring(lw_builder *b, const lw_spring_desc *desc, lw_error *error)
+{
+    lw_spring_desc d = *desc;
+    d.name = name_of(b, desc->name, "spring", b->desc.nspring);
+    if (!d.name) return no_memory(error);
+    TRY(check_body(b, d.place, error, "spring", d.name, "body1", d.body1));
+    TRY(check_body(b, d.place, error, "spring", d.name, "body2", d.body2));
+    if (!finite3(d.point1) || !finite3(d.point2) || !isfinite(d.stiffness) || !isfinite(d.damping) ||
+        !isfinite(d.length) || d.length < 0)
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "spring '%s': points, stiffness, damping and length must be finite, "
+                              "length >= 0",
+                              d.name);
+    TRY(check_signal(b, d.place, error, "spring", d.name, "force", d.force, false));
+    GROW(b, SPRINGS, spring, nspring);
+    b->desc.spring[b->desc.nspring++] = d;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_wrench(lw_builder *b, const lw_wrench_desc *desc, lw_error *error)
+{
+    lw_wrench_desc d = *desc;
+    d.name = name_of(b, desc->name, "wrench", b->desc.nwrench);
+    if (!d.name) return no_memory(error);
+    TRY(check_body(b, d.place, error, "wrench", d.name, "body", d.body));
+    if (d.body.index == 0)
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "wrench '%s': acts on the ground, expected a moving body", d.name);
+    if (!finite3(d.point) || !finite3(d.force) || !finite3(d.torque))
+        return lwi_model_fail(&b->desc, d.place, error, "wrench '%s': point, force or torque is not finite",
+                              d.name);
+    TRY(check_signal(b, d.place, error, "wrench", d.name, "scale", d.scale, false));
+    GROW(b, WRENCHES, wrench, nwrench);
+    b->desc.wrench[b->desc.nwrench++] = d;
+    return LW_OK;
+}
+
+static lw_status check_coupled(lw_builder *b, const lw_coupling_desc *d, lw_joint joint, int k,
+                               lw_error *error)
+{
+    if (joint.index < 0 || joint.index >= b->desc.njoint)
+        return lwi_model_fail(&b->desc, d->place, error, "coupling: joint %d does not exist",
+                              joint.index);
+    const lw_joint_desc *j = &b->desc.joint[joint.index];
+    if (k < 0 || k >= count_of(j, true) || count_of(j, true) != count_of(j, false))
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "coupling of joint '%s': no scalar coordinate q%d, a %s joint has %d",
+                              j->name, k, type_text(j->type),
+                              count_of(j, true) == count_of(j, false) ? count_of(j, true) : 0);
+    return LW_OK;
+}
+
+lw_status lw_builder_add_coupling(lw_builder *b, const lw_coupling_desc *desc, lw_error *error)
+{
+    lw_coupling_desc d = *desc;
+    TRY(check_coupled(b, &d, d.joint, d.coordinate, error));
+    TRY(check_coupled(b, &d, d.of, d.with, error));
+    if (d.joint.index == d.of.index && d.coordinate == d.with)
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "coupling of joint '%s': couples q%d with itself",
+                              b->desc.joint[d.joint.index].name, d.coordinate);
+    if (d.npolynomial < 1 || !d.polynomial || !finite_n(d.polynomial, d.npolynomial))
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "coupling of joint '%s': polynomial needs one or more finite numbers",
+                              b->desc.joint[d.joint.index].name);
+    double *c = LWI_PUSH(&b->arena, double, d.npolynomial);
+    if (!c) return no_memory(error);
+    memcpy(c, d.polynomial, (size_t)d.npolynomial * sizeof *c);
+    d.polynomial = c;
+    GROW(b, COUPLINGS, coupling, ncoupling);
+    b->desc.coupling[b->desc.ncoupling++] = d;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_marker(lw_builder *b, const lw_marker_desc *desc, lw_error *error)
+{
+    lw_marker_desc d = *desc;
+    d.name = name_of(b, desc->name, "marker", b->desc.nmarker);
+    if (!d.name) return no_memory(error);
+    TRY(check_body(b, d.place, error, "marker", d.name, "body", d.body));
+    if (!finite3(d.pose.position))
+        return lwi_model_fail(&b->desc, d.place, error, "marker '%s': position is not finite", d.name);
+    TRY(check_unit(b, d.place, error, "marker", d.name, "orientation", &d.pose.orientation));
+    GROW(b, MARKERS, marker, nmarker);
+    b->desc.marker[b->desc.nmarker++] = d;
+    return LW_OK;
+}

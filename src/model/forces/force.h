@@ -1,0 +1,84 @@
+// force.h -- what a force type is: one file per type, one row in forces.def.
+#ifndef LWI_FORCE_H
+#define LWI_FORCE_H
+
+#include <linkwork/model.h>
+
+struct lw_model;
+
+/** What forces may see.  World axes; bodies by index, mass centres. */
+typedef struct lwi_kin {
+    const double (*R)[9]; ///< [nbody] body -> world
+    const double (*r)[3]; ///< [nbody] mass centre
+    const double (*v)[3]; ///< [nbody] its velocity
+    const double (*w)[3]; ///< [nbody] angular velocity, WORLD axes
+    const double *q, *qd; ///< [model nq], [model nv] coordinates and speeds of all joints
+} lwi_kin;
+
+/** What forces add to. */
+typedef struct lwi_loads {
+    double (*wrench)[6]; ///< [nbody] force, moment about the mass centre, world axes
+    double *effort;      ///< [model nv] on the joints' speeds: +on body2, -on body1
+    double power;        ///< of the non-conservative parts [W]
+} lwi_loads;
+
+enum { LWI_NEEDS_POSE = 1, LWI_NEEDS_TWIST = 2, LWI_NEEDS_JOINT = 4 };
+
+typedef struct lwi_force_type {
+    const char *name, *summary;
+    unsigned needs; ///< of lwi_kin: POSE (R, r), TWIST (v, w), JOINT (q, qd)
+    void (*apply)(const struct lw_model *, const void *par, const lwi_kin *, double t,
+                  const double *inputs, lwi_loads *);
+    double (*potential)(const struct lw_model *, const void *par, const lwi_kin *);
+    /** Does it add non-conservative power (so that work is carried)? */
+    int (*dissipates)(const void *par);
+    /** Next time after t at which the force is not smooth; INFINITY when never. */
+    double (*next_break)(const struct lw_model *, const void *par, double t);
+} lwi_force_type;
+
+/** One force of a model. */
+typedef struct lwi_force {
+    const lwi_force_type *type;
+    const void *par;
+} lwi_force;
+
+/** An effort on one joint speed: -stiffness (q - at) - damping qd + force(t) + effort(t).  Where
+ *  the speed is not the derivative of a coordinate (spherical, free) only damping acts. */
+typedef struct lwi_joint_spring_par {
+    int iq, iv;     ///< in the joint arrays; iq < 0: no coordinate
+    double stiffness, damping, at;
+    lw_signal force, effort;
+} lwi_joint_spring_par;
+
+typedef struct lwi_spring_par {
+    int body1, body2;
+    double point1[3], point2[3]; ///< from the mass centre, body axes (ground: world)
+    double stiffness, damping, length;
+    lw_signal force;
+} lwi_spring_par;
+
+typedef struct lwi_wrench_par {
+    int body, body_axes;
+    double point[3]; ///< from the mass centre, body axes
+    double force[3], torque[3];
+    lw_signal scale;
+} lwi_wrench_par;
+
+// Forces act on the bodies named in the description, merged (massless) ones too: arrays over bodies
+// are complete, and lwi_loads_to_hosts moves what acts on merged bodies to their hosts.
+
+/** Zeroes the loads, then adds every force of the model; does not move to hosts. */
+void lwi_forces_apply(const struct lw_model *model, const lwi_kin *kin, double t,
+                      const double *inputs, lwi_loads *loads);
+void lwi_loads_to_hosts(const struct lw_model *model, const lwi_kin *kin, lwi_loads *loads);
+/** Of springs and gravity [J]. */
+double lwi_forces_potential(const struct lw_model *model, const lwi_kin *kin);
+/** Next time after t at which a force, drive or mount of the model is not smooth, or INFINITY. */
+double lwi_model_next_break(const struct lw_model *model, double t);
+
+#define LWI_FORCE_LIST(X) X(joint_spring) X(spring) X(wrench)
+#define X(name) extern const lwi_force_type lwi_force_##name;
+LWI_FORCE_LIST(X)
+#undef X
+
+#endif

@@ -1,0 +1,60 @@
+// forces.c -- all applied forces of a model: sum, potential, times where they are not smooth.
+#include "model/model.h"
+#include "spatial/motion.h"
+
+void lwi_forces_apply(const lw_model *model, const lwi_kin *kin, double t, const double *inputs,
+                      lwi_loads *loads)
+{
+    for (int b = 0; b < model->nbody; b++) v6_zero(loads->wrench[b]);
+    for (int k = 0; k < model->nv; k++) loads->effort[k] = 0;
+    loads->power = 0;
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *force = &model->force[i];
+        force->type->apply(model, force->par, kin, t, inputs, loads);
+    }
+}
+
+// A wrench about the mass centre of a merged body is one about its host's, with the arm between.
+void lwi_loads_to_hosts(const lw_model *model, const lwi_kin *kin, lwi_loads *loads)
+{
+    for (int b = 1; b < model->nbody; b++) {
+        const int host = model->body[b].host;
+        if (host == b) continue;
+        double arm[3];
+        m3_mul_v(arm, kin->R[host], model->body[b].host_r);
+        v6_axpy(loads->wrench[host], 1, loads->wrench[b]);
+        v3_cross_add(loads->wrench[host] + 3, arm, loads->wrench[b]);
+        v6_zero(loads->wrench[b]);
+    }
+}
+
+double lwi_forces_potential(const lw_model *model, const lwi_kin *kin)
+{
+    double V = 0;
+    for (int b = 1; b < model->nbody; b++)
+        V -= model->body[b].mass * v3_dot(model->gravity, kin->r[b]);
+    for (int i = 0; i < model->nforce; i++)
+        V += model->force[i].type->potential(model, model->force[i].par, kin);
+    return V;
+}
+
+static double joint_next_break(const lw_model *model, const lwi_joint *joint, double t)
+{
+    double next = lwi_function_next_break(model->function, joint->length_of, t);
+    for (int k = 0; k < LW_JOINT_MAX_NV; k++)
+        next = fmin(next, lwi_function_next_break(model->function, joint->motion[k], t));
+    if (!joint->mount.present) return next;
+    for (int k = 0; k < 3; k++)
+        next = fmin(next, lwi_function_next_break(model->function, joint->mount.shift[k], t));
+    return fmin(next, lwi_function_next_break(model->function, joint->mount.turn, t));
+}
+
+double lwi_model_next_break(const lw_model *model, double t)
+{
+    double next = INFINITY;
+    for (int i = 0; i < model->nforce; i++)
+        next = fmin(next, model->force[i].type->next_break(model, model->force[i].par, t));
+    for (int j = 0; j < model->njoint; j++)
+        next = fmin(next, joint_next_break(model, &model->joint[j], t));
+    return next;
+}

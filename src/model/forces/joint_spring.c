@@ -1,0 +1,55 @@
+// joint_spring.c -- effort on one joint speed: -k (q - at) - c qd + force(t) + effort(t).
+//
+// The first part has the potential k (q - at)^2 / 2, the others do work.  Where the speed is not
+// the derivative of a coordinate (iq < 0) there is no first part.
+#include "model/model.h"
+
+#include <math.h>
+
+static double stretch(const lwi_joint_spring_par *p, const lwi_kin *kin)
+{
+    return p->iq < 0 ? 0 : kin->q[p->iq] - p->at;
+}
+
+static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                  const double *inputs, lwi_loads *loads)
+{
+    const lwi_joint_spring_par *p = par;
+    const double qd = kin->qd[p->iv];
+    const double other = -p->damping * qd +
+                         lwi_signal_value(model->function, p->force, t, inputs, 0) +
+                         lwi_signal_value(model->function, p->effort, t, inputs, 0);
+    loads->effort[p->iv] += other - p->stiffness * stretch(p, kin);
+    loads->power += other * qd;
+}
+
+static double potential(const lw_model *model, const void *par, const lwi_kin *kin)
+{
+    (void)model;
+    const lwi_joint_spring_par *p = par;
+    const double x = stretch(p, kin);
+    return 0.5 * p->stiffness * x * x;
+}
+
+static int dissipates(const void *par)
+{
+    const lwi_joint_spring_par *p = par;
+    return p->damping != 0 || p->force.index != 0 || p->effort.index != 0;
+}
+
+static double next_break(const lw_model *model, const void *par, double t)
+{
+    const lwi_joint_spring_par *p = par;
+    return fmin(lwi_function_next_break(model->function, p->force, t),
+                lwi_function_next_break(model->function, p->effort, t));
+}
+
+const lwi_force_type lwi_force_joint_spring = {
+    .name = "joint_spring",
+    .summary = "spring, damper and actuator on one joint coordinate",
+    .needs = LWI_NEEDS_JOINT,
+    .apply = apply,
+    .potential = potential,
+    .dissipates = dissipates,
+    .next_break = next_break,
+};

@@ -1,0 +1,94 @@
+// inspect.c -- public read access to a model.
+#include "model/model.h"
+
+#include <string.h>
+
+int lw_model_body_count(const lw_model *model) { return model->nbody; }
+int lw_model_joint_count(const lw_model *model) { return model->njoint; }
+int lw_model_marker_count(const lw_model *model) { return model->desc.nmarker; }
+int lw_model_input_count(const lw_model *model) { return model->desc.ninput; }
+int lw_model_warning_count(const lw_model *model) { return model->desc.nwarning; }
+const char *lw_model_body_name(const lw_model *model, lw_body body)
+{
+    return model->body[body.index].name;
+}
+const char *lw_model_joint_name(const lw_model *model, lw_joint joint)
+{
+    return model->joint[joint.index].name;
+}
+const char *lw_model_marker_name(const lw_model *model, int marker)
+{
+    return model->desc.marker[marker].name;
+}
+const char *lw_model_input_name(const lw_model *model, int input)
+{
+    return model->desc.input[input];
+}
+const char *lw_model_warning(const lw_model *model, int index)
+{
+    return model->desc.warning[index];
+}
+
+lw_status lw_model_find_body(const lw_model *model, const char *name, lw_body *body)
+{
+    for (int i = 0; i < model->nbody; i++)
+        if (strcmp(model->body[i].name, name) == 0) {
+            body->index = i;
+            return LW_OK;
+        }
+    return LW_ERR_ARGUMENT;
+}
+
+lw_status lw_model_find_joint(const lw_model *model, const char *name, lw_joint *joint)
+{
+    for (int i = 0; i < model->njoint; i++)
+        if (strcmp(model->joint[i].name, name) == 0) {
+            joint->index = i;
+            return LW_OK;
+        }
+    return LW_ERR_ARGUMENT;
+}
+
+lw_status lw_model_find_input(const lw_model *model, const char *name, int *input)
+{
+    for (int i = 0; i < model->desc.ninput; i++)
+        if (strcmp(model->desc.input[i], name) == 0) {
+            *input = i;
+            return LW_OK;
+        }
+    return LW_ERR_ARGUMENT;
+}
+
+lw_body_info lw_model_body(const lw_model *model, lw_body body)
+{
+    const lw_body_desc *d = &model->desc.body[body.index];
+    lw_body_info info = {.name = d->name,
+                         .mass = d->mass,
+                         .moves_with = model->body[body.index].host,
+                         .com = d->com,
+                         .shape = d->shape};
+    memcpy(info.shape_size, d->shape_size, sizeof info.shape_size);
+    return info;
+}
+
+lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint)
+{
+    const lwi_joint *j = &model->joint[joint.index];
+    const lw_joint_desc *d = &model->desc.joint[joint.index];
+    return (lw_joint_info){.name = j->name,
+                           .type = d->type,
+                           .body1 = d->body1,
+                           .body2 = d->body2,
+                           .nq = j->type->nq,
+                           .nv = j->type->nv,
+                           .q_first = j->iq,
+                           .v_first = j->iv,
+                           .ndriven = j->ndriven,
+                           .closes_loop = !j->merged && j->node < 0,
+                           .merged = j->merged};
+}
+
+int lw_model_nq(const lw_model *model) { return model->nq; }
+int lw_model_nv(const lw_model *model) { return model->nv; }
+int lw_model_tree_dof(const lw_model *model) { return model->tree_nv; }
+int lw_model_loop_count(const lw_model *model) { return model->nloop; }

@@ -1,0 +1,44 @@
+// distance.c -- the distance of the two origins is l(t), one constraint and no coordinates.
+//
+//   phi = (d.d - l^2)/(2 l),  d = r2 - r1: about the error of the distance, smooth also at d = 0
+//   phidot = d.ddot/l - (d.d/l^2 + 1) ldot/2
+//   phiddot = (d.dddot + ddot.ddot)/l - 2 d.ddot ldot/l^2 + d.d ldot^2/l^3 - (d.d/l^2 + 1) lddot/2
+//
+// l must not be zero.  The joint has no coordinates that would tell where F2 is: it always closes a
+// loop, and has no pose and no constant set of constrained directions.
+#include "model/joints/shared.h"
+
+static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
+{
+    (void)par;
+    const double l = in->length[0], ld = in->length[1], ldd = in->length[2];
+    double d[3], dd[3];
+    v3_sub(d, in->r2, in->r1);
+    v3_sub(dd, in->v2, in->v1);
+    const double square = v3_dot(d, d) / (l * l), closing = v3_dot(d, dd) / (l * l);
+
+    out->phi[0] = 0.5 * l * (square - 1);
+    v6_zero(out->J1[0]);
+    v6_zero(out->J2[0]);
+    v3_scale(out->J2[0], 1 / l, d);
+    v3_scale(out->J1[0], -1, out->J2[0]);
+    out->b[0] = -0.5 * (square + 1) * ld;
+    out->gamma[0] = v3_dot(dd, dd) / l - 2 * closing * ld + square * ld * ld / l -
+                    0.5 * (square + 1) * ldd;
+}
+
+const lwi_joint_type lwi_joint_distance = {
+    .name = "distance",
+    .id = LW_JOINT_DISTANCE,
+    .nc = 1,
+    .scalar = true,
+    .neutral = lwi_joint_zero_0,
+    .pose = NULL,
+    .subspace = lwi_joint_none,
+    .subspace_rate = lwi_joint_still_0,
+    .kinematics = lwi_joint_same_0,
+    .read = lwi_joint_read_none,
+    .effort = lwi_joint_none,
+    .complement = NULL,
+    .rows = rows,
+};

@@ -1,0 +1,139 @@
+// model.h -- the immutable model: what a description becomes once it has been checked.
+#ifndef LWI_MODEL_H
+#define LWI_MODEL_H
+
+#include "base/base.h"
+#include "model/forces/force.h"
+#include "model/functions.h"
+#include "model/joints/joint.h"
+
+#include <linkwork/model.h>
+
+/** The items as they were added, deep-copied; the builder holds one, the model a normalised one. */
+typedef struct lwi_description {
+    const char *source; ///< file name or NULL
+    double gravity[3];
+    lw_function_desc *function;
+    const char **input;
+    lw_body_desc *body; ///< [0] is the ground
+    lw_joint_desc *joint;
+    lw_spring_desc *spring;
+    lw_wrench_desc *wrench;
+    lw_coupling_desc *coupling;
+    lw_marker_desc *marker;
+    const char **warning;
+    int nfunction, ninput, nbody, njoint, nspring, nwrench, ncoupling, nmarker, nwarning;
+} lwi_description;
+
+typedef struct lwi_body {
+    const char *name;
+    double mass;
+    double inertia[6]; ///< about the mass centre, body axes: xx yy zz xy xz yz
+    double com[3];     ///< mass centre in the body frame
+    int host;          ///< body it is merged with; itself when it stands alone
+    double host_R[9], host_r[3]; ///< its axes in the host's, its mass centre from the host's (host axes)
+    int holder;       ///< merged: the fixed joint that holds it; else -1
+    // at the start: mass centre and its velocity in world axes, angular velocity in body axes
+    double r0[3], quat0[4], v0[3], w0[3];
+} lwi_body;
+
+typedef struct lwi_mount {
+    bool present;
+    lw_signal shift[3], turn;
+    double about[3]; ///< unit, F1 axes
+} lwi_mount;
+
+typedef struct lwi_joint {
+    const char *name;
+    const lwi_joint_type *type;
+    lwi_joint_par par;
+    int body1, body2;            ///< hosts; 0 is the ground
+    double R1[9], r1[3];         ///< F1 in body1: axes -> body axes, origin from the mass centre
+    double R2[9], r2[3];         ///< F2 in body2; ground: world
+    int iq, iv;                  ///< first index in the joint arrays [model nq], [model nv]
+    lw_signal motion[LW_JOINT_MAX_NV]; ///< functions; index 0: free
+    int ndriven;
+    lw_signal length_of;
+    lwi_mount mount;
+    bool merged;                 ///< fixed joint inside a rigid group: no dynamics of its own
+    int node;                    ///< of the tree; -1: closes a loop, or merged
+} lwi_joint;
+
+typedef struct lwi_coupling {
+    int joint, coordinate, of, with;
+    const double *c; ///< [n]
+    int n;
+} lwi_coupling;
+
+/** One moving body of the spanning tree.  Nodes are in sweep order: parent < node, limbs contiguous.
+ *
+ *  The link frame is the joint frame that the tree joint has on this body: F2, or F1 when the joint is
+ *  reversed (this body is body1).  A floating base has its link frame in the mass centre, body axes.
+ *  Coordinates and speeds are those of the joint as the model states it, reversed or not. */
+typedef struct lwi_node {
+    int parent;    ///< node, -1: ground
+    int body;
+    int joint;     ///< -1: floating base
+    bool reversed;
+    const lwi_joint_type *type;
+    const lwi_joint_par *par;
+    int nq, nv;    ///< free ones (nq of the type when nothing is driven)
+    int iq, iv;    ///< first index in tree q, tree v
+    signed char column[LW_JOINT_MAX_NV]; ///< [nv] which speed of the joint is the j-th free one
+    bool driven;   ///< has driven coordinates or a mount: sigma != 0 is possible
+    double X_R[9], X_r[3]; ///< inboard joint frame in the parent's link frame (ground: world)
+    double mass, h[3], J[6]; ///< first moment and inertia about the link frame's origin, its axes
+    double c_R[9], c_r[3];   ///< body axes -> link axes; mass centre in the link frame
+} lwi_node;
+
+struct lw_model {
+    lwi_arena arena;
+    lwi_description desc;
+    double gravity[3];
+    int nbody, njoint, nnode;
+    int nq, nv;           ///< of all joints
+    int tree_nq, tree_nv; ///< free ones of the tree
+    int nloop;            ///< joints that close loops
+    lwi_body *body;       ///< [nbody], [0] ground
+    lwi_joint *joint;     ///< [njoint]
+    lwi_node *node;       ///< [nnode]
+    int *body_node;       ///< [nbody] -1 for the ground and merged bodies
+    int *merged;          ///< [nmerged] merged bodies, each after the one it is held by
+    int nmerged;
+    int *loop;            ///< [nloop] joints
+    lwi_function *function;
+    lwi_force *force;
+    int nforce;
+    unsigned force_needs;    ///< LWI_NEEDS_* over all forces
+    bool carries_work;       ///< some force, drive or mount can do non-conservative work
+    bool driven;             ///< some joint of the tree or loop is driven or mounted
+    lwi_coupling *coupling;
+    int ncoupling;
+    double *q0, *v0;           ///< [nq], [nv] all joints at the start
+    double *tree_q0, *tree_v0; ///< [tree_nq], [tree_nv]
+};
+
+// ---- builder and checks (description.c, check.c), used by readers through the public API only
+
+struct lw_builder {
+    lw_allocator allocator;
+    lwi_arena arena; ///< texts and arrays of the items
+    lwi_description desc;
+    int room[9]; ///< capacity of each list, in the order of lwi_description
+};
+
+/** Fails with the item's place: "joint 'elbow': ...". */
+lw_status lwi_model_fail(const lwi_description *desc, lw_place place, lw_error *error,
+                         const char *format, ...) LW_PRINTF(4, 5);
+/** Checks between items: names, references, drives, connectivity.  Merges nothing. */
+lw_status lwi_description_check(const lwi_description *desc, lw_error *error);
+
+// ---- the steps of lw_model_create, in this order
+
+lw_status lwi_compile_bodies(lw_model *model, lw_error *error);   ///< inertia, poses, merging
+lw_status lwi_compile_joints(lw_model *model, lw_error *error);   ///< frames on hosts, drives
+lw_status lwi_compile_topology(lw_model *model, lw_error *error); ///< spanning tree, sweep order
+lw_status lwi_compile_forces(lw_model *model, lw_error *error);
+lw_status lwi_compile_start(lw_model *model, lw_error *error);    ///< initial state, consistency
+
+#endif

@@ -1,0 +1,30 @@
+// random_model.h -- random open trees through the public builder, the same for a seed everywhere.
+#ifndef LWT_RANDOM_MODEL_H
+#define LWT_RANDOM_MODEL_H
+
+#include <linkwork/linkwork.h>
+
+/** What a random tree may contain beside revolute, prismatic, screw and cylindrical joints. */
+enum {
+    LWT_MULTI = 1,     ///< universal, planar joints
+    LWT_QUASI = 2,     ///< spherical, free joints: speeds that are not derivatives of coordinates
+    LWT_FIXED = 4,     ///< fixed joints, some with a massless body
+    LWT_CUSTOM = 8,    ///< a joint given by callbacks, whose subspace depends on its coordinates
+    LWT_REVERSED = 16, ///< joints whose body1 is the outboard body
+    LWT_FLOATING = 32, ///< trees that hang on nothing
+    LWT_DRIVES = 64,   ///< coordinates that follow functions of time
+    LWT_MOUNTS = 128,  ///< joint frames moved by functions of time
+    LWT_FORCES = 256,  ///< springs, dampers, wrenches, signals, one input
+    LWT_ALL = 511
+};
+
+/** The next number of a sequence in [low, high). */
+double lwt_random(uint64_t *state, double low, double high);
+/** The next integer of a sequence in 0..count-1. */
+int lwt_random_below(uint64_t *state, int count);
+
+/** A tree of nbody moving bodies with physical inertias, random joint frames, coordinates and
+ *  speeds at the start.  On failure the error goes to stderr with the seed. */
+lw_status lwt_random_tree(uint64_t seed, int nbody, unsigned flags, lw_model **model);
+
+#endif
