@@ -1,0 +1,56 @@
+// dynamics.h -- evaluate the dynamics of a tree at a given state: forward, inverse, mass matrix.
+//
+// Arrays q [tree nq] and v [tree nv] hold the coordinates and speeds of the spanning tree that are
+// not driven, in sweep order (floating bases first where they are); lw_model_joint_tree tells where
+// a joint's stand.  Loop-closing joints are not part of these functions: models with loops are
+// refused with LW_ERR_UNSUPPORTED.
+#ifndef LINKWORK_DYNAMICS_H
+#define LINKWORK_DYNAMICS_H
+
+#include <linkwork/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lw_dynamics lw_dynamics; ///< workspace; one thread at a time
+
+LW_API lw_status lw_dynamics_create(const lw_model *model, const lw_allocator *allocator,
+                                    lw_dynamics **dynamics, lw_error *error);
+LW_API void lw_dynamics_destroy(lw_dynamics *dynamics);
+
+LW_API int lw_model_tree_nq(const lw_model *model);
+LW_API int lw_model_tree_nv(const lw_model *model);
+/** First index of the joint's free coordinates in q and speeds in v, and how many.
+ *  @return LW_ERR_ARGUMENT for a joint that closes a loop */
+LW_API lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_first, int *nq,
+                                     int *v_first, int *nv);
+/** The model's initial state. */
+LW_API void lw_model_tree_start(const lw_model *model, double *q, double *v);
+
+/** Accelerations from efforts by the articulated-body recursion.
+ *  @param tau  [tree nv] efforts added to those of the model's springs, or NULL
+ *  @param inputs [inputs] or NULL for zeros      @cost O(n)      @return LW_ERR_SINGULAR */
+LW_API lw_status lw_forward_dynamics(lw_dynamics *dynamics, double t, const double *q,
+                                     const double *v, const double *tau, const double *inputs,
+                                     double *vdot);
+/** Efforts that the joints must supply (beyond the model's own forces) for given accelerations;
+ *  recursive Newton-Euler.      @cost O(n) */
+LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const double *q,
+                                     const double *v, const double *vdot, const double *inputs,
+                                     double *tau);
+/** Joint-space mass matrix M [tree nv][tree nv], symmetric, by the composite-body recursion. */
+LW_API lw_status lw_mass_matrix(lw_dynamics *dynamics, double t, const double *q, double *M);
+
+/** Joint momenta p = dT/du from speeds, and back, and their rates (canonical momenta).
+ *  @param p, pdot [tree nv] kg m/s, kg m^2/s and N, N m;  @param qdot [tree nq] */
+LW_API lw_status lw_momenta(lw_dynamics *dynamics, double t, const double *q, const double *v,
+                            double *p);
+LW_API lw_status lw_momenta_rates(lw_dynamics *dynamics, double t, const double *q,
+                                  const double *p, const double *tau, const double *inputs,
+                                  double *v, double *qdot, double *pdot);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,156 @@
+// dynamics.c -- the public functions of a tree's dynamics at a given state.
+#include "formulation/aba.h"
+#include "formulation/crba.h"
+#include "formulation/momenta.h"
+
+#include <linkwork/dynamics.h>
+
+struct lw_dynamics {
+    const lw_model *model;
+    lwi_arena arena;
+    lwi_tree_work tree;
+    lwi_aba_node *aba;      // [nnode]
+    lwi_inertia *composite; // [nnode]
+    lwi_momenta momenta;
+    double *zero; // [inputs], [tree nv]: what NULL stands for
+    double *work; // [tree nv]
+};
+
+static lw_status fill(lw_dynamics *d)
+{
+    const lw_model *model = d->model;
+    const int ninput = model->desc.ninput, nv = model->tree_nv;
+    d->aba = LWI_PUSH(&d->arena, lwi_aba_node, model->nnode);
+    d->composite = LWI_PUSH(&d->arena, lwi_inertia, model->nnode);
+    d->zero = LWI_PUSH(&d->arena, double, ninput > nv ? ninput : nv);
+    d->work = LWI_PUSH(&d->arena, double, nv);
+    if (!d->aba || !d->composite || !d->zero || !d->work) return LW_ERR_MEMORY;
+    TRY(lwi_momenta_create(model, &d->arena, &d->momenta));
+    return lwi_tree_work_create(model, &d->arena, &d->tree);
+}
+
+lw_status lw_dynamics_create(const lw_model *model, const lw_allocator *allocator,
+                             lw_dynamics **dynamics, lw_error *error)
+{
+    if (!model || !dynamics) return lwi_fail(error, LW_ERR_ARGUMENT, "model or dynamics is NULL");
+    TRY(lwi_formulation_accepts(&lwi_formulation_aba, model, error));
+    lw_dynamics *d = lwi_allocate(allocator, sizeof *d);
+    if (!d) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the dynamics");
+    *d = (lw_dynamics){.model = model};
+    lwi_arena_init(&d->arena, allocator);
+    const lw_status status = fill(d);
+    if (status != LW_OK) {
+        lw_dynamics_destroy(d);
+        return lwi_fail(error, status, "no memory for the dynamics");
+    }
+    *dynamics = d;
+    return LW_OK;
+}
+
+void lw_dynamics_destroy(lw_dynamics *d)
+{
+    if (!d) return;
+    const lw_allocator allocator = d->arena.allocator;
+    lwi_arena_free(&d->arena);
+    lwi_release(&allocator, d);
+}
+
+// ------------------------------------------------------------------------------------------ layout
+
+int lw_model_tree_nq(const lw_model *model)
+{
+    return model->tree_nq;
+}
+int lw_model_tree_nv(const lw_model *model)
+{
+    return model->tree_nv;
+}
+
+lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_first, int *nq,
+                              int *v_first, int *nv)
+{
+    if (!model || joint.index < 0 || joint.index >= model->njoint) return LW_ERR_ARGUMENT;
+    const lwi_joint *j = &model->joint[joint.index];
+    if (j->node < 0 && !j->merged) return LW_ERR_ARGUMENT;
+    static const lwi_node nothing; // a merged joint is fixed
+    const lwi_node *node = j->merged ? &nothing : &model->node[j->node];
+    if (q_first) *q_first = node->iq;
+    if (nq) *nq = node->nq;
+    if (v_first) *v_first = node->iv;
+    if (nv) *nv = node->nv;
+    return LW_OK;
+}
+
+void lw_model_tree_start(const lw_model *model, double *q, double *v)
+{
+    memcpy(q, model->tree_q0, (size_t)model->tree_nq * sizeof *q);
+    memcpy(v, model->tree_v0, (size_t)model->tree_nv * sizeof *v);
+}
+
+// ---------------------------------------------------------------------------------------- dynamics
+
+lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const double *v,
+                              const double *tau, const double *inputs, double *vdot)
+{
+    if (!d || !q || !v || !vdot) return LW_ERR_ARGUMENT;
+    const lw_model *model = d->model;
+    lwi_tree_evaluate(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
+    TRY(lwi_aba(model, &d->tree, d->aba, t, v, tau, d->work, NULL));
+    memcpy(vdot, d->work, (size_t)model->tree_nv * sizeof *vdot);
+    return LW_OK;
+}
+
+// tau = S'F - effort: what is left for the joints when the model's own efforts are taken off.
+lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const double *v,
+                              const double *vdot, const double *inputs, double *tau)
+{
+    if (!d || !q || !v || !vdot || !tau) return LW_ERR_ARGUMENT;
+    const lw_model *model = d->model;
+    lwi_tree_evaluate(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
+    lwi_tree_newton_euler(model, &d->tree, v, vdot);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        for (int j = 0; j < node->nv; j++)
+            d->work[node->iv + j] =
+                v6_dot(d->tree.link[k].S[j], d->tree.F[k]) - d->tree.effort[node->iv + j];
+    }
+    TRY(lwi_tree_finite(model, t, d->work, "effort", NULL));
+    memcpy(tau, d->work, (size_t)model->tree_nv * sizeof *tau);
+    return LW_OK;
+}
+
+lw_status lw_mass_matrix(lw_dynamics *d, double t, const double *q, double *M)
+{
+    if (!d || !q || !M) return LW_ERR_ARGUMENT;
+    lwi_tree_position(d->model, t, q, d->tree.link);
+    lwi_crba(d->model, d->tree.link, d->composite, M);
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- momenta
+
+lw_status lw_momenta(lw_dynamics *d, double t, const double *q, const double *v, double *p)
+{
+    if (!d || !q || !v || !p) return LW_ERR_ARGUMENT;
+    const lw_model *model = d->model;
+    lwi_tree_position(model, t, q, d->tree.link);
+    lwi_tree_velocity(model, d->tree.link, v, d->tree.V);
+    lwi_momenta_of_speeds(model, &d->momenta, &d->tree, p);
+    return LW_OK;
+}
+
+lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const double *p,
+                           const double *tau, const double *inputs, double *v, double *qdot,
+                           double *pdot)
+{
+    if (!d || !q || !p || !v || !qdot || !pdot) return LW_ERR_ARGUMENT;
+    const lw_model *model = d->model;
+    lwi_tree_position(model, t, q, d->tree.link);
+    TRY(lwi_momenta_speeds(model, &d->momenta, &d->tree, t, p, d->work, NULL));
+    memcpy(v, d->work, (size_t)model->tree_nv * sizeof *v);
+    lwi_tree_rates(model, t, v, d->tree.link);
+    lwi_tree_loads(model, &d->tree, t, v, inputs ? inputs : d->zero);
+    lwi_tree_kinematics(model, d->tree.link, v, qdot);
+    lwi_momenta_rates(model, &d->momenta, &d->tree, tau, pdot);
+    return LW_OK;
+}

@@ -1,0 +1,112 @@
+// formulation.h -- what a formulation is: equations of motion behind one interface.
+//
+// Adding one: a new file with an lwi_formulation, and its name in LWI_FORMULATION_LIST.
+#ifndef LWI_FORMULATION_H
+#define LWI_FORMULATION_H
+
+#include "model/model.h"
+
+#include <linkwork/simulate.h>
+
+typedef enum lwi_block_kind {
+    LWI_COORDINATE, ///< m, rad
+    LWI_QUATERNION, ///< four components, |q| is a gauge
+    LWI_SPEED,      ///< m/s, rad/s
+    LWI_MOMENTUM,   ///< kg m/s, kg m^2/s
+    LWI_ANGLE,      ///< angle of a joint that is carried, not integrated for its own sake
+    LWI_WORK        ///< J
+} lwi_block_kind;
+
+/** A run of state components of one kind. */
+typedef struct lwi_block {
+    lwi_block_kind kind;
+    int first, n;
+} lwi_block;
+
+/** State x [nx] that integrators see; the same size during a whole run. */
+typedef struct lwi_layout {
+    int nx, nblock;
+    lwi_block *block;
+} lwi_layout;
+
+/** Everything about a mechanism at one moment: the common currency between formulations.
+ *  Arrays as in lw_observation, [nbody] with the ground at 0 and [model nq], [model nv]. */
+typedef struct lwi_moment {
+    double t;
+    double (*r)[3], (*quat)[4], (*R)[9]; ///< mass centre, body -> world (quat unit, R = R(quat))
+    double (*v)[3], (*w)[3];             ///< world; BODY axes
+    double (*a)[3], (*al)[3];            ///< world; body axes
+    double (*w_world)[3];                ///< scratch of observers: angular velocities, WORLD axes
+    double *q, *qd, *qdd;                ///< all joints
+    double (*reaction)[6];               ///< [njoint] on body2 about P2, world: constraint + drive
+    unsigned char *unique;               ///< [njoint]
+    double work;
+} lwi_moment;
+
+lw_status lwi_moment_create(const lw_model *model, lwi_arena *arena, lwi_moment *moment);
+/** The model's initial state (level TWIST). */
+void lwi_moment_start(const lw_model *model, lwi_moment *moment);
+
+/** Tree joints at coordinates q and speeds qd of m's joint arrays, floating bases at their body's
+ *  pose and twist in m; fills poses, twists and the tree joints' driven coordinates of m. */
+void lwi_moment_from_joints(const lw_model *model, double t, lwi_moment *moment);
+
+typedef struct lwi_formulation lwi_formulation;
+
+/** One formulation at work on one model.  Allocated once; nothing allocates after create. */
+typedef struct lwi_work {
+    const lw_model *model;
+    const lwi_formulation *formulation;
+    lwi_layout layout;
+    lwi_arena arena;
+    void *data;     ///< the formulation's own
+    lw_error error; ///< of the last failed call
+} lwi_work;
+
+enum {
+    LWI_CAN_LOOPS = 1,     ///< joints outside the spanning tree
+    LWI_CAN_COUPLINGS = 2,
+    LWI_CAN_MASSLESS = 4   ///< massless moving bodies
+};
+
+struct lwi_formulation {
+    const char *name, *summary, *cite;
+    unsigned can;
+    /** Refuses what `can` does not say, naming the joint; NULL: accepts all. */
+    lw_status (*accepts)(const lw_model *, lw_error *why);
+    /** Fills work->layout and work->data from work->arena. */
+    lw_status (*prepare)(lwi_work *);
+    /** State from a moment (poses, twists, q, qd, work of it are valid). */
+    lw_status (*enter)(lwi_work *, const lwi_moment *, double *x);
+    /** xdot at (t, x); no allocation, no printing. inputs [ninput]. */
+    lw_status (*rates)(lwi_work *, double t, const double *x, const double *inputs, double *xdot);
+    /** Fills the moment up to `level` (ENERGY counts as TWIST): all bodies that are not merged, all
+     *  joints that are not merged. */
+    lw_status (*observe)(lwi_work *, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_moment *);
+    /** Absolute tolerance factors [nx]: multiplies atol (1 where NULL).  At the state (t, x). */
+    lw_status (*scale)(lwi_work *, double t, const double *x, double *scale);
+};
+
+lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,
+                          const lw_allocator *allocator, lwi_work **work, lw_error *error);
+void lwi_work_destroy(lwi_work *work);
+
+#define LWI_FORMULATION_LIST(X) X(momenta) X(aba) X(dense)
+#define X(name) extern const lwi_formulation lwi_formulation_##name;
+LWI_FORMULATION_LIST(X)
+#undef X
+
+/** NULL when there is none of that name. */
+const lwi_formulation *lwi_formulation_find(const char *name);
+/** The shared refusal: loops, couplings that `can` does not cover, naming joint and remedy. */
+lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_model *model,
+                                  lw_error *why);
+
+// ---- shared by the tree formulations (tree_state.c): x = (tree q, tree u or p, [work])
+
+/** Layout of a tree formulation; `second` is LWI_SPEED or LWI_MOMENTUM. */
+lw_status lwi_tree_layout(const lw_model *model, lwi_arena *arena, lwi_block_kind second,
+                          lwi_layout *layout);
+
+#endif
