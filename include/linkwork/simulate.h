@@ -1,0 +1,168 @@
+// simulate.h -- move a model through time and look at it.
+//
+// Create a simulation from a model and options; step it to a time, or run it with a callback per
+// row; observe the same quantities for every formulation.
+#ifndef LINKWORK_SIMULATE_H
+#define LINKWORK_SIMULATE_H
+
+#include <linkwork/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Every option of a run: key (of the program `--key`, of the file `simulation: {key: }`, '-'
+ *  for '_' in the program), kind, default, name of the value, help.  Lengths of WORD: below 32. */
+#define LW_OPTION_LIST(X)                                                                          \
+    X(formulation, WORD, "auto", "NAME", "equations of motion: auto or a name of `linkwork info`") \
+    X(integrator, WORD, "auto", "NAME", "time integrator: auto or a name of `linkwork info`")      \
+    X(duration, REAL, 10.0, "S", "simulated time [s]")                                             \
+    X(step, REAL, 0.0, "S", "fixed step, or largest step of adaptive integrators [s]; 0: none")    \
+    X(rtol, REAL, 1e-9, "R", "relative tolerance of adaptive integrators")                         \
+    X(atol, REAL, 1e-9, "A", "absolute tolerance of coordinates and rates [m, rad, m/s, rad/s]")   \
+    X(atol_p, REAL, 0.0, "A",                                                                      \
+      "absolute tolerance of momenta; 0: atol times the joint's articulated inertia")              \
+    X(sample, WORD, "0.01", "S", "interval of the rows written [s], or `steps`: every step")       \
+    X(sample_mode, WORD, "stop", "MODE",                                                           \
+      "stop: the integrator ends a step on each row; interpolate: it does not")                    \
+    X(max_steps, REAL, 0.0, "N", "give up after so many steps; 0: no limit")
+
+typedef struct lw_options {
+#define LW_OPTION_WORD(key) char key[32];
+#define LW_OPTION_REAL(key) double key;
+#define X(key, kind, fallback, value, help) LW_OPTION_##kind(key)
+    LW_OPTION_LIST(X)
+#undef X
+#undef LW_OPTION_WORD
+#undef LW_OPTION_REAL
+} lw_options;
+
+/** The defaults. */
+LW_API void lw_options_default(lw_options *options);
+/** Sets one option by key ('-' and '_' are the same) from text.
+ *  @return LW_ERR_ARGUMENT with the nearest known key or what was expected */
+LW_API lw_status lw_options_set(lw_options *options, const char *key, const char *value,
+                                lw_error *error);
+
+// ------------------------------------------------------------------------------------ observation
+
+/** What to compute; each level contains those before it. */
+typedef enum lw_observe {
+    LW_OBSERVE_POSE,         ///< poses, coordinates
+    LW_OBSERVE_TWIST,        ///< velocities, rates
+    LW_OBSERVE_ENERGY,       ///< energies, momenta, residuals of position and velocity
+    LW_OBSERVE_ACCELERATION, ///< accelerations
+    LW_OBSERVE_REACTION      ///< reactions, acceleration residual
+} lw_observe;
+
+/** One moment of a mechanism.  Arrays over bodies have the ground at index 0; joint arrays use
+ *  q_first and v_first of lw_joint_info. */
+typedef struct lw_observation {
+    double time;
+    lw_observe level; ///< how far this one is filled
+    // bodies
+    const double (*position)[3];             ///< mass centre, world [m]
+    const double (*quaternion)[4];           ///< body -> world, scalar first, unit
+    const double (*velocity)[3];             ///< of the mass centre, world [m/s]
+    const double (*angular_velocity)[3];     ///< body axes [rad/s]
+    const double (*acceleration)[3];         ///< of the mass centre, world [m/s^2]
+    const double (*angular_acceleration)[3]; ///< derivative of angular_velocity [rad/s^2]
+    // joints
+    const double *q;   ///< [model nq] coordinates, angles continuous
+    const double *qd;  ///< [model nv] speeds
+    const double *qdd; ///< [model nv]
+    const double (*reaction)[6]; ///< force, torque on body2 about P2, world axes: constraint and
+                                 ///< drive, not springs [N, N m]
+    const unsigned char *reaction_unique; ///< [joint] 0: minimum norm of many
+    // system
+    double kinetic, potential, work; ///< T, V (gravity, springs), Wnc since the start [J]
+    double momentum[3], angular_momentum[3]; ///< world, about the world's origin
+    double residual[3]; ///< largest constraint residual: position, velocity, acceleration
+} lw_observation;
+
+// ------------------------------------------------------------------------------------ simulation
+
+typedef struct lw_sim lw_sim; ///< one thread at a time
+
+typedef struct lw_sim_desc {
+    const lw_options *options; ///< NULL: defaults
+    const lw_allocator *allocator;
+} lw_sim_desc;
+
+typedef struct lw_summary {
+    long steps, evaluations, rejected, restarts;
+    double start, end;     ///< simulated [s]
+    double wall;           ///< [s] spent in step calls
+    double energy_error;   ///< largest |E - Wnc - (E - Wnc at the start)| of the observed rows [J]
+    double energy_scale;   ///< largest kinetic energy of the observed rows [J]
+    double residual[3];    ///< largest of the observed rows
+} lw_summary;
+
+LW_API lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **sim,
+                               lw_error *error);
+LW_API void lw_sim_destroy(lw_sim *sim);
+LW_API const lw_options *lw_sim_options(const lw_sim *sim); ///< resolved: no `auto` left
+LW_API const char *lw_sim_notice(const lw_sim *sim); ///< what was chosen and why; ignored options
+LW_API const lw_model *lw_sim_model(const lw_sim *sim);
+LW_API double lw_sim_time(const lw_sim *sim);
+
+/** The state [size]: all a restart needs beside time. */
+LW_API int lw_sim_state_size(const lw_sim *sim);
+LW_API void lw_sim_get_state(const lw_sim *sim, double *time, double *x);
+LW_API lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x);
+/** Puts the tree's joints at coordinates q [model nq] and speeds v [model nv], the others follow;
+ *  floating bases stay. Driven coordinates are taken from their functions. */
+LW_API lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v);
+/** Inputs stay until set again.  `index` of lw_model_find_input. */
+LW_API lw_status lw_sim_set_input(lw_sim *sim, int index, double value);
+
+/** Integrates to `time` exactly.  After a failure the state is the last accepted one. */
+LW_API lw_status lw_sim_step(lw_sim *sim, double time);
+/** @param observation  owned by the simulation, valid until the next call on it */
+LW_API lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation);
+LW_API const lw_error *lw_sim_error(const lw_sim *sim); ///< of the last failed call
+LW_API void lw_sim_summary(const lw_sim *sim, lw_summary *summary);
+
+/** Called for every row of a run; a negative status ends the run with it. */
+typedef lw_status (*lw_row)(void *user, const lw_observation *observation);
+/** Called now and then; nonzero ends the run with LW_ERR_INTERRUPTED after a last row. */
+typedef int (*lw_progress)(void *user, double time, double end);
+
+/** Runs from the present time over `duration` of the options, rows by `sample`. */
+LW_API lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
+                            lw_progress progress, void *progress_user);
+
+// ----------------------------------------------------------------------------- what there is
+
+typedef struct lw_part_info {
+    const char *name, *summary, *cite;
+} lw_part_info;
+LW_API int lw_formulation_count(void);
+LW_API lw_part_info lw_formulation_info(int index);
+LW_API int lw_integrator_count(void);
+LW_API lw_part_info lw_integrator_info(int index);
+LW_API int lw_joint_type_count(void);
+LW_API lw_part_info lw_joint_type_info(int index);
+LW_API int lw_force_type_count(void);
+LW_API lw_part_info lw_force_type_info(int index);
+
+// --------------------------------------------------------------------------------------- check
+
+/** What `check` tells of a model at its start. */
+typedef struct lw_check {
+    int rows;           ///< constraint equations of all joints
+    int rank;           ///< independent ones at the start
+    int dof;            ///< 6 * bodies - rank: degrees of freedom now (driven ones are constraints)
+    int dof_generic;    ///< largest rank found at configurations nearby
+    int redundant;      ///< rows - rank
+    double residual[2]; ///< position, velocity
+} lw_check;
+/** @param dependent  [joint count] out: how many rows of each joint depend on those of the joints
+ *                    before it; or NULL */
+LW_API lw_status lw_model_check(const lw_model *model, lw_check *check, int *dependent,
+                                lw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

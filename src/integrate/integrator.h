@@ -1,0 +1,84 @@
+// integrator.h -- what an integrator is: moves x' = f(t, x) to a given time.
+//
+// Adding one: a row in integrators.def (SUNDIALS tables) or a new file and a row.
+#ifndef LWI_INTEGRATOR_H
+#define LWI_INTEGRATOR_H
+
+#include "base/base.h"
+
+#include <stdbool.h>
+
+/** The problem, and how well to solve it. */
+typedef struct lwi_problem {
+    int n; ///< may be 0
+    lw_status (*rates)(void *user, double t, const double *x, double *xdot);
+    void *user;
+    const lw_error *why; ///< of the last failed `rates`, told in messages; may be NULL
+    double rtol;
+    const double *atol;  ///< [n] > 0
+    double max_step;     ///< adaptive: largest step; fixed-step: the step; 0: none given
+    long max_steps;      ///< fail after so many accepted steps; 0: no limit
+    bool dense_output;   ///< `advance` may be called with limit > to
+} lwi_problem;
+
+typedef struct lwi_integrator_stats {
+    long steps, evaluations, rejected, restarts;
+} lwi_integrator_stats;
+
+/** What jumped at a restart. */
+typedef enum lwi_jump {
+    LWI_JUMP_RATES, ///< f: one-step methods keep their step size, multistep ones start anew
+    LWI_JUMP_STATE  ///< t or x: all start anew, without memory of what was before
+} lwi_jump;
+
+typedef struct lwi_integrator lwi_integrator;
+
+typedef struct lwi_integrator_type {
+    const char *name, *summary, *cite;
+    int order; ///< the highest where it varies
+    bool adaptive;
+    /** Takes all memory; keeps pointers of `problem`'s arrays, copies the struct. */
+    lw_status (*create)(const struct lwi_integrator_type *, const lwi_problem *, double t,
+                        const double *x, const lw_allocator *, lwi_integrator **, lw_error *);
+    void (*destroy)(lwi_integrator *);
+    /** From (*t, x) as the last call left them to `to`, exactly.  No rate is asked for beyond
+     *  `limit` >= to (but for round-off); with limit > to (dense output) a step may pass `to`, and
+     *  x is interpolated.  `one_step`: return after one accepted step, *t tells where.  On failure
+     *  *t and x are those of the last accepted step. */
+    lw_status (*advance)(lwi_integrator *, double *t, double *x, double to, double limit,
+                         bool one_step, lw_error *);
+    /** Goes on from (t, x).  Counted in `restarts` where history is lost. */
+    lw_status (*restart)(lwi_integrator *, double t, const double *x, lwi_jump, lw_error *);
+    void (*stats)(const lwi_integrator *, lwi_integrator_stats *);
+} lwi_integrator_type;
+
+/** NULL when there is none of that name. */
+const lwi_integrator_type *lwi_integrator_find(const char *name);
+int lwi_integrator_type_count(void);
+const lwi_integrator_type *lwi_integrator_type_at(int index);
+
+/** Every integrator begins with this. */
+struct lwi_integrator {
+    const lwi_integrator_type *type;
+};
+
+// ---- shared by integrators (integrators.c)
+
+/** Rates with a check of every component: LW_ERR_NOT_FINITE where one is not a number.  A failure
+ *  leaves its text in *why. */
+lw_status lwi_problem_rates(const lwi_problem *problem, double t, const double *x, double *xdot,
+                            lw_error *why);
+/** "integration stops at t = 1.25 with step 3e-17: ..." */
+lw_status lwi_integrator_fail(lw_error *error, lw_status status, double t, double step,
+                              const char *format, ...) LW_PRINTF(5, 6);
+
+/** Explicit Runge-Kutta pair: strictly lower triangular A [stages][stages], weights b of `order`,
+ *  weights d of `embedded` for the error estimate, nodes c. */
+typedef struct lwi_tableau {
+    int stages, order, embedded;
+    const double *A, *b, *d, *c;
+} lwi_tableau;
+
+extern const lwi_tableau lwi_tableau_verner87; ///< verner87.c
+
+#endif

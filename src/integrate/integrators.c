@@ -1,0 +1,71 @@
+// integrators.c -- the list of integrators, and what they share.
+#include "integrate/integrator.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LWI_ERK(name, ...) extern const lwi_integrator_type lwi_integrator_##name;
+#define LWI_ERK_OWN(name, ...) extern const lwi_integrator_type lwi_integrator_##name;
+#define LWI_MULTISTEP(name, ...) extern const lwi_integrator_type lwi_integrator_##name;
+#define LWI_OWN(name) extern const lwi_integrator_type lwi_integrator_##name;
+#include "integrate/integrators.def"
+#undef LWI_ERK
+#undef LWI_ERK_OWN
+#undef LWI_MULTISTEP
+#undef LWI_OWN
+
+static const lwi_integrator_type *const all[] = {
+#define LWI_ERK(name, ...) &lwi_integrator_##name,
+#define LWI_ERK_OWN(name, ...) &lwi_integrator_##name,
+#define LWI_MULTISTEP(name, ...) &lwi_integrator_##name,
+#define LWI_OWN(name) &lwi_integrator_##name,
+#include "integrate/integrators.def"
+#undef LWI_ERK
+#undef LWI_ERK_OWN
+#undef LWI_MULTISTEP
+#undef LWI_OWN
+};
+
+int lwi_integrator_type_count(void) { return LWI_COUNT(all); }
+
+const lwi_integrator_type *lwi_integrator_type_at(int index)
+{
+    return index >= 0 && index < LWI_COUNT(all) ? all[index] : NULL;
+}
+
+const lwi_integrator_type *lwi_integrator_find(const char *name)
+{
+    for (int i = 0; i < LWI_COUNT(all); i++)
+        if (!strcmp(all[i]->name, name)) return all[i];
+    return NULL;
+}
+
+lw_status lwi_problem_rates(const lwi_problem *problem, double t, const double *x, double *xdot,
+                            lw_error *why)
+{
+    const lw_status status = problem->rates(problem->user, t, x, xdot);
+    if (status != LW_OK) {
+        const bool told = problem->why && problem->why->text[0];
+        return lwi_fail(why, status, "%s", told ? problem->why->text : lw_status_text(status));
+    }
+    for (int i = 0; i < problem->n; i++)
+        if (!isfinite(xdot[i]))
+            return lwi_fail(why, LW_ERR_NOT_FINITE,
+                            "the rate of state component %d is not finite (%g)", i, xdot[i]);
+    return LW_OK;
+}
+
+lw_status lwi_integrator_fail(lw_error *error, lw_status status, double t, double step,
+                              const char *format, ...)
+{
+    char detail[sizeof error->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(detail, sizeof detail, format, arguments);
+    va_end(arguments);
+    char head[80];
+    snprintf(head, sizeof head, "integration stops at t = %.10g with step %.3g: ", t, step);
+    detail[sizeof detail - sizeof head] = 0; // room for the head
+    return lwi_fail(error, status, "%s%s", head, detail);
+}

@@ -1,0 +1,468 @@
+// sundials.c -- adaptive integrators of SUNDIALS: explicit Runge-Kutta pairs (ARKODE's ERKStep) and
+// multistep methods (CVODE).  The only file that knows SUNDIALS.     [hindmarsh2005, reynolds2023]
+//
+// SUNDIALS is always asked for one step.  The stop time of a step is `limit`, on which it ends
+// exactly; between calls the solver may stand past the caller's time (dense output), never before
+// it by more than round-off.
+#include "integrate/integrator.h"
+
+#include <arkode/arkode_erkstep.h>
+#include <cvode/cvode.h>
+#include <nvector/nvector_serial.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunmatrix/sunmatrix_dense.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+_Static_assert(sizeof(sunrealtype) == sizeof(double), "SUNDIALS must be built for double");
+_Static_assert(ARK_ONE_STEP == CV_ONE_STEP && ARK_TOO_MUCH_ACC == CV_TOO_MUCH_ACC &&
+                   ARK_RHSFUNC_FAIL == CV_RHSFUNC_FAIL,
+               "both solvers have the same tasks and flags");
+
+// An unforeseen impact may ask for a step ten decades smaller; the error test cuts by 0.3 or more.
+#define MOST_FAILURES 40
+// A stop that is so near, relative to the time, is reached: no step could resolve it.
+#define NEAR (16 * DBL_EPSILON)
+// Where rates are not finite the step of a Runge-Kutta method shrinks so much, as CVODE does it.
+#define SHRINK 0.25
+// Degree of ERKStep's Hermite interpolation: 5 is the highest (it is cut to order - 1 and costs
+// rates); at a stop time it is evaluated at its own node, where degree 1 has the same bits for
+// nothing.
+enum { DENSE_DEGREE = 5, STOP_DEGREE = 1 };
+
+/** The calls that ERKStep and CVODE share. */
+typedef struct calls {
+    int (*evolve)(void *, sunrealtype, N_Vector, sunrealtype *, int);
+    int (*set_stop_time)(void *, sunrealtype);
+    int (*derivative)(void *, sunrealtype, int, N_Vector);
+    int (*current_step)(void *, sunrealtype *);
+    int (*error_test_failures)(void *, long *);
+} calls;
+
+static const calls erk_calls = {ERKStepEvolve, ERKStepSetStopTime, ERKStepGetDky,
+                                ERKStepGetCurrentStep, ERKStepGetNumErrTestFails};
+static const calls cvode_calls = {CVode, CVodeSetStopTime, CVodeGetDky, CVodeGetCurrentStep,
+                                  CVodeGetNumErrTestFails};
+
+/** What a row of the list says beside the public type. */
+typedef struct method {
+    const calls *call;
+    int table;                  ///< of SUNDIALS, where `own` is NULL
+    const lwi_tableau *own;
+    bool keeps;                 ///< last stage = first stage of the next step
+    int family;                 ///< CV_ADAMS, CV_BDF; 0: one-step
+} method;
+
+typedef struct solver {
+    lwi_integrator base;
+    const method *method;
+    lw_allocator allocator;
+    lwi_problem problem;
+    SUNContext context;
+    void *memory; ///< of ERKStep or CVODE; NULL for n = 0
+    N_Vector y, accepted, atol; ///< output of a step; state at `t`; tolerances
+    SUNNonlinearSolver nonlinear;
+    SUNLinearSolver linear;
+    SUNMatrix jacobian;
+    double t;           ///< where SUNDIALS stands
+    bool rehearsing;    ///< rates are zero and not counted
+    lw_status failure;  ///< of the rates in the present step, and its text
+    lw_error why;
+    lwi_integrator_stats stats;
+    long rejected;      ///< before the last restart
+} solver;
+
+// ----------------------------------------------------------------------------- SUNDIALS calls back
+
+// A failure of the rates that no smaller step can help.
+static bool hopeless(const solver *self)
+{
+    return self->failure != LW_OK && self->failure != LW_ERR_NOT_FINITE;
+}
+
+// 0: done; > 0: try a smaller step; < 0: give up
+static int rates(sunrealtype t, N_Vector y, N_Vector ydot, void *user)
+{
+    solver *self = user;
+    if (hopeless(self)) return -1; // the fixed-point iteration of CVODE tries on
+    if (self->rehearsing) {
+        N_VConst(0, ydot);
+        return 0;
+    }
+    self->stats.evaluations++;
+    const lw_status status = lwi_problem_rates(&self->problem, t, N_VGetArrayPointer(y),
+                                               N_VGetArrayPointer(ydot), &self->why);
+    if (status == LW_OK) return 0;
+    self->failure = status;
+    return status == LW_ERR_NOT_FINITE ? 1 : -1;
+}
+
+// What SUNDIALS wants to print becomes a status.  Up to version 6 every solver has its own handler,
+// from 7 on the context has it.
+#if SUNDIALS_VERSION_MAJOR < 7
+static void say_nothing(int code, const char *module, const char *function, char *text, void *user)
+{
+    (void)code, (void)module, (void)function, (void)text, (void)user;
+}
+static bool create_context(solver *self) { return !SUNContext_Create(NULL, &self->context); }
+static bool silence(solver *self)
+{
+    return self->method->family ? !CVodeSetErrHandlerFn(self->memory, say_nothing, NULL)
+                                : !ERKStepSetErrHandlerFn(self->memory, say_nothing, NULL);
+}
+#else
+static void say_nothing(int line, const char *function, const char *file, const char *text,
+                        SUNErrCode code, void *user, SUNContext context)
+{
+    (void)line, (void)function, (void)file, (void)text, (void)code, (void)user, (void)context;
+}
+static bool create_context(solver *self)
+{
+    return !SUNContext_Create(SUN_COMM_NULL, &self->context) &&
+           !SUNContext_ClearErrHandlers(self->context) &&
+           !SUNContext_PushErrHandler(self->context, say_nothing, NULL);
+}
+static bool silence(solver *self) { return self->memory != NULL; }
+#endif
+
+static int do_nothing(sunrealtype t, N_Vector y, void *user)
+{
+    (void)t, (void)y, (void)user;
+    return 0;
+}
+
+// ------------------------------------------------------------------------------------------ create
+
+static int set_table(solver *self)
+{
+    const lwi_tableau *own = self->method->own;
+    if (!own) return ERKStepSetTableNum(self->memory, (ARKODE_ERKTableID)self->method->table);
+    // the arguments are read only
+    ARKodeButcherTable table = ARKodeButcherTable_Create(
+        own->stages, own->order, own->embedded, (sunrealtype *)own->c, (sunrealtype *)own->A,
+        (sunrealtype *)own->b, (sunrealtype *)own->d);
+    if (!table) return ARK_MEM_FAIL;
+    const int flag = ERKStepSetTable(self->memory, table);
+    ARKodeButcherTable_Free(table);
+    return flag;
+}
+
+static bool create_erk(solver *self)
+{
+    void *m = self->memory = ERKStepCreate(rates, self->t, self->accepted, self->context);
+    if (!m) return false;
+    // Versions before 6.6 take every last stage with c = 1 for the first stage of the next step,
+    // which is wrong for pairs of order 8.  With a function to run after each step, even an empty
+    // one, the first stage is evaluated anew.
+    if (!self->method->keeps && ERKStepSetPostprocessStepFn(m, do_nothing)) return false;
+    return silence(self) && !set_table(self) && !ERKStepSetUserData(m, self) &&
+           !ERKStepSVtolerances(m, self->problem.rtol, self->atol) &&
+           !ERKStepSetMaxErrTestFails(m, MOST_FAILURES) &&
+           !ERKStepSetMaxStep(m, self->problem.max_step) &&
+           !ERKStepSetInterpolantDegree(m, self->problem.dense_output ? DENSE_DEGREE : STOP_DEGREE);
+}
+
+// Jacobian by forward differences, column by column.  CVODE's own allocates a vector header each
+// time.  A component is moved by sqrt(eps) of its magnitude, or of the one at which its absolute
+// tolerance equals the relative one.
+static int jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J, void *user,
+                    N_Vector moved_, N_Vector rate_, N_Vector unused)
+{
+    solver *self = user;
+    double *moved = N_VGetArrayPointer(moved_);
+    const double *rate = N_VGetArrayPointer(rate_), *f = N_VGetArrayPointer(ydot);
+    (void)unused;
+    N_VScale(1, y, moved_);
+    for (int j = 0; j < self->problem.n; j++) {
+        const double at = moved[j];
+        const double size = fmax(fabs(at), self->problem.atol[j] / self->problem.rtol);
+        moved[j] = at + sqrt(DBL_EPSILON) * size;
+        const int flag = rates(t, moved_, rate_, user);
+        if (flag) return flag;
+        double *column = SUNDenseMatrix_Column(J, j);
+        for (int i = 0; i < self->problem.n; i++) column[i] = (rate[i] - f[i]) / (moved[j] - at);
+        moved[j] = at;
+    }
+    return 0;
+}
+
+static bool set_newton(solver *self)
+{
+    self->jacobian = SUNDenseMatrix(self->problem.n, self->problem.n, self->context);
+    if (!self->jacobian) return false;
+    self->linear = SUNLinSol_Dense(self->y, self->jacobian, self->context);
+    return self->linear && !CVodeSetLinearSolver(self->memory, self->linear, self->jacobian) &&
+           !CVodeSetJacFn(self->memory, jacobian);
+}
+
+static bool set_fixed_point(solver *self)
+{
+    self->nonlinear = SUNNonlinSol_FixedPoint(self->y, 0, self->context);
+    return self->nonlinear && !CVodeSetNonlinearSolver(self->memory, self->nonlinear);
+}
+
+static bool create_multistep(solver *self)
+{
+    void *m = self->memory = CVodeCreate(self->method->family, self->context);
+    return m && silence(self) && !CVodeInit(m, rates, self->t, self->accepted) &&
+           !CVodeSetUserData(m, self) &&
+           !CVodeSVtolerances(m, self->problem.rtol, self->atol) &&
+           !CVodeSetMaxErrTestFails(m, MOST_FAILURES) &&
+           !CVodeSetMaxConvFails(m, MOST_FAILURES) &&
+           !CVodeSetMaxStep(m, self->problem.max_step) &&
+           (self->method->family == CV_BDF ? set_newton(self) : set_fixed_point(self));
+}
+
+// Starts anew at (t, y) with nothing remembered.
+static int begin(solver *self, double t, const double *x)
+{
+    self->t = t;
+    memcpy(N_VGetArrayPointer(self->accepted), x, (size_t)self->problem.n * sizeof *x);
+    if (self->method->family) return CVodeReInit(self->memory, t, self->accepted);
+    const int flag = ERKStepReInit(self->memory, rates, t, self->accepted);
+    return flag ? flag : ERKStepSetInitStep(self->memory, 0); // one of an earlier retry
+}
+
+// SUNDIALS allocates within its first step: one step of x' = 0 from x = 0 takes that out of the
+// simulation.
+static bool rehearse(solver *self)
+{
+    sunrealtype reached;
+    const double stop = self->t + 1 + fabs(self->t);
+    self->rehearsing = true;
+    const int flag =
+        self->method->call->evolve(self->memory, stop, self->y, &reached, ARK_ONE_STEP);
+    self->rehearsing = false;
+    return flag >= 0;
+}
+
+static void destroy(lwi_integrator *integrator)
+{
+    solver *self = (solver *)integrator;
+    if (!self) return;
+    if (self->memory && self->method->family) CVodeFree(&self->memory);
+    if (self->memory) ERKStepFree(&self->memory);
+    if (self->linear) SUNLinSolFree(self->linear);
+    if (self->jacobian) SUNMatDestroy(self->jacobian);
+    if (self->nonlinear) SUNNonlinSolFree(self->nonlinear);
+    if (self->y) N_VDestroy(self->y);
+    if (self->accepted) N_VDestroy(self->accepted);
+    if (self->atol) N_VDestroy(self->atol);
+    if (self->context) SUNContext_Free(&self->context);
+    const lw_allocator allocator = self->allocator;
+    lwi_release(&allocator, self);
+}
+
+static bool build(solver *self, const double *x)
+{
+    const int n = self->problem.n;
+    if (n == 0) return true; // SUNDIALS has no vectors without components
+    if (!create_context(self)) return false;
+    self->y = N_VNew_Serial(n, self->context);
+    self->accepted = N_VNew_Serial(n, self->context);
+    // read only
+    self->atol = N_VMake_Serial(n, (sunrealtype *)self->problem.atol, self->context);
+    if (!self->y || !self->accepted || !self->atol) return false;
+    N_VConst(0, self->accepted);
+    return (self->method->family ? create_multistep(self) : create_erk(self)) && rehearse(self) &&
+           begin(self, self->t, x) >= 0;
+}
+
+static const method *method_of(const lwi_integrator_type *type);
+
+static lw_status create(const lwi_integrator_type *type, const lwi_problem *problem, double t,
+                        const double *x, const lw_allocator *allocator, lwi_integrator **integrator,
+                        lw_error *error)
+{
+    solver *self = lwi_allocate(allocator, sizeof *self);
+    if (self) {
+        *self = (solver){.base = {type}, .method = method_of(type), .problem = *problem, .t = t};
+        if (allocator) self->allocator = *allocator;
+        if (build(self, x)) {
+            *integrator = &self->base;
+            return LW_OK;
+        }
+        destroy(&self->base);
+    }
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for %s of %d states", type->name, problem->n);
+}
+
+// ------------------------------------------------------------------------------------------- steps
+
+static lw_status report(solver *self, int flag, lw_error *error)
+{
+    sunrealtype h = 0;
+    self->method->call->current_step(self->memory, &h);
+    if (self->failure != LW_OK)
+        return lwi_integrator_fail(error, self->failure, self->t, h, "%s", self->why.text);
+    if (flag == ARK_TOO_MUCH_ACC)
+        return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, self->t, h,
+                                   "the tolerances are below round-off (rtol %.3g): loosen rtol "
+                                   "or atol",
+                                   self->problem.rtol);
+    return lwi_integrator_fail(
+        error, LW_ERR_INTEGRATOR, self->t, h,
+        "no step is small enough for the tolerances: the motion jumps or is singular there, or "
+        "rtol %.3g and atol ask for too much; loosen them, or take bdf if the model is stiff",
+        self->problem.rtol);
+}
+
+// ERKStep gives up where a stage's rates are not finite: start the step again, shorter.
+static bool shorten(solver *self)
+{
+    sunrealtype h = 0;
+    ERKStepGetCurrentStep(self->memory, &h);
+    if (!(self->t + SHRINK * h > self->t)) return false;
+    self->rejected++;
+    return !ERKStepReset(self->memory, self->t, self->accepted) &&
+           !ERKStepSetInitStep(self->memory, SHRINK * h);
+}
+
+// One accepted step towards `to`, not past `limit`; `t` and `accepted` tell where it ended.
+static lw_status step(solver *self, double to, double limit, lw_error *error)
+{
+    const lwi_problem *p = &self->problem;
+    if (p->max_steps && self->stats.steps >= p->max_steps)
+        return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, self->t, 0,
+                                   "max_steps: %ld steps are done", p->max_steps);
+    for (;;) {
+        sunrealtype reached = self->t;
+        self->failure = LW_OK;
+        int flag = self->method->call->set_stop_time(self->memory, limit);
+        if (flag >= 0)
+            flag = self->method->call->evolve(self->memory, to, self->y, &reached, ARK_ONE_STEP);
+        if (flag >= 0 && reached > self->t && !hopeless(self)) {
+            self->t = reached;
+            N_VScale(1, self->y, self->accepted);
+            self->stats.steps++;
+            return LW_OK;
+        }
+        const bool retry = !self->method->family && self->failure == LW_ERR_NOT_FINITE;
+        if (!retry || !shorten(self)) return report(self, flag, error);
+    }
+}
+
+static void hand_over(const solver *self, const N_Vector from, double *x)
+{
+    memcpy(x, N_VGetArrayPointer(from), (size_t)self->problem.n * sizeof *x);
+}
+
+static lw_status advance(lwi_integrator *integrator, double *t, double *x, double to, double limit,
+                         bool one_step, lw_error *error)
+{
+    solver *self = (solver *)integrator;
+    if (self->problem.n == 0) {
+        self->stats.steps += to > *t;
+        *t = self->t = fmax(to, *t);
+        return LW_OK;
+    }
+    while (*t < to) {
+        if (self->t <= *t && to - self->t > NEAR * fmax(fabs(to), fabs(self->t)))
+            TRY(step(self, to, limit, error));
+        if (self->t <= *t) { // `to` is reached but for round-off, SUNDIALS goes on from there
+            *t = to;
+        } else if (self->t <= to) {
+            *t = self->t;
+            hand_over(self, self->accepted, x);
+        } else {
+            if (self->method->call->derivative(self->memory, to, 0, self->y))
+                return report(self, 0, error);
+            *t = to;
+            hand_over(self, self->y, x);
+        }
+        if (one_step) break;
+    }
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------- restart, statistics
+
+static long rejected(const solver *self)
+{
+    long failures = 0, unsolved = 0;
+    if (!self->memory) return 0;
+    self->method->call->error_test_failures(self->memory, &failures);
+    if (self->method->family) CVodeGetNumStepSolveFails(self->memory, &unsolved);
+    return self->rejected + failures + unsolved;
+}
+
+static lw_status restart(lwi_integrator *integrator, double t, const double *x, lwi_jump jump,
+                         lw_error *error)
+{
+    solver *self = (solver *)integrator;
+    const bool anew = jump == LWI_JUMP_STATE || self->method->family;
+    self->stats.restarts += anew;
+    if (self->problem.n == 0) {
+        self->t = t;
+        return LW_OK;
+    }
+    int flag;
+    if (anew) {
+        self->rejected = rejected(self); // the counters of SUNDIALS start from zero
+        flag = begin(self, t, x);
+    } else {
+        self->t = t;
+        memcpy(N_VGetArrayPointer(self->accepted), x, (size_t)self->problem.n * sizeof *x);
+        flag = ERKStepReset(self->memory, t, self->accepted);
+    }
+    return flag < 0 ? lwi_fail(error, LW_ERR_INTERNAL, "%s: restart at t = %.10g fails (flag %d)",
+                               self->base.type->name, t, flag)
+                    : LW_OK;
+}
+
+static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
+{
+    const solver *self = (const solver *)integrator;
+    *s = self->stats;
+    s->rejected = rejected(self);
+}
+
+// ---------------------------------------------------------------------------------------- the rows
+
+#define TYPE(name_, order_, summary_, cite_)                                                       \
+    extern const lwi_integrator_type lwi_integrator_##name_;                                       \
+    const lwi_integrator_type lwi_integrator_##name_ = {.name = #name_,                            \
+                                                        .summary = summary_,                       \
+                                                        .cite = cite_,                             \
+                                                        .order = order_,                           \
+                                                        .adaptive = true,                          \
+                                                        .create = create,                          \
+                                                        .destroy = destroy,                        \
+                                                        .advance = advance,                        \
+                                                        .restart = restart,                        \
+                                                        .stats = stats};
+#define LWI_ERK(name, table, order, keeps, summary, cite) TYPE(name, order, summary, cite)
+#define LWI_ERK_OWN(name, tableau, summary, cite) TYPE(name, 8, summary, cite)
+#define LWI_MULTISTEP(name, family, order, summary, cite) TYPE(name, order, summary, cite)
+#define LWI_OWN(name)
+#include "integrate/integrators.def"
+#undef LWI_ERK
+#undef LWI_ERK_OWN
+#undef LWI_MULTISTEP
+
+static const struct {
+    const lwi_integrator_type *type;
+    method method;
+} rows[] = {
+#define LWI_ERK(name, table_, order, keeps_, summary, cite)                                        \
+    {&lwi_integrator_##name, {.call = &erk_calls, .table = table_, .keeps = keeps_}},
+#define LWI_ERK_OWN(name, tableau, summary, cite)                                                  \
+    {&lwi_integrator_##name, {.call = &erk_calls, .own = &tableau}},
+#define LWI_MULTISTEP(name, family_, order, summary, cite)                                         \
+    {&lwi_integrator_##name, {.call = &cvode_calls, .family = family_}},
+#include "integrate/integrators.def"
+#undef LWI_ERK
+#undef LWI_ERK_OWN
+#undef LWI_MULTISTEP
+#undef LWI_OWN
+};
+
+static const method *method_of(const lwi_integrator_type *type)
+{
+    int i = 0;
+    while (rows[i].type != type) i++;
+    return &rows[i].method;
+}

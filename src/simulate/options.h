@@ -1,0 +1,16 @@
+// options.h -- checks and readings of a run's options.
+#ifndef LWI_OPTIONS_H
+#define LWI_OPTIONS_H
+
+#include "base/base.h"
+
+#include <linkwork/simulate.h>
+
+/** Every value in its range, every name known.
+ *  @return LW_ERR_ARGUMENT with "rtol: -1 is not positive" */
+lw_status lwi_options_check(const lw_options *options, lw_error *error);
+/** Interval of the rows [s]; 0 for `steps`.  Of checked options. */
+double lwi_options_sample(const lw_options *options);
+bool lwi_options_interpolate(const lw_options *options);
+
+#endif

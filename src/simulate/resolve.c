@@ -1,0 +1,112 @@
+// resolve.c -- what `auto` stands for, and what is said about it; options that have no effect.
+#include "simulate/options.h"
+#include "simulate/simulation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Step of fixed-step integrators where none is given [s]: ordinary machines are smooth on it.
+#define DEFAULT_STEP 1e-3
+
+static void say(lw_sim *sim, const char *format, ...) LW_PRINTF(2, 3);
+static void say(lw_sim *sim, const char *format, ...)
+{
+    const size_t used = strlen(sim->notice);
+    const char *line = used ? "\n" : "";
+    const int head = snprintf(sim->notice + used, sizeof sim->notice - used, "%s", line);
+    if (head < 0 || used + (size_t)head >= sizeof sim->notice) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sim->notice + used + head, sizeof sim->notice - used - (size_t)head, format,
+              arguments);
+    va_end(arguments);
+}
+
+// aba is the cheapest for trees; only dense knows loops and couplings.
+static void choose_formulation(lw_sim *sim)
+{
+    const lw_model *model = sim->model;
+    char *name = sim->options.formulation;
+    const size_t size = sizeof sim->options.formulation;
+    if (strcmp(name, "auto") != 0) return;
+    if (model->nloop > 0) {
+        lwi_copy_text(name, size, "dense");
+        say(sim, "formulation dense: joint '%s' closes a loop",
+            model->joint[model->loop[0]].name);
+    } else if (model->ncoupling > 0) {
+        lwi_copy_text(name, size, "dense");
+        say(sim, "formulation dense: joint '%s' is coupled to joint '%s'",
+            model->joint[model->coupling[0].joint].name, model->joint[model->coupling[0].of].name);
+    } else {
+        lwi_copy_text(name, size, "aba");
+        say(sim, "formulation aba: the joints form a tree");
+    }
+}
+
+// A refusal names those that do accept the model.
+static lw_status check_formulation(const lw_sim *sim, lw_error *error)
+{
+    const lw_status status =
+        lwi_formulation_accepts(lwi_formulation_find(sim->options.formulation), sim->model, error);
+    if (status == LW_OK || !error) return status;
+    size_t used = strlen(error->text);
+    const char *before = "; this model can be simulated by ";
+    for (int i = 0; i < lw_formulation_count(); i++) {
+        const char *name = lw_formulation_info(i).name;
+        if (lwi_formulation_accepts(lwi_formulation_find(name), sim->model, NULL) != LW_OK)
+            continue;
+        snprintf(error->text + used, sizeof error->text - used, "%s%s", before, name);
+        used = strlen(error->text);
+        before = ", ";
+    }
+    return status;
+}
+
+static void choose_integrator(lw_sim *sim)
+{
+    char *name = sim->options.integrator;
+    if (strcmp(name, "auto") != 0) return;
+    lwi_copy_text(name, sizeof sim->options.integrator, "dopri5");
+    say(sim, "integrator dopri5: the default");
+}
+
+static bool has_momenta(const lwi_layout *layout)
+{
+    for (int i = 0; i < layout->nblock; i++)
+        if (layout->block[i].kind == LWI_MOMENTUM) return true;
+    return false;
+}
+
+// Options that differ from their defaults and do nothing in this combination.
+static void tell_ignored(lw_sim *sim, bool adaptive)
+{
+    lw_options *o = &sim->options, plain;
+    lw_options_default(&plain);
+    if (!adaptive) {
+        if (!(o->step > 0)) {
+            o->step = DEFAULT_STEP;
+            say(sim, "step %g s: %s has a fixed step and none is given", o->step, o->integrator);
+        }
+        if (o->rtol != plain.rtol) say(sim, "rtol is ignored: %s has a fixed step", o->integrator);
+        if (o->atol != plain.atol) say(sim, "atol is ignored: %s has a fixed step", o->integrator);
+    }
+    if (o->atol_p != plain.atol_p && (!adaptive || !has_momenta(&sim->work->layout)))
+        say(sim, "atol_p is ignored: %s",
+            adaptive ? "the state has no momenta" : "the step is fixed");
+    if (!lwi_options_interpolate(o)) return;
+    if (!strcmp(o->sample, "steps"))
+        say(sim, "sample_mode is ignored: every step is a row");
+    else if (!adaptive)
+        say(sim, "sample_mode is ignored: %s ends a step on each row", o->integrator);
+}
+
+lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
+{
+    choose_formulation(sim);
+    choose_integrator(sim);
+    TRY(check_formulation(sim, error));
+    TRY(lwi_work_create(sim->model, lwi_formulation_find(sim->options.formulation),
+                        &sim->arena.allocator, &sim->work, error));
+    tell_ignored(sim, lwi_integrator_find(sim->options.integrator)->adaptive);
+    return LW_OK;
+}

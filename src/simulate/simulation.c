@@ -1,0 +1,265 @@
+// simulation.c -- a model in motion: create, steps between breaks, observation.
+#include "simulate/simulation.h"
+
+#include "simulate/options.h"
+#include "spatial/vec3.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+
+// ------------------------------------------------------------------------------------------ create
+
+static lw_status rates(void *user, double t, const double *x, double *xdot)
+{
+    lw_sim *sim = user;
+    return sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
+}
+
+lw_status lwi_sim_fail_work(lw_sim *sim, lw_status status, const char *when)
+{
+    const char *text = sim->work->error.text;
+    return lwi_fail(&sim->error, status, "%s at t = %.10g: %s", when, sim->t,
+                    text[0] ? text : lw_status_text(status));
+}
+
+static lw_status allocate(lw_sim *sim)
+{
+    const lw_model *model = sim->model;
+    const int nx = sim->work->layout.nx;
+    lwi_arena *arena = &sim->arena;
+    sim->x = LWI_PUSH(arena, double, nx);
+    sim->scratch = LWI_PUSH(arena, double, nx);
+    sim->atol = LWI_PUSH(arena, double, nx);
+    sim->inputs = LWI_PUSH(arena, double, model->desc.ninput);
+    sim->loads.wrench = lwi_arena_push(arena, (size_t)model->nbody, sizeof *sim->loads.wrench);
+    sim->loads.effort = LWI_PUSH(arena, double, model->nv);
+    if (!sim->x || !sim->scratch || !sim->atol || !sim->inputs || !sim->loads.wrench ||
+        !sim->loads.effort)
+        return LW_ERR_MEMORY;
+    return lwi_moment_create(model, arena, &sim->moment);
+}
+
+// atol of every component: the option times the formulation's factor, momenta as asked for.
+static lw_status set_tolerances(lw_sim *sim)
+{
+    const lwi_work *work = sim->work;
+    const lw_options *o = &sim->options;
+    for (int i = 0; i < work->layout.nx; i++) sim->atol[i] = 1;
+    if (work->formulation->scale) {
+        const lw_status status = work->formulation->scale(sim->work, sim->t, sim->x, sim->atol);
+        if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the initial state");
+    }
+    for (int i = 0; i < work->layout.nx; i++) {
+        const double factor = sim->atol[i];
+        sim->atol[i] = o->atol * (factor > 0 && isfinite(factor) ? factor : 1);
+    }
+    for (int b = 0; b < work->layout.nblock; b++) {
+        const lwi_block *block = &work->layout.block[b];
+        if (block->kind != LWI_MOMENTUM || !(o->atol_p > 0)) continue;
+        for (int i = 0; i < block->n; i++) sim->atol[block->first + i] = o->atol_p;
+    }
+    return LW_OK;
+}
+
+static lw_status make_integrator(lw_sim *sim)
+{
+    const lw_options *o = &sim->options;
+    const lwi_integrator_type *type = lwi_integrator_find(o->integrator);
+    const lwi_problem problem = {
+        .n = sim->work->layout.nx,
+        .rates = rates,
+        .user = sim,
+        .why = &sim->work->error,
+        .rtol = o->rtol,
+        .atol = sim->atol,
+        .max_step = o->step,
+        .max_steps = (long)o->max_steps,
+        .dense_output = lwi_options_interpolate(o) && strcmp(o->sample, "steps") != 0};
+    return type->create(type, &problem, sim->t, sim->x, &sim->arena.allocator, &sim->integrator,
+                        &sim->error);
+}
+
+// The model's initial state at t = 0.
+static lw_status start(lw_sim *sim)
+{
+    lwi_moment_start(sim->model, &sim->moment);
+    const lw_status status = sim->work->formulation->enter(sim->work, &sim->moment, sim->x);
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the initial state");
+    sim->next_break = lwi_model_next_break(sim->model, sim->t);
+    return LW_OK;
+}
+
+static lw_status build(lw_sim *sim, const lw_options *options)
+{
+    if (options)
+        sim->options = *options;
+    else
+        lw_options_default(&sim->options);
+    TRY(lwi_options_check(&sim->options, &sim->error));
+    TRY(lwi_sim_resolve(sim, &sim->error));
+    if (allocate(sim) != LW_OK)
+        return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
+    TRY(start(sim));
+    TRY(set_tolerances(sim));
+    return make_integrator(sim);
+}
+
+lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **out,
+                        lw_error *error)
+{
+    if (!model || !out) return lwi_fail(error, LW_ERR_ARGUMENT, "model or result is missing");
+    const lw_allocator *allocator = desc ? desc->allocator : NULL;
+    lw_sim *sim = lwi_allocate(allocator, sizeof *sim);
+    if (!sim) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
+    *sim = (lw_sim){.model = model};
+    lwi_arena_init(&sim->arena, allocator);
+    const lw_status status = build(sim, desc ? desc->options : NULL);
+    if (status == LW_OK) {
+        *out = sim;
+        return LW_OK;
+    }
+    if (error) *error = sim->error;
+    lw_sim_destroy(sim);
+    return status;
+}
+
+void lw_sim_destroy(lw_sim *sim)
+{
+    if (!sim) return;
+    if (sim->integrator) sim->integrator->type->destroy(sim->integrator);
+    lwi_work_destroy(sim->work);
+    const lw_allocator allocator = sim->arena.allocator;
+    lwi_arena_free(&sim->arena);
+    lwi_release(&allocator, sim);
+}
+
+const lw_options *lw_sim_options(const lw_sim *sim) { return &sim->options; }
+const char *lw_sim_notice(const lw_sim *sim) { return sim->notice; }
+const lw_model *lw_sim_model(const lw_sim *sim) { return sim->model; }
+double lw_sim_time(const lw_sim *sim) { return sim->t; }
+const lw_error *lw_sim_error(const lw_sim *sim) { return &sim->error; }
+
+// ------------------------------------------------------------------------------------------- steps
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// The integrator learns of what was set since its last step.
+static lw_status settle(lw_sim *sim)
+{
+    if (sim->pending == LWI_NOTHING) return LW_OK;
+    const lwi_jump what = sim->pending == LWI_NEW_STATE ? LWI_JUMP_STATE : LWI_JUMP_RATES;
+    TRY(sim->integrator->type->restart(sim->integrator, sim->t, sim->x, what, &sim->error));
+    sim->pending = LWI_NOTHING;
+    return LW_OK;
+}
+
+lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
+{
+    const double began = clock_seconds();
+    lw_status status = settle(sim);
+    if (status == LW_OK) {
+        const double stop = fmin(to, sim->next_break);
+        status = sim->integrator->type->advance(sim->integrator, &sim->t, sim->x, stop,
+                                                fmax(stop, fmin(limit, sim->next_break)), one_step,
+                                                &sim->error);
+        if (status != LW_OK) sim->pending = LWI_NEW_STATE; // it may have lost its place
+    }
+    // Rates are continuous at a break, a derivative of theirs is not: ending a step there suffices.
+    if (sim->t >= sim->next_break) sim->next_break = lwi_model_next_break(sim->model, sim->t);
+    sim->wall += clock_seconds() - began;
+    return status;
+}
+
+lw_status lw_sim_step(lw_sim *sim, double time)
+{
+    TRY(lwi_sim_check_finite(sim, "time", &time, 1));
+    if (time < sim->t)
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
+                        "cannot step back from t = %.10g to %.10g; set the state instead", sim->t,
+                        time);
+    while (sim->t < time) TRY(lwi_sim_advance(sim, time, time, false));
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------- observation
+
+static void audit(lwi_audit *a, lw_observe level, const lwi_system *s, double work)
+{
+    if (level < LW_OBSERVE_ENERGY) return;
+    const double invariant = s->kinetic + s->potential - work; // E - Wnc
+    if (!a->begun) a->reference = invariant;
+    a->begun = true;
+    a->energy_error = fmax(a->energy_error, fabs(invariant - a->reference));
+    a->energy_scale = fmax(a->energy_scale, s->kinetic);
+    for (int k = 0; k < 3; k++) a->residual[k] = fmax(a->residual[k], s->residual[k]);
+}
+
+// What `level` does not contain is NULL or zero.
+static void fill(lw_observation *o, lw_observe level, const lwi_moment *m, const lwi_system *s)
+{
+    *o = (lw_observation){.time = m->t, .level = level};
+    o->position = (const double(*)[3])m->r;
+    o->quaternion = (const double(*)[4])m->quat;
+    o->q = m->q;
+    if (level >= LW_OBSERVE_TWIST) {
+        o->velocity = (const double(*)[3])m->v;
+        o->angular_velocity = (const double(*)[3])m->w;
+        o->qd = m->qd;
+    }
+    if (level >= LW_OBSERVE_ENERGY) {
+        o->kinetic = s->kinetic, o->potential = s->potential, o->work = m->work;
+        v3_copy(o->momentum, s->momentum);
+        v3_copy(o->angular_momentum, s->angular_momentum);
+        v3_copy(o->residual, s->residual);
+    }
+    if (level >= LW_OBSERVE_ACCELERATION) {
+        o->acceleration = (const double(*)[3])m->a;
+        o->angular_acceleration = (const double(*)[3])m->al;
+        o->qdd = m->qdd;
+    }
+    if (level >= LW_OBSERVE_REACTION) {
+        o->reaction = (const double(*)[6])m->reaction;
+        o->reaction_unique = m->unique;
+    }
+}
+
+lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation)
+{
+    if (!observation || (int)level < LW_OBSERVE_POSE || level > LW_OBSERVE_REACTION)
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "level %d: expected 0 to %d, and a result",
+                        (int)level, LW_OBSERVE_REACTION);
+    sim->moment.t = sim->t;
+    const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
+                                                             level, &sim->moment);
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "observation");
+    lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->moment);
+    lwi_system system = {0};
+    if (level >= LW_OBSERVE_ENERGY) lwi_observe_system(sim->model, level, &sim->moment, &system);
+    audit(&sim->audit, level, &system, sim->moment.work);
+    fill(&sim->observation, level, &sim->moment, &system);
+    *observation = &sim->observation;
+    return LW_OK;
+}
+
+void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
+{
+    lwi_integrator_stats stats;
+    sim->integrator->type->stats(sim->integrator, &stats);
+    *summary = (lw_summary){.steps = stats.steps,
+                            .evaluations = stats.evaluations,
+                            .rejected = stats.rejected,
+                            .restarts = stats.restarts,
+                            .start = sim->start,
+                            .end = sim->t,
+                            .wall = sim->wall,
+                            .energy_error = sim->audit.energy_error,
+                            .energy_scale = sim->audit.energy_scale};
+    memcpy(summary->residual, sim->audit.residual, sizeof summary->residual);
+}

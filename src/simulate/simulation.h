@@ -1,0 +1,53 @@
+// simulation.h -- one simulation: a model, a formulation, an integrator and the present state.
+#ifndef LWI_SIMULATION_H
+#define LWI_SIMULATION_H
+
+#include "formulation/formulation.h"
+#include "integrate/integrator.h"
+#include "observe/observe.h"
+
+/** What must be told to the integrator before it goes on. */
+typedef enum lwi_pending { LWI_NOTHING, LWI_NEW_RATES, LWI_NEW_STATE } lwi_pending;
+
+/** Largest errors over the observed rows. */
+typedef struct lwi_audit {
+    bool begun;
+    double reference; ///< E - Wnc of the first row since the start or the last jump of the state
+    double energy_error, energy_scale, residual[3];
+} lwi_audit;
+
+struct lw_sim {
+    lwi_arena arena; ///< all that lies beside this struct
+    const lw_model *model;
+    lw_options options; ///< resolved: no `auto`
+    char notice[1024];  ///< lines, ended by '\n' but for the last
+    lwi_work *work;
+    lwi_integrator *integrator;
+    double t, start; ///< now; creation or the last jump of the state
+    double *x;       ///< [nx]
+    double *scratch; ///< [nx]
+    double *atol;    ///< [nx]
+    double *inputs;  ///< [ninput]
+    double next_break; ///< next time at which the model is not smooth; > t
+    lwi_pending pending;
+    lwi_moment moment;
+    lwi_loads loads;
+    lw_observation observation;
+    lwi_audit audit;
+    double wall; ///< [s] in step calls
+    lw_error error;
+};
+
+/** Goes to `to`, or one step towards it, or to a break before it.  With limit > to a step may pass
+ *  `to` and the state is interpolated, where the options allow it. */
+lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step);
+
+/** A failure of the formulation, with its text, in sim->error: "observation at t = 1: ...". */
+lw_status lwi_sim_fail_work(lw_sim *sim, lw_status status, const char *when);
+/** "state component 3 is not finite (nan)" in sim->error. */
+lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, int n);
+
+/** Fills the options that are `auto` and sim->notice (resolve.c). */
+lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error);
+
+#endif

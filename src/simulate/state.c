@@ -1,0 +1,155 @@
+// state.c -- the state from outside: as it is stored, by joint coordinates, and the inputs.
+#include "simulate/simulation.h"
+
+#include "model/tree.h"
+#include "spatial/motion.h"
+
+#include <math.h>
+#include <string.h>
+
+// Loop-closing joints may be off by so much [m, rad]: as for the initial state of a model, values
+// of six digits and more are taken.
+#define CLOSURE_TOLERANCE 1e-6
+
+int lw_sim_state_size(const lw_sim *sim) { return sim->work->layout.nx; }
+
+void lw_sim_get_state(const lw_sim *sim, double *time, double *x)
+{
+    if (time) *time = sim->t;
+    if (x) memcpy(x, sim->x, (size_t)sim->work->layout.nx * sizeof *x);
+}
+
+lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return lwi_fail(&sim->error, LW_ERR_NOT_FINITE, "%s %d is not finite (%g)", what, i,
+                            x[i]);
+    return LW_OK;
+}
+
+// The state is elsewhere: nothing of what was before counts.
+static void jump(lw_sim *sim, double time, const double *x)
+{
+    for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
+    sim->t = sim->start = time;
+    sim->pending = LWI_NEW_STATE;
+    sim->next_break = lwi_model_next_break(sim->model, time);
+    sim->audit.begun = false;
+}
+
+lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
+{
+    if (!x && sim->work->layout.nx)
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "the state is missing");
+    TRY(lwi_sim_check_finite(sim, "time", &time, 1));
+    TRY(lwi_sim_check_finite(sim, "state component", x, sim->work->layout.nx));
+    jump(sim, time, x);
+    return LW_OK;
+}
+
+lw_status lw_sim_set_input(lw_sim *sim, int index, double value)
+{
+    const int n = sim->model->desc.ninput;
+    if (index < 0 || index >= n)
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "input %d: the model has %d inputs", index,
+                        n);
+    if (!isfinite(value))
+        return lwi_fail(&sim->error, LW_ERR_NOT_FINITE, "input '%s': %g is not finite",
+                        lw_model_input_name(sim->model, index), value);
+    if (sim->inputs[index] == value) return LW_OK;
+    sim->inputs[index] = value;
+    if (sim->pending == LWI_NOTHING) sim->pending = LWI_NEW_RATES;
+    return LW_OK;
+}
+
+// Coordinates and speeds of a joint outside the tree from its bodies' motion, near those in m.
+static void follow_loop_joint(const lw_model *model, int j, lwi_moment *m, double (*w)[3])
+{
+    const lwi_joint *joint = &model->joint[j];
+    const lwi_joint_type *type = joint->type;
+    double R[9], r[3], V[6], T[LW_JOINT_MAX_NV][6], q[LW_JOINT_MAX_NQ];
+    lwi_joint_relative(model, j, m->t, (const double(*)[9])m->R, (const double(*)[3])m->r,
+                       (const double(*)[3])m->v, (const double(*)[3])w, R, r, V);
+    if (type->nv == 0) return;
+    type->read(&joint->par, R, r, m->q + joint->iq, q);
+    memcpy(m->q + joint->iq, q, (size_t)type->nq * sizeof *q);
+    type->effort(&joint->par, q, T); // S_i . T_j = (i == j), so that u_j = T_j . V
+    for (int k = 0; k < type->nv; k++) m->qd[joint->iv + k] = v6_dot(T[k], V);
+}
+
+// The loop joint must hold its bodies where the tree puts them.
+static lw_status check_loop_joint(lw_sim *sim, int j)
+{
+    double phi[12], phidot[12], speed = 1;
+    for (int k = 0; k < sim->model->nv; k++) speed = fmax(speed, fabs(sim->moment.qd[k]));
+    const int n = lwi_joint_residual(sim->model, j, &sim->moment, phi, phidot, NULL);
+    for (int i = 0; i < n; i++) {
+        const bool place = fabs(phi[i]) > CLOSURE_TOLERANCE;
+        if (!place && fabs(phidot[i]) <= CLOSURE_TOLERANCE * speed) continue;
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
+                        "joint '%s' does not close at these %s: constraint %d is off by %.3g",
+                        sim->model->joint[j].name, place ? "coordinates" : "speeds", i,
+                        place ? phi[i] : phidot[i]);
+    }
+    return LW_OK;
+}
+
+static lw_status check_coupling(lw_sim *sim, const lwi_coupling *c)
+{
+    const lw_model *model = sim->model;
+    const lwi_joint *joint = &model->joint[c->joint], *of = &model->joint[c->of];
+    const double at = sim->moment.q[of->iq + c->with], speed = sim->moment.qd[of->iv + c->with];
+    double value = 0, slope = 0; // of the polynomial, by Horner's rule
+    for (int k = c->n - 1; k >= 0; k--) {
+        slope = slope * at + value;
+        value = value * at + c->c[k];
+    }
+    const double off = sim->moment.q[joint->iq + c->coordinate] - value;
+    const double drift = sim->moment.qd[joint->iv + c->coordinate] - slope * speed;
+    if (fabs(off) <= CLOSURE_TOLERANCE * (1 + fabs(value)) &&
+        fabs(drift) <= CLOSURE_TOLERANCE * (1 + fabs(slope * speed)))
+        return LW_OK;
+    return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
+                    "joint '%s' is coupled to joint '%s': coordinate off by %.3g, speed by %.3g",
+                    joint->name, of->name, off, drift);
+}
+
+// All joints closed at sim->moment, which the tree's joints have moved.
+static lw_status close_loops(lw_sim *sim)
+{
+    const lw_model *model = sim->model;
+    double(*w)[3] = sim->moment.a; // scratch: world angular velocities; filled anew by observe
+    for (int b = 0; b < model->nbody; b++) m3_mul_v(w[b], sim->moment.R[b], sim->moment.w[b]);
+    for (int i = 0; i < model->nloop; i++)
+        follow_loop_joint(model, model->loop[i], &sim->moment, w);
+    for (int i = 0; i < model->nloop; i++) TRY(check_loop_joint(sim, model->loop[i]));
+    for (int i = 0; i < model->ncoupling; i++) TRY(check_coupling(sim, &model->coupling[i]));
+    return LW_OK;
+}
+
+lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v)
+{
+    const lw_model *model = sim->model;
+    if ((!q && model->nq) || (!v && model->nv))
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "coordinates or speeds are missing");
+    TRY(lwi_sim_check_finite(sim, "time", &time, 1));
+    TRY(lwi_sim_check_finite(sim, "coordinate", q, model->nq));
+    TRY(lwi_sim_check_finite(sim, "speed", v, model->nv));
+
+    lwi_work *work = sim->work; // floating bases stay where they are
+    lw_status status = work->formulation->observe(work, sim->t, sim->x, sim->inputs,
+                                                  LW_OBSERVE_TWIST, &sim->moment);
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the present state");
+    for (int i = 0; i < model->nq; i++) sim->moment.q[i] = q[i];
+    for (int i = 0; i < model->nv; i++) sim->moment.qd[i] = v[i];
+    sim->moment.t = time;
+    sim->moment.work = 0; // it is counted from here
+    lwi_moment_from_joints(model, time, &sim->moment);
+    TRY(close_loops(sim));
+
+    status = work->formulation->enter(work, &sim->moment, sim->scratch);
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
+    jump(sim, time, sim->scratch);
+    return LW_OK;
+}
