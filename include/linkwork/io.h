@@ -1,0 +1,56 @@
+// io.h -- model files in, results out.
+#ifndef LINKWORK_IO_H
+#define LINKWORK_IO_H
+
+#include <linkwork/model.h>
+#include <linkwork/simulate.h>
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum lw_base { LW_BASE_AUTO, LW_BASE_FIXED, LW_BASE_FLOATING } lw_base;
+
+typedef struct lw_read_desc {
+    const char *format; ///< "yaml", "urdf"; NULL: by the ending (.yaml .yml .json .urdf)
+    lw_base base;       ///< URDF: the root link is fixed to the ground (auto, fixed) or floats
+    const lw_allocator *allocator;
+} lw_read_desc;
+
+/** Reads a model file.  Errors carry file, line and column.
+ *  @param desc     may be NULL
+ *  @param options  in: values to start from; out: those of the file's `simulation:`; may be NULL */
+LW_API lw_status lw_model_read(const char *path, const lw_read_desc *desc, lw_model **model,
+                               lw_options *options, lw_error *error);
+/** The same from memory; `name` stands for the path in messages, desc->format must be given. */
+LW_API lw_status lw_model_parse(const char *text, size_t length, const char *name,
+                                const lw_read_desc *desc, lw_model **model, lw_options *options,
+                                lw_error *error);
+/** Writes the native file in canonical order, 17 digits: read again, it is the same model bit for
+ *  bit.  @param options written as `simulation:`; NULL: left out.  Custom joints cannot be written. */
+LW_API lw_status lw_model_write(const lw_model *model, const lw_options *options, FILE *file,
+                                lw_error *error);
+/** JSON Schema of the native file. */
+LW_API lw_status lw_schema_write(FILE *file);
+
+/** Formats of files that are read or written. */
+LW_API int lw_format_count(void);
+LW_API lw_part_info lw_format_info(int index);
+/** Libraries this one is built on, with their versions. */
+LW_API int lw_library_count(void);
+LW_API lw_part_info lw_library_info(int index);
+
+typedef struct lw_csv lw_csv;
+/** Starts a CSV file with the columns of `level`; columns that are not defined are left out. */
+LW_API lw_status lw_csv_create(const lw_model *model, lw_observe level, const char *path,
+                               lw_csv **csv, lw_error *error);
+LW_API lw_status lw_csv_row(lw_csv *csv, const lw_observation *observation);
+/** Flushes and closes; a full disk is reported here or by a row. */
+LW_API lw_status lw_csv_close(lw_csv *csv);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

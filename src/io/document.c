@@ -1,0 +1,356 @@
+// document.c -- libyaml's events to a tree of values.
+#include "io/document.h"
+
+#include <string.h>
+#include <yaml.h>
+
+// One map or list that is still open: its values are those behind `start` on the stack.
+typedef struct level {
+    lwi_value *value;
+    int start;
+} level;
+
+typedef struct anchor {
+    const char *name;
+    const lwi_value *value;
+} anchor;
+
+typedef struct building {
+    yaml_parser_t parser;
+    const char *name; // of the file
+    lwi_arena *arena;
+    lw_error *error;
+    lwi_value *pool; // values are taken from blocks: an arena block each would cost 128 bytes
+    int pool_left;
+    char *text; // the same for short texts
+    size_t text_left;
+    const lwi_value **stack; // finished values whose parent is open; keys and items alternate in maps
+    int nstack, stack_room;
+    level level[LWI_DOCUMENT_DEPTH];
+    int depth;
+    anchor anchor[LWI_DOCUMENT_ANCHORS];
+    int nanchor;
+    int total;
+    const lwi_value *root;
+} building;
+
+// ------------------------------------------------------------------------------------------ names
+
+// Heap sort: no recursion, no memory, O(n log n) for hostile input too.
+static int compare_names(const char *const *names, int a, int b)
+{
+    const int order = strcmp(names[a], names[b]);
+    return order ? order : a - b;
+}
+
+static void sift_down(const char *const *names, int *order, int root, int count)
+{
+    for (int child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && compare_names(names, order[child], order[child + 1]) < 0) child++;
+        if (compare_names(names, order[root], order[child]) >= 0) return;
+        const int swap = order[root];
+        order[root] = order[child], order[child] = swap;
+    }
+}
+
+void lwi_names_sort(const char *const *names, int count, int *order)
+{
+    for (int i = 0; i < count; i++) order[i] = i;
+    for (int i = count / 2 - 1; i >= 0; i--) sift_down(names, order, i, count);
+    for (int n = count - 1; n > 0; n--) {
+        const int swap = order[0];
+        order[0] = order[n], order[n] = swap;
+        sift_down(names, order, 0, n);
+    }
+}
+
+int lwi_names_find(const char *const *names, const int *order, int count, const char *name)
+{
+    for (int low = 0, high = count; low < high;) {
+        const int middle = low + (high - low) / 2;
+        const int side = strcmp(name, names[order[middle]]);
+        if (side == 0) return order[middle];
+        if (side < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return -1;
+}
+
+int lwi_value_find(const lwi_value *map, const char *key)
+{
+    return lwi_names_find(map->key, map->order, map->count, key);
+}
+
+// ----------------------------------------------------------------------------------------- values
+
+static lw_place place_of(yaml_mark_t mark)
+{
+    return (lw_place){(int)mark.line + 1, (int)mark.column + 1};
+}
+
+static lw_status no_memory(building *b)
+{
+    return lwi_fail(b->error, LW_ERR_MEMORY, "no memory for the document");
+}
+
+#define FAIL(b, place, ...)                                                                        \
+    lwi_fail_at((b)->error, LW_ERR_PARSE, (b)->name, (place).line, (place).column, __VA_ARGS__)
+
+static lw_status count_values(building *b, lw_place place, int more)
+{
+    if (more > LWI_DOCUMENT_VALUES - b->total)
+        return FAIL(b, place, "more than %d values (aliases count as what they stand for)",
+                    (int)LWI_DOCUMENT_VALUES);
+    b->total += more;
+    return LW_OK;
+}
+
+static lwi_value *new_value(building *b, lwi_value_kind kind, lw_place place)
+{
+    enum { BLOCK = 256 };
+    if (b->pool_left == 0) {
+        b->pool = LWI_PUSH(b->arena, lwi_value, BLOCK);
+        if (!b->pool) return NULL;
+        b->pool_left = BLOCK;
+    }
+    b->pool_left--;
+    lwi_value *value = b->pool++;
+    *value = (lwi_value){.kind = kind, .place = place, .weight = 1};
+    return value;
+}
+
+static const char *copy_text(building *b, const char *text, size_t length)
+{
+    enum { BLOCK = 1 << 14, SHORT = 1 << 10 };
+    if (length >= SHORT) return lwi_arena_text(b->arena, text);
+    if (length >= b->text_left) {
+        b->text = LWI_PUSH(b->arena, char, BLOCK);
+        if (!b->text) return NULL;
+        b->text_left = BLOCK;
+    }
+    char *copy = memcpy(b->text, text, length + 1);
+    b->text += length + 1;
+    b->text_left -= length + 1;
+    return copy;
+}
+
+// Gives a finished value to the map or list that is open, or makes it the root.
+static lw_status deliver(building *b, const lwi_value *value)
+{
+    if (b->depth == 0) {
+        b->root = value;
+        return LW_OK;
+    }
+    if (b->nstack == b->stack_room) {
+        const int room = b->stack_room ? 2 * b->stack_room : 256;
+        const lwi_value **larger = LWI_PUSH(b->arena, const lwi_value *, room);
+        if (!larger) return no_memory(b);
+        if (b->nstack) memcpy(larger, b->stack, (size_t)b->nstack * sizeof *larger);
+        b->stack = larger;
+        b->stack_room = room;
+    }
+    b->stack[b->nstack++] = value;
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------- anchors, aliases
+
+static lw_status set_anchor(building *b, const yaml_char_t *name, const lwi_value *value)
+{
+    if (!name) return LW_OK;
+    if (b->nanchor == LWI_DOCUMENT_ANCHORS)
+        return FAIL(b, value->place, "more than %d anchors", (int)LWI_DOCUMENT_ANCHORS);
+    const char *copy = lwi_arena_text(b->arena, (const char *)name);
+    if (!copy) return no_memory(b);
+    b->anchor[b->nanchor++] = (anchor){copy, value};
+    return LW_OK;
+}
+
+static bool is_open(const building *b, const lwi_value *value)
+{
+    for (int i = 0; i < b->depth; i++)
+        if (b->level[i].value == value) return true;
+    return false;
+}
+
+// A later anchor of the same name hides an earlier one.
+static lw_status add_alias(building *b, const char *name, lw_place place)
+{
+    for (int i = b->nanchor - 1; i >= 0; i--) {
+        if (strcmp(b->anchor[i].name, name) != 0) continue;
+        const lwi_value *value = b->anchor[i].value;
+        if (is_open(b, value)) return FAIL(b, place, "alias '*%s' stands inside its own anchor", name);
+        TRY(count_values(b, place, value->weight));
+        return deliver(b, value);
+    }
+    return FAIL(b, place, "alias '*%s' has no anchor before it", name);
+}
+
+// ----------------------------------------------------------------------------------------- events
+
+static lw_status refuse_tag(building *b, const yaml_char_t *tag, lw_place place)
+{
+    if (!tag) return LW_OK;
+    return FAIL(b, place, "tag '%.60s': tags are not part of this format", (const char *)tag);
+}
+
+static lw_status add_scalar(building *b, const yaml_event_t *event)
+{
+    const lw_place place = place_of(event->start_mark);
+    const char *text = (const char *)event->data.scalar.value;
+    TRY(refuse_tag(b, event->data.scalar.tag, place));
+    if (strlen(text) != event->data.scalar.length)
+        return FAIL(b, place, "a text contains a zero byte");
+    TRY(count_values(b, place, 1));
+    lwi_value *value = new_value(b, LWI_SCALAR, place);
+    if (!value) return no_memory(b);
+    value->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    value->text = copy_text(b, text, event->data.scalar.length);
+    if (!value->text) return no_memory(b);
+    TRY(set_anchor(b, event->data.scalar.anchor, value));
+    return deliver(b, value);
+}
+
+static lw_status open_level(building *b, lwi_value_kind kind, const yaml_char_t *tag,
+                            const yaml_char_t *name, lw_place place)
+{
+    TRY(refuse_tag(b, tag, place));
+    if (b->depth == LWI_DOCUMENT_DEPTH)
+        return FAIL(b, place, "more than %d maps and lists inside each other",
+                    (int)LWI_DOCUMENT_DEPTH);
+    TRY(count_values(b, place, 1));
+    lwi_value *value = new_value(b, kind, place);
+    if (!value) return no_memory(b);
+    TRY(set_anchor(b, name, value));
+    b->level[b->depth++] = (level){value, b->nstack};
+    return LW_OK;
+}
+
+static lw_status finish_list(building *b, lwi_value *value, const lwi_value *const *items, int count)
+{
+    value->count = count;
+    value->item = LWI_PUSH(b->arena, const lwi_value *, count);
+    if (!value->item) return no_memory(b);
+    for (int i = 0; i < count; i++) {
+        value->item[i] = items[i];
+        value->weight += items[i]->weight;
+    }
+    return LW_OK;
+}
+
+static lw_status check_keys(building *b, const lwi_value *map)
+{
+    for (int i = 1; i < map->count; i++) {
+        const int one = map->order[i - 1], other = map->order[i];
+        if (strcmp(map->key[one], map->key[other]) == 0)
+            return FAIL(b, map->key_place[other], "key '%.100s' stands twice in one map, first in line %d",
+                        map->key[other], map->key_place[one].line);
+    }
+    return LW_OK;
+}
+
+static lw_status finish_map(building *b, lwi_value *value, const lwi_value *const *pairs, int count)
+{
+    value->count = count;
+    value->item = LWI_PUSH(b->arena, const lwi_value *, count);
+    value->key = LWI_PUSH(b->arena, const char *, count);
+    value->key_place = LWI_PUSH(b->arena, lw_place, count);
+    value->order = LWI_PUSH(b->arena, int, count);
+    if (!value->item || !value->key || !value->key_place || !value->order) return no_memory(b);
+    for (int i = 0; i < count; i++) {
+        const lwi_value *key = pairs[2 * i], *item = pairs[2 * i + 1];
+        if (key->kind != LWI_SCALAR) return FAIL(b, key->place, "a key is a list or a map, expected a name");
+        value->key[i] = key->text;
+        value->key_place[i] = key->place;
+        value->item[i] = item;
+        value->weight += key->weight + item->weight;
+    }
+    lwi_names_sort(value->key, count, value->order);
+    return check_keys(b, value);
+}
+
+static lw_status close_level(building *b)
+{
+    const level top = b->level[--b->depth];
+    const lwi_value *const *items = b->stack + top.start;
+    const int count = b->nstack - top.start;
+    if (top.value->kind == LWI_LIST)
+        TRY(finish_list(b, top.value, items, count));
+    else
+        TRY(finish_map(b, top.value, items, count / 2));
+    b->nstack = top.start;
+    return deliver(b, top.value);
+}
+
+static lw_status take_event(building *b, const yaml_event_t *event)
+{
+    const lw_place place = place_of(event->start_mark);
+    switch (event->type) {
+    case YAML_SCALAR_EVENT: return add_scalar(b, event);
+    case YAML_ALIAS_EVENT: return add_alias(b, (const char *)event->data.alias.anchor, place);
+    case YAML_SEQUENCE_START_EVENT:
+        return open_level(b, LWI_LIST, event->data.sequence_start.tag,
+                          event->data.sequence_start.anchor, place);
+    case YAML_MAPPING_START_EVENT:
+        return open_level(b, LWI_MAP, event->data.mapping_start.tag,
+                          event->data.mapping_start.anchor, place);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: return close_level(b);
+    case YAML_DOCUMENT_START_EVENT:
+        if (b->root) return FAIL(b, place, "a second document begins here, expected one in a file");
+        return LW_OK;
+    default: return LW_OK;
+    }
+}
+
+// ---------------------------------------------------------------------------------------- parsing
+
+// The parser's own complaint: where it stopped, or for bad bytes the line that holds them.
+static lw_status parser_failed(building *b, const char *text, size_t length)
+{
+    const yaml_parser_t *p = &b->parser;
+    if (p->error == YAML_MEMORY_ERROR) return no_memory(b);
+    const char *problem = p->problem ? p->problem : "not valid YAML";
+    lw_place place = place_of(p->problem_mark);
+    if (p->error == YAML_READER_ERROR) {
+        place = (lw_place){1, 1};
+        for (size_t i = 0; i < p->problem_offset && i < length; i++) {
+            place.column++;
+            if (text[i] == '\n') place = (lw_place){place.line + 1, 1};
+        }
+        return FAIL(b, place, "%s (byte %zu), expected UTF-8 text", problem, p->problem_offset);
+    }
+    return FAIL(b, place, "%s%s%s", problem, p->context ? ", " : "", p->context ? p->context : "");
+}
+
+static lw_status parse_events(building *b, const char *text, size_t length)
+{
+    for (bool more = true; more;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&b->parser, &event)) return parser_failed(b, text, length);
+        more = event.type != YAML_STREAM_END_EVENT;
+        const lw_status status = take_event(b, &event);
+        yaml_event_delete(&event);
+        TRY(status);
+    }
+    return LW_OK;
+}
+
+lw_status lwi_document_parse(const char *text, size_t length, const char *name, lwi_arena *arena,
+                             const lwi_value **root, lw_error *error)
+{
+    building *b = LWI_PUSH(arena, building, 1);
+    if (!b) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the document");
+    b->name = name, b->arena = arena, b->error = error;
+    if (!yaml_parser_initialize(&b->parser)) return no_memory(b);
+    yaml_parser_set_input_string(&b->parser, (const unsigned char *)text, length);
+    const lw_status status = parse_events(b, text, length);
+    yaml_parser_delete(&b->parser);
+    TRY(status);
+    if (!b->root)
+        return lwi_fail_at(error, LW_ERR_PARSE, name, 1, 1, "the file is empty, expected a model");
+    *root = b->root;
+    return LW_OK;
+}

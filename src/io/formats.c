@@ -1,0 +1,35 @@
+// formats.c -- which formats and which libraries there are.
+#include "io/readers.h"
+
+#include <expat.h>
+#include <string.h>
+#include <yaml.h>
+
+static const lw_part_info formats[] = {
+#define X(format, endings) {#format, "models are read: " endings, NULL},
+    LWI_READER_LIST(X)
+#undef X
+    {"native", "models are written: .yaml (canonical order, 17 digits)", NULL},
+    {"csv", "results are written: .csv", NULL},
+};
+
+int lw_format_count(void) { return LWI_COUNT(formats); }
+
+lw_part_info lw_format_info(int index)
+{
+    return index >= 0 && index < LWI_COUNT(formats) ? formats[index] : (lw_part_info){0};
+}
+
+enum { SUNDIALS, YAML, EXPAT, LIBRARIES };
+
+int lw_library_count(void) { return LIBRARIES; }
+
+lw_part_info lw_library_info(int index)
+{
+    switch (index) {
+    case SUNDIALS: return (lw_part_info){"SUNDIALS", LWI_SUNDIALS_VERSION, "hindmarsh2005"};
+    case YAML: return (lw_part_info){"libyaml", yaml_get_version_string(), NULL};
+    case EXPAT: return (lw_part_info){"expat", XML_ExpatVersion() + strlen("expat_"), NULL};
+    default: return (lw_part_info){0};
+    }
+}

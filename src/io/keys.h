@@ -1,0 +1,113 @@
+// keys.h -- the keys of the native model file: one table per object, read by the reader, the writer
+// and the schema, so that they cannot differ.
+#ifndef LWI_KEYS_H
+#define LWI_KEYS_H
+
+#include <linkwork/model.h>
+#include <linkwork/simulate.h>
+
+enum { LWI_FORMAT_VERSION = 1 }; ///< `linkwork: 1`
+
+/** What the value of a key is, and the C field at `offset` it is kept in. */
+typedef enum lwi_key_kind {
+    LWI_KEY_VERSION,     ///< the number 1; no field
+    LWI_KEY_NUMBER,      ///< double
+    LWI_KEY_NUMBERS,     ///< double [count]
+    LWI_KEY_LIST,        ///< one or more numbers: const double *, their number in the int `size`
+    LWI_KEY_START,       ///< double [nq of the joint's type], count 1: [nv]
+    LWI_KEY_VECTOR,      ///< lw_vec3
+    LWI_KEY_DIRECTION,   ///< lw_vec3, not zero
+    LWI_KEY_QUATERNION,  ///< lw_quat, not zero
+    LWI_KEY_WORD,        ///< int: which of `count` words in `more`
+    LWI_KEY_BODY,        ///< lw_body by name
+    LWI_KEY_FRAME,       ///< lw_body by name, `world` too; the one key that may look ahead
+    LWI_KEY_PAIR,        ///< lw_body [2] by name
+    LWI_KEY_JOINT,       ///< lw_joint by name
+    LWI_KEY_COORDINATE,  ///< int: "q0", "q1", ...
+    LWI_KEY_SIGNAL,      ///< lw_signal: number, name or inline function; the number 0 is none
+    LWI_KEY_FUNCTION,    ///< the same; the number 0 is a constant
+    LWI_KEY_SIGNALS,     ///< lw_signal [count]
+    LWI_KEY_TERMS,       ///< const lw_signal *, their number in the int `size`
+    LWI_KEY_LENGTH,      ///< double > 0, or a function: lw_signal at `size`
+    LWI_KEY_SHAPE,       ///< {box: [x, y, z]}, ...: lw_shape_type, sizes at `size`
+    LWI_KEY_OBJECT,      ///< one object, `more`, inside the struct at `offset`
+    LWI_KEY_EACH,        ///< map of q0, q1, ... to what the key `more` says of lw_coordinate_desc
+    LWI_KEY_OPTION_WORD, ///< char [32] of lw_options, set through lw_options_set
+    LWI_KEY_OPTION_REAL, ///< double of lw_options
+    LWI_KEY_NAMES,       ///< section: list of names
+    LWI_KEY_ITEMS,       ///< section: map of names to the object `more`
+    LWI_KEY_ITEM_LIST,   ///< section: list of the object `more`
+    LWI_KEY_FORCES       ///< section: map of names to the objects of lwi_force_objects
+} lwi_key_kind;
+
+/** Keys of different forms exclude each other. */
+typedef enum lwi_form {
+    LWI_FORM_ANY,
+    LWI_FORM_AT,
+    LWI_FORM_FRAMES,
+    LWI_FORM_POINTS,
+    LWI_FORM_COUNT
+} lwi_form;
+
+typedef struct lwi_key {
+    const char *name;
+    lwi_key_kind kind;
+    size_t offset, size; ///< fields in the object's struct, see the kinds
+    size_t flag;         ///< int set to 1 where the key is given; 0: none
+    const void *more;    ///< const lwi_object *, const lwi_key * or words
+    int count;
+    unsigned types;    ///< bit t: belongs to type t of the object; 0: to all
+    unsigned required; ///< bit t: needed by type t
+    lwi_form form;
+    const char *help;
+} lwi_key;
+
+typedef struct lwi_object {
+    const char *title; ///< "joint"
+    const char *help;
+    const char *const *type; ///< words of the key `type`, in the order of the enum; NULL: none
+    int ntype;
+    const lwi_key *key;
+    int nkey;
+    const char *const *later;      ///< keys of the format that cannot be read yet; ends with NULL
+    const char *const *later_type; ///< the same for types
+} lwi_object;
+
+/** A function while it is read: both lists of a table have a length of their own. */
+typedef struct lwi_function_item {
+    lw_function_desc desc;
+    int nt, ny;
+} lwi_function_item;
+
+extern const lwi_object lwi_file_object;       ///< no struct: sections
+extern const lwi_object lwi_function_object;   ///< lwi_function_item
+extern const lwi_object lwi_body_object;       ///< lw_body_desc
+extern const lwi_object lwi_joint_object;      ///< lw_joint_desc
+extern const lwi_object lwi_pose_object;       ///< lw_pose
+extern const lwi_object lwi_mount_object;      ///< lw_joint_desc
+extern const lwi_object lwi_coordinate_object; ///< spring on a coordinate: lw_coordinate_desc
+extern const lwi_object lwi_isotropic_object;  ///< spring on `all`: lw_joint_desc
+extern const lwi_object lwi_coupling_object;   ///< lw_coupling_desc
+extern const lwi_object lwi_spring_object;     ///< lw_spring_desc
+extern const lwi_object lwi_wrench_object;     ///< lw_wrench_desc
+extern const lwi_object lwi_marker_object;     ///< lw_marker_desc
+extern const lwi_object lwi_simulation_object; ///< lw_options
+extern const lwi_object *const lwi_force_objects[2]; ///< their `type` is their title
+
+/** The two keys (or twice the same) that every use of a form needs. */
+extern const char *const lwi_form_keys[LWI_FORM_COUNT][2];
+
+/** Names of the shapes and how many sizes they have. */
+extern const char *const lwi_shape_names[LW_SHAPE_COUNT];
+extern const int lwi_shape_sizes[LW_SHAPE_COUNT];
+
+/** The row of a key, or NULL. */
+const lwi_key *lwi_key_find(const lwi_object *object, const char *name);
+/** Does the key belong to type t of its object? */
+int lwi_key_belongs(const lwi_key *key, int type);
+/** Coordinates and speeds of a joint type that have a number of their own: 0 for spherical, free. */
+int lwi_scalar_coordinates(lw_joint_type type);
+int lwi_joint_nq(lw_joint_type type);
+int lwi_joint_nv(lw_joint_type type);
+
+#endif

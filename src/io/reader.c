@@ -1,0 +1,161 @@
+// reader.c -- a model from a file or from memory: format by name or ending, builder, checks.
+#include "io/readers.h"
+#include "io/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+// A model of 100 000 bodies takes about 50 MB; more is not a model.
+enum { LARGEST_FILE = 256 << 20 };
+
+typedef struct format {
+    const char *name, *endings;
+    lwi_reader read;
+} format;
+
+#define X(name, endings) {#name, endings, lwi_read_##name},
+static const format formats[] = {LWI_READER_LIST(X)};
+#undef X
+#define X(name, endings) " " #name
+static const char known_names[] = LWI_READER_LIST(X);
+#undef X
+#define X(name, endings) " " endings
+static const char known_endings[] = LWI_READER_LIST(X);
+#undef X
+
+static bool has_ending(const char *path, const char *endings)
+{
+    const size_t length = strlen(path);
+    for (const char *e = endings; *e;) {
+        const size_t n = strcspn(e, " ");
+        if (length > n && strncasecmp(path + length - n, e, n) == 0) return true;
+        e += n;
+        e += strspn(e, " ");
+    }
+    return false;
+}
+
+static lw_status find_format(const char *name, const char *path, const format **found, lw_error *error)
+{
+    for (int i = 0; i < LWI_COUNT(formats); i++)
+        if (name ? strcmp(formats[i].name, name) == 0 : has_ending(path, formats[i].endings)) {
+            *found = &formats[i];
+            return LW_OK;
+        }
+    if (name)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "unknown model format '%s', known:%s", name, known_names);
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "the ending does not tell the format, known endings:%s", known_endings);
+}
+
+// Errors that do not know their file get its name.
+static lw_status with_file(lw_status status, const char *name, lw_error *error)
+{
+    if (status == LW_OK || !error) return status;
+    if (error->status == LW_OK) lwi_fail(error, status, "%s", lw_status_text(status));
+    if (!*error->file) lwi_copy_text(error->file, sizeof error->file, name);
+    return status;
+}
+
+static lw_status build(const format *f, const char *text, size_t length, const char *name,
+                       const lw_read_desc *desc, lw_model **model, lw_options *options, lw_error *error)
+{
+    lw_builder *builder;
+    lwi_numbers numbers;
+    if (lw_builder_create(desc->allocator, &builder) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a builder");
+    lw_status status = lw_builder_set_source(builder, name);
+    if (status == LW_OK && !lwi_numbers_begin(&numbers)) status = LW_ERR_MEMORY;
+    if (status == LW_OK) {
+        status = f->read(text, length, name, desc, builder, options, error);
+        lwi_numbers_end(&numbers);
+    }
+    if (status == LW_OK) status = lw_model_create(builder, model, error);
+    lw_builder_destroy(builder);
+    return status;
+}
+
+lw_status lw_model_parse(const char *text, size_t length, const char *name, const lw_read_desc *desc,
+                         lw_model **model, lw_options *options, lw_error *error)
+{
+    const format *f;
+    lw_options resolved; // so that a failure leaves the caller's alone
+    lw_model *made = NULL;
+    if (error) memset(error, 0, sizeof *error);
+    if (!text || !name || !desc || !desc->format || !model)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "text, name, desc->format and model must be given");
+    TRY(find_format(desc->format, name, &f, error));
+    if (options)
+        resolved = *options;
+    else
+        lw_options_default(&resolved);
+    TRY(with_file(build(f, text, length, name, desc, &made, &resolved, error), name, error));
+    if (options) *options = resolved;
+    *model = made;
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- files
+
+static lw_status io_error(lw_error *error, const char *path, const char *what)
+{
+    const int number = errno;
+    lwi_fail(error, LW_ERR_IO, "%s: %s", what, strerror(number));
+    if (error) lwi_copy_text(error->file, sizeof error->file, path);
+    return LW_ERR_IO;
+}
+
+// The whole stream in one block of the allocator; its size is not asked for: pipes have none.
+static lw_status read_stream(FILE *file, const char *path, const lw_allocator *allocator, char **text,
+                             size_t *length, lw_error *error)
+{
+    size_t room = 1 << 16, used = 0;
+    char *block = lwi_allocate(allocator, room);
+    while (block) {
+        errno = 0;
+        used += fread(block + used, 1, room - used, file);
+        if (ferror(file)) {
+            lwi_release(allocator, block);
+            return io_error(error, path, "cannot be read");
+        }
+        if (used < room) {
+            *text = block;
+            *length = used;
+            return LW_OK;
+        }
+        if (room >= LARGEST_FILE) {
+            lwi_release(allocator, block);
+            return lwi_fail(error, LW_ERR_IO, "larger than %d MiB", (int)(LARGEST_FILE >> 20));
+        }
+        char *larger = lwi_allocate(allocator, 2 * room);
+        if (larger) memcpy(larger, block, used);
+        lwi_release(allocator, block);
+        block = larger;
+        room *= 2;
+    }
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for the file");
+}
+
+lw_status lw_model_read(const char *path, const lw_read_desc *desc, lw_model **model,
+                        lw_options *options, lw_error *error)
+{
+    static const lw_read_desc none = {0};
+    const format *f;
+    char *text = NULL;
+    size_t length = 0;
+    if (error) memset(error, 0, sizeof *error);
+    if (!path || !model) return lwi_fail(error, LW_ERR_ARGUMENT, "path and model must be given");
+    lw_read_desc with_format = desc ? *desc : none;
+    TRY(with_file(find_format(with_format.format, path, &f, error), path, error));
+    with_format.format = f->name;
+    FILE *file = fopen(path, "rb");
+    if (!file) return io_error(error, path, "cannot be opened");
+    lw_status status = read_stream(file, path, with_format.allocator, &text, &length, error);
+    fclose(file);
+    TRY(with_file(status, path, error));
+    status = lw_model_parse(text, length, path, &with_format, model, options, error);
+    lwi_release(with_format.allocator, text);
+    return status;
+}

@@ -1,0 +1,27 @@
+// readers.h -- the formats that models are read from: one file and one row each.
+#ifndef LWI_READERS_H
+#define LWI_READERS_H
+
+#include "base/base.h"
+
+#include <linkwork/io.h>
+
+/** Adds what the text says to the builder.  All input is hostile; errors carry `name`, line, column.
+ *  @param options  changed by the file's settings where the format has them; never NULL */
+typedef lw_status (*lwi_reader)(const char *text, size_t length, const char *name,
+                                const lw_read_desc *desc, lw_builder *builder, lw_options *options,
+                                lw_error *error);
+
+/** format, endings */
+#define LWI_READER_LIST(X)                                                                         \
+    X(yaml, ".yaml .yml .json")                                                                    \
+    X(urdf, ".urdf")
+
+#define X(format, endings)                                                                         \
+    lw_status lwi_read_##format(const char *text, size_t length, const char *name,                 \
+                                const lw_read_desc *desc, lw_builder *builder, lw_options *options, \
+                                lw_error *error);
+LWI_READER_LIST(X)
+#undef X
+
+#endif

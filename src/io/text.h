@@ -1,0 +1,27 @@
+// text.h -- numbers and names as text: the same in every locale, and readable again.
+#ifndef LWI_TEXT_H
+#define LWI_TEXT_H
+
+#include <locale.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Numbers of this thread are read and written with a decimal point until lwi_numbers_end. */
+typedef struct lwi_numbers {
+    locale_t plain, before;
+} lwi_numbers;
+bool lwi_numbers_begin(lwi_numbers *numbers); ///< false: no memory
+void lwi_numbers_end(lwi_numbers *numbers);
+
+/** Is the text a number as in JSON: -1, 0.5, 1e-3, but not +1, .5, 1., 0x10, 010, inf? */
+bool lwi_is_number(const char *text);
+
+enum { LWI_NAME_LENGTH = 255 }; ///< bytes; libyaml ends keys at 1024 characters
+
+/** What makes a text unfit as the name of an item, or NULL. */
+const char *lwi_name_problem(const char *name);
+
+/** Next code point of UTF-8 text and its bytes; -1 where the text is not UTF-8. */
+long lwi_utf8_next(const char *text, int *bytes);
+
+#endif

@@ -1,0 +1,570 @@
+// urdf.c -- reader of robots in the Unified Robot Description Format.
+//
+// A link is a body whose frame is the link's; a joint of the file is a joint between its parent and
+// its child, placed by frames: F2 is the child's link frame turned so that z2 is the axis, F1 is
+// the same frame seen from the parent when the coordinate is zero.  With rpy = (a, b, c)
+//     R = Rz(c) Ry(b) Rx(a)                  (turns about the fixed axes x, y, z in this order)
+// and world poses from the root on,  R_child = R_parent R,  r_child = r_parent + R_parent xyz.
+//
+// What the file says and the model does not take is counted by urdf_survey.c, told once per kind.
+#include "io/urdf.h"
+
+#include "io/document.h"
+#include "io/readers.h"
+#include "io/text.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+typedef struct joint_kind {
+    const char *name;
+    lw_joint_type type;
+    bool axis;   // turns or slides along <axis>
+    bool scalar; // one coordinate: may be damped, may mimic and be mimicked
+} joint_kind;
+
+static const joint_kind kinds[] = {
+    {"revolute", LW_JOINT_REVOLUTE, true, true},   {"continuous", LW_JOINT_REVOLUTE, true, true},
+    {"prismatic", LW_JOINT_PRISMATIC, true, true}, {"planar", LW_JOINT_PLANAR, true, false},
+    {"floating", LW_JOINT_FREE, false, false},     {"fixed", LW_JOINT_FIXED, false, false},
+};
+
+typedef struct link {
+    const char *name;
+    const lwi_xml_element *e;
+    int parent;        // joint; -1: a root
+    int first;         // first joint of which it is the parent; -1: none
+    double R[9], r[3]; // world pose
+    lw_body body;
+} link;
+
+typedef struct joint {
+    const char *name;
+    const lwi_xml_element *e;
+    const joint_kind *kind;
+    int parent, child; // links
+    int next;          // joint of the same parent; -1: the last
+    lw_joint added;
+} joint;
+
+typedef struct names {
+    const char **text;
+    int *order, count;
+} names;
+
+typedef struct reading {
+    lwi_xml *xml;
+    lwi_urdf_notes *notes;
+    lw_builder *builder;
+    lw_error *error;
+    link *links;
+    joint *joints;
+    names link_names, joint_names;
+    int nlink, njoint;
+} reading;
+
+// ------------------------------------------------------------------------------------------ places
+
+static lw_place place_of(const lwi_xml_element *e)
+{
+    return (lw_place){e->line, e->column};
+}
+
+static lw_status no_memory(lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
+}
+
+// R = Rz(c) Ry(b) Rx(a)
+static void rotation_of_rpy(double *R, const double *rpy)
+{
+    static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
+    double Rx[9], Ry[9], Rz[9], Ryx[9];
+    rot_axis(Rx, x, rpy[0]);
+    rot_axis(Ry, y, rpy[1]);
+    rot_axis(Rz, z, rpy[2]);
+    m3_mul(Ryx, Ry, Rx);
+    m3_mul(R, Rz, Ryx);
+}
+
+static lw_quat quat_of(const double *R)
+{
+    double q[4];
+    quat_from_matrix(q, R);
+    return (lw_quat){q[0], q[1], q[2], q[3]};
+}
+
+static lw_pose pose_of(const double *R, const double *r)
+{
+    return (lw_pose){{r[0], r[1], r[2]}, quat_of(R)};
+}
+
+// <origin xyz rpy> of an element; the identity where it is missing.
+static lw_status read_origin(const reading *u, const lwi_xml_element *e, double *R, double *r)
+{
+    double rpy[3] = {0, 0, 0};
+    v3_set(r, 0, 0, 0);
+    const lwi_xml_element *origin = lwi_xml_child(e, "origin");
+    if (origin) {
+        TRY(lwi_xml_numbers(u->xml, origin, "xyz", 3, r, u->error));
+        TRY(lwi_xml_numbers(u->xml, origin, "rpy", 3, rpy, u->error));
+    }
+    rotation_of_rpy(R, rpy);
+    return LW_OK;
+}
+
+// The shortest turn that takes z to the axis of a joint (default x).  For an axis in the lower half
+// space it is taken from -z, after half a turn about x, where it is well defined.
+static lw_status read_axis(const reading *u, const joint *j, double *R)
+{
+    double a[3] = {1, 0, 0}, q[4], turn[4];
+    static const double half[4] = {0, 1, 0, 0};
+    const lwi_xml_element *axis = lwi_xml_child(j->e, "axis");
+    if (axis) {
+        const char *value;
+        TRY(lwi_xml_need(u->xml, axis, "xyz", &value, u->error));
+        TRY(lwi_xml_numbers(u->xml, axis, "xyz", 3, a, u->error));
+    }
+    const double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
+    if (largest == 0)
+        return lwi_xml_fail(u->xml, axis, LW_ERR_MODEL, u->error,
+                            "joint '%s': axis is the zero vector", j->name);
+    v3_set(a, a[0] / largest, a[1] / largest, a[2] / largest); // no overflow of squares
+    v3_scale(a, 1 / v3_norm(a), a);
+    if (a[2] >= 0) {
+        q[0] = 1 + a[2], q[1] = -a[1], q[2] = a[0], q[3] = 0;
+    } else {
+        turn[0] = 1 - a[2], turn[1] = a[1], turn[2] = -a[0], turn[3] = 0;
+        quat_mul(q, turn, half);
+    }
+    quat_matrix(R, q);
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- names
+
+// Names of all links or all joints, and their order by name.
+static int find(const names *n, const char *name)
+{
+    return lwi_names_find(n->text, n->order, n->count, name);
+}
+
+static int count_children(const lwi_xml_element *robot, const char *what)
+{
+    int count = 0;
+    const lwi_xml_element *e = lwi_xml_child(robot, what);
+    for (; e; e = lwi_xml_next(e, what)) count++;
+    return count;
+}
+
+// Names of all elements `what` of the robot; two of the same name are an error.
+static lw_status read_names(const reading *u, const char *what, names *n)
+{
+    const lwi_xml_element *robot = u->xml->root;
+    n->count = count_children(robot, what);
+    n->text = LWI_PUSH(&u->xml->arena, const char *, n->count);
+    n->order = LWI_PUSH(&u->xml->arena, int, n->count);
+    if (!n->text || !n->order) return no_memory(u->error);
+    int i = 0;
+    for (const lwi_xml_element *e = lwi_xml_child(robot, what); e; e = lwi_xml_next(e, what), i++) {
+        TRY(lwi_xml_need(u->xml, e, "name", &n->text[i], u->error));
+        const char *problem = lwi_name_problem(n->text[i]);
+        if (problem)
+            return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%.60s': its name %s", what,
+                                n->text[i], problem);
+    }
+    lwi_names_sort(n->text, n->count, n->order);
+    for (i = 1; i < n->count; i++) {
+        if (strcmp(n->text[n->order[i - 1]], n->text[n->order[i]]) != 0) continue;
+        const lwi_xml_element *e = lwi_xml_child(robot, what);
+        for (int k = 0; k < n->order[i]; k++) e = lwi_xml_next(e, what);
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%s': two have this name", what,
+                            n->text[n->order[i]]);
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- graph
+
+static lw_status collect(reading *u)
+{
+    const lwi_xml_element *robot = u->xml->root;
+    TRY(read_names(u, "link", &u->link_names));
+    TRY(read_names(u, "joint", &u->joint_names));
+    u->nlink = u->link_names.count;
+    u->njoint = u->joint_names.count;
+    if (!u->nlink) return lwi_xml_fail(u->xml, robot, LW_ERR_MODEL, u->error, "robot has no link");
+    u->links = LWI_PUSH(&u->xml->arena, link, u->nlink);
+    u->joints = LWI_PUSH(&u->xml->arena, joint, u->njoint);
+    if (!u->links || !u->joints) return no_memory(u->error);
+    int i = 0;
+    for (const lwi_xml_element *e = lwi_xml_child(robot, "link"); e;
+         e = lwi_xml_next(e, "link"), i++)
+        u->links[i] = (link){.name = u->link_names.text[i], .e = e, .parent = -1, .first = -1};
+    i = 0;
+    for (const lwi_xml_element *e = lwi_xml_child(robot, "joint"); e;
+         e = lwi_xml_next(e, "joint"), i++)
+        u->joints[i] = (joint){.name = u->joint_names.text[i], .e = e};
+    return LW_OK;
+}
+
+static lw_status read_kind(const reading *u, joint *j)
+{
+    const char *type, *known[LWI_COUNT(kinds)];
+    TRY(lwi_xml_need(u->xml, j->e, "type", &type, u->error));
+    for (int i = 0; i < LWI_COUNT(kinds); i++) {
+        known[i] = kinds[i].name;
+        if (strcmp(type, kinds[i].name) == 0) j->kind = &kinds[i];
+    }
+    if (j->kind) return LW_OK;
+    const char *near = lwi_nearest(type, known, LWI_COUNT(kinds));
+    return lwi_xml_fail(u->xml, j->e, LW_ERR_PARSE, u->error,
+                        "joint '%.100s': unknown type '%.60s', expected revolute, continuous, "
+                        "prismatic, planar, floating or fixed%s%s%s",
+                        j->name, type, near ? " (did you mean '" : "", near ? near : "",
+                        near ? "'?)" : "");
+}
+
+// The link that <parent link> or <child link> of a joint names.
+static lw_status read_end(const reading *u, const joint *j, const char *end, int *which)
+{
+    const char *name;
+    const lwi_xml_element *e = lwi_xml_child(j->e, end);
+    if (!e)
+        return lwi_xml_fail(u->xml, j->e, LW_ERR_PARSE, u->error, "joint '%s' has no <%s>", j->name,
+                            end);
+    TRY(lwi_xml_need(u->xml, e, "link", &name, u->error));
+    *which = find(&u->link_names, name);
+    if (*which >= 0) return LW_OK;
+    return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                        "joint '%.150s': %s link '%.150s' does not exist", j->name, end, name);
+}
+
+static lw_status connect(reading *u)
+{
+    for (int i = u->njoint - 1; i >= 0; i--) { // backwards: lists of children in the file's order
+        joint *j = &u->joints[i];
+        TRY(read_kind(u, j));
+        TRY(read_end(u, j, "parent", &j->parent));
+        TRY(read_end(u, j, "child", &j->child));
+        j->next = u->links[j->parent].first;
+        u->links[j->parent].first = i;
+    }
+    for (int i = 0; i < u->njoint; i++) {
+        const joint *j = &u->joints[i];
+        link *child = &u->links[j->child];
+        if (child->parent >= 0)
+            return lwi_xml_fail(u->xml, j->e, LW_ERR_MODEL, u->error,
+                                "joint '%.120s': link '%.120s' is already the child of joint "
+                                "'%.120s'; a URDF is a tree, closed loops cannot be said in it",
+                                j->name, child->name, u->joints[child->parent].name);
+        child->parent = i;
+    }
+    return LW_OK;
+}
+
+static lw_status find_root(const reading *u, int *root)
+{
+    *root = -1;
+    for (int i = 0; i < u->nlink; i++) {
+        if (u->links[i].parent >= 0) continue;
+        if (*root >= 0)
+            return lwi_xml_fail(u->xml, u->links[i].e, LW_ERR_MODEL, u->error,
+                                "link '%.150s' is not the child of a joint and neither is "
+                                "'%.150s'; expected one root",
+                                u->links[i].name, u->links[*root].name);
+        *root = i;
+    }
+    if (*root >= 0) return LW_OK;
+    return lwi_xml_fail(u->xml, u->joints[0].e, LW_ERR_MODEL, u->error,
+                        "joint '%s': every link is the child of a joint, expected one root link",
+                        u->joints[0].name);
+}
+
+// World poses, breadth first.  Joints that are not reached stand in a cycle.
+static lw_status place_links(const reading *u, int root)
+{
+    int *queue = LWI_PUSH(&u->xml->arena, int, u->nlink);
+    if (!queue) return no_memory(u->error);
+    int head = 0, tail = 0;
+    m3_identity(u->links[root].R);
+    queue[tail++] = root;
+    while (head < tail) {
+        const link *parent = &u->links[queue[head++]];
+        for (int i = parent->first; i >= 0; i = u->joints[i].next) {
+            link *child = &u->links[u->joints[i].child];
+            double R[9], r[3];
+            TRY(read_origin(u, u->joints[i].e, R, r));
+            m3_mul(child->R, parent->R, R);
+            m3_mul_v(r, parent->R, r);
+            v3_add(child->r, parent->r, r);
+            queue[tail++] = u->joints[i].child;
+        }
+    }
+    if (tail == u->nlink) return LW_OK;
+    char *reached = LWI_PUSH(&u->xml->arena, char, u->nlink);
+    if (!reached) return no_memory(u->error);
+    for (int i = 0; i < tail; i++) reached[queue[i]] = 1;
+    int lost = 0;
+    while (reached[u->joints[lost].parent]) lost++;
+    return lwi_xml_fail(u->xml, u->joints[lost].e, LW_ERR_MODEL, u->error,
+                        "joint '%.150s': no path leads from the root link '%.150s' to its parent, "
+                        "the joints around it form a cycle",
+                        u->joints[lost].name, u->links[root].name);
+}
+
+// ------------------------------------------------------------------------------------------ bodies
+
+static lw_status read_inertial(const reading *u, const link *l, lw_body_desc *d)
+{
+    static const char *const keys[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
+    const lwi_xml_element *inertial = lwi_xml_child(l->e, "inertial");
+    if (!inertial) return LW_OK;
+    const char *value;
+    double R[9], r[3];
+    TRY(read_origin(u, inertial, R, r));
+    d->com = (lw_vec3){r[0], r[1], r[2]};
+    d->inertia_axes = quat_of(R);
+    d->place = place_of(inertial);
+    const lwi_xml_element *mass = lwi_xml_child(inertial, "mass");
+    if (mass) {
+        TRY(lwi_xml_need(u->xml, mass, "value", &value, u->error));
+        TRY(lwi_xml_numbers(u->xml, mass, "value", 1, &d->mass, u->error));
+    } else {
+        lwi_urdf_note(u->notes, inertial, l->name,
+                      "links have an <inertial> without <mass>: massless");
+    }
+    const lwi_xml_element *inertia = lwi_xml_child(inertial, "inertia");
+    if (!inertia) {
+        lwi_urdf_note(u->notes, inertial, l->name,
+                      "links have an <inertial> without <inertia>: point masses");
+        return LW_OK;
+    }
+    for (int k = 0; k < 6; k++) {
+        if (k < 3) TRY(lwi_xml_need(u->xml, inertia, keys[k], &value, u->error));
+        TRY(lwi_xml_numbers(u->xml, inertia, keys[k], 1, &d->inertia[k], u->error));
+    }
+    return LW_OK;
+}
+
+// The first visual primitive, for pictures.
+static lw_status read_shape(const reading *u, const link *l, lw_body_desc *d)
+{
+    static const struct {
+        const char *element;
+        lw_shape_type shape;
+        const char *sizes[2];
+        int count[2];
+    } known[] = {{"box", LW_SHAPE_BOX, {"size", NULL}, {3, 0}},
+                 {"sphere", LW_SHAPE_SPHERE, {"radius", NULL}, {1, 0}},
+                 {"cylinder", LW_SHAPE_CYLINDER, {"radius", "length"}, {1, 1}},
+                 {"capsule", LW_SHAPE_CAPSULE, {"radius", "length"}, {1, 1}}};
+    const lwi_xml_element *v = lwi_xml_child(l->e, "visual");
+    for (; v && d->shape == LW_SHAPE_NONE; v = lwi_xml_next(v, "visual")) {
+        const lwi_xml_element *geometry = lwi_xml_child(v, "geometry");
+        for (int i = 0; geometry && i < LWI_COUNT(known); i++) {
+            const lwi_xml_element *e = lwi_xml_child(geometry, known[i].element);
+            if (!e) continue;
+            int n = 0;
+            for (int k = 0; k < 2 && known[i].sizes[k]; n += known[i].count[k++]) {
+                const char *value;
+                TRY(lwi_xml_need(u->xml, e, known[i].sizes[k], &value, u->error));
+                TRY(lwi_xml_numbers(u->xml, e, known[i].sizes[k], known[i].count[k],
+                                    d->shape_size + n, u->error));
+            }
+            d->shape = known[i].shape;
+            break;
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status add_body(const reading *u, link *l)
+{
+    lw_body_desc d = {.name = l->name,
+                      .inertia_axes = {1, 0, 0, 0},
+                      .pose = pose_of(l->R, l->r),
+                      .allow_bad_inertia = 1, // the format cannot say it, and real robots need it
+                      .place = place_of(l->e)};
+    TRY(read_inertial(u, l, &d));
+    TRY(read_shape(u, l, &d));
+    return lw_builder_add_body(u->builder, &d, &l->body, u->error);
+}
+
+// ------------------------------------------------------------------------------------------ joints
+
+static lw_status read_dynamics(const reading *u, const joint *j, lw_joint_desc *d)
+{
+    const lwi_xml_element *e = lwi_xml_child(j->e, "dynamics");
+    if (!e) return LW_OK;
+    double damping = 0, friction = 0;
+    TRY(lwi_xml_numbers(u->xml, e, "damping", 1, &damping, u->error));
+    TRY(lwi_xml_numbers(u->xml, e, "friction", 1, &friction, u->error));
+    if (damping < 0)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%s': damping is %g, expected a number >= 0", j->name, damping);
+    if (j->kind->scalar)
+        d->coordinate[0].damping = damping;
+    else if (damping > 0)
+        lwi_urdf_note(u->notes, e, j->name,
+                      "damping is only defined for revolute, continuous and prismatic joints, it "
+                      "is not used for joints");
+    if (friction != 0) lwi_urdf_note(u->notes, e, j->name, "dry friction is not modelled, joints");
+    return LW_OK;
+}
+
+static lw_status read_limit(const reading *u, const joint *j)
+{
+    static const char *const keys[] = {"lower", "upper", "effort", "velocity"};
+    const lwi_xml_element *e = lwi_xml_child(j->e, "limit");
+    if (!e) return LW_OK;
+    double value;
+    for (int k = 0; k < LWI_COUNT(keys); k++)
+        TRY(lwi_xml_numbers(u->xml, e, keys[k], 1, &value, u->error));
+    if (j->kind->axis) lwi_urdf_note(u->notes, e, j->name, "limits are not enforced, joints");
+    return LW_OK;
+}
+
+// A joint that mimics one at zero starts at its offset; all others start at zero.
+static lw_status read_offset(const reading *u, const joint *j, lw_joint_desc *d)
+{
+    const lwi_xml_element *e = lwi_xml_child(j->e, "mimic");
+    if (!e || !j->kind->scalar) return LW_OK;
+    TRY(lwi_xml_numbers(u->xml, e, "offset", 1, &d->q[0], u->error));
+    d->has_q = d->q[0] != 0;
+    return LW_OK;
+}
+
+static lw_status add_joint(const reading *u, joint *j)
+{
+    double R[9], r[3], A[9], F[9];
+    lw_joint_desc d = {.name = j->name,
+                       .type = j->kind->type,
+                       .placement = LW_PLACED_FRAMES,
+                       .body1 = u->links[j->parent].body,
+                       .body2 = u->links[j->child].body,
+                       .place = place_of(j->e)};
+    TRY(read_origin(u, j->e, R, r));
+    m3_identity(A);
+    if (j->kind->axis) TRY(read_axis(u, j, A));
+    m3_mul(F, R, A);
+    d.frame1 = pose_of(F, r);
+    d.frame2 = (lw_pose){.orientation = quat_of(A)};
+    TRY(read_dynamics(u, j, &d));
+    TRY(read_limit(u, j));
+    TRY(read_offset(u, j, &d));
+    return lw_builder_add_joint(u->builder, &d, &j->added, u->error);
+}
+
+// q_joint = offset + multiplier q_of
+static lw_status add_mimic(const reading *u, const joint *j)
+{
+    const lwi_xml_element *e = lwi_xml_child(j->e, "mimic");
+    if (!e) return LW_OK;
+    const char *name;
+    double c[2] = {0, 1};
+    TRY(lwi_xml_need(u->xml, e, "joint", &name, u->error));
+    TRY(lwi_xml_numbers(u->xml, e, "offset", 1, &c[0], u->error));
+    TRY(lwi_xml_numbers(u->xml, e, "multiplier", 1, &c[1], u->error));
+    const int i = find(&u->joint_names, name);
+    if (i < 0)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%.150s': mimics joint '%.150s', which does not exist", j->name,
+                            name);
+    const joint *of = &u->joints[i];
+    if (lwi_xml_child(of->e, "mimic"))
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%.150s': mimics '%.150s', which mimics a joint itself; name "
+                            "the first of the chain",
+                            j->name, name);
+    const joint *odd = !j->kind->scalar ? j : !of->kind->scalar ? of : NULL;
+    if (odd)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%.150s' mimics '%.150s': %.150s is %s, expected revolute, "
+                            "continuous or prismatic",
+                            j->name, name, odd->name, odd->kind->name);
+    lwi_urdf_note(u->notes, e, j->name,
+                  "mimic joints are constraints, which formulation `dense` solves, joints");
+    const lw_coupling_desc d = {.joint = j->added,
+                                .of = of->added,
+                                .polynomial = c,
+                                .npolynomial = 2,
+                                .place = place_of(e)};
+    return lw_builder_add_coupling(u->builder, &d, u->error);
+}
+
+// --------------------------------------------------------------------------------------- the base
+
+// A root link that only names the world is the ground itself.
+static bool is_ground(const link *root)
+{
+    return (strcmp(root->name, "world") == 0 || strcmp(root->name, "ground") == 0) &&
+           !lwi_xml_child(root->e, "inertial");
+}
+
+static lw_status hold_root(const reading *u, const link *root, lw_base base)
+{
+    static const char ending[] = "_to_ground";
+    if (base == LW_BASE_FLOATING) return LW_OK;
+    const size_t length = strlen(root->name);
+    // one more letter than there are joints is enough for a name of its own
+    char *name = LWI_PUSH(&u->xml->arena, char, length + sizeof ending + (size_t)u->njoint);
+    if (!name) return no_memory(u->error);
+    memcpy(name, root->name, length);
+    memcpy(name + length, ending, sizeof ending);
+    for (char *end = name + length + sizeof ending - 1; find(&u->joint_names, name) >= 0;)
+        *end++ = '_';
+    const lw_joint_desc d = {.name = name,
+                             .type = LW_JOINT_FIXED,
+                             .placement = LW_PLACED_FRAMES,
+                             .body2 = root->body,
+                             .place = place_of(root->e)};
+    if (base == LW_BASE_AUTO)
+        TRY(lw_builder_warn(u->builder, place_of(root->e),
+                            "root link '%.200s' is fixed to the ground by joint '%.200s'; `--base "
+                            "floating` lets it float, `--base fixed` says that this is meant",
+                            root->name, name));
+    return lw_builder_add_joint(u->builder, &d, NULL, u->error);
+}
+
+static lw_status build(reading *u, lw_base base)
+{
+    int root;
+    TRY(collect(u));
+    TRY(connect(u));
+    TRY(find_root(u, &root));
+    TRY(place_links(u, root));
+    const bool grounded = is_ground(&u->links[root]);
+    for (int i = 0; i < u->nlink; i++)
+        if (i != root || !grounded) TRY(add_body(u, &u->links[i]));
+    if (!grounded)
+        TRY(hold_root(u, &u->links[root], base));
+    else if (base == LW_BASE_FLOATING)
+        TRY(lw_builder_warn(u->builder, place_of(u->links[root].e),
+                            "root link '%s' is the ground and does not float",
+                            u->links[root].name));
+    for (int i = 0; i < u->njoint; i++) TRY(add_joint(u, &u->joints[i]));
+    for (int i = 0; i < u->njoint; i++) TRY(add_mimic(u, &u->joints[i]));
+    return LW_OK;
+}
+
+static lw_status read_robot(reading *u, lw_base base)
+{
+    TRY(lwi_urdf_survey(u->xml, u->notes, u->error));
+    TRY(build(u, base));
+    return lwi_urdf_tell(u->notes, u->builder);
+}
+
+lw_status lwi_read_urdf(const char *text, size_t length, const char *name, const lw_read_desc *desc,
+                        lw_builder *builder, lw_options *options, lw_error *error)
+{
+    (void)options; // the format has no settings
+    lwi_xml xml;
+    TRY(lwi_xml_parse(&xml, text, length, name, desc ? desc->allocator : NULL, error));
+    reading u = {.xml = &xml, .builder = builder, .error = error};
+    u.notes = LWI_PUSH(&xml.arena, lwi_urdf_notes, 1);
+    const lw_status status =
+        u.notes ? read_robot(&u, desc ? desc->base : LW_BASE_AUTO) : no_memory(error);
+    lwi_xml_free(&xml);
+    return status;
+}

@@ -1,0 +1,615 @@
+// test_urdf.c -- what a URDF becomes: poses, axes, inertias, joints, and what is refused or told.
+#include "io/readers.h"
+#include "model/model.h"
+#include "spatial/rotation.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal(LW_OK, (call))
+// Products of a few rotations: some units in the last place of numbers near one.
+#define NEAR(a, b) assert_true(fabs((a) - (b)) <= 1e-14 * (1 + fabs(b)))
+
+// ------------------------------------------------------------------------------------------
+// support
+
+static lw_status read_with(lw_builder **builder, const char *text, lw_base base,
+                           const lw_allocator *allocator, lw_error *error)
+{
+    lw_options options;
+    memset(&options, 0, sizeof options);
+    const lw_read_desc desc = {.format = "urdf", .base = base, .allocator = allocator};
+    lw_status status = lw_builder_create(allocator, builder);
+    if (status != LW_OK) return status;
+    status = lw_builder_set_source(*builder, "bot.urdf");
+    if (status == LW_OK)
+        status = lwi_read_urdf(text, strlen(text), "bot.urdf", &desc, *builder, &options, error);
+    if (status != LW_OK) {
+        lw_builder_destroy(*builder);
+        *builder = NULL;
+    }
+    return status;
+}
+
+static lw_builder *read_urdf(const char *text, lw_base base)
+{
+    lw_builder *builder;
+    lw_error error = {0};
+    if (read_with(&builder, text, base, NULL, &error) != LW_OK)
+        fail_msg("%s:%d: %s", error.file, error.line, error.text);
+    return builder;
+}
+
+static void refuse(const char *text, lw_status status, int line, const char *part)
+{
+    lw_builder *builder;
+    lw_error error = {0};
+    assert_int_equal(status, read_with(&builder, text, LW_BASE_FIXED, NULL, &error));
+    assert_string_equal("bot.urdf", error.file);
+    if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
+    if (line != error.line) fail_msg("line %d, expected %d: %s", error.line, line, error.text);
+}
+
+static const lw_body_desc *body_of(const lw_builder *b, const char *name)
+{
+    for (int i = 0; i < b->desc.nbody; i++)
+        if (strcmp(b->desc.body[i].name, name) == 0) return &b->desc.body[i];
+    fail_msg("no body '%s'", name);
+    return NULL;
+}
+
+static const lw_joint_desc *joint_of(const lw_builder *b, const char *name)
+{
+    for (int i = 0; i < b->desc.njoint; i++)
+        if (strcmp(b->desc.joint[i].name, name) == 0) return &b->desc.joint[i];
+    fail_msg("no joint '%s'", name);
+    return NULL;
+}
+
+static int warnings_with(const lw_builder *b, const char *part)
+{
+    int count = 0;
+    for (int i = 0; i < b->desc.nwarning; i++) count += strstr(b->desc.warning[i], part) != NULL;
+    return count;
+}
+
+static void matrix_of(double *R, lw_quat quat)
+{
+    const double q[4] = {quat.w, quat.x, quat.y, quat.z};
+    quat_matrix(R, q);
+}
+
+// (R, r) of a frame given in a body's frame, in the world
+static void world_frame(const lw_body_desc *body, lw_pose frame, double *R, double *r)
+{
+    double B[9], F[9];
+    const double p[3] = {frame.position.x, frame.position.y, frame.position.z};
+    const double o[3] = {body->pose.position.x, body->pose.position.y, body->pose.position.z};
+    matrix_of(B, body->pose.orientation);
+    matrix_of(F, frame.orientation);
+    m3_mul(R, B, F);
+    m3_mul_v(r, B, p);
+    v3_add(r, r, o);
+}
+
+#define LINK(name) "<link name='" name "'/>\n"
+#define JOINT(name, type, parent, child, more)                                                     \
+    "<joint name='" name "' type='" type "'><parent link='" parent "'/><child link='" child        \
+    "'/>" more "</joint>\n"
+
+// -------------------------------------------------------------------------------------------
+// frames
+
+static void rpy_turns_about_fixed_axes_and_poses_add_up(void **state)
+{
+    (void)state;
+    lw_builder *b = read_urdf(
+        "<robot name='r'>" LINK("a") LINK("b") LINK("c")
+            JOINT("ab", "fixed", "a", "b", "<origin xyz='1 2 3' rpy='0.3 -0.7 1.1'/>")
+                JOINT("bc", "fixed", "b", "c", "<origin xyz='0 0 2' rpy='0 0 0.5'/>") "</robot>",
+        LW_BASE_FIXED);
+    // row by row, R = Rz(1.1) Ry(-0.7) Rx(0.3) multiplied out by hand
+    const double ca = cos(0.3), sa = sin(0.3), cb = cos(-0.7), sb = sin(-0.7);
+    const double cc = cos(1.1), sc = sin(1.1);
+    const double by_hand[9] = {cc * cb,
+                               cc * sb * sa - sc * ca,
+                               cc * sb * ca + sc * sa,
+                               sc * cb,
+                               sc * sb * sa + cc * ca,
+                               sc * sb * ca - cc * sa,
+                               -sb,
+                               cb * sa,
+                               cb * ca};
+    double R[9];
+    matrix_of(R, body_of(b, "b")->pose.orientation);
+    for (int i = 0; i < 9; i++) NEAR(R[i], by_hand[i]);
+    const lw_vec3 c = body_of(b, "c")->pose.position;
+    NEAR(c.x, 1 + 2 * by_hand[2]);
+    NEAR(c.y, 2 + 2 * by_hand[5]);
+    NEAR(c.z, 3 + 2 * by_hand[8]);
+    double C[9];
+    matrix_of(C, body_of(b, "c")->pose.orientation);
+    NEAR(C[0], cos(0.5) * by_hand[0] + sin(0.5) * by_hand[1]); // x of c
+    lw_builder_destroy(b);
+}
+
+// At q = 0 both joint frames coincide, sit in the child's origin, and z points along the axis.
+static void joint_frames_meet_and_z_is_the_axis(void **state)
+{
+    (void)state;
+    static const double axes[][3] = {{1, 0, 0},  {0, 1, 0},     {0, 0, 1},          {-1, 0, 0},
+                                     {0, -1, 0}, {0, 0, -1},    {1, 2, 3},          {-3, 1, -2},
+                                     {1, 1, 0},  {1e-9, 0, -1}, {1e200, 0, -1e200}, {0, 3e-320, 0}};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        char text[1000];
+        snprintf(
+            text, sizeof text,
+            "<robot name='r'>" LINK("a") LINK("b") LINK("c")
+                JOINT("ab", "fixed", "a", "b", "<origin xyz='1 2 3' rpy='0.3 -0.7 1.1'/>") JOINT(
+                    "bc", "continuous", "b", "c",
+                    "<origin xyz='.3 -.2 .1' rpy='-1 .4 2'/><axis xyz='%g %g %g'/>") "</robot>",
+            axes[i][0], axes[i][1], axes[i][2]);
+        lw_builder *b = read_urdf(text, LW_BASE_FIXED);
+        const lw_joint_desc *j = joint_of(b, "bc");
+        const lw_body_desc *c = body_of(b, "c");
+        double R1[9], r1[3], R2[9], r2[3], C[9], z[3];
+        world_frame(body_of(b, "b"), j->frame1, R1, r1);
+        world_frame(c, j->frame2, R2, r2);
+        for (int k = 0; k < 9; k++) NEAR(R1[k], R2[k]);
+        for (int k = 0; k < 3; k++) NEAR(r1[k], r2[k]);
+        NEAR(r2[0], c->pose.position.x);
+        double a[3] = {axes[i][0], axes[i][1], axes[i][2]};
+        const double size = fmax(fmax(fabs(a[0]), fabs(a[1])), fabs(a[2]));
+        v3_set(a, a[0] / size, a[1] / size, a[2] / size);
+        v3_scale(a, 1 / v3_norm(a), a);
+        matrix_of(C, c->pose.orientation);
+        m3_mul_v(z, C, a);
+        for (int k = 0; k < 3; k++) NEAR(R2[3 * k + 2], z[k]);
+        lw_builder_destroy(b);
+    }
+}
+
+static void types_map_and_the_default_axis_is_x(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        lw_joint_type type;
+    } types[] = {{"revolute", LW_JOINT_REVOLUTE},   {"continuous", LW_JOINT_REVOLUTE},
+                 {"prismatic", LW_JOINT_PRISMATIC}, {"planar", LW_JOINT_PLANAR},
+                 {"floating", LW_JOINT_FREE},       {"fixed", LW_JOINT_FIXED}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "<robot>" LINK("a") LINK("b") JOINT("j", "%s", "a", "b", "") "</robot>",
+                 types[i].name);
+        lw_builder *b = read_urdf(text, LW_BASE_FIXED);
+        const lw_joint_desc *j = joint_of(b, "j");
+        assert_int_equal(types[i].type, j->type);
+        assert_int_equal(1, j->body1.index);
+        assert_int_equal(2, j->body2.index);
+        double R[9];
+        matrix_of(R, j->frame2.orientation);
+        if (i < 4)
+            NEAR(R[2], 1.0); // z2 = x
+        else
+            NEAR(R[8], 1.0);
+        lw_builder_destroy(b);
+    }
+}
+
+// -------------------------------------------------------------------------------------------
+// bodies
+
+static void inertia_is_read_in_its_own_axes(void **state)
+{
+    (void)state;
+    lw_builder *b = read_urdf("<robot><link name='a'><inertial>"
+                              "<origin xyz='.1 .2 .3' rpy='0 0 0.4'/><mass value='2'/>"
+                              "<inertia ixx='1' ixy='4' ixz='5' iyy='2' iyz='6' izz='3'/>"
+                              "</inertial></link></robot>",
+                              LW_BASE_FIXED);
+    const lw_body_desc *a = body_of(b, "a");
+    static const double order[6] = {1, 2, 3, 4, 5, 6}; // xx yy zz xy xz yz
+    for (int k = 0; k < 6; k++) assert_true(a->inertia[k] == order[k]);
+    assert_true(a->mass == 2 && a->com.x == .1 && a->com.y == .2 && a->com.z == .3);
+    NEAR(a->inertia_axes.w, cos(0.2));
+    NEAR(a->inertia_axes.z, sin(0.2));
+    lw_builder_destroy(b);
+}
+
+static void links_without_inertia_are_massless_and_it_is_told(void **state)
+{
+    (void)state;
+    lw_builder *b =
+        read_urdf("<robot>" LINK("a") "<link name='b'><inertial><mass value='3'/></inertial></link>"
+                                      "<link name='c'><inertial>"
+                                      "<inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"
+                                      "</inertial></link>" JOINT("ab", "fixed", "a", "b", "")
+                                          JOINT("ac", "fixed", "a", "c", "") "</robot>",
+                  LW_BASE_FIXED);
+    assert_true(body_of(b, "a")->mass == 0);
+    assert_true(body_of(b, "b")->mass == 3 && body_of(b, "b")->inertia[0] == 0);
+    assert_true(body_of(b, "c")->mass == 0);
+    assert_int_equal(2, b->desc.nwarning);
+    assert_int_equal(1, warnings_with(b, "without <inertia>: point masses (1): b"));
+    assert_int_equal(1, warnings_with(b, "without <mass>: massless (1): c"));
+    lw_builder_destroy(b);
+}
+
+static void the_first_visual_primitive_is_the_shape(void **state)
+{
+    (void)state;
+    lw_builder *b = read_urdf(
+        "<robot><link name='a'><visual><geometry><mesh filename='missing.stl'/></geometry></visual>"
+        "<visual><geometry><cylinder length='2' radius='.5'/></geometry></visual>"
+        "<visual><geometry><box size='1 2 3'/></geometry></visual>"
+        "<collision><geometry><sphere radius='1'/></geometry></collision></link></robot>",
+        LW_BASE_FIXED);
+    const lw_body_desc *a = body_of(b, "a");
+    assert_int_equal(LW_SHAPE_CYLINDER, a->shape);
+    assert_true(a->shape_size[0] == .5 && a->shape_size[1] == 2);
+    assert_int_equal(1, b->desc.nwarning); // one note, a missing mesh is no failure
+    assert_int_equal(1, warnings_with(b, "1 visual meshes and 1 <collision> elements"));
+    lw_builder_destroy(b);
+}
+
+// ------------------------------------------------------------------------------------------- the
+// base
+
+static void the_root_is_fixed_floats_or_is_the_ground(void **state)
+{
+    (void)state;
+    static const char robot[] = "<robot>" LINK("base") LINK("a")
+        JOINT("base_to_ground", "revolute", "base", "a", "") "</robot>";
+    lw_builder *b = read_urdf(robot, LW_BASE_AUTO);
+    const lw_joint_desc *j = joint_of(b, "base_to_ground_"); // a name of its own
+    assert_int_equal(LW_JOINT_FIXED, j->type);
+    assert_int_equal(0, j->body1.index);
+    assert_int_equal(1, j->body2.index);
+    assert_int_equal(1, b->desc.nwarning);
+    assert_int_equal(1, warnings_with(b, "--base floating"));
+    lw_builder_destroy(b);
+    b = read_urdf(robot, LW_BASE_FIXED); // asked for: nothing to tell
+    assert_int_equal(2, b->desc.njoint);
+    assert_int_equal(0, b->desc.nwarning);
+    lw_builder_destroy(b);
+    b = read_urdf(robot, LW_BASE_FLOATING);
+    assert_int_equal(1, b->desc.njoint);
+    lw_builder_destroy(b);
+
+    b = read_urdf("<robot>" LINK("world") LINK("a")
+                      JOINT("j", "floating", "world", "a", "") "</robot>",
+                  LW_BASE_AUTO);
+    assert_int_equal(2, b->desc.nbody); // the ground and a
+    assert_int_equal(0, joint_of(b, "j")->body1.index);
+    assert_int_equal(0, b->desc.nwarning);
+    lw_builder_destroy(b);
+}
+
+// ----------------------------------------------------------------------------------------- joints
+
+static void damping_is_used_friction_and_limits_are_told_once(void **state)
+{
+    (void)state;
+    lw_builder *b =
+        read_urdf("<robot>" LINK("a") LINK("b") LINK("c") LINK("d")
+                      JOINT("j1", "revolute", "a", "b",
+                            "<limit lower='-1' upper='1' effort='5' velocity='2'/>"
+                            "<dynamics damping='0.5' friction='0.1'/>")
+                          JOINT("j2", "prismatic", "b", "c",
+                                "<limit effort='5' velocity='2'/><dynamics damping='2'/>")
+                              JOINT("j3", "planar", "c", "d", "<dynamics damping='2'/>") "</robot>",
+                  LW_BASE_FIXED);
+    assert_true(joint_of(b, "j1")->coordinate[0].damping == 0.5);
+    assert_true(joint_of(b, "j2")->coordinate[0].damping == 2);
+    assert_true(joint_of(b, "j3")->coordinate[0].damping == 0);
+    assert_int_equal(3, b->desc.nwarning);
+    assert_int_equal(1, warnings_with(b, "limits are not enforced, joints (2): j1, j2"));
+    assert_int_equal(1, warnings_with(b, "friction is not modelled, joints (1): j1"));
+    assert_int_equal(1, warnings_with(b, "not used for joints (1): j3"));
+    lw_builder_destroy(b);
+}
+
+static void a_mimic_joint_is_a_coupling(void **state)
+{
+    (void)state;
+    lw_builder *b = read_urdf("<robot>" LINK("a") LINK("b") LINK("c")
+                                  JOINT("follower", "prismatic", "a", "b",
+                                        "<mimic joint='leader' multiplier='-2' offset='0.5'/>")
+                                      JOINT("leader", "revolute", "a", "c", "") "</robot>",
+                              LW_BASE_FIXED);
+    assert_int_equal(1, b->desc.ncoupling);
+    const lw_coupling_desc *c = &b->desc.coupling[0];
+    assert_string_equal("follower", b->desc.joint[c->joint.index].name);
+    assert_string_equal("leader", b->desc.joint[c->of.index].name);
+    assert_int_equal(2, c->npolynomial);
+    assert_true(c->polynomial[0] == 0.5 && c->polynomial[1] == -2);
+    assert_true(joint_of(b, "follower")->has_q && joint_of(b, "follower")->q[0] == 0.5);
+    assert_false(joint_of(b, "leader")->has_q);
+    assert_int_equal(1, warnings_with(b, "`dense` solves, joints (1): follower"));
+    lw_builder_destroy(b);
+}
+
+static void what_is_not_read_is_told_by_name_line_and_count(void **state)
+{
+    (void)state;
+    lw_builder *b =
+        read_urdf("<robot name='r' xmlns:xacro='x'>\n<link name='a' color='red'/>\n"
+                  "<gazebo/><gazebo><deep><deeper/></deep></gazebo>\n"
+                  "<transmission name='t1'/>\n"
+                  "<link name='b'><inertial><mass value='1'>heavy</mass></inertial>\n"
+                  "<inertial/></link>\n" JOINT("j", "fixed", "a", "b",
+                                               "<axis xyz='0 0 1' frame='x'/>"
+                                               "<safety_controller k_velocity='1'/>") "</robot>",
+                  LW_BASE_FIXED);
+    static const char *const told[] = {
+        "bot.urdf:2:1: attribute 'color' of <link> is not read (1 times",
+        "bot.urdf:3:1: <gazebo> in <robot> is not read (2 times",
+        "bot.urdf:4:1: <transmission> in <robot> is not read (1): t1",
+        "bot.urdf:5:26: text inside <mass> is not read",
+        "bot.urdf:6:1: a second <inertial> in <link> is not read",
+        "attribute 'frame' of <axis> is not read",
+        "<safety_controller> in <joint> is not read",
+        "without <inertia>",
+    };
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (warnings_with(b, told[i]) != 1) fail_msg("not told: %s", told[i]);
+    assert_int_equal(sizeof told / sizeof *told, b->desc.nwarning);
+    lw_builder_destroy(b);
+}
+
+static void many_names_are_cut_short(void **state)
+{
+    (void)state;
+    char *text = malloc(60000), *end = text + sprintf(text, "<robot><link name='l0'/>");
+    for (int i = 1; i <= 200; i++)
+        end += sprintf(end,
+                       "<link name='l%d'/><joint name='joint_number_%d' type='revolute'><parent "
+                       "link='l0'/><child link='l%d'/><limit/></joint>",
+                       i, i, i);
+    sprintf(end, "</robot>");
+    lw_builder *b = read_urdf(text, LW_BASE_FIXED);
+    assert_int_equal(1, b->desc.nwarning);
+    assert_int_equal(1, warnings_with(b, "joints (200): joint_number_1, joint_number_2,"));
+    assert_int_equal(1, warnings_with(b, ", ..."));
+    assert_true(strlen(b->desc.warning[0]) < 500);
+    lw_builder_destroy(b);
+    free(text);
+}
+
+// ----------------------------------------------------------------------------------------- errors
+
+static void wrong_files_are_refused_with_line_and_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        lw_status status;
+        int line;
+        const char *part;
+    } cases[] = {
+        {"<sdf/>", LW_ERR_PARSE, 1, "<sdf>, expected <robot>"},
+        {"<robot/>", LW_ERR_MODEL, 1, "no link"},
+        {"<robot>\n<xacro:macro name='m'/></robot>", LW_ERR_PARSE, 2, "xacro source"},
+        {"<robot>\n<link name='${prefix}arm'/></robot>", LW_ERR_PARSE, 2, "xacro source"},
+        {"<robot>\n<link/></robot>", LW_ERR_PARSE, 2, "<link> has no attribute 'name'"},
+        {"<robot>\n<link name=''/></robot>", LW_ERR_MODEL, 2, "its name is empty"},
+        {"<robot>" LINK("a") LINK("a") "</robot>", LW_ERR_MODEL, 2, "link 'a': two have"},
+        {"<robot>" LINK("a") "<link name='b'/></robot>", LW_ERR_MODEL, 2, "expected one root"},
+        {"<robot>" LINK("a") LINK("b") JOINT("j", "fixed", "a", "c", "") "</robot>", LW_ERR_MODEL,
+         3, "joint 'j': child link 'c' does not exist"},
+        {"<robot>" LINK("a") LINK("b") JOINT("j", "fixed", "x", "b", "") "</robot>", LW_ERR_MODEL,
+         3, "joint 'j': parent link 'x' does not exist"},
+        {"<robot>" LINK("a") LINK("b") JOINT("j", "hinge", "a", "b", "") "</robot>", LW_ERR_PARSE,
+         3, "joint 'j': unknown type 'hinge'"},
+        {"<robot>" LINK("a") LINK("b") "<joint name='j' type='fixed'><parent link='a'/></joint>"
+                                       "</robot>",
+         LW_ERR_PARSE, 3, "joint 'j' has no <child>"},
+        {"<robot>" LINK("a") LINK("b") JOINT("j", "fixed", "a", "b", "")
+             JOINT("k", "fixed", "a", "b", "") "</robot>",
+         LW_ERR_MODEL, 4, "joint 'k': link 'b' is already the child of joint 'j'"},
+        {"<robot>" LINK("a") LINK("b") JOINT("j", "fixed", "a", "b", "")
+             JOINT("k", "fixed", "b", "a", "") "</robot>",
+         LW_ERR_MODEL, 3, "joint 'j': every link is the child"},
+        {"<robot>" LINK("a") LINK("b") LINK("c") JOINT("j", "fixed", "c", "b", "")
+             JOINT("k", "fixed", "b", "c", "") "</robot>",
+         LW_ERR_MODEL, 4, "joint 'j': no path leads from the root link 'a'"},
+        {"<robot>" LINK("a") JOINT("j", "fixed", "a", "a", "") "</robot>", LW_ERR_MODEL, 2,
+         "joint 'j': every link is the child"},
+        {"<robot>" LINK("a") LINK("b")
+             JOINT("j", "revolute", "a", "b", "\n<axis xyz='0 0 0'/>") "</robot>",
+         LW_ERR_MODEL, 4, "joint 'j': axis is the zero vector"},
+        {"<robot>" LINK("a") LINK("b") JOINT("j", "revolute", "a", "b", "<axis/>") "</robot>",
+         LW_ERR_PARSE, 3, "<axis> has no attribute 'xyz'"},
+        {"<robot>" LINK("a") LINK("b")
+             JOINT("j", "fixed", "a", "b", "<origin xyz='nan 0 0'/>") "</robot>",
+         LW_ERR_PARSE, 3, "<origin xyz>: 'nan 0 0' is not 3 finite numbers"},
+        {"<robot><link name='a'><inertial>\n<mass value='-1'/></inertial></link></robot>",
+         LW_ERR_MODEL, 1, "body 'a': mass is -1"},
+        {"<robot><link name='a'><inertial>\n<mass/></inertial></link></robot>", LW_ERR_PARSE, 2,
+         "<mass> has no attribute 'value'"},
+        {"<robot><link name='a'><inertial><mass value='1'/>\n<inertia ixx='1' iyy='1'/>"
+         "</inertial></link></robot>",
+         LW_ERR_PARSE, 2, "<inertia> has no attribute 'izz'"},
+        {"<robot>" LINK("a") LINK("b")
+             JOINT("j", "revolute", "a", "b", "<dynamics damping='-2'/>") "</robot>",
+         LW_ERR_MODEL, 3, "joint 'j': damping is -2"},
+        {"<robot>" LINK("a") LINK("b")
+             JOINT("j", "revolute", "a", "b", "<limit lower='low'/>") "</robot>",
+         LW_ERR_PARSE, 3, "<limit lower>: 'low' is not 1 finite number"},
+        {"<robot>" LINK("a") LINK("b")
+             JOINT("j", "revolute", "a", "b", "<mimic joint='x'/>") "</robot>",
+         LW_ERR_MODEL, 3, "joint 'j': mimics joint 'x', which does not exist"},
+        {"<robot>" LINK("a") LINK("b") LINK("c")
+             JOINT("j", "revolute", "a", "b", "<mimic joint='k'/>")
+                 JOINT("k", "revolute", "b", "c", "<mimic joint='j'/>") "</robot>",
+         LW_ERR_MODEL, 4, "joint 'j': mimics 'k', which mimics a joint itself"},
+        {"<robot>" LINK("a") LINK("b") LINK("c")
+             JOINT("j", "revolute", "a", "b", "<mimic joint='k'/>")
+                 JOINT("k", "fixed", "b", "c", "") "</robot>",
+         LW_ERR_MODEL, 4, "k is fixed, expected revolute"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        refuse(cases[i].text, cases[i].status, cases[i].line, cases[i].part);
+}
+
+// -------------------------------------------------------------------------------------- robustness
+
+static const char robot_text[] =
+    "<?xml version='1.0'?>\n<robot name='r'><link name='a'><inertial><origin xyz='0 0 1' "
+    "rpy='0 1 0'/><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"
+    "</inertial><visual><geometry><box size='1 1 1'/></geometry></visual></link>" LINK("b")
+        LINK("c") JOINT("j", "revolute", "a", "b", "<origin xyz='0 0 1'/><axis xyz='0 1 0'/>")
+            JOINT("k", "prismatic", "a", "c",
+                  "<mimic joint='j'/><dynamics damping='1'/>") "<gazebo/></robot>";
+
+// Every text cut off early, and every text with one byte changed, is read or refused; nothing else.
+static void damaged_files_do_no_harm(void **state)
+{
+    (void)state;
+    char text[sizeof robot_text];
+    lw_builder *b;
+    for (size_t n = 0; n + 1 < sizeof robot_text; n++) {
+        memcpy(text, robot_text, n);
+        text[n] = 0;
+        assert_int_not_equal(LW_OK, read_with(&b, text, LW_BASE_AUTO, NULL, NULL));
+    }
+    static const char bytes[] = "<>'/ &x0-\xff";
+    for (size_t n = 0; n + 1 < sizeof robot_text; n++)
+        for (const char *byte = bytes; *byte; byte++) {
+            memcpy(text, robot_text, sizeof text);
+            text[n] = *byte;
+            if (read_with(&b, text, LW_BASE_AUTO, NULL, NULL) == LW_OK) lw_builder_destroy(b);
+        }
+}
+
+typedef struct failing {
+    int left, live; // allocations that succeed, blocks in use
+} failing;
+
+static void *allocate(void *user, size_t bytes)
+{
+    failing *f = user;
+    if (f->left-- <= 0) return NULL;
+    f->live++;
+    return malloc(bytes);
+}
+
+static void release(void *user, void *block)
+{
+    ((failing *)user)->live--;
+    free(block);
+}
+
+static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
+{
+    (void)state;
+    lw_status status = LW_ERR_MEMORY;
+    int n = 0;
+    for (; status != LW_OK; n++) {
+        failing f = {.left = n};
+        const lw_allocator allocator = {allocate, release, &f};
+        lw_builder *b;
+        status = read_with(&b, robot_text, LW_BASE_AUTO, &allocator, NULL);
+        if (status == LW_OK)
+            lw_builder_destroy(b);
+        else
+            assert_int_equal(LW_ERR_MEMORY, status);
+        assert_int_equal(0, f.live);
+    }
+    assert_true(n > 3);
+}
+
+static void a_long_chain_is_read_in_linear_time(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    char *text = malloc(200 * (size_t)N), *end = text + sprintf(text, "<robot><link name='l0'/>");
+    for (int i = 1; i < N; i++)
+        end += sprintf(end,
+                       "<link name='l%d'/><joint name='j%d' type='revolute'><parent link='l%d'/>"
+                       "<child link='l%d'/><origin xyz='0 0 1'/></joint>",
+                       i, i, i - 1, i);
+    sprintf(end, "</robot>");
+    lw_builder *b = read_urdf(text, LW_BASE_FIXED);
+    assert_true(body_of(b, "l19999")->pose.position.z == N - 1);
+    lw_builder_destroy(b);
+    free(text);
+}
+
+// ------------------------------------------------------------------------------------------ robots
+
+// A model with everything that it has named, from a file that others wrote.
+static void read_robot(const char *path, lw_base base)
+{
+    lw_model *model;
+    lw_error error = {0};
+    const lw_read_desc desc = {.base = base};
+    if (lw_model_read(path, &desc, &model, NULL, &error) != LW_OK)
+        fail_msg("%s:%d: %s", error.file, error.line, error.text);
+    assert_true(lw_model_body_count(model) > 2);
+    lw_model_destroy(model);
+}
+
+static void shipped_robots_are_read(void **state)
+{
+    (void)state;
+    read_robot(LW_SOURCE_DIR "/examples/models/ur5.urdf", LW_BASE_AUTO);
+    read_robot(LW_SOURCE_DIR "/examples/models/anymal_c.urdf", LW_BASE_FIXED);
+    read_robot(LW_SOURCE_DIR "/examples/models/anymal_c.urdf", LW_BASE_FLOATING);
+}
+
+static void robots_of_the_collection_are_read(void **state)
+{
+    (void)state;
+    static const char folder[] = LW_SHARED_DIR "/models/urdf";
+    DIR *dir = opendir(folder);
+    if (!dir) {
+        print_message("SKIPPED: no folder %s\n", folder);
+        skip();
+    }
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char path[1000];
+        if (!strstr(entry->d_name, ".urdf")) continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        read_robot(path, LW_BASE_AUTO);
+        read_robot(path, LW_BASE_FLOATING);
+        count++;
+    }
+    closedir(dir);
+    assert_true(count > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rpy_turns_about_fixed_axes_and_poses_add_up),
+        cmocka_unit_test(joint_frames_meet_and_z_is_the_axis),
+        cmocka_unit_test(types_map_and_the_default_axis_is_x),
+        cmocka_unit_test(inertia_is_read_in_its_own_axes),
+        cmocka_unit_test(links_without_inertia_are_massless_and_it_is_told),
+        cmocka_unit_test(the_first_visual_primitive_is_the_shape),
+        cmocka_unit_test(the_root_is_fixed_floats_or_is_the_ground),
+        cmocka_unit_test(damping_is_used_friction_and_limits_are_told_once),
+        cmocka_unit_test(a_mimic_joint_is_a_coupling),
+        cmocka_unit_test(what_is_not_read_is_told_by_name_line_and_count),
+        cmocka_unit_test(many_names_are_cut_short),
+        cmocka_unit_test(wrong_files_are_refused_with_line_and_name),
+        cmocka_unit_test(damaged_files_do_no_harm),
+        cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
+        cmocka_unit_test(a_long_chain_is_read_in_linear_time),
+        cmocka_unit_test(shipped_robots_are_read),
+        cmocka_unit_test(robots_of_the_collection_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
