@@ -1,0 +1,131 @@
+// cli.h -- what the verbs of the program share: arguments, messages, exit codes, progress, JSON.
+//
+// Adding a verb: a file with its function and a row in CLI_VERB_LIST.
+#ifndef LW_CLI_H
+#define LW_CLI_H
+
+#include <linkwork/linkwork.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/** Exit codes of the program. */
+#define CLI_EXIT_LIST(X)                                                                           \
+    X(DONE, 0, "done")                                                                             \
+    X(FAILED, 1, "the computation failed or was stopped")                                          \
+    X(USE, 2, "wrong use")                                                                         \
+    X(INPUT, 3, "bad input file")
+
+#define X(name, code, text) CLI_##name = code,
+typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
+#undef X
+
+/** Options beside those of a run (LW_OPTION_LIST): name, key, letter, value, help. */
+#define CLI_OPTION_LIST(X)                                                                         \
+    X(OUTPUT, "output", 'o', "FILE", "file to write, its format by the ending; repeatable")        \
+    X(BASE, "base", 0, "WHICH", "URDF: root link `fixed` to the ground or `floating`; auto: fixed")\
+    X(FORMULATIONS, "formulations", 0, "A,B[:I],...",                                              \
+      "formulations, each with an integrator if wanted; the first is the reference")               \
+    X(SECONDS, "seconds", 0, "S", "time to spend on each case (default 0.25)")                     \
+    X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
+    X(QUIET, "quiet", 'q', NULL, "print nothing but errors")
+
+#define X(name, key, letter, value, help) CLI_BIT_##name,
+enum { CLI_OPTION_LIST(X) CLI_BIT_SIMULATION };
+#undef X
+#define X(name, key, letter, value, help) CLI_##name = 1 << CLI_BIT_##name,
+enum { CLI_OPTION_LIST(X) CLI_SIMULATION = 1 << CLI_BIT_SIMULATION };
+#undef X
+
+/** Verbs: name, operand, options, summary. */
+#define CLI_VERB_LIST(X)                                                                           \
+    X(run, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_BASE | CLI_JSON | CLI_QUIET,                 \
+      "simulate, write results (-o FILE.csv), print a summary")                                    \
+    X(check, "MODEL", CLI_BASE | CLI_JSON,                                                         \
+      "count bodies, joints, freedoms, redundant constraints; show what was ignored")              \
+    X(compare, "MODEL", CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_JSON | CLI_QUIET,       \
+      "the same run by several formulations, laid side by side")                                   \
+    X(convert, "MODEL", CLI_OUTPUT | CLI_BASE, "write the model as a native file (-o FILE.yaml)")  \
+    X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
+    X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
+    X(bench, NULL, CLI_SECONDS | CLI_JSON, "time one evaluation of chains on this machine")
+
+enum { CLI_MOST = 64 }; ///< options on one command line; nobody types more
+
+typedef struct cli_arguments {
+    const char *verb, *operand;
+    const char *output[CLI_MOST];
+    int noutput;
+    lw_base base;
+    const char *formulations;
+    double seconds;
+    bool json, quiet;
+    struct {
+        const char *key, *value;
+    } setting[CLI_MOST]; ///< of LW_OPTION_LIST, in the order given
+    int nsetting;
+} cli_arguments;
+
+#define X(name, operand, options, summary) cli_exit cli_##name(const cli_arguments *arguments);
+CLI_VERB_LIST(X)
+#undef X
+
+// ---- arguments.c
+
+/** Reads what stands behind the verb; complains and returns CLI_USE when it cannot. */
+cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand, unsigned options,
+                   cli_arguments *arguments);
+/** The options a verb takes, one per line. */
+void cli_print_options(FILE *file, unsigned options);
+/** `FILE` ends in `ending` (with the dot). */
+bool cli_ends_in(const char *file, const char *ending);
+
+// ---- messages.c
+
+/** "linkwork: ..." on stderr; returns `code`. */
+cli_exit cli_complain(cli_exit code, const char *format, ...) LW_PRINTF(2, 3);
+/** An error of the library as "file:line:column: text"; the exit code of its status. */
+cli_exit cli_fail(lw_status status, const lw_error *error);
+/** ", did you mean X?" or "" */
+const char *cli_suggestion(char *room, size_t size, const char *name, const char *const *names,
+                           int count);
+/** The model of the operand, and the options: defaults, the file's, the command line's. */
+cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *options);
+/** Opens the only -o FILE, or stdout when there is none. */
+cli_exit cli_open(const cli_arguments *arguments, FILE **file);
+/** Closes it; a file that could not be written whole is an error. */
+cli_exit cli_close(const cli_arguments *arguments, FILE *file);
+
+// ---- progress.c
+
+typedef struct cli_progress {
+    const char *label;
+    bool bar;       ///< stderr is a terminal and nobody asked for silence
+    double start;   ///< simulated time at which the run began
+    double shown;   ///< wall clock of the last drawing [s]
+} cli_progress;
+
+/** Makes SIGINT and SIGTERM end a run instead of the program. */
+void cli_catch_signals(void);
+cli_progress cli_progress_start(const char *label, bool quiet, double start);
+/** An lw_progress: draws the bar, says whether a signal has come. */
+int cli_progress_step(void *user, double time, double end);
+void cli_progress_end(const cli_progress *progress);
+
+// ---- json.c
+
+typedef struct cli_json {
+    FILE *file;
+    int depth;
+    bool empty; ///< nothing in the innermost object or array yet
+} cli_json;
+
+/** Members take a key in objects, NULL in arrays.  Numbers that are not finite become null. */
+void json_open(cli_json *json, const char *key, char bracket);
+void json_close(cli_json *json, char bracket);
+void json_text(cli_json *json, const char *key, const char *value);
+void json_number(cli_json *json, const char *key, double value);
+void json_integer(cli_json *json, const char *key, long value);
+void json_array(cli_json *json, const char *key, const double *value, int n);
+
+#endif

@@ -1,0 +1,58 @@
+// info.c -- linkwork info: what this build can do.
+#include "cli/cli.h"
+
+typedef struct section {
+    const char *title, *key;
+    int (*count)(void);
+    lw_part_info (*part)(int);
+} section;
+
+static const section sections[] = {
+    {"Formulations", "formulations", lw_formulation_count, lw_formulation_info},
+    {"Integrators", "integrators", lw_integrator_count, lw_integrator_info},
+    {"Joint types", "joint_types", lw_joint_type_count, lw_joint_type_info},
+    {"Forces", "force_types", lw_force_type_count, lw_force_type_info},
+    {"Formats", "formats", lw_format_count, lw_format_info},
+    {"Built with", "libraries", lw_library_count, lw_library_info},
+};
+enum { NSECTION = sizeof sections / sizeof sections[0] };
+
+static void print_section(const section *s)
+{
+    printf("\n%s\n", s->title);
+    for (int i = 0; i < s->count(); i++) {
+        const lw_part_info part = s->part(i);
+        printf("  %-14s %s", part.name, part.summary);
+        if (part.cite && part.cite[0]) printf("  [%s]", part.cite);
+        putchar('\n');
+    }
+}
+
+static void json_section(cli_json *json, const section *s)
+{
+    json_open(json, s->key, '[');
+    for (int i = 0; i < s->count(); i++) {
+        const lw_part_info part = s->part(i);
+        json_open(json, NULL, '{');
+        json_text(json, "name", part.name);
+        json_text(json, "summary", part.summary);
+        if (part.cite && part.cite[0]) json_text(json, "cite", part.cite);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+cli_exit cli_info(const cli_arguments *arguments)
+{
+    cli_json json = {.file = stdout};
+    if (arguments->json) {
+        json_open(&json, NULL, '{');
+        json_text(&json, "version", lw_version());
+        for (int i = 0; i < NSECTION; i++) json_section(&json, &sections[i]);
+        json_close(&json, '}');
+        return CLI_DONE;
+    }
+    printf("linkwork %s\n", lw_version());
+    for (int i = 0; i < NSECTION; i++) print_section(&sections[i]);
+    return CLI_DONE;
+}

@@ -1,0 +1,91 @@
+// main.c -- linkwork VERB ...: finds the verb, gives help.
+#include "cli/cli.h"
+
+#include <string.h>
+
+typedef struct cli_verb {
+    const char *name, *operand, *summary;
+    unsigned options;
+    cli_exit (*run)(const cli_arguments *);
+} cli_verb;
+
+static const cli_verb verbs[] = {
+#define X(name, operand, options, summary) {#name, operand, summary, options, cli_##name},
+    CLI_VERB_LIST(X)
+#undef X
+};
+enum { NVERB = sizeof verbs / sizeof verbs[0] };
+
+static const cli_verb *find(const char *name)
+{
+    for (int i = 0; i < NVERB; i++)
+        if (!strcmp(verbs[i].name, name)) return &verbs[i];
+    return NULL;
+}
+
+static void help(FILE *file)
+{
+    fprintf(file, "linkwork %s -- multibody dynamics\n\n", lw_version());
+    fputs("usage: linkwork VERB ...\n\n", file);
+    for (int i = 0; i < NVERB; i++)
+        fprintf(file, "  %-8s %-6s  %s\n", verbs[i].name, verbs[i].operand ? verbs[i].operand : "",
+                verbs[i].summary);
+    fputs("\n`linkwork VERB --help` lists the options of a verb.\n\nExit codes:", file);
+#define X(name, code, text) fprintf(file, "%s %d %s", code ? "," : "", code, text);
+    CLI_EXIT_LIST(X)
+#undef X
+    fputs(".\n", file);
+}
+
+static void help_of(FILE *file, const cli_verb *verb)
+{
+    fprintf(file, "usage: linkwork %s%s%s [options]\n\n%s\n\n", verb->name,
+            verb->operand ? " " : "", verb->operand ? verb->operand : "", verb->summary);
+    cli_print_options(file, verb->options);
+}
+
+static cli_exit unknown(const char *name)
+{
+    const char *names[NVERB];
+    char room[80];
+    for (int i = 0; i < NVERB; i++) names[i] = verbs[i].name;
+    return cli_complain(CLI_USE, "no verb '%s'%s (linkwork --help)", name,
+                        cli_suggestion(room, sizeof room, name, names, NVERB));
+}
+
+static bool is_help(const char *word)
+{
+    return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        help(stderr);
+        return CLI_USE;
+    }
+    const bool asks = is_help(argv[1]) || !strcmp(argv[1], "help");
+    if (asks && argc == 2) {
+        help(stdout);
+        return CLI_DONE;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("linkwork %s\n", lw_version());
+        return CLI_DONE;
+    }
+    const char *name = argv[asks ? 2 : 1];
+    const cli_verb *verb = find(name);
+    if (!verb) return (int)unknown(name);
+    for (int i = 2; i < argc; i++)
+        if (asks || is_help(argv[i])) {
+            help_of(stdout, verb);
+            return CLI_DONE;
+        }
+
+    cli_arguments arguments;
+    cli_exit code = cli_parse(argc - 2, argv + 2, verb->name, verb->operand, verb->options,
+                              &arguments);
+    if (!code) code = verb->run(&arguments);
+    if (fflush(stdout) && !code) code = cli_complain(CLI_FAILED, "standard output is full");
+    return (int)code;
+}

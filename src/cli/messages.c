@@ -1,0 +1,86 @@
+// messages.c -- errors on stderr, exit codes, files in and out.
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+cli_exit cli_complain(cli_exit code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("linkwork: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    return code;
+}
+
+static cli_exit exit_of(lw_status status)
+{
+    switch (status) {
+    case LW_OK: return CLI_DONE;
+    case LW_ERR_ARGUMENT:
+    case LW_ERR_UNSUPPORTED: return CLI_USE;
+    case LW_ERR_PARSE:
+    case LW_ERR_MODEL: return CLI_INPUT;
+    default: return CLI_FAILED;
+    }
+}
+
+cli_exit cli_fail(lw_status status, const lw_error *error)
+{
+    const char *text = error && error->text[0] ? error->text : lw_status_text(status);
+    if (error && error->file[0] && error->line)
+        fprintf(stderr, "%s:%d:%d: %s\n", error->file, error->line, error->column, text);
+    else if (error && error->file[0])
+        fprintf(stderr, "%s: %s\n", error->file, text);
+    else
+        cli_complain(CLI_FAILED, "%s", text);
+    return exit_of(status);
+}
+
+const char *cli_suggestion(char *room, size_t size, const char *name, const char *const *names,
+                           int count)
+{
+    const char *nearest = lw_nearest(name, names, count);
+    room[0] = 0;
+    if (nearest) snprintf(room, size, ", did you mean %s?", nearest);
+    return room;
+}
+
+cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *options)
+{
+    lw_error error = {0};
+    lw_options_default(options);
+    const lw_read_desc desc = {.base = arguments->base};
+    lw_status status = lw_model_read(arguments->operand, &desc, model, options, &error);
+    if (status != LW_OK) {
+        cli_fail(status, &error);
+        return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
+    }
+    for (int i = 0; i < arguments->nsetting && status == LW_OK; i++)
+        status = lw_options_set(options, arguments->setting[i].key, arguments->setting[i].value,
+                                &error);
+    if (status == LW_OK) return CLI_DONE;
+    lw_model_destroy(*model);
+    *model = NULL;
+    return cli_fail(status, &error);
+}
+
+cli_exit cli_open(const cli_arguments *arguments, FILE **file)
+{
+    if (arguments->noutput > 1)
+        return cli_complain(CLI_USE, "%s writes one file, -o was given %d times", arguments->verb,
+                            arguments->noutput);
+    *file = arguments->noutput ? fopen(arguments->output[0], "w") : stdout;
+    if (*file) return CLI_DONE;
+    return cli_complain(CLI_FAILED, "%s: %s", arguments->output[0], strerror(errno));
+}
+
+cli_exit cli_close(const cli_arguments *arguments, FILE *file)
+{
+    const char *name = arguments->noutput ? arguments->output[0] : "standard output";
+    const int failed = ferror(file) | fflush(file) | (file == stdout ? 0 : fclose(file));
+    return failed ? cli_complain(CLI_FAILED, "%s: cannot be written whole", name) : CLI_DONE;
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""What the program `linkwork` promises: exit codes, messages, results.
+
+usage: test_program.py LINKWORK MODELS [unittest arguments]
+"""
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+
+PENDULUM = """linkwork: 1
+bodies:
+  rod: {mass: 1, inertia: [0.1, 0.1, 0.01, 0, 0, 0], position: [0, 0, -0.5]}
+joints:
+  hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], q: [0.5]}
+simulation: {duration: 1, sample: 0.1}
+"""
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.model = self.write("pendulum.yaml", PENDULUM)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def call(self, *arguments, code=0):
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120,
+                              check=False)
+        self.assertEqual(done.returncode, code, "%s\n%s%s" % (arguments, done.stdout, done.stderr))
+        return done
+
+    def rows(self, name):
+        with open(self.path(name), encoding="utf-8", newline="") as file:
+            head, *rows = list(csv.reader(file))
+        for row in rows:
+            self.assertEqual(len(row), len(head))
+        return head, [[float(x) for x in row] for row in rows]
+
+
+class Use(Program):
+    def test_help_lists_every_verb_and_every_verb_has_help(self):
+        text = self.call("--help").stdout
+        verbs = re.findall(r"^  (\w+) ", text, re.M)
+        self.assertIn("run", verbs)
+        self.assertGreaterEqual(len(verbs), 7)
+        for verb in verbs:
+            self.assertIn("usage: linkwork " + verb, self.call(verb, "--help").stdout)
+        self.assertIn("0 done", text)
+
+    def test_help_of_run_lists_every_option_of_a_run(self):
+        text = self.call("run", "--help").stdout
+        for key in ("formulation", "integrator", "duration", "step", "rtol", "atol", "atol-p",
+                    "sample", "sample-mode", "max-steps", "output", "quiet", "json", "base"):
+            self.assertIn("--" + key, text)
+
+    def test_wrong_use_exits_2_and_names_the_nearest(self):
+        for arguments, expected in (
+                ((), "usage"),
+                (("rum", self.model), "did you mean run"),
+                (("run", self.model, "--duratoin", "1"), "did you mean duration"),
+                (("check", self.model, "--jsn"), "did you mean json"),
+                (("run",), "MODEL is missing"),
+                (("run", self.model, self.model), "one argument too many"),
+                (("run", self.model, "--duration"), "S is missing"),
+                (("run", self.model, "--duration", "long"), "long"),
+                (("run", self.model, "--formulation", "momentum"), "momenta"),
+                (("run", self.model, "--integrator", "dopri"), "dopri5"),
+                (("run", self.model, "-o", "x.h5"), "not supported yet"),
+                (("run", self.model, "-o", "x.txt"), ".csv"),
+                (("run", self.model, "--json=1"), "takes no value"),
+                (("compare", self.model), "--formulations"),
+                (("compare", self.model, "--formulations", "aba"), "at least two"),
+                (("bench", "--seconds", "-1"), "positive")):
+            done = self.call(*arguments, code=2)
+            self.assertIn(expected, done.stderr)
+            self.assertEqual(done.stdout, "")
+
+    def test_a_bad_input_file_exits_3_with_its_place(self):
+        self.assertIn("nowhere.yaml", self.call("run", "nowhere.yaml", code=3).stderr)
+        bad = self.write("bad.yaml", PENDULUM.replace("mass: 1,", "mas: 1,"))
+        for verb in ("run", "check", "convert"):
+            done = self.call(verb, bad, code=3)
+            self.assertRegex(done.stderr, r"^\S*bad\.yaml:3:\d+: .*mass")
+            self.assertEqual(done.stdout, "")
+        zero = self.write("zero.yaml", PENDULUM.replace("axis: [0, 1, 0]", "axis: [0, 0, 0]"))
+        self.assertRegex(self.call("check", zero, code=3).stderr, r"zero\.yaml:5:\d+: .*hinge")
+
+    def test_an_output_that_cannot_be_written_exits_1(self):
+        nowhere = self.path("none/x.csv")
+        self.assertIn("none/x.csv", self.call("run", self.model, "-o", nowhere, code=1).stderr)
+
+
+class Run(Program):
+    def test_rows_stand_at_multiples_of_the_sample(self):
+        self.call("run", self.model, "-o", self.path("a.csv"))
+        head, rows = self.rows("a.csv")
+        self.assertEqual(head[0], "time")
+        self.assertIn("joint.hinge.q0", head)
+        self.assertEqual(len(rows), 11)
+        for k, row in enumerate(rows):
+            self.assertAlmostEqual(row[0], 0.1 * k, delta=1e-12)
+
+    def test_both_spellings_of_an_option_and_several_files(self):
+        self.call("run", self.model, "--duration=0.5", "--sample_mode", "stop", "-o",
+                  self.path("a.csv"), "--output=" + self.path("b.csv"), "--sample", "0.25")
+        self.assertEqual(self.rows("a.csv"), self.rows("b.csv"))
+        self.assertEqual(len(self.rows("a.csv")[1]), 3)
+
+    def test_the_summary_is_on_stdout_and_quiet_is_quiet(self):
+        text = self.call("run", self.model, "-o", self.path("a.csv")).stdout
+        for word in ("method", "steps", "rejected", "evaluations", "real-time factor", "energy",
+                     "residual", "a.csv"):
+            self.assertIn(word, text)
+        done = self.call("run", self.model, "--quiet")
+        self.assertEqual(done.stdout + done.stderr, "")
+
+    def test_json_holds_the_resolved_options(self):
+        result = json.loads(self.call("run", self.model, "--json", "--rtol", "1e-10").stdout)
+        self.assertEqual(result["ended"], "done")
+        self.assertEqual(result["options"]["rtol"], 1e-10)
+        self.assertNotEqual(result["options"]["formulation"], "auto")
+        self.assertNotEqual(result["options"]["integrator"], "auto")
+        self.assertEqual(result["rows"], 11)
+        self.assertLess(result["energy_error"], 1e-6)
+
+    def test_a_signal_ends_the_run_with_valid_results(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with subprocess.Popen([PROGRAM, "run", self.model, "--duration", "1e9", "--sample", "1",
+                                   "-o", self.path("a.csv")],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+                deadline = time.monotonic() + 60
+                while time.monotonic() < deadline and not (
+                        os.path.exists(self.path("a.csv")) and os.path.getsize(self.path("a.csv"))):
+                    time.sleep(0.05)
+                run.send_signal(number)
+                out, error = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 1, error)
+            self.assertIn("stopped at t =", error)
+            self.assertIn("steps", out)
+            head, rows = self.rows("a.csv")
+            self.assertGreater(len(head), 10)
+            self.assertGreater(len(rows), 1)
+            os.remove(self.path("a.csv"))
+
+
+    def test_what_fails_on_the_way_exits_1_and_keeps_the_rows(self):
+        done = self.call("run", self.model, "--max-steps", "5", "--sample", "steps", "-o",
+                         self.path("a.csv"), code=1)
+        self.assertIn("the run ended at t =", done.stderr)
+        self.assertGreater(len(self.rows("a.csv")[1]), 1)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
+    def test_a_full_disk_is_an_error(self):
+        os.symlink("/dev/full", self.path("full.csv"))
+        done = self.call("run", self.model, "--duration", "100", "-o", self.path("full.csv"), code=1)
+        self.assertIn("full.csv", done.stderr)
+
+
+class Look(Program):
+    def test_check_counts_and_names_what_is_redundant(self):
+        four_bar = os.path.join(MODELS, "four_bar.yaml")
+        found = json.loads(self.call("check", four_bar, "--json").stdout)
+        self.assertEqual(len(found["bodies"]), 3)
+        self.assertEqual([j["type"] for j in found["joints"]], ["revolute"] * 4)
+        self.assertEqual((found["dof"], found["dof_generic"], found["loops"]), (1, 1, 1))
+        self.assertEqual((found["constraints"], found["redundant"]), (20, 3))
+        self.assertEqual(sum(j["redundant"] for j in found["joints"]), 3)
+        self.assertLess(max(found["residual"]), 1e-9)
+        text = self.call("check", four_bar).stdout
+        for word in ("bodies", "4 revolute", "1 now", "3 redundant", "warnings"):
+            self.assertIn(word, text)
+
+    def test_check_shows_what_a_urdf_loses(self):
+        text = self.call("check", os.path.join(MODELS, "ur5.urdf")).stdout
+        self.assertIn("6 revolute", text)
+        self.assertIn("ur5.urdf:", text)
+
+    def test_a_root_link_can_float(self):
+        dog = os.path.join(MODELS, "anymal_c.urdf")
+        fixed = json.loads(self.call("check", dog, "--json", "--base", "fixed").stdout)
+        floating = json.loads(self.call("check", dog, "--json", "--base=floating").stdout)
+        self.assertEqual((fixed["dof"], floating["dof"]), (12, 18))
+        self.assertIn("floating", self.call("check", dog, "--base", "flying", code=2).stderr)
+
+    def test_info_names_what_there_is(self):
+        info = json.loads(self.call("info", "--json").stdout)
+        names = {key: [part["name"] for part in info[key]] for key in info if key != "version"}
+        self.assertLessEqual({"momenta", "aba", "dense"}, set(names["formulations"]))
+        self.assertLessEqual({"dopri5", "rk4"}, set(names["integrators"]))
+        self.assertLessEqual({"revolute", "free", "distance"}, set(names["joint_types"]))
+        self.assertIn("SUNDIALS", names["libraries"])
+        text = self.call("info").stdout
+        for name in names["formulations"] + names["integrators"] + names["formats"]:
+            self.assertIn(name, text)
+
+    def test_the_schema_is_json(self):
+        self.assertIn("properties", json.loads(self.call("schema").stdout))
+        self.call("schema", "-o", self.path("schema.json"))
+        with open(self.path("schema.json"), encoding="utf-8") as file:
+            self.assertIn("properties", json.load(file))
+
+    def test_bench_times_the_chains(self):
+        cases = json.loads(self.call("bench", "--json", "--seconds", "0.001").stdout)["cases"]
+        self.assertEqual({(c["n"], c["method"]) for c in cases},
+                         {(n, m) for n in (7, 128, 1024) for m in ("aba", "momenta", "rnea")})
+        for case in cases:
+            self.assertGreater(case["minimum"], 0)
+            self.assertGreaterEqual(case["median"], case["minimum"])
+
+
+class Convert(Program):
+    def test_a_written_file_read_again_is_written_the_same(self):
+        for name in sorted(os.listdir(MODELS)):
+            if not name.endswith((".yaml", ".urdf")):
+                continue
+            source = os.path.join(MODELS, name)
+            self.call("convert", source, "-o", self.path("a.yaml"))
+            self.call("convert", self.path("a.yaml"), "-o", self.path("b.yaml"))
+            with open(self.path("a.yaml"), "rb") as a, open(self.path("b.yaml"), "rb") as b:
+                self.assertEqual(a.read(), b.read(), name)
+
+    def test_the_converted_model_moves_the_same(self):
+        source = os.path.join(MODELS, "cart_arm.yaml")
+        self.call("convert", source, "-o", self.path("a.yaml"))
+        self.call("run", source, "--duration", "1", "-o", self.path("a.csv"))
+        self.call("run", self.path("a.yaml"), "--duration", "1", "-o", self.path("b.csv"))
+        self.assertEqual(self.rows("a.csv"), self.rows("b.csv"))
+
+    def test_only_native_files_are_written(self):
+        self.assertIn(".yaml", self.call("convert", self.model, "-o", "x.urdf", code=2).stderr)
+
+
+class Compare(Program):
+    def test_formulations_agree_and_the_table_says_so(self):
+        model = os.path.join(MODELS, "cart_arm.yaml")
+        arguments = ("compare", model, "--formulations", "aba,momenta,dense,aba:rk4", "--duration",
+                     "1", "--rtol", "1e-10", "--atol", "1e-10", "--step", "0.001")
+        methods = json.loads(self.call(*arguments, "--json").stdout)["methods"]
+        self.assertEqual([m["formulation"] for m in methods], ["aba", "momenta", "dense", "aba"])
+        self.assertEqual(methods[3]["integrator"], "rk4")
+        for method in methods[1:]:
+            for quantity, difference in method["difference"].items():
+                # global error of a run over one second, some hundred times the tolerance
+                self.assertLess(difference, 1e-7 * max(1, methods[0]["scale"][quantity]),
+                                (method["name"], quantity))
+            self.assertGreater(method["evaluations"], 0)
+        text = self.call(*arguments).stdout
+        for word in ("position [m]", "reaction torque [N m]", "evaluations", "aba:rk4"):
+            self.assertIn(word, text)
+
+    def test_a_formulation_that_cannot_is_named(self):
+        done = self.call("compare", os.path.join(MODELS, "four_bar.yaml"), "--formulations",
+                         "dense,aba", "--duration", "0.1", code=2)
+        self.assertIn("aba", done.stderr)
+        self.assertIn("dense", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])
