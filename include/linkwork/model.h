@@ -41,7 +41,8 @@ typedef struct lw_place {
     X(RAMP, "ramp", "0 until `from`, then rate (t - from)")                                        \
     X(STEP, "step", "from `from` to `to` between `start` and `end`, twice differentiable")         \
     X(TABLE, "table", "natural cubic spline through (t, y), constant slope outside")               \
-    X(SUM, "sum", "sum of terms")
+    X(SUM, "sum", "sum of terms")                                                                  \
+    X(FORMULA, "formula", "text in t, and in joint coordinates where no derivatives are needed")
 
 #define X(name, text, help) LW_FUNCTION_##name,
 typedef enum lw_function_type { LW_FUNCTION_LIST(X) LW_FUNCTION_COUNT } lw_function_type;
@@ -61,6 +62,10 @@ typedef struct lw_function_desc {
     int npoint;
     const lw_signal *terms; ///< sum [nterm]; functions added before, no inputs
     int nterm;
+    /** formula: text as docs/model-file.md says, "2*sin(3*t)"; copied.  One that reads joints
+     *  ("-40*rope.q0 - 3*rope.qd0"; they may be added later) can drive forces, efforts and scales,
+     *  but no motion, mount or length, whose time derivatives are needed. */
+    const char *formula;
     lw_place place;
 } lw_function_desc;
 
@@ -185,6 +190,7 @@ typedef struct lw_spring_desc {
     const char *name;
     lw_body body1, body2;
     lw_vec3 point1, point2; ///< body frames [m]
+    int world1, world2; ///< the point is given in the world, at the assembly configuration
     double stiffness, damping, length; ///< [N/m] [N s/m] [m]
     lw_signal force; ///< [N] added; positive pushes the points apart
     lw_place place;
@@ -194,6 +200,7 @@ typedef struct lw_wrench_desc {
     const char *name;
     lw_body body;
     lw_vec3 point;         ///< where `force` acts, body frame [m]
+    int world_point;       ///< `point` is given in the world, at the assembly configuration
     lw_vec3 force, torque; ///< [N], [N m]
     int body_axes;         ///< components in body axes; default world axes
     lw_signal scale;       ///< multiplies both; none: 1
@@ -253,6 +260,8 @@ LW_API lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw
 LW_API void lw_model_destroy(lw_model *model);
 
 // ------------------------------------------------------------------------------------ inspection
+
+// An index that does not exist gives an empty text or a zero struct.
 
 LW_API int lw_model_body_count(const lw_model *model); ///< with the ground
 LW_API int lw_model_joint_count(const lw_model *model);

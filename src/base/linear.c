@@ -3,9 +3,9 @@
 //   A P = Q [R11 R12; 0 R22]     Householder QR, the longest remaining column first, R22 dropped
 //   [R11 R12] = [T 0] Z          Householder from the right, last row first
 //
-// [golub2013, 5.4] (column pivoting, complete orthogonal decomposition).  Column lengths are computed
-// anew while a reflector is applied rather than updated: it costs one multiply-add more per entry and
-// does not cancel.
+// [golub2013, 5.4] (column pivoting, complete orthogonal decomposition).  Column lengths are
+// computed anew while a reflector is applied rather than updated: it costs one multiply-add more
+// per entry and does not cancel.
 #include "base/linear.h"
 
 #include <math.h>
@@ -57,9 +57,12 @@ void lwi_lower_tsolve(int n, const double *L, double *b)
     }
 }
 
-// ------------------------------------------------------------------ complete orthogonal decomposition
+// -------------------------------------------------------------- complete orthogonal decomposition
 
-static double *column(const lwi_cod *cod, int j) { return cod->a + (size_t)j * (size_t)cod->n; }
+static double *column(const lwi_cod *cod, int j)
+{
+    return cod->a + (size_t)j * (size_t)cod->n;
+}
 
 size_t lwi_cod_doubles(int n, int m)
 {

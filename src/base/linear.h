@@ -25,14 +25,14 @@ void lwi_lower_tsolve(int n, const double *L, double *b);
  *  Entries should be of ordinary size (the squares neither overflow nor underflow). */
 typedef struct lwi_cod {
     int n, m, rank;
-    double *a;     ///< [m][n] columns of A in; reflectors of Q, T and reflectors of Z out
-    double *tau;   ///< [min(n, m)] scales of the reflectors of Q
-    double *zeta;  ///< [min(n, m)] scales of the reflectors of Z
-    double *norm;  ///< [m]
-    double *work;  ///< [m]
-    int *pivot;    ///< [m] column j of A P is column pivot[j] of A
-    double small;  ///< last pivot kept, relative to the first; 1 where the rank is 0
-    double next;   ///< first pivot dropped, relative to the first; 0 where none was
+    double *a;    ///< [m][n] columns of A in; reflectors of Q, T and reflectors of Z out
+    double *tau;  ///< [min(n, m)] scales of the reflectors of Q
+    double *zeta; ///< [min(n, m)] scales of the reflectors of Z
+    double *norm; ///< [m]
+    double *work; ///< [m]
+    int *pivot;   ///< [m] column j of A P is column pivot[j] of A
+    double small; ///< last pivot kept, relative to the first; 1 where the rank is 0
+    double next;  ///< first pivot dropped, relative to the first; 0 where none was
 } lwi_cod;
 
 /** How many doubles a decomposition needs beside `a` (m * n) and `pivot` (m). */

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Principal moments in ascending order: eigenvalues of a symmetric 3 x 3 matrix by Jacobi rotations.
+// Principal moments in ascending order: eigenvalues of a symmetric 3 x 3 matrix by Jacobi
+// rotations.
 static void principal_moments(const double J[6], double e[3])
 {
     double A[3][3] = {{J[0], J[3], J[4]}, {J[3], J[1], J[5]}, {J[4], J[5], J[2]}};
@@ -57,24 +58,36 @@ static lw_status warn(lw_model *m, lw_place place, const char *format, const cha
 // Round-off of rotated inertia is 1e-15, files have six digits and more.
 #define INERTIA_TOLERANCE 1e-6
 
-static lw_status check_inertia(lw_model *m, const lw_body_desc *d, const double J[6], lw_error *error)
+static lw_status check_inertia(lw_model *m, const lw_body_desc *d, const double J[6],
+                               lw_error *error)
 {
     double e[3];
     principal_moments(J, e);
     if (e[0] < -INERTIA_TOLERANCE * fmax(fabs(e[0]), fabs(e[2])))
-        return lwi_model_fail(&m->desc, d->place, error,
-                              "body '%s': inertia is indefinite, principal moments %.9g, %.9g, %.9g; "
-                              "expected none below zero",
-                              d->name, e[0], e[1], e[2]);
+        return lwi_model_fail(
+            &m->desc, d->place, error,
+            "body '%s': inertia is indefinite, principal moments %.9g, %.9g, %.9g; "
+            "expected none below zero",
+            d->name, e[0], e[1], e[2]);
     if (e[0] + e[1] >= (1 - INERTIA_TOLERANCE) * e[2]) return LW_OK;
-    static const char text[] = "body '%s': inertia violates the triangle inequality, principal moments "
-                               "%.9g + %.9g < %.9g: no mass distribution has it";
+    static const char text[] =
+        "body '%s': inertia violates the triangle inequality, principal moments "
+        "%.9g + %.9g < %.9g: no mass distribution has it";
     if (d->allow_bad_inertia) return warn(m, d->place, text, d->name, e);
     return lwi_model_fail(&m->desc, d->place, error,
                           "body '%s': inertia violates the triangle inequality, principal moments "
                           "%.9g + %.9g < %.9g: no mass distribution has it (`inertia_check: warn` "
                           "accepts it)",
                           d->name, e[0], e[1], e[2]);
+}
+
+// Exporters leave traces like 1e-35 where a body has no inertia.  Below a radius of gyration of
+// 1e-10 m, an atom's, they are flushed.
+static void flush_traces(lwi_body *b)
+{
+    double most = 0;
+    for (int i = 0; i < 6; i++) most = fmax(most, fabs(b->inertia[i]));
+    if (most < 1e-20 * (b->mass > 0 ? b->mass : 1)) memset(b->inertia, 0, sizeof b->inertia);
 }
 
 static bool massless(const lwi_body *b)
@@ -187,6 +200,7 @@ lw_status lwi_compile_bodies(lw_model *m, lw_error *error)
             memcpy(b->inertia, d->inertia, sizeof b->inertia);
         else
             s3_rotate(b->inertia, R, d->inertia);
+        flush_traces(b);
         if (i) TRY(check_inertia(m, d, b->inertia, error));
         b->host = i;
         b->holder = -1;

@@ -36,16 +36,15 @@ static lw_status check_unique(const lwi_description *desc, entry *list, int n, c
 static lw_status check_names(const lwi_description *d, entry *list, lw_error *error)
 {
     int n = 0;
-    for (int i = 0; i < d->nbody; i++)
-        list[n++] = (entry){d->body[i].name, d->body[i].place, i};
+    for (int i = 0; i < d->nbody; i++) list[n++] = (entry){d->body[i].name, d->body[i].place, i};
     for (int i = 1; i < d->nbody; i++)
         if (strcmp(d->body[i].name, "ground") == 0)
-            return lwi_model_fail(d, d->body[i].place, error,
-                                  "body 'ground': this name stands for the fixed world, choose another");
+            return lwi_model_fail(
+                d, d->body[i].place, error,
+                "body 'ground': this name stands for the fixed world, choose another");
     TRY(check_unique(d, list, n, "body", error));
     n = 0;
-    for (int i = 0; i < d->njoint; i++)
-        list[n++] = (entry){d->joint[i].name, d->joint[i].place, i};
+    for (int i = 0; i < d->njoint; i++) list[n++] = (entry){d->joint[i].name, d->joint[i].place, i};
     TRY(check_unique(d, list, n, "joint", error));
     n = 0;
     for (int i = 0; i < d->nspring; i++)
@@ -95,10 +94,11 @@ static lw_status check_motion(const lwi_description *d, const lw_joint_desc *j, 
                               lw_signal s, lw_error *error)
 {
     if (!rate_jumps(d, s)) return LW_OK;
-    return lwi_model_fail(d, j->place, error,
-                          "joint '%s': %s follows a ramp that starts later; its rate jumps, which would "
-                          "be an impact: use a step or a table",
-                          j->name, what);
+    return lwi_model_fail(
+        d, j->place, error,
+        "joint '%s': %s follows a ramp that starts later; its rate jumps, which would "
+        "be an impact: use a step or a table",
+        j->name, what);
 }
 
 static lw_status check_drives(const lwi_description *d, lw_error *error)
@@ -115,10 +115,11 @@ static lw_status check_drives(const lwi_description *d, lw_error *error)
         const lw_coupling_desc *c = &d->coupling[i];
         const lw_joint_desc *j = &d->joint[c->joint.index];
         if (j->coordinate[c->coordinate].motion.index)
-            return lwi_model_fail(d, c->place, error,
-                                  "coupling of joint '%s': q%d already follows a function, expected a "
-                                  "free coordinate",
-                                  j->name, c->coordinate);
+            return lwi_model_fail(
+                d, c->place, error,
+                "coupling of joint '%s': q%d already follows a function, expected a "
+                "free coordinate",
+                j->name, c->coordinate);
         for (int k = 0; k < i; k++)
             if (d->coupling[k].joint.index == c->joint.index &&
                 d->coupling[k].coordinate == c->coordinate)

@@ -67,7 +67,8 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
 // ------------------------------------------------------------------------------------------ joints
 
 // A joint frame of the description, on the host of its body and from the host's mass centre.
-static void frame_on_host(const lw_model *m, int body, const lw_pose *frame, double R[9], double r[3])
+static void frame_on_host(const lw_model *m, int body, const lw_pose *frame, double R[9],
+                          double r[3])
 {
     const lwi_body *b = &m->body[body];
     const double q[4] = {frame->orientation.w, frame->orientation.x, frame->orientation.y,
@@ -99,7 +100,8 @@ static double assembled_distance(const lw_model *m, const lw_joint_desc *d)
         double R[9];
         quat_matrix(R, q);
         m3_mul_v(end[side], R, local);
-        end[side][0] += pose->position.x, end[side][1] += pose->position.y, end[side][2] += pose->position.z;
+        end[side][0] += pose->position.x, end[side][1] += pose->position.y,
+            end[side][2] += pose->position.z;
     }
     v3_sub(end[0], end[1], end[0]);
     return v3_norm(end[0]);
@@ -121,10 +123,11 @@ static lw_status compile_type(lw_model *m, const lw_joint_desc *d, lwi_joint *j,
     if (d->type != LW_JOINT_DISTANCE || d->length_of.index) return LW_OK;
     if (d->length == 0) j->par.length = assembled_distance(m, d);
     if (j->par.length > 0) return LW_OK;
-    return lwi_model_fail(&m->desc, d->place, error,
-                          "joint '%s': the points of a distance joint coincide and no length is given; "
-                          "use a spherical joint",
-                          d->name);
+    return lwi_model_fail(
+        &m->desc, d->place, error,
+        "joint '%s': the points of a distance joint coincide and no length is given; "
+        "use a spherical joint",
+        d->name);
 }
 
 lw_status lwi_compile_joints(lw_model *m, lw_error *error)
@@ -137,11 +140,11 @@ lw_status lwi_compile_joints(lw_model *m, lw_error *error)
         j->body1 = m->body[d->body1.index].host;
         j->body2 = m->body[d->body2.index].host;
         if (j->body1 == j->body2 && !j->merged)
-            return lwi_model_fail(&m->desc, d->place, error,
-                                  "joint '%s': bodies '%s' and '%s' are fixed to each other already, "
-                                  "the joint cannot move",
-                                  d->name, m->desc.body[d->body1.index].name,
-                                  m->desc.body[d->body2.index].name);
+            return lwi_model_fail(
+                &m->desc, d->place, error,
+                "joint '%s': bodies '%s' and '%s' are fixed to each other already, "
+                "the joint cannot move",
+                d->name, m->desc.body[d->body1.index].name, m->desc.body[d->body2.index].name);
         frame_on_host(m, d->body1.index, &d->frame1, j->R1, j->r1);
         frame_on_host(m, d->body2.index, &d->frame2, j->R2, j->r2);
         j->iq = m->nq;
@@ -198,10 +201,14 @@ static void point_from_com(const lw_model *m, int body, lw_vec3 p, double r[3])
     v3_set(r, p.x - m->body[body].com[0], p.y - m->body[body].com[1], p.z - m->body[body].com[2]);
 }
 
-static void add_force(lw_model *m, const lwi_force_type *type, const void *par)
+// A force with the signals it follows.
+static void add_force(lw_model *m, const lwi_force_type *type, const void *par, lw_signal a,
+                      lw_signal b)
 {
     m->force[m->nforce++] = (lwi_force){type, par};
     m->force_needs |= type->needs;
+    if (lwi_function_of_state(m->desc.function, a) || lwi_function_of_state(m->desc.function, b))
+        m->force_needs |= LWI_NEEDS_JOINT;
     if (type->dissipates(par)) m->carries_work = true;
 }
 
@@ -219,7 +226,8 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
     m->carries_work = m->driven;
     for (int j = 0; j < m->njoint; j++) {
         const int count = joint_springs(m, j, js);
-        for (int i = 0; i < count; i++) add_force(m, &lwi_force_joint_spring, js++);
+        for (int i = 0; i < count; i++, js++)
+            add_force(m, &lwi_force_joint_spring, js, js->force, js->effort);
     }
     for (int i = 0; i < m->desc.nspring; i++) {
         const lw_spring_desc *d = &m->desc.spring[i];
@@ -231,7 +239,7 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
                                 .force = d->force};
         point_from_com(m, s[i].body1, d->point1, s[i].point1);
         point_from_com(m, s[i].body2, d->point2, s[i].point2);
-        add_force(m, &lwi_force_spring, &s[i]);
+        add_force(m, &lwi_force_spring, &s[i], d->force, (lw_signal){0});
     }
     for (int i = 0; i < m->desc.nwrench; i++) {
         const lw_wrench_desc *d = &m->desc.wrench[i];
@@ -241,7 +249,7 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
                                 .torque = {d->torque.x, d->torque.y, d->torque.z},
                                 .scale = d->scale};
         point_from_com(m, w[i].body, d->point, w[i].point);
-        add_force(m, &lwi_force_wrench, &w[i]);
+        add_force(m, &lwi_force_wrench, &w[i], d->scale, (lw_signal){0});
     }
     m->ncoupling = m->desc.ncoupling;
     for (int i = 0; i < m->ncoupling; i++) {
@@ -270,6 +278,7 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lw_error *err
             return lwi_model_fail(desc, (lw_place){0, 0}, error, "gravity is not finite");
     TRY(lwi_compile_bodies(m, error));
     TRY(lwi_compile_joints(m, error));
+    TRY(lwi_compile_formulas(m, error));
     TRY(lwi_compile_topology(m, error));
     TRY(lwi_compile_forces(m, error));
     return lwi_compile_start(m, error);

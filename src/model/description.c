@@ -1,4 +1,5 @@
-// description.c -- the builder: takes items one by one, checks each alone, brings it to normal form.
+// description.c -- the builder: takes items one by one, checks each alone, brings it to normal
+// form.
 //
 // Normal form: texts and arrays copied, quaternions of unit length, body poses in the world, joints
 // placed by frames in the body frames.  Writing that form and reading it again changes no bit.
@@ -39,9 +40,8 @@ lw_status lw_builder_create(const lw_allocator *allocator, lw_builder **builder)
     if (allocator) b->allocator = *allocator;
     lwi_arena_init(&b->arena, allocator);
     b->desc.gravity[2] = -9.81;
-    const lw_body_desc ground = {.name = "ground",
-                                 .inertia_axes = {1, 0, 0, 0},
-                                 .pose.orientation = {1, 0, 0, 0}};
+    const lw_body_desc ground = {
+        .name = "ground", .inertia_axes = {1, 0, 0, 0}, .pose.orientation = {1, 0, 0, 0}};
     b->desc.body = LWI_PUSH(&b->arena, lw_body_desc, 8);
     if (!b->desc.body) {
         lwi_release(allocator, b);
@@ -75,7 +75,8 @@ static void *grow(lw_builder *b, int list, void *items, int count, size_t size)
 }
 #define GROW(b, list, field, count)                                                                \
     do {                                                                                           \
-        void *larger_ = grow((b), list, (b)->desc.field, (b)->desc.count, sizeof *(b)->desc.field); \
+        void *larger_ =                                                                            \
+            grow((b), list, (b)->desc.field, (b)->desc.count, sizeof *(b)->desc.field);            \
         if (!larger_) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the description");      \
         (b)->desc.field = larger_;                                                                 \
     } while (0)
@@ -104,8 +105,14 @@ static bool finite_n(const double *x, int n)
         if (!isfinite(x[i])) return false;
     return true;
 }
-static bool finite3(lw_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
-static bool zero3(lw_vec3 v) { return v.x == 0 && v.y == 0 && v.z == 0; }
+static bool finite3(lw_vec3 v)
+{
+    return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
+}
+static bool zero3(lw_vec3 v)
+{
+    return v.x == 0 && v.y == 0 && v.z == 0;
+}
 
 // Unit quaternion; all zero stands for the identity.
 static bool unit(lw_quat *q)
@@ -122,7 +129,10 @@ static bool unit(lw_quat *q)
     return true;
 }
 
-static double norm_of(lw_quat q) { return sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z); }
+static double norm_of(lw_quat q)
+{
+    return sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+}
 
 static lw_status check_unit(lw_builder *b, lw_place place, lw_error *error, const char *item,
                             const char *name, const char *what, lw_quat *q)
@@ -134,27 +144,51 @@ static lw_status check_unit(lw_builder *b, lw_place place, lw_error *error, cons
                           item, name, what, q->w, q->x, q->y, q->z, norm_of(*q));
 }
 
+// What the time derivatives are needed of may not read joints, whose accelerations depend on it.
+static lw_status check_time_alone(lw_builder *b, lw_place place, lw_error *error, const char *item,
+                                  const char *name, const char *what, lw_signal s)
+{
+    const lw_function_desc *f = lwi_function_of_state(b->desc.function, s);
+    if (f) {
+        const lwi_formula_facts facts = lwi_formula_look(f->formula);
+        return lwi_model_fail(
+            &b->desc, place, error,
+            "%s '%s': %s follows a formula that reads %.*s, expected one of t "
+            "alone (its time derivatives are needed); joints may be read by forces, "
+            "efforts and scales",
+            item, name, what, facts.length, f->formula + facts.at);
+    }
+    f = lwi_function_kinked(b->desc.function, s);
+    if (!f) return LW_OK;
+    return lw_builder_warn(
+        b, place,
+        "%s '%s': %s follows the formula %.80s; where its rate jumps there would be "
+        "an impact, which is not computed",
+        item, name, what, f->formula);
+}
+
 static lw_status check_signal(lw_builder *b, lw_place place, lw_error *error, const char *item,
                               const char *name, const char *what, lw_signal s, bool function_only)
 {
     if (s.index > b->desc.nfunction || -s.index > b->desc.ninput)
-        return lwi_model_fail(&b->desc, place, error,
-                              "%s '%s': %s refers to signal %d; there are %d functions and %d inputs",
-                              item, name, what, s.index, b->desc.nfunction, b->desc.ninput);
+        return lwi_model_fail(
+            &b->desc, place, error,
+            "%s '%s': %s refers to signal %d; there are %d functions and %d inputs", item, name,
+            what, s.index, b->desc.nfunction, b->desc.ninput);
     if (function_only && s.index < 0)
         return lwi_model_fail(&b->desc, place, error,
                               "%s '%s': %s follows input '%s', expected a function of time "
                               "(its derivatives are needed)",
                               item, name, what, b->desc.input[-s.index - 1]);
-    return LW_OK;
+    return function_only ? check_time_alone(b, place, error, item, name, what, s) : LW_OK;
 }
 
 static lw_status check_body(lw_builder *b, lw_place place, lw_error *error, const char *item,
                             const char *name, const char *what, lw_body body)
 {
     if (body.index >= 0 && body.index < b->desc.nbody) return LW_OK;
-    return lwi_model_fail(&b->desc, place, error, "%s '%s': %s is body %d; there are %d", item, name,
-                          what, body.index, b->desc.nbody);
+    return lwi_model_fail(&b->desc, place, error, "%s '%s': %s is body %d; there are %d", item,
+                          name, what, body.index, b->desc.nbody);
 }
 
 // ------------------------------------------------------------------------------------------ adders
@@ -242,8 +276,8 @@ lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *
     if (!d.name) return no_memory(error);
     const lw_place at = d.place;
     if (!isfinite(d.mass) || d.mass < 0)
-        return lwi_model_fail(&b->desc, at, error, "body '%s': mass is %g, expected a number >= 0 [kg]",
-                              d.name, d.mass);
+        return lwi_model_fail(&b->desc, at, error,
+                              "body '%s': mass is %g, expected a number >= 0 [kg]", d.name, d.mass);
     if (!finite_n(d.inertia, 6))
         return lwi_model_fail(&b->desc, at, error, "body '%s': inertia is not six finite numbers",
                               d.name);
@@ -252,11 +286,13 @@ lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *
         return lwi_model_fail(&b->desc, at, error,
                               "body '%s': com, position or velocity is not finite", d.name);
     if ((int)d.shape < 0 || d.shape >= LW_SHAPE_COUNT)
-        return lwi_model_fail(&b->desc, at, error, "body '%s': unknown shape %d", d.name, (int)d.shape);
-    if (!finite_n(d.shape_size, 3) || d.shape_size[0] < 0 || d.shape_size[1] < 0 || d.shape_size[2] < 0)
+        return lwi_model_fail(&b->desc, at, error, "body '%s': unknown shape %d", d.name,
+                              (int)d.shape);
+    if (!finite_n(d.shape_size, 3) || d.shape_size[0] < 0 || d.shape_size[1] < 0 ||
+        d.shape_size[2] < 0)
         return lwi_model_fail(&b->desc, at, error,
-                              "body '%s': shape has sizes %g, %g, %g, expected numbers >= 0 [m]", d.name,
-                              d.shape_size[0], d.shape_size[1], d.shape_size[2]);
+                              "body '%s': shape has sizes %g, %g, %g, expected numbers >= 0 [m]",
+                              d.name, d.shape_size[0], d.shape_size[1], d.shape_size[2]);
     TRY(check_unit(b, at, error, "body", d.name, "inertia_axes", &d.inertia_axes));
     TRY(check_unit(b, at, error, "body", d.name, "orientation", &d.pose.orientation));
     TRY(check_body(b, at, error, "body", d.name, "`in`", d.in));
@@ -316,25 +352,27 @@ static lw_status place_by_axes(lw_builder *b, lw_joint_desc *d, lw_error *error)
 {
     double q[4];
     if (!finite3(d->at) || !finite3(d->axis) || !finite3(d->axis2))
-        return lwi_model_fail(&b->desc, d->place, error, "joint '%s': at, axis or axis2 is not finite",
-                              d->name);
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': at, axis or axis2 is not finite", d->name);
     if (d->type == LW_JOINT_UNIVERSAL && zero3(d->axis2))
         return lwi_model_fail(&b->desc, d->place, error,
                               "joint '%s': a universal joint needs axis2, the axis fixed in body2",
                               d->name);
     if (!frame_of_axes(d->axis, d->axis2, q))
-        return lwi_model_fail(&b->desc, d->place, error,
-                              "joint '%s': axis2 is parallel to axis, expected a direction across it",
-                              d->name);
+        return lwi_model_fail(
+            &b->desc, d->place, error,
+            "joint '%s': axis2 is parallel to axis, expected a direction across it", d->name);
     if (d->type == LW_JOINT_UNIVERSAL) {
         const lw_vec3 a = d->axis, c = d->axis2;
         const double dot = a.x * c.x + a.y * c.y + a.z * c.z;
-        const double size = sqrt((a.x * a.x + a.y * a.y + a.z * a.z) * (c.x * c.x + c.y * c.y + c.z * c.z));
+        const double size =
+            sqrt((a.x * a.x + a.y * a.y + a.z * a.z) * (c.x * c.x + c.y * c.y + c.z * c.z));
         if (!zero3(a) && fabs(dot) > 1e-6 * size)
-            return lwi_model_fail(&b->desc, d->place, error,
-                                  "joint '%s': axis and axis2 of a universal joint meet at %.9g deg, "
-                                  "expected 90",
-                                  d->name, acos(dot / size) * 57.295779513082321);
+            return lwi_model_fail(
+                &b->desc, d->place, error,
+                "joint '%s': axis and axis2 of a universal joint meet at %.9g deg, "
+                "expected 90",
+                d->name, acos(dot / size) * 57.295779513082321);
     }
     const double at[3] = {d->at.x, d->at.y, d->at.z};
     d->frame1 = in_body(&b->desc.body[d->body1.index].pose, at, q);
@@ -389,13 +427,14 @@ static lw_status check_coordinate(lw_builder *b, const lw_joint_desc *d, int k, 
     if (!used) return LW_OK;
     if (k >= count_of(d, true))
         return lwi_model_fail(&b->desc, d->place, error,
-                              "joint '%s': coordinate q%d does not exist, a %s joint has %d", d->name,
-                              k, type_text(d->type), count_of(d, true));
+                              "joint '%s': coordinate q%d does not exist, a %s joint has %d",
+                              d->name, k, type_text(d->type), count_of(d, true));
     if (!scalar && (c->motion.index || c->stiffness != 0 || c->at != 0))
-        return lwi_model_fail(&b->desc, d->place, error,
-                              "joint '%s': a %s joint has no scalar coordinate q%d to drive or spring; "
-                              "use a mount to move it, `all` to damp it",
-                              d->name, type_text(d->type), k);
+        return lwi_model_fail(
+            &b->desc, d->place, error,
+            "joint '%s': a %s joint has no scalar coordinate q%d to drive or spring; "
+            "use a mount to move it, `all` to damp it",
+            d->name, type_text(d->type), k);
     if (!isfinite(c->stiffness) || !isfinite(c->damping) || !isfinite(c->at))
         return lwi_model_fail(&b->desc, d->place, error, "joint '%s': spring on q%d is not finite",
                               d->name, k);
@@ -410,10 +449,11 @@ static lw_status check_custom(lw_builder *b, const lw_joint_desc *d, lw_error *e
     if (!c || c->nq < 1 || c->nq > LW_JOINT_MAX_NQ || c->nv < 1 || c->nv > LW_JOINT_MAX_NV ||
         c->nq < c->nv || !c->pose || !c->subspace || !c->subspace_rate || !c->read ||
         (c->nq != c->nv && !c->kinematics))
-        return lwi_model_fail(&b->desc, d->place, error,
-                              "joint '%s': a custom joint needs pose, subspace, subspace_rate, read, "
-                              "1 <= nv <= 6, nv <= nq <= 8, and kinematics where nq != nv",
-                              d->name);
+        return lwi_model_fail(
+            &b->desc, d->place, error,
+            "joint '%s': a custom joint needs pose, subspace, subspace_rate, read, "
+            "1 <= nv <= 6, nv <= nq <= 8, and kinematics where nq != nv",
+            d->name);
     return LW_OK;
 }
 
@@ -424,7 +464,8 @@ lw_status lw_builder_add_joint(lw_builder *b, const lw_joint_desc *desc, lw_join
     d.name = name_of(b, desc->name, "joint", b->desc.njoint);
     if (!d.name) return no_memory(error);
     if ((int)d.type < 0 || d.type >= LW_JOINT_COUNT)
-        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': unknown type %d", d.name, d.type);
+        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': unknown type %d", d.name,
+                              d.type);
     if (d.type == LW_JOINT_CUSTOM) {
         TRY(check_custom(b, &d, error));
         lw_custom_joint *copy = LWI_PUSH(&b->arena, lw_custom_joint, 1);
@@ -438,8 +479,8 @@ lw_status lw_builder_add_joint(lw_builder *b, const lw_joint_desc *desc, lw_join
     TRY(check_body(b, d.place, error, "joint", d.name, "body2", d.body2));
     if (d.body1.index == d.body2.index)
         return lwi_model_fail(&b->desc, d.place, error,
-                              "joint '%s': joins body '%s' with itself, expected two bodies", d.name,
-                              b->desc.body[d.body1.index].name);
+                              "joint '%s': joins body '%s' with itself, expected two bodies",
+                              d.name, b->desc.body[d.body1.index].name);
     TRY(d.placement == LW_PLACED_AT ? place_by_axes(b, &d, error) : place_by_frames(b, &d, error));
     d.placement = LW_PLACED_FRAMES;
     d.at = d.axis = d.axis2 = (lw_vec3){0, 0, 0};
@@ -451,7 +492,8 @@ lw_status lw_builder_add_joint(lw_builder *b, const lw_joint_desc *desc, lw_join
         return lwi_model_fail(&b->desc, d.place, error, "joint '%s': damping is %g, expected >= 0",
                               d.name, d.damping);
     if (!finite_n(d.q, LW_JOINT_MAX_NQ) || !finite_n(d.qd, LW_JOINT_MAX_NV))
-        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': q or qd is not finite", d.name);
+        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': q or qd is not finite",
+                              d.name);
     const int nq = count_of(&d, false), nv = count_of(&d, true);
     if ((d.has_q && nq == 0) || (d.has_qd && nv == 0))
         return lwi_model_fail(&b->desc, d.place, error,
@@ -466,16 +508,19 @@ lw_status lw_builder_add_joint(lw_builder *b, const lw_joint_desc *desc, lw_join
     }
     for (int k = 0; k < LW_JOINT_MAX_NV; k++) TRY(check_coordinate(b, &d, k, scalar, error));
     if (d.damping != 0 && scalar)
-        return lwi_model_fail(&b->desc, d.place, error,
-                              "joint '%s': damping of `all` is for spherical and free joints; damp the "
-                              "coordinates of a %s joint one by one",
-                              d.name, type_text(d.type));
+        return lwi_model_fail(
+            &b->desc, d.place, error,
+            "joint '%s': damping of `all` is for spherical and free joints; damp the "
+            "coordinates of a %s joint one by one",
+            d.name, type_text(d.type));
     for (int k = 0; k < 3; k++)
-        TRY(check_signal(b, d.place, error, "joint", d.name, "mount shift", d.mount_shift[k], true));
+        TRY(check_signal(b, d.place, error, "joint", d.name, "mount shift", d.mount_shift[k],
+                         true));
     TRY(check_signal(b, d.place, error, "joint", d.name, "mount turn", d.mount_turn, true));
     TRY(check_signal(b, d.place, error, "joint", d.name, "length", d.length_of, true));
     if (!finite3(d.mount_about))
-        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': mount about is not finite", d.name);
+        return lwi_model_fail(&b->desc, d.place, error, "joint '%s': mount about is not finite",
+                              d.name);
     GROW(b, JOINTS, joint, njoint);
     b->desc.joint[b->desc.njoint] = d;
     if (joint) joint->index = b->desc.njoint;
@@ -485,6 +530,14 @@ lw_status lw_builder_add_joint(lw_builder *b, const lw_joint_desc *desc, lw_join
 
 // --------------------------------------------------------------------------------- forces and more
 
+// A point given in the world goes into the frame of its body.
+static void point_in_body(const lw_builder *b, lw_body body, lw_vec3 *point, int *in_world)
+{
+    const double r[3] = {point->x, point->y, point->z}, identity[4] = {1, 0, 0, 0};
+    if (*in_world) *point = in_body(&b->desc.body[body.index].pose, r, identity).position;
+    *in_world = 0;
+}
+
 lw_status lw_builder_add_spring(lw_builder *b, const lw_spring_desc *desc, lw_error *error)
 {
     lw_spring_desc d = *desc;
@@ -492,13 +545,15 @@ lw_status lw_builder_add_spring(lw_builder *b, const lw_spring_desc *desc, lw_er
     if (!d.name) return no_memory(error);
     TRY(check_body(b, d.place, error, "spring", d.name, "body1", d.body1));
     TRY(check_body(b, d.place, error, "spring", d.name, "body2", d.body2));
-    if (!finite3(d.point1) || !finite3(d.point2) || !isfinite(d.stiffness) || !isfinite(d.damping) ||
-        !isfinite(d.length) || d.length < 0)
+    if (!finite3(d.point1) || !finite3(d.point2) || !isfinite(d.stiffness) ||
+        !isfinite(d.damping) || !isfinite(d.length) || d.length < 0)
         return lwi_model_fail(&b->desc, d.place, error,
                               "spring '%s': points, stiffness, damping and length must be finite, "
                               "length >= 0",
                               d.name);
     TRY(check_signal(b, d.place, error, "spring", d.name, "force", d.force, false));
+    point_in_body(b, d.body1, &d.point1, &d.world1);
+    point_in_body(b, d.body2, &d.point2, &d.world2);
     GROW(b, SPRINGS, spring, nspring);
     b->desc.spring[b->desc.nspring++] = d;
     return LW_OK;
@@ -514,9 +569,10 @@ lw_status lw_builder_add_wrench(lw_builder *b, const lw_wrench_desc *desc, lw_er
         return lwi_model_fail(&b->desc, d.place, error,
                               "wrench '%s': acts on the ground, expected a moving body", d.name);
     if (!finite3(d.point) || !finite3(d.force) || !finite3(d.torque))
-        return lwi_model_fail(&b->desc, d.place, error, "wrench '%s': point, force or torque is not finite",
-                              d.name);
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "wrench '%s': point, force or torque is not finite", d.name);
     TRY(check_signal(b, d.place, error, "wrench", d.name, "scale", d.scale, false));
+    point_in_body(b, d.body, &d.point, &d.world_point);
     GROW(b, WRENCHES, wrench, nwrench);
     b->desc.wrench[b->desc.nwrench++] = d;
     return LW_OK;
@@ -566,7 +622,8 @@ lw_status lw_builder_add_marker(lw_builder *b, const lw_marker_desc *desc, lw_er
     if (!d.name) return no_memory(error);
     TRY(check_body(b, d.place, error, "marker", d.name, "body", d.body));
     if (!finite3(d.pose.position))
-        return lwi_model_fail(&b->desc, d.place, error, "marker '%s': position is not finite", d.name);
+        return lwi_model_fail(&b->desc, d.place, error, "marker '%s': position is not finite",
+                              d.name);
     TRY(check_unit(b, d.place, error, "marker", d.name, "orientation", &d.pose.orientation));
     GROW(b, MARKERS, marker, nmarker);
     b->desc.marker[b->desc.nmarker++] = d;

@@ -61,11 +61,15 @@ static lw_status check_sum(const lw_function_desc *d, int ndefined, lw_error *er
     for (int i = 0; i < d->nterm; i++) {
         const int term = d->terms[i].index;
         if (term < 0)
-            return lwi_fail(error, LW_ERR_MODEL, "term %d of the sum is an input, expected a "
-                            "function", i + 1);
+            return lwi_fail(error, LW_ERR_MODEL,
+                            "term %d of the sum is an input, expected a "
+                            "function",
+                            i + 1);
         if (term == 0 || term > ndefined)
-            return lwi_fail(error, LW_ERR_MODEL, "term %d of the sum is function number %d, "
-                            "expected one of the %d added before", i + 1, term, ndefined);
+            return lwi_fail(error, LW_ERR_MODEL,
+                            "term %d of the sum is function number %d, "
+                            "expected one of the %d added before",
+                            i + 1, term, ndefined);
     }
     return LW_OK;
 }
@@ -73,7 +77,8 @@ static lw_status check_sum(const lw_function_desc *d, int ndefined, lw_error *er
 lw_status lwi_function_check(const lw_function_desc *d, int ndefined, lw_error *error)
 {
     switch (d->type) {
-    case LW_FUNCTION_CONSTANT: return check_finite(d->value, "value", error);
+    case LW_FUNCTION_CONSTANT:
+        return check_finite(d->value, "value", error);
     case LW_FUNCTION_POLYNOMIAL:
         return check_array(d->coefficients, d->ncoefficient, 1, "coefficients", error);
     case LW_FUNCTION_SINE:
@@ -92,9 +97,14 @@ lw_status lwi_function_check(const lw_function_desc *d, int ndefined, lw_error *
         if (d->start < d->end) return LW_OK;
         return lwi_fail(error, LW_ERR_MODEL, "step ends at %g, expected after its start at %g",
                         d->end, d->start);
-    case LW_FUNCTION_TABLE: return check_table(d, error);
-    case LW_FUNCTION_SUM: return check_sum(d, ndefined, error);
-    case LW_FUNCTION_COUNT: break;
+    case LW_FUNCTION_TABLE:
+        return check_table(d, error);
+    case LW_FUNCTION_SUM:
+        return check_sum(d, ndefined, error);
+    case LW_FUNCTION_FORMULA:
+        return lwi_formula_check(d->formula, error);
+    case LW_FUNCTION_COUNT:
+        break;
     }
     return lwi_fail(error, LW_ERR_ARGUMENT, "type %d is not one of the %d function types",
                     (int)d->type, (int)LW_FUNCTION_COUNT);
@@ -118,6 +128,39 @@ lw_status lwi_function_check_sum(const lw_function_desc *all, const lw_function_
     return lwi_fail(error, LW_ERR_MODEL,
                     "%s is too large, expected at most %d terms in all and %d sums inside sums",
                     type_name[d->type], (int)MAX_SUM_TERMS, (int)MAX_SUM_DEPTH);
+}
+
+// ---------------------------------------------------------------------------------------- formulas
+
+static bool reads_state(const char *formula)
+{
+    return lwi_formula_look(formula).reads_state;
+}
+static bool is_kinked(const char *formula)
+{
+    return lwi_formula_look(formula).kinked;
+}
+
+// The first formula of a kind in signal s; sums have been checked not to explode.
+static const lw_function_desc *find_formula(const lw_function_desc *all, lw_signal s,
+                                            bool (*is)(const char *))
+{
+    if (s.index <= 0) return NULL;
+    const lw_function_desc *d = &all[s.index - 1], *found = NULL;
+    if (d->type == LW_FUNCTION_FORMULA) return is(d->formula) ? d : NULL;
+    for (int i = 0; d->type == LW_FUNCTION_SUM && i < d->nterm && !found; i++)
+        found = find_formula(all, d->terms[i], is);
+    return found;
+}
+
+const lw_function_desc *lwi_function_of_state(const lw_function_desc *all, lw_signal s)
+{
+    return find_formula(all, s, reads_state);
+}
+
+const lw_function_desc *lwi_function_kinked(const lw_function_desc *all, lw_signal s)
+{
+    return find_formula(all, s, is_kinked);
 }
 
 // ------------------------------------------------------------------------------------------- build
@@ -152,6 +195,15 @@ static lw_status spline(const lw_function_desc *d, lwi_arena *arena, const doubl
     return LW_OK;
 }
 
+static lw_status build_formula(const lw_function_desc *desc, lwi_arena *arena, lwi_function *f)
+{
+    f->formula = LWI_PUSH(arena, lwi_formula, 1);
+    if (!f->formula) return LW_ERR_MEMORY;
+    TRY(lwi_formula_build(desc->formula, arena, f->formula, NULL));
+    f->desc.formula = f->formula->text;
+    return LW_OK;
+}
+
 lw_status lwi_function_build(const lw_function_desc *desc, lwi_arena *arena, lwi_function *function)
 {
     lwi_function f = {.desc = *desc};
@@ -159,6 +211,7 @@ lw_status lwi_function_build(const lw_function_desc *desc, lwi_arena *arena, lwi
     // arrays that do not belong to the type are the caller's business and not kept
     f.desc.coefficients = f.desc.t = f.desc.y = NULL;
     f.desc.terms = NULL;
+    f.desc.formula = NULL;
     f.desc.ncoefficient = f.desc.npoint = f.desc.nterm = 0;
 
     if (desc->type == LW_FUNCTION_POLYNOMIAL) {
@@ -175,6 +228,8 @@ lw_status lwi_function_build(const lw_function_desc *desc, lwi_arena *arena, lwi
         memcpy(terms, desc->terms, (size_t)desc->nterm * sizeof *terms);
         f.desc.terms = terms;
         f.desc.nterm = desc->nterm;
+    } else if (desc->type == LW_FUNCTION_FORMULA) {
+        TRY(build_formula(desc, arena, &f));
     }
     *function = f;
     return LW_OK;
@@ -257,8 +312,8 @@ static void eval_table(const lwi_function *table, double t, double f[3])
     const double a = (d->t[i + 1] - inside) / h, b = (inside - d->t[i]) / h;
     f[0] = a * d->y[i] + b * d->y[i + 1] +
            h * h / 6 * ((a * a - 1) * a * m[i] + (b * b - 1) * b * m[i + 1]);
-    f[1] = (d->y[i + 1] - d->y[i]) / h +
-           h / 6 * ((1 - 3 * a * a) * m[i] + (3 * b * b - 1) * m[i + 1]);
+    f[1] =
+        (d->y[i + 1] - d->y[i]) / h + h / 6 * ((1 - 3 * a * a) * m[i] + (3 * b * b - 1) * m[i + 1]);
     f[2] = a * m[i] + b * m[i + 1];
     f[0] += f[1] * (t - inside);
 }
@@ -280,14 +335,32 @@ void lwi_function_eval(const lwi_function *all, lw_signal s, double t, double f[
     const lwi_function *function = &all[s.index - 1];
     const lw_function_desc *d = &function->desc;
     switch (d->type) {
-    case LW_FUNCTION_CONSTANT: f[0] = d->value; break;
-    case LW_FUNCTION_POLYNOMIAL: eval_polynomial(d, t, f); break;
-    case LW_FUNCTION_SINE: eval_sine(d, t, f); break;
-    case LW_FUNCTION_RAMP: eval_ramp(d, t, f); break;
-    case LW_FUNCTION_STEP: eval_step(d, t, f); break;
-    case LW_FUNCTION_TABLE: eval_table(function, t, f); break;
-    case LW_FUNCTION_SUM: eval_sum(all, d, t, f); break;
-    case LW_FUNCTION_COUNT: break;
+    case LW_FUNCTION_CONSTANT:
+        f[0] = d->value;
+        break;
+    case LW_FUNCTION_POLYNOMIAL:
+        eval_polynomial(d, t, f);
+        break;
+    case LW_FUNCTION_SINE:
+        eval_sine(d, t, f);
+        break;
+    case LW_FUNCTION_RAMP:
+        eval_ramp(d, t, f);
+        break;
+    case LW_FUNCTION_STEP:
+        eval_step(d, t, f);
+        break;
+    case LW_FUNCTION_TABLE:
+        eval_table(function, t, f);
+        break;
+    case LW_FUNCTION_SUM:
+        eval_sum(all, d, t, f);
+        break;
+    case LW_FUNCTION_FORMULA:
+        lwi_formula_rates(function->formula, t, f);
+        break;
+    case LW_FUNCTION_COUNT:
+        break;
     }
 }
 
@@ -314,17 +387,26 @@ double lwi_function_next_break(const lwi_function *all, lw_signal s, double t)
         for (int i = 0; i < d->nterm; i++)
             next = fmin(next, lwi_function_next_break(all, d->terms[i], t));
         break;
-    default: break; // smooth
+    default:
+        break; // smooth
     }
     return next;
 }
 
-double lwi_signal_value(const lwi_function *all, lw_signal s, double t, const double *inputs,
-                        double none)
+double lwi_signal_value(const lwi_function *all, lw_signal s, const lwi_now *now, double none)
 {
     if (s.index == 0) return none;
-    if (s.index < 0) return inputs ? inputs[-s.index - 1] : 0;
+    if (s.index < 0) return now->inputs ? now->inputs[-s.index - 1] : 0;
+    const lwi_function *function = &all[s.index - 1];
+    if (function->desc.type == LW_FUNCTION_FORMULA)
+        return lwi_formula_value(function->formula, now);
     double f[3];
-    lwi_function_eval(all, s, t, f);
+    if (function->desc.type == LW_FUNCTION_SUM) {
+        double sum = 0;
+        for (int i = 0; i < function->desc.nterm; i++)
+            sum += lwi_signal_value(all, function->desc.terms[i], now, 0);
+        return sum;
+    }
+    lwi_function_eval(all, s, now->t, f);
     return f[0];
 }

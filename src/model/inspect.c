@@ -1,32 +1,53 @@
 // inspect.c -- public read access to a model.
 #include "model/model.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-int lw_model_body_count(const lw_model *model) { return model->nbody; }
-int lw_model_joint_count(const lw_model *model) { return model->njoint; }
-int lw_model_marker_count(const lw_model *model) { return model->desc.nmarker; }
-int lw_model_input_count(const lw_model *model) { return model->desc.ninput; }
-int lw_model_warning_count(const lw_model *model) { return model->desc.nwarning; }
+static bool inside(int index, int count)
+{
+    return index >= 0 && index < count;
+}
+
+int lw_model_body_count(const lw_model *model)
+{
+    return model->nbody;
+}
+int lw_model_joint_count(const lw_model *model)
+{
+    return model->njoint;
+}
+int lw_model_marker_count(const lw_model *model)
+{
+    return model->desc.nmarker;
+}
+int lw_model_input_count(const lw_model *model)
+{
+    return model->desc.ninput;
+}
+int lw_model_warning_count(const lw_model *model)
+{
+    return model->desc.nwarning;
+}
 const char *lw_model_body_name(const lw_model *model, lw_body body)
 {
-    return model->body[body.index].name;
+    return inside(body.index, model->nbody) ? model->body[body.index].name : "";
 }
 const char *lw_model_joint_name(const lw_model *model, lw_joint joint)
 {
-    return model->joint[joint.index].name;
+    return inside(joint.index, model->njoint) ? model->joint[joint.index].name : "";
 }
 const char *lw_model_marker_name(const lw_model *model, int marker)
 {
-    return model->desc.marker[marker].name;
+    return inside(marker, model->desc.nmarker) ? model->desc.marker[marker].name : "";
 }
 const char *lw_model_input_name(const lw_model *model, int input)
 {
-    return model->desc.input[input];
+    return inside(input, model->desc.ninput) ? model->desc.input[input] : "";
 }
 const char *lw_model_warning(const lw_model *model, int index)
 {
-    return model->desc.warning[index];
+    return inside(index, model->desc.nwarning) ? model->desc.warning[index] : "";
 }
 
 lw_status lw_model_find_body(const lw_model *model, const char *name, lw_body *body)
@@ -61,6 +82,7 @@ lw_status lw_model_find_input(const lw_model *model, const char *name, int *inpu
 
 lw_body_info lw_model_body(const lw_model *model, lw_body body)
 {
+    if (!inside(body.index, model->nbody)) return (lw_body_info){.name = ""};
     const lw_body_desc *d = &model->desc.body[body.index];
     lw_body_info info = {.name = d->name,
                          .mass = d->mass,
@@ -73,6 +95,7 @@ lw_body_info lw_model_body(const lw_model *model, lw_body body)
 
 lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint)
 {
+    if (!inside(joint.index, model->njoint)) return (lw_joint_info){.name = ""};
     const lwi_joint *j = &model->joint[joint.index];
     const lw_joint_desc *d = &model->desc.joint[joint.index];
     return (lw_joint_info){.name = j->name,
@@ -88,7 +111,19 @@ lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint)
                            .merged = j->merged};
 }
 
-int lw_model_nq(const lw_model *model) { return model->nq; }
-int lw_model_nv(const lw_model *model) { return model->nv; }
-int lw_model_tree_dof(const lw_model *model) { return model->tree_nv; }
-int lw_model_loop_count(const lw_model *model) { return model->nloop; }
+int lw_model_nq(const lw_model *model)
+{
+    return model->nq;
+}
+int lw_model_nv(const lw_model *model)
+{
+    return model->nv;
+}
+int lw_model_tree_dof(const lw_model *model)
+{
+    return model->tree_nv;
+}
+int lw_model_loop_count(const lw_model *model)
+{
+    return model->nloop;
+}

@@ -86,6 +86,10 @@ typedef struct lwi_node {
     double c_R[9], c_r[3];   ///< body axes -> link axes; mass centre in the link frame
 } lwi_node;
 
+// How well the start must close, in m, rad, m/s and rad/s relative to 1 plus the quantity's size: files
+// are written by hand with six digits and more; dynamics keep what is there.
+#define LWI_CLOSURE_TOLERANCE 1e-6
+
 struct lw_model {
     lwi_arena arena;
     lwi_description desc;
@@ -132,6 +136,7 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error);
 
 lw_status lwi_compile_bodies(lw_model *model, lw_error *error);   ///< inertia, poses, merging
 lw_status lwi_compile_joints(lw_model *model, lw_error *error);   ///< frames on hosts, drives
+lw_status lwi_compile_formulas(lw_model *model, lw_error *error); ///< joints that formulas read
 lw_status lwi_compile_topology(lw_model *model, lw_error *error); ///< spanning tree, sweep order
 lw_status lwi_compile_forces(lw_model *model, lw_error *error);
 lw_status lwi_compile_start(lw_model *model, lw_error *error);    ///< initial state, consistency

@@ -1,5 +1,6 @@
-// start.c -- the state at t = 0: joint coordinates from the assembly configuration or as given, poses by
-// forward kinematics, speeds as given or from the bodies' velocities; every closure is checked.
+// start.c -- the state at t = 0: joint coordinates from the assembly configuration or as given,
+// poses by forward kinematics, speeds as given or from the bodies' velocities; every closure is
+// checked.
 #include "model/model.h"
 #include "model/tree.h"
 #include "spatial/inertia.h"
@@ -7,9 +8,6 @@
 
 #include <math.h>
 #include <string.h>
-
-// Files are written by hand with six digits and more; dynamics keep what is there.
-#define CLOSURE_TOLERANCE 1e-6
 
 // Scratch of this file, world axes unless said otherwise.
 typedef struct start {
@@ -45,7 +43,8 @@ static void assembly_poses(const lw_model *m, start *s)
 {
     for (int i = 0; i < m->nbody; i++) {
         const lw_pose *p = &m->desc.body[i].pose;
-        const double q[4] = {p->orientation.w, p->orientation.x, p->orientation.y, p->orientation.z};
+        const double q[4] = {p->orientation.w, p->orientation.x, p->orientation.y,
+                             p->orientation.z};
         memcpy(s->quat[i], q, sizeof q);
         quat_matrix(s->R[i], q);
         m3_mul_v(s->r[i], s->R[i], m->body[i].com);
@@ -73,14 +72,36 @@ static lw_status check_closure(const lw_model *m, int index, const double *q, co
     const lw_joint_desc *d = &m->desc.joint[index];
     double distance, angle;
     mismatch(j, q, R, r, &distance, &angle);
-    if (distance <= CLOSURE_TOLERANCE * (1 + v3_norm(r)) && angle <= CLOSURE_TOLERANCE) return LW_OK;
-    return lwi_model_fail(&m->desc, d->place, error,
-                          "joint '%s' (%s, '%s' to '%s') does not close %s: its points are %.6g m off "
-                          "where the joint does not move, its frames %.6g deg; expected the bodies to be "
-                          "placed where the joint holds them",
-                          j->name, j->type->name, m->desc.body[d->body1.index].name,
-                          m->desc.body[d->body2.index].name, when, distance,
-                          angle * 57.295779513082321);
+    if (distance <= LWI_CLOSURE_TOLERANCE * (1 + v3_norm(r)) && angle <= LWI_CLOSURE_TOLERANCE)
+        return LW_OK;
+    return lwi_model_fail(
+        &m->desc, d->place, error,
+        "joint '%s' (%s, '%s' to '%s') does not close %s: its points are %.6g m off "
+        "where the joint does not move, its frames %.6g deg; expected the bodies to be "
+        "placed where the joint holds them",
+        j->name, j->type->name, m->desc.body[d->body1.index].name,
+        m->desc.body[d->body2.index].name, when, distance, angle * 57.295779513082321);
+}
+
+// Coordinates and speeds given for driven ones must be those of their functions.
+static lw_status check_given(const lw_model *m, int index, lw_error *error)
+{
+    const lwi_joint *j = &m->joint[index];
+    const lw_joint_desc *d = &m->desc.joint[index];
+    for (int k = 0; k < j->type->nv; k++) {
+        if (!j->motion[k].index) continue;
+        double f[3];
+        lwi_function_eval(m->function, j->motion[k], 0, f);
+        const bool q = d->has_q && fabs(d->q[k] - f[0]) > LWI_CLOSURE_TOLERANCE * (1 + fabs(f[0]));
+        const bool qd =
+            d->has_qd && fabs(d->qd[k] - f[1]) > LWI_CLOSURE_TOLERANCE * (1 + fabs(f[1]));
+        if (q || qd)
+            return lwi_model_fail(&m->desc, d->place, error,
+                                  "joint '%s': %s%d is given as %.9g, its motion starts at %.9g",
+                                  j->name, q ? "q" : "qd", k, q ? d->q[k] : d->qd[k],
+                                  q ? f[0] : f[1]);
+    }
+    return LW_OK;
 }
 
 // Coordinates of one joint: as given, or of the pose the bodies have.
@@ -93,7 +114,10 @@ static lw_status joint_coordinates(lw_model *m, int index, const start *s, const
     double *q = m->q0 + j->iq, near[LW_JOINT_MAX_NQ], R[9], r[3];
     j->type->neutral(&j->par, near);
     if (d->has_q) memcpy(near, d->q, (size_t)j->type->nq * sizeof *near);
+    TRY(check_given(m, index, error));
     lwi_joint_relative(m, index, 0, s->R, s->r, NULL, NULL, R, r, NULL);
+    if (j->type->id == LW_JOINT_SCREW && j->par.pitch != 0 && !d->has_q)
+        near[0] = r[2] / j->par.pitch; // which turn it is, the displacement tells
     if (in_tree && d->has_q)
         memcpy(q, d->q, (size_t)j->type->nq * sizeof *q);
     else
@@ -104,10 +128,11 @@ static lw_status joint_coordinates(lw_model *m, int index, const start *s, const
         if (!j->motion[k].index) continue;
         double f[3];
         lwi_function_eval(m->function, j->motion[k], 0, f);
-        if (fabs(q[k] - f[0]) > CLOSURE_TOLERANCE * (1 + fabs(f[0])))
-            return lwi_model_fail(&m->desc, d->place, error,
-                                  "joint '%s' closes a loop at q%d = %.9g, its motion starts at %.9g",
-                                  j->name, k, q[k], f[0]);
+        if (fabs(q[k] - f[0]) > LWI_CLOSURE_TOLERANCE * (1 + fabs(f[0])))
+            return lwi_model_fail(
+                &m->desc, d->place, error,
+                "joint '%s' closes a loop at q%d = %.9g, its motion starts at %.9g", j->name, k,
+                q[k], f[0]);
     }
     return LW_OK;
 }
@@ -119,7 +144,7 @@ static lw_status check_distance(const lw_model *m, int index, const start *s, lw
     lwi_joint_relative(m, index, 0, s->R, s->r, NULL, NULL, R, r, NULL);
     lwi_function_eval(m->function, j->length_of, 0, f);
     const double length = j->length_of.index ? f[0] : j->par.length;
-    if (fabs(v3_norm(r) - length) <= CLOSURE_TOLERANCE * (1 + length)) return LW_OK;
+    if (fabs(v3_norm(r) - length) <= LWI_CLOSURE_TOLERANCE * (1 + length)) return LW_OK;
     return lwi_model_fail(&m->desc, m->desc.joint[index].place, error,
                           "joint '%s': its points are %.9g m apart at the start, length is %.9g",
                           j->name, v3_norm(r), length);
@@ -138,12 +163,14 @@ static lw_status check_merged(const lw_model *m, const start *s, lw_error *error
         m3_mul(R, s->R[b->host], b->host_R);
         m3_tmul(E, R, s->R[i]);
         const double turned = v3_norm((double[3]){E[7] - E[5], E[2] - E[6], E[3] - E[1]}) / 2;
-        if (v3_norm(r) > CLOSURE_TOLERANCE * (1 + v3_norm(s->r[i])) || turned > CLOSURE_TOLERANCE)
-            return lwi_model_fail(&m->desc, m->desc.body[i].place, error,
-                                  "body '%s' is fixed to '%s' but placed %.6g m and %.6g deg off where its "
-                                  "fixed joint holds it",
-                                  b->name, m->body[b->host].name, v3_norm(r),
-                                  asin(fmin(1, turned)) * 57.295779513082321);
+        if (v3_norm(r) > LWI_CLOSURE_TOLERANCE * (1 + v3_norm(s->r[i])) ||
+            turned > LWI_CLOSURE_TOLERANCE)
+            return lwi_model_fail(
+                &m->desc, m->desc.body[i].place, error,
+                "body '%s' is fixed to '%s' but placed %.6g m and %.6g deg off where its "
+                "fixed joint holds it",
+                b->name, m->body[b->host].name, v3_norm(r),
+                asin(fmin(1, turned)) * 57.295779513082321);
     }
     return LW_OK;
 }
@@ -192,12 +219,14 @@ static lw_status check_velocity(const lw_model *m, int k, const double given[6],
         e[i] = given[i] - V[i];
         size = fmax(size, fabs(given[i]));
     }
-    if (v3_norm(e) <= CLOSURE_TOLERANCE * size && v3_norm(e + 3) <= CLOSURE_TOLERANCE * size)
+    if (v3_norm(e) <= LWI_CLOSURE_TOLERANCE * size &&
+        v3_norm(e + 3) <= LWI_CLOSURE_TOLERANCE * size)
         return LW_OK;
-    return lwi_model_fail(&m->desc, d->place, error,
-                          "body '%s': its velocity breaks joint '%s' by %.6g m/s and %.6g rad/s; expected "
-                          "a velocity that the joint, its drives and `qd` allow",
-                          d->name, m->joint[m->node[k].joint].name, v3_norm(e), v3_norm(e + 3));
+    return lwi_model_fail(
+        &m->desc, d->place, error,
+        "body '%s': its velocity breaks joint '%s' by %.6g m/s and %.6g rad/s; expected "
+        "a velocity that the joint, its drives and `qd` allow",
+        d->name, m->joint[m->node[k].joint].name, v3_norm(e), v3_norm(e + 3));
 }
 
 // Speeds of the tree, outwards: qd where given, else from the bodies' velocities, else zero.
@@ -239,7 +268,7 @@ static lw_status loop_speeds(lw_model *m, int index, const start *s, lw_error *e
         double v[3];
         m3_mul_v(v, R, V);
         const double stretch = v3_dot(v, r) / v3_norm(r) - f[1];
-        if (fabs(stretch) <= CLOSURE_TOLERANCE * speed) return LW_OK;
+        if (fabs(stretch) <= LWI_CLOSURE_TOLERANCE * speed) return LW_OK;
         return lwi_model_fail(&m->desc, m->desc.joint[index].place, error,
                               "joint '%s': the initial velocities stretch it by %.6g m/s", j->name,
                               stretch);
@@ -251,17 +280,20 @@ static lw_status loop_speeds(lw_model *m, int index, const start *s, lw_error *e
         double f[3];
         if (!j->motion[i].index) continue;
         lwi_function_eval(m->function, j->motion[i], 0, f);
-        if (fabs(u[i] - f[1]) > CLOSURE_TOLERANCE * speed)
-            return lwi_model_fail(&m->desc, m->desc.joint[index].place, error,
-                                  "joint '%s' closes a loop at qd%d = %.9g, its motion starts at %.9g",
-                                  j->name, i, u[i], f[1]);
+        if (fabs(u[i] - f[1]) > LWI_CLOSURE_TOLERANCE * speed)
+            return lwi_model_fail(
+                &m->desc, m->desc.joint[index].place, error,
+                "joint '%s' closes a loop at qd%d = %.9g, its motion starts at %.9g", j->name, i,
+                u[i], f[1]);
     }
-    if (v3_norm(V) <= CLOSURE_TOLERANCE * speed && v3_norm(V + 3) <= CLOSURE_TOLERANCE * speed)
+    if (v3_norm(V) <= LWI_CLOSURE_TOLERANCE * speed &&
+        v3_norm(V + 3) <= LWI_CLOSURE_TOLERANCE * speed)
         return LW_OK;
-    return lwi_model_fail(&m->desc, m->desc.joint[index].place, error,
-                          "joint '%s' closes a loop that the initial velocities break by %.6g m/s and "
-                          "%.6g rad/s; expected velocities that keep every loop closed",
-                          j->name, v3_norm(V), v3_norm(V + 3));
+    return lwi_model_fail(
+        &m->desc, m->desc.joint[index].place, error,
+        "joint '%s' closes a loop that the initial velocities break by %.6g m/s and "
+        "%.6g rad/s; expected velocities that keep every loop closed",
+        j->name, v3_norm(V), v3_norm(V + 3));
 }
 
 // q_a = c0 + c1 q_b + ... and its rate must hold at the start.
@@ -274,22 +306,25 @@ static lw_status check_couplings(const lw_model *m, lw_error *error)
         double want = 0, slope = 0;
         for (int k = c->n - 1; k >= 0; k--) slope = slope * q + want, want = want * q + c->c[k];
         const double have = m->q0[a->iq + c->coordinate];
-        const double rate = m->v0[a->iv + c->coordinate], rate_want = slope * m->v0[b->iv + c->with];
-        if (fabs(have - want) > CLOSURE_TOLERANCE * (1 + fabs(want)))
-            return lwi_model_fail(&m->desc, m->desc.coupling[i].place, error,
-                                  "coupling of joint '%s': q%d starts at %.9g, joint '%s' asks for %.9g; "
-                                  "give joint '%s' this q",
-                                  a->name, c->coordinate, have, b->name, want, a->name);
-        if (fabs(rate - rate_want) > CLOSURE_TOLERANCE * (1 + fabs(rate_want)))
-            return lwi_model_fail(&m->desc, m->desc.coupling[i].place, error,
-                                  "coupling of joint '%s': its speed qd%d starts at %.9g, joint '%s' asks "
-                                  "for %.9g; give joint '%s' this qd",
-                                  a->name, c->coordinate, rate, b->name, rate_want, a->name);
+        const double rate = m->v0[a->iv + c->coordinate],
+                     rate_want = slope * m->v0[b->iv + c->with];
+        if (fabs(have - want) > LWI_CLOSURE_TOLERANCE * (1 + fabs(want)))
+            return lwi_model_fail(
+                &m->desc, m->desc.coupling[i].place, error,
+                "coupling of joint '%s': q%d starts at %.9g, joint '%s' asks for %.9g; "
+                "give joint '%s' this q",
+                a->name, c->coordinate, have, b->name, want, a->name);
+        if (fabs(rate - rate_want) > LWI_CLOSURE_TOLERANCE * (1 + fabs(rate_want)))
+            return lwi_model_fail(
+                &m->desc, m->desc.coupling[i].place, error,
+                "coupling of joint '%s': its speed qd%d starts at %.9g, joint '%s' asks "
+                "for %.9g; give joint '%s' this qd",
+                a->name, c->coordinate, rate, b->name, rate_want, a->name);
     }
     return LW_OK;
 }
 
-// ------------------------------------------------------------------------ inertia behind the joints
+// ----------------------------------------------------------------------- inertia behind joints
 
 // Below this part of the largest inertia of a subtree a pivot is round-off.
 #define PIVOT_TOLERANCE 1e-13
@@ -298,12 +333,13 @@ static lw_status check_couplings(const lw_model *m, lw_error *error)
 // False when one of them has no inertia.
 static bool release_joint(lwi_inertia *M, const double (*S)[6], int n)
 {
-    double most = 0;
-    for (int i = 0; i < 3; i++) most = fmax(most, fmax(M->A[i], M->C[i]));
+    double mass = 0, inertia = 0; // the largest, in their own units
+    for (int i = 0; i < 3; i++) mass = fmax(mass, M->A[i]), inertia = fmax(inertia, M->C[i]);
     for (int k = 0; k < n; k++) {
         double U[6];
         inertia_apply(U, M, S[k]);
         const double pivot = v6_dot(S[k], U);
+        const double most = mass * v3_dot(S[k], S[k]) + inertia * v3_dot(S[k] + 3, S[k] + 3);
         if (!(pivot > PIVOT_TOLERANCE * most)) return false;
         inertia_reduce(M, 1 / pivot, U);
     }
@@ -321,14 +357,16 @@ static lw_status check_inertia(lw_model *m, const start *s, lw_error *error)
         if (!release_joint(&M[k], s->link[k].S, n->nv)) {
             const char *body = m->body[n->body].name;
             if (n->joint < 0)
-                return lwi_model_fail(&m->desc, m->desc.body[n->body].place, error,
-                                      "body '%s' floats and has no mass or no inertia about some axis; "
-                                      "give it both, or join it to something",
-                                      body);
-            return lwi_model_fail(&m->desc, m->desc.joint[n->joint].place, error,
-                                  "joint '%s': body '%s' and all it carries have no inertia against a "
-                                  "motion of this joint; give them mass and inertia or use a fixed joint",
-                                  m->joint[n->joint].name, body);
+                return lwi_model_fail(
+                    &m->desc, m->desc.body[n->body].place, error,
+                    "body '%s' floats and has no mass or no inertia about some axis; "
+                    "give it both, or join it to something",
+                    body);
+            return lwi_model_fail(
+                &m->desc, m->desc.joint[n->joint].place, error,
+                "joint '%s': body '%s' and all it carries have no inertia against a "
+                "motion of this joint; give them mass and inertia or use a fixed joint",
+                m->joint[n->joint].name, body);
         }
         if (n->parent >= 0) inertia_add_from(&M[n->parent], s->link[k].R, s->link[k].r, &M[k]);
     }
@@ -374,5 +412,6 @@ lw_status lwi_compile_start(lw_model *m, lw_error *error)
     }
     TRY(check_couplings(m, error));
     store_bodies(m, &s);
-    return m->nloop ? LW_OK : check_inertia(m, &s, error);
+    // closures and couplings may hold what the tree alone does not
+    return m->nloop || m->ncoupling ? LW_OK : check_inertia(m, &s, error);
 }

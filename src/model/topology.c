@@ -1,16 +1,16 @@
 // topology.c -- spanning tree, sweep order, link frames.
 //
 // The tree is chosen by joints: those that must not be cut first, then the others in the order of
-// the file, then those that should be cut; a joint whose bodies are connected already closes a loop.
-// Distance joints always close one.  Bodies that nothing connects to the ground float.
+// the file, then those that should be cut; a joint whose bodies are connected already closes a
+// loop. Distance joints always close one.  Bodies that nothing connects to the ground float.
 #include "model/model.h"
 #include "spatial/motion.h"
 
 #include <string.h>
 
 typedef struct graph {
-    int *parent;    // union-find over hosts
-    bool *in_tree;  // [njoint]
+    int *parent;       // union-find over hosts
+    bool *in_tree;     // [njoint]
     int *first, *list; // tree joints of each host
 } graph;
 
@@ -31,10 +31,11 @@ static lw_status choose_joints(lw_model *m, graph *g, lw_error *error)
             if (joint->merged || d->cut != order[pass] || d->type == LW_JOINT_DISTANCE) continue;
             const int a = root_of(g->parent, joint->body1), b = root_of(g->parent, joint->body2);
             if (a == b && d->cut == LW_CUT_NEVER)
-                return lwi_model_fail(&m->desc, d->place, error,
-                                      "joint '%s': `cut: never`, but only joints that must not be cut "
-                                      "form this loop",
-                                      d->name);
+                return lwi_model_fail(
+                    &m->desc, d->place, error,
+                    "joint '%s': `cut: never`, but only joints that must not be cut "
+                    "form this loop",
+                    d->name);
             if (a == b) continue;
             g->parent[a > b ? a : b] = a > b ? b : a; // the ground, 0, stays a root
             g->in_tree[j] = true;
@@ -48,7 +49,8 @@ static void list_joints(const lw_model *m, graph *g, int *fill)
         if (g->in_tree[j]) g->first[m->joint[j].body1 + 1]++, g->first[m->joint[j].body2 + 1]++;
     for (int i = 0; i < m->nbody; i++) g->first[i + 1] += g->first[i], fill[i] = g->first[i];
     for (int j = 0; j < m->njoint; j++)
-        if (g->in_tree[j]) g->list[fill[m->joint[j].body1]++] = j, g->list[fill[m->joint[j].body2]++] = j;
+        if (g->in_tree[j])
+            g->list[fill[m->joint[j].body1]++] = j, g->list[fill[m->joint[j].body2]++] = j;
 }
 
 // Inertia and pose of the body in the node's link frame.
@@ -84,8 +86,10 @@ static void make_node(lw_model *m, lwi_node *n, int parent, int parent_body, int
     n->type = joint->type;
     n->par = &joint->par;
     n->driven = joint->ndriven > 0 || joint->mount.present;
-    const double *Rp = n->reversed ? joint->R2 : joint->R1, *rp = n->reversed ? joint->r2 : joint->r1;
-    const double *Rc = n->reversed ? joint->R1 : joint->R2, *rc = n->reversed ? joint->r1 : joint->r2;
+    const double *Rp = n->reversed ? joint->R2 : joint->R1,
+                 *rp = n->reversed ? joint->r2 : joint->r1;
+    const double *Rc = n->reversed ? joint->R1 : joint->R2,
+                 *rc = n->reversed ? joint->r1 : joint->r2;
     m3_transpose(n->c_R, Rc);
     m3_tmul_v(n->c_r, Rc, rc);
     v3_scale(n->c_r, -1, n->c_r);
@@ -129,7 +133,8 @@ static void number_states(lw_model *m)
         n->iq = m->tree_nq;
         n->iv = m->tree_nv;
         for (int i = 0; i < n->type->nv; i++)
-            if (n->joint < 0 || m->joint[n->joint].motion[i].index == 0) n->column[n->nv++] = (signed char)i;
+            if (n->joint < 0 || m->joint[n->joint].motion[i].index == 0)
+                n->column[n->nv++] = (signed char)i;
         n->nq = n->nv == n->type->nv ? n->type->nq : n->nv; // driven: scalar coordinates
         m->tree_nq += n->nq;
         m->tree_nv += n->nv;

@@ -82,16 +82,18 @@ static double dot(int n, const double *a, const double *b)
 }
 
 // Shapes: tall, wide, square, thin; full rank and less, down to nothing.
-static const int shapes[][3] = {{6, 4, 4}, {4, 6, 4}, {8, 8, 8}, {12, 20, 7}, {20, 12, 5},
-                                {9, 9, 1},  {1, 5, 1}, {5, 1, 1}, {18, 20, 15}, {7, 3, 0}};
-#define FOR_EACH_SHAPE(k) for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+static const int shapes[][3] = {{6, 4, 4}, {4, 6, 4}, {8, 8, 8}, {12, 20, 7},  {20, 12, 5},
+                                {9, 9, 1}, {1, 5, 1}, {5, 1, 1}, {18, 20, 15}, {7, 3, 0}};
+#define FOR_EACH_SHAPE(k, trials)                                                                  \
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)                                    \
+        for (int trial_ = 0; trial_ < (trials); trial_++)
 
-// Entries are of order one and the matrices, products of random factors, have condition numbers below
-// 1e4 at these sizes: results within 1e4 * 1e2 operations * 1e-16.
+// Entries are of order one and the matrices, products of random factors, have condition numbers
+// below 1e4 at these sizes: results within 1e4 * 1e2 operations * 1e-16.
 #define TOLERANCE 1e-10
 
-// A = L L': the factor reproduces the matrix and solves with it; a singular matrix is found where it
-// loses rank.
+// A = L L': the factor reproduces the matrix and solves with it; a singular matrix is found where
+// it loses rank.
 static void cholesky_factors_and_finds_singular_matrices(void **state)
 {
     (void)state;
@@ -129,13 +131,13 @@ static void rank_is_found(void **state)
 {
     (void)state;
     fixture f;
-    for (int trial = 0; trial < 20; trial++)
-        FOR_EACH_SHAPE(k) {
-            decompose(&f, shapes[k][0], shapes[k][1], shapes[k][2], -1);
-            assert_int_equal(f.cod.rank, shapes[k][2]);
-            assert_true(f.cod.small > 1e-6);
-            assert_true(f.cod.next < 1e-13);
-        }
+    FOR_EACH_SHAPE(k, 20)
+    {
+        decompose(&f, shapes[k][0], shapes[k][1], shapes[k][2], -1);
+        assert_int_equal(f.cod.rank, shapes[k][2]);
+        assert_true(f.cod.small > 1e-6);
+        assert_true(f.cod.next < 1e-13);
+    }
 }
 
 // lwi_cod_solve: the residual is normal to the columns, the solution is normal to the null space.
@@ -144,20 +146,20 @@ static void least_squares_have_normal_residual_and_least_norm(void **state)
     (void)state;
     fixture f;
     double b[MOST], keep[MOST], x[MOST], r[MOST], c[MOST], N[MOST * MOST];
-    for (int trial = 0; trial < 20; trial++)
-        FOR_EACH_SHAPE(k) {
-            const int n = shapes[k][0], m = shapes[k][1];
-            decompose(&f, n, m, shapes[k][2], -1);
-            for (int i = 0; i < n; i++) keep[i] = b[i] = uniform();
-            lwi_cod_solve(&f.cod, b, x);
-            times(&f, x, r);
-            for (int i = 0; i < n; i++) r[i] -= keep[i];
-            times_t(&f, r, c);
-            assert_true(largest(m, c) < TOLERANCE * (1 + largest(m, x)));
-            lwi_cod_null(&f.cod, N);
-            for (int i = 0; i < m - f.cod.rank; i++)
-                assert_true(fabs(dot(m, N + i * m, x)) < TOLERANCE * (1 + largest(m, x)));
-        }
+    FOR_EACH_SHAPE(k, 20)
+    {
+        const int n = shapes[k][0], m = shapes[k][1];
+        decompose(&f, n, m, shapes[k][2], -1);
+        for (int i = 0; i < n; i++) keep[i] = b[i] = uniform();
+        lwi_cod_solve(&f.cod, b, x);
+        times(&f, x, r);
+        for (int i = 0; i < n; i++) r[i] -= keep[i];
+        times_t(&f, r, c);
+        assert_true(largest(m, c) < TOLERANCE * (1 + largest(m, x)));
+        lwi_cod_null(&f.cod, N);
+        for (int i = 0; i < m - f.cod.rank; i++)
+            assert_true(fabs(dot(m, N + i * m, x)) < TOLERANCE * (1 + largest(m, x)));
+    }
 }
 
 // lwi_cod_solve_t: the same for A', whose solutions lie in the columns of A.
@@ -166,22 +168,22 @@ static void transposed_least_squares(void **state)
     (void)state;
     fixture f;
     double c[MOST], y[MOST], r[MOST], s[MOST], e[MOST], x[MOST];
-    for (int trial = 0; trial < 20; trial++)
-        FOR_EACH_SHAPE(k) {
-            const int n = shapes[k][0], m = shapes[k][1];
-            decompose(&f, n, m, shapes[k][2], -1);
-            for (int j = 0; j < m; j++) c[j] = uniform();
-            lwi_cod_solve_t(&f.cod, c, y);
-            times_t(&f, y, r);
-            for (int j = 0; j < m; j++) r[j] -= c[j];
-            times(&f, r, s);
-            assert_true(largest(n, s) < TOLERANCE * (1 + largest(n, y)));
-            memcpy(e, y, sizeof e); // y in the range of A: least squares leave nothing
-            lwi_cod_solve(&f.cod, e, x);
-            times(&f, x, s);
-            for (int i = 0; i < n; i++) s[i] -= y[i];
-            assert_true(largest(n, s) < TOLERANCE * (1 + largest(n, y)));
-        }
+    FOR_EACH_SHAPE(k, 20)
+    {
+        const int n = shapes[k][0], m = shapes[k][1];
+        decompose(&f, n, m, shapes[k][2], -1);
+        for (int j = 0; j < m; j++) c[j] = uniform();
+        lwi_cod_solve_t(&f.cod, c, y);
+        times_t(&f, y, r);
+        for (int j = 0; j < m; j++) r[j] -= c[j];
+        times(&f, r, s);
+        assert_true(largest(n, s) < TOLERANCE * (1 + largest(n, y)));
+        memcpy(e, y, sizeof e); // y in the range of A: least squares leave nothing
+        lwi_cod_solve(&f.cod, e, x);
+        times(&f, x, s);
+        for (int i = 0; i < n; i++) s[i] -= y[i];
+        assert_true(largest(n, s) < TOLERANCE * (1 + largest(n, y)));
+    }
 }
 
 // lwi_cod_nearest: y + A lambda = f, A'y = c for consistent c, lambda normal to the null space.
@@ -190,35 +192,36 @@ static void nearest_point_meets_its_constraints(void **state)
     (void)state;
     fixture f;
     double y[MOST], force[MOST], lambda[MOST], c[MOST], x[MOST], r[MOST], N[MOST * MOST];
-    for (int trial = 0; trial < 20; trial++)
-        FOR_EACH_SHAPE(k) {
-            const int n = shapes[k][0], m = shapes[k][1];
-            decompose(&f, n, m, shapes[k][2], -1);
-            for (int i = 0; i < n; i++) y[i] = force[i] = uniform(), x[i] = uniform();
-            times_t(&f, x, c);
-            memcpy(lambda, c, sizeof lambda);
-            lwi_cod_nearest(&f.cod, y, lambda);
-            times(&f, lambda, r);
-            const double size = 1 + largest(n, y) + largest(m, lambda);
-            for (int i = 0; i < n; i++) r[i] += y[i] - force[i];
-            assert_true(largest(n, r) < TOLERANCE * size);
-            times_t(&f, y, r);
-            for (int j = 0; j < m; j++) r[j] -= c[j];
-            assert_true(largest(m, r) < TOLERANCE * size);
-            lwi_cod_null(&f.cod, N);
-            for (int i = 0; i < m - f.cod.rank; i++)
-                assert_true(fabs(dot(m, N + i * m, lambda)) < TOLERANCE * size);
-        }
+    FOR_EACH_SHAPE(k, 20)
+    {
+        const int n = shapes[k][0], m = shapes[k][1];
+        decompose(&f, n, m, shapes[k][2], -1);
+        for (int i = 0; i < n; i++) y[i] = force[i] = uniform(), x[i] = uniform();
+        times_t(&f, x, c);
+        memcpy(lambda, c, sizeof lambda);
+        lwi_cod_nearest(&f.cod, y, lambda);
+        times(&f, lambda, r);
+        const double size = 1 + largest(n, y) + largest(m, lambda);
+        for (int i = 0; i < n; i++) r[i] += y[i] - force[i];
+        assert_true(largest(n, r) < TOLERANCE * size);
+        times_t(&f, y, r);
+        for (int j = 0; j < m; j++) r[j] -= c[j];
+        assert_true(largest(m, r) < TOLERANCE * size);
+        lwi_cod_null(&f.cod, N);
+        for (int i = 0; i < m - f.cod.rank; i++)
+            assert_true(fabs(dot(m, N + i * m, lambda)) < TOLERANCE * size);
+    }
 }
 
-// The null basis is orthonormal and A takes it to zero; Q is orthogonal and its last columns span the
-// null space of A'.
+// The null basis is orthonormal and A takes it to zero; Q is orthogonal and its last columns span
+// the null space of A'.
 static void null_spaces(void **state)
 {
     (void)state;
     fixture f;
     double N[MOST * MOST], r[MOST], q[MOST], back[MOST];
-    FOR_EACH_SHAPE(k) {
+    FOR_EACH_SHAPE(k, 1)
+    {
         const int n = shapes[k][0], m = shapes[k][1];
         decompose(&f, n, m, shapes[k][2], -1);
         const int rank = f.cod.rank;
@@ -279,8 +282,7 @@ static void rejection_is_clean(void **state)
     for (int i = 0; i < count; i++)
         for (int j = 0; j <= i; j++)
             assert_true(fabs(dot(n, basis + i * n, basis + j * n) - (i == j)) < 1e-14);
-    for (int i = 0; i < n; i++)
-        v[i] = 3 * basis[i] - 2 * basis[2 * n + i] + 1e-10 * uniform();
+    for (int i = 0; i < n; i++) v[i] = 3 * basis[i] - 2 * basis[2 * n + i] + 1e-10 * uniform();
     const double norm = lwi_reject(n, count, basis, v);
     assert_true(norm > 1e-11 && norm < 1e-9);
     for (int i = 0; i < count; i++) assert_true(fabs(dot(n, basis + i * n, v)) < 1e-24);

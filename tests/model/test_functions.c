@@ -250,11 +250,12 @@ static void signals_are_functions_inputs_or_nothing(void **state)
     set_start(&s);
     add_all(&s);
     const double inputs[] = {5, 6};
-    assert_near(lwi_signal_value(s.f, (lw_signal){0}, 0, inputs, 1), 1, 0);
-    assert_near(lwi_signal_value(s.f, (lw_signal){1}, 0, inputs, 1), 4, 0);
-    assert_near(lwi_signal_value(s.f, (lw_signal){-1}, 0, inputs, 1), 5, 0);
-    assert_near(lwi_signal_value(s.f, (lw_signal){-2}, 0, inputs, 1), 6, 0);
-    assert_near(lwi_signal_value(s.f, (lw_signal){-2}, 0, NULL, 1), 0, 0);
+    const lwi_now now = {.inputs = inputs}, alone = {0};
+    assert_near(lwi_signal_value(s.f, (lw_signal){0}, &now, 1), 1, 0);
+    assert_near(lwi_signal_value(s.f, (lw_signal){1}, &now, 1), 4, 0);
+    assert_near(lwi_signal_value(s.f, (lw_signal){-1}, &now, 1), 5, 0);
+    assert_near(lwi_signal_value(s.f, (lw_signal){-2}, &now, 1), 6, 0);
+    assert_near(lwi_signal_value(s.f, (lw_signal){-2}, &alone, 1), 0, 0);
     assert_near(value(&s, (lw_signal){0}, 3, 0), 0, 0);
     lwi_arena_free(&s.arena);
 }

@@ -277,6 +277,55 @@ static void a_coupling_that_the_start_breaks_is_refused_with_the_value_it_asks_f
     }
 }
 
+static void a_given_coordinate_that_contradicts_its_motion_is_refused(void **state)
+{
+    (void)state;
+    lw_builder *b = begin();
+    lw_body one = add_body(b, "one", 1, (lw_vec3){1, 0, 0});
+    lw_signal f;
+    OK(lw_builder_add_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT, .value = 0.5}, &f,
+                               NULL));
+    lw_joint_desc d = {.name = "a", .type = LW_JOINT_REVOLUTE, .body2 = one, .has_q = 1, .q = {3}};
+    d.coordinate[0].motion = f;
+    OK(lw_builder_add_joint(b, &d, NULL, NULL));
+    lw_model *m;
+    lw_error error;
+    assert_int_equal(LW_ERR_MODEL, lw_model_create(b, &m, &error));
+    assert_non_null(strstr(error.text, "q0 is given as 3, its motion starts at 0.5"));
+    lw_builder_destroy(b);
+}
+
+static void a_screw_is_read_with_its_turns(void **state)
+{
+    (void)state;
+    lw_builder *b = begin();
+    lw_body nut = add_body(b, "nut", 1, (lw_vec3){0, 0, 1});
+    lw_joint_desc d = {.name = "s", .type = LW_JOINT_SCREW, .body2 = nut, .pitch = 0.5,
+                       .placement = LW_PLACED_FRAMES};
+    OK(lw_builder_add_joint(b, &d, NULL, NULL));
+    lw_model *m = finish(b);
+    NEAR(m->q0[0], 4 * 3.14159265358979323846);
+    lw_model_destroy(m);
+}
+
+static void very_small_mechanisms_and_traces_of_inertia_are_accepted(void **state)
+{
+    (void)state;
+    lw_builder *b = begin();
+    lw_body_desc d = {.name = "mite", .mass = 1e-12, .inertia = {1e-24, 1e-24, 1e-24},
+                      .pose.position = {1e-6, 0, 0}};
+    lw_body mite, mark;
+    OK(lw_builder_add_body(b, &d, &mite, NULL));
+    hinge(b, "a", ground, mite, (lw_vec3){0, 0, 0});
+    lw_body_desc trace = {.name = "mark", .inertia = {0, 0, 0, 0, 2.4e-35, 0}};
+    OK(lw_builder_add_body(b, &trace, &mark, NULL));
+    OK(lw_builder_add_joint(b, &(lw_joint_desc){.name = "f", .body1 = mite, .body2 = mark}, NULL, NULL));
+    lw_model *m = finish(b);
+    assert_int_equal(m->body[mark.index].host, mite.index);
+    assert_string_equal(lw_model_joint(m, (lw_joint){99}).name, "");
+    lw_model_destroy(m);
+}
+
 static void a_model_without_ground_joint_floats(void **state)
 {
     (void)state;
@@ -364,6 +413,9 @@ int main(void)
         cmocka_unit_test(velocities_that_break_a_joint_are_refused_with_the_amount),
         cmocka_unit_test(a_driven_coordinate_starts_on_its_function_and_leaves_the_state),
         cmocka_unit_test(a_coupling_that_the_start_breaks_is_refused_with_the_value_it_asks_for),
+        cmocka_unit_test(a_given_coordinate_that_contradicts_its_motion_is_refused),
+        cmocka_unit_test(a_screw_is_read_with_its_turns),
+        cmocka_unit_test(very_small_mechanisms_and_traces_of_inertia_are_accepted),
         cmocka_unit_test(a_model_without_ground_joint_floats),
         cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
     };

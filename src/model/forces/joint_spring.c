@@ -15,10 +15,10 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
                   const double *inputs, lwi_loads *loads)
 {
     const lwi_joint_spring_par *p = par;
+    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
     const double qd = kin->qd[p->iv];
-    const double other = -p->damping * qd +
-                         lwi_signal_value(model->function, p->force, t, inputs, 0) +
-                         lwi_signal_value(model->function, p->effort, t, inputs, 0);
+    const double other = -p->damping * qd + lwi_signal_value(model->function, p->force, &now, 0) +
+                         lwi_signal_value(model->function, p->effort, &now, 0);
     loads->effort[p->iv] += other - p->stiffness * stretch(p, kin);
     loads->power += other * qd;
 }

@@ -46,14 +46,14 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
                   const double *inputs, lwi_loads *loads)
 {
     const lwi_spring_par *p = par;
+    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
     const line s = line_of(p, kin);
     double v1[3], v2[3];
     point_velocity(v1, kin, p->body1, s.arm1);
     point_velocity(v2, kin, p->body2, s.arm2);
     v3_sub(v2, v2, v1);
     const double rate = v3_dot(s.n, v2);
-    const double other = -p->damping * rate +
-                         lwi_signal_value(model->function, p->force, t, inputs, 0);
+    const double other = -p->damping * rate + lwi_signal_value(model->function, p->force, &now, 0);
     const double f = other - p->stiffness * (s.length - p->length);
     push(loads, p->body1, s.arm1, -f, s.n);
     push(loads, p->body2, s.arm2, f, s.n);

@@ -8,7 +8,8 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
                   const double *inputs, lwi_loads *loads)
 {
     const lwi_wrench_par *p = par;
-    const double scale = lwi_signal_value(model->function, p->scale, t, inputs, 1);
+    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
+    const double scale = lwi_signal_value(model->function, p->scale, &now, 1);
     const double *R = kin->R[p->body];
     double f[6], arm[3];
     v3_scale(f, scale, p->force);

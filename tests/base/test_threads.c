@@ -1,0 +1,93 @@
+// test_threads.c -- the pool: every part once, each on its thread, round after round.
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 9, ROUNDS = 300 };
+
+typedef struct rounds {
+    int count[MOST];
+    pthread_t thread[MOST];
+    bool moved[MOST]; // a part ran on another thread than before
+} rounds;
+
+static void task(void *user, int part)
+{
+    rounds *r = user;
+    if (r->count[part] && !pthread_equal(r->thread[part], pthread_self())) r->moved[part] = true;
+    r->thread[part] = pthread_self();
+    r->count[part]++;
+}
+
+static void every_part_on_its_thread(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= MOST; n++) {
+        lwi_pool *pool;
+        rounds r = {.count = {0}};
+        lw_error error;
+        assert_int_equal(lwi_pool_create(n, NULL, &pool, &error), LW_OK);
+        assert_int_equal(lwi_pool_count(pool), n);
+        for (int k = 0; k < ROUNDS; k++) lwi_pool_run(pool, task, &r);
+        for (int i = 0; i < MOST; i++) assert_int_equal(r.count[i], i < n ? ROUNDS : 0);
+        for (int i = 0; i < n; i++) {
+            assert_false(r.moved[i]);
+            for (int j = 0; j < i; j++) assert_false(pthread_equal(r.thread[i], r.thread[j]));
+        }
+        assert_true(pthread_equal(r.thread[0], pthread_self()));
+        lwi_pool_destroy(pool);
+    }
+}
+
+static void an_idle_pool_ends(void **state)
+{
+    (void)state;
+    lwi_pool *pool;
+    for (int k = 0; k < 50; k++) {
+        assert_int_equal(lwi_pool_create(1 + k % 4, NULL, &pool, NULL), LW_OK);
+        lwi_pool_destroy(pool);
+    }
+    lwi_pool_destroy(NULL);
+}
+
+static void *refuse(void *user, size_t bytes)
+{
+    (void)user, (void)bytes;
+    return NULL;
+}
+static void release(void *user, void *block)
+{
+    (void)user, (void)block;
+}
+
+static void wrong_counts_are_refused(void **state)
+{
+    (void)state;
+    const lw_allocator none = {.allocate = refuse, .release = release};
+    lwi_pool *pool = NULL;
+    lw_error error;
+    assert_int_equal(lwi_pool_create(0, NULL, &pool, &error), LW_ERR_ARGUMENT);
+    assert_int_equal(lwi_pool_create(LWI_MOST_THREADS + 1, NULL, &pool, &error), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "256"));
+    assert_int_equal(lwi_pool_create(2, &none, &pool, &error), LW_ERR_MEMORY);
+    assert_null(pool);
+    assert_true(lwi_processors() >= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_part_on_its_thread),
+        cmocka_unit_test(an_idle_pool_ends),
+        cmocka_unit_test(wrong_counts_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
