@@ -11,6 +11,8 @@
 // the reduced inertia needs no product of its own.
 #include "formulation/aba.h"
 
+#include "kernel/kernel.h"
+
 #include <float.h>
 
 // ----------------------------------------------------------------------------------- the recursion
@@ -116,6 +118,7 @@ typedef struct aba_data {
     lwi_tree_work tree;
     lwi_aba_node *node;
     double *vdot;
+    lwi_kernel *kernel; ///< NULL: the text above does all
 } aba_data;
 
 static lw_status prepare(lwi_work *work)
@@ -128,6 +131,8 @@ static lw_status prepare(lwi_work *work)
     d->vdot = LWI_PUSH(&work->arena, double, model->tree_nv);
     if (!d->node || !d->vdot) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
+    if (work->lanes != LWI_NO_KERNEL)
+        TRY(lwi_kernel_create(model, work->lanes, &work->arena, &d->kernel));
     return lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout);
 }
 
@@ -137,12 +142,29 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     return LW_OK;
 }
 
+// The rates by the kernel; false when it leaves the decision to the generic text.
+static bool kernel_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                         double *xdot)
+{
+    const lw_model *model = work->model;
+    aba_data *d = work->data;
+    const double *q = x, *v = x + model->tree_nq;
+    lwi_tree_joint_loads(model, &d->tree, t, q, v, inputs);
+    if (!lwi_kernel_aba(d->kernel, q, v, model->nforce ? d->tree.effort : NULL,
+                        xdot + model->tree_nq))
+        return false;
+    lwi_tree_kinematics_free(model, q, v, xdot);
+    if (model->carries_work) xdot[model->tree_nq + model->tree_nv] = d->tree.power;
+    return true;
+}
+
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
 {
     const lw_model *model = work->model;
     aba_data *d = work->data;
     const double *q = x, *v = x + model->tree_nq;
+    if (d->kernel && kernel_rates(work, t, x, inputs, xdot)) return LW_OK;
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs);
     TRY(lwi_aba(model, &d->tree, d->node, t, v, NULL, xdot + model->tree_nq, &work->error));
     lwi_tree_kinematics(model, d->tree.link, v, xdot);

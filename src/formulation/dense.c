@@ -1,9 +1,9 @@
 // dense.c -- the formulation in absolute coordinates: state, rates, what is observed.
 //
-// State: x = (r, quaternion of every moving body; v, w of every moving body; carried coordinates; [work])
-// with r, v of the mass centre in world axes and w in body axes.  Rates: those of the kinematics, and
-// Vdot = (vdot, wdot) of dense_solve.c.  Angles of joints are carried because poses do not tell turns:
-// the value is read from the poses, the turn from x.
+// State: x = (r, quaternion of every moving body; v, w of every moving body; carried coordinates;
+// [work]) with r, v of the mass centre in world axes and w in body axes.  Rates: those of the
+// kinematics, and Vdot = (vdot, wdot) of dense_solve.c.  Angles of joints are carried because poses
+// do not tell turns: the value is read from the poses, the turn from x.
 #include "formulation/dense.h"
 
 #include "spatial/motion.h"
@@ -15,10 +15,12 @@
 
 static bool is_carried(const lwi_joint *joint, int k)
 {
-    if (joint->merged) return false;
-    // a custom type's `read` continues from `near`: all it needs is carried
-    if (joint->type->id == LW_JOINT_CUSTOM) return k < joint->type->nq;
-    return joint->type->scalar && k < joint->type->nq && (joint->type->angles >> k & 1u);
+    const lw_joint_type id = joint->type->id;
+    if (joint->merged || k >= joint->type->nq) return false;
+    if (id == LW_JOINT_SPHERICAL || id == LW_JOINT_FREE)
+        return false; // from the bodies' quaternions
+    // a type of the caller's reads its coordinates from what is near: all are carried
+    return id == LW_JOINT_CUSTOM || !joint->type->scalar || (joint->type->angles >> k & 1u);
 }
 
 static int list_carried(const lw_model *model, lwi_dense_carried *list)
@@ -134,18 +136,16 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
     return LW_OK;
 }
 
-// Velocities that miss the constraints by more than this part of the terms are not round-off, and not
-// the last digits of a file either.
-#define VELOCITY_TOLERANCE 1e-8
-// Where everything is slower than this [m/s, rad/s], it is the round-off of faster things.
-#define SLOW 1e-6
+// The model has accepted velocities that miss a joint by LWI_CLOSURE_TOLERANCE; rows measure the same
+// miss with lever arms and along several directions, hence ten times as much before it is called wrong.
+#define VELOCITY_TOLERANCE (10 * LWI_CLOSURE_TOLERANCE)
 
 // The largest row decides what round-off is: sums of |J_ik V_k| and |b_i|.
 static lw_status check_velocities(lwi_work *work, double t, const double *V)
 {
     const lwi_dense_work *d = work->data;
     const lwi_dense *s = &d->s;
-    double largest = SLOW, most = 0;
+    double largest = 1, most = 0; // [m/s, rad/s], as the model's own check
     int worst = 0;
     for (int i = 0; i < s->m; i++) {
         const double *J = s->J + (size_t)i * (size_t)s->n;
@@ -155,8 +155,9 @@ static lw_status check_velocities(lwi_work *work, double t, const double *V)
         if (fabs(s->rate[i]) > most) most = fabs(s->rate[i]), worst = i;
     }
     if (most <= VELOCITY_TOLERANCE * largest) return LW_OK;
-    return lwi_dense_row_fails(work, worst, t, LW_ERR_MODEL,
-                     "the velocities of its bodies do not fit it, residual in m/s or rad/s", most);
+    return lwi_dense_row_fails(
+        work, worst, t, LW_ERR_MODEL,
+        "the velocities of its bodies do not fit it, residual in m/s or rad/s", most);
 }
 
 // State from a moment.  Velocities are moved onto the constraints at round-off level, the way that
@@ -177,10 +178,12 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
             moment->q[s->model->joint[d->carried[c].joint].iq + d->carried[c].coordinate];
     if (d->at_work >= 0) x[d->at_work] = moment->work;
 
+    d->watch.begun = false;
     read_state(d, moment->t, x);
     lwi_dense_match(s, moment->q);
     for (int c = 0; c < d->ncarried; c++)
-        x[d->at_carried + c] = s->q[s->model->joint[d->carried[c].joint].iq + d->carried[c].coordinate];
+        x[d->at_carried + c] =
+            s->q[s->model->joint[d->carried[c].joint].iq + d->carried[c].coordinate];
     if (s->m == 0 || s->n == 0) return LW_OK;
     lwi_dense_equations(s, moment->t);
     TRY(check_velocities(work, moment->t, x + d->at_speed));
@@ -315,8 +318,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
-// Everything is in metres, radians and seconds but the work: its tolerance grows with the largest of
-// the kinetic energy at hand and of the weight lifted by one metre.
+// Everything is in metres, radians and seconds but the work: its tolerance grows with the largest
+// of the kinetic energy at hand and of the weight lifted by one metre.
 static lw_status scale(lwi_work *work, double t, const double *x, double *factors)
 {
     lwi_dense_work *d = work->data;
@@ -340,8 +343,9 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
 
 const lwi_formulation lwi_formulation_dense = {
     .name = "dense",
-    .summary = "all bodies in absolute coordinates, all joints as constraint equations; O(n^3); trees, "
-               "loops, couplings, redundant constraints",
+    .summary =
+        "all bodies in absolute coordinates, all joints as constraint equations; O(n^3); trees, "
+        "loops, couplings, redundant constraints",
     .cite = "udwadia1992",
     .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS,
     .prepare = prepare,
@@ -349,4 +353,5 @@ const lwi_formulation lwi_formulation_dense = {
     .rates = rates,
     .observe = observe,
     .scale = scale,
+    .notice = lwi_dense_notice,
 };

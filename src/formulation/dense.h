@@ -1,8 +1,8 @@
 // dense.h -- all bodies in absolute coordinates, all joints as constraint equations.
 //
-// The second, independent route: it shares with the recursive formulations the model, the forces and
-// the vectors, and neither the tree nor the joint types' rows.  dense_rows.c writes the equations of
-// one joint, dense_system.c those of a mechanism, dense.c solves them.
+// The second, independent route: it shares with the recursive formulations the model, the forces
+// and the vectors, and neither the tree nor the joint types' rows.  dense_rows.c writes the
+// equations of one joint, dense_system.c those of a mechanism, dense.c solves them.
 //
 // Motion of a mechanism: per moving body that is not merged, velocity of the mass centre in world
 // axes and angular velocity in body axes, n = 6 * (moving bodies).
@@ -14,11 +14,11 @@
 
 /** A pivot of the rows, each scaled to length one, counts as a new direction above this.
  *
- *  The pivots are about the sines of the angles between a row and the rows before it.  Redundant rows
- *  make that angle as large as positions are off their constraints: 1e-16 when a model is exact, 1e-6 at
- *  most when it is read from a file with few digits (lw_model_create refuses more).  Independent rows of
- *  mechanisms that work make angles of 0.1 to 1.  A decade either way changes nothing
- *  (tests/formulation/test_dense.c). */
+ *  The pivots are about the sines of the angles between a row and the rows before it.  Redundant
+ *  rows make that angle as large as positions are off their constraints: 1e-16 when a model is
+ *  exact, 1e-6 at most when it is read from a file with few digits (lw_model_create refuses more).
+ *  Independent rows of mechanisms that work make angles of 0.1 to 1.  A decade either way changes
+ *  nothing (tests/formulation/test_dense.c). */
 #define LWI_DENSE_RANK 1e-5
 
 /** A joint frame in world axes; F1 already moved by its mount. */
@@ -65,19 +65,19 @@ typedef struct lwi_dense {
     double length;    ///< of the mechanism [m]: unit between displacements and angles
     // motion, of all bodies of the model, world axes; written by the caller for moving ones
     double (*quat)[4], (*r)[3], (*v)[3], (*w)[3];
-    double (*R)[9]; ///< by lwi_dense_place
-    double *q, *qd; ///< joint arrays; q is read as `near`
-    lwi_frame (*frame)[2];    ///< [njoint]
-    lwi_scalar *speed;        ///< [model nv]
+    double (*R)[9];                  ///< by lwi_dense_place
+    double *q, *qd;                  ///< joint arrays; q is read as `near`
+    lwi_frame (*frame)[2];           ///< [njoint]
+    lwi_scalar *speed;               ///< [model nv]
     double (*quat1)[4], (*quat2)[4]; ///< [njoint] joint frames on their bodies
-    double *sign;             ///< [njoint] of the joint's quaternion
+    double *sign;                    ///< [njoint] of the joint's quaternion
     // rows: sdot = J V + b, sddot = J Vdot + gamma
     double *phi, *rate, *gamma, *b; ///< [m]
-    double *J;                ///< [m][n]; after lwi_dense_scale: unit rows in the metric
-    double (*J1)[6], (*J2)[6];///< [m] on the frames of the row's joint
-    double *len;              ///< [m] lengths of the rows in the metric
-    lwi_weight *weight;       ///< [nbody]
-    lwi_cod cod;              ///< of the scaled rows; its matrix is J
+    double *J;                      ///< [m][n]; after lwi_dense_scale: unit rows in the metric
+    double (*J1)[6], (*J2)[6];      ///< [m] on the frames of the row's joint
+    double *len;                    ///< [m] lengths of the rows in the metric
+    lwi_weight *weight;             ///< [nbody]
+    lwi_cod cod;                    ///< of the scaled rows; its matrix is J
 } lwi_dense;
 
 /** Constraint equations of a model: of joints that are not merged, drives and couplings. */
@@ -111,25 +111,40 @@ typedef struct lwi_dense_ranks {
  *  @param threshold  LWI_DENSE_RANK       @param x  scratch [n] */
 lwi_dense_ranks lwi_dense_rank(lwi_dense *dense, double threshold, double *x);
 
-// ------------------------------------------------------------------- the formulation (dense_solve.c)
+// ----------------------------------------------------------------- the formulation (dense_solve.c)
 
 /** A coordinate that the state carries beside the poses. */
 typedef struct lwi_dense_carried {
     int joint, coordinate;
 } lwi_dense_carried;
 
+/** A run whose smallest pivot falls below this part of its value at the start has passed close to a
+ *  singular position.  Pivots fall to zero in proportion to the distance from it, and steps of a run
+ *  meet the position itself by chance only. */
+#define LWI_DENSE_NEAR 1e-2
+
+/** Smallest pivots, at all states since the start, trial steps included. */
+typedef struct lwi_dense_watch {
+    bool begun;
+    double first, least; ///< at the start, since then
+    double time, entry;  ///< of `least`; of the first that was close
+    int row, times;      ///< equation of `least`; how often the run came close
+    bool close;          ///< now; until ten times as far off
+} lwi_dense_watch;
+
 /** The formulation at work. */
 typedef struct lwi_dense_work {
     lwi_dense s;
-    int rank, ncarried, dof; ///< dof = n - rank
+    int rank, ncarried, dof;           ///< dof = n - rank
     int at_speed, at_carried, at_work; ///< in x; at_work < 0: none
     lwi_dense_carried *carried;
     lwi_loads loads;
-    double *y, *lambda;     ///< [n], [m] out: Vdot, multipliers in the rows' units
-    double *null;           ///< [m - rank][m]
-    int nlight;             ///< bodies whose own inertia is singular
-    double *mass_excess;    ///< [nbody] kg
-    double *inertia_excess; ///< [nbody] kg m^2 about every axis
+    double *y, *lambda;         ///< [n], [m] out: Vdot, multipliers in the rows' units
+    double *null;               ///< [m - rank][m]
+    lwi_dense_watch watch;
+    int nlight;                 ///< bodies whose own inertia is singular
+    double *mass_excess;        ///< [nbody] kg
+    double *inertia_excess;     ///< [nbody] kg m^2 about every axis
     double *W, *B, *z, *y0, *e; ///< [dof][n], [dof][dof], [dof], [n], [n] where nlight > 0
 } lwi_dense_work;
 
@@ -144,6 +159,8 @@ lw_status lwi_dense_factor(lwi_work *work, double t);
 /** Rows, forces, accelerations y and multipliers lambda at the motion placed last.
  *  lambda has minimum norm in rows of length one. */
 lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs);
+/** "passed close to a singular position at ...", or "". */
+void lwi_dense_notice(const lwi_work *work, char *text, size_t size);
 /** Power of dampers, signals and wrenches, drives and mounts; after lwi_dense_solve. */
 double lwi_dense_power(const lwi_dense_work *d);
 

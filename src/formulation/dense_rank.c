@@ -1,7 +1,7 @@
 // dense_rank.c -- how many constraint equations are independent, at the start and near it.
 //
-// A mechanism that starts in a singular position has fewer independent rows there than anywhere around:
-// its generic rank is found by steps along the freedoms, closed again by Gauss-Newton.
+// A mechanism that starts in a singular position has fewer independent rows there than anywhere
+// around: its generic rank is found by steps along the freedoms, closed again by Gauss-Newton.
 #include "formulation/dense.h"
 
 #include <math.h>
@@ -41,8 +41,9 @@ static void step_along_freedoms(lwi_dense *s, int seed, double size, double *x)
 
 // Gauss-Newton back to the constraints, shortest way: K^1/2 x = -J'^+ phi.
 //
-// A step of size h along the freedoms leaves the constraints by h^2 and tilts redundant rows by as much,
-// while rows that are new there have angles of order h: `steep` lies between and keeps the first out.
+// A step of size h along the freedoms leaves the constraints by h^2 and tilts redundant rows by as
+// much, while rows that are new there have angles of order h: `steep` lies between and keeps the
+// first out.
 static bool close_positions(lwi_dense *s, double steep, double *x)
 {
     const int most = 20;                           // quadratic: six are usual
@@ -60,8 +61,8 @@ static bool close_positions(lwi_dense *s, double steep, double *x)
 
 lwi_dense_ranks lwi_dense_rank(lwi_dense *s, double threshold, double *x)
 {
-    // Radians, or lengths of the mechanism: large enough to leave a singular position, where pivots grow
-    // with the step, small enough for h^2 to be well below h.
+    // Radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
+    // grow with the step, small enough for h^2 to be well below h.
     static const double sizes[] = {0.02, 0.03, 0.05};
     const int least = s->n < s->m ? s->n : s->m;
     lwi_dense_ranks ranks = {.start = s->m, .generic = s->m};

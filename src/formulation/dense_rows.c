@@ -149,11 +149,19 @@ static int same_attitude(lwi_scalar *row, const lwi_frame *f1, const lwi_frame *
     return 3;
 }
 
-static int custom_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
-                       const double *q, lwi_scalar *row)
+// Types that are not written down here: the library's rows.
+static int library_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
+                        const double *q, lwi_scalar *row)
 {
-    const lwi_rows_in in = {.R1 = f1->R, .r1 = f1->p, .R2 = f2->R, .r2 = f2->p, .v1 = f1->v,
-                            .w1 = f1->w, .v2 = f2->v, .w2 = f2->w, .q = q};
+    const lwi_rows_in in = {.R1 = f1->R,
+                            .r1 = f1->p,
+                            .R2 = f2->R,
+                            .r2 = f2->p,
+                            .v1 = f1->v,
+                            .w1 = f1->w,
+                            .v2 = f2->v,
+                            .w2 = f2->w,
+                            .q = q};
     lwi_rows rows;
     joint->type->rows(&joint->par, &in, &rows);
     for (int k = 0; k < joint->type->nc; k++) {
@@ -210,13 +218,11 @@ int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_
         row->rate += row->own;
         row->bias -= length[2];
         return 1;
-    case LW_JOINT_CUSTOM:
-        return custom_rows(joint, f1, f2, q, row);
     case LW_JOINT_FREE:
-    case LW_JOINT_COUNT:
-        break;
+        return 0;
+    default:
+        return library_rows(joint, f1, f2, q, row);
     }
-    return 0;
 }
 
 // ------------------------------------------------------------------- coordinates and speeds
@@ -252,9 +258,10 @@ static void relative_unit(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f
     relative(s, f1, f2, T);
 }
 
-// Speeds u = T'V with T'S = 1; on the joint V = S u, so that Tdot'V = -T'Sdot u.
-static void custom_speeds(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
-                          double *q, lwi_scalar *speed)
+// Types that are not written down here: coordinates as the library reads them, speeds u = T'V with
+// T'S = 1; on the joint V = S u, so that Tdot'V = -T'Sdot u.
+static void library_speeds(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
+                           double *q, lwi_scalar *speed)
 {
     const lwi_joint_type *type = joint->type;
     double R[9], r[3], d[3], T[6][6], Sdot[6][6], u[LW_JOINT_MAX_NV];
@@ -311,12 +318,11 @@ void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_frame *f1, const l
             q[k] = x.value;
         }
         return;
-    case LW_JOINT_CUSTOM:
-        custom_speeds(joint, f1, f2, q, speed);
-        return;
     case LW_JOINT_FIXED:
     case LW_JOINT_DISTANCE:
-    case LW_JOINT_COUNT:
+        return;
+    default:
+        library_speeds(joint, f1, f2, q, speed);
         return;
     }
     for (int k = 0; k < joint->type->nv; k++) q[k] = speed[k].value;

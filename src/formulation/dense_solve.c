@@ -7,8 +7,8 @@
 //   y + A lambda = L^-1 F,   A'y = -gamma
 //
 // the point nearest to the free acceleration that meets the constraints: Gauss's principle,
-// [udwadia1992].  A complete orthogonal decomposition of A at a fixed rank solves it; redundant rows cost
-// nothing but their share of lambda.
+// [udwadia1992].  A complete orthogonal decomposition of A at a fixed rank solves it; redundant
+// rows cost nothing but their share of lambda.
 //
 // A body without mass, or without inertia about some axis, gets some in the metric, K = M + excess,
 // which is taken out again: with K = L L', E = L^-1 (K - M) L'^-1 and W the freedoms (A'W = 0),
@@ -18,12 +18,13 @@
 
 #include "spatial/motion.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // ----------------------------------------------------------------------------------------- metric
 
-// A pivot of an inertia matrix above this part of its trace is real: round-off of rotated axes and of
-// decimal files is below it.
+// A pivot of an inertia matrix above this part of its trace is real: round-off of rotated axes and
+// of decimal files is below it.
 #define INERTIA_PIVOT 1e-12
 
 // K of one body, with excess where its own inertia is singular.
@@ -61,27 +62,67 @@ void lwi_dense_weigh(lwi_dense_work *d)
 
 // ----------------------------------------------------------------------------- rows and rank
 
-static double length6(const double *a) { return sqrt(v6_dot(a, a)); }
-
-lw_status lwi_dense_row_fails(lwi_work *work, int i, double t, lw_status status,
-                           const char *what, double value)
+static double length6(const double *a)
 {
-    const lwi_dense_work *d = work->data;
-    const lw_model *model = work->model;
-    lw_error *error = &work->error;
+    return sqrt(v6_dot(a, a));
+}
+
+// The joint or coupling that row i belongs to.
+static void row_name(const lwi_dense_work *d, int i, char *text, size_t size)
+{
+    const lw_model *model = d->s.model;
     const int coupling = i - d->s.first[model->njoint];
-    if (coupling >= 0)
-        return lwi_fail(error, status, "coupling of joints '%s' and '%s', t = %.9g s: %s %.3g",
-                        model->joint[model->coupling[coupling].joint].name,
-                        model->joint[model->coupling[coupling].of].name, t, what, value);
     int j = 0;
+    if (coupling >= 0) {
+        snprintf(text, size, "coupling of joints '%.60s' and '%.60s'",
+                 model->joint[model->coupling[coupling].joint].name,
+                 model->joint[model->coupling[coupling].of].name);
+        return;
+    }
     while (i >= d->s.first[j + 1]) j++;
-    return lwi_fail(error, status, "joint '%s', t = %.9g s: %s %.3g", model->joint[j].name, t,
-                    what, value);
+    snprintf(text, size, "joint '%.120s'", model->joint[j].name);
+}
+
+lw_status lwi_dense_row_fails(lwi_work *work, int i, double t, lw_status status, const char *what,
+                              double value)
+{
+    char which[160];
+    row_name(work->data, i, which, sizeof which);
+    return lwi_fail(&work->error, status, "%s, t = %.9g s: %s %.3g", which, t, what, value);
 }
 
 // Smallest pivot of a run, at its fixed rank: ten of sixteen digits are lost there.
 #define SINGULAR_PIVOT 1e-10
+
+// What is kept of the pivots: the first is what the others are compared with.
+static void watch_pivot(lwi_dense_work *d, double t)
+{
+    const double small = d->s.cod.small;
+    if (!d->watch.begun) d->watch = (lwi_dense_watch){.begun = true, .first = small, .least = small};
+    lwi_dense_watch *watch = &d->watch;
+    const double near = LWI_DENSE_NEAR * watch->first;
+    if (!watch->close && small < near && !watch->times++) watch->entry = t;
+    watch->close = small < near || (watch->close && small < 10 * near);
+    if (!(small < watch->least)) return;
+    watch->least = small;
+    watch->time = t;
+    watch->row = d->s.cod.pivot[d->rank - 1];
+}
+
+void lwi_dense_notice(const lwi_work *work, char *text, size_t size)
+{
+    const lwi_dense_work *d = work->data;
+    const lwi_dense_watch *watch = &d->watch;
+    text[0] = 0;
+    if (!watch->begun || !watch->times) return;
+    char which[160];
+    row_name(d, watch->row, which, sizeof which);
+    snprintf(text, size,
+             "passed close to a singular position at t = %.6g s (times in all: %d, closest at %.6g s): the "
+             "constraints of %s almost depended on others there (pivot %.1e, %.1e at the start); what "
+             "follows may be another branch of the motion",
+             watch->entry, watch->times, watch->time, which, watch->least, watch->first);
+}
 
 lw_status lwi_dense_factor(lwi_work *work, double t)
 {
@@ -89,18 +130,22 @@ lw_status lwi_dense_factor(lwi_work *work, double t)
     lwi_cod *cod = &d->s.cod;
     lwi_dense_scale(&d->s);
     lwi_cod_factor(cod, d->rank, 0);
-    if (d->rank == 0 || (cod->rank == d->rank && cod->small > SINGULAR_PIVOT)) return LW_OK;
+    if (d->rank == 0) return LW_OK;
+    if (cod->rank == d->rank) watch_pivot(d, t);
+    if (cod->rank == d->rank && cod->small > SINGULAR_PIVOT) return LW_OK;
     const int last = cod->rank < d->rank ? cod->rank : d->rank - 1;
-    return lwi_dense_row_fails(work, cod->pivot[last], t, LW_ERR_SINGULAR,
-                     "its constraints depend on those of other joints here, but not nearby: the "
-                     "mechanism is in a singular position; smallest pivot",
-                     cod->rank < d->rank ? 0 : cod->small);
+    return lwi_dense_row_fails(
+        work, cod->pivot[last], t, LW_ERR_SINGULAR,
+        "its constraints depend on those of other joints here, but not nearby: the "
+        "mechanism is in a singular position; smallest pivot",
+        cod->rank < d->rank ? 0 : cod->small);
 }
 
 // ------------------------------------------------------------------------------------------ forces
 
 // A wrench about a frame's origin on its body.
-static void add_wrench(lwi_dense_work *d, int body, const lwi_frame *f, double e, const double wrench[6])
+static void add_wrench(lwi_dense_work *d, int body, const lwi_frame *f, double e,
+                       const double wrench[6])
 {
     double *to = d->loads.wrench[body];
     double moment[3];
@@ -115,9 +160,12 @@ static void apply_forces(lwi_work *work, double t, const double *inputs)
     lwi_dense_work *d = work->data;
     const lw_model *model = work->model;
     const lwi_dense *s = &d->s;
-    const lwi_kin kin = {.R = (const double(*)[9])s->R, .r = (const double(*)[3])s->r,
-                         .v = (const double(*)[3])s->v, .w = (const double(*)[3])s->w,
-                         .q = s->q, .qd = s->qd};
+    const lwi_kin kin = {.R = (const double(*)[9])s->R,
+                         .r = (const double(*)[3])s->r,
+                         .v = (const double(*)[3])s->v,
+                         .w = (const double(*)[3])s->w,
+                         .q = s->q,
+                         .qd = s->qd};
     lwi_forces_apply(model, &kin, t, inputs, &d->loads);
     lwi_loads_to_hosts(model, &kin, &d->loads);
     for (int j = 0; j < model->njoint; j++) {
@@ -160,6 +208,25 @@ static void add_excess(const lwi_dense_work *d, double k, const double *y, doubl
     }
 }
 
+// "joint 'a', joint 'b'": those on the body and on what is merged into it, as far as they fit.
+static void list_joints(const lw_model *model, int body, char *text, size_t size)
+{
+    size_t used = 0;
+    snprintf(text, size, "no joint");
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        if (joint->merged || (model->body[joint->body1].host != body &&
+                              model->body[joint->body2].host != body))
+            continue;
+        const int n = snprintf(text + used, size - used, "%sjoint '%s'", used ? ", " : "", joint->name);
+        if (n < 0 || (size_t)n >= size - used) {
+            if (size - used > 4) memcpy(text + used, " ...", 5);
+            return;
+        }
+        used += (size_t)n;
+    }
+}
+
 // The body without inertia that moves most in W_i.
 static lw_status light_body_fails(lwi_work *work, int i, double t)
 {
@@ -172,10 +239,13 @@ static lw_status light_body_fails(lwi_work *work, int i, double t)
         if ((d->mass_excess[k] > 0 || d->inertia_excess[k] > 0) && size > most)
             most = size, worst = k;
     }
+    const int body = d->s.body[worst];
+    char held[200];
+    list_joints(work->model, body, held, sizeof held);
     return lwi_fail(&work->error, LW_ERR_SINGULAR,
                     "body '%s', t = %.9g s: it moves freely in a direction in which neither it nor "
-                    "what moves with it has inertia",
-                    work->model->body[d->s.body[worst]].name, t);
+                    "what moves with it has inertia; it is held by %s",
+                    work->model->body[body].name, t, held);
 }
 
 static double dot(int n, const double *a, const double *b)

@@ -47,15 +47,15 @@ static bool allocate(lwi_dense *s, lwi_arena *arena)
     double *rest;
     int *pivot;
 #define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
-    const bool ok =
-        GET(s->quat, model->nbody) && GET(s->r, model->nbody) && GET(s->v, model->nbody) &&
-        GET(s->w, model->nbody) && GET(s->R, model->nbody) && GET(s->q, model->nq) &&
-        GET(s->qd, model->nv) && GET(s->frame, model->njoint) && GET(s->speed, model->nv) &&
-        GET(s->quat1, model->njoint) && GET(s->quat2, model->njoint) &&
-        GET(s->sign, model->njoint) && GET(s->phi, s->m) && GET(s->rate, s->m) &&
-        GET(s->gamma, s->m) && GET(s->b, s->m) && GET(s->J, entries) && GET(s->J1, s->m) &&
-        GET(s->J2, s->m) && GET(s->len, s->m) && GET(s->weight, s->nbody) &&
-        GET(rest, lwi_cod_doubles(s->n, s->m)) && GET(pivot, s->m);
+    const bool ok = GET(s->quat, model->nbody) && GET(s->r, model->nbody) &&
+                    GET(s->v, model->nbody) && GET(s->w, model->nbody) && GET(s->R, model->nbody) &&
+                    GET(s->q, model->nq) && GET(s->qd, model->nv) && GET(s->frame, model->njoint) &&
+                    GET(s->speed, model->nv) && GET(s->quat1, model->njoint) &&
+                    GET(s->quat2, model->njoint) && GET(s->sign, model->njoint) &&
+                    GET(s->phi, s->m) && GET(s->rate, s->m) && GET(s->gamma, s->m) &&
+                    GET(s->b, s->m) && GET(s->J, entries) && GET(s->J1, s->m) && GET(s->J2, s->m) &&
+                    GET(s->len, s->m) && GET(s->weight, s->nbody) &&
+                    GET(rest, lwi_cod_doubles(s->n, s->m)) && GET(pivot, s->m);
 #undef GET
     if (ok) lwi_cod_init(&s->cod, s->n, s->m, s->J, rest, pivot);
     return ok;
@@ -212,7 +212,8 @@ void lwi_dense_place(lwi_dense *s, double t)
         const int quat = quaternion_at(joint);
         if (quat >= 0) joint_quaternion(s, j, t, s->q + joint->iq + quat);
         lwi_dense_joint_speeds(joint, &f[0], &f[1], s->q + joint->iq, s->speed + joint->iv);
-        for (int k = 0; k < joint->type->nv; k++) s->qd[joint->iv + k] = s->speed[joint->iv + k].rate;
+        for (int k = 0; k < joint->type->nv; k++)
+            s->qd[joint->iv + k] = s->speed[joint->iv + k].rate;
     }
 }
 

@@ -1,7 +1,9 @@
 // dynamics.c -- the public functions of a tree's dynamics at a given state.
 #include "formulation/aba.h"
 #include "formulation/crba.h"
+#include "formulation/eight.h"
 #include "formulation/momenta.h"
+#include "kernel/kernel.h"
 
 #include <linkwork/dynamics.h>
 
@@ -12,8 +14,11 @@ struct lw_dynamics {
     lwi_aba_node *aba;      // [nnode]
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
+    lwi_kernel *kernel, *single; // of accelerations, of momenta; NULL: the model has none
+    lwi_eight *eight; // NULL: none in lanes
+    double *rows;        // [tree nq + 3 tree nv] of eight states
     double *zero; // [inputs], [tree nv]: what NULL stands for
-    double *work; // [tree nv]
+    double *work, *out, *speeds; // [tree nv]
 };
 
 static lw_status fill(lw_dynamics *d)
@@ -24,8 +29,18 @@ static lw_status fill(lw_dynamics *d)
     d->composite = LWI_PUSH(&d->arena, lwi_inertia, model->nnode);
     d->zero = LWI_PUSH(&d->arena, double, ninput > nv ? ninput : nv);
     d->work = LWI_PUSH(&d->arena, double, nv);
-    if (!d->aba || !d->composite || !d->zero || !d->work) return LW_ERR_MEMORY;
+    d->out = LWI_PUSH(&d->arena, double, nv);
+    d->speeds = LWI_PUSH(&d->arena, double, nv);
+    if (!d->aba || !d->composite || !d->zero || !d->work || !d->out || !d->speeds) return LW_ERR_MEMORY;
     TRY(lwi_momenta_create(model, &d->arena, &d->momenta));
+    TRY(lwi_kernel_create(model, 0, &d->arena, &d->kernel));
+    d->single = d->kernel;
+    if (d->kernel && d->kernel->plan->runs)
+        TRY(lwi_kernel_create_single(model, 0, &d->arena, &d->single));
+    TRY(lwi_eight_create(model, &d->arena, &d->eight));
+    const size_t rows = (size_t)(model->tree_nq + 3 * nv);
+    d->rows = LWI_PUSH(&d->arena, double, d->eight ? rows * LWI_LANES : 0);
+    if (!d->rows) return LW_ERR_MEMORY;
     return lwi_tree_work_create(model, &d->arena, &d->tree);
 }
 
@@ -89,15 +104,88 @@ void lw_model_tree_start(const lw_model *model, double *q, double *v)
 
 // ---------------------------------------------------------------------------------------- dynamics
 
+// All efforts of a model whose forces act on joints, the caller's tau among them; NULL: none.
+static const double *joint_efforts(lw_dynamics *d, double t, const double *q, const double *v,
+                                   const double *tau, const double *inputs)
+{
+    const lw_model *model = d->model;
+    if (model->nforce == 0) return tau;
+    lwi_tree_joint_loads(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
+    for (int i = 0; i < model->tree_nv; i++)
+        d->work[i] = d->tree.effort[i] + (tau ? tau[i] : 0);
+    return d->work;
+}
+
 lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const double *v,
                               const double *tau, const double *inputs, double *vdot)
 {
     if (!d || !q || !v || !vdot) return LW_ERR_ARGUMENT;
     const lw_model *model = d->model;
+    if (d->kernel &&
+        lwi_kernel_aba(d->kernel, q, v, joint_efforts(d, t, q, v, tau, inputs), d->out)) {
+        memcpy(vdot, d->out, (size_t)model->tree_nv * sizeof *vdot);
+        return LW_OK;
+    }
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
     TRY(lwi_aba(model, &d->tree, d->aba, t, v, tau, d->work, NULL));
     memcpy(vdot, d->work, (size_t)model->tree_nv * sizeof *vdot);
     return LW_OK;
+}
+
+// Components of a block of states, one state after the other, become rows, and back.
+static void to_rows(const double *states, int n, int count, double *rows)
+{
+    for (int l = 0; l < count; l++)
+        for (int i = 0; i < n; i++) rows[i * LWI_LANES + l] = states[l * n + i];
+}
+static void from_rows(const double *rows, int n, unsigned set, double *states)
+{
+    for (int l = 0; set >> l; l++)
+        for (int i = 0; set >> l & 1u && i < n; i++) states[l * n + i] = rows[i * LWI_LANES + l];
+}
+
+// Up to eight states; returns those that are done.
+static unsigned block_in_lanes(lw_dynamics *d, int count, double t, const double *q, const double *v,
+                               const double *tau, const double *inputs, double *vdot)
+{
+    const int nq = d->model->tree_nq, nv = d->model->tree_nv;
+    double *rq = d->rows, *rv = rq + nq * LWI_LANES, *rtau = rv + nv * LWI_LANES;
+    double *out = rtau + nv * LWI_LANES, times[LWI_LANES];
+    const double *input[LWI_LANES];
+    for (int l = 0; l < LWI_LANES; l++) times[l] = t, input[l] = inputs ? inputs : d->zero;
+    to_rows(q, nq, count, rq);
+    to_rows(v, nv, count, rv);
+    if (tau) to_rows(tau, nv, count, rtau);
+    const unsigned set = (1u << count) - 1;
+    const unsigned done =
+        lwi_eight_accelerations(d->eight, times, rq, rv, tau ? rtau : NULL, input, out, set);
+    from_rows(out, nv, done, vdot);
+    return done;
+}
+
+lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const double *q,
+                                   const double *v, const double *tau, const double *inputs,
+                                   double *vdot)
+{
+    if (!d || count < 0 || (count && (!q || !v || !vdot))) return LW_ERR_ARGUMENT;
+    const int nq = d->model->tree_nq, nv = d->model->tree_nv;
+    lw_status first = LW_OK;
+    for (int i = 0; i < count; i += LWI_LANES) {
+        const int n = count - i < LWI_LANES ? count - i : LWI_LANES;
+        const double *qi = q + (size_t)i * (size_t)nq, *vi = v + (size_t)i * (size_t)nv;
+        const double *taui = tau ? tau + (size_t)i * (size_t)nv : NULL;
+        double *out = vdot + (size_t)i * (size_t)nv;
+        const unsigned done =
+            d->eight ? block_in_lanes(d, n, t, qi, vi, taui, inputs, out) : 0;
+        for (int l = 0; l < n; l++) {
+            if (done >> l & 1u) continue;
+            const lw_status status = lw_forward_dynamics(d, t, qi + l * nq, vi + l * nv,
+                                                         taui ? taui + l * nv : NULL, inputs,
+                                                         out + l * nv);
+            if (first == LW_OK) first = status;
+        }
+    }
+    return first;
 }
 
 // tau = S'F - effort: what is left for the joints when the model's own efforts are taken off.
@@ -145,9 +233,17 @@ lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const doub
 {
     if (!d || !q || !p || !v || !qdot || !pdot) return LW_ERR_ARGUMENT;
     const lw_model *model = d->model;
+    const size_t size = (size_t)model->tree_nv * sizeof *v;
+    if (d->single && lwi_kernel_momenta(d->single, q, p, d->speeds, d->out)) {
+        const double *effort = joint_efforts(d, t, q, d->speeds, tau, inputs);
+        lwi_tree_kinematics_free(model, q, d->speeds, qdot);
+        memcpy(v, d->speeds, size);
+        for (int i = 0; i < model->tree_nv; i++) pdot[i] = d->out[i] + (effort ? effort[i] : 0);
+        return LW_OK;
+    }
     lwi_tree_position(model, t, q, d->tree.link);
     TRY(lwi_momenta_speeds(model, &d->momenta, &d->tree, t, p, d->work, NULL));
-    memcpy(v, d->work, (size_t)model->tree_nv * sizeof *v);
+    memcpy(v, d->work, size);
     lwi_tree_rates(model, t, v, d->tree.link);
     lwi_tree_loads(model, &d->tree, t, v, inputs ? inputs : d->zero);
     lwi_tree_kinematics(model, d->tree.link, v, qdot);

@@ -65,14 +65,15 @@ lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_m
 
 // ------------------------------------------------------------------------------------------ memory
 
-lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,
-                          const lw_allocator *allocator, lwi_work **out, lw_error *error)
+lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *formulation,
+                                const lw_allocator *allocator, int lanes, lwi_work **out,
+                                lw_error *error)
 {
     TRY(lwi_formulation_accepts(formulation, model, error));
     lwi_work *work = lwi_allocate(allocator, sizeof *work);
     if (!work)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for formulation %s", formulation->name);
-    *work = (lwi_work){.model = model, .formulation = formulation};
+    *work = (lwi_work){.model = model, .formulation = formulation, .lanes = lanes};
     lwi_arena_init(&work->arena, allocator);
     const lw_status status = formulation->prepare(work);
     if (status != LW_OK) {
@@ -86,6 +87,12 @@ lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulat
     }
     *out = work;
     return LW_OK;
+}
+
+lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,
+                          const lw_allocator *allocator, lwi_work **work, lw_error *error)
+{
+    return lwi_work_create_lanes(model, formulation, allocator, 0, work, error);
 }
 
 void lwi_work_destroy(lwi_work *work)

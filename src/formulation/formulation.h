@@ -59,9 +59,12 @@ typedef struct lwi_work {
     const lwi_formulation *formulation;
     lwi_layout layout;
     lwi_arena arena;
+    int lanes;      ///< width of kernels: 0 the machine's, 1, 4, 8; LWI_NO_KERNEL
     void *data;     ///< the formulation's own
     lw_error error; ///< of the last failed call
 } lwi_work;
+
+enum { LWI_NO_KERNEL = -1 }; ///< the generic text only
 
 enum {
     LWI_CAN_LOOPS = 1,     ///< joints outside the spanning tree
@@ -86,10 +89,16 @@ struct lwi_formulation {
                          lw_observe level, lwi_moment *);
     /** Absolute tolerance factors [nx]: multiplies atol (1 where NULL).  At the state (t, x). */
     lw_status (*scale)(lwi_work *, double t, const double *x, double *scale);
+    /** One line about doubtful states met so far, or ""; NULL: never has doubts. */
+    void (*notice)(const lwi_work *, char *text, size_t size);
 };
 
 lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,
                           const lw_allocator *allocator, lwi_work **work, lw_error *error);
+/** The same with kernels of the given width (lwi_work.lanes). */
+lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *formulation,
+                                const lw_allocator *allocator, int lanes, lwi_work **work,
+                                lw_error *error);
 void lwi_work_destroy(lwi_work *work);
 
 #define LWI_FORMULATION_LIST(X) X(momenta) X(aba) X(dense)

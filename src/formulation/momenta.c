@@ -28,6 +28,7 @@
 #include "formulation/momenta.h"
 
 #include "formulation/formulation.h"
+#include "kernel/kernel.h"
 #include "spatial/motion.h"
 
 lw_status lwi_momenta_create(const lw_model *model, lwi_arena *arena, lwi_momenta *momenta)
@@ -249,7 +250,8 @@ void lwi_momenta_accelerations(const lw_model *model, lwi_momenta *m, lwi_tree_w
 typedef struct momenta_data {
     lwi_tree_work tree;
     lwi_momenta momenta;
-    double *v, *vdot; // [tree_nv]
+    double *v, *vdot;   // [tree_nv]
+    lwi_kernel *kernel; // NULL: the text above does all
 } momenta_data;
 
 static lw_status prepare(lwi_work *work)
@@ -262,6 +264,8 @@ static lw_status prepare(lwi_work *work)
     if (!d->v || !d->vdot) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
     TRY(lwi_momenta_create(model, &work->arena, &d->momenta));
+    if (work->lanes != LWI_NO_KERNEL)
+        TRY(lwi_kernel_create_single(model, work->lanes, &work->arena, &d->kernel));
     work->data = d;
     return lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout);
 }
@@ -296,11 +300,29 @@ static double power_of_drives(const lw_model *model, momenta_data *d)
     return power;
 }
 
+// The rates by the kernel; false when it leaves the decision to the generic text.
+static bool kernel_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                         double *xdot)
+{
+    const lw_model *model = work->model;
+    momenta_data *d = work->data;
+    double *pdot = xdot + model->tree_nq;
+    if (!lwi_kernel_momenta(d->kernel, x, x + model->tree_nq, d->v, pdot)) return false;
+    lwi_tree_joint_loads(model, &d->tree, t, x, d->v, inputs);
+    if (model->nforce > 0)
+        for (int i = 0; i < model->tree_nv; i++) pdot[i] += d->tree.effort[i];
+    lwi_tree_kinematics_free(model, x, d->v, xdot);
+    if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
+    return model->nforce == 0 ||
+           lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
+}
+
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
 {
     const lw_model *model = work->model;
     momenta_data *d = work->data;
+    if (d->kernel && kernel_rates(work, t, x, inputs, xdot)) return LW_OK;
     TRY(find_speeds(work, t, x));
     lwi_tree_rates(model, t, d->v, d->tree.link);
     lwi_tree_loads(model, &d->tree, t, d->v, inputs);

@@ -60,18 +60,42 @@ static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
     }
 }
 
+// What forces see: the arrays of the workspace.
+static lwi_kin kin_of(const lwi_tree_work *work)
+{
+    return (lwi_kin){.R = (const double(*)[9])work->body_R,
+                     .r = (const double(*)[3])work->body_r,
+                     .v = (const double(*)[3])work->body_v,
+                     .w = (const double(*)[3])work->body_w,
+                     .q = work->joint_q,
+                     .qd = work->joint_qd};
+}
+
+void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, const double *q,
+                          const double *v, const double *inputs)
+{
+    work->power = 0;
+    if (model->nforce == 0) return; // the loads stay at zero
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->joint < 0) continue;
+        const lwi_joint *joint = &model->joint[node->joint];
+        for (int i = 0; i < node->nq; i++) work->joint_q[joint->iq + i] = q[node->iq + i];
+        for (int i = 0; i < node->nv; i++) work->joint_qd[joint->iv + i] = v[node->iv + i];
+    }
+    const lwi_kin kin = kin_of(work);
+    lwi_forces_apply(model, &kin, t, inputs, &work->loads);
+    work->power = work->loads.power;
+    efforts_to_speeds(model, work);
+}
+
 void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                     const double *inputs)
 {
     work->power = 0;
     if (model->nforce == 0) return; // the loads stay at zero
     const bool at_points = (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) != 0;
-    const lwi_kin kin = {.R = (const double(*)[9])work->body_R,
-                         .r = (const double(*)[3])work->body_r,
-                         .v = (const double(*)[3])work->body_v,
-                         .w = (const double(*)[3])work->body_w,
-                         .q = work->joint_q,
-                         .qd = work->joint_qd};
+    const lwi_kin kin = kin_of(work);
     if (at_points) {
         lwi_tree_world(model, work->link, work->R, work->r);
         lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,
@@ -158,8 +182,8 @@ lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, cons
         for (int j = 0; j < node->nv; j++)
             if (!isfinite(v[node->iv + j]))
                 return lwi_fail(error, LW_ERR_NOT_FINITE,
-                                "%s '%s': %s %d is not a finite number at t = %.9g s",
-                                node_kind(model, k), node_name(model, k), what, node->column[j], t);
+                                "%s '%s': component %d of its %s is not a finite number at t = %.9g s",
+                                node_kind(model, k), node_name(model, k), node->column[j], what, t);
     }
     return LW_OK;
 }
@@ -208,6 +232,18 @@ void lwi_tree_kinematics(const lw_model *model, const lwi_link *link, const doub
 {
     for (int k = 0; k < model->nnode; k++)
         lwi_link_kinematics(model, k, &link[k], v + model->node[k].iv, qdot + model->node[k].iq);
+}
+
+void lwi_tree_kinematics_free(const lw_model *model, const double *q, const double *v,
+                              double *qdot)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->type->scalar)
+            for (int i = 0; i < node->nq; i++) qdot[node->iq + i] = v[node->iv + i];
+        else
+            node->type->kinematics(node->par, q + node->iq, v + node->iv, qdot + node->iq);
+    }
 }
 
 void lwi_tree_enter(const lw_model *model, const lwi_moment *moment, double *x, double *v)

@@ -34,6 +34,9 @@ lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree
  *  @param v  free speeds [tree_nv] */
 void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                     const double *inputs);
+/** The same where every force acts on joints and nothing is driven: needs no links. */
+void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, const double *q,
+                          const double *v, const double *inputs);
 /** Everything up to the loads: positions, rates of S and sigma, velocities, loads. */
 void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,
                        const double *v, const double *inputs);
@@ -65,6 +68,10 @@ double lwi_tree_drive_power(const lw_model *model, int k, const lwi_tree_work *w
 /** qdot [tree_nq]; after the links. */
 void lwi_tree_kinematics(const lw_model *model, const lwi_link *link, const double *v,
                          double *qdot);
+
+/** The same without links, where nothing is driven. */
+void lwi_tree_kinematics_free(const lw_model *model, const double *q, const double *v,
+                              double *qdot);
 
 /** Fills the moment up to `level`: bodies that are not merged, tree joints, reactions.
  *  After lwi_tree_evaluate at the same (t, q, v).

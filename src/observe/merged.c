@@ -1,8 +1,8 @@
 // merged.c -- massless bodies that are fixed to another one: motion and reactions.
 //
-// They move with their host.  Having no mass, each is in equilibrium: what acts on it, what its joints
-// transmit and what the merged bodies behind it pass on are balanced by the joint that holds it, so
-// the reactions follow one after the other from the outermost body inwards.
+// They move with their host.  Having no mass, each is in equilibrium: what acts on it, what its
+// joints transmit and what the merged bodies behind it pass on are balanced by the joint that holds
+// it, so the reactions follow one after the other from the outermost body inwards.
 #include "observe/observe.h"
 
 #include "spatial/motion.h"
@@ -48,8 +48,8 @@ static void frame2(const lw_model *model, int j, const lwi_moment *m, double R[9
 }
 
 // Adds k times a wrench about p to what acts on body b (about its mass centre).
-static void add_wrench(lwi_loads *loads, const lwi_moment *m, int b, double k, const double wrench[6],
-                       const double p[3])
+static void add_wrench(lwi_loads *loads, const lwi_moment *m, int b, double k,
+                       const double wrench[6], const double p[3])
 {
     double arm[3], moment[3];
     v3_sub(arm, p, m->r[b]);
@@ -132,9 +132,12 @@ void lwi_observe_merged(const lw_model *model, lw_observe level, const double *i
     if (level < LW_OBSERVE_REACTION || model->nmerged == 0) return;
 
     for (int b = 0; b < model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
-    const lwi_kin kin = {.R = (const double(*)[9])m->R, .r = (const double(*)[3])m->r,
-                         .v = (const double(*)[3])m->v, .w = (const double(*)[3])m->w_world,
-                         .q = m->q, .qd = m->qd};
+    const lwi_kin kin = {.R = (const double(*)[9])m->R,
+                         .r = (const double(*)[3])m->r,
+                         .v = (const double(*)[3])m->v,
+                         .w = (const double(*)[3])m->w_world,
+                         .q = m->q,
+                         .qd = m->qd};
     lwi_forces_apply(model, &kin, m->t, inputs, loads);
     for (int j = 0; j < model->njoint; j++)
         if (!model->joint[j].merged) add_joint(model, j, loads, m);

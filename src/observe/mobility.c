@@ -1,7 +1,7 @@
 // mobility.c -- constraint equations, their rank and the degrees of freedom of a mechanism.
 //
-// Rows and rank are those of the absolute coordinates (formulation/dense.h) in a metric without masses,
-// so bodies without mass count like the others; residuals are those of the joint library.
+// Rows and rank are those of the absolute coordinates (formulation/dense.h) in a metric without
+// masses, so bodies without mass count like the others; residuals are those of the joint library.
 #include "observe/observe.h"
 
 #include "formulation/dense.h"
@@ -17,7 +17,7 @@ typedef struct mobility {
     double *x, *basis; ///< [n], [n][n]
 } mobility;
 
-// Adds the rows of one joint to the basis, the most independent first; returns how many depend on it.
+// Adds the rows of one joint to the basis, most independent first; returns how many depend on it.
 static int span_rows(lwi_dense *s, int first, int n, double *basis, int *rank)
 {
     int left = n;
@@ -36,7 +36,8 @@ static int span_rows(lwi_dense *s, int first, int n, double *basis, int *rank)
         lwi_orthonormalize(s->n, 1, e);
         (*rank)++;
         left--;
-        memcpy(row, s->J + (size_t)(first + left) * (size_t)s->n, bytes); // the last takes its place
+        // the last one takes its place
+        memcpy(row, s->J + (size_t)(first + left) * (size_t)s->n, bytes);
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 // system.c -- energies, momenta and constraint residuals of a mechanism from one moment.
 //
-// Residuals take the closure rows of the joint library and the motion of the bodies, so they show what
-// a formulation did and not what it meant.
+// Residuals take the closure rows of the joint library and the motion of the bodies, so they show
+// what a formulation did and not what it meant.
 #include "observe/observe.h"
 
 #include "model/tree.h"
@@ -31,8 +31,9 @@ static void body_frame(const lwi_moment *m, int b, const double *R, const double
     v3_copy(f->A + 3, alpha);
 }
 
-// Moves F1 by its mount: pose (Rm, rm), twist Vm and its component derivative Am in moved axes about
-// the moved origin.  With x = R1 rm and the moved frame's own twist [u; o] = R1 Rm Vm in world axes:
+// Moves F1 by its mount: pose (Rm, rm), twist Vm and its component derivative Am in moved axes
+// about the moved origin.  With x = R1 rm and the moved frame's own twist [u; o] = R1 Rm Vm in
+// world axes:
 //   v = v1 + w1 x x + u,  a = a1 + al1 x x + w1 x (w1 x x) + 2 w1 x u + (R1 Rm Am_v + o x u)
 //   w = w1 + o,           al = al1 + w1 x o + R1 Rm Am_w
 static void move_frame(const lw_model *model, const lwi_mount *mount, double t, frame *f)
@@ -66,7 +67,8 @@ static void move_frame(const lw_model *model, const lwi_mount *mount, double t, 
 
 // Velocity of F2 relative to F1 in F2-components about F2's origin, and its component derivative:
 //   V = R2'[v2 - v1 - w1 x d; w2 - w1]
-//   A = R2'[a2 - a1 - al1 x d - w1 x (v2 - v1) - w2 x (v2 - v1 - w1 x d); al2 - al1 - w2 x (w2 - w1)]
+//   A = R2'[a2 - a1 - al1 x d - w1 x (v2 - v1) - w2 x (v2 - v1 - w1 x d);
+//           al2 - al1 - w2 x (w2 - w1)]
 static void relative_motion(const frame *f1, const frame *f2, double V[6], double A[6])
 {
     double d[3], dd[3], slip[3], c[3], a[3];
@@ -127,8 +129,15 @@ int lwi_joint_residual(const lw_model *model, int j, const lwi_moment *m, double
     body_frame(m, joint->body1, joint->R1, joint->r1, &f1);
     if (joint->mount.present) move_frame(model, &joint->mount, m->t, &f1);
     body_frame(m, joint->body2, joint->R2, joint->r2, &f2);
-    lwi_rows_in in = {.R1 = f1.R, .r1 = f1.p, .R2 = f2.R, .r2 = f2.p, .v1 = f1.V, .w1 = f1.V + 3,
-                      .v2 = f2.V, .w2 = f2.V + 3, .q = m->q + joint->iq,
+    lwi_rows_in in = {.R1 = f1.R,
+                      .r1 = f1.p,
+                      .R2 = f2.R,
+                      .r2 = f2.p,
+                      .v1 = f1.V,
+                      .w1 = f1.V + 3,
+                      .v2 = f2.V,
+                      .w2 = f2.V + 3,
+                      .q = m->q + joint->iq,
                       .length = {joint->par.length, 0, 0}};
     if (joint->length_of.index)
         lwi_function_eval(model->function, joint->length_of, m->t, in.length);
@@ -137,8 +146,7 @@ int lwi_joint_residual(const lw_model *model, int j, const lwi_moment *m, double
     if (n) joint->type->rows(&joint->par, &in, &rows);
     for (int k = 0; k < n; k++) {
         phi[k] = rows.phi[k];
-        if (phidot)
-            phidot[k] = v6_dot(rows.J1[k], f1.V) + v6_dot(rows.J2[k], f2.V) + rows.b[k];
+        if (phidot) phidot[k] = v6_dot(rows.J1[k], f1.V) + v6_dot(rows.J2[k], f2.V) + rows.b[k];
         if (phiddot)
             phiddot[k] = v6_dot(rows.J1[k], f1.A) + v6_dot(rows.J2[k], f2.A) + rows.gamma[k];
     }

@@ -1,4 +1,4 @@
-// test_dense.c -- absolute coordinates: rows against the joint library and numerical derivatives,
+// test_dense.c -- absolute coordinates: rows of mechanisms against numerical derivatives,
 // accelerations against closed forms and the articulated-body recursion, loops, redundancy, work.
 #include "formulation/tree_cases.h"
 #include "model/joint_cases.h"
@@ -8,235 +8,6 @@
 
 #define DENSE (&lwi_formulation_dense)
 #define ABA (&lwi_formulation_aba)
-
-// ------------------------------------------------------------------------- rows of one joint
-
-/** Two frames in uniformly accelerated motion. */
-typedef struct pair {
-    lwi_frame f[2];
-    double a[2][6], length[3];
-} pair;
-
-static void set_axes(lwi_frame *f) { m3_transpose(&f->axis[0][0], f->R); }
-
-static pair moved(const pair *p, double t)
-{
-    pair n = *p;
-    for (int k = 0; k < 2; k++) {
-        double x[3] = {0}, turn[9];
-        v3_axpy(x, t, p->f[k].w);
-        v3_axpy(x, 0.5 * t * t, p->a[k] + 3);
-        const double angle = v3_norm(x);
-        if (angle > 0) v3_scale(x, 1 / angle, x);
-        rot_axis(turn, x, angle);
-        m3_mul(n.f[k].R, turn, p->f[k].R);
-        set_axes(&n.f[k]);
-        v3_axpy(n.f[k].p, t, p->f[k].v);
-        v3_axpy(n.f[k].p, 0.5 * t * t, p->a[k]);
-    }
-    n.length[0] += t * p->length[1] + 0.5 * t * t * p->length[2];
-    return n;
-}
-
-// F1 anywhere in any motion, F2 at the joint's coordinates q.
-static pair random_pair(uint64_t *seed, const joint_case *c, const double *q)
-{
-    pair p = {.length = {0.8, 0.3, -0.4}};
-    double R[9], r[3] = {0.5, -0.6, 0.4};
-    random_rotation(seed, p.f[0].R);
-    random_fill(seed, 1, p.f[0].p, 3);
-    if (c->type.pose)
-        c->type.pose(&c->par, q, R, r);
-    else
-        random_rotation(seed, R);
-    m3_mul(p.f[1].R, p.f[0].R, R);
-    m3_mul_v(p.f[1].p, p.f[0].R, r);
-    v3_add(p.f[1].p, p.f[1].p, p.f[0].p);
-    for (int k = 0; k < 2; k++) {
-        set_axes(&p.f[k]);
-        random_fill(seed, 1, p.f[k].v, 3);
-        random_fill(seed, 1, p.f[k].w, 3);
-        random_fill(seed, 1, p.a[k], 6);
-    }
-    return p;
-}
-
-// Velocity and acceleration of F2 from those of F1, and V, Vdot, the velocity of F2 relative to F1 in
-// F2-components and its derivative: the inverse of
-//   V = R2'[v2 - v1 - w1 x d; w2 - w1],
-//   Vdot = R2'[a2 - a1 - al1 x d - w1 x (v2 - v1) - w2 x R2 V_v; al2 - al1 - w2 x R2 V_w]
-static void follow(pair *p, const double V[6], const double Vdot[6])
-{
-    double d[3], dd[3], v[3], w[3], c[3];
-    v3_sub(d, p->f[1].p, p->f[0].p);
-    m3_mul_v(v, p->f[1].R, V);
-    m3_mul_v(w, p->f[1].R, V + 3);
-    v3_add(p->f[1].w, p->f[0].w, w);
-    v3_cross(dd, p->f[0].w, d);
-    v3_add(dd, dd, v);
-    v3_add(p->f[1].v, p->f[0].v, dd);
-
-    m3_mul_v(p->a[1], p->f[1].R, Vdot);
-    m3_mul_v(p->a[1] + 3, p->f[1].R, Vdot + 3);
-    v6_add(p->a[1], p->a[1], p->a[0]);
-    v3_cross_add(p->a[1], p->a[0] + 3, d);
-    v3_cross_add(p->a[1], p->f[0].w, dd);
-    v3_cross_add(p->a[1], p->f[1].w, v);
-    v3_cross(c, p->f[1].w, w);
-    v3_add(p->a[1] + 3, p->a[1] + 3, c);
-}
-
-static int rows_of(const joint_case *c, const pair *p, const double *q, lwi_scalar row[6])
-{
-    const lwi_joint joint = {.type = &c->type, .par = c->par};
-    return lwi_dense_joint_rows(&joint, &p->f[0], &p->f[1], q, p->length, row);
-}
-
-static void speeds_of(const joint_case *c, const pair *p, double *q, lwi_scalar speed[6])
-{
-    const lwi_joint joint = {.type = &c->type, .par = c->par};
-    lwi_dense_joint_speeds(&joint, &p->f[0], &p->f[1], q, speed);
-}
-
-static double acceleration(const lwi_scalar *s, const pair *p)
-{
-    return v6_dot(s->J1, p->a[0]) + v6_dot(s->J2, p->a[1]) + s->bias;
-}
-
-// The motions have speeds and accelerations of order one, so the sixth derivatives stay below 1e5:
-// truncation 1e5 h^4/30, rounding eps/h and 10 eps/h^2 with h = 1e-3.
-#define FIRST_TOLERANCE 4e-9
-#define SECOND_TOLERANCE 1e-8
-
-static void check_derivatives(const char *name, int k, const double s[5], double rate, double second)
-{
-    const double h = LWT_STEP;
-    assert_near(name, k, rate, (8 * (s[3] - s[1]) - (s[4] - s[0])) / (12 * h), FIRST_TOLERANCE);
-    assert_near(name, k, second, (16 * (s[3] + s[1]) - (s[4] + s[0]) - 30 * s[2]) / (12 * h * h),
-                SECOND_TOLERANCE);
-}
-
-#define FOR_EACH_CASE(c, seed, n)                                                                  \
-    joint_case cases_[JOINT_CASES + 1];                                                            \
-    uint64_t seed = 0x9E3779B97F4A7C15ULL;                                                         \
-    joint_cases(cases_);                                                                           \
-    cases_[JOINT_CASES] = (joint_case){.name = "distance",                                         \
-                                       .type = *lwi_joint_type_of(LW_JOINT_DISTANCE),              \
-                                       .quaternion = -1};                                          \
-    for (const joint_case *c = cases_; c < cases_ + (n); c++)                                      \
-        for (int trial_ = 0; trial_ < 50; trial_++)
-
-// Rows of the standard types: rate and acceleration are the derivatives of the value along any motion,
-// on the joint and off it.
-static void rows_differentiate_themselves(void **state)
-{
-    (void)state;
-    FOR_EACH_CASE(c, seed, JOINT_CASES + 1)
-    {
-        double q[LW_JOINT_MAX_NQ] = {0}, s[5][6];
-        lwi_scalar row[6], there[6];
-        if (c->custom) continue; // the library's own rows, promised on the joint only
-        random_q(&seed, c, 1, q);
-        pair p = random_pair(&seed, c, q);
-        if (trial_ % 2) { // off the joint
-            double x[4] = {1}, turn[9], R[9];
-            random_fill(&seed, 0.1, x + 1, 3);
-            quat_matrix(turn, x);
-            memcpy(R, p.f[1].R, sizeof R);
-            m3_mul(p.f[1].R, turn, R);
-            set_axes(&p.f[1]);
-            random_fill(&seed, 0.2, x, 3);
-            v3_add(p.f[1].p, p.f[1].p, x);
-        }
-        const int n = rows_of(c, &p, q, row);
-        assert_int_equal(n, c->type.nc);
-        for (int i = 0; i < 5; i++) {
-            const pair at = moved(&p, (i - 2) * LWT_STEP);
-            rows_of(c, &at, q, there);
-            for (int k = 0; k < n; k++) s[i][k] = there[k].value;
-        }
-        for (int k = 0; k < n; k++) {
-            const double J_V = v3_dot(row[k].J1, p.f[0].v) + v3_dot(row[k].J1 + 3, p.f[0].w) +
-                               v3_dot(row[k].J2, p.f[1].v) + v3_dot(row[k].J2 + 3, p.f[1].w);
-            const double second = acceleration(&row[k], &p);
-            assert_near(c->name, k, row[k].rate, J_V + row[k].own, 1e-14);
-            const double values[5] = {s[0][k], s[1][k], s[2][k], s[3][k], s[4][k]};
-            check_derivatives(c->name, k, values, row[k].rate, second);
-        }
-    }
-}
-
-// Speeds and coordinates of the standard scalar types off the joint: the same.
-static void coordinates_differentiate_themselves(void **state)
-{
-    (void)state;
-    FOR_EACH_CASE(c, seed, JOINT_CASES)
-    {
-        double q[LW_JOINT_MAX_NQ] = {0}, near[LW_JOINT_MAX_NQ], s[6][5];
-        lwi_scalar speed[6], there[6];
-        if (c->custom || !c->type.scalar) continue;
-        random_q(&seed, c, 1, q);
-        pair p = random_pair(&seed, c, q);
-        random_fill(&seed, 1, p.f[1].p, 3);
-        memcpy(near, q, sizeof near);
-        speeds_of(c, &p, near, speed);
-        for (int i = 0; i < 5; i++) {
-            const pair at = moved(&p, (i - 2) * LWT_STEP);
-            speeds_of(c, &at, near, there);
-            for (int k = 0; k < c->type.nv; k++) s[k][i] = there[k].value;
-        }
-        for (int k = 0; k < c->type.nv; k++)
-            check_derivatives(c->name, k, s[k], speed[k].rate, acceleration(&speed[k], &p));
-    }
-}
-
-// Two routes: frames that the joint library places at coordinates q, speeds u and accelerations udot
-// satisfy the rows at all three levels, and q, u, udot are read from them.
-static void rows_and_coordinates_are_those_of_the_joint_library(void **state)
-{
-    (void)state;
-    FOR_EACH_CASE(c, seed, JOINT_CASES)
-    {
-        double q[LW_JOINT_MAX_NQ] = {0}, near[LW_JOINT_MAX_NQ], u[6], udot[6];
-        double S[6][6], Sdot[6][6], V[6] = {0}, Vdot[6] = {0};
-        lwi_scalar row[6], speed[6];
-        const int nv = c->type.nv;
-        random_q(&seed, c, 3, q); // more than half a turn either way
-        random_fill(&seed, 1, u, nv);
-        random_fill(&seed, 1, udot, nv);
-        c->type.subspace(&c->par, q, S);
-        c->type.subspace_rate(&c->par, q, u, Sdot);
-        for (int j = 0; j < nv; j++) {
-            v6_axpy(V, u[j], S[j]);
-            v6_axpy(Vdot, udot[j], S[j]);
-            v6_axpy(Vdot, u[j], Sdot[j]);
-        }
-        pair p = random_pair(&seed, c, q);
-        follow(&p, V, Vdot);
-        // positions, speeds and accelerations up to some tens, a dozen operations each
-        const double tol = 1e-13 * (1 + v3_norm(p.a[1]) + v3_norm(V) * v3_norm(V));
-        const int n = rows_of(c, &p, q, row);
-        for (int k = 0; k < n; k++) {
-            assert_near(c->name, k, row[k].value, 0, tol);
-            assert_near(c->name, k, row[k].rate, 0, tol);
-            assert_near(c->name, k, acceleration(&row[k], &p), 0, 10 * tol);
-        }
-        memcpy(near, q, sizeof near);
-        for (int k = 0; k < c->type.nq && c->quaternion < 0; k++) near[k] += 0.3;
-        speeds_of(c, &p, near, speed);
-        for (int k = 0; k < c->type.nq; k++) assert_near(c->name, k, near[k], q[k], tol);
-        for (int k = 0; k < nv; k++) {
-            assert_near(c->name, k, speed[k].rate, u[k], tol);
-            assert_near(c->name, k, acceleration(&speed[k], &p), udot[k], 10 * tol);
-            for (int j = 0; j < nv; j++) { // efforts: J2 is dual to S
-                double s[6];
-                m3_mul_v(s, p.f[1].R, S[j]);
-                m3_mul_v(s + 3, p.f[1].R, S[j] + 3);
-                assert_near(c->name, k, v6_dot(speed[k].J2, s), k == j, tol);
-            }
-        }
-    }
-}
 
 // --------------------------------------------------------------------------- rows of a mechanism
 
@@ -276,8 +47,8 @@ static void evaluate(lwi_dense *s, double t)
     lwi_dense_equations(s, t);
 }
 
-// J V + b is the derivative of phi, and gamma that of J V + b at constant V (body axes), with drives,
-// mounts, couplings and lengths that follow time.
+// J V + b is the derivative of phi, and gamma that of J V + b at constant V (body axes), with
+// drives, mounts, couplings and lengths that follow time.
 static void check_mechanism_rows(const lw_model *model, uint64_t *seed)
 {
     lwi_arena arena;
@@ -342,10 +113,17 @@ static lw_model *mechanism(int kind)
     lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
     lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, 0.3, 0.4);
     const lw_signal swing = lwt_function(
-        b, &(lw_function_desc){.type = LW_FUNCTION_SINE, .offset = -0.1, .amplitude = -0.1, .omega = 3,
+        b, &(lw_function_desc){.type = LW_FUNCTION_SINE,
+                               .offset = -0.1,
+                               .amplitude = -0.1,
+                               .omega = 3,
                                .phase = -1.5707963267948966}); // -0.1 (1 - cos 3t): at rest first
-    lw_joint_desc last = {.name = "j4", .type = LW_JOINT_REVOLUTE, .body1 = C, .at = {1.3, -0.2, 0},
-                          .axis = {0, 0, 1}, .cut = LW_CUT_PREFER};
+    lw_joint_desc last = {.name = "j4",
+                          .type = LW_JOINT_REVOLUTE,
+                          .body1 = C,
+                          .at = {1.3, -0.2, 0},
+                          .axis = {0, 0, 1},
+                          .cut = LW_CUT_PREFER};
     if (kind == SPATIAL) last.type = LW_JOINT_CYLINDRICAL;
     if (kind == DRIVEN_LOOP) last.coordinate[0].motion = swing;
     if (kind == MOUNTED_LOOP) {
@@ -360,28 +138,40 @@ static lw_model *mechanism(int kind)
         const double polynomial[] = {0, 0.5, 0.4, 0.2};
         lw_error error;
         const lw_joint j3 = lwt_joint(b, LW_JOINT_UNIVERSAL, "j3", B, C, 1.4, 0.6);
-        lwt_ok(lw_builder_add_coupling(b, &(lw_coupling_desc){.joint = {1}, .of = {0},
-                                                              .polynomial = polynomial,
-                                                              .npolynomial = 4}, &error), &error);
-        lwt_ok(lw_builder_add_coupling(b, &(lw_coupling_desc){.joint = j3, .coordinate = 1, .of = j3,
-                                                              .polynomial = polynomial,
-                                                              .npolynomial = 3}, &error), &error);
+        lwt_ok(lw_builder_add_coupling(
+                   b,
+                   &(lw_coupling_desc){
+                       .joint = {1}, .of = {0}, .polynomial = polynomial, .npolynomial = 4},
+                   &error),
+               &error);
+        lwt_ok(lw_builder_add_coupling(b,
+                                       &(lw_coupling_desc){.joint = j3,
+                                                           .coordinate = 1,
+                                                           .of = j3,
+                                                           .polynomial = polynomial,
+                                                           .npolynomial = 3},
+                                       &error),
+               &error);
         return lwt_model(b);
     }
     if (kind == LENGTH) {
         const lw_signal terms[2] = {
             swing, lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT,
                                                        .value = hypot(1.1, 0.2)})};
-        const lw_signal length =
-            lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_SUM, .terms = terms, .nterm = 2});
+        const lw_signal length = lwt_function(
+            b, &(lw_function_desc){.type = LW_FUNCTION_SUM, .terms = terms, .nterm = 2});
         // B swings on A; C's upper point keeps a distance from B's inner end
-        lwt_add(b, &(lw_joint_desc){.name = "j3", .type = LW_JOINT_DISTANCE, .body1 = B, .body2 = C,
+        lwt_add(b, &(lw_joint_desc){.name = "j3",
+                                    .type = LW_JOINT_DISTANCE,
+                                    .body1 = B,
+                                    .body2 = C,
                                     .placement = LW_PLACED_FRAMES,
                                     .frame1 = {.position = {-0.5 * hypot(1.1, 0.2), 0, 0}},
                                     .frame2 = {.position = {0.5 * hypot(0.1, 0.8), 0, 0}},
                                     .length_of = length});
     } else {
-        lwt_joint(b, kind == SPATIAL ? LW_JOINT_SPHERICAL : LW_JOINT_REVOLUTE, "j3", B, C, 1.4, 0.6);
+        lwt_joint(b, kind == SPATIAL ? LW_JOINT_SPHERICAL : LW_JOINT_REVOLUTE, "j3", B, C, 1.4,
+                  0.6);
     }
     lwt_add(b, &last);
     return lwt_model(b);
@@ -402,8 +192,9 @@ static void rows_of_mechanisms_differentiate_phi(void **state)
 // -------------------------------------------------------------------- against the recursion
 
 // On random trees of every joint type, reversed, floating, driven, mounted, merged, with forces:
-// accelerations, coordinates, reactions and power are those of the articulated-body recursion, which
-// shares no code with this formulation above the vectors, the forces and the functions of time.
+// accelerations, coordinates, reactions and power are those of the articulated-body recursion,
+// which shares no code with this formulation above the vectors, the forces and the functions of
+// time.
 static void trees_agree_with_the_articulated_body_recursion(void **state)
 {
     (void)state;
@@ -501,8 +292,11 @@ static void free_top_precesses(void **state)
 {
     (void)state;
     lw_builder *b = lwt_builder();
-    lwt_body(b, &(lw_body_desc){.name = "top", .mass = 1.5, .inertia = {0.2, 0.2, 0.3, 0, 0, 0},
-                                .has_velocity = 1, .velocity = {1, 2, 0},
+    lwt_body(b, &(lw_body_desc){.name = "top",
+                                .mass = 1.5,
+                                .inertia = {0.2, 0.2, 0.3, 0, 0, 0},
+                                .has_velocity = 1,
+                                .velocity = {1, 2, 0},
                                 .angular_velocity = {0.5, 0, 4}});
     lw_model *model = lwt_model(b);
     lwi_work *work = lwt_work(model, DENSE);
@@ -527,7 +321,8 @@ static void free_top_precesses(void **state)
     lw_model_destroy(model);
 }
 
-// Two geared wheels, q2 = P(q1), a torque on the first: (I1 + P'^2 I2) qdd1 = tau - P' P'' I2 qd1^2.
+// Two geared wheels, q2 = P(q1), a torque on the first: (I1 + P'^2 I2) qdd1 = tau - P' P'' I2
+// qd1^2.
 static void gear_has_its_closed_form(void **state)
 {
     (void)state;
@@ -538,18 +333,26 @@ static void gear_has_its_closed_form(void **state)
         lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT, .value = tau});
     for (int i = 0; i < 2; i++) {
         const lw_body wheel =
-            lwt_body(b, &(lw_body_desc){.mass = 1, .inertia = {inertia[i], inertia[i], inertia[i], 0, 0, 0},
+            lwt_body(b, &(lw_body_desc){.mass = 1,
+                                        .inertia = {inertia[i], inertia[i], inertia[i], 0, 0, 0},
                                         .pose.position = {i, 0, 0}});
-        lw_joint_desc j = {.type = LW_JOINT_REVOLUTE, .body2 = wheel, .at = {i, 0, 0},
-                           .axis = {0, 0, 1}, .has_q = 1, .has_qd = 1};
+        lw_joint_desc j = {.type = LW_JOINT_REVOLUTE,
+                           .body2 = wheel,
+                           .at = {i, 0, 0},
+                           .axis = {0, 0, 1},
+                           .has_q = 1,
+                           .has_qd = 1};
         j.q[0] = i ? 0.2 - 1.5 * 0.6 + 0.3 * 0.36 + 0.1 * 0.216 : 0.6;
         j.qd[0] = i ? (-1.5 + 0.6 * 0.6 + 0.3 * 0.36) * qd : qd;
         if (i == 0) j.coordinate[0].force = torque;
         lwt_add(b, &j);
     }
-    lwt_ok(lw_builder_add_coupling(b, &(lw_coupling_desc){.joint = {1}, .of = {0},
-                                                          .polynomial = polynomial, .npolynomial = 4},
-                                   &error), &error);
+    lwt_ok(lw_builder_add_coupling(
+               b,
+               &(lw_coupling_desc){
+                   .joint = {1}, .of = {0}, .polynomial = polynomial, .npolynomial = 4},
+               &error),
+           &error);
     lw_model *model = lwt_model(b);
     lwi_work *work = lwt_work(model, DENSE);
     lwi_arena arena;
@@ -605,8 +408,9 @@ static void run_end(run *r)
     lw_model_destroy(r->model);
 }
 
-// E - Wnc stays with drives, mounts, lengths, couplings, springs and dampers on joints that close loops;
-// positions and velocities leave the constraints with the integration error only: order four.
+// E - Wnc stays with drives, mounts, lengths, couplings, springs and dampers on joints that close
+// loops; positions and velocities leave the constraints with the integration error only: order
+// four.
 static void loops_keep_energy_and_closure(void **state)
 {
     (void)state;
@@ -617,7 +421,8 @@ static void loops_keep_energy_and_closure(void **state)
             lwi_system first, last;
             lwi_observe_system(r.model, LW_OBSERVE_ENERGY, &r.start, &first);
             lwi_observe_system(r.model, LW_OBSERVE_REACTION, &r.now, &last);
-            error[fine] = last.kinetic + last.potential - r.now.work - first.kinetic - first.potential;
+            error[fine] =
+                last.kinetic + last.potential - r.now.work - first.kinetic - first.potential;
             closure[fine] = fmax(last.residual[0], last.residual[1]);
             assert_true(last.kinetic > 1e-3);
             assert_true(last.residual[2] < 1e-10); // J a + gamma = 0 is solved, not integrated
@@ -632,8 +437,8 @@ static void loops_keep_energy_and_closure(void **state)
     }
 }
 
-// Newton's and Euler's equations of every body close from what is observed (the two points of a joint
-// are as far apart as positions have drifted: fine steps).
+// Newton's and Euler's equations of every body close from what is observed (the two points of a
+// joint are as far apart as positions have drifted: fine steps).
 static void bodies_are_balanced_in_loops(void **state)
 {
     (void)state;
@@ -645,8 +450,8 @@ static void bodies_are_balanced_in_loops(void **state)
     }
 }
 
-// The same four-bar with and without redundant rows moves alike; redundancy is told of the joints whose
-// reactions it leaves open, and in-plane forces, which are determined, agree.
+// The same four-bar with and without redundant rows moves alike; redundancy is told of the joints
+// whose reactions it leaves open, and in-plane forces, which are determined, agree.
 static void redundant_twin_moves_alike(void **state)
 {
     (void)state;
@@ -776,7 +581,8 @@ static void singular_start_is_refused(void **state)
 
 // ----------------------------------------------------------------------------------- enter
 
-// Velocities off the constraints by round-off are moved onto them, larger errors name the joint.
+// Velocities off the constraints by a file's last digits are moved onto them, larger errors name the
+// joint.
 static void velocities_are_made_consistent_or_refused(void **state)
 {
     (void)state;
@@ -791,7 +597,7 @@ static void velocities_are_made_consistent_or_refused(void **state)
     assert_true(system.residual[1] < 1e-14);
     for (int i = 0; i < r.work->layout.nx; i++) assert_near("x", i, y[i], r.x[i], 1e-8);
 
-    m.v[2][0] += 1e-5;
+    m.v[2][0] += 1e-4;
     assert_int_equal(DENSE->enter(r.work, &m, y), LW_ERR_MODEL);
     assert_non_null(strstr(r.work->error.text, "joint 'j"));
     free(y);
@@ -819,8 +625,8 @@ static void rates_depend_on_the_state_alone(void **state)
 
 // ------------------------------------------------------------------------------- light bodies
 
-// Two point masses on massless rods, as a planar double pendulum: masses without inertia, and the second
-// time over a body that has no mass at all.  Against the textbook equations
+// Two point masses on massless rods, as a planar double pendulum: masses without inertia, and the
+// second time over a body that has no mass at all.  Against the textbook equations
 //   (m1 + m2) l1 qdd1 + m2 l2 cos(d) qdd2 = m2 l2 sin(d) w2^2 - (m1 + m2) g sin a1
 //   l1 cos(d) qdd1 + l2 qdd2 = -l1 sin(d) w1^2 - g sin a2,   d = a2 - a1
 static void bodies_without_inertia_are_solved(void **state)
@@ -833,9 +639,11 @@ static void bodies_without_inertia_are_solved(void **state)
         const double v1[2] = {l1 * cos(a1) * w1, l1 * sin(a1) * w1};
         const double v2[2] = {v1[0] + l2 * cos(a2) * w2, v1[1] + l2 * sin(a2) * w2};
         lw_builder *b = lwt_builder();
-        lw_body inner = lwt_body(b, &(lw_body_desc){.name = "one", .mass = m1,
+        lw_body inner = lwt_body(b, &(lw_body_desc){.name = "one",
+                                                    .mass = m1,
                                                     .pose.position = {p1[0], p1[1], 0},
-                                                    .has_velocity = 1, .velocity = {v1[0], v1[1], 0},
+                                                    .has_velocity = 1,
+                                                    .velocity = {v1[0], v1[1], 0},
                                                     .angular_velocity = {0, 0, w1}});
         lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, inner, 0, 0);
         if (massless) { // carries the second mass at the end of a fixed joint that is not merged
@@ -847,16 +655,20 @@ static void bodies_without_inertia_are_solved(void **state)
             lwt_joint(b, LW_JOINT_REVOLUTE, "j2", inner, mid, p1[0], p1[1]);
             inner = mid;
         }
-        const lw_body outer = lwt_body(b, &(lw_body_desc){.name = "two", .mass = m2,
+        const lw_body outer = lwt_body(b, &(lw_body_desc){.name = "two",
+                                                          .mass = m2,
                                                           .pose.position = {p2[0], p2[1], 0},
                                                           .has_velocity = 1,
                                                           .velocity = {v2[0], v2[1], 0},
                                                           .angular_velocity = {0, 0, w2}});
         if (massless) // a mount, though it stands still: the bodies are not merged
-            lwt_add(b, &(lw_joint_desc){.name = "j3", .type = LW_JOINT_FIXED, .body1 = inner,
-                                        .body2 = outer, .at = {p2[0], p2[1], 0},
-                                        .mount_turn = lwt_function(b, &(lw_function_desc){
-                                            .type = LW_FUNCTION_CONSTANT})});
+            lwt_add(b, &(lw_joint_desc){.name = "j3",
+                                        .type = LW_JOINT_FIXED,
+                                        .body1 = inner,
+                                        .body2 = outer,
+                                        .at = {p2[0], p2[1], 0},
+                                        .mount_turn = lwt_function(
+                                            b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT})});
         else
             lwt_joint(b, LW_JOINT_REVOLUTE, "j2", inner, outer, p1[0], p1[1]);
         lw_model *model = lwt_model(b);
@@ -873,14 +685,15 @@ static void bodies_without_inertia_are_solved(void **state)
         const double A = (m1 + m2) * l1, B = m2 * l2 * cos(d), C = l1 * cos(d), D = l2;
         const double e = m2 * l2 * sin(d) * w2 * w2 - (m1 + m2) * g * sin(a1);
         const double f = -l1 * sin(d) * w1 * w1 - g * sin(a2);
-        const double qdd1 = (e * D - B * f) / (A * D - B * C), qdd2 = (A * f - C * e) / (A * D - B * C);
+        const double qdd1 = (e * D - B * f) / (A * D - B * C),
+                     qdd2 = (A * f - C * e) / (A * D - B * C);
         const int last = outer.index;
         assert_near("one", 0, m.a[1][0], l1 * (cos(a1) * qdd1 - sin(a1) * w1 * w1), 1e-12);
         assert_near("one", 1, m.a[1][1], l1 * (sin(a1) * qdd1 + cos(a1) * w1 * w1), 1e-12);
-        assert_near("two", 0, m.a[last][0],
-                    m.a[1][0] + l2 * (cos(a2) * qdd2 - sin(a2) * w2 * w2), 1e-12);
-        assert_near("two", 1, m.a[last][1],
-                    m.a[1][1] + l2 * (sin(a2) * qdd2 + cos(a2) * w2 * w2), 1e-12);
+        assert_near("two", 0, m.a[last][0], m.a[1][0] + l2 * (cos(a2) * qdd2 - sin(a2) * w2 * w2),
+                    1e-12);
+        assert_near("two", 1, m.a[last][1], m.a[1][1] + l2 * (sin(a2) * qdd2 + cos(a2) * w2 * w2),
+                    1e-12);
         assert_near("balance", massless, lwt_imbalance(model, NULL, &m), 0, 1e-11);
         free(x);
         lwi_work_destroy(work);
@@ -911,6 +724,7 @@ static void free_massless_body_is_refused(void **state)
     lwt_ok(DENSE->enter(work, &m, x), &work->error);
     assert_int_equal(DENSE->rates(work, 0, x, NULL, xdot), LW_ERR_SINGULAR);
     assert_non_null(strstr(work->error.text, "body 'link'"));
+    assert_non_null(strstr(work->error.text, "held by joint 'j2', joint 'j3'"));
     free(x);
     free(xdot);
     lwi_work_destroy(work);
@@ -921,9 +735,6 @@ static void free_massless_body_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_differentiate_themselves),
-        cmocka_unit_test(coordinates_differentiate_themselves),
-        cmocka_unit_test(rows_and_coordinates_are_those_of_the_joint_library),
         cmocka_unit_test(rows_of_mechanisms_differentiate_phi),
         cmocka_unit_test(trees_agree_with_the_articulated_body_recursion),
         cmocka_unit_test(pendulum_has_its_closed_form),

@@ -365,14 +365,13 @@ static void rates_read_no_accelerations_of_drives(void **state)
         begin(&s, seed, 8, LWT_ALL & ~(unsigned)LWT_FORCES);
         lwi_tree_work tree;
         lwi_momenta m;
-        double *v = array(&s, s.nv), *qdot = array(&s, s.nq), *pdot = array(&s, s.nv);
-        double *own = array(&s, s.nv);
-        ok(lw_momenta_rates(s.dynamics, s.t, s.q, s.p, NULL, NULL, v, qdot, pdot), seed, "rates");
+        double *v = array(&s, s.nv), *own = array(&s, s.nv), *pdot = array(&s, s.nv);
         ok(lwi_tree_work_create(s.model, &s.arena, &tree), seed, "lwi_tree_work_create");
         ok(lwi_momenta_create(s.model, &s.arena, &m), seed, "lwi_momenta_create");
         lwi_tree_position(s.model, s.t, s.q, tree.link);
         ok(lwi_momenta_speeds(s.model, &m, &tree, s.t, s.p, v, NULL), seed, "speeds");
         lwi_tree_rates(s.model, s.t, v, tree.link);
+        lwi_momenta_rates(s.model, &m, &tree, NULL, pdot);
         for (int k = 0; k < s.model->nnode; k++) {
             for (int i = 0; i < 6; i++) tree.link[k].sigma_dot[i] = NAN;
             for (int i = 0; i < LW_JOINT_MAX_NV; i++) tree.link[k].drive[i][2] = NAN;

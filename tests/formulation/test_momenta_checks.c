@@ -745,7 +745,8 @@ static void steps_converge_with_order_four(void **state)
     hanging_chain(&m, 5);
     const double coarse = energy_error(&m, form[0], 5, 0.005);
     const double fine = energy_error(&m, form[0], 5, 0.0025);
-    assert_true(fabs(coarse - 0.51) <= 0.005 && fabs(fine - 2.8e-2) <= 0.05e-2);
+    // chaotic: 1e-15 rad at the start move them from 0.513 to 0.515 and from 2.7e-2 to 3.4e-2
+    assert_true(fabs(coarse - 0.51) <= 0.01 && fabs(fine - 2.8e-2) <= 0.8e-2);
     end(&m);
 }
 

@@ -1,0 +1,203 @@
+// eight.c -- eight states of one model by its kernel: rows in, rows out.
+//
+// Forces on joints and rates of quaternions come from the generic text, lane by lane, as in aba.c
+// and momenta.c (kernel_rates), whose order of operations is kept.
+#include "formulation/eight.h"
+
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+struct lwi_eight {
+    const lw_model *model;
+    const lwi_plan *plan;
+    const lwi_kernels *text;
+    lwi_k_state state;                             // of eight
+    lwi_tree_work tree;                            // loads, where there are forces
+    double *q, *v, *qdot;                          // of one lane
+    double (*tau)[LWI_LANES], (*speed)[LWI_LANES]; // [tree_nv]
+    bool quaternions;                              // some coordinates' rates are not speeds
+};
+
+#define ROW(rows, i) ((rows) + (size_t)(i)*LWI_LANES)
+static void copy_row(double *to, const double *from)
+{
+    memcpy(to, from, sizeof(lwi_lanes));
+}
+
+lw_status lwi_eight_create(const lw_model *model, lwi_arena *arena, lwi_eight **out)
+{
+    lwi_kernel *kernel;
+    *out = NULL;
+    TRY(lwi_kernel_create(model, 0, arena, &kernel));
+    if (!kernel || kernel->plan->runs) return LW_OK;
+    lwi_eight *s = LWI_PUSH(arena, lwi_eight, 1);
+    if (!s) return LW_ERR_MEMORY;
+    *s = (lwi_eight){.model = model, .plan = kernel->plan, .text = kernel->text};
+    TRY(lwi_k_state_create(s->plan, true, arena, &s->state));
+    if (model->nforce) TRY(lwi_tree_work_create(model, arena, &s->tree));
+    s->q = LWI_PUSH(arena, double, model->tree_nq);
+    s->qdot = LWI_PUSH(arena, double, model->tree_nq);
+    s->v = LWI_PUSH(arena, double, model->tree_nv);
+    s->tau = lwi_arena_push(arena, (size_t)model->tree_nv, sizeof *s->tau);
+    s->speed = lwi_arena_push(arena, (size_t)model->tree_nv, sizeof *s->speed);
+    if (!s->q || !s->qdot || !s->v || !s->tau || !s->speed) return LW_ERR_MEMORY;
+    for (int k = 0; k < model->nnode; k++)
+        if (!model->node[k].type->scalar) s->quaternions = true;
+    *out = s;
+    return LW_OK;
+}
+
+// --------------------------------------------------------------------------------- gather, scatter
+
+// tau NULL: what stands there stays; it is zero where there are no forces.
+static void gather(const lwi_eight *s, const double *q, const double *v, const double *tau)
+{
+    const lwi_plan *plan = s->plan;
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        if (step->slot < plan->first_ball) {
+            lwi_k_joint *joint = &s->state.joint[step->slot];
+            copy_row(joint->q, ROW(q, step->iq));
+            copy_row(joint->v, ROW(v, step->iv));
+            if (tau) copy_row(joint->tau, ROW(tau, step->iv));
+            continue;
+        }
+        lwi_k_ball_joint *joint = &s->state.ball_joint[step->slot - plan->first_ball];
+        const int n = step->kind == LWI_K_BALL ? 3 : 6;
+        for (int k = 0; k < 4; k++) copy_row(joint->q[k], ROW(q, step->iq + k));
+        for (int k = 0; k < n; k++) {
+            copy_row(joint->v[6 - n + k], ROW(v, step->iv + k));
+            if (tau) copy_row(joint->tau[6 - n + k], ROW(tau, step->iv + k));
+        }
+    }
+}
+
+// A row out, with the sign of the joint; `zero` stays zero in the lanes where it is finite.
+static void put_row(double *row, double sign, const double *from, double *zero)
+{
+    for (int k = 0; k < LWI_LANES; k++) {
+        row[k] = sign * from[k];
+        zero[k] += 0 * row[k];
+    }
+}
+
+typedef enum what { VDOT, PDOT } what;
+
+// Returns the lanes in which all are finite.
+static unsigned scatter(const lwi_eight *s, what w, double *rows)
+{
+    const lwi_plan *plan = s->plan;
+    lwi_lanes zero = {0};
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const int slot = step->slot;
+        if (slot < plan->first_ball) {
+            const double sign = plan->screw[slot / LWI_LANES].sign[slot % LWI_LANES];
+            put_row(ROW(rows, step->iv), sign,
+                    w == VDOT ? s->state.motion[slot].vdot : s->state.momentum[slot].pdot[0], zero);
+            continue;
+        }
+        const int n = step->kind == LWI_K_BALL ? 3 : 6;
+        const lwi_lanes *from = w == VDOT ? s->state.ball_pivot[slot - plan->first_ball].vdot
+                                          : s->state.momentum[slot].pdot;
+        for (int j = 0; j < n; j++) put_row(ROW(rows, step->iv + j), 1, from[6 - n + j], zero);
+    }
+    unsigned finite = 0;
+    for (int k = 0; k < LWI_LANES; k++) finite |= (unsigned)(zero[k] == 0) << k;
+    return finite;
+}
+
+static void take_lane(const lwi_eight *s, const double *q, const double *v, int l)
+{
+    for (int i = 0; i < s->model->tree_nq; i++) s->q[i] = ROW(q, i)[l];
+    for (int i = 0; i < s->model->tree_nv; i++) s->v[i] = ROW(v, i)[l];
+}
+
+// Rates of coordinates: speeds, but for quaternions.
+static void kinematics(const lwi_eight *s, const double *q, const double *v, double *qdot,
+                       unsigned set)
+{
+    const lw_model *model = s->model;
+    if (!s->quaternions) {
+        memcpy(qdot, v, (size_t)model->tree_nq * sizeof(lwi_lanes));
+        return;
+    }
+    for (int l = 0; set >> l; l++) {
+        if (!(set >> l & 1u)) continue;
+        take_lane(s, q, v, l);
+        lwi_tree_kinematics_free(model, s->q, s->v, s->qdot);
+        for (int i = 0; i < model->tree_nq; i++) ROW(qdot, i)[l] = s->qdot[i];
+    }
+}
+
+// Efforts of the model's forces into s->tau, their power into a row (may be NULL).
+static void loads(lwi_eight *s, const double *t, const double *q, const double *v,
+                  const double *const *inputs, double *power, unsigned set)
+{
+    const lw_model *model = s->model;
+    if (model->nforce == 0 && power) memset(power, 0, sizeof(lwi_lanes));
+    for (int l = 0; model->nforce > 0 && set >> l; l++) {
+        if (!(set >> l & 1u)) continue;
+        take_lane(s, q, v, l);
+        lwi_tree_joint_loads(model, &s->tree, t[l], s->q, s->v, inputs[l]);
+        for (int i = 0; i < model->tree_nv; i++) s->tau[i][l] = s->tree.effort[i];
+        if (power) power[l] = s->tree.power;
+    }
+}
+
+// ------------------------------------------------------------------------------------ formulations
+
+unsigned lwi_eight_accelerations(lwi_eight *s, const double *t, const double *q, const double *v,
+                                 const double *tau, const double *const *inputs, double *vdot,
+                                 unsigned set)
+{
+    const lw_model *model = s->model;
+    loads(s, t, q, v, inputs, NULL, set);
+    if (!tau) {
+        gather(s, q, v, s->tau[0]);
+    } else if (model->nforce == 0) {
+        gather(s, q, v, tau);
+    } else {
+        for (int i = 0; i < model->tree_nv; i++)
+            for (int l = 0; l < LWI_LANES; l++) s->tau[i][l] += ROW(tau, i)[l];
+        gather(s, q, v, s->tau[0]);
+    }
+    const unsigned doubt = s->text->aba_batch(s->plan, &s->state);
+    return set & ~doubt & scatter(s, VDOT, vdot);
+}
+
+unsigned lwi_eight_aba(lwi_eight *s, const double *t, const double *x, const double *const *inputs,
+                       double *xdot, unsigned set)
+{
+    const lw_model *model = s->model;
+    const double *v = ROW(x, model->tree_nq);
+    double *vdot = ROW(xdot, model->tree_nq);
+    loads(s, t, x, v, inputs, model->carries_work ? ROW(vdot, model->tree_nv) : NULL, set);
+    gather(s, x, v, s->tau[0]);
+    const unsigned doubt = s->text->aba_batch(s->plan, &s->state);
+    kinematics(s, x, v, xdot, set);
+    return set & ~doubt & scatter(s, VDOT, vdot);
+}
+
+unsigned lwi_eight_momenta(lwi_eight *s, const double *t, const double *x,
+                           const double *const *inputs, double *xdot, unsigned set)
+{
+    const lw_model *model = s->model;
+    double *pdot = ROW(xdot, model->tree_nq), *v = s->speed[0];
+    gather(s, x, ROW(x, model->tree_nq), NULL);
+    const unsigned doubt = s->text->momenta_batch(s->plan, &s->state);
+    set &= ~doubt & scatter(s, VDOT, v) & scatter(s, PDOT, pdot);
+    loads(s, t, x, v, inputs, model->carries_work ? ROW(pdot, model->tree_nv) : NULL, set);
+    kinematics(s, x, v, xdot, set);
+    if (model->nforce == 0) return set;
+    lwi_lanes zero = {0};
+    for (int i = 0; i < model->tree_nv; i++)
+        for (int l = 0; l < LWI_LANES; l++) {
+            ROW(pdot, i)[l] += s->tau[i][l];
+            zero[l] += 0 * ROW(pdot, i)[l];
+        }
+    for (int l = 0; l < LWI_LANES; l++)
+        if (zero[l] != 0) set &= ~(1u << l);
+    return set;
+}

@@ -1,0 +1,29 @@
+// eight.h -- rates of aba and momenta for eight states of one model side by side, by its kernel.
+//
+// A row is one component in all lanes: component i of lane l stands at [i * LWI_LANES + l]. Results
+// are those of the formulation alone, bit for bit.  Lanes about which the kernel is in doubt, or
+// whose numbers are not finite, are left to the generic text.
+#ifndef LWI_EIGHT_H
+#define LWI_EIGHT_H
+
+#include "formulation/tree_state.h"
+
+typedef struct lwi_eight lwi_eight; ///< one thread
+
+/** @param eight  out; NULL where the model has no kernel, or one whose single states go in runs of
+ * a chain: another order of operations, other bits
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_eight_create(const lw_model *model, lwi_arena *arena, lwi_eight **eight);
+
+/** Rates of the states x = (q, u, [work]) or (q, p, [work]) of the lanes in the set.
+ *  @param inputs  [lane]      @return the lanes that are done; rates of the others are void */
+unsigned lwi_eight_aba(lwi_eight *eight, const double *t, const double *x,
+                       const double *const *inputs, double *xdot, unsigned set);
+unsigned lwi_eight_momenta(lwi_eight *eight, const double *t, const double *x,
+                           const double *const *inputs, double *xdot, unsigned set);
+/** Accelerations vdot from rows q, v and efforts tau (may be NULL) beside the model's own. */
+unsigned lwi_eight_accelerations(lwi_eight *eight, const double *t, const double *q,
+                                 const double *v, const double *tau, const double *const *inputs,
+                                 double *vdot, unsigned set);
+
+#endif

@@ -1,0 +1,161 @@
+// kernel.c -- choice of the kernels, and the way in and out of their blocks.
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- choice
+
+extern const lwi_kernels lwi_kernels_scalar;
+#if LWI_X86_KERNELS
+extern const lwi_kernels lwi_kernels_fma, lwi_kernels_avx2, lwi_kernels_avx512;
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq");
+}
+#endif
+
+const lwi_kernels *lwi_kernels_of(int width)
+{
+#if LWI_X86_KERNELS
+    if ((width == 0 || width == 8) && has_avx512()) return &lwi_kernels_avx512;
+    if ((width == 0 || width == 4) && has_avx2()) return &lwi_kernels_avx2;
+    if (width == 1 && has_avx2()) return &lwi_kernels_fma;
+#endif
+    return width == 0 || width == 1 ? &lwi_kernels_scalar : NULL;
+}
+
+static lw_status create(int width, const lwi_plan *plan, lwi_arena *arena, lwi_kernel **out)
+{
+    const lwi_kernels *text = lwi_kernels_of(width);
+    *out = NULL;
+    if (!text || !plan) return LW_OK;
+    lwi_kernel *kernel = LWI_PUSH(arena, lwi_kernel, 1);
+    if (!kernel) return LW_ERR_MEMORY;
+    kernel->text = text;
+    kernel->plan = plan;
+    TRY(lwi_k_state_create(plan, false, arena, &kernel->state));
+    *out = kernel;
+    return LW_OK;
+}
+
+lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena, lwi_kernel **kernel)
+{
+    lwi_plan *plan;
+    TRY(lwi_plan_create(model, arena, &plan));
+    return create(width, plan, arena, kernel);
+}
+
+lw_status lwi_kernel_create_single(const lw_model *model, int width, lwi_arena *arena,
+                                   lwi_kernel **kernel)
+{
+    lwi_plan *plan;
+    TRY(lwi_plan_create_single(model, arena, &plan));
+    return create(width, plan, arena, kernel);
+}
+
+// ------------------------------------------------------------------------------ gather and scatter
+
+// Blocks of a straight tree are the arrays themselves, eight at a time.
+static void gather_straight(const lwi_kernel *kernel, const double *q, const double *v,
+                            const double *tau)
+{
+    for (int i = 0, left = kernel->plan->nstep; left > 0; i++, left -= LWI_LANES) {
+        lwi_k_joint *joint = &kernel->state.joint[i];
+        const size_t size = (size_t)(left < LWI_LANES ? left : LWI_LANES) * sizeof *q;
+        memcpy(joint->q, q + LWI_LANES * i, size);
+        memcpy(joint->v, v + LWI_LANES * i, size);
+        if (tau)
+            memcpy(joint->tau, tau + LWI_LANES * i, size);
+        else
+            memset(joint->tau, 0, size);
+    }
+}
+
+static void gather_ball(lwi_k_ball_joint *joint, int l, const lwi_k_step *step, const double *q,
+                        const double *v, const double *tau)
+{
+    const int n = step->kind == LWI_K_BALL ? 3 : 6;
+    for (int i = 0; i < 4; i++) joint->q[i][l] = q[step->iq + i];
+    for (int i = 0; i < n; i++) {
+        joint->v[6 - n + i][l] = v[step->iv + i];
+        joint->tau[6 - n + i][l] = tau ? tau[step->iv + i] : 0;
+    }
+}
+
+static void gather(const lwi_kernel *kernel, const double *q, const double *v, const double *tau)
+{
+    const lwi_plan *plan = kernel->plan;
+    if (plan->straight) {
+        gather_straight(kernel, q, v, tau);
+        return;
+    }
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const int block = step->slot / LWI_LANES, l = step->slot % LWI_LANES;
+        if (step->slot >= plan->first_ball) {
+            gather_ball(&kernel->state.ball_joint[block - plan->nscrew], l, step, q, v, tau);
+            continue;
+        }
+        lwi_k_joint *joint = &kernel->state.joint[block];
+        joint->q[l] = q[step->iq];
+        joint->v[l] = v[step->iv];
+        joint->tau[l] = tau ? tau[step->iv] : 0;
+    }
+}
+
+// One entry of the screws (times sign) and one of balls and bases; whether all are finite.
+static bool scatter(const lwi_kernel *kernel, const double *screw, size_t screw_stride,
+                    const double *ball, size_t ball_stride, double *out)
+{
+    const lwi_plan *plan = kernel->plan;
+    double nothing = 0; // x - x is no number where x is none or not finite
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const size_t block = (size_t)(step->slot / LWI_LANES);
+        const int l = step->slot % LWI_LANES;
+        if (step->slot < plan->first_ball) {
+            const double x = plan->screw[block].sign[l] * screw[block * screw_stride + (size_t)l];
+            out[step->iv] = x;
+            nothing += x - x;
+            continue;
+        }
+        const double *from = ball + (block - (size_t)plan->nscrew) * ball_stride + l;
+        const int n = step->kind == LWI_K_BALL ? 3 : 6;
+        for (int j = 0; j < n; j++) {
+            const double x = from[(6 - n + j) * LWI_LANES];
+            out[step->iv + j] = x;
+            nothing += x - x;
+        }
+    }
+    return nothing == 0;
+}
+
+// As scatter's arguments: the first entry, and doubles from one block to the next.
+#define SCREWS(array, entry) (array)->entry, sizeof *(array) / sizeof(double)
+#define BALLS(array, entry) (array)->entry[0], sizeof *(array) / sizeof(double)
+
+bool lwi_kernel_aba(const lwi_kernel *kernel, const double *q, const double *v, const double *tau,
+                    double *vdot)
+{
+    const lwi_k_state *state = &kernel->state;
+    gather(kernel, q, v, tau);
+    return kernel->text->aba(kernel->plan, state) &&
+           scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), vdot);
+}
+
+bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double *p, double *v,
+                        double *pdot)
+{
+    const lwi_k_state *state = &kernel->state;
+    gather(kernel, q, p, NULL);
+    return kernel->text->momenta(kernel->plan, state) &&
+           scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), v) &&
+           scatter(kernel, SCREWS(state->momentum, pdot[0]),
+                   BALLS(state->momentum + kernel->plan->nscrew, pdot), pdot);
+}

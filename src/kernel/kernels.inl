@@ -1,0 +1,300 @@
+// kernels.inl -- all texts for one instruction set: included by scalar.c, fma.c, avx2.c, avx512.c.
+//
+// In:  ISA, its name; WIDEST, the lanes of its registers.  Out: lwi_kernels_<ISA>.
+#include "kernel/kernels.h"
+
+#include <float.h>
+#include <string.h>
+#if WIDEST > 1
+#include <immintrin.h>
+#endif
+
+// Is a fused multiply-add one instruction?
+#if defined(__FMA__) || defined(__aarch64__)
+#define LWI_FUSED 1
+#else
+#define LWI_FUSED 0
+#endif
+
+// How the texts write sums of products; the order of the operands is the order of the operations.
+#define MAD(a, b, c) NAME(fma)((a), (b), (c))              // a b + c
+#define NMAD(a, b, c) NAME(fnma)((a), (b), (c))            // c - a b
+#define MSUB(a, b, c) NAME(fms)((a), (b), (c))             // a b - c
+#define SUM2(a, b, c, d) MAD(c, d, (a) * (b))              // a b + c d
+#define SUM3(a, b, c, d, e, f) MAD(e, f, SUM2(a, b, c, d)) // a b + c d + e f
+#define DIFF(a, b, c, d) NMAD(c, d, (a) * (b))             // a b - c d
+#define MORE(x, a, b) ((x) = MAD(a, b, x))                 // x += a b
+#define LESS(x, a, b) ((x) = NMAD(a, b, x))                // x -= a b
+
+// Angles up to this one have products with the parts of pi/2 that are exact (sincos.inl).
+#define LWI_K_LARGEST_ANGLE 1.0e6
+// Squared length of a quaternion below which its direction is not worth trusting.
+#define LWI_K_LEAST_NORM 1e-100
+#define INLINE inline __attribute__((always_inline))
+
+#define WIDTH 1
+#define RUNS (WIDEST == 1)
+#define SHARED 0
+#include "kernel/lane.inl"
+#include "kernel/sincos.inl"
+#include "kernel/texts.inl"
+#undef SHARED
+#undef RUNS
+#define RUNS 0
+#if WIDEST == 1
+#define SHARED 1
+#include "kernel/texts.inl"
+#undef SHARED
+#endif
+
+#if WIDEST == 8 // four runs fill half a register
+#undef WIDTH
+#define WIDTH 4
+#undef RUNS
+#define RUNS 1
+#define SHARED 0
+#include "kernel/lane.inl"
+#include "kernel/sincos.inl"
+#include "kernel/texts.inl"
+#undef SHARED
+#endif
+
+#if WIDEST > 1
+#undef WIDTH
+#define WIDTH WIDEST
+#undef RUNS
+#define RUNS 1
+#define SHARED 0
+#include "kernel/lane.inl"
+#include "kernel/sincos.inl"
+#include "kernel/texts.inl"
+#undef SHARED
+#undef RUNS
+#define RUNS 0
+#define SHARED 1
+#include "kernel/texts.inl"
+#undef SHARED
+#endif
+
+// ----------------------------------------------------------------------------- phases over blocks
+
+static mask pose(const lwi_plan *plan, const lwi_k_state *state)
+{
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int i = 0; i < plan->nscrew; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            sure &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i], l);
+    for (int i = 0; i < plan->nball + plan->nbase; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            sure &= NAME(pose_ball)(&plan->ball[i], l, &state->ball_joint[i],
+                                    &state->pose[plan->nscrew + i], l);
+    return sure;
+}
+
+static void bias(const lwi_plan *plan, const lwi_k_state *state)
+{
+    const int n = plan->nscrew;
+    for (int i = 0; i < plan->nblock; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) {
+            lwi_k_bias *block = &state->bias[i];
+            NAME(bias_wrench)(&plan->body[i], l, block, l);
+            if (i < n)
+                NAME(bias_screw)(&plan->screw[i], l, &state->pose[i], block, l);
+            else if (i < n + plan->nball)
+                NAME(bias_ball)(&state->ball_joint[i - n], &state->pose[i], block, l);
+        }
+}
+
+static mask rows(const lwi_plan *plan, const lwi_k_state *state)
+{
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int i = 0; i < plan->nscrew; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            sure &=
+                NAME(row)(&state->pose[i], &state->bias[i], &state->pivot[i], &state->row[i], l);
+    for (int i = 0; i < plan->nball; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(row_ball)(&state->ball_pivot[i], l);
+    return sure;
+}
+
+#include "kernel/join.inl"
+
+// A chain in runs, `width` of them at once.
+#define EVERY_RUN(h, width) for (int h = 0; h < plan->runs; h += width)
+#define ABA_RUNS(width)                                                                            \
+    static bool aba_runs_##width(const lwi_plan *plan, const lwi_k_state *state)                   \
+    {                                                                                              \
+        enum { ALL = (1 << width) - 1 };                                                           \
+        bool sure = true;                                                                          \
+        EVERY_RUN(h, width) sure &= lanes_of_w##width(prefix_w##width(plan, state, h)) == ALL;     \
+        join_velocities(plan, state->run);                                                         \
+        EVERY_RUN(h, width) run_velocities_w##width(plan, state, h);                               \
+        EVERY_RUN(h, width) run_elimination_w##width(plan, state, h);                              \
+        join_runs(plan, state->run);                                                               \
+        EVERY_RUN(h, width)                                                                        \
+        sure &= lanes_of_w##width(run_outward_w##width(plan, state, h)) == ALL;                    \
+        return sure;                                                                               \
+    }
+#if WIDEST == 1
+ABA_RUNS(1)
+#define ABA_RUNS_OF(runs) aba_runs_1
+#else
+ABA_RUNS(4)
+#if WIDEST == 8
+ABA_RUNS(8)
+#define ABA_RUNS_OF(runs) ((runs) == 4 ? aba_runs_4 : aba_runs_8)
+#else
+#define ABA_RUNS_OF(runs) aba_runs_4
+#endif
+#endif
+
+static bool aba(const lwi_plan *plan, const lwi_k_state *state)
+{
+    enum { ALL = (1 << WIDTH) - 1 };
+    if (plan->runs > 0) return ABA_RUNS_OF(plan->runs)(plan, state);
+    mask sure = pose(plan, state);
+    turning_w1(plan, state);
+    bias(plan, state);
+    const unsigned solved = lanes_of_w1(inward_w1(plan, state, 0));
+    sure &= rows(plan, state);
+    outward_w1(plan, state, 0);
+    return NAME(lanes_of)(sure) == ALL && solved;
+}
+
+static mask momenta_rows(const lwi_plan *plan, const lwi_k_state *state)
+{
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int i = 0; i < plan->nscrew; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            sure &= NAME(momenta_row)(&state->pose[i], &state->pivot[i], &state->row[i], l);
+    for (int i = 0; i < plan->nball; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(row_ball)(&state->ball_pivot[i], l);
+    return sure;
+}
+
+static void momenta_rates(const lwi_plan *plan, const lwi_k_state *state)
+{
+    const int n = plan->nscrew, base = n + plan->nball;
+    const lwi_k_body *body = plan->body;
+    const lwi_k_ball_joint *joint = state->ball_joint;
+    const lwi_k_motion *motion = state->motion;
+    lwi_k_momentum *keep = state->momentum;
+    for (int i = 0; i < n; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            NAME(momenta_screw)(&body[i], &plan->screw[i], l, &motion[i], &keep[i], l);
+    for (int i = n; i < plan->nblock; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            NAME(momenta_ball)(&body[i], l, &joint[i - n], &motion[i], &keep[i], i >= base, l);
+}
+
+static bool momenta(const lwi_plan *plan, const lwi_k_state *state)
+{
+    enum { ALL = (1 << WIDTH) - 1 };
+    mask sure = pose(plan, state);
+    const unsigned solved = lanes_of_w1(momenta_inward_w1(plan, state, 0));
+    sure &= momenta_rows(plan, state);
+    momenta_outward_w1(plan, state, 0);
+    momenta_rates(plan, state);
+    return NAME(lanes_of)(sure) == ALL && solved;
+}
+
+// ------------------------------------------------------------------------------------------- batch
+
+static unsigned aba_batch(const lwi_plan *plan, const lwi_k_state *state)
+{
+    unsigned sure = 0;
+    for (int half = 0; half < LWI_LANES; half += WIDTH) {
+        mask m = NAME(velocities_shared)(plan, state, half);
+        m &= NAME(inward_shared)(plan, state, half);
+        m &= NAME(outward_shared)(plan, state, half);
+        sure |= NAME(lanes_of)(m) << half;
+    }
+    return ~sure & ((1u << LWI_LANES) - 1);
+}
+
+static mask batch_pose(const lwi_plan *plan, const lwi_k_state *state, int half)
+{
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int i = 0; i < plan->nstep; i++) {
+        const int slot = plan->step[i].slot, at = slot / LWI_LANES, kl = slot % LWI_LANES;
+        if (at < plan->nscrew)
+            sure &= NAME(pose_screw_shared)(&plan->screw[at], kl, &state->joint[slot],
+                                            &state->pose[slot], half);
+        else
+            sure &= NAME(pose_ball_shared)(&plan->ball[at - plan->nscrew], kl,
+                                           &state->ball_joint[slot - plan->first_ball],
+                                           &state->pose[slot], half);
+    }
+    return sure;
+}
+
+static mask batch_momenta_rows(const lwi_plan *plan, const lwi_k_state *state, int half)
+{
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const int slot = step->slot;
+        if (slot < plan->first_ball)
+            sure &= NAME(momenta_row_shared)(&state->pose[slot], &state->pivot[slot],
+                                             &state->row[slot], half);
+        else if (step->kind == LWI_K_BALL)
+            sure &= NAME(row_ball_shared)(&state->ball_pivot[slot - plan->first_ball], half);
+    }
+    return sure;
+}
+
+static void batch_momenta_rates(const lwi_plan *plan, const lwi_k_state *state, int half)
+{
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const int slot = step->slot, at = slot / LWI_LANES, kl = slot % LWI_LANES;
+        const int ball = slot - plan->first_ball;
+        const lwi_k_body *body = &plan->body[at];
+        const lwi_k_motion *motion = &state->motion[slot];
+        lwi_k_momentum *keep = &state->momentum[slot];
+        const bool base = step->kind == LWI_K_BASE;
+        if (ball < 0)
+            NAME(momenta_screw_shared)(body, &plan->screw[at], kl, motion, keep, half);
+        else
+            NAME(momenta_ball_shared)(body, kl, &state->ball_joint[ball], motion, keep, base, half);
+    }
+}
+
+static unsigned momenta_batch(const lwi_plan *plan, const lwi_k_state *state)
+{
+    unsigned sure = 0;
+    for (int half = 0; half < LWI_LANES; half += WIDTH) {
+        mask m = batch_pose(plan, state, half);
+        m &= NAME(momenta_inward_shared)(plan, state, half);
+        m &= batch_momenta_rows(plan, state, half);
+        NAME(momenta_outward_shared)(plan, state, half);
+        batch_momenta_rates(plan, state, half);
+        sure |= NAME(lanes_of)(m) << half;
+    }
+    return ~sure & ((1u << LWI_LANES) - 1);
+}
+
+static void sincos_block(const lwi_lanes angle, lwi_lanes sine, lwi_lanes cosine)
+{
+    for (int l = 0; l < LWI_LANES; l += WIDTH) {
+        real s, c;
+        NAME(sincos)(*(const stored *)&angle[l], &s, &c);
+        AT(sine) = s;
+        AT(cosine) = c;
+    }
+}
+
+#define TABLE_2(isa) lwi_kernels_##isa
+#define TABLE(isa) TABLE_2(isa)
+#define TEXT_OF_2(isa) #isa
+#define TEXT_OF(isa) TEXT_OF_2(isa)
+extern const lwi_kernels TABLE(ISA);
+const lwi_kernels TABLE(ISA) = {
+    .name = TEXT_OF(ISA),
+    .width = WIDEST,
+    .aba = aba,
+    .momenta = momenta,
+    .aba_batch = aba_batch,
+    .momenta_batch = momenta_batch,
+    .sincos = sincos_block,
+};

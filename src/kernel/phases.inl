@@ -1,0 +1,256 @@
+// phases.inl -- what every body does by itself, in lanes: pose, velocity terms, rows.
+//
+// Every function works on WIDTH lanes of the state from lane `l` of its blocks on, with the
+// constants from lane `kl` on, or lane kl for all (SHARED).
+
+// ------------------------------------------------------------------------------------------- pose
+
+// theta and d of a screw, R = Rz(phi) Rx(alpha) Rz(theta), r; returns the lanes beyond doubt.
+static inline mask TEXT(pose_screw)(const lwi_k_screw *k, int kl, const lwi_k_joint *joint,
+                                    lwi_k_pose *pose, int l)
+{
+    const real sign = K(k->sign), turn = K(k->turn), q = sign * AT(joint->q);
+    const real theta = MAD(turn, q, K(k->angle)), d = MAD(K(k->slide), q, K(k->shift));
+    real c, s;
+    NAME(sincos)(theta, &s, &c);
+    const real cs = c * s, ss = s * s;
+    AT(pose->c) = c;
+    AT(pose->s) = s;
+    AT(pose->cs) = cs;
+    AT(pose->ss) = ss;
+    AT(pose->c2) = 1 - (ss + ss);
+    AT(pose->s2) = cs + cs;
+    AT(pose->d) = d;
+    AT(pose->v) = sign * AT(joint->v);
+    AT(pose->tau) = sign * AT(joint->tau);
+
+    const real ca = K(k->ca), sa = K(k->sa), cphi = K(k->cphi), sphi = K(k->sphi);
+    const real a = K(k->a), y = NMAD(sa, d, K(k->b));
+    const real r10 = ca * s, r11 = ca * c;
+    AT(pose->R[0]) = DIFF(cphi, c, sphi, r10);
+    AT(pose->R[1]) = NMAD(sphi, r11, -(cphi * s));
+    AT(pose->R[2]) = sphi * sa;
+    AT(pose->R[3]) = SUM2(sphi, c, cphi, r10);
+    AT(pose->R[4]) = DIFF(cphi, r11, sphi, s);
+    AT(pose->R[5]) = -(cphi * sa);
+    AT(pose->R[6]) = sa * s;
+    AT(pose->R[7]) = sa * c;
+    AT(pose->R[8]) = ca;
+    AT(pose->r[0]) = DIFF(cphi, a, sphi, y);
+    AT(pose->r[1]) = SUM2(sphi, a, cphi, y);
+    AT(pose->r[2]) = MAD(ca, d, K(k->delta));
+    return NAME(at_most)(NAME(absolute)(theta), NAME(splat)(LWI_K_LARGEST_ANGLE));
+}
+
+// R = R_F1 R(quaternion) of a ball or base; the quaternion's length is a gauge.
+static inline mask TEXT(pose_ball)(const lwi_k_ball *k, int kl, const lwi_k_ball_joint *joint,
+                                   lwi_k_pose *pose, int l)
+{
+    const real w = AT(joint->q[0]), x = AT(joint->q[1]), y = AT(joint->q[2]), z = AT(joint->q[3]);
+    const real n = SUM2(w, w, x, x) + SUM2(y, y, z, z), f = 2 / n;
+    const real Q[9] = {1 - f * (y * y + z * z), f * (x * y - w * z),     f * (x * z + w * y),
+                       f * (x * y + w * z),     1 - f * (x * x + z * z), f * (y * z - w * x),
+                       f * (x * z - w * y),     f * (y * z + w * x),     1 - f * (x * x + y * y)};
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            AT(pose->R[3 * i + j]) = SUM3(K(k->R[3 * i]), Q[j], K(k->R[3 * i + 1]), Q[3 + j],
+                                          K(k->R[3 * i + 2]), Q[6 + j]);
+        AT(pose->r[i]) = K(k->r[i]);
+    }
+    return NAME(at_most)(NAME(splat)(LWI_K_LEAST_NORM), n);
+}
+
+// ------------------------------------------------------------------------------------------- bias
+
+// c = a x b
+#define CROSS(c, a, b)                                                                             \
+    ((c)[0] = DIFF((a)[1], (b)[2], (a)[2], (b)[1]), (c)[1] = DIFF((a)[2], (b)[0], (a)[0], (b)[2]), \
+     (c)[2] = DIFF((a)[0], (b)[1], (a)[1], (b)[0]))
+
+// Bias wrench of the body: p = [w x (w x h); w x J w].
+static inline void TEXT(bias_wrench)(const lwi_k_body *k, int kl, lwi_k_bias *bias, int l)
+{
+    const real w[3] = {AT(bias->w[0]), AT(bias->w[1]), AT(bias->w[2])};
+    const real h[3] = {K(k->h[0]), K(k->h[1]), K(k->h[2])};
+    real t[3], f[3], L[3], n[3];
+    CROSS(t, w, h);
+    CROSS(f, w, t);
+    L[0] = SUM3(K(k->J[0]), w[0], K(k->J[3]), w[1], K(k->J[4]), w[2]);
+    L[1] = SUM3(K(k->J[3]), w[0], K(k->J[1]), w[1], K(k->J[5]), w[2]);
+    L[2] = SUM3(K(k->J[4]), w[0], K(k->J[5]), w[1], K(k->J[2]), w[2]);
+    CROSS(n, w, L);
+    for (int i = 0; i < 3; i++) {
+        AT(bias->p[i]) = f[i];
+        AT(bias->p[3 + i]) = n[i];
+    }
+}
+
+// Bias accelerations of a screw.  With w' = R'w_parent = w - z thetadot in the body's axes:
+//   b = w' x (w' x R'r) + 2 w' x z ddot,   k = w' x z thetadot
+static inline void TEXT(bias_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                    lwi_k_bias *bias, int l)
+{
+    const real v = AT(pose->v), turning = K(k->turn) * v, sliding = K(k->slide) * v;
+    const real w[3] = {AT(bias->w[0]), AT(bias->w[1]), AT(bias->w[2]) - turning};
+    real r[3], t[3], b[3];
+    for (int i = 0; i < 3; i++)
+        r[i] = SUM3(AT(pose->R[i]), AT(pose->r[0]), AT(pose->R[3 + i]), AT(pose->r[1]),
+                    AT(pose->R[6 + i]), AT(pose->r[2]));
+    CROSS(t, w, r);
+    CROSS(b, w, t);
+    AT(bias->b[0]) = MAD(sliding + sliding, w[1], b[0]);
+    AT(bias->b[1]) = NMAD(sliding + sliding, w[0], b[1]);
+    AT(bias->b[2]) = b[2];
+    AT(bias->k[0]) = turning * w[1];
+    AT(bias->k[1]) = -(turning * w[0]);
+}
+
+// The same of a ball with the relative angular velocity u: k = w' x u = w x u.
+static inline void TEXT(bias_ball)(const lwi_k_ball_joint *joint, const lwi_k_pose *pose,
+                                   lwi_k_bias *bias, int l)
+{
+    const real u[3] = {AT(joint->v[3]), AT(joint->v[4]), AT(joint->v[5])};
+    const real w[3] = {AT(bias->w[0]) - u[0], AT(bias->w[1]) - u[1], AT(bias->w[2]) - u[2]};
+    real r[3], t[3], b[3], c[3];
+    for (int i = 0; i < 3; i++)
+        r[i] = SUM3(AT(pose->R[i]), AT(pose->r[0]), AT(pose->R[3 + i]), AT(pose->r[1]),
+                    AT(pose->R[6 + i]), AT(pose->r[2]));
+    CROSS(t, w, r);
+    CROSS(b, w, t);
+    CROSS(c, w, u);
+    for (int i = 0; i < 3; i++) {
+        AT(bias->b[i]) = b[i];
+        AT(bias->k[i]) = c[i];
+    }
+}
+
+// ------------------------------------------------------------------------------------------- rows
+
+// A pivot D = 1/inverse carries the rounding of the inertia it is taken from, whose bound along its
+// direction is `felt`.  Below a few units in the last place of that nothing of it is known; the
+// generic text then decides (tree_state.c has the same threshold).
+static inline mask TEXT(well_posed)(real inverse, real felt)
+{
+    const real unknown = NAME(splat)(64 * DBL_EPSILON);
+    return NAME(at_most)(inverse * (unknown * felt), NAME(splat)(1)) &
+           NAME(at_most)(NAME(splat)(0), inverse);
+}
+
+// t = X'g, e = y - g . (b, k): the pivot's row in the parent's frame.  Returns the lanes whose
+// pivot is beyond doubt.
+static inline mask TEXT(row)(const lwi_k_pose *pose, const lwi_k_bias *bias,
+                             const lwi_k_pivot *pivot, lwi_k_row *row, int l)
+{
+    real g[6], f[3], n[3], r[3], m[3];
+    for (int i = 0; i < 6; i++) g[i] = AT(pivot->g[i]);
+    for (int i = 0; i < 3; i++) {
+        const real R0 = AT(pose->R[3 * i]), R1 = AT(pose->R[3 * i + 1]),
+                   R2 = AT(pose->R[3 * i + 2]);
+        f[i] = SUM3(R0, g[0], R1, g[1], R2, g[2]);
+        n[i] = SUM3(R0, g[3], R1, g[4], R2, g[5]);
+        r[i] = AT(pose->r[i]);
+    }
+    CROSS(m, r, f);
+    for (int i = 0; i < 3; i++) {
+        AT(row->t[i]) = f[i];
+        AT(row->t[3 + i]) = n[i] + m[i];
+    }
+    AT(row->e) = AT(pivot->y) - MAD(g[4], AT(bias->k[1]),
+                                    SUM2(g[0], AT(bias->b[0]), g[1], AT(bias->b[1])) +
+                                        SUM2(g[2], AT(bias->b[2]), g[3], AT(bias->k[0])));
+    return TEXT(well_posed)(AT(pivot->Di), AT(pivot->felt));
+}
+
+// The rest of a ball's elimination: Z := C^-1 B', y := C^-1 (tau - p_n), from Z and y scaled by i.
+static inline mask TEXT(row_ball)(lwi_k_ball_pivot *pivot, int l)
+{
+    const real l10 = AT(pivot->l[0]), l20 = AT(pivot->l[1]), l21 = AT(pivot->l[2]);
+    for (int i = 0; i < 3; i++) {
+        const real z = NMAD(l21, AT(pivot->Z[6 + i]), AT(pivot->Z[3 + i]));
+        AT(pivot->Z[3 + i]) = z;
+        AT(pivot->Z[i]) = NMAD(l20, AT(pivot->Z[6 + i]), NMAD(l10, z, AT(pivot->Z[i])));
+    }
+    const real y = NMAD(l21, AT(pivot->y[2]), AT(pivot->y[1]));
+    AT(pivot->y[1]) = y;
+    AT(pivot->y[0]) = NMAD(l20, AT(pivot->y[2]), NMAD(l10, y, AT(pivot->y[0])));
+    return TEXT(well_posed)(AT(pivot->i[0]), AT(pivot->felt)) &
+           TEXT(well_posed)(AT(pivot->i[1]), AT(pivot->felt)) &
+           TEXT(well_posed)(AT(pivot->i[2]), AT(pivot->felt));
+}
+
+// -------------------------------------------------------------------------------- rates of momenta
+
+// The row of momenta: the same without bias.
+static inline mask TEXT(momenta_row)(const lwi_k_pose *pose, const lwi_k_pivot *pivot,
+                                     lwi_k_row *row, int l)
+{
+    real g[6], f[3], n[3], r[3], m[3];
+    for (int i = 0; i < 6; i++) g[i] = AT(pivot->g[i]);
+    for (int i = 0; i < 3; i++) {
+        const real R0 = AT(pose->R[3 * i]), R1 = AT(pose->R[3 * i + 1]),
+                   R2 = AT(pose->R[3 * i + 2]);
+        f[i] = SUM3(R0, g[0], R1, g[1], R2, g[2]);
+        n[i] = SUM3(R0, g[3], R1, g[4], R2, g[5]);
+        r[i] = AT(pose->r[i]);
+    }
+    CROSS(m, r, f);
+    for (int i = 0; i < 3; i++) {
+        AT(row->t[i]) = f[i];
+        AT(row->t[3 + i]) = n[i] + m[i];
+    }
+    AT(row->e) = AT(pivot->y);
+    return TEXT(well_posed)(AT(pivot->Di), AT(pivot->felt));
+}
+
+// pdot of a screw: [f; n] = [m g; h x g] - V x* P* along z, of P* what is normal to z.
+static inline void TEXT(momenta_screw)(const lwi_k_body *kb, const lwi_k_screw *k, int kl,
+                                       const lwi_k_motion *motion, lwi_k_momentum *keep, int l)
+{
+    real V[6];
+    for (int i = 0; i < 6; i++) V[i] = AT(motion->A[i]);
+    const real fx = (SUM2(AT(keep->A[0]), V[0], AT(keep->A[3]), V[1]) +
+                     SUM2(AT(keep->A[4]), V[2], AT(keep->B[0]), V[3])) +
+                    (SUM2(AT(keep->B[1]), V[4], AT(keep->B[2]), V[5]) + AT(keep->D[0]));
+    const real fy = (SUM2(AT(keep->A[3]), V[0], AT(keep->A[1]), V[1]) +
+                     SUM2(AT(keep->A[5]), V[2], AT(keep->B[3]), V[3])) +
+                    (SUM2(AT(keep->B[4]), V[4], AT(keep->B[5]), V[5]) + AT(keep->D[1]));
+    const real nx = (SUM2(AT(keep->B[0]), V[0], AT(keep->B[3]), V[1]) +
+                     SUM2(AT(keep->B[6]), V[2], AT(keep->C[0]), V[3])) +
+                    (SUM2(AT(keep->C[3]), V[4], AT(keep->C[4]), V[5]) + AT(keep->D[3]));
+    const real ny = (SUM2(AT(keep->B[1]), V[0], AT(keep->B[4]), V[1]) +
+                     SUM2(AT(keep->B[7]), V[2], AT(keep->C[3]), V[3])) +
+                    (SUM2(AT(keep->C[1]), V[4], AT(keep->C[5]), V[5]) + AT(keep->D[4]));
+    const real f = MSUB(K(kb->beyond), AT(keep->g[2]), DIFF(V[3], fy, V[4], fx));
+    const real n = DIFF(AT(keep->h[0]), AT(keep->g[1]), AT(keep->h[1]), AT(keep->g[0])) -
+                   (DIFF(V[3], ny, V[4], nx) + DIFF(V[0], fy, V[1], fx));
+    AT(keep->pdot[0]) = SUM2(K(k->slide), f, K(k->turn), n);
+}
+
+// pdot of a ball and of a base, whose n and P* are the momenta themselves.
+static inline void TEXT(momenta_ball)(const lwi_k_body *kb, int kl, const lwi_k_ball_joint *joint,
+                                      const lwi_k_motion *motion, lwi_k_momentum *keep, bool base,
+                                      int l)
+{
+    real V[6], f[3], n[3], h[3], g[3], a[3], b[3], c[3];
+    for (int i = 0; i < 6; i++) V[i] = AT(motion->A[i]);
+    for (int i = 0; i < 3; i++) {
+        f[i] = AT(joint->v[i]);
+        n[i] = AT(joint->v[3 + i]);
+        h[i] = AT(keep->h[i]);
+        g[i] = AT(keep->g[i]);
+    }
+    if (!base) {
+        f[0] = SUM2(AT(keep->A[0]), V[0], AT(keep->A[3]), V[1]) +
+               MAD(AT(keep->A[4]), V[2], AT(keep->D[0]));
+        f[1] = SUM2(AT(keep->A[3]), V[0], AT(keep->A[1]), V[1]) +
+               MAD(AT(keep->A[5]), V[2], AT(keep->D[1]));
+        f[2] = SUM2(AT(keep->A[4]), V[0], AT(keep->A[5]), V[1]) +
+               MAD(AT(keep->A[2]), V[2], AT(keep->D[2]));
+    }
+    CROSS(a, V + 3, n);
+    CROSS(b, V, f);
+    CROSS(c, h, g);
+    for (int i = 0; i < 3; i++) AT(keep->pdot[3 + i]) = c[i] - (a[i] + b[i]);
+    CROSS(a, V + 3, f);
+    for (int i = 0; i < 3; i++) AT(keep->pdot[i]) = MSUB(K(kb->beyond), g[i], a[i]);
+}

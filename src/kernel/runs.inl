@@ -1,0 +1,206 @@
+// runs.inl -- one long chain cut into runs of equal length, the recursions over the runs in lanes.
+//
+// Body j of run r stands at slot R j + r.  A run hangs on the last body of the run before it, its
+// base, whose motion it does not know, and carries the run after it, whose wrench f it does not
+// know.  Both enter linearly:
+//
+//   prefix    w_tip = C w_base + w                      rotation and relative angular velocity
+//   columns   T takes a wrench at the tip to the base:  t = T_5,  T := X' (T - g t)
+//             A_tip = T'A_base + e - L f,               e = sum T'(b, k) + t y,  L = sum t't / D
+//   join      f = I A_tip + p of the runs beyond:       I := I_r + T Q T',  Q = (1 + I L)^-1 I
+//   outward   every body then has  y - t.f / D  for y
+//
+// Runs, cuts and the order of joins come from the topology alone, so that every width gives the
+// same bits.
+
+// ------------------------------------------------------------------------------------------ lanes
+
+// Poses; C and w of the runs from lane `h` on.  Of the rotation two columns suffice.
+static mask TEXT(prefix)(const lwi_plan *plan, const lwi_k_state *state, int h)
+{
+    real w[3] = {ZERO, ZERO, ZERO}, v[3];
+    real x[3] = {ZERO + 1, ZERO, ZERO}, y[3] = {ZERO, ZERO + 1, ZERO}, z[3];
+    mask sure = ~NAME(bits)(ZERO);
+    for (int j = 0; j < plan->length; j++) {
+        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot);
+        lwi_k_pose *pose = &state->pose[n];
+        sure &= TEXT(pose_screw)(&plan->screw[n], l, &state->joint[n], pose, l);
+        TEXT(to_body)(pose, l, w, v);
+        w[0] = v[0], w[1] = v[1], w[2] = v[2] + AT(pose->v);
+        TEXT(to_body)(pose, l, x, v);
+        x[0] = v[0], x[1] = v[1], x[2] = v[2];
+        TEXT(to_body)(pose, l, y, v);
+        y[0] = v[0], y[1] = v[1], y[2] = v[2];
+    }
+    lwi_k_run *run = state->run;
+    CROSS(z, x, y);
+    for (int i = 0, l = h; i < 3; i++) {
+        AT(run->C[3 * i]) = x[i];
+        AT(run->C[3 * i + 1]) = y[i];
+        AT(run->C[3 * i + 2]) = z[i];
+        AT(run->w[i]) = w[i];
+    }
+    return sure;
+}
+
+static void TEXT(run_velocities)(const lwi_plan *plan, const lwi_k_state *state, int h)
+{
+    real w[3], v[3];
+    for (int i = 0, l = h; i < 3; i++) w[i] = AT(state->run->w[i]);
+    for (int j = 0; j < plan->length; j++) {
+        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot);
+        TEXT(to_body)(&state->pose[n], l, w, v);
+        w[0] = v[0], w[1] = v[1], w[2] = v[2] + AT(state->pose[n].v);
+        for (int i = 0; i < 3; i++) AT(state->bias[n].w[i]) = w[i];
+        TEXT(bias_wrench)(&plan->body[n], l, &state->bias[n], l);
+        TEXT(bias_screw)(&plan->screw[n], l, &state->pose[n], &state->bias[n], l);
+    }
+}
+
+// Positions j = from ... to, inward.  The sweeps below go over a few bodies each, in turn, so that
+// what one writes is still near when the next reads it.
+static void TEXT(run_inward)(const lwi_plan *plan, const lwi_k_state *state, int h, int from,
+                             int to)
+{
+    ART M;
+    TEXT(clear)(&M);
+    TEXT(fetch)(&state->run->art, h, &M);
+    for (int j = from; j >= to; j--)
+        TEXT(hinge_inward)(plan, state, plan->runs * j + h, h, false, &M);
+    TEXT(park)(&state->run->art, h, &M, true);
+}
+
+// COLUMNS columns of T from `first` on, their part of e, and the entries t of every body.
+enum { TEXT(COLUMNS) = 3 };
+static void TEXT(columns)(const lwi_plan *plan, const lwi_k_state *state, int h, int first,
+                          int from, int to)
+{
+    enum { N = TEXT(COLUMNS) };
+    real T[N][6], e[N];
+    for (int i = 0, l = h; i < N; i++) {
+        e[i] = AT(state->run->e[first + i]);
+        for (int j = 0; j < 6; j++) T[i][j] = AT(state->run->T[6 * j + first + i]);
+    }
+    for (int j = from; j >= to; j--) {
+        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const lwi_k_pose *pose = &state->pose[n];
+        const lwi_k_bias *bias = &state->bias[n];
+        const lwi_k_pivot *pivot = &state->pivot[n];
+        const lwi_k_screw *k = &plan->screw[n];
+        const real g0 = AT(pivot->g[0]), g1 = AT(pivot->g[1]), g2 = AT(pivot->g[2]),
+                   g3 = AT(pivot->g[3]), g4 = AT(pivot->g[4]), yi = AT(pivot->y);
+        const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]),
+                   k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);
+        const real cz = AT(pose->c), sz = AT(pose->s), d = AT(pose->d);
+        const real cx = K(k->ca), sx = K(k->sa), a = K(k->a);
+        for (int i = 0; i < N; i++) {
+            real *x = T[i];
+            const real t = x[5];
+            AT(state->row[n].t[first + i]) = t;
+            LESS(x[0], g0, t);
+            LESS(x[1], g1, t);
+            LESS(x[2], g2, t);
+            LESS(x[3], g3, t);
+            LESS(x[4], g4, t);
+            e[i] += SUM2(x[0], b0, x[1], b1) + SUM2(x[2], b2, x[3], k0) + SUM2(x[4], k1, t, yi);
+            // screw along z, then along x; n_z is zero to begin with
+            const real f0 = DIFF(cz, x[0], sz, x[1]), f1 = SUM2(sz, x[0], cz, x[1]);
+            const real n0 = NMAD(d, f1, DIFF(cz, x[3], sz, x[4]));
+            const real n1 = MAD(d, f0, SUM2(sz, x[3], cz, x[4]));
+            const real p1 = DIFF(cx, f1, sx, x[2]), p2 = SUM2(sx, f1, cx, x[2]);
+            x[0] = f0;
+            x[1] = p1;
+            x[2] = p2;
+            x[3] = n0;
+            x[4] = DIFF(cx, n1, a, p2);
+            x[5] = SUM2(sx, n1, a, p1);
+        }
+    }
+    for (int i = 0, l = h; i < N; i++) {
+        AT(state->run->e[first + i]) = e[i];
+        for (int j = 0; j < 6; j++) AT(state->run->T[6 * j + first + i]) = T[i][j];
+    }
+}
+
+// L = sum t't / D, lower triangle row by row
+static void TEXT(compliance)(const lwi_plan *plan, const lwi_k_state *state, int h, int from,
+                             int to)
+{
+    real L[21];
+    for (int i = 0, l = h; i < 21; i++) L[i] = AT(state->run->L[i]);
+    for (int j = from; j >= to; j--) {
+        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot);
+        const real Di = AT(state->pivot[n].Di);
+        real t[6];
+        for (int i = 0; i < 6; i++) t[i] = AT(state->row[n].t[i]);
+        for (int i = 0, e = 0; i < 6; i++) {
+            const real s = t[i] * Di;
+            for (int c = 0; c <= i; c++, e++) MORE(L[e], s, t[c]);
+        }
+    }
+    for (int i = 0, l = h; i < 21; i++) AT(state->run->L[i]) = L[i];
+}
+
+// Everything of the runs from lane `h` on that does not depend on the other runs.
+static void TEXT(run_elimination)(const lwi_plan *plan, const lwi_k_state *state, int h)
+{
+    enum { FEW = 6 }; // bodies of eight runs in a first-level cache of 32 KiB
+    lwi_k_run *run = state->run;
+    const int l = h;
+    ART M;
+    TEXT(clear)(&M);
+    TEXT(park)(&run->art, h, &M, true);
+    for (int i = 0; i < 36; i++) AT(run->T[i]) = ZERO + (i % 7 == 0 ? 1 : 0);
+    for (int i = 0; i < 6; i++) AT(run->e[i]) = ZERO;
+    for (int i = 0; i < 21; i++) AT(run->L[i]) = ZERO;
+    for (int from = plan->length - 1; from >= 0; from -= FEW) {
+        const int to = from - FEW + 1 < 0 ? 0 : from - FEW + 1;
+        TEXT(run_inward)(plan, state, h, from, to);
+        for (int i = 0; i < 6; i += TEXT(COLUMNS)) TEXT(columns)(plan, state, h, i, from, to);
+        TEXT(compliance)(plan, state, h, from, to);
+    }
+}
+
+// A of a hinge from A of the body before it, vdot = y - g . (X A + (b, k)).  In lanes this has
+// fewer operations than a row in the frame of the body before it, and no latency to hide.
+static INLINE void TEXT(hinge_outward)(const lwi_k_pose *pose, const lwi_k_bias *bias,
+                                       const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
+                                       real y, real A[6])
+{
+    const real r[3] = {AT(pose->r[0]), AT(pose->r[1]), AT(pose->r[2])};
+    real c[3], x[6];
+    CROSS(c, A + 3, r);
+    for (int i = 0; i < 3; i++) c[i] += A[i];
+    TEXT(to_body)(pose, l, c, x);
+    TEXT(to_body)(pose, l, A + 3, x + 3);
+    for (int i = 0; i < 3; i++) A[i] = x[i] + AT(bias->b[i]);
+    for (int i = 3; i < 5; i++) A[i] = x[i] + AT(bias->k[i - 3]);
+    A[5] = y - MAD(AT(pivot->g[4]), A[4],
+                   SUM2(AT(pivot->g[0]), A[0], AT(pivot->g[1]), A[1]) +
+                       SUM2(AT(pivot->g[2]), A[2], AT(pivot->g[3]), A[3]));
+    AT(motion->vdot) = A[5] - x[5];
+}
+
+// y - t.f / D, and A of the body.
+static mask TEXT(run_outward)(const lwi_plan *plan, const lwi_k_state *state, int h)
+{
+    real A[6], f[6];
+    mask sure = ~NAME(bits)(ZERO);
+    for (int i = 0, l = h; i < 6; i++) {
+        A[i] = AT(state->run->A[i]);
+        f[i] = AT(state->run->f[i]);
+    }
+    for (int j = 0; j < plan->length; j++) {
+        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot);
+        const lwi_k_row *row = &state->row[n];
+        const lwi_k_pivot *pivot = &state->pivot[n];
+        const real Di = AT(pivot->Di);
+        const real tf = SUM2(AT(row->t[0]), f[0], AT(row->t[1]), f[1]) +
+                        SUM2(AT(row->t[2]), f[2], AT(row->t[3]), f[3]) +
+                        SUM2(AT(row->t[4]), f[4], AT(row->t[5]), f[5]);
+        sure &= TEXT(well_posed)(Di, AT(pivot->felt));
+        const real y = AT(pivot->y) - tf * Di;
+        TEXT(hinge_outward)(&state->pose[n], &state->bias[n], pivot, &state->motion[n], l, y, A);
+    }
+    return sure;
+}
