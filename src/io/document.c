@@ -1,6 +1,7 @@
 // document.c -- libyaml's events to a tree of values.
 #include "io/document.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -24,7 +25,7 @@ typedef struct building {
     int pool_left;
     char *text; // the same for short texts
     size_t text_left;
-    const lwi_value **stack; // finished values whose parent is open; keys and items alternate in maps
+    const lwi_value **stack; // values whose parent is open; keys and items alternate in maps
     int nstack, stack_room;
     level level[LWI_DOCUMENT_DEPTH];
     int depth;
@@ -181,7 +182,8 @@ static lw_status add_alias(building *b, const char *name, lw_place place)
     for (int i = b->nanchor - 1; i >= 0; i--) {
         if (strcmp(b->anchor[i].name, name) != 0) continue;
         const lwi_value *value = b->anchor[i].value;
-        if (is_open(b, value)) return FAIL(b, place, "alias '*%s' stands inside its own anchor", name);
+        if (is_open(b, value))
+            return FAIL(b, place, "alias '*%s' stands inside its own anchor", name);
         TRY(count_values(b, place, value->weight));
         return deliver(b, value);
     }
@@ -228,7 +230,8 @@ static lw_status open_level(building *b, lwi_value_kind kind, const yaml_char_t 
     return LW_OK;
 }
 
-static lw_status finish_list(building *b, lwi_value *value, const lwi_value *const *items, int count)
+static lw_status finish_list(building *b, lwi_value *value, const lwi_value *const *items,
+                             int count)
 {
     value->count = count;
     value->item = LWI_PUSH(b->arena, const lwi_value *, count);
@@ -245,8 +248,9 @@ static lw_status check_keys(building *b, const lwi_value *map)
     for (int i = 1; i < map->count; i++) {
         const int one = map->order[i - 1], other = map->order[i];
         if (strcmp(map->key[one], map->key[other]) == 0)
-            return FAIL(b, map->key_place[other], "key '%.100s' stands twice in one map, first in line %d",
-                        map->key[other], map->key_place[one].line);
+            return FAIL(b, map->key_place[other],
+                        "key '%.100s' stands twice in one map, first in line %d", map->key[other],
+                        map->key_place[one].line);
     }
     return LW_OK;
 }
@@ -261,7 +265,8 @@ static lw_status finish_map(building *b, lwi_value *value, const lwi_value *cons
     if (!value->item || !value->key || !value->key_place || !value->order) return no_memory(b);
     for (int i = 0; i < count; i++) {
         const lwi_value *key = pairs[2 * i], *item = pairs[2 * i + 1];
-        if (key->kind != LWI_SCALAR) return FAIL(b, key->place, "a key is a list or a map, expected a name");
+        if (key->kind != LWI_SCALAR)
+            return FAIL(b, key->place, "a key is a list or a map, expected a name");
         value->key[i] = key->text;
         value->key_place[i] = key->place;
         value->item[i] = item;
@@ -338,8 +343,55 @@ static lw_status parse_events(building *b, const char *text, size_t length)
     return LW_OK;
 }
 
-lw_status lwi_document_parse(const char *text, size_t length, const char *name, lwi_arena *arena,
-                             const lwi_value **root, lw_error *error)
+// JSON writes characters beyond 16 bits as two escapes, which libyaml does not take; YAML has one.
+// Only a text that was refused for such an escape is rewritten, so that a valid text stays as it is.
+static bool refused_escape(const yaml_parser_t *p)
+{
+    return p->error == YAML_SCANNER_ERROR && p->problem && strstr(p->problem, "Unicode");
+}
+
+// The 16 bits of an escape like \uD83D, or -1.  The text may end anywhere.
+static long escaped_half(const char *text, size_t length)
+{
+    long half = 0;
+    if (length < 6 || text[0] != '\\' || text[1] != 'u') return -1;
+    for (int i = 2; i < 6; i++) {
+        const char *digits = "0123456789abcdef0123456789ABCDEF";
+        const char *digit = text[i] ? strchr(digits, text[i]) : NULL;
+        if (!digit) return -1;
+        half = 16 * half + (digit - digits) % 16;
+    }
+    return half;
+}
+
+// A copy with \Uhhhhhhhh for each pair, NULL where there is no pair or no memory.  Columns behind a
+// pair count two less.
+static const char *join_pairs(const char *text, size_t *length, lwi_arena *arena)
+{
+    enum { HALF = 6 };
+    char *copy = LWI_PUSH(arena, char, *length + 1);
+    size_t used = 0;
+    bool joined = false;
+    for (size_t i = 0; copy && i < *length;) {
+        const long high = escaped_half(text + i, *length - i);
+        const long low = high < 0 ? -1 : escaped_half(text + i + HALF, *length - i - HALF);
+        if (high >= 0xD800 && high < 0xDC00 && low >= 0xDC00 && low < 0xE000) {
+            const long code = 0x10000 + (high - 0xD800) * 0x400 + (low - 0xDC00);
+            used += (size_t)snprintf(copy + used, 11, "\\U%08lX", (unsigned long)code);
+            i += 2 * HALF;
+            joined = true;
+        } else {
+            const bool escape = text[i] == '\\' && i + 1 < *length; // what it escapes goes along
+            copy[used++] = text[i++];
+            if (escape) copy[used++] = text[i++];
+        }
+    }
+    *length = used;
+    return joined ? copy : NULL;
+}
+
+static lw_status parse_once(const char *text, size_t length, const char *name, lwi_arena *arena,
+                            const lwi_value **root, bool *escape, lw_error *error)
 {
     building *b = LWI_PUSH(arena, building, 1);
     if (!b) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the document");
@@ -347,10 +399,23 @@ lw_status lwi_document_parse(const char *text, size_t length, const char *name, 
     if (!yaml_parser_initialize(&b->parser)) return no_memory(b);
     yaml_parser_set_input_string(&b->parser, (const unsigned char *)text, length);
     const lw_status status = parse_events(b, text, length);
+    *escape = status == LW_ERR_PARSE && refused_escape(&b->parser);
     yaml_parser_delete(&b->parser);
-    TRY(status);
-    if (!b->root)
-        return lwi_fail_at(error, LW_ERR_PARSE, name, 1, 1, "the file is empty, expected a model");
     *root = b->root;
-    return LW_OK;
+    return status;
+}
+
+lw_status lwi_document_parse(const char *text, size_t length, const char *name, lwi_arena *arena,
+                             const lwi_value **root, lw_error *error)
+{
+    bool escape = false;
+    lw_status status = parse_once(text, length, name, arena, root, &escape, error);
+    const char *other = escape ? join_pairs(text, &length, arena) : NULL;
+    if (other) {
+        if (error) memset(error, 0, sizeof *error);
+        status = parse_once(other, length, name, arena, root, &escape, error);
+    }
+    TRY(status);
+    if (*root) return LW_OK;
+    return lwi_fail_at(error, LW_ERR_PARSE, name, 1, 1, "the file is empty, expected a model");
 }

@@ -1,8 +1,8 @@
 // document.h -- a YAML or JSON text as a tree of values that know their place.
 //
 // Scalars stay text: what a scalar means is decided where it stands.  Aliases share the value of
-// their anchor; the limits below count what they would expand to, so that a small text cannot become
-// a large document.
+// their anchor; the limits below count what they would expand to, so that a small text cannot
+// become a large document.
 #ifndef LWI_DOCUMENT_H
 #define LWI_DOCUMENT_H
 

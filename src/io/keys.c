@@ -13,7 +13,6 @@
 #define X(name, text, help) text,
 static const char *const function_types[] = {LW_FUNCTION_LIST(X)};
 #undef X
-static const char *const later_functions[] = {"formula", NULL};
 
 #define F(name) (1u << LW_FUNCTION_##name)
 #define AT(field) .offset = offsetof(lwi_function_item, field)
@@ -45,14 +44,17 @@ static const lwi_key function_keys[] = {
      .required = F(TABLE), .help = "values at the points, as many as times"},
     {"terms", LWI_KEY_TERMS, AT(desc.terms), .size = offsetof(lwi_function_item, desc.nterm),
      .types = F(SUM), .required = F(SUM), .help = "functions that are added"},
+    {"of", LWI_KEY_TEXT, AT(desc.formula), .size = offsetof(lwi_function_item, formula_place),
+     .types = F(FORMULA), .required = F(FORMULA),
+     .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\""},
 };
 #undef AT
 const lwi_object lwi_function_object = {
     .title = "function", .help = "a function of time [s]",
     .type = function_types, .ntype = LWI_COUNT(function_types),
-    .key = function_keys, .nkey = LWI_COUNT(function_keys), .later_type = later_functions};
+    .key = function_keys, .nkey = LWI_COUNT(function_keys)};
 
-// ------------------------------------------------------------------------------------ poses, bodies
+// ----------------------------------------------------------------------------------- poses, bodies
 
 #define AT(field) .offset = offsetof(lw_pose, field)
 static const lwi_key pose_keys[] = {
@@ -61,8 +63,10 @@ static const lwi_key pose_keys[] = {
      .help = "unit quaternion, scalar first; default 1 0 0 0"},
 };
 #undef AT
-const lwi_object lwi_pose_object = {.title = "frame", .help = "a frame fixed in a body, in the body frame",
-                                    .key = pose_keys, .nkey = LWI_COUNT(pose_keys)};
+const lwi_object lwi_pose_object = {.title = "frame",
+                                    .help = "a frame fixed in a body, in the body frame",
+                                    .key = pose_keys,
+                                    .nkey = LWI_COUNT(pose_keys)};
 
 static const char *const inertia_checks[] = {"error", "warn"};
 
@@ -114,10 +118,6 @@ static const int joint_nv[] = {LW_JOINT_LIST(X)};
 
 int lwi_joint_nq(lw_joint_type type) { return joint_nq[type]; }
 int lwi_joint_nv(lw_joint_type type) { return joint_nv[type]; }
-int lwi_scalar_coordinates(lw_joint_type type)
-{
-    return joint_nq[type] == joint_nv[type] ? joint_nq[type] : 0;
-}
 
 #define AT(field) .offset = offsetof(lw_coordinate_desc, field)
 static const lwi_key coordinate_keys[] = {
@@ -128,8 +128,10 @@ static const lwi_key coordinate_keys[] = {
     {"force", LWI_KEY_SIGNAL, AT(force), .help = "effort that is added [N, N m]"},
 };
 // Elements of `motion` and `effort`.
-static const lwi_key motion_key = {"motion", LWI_KEY_FUNCTION, AT(motion), .help = "function of time"};
-static const lwi_key effort_key = {"effort", LWI_KEY_SIGNAL, AT(effort), .help = "function or input"};
+static const lwi_key motion_key = {"motion", LWI_KEY_FUNCTION, AT(motion),
+                                   .help = "function of time"};
+static const lwi_key effort_key = {"effort", LWI_KEY_SIGNAL, AT(effort),
+                                   .help = "function or input"};
 #undef AT
 const lwi_object lwi_coordinate_object = {
     .title = "coordinate_spring", .help = "spring and damper on a joint coordinate",
@@ -143,13 +145,17 @@ static const lwi_key isotropic_keys[] = {
      .help = "wrench -damping times the relative velocity [N s/m, N m s/rad], >= 0"},
 };
 const lwi_object lwi_isotropic_object = {.title = "isotropic_spring",
-                                         .help = "damper on all speeds of a spherical or free joint",
-                                         .key = isotropic_keys, .nkey = LWI_COUNT(isotropic_keys)};
+                                         .help =
+                                             "damper on all speeds of a spherical or free joint",
+                                         .key = isotropic_keys,
+                                         .nkey = LWI_COUNT(isotropic_keys)};
 
 static const lwi_key mount_keys[] = {
-    {"shift", LWI_KEY_SIGNALS, AT(mount_shift), .count = 3, .help = "shift of F1 on body 1, F1 axes [m]"},
+    {"shift", LWI_KEY_SIGNALS, AT(mount_shift), .count = 3,
+     .help = "shift of F1 on body 1, F1 axes [m]"},
     {"turn", LWI_KEY_SIGNAL, AT(mount_turn), .help = "turn of F1 about `about` [rad]"},
-    {"about", LWI_KEY_DIRECTION, AT(mount_about), .help = "axis of the turn, F1 axes; default 0 0 1"},
+    {"about", LWI_KEY_DIRECTION, AT(mount_about),
+     .help = "axis of the turn, F1 axes; default 0 0 1"},
 };
 const lwi_object lwi_mount_object = {.title = "mount", .help = "frame F1 moves on body 1",
                                      .key = mount_keys, .nkey = LWI_COUNT(mount_keys)};
@@ -175,8 +181,9 @@ static const lwi_key joint_keys[] = {
     {"axis", LWI_KEY_DIRECTION, AT(axis), .types = EVERY & ~J(DISTANCE), .form = LWI_FORM_AT,
      .help = "first axis z1, world axes, any length; default 0 0 1"},
     {"axis2", LWI_KEY_DIRECTION, AT(axis2), .types = EVERY & ~J(DISTANCE), .form = LWI_FORM_AT,
-     .help = "universal: axis x2 fixed in body 2, normal to `axis`, must be given with `at`; others: "
-             "direction of x1"},
+     .help =
+         "universal: axis x2 fixed in body 2, normal to `axis`, must be given with `at`; others: "
+         "direction of x1"},
     {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_pose_object, .form = LWI_FORM_FRAMES,
      .help = "joint frame F1 in the frame of body 1"},
     {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_pose_object, .form = LWI_FORM_FRAMES,
@@ -191,7 +198,8 @@ static const lwi_key joint_keys[] = {
      .types = J(DISTANCE), .help = "distance [m], a number or a function; default: as assembled"},
     {"q", LWI_KEY_START, AT(q), .flag = offsetof(lw_joint_desc, has_q), .types = MOVING,
      .help = "coordinates at the start [m, rad]; default: from the poses of the bodies"},
-    {"qd", LWI_KEY_START, AT(qd), .flag = offsetof(lw_joint_desc, has_qd), .count = 1, .types = MOVING,
+    {"qd", LWI_KEY_START, AT(qd), .flag = offsetof(lw_joint_desc, has_qd), .count = 1,
+     .types = MOVING,
      .help = "speeds at the start [m/s, rad/s]; default: from the velocities of the bodies"},
     {"motion", LWI_KEY_EACH, AT(coordinate), .more = &motion_key, .types = SCALAR,
      .help = "functions of time that coordinates follow"},
@@ -210,7 +218,7 @@ const lwi_object lwi_joint_object = {
     .type = joint_types, .ntype = LW_JOINT_CUSTOM,
     .key = joint_keys, .nkey = LWI_COUNT(joint_keys), .later = later_joint};
 
-// ----------------------------------------------------------------------------------- forces and more
+// --------------------------------------------------------------------------------- forces and more
 
 #define AT(field) .offset = offsetof(lw_coupling_desc, field)
 static const lwi_key coupling_keys[] = {
@@ -233,8 +241,14 @@ static const char *const later_forces[] = {"bushing", "stop", NULL};
 #define AT(field) .offset = offsetof(lw_spring_desc, field)
 static const lwi_key spring_keys[] = {
     {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
-    {"from", LWI_KEY_VECTOR, AT(point1), .help = "point in the frame of the first body [m]; default 0 0 0"},
-    {"to", LWI_KEY_VECTOR, AT(point2), .help = "point in the frame of the second body [m]; default 0 0 0"},
+    {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_spring_desc, world1),
+     .help = "point on the first body, in the world at the assembly configuration [m]"},
+    {"to", LWI_KEY_VECTOR, AT(point2), .flag = offsetof(lw_spring_desc, world2),
+     .help = "point on the second body, in the world at the assembly configuration [m]"},
+    {"point1", LWI_KEY_VECTOR, AT(point1),
+     .help = "instead of `from`: in the frame of the first body [m]; default 0 0 0"},
+    {"point2", LWI_KEY_VECTOR, AT(point2),
+     .help = "instead of `to`: in the frame of the second body [m]; default 0 0 0"},
     {"stiffness", LWI_KEY_NUMBER, AT(stiffness),
      .help = "force -stiffness (l - length) - damping dl/dt + force pushes the points apart [N/m]; "
              "default 0"},
@@ -253,7 +267,10 @@ static const char *const axes[] = {"world", "body"};
 #define AT(field) .offset = offsetof(lw_wrench_desc, field)
 static const lwi_key wrench_keys[] = {
     {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body it acts on"},
-    {"at", LWI_KEY_VECTOR, AT(point), .help = "where `force` acts, body frame [m]; default 0 0 0"},
+    {"at", LWI_KEY_VECTOR, AT(point), .flag = offsetof(lw_wrench_desc, world_point),
+     .help = "where `force` acts, in the world at the assembly configuration [m]"},
+    {"point", LWI_KEY_VECTOR, AT(point),
+     .help = "instead of `at`: in the body frame [m]; default 0 0 0"},
     {"force", LWI_KEY_VECTOR, AT(force), .help = "[N]; default 0 0 0"},
     {"torque", LWI_KEY_VECTOR, AT(torque), .help = "[N m]; default 0 0 0"},
     {"axes", LWI_KEY_WORD, AT(body_axes), .more = axes, .count = LWI_COUNT(axes),
@@ -271,13 +288,16 @@ const lwi_object *const lwi_force_objects[2] = {&lwi_spring_object, &lwi_wrench_
 #define AT(field) .offset = offsetof(lw_marker_desc, field)
 static const lwi_key marker_keys[] = {
     {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body it is fixed in"},
-    {"position", LWI_KEY_VECTOR, AT(pose.position), .help = "origin in the body frame [m]; default 0 0 0"},
+    {"position", LWI_KEY_VECTOR, AT(pose.position),
+     .help = "origin in the body frame [m]; default 0 0 0"},
     {"orientation", LWI_KEY_QUATERNION, AT(pose.orientation),
      .help = "attitude in the body frame, unit quaternion; default 1 0 0 0"},
 };
 #undef AT
-const lwi_object lwi_marker_object = {.title = "marker", .help = "a frame that is recorded like a body",
-                                      .key = marker_keys, .nkey = LWI_COUNT(marker_keys)};
+const lwi_object lwi_marker_object = {.title = "marker",
+                                      .help = "a frame that is recorded like a body",
+                                      .key = marker_keys,
+                                      .nkey = LWI_COUNT(marker_keys)};
 
 #define X(name, kind, fallback, word, text)                                                        \
     {#name, LWI_KEY_OPTION_##kind, .offset = offsetof(lw_options, name), .help = text},
@@ -310,10 +330,20 @@ const lwi_object lwi_file_object = {.title = "file", .help = "Linkwork model fil
 
 // ----------------------------------------------------------------------------------------- look-up
 
+// The program writes the settings of a run with '-' (--sample-mode), the file with '_' or '-'.
+static int same_setting(const char *key, const char *name)
+{
+    while (*key && (*key == *name || (*key == '_' && *name == '-'))) key++, name++;
+    return *key == *name;
+}
+
 const lwi_key *lwi_key_find(const lwi_object *object, const char *name)
 {
+    const int setting = object == &lwi_simulation_object;
     for (int i = 0; i < object->nkey; i++)
-        if (strcmp(object->key[i].name, name) == 0) return &object->key[i];
+        if (setting ? same_setting(object->key[i].name, name)
+                    : strcmp(object->key[i].name, name) == 0)
+            return &object->key[i];
     return NULL;
 }
 

@@ -29,6 +29,7 @@ typedef enum lwi_key_kind {
     LWI_KEY_SIGNALS,     ///< lw_signal [count]
     LWI_KEY_TERMS,       ///< const lw_signal *, their number in the int `size`
     LWI_KEY_LENGTH,      ///< double > 0, or a function: lw_signal at `size`
+    LWI_KEY_TEXT,        ///< const char *; where it stands: lw_place at `size`
     LWI_KEY_SHAPE,       ///< {box: [x, y, z]}, ...: lw_shape_type, sizes at `size`
     LWI_KEY_OBJECT,      ///< one object, `more`, inside the struct at `offset`
     LWI_KEY_EACH,        ///< map of q0, q1, ... to what the key `more` says of lw_coordinate_desc
@@ -73,10 +74,12 @@ typedef struct lwi_object {
     const char *const *later_type; ///< the same for types
 } lwi_object;
 
-/** A function while it is read: both lists of a table have a length of their own. */
+/** A function while it is read: both lists of a table have a length of their own, and a formula's
+ *  mistakes are where its text is. */
 typedef struct lwi_function_item {
     lw_function_desc desc;
     int nt, ny;
+    lw_place formula_place;
 } lwi_function_item;
 
 extern const lwi_object lwi_file_object;       ///< no struct: sections
@@ -105,8 +108,7 @@ extern const int lwi_shape_sizes[LW_SHAPE_COUNT];
 const lwi_key *lwi_key_find(const lwi_object *object, const char *name);
 /** Does the key belong to type t of its object? */
 int lwi_key_belongs(const lwi_key *key, int type);
-/** Coordinates and speeds of a joint type that have a number of their own: 0 for spherical, free. */
-int lwi_scalar_coordinates(lw_joint_type type);
+/** Coordinates and speeds of a joint type. */
 int lwi_joint_nq(lw_joint_type type);
 int lwi_joint_nv(lw_joint_type type);
 

@@ -37,7 +37,8 @@ static bool has_ending(const char *path, const char *endings)
     return false;
 }
 
-static lw_status find_format(const char *name, const char *path, const format **found, lw_error *error)
+static lw_status find_format(const char *name, const char *path, const format **found,
+                             lw_error *error)
 {
     for (int i = 0; i < LWI_COUNT(formats); i++)
         if (name ? strcmp(formats[i].name, name) == 0 : has_ending(path, formats[i].endings)) {
@@ -45,7 +46,8 @@ static lw_status find_format(const char *name, const char *path, const format **
             return LW_OK;
         }
     if (name)
-        return lwi_fail(error, LW_ERR_ARGUMENT, "unknown model format '%s', known:%s", name, known_names);
+        return lwi_fail(error, LW_ERR_ARGUMENT, "unknown model format '%s', known:%s", name,
+                        known_names);
     return lwi_fail(error, LW_ERR_ARGUMENT,
                     "the ending does not tell the format, known endings:%s", known_endings);
 }
@@ -60,7 +62,8 @@ static lw_status with_file(lw_status status, const char *name, lw_error *error)
 }
 
 static lw_status build(const format *f, const char *text, size_t length, const char *name,
-                       const lw_read_desc *desc, lw_model **model, lw_options *options, lw_error *error)
+                       const lw_read_desc *desc, lw_model **model, lw_options *options,
+                       lw_error *error)
 {
     lw_builder *builder;
     lwi_numbers numbers;
@@ -77,8 +80,9 @@ static lw_status build(const format *f, const char *text, size_t length, const c
     return status;
 }
 
-lw_status lw_model_parse(const char *text, size_t length, const char *name, const lw_read_desc *desc,
-                         lw_model **model, lw_options *options, lw_error *error)
+lw_status lw_model_parse(const char *text, size_t length, const char *name,
+                         const lw_read_desc *desc, lw_model **model, lw_options *options,
+                         lw_error *error)
 {
     const format *f;
     lw_options resolved; // so that a failure leaves the caller's alone
@@ -108,8 +112,8 @@ static lw_status io_error(lw_error *error, const char *path, const char *what)
 }
 
 // The whole stream in one block of the allocator; its size is not asked for: pipes have none.
-static lw_status read_stream(FILE *file, const char *path, const lw_allocator *allocator, char **text,
-                             size_t *length, lw_error *error)
+static lw_status read_stream(FILE *file, const char *path, const lw_allocator *allocator,
+                             char **text, size_t *length, lw_error *error)
 {
     size_t room = 1 << 16, used = 0;
     char *block = lwi_allocate(allocator, room);

@@ -35,8 +35,8 @@ static void put_reference(FILE *f, const char *title)
 
 static void put_array(FILE *f, int count, const char *items)
 {
-    fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": %d, \"maxItems\": %d", items, count,
-            count);
+    fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": %d, \"maxItems\": %d", items,
+            count, count);
 }
 
 static void put_shape(FILE *f)
@@ -45,7 +45,8 @@ static void put_shape(FILE *f)
           "\"additionalProperties\": false, \"properties\": {", f);
     for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++) {
         fprintf(f, "%s\"%s\": {", s > 1 ? ", " : "", lwi_shape_names[s]);
-        if (lwi_shape_sizes[s] == 1) fputs("\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, {", f);
+        if (lwi_shape_sizes[s] == 1)
+            fputs("\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, {", f);
         put_array(f, lwi_shape_sizes[s], "\"type\": \"number\", \"minimum\": 0");
         fputs(lwi_shape_sizes[s] == 1 ? "}]}" : "}", f);
     }
@@ -55,7 +56,8 @@ static void put_shape(FILE *f)
 // What a value is, as the inside of a JSON object.
 static void put_kind(FILE *f, const lwi_key *key)
 {
-    static const char number[] = "\"type\": \"number\"", name[] = "\"type\": \"string\", \"minLength\": 1";
+    static const char number[] = "\"type\": \"number\"",
+                      name[] = "\"type\": \"string\", \"minLength\": 1";
     static const char signal[] = "\"$ref\": \"#/$defs/signal\"";
     const lwi_object *object = key->more; // where the kind says so
     switch (key->kind) {
@@ -63,10 +65,12 @@ static void put_kind(FILE *f, const lwi_key *key)
     case LWI_KEY_NUMBER:
     case LWI_KEY_OPTION_REAL: fputs(number, f); return;
     case LWI_KEY_NUMBERS: put_array(f, key->count, number); return;
-    case LWI_KEY_LIST: fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", number); return;
+    case LWI_KEY_LIST:
+        fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", number);
+        return;
     case LWI_KEY_START:
-        fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1, \"maxItems\": %d", number,
-                key->count ? LW_JOINT_MAX_NV : LW_JOINT_MAX_NQ);
+        fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1, \"maxItems\": %d",
+                number, key->count ? LW_JOINT_MAX_NV : LW_JOINT_MAX_NQ);
         return;
     case LWI_KEY_VECTOR:
     case LWI_KEY_DIRECTION: put_array(f, 3, number); return;
@@ -84,7 +88,10 @@ static void put_kind(FILE *f, const lwi_key *key)
     case LWI_KEY_FUNCTION:
     case LWI_KEY_LENGTH: fputs(signal, f); return;
     case LWI_KEY_SIGNALS: put_array(f, key->count, signal); return;
-    case LWI_KEY_TERMS: fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", signal); return;
+    case LWI_KEY_TERMS:
+        fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", signal);
+        return;
+    case LWI_KEY_TEXT: fputs("\"type\": [\"string\", \"number\"]", f); return;
     case LWI_KEY_SHAPE: put_shape(f); return;
     case LWI_KEY_OBJECT: put_reference(f, object->title); return;
     case LWI_KEY_EACH: {
@@ -190,8 +197,8 @@ static void put_conditions(FILE *f, const lwi_object *object, const char *indent
         const lwi_key *key = &object->key[i];
         const unsigned types = key->types & all, required = key->required & all;
         if (types && types != all) {
-            fprintf(f, "%s%s%s  {\"if\": {\"required\": [\"%s\"]}, \"then\": {\"properties\": ", before,
-                    any ? "" : indent, any ? indent : "\"allOf\": [", key->name);
+            fprintf(f, "%s%s%s  {\"if\": {\"required\": [\"%s\"]}, \"then\": {\"properties\": ",
+                    before, any ? "" : indent, any ? indent : "\"allOf\": [", key->name);
             put_type_set(f, object, types);
             fputs("}}", f);
             any = true;
@@ -248,12 +255,14 @@ lw_status lw_schema_write(FILE *file)
         &lwi_mount_object,     &lwi_coordinate_object, &lwi_isotropic_object, &lwi_coupling_object,
         &lwi_spring_object,    &lwi_wrench_object,    &lwi_marker_object, &lwi_simulation_object};
     if (!file) return LW_ERR_ARGUMENT;
-    fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"", file);
+    fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"",
+          file);
     fprintf(file, "%s, version %d\",", lwi_file_object.help, (int)LWI_FORMAT_VERSION);
     put_object(file, &lwi_file_object, "\n  ");
-    fputs(",\n  \"$defs\": {\n    \"signal\": {\n      \"description\": \"a constant, the name of a function "
-          "or an input, or a function\",\n      \"anyOf\": [{\"type\": \"number\"}, {\"type\": \"string\", "
-          "\"minLength\": 1}, {\"$ref\": \"#/$defs/function\"}]\n    }", file);
+    fputs(",\n  \"$defs\": {\n    \"signal\": {\n      \"description\": \"a constant, the name of "
+          "a function or an input, or a function\",\n      \"anyOf\": [{\"type\": \"number\"}, "
+          "{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/function\"}]\n    }",
+          file);
     for (int i = 0; i < LWI_COUNT(defined); i++) {
         fprintf(file, ",\n    \"%s\": {", defined[i]->title);
         put_object(file, defined[i], "\n      ");

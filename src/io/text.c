@@ -3,52 +3,22 @@
 
 #include <string.h>
 
-bool lwi_numbers_begin(lwi_numbers *numbers)
-{
-    numbers->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (numbers->plain == (locale_t)0) return false;
-    numbers->before = uselocale(numbers->plain);
-    return true;
-}
-
-void lwi_numbers_end(lwi_numbers *numbers)
-{
-    uselocale(numbers->before);
-    freelocale(numbers->plain);
-}
-
-static const char *skip_digits(const char *p)
-{
-    while (*p >= '0' && *p <= '9') p++;
-    return p;
-}
-
-// number = [-] (0 | 1-9 digits) [. digits] [(e | E) [+ | -] digits]                     [rfc8259, 6]
 bool lwi_is_number(const char *text)
 {
-    const char *p = text + (*text == '-');
-    const char *end = *p == '0' ? p + 1 : skip_digits(p);
-    if (end == p) return false;
-    if (*end == '.') {
-        p = end + 1;
-        end = skip_digits(p);
-        if (end == p) return false;
-    }
-    if (*end == 'e' || *end == 'E') {
-        p = end + 1;
-        p += *p == '+' || *p == '-';
-        end = skip_digits(p);
-        if (end == p) return false;
-    }
-    return *end == 0;
+    const char *end = lwi_number_end(text);
+    return end && *end == 0;
 }
 
-// Shortest forms only, no surrogates, at most 0x10FFFF.                                  [rfc3629, 4]
+// Shortest forms only, no surrogates, at most 0x10FFFF.  (RFC 3629, section 4)
 long lwi_utf8_next(const char *text, int *bytes)
 {
     static const long least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *p = (const unsigned char *)text;
-    const int n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+    const int n = p[0] < 0x80       ? 1
+                  : p[0] >> 5 == 6  ? 2
+                  : p[0] >> 4 == 14 ? 3
+                  : p[0] >> 3 == 30 ? 4
+                                    : 0;
     if (n == 0) return -1;
     long code = n == 1 ? p[0] : p[0] & (0xFF >> (n + 1));
     for (int i = 1; i < n; i++) {

@@ -2,16 +2,10 @@
 #ifndef LWI_TEXT_H
 #define LWI_TEXT_H
 
-#include <locale.h>
+#include "base/numbers.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-/** Numbers of this thread are read and written with a decimal point until lwi_numbers_end. */
-typedef struct lwi_numbers {
-    locale_t plain, before;
-} lwi_numbers;
-bool lwi_numbers_begin(lwi_numbers *numbers); ///< false: no memory
-void lwi_numbers_end(lwi_numbers *numbers);
 
 /** Is the text a number as in JSON: -1, 0.5, 1e-3, but not +1, .5, 1., 0x10, 010, inf? */
 bool lwi_is_number(const char *text);

@@ -44,6 +44,11 @@ typedef struct joint {
     const joint_kind *kind;
     int parent, child; // links
     int next;          // joint of the same parent; -1: the last
+    const lwi_xml_element *mimic; // NULL: follows nothing
+    int of;                       // the joint it mimics; -1: none, it is held
+    double c[2];                  // q = c[0] + c[1] q_of
+    enum { UNSEEN, ON_THE_WAY, COMPOSED } seen;
+    int back; // while a chain of mimics is followed
     lw_joint added;
 } joint;
 
@@ -391,6 +396,77 @@ static lw_status add_body(const reading *u, link *l)
     return lw_builder_add_body(u->builder, &d, &l->body, u->error);
 }
 
+// ------------------------------------------------------------------------------------------ mimics
+
+// q_joint = offset + multiplier q_of
+static lw_status read_mimic(const reading *u, joint *j)
+{
+    const lwi_xml_element *e = lwi_xml_child(j->e, "mimic");
+    if (!e) return LW_OK;
+    if (j->kind->type == LW_JOINT_FIXED) {
+        lwi_urdf_note(u->notes, e, j->name, "<mimic> is not used for fixed joints, joints");
+        return LW_OK;
+    }
+    const char *name;
+    j->mimic = e;
+    j->c[1] = 1;
+    TRY(lwi_xml_need(u->xml, e, "joint", &name, u->error));
+    TRY(lwi_xml_numbers(u->xml, e, "offset", 1, &j->c[0], u->error));
+    TRY(lwi_xml_numbers(u->xml, e, "multiplier", 1, &j->c[1], u->error));
+    j->of = find(&u->joint_names, name);
+    if (j->of < 0)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%.150s': mimics joint '%.150s', which does not exist", j->name,
+                            name);
+    const joint *of = &u->joints[j->of];
+    const bool held = of->kind->type == LW_JOINT_FIXED;
+    const joint *odd = !j->kind->scalar ? j : !of->kind->scalar && !held ? of : NULL;
+    if (odd)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%.150s' mimics '%.150s': %.150s is %s, expected revolute, "
+                            "continuous or prismatic",
+                            j->name, name, odd->name, odd->kind->name);
+    if (!held) return LW_OK;
+    j->of = -1;
+    lwi_urdf_note(u->notes, e, j->name, "mimics of a fixed joint are held at their offset, joints");
+    return LW_OK;
+}
+
+// A mimic of a mimic follows the first of the chain: c0 + c1 (o0 + o1 q) = c0 + c1 o0 + c1 o1 q.
+// Every joint is composed once, from the first of its chain back.
+static lw_status compose_mimics(const reading *u, int first)
+{
+    int last = -1;
+    for (int i = first; i >= 0 && u->joints[i].mimic && u->joints[i].seen != COMPOSED;) {
+        joint *j = &u->joints[i];
+        if (j->seen == ON_THE_WAY)
+            return lwi_xml_fail(u->xml, j->mimic, LW_ERR_MODEL, u->error,
+                                "joint '%s': mimics itself, by way of the joints it mimics",
+                                j->name);
+        j->seen = ON_THE_WAY;
+        j->back = last;
+        last = i;
+        i = j->of;
+    }
+    for (; last >= 0; last = u->joints[last].back) {
+        joint *j = &u->joints[last];
+        j->seen = COMPOSED;
+        const joint *of = j->of >= 0 ? &u->joints[j->of] : NULL;
+        if (!of || !of->mimic) continue;
+        j->c[0] += j->c[1] * of->c[0];
+        j->c[1] *= of->c[1];
+        j->of = of->of;
+    }
+    return LW_OK;
+}
+
+static lw_status read_mimics(const reading *u)
+{
+    for (int i = 0; i < u->njoint; i++) TRY(read_mimic(u, &u->joints[i]));
+    for (int i = 0; i < u->njoint; i++) TRY(compose_mimics(u, i));
+    return LW_OK;
+}
+
 // ------------------------------------------------------------------------------------------ joints
 
 static lw_status read_dynamics(const reading *u, const joint *j, lw_joint_desc *d)
@@ -413,26 +489,32 @@ static lw_status read_dynamics(const reading *u, const joint *j, lw_joint_desc *
     return LW_OK;
 }
 
-static lw_status read_limit(const reading *u, const joint *j)
+static void read_limit(const reading *u, const joint *j)
 {
     static const char *const keys[] = {"lower", "upper", "effort", "velocity"};
     const lwi_xml_element *e = lwi_xml_child(j->e, "limit");
-    if (!e) return LW_OK;
+    if (!e) return;
     double value;
+    bool good = true;
     for (int k = 0; k < LWI_COUNT(keys); k++)
-        TRY(lwi_xml_numbers(u->xml, e, keys[k], 1, &value, u->error));
+        if (lwi_xml_numbers(u->xml, e, keys[k], 1, &value, NULL) != LW_OK) good = false;
+    if (!good)
+        lwi_urdf_note(u->notes, e, j->name,
+                      "<limit> has a value that is not a finite number, which does no harm, joints");
     if (j->kind->axis) lwi_urdf_note(u->notes, e, j->name, "limits are not enforced, joints");
-    return LW_OK;
 }
 
-// A joint that mimics one at zero starts at its offset; all others start at zero.
-static lw_status read_offset(const reading *u, const joint *j, lw_joint_desc *d)
+// A joint that mimics starts where that leads while the other is at zero; all others start at zero.
+// One that mimics a joint that cannot move is held there.
+static lw_status start_mimic(const reading *u, const joint *j, lw_joint_desc *d)
 {
-    const lwi_xml_element *e = lwi_xml_child(j->e, "mimic");
-    if (!e || !j->kind->scalar) return LW_OK;
-    TRY(lwi_xml_numbers(u->xml, e, "offset", 1, &d->q[0], u->error));
+    if (!j->mimic) return LW_OK;
+    d->q[0] = j->c[0];
     d->has_q = d->q[0] != 0;
-    return LW_OK;
+    if (j->of >= 0) return LW_OK;
+    const lw_function_desc constant = {
+        .type = LW_FUNCTION_CONSTANT, .value = j->c[0], .place = place_of(j->mimic)};
+    return lw_builder_add_function(u->builder, &constant, &d->coordinate[0].motion, u->error);
 }
 
 static lw_status add_joint(const reading *u, joint *j)
@@ -451,45 +533,21 @@ static lw_status add_joint(const reading *u, joint *j)
     d.frame1 = pose_of(F, r);
     d.frame2 = (lw_pose){.orientation = quat_of(A)};
     TRY(read_dynamics(u, j, &d));
-    TRY(read_limit(u, j));
-    TRY(read_offset(u, j, &d));
+    read_limit(u, j);
+    TRY(start_mimic(u, j, &d));
     return lw_builder_add_joint(u->builder, &d, &j->added, u->error);
 }
 
-// q_joint = offset + multiplier q_of
 static lw_status add_mimic(const reading *u, const joint *j)
 {
-    const lwi_xml_element *e = lwi_xml_child(j->e, "mimic");
-    if (!e) return LW_OK;
-    const char *name;
-    double c[2] = {0, 1};
-    TRY(lwi_xml_need(u->xml, e, "joint", &name, u->error));
-    TRY(lwi_xml_numbers(u->xml, e, "offset", 1, &c[0], u->error));
-    TRY(lwi_xml_numbers(u->xml, e, "multiplier", 1, &c[1], u->error));
-    const int i = find(&u->joint_names, name);
-    if (i < 0)
-        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
-                            "joint '%.150s': mimics joint '%.150s', which does not exist", j->name,
-                            name);
-    const joint *of = &u->joints[i];
-    if (lwi_xml_child(of->e, "mimic"))
-        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
-                            "joint '%.150s': mimics '%.150s', which mimics a joint itself; name "
-                            "the first of the chain",
-                            j->name, name);
-    const joint *odd = !j->kind->scalar ? j : !of->kind->scalar ? of : NULL;
-    if (odd)
-        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
-                            "joint '%.150s' mimics '%.150s': %.150s is %s, expected revolute, "
-                            "continuous or prismatic",
-                            j->name, name, odd->name, odd->kind->name);
-    lwi_urdf_note(u->notes, e, j->name,
+    if (!j->mimic || j->of < 0) return LW_OK;
+    lwi_urdf_note(u->notes, j->mimic, j->name,
                   "mimic joints are constraints, which formulation `dense` solves, joints");
     const lw_coupling_desc d = {.joint = j->added,
-                                .of = of->added,
-                                .polynomial = c,
+                                .of = u->joints[j->of].added,
+                                .polynomial = j->c,
                                 .npolynomial = 2,
-                                .place = place_of(e)};
+                                .place = place_of(j->mimic)};
     return lw_builder_add_coupling(u->builder, &d, u->error);
 }
 
@@ -500,6 +558,24 @@ static bool is_ground(const link *root)
 {
     return (strcmp(root->name, "world") == 0 || strcmp(root->name, "ground") == 0) &&
            !lwi_xml_child(root->e, "inertial");
+}
+
+// `ground` is the fixed world; a link of this name that is not gets one of its own.
+static lw_status rename_ground(const reading *u, int ground_link)
+{
+    static const char wanted[] = "ground_link";
+    const int i = find(&u->link_names, "ground");
+    if (i < 0 || i == ground_link) return LW_OK;
+    char *name = LWI_PUSH(&u->xml->arena, char, sizeof wanted + (size_t)u->nlink);
+    if (!name) return no_memory(u->error);
+    memcpy(name, wanted, sizeof wanted);
+    for (char *end = name + sizeof wanted - 1; find(&u->link_names, name) >= 0;) *end++ = '_';
+    u->links[i].name = name;
+    if (lw_builder_warn(u->builder, place_of(u->links[i].e),
+                        "link 'ground' is the body '%s' here: `ground` is the fixed world",
+                        name) != LW_OK)
+        return no_memory(u->error);
+    return LW_OK;
 }
 
 static lw_status hold_root(const reading *u, const link *root, lw_base base)
@@ -535,6 +611,8 @@ static lw_status build(reading *u, lw_base base)
     TRY(find_root(u, &root));
     TRY(place_links(u, root));
     const bool grounded = is_ground(&u->links[root]);
+    TRY(rename_ground(u, grounded ? root : -1));
+    TRY(read_mimics(u));
     for (int i = 0; i < u->nlink; i++)
         if (i != root || !grounded) TRY(add_body(u, &u->links[i]));
     if (!grounded)

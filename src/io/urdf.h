@@ -9,13 +9,15 @@
 enum {
     LWI_URDF_MOST_KINDS = 100, ///< of notes; a file with more is not a robot
     LWI_URDF_NOTE_BYTES = 320,
+    LWI_URDF_WARNING_BYTES = 1024, ///< what lw_builder_warn takes
 };
 
-/** Notes of one kind: what, how often, the first place, the first names. */
+/** Notes of one kind: what, how often, the first place, the names as far as a warning holds them. */
 typedef struct lwi_urdf_kind {
     char text[LWI_URDF_NOTE_BYTES];
-    char names[LWI_URDF_NOTE_BYTES];
+    char names[LWI_URDF_WARNING_BYTES];
     long count;
+    long nname, nlisted; ///< names there were, names in `names`
     lw_place first;
 } lwi_urdf_kind;
 

@@ -65,26 +65,30 @@ void lwi_urdf_note(lwi_urdf_notes *notes, const lwi_xml_element *element, const 
         kind->first = (lw_place){element->line, element->column};
     }
     kind->count++;
-    const size_t used = strlen(kind->names);
-    if (!name || (used && kind->names[used - 1] == '.')) return; // ends in "..."
-    const size_t room = sizeof kind->names - used;
-    if (strlen(name) + sizeof ", , ..." < room)
-        snprintf(kind->names + used, room, "%s%s", used ? ", " : "", name);
-    else
-        snprintf(kind->names + used, room, "%s...", used ? ", " : "");
+    if (!name) return;
+    // room beside the text, " (COUNT): " and ", and COUNT more"
+    const size_t room = sizeof kind->names - strlen(kind->text) - 64, used = strlen(kind->names);
+    const bool whole = kind->nlisted == kind->nname++; // the list has no gap
+    if (!whole || used + strlen(name) + sizeof ", " > room) return;
+    snprintf(kind->names + used, room - used, "%s%s", used ? ", " : "", name);
+    kind->nlisted++;
+}
+
+static lw_status tell_kind(const lwi_urdf_kind *kind, lw_builder *builder)
+{
+    char more[32] = "";
+    if (!kind->nname)
+        return lw_builder_warn(builder, kind->first, "%s (%ld times, the first here)", kind->text,
+                               kind->count);
+    if (kind->nname > kind->nlisted)
+        snprintf(more, sizeof more, " and %ld more", kind->nname - kind->nlisted);
+    return lw_builder_warn(builder, kind->first, "%s (%ld): %s%s", kind->text, kind->count,
+                           kind->names, more);
 }
 
 lw_status lwi_urdf_tell(const lwi_urdf_notes *notes, lw_builder *builder)
 {
-    for (int i = 0; i < notes->nkind; i++) {
-        const lwi_urdf_kind *kind = &notes->kind[i];
-        if (*kind->names)
-            TRY(lw_builder_warn(builder, kind->first, "%s (%ld): %s", kind->text, kind->count,
-                                kind->names));
-        else
-            TRY(lw_builder_warn(builder, kind->first, "%s (%ld times, the first here)", kind->text,
-                                kind->count));
-    }
+    for (int i = 0; i < notes->nkind; i++) TRY(tell_kind(&notes->kind[i], builder));
     if (notes->left_out)
         TRY(lw_builder_warn(builder, (lw_place){0, 0}, "%ld more notes of other kinds",
                             notes->left_out));

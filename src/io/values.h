@@ -47,7 +47,8 @@ lw_status lwi_read_list(lwi_reading *r, const lwi_value *v, const double **list,
 lw_status lwi_read_vector(lwi_reading *r, const lwi_value *v, lw_vec3 *x);
 lw_status lwi_read_direction(lwi_reading *r, const lwi_value *v, lw_vec3 *x);
 lw_status lwi_read_quaternion(lwi_reading *r, const lwi_value *v, lw_quat *x);
-lw_status lwi_read_text(lwi_reading *r, const lwi_value *v, const char *expected, const char **text);
+lw_status lwi_read_text(lwi_reading *r, const lwi_value *v, const char *expected,
+                        const char **text);
 lw_status lwi_read_word(lwi_reading *r, const lwi_value *v, const char *const *words, int count,
                         int *word);
 lw_status lwi_read_coordinate(lwi_reading *r, const lwi_value *v, int *coordinate);
@@ -64,7 +65,8 @@ lw_status lwi_read_reference(lwi_reading *r, const lwi_value *v, const char *kin
                              const lwi_value *map, int *index);
 
 /** ", did you mean 'x'?" or "". */
-const char *lwi_hint(char *text, size_t size, const char *name, const char *const *names, int count);
+const char *lwi_hint(char *text, size_t size, const char *name, const char *const *names,
+                     int count);
 /** Every key of the map must be one of the object, for type t of it, and none may be missing.
  *  @param place  of the item */
 lw_status lwi_read_keys(lwi_reading *r, const lwi_object *object, int type, const lwi_value *map,

@@ -1,7 +1,7 @@
 // yaml_read.c -- the native model file: document to builder, by the tables of keys.c.
 //
-// Sections are read in the order functions, inputs, bodies, joints, ..., whatever their order in the
-// file; inside a section a function or a body may refer to one that stands further down.
+// Sections are read in the order functions, inputs, bodies, joints, ..., whatever their order in
+// the file; inside a section a function or a body may refer to one that stands further down.
 #include "io/readers.h"
 #include "io/text.h"
 #include "io/values.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 static lw_status read_signal(lwi_reading *r, const lwi_value *v, lw_signal *signal);
-static lw_status read_object(lwi_reading *r, const lwi_object *object, int type, const lwi_value *map,
-                             lw_place place, void *target);
+static lw_status read_object(lwi_reading *r, const lwi_object *object, int type,
+                             const lwi_value *map, lw_place place, void *target);
 
 // Errors of the builder are about the item; where they know no place they get the item's.
 static lw_status added(lwi_reading *r, lw_status status, lw_place place)
@@ -56,8 +56,8 @@ static lw_status add_constant(lwi_reading *r, const char *name, lw_place place, 
     return added(r, lw_builder_add_function(r->builder, &desc, signal, r->error), place);
 }
 
-static lw_status add_function(lwi_reading *r, const char *name, lw_place place, const lwi_value *map,
-                              lw_signal *signal)
+static lw_status add_function(lwi_reading *r, const char *name, lw_place place,
+                              const lwi_value *map, lw_signal *signal)
 {
     lwi_function_item item = {.desc = {.name = name, .place = place}};
     int type;
@@ -68,6 +68,7 @@ static lw_status add_function(lwi_reading *r, const char *name, lw_place place, 
         return lwi_read_fail(r, LW_ERR_MODEL, place, "t has %d numbers and y %d, expected as many",
                              item.nt, item.ny);
     item.desc.npoint = item.nt;
+    if (item.formula_place.line) place = item.desc.place = item.formula_place;
     const lw_status status = lw_builder_add_function(r->builder, &item.desc, signal, r->error);
     if (status == LW_ERR_MODEL && !name && r->error) { // a function without a name: say whose it is
         char text[sizeof r->error->text];
@@ -128,8 +129,8 @@ static lw_status read_signal_name(lwi_reading *r, const lwi_value *v, lw_signal 
     lwi_hint(hint, sizeof hint, v->text, r->functions ? r->functions->key : NULL,
              r->functions ? r->functions->count : 0);
     if (!*hint) lwi_hint(hint, sizeof hint, v->text, r->input, r->ninput);
-    return lwi_read_fail(r, LW_ERR_MODEL, v->place, "there is no function or input '%.80s'%s", v->text,
-                         hint);
+    return lwi_read_fail(r, LW_ERR_MODEL, v->place, "there is no function or input '%.80s'%s",
+                         v->text, hint);
 }
 
 static lw_status read_signal(lwi_reading *r, const lwi_value *v, lw_signal *signal)
@@ -179,18 +180,19 @@ static lw_status read_terms(lwi_reading *r, const lwi_value *v, const lw_signal 
 // Fields are reached by offset; structs and arrays of doubles may be written in place.
 #define FIELD(type, offset) ((type *)(void *)((char *)target + (offset)))
 
-static lw_status read_length(lwi_reading *r, const lwi_value *v, double *length, lw_signal *length_of)
+static lw_status read_length(lwi_reading *r, const lwi_value *v, double *length,
+                             lw_signal *length_of)
 {
     if (v->kind != LWI_SCALAR || v->quoted || !lwi_is_number(v->text))
         return read_signal(r, v, length_of);
     TRY(lwi_read_number(r, v, length));
     if (*length > 0) return LW_OK;
-    return lwi_read_fail(r, LW_ERR_MODEL, v->place, "is %g, expected a number > 0 [m] or a function",
-                         *length);
+    return lwi_read_fail(r, LW_ERR_MODEL, v->place,
+                         "is %g, expected a number > 0 [m] or a function", *length);
 }
 
-static lw_status read_each(lwi_reading *r, const lwi_key *element, int joint_type, const lwi_value *v,
-                           lw_joint_desc *joint, void *target);
+static lw_status read_each(lwi_reading *r, const lwi_key *element, int joint_type,
+                           const lwi_value *v, lw_joint_desc *joint, void *target);
 
 static lw_status read_option(lwi_reading *r, const lwi_key *key, const lwi_value *v)
 {
@@ -236,6 +238,9 @@ static lw_status read_key(lwi_reading *r, const lwi_key *key, int type, const lw
         return read_terms(r, v, FIELD(const lw_signal *, key->offset), FIELD(int, key->size));
     case LWI_KEY_LENGTH:
         return read_length(r, v, FIELD(double, key->offset), FIELD(lw_signal, key->size));
+    case LWI_KEY_TEXT:
+        *FIELD(lw_place, key->size) = v->place;
+        return lwi_read_text(r, v, "a text", FIELD(const char *, key->offset));
     case LWI_KEY_SHAPE:
         return lwi_read_shape(r, v, FIELD(lw_shape_type, key->offset), FIELD(double, key->size));
     case LWI_KEY_OBJECT:
@@ -255,8 +260,8 @@ static lw_status read_key(lwi_reading *r, const lwi_key *key, int type, const lw
 }
 
 // Values of a map by the object's keys into its struct.
-static lw_status read_object(lwi_reading *r, const lwi_object *object, int type, const lwi_value *map,
-                             lw_place place, void *target)
+static lw_status read_object(lwi_reading *r, const lwi_object *object, int type,
+                             const lwi_value *map, lw_place place, void *target)
 {
     char expected[64];
     snprintf(expected, sizeof expected, "a map with the keys of a %s", object->title);
@@ -274,8 +279,8 @@ static lw_status read_object(lwi_reading *r, const lwi_object *object, int type,
 }
 
 // {q0: ..., q1: ...}; `all` of a spring is the damper of spherical and free joints.
-static lw_status read_each(lwi_reading *r, const lwi_key *element, int joint_type, const lwi_value *v,
-                           lw_joint_desc *joint, void *target)
+static lw_status read_each(lwi_reading *r, const lwi_key *element, int joint_type,
+                           const lwi_value *v, lw_joint_desc *joint, void *target)
 {
     const int nv = lwi_joint_nv((lw_joint_type)joint_type);
     const bool all = element->kind == LWI_KEY_OBJECT;
@@ -312,8 +317,8 @@ static lw_status check_name(lwi_reading *r, const char *kind, const char *name, 
 }
 
 // The section of the file, NULL where there is none.
-static lw_status section(lwi_reading *r, const lwi_value *root, const char *name, lwi_value_kind kind,
-                         const lwi_value **v)
+static lw_status section(lwi_reading *r, const lwi_value *root, const char *name,
+                         lwi_value_kind kind, const lwi_value **v)
 {
     const int k = lwi_value_find(root, name);
     *v = k < 0 ? NULL : root->item[k];
@@ -341,7 +346,8 @@ static lw_status read_inputs(lwi_reading *r, const lwi_value *root)
             return lwi_read_fail(r, LW_ERR_MODEL, list->item[i]->place,
                                  "this name is taken by a function; names are unique");
         lw_signal input;
-        TRY(added(r, lw_builder_add_input(r->builder, name, &input, r->error), list->item[i]->place));
+        TRY(added(r, lw_builder_add_input(r->builder, name, &input, r->error),
+                  list->item[i]->place));
         r->input[i] = name;
     }
     r->ninput = n;
@@ -370,7 +376,7 @@ static lw_status read_functions(lwi_reading *r)
     return LW_OK;
 }
 
-// ------------------------------------------------------------------------------------------- bodies
+// ------------------------------------------------------------------------------------------ bodies
 
 static lw_status read_body(lwi_reading *r, int k, lw_body in)
 {
@@ -434,11 +440,16 @@ static lw_status read_bodies(lwi_reading *r)
     int *way = LWI_PUSH(&r->arena, int, n);
     r->body = LWI_PUSH(&r->arena, int, n);
     if (!r->body || !way) return lwi_read_memory(r);
+    if (r->bodies && n == 0) {
+        lwi_read_item(r, "", "");
+        return lwi_read_fail(r, LW_ERR_MODEL, r->bodies->place,
+                             "the model has no bodies, expected at least one");
+    }
     for (int k = 0; k < n; k++) TRY(read_body_chain(r, k, way));
     return LW_OK;
 }
 
-// ------------------------------------------------------------------------------------------- joints
+// ------------------------------------------------------------------------------------------ joints
 
 // One way to say where a joint is: `at` with axes, two frames, or two points.
 static lw_status check_form(lwi_reading *r, const lwi_value *map, lw_place place, int type,
@@ -449,16 +460,18 @@ static lw_status check_form(lwi_reading *r, const lwi_value *map, lw_place place
         const lwi_key *key = lwi_key_find(&lwi_joint_object, map->key[i]);
         if (!key || key->form == LWI_FORM_ANY) continue;
         if (first && first->form != key->form)
-            return lwi_read_fail(r, LW_ERR_PARSE, map->key_place[i],
-                                 "'%s' and '%s' are two ways to place a joint, expected one: `at` with "
-                                 "`axis`, `frame1` with `frame2`, or `point1` with `point2` (distance)",
-                                 first->name, key->name);
+            return lwi_read_fail(
+                r, LW_ERR_PARSE, map->key_place[i],
+                "'%s' and '%s' are two ways to place a joint, expected one: `at` with "
+                "`axis`, `frame1` with `frame2`, or `point1` with `point2` (distance)",
+                first->name, key->name);
         first = key;
     }
     if (!first)
         return lwi_read_fail(r, LW_ERR_PARSE, place, "where is it? expected %s",
-                             type == LW_JOINT_DISTANCE ? "`point1` and `point2`"
-                                                       : "`at` (and `axis`), or `frame1` and `frame2`");
+                             type == LW_JOINT_DISTANCE
+                                 ? "`point1` and `point2`"
+                                 : "`at` (and `axis`), or `frame1` and `frame2`");
     for (int i = 0; i < 2; i++)
         if (lwi_value_find(map, lwi_form_keys[first->form][i]) < 0)
             return lwi_read_fail(r, LW_ERR_PARSE, place, "key '%s' is missing beside '%s'",
@@ -488,6 +501,21 @@ static lw_status read_joint(lwi_reading *r, int k)
 
 // --------------------------------------------------------------------------------- forces and more
 
+// A point of a force is given in the world or in the frame of its body, not both.
+static lw_status check_points(lwi_reading *r, const lwi_value *map)
+{
+    static const char *const pair[][2] = {{"from", "point1"}, {"to", "point2"}, {"at", "point"}};
+    for (int i = 0; i < LWI_COUNT(pair); i++) {
+        const int second = lwi_value_find(map, pair[i][1]);
+        if (second >= 0 && lwi_value_find(map, pair[i][0]) >= 0)
+            return lwi_read_fail(r, LW_ERR_PARSE, map->key_place[second],
+                                 "'%s' (world) and '%s' (body frame) are two ways to give the same "
+                                 "point, expected one",
+                                 pair[i][0], pair[i][1]);
+    }
+    return LW_OK;
+}
+
 static lw_status read_force(lwi_reading *r, const char *name, lw_place place, const lwi_value *map)
 {
     static const char *const types[] = {"spring", "wrench"}; // order of lwi_force_objects
@@ -498,6 +526,7 @@ static lw_status read_force(lwi_reading *r, const char *name, lw_place place, co
     if (map->kind != LWI_MAP) return lwi_read_expected(r, map, "a map with the keys of a force");
     TRY(read_type(r, &any, map, place, &type));
     lwi_read_item(r, types[type], name);
+    TRY(check_points(r, map));
     if (lwi_force_objects[type] == &lwi_spring_object) {
         lw_spring_desc desc = {.name = name, .place = place};
         TRY(read_object(r, &lwi_spring_object, 0, map, place, &desc));
@@ -538,7 +567,15 @@ static lw_status read_settings(lwi_reading *r, const lwi_value *root)
     }
     if (s < 0) return LW_OK;
     lwi_read_enter(r, "simulation");
-    return read_object(r, &lwi_simulation_object, 0, root->item[s], root->key_place[s], r->options);
+    const lwi_value *map = root->item[s];
+    TRY(read_object(r, &lwi_simulation_object, 0, map, root->key_place[s], r->options));
+    for (int i = 0; i < map->count; i++) // `sample-mode` beside `sample_mode`; all keys are known
+        for (int k = 0; k < i; k++)
+            if (lwi_key_find(&lwi_simulation_object, map->key[i]) ==
+                lwi_key_find(&lwi_simulation_object, map->key[k]))
+                return lwi_read_fail(r, LW_ERR_PARSE, map->key_place[i],
+                                     "'%s' and '%s' are the same key", map->key[k], map->key[i]);
+    return LW_OK;
 }
 
 // -------------------------------------------------------------------------------------------- file

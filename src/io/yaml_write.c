@@ -1,8 +1,8 @@
 // yaml_write.c -- a model as the native file, in the order of the tables of keys.c.
 //
-// What is written is the model's normal form: bodies in world poses, joints by frames.  Defaults are
-// left out where every bit is the default's, numbers have 17 digits, so that reading gives the same
-// bits back.  Functions without a name are written where they are used.
+// What is written is the model's normal form: bodies in world poses, joints by frames.  Defaults
+// are left out where every bit is the default's, numbers have 17 digits, so that reading gives the
+// same bits back.  Functions without a name are written where they are used.
 #include "io/keys.h"
 #include "io/text.h"
 #include "model/model.h"
@@ -30,7 +30,8 @@ static void write_object(const writing *w, const lwi_object *object, int type, c
 // Words that YAML readers take for something else.
 static bool is_reserved(const char *name)
 {
-    static const char *const words[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
+    static const char *const words[] = {"null", "true", "false", "yes", "no",
+                                        "on",   "off",  "y",     "n"};
     for (int i = 0; i < LWI_COUNT(words); i++)
         if (strcasecmp(name, words[i]) == 0) return true;
     return false;
@@ -39,7 +40,8 @@ static bool is_reserved(const char *name)
 static bool is_plain(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-./";
+    static const char others[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-./";
     return strspn(name, letters) > 0 && name[strspn(name, others)] == 0 && !is_reserved(name);
 }
 
@@ -49,23 +51,27 @@ static bool is_printable(long code)
     return code >= 0x20 && code < 0xFFFE && code != 0xFEFF && code != 0x2028 && code != 0x2029;
 }
 
-static void put_name(const writing *w, const char *name)
+static void put_quoted(const writing *w, const char *text)
 {
-    if (is_plain(name)) {
-        fputs(name, w->file);
-        return;
-    }
     fputc('"', w->file);
-    for (int bytes = 1; *name; name += bytes) {
-        const long code = lwi_utf8_next(name, &bytes);
+    for (int bytes = 1; *text; text += bytes) {
+        const long code = lwi_utf8_next(text, &bytes);
         if (code == '"' || code == '\\')
             fprintf(w->file, "\\%c", (char)code);
         else if (is_printable(code))
-            fprintf(w->file, "%.*s", bytes, name);
+            fprintf(w->file, "%.*s", bytes, text);
         else
             fprintf(w->file, "\\U%08lX", (unsigned long)code);
     }
     fputc('"', w->file);
+}
+
+static void put_name(const writing *w, const char *name)
+{
+    if (is_plain(name))
+        fputs(name, w->file);
+    else
+        put_quoted(w, name);
 }
 
 // ------------------------------------------------------------------------------------------ values
@@ -277,6 +283,7 @@ static void put_key(const writing *w, const lwi_key *key, int type, const void *
         else
             put_number(w, *FIELD(double, key->offset));
         return;
+    case LWI_KEY_TEXT: put_quoted(w, *FIELD(char *, key->offset)); return;
     case LWI_KEY_SHAPE:
         put_shape(w, *FIELD(lw_shape_type, key->offset), FIELD(double, key->size));
         return;

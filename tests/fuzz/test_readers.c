@@ -4,8 +4,9 @@
 //
 //   test_readers [--mutations N] [--seed S] [--only K] [--corpus FOLDER] [--verbose]
 //
-// Mutation K of a seed is the same everywhere; the number of a failing one is printed, its text goes
-// to fuzz_failure.txt.  The corpus itself is replayed first: every file a fixed bug left is there.
+// Mutation K of a seed is the same everywhere; the number of a failing one is printed, its text
+// goes to fuzz_failure.txt.  The corpus itself is replayed first: every file a fixed bug left is
+// there.
 #include "io/keys.h"
 
 #include <linkwork/io.h>
@@ -41,7 +42,7 @@ typedef struct fuzzing {
     bool verbose;
 } fuzzing;
 
-// ------------------------------------------------------------------------------------ random numbers
+// ---------------------------------------------------------------------------------- random numbers
 
 // splitmix64: a good sequence from any start
 static uint64_t next(fuzzing *f)
@@ -54,23 +55,91 @@ static uint64_t next(fuzzing *f)
 
 static size_t below(fuzzing *f, size_t count) { return count ? (size_t)(next(f) % count) : 0; }
 
-// ---------------------------------------------------------------------------------------- mutations
+// --------------------------------------------------------------------------------------- mutations
 
-static const char *const tokens[] = {
-    "{", "}", "[", "]", ": ", ", ", "- ", "? ", "\n", "\n  ", "\t", "\"", "'", "|\n", ">-\n", "#", "&a ",
-    "*a", "!!str ", "<<: ", "---\n", "...\n", "%YAML 1.1\n", "null", "true", "~", "0", "-0", "-1", "1e999",
-    "1e308", "5e-324", "-1e-3", "1e16", "nan", ".inf", "0x1F", "1_0", "ground", "world", "all", "q0", "q1",
-    "q9", "type: ", "[0, 0, 0]", "[1, 0, 0, 0]", "{}", "[]", "\\U0010FFFF", "\xc3\xa4", "\xff", "\xef\xbb\xbf",
-    "<", ">", "/>", "</", "<link name=\"", "<joint name=\"", "\"/>", "<!--", "-->", "<![CDATA[", "]]>", "&lt;",
-    "&x;", "<!DOCTYPE a [<!ENTITY x \"y\">]>", "<?xml version=\"1.0\"?>", "<mimic joint=\"a\"/>", "<origin/>",
-    "<inertial>", "<axis xyz=\"0 0 0\"/>", "type=\"continuous\"", "type=\"floating\"", "type=\"planar\""};
+static const char *const tokens[] = {"{",
+                                     "}",
+                                     "[",
+                                     "]",
+                                     ": ",
+                                     ", ",
+                                     "- ",
+                                     "? ",
+                                     "\n",
+                                     "\n  ",
+                                     "\t",
+                                     "\"",
+                                     "'",
+                                     "|\n",
+                                     ">-\n",
+                                     "#",
+                                     "&a ",
+                                     "*a",
+                                     "!!str ",
+                                     "<<: ",
+                                     "---\n",
+                                     "...\n",
+                                     "%YAML 1.1\n",
+                                     "null",
+                                     "true",
+                                     "~",
+                                     "0",
+                                     "-0",
+                                     "-1",
+                                     "1e999",
+                                     "1e308",
+                                     "5e-324",
+                                     "-1e-3",
+                                     "1e16",
+                                     "nan",
+                                     ".inf",
+                                     "0x1F",
+                                     "1_0",
+                                     "ground",
+                                     "world",
+                                     "all",
+                                     "q0",
+                                     "q1",
+                                     "q9",
+                                     "type: ",
+                                     "[0, 0, 0]",
+                                     "[1, 0, 0, 0]",
+                                     "{}",
+                                     "[]",
+                                     "\\U0010FFFF",
+                                     "\xc3\xa4",
+                                     "\xff",
+                                     "\xef\xbb\xbf",
+                                     "<",
+                                     ">",
+                                     "/>",
+                                     "</",
+                                     "<link name=\"",
+                                     "<joint name=\"",
+                                     "\"/>",
+                                     "<!--",
+                                     "-->",
+                                     "<![CDATA[",
+                                     "]]>",
+                                     "&lt;",
+                                     "&x;",
+                                     "<!DOCTYPE a [<!ENTITY x \"y\">]>",
+                                     "<?xml version=\"1.0\"?>",
+                                     "<mimic joint=\"a\"/>",
+                                     "<origin/>",
+                                     "<inertial>",
+                                     "<axis xyz=\"0 0 0\"/>",
+                                     "type=\"continuous\"",
+                                     "type=\"floating\"",
+                                     "type=\"planar\""};
 
 // A key or a type of the native format, from its own tables.
 static const char *random_key(fuzzing *f)
 {
     static const lwi_object *const objects[] = {
-        &lwi_file_object, &lwi_function_object, &lwi_body_object, &lwi_joint_object, &lwi_mount_object,
-        &lwi_spring_object, &lwi_wrench_object, &lwi_coupling_object, &lwi_simulation_object};
+        &lwi_file_object,   &lwi_function_object, &lwi_body_object,
+        &lwi_joint_object,  &lwi_mount_object,    &lwi_spring_object,
+        &lwi_wrench_object, &lwi_coupling_object, &lwi_simulation_object};
     const lwi_object *object = objects[below(f, sizeof objects / sizeof *objects)];
     if (object->type && below(f, 3) == 0) return object->type[below(f, (size_t)object->ntype)];
     return object->key[below(f, (size_t)object->nkey)].name;
@@ -100,7 +169,8 @@ static void insert_part(fuzzing *f, const char *from, size_t from_length)
 // A run of digits and signs near a place becomes another number.
 static void change_number(fuzzing *f)
 {
-    static const char *const numbers[] = {"0", "-1", "1e-300", "1e300", "2", "0.5", "-0", "1e16", "3.14159", "x"};
+    static const char *const numbers[] = {"0",   "-1", "1e-300", "1e300",   "2",
+                                          "0.5", "-0", "1e16",   "3.14159", "x"};
     static const char digits[] = "0123456789.eE+-";
     size_t at = below(f, f->length + 1), end;
     while (at < f->length && !(f->text[at] >= '0' && f->text[at] <= '9')) at++;
@@ -135,7 +205,7 @@ static void mutate_once(fuzzing *f)
     }
 }
 
-// ------------------------------------------------------------------------------------------- checks
+// ------------------------------------------------------------------------------------------ checks
 
 typedef struct memory {
     long live;
@@ -226,7 +296,7 @@ static const char *check_text(fuzzing *f, const char *text, size_t length, const
     return wrong;
 }
 
-// ------------------------------------------------------------------------------------------- corpus
+// ------------------------------------------------------------------------------------------ corpus
 
 static const char *format_of(const char *name)
 {
@@ -339,9 +409,10 @@ int main(int argc, char **argv)
     }
     int failed = replay(&f);
     if (only >= 0) failed = failed || mutate(&f, (uint64_t)seed, only);
-    for (long k = 0; k < mutations && only < 0 && !failed; k++) failed = mutate(&f, (uint64_t)seed, k);
-    printf("%d files, %ld texts: %ld read, %ld refused, slowest %.3f s\n", f.nfile, f.read + f.refused,
-           f.read, f.refused, f.slowest);
+    for (long k = 0; k < mutations && only < 0 && !failed; k++)
+        failed = mutate(&f, (uint64_t)seed, k);
+    printf("%d files, %ld texts: %ld read, %ld refused, slowest %.3f s\n", f.nfile,
+           f.read + f.refused, f.read, f.refused, f.slowest);
     for (int i = 0; i < f.nfile; i++) free(f.file[i].text);
     free(f.text);
     return failed;

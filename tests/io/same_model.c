@@ -18,8 +18,8 @@ static int differ(const pair *p, const char *item, const char *what)
     return 0;
 }
 
-static int same_numbers(const pair *p, const char *item, const char *what, const void *a, const void *b,
-                        size_t count)
+static int same_numbers(const pair *p, const char *item, const char *what, const void *a,
+                        const void *b, size_t count)
 {
     return memcmp(a, b, count * sizeof(double)) == 0 ? 1 : differ(p, item, what);
 }
@@ -41,7 +41,10 @@ static int same_function(const pair *p, const char *item, int fa, int fb)
 {
     const lw_function_desc *a = &p->a->function[fa], *b = &p->b->function[fb];
     if (a->type != b->type) return differ(p, item, "type of a function");
-    if (a->name && (!b->name || strcmp(a->name, b->name) != 0)) return differ(p, item, "function name");
+    if (a->name && (!b->name || strcmp(a->name, b->name) != 0))
+        return differ(p, item, "function name");
+    if (!a->formula != !b->formula || (a->formula && strcmp(a->formula, b->formula) != 0))
+        return differ(p, item, "formula");
     if (a->ncoefficient != b->ncoefficient || a->npoint != b->npoint || a->nterm != b->nterm)
         return differ(p, item, "counts of a function");
     const double x[] = {a->value, a->offset, a->amplitude, a->omega, a->phase, a->rate,
@@ -49,8 +52,8 @@ static int same_function(const pair *p, const char *item, int fa, int fb)
     const double y[] = {b->value, b->offset, b->amplitude, b->omega, b->phase, b->rate,
                         b->from, b->to, b->start, b->end};
     if (!same_numbers(p, item, "function", x, y, sizeof x / sizeof *x)) return 0;
-    if (a->ncoefficient &&
-        !same_numbers(p, item, "coefficients", a->coefficients, b->coefficients, (size_t)a->ncoefficient))
+    if (a->ncoefficient && !same_numbers(p, item, "coefficients", a->coefficients, b->coefficients,
+                                         (size_t)a->ncoefficient))
         return 0;
     if (a->npoint && (!same_numbers(p, item, "t", a->t, b->t, (size_t)a->npoint) ||
                       !same_numbers(p, item, "y", a->y, b->y, (size_t)a->npoint)))
@@ -77,7 +80,8 @@ static int same_body(const pair *p, const lw_body_desc *a, const lw_body_desc *b
            same_numbers(p, a->name, "inertia_axes", &a->inertia_axes, &b->inertia_axes, 4) &&
            same_numbers(p, a->name, "pose", &a->pose, &b->pose, 7) &&
            same_numbers(p, a->name, "velocity", &a->velocity, &b->velocity, 3) &&
-           same_numbers(p, a->name, "angular_velocity", &a->angular_velocity, &b->angular_velocity, 3) &&
+           same_numbers(p, a->name, "angular_velocity", &a->angular_velocity, &b->angular_velocity,
+                        3) &&
            same_numbers(p, a->name, "shape", a->shape_size, b->shape_size, 3);
 }
 
@@ -92,9 +96,9 @@ static int same_coordinate(const pair *p, const char *item, const lw_coordinate_
 static int same_joint(const pair *p, const lw_joint_desc *a, const lw_joint_desc *b)
 {
     if (!same_name(p, a->name, b->name)) return 0;
-    if (a->type != b->type || a->body1.index != b->body1.index || a->body2.index != b->body2.index ||
-        a->placement != b->placement || a->has_q != b->has_q || a->has_qd != b->has_qd ||
-        a->cut != b->cut)
+    if (a->type != b->type || a->body1.index != b->body1.index ||
+        a->body2.index != b->body2.index || a->placement != b->placement || a->has_q != b->has_q ||
+        a->has_qd != b->has_qd || a->cut != b->cut)
         return differ(p, a->name, "type, bodies, placement, has_q, has_qd or cut");
     const double x[] = {a->pitch, a->length, a->damping}, y[] = {b->pitch, b->length, b->damping};
     for (int k = 0; k < LW_JOINT_MAX_NV; k++)
@@ -147,7 +151,8 @@ static int same_rest(const pair *p)
     for (int i = 0; i < p->a->ncoupling; i++) {
         const lw_coupling_desc *a = &p->a->coupling[i], *b = &p->b->coupling[i];
         if (a->joint.index != b->joint.index || a->of.index != b->of.index ||
-            a->coordinate != b->coordinate || a->with != b->with || a->npolynomial != b->npolynomial)
+            a->coordinate != b->coordinate || a->with != b->with ||
+            a->npolynomial != b->npolynomial)
             return differ(p, "coupling", "joints, coordinates or counts");
         if (!same_numbers(p, "coupling", "polynomial", a->polynomial, b->polynomial,
                           (size_t)a->npolynomial))
@@ -156,7 +161,8 @@ static int same_rest(const pair *p)
     for (int i = 0; i < p->a->nmarker; i++) {
         const lw_marker_desc *a = &p->a->marker[i], *b = &p->b->marker[i];
         if (a->body.index != b->body.index) return differ(p, a->name, "body");
-        if (!same_name(p, a->name, b->name) || !same_numbers(p, a->name, "pose", &a->pose, &b->pose, 7))
+        if (!same_name(p, a->name, b->name) ||
+            !same_numbers(p, a->name, "pose", &a->pose, &b->pose, 7))
             return 0;
     }
     for (int i = 0; i < p->a->ninput; i++)

@@ -83,15 +83,24 @@ static void make_moment(moment *m, lw_observe level)
     fill(m->qd, MOST, 700);
     fill(m->qdd, MOST, 800);
     fill(m->reaction[0], 6 * MOST, 900);
-    m->o = (lw_observation){
-        .time = 0.1, .level = level, .position = (const double(*)[3])m->position,
-        .quaternion = (const double(*)[4])m->quaternion, .velocity = (const double(*)[3])m->velocity,
-        .angular_velocity = (const double(*)[3])m->angular_velocity,
-        .acceleration = (const double(*)[3])m->acceleration,
-        .angular_acceleration = (const double(*)[3])m->angular_acceleration,
-        .q = m->q, .qd = m->qd, .qdd = m->qdd, .reaction = (const double(*)[6])m->reaction,
-        .kinetic = 1.5, .potential = -2.25, .work = 3, .momentum = {4, 5, 6},
-        .angular_momentum = {7, 8, 9}, .residual = {1e-15, 2e-15, 3e-15}};
+    m->o = (lw_observation){.time = 0.1,
+                            .level = level,
+                            .position = (const double(*)[3])m->position,
+                            .quaternion = (const double(*)[4])m->quaternion,
+                            .velocity = (const double(*)[3])m->velocity,
+                            .angular_velocity = (const double(*)[3])m->angular_velocity,
+                            .acceleration = (const double(*)[3])m->acceleration,
+                            .angular_acceleration = (const double(*)[3])m->angular_acceleration,
+                            .q = m->q,
+                            .qd = m->qd,
+                            .qdd = m->qdd,
+                            .reaction = (const double(*)[6])m->reaction,
+                            .kinetic = 1.5,
+                            .potential = -2.25,
+                            .work = 3,
+                            .momentum = {4, 5, 6},
+                            .angular_momentum = {7, 8, 9},
+                            .residual = {1e-15, 2e-15, 3e-15}};
 }
 
 static scratch write_rows(const lw_model *model, lw_observe level, const moment *moments, int n)
@@ -147,24 +156,34 @@ static void columns_follow_the_level(void **state)
     (void)state;
 #define SQ "joint.S.qw,joint.S.qx,joint.S.qy,joint.S.qz"
 #define SW ",joint.S.wx,joint.S.wy,joint.S.wz"
+#define SA ",joint.S.alx,joint.S.aly,joint.S.alz"
     static const char *const headers[] = {
-        "time," POSE("body.a") "," POSE("body.b") "," POSE("body.c") ",joint.C.q0,joint.C.q1," SQ ","
-        POSE("joint.F") "," POSE("marker.tip") "\n",
+        "time," POSE("body.a") "," POSE("body.b") "," POSE(
+            "body.c") ",joint.C.q0,joint.C.q1," SQ "," POSE("joint.F") "," POSE("marker.tip") "\n",
         "time," POSE("body.a") TWIST("body.a") "," POSE("body.b") TWIST("body.b") "," POSE("body.c")
-        TWIST("body.c") ",joint.C.q0,joint.C.qd0,joint.C.q1,joint.C.qd1," SQ SW ","
-        POSE("joint.F") TWIST("joint.F") "," POSE("marker.tip") TWIST("marker.tip") "\n",
+            TWIST("body.c") ",joint.C.q0,joint.C.qd0,joint.C.q1,joint.C.qd1," SQ SW
+                            "," POSE("joint.F") TWIST("joint.F") "," POSE("marker.tip")
+                                TWIST("marker.tip") "\n",
         NULL,
-        "time," POSE("body.a") TWIST("body.a") RATE("body.a") "," POSE("body.b") TWIST("body.b") RATE("body.b")
-        "," POSE("body.c") TWIST("body.c") RATE("body.c")
-        ",joint.C.q0,joint.C.qd0,joint.C.qdd0,joint.C.q1,joint.C.qd1,joint.C.qdd1," SQ SW ","
-        POSE("joint.F") TWIST("joint.F") "," POSE("marker.tip") TWIST("marker.tip") RATE("marker.tip")
-        ",sys.T,sys.V,sys.E,sys.Wnc,sys.px,sys.py,sys.pz,sys.lx,sys.ly,sys.lz,sys.cpos,sys.cvel\n",
-        "time," POSE("body.a") TWIST("body.a") RATE("body.a") "," POSE("body.b") TWIST("body.b") RATE("body.b")
-        "," POSE("body.c") TWIST("body.c") RATE("body.c")
-        ",joint.C.q0,joint.C.qd0,joint.C.qdd0,joint.C.q1,joint.C.qd1,joint.C.qdd1," SQ SW ","
-        POSE("joint.F") TWIST("joint.F") "," WRENCH("joint.C") "," WRENCH("joint.S") "," WRENCH("joint.F")
-        "," WRENCH("joint.D") "," POSE("marker.tip") TWIST("marker.tip") RATE("marker.tip")
-        ",sys.T,sys.V,sys.E,sys.Wnc,sys.px,sys.py,sys.pz,sys.lx,sys.ly,sys.lz,sys.cpos,sys.cvel,sys.cacc\n",
+        "time," POSE("body.a") TWIST("body.a") RATE("body.a") "," POSE("body.b") TWIST("body.b")
+            RATE("body.b") "," POSE("body.c") TWIST("body.c")
+                RATE("body.c") ",joint.C.q0,joint.C.qd0,joint.C.qdd0,joint.C.q1,joint.C.qd1,joint."
+                               "C.qdd1," SQ SW SA "," POSE("joint.F") TWIST("joint.F")
+                                   RATE("joint.F") "," POSE("marker.tip") TWIST("marker.tip") RATE(
+                                       "marker.tip") ",sys.T,sys.V,sys.E,sys.Wnc,sys.px,sys.py,sys."
+                                                     "pz,sys.lx,sys.ly,sys.lz,sys.cpos,sys.cvel\n",
+        "time," POSE("body.a") TWIST("body.a") RATE("body.a") "," POSE("body.b") TWIST("body.b")
+            RATE("body.b") "," POSE("body.c") TWIST("body.c") RATE(
+                "body.c") ",joint.C.q0,joint.C.qd0,joint.C.qdd0,joint.C.q1,joint.C.qd1,joint.C."
+                          "qdd1," SQ SW SA "," POSE("joint.F") TWIST("joint.F")
+                              RATE("joint.F") "," WRENCH("joint.C") "," WRENCH("joint.S") "," WRENCH(
+                                  "joint.F") "," WRENCH("joint.D") "," POSE("mark"
+                                                                            "er."
+                                                                            "tip")
+                                  TWIST("marker.tip") RATE("marker.tip") ",sys.T,sys.V,sys.E,sys."
+                                                                         "Wnc,sys.px,sys.py,sys.pz,"
+                                                                         "sys.lx,sys.ly,sys.lz,sys."
+                                                                         "cpos,sys.cvel,sys.cacc\n",
     };
     lw_model *model = read_model(cases);
     for (int level = 0; level <= LW_OBSERVE_REACTION; level++) {
@@ -190,7 +209,8 @@ static void numbers_read_back_bit_for_bit(void **state)
     moment m;
     make_moment(&m, LW_OBSERVE_REACTION);
     scratch s = write_rows(model, LW_OBSERVE_REACTION, &m, 1);
-    const lw_joint_info F = lw_model_joint(model, (lw_joint){2}), S = lw_model_joint(model, (lw_joint){1});
+    const lw_joint_info F = lw_model_joint(model, (lw_joint){2}),
+                        S = lw_model_joint(model, (lw_joint){1});
     assert_true(value_of(s.text, "time", 0) == 0.1);
     assert_true(value_of(s.text, "body.b.y", 0) == m.position[2][1]);
     assert_true(value_of(s.text, "body.b.qy", 0) == 0.8);
@@ -202,6 +222,8 @@ static void numbers_read_back_bit_for_bit(void **state)
     assert_true(value_of(s.text, "joint.C.qdd1", 0) == m.qdd[1]);
     assert_true(value_of(s.text, "joint.S.qw", 0) == m.q[S.q_first]);
     assert_true(value_of(s.text, "joint.S.wz", 0) == m.qd[S.v_first + 2]);
+    assert_true(value_of(s.text, "joint.S.alx", 0) == m.qdd[S.v_first]);
+    assert_true(value_of(s.text, "joint.F.alz", 0) == m.qdd[F.v_first + 5]);
     assert_true(value_of(s.text, "joint.F.z", 0) == m.q[F.q_first + 2]);
     assert_true(value_of(s.text, "joint.F.qz", 0) == m.q[F.q_first + 6]);
     assert_true(value_of(s.text, "joint.F.wx", 0) == m.qd[F.v_first + 3]);
@@ -257,11 +279,11 @@ static void markers_move_with_their_body(void **state)
 {
     (void)state;
     // half a turn about (1, 1, 0)/sqrt 2 swaps x and y of the marker's axes and turns z round
-    lw_model *model = read_model(
-        "linkwork: 1\nbodies: {a: {" UNIT ", com: [0.1, 0.2, 0.3]}}\n"
-        "markers:\n"
-        "  m: {body: a, position: [1, -2, 0.5], orientation: [0, 0.70710678118654752, 0.70710678118654752, 0]}\n"
-        "  g: {body: ground, position: [1, 2, 3]}\n");
+    lw_model *model = read_model("linkwork: 1\nbodies: {a: {" UNIT ", com: [0.1, 0.2, 0.3]}}\n"
+                                 "markers:\n"
+                                 "  m: {body: a, position: [1, -2, 0.5], orientation: [0, "
+                                 "0.70710678118654752, 0.70710678118654752, 0]}\n"
+                                 "  g: {body: ground, position: [1, 2, 3]}\n");
     const double t = 0.7, h = 1e-4;
     moment row[3];
     for (int i = 0; i < 3; i++) {
@@ -287,7 +309,8 @@ static void markers_move_with_their_body(void **state)
     }
     assert_true(fabs(value_of(s.text, "marker.m.wx", 1) - row[1].angular_velocity[1][1]) < 1e-15);
     assert_true(fabs(value_of(s.text, "marker.m.wz", 1) + row[1].angular_velocity[1][2]) < 1e-15);
-    assert_true(fabs(value_of(s.text, "marker.m.aly", 1) - row[1].angular_acceleration[1][0]) < 1e-15);
+    assert_true(fabs(value_of(s.text, "marker.m.aly", 1) - row[1].angular_acceleration[1][0]) <
+                1e-15);
     assert_true(value_of(s.text, "marker.g.z", 1) == 3 && value_of(s.text, "marker.g.qw", 1) == 1);
     free(s.text);
     lw_model_destroy(model);
@@ -296,7 +319,8 @@ static void markers_move_with_their_body(void **state)
 static void names_are_quoted_where_they_must(void **state)
 {
     (void)state;
-    lw_model *model = read_model("linkwork: 1\nbodies: {'a,b': {" UNIT "}, 'say \"c\"': {" UNIT "}}\n");
+    lw_model *model =
+        read_model("linkwork: 1\nbodies: {'a,b': {" UNIT "}, 'say \"c\"': {" UNIT "}}\n");
     scratch s = write_rows(model, LW_OBSERVE_POSE, NULL, 0);
     assert_non_null(strstr(s.text, "time,\"body.a,b.x\",\"body.a,b.y\","));
     assert_non_null(strstr(s.text, ",\"body.say \"\"c\"\".x\","));
@@ -334,11 +358,13 @@ static void files_that_cannot_be_written_are_reported(void **state)
     lw_csv *csv;
     lw_error error;
     moment m;
-    assert_int_equal(LW_ERR_IO, lw_csv_create(model, LW_OBSERVE_POSE, "/nowhere/x.csv", &csv, &error));
+    assert_int_equal(LW_ERR_IO,
+                     lw_csv_create(model, LW_OBSERVE_POSE, "/nowhere/x.csv", &csv, &error));
     assert_string_equal("/nowhere/x.csv", error.file);
     assert_non_null(strstr(error.text, "No such file"));
     if (access("/dev/full", W_OK) == 0) {
-        assert_int_equal(LW_OK, lw_csv_create(model, LW_OBSERVE_REACTION, "/dev/full", &csv, &error));
+        assert_int_equal(LW_OK,
+                         lw_csv_create(model, LW_OBSERVE_REACTION, "/dev/full", &csv, &error));
         make_moment(&m, LW_OBSERVE_REACTION);
         lw_status status = LW_OK;
         for (int i = 0; i < 100 && status == LW_OK; i++) status = lw_csv_row(csv, &m.o);
@@ -365,7 +391,8 @@ static void run_to_csv(const char *model_path, const char *csv_path)
     lw_sim *sim;
     lw_csv *csv;
     lw_options_default(&options);
-    if (lw_model_read(model_path, NULL, &model, &options, &error) != LW_OK) fail_msg("%s", error.text);
+    if (lw_model_read(model_path, NULL, &model, &options, &error) != LW_OK)
+        fail_msg("%s", error.text);
     const lw_sim_desc desc = {.options = &options};
     if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) fail_msg("%s", error.text);
     assert_int_equal(LW_OK, lw_csv_create(model, LW_OBSERVE_REACTION, csv_path, &csv, &error));
@@ -380,7 +407,8 @@ static void run_to_csv(const char *model_path, const char *csv_path)
 static void columns_are_those_of_the_reference(void **state)
 {
     (void)state;
-    static const char *const names[] = {"P8_mixed_joint_arm", "P9_floating_tree", "P10_spatial_slider_crank"};
+    static const char *const names[] = {"P8_mixed_joint_arm", "P9_floating_tree",
+                                        "P10_spatial_slider_crank"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[512];
         lw_model *model;

@@ -81,7 +81,8 @@ static void files_round_trip(void **state)
     assert_true(check_folder(LW_SOURCE_DIR "/examples/models") > 0);
 }
 
-// Every joint type, reversed joints, drives, mounts, forces, signals; frames with every kind of bits.
+// Every joint type, reversed joints, drives, mounts, forces, signals; frames with every kind of
+// bits.
 static void random_models_round_trip(void **state)
 {
     (void)state;
@@ -89,8 +90,8 @@ static void random_models_round_trip(void **state)
         lw_model *model;
         char name[32];
         snprintf(name, sizeof name, "seed %d", (int)seed);
-        assert_int_equal(LW_OK, lwt_random_tree(seed, 1 + (int)(seed % 12), LWT_ALL & ~(unsigned)LWT_CUSTOM,
-                                                &model));
+        assert_int_equal(LW_OK, lwt_random_tree(seed, 1 + (int)(seed % 12),
+                                                LWT_ALL & ~(unsigned)LWT_CUSTOM, &model));
         check(model, name);
         lw_model_destroy(model);
     }
@@ -125,16 +126,47 @@ static lw_model *finish(built b)
 static void names_round_trip(void **state)
 {
     (void)state;
-    static const char *const names[] = {
-        "1", "-1.5e3", "true", "Yes", "null", "~", "a b", " a", "a: b", "a #b", "[a]", "{a", "\"a\"",
-        "it's", "back\\slash", "*a", "&a", "!a", "- a", "? a", "%a", "@a", "`a", "a,b", "0x10", ".5",
-        "world", "<<", "=", "\xc3\xa4\xc3\xb6", "\xe2\x80\xa8line", ("\xef\xbb\xbf" "bom"),
-        "\xf0\x9f\xa6\xbe", "link/arm.1-b"};
+    static const char *const names[] = {"1",
+                                        "-1.5e3",
+                                        "true",
+                                        "Yes",
+                                        "null",
+                                        "~",
+                                        "a b",
+                                        " a",
+                                        "a: b",
+                                        "a #b",
+                                        "[a]",
+                                        "{a",
+                                        "\"a\"",
+                                        "it's",
+                                        "back\\slash",
+                                        "*a",
+                                        "&a",
+                                        "!a",
+                                        "- a",
+                                        "? a",
+                                        "%a",
+                                        "@a",
+                                        "`a",
+                                        "a,b",
+                                        "0x10",
+                                        ".5",
+                                        "world",
+                                        "<<",
+                                        "=",
+                                        "\xc3\xa4\xc3\xb6",
+                                        "\xe2\x80\xa8line",
+                                        ("\xef\xbb\xbf"
+                                         "bom"),
+                                        "\xf0\x9f\xa6\xbe",
+                                        "link/arm.1-b"};
     built b = start();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const lw_body_desc body = {.name = names[i], .mass = 1, .inertia = {1, 1, 1, 0, 0, 0}};
         const lw_marker_desc marker = {.name = names[i], .body = b.body};
-        const lw_function_desc function = {.name = names[i], .type = LW_FUNCTION_CONSTANT, .value = 3};
+        const lw_function_desc function = {
+            .name = names[i], .type = LW_FUNCTION_CONSTANT, .value = 3};
         lw_wrench_desc wrench = {.name = names[i], .body = b.body, .force = {1, 2, 3}};
         assert_int_equal(LW_OK, lw_builder_add_body(b.builder, &body, NULL, NULL));
         assert_int_equal(LW_OK, lw_builder_add_marker(b.builder, &marker, NULL));
@@ -174,9 +206,11 @@ static void functions_round_trip(void **state)
     const lw_function_desc zero = {.type = LW_FUNCTION_CONSTANT};
     assert_int_equal(LW_OK, lw_builder_add_function(b.builder, &taken, &f, NULL));
     assert_int_equal(LW_OK, lw_builder_add_function(b.builder, &zero, &f, NULL));
-    const lw_spring_desc springs[] = {{.name = "s1", .body1 = b.body, .force = f},
-                                      {.name = "s2", .body1 = b.body, .force = f, .point1 = {1, 0, 0}}};
-    for (int i = 0; i < 2; i++) assert_int_equal(LW_OK, lw_builder_add_spring(b.builder, &springs[i], NULL));
+    const lw_spring_desc springs[] = {
+        {.name = "s1", .body1 = b.body, .force = f},
+        {.name = "s2", .body1 = b.body, .force = f, .point1 = {1, 0, 0}}};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(LW_OK, lw_builder_add_spring(b.builder, &springs[i], NULL));
     assert_int_equal(LW_OK, lw_builder_add_function(b.builder, &zero, &f, NULL));
     const lw_spring_desc once = {.name = "s3", .body1 = b.body, .force = f, .point1 = {1, 2, 0}};
     assert_int_equal(LW_OK, lw_builder_add_spring(b.builder, &once, NULL));
@@ -190,6 +224,29 @@ static void functions_round_trip(void **state)
     assert_int_equal(LW_OK, lw_builder_add_wrench(b.builder, &wrench, NULL));
     lw_model *model = finish(b);
     check(model, "functions");
+    lw_model_destroy(model);
+}
+
+// Texts that YAML would take for something else, and the characters of names of joints.
+static void formulas_round_trip(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"2", "-t", "e", "'it''s: #1'.q0", "2*sin(\n  3*t)\t",
+                                        "(t > 1)*\n'\"\\\xc3\xa4'.qd0"};
+    built b = start();
+    for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) {
+        lw_wrench_desc wrench = {.body = b.body, .force = {1, 0, 0}};
+        const lw_function_desc function = {.type = LW_FUNCTION_FORMULA, .formula = texts[i]};
+        assert_int_equal(LW_OK, lw_builder_add_function(b.builder, &function, &wrench.scale, NULL));
+        assert_int_equal(LW_OK, lw_builder_add_wrench(b.builder, &wrench, NULL));
+    }
+    const lw_joint_desc joints[] = {
+        {.name = "it's: #1", .type = LW_JOINT_REVOLUTE, .body2 = b.body},
+        {.name = "\"\\\xc3\xa4", .type = LW_JOINT_REVOLUTE, .body2 = b.body, .cut = LW_CUT_PREFER}};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(LW_OK, lw_builder_add_joint(b.builder, &joints[i], NULL, NULL));
+    lw_model *model = finish(b);
+    check(model, "formulas");
     lw_model_destroy(model);
 }
 
@@ -210,7 +267,8 @@ static void subspace_rate(const void *user, const double *q, const double *u, do
     (void)user, (void)q, (void)u;
     memset(Sdot[0], 0, sizeof Sdot[0]);
 }
-static void read_back(const void *user, const double R[9], const double r[3], const double *near, double *q)
+static void read_back(const void *user, const double R[9], const double r[3], const double *near,
+                      double *q)
 {
     (void)user, (void)R, (void)near;
     q[0] = r[0];
@@ -233,9 +291,15 @@ static void what_a_file_cannot_say_is_refused(void **state)
         lw_model_destroy(model);
     }
     built b = start();
-    const lw_custom_joint custom = {.name = "rail", .nq = 1, .nv = 1, .pose = pose, .subspace = subspace,
-                                    .subspace_rate = subspace_rate, .read = read_back};
-    const lw_joint_desc joint = {.name = "j", .type = LW_JOINT_CUSTOM, .body2 = b.body, .custom = &custom};
+    const lw_custom_joint custom = {.name = "rail",
+                                    .nq = 1,
+                                    .nv = 1,
+                                    .pose = pose,
+                                    .subspace = subspace,
+                                    .subspace_rate = subspace_rate,
+                                    .read = read_back};
+    const lw_joint_desc joint = {
+        .name = "j", .type = LW_JOINT_CUSTOM, .body2 = b.body, .custom = &custom};
     assert_int_equal(LW_OK, lw_builder_add_joint(b.builder, &joint, NULL, &error));
     lw_model *model = finish(b);
     FILE *null = fopen("/dev/null", "w");
@@ -269,6 +333,7 @@ int main(void)
         cmocka_unit_test(names_round_trip),
         cmocka_unit_test(numbers_round_trip),
         cmocka_unit_test(functions_round_trip),
+        cmocka_unit_test(formulas_round_trip),
         cmocka_unit_test(what_a_file_cannot_say_is_refused),
         cmocka_unit_test(a_full_disk_is_reported),
     };

@@ -32,7 +32,8 @@ static void refuse(const char *text, lw_status status, const char *part)
 {
     lw_model *model = NULL;
     lw_error error;
-    assert_int_equal(status, lw_model_parse(text, strlen(text), "m.yaml", &yaml, &model, NULL, &error));
+    assert_int_equal(status,
+                     lw_model_parse(text, strlen(text), "m.yaml", &yaml, &model, NULL, &error));
     assert_null(model);
     if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
 }
@@ -55,22 +56,23 @@ static const lw_function_desc *function_of(const lw_model *m, lw_signal s)
 static void bodies_are_read(void **state)
 {
     (void)state;
-    lw_model *m = read_model(
-        "linkwork: 1\n"
-        "gravity: [1, 2, -3e0]\n"
-        "bodies:\n"
-        "  a:\n"
-        "    mass: 2.5\n"
-        "    inertia: [3, 4, 5, 0.1, 0.2, 0.3]\n"
-        "    com: [0.1, 0.2, 0.3]\n"
-        "    inertia_axes: [0.6, 0, 0.8, 0]\n"
-        "    position: [1, 2, 3]\n"
-        "    orientation: [0, 1, 0, 0]\n"
-        "    velocity: [7, 8, 9]\n"
-        "    angular_velocity: [4, 5, 6]\n"
-        "    shape: {box: [1, 2, 3]}\n"
-        "  thin: {mass: 1, inertia: [1, 1, 3, 0, 0, 0], inertia_check: warn, shape: {sphere: 0.5}}\n"
-        "  tube: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], inertia_check: error, shape: {cylinder: [1, 2]}}\n");
+    lw_model *m = read_model("linkwork: 1\n"
+                             "gravity: [1, 2, -3e0]\n"
+                             "bodies:\n"
+                             "  a:\n"
+                             "    mass: 2.5\n"
+                             "    inertia: [3, 4, 5, 0.1, 0.2, 0.3]\n"
+                             "    com: [0.1, 0.2, 0.3]\n"
+                             "    inertia_axes: [0.6, 0, 0.8, 0]\n"
+                             "    position: [1, 2, 3]\n"
+                             "    orientation: [0, 1, 0, 0]\n"
+                             "    velocity: [7, 8, 9]\n"
+                             "    angular_velocity: [4, 5, 6]\n"
+                             "    shape: {box: [1, 2, 3]}\n"
+                             "  thin: {mass: 1, inertia: [1, 1, 3, 0, 0, 0], inertia_check: warn, "
+                             "shape: {sphere: 0.5}}\n"
+                             "  tube: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], inertia_check: error, "
+                             "shape: {cylinder: [1, 2]}}\n");
     const lw_body_desc *a = &m->desc.body[1], *thin = &m->desc.body[2], *tube = &m->desc.body[3];
     const double inertia[] = {3, 4, 5, 0.1, 0.2, 0.3};
     assert_true(m->desc.gravity[0] == 1 && m->desc.gravity[1] == 2 && m->desc.gravity[2] == -3);
@@ -99,7 +101,8 @@ static void bodies_are_read(void **state)
 static const char mechanism[] =
     "linkwork: 1\n"
     "functions:\n"
-    "  wave: {type: sum, terms: [slow, {type: sine, amplitude: 0.3, omega: 3, phase: 1, offset: 2}, 4]}\n"
+    "  wave: {type: sum, terms: [slow, {type: sine, amplitude: 0.3, omega: 3, phase: 1, offset: "
+    "2}, 4]}\n"
     "  slow: {type: polynomial, coefficients: [0, 1, 0.8]}\n"
     "  five: 5\n"
     "inputs: [motor, wind]\n"
@@ -117,19 +120,22 @@ static const char mechanism[] =
     "       q1: {force: {type: ramp, rate: 0.1, from: 1}}}}\n"
     "  J3: {type: revolute, between: [b, c], at: [0, 1, 0], axis: [1, 0, 0], axis2: [0, 0, 1],\n"
     "       motion: {q0: {type: step, to: 1, start: 1, end: 2}},\n"
-    "       mount: {shift: [0, 0, {type: sine, amplitude: 0.1, omega: 2}], turn: {type: table, t: [0, 1, 2],\n"
+    "       mount: {shift: [0, 0, {type: sine, amplitude: 0.1, omega: 2}], turn: {type: table, t: "
+    "[0, 1, 2],\n"
     "               y: [0, 1, 0]}, about: [0, 1, 0]}}\n"
     "couplings:\n"
     "  - {joint: J1, coordinate: q1, of: J1, with: q0, polynomial: [0.1, 2]}\n"
     "forces:\n"
-    "  s: {type: spring, between: [c, ground], from: [1, 2, 3], to: [4, 5, 6], stiffness: 7, damping: 8,\n"
+    "  s: {type: spring, between: [c, ground], point1: [1, 2, 3], to: [4, 5, 6], stiffness: 7, "
+    "damping: 8,\n"
     "      length: 9, force: five}\n"
     "  w: {type: wrench, body: c, at: [1, 2, 3], force: [4, 5, 6], torque: [7, 8, 9], axes: body,\n"
     "      scale: wind}\n"
     "  z: {type: wrench, body: c, scale: 0}\n"
     "markers:\n"
     "  tip: {body: c, position: [1, 2, 3], orientation: [0, 1, 0, 0]}\n"
-    "simulation: {duration: 2.5, formulation: dense, integrator: rk4, rtol: 1e-7, atol: 1e-8, step: 0.01,\n"
+    "simulation: {duration: 2.5, formulation: dense, integrator: rk4, rtol: 1e-7, atol: 1e-8, "
+    "step: 0.01,\n"
     "             sample: steps, atol_p: 0.1}\n";
 
 static void joints_are_read(void **state)
@@ -179,7 +185,8 @@ static void functions_forces_and_the_rest_are_read(void **state)
     assert_string_equal("slow", function_of(m, wave->terms[0])->name);
     assert_true(function_of(m, wave->terms[0])->coefficients[2] == 0.8);
     const lw_function_desc *sine = function_of(m, wave->terms[1]);
-    assert_true(sine->amplitude == 0.3 && sine->omega == 3 && sine->phase == 1 && sine->offset == 2);
+    assert_true(sine->amplitude == 0.3 && sine->omega == 3 && sine->phase == 1 &&
+                sine->offset == 2);
     assert_true(function_of(m, wave->terms[2])->value == 4);
     assert_string_equal("motor", lw_model_input_name(m, 0));
     assert_string_equal("wind", lw_model_input_name(m, 1));
@@ -216,7 +223,8 @@ static void distance_joints_and_pitch_are_read(void **state)
         "linkwork: 1\n"
         "bodies: {a: " BODY ", b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, 3]}}\n"
         "joints:\n"
-        "  d: {type: distance, between: [ground, a], point1: [3, 0, 0], point2: [0, 0, 0], length: 3}\n"
+        "  d: {type: distance, between: [ground, a], point1: [3, 0, 0], point2: [0, 0, 0], length: "
+        "3}\n"
         "  e: {type: distance, between: [ground, a], frame1: {position: [0, 4, 0]}, frame2: {}}\n"
         "  f: {type: distance, between: [ground, a], point1: [0, 0, 5], point2: [0, 0, 0],\n"
         "      length: {type: polynomial, coefficients: [5]}}\n"
@@ -244,19 +252,57 @@ static void expect_same(const char *one, const char *other)
 static void json_is_read(void **state)
 {
     (void)state;
-    expect_same("linkwork: 1\nbodies: {a: " BODY "}\njoints:\n"
-                "  j: {type: revolute, between: [ground, a], at: [0, 0, 1], axis: [0, 1, 0],\n"
-                "      effort: {q0: {type: constant, value: -1.5e-3}}}\n",
-                "{\"linkwork\":1,\"bodies\":{\"a\":{\"mass\":1,\"inertia\":[1,1,1,0,0,0]}},\r\n"
-                "\t\"joints\":\t{\"\\u006a\" : {\"type\":\"revolute\",\"between\":[\"ground\",\"a\"],\n"
-                "\t\t\"at\":[0,0,1],\"axis\":[0,1,0],\n"
-                "\t\t\"effort\":{\"q0\":{\"type\":\"constant\",\"value\":-1.5E-3}}}}}\n");
+    expect_same(
+        "linkwork: 1\nbodies: {a: " BODY "}\njoints:\n"
+        "  j: {type: revolute, between: [ground, a], at: [0, 0, 1], axis: [0, 1, 0],\n"
+        "      effort: {q0: {type: constant, value: -1.5e-3}}}\n",
+        "{\"linkwork\":1,\"bodies\":{\"a\":{\"mass\":1,\"inertia\":[1,1,1,0,0,0]}},\r\n"
+        "\t\"joints\":\t{\"\\u006a\" : {\"type\":\"revolute\",\"between\":[\"ground\",\"a\"],\n"
+        "\t\t\"at\":[0,0,1],\"axis\":[0,1,0],\n"
+        "\t\t\"effort\":{\"q0\":{\"type\":\"constant\",\"value\":-1.5E-3}}}}}\n");
+}
+
+static void surrogate_pairs_of_json_are_characters(void **state)
+{
+    (void)state;
+    lw_model *m = read_model("{\"linkwork\": 1, \"bodies\": {\"\\ud83d\\uDE00 \\\\ud83d\\\\ude00\": " BODY
+                             ", \"\\u00e4\": " BODY "}}");
+    assert_string_equal("\xf0\x9f\x98\x80 \\ud83d\\ude00", m->desc.body[1].name);
+    assert_string_equal("\xc3\xa4", m->desc.body[2].name);
+    lw_model_destroy(m);
+    m = read_model("linkwork: 1\nbodies: {'\\ud83d\\ude00': " BODY "}\n"); // no escape here
+    assert_string_equal("\\ud83d\\ude00", m->desc.body[1].name);
+    lw_model_destroy(m);
+    static const char *const halves[] = {"\\ud83d", "\\ude00", "\\ud83d\\ud83d", "\\ud83d\\u00",
+                                         "\\ude00\\ud83d"};
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "linkwork: 1\nbodies: {\"%s\": " BODY "}\n", halves[i]);
+        refuse(text, LW_ERR_PARSE, "while parsing a quoted scalar");
+    }
+}
+
+static void settings_are_written_with_either_line(void **state)
+{
+    (void)state;
+    lw_options options;
+    lw_options_default(&options);
+    lw_model_destroy(read_with("linkwork: 1\nbodies: {a: " BODY "}\n"
+                               "simulation: {sample-mode: interpolate, max-steps: 7, atol_p: 1e-3}\n",
+                               &options));
+    assert_string_equal("interpolate", options.sample_mode);
+    assert_true(options.max_steps == 7 && options.atol_p == 1e-3);
+    refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {max-steps: 7, max_steps: 8}\n",
+           LW_ERR_PARSE, "'max-steps' and 'max_steps' are the same key");
+    refuse("linkwork: 1\nbodies: {a-a: " BODY "}\nsimulation: {max+steps: 7}\n", LW_ERR_PARSE,
+           "unknown key 'max+steps'");
 }
 
 static void aliases_stand_for_their_anchor(void **state)
 {
     (void)state;
-    expect_same("linkwork: 1\nbodies: {a: &b " BODY ", c: *b}\nmarkers: {m: {body: c, position: [1, 2, 3]}}\n",
+    expect_same("linkwork: 1\nbodies: {a: &b " BODY
+                ", c: *b}\nmarkers: {m: {body: c, position: [1, 2, 3]}}\n",
                 "linkwork: 1\nbodies: {a: " BODY ", c: " BODY "}\n"
                 "markers: {m: {body: c, position: [1, 2, 3]}}\n");
 }
@@ -269,7 +315,8 @@ static void poses_in_other_bodies_are_resolved(void **state)
         "linkwork: 1\n"
         "bodies:\n"
         "  c: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], in: b, position: [1, 0, 0]}\n"
-        "  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], in: a, position: [0, 1, 0], orientation: [0, 0, 0, 1]}\n"
+        "  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], in: a, position: [0, 1, 0], orientation: [0, "
+        "0, 0, 1]}\n"
         "  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], in: world, position: [0, 0, 1]}\n"
         "  d: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], in: ground, position: [5, 0, 0]}\n");
     static const char *const names[] = {"a", "b", "c", "d"};
@@ -300,16 +347,19 @@ static void mechanism_round_trips(void **state)
 static void numbers_are_those_of_json(void **state)
 {
     (void)state;
-    static const char *const good[] = {"0", "-0", "1", "10", "0.5", "1e3", "1E+3", "1.5e-30", "5e-324"};
-    static const char *const bad[] = {"", "+1", ".5", "1.", "01", "0x10", "0o7", "1_000", "1e", ".inf",
-                                      ".nan", "inf", "nan", "-", "1 2", "--1", "1e+", "0b1", "1:30"};
+    static const char *const good[] = {"0",   "-0",   "1",       "10",    "0.5",
+                                       "1e3", "1E+3", "1.5e-30", "5e-324"};
+    static const char *const bad[] = {"",      "+1",  ".5",   "1.",   "01",  "0x10", "0o7",
+                                      "1_000", "1e",  ".inf", ".nan", "inf", "nan",  "-",
+                                      "1 2",   "--1", "1e+",  "0b1",  "1:30"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(lwi_is_number(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[80];
         assert_false(lwi_is_number(bad[i]));
         snprintf(text, sizeof text, "linkwork: 1\nbodies: {a: {mass: %s}}\n", bad[i]);
         lw_model *model;
-        assert_int_equal(LW_ERR_PARSE, lw_model_parse(text, strlen(text), "m", &yaml, &model, NULL, NULL));
+        assert_int_equal(LW_ERR_PARSE,
+                         lw_model_parse(text, strlen(text), "m", &yaml, &model, NULL, NULL));
     }
     refuse("linkwork: 1\nbodies: {a: {mass: \"1\"}}\n", LW_ERR_PARSE, "found the text '1'");
     refuse("linkwork: 1\nbodies: {a: {mass: 1e999}}\n", LW_ERR_PARSE, "below 1.8e308");
@@ -324,7 +374,8 @@ static void numbers_do_not_depend_on_the_locale(void **state)
         skip();
     }
     size_t length;
-    lw_model *m = read_model("linkwork: 1\nbodies: {a: {mass: 2.5, inertia: [1, 1, 1, 0, 0, 0]}}\n");
+    lw_model *m =
+        read_model("linkwork: 1\nbodies: {a: {mass: 2.5, inertia: [1, 1, 1, 0, 0, 0]}}\n");
     assert_true(m->desc.body[1].mass == 2.5);
     char *text = lwt_written(m, NULL, &length);
     assert_non_null(strstr(text, "mass: 2.5\n"));
@@ -385,8 +436,9 @@ static void long_chains_are_read(void **state)
     assert_non_null(text);
     p += sprintf(p, "linkwork: 1\nbodies:\n");
     for (int i = N; i > 0; i--)
-        p += sprintf(p, "  b%d: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0], in: %s%.0d}\n",
-                     i, i > 1 ? "b" : "world", i - 1);
+        p += sprintf(
+            p, "  b%d: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0], in: %s%.0d}\n",
+            i, i > 1 ? "b" : "world", i - 1);
     lw_model *m = read_model(text);
     assert_true(m->desc.body[N].pose.position.x == N);
     lw_model_destroy(m);
@@ -546,16 +598,18 @@ static void check_object(const lwi_value *schema, const lwi_object *object)
     if (!object->type) return;
     const lwi_value *types = member(member(properties, "type"), "enum");
     assert_int_equal(object->ntype, types->count);
-    for (int t = 0; t < object->ntype; t++) assert_string_equal(object->type[t], types->item[t]->text);
+    for (int t = 0; t < object->ntype; t++)
+        assert_string_equal(object->type[t], types->item[t]->text);
 }
+
+static const lwi_object *const objects[] = {
+    &lwi_function_object, &lwi_body_object, &lwi_joint_object, &lwi_pose_object, &lwi_mount_object,
+    &lwi_coordinate_object, &lwi_isotropic_object, &lwi_coupling_object, &lwi_spring_object,
+    &lwi_wrench_object, &lwi_marker_object, &lwi_simulation_object};
 
 static void schema_has_every_key(void **state)
 {
     (void)state;
-    static const lwi_object *const objects[] = {
-        &lwi_function_object, &lwi_body_object, &lwi_joint_object, &lwi_pose_object, &lwi_mount_object,
-        &lwi_coordinate_object, &lwi_isotropic_object, &lwi_coupling_object, &lwi_spring_object,
-        &lwi_wrench_object, &lwi_marker_object, &lwi_simulation_object};
     size_t length;
     lwi_arena arena;
     const lwi_value *root;
@@ -570,6 +624,37 @@ static void schema_has_every_key(void **state)
     free(text);
 }
 
+// docs/model-file.md names every key and every type, as `key`, in an example or in a list of words.
+static int is_named(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *p = text; (p = strstr(p, word)); p += n)
+        if (p > text && strchr("` {,", p[-1]) && strchr("` },:", p[n])) return 1;
+    return 0;
+}
+
+static void the_manual_names_every_key(void **state)
+{
+    (void)state;
+    FILE *file = fopen(LW_SOURCE_DIR "/docs/model-file.md", "r");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 17);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 17) - 1, file) > 0);
+    fclose(file);
+    for (int i = 0; i < lwi_file_object.nkey; i++)
+        if (!is_named(text, lwi_file_object.key[i].name))
+            fail_msg("no '%s'", lwi_file_object.key[i].name);
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        for (int k = 0; k < objects[i]->nkey; k++)
+            if (!is_named(text, objects[i]->key[k].name))
+                fail_msg("no '%s' of a %s", objects[i]->key[k].name, objects[i]->title);
+        for (int t = 0; t < objects[i]->ntype; t++)
+            if (!is_named(text, objects[i]->type[t])) fail_msg("no type '%s'", objects[i]->type[t]);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -578,6 +663,8 @@ int main(void)
         cmocka_unit_test(functions_forces_and_the_rest_are_read),
         cmocka_unit_test(distance_joints_and_pitch_are_read),
         cmocka_unit_test(json_is_read),
+        cmocka_unit_test(surrogate_pairs_of_json_are_characters),
+        cmocka_unit_test(settings_are_written_with_either_line),
         cmocka_unit_test(aliases_stand_for_their_anchor),
         cmocka_unit_test(poses_in_other_bodies_are_resolved),
         cmocka_unit_test(mechanism_round_trips),
@@ -589,6 +676,7 @@ int main(void)
         cmocka_unit_test(files_that_cannot_be_read_say_why),
         cmocka_unit_test(schema_is_json),
         cmocka_unit_test(schema_has_every_key),
+        cmocka_unit_test(the_manual_names_every_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,108 @@
+// result.h -- result files: write them while a simulation runs, read them, start again from them.
+//
+// A result is a table: one row per moment, one named column per number, the same names in every
+// format ("time", "body.rod.x", "joint.hinge.q0", "sys.E"; docs/results.md has them all).  HDF5
+// results
+// (.h5) carry the model, the options and the state of the integrator beside it, so that a run can
+// go on from their last row exactly; CSV results (.csv) are the table alone.
+//
+// A file that is still being written, or whose writer was killed, is read up to its last flush. The
+// HDF5 library keeps state of its own: use .h5 files from one thread of a process at a time.
+#ifndef LINKWORK_RESULT_H
+#define LINKWORK_RESULT_H
+
+#include <linkwork/simulate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// --------------------------------------------------------------------------------------- reading
+
+typedef struct lw_result lw_result; ///< one thread at a time
+
+/** Opens a result; the format is told by the content.  Memory: CSV files are held as numbers, of
+ * HDF5 files the names of the columns only.
+ *  @return LW_ERR_IO: cannot be opened; LW_ERR_PARSE: not a result; file, line, column in `error`
+ */
+LW_API lw_status lw_result_open(const char *path, lw_result **result, lw_error *error);
+LW_API void lw_result_close(lw_result *result);
+
+/** Rows at the time of opening; those a writer adds later do not show. */
+LW_API long lw_result_row_count(const lw_result *result);
+LW_API int lw_result_column_count(const lw_result *result);
+
+typedef struct lw_column_info {
+    const char *name; ///< "joint.hinge.qd0"
+    const char *unit; ///< "rad/s"; "1" for quaternions; "" where the file does not tell and the
+                      ///< name is not one of ours.  The coordinates of a joint in a CSV: "m or rad"
+    const char *frame; ///< "world", "body", "joint", "marker"; "" for scalars
+    int unique;        ///< 0: one of many possible reactions, the smallest; 1: everything else
+} lw_column_info;
+
+/** All empty for an index out of range.  Texts live as long as the result. */
+LW_API lw_column_info lw_result_column(const lw_result *result, int index);
+/** Index of a column.  @return LW_ERR_ARGUMENT with the nearest name */
+LW_API lw_status lw_result_find_column(const lw_result *result, const char *name, int *column,
+                                       lw_error *error);
+/** Rows first ... first+count-1 of one column.  @param values [count] out */
+LW_API lw_status lw_result_read(lw_result *result, int column, long first, long count,
+                                double *values, lw_error *error);
+
+/** The model as a native file, for lw_model_parse; NULL where the file has none (CSV). */
+LW_API const char *lw_result_model(const lw_result *result);
+/** The resolved options of the run; NULL where the file has none (CSV). */
+LW_API const lw_options *lw_result_options(const lw_result *result);
+/** Other texts by name: "notice", "warnings", "versions" (lines "NAME VERSION"); NULL: not there.
+ */
+LW_API const char *lw_result_text(const lw_result *result, const char *name);
+/** 0: the writer is still at work, or was killed; what was flushed is there. */
+LW_API int lw_result_closed(const lw_result *result);
+
+/** State of the run's formulation at a row, bit for bit; size 0 where the file has none.
+ *  @param x [size] out */
+LW_API int lw_result_state_size(const lw_result *result);
+LW_API lw_status lw_result_read_state(lw_result *result, long row, double *time, double *x,
+                                      lw_error *error);
+
+/** Puts a simulation of the same model where the result was at `row` (-1: the last one), its time
+ *  included.  With the same formulation the state is the stored one, bit for bit; otherwise the
+ * motion of bodies and joints is entered, and the work goes on from the row's.
+ *  @param how  out: what was done, in words, for the user; may be NULL
+ *  @return LW_ERR_ARGUMENT: the models differ (the first difference is named), or no such row */
+LW_API lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, char *how,
+                                   size_t how_size, lw_error *error);
+
+// --------------------------------------------------------------------------------------- writing
+
+typedef struct lw_writer lw_writer; ///< one thread at a time
+
+typedef struct lw_writer_desc {
+    const lw_sim *sim; ///< model, options, notice; its state goes beside every row of .h5
+    lw_observe level;  ///< columns it does not contain are left out
+    lw_result *after; ///< the result this run goes on from: attitudes keep their quaternion's sign;
+                      ///< may be NULL; not used after create
+    double flush;     ///< [s] after which rows are flushed; 0: 1 s, more where a flush takes long
+} lw_writer_desc;
+
+/** Starts a result file, its format by the ending: .h5 or .csv.  An older one of the name is lost.
+ */
+LW_API lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writer **writer,
+                                  lw_error *error);
+/** One row, of the simulation's present state.  A row may be kept back until the next flush. */
+LW_API lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation);
+/** Flushes rows that are older than the interval: for progress callbacks, when rows are rare. */
+LW_API lw_status lw_writer_poll(lw_writer *writer);
+/** Flushes and closes; NULL is allowed.  @return LW_ERR_IO with the system's reason, of now or of
+ * an earlier row: the disk is full, for example */
+LW_API lw_status lw_writer_close(lw_writer *writer, lw_error *error);
+
+/** Writes a result in another format, told by the ending of `path`: every column bit for bit.  What
+ *  the other format cannot hold (model, options, state in CSV) is left out; .h5 to .h5 copies all
+ * of it, and closes what a killed writer left open. */
+LW_API lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+// result.h -- an opened result, whatever its format.
+#ifndef LWI_RESULT_H
+#define LWI_RESULT_H
+
+#include "formulation/formulation.h"
+#include "io/hdf5_file.h"
+
+#include <linkwork/result.h>
+
+/** A CSV file as numbers. */
+typedef struct lwi_csv_table {
+    int n;
+    long rows;
+    bool whole;             ///< the last line has an end
+    lw_column_info *column; ///< [n]
+    double *value;          ///< [rows][n]
+    lwi_arena arena;        ///< all but the numbers
+} lwi_csv_table;
+
+/** Every field must be a finite number.  Errors carry line and column.
+ *  @param result  the first column must be "time", and a last line without an end is left out: it
+ * may be half a row; false: any table */
+lw_status lwi_csv_table_read(const char *path, bool result, lwi_csv_table *table, lw_error *error);
+void lwi_csv_table_free(lwi_csv_table *table);
+
+struct lw_result {
+    const char *path;
+    lwi_hdf5_reader *hdf5; ///< or
+    lwi_csv_table csv;
+    long rows;
+    int n;
+    const lw_column_info *column; ///< [n]
+    lwi_result_meta meta;
+    lwi_arena arena;
+};
+
+/** What the result of a simulation of the model knows beside its table; texts in `arena` or the
+ *  simulation's. */
+lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena *arena,
+                             lwi_result_meta *meta);
+/** Blocks of a state as text: "coordinate 7, speed 7, work 1"; NULL: no memory. */
+const char *lwi_layout_text(const lwi_layout *layout, lwi_arena *arena);
+
+/** Is the ending of the path `ending` (with the dot)? */
+bool lwi_path_ends(const char *path, const char *ending);
+
+#endif
