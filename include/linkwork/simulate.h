@@ -102,7 +102,8 @@ LW_API lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, l
                                lw_error *error);
 LW_API void lw_sim_destroy(lw_sim *sim);
 LW_API const lw_options *lw_sim_options(const lw_sim *sim); ///< resolved: no `auto` left
-LW_API const char *lw_sim_notice(const lw_sim *sim); ///< what was chosen and why; ignored options
+LW_API const char *lw_sim_notice(const lw_sim *sim); ///< what was chosen and why; ignored
+                                                     ///< options; doubts about the run done last
 LW_API const lw_model *lw_sim_model(const lw_sim *sim);
 LW_API double lw_sim_time(const lw_sim *sim);
 
@@ -113,6 +114,10 @@ LW_API lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x);
 /** Puts the tree's joints at coordinates q [model nq] and speeds v [model nv], the others follow;
  *  floating bases stay. Driven coordinates are taken from their functions. */
 LW_API lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v);
+/** Puts bodies and joints in an observed motion (level TWIST or more) of the same model, whichever
+ *  formulation computed it; the time and, from level ENERGY on, the work go on from it.
+ *  @return LW_ERR_ARGUMENT where constraints are violated by more than 1e-3 */
+LW_API lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *motion);
 /** Inputs stay until set again.  `index` of lw_model_find_input. */
 LW_API lw_status lw_sim_set_input(lw_sim *sim, int index, double value);
 
@@ -128,7 +133,8 @@ typedef lw_status (*lw_row)(void *user, const lw_observation *observation);
 /** Called now and then; nonzero ends the run with LW_ERR_INTERRUPTED after a last row. */
 typedef int (*lw_progress)(void *user, double time, double end);
 
-/** Runs from the present time over `duration` of the options, rows by `sample`. */
+/** Runs from the present time over `duration` of the options, rows by `sample`.  A run that fails has a
+ *  last row where it stands, if that can be observed. */
 LW_API lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
                             lw_progress progress, void *progress_user);
 

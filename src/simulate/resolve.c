@@ -2,6 +2,7 @@
 #include "simulate/options.h"
 #include "simulate/simulation.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,6 +101,29 @@ static void tell_ignored(lw_sim *sim, bool adaptive)
         say(sim, "sample_mode is ignored: %s ends a step on each row", o->integrator);
 }
 
+// Errors so much larger than tolerance times steps are not those of the integrator.
+#define DOUBTFUL 100
+
+void lwi_sim_tell_doubts(lw_sim *sim)
+{
+    const lw_options *o = &sim->options;
+    const lwi_audit *a = &sim->audit;
+    char text[512] = "";
+    sim->notice[sim->chosen] = 0;
+    if (sim->work->formulation->notice) sim->work->formulation->notice(sim->work, text, sizeof text);
+    if (text[0]) say(sim, "%s", text);
+    if (!lwi_integrator_find(o->integrator)->adaptive) return;
+    lwi_integrator_stats stats;
+    sim->integrator->type->stats(sim->integrator, &stats);
+    const double limit = DOUBTFUL * fmax(o->rtol, o->atol) * (double)(stats.steps + 1);
+    if (a->energy_error > limit * a->size)
+        say(sim, "energy: E - Wnc is off by %.1e J, more than %d times what %ld steps of these tolerances "
+            "suggest", a->energy_error, DOUBTFUL, stats.steps);
+    if (a->residual[0] > 10 * a->closed + limit)
+        say(sim, "constraints: positions are off by %.1e, more than %d times what %ld steps of these "
+            "tolerances suggest", a->residual[0], DOUBTFUL, stats.steps);
+}
+
 lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
 {
     choose_formulation(sim);
@@ -108,5 +132,6 @@ lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
     TRY(lwi_work_create(sim->model, lwi_formulation_find(sim->options.formulation),
                         &sim->arena.allocator, &sim->work, error));
     tell_ignored(sim, lwi_integrator_find(sim->options.integrator)->adaptive);
+    sim->chosen = strlen(sim->notice);
     return LW_OK;
 }

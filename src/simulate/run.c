@@ -6,8 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-// Steps between two calls of `progress` when rows are rare: seldom enough to cost nothing.
+// Between two calls of `progress` when rows are rare lie at most so many steps, so much wall time
+// in steps [s], or one step: seldom enough to cost nothing, soon enough for who presses Ctrl-C.
 enum { PATIENCE = 64 };
+#define PATIENCE_WALL 0.05
 // Rows that a double can count one by one.
 #define MOST_ROWS 1e15
 
@@ -20,6 +22,7 @@ typedef struct run {
     double end;
     double written; ///< time of the last row
     long steps;     ///< since the last call of progress
+    double looked;  ///< wall time in steps at the last call of progress [s]
 } run;
 
 static lw_status write_row(run *r)
@@ -37,16 +40,35 @@ static lw_status write_row(run *r)
 static lw_status look_up(run *r)
 {
     r->steps = 0;
+    r->looked = r->sim->wall;
     if (!r->progress || !r->progress(r->progress_user, r->sim->t, r->end)) return LW_OK;
     if (r->written != r->sim->t) TRY(write_row(r));
     return lwi_fail(&r->sim->error, LW_ERR_INTERRUPTED, "stopped by the caller at t = %.10g",
                     r->sim->t);
 }
 
+// A run that fails has a last row where it stands, if that can be observed; else the audit at least
+// sees what needs no accelerations.  The error stays that of the step.
+static void write_last_row(run *r)
+{
+    if (r->written == r->sim->t) return;
+    const lw_error error = r->sim->error;
+    const lw_observation *observation;
+    if (lw_sim_observe(r->sim, r->level, &observation) != LW_OK)
+        lw_sim_observe(r->sim, r->level < LW_OBSERVE_ENERGY ? r->level : LW_OBSERVE_ENERGY,
+                       &observation);
+    else if (r->row)
+        r->row(r->row_user, observation);
+    r->sim->error = error;
+}
+
 static lw_status one_step(run *r, double to, double limit)
 {
-    TRY(lwi_sim_advance(r->sim, to, limit, true));
-    return ++r->steps < PATIENCE ? LW_OK : look_up(r);
+    const lw_status status = lwi_sim_advance(r->sim, to, limit, true);
+    if (status != LW_OK) write_last_row(r);
+    TRY(status);
+    const bool patient = ++r->steps < PATIENCE && r->sim->wall - r->looked < PATIENCE_WALL;
+    return patient ? LW_OK : look_up(r);
 }
 
 static lw_status row_at(run *r, double time)
@@ -58,19 +80,41 @@ static lw_status row_at(run *r, double time)
 }
 
 // Rows at t0 + k sample that lie before the end, but for round-off of duration / sample.
-static double inner_rows(double duration, double sample)
+double lwi_run_inner_rows(double duration, double sample)
 {
     const double ratio = duration / sample;
     return fmax(0, ceil(ratio - 8 * DBL_EPSILON * ratio) - 1);
 }
 
+// k sample, rounded once where a second holds a whole number of samples: 3 * 0.1 is 0.3, as typed.
+double lwi_run_row_time(double sample, double k)
+{
+    const double rate = rint(1 / sample);
+    return rate * sample == 1 ? k / rate : k * sample;
+}
+
+// Number of the row that stands at t, but for round-off; -1 where none does.
+static double row_number(double sample, double t)
+{
+    const double k = rint(t / sample);
+    return k >= 0 && k < MOST_ROWS && fabs(lwi_run_row_time(sample, k) - t) <= 8 * DBL_EPSILON * t
+               ? k
+               : -1;
+}
+
+// A run that starts where a row of a longer one stands has the rows of the longer one, to the bit.
 static lw_status run_by_rows(run *r, double t0)
 {
     const lw_options *o = &r->sim->options;
-    const double sample = lwi_options_sample(o), rows = inner_rows(o->duration, sample);
+    const double sample = lwi_options_sample(o), rows = lwi_run_inner_rows(o->duration, sample);
+    const double first = row_number(sample, t0);
     if (!(rows < MOST_ROWS))
         return lwi_fail(&r->sim->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
-    for (double k = 1; k <= rows; k++) TRY(row_at(r, t0 + k * sample));
+    const double last = first > 0 ? row_number(sample, r->end) : -1;
+    if (last > 0) r->end = lwi_run_row_time(sample, last);
+    for (double k = 1; k <= rows; k++)
+        TRY(row_at(r, first >= 0 ? lwi_run_row_time(sample, first + k)
+                                 : t0 + lwi_run_row_time(sample, k)));
     return r->end > t0 ? row_at(r, r->end) : LW_OK;
 }
 
@@ -83,6 +127,14 @@ static lw_status run_by_steps(run *r)
     return LW_OK;
 }
 
+static lw_status run_all(run *r)
+{
+    const double t0 = r->sim->t;
+    TRY(write_row(r));
+    TRY(look_up(r));
+    return strcmp(r->sim->options.sample, "steps") ? run_by_rows(r, t0) : run_by_steps(r);
+}
+
 lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
                      lw_progress progress, void *progress_user)
 {
@@ -93,8 +145,7 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .progress = progress,
              .progress_user = progress_user,
              .end = sim->t + sim->options.duration};
-    const double t0 = sim->t;
-    TRY(write_row(&r));
-    TRY(look_up(&r));
-    return strcmp(sim->options.sample, "steps") ? run_by_rows(&r, t0) : run_by_steps(&r);
+    const lw_status status = run_all(&r);
+    lwi_sim_tell_doubts(sim);
+    return status;
 }

@@ -194,8 +194,9 @@ static void audit(lwi_audit *a, lw_observe level, const lwi_system *s, double wo
 {
     if (level < LW_OBSERVE_ENERGY) return;
     const double invariant = s->kinetic + s->potential - work; // E - Wnc
-    if (!a->begun) a->reference = invariant;
+    if (!a->begun) a->reference = invariant, a->closed = s->residual[0];
     a->begun = true;
+    a->size = fmax(a->size, s->kinetic + fabs(s->potential) + fabs(work));
     a->energy_error = fmax(a->energy_error, fabs(invariant - a->reference));
     a->energy_scale = fmax(a->energy_scale, s->kinetic);
     for (int k = 0; k < 3; k++) a->residual[k] = fmax(a->residual[k], s->residual[k]);

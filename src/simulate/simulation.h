@@ -12,6 +12,8 @@ typedef enum lwi_pending { LWI_NOTHING, LWI_NEW_RATES, LWI_NEW_STATE } lwi_pendi
 /** Largest errors over the observed rows. */
 typedef struct lwi_audit {
     bool begun;
+    double closed;    ///< position residual of that row
+    double size;      ///< largest T + |V| + |Wnc| of the rows [J]
     double reference; ///< E - Wnc of the first row since the start or the last jump of the state
     double energy_error, energy_scale, residual[3];
 } lwi_audit;
@@ -20,7 +22,8 @@ struct lw_sim {
     lwi_arena arena; ///< all that lies beside this struct
     const lw_model *model;
     lw_options options; ///< resolved: no `auto`
-    char notice[1024];  ///< lines, ended by '\n' but for the last
+    char notice[1536];  ///< lines, ended by '\n' but for the last
+    size_t chosen;      ///< length of what was said at creation; doubts of runs follow
     lwi_work *work;
     lwi_integrator *integrator;
     double t, start; ///< now; creation or the last jump of the state
@@ -42,10 +45,20 @@ struct lw_sim {
  *  `to` and the state is interpolated, where the options allow it. */
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step);
 
+/** Goes to the joint coordinates and speeds, floating bases, work and time of sim->moment. */
+lw_status lwi_sim_place(lw_sim *sim);
+
 /** A failure of the formulation, with its text, in sim->error: "observation at t = 1: ...". */
 lw_status lwi_sim_fail_work(lw_sim *sim, lw_status status, const char *when);
 /** "state component 3 is not finite (nan)" in sim->error. */
 lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, int n);
+
+/** Rows of a run from t = 0 that lie before its end, and the time of the k-th (run.c). */
+double lwi_run_inner_rows(double duration, double sample);
+double lwi_run_row_time(double sample, double k);
+
+/** Doubts about the run so far at the end of sim->notice: singular positions, energy, residuals. */
+void lwi_sim_tell_doubts(lw_sim *sim);
 
 /** Fills the options that are `auto` and sim->notice (resolve.c). */
 lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error);

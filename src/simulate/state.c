@@ -3,6 +3,7 @@
 
 #include "model/tree.h"
 #include "spatial/motion.h"
+#include "spatial/rotation.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,8 +11,14 @@
 // Loop-closing joints may be off by so much [m, rad]: as for the initial state of a model, values
 // of six digits and more are taken.
 #define CLOSURE_TOLERANCE 1e-6
+// A motion that was integrated drifts from its constraints; one that is off by this much [m, rad,
+// per second] is of another mechanism.
+#define MOTION_TOLERANCE 1e-3
 
-int lw_sim_state_size(const lw_sim *sim) { return sim->work->layout.nx; }
+int lw_sim_state_size(const lw_sim *sim)
+{
+    return sim->work->layout.nx;
+}
 
 void lw_sim_get_state(const lw_sim *sim, double *time, double *x)
 {
@@ -45,6 +52,58 @@ lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
     TRY(lwi_sim_check_finite(sim, "time", &time, 1));
     TRY(lwi_sim_check_finite(sim, "state component", x, sim->work->layout.nx));
     jump(sim, time, x);
+    return LW_OK;
+}
+
+// The observed motion in sim->moment, quaternions made unit.
+static lw_status take_motion(lw_sim *sim, const lw_observation *o)
+{
+    const lw_model *model = sim->model;
+    const int nbody = model->nbody;
+    lwi_moment *m = &sim->moment;
+    TRY(lwi_sim_check_finite(sim, "time", &o->time, 1));
+    TRY(lwi_sim_check_finite(sim, "position", o->position[0], 3 * nbody));
+    TRY(lwi_sim_check_finite(sim, "quaternion", o->quaternion[0], 4 * nbody));
+    TRY(lwi_sim_check_finite(sim, "velocity", o->velocity[0], 3 * nbody));
+    TRY(lwi_sim_check_finite(sim, "angular velocity", o->angular_velocity[0], 3 * nbody));
+    TRY(lwi_sim_check_finite(sim, "coordinate", o->q, model->nq));
+    TRY(lwi_sim_check_finite(sim, "speed", o->qd, model->nv));
+    TRY(lwi_sim_check_finite(sim, "work", &o->work, 1));
+    for (int b = 1; b < nbody; b++) {
+        const double *q = o->quaternion[b];
+        const double size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (!(size > 0.5 && size < 2))
+            return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "body '%s': its quaternion has length %g",
+                            model->body[b].name, size);
+        for (int k = 0; k < 4; k++) m->quat[b][k] = q[k] / size;
+        quat_matrix(m->R[b], m->quat[b]);
+        v3_copy(m->r[b], o->position[b]);
+        v3_copy(m->v[b], o->velocity[b]);
+        v3_copy(m->w[b], o->angular_velocity[b]);
+    }
+    for (int i = 0; i < model->nq; i++) m->q[i] = o->q[i];
+    for (int i = 0; i < model->nv; i++) m->qd[i] = o->qd[i];
+    m->t = o->time;
+    m->work = o->level >= LW_OBSERVE_ENERGY ? o->work : 0;
+    return LW_OK;
+}
+
+lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *o)
+{
+    if (!o || o->level < LW_OBSERVE_TWIST)
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "a motion with velocities is missing");
+    TRY(take_motion(sim, o));
+    lwi_system system;
+    lwi_observe_system(sim->model, LW_OBSERVE_ENERGY, &sim->moment, &system);
+    for (int k = 0; k < 2; k++)
+        if (!(system.residual[k] <= MOTION_TOLERANCE))
+            return lwi_fail(
+                &sim->error, LW_ERR_ARGUMENT,
+                "the joints do not hold in this motion: the largest residual of %s is %.3g",
+                k ? "velocity" : "position", system.residual[k]);
+    const lw_status status = sim->work->formulation->enter(sim->work, &sim->moment, sim->scratch);
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
+    jump(sim, o->time, sim->scratch);
     return LW_OK;
 }
 
@@ -128,6 +187,17 @@ static lw_status close_loops(lw_sim *sim)
     return LW_OK;
 }
 
+lw_status lwi_sim_place(lw_sim *sim)
+{
+    lwi_work *work = sim->work;
+    lwi_moment_from_joints(sim->model, sim->moment.t, &sim->moment);
+    TRY(close_loops(sim));
+    const lw_status status = work->formulation->enter(work, &sim->moment, sim->scratch);
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
+    jump(sim, sim->moment.t, sim->scratch);
+    return LW_OK;
+}
+
 lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v)
 {
     const lw_model *model = sim->model;
@@ -138,18 +208,12 @@ lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const dou
     TRY(lwi_sim_check_finite(sim, "speed", v, model->nv));
 
     lwi_work *work = sim->work; // floating bases stay where they are
-    lw_status status = work->formulation->observe(work, sim->t, sim->x, sim->inputs,
-                                                  LW_OBSERVE_TWIST, &sim->moment);
+    const lw_status status = work->formulation->observe(work, sim->t, sim->x, sim->inputs,
+                                                        LW_OBSERVE_TWIST, &sim->moment);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the present state");
     for (int i = 0; i < model->nq; i++) sim->moment.q[i] = q[i];
     for (int i = 0; i < model->nv; i++) sim->moment.qd[i] = v[i];
     sim->moment.t = time;
     sim->moment.work = 0; // it is counted from here
-    lwi_moment_from_joints(model, time, &sim->moment);
-    TRY(close_loops(sim));
-
-    status = work->formulation->enter(work, &sim->moment, sim->scratch);
-    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
-    jump(sim, time, sim->scratch);
-    return LW_OK;
+    return lwi_sim_place(sim);
 }

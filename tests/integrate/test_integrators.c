@@ -221,7 +221,8 @@ static void observed_order_is_nominal(void **state)
     static const struct {
         const char *name;
         double step;
-    } cases[] = {{"dopri5", 0.05}, {"bs3", 0.02}, {"verner87", 0.2}, {"fehlberg8", 0.2}};
+    } cases[] = {
+        {"dopri5", 0.05}, {"dopri54", 0.05}, {"bs3", 0.02}, {"verner87", 0.2}, {"fehlberg8", 0.2}};
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         const setup a = {.name = cases[i].name, .tolerance = 1e3, .step = cases[i].step};
         const setup b = {.name = cases[i].name, .tolerance = 1e3, .step = cases[i].step / 2};
@@ -373,7 +374,7 @@ static void stops_are_exact(void **state)
 static void dense_output_interpolates(void **state)
 {
     (void)state;
-    static const char *const names[] = {"dopri5", "adams", "bdf"};
+    static const char *const names[] = {"dopri5", "dopri54", "adams", "bdf"};
     for (int i = 0; i < LWI_COUNT(names); i++) {
         const setup s = {.name = names[i], .tolerance = 1e-7, .dense = true};
         watch w = {0};

@@ -1,4 +1,6 @@
 // test_simulation.c -- a simulation through the public API: closed forms, rows, state, refusals.
+#include "formulation/tree_state.h"
+#include "simulate/simulation.h"
 #include "support/random_model.h"
 
 #include <linkwork/linkwork.h>
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -412,6 +415,31 @@ static void set_joints_checks_couplings(void **state)
 
 // -------------------------------------------------------------------------------------------- rows
 
+// but for round-off: k sample is rounded twice, the row's time once
+static int same_time(double a, double b) { return fabs(a - b) <= 8 * DBL_EPSILON * fabs(b); }
+
+// The second half of a run has the rows of the whole, to the bit.
+static void rows_do_not_depend_on_the_start(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *half, *whole, *sample;
+    } cases[] = {{"1", "2", "0.01"}, {"0.3", "0.6", "0.1"}, {"0.7", "1.4", "0.1"}, {"0.21", "0.42", "0.03"}};
+    lw_model *model = pendulum(ANGLE, 0);
+    for (int c = 0; c < COUNT(cases); c++) {
+        lw_sim *sim = simulate(model, OPTIONS("duration", cases[c].whole, "sample", cases[c].sample));
+        const rows whole = *run(sim, LW_OK);
+        lw_sim_destroy(sim);
+        sim = simulate(model, OPTIONS("duration", cases[c].half, "sample", cases[c].sample));
+        const int n = run(sim, LW_OK)->n;
+        const rows *second = run(sim, LW_OK);
+        assert_int_equal(whole.n, n + second->n - 1);
+        for (int k = 1; k < second->n; k++) assert_true(second->time[k] == whole.time[n - 1 + k]);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 static void rows_stand_where_asked(void **state)
 {
     (void)state;
@@ -435,9 +463,10 @@ static void rows_stand_where_asked(void **state)
                 const rows *r = run(sim, LW_OK);
                 if (again && duration > 0.85 && r->n != cases[c].count) continue; // t0 rounds
                 assert_int_equal(r->n, cases[c].count);
-                for (int k = 0; k < r->n - 1; k++) assert_true(r->time[k] == t0 + k * sample);
-                assert_true(r->time[r->n - 1] == t0 + duration);
-                assert_true(lw_sim_time(sim) == t0 + duration);
+                for (int k = 0; k < r->n - 1; k++) assert_true(same_time(r->time[k], t0 + k * sample));
+                assert_true(same_time(r->time[r->n - 1], t0 + duration));
+                assert_true(lw_sim_time(sim) == r->time[r->n - 1]);
+                if (t0 == 0) assert_true(lw_sim_time(sim) == duration);
             }
             lw_sim_destroy(sim);
         }
@@ -467,7 +496,7 @@ static void steps_as_rows(void **state)
 static void interpolated_rows_agree(void **state)
 {
     (void)state;
-    static const char *const names[] = {"dopri5", "adams", "bdf"};
+    static const char *const names[] = {"dopri5", "dopri54", "adams", "bdf"};
     lw_model *model = pendulum(ANGLE, 0);
     for (int i = 0; i < COUNT(names); i++) {
         static rows stops;
@@ -518,6 +547,12 @@ static int stop_in_between(void *user, double time, double end)
     return time > 1;
 }
 
+static int stop_late_in_time(void *user, double time, double end)
+{
+    (void)user, (void)end;
+    return time > 0;
+}
+
 static void runs_end_between_rare_rows(void **state)
 {
     (void)state;
@@ -529,6 +564,90 @@ static void runs_end_between_rare_rows(void **state)
                      LW_ERR_INTERRUPTED);
     assert_int_equal(r.n, 2);
     assert_true(r.time[1] > 1 && r.time[1] < 3 && r.time[1] == lw_sim_time(sim));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// A caller waits no longer than some steps, nor than a while where steps are slow.
+static lw_status slow_rates(lwi_work *work, double t, const double *x, const double *inputs, double *xdot)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    return lwi_formulation_find("aba")->rates(work, t, x, inputs, xdot);
+}
+
+static void slow_runs_end_soon(void **state)
+{
+    (void)state;
+    static rows r;
+    lw_model *model = pendulum(ANGLE, 0);
+    lw_sim *sim = simulate(model, OPTIONS("duration", "100", "sample", "50", "step", "0.01"));
+    lwi_formulation slow = *sim->work->formulation;
+    slow.rates = slow_rates;
+    sim->work->formulation = &slow;
+    r = (rows){0};
+    assert_int_equal(lw_sim_run(sim, LW_OBSERVE_POSE, keep, &r, stop_late_in_time, NULL),
+                     LW_ERR_INTERRUPTED);
+    lw_summary summary;
+    lw_sim_summary(sim, &summary);
+    assert_true(summary.steps < 10);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// A run tells that its energy is far from where its tolerances should hold it, once.
+static lw_status wrong_rates(lwi_work *work, double t, const double *x, const double *inputs, double *xdot)
+{
+    const lw_status status = lwi_formulation_find("aba")->rates(work, t, x, inputs, xdot);
+    xdot[0] *= 0.9;
+    return status;
+}
+
+static void doubtful_energy_is_told(void **state)
+{
+    (void)state;
+    lw_model *model = pendulum(ANGLE, 0);
+    lw_sim *sim = simulate(model, OPTIONS("duration", "1", "sample", "0.1"));
+    ok(lw_sim_run(sim, LW_OBSERVE_REACTION, NULL, NULL, NULL, NULL), lw_sim_error(sim));
+    assert_null(strstr(lw_sim_notice(sim), "E - Wnc"));
+    lwi_formulation wrong = *sim->work->formulation;
+    wrong.rates = wrong_rates;
+    sim->work->formulation = &wrong;
+    for (int i = 0; i < 2; i++) {
+        ok(lw_sim_run(sim, LW_OBSERVE_REACTION, NULL, NULL, NULL, NULL), lw_sim_error(sim));
+        const char *told = strstr(lw_sim_notice(sim), "E - Wnc");
+        assert_non_null(told);
+        assert_null(strstr(told + 1, "E - Wnc"));
+    }
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+static void a_number_that_is_not_finite_is_named(void **state)
+{
+    (void)state;
+    lw_model *model = pendulum(ANGLE, 0);
+    lw_error error = {0};
+    const double v = NAN;
+    assert_int_equal(lwi_tree_finite(model, 0, &v, "acceleration", &error), LW_ERR_NOT_FINITE);
+    assert_non_null(strstr(error.text, "joint 'pivot': component 0 of its acceleration is not"));
+    lw_model_destroy(model);
+}
+
+// A run that fails keeps the state it failed at, and the audit sees it.
+static void failed_runs_have_a_last_row(void **state)
+{
+    (void)state;
+    static rows r;
+    lw_model *model = pendulum(ANGLE, 0);
+    lw_sim *sim = simulate(model, OPTIONS("duration", "100", "sample", "50", "max_steps", "20"));
+    r = (rows){0};
+    assert_true(lw_sim_run(sim, LW_OBSERVE_REACTION, keep, &r, NULL, NULL) < LW_OK);
+    assert_int_equal(r.n, 2);
+    assert_true(r.time[1] > 0 && r.time[1] == lw_sim_time(sim));
+    assert_non_null(strstr(lw_sim_error(sim)->text, "20"));
+    lw_summary summary;
+    lw_sim_summary(sim, &summary);
+    assert_true(summary.energy_error > 0 && summary.energy_scale > 0);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
@@ -796,11 +915,16 @@ int main(void)
         cmocka_unit_test(set_joints_moves_the_tree),
         cmocka_unit_test(set_joints_checks_loops),
         cmocka_unit_test(set_joints_checks_couplings),
+        cmocka_unit_test(rows_do_not_depend_on_the_start),
         cmocka_unit_test(rows_stand_where_asked),
         cmocka_unit_test(steps_as_rows),
         cmocka_unit_test(interpolated_rows_agree),
         cmocka_unit_test(runs_end_when_the_caller_wants),
         cmocka_unit_test(runs_end_between_rare_rows),
+        cmocka_unit_test(slow_runs_end_soon),
+        cmocka_unit_test(doubtful_energy_is_told),
+        cmocka_unit_test(a_number_that_is_not_finite_is_named),
+        cmocka_unit_test(failed_runs_have_a_last_row),
         cmocka_unit_test(steps_end_on_breaks),
         cmocka_unit_test(kinks_are_met_without_restart),
         cmocka_unit_test(nothing_moves),

@@ -1,0 +1,522 @@
+// batch.c -- creation: variants, instances at their start, workers; access to single instances;
+// steps.
+#include "batch/batch.h"
+
+#include "simulate/options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+// ---------------------------------------------------------------------------------------- messages
+
+// An instance's number before the text of a failure in batch->error.
+static lw_status tell(lw_batch *b, int instance, lw_status status, const char *text)
+{
+    char detail[sizeof b->error.text - 32];
+    lwi_copy_text(detail, sizeof detail, text[0] ? text : lw_status_text(status));
+    return lwi_fail(&b->error, status, "instance %d: %s", instance, detail);
+}
+
+static lw_status no_memory(lw_batch *b)
+{
+    return lwi_fail(&b->error, LW_ERR_MEMORY, "no memory for a batch of %d instances", b->n);
+}
+
+// ---------------------------------------------------------------------------------------- variants
+
+typedef struct draft {
+    const lw_batch_desc *desc;
+    lwi_vary *vary;  // [nvary]
+    bool parameters; // some column is one
+    int *first;      // [n] of each variant: the instance that it was made for
+} draft;
+
+static const double *values_of(const draft *d, int instance)
+{
+    return d->desc->values + (size_t)instance * (size_t)d->desc->nvary;
+}
+
+static bool same_parameters(const draft *d, int i, int j)
+{
+    const double *a = values_of(d, i), *b = values_of(d, j);
+    for (int k = 0; k < d->desc->nvary; k++)
+        if (d->vary[k].kind == LWI_VARY_PARAMETER && memcmp(&a[k], &b[k], sizeof *a) != 0)
+            return false;
+    return true;
+}
+
+static uint64_t hash_parameters(const draft *d, int i)
+{
+    const double *a = values_of(d, i);
+    uint64_t hash = 14695981039346656037u; // FNV-1a, by words
+    for (int k = 0; k < d->desc->nvary; k++) {
+        uint64_t bits;
+        memcpy(&bits, &a[k], sizeof bits);
+        if (d->vary[k].kind == LWI_VARY_PARAMETER) hash = (hash ^ bits) * 1099511628211u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+// Numbers the variants in the order in which instances need them.
+static lw_status find_variants(lw_batch *b, draft *d, lwi_arena *scratch)
+{
+    size_t room = 16;
+    while (room < 2 * (size_t)b->n) room *= 2;
+    int *slot = LWI_PUSH(scratch, int, room); // variant + 1, 0: free
+    d->first = LWI_PUSH(scratch, int, b->n);
+    if (!slot || !d->first) return no_memory(b);
+    if (!d->parameters) { // the model as it is
+        b->nvariant = 1;
+        return LW_OK;
+    }
+    for (int i = 0; i < b->n; i++) {
+        size_t at = (size_t)hash_parameters(d, i) & (room - 1);
+        while (slot[at] && !same_parameters(d, d->first[slot[at] - 1], i))
+            at = (at + 1) & (room - 1);
+        if (!slot[at]) {
+            d->first[b->nvariant] = i;
+            slot[at] = ++b->nvariant;
+        }
+        b->instance[i].variant = slot[at] - 1;
+    }
+    return LW_OK;
+}
+
+static lw_status make_variant(lw_batch *b, const draft *d, int v)
+{
+    lwi_variant *variant = &b->variant[v];
+    lw_error why = {0};
+    lw_status status = LW_OK;
+    variant->model = b->model;
+    if (d->parameters) {
+        status = lwi_vary_model(b->model, d->vary, d->desc->nvary, values_of(d, d->first[v]),
+                                &b->arena.allocator, &variant->own, &why);
+        variant->model = variant->own;
+    }
+    if (status == LW_OK) {
+        const lw_sim_desc desc = {.options = &b->options, .allocator = &b->arena.allocator};
+        status = lw_sim_create(variant->model, &desc, &variant->sim, &why);
+    }
+    if (status == LW_OK) return LW_OK;
+    return d->parameters ? tell(b, d->first[v], status, why.text)
+                         : lwi_fail(&b->error, status, "%s", why.text);
+}
+
+static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
+{
+    TRY(find_variants(b, d, scratch));
+    b->variant = LWI_PUSH(&b->arena, lwi_variant, b->nvariant);
+    if (!b->variant) {
+        b->nvariant = 0;
+        return no_memory(b);
+    }
+    for (int v = 0; v < b->nvariant; v++) TRY(make_variant(b, d, v));
+    for (int v = 0; v < b->nvariant; v++) {
+        const int nx = lw_sim_state_size(b->variant[v].sim);
+        if (nx > b->nx) b->nx = nx;
+    }
+    const lw_sim *sim = b->variant[0].sim;
+    b->options = *lw_sim_options(sim);
+    const bool interpolates = lwi_options_interpolate(&b->options);
+    snprintf(b->notice, sizeof b->notice, "%s%s%s", lw_sim_notice(sim),
+             interpolates && *lw_sim_notice(sim) ? "\n" : "",
+             interpolates ? "sample_mode is ignored: instances of a batch end a step on each row"
+                          : "");
+    return LW_OK;
+}
+
+// --------------------------------------------------------------------------------------- instances
+
+static double *state_of(const lw_batch *b, int i)
+{
+    return b->x + (size_t)i * (size_t)b->nx;
+}
+static double *inputs_of(const lw_batch *b, int i)
+{
+    return b->inputs + (size_t)i * (size_t)b->ninput;
+}
+static lw_sim *sim_of(const lw_batch *b, int i)
+{
+    return b->variant[b->instance[i].variant].sim;
+}
+
+// The variant's simulation becomes the instance; its integrator is not used.
+static lw_sim *enter(const lw_batch *b, int i)
+{
+    const lwi_instance *instance = &b->instance[i];
+    lw_sim *sim = sim_of(b, i);
+    const double *x = state_of(b, i), *inputs = inputs_of(b, i);
+    for (int k = 0; k < sim->work->layout.nx; k++) sim->x[k] = x[k];
+    for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
+    sim->t = instance->t;
+    sim->start = instance->start;
+    sim->next_break = instance->next_break;
+    sim->pending = instance->pending;
+    sim->audit = instance->audit;
+    return sim;
+}
+
+// And the other way: what the simulation was told is the instance's.
+static void leave(lw_batch *b, int i)
+{
+    lwi_instance *instance = &b->instance[i];
+    const lw_sim *sim = sim_of(b, i);
+    double *x = state_of(b, i), *inputs = inputs_of(b, i);
+    for (int k = 0; k < sim->work->layout.nx; k++) x[k] = sim->x[k];
+    for (int k = 0; k < b->ninput; k++) inputs[k] = sim->inputs[k];
+    instance->t = sim->t;
+    instance->start = sim->start;
+    instance->next_break = sim->next_break;
+    instance->pending = sim->pending;
+    instance->audit = sim->audit;
+    if (sim->pending != LWI_NEW_STATE) return;
+    instance->status = LW_OK;
+    instance->failure[0] = 0;
+}
+
+static lw_status start_instance(lw_batch *b, const draft *d, int i)
+{
+    lw_sim *sim = sim_of(b, i);
+    const double *values = d->desc->nvary ? values_of(d, i) : NULL;
+    double *inputs = inputs_of(b, i);
+    lwi_moment_start(sim->model, &sim->moment);
+    if (lwi_vary_start(d->vary, d->desc->nvary, values, &sim->moment, inputs)) {
+        for (int k = 0; k < sim->model->nbody; k++) {
+            const double *q = sim->moment.quat[k];
+            if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 0) continue;
+            return lwi_fail(&b->error, LW_ERR_ARGUMENT,
+                            "instance %d: the quaternion of body '%s' is zero", i,
+                            sim->model->body[k].name);
+        }
+    }
+    const lw_status status = lwi_sim_place(sim);
+    if (status != LW_OK) return tell(b, i, status, sim->error.text);
+    for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
+    leave(b, i);
+    b->instance[i].pending = LWI_NOTHING; // nothing was before
+    lwi_pace_forget(&b->instance[i].pace);
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- workers
+
+// Blocks go round the threads: of eight lanes, smaller ones where some threads would have none.
+// Instances with the same model stand side by side.
+static lw_status make_workers(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratch)
+{
+    const int threads = desc->threads ? desc->threads : lwi_processors();
+    const int even = (b->n + threads - 1) / threads;
+    const int block = even < LWI_MARCH_LANES ? even : LWI_MARCH_LANES;
+    const int blocks = (b->n + block - 1) / block;
+    int *count = LWI_PUSH(scratch, int, b->nvariant + 1), *order = LWI_PUSH(scratch, int, b->n);
+    int *share = LWI_PUSH(scratch, int, b->n);
+    if (!count || !order || !share) return no_memory(b);
+    for (int i = 0; i < b->n; i++) count[b->instance[i].variant + 1]++;
+    for (int v = 0; v < b->nvariant; v++) b->variant[v].count = count[v + 1];
+    for (int v = 0; v < b->nvariant; v++) count[v + 1] += count[v];
+    for (int i = 0; i < b->n; i++) order[count[b->instance[i].variant]++] = i;
+
+    TRY(lwi_pool_create(threads < blocks ? threads : blocks, &b->arena.allocator, &b->pool,
+                        &b->error));
+    const int n = lwi_pool_count(b->pool);
+    b->worker = LWI_PUSH(&b->arena, lwi_worker *, n);
+    if (!b->worker) return no_memory(b);
+    for (b->nworker = 0; b->nworker < n; b->nworker++) {
+        int mine = 0;
+        for (int k = 0; k < b->n; k++)
+            if (k / block % n == b->nworker) share[mine++] = order[k];
+        TRY(lwi_worker_create(b, share, mine, &b->arena.allocator, &b->worker[b->nworker],
+                              &b->error));
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ create
+
+static lw_status check_desc(lw_batch *b, const lw_batch_desc *desc)
+{
+    if (desc->instances < 1)
+        return lwi_fail(&b->error, LW_ERR_ARGUMENT, "instances: %d, expected at least 1",
+                        desc->instances);
+    if (desc->threads < 0 || desc->threads > LWI_MOST_THREADS)
+        return lwi_fail(&b->error, LW_ERR_ARGUMENT, "threads: %d, expected 0 to %d", desc->threads,
+                        LWI_MOST_THREADS);
+    if (desc->lanes != 0 && desc->lanes != 1 && desc->lanes != 4 && desc->lanes != 8)
+        return lwi_fail(&b->error, LW_ERR_ARGUMENT, "lanes: %d, expected 1, 4 or 8", desc->lanes);
+    if (desc->nvary < 0 || (desc->nvary && (!desc->vary || !desc->values)))
+        return lwi_fail(&b->error, LW_ERR_ARGUMENT, "names or values of what differs are missing");
+    return LW_OK;
+}
+
+static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
+{
+    if (desc->options)
+        b->options = *desc->options;
+    else
+        lw_options_default(&b->options);
+    TRY(lwi_options_check(&b->options, &b->error));
+    if (!strcmp(b->options.integrator, "auto"))
+        lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
+    b->method = lwi_march_find(b->options.integrator);
+    if (b->method) return LW_OK;
+    return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
+                    "integrator %s: a batch takes dopri54 (adaptive) or rk4 (fixed step)",
+                    b->options.integrator);
+}
+
+static lw_status check_values(lw_batch *b, draft *d, lwi_arena *scratch)
+{
+    const lw_batch_desc *desc = d->desc;
+    d->vary = LWI_PUSH(scratch, lwi_vary, desc->nvary);
+    if (!d->vary) return no_memory(b);
+    for (int k = 0; k < desc->nvary; k++) {
+        TRY(lwi_vary_resolve(b->model, desc->vary[k], &d->vary[k], &b->error));
+        if (d->vary[k].kind == LWI_VARY_PARAMETER) d->parameters = true;
+        for (int j = 0; j < k; j++)
+            if (!strcmp(desc->vary[j], desc->vary[k]))
+                return lwi_fail(&b->error, LW_ERR_ARGUMENT, "'%.120s' is there twice",
+                                desc->vary[k]);
+    }
+    for (int i = 0; i < b->n; i++)
+        for (int k = 0; k < desc->nvary; k++)
+            if (!isfinite(values_of(d, i)[k]))
+                return lwi_fail(&b->error, LW_ERR_NOT_FINITE, "instance %d: %.120s is not finite",
+                                i, desc->vary[k]);
+    return LW_OK;
+}
+
+static lw_status keep_values(lw_batch *b, const lw_batch_desc *desc)
+{
+    const size_t count = (size_t)b->n * (size_t)desc->nvary;
+    b->vary = LWI_PUSH(&b->arena, const char *, desc->nvary);
+    b->values = LWI_PUSH(&b->arena, double, count);
+    if (!b->vary || !b->values) return no_memory(b);
+    for (int k = 0; k < desc->nvary; k++)
+        if (!(b->vary[k] = lwi_arena_text(&b->arena, desc->vary[k]))) return no_memory(b);
+    for (size_t k = 0; k < count; k++) b->values[k] = desc->values[k];
+    b->nvary = desc->nvary;
+    return LW_OK;
+}
+
+static lw_status allocate(lw_batch *b)
+{
+    const size_t n = (size_t)b->n;
+    b->x = LWI_PUSH(&b->arena, double, n *(size_t)b->nx);
+    b->slope = LWI_PUSH(&b->arena, double, n *(size_t)b->nx);
+    b->inputs = LWI_PUSH(&b->arena, double, n *(size_t)b->ninput);
+    return b->x && b->slope && b->inputs ? LW_OK : no_memory(b);
+}
+
+static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratch)
+{
+    draft d = {.desc = desc};
+    TRY(check_desc(b, desc));
+    b->n = desc->instances;
+    b->lanes = desc->lanes ? desc->lanes : LWI_MARCH_LANES;
+    b->ninput = b->model->desc.ninput;
+    TRY(check_options(b, desc));
+    TRY(check_values(b, &d, scratch));
+    TRY(keep_values(b, desc));
+    b->instance = LWI_PUSH(&b->arena, lwi_instance, b->n);
+    if (!b->instance) return no_memory(b);
+    TRY(make_variants(b, &d, scratch));
+    TRY(allocate(b));
+    for (int i = 0; i < b->n; i++) TRY(start_instance(b, &d, i));
+    return make_workers(b, desc, scratch);
+}
+
+lw_status lw_batch_create(const lw_model *model, const lw_batch_desc *desc, lw_batch **batch,
+                          lw_error *error)
+{
+    if (!model || !desc || !batch)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "model, description or result is missing");
+    lw_batch *b = lwi_allocate(desc->allocator, sizeof *b);
+    if (!b) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a batch");
+    *b = (lw_batch){.model = model};
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, desc->allocator);
+    lwi_arena_init(&b->arena, desc->allocator);
+    const lw_status status = build(b, desc, &scratch);
+    lwi_arena_free(&scratch);
+    if (status == LW_OK) {
+        *batch = b;
+        return LW_OK;
+    }
+    if (error) *error = b->error;
+    lw_batch_destroy(b);
+    return status;
+}
+
+void lw_batch_destroy(lw_batch *b)
+{
+    if (!b) return;
+    lwi_pool_destroy(b->pool);
+    for (int k = 0; k < b->nworker; k++) lwi_worker_destroy(b->worker[k], &b->arena.allocator);
+    for (int v = 0; v < b->nvariant; v++) {
+        lw_sim_destroy(b->variant[v].sim);
+        lw_model_destroy(b->variant[v].own);
+    }
+    const lw_allocator allocator = b->arena.allocator;
+    lwi_arena_free(&b->arena);
+    lwi_release(&allocator, b);
+}
+
+int lw_batch_instances(const lw_batch *b)
+{
+    return b->n;
+}
+int lw_batch_threads(const lw_batch *b)
+{
+    return lwi_pool_count(b->pool);
+}
+const lw_options *lw_batch_options(const lw_batch *b)
+{
+    return &b->options;
+}
+const char *lw_batch_notice(const lw_batch *b)
+{
+    return b->notice;
+}
+const lw_error *lw_batch_error(const lw_batch *b)
+{
+    return &b->error;
+}
+
+// ------------------------------------------------------------------------------------ one instance
+
+static bool known(const lw_batch *b, int i)
+{
+    return i >= 0 && i < b->n;
+}
+
+static lw_status check_instance(lw_batch *b, int i)
+{
+    if (known(b, i)) return LW_OK;
+    return lwi_fail(&b->error, LW_ERR_ARGUMENT, "instance %d: the batch has %d", i, b->n);
+}
+
+const lw_model *lw_batch_model(const lw_batch *b, int i)
+{
+    return known(b, i) ? b->variant[b->instance[i].variant].model : NULL;
+}
+
+int lw_batch_state_size(const lw_batch *b, int i)
+{
+    return known(b, i) ? lw_sim_state_size(sim_of(b, i)) : 0;
+}
+
+double lw_batch_time(const lw_batch *b, int i)
+{
+    return known(b, i) ? b->instance[i].t : NAN;
+}
+
+lw_status lw_batch_get_state(const lw_batch *b, int i, double *time, double *x)
+{
+    if (!known(b, i)) return LW_ERR_ARGUMENT;
+    if (time) *time = b->instance[i].t;
+    const double *from = state_of(b, i);
+    for (int k = 0; x && k < lw_batch_state_size(b, i); k++) x[k] = from[k];
+    return LW_OK;
+}
+
+// A call on the variant's simulation in the instance's name.
+#define AS_SIMULATION(b, i, call)                                                                  \
+    do {                                                                                           \
+        TRY(check_instance(b, i));                                                                 \
+        lw_sim *sim = enter(b, i);                                                                 \
+        const lw_status status_ = (call);                                                          \
+        if (status_ != LW_OK) return tell(b, i, status_, lw_sim_error(sim)->text);                 \
+        leave(b, i);                                                                               \
+    } while (0)
+
+lw_status lw_batch_set_state(lw_batch *b, int i, double time, const double *x)
+{
+    AS_SIMULATION(b, i, lw_sim_set_state(sim, time, x));
+    return LW_OK;
+}
+
+lw_status lw_batch_set_joints(lw_batch *b, int i, double time, const double *q, const double *v)
+{
+    AS_SIMULATION(b, i, lw_sim_set_joints(sim, time, q, v));
+    return LW_OK;
+}
+
+lw_status lw_batch_set_input(lw_batch *b, int i, int input, double value)
+{
+    AS_SIMULATION(b, i, lw_sim_set_input(sim, input, value));
+    return LW_OK;
+}
+
+lw_status lw_batch_observe(lw_batch *b, int i, lw_observe level, const lw_observation **observation)
+{
+    AS_SIMULATION(b, i, lw_sim_observe(sim, level, observation));
+    return LW_OK;
+}
+
+lw_status lw_batch_status(const lw_batch *b, int i)
+{
+    return known(b, i) ? b->instance[i].status : LW_ERR_ARGUMENT;
+}
+
+const char *lw_batch_failure(const lw_batch *b, int i)
+{
+    return known(b, i) ? b->instance[i].failure : "";
+}
+
+int lw_batch_failed(const lw_batch *b)
+{
+    int failed = 0;
+    for (int i = 0; i < b->n; i++) failed += b->instance[i].status != LW_OK;
+    return failed;
+}
+
+void lw_batch_summary(const lw_batch *b, int i, lw_summary *summary)
+{
+    *summary = (lw_summary){0};
+    if (!known(b, i)) return;
+    const lwi_instance *s = &b->instance[i];
+    *summary = (lw_summary){.steps = s->pace.steps,
+                            .evaluations = s->pace.evaluations,
+                            .rejected = s->pace.rejections,
+                            .restarts = s->restarts,
+                            .start = s->start,
+                            .end = s->t,
+                            .wall = b->wall,
+                            .energy_error = s->audit.energy_error,
+                            .energy_scale = s->audit.energy_scale};
+    memcpy(summary->residual, s->audit.residual, sizeof summary->residual);
+}
+
+// ------------------------------------------------------------------------------------------- steps
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void step_part(void *user, int part)
+{
+    lw_batch *b = user;
+    lwi_worker_step(b->worker[part]);
+}
+
+lw_status lw_batch_step(lw_batch *b, double time)
+{
+    if (!isfinite(time))
+        return lwi_fail(&b->error, LW_ERR_NOT_FINITE, "time %g is not finite", time);
+    const double began = clock_seconds();
+    b->to = time;
+    for (int i = 0; i < b->n; i++)
+        b->instance[i].pace.failed = false; // those of this call are marked
+    lwi_pool_run(b->pool, step_part, b);
+    b->wall += clock_seconds() - began;
+    for (int i = 0; i < b->n; i++)
+        if (b->instance[i].pace.failed)
+            return tell(b, i, b->instance[i].status, b->instance[i].failure);
+    return LW_OK;
+}

@@ -1,0 +1,68 @@
+// batch.h -- instances, the models they need, and the workers that move them.
+#ifndef LWI_BATCH_H
+#define LWI_BATCH_H
+
+#include "base/threads.h"
+#include "batch/vary.h"
+#include "integrate/march.h"
+#include "simulate/simulation.h"
+
+#include <linkwork/batch.h>
+
+enum { LWI_FAILURE_TEXT = 200 };
+
+/** Everything that an instance keeps between calls, beside its rows of the batch's arrays. */
+typedef struct lwi_instance {
+    int variant;
+    double t, start;
+    double next_break; ///< next time at which its model is not smooth; > t
+    lwi_pending pending;
+    lwi_pace pace;
+    long restarts;
+    lwi_audit audit;
+    lw_status status;
+    char failure[LWI_FAILURE_TEXT]; ///< of status
+} lwi_instance;
+
+/** Instances with the same parameters: their model, and a simulation of it that starts, observes
+ * and tells tolerances. */
+typedef struct lwi_variant {
+    const lw_model *model;
+    lw_model *own; ///< the same, where the batch made it
+    lw_sim *sim;
+    int count; ///< instances
+} lwi_variant;
+
+typedef struct lwi_worker lwi_worker; // worker.c
+
+struct lw_batch {
+    lwi_arena arena; ///< all but models, simulations, threads and workers
+    const lw_model *model;
+    lw_options options;
+    char notice[1200];
+    const lwi_march_method *method;
+    int nvary;
+    const char **vary;        ///< [nvary] names of what differs
+    double *values;           ///< [n][nvary]
+    int n, lanes, nx, ninput; ///< instances; nx the largest state of any variant
+    int nvariant;
+    lwi_variant *variant;   ///< [nvariant]
+    lwi_instance *instance; ///< [n]
+    double *x, *slope;      ///< [n][nx] states and their slopes
+    double *inputs;         ///< [n][ninput]
+    lwi_pool *pool;
+    int nworker;
+    lwi_worker **worker; ///< [threads]
+    double to, wall;     ///< of the present step call; of all [s]
+    lw_error error;
+};
+
+// ---- worker.c: one thread's share of the instances
+
+lw_status lwi_worker_create(lw_batch *batch, const int *instances, int count,
+                            const lw_allocator *allocator, lwi_worker **worker, lw_error *error);
+void lwi_worker_destroy(lwi_worker *worker, const lw_allocator *allocator);
+/** Moves its instances to batch->to. */
+void lwi_worker_step(lwi_worker *worker);
+
+#endif

@@ -1,0 +1,74 @@
+// evaluate.c -- rates in lanes: a kernel where there is one, else the formulation lane by lane.
+#include "batch/evaluate.h"
+
+#include "formulation/eight.h"
+#include "kernel/plan.h"
+
+typedef unsigned (*rates_in_lanes)(lwi_eight *eight, const double *t, const double *x,
+                                   const double *const *inputs, double *xdot, unsigned set);
+
+struct lwi_evaluate {
+    lwi_work *work, *own; // own: the same, where it is not the simulation's
+    double *x, *xdot;     // [nx] of one lane
+    lwi_eight *eight;     // NULL: none
+    rates_in_lanes rates; // of the formulation
+};
+
+// ------------------------------------------------------------------------------------------ create
+
+static rates_in_lanes rates_of(const lwi_formulation *formulation)
+{
+    if (formulation == &lwi_formulation_aba) return lwi_eight_aba;
+    if (formulation == &lwi_formulation_momenta) return lwi_eight_momenta;
+    return NULL;
+}
+
+lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *arena,
+                              lwi_evaluate **evaluate, lw_error *error)
+{
+    lwi_evaluate *e = LWI_PUSH(arena, lwi_evaluate, 1);
+    const int nx = sim->work->layout.nx;
+    if (!e) return LW_ERR_MEMORY;
+    *evaluate = e;
+    e->work = sim->work;
+    e->x = LWI_PUSH(arena, double, nx);
+    e->xdot = LWI_PUSH(arena, double, nx);
+    if (!e->x || !e->xdot) return LW_ERR_MEMORY;
+    if (shared) {
+        TRY(lwi_work_create(sim->model, sim->work->formulation, &arena->allocator, &e->own, error));
+        e->work = e->own;
+    }
+    e->rates = rates_of(e->work->formulation);
+    return e->rates && lanes > 1 ? lwi_eight_create(sim->model, arena, &e->eight) : LW_OK;
+}
+
+void lwi_evaluate_destroy(lwi_evaluate *e)
+{
+    if (e) lwi_work_destroy(e->own);
+}
+
+// ------------------------------------------------------------------------------------ lane by lane
+
+static void one_lane(lwi_evaluate *e, int stride, double t, const double *x, const double *inputs,
+                     double *xdot, int l, lw_status *status, lw_error *why)
+{
+    lwi_work *work = e->work;
+    for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];
+    work->error.text[0] = 0;
+    *status = work->formulation->rates(work, t, e->x, inputs, e->xdot);
+    if (*status != LW_OK) {
+        *why = work->error;
+        return;
+    }
+    for (int i = 0; i < work->layout.nx; i++) xdot[i * stride + l] = e->xdot[i];
+}
+
+void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const double *x,
+                        const double *const *inputs, double *xdot, unsigned lanes,
+                        lw_status *status, lw_error *why)
+{
+    if (e->eight && stride == LWI_LANES) lanes &= ~e->rates(e->eight, t, x, inputs, xdot, lanes);
+    // where the kernel is in doubt the formulation decides, as it does alone
+    for (int l = 0; lanes >> l; l++)
+        if (lanes >> l & 1u) one_lane(e, stride, t[l], x, inputs[l], xdot, l, &status[l], &why[l]);
+}

@@ -1,0 +1,48 @@
+// run.c -- a whole run of a batch: the rows of a simulation, all instances at each.
+#include "batch/batch.h"
+
+#include "simulate/options.h"
+
+#include <string.h>
+
+// Rows that a double can count one by one.
+#define MOST_ROWS 1e15
+
+typedef struct run {
+    lw_batch *batch;
+    lw_batch_row row;
+    lw_progress progress;
+    void *row_user, *progress_user;
+    double end;
+} run;
+
+// Failures of instances are theirs; the run goes on with the others.
+static lw_status row_at(run *r, double time)
+{
+    lw_batch *b = r->batch;
+    lw_batch_step(b, time);
+    const lw_status status = r->row ? r->row(r->row_user, b, time) : LW_OK;
+    if (status < LW_OK)
+        return lwi_fail(&b->error, status, "the rows at t = %.10g were refused: %s", time,
+                        lw_status_text(status));
+    if (r->progress && r->progress(r->progress_user, time, r->end))
+        return lwi_fail(&b->error, LW_ERR_INTERRUPTED, "stopped by the caller at t = %.10g", time);
+    return LW_OK;
+}
+
+lw_status lw_batch_run(lw_batch *b, lw_batch_row row, void *row_user, lw_progress progress,
+                       void *progress_user)
+{
+    const double duration = b->options.duration, sample = lwi_options_sample(&b->options);
+    run r = {b, row, progress, row_user, progress_user, duration};
+    if (!strcmp(b->options.sample, "steps"))
+        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
+                        "sample: instances step by themselves, a batch has rows at times only");
+    const double rows = lwi_run_inner_rows(duration, sample);
+    if (!(rows < MOST_ROWS))
+        return lwi_fail(&b->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
+    TRY(row_at(&r, 0));
+    for (double k = 1; k <= rows && lw_batch_failed(b) < b->n; k++)
+        TRY(row_at(&r, lwi_run_row_time(sample, k)));
+    return duration > 0 && lw_batch_failed(b) < b->n ? row_at(&r, duration) : LW_OK;
+}

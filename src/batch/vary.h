@@ -1,0 +1,38 @@
+// vary.h -- names of what can differ between instances, and how it is put into effect.
+#ifndef LWI_VARY_H
+#define LWI_VARY_H
+
+#include "formulation/formulation.h"
+
+#include <linkwork/batch.h>
+
+typedef enum lwi_vary_kind {
+    LWI_VARY_Q,    ///< joint coordinate: index in the model's q
+    LWI_VARY_QD,   ///< joint speed: index in the model's qd
+    LWI_VARY_BASE, ///< floating base: component of the body's motion
+    LWI_VARY_INPUT,
+    LWI_VARY_PARAMETER ///< a number of the description
+} lwi_vary_kind;
+
+/** A name, resolved. */
+typedef struct lwi_vary {
+    lwi_vary_kind kind;
+    const char *name;
+    int item, index; ///< body, component; input; parameter: item and number
+    const struct lwi_parameter *parameter;
+} lwi_vary;
+
+lw_status lwi_vary_resolve(const lw_model *model, const char *name, lwi_vary *vary,
+                           lw_error *error);
+
+/** The model with other parameters; values of other kinds are passed over.
+ *  @param values  [nvary] */
+lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
+                         const double *values, const lw_allocator *allocator, lw_model **varied,
+                         lw_error *error);
+/** Puts coordinates, speeds and bases into a moment and inputs into theirs; says whether the moment
+ *  has changed.  lwi_moment_from_joints makes it whole again. */
+bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_moment *moment,
+                    double *inputs);
+
+#endif

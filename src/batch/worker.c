@@ -1,0 +1,258 @@
+// worker.c -- one thread's instances, moved through the lanes of a march.
+//
+// An instance is loaded into a lane, moves until it reaches the time asked for or fails, and makes
+// room for the next one; the others in their lanes do not notice.  Instances in lanes at the same
+// time have the same model.
+#include "batch/batch.h"
+
+#include "batch/evaluate.h"
+
+#include <string.h>
+
+// Instances with the same model that follow each other in a worker's list.
+typedef struct group {
+    int variant, first, count;
+    lwi_evaluate *evaluate;
+    double *atol; // [nx] of the variant
+} group;
+
+struct lwi_worker {
+    lw_batch *batch;
+    lwi_arena arena;
+    int *list; // [count] instances
+    int ngroup;
+    group *group;
+    lwi_march march;  // the lanes; with a stride for the widest
+    lwi_march narrow; // width 1
+    lwi_march *now;   // the one at work
+    group *at;
+    int next;                  // of the group's instances
+    int lane[LWI_MARCH_LANES]; // instance in each lane, -1: none
+    const double *inputs[LWI_MARCH_LANES];
+    lw_error why[LWI_MARCH_LANES];
+};
+
+// ------------------------------------------------------------------------------------------- rates
+
+static void rates(void *user, const double *t, const double *x, double *xdot, unsigned lanes,
+                  lw_status *status)
+{
+    lwi_worker *w = user;
+    lwi_evaluate_lanes(w->at->evaluate, w->now->stride, t, x, w->inputs, xdot, lanes, status,
+                       w->why);
+}
+
+// -------------------------------------------------------------------------------------- in and out
+
+// Next time at which the instance must end a step.
+static double stop_of(const lw_batch *b, const lwi_instance *instance)
+{
+    return instance->next_break < b->to ? instance->next_break : b->to;
+}
+
+// What was set since the last step, as integrators are told (integrator.h: restart).
+static void settle(lwi_instance *instance)
+{
+    if (instance->pending == LWI_NEW_RATES) instance->pace.slope = false;
+    if (instance->pending == LWI_NEW_STATE) {
+        lwi_pace_forget(&instance->pace);
+        instance->restarts++;
+    }
+    instance->pending = LWI_NOTHING;
+}
+
+static void load(lwi_worker *w, int l, int i)
+{
+    const lw_batch *b = w->batch;
+    lwi_instance *instance = &b->instance[i];
+    lwi_march *m = w->now;
+    const double *x = b->x + (size_t)i * (size_t)b->nx,
+                 *slope = b->slope + (size_t)i * (size_t)b->nx;
+    settle(instance);
+    instance->pace.arrived = false;
+    for (int k = 0; k < m->n; k++) {
+        m->x[k * m->stride + l] = x[k];
+        m->k[0][k * m->stride + l] = slope[k];
+    }
+    m->t[l] = instance->t;
+    m->stop[l] = stop_of(b, instance);
+    m->pace[l] = instance->pace;
+    m->h[l] = instance->pace.h;
+    m->last_error[l] = instance->pace.error;
+    m->busy |= 1u << l;
+    w->inputs[l] = b->inputs + (size_t)i * (size_t)b->ninput;
+    w->lane[l] = i;
+}
+
+static void unload(lwi_worker *w, int l)
+{
+    const lw_batch *b = w->batch;
+    const int i = w->lane[l];
+    lwi_instance *instance = &b->instance[i];
+    const lwi_march *m = w->now;
+    double *x = b->x + (size_t)i * (size_t)b->nx, *slope = b->slope + (size_t)i * (size_t)b->nx;
+    for (int k = 0; k < m->n; k++) {
+        x[k] = m->x[k * m->stride + l];
+        slope[k] = m->k[0][k * m->stride + l];
+    }
+    instance->t = m->t[l];
+    instance->pace = m->pace[l];
+    instance->pace.h = m->h[l];
+    instance->pace.error = m->last_error[l];
+    if (m->pace[l].failed) {
+        instance->status = m->status[l];
+        lwi_copy_text(instance->failure, sizeof instance->failure, m->error[l].text);
+    }
+    w->lane[l] = -1;
+}
+
+// The next instance of the group that has somewhere to go; -1: none.
+static int next_instance(lwi_worker *w)
+{
+    const lw_batch *b = w->batch;
+    while (w->next < w->at->count) {
+        const int i = w->list[w->at->first + w->next++];
+        const lwi_instance *instance = &b->instance[i];
+        if (instance->status == LW_OK && instance->t < b->to) return i;
+    }
+    return -1;
+}
+
+static void refill(lwi_worker *w, int l)
+{
+    const int i = next_instance(w);
+    if (i >= 0) load(w, l, i);
+}
+
+// A lane that is not busy any more: on to the next stop, or out.
+static void look_after(lwi_worker *w, int l)
+{
+    lwi_march *m = w->now;
+    lwi_instance *instance = &w->batch->instance[w->lane[l]];
+    const lw_model *model = w->batch->variant[w->at->variant].model;
+    if (m->t[l] >= instance->next_break)
+        instance->next_break = lwi_model_next_break(model, m->t[l]);
+    if (!m->pace[l].failed && m->t[l] < w->batch->to) {
+        m->stop[l] = stop_of(w->batch, instance);
+        m->pace[l].arrived = false;
+        m->busy |= 1u << l;
+        return;
+    }
+    unload(w, l);
+    refill(w, l);
+}
+
+// ------------------------------------------------------------------------------------------- steps
+
+// Lanes without an instance hold a copy of the first: their numbers are of the ordinary kind, too.
+static void fill(lwi_worker *w, int width)
+{
+    lwi_march *m = w->now;
+    for (int l = 0; l < width; l++) {
+        w->lane[l] = -1;
+        refill(w, l);
+    }
+    for (int l = 1; l < width; l++) {
+        if (w->lane[l] >= 0) continue;
+        for (int k = 0; k < m->n; k++) {
+            m->x[k * m->stride + l] = m->x[k * m->stride];
+            m->k[0][k * m->stride + l] = m->k[0][k * m->stride];
+        }
+        m->t[l] = m->t[0];
+        w->inputs[l] = w->inputs[0];
+    }
+}
+
+static void step_group(lwi_worker *w, group *g)
+{
+    const lw_batch *b = w->batch;
+    const int width = g->count < 2 ? 1 : b->lanes;
+    lwi_march *m = w->now = width == 1 ? &w->narrow : &w->march;
+    const lwi_march_attempt attempt = lwi_march_attempt_of(b->method, width);
+    const int nx = b->variant[g->variant].sim->work->layout.nx;
+    w->at = g;
+    w->next = 0;
+    m->n = nx;
+    m->busy = 0;
+    for (int k = 0; k < nx; k++)
+        for (int l = 0; l < m->stride; l++) m->atol[k * m->stride + l] = g->atol[k];
+    fill(w, width);
+    while (m->busy) {
+        const unsigned before = m->busy;
+        attempt(m);
+        for (int l = 0; l < width; l++)
+            if (before >> l & ~(m->busy >> l) & 1u) look_after(w, l);
+    }
+}
+
+void lwi_worker_step(lwi_worker *w)
+{
+    for (int g = 0; g < w->ngroup; g++) step_group(w, &w->group[g]);
+}
+
+// ---------------------------------------------------------------------------------------- creation
+
+static lw_status make_groups(lwi_worker *w, const int *instances, int count, lw_error *error)
+{
+    lw_batch *b = w->batch;
+    w->list = LWI_PUSH(&w->arena, int, count);
+    w->group = LWI_PUSH(&w->arena, group, b->nvariant < count ? b->nvariant : count);
+    if (!w->list || !w->group) return LW_ERR_MEMORY;
+    for (int k = 0; k < count; k++) {
+        const int variant = b->instance[instances[k]].variant;
+        w->list[k] = instances[k];
+        if (!w->ngroup || w->group[w->ngroup - 1].variant != variant)
+            w->group[w->ngroup++] = (group){.variant = variant, .first = k};
+        w->group[w->ngroup - 1].count++;
+    }
+    for (int g = 0; g < w->ngroup; g++) {
+        group *own = &w->group[g];
+        const lwi_variant *variant = &b->variant[own->variant];
+        own->atol = variant->sim->atol;
+        TRY(lwi_evaluate_create(variant->sim, variant->count != own->count,
+                                own->count < 2 ? 1 : b->lanes, &w->arena, &own->evaluate, error));
+    }
+    return LW_OK;
+}
+
+static void prepare(const lwi_worker *w, lwi_march *m, const lw_options *o)
+{
+    m->rates = rates;
+    m->user = (void *)w;
+    for (int l = 0; l < LWI_MARCH_LANES; l++) m->why[l] = &w->why[l];
+    m->rtol = o->rtol;
+    m->max_step = o->step;
+    m->max_steps = (long)o->max_steps;
+}
+
+lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
+                            const lw_allocator *allocator, lwi_worker **out, lw_error *error)
+{
+    lwi_worker *w = lwi_allocate(allocator, sizeof *w);
+    if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a worker");
+    memset(w, 0, sizeof *w);
+    w->batch = b;
+    lwi_arena_init(&w->arena, allocator);
+    lw_status status = make_groups(w, instances, count, error);
+    if (status == LW_OK) status = lwi_march_create(b->nx, LWI_MARCH_LANES, allocator, &w->march);
+    if (status == LW_OK) status = lwi_march_create(b->nx, 1, allocator, &w->narrow);
+    if (status == LW_ERR_MEMORY) lwi_fail(error, status, "no memory for a worker");
+    if (status != LW_OK) {
+        lwi_worker_destroy(w, allocator);
+        return status;
+    }
+    prepare(w, &w->march, &b->options);
+    prepare(w, &w->narrow, &b->options);
+    *out = w;
+    return LW_OK;
+}
+
+void lwi_worker_destroy(lwi_worker *w, const lw_allocator *allocator)
+{
+    if (!w) return;
+    lwi_march_destroy(&w->march, allocator);
+    lwi_march_destroy(&w->narrow, allocator);
+    for (int g = 0; g < w->ngroup; g++) lwi_evaluate_destroy(w->group[g].evaluate);
+    lwi_arena_free(&w->arena);
+    lwi_release(allocator, w);
+}
