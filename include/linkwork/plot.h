@@ -1,0 +1,97 @@
+// plot.h -- pictures of results and of mechanisms: SVG always, PNG where the build found cairo.
+//
+// A picture of results has panels, one above the other: one per list of columns asked for, or those
+// of a preset.  A picture of a mechanism shows bodies, joints and names, in orthographic views.
+#ifndef LINKWORK_PLOT_H
+#define LINKWORK_PLOT_H
+
+#include <linkwork/result.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Choices of quantities that are asked for by one word. */
+#define LW_PLOT_PRESET_LIST(X)                                                                     \
+    X(OVERVIEW, "overview", "joint coordinates, or positions where there are none, and energies")  \
+    X(JOINTS, "joints", "joint coordinates and their rates")                                       \
+    X(POSITIONS, "positions", "x, y, z of the mass centres")                                       \
+    X(ENERGY, "energy", "kinetic, potential and total energy; drift of E - Wnc")                   \
+    X(RESIDUALS, "residuals", "largest constraint residual per level, logarithmic")                \
+    X(REACTIONS, "reactions", "size of force and torque of every joint")                           \
+    X(PHASE, "phase", "rate over coordinate, a panel per joint coordinate")
+
+#define X(name, text, help) LW_PLOT_##name,
+typedef enum lw_plot_preset { LW_PLOT_PRESET_LIST(X) LW_PLOT_PRESET_COUNT } lw_plot_preset;
+#undef X
+
+/** From where a mechanism is seen: the axes that point right and up, or obliquely. */
+#define LW_VIEW_LIST(X)                                                                            \
+    X(AUTO, "auto", "the plane of a planar mechanism, else all")                                   \
+    X(XY, "xy", "along -z: x right, y up")                                                         \
+    X(XZ, "xz", "along y: x right, z up")                                                          \
+    X(YZ, "yz", "along -x: y right, z up")                                                         \
+    X(ISO, "iso", "from the front, right and above")                                               \
+    X(ALL, "all", "the four of them")
+
+#define X(name, text, help) LW_VIEW_##name,
+typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
+#undef X
+
+/** Every option of a picture: key, name of its value (NULL: a switch), help. */
+#define LW_PLOT_OPTION_LIST(X)                                                                     \
+    X(y, "COLUMN,...", "a panel with these columns, by name or pattern (* and ?); repeatable")     \
+    X(x, "COLUMN", "what the panels are drawn over (default time)")                                \
+    X(preset, "NAME", "overview, joints, positions, energy, residuals, reactions or phase")        \
+    X(from, "S", "first time to show [s]; with --initial of a result: the moment to draw")         \
+    X(to, "S", "last time to show [s]")                                                            \
+    X(log, NULL, "logarithmic scale of y; zeros stand at its foot")                                \
+    X(title, "TEXT", "line above the picture; empty: none")                                        \
+    X(size, "WxH[@S]", "width and height in points, S pixels per point (default 900x600@1)")       \
+    X(theme, "NAME", "light (default) or dark")                                                    \
+    X(initial, NULL, "draw the mechanism at its start, of a model or of a result")                 \
+    X(view, "NAME", "of --initial: xy, xz, yz, iso, all; auto: the plane of a planar one, or all")
+
+enum { LW_PLOT_MOST_PANELS = 64 };
+
+typedef struct lw_plot_options {
+    const char *y[LW_PLOT_MOST_PANELS]; ///< names or patterns, separated by commas; one panel each
+    int ny;                             ///< 0: the preset
+    const char *x;                      ///< NULL: time
+    lw_plot_preset preset;
+    int has_preset, has_from, has_to;
+    double from, to; ///< [s]
+    int log;
+    const char *title;           ///< NULL: chosen; "": none
+    double width, height, scale; ///< 0: chosen; points, pixels per point
+    int dark;
+    int initial;
+    lw_view view;
+} lw_plot_options;
+
+/** Sets one option from text, which must live as long as `options`; `value` of a switch is not
+ * read.
+ *  @return LW_ERR_ARGUMENT with the nearest known key or what was expected */
+LW_API lw_status lw_plot_set(lw_plot_options *options, const char *key, const char *value,
+                             lw_error *error);
+
+/** Draws quantities of one result, or of several laid over each other.
+ *  @param names    [count] of the results in the key; the files, for example
+ *  @param options  NULL: the overview
+ *  @param file     .svg or .png
+ *  @return LW_ERR_ARGUMENT: no such column (the nearest is named), no rows in the interval, ...;
+ *          LW_ERR_UNSUPPORTED: PNG, but this build has no cairo; LW_ERR_IO */
+LW_API lw_status lw_plot_results(lw_result *const *results, const char *const *names, int count,
+                                 const lw_plot_options *options, const char *file, lw_error *error);
+
+/** Draws the mechanism at its start, or where the bodies stand in `result` at options->from
+ * (default: its first row).
+ *  @param result  of the same model; may be NULL */
+LW_API lw_status lw_plot_mechanism(const lw_model *model, lw_result *result,
+                                   const lw_plot_options *options, const char *file,
+                                   lw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,54 @@
+// figure.h -- panels with axes, curves and keys, laid out on a canvas.  Knows no mechanics.
+#ifndef LWI_FIGURE_H
+#define LWI_FIGURE_H
+
+#include "plot/axis.h"
+#include "plot/canvas.h"
+#include "plot/theme.h"
+
+/** What a line looks like. */
+typedef struct lwi_style {
+    lwi_colour colour;
+    lwi_dash dash;
+    bool broad; ///< wide and pale: shows beside another line that lies on it
+} lwi_style;
+
+/** One line.  Values that are not finite are gaps; points that stand alone become dots. */
+typedef struct lwi_curve {
+    const double *x, *y; ///< [n]
+    long n;
+    lwi_style style;
+} lwi_curve;
+
+/** One entry of the key: a sample of the line and its name. */
+typedef struct lwi_key {
+    const char *text;
+    lwi_style style;
+} lwi_key;
+
+typedef struct lwi_panel {
+    const char *title, *unit; ///< of the y axis; unit "" or "1": not shown
+    const char *x_title, *x_unit;
+    bool log;
+    bool loose; ///< room at both ends of the x axis (x is not time)
+    lwi_curve *curve;
+    int ncurve;
+    lwi_key *key;
+    int nkey;
+} lwi_panel;
+
+typedef struct lwi_figure {
+    const char *title; ///< NULL: none
+    lwi_panel *panel;
+    int npanel;
+    int columns;   ///< panels side by side
+    bool shared_x; ///< one x axis for all panels of a column
+    lwi_theme theme;
+} lwi_figure;
+
+/** Height that suits the panels at this width [points]. */
+double lwi_figure_height(const lwi_figure *figure);
+/** @return LW_ERR_ARGUMENT where the panels do not fit, LW_ERR_MEMORY */
+lw_status lwi_figure_draw(const lwi_figure *figure, lwi_canvas *canvas, lw_error *error);
+
+#endif

@@ -1,0 +1,203 @@
+// options.c -- options of a picture from text.
+#include "plot/options.h"
+
+#include "io/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_SIDE = 160, MOST_SIDE = 16384 }; // points; pixels of a side
+
+static const char *const keys[] = {
+#define X(key, value, help) #key,
+    LW_PLOT_OPTION_LIST(X)
+#undef X
+};
+static const char *const presets[] = {
+#define X(name, text, help) text,
+    LW_PLOT_PRESET_LIST(X)
+#undef X
+};
+static const char *const views[] = {
+#define X(name, text, help) text,
+    LW_VIEW_LIST(X)
+#undef X
+};
+
+const char *lwi_preset_name(lw_plot_preset preset)
+{
+    return presets[preset];
+}
+
+// ------------------------------------------------------------------------------------------ values
+
+static lw_status choose(int *choice, const char *key, const char *value, const char *const *names,
+                        int n, lw_error *error)
+{
+    char known[256] = "";
+    for (int i = 0; i < n; i++) {
+        if (!strcmp(names[i], value)) {
+            *choice = i;
+            return LW_OK;
+        }
+        strcat(strcat(known, i ? ", " : ""), names[i]);
+    }
+    const char *nearest = lwi_nearest(value, names, n);
+    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%s' is not known%s%s; expected one of %s", key,
+                    value, nearest ? ", did you mean " : "", nearest ? nearest : "", known);
+}
+
+// A number with a decimal point in every locale; *end behind it.
+static double number(const char *text, char **end)
+{
+    lwi_numbers numbers;
+    *end = (char *)text;
+    if (!lwi_numbers_begin(&numbers)) return 0;
+    const double value = strtod(text, end);
+    lwi_numbers_end(&numbers);
+    return value;
+}
+
+static lw_status set_time(double *to, int *given, const char *key, const char *value,
+                          lw_error *error)
+{
+    char *end;
+    const double time = number(value, &end);
+    if (end == value || *end || !isfinite(time))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%s' is not a time; expected seconds", key,
+                        value);
+    *to = time, *given = 1;
+    return LW_OK;
+}
+
+static lw_status set_size(lw_plot_options *o, const char *value, lw_error *error)
+{
+    char *end;
+    double width, height = 0, scale = 1;
+    width = number(value, &end);
+    const bool two = *end == 'x' || *end == 'X';
+    if (two) height = number(end + 1, &end);
+    if (two && *end == '@') scale = number(end + 1, &end);
+    if (!two || *end || !(width > 0 && height > 0 && scale > 0))
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "size: '%s' is not a size; expected WxH or WxH@S, 900x600@2 for example",
+                        value);
+    if (width < LEAST_SIDE || height < LEAST_SIDE || width * scale > MOST_SIDE ||
+        height * scale > MOST_SIDE)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "size: %s is out of range; expected at least %d points and at most %d "
+                        "pixels each way",
+                        value, LEAST_SIDE, MOST_SIDE);
+    o->width = width, o->height = height, o->scale = scale;
+    return LW_OK;
+}
+
+static lw_status add_panel(lw_plot_options *o, const char *value, lw_error *error)
+{
+    if (!*value) return lwi_fail(error, LW_ERR_ARGUMENT, "y: expected the name of a column");
+    if (o->ny == LW_PLOT_MOST_PANELS)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "y: more than %d panels", LW_PLOT_MOST_PANELS);
+    o->y[o->ny++] = value;
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------------- set
+
+#define X(key, value, help) KEY_##key,
+enum { LW_PLOT_OPTION_LIST(X) };
+#undef X
+
+static lw_status set(lw_plot_options *o, int key, const char *value, lw_error *error)
+{
+    static const char *const themes[] = {"light", "dark"};
+    int choice = 0;
+    switch (key) {
+    case KEY_y:
+        return add_panel(o, value, error);
+    case KEY_x:
+        o->x = value;
+        return LW_OK;
+    case KEY_preset:
+        TRY(choose(&choice, "preset", value, presets, LWI_COUNT(presets), error));
+        o->preset = (lw_plot_preset)choice, o->has_preset = 1;
+        return LW_OK;
+    case KEY_from:
+        return set_time(&o->from, &o->has_from, "from", value, error);
+    case KEY_to:
+        return set_time(&o->to, &o->has_to, "to", value, error);
+    case KEY_log:
+        o->log = 1;
+        return LW_OK;
+    case KEY_title:
+        o->title = value;
+        return LW_OK;
+    case KEY_size:
+        return set_size(o, value, error);
+    case KEY_theme:
+        return choose(&o->dark, "theme", value, themes, LWI_COUNT(themes), error);
+    case KEY_initial:
+        o->initial = 1;
+        return LW_OK;
+    default:
+        TRY(choose(&choice, "view", value, views, LWI_COUNT(views), error));
+        o->view = (lw_view)choice;
+        return LW_OK;
+    }
+}
+
+lw_status lw_plot_set(lw_plot_options *options, const char *key, const char *value, lw_error *error)
+{
+    static const bool takes_value[] = {
+#define X(key, value, help) (value) != NULL,
+        LW_PLOT_OPTION_LIST(X)
+#undef X
+    };
+    if (error) memset(error, 0, sizeof *error);
+    if (!options || !key) return lwi_fail(error, LW_ERR_ARGUMENT, "options and key must be given");
+    for (int i = 0; i < LWI_COUNT(keys); i++) {
+        if (strcmp(key, keys[i]) != 0) continue;
+        if (takes_value[i] && !value)
+            return lwi_fail(error, LW_ERR_ARGUMENT, "%s: a value must be given", key);
+        return set(options, i, value, error);
+    }
+    const char *nearest = lwi_nearest(key, keys, LWI_COUNT(keys));
+    return lwi_fail(error, LW_ERR_ARGUMENT, "no option of a picture is called '%s'%s%s", key,
+                    nearest ? ", did you mean " : "", nearest ? nearest : "");
+}
+
+// ----------------------------------------------------------------------------------------- canvas
+
+static bool ends_in(const char *file, const char *ending)
+{
+    const char *dot = strrchr(file, '.');
+    return dot && !strcmp(dot, ending);
+}
+
+lw_status lwi_file_check(const char *file, lw_error *error)
+{
+    if (ends_in(file, ".png") && !lwi_png_version())
+        return lwi_fail(
+            error, LW_ERR_UNSUPPORTED,
+            "%s: this build of Linkwork has no cairo and writes pictures as .svg only; for "
+            "PNG install libcairo2-dev (Debian, Ubuntu: tools/install-deps) and build "
+            "again",
+            file);
+    if (ends_in(file, ".png") || ends_in(file, ".svg")) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: pictures are written as .svg or .png", file);
+}
+
+lw_status lwi_canvas_open(const lw_plot_options *o, double width, double height, const char *file,
+                          lwi_canvas **canvas, lw_error *error)
+{
+    if (o->width > 0) width = o->width, height = o->height;
+    if (ends_in(file, ".svg")) return lwi_svg_create(width, height, canvas, error);
+    return lwi_png_create(width, height, o->scale > 0 ? o->scale : 1, canvas, error);
+}
+
+lw_status lwi_canvas_close(lwi_canvas *canvas, lw_status drawn, const char *file, lw_error *error)
+{
+    if (drawn == LW_OK) return canvas->type->finish(canvas, file, error);
+    canvas->type->discard(canvas);
+    return drawn;
+}

@@ -1,0 +1,25 @@
+// options.h -- what both pictures, of results and of mechanisms, do with their options.
+#ifndef LWI_PLOT_OPTIONS_H
+#define LWI_PLOT_OPTIONS_H
+
+#include "plot/canvas.h"
+#include "plot/theme.h"
+
+#include <linkwork/plot.h>
+
+const char *lwi_preset_name(lw_plot_preset preset);
+
+/** @return LW_ERR_ARGUMENT: neither .svg nor .png; LW_ERR_UNSUPPORTED: no PNG in this build */
+lw_status lwi_file_check(const char *file, lw_error *error);
+/** A canvas for `file` by its ending, of the size asked for or else width x height. */
+lw_status lwi_canvas_open(const lw_plot_options *options, double width, double height,
+                          const char *file, lwi_canvas **canvas, lw_error *error);
+/** Writes the file where `drawn` is LW_OK and ends the canvas in any case. */
+lw_status lwi_canvas_close(lwi_canvas *canvas, lw_status drawn, const char *file, lw_error *error);
+
+static inline lwi_theme lwi_theme_of(const lw_plot_options *options)
+{
+    return options->dark ? lwi_theme_dark() : lwi_theme_light();
+}
+
+#endif

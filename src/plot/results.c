@@ -1,0 +1,299 @@
+// results.c -- lw_plot_results: from result files to a figure.
+//
+// Several results lie over each other.  With one quantity in a panel every result has a colour;
+// with several, a quantity has a colour and a result a kind of line.
+#include "plot/figure.h"
+#include "plot/options.h"
+#include "plot/select.h"
+#include "plot/trace.h"
+
+#include "io/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Rows over time beyond 4 * BUCKETS are thinned when they are read: more than any picture resolves.
+enum { BUCKETS = 16384 };
+
+/** The rows of one result between --from and --to. */
+typedef struct window {
+    long first, count;
+    double *scratch[3]; ///< [count]
+} window;
+
+typedef struct plotting {
+    lw_result *const *result;
+    const char *const *name;
+    int count;
+    const lw_plot_options *options;
+    lwi_arena arena;
+    lwi_table table; // of the first result
+    window *window;  // [count]
+    lwi_selection selection;
+    lwi_figure figure;
+    lw_error *error;
+} plotting;
+
+static lw_status no_memory(const plotting *p)
+{
+    return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for the rows of a picture");
+}
+
+// ------------------------------------------------------------------------------------------- rows
+
+static lw_status find_window(plotting *p, int r)
+{
+    const lw_plot_options *o = p->options;
+    window *w = &p->window[r];
+    const long n = lw_result_row_count(p->result[r]);
+    int column;
+    if (n <= 0)
+        return lwi_fail(p->error, LW_ERR_ARGUMENT, "%s: there are no rows to show", p->name[r]);
+    for (int k = 0; k < 3; k++) {
+        w->scratch[k] = malloc((size_t)n * sizeof(double));
+        if (!w->scratch[k]) return no_memory(p);
+    }
+    double *time = w->scratch[0];
+    w->first = 0, w->count = n;
+    if (!o->has_from && !o->has_to) return LW_OK;
+    TRY(lw_result_find_column(p->result[r], "time", &column, p->error));
+    TRY(lw_result_read(p->result[r], column, 0, n, time, p->error));
+    const double slack = 1e-9 * (fabs(time[n - 1]) + 1e-300); // 0.3 is row 30 of 0.01
+    long last = n - 1;
+    if (o->has_from)
+        while (w->first < n && !(time[w->first] >= o->from - slack)) w->first++;
+    if (o->has_to)
+        while (last >= 0 && !(time[last] <= o->to + slack)) last--;
+    w->count = last - w->first + 1;
+    if (w->count > 0) return LW_OK;
+    return lwi_fail(p->error, LW_ERR_ARGUMENT,
+                    "%s: no rows between the times asked for (from, to); it has t = %g to %g s",
+                    p->name[r], time[0], time[n - 1]);
+}
+
+// Column `column` of the first result, in result r.
+static lw_status read_column(plotting *p, int r, int column, double *values)
+{
+    const char *name = p->table.info[column].name;
+    int own = column;
+    if (r > 0 && lw_result_find_column(p->result[r], name, &own, NULL) != LW_OK)
+        return lwi_fail(p->error, LW_ERR_ARGUMENT,
+                        "%s has no column '%s', which %s has; expected results of the same model",
+                        p->name[r], name, p->name[0]);
+    return lw_result_read(p->result[r], own, p->window[r].first, p->window[r].count, values,
+                          p->error);
+}
+
+// The values of a quantity into scratch[1].
+static lw_status measure(plotting *p, int r, const lwi_quantity *q)
+{
+    const window *w = &p->window[r];
+    double *y = w->scratch[1], *other = w->scratch[2];
+    TRY(read_column(p, r, q->column[0], y));
+    if (q->measure == LWI_CHANGE) {
+        const double start = y[0];
+        for (long k = 0; k < w->count; k++) y[k] -= start;
+    } else if (q->measure == LWI_BALANCE) {
+        TRY(read_column(p, r, q->column[1], other));
+        const double start = y[0] - other[0];
+        for (long k = 0; k < w->count; k++) y[k] = y[k] - other[k] - start;
+    } else if (q->measure == LWI_SIZE) {
+        for (int i = 1; i < 3; i++) {
+            TRY(read_column(p, r, q->column[i], other));
+            for (long k = 0; k < w->count; k++) y[k] = hypot(y[k], other[k]);
+        }
+    }
+    return LW_OK;
+}
+
+static bool increases(const double *x, long n)
+{
+    for (long k = 1; k < n; k++)
+        if (!(x[k] >= x[k - 1])) return false;
+    return true;
+}
+
+static bool has_numbers(const double *y, long n)
+{
+    for (long k = 0; k < n; k++)
+        if (lwi_plottable(y[k])) return true;
+    return false;
+}
+
+static lw_status read_curve(plotting *p, int r, int x_column, const lwi_quantity *q, lwi_curve *c)
+{
+    const window *w = &p->window[r];
+    long n = w->count;
+    TRY(read_column(p, r, x_column, w->scratch[0]));
+    TRY(measure(p, r, q));
+    if (increases(w->scratch[0], n)) n = lwi_thin_rows(w->scratch[0], w->scratch[1], n, BUCKETS);
+    double *x = LWI_PUSH(&p->arena, double, n), *y = LWI_PUSH(&p->arena, double, n);
+    if (!x || !y) return no_memory(p);
+    memcpy(x, w->scratch[0], (size_t)n * sizeof *x);
+    memcpy(y, w->scratch[1], (size_t)n * sizeof *y);
+    c->x = x, c->y = y, c->n = n;
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- panels
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+// "load: a.csv", or one of the two.
+static lw_status add_key(plotting *p, lwi_panel *panel, const char *name, const char *file,
+                         const lwi_style *like, bool empty)
+{
+    if (!*name && !*file && !empty) return LW_OK;
+    const size_t size = strlen(name) + strlen(file) + 32;
+    char *copy = LWI_PUSH(&p->arena, char, size);
+    if (!copy) return no_memory(p);
+    snprintf(copy, size, "%s%s%s%s", name, *name && *file ? ": " : "", file,
+             empty ? " (no finite numbers)" : "");
+    panel->key[panel->nkey++] = (lwi_key){copy, *like};
+    return LW_OK;
+}
+
+// The first of several results is broad, so that those on it show; the others differ by their
+// dashes.
+static lwi_style style_of(const plotting *p, lwi_colour colour, int r)
+{
+    return (lwi_style){.colour = colour,
+                       .dash = r > 1 ? (lwi_dash)((r - 1) % LWI_DASHES) : LWI_SOLID,
+                       .broad = p->count > 1 && r == 0};
+}
+
+static lw_status add_result_keys(plotting *p, lwi_panel *panel)
+{
+    for (int r = 0; r < p->count; r++) {
+        const lwi_style like = style_of(p, p->figure.theme.muted, r);
+        TRY(add_key(p, panel, "", file_name(p->name[r]), &like, false));
+    }
+    return LW_OK;
+}
+
+static lw_status fill_panel(plotting *p, const lwi_choice *choice, lwi_panel *panel)
+{
+    const lw_column_info x = p->table.info[choice->x];
+    const bool time = !strcmp(x.name, "time"), single = choice->nquantity == 1;
+    const int ncurve = choice->nquantity * p->count;
+    *panel = (lwi_panel){.title = choice->title,
+                         .unit = choice->unit,
+                         .x_title = choice->x_title ? choice->x_title : x.name,
+                         .x_unit = x.unit,
+                         .log = choice->log,
+                         .loose = !time,
+                         .curve = LWI_PUSH(&p->arena, lwi_curve, ncurve),
+                         .key = LWI_PUSH(&p->arena, lwi_key, ncurve + p->count)};
+    if (!panel->curve || !panel->key) return no_memory(p);
+    for (int i = 0; i < choice->nquantity; i++) {
+        const lwi_quantity *q = &choice->quantity[i];
+        for (int r = 0; r < p->count; r++) {
+            lwi_curve *c = &panel->curve[panel->ncurve++];
+            TRY(read_curve(p, r, choice->x, q, c));
+            c->style =
+                single ? style_of(p, lwi_curve_colour(&p->figure.theme, r, p->count), r)
+                       : style_of(p, lwi_curve_colour(&p->figure.theme, i, choice->nquantity), r);
+            if (single) c->style.dash = LWI_SOLID; // colours tell them apart
+            const lwi_style plain = {.colour = c->style.colour};
+            const bool empty = !has_numbers(c->y, c->n);
+            if (single && p->count > 1)
+                TRY(add_key(p, panel, q->name, file_name(p->name[r]), &c->style, empty));
+            else if (r == 0 && !(single && empty)) // an empty panel says so itself
+                TRY(add_key(p, panel, q->name, "", &plain, empty));
+        }
+    }
+    return single || p->count == 1 ? LW_OK : add_result_keys(p, panel);
+}
+
+// ----------------------------------------------------------------------------------------- picture
+
+static lw_status list_columns(plotting *p)
+{
+    const int n = lw_result_column_count(p->result[0]);
+    lw_column_info *info = LWI_PUSH(&p->arena, lw_column_info, n);
+    if (!info) return no_memory(p);
+    for (int i = 0; i < n; i++) info[i] = lw_result_column(p->result[0], i);
+    p->table = (lwi_table){info, n};
+    return LW_OK;
+}
+
+// "energy: crane.csv"; the key names the results where there are several.
+static lw_status choose_title(plotting *p)
+{
+    const lw_plot_options *o = p->options;
+    if (o->title) {
+        p->figure.title = *o->title ? o->title : NULL;
+        return LW_OK;
+    }
+    char *title = LWI_PUSH(&p->arena, char, 512);
+    if (!title) return no_memory(p);
+    snprintf(title, 512, "%s%s%s%s%s%s", o->ny ? "" : lwi_preset_name(o->preset),
+             o->ny || p->count > 1 ? "" : ": ", p->count > 1 ? "" : file_name(p->name[0]),
+             p->selection.note ? " (" : "", p->selection.note ? p->selection.note : "",
+             p->selection.note ? ")" : "");
+    p->figure.title = *title ? title : NULL;
+    return LW_OK;
+}
+
+static lw_status prepare(plotting *p)
+{
+    lwi_figure *f = &p->figure;
+    TRY(list_columns(p));
+    TRY(lwi_select(&p->table, p->options, &p->arena, &p->selection, p->error));
+    p->window = LWI_PUSH(&p->arena, window, p->count);
+    f->npanel = p->selection.npanel;
+    f->panel = LWI_PUSH(&p->arena, lwi_panel, f->npanel);
+    if (!p->window || !f->panel) return no_memory(p);
+    f->columns = p->selection.columns, f->shared_x = p->selection.shared_x;
+    f->theme = lwi_theme_of(p->options);
+    for (int r = 0; r < p->count; r++) TRY(find_window(p, r));
+    for (int i = 0; i < f->npanel; i++) TRY(fill_panel(p, &p->selection.panel[i], &f->panel[i]));
+    return choose_title(p);
+}
+
+static lw_status draw(plotting *p, const char *file)
+{
+    lwi_canvas *canvas;
+    TRY(lwi_canvas_open(p->options, 900, lwi_figure_height(&p->figure), file, &canvas, p->error));
+    const lw_status drawn = lwi_figure_draw(&p->figure, canvas, p->error);
+    return lwi_canvas_close(canvas, drawn, file, p->error);
+}
+
+static void release(plotting *p)
+{
+    for (int r = 0; r < p->count && p->window; r++)
+        for (int k = 0; k < 3; k++) free(p->window[r].scratch[k]);
+    lwi_arena_free(&p->arena);
+}
+
+lw_status lw_plot_results(lw_result *const *results, const char *const *names, int count,
+                          const lw_plot_options *options, const char *file, lw_error *error)
+{
+    static const lw_plot_options plain;
+    lwi_numbers numbers;
+    if (error) memset(error, 0, sizeof *error);
+    if (!results || !names || count < 1 || !file)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "results, names and file must be given");
+    if (options && options->view)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "view is of a mechanism; expected it with initial");
+    TRY(lwi_file_check(file, error));
+    if (!lwi_numbers_begin(&numbers))
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
+    plotting p = {.result = results,
+                  .name = names,
+                  .count = count,
+                  .options = options ? options : &plain,
+                  .error = error};
+    lwi_arena_init(&p.arena, NULL);
+    lw_status status = prepare(&p);
+    if (status == LW_OK) status = draw(&p, file);
+    release(&p);
+    lwi_numbers_end(&numbers);
+    return status;
+}

@@ -1,0 +1,297 @@
+// scene.c -- what of a model is drawn: shapes, lines between the joints of a body, joints with
+// their axes, springs, mass centres.
+//
+// Shapes are centred on the mass centre, in body axes.  A body without one shows as the lines that
+// connect its joints: two joints one line, one or more than two joints a line from each to the mass
+// centre.  Massless frames that move with another body, and the joints that hold them, are not
+// drawn.
+#include "plot/scene.h"
+
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUND = 24 }; // corners of a circle
+
+typedef struct building {
+    const lw_model *model;
+    const lwi_stand *stand;
+    lwi_arena *arena;
+    lwi_scene *scene;
+} building;
+
+static void to_world(const building *b, int body, const double *local, double *world)
+{
+    m3_mul_v(world, b->stand->R[body], local);
+    v3_add(world, world, b->stand->r[body]);
+}
+
+// ------------------------------------------------------------------------------------------ shapes
+
+static bool make_solid(building *b, int body, int np, int nedge)
+{
+    lwi_solid *s = &b->scene->solid[b->scene->nsolid];
+    *s = (lwi_solid){.body = body,
+                     .p = lwi_arena_push(b->arena, (size_t)np, sizeof *s->p),
+                     .edge = lwi_arena_push(b->arena, (size_t)nedge, sizeof *s->edge)};
+    if (!s->p || !s->edge) return false;
+    b->scene->nsolid++;
+    return true;
+}
+
+static void solid_point(const building *b, double x, double y, double z)
+{
+    lwi_solid *s = &b->scene->solid[b->scene->nsolid - 1];
+    to_world(b, s->body, (const double[3]){x, y, z}, s->p[s->np++]);
+}
+
+static void solid_edge(const building *b, int from, int to)
+{
+    lwi_solid *s = &b->scene->solid[b->scene->nsolid - 1];
+    s->edge[s->nedge][0] = from, s->edge[s->nedge++][1] = to;
+}
+
+static bool add_box(building *b, int body, const double *size)
+{
+    if (!make_solid(b, body, 8, 12)) return false;
+    for (int i = 0; i < 8; i++)
+        solid_point(b, i & 1 ? size[0] / 2 : -size[0] / 2, i & 2 ? size[1] / 2 : -size[1] / 2,
+                    i & 4 ? size[2] / 2 : -size[2] / 2);
+    for (int i = 0; i < 8; i++) // edges join corners that differ in one coordinate
+        for (int bit = 1; bit < 8; bit <<= 1)
+            if (!(i & bit)) solid_edge(b, i, i | bit);
+    return true;
+}
+
+// A circle of radius r about z at height z, of the last solid; with `edges` it is drawn.
+static void add_ring(building *b, double r, double z, bool edges)
+{
+    const int first = b->scene->solid[b->scene->nsolid - 1].np;
+    for (int i = 0; i < ROUND; i++) {
+        const double angle = 2 * 3.141592653589793 * i / ROUND;
+        solid_point(b, r * cos(angle), r * sin(angle), z);
+        if (edges) solid_edge(b, first + i, first + (i + 1) % ROUND);
+    }
+}
+
+static bool add_cylinder(building *b, int body, double r, double length)
+{
+    if (!make_solid(b, body, 2 * ROUND, 2 * ROUND)) return false;
+    add_ring(b, r, length / 2, true);
+    add_ring(b, r, -length / 2, true);
+    return true;
+}
+
+// A sphere pulled apart by `length`: rings of latitude of the two halves.
+static bool add_capsule(building *b, int body, double r, double length)
+{
+    enum { RINGS = 5 };
+    if (!make_solid(b, body, 2 * (RINGS * ROUND + 1), 2 * ROUND)) return false;
+    for (int side = -1; side <= 1; side += 2) {
+        for (int k = 0; k < RINGS; k++) {
+            const double latitude = 0.5 * 3.141592653589793 * k / RINGS;
+            add_ring(b, r * cos(latitude), side * (length / 2 + r * sin(latitude)), k == 0);
+        }
+        solid_point(b, 0, 0, side * (length / 2 + r));
+    }
+    return true;
+}
+
+static bool add_shape(building *b, int body)
+{
+    const lw_body_desc *d = &b->model->desc.body[body];
+    switch (d->shape) {
+    case LW_SHAPE_BOX:
+        return add_box(b, body, d->shape_size);
+    case LW_SHAPE_CYLINDER:
+        return add_cylinder(b, body, d->shape_size[0], d->shape_size[1]);
+    case LW_SHAPE_SPHERE:
+        return add_capsule(b, body, d->shape_size[0], 0);
+    case LW_SHAPE_CAPSULE:
+        return add_capsule(b, body, d->shape_size[0], d->shape_size[1]);
+    default:
+        return true;
+    }
+}
+
+// ------------------------------------------------------------------------------------------ joints
+
+static void add_axis(lwi_joint_mark *mark, const double *R, int column)
+{
+    v3_set(mark->axis[mark->naxis++], R[column], R[3 + column], R[6 + column]);
+}
+
+static void add_joint(building *b, int index)
+{
+    const lwi_joint *j = &b->model->joint[index];
+    lwi_joint_mark *mark = &b->scene->joint[b->scene->njoint];
+    double R1[9], R2[9];
+    if (j->merged || j->type->id == LW_JOINT_FREE) return;
+    b->scene->njoint++;
+    *mark = (lwi_joint_mark){.joint = index, .type = (lw_joint_type)j->type->id};
+    mark->grounded = j->body1 == 0 || j->body2 == 0;
+    to_world(b, j->body1, j->r1, mark->p1);
+    to_world(b, j->body2, j->r2, mark->p2);
+    m3_mul(R1, b->stand->R[j->body1], j->R1);
+    m3_mul(R2, b->stand->R[j->body2], j->R2);
+    switch (mark->type) {
+    case LW_JOINT_FIXED:
+    case LW_JOINT_SPHERICAL:
+    case LW_JOINT_DISTANCE:
+    case LW_JOINT_CUSTOM:
+        break;
+    case LW_JOINT_UNIVERSAL:
+        add_axis(mark, R1, 2), add_axis(mark, R2, 0);
+        break;
+    default:
+        add_axis(mark, R2, 2);
+    }
+}
+
+// ------------------------------------------------------------------------------------------- lines
+
+static void add_line(building *b, int body, const double *from, const double *to, bool thin)
+{
+    lwi_link_line *line = &b->scene->line[b->scene->nline++];
+    *line = (lwi_link_line){.body = body, .thin = thin};
+    v3_copy(line->p[0], from);
+    v3_copy(line->p[1], to);
+}
+
+// Distance of the mass centre from the line through p and q, relative to their distance.
+static double offset(const double *p, const double *q, const double *com)
+{
+    double along[3], across[3], x[3];
+    v3_sub(along, q, p);
+    v3_sub(across, com, p);
+    v3_cross(x, along, across);
+    const double n2 = v3_dot(along, along);
+    return n2 > 0 ? v3_norm(x) / n2 : 0;
+}
+
+static void connect(building *b, int body, const double (*p)[3], int n)
+{
+    const bool shape = b->model->desc.body[body].shape != LW_SHAPE_NONE;
+    const double *com = b->stand->r[body];
+    if (n == 2) {
+        add_line(b, body, p[0], p[1], shape);
+        double middle[3];
+        v3_add(middle, p[0], p[1]);
+        v3_scale(middle, 0.5, middle);
+        if (!shape && offset(p[0], p[1], com) > 0.02) add_line(b, body, middle, com, true);
+        return;
+    }
+    for (int i = 0; i < n; i++) add_line(b, body, p[i], com, shape);
+}
+
+// The joint's points on `body`, each place once.
+static int points_of(const building *b, int body, double (*p)[3])
+{
+    int n = 0;
+    for (int i = 0; i < b->scene->njoint; i++) {
+        const lwi_joint_mark *mark = &b->scene->joint[i];
+        const lwi_joint *j = &b->model->joint[mark->joint];
+        for (int side = 0; side < 2; side++) {
+            if ((side ? j->body2 : j->body1) != body) continue;
+            const double *at = side ? mark->p2 : mark->p1;
+            bool known = false;
+            for (int k = 0; k < n && !known; k++) known = !memcmp(p[k], at, sizeof *p);
+            if (!known) v3_copy(p[n++], at);
+        }
+    }
+    return n;
+}
+
+static void add_springs(building *b)
+{
+    const lwi_description *d = &b->model->desc;
+    for (int i = 0; i < d->nspring; i++) {
+        const lw_spring_desc *s = &d->spring[i];
+        lwi_spring_mark *mark = &b->scene->spring[b->scene->nspring++];
+        for (int side = 0; side < 2; side++) {
+            const int body = side ? s->body2.index : s->body1.index;
+            const lw_vec3 point = side ? s->point2 : s->point1;
+            double local[3] = {point.x, point.y, point.z};
+            if (body) v3_sub(local, local, b->model->body[body].com);
+            to_world(b, body, local, mark->p[side]);
+        }
+    }
+}
+
+// ----------------------------------------------------------------------------------------- groups
+
+// Numbers the sets of bodies that move as one, in the order of their first body; ground first.
+static void find_groups(building *b)
+{
+    const lw_model *m = b->model;
+    int *group = b->scene->group;
+    for (int i = 0; i < m->nbody; i++) group[i] = m->body[i].host;
+    for (bool changed = true; changed;) { // the smallest body of each set spreads
+        changed = false;
+        for (int i = 0; i < m->njoint; i++) {
+            const lwi_joint *j = &m->joint[i];
+            if (j->type->id != LW_JOINT_FIXED) continue;
+            int *one = &group[j->body1], *two = &group[j->body2];
+            changed = changed || *one != *two;
+            *one = *two = *one < *two ? *one : *two;
+        }
+    }
+    for (int i = 1; i < m->nbody; i++)
+        if (m->body[i].host != i) group[i] = group[m->body[i].host];
+    for (int i = 0; i < m->nbody; i++) { // the first of a set names it; those before are done
+        const bool first = group[i] == i;
+        group[i] = first ? b->scene->ngroup++ : group[group[i]];
+    }
+}
+
+// -------------------------------------------------------------------------------------------- all
+
+static bool make_lists(building *b)
+{
+    const lw_model *m = b->model;
+    lwi_scene *s = b->scene;
+    s->solid = LWI_PUSH(b->arena, lwi_solid, m->nbody);
+    s->joint = LWI_PUSH(b->arena, lwi_joint_mark, m->njoint);
+    s->line = LWI_PUSH(b->arena, lwi_link_line, 2 * m->njoint + 2 * m->nbody);
+    s->spring = LWI_PUSH(b->arena, lwi_spring_mark, m->desc.nspring);
+    s->body = LWI_PUSH(b->arena, lwi_body_mark, m->nbody);
+    s->group = LWI_PUSH(b->arena, int, m->nbody);
+    return s->solid && s->joint && s->line && s->spring && s->body && s->group;
+}
+
+lw_status lwi_scene_build(const lw_model *model, const lwi_stand *stand, lwi_arena *arena,
+                          lwi_scene *scene, lw_error *error)
+{
+    *scene = (lwi_scene){0};
+    building b = {model, stand, arena, scene};
+    double(*p)[3] = lwi_arena_push(arena, 2 * (size_t)model->njoint, sizeof *p);
+    bool enough = p && make_lists(&b);
+    if (enough) find_groups(&b);
+    int leaders = 1; // groups seen, the ground's among them
+    for (int i = 0; i < model->njoint && enough; i++) add_joint(&b, i);
+    for (int i = 1; i < model->nbody && enough; i++) {
+        enough = add_shape(&b, i);
+        if (model->body[i].host != i) continue;
+        connect(&b, i, (const double(*)[3])p, points_of(&b, i, p));
+        lwi_body_mark *mark = &scene->body[scene->nbody++];
+        mark->body = i;
+        mark->leads = scene->group[i] == leaders;
+        leaders += mark->leads;
+        v3_copy(mark->com, stand->r[i]);
+    }
+    if (!enough) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture of the mechanism");
+    add_springs(&b);
+    return LW_OK;
+}
+
+void lwi_scene_points(const lwi_scene *s, void (*visit)(void *user, const double p[3]), void *user)
+{
+    for (int i = 0; i < s->nsolid; i++)
+        for (int k = 0; k < s->solid[i].np; k++) visit(user, s->solid[i].p[k]);
+    for (int i = 0; i < s->nline; i++) visit(user, s->line[i].p[0]), visit(user, s->line[i].p[1]);
+    for (int i = 0; i < s->njoint; i++) visit(user, s->joint[i].p1), visit(user, s->joint[i].p2);
+    for (int i = 0; i < s->nspring; i++)
+        visit(user, s->spring[i].p[0]), visit(user, s->spring[i].p[1]);
+    for (int i = 0; i < s->nbody; i++) visit(user, s->body[i].com);
+}

@@ -1,0 +1,193 @@
+// test_select.c -- names, patterns and presets become panels; what does not exist is named.
+#include "plot/select.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const lw_column_info columns[] = {
+    {"time", "s", "", 1},
+    {"body.load.x", "m", "world", 1},
+    {"body.load.y", "m", "world", 1},
+    {"body.load.z", "m", "world", 1},
+    {"body.jib.x", "m", "world", 1},
+    {"body.jib.y", "m", "world", 1},
+    {"body.jib.z", "m", "world", 1},
+    {"joint.a.b.q0", "rad", "", 1},
+    {"joint.a.b.qd0", "rad/s", "", 1},
+    {"joint.u.q0", "rad", "", 1},
+    {"joint.u.qd0", "rad/s", "", 1},
+    {"joint.u.q1", "rad", "", 1},
+    {"joint.u.qd1", "rad/s", "", 1},
+    {"joint.rail.q0", "m", "", 1},
+    {"joint.rail.qd0", "m/s", "", 1},
+    {"joint.ball.qw", "1", "", 1},
+    {"joint.ball.wx", "rad/s", "", 1},
+    {"joint.rail.fx", "N", "world", 1},
+    {"joint.rail.fy", "N", "world", 1},
+    {"joint.rail.fz", "N", "world", 1},
+    {"joint.rail.tx", "N m", "world", 1},
+    {"joint.rail.ty", "N m", "world", 1},
+    {"joint.rail.tz", "N m", "world", 1},
+    {"sys.T", "J", "", 1},
+    {"sys.V", "J", "", 1},
+    {"sys.E", "J", "", 1},
+    {"sys.Wnc", "J", "", 1},
+    {"sys.cpos", "m or rad", "", 1},
+};
+static const lwi_table table = {columns, LWI_COUNT(columns)};
+
+typedef struct selected {
+    lwi_arena arena;
+    lwi_selection s;
+    lw_status status;
+    lw_error error;
+} selected;
+
+static selected choose(const lw_plot_options *options)
+{
+    selected r = {0};
+    lwi_arena_init(&r.arena, NULL);
+    r.status = lwi_select(&table, options, &r.arena, &r.s, &r.error);
+    return r;
+}
+
+static void expect(const lw_plot_options *options, const char *text)
+{
+    selected r = choose(options);
+    assert_int_equal(r.status, LW_ERR_ARGUMENT);
+    if (!strstr(r.error.text, text)) fail_msg("'%s' is not in: %s", text, r.error.text);
+    lwi_arena_free(&r.arena);
+}
+
+static void patterns(void **state)
+{
+    (void)state;
+    assert_true(lwi_glob("*", ""));
+    assert_true(lwi_glob("body.*.x", "body.a.b.x"));
+    assert_true(lwi_glob("*q?", "joint.a.q0"));
+    assert_true(lwi_glob("a*b*c", "axxbyybzzc"));
+    assert_true(lwi_glob("?", "\u00e9")); // one letter, two bytes
+    assert_false(lwi_glob("?", "ab"));
+    assert_false(lwi_glob("a*b", "ac"));
+    assert_false(lwi_glob("", "a"));
+    assert_false(lwi_glob("a", ""));
+    assert_true(lwi_glob("a**", "a"));
+}
+
+static void a_list_is_a_panel(void **state)
+{
+    (void)state;
+    selected r =
+        choose(&(lw_plot_options){.y = {"body.load.x", "sys.T,sys.V", "body.*.z"}, .ny = 3});
+    assert_int_equal(r.status, LW_OK);
+    assert_int_equal(r.s.npanel, 3);
+    const lwi_choice *p = r.s.panel;
+    assert_string_equal(p[0].title, "body.load.x");
+    assert_string_equal(p[0].unit, "m");
+    assert_int_equal(p[0].nquantity, 1);
+    assert_string_equal(p[0].quantity[0].name, "");
+    assert_string_equal(p[1].title, "sys.*");
+    assert_string_equal(p[1].quantity[0].name, "T");
+    assert_string_equal(p[1].quantity[1].name, "V");
+    assert_string_equal(p[2].title, "body.*.z");
+    assert_int_equal(p[2].nquantity, 2);
+    assert_string_equal(p[2].quantity[0].name, "load");
+    assert_string_equal(p[2].quantity[1].name, "jib");
+    assert_int_equal(p[2].x, 0);
+    lwi_arena_free(&r.arena);
+}
+
+static void units_of_a_panel_are_united_and_columns_stand_once(void **state)
+{
+    (void)state;
+    selected r = choose(&(lw_plot_options){
+        .y = {"body.load.x,joint.u.q0,joint.u.q1,joint.u.q*,*.load.x"}, .ny = 1});
+    assert_int_equal(r.status, LW_OK);
+    assert_string_equal(r.s.panel[0].unit, "m, rad, rad/s");
+    assert_int_equal(r.s.panel[0].nquantity, 5);
+    lwi_arena_free(&r.arena);
+}
+
+static void unknown_names_are_told_with_the_nearest(void **state)
+{
+    (void)state;
+    expect(&(lw_plot_options){.y = {"body.lod.x"}, .ny = 1}, "did you mean body.load.x");
+    expect(&(lw_plot_options){.y = {"sys.T,sys.Q"}, .ny = 1}, "'sys.Q'");
+    expect(&(lw_plot_options){.y = {"bdy.*"}, .ny = 1}, "no column matches 'bdy.*'");
+    expect(&(lw_plot_options){.y = {","}, .ny = 1}, "','");
+    expect(&(lw_plot_options){.x = "tim"}, "did you mean time");
+    expect(&(lw_plot_options){.y = {"sys.T"}, .ny = 1, .has_preset = 1, .preset = LW_PLOT_ENERGY},
+           "both given");
+    expect(&(lw_plot_options){.x = "sys.T", .has_preset = 1, .preset = LW_PLOT_PHASE}, "own");
+}
+
+static void presets_find_their_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        lw_plot_preset preset;
+        int npanel, nquantity; // of the first panel
+    } expected[] = {{LW_PLOT_OVERVIEW, 3, 3}, {LW_PLOT_JOINTS, 4, 3},    {LW_PLOT_POSITIONS, 3, 2},
+                    {LW_PLOT_ENERGY, 2, 3},   {LW_PLOT_RESIDUALS, 1, 1}, {LW_PLOT_REACTIONS, 2, 1},
+                    {LW_PLOT_PHASE, 4, 1}};
+    assert_int_equal(LWI_COUNT(expected), LW_PLOT_PRESET_COUNT);
+    for (int i = 0; i < LWI_COUNT(expected); i++) {
+        selected r = choose(&(lw_plot_options){.preset = expected[i].preset, .has_preset = 1});
+        assert_int_equal(r.status, LW_OK);
+        assert_int_equal(r.s.npanel, expected[i].npanel);
+        assert_int_equal(r.s.panel[0].nquantity, expected[i].nquantity);
+        lwi_arena_free(&r.arena);
+    }
+}
+
+static void phase_pairs_rates_with_coordinates(void **state)
+{
+    (void)state;
+    selected r = choose(&(lw_plot_options){.preset = LW_PLOT_PHASE, .has_preset = 1});
+    assert_int_equal(r.s.columns, 2);
+    assert_false(r.s.shared_x);
+    for (int i = 0; i < r.s.npanel; i++) {
+        const lwi_choice *p = &r.s.panel[i];
+        const char *x = columns[p->x].name, *y = columns[p->quantity[0].column[0]].name;
+        const size_t stem = (size_t)(strrchr(x, '.') - x);
+        assert_memory_equal(x, y, stem);
+        assert_string_equal(strrchr(x, 'q') + 1, strrchr(y, 'd') + 1);
+    }
+    assert_string_equal(r.s.panel[0].title, "a.b.qd0"); // a name with a dot
+    lwi_arena_free(&r.arena);
+}
+
+static void a_preset_without_its_columns_says_so(void **state)
+{
+    (void)state;
+    static const lw_column_info time[] = {{"time", "s", "", 1}};
+    for (int preset = 0; preset < LW_PLOT_PRESET_COUNT; preset++) {
+        lwi_arena arena;
+        lwi_selection s;
+        lw_error error;
+        lwi_arena_init(&arena, NULL);
+        const lw_plot_options o = {.preset = (lw_plot_preset)preset};
+        assert_int_equal(lwi_select(&(lwi_table){time, 1}, &o, &arena, &s, &error),
+                         LW_ERR_ARGUMENT);
+        assert_non_null(strstr(error.text, "none of its columns"));
+        lwi_arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns),
+        cmocka_unit_test(a_list_is_a_panel),
+        cmocka_unit_test(units_of_a_panel_are_united_and_columns_stand_once),
+        cmocka_unit_test(unknown_names_are_told_with_the_nearest),
+        cmocka_unit_test(presets_find_their_columns),
+        cmocka_unit_test(phase_pairs_rates_with_coordinates),
+        cmocka_unit_test(a_preset_without_its_columns_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
