@@ -1,0 +1,56 @@
+// codegen.h -- standalone C of one model's dynamics.
+//
+// The generated files need a C17 compiler and libm, nothing of this library: straight-line
+// functions with every constant of the model a literal, what is zero left out, no allocation, no
+// hidden state, no loops.
+#ifndef LINKWORK_CODEGEN_H
+#define LINKWORK_CODEGEN_H
+
+#include <linkwork/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Freedoms beyond which models are refused: straight-line code then outgrows the caches of
+ *  instructions, and compilers take minutes over it. */
+#define LW_CODEGEN_MOST_SPEEDS 64
+
+/** What is generated: name (after the model's), parameters, summary. */
+#define LW_CODEGEN_LIST(X)                                                                         \
+    X(forward_dynamics, "accelerations from efforts (articulated bodies)")                         \
+    X(inverse_dynamics, "efforts for given accelerations (Newton and Euler)")                      \
+    X(mass_matrix, "joint-space mass matrix (composite bodies)")                                   \
+    X(coordinate_rates, "time derivatives of the coordinates")                                     \
+    X(momenta, "joint momenta from speeds")                                                        \
+    X(momenta_rates, "speeds and rates of momenta from joint momenta")                             \
+    X(kinematics, "poses of the bodies")
+
+#define X(name, summary) LW_CODEGEN_##name,
+enum { LW_CODEGEN_LIST(X) LW_CODEGEN_COUNT };
+#undef X
+
+typedef struct lw_codegen_desc {
+    const char *name; ///< begins the names of files and functions: a C identifier
+    const lw_allocator *allocator;
+} lw_codegen_desc;
+
+/** Operations of one generated function. */
+typedef struct lw_codegen_count {
+    const char *function;
+    int multiplications, additions, divisions, signs;
+    int sines; ///< calls of sin and cos
+} lw_codegen_count;
+
+/** Writes `name`.h, `name`.c, example.c, Makefile and CMakeLists.txt into the folder `directory`,
+ *  which is made when its parent exists.  Files of these names are replaced.
+ *  @param counts  [LW_CODEGEN_COUNT], in the order of the list; may be NULL
+ *  @return LW_ERR_ARGUMENT: the name is no identifier; LW_ERR_UNSUPPORTED: the text names the joint
+ * or force that cannot be generated (nothing is written); LW_ERR_IO, LW_ERR_MEMORY */
+LW_API lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
+                                  const char *directory, lw_codegen_count *counts, lw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+// articulated.h -- what a force makes of a tree at rest or moving, as values.
+//
+// The same two sweeps give accelerations from efforts and, without bias terms, speeds from momenta:
+// both solve  S'(M A + p) = tau  for every joint.
+#ifndef LWI_ARTICULATED_H
+#define LWI_ARTICULATED_H
+
+#include "codegen/factor.h"
+#include "codegen/motion.h"
+
+/** What the sweeps keep of a body. */
+typedef struct lwi_pivot {
+    lwi_factor factor; ///< of a ball or base
+    val z[6];          ///< tau - S'p; of a ball or base after the forward substitution
+    val y[6];          ///< z/D
+    val g[6][6];       ///< rows D^-1 U', of a ball diag^-1 L^-1 B'
+    val carried[6];    ///< A before what the own joint adds
+    val u[6];          ///< the solution: vdot, or speeds
+} lwi_pivot;
+
+typedef struct lwi_sweep {
+    lwi_motion motion; ///< with poses; with velocities where `bias` is set; A is filled
+    bool bias;         ///< accelerations: bias terms, and the model's own efforts
+    int tau;           ///< array of the graph
+    lwi_art *art;      ///< [n] M' and p' after elimination, own axes
+    lwi_pivot *pivot;  ///< [n]
+} lwi_sweep;
+
+/** Fills art and pivot.  The ground moves with (ground, 0).
+ *  @return LW_ERR_UNSUPPORTED naming a joint that nothing resists, LW_ERR_MEMORY */
+lw_status lwi_sweeps(lwi_sweep *sweep, const double ground[3], lwi_arena *arena, lw_error *error);
+
+#endif

@@ -1,0 +1,46 @@
+// elements.h -- the tree as the generator reads it: the kernel's normal form, body after body.
+#ifndef LWI_ELEMENTS_H
+#define LWI_ELEMENTS_H
+
+#include "kernel/plan.h"
+
+/** A body of the normal form (kernel/plan.h), with the freedom that leads to it.  Literals that are
+ *  zero or one but for rounding are exactly that. */
+typedef struct lwi_element {
+    lwi_k_kind kind;
+    int parent;           ///< element, -1: the ground
+    int iq, iv;           ///< first coordinate and speed in tree q, tree v
+    const lwi_node *node; ///< of the model: its joint and body
+    double m, h[3], J[6];
+    // screws
+    double ca, sa, a, cphi, sphi, b, delta, angle, shift, sign, turn, slide;
+    // balls and bases: the joint frame in the parent's
+    double R[9], r[3];
+} lwi_element;
+
+/** Springs, dampers and constant efforts of one speed: effort = at_rest - stiffness q - damping v.
+ */
+typedef struct lwi_effort {
+    int iq; ///< the coordinate that the stiffness belongs to
+    double at_rest, stiffness, damping;
+} lwi_effort;
+
+typedef struct lwi_elements {
+    const lw_model *model;
+    lwi_element *list; ///< [n] in sweep order
+    int n;
+    lwi_effort *effort; ///< [tree nv]
+    double ground[3];   ///< acceleration of the ground in a frame that falls: -gravity
+} lwi_elements;
+
+/** Reads the tree of a model.
+ *  @return LW_ERR_UNSUPPORTED naming what cannot be generated, LW_ERR_MEMORY */
+lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_elements *elements,
+                              lw_error *error);
+/** The whole number that x is but for rounding, or x: for elements of rotations. */
+double lwi_whole(double x);
+/** "joint 'elbow'" or "floating body 'hull'" */
+void lwi_element_name(const lwi_elements *elements, const lwi_element *element, char *room,
+                      size_t size);
+
+#endif

@@ -1,0 +1,362 @@
+// files.c -- the files of a generated model: header, source, example, build files.
+#include "base/numbers.h"
+#include "codegen/functions.h"
+
+#include <linkwork/codegen.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define IN(name) "const double " name "[]"
+#define OUT(name) "double " name "[]"
+static const char *const parameters[] = {
+    [LW_CODEGEN_forward_dynamics] = IN("q") ", " IN("v") ", " IN("tau") ", " OUT("vdot"),
+    [LW_CODEGEN_inverse_dynamics] = IN("q") ", " IN("v") ", " IN("vdot") ", " OUT("tau"),
+    [LW_CODEGEN_mass_matrix] = IN("q") ", " OUT("M"),
+    [LW_CODEGEN_coordinate_rates] = IN("q") ", " IN("v") ", " OUT("qdot"),
+    [LW_CODEGEN_momenta] = IN("q") ", " IN("v") ", " OUT("p"),
+    [LW_CODEGEN_momenta_rates] = IN("q") ", " IN("p") ", " IN("tau") ", " OUT("v") ", " OUT("pdot"),
+    [LW_CODEGEN_kinematics] = IN("q") ", " OUT("R") ", " OUT("r"),
+};
+
+static const char *const about[] = {
+    [LW_CODEGEN_forward_dynamics] =
+        "Accelerations vdot [NV] from efforts tau [NV], which are added to those of the model's\n"
+        " *  own springs and dampers.  Where nothing resists a joint the result is not finite.",
+    [LW_CODEGEN_inverse_dynamics] = "Efforts tau [NV], beyond the model's own springs and dampers, "
+                                    "for accelerations vdot [NV].",
+    [LW_CODEGEN_mass_matrix] = "Joint-space mass matrix M [NV][NV], symmetric.",
+    [LW_CODEGEN_coordinate_rates] =
+        "Time derivatives qdot [NQ] of the coordinates: the speeds, and for quaternions e w/2\n"
+        " *  with a term that pulls their length to one.",
+    [LW_CODEGEN_momenta] = "Joint momenta p [NV], dT/dv, from speeds v [NV].",
+    [LW_CODEGEN_momenta_rates] =
+        "Speeds v [NV] and rates pdot [NV] of the momenta p [NV]; efforts as in forward_dynamics.",
+    [LW_CODEGEN_kinematics] =
+        "Rotations R [NBODY][9], body axes to world axes, row by row, and mass centres\n"
+        " *  r [NBODY][3] in world axes.  Body 0 is the ground.",
+};
+
+static lwi_generate *const generators[] = {
+#define X(name, summary) lwi_generate_##name,
+    LW_CODEGEN_LIST(X)
+#undef X
+};
+static const char *const names[] = {
+#define X(name, summary) #name,
+    LW_CODEGEN_LIST(X)
+#undef X
+};
+
+typedef struct writer {
+    const lw_model *model;
+    const lwi_elements *elements;
+    const char *name, *directory;
+    char upper[128];
+    lwi_graph graph[LW_CODEGEN_COUNT];
+} writer;
+
+// ------------------------------------------------------------------------------------------ tables
+
+// Names as C strings: what could end one, or a comment, is replaced.
+static void print_name(FILE *file, const char *name)
+{
+    for (; *name; name++) {
+        const unsigned char c = (unsigned char)*name;
+        fputc(c < ' ' || c == '"' || c == '\\' || c == '/' || c == '*' || c == '?' ? '_' : c, file);
+    }
+}
+
+// "elbow.q0" for coordinates and "elbow.v0" for speeds; a floating base has its body's name.
+static void print_names(FILE *file, const lw_model *model, char letter)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const int n = letter == 'q' ? node->nq : node->nv;
+        for (int i = 0; i < n; i++) {
+            fputs("    \"", file);
+            print_name(file, node->joint < 0 ? model->body[node->body].name
+                                             : model->joint[node->joint].name);
+            fprintf(file, ".%c%d\",\n", letter, i);
+        }
+    }
+}
+
+static void print_numbers(FILE *file, const double *x, int n)
+{
+    for (int i = 0; i < n; i++) fprintf(file, "    %.17g,\n", x[i]);
+}
+
+static void print_tables(FILE *file, const writer *w)
+{
+    const lw_model *m = w->model;
+    fprintf(file, "const char *const %s_coordinate_names[%s_NQ] = {\n", w->name, w->upper);
+    print_names(file, m, 'q');
+    fprintf(file, "};\nconst char *const %s_speed_names[%s_NV] = {\n", w->name, w->upper);
+    print_names(file, m, 'v');
+    fprintf(file, "};\nconst char *const %s_body_names[%s_NBODY] = {\n", w->name, w->upper);
+    for (int b = 0; b < m->nbody; b++) {
+        fputs("    \"", file);
+        print_name(file, b == 0 ? "ground" : m->body[b].name);
+        fputs("\",\n", file);
+    }
+    fprintf(file, "};\nconst double %s_q0[%s_NQ] = {\n", w->name, w->upper);
+    print_numbers(file, m->tree_q0, m->tree_nq);
+    fprintf(file, "};\nconst double %s_v0[%s_NV] = {\n", w->name, w->upper);
+    print_numbers(file, m->tree_v0, m->tree_nv);
+    fputs("};\n", file);
+}
+
+// ------------------------------------------------------------------------------------------ header
+
+static const char *joint_kind(const lwi_node *node)
+{
+    return node->joint < 0 ? "floating base" : node->type->name;
+}
+
+// The order of coordinates and speeds, joint by joint.
+static void print_order(FILE *file, const lw_model *model)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->nv == 0) continue;
+        fprintf(file, "//   q[%d]", node->iq);
+        if (node->nq > 1) fprintf(file, "..[%d]", node->iq + node->nq - 1);
+        fprintf(file, "  v[%d]", node->iv);
+        if (node->nv > 1) fprintf(file, "..[%d]", node->iv + node->nv - 1);
+        fputs("  ", file);
+        print_name(file,
+                   node->joint < 0 ? model->body[node->body].name : model->joint[node->joint].name);
+        fprintf(file, " (%s)\n", joint_kind(node));
+    }
+}
+
+static void print_declaration(FILE *file, const writer *w, int i)
+{
+    const lwi_operations n = lwi_graph_operations(&w->graph[i]);
+    fprintf(file, "\n/** %s\n", about[i]);
+    fprintf(file, " *  %d multiplications, %d additions", n.multiplications, n.additions);
+    if (n.divisions) fprintf(file, ", %d divisions", n.divisions);
+    if (n.sines) fprintf(file, ", %d sines and cosines", n.sines);
+    fprintf(file, ". */\nvoid %s_%s(%s);\n", w->name, names[i], parameters[i]);
+}
+
+static void print_header(FILE *file, const writer *w)
+{
+    const lw_model *m = w->model;
+    fprintf(file,
+            "// %s.h -- dynamics of one mechanism, generated by Linkwork %s; do not edit.\n//\n",
+            w->name, lw_version());
+    fputs("// SI units.  Coordinates and speeds, in order (quaternions scalar first, evaluated at "
+          "q/|q|):\n//\n",
+          file);
+    print_order(file, m);
+    fprintf(file, "//\n// Gravity is (%.17g, %.17g, %.17g) m/s^2.\n", m->gravity[0], m->gravity[1],
+            m->gravity[2]);
+    fputs("//\n// Functions read all of their inputs before they write, keep nothing, and may be "
+          "called by any\n// number of threads.\n",
+          file);
+    fprintf(file, "#ifndef %s_GENERATED_H\n#define %s_GENERATED_H\n\n", w->upper, w->upper);
+    fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", file);
+    fprintf(file, "enum { %s_NQ = %d, %s_NV = %d, %s_NBODY = %d };\n\n", w->upper, m->tree_nq,
+            w->upper, m->tree_nv, w->upper, m->nbody);
+    fprintf(file, "extern const char *const %s_coordinate_names[%s_NQ];\n", w->name, w->upper);
+    fprintf(file, "extern const char *const %s_speed_names[%s_NV];\n", w->name, w->upper);
+    fprintf(file, "extern const char *const %s_body_names[%s_NBODY];\n", w->name, w->upper);
+    fprintf(file, "/** The model's initial state. */\nextern const double %s_q0[%s_NQ];\n", w->name,
+            w->upper);
+    fprintf(file, "extern const double %s_v0[%s_NV];\n", w->name, w->upper);
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) print_declaration(file, w, i);
+    fputs("\n#ifdef __cplusplus\n}\n#endif\n#endif\n", file);
+}
+
+// ------------------------------------------------------------------------------------------ source
+
+static void print_source(FILE *file, writer *w)
+{
+    fprintf(file, "// %s.c -- generated by Linkwork %s; do not edit.\n#include \"%s.h\"\n\n",
+            w->name, lw_version(), w->name);
+    fputs("#include <math.h>\n\n", file);
+    print_tables(file, w);
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
+        fprintf(file, "\nvoid %s_%s(%s)\n{\n", w->name, names[i], parameters[i]);
+        lwi_graph_print(&w->graph[i], file);
+        fputs("}\n", file);
+    }
+}
+
+// ---------------------------------------------------------------------------- example, build files
+
+// Text with NAME and UPPER replaced.
+static void print_template(FILE *file, const writer *w, const char *text)
+{
+    while (*text) {
+        if (!strncmp(text, "NAME", 4)) {
+            fputs(w->name, file);
+            text += 4;
+        } else if (!strncmp(text, "UPPER", 5)) {
+            fputs(w->upper, file);
+            text += 5;
+        } else {
+            fputc(*text++, file);
+        }
+    }
+}
+
+static const char example[] =
+    "// example.c -- accelerations of NAME at its initial state, and the efforts they need.\n"
+    "#include \"NAME.h\"\n\n"
+    "#include <stdio.h>\n\n"
+    "int main(void)\n"
+    "{\n"
+    "    double tau[UPPER_NV] = {0}, vdot[UPPER_NV], needed[UPPER_NV];\n"
+    "    NAME_forward_dynamics(NAME_q0, NAME_v0, tau, vdot);\n"
+    "    NAME_inverse_dynamics(NAME_q0, NAME_v0, vdot, needed);\n"
+    "    printf(\"%-32s %14s %14s\\n\", \"speed\", \"acceleration\", \"effort\");\n"
+    "    for (int i = 0; i < UPPER_NV; i++)\n"
+    "        printf(\"%-32s %14.6g %14.6g\\n\", NAME_speed_names[i], vdot[i], needed[i]);\n"
+    "    return 0;\n"
+    "}\n";
+
+static const char makefile[] =
+    "# -ffp-contract=off: the same bits with and without fused multiply-add.\n"
+    "CFLAGS ?= -O3 -march=native\n"
+    "ALL = -std=c17 -ffp-contract=off -fno-math-errno $(CFLAGS)\n\n"
+    "example: example.c NAME.c NAME.h\n"
+    "\t$(CC) $(ALL) -o $@ example.c NAME.c -lm\n\n"
+    "clean:\n"
+    "\trm -f example\n"
+    ".PHONY: clean\n";
+
+static const char cmake_lists[] =
+    "cmake_minimum_required(VERSION 3.22)\n"
+    "project(NAME LANGUAGES C)\n"
+    "if(NOT CMAKE_BUILD_TYPE)\n"
+    "    set(CMAKE_BUILD_TYPE Release)\n"
+    "endif()\n"
+    "add_library(NAME STATIC NAME.c)\n"
+    "target_compile_features(NAME PUBLIC c_std_17)\n"
+    "target_compile_options(NAME PRIVATE -ffp-contract=off -fno-math-errno)\n"
+    "target_include_directories(NAME PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
+    "target_link_libraries(NAME PUBLIC m)\n"
+    "add_executable(example example.c)\n"
+    "target_link_libraries(example PRIVATE NAME)\n";
+
+// ------------------------------------------------------------------------------------------- files
+
+static lw_status write_file(writer *w, const char *base, const char *ending, lw_error *error,
+                            void (*print)(FILE *, writer *))
+{
+    char path[1024];
+    if (snprintf(path, sizeof path, "%s/%s%s", w->directory, base, ending) >= (int)sizeof path)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: the path is too long", w->directory);
+    FILE *file = fopen(path, "w");
+    if (!file) return lwi_fail(error, LW_ERR_IO, "%s: %s", path, strerror(errno));
+    print(file, w);
+    const bool bad = ferror(file) != 0;
+    if (fclose(file) != 0 || bad)
+        return lwi_fail(error, LW_ERR_IO, "%s: cannot be written whole", path);
+    return LW_OK;
+}
+
+static void header_file(FILE *file, writer *w)
+{
+    print_header(file, w);
+}
+static void example_file(FILE *file, writer *w)
+{
+    print_template(file, w, example);
+}
+static void make_file(FILE *file, writer *w)
+{
+    print_template(file, w, makefile);
+}
+static void cmake_file(FILE *file, writer *w)
+{
+    print_template(file, w, cmake_lists);
+}
+
+static lw_status write_all(writer *w, lw_error *error)
+{
+    if (mkdir(w->directory, 0777) != 0 && errno != EEXIST)
+        return lwi_fail(error, LW_ERR_IO, "%s: %s", w->directory, strerror(errno));
+    TRY(write_file(w, w->name, ".h", error, header_file));
+    TRY(write_file(w, w->name, ".c", error, print_source));
+    TRY(write_file(w, "example", ".c", error, example_file));
+    TRY(write_file(w, "Makefile", "", error, make_file));
+    TRY(write_file(w, "CMakeLists", ".txt", error, cmake_file));
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++)
+        if (w->graph[i].failed) return LW_ERR_MEMORY;
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- calls
+
+static lw_status check_name(writer *w, lw_error *error)
+{
+    const char *name = w->name;
+    bool good = name && (isalpha((unsigned char)name[0]) || name[0] == '_');
+    for (int i = 0; good && name[i]; i++) {
+        good = (isalnum((unsigned char)name[i]) || name[i] == '_') && i + 1 < (int)sizeof w->upper;
+        w->upper[i] = (char)toupper((unsigned char)name[i]);
+    }
+    if (good && strcmp(name, "example") != 0) return LW_OK;
+    return lwi_fail(
+        error, LW_ERR_ARGUMENT,
+        "name '%s' of the generated code: expected a C identifier of at most %d letters "
+        "other than 'example'",
+        name ? name : "", (int)sizeof w->upper - 1);
+}
+
+static lw_status build_graphs(writer *w, lwi_arena *arena, lw_codegen_count *counts,
+                              lw_error *error)
+{
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
+        lwi_graph *g = &w->graph[i];
+        TRY(generators[i](g, w->elements, arena, error));
+        if (g->failed) return LW_ERR_MEMORY;
+        lwi_graph_live(g);
+        if (!counts) continue;
+        const lwi_operations n = lwi_graph_operations(g);
+        counts[i] = (lw_codegen_count){.function = names[i],
+                                       .multiplications = n.multiplications,
+                                       .additions = n.additions,
+                                       .divisions = n.divisions,
+                                       .signs = n.signs,
+                                       .sines = n.sines};
+    }
+    return LW_OK;
+}
+
+static lw_status generate(writer *w, lwi_arena *arena, lw_codegen_count *counts, lw_error *error)
+{
+    lwi_elements elements;
+    lwi_numbers numbers;
+    TRY(lwi_elements_create(w->model, arena, &elements, error));
+    w->elements = &elements;
+    TRY(build_graphs(w, arena, counts, error));
+    if (!lwi_numbers_begin(&numbers)) return LW_ERR_MEMORY;
+    const lw_status status = write_all(w, error);
+    lwi_numbers_end(&numbers);
+    return status;
+}
+
+lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
+                           const char *directory, lw_codegen_count *counts, lw_error *error)
+{
+    if (!model || !desc || !directory)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "model, desc or directory is NULL");
+    writer w = {.model = model, .name = desc->name, .directory = directory};
+    lwi_arena arena;
+    TRY(check_name(&w, error));
+    lwi_arena_init(&arena, desc->allocator);
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_graph_init(&w.graph[i], desc->allocator);
+    lw_status status = generate(&w, &arena, counts, error);
+    if (status == LW_ERR_MEMORY)
+        status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the generator");
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_graph_free(&w.graph[i]);
+    lwi_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,19 @@
+// functions.h -- the functions that are generated: each builds its values in a graph.
+#ifndef LWI_FUNCTIONS_GENERATED_H
+#define LWI_FUNCTIONS_GENERATED_H
+
+#include "codegen/elements.h"
+#include "codegen/graph.h"
+
+#include <linkwork/codegen.h>
+
+/** Builds outputs from inputs; parameters are arrays of the graph, in this order.
+ *  @return LW_ERR_UNSUPPORTED naming the joint that nothing resists, LW_ERR_MEMORY */
+typedef lw_status lwi_generate(lwi_graph *graph, const lwi_elements *elements, lwi_arena *arena,
+                               lw_error *error);
+
+#define X(name, summary) lwi_generate lwi_generate_##name;
+LW_CODEGEN_LIST(X)
+#undef X
+
+#endif

@@ -1,0 +1,394 @@
+// graph.c -- values of a graph: folding, sharing, liveness.
+#include "codegen/graph.h"
+
+#include <math.h>
+#include <string.h>
+
+// ------------------------------------------------------------------------------------------ memory
+
+void lwi_graph_init(lwi_graph *g, const lw_allocator *allocator)
+{
+    *g = (lwi_graph){.allocator = allocator};
+}
+
+void lwi_graph_free(lwi_graph *g)
+{
+    lwi_release(g->allocator, g->vertex);
+    lwi_release(g->allocator, g->hash);
+    lwi_release(g->allocator, g->output);
+    lwi_release(g->allocator, g->note);
+    lwi_graph_init(g, g->allocator);
+}
+
+// A larger copy of a list of `count` items; NULL and `failed` when there is no memory.
+static void *larger(lwi_graph *g, void *list, int count, int room, size_t size)
+{
+    void *copy = lwi_allocate(g->allocator, (size_t)room * size);
+    if (!copy) {
+        g->failed = true;
+        return NULL;
+    }
+    if (count > 0) memcpy(copy, list, (size_t)count * size);
+    lwi_release(g->allocator, list);
+    return copy;
+}
+
+static uint32_t mix(uint64_t x)
+{
+    x *= 0x9e3779b97f4a7c15u;
+    x ^= x >> 29;
+    x *= 0xbf58476d1ce4e5b9u;
+    return (uint32_t)(x >> 32);
+}
+
+static uint32_t hash_of(const lwi_vertex *v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v->literal, sizeof bits);
+    const uint64_t operands = (uint64_t)(uint32_t)v->a << 32 | (uint32_t)v->b;
+    return mix(bits ^ mix(operands) ^ (uint64_t)v->op << 17);
+}
+
+static void enter(lwi_graph *g, int32_t i)
+{
+    int32_t *first = &g->hash[hash_of(&g->vertex[i]) & (uint32_t)(g->room - 1)];
+    g->vertex[i].next = *first;
+    *first = i;
+}
+
+static bool grow(lwi_graph *g)
+{
+    const int room = g->room ? 2 * g->room : 1024;
+    int32_t *hash = lwi_allocate(g->allocator, (size_t)room * sizeof *hash);
+    lwi_vertex *vertex = hash ? larger(g, g->vertex, g->nvertex, room, sizeof *vertex) : NULL;
+    if (!vertex) {
+        lwi_release(g->allocator, hash);
+        g->failed = true;
+        return false;
+    }
+    lwi_release(g->allocator, g->hash);
+    g->vertex = vertex;
+    g->hash = hash;
+    g->room = room;
+    for (int i = 0; i < room; i++) hash[i] = -1;
+    for (int i = 0; i < g->nvertex; i++) enter(g, i);
+    return true;
+}
+
+static bool same(const lwi_vertex *a, const lwi_vertex *b)
+{
+    return a->op == b->op && a->a == b->a && a->b == b->b &&
+           memcmp(&a->literal, &b->literal, sizeof a->literal) == 0;
+}
+
+static int32_t find(const lwi_graph *g, const lwi_vertex *v)
+{
+    if (g->room == 0) return -1;
+    int32_t i = g->hash[hash_of(v) & (uint32_t)(g->room - 1)];
+    while (i >= 0 && !same(&g->vertex[i], v)) i = g->vertex[i].next;
+    return i;
+}
+
+static lwi_value make(lwi_graph *g, lwi_vertex v)
+{
+    int32_t i = find(g, &v);
+    if (i >= 0) return (lwi_value){i};
+    if (g->failed || (g->nvertex == g->room && !grow(g))) return (lwi_value){0};
+    i = g->nvertex++;
+    g->vertex[i] = v;
+    enter(g, i);
+    return (lwi_value){i};
+}
+
+// ----------------------------------------------------------------------------- literals and inputs
+
+int lwi_graph_array(lwi_graph *g, const char *name)
+{
+    g->array[g->narray] = name;
+    return g->narray++;
+}
+
+lwi_value lwi_graph_literal(lwi_graph *g, double x)
+{
+    return make(g, (lwi_vertex){.op = LWI_OP_LITERAL, .literal = x == 0 ? 0 : x});
+}
+
+lwi_value lwi_graph_input(lwi_graph *g, int array, int entry)
+{
+    return make(g, (lwi_vertex){.op = LWI_OP_INPUT, .a = array, .b = entry});
+}
+
+bool lwi_graph_known(const lwi_graph *g, lwi_value value, double *x)
+{
+    if (g->failed || g->vertex[value.index].op != LWI_OP_LITERAL) return false;
+    *x = g->vertex[value.index].literal;
+    return true;
+}
+
+// ----------------------------------------------------------------------------------------- folding
+
+static lwi_value add(lwi_graph *g, lwi_value a, lwi_value b);
+static lwi_value subtract(lwi_graph *g, lwi_value a, lwi_value b);
+static lwi_value multiply(lwi_graph *g, lwi_value a, lwi_value b);
+
+static const lwi_vertex *at(const lwi_graph *g, lwi_value value)
+{
+    return &g->vertex[value.index];
+}
+static bool is(const lwi_graph *g, lwi_value value, lwi_op op)
+{
+    return at(g, value)->op == op;
+}
+static lwi_value first(const lwi_graph *g, lwi_value value)
+{
+    return (lwi_value){at(g, value)->a};
+}
+static lwi_value second(const lwi_graph *g, lwi_value value)
+{
+    return (lwi_value){at(g, value)->b};
+}
+static bool equal(lwi_value a, lwi_value b)
+{
+    return a.index == b.index;
+}
+
+static lwi_value binary(lwi_graph *g, lwi_op op, lwi_value a, lwi_value b)
+{
+    const bool commutes = op == LWI_OP_ADD || op == LWI_OP_MUL;
+    const bool exchange = commutes && a.index > b.index;
+    return make(g, (lwi_vertex){.op = op,
+                                .a = exchange ? b.index : a.index,
+                                .b = exchange ? a.index : b.index});
+}
+
+static lwi_value negate(lwi_graph *g, lwi_value a)
+{
+    double x = 0;
+    if (lwi_graph_known(g, a, &x)) return lwi_graph_literal(g, -x);
+    if (is(g, a, LWI_OP_NEG)) return first(g, a);
+    return make(g, (lwi_vertex){.op = LWI_OP_NEG, .a = a.index, .b = a.index});
+}
+
+// A value as factor times base.
+static lwi_value base_of(const lwi_graph *g, lwi_value a, double *factor)
+{
+    *factor = 1;
+    if (is(g, a, LWI_OP_MUL)) {
+        if (lwi_graph_known(g, first(g, a), factor)) return second(g, a);
+        if (lwi_graph_known(g, second(g, a), factor)) return first(g, a);
+    }
+    return a;
+}
+
+// a + sign b where both are multiples of the same value; x + x stays a sum.
+static bool merge(lwi_graph *g, lwi_value a, lwi_value b, double sign, lwi_value *sum)
+{
+    double x = 0, y = 0;
+    const lwi_value base = base_of(g, a, &x);
+    if (!equal(base, base_of(g, b, &y)) || (x == 1 && y == 1 && sign > 0)) return false;
+    *sum = multiply(g, lwi_graph_literal(g, x + sign * y), base);
+    return true;
+}
+
+static lwi_value add(lwi_graph *g, lwi_value a, lwi_value b)
+{
+    double x = 0, y = 0;
+    const bool known_a = lwi_graph_known(g, a, &x), known_b = lwi_graph_known(g, b, &y);
+    lwi_value sum;
+    if (known_a && known_b) return lwi_graph_literal(g, x + y);
+    if (known_a && x == 0) return b;
+    if (known_b && y == 0) return a;
+    if (known_a && x < 0) return subtract(g, b, lwi_graph_literal(g, -x));
+    if (known_b && y < 0) return subtract(g, a, lwi_graph_literal(g, -y));
+    if (is(g, b, LWI_OP_NEG)) return subtract(g, a, first(g, b));
+    if (is(g, a, LWI_OP_NEG)) return subtract(g, b, first(g, a));
+    if (is(g, b, LWI_OP_SUB) && equal(second(g, b), a)) return first(g, b);
+    if (is(g, a, LWI_OP_SUB) && equal(second(g, a), b)) return first(g, a);
+    if (merge(g, a, b, 1, &sum)) return sum;
+    return binary(g, LWI_OP_ADD, a, b);
+}
+
+// x - (x - y) = y and its likes: what right angles leave of turned blocks.
+static bool cancels(lwi_graph *g, lwi_value a, lwi_value b, lwi_value *rest)
+{
+    if (is(g, b, LWI_OP_SUB) && equal(first(g, b), a))
+        *rest = second(g, b);
+    else if (is(g, a, LWI_OP_ADD) && equal(first(g, a), b))
+        *rest = second(g, a);
+    else if (is(g, a, LWI_OP_ADD) && equal(second(g, a), b))
+        *rest = first(g, a);
+    else if (is(g, a, LWI_OP_SUB) && equal(first(g, a), b))
+        *rest = negate(g, second(g, a));
+    else if (is(g, b, LWI_OP_ADD) && equal(first(g, b), a))
+        *rest = negate(g, second(g, b));
+    else if (is(g, b, LWI_OP_ADD) && equal(second(g, b), a))
+        *rest = negate(g, first(g, b));
+    else
+        return false;
+    return true;
+}
+
+static lwi_value subtract(lwi_graph *g, lwi_value a, lwi_value b)
+{
+    double x = 0, y = 0;
+    const bool known_a = lwi_graph_known(g, a, &x), known_b = lwi_graph_known(g, b, &y);
+    lwi_value rest;
+    if (equal(a, b)) return lwi_graph_literal(g, 0);
+    if (known_a && known_b) return lwi_graph_literal(g, x - y);
+    if (known_a && x == 0) return negate(g, b);
+    if (known_b && y == 0) return a;
+    if (known_b && y < 0) return add(g, a, lwi_graph_literal(g, -y));
+    if (is(g, b, LWI_OP_NEG)) return add(g, a, first(g, b));
+    if (is(g, a, LWI_OP_NEG)) return negate(g, add(g, first(g, a), b));
+    if (cancels(g, a, b, &rest)) return rest;
+    if (merge(g, a, b, -1, &rest)) return rest;
+    const lwi_vertex turned = {.op = LWI_OP_SUB, .a = b.index, .b = a.index};
+    const int32_t opposite = find(g, &turned); // b - a is there: the sign will find a sum
+    if (opposite >= 0) return make(g, (lwi_vertex){.op = LWI_OP_NEG, .a = opposite, .b = opposite});
+    return binary(g, LWI_OP_SUB, a, b);
+}
+
+static lwi_value multiply(lwi_graph *g, lwi_value a, lwi_value b)
+{
+    double x = 0, y = 0;
+    const bool known_b = lwi_graph_known(g, b, &y);
+    if (known_b && !lwi_graph_known(g, a, &x)) return multiply(g, b, a);
+    if (lwi_graph_known(g, a, &x)) { // a literal comes first, and is positive
+        if (known_b) return lwi_graph_literal(g, x * y);
+        if (x == 0) return lwi_graph_literal(g, 0);
+        if (x == 1) return b;
+        if (x < 0) return negate(g, multiply(g, lwi_graph_literal(g, -x), b));
+        const lwi_value base = base_of(g, b, &y);
+        if (!equal(base, b)) return multiply(g, lwi_graph_literal(g, x * y), base);
+    }
+    if (is(g, a, LWI_OP_NEG)) return negate(g, multiply(g, first(g, a), b));
+    if (is(g, b, LWI_OP_NEG)) return negate(g, multiply(g, a, first(g, b)));
+    return binary(g, LWI_OP_MUL, a, b);
+}
+
+static lwi_value divide(lwi_graph *g, lwi_value a, lwi_value b)
+{
+    double x = 0, y = 0;
+    if (lwi_graph_known(g, b, &y)) {
+        if (lwi_graph_known(g, a, &x)) return lwi_graph_literal(g, x / y);
+        return multiply(g, lwi_graph_literal(g, 1 / y), a);
+    }
+    if (is(g, b, LWI_OP_NEG)) return negate(g, divide(g, a, first(g, b)));
+    return binary(g, LWI_OP_DIV, a, b);
+}
+
+static lwi_value circular(lwi_graph *g, lwi_op op, lwi_value a)
+{
+    double x = 0;
+    if (lwi_graph_known(g, a, &x)) return lwi_graph_literal(g, op == LWI_OP_SIN ? sin(x) : cos(x));
+    if (is(g, a, LWI_OP_NEG)) {
+        const lwi_value f = circular(g, op, first(g, a));
+        return op == LWI_OP_SIN ? negate(g, f) : f;
+    }
+    return make(g, (lwi_vertex){.op = op, .a = a.index, .b = a.index});
+}
+
+lwi_value lwi_graph_op(lwi_graph *g, lwi_op op, lwi_value a, lwi_value b)
+{
+    if (g->failed) return (lwi_value){0};
+    switch (op) {
+    case LWI_OP_ADD:
+        return add(g, a, b);
+    case LWI_OP_SUB:
+        return subtract(g, a, b);
+    case LWI_OP_MUL:
+        return multiply(g, a, b);
+    case LWI_OP_DIV:
+        return divide(g, a, b);
+    case LWI_OP_NEG:
+        return negate(g, a);
+    case LWI_OP_SIN:
+    case LWI_OP_COS:
+        return circular(g, op, a);
+    default:
+        return a;
+    }
+}
+
+// ----------------------------------------------------------------------------- outputs, what lives
+
+void lwi_graph_output(lwi_graph *g, int array, int entry, lwi_value value)
+{
+    if (g->noutput == g->output_room) {
+        const int room = g->output_room ? 2 * g->output_room : 64;
+        lwi_output *output = larger(g, g->output, g->noutput, room, sizeof *output);
+        if (!output) return;
+        g->output = output;
+        g->output_room = room;
+    }
+    g->output[g->noutput++] = (lwi_output){array, entry, value};
+}
+
+void lwi_graph_note(lwi_graph *g, const char *format, ...)
+{
+    if (g->nnote == g->note_room) {
+        const int room = g->note_room ? 2 * g->note_room : 64;
+        lwi_note *note = larger(g, g->note, g->nnote, room, sizeof *note);
+        if (!note) return;
+        g->note = note;
+        g->note_room = room;
+    }
+    lwi_note *note = &g->note[g->nnote++];
+    va_list arguments;
+    va_start(arguments, format);
+    note->before = g->nvertex;
+    vsnprintf(note->text, sizeof note->text, format, arguments);
+    va_end(arguments);
+}
+
+static bool has_first(lwi_op op)
+{
+    return op > LWI_OP_INPUT;
+}
+static bool has_second(lwi_op op)
+{
+    return op >= LWI_OP_ADD && op <= LWI_OP_DIV;
+}
+
+void lwi_graph_live(lwi_graph *g)
+{
+    if (g->failed) return;
+    for (int i = 0; i < g->nvertex; i++) g->vertex[i].uses = 0;
+    for (int i = 0; i < g->noutput; i++) g->vertex[g->output[i].value.index].uses++;
+    for (int i = g->nvertex - 1; i >= 0; i--) {
+        const lwi_vertex *v = &g->vertex[i];
+        if (v->uses == 0) continue;
+        if (has_first(v->op)) g->vertex[v->a].uses++;
+        if (has_second(v->op)) g->vertex[v->b].uses++;
+    }
+}
+
+lwi_operations lwi_graph_operations(const lwi_graph *g)
+{
+    lwi_operations n = {0};
+    for (int i = 0; i < g->nvertex; i++) {
+        if (g->vertex[i].uses == 0) continue;
+        switch (g->vertex[i].op) {
+        case LWI_OP_ADD:
+        case LWI_OP_SUB:
+            n.additions++;
+            break;
+        case LWI_OP_MUL:
+            n.multiplications++;
+            break;
+        case LWI_OP_DIV:
+            n.divisions++;
+            break;
+        case LWI_OP_NEG:
+            n.signs++;
+            break;
+        case LWI_OP_SIN:
+        case LWI_OP_COS:
+            n.sines++;
+            break;
+        default:
+            break;
+        }
+    }
+    return n;
+}

@@ -1,0 +1,63 @@
+// inverse.c -- generates inverse dynamics: Newton and Euler in the normal form [featherstone2008]
+//
+//   outward   A = X A_parent + bias + S vdot         inward   F = M A + p + sum of children's
+//   tau = S'F less the model's own efforts
+#include "codegen/functions.h"
+#include "codegen/motion.h"
+
+// F = [m a + al x h + w x (w x h); h x a + J al + w x J w]
+static void wrench(const lwi_motion *m, int i, const val A[6], val F[6])
+{
+    lwi_graph *g = m->graph;
+    const lwi_element *e = &m->elements->list[i];
+    val h[3], J[6], n[3], p[6];
+    lwi_literals(g, 3, h, e->h);
+    lwi_literals(g, 6, J, e->J);
+    for (int k = 0; k < 3; k++) F[k] = mul(g, lit(g, e->m), A[k]);
+    lwi_cross_add(g, F, A + 3, h);
+    lwi_cross(g, F + 3, h, A);
+    lwi_symmetric(g, n, J, A + 3);
+    lwi_add(g, 3, F + 3, n);
+    lwi_motion_wrench(m, i, p);
+    lwi_add(g, 6, F, p);
+}
+
+lw_status lwi_generate_inverse_dynamics(lwi_graph *g, const lwi_elements *elements,
+                                        lwi_arena *arena, lw_error *error)
+{
+    (void)error;
+    lwi_motion m;
+    const int q = lwi_graph_array(g, "q"), v = lwi_graph_array(g, "v");
+    const int vdot = lwi_graph_array(g, "vdot"), tau = lwi_graph_array(g, "tau");
+    val(*F)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *F);
+    val ground[6], S[6];
+    if (!F) return LW_ERR_MEMORY;
+    TRY(lwi_motion_create(g, elements, q, v, arena, &m));
+    lwi_motion_pose(&m);
+    lwi_motion_velocity(&m);
+    lwi_zero(g, 6, ground);
+    lwi_literals(g, 3, ground, elements->ground);
+    for (int i = 0; i < elements->n; i++) {
+        const lwi_element *e = &elements->list[i];
+        val *A = m.body[i].A;
+        lwi_motion_carry(&m, i, true, e->parent < 0 ? ground : m.body[e->parent].A, A);
+        for (int j = 0; j < lwi_element_speeds(e); j++) {
+            const val u = lwi_graph_input(g, vdot, e->iv + j);
+            lwi_motion_subspace(g, e, j, S);
+            for (int k = 0; k < 6; k++) A[k] = madd(g, A[k], S[k], u);
+        }
+        wrench(&m, i, A, F[i]);
+    }
+    for (int i = elements->n - 1; i >= 0; i--) {
+        const lwi_element *e = &elements->list[i];
+        for (int j = 0; j < lwi_element_speeds(e); j++) {
+            lwi_motion_subspace(g, e, j, S);
+            const val own = lwi_motion_effort(&m, -1, e->iv + j);
+            lwi_graph_output(g, tau, e->iv + j, sub(g, lwi_dot(g, 6, S, F[i]), own));
+        }
+        if (e->parent < 0) continue;
+        lwi_motion_felt(&m, i, F[i]);
+        lwi_add(g, 6, F[e->parent], F[i]);
+    }
+    return LW_OK;
+}

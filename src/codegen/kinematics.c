@@ -1,0 +1,176 @@
+// kinematics.c -- generates poses of the model's bodies and rates of its coordinates.
+//
+// The frames are those of the model (lwi_node), not of the normal form: joint frame on the
+// parent, joint, body.  R [nbody][9] takes body components to the world's, r [nbody][3] are the
+// mass centres; body 0 is the ground.
+#include "codegen/algebra.h"
+#include "codegen/functions.h"
+
+typedef struct pose {
+    val R[9], r[3];
+} pose;
+
+static pose identity(lwi_graph *g)
+{
+    static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    pose p;
+    lwi_literals(g, 9, p.R, one);
+    lwi_zero(g, 3, p.r);
+    return p;
+}
+
+// Literals with zeros and ones as such.
+static pose literal_pose(lwi_graph *g, const double R[9], const double r[3])
+{
+    pose p;
+    double exact[9];
+    for (int i = 0; i < 9; i++) exact[i] = lwi_whole(R[i]);
+    lwi_literals(g, 9, p.R, exact);
+    lwi_literals(g, 3, p.r, r);
+    return p;
+}
+
+// a b: first b's frame stands in a's
+static pose compose(lwi_graph *g, const pose *a, const pose *b)
+{
+    pose c;
+    lwi_product(g, c.R, a->R, b->R);
+    lwi_rotate(g, c.r, a->R, b->r);
+    lwi_add(g, 3, c.r, a->r);
+    return c;
+}
+
+static pose invert(lwi_graph *g, const pose *a)
+{
+    pose c;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) c.R[3 * i + j] = a->R[3 * j + i];
+    lwi_rotate_back(g, c.r, a->R, a->r);
+    for (int i = 0; i < 3; i++) c.r[i] = neg(g, c.r[i]);
+    return c;
+}
+
+// turn by x about z or x
+static void turn(lwi_graph *g, pose *p, int axis, val x)
+{
+    const val c = lwi_graph_op(g, LWI_OP_COS, x, x), s = lwi_graph_op(g, LWI_OP_SIN, x, x);
+    const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+    *p = identity(g);
+    p->R[3 * i + i] = p->R[3 * j + j] = c;
+    p->R[3 * i + j] = neg(g, s);
+    p->R[3 * j + i] = s;
+}
+
+// F2 in F1 of a joint type; q its coordinates.
+static pose joint_pose(lwi_graph *g, const lwi_node *node, const val *q)
+{
+    pose p = identity(g), x;
+    switch (node->type->id) {
+    case LW_JOINT_REVOLUTE:
+        turn(g, &p, 2, q[0]);
+        break;
+    case LW_JOINT_PRISMATIC:
+        p.r[2] = q[0];
+        break;
+    case LW_JOINT_SCREW:
+        turn(g, &p, 2, q[0]);
+        p.r[2] = mul(g, lit(g, node->par->pitch), q[0]);
+        break;
+    case LW_JOINT_CYLINDRICAL:
+        turn(g, &p, 2, q[1]);
+        p.r[2] = q[0];
+        break;
+    case LW_JOINT_UNIVERSAL:
+        turn(g, &p, 2, q[0]);
+        turn(g, &x, 0, q[1]);
+        p = compose(g, &p, &x);
+        break;
+    case LW_JOINT_PLANAR:
+        turn(g, &p, 2, q[2]);
+        p.r[0] = q[0], p.r[1] = q[1];
+        break;
+    case LW_JOINT_SPHERICAL:
+        lwi_quaternion(g, p.R, q);
+        break;
+    case LW_JOINT_FREE:
+        lwi_quaternion(g, p.R, q + 3);
+        for (int i = 0; i < 3; i++) p.r[i] = q[i];
+        break;
+    default:
+        break; // fixed
+    }
+    return p;
+}
+
+lw_status lwi_generate_kinematics(lwi_graph *g, const lwi_elements *elements, lwi_arena *arena,
+                                  lw_error *error)
+{
+    (void)error;
+    const lw_model *model = elements->model;
+    const int q = lwi_graph_array(g, "q"), R = lwi_graph_array(g, "R");
+    const int r = lwi_graph_array(g, "r");
+    pose *link = LWI_PUSH(arena, pose, model->nnode), *body = LWI_PUSH(arena, pose, model->nbody);
+    if (!link || !body) return LW_ERR_MEMORY;
+    body[0] = identity(g);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        val x[LW_JOINT_MAX_NQ];
+        for (int i = 0; i < node->nq; i++) x[i] = lwi_graph_input(g, q, node->iq + i);
+        const pose in = literal_pose(g, node->X_R, node->X_r);
+        const pose centre = literal_pose(g, node->c_R, node->c_r);
+        pose joint = joint_pose(g, node, x);
+        if (node->reversed) joint = invert(g, &joint);
+        link[k] = node->parent < 0 ? in : compose(g, &link[node->parent], &in);
+        link[k] = compose(g, &link[k], &joint);
+        body[node->body] = compose(g, &link[k], &centre);
+    }
+    for (int b = 1; b < model->nbody; b++) { // merged bodies ride on their hosts
+        const lwi_body *it = &model->body[b];
+        if (it->host == b) continue;
+        const pose held = literal_pose(g, it->host_R, it->host_r);
+        body[b] = compose(g, &body[it->host], &held);
+    }
+    for (int b = 0; b < model->nbody; b++) {
+        for (int i = 0; i < 9; i++) lwi_graph_output(g, R, 9 * b + i, body[b].R[i]);
+        for (int i = 0; i < 3; i++) lwi_graph_output(g, r, 3 * b + i, body[b].r[i]);
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- rates
+
+// edot = e w/2 + (1 - e.e) e: the second term pulls the length to one.
+static void quaternion_rate(lwi_graph *g, const val e[4], const val w[3], val rate[4])
+{
+    const val half = lit(g, 0.5);
+    const val pull = sub(g, lit(g, 1), lwi_dot(g, 4, e, e));
+    val h[3], c[3];
+    for (int i = 0; i < 3; i++) h[i] = mul(g, half, w[i]);
+    lwi_cross(g, c, e + 1, h);
+    rate[0] = neg(g, lwi_dot(g, 3, e + 1, h));
+    for (int i = 0; i < 3; i++) rate[1 + i] = madd(g, c[i], e[0], h[i]);
+    for (int i = 0; i < 4; i++) rate[i] = madd(g, rate[i], pull, e[i]);
+}
+
+lw_status lwi_generate_coordinate_rates(lwi_graph *g, const lwi_elements *elements,
+                                        lwi_arena *arena, lw_error *error)
+{
+    (void)arena, (void)error;
+    const lw_model *model = elements->model;
+    const int q = lwi_graph_array(g, "q"), v = lwi_graph_array(g, "v");
+    const int qdot = lwi_graph_array(g, "qdot");
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        val x[LW_JOINT_MAX_NQ], u[LW_JOINT_MAX_NV], rate[LW_JOINT_MAX_NQ], R[9];
+        for (int i = 0; i < node->nq; i++) x[i] = lwi_graph_input(g, q, node->iq + i);
+        for (int i = 0; i < node->nv; i++) rate[i] = u[i] = lwi_graph_input(g, v, node->iv + i);
+        if (node->type->id == LW_JOINT_SPHERICAL) quaternion_rate(g, x, u, rate);
+        if (node->type->id == LW_JOINT_FREE) {
+            lwi_quaternion(g, R, x + 3);
+            lwi_rotate(g, rate, R, u);
+            quaternion_rate(g, x + 3, u + 3, rate + 3);
+        }
+        for (int i = 0; i < node->nq; i++) lwi_graph_output(g, qdot, node->iq + i, rate[i]);
+    }
+    return LW_OK;
+}

@@ -1,0 +1,61 @@
+// motion.h -- how the bodies of the normal form move, as values: the part all algorithms share.
+//
+// Accelerations are classical ones of the frames' origins in a frame that falls with gravity, so no
+// linear velocities occur.  With w_P, al_P, a_P of the parent and r to the child's origin:
+//
+//   w = R'w_P + relative            al = R'al_P + k + relative
+//   beta = w_P x (w_P x r)          a = R'(a_P + al_P x r + beta) + l + relative
+#ifndef LWI_MOTION_VALUES_H
+#define LWI_MOTION_VALUES_H
+
+#include "codegen/algebra.h"
+#include "codegen/elements.h"
+
+/** One body at one instant. */
+typedef struct lwi_body_values {
+    // screws: the steps from the parent's frame, kernel/plan.h
+    lwi_turn phi, alpha, theta;
+    val d;
+    // balls and bases
+    val R[9], r[3];
+    val u[6];       ///< relative velocity: screws v (signed) in u[0]; [v; w] of balls and bases
+    val w[3];       ///< angular velocity, own axes
+    val beta[3];    ///< screws: in the axes before the last screw; else in the parent's
+    val l[3], k[3]; ///< own axes
+    val A[6];       ///< acceleration of the origin, angular acceleration
+} lwi_body_values;
+
+typedef struct lwi_motion {
+    lwi_graph *graph;
+    const lwi_elements *elements;
+    lwi_body_values *body; ///< [n]
+    int q, v;              ///< arrays of the graph
+} lwi_motion;
+
+/** Values of the bodies in a graph with inputs `q` and `v` (arrays; v may be -1).
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_motion_create(lwi_graph *graph, const lwi_elements *elements, int q, int v,
+                            lwi_arena *arena, lwi_motion *motion);
+/** Poses of all bodies in their parents. */
+void lwi_motion_pose(lwi_motion *motion);
+/** u, w, beta, l and k of all bodies; after the poses. */
+void lwi_motion_velocity(lwi_motion *motion);
+
+/** b = the motion a of the parent's frame, a point's acceleration and an angular acceleration, at
+ *  the origin and in the axes of body i; with `bias` the terms beta, l and k too. */
+void lwi_motion_carry(const lwi_motion *motion, int i, bool bias, const val a[6], val b[6]);
+/** A wrench F on body i about its origin becomes one on its parent, in place. */
+void lwi_motion_felt(const lwi_motion *motion, int i, val F[6]);
+/** Bias wrench of a body by itself: [w x (w x h); w x J w]. */
+void lwi_motion_wrench(const lwi_motion *motion, int i, val p[6]);
+/** b = w x (w x a), by products of the components of w, which are shared. */
+void lwi_spin(lwi_graph *g, val b[3], const val w[3], const val a[3]);
+
+/** Freedoms of the element's joint: 1, 3, 6. */
+int lwi_element_speeds(const lwi_element *element);
+/** Column of the motion subspace, own axes, for the speeds as the model states them. */
+void lwi_motion_subspace(lwi_graph *g, const lwi_element *element, int column, val S[6]);
+/** The caller's tau [iv] and what the model's own springs and dampers add; tau -1: those only. */
+val lwi_motion_effort(const lwi_motion *motion, int tau, int iv);
+
+#endif

@@ -1,0 +1,247 @@
+// print.c -- the statements of a generated function.
+//
+// Every live value used more than once gets a name, in the order of making; a value used once
+// stands inside its only user while that stays short.  All inputs are read into locals first, so
+// that the caller's arrays may be the same; outputs are written as soon as they are known, so that
+// compilers need not keep them.
+#include "codegen/graph.h"
+
+#include <string.h>
+
+enum { WIDTH = 100, SHORT = 8 }; // columns; operands of one expression
+
+typedef struct printer {
+    const lwi_graph *graph;
+    FILE *file;
+    int *size;  // operands of a value's expression; 1 when it has a name
+    int *first; // first output of a value, -1: none
+    int *next;  // next output of the same value
+    int column;
+} printer;
+
+// ------------------------------------------------------------------------------------------- words
+
+// One word of an expression; lines break before it.
+static void put(printer *p, const char *word, bool space)
+{
+    const int length = (int)strlen(word);
+    if (space && p->column + length + 2 > WIDTH) {
+        fputs("\n       ", p->file);
+        p->column = 7;
+    }
+    if (space) fputc(' ', p->file);
+    fputs(word, p->file);
+    p->column += length + space;
+}
+
+static void put_value(printer *p, int32_t i, const char *before, bool inside, bool space);
+
+static const char *sign_of(lwi_op op)
+{
+    return op == LWI_OP_ADD ? "+" : op == LWI_OP_SUB ? "-" : op == LWI_OP_MUL ? "*" : "/";
+}
+
+// What a named value or an input is called.
+static void name_of(const lwi_graph *g, int32_t i, char *room, size_t size)
+{
+    const lwi_vertex *v = &g->vertex[i];
+    if (v->op == LWI_OP_INPUT)
+        snprintf(room, size, "%s%d", g->array[v->a], (int)v->b);
+    else
+        snprintf(room, size, "t%d", (int)i);
+}
+
+// Binds weaker than a factor.
+static bool is_sum(const lwi_vertex *v)
+{
+    return v->op == LWI_OP_ADD || v->op == LWI_OP_SUB || v->op == LWI_OP_NEG;
+}
+
+static void put_operation(printer *p, int32_t i, const char *before, bool bracket, bool space)
+{
+    const lwi_vertex *v = &p->graph->vertex[i];
+    char head[48];
+    snprintf(head, sizeof head, "%s%s", before, bracket ? "(" : "");
+    const bool factors = v->op == LWI_OP_MUL || v->op == LWI_OP_DIV;
+    // sums associate to the left: a second operand that is a sum stands in brackets
+    put_value(p, v->a, head, factors, space);
+    put(p, sign_of(v->op), true);
+    put_value(p, v->b, "", true, true);
+    if (bracket) put(p, ")", false);
+}
+
+// The expression of value i.  `inside`: it stands where a sum needs brackets.
+static void put_expression(printer *p, int32_t i, const char *before, bool inside, bool space)
+{
+    const lwi_vertex *v = &p->graph->vertex[i];
+    char word[64];
+    switch (v->op) {
+    case LWI_OP_NEG:
+        snprintf(word, sizeof word, "%s%s-", before, inside ? "(" : "");
+        put_value(p, v->a, word, true, space);
+        if (inside) put(p, ")", false);
+        return;
+    case LWI_OP_SIN:
+    case LWI_OP_COS:
+        snprintf(word, sizeof word, "%s%s(", before, v->op == LWI_OP_SIN ? "sin" : "cos");
+        put_value(p, v->a, word, false, space);
+        put(p, ")", false);
+        return;
+    case LWI_OP_DIV:
+        put_operation(p, i, before, inside, space);
+        return;
+    default:
+        put_operation(p, i, before, inside && is_sum(v), space);
+    }
+}
+
+// A literal, a name, or a whole expression where the value has none.
+static void put_value(printer *p, int32_t i, const char *before, bool inside, bool space)
+{
+    const lwi_vertex *v = &p->graph->vertex[i];
+    char name[32], word[64];
+    if (v->op == LWI_OP_LITERAL) {
+        char text[40];
+        snprintf(text, sizeof text, "%.17g", v->literal);
+        const bool plain = strspn(text, "-0123456789") == strlen(text); // an integer's text
+        const bool bracket = v->literal < 0 && inside;
+        snprintf(word, sizeof word, "%s%s%s%s%s", before, bracket ? "(" : "", text,
+                 plain ? ".0" : "", bracket ? ")" : "");
+        put(p, word, space);
+    } else if (v->op == LWI_OP_INPUT || p->size[i] == 1) {
+        name_of(p->graph, i, name, sizeof name);
+        snprintf(word, sizeof word, "%s%s", before, name);
+        put(p, word, space);
+    } else {
+        put_expression(p, i, before, inside, space);
+    }
+}
+
+// -------------------------------------------------------------------------------------- statements
+
+static void statement(printer *p, const char *left, int32_t i)
+{
+    p->column = fprintf(p->file, "    %s =", left);
+    put_expression(p, i, "", false, true);
+    fputs(";\n", p->file);
+}
+
+static bool has_expression(const lwi_vertex *v)
+{
+    return v->op != LWI_OP_LITERAL && v->op != LWI_OP_INPUT;
+}
+
+// Which values get a name: size 1.
+static void choose_names(printer *p)
+{
+    const lwi_graph *g = p->graph;
+    for (int i = 0; i < g->nvertex; i++) {
+        const lwi_vertex *v = &g->vertex[i];
+        p->size[i] = 1;
+        if (v->uses == 0 || !has_expression(v)) continue;
+        const bool two = v->op >= LWI_OP_ADD && v->op <= LWI_OP_DIV;
+        const int size = p->size[v->a] + (two ? p->size[v->b] : 1);
+        const bool named = v->uses > 1 || v->op == LWI_OP_SIN || v->op == LWI_OP_COS ||
+                           v->op == LWI_OP_DIV || size > SHORT;
+        if (!named) p->size[i] = size;
+    }
+}
+
+// Parameters that nothing depends on.
+static void print_unused(const printer *p)
+{
+    const lwi_graph *g = p->graph;
+    bool used[LWI_GRAPH_ARRAYS] = {false};
+    for (int i = 0; i < g->nvertex; i++)
+        if (g->vertex[i].op == LWI_OP_INPUT && g->vertex[i].uses > 0) used[g->vertex[i].a] = true;
+    for (int i = 0; i < g->noutput; i++) used[g->output[i].array] = true;
+    for (int a = 0; a < g->narray; a++)
+        if (!used[a]) fprintf(p->file, "    (void)%s;\n", g->array[a]);
+}
+
+static void print_inputs(printer *p)
+{
+    const lwi_graph *g = p->graph;
+    char name[32], line[80];
+    for (int a = 0; a < g->narray; a++) {
+        p->column = 0;
+        for (int i = 0; i < g->nvertex; i++) {
+            const lwi_vertex *v = &g->vertex[i];
+            if (v->op != LWI_OP_INPUT || v->a != a || v->uses == 0) continue;
+            name_of(g, i, name, sizeof name);
+            snprintf(line, sizeof line, "%s = %s[%d]", name, g->array[a], (int)v->b);
+            if (p->column > 0) {
+                fputc(',', p->file);
+                put(p, line, true);
+            } else {
+                p->column = fprintf(p->file, "    const double %s", line);
+            }
+        }
+        if (p->column > 0) fputs(";\n", p->file);
+    }
+}
+
+// `array[entry] = value;` for all outputs of value i
+static void print_outputs(printer *p, int32_t i)
+{
+    const lwi_graph *g = p->graph;
+    for (int k = p->first[i]; k >= 0; k = p->next[k]) {
+        const lwi_output *o = &g->output[k];
+        p->column = fprintf(p->file, "    %s[%d] =", g->array[o->array], (int)o->entry);
+        put_value(p, i, "", false, true);
+        fputs(";\n", p->file);
+    }
+}
+
+static void print_values(printer *p)
+{
+    const lwi_graph *g = p->graph;
+    char left[60], name[32];
+    int note = 0;
+    for (int i = 0; i < g->nvertex; i++) {
+        const lwi_vertex *v = &g->vertex[i];
+        const bool named = has_expression(v) && p->size[i] == 1;
+        if (v->uses == 0 || (!named && p->first[i] < 0)) continue;
+        const int before = note;
+        while (note < g->nnote && g->note[note].before <= i) note++;
+        if (note > before) fprintf(p->file, "\n    // %s\n", g->note[note - 1].text);
+        if (named) {
+            name_of(g, i, name, sizeof name);
+            snprintf(left, sizeof left, "const double %s", name);
+            statement(p, left, i);
+        }
+        print_outputs(p, i);
+    }
+}
+
+// The outputs of each value, as lists.
+static void list_outputs(printer *p)
+{
+    const lwi_graph *g = p->graph;
+    for (int i = 0; i < g->nvertex; i++) p->first[i] = -1;
+    for (int k = g->noutput - 1; k >= 0; k--) {
+        int *first = &p->first[g->output[k].value.index];
+        p->next[k] = *first;
+        *first = k;
+    }
+}
+
+void lwi_graph_print(lwi_graph *g, FILE *file)
+{
+    printer p = {.graph = g, .file = file};
+    if (g->failed) return;
+    const size_t n = (size_t)g->nvertex;
+    p.size = lwi_allocate(g->allocator, (2 * n + (size_t)g->noutput) * sizeof *p.size);
+    if (!p.size) {
+        g->failed = true;
+        return;
+    }
+    p.first = p.size + n;
+    p.next = p.first + n;
+    choose_names(&p);
+    list_outputs(&p);
+    print_unused(&p);
+    print_inputs(&p);
+    print_values(&p);
+    lwi_release(g->allocator, p.size);
+}

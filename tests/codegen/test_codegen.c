@@ -1,0 +1,505 @@
+// test_codegen.c -- generated code computes what the library does.
+//
+// Every model is written, all sources are compiled into one shared object by the compiler at hand
+// (-Wall -Wextra -Wpedantic -Werror), and the functions are called beside those of the library.
+// Where there is no compiler the tests that need one are skipped, and say so.
+#include "support/random_model.h"
+
+#include <linkwork/linkwork.h>
+
+#include <dlfcn.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { NTREES = 16, NSTATES = 4, MOST = 64 };
+
+#define OK(call) assert_int_equal(LW_OK, (call))
+
+typedef void unary(const double *, double *);
+typedef void binary(const double *, const double *, double *);
+typedef void ternary(const double *, const double *, const double *, double *);
+
+static char folder[] = "codegen-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[200];
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    return system(command);
+}
+
+// --------------------------------------------------------------------------------------- compiling
+
+static bool has_compiler(void)
+{
+    return system(LW_C_COMPILER " --version >/dev/null 2>&1") == 0;
+}
+
+static void skip_without_compiler(void)
+{
+    if (has_compiler()) return;
+    print_message("SKIPPED: no C compiler '%s' here, so generated code is not compiled\n",
+                  LW_C_COMPILER);
+    skip();
+}
+
+// Compiles all sources that were generated into `folder`/`group`.
+static void *compile(const char *group)
+{
+    char command[600], path[200];
+    snprintf(command, sizeof command,
+             "cd '%s/%s' && " LW_C_COMPILER
+             " -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Werror -O0"
+             " -ffp-contract=off -fPIC -shared -o all.so */[!e]*.c -lm",
+             folder, group);
+    assert_int_equal(0, system(command));
+    snprintf(path, sizeof path, "./%s/%s/all.so", folder, group);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) fail_msg("%s", dlerror());
+    return library;
+}
+
+// ISO C has no cast from objects to functions.
+static void find(void *library, const char *name, const char *function, void *pointer)
+{
+    char symbol[128];
+    snprintf(symbol, sizeof symbol, "%s_%s", name, function);
+    void *found = dlsym(library, symbol);
+    if (!found) fail_msg("%s is missing", symbol);
+    memcpy(pointer, &found, sizeof found);
+}
+
+static void write_model(const lw_model *model, const char *group, const char *name)
+{
+    char path[200];
+    lw_error error = {0};
+    snprintf(path, sizeof path, "mkdir -p '%s/%s'", folder, group);
+    assert_int_equal(0, system(path));
+    snprintf(path, sizeof path, "%s/%s/%s", folder, group, name);
+    const lw_codegen_desc desc = {.name = name};
+    if (lw_codegen_write(model, &desc, path, NULL, &error) != LW_OK)
+        fail_msg("%s: %s", name, error.text);
+}
+
+// --------------------------------------------------------------------------------------- comparing
+
+typedef struct bench {
+    const char *name;
+    const lw_model *model;
+    lw_dynamics *dynamics;
+    void *library;
+    int nq, nv;
+    double q[MOST], v[MOST], tau[MOST], expected[MOST * MOST], got[MOST * MOST];
+} bench;
+
+static double largest(const double *x, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+// The two recursions round differently: errors are units in the last place of the largest result,
+// times the condition of the joint inertias.
+static void compare(const bench *b, const char *what, int n, double tolerance)
+{
+    const double scale = 1 + largest(b->expected, n);
+    for (int i = 0; i < n; i++)
+        if (!(fabs(b->got[i] - b->expected[i]) <= tolerance * scale))
+            fail_msg("%s: %s %d: %.17g, expected %.17g (%.3g off, largest %.3g)", b->name, what, i,
+                     b->got[i], b->expected[i], b->got[i] - b->expected[i], scale - 1);
+}
+
+static void random_state(bench *b, uint64_t *seed, double turns)
+{
+    lw_model_tree_start(b->model, b->q, b->v);
+    for (int i = 0; i < b->nv; i++) b->v[i] = lwt_random(seed, -1, 1);
+    for (int i = 0; i < b->nv; i++) b->tau[i] = lwt_random(seed, -3, 3);
+    for (int i = 0; i < b->nq; i++) b->q[i] += turns * lwt_random(seed, -1, 1);
+}
+
+static void check_accelerations(bench *b, double tolerance)
+{
+    ternary *forward, *inverse;
+    binary *rates;
+    double a[MOST];
+    find(b->library, b->name, "forward_dynamics", &forward);
+    find(b->library, b->name, "inverse_dynamics", &inverse);
+    find(b->library, b->name, "coordinate_rates", &rates);
+    OK(lw_forward_dynamics(b->dynamics, 0, b->q, b->v, b->tau, NULL, b->expected));
+    forward(b->q, b->v, b->tau, b->got);
+    compare(b, "acceleration", b->nv, tolerance);
+    memcpy(a, b->expected, sizeof a);
+    OK(lw_inverse_dynamics(b->dynamics, 0, b->q, b->v, a, NULL, b->expected));
+    inverse(b->q, b->v, a, b->got);
+    compare(b, "effort", b->nv, tolerance * (1 + largest(a, b->nv)));
+}
+
+static void check_momenta(bench *b, double tolerance)
+{
+    double p[MOST], v[MOST], qdot[MOST], pdot[MOST];
+    binary *momenta, *rates;
+    void (*momenta_rates)(const double *, const double *, const double *, double *, double *);
+    find(b->library, b->name, "momenta", &momenta);
+    find(b->library, b->name, "momenta_rates", &momenta_rates);
+    find(b->library, b->name, "coordinate_rates", &rates);
+    OK(lw_momenta(b->dynamics, 0, b->q, b->v, b->expected));
+    momenta(b->q, b->v, b->got);
+    compare(b, "momentum", b->nv, tolerance);
+    memcpy(p, b->expected, sizeof p);
+    OK(lw_momenta_rates(b->dynamics, 0, b->q, p, b->tau, NULL, v, qdot, pdot));
+    momenta_rates(b->q, p, b->tau, b->got, b->got + MOST);
+    memcpy(b->expected, v, sizeof v);
+    compare(b, "speed", b->nv, tolerance);
+    memcpy(b->expected, pdot, sizeof pdot);
+    memcpy(b->got, b->got + MOST, sizeof pdot);
+    compare(b, "rate of momentum", b->nv, tolerance);
+    memcpy(b->expected, qdot, sizeof qdot);
+    rates(b->q, v, b->got);
+    compare(b, "rate of coordinate", b->nq, tolerance);
+}
+
+static void check_mass_matrix(bench *b, double tolerance)
+{
+    unary *mass_matrix;
+    find(b->library, b->name, "mass_matrix", &mass_matrix);
+    OK(lw_mass_matrix(b->dynamics, 0, b->q, b->expected));
+    mass_matrix(b->q, b->got);
+    compare(b, "mass matrix", b->nv * b->nv, tolerance);
+}
+
+static void check_model(const lw_model *model, void *library, const char *name, double tolerance)
+{
+    bench b = {.name = name, .model = model, .library = library};
+    uint64_t seed = 5;
+    lw_error error = {0};
+    b.nq = lw_model_tree_nq(model), b.nv = lw_model_tree_nv(model);
+    assert_true(b.nq < MOST);
+    OK(lw_dynamics_create(model, NULL, &b.dynamics, &error));
+    for (int i = 0; i < NSTATES; i++) {
+        random_state(&b, &seed, i == 0 ? 0 : 0.4);
+        check_accelerations(&b, tolerance);
+        check_momenta(&b, tolerance);
+        check_mass_matrix(&b, tolerance);
+    }
+    lw_dynamics_destroy(b.dynamics);
+}
+
+// -------------------------------------------------------------------------------------- kinematics
+
+// Poses are those that a simulation observes at the model's start.
+static void check_poses(const lw_model *model, void *library, const char *name)
+{
+    static double R[200][9], r[200][3];
+    double q[MOST], v[MOST];
+    void (*kinematics)(const double *, double(*)[9], double(*)[3]);
+    find(library, name, "kinematics", &kinematics);
+    lw_model_tree_start(model, q, v);
+    kinematics(q, R, r);
+    lw_sim *sim;
+    lw_error error = {0};
+    const lw_observation *o;
+    OK(lw_sim_create(model, NULL, &sim, &error));
+    OK(lw_sim_observe(sim, LW_OBSERVE_POSE, &o));
+    assert_true(lw_model_body_count(model) < 200);
+    for (int b = 0; b < lw_model_body_count(model); b++) {
+        const double w = o->quaternion[b][0], x = o->quaternion[b][1];
+        const double y = o->quaternion[b][2], z = o->quaternion[b][3];
+        const double expected[9] = {
+            1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+            2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+            2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
+        const double *centre = o->position[b];
+        for (int i = 0; i < 9; i++) assert_true(fabs(R[b][i] - expected[i]) < 1e-12);
+        for (int i = 0; i < 3; i++)
+            assert_true(fabs(r[b][i] - centre[i]) < 1e-12 * (1 + fabs(centre[i])));
+    }
+    lw_sim_destroy(sim);
+}
+
+// ------------------------------------------------------------------------------------------ models
+
+static lw_model *read_robot(const char *file, lw_base base)
+{
+    char path[500];
+    lw_model *model;
+    lw_error error = {0};
+    const lw_read_desc desc = {.base = base};
+    snprintf(path, sizeof path, LW_SOURCE_DIR "/examples/models/%s", file);
+    if (lw_model_read(path, &desc, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
+    return model;
+}
+
+static void robots_agree(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    static const struct {
+        const char *file, *name;
+        lw_base base;
+    } robots[] = {{"ur5.urdf", "ur5", LW_BASE_FIXED},
+                  {"anymal_c.urdf", "anymal", LW_BASE_FIXED},
+                  {"anymal_c.urdf", "floating", LW_BASE_FLOATING}};
+    lw_model *model[3];
+    for (int i = 0; i < 3; i++) {
+        model[i] = read_robot(robots[i].file, robots[i].base);
+        write_model(model[i], "robots", robots[i].name);
+    }
+    void *library = compile("robots");
+    for (int i = 0; i < 3; i++) {
+        check_model(model[i], library, robots[i].name, 1e-12);
+        check_poses(model[i], library, robots[i].name);
+        lw_model_destroy(model[i]);
+    }
+    dlclose(library);
+}
+
+// Trees of everything that can be generated; those that cannot are refused with a text.
+static void random_trees_agree(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    enum { FLAGS = LWT_MULTI | LWT_QUASI | LWT_FIXED | LWT_REVERSED | LWT_FLOATING };
+    lw_model *model[NTREES];
+    char name[NTREES][20], path[200];
+    int n = 0, refused = 0;
+    snprintf(path, sizeof path, "mkdir -p '%s/trees'", folder);
+    assert_int_equal(0, system(path));
+    for (uint64_t seed = 1; n < NTREES; seed++) {
+        lw_error error = {0};
+        OK(lwt_random_tree(seed, 1 + (int)(seed % 7), FLAGS, &model[n]));
+        snprintf(name[n], sizeof name[n], "tree%d", (int)seed);
+        snprintf(path, sizeof path, "%s/trees/%s", folder, name[n]);
+        const lw_codegen_desc desc = {.name = name[n]};
+        const lw_status status = lw_codegen_write(model[n], &desc, path, NULL, &error);
+        if (status == LW_OK && lw_model_tree_nq(model[n]) < MOST) {
+            n++;
+            continue;
+        }
+        assert_int_equal(LW_ERR_UNSUPPORTED, status);
+        assert_non_null(strstr(error.text, "no code can be generated: "));
+        lw_model_destroy(model[n]);
+        refused++;
+    }
+    assert_true(refused > 0);
+    void *library = compile("trees");
+    for (int i = 0; i < n; i++) {
+        check_model(model[i], library, name[i], 1e-12);
+        check_poses(model[i], library, name[i]);
+        lw_model_destroy(model[i]);
+    }
+    dlclose(library);
+}
+
+typedef struct builder {
+    lw_builder *b;
+    lw_body last;
+} builder;
+
+static void add(builder *x, const char *name, lw_joint_desc joint)
+{
+    lw_joint added;
+    const lw_body_desc body = {.name = name,
+                               .mass = 1.5,
+                               .inertia = {0.2, 0.3, 0.25, 0.01, -0.02, 0.03},
+                               .com = {0.3, 0.1, -0.2}};
+    lw_body made;
+    OK(lw_builder_add_body(x->b, &body, &made, NULL));
+    joint.name = name;
+    joint.body1 = x->last;
+    joint.body2 = made;
+    joint.placement = LW_PLACED_FRAMES;
+    if (joint.type != LW_JOINT_FIXED) {
+        joint.frame1 = (lw_pose){{0.5, 0.2, 0.1}, {0.8, 0.6, 0, 0}};
+        joint.has_q = joint.coordinate[0].motion.index == 0; // the joint places the body
+        joint.q[0] = joint.type == LW_JOINT_SPHERICAL ? 1 : 0.2;
+    }
+    OK(lw_builder_add_joint(x->b, &joint, &added, NULL));
+    x->last = made;
+}
+
+static lw_model *finish(builder *x)
+{
+    lw_model *model;
+    lw_error error = {0};
+    if (lw_model_create(x->b, &model, &error) != LW_OK) fail_msg("%s", error.text);
+    lw_builder_destroy(x->b);
+    return model;
+}
+
+static lw_model *sprung(void)
+{
+    builder x = {0};
+    lw_signal push;
+    OK(lw_builder_create(NULL, &x.b));
+    const lw_function_desc constant = {.type = LW_FUNCTION_CONSTANT, .value = 2.5};
+    OK(lw_builder_add_function(x.b, &constant, &push, NULL));
+    add(&x, "slider",
+        (lw_joint_desc){.type = LW_JOINT_PRISMATIC,
+                        .coordinate[0] = {.stiffness = 30, .damping = 2, .at = 0.1}});
+    add(&x, "hinge",
+        (lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                        .coordinate[0] = {.damping = 0.7, .force = push}});
+    add(&x, "ball", (lw_joint_desc){.type = LW_JOINT_SPHERICAL, .damping = 0.3});
+    add(&x, "cardan",
+        (lw_joint_desc){.type = LW_JOINT_UNIVERSAL, .coordinate[1] = {.stiffness = 5, .at = -0.4}});
+    return finish(&x);
+}
+
+static void springs_and_dampers_of_joints_are_folded_in(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    lw_model *model = sprung();
+    write_model(model, "sprung", "sprung");
+    void *library = compile("sprung");
+    check_model(model, library, "sprung", 1e-12);
+    lw_model_destroy(model);
+    dlclose(library);
+}
+
+// The example that comes with the files is built by their Makefile and runs.
+static void the_example_runs(void **state)
+{
+    (void)state;
+    skip_without_compiler();
+    char command[400];
+    lw_model *model = sprung();
+    write_model(model, "example", "sprung");
+    snprintf(command, sizeof command,
+             "cd '%s/example/sprung' && " LW_C_COMPILER " -std=c17 -Wall -Wextra -Wpedantic -Werror"
+             " -o example example.c sprung.c -lm && ./example | grep -q ball.v2",
+             folder);
+    assert_int_equal(0, system(command));
+    lw_model_destroy(model);
+}
+
+// ----------------------------------------------------------------------------------------- refusal
+
+static void refuses(lw_model *model, const char *name, lw_status expected, const char *text)
+{
+    char path[200];
+    lw_error error = {0};
+    snprintf(path, sizeof path, "%s/refused", folder);
+    const lw_codegen_desc desc = {.name = name};
+    assert_int_equal(expected, lw_codegen_write(model, &desc, path, NULL, &error));
+    if (!strstr(error.text, text)) fail_msg("'%s' is not in '%s'", text, error.text);
+    assert_int_not_equal(0, access(path, F_OK)); // nothing was written
+    lw_model_destroy(model);
+}
+
+static void refuses_joint(lw_joint_desc joint, const char *text)
+{
+    builder x = {0};
+    OK(lw_builder_create(NULL, &x.b));
+    add(&x, "elbow", joint);
+    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, text);
+}
+
+static void what_cannot_be_generated_is_named(void **state)
+{
+    (void)state;
+    builder x = {0};
+    lw_signal input, sine;
+    const lw_function_desc f = {.name = "wave", .type = LW_FUNCTION_SINE, .amplitude = 1};
+    OK(lw_builder_create(NULL, &x.b));
+    OK(lw_builder_add_input(x.b, "motor", &input, NULL));
+    add(&x, "elbow", (lw_joint_desc){.coordinate[0].effort = input, .type = LW_JOINT_REVOLUTE});
+    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "the effort on joint 'elbow'");
+
+    OK(lw_builder_create(NULL, &x.b));
+    x.last = (lw_body){0};
+    OK(lw_builder_add_function(x.b, &f, &sine, NULL));
+    add(&x, "elbow", (lw_joint_desc){.coordinate[0].motion = sine, .type = LW_JOINT_REVOLUTE});
+    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "joint 'elbow' has a prescribed motion");
+
+    OK(lw_builder_create(NULL, &x.b));
+    x.last = (lw_body){0};
+    add(&x, "elbow", (lw_joint_desc){.type = LW_JOINT_REVOLUTE});
+    const lw_spring_desc spring = {.name = "tendon", .body1 = {0}, .body2 = x.last, .stiffness = 1};
+    OK(lw_builder_add_spring(x.b, &spring, NULL));
+    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "spring 'tendon'");
+
+    OK(lw_builder_create(NULL, &x.b));
+    x.last = (lw_body){0};
+    for (int i = 0; i <= LW_CODEGEN_MOST_SPEEDS; i++)
+        add(&x, NULL, (lw_joint_desc){.type = LW_JOINT_REVOLUTE});
+    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "65 freedoms, more than the 64");
+
+    refuses_joint((lw_joint_desc){.type = LW_JOINT_FIXED}, "nothing moves");
+    refuses(read_robot("four_bar.yaml", LW_BASE_AUTO), "m", LW_ERR_UNSUPPORTED, "closes a loop");
+    refuses(sprung(), "two words", LW_ERR_ARGUMENT, "name 'two words'");
+    refuses(sprung(), "7up", LW_ERR_ARGUMENT, "name '7up'");
+}
+
+// ------------------------------------------------------------------------------------------ memory
+
+typedef struct failing {
+    int left;
+    int blocks;
+} failing;
+
+static void *failing_allocate(void *user, size_t bytes)
+{
+    failing *f = user;
+    if (f->left-- <= 0) return NULL;
+    f->blocks++;
+    return malloc(bytes);
+}
+
+static void failing_release(void *user, void *block)
+{
+    failing *f = user;
+    if (block) f->blocks--;
+    free(block);
+}
+
+static void every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    char path[200];
+    snprintf(path, sizeof path, "%s/memory", folder);
+    lw_model *model = sprung();
+    lw_status status = LW_ERR_MEMORY;
+    int n = 0;
+    for (; status != LW_OK; n++) {
+        failing f = {.left = n};
+        const lw_allocator allocator = {failing_allocate, failing_release, &f};
+        const lw_codegen_desc desc = {.name = "m", .allocator = &allocator};
+        lw_error error = {0};
+        status = lw_codegen_write(model, &desc, path, NULL, &error);
+        if (status != LW_OK) assert_int_equal(LW_ERR_MEMORY, status);
+        assert_int_equal(0, f.blocks);
+    }
+    assert_true(n > 10);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(robots_agree),
+        cmocka_unit_test(random_trees_agree),
+        cmocka_unit_test(springs_and_dampers_of_joints_are_folded_in),
+        cmocka_unit_test(the_example_runs),
+        cmocka_unit_test(what_cannot_be_generated_is_named),
+        cmocka_unit_test(every_failed_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
