@@ -1,7 +1,7 @@
 # Dependencies.cmake -- what Linkwork is built on, found without help from other packages' scripts.
 #
-# Required: SUNDIALS (integrators), libyaml (native files), expat (URDF).  Every one that is missing
-# is named in one message, with the command that gets it.
+# Required: SUNDIALS (integrators), libyaml (native files), expat (URDF), HDF5 (results).  Every one
+# that is missing is named in one message, with the command that gets it.
 
 set(LW_MISSING "")
 
@@ -39,14 +39,18 @@ set(LW_SUNDIALS_LIBRARIES
 lw_find(sundials arkode/arkode_erkstep.h ${LW_SUNDIALS_LIBRARIES})
 lw_find(yaml yaml.h yaml)
 lw_find(expat expat.h expat)
+# Debian keeps the serial build apart from the parallel ones.
+find_path(LW_hdf5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
+find_library(LW_hdf5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial)
+lw_find(hdf5 hdf5.h hdf5)
 
 if(LW_MISSING)
     message(FATAL_ERROR
         "Linkwork needs libraries that are not on this machine:${LW_MISSING}\n"
         "  Debian, Ubuntu:  tools/install-deps   (or: apt-get install libsundials-dev libyaml-dev "
-        "libexpat1-dev)\n"
-        "  elsewhere: SUNDIALS 6 or newer, libyaml, expat with their headers; paths by "
-        "-DCMAKE_PREFIX_PATH=...")
+        "libexpat1-dev libhdf5-dev)\n"
+        "  elsewhere: SUNDIALS 6 or newer, libyaml, expat, HDF5 1.10.2 or newer with their headers; "
+        "paths by -DCMAKE_PREFIX_PATH=...")
 endif()
 
 # From version 7 on SUNDIALS keeps its context in a library of its own.
@@ -56,7 +60,9 @@ if(LW_sundials_core_LIBRARY)
     target_link_libraries(linkwork_sundials INTERFACE ${LW_sundials_core_LIBRARY})
     list(APPEND LW_SUNDIALS_LIBRARIES sundials_core)
 endif()
-set(LW_LIBRARIES ${LW_SUNDIALS_LIBRARIES} yaml expat)
+get_filename_component(LW_HDF5_NAME ${LW_hdf5_LIBRARY} NAME_WE) # who links the archive needs it
+string(REGEX REPLACE "^lib" "" LW_HDF5_NAME ${LW_HDF5_NAME})
+set(LW_LIBRARIES ${LW_SUNDIALS_LIBRARIES} yaml expat ${LW_HDF5_NAME} pthread)
 list(TRANSFORM LW_LIBRARIES PREPEND -l OUTPUT_VARIABLE LW_PRIVATE_LIBS)
 list(JOIN LW_PRIVATE_LIBS " " LW_PRIVATE_LIBS)
 file(STRINGS ${LW_sundials_INCLUDE}/sundials/sundials_config.h LW_SUNDIALS_VERSION
@@ -64,4 +70,32 @@ file(STRINGS ${LW_sundials_INCLUDE}/sundials/sundials_config.h LW_SUNDIALS_VERSI
 string(REGEX REPLACE ".*\"(.*)\".*" "\\1" LW_SUNDIALS_VERSION "${LW_SUNDIALS_VERSION}")
 if(LW_SUNDIALS_VERSION VERSION_LESS 6)
     message(FATAL_ERROR "SUNDIALS ${LW_SUNDIALS_VERSION} is too old: 6.0 or newer is needed")
+endif()
+
+# From 1.10.2 on a file can be asked for in the format of 1.10, which readers follow while it grows.
+file(STRINGS ${LW_hdf5_INCLUDE}/H5public.h LW_HDF5_VERSION REGEX "define H5_VERS_(MAJOR|MINOR|RELEASE)")
+string(REGEX REPLACE "[^0-9;]*H5_VERS_[A-Z]*[^0-9;]*([0-9]+)[^;]*" "\\1" LW_HDF5_VERSION "${LW_HDF5_VERSION}")
+string(REPLACE ";" "." LW_HDF5_VERSION "${LW_HDF5_VERSION}")
+if(LW_HDF5_VERSION VERSION_LESS 1.10.2)
+    message(FATAL_ERROR "HDF5 ${LW_HDF5_VERSION} is too old: 1.10.2 or newer is needed")
+endif()
+
+# Optional: cairo (LGPL-2.1 or MPL-1.1, linked, not copied) draws PNG pictures; SVG needs nothing.
+option(LW_WITH_CAIRO "write PNG pictures by cairo, where it is found" ON)
+find_path(LW_cairo_INCLUDE cairo.h PATH_SUFFIXES cairo)
+find_library(LW_cairo_LIBRARY cairo)
+mark_as_advanced(LW_cairo_INCLUDE LW_cairo_LIBRARY)
+set(LW_CAIRO OFF)
+if(LW_WITH_CAIRO AND LW_cairo_INCLUDE AND LW_cairo_LIBRARY)
+    set(LW_CAIRO ON)
+    add_library(linkwork_cairo INTERFACE)
+    target_include_directories(linkwork_cairo SYSTEM INTERFACE ${LW_cairo_INCLUDE})
+    target_link_libraries(linkwork_cairo INTERFACE ${LW_cairo_LIBRARY})
+    file(STRINGS ${LW_cairo_INCLUDE}/cairo-version.h LW_CAIRO_VERSION
+         REGEX "define CAIRO_VERSION_(MAJOR|MINOR|MICRO)")
+    string(REGEX REPLACE "[^;]*CAIRO_VERSION_[A-Z]*[^0-9;]*([0-9]+)[^;]*" "\\1"
+           LW_CAIRO_VERSION "${LW_CAIRO_VERSION}")
+    string(REPLACE ";" "." LW_CAIRO_VERSION "${LW_CAIRO_VERSION}")
+    list(APPEND LW_LIBRARIES cairo)
+    string(APPEND LW_PRIVATE_LIBS " -lcairo")
 endif()

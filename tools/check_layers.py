@@ -13,11 +13,12 @@ import os
 import re
 import sys
 
-LAYERS = ["base", "spatial", "model", "assembly", "formulation", "integrate", "observe",
-          "simulate", "io", "cli"]
+LAYERS = ["base", "spatial", "model", "kernel", "assembly", "formulation", "integrate", "observe",
+          "simulate", "batch", "codegen", "io", "plot", "cli"]
 OUTSIDE = {"arkode": "integrate", "cvode": "integrate", "nvector": "integrate",
            "sundials": "integrate", "sunmatrix": "integrate", "sunlinsol": "integrate",
-           "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io"}
+           "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io", "cairo.h": "plot",
+           "hdf5.h": "io"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 

@@ -34,6 +34,13 @@ LW_API void lw_model_tree_start(const lw_model *model, double *q, double *v);
 LW_API lw_status lw_forward_dynamics(lw_dynamics *dynamics, double t, const double *q,
                                      const double *v, const double *tau, const double *inputs,
                                      double *vdot);
+/** The same for `count` states one after the other, several at a time; each is what it is alone, bit
+ *  for bit.
+ *  @param q  [count][tree nq], v, tau (or NULL), vdot [count][tree nv]
+ *  @return the status of the first state that failed, whose vdot is left alone; the others are there */
+LW_API lw_status lw_forward_dynamics_many(lw_dynamics *dynamics, int count, double t,
+                                          const double *q, const double *v, const double *tau,
+                                          const double *inputs, double *vdot);
 /** Efforts that the joints must supply (beyond the model's own forces) for given accelerations;
  *  recursive Newton-Euler.      @cost O(n) */
 LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const double *q,

@@ -23,6 +23,20 @@ static const cli_option simulation_[] = {
 };
 enum { NSIMULATION = sizeof simulation_ / sizeof simulation_[0] };
 
+static const cli_option plot_[] = {
+#define X(key, value, help) {#key, value, help, 0},
+    LW_PLOT_OPTION_LIST(X)
+#undef X
+};
+enum { NPLOT = sizeof plot_ / sizeof plot_[0] };
+
+// Options that the library knows by key: those of a run, those of a picture, or none.
+static const cli_option *library_options(unsigned options, int *n)
+{
+    *n = options & CLI_SIMULATION ? NSIMULATION : options & CLI_PLOTTING ? NPLOT : 0;
+    return options & CLI_SIMULATION ? simulation_ : plot_;
+}
+
 // '-' and '_' are the same letter
 static bool same_key(const char *a, const char *b)
 {
@@ -52,20 +66,22 @@ void cli_print_options(FILE *file, unsigned options)
 {
     for (int i = 0; i < NOPTION; i++)
         if (options & (1u << i)) print_option(file, &options_[i]);
-    if (!(options & CLI_SIMULATION)) return;
-    fputs("\nThe run; each is also a key of the model file's `simulation:`\n", file);
-    for (int i = 0; i < NSIMULATION; i++) print_option(file, &simulation_[i]);
+    int n;
+    const cli_option *library = library_options(options, &n);
+    if (options & CLI_SIMULATION)
+        fputs("\nThe run; each is also a key of the model file's `simulation:`\n", file);
+    for (int i = 0; i < n; i++) print_option(file, &library[i]);
 }
 
 static cli_exit unknown(const char *key, const char *verb, unsigned options)
 {
-    const char *names[NOPTION + NSIMULATION];
+    const char *names[NOPTION + NSIMULATION + NPLOT];
     char room[80];
-    int n = 0;
+    int n = 0, nlibrary;
+    const cli_option *library = library_options(options, &nlibrary);
     for (int i = 0; i < NOPTION; i++)
         if (options & (1u << i)) names[n++] = options_[i].key;
-    if (options & CLI_SIMULATION)
-        for (int i = 0; i < NSIMULATION; i++) names[n++] = simulation_[i].key;
+    for (int i = 0; i < nlibrary; i++) names[n++] = library[i].key;
     return cli_complain(CLI_USE, "%s has no option --%s%s", verb, key,
                         cli_suggestion(room, sizeof room, key, names, n));
 }
@@ -91,6 +107,26 @@ static cli_exit set_seconds(cli_arguments *arguments, const char *value)
     return cli_complain(CLI_USE, "--seconds %s: expected a positive number", value);
 }
 
+static cli_exit set_samples(cli_arguments *arguments, const char *value)
+{
+    char *end;
+    const long samples = strtol(value, &end, 10);
+    if (end == value || *end || samples < 1 || samples > 200)
+        return cli_complain(CLI_USE, "--samples %s: expected a number from 1 to 200", value);
+    arguments->samples = (int)samples;
+    return CLI_DONE;
+}
+
+static cli_exit set_count(int *count, const char *key, const char *value)
+{
+    char *end;
+    const long number = strtol(value, &end, 10);
+    if (end == value || *end || number < 0 || number > 1000)
+        return cli_complain(CLI_USE, "--%s %s: expected a whole number", key, value);
+    *count = (int)number;
+    return CLI_DONE;
+}
+
 static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
 {
     switch (bit) {
@@ -98,21 +134,36 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         if (arguments->noutput == CLI_MOST) return cli_complain(CLI_USE, "too many files to write");
         arguments->output[arguments->noutput++] = value;
         return CLI_DONE;
+    case CLI_BIT_INITIAL: arguments->initial = value; return CLI_DONE;
+    case CLI_BIT_BATCH: arguments->batch = value; return CLI_DONE;
+    case CLI_BIT_VARY:
+        if (arguments->nvary == CLI_MOST) return cli_complain(CLI_USE, "too many things vary");
+        arguments->vary[arguments->nvary++] = value;
+        return CLI_DONE;
+    case CLI_BIT_WATCH: arguments->watch = value; return CLI_DONE;
+    case CLI_BIT_THREADS: return set_count(&arguments->threads, "threads", value);
+    case CLI_BIT_LANES: return set_count(&arguments->lanes, "lanes", value);
     case CLI_BIT_BASE: return set_base(arguments, value);
     case CLI_BIT_FORMULATIONS: arguments->formulations = value; return CLI_DONE;
+    case CLI_BIT_CASES: arguments->cases = value; return CLI_DONE;
     case CLI_BIT_SECONDS: return set_seconds(arguments, value);
+    case CLI_BIT_SAMPLES: return set_samples(arguments, value);
     case CLI_BIT_JSON: arguments->json = true; return CLI_DONE;
     default: arguments->quiet = true; return CLI_DONE;
     }
 }
 
 // Kept for later, because the model file's settings come first; wrong ones are refused at once.
-static cli_exit set_simulation(cli_arguments *arguments, const char *key, const char *value)
+static cli_exit set_library(cli_arguments *arguments, unsigned options, const char *key,
+                            const char *value)
 {
     lw_options scratch;
+    lw_plot_options plot_scratch = {0};
     lw_error error = {0};
     lw_options_default(&scratch);
-    const lw_status status = lw_options_set(&scratch, key, value, &error);
+    const lw_status status = options & CLI_SIMULATION
+                                 ? lw_options_set(&scratch, key, value, &error)
+                                 : lw_plot_set(&plot_scratch, key, value, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);
         return CLI_USE;
@@ -140,12 +191,14 @@ static cli_exit parse_option(int argc, char **argv, int *at, unsigned options,
     if (key && (value = strchr(key, '='))) *value++ = 0;
 
     const int own = key || !word[2] ? find(options_, NOPTION, key, word[1]) : -1;
-    const int sim = key && options & CLI_SIMULATION ? find(simulation_, NSIMULATION, key, 0) : -1;
+    int n;
+    const cli_option *library = library_options(options, &n);
+    const int other = key ? find(library, n, key, 0) : -1;
     const bool known = own >= 0 && options & (1u << own);
-    if (!known && sim < 0)
+    if (!known && other < 0)
         return unknown(key ? key : word + 1, arguments->verb, options);
 
-    const cli_option *option = known ? &options_[own] : &simulation_[sim];
+    const cli_option *option = known ? &options_[own] : &library[other];
     if (!option->value && value)
         return cli_complain(CLI_USE, "--%s takes no value, got '%s'", option->key, value);
     if (option->value && !value) {
@@ -154,23 +207,25 @@ static cli_exit parse_option(int argc, char **argv, int *at, unsigned options,
         value = argv[++*at];
     }
     if (known) return set_option(arguments, own, value);
-    return set_simulation(arguments, option->key, value);
+    return set_library(arguments, options, option->key, value);
 }
 
 cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand, unsigned options,
                    cli_arguments *arguments)
 {
+    const bool several = operand && strstr(operand, "...");
     *arguments = (cli_arguments){.verb = verb, .seconds = 0.25};
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] == '-' && argv[i][1]) {
             const cli_exit code = parse_option(argc, argv, &i, options, arguments);
             if (code) return code;
-        } else if (!operand || arguments->operand) {
+        } else if (!operand || arguments->noperand == (several ? CLI_MOST : 1)) {
             return cli_complain(CLI_USE, "%s: '%s' is one argument too many", verb, argv[i]);
         } else {
-            arguments->operand = argv[i];
+            arguments->operands[arguments->noperand++] = argv[i];
         }
     }
+    arguments->operand = arguments->operands[0];
     if (operand && !arguments->operand)
         return cli_complain(CLI_USE, "%s: %s is missing (linkwork %s --help)", verb, operand, verb);
     return CLI_DONE;

@@ -1,132 +1,58 @@
-// bench.c -- linkwork bench: what one evaluation costs on this machine.
+// bench.c -- linkwork bench: what evaluations cost on this machine.
 //
-// Cases are the chains of chain.h.  Every evaluation is timed in samples of at least a millisecond
-// of this thread's CPU time, from a warmed state; reported are minimum and median of the samples.
-#include "cli/chain.h"
+// Cases are those of scenes.c.
+#include "cli/bench.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static const int sizes[] = {7, 128, 1024}; // a robot arm, a long chain, beyond the first cache
+enum { MOST_CASES = 32 };
 
-typedef struct bench {
-    int n;
-    lw_dynamics *dynamics;
-    double *q, *v, *tau, *p, *out, *qdot; ///< [n]
-} bench;
+// ------------------------------------------------------------------------------------ which cases
 
-static lw_status evaluate_aba(bench *b)
+// The next name of a list of names separated by commas; false when there is none.
+static bool next_name(const char **list, char *name, size_t size)
 {
-    return lw_forward_dynamics(b->dynamics, 0, b->q, b->v, b->tau, NULL, b->out);
+    if (!**list) return false;
+    const size_t length = strcspn(*list, ",");
+    snprintf(name, size, "%.*s", (int)length, *list);
+    *list += length + ((*list)[length] == ',');
+    return true;
 }
 
-static lw_status evaluate_momenta(bench *b)
+// `chain` names all chains, `chain-7` one of them.
+static bool names(const char *name, const char *of)
 {
-    return lw_momenta_rates(b->dynamics, 0, b->q, b->p, b->tau, NULL, b->out, b->qdot, b->out);
+    const size_t n = strlen(name);
+    return !strncmp(name, of, n) && (!of[n] || of[n] == '-');
 }
 
-static lw_status evaluate_rnea(bench *b)
+static bool wanted(const scene_case *c, const char *list)
 {
-    return lw_inverse_dynamics(b->dynamics, 0, b->q, b->v, b->tau, NULL, b->out);
+    char name[64];
+    if (!list) return c->usual;
+    while (next_name(&list, name, sizeof name))
+        if (names(name, c->name) || !strcmp(name, "all")) return true;
+    return false;
 }
 
-typedef struct method {
-    const char *name;
-    lw_status (*evaluate)(bench *);
-} method;
-
-static const method methods[] = {
-    {"aba", evaluate_aba}, {"momenta", evaluate_momenta}, {"rnea", evaluate_rnea}};
-
-typedef struct timing {
-    const char *method;
-    int n, samples;
-    double least, median; ///< [ns per body]
-} timing;
-
-static double cpu_time(void)
+static cli_exit check_names(const char *list, const scene_case *cases, int n)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double sample(bench *b, const method *m, long repeats)
-{
-    const double start = cpu_time();
-    for (long i = 0; i < repeats; i++) m->evaluate(b);
-    return (cpu_time() - start) / (double)repeats;
-}
-
-static lw_status measure(bench *b, const method *m, double seconds, timing *result)
-{
-    enum { FEWEST = 5, MOST = 200 };
-    double seen[MOST];
-    lw_status status = LW_OK;
-    for (int i = 0; i < 2 && status == LW_OK; i++) status = m->evaluate(b); // warm
-    if (status != LW_OK) return status;
-
-    const double once = sample(b, m, 1) + 1e-9;
-    const long repeats = 1 + (long)(1e-3 / once);
-    const double wanted = seconds / (once * (double)repeats);
-    const int n = wanted < FEWEST ? FEWEST : wanted > MOST ? MOST : (int)wanted;
-    for (int i = 0; i < n; i++) seen[i] = sample(b, m, repeats);
-    qsort(seen, (size_t)n, sizeof *seen, by_size);
-    *result = (timing){m->name, b->n, n, 1e9 * seen[0] / b->n, 1e9 * seen[n / 2] / b->n};
-    return LW_OK;
-}
-
-// The chain's draws are in the order of its hinges, which need not be the tree's.
-static lw_status place(const lw_model *model, const double *of_hinge, double *of_tree, int n)
-{
-    for (int i = 0; i < n; i++) {
-        int q, nq, v, nv;
-        const lw_status status = lw_model_joint_tree(model, (lw_joint){i}, &q, &nq, &v, &nv);
-        if (status != LW_OK) return status;
-        of_tree[v] = of_hinge[i];
+    char name[64], room[80];
+    const char *known[MOST_CASES + 1] = {"all"};
+    for (int i = 0; i < n; i++) known[i + 1] = cases[i].name;
+    while (list && next_name(&list, name, sizeof name)) {
+        bool found = !strcmp(name, "all");
+        for (int i = 0; i < n && !found; i++) found = names(name, cases[i].name);
+        if (!found)
+            return cli_complain(CLI_USE, "bench has no case '%s'%s", name,
+                                cli_suggestion(room, sizeof room, name, known, n + 1));
     }
-    return LW_OK;
+    return CLI_DONE;
 }
 
-static lw_status prepare(bench *b, const lw_model *model, double *draws, lw_error *error)
-{
-    const int n = b->n;
-    lw_status status = lw_dynamics_create(model, NULL, &b->dynamics, error);
-    if (status != LW_OK) return status;
-    chain_state(n, draws, draws + n, draws + 2 * n);
-    if ((status = place(model, draws, b->q, n)) != LW_OK) return status;
-    if ((status = place(model, draws + n, b->v, n)) != LW_OK) return status;
-    if ((status = place(model, draws + 2 * n, b->tau, n)) != LW_OK) return status;
-    return lw_momenta(b->dynamics, 0, b->q, b->v, b->p);
-}
-
-static lw_status bench_chain(int n, double seconds, timing *result, lw_error *error)
-{
-    lw_model *model = NULL;
-    const size_t size = (size_t)n;
-    double *room = calloc(9 * size, sizeof *room);
-    bench b = {.n = n, .q = room};
-    if (!room) return LW_ERR_MEMORY;
-    b.v = room + size, b.tau = room + 2 * size, b.p = room + 3 * size;
-    b.out = room + 4 * size, b.qdot = room + 5 * size;
-
-    lw_status status = chain_model(n, &model, error);
-    if (status == LW_OK) status = prepare(&b, model, room + 6 * size, error);
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0] && status == LW_OK; i++)
-        status = measure(&b, &methods[i], seconds, &result[i]);
-    lw_dynamics_destroy(b.dynamics);
-    lw_model_destroy(model);
-    free(room);
-    return status;
-}
+// --------------------------------------------------------------------------------------- printing
 
 static void processor(char *name, size_t size)
 {
@@ -142,53 +68,105 @@ static void processor(char *name, size_t size)
     if (file) fclose(file);
 }
 
-static void print(const timing *result, int n, bool as_json)
+static void print_row(const bench_result *r)
 {
-    char cpu[128];
-    cli_json json = {.file = stdout};
-    processor(cpu, sizeof cpu);
-    if (!as_json) {
-        printf("linkwork %s, %s, %s %s\n\n", lw_version(), cpu, CLI_COMPILER, CLI_FLAGS);
-        printf("one evaluation, ns per body%14s%10s\n", "minimum", "median");
-        for (int i = 0; i < n; i++)
-            printf("  chain %5d  %-8s      %12.1f%10.1f\n", result[i].n, result[i].method,
-                   result[i].least, result[i].median);
+    printf("  %-15s %-8s", r->of->name, r->method);
+    if (r->of->work == SCENE_FALL) {
+        printf("%10.4g %9.4g s per simulated s; energy error %.1e, tip %.2f m\n", r->time.least,
+               r->time.median, r->energy_error, r->tip);
         return;
     }
+    printf("%10.3f %9.3f us %9.1f ns per body\n", 1e6 * r->time.least, 1e6 * r->time.median,
+           1e9 * r->time.least / r->bodies);
+}
+
+static void print_text(const bench_result *results, int n, const char *cpu)
+{
+    printf("linkwork %s (%s), %s, %s %s\n\n", lw_version(), CLI_COMMIT, cpu, CLI_COMPILER,
+           CLI_FLAGS);
+    printf("  one evaluation             minimum    median\n");
+    for (int i = 0; i < n; i++) print_row(&results[i]);
+}
+
+static void print_digest(cli_json *json, const bench_result *r)
+{
+    const scene_digest *d = &r->digest, *published = scene_published(r->of->kind, r->of->n);
+    json_open(json, "accelerations", '{');
+    json_number(json, "sum", d->sum);
+    json_number(json, "max", d->most);
+    json_number(json, "first", d->first);
+    json_number(json, "last", d->last);
+    if (published && r->of->work == SCENE_EVALUATION)
+        json_number(json, "ninth_digit", scene_ninth_digit(d, published));
+    json_close(json, '}');
+}
+
+static void print_result(cli_json *json, const bench_result *r)
+{
+    const bool fall = r->of->work == SCENE_FALL;
+    const double unit = fall ? 1 : 1e9;
+    json_open(json, NULL, '{');
+    json_text(json, "case", r->of->name);
+    json_integer(json, "bodies", r->bodies);
+    json_text(json, "method", r->method);
+    json_text(json, "unit", fall ? "s per simulated s" : "ns");
+    json_integer(json, "samples", r->time.samples);
+    json_number(json, "minimum", unit * r->time.least);
+    json_number(json, "median", unit * r->time.median);
+    if (r->has_digest) print_digest(json, r);
+    if (fall) {
+        json_number(json, "energy_error", r->energy_error);
+        json_number(json, "tip", r->tip);
+    }
+    json_close(json, '}');
+}
+
+static void print_json(const bench_result *results, int n, const char *cpu)
+{
+    cli_json json = {.file = stdout};
     json_open(&json, NULL, '{');
     json_text(&json, "version", lw_version());
+    json_text(&json, "commit", CLI_COMMIT);
     json_text(&json, "cpu", cpu);
     json_text(&json, "compiler", CLI_COMPILER);
     json_text(&json, "flags", CLI_FLAGS);
-    json_text(&json, "unit", "ns per body of one evaluation");
     json_open(&json, "cases", '[');
-    for (int i = 0; i < n; i++) {
-        json_open(&json, NULL, '{');
-        json_text(&json, "case", "chain");
-        json_integer(&json, "n", result[i].n);
-        json_text(&json, "method", result[i].method);
-        json_integer(&json, "samples", result[i].samples);
-        json_number(&json, "minimum", result[i].least);
-        json_number(&json, "median", result[i].median);
-        json_close(&json, '}');
-    }
+    for (int i = 0; i < n; i++) print_result(&json, &results[i]);
     json_close(&json, ']');
     json_close(&json, '}');
 }
 
+// -------------------------------------------------------------------------------------------- verb
+
+static lw_status run(const scene_case *c, bench_budget budget, bench_result *results, int *count,
+                     lw_error *error)
+{
+    *count = 1;
+    if (c->work == SCENE_FALL) return bench_fall(c, budget, results, error);
+    lw_status status = bench_evaluations(c, budget, results, count, error);
+    if (status == LW_OK && c->work == SCENE_BATCH)
+        status = bench_batch(c, budget, &results[(*count)++], error);
+    return status;
+}
+
 cli_exit cli_bench(const cli_arguments *arguments)
 {
-    enum { NSIZE = sizeof sizes / sizeof sizes[0], NMETHOD = sizeof methods / sizeof methods[0] };
-    timing result[NSIZE * NMETHOD];
-    for (int i = 0; i < NSIZE; i++) {
+    const bench_budget budget = {arguments->seconds, arguments->samples};
+    bench_result results[MOST_CASES * BENCH_MOST_METHODS];
+    char cpu[128];
+    int ncase, n = 0;
+    const scene_case *cases = scene_cases(&ncase);
+    const cli_exit code = check_names(arguments->cases, cases, ncase);
+    if (code) return code;
+    for (int i = 0; i < ncase; i++) {
         lw_error error = {0};
-        const lw_status status =
-            bench_chain(sizes[i], arguments->seconds, result + i * NMETHOD, &error);
-        if (status != LW_OK) {
-            cli_fail(status, &error);
-            return CLI_FAILED;
-        }
+        int count = 0;
+        if (!wanted(&cases[i], arguments->cases)) continue;
+        const lw_status status = run(&cases[i], budget, results + n, &count, &error);
+        if (status != LW_OK) return cli_fail(status, &error), CLI_FAILED;
+        n += count;
     }
-    print(result, NSIZE * NMETHOD, arguments->json);
+    processor(cpu, sizeof cpu);
+    (arguments->json ? print_json : print_text)(results, n, cpu);
     return CLI_DONE;
 }

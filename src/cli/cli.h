@@ -23,46 +23,79 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
 /** Options beside those of a run (LW_OPTION_LIST): name, key, letter, value, help. */
 #define CLI_OPTION_LIST(X)                                                                         \
     X(OUTPUT, "output", 'o', "FILE", "file to write, its format by the ending; repeatable")        \
+    X(INITIAL, "initial", 0, "RESULT",                                                             \
+      "go on from the last row of a result (.h5 exactly, .csv) instead of the model's start")      \
+    X(BATCH, "batch", 0, "TABLE",                                                                  \
+      "a run for each row of a table (.csv, .h5), whose columns name what differs")                \
+    X(VARY, "vary", 0, "NAME=VALUES",                                                              \
+      "what differs: FROM:TO:COUNT or A,B,...; repeatable, every combination is run")              \
+    X(WATCH, "watch", 0, "A,B,...", "columns of the result whose least and most are told")         \
+    X(THREADS, "threads", 0, "N", "threads of a batch; 0: as many as there are processors")        \
+    X(LANES, "lanes", 0, "N", "runs side by side in a thread: 1, 4 or 8; 0: the best")             \
     X(BASE, "base", 0, "WHICH", "URDF: root link `fixed` to the ground or `floating`; auto: fixed")\
     X(FORMULATIONS, "formulations", 0, "A,B[:I],...",                                              \
       "formulations, each with an integrator if wanted; the first is the reference")               \
     X(SECONDS, "seconds", 0, "S", "time to spend on each case (default 0.25)")                     \
+    X(CASES, "case", 0, "A,B,...", "cases to time, `chain` for all chains, `all`; default: a few") \
+    X(SAMPLES, "samples", 0, "N", "samples of each case (default: as the seconds allow)")          \
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
     X(QUIET, "quiet", 'q', NULL, "print nothing but errors")
 
 #define X(name, key, letter, value, help) CLI_BIT_##name,
-enum { CLI_OPTION_LIST(X) CLI_BIT_SIMULATION };
+enum { CLI_OPTION_LIST(X) CLI_BIT_SIMULATION, CLI_BIT_PLOTTING };
 #undef X
 #define X(name, key, letter, value, help) CLI_##name = 1 << CLI_BIT_##name,
-enum { CLI_OPTION_LIST(X) CLI_SIMULATION = 1 << CLI_BIT_SIMULATION };
+enum {
+    CLI_OPTION_LIST(X) CLI_SIMULATION = 1 << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
+    CLI_PLOTTING = 1 << CLI_BIT_PLOTTING,                        ///< those of LW_PLOT_OPTION_LIST
+    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_THREADS | CLI_LANES   ///< of many runs at once
+};
 #undef X
 
-/** Verbs: name, operand, options, summary. */
+/** Verbs: name, operand ("X..." may be repeated), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
-    X(run, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_BASE | CLI_JSON | CLI_QUIET,                 \
-      "simulate, write results (-o FILE.csv), print a summary")                                    \
+    X(run, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_MANY | CLI_BASE | CLI_JSON | CLI_QUIET, \
+      "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
+    X(sweep, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_MANY | CLI_BASE | CLI_JSON | CLI_QUIET, \
+      "a run for every combination of values, and what came of each")                              \
     X(check, "MODEL", CLI_BASE | CLI_JSON,                                                         \
       "count bodies, joints, freedoms, redundant constraints; show what was ignored")              \
     X(compare, "MODEL", CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_JSON | CLI_QUIET,       \
       "the same run by several formulations, laid side by side")                                   \
-    X(convert, "MODEL", CLI_OUTPUT | CLI_BASE, "write the model as a native file (-o FILE.yaml)")  \
+    X(convert, "FILE", CLI_OUTPUT | CLI_BASE,                                                      \
+      "write a model as a native file (-o FILE.yaml), a result in another format (.h5, .csv)")     \
+    X(plot, "FILE...", CLI_PLOTTING | CLI_OUTPUT | CLI_BASE,                                       \
+      "draw quantities of results, or with --initial the mechanism (-o FILE.svg, -o FILE.png)")    \
+    X(codegen, "MODEL", CLI_OUTPUT | CLI_BASE | CLI_QUIET,                                          \
+      "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
     X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
-    X(bench, NULL, CLI_SECONDS | CLI_JSON, "time one evaluation of chains on this machine")
+    X(bench, NULL, CLI_CASES | CLI_SECONDS | CLI_SAMPLES | CLI_JSON,                              \
+      "time evaluations and simulations on this machine")
 
 enum { CLI_MOST = 64 }; ///< options on one command line; nobody types more
 
 typedef struct cli_arguments {
     const char *verb, *operand;
+    const char *operands[CLI_MOST]; ///< all of them, where the verb takes several; operand is the first
+    int noperand;
     const char *output[CLI_MOST];
     int noutput;
+    const char *initial; ///< result to go on from; NULL: none
+    const char *batch;   ///< table of what differs; NULL: none
+    const char *vary[CLI_MOST];
+    int nvary;
+    const char *watch;   ///< NULL: nothing
+    int threads, lanes;  ///< 0: not given
     lw_base base;
     const char *formulations;
+    const char *cases; ///< of bench; NULL: the usual ones
     double seconds;
+    int samples; ///< 0: as the seconds allow
     bool json, quiet;
     struct {
         const char *key, *value;
-    } setting[CLI_MOST]; ///< of LW_OPTION_LIST, in the order given
+    } setting[CLI_MOST]; ///< of LW_OPTION_LIST or LW_PLOT_OPTION_LIST, in the order given
     int nsetting;
 } cli_arguments;
 
@@ -95,6 +128,12 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
 cli_exit cli_open(const cli_arguments *arguments, FILE **file);
 /** Closes it; a file that could not be written whole is an error. */
 cli_exit cli_close(const cli_arguments *arguments, FILE *file);
+
+// ---- man.c
+
+/** `linkwork help --man|--completion|--pages ...`: what the tables here say, as manual pages and as
+ *  shell completion; argv[0] is the first of these words. */
+cli_exit cli_man(int argc, char **argv);
 
 // ---- progress.c
 

@@ -54,8 +54,11 @@ static cli_exit run_method(const lw_model *model, method *m, bool quiet, lw_row 
     const lw_sim_desc desc = {.options = &m->options};
     lw_status status = lw_sim_create(model, &desc, &sim, &error);
     if (status != LW_OK) {
-        cli_complain(CLI_USE, "%s:", m->label);
-        return cli_fail(status, &error);
+        lw_error named = error;
+        const char *text = error.text[0] ? error.text : lw_status_text(status);
+        snprintf(named.text, sizeof named.text, "%s: %.*s", m->label,
+                 (int)(sizeof named.text - sizeof m->label - 3), text);
+        return cli_fail(status, &named);
     }
     m->options = *lw_sim_options(sim);
     cli_progress progress = cli_progress_start(m->label, quiet, lw_sim_time(sim));

@@ -1,4 +1,5 @@
-// convert.c -- linkwork convert: a model of any format as a native file.
+// convert.c -- linkwork convert: a model of any format as a native file, a result in another
+// format.
 #include "cli/cli.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static bool has_settings(const lw_options *options)
 #undef X
 }
 
-cli_exit cli_convert(const cli_arguments *arguments)
+static cli_exit convert_model(const cli_arguments *arguments)
 {
     for (int i = 0; i < arguments->noutput; i++) {
         const char *file = arguments->output[i];
@@ -39,4 +40,50 @@ cli_exit cli_convert(const cli_arguments *arguments)
     }
     lw_model_destroy(model);
     return code;
+}
+
+// ----------------------------------------------------------------------------------------- results
+
+// The model that a result carries.
+static cli_exit write_model_of(const cli_arguments *arguments, const lw_result *result)
+{
+    FILE *file = NULL;
+    const char *model = lw_result_model(result);
+    if (!model) return cli_complain(CLI_INPUT, "%s: has no model", arguments->operand);
+    const cli_exit code = cli_open(arguments, &file);
+    if (code) return code;
+    fputs(model, file);
+    return cli_close(arguments, file);
+}
+
+static cli_exit convert_result(const cli_arguments *arguments)
+{
+    lw_result *result = NULL;
+    lw_error error = {0};
+    cli_exit code = CLI_DONE;
+    if (arguments->noutput != 1)
+        return cli_complain(CLI_USE,
+                            "convert of a result writes one file, -o FILE.h5 or -o FILE.csv");
+    const char *file = arguments->output[0];
+    lw_status status = lw_result_open(arguments->operand, &result, &error);
+    if (status != LW_OK) {
+        cli_fail(status, &error);
+        return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
+    }
+    if (!lw_result_closed(result))
+        cli_complain(CLI_DONE, "%s: was not closed by its writer; it has %ld rows",
+                     arguments->operand, lw_result_row_count(result));
+    if (cli_ends_in(file, ".yaml") || cli_ends_in(file, ".yml"))
+        code = write_model_of(arguments, result);
+    else if ((status = lw_result_convert(result, file, &error)) != LW_OK)
+        code = cli_fail(status, &error);
+    lw_result_close(result);
+    return code;
+}
+
+cli_exit cli_convert(const cli_arguments *arguments)
+{
+    const char *file = arguments->operand;
+    const bool is_result = cli_ends_in(file, ".h5") || cli_ends_in(file, ".csv");
+    return is_result ? convert_result(arguments) : convert_model(arguments);
 }

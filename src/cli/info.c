@@ -5,15 +5,24 @@ typedef struct section {
     const char *title, *key;
     int (*count)(void);
     lw_part_info (*part)(int);
+    const char *note; ///< what `cite` of a part holds
 } section;
 
+// What differs between instances of a batch has a unit for a note.
+static lw_part_info vary(int index)
+{
+    const lw_vary_info info = lw_vary_at(index);
+    return (lw_part_info){info.name, info.help, info.unit};
+}
+
 static const section sections[] = {
-    {"Formulations", "formulations", lw_formulation_count, lw_formulation_info},
-    {"Integrators", "integrators", lw_integrator_count, lw_integrator_info},
-    {"Joint types", "joint_types", lw_joint_type_count, lw_joint_type_info},
-    {"Forces", "force_types", lw_force_type_count, lw_force_type_info},
-    {"Formats", "formats", lw_format_count, lw_format_info},
-    {"Built with", "libraries", lw_library_count, lw_library_info},
+    {"Formulations", "formulations", lw_formulation_count, lw_formulation_info, "cite"},
+    {"Integrators", "integrators", lw_integrator_count, lw_integrator_info, "cite"},
+    {"Joint types", "joint_types", lw_joint_type_count, lw_joint_type_info, "cite"},
+    {"Forces", "force_types", lw_force_type_count, lw_force_type_info, "cite"},
+    {"Formats", "formats", lw_format_count, lw_format_info, "cite"},
+    {"Built with", "libraries", lw_library_count, lw_library_info, "cite"},
+    {"What can differ in a sweep", "vary", lw_vary_count, vary, "unit"},
 };
 enum { NSECTION = sizeof sections / sizeof sections[0] };
 
@@ -36,7 +45,7 @@ static void json_section(cli_json *json, const section *s)
         json_open(json, NULL, '{');
         json_text(json, "name", part.name);
         json_text(json, "summary", part.summary);
-        if (part.cite && part.cite[0]) json_text(json, "cite", part.cite);
+        if (part.cite && part.cite[0]) json_text(json, s->note, part.cite);
         json_close(json, '}');
     }
     json_close(json, ']');

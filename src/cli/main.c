@@ -1,7 +1,9 @@
 // main.c -- linkwork VERB ...: finds the verb, gives help.
 #include "cli/cli.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct cli_verb {
     const char *name, *operand, *summary;
@@ -28,7 +30,7 @@ static void help(FILE *file)
     fprintf(file, "linkwork %s -- multibody dynamics\n\n", lw_version());
     fputs("usage: linkwork VERB ...\n\n", file);
     for (int i = 0; i < NVERB; i++)
-        fprintf(file, "  %-8s %-6s  %s\n", verbs[i].name, verbs[i].operand ? verbs[i].operand : "",
+        fprintf(file, "  %-8s %-7s  %s\n", verbs[i].name, verbs[i].operand ? verbs[i].operand : "",
                 verbs[i].summary);
     fputs("\n`linkwork VERB --help` lists the options of a verb.\n\nExit codes:", file);
 #define X(name, code, text) fprintf(file, "%s %d %s", code ? "," : "", code, text);
@@ -58,8 +60,18 @@ static bool is_help(const char *word)
     return !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
+// A standard stream that is closed would give its number to the first file that is opened, and what is
+// printed would go there.
+static bool fill_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    if (!fill_streams()) return CLI_FAILED;
     if (argc < 2) {
         help(stderr);
         return CLI_USE;
@@ -69,6 +81,8 @@ int main(int argc, char **argv)
         help(stdout);
         return CLI_DONE;
     }
+    if (!strcmp(argv[1], "help") && !strncmp(argv[2], "--", 2) && !is_help(argv[2]))
+        return (int)cli_man(argc - 2, argv + 2);
     if (!strcmp(argv[1], "--version")) {
         printf("linkwork %s\n", lw_version());
         return CLI_DONE;

@@ -1,59 +1,74 @@
 // run.c -- linkwork run: simulate, write rows, summarise.
-#include "cli/cli.h"
+#include "cli/batch.h"
 
 #include <string.h>
 
 typedef struct writers {
-    lw_csv *csv[CLI_MOST];
-    int ncsv;
+    lw_writer *writer[CLI_MOST];
+    int n;
     long rows;
+    bool failed;
+    cli_progress progress;
 } writers;
 
 static lw_status write_row(void *user, const lw_observation *observation)
 {
     writers *w = user;
-    for (int i = 0; i < w->ncsv; i++) {
-        const lw_status status = lw_csv_row(w->csv[i], observation);
+    for (int i = 0; i < w->n; i++) {
+        const lw_status status = lw_writer_row(w->writer[i], observation);
+        w->failed |= status != LW_OK;
         if (status != LW_OK) return status;
     }
     w->rows++;
     return LW_OK;
 }
 
+// What was written goes to the files now and then, and the bar is drawn; a file that cannot be
+// written ends the run, as a signal does.
+static int look_up(void *user, double time, double end)
+{
+    writers *w = user;
+    for (int i = 0; i < w->n; i++) w->failed |= lw_writer_poll(w->writer[i]) != LW_OK;
+    return cli_progress_step(&w->progress, time, end) || w->failed;
+}
+
 static cli_exit check_outputs(const cli_arguments *arguments)
 {
     for (int i = 0; i < arguments->noutput; i++) {
         const char *file = arguments->output[i];
-        if (cli_ends_in(file, ".csv")) continue;
-        if (cli_ends_in(file, ".h5"))
-            return cli_complain(CLI_USE, "%s: HDF5 results are not supported yet, use .csv", file);
-        return cli_complain(CLI_USE, "%s: results are written as .csv", file);
+        if (cli_ends_in(file, ".csv") || cli_ends_in(file, ".h5")) continue;
+        return cli_complain(CLI_USE, "%s: results are written as .h5 or .csv", file);
     }
     return CLI_DONE;
 }
 
-static cli_exit open_outputs(const cli_arguments *arguments, const lw_model *model, writers *w)
+static cli_exit open_outputs(const cli_arguments *arguments, const lw_sim *sim, lw_result *after,
+                             writers *w)
 {
     lw_error error = {0};
+    const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION, .after = after};
     for (int i = 0; i < arguments->noutput; i++) {
-        const lw_status status = lw_csv_create(model, LW_OBSERVE_REACTION, arguments->output[i],
-                                               &w->csv[i], &error);
+        const lw_status status =
+            lw_writer_create(arguments->output[i], &desc, &w->writer[i], &error);
         if (status != LW_OK) {
             cli_fail(status, &error);
             return CLI_FAILED;
         }
-        w->ncsv++;
+        w->n++;
     }
     return CLI_DONE;
 }
 
-static cli_exit close_outputs(const cli_arguments *arguments, writers *w)
+static cli_exit close_outputs(writers *w)
 {
     cli_exit code = CLI_DONE;
-    for (int i = 0; i < w->ncsv; i++)
-        if (lw_csv_close(w->csv[i]) != LW_OK)
-            code = cli_complain(CLI_FAILED, "%s: cannot be written whole (disk full?)",
-                                arguments->output[i]);
+    lw_error error = {0};
+    for (int i = 0; i < w->n; i++) {
+        const lw_status status = lw_writer_close(w->writer[i], &error);
+        if (status == LW_OK) continue;
+        cli_fail(status, &error);
+        code = CLI_FAILED;
+    }
     return code;
 }
 
@@ -62,21 +77,28 @@ static double real_time_factor(const lw_summary *s)
     return (s->end - s->start) / (s->wall > 0 ? s->wall : 1e-9); // a clock tick at least
 }
 
-static void print_choice(const cli_arguments *arguments, const lw_sim *sim)
+// What is chosen, ignored or taken over has several lines.
+static void print_lines(const char *head, const char *text)
 {
-    const lw_options *o = lw_sim_options(sim);
-    const char *notice = lw_sim_notice(sim);
-    printf("model        %s\n", arguments->operand);
-    printf("method       %s, %s\n", o->formulation, o->integrator);
-    for (const char *line = notice; line && *line;) { // the notice may have several lines
+    for (const char *line = text; *line;) {
         const size_t n = strcspn(line, "\n");
-        printf("             %.*s\n", (int)n, line);
+        printf("%-12s %.*s\n", head, (int)n, line);
         line += n + (line[n] == '\n');
     }
+}
+
+static void print_choice(const cli_arguments *arguments, const lw_sim *sim, const char *start)
+{
+    const lw_options *o = lw_sim_options(sim);
+    printf("model        %s\n", arguments->operand);
+    printf("method       %s, %s\n", o->formulation, o->integrator);
+    print_lines("", lw_sim_notice(sim));
+    if (*start) printf("start        %s\n", start);
     fflush(stdout);
 }
 
-static void print_summary(const cli_arguments *arguments, const lw_summary *s, long rows)
+static void print_summary(const cli_arguments *arguments, const lw_summary *s, const char *doubts,
+                          long rows)
 {
     printf("simulated    %g s in %.3g s of wall time (real-time factor %.4g)\n", s->end - s->start,
            s->wall, real_time_factor(s));
@@ -86,6 +108,7 @@ static void print_summary(const cli_arguments *arguments, const lw_summary *s, l
            s->energy_scale);
     printf("constraints  residual: position %.1e, velocity %.1e, acceleration %.1e\n",
            s->residual[0], s->residual[1], s->residual[2]);
+    print_lines("warning", doubts + (*doubts == '\n'));
     printf("rows         %ld\n", rows);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
 }
@@ -101,8 +124,8 @@ static void json_options(cli_json *json, const lw_options *options)
     json_close(json, '}');
 }
 
-static void json_summary(const cli_arguments *arguments, const lw_sim *sim, const lw_summary *s,
-                         long rows, const char *ended)
+static void json_summary(const cli_arguments *arguments, const lw_sim *sim, const char *start,
+                         const lw_summary *s, long rows, const char *ended)
 {
     cli_json json = {.file = stdout};
     json_open(&json, NULL, '{');
@@ -111,6 +134,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_text(&json, "ended", ended);
     json_options(&json, lw_sim_options(sim));
     json_text(&json, "notice", lw_sim_notice(sim));
+    if (*start) json_text(&json, "initial", start);
     json_number(&json, "start", s->start);
     json_number(&json, "end", s->end);
     json_integer(&json, "steps", s->steps);
@@ -129,57 +153,99 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_close(&json, '}');
 }
 
+// Why the run ended before its time.
+static cli_exit tell_end(const lw_sim *sim, const writers *w, lw_status status)
+{
+    if (w->failed)
+        return cli_complain(CLI_FAILED, "the run ended at t = %g s, for its results cannot be kept",
+                            lw_sim_time(sim));
+    if (status == LW_ERR_INTERRUPTED)
+        return cli_complain(CLI_FAILED, "stopped at t = %g s; what was computed is kept",
+                            lw_sim_time(sim));
+    cli_fail(status, lw_sim_error(sim));
+    return cli_complain(CLI_FAILED, "the run ended at t = %g s; what was computed is kept",
+                        lw_sim_time(sim));
+}
+
 // Moves `sim` through its whole duration; whatever ends it, the files are valid up to there.
-static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim)
+// `start` tells where it goes on from, `after` is the result of that; "", NULL: nowhere.
+static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char *start,
+                         lw_result *after)
 {
     writers w = {0};
-    cli_exit code = open_outputs(arguments, lw_sim_model(sim), &w);
+    cli_exit code = open_outputs(arguments, sim, after, &w);
     if (code) {
-        close_outputs(arguments, &w);
+        close_outputs(&w);
         return code;
     }
-    if (!arguments->quiet && !arguments->json) print_choice(arguments, sim);
+    if (!arguments->quiet && !arguments->json) print_choice(arguments, sim, start);
 
-    cli_progress progress = cli_progress_start("run", arguments->quiet, lw_sim_time(sim));
-    const lw_status status = lw_sim_run(sim, LW_OBSERVE_REACTION, write_row, &w, cli_progress_step,
-                                        &progress);
-    cli_progress_end(&progress);
-    const cli_exit closed = close_outputs(arguments, &w);
+    const size_t said = strlen(lw_sim_notice(sim)); // a run adds its doubts
+    w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(sim));
+    const lw_status status = lw_sim_run(sim, LW_OBSERVE_REACTION, write_row, &w, look_up, &w);
+    cli_progress_end(&w.progress);
+    const cli_exit closed = close_outputs(&w);
 
     lw_summary summary;
     lw_sim_summary(sim, &summary);
-    if (status == LW_ERR_INTERRUPTED) {
-        code = cli_complain(CLI_FAILED, "stopped at t = %g s; what was computed is kept",
-                            lw_sim_time(sim));
-    } else if (status != LW_OK) {
-        cli_fail(status, lw_sim_error(sim));
-        code = cli_complain(CLI_FAILED, "the run ended at t = %g s; what was computed is kept",
-                            lw_sim_time(sim));
-    }
+    if (status != LW_OK) code = tell_end(sim, &w, status);
     if (arguments->json)
-        json_summary(arguments, sim, &summary, w.rows,
-                     status == LW_OK                ? "done"
-                     : status == LW_ERR_INTERRUPTED ? "stopped"
-                                                    : "failed");
+        json_summary(arguments, sim, start, &summary, w.rows,
+                     status == LW_OK                             ? "done"
+                     : status == LW_ERR_INTERRUPTED && !w.failed ? "stopped"
+                                                                 : "failed");
     else if (!arguments->quiet)
-        print_summary(arguments, &summary, w.rows);
+        print_summary(arguments, &summary, lw_sim_notice(sim) + said, w.rows);
     return code ? code : closed;
+}
+
+// Puts the simulation where --initial says, and tells how.
+static cli_exit go_on(const cli_arguments *arguments, lw_sim *sim, lw_result **after, char *start,
+                      size_t size)
+{
+    lw_error error = {0};
+    start[0] = 0;
+    if (!arguments->initial) return CLI_DONE;
+    lw_status status = lw_result_open(arguments->initial, after, &error);
+    if (status == LW_OK) status = lw_result_restore(*after, -1, sim, start, size, &error);
+    if (status == LW_OK) return CLI_DONE;
+    cli_fail(status, &error);
+    return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
+}
+
+// Options that a single run has no use for, or a batch.
+static cli_exit check_kind(const cli_arguments *arguments)
+{
+    if (arguments->batch && arguments->initial)
+        return cli_complain(CLI_USE, "--initial goes on with one run, --batch starts many");
+    if (!arguments->batch && (arguments->watch || arguments->threads || arguments->lanes))
+        return cli_complain(CLI_USE,
+                            "--watch, --threads and --lanes are for many runs: give --batch TABLE");
+    return CLI_DONE;
 }
 
 cli_exit cli_run(const cli_arguments *arguments)
 {
+    const cli_exit kind = check_kind(arguments);
+    if (kind) return kind;
+    if (arguments->batch) return cli_batch(arguments);
     lw_model *model = NULL;
     lw_sim *sim = NULL;
+    lw_result *after = NULL;
     lw_options options;
     lw_error error = {0};
+    char start[1024];
     cli_exit code = check_outputs(arguments);
     if (!code) code = cli_read(arguments, &model, &options);
     if (code) return code;
 
     const lw_sim_desc desc = {.options = &options};
     const lw_status status = lw_sim_create(model, &desc, &sim, &error);
+    code = status == LW_OK ? go_on(arguments, sim, &after, start, sizeof start)
+                           : cli_fail(status, &error);
     cli_catch_signals();
-    code = status == LW_OK ? simulate(arguments, sim) : cli_fail(status, &error);
+    if (!code) code = simulate(arguments, sim, start, after);
+    lw_result_close(after);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
     return code;

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""A project outside builds against the installed library, by find_package and by pkg-config.
+"""The installed tree works from elsewhere: the program with its pages and examples, and projects
+that build against the library by find_package and by pkg-config.
 
 usage: test_install.py CMAKE BUILD SOURCES C_COMPILER [SANITIZERS]
 """
+import glob
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,7 +23,75 @@ target_link_libraries(outside PRIVATE linkwork::linkwork m)
 
 def call(*command, **more):
     print("$ " + " ".join(command), flush=True)
-    subprocess.run(command, check=True, timeout=300, **more)
+    return subprocess.run(command, check=True, timeout=300, **more)
+
+
+def said(*command, **more):
+    return call(*command, stdout=subprocess.PIPE, text=True, **more).stdout
+
+
+def try_program(prefix, folder, env=None):
+    """It runs a shipped model from a folder of its own."""
+    program = os.path.join(prefix, "bin/linkwork")
+    crane = os.path.join(prefix, "share/doc/linkwork/examples/models/crane.yaml")
+    call(program, "--version", env=env)
+    said(program, "run", crane, "--duration", "0.1", "-o", "crane.csv", cwd=folder, env=env)
+    with open(os.path.join(folder, "crane.csv"), encoding="utf-8") as file:
+        assert file.readline().startswith("time,"), "crane.csv has no header"
+    return program
+
+
+def try_pages(prefix, program, env=None):
+    """A page per verb with every option that --help lists; groff finds nothing to complain about."""
+    verbs = re.findall(r"^  (\w+)", said(program, "--help", env=env), re.M)
+    assert "run" in verbs
+    for verb in verbs:
+        page = os.path.join(prefix, "share/man/man1/linkwork-%s.1" % verb)
+        with open(page, encoding="utf-8") as file:
+            text = file.read().replace("\\-", "-")
+        for option in re.findall(r"^ .*?(--[\w-]+)", said(program, verb, "--help", env=env), re.M):
+            assert option in text, "%s: no %s" % (page, option)
+    if shutil.which("groff"):
+        for page in glob.glob(os.path.join(prefix, "share/man/man1/*.1")):
+            errors = call("groff", "-man", "-ww", "-Tutf8", page, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True).stderr
+            assert not errors, errors
+
+
+def try_completion(prefix):
+    """bash completes verbs, options and names of formulations."""
+    file = os.path.join(prefix, "share/bash-completion/completions/linkwork")
+    for words, expected in ((["linkwork", "comp"], "compare"),
+                            (["linkwork", "run", "--dur"], "--duration"),
+                            (["linkwork", "run", "--formulation", "mom"], "momenta"),
+                            (["linkwork", "run", "crane"], "")):
+        script = "source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _linkwork; echo ${COMPREPLY[@]}" % (
+            shlex.quote(file), " ".join(words), len(words) - 1)
+        found = said("bash", "-c", script).strip()
+        assert found == expected, "%s: '%s', not '%s'" % (words, found, expected)
+
+
+def try_library(prefix, folder, sources, cmake, compiler, flags):
+    """A project outside builds against it and runs."""
+    outside = os.path.join(folder, "outside")
+    os.mkdir(outside)
+    shutil.copy(os.path.join(sources, "examples/c/step.c"), outside)
+    with open(os.path.join(outside, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+        file.write(LISTS)
+    call(cmake, "-S", outside, "-B", outside + "/build", "-DCMAKE_PREFIX_PATH=" + prefix,
+         "-DCMAKE_C_COMPILER=" + compiler, "-DCMAKE_C_FLAGS=" + flags, stdout=subprocess.DEVNULL)
+    call(cmake, "--build", outside + "/build", stdout=subprocess.DEVNULL)
+    call(outside + "/build/outside")
+
+    found = [os.path.join(where, "linkwork.pc") for where, _, names in os.walk(prefix)
+             if "linkwork.pc" in names]
+    if shutil.which("pkg-config") and found:
+        library = os.path.dirname(os.path.dirname(found[0]))
+        told = said("pkg-config", "--cflags", "--libs", "linkwork",
+                    env={**os.environ, "PKG_CONFIG_PATH": os.path.dirname(found[0])}).split()
+        call(compiler, *shlex.split(flags), outside + "/step.c", "-o", outside + "/told", *told,
+             "-lm", "-Wl,-rpath," + library)
+        call(outside + "/told", stdout=subprocess.DEVNULL)
 
 
 def main():
@@ -28,30 +99,14 @@ def main():
     sanitizers = "".join(sys.argv[5:6])
     flags = "-fsanitize=" + sanitizers if sanitizers else ""
     with tempfile.TemporaryDirectory() as folder:
-        prefix, outside = os.path.join(folder, "installed"), os.path.join(folder, "outside")
-        call(cmake, "--install", build, "--prefix", prefix, stdout=subprocess.DEVNULL)
-        call(os.path.join(prefix, "bin/linkwork"), "--version")
-
-        os.mkdir(outside)
-        shutil.copy(os.path.join(sources, "examples/c/step.c"), outside)
-        with open(os.path.join(outside, "CMakeLists.txt"), "w", encoding="utf-8") as file:
-            file.write(LISTS)
-        call(cmake, "-S", outside, "-B", outside + "/build", "-DCMAKE_PREFIX_PATH=" + prefix,
-             "-DCMAKE_C_COMPILER=" + compiler, "-DCMAKE_C_FLAGS=" + flags, stdout=subprocess.DEVNULL)
-        call(cmake, "--build", outside + "/build", stdout=subprocess.DEVNULL)
-        call(outside + "/build/outside")
-
-        found = [os.path.join(where, "linkwork.pc") for where, _, names in os.walk(prefix)
-                 if "linkwork.pc" in names]
-        if shutil.which("pkg-config") and found:
-            library = os.path.dirname(os.path.dirname(found[0]))
-            told = subprocess.run(
-                ["pkg-config", "--define-prefix", "--cflags", "--libs", "linkwork"], check=True,
-                stdout=subprocess.PIPE, text=True,
-                env={**os.environ, "PKG_CONFIG_PATH": os.path.dirname(found[0])}).stdout.split()
-            call(compiler, *shlex.split(flags), outside + "/step.c", "-o", outside + "/told", *told,
-                 "-lm", "-Wl,-rpath," + library)
-            call(outside + "/told", stdout=subprocess.DEVNULL)
+        first, prefix = os.path.join(folder, "installed"), os.path.join(folder, "moved")
+        call(cmake, "--install", build, "--prefix", first, stdout=subprocess.DEVNULL)
+        os.rename(first, prefix)
+        program = try_program(prefix, folder)
+        try_pages(prefix, program)
+        if shutil.which("bash"):
+            try_completion(prefix)
+        try_library(prefix, folder, sources, cmake, compiler, flags)
     return 0
 
 

@@ -27,10 +27,13 @@ static void one_body_has_its_closed_form(void **state)
 {
     (void)state;
     lw_builder *b = lwt_builder();
-    lwt_body(b, &(lw_body_desc){.mass = 2, .inertia = {0.3, 0.4, 0.5, 0, 0, 0},
-                                .pose = {.position = {1, 2, 3}, .orientation = {sqrt(0.5), 0, 0, sqrt(0.5)}},
-                                .has_velocity = 1, .velocity = {0.5, -1, 2},
-                                .angular_velocity = {1, 2, 3}});
+    lwt_body(b, &(lw_body_desc){
+                    .mass = 2,
+                    .inertia = {0.3, 0.4, 0.5, 0, 0, 0},
+                    .pose = {.position = {1, 2, 3}, .orientation = {sqrt(0.5), 0, 0, sqrt(0.5)}},
+                    .has_velocity = 1,
+                    .velocity = {0.5, -1, 2},
+                    .angular_velocity = {1, 2, 3}});
     lw_model *model = lwt_model(b);
     lwi_arena arena;
     lwi_moment m;
@@ -41,7 +44,8 @@ static void one_body_has_its_closed_form(void **state)
     lwi_observe_system(model, LW_OBSERVE_ENERGY, &m, &s);
     near("T", s.kinetic, 0.25 + 1 + 4 + 0.5 * (0.3 + 1.6 + 4.5), 1e-14);
     near("V", s.potential, 2 * 9.81 * 2, 1e-14);
-    const double p[3] = {1, -2, 4}; // I w = (0.3, 0.8, 1.5), a quarter turn about z: (-0.8, 0.3, 1.5)
+    const double p[3] = {1, -2,
+                         4}; // I w = (0.3, 0.8, 1.5), a quarter turn about z: (-0.8, 0.3, 1.5)
     const double L[3] = {2 * 4 + 3 * 2 - 0.8, 3 * 1 - 1 * 4 + 0.3, -1 * 2 - 2 * 1 + 1.5};
     for (int i = 0; i < 3; i++) {
         near("p", s.momentum[i], p[i], 1e-14);
@@ -52,8 +56,8 @@ static void one_body_has_its_closed_form(void **state)
     lw_model_destroy(model);
 }
 
-// Momentum balance of what floats: dp/dt = m g, dL/dt = sum r x m g when only internal forces act; as
-// a difference of the momenta of two moments.
+// Momentum balance of what floats: dp/dt = m g, dL/dt = sum r x m g when only internal forces act;
+// as a difference of the momenta of two moments.
 static void momenta_follow_newton(void **state)
 {
     (void)state;
@@ -151,8 +155,8 @@ static void drift(const lw_model *model, const lwi_moment *from, double t, lwi_m
     }
 }
 
-// Off the constraints residuals show what is wrong, and each level is the derivative of the one above,
-// with drives and mounts in motion.
+// Off the constraints residuals show what is wrong, and each level is the derivative of the one
+// above, with drives and mounts in motion.
 static void residuals_differentiate_each_other(void **state)
 {
     (void)state;
@@ -174,9 +178,8 @@ static void residuals_differentiate_each_other(void **state)
         for (int j = 0; j < model->njoint; j++) {
             double e[3][12], x[3][12], d[2][12] = {{0}};
             const int n = lwi_joint_residual(model, j, &m, e[0], e[1], e[2]);
-            assert_int_equal(n, model->joint[j].merged
-                                    ? 0
-                                    : model->joint[j].type->nc + model->joint[j].ndriven);
+            assert_int_equal(
+                n, model->joint[j].merged ? 0 : model->joint[j].type->nc + model->joint[j].ndriven);
             for (int i = 0; i < 4; i++) {
                 drift(model, &m, lwt_offset[i], &there);
                 lwi_joint_residual(model, j, &there, x[0], x[1], x[2]);
@@ -203,8 +206,8 @@ static void residuals_measure_what_is_wrong(void **state)
     lw_builder *b = lwt_builder();
     const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1);
     lw_joint_desc desc = {.type = LW_JOINT_REVOLUTE, .body2 = A, .axis = {0, 0, 1}};
-    desc.coordinate[0].motion =
-        lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_SINE, .amplitude = 0.5, .omega = 2});
+    desc.coordinate[0].motion = lwt_function(
+        b, &(lw_function_desc){.type = LW_FUNCTION_SINE, .amplitude = 0.5, .omega = 2});
     desc.has_q = desc.has_qd = 1;
     desc.qd[0] = 1;
     lwt_add(b, &desc);
@@ -245,34 +248,58 @@ static void merged_bodies_follow_and_balance(void **state)
         lw_builder *b = lwt_builder();
         lw_error error;
         const lw_body arm = lwt_rod(b, "arm", 0, 0, 1, 0, 2);
-        const lw_body inner = lwt_body(b, &(lw_body_desc){.name = "inner", .pose.position = {1, 0.2, 0.1}});
+        const lw_body inner =
+            lwt_body(b, &(lw_body_desc){.name = "inner", .pose.position = {1, 0.2, 0.1}});
         const lw_body outer =
             lwt_body(b, &(lw_body_desc){.name = "outer",
-                                        .pose = {.position = {1.2, 0.5, 0}, .orientation = {2 / sqrt(5), 0, 1 / sqrt(5), 0}}});
-        const lw_body wall = lwt_body(b, &(lw_body_desc){.name = "bracket", .pose.position = {-1, 0, 0}});
+                                        .pose = {.position = {1.2, 0.5, 0},
+                                                 .orientation = {2 / sqrt(5), 0, 1 / sqrt(5), 0}}});
+        const lw_body wall =
+            lwt_body(b, &(lw_body_desc){.name = "bracket", .pose.position = {-1, 0, 0}});
         const lw_body rod = lwt_rod(b, "rod", 1.2, 0.5, 1.2, -0.5, 1);
-        lw_joint_desc hinge = {.type = LW_JOINT_REVOLUTE, .body1 = wall, .body2 = arm, .has_qd = 1,
-                               .has_q = 1, .axis = {0, 0, 1}};
+        lw_joint_desc hinge = {.type = LW_JOINT_REVOLUTE,
+                               .body1 = wall,
+                               .body2 = arm,
+                               .has_qd = 1,
+                               .has_q = 1,
+                               .axis = {0, 0, 1}};
         hinge.qd[0] = 3;
         lwt_add(b, &(lw_joint_desc){.name = "w", .type = LW_JOINT_FIXED, .body2 = wall});
         lwt_add(b, &hinge);
-        lwt_add(b, &(lw_joint_desc){.name = "i", .type = LW_JOINT_FIXED, .at = {1, 0, 0},
-                                    .body1 = reversed ? inner : arm, .body2 = reversed ? arm : inner});
-        lwt_add(b, &(lw_joint_desc){.name = "o", .type = LW_JOINT_FIXED, .at = {1.1, 0.3, 0},
+        lwt_add(b, &(lw_joint_desc){.name = "i",
+                                    .type = LW_JOINT_FIXED,
+                                    .at = {1, 0, 0},
+                                    .body1 = reversed ? inner : arm,
+                                    .body2 = reversed ? arm : inner});
+        lwt_add(b, &(lw_joint_desc){.name = "o",
+                                    .type = LW_JOINT_FIXED,
+                                    .at = {1.1, 0.3, 0},
                                     .body1 = reversed ? outer : inner,
                                     .body2 = reversed ? inner : outer});
-        lw_joint_desc last = {.type = LW_JOINT_UNIVERSAL, .body1 = outer, .body2 = rod,
-                              .at = {1.2, 0.5, 0}, .axis = {0, 0, 1}, .axis2 = {1, 0, 0},
-                              .has_qd = 1, .has_q = 1};
+        lw_joint_desc last = {.type = LW_JOINT_UNIVERSAL,
+                              .body1 = outer,
+                              .body2 = rod,
+                              .at = {1.2, 0.5, 0},
+                              .axis = {0, 0, 1},
+                              .axis2 = {1, 0, 0},
+                              .has_qd = 1,
+                              .has_q = 1};
         last.coordinate[1].stiffness = 3, last.coordinate[1].at = 0.4;
         last.coordinate[0].damping = 0.2;
         last.qd[0] = -1, last.qd[1] = 2;
         lwt_add(b, &last);
-        lwt_ok(lw_builder_add_wrench(b, &(lw_wrench_desc){.body = outer, .point = {0.1, 0.2, 0.3},
-                                                          .force = {1, 2, 3}, .torque = {-1, 0, 2}},
-                                     &error), &error);
-        lwt_ok(lw_builder_add_spring(b, &(lw_spring_desc){.body1 = inner, .body2 = rod,
-                                                          .stiffness = 10, .damping = 1}, &error), &error);
+        lwt_ok(lw_builder_add_wrench(b,
+                                     &(lw_wrench_desc){.body = outer,
+                                                       .point = {0.1, 0.2, 0.3},
+                                                       .force = {1, 2, 3},
+                                                       .torque = {-1, 0, 2}},
+                                     &error),
+               &error);
+        lwt_ok(lw_builder_add_spring(
+                   b,
+                   &(lw_spring_desc){.body1 = inner, .body2 = rod, .stiffness = 10, .damping = 1},
+                   &error),
+               &error);
         lw_model *model = lwt_model(b);
         assert_int_equal(model->nmerged, 3);
         const lwi_formulation *formulations[] = {&lwi_formulation_aba, &lwi_formulation_dense};
@@ -326,7 +353,8 @@ static void every_body_is_balanced(void **state)
         lwi_arena_init(&arena, NULL);
         observe_tree(&c, &arena, &m);
         double size = 1; // forces and moments about mass centres some lengths apart
-        for (int j = 0; j < c.model->njoint; j++) size = fmax(size, sqrt(v6_dot(m.reaction[j], m.reaction[j])));
+        for (int j = 0; j < c.model->njoint; j++)
+            size = fmax(size, sqrt(v6_dot(m.reaction[j], m.reaction[j])));
         lwt_close(&c, "balance", 0, lwt_imbalance(c.model, c.input, &m) / size, 0, 1e-12);
         lwi_arena_free(&arena);
     }
@@ -347,7 +375,8 @@ static void check_mobility(lw_model *model, int rows, int rank, int dof, int gen
     assert_int_equal(check.dof, dof);
     assert_int_equal(check.dof_generic, generic);
     assert_int_equal(check.redundant, rows - rank);
-    for (int j = 0; j < model->njoint; j++) assert_int_equal(dependent[j], expected ? expected[j] : 0);
+    for (int j = 0; j < model->njoint; j++)
+        assert_int_equal(dependent[j], expected ? expected[j] : 0);
     assert_true(check.residual[0] < 1e-12 && check.residual[1] < 1e-12);
     lwt_ok(lw_model_check(model, &check, NULL, &error), &error);
     lw_model_destroy(model);
@@ -367,18 +396,19 @@ static lw_builder *four_bar(double d, double angle, lw_joint_type third, lw_join
     return b;
 }
 
-// Degrees of freedom, redundant rows and the joints they belong to are those counted by hand: in space a
-// planar four-bar has 20 equations of which three are spare; a parallelogram that lies flat has one
-// more freedom than beside that position.
+// Degrees of freedom, redundant rows and the joints they belong to are those counted by hand: in
+// space a planar four-bar has 20 equations of which three are spare; a parallelogram that lies flat
+// has one more freedom than beside that position.
 static void mobility_of_known_mechanisms(void **state)
 {
     (void)state;
     static const int third_of_four[] = {0, 0, 0, 3}, flat[] = {0, 0, 0, 4};
-    check_mobility(lwt_model(four_bar(1.5, 0.9, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE)), 20, 17, 1, 1,
-                   third_of_four);
-    check_mobility(lwt_model(four_bar(1.5, 0.9, LW_JOINT_SPHERICAL, LW_JOINT_CYLINDRICAL)), 17, 17, 1, 1,
-                   NULL);
-    check_mobility(lwt_model(four_bar(1.5, 0, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE)), 20, 16, 2, 1, flat);
+    check_mobility(lwt_model(four_bar(1.5, 0.9, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE)), 20, 17, 1,
+                   1, third_of_four);
+    check_mobility(lwt_model(four_bar(1.5, 0.9, LW_JOINT_SPHERICAL, LW_JOINT_CYLINDRICAL)), 17, 17,
+                   1, 1, NULL);
+    check_mobility(lwt_model(four_bar(1.5, 0, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE)), 20, 16, 2, 1,
+                   flat);
 
     // a gear takes one freedom of an open chain
     lw_builder *b = lwt_builder();
@@ -387,8 +417,10 @@ static void mobility_of_known_mechanisms(void **state)
     const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1), B = lwt_rod(b, "B", 1, 0, 2, 0, 1);
     const lw_joint j1 = lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
     const lw_joint j2 = lwt_joint(b, LW_JOINT_UNIVERSAL, "j2", A, B, 1, 0);
-    lwt_ok(lw_builder_add_coupling(b, &(lw_coupling_desc){.joint = j2, .of = j1, .polynomial = ratio,
-                                                          .npolynomial = 2}, &error), &error);
+    lwt_ok(lw_builder_add_coupling(
+               b, &(lw_coupling_desc){.joint = j2, .of = j1, .polynomial = ratio, .npolynomial = 2},
+               &error),
+           &error);
     check_mobility(lwt_model(b), 10, 10, 2, 2, NULL);
 
     // a driven crank leaves no freedom; a massless body on a fixed joint counts for nothing
@@ -396,7 +428,8 @@ static void mobility_of_known_mechanisms(void **state)
     const lw_body tip = lwt_body(b, &(lw_body_desc){.name = "tip", .pose.position = {2, 2, 0}});
     lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_FIXED, .body1 = {1}, .body2 = tip});
     const lw_body D = lwt_rod(b, "D", 5, 0, 6, 0, 1);
-    lw_joint_desc crank = {.type = LW_JOINT_REVOLUTE, .body2 = D, .at = {5, 0, 0}, .axis = {0, 0, 1}};
+    lw_joint_desc crank = {
+        .type = LW_JOINT_REVOLUTE, .body2 = D, .at = {5, 0, 0}, .axis = {0, 0, 1}};
     crank.coordinate[0].motion = lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT});
     lwt_add(b, &crank);
     const int sixth[] = {0, 0, 0, 3, 0, 0};

@@ -82,6 +82,20 @@ class Conversion(unittest.TestCase):
         middle = (30 * 0.2 - 20 * 0.1 + 2) / 50  # where all forces cancel; 50 N/m on 2 kg: 5 rad/s
         self.follows(columns, "joint.j.q0", lambda t: middle * (1 - math.cos(5 * t)))
 
+    def test_springs_on_one_coordinate_keep_their_energy(self):
+        springs = [{"joint": "j", "coordinate": 0, "k": 30.0, "q0": 0.2},
+                   {"joint": "j", "coordinate": 0, "k": 20.0, "q0": -0.1}]
+        columns = self.run_model(model([body("a", [0, 0, 0])],
+                                       [joint("j", "prismatic", "ground", "a")],
+                                       joint_springs=springs))
+        for q, stored in zip(columns["joint.j.q0"], columns["sys.V"]):
+            self.assertAlmostEqual(stored, 15 * (q - 0.2) ** 2 + 10 * (q + 0.1) ** 2, delta=1e-13)
+
+    def test_names_beyond_ascii_are_written_as_they_are(self):
+        source = model([body("\U0001f600", [0, 0, 0])],
+                       [joint("j", "prismatic", "ground", "\U0001f600")])
+        self.run_model(source)
+
     def test_stiffnesses_that_cancel_leave_a_constant_force(self):
         springs = [{"joint": "j", "coordinate": 0, "k": 4.0, "q0": 0.5},
                    {"joint": "j", "coordinate": 0, "k": -4.0, "q0": 0.25}]

@@ -1,4 +1,5 @@
-// mechanism.h -- small mechanisms built in code, and the balance of every body from what is observed.
+// mechanism.h -- small mechanisms built in code, and the balance of every body from what is
+// observed.
 #ifndef LWT_MECHANISM_H
 #define LWT_MECHANISM_H
 
@@ -59,8 +60,8 @@ static inline lw_body lwt_rod(lw_builder *b, const char *name, double x1, double
 {
     const double l2 = (x2 - x1) * (x2 - x1) + (y2 - y1) * (y2 - y1);
     const double half = 0.5 * atan2(y2 - y1, x2 - x1);
-    return lwt_body(b, &(lw_body_desc){
-                           .name = name,
+    return lwt_body(
+        b, &(lw_body_desc){.name = name,
                            .mass = mass,
                            .inertia = {0.002 * mass, mass * l2 / 12, mass * l2 / 12, 0, 0, 0},
                            .pose = {.position = {(x1 + x2) / 2, (y1 + y2) / 2, 0},
@@ -146,8 +147,8 @@ static inline void lwt_observe(lwi_work *work, double t, const double *x, const 
     lwi_observe_merged(model, LW_OBSERVE_REACTION, inputs, &loads, moment);
 }
 
-/** Largest residual of Newton's and Euler's equations over all bodies as they were described, from a
- *  moment alone: forces, gravity, reactions and joint efforts against mass times acceleration. */
+/** Largest residual of Newton's and Euler's equations over all bodies as they were described, from
+ * a moment alone: forces, gravity, reactions and joint efforts against mass times acceleration. */
 static inline double lwt_imbalance(const lw_model *model, const double *inputs, const lwi_moment *m)
 {
     const size_t nbody = (size_t)model->nbody;
@@ -155,8 +156,11 @@ static inline double lwt_imbalance(const lw_model *model, const double *inputs, 
     lwi_loads loads = {.wrench = calloc(nbody, sizeof *loads.wrench),
                        .effort = lwt_vector(model->nv)};
     for (size_t b = 0; b < nbody; b++) m3_mul_v(w[b], m->R[b], m->w[b]);
-    const lwi_kin kin = {.R = (const double(*)[9])m->R, .r = (const double(*)[3])m->r,
-                         .v = (const double(*)[3])m->v, .w = (const double(*)[3])w, .q = m->q,
+    const lwi_kin kin = {.R = (const double(*)[9])m->R,
+                         .r = (const double(*)[3])m->r,
+                         .v = (const double(*)[3])m->v,
+                         .w = (const double(*)[3])w,
+                         .q = m->q,
                          .qd = m->qd};
     lwi_forces_apply(model, &kin, m->t, inputs, &loads);
     for (int j = 0; j < model->njoint; j++) {

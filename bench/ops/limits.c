@@ -1,0 +1,66 @@
+// limits.c -- how many multiplications and additions of doubles this machine can do in a second,
+// one by one and in its widest registers: what the counts of bench_ops have to be divided by.
+//
+// Twelve independent chains of each keep the units busy; every result depends on the one before it,
+// so nothing can be left out.
+#include "cli/stopwatch.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __AVX512F__
+enum { LANES = 8 };
+#elif defined(__AVX2__)
+enum { LANES = 4 };
+#else
+enum { LANES = 2 };
+#endif
+
+typedef double lanes __attribute__((vector_size(8 * LANES)));
+
+enum { CHAINS = 12, TURNS = 100000 };
+
+// One operation of each chain; what the compiler cannot see through, it neither removes nor merges.
+#define DO(x, operation) ((x) = (x)operation by, HIDE(x))
+#define HIDE(x) ({ __asm__ volatile("" : "+x"(x)); })
+
+#define KEEP_BUSY(name, type, operation)                                                           \
+    static int name(void *work)                                                                    \
+    {                                                                                              \
+        const type by = *(const type *)work;                                                       \
+        type a = by, b = by, c = by, d = by, e = by, f = by;                                       \
+        type g = by, h = by, i = by, j = by, k = by, l = by;                                       \
+        for (int turn = 0; turn < TURNS; turn++) {                                                 \
+            DO(a, operation), DO(b, operation), DO(c, operation), DO(d, operation);                \
+            DO(e, operation), DO(f, operation), DO(g, operation), DO(h, operation);                \
+            DO(i, operation), DO(j, operation), DO(k, operation), DO(l, operation);                \
+        }                                                                                          \
+        return 0;                                                                                  \
+    }
+KEEP_BUSY(multiply_scalars, double, *)
+KEEP_BUSY(multiply_lanes, lanes, *)
+KEEP_BUSY(add_scalars, double, +)
+KEEP_BUSY(add_lanes, lanes, +)
+
+static double rate(int (*operation)(void *), int at_once)
+{
+    union {
+        double one;
+        lanes all;
+    } by = {.all = {0}};
+    double *x = (double *)&by;
+    for (int i = 0; i < LANES; i++) x[i] = 1.0000001;
+    timing t = {0};
+    stopwatch_measure(operation, &by, 0.5, 0, &t);
+    return (double)CHAINS * TURNS * at_once / t.least;
+}
+
+int main(void)
+{
+    const double ms = rate(multiply_scalars, 1), as = rate(add_scalars, 1);
+    const double ml = rate(multiply_lanes, LANES), al = rate(add_lanes, LANES);
+    printf("10^9 per second           one by one   %d lanes\n", LANES);
+    printf("multiplications           %10.2f %9.2f\n", 1e-9 * ms, 1e-9 * ml);
+    printf("additions                 %10.2f %9.2f\n", 1e-9 * as, 1e-9 * al);
+    return 0;
+}

@@ -1,0 +1,141 @@
+// pinocchio.cpp -- Pinocchio: articulated bodies in local or world axes; rk4 around them.
+//
+// Header-only, so that its templates are compiled here with the flags of this build: Pinocchio's
+// time is its C++'s, not that of its Python module.
+#include "driver.hpp"
+
+#include <pinocchio/config.hpp>
+
+#include <pinocchio/multibody.hpp>
+#include <pinocchio/multibody/joint.hpp>
+#include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/energy.hpp>
+#include <pinocchio/algorithm/joint-configuration.hpp>
+#include <pinocchio/algorithm/kinematics.hpp>
+
+namespace pin = pinocchio;
+using Eigen::VectorXd;
+
+about peer_about()
+{
+    return {"pinocchio", PINOCCHIO_VERSION, PEERS_FLAGS, {"aba-local", "aba-world"}};
+}
+
+namespace
+{
+
+Eigen::Vector3d vec3(const double x[3])
+{
+    return {x[0], x[1], x[2]};
+}
+
+pin::JointModel joint_of(const scene_body &b)
+{
+    if (b.joint == SCENE_FREE) return pin::JointModelFreeFlyer();
+    if (b.joint == SCENE_BALL) return pin::JointModelSpherical();
+    if (b.axis == 0) return pin::JointModelRX();
+    if (b.axis == 1) return pin::JointModelRY();
+    return pin::JointModelRZ();
+}
+
+pin::Model build(const std::vector<scene_body> &body)
+{
+    pin::Model model;
+    model.gravity.linear() << 0, 0, -9.81;
+    for (const scene_body &b : body) {
+        const pin::SE3 at(Eigen::Matrix3d::Identity(), vec3(b.at));
+        const auto id = model.addJoint((pin::JointIndex)(b.parent + 1), joint_of(b), at,
+                                       "j" + std::to_string(model.njoints));
+        const Eigen::Matrix3d inertia = vec3(b.inertia).asDiagonal();
+        model.appendBodyToJoint(id, pin::Inertia(b.mass, vec3(b.com), inertia));
+    }
+    return model;
+}
+
+class pinocchio_peer : public peer
+{
+  public:
+    pinocchio_peer(const std::vector<scene_body> &body, bool local)
+        : body(body), local(local), model(build(body)), data(model)
+    {
+    }
+    void set(int copy, const double *q, const double *v, const double *tau) override
+    {
+        const size_t size = (size_t)copy + 1;
+        if (states.size() < size) states.resize(size);
+        state &s = states[copy];
+        s.q = pin::neutral(model);
+        s.v = Eigen::Map<const VectorXd>(v, model.nv);
+        s.tau = Eigen::Map<const VectorXd>(tau, model.nv);
+        for (size_t i = 0, at = 0; i < body.size(); at += body[i++].joint)
+            if (body[i].joint == SCENE_REVOLUTE) s.q[model.joints[i + 1].idx_q()] = q[at];
+    }
+    void evaluate(int copy) override
+    {
+        const state &s = states[copy];
+        aba(s.q, s.v, s.tau);
+    }
+    std::vector<double> accelerations() override
+    {
+        const int from = body[0].joint == SCENE_FREE ? 6 : 0;
+        return std::vector<double>(data.ddq.data() + from, data.ddq.data() + model.nv);
+    }
+    bool fall(fall_result &result) override;
+
+  private:
+    struct state {
+        VectorXd q, v, tau;
+    };
+    std::vector<scene_body> body;
+    bool local;
+    pin::Model model;
+    pin::Data data;
+    std::vector<state> states;
+
+    const VectorXd &aba(const VectorXd &q, const VectorXd &v, const VectorXd &tau)
+    {
+        return pin::aba(model, data, q, v, tau,
+                        local ? pin::Convention::LOCAL : pin::Convention::WORLD);
+    }
+    void step(double h, state &s);
+    void look(energy_watch &watch, const state &s)
+    {
+        watch.look(pin::computeKineticEnergy(model, data, s.q, s.v),
+                   pin::computePotentialEnergy(model, data, s.q));
+    }
+};
+
+void pinocchio_peer::step(double h, state &s)
+{
+    const VectorXd v1 = s.v, a1 = aba(s.q, v1, s.tau);
+    const VectorXd v2 = s.v + h / 2 * a1,
+                   a2 = aba(pin::integrate(model, s.q, h / 2 * v1), v2, s.tau);
+    const VectorXd v3 = s.v + h / 2 * a2,
+                   a3 = aba(pin::integrate(model, s.q, h / 2 * v2), v3, s.tau);
+    const VectorXd v4 = s.v + h * a3, a4 = aba(pin::integrate(model, s.q, h * v3), v4, s.tau);
+    s.q = pin::integrate(model, s.q, h / 6 * (v1 + 2 * v2 + 2 * v3 + v4));
+    s.v += h / 6 * (a1 + 2 * a2 + 2 * a3 + a4);
+}
+
+bool pinocchio_peer::fall(fall_result &result)
+{
+    const double h = 0.005, start = stopwatch();
+    energy_watch watch;
+    state s = states[0];
+    look(watch, s);
+    for (int i = 1; i <= 2000; i++) {
+        step(h, s);
+        if (i % 20 == 0) look(watch, s);
+    }
+    pin::forwardKinematics(model, data, s.q);
+    result = watch.result(stopwatch() - start, data.oMi.back().act(Eigen::Vector3d(1, 0, 0)).z());
+    return true;
+}
+
+} // namespace
+
+std::unique_ptr<peer> make_peer(const std::vector<scene_body> &body, const std::string &method,
+                                std::string &)
+{
+    return std::make_unique<pinocchio_peer>(body, method == "aba-local");
+}

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Times Linkwork beside other libraries: the same mechanisms, one core, turns taken in one run.
+
+usage: run.py --linkwork PROGRAM [--linkwork LABEL=PROGRAM ...] --peers FOLDER [options]
+
+PROGRAM is `linkwork`; FOLDER has the drivers peer_* built from this directory.  In every round each
+case is given to every program in turn, so that what disturbs the machine disturbs all alike.  The
+minimum over the rounds and the median of the rounds' medians count.  Accelerations are checked:
+against published values to nine digits where there are some, else against each other.
+
+  --case A,B,...    cases (default: chains, humanoid, arms, spherical; `falls` adds the simulations)
+  --rounds N        rounds (default 5); simulations have one
+  --seconds S       for each case, program and method in a round (default 0.1)
+  --core N          core to run on (default 1 where there are two, else 0)
+  --machine NAME    folder under bench/results (default: made from the processor's name)
+  --page FILE       put the tables between the markers of this page (docs/benchmarks.md)
+
+Writes bench/results/MACHINE/peers.json and prints the tables.
+Exit status: 0, or 1 when accelerations of some program are not the right ones.
+"""
+import argparse
+import datetime
+import json
+import math
+import os
+import platform
+import re
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+EVALUATIONS = ["chain-7", "chain-16", "chain-32", "chain-64", "chain-128", "chain-256", "chain-1024",
+               "humanoid", "arms", "spherical-128", "spherical-1024"]
+FALLS = ["fall-128", "fall-1024"]
+LIMIT = 20          # CPU seconds that a program may take for a case
+FALL_LIMIT = 90
+DIGITS = 7          # fewer right digits of accelerations are a fault; fewer than 9 are told
+
+
+def arguments():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n", 1)[1])
+    parser.add_argument("--linkwork", action="append", required=True)
+    parser.add_argument("--peers", required=True)
+    parser.add_argument("--case", default=",".join(EVALUATIONS))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.1)
+    parser.add_argument("--core", type=int, default=min(1, (os.cpu_count() or 1) - 1))
+    parser.add_argument("--machine")
+    parser.add_argument("--page")
+    return parser.parse_args()
+
+
+def programs(options):
+    """[(label, command)], Linkwork first."""
+    found = []
+    for given in options.linkwork:
+        label, _, path = given.rpartition("=")
+        found.append((label or "linkwork", [os.path.abspath(path), "bench", "--json"]))
+    for name in sorted(os.listdir(options.peers)):
+        if name.startswith("peer_"):
+            found.append((name[5:], [os.path.join(os.path.abspath(options.peers), name)]))
+    return found
+
+
+def ask(command, case, options):
+    """What a program says of a case: its JSON, or (None, why)."""
+    limit = FALL_LIMIT if case in FALLS else LIMIT
+
+    def prepare():
+        os.sched_setaffinity(0, {options.core})
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    done = subprocess.run(command + ["--case", case, "--seconds", str(options.seconds)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=prepare)
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return None, "not done after %d s" % limit
+    why = done.stderr.decode(errors="replace").strip()
+    try:
+        return json.loads(done.stdout), why
+    except ValueError:
+        return None, why or "exit status %d" % done.returncode
+
+
+def take_turns(options, cases):
+    """{(case, label, method): [entry of each round]}, {label: about}, [refusals]"""
+    seen, about, refused = {}, {}, {}
+    for number in range(options.rounds):
+        for case in cases:
+            for label, command in programs(options):
+                if (case, label) in refused or (number and case in FALLS):
+                    continue
+                said, why = ask(command, case, options)
+                if why:
+                    refused[case, label] = why
+                    print("%s, %s: %s" % (case, label, why), file=sys.stderr)
+                if not said:
+                    continue
+                about[label] = {k: v for k, v in said.items() if k != "cases"}
+                for entry in said["cases"]:
+                    seen.setdefault((case, label, entry["method"]), []).append(entry)
+        print("round %d of %d done" % (number + 1, options.rounds), file=sys.stderr)
+    return seen, about, [dict(case=c, program=p, why=w) for (c, p), w in refused.items()]
+
+
+def merge(seen):
+    results = []
+    for (case, label, method), rounds in seen.items():
+        entry = dict(rounds[-1], program=label, rounds=len(rounds))
+        entry["minimum"] = min(r["minimum"] for r in rounds)
+        entry["median"] = statistics.median(r["median"] for r in rounds)
+        results.append(entry)
+    return results
+
+
+def check(results):
+    """Complaints about accelerations; marks the entries."""
+    wrong = []
+    for entry in results:
+        a = entry.get("accelerations")
+        if not a:
+            continue
+        if "ninth_digit" in a:
+            entry["digits"] = min(9, 9 - math.ceil(math.log10(max(a["ninth_digit"], 1e-9))))
+        else:
+            peers = [e["accelerations"] for e in results
+                     if e["case"] == entry["case"] and "accelerations" in e]
+            worst = max(abs(a[k] - statistics.median(p[k] for p in peers))
+                        for k in ("sum", "max", "first", "last"))
+            entry["digits"] = min(9, math.floor(-math.log10(worst / a["max"] + 1e-16)))
+        if entry["digits"] < DIGITS:
+            wrong.append("%s, %s %s: %s" % (entry["case"], entry["program"], entry["method"], a))
+    return wrong
+
+
+def processor():
+    """Name, family and model of the processor."""
+    fields = {}
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            key, _, value = line.partition(":")
+            fields.setdefault(key.strip(), value.strip())
+    return "%s, family %s model %s" % (fields.get("model name", platform.machine()),
+                                       fields.get("cpu family", "?"), fields.get("model", "?"))
+
+
+def commit():
+    try:
+        run = lambda *c: subprocess.run(("git",) + c, cwd=ROOT, capture_output=True, check=True,
+                                        text=True).stdout.strip()
+        changed = run("status", "--porcelain")
+        return run("rev-parse", "--short", "HEAD") + ("+changes" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+# ------------------------------------------------------------------------------------------ tables
+
+def ours(entry):
+    return entry["program"].startswith("linkwork")
+
+
+def title(entry, about):
+    name = entry["program"]
+    version = about.get(name, {}).get("version", "")
+    if ours(entry):
+        compiler = about[name].get("compiler", "").split()
+        return "**%s %s**, %s" % (name, entry["method"], " ".join(compiler[:2]).lower())
+    return "%s %s, %s" % (name, version, entry["method"])
+
+
+def evaluation_table(results, about, cases, scale, unit):
+    """Rows by program and method; cells minimum / median and how many times the fastest of ours."""
+    rows = {}
+    for e in results:
+        if e["case"] in cases and e["method"] != "rnea" and e["unit"] == "ns":
+            rows.setdefault(title(e, about), {})[e["case"]] = e
+    best = {c: min((r[c]["minimum"] for r in rows.values() if c in r and ours(r[c])),
+                   default=None) for c in cases}
+    lines = ["| %s | %s |" % (unit, " | ".join(cases)), "|---" * (len(cases) + 1) + "|"]
+    for name, row in rows.items():
+        cells = []
+        for c in cases:
+            if c not in row:
+                cells.append("–")
+                continue
+            e = row[c]
+            ratio = " (%.2g)" % (e["minimum"] / best[c]) if best[c] else ""
+            digits = e.get("digits", 9)
+            cells.append("%.4g / %.4g%s%s" % (scale * e["minimum"], scale * e["median"], ratio,
+                                              "" if digits >= 9 else " **%d digits**" % digits))
+        lines.append("| %s | %s |" % (name, " | ".join(cells)))
+    return lines
+
+
+def fall_table(results, about):
+    lines = ["| program | case | CPU s per simulated s | energy error | height of the tip, m |",
+             "|---|---|---|---|---|"]
+    for e in results:
+        if e["unit"] != "ns":
+            lines.append("| %s | %s | %.3g | %.1e | %.2f |" % (
+                title(e, about), e["case"], e["minimum"], e["energy_error"], e["tip"]))
+    return lines if len(lines) > 2 else []
+
+
+def tables(report):
+    results, about = report["results"], report["programs"]
+    there = [c for c in EVALUATIONS if any(e["case"] == c for e in results)]
+    groups = [[c for c in there if c.startswith("chain")],
+              [c for c in there if not c.startswith("chain")]]
+    lines = ["Measured %s on %s, commit %s; %d rounds, one core, load %s. Cells: minimum / median in "
+             "microseconds of one evaluation, in brackets the multiple of the fastest of ours; where fewer "
+             "than nine digits of the accelerations are right, how many."
+             % (report["date"], report["cpu"], report["commit"], report["rounds"], report["load"]), ""]
+    for group in groups:
+        if group:
+            lines += evaluation_table(results, about, group, 1e-3, "us") + [""]
+    lines += fall_table(results, about)
+    if report["refused"]:
+        lines += [""] + ["* %s, %s: %s" % (r["program"], r["case"],
+                                           r["why"].split("\n")[0].split(r["case"] + ": ")[-1])
+                         for r in report["refused"]]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def put_in_page(path, text):
+    begin, end = "<!-- tables: begin -->\n", "<!-- tables: end -->\n"
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    head, rest = page.split(begin, 1)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(head + begin + text + end + rest.split(end, 1)[1])
+
+
+def main():
+    options = arguments()
+    cases = [c for word in options.case.split(",") for c in (FALLS if word == "falls" else [word])]
+    load = "%.1f" % os.getloadavg()[0]
+    seen, about, refused = take_turns(options, cases)
+    report = {"date": datetime.date.today().isoformat(), "cpu": processor(), "commit": commit(),
+              "system": platform.platform(), "load": load + " to %.1f" % os.getloadavg()[0],
+              "rounds": options.rounds, "seconds": options.seconds, "programs": about,
+              "refused": refused, "results": merge(seen)}
+    wrong = check(report["results"])
+    machine = options.machine or re.sub(r"[^a-z0-9]+", "-", report["cpu"].lower()).strip("-")
+    folder = os.path.join(ROOT, "bench", "results", machine)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "peers.json"), "w", encoding="utf-8") as file:
+        json.dump(report, file, indent=1)
+        file.write("\n")
+    text = tables(report)
+    print(text)
+    if options.page:
+        put_in_page(options.page, text)
+    for line in wrong:
+        print("wrong accelerations: " + line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+// bench.h -- what is timed by `linkwork bench`, and what comes of it.
+#ifndef LW_CLI_BENCH_H
+#define LW_CLI_BENCH_H
+
+#include "cli/scene_model.h"
+#include "cli/stopwatch.h"
+
+#include <stdbool.h>
+
+enum { BENCH_MOST_METHODS = 5 }; ///< of one case
+
+typedef struct bench_budget {
+    double seconds; ///< per case and method
+    int samples;    ///< 0: as the seconds allow
+} bench_budget;
+
+typedef struct bench_result {
+    const scene_case *of;
+    const char *method;
+    int bodies;
+    /** One evaluation [s], or a simulated second [s/s]. */
+    timing time;
+    bool has_digest;     ///< the method computes accelerations
+    scene_digest digest; ///< of a batch: sum over the states, largest, first's, last's
+    double energy_error; ///< falls: largest |E - E0| over the largest kinetic energy
+    double tip;          ///< falls: height of the free end at last [m]
+} bench_result;
+
+/** Times every method.   @param results [BENCH_MOST_METHODS] out, *count of them */
+lw_status bench_evaluations(const scene_case *of, bench_budget budget, bench_result *results,
+                            int *count, lw_error *error);
+/** One evaluation of an instance where many are in lanes. */
+lw_status bench_batch(const scene_case *of, bench_budget budget, bench_result *result,
+                      lw_error *error);
+lw_status bench_fall(const scene_case *of, bench_budget budget, bench_result *result,
+                     lw_error *error);
+
+#endif

@@ -1,0 +1,107 @@
+// plot.c -- linkwork plot: pictures of results, and of a mechanism where it stands.
+#include "cli/cli.h"
+
+#include <string.h>
+
+static cli_exit read_options(const cli_arguments *arguments, lw_plot_options *options)
+{
+    lw_error error = {0};
+    *options = (lw_plot_options){0};
+    for (int i = 0; i < arguments->nsetting; i++) {
+        const lw_status status =
+            lw_plot_set(options, arguments->setting[i].key, arguments->setting[i].value, &error);
+        if (status != LW_OK) return cli_fail(status, &error);
+    }
+    if (arguments->noutput == 1) return CLI_DONE;
+    return cli_complain(CLI_USE, "plot writes one file, .svg or .png: -o FILE is %s",
+                        arguments->noutput ? "given more than once" : "missing");
+}
+
+static cli_exit open_result(const char *path, lw_result **result)
+{
+    lw_error error = {0};
+    const lw_status status = lw_result_open(path, result, &error);
+    if (status == LW_OK) return CLI_DONE;
+    cli_fail(status, &error);
+    return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
+}
+
+static cli_exit plot_results(const cli_arguments *arguments, const lw_plot_options *options)
+{
+    lw_result *result[CLI_MOST] = {0};
+    lw_error error = {0};
+    cli_exit code = CLI_DONE;
+    for (int i = 0; i < arguments->noperand && !code; i++)
+        code = open_result(arguments->operands[i], &result[i]);
+    if (!code) {
+        const lw_status status = lw_plot_results(result, arguments->operands, arguments->noperand,
+                                                 options, arguments->output[0], &error);
+        if (status != LW_OK) code = cli_fail(status, &error);
+    }
+    for (int i = 0; i < arguments->noperand; i++) lw_result_close(result[i]);
+    return code;
+}
+
+// ------------------------------------------------------------------------------------- mechanism
+
+static cli_exit draw_mechanism(const cli_arguments *arguments, const lw_model *model,
+                               lw_result *result, const lw_plot_options *options)
+{
+    lw_error error = {0};
+    const lw_status status =
+        lw_plot_mechanism(model, result, options, arguments->output[0], &error);
+    return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
+}
+
+// The mechanism of a result, from the model that the file carries.
+static cli_exit draw_of_result(const cli_arguments *arguments, const lw_plot_options *options)
+{
+    static const lw_read_desc native = {.format = "yaml"};
+    lw_result *result = NULL;
+    lw_model *model = NULL;
+    lw_error error = {0};
+    cli_exit code = open_result(arguments->operand, &result);
+    if (code) return code;
+    const char *text = lw_result_model(result);
+    if (!text) {
+        code =
+            cli_complain(CLI_INPUT,
+                         "%s: has no model (CSV holds numbers only); name the model's file or an "
+                         ".h5 result",
+                         arguments->operand);
+    } else {
+        const lw_status status =
+            lw_model_parse(text, strlen(text), arguments->operand, &native, &model, NULL, &error);
+        code = status == LW_OK ? draw_mechanism(arguments, model, result, options)
+                               : cli_fail(status, &error);
+    }
+    lw_model_destroy(model);
+    lw_result_close(result);
+    return code;
+}
+
+static cli_exit draw_of_model(const cli_arguments *arguments, const lw_plot_options *options)
+{
+    lw_model *model = NULL;
+    lw_options unused;
+    cli_arguments reading = *arguments;
+    reading.nsetting = 0; // those are of the picture
+    cli_exit code = cli_read(&reading, &model, &unused);
+    if (!code) code = draw_mechanism(arguments, model, NULL, options);
+    lw_model_destroy(model);
+    return code;
+}
+
+cli_exit cli_plot(const cli_arguments *arguments)
+{
+    lw_plot_options options;
+    const cli_exit code = read_options(arguments, &options);
+    if (code) return code;
+    if (!options.initial) return plot_results(arguments, &options);
+    if (arguments->noperand > 1)
+        return cli_complain(CLI_USE, "plot --initial: '%s' is one argument too many",
+                            arguments->operands[1]);
+    const bool result =
+        cli_ends_in(arguments->operand, ".h5") || cli_ends_in(arguments->operand, ".csv");
+    return result ? draw_of_result(arguments, &options) : draw_of_model(arguments, &options);
+}

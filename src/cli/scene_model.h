@@ -1,0 +1,17 @@
+// scene_model.h -- the scenes of scenes.h as models.
+#ifndef LW_CLI_SCENE_MODEL_H
+#define LW_CLI_SCENE_MODEL_H
+
+#include "cli/scenes.h"
+
+#include <linkwork/linkwork.h>
+
+/** Joint i carries body i of the scene. */
+lw_status scene_model(scene_kind kind, int n, lw_model **model, lw_error *error);
+/** Coordinates q and speeds v of the tree from a scene's state (scene_state), tau alike.
+ *  @param q [tree nq]  @param v, tau [tree nv] */
+lw_status scene_place(const lw_model *model, const scene_body *body, int nbody,
+                      const double *scene_q, const double *scene_v, const double *scene_tau,
+                      double *q, double *v, double *tau);
+
+#endif

@@ -1,0 +1,181 @@
+// scenes.c -- the tables behind scenes.h.
+#include "cli/scenes.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+const scene_case *scene_cases(int *count)
+{
+    static const scene_case cases[] = {
+        {"chain-7", SCENE_EVALUATION, SCENE_CHAIN, 7, 1}, // a robot arm
+        {"chain-16", SCENE_EVALUATION, SCENE_CHAIN, 16, 0},
+        {"chain-32", SCENE_EVALUATION, SCENE_CHAIN, 32, 0},
+        {"chain-64", SCENE_EVALUATION, SCENE_CHAIN, 64, 0},
+        {"chain-128", SCENE_EVALUATION, SCENE_CHAIN, 128, 1},
+        {"chain-256", SCENE_EVALUATION, SCENE_CHAIN, 256, 0},
+        {"chain-1024", SCENE_EVALUATION, SCENE_CHAIN, 1024, 1}, // beyond the first cache
+        {"humanoid", SCENE_EVALUATION, SCENE_HUMANOID, 0, 1},
+        {"spherical-128", SCENE_EVALUATION, SCENE_SPHERICAL, 128, 1},
+        {"spherical-1024", SCENE_EVALUATION, SCENE_SPHERICAL, 1024, 0},
+        {"arms", SCENE_BATCH, SCENE_CHAIN, 7, 1}, // states of many arms: branches and caches work
+        {"fall-128", SCENE_FALL, SCENE_SPHERICAL, 128, 0},
+        {"fall-1024", SCENE_FALL, SCENE_SPHERICAL, 1024, 0},
+    };
+    *count = (int)(sizeof cases / sizeof cases[0]);
+    return cases;
+}
+
+static scene_body rod(int i, scene_joint joint)
+{
+    return (scene_body){.parent = i - 1,
+                        .joint = joint,
+                        .axis = joint == SCENE_REVOLUTE ? i % 3 : 0,
+                        .at = {i ? 1 : 0, 0, 0},
+                        .mass = 1,
+                        .com = {0.5, 0, 0},
+                        .inertia = {0.00125, 0.0839583333333333333, 0.0839583333333333333}};
+}
+
+enum { X, Y, Z };
+
+// parent, joint, axis, at, mass, com, inertia; right limbs are left ones with y mirrored
+static const scene_body pelvis = {-1,           SCENE_FREE,        0, {0, 0, 1}, 10,
+                                  {0, 0, 0.05}, {0.10, 0.08, 0.06}};
+
+static const scene_body leg[6] = {
+    {0, SCENE_REVOLUTE, Z, {0, 0.1, -0.1}, 1, {0, 0, -0.02}, {0.004, 0.004, 0.003}}, // hip yaw
+    {0, SCENE_REVOLUTE, X, {0, 0, 0}, 1, {0, 0, -0.02}, {0.004, 0.004, 0.003}},      // hip roll
+    {0, SCENE_REVOLUTE, Y, {0, 0, 0}, 5, {0, 0, -0.2}, {0.08, 0.08, 0.01}},          // thigh
+    {0, SCENE_REVOLUTE, Y, {0, 0, -0.4}, 3, {0, 0, -0.2}, {0.05, 0.05, 0.005}},      // shank
+    {0, SCENE_REVOLUTE, Y, {0, 0, -0.4}, 0.3, {0, 0, 0.01}, {0.001, 0.001, 0.001}},  // ankle
+    {0, SCENE_REVOLUTE, X, {0, 0, 0}, 1, {0.04, 0, -0.05}, {0.002, 0.005, 0.005}},   // foot
+};
+static const scene_body trunk[2] = {
+    {0, SCENE_REVOLUTE, Z, {0, 0, 0.15}, 1, {0, 0, 0.02}, {0.004, 0.004, 0.004}}, // waist
+    {0, SCENE_REVOLUTE, Y, {0, 0, 0}, 20, {0, 0, 0.25}, {0.6, 0.5, 0.3}},         // torso
+};
+static const scene_body arm[5] = {
+    {0, SCENE_REVOLUTE, Y, {0, 0.2, 0.4}, 0.8, {0, 0.02, 0}, {0.002, 0.002, 0.002}},   // pitch
+    {0, SCENE_REVOLUTE, X, {0, 0.05, 0}, 0.8, {0, 0, -0.02}, {0.002, 0.002, 0.002}},   // roll
+    {0, SCENE_REVOLUTE, Z, {0, 0, 0}, 1.5, {0, 0, -0.15}, {0.012, 0.012, 0.002}},      // upper arm
+    {0, SCENE_REVOLUTE, Y, {0, 0, -0.3}, 1, {0, 0, -0.1}, {0.006, 0.006, 0.001}},      // forearm
+    {0, SCENE_REVOLUTE, Z, {0, 0, -0.25}, 0.5, {0, 0, -0.05}, {0.001, 0.001, 0.0005}}, // hand
+};
+
+// Appends a limb to `parent`; returns its last body.
+static int append(scene_body *body, int *count, const scene_body *limb, int n, int parent, int side)
+{
+    for (int i = 0; i < n; i++) {
+        scene_body *b = &body[*count];
+        *b = limb[i];
+        b->parent = parent;
+        b->at[1] *= side;
+        b->com[1] *= side;
+        parent = (*count)++;
+    }
+    return parent;
+}
+
+static void humanoid(scene_body *body)
+{
+    int count = 1;
+    body[0] = pelvis;
+    for (int side = -1; side <= 1; side += 2) append(body, &count, leg, 6, 0, side);
+    const int torso = append(body, &count, trunk, 2, 0, 1);
+    for (int side = -1; side <= 1; side += 2) append(body, &count, arm, 5, torso, side);
+}
+
+int scene_size(scene_kind kind, int n)
+{
+    return kind == SCENE_HUMANOID ? 25 : n;
+}
+
+void scene_fill(scene_kind kind, int n, scene_body *body)
+{
+    if (kind == SCENE_HUMANOID) humanoid(body);
+    for (int i = 0; kind != SCENE_HUMANOID && i < n; i++)
+        body[i] = rod(i, kind == SCENE_CHAIN ? SCENE_REVOLUTE : SCENE_BALL);
+}
+
+int scene_freedoms(const scene_body *body, int nbody)
+{
+    int nv = 0;
+    for (int i = 0; i < nbody; i++) nv += (int)body[i].joint;
+    return nv;
+}
+
+double scene_draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) / 9007199254740992.0 * 2 - 1;
+}
+
+void scene_state(const scene_body *body, int nbody, double *q, double *v, double *tau)
+{
+    const int nv = scene_freedoms(body, nbody);
+    const size_t size = (size_t)nv * sizeof *q;
+    uint64_t state = 1 * 7919 + 12345;
+    if (body[0].joint == SCENE_BALL) {
+        memset(q, 0, size), memset(v, 0, size), memset(tau, 0, size);
+        v[2] = 0.1;
+        return;
+    }
+    for (int i = 0; i < nv; i++) q[i] = scene_draw(&state);
+    for (int i = 0; i < nv; i++) v[i] = scene_draw(&state);
+    for (int i = 0; i < nv; i++) tau[i] = scene_draw(&state);
+    if (body[0].joint == SCENE_FREE) memset(q, 0, 6 * sizeof *q);
+}
+
+void scene_batch_state(uint64_t *state, int n, double *q, double *v, double *tau)
+{
+    for (int i = 0; i < n; i++) {
+        q[i] = scene_draw(state);
+        v[i] = scene_draw(state);
+        tau[i] = scene_draw(state);
+    }
+}
+
+scene_digest scene_digest_of(const double *a, int nv)
+{
+    scene_digest d = {0, 0, a[0], a[nv - 1]};
+    for (int i = 0; i < nv; i++) {
+        d.sum += a[i] * (1 + i % 7);
+        d.most = fmax(d.most, fabs(a[i]));
+    }
+    return d;
+}
+
+const scene_digest *scene_published(scene_kind kind, int n)
+{
+    static const struct {
+        int n;
+        scene_digest values;
+    } chains[] = {
+        {7, {-3369.36005, 485.819347, 16.1831586, -485.819347}},
+        {16, {569.540535, 270.323984, 27.5523786, 270.323984}},
+        {32, {48.1568292, 86.7176954, 31.5641985, -3.34216124}},
+        {64, {59.7884453, 313.161444, 26.5239735, 313.161444}},
+        {128, {8363.89605, 1100.44574, 31.294926, -161.258461}},
+        {256, {14405.3469, 1746.82661, 20.624701, 14.377366}},
+        {1024, {394271.048, 14514.1386, 38.471004, -238.903145}},
+    };
+    static const scene_digest of_humanoid = {-6563.50227, 1015.68945, -28.3125265, -943.062514};
+    if (kind == SCENE_HUMANOID) return &of_humanoid;
+    for (size_t i = 0; kind == SCENE_CHAIN && i < sizeof chains / sizeof chains[0]; i++)
+        if (chains[i].n == n) return &chains[i].values;
+    return NULL;
+}
+
+static double in_ninth_digit(double found, double published)
+{
+    return fabs(found - published) / pow(10, floor(log10(fabs(published))) - 8);
+}
+
+double scene_ninth_digit(const scene_digest *found, const scene_digest *published)
+{
+    const double sum = in_ninth_digit(found->sum, published->sum);
+    const double most = in_ninth_digit(found->most, published->most);
+    const double first = in_ninth_digit(found->first, published->first);
+    return fmax(fmax(sum, most), fmax(first, in_ninth_digit(found->last, published->last)));
+}

@@ -1,0 +1,89 @@
+// scenes.h -- the mechanisms that evaluations are timed on, as plain data.
+//
+// This is their only home: `linkwork bench` builds its models from it (scene_model.c), and so do
+// the drivers of other libraries in bench/peers, which is why nothing of Linkwork is needed here
+// and C++ can include it.
+//
+//   chain      n rods hinged end to end, axes x, y, z in turn, the first hinge at the origin
+//   humanoid   free pelvis and 24 hinges: 25 bodies, 30 freedoms
+//   spherical  n rods on spherical joints, straight along x
+//
+// A rod is a solid cylinder along x: 1 kg, 1 m, radius 0.05 m, mass centre in the middle.  Gravity
+// is (0, 0, -9.81).  At q = 0 all frames have world axes.
+#ifndef LW_CLI_SCENES_H
+#define LW_CLI_SCENES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What is timed. */
+typedef enum scene_work {
+    SCENE_EVALUATION, ///< accelerations at one state
+    SCENE_BATCH,      ///< accelerations at SCENE_COPIES states in one pass
+    SCENE_FALL        ///< ten seconds of motion
+} scene_work;
+
+enum { SCENE_COPIES = 4096 };
+
+typedef enum scene_kind { SCENE_CHAIN, SCENE_HUMANOID, SCENE_SPHERICAL } scene_kind;
+typedef enum scene_joint { SCENE_REVOLUTE = 1, SCENE_BALL = 3, SCENE_FREE = 6 } scene_joint;
+
+/** A body with the joint that carries it; the value of `joint` is its number of freedoms. */
+typedef struct scene_body {
+    int parent; ///< index, -1: the ground; parents come first
+    scene_joint joint;
+    int axis;          ///< revolute: 0 x, 1 y, 2 z
+    double at[3];      ///< joint frame in the parent's joint frame at q = 0 [m]
+    double mass;       ///< [kg]
+    double com[3];     ///< in the joint frame [m]
+    double inertia[3]; ///< principal, about the mass centre, axes of the joint frame [kg m^2]
+} scene_body;
+
+typedef struct scene_case {
+    const char *name;
+    scene_work work;
+    scene_kind kind;
+    int n;     ///< bodies of a chain
+    int usual; ///< timed when no case is named
+} scene_case;
+
+/** Everything that is timed. */
+const scene_case *scene_cases(int *count);
+
+/** Number of bodies; `n` counts for chains. */
+int scene_size(scene_kind kind, int n);
+/** body [scene_size]. */
+void scene_fill(scene_kind kind, int n, scene_body *body);
+int scene_freedoms(const scene_body *body, int nbody);
+
+/** Knuth's 64-bit generator; its upper 53 bits make a double in [-1, 1). */
+double scene_draw(uint64_t *state);
+/** The state that evaluations start from, in the order of the bodies: all q, then all v, then all
+ *  tau drawn with seed 1.  A free joint takes six draws of each, of which those of q are not used
+ *  (it stands at q = 0) and the others are linear, then angular.  Spherical chains are at q = 0 and
+ *  at rest but for 0.1 rad/s about z in the first joint.
+ *  @param q, v, tau [freedoms] */
+void scene_state(const scene_body *body, int nbody, double *q, double *v, double *tau);
+/** What accelerations are compared by: the sum of a_i (1 + i mod 7), the largest magnitude, first
+ *  and last.  a [nv], without those of a free base. */
+typedef struct scene_digest {
+    double sum, most, first, last;
+} scene_digest;
+scene_digest scene_digest_of(const double *a, int nv);
+/** Published values of a scene's accelerations, on which two independent codes agree to the nine
+ *  digits printed; NULL where there are none. */
+const scene_digest *scene_published(scene_kind kind, int n);
+/** Largest difference to published values in units of the ninth digit; up to 1 is agreement. */
+double scene_ninth_digit(const scene_digest *found, const scene_digest *published);
+
+/** The next state of a batch of chains: q, v, tau of each joint in turn; starts from state 99. */
+void scene_batch_state(uint64_t *state, int n, double *q, double *v, double *tau);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,346 @@
+// sweep.c -- linkwork sweep: one run for every combination of values; and `run --batch`.
+#include "cli/batch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LINES = 64 }; // of the table at the end; --json has them all
+
+typedef struct sweep {
+    const cli_arguments *arguments;
+    cases cases;
+    lw_batch *batch;
+    lw_batch_writer *writer[CLI_MOST]; // at least one, that of no file if need be
+    int nwriter;
+    long rows;   // moments
+    bool failed; // a file cannot be written
+    cli_progress progress;
+    // quantities whose range is told
+    char *names;                 // the text of --watch, cut at the commas
+    int nwatch, watch[CLI_MOST]; // columns
+    double *least, *most;        // [n][nwatch]
+} sweep;
+
+// ----------------------------------------------------------------------------------------- outputs
+
+static cli_exit check_outputs(const cli_arguments *arguments)
+{
+    for (int i = 0; i < arguments->noutput; i++) {
+        const char *file = arguments->output[i];
+        if (cli_ends_in(file, ".csv") || cli_ends_in(file, ".h5")) continue;
+        return cli_complain(CLI_USE, "%s: results are written as .h5 or .csv", file);
+    }
+    return CLI_DONE;
+}
+
+static cli_exit open_outputs(sweep *s)
+{
+    const cli_arguments *a = s->arguments;
+    lw_error error = {0};
+    for (int i = 0; i < (a->noutput ? a->noutput : 1); i++) {
+        const lw_status status = lw_batch_writer_create(a->noutput ? a->output[i] : NULL, s->batch,
+                                                        LW_OBSERVE_REACTION, &s->writer[i], &error);
+        if (status != LW_OK) {
+            cli_fail(status, &error);
+            return CLI_FAILED;
+        }
+        s->nwriter++;
+    }
+    return CLI_DONE;
+}
+
+static cli_exit close_outputs(sweep *s)
+{
+    cli_exit code = CLI_DONE;
+    lw_error error = {0};
+    for (int i = 0; i < s->nwriter; i++) {
+        const lw_status status = lw_batch_writer_close(s->writer[i], &error);
+        if (status == LW_OK) continue;
+        cli_fail(status, &error);
+        code = CLI_FAILED;
+    }
+    s->nwriter = 0;
+    return code;
+}
+
+// ------------------------------------------------------------------------------------------- watch
+
+static cli_exit find_watched(sweep *s, const char *name)
+{
+    const lw_batch_writer *w = s->writer[0];
+    const int n = lw_batch_writer_columns(w);
+    for (int i = 0; i < n; i++)
+        if (!strcmp(lw_batch_writer_column(w, i).name, name)) {
+            s->watch[s->nwatch++] = i;
+            return CLI_DONE;
+        }
+    const char **names = n > 0 ? calloc((size_t)n, sizeof *names) : NULL;
+    char room[300];
+    for (int i = 0; names && i < n; i++) names[i] = lw_batch_writer_column(w, i).name;
+    cli_complain(CLI_USE, "--watch: results have no quantity '%s'%s", name,
+                 names ? cli_suggestion(room, sizeof room, name, names, n) : "");
+    free(names);
+    return CLI_USE;
+}
+
+static cli_exit prepare_watch(sweep *s)
+{
+    const char *text = s->arguments->watch;
+    if (!text) return CLI_DONE;
+    s->names = malloc(strlen(text) + 1);
+    if (!s->names) return cli_complain(CLI_FAILED, "no memory");
+    strcpy(s->names, text);
+    for (char *name = s->names, *next; name; name = next) {
+        next = strchr(name, ',');
+        if (next) *next++ = 0;
+        if (s->nwatch == CLI_MOST) return cli_complain(CLI_USE, "--watch: too many quantities");
+        const cli_exit code = find_watched(s, name);
+        if (code) return code;
+    }
+    const size_t count = (size_t)s->cases.n * (size_t)s->nwatch;
+    s->least = calloc(count, sizeof *s->least);
+    s->most = calloc(count, sizeof *s->most);
+    if (!s->least || !s->most) return cli_complain(CLI_FAILED, "no memory");
+    for (size_t i = 0; i < count; i++) s->least[i] = INFINITY, s->most[i] = -INFINITY;
+    return CLI_DONE;
+}
+
+static void watch_rows(sweep *s)
+{
+    for (int i = 0; i < s->cases.n && s->nwatch; i++) {
+        const double *row = lw_batch_writer_last(s->writer[0], i);
+        if (!row) continue;
+        for (int k = 0; k < s->nwatch; k++) {
+            double *least = &s->least[i * s->nwatch + k], *most = &s->most[i * s->nwatch + k];
+            *least = fmin(*least, row[s->watch[k]]);
+            *most = fmax(*most, row[s->watch[k]]);
+        }
+    }
+}
+
+// --------------------------------------------------------------------------------------------- run
+
+static lw_status write_rows(void *user, lw_batch *batch, double time)
+{
+    sweep *s = user;
+    (void)batch, (void)time;
+    for (int i = 0; i < s->nwriter; i++) {
+        const lw_status status = lw_batch_writer_rows(s->writer[i]);
+        s->failed |= status == LW_ERR_IO;
+        if (status != LW_OK) return status;
+    }
+    watch_rows(s);
+    s->rows++;
+    return LW_OK;
+}
+
+static int look_up(void *user, double time, double end)
+{
+    sweep *s = user;
+    return cli_progress_step(&s->progress, time, end);
+}
+
+static cli_exit create(sweep *s, const lw_model *model, const lw_options *options)
+{
+    const cli_arguments *a = s->arguments;
+    lw_error error = {0};
+    const lw_batch_desc desc = {.options = options,
+                                .instances = s->cases.n,
+                                .threads = a->threads,
+                                .lanes = a->lanes,
+                                .nvary = s->cases.columns,
+                                .vary = s->cases.name,
+                                .values = s->cases.value};
+    const lw_status status = lw_batch_create(model, &desc, &s->batch, &error);
+    return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
+}
+
+// ----------------------------------------------------------------------------------------- summary
+
+static const char *watched_name(const sweep *s, int k)
+{
+    return lw_batch_writer_column(s->writer[0], s->watch[k]).name;
+}
+
+static void print_head(const sweep *s)
+{
+    const lw_options *o = lw_batch_options(s->batch);
+    printf("model        %s\n", s->arguments->operand);
+    printf("method       %s, %s; %d instances, %d thread%s\n", o->formulation, o->integrator,
+           s->cases.n, lw_batch_threads(s->batch), lw_batch_threads(s->batch) > 1 ? "s" : "");
+    for (const char *line = lw_batch_notice(s->batch); *line;) {
+        const size_t n = strcspn(line, "\n");
+        printf("             %.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    fflush(stdout);
+}
+
+static void print_instance(const sweep *s, int i)
+{
+    lw_summary summary;
+    lw_batch_summary(s->batch, i, &summary);
+    printf("%8d", i);
+    for (int k = 0; k < s->cases.columns; k++)
+        printf(" %14.6g", s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
+    printf(" %8ld %10.2e", summary.steps, summary.energy_error);
+    for (int k = 0; k < s->nwatch; k++)
+        printf(" %14.6g %14.6g", s->least[i * s->nwatch + k], s->most[i * s->nwatch + k]);
+    if (lw_batch_status(s->batch, i) != LW_OK) printf("  failed at t = %g", summary.end);
+    putchar('\n');
+}
+
+static void print_table(const sweep *s)
+{
+    printf("\n%8s", "instance");
+    for (int k = 0; k < s->cases.columns; k++) printf(" %14s", s->cases.name[k]);
+    printf(" %8s %10s", "steps", "E - Wnc");
+    for (int k = 0; k < s->nwatch; k++) printf(" %29s", watched_name(s, k));
+    printf("\n");
+    if (s->nwatch) {
+        printf("%8s", "");
+        for (int k = 0; k < s->cases.columns; k++) printf(" %14s", "");
+        printf(" %8s %10s", "", "J");
+        for (int k = 0; k < s->nwatch; k++) printf(" %14s %14s", "least", "most");
+        printf("\n");
+    }
+    const int lines = s->cases.n < MOST_LINES ? s->cases.n : MOST_LINES;
+    for (int i = 0; i < lines; i++) print_instance(s, i);
+    if (lines < s->cases.n) printf("     ... %d more (--json tells all)\n", s->cases.n - lines);
+}
+
+static void print_totals(const sweep *s)
+{
+    lw_summary one;
+    double evaluations = 0, simulated = 0, wall = 0;
+    for (int i = 0; i < s->cases.n; i++) {
+        lw_batch_summary(s->batch, i, &one);
+        evaluations += (double)one.evaluations;
+        simulated += one.end - one.start;
+        wall = one.wall;
+    }
+    printf("simulated    %g s in all in %.3g s of wall time; %.0f evaluations, %.0f ns each\n",
+           simulated, wall, evaluations, evaluations > 0 ? 1e9 * wall / evaluations : 0);
+    printf("rows         %ld moments\n", s->rows);
+    for (int i = 0; i < s->arguments->noutput; i++)
+        printf("written      %s\n", s->arguments->output[i]);
+}
+
+static void json_instance(const sweep *s, cli_json *json, int i)
+{
+    lw_summary summary;
+    lw_batch_summary(s->batch, i, &summary);
+    json_open(json, NULL, '{');
+    json_integer(json, "instance", i);
+    json_open(json, "values", '{');
+    for (int k = 0; k < s->cases.columns; k++)
+        json_number(json, s->cases.name[k],
+                    s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
+    json_close(json, '}');
+    json_text(json, "ended", lw_batch_status(s->batch, i) == LW_OK ? "done" : "failed");
+    if (lw_batch_status(s->batch, i) != LW_OK)
+        json_text(json, "failure", lw_batch_failure(s->batch, i));
+    json_number(json, "end", summary.end);
+    json_integer(json, "steps", summary.steps);
+    json_integer(json, "rejected", summary.rejected);
+    json_integer(json, "evaluations", summary.evaluations);
+    json_number(json, "energy_error", summary.energy_error);
+    for (int k = 0; k < s->nwatch; k++) {
+        const double range[2] = {s->least[i * s->nwatch + k], s->most[i * s->nwatch + k]};
+        json_array(json, watched_name(s, k), range, 2);
+    }
+    json_close(json, '}');
+}
+
+static void print_json(const sweep *s, const char *ended)
+{
+    const lw_options *o = lw_batch_options(s->batch);
+    lw_summary first;
+    cli_json json = {.file = stdout};
+    lw_batch_summary(s->batch, 0, &first);
+    json_open(&json, NULL, '{');
+    json_text(&json, "model", s->arguments->operand);
+    json_text(&json, "version", lw_version());
+    json_text(&json, "ended", ended);
+    json_text(&json, "formulation", o->formulation);
+    json_text(&json, "integrator", o->integrator);
+    json_integer(&json, "threads", lw_batch_threads(s->batch));
+    json_number(&json, "wall", first.wall);
+    json_integer(&json, "moments", s->rows);
+    json_open(&json, "instances", '[');
+    for (int i = 0; i < s->cases.n; i++) json_instance(s, &json, i);
+    json_close(&json, ']');
+    json_open(&json, "files", '[');
+    for (int i = 0; i < s->arguments->noutput; i++) json_text(&json, NULL, s->arguments->output[i]);
+    json_close(&json, ']');
+    json_close(&json, '}');
+}
+
+// Why runs ended before their time.
+static cli_exit tell_end(const sweep *s, lw_status status)
+{
+    const int failed = lw_batch_failed(s->batch);
+    for (int i = 0, told = 0; i < s->cases.n && told < 8; i++)
+        if (lw_batch_status(s->batch, i) != LW_OK) {
+            cli_complain(CLI_FAILED, "instance %d: %s", i, lw_batch_failure(s->batch, i));
+            told++;
+        }
+    if (failed) cli_complain(CLI_FAILED, "%d of %d instances failed", failed, s->cases.n);
+    const cli_exit code =
+        status != LW_OK && !s->failed ? cli_fail(status, lw_batch_error(s->batch)) : CLI_DONE;
+    return code ? code : status != LW_OK || failed ? CLI_FAILED : CLI_DONE;
+}
+
+static cli_exit simulate(sweep *s)
+{
+    const cli_arguments *a = s->arguments;
+    cli_exit code = open_outputs(s);
+    if (!code) code = prepare_watch(s);
+    if (code) {
+        close_outputs(s);
+        return code;
+    }
+    if (!a->quiet && !a->json) print_head(s);
+    s->progress = cli_progress_start(a->verb, a->quiet, 0);
+    const lw_status status = lw_batch_run(s->batch, write_rows, s, look_up, s);
+    cli_progress_end(&s->progress);
+    code = tell_end(s, status);
+    if (a->json) {
+        print_json(s, status == LW_OK                ? "done"
+                      : status == LW_ERR_INTERRUPTED ? "stopped"
+                                                     : "failed");
+    } else if (!a->quiet) {
+        print_totals(s);
+        print_table(s);
+    }
+    const cli_exit closed = close_outputs(s);
+    return code ? code : closed;
+}
+
+cli_exit cli_batch(const cli_arguments *arguments)
+{
+    sweep s = {.arguments = arguments};
+    lw_model *model = NULL;
+    lw_options options;
+    cli_exit code = check_outputs(arguments);
+    if (!code) code = cases_read(arguments, &s.cases);
+    if (!code) code = cli_read(arguments, &model, &options);
+    if (!code) code = create(&s, model, &options);
+    cli_catch_signals();
+    if (!code) code = simulate(&s);
+    lw_batch_destroy(s.batch);
+    lw_model_destroy(model);
+    cases_free(&s.cases);
+    free(s.names);
+    free(s.least);
+    free(s.most);
+    return code;
+}
+
+cli_exit cli_sweep(const cli_arguments *arguments)
+{
+    if (arguments->nvary || arguments->batch) return cli_batch(arguments);
+    return cli_complain(CLI_USE,
+                        "sweep: nothing differs; give --vary NAME=FROM:TO:COUNT or --batch FILE");
+}

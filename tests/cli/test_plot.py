@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""What `linkwork plot` promises: pictures that begin right and say what they show, messages.
+
+usage: test_plot.py LINKWORK MODELS [unittest arguments]
+"""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as tree
+
+PROGRAM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+PRESETS = ("overview", "joints", "positions", "energy", "residuals", "reactions", "phase")
+
+
+class Plot(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        for name in ("crane.h5", "crane.csv", "again.csv"):
+            cls.run_program("run", os.path.join(MODELS, "crane.yaml"), "--duration", "5", "-q",
+                            "-o", name)
+        cls.has_png = "\n  png " in cls.run_program("info").stdout
+
+    @classmethod
+    def run_program(cls, *arguments):
+        return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120,
+                              check=False, cwd=cls.folder.name)
+
+    def call(self, *arguments, code=0):
+        done = self.run_program(*arguments)
+        self.assertEqual(done.returncode, code, "%s\n%s" % (arguments, done.stderr))
+        return done
+
+    def texts(self, *arguments):
+        """The texts of a picture; it is well-formed XML of the right kind."""
+        self.call("plot", *arguments, "-o", "p.svg")
+        root = tree.parse(os.path.join(self.folder.name, "p.svg")).getroot()
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        return [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    def test_every_preset_of_both_formats(self):
+        for result in ("crane.h5", "crane.csv"):
+            for preset in PRESETS:
+                texts = self.texts(result, "--preset", preset)
+                self.assertIn("%s: %s" % (preset, result), texts)
+                if preset != "phase":
+                    self.assertIn("time [s]", texts)
+        self.assertIn("sway.q0 [rad]", self.texts("crane.h5", "--preset", "phase"))
+
+    def test_columns_by_name_and_pattern(self):
+        texts = self.texts("crane.h5", "--y", "body.load.x", "--y=body.*.z,sys.T", "--title", "A & B")
+        for word in ("body.load.x", "body.jib.z", "sys.T", "A & B"):
+            self.assertIn(word, texts)
+        self.assertTrue(any("m, J" in t for t in texts if t))
+
+    def test_results_over_each_other(self):
+        texts = self.texts("crane.h5", "again.csv", "--y", "sys.T", "--theme", "dark")
+        self.assertIn("crane.h5", texts)
+        self.assertIn("again.csv", texts)
+
+    def test_the_mechanism_of_a_model_and_of_a_result(self):
+        for operand in (os.path.join(MODELS, "crane.yaml"), "crane.h5"):
+            texts = self.texts("--initial", operand)
+            for word in ("jib", "slewing", "xz", "oblique"):
+                self.assertIn(word, texts)
+        self.assertIn("crane.h5 at t = 3 s: 4 bodies, 4 joints",
+                      self.texts("--initial", "crane.h5", "--from", "3", "--view", "xy"))
+        self.assertEqual(0, self.texts("--initial", os.path.join(MODELS, "four_bar.yaml"))
+                         .count("oblique"))  # planar: one view
+        self.texts("--initial", os.path.join(MODELS, "anymal_c.urdf"), "--base", "floating")
+
+    def test_a_png_has_its_size(self):
+        if not self.has_png:
+            done = self.call("plot", "crane.h5", "-o", "p.png", code=2)
+            self.assertIn("libcairo2-dev", done.stderr)
+            return
+        self.call("plot", "crane.h5", "-o", "p.png", "--size", "640x480@2")
+        with open(os.path.join(self.folder.name, "p.png"), "rb") as file:
+            head = file.read(24)
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(struct.unpack(">II", head[16:]), (1280, 960))
+
+    def test_wrong_use_is_explained(self):
+        for arguments, code, expected in (
+                (("crane.h5",), 2, "-o FILE is missing"),
+                (("crane.h5", "-o", "p.pdf"), 2, ".svg or .png"),
+                (("-o", "p.svg"), 2, "FILE... is missing"),
+                (("crane.h5", "-o", "p.svg", "--y", "body.lod.x"), 2, "did you mean body.load.x"),
+                (("crane.h5", "-o", "p.svg", "--preset", "enrgy"), 2, "did you mean energy"),
+                (("crane.h5", "-o", "p.svg", "--prset", "energy"), 2, "did you mean preset"),
+                (("crane.h5", "-o", "p.svg", "--duration", "1"), 2, "no option --duration"),
+                (("crane.h5", "-o", "p.svg", "--from", "9"), 2, "0 to 5 s"),
+                (("crane.h5", "-o", "p.svg", "--view", "xy"), 2, "initial"),
+                (("--initial", "crane.csv", "-o", "p.svg"), 3, "has no model"),
+                (("--initial", "crane.h5", "x", "-o", "p.svg"), 2, "one argument too many"),
+                (("nowhere.h5", "-o", "p.svg"), 3, "nowhere.h5"),
+                (("crane.h5", "-o", "no/where/p.svg"), 1, "no/where/p.svg")):
+            done = self.call("plot", *arguments, code=code)
+            self.assertIn(expected, done.stderr)
+            self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:])

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Result files of the program: HDF5 and CSV, going on from them, what a killed run leaves.
+
+usage: test_results.py LINKWORK MODELS [--kills N] [unittest arguments]
+
+--kills N   kill a writing run at N random moments (default 10)
+"""
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+KILLS = 10
+
+
+def model(name):
+    return os.path.join(MODELS, name)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class Results(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def call(self, *arguments, code=0, **more):
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=300,
+                              check=False, **more)
+        self.assertEqual(done.returncode, code, "%s\n%s%s" % (arguments, done.stdout, done.stderr))
+        return done
+
+    def times(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return [float(line.split(",")[0]) for line in list(file)[1:]]
+
+    def test_both_formats_of_one_run_are_the_same_table(self):
+        self.call("run", model("cart_arm.yaml"), "--duration", "1", "-o", self.path("a.h5"), "-o",
+                  self.path("a.csv"))
+        self.call("convert", self.path("a.h5"), "-o", self.path("b.csv"))
+        self.assertEqual(read(self.path("a.csv")), read(self.path("b.csv")))
+        self.call("convert", self.path("a.csv"), "-o", self.path("c.h5"))
+        self.call("convert", self.path("c.h5"), "-o", self.path("c.csv"))
+        self.assertEqual(read(self.path("a.csv")), read(self.path("c.csv")))
+
+    def test_a_result_carries_its_model(self):
+        self.call("run", model("crane.yaml"), "--duration", "1", "-o", self.path("a.h5"))
+        self.call("convert", self.path("a.h5"), "-o", self.path("a.yaml"))
+        self.call("convert", model("crane.yaml"), "-o", self.path("b.yaml"))
+        text = read(self.path("b.yaml"))
+        self.assertEqual(read(self.path("a.yaml")), text[:text.index(b"simulation:")])
+
+    def test_a_run_goes_on_from_a_result(self):
+        fixed = ("--integrator", "rk4", "--step", "0.003", "--sample", "0.1")
+        self.call("run", model("cart_arm.yaml"), "--duration", "2", *fixed, "-o", self.path("a.csv"))
+        self.call("run", model("cart_arm.yaml"), "--duration", "1", *fixed, "-o", self.path("b.h5"))
+        text = self.call("run", model("cart_arm.yaml"), "--duration", "1", *fixed, "--initial",
+                         self.path("b.h5"), "-o", self.path("c.csv")).stdout
+        self.assertIn("at t = 1 s: its state of aba, bit for bit", text)
+        whole = read(self.path("a.csv")).splitlines()
+        second = read(self.path("c.csv")).splitlines()
+        self.assertEqual(whole[0], second[0])
+        self.assertEqual(whole[-11:], second[1:])
+        text = self.call("run", model("cart_arm.yaml"), "--duration", "1", "--formulation", "momenta",
+                         "--initial", self.path("b.h5")).stdout
+        self.assertIn("its motion, computed by aba", text)
+        self.call("run", model("cart_arm.yaml"), "--initial", self.path("a.csv"), "--duration", "0")
+
+    def test_a_result_of_another_model_is_refused(self):
+        self.call("run", model("cart_arm.yaml"), "--duration", "0", "-o", self.path("a.h5"))
+        done = self.call("run", model("crane.yaml"), "--initial", self.path("a.h5"), code=3)
+        self.assertIn("a.h5: is of another model: ", done.stderr)
+        done = self.call("run", model("crane.yaml"), "--initial", self.path("none.h5"), code=3)
+        self.assertIn("none.h5: cannot be opened: No such file", done.stderr)
+
+    def test_wrong_endings_and_inputs(self):
+        self.assertIn(".h5 or .csv", self.call("run", model("crane.yaml"), "-o", "x.hdf", code=2).stderr)
+        with open(self.path("a.csv"), "w", encoding="utf-8") as file:
+            file.write("time,x\n0,1\n1,y\n")
+        self.assertIn("a.csv:3:3: ",
+                      self.call("convert", self.path("a.csv"), "-o", self.path("a.h5"), code=3).stderr)
+        self.call("convert", self.path("a.csv"), code=2)
+        with open(self.path("a.csv"), "w", encoding="utf-8") as file:
+            file.write("time,x\n0,1\n")
+        self.assertIn("has no model", self.call("convert", self.path("a.csv"), "-o",
+                                                self.path("a.yaml"), code=3).stderr)
+
+    def test_a_stopped_run_ends_with_a_row_where_it_stood(self):
+        run = subprocess.Popen([PROGRAM, "run", model("cart_arm.yaml"), "--duration", "1e7", "--sample",
+                                "1e6", "-o", self.path("a.h5")], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        while not os.path.exists(self.path("a.h5")):
+            time.sleep(0.01)
+        time.sleep(0.5)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 1)
+        self.call("convert", self.path("a.h5"), "-o", self.path("a.csv"))
+        times = self.times("a.csv")
+        self.assertEqual(len(times), 2)
+        self.assertGreater(times[1], 0)
+        self.assertIn("stopped at t = %g s" % times[1], errors)
+
+    def test_a_full_disk_is_reported_and_rows_before_it_are_kept(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (3000000, 3000000))
+
+        for name in ("a.h5", "a.csv"):
+            done = self.call("run", model("cart_arm.yaml"), "--duration", "1e5", "-o", self.path(name),
+                             code=1, preexec_fn=limit)
+            self.assertIn(name + ": cannot be written: File too large", done.stderr)
+            self.assertNotIn("HDF5", done.stderr)
+            self.call("convert", self.path(name), "-o", self.path("b.csv"))
+            self.assertGreater(len(self.times("b.csv")), 100)
+
+    def test_a_killed_run_leaves_what_it_flushed(self):
+        options = ("run", model("cart_arm.yaml"), "--sample", "0.001", "--quiet")
+        self.call(*options, "--duration", "60", "-o", self.path("whole.csv"))
+        whole = read(self.path("whole.csv"))
+        chance = random.Random(1)
+        rows = []
+        for _ in range(KILLS):
+            run = subprocess.Popen([PROGRAM, *options, "--duration", "1e6", "-o", self.path("a.h5")])
+            while run.poll() is None and not os.path.exists(self.path("a.h5")):
+                time.sleep(0.005)  # the program starts slowly on a loaded machine
+            time.sleep(0.05 + 0.25 * chance.random())
+            run.kill()
+            run.wait()
+            self.call("convert", self.path("a.h5"), "-o", self.path("a.csv"))
+            killed = read(self.path("a.csv"))
+            self.assertEqual(killed[:len(whole)], whole[:len(killed)])
+            rows.append(killed.count(b"\n") - 1)
+            os.remove(self.path("a.h5"))
+        self.assertGreater(max(rows), 0)
+        print("%d kills, %d to %d rows" % (KILLS, min(rows), max(rows)))
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[3:]
+    if "--kills" in arguments:
+        at = arguments.index("--kills")
+        KILLS = int(arguments[at + 1])
+        del arguments[at:at + 2]
+    unittest.main(argv=sys.argv[:1] + arguments)

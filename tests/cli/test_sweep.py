@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""`linkwork sweep` and `run --batch`: instances against single runs, files, refusals, exit codes.
+
+usage: test_sweep.py LINKWORK MODELS
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LINKWORK, MODELS = (os.path.abspath(a) for a in sys.argv[1:3])
+MODEL = os.path.join(MODELS, "cart_arm.yaml")
+
+
+def linkwork(*words, cwd=None):
+    return subprocess.run([LINKWORK, *words], cwd=cwd, capture_output=True, text=True, timeout=120)
+
+
+class Sweep(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = self.folder.name
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_ok(self, *words):
+        done = linkwork(*words, cwd=self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def rows(self, name):
+        with open(os.path.join(self.path, name), encoding="ascii") as file:
+            return list(csv.DictReader(file))
+
+    def test_every_combination(self):
+        out = json.loads(self.run_ok(
+            "sweep", MODEL, "--vary", "joint.rail.q0=0:1:3", "--vary", "gravity.z=-9.81,-1.62",
+            "--duration", "0.2", "--json", "--watch", "body.cart.x,sys.E", "-o", "all.csv"))
+        values = [(i["values"]["joint.rail.q0"], i["values"]["gravity.z"]) for i in out["instances"]]
+        self.assertEqual(values, [(x, g) for x in (0, 0.5, 1) for g in (-9.81, -1.62)])
+        rows = self.rows("all.csv")
+        self.assertEqual(len(rows), 6 * 21)
+        for instance in out["instances"]:
+            mine = [r for r in rows if int(r["instance"]) == instance["instance"]]
+            x = [float(r["body.cart.x"]) for r in mine]
+            self.assertEqual(instance["body.cart.x"], [min(x), max(x)])
+            self.assertEqual(float(mine[0]["vary.gravity.z"]), instance["values"]["gravity.z"])
+
+    def test_a_row_is_a_single_run(self):
+        with open(os.path.join(self.path, "b.csv"), "w", encoding="ascii") as file:
+            file.write("gravity.z\n-9.81\n-9.81\n")
+        for integrator in ("dopri54", "rk4"):
+            words = (MODEL, "--duration", "0.3", "--integrator", integrator)
+            self.run_ok("run", *words, "--batch", "b.csv", "-o", "many.csv", "-o", "many.h5")
+            self.run_ok("run", *words, "-o", "one.csv")
+            many, one = self.rows("many.csv"), self.rows("one.csv")
+            for instance in "01":
+                mine = [r for r in many if r["instance"] == instance]
+                self.assertEqual([{k: r[k] for k in one[0]} for r in mine], one)
+            self.run_ok("convert", "many.h5", "-o", "again.csv")
+            self.assertEqual(self.rows("again.csv"), many)
+
+    def test_threads_and_lanes_change_nothing(self):
+        words = ("sweep", MODEL, "--vary", "joint.rail.q0=0:1:11", "--duration", "0.2")
+        self.run_ok(*words, "--threads", "1", "--lanes", "1", "-o", "a.csv")
+        self.run_ok(*words, "--threads", "3", "--lanes", "8", "-o", "b.csv")
+        self.assertEqual(self.rows("a.csv"), self.rows("b.csv"))
+
+    def test_refusals(self):
+        with open(os.path.join(self.path, "bad.csv"), "w", encoding="ascii") as file:
+            file.write("gravity.z\nfast\n")
+        for code, text, *words in (
+                (2, "nothing differs", "sweep", MODEL),
+                (2, "did you mean 'rail'", "sweep", MODEL, "--vary", "joint.rial.q0=1,2"),
+                (2, "expected NAME=FROM:TO:COUNT", "sweep", MODEL, "--vary", "gravity.z"),
+                (2, "expected NAME=FROM:TO:COUNT", "sweep", MODEL, "--vary", "gravity.z=1:2"),
+                (2, "too many", "sweep", MODEL, "--vary", "gravity.x=0:1:9999", "--vary",
+                 "gravity.y=0:1:9999"),
+                (3, "instance 1: body.cart.mass", "sweep", MODEL, "--vary", "body.cart.mass=1,-1"),
+                (2, "dopri54", "sweep", MODEL, "--vary", "gravity.z=1,2", "--integrator", "bdf"),
+                (2, "rows at times only", "sweep", MODEL, "--vary", "gravity.z=1,2", "--sample",
+                 "steps"),
+                (2, "no quantity", "sweep", MODEL, "--vary", "gravity.z=1,2", "--watch", "sys.Z"),
+                (2, "expected 1, 4 or 8", "sweep", MODEL, "--vary", "gravity.z=1,2", "--lanes", "3"),
+                (2, "--batch", "run", MODEL, "--threads", "2"),
+                (2, "--initial", "run", MODEL, "--batch", "bad.csv", "--initial", "x.h5"),
+                (3, "bad.csv:2:1", "run", MODEL, "--batch", "bad.csv"),
+                (3, "cannot be opened", "run", MODEL, "--batch", "none.csv"),
+                (2, ".h5 or .csv", "run", MODEL, "--batch", "bad.csv", "-o", "x.txt")):
+            done = linkwork(*words, cwd=self.path)
+            self.assertEqual(done.returncode, code, (words, done.stderr))
+            self.assertIn(text, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
