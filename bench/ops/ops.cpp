@@ -82,12 +82,16 @@ counts run(evaluation *evaluate, int n)
     if (!evaluate(kernel, c)) stop("the library refuses this state");
     const std::vector<double> out = c.out, rate = c.rate;
     kernel->text = &lwi_kernels_counting;
-    counted = {};
-    if (!evaluate(kernel, c)) stop("the counting text refuses this state");
+    bool same = false;
+    for (int i = 0; i < 2 && !same; i++) {
+        one_rounding = i == 0;
+        counted = {};
+        if (!evaluate(kernel, c)) stop("the counting text refuses this state");
+        same = !memcmp(out.data(), c.out.data(), out.size() * sizeof(double)) &&
+               !memcmp(rate.data(), c.rate.data(), rate.size() * sizeof(double));
+    }
     const counts found = counted;
-    if (memcmp(out.data(), c.out.data(), out.size() * sizeof(double)) ||
-        memcmp(rate.data(), c.rate.data(), rate.size() * sizeof(double)))
-        stop("the counting text and the library differ");
+    if (!same) stop("the counting text and the library differ");
     lwi_arena_free(&arena);
     return found;
 }
@@ -98,7 +102,8 @@ counts sine_and_cosine()
     counted = {};
     lwi_kernels_counting.sincos(angle, sine, cosine);
     return {counted.multiplications / LWI_LANES, counted.additions / LWI_LANES,
-            counted.divisions / LWI_LANES, counted.comparisons / LWI_LANES};
+            counted.divisions / LWI_LANES, counted.comparisons / LWI_LANES,
+            counted.fused / LWI_LANES};
 }
 
 // Operations per body but for the sine and cosine, and what is left at n = 0.
@@ -111,7 +116,9 @@ void report(const char *name, evaluation *evaluate)
     const double d = (double)(b.divisions - a.divisions) / 8;
     const double at0 = (double)(a.multiplications + a.additions + a.divisions) -
                        16 * (m + s + d + (double)(trig.multiplications + trig.additions));
-    printf("%-8s %8.4g x %8.4g + %6.4g /   %8.4g n %+.4g\n", name, m, s, d, m + s + d, at0);
+    const double fused = (double)(b.fused - a.fused) / 8 - (double)trig.fused;
+    printf("%-8s %8.4g x %8.4g + %6.4g /   %8.4g n %+.4g    %.4g pairs fused\n", name, m, s, d,
+           m + s + d, at0, fused);
 }
 
 } // namespace

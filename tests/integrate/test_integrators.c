@@ -15,7 +15,13 @@
 
 // ------------------------------------------------------------------------------ counted allocation
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature) // clang says it so
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(SANITIZED)
 #define COUNTS_ALLOCATIONS 1
 // SUNDIALS takes its memory from malloc: the executable's own stands before the C library's.
 void *__libc_malloc(size_t bytes);

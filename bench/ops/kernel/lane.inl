@@ -1,12 +1,16 @@
 // lane.inl -- `real` that counts what is done to it, in the place of src/kernel/lane.inl.
 //
-// C++, because a number that counts needs operators.  It is a double in memory, so that it can stand
-// in the kernels' blocks.  One lane.  Loads, stores, selections and signs are free; nothing is left
-// out for being multiplied by 0 or 1: what is counted is what runs.
+// C++, because a number that counts needs operators.  It is a double in memory, so that it can
+// stand in the kernels' blocks.  One lane.  A fused operation is a multiplication and an addition.
+// Loads, stores, selections and signs are free; nothing is left out for being multiplied by 0 or 1:
+// what is counted is what runs.
+#include <math.h>
+
 struct counts {
-    long multiplications, additions, divisions, comparisons;
+    long multiplications, additions, divisions, comparisons, fused;
 };
 static counts counted;
+static bool one_rounding; // of fused operations, as the library's kernel has it
 
 struct number {
     double x;
@@ -57,12 +61,10 @@ static inline real of_bits_w1(mask bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-// fused where the library's kernels are (src/kernel/kernels.inl); a multiplication and an addition
 static inline real fma_w1(real a, real b, real c)
 {
-    counted.multiplications++;
-    counted.additions++;
-    return number(__builtin_cpu_supports("fma") ? __builtin_fma(a.x, b.x, c.x) : a.x * b.x + c.x);
+    counted.multiplications++, counted.additions++, counted.fused++;
+    return one_rounding ? fma(a.x, b.x, c.x) : a.x * b.x + c.x;
 }
 static inline real fnma_w1(real a, real b, real c)
 {
