@@ -95,7 +95,8 @@ hid_t lwi_hdf5_ordered(hid_t class_id)
     const hid_t create = H5Pcreate(class_id);
     if (create < 0) return create;
     if (H5Pset_link_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0 &&
-        H5Pset_attr_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0)
+        H5Pset_attr_creation_order(create, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0 &&
+        H5Pset_obj_track_times(create, false) >= 0)
         return create;
     H5Pclose(create);
     return -1;

@@ -228,11 +228,13 @@ static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique
     }
     const hid_t type = lwi_hdf5_element_type(&element), space = H5Screate_simple(1, &n, NULL);
     const char *table = type < 0 ? NULL : make_table(w, unique, &element);
-    const hid_t set = !table || space < 0 ? -1
-                                          : H5Dcreate2(w->file, "/columns", type, space, w->link,
-                                                       H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE); // no times: the same run, the same bytes
+    hid_t set = -1;
+    if (table && space >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0)
+        set = H5Dcreate2(w->file, "/columns", type, space, w->link, create, H5P_DEFAULT);
     herr_t failed = set < 0 ? -1 : H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, table);
     failed |= set < 0 ? -1 : H5Dclose(set);
+    if (create >= 0) H5Pclose(create);
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     return failed < 0 ? fail(w, "the columns cannot be written") : LW_OK;
