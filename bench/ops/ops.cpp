@@ -22,7 +22,7 @@ extern "C" {
 #include <cstring>
 #include <vector>
 
-// -Wcast-align and friends aside, C that is C++ as well
+// The kernels' C is C++ as well.
 #define ISA counting
 #define WIDEST 1
 extern "C" {

@@ -147,14 +147,15 @@ def processor():
                                        fields.get("cpu family", "?"), fields.get("model", "?"))
 
 
-def commit():
+def commit(about):
+    """What Linkwork was built from: the program's word, and whether the sources differ from it now."""
+    built = next(iter(about.values())).get("commit", "unknown")
     try:
-        run = lambda *c: subprocess.run(("git",) + c, cwd=ROOT, capture_output=True, check=True,
-                                        text=True).stdout.strip()
-        changed = run("status", "--porcelain")
-        return run("rev-parse", "--short", "HEAD") + ("+changes" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        changed = subprocess.run(("git", "diff", "--quiet", built, "--", "src", "include",
+                                  "CMakeLists.txt"), cwd=ROOT, check=False).returncode
+    except OSError:
+        return built
+    return built + ("+changes" if changed else "")
 
 
 # ------------------------------------------------------------------------------------------ tables
@@ -240,7 +241,7 @@ def main():
     cases = [c for word in options.case.split(",") for c in (FALLS if word == "falls" else [word])]
     load = "%.1f" % os.getloadavg()[0]
     seen, about, refused = take_turns(options, cases)
-    report = {"date": datetime.date.today().isoformat(), "cpu": processor(), "commit": commit(),
+    report = {"date": datetime.date.today().isoformat(), "cpu": processor(), "commit": commit(about),
               "system": platform.platform(), "load": load + " to %.1f" % os.getloadavg()[0],
               "rounds": options.rounds, "seconds": options.seconds, "programs": about,
               "refused": refused, "results": merge(seen)}
