@@ -142,6 +142,22 @@ typedef struct lw_custom_joint {
     const void *user;
 } lw_custom_joint;
 
+/** Stops at the ends of a coordinate's range: beyond an end by x > 0 the effort is
+ *  -max(0, stiffness x + damping dx/dt), towards the range; it never pulls back. */
+typedef struct lw_limits_desc {
+    double lower, upper;      ///< [m, rad]
+    int has_lower, has_upper; ///< zero: no stop at that end
+    double stiffness;         ///< [N/m, N m/rad] > 0
+    double damping;           ///< [N s/m, N m s/rad] >= 0
+} lw_limits_desc;
+
+/** Effort -coulomb tanh(qd / speed) - viscous qd. */
+typedef struct lw_friction_desc {
+    double coulomb; ///< [N, N m] >= 0
+    double viscous; ///< [N s/m, N m s/rad] >= 0
+    double speed;   ///< [m/s, rad/s] at a few times this all of `coulomb` acts; > 0 where coulomb is
+} lw_friction_desc;
+
 /** What acts on, or prescribes, one joint coordinate. */
 typedef struct lw_coordinate_desc {
     lw_signal motion; ///< the coordinate follows this function (not an input)
@@ -150,9 +166,13 @@ typedef struct lw_coordinate_desc {
     double at;        ///< [m, rad]
     lw_signal force;  ///< [N, N m]
     lw_signal effort; ///< [N, N m] a second signal, by convention an input
+    lw_limits_desc limits;
+    lw_friction_desc friction;
 } lw_coordinate_desc;
 
-typedef enum lw_cut { LW_CUT_AUTO, LW_CUT_PREFER, LW_CUT_NEVER } lw_cut;
+/** May a joint be left out of the spanning tree, which is found, to close a loop?  `always`: it is an
+ *  error when no loop needs it cut. */
+typedef enum lw_cut { LW_CUT_AUTO, LW_CUT_PREFER, LW_CUT_NEVER, LW_CUT_ALWAYS } lw_cut;
 typedef enum lw_placement {
     LW_PLACED_AT,     ///< `at`, `axis`, `axis2`: world, at the assembly configuration
     LW_PLACED_FRAMES  ///< `frame1`, `frame2` in the body frames
@@ -207,6 +227,35 @@ typedef struct lw_wrench_desc {
     lw_place place;
 } lw_wrench_desc;
 
+/** Springs and dampers in six directions between frames of two bodies, in axes of F1: along x, y, z against
+ *  the displacement of F2, about x, y, z against its rotation vector. */
+typedef struct lw_bushing_desc {
+    const char *name;
+    lw_body body1, body2;
+    lw_vec3 at;             ///< both frames here, with world axes, at the assembly configuration
+    int has_at;             ///< `at` counts, frame1 and frame2 do not
+    lw_pose frame1, frame2; ///< in the body frames
+    double stiffness[6], damping[6]; ///< [N/m, N m/rad], [N s/m, N m s/rad] >= 0
+    lw_place place;
+} lw_bushing_desc;
+
+/** A sphere on body 1 against a plane or a sphere on body 2: stiffness x^exponent max(0, 1 + dissipation
+ *  dx/dt) pushes them apart where they overlap by x > 0. */
+typedef struct lw_stop_desc {
+    const char *name;
+    lw_body body1, body2;
+    lw_vec3 point1, point2; ///< centre of the sphere; point of the plane or centre of the other one
+    int world1, world2;     ///< the point is given in the world, at the assembly configuration
+    double radius;          ///< [m] > 0
+    double radius2;         ///< of the sphere on body 2 [m]; 0: a plane
+    lw_vec3 normal;         ///< of the plane, out of body 2, in its frame
+    int world_normal;       ///< in world axes, at the assembly configuration
+    double stiffness;       ///< [N/m^exponent] > 0
+    double exponent;        ///< >= 1; 0: 1.5, that of elastic spheres
+    double dissipation;     ///< [s/m] >= 0
+    lw_place place;
+} lw_stop_desc;
+
 /** q_joint = c0 + c1 q_of + c2 q_of^2 + ... */
 typedef struct lw_coupling_desc {
     lw_joint joint, of;
@@ -222,6 +271,36 @@ typedef struct lw_marker_desc {
     lw_pose pose; ///< in the body frame
     lw_place place;
 } lw_marker_desc;
+
+// ------------------------------------------------------------------------------------ mechanisms
+
+/** Mechanisms of many equal rods: cylinders, their joints at the ends, gravity left alone.
+ *    chain       n rods end to end from the origin along x
+ *    tree        n rods, rod i > 0 at the end of rod (i-1)/2, turned by +-0.5 rad about z
+ *    loop        n rods end to end and back to the ground: a regular polygon of n + 1 sides
+ *    n_four_bar  n + 1 rods along y on hinges about z at (i, 0, 0), n couplers between their tips
+ *    ladder      n + 1 posts along z on universal joints (x, then y) at (i, 0, 0), n rungs between tips,
+ *                hinged about y: two freedoms, 2 n redundant constraints */
+#define LW_MECHANISM_LIST(X)                                                                       \
+    X(CHAIN, "chain") X(TREE, "tree") X(LOOP, "loop") X(N_FOUR_BAR, "n_four_bar") X(LADDER, "ladder")
+
+#define X(name, text) LW_MECHANISM_##name,
+typedef enum lw_mechanism { LW_MECHANISM_LIST(X) LW_MECHANISM_COUNT } lw_mechanism;
+#undef X
+
+typedef struct lw_mechanism_desc {
+    lw_mechanism mechanism;
+    const char *name;   ///< what all names begin with; NULL: nothing
+    double n;           ///< how many, a whole number >= 1
+    double length, mass, radius; ///< of a rod; 0: 1 m, 1 kg, a twentieth of the length
+    int joint;          ///< chain, tree, loop: 0 revolute, 1 universal, 2 spherical
+    const char *axes;   ///< first axes of the joints in turn, letters x y z; NULL: "xyz"
+    /** n_four_bar: angle of the rods; ladder: of the posts about x and y; chain, tree: speeds of the first
+     *  joint in qd.  [rad], [rad/s] */
+    double q[3], qd[3];
+    double seed; ///< chain, tree: > 0: random coordinates, then speeds, in [-1, 1); 0: at rest but for qd
+    lw_place place;
+} lw_mechanism_desc;
 
 // --------------------------------------------------------------------------------------- builder
 
@@ -244,19 +323,34 @@ LW_API lw_status lw_builder_add_spring(lw_builder *builder, const lw_spring_desc
                                        lw_error *error);
 LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const lw_wrench_desc *desc,
                                        lw_error *error);
+LW_API lw_status lw_builder_add_bushing(lw_builder *builder, const lw_bushing_desc *desc,
+                                        lw_error *error);
+LW_API lw_status lw_builder_add_stop(lw_builder *builder, const lw_stop_desc *desc, lw_error *error);
 LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const lw_coupling_desc *desc,
                                          lw_error *error);
 LW_API lw_status lw_builder_add_marker(lw_builder *builder, const lw_marker_desc *desc,
                                        lw_error *error);
+/** Adds the bodies and joints of a mechanism. */
+LW_API lw_status lw_builder_add_mechanism(lw_builder *builder, const lw_mechanism_desc *desc,
+                                          lw_error *error);
 /** Records what a reader ignored; kept by the model and shown by `check`. */
 LW_API lw_status lw_builder_warn(lw_builder *builder, lw_place place, const char *format, ...)
     LW_PRINTF(3, 4);
 /** The file named in errors and warnings; copied. */
 LW_API lw_status lw_builder_set_source(lw_builder *builder, const char *file);
 
+/** Sets LW_CUT_ALWAYS on joints by name, "j4,j7", whatever was said when they were added.
+ *  @return LW_ERR_ARGUMENT, naming the nearest, for a joint that is not there */
+LW_API lw_status lw_builder_cut(lw_builder *builder, const char *joints, lw_error *error);
+
 /** Checks the whole description and makes the model.  The builder may be used again or destroyed.
+ *  Speeds of joints in loops and of coupled joints for which none are given follow from those that are,
+ *  with the least kinetic energy where these leave a choice.
  *  @return LW_ERR_MODEL with file, line, column and the name of the item in `error` */
 LW_API lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error *error);
+/** The same, but a start that does not close is taken as it is: for lw_model_assemble and for looking
+ *  at it.  Simulations refuse such a model. */
+LW_API lw_status lw_model_create_open(const lw_builder *builder, lw_model **model, lw_error *error);
 LW_API void lw_model_destroy(lw_model *model);
 
 // ------------------------------------------------------------------------------------ inspection
@@ -305,6 +399,10 @@ LW_API int lw_model_nv(const lw_model *model); ///< joint speeds of all joints
 /** Freedoms of the spanning tree: joint speeds that are not driven, floating bases included. */
 LW_API int lw_model_tree_dof(const lw_model *model);
 LW_API int lw_model_loop_count(const lw_model *model); ///< joints outside the spanning tree
+/** Joints of a loop: the one outside the spanning tree, then those of the tree that lead from its second
+ *  body to its first.
+ *  @param joints  [room] out, as many as fit      @return how many there are; 0: no such loop */
+LW_API int lw_model_loop(const lw_model *model, int loop, lw_joint *joints, int room);
 
 #ifdef __cplusplus
 }

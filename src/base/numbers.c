@@ -1,7 +1,13 @@
 // numbers.c -- numbers as text.
 #include "base/numbers.h"
 
+#include <math.h>
+#include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdlib.h>
+#include <string.h>
 
 bool lwi_numbers_begin(lwi_numbers *numbers)
 {
@@ -15,6 +21,18 @@ void lwi_numbers_end(lwi_numbers *numbers)
 {
     uselocale(numbers->before);
     freelocale(numbers->plain);
+}
+
+bool lwi_number_read(const char *text, double *value)
+{
+    lwi_numbers numbers;
+    char *end;
+    if (!*text || text[strspn(text, "0123456789+-.eE")] || !lwi_numbers_begin(&numbers)) return false;
+    const double number = strtod(text, &end);
+    lwi_numbers_end(&numbers);
+    if (*end || !isfinite(number)) return false;
+    *value = number;
+    return true;
 }
 
 static const char *skip_digits(const char *p)
@@ -42,4 +60,31 @@ const char *lwi_number_end(const char *text)
         if (end == p) return NULL;
     }
     return end;
+}
+
+// n numbers with commas between and nothing behind; a plain locale is set.
+static bool read_list(const char *text, double *values, int n)
+{
+    const char *blank = " \t";
+    for (int i = 0; i < n; i++) {
+        text += strspn(text, blank);
+        const char *end = lwi_number_end(text);
+        if (!end) return false;
+        values[i] = strtod(text, NULL);
+        if (!isfinite(values[i])) return false;
+        text = end + strspn(end, blank);
+        if (i + 1 < n && *text++ != ',') return false;
+    }
+    return *text == 0;
+}
+
+bool lwi_numbers_read(const char *text, double *values, int n)
+{
+    double read[8];
+    lwi_numbers numbers;
+    if (n < 1 || n > 8 || !lwi_numbers_begin(&numbers)) return false;
+    const bool ok = read_list(text, read, n);
+    lwi_numbers_end(&numbers);
+    if (ok) memcpy(values, read, (size_t)n * sizeof *values);
+    return ok;
 }

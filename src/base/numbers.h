@@ -16,4 +16,12 @@ void lwi_numbers_end(lwi_numbers *numbers);
  *  .5, 1., 0x10, 010, inf; NULL where there is none. */
 const char *lwi_number_end(const char *text);
 
+/** A decimal number and nothing else, written as people write it (+1, .5 too), whatever the locale;
+ *  *value is left alone where it is none, or not finite. */
+bool lwi_number_read(const char *text, double *value);
+
+/** The n numbers of a text such as "10, 0.5", at most 8; false, with *values left alone, where it is
+ *  anything else. */
+bool lwi_numbers_read(const char *text, double *values, int n);
+
 #endif

@@ -6,7 +6,6 @@
 #include "spatial/rotation.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 // Principal moments in ascending order: eigenvalues of a symmetric 3 x 3 matrix by Jacobi
@@ -39,18 +38,17 @@ static void principal_moments(const double J[6], double e[3])
             }
 }
 
-static lw_status warn(lw_model *m, lw_place place, const char *format, const char *name,
-                      const double e[3])
+static lw_status warn(lw_model *m, lw_place place, const char *format, ...) LW_PRINTF(3, 4);
+static lw_status warn(lw_model *m, lw_place place, const char *format, ...)
 {
-    char message[400], text[700];
-    snprintf(message, sizeof message, format, name, e[0], e[1], e[2]);
-    snprintf(text, sizeof text, "%s:%d:%d: %s", m->desc.source ? m->desc.source : "", place.line,
-             place.column, message);
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = lwi_warning_text(&m->arena, m->desc.source, place, format, arguments);
+    va_end(arguments);
     const char **list = LWI_PUSH(&m->arena, const char *, m->desc.nwarning + 1);
-    const char *copy = lwi_arena_text(&m->arena, text);
-    if (!list || !copy) return LW_ERR_MEMORY;
+    if (!list || !text) return LW_ERR_MEMORY;
     if (m->desc.nwarning) memcpy(list, m->desc.warning, (size_t)m->desc.nwarning * sizeof *list);
-    list[m->desc.nwarning++] = copy;
+    list[m->desc.nwarning++] = text;
     m->desc.warning = list;
     return LW_OK;
 }
@@ -70,10 +68,11 @@ static lw_status check_inertia(lw_model *m, const lw_body_desc *d, const double 
             "expected none below zero",
             d->name, e[0], e[1], e[2]);
     if (e[0] + e[1] >= (1 - INERTIA_TOLERANCE) * e[2]) return LW_OK;
-    static const char text[] =
-        "body '%s': inertia violates the triangle inequality, principal moments "
-        "%.9g + %.9g < %.9g: no mass distribution has it";
-    if (d->allow_bad_inertia) return warn(m, d->place, text, d->name, e);
+    if (d->allow_bad_inertia)
+        return warn(m, d->place,
+                    "body '%s': inertia violates the triangle inequality, principal moments "
+                    "%.9g + %.9g < %.9g: no mass distribution has it",
+                    d->name, e[0], e[1], e[2]);
     return lwi_model_fail(&m->desc, d->place, error,
                           "body '%s': inertia violates the triangle inequality, principal moments "
                           "%.9g + %.9g < %.9g: no mass distribution has it (`inertia_check: warn` "

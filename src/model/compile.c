@@ -1,4 +1,4 @@
-// compile.c -- from a description to the immutable model.
+// compile.c -- from a description to the immutable model: all but the decision on an open start.
 #include "model/model.h"
 #include "spatial/rotation.h"
 
@@ -33,6 +33,8 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     COPY(joint, njoint);
     COPY(spring, nspring);
     COPY(wrench, nwrench);
+    COPY(bushing, nbushing);
+    COPY(stop, nstop);
     COPY(coupling, ncoupling);
     COPY(marker, nmarker);
     COPY(warning, nwarning);
@@ -47,6 +49,8 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     for (int i = 0; i < d->nbody && ok; i++) ok = copy_text(arena, &d->body[i].name);
     for (int i = 0; i < d->nspring && ok; i++) ok = copy_text(arena, &d->spring[i].name);
     for (int i = 0; i < d->nwrench && ok; i++) ok = copy_text(arena, &d->wrench[i].name);
+    for (int i = 0; i < d->nbushing && ok; i++) ok = copy_text(arena, &d->bushing[i].name);
+    for (int i = 0; i < d->nstop && ok; i++) ok = copy_text(arena, &d->stop[i].name);
     for (int i = 0; i < d->nmarker && ok; i++) ok = copy_text(arena, &d->marker[i].name);
     for (int i = 0; i < d->nwarning && ok; i++) ok = copy_text(arena, &d->warning[i]);
     for (int i = 0; i < d->njoint && ok; i++) {
@@ -196,6 +200,44 @@ static int joint_springs(const lw_model *m, int j, lwi_joint_spring_par *par)
     return n;
 }
 
+// The stops of joint j likewise.
+static int joint_stops(lw_model *m, int j, lwi_joint_stop_par *par)
+{
+    const lwi_joint *joint = &m->joint[j];
+    int n = 0;
+    for (int k = 0; k < joint->type->nv; k++) {
+        const lw_limits_desc *d = &m->desc.joint[j].coordinate[k].limits;
+        for (int side = -1; side <= 1; side += 2) {
+            if (!(side < 0 ? d->has_lower : d->has_upper)) continue;
+            if (par)
+                par[n] = (lwi_joint_stop_par){.iq = joint->iq + k,
+                                              .iv = joint->iv + k,
+                                              .mode = m->nmode++,
+                                              .at = side < 0 ? d->lower : d->upper,
+                                              .side = side,
+                                              .stiffness = d->stiffness,
+                                              .damping = d->damping};
+            n++;
+        }
+    }
+    return n;
+}
+
+// The frictions of joint j likewise.
+static int joint_frictions(const lw_model *m, int j, lwi_joint_friction_par *par)
+{
+    const lwi_joint *joint = &m->joint[j];
+    int n = 0;
+    for (int k = 0; k < joint->type->nv; k++) {
+        const lw_friction_desc *d = &m->desc.joint[j].coordinate[k].friction;
+        if (d->coulomb == 0 && d->viscous == 0) continue;
+        if (par)
+            par[n] = (lwi_joint_friction_par){joint->iv + k, d->coulomb, d->viscous, d->speed};
+        n++;
+    }
+    return n;
+}
+
 static void point_from_com(const lw_model *m, int body, lw_vec3 p, double r[3])
 {
     v3_set(r, p.x - m->body[body].com[0], p.y - m->body[body].com[1], p.z - m->body[body].com[2]);
@@ -212,22 +254,82 @@ static void add_force(lw_model *m, const lwi_force_type *type, const void *par, 
     if (type->dissipates(par)) m->carries_work = true;
 }
 
+static void frame_from_com(const lw_model *m, int body, const lw_pose *frame, double R[9],
+                           double r[3])
+{
+    const double q[4] = {frame->orientation.w, frame->orientation.x, frame->orientation.y,
+                         frame->orientation.z};
+    quat_matrix(R, q);
+    point_from_com(m, body, frame->position, r);
+}
+
+static lw_status compile_bushings(lw_model *m)
+{
+    lwi_bushing_par *par = LWI_PUSH(&m->arena, lwi_bushing_par, m->desc.nbushing);
+    if (!par) return LW_ERR_MEMORY;
+    for (int i = 0; i < m->desc.nbushing; i++) {
+        const lw_bushing_desc *d = &m->desc.bushing[i];
+        lwi_bushing_par *p = &par[i];
+        p->body1 = d->body1.index, p->body2 = d->body2.index;
+        frame_from_com(m, p->body1, &d->frame1, p->R1, p->r1);
+        frame_from_com(m, p->body2, &d->frame2, p->R2, p->r2);
+        memcpy(p->stiffness, d->stiffness, sizeof p->stiffness);
+        memcpy(p->damping, d->damping, sizeof p->damping);
+        add_force(m, &lwi_force_bushing, p, (lw_signal){0}, (lw_signal){0});
+    }
+    return LW_OK;
+}
+
+static lw_status compile_stops(lw_model *m)
+{
+    lwi_stop_par *par = LWI_PUSH(&m->arena, lwi_stop_par, m->desc.nstop);
+    if (!par) return LW_ERR_MEMORY;
+    for (int i = 0; i < m->desc.nstop; i++) {
+        const lw_stop_desc *d = &m->desc.stop[i];
+        lwi_stop_par *p = &par[i];
+        *p = (lwi_stop_par){.body1 = d->body1.index,
+                            .body2 = d->body2.index,
+                            .mode = m->nmode++,
+                            .plane = d->radius2 == 0,
+                            .normal = {d->normal.x, d->normal.y, d->normal.z},
+                            .radius = d->radius + d->radius2,
+                            .stiffness = d->stiffness,
+                            .exponent = d->exponent,
+                            .dissipation = d->dissipation};
+        point_from_com(m, p->body1, d->point1, p->point1);
+        point_from_com(m, p->body2, d->point2, p->point2);
+        add_force(m, &lwi_force_stop, p, (lw_signal){0}, (lw_signal){0});
+    }
+    return LW_OK;
+}
+
 lw_status lwi_compile_forces(lw_model *m, lw_error *error)
 {
-    int n = m->desc.nspring + m->desc.nwrench, first = 0;
-    for (int j = 0; j < m->njoint; j++) first += joint_springs(m, j, NULL);
+    int n = m->desc.nspring + m->desc.nwrench + m->desc.nbushing + m->desc.nstop, first = 0;
+    int stops = 0, frictions = 0;
+    for (int j = 0; j < m->njoint; j++) {
+        first += joint_springs(m, j, NULL);
+        stops += joint_stops(m, j, NULL);
+        frictions += joint_frictions(m, j, NULL);
+    }
+    lwi_joint_friction_par *friction = LWI_PUSH(&m->arena, lwi_joint_friction_par, frictions);
+    lwi_joint_stop_par *stop = LWI_PUSH(&m->arena, lwi_joint_stop_par, stops);
     lwi_joint_spring_par *js = LWI_PUSH(&m->arena, lwi_joint_spring_par, first);
     lwi_spring_par *s = LWI_PUSH(&m->arena, lwi_spring_par, m->desc.nspring);
     lwi_wrench_par *w = LWI_PUSH(&m->arena, lwi_wrench_par, m->desc.nwrench);
-    m->force = LWI_PUSH(&m->arena, lwi_force, n + first);
+    m->force = LWI_PUSH(&m->arena, lwi_force, n + first + stops + frictions);
     m->coupling = LWI_PUSH(&m->arena, lwi_coupling, m->desc.ncoupling);
-    if (!js || !s || !w || !m->force || !m->coupling)
+    if (!friction || !stop || !js || !s || !w || !m->force || !m->coupling)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
     m->carries_work = m->driven;
     for (int j = 0; j < m->njoint; j++) {
         const int count = joint_springs(m, j, js);
         for (int i = 0; i < count; i++, js++)
             add_force(m, &lwi_force_joint_spring, js, js->force, js->effort);
+        for (int i = joint_stops(m, j, stop); i > 0; i--, stop++)
+            add_force(m, &lwi_force_joint_stop, stop, (lw_signal){0}, (lw_signal){0});
+        for (int i = joint_frictions(m, j, friction); i > 0; i--, friction++)
+            add_force(m, &lwi_force_joint_friction, friction, (lw_signal){0}, (lw_signal){0});
     }
     for (int i = 0; i < m->desc.nspring; i++) {
         const lw_spring_desc *d = &m->desc.spring[i];
@@ -251,6 +353,8 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
         point_from_com(m, w[i].body, d->point, w[i].point);
         add_force(m, &lwi_force_wrench, &w[i], d->scale, (lw_signal){0});
     }
+    if (compile_bushings(m) != LW_OK || compile_stops(m) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
     m->ncoupling = m->desc.ncoupling;
     for (int i = 0; i < m->ncoupling; i++) {
         const lw_coupling_desc *d = &m->desc.coupling[i];
@@ -262,7 +366,8 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
 
 // ------------------------------------------------------------------------------------------- model
 
-static lw_status compile(lw_model *m, const lwi_description *desc, lw_error *error)
+static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed *unclosed,
+                         lw_error *error)
 {
     m->desc = *desc;
     if (!copy_description(&m->desc, &m->arena))
@@ -281,17 +386,18 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lw_error *err
     TRY(lwi_compile_formulas(m, error));
     TRY(lwi_compile_topology(m, error));
     TRY(lwi_compile_forces(m, error));
-    return lwi_compile_start(m, error);
+    return lwi_compile_start(m, unclosed, error);
 }
 
-lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error *error)
+lw_status lwi_model_compile(const lwi_description *desc, const lw_allocator *allocator,
+                            lwi_unclosed *unclosed, lw_model **model, lw_error *error)
 {
-    TRY(lwi_description_check(&builder->desc, error));
-    lw_model *m = lwi_allocate(&builder->allocator, sizeof *m);
+    TRY(lwi_description_check(desc, error));
+    lw_model *m = lwi_allocate(allocator, sizeof *m);
     if (!m) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
     memset(m, 0, sizeof *m);
-    lwi_arena_init(&m->arena, builder->allocator.allocate ? &builder->allocator : NULL);
-    const lw_status status = compile(m, &builder->desc, error);
+    lwi_arena_init(&m->arena, allocator);
+    const lw_status status = compile(m, desc, unclosed, error);
     if (status != LW_OK) {
         lw_model_destroy(m);
         return status;

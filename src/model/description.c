@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FUNCTIONS, INPUTS, BODIES, JOINTS, SPRINGS, WRENCHES, COUPLINGS, MARKERS, WARNINGS };
+enum { FUNCTIONS, INPUTS, BODIES, JOINTS, SPRINGS, WRENCHES, BUSHINGS, STOPS, COUPLINGS, MARKERS, WARNINGS };
 
 // A quaternion in a file may be off by so much (three printed digits) before it is called wrong.
 #define QUATERNION_TOLERANCE 1e-3
@@ -204,24 +204,66 @@ lw_status lw_builder_set_source(lw_builder *builder, const char *file)
     return builder->desc.source ? LW_OK : LW_ERR_MEMORY;
 }
 
+static lw_status unknown_joint(const lw_builder *b, const char *name, lw_error *error)
+{
+    const char **names = lwi_allocate(&b->allocator, (size_t)(b->desc.njoint + 1) * sizeof *names);
+    for (int j = 0; names && j < b->desc.njoint; j++) names[j] = b->desc.joint[j].name;
+    const char *near = names ? lwi_nearest(name, names, b->desc.njoint) : NULL;
+    const lw_status status =
+        lwi_fail(error, LW_ERR_ARGUMENT, "joint '%.80s' to cut: there is none%s%.80s%s", name,
+                 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    lwi_release(&b->allocator, (void *)names);
+    return status;
+}
+
+lw_status lw_builder_cut(lw_builder *b, const char *joints, lw_error *error)
+{
+    for (const char *at = joints ? joints : ""; *at;) {
+        const size_t length = strcspn(at, ",");
+        char name[256];
+        int found = -1;
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
+        for (int j = 0; j < b->desc.njoint && found < 0; j++)
+            if (strcmp(b->desc.joint[j].name, name) == 0) found = j;
+        if (found < 0) return unknown_joint(b, name, error);
+        b->desc.joint[found].cut = LW_CUT_ALWAYS;
+        at += length;
+        at += *at == ',';
+    }
+    return LW_OK;
+}
+
 lw_status lw_builder_warn(lw_builder *b, lw_place place, const char *format, ...)
 {
     lw_error *const error = NULL;
-    char message[1024], text[1400];
     va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    const char *file = b->desc.source ? b->desc.source : "";
-    if (place.line > 0)
-        snprintf(text, sizeof text, "%s:%d:%d: %s", file, place.line, place.column, message);
-    else
-        snprintf(text, sizeof text, "%s%s%s", file, *file ? ": " : "", message);
     GROW(b, WARNINGS, warning, nwarning);
-    const char *copy = lwi_arena_text(&b->arena, text);
-    if (!copy) return LW_ERR_MEMORY;
-    b->desc.warning[b->desc.nwarning++] = copy;
+    va_start(arguments, format);
+    const char *text = lwi_warning_text(&b->arena, b->desc.source, place, format, arguments);
+    va_end(arguments);
+    if (!text) return LW_ERR_MEMORY;
+    b->desc.warning[b->desc.nwarning++] = text;
     return LW_OK;
+}
+
+const char *lwi_warning_text(lwi_arena *arena, const char *source, lw_place place,
+                             const char *format, va_list arguments)
+{
+    char where[32] = "";
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0) return NULL;
+    const char *file = source ? source : "";
+    if (place.line > 0) snprintf(where, sizeof where, ":%d:%d", place.line, place.column);
+    const char *colon = *file || *where ? ": " : "";
+    const size_t head = strlen(file) + strlen(where) + strlen(colon);
+    char *text = LWI_PUSH(arena, char, head + (size_t)length + 1);
+    if (!text) return NULL;
+    snprintf(text, head + 1, "%s%s%s", file, where, colon);
+    vsnprintf(text + head, (size_t)length + 1, format, arguments);
+    return text;
 }
 
 lw_status lw_builder_add_function(lw_builder *b, const lw_function_desc *desc, lw_signal *function,
@@ -418,17 +460,65 @@ static const char *type_text(lw_joint_type type)
     return text[type];
 }
 
+static lw_status check_limits(lw_builder *b, const lw_joint_desc *d, int k, bool scalar,
+                              lw_error *error)
+{
+    const lw_limits_desc *l = &d->coordinate[k].limits;
+    if (!l->has_lower && !l->has_upper && l->stiffness == 0 && l->damping == 0) return LW_OK;
+    if (!scalar)
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': a %s joint has no scalar coordinate q%d to limit",
+                              d->name, type_text(d->type), k);
+    if (!l->has_lower && !l->has_upper)
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': limits of q%d have neither `lower` nor `upper`", d->name,
+                              k);
+    if (!isfinite(l->lower) || !isfinite(l->upper) || !isfinite(l->stiffness) ||
+        !isfinite(l->damping) || !(l->stiffness > 0) || l->damping < 0)
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': limits of q%d are %g to %g with stiffness %g and damping "
+                              "%g; expected finite numbers, stiffness > 0, damping >= 0",
+                              d->name, k, l->lower, l->upper, l->stiffness, l->damping);
+    if (l->has_lower && l->has_upper && l->lower > l->upper)
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': lower limit %g of q%d lies above the upper one, %g",
+                              d->name, l->lower, k, l->upper);
+    if (d->coordinate[k].motion.index)
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': q%d follows a function, limits do not hold it; expected "
+                              "one of both",
+                              d->name, k);
+    return LW_OK;
+}
+
+static lw_status check_friction(lw_builder *b, const lw_joint_desc *d, int k, lw_error *error)
+{
+    const lw_friction_desc *f = &d->coordinate[k].friction;
+    const bool good = isfinite(f->coulomb) && isfinite(f->viscous) && isfinite(f->speed) &&
+                      f->coulomb >= 0 && f->viscous >= 0 && f->speed >= 0;
+    if (good && (f->coulomb == 0 || f->speed > 0)) return LW_OK;
+    return lwi_model_fail(&b->desc, d->place, error,
+                          "joint '%s': friction of q%d has coulomb %g, viscous %g, speed %g; expected "
+                          "numbers >= 0, and a speed > 0 at which `coulomb` acts",
+                          d->name, k, f->coulomb, f->viscous, f->speed);
+}
+
 static lw_status check_coordinate(lw_builder *b, const lw_joint_desc *d, int k, bool scalar,
                                   lw_error *error)
 {
     const lw_coordinate_desc *c = &d->coordinate[k];
     const bool used = c->motion.index || c->stiffness != 0 || c->damping != 0 || c->at != 0 ||
-                      c->force.index || c->effort.index;
+                      c->force.index || c->effort.index || c->limits.has_lower ||
+                      c->limits.has_upper || c->limits.stiffness != 0 || c->limits.damping != 0 ||
+                      c->friction.coulomb != 0 || c->friction.viscous != 0 ||
+                      c->friction.speed != 0;
     if (!used) return LW_OK;
     if (k >= count_of(d, true))
         return lwi_model_fail(&b->desc, d->place, error,
                               "joint '%s': coordinate q%d does not exist, a %s joint has %d",
                               d->name, k, type_text(d->type), count_of(d, true));
+    TRY(check_limits(b, d, k, scalar, error));
+    TRY(check_friction(b, d, k, error));
     if (!scalar && (c->motion.index || c->stiffness != 0 || c->at != 0))
         return lwi_model_fail(
             &b->desc, d->place, error,
@@ -575,6 +665,99 @@ lw_status lw_builder_add_wrench(lw_builder *b, const lw_wrench_desc *desc, lw_er
     point_in_body(b, d.body, &d.point, &d.world_point);
     GROW(b, WRENCHES, wrench, nwrench);
     b->desc.wrench[b->desc.nwrench++] = d;
+    return LW_OK;
+}
+
+static bool none_negative(const double *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!(isfinite(x[i]) && x[i] >= 0)) return false;
+    return true;
+}
+
+static lw_status check_pair(lw_builder *b, lw_place place, const char *kind, const char *name,
+                            lw_body body1, lw_body body2, lw_error *error)
+{
+    TRY(check_body(b, place, error, kind, name, "body1", body1));
+    TRY(check_body(b, place, error, kind, name, "body2", body2));
+    if (body1.index != body2.index) return LW_OK;
+    return lwi_model_fail(&b->desc, place, error, "%s '%s': acts between body '%s' and itself", kind,
+                          name, b->desc.body[body1.index].name);
+}
+
+lw_status lw_builder_add_bushing(lw_builder *b, const lw_bushing_desc *desc, lw_error *error)
+{
+    lw_bushing_desc d = *desc;
+    d.name = name_of(b, desc->name, "bushing", b->desc.nbushing);
+    if (!d.name) return no_memory(error);
+    TRY(check_pair(b, d.place, "bushing", d.name, d.body1, d.body2, error));
+    if (!finite3(d.at) || !finite3(d.frame1.position) || !finite3(d.frame2.position) ||
+        !none_negative(d.stiffness, 6) || !none_negative(d.damping, 6))
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "bushing '%s': its places must be finite, stiffness and damping six "
+                              "numbers >= 0 each",
+                              d.name);
+    if (d.has_at) {
+        const double r[3] = {d.at.x, d.at.y, d.at.z}, q[4] = {1, 0, 0, 0};
+        d.frame1 = in_body(&b->desc.body[d.body1.index].pose, r, q);
+        d.frame2 = in_body(&b->desc.body[d.body2.index].pose, r, q);
+        d.has_at = 0, d.at = (lw_vec3){0, 0, 0};
+    }
+    TRY(check_unit(b, d.place, error, "bushing", d.name, "orientation of frame1",
+                   &d.frame1.orientation));
+    TRY(check_unit(b, d.place, error, "bushing", d.name, "orientation of frame2",
+                   &d.frame2.orientation));
+    GROW(b, BUSHINGS, bushing, nbushing);
+    b->desc.bushing[b->desc.nbushing++] = d;
+    return LW_OK;
+}
+
+// The normal of a plane on body 2, in its frame, of unit length.
+static lw_status place_normal(lw_builder *b, lw_stop_desc *d, lw_error *error)
+{
+    const lw_pose *pose = &b->desc.body[d->body2.index].pose;
+    const double q[4] = {pose->orientation.w, pose->orientation.x, pose->orientation.y,
+                         pose->orientation.z};
+    double n[3] = {d->normal.x, d->normal.y, d->normal.z}, R[9];
+    if (!finite3(d->normal) || (zero3(d->normal) == (d->radius2 == 0)))
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "stop '%s': expected the `normal` of a plane or the `radius2` of a "
+                              "sphere on body 2, one of both",
+                              d->name);
+    if (d->radius2 > 0) return LW_OK;
+    if (d->world_normal) {
+        quat_matrix(R, q);
+        m3_tmul_v(n, R, n);
+    }
+    const double length = v3_norm(n);
+    // one that was written is left alone to the last bit
+    if (!(fabs(length - 1) <= 2e-16)) v3_scale(n, 1 / length, n);
+    d->normal = (lw_vec3){n[0], n[1], n[2]};
+    d->world_normal = 0;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_stop(lw_builder *b, const lw_stop_desc *desc, lw_error *error)
+{
+    lw_stop_desc d = *desc;
+    d.name = name_of(b, desc->name, "stop", b->desc.nstop);
+    if (!d.name) return no_memory(error);
+    if (d.exponent == 0) d.exponent = 1.5;
+    const double numbers[] = {d.radius2, d.dissipation};
+    TRY(check_pair(b, d.place, "stop", d.name, d.body1, d.body2, error));
+    if (!finite3(d.point1) || !finite3(d.point2) || !none_negative(numbers, 2) ||
+        !(isfinite(d.radius) && d.radius > 0) || !(isfinite(d.stiffness) && d.stiffness > 0) ||
+        !(isfinite(d.exponent) && d.exponent >= 1))
+        return lwi_model_fail(&b->desc, d.place, error,
+                              "stop '%s': radius %g, radius2 %g, stiffness %g, exponent %g, "
+                              "dissipation %g; expected radius and stiffness > 0, exponent >= 1, the "
+                              "others >= 0, and finite points",
+                              d.name, d.radius, d.radius2, d.stiffness, d.exponent, d.dissipation);
+    TRY(place_normal(b, &d, error));
+    point_in_body(b, d.body1, &d.point1, &d.world1);
+    point_in_body(b, d.body2, &d.point2, &d.world2);
+    GROW(b, STOPS, stop, nstop);
+    b->desc.stop[b->desc.nstop++] = d;
     return LW_OK;
 }
 

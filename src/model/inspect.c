@@ -127,3 +127,27 @@ int lw_model_loop_count(const lw_model *model)
 {
     return model->nloop;
 }
+
+int lw_model_loop(const lw_model *model, int loop, lw_joint *joints, int room)
+{
+    if (!inside(loop, model->nloop)) return 0;
+    const lwi_joint *joint = &model->joint[model->loop[loop]];
+    const int a = model->body_node[joint->body2], b = model->body_node[joint->body1];
+    int n = 0;
+    if (n++ < room) joints[0].index = model->loop[loop];
+    // inward from both bodies, always the one further out in the sweep, until they meet; what leads
+    // away from body 1 is collected by a second walk, which ends where the first has met it
+    int up = a, down = b, length = 0;
+    while (up != down) {
+        int *further = up > down ? &up : &down;
+        const lwi_node *node = &model->node[*further];
+        if (further == &up && node->joint >= 0 && n++ < room) joints[n - 1].index = node->joint;
+        if (further == &down && node->joint >= 0) length++;
+        *further = node->parent;
+    }
+    n += length;
+    int at = n;
+    for (int k = b; k != up; k = model->node[k].parent)
+        if (model->node[k].joint >= 0 && --at < room) joints[at].index = model->node[k].joint;
+    return n;
+}

@@ -19,10 +19,13 @@ typedef struct lwi_description {
     lw_joint_desc *joint;
     lw_spring_desc *spring;
     lw_wrench_desc *wrench;
+    lw_bushing_desc *bushing;
+    lw_stop_desc *stop;
     lw_coupling_desc *coupling;
     lw_marker_desc *marker;
     const char **warning;
-    int nfunction, ninput, nbody, njoint, nspring, nwrench, ncoupling, nmarker, nwarning;
+    int nfunction, ninput, nbody, njoint, nspring, nwrench, nbushing, nstop, ncoupling, nmarker,
+        nwarning;
 } lwi_description;
 
 typedef struct lwi_body {
@@ -109,12 +112,15 @@ struct lw_model {
     lwi_force *force;
     int nforce;
     unsigned force_needs;    ///< LWI_NEEDS_* over all forces
+    int nmode;               ///< forces that have modes
     bool carries_work;       ///< some force, drive or mount can do non-conservative work
     bool driven;             ///< some joint of the tree or loop is driven or mounted
     lwi_coupling *coupling;
     int ncoupling;
     double *q0, *v0;           ///< [nq], [nv] all joints at the start
     double *tree_q0, *tree_v0; ///< [tree_nq], [tree_nv]
+    const char *open;          ///< what the start breaks, of lw_model_create_open; NULL: nothing
+    int nfollowed;             ///< joints whose speeds at the start follow from those given
 };
 
 // ---- builder and checks (description.c, check.c), used by readers through the public API only
@@ -123,12 +129,15 @@ struct lw_builder {
     lw_allocator allocator;
     lwi_arena arena; ///< texts and arrays of the items
     lwi_description desc;
-    int room[9]; ///< capacity of each list, in the order of lwi_description
+    int room[11]; ///< capacity of each list, in the order of lwi_description
 };
 
 /** Fails with the item's place: "joint 'elbow': ...". */
 lw_status lwi_model_fail(const lwi_description *desc, lw_place place, lw_error *error,
                          const char *format, ...) LW_PRINTF(4, 5);
+/** "file:line:column: text" of any length; NULL: no memory. */
+const char *lwi_warning_text(lwi_arena *arena, const char *source, lw_place place,
+                             const char *format, va_list arguments);
 /** Checks between items: names, references, drives, connectivity.  Merges nothing. */
 lw_status lwi_description_check(const lwi_description *desc, lw_error *error);
 
@@ -139,6 +148,16 @@ lw_status lwi_compile_joints(lw_model *model, lw_error *error);   ///< frames on
 lw_status lwi_compile_formulas(lw_model *model, lw_error *error); ///< joints that formulas read
 lw_status lwi_compile_topology(lw_model *model, lw_error *error); ///< spanning tree, sweep order
 lw_status lwi_compile_forces(lw_model *model, lw_error *error);
-lw_status lwi_compile_start(lw_model *model, lw_error *error);    ///< initial state, consistency
+
+/** What a start breaks, first of positions and of velocities; status LW_OK: nothing. */
+typedef struct lwi_unclosed {
+    lw_error position, velocity;
+} lwi_unclosed;
+/** Initial state; whether it closes is told apart from failures. */
+lw_status lwi_compile_start(lw_model *model, lwi_unclosed *unclosed, lw_error *error);
+
+/** All these steps for a description: copies it.  lw_model_create decides about what is unclosed. */
+lw_status lwi_model_compile(const lwi_description *desc, const lw_allocator *allocator,
+                            lwi_unclosed *unclosed, lw_model **model, lw_error *error);
 
 #endif

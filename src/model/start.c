@@ -15,7 +15,23 @@ typedef struct start {
     double (*quat)[4];
     double (*node_R)[9], (*node_r)[3], (*V)[6]; // nodes; V in link frames
     lwi_link *link;
+    lwi_unclosed *unclosed;
 } start;
+
+// A start that does not close is noted, the first thing of each kind; other failures end the
+// compilation.  `found` is the error of the check.
+static lw_status note(const start *s, bool velocity, lw_status status, const lw_error *found,
+                      lw_error *error)
+{
+    if (status == LW_OK) return LW_OK;
+    if (status != LW_ERR_MODEL) {
+        if (error) *error = *found;
+        return status;
+    }
+    lw_error *first = velocity ? &s->unclosed->velocity : &s->unclosed->position;
+    if (first->status == LW_OK) *first = *found;
+    return LW_OK;
+}
 
 static lw_status make_scratch(lw_model *m, start *s, lw_error *error)
 {
@@ -78,7 +94,7 @@ static lw_status check_closure(const lw_model *m, int index, const double *q, co
         &m->desc, d->place, error,
         "joint '%s' (%s, '%s' to '%s') does not close %s: its points are %.6g m off "
         "where the joint does not move, its frames %.6g deg; expected the bodies to be "
-        "placed where the joint holds them",
+        "placed where the joint holds them (`linkwork assemble` finds such places)",
         j->name, j->type->name, m->desc.body[d->body1.index].name,
         m->desc.body[d->body2.index].name, when, distance, angle * 57.295779513082321);
 }
@@ -112,6 +128,7 @@ static lw_status joint_coordinates(lw_model *m, int index, const start *s, const
     const lw_joint_desc *d = &m->desc.joint[index];
     const bool in_tree = j->node >= 0;
     double *q = m->q0 + j->iq, near[LW_JOINT_MAX_NQ], R[9], r[3];
+    lw_error found;
     j->type->neutral(&j->par, near);
     if (d->has_q) memcpy(near, d->q, (size_t)j->type->nq * sizeof *near);
     TRY(check_given(m, index, error));
@@ -123,16 +140,16 @@ static lw_status joint_coordinates(lw_model *m, int index, const start *s, const
     else
         j->type->read(&j->par, R, r, near, q);
     if (in_tree && (d->has_q || j->ndriven || j->mount.present)) return LW_OK; // it moves there
-    TRY(check_closure(m, index, q, R, r, when, error));
+    TRY(note(s, false, check_closure(m, index, q, R, r, when, &found), &found, error));
     for (int k = 0; k < j->type->nv; k++) {
         if (!j->motion[k].index) continue;
         double f[3];
         lwi_function_eval(m->function, j->motion[k], 0, f);
-        if (fabs(q[k] - f[0]) > LWI_CLOSURE_TOLERANCE * (1 + fabs(f[0])))
-            return lwi_model_fail(
-                &m->desc, d->place, error,
-                "joint '%s' closes a loop at q%d = %.9g, its motion starts at %.9g", j->name, k,
-                q[k], f[0]);
+        if (fabs(q[k] - f[0]) <= LWI_CLOSURE_TOLERANCE * (1 + fabs(f[0]))) continue;
+        lwi_model_fail(&m->desc, d->place, &found,
+                       "joint '%s' closes a loop at q%d = %.9g, its motion starts at %.9g", j->name,
+                       k, q[k], f[0]);
+        TRY(note(s, false, LW_ERR_MODEL, &found, error));
     }
     return LW_OK;
 }
@@ -232,6 +249,7 @@ static lw_status check_velocity(const lw_model *m, int k, const double given[6],
 // Speeds of the tree, outwards: qd where given, else from the bodies' velocities, else zero.
 static lw_status tree_speeds(lw_model *m, start *s, lw_error *error)
 {
+    lw_error found;
     for (int k = 0; k < m->nnode; k++) {
         const lwi_node *n = &m->node[k];
         const lwi_link *link = &s->link[k];
@@ -249,7 +267,7 @@ static lw_status tree_speeds(lw_model *m, start *s, lw_error *error)
             least_squares(link->S, n->nv, rest, u);
         }
         for (int i = 0; i < n->nv; i++) v6_axpy(V, u[i], link->S[i]);
-        if (given && d) TRY(check_velocity(m, k, want, V, error));
+        if (given && d) TRY(note(s, true, check_velocity(m, k, want, V, &found), &found, error));
         v6_copy(s->V[k], V);
     }
     return LW_OK;
@@ -297,8 +315,9 @@ static lw_status loop_speeds(lw_model *m, int index, const start *s, lw_error *e
 }
 
 // q_a = c0 + c1 q_b + ... and its rate must hold at the start.
-static lw_status check_couplings(const lw_model *m, lw_error *error)
+static lw_status check_couplings(const lw_model *m, const start *s, lw_error *error)
 {
+    lw_error found;
     for (int i = 0; i < m->ncoupling; i++) {
         const lwi_coupling *c = &m->coupling[i];
         const lwi_joint *a = &m->joint[c->joint], *b = &m->joint[c->of];
@@ -308,18 +327,20 @@ static lw_status check_couplings(const lw_model *m, lw_error *error)
         const double have = m->q0[a->iq + c->coordinate];
         const double rate = m->v0[a->iv + c->coordinate],
                      rate_want = slope * m->v0[b->iv + c->with];
-        if (fabs(have - want) > LWI_CLOSURE_TOLERANCE * (1 + fabs(want)))
-            return lwi_model_fail(
-                &m->desc, m->desc.coupling[i].place, error,
-                "coupling of joint '%s': q%d starts at %.9g, joint '%s' asks for %.9g; "
-                "give joint '%s' this q",
-                a->name, c->coordinate, have, b->name, want, a->name);
-        if (fabs(rate - rate_want) > LWI_CLOSURE_TOLERANCE * (1 + fabs(rate_want)))
-            return lwi_model_fail(
-                &m->desc, m->desc.coupling[i].place, error,
-                "coupling of joint '%s': its speed qd%d starts at %.9g, joint '%s' asks "
-                "for %.9g; give joint '%s' this qd",
-                a->name, c->coordinate, rate, b->name, rate_want, a->name);
+        if (!(fabs(have - want) <= LWI_CLOSURE_TOLERANCE * (1 + fabs(want)))) {
+            lwi_model_fail(&m->desc, m->desc.coupling[i].place, &found,
+                           "coupling of joint '%s': q%d starts at %.9g, joint '%s' asks for %.9g; "
+                           "give joint '%s' this q",
+                           a->name, c->coordinate, have, b->name, want, a->name);
+            TRY(note(s, false, LW_ERR_MODEL, &found, error));
+        }
+        if (!(fabs(rate - rate_want) <= LWI_CLOSURE_TOLERANCE * (1 + fabs(rate_want)))) {
+            lwi_model_fail(&m->desc, m->desc.coupling[i].place, &found,
+                           "coupling of joint '%s': its speed qd%d starts at %.9g, joint '%s' asks "
+                           "for %.9g; give joint '%s' this qd",
+                           a->name, c->coordinate, rate, b->name, rate_want, a->name);
+            TRY(note(s, true, LW_ERR_MODEL, &found, error));
+        }
     }
     return LW_OK;
 }
@@ -387,12 +408,15 @@ static void store_bodies(lw_model *m, const start *s)
     }
 }
 
-lw_status lwi_compile_start(lw_model *m, lw_error *error)
+lw_status lwi_compile_start(lw_model *m, lwi_unclosed *unclosed, lw_error *error)
 {
     start s;
+    lw_error found;
+    *unclosed = (lwi_unclosed){0};
     TRY(make_scratch(m, &s, error));
+    s.unclosed = unclosed;
     assembly_poses(m, &s);
-    TRY(check_merged(m, &s, error));
+    TRY(note(&s, false, check_merged(m, &s, &found), &found, error));
     for (int k = 0; k < m->nnode; k++)
         if (m->node[k].joint >= 0)
             TRY(joint_coordinates(m, m->node[k].joint, &s, "at the assembly configuration", error));
@@ -405,12 +429,12 @@ lw_status lwi_compile_start(lw_model *m, lw_error *error)
     for (int i = 0; i < m->nloop; i++) {
         const int j = m->loop[i];
         if (m->joint[j].type->id == LW_JOINT_DISTANCE)
-            TRY(check_distance(m, j, &s, error));
+            TRY(note(&s, false, check_distance(m, j, &s, &found), &found, error));
         else
             TRY(joint_coordinates(m, j, &s, "its loop", error));
-        TRY(loop_speeds(m, j, &s, error));
+        TRY(note(&s, true, loop_speeds(m, j, &s, &found), &found, error));
     }
-    TRY(check_couplings(m, error));
+    TRY(check_couplings(m, &s, error));
     store_bodies(m, &s);
     // closures and couplings may hold what the tree alone does not
     return m->nloop || m->ncoupling ? LW_OK : check_inertia(m, &s, error);

@@ -1,17 +1,30 @@
 // topology.c -- spanning tree, sweep order, link frames.
 //
-// The tree is chosen by joints: those that must not be cut first, then the others in the order of
-// the file, then those that should be cut; a joint whose bodies are connected already closes a
-// loop. Distance joints always close one.  Bodies that nothing connects to the ground float.
+// The tree is grown from the ground in breadth, so that loops are cut in their middle: trees are
+// shallow, and a loop that is its own mirror image is cut in the mirror.  An end cut would treat
+// its halves differently in everything but the motion, and round-off that is not symmetric feeds
+// the motions that are not [chadaj2017].  Some joints come before others (joint_class); among
+// joints that reach a body at the same depth, those that are dear to cut (cut_cost), then those
+// listed first.  A joint whose bodies are connected already closes a loop; distance joints always
+// do.  Bodies that nothing connects to the ground float.  Which joints are in the tree follows from
+// the list alone, the order of the nodes from the file's: depth first.
 #include "model/model.h"
 #include "spatial/motion.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+// A joint that reaches a body at the depth being searched.
+typedef struct candidate {
+    int cost, joint, to;
+} candidate;
 
 typedef struct graph {
     int *parent;       // union-find over hosts
     bool *in_tree;     // [njoint]
-    int *first, *list; // tree joints of each host
+    int *first, *list; // joints of each host: all while the tree grows, those of the tree then
+    int *level, *seen; // scratch of `grow` [nbody]: bodies by depth; run that has seen them
+    candidate *reach;  // [2 njoint]
 } graph;
 
 static int root_of(int *parent, int i)
@@ -20,36 +33,141 @@ static int root_of(int *parent, int i)
     return i;
 }
 
-static lw_status choose_joints(lw_model *m, graph *g, lw_error *error)
+static bool moved(const lwi_joint *joint)
 {
-    static const lw_cut order[] = {LW_CUT_NEVER, LW_CUT_AUTO, LW_CUT_PREFER};
-    for (int i = 0; i < m->nbody; i++) g->parent[i] = i;
-    for (int pass = 0; pass < 3; pass++)
-        for (int j = 0; j < m->njoint; j++) {
-            const lwi_joint *joint = &m->joint[j];
-            const lw_joint_desc *d = &m->desc.joint[j];
-            if (joint->merged || d->cut != order[pass] || d->type == LW_JOINT_DISTANCE) continue;
-            const int a = root_of(g->parent, joint->body1), b = root_of(g->parent, joint->body2);
-            if (a == b && d->cut == LW_CUT_NEVER)
-                return lwi_model_fail(
-                    &m->desc, d->place, error,
-                    "joint '%s': `cut: never`, but only joints that must not be cut "
-                    "form this loop",
-                    d->name);
+    return joint->ndriven > 0 || joint->mount.present;
+}
+
+// Joints of a class are in the tree before any of the next is looked at.  Driven ones: in the tree
+// they have neither coordinates nor equations.  Those whose start is given: the tree takes it, a
+// loop only checks it.
+enum { NEVER_CUT, DRIVEN, GIVEN, ORDINARY, RATHER_CUT, NCLASS, ALWAYS_CUT };
+
+static int joint_class(const lw_model *m, int j)
+{
+    const lw_joint_desc *d = &m->desc.joint[j];
+    if (m->joint[j].merged || d->type == LW_JOINT_DISTANCE || d->cut == LW_CUT_ALWAYS)
+        return ALWAYS_CUT;
+    if (d->cut != LW_CUT_AUTO) return d->cut == LW_CUT_NEVER ? NEVER_CUT : RATHER_CUT;
+    return moved(&m->joint[j]) ? DRIVEN : d->has_q || d->has_qd ? GIVEN : ORDINARY;
+}
+
+// Equations that close the joint; more where its points slide, since those have more terms; most
+// where its coordinates have forces, which a coordinate of the state makes simple.
+static int cut_cost(const lw_model *m, int j)
+{
+    const lw_joint_desc *d = &m->desc.joint[j];
+    const lwi_joint_type *type = m->joint[j].type;
+    int cost = type->nc;
+    switch (d->type) {
+    case LW_JOINT_PRISMATIC:
+    case LW_JOINT_CYLINDRICAL:
+    case LW_JOINT_SCREW:
+    case LW_JOINT_PLANAR:
+    case LW_JOINT_CUSTOM:
+        cost += 6;
+        break;
+    default:
+        break;
+    }
+    for (int k = 0; k < type->nv; k++) {
+        const lw_coordinate_desc *c = &d->coordinate[k];
+        if (c->stiffness != 0 || c->damping != 0 || c->force.index || c->effort.index)
+            return cost + 12;
+    }
+    return d->damping != 0 ? cost + 12 : cost;
+}
+
+static int dear_first(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    return x->cost != y->cost ? y->cost - x->cost : x->joint - y->joint;
+}
+
+// What joint j leads to from body b.
+static int across(const lw_model *m, int j, int b)
+{
+    return m->joint[j].body1 == b ? m->joint[j].body2 : m->joint[j].body1;
+}
+
+// Adds joints of the class, in breadth from `start`, to the tree that stands.
+static void grow(const lw_model *m, graph *g, int class, int start, int run)
+{
+    int n = 0, done = 0;
+    g->level[n++] = start;
+    g->seen[start] = run;
+    while (done < n) {
+        int nreach = 0;
+        const int end = n;
+        for (; done < end; done++) {
+            const int b = g->level[done];
+            for (int i = g->first[b]; i < g->first[b + 1]; i++) {
+                const int j = g->list[i], to = across(m, j, b);
+                if (g->in_tree[j] && g->seen[to] != run)
+                    g->seen[to] = run, g->level[n++] = to;
+                else if (!g->in_tree[j] && joint_class(m, j) == class)
+                    g->reach[nreach++] = (candidate){cut_cost(m, j), j, to};
+            }
+        }
+        if (nreach > 1) qsort(g->reach, (size_t)nreach, sizeof *g->reach, dear_first);
+        for (int i = 0; i < nreach; i++) {
+            const int j = g->reach[i].joint, to = g->reach[i].to;
+            const int a = root_of(g->parent, m->joint[j].body1),
+                      b = root_of(g->parent, m->joint[j].body2);
             if (a == b) continue;
             g->parent[a > b ? a : b] = a > b ? b : a; // the ground, 0, stays a root
             g->in_tree[j] = true;
+            g->seen[to] = run;
+            g->level[n++] = to;
         }
+    }
+}
+
+static lw_status check_hints(const lw_model *m, graph *g, lw_error *error)
+{
+    for (int j = 0; j < m->njoint; j++) {
+        const lwi_joint *joint = &m->joint[j];
+        const lw_joint_desc *d = &m->desc.joint[j];
+        if (joint_class(m, j) == NEVER_CUT && !g->in_tree[j])
+            return lwi_model_fail(&m->desc, d->place, error,
+                                  "joint '%s': `cut: never`, but only joints that must not be cut "
+                                  "form this loop",
+                                  d->name);
+        if (d->cut == LW_CUT_ALWAYS && !joint->merged && d->type != LW_JOINT_DISTANCE &&
+            root_of(g->parent, joint->body1) != root_of(g->parent, joint->body2))
+            return lwi_model_fail(
+                &m->desc, d->place, error,
+                "joint '%s': `cut: always`, but it is in no loop, or every joint of "
+                "its loop is cut",
+                d->name);
+    }
     return LW_OK;
 }
 
-static void list_joints(const lw_model *m, graph *g, int *fill)
+static lw_status choose_joints(lw_model *m, graph *g, lw_error *error)
 {
+    bool any[ALWAYS_CUT + 1] = {false};
+    for (int i = 0; i < m->nbody; i++) g->parent[i] = i;
+    for (int j = 0; j < m->njoint; j++) any[joint_class(m, j)] = true;
+    for (int class = 0, run = 0; class < NCLASS; class ++) {
+        if (!any[class]) continue;
+        run++;
+        for (int i = 0; i < m->nbody; i++)
+            if (m->body[i].host == i && g->seen[i] != run) grow(m, g, class, i, run);
+    }
+    return check_hints(m, g, error);
+}
+
+// All joints that are not merged, or those of the tree, by the hosts they stand on.
+static void list_joints(const lw_model *m, graph *g, bool tree, int *fill)
+{
+    memset(g->first, 0, (size_t)(m->nbody + 1) * sizeof *g->first);
     for (int j = 0; j < m->njoint; j++)
-        if (g->in_tree[j]) g->first[m->joint[j].body1 + 1]++, g->first[m->joint[j].body2 + 1]++;
+        if (tree ? g->in_tree[j] : !m->joint[j].merged)
+            g->first[m->joint[j].body1 + 1]++, g->first[m->joint[j].body2 + 1]++;
     for (int i = 0; i < m->nbody; i++) g->first[i + 1] += g->first[i], fill[i] = g->first[i];
     for (int j = 0; j < m->njoint; j++)
-        if (g->in_tree[j])
+        if (tree ? g->in_tree[j] : !m->joint[j].merged)
             g->list[fill[m->joint[j].body1]++] = j, g->list[fill[m->joint[j].body2]++] = j;
 }
 
@@ -85,7 +203,7 @@ static void make_node(lw_model *m, lwi_node *n, int parent, int parent_body, int
     n->body = n->reversed ? joint->body1 : joint->body2;
     n->type = joint->type;
     n->par = &joint->par;
-    n->driven = joint->ndriven > 0 || joint->mount.present;
+    n->driven = moved(joint);
     const double *Rp = n->reversed ? joint->R2 : joint->R1,
                  *rp = n->reversed ? joint->r2 : joint->r1;
     const double *Rc = n->reversed ? joint->R1 : joint->R2,
@@ -147,16 +265,20 @@ lw_status lwi_compile_topology(lw_model *m, lw_error *error)
     graph g = {.parent = LWI_PUSH(&m->arena, int, nb),
                .in_tree = LWI_PUSH(&m->arena, bool, nj),
                .first = LWI_PUSH(&m->arena, int, nb + 1),
-               .list = LWI_PUSH(&m->arena, int, 2 * nj + 1)};
+               .list = LWI_PUSH(&m->arena, int, 2 * nj + 1),
+               .level = LWI_PUSH(&m->arena, int, nb),
+               .seen = LWI_PUSH(&m->arena, int, nb),
+               .reach = LWI_PUSH(&m->arena, candidate, 2 * nj)};
     int *cursor = LWI_PUSH(&m->arena, int, nb + 1), *stack = LWI_PUSH(&m->arena, int, nb);
     m->node = LWI_PUSH(&m->arena, lwi_node, nb);
     m->body_node = LWI_PUSH(&m->arena, int, nb);
     m->loop = LWI_PUSH(&m->arena, int, nj);
-    if (!g.parent || !g.in_tree || !g.first || !g.list || !cursor || !stack || !m->node ||
-        !m->body_node || !m->loop)
+    if (!g.parent || !g.in_tree || !g.first || !g.list || !g.level || !g.seen || !g.reach ||
+        !cursor || !stack || !m->node || !m->body_node || !m->loop)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the spanning tree");
+    list_joints(m, &g, false, cursor);
     TRY(choose_joints(m, &g, error));
-    list_joints(m, &g, cursor);
+    list_joints(m, &g, true, cursor);
     for (int i = 0; i < nb; i++) cursor[i] = g.first[i], m->body_node[i] = -1;
     for (int j = 0; j < nj; j++) m->joint[j].node = -1;
     descend(m, &g, 0, -1, stack, cursor);

@@ -19,7 +19,7 @@ typedef struct snapshot {
 static void link_pointers(snapshot *s)
 {
     s->kin = (lwi_kin){(const double (*)[9])s->R, (const double (*)[3])s->r,
-                       (const double (*)[3])s->v, (const double (*)[3])s->w, s->q, s->qd};
+                       (const double (*)[3])s->v, (const double (*)[3])s->w, s->q, s->qd, NULL};
     s->loads = (lwi_loads){s->wrench, s->effort, 0};
 }
 

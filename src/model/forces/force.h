@@ -4,6 +4,8 @@
 
 #include <linkwork/model.h>
 
+#include <stdbool.h>
+
 struct lw_model;
 
 /** What forces may see.  World axes; bodies by index, mass centres. */
@@ -13,6 +15,9 @@ typedef struct lwi_kin {
     const double (*v)[3]; ///< [nbody] its velocity
     const double (*w)[3]; ///< [nbody] angular velocity, WORLD axes
     const double *q, *qd; ///< [model nq], [model nv] coordinates and speeds of all joints
+    /** [model nmode] in which mode the forces are that have modes (stops in contact or not), so that rates
+     *  are smooth during a step; NULL: each decides by the state. */
+    const unsigned char *mode;
 } lwi_kin;
 
 /** What forces add to. */
@@ -34,7 +39,27 @@ typedef struct lwi_force_type {
     int (*dissipates)(const void *par);
     /** Next time after t at which the force is not smooth; INFINITY when never. */
     double (*next_break)(const struct lw_model *, const void *par, double t);
+    const struct lwi_force_modes *modes; ///< NULL: smooth wherever the state is
 } lwi_force_type;
+
+/** What must stay positive for a mode to last, in m or rad, and its rate (NAN: not known). */
+typedef struct lwi_guard {
+    double value, rate;
+} lwi_guard;
+
+enum { LWI_MOST_GUARDS = 2 };
+
+/** A force whose law changes with the state: it is smooth as long as its mode lasts, and the simulation
+ *  ends a step where it changes. */
+typedef struct lwi_force_modes {
+    int (*index)(const void *par); ///< where it stands in lwi_kin.mode
+    /** Mode at a state, nothing known of what was before. */
+    unsigned char (*now)(const void *par, const lwi_kin *);
+    /** Guards of a mode; returns how many. */
+    int (*guards)(const void *par, unsigned char mode, const lwi_kin *, lwi_guard *guard);
+    /** Mode after guard number k of `mode` has run out. */
+    unsigned char (*next)(const void *par, unsigned char mode, int k, const lwi_kin *);
+} lwi_force_modes;
 
 /** One force of a model. */
 typedef struct lwi_force {
@@ -49,6 +74,35 @@ typedef struct lwi_joint_spring_par {
     double stiffness, damping, at;
     lw_signal force, effort;
 } lwi_joint_spring_par;
+
+/** A stop at one end of a joint coordinate, beyond it by x = side (q - at) > 0. */
+typedef struct lwi_joint_stop_par {
+    int iq, iv; ///< in the joint arrays
+    int mode;   ///< in lwi_kin.mode
+    double at, side; ///< +1: the upper end, -1: the lower one
+    double stiffness, damping;
+} lwi_joint_stop_par;
+
+typedef struct lwi_joint_friction_par {
+    int iv; ///< in the joint arrays
+    double coulomb, viscous, speed;
+} lwi_joint_friction_par;
+
+typedef struct lwi_bushing_par {
+    int body1, body2;
+    double R1[9], r1[3], R2[9], r2[3]; ///< frames on the bodies, origins from their mass centres
+    double stiffness[6], damping[6];
+} lwi_bushing_par;
+
+typedef struct lwi_stop_par {
+    int body1, body2;
+    int mode; ///< in lwi_kin.mode
+    bool plane;
+    double point1[3], point2[3]; ///< from the mass centre, body axes
+    double normal[3];            ///< of the plane, unit, axes of body 2
+    double radius;               ///< of the sphere, or of both together
+    double stiffness, exponent, dissipation;
+} lwi_stop_par;
 
 typedef struct lwi_spring_par {
     int body1, body2;
@@ -76,7 +130,8 @@ double lwi_forces_potential(const struct lw_model *model, const lwi_kin *kin);
 /** Next time after t at which a force, drive or mount of the model is not smooth, or INFINITY. */
 double lwi_model_next_break(const struct lw_model *model, double t);
 
-#define LWI_FORCE_LIST(X) X(joint_spring) X(spring) X(wrench)
+#define LWI_FORCE_LIST(X)                                                                          \
+    X(joint_spring) X(joint_stop) X(joint_friction) X(spring) X(wrench) X(bushing) X(stop)
 #define X(name) extern const lwi_force_type lwi_force_##name;
 LWI_FORCE_LIST(X)
 #undef X

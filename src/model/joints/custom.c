@@ -132,56 +132,40 @@ static void pose_error(const lwi_joint_par *par, const double *q, const double R
     v3_scale(e + 3, 2, quat + 1);
 }
 
-// Velocity of F2 relative to F1 in F2-components, V, and the part of Vdot without accelerations:
-//   V = R2'[v2 - v1 - w1 x d; w2 - w1],  d = r2 - r1
-//   Vdot = R2'[v2dot - v1dot - w1dot x d; w2dot - w1dot] + bias
-//   bias = R2'[-w1 x (v2 - v1) - w2 x (v2 - v1 - w1 x d); w2 x w1]
-static void relative(const lwi_rows_in *in, const double d[3], double V[6], double bias[6])
+// Ddot := -sum_j T_j (Sdot_j.D): the derivative of D'S = 0 holds, since T_j.S_i = (i == j).  What D
+// itself turns within its span is left out; nobody knows it, and it would only recombine the rows.
+static void complement_rate(const split *s, const double Sdot[][6], const double D[6],
+                            double Ddot[6])
 {
-    double dd[3], c[3];
-    v3_sub(dd, in->v2, in->v1);
-    v3_cross(c, in->w1, d);
-    v3_sub(V, dd, c);
-    v3_sub(V + 3, in->w2, in->w1);
-    v3_cross(bias, dd, in->w1);
-    v3_cross(c, V, in->w2);
-    v3_add(bias, bias, c);
-    v3_cross(bias + 3, in->w2, in->w1);
-    for (int i = 0; i < 6; i += 3) {
-        m3_tmul_v(V + i, in->R2, V + i);
-        m3_tmul_v(bias + i, in->R2, bias + i);
-    }
+    v6_zero(Ddot);
+    for (int j = 0; j < s->nv; j++) v6_axpy(Ddot, -v6_dot(Sdot[j], D), s->T[j]);
 }
 
-// phi = D'(pose error at q = read(pose)).  On the joint phidot = D'V, and with V = S u
-// phiddot = D'(Vdot - Sdot u), u = T'V.
+// phi = D'(pose error at q = read(pose)).  On the joint phidot = D'V and, where also V = S u,
+// phiddot = D'Vdot + Ddot'V with u = T'V.
 static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 {
-    double R[9], r[3], d[3], q[LW_JOINT_MAX_NQ], u[LW_JOINT_MAX_NV];
-    double e[6], V[6], bias[6], Sdot[6][6];
+    double R[9], r[3], q[LW_JOINT_MAX_NQ], u[LW_JOINT_MAX_NV];
+    double e[6], Ddot[6] = {0}, Sdot[6][6];
+    const bool moving = in->v1 != NULL;
+    lwi_relative relative;
     split s;
     m3_tmul(R, in->R1, in->R2);
-    v3_sub(d, in->r2, in->r1);
-    m3_tmul_v(r, in->R1, d);
+    v3_sub(r, in->r2, in->r1);
+    m3_tmul_v(r, in->R1, r);
     read(par, R, r, in->q, q);
     split_at(par, q, &s);
     pose_error(par, q, R, r, e);
-    relative(in, d, V, bias);
-    for (int i = 0; i < s.nv; i++) u[i] = v6_dot(s.T[i], V);
-    subspace_rate(par, q, u, Sdot);
-    for (int i = 0; i < s.nv; i++) v6_axpy(bias, -u[i], Sdot[i]);
-
+    if (moving) {
+        lwi_rows_relative(in, &relative);
+        for (int i = 0; i < s.nv; i++) u[i] = v6_dot(s.T[i], relative.V);
+        subspace_rate(par, q, u, Sdot);
+    }
     for (int k = 0; k < 6 - s.nv; k++) {
-        double *J1 = out->J1[k], *J2 = out->J2[k];
         out->phi[k] = v6_dot(s.D[k], e);
         out->b[k] = 0;
-        out->gamma[k] = v6_dot(s.D[k], bias);
-        // D'V = a.(v2 - v1 - w1 x d) + c.(w2 - w1) with a, c the world components of D
-        m3_mul_v(J2, in->R2, s.D[k]);
-        m3_mul_v(J2 + 3, in->R2, s.D[k] + 3);
-        v3_scale(J1, -1, J2);
-        v3_cross(J1 + 3, J2, d);
-        v3_sub(J1 + 3, J1 + 3, J2 + 3);
+        if (moving) complement_rate(&s, (const double(*)[6])Sdot, s.D[k], Ddot);
+        lwi_row_component(in, moving ? &relative : NULL, s.D[k], Ddot, out, k);
     }
 }
 

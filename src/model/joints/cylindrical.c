@@ -44,6 +44,13 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     lwi_row_axes(in, out, 3, 1, 2);
 }
 
+static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
+{
+    (void)par;
+    lwi_row_along(in, out, 0, 2);
+    lwi_row_angle(in, in->q[1], out, 1);
+}
+
 const lwi_joint_type lwi_joint_cylindrical = {
     .name = "cylindrical",
     .id = LW_JOINT_CYLINDRICAL,
@@ -61,4 +68,5 @@ const lwi_joint_type lwi_joint_cylindrical = {
     .effort = subspace, // S is orthonormal
     .complement = complement,
     .rows = rows,
+    .coordinates = coordinates,
 };

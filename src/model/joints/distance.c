@@ -14,17 +14,19 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     const double l = in->length[0], ld = in->length[1], ldd = in->length[2];
     double d[3], dd[3];
     v3_sub(d, in->r2, in->r1);
-    v3_sub(dd, in->v2, in->v1);
-    const double square = v3_dot(d, d) / (l * l), closing = v3_dot(d, dd) / (l * l);
-
+    const double square = v3_dot(d, d) / (l * l);
     out->phi[0] = 0.5 * l * (square - 1);
-    v6_zero(out->J1[0]);
-    v6_zero(out->J2[0]);
-    v3_scale(out->J2[0], 1 / l, d);
-    v3_scale(out->J1[0], -1, out->J2[0]);
+    v6_zero(out->J[0]);
+    v3_scale(out->J[0], 1 / l, d);
     out->b[0] = -0.5 * (square + 1) * ld;
+    if (!in->v1) return;
+    v3_sub(dd, in->v2, in->v1);
+    const double closing = v3_dot(d, dd) / (l * l);
     out->gamma[0] = v3_dot(dd, dd) / l - 2 * closing * ld + square * ld * ld / l -
                     0.5 * (square + 1) * ldd;
+    v6_zero(out->Jdot[0]);
+    v3_scale(out->Jdot[0], 1 / l, dd);
+    v3_axpy(out->Jdot[0], -ld / (l * l), d);
 }
 
 const lwi_joint_type lwi_joint_distance = {

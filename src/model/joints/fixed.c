@@ -34,5 +34,6 @@ const lwi_joint_type lwi_joint_fixed = {
     .read = lwi_joint_read_none,
     .effort = lwi_joint_none,
     .complement = complement,
+    .points = true,
     .rows = rows,
 };

@@ -19,16 +19,35 @@ typedef struct lwi_joint_par {
 /** World-axes state of both joint frames, for constraint rows. */
 typedef struct lwi_rows_in {
     const double *R1, *r1, *R2, *r2; ///< F1, F2 -> world rotations [9], origins [3]
-    const double *v1, *w1, *v2, *w2; ///< velocities of the origins, angular velocities; world [3]
+    const double *v1, *w1, *v2, *w2; ///< velocities of the origins, angular velocities; world [3].
+                                     ///< v1 NULL: gamma and Jdot are not wanted
     const double *q;                 ///< [nq] present coordinates (of the joint's own read)
     double length[3];                ///< distance: length and its two time derivatives
 } lwi_rows_in;
 
-/** nc constraint rows: phi = 0, J1 V1 + J2 V2 + b = 0, J1 A1 + J2 A2 + gamma = 0 with
- *  V = [velocity of the frame's origin; angular velocity], A = its time derivative, world axes. */
+/** nc constraint rows.  Each is a wrench J on F2, about its origin, in world axes; F1 takes the
+ *  opposite one.  With d = r2 - r1
+ *      phi = 0
+ *      J.V + b = 0,       V = [v2 - v1 - w1 x d; w2 - w1]     velocity of F2 relative to F1
+ *      J.A + gamma = 0,   A = [a2 - a1 - al1 x d; al2 - al1]  (a = dv/dt, al = dw/dt)
+ *  Jdot is the time derivative of J (components in world axes, about the moving origin of F2), up to
+ *  what the rows themselves span. */
 typedef struct lwi_rows {
-    double phi[6], J1[6][6], J2[6][6], b[6], gamma[6];
+    double phi[6], J[6][6], b[6], gamma[6], Jdot[6][6];
 } lwi_rows;
+
+// Rows whose components in F2 are known (rows.c): of custom joints, and speeds T.V.
+
+/** Motion of F2 relative to F1 in F2-components. */
+typedef struct lwi_relative {
+    double V[6];    ///< R2'[v2 - v1 - w1 x d; w2 - w1]
+    double bias[6]; ///< of dV/dt: the part without accelerations
+} lwi_relative;
+void lwi_rows_relative(const lwi_rows_in *in, lwi_relative *relative);
+/** The row c.V of components c whose derivative is cdot; sets J, and gamma and Jdot unless `relative`
+ *  is NULL, not phi and b. */
+void lwi_row_component(const lwi_rows_in *in, const lwi_relative *relative, const double c[6],
+                       const double cdot[6], lwi_rows *rows, int k);
 
 typedef struct lwi_joint_type {
     const char *name;
@@ -36,6 +55,7 @@ typedef struct lwi_joint_type {
     int nq, nv, nc;
     bool scalar;        ///< speeds are the derivatives of the coordinates, one by one
     unsigned angles;    ///< bit k: scalar coordinate k is an angle
+    bool points;        ///< rows 0 to 2 make the two points meet (lwi_row_points)
     bool constant_axis; ///< one freedom, S constant and invariant under the joint's own motion
 
     void (*neutral)(const lwi_joint_par *, double *q);
@@ -54,6 +74,9 @@ typedef struct lwi_joint_type {
     /** Constrained directions [nc][6], orthonormal, S[i].D[j] = 0. */
     void (*complement)(const lwi_joint_par *, const double *q, double D[][6]);
     void (*rows)(const lwi_joint_par *, const lwi_rows_in *, lwi_rows *);
+    /** The nv coordinates of a scalar type as rows, phi = q: exact derivatives off the joint too; on it
+     *  J is the effort's wrench.  NULL where speeds are T.V only. */
+    void (*coordinates)(const lwi_joint_par *, const lwi_rows_in *, lwi_rows *);
 } lwi_joint_type;
 
 /** The type's table; custom joints get theirs from lwi_joint_custom_type. */

@@ -59,6 +59,14 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     lwi_row_axes(in, out, 2, 1, 2);
 }
 
+static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
+{
+    (void)par;
+    lwi_row_along(in, out, 0, 0);
+    lwi_row_along(in, out, 1, 1);
+    lwi_row_angle(in, in->q[2], out, 2);
+}
+
 const lwi_joint_type lwi_joint_planar = {
     .name = "planar",
     .id = LW_JOINT_PLANAR,
@@ -76,4 +84,5 @@ const lwi_joint_type lwi_joint_planar = {
     .effort = subspace, // S is orthonormal
     .complement = complement,
     .rows = rows,
+    .coordinates = coordinates,
 };

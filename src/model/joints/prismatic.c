@@ -39,6 +39,12 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     lwi_row_attitude(in, out, 2);
 }
 
+static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
+{
+    (void)par;
+    lwi_row_along(in, out, 0, 2);
+}
+
 const lwi_joint_type lwi_joint_prismatic = {
     .name = "prismatic",
     .id = LW_JOINT_PRISMATIC,
@@ -56,4 +62,5 @@ const lwi_joint_type lwi_joint_prismatic = {
     .effort = subspace, // S is a unit vector
     .complement = complement,
     .rows = rows,
+    .coordinates = coordinates,
 };

@@ -38,6 +38,12 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     lwi_row_axes(in, out, 4, 1, 2);
 }
 
+static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
+{
+    (void)par;
+    lwi_row_angle(in, in->q[0], out, 0);
+}
+
 const lwi_joint_type lwi_joint_revolute = {
     .name = "revolute",
     .id = LW_JOINT_REVOLUTE,
@@ -55,5 +61,7 @@ const lwi_joint_type lwi_joint_revolute = {
     .read = read,
     .effort = subspace, // S is a unit vector
     .complement = complement,
+    .points = true,
     .rows = rows,
+    .coordinates = coordinates,
 };

@@ -1,9 +1,11 @@
 // rows.c -- building blocks of the closure rows of joints on the world motion of both frames.
 //
-// A row is phi(pose of F1, pose of F2) with
-//     phidot  = J1 V1 + J2 V2,         V = [v of the frame's origin; w], world axes
-//     phiddot = J1 A1 + J2 A2 + gamma, A = dV/dt
-// Axes follow their frame: da/dt = w x a, d2a/dt2 = dw/dt x a + w x (w x a).
+// A row is a function phi of the poses of F1 and F2 with, in world axes and d = r2 - r1,
+//     phidot  = J.V,          V = [v2 - v1 - w1 x d; w2 - w1]
+//     phiddot = J.A + gamma,  A = [a2 - a1 - al1 x d; al2 - al1]
+// J is a wrench on F2 about its origin.  Nothing changes when both frames move as one, so J on F2
+// and its opposite on F1 are all there is: internal forces balance wherever the frames are. Axes
+// follow their frame: da/dt = w x a, d2a/dt2 = dw/dt x a + w x (w x a).
 #include "model/joints/shared.h"
 
 static void axis_of(double a[3], const double R[9], int i)
@@ -13,38 +15,34 @@ static void axis_of(double a[3], const double R[9], int i)
 
 static void clear(lwi_rows *rows, int k)
 {
-    rows->phi[k] = rows->b[k] = rows->gamma[k] = 0;
-    v6_zero(rows->J1[k]);
-    v6_zero(rows->J2[k]);
+    rows->b[k] = rows->gamma[k] = 0;
+    v6_zero(rows->J[k]);
+    v6_zero(rows->Jdot[k]);
 }
 
-void lwi_row_points(const lwi_rows_in *in, lwi_rows *rows, int k)
-{
-    for (int i = 0; i < 3; i++) {
-        clear(rows, k + i);
-        rows->phi[k + i] = in->r2[i] - in->r1[i];
-        rows->J1[k + i][i] = -1;
-        rows->J2[k + i][i] = 1;
-    }
-}
-
-// phi = a.d;  phidot = a.(v2 - v1) + (w1 x a).d = a.(v2 - v1) + w1.(a x d)
+// phi = a.d;  phidot = a.(v2 - v1) + (w1 x a).d = a.(v2 - v1 - w1 x d)
 // phiddot: terms without accelerations 2 (w1 x a).(v2 - v1) + (w1 x (w1 x a)).d
 void lwi_row_along(const lwi_rows_in *in, lwi_rows *rows, int k, int i)
 {
     double a[3], d[3], dd[3], wa[3], wwa[3];
     axis_of(a, in->R1, i);
     v3_sub(d, in->r2, in->r1);
+    clear(rows, k);
+    rows->phi[k] = v3_dot(a, d);
+    v3_copy(rows->J[k], a);
+    if (!in->v1) return;
     v3_sub(dd, in->v2, in->v1);
     v3_cross(wa, in->w1, a);
     v3_cross(wwa, in->w1, wa);
-
-    clear(rows, k);
-    rows->phi[k] = v3_dot(a, d);
-    v3_copy(rows->J2[k], a);
-    v3_scale(rows->J1[k], -1, a);
-    v3_cross(rows->J1[k] + 3, a, d);
     rows->gamma[k] = 2 * v3_dot(wa, dd) + v3_dot(wwa, d);
+    v3_copy(rows->Jdot[k], wa);
+}
+
+// In axes of F1: along axes fixed in space the reaction would not balance about a common point when
+// the points have drifted apart, and a mechanism that floats would turn itself.
+void lwi_row_points(const lwi_rows_in *in, lwi_rows *rows, int k)
+{
+    for (int i = 0; i < 3; i++) lwi_row_along(in, rows, k + i, i);
 }
 
 // phi = a1.a2;  phidot = (w1 x a1).a2 + a1.(w2 x a2) = (w2 - w1).(a2 x a1)
@@ -55,30 +53,48 @@ void lwi_row_axes(const lwi_rows_in *in, lwi_rows *rows, int k, int i, int j)
     double a1[3], a2[3], wa1[3], wa2[3], wwa1[3], wwa2[3];
     axis_of(a1, in->R1, i);
     axis_of(a2, in->R2, j);
+    clear(rows, k);
+    rows->phi[k] = v3_dot(a1, a2);
+    v3_cross(rows->J[k] + 3, a2, a1);
+    if (!in->v1) return;
     v3_cross(wa1, in->w1, a1);
     v3_cross(wa2, in->w2, a2);
     v3_cross(wwa1, in->w1, wa1);
     v3_cross(wwa2, in->w2, wa2);
-
-    clear(rows, k);
-    rows->phi[k] = v3_dot(a1, a2);
-    v3_cross(rows->J2[k] + 3, a2, a1);
-    v3_cross(rows->J1[k] + 3, a1, a2);
     rows->gamma[k] = 2 * v3_dot(wa1, wa2) + v3_dot(wwa1, a2) + v3_dot(a1, wwa2);
+    v3_cross(rows->Jdot[k] + 3, wa2, a1);
+    v3_cross_add(rows->Jdot[k] + 3, a2, wa1);
+}
+
+// R2 (s unit_i + unit_i x e)
+static void attitude_wrench(double n[3], const double R2[9], double s, const double e[3], int i)
+{
+    double unit[3] = {0, 0, 0};
+    unit[i] = 1;
+    v3_cross(n, unit, e);
+    v3_axpy(n, s, unit);
+    m3_mul_v(n, R2, n);
 }
 
 // Quaternion (s, e) of F2 in F1 and w = R2'(w2 - w1):  sdot = -e.w/2,  edot = (s w + e x w)/2.
-// phi = 2 e;  phidot = s w + e x w;  wdot = R2'(dw2/dt - dw1/dt + w2 x w1), so
-// phiddot: terms without accelerations s c + e x c - |w|^2 e / 2 with c = R2'(w2 x w1), because
+// phi = 2 e;  phidot_i = (s w + e x w)_i = g.w with g = s unit_i + unit_i x e, J = R2 g
+// wdot = R2'(dw2/dt - dw1/dt + w2 x w1), so phiddot: terms without accelerations
+//          s c + e x c - |w|^2 e / 2 with c = R2'(w2 x w1), because
 //          sdot w + edot x w = (-(e.w) w + (e x w) x w)/2 = -|w|^2 e / 2
 void lwi_row_attitude(const lwi_rows_in *in, lwi_rows *rows, int k)
 {
-    double R[9], q[4], w[3], c[3], gamma[3];
+    double R[9], q[4], w[3], c[3], gamma[3], ed[3];
     m3_tmul(R, in->R1, in->R2);
     quat_from_matrix(q, R);
     static const double identity[4] = {1, 0, 0, 0};
     quat_continue(q, identity);
     const double s = q[0], *e = q + 1;
+    for (int i = 0; i < 3; i++) {
+        clear(rows, k + i);
+        rows->phi[k + i] = 2 * e[i];
+        attitude_wrench(rows->J[k + i] + 3, in->R2, s, e, i);
+    }
+    if (!in->v1) return;
     v3_sub(w, in->w2, in->w1);
     m3_tmul_v(w, in->R2, w);
     v3_cross(c, in->w2, in->w1);
@@ -86,23 +102,94 @@ void lwi_row_attitude(const lwi_rows_in *in, lwi_rows *rows, int k)
     v3_cross(gamma, e, c);
     v3_axpy(gamma, s, c);
     v3_axpy(gamma, -0.5 * v3_dot(w, w), e);
-
+    v3_cross(ed, e, w);
+    v3_axpy(ed, s, w);
+    v3_scale(ed, 0.5, ed);
     for (int i = 0; i < 3; i++) {
-        double unit[3] = {0, 0, 0}, g[3]; // phidot_i = g.w with g = s unit_i + unit_i x e
-        unit[i] = 1;
-        v3_cross(g, unit, e);
-        v3_axpy(g, s, unit);
-        clear(rows, k + i);
-        rows->phi[k + i] = 2 * e[i];
-        m3_mul_v(rows->J2[k + i] + 3, in->R2, g);
-        v3_scale(rows->J1[k + i] + 3, -1, rows->J2[k + i] + 3);
         rows->gamma[k + i] = gamma[i];
+        attitude_wrench(rows->Jdot[k + i] + 3, in->R2, -0.5 * v3_dot(e, w), ed, i);
+        v3_cross_add(rows->Jdot[k + i] + 3, in->w2, rows->J[k + i] + 3);
     }
 }
 
-double lwi_row_speed(const lwi_rows_in *in, const lwi_rows *rows, int k)
+// to_k := e row a + f row b of `from`
+static void combine(lwi_rows *to, int k, const lwi_rows *from, double e, int a, double f, int b)
 {
-    const double *J1 = rows->J1[k], *J2 = rows->J2[k];
-    return v3_dot(J1, in->v1) + v3_dot(J1 + 3, in->w1) + v3_dot(J2, in->v2) +
-           v3_dot(J2 + 3, in->w2);
+    to->phi[k] = e * from->phi[a] + f * from->phi[b];
+    to->b[k] = 0;
+    to->gamma[k] = e * from->gamma[a] + f * from->gamma[b];
+    for (int i = 0; i < 6; i++) {
+        to->J[k][i] = e * from->J[a][i] + f * from->J[b][i];
+        to->Jdot[k][i] = e * from->Jdot[a][i] + f * from->Jdot[b][i];
+    }
+}
+
+// Derivative of a row that is a torque alone.
+static double turning(const lwi_rows_in *in, const lwi_rows *rows, int k)
+{
+    double w[3];
+    v3_sub(w, in->w2, in->w1);
+    return v3_dot(rows->J[k] + 3, w);
+}
+
+// phi = atan2(B, A) of the rows A, B number 0, 1 of `of`.
+//   phidot = a Bdot - b Adot,  a = A/n, b = B/n, n = A^2 + B^2
+//   phiddot = a Bddot - b Addot - g phidot,  g = ndot/n = 2 (a Adot + b Bdot)
+//   adot = Adot/n - a g, the same for b
+void lwi_row_arc(const lwi_rows_in *in, const lwi_rows *of, double near, lwi_rows *rows, int k)
+{
+    const double A = of->phi[0], B = of->phi[1], n = A * A + B * B, a = A / n, b = B / n;
+    combine(rows, k, of, a, 1, -b, 0);
+    rows->phi[k] = angle_continue(atan2(B, A), near);
+    if (!in->v1) return;
+    const double Ad = turning(in, of, 0), Bd = turning(in, of, 1), g = 2 * (a * Ad + b * Bd);
+    rows->gamma[k] -= g * (a * Bd - b * Ad);
+    v6_axpy(rows->Jdot[k], Ad / n - a * g, of->J[1]);
+    v6_axpy(rows->Jdot[k], b * g - Bd / n, of->J[0]);
+}
+
+void lwi_row_angle(const lwi_rows_in *in, double near, lwi_rows *rows, int k)
+{
+    lwi_rows axes, arc; // A = x1.x2 + y1.y2, B = y1.x2 - x1.y2
+    lwi_row_axes(in, &axes, 0, 0, 0);
+    lwi_row_axes(in, &axes, 1, 1, 1);
+    lwi_row_axes(in, &axes, 2, 1, 0);
+    lwi_row_axes(in, &axes, 3, 0, 1);
+    combine(&arc, 0, &axes, 1, 0, 1, 1);
+    combine(&arc, 1, &axes, 1, 2, -1, 3);
+    lwi_row_arc(in, &arc, near, rows, k);
+}
+
+// V = R2'[v2 - v1 - w1 x d; w2 - w1]
+// dV/dt = R2'[a2 - a1 - al1 x d; al2 - al1] + bias
+// bias = R2'[-w1 x (v2 - v1) - w2 x (v2 - v1 - w1 x d); w2 x w1]
+void lwi_rows_relative(const lwi_rows_in *in, lwi_relative *relative)
+{
+    double *V = relative->V, *bias = relative->bias, d[3], dd[3], c[3];
+    v3_sub(d, in->r2, in->r1);
+    v3_sub(dd, in->v2, in->v1);
+    v3_cross(c, in->w1, d);
+    v3_sub(V, dd, c);
+    v3_sub(V + 3, in->w2, in->w1);
+    v3_cross(bias, dd, in->w1);
+    v3_cross(c, V, in->w2);
+    v3_add(bias, bias, c);
+    v3_cross(bias + 3, in->w2, in->w1);
+    for (int i = 0; i < 6; i += 3) {
+        m3_tmul_v(V + i, in->R2, V + i);
+        m3_tmul_v(bias + i, in->R2, bias + i);
+    }
+}
+
+// J = R2 c;  d/dt (c.V) = c.dV/dt + cdot.V,  dJ/dt = R2 cdot + w2 x (R2 c), both halves
+void lwi_row_component(const lwi_rows_in *in, const lwi_relative *relative, const double c[6],
+                       const double cdot[6], lwi_rows *rows, int k)
+{
+    for (int i = 0; i < 6; i += 3) m3_mul_v(rows->J[k] + i, in->R2, c + i);
+    if (!relative) return;
+    rows->gamma[k] = v6_dot(c, relative->bias) + v6_dot(cdot, relative->V);
+    for (int i = 0; i < 6; i += 3) {
+        m3_mul_v(rows->Jdot[k] + i, in->R2, cdot + i);
+        v3_cross_add(rows->Jdot[k] + i, in->w2, rows->J[k] + i);
+    }
 }

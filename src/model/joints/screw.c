@@ -44,28 +44,10 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
     D[4][5] = -h * s;
 }
 
-// Angle from F1 to F2 about z as a row: atan2(B, A) with A = x1.x2 + y1.y2, B = y1.x2 - x1.y2.
-//   n = A^2 + B^2;  angledot = (A Bdot - B Adot)/n
-//   angleddot = (A Bddot - B Addot)/n - 2 angledot (A Adot + B Bdot)/n
-static void row_angle(const lwi_rows_in *in, lwi_rows *out, double near)
+static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 {
-    lwi_rows p; // the four products
-    lwi_row_axes(in, &p, 0, 0, 0);
-    lwi_row_axes(in, &p, 1, 1, 1);
-    lwi_row_axes(in, &p, 2, 1, 0);
-    lwi_row_axes(in, &p, 3, 0, 1);
-    const double A = p.phi[0] + p.phi[1], B = p.phi[2] - p.phi[3];
-    const double a = A / (A * A + B * B), b = B / (A * A + B * B);
-
-    out->phi[0] = angle_continue(atan2(B, A), near);
-    for (int i = 0; i < 6; i++) {
-        out->J1[0][i] = a * (p.J1[2][i] - p.J1[3][i]) - b * (p.J1[0][i] + p.J1[1][i]);
-        out->J2[0][i] = a * (p.J2[2][i] - p.J2[3][i]) - b * (p.J2[0][i] + p.J2[1][i]);
-    }
-    const double Ad = lwi_row_speed(in, &p, 0) + lwi_row_speed(in, &p, 1);
-    const double Bd = lwi_row_speed(in, &p, 2) - lwi_row_speed(in, &p, 3);
-    out->gamma[0] = a * (p.gamma[2] - p.gamma[3]) - b * (p.gamma[0] + p.gamma[1]) -
-                    2 * (a * Bd - b * Ad) * (a * Ad + b * Bd);
+    (void)par;
+    lwi_row_angle(in, in->q[0], out, 0);
 }
 
 // as cylindrical, and z1.(r2 - r1) = h angle
@@ -78,12 +60,13 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     lwi_row_along(in, out, 4, 2);
 
     lwi_rows angle;
-    row_angle(in, &angle, in->q[0]);
+    lwi_row_angle(in, in->q[0], &angle, 0);
     const double h = par->pitch;
     out->phi[4] -= h * angle.phi[0];
-    v6_axpy(out->J1[4], -h, angle.J1[0]);
-    v6_axpy(out->J2[4], -h, angle.J2[0]);
+    v6_axpy(out->J[4], -h, angle.J[0]);
+    if (!in->v1) return;
     out->gamma[4] -= h * angle.gamma[0];
+    v6_axpy(out->Jdot[4], -h, angle.Jdot[0]);
 }
 
 const lwi_joint_type lwi_joint_screw = {
@@ -104,4 +87,5 @@ const lwi_joint_type lwi_joint_screw = {
     .effort = effort,
     .complement = complement,
     .rows = rows,
+    .coordinates = coordinates,
 };

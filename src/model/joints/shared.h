@@ -59,11 +59,11 @@ static inline double angle_z(const double R[9], double near)
     return angle_continue(atan2(R[3] - R[1], R[0] + R[4]), near);
 }
 
-// ---- building blocks of constraint rows (rows.c).  They set phi, J1, J2, b and gamma of row k on.
-// d = r2 - r1.  Every phi is an exact function of the two poses, also off the joint, and J and
-// gamma are its exact derivatives.
+// ---- building blocks of constraint rows (rows.c).  They set phi, J, b of row k on and, where
+// velocities are given, gamma and Jdot.  d = r2 - r1.  Every phi is an exact function of the two
+// poses, also off the joint, and J, gamma and Jdot are its exact derivatives.
 
-/** phi = d (three rows, world axes). */
+/** phi = d in axes of F1 (three rows). */
 void lwi_row_points(const lwi_rows_in *in, lwi_rows *rows, int k);
 /** phi = a1 . d with a1 the axis i of F1. */
 void lwi_row_along(const lwi_rows_in *in, lwi_rows *rows, int k, int i);
@@ -72,7 +72,9 @@ void lwi_row_axes(const lwi_rows_in *in, lwi_rows *rows, int k, int i, int j);
 /** phi = 2 (vector part of the quaternion of F2 in F1, scalar part >= 0): zero only where F1 and F2
  *  are parallel, its Jacobian regular below half a turn (three rows, axes of F2). */
 void lwi_row_attitude(const lwi_rows_in *in, lwi_rows *rows, int k);
-/** Motion of row k, J1 V1 + J2 V2, at the velocities of `in`. */
-double lwi_row_speed(const lwi_rows_in *in, const lwi_rows *rows, int k);
+/** phi = atan2 of the rows 1 and 0 of `of`, which have no forces; continued from `near`. */
+void lwi_row_arc(const lwi_rows_in *in, const lwi_rows *of, double near, lwi_rows *rows, int k);
+/** phi = the angle from F1 to F2 about z, best fit as in angle_z. */
+void lwi_row_angle(const lwi_rows_in *in, double near, lwi_rows *rows, int k);
 
 #endif

@@ -66,5 +66,6 @@ const lwi_joint_type lwi_joint_spherical = {
     .read = read,
     .effort = subspace, // S is orthonormal
     .complement = complement,
+    .points = true,
     .rows = rows,
 };

@@ -60,6 +60,18 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     lwi_row_axes(in, out, 3, 2, 0);
 }
 
+static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
+{
+    (void)par;
+    lwi_rows arc; // as `read` reads them
+    lwi_row_axes(in, &arc, 0, 0, 0);
+    lwi_row_axes(in, &arc, 1, 1, 0);
+    lwi_row_arc(in, &arc, in->q[0], out, 0);
+    lwi_row_axes(in, &arc, 0, 2, 2);
+    lwi_row_axes(in, &arc, 1, 2, 1);
+    lwi_row_arc(in, &arc, in->q[1], out, 1);
+}
+
 const lwi_joint_type lwi_joint_universal = {
     .name = "universal",
     .id = LW_JOINT_UNIVERSAL,
@@ -76,5 +88,7 @@ const lwi_joint_type lwi_joint_universal = {
     .read = read,
     .effort = subspace, // S is orthonormal: torques about z1 and about x2
     .complement = complement,
+    .points = true,
     .rows = rows,
+    .coordinates = coordinates,
 };

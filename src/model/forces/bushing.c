@@ -1,0 +1,142 @@
+// bushing.c -- springs and dampers in six directions between frames F1 and F2 of two bodies.
+//
+// In axes of F1: displacement d of F2's origin, rotation vector a of F2, relative velocity (dd/dt,
+// w);
+//     force   -K d - C dd/dt         torque   -B(a)' K_a a - C_a w,    da/dt = B(a) w
+//     B = 1 - [a]/2 + c [a]^2,  c = (1 - (|a|/2) cot(|a|/2)) / |a|^2
+// on body 2 at F2's origin, the opposite on body 1 at the same point.  B makes the torque that of
+// the potential (d' K d + a' K_a a)/2, at any angle up to half a turn, where a jumps.
+#include "model/model.h"
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+
+typedef struct strain {
+    double R1[9];            ///< F1 -> world
+    double arm1[3], arm2[3]; ///< F2's origin from both mass centres, world axes
+    double d[3], a[3];
+} strain;
+
+static void rotation_vector(double a[3], const double R[9])
+{
+    double q[4];
+    quat_from_matrix(q, R);
+    if (q[0] < 0)
+        for (int i = 0; i < 4; i++) q[i] = -q[i];
+    const double s = v3_norm(q + 1);
+    // below this |a| = 2 |s| to the last bit
+    v3_scale(a, s > 1e-8 ? 2 * atan2(s, q[0]) / s : 2, q + 1);
+}
+
+static strain strain_of(const lwi_bushing_par *p, const lwi_kin *kin)
+{
+    strain s;
+    double R2[9], R[9], p1[3], p2[3], arm[3];
+    m3_mul(s.R1, kin->R[p->body1], p->R1);
+    m3_mul(R2, kin->R[p->body2], p->R2);
+    m3_tmul(R, s.R1, R2);
+    rotation_vector(s.a, R);
+    m3_mul_v(arm, kin->R[p->body1], p->r1);
+    v3_add(p1, kin->r[p->body1], arm);
+    m3_mul_v(s.arm2, kin->R[p->body2], p->r2);
+    v3_add(p2, kin->r[p->body2], s.arm2);
+    v3_sub(s.arm1, p2, kin->r[p->body1]);
+    v3_sub(s.d, p2, p1);
+    m3_tmul_v(s.d, s.R1, s.d);
+    return s;
+}
+
+// y + a x y / 2 + c a x (a x y) = B' y
+static void transposed_rate(double out[3], const double a[3], const double y[3])
+{
+    const double angle = v3_norm(a), h = 0.5 * angle;
+    // the series where the difference would lose digits
+    const double c =
+        angle < 0.02 ? 1.0 / 12 + angle * angle / 720 : (1 - h / tan(h)) / (angle * angle);
+    double u[3], w[3];
+    v3_cross(u, a, y);
+    v3_cross(w, a, u);
+    for (int i = 0; i < 3; i++) out[i] = y[i] + 0.5 * u[i] + c * w[i];
+}
+
+// dd/dt and w in axes of F1.
+static void rates_of(const lwi_bushing_par *p, const lwi_kin *kin, const strain *s, double dd[3],
+                     double w[3])
+{
+    double v1[3], v2[3];
+    v3_cross(v1, kin->w[p->body1], s->arm1);
+    v3_add(v1, v1, kin->v[p->body1]);
+    v3_cross(v2, kin->w[p->body2], s->arm2);
+    v3_add(v2, v2, kin->v[p->body2]);
+    v3_sub(v2, v2, v1);
+    m3_tmul_v(dd, s->R1, v2);
+    v3_sub(w, kin->w[p->body2], kin->w[p->body1]);
+    m3_tmul_v(w, s->R1, w);
+}
+
+static void push(lwi_loads *loads, int body, const double arm[3], double sign, const double f[3],
+                 const double torque[3])
+{
+    double force[3];
+    v3_scale(force, sign, f);
+    v3_axpy(loads->wrench[body], 1, force);
+    v3_cross_add(loads->wrench[body] + 3, arm, force);
+    v3_axpy(loads->wrench[body] + 3, sign, torque);
+}
+
+static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                  const double *inputs, lwi_loads *loads)
+{
+    const lwi_bushing_par *p = par;
+    (void)model, (void)t, (void)inputs;
+    const strain s = strain_of(p, kin);
+    double rate[6], y[3], f[3], torque[3];
+    rates_of(p, kin, &s, rate, rate + 3);
+    for (int i = 0; i < 3; i++) y[i] = -p->stiffness[3 + i] * s.a[i];
+    transposed_rate(torque, s.a, y);
+    for (int i = 0; i < 3; i++) {
+        f[i] = -p->stiffness[i] * s.d[i] - p->damping[i] * rate[i];
+        torque[i] -= p->damping[3 + i] * rate[3 + i];
+    }
+    m3_mul_v(f, s.R1, f);
+    m3_mul_v(torque, s.R1, torque);
+    push(loads, p->body1, s.arm1, -1, f, torque);
+    push(loads, p->body2, s.arm2, 1, f, torque);
+    for (int i = 0; i < 6; i++) loads->power -= p->damping[i] * rate[i] * rate[i];
+}
+
+static double potential(const lw_model *model, const void *par, const lwi_kin *kin)
+{
+    const lwi_bushing_par *p = par;
+    (void)model;
+    const strain s = strain_of(p, kin);
+    double V = 0;
+    for (int i = 0; i < 3; i++)
+        V += 0.5 * (p->stiffness[i] * s.d[i] * s.d[i] + p->stiffness[3 + i] * s.a[i] * s.a[i]);
+    return V;
+}
+
+static int dissipates(const void *par)
+{
+    const lwi_bushing_par *p = par;
+    for (int i = 0; i < 6; i++)
+        if (p->damping[i] != 0) return 1;
+    return 0;
+}
+
+static double next_break(const lw_model *model, const void *par, double t)
+{
+    (void)model, (void)par, (void)t;
+    return INFINITY;
+}
+
+const lwi_force_type lwi_force_bushing = {
+    .name = "bushing",
+    .summary = "springs and dampers in six directions between two bodies",
+    .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
+    .apply = apply,
+    .potential = potential,
+    .dissipates = dissipates,
+    .next_break = next_break,
+};

@@ -1,0 +1,47 @@
+// joint_friction.c -- friction on a joint coordinate: -coulomb tanh(qd / speed) - viscous qd.
+//
+// The smooth form of dry friction: at a few times `speed` it has its whole value; below, a joint at
+// rest creeps.  All of it is dissipated.
+#include "model/model.h"
+
+#include <math.h>
+
+static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                  const double *inputs, lwi_loads *loads)
+{
+    const lwi_joint_friction_par *p = par;
+    (void)model, (void)t, (void)inputs;
+    const double qd = kin->qd[p->iv];
+    double effort = -p->viscous * qd;
+    if (p->coulomb != 0) effort -= p->coulomb * tanh(qd / p->speed);
+    loads->effort[p->iv] += effort;
+    loads->power += effort * qd;
+}
+
+static double potential(const lw_model *model, const void *par, const lwi_kin *kin)
+{
+    (void)model, (void)par, (void)kin;
+    return 0;
+}
+
+static int dissipates(const void *par)
+{
+    (void)par;
+    return 1;
+}
+
+static double next_break(const lw_model *model, const void *par, double t)
+{
+    (void)model, (void)par, (void)t;
+    return INFINITY;
+}
+
+const lwi_force_type lwi_force_joint_friction = {
+    .name = "joint_friction",
+    .summary = "dry and viscous friction on one joint coordinate",
+    .needs = LWI_NEEDS_JOINT,
+    .apply = apply,
+    .potential = potential,
+    .dissipates = dissipates,
+    .next_break = next_break,
+};

@@ -1,0 +1,116 @@
+// joint_stop.c -- a stop at one end of a joint coordinate: a one-sided spring and damper.
+//
+//   x = side (q - at),  effort  -side f,   f = max(0, k x + c dx/dt) beyond the end (x > 0), else 0
+//
+// The spring part has the potential k x^2 / 2 beyond the end, the rest does work: -c (dx/dt)^2
+// while it is pressed, and k x dx/dt where the coordinate comes back faster than the spring
+// follows, because a stop never pulls.  Three modes with smooth laws:
+//   FREE     x < 0         no effort
+//   PRESSED  k x + c dx/dt > 0
+//   LOOSE    x > 0, but the spring cannot follow: no effort
+#include "model/model.h"
+
+#include <math.h>
+
+enum { FREE, PRESSED, LOOSE };
+
+static double beyond(const lwi_joint_stop_par *p, const lwi_kin *kin)
+{
+    return p->side * (kin->q[p->iq] - p->at);
+}
+static double speed(const lwi_joint_stop_par *p, const lwi_kin *kin)
+{
+    return p->side * kin->qd[p->iv];
+}
+
+static int mode_index(const void *par)
+{
+    return ((const lwi_joint_stop_par *)par)->mode;
+}
+
+static unsigned char mode_now(const void *par, const lwi_kin *kin)
+{
+    const lwi_joint_stop_par *p = par;
+    const double x = beyond(p, kin), v = speed(p, kin);
+    if (x < 0 || (x == 0 && v <= 0)) return FREE;
+    return p->stiffness * x + p->damping * v > 0 || x == 0 ? PRESSED : LOOSE;
+}
+
+// The effort in lengths: f / k.
+static double press(const lwi_joint_stop_par *p, const lwi_kin *kin)
+{
+    return beyond(p, kin) + p->damping / p->stiffness * speed(p, kin);
+}
+
+static int mode_guards(const void *par, unsigned char mode, const lwi_kin *kin, lwi_guard *guard)
+{
+    const lwi_joint_stop_par *p = par;
+    const double x = beyond(p, kin), v = speed(p, kin);
+    switch (mode) {
+    case FREE:
+        guard[0] = (lwi_guard){-x, -v};
+        return 1;
+    case PRESSED:
+        guard[0] = (lwi_guard){press(p, kin), p->damping == 0 ? v : NAN};
+        return 1;
+    default:
+        guard[0] = (lwi_guard){x, v};
+        guard[1] = (lwi_guard){-press(p, kin), NAN};
+        return 2;
+    }
+}
+
+// Without a damper the spring follows as far as it reaches: it is never loose.
+static unsigned char mode_next(const void *par, unsigned char mode, int k, const lwi_kin *kin)
+{
+    const lwi_joint_stop_par *p = par;
+    if (mode == FREE) return PRESSED;
+    if (mode == PRESSED) return p->damping > 0 && beyond(p, kin) > 0 ? LOOSE : FREE;
+    return k == 0 ? FREE : PRESSED;
+}
+
+static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                  const double *inputs, lwi_loads *loads)
+{
+    const lwi_joint_stop_par *p = par;
+    (void)model, (void)t, (void)inputs;
+    const double x = beyond(p, kin), v = speed(p, kin);
+    const unsigned char mode = kin->mode ? kin->mode[p->mode] : mode_now(p, kin);
+    const double f = mode == PRESSED ? p->stiffness * x + p->damping * v : 0;
+    const double spring = x > 0 ? p->stiffness * x : 0;
+    loads->effort[p->iv] -= p->side * f;
+    loads->power -= (f - spring) * v;
+}
+
+static double potential(const lw_model *model, const void *par, const lwi_kin *kin)
+{
+    const lwi_joint_stop_par *p = par;
+    (void)model;
+    const double x = beyond(p, kin);
+    return x > 0 ? 0.5 * p->stiffness * x * x : 0;
+}
+
+static int dissipates(const void *par)
+{
+    return ((const lwi_joint_stop_par *)par)->damping > 0;
+}
+
+static double next_break(const lw_model *model, const void *par, double t)
+{
+    (void)model, (void)par, (void)t;
+    return INFINITY;
+}
+
+static const lwi_force_modes modes = {
+    .index = mode_index, .now = mode_now, .guards = mode_guards, .next = mode_next};
+
+const lwi_force_type lwi_force_joint_stop = {
+    .name = "joint_stop",
+    .summary = "one-sided spring and damper at the end of a joint coordinate's range",
+    .needs = LWI_NEEDS_JOINT,
+    .apply = apply,
+    .potential = potential,
+    .dissipates = dissipates,
+    .next_break = next_break,
+    .modes = &modes,
+};
