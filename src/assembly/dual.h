@@ -1,0 +1,93 @@
+// dual.h -- the engine: block elimination of constraint rows along a plan.
+//
+// Bodies i have six components x_i each, rows r act on them:
+//
+//     x = x0 + G' lambda,     J x = c - eps lambda,      G = J K row by row, K symmetric
+//
+// so that  S lambda = c - J x0  with  S = J K J' + eps.  K is an inverse inertia or another metric
+// of the bodies; the engine never sees it, only J and G = J K.  The same problem, with other
+// meanings, is accelerations and reactions, velocities and impulses, projections, closing of
+// positions.
+//
+// Matrix pass, node by node towards the roots.  The front of a node collects the blocks of its
+// closed rows c with themselves and with its open rows o, and what its children leave; with
+// S_cc = L D L', L of unit diagonal:
+//     Z = D^-1 L^-1 S_co,    U = - Z' D Z to the parent.
+// Vector pass: up  z = L^-1 y_c,  y_o -= Z' z;  down  lambda_c = L'^-1 (D^-1 z - Z lambda_o).
+// This is the constraint-space form of [malczyk2019, (35)-(39)]; `handle form' is its test.
+//
+// Redundant rows.  Pivots are measured by the original S_rr: the squared sine of the angle between
+// a row and those eliminated before it.  At nodes that close loops S_cc may be singular.  There
+// rows are scaled to S_rr = 1 and eliminated with pivots up to a fixed rank; null vectors are taken
+// out of right side and solution: that of minimum norm in the scaled rows of the node.  It does not
+// depend on the pivots chosen, so it is smooth along a motion (dual_rank.c).  The rank of each node
+// is found once, at configurations on the constraints (`lwi_dual_learn`), and kept: fewer
+// directions than that are a singular position, more are drift.
+//
+// Memory is taken at creation; factor and solve allocate nothing.  With a pool they run in
+// parallel, level by level or by subtrees; every node does the same work in the same order whoever
+// does it: the bits are the same for any number of threads.
+#ifndef LWI_DUAL_H
+#define LWI_DUAL_H
+
+#include "assembly/plan.h"
+#include "base/threads.h"
+
+/** A pivot (squared sine) above this counts as a new direction when ranks are learnt: rows of
+ *  mechanisms that work make angles of 0.1 to 1, redundant rows are off by the drift of positions.
+ */
+#define LWI_DUAL_RANK 1e-10
+
+typedef enum lwi_strategy { LWI_BY_SUBTREE, LWI_BY_LEVEL } lwi_strategy;
+
+typedef struct lwi_pivots {
+    double least;   ///< smallest pivot kept, 1 where there are no rows
+    int edge, row;  ///< where it is: edge, row of the edge
+    double dropped; ///< largest pivot dropped, 0 where none was
+    int dropped_edge;
+} lwi_pivots;
+
+typedef struct lwi_dual lwi_dual;
+
+/** @param plan  must live as long */
+lw_status lwi_dual_create(const lwi_plan *plan, lwi_arena *arena, lwi_dual **dual);
+/** Later calls run on the pool's threads (NULL: on the caller's alone). */
+lw_status lwi_dual_threads(lwi_dual *dual, lwi_pool *pool, lwi_strategy strategy, lwi_arena *arena);
+
+/** Where J and G of edge e, body number i of the edge, row r stand: at index (plan->slot[e] + i) *
+ * 6 + r of arrays [6 * slots][6]; slots = plan->slot[nedge].  The caller fills them. */
+double (*lwi_dual_J(lwi_dual *dual))[6];
+double (*lwi_dual_G(lwi_dual *dual))[6];
+
+/** Matrix pass from J and G at the ranks learnt (all rows until then).
+ *  @param eps  [nrow] >= 0 in the rows' own units (an absolute addition to S_rr), or NULL for 0.
+ *              Nodes whose rows all have one are regular: no rank is decided, none dropped
+ *  @return LW_ERR_SINGULAR: a kept pivot is not above round-off (lwi_dual_pivots tells where);
+ *          LW_ERR_NOT_FINITE */
+lw_status lwi_dual_factor(lwi_dual *dual, const double *eps);
+/** Matrix pass that decides every rank at loop nodes by `threshold` (elsewhere only rows of zeros
+ *  are left out), and remembers at each node the larger of this and what was learnt before (until
+ *  lwi_dual_forget).  Returns by `rank` the sum over all nodes as found in this pass.  The factors
+ *  are those of this pass. */
+lw_status lwi_dual_learn(lwi_dual *dual, double threshold, int *rank);
+void lwi_dual_forget(lwi_dual *dual);
+/** Sum of the ranks that a factorisation keeps. */
+int lwi_dual_rank(const lwi_dual *dual);
+lwi_pivots lwi_dual_pivots(const lwi_dual *dual);
+/** Rows of each edge that depend on others, by the last factorisation: [nedge]. */
+void lwi_dual_dependent(const lwi_dual *dual, int *dependent);
+
+/** Vector pass.
+ *  @param x   [nbody][6] in: x0; out: x
+ *  @param c   [nrow]
+ *  @param lambda [nrow] out
+ *  @param refine  steps of iterative refinement with the factors at hand; one makes J x = c to the
+ *                 round-off of x itself */
+void lwi_dual_solve(lwi_dual *dual, double (*x)[6], const double *c, double *lambda, int refine);
+
+/** How many directions the last factorisation dropped, and null vector number i: J' n = 0 up to
+ *  drift; n [nrow], unit length in the scaled rows. */
+int lwi_dual_null_count(const lwi_dual *dual);
+void lwi_dual_null(lwi_dual *dual, int i, double *n);
+
+#endif

@@ -1,0 +1,270 @@
+// dual_matrix.c -- the matrix pass at one node, and the vector passes.
+#include "assembly/dual_kernels.h"
+#include "assembly/dual_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+// Calls f with its first argument a constant 1 ... 6.
+#define WITH_CONSTANT(n, f, ...)                                                                   \
+    switch (n) {                                                                                   \
+    case 1:                                                                                        \
+        f(1, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        f(2, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        f(3, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 4:                                                                                        \
+        f(4, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        f(5, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    default:                                                                                       \
+        f(6, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    }
+
+// ------------------------------------------------------------------------------------ matrix pass
+
+// The blocks J G' of the rows closed here.
+static void put_blocks(lwi_dual *dual, const lwi_dual_front *N)
+{
+    if (N->clear) memset(N->R, 0, (size_t)N->nc * (size_t)N->ld * sizeof *N->R);
+    const lwi_dual_block *block = dual->block + N->block.first;
+    for (int i = 0; i < N->block.n; i++) {
+        const lwi_dual_block *b = &block[i];
+        const double(*J)[6] = (const double(*)[6])(dual->J + 6 * b->J);
+        const double(*G)[6] = (const double(*)[6])(dual->G + 6 * b->G);
+#define PRODUCT(n, unused) lwi_block_product(b->m, n, J, G, N->R + b->at, N->ld, b->add)
+        WITH_CONSTANT(b->n, PRODUCT, 0)
+#undef PRODUCT
+    }
+}
+
+// S_rr, with eps on it.
+static void put_diagonal(lwi_dual *dual, const lwi_dual_front *N)
+{
+    double *S = dual->S + N->row;
+    for (int r = 0; r < N->nc; r++) S[r] = N->R[r * (N->ld + 1)];
+    if (!dual->regular) return;
+    const double *eps = dual->eps + N->row;
+    for (int r = 0; r < N->nc; r++) N->R[r * (N->ld + 1)] = S[r] += eps[r];
+}
+
+// U of a child, rows and columns by its moves.
+static void add_child(const lwi_dual *dual, const lwi_dual_front *N, const lwi_dual_front *child)
+{
+    const lwi_dual_move *move = dual->move + child->move.first;
+    for (int a = 0; a < child->move.n; a++)
+        for (int r = 0; r < move[a].n; r++) {
+            const int row = move[a].to + r;
+            double *to = row < N->nc ? N->R + row * N->ld : N->U + (row - N->nc) * N->lu - N->nc;
+            const double *from = child->U + (move[a].from + r) * child->lu;
+            for (int b = a; b < child->move.n; b++)
+                for (int s = b == a ? r : 0; s < move[b].n; s++)
+                    to[move[b].to + s] += from[move[b].from + s];
+        }
+}
+
+static void add_children(const lwi_dual *dual, const lwi_dual_front *N)
+{
+    if (!N->bare) memset(N->U, 0, (size_t)N->no * (size_t)N->lu * sizeof *N->U);
+    const int *child = dual->plan->item + N->child.first;
+    for (int i = 0; i < N->child.n; i++) add_child(dual, N, &dual->front[child[i]]);
+}
+
+// One edge after the other: each is eliminated from the rest of the front.  Returns the row that
+// failed.
+static int eliminate_edges(lwi_dual *dual, const lwi_dual_front *N)
+{
+    const lwi_dual_edge *edge = dual->edge + N->edge.first;
+    const int end = N->nc + N->no, ld = N->ld;
+    for (int i = 0, r = 0; i < N->edge.n; r += edge[i].m, i++) {
+        double d[6], *R = N->R + r * ld;
+        const int m = edge[i].m, next = r + m;
+        const double *S = dual->S + N->row + r;
+        int failed = -1;
+#define ELIMINATE(n, unused)                                                                       \
+    failed = lwi_block_eliminate(n, end - next, R + r, ld, S, LWI_DUAL_ROUND, d);                  \
+    if (failed >= 0) break;                                                                        \
+    lwi_block_update(n, R, ld, d, next, N->nc, end, N->R, ld, false);                              \
+    lwi_block_update(n, R + N->nc, ld, d, 0, N->no, N->no, N->U, N->lu, N->bare && i == 0)
+        WITH_CONSTANT(m, ELIMINATE, 0)
+#undef ELIMINATE
+        if (failed >= 0) return r + failed;
+    }
+    return -1;
+}
+
+static void note_pivots(const lwi_dual *dual, const lwi_dual_front *N, lwi_dual_state *state)
+{
+    const double *S = dual->S + N->row;
+    for (int r = 0; r < N->nc; r++) {
+        const double share = S[r] * N->R[r * (N->ld + 1)];
+        if (share > state->most) state->most = share, state->most_row = r;
+    }
+}
+
+// The node's factors are of no use: its parent gets nothing from it.
+static void give_up(const lwi_dual_front *N)
+{
+    memset(N->R, 0, (size_t)N->nc * (size_t)N->ld * sizeof *N->R);
+    memset(N->U, 0, (size_t)N->no * (size_t)N->lu * sizeof *N->U);
+}
+
+static void note_failure(const lwi_dual *dual, const lwi_dual_front *N, int row,
+                         lwi_dual_state *state)
+{
+    const double pivot = N->R[row * (N->ld + 1)], S = dual->S[N->row + row];
+    state->status = isfinite(pivot) && isfinite(S) ? LW_ERR_SINGULAR : LW_ERR_NOT_FINITE;
+    state->most = pivot > 0 ? S / pivot : HUGE_VAL;
+    state->most_row = row;
+}
+
+// Every row of the node has an eps.
+static bool regular(const lwi_dual *dual, const lwi_dual_front *N)
+{
+    for (int r = 0; r < N->nc && dual->regular; r++)
+        if (!(dual->eps[N->row + r] > 0)) return false;
+    return dual->regular;
+}
+
+static void put_front(lwi_dual *dual, const lwi_dual_front *N)
+{
+    put_blocks(dual, N);
+    put_diagonal(dual, N);
+    add_children(dual, N);
+}
+
+void lwi_dual_eliminate(lwi_dual *dual, int node)
+{
+    const lwi_dual_front *N = &dual->front[node];
+    lwi_dual_state *state = &dual->state[node];
+    *state = (lwi_dual_state){.status = LW_OK, .kept = N->nc};
+    if (!N->nc) return;
+    const int rank = dual->learnt[node];
+    state->ranked = dual->learn ? N->loop : rank >= 0 && rank < N->nc && !regular(dual, N);
+    put_front(dual, N);
+    if (!state->ranked) {
+        const int failed = eliminate_edges(dual, N);
+        if (failed < 0)
+            note_pivots(dual, N, state);
+        else if (dual->learn) // rows of zeros
+            state->ranked = true, put_front(dual, N);
+        else
+            note_failure(dual, N, failed, state);
+    }
+    if (state->ranked) lwi_dual_rank_eliminate(dual, node);
+    if (state->status == LW_OK) return;
+    state->kept = N->nc; // nothing was dropped on purpose
+    give_up(N);
+}
+
+// ------------------------------------------------------------------------------------ vector pass
+
+// y = c - eps lambda - J x of the rows closed here.
+static void right_side(const lwi_dual *dual, const lwi_dual_front *N)
+{
+    double *y = N->v;
+    const lwi_dual_edge *edge = dual->edge + N->edge.first;
+    for (int i = 0; i < N->edge.n; i++) {
+        const lwi_dual_edge *e = &edge[i];
+        for (int r = 0; r < e->m; r++) y[r] = dual->c[e->row + r];
+        if (dual->again && dual->regular) {
+            const double *eps = dual->eps + N->row + (y - N->v);
+            for (int r = 0; r < e->m; r++) y[r] -= eps[r] * dual->lambda[e->row + r];
+        }
+        for (int k = 0; k < e->n; k++) {
+            const double(*J)[6] = (const double(*)[6])(dual->J + 6 * (e->slot + k));
+            const double *x = dual->x[e->body[k]];
+            for (int r = 0; r < e->m; r++) y[r] -= lwi_dot6(J[r], x);
+        }
+        y += e->m;
+    }
+}
+
+void lwi_dual_up(lwi_dual *dual, int node)
+{
+    const lwi_dual_front *N = &dual->front[node];
+    if (!N->nc) return;
+    memset(N->v + N->nc, 0, (size_t)(N->no + 1) * sizeof *N->v);
+    right_side(dual, N);
+    const int *child = dual->plan->item + N->child.first;
+    for (int i = 0; i < N->child.n; i++) {
+        const lwi_dual_front *C = &dual->front[child[i]];
+        const lwi_dual_move *move = dual->move + C->move.first;
+        for (int a = 0; a < C->move.n; a++)
+            for (int r = 0; r < move[a].n; r++)
+                N->v[move[a].to + r] += C->v[C->nc + move[a].from + r];
+    }
+    if (dual->state[node].ranked) {
+        lwi_dual_rank_up(dual, node);
+        return;
+    }
+    const lwi_dual_edge *edge = dual->edge + N->edge.first;
+    const int end = N->nc + N->no;
+    for (int i = 0, r = 0; i < N->edge.n; r += edge[i].m, i++) {
+        const int m = edge[i].m;
+        const double *R = N->R + r * (N->ld + 1);
+#define UP(n, unused) lwi_block_up(n, end - r - m, R, N->ld, N->v + r)
+        WITH_CONSTANT(m, UP, 0)
+#undef UP
+    }
+}
+
+void lwi_dual_back(lwi_dual *dual, int node)
+{
+    const lwi_dual_front *N = &dual->front[node];
+    if (N->parent >= 0) {
+        const double *above = dual->front[N->parent].v;
+        const lwi_dual_move *move = dual->move + N->move.first;
+        for (int a = 0; a < N->move.n; a++)
+            for (int r = 0; r < move[a].n; r++)
+                N->v[N->nc + move[a].from + r] = above[move[a].to + r];
+    }
+    if (dual->state[node].ranked) {
+        lwi_dual_rank_down(dual, node);
+        return;
+    }
+    const lwi_dual_edge *edge = dual->edge + N->edge.first;
+    const int end = N->nc + N->no;
+    for (int i = N->edge.n - 1, r = N->nc; i >= 0; i--) {
+        const int m = edge[i].m;
+        r -= m;
+        const double *R = N->R + r * (N->ld + 1);
+#define DOWN(n, unused) lwi_block_down(n, end - r - m, R, N->ld, N->v + r)
+        WITH_CONSTANT(m, DOWN, 0)
+#undef DOWN
+    }
+}
+
+// lambda, and x += G' lambda of the rows closed here.
+void lwi_dual_down(lwi_dual *dual, int node)
+{
+    const lwi_dual_front *N = &dual->front[node];
+    if (!N->nc) return;
+    lwi_dual_back(dual, node);
+    const double *lambda = N->v;
+    const lwi_dual_edge *edge = dual->edge + N->edge.first;
+    for (int i = 0; i < N->edge.n; i++) {
+        const lwi_dual_edge *e = &edge[i];
+        double *out = dual->lambda + e->row;
+        for (int r = 0; r < e->m; r++) out[r] = dual->again ? out[r] + lambda[r] : lambda[r];
+        for (int k = 0; k < e->n; k++) {
+            const double(*G)[6] = (const double(*)[6])(dual->G + 6 * (e->slot + k));
+            double *x = dual->x[e->body[k]];
+            lwi_two a = lwi_load(x), b = lwi_load(x + 2), c = lwi_load(x + 4);
+            for (int r = 0; r < e->m; r++) {
+                a += lambda[r] * lwi_load(G[r]);
+                b += lambda[r] * lwi_load(G[r] + 2);
+                c += lambda[r] * lwi_load(G[r] + 4);
+            }
+            lwi_store(x, a), lwi_store(x + 2, b), lwi_store(x + 4, c);
+        }
+        lambda += e->m;
+    }
+}

@@ -1,0 +1,110 @@
+// dual_parts.h -- what the files of the engine share: fronts, and lists in the order of the sweeps.
+//
+// The rows closed by a node are eliminated as S_cc = L D L', L of unit diagonal.  A front keeps
+//     R = [ L'  Z ],  Z = D^-1 L^-1 S_co     [nc][ld]: the strict upper part of L', 1/D on the
+//     diagonal U = - Z' D Z + those of the children   [no][lu]: upper part; what is added to the
+//     parent's front
+// No square roots, and half of the divisions of L L'.  The blocks J G' of the matrix itself are put
+// into the front where the first of their two edges is closed, so that U holds nothing but
+// corrections.
+//
+// Vectors: v = [y_c  w]: up   z = L^-1 y_c,  w -= Z' z;   down  lambda_c = L'^-1 (D^-1 z - Z
+// lambda_o).
+#ifndef LWI_DUAL_PARTS_H
+#define LWI_DUAL_PARTS_H
+
+#include "assembly/dual.h"
+
+/** A pivot below this share of its S_rr is round-off: S_rr and what is subtracted from it are sums
+ *  of some tens of products, each rounded to 1.1e-16 of S_rr. */
+#define LWI_DUAL_ROUND 1e-14
+
+/** A block J G' of the matrix: rows of one edge, columns of another, both at the same body. */
+typedef struct lwi_dual_block {
+    int J, G; ///< slots
+    int at;   ///< place in R
+    unsigned char m, n;
+    bool add; ///< to a block there already
+} lwi_dual_block;
+
+/** An edge where it is closed. */
+typedef struct lwi_dual_edge {
+    int edge, row; ///< row: the first in the graph's order
+    int m, slot, n;
+    int body[LWI_EDGE_BODIES];
+} lwi_dual_edge;
+
+/** Open rows of a child are rows of its parent's front: from, from + 1, ... -> to, to + 1, ... */
+typedef struct lwi_dual_move {
+    int from, to, n;
+} lwi_dual_move;
+
+typedef struct lwi_dual_front {
+    int nc, no, ld, lu;
+    double *R, *U, *v; ///< v [nc + no]
+    int row;           ///< number of the first closed row in the order of elimination
+    int parent, first; ///< first: the subtree is nodes first ... this one
+    lwi_span edge, block, child;
+    lwi_span move; ///< of this node's open rows to the parent
+    bool loop;
+    bool bare;  ///< no child adds to U
+    bool clear; ///< not all blocks of S_cc, S_co are there: R starts from 0
+} lwi_dual_front;
+
+/** What the last factorisation found at a node. */
+typedef struct lwi_dual_state {
+    lw_status status;
+    int kept;       ///< rank
+    bool ranked;    ///< factors are those of dual_rank.c
+    double most;    ///< largest S_rr / pivot
+    int most_row;   ///< of the node's rows
+    double dropped; ///< largest pivot dropped
+    int dropped_row;
+} lwi_dual_state;
+
+struct lwi_dual {
+    const lwi_plan *plan;
+    int nnode;
+    lwi_dual_front *front; ///< [nnode]
+    lwi_dual_edge *edge;
+    lwi_dual_block *block;
+    lwi_dual_move *move;
+    double (*J)[6], (*G)[6];
+    // by row in the order of elimination
+    double *S;     ///< S_rr
+    double *scale; ///< 1 / sqrt(S_rr) at ranked nodes, 1 for rows of zeros
+    double *eps;   ///< as given, or 0
+    bool regular;  ///< some eps was given
+    // ranked nodes
+    double **null;         ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc
+    int **swap;            ///< [nnode] [nc] row k was exchanged with this one before step k
+    int *learnt;           ///< [nnode] rank, or -1
+    lwi_dual_state *state; ///< [nnode]
+    // what a sweep does at the nodes
+    bool learn;
+    double threshold;
+    double (*x)[6];
+    const double *c;
+    double *lambda;
+    bool again;                 ///< a step of refinement: lambda counts and is added to
+    struct lwi_dual_crew *crew; ///< NULL: the caller's thread alone
+};
+
+/** Matrix pass of one node; vector pass of one node, up and down. */
+void lwi_dual_eliminate(lwi_dual *dual, int node);
+void lwi_dual_up(lwi_dual *dual, int node);
+void lwi_dual_down(lwi_dual *dual, int node);
+
+/** The parts of these that a ranked node does in another way: S_cc and S_co stand in R. */
+void lwi_dual_rank_eliminate(lwi_dual *dual, int node);
+void lwi_dual_rank_up(lwi_dual *dual, int node);
+void lwi_dual_rank_down(lwi_dual *dual, int node);
+
+/** lambda_c from z and lambda_o in v. */
+void lwi_dual_back(lwi_dual *dual, int node);
+
+/** All nodes, children first; all nodes up and down, 1 + refine times. */
+void lwi_dual_sweep_matrix(lwi_dual *dual);
+void lwi_dual_sweep_vectors(lwi_dual *dual, int refine);
+
+#endif
