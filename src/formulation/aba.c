@@ -131,6 +131,7 @@ static lw_status prepare(lwi_work *work)
     d->vdot = LWI_PUSH(&work->arena, double, model->tree_nv);
     if (!d->node || !d->vdot) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
+    d->tree.mode = &work->mode;
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_kernel_create(model, work->lanes, &work->arena, &d->kernel));
     return lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout);

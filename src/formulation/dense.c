@@ -178,7 +178,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
             moment->q[s->model->joint[d->carried[c].joint].iq + d->carried[c].coordinate];
     if (d->at_work >= 0) x[d->at_work] = moment->work;
 
-    d->watch.begun = false;
+    if (!work->goes_on) d->watch.begun = false;
     read_state(d, moment->t, x);
     lwi_dense_match(s, moment->q);
     for (int c = 0; c < d->ncarried; c++)

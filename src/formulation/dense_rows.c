@@ -1,10 +1,9 @@
 // dense_rows.c -- constraint equations and coordinates of one joint between two frames in space.
 //
-// Everything is put together from four functions of the two frames, whose first and second
+// Everything is put together from three functions of the two frames, whose first and second
 // derivatives are exact whether or not the joint is closed:
 //
 //   along     e1.d             displacement d = p2 - p1 along a direction of F1
-//   across    e.d              the same along a direction fixed in space
 //   cosine    e1.e2            between directions of F1 and F2
 //   distance  |d|
 //
@@ -18,7 +17,7 @@
 
 enum { X, Y, Z };
 
-// -------------------------------------------------------------------------------- four functions
+// ------------------------------------------------------------------------------- three functions
 
 static void finish(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2)
 {
@@ -42,16 +41,6 @@ static void along(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, const
     v3_copy(s->J2, e1);
     v3_set(s->J2 + 3, 0, 0, 0);
     s->bias = 2 * v3_dot(e1d, dd) + v3_dot(e1dd, d);
-    finish(s, f1, f2);
-}
-
-// s = d_k in world axes
-static void across(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, int k)
-{
-    memset(s, 0, sizeof *s);
-    s->value = f2->p[k] - f1->p[k];
-    s->J1[k] = -1;
-    s->J2[k] = 1;
     finish(s, f1, f2);
 }
 
@@ -120,9 +109,11 @@ static void turn(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, double
 
 // ------------------------------------------------------------------------------ standard types
 
+// Along axes of F1, not of the world: so the reactions balance also where the points have drifted apart,
+// and what floats keeps its angular momentum.
 static int points_meet(lwi_scalar *row, const lwi_frame *f1, const lwi_frame *f2)
 {
-    for (int k = 0; k < 3; k++) across(row + k, f1, f2, k);
+    for (int k = 0; k < 3; k++) along(row + k, f1, f2, f1->axis[k]);
     return 3;
 }
 
@@ -163,11 +154,15 @@ static int library_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_f
                             .w2 = f2->w,
                             .q = q};
     lwi_rows rows;
+    double d[3];
     joint->type->rows(&joint->par, &in, &rows);
+    v3_sub(d, f2->p, f1->p);
     for (int k = 0; k < joint->type->nc; k++) {
         lwi_scalar *s = &row[k];
-        memcpy(s->J1, rows.J1[k], sizeof s->J1);
-        memcpy(s->J2, rows.J2[k], sizeof s->J2);
+        memcpy(s->J2, rows.J[k], sizeof s->J2);
+        v3_scale(s->J1, -1, s->J2); // the opposite wrench, about the origin of F1
+        v3_cross(s->J1 + 3, s->J2, d);
+        v3_sub(s->J1 + 3, s->J1 + 3, s->J2 + 3);
         finish(s, f1, f2);
         s->value = rows.phi[k];
         s->own = rows.b[k];

@@ -165,7 +165,8 @@ static void apply_forces(lwi_work *work, double t, const double *inputs)
                          .v = (const double(*)[3])s->v,
                          .w = (const double(*)[3])s->w,
                          .q = s->q,
-                         .qd = s->qd};
+                         .qd = s->qd,
+                         .mode = work->mode};
     lwi_forces_apply(model, &kin, t, inputs, &d->loads);
     lwi_loads_to_hosts(model, &kin, &d->loads);
     for (int j = 0; j < model->njoint; j++) {

@@ -10,7 +10,7 @@
 
 struct lwi_eight {
     const lw_model *model;
-    const lwi_plan *plan;
+    const lwi_kernel_plan *plan;
     const lwi_kernels *text;
     lwi_k_state state;                             // of eight
     lwi_tree_work tree;                            // loads, where there are forces
@@ -53,7 +53,7 @@ lw_status lwi_eight_create(const lw_model *model, lwi_arena *arena, lwi_eight **
 // tau NULL: what stands there stays; it is zero where there are no forces.
 static void gather(const lwi_eight *s, const double *q, const double *v, const double *tau)
 {
-    const lwi_plan *plan = s->plan;
+    const lwi_kernel_plan *plan = s->plan;
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
         if (step->slot < plan->first_ball) {
@@ -87,7 +87,7 @@ typedef enum what { VDOT, PDOT } what;
 // Returns the lanes in which all are finite.
 static unsigned scatter(const lwi_eight *s, what w, double *rows)
 {
-    const lwi_plan *plan = s->plan;
+    const lwi_kernel_plan *plan = s->plan;
     lwi_lanes zero = {0};
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];

@@ -65,15 +65,16 @@ lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_m
 
 // ------------------------------------------------------------------------------------------ memory
 
-lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *formulation,
-                                const lw_allocator *allocator, int lanes, lwi_work **out,
-                                lw_error *error)
+lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *formulation,
+                                  const lw_allocator *allocator, int lanes,
+                                  const lw_options *options, lwi_work **out, lw_error *error)
 {
     TRY(lwi_formulation_accepts(formulation, model, error));
     lwi_work *work = lwi_allocate(allocator, sizeof *work);
     if (!work)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for formulation %s", formulation->name);
-    *work = (lwi_work){.model = model, .formulation = formulation, .lanes = lanes};
+    *work = (lwi_work){
+        .model = model, .formulation = formulation, .lanes = lanes, .options = options};
     lwi_arena_init(&work->arena, allocator);
     const lw_status status = formulation->prepare(work);
     if (status != LW_OK) {
@@ -89,6 +90,13 @@ lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *fo
     return LW_OK;
 }
 
+lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *formulation,
+                                const lw_allocator *allocator, int lanes, lwi_work **work,
+                                lw_error *error)
+{
+    return lwi_work_create_options(model, formulation, allocator, lanes, NULL, work, error);
+}
+
 lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,
                           const lw_allocator *allocator, lwi_work **work, lw_error *error)
 {
@@ -98,6 +106,7 @@ lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulat
 void lwi_work_destroy(lwi_work *work)
 {
     if (!work) return;
+    if (work->formulation->release) work->formulation->release(work);
     const lw_allocator allocator = work->arena.allocator;
     lwi_arena_free(&work->arena);
     lwi_release(&allocator, work);

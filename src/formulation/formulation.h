@@ -14,7 +14,8 @@ typedef enum lwi_block_kind {
     LWI_SPEED,      ///< m/s, rad/s
     LWI_MOMENTUM,   ///< kg m/s, kg m^2/s
     LWI_ANGLE,      ///< angle of a joint that is carried, not integrated for its own sake
-    LWI_WORK        ///< J
+    LWI_WORK,       ///< J
+    LWI_MEMORY      ///< what the next step begins with; not integrated
 } lwi_block_kind;
 
 /** A run of state components of one kind. */
@@ -60,7 +61,14 @@ typedef struct lwi_work {
     lwi_layout layout;
     lwi_arena arena;
     int lanes;      ///< width of kernels: 0 the machine's, 1, 4, 8; LWI_NO_KERNEL
+    const lw_options *options; ///< of the run, resolved and checked; NULL: defaults
     void *data;     ///< the formulation's own
+    /** What is discrete beside x, [ndiscrete] bytes that `settle` chooses; all zero: nothing is chosen yet
+     *  (the next evaluation does).  A batch holds one for each instance. */
+    void *discrete;
+    size_t ndiscrete;
+    const unsigned char *mode; ///< [model nmode] of forces with modes, held by who steps; NULL: by the state
+    bool goes_on;   ///< `enter` corrects a run that goes on: what was learnt on the way stays
     lw_error error; ///< of the last failed call
 } lwi_work;
 
@@ -69,7 +77,8 @@ enum { LWI_NO_KERNEL = -1 }; ///< the generic text only
 enum {
     LWI_CAN_LOOPS = 1,     ///< joints outside the spanning tree
     LWI_CAN_COUPLINGS = 2,
-    LWI_CAN_MASSLESS = 4   ///< massless moving bodies
+    LWI_CAN_MASSLESS = 4,  ///< massless moving bodies
+    LWI_HAS_PLAN = 8       ///< joins bodies along a plan: takes the options `plan` and `threads`
 };
 
 struct lwi_formulation {
@@ -83,14 +92,27 @@ struct lwi_formulation {
     lw_status (*enter)(lwi_work *, const lwi_moment *, double *x);
     /** xdot at (t, x); no allocation, no printing. inputs [ninput]. */
     lw_status (*rates)(lwi_work *, double t, const double *x, const double *inputs, double *xdot);
+    /** In place of rates: a whole step of its own from (t, x) to t + h; x is that of the end.  On failure x
+     *  is untouched.  NULL: the formulation has rates. */
+    lw_status (*step)(lwi_work *, double t, double h, double *x, const double *inputs);
+    /** Before a step from (t, x): may choose anew what is discrete beside x, and make x fit it, such that
+     *  rates there stay what they are but for round-off.  Never within a step.  NULL: nothing is. */
+    lw_status (*settle)(lwi_work *, double t, double *x, bool *changed);
     /** Fills the moment up to `level` (ENERGY counts as TWIST): all bodies that are not merged, all
      *  joints that are not merged. */
     lw_status (*observe)(lwi_work *, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_moment *);
     /** Absolute tolerance factors [nx]: multiplies atol (1 where NULL).  At the state (t, x). */
     lw_status (*scale)(lwi_work *, double t, const double *x, double *scale);
+    /** One line about what `prepare` has chosen by itself, or ""; NULL: it chooses nothing. */
+    void (*about)(const lwi_work *, char *text, size_t size);
+    /** Lines about the work done so far, or ""; NULL: nothing to tell. */
+    void (*report)(const lwi_work *, char *text, size_t size);
     /** One line about doubtful states met so far, or ""; NULL: never has doubts. */
     void (*notice)(const lwi_work *, char *text, size_t size);
+    /** Gives back what is not in the arena (threads), also after `prepare` has failed half way
+     *  (work->data may be NULL); NULL: there is nothing. */
+    void (*release)(lwi_work *);
 };
 
 lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,
@@ -99,9 +121,13 @@ lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulat
 lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *formulation,
                                 const lw_allocator *allocator, int lanes, lwi_work **work,
                                 lw_error *error);
+/** The same for a run with these options, which must live as long; NULL: defaults. */
+lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *formulation,
+                                  const lw_allocator *allocator, int lanes,
+                                  const lw_options *options, lwi_work **work, lw_error *error);
 void lwi_work_destroy(lwi_work *work);
 
-#define LWI_FORMULATION_LIST(X) X(momenta) X(aba) X(dense)
+#define LWI_FORMULATION_LIST(X) X(momenta) X(aba) X(dense) X(dca) X(hdca) X(lagrange) X(rcr) X(index3)
 #define X(name) extern const lwi_formulation lwi_formulation_##name;
 LWI_FORMULATION_LIST(X)
 #undef X

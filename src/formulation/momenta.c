@@ -245,6 +245,25 @@ void lwi_momenta_accelerations(const lw_model *model, lwi_momenta *m, lwi_tree_w
     }
 }
 
+// ------------------------------------------------------------------------------------------- scale
+
+// The diagonal of M_j = L L'.
+lw_status lwi_momenta_scale(const lw_model *model, lwi_momenta *m, lwi_tree_work *work, double t,
+                            const double *p, double *v, double *inertia, lw_error *error)
+{
+    TRY(lwi_momenta_speeds(model, m, work, t, p, v, error));
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *n = &model->node[k];
+        const lwi_momenta_node *s = &m->node[k];
+        for (int j = 0; j < n->nv; j++) {
+            double sum = 1 / (s->L[j][j] * s->L[j][j]);
+            for (int i = 0; i < j; i++) sum += s->L[j][i] * s->L[j][i];
+            inertia[n->iv + j] = sum;
+        }
+    }
+    return LW_OK;
+}
+
 // ------------------------------------------------------------------------------------- formulation
 
 typedef struct momenta_data {
@@ -263,6 +282,7 @@ static lw_status prepare(lwi_work *work)
     d->vdot = LWI_PUSH(&work->arena, double, model->tree_nv);
     if (!d->v || !d->vdot) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
+    d->tree.mode = &work->mode;
     TRY(lwi_momenta_create(model, &work->arena, &d->momenta));
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_kernel_create_single(model, work->lanes, &work->arena, &d->kernel));
@@ -348,22 +368,14 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
-// A momentum is measured by the inertia that its joint feels: the diagonal of M_j = L L'.
 static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
 {
     const lw_model *model = work->model;
     momenta_data *d = work->data;
-    TRY(find_speeds(work, t, x));
+    lwi_tree_position(model, t, x, d->tree.link);
     for (int i = 0; i < model->tree_nq; i++) factor[i] = 1;
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *n = &model->node[k];
-        const lwi_momenta_node *s = &d->momenta.node[k];
-        for (int j = 0; j < n->nv; j++) {
-            double inertia = 1 / (s->L[j][j] * s->L[j][j]);
-            for (int i = 0; i < j; i++) inertia += s->L[j][i] * s->L[j][i];
-            factor[model->tree_nq + n->iv + j] = inertia;
-        }
-    }
+    TRY(lwi_momenta_scale(model, &d->momenta, &d->tree, t, x + model->tree_nq, d->v,
+                          factor + model->tree_nq, &work->error));
     if (model->carries_work)
         factor[model->tree_nq + model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
     return LW_OK;

@@ -35,11 +35,16 @@ void lwi_momenta_of_speeds(const lw_model *model, lwi_momenta *m, const lwi_tree
  *  @return LW_ERR_SINGULAR with the joint whose articulated inertia is singular */
 lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_work *work, double t,
                              const double *p, double *v, lw_error *error);
-/** pdot, after lwi_momenta_speeds, the rates of the links (of these only Sdot is read: no second
- *  derivatives of drives) and the loads.                                              [(27), (35)]
+/** pdot, after the rates of the links (of these only Sdot is read: no second derivatives of drives) and
+ *  the loads.  Reads V, wrench and effort of the workspace and the momentum P of every node, what its
+ *  joint transmits: P* of lwi_momenta_speeds in an open tree.                          [(27), (35)]
  *  @param tau  [tree_nv] efforts beside those of the model's forces, or NULL */
 void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *work,
                        const double *tau, double *pdot);
+/** What momenta are measured by: the inertia that each joint feels in the open tree, [tree_nv]; after the
+ *  links.  Changes V and P and writes the speeds v of p, as lwi_momenta_speeds does. */
+lw_status lwi_momenta_scale(const lw_model *model, lwi_momenta *m, lwi_tree_work *work, double t,
+                            const double *p, double *v, double *inertia, lw_error *error);
 /** Accelerations of the free speeds, A and F of the workspace, by one vector pass with the factors
  *  of lwi_momenta_speeds; after the rates of the links and the loads. */
 void lwi_momenta_accelerations(const lw_model *model, lwi_momenta *m, lwi_tree_work *work,

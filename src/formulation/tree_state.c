@@ -9,6 +9,7 @@
 
 lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree_work *work)
 {
+    *work = (lwi_tree_work){0};
     const size_t nnode = (size_t)model->nnode, nbody = (size_t)model->nbody;
     work->link = LWI_PUSH(arena, lwi_link, nnode);
     work->V = lwi_arena_push(arena, nnode, sizeof *work->V);
@@ -68,7 +69,8 @@ static lwi_kin kin_of(const lwi_tree_work *work)
                      .v = (const double(*)[3])work->body_v,
                      .w = (const double(*)[3])work->body_w,
                      .q = work->joint_q,
-                     .qd = work->joint_qd};
+                     .qd = work->joint_qd,
+                     .mode = work->mode ? *work->mode : NULL};
 }
 
 void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, const double *q,
@@ -212,8 +214,8 @@ static void add_block(lwi_layout *layout, lwi_block_kind kind, int n)
 lw_status lwi_tree_layout(const lw_model *model, lwi_arena *arena, lwi_block_kind second,
                           lwi_layout *layout)
 {
-    // at most two blocks of coordinates for a node, one of speeds, one of work
-    layout->block = LWI_PUSH(arena, lwi_block, 2 * model->nnode + 2);
+    // at most two blocks of coordinates for a node, one of speeds, one of work, one of the caller's
+    layout->block = LWI_PUSH(arena, lwi_block, 2 * model->nnode + 3);
     if (!layout->block) return LW_ERR_MEMORY;
     layout->nx = layout->nblock = 0;
     for (int k = 0; k < model->nnode; k++) {
@@ -321,8 +323,7 @@ static void own_efforts(const lw_model *model, const lwi_tree_work *work, int k,
     for (int i = 0; i < node->type->nv; i++) v6_axpy(wrench, effort[i], T[i]);
 }
 
-// Wrench of constraint and drive on body 2 about P2, world axes.
-static void reaction(const lw_model *model, const lwi_tree_work *work, int k, double out[6])
+void lwi_tree_reaction(const lw_model *model, const lwi_tree_work *work, int k, double out[6])
 {
     const lwi_node *node = &model->node[k];
     double R2[9], own[6], F[6];
@@ -365,7 +366,7 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
     for (int k = 0; k < model->nnode; k++) {
         const int joint = model->node[k].joint;
         if (joint < 0) continue;
-        reaction(model, work, k, moment->reaction[joint]);
+        lwi_tree_reaction(model, work, k, moment->reaction[joint]);
         moment->unique[joint] = 1;
     }
 }

@@ -26,6 +26,7 @@ typedef struct lwi_tree_work {
     double (*body_v)[3], (*body_w)[3]; ///< [nbody] world axes
     double *joint_q, *joint_qd;        ///< [model nq], [model nv]; those of tree joints
     lwi_loads loads;                   ///< wrench [nbody], effort [model nv]
+    const unsigned char *const *mode;  ///< of lwi_kin: that of an lwi_work; NULL: by the state
 } lwi_tree_work;
 
 lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree_work *work);
@@ -78,6 +79,9 @@ void lwi_tree_kinematics_free(const lw_model *model, const double *q, const doub
  *  @param vdot  [tree_nv] read at levels ACCELERATION and REACTION */
 void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                       const double *vdot, lw_observe level, lwi_moment *moment);
+/** Wrench of constraint and drive on body 2 about P2, world axes, of the tree joint of node k: what
+ *  F transmits less the joint's own efforts.  After lwi_tree_world and lwi_tree_newton_euler. */
+void lwi_tree_reaction(const lw_model *model, const lwi_tree_work *work, int k, double out[6]);
 /** State components q and work of x from a moment (the second block is the formulation's), and the
  *  free speeds v [tree_nv]. */
 void lwi_tree_enter(const lw_model *model, const lwi_moment *moment, double *x, double *v);

@@ -1,8 +1,10 @@
 // test_dense.c -- absolute coordinates: rows of mechanisms against numerical derivatives,
 // accelerations against closed forms and the articulated-body recursion, loops, redundancy, work.
+#include "formulation/loop_cases.h"
 #include "formulation/tree_cases.h"
 #include "model/joint_cases.h"
 #include "support/mechanism.h"
+#include "support/random_loops.h"
 
 #include "formulation/dense.h"
 
@@ -90,99 +92,12 @@ static void check_mechanism_rows(const lw_model *model, uint64_t *seed)
     lwi_arena_free(&arena);
 }
 
-// ---- mechanisms with loops
-
-enum {
-    REVOLUTES,    // four revolutes: three redundant rows
-    TILTED,       // the same with weight out of its plane
-    SPATIAL,      // revolute, revolute, spherical, cylindrical: none
-    DRIVEN_LOOP,  // the joint that closes the loop is driven
-    MOUNTED_LOOP, // its pivot is shaken and it carries a spring and a damper
-    LENGTH,       // a link of variable length closes the loop
-    COUPLED,      // the two cranks are geared by a polynomial, no loop
-    KINDS
-};
-
-static lw_model *mechanism(int kind)
-{
-    lw_builder *b = lwt_builder();
-    if (kind == TILTED) lw_builder_gravity(b, (lw_vec3){1, -8, -5});
-    const lw_body A = lwt_rod(b, "A", 0, 0, 0.3, 0.4, 0.5);
-    const lw_body B = lwt_rod(b, "B", 0.3, 0.4, 1.4, 0.6, 1.2);
-    const lw_body C = lwt_rod(b, "C", 1.3, -0.2, 1.4, 0.6, 1);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, 0.3, 0.4);
-    const lw_signal swing = lwt_function(
-        b, &(lw_function_desc){.type = LW_FUNCTION_SINE,
-                               .offset = -0.1,
-                               .amplitude = -0.1,
-                               .omega = 3,
-                               .phase = -1.5707963267948966}); // -0.1 (1 - cos 3t): at rest first
-    lw_joint_desc last = {.name = "j4",
-                          .type = LW_JOINT_REVOLUTE,
-                          .body1 = C,
-                          .at = {1.3, -0.2, 0},
-                          .axis = {0, 0, 1},
-                          .cut = LW_CUT_PREFER};
-    if (kind == SPATIAL) last.type = LW_JOINT_CYLINDRICAL;
-    if (kind == DRIVEN_LOOP) last.coordinate[0].motion = swing;
-    if (kind == MOUNTED_LOOP) {
-        last.body1 = lwt_ground, last.body2 = C;
-        last.mount_shift[1] = swing;
-        last.mount_turn = swing;
-        last.mount_about = (lw_vec3){0, 0, 1};
-        last.coordinate[0].stiffness = 5;
-        last.coordinate[0].damping = 0.3;
-    }
-    if (kind == COUPLED) {
-        const double polynomial[] = {0, 0.5, 0.4, 0.2};
-        lw_error error;
-        const lw_joint j3 = lwt_joint(b, LW_JOINT_UNIVERSAL, "j3", B, C, 1.4, 0.6);
-        lwt_ok(lw_builder_add_coupling(
-                   b,
-                   &(lw_coupling_desc){
-                       .joint = {1}, .of = {0}, .polynomial = polynomial, .npolynomial = 4},
-                   &error),
-               &error);
-        lwt_ok(lw_builder_add_coupling(b,
-                                       &(lw_coupling_desc){.joint = j3,
-                                                           .coordinate = 1,
-                                                           .of = j3,
-                                                           .polynomial = polynomial,
-                                                           .npolynomial = 3},
-                                       &error),
-               &error);
-        return lwt_model(b);
-    }
-    if (kind == LENGTH) {
-        const lw_signal terms[2] = {
-            swing, lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT,
-                                                       .value = hypot(1.1, 0.2)})};
-        const lw_signal length = lwt_function(
-            b, &(lw_function_desc){.type = LW_FUNCTION_SUM, .terms = terms, .nterm = 2});
-        // B swings on A; C's upper point keeps a distance from B's inner end
-        lwt_add(b, &(lw_joint_desc){.name = "j3",
-                                    .type = LW_JOINT_DISTANCE,
-                                    .body1 = B,
-                                    .body2 = C,
-                                    .placement = LW_PLACED_FRAMES,
-                                    .frame1 = {.position = {-0.5 * hypot(1.1, 0.2), 0, 0}},
-                                    .frame2 = {.position = {0.5 * hypot(0.1, 0.8), 0, 0}},
-                                    .length_of = length});
-    } else {
-        lwt_joint(b, kind == SPATIAL ? LW_JOINT_SPHERICAL : LW_JOINT_REVOLUTE, "j3", B, C, 1.4,
-                  0.6);
-    }
-    lwt_add(b, &last);
-    return lwt_model(b);
-}
-
 static void rows_of_mechanisms_differentiate_phi(void **state)
 {
     (void)state;
     uint64_t seed = 4711;
-    for (int kind = 0; kind < KINDS; kind++) {
-        lw_model *model = mechanism(kind);
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        lw_model *model = lwt_loop(kind);
         for (int trial = 0; trial < 10; trial++) check_mechanism_rows(model, &seed);
         lw_model_destroy(model);
     }
@@ -388,7 +303,7 @@ typedef struct run {
 
 static run run_mechanism(int kind, double h, int steps)
 {
-    run r = {.model = mechanism(kind)};
+    run r = {.model = lwt_loop(kind)};
     r.work = lwt_work(r.model, DENSE);
     lwi_arena_init(&r.arena, NULL);
     r.x = lwt_vector(r.work->layout.nx);
@@ -414,7 +329,7 @@ static void run_end(run *r)
 static void loops_keep_energy_and_closure(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
         double error[2], closure[2];
         for (int fine = 0; fine < 2; fine++) {
             run r = run_mechanism(kind, fine ? 5e-4 : 1e-3, fine ? 2000 : 1000);
@@ -442,12 +357,67 @@ static void loops_keep_energy_and_closure(void **state)
 static void bodies_are_balanced_in_loops(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < KINDS; kind++) {
-        if (kind == COUPLED) continue; // a coupling's efforts are part of no joint's reaction
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        if (kind == LWT_COUPLED) continue; // a coupling's efforts are part of no joint's reaction
         run r = run_mechanism(kind, 2.5e-4, 1000);
         assert_near("balance", kind, lwt_imbalance(r.model, NULL, &r.now), 0, 1e-10);
         run_end(&r);
     }
+}
+
+// What floats can neither push nor turn itself, also where integration has let joints drift apart: the
+// derivatives of its momenta are gravity's.
+static void internal_forces_balance_where_joints_have_drifted(void **state)
+{
+    (void)state;
+    int floating = 0;
+    LWT_FOR_LOOPS(c, 60, LWT_MULTI | LWT_QUASI | LWT_CUSTOM | LWT_FLOATING | LWT_DISTANCE)
+    {
+        const lw_model *model = c.model;
+        bool grounded = false;
+        for (int j = 0; j < model->njoint; j++)
+            grounded |= model->joint[j].body1 == 0 || model->joint[j].body2 == 0;
+        if (grounded) continue;
+        lwi_work *work = lwt_work(model, DENSE);
+        lwi_arena arena;
+        lwi_moment m;
+        double *x = lwt_vector(work->layout.nx), force[3] = {0}, moment[3] = {0}, size = 0;
+        uint64_t random = seed_;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_moment_create(model, &arena, &m), LW_OK);
+        lwi_moment_start(model, &m);
+        lwt_ok(DENSE->enter(work, &m, x), &work->error);
+        for (int i = 0; i < work->layout.nblock; i++) {
+            const lwi_block *block = &work->layout.block[i];
+            if (block->kind != LWI_COORDINATE) continue;
+            for (int k = 0; k < block->n; k++) x[block->first + k] += 1e-3 * random_unit(&random);
+        }
+        lwt_observe(work, 0, x, NULL, &arena, &m);
+        for (int b = 1; b < model->nbody; b++) {
+            const lwi_body *body = &model->body[b];
+            double f[3], n[3], L[3], spin[3];
+            v3_sub(f, m.a[b], model->gravity);
+            v3_scale(f, body->mass, f);
+            s3_mul_v(n, body->inertia, m.al[b]);
+            s3_mul_v(L, body->inertia, m.w[b]);
+            v3_cross(spin, m.w[b], L);
+            v3_add(n, n, spin);
+            m3_mul_v(n, m.R[b], n);
+            v3_cross_add(n, m.r[b], f);
+            v3_add(force, force, f);
+            v3_add(moment, moment, n);
+            size = fmax(size, v3_norm(f) + v3_norm(n));
+        }
+        for (int i = 0; i < 3; i++) { // a dozen bodies, a solve of hundreds of operations
+            assert_near("force", i, force[i], 0, 1e-12 * size);
+            assert_near("moment", i, moment[i], 0, 1e-12 * size);
+        }
+        floating++;
+        free(x);
+        lwi_work_destroy(work);
+        lwi_arena_free(&arena);
+    }
+    assert_true(floating > 10);
 }
 
 // The same four-bar with and without redundant rows moves alike; redundancy is told of the joints
@@ -455,7 +425,7 @@ static void bodies_are_balanced_in_loops(void **state)
 static void redundant_twin_moves_alike(void **state)
 {
     (void)state;
-    run a = run_mechanism(REVOLUTES, 5e-4, 1000), b = run_mechanism(SPATIAL, 5e-4, 1000);
+    run a = run_mechanism(LWT_REVOLUTES, 5e-4, 1000), b = run_mechanism(LWT_SPATIAL, 5e-4, 1000);
     for (int k = 1; k < 4; k++)
         for (int i = 0; i < 3; i++) {
             // errors of 1e-7 at h = 1e-3, order four: below 1e-8, and most of them alike
@@ -479,7 +449,7 @@ static void redundant_twin_moves_alike(void **state)
 static void multipliers_have_minimum_norm(void **state)
 {
     (void)state;
-    run r = run_mechanism(TILTED, 2e-3, 200);
+    run r = run_mechanism(LWT_TILTED, 2e-3, 200);
     lwi_dense s;
     assert_int_equal(lwi_dense_create(r.model, &r.arena, &s), LW_OK);
     for (int k = 0; k < s.nbody; k++) {
@@ -522,10 +492,10 @@ static void multipliers_have_minimum_norm(void **state)
 static void rank_does_not_depend_on_its_threshold(void **state)
 {
     (void)state;
-    static const int rank[KINDS] = {17, 17, 17, 18, 17, 16, 16};
+    static const int rank[LWT_LOOPS] = {17, 17, 17, 18, 17, 16, 16};
     uint64_t seed = 99;
-    for (int kind = 0; kind < KINDS; kind++) {
-        lw_model *model = mechanism(kind);
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        lw_model *model = lwt_loop(kind);
         lwi_arena arena;
         lwi_dense s;
         lwi_arena_init(&arena, NULL);
@@ -586,7 +556,7 @@ static void singular_start_is_refused(void **state)
 static void velocities_are_made_consistent_or_refused(void **state)
 {
     (void)state;
-    run r = run_mechanism(REVOLUTES, 2.5e-4, 1600);
+    run r = run_mechanism(LWT_REVOLUTES, 2.5e-4, 1600);
     lwi_moment m = r.now;
     lwi_system system;
     double *y = lwt_vector(r.work->layout.nx);
@@ -608,7 +578,7 @@ static void velocities_are_made_consistent_or_refused(void **state)
 static void rates_depend_on_the_state_alone(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
         run r = run_mechanism(kind, 5e-3, 40);
         lwi_work *other = lwt_work(r.model, DENSE);
         const size_t bytes = (size_t)r.work->layout.nx * sizeof(double);
@@ -742,6 +712,7 @@ int main(void)
         cmocka_unit_test(gear_has_its_closed_form),
         cmocka_unit_test(loops_keep_energy_and_closure),
         cmocka_unit_test(bodies_are_balanced_in_loops),
+        cmocka_unit_test(internal_forces_balance_where_joints_have_drifted),
         cmocka_unit_test(redundant_twin_moves_alike),
         cmocka_unit_test(multipliers_have_minimum_norm),
         cmocka_unit_test(rank_does_not_depend_on_its_threshold),

@@ -434,6 +434,19 @@ static void the_papers_count_is_reached(void **state)
     }
 }
 
+// Without wrenches: what is left to do when gravity is an acceleration of the frame of reference.
+static void a_falling_frame_takes_no_wrenches(void **state)
+{
+    (void)state;
+    for (int n = 4; n <= 16; n += 4) {
+        const count c = counted(n, false);
+        print_message("%d links: %d multiplications, %d additions\n", n, c.multiplications,
+                      c.additions);
+        assert_int_equal(c.multiplications, 158 * n - 242);
+        assert_int_equal(c.additions, 155 * n - 253);
+    }
+}
+
 // The wrenches' share: a transform to the parent and a sum.
 static void wrenches_take_a_tenth(void **state)
 {
@@ -453,6 +466,7 @@ static void wrenches_take_a_tenth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_papers_count_is_reached),
+                                       cmocka_unit_test(a_falling_frame_takes_no_wrenches),
                                        cmocka_unit_test(wrenches_take_a_tenth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,4 +209,13 @@ static inline double lwt_imbalance(const lw_model *model, const double *inputs, 
     return most;
 }
 
+/** Where a state has its work; fails where it has none. */
+static inline int lwt_work_index(const lwi_work *work)
+{
+    for (int i = 0; i < work->layout.nblock; i++)
+        if (work->layout.block[i].kind == LWI_WORK) return work->layout.block[i].first;
+    fail_msg("the state carries no work");
+    return -1;
+}
+
 #endif

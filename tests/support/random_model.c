@@ -138,7 +138,7 @@ static void bead_read(const void *user, const double R[9], const double r[3], co
     q[1] = r[2] / k[2];
 }
 
-static const lw_custom_joint bead = {.name = "bead",
+const lw_custom_joint lwt_bead = {.name = "bead",
                                      .nq = 2,
                                      .nv = 2,
                                      .pose = bead_pose,
@@ -227,7 +227,7 @@ static int speeds_of(lw_joint_type type)
 #define X(name, text, nq, nv, nc, help) nv,
     static const int nv[] = {LW_JOINT_LIST(X)};
 #undef X
-    return type == LW_JOINT_CUSTOM ? bead.nv : nv[type];
+    return type == LW_JOINT_CUSTOM ? lwt_bead.nv : nv[type];
 }
 
 static void start_values(draft *d, lw_joint_desc *joint)
@@ -297,7 +297,7 @@ static lw_status add_joint(draft *d, lw_joint_type type, int parent, const lw_po
                            .frame1 = reversed ? *on_child : *on_parent,
                            .frame2 = reversed ? *on_parent : *on_child,
                            .pitch = lwt_random(&d->state, -1, 1),
-                           .custom = type == LW_JOINT_CUSTOM ? &bead : NULL};
+                           .custom = type == LW_JOINT_CUSTOM ? &lwt_bead : NULL};
     if (type != LW_JOINT_SCREW) joint.pitch = 0;
     if (type != LW_JOINT_FIXED) {
         start_values(d, &joint);

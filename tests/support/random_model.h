@@ -23,6 +23,9 @@ double lwt_random(uint64_t *state, double low, double high);
 /** The next integer of a sequence in 0..count-1. */
 int lwt_random_below(uint64_t *state, int count);
 
+/** A custom joint: a bead that turns about z1 and slides along a curve. */
+extern const lw_custom_joint lwt_bead;
+
 /** A tree of nbody moving bodies with physical inertias, random joint frames, coordinates and
  *  speeds at the start.  On failure the error goes to stderr with the seed. */
 lw_status lwt_random_tree(uint64_t seed, int nbody, unsigned flags, lw_model **model);

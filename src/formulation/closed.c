@@ -1,0 +1,369 @@
+// closed.c -- the mechanism as a graph for the engine: creation, rows, metric, solutions.
+#include "formulation/closed.h"
+
+#include "base/linear.h"
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <float.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- accepts
+
+// A pivot of an inertia matrix above this part of its trace is real: round-off of rotated axes and
+// of decimal files is below it.
+#define INERTIA_PIVOT 1e-12
+
+// Inverse of a symmetric positive definite matrix; false where it is none.
+static bool invert(const double J[6], double inverse[6])
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    const double trace = J[0] + J[1] + J[2];
+    double L[9], X[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    s3_full(L, J);
+    if (!(trace > 0) || lwi_cholesky(3, L, INERTIA_PIVOT * trace) >= 0) return false;
+    for (int k = 0; k < 3; k++) lwi_lower_solve(3, L, X[k]); // columns of L^-1
+    for (int i = 0; i < 6; i++) inverse[i] = v3_dot(X[row[i]], X[column[i]]);
+    return true;
+}
+
+lw_status lwi_closed_accepts(const lw_model *model, lw_error *why)
+{
+    for (int b = 1; b < model->nbody; b++) {
+        const lwi_body *body = &model->body[b];
+        double inverse[6];
+        if (body->host != b || (body->mass > 0 && invert(body->inertia, inverse))) continue;
+        return lwi_fail(
+            why, LW_ERR_UNSUPPORTED,
+            "body '%s' moves and has no %s, which is needed in all directions: give it some, or "
+            "use %s",
+            body->name, body->mass > 0 ? "inertia about some axis" : "mass",
+            model->nloop || model->ncoupling ? "`dense`"
+                                             : "`aba` or `momenta` (trees), or `dense`");
+    }
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------------------- creation
+
+// Largest distance of a joint point from the mass centre of a moving body.
+static double mechanism_length(const lw_model *model)
+{
+    double most = 0;
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        if (joint->body1) most = fmax(most, v3_norm(joint->r1));
+        if (joint->body2) most = fmax(most, v3_norm(joint->r2));
+    }
+    return most > 0 ? most : 1;
+}
+
+static lw_status make_motion(lwi_closed *s, lwi_arena *arena)
+{
+    const lw_model *model = s->model;
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+    GET(s->R, model->nbody);
+    GET(s->r, model->nbody);
+    GET(s->v, model->nbody);
+    GET(s->w, model->nbody);
+    GET(s->q, model->nq);
+    GET(s->qd, model->nv);
+    GET(s->loads.wrench, model->nbody);
+    GET(s->loads.effort, model->nv);
+    GET(s->wrench, model->nbody);
+    GET(s->a, model->nbody);
+    GET(s->al, model->nbody);
+    GET(s->unique, model->njoint);
+    GET(s->metric, model->nnode);
+    GET(s->mobility, model->nnode);
+    GET(s->x, model->nnode);
+    GET(s->y, model->nnode);
+    s->motion = (lwi_motion){.R = (const double(*)[9])s->R,
+                             .r = (const double(*)[3])s->r,
+                             .v = (const double(*)[3])s->v,
+                             .w = (const double(*)[3])s->w,
+                             .q = s->q};
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_body *body = &model->body[model->node[k].body];
+        if (!invert(body->inertia, s->mobility[k])) memset(s->mobility[k], 0, sizeof *s->mobility);
+    }
+    return LW_OK;
+}
+
+// Bodies and one row, which the caller fills.
+static void extra_closure(const lwi_closed *s, int e, lwi_closure *closure)
+{
+    const int *body = s->extra[e - (s->nedge - s->nextra)];
+    *closure = (lwi_closure){.n = 1};
+    for (int i = 0; i < 2; i++)
+        if (body[i]) closure->body[closure->nbody++] = body[i];
+}
+
+// The rows of edge e at the present motion.
+static void closure_of(const lwi_closed *s, int e, double t, lwi_closure_level level,
+                       lwi_closure *closure)
+{
+    const int j = s->edge_joint[e];
+    if (e >= s->nedge - s->nextra)
+        extra_closure(s, e, closure);
+    else if (j >= 0)
+        lwi_joint_closure(s->model, j, t, &s->motion, level, closure);
+    else
+        lwi_coupling_closure(s->model, -1 - j, t, &s->motion, level, closure);
+}
+
+// Edges: joints with rows in the order of the model, then couplings.  The bodies of an edge are in
+// the order of its closure.
+static lw_status make_graph(lwi_closed *s, lwi_arena *arena, lwi_graph *graph)
+{
+    const lw_model *model = s->model;
+    lwi_edge *edge;
+    GET(s->joint_edge, model->njoint);
+    const int most = model->njoint + model->ncoupling + s->nextra;
+    GET(s->edge_joint, most);
+    GET(edge, most);
+    for (int j = 0; j < model->njoint; j++) {
+        s->joint_edge[j] = -1;
+        if (model->joint[j].merged || lwi_joint_row_count(model, j) == 0) continue;
+        s->edge_joint[s->nedge] = j;
+        s->joint_edge[j] = s->nedge++;
+    }
+    for (int c = 0; c < model->ncoupling + s->nextra; c++) s->edge_joint[s->nedge++] = -1 - c;
+    for (int e = 0; e < s->nedge; e++) {
+        const int j = s->edge_joint[e];
+        lwi_closure closure;
+        closure_of(s, e, 0, LWI_CLOSURE_POSITION, &closure);
+        edge[e] = (lwi_edge){.rows = closure.n, .n = closure.nbody};
+        for (int i = 0; i < closure.nbody; i++) edge[e].body[i] = model->body_node[closure.body[i]];
+        if (e >= s->nedge - s->nextra) {
+            edge[e].ground = closure.nbody < 2;
+        } else if (j >= 0) {
+            edge[e].ground = !model->joint[j].body1 || !model->joint[j].body2;
+        } else {
+            const lwi_coupling *c = &model->coupling[-1 - j];
+            const lwi_joint *a = &model->joint[c->joint], *b = &model->joint[c->of];
+            edge[e].ground = !a->body1 || !a->body2 || !b->body1 || !b->body2;
+        }
+    }
+    *graph = (lwi_graph){.nbody = model->nnode, .nedge = s->nedge, .edge = edge};
+    return LW_OK;
+}
+
+static lw_status make_rows(lwi_closed *s, lwi_arena *arena)
+{
+    s->nrow = s->plan.nrow;
+    GET(s->phi, s->nrow);
+    GET(s->b, s->nrow);
+    GET(s->gamma, s->nrow);
+    GET(s->c, s->nrow);
+    GET(s->lambda, s->nrow);
+    GET(s->Jdot, 6 * s->plan.slot[s->nedge]);
+    for (int i = 0; i < LWI_COUNT(s->row); i++) GET(s->row[i], s->nrow);
+#undef GET
+    return LW_OK;
+}
+
+static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra,
+                           const int (*extra)[2], lwi_arena *arena, lwi_closed *s)
+{
+    lwi_graph graph;
+    *s = (lwi_closed){
+        .model = model, .nextra = nextra, .extra = extra, .length = mechanism_length(model)};
+    TRY(make_motion(s, arena));
+    lwi_closed_start(s);
+    TRY(make_graph(s, arena, &graph));
+    return lwi_plan_create(&graph, kind, arena, &s->plan);
+}
+
+lw_status lwi_closed_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+                          lwi_closed *s)
+{
+    return make_plan(model, kind, 0, NULL, arena, s);
+}
+
+lw_status lwi_closed_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
+                                  const int (*extra)[2], lwi_arena *arena, lwi_closed *s)
+{
+    TRY(make_plan(model, kind, nextra, extra, arena, s));
+    TRY(make_rows(s, arena));
+    return lwi_dual_create(&s->plan, arena, &s->dual);
+}
+
+lw_status lwi_closed_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+                            lwi_closed *s)
+{
+    TRY(lwi_closed_plan(model, kind, arena, s));
+    TRY(make_rows(s, arena));
+    TRY(lwi_dual_create(&s->plan, arena, &s->dual));
+    return lwi_closed_learn(s, arena);
+}
+
+lw_status lwi_closed_threads(lwi_closed *s, lwi_pool *pool, lwi_arena *arena)
+{
+    s->pool = pool;
+    return lwi_dual_threads(
+        s->dual, pool, s->plan.kind == LWI_PLAN_BALANCED ? LWI_BY_LEVEL : LWI_BY_SUBTREE, arena);
+}
+
+// ------------------------------------------------------------------------------------ parts of
+// work
+
+// One thread's edges: a run of them, the same work whoever does it.
+typedef struct task {
+    lwi_closed *s;
+    double t;
+    void (*edge)(lwi_closed *s, int e, double t);
+} task;
+
+static void run_part(void *user, int part)
+{
+    const task *work = user;
+    const int parts = work->s->pool ? lwi_pool_count(work->s->pool) : 1, n = work->s->nedge;
+    const int first = (int)((long)n * part / parts), end = (int)((long)n * (part + 1) / parts);
+    for (int e = first; e < end; e++) work->edge(work->s, e, work->t);
+}
+
+static void for_edges(lwi_closed *s, double t, void (*edge)(lwi_closed *s, int e, double t))
+{
+    task work = {.s = s, .t = t, .edge = edge};
+    if (s->pool)
+        lwi_pool_run(s->pool, run_part, &work);
+    else
+        run_part(&work, 0);
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+// Rows of edge e to their places; J in slots of six rows.
+static void place_rows(lwi_closed *s, int e, double t, lwi_closure_level level)
+{
+    lwi_closure closure;
+    closure_of(s, e, t, level, &closure);
+    const size_t bytes = (size_t)closure.n * sizeof(double);
+    const int row = s->plan.row[e], slot = s->plan.slot[e];
+    memcpy(s->phi + row, closure.phi, bytes);
+    memcpy(s->b + row, closure.b, bytes);
+    if (level >= LWI_CLOSURE_RATES) memcpy(s->gamma + row, closure.gamma, bytes);
+    for (int i = 0; i < closure.nbody; i++) {
+        memcpy(lwi_dual_J(s->dual) + 6 * (slot + i), closure.J[i], 6 * bytes);
+        if (level >= LWI_CLOSURE_RATES)
+            memcpy(s->Jdot + 6 * (slot + i), closure.Jdot[i], 6 * bytes);
+    }
+}
+
+static void place_positions(lwi_closed *s, int e, double t)
+{
+    place_rows(s, e, t, LWI_CLOSURE_POSITION);
+}
+
+static void place_rates(lwi_closed *s, int e, double t)
+{
+    place_rows(s, e, t, LWI_CLOSURE_RATES);
+}
+
+void lwi_closed_rows(lwi_closed *s, double t)
+{
+    for_edges(s, t, place_positions);
+}
+
+void lwi_closed_rates(lwi_closed *s, double t)
+{
+    for_edges(s, t, place_rates);
+}
+
+// ------------------------------------------------------------------------------------------ metric
+
+static void multiply(const lwi_metric *K, const double f[6], double x[6])
+{
+    v3_scale(x, K->lin, f);
+    s3_mul_v(x + 3, K->ang, f + 3);
+}
+
+// G = J K of one edge
+static void multiply_rows(lwi_closed *s, int e, double t)
+{
+    (void)t;
+    const lwi_edge *edge = &s->plan.graph.edge[e];
+    for (int i = 0; i < edge->n; i++) {
+        const lwi_metric *K = &s->metric[edge->body[i]];
+        const int first = 6 * (s->plan.slot[e] + i);
+        const double(*J)[6] = (const double(*)[6])lwi_dual_J(s->dual) + first;
+        double(*G)[6] = lwi_dual_G(s->dual) + first;
+        for (int k = 0; k < edge->rows; k++) multiply(K, J[k], G[k]);
+    }
+}
+
+void lwi_closed_masses(lwi_closed *s)
+{
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        s->metric[k].lin = 1 / s->model->body[b].mass;
+        s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
+    }
+    for_edges(s, 0, multiply_rows);
+}
+
+void lwi_closed_geometric(lwi_closed *s)
+{
+    const double ang = 1 / (s->length * s->length);
+    for (int k = 0; k < s->model->nnode; k++)
+        s->metric[k] = (lwi_metric){.lin = 1, .ang = {ang, ang, ang}};
+    for_edges(s, 0, multiply_rows);
+}
+
+void lwi_closed_multiply(lwi_closed *s)
+{
+    for_edges(s, 0, multiply_rows);
+}
+
+void lwi_closed_apply_metric(const lwi_closed *s, double (*x)[6])
+{
+    for (int k = 0; k < s->model->nnode; k++) multiply(&s->metric[k], x[k], x[k]);
+}
+
+// --------------------------------------------------------------------------------------- solutions
+
+void lwi_closed_add_wrenches(const lwi_closed *s, double sign, const double *lambda, double (*x)[6])
+{
+    for (int e = 0; e < s->nedge; e++) {
+        const lwi_edge *edge = &s->plan.graph.edge[e];
+        for (int i = 0; i < edge->n; i++) {
+            const double(*J)[6] =
+                (const double(*)[6])lwi_dual_J(s->dual) + 6 * (s->plan.slot[e] + i);
+            for (int k = 0; k < edge->rows; k++)
+                v6_axpy(x[edge->body[i]], sign * lambda[s->plan.row[e] + k], J[k]);
+        }
+    }
+}
+
+void lwi_closed_rates_of(const lwi_closed *s, const double (*x)[6], double *rate)
+{
+    for (int e = 0; e < s->nedge; e++) {
+        const lwi_edge *edge = &s->plan.graph.edge[e];
+        double *to = rate + s->plan.row[e];
+        for (int k = 0; k < edge->rows; k++) to[k] = 0;
+        for (int i = 0; i < edge->n; i++) {
+            const double(*J)[6] =
+                (const double(*)[6])lwi_dual_J(s->dual) + 6 * (s->plan.slot[e] + i);
+            for (int k = 0; k < edge->rows; k++) to[k] += v6_dot(J[k], x[edge->body[i]]);
+        }
+    }
+}
+
+void lwi_closed_solve(lwi_closed *s)
+{
+    lwi_closed_apply_metric(s, s->x);
+    if (s->nrow) lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 1);
+}
+
+lw_status lwi_closed_factor(lwi_closed *s, double t, lw_error *error)
+{
+    lwi_closed_masses(s);
+    if (s->nrow == 0) return LW_OK;
+    const lw_status status = lwi_dual_factor(s->dual, NULL);
+    if (status == LW_ERR_NOT_FINITE)
+        return lwi_fail(error, status, "t = %.9g s: positions are not finite numbers", t);
+    if (status == LW_OK || status == LW_ERR_SINGULAR) lwi_closed_watch(s, t);
+    return status == LW_OK ? LW_OK : lwi_closed_fails(s, t, status, error);
+}

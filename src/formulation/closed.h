@@ -1,0 +1,199 @@
+// closed.h -- a whole mechanism as bodies and rows for the engine: what dca, hdca, projections and
+// assembly share.
+//
+// Bodies of the engine are the nodes of the spanning tree (every body that is not merged), edges
+// are all joints that are not merged, tree joints too, then the couplings.  Everything in world
+// axes about mass centres.
+//
+//     x = K (f + J' lambda),   J x = c
+// accelerations: K = M^-1, f = loads - gyroscopic, c = -gamma;  velocities: f = momenta, c = -b.
+// lambda has the sign of wrenches on bodies: J' lambda is what the joints do.
+//
+// Use: create; write the motion into R, r, v, w, q, qd (all bodies of the model); then either
+// lwi_closed_accelerations, or rows / rates, factor and solve one by one.  Nothing allocates after
+// creation.
+#ifndef LWI_CLOSED_H
+#define LWI_CLOSED_H
+
+#include "assembly/dual.h"
+#include "formulation/formulation.h"
+#include "model/closure.h"
+#include "model/tree.h"
+
+/** One body's block of K, world axes. */
+typedef struct lwi_metric {
+    double lin, ang[6]; ///< 1/kg; symmetric xx yy zz xy xz yz
+} lwi_metric;
+
+/** A run whose smallest pivot, a squared sine, falls below this part of its value at the start has
+ *  passed close to a singular position.  Pivots fall with the square of the distance from it. */
+#define LWI_CLOSED_NEAR 1e-4
+
+/** A pivot, a squared sine, above this counts as a new direction at positions closed to round-off.
+ * There redundant rows leave 1e-16 to 1e-15, of S_rr; independent ones of mechanisms that work 0.01
+ * to 1, but for the row that holds a long chain as a whole: n bodies that move as one body across
+ * their plane leave 1/n^3, 1e-10 at 3000.  Where positions do not close, LWI_DUAL_RANK. */
+#define LWI_CLOSED_RANK 1e-13
+
+/** Smallest kept pivots since the start of a run, trial steps included. */
+typedef struct lwi_watch {
+    bool begun, close;   ///< close: now, until ten times as far off
+    double first, least; ///< at the start; least since then
+    double time, entry;  ///< of `least`; of the first approach
+    int edge, times;     ///< edge of `least`; how often the run came close
+} lwi_watch;
+
+typedef struct lwi_closed {
+    const lw_model *model;
+    int nedge, nrow;
+    int nextra; ///< the last edges: the caller's, of one row, filled by the caller
+    const int (*extra)[2]; ///< [nextra] hosts of theirs, 0: the ground
+    int *joint_edge; ///< [njoint] edge of each joint; -1: merged or without rows
+    int *edge_joint; ///< [nedge] joint, or -1 - coupling
+    lwi_plan plan;   ///< plan.row[e]: first row of edge e, plan.slot[e]: first slot
+    lwi_dual *dual;
+    lwi_pool *pool;        ///< NULL: one thread
+    lwi_metric *metric;    ///< [nnode] after lwi_closed_masses or lwi_closed_geometric
+    double (*mobility)[6]; ///< [nnode] inverse inertias, body axes
+    double length;         ///< of the mechanism [m]: unit between displacements and turns
+    // motion, filled by the caller, [nbody] of the model, world axes (w too)
+    double (*R)[9], (*r)[3], (*v)[3], (*w)[3];
+    double *q, *qd;                   ///< joint arrays [model nq], [model nv]
+    lwi_motion motion;                ///< points at those
+    lwi_loads loads;                  ///< by lwi_closed_forces
+    const unsigned char *const *mode; ///< of lwi_kin: that of an lwi_work; NULL: by the state
+    // rows
+    double *phi, *b, *gamma; ///< [nrow] by lwi_closed_rows / lwi_closed_rates
+    double (*Jdot)[6];       ///< as lwi_dual_J, by lwi_closed_rates: lwi_closure.Jdot
+    // solutions
+    double *c, *lambda;       ///< [nrow]
+    double (*x)[6];           ///< [nnode]
+    double (*a)[3], (*al)[3]; ///< [nbody] by lwi_closed_accelerations: mass centres, world axes
+    lwi_watch watch;
+    int start_rank,
+        generic_rank;        ///< at the start; the largest at configurations nearby, kept by runs
+    unsigned char *unique;   ///< [njoint] 1 where a joint's reaction is unique
+    double (*wrench)[6];     ///< [nbody] loads and efforts
+    const double *effort;    ///< of the loads given last
+    double (*y)[6], *row[6]; ///< scratch [nnode], [nrow]
+} lwi_closed;
+
+/** Graph, plan, engine; ranks are learnt at the model's start and nearby configurations (closed to
+ *  round-off).  The motion is then the model's start.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_closed_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+                            lwi_closed *closed);
+/** The same with edges of the caller's, one row each between two hosts, whose J, phi, b and gamma the
+ *  caller fills; ranks are not learnt: for factors with eps > 0 only. */
+lw_status lwi_closed_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
+                                  const int (*extra)[2], lwi_arena *arena, lwi_closed *closed);
+/** Its first part: motion, graph and plan, no engine. */
+lw_status lwi_closed_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+                          lwi_closed *closed);
+/** Rows and passes run on the pool from now on. */
+lw_status lwi_closed_threads(lwi_closed *closed, lwi_pool *pool, lwi_arena *arena);
+/** Finds the ranks and `unique`, leaves the motion at the start (closed_rank.c). */
+lw_status lwi_closed_learn(lwi_closed *closed, lwi_arena *arena);
+/** The motion at the model's start, positions closed to round-off where Levenberg-Marquardt steps
+ * can. */
+void lwi_closed_start_closed(lwi_closed *closed);
+/** Number k of the sequence `seed` of numbers in [-1/2, 1/2) without pattern. */
+double lwi_closed_scatter(int k, int seed);
+/** Ranks of the nodes at the motion at hand and t = 0, in place of what was known, and the factors,
+ * in the geometric metric; -1: no numbers. */
+int lwi_closed_rank(lwi_closed *closed);
+/** Does the engine take the model?  Every body needs a positive mass and inertia.  Names the body.
+ */
+lw_status lwi_closed_accepts(const lw_model *model, lw_error *why);
+
+// ----------------------------------------------------------------------------------------- motion
+
+/** The motion at the model's start. */
+void lwi_closed_start(lwi_closed *closed);
+/** Merged bodies from their hosts. */
+void lwi_closed_place_merged(lwi_closed *closed);
+/** Coordinates, continued, and speeds of all joints from the motion of the bodies. */
+void lwi_closed_read_joints(lwi_closed *closed, double t);
+/** Motion of a tree: poses, tree joints' q; velocities where v is not NULL.  Link positions (and V)
+ *  must be there.  Loop joints' coordinates are not touched: see lwi_closed_read_loops. */
+void lwi_closed_from_tree(lwi_closed *closed, const lwi_link *link, const double (*V)[6],
+                          double (*node_R)[9], double (*node_r)[3], const double *v);
+/** The same from a moment (its w are in body axes). */
+void lwi_closed_from_moment(lwi_closed *closed, const lwi_moment *moment);
+/** Coordinates (continued from what q holds) of loop joints, and their speeds unless `place_only`.
+ */
+void lwi_closed_read_loops(lwi_closed *closed, double t, bool place_only);
+
+// ------------------------------------------------------------------------------ rows and solutions
+
+/** J, phi, b of all rows from R, r, q (and v, w) at time t. */
+void lwi_closed_rows(lwi_closed *closed, double t);
+/** The same, and gamma and Jdot. */
+void lwi_closed_rates(lwi_closed *closed, double t);
+/** metric := inverse inertias at R, G := J K.  After rows or rates. */
+void lwi_closed_masses(lwi_closed *closed);
+/** metric := the geometric one: 1 for displacements, 1/length^2 for turns; G := J K. */
+void lwi_closed_geometric(lwi_closed *closed);
+/** lwi_closed_masses, then the matrix pass at the ranks learnt; updates the watch.
+ *  @return LW_ERR_SINGULAR naming the joints whose rows are dependent, time and pivot */
+lw_status lwi_closed_factor(lwi_closed *closed, double t, lw_error *error);
+/** x = K (f + J' lambda) with J x = c; in: f [nnode][6] in x, c in closed->c; out: x, lambda.
+ *  Multiplies by K, then the vector pass with one refinement. */
+void lwi_closed_solve(lwi_closed *closed);
+/** x [nnode][6] += sign * J' lambda, and J x [nrow]. */
+void lwi_closed_add_wrenches(const lwi_closed *closed, double sign, const double *lambda,
+                             double (*x)[6]);
+void lwi_closed_rates_of(const lwi_closed *closed, const double (*x)[6], double *rate);
+/** G := J K with the metric as it is. */
+void lwi_closed_multiply(lwi_closed *closed);
+/** x := K x */
+void lwi_closed_apply_metric(const lwi_closed *closed, double (*x)[6]);
+
+/** Multipliers of minimum norm with the same J' lambda: rows as they are written (metres, radians),
+ * all joints and couplings.  With the factors at hand (any metric, ranks decided); changes nothing
+ * but scratch. */
+void lwi_closed_minimum_norm(lwi_closed *closed, double *lambda);
+/** A null vector n, J' n = 0, near the vector n given: n := n - S^+ S n. */
+void lwi_closed_to_null(lwi_closed *closed, double *n);
+/** Closes the positions (r, R of the motion, and q of all joints) at time t by Levenberg-Marquardt
+ * steps on the engine, shortest way in the geometric metric; J and factors are spoilt.  True where
+ *  |phi| <= tolerance (metres, radians) in the end. */
+bool lwi_closed_close(lwi_closed *closed, double t, double tolerance, int most_steps);
+/** Largest |phi| (metres, radians); after rows. */
+double lwi_closed_residual(const lwi_closed *closed);
+/** Displaces the bodies: r += dx, R := rotation by the vector dtheta (world) times R. */
+void lwi_closed_move(lwi_closed *closed, const double (*x)[6]);
+
+// ---------------------------------------------------------------------------------------- dynamics
+
+/** loads := the model's forces at the motion, moved to hosts. */
+void lwi_closed_forces(lwi_closed *closed, double t, const double *inputs);
+/** f [nnode] := loads, efforts of all joints, weights, -w x J w at the motion.
+ *  @param loads  as for lwi_closed_accelerations */
+void lwi_closed_applied(lwi_closed *closed, double t, const lwi_loads *loads, double (*f)[6]);
+/** Accelerations x = [a; al], a and al, and multipliers lambda at the motion: from the loads
+ * (wrenches about mass centres, moved to hosts; efforts of all joints), gravity and gyroscopic
+ * moments.  Rates and factor are done inside.
+ *  @param loads  wrench [nbody], effort [model nv]; must live until the moment is observed
+ *  @return LW_ERR_SINGULAR, LW_ERR_NOT_FINITE naming a body */
+lw_status lwi_closed_accelerations(lwi_closed *closed, double t, const lwi_loads *loads,
+                                   lw_error *error);
+/** Motion, accelerations, reactions, uniqueness into the moment; after the motion is there, at
+ * levels ACCELERATION and REACTION after lwi_closed_accelerations. */
+void lwi_closed_observe(lwi_closed *closed, double t, lw_observe level, lwi_moment *moment);
+/** Power of drives and mounts; after lwi_closed_accelerations. */
+double lwi_closed_drive_power(lwi_closed *closed, double t);
+
+// --------------------------------------------------------------------------------------------
+// texts
+
+/** "joint 'a'" or "coupling of joints 'a' and 'b'". */
+void lwi_closed_edge_name(const lwi_closed *closed, int edge, char *text, size_t size);
+/** Looks at the pivots of the factorisation done last. */
+void lwi_closed_watch(lwi_closed *closed, double t);
+/** What a factorisation that failed means: joints, time, pivot. */
+lw_status lwi_closed_fails(const lwi_closed *closed, double t, lw_status status, lw_error *error);
+/** "passed close to a singular position at ...", or "". */
+void lwi_closed_notice(const lwi_closed *closed, char *text, size_t size);
+
+#endif

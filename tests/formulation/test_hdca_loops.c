@@ -1,0 +1,348 @@
+// test_hdca_loops.c -- redundant and singular loops, plans and threads, inconsistent velocities,
+// what the program chooses by itself.
+#include "formulation/hdca_cases.h"
+#include "formulation/loop_cases.h"
+#include "simulate/simulation.h"
+
+// The motion after a number of small steps from the start.
+typedef struct motion {
+    lw_model *model;
+    lwi_work *work;
+    lwi_arena arena;
+    double *x;
+    lwi_moment now;
+} motion;
+
+static motion move(lw_model *model, const lw_options *options, double h, int steps)
+{
+    motion m = {.model = model};
+    lw_error error;
+    double t = 0;
+    lwt_ok(lwi_work_create_options(model, HDCA, NULL, 0, options, &m.work, &error), &error);
+    lwi_arena_init(&m.arena, NULL);
+    m.x = lwt_start(m.work);
+    lwt_integrate(m.work, &t, m.x, NULL, h, steps);
+    lwt_observe(m.work, t, m.x, NULL, &m.arena, &m.now);
+    return m;
+}
+
+static void end(motion *m)
+{
+    free(m->x);
+    lwi_work_destroy(m->work);
+    lwi_arena_free(&m->arena);
+    lw_model_destroy(m->model);
+}
+
+// ----------------------------------------------------------------------------------- redundancy
+
+static void same_bodies(const motion *a, const motion *b, double tolerance)
+{
+    for (int i = 1; i < a->model->nbody; i++)
+        for (int k = 0; k < 3; k++) {
+            lwt_near("position of body", i, a->now.r[i][k], b->now.r[i][k], tolerance);
+            lwt_near("velocity of body", i, a->now.v[i][k], b->now.v[i][k], tolerance);
+            lwt_near("turn of body", i, a->now.w[i][k], b->now.w[i][k], tolerance);
+            lwt_near("acceleration of body", i, a->now.a[i][k], b->now.a[i][k],
+                     10 * tolerance * (1 + v3_norm(b->now.a[i])));
+        }
+}
+
+// Four revolutes, three rows too many, and with a spherical and a cylindrical joint in place of two
+// of them, none too many: the same motion.
+static void four_bar_moves_as_its_twin_without_redundancy(void **state)
+{
+    (void)state;
+    motion a = move(lwt_loop(LWT_REVOLUTES), NULL, 2.5e-4, 4000);
+    motion b = move(lwt_loop(LWT_SPATIAL), NULL, 2.5e-4, 4000);
+    const lwi_closed *closed = lwi_hdca_closed(a.work), *twin = lwi_hdca_closed(b.work);
+    assert_int_equal(closed->nrow, 20);
+    assert_int_equal(closed->generic_rank, 17);
+    assert_int_equal(twin->nrow, 17);
+    assert_int_equal(twin->generic_rank, 17);
+    same_bodies(&a, &b, 1e-9);
+    end(&a);
+    end(&b);
+}
+
+static void link_to(double T[3][4], double turn, double length, double twist)
+{
+    const double c = cos(turn), s = sin(turn), ca = cos(twist), sa = sin(twist);
+    const double A[3][4] = {
+        {c, -s * ca, s * sa, length * c}, {s, c * ca, -c * sa, length * s}, {0, sa, ca, 0}};
+    double B[3][4];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 4; j++) {
+            B[i][j] = j == 3 ? T[i][3] : 0;
+            for (int k = 0; k < 3; k++) B[i][j] += T[i][k] * A[k][j];
+        }
+    memcpy(T, B, sizeof B);
+}
+
+// Bennett's linkage: opposite links are equal, a / sin(alpha) = b / sin(beta), and the four
+// revolutes move although twenty rows on three bodies say they do not; the rank is 17 on the motion
+// only.
+static lw_model *bennett(bool twin)
+{
+    const double alpha = 0.5, beta = 1.1, a = 1, b = a * sin(beta) / sin(alpha), first = 0.9;
+    const double second =
+        2 * atan(sin((beta + alpha) / 2) / sin((beta - alpha) / 2) / tan(first / 2));
+    const double turn[3] = {first, second, -first}, length[3] = {a, b, a},
+                 twist[3] = {alpha, beta, alpha};
+    double T[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    lw_builder *builder = lwt_builder();
+    lw_builder_gravity(builder, (lw_vec3){3, -7, -5});
+    lw_body before = lwt_ground;
+    for (int i = 0; i < 3; i++) {
+        const double at[3] = {T[0][3], T[1][3], T[2][3]}, z[3] = {T[0][2], T[1][2], T[2][2]};
+        link_to(T, turn[i], length[i], twist[i]);
+        const lw_body link = lwt_body(
+            builder, &(lw_body_desc){.mass = 1 + i,
+                                     .inertia = {0.2, 0.3, 0.4, 0, 0, 0},
+                                     .pose.position = {(at[0] + T[0][3]) / 2, (at[1] + T[1][3]) / 2,
+                                                       (at[2] + T[2][3]) / 2}});
+        lwt_add(builder,
+                &(lw_joint_desc){.type = twin && i == 2 ? LW_JOINT_SPHERICAL : LW_JOINT_REVOLUTE,
+                                 .body1 = before,
+                                 .body2 = link,
+                                 .at = {at[0], at[1], at[2]},
+                                 .axis = {z[0], z[1], z[2]},
+                                 .cut = LW_CUT_NEVER});
+        before = link;
+    }
+    lwt_add(builder, &(lw_joint_desc){.type = twin ? LW_JOINT_CYLINDRICAL : LW_JOINT_REVOLUTE,
+                                      .body1 = before,
+                                      .at = {T[0][3], T[1][3], T[2][3]},
+                                      .axis = {T[0][2], T[1][2], T[2][2]},
+                                      .cut = LW_CUT_PREFER});
+    return lwt_model(builder);
+}
+
+static void bennett_moves_as_its_twin_without_redundancy(void **state)
+{
+    (void)state;
+    motion a = move(bennett(false), NULL, 2.5e-4, 4000),
+           b = move(bennett(true), NULL, 2.5e-4, 4000);
+    assert_int_equal(lwi_hdca_closed(a.work)->nrow, 20);
+    assert_int_equal(lwi_hdca_closed(a.work)->generic_rank, 17);
+    assert_int_equal(lwi_hdca_closed(b.work)->generic_rank, 17);
+    if (!(v3_norm(a.now.v[1]) > 0.5)) fail_msg("it does not move");
+    same_bodies(&a, &b, 1e-9);
+    end(&a);
+    end(&b);
+}
+
+// Planar loops in space have redundant rows; in a random attitude they are so to round-off only.
+static void planar_loops_move_the_same_in_any_attitude(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    for (int which = 1; which <= 3; which++) {
+        motion plane = move(lwt_case(which), NULL, 1e-3, 500);
+        for (int copy = 0; copy < 3; copy++) {
+            double Q[4] = {0};
+            for (int i = 0; i < 4; i++) Q[i] = lwt_random(&seed, -1, 1);
+            quat_normalize(Q, Q);
+            motion turned = move(lwt_case_turned(which, Q), NULL, 1e-3, 500);
+            for (int i = 0; i < plane.model->nv; i++) {
+                lwt_near("coordinate", i, turned.now.q[i], plane.now.q[i], 1e-9);
+                lwt_near("speed", i, turned.now.qd[i], plane.now.qd[i], 1e-9);
+                lwt_near("acceleration", i, turned.now.qdd[i], plane.now.qdd[i], 1e-8);
+            }
+            end(&turned);
+        }
+        end(&plane);
+    }
+}
+
+// ------------------------------------------------------------------------------ plans and threads
+
+static void set(lw_options *options, const char *key, const char *value)
+{
+    lw_error error;
+    lwt_ok(lw_options_set(options, key, value, &error), &error);
+}
+
+static void every_plan_has_the_same_motion_and_threads_the_same_bits(void **state)
+{
+    (void)state;
+    static const char *const plan[] = {"comb", "balanced", "mixed"};
+    for (int which = 1; which <= 3; which++) {
+        motion one = move(lwt_case(which), NULL, 1e-3, 100);
+        for (int k = 0; k < LWI_COUNT(plan); k++) {
+            lw_options options;
+            lw_options_default(&options);
+            set(&options, "plan", plan[k]);
+            motion alone = move(lwt_case(which), &options, 1e-3, 100);
+            lwt_same(one.model, &alone.now, &one.now, 1e-11);
+            for (int threads = 2; threads <= 5; threads += 3) {
+                options.threads = threads;
+                motion shared = move(lwt_case(which), &options, 1e-3, 100);
+                assert_memory_equal(shared.x, alone.x,
+                                    (size_t)alone.work->layout.nx * sizeof *alone.x);
+                for (int i = 0; i < alone.model->nbody; i++)
+                    assert_memory_equal(shared.now.a[i], alone.now.a[i], sizeof alone.now.a[i]);
+                end(&shared);
+            }
+            end(&alone);
+        }
+        end(&one);
+    }
+}
+
+// -------------------------------------------------------------------------- velocities that do not
+// fit
+
+static double kinetic_energy(const lw_model *model, double (*v)[3], double (*w)[3])
+{
+    double T = 0;
+    for (int b = 1; b < model->nbody; b++) {
+        double L[3];
+        s3_mul_v(L, model->body[b].inertia, w[b]);
+        T += 0.5 * (model->body[b].mass * v3_dot(v[b], v[b]) + v3_dot(L, w[b]));
+    }
+    return T;
+}
+
+// Those that fit are the nearest ones in kinetic energy: what is taken away and what stays have no
+// energy in common.  Momenta with impulses in them are not kept: p is that of the motion.
+static void velocities_that_miss_a_loop_become_the_nearest_that_do_not(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_model_s(true);
+    lwi_work *work = lwt_work(model, HDCA);
+    lwi_arena arena;
+    lwi_moment given, kept;
+    lwi_system system;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_moment_create(model, &arena, &given), LW_OK);
+    lwi_moment_start(model, &given);
+    uint64_t seed = 4;
+    for (int i = 0; i < model->nv; i++) given.qd[i] = lwt_random(&seed, -1, 1);
+    lwi_moment_from_joints(model, 0, &given); // the tree's; the cut knows nothing of them
+    double *x = lwt_vector(work->layout.nx);
+    lwt_ok(HDCA->enter(work, &given, x), &work->error);
+    lwt_observe(work, 0, x, NULL, &arena, &kept);
+    lwi_observe_system(model, LW_OBSERVE_ENERGY, &kept, &system);
+    lwt_near("residual", 0, system.residual[1], 0, 1e-14);
+    double v[4][3], w[4][3];
+    for (int b = 1; b < 4; b++) {
+        v3_sub(v[b], given.v[b], kept.v[b]);
+        v3_sub(w[b], given.w[b], kept.w[b]);
+    }
+    const double all = kinetic_energy(model, given.v, given.w);
+    const double away = kinetic_energy(model, v, w), stays = kinetic_energy(model, kept.v, kept.w);
+    if (!(away > 0.01 * all)) fail_msg("the velocities did fit");
+    lwt_near("energy", 0, away + stays, all, 1e-13 * all);
+    double impulse[6], *xdot = lwt_vector(work->layout.nx);
+    lwt_ok(HDCA->rates(work, 0, x, NULL, xdot), &work->error);
+    lwt_impulse(work, 0, "cut", impulse);
+    lwt_near("impulse", 0, v3_norm(impulse), 0, 1e-13);
+    lwi_arena_free(&arena);
+    lwi_work_destroy(work);
+    lw_model_destroy(model);
+    free(x);
+    free(xdot);
+}
+
+// ------------------------------------------------------------------------------- singular
+// positions
+
+// A parallelogram: two ways lead on from where all its links are in a line.
+static lw_model *parallelogram(void)
+{
+    lw_builder *b = lwt_builder();
+    const lw_body A = lwt_rod(b, "A", 0, 0, 0, 1, 1), B = lwt_rod(b, "B", 0, 1, 2, 1, 1),
+                  C = lwt_rod(b, "C", 2, 0, 2, 1, 1);
+    lwt_add(b, &(lw_joint_desc){.name = "left",
+                                .type = LW_JOINT_REVOLUTE,
+                                .body2 = A,
+                                .axis = {0, 0, 1},
+                                .has_qd = 1,
+                                .qd = {-1}});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "top left", A, B, 0, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "top right", B, C, 2, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "right", lwt_ground, C, 2, 0);
+    return lwt_model(b);
+}
+
+// A run through singular positions says so, with joint and time, and has no number that is none;
+// one that cannot go on stops there.  (Steps that are as long as the way from one position to the
+// next, those of a tolerance of 1e-3 here, pass it without having seen it.)
+static void singular_positions_are_told(void **state)
+{
+    (void)state;
+    static const char *const tolerance[] = {"1e-3", "1e-6", "1e-9"};
+    for (int k = 0; k < LWI_COUNT(tolerance); k++) {
+        lw_model *model = parallelogram();
+        lw_options options;
+        lw_error error;
+        lw_sim *sim;
+        lw_options_default(&options);
+        set(&options, "formulation", "hdca");
+        set(&options, "rtol", tolerance[k]);
+        set(&options, "atol", tolerance[k]);
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        options.duration = 3;
+        lw_status status = LW_OK;
+        for (int row = 1; row <= 30 && status == LW_OK; row++) {
+            const lw_observation *o;
+            status = lw_sim_step(sim, 0.1 * row);
+            if (status == LW_OK) status = lw_sim_observe(sim, LW_OBSERVE_REACTION, &o);
+            for (int b = 1; status == LW_OK && b < 4; b++)
+                for (int i = 0; i < 3; i++)
+                    assert_true(isfinite(o->position[b][i]) && isfinite(o->velocity[b][i]) &&
+                                isfinite(o->acceleration[b][i]) && isfinite(o->reaction[b][i]));
+        }
+        if (status != LW_OK) {
+            assert_int_equal(status, LW_ERR_SINGULAR);
+            assert_non_null(strstr(lw_sim_error(sim)->text, "joint '"));
+        } else if (k > 0) {
+            lwi_sim_tell_doubts(sim);
+            assert_non_null(strstr(lw_sim_notice(sim), "singular"));
+        }
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
+// -------------------------------------------------------------------------------------------
+// choices
+
+static void loops_are_simulated_by_it_unless_a_body_has_no_mass(void **state)
+{
+    (void)state;
+    for (int massless = 0; massless < 2; massless++) {
+        lw_builder *b = lwt_builder();
+        const lw_body A = lwt_rod(b, "A", 0, 0, 0, 1, 1),
+                      B = lwt_rod(b, "B", 0, 1, 1, 1, massless ? 0 : 1),
+                      C = lwt_rod(b, "C", 1, 0, 1, 1, 1);
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, 0, 1);
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j3", B, C, 1, 1);
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j4", lwt_ground, C, 1, 0);
+        lw_model *model = lwt_model(b);
+        lw_error error;
+        lw_sim *sim;
+        lwt_ok(lw_sim_create(model, NULL, &sim, &error), &error);
+        assert_string_equal(lw_sim_options(sim)->formulation, massless ? "dense" : "hdca");
+        assert_non_null(strstr(lw_sim_notice(sim), massless ? "hdca refuses: " : "kappa 1."));
+        if (massless) assert_non_null(strstr(lw_sim_notice(sim), "body 'B'"));
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_bar_moves_as_its_twin_without_redundancy),
+        cmocka_unit_test(bennett_moves_as_its_twin_without_redundancy),
+        cmocka_unit_test(planar_loops_move_the_same_in_any_attitude),
+        cmocka_unit_test(every_plan_has_the_same_motion_and_threads_the_same_bits),
+        cmocka_unit_test(velocities_that_miss_a_loop_become_the_nearest_that_do_not),
+        cmocka_unit_test(singular_positions_are_told),
+        cmocka_unit_test(loops_are_simulated_by_it_unless_a_body_has_no_mass),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+// test_rcr.c -- coordinate reduction: the numbers of its specification, loops on moving bases,
+// redundant, coupled and nested loops, drift.
+#include "formulation/loop_cases.h"
+#include "formulation/rcr_cases.h"
+
+#include "observe/observe.h"
+
+// ------------------------------------------------------------------------------- four-bar
+// mechanism
+
+// Speeds and accelerations of the four-bar, its energies, and the multipliers of the cut pivot.
+static void four_bar_has_the_numbers(void **state)
+{
+    static const double u[4] = {4, -4.472068354, 1.993092836, -1.521024482};
+    static const double ud[4] = {-27.212089701, 36.176642375, -12.063230341, 3.098677667};
+    (void)state;
+    lw_model *model = lwt_standard_four_bar();
+    lwt_run r = lwt_run_start(model, RCR);
+    lwt_run_observe(&r);
+    for (int j = 0; j < 4; j++) {
+        lwt_near("u", j, r.now.qd[j], j == 3 ? -u[j] : u[j],
+                 5e-9); // the start is given to nine decimals
+        lwt_near("udot", j, r.now.qdd[j], j == 3 ? -ud[j] : ud[j], 1e-7);
+    }
+    lwi_system s;
+    lwi_observe_system(model, LW_OBSERVE_ENERGY, &r.now, &s);
+    lwt_near("T", 0, s.kinetic, 1.561210601, 1e-8);
+    lwt_near("V", 0, s.potential, 13.438750033, 1e-8);
+    // the rocker pivot, reaction on the rocker in its axes
+    double f[3];
+    m3_tmul_v(f, r.now.R[3], r.now.reaction[3]);
+    lwt_near("pivot x", 0, fabs(f[0]), 20.109561997, 1e-7);
+    lwt_near("pivot y", 0, fabs(f[1]), 1.962203681, 1e-7);
+    lwt_near("balance", 0, lwt_imbalance(model, NULL, &r.now), 0, 1e-12);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+static double closing_error(lwt_run *r)
+{
+    lwt_run_observe(r);
+    const double *phi = lwt_rcr(r)->cut.phi;
+    return hypot(phi[0], phi[1]);
+}
+
+// Nothing but round-off leaves the velocity equations, positions drift in proportion to time and to
+// the fourth power of the step: the published errors of the closing point.
+static void four_bar_drifts_linearly(void **state)
+{
+    static const double at[4] = {5, 10, 20, 40}, off[4] = {2.6e-6, 5.2e-6, 1.04e-5, 2.14e-5};
+    (void)state;
+    lw_model *model = lwt_standard_four_bar();
+    lwt_run r = lwt_run_start(model, RCR);
+    lwt_run_last_dependent(&r);
+    assert_int_equal(lwt_rcr(&r)->e.ndependent, 2);
+    assert_false(lwt_rcr(&r)->e.dependent[0]);
+    double most = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    int n = 0, next = 0;
+    for (int step = 1; step <= 4000; step++) {
+        lwt_integrate(r.work, &r.t, r.x, NULL, 0.01, 1);
+        if (step % 50) continue;
+        const double error = closing_error(&r);
+        lwt_near("velocity of rows", step, lwt_rows_rate(&r), 0, 1e-14);
+        most = fmax(most, error);
+        if (next < 4 && fabs(r.t - at[next]) < 1e-6) {
+            lwt_near("drift at", (int)at[next], error, off[next],
+                     0.03 * off[next]); // two digits given
+            next++;
+        }
+        if (r.t < 2) continue;
+        sx += log(r.t), sy += log(most), sxx += log(r.t) * log(r.t), sxy += log(r.t) * log(most),
+            n++;
+    }
+    lwt_near("exponent", 0, (n * sxy - sx * sy) / (n * sxx - sx * sx), 0.96, 0.05);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+// A four-bar on a body that floats: its base feels the loop as rigid where it moves.
+static void loop_on_a_moving_base(void **state)
+{
+    // base [linear; angular], crank, coupler, rocker, last
+    static const double ud[10] = {0.817543776,  -8.268030297, -0.142626423, 0.616533367,
+                                  0.012819783,  -1.490954197, -4.739164335, 11.051527789,
+                                  -0.865573702, -5.446789751};
+    (void)state;
+    lw_builder *b = lwt_builder();
+    const lw_body base = lwt_body(b, &(lw_body_desc){.name = "base",
+                                                     .mass = 3,
+                                                     .com = {0.1, -0.05, 0.2},
+                                                     .inertia = {0.3, 0.4, 0.5, 0, 0, 0}});
+    // speeds (v, w) of the origin, in its axes
+    lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_FREE,
+                                .body2 = base,
+                                .placement = LW_PLACED_FRAMES,
+                                .has_q = 1,
+                                .q = {0, 0, 0, 1, 0, 0, 0},
+                                .has_qd = 1,
+                                .qd = {0.4, -0.5, 0.6, 0.1, 0.2, -0.3}});
+    lwt_four_bar f = lwt_standard_bars();
+    lwt_add_four_bar(b, base, 0, 0, &f);
+    lw_model *model = lwt_model(b);
+    lwt_run r = lwt_run_start(model, RCR);
+    lwt_run_last_dependent(&r);
+    lwt_run_observe(&r);
+    assert_int_equal(lwt_rcr(&r)->e.ndependent, 2);
+    for (int i = 0; i < 10; i++) lwt_near("udot", i, r.now.qdd[i], i == 9 ? -ud[i] : ud[i], 2e-8);
+    // energy in two seconds by RK4
+    lwi_system s0, s1;
+    lwi_observe_system(model, LW_OBSERVE_ENERGY, &r.now, &s0);
+    lwt_integrate(r.work, &r.t, r.x, NULL, 0.005, 400);
+    lwt_run_observe(&r);
+    lwi_observe_system(model, LW_OBSERVE_ENERGY, &r.now, &s1);
+    lwt_near("energy", 0, s0.kinetic + s0.potential, 14.456, 1e-3);
+    lwt_near("energy change", 0, s1.kinetic + s1.potential - s0.kinetic - s0.potential, 0, 1.2e-6);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+// Drives, mounts, lengths, couplings, springs and dampers on what closes loops: the motion and the
+// work are those of absolute coordinates, to the integration error of both.
+static void motions_are_those_of_absolute_coordinates(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        lw_model *model = lwt_loop(kind);
+        lwt_run r = lwt_run_start(model, RCR), d = lwt_run_start(model, DENSE);
+        lwt_integrate(d.work, &d.t, d.x, NULL, 5e-4, 1000);
+        lwt_integrate(r.work, &r.t, r.x, NULL, 5e-4, 1000);
+        lwt_run_observe(&d);
+        lwt_run_observe(&r);
+        for (int b = 1; b < model->nbody; b++)
+            for (int i = 0; i < 3; i++) {
+                lwt_near("position", 10 * kind + b, r.now.r[b][i], d.now.r[b][i], 1e-7);
+                lwt_near("velocity", 10 * kind + b, r.now.v[b][i], d.now.v[b][i], 1e-6);
+            }
+        for (int i = 0; i < model->nq; i++)
+            lwt_near("q", 10 * kind + i, r.now.q[i], d.now.q[i], 1e-7);
+        lwt_near("work", kind, r.now.work, d.now.work, 1e-7);
+        lwt_run_end(&r);
+        lwt_run_end(&d);
+        lw_model_destroy(model);
+    }
+}
+
+// A link without mass or inertia moves with what carries it, dependent or not; where nothing does,
+// the joint is named.
+static void links_without_mass(void **state)
+{
+    (void)state;
+    for (int link = 1; link < 3; link++) {
+        lw_builder *b = lwt_builder();
+        lwt_four_bar f = lwt_standard_bars();
+        f.m[link] = 0;
+        lwt_add_four_bar(b, lwt_ground, 0, 0, &f);
+        lw_model *model = lwt_model(b);
+        lwt_run r = lwt_run_start(model, RCR), d;
+        lwt_run_observe(&r);
+        d = lwt_run_from(model, DENSE, &r.now);
+        lwt_run_observe(&d);
+        lwt_near("acceleration", link, lwt_acceleration_error(model, &r.now, &d.now), 0, 1e-11);
+        lwt_run_end(&r);
+        lwt_run_end(&d);
+        lw_model_destroy(model);
+    }
+    lw_builder *b = lwt_builder();
+    lwt_four_bar f = lwt_standard_bars();
+    memset(f.m, 0, sizeof f.m);
+    lwt_add_four_bar(b, lwt_ground, 0, 0, &f);
+    lw_model *model = lwt_model(b);
+    lwi_moment start;
+    lwt_run r = {.model = model, .work = lwt_work(model, RCR)};
+    lwi_arena_init(&r.arena, NULL);
+    r.x = lwt_vector(r.work->layout.nx);
+    assert_int_equal(lwi_moment_create(model, &r.arena, &start), LW_OK);
+    lwi_moment_start(model, &start);
+    assert_int_equal(RCR->enter(r.work, &start, r.x), LW_ERR_SINGULAR);
+    assert_non_null(strstr(r.work->error.text, "nothing resists its speed"));
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+// Rates are a function of time, state and partition: where the workspace was before does not
+// matter.
+static void evaluation_has_no_memory(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_standard_four_bar();
+    lwt_run r = lwt_run_start(model, RCR);
+    const int n = r.work->layout.nx;
+    double *first = lwt_vector(n), *again = lwt_vector(n), *other = lwt_vector(n);
+    lwt_ok(r.work->formulation->rates(r.work, 0, r.x, NULL, first), &r.work->error);
+    for (int i = 0; i < n; i++) other[i] = r.x[i] + 0.1 * (i + 1);
+    lwt_ok(r.work->formulation->rates(r.work, 1, other, NULL, again), &r.work->error);
+    lwt_ok(r.work->formulation->rates(r.work, 0, r.x, NULL, again), &r.work->error);
+    assert_memory_equal(first, again, (size_t)n * sizeof *first);
+    other[1] = NAN;
+    assert_int_equal(r.work->formulation->rates(r.work, 0, other, NULL, again), LW_ERR_NOT_FINITE);
+    assert_non_null(strstr(r.work->error.text, "joint '"));
+    free(first);
+    free(again);
+    free(other);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+typedef struct meter {
+    int left, taken;
+} meter;
+
+static void *metered(void *user, size_t bytes)
+{
+    meter *m = user;
+    m->taken++;
+    return m->left-- > 0 ? malloc(bytes) : NULL;
+}
+
+static void release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+// Every allocation may fail: creation says so and leaves nothing behind; after it nothing
+// allocates.
+static void memory_is_taken_at_creation(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_loop(LWT_MOUNTED_LOOP);
+    lw_status status = LW_ERR_MEMORY;
+    for (int n = 0; status != LW_OK; n++) {
+        meter m = {.left = n};
+        const lw_allocator allocator = {metered, release, &m};
+        lwt_run r = {.model = model};
+        lw_error error;
+        status = lwi_work_create(model, RCR, &allocator, &r.work, &error);
+        assert_true(status == LW_OK || (status == LW_ERR_MEMORY && error.status == LW_ERR_MEMORY));
+        assert_true(n < 2000);
+        if (status != LW_OK) continue;
+        lwi_moment start;
+        lwi_arena_init(&r.arena, NULL);
+        r.x = lwt_vector(r.work->layout.nx);
+        assert_int_equal(lwi_moment_create(model, &r.arena, &start), LW_OK);
+        lwi_moment_start(model, &start);
+        m.taken = 0;
+        bool changed;
+        lwt_ok(RCR->enter(r.work, &start, r.x), &r.work->error);
+        lwt_integrate(r.work, &r.t, r.x, NULL, 1e-3, 10);
+        lwt_ok(RCR->settle(r.work, r.t, r.x, &changed), &r.work->error);
+        lwt_run_observe(&r);
+        assert_int_equal(m.taken, 0);
+        lwt_run_end(&r);
+    }
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_bar_has_the_numbers),
+        cmocka_unit_test(four_bar_drifts_linearly),
+        cmocka_unit_test(loop_on_a_moving_base),
+        cmocka_unit_test(motions_are_those_of_absolute_coordinates),
+        cmocka_unit_test(links_without_mass),
+        cmocka_unit_test(evaluation_has_no_memory),
+        cmocka_unit_test(memory_is_taken_at_creation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,384 @@
+// test_rcr_loops.c -- coordinate reduction of several loops: sharing a base, nested, coupled, in
+// rows, redundant, over-constrained, near singular positions; the numbers of the specification.
+#include "formulation/rcr_cases.h"
+
+// From the start with other speeds of the first n joints; the last joints of loops follow.
+static lwt_run run_with_speeds(const lw_model *model, const double *qd, int n)
+{
+    lwt_run r = {.model = model, .work = lwt_work(model, RCR)};
+    lwi_rcr_work *d = r.work->data;
+    lwi_moment start;
+    lwi_arena_init(&r.arena, NULL);
+    r.x = lwt_vector(r.work->layout.nx);
+    assert_int_equal(lwi_moment_create(model, &r.arena, &start), LW_OK);
+    lwi_moment_start(model, &start);
+    for (int i = 0; i < n; i++) start.qd[i] = qd[i];
+    d->theta = 1e-3;
+    lwt_ok(r.work->formulation->enter(r.work, &start, r.x), &r.work->error);
+    return r;
+}
+
+// The same motion in absolute coordinates has the same accelerations, reactions and uniqueness.
+static void agrees_with_dense(lwt_run *r, double tol)
+{
+    lwt_run_observe(r);
+    lwt_run d = lwt_run_from(r->model, DENSE, &r->now);
+    lwt_run_observe(&d);
+    lwt_near("accelerations of dense", 0, lwt_acceleration_error(r->model, &r->now, &d.now), 0,
+             tol);
+    lwt_near("balance", 0, lwt_imbalance(r->model, NULL, &r->now), 0, 1e-9);
+    for (int j = 0; j < r->model->njoint; j++) assert_int_equal(r->now.unique[j], d.now.unique[j]);
+    for (int j = 0; j < r->model->njoint; j++)
+        for (int i = 0; i < 6; i++)
+            lwt_near("reaction", 10 * j + i, r->now.reaction[j][i], d.now.reaction[j][i],
+                     1e3 * tol * (1 + fabs(d.now.reaction[j][i])));
+    lwt_run_end(&d);
+}
+
+static double wrapped(double angle)
+{
+    return angle - 6.283185307179586 * rint(angle / 6.283185307179586);
+}
+
+// ------------------------------------------------------------------------------------ common base
+
+// A five-bar with one closing leg, and with two of which one is redundant as a support.
+static void legs_of_a_five_bar(void **state)
+{
+    static const double leg[2][3] = {{11.100991634, -26.416001598, 14.615009964},
+                                     {-15.077475128, 32.755956895, -18.378481767}};
+    static const double ud[2][2] = {{12.677362421, -29.808086372}, {12.776300401, -30.513230637}};
+    static const double later[2][2] = {{2.363035, -2.151649}, {2.346690, -2.094690}};
+    static const double u[2] = {0.5, -0.3};
+    (void)state;
+    for (int legs = 1; legs <= 2; legs++) {
+        lw_builder *b = lwt_builder();
+        const lw_body one = lwt_bar(b, NULL, 0.5, 1), two = lwt_bar(b, NULL, 0.6, 0.8);
+        lwt_pin(b, lwt_ground, (lw_vec3){0}, one, (lw_vec3){0}, 1.9, 0, LW_CUT_NEVER);
+        lwt_pin(b, one, (lw_vec3){0.5, 0, 0}, two, (lw_vec3){0}, -1.2, 0, LW_CUT_NEVER);
+        for (int i = 0; i < legs; i++) {
+            const lw_body upper = lwt_bar(b, NULL, 0.6, 0.7), lower = lwt_bar(b, NULL, 0.5, 0.6);
+            lwt_pin(b, two, (lw_vec3){0.6, 0, 0}, upper, (lw_vec3){0}, wrapped(leg[i][0]), 0,
+                    LW_CUT_NEVER);
+            lwt_pin(b, upper, (lw_vec3){0.6, 0, 0}, lower, (lw_vec3){0}, wrapped(leg[i][1]), 0,
+                    LW_CUT_NEVER);
+            lwt_pin(b, lwt_ground, (lw_vec3){0.5 + 0.1 * i, 0.05 * i, 0}, lower,
+                    (lw_vec3){0.5, 0, 0}, wrapped(-leg[i][2]), 0, LW_CUT_PREFER);
+        }
+        lw_model *model = lwt_model(b);
+        lwt_run r = run_with_speeds(model, u, 2);
+        lwt_run_observe(&r);
+        assert_int_equal(lwt_rcr(&r)->e.ndependent, 2 * legs);
+        for (int i = 0; i < 2; i++) lwt_near("udot", i, r.now.qdd[i], ud[legs - 1][i], 2e-7);
+        agrees_with_dense(&r, 1e-11);
+        lwt_integrate(r.work, &r.t, r.x, NULL, 0.0025, 100);
+        lwt_run_observe(&r);
+        for (int i = 0; i < 2; i++) lwt_near("later", i, r.now.q[i], later[legs - 1][i], 2e-6);
+        lwt_run_end(&r);
+        lw_model_destroy(model);
+    }
+}
+
+// Legs on Hooke joints at (0.6 i, 0, 0) with rungs between their feet: a pendulum, however many.
+static lw_model *ladder(int cells)
+{
+    const double l = 1, w = 0.6, q1 = 0.4, q2 = -0.7, u1 = 1, u2 = 0.5;
+    const double mr = 0.42 / cells, ir = 0.02 * mr, ml = 2.58 / (cells + 1);
+    const double c = 0.63 / 2.58; // Md = 1.05 = 0.42 l + 2.58 c
+    const double J[3] = {(1.3 - 0.42 - 0.0084) / (cells + 1), (1.1 - 0.42) / (cells + 1),
+                         (0.25 - 0.0084) / (cells + 1)};
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, -9.81});
+    lw_body foot = lwt_ground;
+    for (int i = 0; i <= cells; i++) {
+        const lw_body leg =
+            lwt_body(b, &(lw_body_desc){.mass = ml,
+                                        .inertia = {J[0] - ml * c * c, J[1] - ml * c * c, J[2]},
+                                        .com = {0, 0, -c},
+                                        .pose = {.position = {i * w, 0, 0}}});
+        lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
+                                    .body2 = leg,
+                                    .at = {i * w, 0, 0},
+                                    .axis = {1, 0, 0},
+                                    .axis2 = {0, 1, 0},
+                                    .has_q = 1,
+                                    .q = {q1, q2},
+                                    .has_qd = 1,
+                                    .qd = {u1, u2}});
+        for (int side = 0; side < 2; side++) {
+            if (side == 1 && i == cells) break;
+            if (side == 0 && i == 0) continue;
+            const lw_body rung =
+                side ? lwt_body(b, &(lw_body_desc){.mass = mr,
+                                                   .inertia = {ir, ir, ir},
+                                                   .pose = {.position = {(i + 0.5) * w, 0, -l}}})
+                     : foot;
+            if (side) foot = rung;
+            lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                        .body1 = leg,
+                                        .body2 = rung,
+                                        .at = {i * w, 0, -l},
+                                        .axis = {0, 1, 0},
+                                        .has_q = 1,
+                                        .q = {-q2},
+                                        .has_qd = 1,
+                                        .qd = {-u2}});
+        }
+    }
+    return lwt_model(b);
+}
+
+// A ladder of any length is the same pendulum; its loops share the ground.  Rank 4 of the 5 rows of
+// a cell's revolute; the front does not grow.
+static void ladders_are_one_pendulum(void **state)
+{
+    static const int cells[] = {1, 2, 4, 8, 200};
+    static const double ud[2] = {-4.148533911, 6.026640690};
+    static const double q5[2] = {0.096497763, 0.606157956}, u5[2] = {-1.647889670, -0.891272498};
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(cells); i++) {
+        lw_model *model = ladder(cells[i]);
+        lwt_run r = lwt_run_start(model, RCR);
+        assert_int_equal(lwt_rcr(&r)->e.ndependent, model->tree_nv - 2);
+        for (int k = 0; k < model->nnode; k++) assert_in_range(lwt_rcr(&r)->e.node[k].nbody, 0, 1);
+        lwt_run_observe(&r);
+        for (int k = 0; k < 2; k++) lwt_near("udot", k, r.now.qdd[k], ud[k], 1e-9 * (1 + cells[i]));
+        lwt_run_end(&r);
+        if (cells[i] < 100) {
+            r = lwt_run_start(model, RCR);
+            lwt_integrate(r.work, &r.t, r.x, NULL, 0.01, 500);
+            lwt_run_observe(&r);
+            for (int k = 0; k < 2; k++) {
+                lwt_near("q at 5 s", k, r.now.q[k], q5[k], 2e-9);
+                lwt_near("u at 5 s", k, r.now.qd[k], u5[k], 2e-9);
+            }
+            for (int k = 0; k < lwt_rcr(&r)->cut.m; k++)
+                lwt_near("closure", k, lwt_rcr(&r)->cut.phi[k], 0, 1e-13);
+            lwt_run_end(&r);
+        }
+        lw_model_destroy(model);
+    }
+}
+
+// -------------------------------------------------------------------------- nested, coupled, in
+// rows
+
+// A four-bar carried by the coupler of another.
+static void loop_in_a_side_branch(void **state)
+{
+    static const double ud[8] = {-28.707079, 37.848066, -12.808143, 3.667156,
+                                 -3.448489,  8.533979,  0.291546,   -5.377035};
+    static const double u[8] = {4, 0, 0, 0, -3};
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lwt_four_bar outer = lwt_standard_bars();
+    memset(outer.u, 0, sizeof outer.u);
+    lwt_add_four_bar(b, lwt_ground, 0, 0, &outer);
+    lwt_four_bar inner = {.l = {0.15, 0.4, 0.3, 0.35},
+                          .m = {0.3, 0.5, 0.4},
+                          .q = {0.8, -0.3651059251033287, -2.407306387701803, 1.9724123128051316}};
+    lwt_add_four_bar(b, outer.bar[1], 0.2, 0.05, &inner);
+    lw_model *model = lwt_model(b);
+    lwt_run r = run_with_speeds(model, u, 8);
+    lwt_run_observe(&r);
+    assert_int_equal(lwt_rcr(&r)->e.ndependent, 4);
+    for (int i = 0; i < 8; i++)
+        lwt_near("udot", i, r.now.qdd[i], i % 4 == 3 ? -ud[i] : ud[i], 1e-6);
+    agrees_with_dense(&r, 1e-11);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+// Two loops with different bases share a joint: not for the plain method.
+static void six_bar_with_coupled_loops(void **state)
+{
+    static const double q[3] = {29.135026338 /* not used: of the last joint of the first loop */,
+                                52.421090435, -33.947410544};
+    static const double u[7] = {2,           -2.029786003, -0.996546418, 1.026332422,
+                                1.800064372, 0.215553728,  -1.019071682};
+    static const double ud[7] = {-16.209476888, 19.548684974, 7.702791836, -11.041999922,
+                                 -15.877737534, -0.396253804, 8.571199501};
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lwt_four_bar f = lwt_standard_bars();
+    const double angle[4] = {1, wrapped(29.135026338), wrapped(-16.539308773),
+                             wrapped(-13.595717565)};
+    memcpy(f.q, angle, sizeof angle);
+    memset(f.u, 0, sizeof f.u);
+    lwt_add_four_bar(b, lwt_ground, 0, 0, &f);
+    const lw_body one = lwt_bar(b, NULL, 0.4, 0.7), two = lwt_bar(b, NULL, 0.45, 0.9);
+    lwt_pin(b, f.bar[2], (lw_vec3){0.25, 0.1, 0}, one, (lw_vec3){0}, wrapped(q[1]), 0,
+            LW_CUT_NEVER);
+    lwt_pin(b, one, (lw_vec3){0.4, 0, 0}, two, (lw_vec3){0}, wrapped(q[2]), 0, LW_CUT_NEVER);
+    lwt_pin(b, f.bar[1], (lw_vec3){0.3, 0.15, 0}, two, (lw_vec3){0.45, 0, 0}, wrapped(1.934371117),
+            0, LW_CUT_PREFER);
+    lw_model *model = lwt_model(b);
+    lwt_run r = run_with_speeds(model, u, 1);
+    lwt_run_observe(&r);
+    assert_int_equal(lwt_rcr(&r)->e.ndependent, 4);
+    for (int i = 0; i < 7; i++) {
+        const double sign = i == 3 || i == 6 ? -1 : 1;
+        lwt_near("u", i, r.now.qd[i], sign * u[i], 2e-8);
+        lwt_near("udot", i, r.now.qdd[i], sign * ud[i], 2e-7);
+    }
+    agrees_with_dense(&r, 1e-11);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+// A row of quadrilaterals, each on the top bar of the one before, pinned or free.
+static lw_model *row_of_cells(int cells, bool pinned)
+{
+    lw_builder *b = lwt_builder();
+    lw_body base = lwt_ground;
+    if (!pinned) base = lwt_bar(b, NULL, 0.5, 2);
+    for (int i = 0; i < cells; i++) {
+        lwt_four_bar f = {
+            .l = {0.4, 0.45, 0.5, 0.5}, .m = {1, 1.5, 0.7}, .q = {1.3 + 0.05 * (i % 3), 0, 0, 0}};
+        // the open branch: the end of the rocker is on both circles
+        const double x = 0.4 * cos(f.q[0]), y = 0.4 * sin(f.q[0]), dx = 0.5 - x, dy = -y;
+        const double D = hypot(dx, dy), a = (0.45 * 0.45 - 0.25 + D * D) / (2 * D);
+        const double h = sqrt(0.45 * 0.45 - a * a), ex = x + (a * dx - h * dy) / D,
+                     ey = y + (a * dy + h * dx) / D;
+        f.q[1] = atan2(ey - y, ex - x) - f.q[0];
+        f.q[2] = atan2(-ey, 0.5 - ex) - f.q[0] - f.q[1];
+        f.q[3] = -(f.q[0] + f.q[1] + f.q[2]);
+        lwt_add_four_bar(b, base, 0, 0, &f);
+        base = f.bar[1];
+    }
+    return lwt_model(b);
+}
+
+static void rows_of_cells_without_a_common_base(void **state)
+{
+    (void)state;
+    for (int cells = 1; cells <= 12; cells += cells < 4 ? 1 : 4)
+        for (int pinned = 0; pinned < 2; pinned++) {
+            lw_model *model = row_of_cells(cells, pinned);
+            double u[64] = {0};
+            for (int i = 0; i < cells; i++) u[4 * i + (pinned ? 0 : 0)] = 0.3 + 0.1 * (i % 4);
+            lwt_run r = run_with_speeds(model, u, 4 * cells);
+            assert_int_equal(lwt_rcr(&r)->e.ndependent, 2 * cells);
+            // a node's own speed and twelve of bodies at most
+            for (int k = 0; k < model->nnode; k++)
+                assert_in_range(lwt_rcr(&r)->e.node[k].nbody, 0, 2);
+            agrees_with_dense(&r, 1e-10);
+            lwt_run_end(&r);
+            lw_model_destroy(model);
+        }
+}
+
+// ----------------------------------------------------------------------- redundant rows, singular
+
+// Four revolutes whose axes are skew, in proportions that let them turn: rank 3 of 6 rows.
+static lw_model *bennett(void)
+{
+    const double theta[4] = {1, 2.771126414, -1, 3.512058893},
+                 u[4] = {3, -1.290775632, -3, 1.290775632};
+    const double a[2] = {0.5, 0.8}, alpha[2] = {0.6, asin(0.8 * sin(0.6) / 0.5)};
+    lw_builder *b = lwt_builder();
+    lw_body before = lwt_ground;
+    for (int i = 0; i < 4; i++) {
+        const lw_body next = i < 3 ? lwt_bar(b, NULL, a[i % 2], 1 + 0.2 * i) : lwt_ground;
+        const int link = (i + 3) % 4 % 2; // the transform before joint i, on the body before
+        const double half = alpha[link] / 2;
+        const bool first = i == 0;
+        lwt_add(b,
+                &(lw_joint_desc){
+                    .type = LW_JOINT_REVOLUTE,
+                    .body1 = before,
+                    .body2 = next,
+                    .placement = LW_PLACED_FRAMES,
+                    .frame1 = {.position = {first ? 0 : a[link], 0, 0},
+                               .orientation = {first ? 1 : cos(half), first ? 0 : sin(half), 0, 0}},
+                    // the last: its frame on the ground, before the transform to the first axis
+                    .frame2 = i < 3 ? (lw_pose){.position = {0}}
+                                    : (lw_pose){.position = {-0.8, 0, 0},
+                                                .orientation = {cos(alpha[1] / 2),
+                                                                -sin(alpha[1] / 2), 0, 0}},
+                    .has_q = 1,
+                    .q = {wrapped(theta[i])},
+                    .has_qd = 1,
+                    .qd = {u[i]},
+                    .cut = i < 3 ? LW_CUT_NEVER : LW_CUT_PREFER});
+        before = next;
+    }
+    return lwt_model(b);
+}
+
+// The rank of an over-constrained loop is kept where positions are a little off: who looks again
+// finds a fourth direction and stops the mechanism.
+static void bennett_keeps_its_rank(void **state)
+{
+    static const double u[4] = {3, -1.290775632, -3, 1.290775632}, off[3] = {0.3, -0.5, 0.7};
+    (void)state;
+    lw_model *model = bennett();
+    lwt_run r = lwt_run_start(model, RCR);
+    assert_int_equal(lwt_rcr(&r)->e.ndependent, 2);
+    double *xdot = lwt_vector(r.work->layout.nx);
+    for (int k = 0; k < 3; k++) {
+        const double epsilon = k ? pow(10, -6 - 2 * k) : 0;
+        for (int i = 0; i < 3; i++) r.x[i] = model->tree_q0[i] + epsilon * off[i];
+        lwt_ok(r.work->formulation->rates(r.work, 0, r.x, NULL, xdot), &r.work->error);
+        for (int i = 0; i < 3; i++) lwt_near("u", i, xdot[i], u[i], 2e-8 + 20 * epsilon);
+        assert_int_equal(lwt_rcr(&r)->e.ndependent, 2);
+    }
+    for (int i = 0; i < 3; i++) r.x[i] = model->tree_q0[i];
+    agrees_with_dense(&r, 1e-9); // the start closes to nine decimals
+    free(xdot);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+static lw_model *parallelogram(double theta)
+{
+    lw_builder *b = lwt_builder();
+    lwt_four_bar f = {.l = {0.4, 0.8, 0.4, 0.8},
+                      .m = {1, 2, 1},
+                      .q = {theta, -theta, theta - 3.141592653589793, 3.141592653589793 - theta}};
+    lwt_add_four_bar(b, lwt_ground, 0, 0, &f);
+    return lwt_model(b);
+}
+
+// Close to its flat position a parallelogram has a partition with a pivot of order one, while the
+// last two joints have 6e-13; in it, it is singular, and told so.
+static void flat_parallelogram(void **state)
+{
+    static const double u[3] = {1, 1, 1};
+    (void)state;
+    lw_model *model = parallelogram(1e-6);
+    lwt_run r = lwt_run_start(model, RCR);
+    assert_int_equal(lwt_rcr(&r)->e.ndependent, 2);
+    assert_true(lwt_rcr(&r)->e.least > 0.3);
+    memcpy(r.x + 3, u, sizeof u); // not all of them fit
+    lwt_run_observe(&r);
+    lwt_near("velocity of rows", 0, lwt_rows_rate(&r), 0, 1e-15);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+
+    model = parallelogram(0);
+    lwi_moment start;
+    lwt_run flat = {.work = lwt_work(model, RCR)};
+    lwi_arena_init(&flat.arena, NULL);
+    flat.x = lwt_vector(flat.work->layout.nx);
+    assert_int_equal(lwi_moment_create(model, &flat.arena, &start), LW_OK);
+    lwi_moment_start(model, &start);
+    assert_int_equal(flat.work->formulation->enter(flat.work, &start, flat.x), LW_ERR_SINGULAR);
+    assert_non_null(strstr(flat.work->error.text, "joint 'joint"));
+    lwt_run_end(&flat);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(legs_of_a_five_bar),
+        cmocka_unit_test(ladders_are_one_pendulum),
+        cmocka_unit_test(loop_in_a_side_branch),
+        cmocka_unit_test(six_bar_with_coupled_loops),
+        cmocka_unit_test(rows_of_cells_without_a_common_base),
+        cmocka_unit_test(bennett_keeps_its_rank),
+        cmocka_unit_test(flat_parallelogram),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
