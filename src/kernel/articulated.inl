@@ -12,30 +12,73 @@ typedef struct TEXT(art) {
 } TEXT(art);
 #define ART TEXT(art)
 
+/** Of a turn: cos, sin, cos sin, sin^2, cos 2 theta, sin 2 theta. */
+typedef struct TEXT(turn) {
+    real c, s, cs, ss, c2, s2;
+} TEXT(turn);
+
+static INLINE TEXT(turn) TEXT(theta)(const lwi_k_pose *pose, int l)
+{
+    return (TEXT(turn)){AT(pose->c),  AT(pose->s),  AT(pose->cs),
+                        AT(pose->ss), AT(pose->c2), AT(pose->s2)};
+}
+static INLINE TEXT(turn) TEXT(alpha)(const lwi_k_screw *k, int kl)
+{
+    return (TEXT(turn)){K(k->ca), K(k->sa), K(k->csa), K(k->ssa), K(k->c2a), K(k->s2a)};
+}
+
 // (x, y) := R (x, y), R = [c -s; s c]
-#define TURN_VECTOR(x, y)                                                                          \
+#define TURN_VECTOR(t, x, y)                                                                       \
     do {                                                                                           \
         const real tx_ = (x);                                                                      \
-        (x) = DIFF(c, tx_, s, y);                                                                  \
-        (y) = SUM2(s, tx_, c, y);                                                                  \
+        (x) = DIFF((t).c, tx_, (t).s, y);                                                          \
+        (y) = SUM2((t).s, tx_, (t).c, y);                                                          \
     } while (0)
-// [a b; b d] := R [a b; b d] R'
-#define TURN_SYMMETRIC(a, b, d)                                                                    \
+// (x, y) := R'(x, y); _X where x is known last, _Y where y is: what comes last waits for one
+// operation
+#define TURN_BACK_X(t, x, y)                                                                       \
     do {                                                                                           \
-        const real t_ = (a) - (d), y_ = SUM2(ss, t_, s2, b);                                       \
-        (b) = SUM2(cs, t_, c2, b);                                                                 \
+        const real tx_ = (x);                                                                      \
+        (x) = SUM2((t).s, y, (t).c, tx_);                                                          \
+        (y) = DIFF((t).c, y, (t).s, tx_);                                                          \
+    } while (0)
+#define TURN_BACK_Y(t, x, y)                                                                       \
+    do {                                                                                           \
+        const real tx_ = (x);                                                                      \
+        (x) = SUM2((t).c, tx_, (t).s, y);                                                          \
+        (y) = MSUB((t).c, y, (t).s * tx_);                                                         \
+    } while (0)
+// (x, y) := R'(x, y) + (more_x, more_y)
+#define TURN_BACK_MORE(t, x, y, more_x, more_y)                                                    \
+    do {                                                                                           \
+        const real tx_ = (x);                                                                      \
+        (x) = MAD((t).s, y, MAD((t).c, tx_, more_x));                                              \
+        (y) = MAD((t).c, y, NMAD((t).s, tx_, more_y));                                             \
+    } while (0)
+// [a b; b d] := R [a b; b d] R', diff = a - d
+#define TURN_SYMMETRIC(t, a, b, d, diff)                                                           \
+    do {                                                                                           \
+        const real t_ = (diff), y_ = SUM2((t).ss, t_, (t).s2, b);                                  \
+        (b) = SUM2((t).cs, t_, (t).c2, b);                                                         \
         (a) -= y_;                                                                                 \
         (d) += y_;                                                                                 \
     } while (0)
-// [a b; e d] := R [a b; e d] R'
-#define TURN_GENERAL(a, b, e, d)                                                                   \
+// [a b; e d] := R [a b; e d] R', diff = a - d, sum = b + e
+#define TURN_GENERAL(t, a, b, e, d, diff, sum)                                                     \
     do {                                                                                           \
-        const real t_ = (a) - (d), w_ = (b) + (e);                                                 \
-        const real y_ = SUM2(ss, t_, cs, w_), x_ = DIFF(cs, t_, ss, w_);                           \
+        const real t_ = (diff), w_ = (sum);                                                        \
+        const real y_ = SUM2((t).ss, t_, (t).cs, w_), x_ = DIFF((t).cs, t_, (t).ss, w_);           \
         (a) -= y_;                                                                                 \
         (b) += x_;                                                                                 \
         (e) += x_;                                                                                 \
         (d) += y_;                                                                                 \
+    } while (0)
+// by a right angle: (x, y) := (-y, x)
+#define TURN_RIGHT(x, y)                                                                           \
+    do {                                                                                           \
+        const real tx_ = (x);                                                                      \
+        (x) = -(y);                                                                                \
+        (y) = tx_;                                                                                 \
     } while (0)
 
 // ---- shifts: what is felt at a point -d from the origin along an axis
@@ -53,6 +96,42 @@ static inline void TEXT(shift_x)(ART *M, real d)
     MORE(M->C[2], d, b12 + M->B[5]);
     MORE(M->C[5], d, M->B[4] - b22);
     LESS(M->C[3], d, M->B[6]);
+    MORE(M->C[4], d, M->B[3]);
+    LESS(M->p[4], d, M->p[2]);
+    MORE(M->p[5], d, M->p[1]);
+}
+// where the z columns of B and C are zero
+static inline void TEXT(shift_x_z)(ART *M, real d)
+{
+    const real b21 = M->B[7];
+    LESS(M->B[1], d, M->A[4]);
+    LESS(M->B[4], d, M->A[5]);
+    LESS(M->B[7], d, M->A[2]);
+    M->B[2] = d * M->A[3];
+    M->B[5] = d * M->A[1];
+    M->B[8] = d * M->A[5];
+    LESS(M->C[1], d, b21 + M->B[7]);
+    M->C[2] = d * M->B[5];
+    M->C[5] = d * M->B[4];
+    LESS(M->C[3], d, M->B[6]);
+    M->C[4] = d * M->B[3];
+    LESS(M->p[4], d, M->p[2]);
+    MORE(M->p[5], d, M->p[1]);
+}
+// where the y columns of B and C are zero
+static inline void TEXT(shift_x_y)(ART *M, real d)
+{
+    const real b12 = M->B[5], b22 = M->B[8];
+    M->B[1] = -(d * M->A[4]);
+    M->B[4] = -(d * M->A[5]);
+    M->B[7] = -(d * M->A[2]);
+    MORE(M->B[2], d, M->A[3]);
+    MORE(M->B[5], d, M->A[1]);
+    MORE(M->B[8], d, M->A[5]);
+    M->C[1] = -(d * M->B[7]);
+    MORE(M->C[2], d, b12 + M->B[5]);
+    M->C[5] = d * (M->B[4] - b22);
+    M->C[3] = -(d * M->B[6]);
     MORE(M->C[4], d, M->B[3]);
     LESS(M->p[4], d, M->p[2]);
     MORE(M->p[5], d, M->p[1]);
@@ -99,59 +178,93 @@ static inline void TEXT(shift_z)(ART *M, real d)
 
 // ---- turns
 
-static inline void TEXT(turn_z_hollow)(ART *M, real c, real s, real cs, real ss, real c2, real s2)
+/** xx - yy of A, of B, xy + yx of B, xx - yy of C: what a turn about z is made
+ * of. */
+static INLINE void TEXT(differences)(const ART *M, real diff[4])
 {
-    TURN_SYMMETRIC(M->A[0], M->A[3], M->A[1]);
-    TURN_VECTOR(M->A[4], M->A[5]);
-    TURN_GENERAL(M->B[0], M->B[1], M->B[3], M->B[4]);
-    TURN_VECTOR(M->B[6], M->B[7]);
-    TURN_SYMMETRIC(M->C[0], M->C[3], M->C[1]);
-    TURN_VECTOR(M->p[0], M->p[1]);
-    TURN_VECTOR(M->p[3], M->p[4]);
+    diff[0] = M->A[0] - M->A[1];
+    diff[1] = M->B[0] - M->B[4];
+    diff[2] = M->B[1] + M->B[3];
+    diff[3] = M->C[0] - M->C[1];
 }
-static inline void TEXT(turn_z)(ART *M, real c, real s, real cs, real ss, real c2, real s2)
+static INLINE void TEXT(turn_z_hollow)(ART *M, TEXT(turn) t, const real diff[4])
 {
-    TURN_VECTOR(M->B[2], M->B[5]);
-    TURN_VECTOR(M->C[4], M->C[5]);
-    TEXT(turn_z_hollow)(M, c, s, cs, ss, c2, s2);
+    TURN_SYMMETRIC(t, M->A[0], M->A[3], M->A[1], diff[0]);
+    TURN_VECTOR(t, M->A[4], M->A[5]);
+    TURN_GENERAL(t, M->B[0], M->B[1], M->B[3], M->B[4], diff[1], diff[2]);
+    TURN_VECTOR(t, M->B[6], M->B[7]);
+    TURN_SYMMETRIC(t, M->C[0], M->C[3], M->C[1], diff[3]);
+    TURN_VECTOR(t, M->p[0], M->p[1]);
+    TURN_VECTOR(t, M->p[3], M->p[4]);
 }
-static inline void TEXT(turn_x)(ART *M, real c, real s, real cs, real ss, real c2, real s2)
+static inline void TEXT(turn_z)(ART *M, TEXT(turn) t)
 {
-    TURN_SYMMETRIC(M->A[1], M->A[5], M->A[2]);
-    TURN_VECTOR(M->A[3], M->A[4]);
-    TURN_VECTOR(M->B[1], M->B[2]);
-    TURN_VECTOR(M->B[3], M->B[6]);
-    TURN_GENERAL(M->B[4], M->B[5], M->B[7], M->B[8]);
-    TURN_SYMMETRIC(M->C[1], M->C[5], M->C[2]);
-    TURN_VECTOR(M->C[3], M->C[4]);
-    TURN_VECTOR(M->p[1], M->p[2]);
-    TURN_VECTOR(M->p[4], M->p[5]);
+    real diff[4];
+    TEXT(differences)(M, diff);
+    TURN_VECTOR(t, M->B[2], M->B[5]);
+    TURN_VECTOR(t, M->C[4], M->C[5]);
+    TEXT(turn_z_hollow)(M, t, diff);
+}
+static inline void TEXT(turn_x)(ART *M, TEXT(turn) t)
+{
+    TURN_SYMMETRIC(t, M->A[1], M->A[5], M->A[2], M->A[1] - M->A[2]);
+    TURN_VECTOR(t, M->A[3], M->A[4]);
+    TURN_VECTOR(t, M->B[1], M->B[2]);
+    TURN_VECTOR(t, M->B[3], M->B[6]);
+    TURN_GENERAL(t, M->B[4], M->B[5], M->B[7], M->B[8], M->B[4] - M->B[8], M->B[5] + M->B[7]);
+    TURN_SYMMETRIC(t, M->C[1], M->C[5], M->C[2], M->C[1] - M->C[2]);
+    TURN_VECTOR(t, M->C[3], M->C[4]);
+    TURN_VECTOR(t, M->p[1], M->p[2]);
+    TURN_VECTOR(t, M->p[4], M->p[5]);
 }
 // the same of a hollow inertia: its z columns fill up
-static inline void TEXT(turn_x_hollow)(ART *M, real c, real s, real cs, real ss, real c2, real s2)
+static inline void TEXT(turn_x_hollow)(ART *M, TEXT(turn) t)
 {
-    TURN_SYMMETRIC(M->A[1], M->A[5], M->A[2]);
-    TURN_VECTOR(M->A[3], M->A[4]);
-    M->B[2] = s * M->B[1];
-    M->B[1] = c * M->B[1];
-    TURN_VECTOR(M->B[3], M->B[6]);
-    const real x = DIFF(cs, M->B[4], ss, M->B[7]), y = SUM2(ss, M->B[4], cs, M->B[7]);
+    TURN_SYMMETRIC(t, M->A[1], M->A[5], M->A[2], M->A[1] - M->A[2]);
+    TURN_VECTOR(t, M->A[3], M->A[4]);
+    M->B[2] = t.s * M->B[1];
+    M->B[1] = t.c * M->B[1];
+    TURN_VECTOR(t, M->B[3], M->B[6]);
+    const real x = DIFF(t.cs, M->B[4], t.ss, M->B[7]), y = SUM2(t.ss, M->B[4], t.cs, M->B[7]);
     M->B[4] -= y;
     M->B[5] = x;
     M->B[7] += x;
     M->B[8] = y;
-    M->C[4] = s * M->C[3];
-    M->C[3] = c * M->C[3];
-    M->C[2] = ss * M->C[1];
-    M->C[5] = cs * M->C[1];
+    M->C[4] = t.s * M->C[3];
+    M->C[3] = t.c * M->C[3];
+    M->C[2] = t.ss * M->C[1];
+    M->C[5] = t.cs * M->C[1];
     M->C[1] -= M->C[2];
-    TURN_VECTOR(M->p[1], M->p[2]);
-    TURN_VECTOR(M->p[4], M->p[5]);
+    TURN_VECTOR(t, M->p[1], M->p[2]);
+    TURN_VECTOR(t, M->p[4], M->p[5]);
+}
+// by a right angle: z columns become y columns, which are zero then
+static inline void TEXT(turn_x_right)(ART *M)
+{
+    const real A1 = M->A[1];
+    M->A[1] = M->A[2];
+    M->A[2] = A1;
+    M->A[5] = -M->A[5];
+    TURN_RIGHT(M->A[3], M->A[4]);
+    M->B[2] = M->B[1];
+    TURN_RIGHT(M->B[3], M->B[6]);
+    M->B[5] = -M->B[7];
+    M->B[8] = M->B[4];
+    M->B[1] = M->B[4] = M->B[7] = ZERO;
+    M->C[2] = M->C[1];
+    M->C[4] = M->C[3];
+    M->C[1] = M->C[3] = M->C[5] = ZERO;
+    TURN_RIGHT(M->p[1], M->p[2]);
+    TURN_RIGHT(M->p[4], M->p[5]);
+}
+static inline void TEXT(clear_z)(ART *M)
+{
+    M->B[2] = M->B[5] = M->B[8] = M->C[2] = M->C[4] = M->C[5] = ZERO;
 }
 
 // ---- sums
 
-static inline void TEXT(add_rigid)(ART *M, real m, const real h[3], const real J[6])
+static INLINE void TEXT(add_rigid)(ART *M, real m, const real h[3], const real J[6])
 {
     M->A[0] += m;
     M->A[1] += m;

@@ -10,46 +10,163 @@
 // Accelerations are those of points (classical), so that neither linear velocities nor the products
 // of spatial velocities appear.
 
-// ------------------------------------------------------------------------------------------
-// outward
+// ----------------------------------------------------------------------------------------- outward
+
+// The text of every shape of hinges, each compiled for what it needs.
+#define OF_SHAPE(shape, TEXT_OF)                                                                   \
+    switch (shape) {                                                                               \
+    case LWI_K_PARALLEL:                                                                           \
+        TEXT_OF(LWI_K_PARALLEL) break;                                                             \
+    case LWI_K_PARALLEL | LWI_K_APART:                                                             \
+        TEXT_OF(LWI_K_PARALLEL | LWI_K_APART) break;                                               \
+    case LWI_K_SQUARE:                                                                             \
+        TEXT_OF(LWI_K_SQUARE) break;                                                               \
+    case LWI_K_SQUARE | LWI_K_APART:                                                               \
+        TEXT_OF(LWI_K_SQUARE | LWI_K_APART) break;                                                 \
+    case LWI_K_SQUARE | LWI_K_ALONG:                                                               \
+        TEXT_OF(LWI_K_SQUARE | LWI_K_ALONG) break;                                                 \
+    case LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG:                                                 \
+        TEXT_OF(LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG) break;                                   \
+    default:                                                                                       \
+        TEXT_OF(LWI_K_ANY)                                                                         \
+    }
+
+#define OF_AXIS(shape, TEXT_OF)                                                                    \
+    switch ((shape)&LWI_K_AXIS) {                                                                  \
+    case LWI_K_PARALLEL:                                                                           \
+        TEXT_OF(LWI_K_PARALLEL) break;                                                             \
+    case LWI_K_SQUARE:                                                                             \
+        TEXT_OF(LWI_K_SQUARE) break;                                                               \
+    default:                                                                                       \
+        TEXT_OF(LWI_K_OBLIQUE)                                                                     \
+    }
+
+// (x, y, z) of the parent's axes in those of a hinge that theta turns.
+static INLINE void TEXT(to_hinge)(const lwi_k_screw *k, int kl, TEXT(turn) theta, int shape,
+                                  real x[3])
+{
+    if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
+        const TEXT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        TURN_BACK_Y(alpha, x[1], x[2]);
+    } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
+        const real y = x[1];
+        x[1] = x[2];
+        x[2] = -y;
+    }
+    TURN_BACK_Y(theta, x[0], x[1]);
+}
+
+// What moves with the parent, A = (a, al) of its frame, at the origin of a hinge or screw that is d
+// along, in axes that theta is still to turn.
+static INLINE void TEXT(carry)(const lwi_k_screw *k, int kl, real d, int shape, real A[6])
+{
+    if (shape & LWI_K_APART) {
+        const real a = K(k->a);
+        MORE(A[1], a, A[5]);
+        LESS(A[2], a, A[4]);
+    }
+    if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
+        const TEXT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        TURN_BACK_X(alpha, A[1], A[2]);
+        TURN_BACK_Y(alpha, A[4], A[5]);
+    } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
+        const real y = A[1], ny = A[4];
+        A[1] = A[2], A[2] = -y;
+        A[4] = A[5], A[5] = -ny;
+    }
+    if (shape & LWI_K_ALONG) {
+        MORE(A[0], d, A[4]);
+        LESS(A[1], d, A[3]);
+    }
+}
+
+// turn_z(phi) shift(0, b, delta): the parent's frame as the child would have it.
+static INLINE void TEXT(turn_vector)(const lwi_k_screw *k, int kl, real x[3])
+{
+    const TEXT(turn) phi = {.c = K(k->cphi), .s = K(k->sphi)};
+    TURN_BACK_Y(phi, x[0], x[1]);
+}
+static inline void TEXT(turn_parent)(const lwi_k_screw *k, int kl, real A[6])
+{
+    const real b = K(k->b), delta = K(k->delta);
+    TEXT(turn_vector)(k, kl, A);
+    TEXT(turn_vector)(k, kl, A + 3);
+    A[0] += DIFF(delta, A[4], b, A[5]);
+    LESS(A[1], delta, A[3]);
+    MORE(A[2], b, A[3]);
+}
+
+// y - g . A but for the freedom's own entry.  Of the parent's A the last entry comes last; what it
+// enters late is summed late.
+static INLINE real TEXT(along_hinge)(const lwi_k_pivot *pivot, int l, real y, int shape,
+                                     const real A[6])
+{
+    static const int order[2][5] = {{0, 1, 2, 3, 4}, {2, 3, 4, 0, 1}};
+    const int *of = order[(shape & LWI_K_ALONG) != 0];
+    for (int i = 0; i < 5; i++) LESS(y, AT(pivot->g[of[i]]), A[of[i]]);
+    return y;
+}
+
+// A of a hinge from A of its parent: al_z = y - g . A, vdot what that is more than al_z' A.
+static INLINE void TEXT(hinge_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                       const lwi_k_bias *bias, const lwi_k_pivot *pivot,
+                                       lwi_k_motion *motion, int l, real y, int shape, real A[6])
+{
+    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    TEXT(carry)(k, kl, K(k->shift), shape, A);
+    const real z = A[5];
+    TURN_BACK_MORE(theta, A[0], A[1], AT(bias->b[0]), AT(bias->b[1]));
+    TURN_BACK_MORE(theta, A[3], A[4], AT(bias->k[0]), AT(bias->k[1]));
+    A[2] += AT(bias->b[2]);
+    A[5] = TEXT(along_hinge)(pivot, l, y, shape, A);
+    AT(motion->vdot) = A[5] - z;
+}
+
+// On the ground, which does not turn.
+static inline void TEXT(root_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                      const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
+                                      real A[6])
+{
+    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    real y = AT(pivot->y);
+    for (int i = 0; i < 3; i++) A[i] = -K(k->fall[i]);
+    TURN_BACK_Y(theta, A[0], A[1]);
+    for (int i = 0; i < 3; i++) LESS(y, AT(pivot->g[i]), A[i]);
+    A[3] = A[4] = ZERO;
+    AT(motion->vdot) = A[5] = y;
+}
+
+static INLINE real TEXT(along_screw)(const lwi_k_pivot *pivot, int l, const real A[6])
+{
+    real u = AT(pivot->y);
+    for (int i = 0; i < 6; i++) LESS(u, AT(pivot->g[i]), A[i]);
+    return u;
+}
+
+static inline void TEXT(screw_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                       const lwi_k_bias *bias, const lwi_k_pivot *pivot,
+                                       lwi_k_motion *motion, int l, real A[6])
+{
+    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    TEXT(carry)(k, kl, AT(pose->d), LWI_K_ANY, A);
+    TURN_BACK_MORE(theta, A[0], A[1], AT(bias->b[0]), AT(bias->b[1]));
+    TURN_BACK_MORE(theta, A[3], A[4], AT(bias->k[0]), AT(bias->k[1]));
+    A[2] += AT(bias->b[2]);
+    const real vdot = TEXT(along_screw)(pivot, l, A);
+    MORE(A[2], K(k->slide), vdot);
+    MORE(A[5], K(k->turn), vdot);
+    AT(motion->vdot) = vdot;
+}
 
 // w = R'w_parent
-static INLINE void TEXT(to_body)(const lwi_k_pose *pose, int l, const real a[3], real out[3])
+static INLINE void TEXT(to_body)(const lwi_k_ball_pose *pose, int l, const real a[3], real out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = SUM3(AT(pose->R[i]), a[0], AT(pose->R[3 + i]), a[1], AT(pose->R[6 + i]), a[2]);
 }
 
-// A of a screw from A of its parent, by its row in the parent's frame: vdot = e - t . A.  For one
-// recursion: the row is ready when A comes.
-static INLINE void TEXT(screw_outward)(const lwi_k_pose *pose, const lwi_k_bias *bias,
-                                       const lwi_k_row *row, lwi_k_motion *motion, int l, real turn,
-                                       real slide, bool hinge, real A[6])
-{
-    const real r0 = AT(pose->r[0]), r1 = AT(pose->r[1]), r2 = AT(pose->r[2]);
-    const real a0 = A[0] + DIFF(A[4], r2, A[5], r1), a1 = A[1] + DIFF(A[5], r0, A[3], r2),
-               a2 = A[2] + DIFF(A[3], r1, A[4], r0);
-    const real l0 = A[3], l1 = A[4], l2 = A[5];
-    const real vdot = AT(row->e) - (SUM2(AT(row->t[0]), A[0], AT(row->t[1]), A[1]) +
-                                    SUM2(AT(row->t[2]), A[2], AT(row->t[3]), l0) +
-                                    SUM2(AT(row->t[4]), l1, AT(row->t[5]), l2));
-    for (int i = 0; i < 3; i++) {
-        const real R0 = AT(pose->R[i]), R1 = AT(pose->R[3 + i]), R2 = AT(pose->R[6 + i]);
-        A[i] = SUM2(R0, a0, R1, a1) + MAD(R2, a2, AT(bias->b[i]));
-        A[3 + i] = MAD(R2, l2, SUM2(R0, l0, R1, l1));
-        if (i < 2) A[3 + i] += AT(bias->k[i]);
-    }
-    if (hinge) {
-        A[5] += vdot;
-    } else {
-        MORE(A[2], slide, vdot);
-        MORE(A[5], turn, vdot);
-    }
-    AT(motion->vdot) = vdot;
-}
-
 // al = y - Z a, a = R'(a_parent + al_parent x r) + b; vdot = al - R'al_parent - k
-static inline void TEXT(ball_outward)(const lwi_k_pose *pose, const lwi_k_bias *bias,
+static inline void TEXT(ball_outward)(const lwi_k_ball_pose *pose, const lwi_k_bias *bias,
                                       lwi_k_ball_pivot *pivot, int l, real A[6])
 {
     const real r[3] = {AT(pose->r[0]), AT(pose->r[1]), AT(pose->r[2])};
@@ -66,27 +183,26 @@ static inline void TEXT(ball_outward)(const lwi_k_pose *pose, const lwi_k_bias *
     }
 }
 
-// -------------------------------------------------------------------------------------------
-// inward
+// ------------------------------------------------------------------------------------------ inward
 
 static INLINE void TEXT(add_body)(const lwi_k_body *k, int kl, const lwi_k_bias *bias, int l,
                                   ART *M)
 {
     const real h[3] = {K(k->h[0]), K(k->h[1]), K(k->h[2])};
-    const real J[6] = {K(k->J[0]), K(k->J[1]), K(k->J[2]), K(k->J[3]), K(k->J[4]), K(k->J[5])};
+    const real J[6] = {K(k->J[0]), K(k->J[1]), K(k->pivot), K(k->J[3]), K(k->J[4]), K(k->J[5])};
     TEXT(add_rigid)(M, K(k->m), h, J);
     for (int i = 0; i < 6; i++) M->p[i] += AT(bias->p[i]);
 }
 
 // Takes the freedom S = [0; z] out of M: M' = M - U U'/D has no row and column n_z.  Leaves U (five
 // entries; the sixth is D) and g in the pivot.
-static INLINE void TEXT(eliminate_hinge)(const lwi_k_body *k, int kl, lwi_k_pivot *pivot, int l,
-                                         ART *M, real U[5], real *inverse)
+static INLINE void TEXT(eliminate_hinge)(lwi_k_pivot *pivot, int l, ART *M, real U[5],
+                                         real *inverse)
 {
     const real u0 = M->B[2], u1 = M->B[5], u2 = M->B[8], u3 = M->C[4], u4 = M->C[5];
-    const real Di = 1 / (M->C[2] + K(k->pad));
+    const real Di = 1 / M->C[2];
     const real g0 = u0 * Di, g1 = u1 * Di, g2 = u2 * Di, g3 = u3 * Di, g4 = u4 * Di;
-    AT(pivot->felt) = (M->C[0] + M->C[1]) + M->C[2];
+    AT(pivot->felt) = M->C[0] + M->C[1];
     AT(pivot->Di) = *inverse = Di;
     AT(pivot->g[0]) = g0, AT(pivot->g[1]) = g1, AT(pivot->g[2]) = g2;
     AT(pivot->g[3]) = g3, AT(pivot->g[4]) = g4;
@@ -108,40 +224,88 @@ static INLINE void TEXT(eliminate_hinge)(const lwi_k_body *k, int kl, lwi_k_pivo
     LESS(M->C[1], g4, u4);
 }
 
-// p' = p + U y + M' (b, k); along z the joint transmits tau.
-static INLINE void TEXT(reduce_hinge)(const lwi_k_body *k, int kl, const lwi_k_pose *pose,
-                                      const lwi_k_bias *bias, lwi_k_pivot *pivot, int l, ART *M)
+// Of a hinge on the ground that carries M nobody asks what is beyond it: its pivot is enough.
+static INLINE void TEXT(root_pivot)(const lwi_k_body *k, int kl, lwi_k_pivot *pivot, int l,
+                                    const ART *M, real left)
 {
-    real U[5], Di;
-    const real left = AT(pose->tau) - M->p[5];
-    TEXT(eliminate_hinge)(k, kl, pivot, l, M, U, &Di);
-    const real y = left * Di;
-    AT(pivot->y) = y;
+    const real Di = 1 / (M->C[2] + K(k->pivot));
+    AT(pivot->felt) = M->C[0] + M->C[1];
+    AT(pivot->Di) = Di;
+    AT(pivot->y) = left * Di;
+}
+
+// p' = p + U y + M' (b, k); along z the joint transmits tau.
+#define FELT(p, q, r, s, t) MAD(t, k1, SUM2(p, b0, q, b1) + SUM2(r, b2, s, k0))
+static INLINE void TEXT(reduce_wrench)(const lwi_k_bias *bias, int l, const real U[5], real y,
+                                       real tau, ART *M)
+{
     const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
     const real k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);
-#define FELT(p, q, r, s, t) MAD(t, k1, SUM2(p, b0, q, b1) + SUM2(r, b2, s, k0))
     M->p[0] += MAD(U[0], y, FELT(M->A[0], M->A[3], M->A[4], M->B[0], M->B[1]));
     M->p[1] += MAD(U[1], y, FELT(M->A[3], M->A[1], M->A[5], M->B[3], M->B[4]));
     M->p[2] += MAD(U[2], y, FELT(M->A[4], M->A[5], M->A[2], M->B[6], M->B[7]));
     M->p[3] += MAD(U[3], y, FELT(M->B[0], M->B[3], M->B[6], M->C[0], M->C[3]));
     M->p[4] += MAD(U[4], y, FELT(M->B[1], M->B[4], M->B[7], M->C[3], M->C[1]));
-    M->p[5] = AT(pose->tau);
+    M->p[5] = tau;
+}
+
+static INLINE void TEXT(reduce_hinge)(const lwi_k_pose *pose, const lwi_k_bias *bias,
+                                      lwi_k_pivot *pivot, int l, ART *M)
+{
+    real U[5], Di;
+    const real tau = AT(pose->tau), left = tau - M->p[5];
+    TEXT(eliminate_hinge)(pivot, l, M, U, &Di);
+    const real y = left * Di;
+    AT(pivot->y) = y;
+    TEXT(reduce_wrench)(bias, l, U, y, tau, M);
 }
 
 static INLINE void TEXT(pass_hinge)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                    ART *M)
+                                    int shape, const real diff[4], ART *M)
 {
-    const real c = AT(pose->c), s = AT(pose->s), cs = AT(pose->cs), ss = AT(pose->ss);
-    TEXT(turn_z_hollow)(M, c, s, cs, ss, AT(pose->c2), AT(pose->s2));
-    TEXT(shift_z_hollow)(M, AT(pose->d));
-    TEXT(turn_x_hollow)(M, K(k->ca), K(k->sa), K(k->csa), K(k->ssa), K(k->c2a), K(k->s2a));
-    TEXT(shift_x)(M, K(k->a));
+    TEXT(turn_z_hollow)(M, TEXT(theta)(pose, l), diff);
+    if (shape & LWI_K_ALONG) TEXT(shift_z_hollow)(M, K(k->shift));
+    if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
+        TEXT(turn_x_hollow)(M, TEXT(alpha)(k, kl));
+        if (shape & LWI_K_APART) TEXT(shift_x)(M, K(k->a));
+    } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
+        TEXT(turn_x_right)(M);
+        if (shape & LWI_K_APART) TEXT(shift_x_y)(M, K(k->a));
+    } else if (shape & LWI_K_APART) {
+        TEXT(shift_x_z)(M, K(k->a));
+    } else {
+        TEXT(clear_z)(M);
+    }
+}
+
+// The same to a hinge on the ground, of which all that is asked is p_z and M_zz, and for the
+// latter's rounding what it is the sum of, in C_0 and C_1.
+static inline void TEXT(pass_axis)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                   const real diff[4], ART *M)
+{
+    const TEXT(turn) t = TEXT(theta)(pose, l), alpha = TEXT(alpha)(k, kl);
+    const real a = K(k->a), d = K(k->shift), C3 = M->C[3], B6 = M->B[6], p3 = M->p[3];
+    TURN_SYMMETRIC(t, M->A[0], M->A[3], M->A[1], diff[0]);
+    TURN_VECTOR(t, M->A[4], M->A[5]);
+    TURN_VECTOR(t, M->p[0], M->p[1]);
+    const real felt = M->C[0] + M->C[1];
+    const real b01 = M->B[1] + DIFF(t.cs, diff[1], t.ss, diff[2]), shifted = MAD(d, M->A[0], b01);
+    const real yy = M->B[4] + SUM2(t.ss, diff[1], t.cs, diff[2]), B4 = MAD(d, M->A[3], yy);
+    const real B7 = MAD(d, M->A[4], SUM2(t.s, B6, t.c, M->B[7]));
+    const real C1 = MAD(d, b01 + shifted, M->C[1] + SUM2(t.ss, diff[3], t.s2, C3));
+    const real p4 = MAD(d, M->p[0], SUM2(t.s, p3, t.c, M->p[4]));
+    // screw along x
+    const real A1 = M->A[1] - SUM2(alpha.ss, M->A[1] - M->A[2], alpha.s2, M->A[5]);
+    const real B5 = DIFF(alpha.cs, B4, alpha.ss, B7);
+    M->C[2] = MAD(a, B5 + MAD(a, A1, B5), alpha.ss * C1);
+    M->p[5] = MAD(a, DIFF(alpha.c, M->p[1], alpha.s, M->p[2]), SUM2(alpha.s, p4, alpha.c, M->p[5]));
+    M->C[0] = felt;
+    M->C[1] = MAD(a * a, A1, C1);
 }
 
 // The same of S = [slide z; turn z]: nothing of M' need be zero.
-static inline void TEXT(eliminate_screw)(const lwi_k_body *kb, const lwi_k_screw *k, int kl,
-                                         lwi_k_pivot *pivot, int l, ART *M, real U[6],
-                                         real *inverse)
+static inline void TEXT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_pivot *pivot, int l,
+                                         ART *M, real U[6], real *inverse)
 {
     const real slide = K(k->slide), turn = K(k->turn);
     real g[6];
@@ -151,7 +315,7 @@ static inline void TEXT(eliminate_screw)(const lwi_k_body *kb, const lwi_k_screw
     U[3] = SUM2(slide, M->B[6], turn, M->C[4]);
     U[4] = SUM2(slide, M->B[7], turn, M->C[5]);
     U[5] = SUM2(slide, M->B[8], turn, M->C[2]);
-    const real Di = 1 / (SUM2(slide, U[2], turn, U[5]) + K(kb->pad));
+    const real Di = 1 / SUM2(slide, U[2], turn, U[5]);
     AT(pivot->Di) = *inverse = Di;
     AT(pivot->felt) = SUM2(slide * slide, (M->A[0] + M->A[1]) + M->A[2], turn * turn,
                            (M->C[0] + M->C[1]) + M->C[2]);
@@ -172,12 +336,11 @@ static inline void TEXT(eliminate_screw)(const lwi_k_body *kb, const lwi_k_screw
     LESS(M->C[5], g[4], U[5]);
 }
 
-static inline void TEXT(reduce_screw)(const lwi_k_body *kb, const lwi_k_screw *k, int kl,
-                                      const lwi_k_pose *pose, const lwi_k_bias *bias,
-                                      lwi_k_pivot *pivot, int l, ART *M)
+static inline void TEXT(reduce_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                      const lwi_k_bias *bias, lwi_k_pivot *pivot, int l, ART *M)
 {
     real U[6], Di;
-    TEXT(eliminate_screw)(kb, k, kl, pivot, l, M, U, &Di);
+    TEXT(eliminate_screw)(k, kl, pivot, l, M, U, &Di);
     const real y = (AT(pose->tau) - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di;
     AT(pivot->y) = y;
     const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
@@ -194,10 +357,9 @@ static inline void TEXT(reduce_screw)(const lwi_k_body *kb, const lwi_k_screw *k
 static inline void TEXT(pass_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
                                     ART *M)
 {
-    const real c = AT(pose->c), s = AT(pose->s), cs = AT(pose->cs), ss = AT(pose->ss);
-    TEXT(turn_z)(M, c, s, cs, ss, AT(pose->c2), AT(pose->s2));
+    TEXT(turn_z)(M, TEXT(theta)(pose, l));
     TEXT(shift_z)(M, AT(pose->d));
-    TEXT(turn_x)(M, K(k->ca), K(k->sa), K(k->csa), K(k->ssa), K(k->c2a), K(k->s2a));
+    TEXT(turn_x)(M, TEXT(alpha)(k, kl));
     TEXT(shift_x)(M, K(k->a));
 }
 
@@ -207,7 +369,7 @@ static inline void TEXT(pass_turned)(const lwi_k_screw *k, int kl, ART *M)
     const real c = K(k->cphi), s = K(k->sphi), cs = c * s, ss = s * s;
     TEXT(shift_y)(M, K(k->b));
     TEXT(shift_z)(M, K(k->delta));
-    TEXT(turn_z)(M, c, s, cs, ss, 1 - (ss + ss), cs + cs);
+    TEXT(turn_z)(M, (TEXT(turn)){c, s, cs, ss, 1 - (ss + ss), cs + cs});
 }
 
 // S = [0; 1]: nothing is left of B and C.  C = L diag(1/i) L', Z = L^-1 B'; gain = tau or p along
@@ -258,7 +420,7 @@ static inline void TEXT(reduce_ball)(const lwi_k_ball_joint *joint, const lwi_k_
 }
 
 // By a whole rotation: A := R A R', B = -A r~, C = -r~ A r~.
-static inline void TEXT(pass_ball)(const lwi_k_pose *pose, int l, ART *M)
+static inline void TEXT(pass_ball)(const lwi_k_ball_pose *pose, int l, ART *M)
 {
     real R[3][3], T[3][3], r[3], A[6], f[3], n[3], m[3];
     for (int i = 0; i < 3; i++) {
@@ -328,8 +490,8 @@ static inline mask TEXT(solve_base)(const ART *M, real x[6])
 
 // M A = tau - p; vdot is the rate of the velocity's components, without the fall:
 // vdot = a + R'g - w x v.
-static inline mask TEXT(accelerate_base)(const lwi_plan *plan, const lwi_k_ball_joint *joint,
-                                         const lwi_k_pose *pose, lwi_k_ball_pivot *pivot,
+static inline mask TEXT(accelerate_base)(const lwi_kernel_plan *plan, const lwi_k_ball_joint *joint,
+                                         const lwi_k_ball_pose *pose, lwi_k_ball_pivot *pivot,
                                          lwi_k_motion *motion, int l, const ART *M)
 {
     real x[6], v[3], w[3], c[3];
@@ -351,15 +513,63 @@ static inline mask TEXT(accelerate_base)(const lwi_plan *plan, const lwi_k_ball_
     return sure;
 }
 
-static INLINE void TEXT(hinge_inward)(const lwi_plan *plan, const lwi_k_state *state, int slot,
-                                      int half, bool root, ART *M)
+static INLINE void TEXT(read_tip)(const lwi_k_tip *tip, ART *M)
+{
+    for (int i = 0; i < 6; i++) M->A[i] = NAME(splat)(tip->A[i]);
+    for (int i = 0; i < 9; i++) M->B[i] = NAME(splat)(tip->B[i]);
+    for (int i = 0; i < 6; i++) M->C[i] = NAME(splat)(tip->C[i]);
+}
+
+// A hinge with nothing beyond it: only p is not known before.
+static inline void TEXT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                    const lwi_k_step *step, int half, ART *M)
+{
+    const int slot = step->slot;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const lwi_k_tip *tip = &plan->tip[step->leaf];
+    const lwi_k_bias *bias = &state->bias[n];
+    real U[5], diff[4];
+    (void)half;
+    TEXT(read_tip)(tip, M);
+    for (int i = 0; i < 5; i++) U[i] = NAME(splat)(tip->U[i]);
+    for (int i = 0; i < 6; i++) M->p[i] = AT(bias->p[i]);
+    const real tau = AT(state->pose[n].tau), y = (tau - M->p[5]) * NAME(splat)(tip->Di);
+    AT(state->pivot[n].y) = y;
+    TEXT(reduce_wrench)(bias, l, U, y, tau, M);
+    TEXT(differences)(M, diff);
+#define PASS(shape) TEXT(pass_hinge)(&plan->screw[at], kl, &state->pose[n], l, shape, diff, M);
+    OF_SHAPE(step->shape, PASS)
+#undef PASS
+}
+
+static INLINE void TEXT(hinge_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                      int slot, int half, int shape, ART *M)
+{
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    real diff[4];
+    (void)half;
+    TEXT(add_body)(&plan->body[at], kl, &state->bias[n], l, M);
+    TEXT(reduce_hinge)(&state->pose[n], &state->bias[n], &state->pivot[n], l, M);
+    TEXT(differences)(M, diff);
+#define PASS(shape) TEXT(pass_hinge)(&plan->screw[at], kl, &state->pose[n], l, shape, diff, M);
+    OF_SHAPE(shape, PASS)
+#undef PASS
+}
+
+// On the ground: y, and of g what gravity takes.
+static inline void TEXT(root_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                     int slot, int half, const ART *M)
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
     const lwi_k_body *body = &plan->body[slot / LWI_LANES];
+    lwi_k_pivot *pivot = &state->pivot[n];
     (void)half;
-    TEXT(add_body)(body, kl, &state->bias[n], l, M);
-    TEXT(reduce_hinge)(body, kl, &state->pose[n], &state->bias[n], &state->pivot[n], l, M);
-    if (!root) TEXT(pass_hinge)(&plan->screw[slot / LWI_LANES], kl, &state->pose[n], l, M);
+    TEXT(root_pivot)
+    (body, kl, pivot, l, M, AT(state->pose[n].tau) - (M->p[5] + AT(state->bias[n].p[5])));
+    const real Di = AT(pivot->Di);
+    AT(pivot->g[0]) = (M->B[2] - K(body->h[1])) * Di;
+    AT(pivot->g[1]) = (M->B[5] + K(body->h[0])) * Di;
+    AT(pivot->g[2]) = M->B[8] * Di;
 }
 
 static inline void TEXT(park)(lwi_k_art *art, int l, const ART *M, bool first)

@@ -6,7 +6,7 @@ typedef struct joined {
 } joined;
 
 // w of every base: run->w becomes what the run starts with.
-static void join_velocities(const lwi_plan *plan, lwi_k_run *run)
+static void join_velocities(const lwi_kernel_plan *plan, lwi_k_run *run)
 {
     double w[3] = {0, 0, 0};
     for (int r = 0; r < plan->runs; r++) {
@@ -122,7 +122,7 @@ static void join_outward(lwi_k_run *run, int r, const joined *at, double A[6])
     }
 }
 
-static void join_runs(const lwi_plan *plan, lwi_k_run *run)
+static void join_runs(const lwi_kernel_plan *plan, lwi_k_run *run)
 {
     joined at[LWI_LANES];
     const int last = plan->runs - 1;
@@ -130,7 +130,9 @@ static void join_runs(const lwi_plan *plan, lwi_k_run *run)
     for (int r = last - 1; r > 0; r--) join_inward(run, r, &at[r], &at[r - 1]);
     joined ground;
     join_inward(run, 0, &at[0], &ground);
-    double A[6] = {-plan->gravity[0], -plan->gravity[1], -plan->gravity[2], 0, 0, 0};
+    // gravity as the first hinge would have it, turned about z: its row of T starts there
+    const double c = plan->screw[0].cphi[0], s = plan->screw[0].sphi[0], *g = plan->gravity;
+    double A[6] = {-(c * g[0] + s * g[1]), -(c * g[1] - s * g[0]), -g[2], 0, 0, 0};
     for (int r = 0; r <= last; r++) {
         for (int i = 0; i < 6; i++) run->A[i][r] = A[i], run->f[i][r] = 0;
         if (r < last) join_outward(run, r, &at[r], A);

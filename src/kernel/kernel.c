@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// ---------------------------------------------------------------------------------------- choice
+// ------------------------------------------------------------------------------------------ choice
 
 extern const lwi_kernels lwi_kernels_scalar;
 #if LWI_X86_KERNELS
@@ -30,7 +30,7 @@ const lwi_kernels *lwi_kernels_of(int width)
     return width == 0 || width == 1 ? &lwi_kernels_scalar : NULL;
 }
 
-static lw_status create(int width, const lwi_plan *plan, lwi_arena *arena, lwi_kernel **out)
+static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena, lwi_kernel **out)
 {
     const lwi_kernels *text = lwi_kernels_of(width);
     *out = NULL;
@@ -46,35 +46,43 @@ static lw_status create(int width, const lwi_plan *plan, lwi_arena *arena, lwi_k
 
 lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena, lwi_kernel **kernel)
 {
-    lwi_plan *plan;
-    TRY(lwi_plan_create(model, arena, &plan));
+    lwi_kernel_plan *plan;
+    TRY(lwi_kernel_plan_create(model, arena, &plan));
     return create(width, plan, arena, kernel);
 }
 
 lw_status lwi_kernel_create_single(const lw_model *model, int width, lwi_arena *arena,
                                    lwi_kernel **kernel)
 {
-    lwi_plan *plan;
-    TRY(lwi_plan_create_single(model, arena, &plan));
+    lwi_kernel_plan *plan;
+    TRY(lwi_kernel_plan_create_single(model, arena, &plan));
     return create(width, plan, arena, kernel);
 }
 
 // ------------------------------------------------------------------------------ gather and scatter
 
-// Blocks of a straight tree are the arrays themselves, eight at a time.
+// Blocks of a straight tree are the arrays themselves, eight at a time.  Whole blocks have a size
+// that the compiler knows, the rest is copied one by one: both are a few instructions.
+static void put_rows(double *rows, size_t stride, const double *from, int n)
+{
+    for (; n >= LWI_LANES; n -= LWI_LANES, rows += stride, from += LWI_LANES)
+        memcpy(rows, from, sizeof(lwi_lanes));
+    for (int l = 0; l < n; l++) rows[l] = from[l];
+}
+
 static void gather_straight(const lwi_kernel *kernel, const double *q, const double *v,
                             const double *tau)
 {
-    for (int i = 0, left = kernel->plan->nstep; left > 0; i++, left -= LWI_LANES) {
-        lwi_k_joint *joint = &kernel->state.joint[i];
-        const size_t size = (size_t)(left < LWI_LANES ? left : LWI_LANES) * sizeof *q;
-        memcpy(joint->q, q + LWI_LANES * i, size);
-        memcpy(joint->v, v + LWI_LANES * i, size);
-        if (tau)
-            memcpy(joint->tau, tau + LWI_LANES * i, size);
-        else
-            memset(joint->tau, 0, size);
+    lwi_k_joint *joint = kernel->state.joint;
+    const int n = kernel->plan->nstep;
+    const size_t stride = sizeof *joint / sizeof *q;
+    put_rows(joint->q, stride, q, n);
+    put_rows(joint->v, stride, v, n);
+    if (tau) {
+        put_rows(joint->tau, stride, tau, n);
+        return;
     }
+    for (int i = 0; i < kernel->plan->nscrew; i++) memset(joint[i].tau, 0, sizeof joint[i].tau);
 }
 
 static void gather_ball(lwi_k_ball_joint *joint, int l, const lwi_k_step *step, const double *q,
@@ -90,7 +98,7 @@ static void gather_ball(lwi_k_ball_joint *joint, int l, const lwi_k_step *step, 
 
 static void gather(const lwi_kernel *kernel, const double *q, const double *v, const double *tau)
 {
-    const lwi_plan *plan = kernel->plan;
+    const lwi_kernel_plan *plan = kernel->plan;
     if (plan->straight) {
         gather_straight(kernel, q, v, tau);
         return;
@@ -109,12 +117,31 @@ static void gather(const lwi_kernel *kernel, const double *q, const double *v, c
     }
 }
 
+// The same of a straight tree, lanes side by side: n numbers of blocks `stride` apart.
+static bool take_rows(double *out, const double *rows, size_t stride, int n)
+{
+    lwi_lanes nothing = {0}; // x - x is no number where x is none or not finite
+    for (; n >= LWI_LANES; n -= LWI_LANES, rows += stride, out += LWI_LANES)
+        for (int l = 0; l < LWI_LANES; l++) {
+            out[l] = rows[l];
+            nothing[l] += rows[l] - rows[l];
+        }
+    for (int l = 0; l < n; l++) {
+        out[l] = rows[l];
+        nothing[l] += rows[l] - rows[l];
+    }
+    return ((nothing[0] + nothing[1]) + (nothing[2] + nothing[3])) +
+               ((nothing[4] + nothing[5]) + (nothing[6] + nothing[7])) ==
+           0;
+}
+
 // One entry of the screws (times sign) and one of balls and bases; whether all are finite.
 static bool scatter(const lwi_kernel *kernel, const double *screw, size_t screw_stride,
                     const double *ball, size_t ball_stride, double *out)
 {
-    const lwi_plan *plan = kernel->plan;
-    double nothing = 0; // x - x is no number where x is none or not finite
+    const lwi_kernel_plan *plan = kernel->plan;
+    if (plan->straight) return take_rows(out, screw, screw_stride, plan->nstep);
+    double nothing = 0;
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
         const size_t block = (size_t)(step->slot / LWI_LANES);

@@ -11,7 +11,7 @@
 
 typedef struct lwi_kernel {
     const lwi_kernels *text;
-    const lwi_plan *plan;
+    const lwi_kernel_plan *plan;
     lwi_k_state state;
 } lwi_kernel;
 

@@ -13,15 +13,15 @@ typedef struct lwi_kernels {
     /** Accelerations of one state: joint and ball_joint in; motion.vdot, ball_pivot.vdot out, for
      *  screws before `sign`.
      *  @return false: some pivot, angle or quaternion is not beyond doubt, the result is void */
-    bool (*aba)(const lwi_plan *plan, const lwi_k_state *state);
+    bool (*aba)(const lwi_kernel_plan *plan, const lwi_k_state *state);
     /** Speeds and rates of momenta of one state: joint.v and ball_joint.v hold p; out are the
      * speeds in motion.vdot and ball_pivot.vdot, and momentum.pdot; for screws before `sign`. */
-    bool (*momenta)(const lwi_plan *plan, const lwi_k_state *state);
+    bool (*momenta)(const lwi_kernel_plan *plan, const lwi_k_state *state);
     /** The accelerations of LWI_LANES instances, state of a batch.
      *  @return the lanes (bit 0: lane 0) whose result is void */
-    unsigned (*aba_batch)(const lwi_plan *plan, const lwi_k_state *state);
+    unsigned (*aba_batch)(const lwi_kernel_plan *plan, const lwi_k_state *state);
     /** Speeds and rates of momenta, likewise. */
-    unsigned (*momenta_batch)(const lwi_plan *plan, const lwi_k_state *state);
+    unsigned (*momenta_batch)(const lwi_kernel_plan *plan, const lwi_k_state *state);
     /** Sine and cosine of one block. */
     void (*sincos)(const lwi_lanes angle, lwi_lanes sine, lwi_lanes cosine);
 } lwi_kernels;

@@ -78,40 +78,40 @@
 
 // ----------------------------------------------------------------------------- phases over blocks
 
-static mask pose(const lwi_plan *plan, const lwi_k_state *state)
+static mask pose(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     mask sure = ~NAME(bits)(NAME(splat)(0));
     for (int i = 0; i < plan->nscrew; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH)
-            sure &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i], l);
+            sure &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i],
+                                     i < plan->nhinge, plan->forward, l);
     for (int i = 0; i < plan->nball + plan->nbase; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH)
-            sure &= NAME(pose_ball)(&plan->ball[i], l, &state->ball_joint[i],
-                                    &state->pose[plan->nscrew + i], l);
+            sure &=
+                NAME(pose_ball)(&plan->ball[i], l, &state->ball_joint[i], &state->ball_pose[i], l);
     return sure;
 }
 
-static void bias(const lwi_plan *plan, const lwi_k_state *state)
+static void bias(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     const int n = plan->nscrew;
     for (int i = 0; i < plan->nblock; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) {
             lwi_k_bias *block = &state->bias[i];
             NAME(bias_wrench)(&plan->body[i], l, block, l);
-            if (i < n)
-                NAME(bias_screw)(&plan->screw[i], l, &state->pose[i], block, l);
+            if (i < n) NAME(bias_screw)
+            (&plan->screw[i], l, &state->pose[i], i < plan->nhinge, block, l);
             else if (i < n + plan->nball)
-                NAME(bias_ball)(&state->ball_joint[i - n], &state->pose[i], block, l);
+                NAME(bias_ball)(&state->ball_joint[i - n], &state->ball_pose[i - n], block, l);
         }
 }
 
-static mask rows(const lwi_plan *plan, const lwi_k_state *state)
+// The rest of the balls' pivots; the lanes in which all pivots are beyond doubt.
+static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     mask sure = ~NAME(bits)(NAME(splat)(0));
     for (int i = 0; i < plan->nscrew; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
-            sure &=
-                NAME(row)(&state->pose[i], &state->bias[i], &state->pivot[i], &state->row[i], l);
+        for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(pivot)(&state->pivot[i], l);
     for (int i = 0; i < plan->nball; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(row_ball)(&state->ball_pivot[i], l);
     return sure;
@@ -122,11 +122,12 @@ static mask rows(const lwi_plan *plan, const lwi_k_state *state)
 // A chain in runs, `width` of them at once.
 #define EVERY_RUN(h, width) for (int h = 0; h < plan->runs; h += width)
 #define ABA_RUNS(width)                                                                            \
-    static bool aba_runs_##width(const lwi_plan *plan, const lwi_k_state *state)                   \
+    static bool aba_runs_##width(const lwi_kernel_plan *plan, const lwi_k_state *state)            \
     {                                                                                              \
         enum { ALL = (1 << width) - 1 };                                                           \
         bool sure = true;                                                                          \
-        EVERY_RUN(h, width) sure &= lanes_of_w##width(prefix_w##width(plan, state, h)) == ALL;     \
+        EVERY_RUN(h, width)                                                                        \
+        sure &= lanes_of_w##width(prefix_w##width(plan, state, h)) == ALL;                         \
         join_velocities(plan, state->run);                                                         \
         EVERY_RUN(h, width) run_velocities_w##width(plan, state, h);                               \
         EVERY_RUN(h, width) run_elimination_w##width(plan, state, h);                              \
@@ -148,7 +149,7 @@ ABA_RUNS(8)
 #endif
 #endif
 
-static bool aba(const lwi_plan *plan, const lwi_k_state *state)
+static bool aba(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     enum { ALL = (1 << WIDTH) - 1 };
     if (plan->runs > 0) return ABA_RUNS_OF(plan->runs)(plan, state);
@@ -156,43 +157,34 @@ static bool aba(const lwi_plan *plan, const lwi_k_state *state)
     turning_w1(plan, state);
     bias(plan, state);
     const unsigned solved = lanes_of_w1(inward_w1(plan, state, 0));
-    sure &= rows(plan, state);
+    sure &= pivots(plan, state);
     outward_w1(plan, state, 0);
     return NAME(lanes_of)(sure) == ALL && solved;
 }
 
-static mask momenta_rows(const lwi_plan *plan, const lwi_k_state *state)
-{
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    for (int i = 0; i < plan->nscrew; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
-            sure &= NAME(momenta_row)(&state->pose[i], &state->pivot[i], &state->row[i], l);
-    for (int i = 0; i < plan->nball; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(row_ball)(&state->ball_pivot[i], l);
-    return sure;
-}
-
-static void momenta_rates(const lwi_plan *plan, const lwi_k_state *state)
+static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     const int n = plan->nscrew, base = n + plan->nball;
     const lwi_k_body *body = plan->body;
     const lwi_k_ball_joint *joint = state->ball_joint;
     const lwi_k_motion *motion = state->motion;
     lwi_k_momentum *keep = state->momentum;
-    for (int i = 0; i < n; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
-            NAME(momenta_screw)(&body[i], &plan->screw[i], l, &motion[i], &keep[i], l);
+    for (int i = 0; i < plan->nhinge; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_hinge)(&motion[i], &keep[i], l);
+    for (int i = plan->nhinge; i < n; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_screw)
+    (&body[i], &plan->screw[i], l, &motion[i], &keep[i], l);
     for (int i = n; i < plan->nblock; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
-            NAME(momenta_ball)(&body[i], l, &joint[i - n], &motion[i], &keep[i], i >= base, l);
+        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_ball)
+    (&body[i], l, &joint[i - n], &motion[i], &keep[i], i >= base, l);
 }
 
-static bool momenta(const lwi_plan *plan, const lwi_k_state *state)
+static bool momenta(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     enum { ALL = (1 << WIDTH) - 1 };
     mask sure = pose(plan, state);
     const unsigned solved = lanes_of_w1(momenta_inward_w1(plan, state, 0));
-    sure &= momenta_rows(plan, state);
+    sure &= pivots(plan, state);
     momenta_outward_w1(plan, state, 0);
     momenta_rates(plan, state);
     return NAME(lanes_of)(sure) == ALL && solved;
@@ -200,50 +192,51 @@ static bool momenta(const lwi_plan *plan, const lwi_k_state *state)
 
 // ------------------------------------------------------------------------------------------- batch
 
-static unsigned aba_batch(const lwi_plan *plan, const lwi_k_state *state)
-{
-    unsigned sure = 0;
-    for (int half = 0; half < LWI_LANES; half += WIDTH) {
-        mask m = NAME(velocities_shared)(plan, state, half);
-        m &= NAME(inward_shared)(plan, state, half);
-        m &= NAME(outward_shared)(plan, state, half);
-        sure |= NAME(lanes_of)(m) << half;
-    }
-    return ~sure & ((1u << LWI_LANES) - 1);
-}
-
-static mask batch_pose(const lwi_plan *plan, const lwi_k_state *state, int half)
-{
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    for (int i = 0; i < plan->nstep; i++) {
-        const int slot = plan->step[i].slot, at = slot / LWI_LANES, kl = slot % LWI_LANES;
-        if (at < plan->nscrew)
-            sure &= NAME(pose_screw_shared)(&plan->screw[at], kl, &state->joint[slot],
-                                            &state->pose[slot], half);
-        else
-            sure &= NAME(pose_ball_shared)(&plan->ball[at - plan->nscrew], kl,
-                                           &state->ball_joint[slot - plan->first_ball],
-                                           &state->pose[slot], half);
-    }
-    return sure;
-}
-
-static mask batch_momenta_rows(const lwi_plan *plan, const lwi_k_state *state, int half)
+static mask batch_pivots(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     mask sure = ~NAME(bits)(NAME(splat)(0));
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
         const int slot = step->slot;
         if (slot < plan->first_ball)
-            sure &= NAME(momenta_row_shared)(&state->pose[slot], &state->pivot[slot],
-                                             &state->row[slot], half);
+            sure &= NAME(pivot_shared)(&state->pivot[slot], half);
         else if (step->kind == LWI_K_BALL)
             sure &= NAME(row_ball_shared)(&state->ball_pivot[slot - plan->first_ball], half);
     }
     return sure;
 }
 
-static void batch_momenta_rates(const lwi_plan *plan, const lwi_k_state *state, int half)
+static unsigned aba_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    unsigned sure = 0;
+    for (int half = 0; half < LWI_LANES; half += WIDTH) {
+        mask m = NAME(velocities_shared)(plan, state, half);
+        m &= NAME(inward_shared)(plan, state, half);
+        m &= batch_pivots(plan, state, half);
+        NAME(outward_shared)(plan, state, half);
+        sure |= NAME(lanes_of)(m) << half;
+    }
+    return ~sure & ((1u << LWI_LANES) - 1);
+}
+
+static mask batch_pose(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+{
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int i = 0; i < plan->nstep; i++) {
+        const int slot = plan->step[i].slot, at = slot / LWI_LANES, kl = slot % LWI_LANES;
+        if (at < plan->nscrew)
+            sure &=
+                NAME(pose_screw_shared)(&plan->screw[at], kl, &state->joint[slot],
+                                        &state->pose[slot], at < plan->nhinge, plan->forward, half);
+        else
+            sure &= NAME(pose_ball_shared)(&plan->ball[at - plan->nscrew], kl,
+                                           &state->ball_joint[slot - plan->first_ball],
+                                           &state->ball_pose[slot - plan->first_ball], half);
+    }
+    return sure;
+}
+
+static void batch_momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
@@ -253,20 +246,23 @@ static void batch_momenta_rates(const lwi_plan *plan, const lwi_k_state *state, 
         const lwi_k_motion *motion = &state->motion[slot];
         lwi_k_momentum *keep = &state->momentum[slot];
         const bool base = step->kind == LWI_K_BASE;
-        if (ball < 0)
-            NAME(momenta_screw_shared)(body, &plan->screw[at], kl, motion, keep, half);
-        else
-            NAME(momenta_ball_shared)(body, kl, &state->ball_joint[ball], motion, keep, base, half);
+        if (step->kind == LWI_K_HINGE)
+            NAME(momenta_hinge_shared)(motion, keep, half);
+        else if (ball < 0)
+            NAME(momenta_screw_shared)
+        (body, &plan->screw[at], kl, motion, keep, half);
+        else NAME(momenta_ball_shared)(body, kl, &state->ball_joint[ball], motion, keep, base,
+                                       half);
     }
 }
 
-static unsigned momenta_batch(const lwi_plan *plan, const lwi_k_state *state)
+static unsigned momenta_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     unsigned sure = 0;
     for (int half = 0; half < LWI_LANES; half += WIDTH) {
         mask m = batch_pose(plan, state, half);
         m &= NAME(momenta_inward_shared)(plan, state, half);
-        m &= batch_momenta_rows(plan, state, half);
+        m &= batch_pivots(plan, state, half);
         NAME(momenta_outward_shared)(plan, state, half);
         batch_momenta_rates(plan, state, half);
         sure |= NAME(lanes_of)(m) << half;

@@ -13,21 +13,33 @@
 // m and first moment h feels [m g; h x g], so that h, summed on the way in, is all that is needed.
 // The rates have no recursion in them.
 
-// h := R h + m r of a screw
-static INLINE void TEXT(pass_moment)(const lwi_k_pose *pose, int l, real m, real h[3])
+// First moments of subtrees are the recursion h := moment + R h: masses beyond a joint count as if
+// they stood at the joint, which is a constant, so that only the turn is left.
+static INLINE void TEXT(pass_moment)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                     int shape, real h[3])
+{
+    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    TURN_VECTOR(theta, h[0], h[1]);
+    if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
+        const TEXT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        TURN_VECTOR(alpha, h[1], h[2]);
+    } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
+        TURN_RIGHT(h[1], h[2]);
+    }
+}
+static inline void TEXT(ball_moment)(const lwi_k_ball_pose *pose, int l, real h[3])
 {
     const real x = h[0], y = h[1], z = h[2];
     for (int i = 0; i < 3; i++)
-        h[i] = SUM2(AT(pose->R[3 * i]), x, AT(pose->R[3 * i + 1]), y) +
-               SUM2(AT(pose->R[3 * i + 2]), z, m, AT(pose->r[i]));
+        h[i] = SUM3(AT(pose->R[3 * i]), x, AT(pose->R[3 * i + 1]), y, AT(pose->R[3 * i + 2]), z);
 }
 
 static INLINE void TEXT(add_still)(const lwi_k_body *k, int kl, ART *M, real h[3])
 {
     const real own[3] = {K(k->h[0]), K(k->h[1]), K(k->h[2])};
-    const real J[6] = {K(k->J[0]), K(k->J[1]), K(k->J[2]), K(k->J[3]), K(k->J[4]), K(k->J[5])};
+    const real J[6] = {K(k->J[0]), K(k->J[1]), K(k->pivot), K(k->J[3]), K(k->J[4]), K(k->J[5])};
     TEXT(add_rigid)(M, K(k->m), own, J);
-    for (int i = 0; i < 3; i++) h[i] += own[i];
+    for (int i = 0; i < 3; i++) h[i] += K(k->moment[i]);
 }
 
 static INLINE void TEXT(keep_moment)(lwi_k_momentum *keep, int l, const ART *M, const real h[3])
@@ -36,34 +48,100 @@ static INLINE void TEXT(keep_moment)(lwi_k_momentum *keep, int l, const ART *M, 
     for (int i = 0; i < 3; i++) AT(keep->h[i]) = h[i];
 }
 
-static INLINE void TEXT(hinge_momentum)(const lwi_plan *plan, const lwi_k_state *state, int slot,
-                                        int half, bool root, ART *M, real h[3])
+// What momenta_hinge asks for.
+static INLINE void TEXT(keep_differences)(lwi_k_momentum *keep, int l, const ART *M,
+                                          const real diff[4], const real h[3])
 {
+    AT(keep->A[0]) = diff[0], AT(keep->A[3]) = M->A[3];
+    AT(keep->A[4]) = M->A[4], AT(keep->A[5]) = M->A[5];
+    AT(keep->B[0]) = diff[1], AT(keep->B[1]) = diff[2];
+    AT(keep->B[6]) = M->B[6], AT(keep->B[7]) = M->B[7];
+    AT(keep->C[0]) = diff[3], AT(keep->C[3]) = M->C[3];
+    AT(keep->D[0]) = M->p[0], AT(keep->D[1]) = M->p[1];
+    AT(keep->D[3]) = M->p[3], AT(keep->D[4]) = M->p[4];
+    AT(keep->h[0]) = h[0], AT(keep->h[1]) = h[1];
+}
+
+// What a hinge leaves to its parent, in the parent's frame.
+static INLINE void TEXT(pass_momentum)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                       const lwi_k_step *step, const real diff[4], ART *M,
+                                       real h[3])
+{
+    if (step->last) {
+        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+        TEXT(pass_axis)(k, kl, pose, l, diff, M);
+        TURN_VECTOR(theta, h[0], h[1]);
+        h[1] = DIFF(K(k->ca), h[1], K(k->sa), h[2]);
+        return;
+    }
+#define PASS(shape)                                                                                \
+    TEXT(pass_hinge)(k, kl, pose, l, shape, diff, M);                                              \
+    TEXT(pass_moment)(k, kl, pose, l, shape, h);
+    OF_SHAPE(step->shape, PASS)
+#undef PASS
+}
+
+static INLINE void TEXT(hinge_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                        const lwi_k_step *step, int half, ART *M, real h[3])
+{
+    const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_pose *pose = &state->pose[n];
-    lwi_k_momentum *keep = &state->momentum[n];
-    real U[5], Di;
+    lwi_k_pivot *pivot = &state->pivot[n];
+    real U[5], diff[4], Di;
     (void)half;
     TEXT(add_still)(&plan->body[at], kl, M, h);
     const real p = AT(pose->v), left = p - M->p[5];
-    TEXT(eliminate_hinge)(&plan->body[at], kl, &state->pivot[n], l, M, U, &Di);
+    TEXT(eliminate_hinge)(pivot, l, M, U, &Di);
     const real y = left * Di;
-    AT(state->pivot[n].y) = y;
+    AT(pivot->y) = y;
     for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
     M->p[5] = p;
-    TEXT(keep_moment)(keep, l, M, h);
-    for (int i = 0; i < 6; i++) AT(keep->A[i]) = M->A[i]; // its z columns of B and C stay zero
-    AT(keep->B[0]) = M->B[0], AT(keep->B[1]) = M->B[1];
-    AT(keep->B[3]) = M->B[3], AT(keep->B[4]) = M->B[4];
-    AT(keep->B[6]) = M->B[6], AT(keep->B[7]) = M->B[7];
-    AT(keep->C[0]) = M->C[0], AT(keep->C[1]) = M->C[1], AT(keep->C[3]) = M->C[3];
-    if (root) return;
-    TEXT(pass_hinge)(&plan->screw[at], kl, pose, l, M);
-    TEXT(pass_moment)(pose, l, K(plan->body[at].beyond), h);
+    TEXT(differences)(M, diff);
+    TEXT(keep_differences)(&state->momentum[n], l, M, diff, h);
+    TEXT(pass_momentum)(k, kl, pose, l, step, diff, M, h);
 }
 
-static inline void TEXT(screw_momentum)(const lwi_plan *plan, const lwi_k_state *state, int slot,
-                                        int half, ART *M, real h[3])
+// A hinge with nothing beyond it: only D is not known before.
+static inline void TEXT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                      const lwi_k_step *step, int half, ART *M, real h[3])
+{
+    const int slot = step->slot;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const lwi_k_tip *tip = &plan->tip[step->leaf];
+    const lwi_k_body *body = &plan->body[at];
+    lwi_k_momentum *keep = &state->momentum[n];
+    (void)half;
+    TEXT(read_tip)(tip, M);
+    for (int i = 0; i < 3; i++) h[i] = K(body->moment[i]);
+    const real p = AT(state->pose[n].v), y = p * NAME(splat)(tip->Di);
+    AT(state->pivot[n].y) = y;
+    for (int i = 0; i < 5; i++) M->p[i] = i == 2 ? ZERO : NAME(splat)(tip->U[i]) * y;
+    M->p[5] = p;
+    AT(keep->D[0]) = M->p[0], AT(keep->D[1]) = M->p[1];
+    AT(keep->D[3]) = M->p[3], AT(keep->D[4]) = M->p[4];
+    const real diff[4] = {AT(keep->A[0]), AT(keep->B[0]), AT(keep->B[1]), AT(keep->C[0])};
+    TEXT(pass_momentum)
+    (&plan->screw[at], kl, &state->pose[n], l, step, diff, M, h);
+}
+
+// On the ground V is u about z, which M' does not feel: pdot is gravity's alone.
+static inline void TEXT(root_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                       int slot, int half, const ART *M, const real h[3])
+{
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
+    const lwi_k_body *body = &plan->body[slot / LWI_LANES];
+    lwi_k_momentum *keep = &state->momentum[n];
+    (void)half;
+    TEXT(root_pivot)
+    (body, kl, &state->pivot[n], l, M, AT(state->pose[n].v) - M->p[5]);
+    AT(keep->h[0]) = h[0] + K(body->moment[0]);
+    AT(keep->h[1]) = h[1] + K(body->moment[1]);
+}
+
+static inline void TEXT(screw_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                        int slot, int half, ART *M, real h[3])
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const lwi_k_screw *k = &plan->screw[at];
@@ -72,7 +150,7 @@ static inline void TEXT(screw_momentum)(const lwi_plan *plan, const lwi_k_state 
     real U[6], Di;
     (void)half;
     TEXT(add_still)(&plan->body[at], kl, M, h);
-    TEXT(eliminate_screw)(&plan->body[at], k, kl, &state->pivot[n], l, M, U, &Di);
+    TEXT(eliminate_screw)(k, kl, &state->pivot[n], l, M, U, &Di);
     const real y = (AT(pose->v) - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di;
     AT(state->pivot[n].y) = y;
     for (int i = 0; i < 6; i++) MORE(M->p[i], U[i], y);
@@ -81,11 +159,13 @@ static inline void TEXT(screw_momentum)(const lwi_plan *plan, const lwi_k_state 
     for (int i = 0; i < 9; i++) AT(keep->B[i]) = M->B[i];
     for (int i = 0; i < 6; i++) AT(keep->C[i]) = M->C[i];
     TEXT(pass_screw)(k, kl, pose, l, M);
-    TEXT(pass_moment)(pose, l, K(plan->body[at].beyond), h);
+    MORE(h[2], K(plan->body[at].beyond),
+         AT(pose->d) - K(k->shift)); // the part of d that moves
+    TEXT(pass_moment)(k, kl, pose, l, LWI_K_ANY, h);
 }
 
-static inline void TEXT(ball_momentum)(const lwi_plan *plan, const lwi_k_state *state, int slot,
-                                       int half, ART *M, real h[3])
+static inline void TEXT(ball_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                       int slot, int half, ART *M, real h[3])
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const int ball = n - BLOCK(plan->first_ball);
@@ -97,13 +177,13 @@ static inline void TEXT(ball_momentum)(const lwi_plan *plan, const lwi_k_state *
     TEXT(eliminate_ball)(p, &state->ball_pivot[ball], l, M);
     TEXT(keep_moment)(keep, l, M, h);
     for (int i = 0; i < 6; i++) AT(keep->A[i]) = M->A[i];
-    TEXT(pass_ball)(&state->pose[n], l, M);
-    TEXT(pass_moment)(&state->pose[n], l, K(plan->body[at].beyond), h);
+    TEXT(pass_ball)(&state->ball_pose[ball], l, M);
+    TEXT(ball_moment)(&state->ball_pose[ball], l, h);
 }
 
 // P* = p is given, V = M^-1 (p - D).
-static inline mask TEXT(base_momentum)(const lwi_plan *plan, const lwi_k_state *state, int slot,
-                                       int half, ART *M, real h[3])
+static inline mask TEXT(base_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                       int slot, int half, ART *M, real h[3])
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const lwi_k_ball_joint *joint = &state->ball_joint[n - BLOCK(plan->first_ball)];
@@ -117,22 +197,29 @@ static inline mask TEXT(base_momentum)(const lwi_plan *plan, const lwi_k_state *
     return sure;
 }
 
-static int TEXT(plain_momentum)(const lwi_plan *plan, const lwi_k_state *state, int i, int half,
-                                ART *all, real sum[3])
+static int TEXT(hinges_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
+                                 int half, ART *all, real sum[3])
 {
     ART M = *all;
     real h[3] = {sum[0], sum[1], sum[2]};
-    do TEXT(hinge_momentum)(plan, state, plan->step[i].slot, half, false, &M, h);
-    while (--i >= 0 && plan->step[i].plain);
+    for (;; i--) {
+        const lwi_k_step *step = &plan->step[i];
+        TEXT(hinge_momentum)(plan, state, step, half, &M, h);
+        if (!step->on) break;
+    }
     *all = M;
     for (int j = 0; j < 3; j++) sum[j] = h[j];
     return i;
 }
 
-static mask TEXT(step_momentum)(const lwi_plan *plan, const lwi_k_state *state,
-                                const lwi_k_step *step, int half, ART *M, real h[3])
+static int TEXT(step_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
+                               int half, ART *M, real h[3], mask *sure)
 {
-    mask sure = ~NAME(bits)(ZERO);
+    const lwi_k_step *step = &plan->step[i];
+    if (step->leaf >= 0) {
+        TEXT(tip_momentum)(plan, state, step, half, M, h);
+        return step->on ? TEXT(hinges_momentum)(plan, state, i - 1, half, M, h) : i;
+    }
     if (step->tip) {
         TEXT(clear)(M);
         h[0] = h[1] = h[2] = ZERO;
@@ -140,58 +227,141 @@ static mask TEXT(step_momentum)(const lwi_plan *plan, const lwi_k_state *state,
     if (step->fetch >= 0) {
         lwi_k_art *art = &state->art[step->fetch];
         TEXT(fetch)(art, ART_LANE, M);
-        for (int i = 0; i < 3; i++) h[i] += AT_LANE(art->h[i], ART_LANE);
+        for (int j = 0; j < 3; j++) h[j] += AT_LANE(art->h[j], ART_LANE);
     }
-    if (step->kind == LWI_K_HINGE)
-        TEXT(hinge_momentum)(plan, state, step->slot, half, step->parent < 0, M, h);
-    else if (step->kind == LWI_K_SCREW)
+    if (step->kind == LWI_K_SCREW)
         TEXT(screw_momentum)(plan, state, step->slot, half, M, h);
     else if (step->kind == LWI_K_BALL)
         TEXT(ball_momentum)(plan, state, step->slot, half, M, h);
+    else if (step->kind == LWI_K_BASE)
+        *sure &= TEXT(base_momentum)(plan, state, step->slot, half, M, h);
+    else if (step->parent < 0)
+        TEXT(root_momentum)(plan, state, step->slot, half, M, h);
     else
-        sure = TEXT(base_momentum)(plan, state, step->slot, half, M, h);
-    if (step->turned) TEXT(pass_turned)(&plan->screw[step->slot / LWI_LANES], KLANE(step->slot), M);
+        i = TEXT(hinges_momentum)(plan, state, i, half, M, h);
+    return i;
+}
+
+static void TEXT(leave_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                 const lwi_k_step *step, int half, ART *M, real h[3])
+{
+    TEXT(leave)(plan, state, step, half, M);
+    if (step->turned && step->parent >= 0) {
+        const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
+        const int kl = KLANE(step->slot);
+        const TEXT(turn) phi = {.c = K(k->cphi), .s = K(k->sphi)};
+        TURN_VECTOR(phi, h[0], h[1]);
+    }
     if (step->park >= 0) {
         const int l = ART_LANE;
         lwi_k_art *art = &state->art[step->park];
-        TEXT(park)(art, l, M, step->first);
-        for (int i = 0; i < 3; i++) {
-            real total = h[i];
-            if (!step->first) total += AT(art->h[i]);
-            AT(art->h[i]) = total;
+        for (int j = 0; j < 3; j++) {
+            real total = h[j];
+            if (!step->first) total += AT(art->h[j]);
+            AT(art->h[j]) = total;
         }
     }
-    return sure;
 }
 
-static mask TEXT(momenta_inward)(const lwi_plan *plan, const lwi_k_state *state, int half)
+static mask TEXT(momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     ART M;
     real h[3] = {ZERO, ZERO, ZERO};
     mask sure = ~NAME(bits)(ZERO);
     TEXT(clear)(&M);
-    for (int i = plan->nstep - 1; i >= 0;) {
-        if (plan->step[i].plain) {
-            i = TEXT(plain_momentum)(plan, state, i, half, &M, h);
-        } else {
-            sure &= TEXT(step_momentum)(plan, state, &plan->step[i], half, &M, h);
-            i--;
-        }
+    for (int i = plan->nstep - 1; i >= 0; i--) {
+        i = TEXT(step_momentum)(plan, state, i, half, &M, h, &sure);
+        TEXT(leave_momentum)(plan, state, &plan->step[i], half, &M, h);
     }
     return sure;
 }
 
-// V and gravity of every body, the speeds of screws in motion.vdot, of balls in ball_pivot.vdot.
-static void TEXT(momenta_outward)(const lwi_plan *plan, const lwi_k_state *state, int half)
+// V of a hinge from V of its parent, and gravity: V_z = y - g . V, u what that is more than V_z.
+static INLINE void TEXT(hinge_speed)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                     const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
+                                     int shape, real V[6], real g[3])
 {
-    real V[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO}, g[3] = {ZERO, ZERO, ZERO}, x[6], c[3];
+    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    TEXT(carry)(k, kl, K(k->shift), shape, V);
+    TEXT(to_hinge)(k, kl, theta, shape, g);
+    const real z = V[5];
+    TURN_BACK_Y(theta, V[0], V[1]);
+    TURN_BACK_Y(theta, V[3], V[4]);
+    V[5] = TEXT(along_hinge)(pivot, l, AT(pivot->y), shape, V);
+    AT(motion->vdot) = V[5] - z;
+}
+
+static INLINE void TEXT(speed_of_screws)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                         const lwi_k_step *step, int half, real V[6], real g[3])
+{
+    const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
+    const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
+    const lwi_k_pose *pose = &state->pose[n];
+    const lwi_k_pivot *pivot = &state->pivot[n];
+    lwi_k_motion *motion = &state->motion[n];
+    (void)half;
+    if (step->kind == LWI_K_HINGE && step->parent < 0) {
+        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+        for (int j = 0; j < 3; j++) g[j] = K(k->fall[j]);
+        TURN_BACK_Y(theta, g[0], g[1]);
+        AT(motion->vdot) = V[5] = AT(pivot->y);
+        return;
+    }
+    if (step->turned) {
+        TEXT(turn_parent)(k, kl, V);
+        TEXT(turn_vector)(k, kl, g);
+    }
+    if (step->kind == LWI_K_SCREW) {
+        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+        TEXT(carry)(k, kl, AT(pose->d), LWI_K_ANY, V);
+        TURN_BACK_Y(theta, V[0], V[1]);
+        TURN_BACK_Y(theta, V[3], V[4]);
+        TEXT(to_hinge)(k, kl, theta, LWI_K_ANY, g);
+        const real u = TEXT(along_screw)(pivot, l, V);
+        MORE(V[2], K(k->slide), u);
+        MORE(V[5], K(k->turn), u);
+        AT(motion->vdot) = u;
+    } else {
+#define SPEED(shape) TEXT(hinge_speed)(k, kl, pose, pivot, motion, l, shape, V, g);
+        OF_SHAPE(step->shape, SPEED)
+#undef SPEED
+    }
+}
+
+static inline void TEXT(speed_of_balls)(const lwi_k_state *state, const lwi_k_step *step, int ball,
+                                        int n, int l, real V[6], real g[3])
+{
+    const lwi_k_ball_pose *pose = &state->ball_pose[ball];
+    lwi_k_ball_pivot *pivot = &state->ball_pivot[ball];
+    const real r[3] = {AT(pose->r[0]), AT(pose->r[1]), AT(pose->r[2])};
+    real x[6], c[3];
+    TEXT(to_body)(pose, l, g, c);
+    for (int j = 0; j < 3; j++) g[j] = c[j];
+    if (step->kind == LWI_K_BASE) {
+        for (int j = 0; j < 6; j++) V[j] = AT(pivot->vdot[j]) = AT(state->motion[n].A[j]);
+        return;
+    }
+    CROSS(c, V + 3, r);
+    for (int j = 0; j < 3; j++) c[j] += V[j];
+    TEXT(to_body)(pose, l, c, x);
+    TEXT(to_body)(pose, l, V + 3, x + 3);
+    for (int j = 0; j < 3; j++) { // w = y - Z v
+        V[j] = x[j];
+        V[3 + j] = AT(pivot->y[j]) - SUM3(AT(pivot->Z[3 * j]), x[0], AT(pivot->Z[3 * j + 1]), x[1],
+                                          AT(pivot->Z[3 * j + 2]), x[2]);
+        AT(pivot->vdot[3 + j]) = V[3 + j] - x[3 + j];
+    }
+}
+
+// V and gravity of every body, the speeds of screws in motion.vdot, of balls in ball_pivot.vdot.
+static void TEXT(momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+{
+    real V[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO}, g[3] = {ZERO, ZERO, ZERO};
     int last = -1;
     (void)half;
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
-        const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
-        const int at = step->slot / LWI_LANES, ball = n - BLOCK(plan->first_ball);
-        const lwi_k_pose *pose = &state->pose[n];
+        const int n = BLOCK(step->slot), l = LANE(step->slot), ball = n - BLOCK(plan->first_ball);
         lwi_k_motion *motion = &state->motion[n];
         if (step->parent < 0) {
             for (int j = 0; j < 3; j++) {
@@ -203,42 +373,11 @@ static void TEXT(momenta_outward)(const lwi_plan *plan, const lwi_k_state *state
             for (int j = 0; j < 6; j++) V[j] = AT_LANE(state->motion[b].A[j], o);
             for (int j = 0; j < 3; j++) g[j] = AT_LANE(state->momentum[b].g[j], o);
         }
-        real u = ZERO;
-        if (ball < 0) {
-            const lwi_k_row *row = &state->row[n];
-            u = AT(row->e) - (SUM2(AT(row->t[0]), V[0], AT(row->t[1]), V[1]) +
-                              SUM2(AT(row->t[2]), V[2], AT(row->t[3]), V[3]) +
-                              SUM2(AT(row->t[4]), V[4], AT(row->t[5]), V[5]));
-            AT(motion->vdot) = u;
-        }
-        const real r[3] = {AT(pose->r[0]), AT(pose->r[1]), AT(pose->r[2])};
-        CROSS(c, V + 3, r);
-        for (int j = 0; j < 3; j++) c[j] += V[j];
-        TEXT(to_body)(pose, l, c, x);
-        TEXT(to_body)(pose, l, V + 3, x + 3);
-        TEXT(to_body)(pose, l, g, c);
-        for (int j = 0; j < 3; j++) g[j] = c[j];
-        if (step->kind == LWI_K_HINGE) {
-            x[5] += u;
-        } else if (step->kind == LWI_K_SCREW) {
-            MORE(x[2], K(plan->screw[at].slide), u);
-            MORE(x[5], K(plan->screw[at].turn), u);
-        } else if (step->kind == LWI_K_BALL) {
-            lwi_k_ball_pivot *pivot = &state->ball_pivot[ball];
-            for (int j = 0; j < 3; j++) { // w = y - Z v
-                const real w =
-                    AT(pivot->y[j]) - SUM3(AT(pivot->Z[3 * j]), x[0], AT(pivot->Z[3 * j + 1]), x[1],
-                                           AT(pivot->Z[3 * j + 2]), x[2]);
-                AT(pivot->vdot[3 + j]) = w - x[3 + j];
-                x[3 + j] = w;
-            }
-        } else {
-            for (int j = 0; j < 6; j++) {
-                x[j] = AT(motion->A[j]);
-                AT(state->ball_pivot[ball].vdot[j]) = x[j];
-            }
-        }
-        for (int j = 0; j < 6; j++) AT(motion->A[j]) = V[j] = x[j];
+        if (ball < 0)
+            TEXT(speed_of_screws)(plan, state, step, half, V, g);
+        else
+            TEXT(speed_of_balls)(state, step, ball, n, l, V, g);
+        for (int j = 0; j < 6; j++) AT(motion->A[j]) = V[j];
         for (int j = 0; j < 3; j++) AT(state->momentum[n].g[j]) = g[j];
         last = step->slot;
     }

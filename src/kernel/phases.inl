@@ -3,15 +3,22 @@
 // Every function works on WIDTH lanes of the state from lane `l` of its blocks on, with the
 // constants from lane `kl` on, or lane kl for all (SHARED).
 
-// ------------------------------------------------------------------------------------------- pose
+// -------------------------------------------------------------------------------------------- pose
 
-// theta and d of a screw, R = Rz(phi) Rx(alpha) Rz(theta), r; returns the lanes beyond doubt.
+// theta and d of a screw; returns the lanes beyond doubt.
 static inline mask TEXT(pose_screw)(const lwi_k_screw *k, int kl, const lwi_k_joint *joint,
-                                    lwi_k_pose *pose, int l)
+                                    lwi_k_pose *pose, bool hinge, bool forward, int l)
 {
-    const real sign = K(k->sign), turn = K(k->turn), q = sign * AT(joint->q);
-    const real theta = MAD(turn, q, K(k->angle)), d = MAD(K(k->slide), q, K(k->shift));
-    real c, s;
+    const real sign = K(k->sign);
+    real q = AT(joint->q), v = AT(joint->v), tau = AT(joint->tau), c, s;
+    if (!forward) q *= sign, v *= sign, tau *= sign;
+    real theta = K(k->angle), d = K(k->shift);
+    if (hinge) {
+        theta += q;
+    } else {
+        MORE(theta, K(k->turn), q);
+        MORE(d, K(k->slide), q);
+    }
     NAME(sincos)(theta, &s, &c);
     const real cs = c * s, ss = s * s;
     AT(pose->c) = c;
@@ -21,30 +28,14 @@ static inline mask TEXT(pose_screw)(const lwi_k_screw *k, int kl, const lwi_k_jo
     AT(pose->c2) = 1 - (ss + ss);
     AT(pose->s2) = cs + cs;
     AT(pose->d) = d;
-    AT(pose->v) = sign * AT(joint->v);
-    AT(pose->tau) = sign * AT(joint->tau);
-
-    const real ca = K(k->ca), sa = K(k->sa), cphi = K(k->cphi), sphi = K(k->sphi);
-    const real a = K(k->a), y = NMAD(sa, d, K(k->b));
-    const real r10 = ca * s, r11 = ca * c;
-    AT(pose->R[0]) = DIFF(cphi, c, sphi, r10);
-    AT(pose->R[1]) = NMAD(sphi, r11, -(cphi * s));
-    AT(pose->R[2]) = sphi * sa;
-    AT(pose->R[3]) = SUM2(sphi, c, cphi, r10);
-    AT(pose->R[4]) = DIFF(cphi, r11, sphi, s);
-    AT(pose->R[5]) = -(cphi * sa);
-    AT(pose->R[6]) = sa * s;
-    AT(pose->R[7]) = sa * c;
-    AT(pose->R[8]) = ca;
-    AT(pose->r[0]) = DIFF(cphi, a, sphi, y);
-    AT(pose->r[1]) = SUM2(sphi, a, cphi, y);
-    AT(pose->r[2]) = MAD(ca, d, K(k->delta));
+    AT(pose->v) = v;
+    AT(pose->tau) = tau;
     return NAME(at_most)(NAME(absolute)(theta), NAME(splat)(LWI_K_LARGEST_ANGLE));
 }
 
 // R = R_F1 R(quaternion) of a ball or base; the quaternion's length is a gauge.
 static inline mask TEXT(pose_ball)(const lwi_k_ball *k, int kl, const lwi_k_ball_joint *joint,
-                                   lwi_k_pose *pose, int l)
+                                   lwi_k_ball_pose *pose, int l)
 {
     const real w = AT(joint->q[0]), x = AT(joint->q[1]), y = AT(joint->q[2]), z = AT(joint->q[3]);
     const real n = SUM2(w, w, x, x) + SUM2(y, y, z, z), f = 2 / n;
@@ -60,7 +51,7 @@ static inline mask TEXT(pose_ball)(const lwi_k_ball *k, int kl, const lwi_k_ball
     return NAME(at_most)(NAME(splat)(LWI_K_LEAST_NORM), n);
 }
 
-// ------------------------------------------------------------------------------------------- bias
+// -------------------------------------------------------------------------------------------- bias
 
 // c = a x b
 #define CROSS(c, a, b)                                                                             \
@@ -85,28 +76,32 @@ static inline void TEXT(bias_wrench)(const lwi_k_body *k, int kl, lwi_k_bias *bi
     }
 }
 
-// Bias accelerations of a screw.  With w' = R'w_parent = w - z thetadot in the body's axes:
-//   b = w' x (w' x R'r) + 2 w' x z ddot,   k = w' x z thetadot
+// Bias accelerations of a screw.  With w' = w - z thetadot, r the origin from the parent's and both
+// in the body's axes:
+//   b = w' x (w' x r) + 2 w' x z ddot,   k = w' x z thetadot
 static inline void TEXT(bias_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                    lwi_k_bias *bias, int l)
+                                    bool hinge, lwi_k_bias *bias, int l)
 {
-    const real v = AT(pose->v), turning = K(k->turn) * v, sliding = K(k->slide) * v;
+    real turning = AT(pose->v);
+    if (!hinge) turning *= K(k->turn);
     const real w[3] = {AT(bias->w[0]), AT(bias->w[1]), AT(bias->w[2]) - turning};
-    real r[3], t[3], b[3];
-    for (int i = 0; i < 3; i++)
-        r[i] = SUM3(AT(pose->R[i]), AT(pose->r[0]), AT(pose->R[3 + i]), AT(pose->r[1]),
-                    AT(pose->R[6 + i]), AT(pose->r[2]));
+    const real r0 = K(k->reach[0]), r1 = K(k->reach[1]), c = AT(pose->c), s = AT(pose->s);
+    const real r[3] = {SUM2(c, r0, s, r1), DIFF(c, r1, s, r0), K(k->reach[2]) + AT(pose->d)};
+    real t[3], b[3];
     CROSS(t, w, r);
     CROSS(b, w, t);
-    AT(bias->b[0]) = MAD(sliding + sliding, w[1], b[0]);
-    AT(bias->b[1]) = NMAD(sliding + sliding, w[0], b[1]);
-    AT(bias->b[2]) = b[2];
+    if (!hinge) {
+        const real sliding = K(k->slide) * AT(pose->v), twice = sliding + sliding;
+        b[0] = MAD(twice, w[1], b[0]);
+        b[1] = NMAD(twice, w[0], b[1]);
+    }
+    for (int i = 0; i < 3; i++) AT(bias->b[i]) = b[i];
     AT(bias->k[0]) = turning * w[1];
     AT(bias->k[1]) = -(turning * w[0]);
 }
 
 // The same of a ball with the relative angular velocity u: k = w' x u = w x u.
-static inline void TEXT(bias_ball)(const lwi_k_ball_joint *joint, const lwi_k_pose *pose,
+static inline void TEXT(bias_ball)(const lwi_k_ball_joint *joint, const lwi_k_ball_pose *pose,
                                    lwi_k_bias *bias, int l)
 {
     const real u[3] = {AT(joint->v[3]), AT(joint->v[4]), AT(joint->v[5])};
@@ -124,40 +119,19 @@ static inline void TEXT(bias_ball)(const lwi_k_ball_joint *joint, const lwi_k_po
     }
 }
 
-// ------------------------------------------------------------------------------------------- rows
+// -------------------------------------------------------------------------------------------- rows
 
 // A pivot D = 1/inverse carries the rounding of the inertia it is taken from, whose bound along its
 // direction is `felt`.  Below a few units in the last place of that nothing of it is known; the
 // generic text then decides (tree_state.c has the same threshold).
 static inline mask TEXT(well_posed)(real inverse, real felt)
 {
-    const real unknown = NAME(splat)(64 * DBL_EPSILON);
-    return NAME(at_most)(inverse * (unknown * felt), NAME(splat)(1)) &
+    return NAME(at_most)(inverse * felt, NAME(splat)(1 / (64 * DBL_EPSILON))) &
            NAME(at_most)(NAME(splat)(0), inverse);
 }
 
-// t = X'g, e = y - g . (b, k): the pivot's row in the parent's frame.  Returns the lanes whose
-// pivot is beyond doubt.
-static inline mask TEXT(row)(const lwi_k_pose *pose, const lwi_k_bias *bias,
-                             const lwi_k_pivot *pivot, lwi_k_row *row, int l)
+static inline mask TEXT(pivot)(const lwi_k_pivot *pivot, int l)
 {
-    real g[6], f[3], n[3], r[3], m[3];
-    for (int i = 0; i < 6; i++) g[i] = AT(pivot->g[i]);
-    for (int i = 0; i < 3; i++) {
-        const real R0 = AT(pose->R[3 * i]), R1 = AT(pose->R[3 * i + 1]),
-                   R2 = AT(pose->R[3 * i + 2]);
-        f[i] = SUM3(R0, g[0], R1, g[1], R2, g[2]);
-        n[i] = SUM3(R0, g[3], R1, g[4], R2, g[5]);
-        r[i] = AT(pose->r[i]);
-    }
-    CROSS(m, r, f);
-    for (int i = 0; i < 3; i++) {
-        AT(row->t[i]) = f[i];
-        AT(row->t[3 + i]) = n[i] + m[i];
-    }
-    AT(row->e) = AT(pivot->y) - MAD(g[4], AT(bias->k[1]),
-                                    SUM2(g[0], AT(bias->b[0]), g[1], AT(bias->b[1])) +
-                                        SUM2(g[2], AT(bias->b[2]), g[3], AT(bias->k[0])));
     return TEXT(well_posed)(AT(pivot->Di), AT(pivot->felt));
 }
 
@@ -180,26 +154,23 @@ static inline mask TEXT(row_ball)(lwi_k_ball_pivot *pivot, int l)
 
 // -------------------------------------------------------------------------------- rates of momenta
 
-// The row of momenta: the same without bias.
-static inline mask TEXT(momenta_row)(const lwi_k_pose *pose, const lwi_k_pivot *pivot,
-                                     lwi_k_row *row, int l)
+// pdot of a hinge.  (V x* P*)_z is the same in all frames along and about z, so that it is the
+// derivative of V'M'V / 2 + D'V by the angle through which both V are turned:
+//   v (xx - yy) etc. of A, B, C are summed up when M' is turned                          [momenta]
+static inline void TEXT(momenta_hinge)(const lwi_k_motion *motion, lwi_k_momentum *keep, int l)
 {
-    real g[6], f[3], n[3], r[3], m[3];
-    for (int i = 0; i < 6; i++) g[i] = AT(pivot->g[i]);
-    for (int i = 0; i < 3; i++) {
-        const real R0 = AT(pose->R[3 * i]), R1 = AT(pose->R[3 * i + 1]),
-                   R2 = AT(pose->R[3 * i + 2]);
-        f[i] = SUM3(R0, g[0], R1, g[1], R2, g[2]);
-        n[i] = SUM3(R0, g[3], R1, g[4], R2, g[5]);
-        r[i] = AT(pose->r[i]);
-    }
-    CROSS(m, r, f);
-    for (int i = 0; i < 3; i++) {
-        AT(row->t[i]) = f[i];
-        AT(row->t[3 + i]) = n[i] + m[i];
-    }
-    AT(row->e) = AT(pivot->y);
-    return TEXT(well_posed)(AT(pivot->Di), AT(pivot->felt));
+    const real x = AT(motion->A[0]), y = AT(motion->A[1]), z = AT(motion->A[2]);
+    const real wx = AT(motion->A[3]), wy = AT(motion->A[4]);
+    const real linear =
+        SUM2(MAD(AT(keep->A[5]), z, AT(keep->D[1])), x, MAD(AT(keep->B[7]), z, AT(keep->D[4])),
+             wx) -
+        SUM2(MAD(AT(keep->A[4]), z, AT(keep->D[0])), y, MAD(AT(keep->B[6]), z, AT(keep->D[3])), wy);
+    // sums of squares: xx - yy and xy of v, w and both
+    const real A = DIFF(DIFF(x, x, y, y), AT(keep->A[3]), AT(keep->A[0]), x * y);
+    const real B = DIFF(DIFF(x, wx, y, wy), AT(keep->B[1]), AT(keep->B[0]), SUM2(x, wy, y, wx));
+    const real C = DIFF(DIFF(wx, wx, wy, wy), AT(keep->C[3]), AT(keep->C[0]), wx * wy);
+    const real weight = DIFF(AT(keep->h[0]), AT(keep->g[1]), AT(keep->h[1]), AT(keep->g[0]));
+    AT(keep->pdot[0]) = weight - ((linear + A) + (B + C));
 }
 
 // pdot of a screw: [f; n] = [m g; h x g] - V x* P* along z, of P* what is normal to z.

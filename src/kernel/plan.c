@@ -221,11 +221,11 @@ static axes decompose(const frame *f)
 {
     axes d = {0};
     const double zx = f->R[2], zy = f->R[5], sine = hypot(zx, zy);
-    const bool exact = sine <= parallel;
+    const bool exact = sine <= parallel, square = fabs(f->R[8]) <= parallel;
     d.phi = exact ? atan2(f->r[1], f->r[0]) : atan2(zx, -zy);
     if (exact && hypot(f->r[0], f->r[1]) <= parallel * fabs(f->r[2])) d.phi = 0;
-    d.ca = exact ? copysign(1, f->R[8]) : f->R[8] / hypot(sine, f->R[8]);
-    d.sa = exact ? 0 : sine / hypot(sine, f->R[8]);
+    d.ca = exact ? copysign(1, f->R[8]) : square ? 0 : f->R[8] / hypot(sine, f->R[8]);
+    d.sa = exact ? 0 : square ? 1 : sine / hypot(sine, f->R[8]);
 
     // what is left after the turn: origin (a, y, z), axes T
     frame turn = screw_z(-d.phi, 0), left;
@@ -239,6 +239,11 @@ static axes decompose(const frame *f)
         d.shift = z / d.ca;
         d.b = exact ? 0 : y + d.sa * d.shift;
     }
+    // what is rounding of the distance between the frames is nothing
+    const double nothing = parallel * v3_norm(f->r);
+    if (fabs(d.a) <= nothing) d.a = 0;
+    if (fabs(d.shift) <= nothing) d.shift = 0;
+    if (fabs(d.delta) <= nothing) d.delta = 0;
     // Rz(angle) = Rx(-alpha) T
     d.angle = atan2(d.ca * left.R[3] + d.sa * left.R[6], left.R[0]);
     return d;
@@ -274,7 +279,7 @@ static void settle(build *b)
         if (p->parent != i - 1 || !is_screw(p) || !is_screw(&b->part[i - 1])) continue;
         const axes d = decompose(&p->in);
         b->part[i - 1].phi = d.phi;
-        b->part[i - 1].delta = d.delta;
+        b->part[i - 1].delta = d.sa != 0 ? d.delta : d.ca * d.shift;
     }
 }
 
@@ -292,36 +297,76 @@ static int count_kind(const build *b, lwi_k_kind kind)
     return n;
 }
 
-// Fewest bodies of a chain for four and for eight runs, where they win over fewer (measured).
-enum { LEAST_FOR_4 = 32, LEAST_FOR_8 = 500 };
+// How part i, a screw, stands to its parent when all are settled.
+static axes axes_of(const build *b, int i)
+{
+    const part *p = &b->part[i];
+    const bool first = p->parent >= 0 && p->parent == i - 1 && is_screw(&b->part[i - 1]);
+    const frame in = first ? p->in : inboard(b, i);
+    axes d = decompose(&in);
+    if (first) d.phi = d.delta = 0; // the parent was settled for it
+    if (first && d.sa == 0) d.shift = 0;
+    const double shift = d.shift + p->delta;
+    d.shift = fabs(shift) > parallel * (fabs(d.shift) + fabs(p->delta)) ? shift : 0;
+    return d;
+}
+
+static int8_t shape_of(const axes *d)
+{
+    // not sa == 1: that is so for cosines up to 1e-8
+    const bool right = d->ca == 0, along = d->sa == 0 && d->ca == 1;
+    return (int8_t)((right   ? LWI_K_SQUARE
+                     : along ? LWI_K_PARALLEL
+                             : LWI_K_OBLIQUE) |
+                    (d->a != 0 ? LWI_K_APART : 0) | (d->shift != 0 ? LWI_K_ALONG : 0));
+}
+
+// Hinges of many chains stand to each other in turn (x, y, z; knee and ankle): runs whose lengths
+// are multiples of that have bodies of one shape side by side.
+static int period_of_shapes(const build *b)
+{
+    enum { MOST = 6 };
+    for (int period = 1; period <= MOST; period++) {
+        bool repeats = true;
+        for (int i = 1; i + period < b->npart && repeats; i++) {
+            const axes one = axes_of(b, i), other = axes_of(b, i + period);
+            repeats = shape_of(&one) == shape_of(&other);
+        }
+        if (repeats) return period;
+    }
+    return 1;
+}
 
 // An unbranched chain of hinges that need no further turns, long enough: cut into runs.
-static void choose_runs(const build *b, lwi_plan *plan)
+static void choose_runs(const build *b, lwi_kernel_plan *plan)
 {
-    if (b->npart < LEAST_FOR_4) return;
+    if (b->npart < LWI_K_LEAST_FOR_4) return;
     for (int i = 0; i < b->npart; i++) {
         if (b->part[i].kind != LWI_K_HINGE || b->part[i].parent != i - 1) return;
         if (i > 0 && decompose(&b->part[i].in).b != 0) return;
     }
-    plan->runs = b->npart < LEAST_FOR_8 ? 4 : 8;
+    plan->runs = b->npart < LWI_K_LEAST_FOR_8 ? 4 : 8;
+    const int period = period_of_shapes(b);
     plan->length = (b->npart + plan->runs - 1) / plan->runs;
+    plan->length += (period - plan->length % period) % period;
     for (int i = 0; i < b->npart; i++)
         b->part[i].slot = plan->runs * (i % plan->length) + i / plan->length;
-    plan->nscrew = plan->nblock = blocks_of(plan->runs * plan->length);
+    plan->nhinge = plan->nscrew = plan->nblock = blocks_of(plan->runs * plan->length);
 }
 
-static void place_slots(build *b, lwi_plan *plan)
+static void place_slots(build *b, lwi_kernel_plan *plan)
 {
-    plan->nscrew = blocks_of(count_kind(b, LWI_K_HINGE) + count_kind(b, LWI_K_SCREW));
+    plan->nhinge = blocks_of(count_kind(b, LWI_K_HINGE));
+    plan->nscrew = plan->nhinge + blocks_of(count_kind(b, LWI_K_SCREW));
     plan->nball = blocks_of(count_kind(b, LWI_K_BALL));
     plan->nbase = blocks_of(count_kind(b, LWI_K_BASE));
     plan->nblock = plan->nscrew + plan->nball + plan->nbase;
     plan->first_ball = plan->nscrew * LWI_LANES;
-    int screw = 0, ball = plan->first_ball, base = (plan->nscrew + plan->nball) * LWI_LANES;
-    for (int i = 0; i < b->npart; i++) {
-        part *p = &b->part[i];
-        p->slot = is_screw(p) ? screw++ : p->kind == LWI_K_BALL ? ball++ : base++;
-    }
+    int next[] = {[LWI_K_HINGE] = 0,
+                  [LWI_K_SCREW] = plan->nhinge * LWI_LANES,
+                  [LWI_K_BALL] = plan->first_ball,
+                  [LWI_K_BASE] = (plan->nscrew + plan->nball) * LWI_LANES};
+    for (int i = 0; i < b->npart; i++) b->part[i].slot = next[b->part[i].kind]++;
     if (b->in_runs) choose_runs(b, plan);
     plan->first_ball = plan->nscrew * LWI_LANES;
 }
@@ -335,16 +380,14 @@ static void set_body(const part *p, lwi_k_body *block, int l)
     block->m[l] = m;
     for (int i = 0; i < 3; i++) block->h[i][l] = h[i];
     for (int i = 0; i < 6; i++) block->J[i][l] = J[i];
+    for (int i = 0; i < 3; i++) block->moment[i][l] = h[i];
+    block->pivot[l] = J[2];
 }
 
-// Returns whether phi, b or delta are needed.
-static bool set_screw(const build *b, int i, lwi_k_screw *k, int l)
+static void set_screw(const build *b, int i, lwi_k_screw *k, int l, lwi_k_step *step)
 {
     const part *p = &b->part[i];
-    const bool first = p->parent >= 0 && p->parent == i - 1 && is_screw(&b->part[i - 1]);
-    const frame in = first ? p->in : inboard(b, i);
-    axes d = decompose(&in);
-    if (first) d.phi = d.delta = 0; // the parent was settled for it
+    const axes d = axes_of(b, i);
     k->ca[l] = d.ca;
     k->sa[l] = d.sa;
     k->csa[l] = d.ca * d.sa;
@@ -357,11 +400,22 @@ static bool set_screw(const build *b, int i, lwi_k_screw *k, int l)
     k->b[l] = d.b;
     k->delta[l] = d.delta;
     k->angle[l] = d.angle + p->phi;
-    k->shift[l] = d.shift + p->delta;
+    k->shift[l] = d.shift;
     k->sign[l] = p->sign;
     k->turn[l] = p->turn;
     k->slide[l] = p->slide;
-    return d.phi != 0 || d.b != 0 || d.delta != 0;
+    k->reach[0][l] = d.a;
+    k->reach[1][l] = d.ca * d.b + d.sa * d.delta;
+    k->reach[2][l] = d.ca * d.delta - d.sa * d.b;
+    if (p->parent < 0) {
+        const double *g = b->model->gravity, c = cos(d.phi), s = sin(d.phi);
+        const double y = c * g[1] - s * g[0];
+        k->fall[0][l] = c * g[0] + s * g[1];
+        k->fall[1][l] = d.ca * y + d.sa * g[2];
+        k->fall[2][l] = d.ca * g[2] - d.sa * y;
+    }
+    step->shape = shape_of(&d);
+    step->turned = d.phi != 0 || d.b != 0 || d.delta != 0;
 }
 
 static void set_ball(const build *b, int i, lwi_k_ball *k, int l)
@@ -371,7 +425,7 @@ static void set_ball(const build *b, int i, lwi_k_ball *k, int l)
     for (int j = 0; j < 3; j++) k->r[j][l] = in.r[j];
 }
 
-static void set_constants(const build *b, lwi_plan *plan)
+static void set_constants(const build *b, lwi_kernel_plan *plan)
 {
     for (int i = 0; i < b->npart; i++) {
         const part *p = &b->part[i];
@@ -387,41 +441,58 @@ static void set_constants(const build *b, lwi_plan *plan)
                              .park = -1,
                              .fetch = -1};
         if (is_screw(p))
-            step->turned = set_screw(b, i, &plan->screw[block], l);
+            set_screw(b, i, &plan->screw[block], l, step);
         else
             set_ball(b, i, &plan->ball[block - plan->nscrew], l);
+        plan->forward = plan->forward && p->sign > 0;
         plan->straight =
             plan->straight && is_screw(p) && p->sign > 0 && p->slot == p->iq && p->slot == p->iv;
     }
 }
 
-static void pad(lwi_plan *plan)
+static void pad(lwi_kernel_plan *plan)
 {
     for (int i = 0; i < plan->nblock; i++)
         for (int l = 0; l < LWI_LANES; l++) {
-            plan->body[i].pad[l] = 1;
+            plan->body[i].pivot[l] = 1;
             if (i >= plan->nscrew) continue;
             plan->screw[i].ca[l] = plan->screw[i].c2a[l] = plan->screw[i].cphi[l] = 1;
             plan->screw[i].turn[l] = plan->screw[i].sign[l] = 1;
         }
-    for (int i = 0; i < plan->nstep; i++)
-        plan->body[plan->step[i].slot / LWI_LANES].pad[plan->step[i].slot % LWI_LANES] = 0;
 }
 
-static void add_masses(const build *b, lwi_plan *plan)
+// Origin of a body in its parent's frame, the part of it that does not move.
+static void origin_of(const lwi_kernel_plan *plan, const part *p, double r[3])
+{
+    const int block = p->slot / LWI_LANES, l = p->slot % LWI_LANES;
+    if (!is_screw(p)) {
+        for (int i = 0; i < 3; i++) r[i] = plan->ball[block - plan->nscrew].r[i][l];
+        return;
+    }
+    const lwi_k_screw *k = &plan->screw[block];
+    const double ca = k->ca[l], sa = k->sa[l], d = k->shift[l], x = k->a[l], y = k->b[l] - sa * d;
+    r[0] = k->cphi[l] * x - k->sphi[l] * y;
+    r[1] = k->sphi[l] * x + k->cphi[l] * y;
+    r[2] = k->delta[l] + ca * d;
+}
+
+static void add_masses(const build *b, lwi_kernel_plan *plan)
 {
     for (int i = b->npart - 1; i >= 0; i--) {
-        const int slot = b->part[i].slot, parent = b->part[i].parent;
-        double *beyond = &plan->body[slot / LWI_LANES].beyond[slot % LWI_LANES];
-        *beyond += b->part[i].m;
-        if (parent < 0) continue;
-        const int to = b->part[parent].slot;
-        plan->body[to / LWI_LANES].beyond[to % LWI_LANES] += *beyond;
+        const part *p = &b->part[i];
+        double *beyond = &plan->body[p->slot / LWI_LANES].beyond[p->slot % LWI_LANES], r[3];
+        *beyond += p->m;
+        if (p->parent < 0) continue;
+        const int to = b->part[p->parent].slot;
+        lwi_k_body *parent = &plan->body[to / LWI_LANES];
+        parent->beyond[to % LWI_LANES] += *beyond;
+        origin_of(plan, p, r);
+        for (int j = 0; j < 3; j++) parent->moment[j][to % LWI_LANES] += *beyond * r[j];
     }
 }
 
 // Where limbs meet, all but the first leave their inertia in a place of the parent's.
-static void place_parking(const build *b, lwi_plan *plan)
+static void place_parking(const build *b, lwi_kernel_plan *plan)
 {
     for (int i = b->npart - 1; i >= 0; i--) {
         lwi_k_step *step = &plan->step[i];
@@ -432,18 +503,81 @@ static void place_parking(const build *b, lwi_plan *plan)
             step->park = plan->step[parent].fetch;
         }
     }
-    for (int i = 0; i < b->npart; i++) {
+    for (int i = 1; i < b->npart; i++) {
         lwi_k_step *step = &plan->step[i];
-        step->plain = step->kind == LWI_K_HINGE && !step->tip && !step->turned && step->park < 0 &&
-                      step->fetch < 0 && step->parent >= 0;
+        const lwi_k_step *next = &plan->step[i - 1];
+        const bool on = step->kind == LWI_K_HINGE && next->kind == LWI_K_HINGE && !step->turned &&
+                        step->parent == next->slot && next->fetch < 0;
+        step->on = on && next->parent >= 0;
+        step->last = on && next->parent < 0;
     }
 }
 
-static lw_status place(build *b, lwi_arena *arena, lwi_plan *plan)
+// M' = M - g U' of a rigid body alone.
+static void set_tip(const lwi_k_body *k, int l, lwi_k_tip *tip)
+{
+    const double m = k->m[l], x = k->h[0][l], y = k->h[1][l], z = k->h[2][l], D = k->pivot[l];
+    const double U[5] = {-y, x, 0, k->J[4][l], k->J[5][l]};
+    double M[5][5] = {{m, 0, 0, 0, z},
+                      {0, m, 0, -z, 0},
+                      {0, 0, m, y, -x},
+                      {0, -z, y, k->J[0][l], k->J[3][l]},
+                      {z, 0, -x, k->J[3][l], k->J[1][l]}};
+    tip->Di = 1 / D;
+    tip->felt = k->J[0][l] + k->J[1][l];
+    for (int i = 0; i < 5; i++) {
+        tip->U[i] = U[i];
+        tip->g[i] = U[i] / D;
+        for (int j = 0; j < 5; j++) M[i][j] -= U[i] * U[j] / D;
+    }
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    for (int e = 0; e < 6; e++) tip->A[e] = M[row[e]][column[e]];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++) tip->B[3 * i + j] = M[i][3 + j];
+    tip->C[0] = M[3][3], tip->C[1] = M[4][4], tip->C[3] = M[3][4];
+}
+
+static lw_status set_tips(lwi_arena *arena, lwi_kernel_plan *plan)
+{
+    for (int i = 0; i < plan->nstep; i++) {
+        lwi_k_step *step = &plan->step[i];
+        const bool leaf = step->tip && step->kind == LWI_K_HINGE && step->parent >= 0;
+        step->leaf = leaf ? plan->ntip++ : -1;
+    }
+    plan->tip = LWI_PUSH(arena, lwi_k_tip, plan->ntip);
+    if (!plan->tip) return LW_ERR_MEMORY;
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        if (step->leaf >= 0)
+            set_tip(&plan->body[step->slot / LWI_LANES], step->slot % LWI_LANES,
+                    &plan->tip[step->leaf]);
+    }
+    return LW_OK;
+}
+
+// What the bodies of all runs at one position have in common.
+static lw_status set_run_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
+{
+    plan->shape = LWI_PUSH(arena, int8_t, plan->length);
+    if (!plan->shape) return LW_ERR_MEMORY;
+    for (int j = 0; j < plan->length; j++) {
+        int axis = -1, rest = 0;
+        for (int i = j; i < plan->nstep; i += plan->length) {
+            // what the ground turns is the first run's alone: as any hinge
+            const int shape = plan->step[i].shape, own = shape & LWI_K_AXIS;
+            axis = axis < 0 || axis == own ? own : LWI_K_OBLIQUE;
+            rest |= shape & (LWI_K_APART | LWI_K_ALONG);
+        }
+        plan->shape[j] = (int8_t)(axis | rest);
+    }
+    return LW_OK;
+}
+
+static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
 {
     place_slots(b, plan);
     plan->nstep = b->npart;
-    plan->straight = true;
+    plan->straight = plan->forward = true;
     v3_copy(plan->gravity, b->model->gravity);
     plan->step = LWI_PUSH(arena, lwi_k_step, plan->nstep);
     plan->body = LWI_PUSH(arena, lwi_k_body, plan->nblock);
@@ -455,10 +589,12 @@ static lw_status place(build *b, lwi_arena *arena, lwi_plan *plan)
     set_constants(b, plan);
     add_masses(b, plan);
     place_parking(b, plan);
-    return LW_OK;
+    TRY(set_tips(arena, plan));
+    return plan->runs ? set_run_shapes(arena, plan) : LW_OK;
 }
 
-static lw_status create(const lw_model *model, bool in_runs, lwi_arena *arena, lwi_plan **out)
+static lw_status create(const lw_model *model, bool in_runs, lwi_arena *arena,
+                        lwi_kernel_plan **out)
 {
     *out = NULL;
     if (!applies(model)) return LW_OK;
@@ -468,7 +604,7 @@ static lw_status create(const lw_model *model, bool in_runs, lwi_arena *arena, l
                .part = LWI_PUSH(arena, part, most),
                .host = LWI_PUSH(arena, int, model->nnode),
                .offset = LWI_PUSH(arena, frame, model->nnode)};
-    lwi_plan *plan = LWI_PUSH(arena, lwi_plan, 1);
+    lwi_kernel_plan *plan = LWI_PUSH(arena, lwi_kernel_plan, 1);
     if (!b.part || !b.host || !b.offset || !plan) return LW_ERR_MEMORY;
     expand(&b);
     if (b.npart == 0) return LW_OK;
@@ -478,52 +614,75 @@ static lw_status create(const lw_model *model, bool in_runs, lwi_arena *arena, l
     return LW_OK;
 }
 
-lw_status lwi_plan_create(const lw_model *model, lwi_arena *arena, lwi_plan **plan)
+lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan)
 {
     return create(model, true, arena, plan);
 }
 
-lw_status lwi_plan_create_single(const lw_model *model, lwi_arena *arena, lwi_plan **plan)
+lw_status lwi_kernel_plan_create_single(const lw_model *model, lwi_arena *arena,
+                                        lwi_kernel_plan **plan)
 {
     return create(model, false, arena, plan);
 }
 
 // ------------------------------------------------------------------------------------------- state
 
-// What no kernel writes: the unit entry of a hinge's row, quaternions of padding.
-static void prepare_state(const lwi_plan *plan, bool batch, const lwi_k_state *state)
+static void prepare_tip(const lwi_kernel_plan *plan, const lwi_k_step *step,
+                        const lwi_k_state *state, int n, int l)
+{
+    const lwi_k_tip *tip = &plan->tip[step->leaf];
+    const lwi_k_body *body = &plan->body[step->slot / LWI_LANES];
+    lwi_k_pivot *pivot = &state->pivot[n];
+    lwi_k_momentum *keep = &state->momentum[n];
+    for (int i = 0; i < 5; i++) pivot->g[i][l] = tip->g[i];
+    for (int i = 0; i < 2; i++) keep->h[i][l] = body->moment[i][step->slot % LWI_LANES];
+    pivot->Di[l] = tip->Di;
+    pivot->felt[l] = tip->felt;
+    keep->A[0][l] = tip->A[0] - tip->A[1];
+    for (int i = 3; i < 6; i++) keep->A[i][l] = tip->A[i];
+    keep->B[0][l] = tip->B[0] - tip->B[4];
+    keep->B[1][l] = tip->B[1] + tip->B[3];
+    keep->B[6][l] = tip->B[6], keep->B[7][l] = tip->B[7];
+    keep->C[0][l] = tip->C[0] - tip->C[1];
+    keep->C[3][l] = tip->C[3];
+}
+
+// What no kernel writes: quaternions of padding, the elimination of tips.
+static void prepare_state(const lwi_kernel_plan *plan, bool batch, const lwi_k_state *state)
 {
     const int nball = (plan->nball + plan->nbase) * (batch ? LWI_LANES : 1);
     for (int i = 0; i < nball; i++)
         for (int l = 0; l < LWI_LANES; l++) state->ball_joint[i].q[0][l] = 1;
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
-        if (step->kind != LWI_K_HINGE) continue;
-        lwi_k_pivot *pivot = &state->pivot[batch ? step->slot : step->slot / LWI_LANES];
+        if (step->leaf < 0) continue;
         for (int l = 0; l < LWI_LANES; l++)
-            if (batch || l == step->slot % LWI_LANES) pivot->g[5][l] = 1;
+            if (batch || l == step->slot % LWI_LANES)
+                prepare_tip(plan, step, state, batch ? step->slot : step->slot / LWI_LANES, l);
     }
 }
 
-lw_status lwi_k_state_create(const lwi_plan *plan, bool batch, lwi_arena *arena, lwi_k_state *state)
+lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena *arena,
+                             lwi_k_state *state)
 {
     const int scale = batch ? LWI_LANES : 1;
     const int nscrew = scale * plan->nscrew, nball = scale * (plan->nball + plan->nbase);
     const int nblock = nscrew + nball;
     state->joint = LWI_PUSH(arena, lwi_k_joint, nscrew);
     state->ball_joint = LWI_PUSH(arena, lwi_k_ball_joint, nball);
-    state->pose = LWI_PUSH(arena, lwi_k_pose, nblock);
+    state->pose = LWI_PUSH(arena, lwi_k_pose, nscrew);
+    state->ball_pose = LWI_PUSH(arena, lwi_k_ball_pose, nball);
     state->bias = LWI_PUSH(arena, lwi_k_bias, nblock);
     state->pivot = LWI_PUSH(arena, lwi_k_pivot, nscrew);
     state->ball_pivot = LWI_PUSH(arena, lwi_k_ball_pivot, nball);
-    state->row = LWI_PUSH(arena, lwi_k_row, nscrew);
+    state->row = LWI_PUSH(arena, lwi_k_row, plan->runs ? nscrew : 0);
     state->motion = LWI_PUSH(arena, lwi_k_motion, nblock);
     state->art = LWI_PUSH(arena, lwi_k_art, plan->nart);
     state->run = LWI_PUSH(arena, lwi_k_run, 1);
     state->momentum = LWI_PUSH(arena, lwi_k_momentum, nblock);
-    if (!state->joint || !state->ball_joint || !state->pose || !state->bias || !state->pivot ||
-        !state->ball_pivot || !state->row || !state->motion || !state->art || !state->run ||
-        !state->momentum)
+    if (!state->joint || !state->ball_joint || !state->pose || !state->ball_pose || !state->bias ||
+        !state->pivot || !state->ball_pivot || !state->row || !state->motion || !state->art ||
+        !state->run || !state->momentum)
         return LW_ERR_MEMORY;
     prepare_state(plan, batch, state);
     return LW_OK;

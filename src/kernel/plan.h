@@ -19,16 +19,16 @@
 // width 1 in eight.  Constants of a body stand at its slot = block * LWI_LANES + lane.  What a lane
 // of the state means is the plan's business, never the kernel's:
 //
-//   one recursion     the state of a body stands at its slot.  Slots are in sweep order (parent
-//                     before child, limbs contiguous), blocks uniform in kind: screws, then balls,
-//                     then bases.  Phases without recursion run over slots in lanes, the
-//                     recursions over one slot after the other
+//   one recursion     the state of a body stands at its slot.  Slots of a kind are in sweep order
+//                     (parent before child, limbs contiguous), blocks uniform in kind: hinges,
+//                     other screws, balls, bases.  Phases without recursion run over slots in
+//                     lanes, the recursions over one slot after the other
 //   runs of a chain   the same, slot = R j + r for body j of run r: the recursions run over R = 4
 //                     or 8 runs in lanes, too
 //   batch             the state of a body is the whole block of that number, block = slot,
 //                     lane = instance; the constants are still at the slot, one for all lanes
 //
-// Padding has no inertia and pad = 1 on its pivot, which makes it an exact no-op.
+// Padding has no inertia and 1 on its pivot, which makes it an exact no-op.
 #ifndef LWI_PLAN_H
 #define LWI_PLAN_H
 
@@ -38,6 +38,11 @@
 
 enum { LWI_LANES = 8 };
 
+/** Fewest bodies of a chain for four and for eight runs: where they win over fewer, measured with
+ *  registers of four and of eight lanes (docs/benchmarks.md).  They must not depend on the machine:
+ *  chains would have other bits on another one. */
+enum { LWI_K_LEAST_FOR_4 = 192, LWI_K_LEAST_FOR_8 = 256 };
+
 /** One entry of a block. */
 typedef double lwi_lanes[LWI_LANES];
 
@@ -46,8 +51,9 @@ typedef double lwi_lanes[LWI_LANES];
 /** Of every body: rigid inertia about the frame's origin, its axes. */
 typedef struct lwi_k_body {
     lwi_lanes m, h[3], J[6]; ///< J: xx yy zz xy xz yz
-    lwi_lanes pad;           ///< 1: padding
+    lwi_lanes pivot;         ///< zz again, 1 for padding: what articulated inertias get
     lwi_lanes beyond;        ///< mass of the body and everything beyond it
+    lwi_lanes moment[3];     ///< h, and the masses beyond as if they stood where they are hinged
 } lwi_k_body;
 
 /** Of a screw.  theta = angle + turn sign q, d = shift + slide sign q; S = [slide z; turn z]. */
@@ -57,9 +63,17 @@ typedef struct lwi_k_screw {
     lwi_lanes a;
     lwi_lanes cphi, sphi, b, delta;
     lwi_lanes angle, shift;
+    lwi_lanes reach[3];    ///< origin for d = 0, in the axes that theta turns
+    lwi_lanes fall[3];     ///< on the ground: gravity in these axes
     lwi_lanes sign;        ///< -1: the tree passes the joint backwards
     lwi_lanes turn, slide; ///< revolute 1, 0; prismatic 0, 1; screw 1, pitch in m/rad
 } lwi_k_screw;
+
+/** Of a hinge with nothing beyond it: the elimination, which is the same in every state. */
+typedef struct lwi_k_tip {
+    double g[5], U[5], Di, felt; ///< as in lwi_k_pivot
+    double A[6], B[9], C[6];     ///< M'
+} lwi_k_tip;
 
 /** Of a ball or base: its joint frame in the parent's frame. */
 typedef struct lwi_k_ball {
@@ -84,8 +98,12 @@ typedef struct lwi_k_pose {
     lwi_lanes c, s;           ///< of theta
     lwi_lanes cs, ss, c2, s2; ///< c s, s^2, cos 2 theta, sin 2 theta
     lwi_lanes d, v, tau;
-    lwi_lanes R[9], r[3]; ///< axes -> parent's; origin, parent's axes
 } lwi_k_pose;
+
+/** Of a ball or base. */
+typedef struct lwi_k_ball_pose {
+    lwi_lanes R[9], r[3]; ///< axes -> parent's; origin, parent's axes
+} lwi_k_ball_pose;
 
 /** Velocity terms of accelerations. */
 typedef struct lwi_k_bias {
@@ -95,11 +113,11 @@ typedef struct lwi_k_bias {
     lwi_lanes p[6]; ///< bias wrench of the body                }
 } lwi_k_bias;
 
-/** What the inward recursion leaves of a screw: with U = M S, D = S'U + pad
- *  g = U/D, y = (tau - S'p)/D, Di = 1/D.  g_5 of a revolute joint is 1, set once and for all. */
+/** What the inward recursion leaves of a screw: with U = M S, D = S'U
+ *  g = U/D, y = (tau - S'p)/D, Di = 1/D.  g_5 of a hinge is 1 and never stored. */
 typedef struct lwi_k_pivot {
     lwi_lanes g[6], y, Di;
-    lwi_lanes felt; ///< a bound of D from the diagonal of M: what D's rounding error is relative to
+    lwi_lanes felt; ///< from the diagonal of M: with D, what D's rounding error is relative to
 } lwi_k_pivot;
 
 /** The same of a ball, whose C = L diag(1/i) L' is eliminated: Z = L^-1 B' (row by row),
@@ -110,9 +128,9 @@ typedef struct lwi_k_ball_pivot {
     lwi_lanes vdot[6]; ///< of a ball the last three
 } lwi_k_ball_pivot;
 
-/** The pivot's row in the parent's frame, phase `rows`: vdot = e - t . A_parent. */
+/** Runs: entries of the columns of T along a body's freedom. */
 typedef struct lwi_k_row {
-    lwi_lanes t[6], e;
+    lwi_lanes t[6];
 } lwi_k_row;
 
 /** What the outward recursion finds: acceleration of the origin (classical: of the point; in a
@@ -126,9 +144,10 @@ typedef struct lwi_k_art {
     lwi_lanes A[6], B[9], C[6], p[6], h[3];
 } lwi_k_art;
 
-/** Momenta: M' (what hinges and balls leave zero is never written), D', first moment of the
- * subtree, gravity in the body's axes, and pdot without efforts (a screw's is pdot[0], a
- * ball's 3..5). */
+/** Momenta: M' and D' of screws and balls; of hinges what the derivative of M' by theta is made of,
+ *  A_0 := xx - yy of A, B_0 := xx - yy and B_1 := xy + yx of B, C_0 := xx - yy of C.  First moment
+ * of the subtree, gravity in the body's axes, and pdot without efforts (a screw's is pdot[0], a
+ *  ball's 3..5). */
 typedef struct lwi_k_momentum {
     lwi_lanes A[6], B[9], C[6], D[6], h[3], g[3], pdot[6];
 } lwi_k_momentum;
@@ -151,52 +170,74 @@ typedef enum lwi_k_kind {
     LWI_K_BASE
 } lwi_k_kind;
 
+/** How a hinge stands to its parent's frame; what is named is in the texts, all else is folded
+ * away. Many machines have square and parallel axes only. */
+enum {
+    LWI_K_OBLIQUE = 0,  ///< any alpha
+    LWI_K_PARALLEL = 1, ///< alpha = 0
+    LWI_K_SQUARE = 2,   ///< alpha = pi/2
+    LWI_K_AXIS = 3,     ///< mask of these
+    LWI_K_APART = 4,    ///< a is not zero
+    LWI_K_ALONG = 8,    ///< d is not zero
+    LWI_K_ANY = LWI_K_OBLIQUE | LWI_K_APART | LWI_K_ALONG
+};
+
 /** One body in sweep order. */
 typedef struct lwi_k_step {
     int32_t slot, parent; ///< slots; parent -1: the ground
     int32_t iq, iv;       ///< first coordinate and speed in tree q, tree v
     int8_t kind;          ///< lwi_k_kind
+    int8_t shape;         ///< of a hinge
     bool tip;             ///< nothing beyond it: its articulated inertia starts at zero
     bool turned;          ///< has phi, b or delta
-    bool plain;    ///< a hinge with one child and a parent, the bodies around it in sweep order
+    bool on;       ///< inward: a hinge, and so is its parent, which is next and has no other child
+    bool last;     ///< a hinge on a hinge on the ground that has no other child
     bool first;    ///< of those that park there (counted inward)
     int32_t park;  ///< >= 0: the parent is not the body before this one in sweep order; the
                    ///< inertia for it is added up in art[park]
+    int32_t leaf;  ///< >= 0: a hinge with nothing beyond it, tip[leaf]
     int32_t fetch; ///< >= 0: children of this body have parked in art[fetch]
 } lwi_k_step;
 
-typedef struct lwi_plan {
+typedef struct lwi_kernel_plan {
     int nscrew, nball, nbase; ///< blocks
+    int nhinge;               ///< blocks of hinges, the first of the screws
     int first_ball;           ///< slot: balls follow screws, bases follow balls
     int nblock, nstep, nart;  ///< of all kinds; bodies; parking places
     lwi_k_step *step;         ///< [nstep]
     lwi_k_body *body;         ///< [nblock]
     lwi_k_screw *screw;       ///< [nscrew]
     lwi_k_ball *ball;         ///< [nball + nbase], first that of block nscrew
+    lwi_k_tip *tip;           ///< [ntip]
+    int ntip;
     double gravity[3];
+    bool forward;  ///< every sign is 1
     bool straight; ///< screws only, and slot i has tree q and v number i and sign 1
     int runs;      ///< 0: one recursion; 4, 8: runs of a chain in lanes
     int length;    ///< of a run, in bodies; the last one may be shorter
-} lwi_plan;
+    int8_t *shape; ///< [length] of every run's body at that position
+} lwi_kernel_plan;
 
 /** Brings the model's tree into normal form.
  *  @param plan  out; NULL when some joint, drive, mount or force of the model has no kernel:
  * drives, mounts, springs between points, wrenches, custom joints, spherical and free joints that
  * the tree passes backwards, free joints between bodies
  *  @return LW_ERR_MEMORY */
-lw_status lwi_plan_create(const lw_model *model, lwi_arena *arena, lwi_plan **plan);
+lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan);
 /** The same as one recursion, however long a chain is. */
-lw_status lwi_plan_create_single(const lw_model *model, lwi_arena *arena, lwi_plan **plan);
+lw_status lwi_kernel_plan_create_single(const lw_model *model, lwi_arena *arena,
+                                        lwi_kernel_plan **plan);
 
 /** Blocks of one state of a tree; arrays [nblock] but where said otherwise. */
 typedef struct lwi_k_state {
     lwi_k_joint *joint;           ///< [nscrew]
     lwi_k_ball_joint *ball_joint; ///< [nball + nbase]
-    lwi_k_pose *pose;
+    lwi_k_pose *pose;             ///< [nscrew]
+    lwi_k_ball_pose *ball_pose;   ///< [nball + nbase]
     lwi_k_bias *bias;
     lwi_k_pivot *pivot;           ///< [nscrew]
     lwi_k_ball_pivot *ball_pivot; ///< [nball + nbase]
-    lwi_k_row *row;               ///< [nscrew]
+    lwi_k_row *row;               ///< [nscrew] of a chain in runs
     lwi_k_motion *motion;
     lwi_k_art *art; ///< [nart]
     lwi_k_run *run; ///< [1] of a chain in runs
@@ -204,7 +245,7 @@ typedef struct lwi_k_state {
 } lwi_k_state;
 
 /** Blocks for one state, or for a batch of LWI_LANES, with everything that no kernel writes. */
-lw_status lwi_k_state_create(const lwi_plan *plan, bool batch, lwi_arena *arena,
+lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena *arena,
                              lwi_k_state *state);
 
 #endif

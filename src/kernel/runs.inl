@@ -13,24 +13,27 @@
 // Runs, cuts and the order of joins come from the topology alone, so that every width gives the
 // same bits.
 
-// ------------------------------------------------------------------------------------------ lanes
+// ------------------------------------------------------------------------------------------- lanes
 
 // Poses; C and w of the runs from lane `h` on.  Of the rotation two columns suffice.
-static mask TEXT(prefix)(const lwi_plan *plan, const lwi_k_state *state, int h)
+static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h)
 {
-    real w[3] = {ZERO, ZERO, ZERO}, v[3];
+    real w[3] = {ZERO, ZERO, ZERO};
     real x[3] = {ZERO + 1, ZERO, ZERO}, y[3] = {ZERO, ZERO + 1, ZERO}, z[3];
     mask sure = ~NAME(bits)(ZERO);
     for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot);
+        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const lwi_k_screw *k = &plan->screw[n];
         lwi_k_pose *pose = &state->pose[n];
-        sure &= TEXT(pose_screw)(&plan->screw[n], l, &state->joint[n], pose, l);
-        TEXT(to_body)(pose, l, w, v);
-        w[0] = v[0], w[1] = v[1], w[2] = v[2] + AT(pose->v);
-        TEXT(to_body)(pose, l, x, v);
-        x[0] = v[0], x[1] = v[1], x[2] = v[2];
-        TEXT(to_body)(pose, l, y, v);
-        y[0] = v[0], y[1] = v[1], y[2] = v[2];
+        sure &= TEXT(pose_screw)(k, kl, &state->joint[n], pose, true, plan->forward, l);
+        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+#define PREFIX(shape)                                                                              \
+    TEXT(to_hinge)(k, kl, theta, shape, w);                                                        \
+    TEXT(to_hinge)(k, kl, theta, shape, x);                                                        \
+    TEXT(to_hinge)(k, kl, theta, shape, y);
+        OF_AXIS(plan->shape[j], PREFIX)
+#undef PREFIX
+        w[2] += AT(pose->v);
     }
     lwi_k_run *run = state->run;
     CROSS(z, x, y);
@@ -43,36 +46,74 @@ static mask TEXT(prefix)(const lwi_plan *plan, const lwi_k_state *state, int h)
     return sure;
 }
 
-static void TEXT(run_velocities)(const lwi_plan *plan, const lwi_k_state *state, int h)
+static void TEXT(run_velocities)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h)
 {
-    real w[3], v[3];
+    real w[3];
     for (int i = 0, l = h; i < 3; i++) w[i] = AT(state->run->w[i]);
     for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot);
-        TEXT(to_body)(&state->pose[n], l, w, v);
-        w[0] = v[0], w[1] = v[1], w[2] = v[2] + AT(state->pose[n].v);
+        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const lwi_k_screw *k = &plan->screw[n];
+        const lwi_k_pose *pose = &state->pose[n];
+        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+#define SPIN(shape) TEXT(to_hinge)(k, kl, theta, shape, w);
+        OF_AXIS(plan->shape[j], SPIN)
+#undef SPIN
+        w[2] += AT(pose->v);
         for (int i = 0; i < 3; i++) AT(state->bias[n].w[i]) = w[i];
         TEXT(bias_wrench)(&plan->body[n], l, &state->bias[n], l);
-        TEXT(bias_screw)(&plan->screw[n], l, &state->pose[n], &state->bias[n], l);
+        TEXT(bias_screw)(k, kl, pose, true, &state->bias[n], l);
     }
 }
 
 // Positions j = from ... to, inward.  The sweeps below go over a few bodies each, in turn, so that
 // what one writes is still near when the next reads it.
-static void TEXT(run_inward)(const lwi_plan *plan, const lwi_k_state *state, int h, int from,
+static void TEXT(run_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h, int from,
                              int to)
 {
     ART M;
     TEXT(clear)(&M);
     TEXT(fetch)(&state->run->art, h, &M);
-    for (int j = from; j >= to; j--)
-        TEXT(hinge_inward)(plan, state, plan->runs * j + h, h, false, &M);
+    for (int j = from; j >= to; j--) {
+        const int slot = plan->runs * j + h;
+        TEXT(hinge_inward)(plan, state, slot, h, plan->shape[j], &M);
+    }
     TEXT(park)(&state->run->art, h, &M, true);
 }
 
 // COLUMNS columns of T from `first` on, their part of e, and the entries t of every body.
 enum { TEXT(COLUMNS) = 3 };
-static void TEXT(columns)(const lwi_plan *plan, const lwi_k_state *state, int h, int first,
+
+// A wrench x on a hinge, whose n_z is zero, as its parent feels it.
+static INLINE void TEXT(pass_column)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                     int shape, real x[6])
+{
+    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    const real a = K(k->a);
+    TURN_VECTOR(theta, x[0], x[1]);
+    TURN_VECTOR(theta, x[3], x[4]);
+    if (shape & LWI_K_ALONG) {
+        LESS(x[3], K(k->shift), x[1]);
+        MORE(x[4], K(k->shift), x[0]);
+    }
+    if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
+        const TEXT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        TURN_VECTOR(alpha, x[1], x[2]);
+        x[5] = alpha.s * x[4];
+        x[4] = alpha.c * x[4];
+    } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
+        TURN_RIGHT(x[1], x[2]);
+        x[5] = x[4];
+        x[4] = ZERO;
+    } else {
+        x[5] = ZERO;
+    }
+    if (shape & LWI_K_APART) {
+        LESS(x[4], a, x[2]);
+        MORE(x[5], a, x[1]);
+    }
+}
+
+static void TEXT(columns)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h, int first,
                           int from, int to)
 {
     enum { N = TEXT(COLUMNS) };
@@ -91,8 +132,6 @@ static void TEXT(columns)(const lwi_plan *plan, const lwi_k_state *state, int h,
                    g3 = AT(pivot->g[3]), g4 = AT(pivot->g[4]), yi = AT(pivot->y);
         const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]),
                    k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);
-        const real cz = AT(pose->c), sz = AT(pose->s), d = AT(pose->d);
-        const real cx = K(k->ca), sx = K(k->sa), a = K(k->a);
         for (int i = 0; i < N; i++) {
             real *x = T[i];
             const real t = x[5];
@@ -103,18 +142,11 @@ static void TEXT(columns)(const lwi_plan *plan, const lwi_k_state *state, int h,
             LESS(x[3], g3, t);
             LESS(x[4], g4, t);
             e[i] += SUM2(x[0], b0, x[1], b1) + SUM2(x[2], b2, x[3], k0) + SUM2(x[4], k1, t, yi);
-            // screw along z, then along x; n_z is zero to begin with
-            const real f0 = DIFF(cz, x[0], sz, x[1]), f1 = SUM2(sz, x[0], cz, x[1]);
-            const real n0 = NMAD(d, f1, DIFF(cz, x[3], sz, x[4]));
-            const real n1 = MAD(d, f0, SUM2(sz, x[3], cz, x[4]));
-            const real p1 = DIFF(cx, f1, sx, x[2]), p2 = SUM2(sx, f1, cx, x[2]);
-            x[0] = f0;
-            x[1] = p1;
-            x[2] = p2;
-            x[3] = n0;
-            x[4] = DIFF(cx, n1, a, p2);
-            x[5] = SUM2(sx, n1, a, p1);
         }
+#define PASS(shape)                                                                                \
+    for (int i = 0; i < N; i++) TEXT(pass_column)(k, kl, pose, l, shape, T[i]);
+        OF_SHAPE(plan->shape[j], PASS)
+#undef PASS
     }
     for (int i = 0, l = h; i < N; i++) {
         AT(state->run->e[first + i]) = e[i];
@@ -123,7 +155,7 @@ static void TEXT(columns)(const lwi_plan *plan, const lwi_k_state *state, int h,
 }
 
 // L = sum t't / D, lower triangle row by row
-static void TEXT(compliance)(const lwi_plan *plan, const lwi_k_state *state, int h, int from,
+static void TEXT(compliance)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h, int from,
                              int to)
 {
     real L[21];
@@ -142,7 +174,7 @@ static void TEXT(compliance)(const lwi_plan *plan, const lwi_k_state *state, int
 }
 
 // Everything of the runs from lane `h` on that does not depend on the other runs.
-static void TEXT(run_elimination)(const lwi_plan *plan, const lwi_k_state *state, int h)
+static void TEXT(run_elimination)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h)
 {
     enum { FEW = 6 }; // bodies of eight runs in a first-level cache of 32 KiB
     lwi_k_run *run = state->run;
@@ -161,28 +193,8 @@ static void TEXT(run_elimination)(const lwi_plan *plan, const lwi_k_state *state
     }
 }
 
-// A of a hinge from A of the body before it, vdot = y - g . (X A + (b, k)).  In lanes this has
-// fewer operations than a row in the frame of the body before it, and no latency to hide.
-static INLINE void TEXT(hinge_outward)(const lwi_k_pose *pose, const lwi_k_bias *bias,
-                                       const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
-                                       real y, real A[6])
-{
-    const real r[3] = {AT(pose->r[0]), AT(pose->r[1]), AT(pose->r[2])};
-    real c[3], x[6];
-    CROSS(c, A + 3, r);
-    for (int i = 0; i < 3; i++) c[i] += A[i];
-    TEXT(to_body)(pose, l, c, x);
-    TEXT(to_body)(pose, l, A + 3, x + 3);
-    for (int i = 0; i < 3; i++) A[i] = x[i] + AT(bias->b[i]);
-    for (int i = 3; i < 5; i++) A[i] = x[i] + AT(bias->k[i - 3]);
-    A[5] = y - MAD(AT(pivot->g[4]), A[4],
-                   SUM2(AT(pivot->g[0]), A[0], AT(pivot->g[1]), A[1]) +
-                       SUM2(AT(pivot->g[2]), A[2], AT(pivot->g[3]), A[3]));
-    AT(motion->vdot) = A[5] - x[5];
-}
-
 // y - t.f / D, and A of the body.
-static mask TEXT(run_outward)(const lwi_plan *plan, const lwi_k_state *state, int h)
+static mask TEXT(run_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h)
 {
     real A[6], f[6];
     mask sure = ~NAME(bits)(ZERO);
@@ -191,7 +203,8 @@ static mask TEXT(run_outward)(const lwi_plan *plan, const lwi_k_state *state, in
         f[i] = AT(state->run->f[i]);
     }
     for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot);
+        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_row *row = &state->row[n];
         const lwi_k_pivot *pivot = &state->pivot[n];
         const real Di = AT(pivot->Di);
@@ -200,7 +213,11 @@ static mask TEXT(run_outward)(const lwi_plan *plan, const lwi_k_state *state, in
                         SUM2(AT(row->t[4]), f[4], AT(row->t[5]), f[5]);
         sure &= TEXT(well_posed)(Di, AT(pivot->felt));
         const real y = AT(pivot->y) - tf * Di;
-        TEXT(hinge_outward)(&state->pose[n], &state->bias[n], pivot, &state->motion[n], l, y, A);
+#define OUTWARD(shape)                                                                             \
+    TEXT(hinge_outward)                                                                            \
+    (k, kl, &state->pose[n], &state->bias[n], pivot, &state->motion[n], l, y, shape, A);
+        OF_SHAPE(plan->shape[j], OUTWARD)
+#undef OUTWARD
     }
     return sure;
 }

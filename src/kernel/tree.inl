@@ -16,19 +16,26 @@ static INLINE void TEXT(parent_w)(const lwi_k_state *state, const lwi_k_step *st
     }
 }
 
-static INLINE void TEXT(turn)(const lwi_plan *plan, const lwi_k_state *state,
+static INLINE void TEXT(spin)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                               const lwi_k_step *step, int n, int l, real w[3])
 {
-    real v[3];
-    TEXT(to_body)(&state->pose[n], l, w, v);
-    if (step->kind == LWI_K_HINGE) {
-        w[0] = v[0], w[1] = v[1], w[2] = v[2] + AT(state->pose[n].v);
-    } else if (step->kind == LWI_K_SCREW) {
+    const int kl = KLANE(step->slot), ball = n - BLOCK(plan->first_ball);
+    if (ball < 0) {
         const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
-        const int kl = KLANE(step->slot);
-        w[0] = v[0], w[1] = v[1], w[2] = v[2] + K(k->turn) * AT(state->pose[n].v);
+        const lwi_k_pose *pose = &state->pose[n];
+        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+        if (step->turned) TEXT(turn_vector)(k, kl, w);
+#define SPIN(shape) TEXT(to_hinge)(k, kl, theta, shape, w);
+        OF_AXIS(step->shape, SPIN)
+#undef SPIN
+        if (step->kind == LWI_K_HINGE)
+            w[2] += AT(pose->v);
+        else
+            MORE(w[2], K(k->turn), AT(pose->v));
     } else {
-        const lwi_k_ball_joint *joint = &state->ball_joint[n - BLOCK(plan->first_ball)];
+        const lwi_k_ball_joint *joint = &state->ball_joint[ball];
+        real v[3];
+        TEXT(to_body)(&state->ball_pose[ball], l, w, v);
         for (int j = 0; j < 3; j++) w[j] = v[j] + AT(joint->v[3 + j]);
     }
     for (int j = 0; j < 3; j++) AT(state->bias[n].w[j]) = w[j];
@@ -36,7 +43,7 @@ static INLINE void TEXT(turn)(const lwi_plan *plan, const lwi_k_state *state,
 
 #if SHARED
 // Pose, angular velocity and bias of every body; the lanes beyond doubt.
-static mask TEXT(velocities)(const lwi_plan *plan, const lwi_k_state *state, int half)
+static mask TEXT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     mask sure = ~NAME(bits)(ZERO);
     real w[3] = {ZERO, ZERO, ZERO};
@@ -45,114 +52,155 @@ static mask TEXT(velocities)(const lwi_plan *plan, const lwi_k_state *state, int
         const lwi_k_step *step = &plan->step[i];
         const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
         const int at = step->slot / LWI_LANES, ball = n - BLOCK(plan->first_ball);
-        lwi_k_pose *pose = &state->pose[n];
+        const bool hinge = step->kind == LWI_K_HINGE;
         lwi_k_bias *bias = &state->bias[n];
         if (ball < 0)
-            sure &= TEXT(pose_screw)(&plan->screw[at], kl, &state->joint[n], pose, l);
+            sure &= TEXT(pose_screw)(&plan->screw[at], kl, &state->joint[n], &state->pose[n], hinge,
+                                     plan->forward, l);
         else
             sure &= TEXT(pose_ball)(&plan->ball[at - plan->nscrew], kl, &state->ball_joint[ball],
-                                    pose, l);
+                                    &state->ball_pose[ball], l);
         TEXT(parent_w)(state, step, last, half, w);
-        TEXT(turn)(plan, state, step, n, l, w);
+        TEXT(spin)(plan, state, step, n, l, w);
         TEXT(bias_wrench)(&plan->body[at], kl, bias, l);
         if (ball < 0)
-            TEXT(bias_screw)(&plan->screw[at], kl, pose, bias, l);
+            TEXT(bias_screw)(&plan->screw[at], kl, &state->pose[n], hinge, bias, l);
         else if (step->kind == LWI_K_BALL)
-            TEXT(bias_ball)(&state->ball_joint[ball], pose, bias, l);
+            TEXT(bias_ball)
+        (&state->ball_joint[ball], &state->ball_pose[ball], bias, l);
         last = step->slot;
     }
     return sure;
 }
 #else
-static void TEXT(turning)(const lwi_plan *plan, const lwi_k_state *state)
+static void TEXT(turning)(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     real w[3] = {ZERO, ZERO, ZERO};
     int last = -1;
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
         TEXT(parent_w)(state, step, last, 0, w);
-        TEXT(turn)(plan, state, step, BLOCK(step->slot), LANE(step->slot), w);
+        TEXT(spin)(plan, state, step, BLOCK(step->slot), LANE(step->slot), w);
         last = step->slot;
     }
 }
 #endif
 
-// -------------------------------------------------------------------------------------------
-// inward
+// ------------------------------------------------------------------------------------------ inward
 
-// From step i inward as long as they are plain hinges; the inertia stays in registers.
-static int TEXT(plain_inward)(const lwi_plan *plan, const lwi_k_state *state, int i, int half,
-                              ART *all)
+// From step i inward, a hinge that is not on the ground, as long as the inertia stays in registers;
+// the step that was last.
+static int TEXT(hinges_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
+                               int half, ART *all)
 {
     ART M = *all;
-    do TEXT(hinge_inward)(plan, state, plan->step[i].slot, half, false, &M);
-    while (--i >= 0 && plan->step[i].plain);
+    for (;; i--) {
+        const lwi_k_step *step = &plan->step[i];
+        TEXT(hinge_inward)(plan, state, step->slot, half, step->shape, &M);
+        if (!step->on) break;
+    }
     *all = M;
     return i;
 }
 
-static void TEXT(step_inward)(const lwi_plan *plan, const lwi_k_state *state,
-                              const lwi_k_step *step, int half, ART *M, mask *sure)
+// One step, or several if they are hinges; the one that was last.
+static int TEXT(step_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i, int half,
+                             ART *M, mask *sure)
 {
+    const lwi_k_step *step = &plan->step[i];
     const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
     const int at = step->slot / LWI_LANES, ball = n - BLOCK(plan->first_ball);
-    const lwi_k_body *body = &plan->body[at];
-    const lwi_k_pose *pose = &state->pose[n];
     const lwi_k_bias *bias = &state->bias[n];
+    if (step->leaf >= 0) {
+        TEXT(tip_inward)(plan, state, step, half, M);
+        return step->on ? TEXT(hinges_inward)(plan, state, i - 1, half, M) : i;
+    }
     if (step->tip) TEXT(clear)(M);
     if (step->fetch >= 0) TEXT(fetch)(&state->art[step->fetch], ART_LANE, M);
     switch (step->kind) {
     case LWI_K_HINGE:
-        TEXT(hinge_inward)(plan, state, step->slot, half, step->parent < 0, M);
+        if (step->parent < 0)
+            TEXT(root_inward)(plan, state, step->slot, half, M);
+        else
+            i = TEXT(hinges_inward)(plan, state, i, half, M);
         break;
     case LWI_K_SCREW:
-        TEXT(add_body)(body, kl, bias, l, M);
-        TEXT(reduce_screw)(body, &plan->screw[at], kl, pose, bias, &state->pivot[n], l, M);
-        TEXT(pass_screw)(&plan->screw[at], kl, pose, l, M);
+        TEXT(add_body)(&plan->body[at], kl, bias, l, M);
+        TEXT(reduce_screw)
+        (&plan->screw[at], kl, &state->pose[n], bias, &state->pivot[n], l, M);
+        TEXT(pass_screw)(&plan->screw[at], kl, &state->pose[n], l, M);
         break;
     case LWI_K_BALL:
-        TEXT(add_body)(body, kl, bias, l, M);
-        TEXT(reduce_ball)(&state->ball_joint[ball], bias, &state->ball_pivot[ball], l, M);
-        TEXT(pass_ball)(pose, l, M);
+        TEXT(add_body)(&plan->body[at], kl, bias, l, M);
+        TEXT(reduce_ball)
+        (&state->ball_joint[ball], bias, &state->ball_pivot[ball], l, M);
+        TEXT(pass_ball)(&state->ball_pose[ball], l, M);
         break;
     default:
-        TEXT(add_body)(body, kl, bias, l, M);
-        *sure &= TEXT(accelerate_base)(plan, &state->ball_joint[ball], pose,
+        TEXT(add_body)(&plan->body[at], kl, bias, l, M);
+        *sure &= TEXT(accelerate_base)(plan, &state->ball_joint[ball], &state->ball_pose[ball],
                                        &state->ball_pivot[ball], &state->motion[n], l, M);
     }
-    if (step->turned) TEXT(pass_turned)(&plan->screw[at], kl, M);
+    return i;
+}
+
+// Turns what a limb leaves to the parent's axes and puts it where its other limbs find it.
+static void TEXT(leave)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                        const lwi_k_step *step, int half, ART *M)
+{
+    (void)half;
+    if (step->turned && step->parent >= 0) TEXT(pass_turned)
+    (&plan->screw[step->slot / LWI_LANES], KLANE(step->slot), M);
     if (step->park >= 0) TEXT(park)(&state->art[step->park], ART_LANE, M, step->first);
 }
 
-static mask TEXT(inward)(const lwi_plan *plan, const lwi_k_state *state, int half)
+static mask TEXT(inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     ART M;
     mask sure = ~NAME(bits)(ZERO);
     TEXT(clear)(&M);
-    for (int i = plan->nstep - 1; i >= 0;) {
-        if (plan->step[i].plain) {
-            i = TEXT(plain_inward)(plan, state, i, half, &M);
-        } else {
-            TEXT(step_inward)(plan, state, &plan->step[i], half, &M, &sure);
-            i--;
-        }
+    for (int i = plan->nstep - 1; i >= 0; i--) {
+        i = TEXT(step_inward)(plan, state, i, half, &M, &sure);
+        TEXT(leave)(plan, state, &plan->step[i], half, &M);
     }
     return sure;
 }
 
 // -------------------------------------------------------------------------- outward: accelerations
 
-static mask TEXT(outward)(const lwi_plan *plan, const lwi_k_state *state, int half)
+static INLINE void TEXT(outward_screws)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                        const lwi_k_step *step, int half, real A[6])
+{
+    const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
+    const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
+    const lwi_k_pose *pose = &state->pose[n];
+    const lwi_k_bias *bias = &state->bias[n];
+    const lwi_k_pivot *pivot = &state->pivot[n];
+    (void)half;
+    if (step->kind == LWI_K_HINGE && step->parent < 0) {
+        TEXT(root_outward)(k, kl, pose, pivot, &state->motion[n], l, A);
+        return;
+    }
+    if (step->turned) TEXT(turn_parent)(k, kl, A);
+    if (step->kind == LWI_K_SCREW) {
+        TEXT(screw_outward)(k, kl, pose, bias, pivot, &state->motion[n], l, A);
+        return;
+    }
+#define OUTWARD(shape)                                                                             \
+    TEXT(hinge_outward)                                                                            \
+    (k, kl, pose, bias, pivot, &state->motion[n], l, AT(pivot->y), shape, A);
+    OF_SHAPE(step->shape, OUTWARD)
+#undef OUTWARD
+}
+
+static void TEXT(outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     real A[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO};
-    mask sure = ~NAME(bits)(ZERO);
     int last = -1;
     (void)half;
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
         const int n = BLOCK(step->slot), l = LANE(step->slot), ball = n - BLOCK(plan->first_ball);
-        const lwi_k_pose *pose = &state->pose[n];
-        const lwi_k_bias *bias = &state->bias[n];
         lwi_k_motion *motion = &state->motion[n];
         if (step->parent < 0) {
             for (int j = 0; j < 3; j++) A[j] = NAME(splat)(-plan->gravity[j]), A[3 + j] = ZERO;
@@ -161,28 +209,14 @@ static mask TEXT(outward)(const lwi_plan *plan, const lwi_k_state *state, int ha
             const int o = LANE(step->parent);
             for (int j = 0; j < 6; j++) A[j] = AT_LANE(from->A[j], o);
         }
-        if (ball < 0) {
-            const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
-            const lwi_k_row *row = &state->row[n];
-            const int kl = KLANE(step->slot);
-#if SHARED // one instance is as wide as the others: nothing is gained by a phase of its own
-            sure &= TEXT(row)(pose, bias, &state->pivot[n], &state->row[n], l);
-#endif
-            if (step->kind == LWI_K_HINGE)
-                TEXT(screw_outward)(pose, bias, row, motion, l, ZERO, ZERO, true, A);
-            else
-                TEXT(screw_outward)(pose, bias, row, motion, l, K(k->turn), K(k->slide), false, A);
-        } else if (step->kind == LWI_K_BALL) {
-#if SHARED
-            sure &= TEXT(row_ball)(&state->ball_pivot[ball], l);
-#endif
-            TEXT(ball_outward)(pose, bias, &state->ball_pivot[ball], l, A);
-        } else {
-            for (int j = 0; j < 6; j++) A[j] = AT(motion->A[j]);
-        }
+        if (ball < 0)
+            TEXT(outward_screws)(plan, state, step, half, A);
+        else if (step->kind == LWI_K_BALL)
+            TEXT(ball_outward)
+        (&state->ball_pose[ball], &state->bias[n], &state->ball_pivot[ball], l, A);
+        else for (int j = 0; j < 6; j++) A[j] = AT(motion->A[j]);
         if (step->fetch >= 0) // others than the next body will ask
             for (int j = 0; j < 6; j++) AT(motion->A[j]) = A[j];
         last = step->slot;
     }
-    return sure;
 }

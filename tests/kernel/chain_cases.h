@@ -115,6 +115,41 @@ static inline lwt_chain lwt_chain_gimbal(double middle)
     return c;
 }
 
+/** Links of Denavit and Hartenberg with every pair of alpha 0, a right angle, neither; a and d zero
+ * or not: 12 n hinges after the first. */
+static inline lwt_chain lwt_chain_links(int n)
+{
+    static const double alpha[3] = {0, 1.5707963267948966, 0.8};
+    const int count = 12 * n + 1;
+    lwt_chain c = {.x = lwt_reals(2 * count + 1)};
+    lw_builder *builder;
+    lw_error error;
+    lw_body body = {0};
+    uint64_t seed = 5;
+    assert_int_equal(lw_builder_create(NULL, &builder), LW_OK);
+    for (int i = 0; i < count; i++) {
+        const lw_body_desc rod = {.mass = lwt_random(&seed, 1, 2),
+                                  .inertia = {0.2, 0.25, 0.3, 0.02, 0.01, -0.03},
+                                  .com = {0.3, lwt_random(&seed, -0.2, 0.2), 0.1}};
+        const double turn = alpha[i % 3], a = i / 3 % 2 ? 0.4 : 0, d = i / 6 % 2 ? 0.2 : 0;
+        lw_joint_desc hinge = {.type = LW_JOINT_REVOLUTE,
+                               .body1 = body,
+                               .placement = LW_PLACED_FRAMES,
+                               .frame1 = {{a, -d * sin(turn), d * cos(turn)},
+                                          lwt_turn(turn, 1, 0, 0)},
+                               .has_q = 1};
+        lw_joint joint;
+        assert_int_equal(lw_builder_add_body(builder, &rod, &body, &error), LW_OK);
+        hinge.body2 = body;
+        hinge.q[0] = c.x[i] = lwt_random(&seed, -1, 1);
+        c.x[count + i] = lwt_random(&seed, -1, 1);
+        assert_int_equal(lw_builder_add_joint(builder, &hinge, &joint, &error), LW_OK);
+    }
+    if (lw_model_create(builder, &c.model, &error) != LW_OK) fail_msg("%s", error.text);
+    lw_builder_destroy(builder);
+    return c;
+}
+
 static inline void lwt_chain_destroy(lwt_chain *c)
 {
     lw_model_destroy(c->model);

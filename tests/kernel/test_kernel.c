@@ -21,9 +21,9 @@ static const lwi_formulation *const formulations[] = {&lwi_formulation_aba,
 static bool has_kernel(const lw_model *model)
 {
     lwi_arena arena;
-    lwi_plan *plan;
+    lwi_kernel_plan *plan;
     lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_plan_create(model, &arena, &plan), LW_OK);
+    assert_int_equal(lwi_kernel_plan_create(model, &arena, &plan), LW_OK);
     const bool has = plan != NULL;
     lwi_arena_free(&arena);
     return has;
@@ -143,7 +143,9 @@ static void drives_mounts_and_custom_joints_have_none(void **state)
 // 3e-12 (runs of 600 links).
 static void long_chains_in_runs_agree_with_the_generic_text(void **state)
 {
-    static const int sizes[] = {31, 32, 33, 35, 63, 100, 499, 500, 513, 600};
+    enum { FOUR = LWI_K_LEAST_FOR_4, EIGHT = LWI_K_LEAST_FOR_8 };
+    static const int sizes[] = {31,        100,   FOUR - 1,  FOUR, FOUR + 1, FOUR + 3,
+                                EIGHT - 1, EIGHT, EIGHT + 1, 513,  600};
     (void)state;
     for (int i = 0; i < LWI_COUNT(sizes); i++)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
@@ -153,6 +155,29 @@ static void long_chains_in_runs_agree_with_the_generic_text(void **state)
                         (unsigned long long)sizes[i]);
             lwt_chain_destroy(&c);
         }
+}
+
+// Hinges that stand square, parallel or in one point have texts of their own: every one of them is
+// run, in one recursion and in runs.
+static void every_shape_of_hinge_agrees_with_the_generic_text(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 1 + LWI_K_LEAST_FOR_4 / 12; n += LWI_K_LEAST_FOR_4 / 12) {
+        lwi_arena arena;
+        lwi_kernel_plan *plan;
+        bool seen[(LWI_K_AXIS | LWI_K_ANY) + 1] = {false};
+        lwt_chain c = lwt_chain_links(n);
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_kernel_plan_create(c.model, &arena, &plan), LW_OK);
+        assert_int_equal(plan->runs, n > 1 ? 4 : 0);
+        for (int i = 0; i < plan->nstep; i++) seen[plan->step[i].shape] = true;
+        assert_true(seen[LWI_K_PARALLEL] && seen[LWI_K_PARALLEL | LWI_K_APART] && seen[LWI_K_ANY]);
+        for (int rest = 0; rest <= (LWI_K_APART | LWI_K_ALONG); rest += LWI_K_APART)
+            assert_true(seen[LWI_K_SQUARE | rest]);
+        check_model(c.model, 0, c.x, NULL, 1e-10, "links", (unsigned long long)n);
+        lwi_arena_free(&arena);
+        lwt_chain_destroy(&c);
+    }
 }
 
 // Axes 1e-6 rad apart have a common normal a million links away.
@@ -349,6 +374,7 @@ int main(void)
         cmocka_unit_test(springs_and_dampers_on_joints_keep_the_kernel),
         cmocka_unit_test(drives_mounts_and_custom_joints_have_none),
         cmocka_unit_test(long_chains_in_runs_agree_with_the_generic_text),
+        cmocka_unit_test(every_shape_of_hinge_agrees_with_the_generic_text),
         cmocka_unit_test(nearly_parallel_axes_cost_no_digits),
         cmocka_unit_test(instances_in_lanes_are_what_they_are_alone),
         cmocka_unit_test(the_generic_text_decides_in_doubt),
