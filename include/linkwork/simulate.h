@@ -12,7 +12,8 @@ extern "C" {
 #endif
 
 /** Every option of a run: key (of the program `--key`, of the file `simulation: {key: }`, '-'
- *  for '_' in the program), kind, default, name of the value, help.  Lengths of WORD: below 32. */
+ *  for '_' in the program), kind, default, name of the value, help.  Lengths of WORD: below 32, of
+ *  TEXT: below 160. */
 #define LW_OPTION_LIST(X)                                                                          \
     X(formulation, WORD, "auto", "NAME", "equations of motion: auto or a name of `linkwork info`") \
     X(integrator, WORD, "auto", "NAME", "time integrator: auto or a name of `linkwork info`")      \
@@ -22,18 +23,33 @@ extern "C" {
     X(atol, REAL, 1e-9, "A", "absolute tolerance of coordinates and rates [m, rad, m/s, rad/s]")   \
     X(atol_p, REAL, 0.0, "A",                                                                      \
       "absolute tolerance of momenta; 0: atol times the joint's articulated inertia")              \
+    X(kappa, WORD, "auto", "RATE",                                                                 \
+      "rate at which hdca takes impulses of loops out of its momenta [1/s], auto or none")         \
     X(sample, WORD, "0.01", "S", "interval of the rows written [s], or `steps`: every step")       \
     X(sample_mode, WORD, "stop", "MODE",                                                           \
       "stop: the integrator ends a step on each row; interpolate: it does not")                    \
+    X(baumgarte, WORD, "0,0", "A,B",                                                               \
+      "gains of lagrange [1/s]: phi'' + 2 A phi' + B^2 phi = 0 holds the joints; 0,0: none")       \
+    X(project, WORD, "auto", "WHEN",                                                               \
+      "put loops back on their joints: auto, when off by ten tolerances; never; always, each step") \
+    X(plan, WORD, "auto", "KIND",                                                                  \
+      "order in which dca, hdca, index3 join bodies: comb, balanced or mixed; auto: the cheapest") \
+    X(threads, REAL, 0.0, "N",                                                                     \
+      "threads of a batch or of one run by dca, hdca, index3; 0: all processors, of one run: 1")   \
+    X(index3, TEXT, "auto", "KEY=VALUE,...",                                                       \
+      "how index3 steps: regularisation, iterations, tolerance, tangent=0|1, newton=full|modified, " \
+      "projection=mass|tangent|none, order=sequential|independent, stop=q|q+lambda")               \
     X(max_steps, REAL, 0.0, "N", "give up after so many steps; 0: no limit")
 
 typedef struct lw_options {
 #define LW_OPTION_WORD(key) char key[32];
+#define LW_OPTION_TEXT(key) char key[160];
 #define LW_OPTION_REAL(key) double key;
 #define X(key, kind, fallback, value, help) LW_OPTION_##kind(key)
     LW_OPTION_LIST(X)
 #undef X
 #undef LW_OPTION_WORD
+#undef LW_OPTION_TEXT
 #undef LW_OPTION_REAL
 } lw_options;
 
@@ -96,6 +112,8 @@ typedef struct lw_summary {
     double energy_error;   ///< largest |E - Wnc - (E - Wnc at the start)| of the observed rows [J]
     double energy_scale;   ///< largest kinetic energy of the observed rows [J]
     double residual[3];    ///< largest of the observed rows
+    long projections;      ///< how often positions were put back on the joints (option `project`)
+    long events;           ///< changes of mode: stops touched, left
 } lw_summary;
 
 LW_API lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **sim,
@@ -104,6 +122,8 @@ LW_API void lw_sim_destroy(lw_sim *sim);
 LW_API const lw_options *lw_sim_options(const lw_sim *sim); ///< resolved: no `auto` left
 LW_API const char *lw_sim_notice(const lw_sim *sim); ///< what was chosen and why; ignored
                                                      ///< options; doubts about the run done last
+/** Lines about the work of the formulation so far, ended by '\n' but for the last, or "". */
+LW_API void lw_sim_report(const lw_sim *sim, char *text, size_t size);
 LW_API const lw_model *lw_sim_model(const lw_sim *sim);
 LW_API double lw_sim_time(const lw_sim *sim);
 
@@ -162,11 +182,43 @@ typedef struct lw_check {
     int dof_generic;    ///< largest rank found at configurations nearby
     int redundant;      ///< rows - rank
     double residual[2]; ///< position, velocity
+    int followed;       ///< joints whose speeds at the start follow from those given (lw_model_create)
+    double kept;        ///< smallest pivot of the independent rows, a squared sine: the angle between a row
+                        ///< and those eliminated before it; near 0 in singular positions; 1 without rows
+    double dropped;     ///< largest pivot of the redundant rows, round-off; 0 without any
+    double conflict;    ///< accelerations: largest residual that no motion can take away, relative to 1
+                        ///< plus the largest demand; above round-off where drives, or velocities at a
+                        ///< singular start, ask for what the loops forbid
+    int conflict_joint; ///< where that is; -1: a coupling, or nowhere
 } lw_check;
-/** @param dependent  [joint count] out: how many rows of each joint depend on those of the joints
- *                    before it; or NULL */
+/** @param dependent  [joint count] out: how many rows of each joint depend on others; or NULL.  Each
+ *                    redundant row counts once, at a joint that closes a loop, the last that can have it */
 LW_API lw_status lw_model_check(const lw_model *model, lw_check *check, int *dependent,
                                 lw_error *error);
+
+/** Redundancy at one joint at the start. */
+typedef struct lw_redundancy {
+    int rows;      ///< constraint equations of the joint: its type's and one per driven coordinate
+    int dependent; ///< as in lw_model_check
+    int open;      ///< directions of its reaction that the constraints leave undetermined; 0: it is unique
+    unsigned axes; ///< those of them along axes of F1: bits 0 to 2 force along x, y, z, 3 to 5 torque
+} lw_redundancy;
+/** @param joints  [joint count] out */
+LW_API lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joints, lw_error *error);
+
+/** What a plan costs: the order in which dca and hdca join bodies (option `plan`). */
+typedef struct lw_plan_info {
+    const char *kind; ///< comb, balanced, mixed
+    int nodes;        ///< joins
+    int depth;        ///< of the longest way from a leaf to the root: what threads cannot shorten
+    int width;        ///< constraint equations of the widest node
+    int open;         ///< joints still open at the node with the most
+    double work;      ///< multiplications of one factorisation
+    double critical;  ///< of them along the longest way
+} lw_plan_info;
+/** @param kind  auto, comb, balanced or mixed      @return LW_ERR_ARGUMENT, LW_ERR_MEMORY */
+LW_API lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *info,
+                               lw_error *error);
 
 #ifdef __cplusplus
 }

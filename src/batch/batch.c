@@ -117,6 +117,8 @@ static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
     for (int v = 0; v < b->nvariant; v++) {
         const int nx = lw_sim_state_size(b->variant[v].sim);
         if (nx > b->nx) b->nx = nx;
+        const size_t nd = b->variant[v].sim->work->ndiscrete;
+        if (nd > b->ndiscrete) b->ndiscrete = nd;
     }
     const lw_sim *sim = b->variant[0].sim;
     b->options = *lw_sim_options(sim);
@@ -138,6 +140,10 @@ static double *inputs_of(const lw_batch *b, int i)
 {
     return b->inputs + (size_t)i * (size_t)b->ninput;
 }
+static unsigned char *discrete_of(const lw_batch *b, int i)
+{
+    return b->discrete + (size_t)i * b->ndiscrete;
+}
 static lw_sim *sim_of(const lw_batch *b, int i)
 {
     return b->variant[b->instance[i].variant].sim;
@@ -151,6 +157,7 @@ static lw_sim *enter(const lw_batch *b, int i)
     const double *x = state_of(b, i), *inputs = inputs_of(b, i);
     for (int k = 0; k < sim->work->layout.nx; k++) sim->x[k] = x[k];
     for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
+    if (sim->work->ndiscrete) memcpy(sim->work->discrete, discrete_of(b, i), sim->work->ndiscrete);
     sim->t = instance->t;
     sim->start = instance->start;
     sim->next_break = instance->next_break;
@@ -167,6 +174,7 @@ static void leave(lw_batch *b, int i)
     double *x = state_of(b, i), *inputs = inputs_of(b, i);
     for (int k = 0; k < sim->work->layout.nx; k++) x[k] = sim->x[k];
     for (int k = 0; k < b->ninput; k++) inputs[k] = sim->inputs[k];
+    if (sim->work->ndiscrete) memcpy(discrete_of(b, i), sim->work->discrete, sim->work->ndiscrete);
     instance->t = sim->t;
     instance->start = sim->start;
     instance->next_break = sim->next_break;
@@ -257,7 +265,14 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
         b->options = *desc->options;
     else
         lw_options_default(&b->options);
+    b->options.threads = 0; // of an instance: one
+    lwi_copy_text(b->options.project, sizeof b->options.project, "never"); // lanes go on as they are
     TRY(lwi_options_check(&b->options, &b->error));
+    const lwi_formulation *formulation = lwi_formulation_find(b->options.formulation);
+    if (formulation && formulation->step)
+        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
+                        "formulation %s steps by itself, one run at a time: a batch takes the others",
+                        formulation->name);
     if (!strcmp(b->options.integrator, "auto"))
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
     b->method = lwi_march_find(b->options.integrator);
@@ -307,7 +322,8 @@ static lw_status allocate(lw_batch *b)
     b->x = LWI_PUSH(&b->arena, double, n *(size_t)b->nx);
     b->slope = LWI_PUSH(&b->arena, double, n *(size_t)b->nx);
     b->inputs = LWI_PUSH(&b->arena, double, n *(size_t)b->ninput);
-    return b->x && b->slope && b->inputs ? LW_OK : no_memory(b);
+    b->discrete = lwi_arena_push(&b->arena, n, b->ndiscrete);
+    return b->x && b->slope && b->inputs && b->discrete ? LW_OK : no_memory(b);
 }
 
 static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratch)

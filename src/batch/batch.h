@@ -50,6 +50,8 @@ struct lw_batch {
     lwi_instance *instance; ///< [n]
     double *x, *slope;      ///< [n][nx] states and their slopes
     double *inputs;         ///< [n][ninput]
+    size_t ndiscrete;       ///< the most bytes of any variant (lwi_work.discrete)
+    unsigned char *discrete; ///< [n][ndiscrete]
     lwi_pool *pool;
     int nworker;
     lwi_worker **worker; ///< [threads]

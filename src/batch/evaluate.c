@@ -10,6 +10,8 @@ typedef unsigned (*rates_in_lanes)(lwi_eight *eight, const double *t, const doub
 struct lwi_evaluate {
     lwi_work *work, *own; // own: the same, where it is not the simulation's
     double *x, *xdot;     // [nx] of one lane
+    void *home;           // the workspace's own discrete part
+    void *const *discrete; // [lane] NULL: home
     lwi_eight *eight;     // NULL: none
     rates_in_lanes rates; // of the formulation
 };
@@ -35,9 +37,11 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *ar
     e->xdot = LWI_PUSH(arena, double, nx);
     if (!e->x || !e->xdot) return LW_ERR_MEMORY;
     if (shared) {
-        TRY(lwi_work_create(sim->model, sim->work->formulation, &arena->allocator, &e->own, error));
+        TRY(lwi_work_create_options(sim->model, sim->work->formulation, &arena->allocator, 0,
+                                    sim->work->options, &e->own, error));
         e->work = e->own;
     }
+    e->home = e->work->discrete;
     e->rates = rates_of(e->work->formulation);
     return e->rates && lanes > 1 ? lwi_eight_create(sim->model, arena, &e->eight) : LW_OK;
 }
@@ -55,7 +59,9 @@ static void one_lane(lwi_evaluate *e, int stride, double t, const double *x, con
     lwi_work *work = e->work;
     for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];
     work->error.text[0] = 0;
+    if (e->discrete) work->discrete = e->discrete[l];
     *status = work->formulation->rates(work, t, e->x, inputs, e->xdot);
+    work->discrete = e->home;
     if (*status != LW_OK) {
         *why = work->error;
         return;
@@ -71,4 +77,24 @@ void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const doub
     // where the kernel is in doubt the formulation decides, as it does alone
     for (int l = 0; lanes >> l; l++)
         if (lanes >> l & 1u) one_lane(e, stride, t[l], x, inputs[l], xdot, l, &status[l], &why[l]);
+}
+
+void lwi_evaluate_hold(lwi_evaluate *e, void *const *discrete)
+{
+    e->discrete = e->work->ndiscrete ? discrete : NULL;
+}
+
+lw_status lwi_evaluate_settle(lwi_evaluate *e, int stride, double t, double *x, int l, bool *changed,
+                              lw_error *why)
+{
+    lwi_work *work = e->work;
+    if (!work->formulation->settle) return LW_OK;
+    for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];
+    work->error.text[0] = 0;
+    if (e->discrete) work->discrete = e->discrete[l];
+    const lw_status status = work->formulation->settle(work, t, e->x, changed);
+    work->discrete = e->home;
+    if (status != LW_OK) *why = work->error;
+    for (int i = 0; *changed && i < work->layout.nx; i++) x[i * stride + l] = e->x[i];
+    return status;
 }

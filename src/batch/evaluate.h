@@ -22,4 +22,12 @@ void lwi_evaluate_lanes(lwi_evaluate *evaluate, int stride, const double *t, con
                         const double *const *inputs, double *xdot, unsigned lanes,
                         lw_status *status, lw_error *why);
 
+/** Holds what is discrete beside x for each lane (lwi_work.discrete) in the calls that follow; NULL: the
+ *  workspace's own. */
+void lwi_evaluate_hold(lwi_evaluate *evaluate, void *const *discrete);
+/** The formulation's `settle` of one lane, where it has one; x as of lwi_evaluate_lanes.
+ *  @param changed  false on entry */
+lw_status lwi_evaluate_settle(lwi_evaluate *evaluate, int stride, double t, double *x, int lane,
+                              bool *changed, lw_error *why);
+
 #endif

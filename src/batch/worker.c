@@ -29,6 +29,8 @@ struct lwi_worker {
     int next;                  // of the group's instances
     int lane[LWI_MARCH_LANES]; // instance in each lane, -1: none
     const double *inputs[LWI_MARCH_LANES];
+    void *discrete[LWI_MARCH_LANES];
+    long settled[LWI_MARCH_LANES]; // steps done when the lane was settled last
     lw_error why[LWI_MARCH_LANES];
 };
 
@@ -81,6 +83,8 @@ static void load(lwi_worker *w, int l, int i)
     m->last_error[l] = instance->pace.error;
     m->busy |= 1u << l;
     w->inputs[l] = b->inputs + (size_t)i * (size_t)b->ninput;
+    w->discrete[l] = b->discrete + (size_t)i * b->ndiscrete;
+    w->settled[l] = -1;
     w->lane[l] = i;
 }
 
@@ -163,6 +167,21 @@ static void fill(lwi_worker *w, int width)
     }
 }
 
+// Before a step, not before another attempt at it.
+static void settle_lanes(lwi_worker *w, int width)
+{
+    lwi_march *m = w->now;
+    for (int l = 0; l < width; l++) {
+        bool changed = false;
+        if (!(m->busy >> l & 1u) || m->pace[l].steps == w->settled[l]) continue;
+        w->settled[l] = m->pace[l].steps;
+        const lw_status status = lwi_evaluate_settle(w->at->evaluate, m->stride, m->t[l], m->x, l,
+                                                     &changed, &w->why[l]);
+        if (changed) m->pace[l].slope = false;
+        if (status != LW_OK) lwi_march_fail(m, l, status, m->h[l], "%s", w->why[l].text);
+    }
+}
+
 static void step_group(lwi_worker *w, group *g)
 {
     const lw_batch *b = w->batch;
@@ -176,9 +195,11 @@ static void step_group(lwi_worker *w, group *g)
     m->busy = 0;
     for (int k = 0; k < nx; k++)
         for (int l = 0; l < m->stride; l++) m->atol[k * m->stride + l] = g->atol[k];
+    lwi_evaluate_hold(g->evaluate, w->discrete);
     fill(w, width);
     while (m->busy) {
         const unsigned before = m->busy;
+        settle_lanes(w, width);
         attempt(m);
         for (int l = 0; l < width; l++)
             if (before >> l & ~(m->busy >> l) & 1u) look_after(w, l);

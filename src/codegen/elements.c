@@ -93,6 +93,20 @@ static lw_status check_point_forces(const lw_model *model, lw_error *error)
                         "%s: wrench '%s' acts on a body; only springs and dampers of joints are "
                         "generated",
                         head, d->wrench[0].name ? d->wrench[0].name : "wrench0");
+    for (int j = 0; j < d->njoint; j++)
+        for (int k = 0; k < LW_JOINT_MAX_NV; k++) {
+            const lw_coordinate_desc *c = &d->joint[j].coordinate[k];
+            const bool limits = c->limits.stiffness > 0;
+            if (limits || c->friction.coulomb != 0 || c->friction.viscous != 0)
+                return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                                "%s: joint '%s' has %s; only its springs and dampers are generated",
+                                head, d->joint[j].name, limits ? "limits" : "friction");
+        }
+    if (d->nbushing + d->nstop > 0)
+        return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                        "%s: force '%s' acts between bodies; only springs and dampers of joints are "
+                        "generated",
+                        head, d->nbushing ? d->bushing[0].name : d->stop[0].name);
     return LW_OK;
 }
 
@@ -201,14 +215,14 @@ static const lwi_node *node_of(const lw_model *model, int iv)
     return NULL;
 }
 
-static int element_at(const lwi_plan *plan, int slot)
+static int element_at(const lwi_kernel_plan *plan, int slot)
 {
     for (int i = 0; i < plan->nstep; i++)
         if (plan->step[i].slot == slot) return i;
     return -1;
 }
 
-static void read_element(const lwi_plan *plan, const lw_model *model, int i, lwi_element *e)
+static void read_element(const lwi_kernel_plan *plan, const lw_model *model, int i, lwi_element *e)
 {
     const lwi_k_step *step = &plan->step[i];
     const int block = step->slot / LWI_LANES, l = step->slot % LWI_LANES;
@@ -242,8 +256,8 @@ lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_eleme
     lw_model bare = *model; // efforts are the generator's own business
     bare.nforce = 0;
     bare.force_needs = 0;
-    lwi_plan *plan = NULL;
-    TRY(lwi_plan_create(&bare, arena, &plan));
+    lwi_kernel_plan *plan = NULL;
+    TRY(lwi_kernel_plan_create(&bare, arena, &plan));
     if (!plan)
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s: the tree has no kernel normal form", head);
     e->n = plan->nstep;

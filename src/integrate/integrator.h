@@ -12,6 +12,11 @@
 typedef struct lwi_problem {
     int n; ///< may be 0
     lw_status (*rates)(void *user, double t, const double *x, double *xdot);
+    /** Before each step, with the state that it begins with; NULL: none.  Where x is changed, rates there
+     *  are what they were but for round-off: one-step methods go on, multistep ones start anew. */
+    lw_status (*settle)(void *user, double t, double *x, bool *changed);
+    /** In place of rates: the problem steps itself; NULL: it has rates. */
+    lw_status (*step)(void *user, double t, double h, double *x);
     void *user;
     const lw_error *why; ///< of the last failed `rates`, told in messages; may be NULL
     double rtol;
@@ -37,6 +42,7 @@ typedef struct lwi_integrator_type {
     const char *name, *summary, *cite;
     int order; ///< the highest where it varies
     bool adaptive;
+    bool steps; ///< calls `step` of the problem in place of `rates`
     /** Takes all memory; keeps pointers of `problem`'s arrays, copies the struct. */
     lw_status (*create)(const struct lwi_integrator_type *, const lwi_problem *, double t,
                         const double *x, const lw_allocator *, lwi_integrator **, lw_error *);

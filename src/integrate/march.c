@@ -178,6 +178,11 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
 static lw_status step(single *self, double stop, lw_error *error)
 {
     lwi_march *m = &self->march;
+    const lwi_problem *p = &self->problem;
+    bool changed = false;
+    if (p->settle && p->settle(p->user, m->t[0], m->x, &changed) != LW_OK)
+        return lwi_fail(error, LW_ERR_SINGULAR, "%s", p->why ? p->why->text : "");
+    if (changed) m->pace[0].slope = false;
     const long steps = m->pace[0].steps;
     const size_t bytes = (size_t)m->n * sizeof *m->x;
     m->stop[0] = stop;

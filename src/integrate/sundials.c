@@ -321,6 +321,33 @@ static bool shorten(solver *self)
            !ERKStepSetInitStep(self->memory, SHRINK * h);
 }
 
+static long rejected(const solver *self)
+{
+    long failures = 0, unsolved = 0;
+    if (!self->memory) return 0;
+    self->method->call->error_test_failures(self->memory, &failures);
+    if (self->method->family) CVodeGetNumStepSolveFails(self->memory, &unsolved);
+    return self->rejected + failures + unsolved;
+}
+
+// Lets the problem change its state between steps.
+static lw_status settle(solver *self, lw_error *error)
+{
+    const lwi_problem *p = &self->problem;
+    double *x = N_VGetArrayPointer(self->accepted);
+    bool changed = false;
+    if (!p->settle) return LW_OK;
+    const lw_status status = p->settle(p->user, self->t, x, &changed);
+    if (status != LW_OK)
+        return lwi_integrator_fail(error, status, self->t, 0, "%s", p->why ? p->why->text : "");
+    if (!changed) return LW_OK;
+    if (!self->method->family)
+        return ERKStepReset(self->memory, self->t, self->accepted) ? LW_ERR_INTERNAL : LW_OK;
+    self->stats.restarts++;
+    self->rejected = rejected(self); // the counters of SUNDIALS start from zero
+    return CVodeReInit(self->memory, self->t, self->accepted) ? LW_ERR_INTERNAL : LW_OK;
+}
+
 // One accepted step towards `to`, not past `limit`; `t` and `accepted` tell where it ended.
 static lw_status step(solver *self, double to, double limit, lw_error *error)
 {
@@ -328,6 +355,7 @@ static lw_status step(solver *self, double to, double limit, lw_error *error)
     if (p->max_steps && self->stats.steps >= p->max_steps)
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, self->t, 0,
                                    "max_steps: %ld steps are done", p->max_steps);
+    TRY(settle(self, error));
     for (;;) {
         sunrealtype reached = self->t;
         self->failure = LW_OK;
@@ -379,15 +407,6 @@ static lw_status advance(lwi_integrator *integrator, double *t, double *x, doubl
 }
 
 // ----------------------------------------------------------------------------- restart, statistics
-
-static long rejected(const solver *self)
-{
-    long failures = 0, unsolved = 0;
-    if (!self->memory) return 0;
-    self->method->call->error_test_failures(self->memory, &failures);
-    if (self->method->family) CVodeGetNumStepSolveFails(self->memory, &unsolved);
-    return self->rejected + failures + unsolved;
-}
 
 static lw_status restart(lwi_integrator *integrator, double t, const double *x, lwi_jump jump,
                          lw_error *error)

@@ -3,6 +3,7 @@
 #define LWI_OBSERVE_H
 
 #include "formulation/formulation.h"
+#include "model/closure.h"
 
 typedef struct lwi_system {
     double kinetic, potential;
@@ -18,10 +19,10 @@ void lwi_observe_merged(const lw_model *model, lw_observe level, const double *i
 /** Energies, momenta and residuals of a moment at `level`. */
 void lwi_observe_system(const lw_model *model, lw_observe level, const lwi_moment *moment,
                         lwi_system *system);
-/** Constraint rows of one joint on the motion of its two bodies, with mount and drives as rows behind
- *  those of the type; returns how many.  phi, and where asked (may be NULL) the rows' velocity
- *  residual and acceleration residual. */
-int lwi_joint_residual(const lw_model *model, int joint, const lwi_moment *moment, double phi[12],
-                       double phidot[12], double phiddot[12]);
+/** Residuals of the rows of one joint (closure.h) on the motion of its two bodies; returns how many.
+ *  phi, and where asked (may be NULL) those of velocities and accelerations. */
+int lwi_joint_residual(const lw_model *model, int joint, const lwi_moment *moment,
+                       double phi[LWI_CLOSURE_ROWS], double phidot[LWI_CLOSURE_ROWS],
+                       double phiddot[LWI_CLOSURE_ROWS]);
 
 #endif

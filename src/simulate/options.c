@@ -1,29 +1,31 @@
 // options.c -- the options of a run: defaults, values from text, checks.  One list, LW_OPTION_LIST.
 #include "simulate/options.h"
 
+#include "base/numbers.h"
+#include "base/threads.h"
+#include "formulation/index3.h"
 #include "integrate/integrator.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef enum kind { WORD, REAL } kind;
+typedef enum kind { WORD, TEXT, REAL } kind;
 
 typedef struct option {
     const char *key;
     kind kind;
-    size_t offset;
+    size_t offset, size;
     double fallback; ///< REAL
 } option;
 
-// The default of a WORD is not a number and is not needed in the table.
+// The default of a WORD or TEXT is not a number and is not needed in the table.
 #define FALLBACK_WORD(text) 0
+#define FALLBACK_TEXT(text) 0
 #define FALLBACK_REAL(number) (number)
 static const option all[] = {
 #define X(key, kind, fallback, value, help)                                                        \
-    {#key, kind, offsetof(lw_options, key), FALLBACK_##kind(fallback)},
+    {#key, kind, offsetof(lw_options, key), sizeof((lw_options *)0)->key, FALLBACK_##kind(fallback)},
     LW_OPTION_LIST(X)
 #undef X
 };
@@ -33,6 +35,7 @@ void lw_options_default(lw_options *options)
     if (!options) return;
     memset(options, 0, sizeof *options);
 #define SET_WORD(key, fallback) lwi_copy_text(options->key, sizeof options->key, fallback);
+#define SET_TEXT(key, fallback) SET_WORD(key, fallback)
 #define SET_REAL(key, fallback) options->key = fallback;
 #define X(key, kind, fallback, value, help) SET_##kind(key, fallback)
     LW_OPTION_LIST(X)
@@ -40,22 +43,6 @@ void lw_options_default(lw_options *options)
 }
 
 // ----------------------------------------------------------------------------------------- numbers
-
-// A decimal number and nothing else, whatever the locale; *value stays finite.
-static bool read_number(const char *text, double *value)
-{
-    if (!*text || text[strspn(text, "0123456789+-.eE")]) return false;
-    const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!plain) return false;
-    const locale_t before = uselocale(plain);
-    char *end;
-    const double number = strtod(text, &end);
-    uselocale(before);
-    freelocale(plain);
-    if (*end || !isfinite(number)) return false;
-    *value = number;
-    return true;
-}
 
 // 0 is allowed where it is the default and stands for `none`, and as a duration: one row.
 static lw_status check_number(const option *o, double value, lw_error *error)
@@ -68,6 +55,8 @@ static lw_status check_number(const option *o, double value, lw_error *error)
         expected = "a number below 1";
     else if (!strcmp(o->key, "max_steps") && (value != floor(value) || value > 1e15)) // fits a long
         expected = "a whole number up to 1e15";
+    else if (!strcmp(o->key, "threads") && (value != floor(value) || value > LWI_MOST_THREADS))
+        expected = "a whole number of threads up to 256";
     if (!expected) return LW_OK;
     return lwi_fail(error, LW_ERR_ARGUMENT, "%s: %g is not %s", o->key, value, expected);
 }
@@ -100,18 +89,37 @@ static lw_status check_part(const char *key, const char *name, int count, part_i
 
 static lw_status check_word(const char *key, const char *word, lw_error *error)
 {
-    double interval;
+    double interval, rate;
     if (!strcmp(key, "formulation"))
         return check_part(key, word, lw_formulation_count(), lw_formulation_info, error);
     if (!strcmp(key, "integrator"))
         return check_part(key, word, lw_integrator_count(), lw_integrator_info, error);
     if (!strcmp(key, "sample") && strcmp(word, "steps") &&
-        !(read_number(word, &interval) && interval > 0))
+        !(lwi_number_read(word, &interval) && interval > 0))
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "sample: '%s' is not a positive number of seconds, nor `steps`", word);
+    if (!strcmp(key, "kappa") && strcmp(word, "auto") && strcmp(word, "none") &&
+        !(lwi_number_read(word, &rate) && rate > 0))
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "kappa: '%s' is not a positive rate in 1/s, nor auto, nor none", word);
     if (!strcmp(key, "sample_mode") && strcmp(word, "stop") && strcmp(word, "interpolate"))
         return lwi_fail(error, LW_ERR_ARGUMENT, "sample_mode: '%s' is neither stop nor interpolate",
                         word);
+    if (!strcmp(key, "plan") && strcmp(word, "auto") && strcmp(word, "comb") &&
+        strcmp(word, "balanced") && strcmp(word, "mixed"))
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "plan: '%s' is none of auto, comb, balanced and mixed", word);
+    if (!strcmp(key, "project") && strcmp(word, "auto") && strcmp(word, "never") &&
+        strcmp(word, "always"))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "project: '%s' is neither auto, never nor always",
+                        word);
+    lwi_index3_method method;
+    if (!strcmp(key, "index3")) return lwi_index3_method_read(word, &method, error);
+    double gain[2];
+    if (!strcmp(key, "baumgarte") &&
+        !(lwi_numbers_read(word, gain, 2) && gain[0] >= 0 && gain[1] >= 0))
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "baumgarte: '%s' is not two gains >= 0, such as 10,10", word);
     return LW_OK;
 }
 
@@ -146,8 +154,8 @@ lw_status lw_options_set(lw_options *options, const char *key, const char *value
     const option *o = find(key);
     if (!o) return unknown(key, error);
     char *place = (char *)options + o->offset;
-    if (o->kind == WORD) {
-        const size_t size = sizeof options->sample;
+    if (o->kind != REAL) {
+        const size_t size = o->size;
         if (strlen(value) >= size)
             return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%.20s...' is longer than %d letters",
                             o->key, value, (int)size - 1);
@@ -157,7 +165,7 @@ lw_status lw_options_set(lw_options *options, const char *key, const char *value
         return LW_OK;
     }
     double number;
-    if (!read_number(value, &number))
+    if (!lwi_number_read(value, &number))
         return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%.60s' is not a finite number", o->key,
                         value);
     TRY(check_number(o, number, error));
@@ -170,8 +178,8 @@ lw_status lwi_options_check(const lw_options *options, lw_error *error)
     for (int i = 0; i < LWI_COUNT(all); i++) {
         const char *place = (const char *)options + all[i].offset;
         double number;
-        if (all[i].kind == WORD) {
-            if (!memchr(place, 0, sizeof options->sample))
+        if (all[i].kind != REAL) {
+            if (!memchr(place, 0, all[i].size))
                 return lwi_fail(error, LW_ERR_ARGUMENT, "%s: the text does not end", all[i].key);
             TRY(check_word(all[i].key, place, error));
         } else {
@@ -185,7 +193,7 @@ lw_status lwi_options_check(const lw_options *options, lw_error *error)
 double lwi_options_sample(const lw_options *options)
 {
     double interval = 0;
-    read_number(options->sample, &interval);
+    lwi_number_read(options->sample, &interval);
     return interval;
 }
 

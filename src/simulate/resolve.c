@@ -23,24 +23,33 @@ static void say(lw_sim *sim, const char *format, ...)
     va_end(arguments);
 }
 
-// aba is the cheapest for trees; only dense knows loops and couplings.
+// aba is the cheapest for trees; of those that know loops and couplings hdca keeps velocities closed and
+// is linear in the number of bodies, and dense takes what has no mass.
 static void choose_formulation(lw_sim *sim)
 {
     const lw_model *model = sim->model;
-    char *name = sim->options.formulation;
+    char *name = sim->options.formulation, why[160];
     const size_t size = sizeof sim->options.formulation;
+    lw_error refusal;
     if (strcmp(name, "auto") != 0) return;
-    if (model->nloop > 0) {
-        lwi_copy_text(name, size, "dense");
-        say(sim, "formulation dense: joint '%s' closes a loop",
-            model->joint[model->loop[0]].name);
-    } else if (model->ncoupling > 0) {
-        lwi_copy_text(name, size, "dense");
-        say(sim, "formulation dense: joint '%s' is coupled to joint '%s'",
-            model->joint[model->coupling[0].joint].name, model->joint[model->coupling[0].of].name);
-    } else {
+    if (model->nloop == 0 && model->ncoupling == 0) {
         lwi_copy_text(name, size, "aba");
         say(sim, "formulation aba: the joints form a tree");
+        return;
+    }
+    if (model->nloop > 0)
+        snprintf(why, sizeof why, "joint '%.100s' closes a loop",
+                 model->joint[model->loop[0]].name);
+    else
+        snprintf(why, sizeof why, "joint '%.60s' is coupled to joint '%.60s'",
+                 model->joint[model->coupling[0].joint].name,
+                 model->joint[model->coupling[0].of].name);
+    if (lwi_formulation_accepts(&lwi_formulation_hdca, model, &refusal) == LW_OK) {
+        lwi_copy_text(name, size, "hdca");
+        say(sim, "formulation hdca: %s", why);
+    } else {
+        lwi_copy_text(name, size, "dense");
+        say(sim, "formulation dense: %s, and hdca refuses: %s", why, refusal.text);
     }
 }
 
@@ -67,8 +76,38 @@ static void choose_integrator(lw_sim *sim)
 {
     char *name = sim->options.integrator;
     if (strcmp(name, "auto") != 0) return;
+    if (lwi_formulation_find(sim->options.formulation)->step) {
+        lwi_copy_text(name, sizeof sim->options.integrator, "index3");
+        say(sim, "integrator index3: %s steps by itself", sim->options.formulation);
+        return;
+    }
     lwi_copy_text(name, sizeof sim->options.integrator, "dopri5");
     say(sim, "integrator dopri5: the default");
+}
+
+// Formulations that step by themselves and integrators go together or not at all.
+static lw_status check_pair(const lw_sim *sim, lw_error *error)
+{
+    const char *formulation = sim->options.formulation, *integrator = sim->options.integrator;
+    const bool own = lwi_formulation_find(formulation)->step != NULL;
+    if (own == lwi_integrator_find(integrator)->steps) return LW_OK;
+    if (own)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "formulation %s has a step of its own: `integrator` must be index3 or auto, "
+                        "not %s",
+                        formulation, integrator);
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "integrator %s is the step of the formulation index3; %s goes with dopri5, adams, "
+                    "rk4 and the others of `linkwork info`",
+                    integrator, formulation);
+}
+
+static void tell_choices(lw_sim *sim)
+{
+    char text[256] = "";
+    if (sim->work->formulation->about)
+        sim->work->formulation->about(sim->work, text, sizeof text);
+    if (text[0]) say(sim, "%s", text);
 }
 
 static bool has_momenta(const lwi_layout *layout)
@@ -94,6 +133,20 @@ static void tell_ignored(lw_sim *sim, bool adaptive)
     if (o->atol_p != plain.atol_p && (!adaptive || !has_momenta(&sim->work->layout)))
         say(sim, "atol_p is ignored: %s",
             adaptive ? "the state has no momenta" : "the step is fixed");
+    if (strcmp(o->kappa, plain.kappa) && strcmp(o->formulation, "hdca"))
+        say(sim, "kappa is ignored: only hdca gathers impulses");
+    if (strcmp(o->baumgarte, plain.baumgarte) && strcmp(o->formulation, "lagrange"))
+        say(sim, "baumgarte is ignored: only lagrange has such gains");
+    if (strcmp(o->project, plain.project) && sim->model->nloop == 0 && sim->model->ncoupling == 0)
+        say(sim, "project is ignored: the joints form a tree");
+    if (strcmp(o->index3, plain.index3) && strcmp(o->formulation, "index3"))
+        say(sim, "index3 is ignored: only the formulation index3 has such a step");
+    if (strcmp(o->project, plain.project) && sim->work->formulation->step)
+        say(sim, "project is ignored: %s puts positions back in each step", o->formulation);
+    if (!(sim->work->formulation->can & LWI_HAS_PLAN)) {
+        if (strcmp(o->plan, plain.plan)) say(sim, "plan is ignored: %s has none", o->formulation);
+        if (o->threads > 1) say(sim, "threads is ignored: %s runs on one", o->formulation);
+    }
     if (!lwi_options_interpolate(o)) return;
     if (!strcmp(o->sample, "steps"))
         say(sim, "sample_mode is ignored: every step is a row");
@@ -129,8 +182,10 @@ lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
     choose_formulation(sim);
     choose_integrator(sim);
     TRY(check_formulation(sim, error));
-    TRY(lwi_work_create(sim->model, lwi_formulation_find(sim->options.formulation),
-                        &sim->arena.allocator, &sim->work, error));
+    TRY(check_pair(sim, error));
+    TRY(lwi_work_create_options(sim->model, lwi_formulation_find(sim->options.formulation),
+                                &sim->arena.allocator, 0, &sim->options, &sim->work, error));
+    tell_choices(sim);
     tell_ignored(sim, lwi_integrator_find(sim->options.integrator)->adaptive);
     sim->chosen = strlen(sim->notice);
     return LW_OK;

@@ -17,6 +17,24 @@ static lw_status rates(void *user, double t, const double *x, double *xdot)
     return sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
 }
 
+// Before a step: positions, then what the formulation has to put in order.
+static lw_status settle_state(void *user, double t, double *x, bool *changed)
+{
+    lw_sim *sim = user;
+    const lwi_formulation *f = sim->work->formulation;
+    bool settled = false;
+    if (sim->projection.active) TRY(lwi_sim_project(sim, t, x, changed));
+    if (f->settle) TRY(f->settle(sim->work, t, x, &settled));
+    *changed = *changed || settled;
+    return LW_OK;
+}
+
+static lw_status step(void *user, double t, double h, double *x)
+{
+    lw_sim *sim = user;
+    return sim->work->formulation->step(sim->work, t, h, x, sim->inputs);
+}
+
 lw_status lwi_sim_fail_work(lw_sim *sim, lw_status status, const char *when)
 {
     const char *text = sim->work->error.text;
@@ -70,6 +88,8 @@ static lw_status make_integrator(lw_sim *sim)
     const lwi_problem problem = {
         .n = sim->work->layout.nx,
         .rates = rates,
+        .step = sim->work->formulation->step ? step : NULL,
+        .settle = sim->projection.active || sim->work->formulation->settle ? settle_state : NULL,
         .user = sim,
         .why = &sim->work->error,
         .rtol = o->rtol,
@@ -103,6 +123,10 @@ static lw_status build(lw_sim *sim, const lw_options *options)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     TRY(start(sim));
     TRY(set_tolerances(sim));
+    if (lwi_sim_prepare_projection(sim) != LW_OK)
+        return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
+    if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) != LW_OK)
+        return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for the events of a simulation");
     return make_integrator(sim);
 }
 
@@ -110,6 +134,7 @@ lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim *
                         lw_error *error)
 {
     if (!model || !out) return lwi_fail(error, LW_ERR_ARGUMENT, "model or result is missing");
+    if (model->open) return lwi_fail(error, LW_ERR_MODEL, "%s", model->open);
     const lw_allocator *allocator = desc ? desc->allocator : NULL;
     lw_sim *sim = lwi_allocate(allocator, sizeof *sim);
     if (!sim) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
@@ -137,6 +162,13 @@ void lw_sim_destroy(lw_sim *sim)
 
 const lw_options *lw_sim_options(const lw_sim *sim) { return &sim->options; }
 const char *lw_sim_notice(const lw_sim *sim) { return sim->notice; }
+void lw_sim_report(const lw_sim *sim, char *text, size_t size)
+{
+    if (!text || !size) return;
+    text[0] = 0;
+    if (sim->work->formulation->report) sim->work->formulation->report(sim->work, text, size);
+}
+
 const lw_model *lw_sim_model(const lw_sim *sim) { return sim->model; }
 double lw_sim_time(const lw_sim *sim) { return sim->t; }
 const lw_error *lw_sim_error(const lw_sim *sim) { return &sim->error; }
@@ -163,9 +195,15 @@ static lw_status settle(lw_sim *sim)
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
 {
     const double began = clock_seconds();
+    if (sim->pending == LWI_NEW_STATE) sim->events.begun = false;
     lw_status status = settle(sim);
-    if (status == LW_OK) {
-        const double stop = fmin(to, sim->next_break);
+    const double stop = fmin(to, sim->next_break);
+    if (status == LW_OK && sim->events.active) {
+        // step by step, none past `stop`: a state between rows is looked at too
+        do status = lwi_sim_advance_events(sim, stop);
+        while (status == LW_OK && !one_step && sim->pending == LWI_NOTHING && sim->t < stop);
+        if (status != LW_OK) sim->pending = LWI_NEW_STATE;
+    } else if (status == LW_OK) {
         status = sim->integrator->type->advance(sim->integrator, &sim->t, sim->x, stop,
                                                 fmax(stop, fmin(limit, sim->next_break)), one_step,
                                                 &sim->error);
@@ -257,10 +295,12 @@ void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
                             .evaluations = stats.evaluations,
                             .rejected = stats.rejected,
                             .restarts = stats.restarts,
+                            .events = sim->events.count,
                             .start = sim->start,
                             .end = sim->t,
                             .wall = sim->wall,
                             .energy_error = sim->audit.energy_error,
-                            .energy_scale = sim->audit.energy_scale};
+                            .energy_scale = sim->audit.energy_scale,
+                            .projections = sim->projection.count};
     memcpy(summary->residual, sim->audit.residual, sizeof summary->residual);
 }

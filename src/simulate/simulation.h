@@ -2,6 +2,7 @@
 #ifndef LWI_SIMULATION_H
 #define LWI_SIMULATION_H
 
+#include "formulation/assemble.h"
 #include "formulation/formulation.h"
 #include "integrate/integrator.h"
 #include "observe/observe.h"
@@ -18,6 +19,25 @@ typedef struct lwi_audit {
     double energy_error, energy_scale, residual[3];
 } lwi_audit;
 
+/** Modes of forces and the step that is watched for their end (events.c). */
+typedef struct lwi_events {
+    bool active, begun;
+    unsigned char *mode; ///< [model nmode]
+    double t0, *x0;      ///< where the step began
+    lwi_guard least;     ///< at the end of the last step
+    int standing;        ///< events in a row without time between them
+    long count;
+} lwi_events;
+
+/** Positions put back on loops and couplings (project.c). */
+typedef struct lwi_projection {
+    bool active;
+    double limit; ///< residual of positions from which on they are [m, rad]
+    long count;
+    lwi_assembler assembler;
+    lwi_moment moment;
+} lwi_projection;
+
 struct lw_sim {
     lwi_arena arena; ///< all that lies beside this struct
     const lw_model *model;
@@ -33,6 +53,8 @@ struct lw_sim {
     double *inputs;  ///< [ninput]
     double next_break; ///< next time at which the model is not smooth; > t
     lwi_pending pending;
+    lwi_events events;
+    lwi_projection projection;
     lwi_moment moment;
     lwi_loads loads;
     lw_observation observation;
@@ -44,6 +66,16 @@ struct lw_sim {
 /** Goes to `to`, or one step towards it, or to a break before it.  With limit > to a step may pass
  *  `to` and the state is interpolated, where the options allow it. */
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step);
+
+/** Memory for events, where the model has forces with modes and the integrator chooses its steps. */
+lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive);
+/** One step towards `stop`, or to the first event before it. */
+lw_status lwi_sim_advance_events(lw_sim *sim, double stop);
+
+/** Memory and limit, where the options and the model ask for it; before the first step. */
+lw_status lwi_sim_prepare_projection(lw_sim *sim);
+/** Corrects the state x at t where its positions are too far off; changed: it was. */
+lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed);
 
 /** Goes to the joint coordinates and speeds, floating bases, work and time of sim->moment. */
 lw_status lwi_sim_place(lw_sim *sim);

@@ -41,6 +41,7 @@ static void jump(lw_sim *sim, double time, const double *x)
     for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;
+    if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);
     sim->next_break = lwi_model_next_break(sim->model, time);
     sim->audit.begun = false;
 }
@@ -140,7 +141,7 @@ static void follow_loop_joint(const lw_model *model, int j, lwi_moment *m, doubl
 // The loop joint must hold its bodies where the tree puts them.
 static lw_status check_loop_joint(lw_sim *sim, int j)
 {
-    double phi[12], phidot[12], speed = 1;
+    double phi[LWI_CLOSURE_ROWS], phidot[LWI_CLOSURE_ROWS], speed = 1;
     for (int k = 0; k < sim->model->nv; k++) speed = fmax(speed, fabs(sim->moment.qd[k]));
     const int n = lwi_joint_residual(sim->model, j, &sim->moment, phi, phidot, NULL);
     for (int i = 0; i < n; i++) {

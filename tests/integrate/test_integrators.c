@@ -262,6 +262,7 @@ static void error_is_proportional_to_tolerance(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         if (!type->adaptive) continue;
         double last = INFINITY;
@@ -343,6 +344,7 @@ static void stops_are_exact(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const setup s = {.name = lwi_integrator_type_at(i)->name, .tolerance = 1e-8, .step = 0.01};
         watch w = {0};
         run r = {0};
@@ -408,6 +410,7 @@ static void steps_come_one_by_one(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const setup s = {.name = lwi_integrator_type_at(i)->name, .tolerance = 1e-6, .step = 0.1};
         run r = {0}, whole = orbit(&s, 3);
         double atol[8];
@@ -469,6 +472,7 @@ static void none_and_one_state(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const setup s = {.name = lwi_integrator_type_at(i)->name, .tolerance = 1e-9, .step = 0.01};
         double x[1] = {1}, atol[8], t = 0;
         same(atol, 1e-9);
@@ -494,6 +498,7 @@ static void restarts_forget_and_are_counted(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         const setup s = {.name = type->name, .tolerance = 1e-7, .step = 0.05};
         const bool multistep = !strcmp(type->name, "adams") || !strcmp(type->name, "bdf");
@@ -534,6 +539,7 @@ static void jump_of_rates_is_seen(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         const setup s = {.name = type->name, .tolerance = 1e-9, .step = 0.5};
         double force = 0, atol[8], x[2] = {0, 0}, t = 0;
@@ -563,6 +569,7 @@ static void not_finite_is_recovered(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         if (!type->adaptive) continue;
         const setup s = {.name = type->name, .tolerance = 1e-4};
@@ -591,6 +598,7 @@ static void pole_ends_the_integration(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         const setup s = {.name = type->name, .tolerance = 1e-9, .step = 0.01};
         double atol[8], x[1] = {0}, t = 0;
@@ -625,6 +633,7 @@ static void failures_are_told(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         const setup s = {.name = type->name, .tolerance = 1e-6, .step = 0.3};
         double atol[8], x[1] = {0}, t = 0;
@@ -645,6 +654,7 @@ static void limits_are_kept(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         setup s = {.name = lwi_integrator_type_at(i)->name, .tolerance = 1e-6, .step = 0.01,
                    .max_steps = 25};
         const run r = orbit(&s, 100);
@@ -668,6 +678,7 @@ static void steps_do_not_allocate(void **state)
     if (!COUNTS_ALLOCATIONS) skip();
     for (int dense = 0; dense < 2; dense++)
         for (int i = 0; i < lwi_integrator_type_count(); i++) {
+            if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
             const lwi_integrator_type *type = lwi_integrator_type_at(i);
             const setup s = {.name = type->name, .tolerance = 1e-6, .step = 0.05, .dense = dense};
             run r = {0};
@@ -706,6 +717,7 @@ static void no_memory_is_a_status(void **state)
     (void)state;
     const lw_allocator none = {.allocate = refuse, .release = release};
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         double x[4] = {0};
         lw_error error = {0};

@@ -20,6 +20,7 @@ static void defaults_are_those_of_the_list(void **state)
     lw_options o;
     lw_options_default(&o);
 #define CHECK_WORD(key, fallback) assert_string_equal(o.key, fallback);
+#define CHECK_TEXT(key, fallback) CHECK_WORD(key, fallback)
 #define CHECK_REAL(key, fallback) assert_true(o.key == fallback);
 #define X(key, kind, fallback, value, help) CHECK_##kind(key, fallback)
     LW_OPTION_LIST(X)
@@ -84,6 +85,9 @@ static void refusals_tell_what_was_expected(void **state)
         {"duration", "inf", "finite"},
         {"duration", "-2", "positive"},
         {"max_steps", "2.5", "whole number"},
+        {"kappa", "0", "positive rate"},
+        {"kappa", "nan", "auto, nor none"},
+        {"kappa", "-2", "positive rate"},
         {"sample", "0", "positive number of seconds"},
         {"sample", "-0.1", "steps"},
         {"sample", "step", "steps"},

@@ -28,6 +28,12 @@
 #define GRAVITY 9.81
 #define ANGLE 2.0 // [rad] of the pendulum at the start
 
+// Formulation and integrator of one name, which go with each other only.
+static bool own_step(const char *name)
+{
+    return !strcmp(name, "index3");
+}
+
 static void ok(lw_status status, const lw_error *error)
 {
     if (status != LW_OK) fail_msg("%s: %s", lw_status_text(status), error ? error->text : "");
@@ -207,6 +213,8 @@ static void pendulum_keeps_period_and_energy(void **state)
     const double T = period();
     for (int f = 0; f < lw_formulation_count(); f++)
         for (int i = 0; i < lw_integrator_count(); i++) {
+            if (own_step(lw_formulation_info(f).name)) continue;
+            if (own_step(lw_integrator_info(i).name)) continue;
             const char *name = lw_integrator_info(i).name;
             const double tolerance = strcmp(name, "bs3") ? 1e-10 : 1e-8;
             lw_sim *sim =
@@ -269,6 +277,7 @@ static void inputs_act_from_when_they_are_set(void **state)
     int torque;
     assert_int_equal(lw_model_find_input(model, "torque", &torque), LW_OK);
     for (int i = 0; i < lw_integrator_count(); i++) {
+        if (own_step(lw_integrator_info(i).name)) continue;
         const char *name = lw_integrator_info(i).name;
         const int multistep = !strcmp(name, "adams") || !strcmp(name, "bdf");
         lw_sim *sim = simulate(model, OPTIONS("integrator", name));
@@ -300,6 +309,7 @@ static void set_state_repeats_the_bits(void **state)
     assert_int_equal(lwt_random_tree(3, 6, LWT_ALL, &model), LW_OK);
     for (int f = 0; f < 2; f++)
         for (int i = 0; i < lw_integrator_count(); i++) {
+            if (own_step(lw_integrator_info(i).name)) continue;
             lw_sim *sim = simulate(
                 model, OPTIONS("formulation", f ? "momenta" : "aba", "integrator",
                                lw_integrator_info(i).name, "rtol", "1e-6", "atol", "1e-6"));
@@ -349,7 +359,7 @@ static void set_joints_checks_loops(void **state)
     (void)state;
     lw_model *model = four_bar();
     lw_sim *sim = simulate(model, NULL);
-    assert_string_equal(lw_sim_options(sim)->formulation, "dense");
+    assert_string_equal(lw_sim_options(sim)->formulation, "hdca");
     assert_non_null(strstr(lw_sim_notice(sim), "closes a loop"));
     const lw_observation *o = observe(sim, LW_OBSERVE_REACTION);
     assert_true(o->residual[0] < 1e-12);
@@ -398,7 +408,7 @@ static void set_joints_checks_couplings(void **state)
     lw_model *model = finish(b);
     lw_sim *sim = simulate(model, NULL);
     assert_non_null(
-        strstr(lw_sim_notice(sim), "dense: joint 'follower' is coupled to joint 'leader'"));
+        strstr(lw_sim_notice(sim), "hdca: joint 'follower' is coupled to joint 'leader'"));
     const double q[2] = {0.1, 1.23}, v[2] = {0.5, 1.3}, off[2] = {0.1, 1.3}, slow[2] = {0.5, 1};
     assert_int_equal(lw_sim_set_joints(sim, 0, off, v), LW_ERR_ARGUMENT);
     assert_non_null(strstr(lw_sim_error(sim)->text, "'follower' is coupled to joint 'leader'"));
@@ -478,6 +488,7 @@ static void steps_as_rows(void **state)
     (void)state;
     lw_model *model = pendulum(ANGLE, 0);
     for (int i = 0; i < lw_integrator_count(); i++) {
+        if (own_step(lw_integrator_info(i).name)) continue;
         lw_sim *sim = simulate(model, OPTIONS("integrator", lw_integrator_info(i).name, "sample",
                                               "steps", "duration", "1", "rtol", "1e-6", "atol",
                                               "1e-6", "step", "0.02"));
@@ -670,6 +681,7 @@ static void steps_end_on_breaks(void **state)
         .type = LW_FUNCTION_STEP, .from = 0, .to = 2, .start = 0.3, .end = 0.7};
     lw_model *model = rotor(&smooth);
     for (int i = 0; i < lw_integrator_count(); i++) {
+        if (own_step(lw_integrator_info(i).name)) continue;
         lw_sim *sim = simulate(model, OPTIONS("integrator", lw_integrator_info(i).name, "sample",
                                               "steps", "duration", "1", "step", "0.05"));
         const rows *r = run(sim, LW_OK);
@@ -690,6 +702,7 @@ static void kinks_are_met_without_restart(void **state)
     const lw_function_desc kink = {.type = LW_FUNCTION_RAMP, .from = 0.25, .rate = 2};
     lw_model *model = rotor(&kink);
     for (int i = 0; i < lw_integrator_count(); i++) {
+        if (own_step(lw_integrator_info(i).name)) continue;
         const char *name = lw_integrator_info(i).name;
         lw_sim *sim =
             simulate(model, OPTIONS("integrator", name, "duration", "1", "sample", "0.4"));
@@ -718,6 +731,7 @@ static void nothing_moves(void **state)
     ok(lw_builder_add_joint(b, &desc, &joint, &error), &error);
     lw_model *model = finish(b);
     for (int i = 0; i < lw_integrator_count(); i++) {
+        if (own_step(lw_integrator_info(i).name)) continue;
         lw_sim *sim = simulate(model, OPTIONS("formulation", "aba", "integrator",
                                               lw_integrator_info(i).name, "duration", "0.1"));
         assert_int_equal(lw_sim_state_size(sim), 0);
@@ -798,7 +812,7 @@ static void combinations_are_checked(void **state)
                          LW_ERR_UNSUPPORTED);
         assert_null(sim);
         assert_non_null(strstr(error.text, "can be simulated by dense"));
-        strcpy(o.formulation, "lagrange");
+        strcpy(o.formulation, "nothing");
         assert_int_equal(lw_sim_create(loop, &(lw_sim_desc){.options = &o}, &sim, &error),
                          LW_ERR_ARGUMENT);
         assert_non_null(strstr(error.text, "auto, momenta, aba, dense"));

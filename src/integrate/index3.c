@@ -1,0 +1,132 @@
+// index3.c -- the driver of formulations that step themselves: equal steps between the times asked
+// for.
+//
+// A step that fails is done again in halves, and those in halves, a few times before giving up.
+#include "integrate/integrator.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct stepper {
+    lwi_integrator head;
+    lwi_problem problem;
+    lw_allocator allocator;
+    double t, to, h;  ///< h: the equal steps on the way to `to`
+    double *x, *kept; ///< [n]
+    lwi_integrator_stats stats;
+} stepper;
+
+// A step may be halved so often: 2^-10 of a step that is too long for the motion is short enough
+// for every motion that the rule can follow.
+enum { HALVINGS = 10 };
+
+static void destroy(lwi_integrator *head)
+{
+    stepper *self = (stepper *)head;
+    const lw_allocator allocator = self->allocator;
+    lwi_release(&allocator, self->x);
+    lwi_release(&allocator, self);
+}
+
+static lw_status create(const lwi_integrator_type *type, const lwi_problem *problem, double t,
+                        const double *x, const lw_allocator *allocator, lwi_integrator **out,
+                        lw_error *error)
+{
+    const size_t n = (size_t)problem->n;
+    stepper *self = lwi_allocate(allocator, sizeof *self);
+    if (!self) return lwi_fail(error, LW_ERR_MEMORY, "no memory for an integrator");
+    *self = (stepper){.head = {.type = type}, .problem = *problem, .t = t, .to = -INFINITY};
+    if (allocator) self->allocator = *allocator;
+    self->x = lwi_allocate(allocator, (2 * n + 1) * sizeof *self->x);
+    if (!self->x) {
+        destroy(&self->head);
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for an integrator");
+    }
+    self->kept = self->x + n;
+    memcpy(self->x, x, n * sizeof *x);
+    *out = &self->head;
+    return LW_OK;
+}
+
+// One step of length h from self->t, in halves of halves where it fails.
+static lw_status step(stepper *self, double h, int halvings, lw_error *error)
+{
+    const lwi_problem *p = &self->problem;
+    const lw_status status = p->step(p->user, self->t, h, self->x);
+    self->stats.evaluations++;
+    if (status == LW_OK) {
+        self->t += h;
+        return LW_OK;
+    }
+    self->stats.rejected++;
+    if (halvings == 0)
+        return lwi_integrator_fail(error, status, self->t, h, "%s",
+                                   p->why && p->why->text[0] ? p->why->text
+                                                             : lw_status_text(status));
+    TRY(step(self, h / 2, halvings - 1, error));
+    return step(self, h / 2, halvings - 1, error);
+}
+
+static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_error *error)
+{
+    const lwi_problem *p = &self->problem;
+    const size_t bytes = (size_t)p->n * sizeof *x;
+    if (p->max_steps > 0 && self->stats.steps >= p->max_steps)
+        return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, self->h,
+                                   "max_steps: %ld steps are done", p->max_steps);
+    // equal steps to `to`; what is left tells how many, but for round-off
+    const double left = to - *t, count = fmax(1, ceil(left / p->max_step - 1e-9));
+    self->h = left / count;
+    memcpy(self->kept, self->x, bytes);
+    const lw_status status = step(self, self->h, HALVINGS, error);
+    if (status != LW_OK) {
+        memcpy(self->x, self->kept, bytes);
+        self->t = *t;
+        return status;
+    }
+    self->stats.steps++;
+    self->t = count == 1 ? to : *t + self->h; // `to` exactly
+    *t = self->t;
+    memcpy(x, self->x, bytes);
+    return LW_OK;
+}
+
+static lw_status advance(lwi_integrator *head, double *t, double *x, double to, double limit,
+                         bool one_step, lw_error *error)
+{
+    (void)limit;
+    stepper *self = (stepper *)head;
+    while (*t < to) {
+        TRY(whole_step(self, t, x, to, error));
+        if (one_step) break;
+    }
+    return LW_OK;
+}
+
+static lw_status restart(lwi_integrator *head, double t, const double *x, lwi_jump jump,
+                         lw_error *error)
+{
+    (void)jump, (void)error;
+    stepper *self = (stepper *)head;
+    self->t = t;
+    memcpy(self->x, x, (size_t)self->problem.n * sizeof *x);
+    return LW_OK;
+}
+
+static void stats(const lwi_integrator *head, lwi_integrator_stats *out)
+{
+    *out = ((const stepper *)head)->stats;
+}
+
+const lwi_integrator_type lwi_integrator_index3 = {
+    .name = "index3",
+    .summary = "the trapezoidal rule of the formulation index3, order 2, fixed step",
+    .cite = "malczyk2019",
+    .order = 2,
+    .steps = true,
+    .create = create,
+    .destroy = destroy,
+    .advance = advance,
+    .restart = restart,
+    .stats = stats,
+};

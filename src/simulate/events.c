@@ -1,0 +1,218 @@
+// events.c -- forces with modes (stops): steps of adaptive integrators end where a mode changes.
+//
+// During a step the modes are held, so that rates are smooth, as far as the step looks ahead. After
+// it the guards tell whether a mode has ended:
+//
+//   G(t) = the least guard of all forces with modes,  an event is where G comes below zero
+//
+// Then the step is taken back, and taken again up to the event, which the Illinois rule finds:
+// every trial is a step of the integrator from the same state, so the state at the event is as good
+// as any other, and nothing is interpolated.  A mode that ends and begins again within one step is
+// looked for by the cubic through guard and rate at both ends.  Integrators of fixed step have no
+// events: there every force decides by the state at each evaluation, and the jump of the rates
+// costs them their order.
+#include "simulate/simulation.h"
+
+#include "spatial/vec3.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+// A guard this small, in units of the tolerance of coordinates, is the event: below what the
+// integrator leaves of the position.
+#define CLOSE_ENOUGH 1e-3
+// Steps of a search; the Illinois rule needs five to ten.
+enum { MOST_TRIALS = 60 };
+
+lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive)
+{
+    lwi_events *e = &sim->events;
+    *e = (lwi_events){0};
+    if (!sim->model->nmode || !adaptive) return LW_OK;
+    e->active = true;
+    e->mode = LWI_PUSH(&sim->arena, unsigned char, sim->model->nmode);
+    e->x0 = LWI_PUSH(&sim->arena, double, sim->work->layout.nx);
+    if (!e->mode || !e->x0) return LW_ERR_MEMORY;
+    sim->work->mode = e->mode;
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ guards
+
+static lw_status look(lw_sim *sim, lwi_kin *kin)
+{
+    lwi_moment *m = &sim->moment;
+    const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
+                                                             LW_OBSERVE_TWIST, m);
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "looking for an event");
+    lwi_observe_merged(sim->model, LW_OBSERVE_TWIST, sim->inputs, &sim->loads, m);
+    for (int b = 0; b < sim->model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
+    *kin = (lwi_kin){.R = (const double(*)[9])m->R,
+                     .r = (const double(*)[3])m->r,
+                     .v = (const double(*)[3])m->v,
+                     .w = (const double(*)[3])m->w_world,
+                     .q = m->q,
+                     .qd = m->qd};
+    return LW_OK;
+}
+
+// Modes by the state alone, where nothing is known of what was before.
+static lw_status begin_modes(lw_sim *sim)
+{
+    const lw_model *model = sim->model;
+    lwi_kin kin;
+    TRY(look(sim, &kin));
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *f = &model->force[i];
+        const lwi_force_modes *modes = f->type->modes;
+        if (modes) sim->events.mode[modes->index(f->par)] = modes->now(f->par, &kin);
+    }
+    return LW_OK;
+}
+
+// Calls `what` for every guard of the present modes.
+static lw_status least_guard(lw_sim *sim, lwi_guard *least)
+{
+    const lw_model *model = sim->model;
+    lwi_guard guard[LWI_MOST_GUARDS];
+    lwi_kin kin;
+    TRY(look(sim, &kin));
+    *least = (lwi_guard){INFINITY, NAN};
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *f = &model->force[i];
+        const lwi_force_modes *modes = f->type->modes;
+        if (!modes) continue;
+        const int n = modes->guards(f->par, sim->events.mode[modes->index(f->par)], &kin, guard);
+        for (int k = 0; k < n; k++)
+            if (!(guard[k].value >= least->value)) *least = guard[k];
+    }
+    return LW_OK;
+}
+
+// Every mode that has ended becomes the next one.
+static lw_status change_modes(lw_sim *sim)
+{
+    const lw_model *model = sim->model;
+    lwi_guard guard[LWI_MOST_GUARDS];
+    lwi_kin kin;
+    TRY(look(sim, &kin));
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *f = &model->force[i];
+        const lwi_force_modes *modes = f->type->modes;
+        if (!modes) continue;
+        unsigned char *mode = &sim->events.mode[modes->index(f->par)];
+        const int n = modes->guards(f->par, *mode, &kin, guard);
+        for (int k = 0; k < n; k++)
+            if (guard[k].value < 0) {
+                *mode = modes->next(f->par, *mode, k, &kin);
+                break;
+            }
+    }
+    sim->events.count++;
+    if (sim->pending == LWI_NOTHING) sim->pending = LWI_NEW_RATES;
+    return LW_OK;
+}
+
+// -----------------------------------------------------------------------------------------
+// searching
+
+// From the beginning of the step to `to`.
+static lw_status again(lw_sim *sim, double to, lwi_guard *least)
+{
+    lwi_events *e = &sim->events;
+    const size_t bytes = (size_t)sim->work->layout.nx * sizeof *sim->x;
+    if (bytes) memcpy(sim->x, e->x0, bytes);
+    sim->t = e->t0;
+    const lwi_integrator_type *type = sim->integrator->type;
+    TRY(type->restart(sim->integrator, sim->t, sim->x, LWI_JUMP_RATES, &sim->error));
+    TRY(type->advance(sim->integrator, &sim->t, sim->x, to, to, false, &sim->error));
+    return least_guard(sim, least);
+}
+
+// The event between t0, where the least guard was `before`, and sim->t, where it is `after` < 0.
+static lw_status find_event(lw_sim *sim, double before, double after)
+{
+    const double enough = CLOSE_ENOUGH * sim->options.atol;
+    double a = sim->events.t0, b = sim->t, ga = fmax(before, 0), gb = after;
+    lwi_guard least;
+    int side = 0;
+    for (int i = 0; i < MOST_TRIALS && -gb > enough && b - a > 4 * DBL_EPSILON * fabs(b); i++) {
+        // regula falsi; an end that stays counts half next time
+        double t = a + (b - a) * (ga / (ga - gb));
+        // where it stays at the edge, in the middle: both ends come nearer
+        if (!(t > a && t < b) || i % 8 == 7) t = a + 0.5 * (b - a);
+        if (!(t > a && t < b)) break;
+        TRY(again(sim, t, &least));
+        if (least.value < 0) {
+            b = t, gb = least.value;
+            if (side < 0) ga *= 0.5;
+            side = -1;
+        } else {
+            a = t, ga = least.value;
+            if (side > 0) gb *= 0.5;
+            side = 1;
+        }
+    }
+    if (sim->t != b) TRY(again(sim, b, &least));
+    return change_modes(sim);
+}
+
+// Time within the step at which the cubic through both ends is least; NAN where that is an end.
+static double cubic_least(double t0, double t1, lwi_guard a, lwi_guard b)
+{
+    const double h = t1 - t0, da = h * a.rate, db = h * b.rate, rise = b.value - a.value;
+    if (!isfinite(da) || !isfinite(db) || !(da < 0 && db > 0)) return NAN;
+    // g = a + da s + c2 s^2 + c3 s^3, g' = 0
+    const double c2 = 3 * rise - 2 * da - db, c3 = da + db - 2 * rise;
+    const double root = sqrt(fmax(0, c2 * c2 - 3 * c3 * da));
+    const double s = -da / (c2 + root); // the root where g'' = 2 root > 0
+    if (!(s > 0 && s < 1)) return NAN;
+    return a.value + s * (da + s * (c2 + s * c3)) < 0 ? t0 + s * h : NAN;
+}
+
+// After a step: was there an event in it?
+static lw_status check_step(lw_sim *sim, lwi_guard before)
+{
+    lwi_events *e = &sim->events;
+    lwi_guard after;
+    TRY(least_guard(sim, &after));
+    if (!(after.value < 0)) {
+        const double between = cubic_least(e->t0, sim->t, before, after);
+        if (!(between > e->t0 && between < sim->t)) {
+            e->least = after;
+            e->standing = 0;
+            return LW_OK;
+        }
+        TRY(again(sim, between, &after)); // where there is none after all, this was a shorter step
+        e->least = after;
+        if (!(after.value < 0)) return LW_OK;
+    }
+    // modes that end where they begin, over and over: the step is taken as it is
+    if (e->standing > 4 * sim->model->nmode) {
+        e->standing = 0;
+        TRY(begin_modes(sim));
+        sim->pending = LWI_NEW_RATES;
+        return least_guard(sim, &e->least);
+    }
+    TRY(find_event(sim, before.value, after.value));
+    e->standing = sim->t - e->t0 > 4 * DBL_EPSILON * fabs(sim->t) ? 0 : e->standing + 1;
+    return least_guard(sim, &e->least);
+}
+
+lw_status lwi_sim_advance_events(lw_sim *sim, double stop)
+{
+    lwi_events *e = &sim->events;
+    const size_t bytes = (size_t)sim->work->layout.nx * sizeof *sim->x;
+    if (!e->begun) {
+        e->begun = true;
+        e->standing = 0;
+        TRY(begin_modes(sim));
+        TRY(least_guard(sim, &e->least));
+    }
+    e->t0 = sim->t;
+    if (bytes) memcpy(e->x0, sim->x, bytes);
+    TRY(sim->integrator->type->advance(sim->integrator, &sim->t, sim->x, stop, stop, true,
+                                       &sim->error));
+    return check_step(sim, e->least);
+}
