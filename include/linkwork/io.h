@@ -14,9 +14,18 @@ extern "C" {
 typedef enum lw_base { LW_BASE_AUTO, LW_BASE_FIXED, LW_BASE_FLOATING } lw_base;
 
 typedef struct lw_read_desc {
-    const char *format; ///< "yaml", "urdf"; NULL: by the ending (.yaml .yml .json .urdf)
-    lw_base base;       ///< URDF: the root link is fixed to the ground (auto, fixed) or floats
+    const char *format; ///< "yaml", "urdf", "sdf"; NULL: by the ending (.yaml .yml .json .urdf .sdf)
+    lw_base base;       ///< URDF: the root link is fixed to the ground (auto, fixed) or floats; SDF:
+                        ///< models without a joint to the world float (auto, floating) or are fixed
     const lw_allocator *allocator;
+    /** Further files that the model names (SDF includes, loops beside a URDF) are read from this folder
+     *  and below it.  NULL: lw_model_read takes the folder of the file, lw_model_parse reads none. */
+    const char *folder;
+    /** URDF, SDF: with stiffness > 0 the limits of joints become stops of this stiffness and damping
+     *  (lower and upper are the file's); else they are only told. */
+    lw_limits_desc limits;
+    const char *cut; ///< joints that close loops, "j4,j7" (lw_builder_cut); NULL: as the file says
+    int open; ///< a start that does not close is taken as it is: lw_model_create_open
 } lw_read_desc;
 
 /** Reads a model file.  Errors carry file, line and column.

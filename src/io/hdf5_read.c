@@ -121,6 +121,7 @@ static void read_options(lwi_hdf5_reader *r)
 #define READ_WORD(key)                                                                             \
     const char *key = read_text(r, r->file, "settings." #key);                                     \
     if (key) lwi_copy_text(r->options.key, sizeof r->options.key, key), found++;
+#define READ_TEXT(key) READ_WORD(key)
 #define READ_REAL(key)                                                                             \
     found += read_number(r->file, "settings." #key, H5T_FLOAT, H5T_NATIVE_DOUBLE, &r->options.key);
 #define X(key, kind, fallback, value, help) READ_##kind(key)

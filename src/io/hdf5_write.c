@@ -99,6 +99,7 @@ static herr_t put_options(hid_t object, const lw_options *options)
     herr_t failed = 0;
     if (!options) return 0;
 #define PUT_WORD(key) failed |= put_text(object, "settings." #key, options->key);
+#define PUT_TEXT(key) PUT_WORD(key)
 #define PUT_REAL(key)                                                                              \
     failed |= put_attribute(object, "settings." #key, H5T_NATIVE_DOUBLE, &options->key);
 #define X(key, kind, fallback, value, help) PUT_##kind(key)

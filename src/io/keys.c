@@ -139,6 +139,46 @@ const lwi_object lwi_coordinate_object = {
 static const lwi_key spring_key = {"spring", LWI_KEY_OBJECT, .more = &lwi_coordinate_object,
                                    .help = "spring and damper on the coordinate"};
 
+#define AT(field) .offset = offsetof(lw_limits_desc, field)
+static const lwi_key limits_keys[] = {
+    {"lower", LWI_KEY_NUMBER, AT(lower), .flag = offsetof(lw_limits_desc, has_lower),
+     .help = "lower end [m, rad]; default: none"},
+    {"upper", LWI_KEY_NUMBER, AT(upper), .flag = offsetof(lw_limits_desc, has_upper),
+     .help = "upper end [m, rad]; default: none"},
+    {"stiffness", LWI_KEY_NUMBER, AT(stiffness), .required = ONE,
+     .help = "beyond an end by x the effort is -max(0, stiffness x + damping dx/dt), towards the "
+             "range [N/m, N m/rad], > 0"},
+    {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m, N m s/rad], >= 0; default 0"},
+};
+#undef AT
+const lwi_object lwi_limits_object = {.title = "limits",
+                                      .help = "stops at the ends of a coordinate's range",
+                                      .key = limits_keys,
+                                      .nkey = LWI_COUNT(limits_keys)};
+static const lwi_key limits_key = {"limits", LWI_KEY_OBJECT,
+                                   .offset = offsetof(lw_coordinate_desc, limits),
+                                   .more = &lwi_limits_object,
+                                   .help = "stops at the ends of its range"};
+
+#define AT(field) .offset = offsetof(lw_friction_desc, field)
+static const lwi_key friction_keys[] = {
+    {"coulomb", LWI_KEY_NUMBER, AT(coulomb),
+     .help = "dry friction: effort -coulomb tanh(qd / speed) [N, N m], >= 0; default 0"},
+    {"viscous", LWI_KEY_NUMBER, AT(viscous),
+     .help = "effort -viscous qd [N s/m, N m s/rad], >= 0; default 0"},
+    {"speed", LWI_KEY_NUMBER, AT(speed),
+     .help = "at a few times this speed all of the dry friction acts [m/s, rad/s], > 0"},
+};
+#undef AT
+const lwi_object lwi_friction_object = {.title = "friction",
+                                        .help = "dry and viscous friction on a coordinate",
+                                        .key = friction_keys,
+                                        .nkey = LWI_COUNT(friction_keys)};
+static const lwi_key friction_key = {"friction", LWI_KEY_OBJECT,
+                                     .offset = offsetof(lw_coordinate_desc, friction),
+                                     .more = &lwi_friction_object,
+                                     .help = "dry and viscous friction"};
+
 #define AT(field) .offset = offsetof(lw_joint_desc, field)
 static const lwi_key isotropic_keys[] = {
     {"damping", LWI_KEY_NUMBER, AT(damping), .required = ONE,
@@ -166,8 +206,8 @@ const char *const lwi_form_keys[LWI_FORM_COUNT][2] = {
     [LWI_FORM_POINTS] = {"point1", "point2"},
 };
 
-static const char *const cuts[] = {"auto", "prefer", "never"};
-static const char *const later_joint[] = {"limits", "friction", "rotor", NULL};
+static const char *const cuts[] = {"auto", "prefer", "never", "always"};
+static const char *const later_joint[] = {"rotor", NULL};
 
 #define J(name) (1u << LW_JOINT_##name)
 #define SCALAR                                                                                     \
@@ -205,6 +245,10 @@ static const lwi_key joint_keys[] = {
      .help = "functions of time that coordinates follow"},
     {"spring", LWI_KEY_EACH, AT(coordinate), .more = &spring_key, .types = MOVING,
      .help = "springs and dampers on coordinates; `all` of spherical and free joints: a damper"},
+    {"limits", LWI_KEY_EACH, AT(coordinate), .more = &limits_key, .types = SCALAR,
+     .help = "stops at the ends of coordinates' ranges: one-sided springs and dampers"},
+    {"friction", LWI_KEY_EACH, AT(coordinate), .more = &friction_key, .types = MOVING,
+     .help = "dry and viscous friction on coordinates"},
     {"effort", LWI_KEY_EACH, AT(coordinate), .more = &effort_key, .types = MOVING,
      .help = "efforts on coordinates, functions or inputs [N, N m]"},
     {"mount", LWI_KEY_OBJECT, .more = &lwi_mount_object, .help = "motion of F1 on body 1"},
@@ -236,7 +280,7 @@ const lwi_object lwi_coupling_object = {
     .key = coupling_keys, .nkey = LWI_COUNT(coupling_keys)};
 
 static const char *const spring_type[] = {"spring"}, *const wrench_type[] = {"wrench"};
-static const char *const later_forces[] = {"bushing", "stop", NULL};
+static const char *const bushing_type[] = {"bushing"}, *const stop_type[] = {"stop"};
 
 #define AT(field) .offset = offsetof(lw_spring_desc, field)
 static const lwi_key spring_keys[] = {
@@ -259,8 +303,7 @@ static const lwi_key spring_keys[] = {
 #undef AT
 const lwi_object lwi_spring_object = {
     .title = "spring", .help = "spring, damper and actuator between two points",
-    .type = spring_type, .ntype = 1, .key = spring_keys, .nkey = LWI_COUNT(spring_keys),
-    .later_type = later_forces};
+    .type = spring_type, .ntype = 1, .key = spring_keys, .nkey = LWI_COUNT(spring_keys)};
 
 static const char *const axes[] = {"world", "body"};
 
@@ -280,10 +323,60 @@ static const lwi_key wrench_keys[] = {
 #undef AT
 const lwi_object lwi_wrench_object = {
     .title = "wrench", .help = "a force and a torque on one body",
-    .type = wrench_type, .ntype = 1, .key = wrench_keys, .nkey = LWI_COUNT(wrench_keys),
-    .later_type = later_forces};
+    .type = wrench_type, .ntype = 1, .key = wrench_keys, .nkey = LWI_COUNT(wrench_keys)};
 
-const lwi_object *const lwi_force_objects[2] = {&lwi_spring_object, &lwi_wrench_object};
+#define AT(field) .offset = offsetof(lw_bushing_desc, field)
+static const lwi_key bushing_keys[] = {
+    {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
+    {"at", LWI_KEY_VECTOR, AT(at), .flag = offsetof(lw_bushing_desc, has_at),
+     .help = "both frames here, with world axes, at the assembly configuration [m]"},
+    {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_pose_object,
+     .help = "instead of `at`: F1 in the frame of the first body"},
+    {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_pose_object,
+     .help = "instead of `at`: F2 in the frame of the second body"},
+    {"stiffness", LWI_KEY_NUMBERS, AT(stiffness), .count = 6, .required = ONE,
+     .help = "along x y z of F1 [N/m], about them [N m/rad], >= 0"},
+    {"damping", LWI_KEY_NUMBERS, AT(damping), .count = 6,
+     .help = "the same against velocities [N s/m, N m s/rad], >= 0; default 0"},
+};
+#undef AT
+const lwi_object lwi_bushing_object = {
+    .title = "bushing", .help = "springs and dampers in six directions",
+    .type = bushing_type, .ntype = 1, .key = bushing_keys, .nkey = LWI_COUNT(bushing_keys)};
+
+#define AT(field) .offset = offsetof(lw_stop_desc, field)
+static const lwi_key stop_keys[] = {
+    {"between", LWI_KEY_PAIR, AT(body1), .required = ONE,
+     .help = "the body of the sphere, and that of the plane or the other sphere"},
+    {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_stop_desc, world1),
+     .help = "centre of the sphere, in the world at the assembly configuration [m]"},
+    {"to", LWI_KEY_VECTOR, AT(point2), .flag = offsetof(lw_stop_desc, world2),
+     .help = "point of the plane or centre of the other sphere, in the world at the assembly "
+             "configuration [m]"},
+    {"point1", LWI_KEY_VECTOR, AT(point1),
+     .help = "instead of `from`: in the frame of the first body [m]; default 0 0 0"},
+    {"point2", LWI_KEY_VECTOR, AT(point2),
+     .help = "instead of `to`: in the frame of the second body [m]; default 0 0 0"},
+    {"radius", LWI_KEY_NUMBER, AT(radius), .required = ONE, .help = "of the sphere [m], > 0"},
+    {"radius2", LWI_KEY_NUMBER, AT(radius2), .help = "of the other sphere [m], > 0"},
+    {"normal", LWI_KEY_DIRECTION, AT(normal), .flag = offsetof(lw_stop_desc, world_normal),
+     .help = "instead of `radius2`: of a plane, towards the sphere, world axes at the assembly "
+             "configuration"},
+    {"normal2", LWI_KEY_DIRECTION, AT(normal),
+     .help = "the same in the frame of the second body"},
+    {"stiffness", LWI_KEY_NUMBER, AT(stiffness), .required = ONE,
+     .help = "stiffness x^exponent max(0, 1 + dissipation dx/dt) pushes apart where bodies overlap by "
+             "x > 0 [N/m^exponent], > 0"},
+    {"exponent", LWI_KEY_NUMBER, AT(exponent), .help = ">= 1; default 1.5"},
+    {"dissipation", LWI_KEY_NUMBER, AT(dissipation), .help = "[s/m], >= 0; default 0"},
+};
+#undef AT
+const lwi_object lwi_stop_object = {
+    .title = "stop", .help = "contact of a sphere with a plane or a sphere",
+    .type = stop_type, .ntype = 1, .key = stop_keys, .nkey = LWI_COUNT(stop_keys)};
+
+const lwi_object *const lwi_force_objects[LWI_FORCE_OBJECTS] = {
+    &lwi_spring_object, &lwi_wrench_object, &lwi_bushing_object, &lwi_stop_object};
 
 #define AT(field) .offset = offsetof(lw_marker_desc, field)
 static const lwi_key marker_keys[] = {
@@ -299,6 +392,41 @@ const lwi_object lwi_marker_object = {.title = "marker",
                                       .key = marker_keys,
                                       .nkey = LWI_COUNT(marker_keys)};
 
+static const char *const mechanism_joints[] = {"revolute", "universal", "spherical"};
+
+#define M(name) (1u << LW_MECHANISM_##name)
+#define RODS (M(CHAIN) | M(TREE) | M(LOOP))
+#define AT(field) .offset = offsetof(lw_mechanism_desc, field)
+static const lwi_key mechanism_keys[] = {
+    {"n", LWI_KEY_NUMBER, AT(n), .required = EVERY,
+     .help = "rods of a chain, tree or loop; cells of an n_four_bar or ladder"},
+    {"name", LWI_KEY_TEXT, AT(name), .size = offsetof(lw_mechanism_desc, place),
+     .help = "what all names begin with; default: nothing"},
+    {"joint", LWI_KEY_WORD, AT(joint), .types = RODS, .more = mechanism_joints,
+     .count = LWI_COUNT(mechanism_joints), .help = "type of the joints; default revolute"},
+    {"axes", LWI_KEY_TEXT, AT(axes), .size = offsetof(lw_mechanism_desc, place), .types = RODS,
+     .help = "first axes of the joints in turn; default xyz"},
+    {"length", LWI_KEY_NUMBER, AT(length), .help = "of a rod [m]; default 1"},
+    {"mass", LWI_KEY_NUMBER, AT(mass), .help = "of a rod [kg]; default 1"},
+    {"radius", LWI_KEY_NUMBER, AT(radius), .help = "of a rod, a cylinder [m]; default length / 20"},
+    {"seed", LWI_KEY_NUMBER, AT(seed), .types = M(CHAIN) | M(TREE),
+     .help = "random coordinates and speeds in [-1, 1) [rad, rad/s]; default: at rest and straight"},
+    {"q", LWI_KEY_NUMBERS, AT(q), .count = 3, .types = M(N_FOUR_BAR) | M(LADDER),
+     .help = "angles of the uprights [rad]: n_four_bar [angle, 0, 0], ladder [about x, about y, 0]"},
+    {"qd", LWI_KEY_NUMBERS, AT(qd), .count = 3, .types = EVERY & ~M(LOOP),
+     .help = "speeds of the uprights, or of the first joint of a chain or tree [rad/s]"},
+};
+#undef AT
+const lwi_object lwi_mechanism_object = {.title = "mechanism",
+                                         .help = "a mechanism of many equal rods",
+                                         .key = mechanism_keys,
+                                         .nkey = LWI_COUNT(mechanism_keys)};
+const char *const lwi_mechanism_names[LW_MECHANISM_COUNT] = {
+#define X(name, text) text,
+    LW_MECHANISM_LIST(X)
+#undef X
+};
+
 #define X(name, kind, fallback, word, text)                                                        \
     {#name, LWI_KEY_OPTION_##kind, .offset = offsetof(lw_options, name), .help = text},
 static const lwi_key simulation_keys[] = {LW_OPTION_LIST(X)};
@@ -309,24 +437,23 @@ const lwi_object lwi_simulation_object = {
 
 // -------------------------------------------------------------------------------------------- file
 
-static const char *const later_sections[] = {"generate", NULL};
-
 static const lwi_key file_keys[] = {
     {"linkwork", LWI_KEY_VERSION, .required = ONE, .help = "version of the format: 1"},
     {"gravity", LWI_KEY_VECTOR, .help = "acceleration, world axes [m/s^2]; default 0 0 -9.81"},
     {"functions", LWI_KEY_ITEMS, .more = &lwi_function_object, .help = "named functions of time"},
     {"inputs", LWI_KEY_NAMES, .help = "values that a program sets while running"},
-    {"bodies", LWI_KEY_ITEMS, .more = &lwi_body_object, .required = ONE, .help = "bodies by name"},
+    {"bodies", LWI_KEY_ITEMS, .more = &lwi_body_object,
+     .help = "bodies by name; needed where nothing is generated"},
     {"joints", LWI_KEY_ITEMS, .more = &lwi_joint_object, .help = "joints by name"},
     {"couplings", LWI_KEY_ITEM_LIST, .more = &lwi_coupling_object,
      .help = "relations between joint coordinates"},
-    {"forces", LWI_KEY_FORCES, .help = "springs and wrenches by name"},
+    {"forces", LWI_KEY_FORCES, .help = "springs, wrenches, bushings and stops by name"},
+    {"generate", LWI_KEY_MECHANISMS, .help = "mechanisms of many equal rods, by kind"},
     {"markers", LWI_KEY_ITEMS, .more = &lwi_marker_object, .help = "recorded frames by name"},
     {"simulation", LWI_KEY_OBJECT, .more = &lwi_simulation_object, .help = "settings of a run"},
 };
 const lwi_object lwi_file_object = {.title = "file", .help = "Linkwork model file",
-                                    .key = file_keys, .nkey = LWI_COUNT(file_keys),
-                                    .later = later_sections};
+                                    .key = file_keys, .nkey = LWI_COUNT(file_keys)};
 
 // ----------------------------------------------------------------------------------------- look-up
 

@@ -33,11 +33,13 @@ typedef enum lwi_key_kind {
     LWI_KEY_SHAPE,       ///< {box: [x, y, z]}, ...: lw_shape_type, sizes at `size`
     LWI_KEY_OBJECT,      ///< one object, `more`, inside the struct at `offset`
     LWI_KEY_EACH,        ///< map of q0, q1, ... to what the key `more` says of lw_coordinate_desc
-    LWI_KEY_OPTION_WORD, ///< char [32] of lw_options, set through lw_options_set
+    LWI_KEY_OPTION_WORD, ///< char [] of lw_options, set through lw_options_set
+    LWI_KEY_OPTION_TEXT = LWI_KEY_OPTION_WORD,
     LWI_KEY_OPTION_REAL, ///< double of lw_options
     LWI_KEY_NAMES,       ///< section: list of names
     LWI_KEY_ITEMS,       ///< section: map of names to the object `more`
     LWI_KEY_ITEM_LIST,   ///< section: list of the object `more`
+    LWI_KEY_MECHANISMS,  ///< section: map of kinds to lwi_mechanism_object
     LWI_KEY_FORCES       ///< section: map of names to the objects of lwi_force_objects
 } lwi_key_kind;
 
@@ -89,16 +91,25 @@ extern const lwi_object lwi_joint_object;      ///< lw_joint_desc
 extern const lwi_object lwi_pose_object;       ///< lw_pose
 extern const lwi_object lwi_mount_object;      ///< lw_joint_desc
 extern const lwi_object lwi_coordinate_object; ///< spring on a coordinate: lw_coordinate_desc
+extern const lwi_object lwi_limits_object;     ///< limits of a coordinate: lw_limits_desc
+extern const lwi_object lwi_friction_object;   ///< friction on a coordinate: lw_friction_desc
 extern const lwi_object lwi_isotropic_object;  ///< spring on `all`: lw_joint_desc
 extern const lwi_object lwi_coupling_object;   ///< lw_coupling_desc
 extern const lwi_object lwi_spring_object;     ///< lw_spring_desc
 extern const lwi_object lwi_wrench_object;     ///< lw_wrench_desc
+extern const lwi_object lwi_bushing_object;    ///< lw_bushing_desc
+extern const lwi_object lwi_stop_object;       ///< lw_stop_desc
 extern const lwi_object lwi_marker_object;     ///< lw_marker_desc
+extern const lwi_object lwi_mechanism_object;  ///< lw_mechanism_desc; its `type` is the key it stands at
 extern const lwi_object lwi_simulation_object; ///< lw_options
-extern const lwi_object *const lwi_force_objects[2]; ///< their `type` is their title
+enum { LWI_FORCE_OBJECTS = 4 };
+extern const lwi_object *const lwi_force_objects[LWI_FORCE_OBJECTS]; ///< their `type` is their title
 
 /** The two keys (or twice the same) that every use of a form needs. */
 extern const char *const lwi_form_keys[LWI_FORM_COUNT][2];
+
+/** Kinds of mechanisms, in the order of the enum. */
+extern const char *const lwi_mechanism_names[LW_MECHANISM_COUNT];
 
 /** Names of the shapes and how many sizes they have. */
 extern const char *const lwi_shape_names[LW_SHAPE_COUNT];

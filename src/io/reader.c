@@ -1,9 +1,11 @@
 // reader.c -- a model from a file or from memory: format by name or ending, builder, checks.
+#define _XOPEN_SOURCE 700 // realpath
 #include "io/readers.h"
 #include "io/text.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -75,7 +77,9 @@ static lw_status build(const format *f, const char *text, size_t length, const c
         status = f->read(text, length, name, desc, builder, options, error);
         lwi_numbers_end(&numbers);
     }
-    if (status == LW_OK) status = lw_model_create(builder, model, error);
+    if (status == LW_OK) status = lw_builder_cut(builder, desc->cut, error);
+    if (status == LW_OK)
+        status = (desc->open ? lw_model_create_open : lw_model_create)(builder, model, error);
     lw_builder_destroy(builder);
     return status;
 }
@@ -142,6 +146,60 @@ static lw_status read_stream(FILE *file, const char *path, const lw_allocator *a
     return lwi_fail(error, LW_ERR_MEMORY, "no memory for the file");
 }
 
+lw_status lwi_file_text(const char *path, const lw_allocator *allocator, char **text,
+                        size_t *length, lw_error *error)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) return io_error(error, path, "cannot be opened");
+    const lw_status status = read_stream(file, path, allocator, text, length, error);
+    fclose(file);
+    return status;
+}
+
+// Resolved by the system, so that `..` and links lead nowhere else.
+const char *lwi_file_inside(const char *folder, const char *name, lwi_arena *arena)
+{
+    const size_t n = strlen(folder), m = strlen(name);
+    char *path = LWI_PUSH(arena, char, n + m + 2);
+    if (!path || !*name) return NULL;
+    memcpy(path, folder, n);
+    path[n] = '/';
+    memcpy(path + n + 1, name, m);
+    char *real_folder = realpath(folder, NULL), *real_path = realpath(path, NULL);
+    const size_t length = real_folder ? strlen(real_folder) : 0;
+    const bool inside = real_folder && real_path && strncmp(real_folder, real_path, length) == 0 &&
+                        (real_path[length] == '/' || (length > 0 && real_folder[length - 1] == '/'));
+    free(real_folder);
+    free(real_path);
+    return inside ? path : NULL;
+}
+
+// "a/b" of "a/b/c.urdf", "." of "c.urdf"
+static const char *folder_of(const char *path, lwi_arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash) return ".";
+    char *folder = lwi_arena_text(arena, path);
+    if (folder) folder[slash == path ? 1 : slash - path] = 0;
+    return folder;
+}
+
+static lw_status parse_in_folder(const char *text, size_t length, const char *path,
+                                 const lw_read_desc *desc, lw_model **model, lw_options *options,
+                                 lw_error *error)
+{
+    lwi_arena arena;
+    lw_read_desc with_folder = *desc;
+    lwi_arena_init(&arena, desc->allocator);
+    if (!desc->folder) with_folder.folder = folder_of(path, &arena);
+    const lw_status status =
+        with_folder.folder
+            ? lw_model_parse(text, length, path, &with_folder, model, options, error)
+            : lwi_fail(error, LW_ERR_MEMORY, "no memory for the name of a folder");
+    lwi_arena_free(&arena);
+    return status;
+}
+
 lw_status lw_model_read(const char *path, const lw_read_desc *desc, lw_model **model,
                         lw_options *options, lw_error *error)
 {
@@ -154,12 +212,9 @@ lw_status lw_model_read(const char *path, const lw_read_desc *desc, lw_model **m
     lw_read_desc with_format = desc ? *desc : none;
     TRY(with_file(find_format(with_format.format, path, &f, error), path, error));
     with_format.format = f->name;
-    FILE *file = fopen(path, "rb");
-    if (!file) return io_error(error, path, "cannot be opened");
-    lw_status status = read_stream(file, path, with_format.allocator, &text, &length, error);
-    fclose(file);
-    TRY(with_file(status, path, error));
-    status = lw_model_parse(text, length, path, &with_format, model, options, error);
+    TRY(with_file(lwi_file_text(path, with_format.allocator, &text, &length, error), path, error));
+    const lw_status status =
+        parse_in_folder(text, length, path, &with_format, model, options, error);
     lwi_release(with_format.allocator, text);
     return status;
 }

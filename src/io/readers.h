@@ -15,7 +15,8 @@ typedef lw_status (*lwi_reader)(const char *text, size_t length, const char *nam
 /** format, endings */
 #define LWI_READER_LIST(X)                                                                         \
     X(yaml, ".yaml .yml .json")                                                                    \
-    X(urdf, ".urdf")
+    X(urdf, ".urdf")                                                                               \
+    X(sdf, ".sdf .world")
 
 #define X(format, endings)                                                                         \
     lw_status lwi_read_##format(const char *text, size_t length, const char *name,                 \
@@ -23,5 +24,13 @@ typedef lw_status (*lwi_reader)(const char *text, size_t length, const char *nam
                                 lw_error *error);
 LWI_READER_LIST(X)
 #undef X
+
+/** The whole file in one block of the allocator. */
+lw_status lwi_file_text(const char *path, const lw_allocator *allocator, char **text,
+                        size_t *length, lw_error *error);
+/** Path of a file that lies in the folder or below it, whatever links say; NULL: there is none, it lies
+ *  outside, or no memory.
+ *  @param name  relative to the folder */
+const char *lwi_file_inside(const char *folder, const char *name, lwi_arena *arena);
 
 #endif

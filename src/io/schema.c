@@ -100,7 +100,7 @@ static void put_kind(FILE *f, const lwi_key *key)
               "\"patternProperties\": {\"^q[0-5]$\": {", f);
         put_kind(f, element);
         fputs("}}", f);
-        if (element->kind != LWI_KEY_OBJECT) return;
+        if (element->more != &lwi_coordinate_object) return; // springs may say `all`
         fputs(", \"properties\": {\"all\": {", f);
         put_reference(f, lwi_isotropic_object.title);
         fputs("}}", f);
@@ -121,6 +121,15 @@ static void put_kind(FILE *f, const lwi_key *key)
         put_reference(f, object->title);
         fputs("}", f);
         return;
+    case LWI_KEY_MECHANISMS:
+        fputs("\"type\": \"object\", \"additionalProperties\": false, \"properties\": {", f);
+        for (int i = 0; i < LW_MECHANISM_COUNT; i++) {
+            fprintf(f, "%s\"%s\": {", i ? ", " : "", lwi_mechanism_names[i]);
+            put_reference(f, lwi_mechanism_object.title);
+            fputs("}", f);
+        }
+        fputs("}", f);
+        return;
     case LWI_KEY_FORCES:
         fputs("\"type\": \"object\", \"additionalProperties\": {\"oneOf\": [", f);
         for (int i = 0; i < LWI_COUNT(lwi_force_objects); i++) {
@@ -136,6 +145,7 @@ static void put_kind(FILE *f, const lwi_key *key)
 
 static unsigned all_types(const lwi_object *object)
 {
+    if (object == &lwi_mechanism_object) return ~(~0u << LW_MECHANISM_COUNT);
     return object->type ? ~(~0u << object->ntype) : 1u;
 }
 
@@ -252,8 +262,8 @@ lw_status lw_schema_write(FILE *file)
 {
     static const lwi_object *const defined[] = {
         &lwi_function_object,  &lwi_body_object,      &lwi_joint_object,  &lwi_pose_object,
-        &lwi_mount_object,     &lwi_coordinate_object, &lwi_isotropic_object, &lwi_coupling_object,
-        &lwi_spring_object,    &lwi_wrench_object,    &lwi_marker_object, &lwi_simulation_object};
+        &lwi_mount_object,     &lwi_coordinate_object, &lwi_limits_object, &lwi_friction_object, &lwi_isotropic_object, &lwi_coupling_object,
+        &lwi_spring_object,    &lwi_wrench_object,    &lwi_bushing_object,   &lwi_stop_object,   &lwi_marker_object, &lwi_mechanism_object, &lwi_simulation_object};
     if (!file) return LW_ERR_ARGUMENT;
     fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"",
           file);

@@ -6,67 +6,28 @@
 //     R = Rz(c) Ry(b) Rx(a)                  (turns about the fixed axes x, y, z in this order)
 // and world poses from the root on,  R_child = R_parent R,  r_child = r_parent + R_parent xyz.
 //
-// What the file says and the model does not take is counted by urdf_survey.c, told once per kind.
+// Loops are in urdf_loops.c.  What the file says and the model does not take is counted (notes.c),
+// told once per kind.
 #include "io/urdf.h"
 
-#include "io/document.h"
+#include "io/frames.h"
 #include "io/readers.h"
 #include "io/text.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
 
-typedef struct joint_kind {
-    const char *name;
-    lw_joint_type type;
-    bool axis;   // turns or slides along <axis>
-    bool scalar; // one coordinate: may be damped, may mimic and be mimicked
-} joint_kind;
+typedef lwi_urdf_kind joint_kind;
+typedef lwi_urdf_link link;
+typedef lwi_urdf_joint joint;
+typedef lwi_urdf_names names;
+typedef lwi_urdf reading;
 
 static const joint_kind kinds[] = {
     {"revolute", LW_JOINT_REVOLUTE, true, true},   {"continuous", LW_JOINT_REVOLUTE, true, true},
     {"prismatic", LW_JOINT_PRISMATIC, true, true}, {"planar", LW_JOINT_PLANAR, true, false},
     {"floating", LW_JOINT_FREE, false, false},     {"fixed", LW_JOINT_FIXED, false, false},
 };
-
-typedef struct link {
-    const char *name;
-    const lwi_xml_element *e;
-    int parent;        // joint; -1: a root
-    int first;         // first joint of which it is the parent; -1: none
-    double R[9], r[3]; // world pose
-    lw_body body;
-} link;
-
-typedef struct joint {
-    const char *name;
-    const lwi_xml_element *e;
-    const joint_kind *kind;
-    int parent, child; // links
-    int next;          // joint of the same parent; -1: the last
-    const lwi_xml_element *mimic; // NULL: follows nothing
-    int of;                       // the joint it mimics; -1: none, it is held
-    double c[2];                  // q = c[0] + c[1] q_of
-    enum { UNSEEN, ON_THE_WAY, COMPOSED } seen;
-    int back; // while a chain of mimics is followed
-    lw_joint added;
-} joint;
-
-typedef struct names {
-    const char **text;
-    int *order, count;
-} names;
-
-typedef struct reading {
-    lwi_xml *xml;
-    lwi_urdf_notes *notes;
-    lw_builder *builder;
-    lw_error *error;
-    link *links;
-    joint *joints;
-    names link_names, joint_names;
-    int nlink, njoint;
-} reading;
 
 // ------------------------------------------------------------------------------------------ places
 
@@ -80,76 +41,41 @@ static lw_status no_memory(lw_error *error)
     return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
 }
 
-// R = Rz(c) Ry(b) Rx(a)
-static void rotation_of_rpy(double *R, const double *rpy)
+lw_status lwi_urdf_pose(const lwi_urdf *u, const lwi_xml_element *e, double *R, double *r)
 {
-    static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
-    double Rx[9], Ry[9], Rz[9], Ryx[9];
-    rot_axis(Rx, x, rpy[0]);
-    rot_axis(Ry, y, rpy[1]);
-    rot_axis(Rz, z, rpy[2]);
-    m3_mul(Ryx, Ry, Rx);
-    m3_mul(R, Rz, Ryx);
-}
-
-static lw_quat quat_of(const double *R)
-{
-    double q[4];
-    quat_from_matrix(q, R);
-    return (lw_quat){q[0], q[1], q[2], q[3]};
-}
-
-static lw_pose pose_of(const double *R, const double *r)
-{
-    return (lw_pose){{r[0], r[1], r[2]}, quat_of(R)};
+    double rpy[3] = {0, 0, 0};
+    v3_set(r, 0, 0, 0);
+    if (e) {
+        TRY(lwi_xml_numbers(u->xml, e, "xyz", 3, r, u->error));
+        TRY(lwi_xml_numbers(u->xml, e, "rpy", 3, rpy, u->error));
+    }
+    lwi_rotation_of_rpy(R, rpy);
+    return LW_OK;
 }
 
 // <origin xyz rpy> of an element; the identity where it is missing.
 static lw_status read_origin(const reading *u, const lwi_xml_element *e, double *R, double *r)
 {
-    double rpy[3] = {0, 0, 0};
-    v3_set(r, 0, 0, 0);
-    const lwi_xml_element *origin = lwi_xml_child(e, "origin");
-    if (origin) {
-        TRY(lwi_xml_numbers(u->xml, origin, "xyz", 3, r, u->error));
-        TRY(lwi_xml_numbers(u->xml, origin, "rpy", 3, rpy, u->error));
-    }
-    rotation_of_rpy(R, rpy);
-    return LW_OK;
+    return lwi_urdf_pose(u, lwi_xml_child(e, "origin"), R, r);
 }
 
-// The shortest turn that takes z to the axis of a joint (default x).  For an axis in the lower half
-// space it is taken from -z, after half a turn about x, where it is well defined.
-static lw_status read_axis(const reading *u, const joint *j, double *R)
+lw_status lwi_urdf_axis(const lwi_urdf *u, const lwi_xml_element *e, const char *name, double *R)
 {
-    double a[3] = {1, 0, 0}, q[4], turn[4];
-    static const double half[4] = {0, 1, 0, 0};
-    const lwi_xml_element *axis = lwi_xml_child(j->e, "axis");
+    double a[3] = {1, 0, 0};
+    const lwi_xml_element *axis = lwi_xml_child(e, "axis");
     if (axis) {
         const char *value;
         TRY(lwi_xml_need(u->xml, axis, "xyz", &value, u->error));
         TRY(lwi_xml_numbers(u->xml, axis, "xyz", 3, a, u->error));
     }
-    const double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
-    if (largest == 0)
-        return lwi_xml_fail(u->xml, axis, LW_ERR_MODEL, u->error,
-                            "joint '%s': axis is the zero vector", j->name);
-    v3_set(a, a[0] / largest, a[1] / largest, a[2] / largest); // no overflow of squares
-    v3_scale(a, 1 / v3_norm(a), a);
-    if (a[2] >= 0) {
-        q[0] = 1 + a[2], q[1] = -a[1], q[2] = a[0], q[3] = 0;
-    } else {
-        turn[0] = 1 - a[2], turn[1] = a[1], turn[2] = -a[0], turn[3] = 0;
-        quat_mul(q, turn, half);
-    }
-    quat_matrix(R, q);
-    return LW_OK;
+    if (lwi_rotation_to_axis(R, a)) return LW_OK;
+    return lwi_xml_fail(u->xml, axis, LW_ERR_MODEL, u->error, "joint '%s': axis is the zero vector",
+                        name);
 }
 
 // ------------------------------------------------------------------------------------------- names
 
-// Names of all links or all joints, and their order by name.
-static int find(const names *n, const char *name)
+int lwi_urdf_find(const lwi_urdf_names *n, const char *name)
 {
     return lwi_names_find(n->text, n->order, n->count, name);
 }
@@ -230,19 +156,23 @@ static lw_status read_kind(const reading *u, joint *j)
                         near ? "'?)" : "");
 }
 
+lw_status lwi_urdf_end(const lwi_urdf *u, const lwi_xml_element *end, const char *of, int *which)
+{
+    const char *name;
+    TRY(lwi_xml_need(u->xml, end, "link", &name, u->error));
+    *which = lwi_urdf_find(&u->link_names, name);
+    if (*which >= 0) return LW_OK;
+    return lwi_xml_fail(u->xml, end, LW_ERR_MODEL, u->error,
+                        "joint '%.150s': %.20s link '%.150s' does not exist", of, end->name, name);
+}
+
 // The link that <parent link> or <child link> of a joint names.
 static lw_status read_end(const reading *u, const joint *j, const char *end, int *which)
 {
-    const char *name;
     const lwi_xml_element *e = lwi_xml_child(j->e, end);
-    if (!e)
-        return lwi_xml_fail(u->xml, j->e, LW_ERR_PARSE, u->error, "joint '%s' has no <%s>", j->name,
-                            end);
-    TRY(lwi_xml_need(u->xml, e, "link", &name, u->error));
-    *which = find(&u->link_names, name);
-    if (*which >= 0) return LW_OK;
-    return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
-                        "joint '%.150s': %s link '%.150s' does not exist", j->name, end, name);
+    if (e) return lwi_urdf_end(u, e, j->name, which);
+    return lwi_xml_fail(u->xml, j->e, LW_ERR_PARSE, u->error, "joint '%s' has no <%s>", j->name,
+                        end);
 }
 
 static lw_status connect(reading *u)
@@ -261,7 +191,8 @@ static lw_status connect(reading *u)
         if (child->parent >= 0)
             return lwi_xml_fail(u->xml, j->e, LW_ERR_MODEL, u->error,
                                 "joint '%.120s': link '%.120s' is already the child of joint "
-                                "'%.120s'; a URDF is a tree, closed loops cannot be said in it",
+                                "'%.120s'; the <joint>s of a URDF are a tree, say closed loops by "
+                                "<loop_joint> or in a file beside it",
                                 j->name, child->name, u->joints[child->parent].name);
         child->parent = i;
     }
@@ -329,20 +260,19 @@ static lw_status read_inertial(const reading *u, const link *l, lw_body_desc *d)
     double R[9], r[3];
     TRY(read_origin(u, inertial, R, r));
     d->com = (lw_vec3){r[0], r[1], r[2]};
-    d->inertia_axes = quat_of(R);
+    d->inertia_axes = lwi_pose_of(R, r).orientation;
     d->place = place_of(inertial);
     const lwi_xml_element *mass = lwi_xml_child(inertial, "mass");
     if (mass) {
         TRY(lwi_xml_need(u->xml, mass, "value", &value, u->error));
         TRY(lwi_xml_numbers(u->xml, mass, "value", 1, &d->mass, u->error));
     } else {
-        lwi_urdf_note(u->notes, inertial, l->name,
-                      "links have an <inertial> without <mass>: massless");
+        lwi_note(u->notes, inertial, l->name, "links have an <inertial> without <mass>: massless");
     }
     const lwi_xml_element *inertia = lwi_xml_child(inertial, "inertia");
     if (!inertia) {
-        lwi_urdf_note(u->notes, inertial, l->name,
-                      "links have an <inertial> without <inertia>: point masses");
+        lwi_note(u->notes, inertial, l->name,
+                 "links have an <inertial> without <inertia>: point masses");
         return LW_OK;
     }
     for (int k = 0; k < 6; k++) {
@@ -388,7 +318,7 @@ static lw_status add_body(const reading *u, link *l)
 {
     lw_body_desc d = {.name = l->name,
                       .inertia_axes = {1, 0, 0, 0},
-                      .pose = pose_of(l->R, l->r),
+                      .pose = lwi_pose_of(l->R, l->r),
                       .allow_bad_inertia = 1, // the format cannot say it, and real robots need it
                       .place = place_of(l->e)};
     TRY(read_inertial(u, l, &d));
@@ -404,7 +334,7 @@ static lw_status read_mimic(const reading *u, joint *j)
     const lwi_xml_element *e = lwi_xml_child(j->e, "mimic");
     if (!e) return LW_OK;
     if (j->kind->type == LW_JOINT_FIXED) {
-        lwi_urdf_note(u->notes, e, j->name, "<mimic> is not used for fixed joints, joints");
+        lwi_note(u->notes, e, j->name, "<mimic> is not used for fixed joints, joints");
         return LW_OK;
     }
     const char *name;
@@ -413,7 +343,7 @@ static lw_status read_mimic(const reading *u, joint *j)
     TRY(lwi_xml_need(u->xml, e, "joint", &name, u->error));
     TRY(lwi_xml_numbers(u->xml, e, "offset", 1, &j->c[0], u->error));
     TRY(lwi_xml_numbers(u->xml, e, "multiplier", 1, &j->c[1], u->error));
-    j->of = find(&u->joint_names, name);
+    j->of = lwi_urdf_find(&u->joint_names, name);
     if (j->of < 0)
         return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
                             "joint '%.150s': mimics joint '%.150s', which does not exist", j->name,
@@ -428,7 +358,7 @@ static lw_status read_mimic(const reading *u, joint *j)
                             j->name, name, odd->name, odd->kind->name);
     if (!held) return LW_OK;
     j->of = -1;
-    lwi_urdf_note(u->notes, e, j->name, "mimics of a fixed joint are held at their offset, joints");
+    lwi_note(u->notes, e, j->name, "mimics of a fixed joint are held at their offset, joints");
     return LW_OK;
 }
 
@@ -437,20 +367,20 @@ static lw_status read_mimic(const reading *u, joint *j)
 static lw_status compose_mimics(const reading *u, int first)
 {
     int last = -1;
-    for (int i = first; i >= 0 && u->joints[i].mimic && u->joints[i].seen != COMPOSED;) {
+    for (int i = first; i >= 0 && u->joints[i].mimic && u->joints[i].seen != LWI_URDF_COMPOSED;) {
         joint *j = &u->joints[i];
-        if (j->seen == ON_THE_WAY)
+        if (j->seen == LWI_URDF_ON_THE_WAY)
             return lwi_xml_fail(u->xml, j->mimic, LW_ERR_MODEL, u->error,
                                 "joint '%s': mimics itself, by way of the joints it mimics",
                                 j->name);
-        j->seen = ON_THE_WAY;
+        j->seen = LWI_URDF_ON_THE_WAY;
         j->back = last;
         last = i;
         i = j->of;
     }
     for (; last >= 0; last = u->joints[last].back) {
         joint *j = &u->joints[last];
-        j->seen = COMPOSED;
+        j->seen = LWI_URDF_COMPOSED;
         const joint *of = j->of >= 0 ? &u->joints[j->of] : NULL;
         if (!of || !of->mimic) continue;
         j->c[0] += j->c[1] * of->c[0];
@@ -469,7 +399,7 @@ static lw_status read_mimics(const reading *u)
 
 // ------------------------------------------------------------------------------------------ joints
 
-static lw_status read_dynamics(const reading *u, const joint *j, lw_joint_desc *d)
+static lw_status read_damping(const reading *u, const joint *j, lw_joint_desc *d)
 {
     const lwi_xml_element *e = lwi_xml_child(j->e, "dynamics");
     if (!e) return LW_OK;
@@ -482,26 +412,42 @@ static lw_status read_dynamics(const reading *u, const joint *j, lw_joint_desc *
     if (j->kind->scalar)
         d->coordinate[0].damping = damping;
     else if (damping > 0)
-        lwi_urdf_note(u->notes, e, j->name,
-                      "damping is only defined for revolute, continuous and prismatic joints, it "
-                      "is not used for joints");
-    if (friction != 0) lwi_urdf_note(u->notes, e, j->name, "dry friction is not modelled, joints");
+        lwi_note(u->notes, e, j->name,
+                 "damping is only defined for revolute, continuous and prismatic joints, it is not "
+                 "used for joints");
+    if (friction != 0) lwi_note(u->notes, e, j->name, "dry friction is not modelled, joints");
     return LW_OK;
 }
 
-static void read_limit(const reading *u, const joint *j)
+// Limits are stops where the caller says how stiff; `continuous` joints have none, nor have those
+// that give neither end.
+static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
 {
     static const char *const keys[] = {"lower", "upper", "effort", "velocity"};
     const lwi_xml_element *e = lwi_xml_child(j->e, "limit");
-    if (!e) return;
-    double value;
+    if (!e) return LW_OK;
+    double value[4] = {0};
     bool good = true;
     for (int k = 0; k < LWI_COUNT(keys); k++)
-        if (lwi_xml_numbers(u->xml, e, keys[k], 1, &value, NULL) != LW_OK) good = false;
+        if (lwi_xml_numbers(u->xml, e, keys[k], 1, &value[k], NULL) != LW_OK) good = false;
     if (!good)
-        lwi_urdf_note(u->notes, e, j->name,
-                      "<limit> has a value that is not a finite number, which does no harm, joints");
-    if (j->kind->axis) lwi_urdf_note(u->notes, e, j->name, "limits are not enforced, joints");
+        lwi_note(u->notes, e, j->name,
+                 "<limit> has a value that is not a finite number, which does no harm, joints");
+    if (!j->kind->axis) return LW_OK;
+    if (!(u->limits.stiffness > 0)) {
+        lwi_note(u->notes, e, j->name, "limits are not enforced, joints");
+        return LW_OK;
+    }
+    const bool ends = lwi_xml_get(e, "lower") || lwi_xml_get(e, "upper");
+    if (!good || !ends || !j->kind->scalar || strcmp(j->kind->name, "continuous") == 0) {
+        lwi_note(u->notes, e, j->name, "limits have no lower and upper end, joints");
+        return LW_OK;
+    }
+    lw_limits_desc *limits = &d->coordinate[0].limits;
+    *limits = u->limits;
+    limits->has_lower = limits->has_upper = 1; // what is missing is zero
+    limits->lower = value[0], limits->upper = value[1];
+    return LW_OK;
 }
 
 // A joint that mimics starts where that leads while the other is at zero; all others start at zero.
@@ -519,6 +465,8 @@ static lw_status start_mimic(const reading *u, const joint *j, lw_joint_desc *d)
 
 static lw_status add_joint(const reading *u, joint *j)
 {
+    // a cardan joint of the file beside the robot turns about x, then y
+    static const double cardan[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}, nowhere[3] = {0, 0, 0};
     double R[9], r[3], A[9], F[9];
     lw_joint_desc d = {.name = j->name,
                        .type = j->kind->type,
@@ -528,12 +476,15 @@ static lw_status add_joint(const reading *u, joint *j)
                        .place = place_of(j->e)};
     TRY(read_origin(u, j->e, R, r));
     m3_identity(A);
-    if (j->kind->axis) TRY(read_axis(u, j, A));
+    if (j->kind->axis)
+        TRY(lwi_urdf_axis(u, j->e, j->name, A));
+    else if (j->kind->type == LW_JOINT_UNIVERSAL)
+        memcpy(A, cardan, sizeof A);
     m3_mul(F, R, A);
-    d.frame1 = pose_of(F, r);
-    d.frame2 = (lw_pose){.orientation = quat_of(A)};
-    TRY(read_dynamics(u, j, &d));
-    read_limit(u, j);
+    d.frame1 = lwi_pose_of(F, r);
+    d.frame2 = lwi_pose_of(A, nowhere);
+    TRY(read_damping(u, j, &d));
+    TRY(read_limit(u, j, &d));
     TRY(start_mimic(u, j, &d));
     return lw_builder_add_joint(u->builder, &d, &j->added, u->error);
 }
@@ -541,8 +492,6 @@ static lw_status add_joint(const reading *u, joint *j)
 static lw_status add_mimic(const reading *u, const joint *j)
 {
     if (!j->mimic || j->of < 0) return LW_OK;
-    lwi_urdf_note(u->notes, j->mimic, j->name,
-                  "mimic joints are constraints, which formulation `dense` solves, joints");
     const lw_coupling_desc d = {.joint = j->added,
                                 .of = u->joints[j->of].added,
                                 .polynomial = j->c,
@@ -564,12 +513,13 @@ static bool is_ground(const link *root)
 static lw_status rename_ground(const reading *u, int ground_link)
 {
     static const char wanted[] = "ground_link";
-    const int i = find(&u->link_names, "ground");
+    const int i = lwi_urdf_find(&u->link_names, "ground");
     if (i < 0 || i == ground_link) return LW_OK;
     char *name = LWI_PUSH(&u->xml->arena, char, sizeof wanted + (size_t)u->nlink);
     if (!name) return no_memory(u->error);
     memcpy(name, wanted, sizeof wanted);
-    for (char *end = name + sizeof wanted - 1; find(&u->link_names, name) >= 0;) *end++ = '_';
+    for (char *end = name + sizeof wanted - 1; lwi_urdf_find(&u->link_names, name) >= 0;)
+        *end++ = '_';
     u->links[i].name = name;
     if (lw_builder_warn(u->builder, place_of(u->links[i].e),
                         "link 'ground' is the body '%s' here: `ground` is the fixed world",
@@ -578,18 +528,24 @@ static lw_status rename_ground(const reading *u, int ground_link)
     return LW_OK;
 }
 
+const char *lwi_urdf_new_name(const lwi_urdf *u, const char *first, const char *second)
+{
+    const size_t n = strlen(first), m = strlen(second);
+    // one more letter than there are joints is enough for a name of its own
+    char *name = LWI_PUSH(&u->xml->arena, char, n + 1 + m + (size_t)u->njoint + 2);
+    if (!name) return NULL;
+    memcpy(name, first, n);
+    name[n] = '_';
+    memcpy(name + n + 1, second, m);
+    for (char *end = name + n + 1 + m; lwi_urdf_find(&u->joint_names, name) >= 0;) *end++ = '_';
+    return name;
+}
+
 static lw_status hold_root(const reading *u, const link *root, lw_base base)
 {
-    static const char ending[] = "_to_ground";
     if (base == LW_BASE_FLOATING) return LW_OK;
-    const size_t length = strlen(root->name);
-    // one more letter than there are joints is enough for a name of its own
-    char *name = LWI_PUSH(&u->xml->arena, char, length + sizeof ending + (size_t)u->njoint);
+    const char *name = lwi_urdf_new_name(u, root->name, "to_ground");
     if (!name) return no_memory(u->error);
-    memcpy(name, root->name, length);
-    memcpy(name + length, ending, sizeof ending);
-    for (char *end = name + length + sizeof ending - 1; find(&u->joint_names, name) >= 0;)
-        *end++ = '_';
     const lw_joint_desc d = {.name = name,
                              .type = LW_JOINT_FIXED,
                              .placement = LW_PLACED_FRAMES,
@@ -612,6 +568,7 @@ static lw_status build(reading *u, lw_base base)
     TRY(place_links(u, root));
     const bool grounded = is_ground(&u->links[root]);
     TRY(rename_ground(u, grounded ? root : -1));
+    TRY(lwi_urdf_change_joints(u));
     TRY(read_mimics(u));
     for (int i = 0; i < u->nlink; i++)
         if (i != root || !grounded) TRY(add_body(u, &u->links[i]));
@@ -623,14 +580,15 @@ static lw_status build(reading *u, lw_base base)
                             u->links[root].name));
     for (int i = 0; i < u->njoint; i++) TRY(add_joint(u, &u->joints[i]));
     for (int i = 0; i < u->njoint; i++) TRY(add_mimic(u, &u->joints[i]));
-    return LW_OK;
+    return lwi_urdf_add_loops(u);
 }
 
-static lw_status read_robot(reading *u, lw_base base)
+static lw_status read_robot(reading *u, const char *name, const lw_read_desc *desc)
 {
     TRY(lwi_urdf_survey(u->xml, u->notes, u->error));
-    TRY(build(u, base));
-    return lwi_urdf_tell(u->notes, u->builder);
+    TRY(lwi_urdf_read_beside(u, name, desc->folder));
+    TRY(build(u, desc->base));
+    return lwi_notes_tell(u->notes, u->builder);
 }
 
 lw_status lwi_read_urdf(const char *text, size_t length, const char *name, const lw_read_desc *desc,
@@ -638,11 +596,10 @@ lw_status lwi_read_urdf(const char *text, size_t length, const char *name, const
 {
     (void)options; // the format has no settings
     lwi_xml xml;
-    TRY(lwi_xml_parse(&xml, text, length, name, desc ? desc->allocator : NULL, error));
-    reading u = {.xml = &xml, .builder = builder, .error = error};
-    u.notes = LWI_PUSH(&xml.arena, lwi_urdf_notes, 1);
-    const lw_status status =
-        u.notes ? read_robot(&u, desc ? desc->base : LW_BASE_AUTO) : no_memory(error);
+    TRY(lwi_xml_parse(&xml, text, length, name, desc->allocator, error));
+    reading u = {.xml = &xml, .builder = builder, .error = error, .limits = desc->limits};
+    u.notes = LWI_PUSH(&xml.arena, lwi_notes, 1);
+    const lw_status status = u.notes ? read_robot(&u, name, desc) : no_memory(error);
     lwi_xml_free(&xml);
     return status;
 }

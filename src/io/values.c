@@ -279,9 +279,10 @@ static lw_status unknown_key(lwi_reading *r, const lwi_object *object, int type,
     if (is_among(object->later, key))
         return lwi_read_fail(r, LW_ERR_UNSUPPORTED, place, "'%s' is not supported yet", key);
     join(list, sizeof list, names, n);
+    const char *const *types = object == &lwi_mechanism_object ? lwi_mechanism_names : object->type;
     if (lwi_key_find(object, key))
         return lwi_read_fail(r, LW_ERR_PARSE, place, "'%s' does not belong to a %s %s, allowed: %s",
-                             key, object->type[type], object->title, list);
+                             key, types ? types[type] : "", object->title, list);
     return lwi_read_fail(r, LW_ERR_PARSE, place, "unknown key '%.48s'%s allowed: %s", key,
                          *lwi_hint(hint, sizeof hint, key, names, n) ? hint : ",", list);
 }

@@ -242,18 +242,30 @@ static bool next_number(const char **text, double *x)
     return end == start + length && isfinite(*x);
 }
 
+static bool read_list(const char *rest, int count, double *x)
+{
+    for (int i = 0; i < count; i++)
+        if (!next_number(&rest, x + i)) return false;
+    return !rest[strspn(rest, blank)];
+}
+
 lw_status lwi_xml_numbers(const lwi_xml *xml, const lwi_xml_element *element, const char *attribute,
                           int count, double *x, lw_error *error)
 {
     const char *value = lwi_xml_get(element, attribute);
-    if (!value) return LW_OK;
-    const char *rest = value;
-    bool good = true;
-    for (int i = 0; i < count && good; i++) good = next_number(&rest, x + i);
-    if (good && !rest[strspn(rest, blank)]) return LW_OK;
+    if (!value || read_list(value, count, x)) return LW_OK;
     return lwi_xml_fail(xml, element, LW_ERR_PARSE, error,
                         "<%.60s %.60s>: '%.80s' is not %d finite number%s", element->name,
                         attribute, value, count, count > 1 ? "s" : "");
+}
+
+lw_status lwi_xml_text_numbers(const lwi_xml *xml, const lwi_xml_element *element, int count,
+                               double *x, lw_error *error)
+{
+    if (read_list(element->text, count, x)) return LW_OK;
+    return lwi_xml_fail(xml, element, LW_ERR_PARSE, error,
+                        "<%.60s>: '%.80s' is not %d finite number%s", element->name, element->text,
+                        count, count > 1 ? "s" : "");
 }
 
 lw_status lwi_xml_need(const lwi_xml *xml, const lwi_xml_element *element, const char *attribute,

@@ -53,6 +53,9 @@ lw_status lwi_xml_fail(const lwi_xml *xml, const lwi_xml_element *element, lw_st
  *  @return LW_ERR_PARSE: "<axis xyz>: 'a 0 1' is not 3 finite numbers" */
 lw_status lwi_xml_numbers(const lwi_xml *xml, const lwi_xml_element *element, const char *attribute,
                           int count, double *x, lw_error *error);
+/** The same from the text of an element. */
+lw_status lwi_xml_text_numbers(const lwi_xml *xml, const lwi_xml_element *element, int count,
+                               double *x, lw_error *error);
 /** Value of an attribute that must be there. */
 lw_status lwi_xml_need(const lwi_xml *xml, const lwi_xml_element *element, const char *attribute,
                        const char **value, lw_error *error);

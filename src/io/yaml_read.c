@@ -254,6 +254,7 @@ static lw_status read_key(lwi_reading *r, const lwi_key *key, int type, const lw
     case LWI_KEY_NAMES:
     case LWI_KEY_ITEMS:
     case LWI_KEY_ITEM_LIST:
+    case LWI_KEY_MECHANISMS:
     case LWI_KEY_FORCES: break;
     }
     return LW_OK;
@@ -283,7 +284,7 @@ static lw_status read_each(lwi_reading *r, const lwi_key *element, int joint_typ
                            const lwi_value *v, lw_joint_desc *joint, void *target)
 {
     const int nv = lwi_joint_nv((lw_joint_type)joint_type);
-    const bool all = element->kind == LWI_KEY_OBJECT;
+    const bool all = element->more == &lwi_coordinate_object; // springs
     if (v->kind != LWI_MAP) return lwi_read_expected(r, v, "a map of coordinates, like {q0: ...}");
     for (int i = 0; i < v->count; i++) {
         const size_t mark = lwi_read_enter(r, v->key[i]);
@@ -504,13 +505,14 @@ static lw_status read_joint(lwi_reading *r, int k)
 // A point of a force is given in the world or in the frame of its body, not both.
 static lw_status check_points(lwi_reading *r, const lwi_value *map)
 {
-    static const char *const pair[][2] = {{"from", "point1"}, {"to", "point2"}, {"at", "point"}};
+    static const char *const pair[][2] = {
+        {"from", "point1"},     {"to", "point2"},      {"at", "point"},       {"at", "frame1"},
+        {"at", "frame2"},       {"normal", "normal2"}, {"normal", "radius2"}, {"normal2", "radius2"}};
     for (int i = 0; i < LWI_COUNT(pair); i++) {
         const int second = lwi_value_find(map, pair[i][1]);
         if (second >= 0 && lwi_value_find(map, pair[i][0]) >= 0)
             return lwi_read_fail(r, LW_ERR_PARSE, map->key_place[second],
-                                 "'%s' (world) and '%s' (body frame) are two ways to give the same "
-                                 "point, expected one",
+                                 "'%s' and '%s' are two ways to say the same, expected one",
                                  pair[i][0], pair[i][1]);
     }
     return LW_OK;
@@ -518,10 +520,10 @@ static lw_status check_points(lwi_reading *r, const lwi_value *map)
 
 static lw_status read_force(lwi_reading *r, const char *name, lw_place place, const lwi_value *map)
 {
-    static const char *const types[] = {"spring", "wrench"}; // order of lwi_force_objects
-    const lwi_object any = {.title = "force", .type = types, .ntype = LWI_COUNT(types),
-                            .later_type = lwi_force_objects[0]->later_type};
+    const char *types[LWI_FORCE_OBJECTS];
+    const lwi_object any = {.title = "force", .type = types, .ntype = LWI_FORCE_OBJECTS};
     int type;
+    for (int i = 0; i < LWI_FORCE_OBJECTS; i++) types[i] = lwi_force_objects[i]->title;
     TRY(check_name(r, "force", name, place));
     if (map->kind != LWI_MAP) return lwi_read_expected(r, map, "a map with the keys of a force");
     TRY(read_type(r, &any, map, place, &type));
@@ -531,6 +533,16 @@ static lw_status read_force(lwi_reading *r, const char *name, lw_place place, co
         lw_spring_desc desc = {.name = name, .place = place};
         TRY(read_object(r, &lwi_spring_object, 0, map, place, &desc));
         return added(r, lw_builder_add_spring(r->builder, &desc, r->error), place);
+    }
+    if (lwi_force_objects[type] == &lwi_bushing_object) {
+        lw_bushing_desc desc = {.name = name, .place = place};
+        TRY(read_object(r, &lwi_bushing_object, 0, map, place, &desc));
+        return added(r, lw_builder_add_bushing(r->builder, &desc, r->error), place);
+    }
+    if (lwi_force_objects[type] == &lwi_stop_object) {
+        lw_stop_desc desc = {.name = name, .place = place};
+        TRY(read_object(r, &lwi_stop_object, 0, map, place, &desc));
+        return added(r, lw_builder_add_stop(r->builder, &desc, r->error), place);
     }
     lw_wrench_desc desc = {.name = name, .place = place};
     TRY(read_object(r, &lwi_wrench_object, 0, map, place, &desc));
@@ -552,6 +564,27 @@ static lw_status read_coupling(lwi_reading *r, int k, const lwi_value *map)
     snprintf(r->item, sizeof r->item, "couplings[%d]", k);
     TRY(read_object(r, &lwi_coupling_object, 0, map, map->place, &desc));
     return added(r, lw_builder_add_coupling(r->builder, &desc, r->error), map->place);
+}
+
+static lw_status read_mechanism(lwi_reading *r, const char *name, lw_place place,
+                                const lwi_value *map)
+{
+    lw_mechanism_desc desc = {0};
+    int kind = 0;
+    while (kind < LW_MECHANISM_COUNT && strcmp(name, lwi_mechanism_names[kind]) != 0) kind++;
+    lwi_read_item(r, "", "");
+    if (kind == LW_MECHANISM_COUNT) {
+        char hint[128];
+        return lwi_read_fail(
+            r, LW_ERR_PARSE, place, "generate: unknown mechanism '%.80s'%s; known are chain, tree, "
+            "loop, n_four_bar, ladder", name,
+            lwi_hint(hint, sizeof hint, name, lwi_mechanism_names, LW_MECHANISM_COUNT));
+    }
+    lwi_read_item(r, "mechanism", name);
+    TRY(read_object(r, &lwi_mechanism_object, kind, map, place, &desc));
+    desc.mechanism = (lw_mechanism)kind;
+    desc.place = place;
+    return added(r, lw_builder_add_mechanism(r->builder, &desc, r->error), place);
 }
 
 static lw_status read_settings(lwi_reading *r, const lwi_value *root)
@@ -603,7 +636,7 @@ static lw_status check_header(lwi_reading *r, const lwi_value *root)
 
 static lw_status read_file(lwi_reading *r, const lwi_value *root)
 {
-    const lwi_value *forces, *markers, *couplings;
+    const lwi_value *forces, *markers, *couplings, *generate;
     TRY(check_header(r, root));
     TRY(read_settings(r, root));
     TRY(section(r, root, "functions", LWI_MAP, &r->functions));
@@ -612,10 +645,16 @@ static lw_status read_file(lwi_reading *r, const lwi_value *root)
     TRY(section(r, root, "forces", LWI_MAP, &forces));
     TRY(section(r, root, "markers", LWI_MAP, &markers));
     TRY(section(r, root, "couplings", LWI_LIST, &couplings));
+    TRY(section(r, root, "generate", LWI_MAP, &generate));
+    if (!r->bodies && !generate)
+        return lwi_read_fail(r, LW_ERR_PARSE, (lw_place){1, 1},
+                             "key 'bodies' is missing: bodies by name");
     TRY(read_inputs(r, root));
     TRY(read_functions(r));
     TRY(read_bodies(r));
     for (int k = 0; r->joints && k < r->joints->count; k++) TRY(read_joint(r, k));
+    for (int k = 0; generate && k < generate->count; k++)
+        TRY(read_mechanism(r, generate->key[k], generate->key_place[k], generate->item[k]));
     for (int k = 0; couplings && k < couplings->count; k++)
         TRY(read_coupling(r, k, couplings->item[k]));
     for (int k = 0; forces && k < forces->count; k++)

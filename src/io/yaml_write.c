@@ -152,8 +152,8 @@ static bool is_given(const lwi_key *key, int type, const void *source);
 
 static bool any_given(const lwi_object *object, const void *source)
 {
-    for (int i = 0; i < object->nkey; i++)
-        if (is_given(&object->key[i], 0, source)) return true;
+    for (int i = 0; i < object->nkey; i++) // a key that is always there says nothing alone
+        if (!(object->key[i].required & 1u) && is_given(&object->key[i], 0, source)) return true;
     return false;
 }
 
@@ -166,7 +166,7 @@ static const void *coordinate(const void *source, int k)
 static bool all_given(const lwi_key *key, const void *source)
 {
     const lwi_key *element = key->more;
-    return element->kind == LWI_KEY_OBJECT && *FIELD(double, offsetof(lw_joint_desc, damping)) != 0;
+    return element->more == &lwi_coordinate_object && *FIELD(double, offsetof(lw_joint_desc, damping)) != 0;
 }
 
 static bool each_given(const lwi_key *key, int type, const void *source)
@@ -306,6 +306,7 @@ static void put_key(const writing *w, const lwi_key *key, int type, const void *
     case LWI_KEY_NAMES:
     case LWI_KEY_ITEMS:
     case LWI_KEY_ITEM_LIST:
+    case LWI_KEY_MECHANISMS:
     case LWI_KEY_FORCES: return;
     }
 }
@@ -466,11 +467,15 @@ static void write_sections(const writing *w, const lw_options *options)
         write_object(w, &lwi_coupling_object, 0, &d->coupling[i], ", ");
         fputs("}\n", w->file);
     }
-    if (d->nspring + d->nwrench) fputs("forces:\n", w->file);
+    if (d->nspring + d->nwrench + d->nbushing + d->nstop) fputs("forces:\n", w->file);
     for (int i = 0; i < d->nspring; i++)
         write_item(w, &lwi_spring_object, 0, d->spring[i].name, &d->spring[i]);
     for (int i = 0; i < d->nwrench; i++)
         write_item(w, &lwi_wrench_object, 0, d->wrench[i].name, &d->wrench[i]);
+    for (int i = 0; i < d->nbushing; i++)
+        write_item(w, &lwi_bushing_object, 0, d->bushing[i].name, &d->bushing[i]);
+    for (int i = 0; i < d->nstop; i++)
+        write_item(w, &lwi_stop_object, 0, d->stop[i].name, &d->stop[i]);
     if (d->nmarker) fputs("markers:\n", w->file);
     for (int i = 0; i < d->nmarker; i++)
         write_item(w, &lwi_marker_object, 0, d->marker[i].name, &d->marker[i]);
@@ -506,6 +511,8 @@ static lw_status check_writable(const writing *w)
     }
     for (int i = 0; i < d->nspring; i++) TRY(check_name(w, "spring", d->spring[i].name));
     for (int i = 0; i < d->nwrench; i++) TRY(check_name(w, "wrench", d->wrench[i].name));
+    for (int i = 0; i < d->nbushing; i++) TRY(check_name(w, "bushing", d->bushing[i].name));
+    for (int i = 0; i < d->nstop; i++) TRY(check_name(w, "stop", d->stop[i].name));
     for (int i = 0; i < d->nmarker; i++) TRY(check_name(w, "marker", d->marker[i].name));
     return LW_OK;
 }

@@ -131,7 +131,23 @@ static const char *const tokens[] = {"{",
                                      "<axis xyz=\"0 0 0\"/>",
                                      "type=\"continuous\"",
                                      "type=\"floating\"",
-                                     "type=\"planar\""};
+                                     "type=\"planar\"",
+                                     "<pose relative_to=\"a\">0 0 0 0 0 0</pose>",
+                                     "<pose>1 2 3 .1 .2 .3</pose>",
+                                     "<model name=\"m\">",
+                                     "</model>",
+                                     "<frame name=\"f\" attached_to=\"a\"/>",
+                                     "attached_to=\"f\"",
+                                     "relative_to=\"j\"",
+                                     "expressed_in=\"b\"",
+                                     "<parent>a</parent>",
+                                     "<child>world</child>",
+                                     "<axis2><xyz>0 1 0</xyz></axis2>",
+                                     "__model__",
+                                     "::",
+                                     "type=\"ball\"",
+                                     "type=\"gearbox\"",
+                                     "<loop_joint name=\""};
 
 // A key or a type of the native format, from its own tables.
 static const char *random_key(fuzzing *f)
@@ -139,7 +155,9 @@ static const char *random_key(fuzzing *f)
     static const lwi_object *const objects[] = {
         &lwi_file_object,   &lwi_function_object, &lwi_body_object,
         &lwi_joint_object,  &lwi_mount_object,    &lwi_spring_object,
-        &lwi_wrench_object, &lwi_coupling_object, &lwi_simulation_object};
+        &lwi_wrench_object, &lwi_coupling_object, &lwi_simulation_object,
+        &lwi_bushing_object, &lwi_stop_object,    &lwi_limits_object,
+        &lwi_friction_object, &lwi_mechanism_object};
     const lwi_object *object = objects[below(f, sizeof objects / sizeof *objects)];
     if (object->type && below(f, 3) == 0) return object->type[below(f, (size_t)object->ntype)];
     return object->key[below(f, (size_t)object->nkey)].name;
@@ -303,6 +321,7 @@ static const char *format_of(const char *name)
     const char *ending = strrchr(name, '.');
     if (!ending) return NULL;
     if (strcmp(ending, ".urdf") == 0) return "urdf";
+    if (strcmp(ending, ".sdf") == 0) return "sdf";
     return strcmp(ending, ".yaml") == 0 || strcmp(ending, ".json") == 0 ? "yaml" : NULL;
 }
 

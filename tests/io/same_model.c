@@ -89,7 +89,16 @@ static int same_coordinate(const pair *p, const char *item, const lw_coordinate_
                            const lw_coordinate_desc *b)
 {
     const double x[] = {a->stiffness, a->damping, a->at}, y[] = {b->stiffness, b->damping, b->at};
-    return same_numbers(p, item, "spring", x, y, 3) && same_signal(p, item, a->motion, b->motion) &&
+    const lw_limits_desc *l = &a->limits, *m = &b->limits;
+    const double lx[] = {l->lower, l->upper, l->stiffness, l->damping};
+    const double ly[] = {m->lower, m->upper, m->stiffness, m->damping};
+    const lw_friction_desc *f = &a->friction, *g = &b->friction;
+    const double fx[] = {f->coulomb, f->viscous, f->speed};
+    const double fy[] = {g->coulomb, g->viscous, g->speed};
+    if (l->has_lower != m->has_lower || l->has_upper != m->has_upper)
+        return differ(p, item, "ends of the limits");
+    return same_numbers(p, item, "spring", x, y, 3) && same_numbers(p, item, "limits", lx, ly, 4) &&
+           same_numbers(p, item, "friction", fx, fy, 3) && same_signal(p, item, a->motion, b->motion) &&
            same_signal(p, item, a->force, b->force) && same_signal(p, item, a->effort, b->effort);
 }
 
@@ -143,6 +152,29 @@ static int same_forces(const pair *p)
             !same_signal(p, a->name, a->scale, b->scale))
             return 0;
     }
+    for (int i = 0; i < p->a->nbushing; i++) {
+        const lw_bushing_desc *a = &p->a->bushing[i], *b = &p->b->bushing[i];
+        if (a->body1.index != b->body1.index || a->body2.index != b->body2.index)
+            return differ(p, a->name, "bodies");
+        if (!same_name(p, a->name, b->name) ||
+            !same_numbers(p, a->name, "frame1", &a->frame1, &b->frame1, 7) ||
+            !same_numbers(p, a->name, "frame2", &a->frame2, &b->frame2, 7) ||
+            !same_numbers(p, a->name, "stiffness", a->stiffness, b->stiffness, 6) ||
+            !same_numbers(p, a->name, "damping", a->damping, b->damping, 6))
+            return 0;
+    }
+    for (int i = 0; i < p->a->nstop; i++) {
+        const lw_stop_desc *a = &p->a->stop[i], *b = &p->b->stop[i];
+        const double x[] = {a->radius, a->radius2, a->stiffness, a->exponent, a->dissipation};
+        const double y[] = {b->radius, b->radius2, b->stiffness, b->exponent, b->dissipation};
+        if (a->body1.index != b->body1.index || a->body2.index != b->body2.index)
+            return differ(p, a->name, "bodies");
+        if (!same_name(p, a->name, b->name) || !same_numbers(p, a->name, "stop", x, y, 5) ||
+            !same_numbers(p, a->name, "point1", &a->point1, &b->point1, 3) ||
+            !same_numbers(p, a->name, "point2", &a->point2, &b->point2, 3) ||
+            !same_numbers(p, a->name, "normal", &a->normal, &b->normal, 3))
+            return 0;
+    }
     return 1;
 }
 
@@ -175,7 +207,7 @@ int lwt_same_model(const lw_model *a, const lw_model *b, char why[160])
     const pair p = {&a->desc, &b->desc, why};
     const lwi_description *x = p.a, *y = p.b;
     if (x->nbody != y->nbody || x->njoint != y->njoint || x->nspring != y->nspring ||
-        x->nwrench != y->nwrench || x->ncoupling != y->ncoupling || x->nmarker != y->nmarker ||
+        x->nwrench != y->nwrench || x->nbushing != y->nbushing || x->nstop != y->nstop || x->ncoupling != y->ncoupling || x->nmarker != y->nmarker ||
         x->ninput != y->ninput)
         return differ(&p, "model", "counts of items");
     if (!same_numbers(&p, "model", "gravity", x->gravity, y->gravity, 3)) return 0;

@@ -605,7 +605,8 @@ static void check_object(const lwi_value *schema, const lwi_object *object)
 static const lwi_object *const objects[] = {
     &lwi_function_object, &lwi_body_object, &lwi_joint_object, &lwi_pose_object, &lwi_mount_object,
     &lwi_coordinate_object, &lwi_isotropic_object, &lwi_coupling_object, &lwi_spring_object,
-    &lwi_wrench_object, &lwi_marker_object, &lwi_simulation_object};
+    &lwi_wrench_object, &lwi_bushing_object, &lwi_stop_object, &lwi_limits_object,
+    &lwi_friction_object, &lwi_mechanism_object, &lwi_marker_object, &lwi_simulation_object};
 
 static void schema_has_every_key(void **state)
 {

@@ -1,0 +1,23 @@
+// frames.h -- rotations and poses as the XML formats of robots say them.
+#ifndef LWI_FRAMES_H
+#define LWI_FRAMES_H
+
+#include <linkwork/model.h>
+
+#include <stdbool.h>
+
+/** R = Rz(yaw) Ry(pitch) Rx(roll): turns about the fixed axes x, y, z in this order. */
+void lwi_rotation_of_rpy(double *R, const double *rpy);
+/** The shortest turn that takes z to `axis`, of any length.  For an axis in the lower half space it
+ * is taken from -z, after half a turn about x, where it is well defined.  @return false: axis is
+ * zero */
+bool lwi_rotation_to_axis(double *R, const double *axis);
+lw_pose lwi_pose_of(const double *R, const double *r);
+/** (R, r) = (R1, r1) (R2, r2); the result may be one of them. */
+void lwi_pose_mul(double *R, double *r, const double *R1, const double *r1, const double *R2,
+                  const double *r2);
+/** (R, r) = (R1, r1)^-1 (R2, r2). */
+void lwi_pose_between(double *R, double *r, const double *R1, const double *r1, const double *R2,
+                      const double *r2);
+
+#endif

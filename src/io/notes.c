@@ -1,0 +1,140 @@
+// notes.c -- nothing in a file is dropped silently: notes, and the survey that finds what to note.
+#include "io/notes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// ----------------------------------------------------------------------------------------- notes
+
+static lwi_note_kind *kind_of(lwi_notes *notes, const char *text, lw_place place)
+{
+    int i = 0;
+    while (i < notes->nkind && strcmp(notes->kind[i].text, text) != 0) i++;
+    if (i == LWI_NOTES_MOST_KINDS) return NULL;
+    lwi_note_kind *kind = &notes->kind[i];
+    if (i < notes->nkind) return kind;
+    notes->nkind++;
+    lwi_copy_text(kind->text, sizeof kind->text, text);
+    kind->first = place;
+    return kind;
+}
+
+void lwi_note(lwi_notes *notes, const lwi_xml_element *element, const char *name,
+              const char *format, ...)
+{
+    char text[LWI_NOTE_BYTES] = "";
+    va_list arguments;
+    if (notes->part) snprintf(text, sizeof text, "in %.120s: ", notes->part);
+    const size_t head = strlen(text);
+    va_start(arguments, format);
+    vsnprintf(text + head, sizeof text - head, format, arguments);
+    va_end(arguments);
+    const lw_place here = {element->line, element->column};
+    lwi_note_kind *kind = kind_of(notes, text, notes->part ? notes->part_place : here);
+    if (!kind) {
+        notes->left_out++;
+        return;
+    }
+    kind->count++;
+    if (!name) return;
+    // room beside the text, " (COUNT): " and ", and COUNT more"
+    const size_t room = sizeof kind->names - strlen(kind->text) - 64, used = strlen(kind->names);
+    const bool whole = kind->nlisted == kind->nname++; // the list has no gap
+    if (!whole || used + strlen(name) + sizeof ", " > room) return;
+    snprintf(kind->names + used, room - used, "%s%s", used ? ", " : "", name);
+    kind->nlisted++;
+}
+
+static lw_status tell_kind(const lwi_note_kind *kind, lw_builder *builder)
+{
+    char more[32] = "";
+    if (!kind->nname)
+        return lw_builder_warn(builder, kind->first, "%s (%ld times, the first here)", kind->text,
+                               kind->count);
+    if (kind->nname > kind->nlisted)
+        snprintf(more, sizeof more, " and %ld more", kind->nname - kind->nlisted);
+    return lw_builder_warn(builder, kind->first, "%s (%ld): %s%s", kind->text, kind->count,
+                           kind->names, more);
+}
+
+lw_status lwi_notes_tell(const lwi_notes *notes, lw_builder *builder)
+{
+    for (int i = 0; i < notes->nkind; i++) TRY(tell_kind(&notes->kind[i], builder));
+    if (notes->left_out)
+        TRY(lw_builder_warn(builder, (lw_place){0, 0}, "%ld more notes of other kinds",
+                            notes->left_out));
+    if (notes->nmesh || notes->ncollision)
+        TRY(lw_builder_warn(builder, (lw_place){0, 0},
+                            "note: %ld visual meshes and %ld <collision> elements are not read, "
+                            "bodies pass through each other",
+                            notes->nmesh, notes->ncollision));
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------- the survey
+
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = strstr(words, word); at; at = strstr(at + 1, word))
+        if (at > words && at[-1] == ' ' && at[length] == ' ') return true;
+    return false;
+}
+
+static int find_known(const lwi_survey *s, const char *parent, const char *name)
+{
+    for (int i = 0; i < s->nknown; i++)
+        if (strcmp(s->known[i].parent, parent) == 0 && strcmp(s->known[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static void survey_attributes(const lwi_xml_element *e, const char *attributes, bool text,
+                              lwi_notes *notes)
+{
+    for (int i = 0; i < e->nattribute; i++) {
+        const lwi_xml_attribute *a = &e->attribute[i];
+        if (strncmp(a->name, "xmlns", 5) == 0 || has_word(attributes, a->name)) continue;
+        lwi_note(notes, e, NULL, "attribute '%.60s' of <%.60s> is not read", a->name, e->name);
+    }
+    if (*e->text && !text) lwi_note(notes, e, NULL, "text inside <%.60s> is not read", e->name);
+}
+
+// Recursion is as deep as elements that may contain themselves are nested, which xml.c limits.
+static lw_status survey_children(const lwi_survey *s, const lwi_xml *xml,
+                                 const lwi_xml_element *parent, lwi_notes *notes, lw_error *error)
+{
+    bool seen[LWI_SURVEY_MOST] = {false};
+    for (const lwi_xml_element *e = parent->first; e; e = e->next) {
+        if (s->refuse) TRY(s->refuse(xml, e, error));
+        const int i = find_known(s, parent->name, e->name);
+        if (i < 0) {
+            lwi_note(notes, e, lwi_xml_get(e, "name"), "<%.60s> in <%.60s> is not read", e->name,
+                     parent->name);
+            continue;
+        }
+        const lwi_known *known = &s->known[i];
+        if (strcmp(e->name, "mesh") == 0) notes->nmesh++;
+        if (strcmp(e->name, "collision") == 0) notes->ncollision++;
+        if (known->kind & LWI_KNOWN_PICTURE) continue;
+        if (known->kind & LWI_KNOWN_ONCE && seen[i]) {
+            lwi_note(notes, e, NULL, "a second <%.60s> in <%.60s> is not read", e->name,
+                     parent->name);
+            continue;
+        }
+        seen[i] = true;
+        survey_attributes(e, known->attributes, (known->kind & LWI_KNOWN_TEXT) != 0, notes);
+        TRY(survey_children(s, xml, e, notes, error));
+    }
+    return LW_OK;
+}
+
+lw_status lwi_survey_run(const lwi_survey *survey, const lwi_xml *xml,
+                         const lwi_xml_element *element, const char *attributes, lwi_notes *notes,
+                         lw_error *error)
+{
+    if (survey->refuse) TRY(survey->refuse(xml, element, error));
+    survey_attributes(element, attributes, false, notes);
+    return survey_children(survey, xml, element, notes, error);
+}

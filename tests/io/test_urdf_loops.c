@@ -1,0 +1,325 @@
+// test_urdf_loops.c -- loops of URDFs: <loop_joint> in its dialects, the file beside the robot, and
+// what is refused or told.
+#include <linkwork/linkwork.h>
+
+#include "model/model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal(LW_OK, (call))
+
+// A square of rods of 1 m in the plane x y, rod 3 free at its end: closed at (1, 0, 0) of `right`
+// and (1, 0, 0) of `top`.
+#define INERTIAL                                                                                   \
+    "<inertial><mass value='1'/><origin xyz='.5 0 0'/>"                                            \
+    "<inertia ixx='.01' iyy='.1' izz='.1' ixy='0' ixz='0' iyz='0'/></inertial>"
+#define LINK(name) "<link name='" name "'>" INERTIAL "</link>\n"
+#define JOINT(name, type, parent, child, origin)                                                   \
+    "<joint name='" name "' type='" type "'><parent link='" parent "'/><child link='" child        \
+    "'/>" origin "<axis xyz='0 0 1'/></joint>\n"
+#define SQUARE                                                                                     \
+    "<link name='world'/>\n" LINK("left") LINK("top") LINK("right")                                \
+        JOINT("A", "continuous", "world", "left", "<origin rpy='0 0 1.5707963267948966'/>")        \
+            JOINT("B", "continuous", "left", "top",                                                \
+                  "<origin xyz='1 0 0' rpy='0 0 -1.5707963267948966'/>")                           \
+                JOINT("C", "continuous", "world", "right",                                         \
+                      "<origin xyz='1 0 0' rpy='0 0 1.5707963267948966'/>")
+#define ROBOT(more) "<robot name='r'>\n" SQUARE more "</robot>"
+
+static lw_status parse(const char *text, lw_model **model, lw_error *error)
+{
+    const lw_read_desc desc = {.format = "urdf"};
+    return lw_model_parse(text, strlen(text), "bot.urdf", &desc, model, NULL, error);
+}
+
+static void check_square(const char *text)
+{
+    lw_model *model;
+    lw_error error = {0};
+    lw_check check;
+    if (parse(text, &model, &error) != LW_OK)
+        fail_msg("%s:%d: %s", error.file, error.line, error.text);
+    assert_int_equal(4, lw_model_joint_count(model));
+    assert_int_equal(1, lw_model_loop_count(model));
+    OK(lw_model_check(model, &check, NULL, &error));
+    assert_int_equal(1, check.dof); // a four-bar
+    assert_true(check.residual[0] < 1e-15);
+    for (int i = 0; i < lw_model_warning_count(model); i++)
+        print_message("%s\n", lw_model_warning(model, i));
+    assert_int_equal(0, lw_model_warning_count(model)); // nothing is lost
+    lw_model_destroy(model);
+}
+
+static void both_dialects_of_loop_joints_close_a_four_bar(void **state)
+{
+    (void)state;
+    // the joint frame in both links: `right` is turned against `top` by a right angle
+    check_square(
+        ROBOT("<loop_joint name='D' type='revolute'><axis xyz='0 0 1'/>"
+              "<link1 link='top' xyz='1 0 0' rpy='0 0 0'/>"
+              "<link2 link='right' xyz='1 0 0' rpy='0 0 -1.5707963267948966'/></loop_joint>"));
+    // the same, both ends named link1; z of both frames is the axis
+    check_square(ROBOT("<loop_joint name='D' type='continuous'><axis xyz='0 0 1'/>"
+                       "<link1 link='top' xyz='1 0 0'/><link1 link='right' xyz='1 0 0'/>"
+                       "</loop_joint>"));
+    // the joint point in both links, the axis in the parent
+    check_square(
+        ROBOT("<loop_joint name='D' type='revolute'><parent link='top'/>"
+              "<child link='right'/><parent_origin xyz='1 0 0'/>"
+              "<child_origin xyz='1 0 0'/><axis xyz='0 0 1' frame='parent'/></loop_joint>"));
+}
+
+static void a_loop_joint_has_the_type_it_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        lw_joint_type type;
+    } types[] = {{"spherical", LW_JOINT_SPHERICAL},
+                 {"ball", LW_JOINT_SPHERICAL},
+                 {"planar", LW_JOINT_PLANAR},
+                 {"cylindrical", LW_JOINT_CYLINDRICAL},
+                 {"floating", LW_JOINT_FREE}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char text[4000];
+        lw_model *model;
+        lw_joint joint;
+        lw_error error = {0};
+        snprintf(text, sizeof text,
+                 ROBOT("<loop_joint name='D' type='%s'><axis xyz='0 0 1'/><parent link='top'/>"
+                       "<child link='right'/><parent_origin xyz='1 0 0'/>"
+                       "<child_origin xyz='1 0 0'/></loop_joint>"),
+                 types[i].name);
+        if (parse(text, &model, &error) != LW_OK) fail_msg("%s", error.text);
+        OK(lw_model_find_joint(model, "D", &joint));
+        assert_int_equal(types[i].type, lw_model_joint(model, joint).type);
+        lw_model_destroy(model);
+    }
+}
+
+static void refuse(const char *text, const char *part)
+{
+    lw_model *model = NULL;
+    lw_error error = {0};
+    const lw_status status = parse(text, &model, &error);
+    assert_true(status == LW_ERR_PARSE || status == LW_ERR_MODEL || status == LW_ERR_UNSUPPORTED);
+    assert_null(model);
+    if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
+}
+
+static void mistakes_of_loop_joints_are_told(void **state)
+{
+    (void)state;
+    refuse(ROBOT("<loop_joint type='revolute'/>"), "name");
+    refuse(ROBOT("<loop_joint name='D' type='gear'/>"), "unknown type 'gear'");
+    refuse(ROBOT("<loop_joint name='D' type='revolute'><link1 link='top'/></loop_joint>"),
+           "expected <link1> and <link2>");
+    refuse(ROBOT("<loop_joint name='D' type='revolute'><link1 link='top'/><link2 link='tip'/>"
+                 "</loop_joint>"),
+           "link 'tip' does not exist");
+    refuse(ROBOT("<loop_joint name='D' type='revolute'><parent link='top'/></loop_joint>"),
+           "has no <child>");
+    refuse(ROBOT("<loop_joint name='D' type='revolute'><axis xyz='0 0 1' frame='child'/>"
+                 "<parent link='top'/><child link='right'/></loop_joint>"),
+           "frame 'child'");
+    // where it does not close, the message tells how to go on
+    refuse(ROBOT("<loop_joint name='D' type='revolute'><axis xyz='0 0 1'/>"
+                 "<link1 link='top' xyz='1 0 0'/><link2 link='right' xyz='.5 0 0'/></loop_joint>"),
+           "0.5 m off");
+    refuse(ROBOT("<loop_joint name='D' type='revolute'><axis xyz='0 0 1'/>"
+                 "<link1 link='top' xyz='1 0 0'/><link2 link='right' xyz='.5 0 0'/></loop_joint>"),
+           "linkwork assemble");
+    // a second parent is no way to say a loop, but the message names two
+    refuse(ROBOT(JOINT("D", "continuous", "right", "top", "")), "<loop_joint>");
+}
+
+// ----------------------------------------------------------------------- the file beside the robot
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    fclose(file);
+}
+
+// Frames at the tips of `top` and `right`, as links.
+#define TIPS                                                                                       \
+    "<link name='tip1'/><link name='tip2'/>"                                                       \
+    "<joint name='t1' type='fixed'><parent link='top'/><child link='tip1'/>"                       \
+    "<origin xyz='1 0 0'/></joint>"                                                                \
+    "<joint name='t2' type='fixed'><parent link='right'/><child link='tip2'/>"                     \
+    "<origin xyz='1 0 0' rpy='0 0 -1.5707963267948966'/></joint>"
+
+static lw_status read_beside(const char *beside, lw_model **model, lw_error *error)
+{
+    mkdir("urdf_folder", 0777);
+    write_file("urdf_folder/bot.urdf", ROBOT(TIPS));
+    if (beside)
+        write_file("urdf_folder/bot.yaml", beside);
+    else
+        remove("urdf_folder/bot.yaml");
+    return lw_model_read("urdf_folder/bot.urdf", NULL, model, NULL, error);
+}
+
+static void closed_loops_of_the_file_beside_become_joints(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        lw_joint_type type;
+        int dof;
+    } cases[] = {
+        {"closed_loop: [[tip1, tip2]]\ntype: [revolute]\n", LW_JOINT_REVOLUTE, 1},
+        {"closed_loop: [['t1', 't2']]\ntype: ['6d']\nname_mot: ['A']\n", LW_JOINT_FIXED, 0},
+        {"closed_loop: [[t1, tip2]]\n", LW_JOINT_FIXED, 0}, // 6d is the default
+        {"closed_loop: [[t1, t2]]\ntype: [3D]\n", LW_JOINT_SPHERICAL, 1},
+        // all but one hinge locked: a rigid frame, no freedom
+        {"closed_loop: [[t1, t2]]\ntype: [3d]\njoint_name: [A]\njoint_type: [FIXED]\n",
+         LW_JOINT_SPHERICAL, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lw_model *model;
+        lw_joint joint = {-1};
+        lw_check check;
+        lw_error error = {0};
+        if (read_beside(cases[i].text, &model, &error) != LW_OK)
+            fail_msg("%zu: %s:%d: %s", i, error.file, error.line, error.text);
+        for (int j = 0; j < lw_model_joint_count(model); j++)
+            if (lw_model_joint(model, (lw_joint){j}).closes_loop) joint.index = j;
+        OK(lw_model_check(model, &check, NULL, &error));
+        assert_int_equal(cases[i].dof, check.dof);
+        if (cases[i].type != LW_JOINT_FIXED)
+            assert_int_equal(cases[i].type, lw_model_joint(model, joint).type);
+        lw_model_destroy(model);
+    }
+}
+
+static int warnings_with(const lw_model *model, const char *part)
+{
+    int count = 0;
+    for (int i = 0; i < lw_model_warning_count(model); i++)
+        count += strstr(lw_model_warning(model, i), part) != NULL;
+    return count;
+}
+
+static void other_files_beside_are_told_and_models_are_left_alone(void **state)
+{
+    (void)state;
+    lw_model *model;
+    lw_error error = {0};
+    OK(read_beside(NULL, &model, &error));
+    assert_int_equal(0, lw_model_loop_count(model));
+    lw_model_destroy(model);
+    OK(read_beside("linkwork: 1\nbodies: {a: {mass: 1}}\n", &model, &error)); // a converted model
+    assert_int_equal(0, warnings_with(model, "bot.yaml"));
+    lw_model_destroy(model);
+    OK(read_beside("controller: {rate: 100}\n", &model, &error));
+    assert_int_equal(1, warnings_with(model, "bot.yaml beside it is not read"));
+    lw_model_destroy(model);
+    OK(read_beside("a: [1, 2\n", &model, &error)); // no YAML at all
+    assert_int_equal(1, warnings_with(model, "bot.yaml beside it is not read"));
+    lw_model_destroy(model);
+    OK(read_beside("closed_loop: [[t1, t2]]\ntype: [3d]\ngears: 5\n", &model, &error));
+    assert_int_equal(1, warnings_with(model, "'gears' is not read"));
+    lw_model_destroy(model);
+}
+
+static void mistakes_of_the_file_beside_are_told_in_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *part;
+        int line;
+    } cases[] = {
+        {"closed_loop: [[t1, t2]]\ntype: [3d, 3d]\n", "expected as many", 2},
+        {"closed_loop: [[t1, t9]]\n", "no joint or link 't9'", 1},
+        {"closed_loop: [[t1]]\n", "pairs", 1},
+        {"closed_loop: [[t1, tip1]]\n", "same link", 1},
+        {"closed_loop: t1\n", "a list", 1},
+        {"closed_loop: [[t1, t2]]\ntype: [5d]\n", "'5d'", 2},
+        {"closed_loop: [[t1, t2]]\njoint_name: [A]\n", "together", 2},
+        {"closed_loop: []\njoint_name: [Q]\njoint_type: [FIXED]\n", "no joint 'Q'", 2},
+        {"closed_loop: []\njoint_name: [A]\njoint_type: [GLUE]\n", "'GLUE'", 3},
+        {"closed_loop: [[t1, t2]\n", "", 2}, // a loop is never lost to a misprint
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lw_model *model = NULL;
+        lw_error error = {0};
+        assert_int_not_equal(LW_OK, read_beside(cases[i].text, &model, &error));
+        assert_string_equal("urdf_folder/bot.yaml", error.file);
+        if (!strstr(error.text, cases[i].part)) fail_msg("'%s': '%s'", error.text, cases[i].part);
+        assert_int_equal(cases[i].line, error.line);
+    }
+}
+
+// A cardan joint turns about x, then y of the URDF's joint frame.
+static void joints_of_the_file_beside_have_another_type(void **state)
+{
+    (void)state;
+    lw_model *model;
+    lw_joint joint;
+    lw_error error = {0};
+    OK(read_beside("closed_loop: []\njoint_name: [B, C]\njoint_type: [CARDAN, SPHERICAL]\n", &model,
+                   &error));
+    OK(lw_model_find_joint(model, "B", &joint));
+    assert_int_equal(LW_JOINT_UNIVERSAL, lw_model_joint(model, joint).type);
+    const double *R = model->joint[joint.index].R2; // the link frame and the rod's axes agree
+    assert_true(fabs(R[2] - 1) < 1e-15 && fabs(R[3] - 1) < 1e-15); // z2 = x, x2 = y
+    OK(lw_model_find_joint(model, "C", &joint));
+    assert_int_equal(LW_JOINT_SPHERICAL, lw_model_joint(model, joint).type);
+    lw_model_destroy(model);
+}
+
+// --------------------------------------------------------------------------------------- real ones
+
+// The parallel robots of the reference folder: their loops are read, and none closes where all
+// coordinates are zero, which the message says with the way on.
+static void parallel_robots_are_read_and_say_that_they_start_open(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *first;
+    } robots[] = {{"5bar_linkage", "closedloop1_A_closedloop1_B"},
+                  {"cassie_like", "closedloop1_B_closedloop1_A"},
+                  {"robot_delta", "closedloop1_A_closedloop1_B"}};
+    for (size_t i = 0; i < sizeof robots / sizeof *robots; i++) {
+        char path[500];
+        lw_model *model = NULL;
+        lw_error error = {0};
+        snprintf(path, sizeof path, LW_SHARED_DIR "/models/parallel/%s/robot.urdf", robots[i].name);
+        if (access(path, R_OK) != 0) {
+            print_message("SKIPPED: %s is not there\n", path);
+            skip();
+        }
+        assert_int_equal(LW_ERR_MODEL, lw_model_read(path, NULL, &model, NULL, &error));
+        assert_non_null(strstr(error.text, robots[i].first));
+        assert_non_null(strstr(error.text, "does not close its loop"));
+        assert_non_null(strstr(error.text, "linkwork assemble"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_dialects_of_loop_joints_close_a_four_bar),
+        cmocka_unit_test(a_loop_joint_has_the_type_it_says),
+        cmocka_unit_test(mistakes_of_loop_joints_are_told),
+        cmocka_unit_test(closed_loops_of_the_file_beside_become_joints),
+        cmocka_unit_test(other_files_beside_are_told_and_models_are_left_alone),
+        cmocka_unit_test(mistakes_of_the_file_beside_are_told_in_it),
+        cmocka_unit_test(joints_of_the_file_beside_have_another_type),
+        cmocka_unit_test(parallel_robots_are_read_and_say_that_they_start_open),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
