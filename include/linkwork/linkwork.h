@@ -1,6 +1,7 @@
 // linkwork.h -- everything.
 #ifndef LINKWORK_LINKWORK_H
 #define LINKWORK_LINKWORK_H
+#include <linkwork/assemble.h>
 #include <linkwork/base.h>
 #include <linkwork/batch.h>
 #include <linkwork/codegen.h>

@@ -99,6 +99,17 @@ static cli_exit set_base(cli_arguments *arguments, const char *value)
     return cli_complain(CLI_USE, "--base %s: expected auto, fixed or floating", value);
 }
 
+static cli_exit set_limits(cli_arguments *arguments, const char *value)
+{
+    char *end;
+    lw_limits_desc *limits = &arguments->limits;
+    limits->stiffness = strtod(value, &end);
+    if (end != value && *end == ',') limits->damping = strtod(value = end + 1, &end);
+    if (end != value && !*end && limits->stiffness > 0 && limits->damping >= 0) return CLI_DONE;
+    return cli_complain(CLI_USE, "--limits %s: expected a stiffness > 0, or STIFFNESS,DAMPING",
+                        value);
+}
+
 static cli_exit set_seconds(cli_arguments *arguments, const char *value)
 {
     char *end;
@@ -140,14 +151,18 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         if (arguments->nvary == CLI_MOST) return cli_complain(CLI_USE, "too many things vary");
         arguments->vary[arguments->nvary++] = value;
         return CLI_DONE;
+    case CLI_BIT_HOLD: arguments->hold = value; return CLI_DONE;
     case CLI_BIT_WATCH: arguments->watch = value; return CLI_DONE;
-    case CLI_BIT_THREADS: return set_count(&arguments->threads, "threads", value);
     case CLI_BIT_LANES: return set_count(&arguments->lanes, "lanes", value);
     case CLI_BIT_BASE: return set_base(arguments, value);
+    case CLI_BIT_LIMITS: return set_limits(arguments, value);
+    case CLI_BIT_CUT: arguments->cut = value; return CLI_DONE;
     case CLI_BIT_FORMULATIONS: arguments->formulations = value; return CLI_DONE;
     case CLI_BIT_CASES: arguments->cases = value; return CLI_DONE;
     case CLI_BIT_SECONDS: return set_seconds(arguments, value);
     case CLI_BIT_SAMPLES: return set_samples(arguments, value);
+    case CLI_BIT_PLAN: arguments->plan = true; return CLI_DONE;
+    case CLI_BIT_REAL_TIME: arguments->real_time = true; return CLI_DONE;
     case CLI_BIT_JSON: arguments->json = true; return CLI_DONE;
     default: arguments->quiet = true; return CLI_DONE;
     }

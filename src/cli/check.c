@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const type_names[] = {
 #define X(name, text, nq, nv, nc, help) text,
@@ -9,22 +10,30 @@ static const char *const type_names[] = {
 #undef X
 };
 
-/** What lw_model_check and the inspection say. */
+enum { MOST_NAMES = 8, MOST_LOOPS = 20 }; ///< that the text gives; --json has all
+enum { NPLAN = 2 };
+
+/** What the library says of a model. */
 typedef struct findings {
     lw_check check;
-    int *dependent; ///< [joint]
+    lw_redundancy *joint; ///< [joint]
+    bool *told;           ///< [joint] scratch of the text
+    lw_joint *loop;       ///< [joint] room for the joints of one loop
     int type_count[LW_JOINT_COUNT];
-    int nbody, njoint, nwarning; ///< bodies without the ground
+    int nbody, njoint, nloop, nwarning; ///< bodies without the ground
+    lw_plan_info plan[NPLAN], used;     ///< comb, balanced; what `auto` takes
 } findings;
 
 static void count(const lw_model *model, findings *f)
 {
     f->nbody = lw_model_body_count(model) - 1;
     f->njoint = lw_model_joint_count(model);
+    f->nloop = lw_model_loop_count(model);
     f->nwarning = lw_model_warning_count(model);
-    for (int i = 0; i < f->njoint; i++)
-        f->type_count[lw_model_joint(model, (lw_joint){i}).type]++;
+    for (int i = 0; i < f->njoint; i++) f->type_count[lw_model_joint(model, (lw_joint){i}).type]++;
 }
+
+// -------------------------------------------------------------------------------------------- text
 
 static void print_bodies(const lw_model *model, const findings *f)
 {
@@ -48,24 +57,146 @@ static void print_joints(const lw_model *model, const findings *f)
         printf("%s%d %s", separator, f->type_count[i], type_names[i]);
         separator = ", ";
     }
-    printf("\nloops        %d\n", lw_model_loop_count(model));
+    printf("\nloops        %d\n", f->nloop);
+    for (int i = 0; i < f->nloop && i < MOST_LOOPS; i++) {
+        const int n = lw_model_loop(model, i, f->loop, f->njoint);
+        printf("             %s closes one", lw_model_joint_name(model, f->loop[0]));
+        for (int k = 1; k < n && k <= MOST_NAMES; k++)
+            printf("%s%s", k > 1 ? ", " : " with ", lw_model_joint_name(model, f->loop[k]));
+        if (n - 1 > MOST_NAMES) printf(", ... (%d in all)", n - 1);
+        printf("\n");
+    }
+    if (f->nloop > MOST_LOOPS) printf("             ... (--json lists all)\n");
+}
+
+// "z force, x and y torque": the axes of F1 along which the reaction is left open, where they are
+// all.
+static const char *axes_text(const lw_redundancy *r, char *text, size_t size)
+{
+    static const char *const names[] = {"x", "y", "z"};
+    size_t used = 0;
+    int named = 0;
+    text[0] = 0;
+    for (int k = 0; k < 2; k++) {
+        const unsigned axes = r->axes >> (3 * k) & 7u;
+        const int n = (int)((axes & 1u) + (axes >> 1 & 1u) + (axes >> 2 & 1u));
+        if (n && used) used += (size_t)snprintf(text + used, size - used, ", ");
+        for (int i = 0, done = 0; i < 3; i++) {
+            if (!(axes >> i & 1u)) continue;
+            const char *before = !done ? "" : done == n - 1 ? " and " : ", ";
+            used += (size_t)snprintf(text + used, size - used, "%s%s", before, names[i]);
+            done++;
+        }
+        if (n) used += (size_t)snprintf(text + used, size - used, k ? " torque" : " force");
+        named += n;
+    }
+    if (named < r->open) text[0] = 0;
+    return text;
+}
+
+// Two joints of which the same is to be said.
+static bool alike(const lw_redundancy *a, const lw_redundancy *b)
+{
+    return a->rows == b->rows && a->dependent == b->dependent && a->open == b->open &&
+           a->axes == b->axes;
+}
+
+// The names of all joints from i on that are like joint i, some of them where there are many; marks
+// them as told.
+static void print_alike(const lw_model *model, const findings *f, int i, bool *told)
+{
+    int n = 0;
+    for (int k = i; k < f->njoint; k++) {
+        if (told[k] || !alike(&f->joint[i], &f->joint[k])) continue;
+        told[k] = true;
+        if (n++ < MOST_NAMES)
+            printf("%s%s", n > 1 ? ", " : "", lw_model_joint_name(model, (lw_joint){k}));
+    }
+    if (n > MOST_NAMES) printf(", ... (%d in all)", n);
+}
+
+static void print_dependent(const lw_model *model, const findings *f)
+{
+    char axes[80];
+    memset(f->told, 0, (size_t)f->njoint * sizeof *f->told);
     for (int i = 0; i < f->njoint; i++) {
-        const lw_joint_info joint = lw_model_joint(model, (lw_joint){i});
-        if (joint.closes_loop) printf("             %s closes one\n", joint.name);
+        const lw_redundancy *r = &f->joint[i];
+        if (!r->dependent || f->told[i]) continue;
+        printf("             %d of %d depend%s on others at ", r->dependent, r->rows,
+               r->dependent == 1 ? "s" : "");
+        print_alike(model, f, i, f->told);
+        if (r->dependent == r->open && axes_text(r, axes, sizeof axes)[0]) printf(": %s", axes);
+        printf("\n");
     }
 }
+
+static void print_undetermined(const lw_model *model, const findings *f)
+{
+    char axes[80];
+    int open = 0;
+    for (int i = 0; i < f->njoint; i++) open += f->joint[i].open > 0;
+    if (!open) return;
+    printf(
+        "reactions    not determined by the constraints at %d joint%s; the smallest are reported\n",
+        open, open == 1 ? "" : "s");
+    // here it does not matter how many rows of a joint depend on others
+    for (int i = 0; i < f->njoint; i++) f->joint[i].rows = f->joint[i].dependent = 0;
+    memset(f->told, 0, (size_t)f->njoint * sizeof *f->told);
+    for (int i = 0; i < f->njoint; i++) {
+        const lw_redundancy *r = &f->joint[i];
+        if (!r->open || f->told[i]) continue;
+        printf("             ");
+        print_alike(model, f, i, f->told);
+        if (axes_text(r, axes, sizeof axes)[0])
+            printf(": %s\n", axes);
+        else
+            printf(": %d direction%s\n", r->open, r->open == 1 ? "" : "s");
+    }
+}
+
+// Larger residuals than this are no round-off.
+#define CONFLICT 1e-9
 
 static void print_freedoms(const lw_model *model, const findings *f)
 {
     const lw_check *c = &f->check;
     printf("freedoms     %d now, %d generically\n", c->dof, c->dof_generic);
+    if (c->dof > c->dof_generic)
+        printf("             the start is a singular position: %d more than nearby, runs cannot "
+               "begin here\n",
+               c->dof - c->dof_generic);
+    else if (c->dof == 0 && f->nbody)
+        printf("             nothing can move but what drives and mounts move\n");
     printf("constraints  %d equations, %d independent, %d redundant\n", c->rows, c->rank,
            c->redundant);
-    for (int i = 0; i < f->njoint; i++)
-        if (f->dependent[i])
-            printf("             %d of %s depend%s on the joints before it\n", f->dependent[i],
-                   lw_model_joint_name(model, (lw_joint){i}), f->dependent[i] == 1 ? "s" : "");
+    print_dependent(model, f);
+    print_undetermined(model, f);
+    if (c->conflict > CONFLICT)
+        printf("conflict     no accelerations meet all constraints at the start (%s is off by "
+               "%.1e): drives, or\n"
+               "             the velocities, ask for what the loops forbid\n",
+               c->conflict_joint < 0 ? "a coupling"
+                                     : lw_model_joint_name(model, (lw_joint){c->conflict_joint}),
+               c->conflict);
     printf("assembly     residual: position %.1e, velocity %.1e\n", c->residual[0], c->residual[1]);
+    if (c->followed)
+        printf("             speeds of %d joint%s follow from those given\n", c->followed,
+               c->followed == 1 ? "" : "s");
+    if (f->nloop)
+        printf("pivots       smallest kept %.1e, largest dropped %.1e (1: at right angles, 0: "
+               "dependent)\n",
+               c->kept, c->dropped);
+}
+
+static void print_plans(const findings *f)
+{
+    printf("plan         joins  depth  equations  open joints  multiplications  critical path\n");
+    for (int i = 0; i < NPLAN; i++) {
+        const lw_plan_info *p = &f->plan[i];
+        printf("  %-10s %5d  %5d  %9d  %11d  %15.4g  %13.4g\n", p->kind, p->nodes, p->depth,
+               p->width, p->open, p->work, p->critical);
+    }
+    printf("             auto takes %s; equations: of the widest join\n", f->used.kind);
 }
 
 static void print_method(const lw_model *model, const lw_options *options)
@@ -86,10 +217,13 @@ static void print_findings(const lw_model *model, const lw_options *options, con
     print_bodies(model, f);
     print_joints(model, f);
     print_freedoms(model, f);
+    if (f->used.kind) print_plans(f);
     print_method(model, options);
     printf("warnings     %d\n", f->nwarning);
     for (int i = 0; i < f->nwarning; i++) printf("             %s\n", lw_model_warning(model, i));
 }
+
+// -------------------------------------------------------------------------------------------- JSON
 
 static void json_bodies(cli_json *json, const lw_model *model, const findings *f)
 {
@@ -108,6 +242,7 @@ static void json_bodies(cli_json *json, const lw_model *model, const findings *f
 
 static void json_joints(cli_json *json, const lw_model *model, const findings *f)
 {
+    char axes[80];
     json_open(json, "joints", '[');
     for (int i = 0; i < f->njoint; i++) {
         const lw_joint_info joint = lw_model_joint(model, (lw_joint){i});
@@ -118,10 +253,45 @@ static void json_joints(cli_json *json, const lw_model *model, const findings *f
         json_text(json, "body2", lw_model_body_name(model, joint.body2));
         json_integer(json, "driven", joint.ndriven);
         json_integer(json, "closes_loop", joint.closes_loop);
-        json_integer(json, "redundant", f->dependent[i]);
+        json_integer(json, "constraints", f->joint[i].rows);
+        json_integer(json, "redundant", f->joint[i].dependent);
+        json_integer(json, "undetermined", f->joint[i].open);
+        json_text(json, "undetermined_axes", axes_text(&f->joint[i], axes, sizeof axes));
         json_close(json, '}');
     }
     json_close(json, ']');
+}
+
+static void json_loops(cli_json *json, const lw_model *model, const findings *f)
+{
+    json_integer(json, "loops", f->nloop);
+    json_open(json, "loop_joints", '[');
+    for (int i = 0; i < f->nloop; i++) {
+        const int n = lw_model_loop(model, i, f->loop, f->njoint);
+        json_open(json, NULL, '[');
+        for (int k = 0; k < n; k++) json_text(json, NULL, lw_model_joint_name(model, f->loop[k]));
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}
+
+static void json_plans(cli_json *json, const findings *f)
+{
+    json_open(json, "plans", '[');
+    for (int i = 0; i < NPLAN; i++) {
+        const lw_plan_info *p = &f->plan[i];
+        json_open(json, NULL, '{');
+        json_text(json, "kind", p->kind);
+        json_integer(json, "joins", p->nodes);
+        json_integer(json, "depth", p->depth);
+        json_integer(json, "width", p->width);
+        json_integer(json, "open", p->open);
+        json_number(json, "work", p->work);
+        json_number(json, "critical", p->critical);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_text(json, "plan", f->used.kind);
 }
 
 static void json_findings(const char *name, const lw_model *model, const findings *f)
@@ -131,17 +301,43 @@ static void json_findings(const char *name, const lw_model *model, const finding
     json_text(&json, "model", name);
     json_bodies(&json, model, f);
     json_joints(&json, model, f);
-    json_integer(&json, "loops", lw_model_loop_count(model));
+    json_loops(&json, model, f);
     json_integer(&json, "dof", f->check.dof);
     json_integer(&json, "dof_generic", f->check.dof_generic);
     json_integer(&json, "constraints", f->check.rows);
     json_integer(&json, "rank", f->check.rank);
     json_integer(&json, "redundant", f->check.redundant);
     json_array(&json, "residual", f->check.residual, 2);
+    json_integer(&json, "followed", f->check.followed);
+    json_number(&json, "smallest_kept", f->check.kept);
+    json_number(&json, "largest_dropped", f->check.dropped);
+    json_number(&json, "conflict", f->check.conflict);
+    if (f->used.kind) json_plans(&json, f);
     json_open(&json, "warnings", '[');
     for (int i = 0; i < f->nwarning; i++) json_text(&json, NULL, lw_model_warning(model, i));
     json_close(&json, ']');
     json_close(&json, '}');
+}
+
+// -------------------------------------------------------------------------------------------- verb
+
+static lw_status find_plans(const lw_model *model, findings *f, lw_error *error)
+{
+    static const char *const kinds[NPLAN] = {"comb", "balanced"};
+    lw_status status = lw_model_plan(model, "auto", &f->used, error);
+    for (int i = 0; i < NPLAN && status == LW_OK; i++)
+        status = lw_model_plan(model, kinds[i], &f->plan[i], error);
+    return status;
+}
+
+static lw_status look(const lw_model *model, const cli_arguments *arguments, findings *f,
+                      lw_error *error)
+{
+    if (!f->joint || !f->told || !f->loop) return LW_ERR_MEMORY;
+    lw_status status = lw_model_check(model, &f->check, NULL, error);
+    if (status == LW_OK) status = lw_model_redundancy(model, f->joint, error);
+    if (status == LW_OK && arguments->plan) status = find_plans(model, f, error);
+    return status;
 }
 
 cli_exit cli_check(const cli_arguments *arguments)
@@ -154,16 +350,19 @@ cli_exit cli_check(const cli_arguments *arguments)
     if (code) return code;
     count(model, &f);
 
-    f.dependent = calloc((size_t)f.njoint + 1, sizeof *f.dependent);
-    const lw_status status =
-        f.dependent ? lw_model_check(model, &f.check, f.dependent, &error) : LW_ERR_MEMORY;
+    f.joint = calloc((size_t)f.njoint + 1, sizeof *f.joint);
+    f.told = calloc((size_t)f.njoint + 1, sizeof *f.told);
+    f.loop = calloc((size_t)f.njoint + 1, sizeof *f.loop);
+    const lw_status status = look(model, arguments, &f, &error);
     if (status != LW_OK)
         code = cli_fail(status, &error);
     else if (arguments->json)
         json_findings(arguments->operand, model, &f);
     else
         print_findings(model, &options, &f);
-    free(f.dependent);
+    free(f.joint);
+    free(f.told);
+    free(f.loop);
     lw_model_destroy(model);
     return code;
 }

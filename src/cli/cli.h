@@ -30,14 +30,21 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(VARY, "vary", 0, "NAME=VALUES",                                                              \
       "what differs: FROM:TO:COUNT or A,B,...; repeatable, every combination is run")              \
     X(WATCH, "watch", 0, "A,B,...", "columns of the result whose least and most are told")         \
-    X(THREADS, "threads", 0, "N", "threads of a batch; 0: as many as there are processors")        \
     X(LANES, "lanes", 0, "N", "runs side by side in a thread: 1, 4 or 8; 0: the best")             \
-    X(BASE, "base", 0, "WHICH", "URDF: root link `fixed` to the ground or `floating`; auto: fixed")\
+    X(BASE, "base", 0, "WHICH",                                                                    \
+      "root link `fixed` to the ground or `floating`; auto: URDF fixed, SDF as its joints say")    \
+    X(LIMITS, "limits", 0, "K[,C]",                                                                \
+      "URDF, SDF: limits of joints become stops of this stiffness and damping; default: told only") \
     X(FORMULATIONS, "formulations", 0, "A,B[:I],...",                                              \
       "formulations, each with an integrator if wanted; the first is the reference")               \
     X(SECONDS, "seconds", 0, "S", "time to spend on each case (default 0.25)")                     \
     X(CASES, "case", 0, "A,B,...", "cases to time, `chain` for all chains, `all`; default: a few") \
     X(SAMPLES, "samples", 0, "N", "samples of each case (default: as the seconds allow)")          \
+    X(CUT, "cut", 0, "JOINT,...", "joints that close loops, whatever the file says")                \
+    X(PLAN, "plan", 0, NULL, "tell how dca and hdca would join the bodies, and what it costs")      \
+    X(HOLD, "hold", 0, "A,B,...", "bodies and joints that stay where they are, if that is possible")\
+    X(REAL_TIME, "real-time", 0, NULL,                                                             \
+      "index3 with the same work in every step; times of the steps are told")                      \
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
     X(QUIET, "quiet", 'q', NULL, "print nothing but errors")
 
@@ -48,25 +55,27 @@ enum { CLI_OPTION_LIST(X) CLI_BIT_SIMULATION, CLI_BIT_PLOTTING };
 enum {
     CLI_OPTION_LIST(X) CLI_SIMULATION = 1 << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
     CLI_PLOTTING = 1 << CLI_BIT_PLOTTING,                        ///< those of LW_PLOT_OPTION_LIST
-    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_THREADS | CLI_LANES   ///< of many runs at once
+    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_LANES   ///< of many runs at once
 };
 #undef X
 
 /** Verbs: name, operand ("X..." may be repeated), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
-    X(run, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_MANY | CLI_BASE | CLI_JSON | CLI_QUIET, \
+    X(run, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_REAL_TIME | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_CUT | CLI_JSON | CLI_QUIET, \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
-    X(sweep, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_MANY | CLI_BASE | CLI_JSON | CLI_QUIET, \
+    X(sweep, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_CUT | CLI_JSON | CLI_QUIET, \
       "a run for every combination of values, and what came of each")                              \
-    X(check, "MODEL", CLI_BASE | CLI_JSON,                                                         \
+    X(check, "MODEL", CLI_BASE | CLI_LIMITS | CLI_CUT | CLI_PLAN | CLI_JSON,                                                         \
       "count bodies, joints, freedoms, redundant constraints; show what was ignored")              \
-    X(compare, "MODEL", CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_JSON | CLI_QUIET,       \
+    X(assemble, "MODEL", CLI_OUTPUT | CLI_HOLD | CLI_BASE | CLI_LIMITS | CLI_JSON | CLI_QUIET,                  \
+      "move bodies to the nearest configuration and velocities that all joints allow (-o FILE.yaml)")\
+    X(compare, "MODEL", CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_CUT | CLI_JSON | CLI_QUIET,       \
       "the same run by several formulations, laid side by side")                                   \
-    X(convert, "FILE", CLI_OUTPUT | CLI_BASE,                                                      \
+    X(convert, "FILE", CLI_OUTPUT | CLI_BASE | CLI_LIMITS,                                                      \
       "write a model as a native file (-o FILE.yaml), a result in another format (.h5, .csv)")     \
-    X(plot, "FILE...", CLI_PLOTTING | CLI_OUTPUT | CLI_BASE,                                       \
+    X(plot, "FILE...", CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS,                                       \
       "draw quantities of results, or with --initial the mechanism (-o FILE.svg, -o FILE.png)")    \
-    X(codegen, "MODEL", CLI_OUTPUT | CLI_BASE | CLI_QUIET,                                          \
+    X(codegen, "MODEL", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_QUIET,                                          \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
     X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
@@ -86,13 +95,17 @@ typedef struct cli_arguments {
     const char *vary[CLI_MOST];
     int nvary;
     const char *watch;   ///< NULL: nothing
-    int threads, lanes;  ///< 0: not given
+    const char *hold;    ///< of assemble; NULL: nothing
+    bool open;           ///< a start that does not close is read all the same
+    int lanes;           ///< 0: not given
     lw_base base;
+    lw_limits_desc limits; ///< stiffness and damping of stops; zero: none
+    const char *cut; ///< joints; NULL: none named
     const char *formulations;
     const char *cases; ///< of bench; NULL: the usual ones
     double seconds;
     int samples; ///< 0: as the seconds allow
-    bool json, quiet;
+    bool plan, real_time, json, quiet;
     struct {
         const char *key, *value;
     } setting[CLI_MOST]; ///< of LW_OPTION_LIST or LW_PLOT_OPTION_LIST, in the order given
@@ -124,6 +137,8 @@ const char *cli_suggestion(char *room, size_t size, const char *name, const char
                            int count);
 /** The model of the operand, and the options: defaults, the file's, the command line's. */
 cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *options);
+/** Something in the options differs from the defaults. */
+bool cli_has_settings(const lw_options *options);
 /** Opens the only -o FILE, or stdout when there is none. */
 cli_exit cli_open(const cli_arguments *arguments, FILE **file);
 /** Closes it; a file that could not be written whole is an error. */

@@ -2,20 +2,6 @@
 // format.
 #include "cli/cli.h"
 
-#include <string.h>
-
-// Settings are written where the source file has some of its own.
-static bool has_settings(const lw_options *options)
-{
-    lw_options plain;
-    lw_options_default(&plain);
-#define SAME_WORD(key) !strcmp(options->key, plain.key) &&
-#define SAME_REAL(key) options->key == plain.key &&
-#define X(key, kind, fallback, value, help) SAME_##kind(key)
-    return !(LW_OPTION_LIST(X) true);
-#undef X
-}
-
 static cli_exit convert_model(const cli_arguments *arguments)
 {
     for (int i = 0; i < arguments->noutput; i++) {
@@ -33,7 +19,7 @@ static cli_exit convert_model(const cli_arguments *arguments)
     code = cli_open(arguments, &file);
     if (!code) {
         const lw_status status =
-            lw_model_write(model, has_settings(&options) ? &options : NULL, file, &error);
+            lw_model_write(model, cli_has_settings(&options) ? &options : NULL, file, &error);
         code = cli_close(arguments, file);
         if (!code && status != LW_OK) code = cli_fail(status, &error);
         if (code && arguments->noutput) remove(arguments->output[0]);

@@ -53,7 +53,7 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
 {
     lw_error error = {0};
     lw_options_default(options);
-    const lw_read_desc desc = {.base = arguments->base};
+    const lw_read_desc desc = {.base = arguments->base, .limits = arguments->limits, .cut = arguments->cut, .open = arguments->open};
     lw_status status = lw_model_read(arguments->operand, &desc, model, options, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);
@@ -66,6 +66,18 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
     lw_model_destroy(*model);
     *model = NULL;
     return cli_fail(status, &error);
+}
+
+bool cli_has_settings(const lw_options *options)
+{
+    lw_options plain;
+    lw_options_default(&plain);
+#define SAME_WORD(key) !strcmp(options->key, plain.key) &&
+#define SAME_TEXT(key) SAME_WORD(key)
+#define SAME_REAL(key) options->key == plain.key &&
+#define X(key, kind, fallback, value, help) SAME_##kind(key)
+    return !(LW_OPTION_LIST(X) true);
+#undef X
 }
 
 cli_exit cli_open(const cli_arguments *arguments, FILE **file)

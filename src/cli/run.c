@@ -97,15 +97,20 @@ static void print_choice(const cli_arguments *arguments, const lw_sim *sim, cons
     fflush(stdout);
 }
 
-static void print_summary(const cli_arguments *arguments, const lw_summary *s, const char *doubts,
-                          long rows)
+static void print_summary(const cli_arguments *arguments, const lw_sim *sim, const lw_summary *s,
+                          const char *doubts, long rows)
 {
+    char report[512];
+    lw_sim_report(sim, report, sizeof report);
     printf("simulated    %g s in %.3g s of wall time (real-time factor %.4g)\n", s->end - s->start,
            s->wall, real_time_factor(s));
     printf("steps        %ld, rejected %ld, restarts %ld, evaluations %ld\n", s->steps, s->rejected,
            s->restarts, s->evaluations);
     printf("energy       E - Wnc kept to %.2e J; largest kinetic energy %.3g J\n", s->energy_error,
            s->energy_scale);
+    print_lines("work", report);
+    if (s->events) printf("events       %ld: stops touched or left\n", s->events);
+    if (s->projections) printf("positions    put back on the joints %ld times\n", s->projections);
     printf("constraints  residual: position %.1e, velocity %.1e, acceleration %.1e\n",
            s->residual[0], s->residual[1], s->residual[2]);
     print_lines("warning", doubts + (*doubts == '\n'));
@@ -117,6 +122,7 @@ static void json_options(cli_json *json, const lw_options *options)
 {
     json_open(json, "options", '{');
 #define JSON_WORD(key) json_text(json, #key, options->key);
+#define JSON_TEXT(key) JSON_WORD(key)
 #define JSON_REAL(key) json_number(json, #key, options->key);
 #define X(key, kind, fallback, value, help) JSON_##kind(key)
     LW_OPTION_LIST(X)
@@ -140,6 +146,8 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_integer(&json, "steps", s->steps);
     json_integer(&json, "rejected", s->rejected);
     json_integer(&json, "restarts", s->restarts);
+    json_integer(&json, "projections", s->projections);
+    json_integer(&json, "events", s->events);
     json_integer(&json, "evaluations", s->evaluations);
     json_number(&json, "wall", s->wall);
     json_number(&json, "real_time_factor", real_time_factor(s));
@@ -195,7 +203,7 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
                      : status == LW_ERR_INTERRUPTED && !w.failed ? "stopped"
                                                                  : "failed");
     else if (!arguments->quiet)
-        print_summary(arguments, &summary, lw_sim_notice(sim) + said, w.rows);
+        print_summary(arguments, sim, &summary, lw_sim_notice(sim) + said, w.rows);
     return code ? code : closed;
 }
 
@@ -218,10 +226,29 @@ static cli_exit check_kind(const cli_arguments *arguments)
 {
     if (arguments->batch && arguments->initial)
         return cli_complain(CLI_USE, "--initial goes on with one run, --batch starts many");
-    if (!arguments->batch && (arguments->watch || arguments->threads || arguments->lanes))
-        return cli_complain(CLI_USE,
-                            "--watch, --threads and --lanes are for many runs: give --batch TABLE");
+    if (arguments->batch && arguments->real_time)
+        return cli_complain(CLI_USE, "--real-time is of one run, --batch starts many");
+    if (!arguments->batch && (arguments->watch || arguments->lanes))
+        return cli_complain(CLI_USE, "--watch and --lanes are for many runs: give --batch TABLE");
     return CLI_DONE;
+}
+
+// --real-time: index3, and its mode before what else is said of it.
+static cli_exit set_real_time(lw_options *options)
+{
+    char text[sizeof options->index3 + 32];
+    lw_error error = {0};
+    const bool plain = !strcmp(options->index3, "auto");
+    snprintf(text, sizeof text, "mode=real-time%s%s", plain ? "" : ",",
+             plain ? "" : options->index3);
+    lw_status status = LW_OK;
+    if (!strcmp(options->formulation, "auto"))
+        status = lw_options_set(options, "formulation", "index3", &error);
+    if (strcmp(options->formulation, "index3") != 0)
+        return cli_complain(CLI_USE, "--real-time is a mode of index3, not of %s",
+                            options->formulation);
+    if (status == LW_OK) status = lw_options_set(options, "index3", text, &error);
+    return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
 
 cli_exit cli_run(const cli_arguments *arguments)
@@ -238,6 +265,10 @@ cli_exit cli_run(const cli_arguments *arguments)
     cli_exit code = check_outputs(arguments);
     if (!code) code = cli_read(arguments, &model, &options);
     if (code) return code;
+    if (arguments->real_time && (code = set_real_time(&options))) {
+        lw_model_destroy(model);
+        return code;
+    }
 
     const lw_sim_desc desc = {.options = &options};
     const lw_status status = lw_sim_create(model, &desc, &sim, &error);

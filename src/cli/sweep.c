@@ -147,7 +147,7 @@ static cli_exit create(sweep *s, const lw_model *model, const lw_options *option
     lw_error error = {0};
     const lw_batch_desc desc = {.options = options,
                                 .instances = s->cases.n,
-                                .threads = a->threads,
+                                .threads = (int)options->threads,
                                 .lanes = a->lanes,
                                 .nvary = s->cases.columns,
                                 .vary = s->cases.name,

@@ -218,6 +218,71 @@ class Look(Program):
         for word in ("bodies", "4 revolute", "1 now", "3 redundant", "warnings"):
             self.assertIn(word, text)
 
+    def test_check_tells_what_redundancy_leaves_open(self):
+        text = self.call("check", self.write("p.yaml", PARALLELOGRAM), "--plan").stdout
+        self.assertRegex(text, r"(?m)^loops +1\n +\w closes one with \w, \w, \w$")
+        self.assertRegex(text, r"3 of 5 depend on others at \w: z force, x and y torque")
+        self.assertRegex(text, r"(?m)^reactions +not determined by the constraints at 4 joints")
+        self.assertIn("A, B, C, D: z force, x and y torque", text)
+        self.assertRegex(text, r"smallest kept [0-9.e-]+, largest dropped [0-9.e-]+")
+        self.assertRegex(text, r"(?m)^  comb +\d+ +\d+ +\d+")
+        self.assertRegex(text, r"(?m)^  balanced +\d+ +\d+ +\d+")
+        self.assertNotIn("conflict", text)
+        found = json.loads(self.call("check", self.path("p.yaml"), "--plan", "--json").stdout)
+        self.assertEqual(sorted(found["loop_joints"][0]), ["A", "B", "C", "D"])
+        self.assertEqual({j["undetermined_axes"] for j in found["joints"]},
+                         {"z force, x and y torque"})
+        self.assertEqual([p["kind"] for p in found["plans"]], ["comb", "balanced"])
+
+    def test_check_tells_of_a_singular_start_and_of_conflicts(self):
+        flat = re.sub(r",? *(angular_)?velocity: \[[^]]*\],?", "", PARALLELOGRAM)
+        at_rest = flat
+        for pose, place in (("[0, 0, 0.5]", "[0.5, 0, 0]"), ("[0.5, 0, 1]", "[1.5, 0, 0]"),
+                            ("[1, 0, 0.5]", "[1.5, 0, 0]"), ("at: [0, 0, 1]", "at: [1, 0, 0]"),
+                            ("at: [1, 0, 1]", "at: [2, 0, 0]")):
+            flat = flat.replace(pose, place)
+        text = self.call("check", self.write("flat.yaml", flat)).stdout
+        self.assertIn("2 now, 1 generically", text)
+        self.assertIn("the start is a singular position: 1 more than nearby", text)
+        done = self.call("run", self.path("flat.yaml"), "--formulation", "dca", code=1)
+        self.assertRegex(done.stderr, r"singular position at t = 0 s: the constraints of joint '\w'")
+
+        functions = ("functions:\n  fast: {type: polynomial, coefficients: [0, 0, 1]}\n"
+                     "  slow: {type: polynomial, coefficients: [0, 0, 0.5]}\nbodies:")
+        fight = at_rest.replace("bodies:", functions)
+        fight = re.sub(r"(  A: .*)\}", r"\1, motion: {q0: fast}}", fight)
+        fight = re.sub(r"(  D: .*)\}", r"\1, motion: {q0: slow}}", fight)
+        text = self.call("check", self.write("fight.yaml", fight)).stdout
+        self.assertIn("nothing can move but what drives and mounts move", text)
+        self.assertRegex(text, r"(?m)^conflict +no accelerations meet all constraints at the start")
+
+    def test_options_of_plans_are_told_to_those_who_have_none(self):
+        loop = self.write("p.yaml", PARALLELOGRAM)
+        short = ("--duration", "0.1", "--plan", "balanced", "--threads", "2")
+        text = self.call("run", loop, *short, "--formulation", "dca").stdout
+        self.assertNotIn("ignored", text)
+        text = self.call("run", loop, *short, "--formulation", "dense").stdout
+        self.assertIn("plan is ignored", text)
+        self.assertIn("threads is ignored", text)
+        self.assertIn("plan:", self.call("run", loop, "--plan", "heap", code=2).stderr)
+        self.assertIn("threads", self.call("run", loop, "--threads", "1.5", code=2).stderr)
+
+    def test_loops_open_where_they_are_cut_and_move_the_same(self):
+        four_bar, last = os.path.join(MODELS, "four_bar.yaml"), []
+        for joint in "ABCD":
+            found = json.loads(self.call("check", four_bar, "--cut", joint, "--json").stdout)
+            self.assertEqual([j["name"] for j in found["joints"] if j["closes_loop"]], [joint])
+            self.call("run", four_bar, "--cut", joint, "--rtol", "1e-11", "--atol", "1e-11",
+                      "--duration", "0.5", "-q", "-o", self.path("rows.csv"))
+            head, rows = self.rows("rows.csv")
+            last.append([x for name, x in zip(head, rows[-1]) if name.endswith(".q0")])
+            self.assertEqual(len(last[-1]), 4)
+            for a, b in zip(last[0], last[-1]):
+                self.assertAlmostEqual(a, b, delta=1e-8)
+        for joints, says in (("A,Q", "joint 'Q' to cut: there is none"),
+                             ("A,B", "every joint of its loop is cut")):
+            self.assertIn(says, self.call("check", four_bar, "--cut", joints, code=3).stderr)
+
     def test_check_shows_what_a_urdf_loses(self):
         text = self.call("check", os.path.join(MODELS, "ur5.urdf")).stdout
         self.assertIn("6 revolute", text)
@@ -278,6 +343,54 @@ class Convert(Program):
         self.assertIn(".yaml", self.call("convert", self.model, "-o", "x.urdf", code=2).stderr)
 
 
+class Assemble(Program):
+    """The crank of the parallelogram turned by 0.5 rad; its speed alone is given."""
+
+    def parallelogram(self, crank, speeds=False):
+        text = PARALLELOGRAM.replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], %s}" % crank, 1)
+        return text if speeds else re.sub(r"(?s), velocity:[^}]*", "", text)
+
+    def test_a_model_that_closes_is_written(self):
+        model = self.write("open.yaml", self.parallelogram("q: [0.5], qd: [2]"))
+        refused = self.call("run", model, "--duration", "0.1", code=3).stderr
+        self.assertRegex(refused, r"joint '[A-D]'.*linkwork assemble")
+        done = self.call("assemble", model, "-o", self.path("closed.yaml"))
+        self.assertRegex(done.stdout, r"written +\S+closed.yaml")
+        found = json.loads(self.call("check", self.path("closed.yaml"), "--json").stdout)
+        self.assertLess(max(found["residual"]), 1e-12)
+        self.call("run", self.path("closed.yaml"), "--duration", "0.1", "-o", self.path("a.csv"))
+        head, rows = self.rows("a.csv")
+        start = dict(zip(head, rows[0]))
+        for joint, q, qd in (("A", 0.5, 2), ("B", -0.5, -2), ("C", 0.5, 2), ("D", 0.5, 2)):
+            self.assertAlmostEqual(abs(start["joint.%s.q0" % joint]), abs(q), places=12)
+            self.assertAlmostEqual(abs(start["joint.%s.qd0" % joint]), abs(qd), places=12)
+
+    def test_json_tells_what_was_done(self):
+        model = self.write("open.yaml", self.parallelogram("q: [0.5], qd: [2]"))
+        report = json.loads(self.call("assemble", model, "--json").stdout)
+        self.assertGreater(report["iterations"], 0)
+        self.assertLess(max(report["residual_after"]), 1e-12)
+        self.assertAlmostEqual(report["moved"]["by"], 2 * 0.25, delta=0.01)  # the coupler, on an arc
+        self.assertEqual(report["moved"]["name"], "coupler")
+
+    def test_speeds_that_follow_are_told(self):
+        model = self.write("speed.yaml", self.parallelogram("qd: [2]"))
+        self.assertIn("speeds of 3 joints follow", self.call("check", model).stdout)
+
+    def test_what_cannot_be_closed_exits_1_and_writes_nothing(self):
+        text = self.parallelogram("qd: [2]").replace(
+            "C: {type: revolute, between: [coupler, rocker], at: [1, 0, 1], axis: [0, 1, 0]}",
+            "C: {type: spherical, between: [coupler, rocker], frame1: {position: [5, 0, 0]}, frame2: {}}")
+        model = self.write("open.yaml", text)
+        done = self.call("assemble", model, "-o", self.path("closed.yaml"), code=1)
+        self.assertRegex(done.stderr, r"cannot be put together.*joint 'C' by [0-9.]+")
+        self.assertFalse(os.path.exists(self.path("closed.yaml")))
+
+    def test_names_to_hold_must_exist(self):
+        message = self.call("assemble", self.model, "--hold", "rod,bob", code=2).stderr
+        self.assertIn("'bob'", message)
+
+
 class Codegen(Program):
     def test_a_model_becomes_a_folder_of_c(self):
         done = self.call("codegen", os.path.join(MODELS, "ur5.urdf"), "-o", self.path("arm"))
@@ -297,7 +410,7 @@ class Compare(Program):
     def test_a_method_that_does_not_fit_is_named_with_its_error(self):
         model = self.write("parallelogram.yaml", PARALLELOGRAM)
         text = self.call("compare", model, "--formulations", "aba,dense", code=2).stderr
-        self.assertRegex(text, r"\Alinkwork: aba: .*joint 'D' closes a loop.*\n\Z")
+        self.assertRegex(text, r"\Alinkwork: aba: .*joint 'C' closes a loop.*\n\Z")
 
     def test_formulations_agree_and_the_table_says_so(self):
         model = os.path.join(MODELS, "cart_arm.yaml")

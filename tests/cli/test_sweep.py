@@ -86,7 +86,7 @@ class Sweep(unittest.TestCase):
                  "steps"),
                 (2, "no quantity", "sweep", MODEL, "--vary", "gravity.z=1,2", "--watch", "sys.Z"),
                 (2, "expected 1, 4 or 8", "sweep", MODEL, "--vary", "gravity.z=1,2", "--lanes", "3"),
-                (2, "--batch", "run", MODEL, "--threads", "2"),
+                (2, "--batch", "run", MODEL, "--lanes", "8"),
                 (2, "--initial", "run", MODEL, "--batch", "bad.csv", "--initial", "x.h5"),
                 (3, "bad.csv:2:1", "run", MODEL, "--batch", "bad.csv"),
                 (3, "cannot be opened", "run", MODEL, "--batch", "none.csv"),

@@ -22,8 +22,8 @@ import tempfile
 import trajectory
 
 SKIPPED = 77
-TREES = ("momenta", "aba", "dense")
-LOOPS = ("dense",)
+TREES = ("momenta", "aba", "dense", "hdca", "dca", "rcr")
+LOOPS = ("dense", "hdca", "dca", "lagrange", "rcr")
 SOLVER = ["--integrator", "fehlberg8", "--rtol", "1e-12", "--atol", "1e-12"]
 POSITION = 1e-9  # the references are good to 1e-11 and better
 

@@ -1,0 +1,22 @@
+// source.cpp -- a source of the library, LW_SOURCE, compiled with a number that counts for
+// `double`.
+//
+// Its functions have the names and calling conventions of the library's and are linked in their
+// place.
+#include <cfloat>
+#include <cmath>
+#include <complex.h>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <math.h>
+
+#include "number.hpp"
+
+#define double number
+extern "C" {
+#include LW_SOURCE
+}
