@@ -72,7 +72,7 @@ static inline lw_joint lwt_hinge(lw_builder *b, const char *name, lw_body body1,
 static inline void lwt_arch(lw_builder *b, char name, const double (*p)[2], int n, lw_body first,
                             lw_body last, lw_body *link, const char *cut, const double Q[4])
 {
-    char text[8];
+    char text[32];
     lw_body before = first;
     for (int i = 0; i < n; i++) {
         snprintf(text, sizeof text, "%c%d", name, i);

@@ -158,8 +158,8 @@ static lw_model *random_loops(uint64_t seed, int nbody, int nloop)
         const int b2 = lwt_random_below(&random, desc.nbody);
         const int node1 = tree->body_node[b1], node2 = tree->body_node[b2];
         if (b1 == b2 || node2 < 0 || (b1 > 0 && node1 < 0)) continue;
-        char *name = calloc(16, 1);
-        snprintf(name, 16, "closing%d", i);
+        char *name = calloc(24, 1);
+        snprintf(name, 24, "closing%d", i);
         lw_joint_desc *j = &desc.joint[desc.njoint++];
         *j = (lw_joint_desc){.name = name,
                              .type = closing[lwt_random_below(&random, LWI_COUNT(closing))],

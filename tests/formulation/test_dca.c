@@ -287,7 +287,7 @@ static lw_model *ladder(int n, bool backwards, const double *turn)
     lw_builder_gravity(b, turned(turn, 1, -8, -3));
     for (int i = 0; i < n; i++) {
         const double y = -i, shift = 0.3 * i;
-        char text[3][16];
+        char text[3][32];
         for (int k = 0; k < 3; k++) snprintf(text[k], sizeof *text, "body %d.%d", i, k);
         const lw_body l = turned_rod(b, turn, text[0], shift, y, shift + 0.3, y - 1, 1);
         const lw_body r = turned_rod(b, turn, text[1], shift + 1, y, shift + 1.3, y - 1, 1.5);

@@ -75,7 +75,7 @@ static void rings_are_cut_in_the_middle(void **state)
                 deepest = depth[k] > deepest ? depth[k] : deepest;
             }
             assert_int_equal(deepest, n / 2);
-            char middle[8];
+            char middle[16];
             snprintf(middle, sizeof middle, "j%d", n / 2);
             if (n % 2) assert_string_equal(closing(model), middle);
             lw_model_destroy(model);
