@@ -24,25 +24,25 @@ def main():
     options = parser.parse_args()
     with open(options.results, encoding="utf-8") as file:
         results = json.load(file)["results"]
-    lengths, lines = set(), {}
+    lines = {}
     for r in results:
         key = (r["program"], r["method"])
         if r["case"].startswith("chain-") and key in SHOWN:
-            lengths.add(r["bodies"])
-            lines.setdefault(key, {})[r["bodies"]] = r["minimum"] / r["bodies"]
-    lengths = sorted(lengths)
-    columns = {f"{program} {method}": lines[program, method]
-               for program, method in SHOWN if (program, method) in lines}
+            lines.setdefault(key, []).append((r["bodies"], r["minimum"] / r["bodies"]))
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "chains.csv")
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["time", "log2 n", *columns])
-            for i, n in enumerate(lengths):
-                writer.writerow([i, repr(math.log2(n)), *(repr(c.get(n, math.nan)) for c in columns.values())])
-        subprocess.run([options.linkwork, "plot", path, "--x", "log2 n", "--y", ",".join(columns), "--log",
+        paths = []
+        for program, method in SHOWN:
+            if (program, method) not in lines:
+                continue
+            paths.append(os.path.join(folder, f"{program} {method}.csv"))  # the name labels the line
+            with open(paths[-1], "w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow(["time", "log2 n", "ns per body"])
+                for i, (n, value) in enumerate(sorted(lines[program, method])):
+                    writer.writerow([i, repr(math.log2(n)), repr(value)])
+        subprocess.run([options.linkwork, "plot", *paths, "--x", "log2 n", "--y", "ns per body", "--log",
                         "--size", "640x400", "--title", "one evaluation of a chain of n hinges, ns per body",
-                        "-o", options.picture], check=True, capture_output=True)
+                        "-o", options.picture], check=True, stdout=subprocess.DEVNULL)
     return 0
 
 

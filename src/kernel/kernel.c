@@ -44,19 +44,23 @@ static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena
     return LW_OK;
 }
 
-lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena, lwi_kernel **kernel)
+lw_status lwi_kernel_create_runs(const lw_model *model, int width, int runs, lwi_arena *arena,
+                                 lwi_kernel **kernel)
 {
     lwi_kernel_plan *plan;
-    TRY(lwi_kernel_plan_create(model, arena, &plan));
+    TRY(lwi_kernel_plan_create_runs(model, runs, arena, &plan));
     return create(width, plan, arena, kernel);
+}
+
+lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena, lwi_kernel **kernel)
+{
+    return lwi_kernel_create_runs(model, width, LWI_K_RUNS_AUTO, arena, kernel);
 }
 
 lw_status lwi_kernel_create_single(const lw_model *model, int width, lwi_arena *arena,
                                    lwi_kernel **kernel)
 {
-    lwi_kernel_plan *plan;
-    TRY(lwi_kernel_plan_create_single(model, arena, &plan));
-    return create(width, plan, arena, kernel);
+    return lwi_kernel_create_runs(model, width, 0, arena, kernel);
 }
 
 // ------------------------------------------------------------------------------ gather and scatter

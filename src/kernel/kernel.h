@@ -25,6 +25,10 @@ lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena,
 lw_status lwi_kernel_create_single(const lw_model *model, int width, lwi_arena *arena,
                                    lwi_kernel **kernel);
 
+/** The same with runs of a chain as asked for (lwi_kernel_plan_create). */
+lw_status lwi_kernel_create_runs(const lw_model *model, int width, int runs, lwi_arena *arena,
+                                 lwi_kernel **kernel);
+
 /** vdot [tree_nv] from q [tree_nq], v and tau [tree_nv], all efforts (NULL: none).
  *  @return false when the generic text has to decide; vdot is then void     @cost O(n) */
 bool lwi_kernel_aba(const lwi_kernel *kernel, const double *q, const double *v, const double *tau,

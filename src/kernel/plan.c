@@ -33,7 +33,7 @@ typedef struct build {
     int npart;
     int *host;     // [nnode] part that carries the node, -1: the ground
     frame *offset; // [nnode] link frame of the node in the raw frame of that part
-    bool in_runs;
+    int runs;      // LWI_K_RUNS_AUTO: as the length says
 } build;
 
 // ------------------------------------------------------------------------------------------ frames
@@ -340,12 +340,14 @@ static int period_of_shapes(const build *b)
 // An unbranched chain of hinges that need no further turns, long enough: cut into runs.
 static void choose_runs(const build *b, lwi_kernel_plan *plan)
 {
-    if (b->npart < LWI_K_LEAST_FOR_4) return;
+    const int n = b->npart, best = n < LWI_K_LEAST_FOR_4 ? 0 : n < LWI_K_LEAST_FOR_8 ? 4 : 8;
+    const int runs = b->runs == LWI_K_RUNS_AUTO ? best : b->runs;
+    if (runs == 0) return;
     for (int i = 0; i < b->npart; i++) {
         if (b->part[i].kind != LWI_K_HINGE || b->part[i].parent != i - 1) return;
         if (i > 0 && decompose(&b->part[i].in).b != 0) return;
     }
-    plan->runs = b->npart < LWI_K_LEAST_FOR_8 ? 4 : 8;
+    plan->runs = runs;
     const int period = period_of_shapes(b);
     plan->length = (b->npart + plan->runs - 1) / plan->runs;
     plan->length += (period - plan->length % period) % period;
@@ -367,7 +369,7 @@ static void place_slots(build *b, lwi_kernel_plan *plan)
                   [LWI_K_BALL] = plan->first_ball,
                   [LWI_K_BASE] = (plan->nscrew + plan->nball) * LWI_LANES};
     for (int i = 0; i < b->npart; i++) b->part[i].slot = next[b->part[i].kind]++;
-    if (b->in_runs) choose_runs(b, plan);
+    choose_runs(b, plan);
     plan->first_ball = plan->nscrew * LWI_LANES;
 }
 
@@ -593,14 +595,14 @@ static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
     return plan->runs ? set_run_shapes(arena, plan) : LW_OK;
 }
 
-static lw_status create(const lw_model *model, bool in_runs, lwi_arena *arena,
-                        lwi_kernel_plan **out)
+lw_status lwi_kernel_plan_create_runs(const lw_model *model, int runs, lwi_arena *arena,
+                                      lwi_kernel_plan **out)
 {
     *out = NULL;
     if (!applies(model)) return LW_OK;
     const int most = 3 * model->nnode; // a planar joint has three parts
     build b = {.model = model,
-               .in_runs = in_runs,
+               .runs = runs,
                .part = LWI_PUSH(arena, part, most),
                .host = LWI_PUSH(arena, int, model->nnode),
                .offset = LWI_PUSH(arena, frame, model->nnode)};
@@ -616,13 +618,7 @@ static lw_status create(const lw_model *model, bool in_runs, lwi_arena *arena,
 
 lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan)
 {
-    return create(model, true, arena, plan);
-}
-
-lw_status lwi_kernel_plan_create_single(const lw_model *model, lwi_arena *arena,
-                                        lwi_kernel_plan **plan)
-{
-    return create(model, false, arena, plan);
+    return lwi_kernel_plan_create_runs(model, LWI_K_RUNS_AUTO, arena, plan);
 }
 
 // ------------------------------------------------------------------------------------------- state

@@ -218,15 +218,19 @@ typedef struct lwi_kernel_plan {
     int8_t *shape; ///< [length] of every run's body at that position
 } lwi_kernel_plan;
 
+enum { LWI_K_RUNS_AUTO = -1 }; ///< runs of a chain as its length says
+
 /** Brings the model's tree into normal form.
+ *  @param runs  LWI_K_RUNS_AUTO; 0: one recursion, however long a chain is; 4, 8: runs where the
+ * tree is a chain that can be cut, however short
  *  @param plan  out; NULL when some joint, drive, mount or force of the model has no kernel:
  * drives, mounts, springs between points, wrenches, custom joints, spherical and free joints that
  * the tree passes backwards, free joints between bodies
  *  @return LW_ERR_MEMORY */
+lw_status lwi_kernel_plan_create_runs(const lw_model *model, int runs, lwi_arena *arena,
+                                      lwi_kernel_plan **plan);
+/** The same with runs as the length says. */
 lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan);
-/** The same as one recursion, however long a chain is. */
-lw_status lwi_kernel_plan_create_single(const lw_model *model, lwi_arena *arena,
-                                        lwi_kernel_plan **plan);
 
 /** Blocks of one state of a tree; arrays [nblock] but where said otherwise. */
 typedef struct lwi_k_state {

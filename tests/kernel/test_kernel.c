@@ -180,6 +180,33 @@ static void every_shape_of_hinge_agrees_with_the_generic_text(void **state)
     }
 }
 
+// However short the runs are, some of padding alone.
+static void short_runs_are_as_one_recursion(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 23; n += 3)
+        for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
+            lwt_chain c = lwt_chain_create(n, (lwt_chain_shape)shape);
+            double *one = lwt_reals(n), *other = lwt_reals(n), most = 0, off = 0;
+            for (int runs = 0; runs <= 8; runs += 4) {
+                lwi_arena arena;
+                lwi_kernel *kernel;
+                lwi_arena_init(&arena, NULL);
+                assert_int_equal(lwi_kernel_create_runs(c.model, 0, runs, &arena, &kernel), LW_OK);
+                assert_int_equal(kernel->plan->runs, runs);
+                assert_true(lwi_kernel_aba(kernel, c.x, c.x + n, NULL, runs ? other : one));
+                for (int i = 0; i < n && runs; i++) off = fmax(off, fabs(one[i] - other[i]));
+                lwi_arena_free(&arena);
+            }
+            for (int i = 0; i < n; i++) most = fmax(most, fabs(one[i]));
+            if (!(off <= 1e-11 * (1 + most)))
+                fail_msg("%d hinges: runs are %.3g off", n, off / (1 + most));
+            free(one);
+            free(other);
+            lwt_chain_destroy(&c);
+        }
+}
+
 // Axes 1e-6 rad apart have a common normal a million links away.
 static void nearly_parallel_axes_cost_no_digits(void **state)
 {
@@ -375,6 +402,7 @@ int main(void)
         cmocka_unit_test(drives_mounts_and_custom_joints_have_none),
         cmocka_unit_test(long_chains_in_runs_agree_with_the_generic_text),
         cmocka_unit_test(every_shape_of_hinge_agrees_with_the_generic_text),
+        cmocka_unit_test(short_runs_are_as_one_recursion),
         cmocka_unit_test(nearly_parallel_axes_cost_no_digits),
         cmocka_unit_test(instances_in_lanes_are_what_they_are_alone),
         cmocka_unit_test(the_generic_text_decides_in_doubt),
