@@ -282,10 +282,9 @@ static void every_gauge_has_the_same_motion(void **state)
             lwi_work_destroy(work);
         }
         for (int g = 1; g < LWI_COUNT(kappa); g++) lwt_same(model, &m[g], &m[0], 2e-9);
-        if (which < 4 &&
-            !(p[1] > 1.2 * p[3])) // what has been gathered against what leaked fail_msg("case %d: p
-                                  // %g and %g", which, p[1], p[3]);
-            lwi_arena_free(&arena);
+        // what has been gathered against what leaked
+        if (which < 4 && !(p[1] > 1.2 * p[3])) fail_msg("case %d: p %g and %g", which, p[1], p[3]);
+        lwi_arena_free(&arena);
         lw_model_destroy(model);
     }
 }
