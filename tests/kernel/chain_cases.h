@@ -132,12 +132,12 @@ static inline lwt_chain lwt_chain_links(int n)
                                   .inertia = {0.2, 0.25, 0.3, 0.02, 0.01, -0.03},
                                   .com = {0.3, lwt_random(&seed, -0.2, 0.2), 0.1}};
         const double turn = alpha[i % 3], a = i / 3 % 2 ? 0.4 : 0, d = i / 6 % 2 ? 0.2 : 0;
-        lw_joint_desc hinge = {.type = LW_JOINT_REVOLUTE,
-                               .body1 = body,
-                               .placement = LW_PLACED_FRAMES,
-                               .frame1 = {{a, -d * sin(turn), d * cos(turn)},
-                                          lwt_turn(turn, 1, 0, 0)},
-                               .has_q = 1};
+        lw_joint_desc hinge = {
+            .type = LW_JOINT_REVOLUTE,
+            .body1 = body,
+            .placement = LW_PLACED_FRAMES,
+            .frame1 = {{a, -d * sin(turn), d * cos(turn)}, lwt_turn(turn, 1, 0, 0)},
+            .has_q = 1};
         lw_joint joint;
         assert_int_equal(lw_builder_add_body(builder, &rod, &body, &error), LW_OK);
         hinge.body2 = body;
