@@ -103,7 +103,7 @@ typedef struct bench {
     const char *name;
     const lw_model *model;
     lw_dynamics *dynamics;
-    void *library;
+    void *code; ///< what dlopen gave
     int nq, nv;
     double q[MOST], v[MOST], tau[MOST], expected[MOST * MOST], got[MOST * MOST];
 } bench;
@@ -139,9 +139,9 @@ static void check_accelerations(bench *b, double tolerance)
     ternary *forward, *inverse;
     binary *rates;
     double a[MOST];
-    find(b->library, b->name, "forward_dynamics", &forward);
-    find(b->library, b->name, "inverse_dynamics", &inverse);
-    find(b->library, b->name, "coordinate_rates", &rates);
+    find(b->code, b->name, "forward_dynamics", &forward);
+    find(b->code, b->name, "inverse_dynamics", &inverse);
+    find(b->code, b->name, "coordinate_rates", &rates);
     OK(lw_forward_dynamics(b->dynamics, 0, b->q, b->v, b->tau, NULL, b->expected));
     forward(b->q, b->v, b->tau, b->got);
     compare(b, "acceleration", b->nv, tolerance);
@@ -156,9 +156,9 @@ static void check_momenta(bench *b, double tolerance)
     double p[MOST], v[MOST], qdot[MOST], pdot[MOST];
     binary *momenta, *rates;
     void (*momenta_rates)(const double *, const double *, const double *, double *, double *);
-    find(b->library, b->name, "momenta", &momenta);
-    find(b->library, b->name, "momenta_rates", &momenta_rates);
-    find(b->library, b->name, "coordinate_rates", &rates);
+    find(b->code, b->name, "momenta", &momenta);
+    find(b->code, b->name, "momenta_rates", &momenta_rates);
+    find(b->code, b->name, "coordinate_rates", &rates);
     OK(lw_momenta(b->dynamics, 0, b->q, b->v, b->expected));
     momenta(b->q, b->v, b->got);
     compare(b, "momentum", b->nv, tolerance);
@@ -178,7 +178,7 @@ static void check_momenta(bench *b, double tolerance)
 static void check_mass_matrix(bench *b, double tolerance)
 {
     unary *mass_matrix;
-    find(b->library, b->name, "mass_matrix", &mass_matrix);
+    find(b->code, b->name, "mass_matrix", &mass_matrix);
     OK(lw_mass_matrix(b->dynamics, 0, b->q, b->expected));
     mass_matrix(b->q, b->got);
     compare(b, "mass matrix", b->nv * b->nv, tolerance);
@@ -186,7 +186,7 @@ static void check_mass_matrix(bench *b, double tolerance)
 
 static void check_model(const lw_model *model, void *library, const char *name, double tolerance)
 {
-    bench b = {.name = name, .model = model, .library = library};
+    bench b = {.name = name, .model = model, .code = library};
     uint64_t seed = 5;
     lw_error error = {0};
     b.nq = lw_model_tree_nq(model), b.nv = lw_model_tree_nv(model);
