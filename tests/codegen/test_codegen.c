@@ -3,6 +3,7 @@
 // Every model is written, all sources are compiled into one shared object by the compiler at hand
 // (-Wall -Wextra -Wpedantic -Werror), and the functions are called beside those of the library.
 // Where there is no compiler the tests that need one are skipped, and say so.
+#include "support/failing.h"
 #include "support/random_model.h"
 
 #include <linkwork/linkwork.h>
@@ -450,26 +451,6 @@ static void what_cannot_be_generated_is_named(void **state)
 
 // ------------------------------------------------------------------------------------------ memory
 
-typedef struct failing {
-    int left;
-    int blocks;
-} failing;
-
-static void *failing_allocate(void *user, size_t bytes)
-{
-    failing *f = user;
-    if (f->left-- <= 0) return NULL;
-    f->blocks++;
-    return malloc(bytes);
-}
-
-static void failing_release(void *user, void *block)
-{
-    failing *f = user;
-    if (block) f->blocks--;
-    free(block);
-}
-
 static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
@@ -479,13 +460,13 @@ static void every_failed_allocation_is_reported(void **state)
     lw_status status = LW_ERR_MEMORY;
     int n = 0;
     for (; status != LW_OK; n++) {
-        failing f = {.left = n};
-        const lw_allocator allocator = {failing_allocate, failing_release, &f};
+        lwt_failing f = {.left = n};
+        const lw_allocator allocator = lwt_failing_allocator(&f);
         const lw_codegen_desc desc = {.name = "m", .allocator = &allocator};
         lw_error error = {0};
         status = lw_codegen_write(model, &desc, path, NULL, &error);
         if (status != LW_OK) assert_int_equal(LW_ERR_MEMORY, status);
-        assert_int_equal(0, f.blocks);
+        assert_int_equal(0, f.live);
     }
     assert_true(n > 10);
     lw_model_destroy(model);

@@ -1,8 +1,10 @@
 // test_sdf.c -- what an SDF becomes: frames, bodies, joints of every type, loops, couplings,
 // includes, and what is refused or told.
+#include "io/read_cases.h"
 #include "io/readers.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
+#include "support/failing.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -58,38 +60,7 @@ static void refuse(const char *text, lw_status status, int line, const char *par
     lw_builder *builder;
     lw_error error = {0};
     assert_int_equal(status, read_desc(&builder, text, &(lw_read_desc){0}, &error));
-    assert_string_equal("bot.sdf", error.file);
-    if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
-    if (line != error.line) fail_msg("line %d, expected %d: %s", error.line, line, error.text);
-}
-
-static const lw_body_desc *body_of(const lw_builder *b, const char *name)
-{
-    for (int i = 0; i < b->desc.nbody; i++)
-        if (strcmp(b->desc.body[i].name, name) == 0) return &b->desc.body[i];
-    fail_msg("no body '%s'", name);
-    return NULL;
-}
-
-static const lw_joint_desc *joint_of(const lw_builder *b, const char *name)
-{
-    for (int i = 0; i < b->desc.njoint; i++)
-        if (strcmp(b->desc.joint[i].name, name) == 0) return &b->desc.joint[i];
-    fail_msg("no joint '%s'", name);
-    return NULL;
-}
-
-static int warnings_with(const lw_builder *b, const char *part)
-{
-    int count = 0;
-    for (int i = 0; i < b->desc.nwarning; i++) count += strstr(b->desc.warning[i], part) != NULL;
-    return count;
-}
-
-static void matrix_of(double *R, lw_quat quat)
-{
-    const double q[4] = {quat.w, quat.x, quat.y, quat.z};
-    quat_matrix(R, q);
+    lwt_told(&error, "bot.sdf", line, part);
 }
 
 // (R, r) of a joint frame in the world, by side 1 or 2
@@ -100,8 +71,8 @@ static void joint_frame(const lw_builder *b, const lw_joint_desc *j, int side, d
     double B[9], F[9];
     const double p[3] = {frame.position.x, frame.position.y, frame.position.z};
     const double o[3] = {body->pose.position.x, body->pose.position.y, body->pose.position.z};
-    matrix_of(B, body->pose.orientation);
-    matrix_of(F, frame.orientation);
+    lwt_matrix_of(B, body->pose.orientation);
+    lwt_matrix_of(F, frame.orientation);
     m3_mul(R, B, F);
     m3_mul_v(r, B, p);
     v3_add(r, r, o);
@@ -160,16 +131,16 @@ static void poses_are_relative_to_the_model_or_what_they_name(void **state)
                                                                                                       POSE(
                                                                                                           "0 0 1 0 0 0"))));
     // the model stands at (1, 0, 0), its x is the world's y
-    check_position(body_of(b, "a"), 1, 1, 0);
-    check_position(body_of(b, "b"), 1, 2, 0);
-    check_position(body_of(b, "c"), 0, 1, 1); // f is at a + y of a
-    check_position(body_of(b, "d"), 0, 1, 2); // j is at c + z
-    check_position(body_of(b, "e"), 1, 3, 0);
+    check_position(lwt_body_of(b, "a"), 1, 1, 0);
+    check_position(lwt_body_of(b, "b"), 1, 2, 0);
+    check_position(lwt_body_of(b, "c"), 0, 1, 1); // f is at a + y of a
+    check_position(lwt_body_of(b, "d"), 0, 1, 2); // j is at c + z
+    check_position(lwt_body_of(b, "e"), 1, 3, 0);
     double R[9];
-    matrix_of(R, body_of(b, "d")->pose.orientation); // a right angle more
+    lwt_matrix_of(R, lwt_body_of(b, "d")->pose.orientation); // a right angle more
     NEAR(R[0], -1);
     NEAR(R[3], 0);
-    matrix_of(R, body_of(b, "e")->pose.orientation); // half a turn about z more
+    lwt_matrix_of(R, lwt_body_of(b, "e")->pose.orientation); // half a turn about z more
     NEAR(R[3], -1);
     all_joints_close(b);
     lw_builder_destroy(b);
@@ -219,7 +190,7 @@ static void an_axis_is_in_the_joint_frame_or_what_it_names(void **state)
                  cases[i].version, cases[i].joint, cases[i].axis);
         lw_builder *b = read_sdf(text);
         double R[9], r[3];
-        joint_frame(b, joint_of(b, "j"), 2, R, r);
+        joint_frame(b, lwt_joint_of(b, "j"), 2, R, r);
         for (int k = 0; k < 3; k++) NEAR(R[3 * k + 2], cases[i].z[k]);
         all_joints_close(b);
         lw_builder_destroy(b);
@@ -238,12 +209,12 @@ static void nested_models_have_names_of_their_own(void **state)
                           "0</pose></frame>" LINK("end",
                                                   "<pose relative_to='f'>0 0 0 0 0 0</pose>"));
     lw_builder *b = read_sdf(inner);
-    check_position(body_of(b, "arm::hand"), 0, 0, 4); // the tip, one above it, is at 5
-    check_position(body_of(b, "end"), 0, 0, 3);
+    check_position(lwt_body_of(b, "arm::hand"), 0, 0, 4); // the tip, one above it, is at 5
+    check_position(lwt_body_of(b, "end"), 0, 0, 3);
     // a frame stands for the link it is attached to
-    assert_int_equal(joint_of(b, "j")->body2.index, joint_of(b, "k")->body2.index);
+    assert_int_equal(lwt_joint_of(b, "j")->body2.index, lwt_joint_of(b, "k")->body2.index);
     double R[9], r[3];
-    joint_frame(b, joint_of(b, "k"), 2, R, r);
+    joint_frame(b, lwt_joint_of(b, "k"), 2, R, r);
     NEAR(r[2], 5);
     all_joints_close(b);
     lw_builder_destroy(b);
@@ -258,15 +229,15 @@ static void inertia_has_the_defaults_of_the_format_and_it_is_told(void **state)
         MODEL("<link name='a'><inertial><pose>.1 .2 .3 0 0 0.4</pose><mass>3</mass><inertia>"
               "<ixx>1</ixx><ixy>.4</ixy><ixz>.5</ixz><iyy>2</iyy><iyz>.6</iyz><izz>3</izz>"
               "</inertia></inertial></link><link name='b'/>"));
-    const lw_body_desc *a = body_of(b, "a"), *other = body_of(b, "b");
+    const lw_body_desc *a = lwt_body_of(b, "a"), *other = lwt_body_of(b, "b");
     static const double order[6] = {1, 2, 3, .4, .5, .6}; // xx yy zz xy xz yz
     for (int k = 0; k < 6; k++) assert_true(a->inertia[k] == order[k]);
     assert_true(a->mass == 3 && a->com.x == .1 && a->com.y == .2 && a->com.z == .3);
     NEAR(a->inertia_axes.w, cos(0.2));
     NEAR(a->inertia_axes.z, sin(0.2));
     assert_true(other->mass == 1 && other->inertia[0] == 1 && other->inertia[3] == 0);
-    assert_int_equal(1, warnings_with(b, "without <inertia>"));
-    assert_int_equal(1, warnings_with(b, "without <mass>"));
+    assert_int_equal(1, lwt_warnings_with(b, "without <inertia>"));
+    assert_int_equal(1, lwt_warnings_with(b, "without <mass>"));
     lw_builder_destroy(b);
 }
 
@@ -285,14 +256,14 @@ static void models_float_are_static_or_are_fixed_when_asked(void **state)
                                                         AXIS("0 0 1", "")) "</model></world></sdf>";
     lw_builder *b = read_sdf(world);
     assert_int_equal(3, b->desc.njoint); // two of the file, one for the static model
-    assert_int_equal(0, joint_of(b, "h::j")->body1.index);
-    assert_int_equal(LW_JOINT_FIXED, joint_of(b, "s::x_to_ground")->type);
+    assert_int_equal(0, lwt_joint_of(b, "h::j")->body1.index);
+    assert_int_equal(LW_JOINT_FIXED, lwt_joint_of(b, "s::x_to_ground")->type);
     NEAR(b->desc.gravity[2], -1.6);
     all_joints_close(b);
     lw_builder_destroy(b);
     b = read_with(world, &(lw_read_desc){.base = LW_BASE_FIXED});
     assert_int_equal(4, b->desc.njoint); // model a, at its first link
-    assert_int_equal(joint_of(b, "a::xy")->body1.index, joint_of(b, "a::x_to_ground")->body2.index);
+    assert_int_equal(lwt_joint_of(b, "a::xy")->body1.index, lwt_joint_of(b, "a::x_to_ground")->body2.index);
     lw_builder_destroy(b);
 }
 
@@ -319,7 +290,7 @@ static void every_joint_type_is_read(void **state)
                            JOINT("j", "%s", "a", "b", POSE("0 0 .1 .2 .3 .4") "%s")),
                  types[i].name, types[i].more);
         lw_builder *b = read_sdf(text);
-        const lw_joint_desc *j = joint_of(b, "j");
+        const lw_joint_desc *j = lwt_joint_of(b, "j");
         assert_int_equal(types[i].type, j->type);
         assert_int_equal(1, j->body1.index);
         assert_int_equal(2, j->body2.index);
@@ -341,10 +312,10 @@ static void pitches_and_universal_axes(void **state)
             "<screw_thread_pitch>0.02</screw_thread_pitch>" AXIS("0 0 1", ""))
             JOINT("old", "screw", "a", "c", "<thread_pitch>-100</thread_pitch>" AXIS("0 0 1", ""))
                 JOINT("u", "universal", "a", "d", AXIS("0 1 0", "") AXIS2("0 0 -2", ""))));
-    assert_true(joint_of(b, "new")->pitch == 0.02);
-    NEAR(joint_of(b, "old")->pitch, 2 * 3.14159265358979323846 / 100);
+    assert_true(lwt_joint_of(b, "new")->pitch == 0.02);
+    NEAR(lwt_joint_of(b, "old")->pitch, 2 * 3.14159265358979323846 / 100);
     double R[9], r[3];
-    joint_frame(b, joint_of(b, "u"), 2, R, r);
+    joint_frame(b, lwt_joint_of(b, "u"), 2, R, r);
     NEAR(R[5], 1);  // z is the first axis, y
     NEAR(R[6], -1); // x is the second one, -z
     lw_builder_destroy(b);
@@ -359,18 +330,18 @@ static void slanted_axes_are_two_hinges(void **state)
             JOINT("j", "revolute2", "a", "b",
                   AXIS("0 0 1", "<dynamics><damping>.5</damping></dynamics>") AXIS2("0 1 1", ""))));
     assert_int_equal(3, b->desc.njoint);
-    const lw_joint_desc *first = joint_of(b, "j"), *second = joint_of(b, "j::cross");
+    const lw_joint_desc *first = lwt_joint_of(b, "j"), *second = lwt_joint_of(b, "j::cross");
     assert_int_equal(LW_JOINT_REVOLUTE, first->type);
     assert_int_equal(LW_JOINT_REVOLUTE, second->type);
     assert_int_equal(first->body2.index, second->body1.index);
-    assert_true(body_of(b, "j::cross")->mass == 0);
+    assert_true(lwt_body_of(b, "j::cross")->mass == 0);
     assert_true(first->coordinate[0].damping == .5 && second->coordinate[0].damping == 0);
     double R[9], r[3];
     joint_frame(b, second, 1, R, r);
     NEAR(R[5], sqrt(0.5));
     NEAR(R[8], sqrt(0.5));
     all_joints_close(b);
-    assert_int_equal(1, warnings_with(b, "two hinges"));
+    assert_int_equal(1, lwt_warnings_with(b, "two hinges"));
     lw_model *model;
     OK(lw_model_create(b, &model, NULL));
     lw_model_destroy(model);
@@ -393,22 +364,22 @@ static void dynamics_are_used_and_the_rest_is_told_by_name(void **state)
                            "<dynamics><damping>.01</damping></dynamics>")) "<plugin name='brain' "
                                                                            "filename='x.so'/>");
     lw_builder *b = read_sdf(text);
-    const lw_coordinate_desc *c = &joint_of(b, "j")->coordinate[0];
+    const lw_coordinate_desc *c = &lwt_joint_of(b, "j")->coordinate[0];
     assert_true(c->damping == .5 && c->stiffness == 30 && c->at == .25);
-    assert_true(joint_of(b, "k")->damping == .01);
+    assert_true(lwt_joint_of(b, "k")->damping == .01);
     assert_false(c->limits.has_lower || c->limits.has_upper);
-    assert_int_equal(1, warnings_with(b, "limits are not enforced, joints (1): j"));
-    assert_int_equal(1, warnings_with(b, "friction is not modelled, joints (1): j"));
-    assert_int_equal(1, warnings_with(b, "<plugin> in <model> is not read (1): brain"));
-    assert_int_equal(1, warnings_with(b, "<sensor> in <link> is not read (1): eye"));
-    assert_int_equal(1, warnings_with(b, "gravity acts on all links, also on (1): a"));
+    assert_int_equal(1, lwt_warnings_with(b, "limits are not enforced, joints (1): j"));
+    assert_int_equal(1, lwt_warnings_with(b, "friction is not modelled, joints (1): j"));
+    assert_int_equal(1, lwt_warnings_with(b, "<plugin> in <model> is not read (1): brain"));
+    assert_int_equal(1, lwt_warnings_with(b, "<sensor> in <link> is not read (1): eye"));
+    assert_int_equal(1, lwt_warnings_with(b, "gravity acts on all links, also on (1): a"));
     assert_int_equal(5, b->desc.nwarning);
     lw_builder_destroy(b);
     b = read_with(text, &(lw_read_desc){.limits = {.stiffness = 1e4, .damping = 3}});
-    const lw_limits_desc *l = &joint_of(b, "j")->coordinate[0].limits;
+    const lw_limits_desc *l = &lwt_joint_of(b, "j")->coordinate[0].limits;
     assert_true(l->has_lower && l->has_upper && l->lower == -1 && l->upper == 2);
     assert_true(l->stiffness == 1e4 && l->damping == 3);
-    assert_int_equal(0, warnings_with(b, "limits"));
+    assert_int_equal(0, lwt_warnings_with(b, "limits"));
     lw_builder_destroy(b);
 }
 
@@ -430,7 +401,7 @@ static void a_link_with_two_parents_closes_a_loop(void **state)
     (void)state;
     lw_builder *b = read_sdf(MODEL(FOUR_BAR));
     assert_int_equal(4, b->desc.njoint);
-    assert_int_equal(joint_of(b, "B")->body2.index, joint_of(b, "D")->body2.index);
+    assert_int_equal(lwt_joint_of(b, "B")->body2.index, lwt_joint_of(b, "D")->body2.index);
     all_joints_close(b);
     lw_model *model;
     lw_error error = {0};
@@ -461,8 +432,8 @@ static void a_mimic_is_a_coupling_and_starts_where_it_leads(void **state)
     assert_string_equal("u", b->desc.joint[c->of.index].name);
     assert_int_equal(1, c->with);
     assert_true(c->polynomial[0] == .5 - 3 * .25 && c->polynomial[1] == 3);
-    assert_true(joint_of(b, "j")->has_q && joint_of(b, "j")->q[0] == -.25);
-    assert_true(joint_of(b, "k")->q[0] == -.5); // a mimic of a mimic
+    assert_true(lwt_joint_of(b, "j")->has_q && lwt_joint_of(b, "j")->q[0] == -.25);
+    assert_true(lwt_joint_of(b, "k")->q[0] == -.5); // a mimic of a mimic
     lw_builder_destroy(b);
     refuse(MODEL(LINK("a", "") LINK("b", "")
                      JOINT("j", "revolute", "a", "b", AXIS("0 0 1", "<mimic joint='j'/>"))),
@@ -514,8 +485,8 @@ static void a_gearbox_couples_two_hinges(void **state)
                         "<gearbox_reference_body>base</gearbox_reference_body>" AXIS("0 0 1", "")
                             AXIS2("0 0 1", ""))));
     assert_int_equal(0, b->desc.ncoupling);
-    assert_int_equal(1, warnings_with(b, "gearboxes need a hinge")); // not silently
-    assert_int_equal(1, warnings_with(b, "(1): g"));
+    assert_int_equal(1, lwt_warnings_with(b, "gearboxes need a hinge")); // not silently
+    assert_int_equal(1, lwt_warnings_with(b, "(1): g"));
     lw_builder_destroy(b);
 }
 
@@ -571,7 +542,7 @@ static void includes_are_read_below_the_folder_and_nowhere_else(void **state)
     assert_non_null(strstr(error.text, "more than"));
     // from memory nothing else is read
     lw_builder *b = read_sdf(MODEL(LINK("a", "") "<include><uri>model://wheel</uri></include>"));
-    assert_int_equal(1, warnings_with(b, "(1): model://wheel"));
+    assert_int_equal(1, lwt_warnings_with(b, "(1): model://wheel"));
     lw_builder_destroy(b);
 }
 
@@ -604,30 +575,13 @@ static void mistakes_are_told_where_they_are(void **state)
            3, "merge");
 }
 
-typedef struct failing {
-    long left, live;
-} failing;
-
-static void *allocate(void *user, size_t bytes)
-{
-    failing *f = user;
-    if (f->left-- <= 0) return NULL;
-    f->live++;
-    return malloc(bytes);
-}
-static void release(void *user, void *block)
-{
-    if (block) ((failing *)user)->live--;
-    free(block);
-}
-
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
     lw_status status = LW_ERR_MEMORY;
     for (long n = 0; status != LW_OK; n++) {
-        failing f = {.left = n};
-        const lw_allocator allocator = {allocate, release, &f};
+        lwt_failing f = {.left = n};
+        const lw_allocator allocator = lwt_failing_allocator(&f);
         const lw_read_desc desc = {.allocator = &allocator};
         lw_builder *b = NULL;
         status = read_desc(&b, MODEL(FOUR_BAR "<plugin name='x'/>"), &desc, NULL);

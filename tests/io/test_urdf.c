@@ -1,7 +1,9 @@
 // test_urdf.c -- what a URDF becomes: poses, axes, inertias, joints, and what is refused or told.
+#include "io/read_cases.h"
 #include "io/readers.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
+#include "support/failing.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -53,38 +55,7 @@ static void refuse(const char *text, lw_status status, int line, const char *par
     lw_builder *builder;
     lw_error error = {0};
     assert_int_equal(status, read_with(&builder, text, LW_BASE_FIXED, NULL, &error));
-    assert_string_equal("bot.urdf", error.file);
-    if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
-    if (line != error.line) fail_msg("line %d, expected %d: %s", error.line, line, error.text);
-}
-
-static const lw_body_desc *body_of(const lw_builder *b, const char *name)
-{
-    for (int i = 0; i < b->desc.nbody; i++)
-        if (strcmp(b->desc.body[i].name, name) == 0) return &b->desc.body[i];
-    fail_msg("no body '%s'", name);
-    return NULL;
-}
-
-static const lw_joint_desc *joint_of(const lw_builder *b, const char *name)
-{
-    for (int i = 0; i < b->desc.njoint; i++)
-        if (strcmp(b->desc.joint[i].name, name) == 0) return &b->desc.joint[i];
-    fail_msg("no joint '%s'", name);
-    return NULL;
-}
-
-static int warnings_with(const lw_builder *b, const char *part)
-{
-    int count = 0;
-    for (int i = 0; i < b->desc.nwarning; i++) count += strstr(b->desc.warning[i], part) != NULL;
-    return count;
-}
-
-static void matrix_of(double *R, lw_quat quat)
-{
-    const double q[4] = {quat.w, quat.x, quat.y, quat.z};
-    quat_matrix(R, q);
+    lwt_told(&error, "bot.urdf", line, part);
 }
 
 // (R, r) of a frame given in a body's frame, in the world
@@ -93,8 +64,8 @@ static void world_frame(const lw_body_desc *body, lw_pose frame, double *R, doub
     double B[9], F[9];
     const double p[3] = {frame.position.x, frame.position.y, frame.position.z};
     const double o[3] = {body->pose.position.x, body->pose.position.y, body->pose.position.z};
-    matrix_of(B, body->pose.orientation);
-    matrix_of(F, frame.orientation);
+    lwt_matrix_of(B, body->pose.orientation);
+    lwt_matrix_of(F, frame.orientation);
     m3_mul(R, B, F);
     m3_mul_v(r, B, p);
     v3_add(r, r, o);
@@ -129,14 +100,14 @@ static void rpy_turns_about_fixed_axes_and_poses_add_up(void **state)
                                cb * sa,
                                cb * ca};
     double R[9];
-    matrix_of(R, body_of(b, "b")->pose.orientation);
+    lwt_matrix_of(R, lwt_body_of(b, "b")->pose.orientation);
     for (int i = 0; i < 9; i++) NEAR(R[i], by_hand[i]);
-    const lw_vec3 c = body_of(b, "c")->pose.position;
+    const lw_vec3 c = lwt_body_of(b, "c")->pose.position;
     NEAR(c.x, 1 + 2 * by_hand[2]);
     NEAR(c.y, 2 + 2 * by_hand[5]);
     NEAR(c.z, 3 + 2 * by_hand[8]);
     double C[9];
-    matrix_of(C, body_of(b, "c")->pose.orientation);
+    lwt_matrix_of(C, lwt_body_of(b, "c")->pose.orientation);
     NEAR(C[0], cos(0.5) * by_hand[0] + sin(0.5) * by_hand[1]); // x of c
     lw_builder_destroy(b);
 }
@@ -158,10 +129,10 @@ static void joint_frames_meet_and_z_is_the_axis(void **state)
                     "<origin xyz='.3 -.2 .1' rpy='-1 .4 2'/><axis xyz='%g %g %g'/>") "</robot>",
             axes[i][0], axes[i][1], axes[i][2]);
         lw_builder *b = read_urdf(text, LW_BASE_FIXED);
-        const lw_joint_desc *j = joint_of(b, "bc");
-        const lw_body_desc *c = body_of(b, "c");
+        const lw_joint_desc *j = lwt_joint_of(b, "bc");
+        const lw_body_desc *c = lwt_body_of(b, "c");
         double R1[9], r1[3], R2[9], r2[3], C[9], z[3];
-        world_frame(body_of(b, "b"), j->frame1, R1, r1);
+        world_frame(lwt_body_of(b, "b"), j->frame1, R1, r1);
         world_frame(c, j->frame2, R2, r2);
         for (int k = 0; k < 9; k++) NEAR(R1[k], R2[k]);
         for (int k = 0; k < 3; k++) NEAR(r1[k], r2[k]);
@@ -170,7 +141,7 @@ static void joint_frames_meet_and_z_is_the_axis(void **state)
         const double size = fmax(fmax(fabs(a[0]), fabs(a[1])), fabs(a[2]));
         v3_set(a, a[0] / size, a[1] / size, a[2] / size);
         v3_scale(a, 1 / v3_norm(a), a);
-        matrix_of(C, c->pose.orientation);
+        lwt_matrix_of(C, c->pose.orientation);
         m3_mul_v(z, C, a);
         for (int k = 0; k < 3; k++) NEAR(R2[3 * k + 2], z[k]);
         lw_builder_destroy(b);
@@ -192,12 +163,12 @@ static void types_map_and_the_default_axis_is_x(void **state)
                  "<robot>" LINK("a") LINK("b") JOINT("j", "%s", "a", "b", "") "</robot>",
                  types[i].name);
         lw_builder *b = read_urdf(text, LW_BASE_FIXED);
-        const lw_joint_desc *j = joint_of(b, "j");
+        const lw_joint_desc *j = lwt_joint_of(b, "j");
         assert_int_equal(types[i].type, j->type);
         assert_int_equal(1, j->body1.index);
         assert_int_equal(2, j->body2.index);
         double R[9];
-        matrix_of(R, j->frame2.orientation);
+        lwt_matrix_of(R, j->frame2.orientation);
         if (i < 4)
             NEAR(R[2], 1.0); // z2 = x
         else
@@ -217,7 +188,7 @@ static void inertia_is_read_in_its_own_axes(void **state)
                               "<inertia ixx='1' ixy='4' ixz='5' iyy='2' iyz='6' izz='3'/>"
                               "</inertial></link></robot>",
                               LW_BASE_FIXED);
-    const lw_body_desc *a = body_of(b, "a");
+    const lw_body_desc *a = lwt_body_of(b, "a");
     static const double order[6] = {1, 2, 3, 4, 5, 6}; // xx yy zz xy xz yz
     for (int k = 0; k < 6; k++) assert_true(a->inertia[k] == order[k]);
     assert_true(a->mass == 2 && a->com.x == .1 && a->com.y == .2 && a->com.z == .3);
@@ -236,12 +207,12 @@ static void links_without_inertia_are_massless_and_it_is_told(void **state)
                                       "</inertial></link>" JOINT("ab", "fixed", "a", "b", "")
                                           JOINT("ac", "fixed", "a", "c", "") "</robot>",
                   LW_BASE_FIXED);
-    assert_true(body_of(b, "a")->mass == 0);
-    assert_true(body_of(b, "b")->mass == 3 && body_of(b, "b")->inertia[0] == 0);
-    assert_true(body_of(b, "c")->mass == 0);
+    assert_true(lwt_body_of(b, "a")->mass == 0);
+    assert_true(lwt_body_of(b, "b")->mass == 3 && lwt_body_of(b, "b")->inertia[0] == 0);
+    assert_true(lwt_body_of(b, "c")->mass == 0);
     assert_int_equal(2, b->desc.nwarning);
-    assert_int_equal(1, warnings_with(b, "without <inertia>: point masses (1): b"));
-    assert_int_equal(1, warnings_with(b, "without <mass>: massless (1): c"));
+    assert_int_equal(1, lwt_warnings_with(b, "without <inertia>: point masses (1): b"));
+    assert_int_equal(1, lwt_warnings_with(b, "without <mass>: massless (1): c"));
     lw_builder_destroy(b);
 }
 
@@ -254,11 +225,11 @@ static void the_first_visual_primitive_is_the_shape(void **state)
         "<visual><geometry><box size='1 2 3'/></geometry></visual>"
         "<collision><geometry><sphere radius='1'/></geometry></collision></link></robot>",
         LW_BASE_FIXED);
-    const lw_body_desc *a = body_of(b, "a");
+    const lw_body_desc *a = lwt_body_of(b, "a");
     assert_int_equal(LW_SHAPE_CYLINDER, a->shape);
     assert_true(a->shape_size[0] == .5 && a->shape_size[1] == 2);
     assert_int_equal(1, b->desc.nwarning); // one note, a missing mesh is no failure
-    assert_int_equal(1, warnings_with(b, "1 visual meshes and 1 <collision> elements"));
+    assert_int_equal(1, lwt_warnings_with(b, "1 visual meshes and 1 <collision> elements"));
     lw_builder_destroy(b);
 }
 
@@ -271,12 +242,12 @@ static void the_root_is_fixed_floats_or_is_the_ground(void **state)
     static const char robot[] = "<robot>" LINK("base") LINK("a")
         JOINT("base_to_ground", "revolute", "base", "a", "") "</robot>";
     lw_builder *b = read_urdf(robot, LW_BASE_AUTO);
-    const lw_joint_desc *j = joint_of(b, "base_to_ground_"); // a name of its own
+    const lw_joint_desc *j = lwt_joint_of(b, "base_to_ground_"); // a name of its own
     assert_int_equal(LW_JOINT_FIXED, j->type);
     assert_int_equal(0, j->body1.index);
     assert_int_equal(1, j->body2.index);
     assert_int_equal(1, b->desc.nwarning);
-    assert_int_equal(1, warnings_with(b, "--base floating"));
+    assert_int_equal(1, lwt_warnings_with(b, "--base floating"));
     lw_builder_destroy(b);
     b = read_urdf(robot, LW_BASE_FIXED); // asked for: nothing to tell
     assert_int_equal(2, b->desc.njoint);
@@ -290,7 +261,7 @@ static void the_root_is_fixed_floats_or_is_the_ground(void **state)
                       JOINT("j", "floating", "world", "a", "") "</robot>",
                   LW_BASE_AUTO);
     assert_int_equal(2, b->desc.nbody); // the ground and a
-    assert_int_equal(0, joint_of(b, "j")->body1.index);
+    assert_int_equal(0, lwt_joint_of(b, "j")->body1.index);
     assert_int_equal(0, b->desc.nwarning);
     lw_builder_destroy(b);
 }
@@ -309,13 +280,13 @@ static void damping_is_used_friction_and_limits_are_told_once(void **state)
                                 "<limit effort='5' velocity='2'/><dynamics damping='2'/>")
                               JOINT("j3", "planar", "c", "d", "<dynamics damping='2'/>") "</robot>",
                   LW_BASE_FIXED);
-    assert_true(joint_of(b, "j1")->coordinate[0].damping == 0.5);
-    assert_true(joint_of(b, "j2")->coordinate[0].damping == 2);
-    assert_true(joint_of(b, "j3")->coordinate[0].damping == 0);
+    assert_true(lwt_joint_of(b, "j1")->coordinate[0].damping == 0.5);
+    assert_true(lwt_joint_of(b, "j2")->coordinate[0].damping == 2);
+    assert_true(lwt_joint_of(b, "j3")->coordinate[0].damping == 0);
     assert_int_equal(3, b->desc.nwarning);
-    assert_int_equal(1, warnings_with(b, "limits are not enforced, joints (2): j1, j2"));
-    assert_int_equal(1, warnings_with(b, "friction is not modelled, joints (1): j1"));
-    assert_int_equal(1, warnings_with(b, "not used for joints (1): j3"));
+    assert_int_equal(1, lwt_warnings_with(b, "limits are not enforced, joints (2): j1, j2"));
+    assert_int_equal(1, lwt_warnings_with(b, "friction is not modelled, joints (1): j1"));
+    assert_int_equal(1, lwt_warnings_with(b, "not used for joints (1): j3"));
     lw_builder_destroy(b);
 }
 
@@ -333,8 +304,8 @@ static void a_mimic_joint_is_a_coupling(void **state)
     assert_string_equal("leader", b->desc.joint[c->of.index].name);
     assert_int_equal(2, c->npolynomial);
     assert_true(c->polynomial[0] == 0.5 && c->polynomial[1] == -2);
-    assert_true(joint_of(b, "follower")->has_q && joint_of(b, "follower")->q[0] == 0.5);
-    assert_false(joint_of(b, "leader")->has_q);
+    assert_true(lwt_joint_of(b, "follower")->has_q && lwt_joint_of(b, "follower")->q[0] == 0.5);
+    assert_false(lwt_joint_of(b, "leader")->has_q);
     assert_int_equal(0, b->desc.nwarning); // nothing is lost
     lw_builder_destroy(b);
 }
@@ -362,19 +333,19 @@ static void mimics_of_mimics_are_composed_and_those_of_fixed_joints_held(void **
     assert_string_equal("third", b->desc.joint[c[0].joint.index].name);
     assert_true(c[0].polynomial[0] == 2 && c[0].polynomial[1] == -6);
     assert_true(c[1].polynomial[0] == 0.5 && c[1].polynomial[1] == -3);
-    assert_true(joint_of(b, "third")->q[0] == 2 && joint_of(b, "second")->q[0] == 0.5);
+    assert_true(lwt_joint_of(b, "third")->q[0] == 2 && lwt_joint_of(b, "second")->q[0] == 0.5);
     static const struct {
         const char *name;
         double q;
     } still[] = {{"held", 0.25}, {"after", 2}};
     for (int i = 0; i < 2; i++) {
-        const lw_joint_desc *j = joint_of(b, still[i].name);
+        const lw_joint_desc *j = lwt_joint_of(b, still[i].name);
         const int f = j->coordinate[0].motion.index;
         assert_true(f > 0 && b->desc.function[f - 1].type == LW_FUNCTION_CONSTANT);
         assert_true(b->desc.function[f - 1].value == still[i].q && j->q[0] == still[i].q);
     }
-    assert_int_equal(1, warnings_with(b, "<mimic> is not used for fixed joints, joints (1): weld"));
-    assert_int_equal(1, warnings_with(b, "held at their offset, joints (1): held"));
+    assert_int_equal(1, lwt_warnings_with(b, "<mimic> is not used for fixed joints, joints (1): weld"));
+    assert_int_equal(1, lwt_warnings_with(b, "held at their offset, joints (1): held"));
     lw_builder_destroy(b);
 }
 
@@ -386,9 +357,9 @@ static void a_link_named_ground_gets_another_name(void **state)
                                       JOINT("k", "fixed", "ground", "ground_link", "") "</robot>",
                               LW_BASE_FIXED);
     assert_int_equal(1, b->desc.nwarning);
-    assert_int_equal(1, warnings_with(b, "link 'ground' is the body 'ground_link_' here"));
-    assert_string_equal("ground_link_", b->desc.body[joint_of(b, "j")->body2.index].name);
-    assert_string_equal("ground_link", b->desc.body[joint_of(b, "k")->body2.index].name);
+    assert_int_equal(1, lwt_warnings_with(b, "link 'ground' is the body 'ground_link_' here"));
+    assert_string_equal("ground_link_", b->desc.body[lwt_joint_of(b, "j")->body2.index].name);
+    assert_string_equal("ground_link", b->desc.body[lwt_joint_of(b, "k")->body2.index].name);
     lw_builder_destroy(b);
 }
 
@@ -402,8 +373,8 @@ static void limits_that_are_no_numbers_are_noted(void **state)
                                           "</robot>",
                               LW_BASE_FIXED);
     assert_int_equal(2, b->desc.nwarning);
-    assert_int_equal(1, warnings_with(b, "not a finite number, which does no harm, joints (2): j, k"));
-    assert_int_equal(1, warnings_with(b, "limits are not enforced, joints (1): j"));
+    assert_int_equal(1, lwt_warnings_with(b, "not a finite number, which does no harm, joints (2): j, k"));
+    assert_int_equal(1, lwt_warnings_with(b, "limits are not enforced, joints (1): j"));
     lw_builder_destroy(b);
 }
 
@@ -430,7 +401,7 @@ static void what_is_not_read_is_told_by_name_line_and_count(void **state)
         "without <inertia>",
     };
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (warnings_with(b, told[i]) != 1) fail_msg("not told: %s", told[i]);
+        if (lwt_warnings_with(b, told[i]) != 1) fail_msg("not told: %s", told[i]);
     assert_int_equal(sizeof told / sizeof *told, b->desc.nwarning);
     lw_builder_destroy(b);
 }
@@ -447,7 +418,7 @@ static void many_names_are_listed_and_the_rest_counted(void **state)
     sprintf(end, "</robot>");
     lw_builder *b = read_urdf(text, LW_BASE_FIXED);
     assert_int_equal(1, b->desc.nwarning);
-    assert_int_equal(1, warnings_with(b, "joints (200): joint_number_1, joint_number_2,"));
+    assert_int_equal(1, lwt_warnings_with(b, "joints (200): joint_number_1, joint_number_2,"));
     const char *rest = strstr(b->desc.warning[0], " and ");
     assert_non_null(rest);
     int more = 0, listed = 1;
@@ -459,7 +430,7 @@ static void many_names_are_listed_and_the_rest_counted(void **state)
     assert_true(listed > 50 && strcmp(rest + strlen(rest) - 5, " more") == 0);
     for (char name[32]; listed; listed--) { // each whole
         snprintf(name, sizeof name, " joint_number_%d%s", listed, listed + more == 200 ? " " : ",");
-        assert_int_equal(1, warnings_with(b, name));
+        assert_int_equal(1, lwt_warnings_with(b, name));
         more = 0;
     }
     lw_builder_destroy(b);
@@ -569,32 +540,14 @@ static void damaged_files_do_no_harm(void **state)
         }
 }
 
-typedef struct failing {
-    int left, live; // allocations that succeed, blocks in use
-} failing;
-
-static void *allocate(void *user, size_t bytes)
-{
-    failing *f = user;
-    if (f->left-- <= 0) return NULL;
-    f->live++;
-    return malloc(bytes);
-}
-
-static void release(void *user, void *block)
-{
-    ((failing *)user)->live--;
-    free(block);
-}
-
 static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
 {
     (void)state;
     lw_status status = LW_ERR_MEMORY;
     int n = 0;
     for (; status != LW_OK; n++) {
-        failing f = {.left = n};
-        const lw_allocator allocator = {allocate, release, &f};
+        lwt_failing f = {.left = n};
+        const lw_allocator allocator = lwt_failing_allocator(&f);
         lw_builder *b;
         status = read_with(&b, robot_text, LW_BASE_AUTO, &allocator, NULL);
         if (status == LW_OK)
@@ -618,7 +571,7 @@ static void a_long_chain_is_read_in_linear_time(void **state)
                        i, i, i - 1, i);
     sprintf(end, "</robot>");
     lw_builder *b = read_urdf(text, LW_BASE_FIXED);
-    assert_true(body_of(b, "l19999")->pose.position.z == N - 1);
+    assert_true(lwt_body_of(b, "l19999")->pose.position.z == N - 1);
     lw_builder_destroy(b);
     free(text);
 }

@@ -1,5 +1,6 @@
 // test_xml.c -- the element tree: content and places, and what it refuses.
 #include "io/xml.h"
+#include "support/failing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,24 +127,6 @@ static void numbers_are_finite_and_counted(void **state)
     }
 }
 
-typedef struct failing {
-    int left, live; // allocations that succeed, blocks in use
-} failing;
-
-static void *allocate(void *user, size_t bytes)
-{
-    failing *f = user;
-    if (f->left-- <= 0) return NULL;
-    f->live++;
-    return malloc(bytes);
-}
-
-static void release(void *user, void *block)
-{
-    ((failing *)user)->live--;
-    free(block);
-}
-
 static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
 {
     (void)state;
@@ -154,8 +137,8 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
     lw_status status = LW_ERR_MEMORY;
     int n = 0;
     for (; status != LW_OK; n++) {
-        failing f = {.left = n};
-        const lw_allocator allocator = {allocate, release, &f};
+        lwt_failing f = {.left = n};
+        const lw_allocator allocator = lwt_failing_allocator(&f);
         lwi_xml xml;
         status = lwi_xml_parse(&xml, text, strlen(text), "f", &allocator, NULL);
         if (status == LW_OK)

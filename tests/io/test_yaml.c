@@ -4,6 +4,7 @@
 #include "io/same_model.h"
 #include "io/text.h"
 #include "model/model.h"
+#include "support/failing.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -447,23 +448,6 @@ static void long_chains_are_read(void **state)
 
 // ------------------------------------------------------------------------------------- allocation
 
-typedef struct failing {
-    long left, live;
-} failing;
-
-static void *allocate(void *user, size_t bytes)
-{
-    failing *f = user;
-    if (f->left-- <= 0) return NULL;
-    f->live++;
-    return malloc(bytes);
-}
-static void release(void *user, void *block)
-{
-    ((failing *)user)->live--;
-    free(block);
-}
-
 // Whichever allocation fails, the reader says so and leaves nothing behind.
 static void every_failing_allocation_is_survived(void **state)
 {
@@ -471,8 +455,8 @@ static void every_failing_allocation_is_survived(void **state)
     lw_status status = LW_ERR_MEMORY;
     long n = 0;
     for (; status != LW_OK && n < 10000; n++) {
-        failing f = {.left = n};
-        const lw_allocator allocator = {allocate, release, &f};
+        lwt_failing f = {.left = n};
+        const lw_allocator allocator = lwt_failing_allocator(&f);
         const lw_read_desc desc = {.format = "yaml", .allocator = &allocator};
         lw_options options;
         lw_options_default(&options);

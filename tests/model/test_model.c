@@ -1,6 +1,7 @@
 // test_model.c -- what becomes of a description: tree, rigid groups, initial state, memory.
 #include "model/model.h"
 #include "spatial/rotation.h"
+#include "support/failing.h"
 
 #include <linkwork/linkwork.h>
 
@@ -344,24 +345,6 @@ static void a_model_without_ground_joint_floats(void **state)
 
 // ------------------------------------------------------------------------------ failing allocations
 
-typedef struct counter {
-    long left; // allocations that still succeed
-    long live;
-} counter;
-
-static void *allocate(void *user, size_t bytes)
-{
-    counter *c = user;
-    if (c->left-- <= 0) return NULL;
-    c->live++;
-    return malloc(bytes);
-}
-static void release(void *user, void *block)
-{
-    ((counter *)user)->live--;
-    free(block);
-}
-
 static lw_status build(lw_builder *b, lw_model **model)
 {
     lw_body last = {0};
@@ -383,8 +366,8 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
     (void)state;
     bool done = false;
     for (long n = 0; !done && n < 1000; n++) {
-        counter c = {.left = n};
-        const lw_allocator allocator = {allocate, release, &c};
+        lwt_failing c = {.left = n};
+        const lw_allocator allocator = lwt_failing_allocator(&c);
         lw_builder *b = NULL;
         lw_model *m = NULL;
         lw_status status = lw_builder_create(&allocator, &b);

@@ -1,0 +1,53 @@
+// read_cases.h -- what tests of readers ask of a description and of a refusal.
+#ifndef LWT_READ_CASES_H
+#define LWT_READ_CASES_H
+
+#include "model/model.h"
+#include "spatial/rotation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/** The error names the file, the line, and says `part`. */
+static inline void lwt_told(const lw_error *error, const char *file, int line, const char *part)
+{
+    assert_string_equal(file, error->file);
+    if (!strstr(error->text, part)) fail_msg("'%s' does not say '%s'", error->text, part);
+    if (line != error->line) fail_msg("line %d, expected %d: %s", error->line, line, error->text);
+}
+
+static inline const lw_body_desc *lwt_body_of(const lw_builder *b, const char *name)
+{
+    for (int i = 0; i < b->desc.nbody; i++)
+        if (strcmp(b->desc.body[i].name, name) == 0) return &b->desc.body[i];
+    fail_msg("no body '%s'", name);
+    return NULL;
+}
+
+static inline const lw_joint_desc *lwt_joint_of(const lw_builder *b, const char *name)
+{
+    for (int i = 0; i < b->desc.njoint; i++)
+        if (strcmp(b->desc.joint[i].name, name) == 0) return &b->desc.joint[i];
+    fail_msg("no joint '%s'", name);
+    return NULL;
+}
+
+static inline int lwt_warnings_with(const lw_builder *b, const char *part)
+{
+    int count = 0;
+    for (int i = 0; i < b->desc.nwarning; i++) count += strstr(b->desc.warning[i], part) != NULL;
+    return count;
+}
+
+static inline void lwt_matrix_of(double *R, lw_quat quat)
+{
+    const double q[4] = {quat.w, quat.x, quat.y, quat.z};
+    quat_matrix(R, q);
+}
+
+#endif

@@ -1,0 +1,172 @@
+// test_state.c -- stepping by the caller: inputs, states and joints that are set.
+#include "simulate/sim_cases.h"
+#include "support/random_model.h"
+
+
+// ------------------------------------------------------------------------------------ the step API
+
+// create, set input, step, observe: constant torques give parabolas, exactly where they change.
+static void inputs_act_from_when_they_are_set(void **state)
+{
+    (void)state;
+    lw_model *model = rotor(NULL);
+    int torque;
+    assert_int_equal(lw_model_find_input(model, "torque", &torque), LW_OK);
+    for (int i = 0; i < lw_integrator_count(); i++) {
+        if (own_step(lw_integrator_info(i).name)) continue;
+        const char *name = lw_integrator_info(i).name;
+        const int multistep = !strcmp(name, "adams") || !strcmp(name, "bdf");
+        lw_sim *sim = simulate(model, OPTIONS("integrator", name));
+        double q = 0, v = 0;
+        for (int k = 0; k < 6; k++) {
+            const double value = k % 2 ? -1 : 2;
+            ok(lw_sim_set_input(sim, torque, value), lw_sim_error(sim));
+            ok(lw_sim_set_input(sim, torque, value), lw_sim_error(sim)); // no news
+            const double h = 0.3, a = value / INERTIA;
+            step(sim, (k + 1) * h);
+            q += v * h + a * h * h / 2, v += a * h;
+            const lw_observation *o = observe(sim, LW_OBSERVE_REACTION);
+            assert_true(lw_sim_time(sim) == (k + 1) * h && o->time == lw_sim_time(sim));
+            if (!(fabs(o->q[0] - q) < 1e-6 && fabs(o->qd[0] - v) < 1e-6))
+                fail_msg("%s: %.12g for %.12g", name, o->q[0], q);
+            assert_true(fabs(o->qdd[0] - a) < 1e-9);
+        }
+        assert_int_equal(summary_of(sim).restarts, multistep ? 6 : 0);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+// From the same state come the same bits, whatever was done in between.
+static void set_state_repeats_the_bits(void **state)
+{
+    (void)state;
+    lw_model *model = NULL;
+    assert_int_equal(lwt_random_tree(3, 6, LWT_ALL, &model), LW_OK);
+    for (int f = 0; f < 2; f++)
+        for (int i = 0; i < lw_integrator_count(); i++) {
+            if (own_step(lw_integrator_info(i).name)) continue;
+            lw_sim *sim = simulate(
+                model, OPTIONS("formulation", f ? "momenta" : "aba", "integrator",
+                               lw_integrator_info(i).name, "rtol", "1e-6", "atol", "1e-6"));
+            double x[3][128], t;
+            const size_t bytes = (size_t)lw_sim_state_size(sim) * sizeof x[0][0];
+            assert_true(bytes <= sizeof x[0]);
+            lw_sim_get_state(sim, &t, x[0]);
+            step(sim, 0.2);
+            lw_sim_get_state(sim, NULL, x[1]);
+            step(sim, 0.27);
+            observe(sim, LW_OBSERVE_REACTION);
+            ok(lw_sim_set_state(sim, t, x[0]), lw_sim_error(sim));
+            step(sim, 0.2);
+            lw_sim_get_state(sim, NULL, x[2]);
+            assert_memory_equal(x[1], x[2], bytes);
+            assert_int_equal(summary_of(sim).restarts, 1);
+            lw_sim_destroy(sim);
+        }
+    lw_model_destroy(model);
+}
+
+static void set_joints_moves_the_tree(void **state)
+{
+    (void)state;
+    lw_model *model = pendulum(ANGLE, 0);
+    for (int f = 0; f < lw_formulation_count(); f++) {
+        lw_sim *sim = simulate(model, OPTIONS("formulation", lw_formulation_info(f).name));
+        observe(sim, LW_OBSERVE_REACTION);
+        const double q = 0.3, v = -0.7;
+        ok(lw_sim_set_joints(sim, 1.5, &q, &v), lw_sim_error(sim));
+        assert_true(lw_sim_time(sim) == 1.5);
+        const lw_observation *o = observe(sim, LW_OBSERVE_REACTION);
+        assert_true(fabs(o->q[0] - q) < 1e-14 && fabs(o->qd[0] - v) < 1e-13);
+        assert_true(fabs(o->position[1][0] + ARM * sin(q)) < 1e-14);
+        assert_true(summary_of(sim).energy_error == 0); // a jump is no error
+        step(sim, 2);
+        observe(sim, LW_OBSERVE_REACTION);
+        assert_true(summary_of(sim).energy_error < 1e-6);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+// Joints of a loop must close; the one that does not is named.
+static void set_joints_checks_loops(void **state)
+{
+    (void)state;
+    lw_model *model = four_bar();
+    lw_sim *sim = simulate(model, NULL);
+    assert_string_equal(lw_sim_options(sim)->formulation, "hdca");
+    assert_non_null(strstr(lw_sim_notice(sim), "closes a loop"));
+    const lw_observation *o = observe(sim, LW_OBSERVE_REACTION);
+    assert_true(o->residual[0] < 1e-12);
+    double x[128], after[128];
+    lw_sim_get_state(sim, NULL, x);
+    const double open[4] = {0.2, 0, 0, 0}, rest[4] = {0};
+    assert_int_equal(lw_sim_set_joints(sim, 0, open, rest), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(lw_sim_error(sim)->text, "does not close at these coordinates"));
+    const double turning[4] = {0, 1, 0, 0};
+    assert_int_equal(lw_sim_set_joints(sim, 0, rest, turning), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(lw_sim_error(sim)->text, "does not close at these speeds"));
+    lw_sim_get_state(sim, NULL, after);
+    assert_memory_equal(x, after, (size_t)lw_sim_state_size(sim) * sizeof *x); // left alone
+    const double closed[4] = {0.4, -0.4, 0.4, 0.4}, moving[4] = {2, -2, 2, 2};
+    ok(lw_sim_set_joints(sim, 0, closed, moving), lw_sim_error(sim));
+    o = observe(sim, LW_OBSERVE_REACTION);
+    for (int k = 0; k < 4; k++) {
+        assert_true(fabs(o->q[k] - closed[k]) < 1e-12);
+        assert_true(fabs(o->qd[k] - moving[k]) < 1e-10);
+    }
+    ok(lw_sim_step(sim, 0.5), lw_sim_error(sim));
+    assert_true(observe(sim, LW_OBSERVE_REACTION)->residual[0] < 1e-6);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// Coupled joints too: q2 = 1 + 2 q1 + 3 q1^2.
+static void set_joints_checks_couplings(void **state)
+{
+    (void)state;
+    lw_builder *b = begin(GRAVITY);
+    lw_joint joint[2];
+    for (int i = 0; i < 2; i++) {
+        const lw_body body = add_body(b, i ? "second" : "first", (lw_vec3){2 * i, 0, -ARM});
+        joint[i] = add_hinge(b, &(lw_joint_desc){.name = i ? "follower" : "leader",
+                                                 .body2 = body,
+                                                 .at = {2 * i, 0, 0},
+                                                 .has_q = 1,
+                                                 .q = {i}});
+    }
+    static const double law[] = {1, 2, 3};
+    lw_error error = {0};
+    const lw_coupling_desc desc = {
+        .joint = joint[1], .of = joint[0], .polynomial = law, .npolynomial = 3};
+    ok(lw_builder_add_coupling(b, &desc, &error), &error);
+    lw_model *model = finish(b);
+    lw_sim *sim = simulate(model, NULL);
+    assert_non_null(
+        strstr(lw_sim_notice(sim), "hdca: joint 'follower' is coupled to joint 'leader'"));
+    const double q[2] = {0.1, 1.23}, v[2] = {0.5, 1.3}, off[2] = {0.1, 1.3}, slow[2] = {0.5, 1};
+    assert_int_equal(lw_sim_set_joints(sim, 0, off, v), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(lw_sim_error(sim)->text, "'follower' is coupled to joint 'leader'"));
+    assert_int_equal(lw_sim_set_joints(sim, 0, q, slow), LW_ERR_ARGUMENT);
+    ok(lw_sim_set_joints(sim, 0, q, v), lw_sim_error(sim));
+    observe(sim, LW_OBSERVE_REACTION);
+    step(sim, 0.5);
+    const lw_observation *o = observe(sim, LW_OBSERVE_REACTION);
+    assert_true(fabs(o->q[1] - (1 + o->q[0] * (2 + 3 * o->q[0]))) < 1e-7);
+    assert_true(summary_of(sim).energy_error < 1e-6);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inputs_act_from_when_they_are_set),
+        cmocka_unit_test(set_state_repeats_the_bits),
+        cmocka_unit_test(set_joints_moves_the_tree),
+        cmocka_unit_test(set_joints_checks_loops),
+        cmocka_unit_test(set_joints_checks_couplings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
