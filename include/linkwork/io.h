@@ -14,14 +14,15 @@ extern "C" {
 typedef enum lw_base { LW_BASE_AUTO, LW_BASE_FIXED, LW_BASE_FLOATING } lw_base;
 
 typedef struct lw_read_desc {
-    const char *format; ///< "yaml", "urdf", "sdf"; NULL: by the ending (.yaml .yml .json .urdf .sdf)
+    const char *format; ///< "yaml", "urdf", "sdf", "mjcf"; NULL: by the ending, see lw_format_info
     lw_base base;       ///< URDF: the root link is fixed to the ground (auto, fixed) or floats; SDF:
-                        ///< models without a joint to the world float (auto, floating) or are fixed
+                        ///< models without a joint to the world float (auto, floating) or are fixed;
+                        ///< MJCF: free joints are (auto, floating) or are fixed
     const lw_allocator *allocator;
-    /** Further files that the model names (SDF includes, loops beside a URDF) are read from this folder
+    /** Further files that the model names (includes of SDF and MJCF, loops beside a URDF) are read from this folder
      *  and below it.  NULL: lw_model_read takes the folder of the file, lw_model_parse reads none. */
     const char *folder;
-    /** URDF, SDF: with stiffness > 0 the limits of joints become stops of this stiffness and damping
+    /** URDF, SDF, MJCF: with stiffness > 0 the limits of joints become stops of this stiffness and damping
      *  (lower and upper are the file's); else they are only told. */
     lw_limits_desc limits;
     const char *cut; ///< joints that close loops, "j4,j7" (lw_builder_cut); NULL: as the file says
@@ -41,6 +42,14 @@ LW_API lw_status lw_model_parse(const char *text, size_t length, const char *nam
  *  bit.  @param options written as `simulation:`; NULL: left out.  Custom joints cannot be written. */
 LW_API lw_status lw_model_write(const lw_model *model, const lw_options *options, FILE *file,
                                 lw_error *error);
+/** Writes a tree in a format of robots, "urdf" or "mjcf": bodies, joints, limits, dampers, linear (MJCF:
+ *  polynomial) couplings.  Loops, driven coordinates and joint types that the format does not have are
+ *  refused, by name; what else it cannot say is left out and told.
+ *  @param told  called with a line for everything that is not written; NULL: nobody asks
+ *  @return LW_ERR_UNSUPPORTED, LW_ERR_IO */
+LW_API lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
+                                 void (*told)(void *user, const char *text), void *user,
+                                 lw_error *error);
 /** JSON Schema of the native file. */
 LW_API lw_status lw_schema_write(FILE *file);
 

@@ -1,14 +1,33 @@
-// convert.c -- linkwork convert: a model of any format as a native file, a result in another
-// format.
+// convert.c -- linkwork convert: a model of any format as a native file or in a format of robots, a
+// result in another format.
 #include "cli/cli.h"
+
+#include <string.h>
+
+// The format that the ending of a file means; NULL: none of a model.
+static const char *format_of(const char *file)
+{
+    static const struct {
+        const char *ending, *format;
+    } known[] = {{".yaml", "yaml"}, {".yml", "yaml"}, {".urdf", "urdf"}, {".mjcf", "mjcf"}, {".xml", "mjcf"}};
+    for (int i = 0; i < (int)(sizeof known / sizeof known[0]); i++)
+        if (cli_ends_in(file, known[i].ending)) return known[i].format;
+    return NULL;
+}
+
+static void tell(void *user, const char *text)
+{
+    cli_complain(CLI_DONE, "%s: %s", (const char *)user, text);
+}
 
 static cli_exit convert_model(const cli_arguments *arguments)
 {
-    for (int i = 0; i < arguments->noutput; i++) {
-        const char *file = arguments->output[i];
-        if (!cli_ends_in(file, ".yaml") && !cli_ends_in(file, ".yml"))
-            return cli_complain(CLI_USE, "%s: models are written as .yaml", file);
-    }
+    const char *format = arguments->noutput ? format_of(arguments->output[0]) : "yaml";
+    if (!format)
+        return cli_complain(CLI_USE, "%s: models are written as .yaml, trees also as .urdf, .mjcf or .xml",
+                            arguments->output[0]);
+    if (arguments->noutput > 1)
+        return cli_complain(CLI_USE, "convert of a model writes one file");
 
     lw_model *model = NULL;
     lw_options options;
@@ -19,7 +38,9 @@ static cli_exit convert_model(const cli_arguments *arguments)
     code = cli_open(arguments, &file);
     if (!code) {
         const lw_status status =
-            lw_model_write(model, cli_has_settings(&options) ? &options : NULL, file, &error);
+            strcmp(format, "yaml") == 0
+                ? lw_model_write(model, cli_has_settings(&options) ? &options : NULL, file, &error)
+                : lw_model_export(model, format, file, tell, (void *)arguments->operand, &error);
         code = cli_close(arguments, file);
         if (!code && status != LW_OK) code = cli_fail(status, &error);
         if (code && arguments->noutput) remove(arguments->output[0]);

@@ -10,6 +10,8 @@ static const lw_part_info formats[] = {
     LWI_READER_LIST(X)
 #undef X
     {"native", "models are written: .yaml (canonical order, 17 digits)", NULL},
+    {"urdf", "trees are written: .urdf", NULL},
+    {"mjcf", "trees are written: .mjcf .xml", NULL},
     {"hdf5", "results are written and read: .h5", NULL},
     {"csv", "results are written and read: .csv", NULL},
     {"svg", "pictures are written: .svg", NULL},

@@ -16,7 +16,8 @@ typedef lw_status (*lwi_reader)(const char *text, size_t length, const char *nam
 #define LWI_READER_LIST(X)                                                                         \
     X(yaml, ".yaml .yml .json")                                                                    \
     X(urdf, ".urdf")                                                                               \
-    X(sdf, ".sdf .world")
+    X(sdf, ".sdf .world")                                                                          \
+    X(mjcf, ".mjcf .xml")
 
 #define X(format, endings)                                                                         \
     lw_status lwi_read_##format(const char *text, size_t length, const char *name,                 \

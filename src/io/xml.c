@@ -89,6 +89,7 @@ static void on_start(void *user, const char *name, const char **attribute)
     }
     e->line = (int)XML_GetCurrentLineNumber(p->parser);
     e->column = (int)XML_GetCurrentColumnNumber(p->parser) + 1;
+    e->file = p->xml->file;
     e->parent = p->open;
     if (!p->open)
         p->xml->root = e;
@@ -223,7 +224,8 @@ lw_status lwi_xml_fail(const lwi_xml *xml, const lwi_xml_element *element, lw_st
     lwi_fail_v(error, status, format, arguments);
     va_end(arguments);
     if (error) {
-        lwi_copy_text(error->file, sizeof error->file, xml->file ? xml->file : "");
+        const char *file = element->file ? element->file : xml->file;
+        lwi_copy_text(error->file, sizeof error->file, file ? file : "");
         error->line = element->line;
         error->column = element->column;
     }
@@ -242,11 +244,17 @@ static bool next_number(const char **text, double *x)
     return end == start + length && isfinite(*x);
 }
 
-static bool read_list(const char *rest, int count, double *x)
+int lwi_xml_list(const char *text, int most, double *x)
 {
-    for (int i = 0; i < count; i++)
-        if (!next_number(&rest, x + i)) return false;
-    return !rest[strspn(rest, blank)];
+    int n = 0;
+    while (n < most && text[strspn(text, blank)])
+        if (!next_number(&text, x + n++)) return -1;
+    return text[strspn(text, blank)] ? -1 : n;
+}
+
+static bool read_list(const char *text, int count, double *x)
+{
+    return lwi_xml_list(text, count, x) == count;
 }
 
 lw_status lwi_xml_numbers(const lwi_xml *xml, const lwi_xml_element *element, const char *attribute,

@@ -25,6 +25,7 @@ typedef struct lwi_xml_element {
     const lwi_xml_attribute *attribute; ///< [nattribute]
     int nattribute;
     int line, column; ///< of its '<', from 1
+    const char *file; ///< that it stands in, as lwi_xml.file
     struct lwi_xml_element *parent, *first, *last, *next;
 } lwi_xml_element;
 
@@ -53,7 +54,9 @@ lw_status lwi_xml_fail(const lwi_xml *xml, const lwi_xml_element *element, lw_st
  *  @return LW_ERR_PARSE: "<axis xyz>: 'a 0 1' is not 3 finite numbers" */
 lw_status lwi_xml_numbers(const lwi_xml *xml, const lwi_xml_element *element, const char *attribute,
                           int count, double *x, lw_error *error);
-/** The same from the text of an element. */
+/** Finite decimal numbers of a text: how many, at most `most`; -1: there is something else, or more. */
+int lwi_xml_list(const char *text, int most, double *x);
+/** The same as lwi_xml_numbers from the text of an element. */
 lw_status lwi_xml_text_numbers(const lwi_xml *xml, const lwi_xml_element *element, int count,
                                double *x, lw_error *error);
 /** Value of an attribute that must be there. */

@@ -339,8 +339,27 @@ class Convert(Program):
         self.call("run", self.path("a.yaml"), "--duration", "1", "-o", self.path("b.csv"))
         self.assertEqual(self.rows("a.csv"), self.rows("b.csv"))
 
-    def test_only_native_files_are_written(self):
-        self.assertIn(".yaml", self.call("convert", self.model, "-o", "x.urdf", code=2).stderr)
+    def test_models_are_written_in_known_formats_only(self):
+        self.assertIn(".yaml", self.call("convert", self.model, "-o", "x.sdf", code=2).stderr)
+
+    def test_trees_are_written_as_robots(self):
+        source = os.path.join(MODELS, "ur5.urdf")
+        for ending in ("urdf", "xml"):
+            robot, again = self.path("a." + ending), self.path("b.yaml")
+            self.call("convert", source, "-o", robot)
+            self.call("convert", robot, "-o", again)
+            for model in (source, robot, again):
+                self.call("run", model, "--duration", "0.5", "--rtol", "1e-10", "--atol", "1e-10", "-o",
+                          self.path(os.path.basename(model) + ".csv"))
+            head, rows = self.rows("ur5.urdf.csv")
+            wanted = rows[-1][head.index("joint.elbow_joint.q0")]
+            for name in ("a." + ending, "b.yaml"):
+                head, rows = self.rows(name + ".csv")
+                found = rows[-1][head.index("joint.elbow_joint.q0")]
+                self.assertAlmostEqual(found, wanted, delta=1e-7)  # errors of 1e-10 a step
+        loop = os.path.join(MODELS, "four_bar.yaml")
+        self.assertIn("closes a loop", self.call("convert", loop, "-o", self.path("c.urdf"), code=2).stderr)
+        self.assertFalse(os.path.exists(self.path("c.urdf")))
 
 
 class Assemble(Program):

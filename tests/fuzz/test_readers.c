@@ -322,6 +322,7 @@ static const char *format_of(const char *name)
     if (!ending) return NULL;
     if (strcmp(ending, ".urdf") == 0) return "urdf";
     if (strcmp(ending, ".sdf") == 0) return "sdf";
+    if (strcmp(ending, ".xml") == 0) return "mjcf";
     return strcmp(ending, ".yaml") == 0 || strcmp(ending, ".json") == 0 ? "yaml" : NULL;
 }
 

@@ -489,9 +489,9 @@ static void files_that_cannot_be_read_say_why(void **state)
     assert_non_null(strstr(error.text, "No such file"));
     assert_int_equal(LW_ERR_ARGUMENT, lw_model_read("m.txt", NULL, &model, NULL, &error));
     assert_non_null(strstr(error.text, ".yaml .yml .json .urdf"));
-    const lw_read_desc other = {.format = "mjcf"};
+    const lw_read_desc other = {.format = "collada"};
     assert_int_equal(LW_ERR_ARGUMENT, lw_model_read("m.xml", &other, &model, NULL, &error));
-    assert_non_null(strstr(error.text, "'mjcf', known: yaml urdf"));
+    assert_non_null(strstr(error.text, "'collada', known: yaml urdf sdf mjcf"));
     assert_int_equal(LW_ERR_IO, lw_model_read("/", &yaml, &model, NULL, &error)); // a folder
     assert_int_equal(LW_ERR_ARGUMENT, lw_model_parse(NULL, 0, "m", &yaml, &model, NULL, &error));
 }

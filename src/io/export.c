@@ -1,0 +1,273 @@
+// export.c -- the tree of links of a model, for the formats of robots.
+#include "io/export.h"
+
+#include "io/frames.h"
+#include "io/text.h"
+#include "spatial/rotation.h"
+
+#include <linkwork/io.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+lw_status lwi_export_fail(const lwi_export *x, const char *format, ...)
+{
+    char text[sizeof x->error->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return lwi_fail(x->error, LW_ERR_UNSUPPORTED, "%s: %s", x->format, text);
+}
+
+void lwi_export_tell(const lwi_export *x, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    if (!x->told) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    x->told(x->user, text);
+}
+
+void lwi_export_text(const lwi_export *x, const char *text)
+{
+    for (; *text; text++) switch (*text) {
+        case '&': fputs("&amp;", x->file); break;
+        case '<': fputs("&lt;", x->file); break;
+        case '>': fputs("&gt;", x->file); break;
+        case '"': fputs("&quot;", x->file); break;
+        case '\'': fputs("&apos;", x->file); break;
+        default: fputc(*text, x->file);
+        }
+}
+
+void lwi_export_numbers(const lwi_export *x, const char *name, const double *v, int n, bool keep)
+{
+    for (int i = 0; i < n; i++) keep = keep || v[i] != 0;
+    if (!keep) return;
+    fprintf(x->file, " %s=\"", name);
+    for (int i = 0; i < n; i++) fprintf(x->file, i ? " %.17g" : "%.17g", v[i] + 0.0); // no -0
+    fputc('"', x->file);
+}
+
+void lwi_export_inertia(const lwi_export *x, int body, double *I)
+{
+    memcpy(I, x->model->body[body].inertia, 6 * sizeof *I);
+}
+
+// ----------------------------------------------------------------------------------------- joints
+
+// Elementary joints of a type, in the order in which F2 moves away from F1.
+static int axes_of(lw_joint_type type, lwi_link_axis *axis)
+{
+    static const struct {
+        lw_joint_type type;
+        const char *axes; // X Y Z shift, x y z turn
+    } table[] = {{LW_JOINT_FIXED, ""},        {LW_JOINT_REVOLUTE, "z"},    {LW_JOINT_PRISMATIC, "Z"},
+                 {LW_JOINT_CYLINDRICAL, "Zz"}, {LW_JOINT_UNIVERSAL, "zx"}, {LW_JOINT_PLANAR, "XYz"}};
+    for (int i = 0; i < LWI_COUNT(table); i++) {
+        if (table[i].type != type) continue;
+        const int n = (int)strlen(table[i].axes);
+        for (int k = 0; k < n; k++) {
+            const char letter = table[i].axes[k];
+            axis[k] = (lwi_link_axis){.turns = letter >= 'x', .coordinate = k};
+            axis[k].axis[letter - (letter >= 'x' ? 'x' : 'X')] = 1;
+        }
+        return n;
+    }
+    return -1;
+}
+
+static void pose_of(const lw_pose *pose, double *R, double *r)
+{
+    const lw_quat *o = &pose->orientation;
+    const double q[4] = {o->w, o->x, o->y, o->z};
+    quat_matrix(R, q);
+    v3_set(r, pose->position.x, pose->position.y, pose->position.z);
+}
+
+static lw_status check_joint(const lwi_export *x, const lw_joint_desc *d)
+{
+    for (int k = 0; k < LW_JOINT_MAX_NV; k++)
+        if (d->coordinate[k].motion.index)
+            return lwi_export_fail(x, "joint '%.200s': coordinate q%d is driven", d->name, k);
+    const bool mounted = d->mount_shift[0].index || d->mount_shift[1].index ||
+                         d->mount_shift[2].index || d->mount_turn.index;
+    if (mounted) return lwi_export_fail(x, "joint '%.200s': its mount moves", d->name);
+    return LW_OK;
+}
+
+static lw_status fill_link(const lwi_export *x, lwi_link *l, int joint, bool reversed)
+{
+    const lw_joint_desc *d = &x->model->desc.joint[joint];
+    double R[2][9], r[2][3];
+    pose_of(reversed ? &d->frame2 : &d->frame1, R[0], r[0]); // on the parent
+    pose_of(reversed ? &d->frame1 : &d->frame2, R[1], r[1]);
+    TRY(check_joint(x, d));
+    l->joint = joint;
+    l->reversed = reversed;
+    l->kind = d->type == LW_JOINT_SPHERICAL ? LWI_LINK_BALL
+              : d->type == LW_JOINT_FREE    ? LWI_LINK_FREE
+                                            : LWI_LINK_AXES;
+    l->naxis = l->kind == LWI_LINK_AXES ? axes_of(d->type, l->axis) : 0;
+    if (l->naxis < 0)
+        return lwi_export_fail(x, "joint '%.200s' is of a type that the format does not have",
+                               d->name);
+    if (l->kind == LWI_LINK_FREE) {
+        pose_of(&x->model->desc.body[l->body].pose, l->R, l->r);
+        return l->parent ? lwi_export_fail(x, "joint '%.200s' is free between two bodies", d->name)
+                         : LW_OK;
+    }
+    // body = F_parent F_own^-1
+    double O[9], o[3];
+    static const double zero[3] = {0, 0, 0};
+    double identity[9];
+    m3_identity(identity);
+    lwi_pose_between(O, o, R[1], r[1], identity, zero);
+    lwi_pose_mul(l->R, l->r, R[0], r[0], O, o);
+    v3_copy(l->at, r[1]);
+    for (int k = 0; k < l->naxis; k++) {
+        double *a = l->axis[k].axis;
+        if (reversed) v3_scale(a, -1, a);
+        m3_mul_v(a, R[1], a);
+    }
+    if (reversed && l->naxis > 1)
+        for (int k = 0; k < l->naxis / 2; k++) {
+            const lwi_link_axis swap = l->axis[k];
+            l->axis[k] = l->axis[l->naxis - 1 - k];
+            l->axis[l->naxis - 1 - k] = swap;
+        }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- tree
+
+static lw_status refuse_loops(const lwi_export *x)
+{
+    const lw_model *m = x->model;
+    if (m->nloop)
+        return lwi_export_fail(x, "joint '%.200s' closes a loop, and only trees are written",
+                               m->joint[m->loop[0]].name);
+    return LW_OK;
+}
+
+// Joints of each body as lists: first[body], next[2 joint + side].
+static void list_joints(const lw_model *m, int *first, int *next)
+{
+    for (int i = 0; i < m->nbody; i++) first[i] = -1;
+    for (int j = m->njoint - 1; j >= 0; j--)
+        for (int side = 0; side < 2; side++) {
+            const lw_joint_desc *d = &m->desc.joint[j];
+            const int body = side ? d->body2.index : d->body1.index;
+            next[2 * j + side] = first[body];
+            first[body] = 2 * j + side;
+        }
+}
+
+enum { NONE = -2 };
+
+// Links in the order in which a walk from the ground, then from floating bodies, meets them.
+static lw_status walk(lwi_export *x)
+{
+    const lw_model *m = x->model;
+    int *first = LWI_PUSH(&x->arena, int, m->nbody), *next = LWI_PUSH(&x->arena, int, 2 * m->njoint + 1);
+    int *queue = LWI_PUSH(&x->arena, int, m->nbody);
+    int *link = LWI_PUSH(&x->arena, int, m->nbody); // of a body; -1: none yet
+    x->link = LWI_PUSH(&x->arena, lwi_link, m->nbody);
+    if (!first || !next || !queue || !link || !x->link)
+        return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
+    list_joints(m, first, next);
+    for (int i = 0; i < m->nbody; i++) link[i] = NONE;
+    for (int root = 0; root < m->nbody; root++) {
+        if (link[root] != NONE) continue;
+        // a floating group begins with the body that the model lets float
+        const int node = root ? m->body_node[m->body[root].host] : -1;
+        int base = root, head = 0, tail = 0;
+        link[root] = -1; // the ground
+        if (root) {
+            int top = node;
+            while (m->node[top].parent >= 0) top = m->node[top].parent;
+            base = m->node[top].body;
+            lwi_link *l = &x->link[x->nlink];
+            link[root] = NONE;
+            link[base] = x->nlink++;
+            *l = (lwi_link){.body = base, .before = -1, .joint = -1, .kind = LWI_LINK_FREE};
+            pose_of(&m->desc.body[base].pose, l->R, l->r);
+        }
+        queue[tail++] = base;
+        while (head < tail) {
+            const int body = queue[head++];
+            for (int e = first[body]; e >= 0; e = next[e]) {
+                const lw_joint_desc *d = &m->desc.joint[e / 2];
+                const bool reversed = e % 2; // `body` is body2
+                const int other = reversed ? d->body1.index : d->body2.index;
+                if (link[other] != NONE) continue;
+                lwi_link *l = &x->link[x->nlink];
+                link[other] = x->nlink++;
+                queue[tail++] = other;
+                *l = (lwi_link){.body = other, .parent = body, .before = link[body]};
+                TRY(fill_link(x, l, e / 2, reversed));
+            }
+        }
+    }
+    return LW_OK;
+}
+
+static void tell_losses(const lwi_export *x)
+{
+    const lwi_description *d = &x->model->desc;
+    static const char *const what[] = {"springs", "wrenches", "bushings", "stops"};
+    const int count[] = {d->nspring, d->nwrench, d->nbushing, d->nstop};
+    for (int i = 0; i < LWI_COUNT(count); i++)
+        if (count[i]) lwi_export_tell(x, "%d %s between bodies are not written", count[i], what[i]);
+    for (int j = 0; j < d->njoint; j++)
+        for (int k = 0; k < LW_JOINT_MAX_NV; k++)
+            if (d->joint[j].coordinate[k].force.index)
+                lwi_export_tell(x, "joint '%.200s': the force on q%d is not written",
+                                d->joint[j].name, k);
+}
+
+// ------------------------------------------------------------------------------------------- all
+
+#define X(format) {#format, lwi_write_##format},
+static const struct {
+    const char *name;
+    lw_status (*write)(lwi_export *);
+} writers[] = {LWI_WRITER_LIST(X)};
+#undef X
+#define X(format) " " #format
+static const char known[] = LWI_WRITER_LIST(X);
+#undef X
+
+lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
+                          void (*told)(void *user, const char *text), void *user, lw_error *error)
+{
+    lw_error none;
+    if (!error) error = &none;
+    *error = (lw_error){0};
+    if (!model || !format || !file)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "model, format and file must be given");
+    for (int i = 0; i < LWI_COUNT(writers); i++) {
+        if (strcmp(writers[i].name, format) != 0) continue;
+        lwi_export x = {.model = model, .format = writers[i].name, .file = file, .error = error,
+                        .told = told, .user = user};
+        lwi_numbers numbers;
+        if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
+        lwi_arena_init(&x.arena, &model->arena.allocator);
+        lw_status status = refuse_loops(&x);
+        if (status == LW_OK) status = walk(&x);
+        if (status == LW_OK) {
+            tell_losses(&x);
+            status = writers[i].write(&x);
+        }
+        lwi_arena_free(&x.arena);
+        lwi_numbers_end(&numbers);
+        if (status == LW_OK && ferror(file))
+            status = lwi_fail(error, LW_ERR_IO, "cannot be written: %s", strerror(errno));
+        return status;
+    }
+    return lwi_fail(error, LW_ERR_ARGUMENT, "unknown format '%s' to write, known:%s", format, known);
+}

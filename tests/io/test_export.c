@@ -1,0 +1,244 @@
+// test_export.c -- trees written as URDF and MJCF, read again, are the same mechanisms: equal
+// accelerations at equal coordinates.  What a format cannot say is refused or told.
+#include "model/model.h"
+#include "spatial/rotation.h"
+
+#include <linkwork/linkwork.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal(LW_OK, (call))
+
+static lw_model *model_of(const char *text, const char *format)
+{
+    lw_model *model = NULL;
+    lw_error error = {0};
+    const lw_read_desc desc = {.format = format, .limits = {.stiffness = 1e4, .damping = 10}};
+    if (lw_model_parse(text, strlen(text), format, &desc, &model, NULL, &error))
+        fail_msg("%s:%d: %s\n%s", error.file, error.line, error.text, text);
+    return model;
+}
+
+static void count(void *user, const char *text)
+{
+    (void)text;
+    ++*(int *)user;
+}
+
+/** The text of an exported model; the caller's to free. */
+static char *export(const lw_model *model, const char *format, lw_status expected, lw_error *error,
+                    int *told)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    int none = 0;
+    const lw_status status = lw_model_export(model, format, file, count, told ? told : &none, error);
+    fclose(file);
+    if (status != expected) fail_msg("%s: %s", lw_status_text(status), error->text);
+    return text;
+}
+
+// Every type that both formats have, forward and backward, off the axes of the bodies; a massless
+// body and one welded to it; limits, dampers, a coupling, an input.
+#define COMMON                                                                                     \
+    "linkwork: 1\ninputs: [motor]\nbodies:\n"                                                      \
+    "  a: {mass: 1, inertia: [0.1, 0.2, 0.25, 0.01, 0.02, 0.03], com: [0.1, 0.2, 0.3], position: [0, 0, 1], orientation: [0.8, 0.6, 0, 0]}\n" \
+    "  b: {mass: 2, inertia: [0.2, 0.3, 0.35, 0, 0, 0.01], com: [0, 0.1, 0], position: [1, 0, 1], orientation: [0.6, 0, 0.8, 0]}\n" \
+    "  c: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [1, 1, 1], shape: {box: [1, 2, 3]}}\n" \
+    "  d: {mass: 1.5, inertia: [0.1, 0.1, 0.15, 0, 0, 0], position: [2, 1, 1], orientation: [0.5, 0.5, 0.5, 0.5], shape: {capsule: [0.1, 1]}}\n" \
+    "  e: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [2, 2, 1], shape: {cylinder: [0.1, 1]}}\n" \
+    "  tip: {mass: 0, position: [2, 2, 2], orientation: [0, 1, 0, 0]}\n"                           \
+    "  tool: {mass: 0.5, inertia: [0.01, 0.01, 0.01, 0, 0, 0], position: [2, 2, 3], shape: {sphere: 0.1}}\n" \
+    "joints:\n"                                                                                    \
+    "  j1: {type: revolute, between: [ground, a], at: [0.3, 0, 1], axis: [1, 2, 3], spring: {q0: {damping: 0.3}}, limits: {q0: {lower: -1, upper: 2, stiffness: 10000, damping: 10}}}\n" \
+    "  j2: {type: revolute, between: [b, a], at: [0.5, 0, 1.2], axis: [0, 1, 1], effort: {q0: motor}}\n" \
+    "  j3: {type: cylindrical, between: [b, c], at: [1, 0.5, 1], axis: [1, 0, 1]}\n"               \
+    "  j4: {type: universal, between: [d, c], at: [1.5, 1, 1], axis: [0, 0, 1], axis2: [1, 0, 0]}\n" \
+    "  j5: {type: planar, between: [d, e], at: [2, 1.5, 1], axis: [0, 1, 1], spring: {q1: {damping: 0.2}}}\n" \
+    "  j6: {type: prismatic, between: [tip, e], at: [2, 2, 2], axis: [0, 1, 2]}\n"                 \
+    "  j7: {type: fixed, between: [tip, tool], at: [2, 2, 2.5]}\n"
+
+/** Index of a speed of an exported joint that has the coordinate of the joint: JOINT or JOINT_qk. */
+static int speed_of(const lw_model *m, const char *joint, int k, bool several)
+{
+    char name[300];
+    lw_joint j;
+    int q, nq, v, nv;
+    snprintf(name, sizeof name, several ? "%s_q%d" : "%s", joint, k);
+    if (lw_model_find_joint(m, name, &j)) fail_msg("no joint '%s'", name);
+    OK(lw_model_joint_tree(m, j, &q, &nq, &v, &nv));
+    assert_int_equal(nv, 1);
+    return v;
+}
+
+// Every speed of `a` at index i is that of `b` at to[i]; quaternions are at the same index of both.
+static void map_speeds(const lw_model *a, const lw_model *b, int *to)
+{
+    for (int j = 0; j < lw_model_joint_count(a); j++) {
+        const lw_joint_info info = lw_model_joint(a, (lw_joint){j});
+        int q, nq, v, nv;
+        if (info.merged || lw_model_joint_tree(a, (lw_joint){j}, &q, &nq, &v, &nv)) continue;
+        for (int k = 0; k < nv; k++) to[v + k] = speed_of(b, info.name, k, nv > 1);
+    }
+}
+
+static double accelerations_differ(const lw_model *a, const lw_model *b, double input)
+{
+    enum { MOST = 64 };
+    const int n = lw_model_tree_nv(a);
+    double q[2][MOST], v[2][MOST], vdot[2][MOST], worst = 0, largest = 0;
+    int to[MOST];
+    lw_dynamics *d[2];
+    assert_true(n < MOST && n == lw_model_tree_nv(b) && n == lw_model_tree_nq(b));
+    map_speeds(a, b, to);
+    OK(lw_dynamics_create(a, NULL, &d[0], NULL));
+    OK(lw_dynamics_create(b, NULL, &d[1], NULL));
+    for (int sample = 0; sample < 20; sample++) {
+        for (int i = 0; i < n; i++) {
+            q[0][i] = q[1][to[i]] = sin(1.7 * i + sample); // no two alike
+            v[0][i] = v[1][to[i]] = cos(2.3 * i - sample);
+        }
+        OK(lw_forward_dynamics(d[0], 0, q[0], v[0], NULL, &input, vdot[0]));
+        OK(lw_forward_dynamics(d[1], 0, q[1], v[1], NULL, &input, vdot[1]));
+        for (int i = 0; i < n; i++) {
+            worst = fmax(worst, fabs(vdot[0][i] - vdot[1][to[i]]));
+            largest = fmax(largest, fabs(vdot[0][i]));
+        }
+    }
+    lw_dynamics_destroy(d[0]);
+    lw_dynamics_destroy(d[1]);
+    return worst / largest;
+}
+
+static void a_tree_read_again_moves_the_same(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"urdf", "mjcf"};
+    lw_model *model = model_of(COMMON, "yaml");
+    for (int f = 0; f < LWI_COUNT(formats); f++) {
+        lw_error error;
+        int told = 0;
+        char *text = export(model, formats[f], LW_OK, &error, &told);
+        assert_int_equal(told, 0);
+        lw_model *again = model_of(text, formats[f]);
+        // URDF has no inputs; a hundred units in the last place times the ratio of inertias
+        const double differ = accelerations_differ(model, again, f ? 0.7 : 0);
+        if (!(differ < 1e-11)) fail_msg("%s: %.3g\n%s", formats[f], differ, text);
+        lw_model_destroy(again);
+        free(text);
+    }
+    lw_model_destroy(model);
+}
+
+// Floating bases, balls and the start: where the bodies stand when the keyframe is read by hand.
+static void floating_bases_and_balls(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nbodies:\n"
+        "  base: {mass: 2, inertia: [1, 1, 1, 0, 0, 0], position: [1, 2, 3], orientation: [0.6, 0.8, 0, 0]}\n"
+        "  arm: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [2, 2, 3]}\n"
+        "joints:\n"
+        "  ball: {type: spherical, between: [base, arm], at: [1.5, 2, 3], axis: [1, 0, 0]}\n";
+    lw_model *model = model_of(text, "yaml");
+    lw_error error;
+    char *mjcf = export(model, "mjcf", LW_OK, &error, NULL);
+    lw_model *again = model_of(mjcf, "mjcf");
+    assert_int_equal(lw_model_tree_nv(again), 9);
+    assert_non_null(strstr(mjcf, "<freejoint/>"));
+    for (int i = 1; i < 3; i++) {
+        const lw_body_info info = lw_model_body(model, (lw_body){i});
+        lw_body body;
+        OK(lw_model_find_body(again, info.name, &body));
+        for (int k = 0; k < 3; k++)
+            assert_true(fabs(model->body[i].r0[k] - again->body[body.index].r0[k]) < 1e-14);
+        assert_true(info.mass == lw_model_body(again, body).mass);
+    }
+    export(model, "urdf", LW_ERR_UNSUPPORTED, &error, NULL);
+    assert_non_null(strstr(error.text, "joint 'ball' is spherical"));
+    free(mjcf);
+    lw_model_destroy(again);
+    lw_model_destroy(model);
+}
+
+static void couplings_are_mimics_and_equalities(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"urdf", "mjcf"};
+    static const char text[] =
+        "linkwork: 1\nbodies:\n"
+        "  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}\n  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0]}\n"
+        "joints:\n"
+        "  j: {type: revolute, between: [ground, a], at: [0, 0, 0]}\n"
+        "  k: {type: revolute, between: [ground, b], at: [1, 0, 0]}\n"
+        "couplings: [{joint: k, coordinate: q0, of: j, with: q0, polynomial: [0, -2.5]}]\n";
+    lw_model *model = model_of(text, "yaml");
+    for (int f = 0; f < LWI_COUNT(formats); f++) {
+        lw_error error;
+        char *out = export(model, formats[f], LW_OK, &error, NULL);
+        lw_model *again = model_of(out, formats[f]);
+        assert_int_equal(again->ncoupling, 1);
+        assert_true(again->coupling[0].c[1] == -2.5);
+        lw_model_destroy(again);
+        free(out);
+    }
+    lw_model_destroy(model);
+}
+
+static void what_cannot_be_said_is_refused_or_told(void **state)
+{
+    (void)state;
+#define ONE(joint, rest)                                                                           \
+    "linkwork: 1\nfunctions:\n  f: {type: sine, amplitude: 0, omega: 1}\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}\n"  \
+    "joints:\n  j: {between: [ground, a], at: [0, 0, 0], " joint "}\n" rest
+    static const struct {
+        const char *text, *format, *part; // NULL: written, and told
+    } cases[] = {
+        {ONE("type: revolute, motion: {q0: f}", ""), "urdf", "coordinate q0 is driven"},
+        {ONE("type: screw, pitch: 1", ""), "mjcf", "joint 'j' is of a type"},
+        {ONE("type: revolute, mount: {shift: [0, 0, f]}", ""), "mjcf", "its mount moves"},
+        {ONE("type: revolute", "  k: {type: revolute, between: [ground, a], at: [0, 0, 0]}\n"), "urdf",
+         "closes a loop"},
+        {ONE("type: revolute, spring: {q0: {force: f}}", ""), "mjcf", NULL},
+        {ONE("type: revolute", "forces:\n  s: {type: spring, between: [ground, a], from: [0, 0, 1], to: [1, 0, 0], stiffness: 1}\n"),
+         "urdf", NULL},
+        {ONE("type: revolute, spring: {q0: {stiffness: 2}}", ""), "urdf", NULL},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        lw_model *model = model_of(cases[i].text, "yaml");
+        lw_error error;
+        int told = 0;
+        free(export(model, cases[i].format, cases[i].part ? LW_ERR_UNSUPPORTED : LW_OK, &error, &told));
+        if (cases[i].part && !strstr(error.text, cases[i].part)) fail_msg("%s", error.text);
+        assert_int_equal(told, cases[i].part ? 0 : 1);
+        lw_model_destroy(model);
+    }
+    lw_error error;
+    assert_int_equal(lw_model_export(NULL, "urdf", stdout, NULL, NULL, &error), LW_ERR_ARGUMENT);
+    lw_model *model = model_of(ONE("type: revolute", ""), "yaml");
+    assert_int_equal(lw_model_export(model, "sdf", stdout, NULL, NULL, &error), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "urdf mjcf"));
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tree_read_again_moves_the_same),
+        cmocka_unit_test(floating_bases_and_balls),
+        cmocka_unit_test(couplings_are_mimics_and_equalities),
+        cmocka_unit_test(what_cannot_be_said_is_refused_or_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
