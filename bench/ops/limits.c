@@ -2,11 +2,14 @@
 // one by one and in its widest registers: what the counts of bench_ops have to be divided by.
 //
 // Twelve independent chains of each keep the units busy; every result depends on the one before it,
-// so nothing can be left out.
+// so nothing can be left out.  And how many bytes go through its memories, read and written in
+// turn.
 #include "cli/stopwatch.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #ifdef __AVX512F__
 enum { LANES = 8 };
@@ -55,12 +58,47 @@ static double rate(int (*operation)(void *), int at_once)
     return (double)CHAINS * TURNS * at_once / t.least;
 }
 
+// A block is read and written again; bytes moved per second, each way counted.
+typedef struct block {
+    lanes *at;
+    size_t count, turns;
+} block;
+
+static int rewrite(void *work)
+{
+    const block *b = work;
+    for (size_t turn = 0; turn < b->turns; turn++)
+        for (size_t i = 0; i + 4 <= b->count; i += 4) {
+            lanes w = b->at[i], x = b->at[i + 1], y = b->at[i + 2], z = b->at[i + 3];
+            HIDE(w), HIDE(x), HIDE(y), HIDE(z);
+            b->at[i] = w, b->at[i + 1] = x, b->at[i + 2] = y, b->at[i + 3] = z;
+        }
+    return 0;
+}
+
+static double bandwidth(size_t bytes)
+{
+    enum { MOVED = 1 << 26 };
+    block b = {.count = bytes / sizeof(lanes), .turns = MOVED / bytes};
+    b.at = aligned_alloc(64, bytes);
+    if (!b.at) return 0;
+    memset(b.at, 0, bytes);
+    timing t = {0};
+    stopwatch_measure(rewrite, &b, 0.5, 0, &t);
+    free(b.at);
+    return 2.0 * (double)(b.turns * bytes) / t.least;
+}
+
 int main(void)
 {
+    static const size_t kib[] = {16, 512, 8192, 65536};
     const double ms = rate(multiply_scalars, 1), as = rate(add_scalars, 1);
     const double ml = rate(multiply_lanes, LANES), al = rate(add_lanes, LANES);
     printf("10^9 per second           one by one   %d lanes\n", LANES);
     printf("multiplications           %10.2f %9.2f\n", 1e-9 * ms, 1e-9 * ml);
     printf("additions                 %10.2f %9.2f\n", 1e-9 * as, 1e-9 * al);
+    printf("10^9 bytes per second, read and written in place\n");
+    for (size_t i = 0; i < sizeof kib / sizeof kib[0]; i++)
+        printf("%6zu KiB                %10.1f\n", kib[i], 1e-9 * bandwidth(kib[i] << 10));
     return 0;
 }

@@ -1,5 +1,6 @@
-// runs.c -- where runs of a chain win: accelerations of the benchmark's chains in one recursion, in
-// four and in eight runs, in turns, ns per body.  The thresholds of plan.h come from here.
+// runs.c -- where runs of a chain win: accelerations and momenta of the benchmark's chains in one
+// recursion, in four and in eight runs, and in eight states at once, in turns, ns per body.  The
+// thresholds of plan.h come from here.
 //
 // usage: bench_runs [WIDTH]    kernels of that width (4, 8), else the widest
 #include "cli/scene_model.h"
@@ -17,32 +18,66 @@ static void stop(const char *what)
     exit(1);
 }
 
-static void measure(int n, int width, double least[3])
+enum { WAYS = 4, ALONE = 3 }; // one recursion, four runs, eight runs; eight states in lanes
+
+typedef bool evaluation(const lwi_kernel *kernel, const double *q, const double *v, double *out);
+typedef unsigned batch_evaluation(const lwi_kernel_plan *plan, const lwi_k_state *state);
+
+static bool accelerations(const lwi_kernel *kernel, const double *q, const double *v, double *out)
 {
-    static const int runs[3] = {0, 4, 8};
+    return lwi_kernel_aba(kernel, q, v, NULL, out);
+}
+static bool rates(const lwi_kernel *kernel, const double *q, const double *p, double *out)
+{
+    return lwi_kernel_momenta(kernel, q, p, out, out + kernel->plan->nstep);
+}
+
+// The same state in all lanes.
+static void fill_batch(const lwi_kernel *kernel, const double *q, const double *v,
+                       const lwi_k_state *batch)
+{
+    for (int i = 0; i < kernel->plan->nstep; i++)
+        for (int l = 0; l < LWI_LANES; l++) {
+            const lwi_k_step *step = &kernel->plan->step[i];
+            batch->joint[step->slot].q[l] = q[step->iq];
+            batch->joint[step->slot].v[l] = v[step->iv];
+        }
+}
+
+static void measure(evaluation *evaluate, int n, int width, double least[WAYS])
+{
+    static const int runs[WAYS] = {0, 4, 8, 0};
     lw_model *model;
     lw_error error = {.text = ""};
     lwi_arena arena;
-    lwi_kernel *kernel[3];
+    lwi_kernel *kernel[WAYS];
+    lwi_k_state batch;
     scene_body *body = calloc((size_t)n, sizeof *body);
-    double *q = calloc(4 * (size_t)n, sizeof *q), *v = q + n, *tau = v + n, *out = tau + n;
+    double *q = calloc(5 * (size_t)n, sizeof *q), *v = q + n, *tau = v + n, *out = tau + n;
     if (!body || !q || scene_model(SCENE_CHAIN, n, &model, &error) != LW_OK) stop(error.text);
     scene_fill(SCENE_CHAIN, n, body);
     scene_state(body, n, q, v, tau);
     lwi_arena_init(&arena, NULL);
-    for (int r = 0; r < 3; r++) {
-        if (lwi_kernel_create_runs(model, width, runs[r], &arena, &kernel[r]) != LW_OK ||
+    for (int r = 0; r < WAYS; r++) {
+        if (lwi_kernel_create_chosen(model, width, (lwi_k_choice){runs[r], 0}, &arena,
+                                     &kernel[r]) != LW_OK ||
             !kernel[r])
             stop("no kernel");
         least[r] = 1e30;
     }
+    if (lwi_k_state_create(kernel[0]->plan, true, &arena, &batch) != LW_OK) stop("no memory");
+    fill_batch(kernel[0], q, v, &batch);
+    batch_evaluation *many =
+        evaluate == rates ? kernel[0]->text->momenta_batch : kernel[0]->text->aba_batch;
     for (int turn = 0; turn < TURNS; turn++)
-        for (int r = 0; r < 3; r++) {
-            const int times = BODIES / n + 1;
+        for (int r = 0; r < WAYS; r++) {
+            const int times = BODIES / n + 1, states = r < ALONE ? 1 : LWI_LANES;
             const double start = stopwatch();
             for (int i = 0; i < times; i++)
-                if (!lwi_kernel_aba(kernel[r], q, v, tau, out)) stop("the kernel is in doubt");
-            const double took = (stopwatch() - start) / times / n;
+                if (r < ALONE ? !evaluate(kernel[r], q, v, out)
+                              : many(kernel[r]->plan, &batch) != 0)
+                    stop("the kernel is in doubt");
+            const double took = (stopwatch() - start) / times / n / states;
             if (took < least[r]) least[r] = took;
         }
     lwi_arena_free(&arena);
@@ -51,18 +86,25 @@ static void measure(int n, int width, double least[3])
     free(body);
 }
 
-int main(int argc, char **argv)
+static void table(const char *name, evaluation *evaluate, int width)
 {
     static const int sizes[] = {32, 64, 96, 128, 160, 192, 256, 384, 512, 1024};
+    printf("%s, ns per body\n    n   uncut  4 runs  8 runs  8 states, uncut\n", name);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        double least[WAYS];
+        measure(evaluate, sizes[i], width, least);
+        printf("%5d  %6.1f  %6.1f  %6.1f           %6.1f\n", sizes[i], 1e9 * least[0],
+               1e9 * least[1], 1e9 * least[2], 1e9 * least[3]);
+    }
+}
+
+int main(int argc, char **argv)
+{
     const int width = argc > 1 ? atoi(argv[1]) : 0;
     const lwi_kernels *kernels = lwi_kernels_of(width);
     if (!kernels) stop("this machine has no such kernels");
-    printf("%s, ns per body\n    n   uncut  4 runs  8 runs\n", kernels->name);
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        double least[3];
-        measure(sizes[i], width, least);
-        printf("%5d  %6.1f  %6.1f  %6.1f\n", sizes[i], 1e9 * least[0], 1e9 * least[1],
-               1e9 * least[2]);
-    }
+    printf("%s\n", kernels->name);
+    table("aba", accelerations, width);
+    table("momenta", rates, width);
     return 0;
 }

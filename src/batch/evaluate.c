@@ -43,7 +43,8 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *ar
     }
     e->home = e->work->discrete;
     e->rates = rates_of(e->work->formulation);
-    return e->rates && lanes > 1 ? lwi_eight_create(sim->model, arena, &e->eight) : LW_OK;
+    if (!e->rates || lanes <= 1) return LW_OK;
+    return lwi_eight_create(sim->model, e->rates == lwi_eight_momenta, arena, &e->eight);
 }
 
 void lwi_evaluate_destroy(lwi_evaluate *e)

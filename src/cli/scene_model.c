@@ -29,7 +29,6 @@ static lw_status add(lw_builder *builder, const scene_body *b, lw_body parent, l
         .com = vec3(b->com),
         .pose = {.position = vec3(b->at)},
         .in = parent,
-        .shape = LW_SHAPE_NONE,
     };
     lw_status status = lw_builder_add_body(builder, &desc, body, error);
     if (status != LW_OK) return status;
@@ -61,17 +60,23 @@ static lw_status build(const scene_body *scene, int nbody, lw_body *body, lw_mod
     return status;
 }
 
+lw_status scene_model_of(const scene_body *scene, int nbody, lw_model **model, lw_error *error)
+{
+    lw_body *body = calloc((size_t)nbody, sizeof *body);
+    const lw_status status = body ? build(scene, nbody, body, model, error) : LW_ERR_MEMORY;
+    free(body);
+    return status;
+}
+
 lw_status scene_model(scene_kind kind, int n, lw_model **model, lw_error *error)
 {
     const int nbody = scene_size(kind, n);
     scene_body *scene = calloc((size_t)nbody, sizeof *scene);
-    lw_body *body = calloc((size_t)nbody, sizeof *body);
     lw_status status = LW_ERR_MEMORY;
-    if (scene && body) {
+    if (scene) {
         scene_fill(kind, n, scene);
-        status = build(scene, nbody, body, model, error);
+        status = scene_model_of(scene, nbody, model, error);
     }
-    free(body);
     free(scene);
     return status;
 }

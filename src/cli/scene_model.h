@@ -8,6 +8,8 @@
 
 /** Joint i carries body i of the scene. */
 lw_status scene_model(scene_kind kind, int n, lw_model **model, lw_error *error);
+/** The same of bodies that are no scene. */
+lw_status scene_model_of(const scene_body *scene, int nbody, lw_model **model, lw_error *error);
 /** Coordinates q and speeds v of the tree from a scene's state (scene_state), tau alike.
  *  @param q [tree nq]  @param v, tau [tree nv] */
 lw_status scene_place(const lw_model *model, const scene_body *body, int nbody,

@@ -16,6 +16,8 @@ const scene_case *scene_cases(int *count)
         {"chain-256", SCENE_EVALUATION, SCENE_CHAIN, 256, 0},
         {"chain-1024", SCENE_EVALUATION, SCENE_CHAIN, 1024, 1}, // beyond the first cache
         {"humanoid", SCENE_EVALUATION, SCENE_HUMANOID, 0, 1},
+        {"quadruped", SCENE_EVALUATION, SCENE_QUADRUPED, 0, 1},
+        {"centipede-20", SCENE_EVALUATION, SCENE_CENTIPEDE, 20, 0}, // forty equal limbs
         {"spherical-128", SCENE_EVALUATION, SCENE_SPHERICAL, 128, 1},
         {"spherical-1024", SCENE_EVALUATION, SCENE_SPHERICAL, 1024, 0},
         {"arms", SCENE_BATCH, SCENE_CHAIN, 7, 1}, // states of many arms: branches and caches work
@@ -86,16 +88,82 @@ static void humanoid(scene_body *body)
     for (int side = -1; side <= 1; side += 2) append(body, &count, arm, 5, torso, side);
 }
 
+static const scene_body walker = {-1,           SCENE_FREE,       0, {0, 0, 0.5}, 12,
+                                  {0, 0, 0.02}, {0.08, 0.3, 0.34}};
+
+// hip roll, hip pitch, knee
+static const scene_body hind[3] = {
+    {0, SCENE_REVOLUTE, X, {-0.25, 0.1, 0}, 1, {0, 0.03, 0}, {0.002, 0.002, 0.002}},
+    {0, SCENE_REVOLUTE, Y, {0, 0.08, 0}, 1.2, {0, 0, -0.1}, {0.008, 0.008, 0.001}},
+    {0, SCENE_REVOLUTE, Y, {0, 0, -0.25}, 0.3, {0, 0, -0.12}, {0.002, 0.002, 0.0001}},
+};
+
+// Two legs under a body, `at` ahead of the hind ones.
+static void legs(scene_body *body, int *count, int parent, double at)
+{
+    for (int side = -1; side <= 1; side += 2) {
+        scene_body *hip = &body[*count];
+        append(body, count, hind, 3, parent, side);
+        hip->at[0] += at;
+    }
+}
+
+static void quadruped(scene_body *body)
+{
+    int count = 1;
+    body[0] = walker;
+    legs(body, &count, 0, 0);
+    legs(body, &count, 0, 0.5);
+}
+
+// Segments hinged end to end, about z and y in turn, two legs under each.
+static void centipede(int n, scene_body *body)
+{
+    int count = 0, segment = -1;
+    for (int i = 0; i < n; i++) {
+        scene_body *b = &body[count];
+        *b = walker;
+        b->parent = segment;
+        segment = count++;
+        if (i > 0) {
+            b->joint = SCENE_REVOLUTE;
+            b->axis = i % 2 ? Z : Y;
+            b->at[0] = 0.5, b->at[2] = 0;
+        }
+        legs(body, &count, segment, 0.25);
+    }
+}
+
 int scene_size(scene_kind kind, int n)
 {
-    return kind == SCENE_HUMANOID ? 25 : n;
+    switch (kind) {
+    case SCENE_HUMANOID:
+        return 25;
+    case SCENE_QUADRUPED:
+        return 13;
+    case SCENE_CENTIPEDE:
+        return 7 * n;
+    default:
+        return n;
+    }
 }
 
 void scene_fill(scene_kind kind, int n, scene_body *body)
 {
-    if (kind == SCENE_HUMANOID) humanoid(body);
-    for (int i = 0; kind != SCENE_HUMANOID && i < n; i++)
-        body[i] = rod(i, kind == SCENE_CHAIN ? SCENE_REVOLUTE : SCENE_BALL);
+    switch (kind) {
+    case SCENE_HUMANOID:
+        humanoid(body);
+        break;
+    case SCENE_QUADRUPED:
+        quadruped(body);
+        break;
+    case SCENE_CENTIPEDE:
+        centipede(n, body);
+        break;
+    default:
+        for (int i = 0; i < n; i++)
+            body[i] = rod(i, kind == SCENE_CHAIN ? SCENE_REVOLUTE : SCENE_BALL);
+    }
 }
 
 int scene_freedoms(const scene_body *body, int nbody)

@@ -6,6 +6,8 @@
 //
 //   chain      n rods hinged end to end, axes x, y, z in turn, the first hinge at the origin
 //   humanoid   free pelvis and 24 hinges: 25 bodies, 30 freedoms
+//   quadruped  free trunk and four legs of three hinges
+//   centipede  n segments hinged end to end, the first one free, two legs of three hinges under each
 //   spherical  n rods on spherical joints, straight along x
 //
 // A rod is a solid cylinder along x: 1 kg, 1 m, radius 0.05 m, mass centre in the middle.  Gravity
@@ -29,7 +31,13 @@ typedef enum scene_work {
 
 enum { SCENE_COPIES = 4096 };
 
-typedef enum scene_kind { SCENE_CHAIN, SCENE_HUMANOID, SCENE_SPHERICAL } scene_kind;
+typedef enum scene_kind {
+    SCENE_CHAIN,
+    SCENE_HUMANOID,
+    SCENE_SPHERICAL,
+    SCENE_QUADRUPED,
+    SCENE_CENTIPEDE
+} scene_kind;
 typedef enum scene_joint { SCENE_REVOLUTE = 1, SCENE_BALL = 3, SCENE_FREE = 6 } scene_joint;
 
 /** A body with the joint that carries it; the value of `joint` is its number of freedoms. */
@@ -47,14 +55,14 @@ typedef struct scene_case {
     const char *name;
     scene_work work;
     scene_kind kind;
-    int n;     ///< bodies of a chain
+    int n;     ///< bodies of a chain, segments
     int usual; ///< timed when no case is named
 } scene_case;
 
 /** Everything that is timed. */
 const scene_case *scene_cases(int *count);
 
-/** Number of bodies; `n` counts for chains. */
+/** Number of bodies; `n` counts for chains and centipedes. */
 int scene_size(scene_kind kind, int n);
 /** body [scene_size]. */
 void scene_fill(scene_kind kind, int n, scene_body *body);

@@ -14,7 +14,7 @@ struct lw_dynamics {
     lwi_aba_node *aba;      // [nnode]
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
-    lwi_kernel *kernel, *single; // of accelerations, of momenta; NULL: the model has none
+    lwi_kernel *kernel, *kernel_of_momenta; // NULL: the model has none
     lwi_eight *eight; // NULL: none in lanes
     double *rows;        // [tree nq + 3 tree nv] of eight states
     double *zero; // [inputs], [tree nv]: what NULL stands for
@@ -34,10 +34,10 @@ static lw_status fill(lw_dynamics *d)
     if (!d->aba || !d->composite || !d->zero || !d->work || !d->out || !d->speeds) return LW_ERR_MEMORY;
     TRY(lwi_momenta_create(model, &d->arena, &d->momenta));
     TRY(lwi_kernel_create(model, 0, &d->arena, &d->kernel));
-    d->single = d->kernel;
+    d->kernel_of_momenta = d->kernel;
     if (d->kernel && d->kernel->plan->runs)
-        TRY(lwi_kernel_create_single(model, 0, &d->arena, &d->single));
-    TRY(lwi_eight_create(model, &d->arena, &d->eight));
+        TRY(lwi_kernel_create_momenta(model, 0, &d->arena, &d->kernel_of_momenta));
+    TRY(lwi_eight_create(model, false, &d->arena, &d->eight));
     const size_t rows = (size_t)(model->tree_nq + 3 * nv);
     d->rows = LWI_PUSH(&d->arena, double, d->eight ? rows * LWI_LANES : 0);
     if (!d->rows) return LW_ERR_MEMORY;
@@ -68,6 +68,11 @@ void lw_dynamics_destroy(lw_dynamics *d)
     const lw_allocator allocator = d->arena.allocator;
     lwi_arena_free(&d->arena);
     lwi_release(&allocator, d);
+}
+
+const lw_model *lw_dynamics_model(const lw_dynamics *d)
+{
+    return d->model;
 }
 
 // ------------------------------------------------------------------------------------------ layout
@@ -234,7 +239,8 @@ lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const doub
     if (!d || !q || !p || !v || !qdot || !pdot) return LW_ERR_ARGUMENT;
     const lw_model *model = d->model;
     const size_t size = (size_t)model->tree_nv * sizeof *v;
-    if (d->single && lwi_kernel_momenta(d->single, q, p, d->speeds, d->out)) {
+    if (d->kernel_of_momenta &&
+        lwi_kernel_momenta(d->kernel_of_momenta, q, p, d->speeds, d->out)) {
         const double *effort = joint_efforts(d, t, q, d->speeds, tau, inputs);
         lwi_tree_kinematics_free(model, q, d->speeds, qdot);
         memcpy(v, d->speeds, size);

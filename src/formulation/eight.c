@@ -25,11 +25,12 @@ static void copy_row(double *to, const double *from)
     memcpy(to, from, sizeof(lwi_lanes));
 }
 
-lw_status lwi_eight_create(const lw_model *model, lwi_arena *arena, lwi_eight **out)
+lw_status lwi_eight_create(const lw_model *model, bool momenta, lwi_arena *arena, lwi_eight **out)
 {
     lwi_kernel *kernel;
     *out = NULL;
-    TRY(lwi_kernel_create(model, 0, arena, &kernel));
+    TRY(momenta ? lwi_kernel_create_momenta(model, 0, arena, &kernel)
+                : lwi_kernel_create(model, 0, arena, &kernel));
     if (!kernel || kernel->plan->runs) return LW_OK;
     lwi_eight *s = LWI_PUSH(arena, lwi_eight, 1);
     if (!s) return LW_ERR_MEMORY;

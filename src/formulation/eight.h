@@ -10,10 +10,12 @@
 
 typedef struct lwi_eight lwi_eight; ///< one thread
 
-/** @param eight  out; NULL where the model has no kernel, or one whose single states go in runs of
+/** @param momenta  for lwi_eight_momenta; else for the other two
+ *  @param eight  out; NULL where the model has no kernel, or one whose single states go in runs of
  * a chain: another order of operations, other bits
  *  @return LW_ERR_MEMORY */
-lw_status lwi_eight_create(const lw_model *model, lwi_arena *arena, lwi_eight **eight);
+lw_status lwi_eight_create(const lw_model *model, bool momenta, lwi_arena *arena,
+                           lwi_eight **eight);
 
 /** Rates of the states x = (q, u, [work]) or (q, p, [work]) of the lanes in the set.
  *  @param inputs  [lane]      @return the lanes that are done; rates of the others are void */

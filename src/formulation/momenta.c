@@ -285,7 +285,7 @@ static lw_status prepare(lwi_work *work)
     d->tree.mode = &work->mode;
     TRY(lwi_momenta_create(model, &work->arena, &d->momenta));
     if (work->lanes != LWI_NO_KERNEL)
-        TRY(lwi_kernel_create_single(model, work->lanes, &work->arena, &d->kernel));
+        TRY(lwi_kernel_create_momenta(model, work->lanes, &work->arena, &d->kernel));
     work->data = d;
     return lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout);
 }

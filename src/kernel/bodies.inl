@@ -513,11 +513,13 @@ static inline mask TEXT(accelerate_base)(const lwi_kernel_plan *plan, const lwi_
     return sure;
 }
 
-static INLINE void TEXT(read_tip)(const lwi_k_tip *tip, ART *M)
+static INLINE void TEXT(tip_constants)(const lwi_k_tip *tip, int kl, ART *M, real U[5], real *Di)
 {
-    for (int i = 0; i < 6; i++) M->A[i] = NAME(splat)(tip->A[i]);
-    for (int i = 0; i < 9; i++) M->B[i] = NAME(splat)(tip->B[i]);
-    for (int i = 0; i < 6; i++) M->C[i] = NAME(splat)(tip->C[i]);
+    for (int i = 0; i < 6; i++) M->A[i] = K(tip->A[i]);
+    for (int i = 0; i < 9; i++) M->B[i] = K(tip->B[i]);
+    for (int i = 0; i < 6; i++) M->C[i] = K(tip->C[i]);
+    for (int i = 0; i < 5; i++) U[i] = K(tip->U[i]);
+    *Di = K(tip->Di);
 }
 
 // A hinge with nothing beyond it: only p is not known before.
@@ -526,14 +528,12 @@ static inline void TEXT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_sta
 {
     const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
-    const lwi_k_tip *tip = &plan->tip[step->leaf];
+    const lwi_k_tip *tip = &plan->tip[step->leaf / LWI_LANES];
     const lwi_k_bias *bias = &state->bias[n];
-    real U[5], diff[4];
-    (void)half;
-    TEXT(read_tip)(tip, M);
-    for (int i = 0; i < 5; i++) U[i] = NAME(splat)(tip->U[i]);
+    real U[5], diff[4], Di;
+    TEXT(tip_constants)(tip, KLANE(step->leaf), M, U, &Di);
     for (int i = 0; i < 6; i++) M->p[i] = AT(bias->p[i]);
-    const real tau = AT(state->pose[n].tau), y = (tau - M->p[5]) * NAME(splat)(tip->Di);
+    const real tau = AT(state->pose[n].tau), y = (tau - M->p[5]) * Di;
     AT(state->pivot[n].y) = y;
     TEXT(reduce_wrench)(bias, l, U, y, tau, M);
     TEXT(differences)(M, diff);
@@ -547,7 +547,6 @@ static INLINE void TEXT(hinge_inward)(const lwi_kernel_plan *plan, const lwi_k_s
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     real diff[4];
-    (void)half;
     TEXT(add_body)(&plan->body[at], kl, &state->bias[n], l, M);
     TEXT(reduce_hinge)(&state->pose[n], &state->bias[n], &state->pivot[n], l, M);
     TEXT(differences)(M, diff);
@@ -563,7 +562,6 @@ static inline void TEXT(root_inward)(const lwi_kernel_plan *plan, const lwi_k_st
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
     const lwi_k_body *body = &plan->body[slot / LWI_LANES];
     lwi_k_pivot *pivot = &state->pivot[n];
-    (void)half;
     TEXT(root_pivot)
     (body, kl, pivot, l, M, AT(state->pose[n].tau) - (M->p[5] + AT(state->bias[n].p[5])));
     const real Di = AT(pivot->Di);
@@ -593,6 +591,23 @@ static inline void TEXT(fetch)(const lwi_k_art *art, int l, ART *M)
     for (int i = 0; i < 9; i++) M->B[i] += AT(art->B[i]);
     for (int i = 0; i < 6; i++) M->C[i] += AT(art->C[i]);
     for (int i = 0; i < 6; i++) M->p[i] += AT(art->p[i]);
+}
+
+// Lanes with all bits set in `begins` had padding only.
+static INLINE real TEXT(kept)(real x, const int64_t *begins)
+{
+    mask gone;
+    memcpy(&gone, begins, sizeof gone);
+    return NAME(of_bits)(NAME(bits)(x) & ~gone);
+}
+static inline void TEXT(begin)(const int64_t *begins, ART *M)
+{
+    for (int i = 0; i < 6; i++) {
+        M->A[i] = TEXT(kept)(M->A[i], begins);
+        M->C[i] = TEXT(kept)(M->C[i], begins);
+        M->p[i] = TEXT(kept)(M->p[i], begins);
+    }
+    for (int i = 0; i < 9; i++) M->B[i] = TEXT(kept)(M->B[i], begins);
 }
 
 static inline void TEXT(clear)(ART *M)

@@ -122,7 +122,17 @@ static void join_outward(lwi_k_run *run, int r, const joined *at, double A[6])
     }
 }
 
-static void join_runs(const lwi_kernel_plan *plan, lwi_k_run *run)
+// Of the ground: x in the frame of the first hinge, turned about z, where its row of T starts.
+static void on_the_ground(const lwi_kernel_plan *plan, const double x[3], double turned[3])
+{
+    const double c = plan->screw[0].cphi[0], s = plan->screw[0].sphi[0];
+    turned[0] = c * x[0] + s * x[1];
+    turned[1] = c * x[1] - s * x[0];
+    turned[2] = x[2];
+}
+
+// A: of the ground; it becomes that of the last run's base.
+static void join_motions(const lwi_kernel_plan *plan, lwi_k_run *run, double A[6])
 {
     joined at[LWI_LANES];
     const int last = plan->runs - 1;
@@ -130,11 +140,40 @@ static void join_runs(const lwi_kernel_plan *plan, lwi_k_run *run)
     for (int r = last - 1; r > 0; r--) join_inward(run, r, &at[r], &at[r - 1]);
     joined ground;
     join_inward(run, 0, &at[0], &ground);
-    // gravity as the first hinge would have it, turned about z: its row of T starts there
-    const double c = plan->screw[0].cphi[0], s = plan->screw[0].sphi[0], *g = plan->gravity;
-    double A[6] = {-(c * g[0] + s * g[1]), -(c * g[1] - s * g[0]), -g[2], 0, 0, 0};
     for (int r = 0; r <= last; r++) {
         for (int i = 0; i < 6; i++) run->A[i][r] = A[i], run->f[i][r] = 0;
         if (r < last) join_outward(run, r, &at[r], A);
+    }
+}
+
+static void join_runs(const lwi_kernel_plan *plan, lwi_k_run *run)
+{
+    const double *g = plan->gravity, up[3] = {-g[0], -g[1], -g[2]};
+    double A[6] = {0};
+    on_the_ground(plan, up, A);
+    join_motions(plan, run, A);
+}
+
+// Of momenta: V, P* of what is beyond each tip, gravity, first moments.
+static void join_momenta(const lwi_kernel_plan *plan, lwi_k_run *run)
+{
+    double V[6] = {0}, g[3], h[3] = {0, 0, 0};
+    join_motions(plan, run, V);
+    on_the_ground(plan, plan->gravity, g);
+    for (int r = 0; r < plan->runs; r++) {
+        const double x = g[0], y = g[1], z = g[2];
+        for (int i = 0; i < 3; i++) {
+            run->g[i][r] = g[i];
+            g[i] = run->C[3 * i][r] * x + run->C[3 * i + 1][r] * y + run->C[3 * i + 2][r] * z;
+        }
+    }
+    for (int r = plan->runs - 1; r >= 0;
+         r--) { // h at the base: the run's, and C' of what is beyond
+        const double x = h[0], y = h[1], z = h[2];
+        for (int i = 0; i < 3; i++) {
+            run->h[i][r] = h[i];
+            h[i] =
+                run->art.h[i][r] + (run->C[i][r] * x + run->C[3 + i][r] * y + run->C[6 + i][r] * z);
+        }
     }
 }

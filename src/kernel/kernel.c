@@ -44,23 +44,25 @@ static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena
     return LW_OK;
 }
 
-lw_status lwi_kernel_create_runs(const lw_model *model, int width, int runs, lwi_arena *arena,
-                                 lwi_kernel **kernel)
+lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choice choice,
+                                   lwi_arena *arena, lwi_kernel **kernel)
 {
     lwi_kernel_plan *plan;
-    TRY(lwi_kernel_plan_create_runs(model, runs, arena, &plan));
+    TRY(lwi_kernel_plan_create_chosen(model, choice, arena, &plan));
     return create(width, plan, arena, kernel);
 }
 
 lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena, lwi_kernel **kernel)
 {
-    return lwi_kernel_create_runs(model, width, LWI_K_RUNS_AUTO, arena, kernel);
+    return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO}, arena,
+                                    kernel);
 }
 
-lw_status lwi_kernel_create_single(const lw_model *model, int width, lwi_arena *arena,
-                                   lwi_kernel **kernel)
+lw_status lwi_kernel_create_momenta(const lw_model *model, int width, lwi_arena *arena,
+                                    lwi_kernel **kernel)
 {
-    return lwi_kernel_create_runs(model, width, 0, arena, kernel);
+    return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO_MOMENTA, LWI_K_AUTO},
+                                    arena, kernel);
 }
 
 // ------------------------------------------------------------------------------ gather and scatter

@@ -20,14 +20,13 @@ typedef struct lwi_kernel {
  *  @return LW_ERR_MEMORY */
 lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena,
                             lwi_kernel **kernel);
-/** The same for momenta, which have no runs: bodies that follow each other then stand side by side.
- */
-lw_status lwi_kernel_create_single(const lw_model *model, int width, lwi_arena *arena,
-                                   lwi_kernel **kernel);
+/** The same for momenta, which are worth runs of longer chains only. */
+lw_status lwi_kernel_create_momenta(const lw_model *model, int width, lwi_arena *arena,
+                                    lwi_kernel **kernel);
 
-/** The same with runs of a chain as asked for (lwi_kernel_plan_create). */
-lw_status lwi_kernel_create_runs(const lw_model *model, int width, int runs, lwi_arena *arena,
-                                 lwi_kernel **kernel);
+/** The same with what stands side by side as asked for. */
+lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choice choice,
+                                   lwi_arena *arena, lwi_kernel **kernel);
 
 /** vdot [tree_nv] from q [tree_nq], v and tau [tree_nv], all efforts (NULL: none).
  *  @return false when the generic text has to decide; vdot is then void     @cost O(n) */

@@ -5,6 +5,7 @@
 #ifndef LWI_KERNELS_H
 #define LWI_KERNELS_H
 
+#include "kernel/cells.h"
 #include "kernel/plan.h"
 
 typedef struct lwi_kernels {
@@ -22,6 +23,16 @@ typedef struct lwi_kernels {
     unsigned (*aba_batch)(const lwi_kernel_plan *plan, const lwi_k_state *state);
     /** Speeds and rates of momenta, likewise. */
     unsigned (*momenta_batch)(const lwi_kernel_plan *plan, const lwi_k_state *state);
+    /** Loops in lanes (cells.h): K, M and what forces need, from tree q.
+     *  @param steepest  out: the largest square of what dependent coordinates move for a unit motion
+     *  @return false: some loop is close to a singular position, or an angle too large */
+    bool (*cells_place)(const lwi_cells *cells, const double *q, double *steepest);
+    /** All speeds v [nv] from the independent ones among them; after cells_place. */
+    void (*cells_speeds)(const lwi_cells *cells, double *v);
+    /** f, k, rate from all speeds v and efforts tau [nv] (NULL: none); after cells_place. */
+    void (*cells_force)(const lwi_cells *cells, const double *v, const double *tau);
+    /** vdot [nv].  @return false: some mass is not positive */
+    bool (*cells_solve)(const lwi_cells *cells, double *vdot);
     /** Sine and cosine of one block. */
     void (*sincos)(const lwi_lanes angle, lwi_lanes sine, lwi_lanes cosine);
 } lwi_kernels;

@@ -1,6 +1,7 @@
 // kernels.inl -- all texts for one instruction set: included by scalar.c, fma.c, avx2.c, avx512.c.
 //
 // In:  ISA, its name; WIDEST, the lanes of its registers.  Out: lwi_kernels_<ISA>.
+#include "kernel/cells_shapes.h"
 #include "kernel/kernels.h"
 
 #include <float.h>
@@ -32,12 +33,40 @@
 #define LWI_K_LEAST_NORM 1e-100
 #define INLINE inline __attribute__((always_inline))
 
+#if WIDEST > 1
+// Adds what limbs half ... half + width - 1 of a stage have left in the last block of art to the
+// places of the bodies they hang on, the last limb first.
+enum { ART_OF_ABA = 6 + 9 + 6 + 6, ART_OF_MOMENTA = ART_OF_ABA + 3 }; // entries
+static void park_limbs(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                       const lwi_k_stage *stage, int half, int width, int entries)
+{
+    const lwi_lanes *left = state->art[plan->nart].A;
+    const int end = half + width < stage->limbs ? half + width : stage->limbs;
+    for (int r = end - 1, next; r >= half; r = next) {
+        const int park = plan->step[stage->limb[r]].park;
+        const bool first = plan->step[stage->limb[r]].first;
+        for (next = r - 1; next >= half && plan->step[stage->limb[next]].park == park;) next--;
+        if (park < 0) continue;
+        double *place = &state->art[park / LWI_LANES].A[0][park % LWI_LANES];
+        for (int e = 0; e < entries; e++) {
+            double sum = left[e][r];
+            if (!first) sum += place[e * LWI_LANES];
+            for (int i = r - 1; i > next; i--) sum += left[e][i];
+            place[e * LWI_LANES] = sum;
+        }
+    }
+}
+#endif
+
 #define WIDTH 1
 #define RUNS (WIDEST == 1)
 #define SHARED 0
 #include "kernel/lane.inl"
 #include "kernel/sincos.inl"
 #include "kernel/texts.inl"
+#ifndef __cplusplus // bench/ops counts the recursions, in C++
+#include "kernel/cells_tree.inl"
+#endif
 #undef SHARED
 #undef RUNS
 #define RUNS 0
@@ -74,6 +103,10 @@
 #define SHARED 1
 #include "kernel/texts.inl"
 #undef SHARED
+#endif
+
+#ifndef __cplusplus
+#include "kernel/cells.inl"
 #endif
 
 // ----------------------------------------------------------------------------- phases over blocks
@@ -136,29 +169,92 @@ static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
         sure &= lanes_of_w##width(run_outward_w##width(plan, state, h)) == ALL;                    \
         return sure;                                                                               \
     }
+#define MOMENTA_RUNS(width)                                                                        \
+    static bool momenta_runs_##width(const lwi_kernel_plan *plan, const lwi_k_state *state)        \
+    {                                                                                              \
+        enum { ALL = (1 << width) - 1 };                                                           \
+        bool sure = true;                                                                          \
+        EVERY_RUN(h, width)                                                                        \
+        sure &= lanes_of_w##width(prefix_w##width(plan, state, h)) == ALL;                         \
+        EVERY_RUN(h, width) momenta_elimination_w##width(plan, state, h);                          \
+        join_momenta(plan, state->run);                                                            \
+        EVERY_RUN(h, width)                                                                        \
+        sure &= lanes_of_w##width(run_speeds_w##width(plan, state, h)) == ALL;                     \
+        EVERY_RUN(h, width) run_rates_w##width(plan, state, h);                                    \
+        return sure;                                                                               \
+    }
 #if WIDEST == 1
 ABA_RUNS(1)
-#define ABA_RUNS_OF(runs) aba_runs_1
+MOMENTA_RUNS(1)
+#define OF_RUNS(form, runs) form##_runs_1
 #else
 ABA_RUNS(4)
+MOMENTA_RUNS(4)
 #if WIDEST == 8
 ABA_RUNS(8)
-#define ABA_RUNS_OF(runs) ((runs) == 4 ? aba_runs_4 : aba_runs_8)
+MOMENTA_RUNS(8)
+#define OF_RUNS(form, runs) ((runs) == 4 ? form##_runs_4 : form##_runs_8)
 #else
-#define ABA_RUNS_OF(runs) aba_runs_4
+#define OF_RUNS(form, runs) form##_runs_4
 #endif
 #endif
+
+// ------------------------------------------------------------------------------------------ sweeps
+
+#if WIDEST == 1
+#define SWEEP_LIMBS(sweep, stage)                                                                  \
+    sweep##_w1(plan, state, (stage)->first, (stage)->end, 0) // bodies side by side one by one
+#elif WIDEST == 8
+#define SWEEP_LIMBS(sweep, stage)                                                                  \
+    ((stage)->lanes == 4 ? limbs_##sweep##_w4(plan, state, stage, 0)                               \
+                         : limbs_##sweep##_w8(plan, state, stage, 0))
+#else
+#define SWEEP_LIMBS(sweep, stage)                                                                  \
+    do                                                                                             \
+        for (int half = (stage)->lanes - 4; half >= 0; half -= 4)                                  \
+            limbs_##sweep##_w4(plan, state, stage, half);                                          \
+    while (0)
+#endif
+#define OUTWARD_SWEEP(sweep)                                                                       \
+    static void sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                       \
+    {                                                                                              \
+        for (int i = 0; i < plan->nstage; i++) {                                                   \
+            const lwi_k_stage *stage = &plan->stage[i];                                            \
+            if (stage->lanes == 0)                                                                 \
+                sweep##_w1(plan, state, stage->first, stage->end, 0);                              \
+            else                                                                                   \
+                SWEEP_LIMBS(sweep, stage);                                                         \
+        }                                                                                          \
+    }
+#define INWARD_SWEEP(sweep)                                                                        \
+    static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                   \
+    {                                                                                              \
+        unsigned solved = 1;                                                                       \
+        for (int i = plan->nstage - 1; i >= 0; i--) {                                              \
+            const lwi_k_stage *stage = &plan->stage[i];                                            \
+            if (stage->lanes == 0)                                                                 \
+                solved &= lanes_of_w1(sweep##_w1(plan, state, stage->first, stage->end, 0));       \
+            else                                                                                   \
+                SWEEP_LIMBS(sweep, stage);                                                         \
+        }                                                                                          \
+        return solved;                                                                             \
+    }
+OUTWARD_SWEEP(turning)
+INWARD_SWEEP(inward)
+OUTWARD_SWEEP(outward)
+INWARD_SWEEP(momenta_inward)
+OUTWARD_SWEEP(momenta_outward)
 
 static bool aba(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     enum { ALL = (1 << WIDTH) - 1 };
-    if (plan->runs > 0) return ABA_RUNS_OF(plan->runs)(plan, state);
+    if (plan->runs > 0) return OF_RUNS(aba, plan->runs)(plan, state);
     mask sure = pose(plan, state);
-    turning_w1(plan, state);
+    turning(plan, state);
     bias(plan, state);
-    const unsigned solved = lanes_of_w1(inward_w1(plan, state, 0));
+    const unsigned solved = inward(plan, state);
     sure &= pivots(plan, state);
-    outward_w1(plan, state, 0);
+    outward(plan, state);
     return NAME(lanes_of)(sure) == ALL && solved;
 }
 
@@ -182,10 +278,11 @@ static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
 static bool momenta(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     enum { ALL = (1 << WIDTH) - 1 };
+    if (plan->runs > 0) return OF_RUNS(momenta, plan->runs)(plan, state);
     mask sure = pose(plan, state);
-    const unsigned solved = lanes_of_w1(momenta_inward_w1(plan, state, 0));
+    const unsigned solved = momenta_inward(plan, state);
     sure &= pivots(plan, state);
-    momenta_outward_w1(plan, state, 0);
+    momenta_outward(plan, state);
     momenta_rates(plan, state);
     return NAME(lanes_of)(sure) == ALL && solved;
 }
@@ -211,9 +308,9 @@ static unsigned aba_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
     unsigned sure = 0;
     for (int half = 0; half < LWI_LANES; half += WIDTH) {
         mask m = NAME(velocities_shared)(plan, state, half);
-        m &= NAME(inward_shared)(plan, state, half);
+        m &= NAME(inward_shared)(plan, state, 0, plan->nstep, half);
         m &= batch_pivots(plan, state, half);
-        NAME(outward_shared)(plan, state, half);
+        NAME(outward_shared)(plan, state, 0, plan->nstep, half);
         sure |= NAME(lanes_of)(m) << half;
     }
     return ~sure & ((1u << LWI_LANES) - 1);
@@ -261,9 +358,9 @@ static unsigned momenta_batch(const lwi_kernel_plan *plan, const lwi_k_state *st
     unsigned sure = 0;
     for (int half = 0; half < LWI_LANES; half += WIDTH) {
         mask m = batch_pose(plan, state, half);
-        m &= NAME(momenta_inward_shared)(plan, state, half);
+        m &= NAME(momenta_inward_shared)(plan, state, 0, plan->nstep, half);
         m &= batch_pivots(plan, state, half);
-        NAME(momenta_outward_shared)(plan, state, half);
+        NAME(momenta_outward_shared)(plan, state, 0, plan->nstep, half);
         batch_momenta_rates(plan, state, half);
         sure |= NAME(lanes_of)(m) << half;
     }
@@ -292,5 +389,11 @@ const lwi_kernels TABLE(ISA) = {
     .momenta = momenta,
     .aba_batch = aba_batch,
     .momenta_batch = momenta_batch,
+#ifndef __cplusplus
+    .cells_place = cells_place,
+    .cells_speeds = cells_speeds,
+    .cells_force = cells_force,
+    .cells_solve = cells_solve,
+#endif
     .sincos = sincos_block,
 };

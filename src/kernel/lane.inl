@@ -89,6 +89,8 @@ static inline real NAME(fnma)(real a, real b, real c)
     return NAME(fma)(-a, b, c);
 #endif
 }
+// Not of a c that is a fused operation itself: gcc 12 takes the sign of a zero for granted when it
+// folds -c into it (width 1 only).
 static inline real NAME(fms)(real a, real b, real c)
 {
 #if WIDTH == 8

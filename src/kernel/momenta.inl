@@ -81,6 +81,17 @@ static INLINE void TEXT(pass_momentum)(const lwi_k_screw *k, int kl, const lwi_k
 #undef PASS
 }
 
+static INLINE void TEXT(reduce_momentum)(const lwi_k_pose *pose, lwi_k_pivot *pivot, int l, ART *M)
+{
+    real U[5], Di;
+    const real p = AT(pose->v), left = p - M->p[5];
+    TEXT(eliminate_hinge)(pivot, l, M, U, &Di);
+    const real y = left * Di;
+    AT(pivot->y) = y;
+    for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
+    M->p[5] = p;
+}
+
 static INLINE void TEXT(hinge_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                         const lwi_k_step *step, int half, ART *M, real h[3])
 {
@@ -89,15 +100,9 @@ static INLINE void TEXT(hinge_momentum)(const lwi_kernel_plan *plan, const lwi_k
     const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_pose *pose = &state->pose[n];
     lwi_k_pivot *pivot = &state->pivot[n];
-    real U[5], diff[4], Di;
-    (void)half;
+    real diff[4];
     TEXT(add_still)(&plan->body[at], kl, M, h);
-    const real p = AT(pose->v), left = p - M->p[5];
-    TEXT(eliminate_hinge)(pivot, l, M, U, &Di);
-    const real y = left * Di;
-    AT(pivot->y) = y;
-    for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
-    M->p[5] = p;
+    TEXT(reduce_momentum)(pose, pivot, l, M);
     TEXT(differences)(M, diff);
     TEXT(keep_differences)(&state->momentum[n], l, M, diff, h);
     TEXT(pass_momentum)(k, kl, pose, l, step, diff, M, h);
@@ -109,15 +114,15 @@ static inline void TEXT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_k_s
 {
     const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
-    const lwi_k_tip *tip = &plan->tip[step->leaf];
+    const lwi_k_tip *tip = &plan->tip[step->leaf / LWI_LANES];
     const lwi_k_body *body = &plan->body[at];
     lwi_k_momentum *keep = &state->momentum[n];
-    (void)half;
-    TEXT(read_tip)(tip, M);
+    real U[5], Di;
+    TEXT(tip_constants)(tip, KLANE(step->leaf), M, U, &Di);
     for (int i = 0; i < 3; i++) h[i] = K(body->moment[i]);
-    const real p = AT(state->pose[n].v), y = p * NAME(splat)(tip->Di);
+    const real p = AT(state->pose[n].v), y = p * Di;
     AT(state->pivot[n].y) = y;
-    for (int i = 0; i < 5; i++) M->p[i] = i == 2 ? ZERO : NAME(splat)(tip->U[i]) * y;
+    for (int i = 0; i < 5; i++) M->p[i] = i == 2 ? ZERO : U[i] * y;
     M->p[5] = p;
     AT(keep->D[0]) = M->p[0], AT(keep->D[1]) = M->p[1];
     AT(keep->D[3]) = M->p[3], AT(keep->D[4]) = M->p[4];
@@ -133,7 +138,6 @@ static inline void TEXT(root_momentum)(const lwi_kernel_plan *plan, const lwi_k_
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
     const lwi_k_body *body = &plan->body[slot / LWI_LANES];
     lwi_k_momentum *keep = &state->momentum[n];
-    (void)half;
     TEXT(root_pivot)
     (body, kl, &state->pivot[n], l, M, AT(state->pose[n].v) - M->p[5]);
     AT(keep->h[0]) = h[0] + K(body->moment[0]);
@@ -148,7 +152,6 @@ static inline void TEXT(screw_momentum)(const lwi_kernel_plan *plan, const lwi_k
     const lwi_k_pose *pose = &state->pose[n];
     lwi_k_momentum *keep = &state->momentum[n];
     real U[6], Di;
-    (void)half;
     TEXT(add_still)(&plan->body[at], kl, M, h);
     TEXT(eliminate_screw)(k, kl, &state->pivot[n], l, M, U, &Di);
     const real y = (AT(pose->v) - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di;
@@ -172,7 +175,6 @@ static inline void TEXT(ball_momentum)(const lwi_kernel_plan *plan, const lwi_k_
     const lwi_k_ball_joint *joint = &state->ball_joint[ball];
     lwi_k_momentum *keep = &state->momentum[n];
     const real p[3] = {AT(joint->v[3]), AT(joint->v[4]), AT(joint->v[5])};
-    (void)half;
     TEXT(add_still)(&plan->body[at], kl, M, h);
     TEXT(eliminate_ball)(p, &state->ball_pivot[ball], l, M);
     TEXT(keep_moment)(keep, l, M, h);
@@ -188,7 +190,6 @@ static inline mask TEXT(base_momentum)(const lwi_kernel_plan *plan, const lwi_k_
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const lwi_k_ball_joint *joint = &state->ball_joint[n - BLOCK(plan->first_ball)];
     real x[6];
-    (void)half;
     TEXT(add_still)(&plan->body[at], kl, M, h);
     for (int i = 0; i < 6; i++) x[i] = AT(joint->v[i]) - M->p[i];
     const mask sure = TEXT(solve_base)(M, x);
@@ -225,9 +226,10 @@ static int TEXT(step_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *s
         h[0] = h[1] = h[2] = ZERO;
     }
     if (step->fetch >= 0) {
-        lwi_k_art *art = &state->art[step->fetch];
-        TEXT(fetch)(art, ART_LANE, M);
-        for (int j = 0; j < 3; j++) h[j] += AT_LANE(art->h[j], ART_LANE);
+        const lwi_k_art *art = &state->art[BLOCK(step->fetch)];
+        const int o = LANE(step->fetch);
+        TEXT(fetch)(art, o, M);
+        for (int j = 0; j < 3; j++) h[j] += AT_LANE(art->h[j], o);
     }
     if (step->kind == LWI_K_SCREW)
         TEXT(screw_momentum)(plan, state, step->slot, half, M, h);
@@ -242,43 +244,52 @@ static int TEXT(step_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *s
     return i;
 }
 
-static void TEXT(leave_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                 const lwi_k_step *step, int half, ART *M, real h[3])
+static INLINE void TEXT(turn_momentum)(const lwi_kernel_plan *plan, const lwi_k_step *step,
+                                       int half, ART *M, real h[3])
 {
-    TEXT(leave)(plan, state, step, half, M);
+    TEXT(turn_limb)(plan, step, half, M);
     if (step->turned && step->parent >= 0) {
         const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
         const int kl = KLANE(step->slot);
         const TEXT(turn) phi = {.c = K(k->cphi), .s = K(k->sphi)};
         TURN_VECTOR(phi, h[0], h[1]);
     }
-    if (step->park >= 0) {
-        const int l = ART_LANE;
-        lwi_k_art *art = &state->art[step->park];
-        for (int j = 0; j < 3; j++) {
-            real total = h[j];
-            if (!step->first) total += AT(art->h[j]);
-            AT(art->h[j]) = total;
-        }
+}
+
+#if SHARED || WIDTH == 1
+static void TEXT(leave_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                 const lwi_k_step *step, int half, ART *M, real h[3])
+{
+    TEXT(turn_momentum)(plan, step, half, M, h);
+    if (step->park < 0) return;
+    const int l = LANE(step->park);
+    lwi_k_art *art = &state->art[BLOCK(step->park)];
+    TEXT(park)(art, l, M, step->first);
+    for (int j = 0; j < 3; j++) {
+        real total = h[j];
+        if (!step->first) total += AT(art->h[j]);
+        AT(art->h[j]) = total;
     }
 }
 
-static mask TEXT(momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+static mask TEXT(momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first,
+                                 int end, int half)
 {
     ART M;
     real h[3] = {ZERO, ZERO, ZERO};
     mask sure = ~NAME(bits)(ZERO);
     TEXT(clear)(&M);
-    for (int i = plan->nstep - 1; i >= 0; i--) {
+    for (int i = end - 1; i >= first; i--) {
         i = TEXT(step_momentum)(plan, state, i, half, &M, h, &sure);
         TEXT(leave_momentum)(plan, state, &plan->step[i], half, &M, h);
     }
     return sure;
 }
+#endif
 
 // V of a hinge from V of its parent, and gravity: V_z = y - g . V, u what that is more than V_z.
 static INLINE void TEXT(hinge_speed)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                     const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
+                                     const lwi_k_pivot *pivot, lwi_k_motion *motion, int l, real y,
                                      int shape, real V[6], real g[3])
 {
     const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
@@ -287,7 +298,7 @@ static INLINE void TEXT(hinge_speed)(const lwi_k_screw *k, int kl, const lwi_k_p
     const real z = V[5];
     TURN_BACK_Y(theta, V[0], V[1]);
     TURN_BACK_Y(theta, V[3], V[4]);
-    V[5] = TEXT(along_hinge)(pivot, l, AT(pivot->y), shape, V);
+    V[5] = TEXT(along_hinge)(pivot, l, y, shape, V);
     AT(motion->vdot) = V[5] - z;
 }
 
@@ -299,7 +310,6 @@ static INLINE void TEXT(speed_of_screws)(const lwi_kernel_plan *plan, const lwi_
     const lwi_k_pose *pose = &state->pose[n];
     const lwi_k_pivot *pivot = &state->pivot[n];
     lwi_k_motion *motion = &state->motion[n];
-    (void)half;
     if (step->kind == LWI_K_HINGE && step->parent < 0) {
         const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
         for (int j = 0; j < 3; j++) g[j] = K(k->fall[j]);
@@ -322,7 +332,7 @@ static INLINE void TEXT(speed_of_screws)(const lwi_kernel_plan *plan, const lwi_
         MORE(V[5], K(k->turn), u);
         AT(motion->vdot) = u;
     } else {
-#define SPEED(shape) TEXT(hinge_speed)(k, kl, pose, pivot, motion, l, shape, V, g);
+#define SPEED(shape) TEXT(hinge_speed)(k, kl, pose, pivot, motion, l, AT(pivot->y), shape, V, g);
         OF_SHAPE(step->shape, SPEED)
 #undef SPEED
     }
@@ -353,16 +363,27 @@ static inline void TEXT(speed_of_balls)(const lwi_k_state *state, const lwi_k_st
     }
 }
 
-// V and gravity of every body, the speeds of screws in motion.vdot, of balls in ball_pivot.vdot.
-static void TEXT(momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+// V and gravity of a body, the speeds of screws in motion.vdot, of balls in ball_pivot.vdot.
+static INLINE void TEXT(step_speed)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                    const lwi_k_step *step, int half, real V[6], real g[3])
+{
+    const int n = BLOCK(step->slot), l = LANE(step->slot), ball = n - BLOCK(plan->first_ball);
+    if (ball < 0)
+        TEXT(speed_of_screws)(plan, state, step, half, V, g);
+    else
+        TEXT(speed_of_balls)(state, step, ball, n, l, V, g);
+    for (int j = 0; j < 6; j++) AT(state->motion[n].A[j]) = V[j];
+    for (int j = 0; j < 3; j++) AT(state->momentum[n].g[j]) = g[j];
+}
+
+#if SHARED || WIDTH == 1
+static void TEXT(momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first,
+                                  int end, int half)
 {
     real V[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO}, g[3] = {ZERO, ZERO, ZERO};
     int last = -1;
-    (void)half;
-    for (int i = 0; i < plan->nstep; i++) {
+    for (int i = first; i < end; i++) {
         const lwi_k_step *step = &plan->step[i];
-        const int n = BLOCK(step->slot), l = LANE(step->slot), ball = n - BLOCK(plan->first_ball);
-        lwi_k_motion *motion = &state->motion[n];
         if (step->parent < 0) {
             for (int j = 0; j < 3; j++) {
                 V[j] = V[3 + j] = ZERO;
@@ -373,12 +394,8 @@ static void TEXT(momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state
             for (int j = 0; j < 6; j++) V[j] = AT_LANE(state->motion[b].A[j], o);
             for (int j = 0; j < 3; j++) g[j] = AT_LANE(state->momentum[b].g[j], o);
         }
-        if (ball < 0)
-            TEXT(speed_of_screws)(plan, state, step, half, V, g);
-        else
-            TEXT(speed_of_balls)(state, step, ball, n, l, V, g);
-        for (int j = 0; j < 6; j++) AT(motion->A[j]) = V[j];
-        for (int j = 0; j < 3; j++) AT(state->momentum[n].g[j]) = g[j];
+        TEXT(step_speed)(plan, state, step, half, V, g);
         last = step->slot;
     }
 }
+#endif

@@ -191,7 +191,7 @@ static inline void TEXT(momenta_screw)(const lwi_k_body *kb, const lwi_k_screw *
     const real ny = (SUM2(AT(keep->B[1]), V[0], AT(keep->B[4]), V[1]) +
                      SUM2(AT(keep->B[7]), V[2], AT(keep->C[3]), V[3])) +
                     (SUM2(AT(keep->C[1]), V[4], AT(keep->C[5]), V[5]) + AT(keep->D[4]));
-    const real f = MSUB(K(kb->beyond), AT(keep->g[2]), DIFF(V[3], fy, V[4], fx));
+    const real f = MAD(K(kb->beyond), AT(keep->g[2]), DIFF(V[4], fx, V[3], fy));
     const real n = DIFF(AT(keep->h[0]), AT(keep->g[1]), AT(keep->h[1]), AT(keep->g[0])) -
                    (DIFF(V[3], ny, V[4], nx) + DIFF(V[0], fy, V[1], fx));
     AT(keep->pdot[0]) = SUM2(K(k->slide), f, K(k->turn), n);
@@ -222,6 +222,6 @@ static inline void TEXT(momenta_ball)(const lwi_k_body *kb, int kl, const lwi_k_
     CROSS(b, V, f);
     CROSS(c, h, g);
     for (int i = 0; i < 3; i++) AT(keep->pdot[3 + i]) = c[i] - (a[i] + b[i]);
-    CROSS(a, V + 3, f);
-    for (int i = 0; i < 3; i++) AT(keep->pdot[i]) = MSUB(K(kb->beyond), g[i], a[i]);
+    CROSS(a, f, V + 3);
+    for (int i = 0; i < 3; i++) AT(keep->pdot[i]) = MAD(K(kb->beyond), g[i], a[i]);
 }

@@ -7,13 +7,12 @@
 //   place    slots, constants, the order of the recursion
 #include "kernel/plan.h"
 
+#include "kernel/parts.h"
 #include "spatial/rotation.h"
 
 #include <float.h>
 
-typedef struct frame {
-    double R[9], r[3]; // axes -> reference, origin
-} frame;
+typedef lwi_k_frame frame;
 
 typedef struct part {
     lwi_k_kind kind;
@@ -33,7 +32,7 @@ typedef struct build {
     int npart;
     int *host;     // [nnode] part that carries the node, -1: the ground
     frame *offset; // [nnode] link frame of the node in the raw frame of that part
-    int runs;      // LWI_K_RUNS_AUTO: as the length says
+    lwi_k_choice choice;
 } build;
 
 // ------------------------------------------------------------------------------------------ frames
@@ -203,6 +202,43 @@ static void expand(build *b)
     }
 }
 
+lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
+{
+    const int most = 3 * model->nnode; // a planar joint has three parts
+    build b = {.model = model,
+               .part = LWI_PUSH(arena, part, most),
+               .host = LWI_PUSH(arena, int, model->nnode),
+               .offset = LWI_PUSH(arena, frame, model->nnode)};
+    *parts = (lwi_k_parts){-1, LWI_PUSH(arena, lwi_k_part, most), b.host, b.offset};
+    if (!b.part || !b.host || !b.offset || !parts->part) return LW_ERR_MEMORY;
+    for (int k = 0; k < model->nnode; k++)
+        if (model->node[k].driven ||
+            (model->node[k].type->id != LW_JOINT_FIXED && !product_of(&model->node[k])))
+            return LW_OK;
+    expand(&b);
+    parts->n = b.npart;
+    for (int i = 0; i < b.npart; i++) {
+        const part *p = &b.part[i];
+        lwi_k_part *to = &parts->part[i];
+        *to = (lwi_k_part){.parent = p->parent,
+                           .in = p->in,
+                           .turn = p->turn,
+                           .slide = p->slide,
+                           .sign = p->sign,
+                           .iq = p->iq,
+                           .iv = p->iv,
+                           .m = p->m};
+        v3_copy(to->h, p->h);
+        memcpy(to->J, p->J, sizeof to->J);
+    }
+    return LW_OK;
+}
+
+void lwi_k_compose(lwi_k_frame *c, const lwi_k_frame *a, const lwi_k_frame *b)
+{
+    compose(c, a, b);
+}
+
 // ------------------------------------------------------------------------------------------ settle
 
 // A frame as turn_z(phi) shift(0, b, delta) screw_x(alpha, a) screw_z(angle, shift).
@@ -290,13 +326,6 @@ static int blocks_of(int count)
     return (count + LWI_LANES - 1) / LWI_LANES;
 }
 
-static int count_kind(const build *b, lwi_k_kind kind)
-{
-    int n = 0;
-    for (int i = 0; i < b->npart; i++) n += b->part[i].kind == kind;
-    return n;
-}
-
 // How part i, a screw, stands to its parent when all are settled.
 static axes axes_of(const build *b, int i)
 {
@@ -340,8 +369,10 @@ static int period_of_shapes(const build *b)
 // An unbranched chain of hinges that need no further turns, long enough: cut into runs.
 static void choose_runs(const build *b, lwi_kernel_plan *plan)
 {
-    const int n = b->npart, best = n < LWI_K_LEAST_FOR_4 ? 0 : n < LWI_K_LEAST_FOR_8 ? 4 : 8;
-    const int runs = b->runs == LWI_K_RUNS_AUTO ? best : b->runs;
+    const int n = b->npart;
+    int runs = b->choice.runs;
+    if (runs == LWI_K_AUTO) runs = n < LWI_K_LEAST_FOR_RUNS ? 0 : 8;
+    if (runs == LWI_K_AUTO_MOMENTA) runs = n < LWI_K_LEAST_OF_MOMENTA ? 0 : 8;
     if (runs == 0) return;
     for (int i = 0; i < b->npart; i++) {
         if (b->part[i].kind != LWI_K_HINGE || b->part[i].parent != i - 1) return;
@@ -356,19 +387,40 @@ static void choose_runs(const build *b, lwi_kernel_plan *plan)
     plan->nhinge = plan->nscrew = plan->nblock = blocks_of(plan->runs * plan->length);
 }
 
-static void place_slots(build *b, lwi_kernel_plan *plan)
+// Slots of every kind, from zero on: the next free ones of a stage.
+static void place_stage(build *b, const lwi_k_stage *stage, const int *order, int next[])
 {
-    plan->nhinge = blocks_of(count_kind(b, LWI_K_HINGE));
-    plan->nscrew = plan->nhinge + blocks_of(count_kind(b, LWI_K_SCREW));
-    plan->nball = blocks_of(count_kind(b, LWI_K_BALL));
-    plan->nbase = blocks_of(count_kind(b, LWI_K_BASE));
+    for (int k = stage->first; k < stage->end && !stage->lanes; k++) {
+        part *p = &b->part[order[k]];
+        p->slot = next[p->kind]++;
+    }
+    for (int j = 0; j < stage->length; j++) {
+        int *of = &next[b->part[order[stage->first + j]].kind];
+        const int at = (*of + stage->lanes - 1) / stage->lanes * stage->lanes;
+        *of = at + stage->lanes;
+        for (int r = 0; r < stage->limbs; r++)
+            if (stage->limb[r] + j < stage->limb[r + 1])
+                b->part[order[stage->limb[r] + j]].slot = at + r;
+    }
+}
+
+// Kinds one after the other; of each what stands in eight lanes, what stands in four, the rest.
+static void place_slots(build *b, lwi_kernel_plan *plan, const int *order)
+{
+    int next[] = {[LWI_K_HINGE] = 0, [LWI_K_SCREW] = 0, [LWI_K_BALL] = 0, [LWI_K_BASE] = 0};
+    for (int lanes = LWI_LANES; lanes >= 0; lanes -= 4)
+        for (int i = 0; i < plan->nstage; i++)
+            if (plan->stage[i].lanes == lanes) place_stage(b, &plan->stage[i], order, next);
+    plan->nhinge = blocks_of(next[LWI_K_HINGE]);
+    plan->nscrew = plan->nhinge + blocks_of(next[LWI_K_SCREW]);
+    plan->nball = blocks_of(next[LWI_K_BALL]);
+    plan->nbase = blocks_of(next[LWI_K_BASE]);
     plan->nblock = plan->nscrew + plan->nball + plan->nbase;
-    plan->first_ball = plan->nscrew * LWI_LANES;
-    int next[] = {[LWI_K_HINGE] = 0,
-                  [LWI_K_SCREW] = plan->nhinge * LWI_LANES,
-                  [LWI_K_BALL] = plan->first_ball,
-                  [LWI_K_BASE] = (plan->nscrew + plan->nball) * LWI_LANES};
-    for (int i = 0; i < b->npart; i++) b->part[i].slot = next[b->part[i].kind]++;
+    const int from[] = {[LWI_K_HINGE] = 0,
+                        [LWI_K_SCREW] = plan->nhinge,
+                        [LWI_K_BALL] = plan->nscrew,
+                        [LWI_K_BASE] = plan->nscrew + plan->nball};
+    for (int i = 0; i < b->npart; i++) b->part[i].slot += from[b->part[i].kind] * LWI_LANES;
     choose_runs(b, plan);
     plan->first_ball = plan->nscrew * LWI_LANES;
 }
@@ -427,20 +479,21 @@ static void set_ball(const build *b, int i, lwi_k_ball *k, int l)
     for (int j = 0; j < 3; j++) k->r[j][l] = in.r[j];
 }
 
-static void set_constants(const build *b, lwi_kernel_plan *plan)
+static void set_constants(const build *b, lwi_kernel_plan *plan, const int *order)
 {
-    for (int i = 0; i < b->npart; i++) {
+    for (int k = 0; k < b->npart; k++) {
+        const int i = order[k];
         const part *p = &b->part[i];
         const int block = p->slot / LWI_LANES, l = p->slot % LWI_LANES;
-        lwi_k_step *step = &plan->step[i];
+        lwi_k_step *step = &plan->step[k];
         set_body(p, &plan->body[block], l);
         *step = (lwi_k_step){.slot = p->slot,
                              .parent = p->parent < 0 ? -1 : b->part[p->parent].slot,
                              .iq = p->iq,
                              .iv = p->iv,
                              .kind = (int8_t)p->kind,
-                             .tip = p->children == 0,
                              .park = -1,
+                             .leaf = -1,
                              .fetch = -1};
         if (is_screw(p))
             set_screw(b, i, &plan->screw[block], l, step);
@@ -452,11 +505,42 @@ static void set_constants(const build *b, lwi_kernel_plan *plan)
     }
 }
 
+// The text that is right for hinges of both shapes; -1: of none.
+static int common_shape(int one, int other)
+{
+    if (one < 0) return other;
+    const int axis = (one & LWI_K_AXIS) == (other & LWI_K_AXIS) ? one & LWI_K_AXIS : LWI_K_OBLIQUE;
+    return axis | ((one | other) & (LWI_K_APART | LWI_K_ALONG));
+}
+
+// Bodies side by side have one text, in a batch as well, where they are one after the other.
+static void share_texts(lwi_kernel_plan *plan, const lwi_k_stage *stage)
+{
+    for (int j = 0; j < stage->length; j++) {
+        int shape = -1;
+        bool turned = false;
+        for (int pass = 0; pass < 2; pass++)
+            for (int r = 0; r < stage->limbs; r++) {
+                lwi_k_step *step = &plan->step[stage->limb[r] + j];
+                if (stage->limb[r] + j >= stage->limb[r + 1]) continue;
+                if (pass) {
+                    step->shape = (int8_t)shape;
+                    step->turned = turned;
+                } else {
+                    shape = common_shape(shape, step->shape);
+                    turned = turned || step->turned;
+                }
+            }
+    }
+}
+
 static void pad(lwi_kernel_plan *plan)
 {
     for (int i = 0; i < plan->nblock; i++)
         for (int l = 0; l < LWI_LANES; l++) {
             plan->body[i].pivot[l] = 1;
+            // a ball takes three freedoms out: lanes without a limb must have something there
+            for (int j = 0; j < 3 && i >= plan->nscrew; j++) plan->body[i].J[j][l] = 1;
             if (i >= plan->nscrew) continue;
             plan->screw[i].ca[l] = plan->screw[i].c2a[l] = plan->screw[i].cphi[l] = 1;
             plan->screw[i].turn[l] = plan->screw[i].sign[l] = 1;
@@ -493,30 +577,110 @@ static void add_masses(const build *b, lwi_kernel_plan *plan)
     }
 }
 
-// Where limbs meet, all but the first leave their inertia in a place of the parent's.
-static void place_parking(const build *b, lwi_kernel_plan *plan)
+// Limbs side by side leave their inertia in a place of the body on which they hang; elsewhere,
+// where limbs meet, all but the one whose first body follows.
+static void choose_parking(const lwi_kernel_plan *plan, const int *up, bool *parks)
 {
-    for (int i = b->npart - 1; i >= 0; i--) {
-        lwi_k_step *step = &plan->step[i];
-        const int parent = b->part[i].parent;
-        if (parent >= 0 && parent != i - 1) {
-            step->first = plan->step[parent].fetch < 0;
-            if (step->first) plan->step[parent].fetch = plan->nart++;
-            step->park = plan->step[parent].fetch;
+    for (int k = 0; k < plan->nstep; k++) parks[k] = up[k] >= 0 && up[k] != k - 1;
+    for (int i = 0; i < plan->nstage; i++)
+        for (int r = 0; r < plan->stage[i].limbs; r++) {
+            const int k = plan->stage[i].limb[r];
+            parks[k] = up[k] >= 0;
         }
+}
+
+// The next place, or the first of as many as a stage has lanes.
+static int next_place(int *count, int lanes)
+{
+    const int at = lanes ? (*count + lanes - 1) / lanes * lanes : *count;
+    *count = at + (lanes ? lanes : 1);
+    return at;
+}
+
+// Places of what meets at the steps of a stage, and of its tips.
+static void place_meetings(lwi_kernel_plan *plan, const lwi_k_stage *stage, const bool *meets,
+                           const bool *tip, int *nplace, int *ntip)
+{
+    for (int k = stage->first; k < stage->end && !stage->lanes; k++) {
+        if (meets[k]) plan->step[k].fetch = next_place(nplace, 0);
+        if (tip[k]) plan->step[k].leaf = next_place(ntip, 0);
     }
-    for (int i = 1; i < b->npart; i++) {
-        lwi_k_step *step = &plan->step[i];
-        const lwi_k_step *next = &plan->step[i - 1];
+    if (!stage->lanes) return;
+    const int end = stage->first + stage->length - 1; // of the longest limb
+    const int place = meets[end] ? next_place(nplace, stage->lanes) : -1;
+    const int leaf = tip[end] ? next_place(ntip, stage->lanes) : -1;
+    for (int r = 0; r < stage->limbs; r++) {
+        const int last = stage->limb[r + 1] - 1;
+        if (last - stage->limb[r] + 1 < stage->length) continue;
+        plan->step[last].fetch = place < 0 ? -1 : place + r;
+        plan->step[last].leaf = leaf < 0 ? -1 : leaf + r;
+    }
+}
+
+static lw_status place_parking(const build *b, const int *order, lwi_arena *arena,
+                               lwi_kernel_plan *plan)
+{
+    const int n = plan->nstep;
+    int nplace = 0, ntip = 0, *up = LWI_PUSH(arena, int, n), *at = LWI_PUSH(arena, int, n);
+    bool *meets = LWI_PUSH(arena, bool, n), *tip = LWI_PUSH(arena, bool, n);
+    bool *parks = LWI_PUSH(arena, bool, n);
+    if (!up || !at || !meets || !tip || !parks) return LW_ERR_MEMORY;
+    for (int k = 0; k < n; k++) at[order[k]] = k;
+    for (int k = 0; k < n; k++) {
+        const part *p = &b->part[order[k]];
+        up[k] = p->parent < 0 ? -1 : at[p->parent];
+        tip[k] = p->children == 0 && p->kind == LWI_K_HINGE && up[k] >= 0;
+    }
+    choose_parking(plan, up, parks);
+    for (int k = 0; k < n; k++)
+        if (parks[k]) meets[up[k]] = true;
+    for (int i = 0; i < plan->nstage; i++)
+        place_meetings(plan, &plan->stage[i], meets, tip, &nplace, &ntip);
+    for (int k = n - 1; k >= 0; k--) {
+        lwi_k_step *step = &plan->step[k];
+        step->tip = !(k + 1 < n && up[k + 1] == k && !parks[k + 1]);
+        if (!parks[k]) continue;
+        step->park = plan->step[up[k]].fetch;
+        step->first = meets[up[k]];
+        meets[up[k]] = false;
+    }
+    plan->nart = blocks_of(nplace);
+    plan->ntip = blocks_of(ntip);
+    return LW_OK;
+}
+
+// Which steps can go on with the inertia in registers.
+static void set_passages(lwi_kernel_plan *plan)
+{
+    for (int k = 1; k < plan->nstep; k++) {
+        lwi_k_step *step = &plan->step[k];
+        const lwi_k_step *next = &plan->step[k - 1];
         const bool on = step->kind == LWI_K_HINGE && next->kind == LWI_K_HINGE && !step->turned &&
-                        step->parent == next->slot && next->fetch < 0;
+                        step->parent == next->slot && step->park < 0 && next->fetch < 0;
         step->on = on && next->parent >= 0;
         step->last = on && next->parent < 0;
     }
 }
 
+// Where shorter limbs begin, the longest one makes a stop.
+static lw_status set_beginnings(lwi_arena *arena, lwi_kernel_plan *plan)
+{
+    plan->begin = lwi_arena_push(arena, (size_t)plan->nstep, sizeof *plan->begin);
+    if (!plan->begin) return LW_ERR_MEMORY;
+    for (int i = 0; i < plan->nstage; i++) {
+        const lwi_k_stage *stage = &plan->stage[i];
+        for (int r = 0; r < stage->limbs; r++) {
+            const int beyond = stage->first + stage->limb[r + 1] - stage->limb[r];
+            if (beyond == stage->first + stage->length) continue;
+            plan->begin[beyond - 1][r] = -1;
+            plan->step[beyond].on = false;
+        }
+    }
+    return LW_OK;
+}
+
 // M' = M - g U' of a rigid body alone.
-static void set_tip(const lwi_k_body *k, int l, lwi_k_tip *tip)
+static void set_tip(const lwi_k_body *k, int l, lwi_k_tip *tip, int at)
 {
     const double m = k->m[l], x = k->h[0][l], y = k->h[1][l], z = k->h[2][l], D = k->pivot[l];
     const double U[5] = {-y, x, 0, k->J[4][l], k->J[5][l]};
@@ -525,34 +689,29 @@ static void set_tip(const lwi_k_body *k, int l, lwi_k_tip *tip)
                       {0, 0, m, y, -x},
                       {0, -z, y, k->J[0][l], k->J[3][l]},
                       {z, 0, -x, k->J[3][l], k->J[1][l]}};
-    tip->Di = 1 / D;
-    tip->felt = k->J[0][l] + k->J[1][l];
+    tip->Di[at] = 1 / D;
+    tip->felt[at] = k->J[0][l] + k->J[1][l];
     for (int i = 0; i < 5; i++) {
-        tip->U[i] = U[i];
-        tip->g[i] = U[i] / D;
+        tip->U[i][at] = U[i];
+        tip->g[i][at] = U[i] / D;
         for (int j = 0; j < 5; j++) M[i][j] -= U[i] * U[j] / D;
     }
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    for (int e = 0; e < 6; e++) tip->A[e] = M[row[e]][column[e]];
+    for (int e = 0; e < 6; e++) tip->A[e][at] = M[row[e]][column[e]];
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 2; j++) tip->B[3 * i + j] = M[i][3 + j];
-    tip->C[0] = M[3][3], tip->C[1] = M[4][4], tip->C[3] = M[3][4];
+        for (int j = 0; j < 2; j++) tip->B[3 * i + j][at] = M[i][3 + j];
+    tip->C[0][at] = M[3][3], tip->C[1][at] = M[4][4], tip->C[3][at] = M[3][4];
 }
 
 static lw_status set_tips(lwi_arena *arena, lwi_kernel_plan *plan)
 {
-    for (int i = 0; i < plan->nstep; i++) {
-        lwi_k_step *step = &plan->step[i];
-        const bool leaf = step->tip && step->kind == LWI_K_HINGE && step->parent >= 0;
-        step->leaf = leaf ? plan->ntip++ : -1;
-    }
     plan->tip = LWI_PUSH(arena, lwi_k_tip, plan->ntip);
     if (!plan->tip) return LW_ERR_MEMORY;
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
         if (step->leaf >= 0)
             set_tip(&plan->body[step->slot / LWI_LANES], step->slot % LWI_LANES,
-                    &plan->tip[step->leaf]);
+                    &plan->tip[step->leaf / LWI_LANES], step->leaf % LWI_LANES);
     }
     return LW_OK;
 }
@@ -563,21 +722,42 @@ static lw_status set_run_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
     plan->shape = LWI_PUSH(arena, int8_t, plan->length);
     if (!plan->shape) return LW_ERR_MEMORY;
     for (int j = 0; j < plan->length; j++) {
-        int axis = -1, rest = 0;
-        for (int i = j; i < plan->nstep; i += plan->length) {
-            // what the ground turns is the first run's alone: as any hinge
-            const int shape = plan->step[i].shape, own = shape & LWI_K_AXIS;
-            axis = axis < 0 || axis == own ? own : LWI_K_OBLIQUE;
-            rest |= shape & (LWI_K_APART | LWI_K_ALONG);
-        }
-        plan->shape[j] = (int8_t)(axis | rest);
+        int shape = -1;
+        for (int i = j; i < plan->nstep; i += plan->length)
+            shape = common_shape(shape, plan->step[i].shape);
+        plan->shape[j] = (int8_t)shape;
     }
+    return LW_OK;
+}
+
+// Order of the steps and stages: as limbs stand side by side, unless the tree is cut into runs.
+static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan, int **order)
+{
+    lwi_limbs limbs;
+    lwi_limb_body *body = LWI_PUSH(arena, lwi_limb_body, b->npart);
+    if (!body) return LW_ERR_MEMORY;
+    for (int i = 0; i < b->npart; i++) {
+        const part *p = &b->part[i];
+        body[i] = (lwi_limb_body){.parent = p->parent,
+                                  .kind = (int8_t)p->kind,
+                                  .pads = is_screw(p),
+                                  .alone = p->kind == LWI_K_BASE};
+        if (!is_screw(p)) continue;
+        const axes d = axes_of(b, i);
+        body[i].shape = shape_of(&d);
+    }
+    TRY(lwi_limbs_arrange(body, b->npart, b->choice.limbs, arena, &limbs));
+    plan->stage = limbs.stage;
+    plan->nstage = limbs.nstage;
+    *order = limbs.order;
     return LW_OK;
 }
 
 static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
 {
-    place_slots(b, plan);
+    int *order;
+    TRY(arrange(b, arena, plan, &order));
+    place_slots(b, plan, order);
     plan->nstep = b->npart;
     plan->straight = plan->forward = true;
     v3_copy(plan->gravity, b->model->gravity);
@@ -586,23 +766,25 @@ static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
     plan->screw = LWI_PUSH(arena, lwi_k_screw, plan->nscrew);
     plan->ball = LWI_PUSH(arena, lwi_k_ball, plan->nball + plan->nbase);
     if (!plan->step || !plan->body || !plan->screw || !plan->ball) return LW_ERR_MEMORY;
-    for (int i = 0; i < plan->nstep; i++) plan->step[i].slot = b->part[i].slot;
     pad(plan);
-    set_constants(b, plan);
+    set_constants(b, plan, order);
+    for (int i = 0; i < plan->nstage; i++) share_texts(plan, &plan->stage[i]);
     add_masses(b, plan);
-    place_parking(b, plan);
+    TRY(place_parking(b, order, arena, plan));
+    set_passages(plan);
+    TRY(set_beginnings(arena, plan));
     TRY(set_tips(arena, plan));
     return plan->runs ? set_run_shapes(arena, plan) : LW_OK;
 }
 
-lw_status lwi_kernel_plan_create_runs(const lw_model *model, int runs, lwi_arena *arena,
-                                      lwi_kernel_plan **out)
+lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choice,
+                                        lwi_arena *arena, lwi_kernel_plan **out)
 {
     *out = NULL;
     if (!applies(model)) return LW_OK;
     const int most = 3 * model->nnode; // a planar joint has three parts
     build b = {.model = model,
-               .runs = runs,
+               .choice = choice,
                .part = LWI_PUSH(arena, part, most),
                .host = LWI_PUSH(arena, int, model->nnode),
                .offset = LWI_PUSH(arena, frame, model->nnode)};
@@ -618,7 +800,8 @@ lw_status lwi_kernel_plan_create_runs(const lw_model *model, int runs, lwi_arena
 
 lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan)
 {
-    return lwi_kernel_plan_create_runs(model, LWI_K_RUNS_AUTO, arena, plan);
+    return lwi_kernel_plan_create_chosen(model, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO}, arena,
+                                         plan);
 }
 
 // ------------------------------------------------------------------------------------------- state
@@ -626,21 +809,22 @@ lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_ke
 static void prepare_tip(const lwi_kernel_plan *plan, const lwi_k_step *step,
                         const lwi_k_state *state, int n, int l)
 {
-    const lwi_k_tip *tip = &plan->tip[step->leaf];
+    const lwi_k_tip *tip = &plan->tip[step->leaf / LWI_LANES];
+    const int at = step->leaf % LWI_LANES;
     const lwi_k_body *body = &plan->body[step->slot / LWI_LANES];
     lwi_k_pivot *pivot = &state->pivot[n];
     lwi_k_momentum *keep = &state->momentum[n];
-    for (int i = 0; i < 5; i++) pivot->g[i][l] = tip->g[i];
+    for (int i = 0; i < 5; i++) pivot->g[i][l] = tip->g[i][at];
     for (int i = 0; i < 2; i++) keep->h[i][l] = body->moment[i][step->slot % LWI_LANES];
-    pivot->Di[l] = tip->Di;
-    pivot->felt[l] = tip->felt;
-    keep->A[0][l] = tip->A[0] - tip->A[1];
-    for (int i = 3; i < 6; i++) keep->A[i][l] = tip->A[i];
-    keep->B[0][l] = tip->B[0] - tip->B[4];
-    keep->B[1][l] = tip->B[1] + tip->B[3];
-    keep->B[6][l] = tip->B[6], keep->B[7][l] = tip->B[7];
-    keep->C[0][l] = tip->C[0] - tip->C[1];
-    keep->C[3][l] = tip->C[3];
+    pivot->Di[l] = tip->Di[at];
+    pivot->felt[l] = tip->felt[at];
+    keep->A[0][l] = tip->A[0][at] - tip->A[1][at];
+    for (int i = 3; i < 6; i++) keep->A[i][l] = tip->A[i][at];
+    keep->B[0][l] = tip->B[0][at] - tip->B[4][at];
+    keep->B[1][l] = tip->B[1][at] + tip->B[3][at];
+    keep->B[6][l] = tip->B[6][at], keep->B[7][l] = tip->B[7][at];
+    keep->C[0][l] = tip->C[0][at] - tip->C[1][at];
+    keep->C[3][l] = tip->C[3][at];
 }
 
 // What no kernel writes: quaternions of padding, the elimination of tips.
@@ -673,7 +857,7 @@ lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena 
     state->ball_pivot = LWI_PUSH(arena, lwi_k_ball_pivot, nball);
     state->row = LWI_PUSH(arena, lwi_k_row, plan->runs ? nscrew : 0);
     state->motion = LWI_PUSH(arena, lwi_k_motion, nblock);
-    state->art = LWI_PUSH(arena, lwi_k_art, plan->nart);
+    state->art = LWI_PUSH(arena, lwi_k_art, scale * plan->nart + 1);
     state->run = LWI_PUSH(arena, lwi_k_run, 1);
     state->momentum = LWI_PUSH(arena, lwi_k_momentum, nblock);
     if (!state->joint || !state->ball_joint || !state->pose || !state->ball_pose || !state->bias ||

@@ -25,6 +25,8 @@
 //                     lanes, the recursions over one slot after the other
 //   runs of a chain   the same, slot = R j + r for body j of run r: the recursions run over R = 4
 //                     or 8 runs in lanes, too
+//   limbs of a tree   the same, slots of the bodies at one position side by side (limbs.h): the
+//                     recursions run over four or eight limbs in lanes, too
 //   batch             the state of a body is the whole block of that number, block = slot,
 //                     lane = instance; the constants are still at the slot, one for all lanes
 //
@@ -32,16 +34,16 @@
 #ifndef LWI_PLAN_H
 #define LWI_PLAN_H
 
+#include "kernel/limbs.h"
 #include "model/model.h"
 
 #include <stdint.h>
 
-enum { LWI_LANES = 8 };
-
-/** Fewest bodies of a chain for four and for eight runs: where they win over fewer, measured with
- *  registers of four and of eight lanes (docs/benchmarks.md).  They must not depend on the machine:
- *  chains would have other bits on another one. */
-enum { LWI_K_LEAST_FOR_4 = 192, LWI_K_LEAST_FOR_8 = 256 };
+/** Fewest bodies of a chain for eight runs: where they win over one recursion, measured with
+ *  registers of four and of eight lanes (docs/benchmarks.md), for accelerations and for momenta,
+ * whose recursion is shorter.  They must not depend on the machine: chains would have other bits on
+ *  another one. */
+enum { LWI_K_LEAST_FOR_RUNS = 256, LWI_K_LEAST_OF_MOMENTA = 512 };
 
 /** One entry of a block. */
 typedef double lwi_lanes[LWI_LANES];
@@ -71,8 +73,8 @@ typedef struct lwi_k_screw {
 
 /** Of a hinge with nothing beyond it: the elimination, which is the same in every state. */
 typedef struct lwi_k_tip {
-    double g[5], U[5], Di, felt; ///< as in lwi_k_pivot
-    double A[6], B[9], C[6];     ///< M'
+    lwi_lanes g[5], U[5], Di, felt; ///< as in lwi_k_pivot
+    lwi_lanes A[6], B[9], C[6];     ///< M'
 } lwi_k_tip;
 
 /** Of a ball or base: its joint frame in the parent's frame. */
@@ -158,7 +160,8 @@ typedef struct lwi_k_run {
     lwi_k_art art;         ///< articulated inertia at the base
     lwi_lanes T[36], e[6]; ///< columns: row by row
     lwi_lanes L[21];       ///< lower triangle row by row
-    lwi_lanes A[6], f[6];  ///< acceleration of the base, wrench at the tip
+    lwi_lanes A[6], f[6];  ///< acceleration or velocity of the base, wrench or momentum at the tip
+    lwi_lanes g[3], h[3];  ///< momenta: gravity at the base, first moment of what is beyond the tip
 } lwi_k_run;
 
 // ------------------------------------------------------------------------------------------ plan
@@ -188,28 +191,33 @@ typedef struct lwi_k_step {
     int32_t iq, iv;       ///< first coordinate and speed in tree q, tree v
     int8_t kind;          ///< lwi_k_kind
     int8_t shape;         ///< of a hinge
-    bool tip;             ///< nothing beyond it: its articulated inertia starts at zero
+    bool tip;             ///< its articulated inertia starts at zero: what is beyond has parked
     bool turned;          ///< has phi, b or delta
-    bool on;       ///< inward: a hinge, and so is its parent, which is next and has no other child
-    bool last;     ///< a hinge on a hinge on the ground that has no other child
-    bool first;    ///< of those that park there (counted inward)
-    int32_t park;  ///< >= 0: the parent is not the body before this one in sweep order; the
-                   ///< inertia for it is added up in art[park]
-    int32_t leaf;  ///< >= 0: a hinge with nothing beyond it, tip[leaf]
-    int32_t fetch; ///< >= 0: children of this body have parked in art[fetch]
+    bool on;    ///< inward: a hinge, and so is its parent, which is next and has no other child
+    bool last;  ///< a hinge on a hinge on the ground that has no other child
+    bool first; ///< of those that park there (counted inward)
+    // places, as slots are: block * LWI_LANES + lane
+    int32_t park;  ///< >= 0: the parent is not the body before this one in sweep order, or this is
+                   ///< one of limbs side by side; the inertia for it is added up in art there
+    int32_t leaf;  ///< >= 0: a hinge with nothing beyond it, in tip
+    int32_t fetch; ///< >= 0: children of this body have parked in art there
 } lwi_k_step;
 
 typedef struct lwi_kernel_plan {
     int nscrew, nball, nbase; ///< blocks
     int nhinge;               ///< blocks of hinges, the first of the screws
     int first_ball;           ///< slot: balls follow screws, bases follow balls
-    int nblock, nstep, nart;  ///< of all kinds; bodies; parking places
+    int nblock, nstep, nart;  ///< of all kinds; bodies; blocks of parking places
     lwi_k_step *step;         ///< [nstep]
     lwi_k_body *body;         ///< [nblock]
     lwi_k_screw *screw;       ///< [nscrew]
     lwi_k_ball *ball;         ///< [nball + nbase], first that of block nscrew
-    lwi_k_tip *tip;           ///< [ntip]
+    lwi_k_tip *tip;           ///< [ntip] blocks
     int ntip;
+    lwi_k_stage *stage; ///< [nstage] of the recursions over one state
+    int nstage;
+    int64_t (*begin)[LWI_LANES]; ///< [nstep] of limbs side by side, at steps of the first: the
+                                 ///< lanes in which shorter ones begin have all bits set
     double gravity[3];
     bool forward;  ///< every sign is 1
     bool straight; ///< screws only, and slot i has tree q and v number i and sign 1
@@ -218,18 +226,25 @@ typedef struct lwi_kernel_plan {
     int8_t *shape; ///< [length] of every run's body at that position
 } lwi_kernel_plan;
 
-enum { LWI_K_RUNS_AUTO = -1 }; ///< runs of a chain as its length says
+/** What is to stand side by side. */
+typedef struct lwi_k_choice {
+    int runs;  ///< of a chain: 0 none, however long it is; 4, 8, however short it is
+    int limbs; ///< of a tree: stages of as many or more; 0 none
+} lwi_k_choice;
+
+enum {
+    LWI_K_AUTO = -1,        ///< runs as the length says, limbs as pays
+    LWI_K_AUTO_MOMENTA = -2 ///< runs as the length says for momenta
+};
 
 /** Brings the model's tree into normal form.
- *  @param runs  LWI_K_RUNS_AUTO; 0: one recursion, however long a chain is; 4, 8: runs where the
- * tree is a chain that can be cut, however short
  *  @param plan  out; NULL when some joint, drive, mount or force of the model has no kernel:
  * drives, mounts, springs between points, wrenches, custom joints, spherical and free joints that
  * the tree passes backwards, free joints between bodies
  *  @return LW_ERR_MEMORY */
-lw_status lwi_kernel_plan_create_runs(const lw_model *model, int runs, lwi_arena *arena,
-                                      lwi_kernel_plan **plan);
-/** The same with runs as the length says. */
+lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choice,
+                                        lwi_arena *arena, lwi_kernel_plan **plan);
+/** The same with everything as lengths and numbers say. */
 lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan);
 
 /** Blocks of one state of a tree; arrays [nblock] but where said otherwise. */
@@ -243,7 +258,7 @@ typedef struct lwi_k_state {
     lwi_k_ball_pivot *ball_pivot; ///< [nball + nbase]
     lwi_k_row *row;               ///< [nscrew] of a chain in runs
     lwi_k_motion *motion;
-    lwi_k_art *art; ///< [nart]
+    lwi_k_art *art; ///< [nart], and one for limbs on their way there
     lwi_k_run *run; ///< [1] of a chain in runs
     lwi_k_momentum *momentum;
 } lwi_k_state;

@@ -15,14 +15,14 @@
 
 // ------------------------------------------------------------------------------------------- lanes
 
-// Poses; C and w of the runs from lane `h` on.  Of the rotation two columns suffice.
-static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h)
+// Poses; C and w of the runs from lane `half` on.  Of the rotation two columns suffice.
+static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     real w[3] = {ZERO, ZERO, ZERO};
     real x[3] = {ZERO + 1, ZERO, ZERO}, y[3] = {ZERO, ZERO + 1, ZERO}, z[3];
     mask sure = ~NAME(bits)(ZERO);
     for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         lwi_k_pose *pose = &state->pose[n];
         sure &= TEXT(pose_screw)(k, kl, &state->joint[n], pose, true, plan->forward, l);
@@ -37,7 +37,7 @@ static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_state *state, 
     }
     lwi_k_run *run = state->run;
     CROSS(z, x, y);
-    for (int i = 0, l = h; i < 3; i++) {
+    for (int i = 0, l = half; i < 3; i++) {
         AT(run->C[3 * i]) = x[i];
         AT(run->C[3 * i + 1]) = y[i];
         AT(run->C[3 * i + 2]) = z[i];
@@ -46,12 +46,12 @@ static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_state *state, 
     return sure;
 }
 
-static void TEXT(run_velocities)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h)
+static void TEXT(run_velocities)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     real w[3];
-    for (int i = 0, l = h; i < 3; i++) w[i] = AT(state->run->w[i]);
+    for (int i = 0, l = half; i < 3; i++) w[i] = AT(state->run->w[i]);
     for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pose *pose = &state->pose[n];
         const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
@@ -67,17 +67,17 @@ static void TEXT(run_velocities)(const lwi_kernel_plan *plan, const lwi_k_state 
 
 // Positions j = from ... to, inward.  The sweeps below go over a few bodies each, in turn, so that
 // what one writes is still near when the next reads it.
-static void TEXT(run_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h, int from,
-                             int to)
+static void TEXT(run_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half,
+                             int from, int to)
 {
     ART M;
     TEXT(clear)(&M);
-    TEXT(fetch)(&state->run->art, h, &M);
+    TEXT(fetch)(&state->run->art, half, &M);
     for (int j = from; j >= to; j--) {
-        const int slot = plan->runs * j + h;
-        TEXT(hinge_inward)(plan, state, slot, h, plan->shape[j], &M);
+        const int slot = plan->runs * j;
+        TEXT(hinge_inward)(plan, state, slot, half, plan->shape[j], &M);
     }
-    TEXT(park)(&state->run->art, h, &M, true);
+    TEXT(park)(&state->run->art, half, &M, true);
 }
 
 // COLUMNS columns of T from `first` on, their part of e, and the entries t of every body.
@@ -113,17 +113,17 @@ static INLINE void TEXT(pass_column)(const lwi_k_screw *k, int kl, const lwi_k_p
     }
 }
 
-static void TEXT(columns)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h, int first,
-                          int from, int to)
+static INLINE void TEXT(columns)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half,
+                                 int first, int from, int to, bool biased)
 {
     enum { N = TEXT(COLUMNS) };
     real T[N][6], e[N];
-    for (int i = 0, l = h; i < N; i++) {
+    for (int i = 0, l = half; i < N; i++) {
         e[i] = AT(state->run->e[first + i]);
         for (int j = 0; j < 6; j++) T[i][j] = AT(state->run->T[6 * j + first + i]);
     }
     for (int j = from; j >= to; j--) {
-        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_pose *pose = &state->pose[n];
         const lwi_k_bias *bias = &state->bias[n];
         const lwi_k_pivot *pivot = &state->pivot[n];
@@ -141,27 +141,30 @@ static void TEXT(columns)(const lwi_kernel_plan *plan, const lwi_k_state *state,
             LESS(x[2], g2, t);
             LESS(x[3], g3, t);
             LESS(x[4], g4, t);
-            e[i] += SUM2(x[0], b0, x[1], b1) + SUM2(x[2], b2, x[3], k0) + SUM2(x[4], k1, t, yi);
+            if (biased)
+                e[i] += SUM2(x[0], b0, x[1], b1) + SUM2(x[2], b2, x[3], k0) + SUM2(x[4], k1, t, yi);
+            else
+                MORE(e[i], t, yi);
         }
 #define PASS(shape)                                                                                \
     for (int i = 0; i < N; i++) TEXT(pass_column)(k, kl, pose, l, shape, T[i]);
         OF_SHAPE(plan->shape[j], PASS)
 #undef PASS
     }
-    for (int i = 0, l = h; i < N; i++) {
+    for (int i = 0, l = half; i < N; i++) {
         AT(state->run->e[first + i]) = e[i];
         for (int j = 0; j < 6; j++) AT(state->run->T[6 * j + first + i]) = T[i][j];
     }
 }
 
 // L = sum t't / D, lower triangle row by row
-static void TEXT(compliance)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h, int from,
-                             int to)
+static void TEXT(compliance)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half,
+                             int from, int to)
 {
     real L[21];
-    for (int i = 0, l = h; i < 21; i++) L[i] = AT(state->run->L[i]);
+    for (int i = 0, l = half; i < 21; i++) L[i] = AT(state->run->L[i]);
     for (int j = from; j >= to; j--) {
-        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot);
+        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot);
         const real Di = AT(state->pivot[n].Di);
         real t[6];
         for (int i = 0; i < 6; i++) t[i] = AT(state->row[n].t[i]);
@@ -170,49 +173,61 @@ static void TEXT(compliance)(const lwi_kernel_plan *plan, const lwi_k_state *sta
             for (int c = 0; c <= i; c++, e++) MORE(L[e], s, t[c]);
         }
     }
-    for (int i = 0, l = h; i < 21; i++) AT(state->run->L[i]) = L[i];
+    for (int i = 0, l = half; i < 21; i++) AT(state->run->L[i]) = L[i];
 }
 
-// Everything of the runs from lane `h` on that does not depend on the other runs.
-static void TEXT(run_elimination)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h)
+enum { TEXT(FEW) = 6 }; // bodies of eight runs in a first-level cache of 32 KiB
+
+// What a run's elimination starts with at its tip.
+static void TEXT(run_clear)(lwi_k_run *run, int half)
 {
-    enum { FEW = 6 }; // bodies of eight runs in a first-level cache of 32 KiB
-    lwi_k_run *run = state->run;
-    const int l = h;
+    const int l = half;
     ART M;
     TEXT(clear)(&M);
-    TEXT(park)(&run->art, h, &M, true);
+    TEXT(park)(&run->art, half, &M, true);
     for (int i = 0; i < 36; i++) AT(run->T[i]) = ZERO + (i % 7 == 0 ? 1 : 0);
     for (int i = 0; i < 6; i++) AT(run->e[i]) = ZERO;
     for (int i = 0; i < 21; i++) AT(run->L[i]) = ZERO;
-    for (int from = plan->length - 1; from >= 0; from -= FEW) {
-        const int to = from - FEW + 1 < 0 ? 0 : from - FEW + 1;
-        TEXT(run_inward)(plan, state, h, from, to);
-        for (int i = 0; i < 6; i += TEXT(COLUMNS)) TEXT(columns)(plan, state, h, i, from, to);
-        TEXT(compliance)(plan, state, h, from, to);
+    for (int i = 0; i < 3; i++) AT(run->art.h[i]) = ZERO;
+}
+
+// Everything of the runs from lane `half` on that does not depend on the other runs.
+static void TEXT(run_elimination)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+{
+    TEXT(run_clear)(state->run, half);
+    for (int from = plan->length - 1; from >= 0; from -= TEXT(FEW)) {
+        const int to = from - TEXT(FEW) + 1 < 0 ? 0 : from - TEXT(FEW) + 1;
+        TEXT(run_inward)(plan, state, half, from, to);
+        for (int i = 0; i < 6; i += TEXT(COLUMNS))
+            TEXT(columns)(plan, state, half, i, from, to, true);
+        TEXT(compliance)(plan, state, half, from, to);
     }
 }
 
+// t.f of a body, f: wrench at the tip.
+static INLINE real TEXT(felt_of_tip)(const lwi_k_row *row, int l, const real f[6])
+{
+    return SUM2(AT(row->t[0]), f[0], AT(row->t[1]), f[1]) +
+           SUM2(AT(row->t[2]), f[2], AT(row->t[3]), f[3]) +
+           SUM2(AT(row->t[4]), f[4], AT(row->t[5]), f[5]);
+}
+
 // y - t.f / D, and A of the body.
-static mask TEXT(run_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int h)
+static mask TEXT(run_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     real A[6], f[6];
     mask sure = ~NAME(bits)(ZERO);
-    for (int i = 0, l = h; i < 6; i++) {
+    for (int i = 0, l = half; i < 6; i++) {
         A[i] = AT(state->run->A[i]);
         f[i] = AT(state->run->f[i]);
     }
     for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j + h, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
-        const lwi_k_row *row = &state->row[n];
         const lwi_k_pivot *pivot = &state->pivot[n];
         const real Di = AT(pivot->Di);
-        const real tf = SUM2(AT(row->t[0]), f[0], AT(row->t[1]), f[1]) +
-                        SUM2(AT(row->t[2]), f[2], AT(row->t[3]), f[3]) +
-                        SUM2(AT(row->t[4]), f[4], AT(row->t[5]), f[5]);
         sure &= TEXT(well_posed)(Di, AT(pivot->felt));
-        const real y = AT(pivot->y) - tf * Di;
+        const real y = AT(pivot->y) - TEXT(felt_of_tip)(&state->row[n], l, f) * Di;
 #define OUTWARD(shape)                                                                             \
     TEXT(hinge_outward)                                                                            \
     (k, kl, &state->pose[n], &state->bias[n], pivot, &state->motion[n], l, y, shape, A);

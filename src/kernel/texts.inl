@@ -1,42 +1,41 @@
 // texts.inl -- the texts for one width and one meaning of a lane.  Included by kernels.inl.
 //
-// In:  WIDTH with lane.inl; SHARED: 0 where a lane of the state has constants of its own (bodies or
-// runs in lanes), 1 where all lanes have those of one body (a batch: lanes are instances).
+// In:  WIDTH with lane.inl; SHARED: 0 where a lane of the state has constants of its own (bodies, runs
+// or limbs in lanes), 1 where all lanes have those of one body (a batch: lanes are instances).  `half`
+// is the lane of a block, or of the body in the first lane, from which on the text works.
 #if SHARED
 #define TEXT(f) NAME(f##_shared)
 #define K(entry) NAME(splat)((entry)[kl])
 #define BLOCK(slot) (slot)
 #define LANE(slot) half
-#define ART_LANE half
+#define KLANE(slot) ((slot) % LWI_LANES)
 #else
 #define TEXT(f) NAME(f)
 #define K(entry) (*(const stored *)&(entry)[kl])
 #define BLOCK(slot) ((slot) / LWI_LANES)
-#define LANE(slot) ((slot) % LWI_LANES)
-#define ART_LANE 0
+#define LANE(slot) ((slot) % LWI_LANES + half)
+#define KLANE(slot) LANE(slot)
 #endif
-#define KLANE(slot) ((slot) % LWI_LANES)
 #define AT_LANE(entry, lane) (*(const stored *)&(entry)[lane])
 #define ZERO NAME(splat)(0)
 
 #include "kernel/phases.inl"
-#if SHARED || WIDTH == 1 || RUNS
 #include "kernel/articulated.inl"
 #include "kernel/bodies.inl"
-#endif
-#if SHARED || WIDTH == 1
 #include "kernel/tree.inl"
 #include "kernel/momenta.inl"
-#endif
 #if RUNS
 #include "kernel/runs.inl"
+#include "kernel/momenta_runs.inl"
+#if WIDTH > 1
+#include "kernel/limbs.inl"
+#endif
 #endif
 
 #undef TEXT
 #undef K
 #undef BLOCK
 #undef LANE
-#undef ART_LANE
 #undef KLANE
 #undef AT_LANE
 #undef ZERO

@@ -6,7 +6,6 @@
 static INLINE void TEXT(parent_w)(const lwi_k_state *state, const lwi_k_step *step, int last,
                                   int half, real w[3])
 {
-    (void)half;
     if (step->parent < 0) {
         w[0] = w[1] = w[2] = ZERO;
     } else if (step->parent != last) {
@@ -17,9 +16,10 @@ static INLINE void TEXT(parent_w)(const lwi_k_state *state, const lwi_k_step *st
 }
 
 static INLINE void TEXT(spin)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                              const lwi_k_step *step, int n, int l, real w[3])
+                              const lwi_k_step *step, int half, real w[3])
 {
-    const int kl = KLANE(step->slot), ball = n - BLOCK(plan->first_ball);
+    const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
+    const int ball = n - BLOCK(plan->first_ball);
     if (ball < 0) {
         const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
         const lwi_k_pose *pose = &state->pose[n];
@@ -61,7 +61,7 @@ static mask TEXT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *sta
             sure &= TEXT(pose_ball)(&plan->ball[at - plan->nscrew], kl, &state->ball_joint[ball],
                                     &state->ball_pose[ball], l);
         TEXT(parent_w)(state, step, last, half, w);
-        TEXT(spin)(plan, state, step, n, l, w);
+        TEXT(spin)(plan, state, step, half, w);
         TEXT(bias_wrench)(&plan->body[at], kl, bias, l);
         if (ball < 0)
             TEXT(bias_screw)(&plan->screw[at], kl, &state->pose[n], hinge, bias, l);
@@ -72,15 +72,16 @@ static mask TEXT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *sta
     }
     return sure;
 }
-#else
-static void TEXT(turning)(const lwi_kernel_plan *plan, const lwi_k_state *state)
+#elif WIDTH == 1
+static void TEXT(turning)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first, int end,
+                          int half)
 {
     real w[3] = {ZERO, ZERO, ZERO};
     int last = -1;
-    for (int i = 0; i < plan->nstep; i++) {
+    for (int i = first; i < end; i++) {
         const lwi_k_step *step = &plan->step[i];
-        TEXT(parent_w)(state, step, last, 0, w);
-        TEXT(spin)(plan, state, step, BLOCK(step->slot), LANE(step->slot), w);
+        TEXT(parent_w)(state, step, last, half, w);
+        TEXT(spin)(plan, state, step, half, w);
         last = step->slot;
     }
 }
@@ -116,7 +117,7 @@ static int TEXT(step_inward)(const lwi_kernel_plan *plan, const lwi_k_state *sta
         return step->on ? TEXT(hinges_inward)(plan, state, i - 1, half, M) : i;
     }
     if (step->tip) TEXT(clear)(M);
-    if (step->fetch >= 0) TEXT(fetch)(&state->art[step->fetch], ART_LANE, M);
+    if (step->fetch >= 0) TEXT(fetch)(&state->art[BLOCK(step->fetch)], LANE(step->fetch), M);
     switch (step->kind) {
     case LWI_K_HINGE:
         if (step->parent < 0)
@@ -144,27 +145,39 @@ static int TEXT(step_inward)(const lwi_kernel_plan *plan, const lwi_k_state *sta
     return i;
 }
 
-// Turns what a limb leaves to the parent's axes and puts it where its other limbs find it.
-static void TEXT(leave)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                        const lwi_k_step *step, int half, ART *M)
+// Turns what a limb leaves to the parent's axes.
+static INLINE void TEXT(turn_limb)(const lwi_kernel_plan *plan, const lwi_k_step *step, int half,
+                                   ART *M)
 {
     (void)half;
     if (step->turned && step->parent >= 0) TEXT(pass_turned)
     (&plan->screw[step->slot / LWI_LANES], KLANE(step->slot), M);
-    if (step->park >= 0) TEXT(park)(&state->art[step->park], ART_LANE, M, step->first);
 }
 
-static mask TEXT(inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+#if SHARED || WIDTH == 1
+// The same, and puts it where its other limbs find it.
+static void TEXT(leave)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                        const lwi_k_step *step, int half, ART *M)
+{
+    TEXT(turn_limb)(plan, step, half, M);
+    if (step->park >= 0)
+        TEXT(park)(&state->art[BLOCK(step->park)], LANE(step->park), M, step->first);
+}
+
+// Steps first ... end - 1 of a recursion.
+static mask TEXT(inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first, int end,
+                         int half)
 {
     ART M;
     mask sure = ~NAME(bits)(ZERO);
     TEXT(clear)(&M);
-    for (int i = plan->nstep - 1; i >= 0; i--) {
+    for (int i = end - 1; i >= first; i--) {
         i = TEXT(step_inward)(plan, state, i, half, &M, &sure);
         TEXT(leave)(plan, state, &plan->step[i], half, &M);
     }
     return sure;
 }
+#endif
 
 // -------------------------------------------------------------------------- outward: accelerations
 
@@ -176,7 +189,6 @@ static INLINE void TEXT(outward_screws)(const lwi_kernel_plan *plan, const lwi_k
     const lwi_k_pose *pose = &state->pose[n];
     const lwi_k_bias *bias = &state->bias[n];
     const lwi_k_pivot *pivot = &state->pivot[n];
-    (void)half;
     if (step->kind == LWI_K_HINGE && step->parent < 0) {
         TEXT(root_outward)(k, kl, pose, pivot, &state->motion[n], l, A);
         return;
@@ -193,15 +205,29 @@ static INLINE void TEXT(outward_screws)(const lwi_kernel_plan *plan, const lwi_k
 #undef OUTWARD
 }
 
-static void TEXT(outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+static INLINE void TEXT(step_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                      const lwi_k_step *step, int half, real A[6])
+{
+    const int n = BLOCK(step->slot), l = LANE(step->slot), ball = n - BLOCK(plan->first_ball);
+    lwi_k_motion *motion = &state->motion[n];
+    if (ball < 0)
+        TEXT(outward_screws)(plan, state, step, half, A);
+    else if (step->kind == LWI_K_BALL)
+        TEXT(ball_outward)
+    (&state->ball_pose[ball], &state->bias[n], &state->ball_pivot[ball], l, A);
+    else for (int j = 0; j < 6; j++) A[j] = AT(motion->A[j]);
+    if (step->fetch >= 0) // others than the next body will ask
+        for (int j = 0; j < 6; j++) AT(motion->A[j]) = A[j];
+}
+
+#if SHARED || WIDTH == 1
+static void TEXT(outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first, int end,
+                          int half)
 {
     real A[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO};
     int last = -1;
-    (void)half;
-    for (int i = 0; i < plan->nstep; i++) {
+    for (int i = first; i < end; i++) {
         const lwi_k_step *step = &plan->step[i];
-        const int n = BLOCK(step->slot), l = LANE(step->slot), ball = n - BLOCK(plan->first_ball);
-        lwi_k_motion *motion = &state->motion[n];
         if (step->parent < 0) {
             for (int j = 0; j < 3; j++) A[j] = NAME(splat)(-plan->gravity[j]), A[3 + j] = ZERO;
         } else if (step->parent != last) {
@@ -209,14 +235,8 @@ static void TEXT(outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
             const int o = LANE(step->parent);
             for (int j = 0; j < 6; j++) A[j] = AT_LANE(from->A[j], o);
         }
-        if (ball < 0)
-            TEXT(outward_screws)(plan, state, step, half, A);
-        else if (step->kind == LWI_K_BALL)
-            TEXT(ball_outward)
-        (&state->ball_pose[ball], &state->bias[n], &state->ball_pivot[ball], l, A);
-        else for (int j = 0; j < 6; j++) A[j] = AT(motion->A[j]);
-        if (step->fetch >= 0) // others than the next body will ask
-            for (int j = 0; j < 6; j++) AT(motion->A[j]) = A[j];
+        TEXT(step_outward)(plan, state, step, half, A);
         last = step->slot;
     }
 }
+#endif

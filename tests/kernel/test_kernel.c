@@ -1,20 +1,13 @@
 // test_kernel.c -- the kernels against the generic text, and against themselves in other widths.
 //
 // What every width computes from the same bits must be the same bits.
-#include "formulation/tree_cases.h"
 #include "kernel/chain_cases.h"
-
-#include "formulation/formulation.h"
-#include "kernel/kernel.h"
+#include "kernel/kernel_cases.h"
 
 enum {
     NTREES = 300,
     TREES = LWT_MULTI | LWT_QUASI | LWT_FIXED | LWT_REVERSED | LWT_FLOATING // what kernels know
 };
-
-static const int widths[] = {1, 4, 8};
-static const lwi_formulation *const formulations[] = {&lwi_formulation_aba,
-                                                      &lwi_formulation_momenta};
 
 // ------------------------------------------------------------------------------------ evaluations
 
@@ -27,64 +20,6 @@ static bool has_kernel(const lw_model *model)
     const bool has = plan != NULL;
     lwi_arena_free(&arena);
     return has;
-}
-
-static lw_status try_rates(const lw_model *model, const lwi_formulation *formulation, int lanes,
-                           double t, const double *x, const double *input, double *xdot,
-                           lw_error *error)
-{
-    lwi_work *work;
-    if (lwi_work_create_lanes(model, formulation, NULL, lanes, &work, error) != LW_OK)
-        fail_msg("%s", error->text);
-    const lw_status status = formulation->rates(work, t, x, input, xdot);
-    *error = work->error;
-    lwi_work_destroy(work);
-    return status;
-}
-
-static void rates(const lw_model *model, const lwi_formulation *formulation, int lanes, double t,
-                  const double *x, const double *input, double *xdot)
-{
-    lw_error error;
-    if (try_rates(model, formulation, lanes, t, x, input, xdot, &error) != LW_OK)
-        fail_msg("%s", error.text);
-}
-
-// Largest difference of the rates of the second half, relative to the largest of them.
-static double difference(const lw_model *model, const double *a, const double *b)
-{
-    double most = 0, off = 0;
-    for (int i = 0; i < model->tree_nv; i++) {
-        const int k = model->tree_nq + i;
-        most = fmax(most, fabs(a[k]));
-        off = fmax(off, fabs(a[k] - b[k]));
-    }
-    return off / (1 + most);
-}
-
-// Every width against the generic text (within `tolerance`) and against each other (equal).
-static void check_model(const lw_model *model, double t, const double *x, const double *input,
-                        double tolerance, const char *what, unsigned long long seed)
-{
-    const int n = model->tree_nq + model->tree_nv + 1;
-    double *generic = lwt_reals(n), *first = lwt_reals(n), *other = lwt_reals(n);
-    for (int f = 0; f < LWI_COUNT(formulations); f++) {
-        rates(model, formulations[f], LWI_NO_KERNEL, t, x, input, generic);
-        rates(model, formulations[f], widths[0], t, x, input, first);
-        const double off = difference(model, generic, first);
-        if (!(off <= tolerance))
-            fail_msg("%s %llu, %s: the kernel is %.3g off", what, seed, formulations[f]->name, off);
-        for (int w = 1; w < LWI_COUNT(widths); w++) {
-            if (!lwi_kernels_of(widths[w])) continue;
-            rates(model, formulations[f], widths[w], t, x, input, other);
-            if (memcmp(first, other, (size_t)n * sizeof *first))
-                fail_msg("%s %llu, %s: width %d differs from width 1", what, seed,
-                         formulations[f]->name, widths[w]);
-        }
-    }
-    free(generic);
-    free(first);
-    free(other);
 }
 
 static double *state_of(const lwt_tree *c)
@@ -143,9 +78,9 @@ static void drives_mounts_and_custom_joints_have_none(void **state)
 // 3e-12 (runs of 600 links).
 static void long_chains_in_runs_agree_with_the_generic_text(void **state)
 {
-    enum { FOUR = LWI_K_LEAST_FOR_4, EIGHT = LWI_K_LEAST_FOR_8 };
-    static const int sizes[] = {31,        100,   FOUR - 1,  FOUR, FOUR + 1, FOUR + 3,
-                                EIGHT - 1, EIGHT, EIGHT + 1, 513,  600};
+    enum { RUNS = LWI_K_LEAST_FOR_RUNS, MOMENTA = LWI_K_LEAST_OF_MOMENTA };
+    static const int sizes[] = {31,       100,         RUNS - 1, RUNS,        RUNS + 1,
+                                RUNS + 3, MOMENTA - 1, MOMENTA,  MOMENTA + 1, 600};
     (void)state;
     for (int i = 0; i < LWI_COUNT(sizes); i++)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
@@ -162,14 +97,15 @@ static void long_chains_in_runs_agree_with_the_generic_text(void **state)
 static void every_shape_of_hinge_agrees_with_the_generic_text(void **state)
 {
     (void)state;
-    for (int n = 1; n <= 1 + LWI_K_LEAST_FOR_4 / 12; n += LWI_K_LEAST_FOR_4 / 12) {
+    enum { MOST = (LWI_K_LEAST_OF_MOMENTA + 11) / 12 };
+    for (int n = 1; n <= MOST; n += MOST - 1) {
         lwi_arena arena;
         lwi_kernel_plan *plan;
         bool seen[(LWI_K_AXIS | LWI_K_ANY) + 1] = {false};
         lwt_chain c = lwt_chain_links(n);
         lwi_arena_init(&arena, NULL);
         assert_int_equal(lwi_kernel_plan_create(c.model, &arena, &plan), LW_OK);
-        assert_int_equal(plan->runs, n > 1 ? 4 : 0);
+        assert_int_equal(plan->runs, n > 1 ? 8 : 0);
         for (int i = 0; i < plan->nstep; i++) seen[plan->step[i].shape] = true;
         assert_true(seen[LWI_K_PARALLEL] && seen[LWI_K_PARALLEL | LWI_K_APART] && seen[LWI_K_ANY]);
         for (int rest = 0; rest <= (LWI_K_APART | LWI_K_ALONG); rest += LWI_K_APART)
@@ -180,29 +116,35 @@ static void every_shape_of_hinge_agrees_with_the_generic_text(void **state)
     }
 }
 
-// However short the runs are, some of padding alone.
+// However short the runs are, some of padding alone: accelerations, speeds and rates of momenta.
 static void short_runs_are_as_one_recursion(void **state)
 {
     (void)state;
     for (int n = 2; n <= 23; n += 3)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
             lwt_chain c = lwt_chain_create(n, (lwt_chain_shape)shape);
-            double *one = lwt_reals(n), *other = lwt_reals(n), most = 0, off = 0;
+            double *out = lwt_reals(9 * n), most[3] = {0}, off[3] = {0};
             for (int runs = 0; runs <= 8; runs += 4) {
                 lwi_arena arena;
                 lwi_kernel *kernel;
+                double *a = out + 3 * n * (runs / 4);
                 lwi_arena_init(&arena, NULL);
-                assert_int_equal(lwi_kernel_create_runs(c.model, 0, runs, &arena, &kernel), LW_OK);
+                assert_int_equal(
+                    lwi_kernel_create_chosen(c.model, 0, (lwi_k_choice){runs, 0}, &arena, &kernel),
+                    LW_OK);
                 assert_int_equal(kernel->plan->runs, runs);
-                assert_true(lwi_kernel_aba(kernel, c.x, c.x + n, NULL, runs ? other : one));
-                for (int i = 0; i < n && runs; i++) off = fmax(off, fabs(one[i] - other[i]));
+                assert_true(lwi_kernel_aba(kernel, c.x, c.x + n, NULL, a));
+                assert_true(lwi_kernel_momenta(kernel, c.x, c.x + n, a + n, a + 2 * n));
+                for (int i = 0; i < 3 * n; i++) {
+                    most[i / n] = fmax(most[i / n], fabs(out[i]));
+                    off[i / n] = fmax(off[i / n], fabs(a[i] - out[i]));
+                }
                 lwi_arena_free(&arena);
             }
-            for (int i = 0; i < n; i++) most = fmax(most, fabs(one[i]));
-            if (!(off <= 1e-11 * (1 + most)))
-                fail_msg("%d hinges: runs are %.3g off", n, off / (1 + most));
-            free(one);
-            free(other);
+            for (int k = 0; k < 3; k++)
+                if (!(off[k] <= 1e-11 * (1 + most[k])))
+                    fail_msg("%d hinges: runs are %.3g off", n, off[k] / (1 + most[k]));
+            free(out);
             lwt_chain_destroy(&c);
         }
 }
@@ -221,81 +163,6 @@ static void nearly_parallel_axes_cost_no_digits(void **state)
 
 // ------------------------------------------------------------------------------------------- batch
 
-static void put_instance(const lwi_kernel *kernel, const lwi_k_state *batch, int l, const double *q,
-                         const double *v)
-{
-    for (int i = 0; i < kernel->plan->nstep; i++) {
-        const lwi_k_step *step = &kernel->plan->step[i];
-        if (step->slot < kernel->plan->first_ball) {
-            batch->joint[step->slot].q[l] = q[step->iq];
-            batch->joint[step->slot].v[l] = v[step->iv];
-            continue;
-        }
-        lwi_k_ball_joint *joint = &batch->ball_joint[step->slot - kernel->plan->first_ball];
-        const int n = step->kind == LWI_K_BALL ? 3 : 6;
-        for (int j = 0; j < 4; j++) joint->q[j][l] = q[step->iq + j];
-        for (int j = 0; j < n; j++) joint->v[6 - n + j][l] = v[step->iv + j];
-    }
-}
-
-static double instance_rate(const lwi_kernel *kernel, const lwi_k_state *batch,
-                            const lwi_k_step *step, int j, int l)
-{
-    const int slot = step->slot;
-    if (slot >= kernel->plan->first_ball)
-        return batch->ball_pivot[slot - kernel->plan->first_ball]
-            .vdot[step->kind == LWI_K_BALL ? 3 + j : j][l];
-    return kernel->plan->screw[slot / LWI_LANES].sign[slot % LWI_LANES] *
-           batch->motion[slot].vdot[l];
-}
-
-static int freedoms(const lwi_k_step *step)
-{
-    return step->kind == LWI_K_BALL ? 3 : step->kind == LWI_K_BASE ? 6 : 1;
-}
-
-// Eight instances in lanes: aba's vdot and the speeds of momenta are those of single states.
-static void check_batch(const lwt_tree *c, int width, lwi_arena *arena)
-{
-    lwi_kernel *kernel;
-    lwi_k_state batch;
-    const lw_model *m = c->model;
-    double *q = lwt_reals(LWI_LANES * m->tree_nq), *v = lwt_reals(LWI_LANES * m->tree_nv);
-    double *alone = lwt_reals(m->tree_nv), *pdot = lwt_reals(m->tree_nv);
-    uint64_t seed = c->seed;
-    assert_int_equal(lwi_kernel_create(m, width, arena, &kernel), LW_OK);
-    assert_int_equal(lwi_k_state_create(kernel->plan, true, arena, &batch), LW_OK);
-    for (int l = 0; l < LWI_LANES; l++) {
-        for (int i = 0; i < m->tree_nq; i++)
-            q[l * m->tree_nq + i] = c->q[i] + lwt_random(&seed, -0.1, 0.1);
-        for (int i = 0; i < m->tree_nv; i++) v[l * m->tree_nv + i] = lwt_random(&seed, -1, 1);
-        put_instance(kernel, &batch, l, q + l * m->tree_nq, v + l * m->tree_nv);
-    }
-    for (int form = 0; form < 2; form++) {
-        const unsigned doubt = form ? kernel->text->momenta_batch(kernel->plan, &batch)
-                                    : kernel->text->aba_batch(kernel->plan, &batch);
-        assert_int_equal(doubt, 0);
-        for (int l = 0; l < LWI_LANES; l++) {
-            const double *ql = q + l * m->tree_nq, *vl = v + l * m->tree_nv;
-            assert_true(form ? lwi_kernel_momenta(kernel, ql, vl, alone, pdot)
-                             : lwi_kernel_aba(kernel, ql, vl, NULL, alone));
-            for (int i = 0; i < kernel->plan->nstep; i++) {
-                const lwi_k_step *step = &kernel->plan->step[i];
-                for (int j = 0; j < freedoms(step); j++) {
-                    const double rate = instance_rate(kernel, &batch, step, j, l);
-                    if (memcmp(&rate, &alone[step->iv + j], sizeof rate))
-                        fail_msg("seed %llu, width %d, lane %d: %.17g, alone %.17g",
-                                 (unsigned long long)c->seed, width, l, rate, alone[step->iv + j]);
-                }
-            }
-        }
-    }
-    free(q);
-    free(v);
-    free(alone);
-    free(pdot);
-}
-
 static void instances_in_lanes_are_what_they_are_alone(void **state)
 {
     (void)state;
@@ -303,11 +170,8 @@ static void instances_in_lanes_are_what_they_are_alone(void **state)
     {
         if (!has_kernel(c.model)) continue;
         for (int w = 0; w < LWI_COUNT(widths); w++) {
-            lwi_arena arena;
             if (!lwi_kernels_of(widths[w])) continue;
-            lwi_arena_init(&arena, NULL);
-            check_batch(&c, widths[w], &arena);
-            lwi_arena_free(&arena);
+            check_batch(c.model, c.q, c.seed, widths[w]);
         }
     }
 }

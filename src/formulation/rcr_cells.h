@@ -1,0 +1,27 @@
+// rcr_cells.h -- evaluations of `rcr` by cells in lanes (kernel/cells.h), where a model has them.
+#ifndef LWI_RCR_CELLS_H
+#define LWI_RCR_CELLS_H
+
+#include "formulation/formulation.h"
+
+typedef struct lwi_rcr_cells lwi_rcr_cells;
+
+/** Cells of the model that stands prepared in work->data; NULL where it has none: all loops are
+ *  closed by revolute or spherical joints, the tree has joints of turns and displacements, nothing
+ *  is prescribed, forces act on joints of the tree.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_rcr_cells_create(lwi_work *work, lwi_rcr_cells **cells);
+/** Changes a partition [tree_nv] that has just been chosen to one that cells can use, where it has
+ *  pivots as large; after lwi_rcr_place.  Leaves the elimination changed. */
+void lwi_rcr_cells_prefer(lwi_work *work, double t, unsigned char *dependent);
+/** Rates with the partition at hand: the numbers of the general elimination but for rounding and
+ *  what positions are off the constraints.
+ *  @param least  out: a lower bound for the sine that its smallest pivot is
+ *  @return false: the general elimination has to decide; xdot is then void      @cost O(n) */
+bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                         double *xdot, double *least);
+
+/** Cells of the partition at hand; 0 where the general elimination has to do it. */
+int lwi_rcr_cells_count(const lwi_rcr_cells *cells);
+
+#endif

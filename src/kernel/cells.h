@@ -1,0 +1,185 @@
+// cells.h -- loops side by side in lanes, each reduced in motion space before inertias meet.
+//
+// A cell is a loop closed by one joint, or a body between loops.  Its coordinates z = (x, y):
+//
+//   x known      other cells or the state tell their speeds: first `a`, those of cells inboard,
+//   then
+//                the cell's own independent ones
+//   y dependent  the rows of its joint tell theirs, whatever the inertias are:
+//
+//     W_y ydot + W_x xdot = 0,   y.. = K x.. + k,   K = -(W_y'W_y)^-1 W_y'W_x
+//
+// The bodies whose coordinates the cell introduces then have a mass matrix M and a force f over x
+// alone, and cells are eliminated one after the other along the tree they form, each into the one
+// that introduced its `a`:
+//
+//     M += E' M_b E,  f += E'(M_b kappa + f_b),   a.. of cell b = E x.. + kappa
+//
+// with E rows of 1 and of K.  (docs/theory/rcr.md, "Cells".)  W_y has full column rank while the
+// loop is regular, however many rows are redundant; where it is not the pivots of W_y'W_y fall and
+// the evaluation is left to the general elimination.
+//
+// Cells of equal shape stand side by side in blocks x[block][entry][lane] as in plan.h; padding
+// repeats the block's first cell.  Which speeds are dependent may change between two evaluations:
+// the plan is made anew in memory it has.
+#ifndef LWI_CELLS_H
+#define LWI_CELLS_H
+
+#include "kernel/parts.h"
+#include "kernel/plan.h"
+
+/** Most known and dependent coordinates of a cell; a joint has at most six rows. */
+enum { LWI_CELL_KNOWN = 6, LWI_CELL_DEPENDENT = 6, LWI_CELL_STEPS = 12 };
+
+/** A pivot of W_y'W_y below this part of its diagonal (the squared sine of the angle between a
+ *  column and those before it) is close to a singular position, and left to the general text.
+ *  Normal equations lose as many digits as this has, so 4 of 16 here. */
+#define LWI_CELL_PIVOT 4e-4
+
+/** How a step's frame stands in that of its parent, but for its place and its own motion. */
+enum { LWI_CELL_SAME, LWI_CELL_SQUARE, LWI_CELL_ANY };
+
+typedef struct lwi_cell_step {
+    int8_t parent; ///< step before it; -1: the cell's base, which is the ground
+    int8_t at;     ///< its coordinate among z
+    int8_t axes;   ///< LWI_CELL_SAME: the parent's; SQUARE: (x, z, -y) of it; ANY
+    int8_t side;   ///< of the closing joint: +1, -1 on the way to its body 2, 1; 0: neither
+    int8_t body;   ///< which of the cell's bodies it is; -1: none
+    bool turn, slide;
+    bool away;    ///< has another origin than its parent
+    bool tilts;   ///< its axis is not parallel to that of the closing joint
+    uint8_t felt; ///< bit j: moves with x_j
+    bool waits;   ///< moves with some of y
+} lwi_cell_step;
+
+/** What cells side by side have in common. */
+typedef struct lwi_cell_shape {
+    int nx, na, ny, nstep, nbody;
+    bool closed;  ///< a joint closes it
+    bool pin;     ///< a revolute; else a spherical joint
+    bool along;   ///< its axis is that of the frame of its body 2
+    bool flat;    ///< all axes are parallel
+    int close[2]; ///< steps that carry its body 1, 2; -1: the ground
+    lwi_cell_step step[LWI_CELL_STEPS];
+} lwi_cell_shape;
+
+/** Constants of a step. */
+typedef struct lwi_cell_link {
+    lwi_lanes X[9];          ///< of LWI_CELL_ANY
+    lwi_lanes r[3];          ///< origin for slide q = 0, in the parent's frame
+    lwi_lanes angle;         ///< for q = 0
+    lwi_lanes slide;         ///< metres of a unit of q
+    lwi_lanes m, c[3], J[6]; ///< of the body about its mass centre, frame's axes
+} lwi_cell_link;
+
+/** Constants of a block. */
+typedef struct lwi_cell_whole {
+    lwi_lanes fall[3]; ///< minus gravity, base axes
+    lwi_lanes P[3];    ///< closing point and axis in the frame of body 2
+    lwi_lanes z[3];
+    lwi_lanes size[LWI_CELL_STEPS];    ///< squared: of the motion that a unit of z makes
+    lwi_lanes inverse[LWI_CELL_STEPS]; ///< 1 / size
+} lwi_cell_whole;
+
+/** Of a step at a state; base axes. */
+typedef struct lwi_cell_pose {
+    lwi_lanes R[9], r[3]; ///< axes -> base; origin
+    lwi_lanes d[3];       ///< from the parent's origin
+    lwi_lanes c[3];       ///< mass centre from the origin
+    lwi_lanes p[3];       ///< velocity of the closing point for a unit speed, by side
+} lwi_cell_pose;
+
+/** Of a body for a unit of one of x: velocity of the mass centre, base axes; angular velocity,
+ *  its own axes. */
+typedef struct lwi_cell_column {
+    lwi_lanes v[3], w[3];
+} lwi_cell_column;
+
+enum { LWI_CELL_FACTORS = LWI_CELL_DEPENDENT * (LWI_CELL_DEPENDENT - 1) / 2 + LWI_CELL_DEPENDENT };
+
+typedef struct lwi_cell_block {
+    const lwi_cell_shape *shape;
+    int text;  ///< which of the shapes with texts of their own it has (cells_shapes.h); -1: none
+    int count; ///< cells; the other lanes repeat the first
+    int32_t (*iq)[LWI_LANES], (*iv)[LWI_LANES]; ///< [nz] where q, v, tau come from
+    int32_t *carried; ///< [LWI_LANES] where the rate of the closing joint goes; -1: nowhere
+    const lwi_cell_link *link; ///< [nstep]
+    const lwi_cell_whole *whole;
+    lwi_cell_pose *pose;     ///< [nstep]
+    lwi_cell_column *column; ///< [nbody][nx]
+    lwi_lanes *factor;       ///< L row by row below the diagonal, then 1/D
+    lwi_lanes *P, *z;        ///< [3] closing point and axis, base axes
+    lwi_lanes *K, *k;        ///< [ny][nx], [ny]
+    lwi_lanes *M, *f;        ///< [nx (nx + 1) / 2] lower triangle, [nx]
+    lwi_lanes *rate;         ///< [1] speed of the closing joint
+} lwi_cell_block;
+
+/** The sizes of a cell, na, nx, ny and nx of its parent, as one number. */
+#define LWI_CELL_SIZE(na, nx, ny, inboard) ((na) + 8 * (nx) + 64 * (ny) + 512 * (inboard))
+
+/** One cell.  Numbers of its lane are LWI_LANES apart. */
+typedef struct lwi_cell {
+    int size, block, lane;
+    int parent; ///< cell that introduced its a, where it passes something on
+    int8_t na, nx, ny, inboard;
+    bool fed;   ///< cells pass something on to it
+    bool first; ///< of those that do so to its parent, inward
+    const double *K, *k, *M, *f;
+    double *sum; ///< M lower triangle, f: of the cells outboard; then with w taken out
+    double *to;  ///< sum of its parent; NULL: there is nothing to pass on
+    const double *E[LWI_CELL_KNOWN], *kappa[LWI_CELL_KNOWN]; ///< [na] a.. = E x.. + kappa of that
+    int32_t iv[LWI_CELL_STEPS];                              ///< [nz] in tree v
+} lwi_cell;
+
+/** A loop: a revolute or spherical joint, and everything between its bodies and the ground. */
+typedef struct lwi_cell_loop {
+    int end[2];           ///< parts that carry its body 1, 2; -1: the ground
+    double P[3], z[2][3]; ///< centre of F2, axes of F1, F2 in the frames of these parts
+    bool pin;
+    int carried;
+    int n, part[LWI_CELL_STEPS]; ///< parents first
+    int8_t side[LWI_CELL_STEPS]; ///< as lwi_cell_step
+} lwi_cell_loop;
+
+typedef struct lwi_cells {
+    lwi_k_parts parts;
+    lwi_cell_loop *loop; ///< [nloop]
+    int nloop, nv;
+    double gravity[3];
+    double per_length2;  ///< 1 / length^2: between displacements and turns
+    const double *scale; ///< [nv] size of the motion that a unit speed makes
+    int *node_of;        ///< [part]
+    // the plan of one partition
+    bool made, fits;
+    unsigned char *dependent; ///< [nv] it was made for
+    lwi_cell *cell;           ///< [ncell] inboard first
+    lwi_cell_block *block;
+    lwi_cell_shape *shape;
+    int ncell, nblock, nshape, most_cells, most_blocks, most_shapes;
+    unsigned char *pool; ///< what blocks and cells point to
+    lwi_lanes *unit;     ///< [LWI_CELL_KNOWN^2 + 1] rows of E for what is known, and their kappa
+    size_t room, used;
+    struct lwi_cells_scratch *scratch;
+} lwi_cells;
+
+/** Structure and memory.
+ *  @param carried  [model nloop] where the rate of each cut joint goes, -1: nowhere
+ *  @param cells    out; NULL where the model has joints or closures that no cell has
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_cells_create(const lw_model *model, double length, const double *scale,
+                           const int *carried, lwi_arena *arena, lwi_cells **cells);
+/** The plan of a partition [nv]; nothing is done where it stands.
+ *  @return false where its dependent speeds cannot be told cell by cell        @cost O(cells) */
+bool lwi_cells_plan(lwi_cells *cells, const unsigned char *dependent);
+/** A column of a loop's rows at the configuration at hand: what a unit of speed iv, on the way to
+ *  body 2 (side 1) or 1 (-1) of its joint, does there. */
+typedef void lwi_cells_column(const void *user, int loop, int side, int iv, double w[6]);
+
+/** Changes a partition [nv] so that its dependent speeds can be told loop by loop: in a ladder the
+ *  two independent speeds must not stand in different cells.
+ *  @param anew  chooses in all loops anew; false: as little as it takes is changed
+ *  @return false where it is as it was: it is as wanted, or no other was found */
+bool lwi_cells_prefer(lwi_cells *cells, lwi_cells_column *column, const void *user, bool anew,
+                      unsigned char *dependent);
+
+#endif

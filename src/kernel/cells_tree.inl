@@ -1,0 +1,171 @@
+// cells_tree.inl -- along the tree of cells, one after the other: speeds outward, inertias and
+// forces inward, accelerations outward.  Included at WIDTH 1.
+//
+//     M += E' M_b E,   f += E'(M_b kappa + f_b)          into the parent of cell b, inward
+//     xdd_w = -M_ww^-1 (M_wa xdd_a + f_w),  ydd = K xdd + k                         outward
+//
+// A cell's own independent coordinates w are eliminated; what is left is over a.  Symmetric
+// matrices are lower triangles row by row.
+
+#define LOWER(i, j) ((i) * ((i) + 1) / 2 + (j))
+#define EITHER(i, j) ((i) >= (j) ? LOWER(i, j) : LOWER(j, i))
+#define OF_LANE(array, i) ((array)[(i)*LWI_LANES])
+
+// The text for a cell's size, with loops of known length for the sizes that machines are made of:
+// one or two freedoms that pass through, planar loops and loops between universal joints.
+#define OF_SIZE(cell, text)                                                                        \
+    switch ((cell)->size) {                                                                        \
+    case LWI_CELL_SIZE(0, 1, 0, 0):                                                                \
+        text(0, 1, 0, 0);                                                                          \
+        break;                                                                                     \
+    case LWI_CELL_SIZE(1, 1, 1, 1):                                                                \
+        text(1, 1, 1, 1);                                                                          \
+        break;                                                                                     \
+    case LWI_CELL_SIZE(1, 1, 2, 1):                                                                \
+        text(1, 1, 2, 1);                                                                          \
+        break;                                                                                     \
+    case LWI_CELL_SIZE(1, 1, 3, 1):                                                                \
+        text(1, 1, 3, 1);                                                                          \
+        break;                                                                                     \
+    case LWI_CELL_SIZE(2, 2, 3, 2):                                                                \
+        text(2, 2, 3, 2);                                                                          \
+        break;                                                                                     \
+    default:                                                                                       \
+        text((cell)->na, (cell)->nx, (cell)->ny, (cell)->inboard);                                 \
+        break;                                                                                     \
+    }
+
+// ------------------------------------------------------------------------------------------ speeds
+
+static INLINE void cell_speeds(const lwi_cell *cell, int nx, int ny, double *v)
+{
+    double x[LWI_CELL_KNOWN];
+    for (int j = 0; j < nx; j++) x[j] = v[cell->iv[j]];
+    for (int y = 0; y < ny; y++) {
+        double sum = 0;
+        for (int j = 0; j < nx; j++) MORE(sum, OF_LANE(cell->K, y * nx + j), x[j]);
+        v[cell->iv[nx + y]] = sum;
+    }
+}
+
+// All speeds from the independent ones in v [nv].
+static void cells_speeds(const lwi_cells *c, double *v)
+{
+    for (int i = 0; i < c->ncell; i++) {
+        const lwi_cell *cell = &c->cell[i];
+#define SPEEDS(na, nx, ny, inboard) cell_speeds(cell, nx, ny, v)
+        OF_SIZE(cell, SPEEDS)
+#undef SPEEDS
+    }
+}
+
+// ------------------------------------------------------------------------------------------ inward
+
+// Takes the cell's own coordinates out.  Their rows stay as they were when it was their turn, with
+// 1/D on the diagonal.
+static INLINE bool cell_eliminate(int na, int nx, double *M, double *f)
+{
+    bool sure = true;
+    for (int i = nx - 1; i >= na; i--) {
+        double *row = M + LOWER(i, 0);
+        const double D = row[i], Di = 1 / D;
+        sure = sure && D > 0;
+        row[i] = Di;
+        for (int j = 0; j < i; j++) {
+            const double g = row[j] * Di;
+            for (int k = 0; k <= j; k++) LESS(M[LOWER(j, k)], g, row[k]);
+            LESS(f[j], g, f[i]);
+        }
+    }
+    return sure;
+}
+
+// What is left of a cell, over its a, in terms of the nx of its parent.
+static INLINE void cell_pass_on(const lwi_cell *cell, int na, int nx, const double *M,
+                                const double *f)
+{
+    double *to_M = cell->to, *to_f = to_M + LOWER(nx, 0);
+    double row[LWI_CELL_KNOWN][LWI_CELL_KNOWN], felt[LWI_CELL_KNOWN];
+    for (int i = 0; i < na; i++) {
+        felt[i] = f[i];
+        for (int j = 0; j < na; j++) MORE(felt[i], M[EITHER(i, j)], cell->kappa[j][0]);
+        for (int x = 0; x < nx; x++) {
+            row[i][x] = 0;
+            for (int j = 0; j < na; j++) MORE(row[i][x], M[EITHER(i, j)], OF_LANE(cell->E[j], x));
+        }
+    }
+    for (int x = 0; x < nx; x++) {
+        double sum = cell->first ? 0 : to_f[x];
+        for (int i = 0; i < na; i++) MORE(sum, OF_LANE(cell->E[i], x), felt[i]);
+        to_f[x] = sum;
+        for (int z = 0; z <= x; z++) {
+            sum = cell->first ? 0 : to_M[LOWER(x, z)];
+            for (int i = 0; i < na; i++) MORE(sum, OF_LANE(cell->E[i], x), row[i][z]);
+            to_M[LOWER(x, z)] = sum;
+        }
+    }
+}
+
+static INLINE bool cell_inward(const lwi_cell *cell, int na, int nx, int inboard)
+{
+    double M[LOWER(LWI_CELL_KNOWN, 0)], f[LWI_CELL_KNOWN];
+    for (int i = 0; i < nx; i++) {
+        f[i] = OF_LANE(cell->f, i);
+        for (int j = 0; j <= i; j++) M[LOWER(i, j)] = OF_LANE(cell->M, LOWER(i, j));
+    }
+    if (cell->fed) {
+        for (int i = 0; i < LOWER(nx, 0); i++) M[i] += cell->sum[i];
+        for (int i = 0; i < nx; i++) f[i] += cell->sum[LOWER(nx, 0) + i];
+    }
+    bool sure = true;
+    if (na < nx) {
+        sure = cell_eliminate(na, nx, M, f);
+        for (int i = 0; i < LOWER(nx, 0); i++) cell->sum[i] = M[i];
+        for (int i = 0; i < nx; i++) cell->sum[LOWER(nx, 0) + i] = f[i];
+    }
+    if (cell->to) cell_pass_on(cell, na, inboard, M, f);
+    return sure;
+}
+
+// ----------------------------------------------------------------------------------------- outward
+
+static INLINE void cell_outward(const lwi_cell *cell, int na, int nx, int ny, double *vdot)
+{
+    const double *M = cell->sum, *f = M + LOWER(nx, 0);
+    double x[LWI_CELL_KNOWN];
+    for (int i = 0; i < na; i++) x[i] = vdot[cell->iv[i]];
+    for (int i = na; i < nx; i++) {
+        double sum = f[i];
+        for (int j = 0; j < i; j++) MORE(sum, M[LOWER(i, j)], x[j]);
+        vdot[cell->iv[i]] = x[i] = -sum * M[LOWER(i, i)];
+    }
+    for (int y = 0; y < ny; y++) {
+        double sum = OF_LANE(cell->k, y);
+        for (int j = 0; j < nx; j++) MORE(sum, OF_LANE(cell->K, y * nx + j), x[j]);
+        vdot[cell->iv[nx + y]] = sum;
+    }
+}
+
+// vdot [nv]; false where a mass is not positive.
+static bool cells_solve(const lwi_cells *c, double *vdot)
+{
+    bool sure = true;
+    for (int i = c->ncell - 1; i >= 0; i--) {
+        const lwi_cell *cell = &c->cell[i];
+#define INWARD(na, nx, ny, inboard) sure = cell_inward(cell, na, nx, inboard) && sure
+        OF_SIZE(cell, INWARD)
+#undef INWARD
+    }
+    for (int i = 0; i < c->ncell; i++) {
+        const lwi_cell *cell = &c->cell[i];
+#define OUTWARD(na, nx, ny, inboard) cell_outward(cell, na, nx, ny, vdot)
+        OF_SIZE(cell, OUTWARD)
+#undef OUTWARD
+    }
+    return sure;
+}
+
+#undef LOWER
+#undef EITHER
+#undef OF_LANE
+#undef OF_SIZE
