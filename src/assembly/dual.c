@@ -1,8 +1,9 @@
 // dual.c -- creation of the engine, and the calls.
-#include "assembly/dual_parts.h"
+#include "assembly/dual_lanes.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 // --------------------------------------------------------------------------------------- creation
@@ -210,10 +211,21 @@ static lw_status lists(lwi_dual *dual, lwi_arena *arena)
     return status;
 }
 
+static lw_status find_homes(lwi_dual *dual, lwi_arena *arena)
+{
+    const lwi_plan *plan = dual->plan;
+    dual->home = LWI_PUSH(arena, int, plan->graph.nbody);
+    if (!dual->home) return LW_ERR_MEMORY;
+    for (int k = 0; k < plan->nnode; k++)
+        for (int i = 0; i < plan->node[k].body.n; i++)
+            dual->home[plan->item[plan->node[k].body.first + i]] = k;
+    return LW_OK;
+}
+
 // Numbers of all fronts, each kind in one block in the order of the sweep.
 static lw_status front_room(lwi_dual *dual, lwi_arena *arena)
 {
-    size_t R = 0, U = 0, v = 0, null = 0, swap = 0;
+    size_t R = 0, U = 0, v = 0, null = 0, swap = 0, C = 0, turn = 0;
     for (int k = 0; k < dual->nnode; k++) {
         const lwi_dual_front *N = &dual->front[k];
         // places in R are counted by int
@@ -224,7 +236,13 @@ static lw_status front_room(lwi_dual *dual, lwi_arena *arena)
         v += (size_t)N->ld;
         null += (size_t)N->nc * (size_t)N->nc;
         swap += (size_t)N->nc;
+        if (!N->loop) continue;
+        C += (size_t)N->no * (size_t)N->no;
+        turn += (size_t)N->no;
     }
+    double *Cs = LWI_PUSH(arena, double, C);
+    int *turns = LWI_PUSH(arena, int, turn);
+    if (!Cs || !turns) return LW_ERR_MEMORY;
     double *Rs = LWI_PUSH(arena, double, R), *Us = LWI_PUSH(arena, double, U);
     double *vs = LWI_PUSH(arena, double, v), *nulls = LWI_PUSH(arena, double, null);
     int *swaps = LWI_PUSH(arena, int, swap);
@@ -240,8 +258,50 @@ static lw_status front_room(lwi_dual *dual, lwi_arena *arena)
         vs += N->ld;
         nulls += (size_t)N->nc * (size_t)N->nc;
         swaps += N->nc;
+        if (!N->loop) continue;
+        N->C = Cs, N->turn = turns;
+        Cs += (size_t)N->no * (size_t)N->no;
+        turns += N->no;
     }
     return LW_OK;
+}
+
+bool lwi_dual_lanes(lwi_dual *dual, int width)
+{
+    const lwi_dual_texts *texts = width < 0 ? NULL : lwi_dual_texts_of(width);
+    if (width >= 0 && !texts) return false;
+    dual->texts = texts;
+    return true;
+}
+
+static lw_status units(lwi_dual *dual, lwi_arena *arena)
+{
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, &arena->allocator);
+    const lw_status status = lwi_dual_bundle(dual, &scratch, arena);
+    lwi_arena_free(&scratch);
+    dual->texts = lwi_dual_texts_of(0);
+    return status;
+}
+
+lw_status lwi_dual_unsymmetric(lwi_dual *dual, lwi_arena *arena)
+{
+    size_t Q = 0, V = 0;
+    for (int k = 0; k < dual->nnode; k++) {
+        const lwi_dual_front *N = &dual->front[k];
+        Q += (size_t)N->nc * (size_t)N->ld;
+        V += (size_t)N->no * (size_t)N->lu;
+    }
+    double *Qs = LWI_PUSH(arena, double, Q), *Vs = LWI_PUSH(arena, double, V);
+    if (!Qs || !Vs) return LW_ERR_MEMORY;
+    for (int k = 0; k < dual->nnode; k++) {
+        lwi_dual_front *N = &dual->front[k];
+        N->Q = Qs, N->V = Vs;
+        Qs += (size_t)N->nc * (size_t)N->ld;
+        Vs += (size_t)N->no * (size_t)N->lu;
+    }
+    dual->both = true;
+    return lwi_dual_group_two(dual, arena);
 }
 
 lw_status lwi_dual_create(const lwi_plan *plan, lwi_arena *arena, lwi_dual **out)
@@ -251,7 +311,9 @@ lw_status lwi_dual_create(const lwi_plan *plan, lwi_arena *arena, lwi_dual **out
     dual->plan = plan;
     dual->nnode = plan->nnode;
     TRY(lists(dual, arena));
+    TRY(find_homes(dual, arena));
     TRY(front_room(dual, arena));
+    TRY(units(dual, arena));
     const size_t slots = (size_t)plan->slot[plan->graph.nedge], rows = (size_t)plan->nrow;
     dual->J = (double(*)[6])LWI_PUSH(arena, double, 36 * slots);
     dual->G = (double(*)[6])LWI_PUSH(arena, double, 36 * slots);
@@ -273,6 +335,8 @@ lw_status lwi_dual_create(const lwi_plan *plan, lwi_arena *arena, lwi_dual **out
 
 double (*lwi_dual_J(lwi_dual *dual))[6]
 {
+    if (!atomic_load_explicit(&dual->touched, memory_order_relaxed))
+        atomic_store_explicit(&dual->touched, true, memory_order_relaxed);
     return dual->J;
 }
 
@@ -299,18 +363,67 @@ static void take_eps(lwi_dual *dual, const double *eps)
     }
 }
 
-lw_status lwi_dual_factor(lwi_dual *dual, const double *eps)
+// Groups in lanes, or node by node.
+static void set_laned(lwi_dual *dual, bool laned)
+{
+    if (laned && !dual->laned)
+        for (int u = 0; u < dual->ngroup; u++)
+            for (int l = 0; l < dual->unit[u].lanes; l++) {
+                const int k = dual->unit[u].node[l];
+                dual->state[k] = (lwi_dual_state){.status = LW_OK, .kept = dual->front[k].nc};
+            }
+    dual->laned = laned;
+    dual->spread = false;
+}
+
+static bool lost_a_pivot(const lwi_dual *dual)
+{
+    for (int u = 0; u < dual->ngroup && dual->laned; u++)
+        if (dual->unit[u].group->failed) return true;
+    return false;
+}
+
+static lw_status factor(lwi_dual *dual, const double *eps, bool two)
 {
     dual->learn = false;
+    dual->two = two;
     take_eps(dual, eps);
+    set_laned(dual, dual->texts && dual->ngroup && dual->whole);
+    atomic_store_explicit(&dual->touched, false, memory_order_relaxed);
     lwi_dual_sweep_matrix(dual);
+    if (lost_a_pivot(dual)) { // where and why
+        set_laned(dual, false);
+        lwi_dual_sweep_matrix(dual);
+    }
     const int failed = failed_node(dual);
     return failed < 0 ? LW_OK : dual->state[failed].status;
+}
+
+lw_status lwi_dual_factor(lwi_dual *dual, const double *eps)
+{
+    return factor(dual, eps, false);
+}
+
+lw_status lwi_dual_factor_unsymmetric(lwi_dual *dual, const double *eps)
+{
+    return dual->both ? factor(dual, eps, true) : LW_ERR_ARGUMENT;
+}
+
+static void find_whole(lwi_dual *dual)
+{
+    dual->whole = true;
+    for (int u = 0; u < dual->ngroup; u++)
+        for (int l = 0; l < dual->unit[u].lanes; l++) {
+            const int k = dual->unit[u].node[l];
+            dual->whole &= dual->learnt[k] < 0 || dual->learnt[k] == dual->front[k].nc;
+        }
 }
 
 lw_status lwi_dual_learn(lwi_dual *dual, double threshold, int *rank)
 {
     dual->learn = true;
+    dual->two = false;
+    set_laned(dual, false);
     dual->threshold = threshold;
     take_eps(dual, NULL);
     lwi_dual_sweep_matrix(dual);
@@ -323,6 +436,7 @@ lw_status lwi_dual_learn(lwi_dual *dual, double threshold, int *rank)
         if (dual->learnt[k] < kept) dual->learnt[k] = kept;
         sum += kept;
     }
+    find_whole(dual);
     if (rank) *rank = sum;
     return LW_OK;
 }
@@ -330,6 +444,7 @@ lw_status lwi_dual_learn(lwi_dual *dual, double threshold, int *rank)
 void lwi_dual_forget(lwi_dual *dual)
 {
     for (int k = 0; k < dual->nnode; k++) dual->learnt[k] = -1;
+    dual->whole = true;
 }
 
 int lwi_dual_rank(const lwi_dual *dual)
@@ -348,12 +463,29 @@ static const lwi_dual_edge *edge_of(const lwi_dual *dual, int node, int *row)
     return e;
 }
 
+// What lanes keep is told to the nodes' states when it is asked for.
+static void note_groups(const lwi_dual *dual)
+{
+    for (int u = 0; u < dual->ngroup; u++) {
+        const lwi_dual_group *g = dual->unit[u].group;
+        for (int l = 0; l < g->lanes; l++) {
+            lwi_dual_state *state = &dual->state[dual->unit[u].node[l]];
+            state->most = 0;
+            for (int r = 0; r < g->nc; r++) {
+                const double share = g->S[r][l] * g->R[r * (g->nc + g->no + 1)][l];
+                if (share > state->most) state->most = share, state->most_row = r;
+            }
+        }
+    }
+}
+
 lwi_pivots lwi_dual_pivots(const lwi_dual *dual)
 {
     lwi_pivots p = {.least = 1, .edge = -1, .row = -1, .dropped = 0, .dropped_edge = -1};
     const int failed = failed_node(dual);
     double most = 0;
     int least_at = failed, dropped_at = -1;
+    if (dual->laned) note_groups(dual);
     for (int k = 0; k < dual->nnode; k++) {
         if (failed < 0 && dual->state[k].most > most) most = dual->state[k].most, least_at = k;
         if (dual->state[k].dropped > p.dropped) p.dropped = dual->state[k].dropped, dropped_at = k;

@@ -16,6 +16,8 @@
 // Vector pass: up  z = L^-1 y_c,  y_o -= Z' z;  down  lambda_c = L'^-1 (D^-1 z - Z lambda_o).
 // This is the constraint-space form of [malczyk2019, (35)-(39)]; `handle form' is its test.
 //
+// Without symmetry of K everything but ranks works in the same way (lwi_dual_factor_unsymmetric).
+//
 // Redundant rows.  Pivots are measured by the original S_rr: the squared sine of the angle between
 // a row and those eliminated before it.  At nodes that close loops S_cc may be singular.  There
 // rows are scaled to S_rr = 1 and eliminated with pivots up to a fixed rank; null vectors are taken
@@ -23,6 +25,8 @@
 // depend on the pivots chosen, so it is smooth along a motion (dual_rank.c).  The rank of each node
 // is found once, at configurations on the constraints (`lwi_dual_learn`), and kept: fewer
 // directions than that are a singular position, more are drift.
+//
+// Equal subtrees, as chains in equal pieces have them, are done side by side in lanes of vectors.
 //
 // Memory is taken at creation; factor and solve allocate nothing.  With a pool they run in
 // parallel, level by level or by subtrees; every node does the same work in the same order whoever
@@ -54,6 +58,13 @@ lw_status lwi_dual_create(const lwi_plan *plan, lwi_arena *arena, lwi_dual **dua
 /** Later calls run on the pool's threads (NULL: on the caller's alone). */
 lw_status lwi_dual_threads(lwi_dual *dual, lwi_pool *pool, lwi_strategy strategy, lwi_arena *arena);
 
+/** Lanes at once of equal subtrees (dual_lanes.h): 1, 4, 8, 0: the widest of this machine, which is
+ *  where it starts; -1: node by node.  The bits do not depend on 1, 4 or 8.
+ *  @return false, and nothing changes, where the machine has no such lanes */
+bool lwi_dual_lanes(lwi_dual *dual, int width);
+/** Room for factors without symmetry as well, as much again: lwi_dual_factor_unsymmetric. */
+lw_status lwi_dual_unsymmetric(lwi_dual *dual, lwi_arena *arena);
+
 /** Where J and G of edge e, body number i of the edge, row r stand: at index (plan->slot[e] + i) *
  * 6 + r of arrays [6 * slots][6]; slots = plan->slot[nedge].  The caller fills them. */
 double (*lwi_dual_J(lwi_dual *dual))[6];
@@ -65,6 +76,13 @@ double (*lwi_dual_G(lwi_dual *dual))[6];
  *  @return LW_ERR_SINGULAR: a kept pivot is not above round-off (lwi_dual_pivots tells where);
  *          LW_ERR_NOT_FINITE */
 lw_status lwi_dual_factor(lwi_dual *dual, const double *eps);
+/** Matrix pass where K is not symmetric: row r of G is K J_r' (x = x0 + G' lambda as ever, S = J G' +
+ *  eps).  About twice the work; solutions then use these factors, until the next matrix pass.  No
+ *  rank is decided: every row needs its eps, or must be independent.  Without exchanges of rows,
+ *  which is safe where the symmetric part of K is positive: then that of S and of all that is left
+ *  of it is, too.  Anything else is an error as a pivot that is lost is.
+ *  @return as lwi_dual_factor; LW_ERR_ARGUMENT without lwi_dual_unsymmetric */
+lw_status lwi_dual_factor_unsymmetric(lwi_dual *dual, const double *eps);
 /** Matrix pass that decides every rank at loop nodes by `threshold` (elsewhere only rows of zeros
  *  are left out), and remembers at each node the larger of this and what was learnt before (until
  *  lwi_dual_forget).  Returns by `rank` the sum over all nodes as found in this pass.  The factors
@@ -77,13 +95,20 @@ lwi_pivots lwi_dual_pivots(const lwi_dual *dual);
 /** Rows of each edge that depend on others, by the last factorisation: [nedge]. */
 void lwi_dual_dependent(const lwi_dual *dual, int *dependent);
 
-/** Vector pass.
+/** Vector pass.  J is read again where it may have changed since the matrix pass; G is that of the
+ *  matrix pass where subtrees are in lanes.
  *  @param x   [nbody][6] in: x0; out: x
  *  @param c   [nrow]
  *  @param lambda [nrow] out
  *  @param refine  steps of iterative refinement with the factors at hand; one makes J x = c to the
  *                 round-off of x itself */
 void lwi_dual_solve(lwi_dual *dual, double (*x)[6], const double *c, double *lambda, int refine);
+
+/** The factors of `dual` for a solution on another thread at the same time: with vectors of its own,
+ *  on one thread.  After lwi_dual_unsymmetric.  `take` before the solutions that follow a matrix
+ *  pass. */
+lw_status lwi_dual_view_create(const lwi_dual *dual, lwi_arena *arena, lwi_dual **view);
+void lwi_dual_view_take(lwi_dual *view, lwi_dual *dual);
 
 /** How many directions the last factorisation dropped, and null vector number i: J' n = 0 up to
  *  drift; n [nrow], unit length in the scaled rows. */

@@ -5,6 +5,7 @@
 #ifndef LWI_DUAL_KERNELS_H
 #define LWI_DUAL_KERNELS_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -49,6 +50,19 @@ LWI_INLINE void lwi_block_product(int m, const int n, const double (*J)[6], cons
     }
 }
 
+/** D^-1 L^-1 of `more` columns behind the first m of R.
+ *  @param a  L' above the diagonal, 1/D on it */
+LWI_INLINE void lwi_block_columns(const int m, int more, const double a[6][6], double *R, int ld)
+{
+    for (int j = m; j < m + more; j += 2) {
+        lwi_two f[6];
+        for (int k = 0; k < m; k++) f[k] = lwi_load(R + k * ld + j);
+        for (int k = 0; k < m; k++)
+            for (int i = k + 1; i < m; i++) f[i] -= a[k][i] * f[k];
+        for (int k = 0; k < m; k++) lwi_store(R + k * ld + j, a[k][k] * f[k]);
+    }
+}
+
 /** Elimination of the first m rows (m constant) of R: on entry [S_cc S_co] of these rows and `more`
  *  columns behind, on return [L' Z] with 1/D on the diagonal.
  *  @param S  original diagonal [m]   @param d  pivots [m], out
@@ -71,27 +85,48 @@ LWI_INLINE int lwi_block_eliminate(const int m, int more, double *R, int ld, con
             R[k * ld + i] = a[k][i] = l;
         }
     }
-    for (int j = m; j < m + more; j += 2) {
-        lwi_two f[6];
-        for (int k = 0; k < m; k++) f[k] = lwi_load(R + k * ld + j);
-        for (int k = 0; k < m; k++)
-            for (int i = k + 1; i < m; i++) f[i] -= a[k][i] * f[k];
-        for (int k = 0; k < m; k++) lwi_store(R + k * ld + j, a[k][k] * f[k]);
-    }
+    lwi_block_columns(m, more, (const double(*)[6])a, R, ld);
     return -1;
 }
 
-/** Rows from ... to-1 of a trapezoid T lose Z' D Z, Z [m][.] and T by columns of the front; row i
- *  of T stands at T + i * lt and starts with column i; columns end at `end`.  With `bare` they
- *  become -Z'DZ. */
-LWI_INLINE void lwi_block_update(const int m, const double *Z, int ld, const double *d, int from,
-                                 int to, int end, double *T, int lt, bool bare)
+/** The same without symmetry: R [S_cc S_co] above the diagonal becomes [U Z], Q [S_cc' S_oc'] above
+ *  it [L' Y'].  A pivot may be larger than its S. */
+LWI_INLINE int lwi_block_eliminate_two(const int m, int more, double *R, double *Q, int ld,
+                                       const double *S, double least, double *d)
+{
+    double a[6][6], b[6][6]; // b[i][j] is entry j, i
+    for (int i = 0; i < m; i++)
+        for (int j = i; j < m; j++) a[i][j] = R[i * ld + j], b[i][j] = Q[i * ld + j];
+    for (int k = 0; k < m; k++) {
+        d[k] = R[k * ld + k] = a[k][k];
+        if (!(d[k] > least * S[k] && d[k] <= DBL_MAX)) return k;
+        const double inverse = 1 / d[k];
+        R[k * ld + k] = a[k][k] = b[k][k] = inverse;
+        for (int i = k + 1; i < m; i++) {
+            const double u = a[k][i] * inverse, l = b[k][i] * inverse;
+            a[i][i] -= l * a[k][i];
+            for (int j = i + 1; j < m; j++) a[i][j] -= l * a[k][j], b[i][j] -= u * b[k][j];
+            R[k * ld + i] = a[k][i] = u;
+            Q[k * ld + i] = b[k][i] = l;
+        }
+    }
+    lwi_block_columns(m, more, (const double(*)[6])b, R, ld);
+    lwi_block_columns(m, more, (const double(*)[6])a, Q, ld);
+    return -1;
+}
+
+/** Rows from ... to-1 of a trapezoid T lose Y D Z, Y' and Z [m][.] and T by columns of the front;
+ *  row i of T stands at T + i * lt and starts with column i; columns end at `end`.  With `bare` they
+ *  become -YDZ.  Y' = Z where S is symmetric. */
+LWI_INLINE void lwi_block_update(const int m, const double *Y, const double *Z, int ld,
+                                 const double *d, int from, int to, int end, double *T, int lt,
+                                 bool bare)
 {
     for (int i = from; i < to; i += 2) {
         const bool two = i + 1 < to;
         lwi_two p[6], q[6];
         for (int k = 0; k < m; k++) {
-            const double a = Z[k * ld + i] * d[k], b = two ? Z[k * ld + i + 1] * d[k] : 0;
+            const double a = Y[k * ld + i] * d[k], b = two ? Y[k * ld + i + 1] * d[k] : 0;
             p[k] = (lwi_two){a, a}, q[k] = (lwi_two){b, b};
         }
         double *t = T + i * lt, *u = two ? t + lt : NULL;
@@ -108,7 +143,8 @@ LWI_INLINE void lwi_block_update(const int m, const double *Z, int ld, const dou
     }
 }
 
-/** z = L^-1 y in place for the first m entries of v; what follows loses Z' z. */
+/** z = L^-1 y in place for the first m entries of v; what follows loses Z' z.  R: [L' Z], without
+ *  symmetry Q = [L' Y']. */
 LWI_INLINE void lwi_block_up(const int m, int more, const double *R, int ld, double *v)
 {
     double z[6];

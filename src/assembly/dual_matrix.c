@@ -1,6 +1,6 @@
 // dual_matrix.c -- the matrix pass at one node, and the vector passes.
 #include "assembly/dual_kernels.h"
-#include "assembly/dual_parts.h"
+#include "assembly/dual_lanes.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,16 +30,17 @@
 
 // ------------------------------------------------------------------------------------ matrix pass
 
-// The blocks J G' of the rows closed here.
-static void put_blocks(lwi_dual *dual, const lwi_dual_front *N)
+// The blocks J G' of the rows closed here; with J and G exchanged those of S'.
+static void put_blocks(const lwi_dual *dual, const lwi_dual_front *N, double (*left)[6],
+                       double (*right)[6], double *R)
 {
-    if (N->clear) memset(N->R, 0, (size_t)N->nc * (size_t)N->ld * sizeof *N->R);
+    if (N->clear) memset(R, 0, (size_t)N->nc * (size_t)N->ld * sizeof *R);
     const lwi_dual_block *block = dual->block + N->block.first;
     for (int i = 0; i < N->block.n; i++) {
         const lwi_dual_block *b = &block[i];
-        const double(*J)[6] = (const double(*)[6])(dual->J + 6 * b->J);
-        const double(*G)[6] = (const double(*)[6])(dual->G + 6 * b->G);
-#define PRODUCT(n, unused) lwi_block_product(b->m, n, J, G, N->R + b->at, N->ld, b->add)
+        const double(*J)[6] = (const double(*)[6])(left + 6 * b->J);
+        const double(*G)[6] = (const double(*)[6])(right + 6 * b->G);
+#define PRODUCT(n, unused) lwi_block_product(b->m, n, J, G, R + b->at, N->ld, b->add)
         WITH_CONSTANT(b->n, PRODUCT, 0)
 #undef PRODUCT
     }
@@ -55,26 +56,42 @@ static void put_diagonal(lwi_dual *dual, const lwi_dual_front *N)
     for (int r = 0; r < N->nc; r++) N->R[r * (N->ld + 1)] = S[r] += eps[r];
 }
 
-// U of a child, rows and columns by its moves.
-static void add_child(const lwi_dual *dual, const lwi_dual_front *N, const lwi_dual_front *child)
+// What a child leaves, U, rows and columns by its moves, to [R U] of its parent.
+static void add_child(const lwi_dual *dual, const lwi_dual_front *N, const lwi_dual_front *child,
+                      const double *leaves, int lu, int step, double *R, double *U)
 {
     const lwi_dual_move *move = dual->move + child->move.first;
     for (int a = 0; a < child->move.n; a++)
         for (int r = 0; r < move[a].n; r++) {
             const int row = move[a].to + r;
-            double *to = row < N->nc ? N->R + row * N->ld : N->U + (row - N->nc) * N->lu - N->nc;
-            const double *from = child->U + (move[a].from + r) * child->lu;
+            double *to = row < N->nc ? R + row * N->ld : U + (row - N->nc) * N->lu - N->nc;
+            const double *from = leaves + (move[a].from + r) * lu * step;
             for (int b = a; b < child->move.n; b++)
                 for (int s = b == a ? r : 0; s < move[b].n; s++)
-                    to[move[b].to + s] += from[move[b].from + s];
+                    to[move[b].to + s] += from[(move[b].from + s) * step];
         }
+}
+
+// The group that has a node's factors, or NULL.
+static const lwi_dual_group *in_lanes(const lwi_dual *dual, int node)
+{
+    return dual->laned ? dual->unit[dual->unit_of[node]].group : NULL;
 }
 
 static void add_children(const lwi_dual *dual, const lwi_dual_front *N)
 {
-    if (!N->bare) memset(N->U, 0, (size_t)N->no * (size_t)N->lu * sizeof *N->U);
+    const size_t bytes = (size_t)N->no * (size_t)N->lu * sizeof *N->U;
+    if (!N->bare) memset(N->U, 0, bytes);
+    if (!N->bare && dual->two) memset(N->V, 0, bytes);
     const int *child = dual->plan->item + N->child.first;
-    for (int i = 0; i < N->child.n; i++) add_child(dual, N, &dual->front[child[i]]);
+    for (int i = 0; i < N->child.n; i++) {
+        const lwi_dual_front *C = &dual->front[child[i]];
+        const lwi_dual_group *g = in_lanes(dual, child[i]);
+        const int lane = dual->lane_of[child[i]], lu = g ? g->no : C->lu;
+        const int step = g ? LWI_DUAL_LANES : 1;
+        add_child(dual, N, C, g ? g->U[0] + lane : C->U, lu, step, N->R, N->U);
+        if (dual->two) add_child(dual, N, C, g ? g->V[0] + lane : C->V, lu, step, N->Q, N->V);
+    }
 }
 
 // One edge after the other: each is eliminated from the rest of the front.  Returns the row that
@@ -91,8 +108,34 @@ static int eliminate_edges(lwi_dual *dual, const lwi_dual_front *N)
 #define ELIMINATE(n, unused)                                                                       \
     failed = lwi_block_eliminate(n, end - next, R + r, ld, S, LWI_DUAL_ROUND, d);                  \
     if (failed >= 0) break;                                                                        \
-    lwi_block_update(n, R, ld, d, next, N->nc, end, N->R, ld, false);                              \
-    lwi_block_update(n, R + N->nc, ld, d, 0, N->no, N->no, N->U, N->lu, N->bare && i == 0)
+    lwi_block_update(n, R, R, ld, d, next, N->nc, end, N->R, ld, false);                           \
+    lwi_block_update(n, R + N->nc, R + N->nc, ld, d, 0, N->no, N->no, N->U, N->lu,                 \
+                     N->bare && i == 0)
+        WITH_CONSTANT(m, ELIMINATE, 0)
+#undef ELIMINATE
+        if (failed >= 0) return r + failed;
+    }
+    return -1;
+}
+
+// The same without symmetry.
+static int eliminate_edges_two(lwi_dual *dual, const lwi_dual_front *N)
+{
+    const lwi_dual_edge *edge = dual->edge + N->edge.first;
+    const int end = N->nc + N->no, ld = N->ld;
+    for (int i = 0, r = 0; i < N->edge.n; r += edge[i].m, i++) {
+        double d[6], *R = N->R + r * ld, *Q = N->Q + r * ld;
+        const int m = edge[i].m, next = r + m;
+        const double *S = dual->S + N->row + r;
+        const bool bare = N->bare && i == 0;
+        int failed = -1;
+#define ELIMINATE(n, unused)                                                                       \
+    failed = lwi_block_eliminate_two(n, end - next, R + r, Q + r, ld, S, LWI_DUAL_ROUND, d);       \
+    if (failed >= 0) break;                                                                        \
+    lwi_block_update(n, Q, R, ld, d, next, N->nc, end, N->R, ld, false);                           \
+    lwi_block_update(n, R, Q, ld, d, next, N->nc, end, N->Q, ld, false);                           \
+    lwi_block_update(n, Q + N->nc, R + N->nc, ld, d, 0, N->no, N->no, N->U, N->lu, bare);          \
+    lwi_block_update(n, R + N->nc, Q + N->nc, ld, d, 0, N->no, N->no, N->V, N->lu, bare)
         WITH_CONSTANT(m, ELIMINATE, 0)
 #undef ELIMINATE
         if (failed >= 0) return r + failed;
@@ -110,10 +153,12 @@ static void note_pivots(const lwi_dual *dual, const lwi_dual_front *N, lwi_dual_
 }
 
 // The node's factors are of no use: its parent gets nothing from it.
-static void give_up(const lwi_dual_front *N)
+static void give_up(const lwi_dual *dual, const lwi_dual_front *N)
 {
-    memset(N->R, 0, (size_t)N->nc * (size_t)N->ld * sizeof *N->R);
-    memset(N->U, 0, (size_t)N->no * (size_t)N->lu * sizeof *N->U);
+    const size_t R = (size_t)N->nc * (size_t)N->ld * sizeof *N->R;
+    const size_t U = (size_t)N->no * (size_t)N->lu * sizeof *N->U;
+    memset(N->R, 0, R), memset(N->U, 0, U);
+    if (dual->two) memset(N->Q, 0, R), memset(N->V, 0, U);
 }
 
 static void note_failure(const lwi_dual *dual, const lwi_dual_front *N, int row,
@@ -135,7 +180,8 @@ static bool regular(const lwi_dual *dual, const lwi_dual_front *N)
 
 static void put_front(lwi_dual *dual, const lwi_dual_front *N)
 {
-    put_blocks(dual, N);
+    put_blocks(dual, N, dual->J, dual->G, N->R);
+    if (dual->two) put_blocks(dual, N, dual->G, dual->J, N->Q);
     put_diagonal(dual, N);
     add_children(dual, N);
 }
@@ -147,10 +193,11 @@ void lwi_dual_eliminate(lwi_dual *dual, int node)
     *state = (lwi_dual_state){.status = LW_OK, .kept = N->nc};
     if (!N->nc) return;
     const int rank = dual->learnt[node];
-    state->ranked = dual->learn ? N->loop : rank >= 0 && rank < N->nc && !regular(dual, N);
+    if (!dual->two)
+        state->ranked = dual->learn ? N->loop : rank >= 0 && rank < N->nc && !regular(dual, N);
     put_front(dual, N);
     if (!state->ranked) {
-        const int failed = eliminate_edges(dual, N);
+        const int failed = (dual->two ? eliminate_edges_two : eliminate_edges)(dual, N);
         if (failed < 0)
             note_pivots(dual, N, state);
         else if (dual->learn) // rows of zeros
@@ -161,7 +208,7 @@ void lwi_dual_eliminate(lwi_dual *dual, int node)
     if (state->ranked) lwi_dual_rank_eliminate(dual, node);
     if (state->status == LW_OK) return;
     state->kept = N->nc; // nothing was dropped on purpose
-    give_up(N);
+    give_up(dual, N);
 }
 
 // ------------------------------------------------------------------------------------ vector pass
@@ -196,10 +243,13 @@ void lwi_dual_up(lwi_dual *dual, int node)
     const int *child = dual->plan->item + N->child.first;
     for (int i = 0; i < N->child.n; i++) {
         const lwi_dual_front *C = &dual->front[child[i]];
+        const lwi_dual_group *g = in_lanes(dual, child[i]);
         const lwi_dual_move *move = dual->move + C->move.first;
+        const double *from = g ? g->v[C->nc] + dual->lane_of[child[i]] : C->v + C->nc;
+        const int step = g ? LWI_DUAL_LANES : 1;
         for (int a = 0; a < C->move.n; a++)
             for (int r = 0; r < move[a].n; r++)
-                N->v[move[a].to + r] += C->v[C->nc + move[a].from + r];
+                N->v[move[a].to + r] += from[(move[a].from + r) * step];
     }
     if (dual->state[node].ranked) {
         lwi_dual_rank_up(dual, node);
@@ -209,7 +259,7 @@ void lwi_dual_up(lwi_dual *dual, int node)
     const int end = N->nc + N->no;
     for (int i = 0, r = 0; i < N->edge.n; r += edge[i].m, i++) {
         const int m = edge[i].m;
-        const double *R = N->R + r * (N->ld + 1);
+        const double *R = (dual->two ? N->Q : N->R) + r * (N->ld + 1);
 #define UP(n, unused) lwi_block_up(n, end - r - m, R, N->ld, N->v + r)
         WITH_CONSTANT(m, UP, 0)
 #undef UP

@@ -8,6 +8,12 @@
 // into the front where the first of their two edges is closed, so that U holds nothing but
 // corrections.
 //
+// Without symmetry S_cc = L D U, and a front keeps also
+//     Q = [ L'  Y' ],  Y = S_oc U^-1 D^-1        Z as above, L' of R is U, U of above is -Y D Z,
+//     V                                          the upper part of its transpose
+// so that everything is done twice with the roles of J and G, R and Q, U and V exchanged, and the
+// vector pass reads Q upwards and R downwards.
+//
 // Vectors: v = [y_c  w]: up   z = L^-1 y_c,  w -= Z' z;   down  lambda_c = L'^-1 (D^-1 z - Z
 // lambda_o).
 #ifndef LWI_DUAL_PARTS_H
@@ -42,6 +48,9 @@ typedef struct lwi_dual_move {
 typedef struct lwi_dual_front {
     int nc, no, ld, lu;
     double *R, *U, *v; ///< v [nc + no]
+    double *Q, *V;     ///< NULL but for an engine with room for no symmetry
+    double *C;         ///< [no][no] where loops close: what open rows yield to each other
+    int *turn;         ///< [no] its rows are exchanged
     int row;           ///< number of the first closed row in the order of elimination
     int parent, first; ///< first: the subtree is nodes first ... this one
     lwi_span edge, block, child;
@@ -62,19 +71,41 @@ typedef struct lwi_dual_state {
     int dropped_row;
 } lwi_dual_state;
 
+enum { LWI_DUAL_LANES = 8, LWI_DUAL_LEAST_LANES = 2 }; ///< of a group
+
+/** What a sweep visits: a node, or a group of equal ones (dual_lanes.h). */
+typedef struct lwi_dual_unit {
+    int lanes;                    ///< 1: a node alone
+    int parent;                   ///< unit; -1: none, or one for each lane
+    int node[LWI_DUAL_LANES];     ///< the last one repeated
+    struct lwi_dual_group *group; ///< NULL: a node alone
+} lwi_dual_unit;
+
 struct lwi_dual {
     const lwi_plan *plan;
     int nnode;
+    int nunit, ngroup;   ///< groups are the first units; children before parents
+    lwi_dual_unit *unit; ///< [nunit]
+    int *unit_of, *lane_of;           ///< [nnode]
+    const struct lwi_dual_texts *texts; ///< NULL: no lanes
+    bool laned;           ///< the factors of groups are in lanes, else in their nodes' fronts
+    bool spread;          ///< they are in the fronts too
+    bool whole;           ///< no node of a group has lost rows of zeros
+    _Atomic bool touched; ///< J may have changed since it was read
+    bool reread;          ///< the sweep at hand reads it again
     lwi_dual_front *front; ///< [nnode]
     lwi_dual_edge *edge;
     lwi_dual_block *block;
     lwi_dual_move *move;
     double (*J)[6], (*G)[6];
+    int *home; ///< [bodies] node at which a body enters
     // by row in the order of elimination
     double *S;     ///< S_rr
     double *scale; ///< 1 / sqrt(S_rr) at ranked nodes, 1 for rows of zeros
     double *eps;   ///< as given, or 0
     bool regular;  ///< some eps was given
+    bool both;     ///< room for factors without symmetry
+    bool two;      ///< the factors are those without symmetry
     // ranked nodes
     double **null;         ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc
     int **swap;            ///< [nnode] [nc] row k was exchanged with this one before step k
@@ -102,6 +133,11 @@ void lwi_dual_rank_down(lwi_dual *dual, int node);
 
 /** lambda_c from z and lambda_o in v. */
 void lwi_dual_back(lwi_dual *dual, int node);
+
+/** The same of a unit. */
+void lwi_dual_unit_eliminate(lwi_dual *dual, int unit);
+void lwi_dual_unit_up(lwi_dual *dual, int unit);
+void lwi_dual_unit_down(lwi_dual *dual, int unit);
 
 /** All nodes, children first; all nodes up and down, 1 + refine times. */
 void lwi_dual_sweep_matrix(lwi_dual *dual);

@@ -237,6 +237,87 @@ static void eliminate_columns(const ranked *t, double *U, int lu)
     }
 }
 
+// ------------------------------------------------------------------------------------- compliance
+
+// What a part yields at its open rows, C = A + U with A = J G' of its bodies, is zero in the
+// directions in which it is rigid, but for round-off of the size of A.  Where the next loop is
+// closed, half of the load goes through such a direction and the other half through the ground, and
+// the round-off of one is handed on: along a row of four-bars it grew by 8 a cell until pivots were
+// lost.  So what is left of C once all pivots above LWI_DUAL_RIGID of A are taken out is taken out
+// of U as well.
+
+/** Round-off of a part at a closed loop, as a share of A: sums of tens of products, over pivots of
+ *  S_cc that are above 1e-2 in mechanisms that work.  A part that yields less than this is rigid. */
+#define LWI_DUAL_RIGID 1e-12
+
+// C += J G' of the rows of two open edges at the bodies of the part.
+static void add_open(const lwi_dual *dual, const lwi_dual_front *N, int node, int e, int row, int f,
+                     int column)
+{
+    const lwi_plan *plan = dual->plan;
+    const lwi_edge *E = &plan->graph.edge[e], *F = &plan->graph.edge[f];
+    for (int s = 0; s < E->n; s++)
+        for (int t = 0; t < F->n; t++) {
+            const int home = dual->home[E->body[s]];
+            if (E->body[s] != F->body[t] || home < N->first || home > node) continue;
+            const double(*J)[6] = (const double(*)[6])(dual->J + 6 * (plan->slot[e] + s));
+            const double(*G)[6] = (const double(*)[6])(dual->G + 6 * (plan->slot[f] + t));
+            for (int i = 0; i < E->rows; i++)
+                for (int j = 0; j < F->rows; j++) {
+                    double sum = 0;
+                    for (int k = 0; k < 6; k++) sum += J[i][k] * G[j][k];
+                    N->C[(row + i) * N->no + column + j] += sum;
+                }
+        }
+}
+
+// C scaled to A_rr = 1, both triangles; the scale goes to v.
+static void put_open(const lwi_dual *dual, int node)
+{
+    const lwi_dual_front *N = &dual->front[node];
+    const lwi_plan *plan = dual->plan;
+    const lwi_span open = plan->node[node].open;
+    const int n = N->no;
+    double *C = N->C, *scale = N->v;
+    memset(C, 0, (size_t)n * (size_t)n * sizeof *C);
+    for (int a = 0, row = 0; a < open.n; a++) {
+        const int e = plan->item[open.first + a];
+        for (int b = a, column = row; b < open.n; b++) {
+            const int f = plan->item[open.first + b];
+            add_open(dual, N, node, e, row, f, column);
+            column += plan->graph.edge[f].rows;
+        }
+        row += plan->graph.edge[e].rows;
+    }
+    for (int i = 0; i < n; i++) scale[i] = C[i * n + i] > 0 ? 1 / sqrt(C[i * n + i]) : 0;
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++)
+            C[j * n + i] = C[i * n + j] = (C[i * n + j] + N->U[i * N->lu + j]) * scale[i] * scale[j];
+}
+
+static void make_rigid(const lwi_dual *dual, int node)
+{
+    const lwi_dual_front *N = &dual->front[node];
+    const int n = N->no;
+    int *turn = N->turn, k = 0;
+    put_open(dual, node);
+    for (int i = 0; i < n; i++) turn[i] = i;
+    for (; k < n; k++) {
+        const int p = largest(n, N->C, n, k);
+        if (!(N->C[p * (n + 1)] > LWI_DUAL_RIGID)) break;
+        exchange_both(n, N->C, n, k, p);
+        const int other = turn[k];
+        turn[k] = turn[p], turn[p] = other;
+        step(n, N->C, n, k);
+    }
+    for (int a = k; a < n; a++)
+        for (int b = a; b < n; b++) {
+            const int i = turn[a] < turn[b] ? turn[a] : turn[b], j = turn[a] + turn[b] - i;
+            const double scale = N->v[i] * N->v[j];
+            if (scale > 0) N->U[i * N->lu + j] -= N->C[a * n + b] / scale;
+        }
+}
+
 void lwi_dual_rank_eliminate(lwi_dual *dual, int node)
 {
     const lwi_dual_front *N = &dual->front[node];
@@ -255,6 +336,7 @@ void lwi_dual_rank_eliminate(lwi_dual *dual, int node)
     if (t.state->status != LW_OK) return;
     find_null(&t);
     eliminate_columns(&t, N->U, N->lu);
+    if (N->loop && N->no) make_rigid(dual, node);
 }
 
 // ---------------------------------------------------------------------------------------- vectors
@@ -321,12 +403,22 @@ int lwi_dual_null_count(const lwi_dual *dual)
     return count;
 }
 
+// What is below a ranked node is asked for node by node: factors of lanes are made there as well.
+static void spread_groups(lwi_dual *dual)
+{
+    if (!dual->laned || dual->spread) return;
+    dual->laned = false;
+    for (int u = 0; u < dual->ngroup; u++) lwi_dual_unit_eliminate(dual, u);
+    dual->laned = dual->spread = true;
+}
+
 // A null vector of a node's last rows goes down to those eliminated before: they take what the rows
 // above leave to them, without a right side.  Rows eliminated later are not touched, since S is not
 // negative.
 void lwi_dual_null(lwi_dual *dual, int i, double *n)
 {
     memset(n, 0, (size_t)dual->plan->nrow * sizeof *n);
+    spread_groups(dual);
     int node = 0;
     while (i >= dropped(dual, node)) i -= dropped(dual, node++);
     const ranked top = ranked_of(dual, node);

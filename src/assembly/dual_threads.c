@@ -1,4 +1,4 @@
-// dual_threads.c -- sweeps over the nodes, on one thread or on several.
+// dual_threads.c -- sweeps over the units (nodes, or groups of equal ones), on one thread or on several.
 //
 // A schedule is a list of stages; within a stage every thread has its own nodes, which need nothing
 // of other threads' nodes of that stage, in the order of their numbers.  Between stages all threads
@@ -13,6 +13,7 @@
 // it.
 #include "assembly/dual_parts.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -29,8 +30,8 @@ enum { SPINS = 2000 }; // some microseconds before the processor is offered to o
 typedef struct lwi_dual_crew {
     lwi_pool *pool;
     int parts, nstage;
-    int *node;  ///< [nnode] stage by stage, part by part
-    int *first; ///< [nstage * parts + 1] in `node`
+    int *unit;  ///< [nunit] stage by stage, part by part
+    int *first; ///< [nstage * parts + 1] in `unit`
     // the meeting
     _Atomic int arrived;
     _Atomic unsigned round;
@@ -54,36 +55,43 @@ static void meet(lwi_dual_crew *crew)
         if (i >= SPINS) sched_yield();
 }
 
-static void sweep_up(lwi_dual_crew *crew, int part, void (*visit)(lwi_dual *dual, int node))
+static void sweep_up(lwi_dual_crew *crew, int part, void (*visit)(lwi_dual *dual, int unit))
 {
     for (int s = 0; s < crew->nstage; s++) {
         const int *first = crew->first + s * crew->parts + part;
-        for (int i = first[0]; i < first[1]; i++) visit(crew->dual, crew->node[i]);
+        for (int i = first[0]; i < first[1]; i++) visit(crew->dual, crew->unit[i]);
         meet(crew);
     }
 }
 
-static void sweep_down(lwi_dual_crew *crew, int part, void (*visit)(lwi_dual *dual, int node))
+static void sweep_down(lwi_dual_crew *crew, int part, void (*visit)(lwi_dual *dual, int unit))
 {
     for (int s = crew->nstage - 1; s >= 0; s--) {
         const int *first = crew->first + s * crew->parts + part;
-        for (int i = first[1] - 1; i >= first[0]; i--) visit(crew->dual, crew->node[i]);
+        for (int i = first[1] - 1; i >= first[0]; i--) visit(crew->dual, crew->unit[i]);
         meet(crew);
     }
+}
+
+// Number i of the passes over the vectors.
+static void begin(lwi_dual *dual, int i)
+{
+    dual->again = i > 0;
+    dual->reread = i == 0 && atomic_exchange_explicit(&dual->touched, false, memory_order_relaxed);
 }
 
 static void task(void *user, int part)
 {
     lwi_dual_crew *crew = user;
     if (!crew->vectors) {
-        sweep_up(crew, part, lwi_dual_eliminate);
+        sweep_up(crew, part, lwi_dual_unit_eliminate);
         return;
     }
     for (int i = 0; i <= crew->refine; i++) {
-        if (part == 0) crew->dual->again = i > 0;
+        if (part == 0) begin(crew->dual, i);
         meet(crew);
-        sweep_up(crew, part, lwi_dual_up);
-        sweep_down(crew, part, lwi_dual_down);
+        sweep_up(crew, part, lwi_dual_unit_up);
+        sweep_down(crew, part, lwi_dual_unit_down);
     }
 }
 
@@ -94,7 +102,7 @@ void lwi_dual_sweep_matrix(lwi_dual *dual)
         lwi_pool_run(dual->crew->pool, task, dual->crew);
         return;
     }
-    for (int k = 0; k < dual->nnode; k++) lwi_dual_eliminate(dual, k);
+    for (int u = 0; u < dual->nunit; u++) lwi_dual_unit_eliminate(dual, u);
 }
 
 void lwi_dual_sweep_vectors(lwi_dual *dual, int refine)
@@ -106,25 +114,26 @@ void lwi_dual_sweep_vectors(lwi_dual *dual, int refine)
         return;
     }
     for (int i = 0; i <= refine; i++) {
-        dual->again = i > 0;
-        for (int k = 0; k < dual->nnode; k++) lwi_dual_up(dual, k);
-        for (int k = dual->nnode - 1; k >= 0; k--) lwi_dual_down(dual, k);
+        begin(dual, i);
+        for (int u = 0; u < dual->nunit; u++) lwi_dual_unit_up(dual, u);
+        for (int u = dual->nunit - 1; u >= 0; u--) lwi_dual_unit_down(dual, u);
     }
 }
 
 // ---------------------------------------------------------------------------------------- schedule
 
-// Multiplications at a node, near enough to share out.
-static double load(const lwi_dual_front *N)
+// Multiplications at a unit, near enough to share out: lanes cost what one does.
+static double load(const lwi_dual *dual, int unit)
 {
+    const lwi_dual_front *N = &dual->front[dual->unit[unit].node[0]];
     const double c = N->nc, f = N->nc + N->no;
     return c * f * f / 2 + 6 * c * f;
 }
 
-// Where every node goes.
+// Where every unit goes.
 typedef struct draft {
     int parts, nstage;
-    int *stage, *part; ///< [nnode]
+    int *stage, *part; ///< [nunit]
     bool shared;       ///< more than one thread has something to do
 } draft;
 
@@ -135,77 +144,107 @@ static int share(double done, double piece, double all, int parts)
     return part < parts ? part : parts - 1;
 }
 
+// The unit of lane l's parent, -1: none.
+static int parent_of(const lwi_dual *dual, int unit, int l)
+{
+    const int parent = dual->front[dual->unit[unit].node[l]].parent;
+    return parent < 0 ? -1 : dual->unit_of[parent];
+}
+
+// Longest way down to a unit without children; returns how many levels there are.
+static int find_levels(const lwi_dual *dual, int *level)
+{
+    int count = 0;
+    for (int u = 0; u < dual->nunit; u++) {
+        if (count <= level[u]) count = level[u] + 1;
+        for (int l = 0; l < dual->unit[u].lanes; l++) {
+            const int parent = parent_of(dual, u, l);
+            if (parent >= 0 && level[parent] <= level[u]) level[parent] = level[u] + 1;
+        }
+    }
+    return count;
+}
+
 static lw_status by_level(const lwi_dual *dual, lwi_arena *scratch, draft *d)
 {
-    const lwi_plan *plan = dual->plan;
-    double *work = LWI_PUSH(scratch, double, plan->nlevel);
-    double *done = LWI_PUSH(scratch, double, plan->nlevel);
-    int *stage = LWI_PUSH(scratch, int, plan->nlevel);
+    int *level = LWI_PUSH(scratch, int, dual->nunit), count = dual->nunit;
+    if (!level) return LW_ERR_MEMORY;
+    count = find_levels(dual, level);
+    double *work = LWI_PUSH(scratch, double, count);
+    double *done = LWI_PUSH(scratch, double, count);
+    int *stage = LWI_PUSH(scratch, int, count);
     if (!work || !done || !stage) return LW_ERR_MEMORY;
-    for (int k = 0; k < dual->nnode; k++) work[plan->node[k].level] += load(&dual->front[k]);
+    for (int u = 0; u < dual->nunit; u++) work[level[u]] += load(dual, u);
     bool alone = false; // the stage before is of one thread
-    for (int l = 0; l < plan->nlevel; l++) {
+    for (int l = 0; l < count; l++) {
         const bool small = work[l] < GRAIN * d->parts;
         if (!small || !alone) d->nstage++;
         stage[l] = d->nstage - 1;
         alone = small;
         d->shared |= !small;
     }
-    for (int k = 0; k < dual->nnode; k++) {
-        const int l = plan->node[k].level;
-        const double piece = load(&dual->front[k]);
-        d->stage[k] = stage[l];
-        if (work[l] >= GRAIN * d->parts) d->part[k] = share(done[l], piece, work[l], d->parts);
+    for (int u = 0; u < dual->nunit; u++) {
+        const int l = level[u];
+        const double piece = load(dual, u);
+        d->stage[u] = stage[l];
+        if (work[l] >= GRAIN * d->parts) d->part[u] = share(done[l], piece, work[l], d->parts);
         done[l] += piece;
     }
     return LW_OK;
 }
 
+// Work of whole subtrees; infinite above groups whose lanes have parents of their own.
+static double subtree_work(const lwi_dual *dual, double *work)
+{
+    double all = 0;
+    for (int u = 0; u < dual->nunit; u++) {
+        const int parent = dual->unit[u].parent;
+        work[u] += load(dual, u);
+        all += load(dual, u);
+        if (parent >= 0) work[parent] += work[u];
+        for (int l = 0; l < dual->unit[u].lanes && parent < 0; l++)
+            if (parent_of(dual, u, l) >= 0) work[parent_of(dual, u, l)] = HUGE_VAL;
+    }
+    return all;
+}
+
 static lw_status by_subtree(const lwi_dual *dual, lwi_arena *scratch, draft *d)
 {
-    double *work = LWI_PUSH(scratch, double, dual->nnode), all = 0, below = 0, done = 0;
+    double *work = LWI_PUSH(scratch, double, dual->nunit), below = 0, done = 0;
     if (!work) return LW_ERR_MEMORY;
-    for (int k = 0; k < dual->nnode; k++) {
-        const int parent = dual->front[k].parent;
-        work[k] += load(&dual->front[k]);
-        if (parent >= 0)
-            work[parent] += work[k];
-        else
-            all += work[k];
-    }
-    const double most = PORTION * all / d->parts;
-    for (int k = 0; k < dual->nnode; k++)
-        if (work[k] <= most) below += load(&dual->front[k]);
+    const double most = PORTION * subtree_work(dual, work) / d->parts;
+    for (int u = 0; u < dual->nunit; u++)
+        if (work[u] <= most) below += load(dual, u);
     d->nstage = 2;
     int user = -1; // the first thread that gets something
-    for (int k = dual->nnode - 1; k >= 0; k--) {
-        const int parent = dual->front[k].parent;
-        if (work[k] > most) {
-            d->stage[k] = 1;
+    for (int u = dual->nunit - 1; u >= 0; u--) {
+        const int parent = dual->unit[u].parent;
+        if (work[u] > most) {
+            d->stage[u] = 1;
         } else if (parent >= 0 && work[parent] <= most) {
-            d->part[k] = d->part[parent];
+            d->part[u] = d->part[parent];
         } else {
-            d->part[k] = share(done, work[k], below, d->parts);
-            done += work[k];
-            if (user < 0) user = d->part[k];
-            d->shared |= d->part[k] != user;
+            d->part[u] = share(done, work[u], below, d->parts);
+            done += work[u];
+            if (user < 0) user = d->part[u];
+            d->shared |= d->part[u] != user;
         }
     }
     return LW_OK;
 }
 
-// Nodes by stage and part, in their order.
+// Units by stage and part, in their order.
 static lw_status arrange(const lwi_dual *dual, const draft *d, lwi_arena *arena,
                          lwi_dual_crew *crew)
 {
     const size_t cells = (size_t)d->nstage * (size_t)d->parts;
     crew->first = LWI_PUSH(arena, int, cells + 1);
-    crew->node = LWI_PUSH(arena, int, dual->nnode);
-    if (!crew->first || !crew->node) return LW_ERR_MEMORY;
-    for (int k = 0; k < dual->nnode; k++) crew->first[d->stage[k] * d->parts + d->part[k]]++;
+    crew->unit = LWI_PUSH(arena, int, dual->nunit);
+    if (!crew->first || !crew->unit) return LW_ERR_MEMORY;
+    for (int u = 0; u < dual->nunit; u++) crew->first[d->stage[u] * d->parts + d->part[u]]++;
     for (size_t i = 1; i <= cells; i++) crew->first[i] += crew->first[i - 1]; // ends
-    for (int k = dual->nnode - 1; k >= 0; k--)
-        crew->node[--crew->first[d->stage[k] * d->parts + d->part[k]]] = k;
+    for (int u = dual->nunit - 1; u >= 0; u--)
+        crew->unit[--crew->first[d->stage[u] * d->parts + d->part[u]]] = u;
     return LW_OK;
 }
 
@@ -213,10 +252,10 @@ static lw_status make(const lwi_dual *dual, lwi_strategy strategy, lwi_arena *sc
                       lwi_arena *arena, draft *d, lwi_dual_crew **crew)
 {
     double all = 0;
-    for (int k = 0; k < dual->nnode; k++) all += load(&dual->front[k]);
+    for (int u = 0; u < dual->nunit; u++) all += load(dual, u);
     if (all < WORTH) return LW_OK;
-    d->stage = LWI_PUSH(scratch, int, dual->nnode);
-    d->part = LWI_PUSH(scratch, int, dual->nnode);
+    d->stage = LWI_PUSH(scratch, int, dual->nunit);
+    d->part = LWI_PUSH(scratch, int, dual->nunit);
     if (!d->stage || !d->part) return LW_ERR_MEMORY;
     TRY((strategy == LWI_BY_LEVEL ? by_level : by_subtree)(dual, scratch, d));
     if (!d->shared) return LW_OK;

@@ -146,7 +146,7 @@ static int host(const lwi_order *o, const int *roots, int n, int size)
 {
     for (int k = 0; k < n; k++) {
         const int node = o->node_of[roots[k]];
-        if (node < 0 || o->node[node].open.n != size) continue;
+        if (node < 0 || o->node[node].open.n != size || o->node[node].sealed) continue;
         bool waits = false;
         for (int i = 0; i < n; i++) {
             const int other = o->node_of[roots[i]];

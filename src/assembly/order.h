@@ -12,10 +12,13 @@ typedef struct lwi_order_list {
     int first, last; ///< -1: empty
 } lwi_order_list;
 
+enum { LWI_ORDER_PIECES = 8 }; ///< as many as the engine's lanes
+
 typedef struct lwi_order_node {
     int parent, level;
     lwi_order_list child, body, closed;
     lwi_span open; ///< in `pool`
+    bool sealed;   ///< closes nothing more
 } lwi_order_node;
 
 typedef struct lwi_order {
@@ -52,6 +55,8 @@ void lwi_order_single(lwi_order *order, int body);
 /** Joins the bodies (all edges must be among them that are to be closed), the smallest front first.
  */
 lw_status lwi_order_comb(lwi_order *order, const int *body, int n);
+/** Equal pieces of long paths, where these are most of the graph: *found. */
+lw_status lwi_order_pieces(lwi_order *o, bool *found);
 /** Nested dissection down to sets of `leaf` bodies, which are combs. */
 lw_status lwi_order_dissect(lwi_order *order, int leaf);
 

@@ -125,7 +125,7 @@ static void measure(comb *c, const int *body, int n)
         for (int i = o->first[b]; i < o->first[b + 1]; i++) {
             const int e = o->edge[i];
             if (c->far[e] < depth[b]) c->far[e] = depth[b];
-            if (c->at[e] < 0) continue; // not among these bodies alone
+            if (c->at[e] < 0 && o->closer[e] < 0) continue; // not among these bodies alone
             for (int j = 0; j < o->graph->edge[e].n; j++) {
                 const int next = o->graph->edge[e].body[j];
                 if (depth[next]) continue;
@@ -145,7 +145,7 @@ static void enter(comb *c, const int *body, int n)
     for (int k = 0; k < n; k++)
         for (int i = o->first[body[k]]; i < o->first[body[k] + 1]; i++) {
             const int e = o->edge[i];
-            if (++c->count[e] == o->graph->edge[e].n) put(c, c->nheap++, e);
+            if (o->closer[e] < 0 && ++c->count[e] == o->graph->edge[e].n) put(c, c->nheap++, e);
         }
 }
 

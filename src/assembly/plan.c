@@ -277,11 +277,14 @@ static lw_status comb(lwi_order *o)
 
 static lw_status make(lwi_order *o, lwi_plan_kind kind, lwi_arena *arena, lwi_plan *plan)
 {
-    TRY(kind == LWI_PLAN_COMB ? comb(o)
-                              : lwi_order_dissect(o, kind == LWI_PLAN_MIXED ? MIXED_LEAF : 1));
+    bool pieces = false;
+    if (kind == LWI_PLAN_MIXED) TRY(lwi_order_pieces(o, &pieces));
+    TRY(pieces || kind == LWI_PLAN_COMB
+            ? comb(o)
+            : lwi_order_dissect(o, kind == LWI_PLAN_MIXED ? MIXED_LEAF : 1));
     for (int b = 0; b < o->graph->nbody; b++)
         if (o->up[b] == b && o->node_of[b] < 0) lwi_order_single(o, b);
-    *plan = (lwi_plan){.kind = kind};
+    *plan = (lwi_plan){.kind = kind, .pieces = pieces};
     TRY(fill(o, arena, plan));
     return measure(o, plan);
 }
@@ -296,19 +299,25 @@ static lw_status create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena *a
     return status;
 }
 
-// The plan that is not taken goes with its own arena.
-static lw_status cheaper(const lwi_graph *graph, lwi_arena *arena, lwi_plan *plan)
+// A plan that is asked for what it is like, and forgotten: its lists go with their own arena.
+static lw_status try(const lwi_graph *graph, lwi_plan_kind kind, const lwi_arena *arena,
+                     lwi_plan *plan)
 {
     lwi_arena other;
     lwi_arena_init(&other, &arena->allocator);
-    lwi_plan balanced;
-    const lw_status status = create(graph, LWI_PLAN_BALANCED, &other, &balanced);
-    const double work = balanced.work;
+    const lw_status status = create(graph, kind, &other, plan);
     lwi_arena_free(&other);
-    TRY(status);
-    lwi_plan best;
+    return status;
+}
+
+static lw_status choose(const lwi_graph *graph, lwi_arena *arena, lwi_plan *plan)
+{
+    lwi_plan mixed, balanced, best;
+    TRY(try(graph, LWI_PLAN_MIXED, arena, &mixed));
+    if (mixed.pieces) return create(graph, LWI_PLAN_MIXED, arena, plan);
+    TRY(try(graph, LWI_PLAN_BALANCED, arena, &balanced));
     TRY(create(graph, LWI_PLAN_COMB, arena, &best));
-    if (work < best.work) TRY(create(graph, LWI_PLAN_BALANCED, arena, &best));
+    if (balanced.work < best.work) TRY(create(graph, LWI_PLAN_BALANCED, arena, &best));
     *plan = best;
     return LW_OK;
 }
@@ -318,9 +327,8 @@ lw_status lwi_plan_create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena 
 {
     TRY(check(graph));
     if (!lwi_plan_kind_name(kind)) return LW_ERR_ARGUMENT;
-    if (kind == LWI_PLAN_AUTO) return cheaper(graph, arena, plan);
     lwi_plan made;
-    TRY(create(graph, kind, arena, &made));
+    TRY(kind == LWI_PLAN_AUTO ? choose(graph, arena, &made) : create(graph, kind, arena, &made));
     *plan = made;
     return LW_OK;
 }

@@ -10,7 +10,8 @@
 // Any order gives the same solution [featherstone1999; malczyk2019, (35)-(39)]:
 //   comb      one body after the other, from the tips: O(n) in sequence, the least work
 //   balanced  nested dissection, halves of halves: O(log n) levels, for threads and lanes
-//   mixed     combs of a few bodies below, balanced above
+//   mixed     long chains in equal pieces that the engine does side by side (dual_lanes.h), combs
+//             above; graphs that are no chains: combs of a few bodies below, balanced above
 // The order follows from the graph alone, never from the machine.
 #ifndef LWI_ASSEMBLY_PLAN_H
 #define LWI_ASSEMBLY_PLAN_H
@@ -58,6 +59,7 @@ typedef struct lwi_plan_node {
 typedef struct lwi_plan {
     lwi_graph graph;    ///< copied
     lwi_plan_kind kind; ///< as chosen: never AUTO
+    bool pieces;        ///< of a mixed plan: there are long chains, cut into equal pieces
     int nnode, nlevel, nrow;
     lwi_plan_node *node; ///< [nnode] children before parents
     int *item;           ///< lists of all nodes
@@ -71,7 +73,8 @@ typedef struct lwi_plan {
     double critical; ///< the same along the longest way from a leaf to a root
 } lwi_plan;
 
-/** @param kind  AUTO: the cheaper in sequence, ties to COMB
+/** @param kind  AUTO: MIXED where most bodies are in long chains, else the cheaper in sequence, ties
+ *               to COMB
  *  @return LW_ERR_MEMORY, LW_ERR_ARGUMENT (an edge names a body twice or one that is not there) */
 lw_status lwi_plan_create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
                           lwi_plan *plan);

@@ -1,0 +1,292 @@
+// dual_bundle.c -- equal subtrees side by side: which ones, and the room and lists of their groups.
+//
+// Bundles are chosen by their shapes, full ones first, the largest subtrees first, then those that
+// leave lanes empty.  Everything follows from the plan.
+#include "assembly/dual_lanes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct choice {
+    lwi_dual *dual;
+    lwi_arena *scratch, *arena;
+    int *shape, nshape;
+    int *size;         ///< [nnode] nodes of the subtree
+    int *first, *node; ///< nodes by shape: node[first[s]] ... in their order
+    int *order;        ///< [nshape] by size, the largest first
+    bool *taken;       ///< [nnode] in a bundle
+    bool *above;       ///< [nnode] something below it is
+    int ngroup;
+} choice;
+
+// ------------------------------------------------------------------------------------------ choice
+
+static lw_status sort_nodes(choice *c)
+{
+    const int n = c->dual->nnode;
+    c->size = LWI_PUSH(c->scratch, int, n);
+    c->first = LWI_PUSH(c->scratch, int, c->nshape + 1);
+    c->node = LWI_PUSH(c->scratch, int, n);
+    c->order = LWI_PUSH(c->scratch, int, c->nshape);
+    c->taken = LWI_PUSH(c->scratch, bool, n);
+    c->above = LWI_PUSH(c->scratch, bool, n);
+    int *at = LWI_PUSH(c->scratch, int, n + 2);
+    if (!c->size || !c->first || !c->node || !c->order || !c->taken || !c->above || !at)
+        return LW_ERR_MEMORY;
+    for (int k = 0; k < n; k++) {
+        c->size[k] = k - c->dual->front[k].first + 1;
+        if (c->shape[k] >= 0) c->first[c->shape[k] + 1]++;
+    }
+    for (int s = 0; s < c->nshape; s++) c->first[s + 1] += c->first[s];
+    for (int s = 0; s < c->nshape; s++) at[s] = c->first[s];
+    for (int k = 0; k < n; k++)
+        if (c->shape[k] >= 0) c->node[at[c->shape[k]]++] = k;
+    // counting sort by size
+    memset(at, 0, (size_t)(n + 2) * sizeof *at);
+    for (int s = 0; s < c->nshape; s++) at[n - c->size[c->node[c->first[s]]] + 1]++;
+    for (int i = 0; i <= n; i++) at[i + 1] += at[i];
+    for (int s = 0; s < c->nshape; s++) c->order[at[n - c->size[c->node[c->first[s]]]]++] = s;
+    return LW_OK;
+}
+
+static void take(choice *c, const int *node, int lanes)
+{
+    for (int l = 0; l < lanes; l++) {
+        const lwi_dual_front *front = c->dual->front;
+        for (int k = front[node[l]].first; k <= node[l]; k++) c->taken[k] = true;
+        for (int k = front[node[l]].parent; k >= 0 && !c->above[k]; k = front[k].parent)
+            c->above[k] = true;
+    }
+}
+
+static lwi_dual_unit *unit_of(const choice *c, int node)
+{
+    return &c->dual->unit[c->dual->unit_of[node]];
+}
+
+// The units of a bundle: node i of every subtree.
+static lw_status bundle(choice *c, const int *root, int lanes)
+{
+    lwi_dual *dual = c->dual;
+    const int n = c->size[root[0]];
+    for (int i = 0; i < n; i++) {
+        lwi_dual_unit *u = &dual->unit[dual->nunit];
+        *u = (lwi_dual_unit){.lanes = lanes, .parent = -1};
+        for (int l = 0; l < LWI_DUAL_LANES; l++) {
+            const int lane = l < lanes ? l : lanes - 1;
+            u->node[l] = dual->front[root[lane]].first + i;
+            dual->unit_of[u->node[l]] = dual->nunit;
+            dual->lane_of[u->node[l]] = lane;
+        }
+        u->group = LWI_PUSH(c->arena, lwi_dual_group, 1);
+        if (!u->group) return LW_ERR_MEMORY;
+        TRY(lwi_dual_group_room(dual, u->node, lanes, c->arena, u->group));
+        dual->nunit++;
+    }
+    take(c, root, lanes);
+    return LW_OK;
+}
+
+// Bundles of `least` lanes at least of what is not taken yet.
+static lw_status choose(choice *c, int least)
+{
+    for (int i = 0; i < c->nshape; i++) {
+        const int s = c->order[i];
+        int root[LWI_DUAL_LANES], lanes = 0, left = 0;
+        for (int j = c->first[s]; j < c->first[s + 1]; j++)
+            left += !c->taken[c->node[j]] && !c->above[c->node[j]];
+        for (int j = c->first[s]; j < c->first[s + 1] && left + lanes >= least; j++) {
+            if (c->taken[c->node[j]] || c->above[c->node[j]]) continue;
+            root[lanes++] = c->node[j];
+            left--;
+            if (lanes < LWI_DUAL_LANES && left) continue;
+            if (lanes >= least) TRY(bundle(c, root, lanes));
+            lanes = 0;
+        }
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- lists
+
+// Blocks, slots and edges of lane `l` of a group.
+static void list_slots(const lwi_dual *dual, int node, int l, lwi_dual_group *g)
+{
+    const lwi_dual_front *N = &dual->front[node];
+    int own = 0, at = 0;
+    for (int i = 0; i < N->edge.n; i++) {
+        const lwi_dual_edge *e = &dual->edge[N->edge.first + i];
+        lwi_group_edge *to = &g->edge[i];
+        to->row[l] = e->row, to->m = e->m, to->at = at, to->slot = own, to->n = e->n;
+        at += e->m;
+        for (int k = 0; k < e->n; k++, own++) {
+            g->slot[own].from[l] = e->slot + k;
+            g->slot[own].body[l] = e->body[k];
+            g->slot[own].m = e->m;
+        }
+    }
+    for (int i = 0; i < N->block.n; i++) {
+        const lwi_dual_block *b = &dual->block[N->block.first + i];
+        const int place = lwi_dual_slot_place(dual, node, b->G);
+        g->slot[place].from[l] = b->G;
+        g->slot[place].m = b->n;
+        if (g->nslot <= place) g->nslot = place + 1;
+    }
+    g->row[l] = N->row;
+}
+
+static void list_blocks(const lwi_dual *dual, int node, lwi_dual_group *g)
+{
+    const lwi_dual_front *N = &dual->front[node];
+    const int width = g->nc + g->no;
+    for (int i = 0; i < N->block.n; i++) {
+        const lwi_dual_block *b = &dual->block[N->block.first + i];
+        const int J = lwi_dual_slot_place(dual, node, b->J);
+        const int G = lwi_dual_slot_place(dual, node, b->G);
+        const int row = b->at / N->ld, column = b->at % N->ld;
+        g->block[i] = (lwi_group_block){.J = g->slot[J].at,
+                                        .G = g->slot[G].at,
+                                        .at = row * width + column,
+                                        .m = b->m,
+                                        .n = b->n,
+                                        .add = b->add,
+                                        .upper = row == column};
+    }
+}
+
+// Numbers of the front.
+static lw_status front_room(lwi_arena *arena, lwi_dual_group *g)
+{
+    const size_t width = (size_t)(g->nc + g->no);
+#define GET(what, count)                                                                           \
+    if (!((what) = lwi_arena_push(arena, (size_t)(count), sizeof(lwi_lane)))) return LW_ERR_MEMORY
+    GET(g->R, (size_t)g->nc * width);
+    GET(g->U, g->no * g->no);
+    GET(g->v, width);
+    GET(g->S, g->nc);
+    GET(g->J, 6 * g->rows);
+    GET(g->G, 6 * g->rows);
+    return LW_OK;
+}
+
+lw_status lwi_dual_group_room(const lwi_dual *dual, const int *node, int lanes, lwi_arena *arena,
+                              lwi_dual_group *g)
+{
+    const lwi_dual_front *N = &dual->front[node[0]];
+    *g = (lwi_dual_group){.lanes = lanes,
+                          .nc = N->nc,
+                          .no = N->no,
+                          .nown = lwi_dual_own_slots(dual, node[0]),
+                          .nedge = N->edge.n,
+                          .nblock = N->block.n,
+                          .nchild = N->child.n,
+                          .bare = N->bare,
+                          .clear = N->clear};
+    g->nslot = g->nown;
+    g->slot = LWI_PUSH(arena, lwi_group_slot, g->nown + N->block.n);
+    g->edge = LWI_PUSH(arena, lwi_group_edge, N->edge.n);
+    g->block = LWI_PUSH(arena, lwi_group_block, N->block.n);
+    g->child = LWI_PUSH(arena, lwi_group_child, N->child.n);
+    if (!g->slot || !g->edge || !g->block || !g->child) return LW_ERR_MEMORY;
+    for (int l = 0; l < LWI_DUAL_LANES; l++) list_slots(dual, node[l], l, g);
+    for (int i = 0; i < g->nslot; i++) {
+        g->slot[i].at = g->rows;
+        g->rows += g->slot[i].m;
+    }
+    list_blocks(dual, node[0], g);
+    return front_room(arena, g);
+}
+
+// Children and parents, when all groups are there.
+static void connect(choice *c, lwi_dual_unit *u)
+{
+    const lwi_dual *dual = c->dual;
+    const lwi_dual_front *N = &dual->front[u->node[0]];
+    lwi_dual_group *g = u->group;
+    for (int i = 0; i < N->child.n; i++) {
+        const int child = dual->plan->item[N->child.first + i];
+        const lwi_dual_front *C = &dual->front[child];
+        g->child[i] =
+            (lwi_group_child){unit_of(c, child)->group, dual->move + C->move.first, C->move.n};
+    }
+    g->move = dual->move + N->move.first;
+    g->nmove = N->move.n;
+    if (N->parent >= 0 && unit_of(c, N->parent)->group) {
+        g->parent = unit_of(c, N->parent)->group;
+        u->parent = dual->unit_of[N->parent];
+        return;
+    }
+    for (int l = 0; l < LWI_DUAL_LANES; l++) {
+        const lwi_dual_front *lane = &dual->front[u->node[l]];
+        g->to[l] = dual->move + lane->move.first;
+        g->above[l] = lane->parent >= 0 ? dual->front[lane->parent].v : NULL;
+    }
+}
+
+// ------------------------------------------------------------------------------------------- units
+
+static lw_status choose_all(choice *c)
+{
+    TRY(lwi_dual_shapes(c->dual, c->scratch, c->shape, &c->nshape));
+    TRY(sort_nodes(c));
+    TRY(choose(c, LWI_DUAL_LANES));
+    TRY(choose(c, LWI_DUAL_LANES / 2));
+    return choose(c, LWI_DUAL_LEAST_LANES);
+}
+
+lw_status lwi_dual_bundle(lwi_dual *dual, lwi_arena *scratch, lwi_arena *arena)
+{
+    const int n = dual->nnode;
+    choice c = {.dual = dual, .scratch = scratch, .arena = arena};
+    c.shape = LWI_PUSH(scratch, int, n);
+    dual->unit = LWI_PUSH(arena, lwi_dual_unit, n);
+    dual->unit_of = LWI_PUSH(arena, int, n);
+    dual->lane_of = LWI_PUSH(arena, int, n);
+    if (!c.shape || !dual->unit || !dual->unit_of || !dual->lane_of) return LW_ERR_MEMORY;
+    TRY(choose_all(&c));
+    dual->ngroup = dual->nunit;
+    for (int k = 0; k < n; k++) {
+        if (c.taken[k]) continue;
+        dual->unit_of[k] = dual->nunit;
+        dual->unit[dual->nunit++] = (lwi_dual_unit){.lanes = 1, .parent = -1, .node = {k}};
+    }
+    for (int i = 0; i < dual->nunit; i++) {
+        lwi_dual_unit *u = &dual->unit[i];
+        const int parent = dual->front[u->node[0]].parent;
+        if (u->group)
+            connect(&c, u);
+        else if (parent >= 0)
+            u->parent = dual->unit_of[parent];
+    }
+    return LW_OK;
+}
+
+lw_status lwi_dual_group_view(lwi_dual *view, lwi_arena *arena)
+{
+    choice c = {.dual = view};
+    const lwi_dual_unit *from = view->unit;
+    lwi_dual_unit *unit = view->unit = LWI_PUSH(arena, lwi_dual_unit, view->nunit);
+    if (!unit) return LW_ERR_MEMORY;
+    for (int i = 0; i < view->nunit; i++) {
+        unit[i] = from[i];
+        if (!from[i].group) continue;
+        lwi_dual_group *g = unit[i].group = LWI_PUSH(arena, lwi_dual_group, 1);
+        if (!g) return LW_ERR_MEMORY;
+        *g = *from[i].group;
+        GET(g->v, g->nc + g->no);
+        if (!(g->child = LWI_PUSH(arena, lwi_group_child, g->nchild))) return LW_ERR_MEMORY;
+    }
+    for (int i = 0; i < view->ngroup; i++) connect(&c, &unit[i]);
+    return LW_OK;
+}
+
+lw_status lwi_dual_group_two(lwi_dual *dual, lwi_arena *arena)
+{
+    for (int i = 0; i < dual->ngroup; i++) {
+        lwi_dual_group *g = dual->unit[i].group;
+        GET(g->Q, g->nc * (g->nc + g->no));
+        GET(g->V, g->no * g->no);
+    }
+    return LW_OK;
+#undef GET
+}

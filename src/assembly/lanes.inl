@@ -1,0 +1,567 @@
+// lanes.inl -- the text of dual_lanes.h: one node of equal subtrees at once.  Included once per
+// instruction set by lanes_*.c.
+//
+// In:  ISA, its name; WIDEST, the lanes of its registers.  Out: lwi_dual_texts_<ISA>.
+//
+// Symmetric or not is a constant of every text (`two`), so are the usual sizes.
+#include "assembly/dual_lanes.h"
+
+#include <float.h>
+#include <string.h>
+#if WIDEST > 1
+#include <immintrin.h>
+#endif
+
+// Is a fused multiply-add one instruction?
+#if defined(__FMA__) || defined(__aarch64__)
+#define LWI_FUSED 1
+#else
+#define LWI_FUSED 0
+#endif
+
+#define WIDTH WIDEST
+#include "kernel/lane.inl"
+
+#define MAD(a, b, c) NAME(fma)((a), (b), (c))   // a b + c
+#define NMAD(a, b, c) NAME(fnma)((a), (b), (c)) // c - a b
+#define ZERO NAME(splat)(0)
+#define INLINE static inline __attribute__((always_inline))
+
+// Loops over what the usual sizes make constants: arrays that they index are registers then.  clang
+// sees that by itself; builds for checks do without.
+#if defined(__clang__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+#define UNROLL
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+// ------------------------------------------------------------------------------- lanes in and out
+
+// from and to the arrays of the engine: n numbers of each lane
+#if WIDTH == 1
+INLINE void take(const double *const *from, int n, real *to)
+{
+    for (int i = 0; i < n; i++) to[i] = from[0][i];
+}
+INLINE void give(const real *from, int n, double *const *to)
+{
+    for (int i = 0; i < n; i++) to[0][i] = from[i];
+}
+#else
+typedef double stored_unaligned __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+
+// the first n < WIDTH numbers
+INLINE real some(const double *from, int n)
+{
+#if WIDTH == 8
+    return (real)_mm512_maskz_loadu_pd((__mmask8)((1 << n) - 1), from);
+#else
+    const __m256i all = _mm256_setr_epi64x(1, 2, 3, 4);
+    const __m256i which = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n + 1), all);
+    return (real)_mm256_maskload_pd(from, which);
+#endif
+}
+INLINE void put_some(real x, double *to, int n)
+{
+#if WIDTH == 8
+    _mm512_mask_storeu_pd(to, (__mmask8)((1 << n) - 1), (__m512d)x);
+#else
+    const __m256i all = _mm256_setr_epi64x(1, 2, 3, 4);
+    const __m256i which = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n + 1), all);
+    _mm256_maskstore_pd(to, which, (__m256d)x);
+#endif
+}
+
+#define MIX(to, a, b, ...) const real to = __builtin_shufflevector(a, b, __VA_ARGS__)
+
+// rows become columns
+INLINE void transpose(real r[WIDTH])
+{
+#if WIDTH == 4
+    MIX(t0, r[0], r[1], 0, 4, 2, 6);
+    MIX(t1, r[0], r[1], 1, 5, 3, 7);
+    MIX(t2, r[2], r[3], 0, 4, 2, 6);
+    MIX(t3, r[2], r[3], 1, 5, 3, 7);
+    r[0] = __builtin_shufflevector(t0, t2, 0, 1, 4, 5);
+    r[1] = __builtin_shufflevector(t1, t3, 0, 1, 4, 5);
+    r[2] = __builtin_shufflevector(t0, t2, 2, 3, 6, 7);
+    r[3] = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);
+#else
+    real t[8], u[8];
+    for (int i = 0; i < 8; i += 2) { // pairs of rows, then of pairs, then halves
+        t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int k = 0; k < 2; k++) {
+            u[i + k] = __builtin_shufflevector(t[i + k], t[i + k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            u[i + k + 2] =
+                __builtin_shufflevector(t[i + k], t[i + k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    for (int k = 0; k < 4; k++) {
+        r[k] = __builtin_shufflevector(u[k], u[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        r[k + 4] = __builtin_shufflevector(u[k], u[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+#endif
+}
+
+// n numbers of every lane; n is a constant where it matters
+INLINE void take(const double *const *from, int n, real *to)
+{
+    for (int i = 0; i < n; i += WIDTH) {
+        real r[WIDTH];
+        const int left = n - i;
+        for (int l = 0; l < WIDTH; l++)
+            if (left >= WIDTH)
+                r[l] = *(const stored_unaligned *)(from[l] + i);
+            else
+                r[l] = some(from[l] + i, left);
+        transpose(r);
+        for (int k = 0; k < WIDTH && k < left; k++) to[i + k] = r[k];
+    }
+}
+INLINE void give(const real *from, int n, double *const *to)
+{
+    for (int i = 0; i < n; i += WIDTH) {
+        real r[WIDTH];
+        const int left = n - i;
+        for (int k = 0; k < WIDTH; k++) r[k] = k < left ? from[i + k] : ZERO;
+        transpose(r);
+        for (int l = 0; l < WIDTH; l++) {
+            if (left >= WIDTH)
+                *(stored_unaligned *)(to[l] + i) = r[l];
+            else
+                put_some(r[l], to[l] + i, left);
+        }
+    }
+}
+#endif
+
+// m rows of six, m a constant
+INLINE void take_rows(const int m, const double (*from)[6], const int *slot, lwi_lane *to, int l)
+{
+    const double *lane[WIDTH];
+    for (int i = 0; i < WIDTH; i++) lane[i] = from[6 * slot[l + i]];
+    UNROLL for (int i = 0; i < 6 * m; i += WIDTH)
+    {
+        real r[WIDTH];
+        const int n = 6 * m - i < WIDTH ? 6 * m - i : WIDTH;
+        take(lane, n, r);
+        UNROLL for (int k = 0; k < n; k++) AT(to[i + k]) = r[k];
+        for (int k = 0; k < WIDTH; k++) lane[k] += WIDTH;
+    }
+}
+
+#define WITH_ROWS(n, f, ...)                                                                       \
+    switch (n) {                                                                                   \
+    case 1:                                                                                        \
+        f(1, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        f(2, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        f(3, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 4:                                                                                        \
+        f(4, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        f(5, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    default:                                                                                       \
+        f(6, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    }
+
+// J of edges closed elsewhere has a part in S' only.
+static void gather_J(const lwi_dual *dual, const lwi_dual_group *g, int l)
+{
+    const int n = dual->two ? g->nslot : g->nown;
+    for (int i = 0; i < n; i++) {
+        const lwi_group_slot *s = &g->slot[i];
+        WITH_ROWS(s->m, take_rows, (const double(*)[6])dual->J, s->from, g->J + 6 * s->at, l)
+    }
+}
+
+static void gather_G(const lwi_dual *dual, const lwi_dual_group *g, int l)
+{
+    for (int i = 0; i < g->nslot; i++) {
+        const lwi_group_slot *s = &g->slot[i];
+        WITH_ROWS(s->m, take_rows, (const double(*)[6])dual->G, s->from, g->G + 6 * s->at, l)
+    }
+}
+
+// ------------------------------------------------------------------------------------- the matrix
+
+// [m][n] = J G' or += J G'
+INLINE void product(const int m, const int n, const lwi_lane *J, const lwi_lane *G, lwi_lane *R,
+                    int ld, bool add, bool upper, int l)
+{
+    for (int c = 0; c < n; c++, G += 6) {
+        real b[6];
+        UNROLL for (int k = 0; k < 6; k++) b[k] = AT(G[k]);
+        UNROLL for (int r = 0; r < m; r++)
+        {
+            const lwi_lane *a = J + 6 * r;
+            if (upper && r > c) break;
+            real s = AT(a[0]) * b[0];
+            if (add) s += AT(R[r * ld + c]);
+            UNROLL for (int k = 1; k < 6; k++) s = MAD(AT(a[k]), b[k], s);
+            AT(R[r * ld + c]) = s;
+        }
+    }
+}
+
+// The blocks J G' of the rows closed here; `swap`: with J and G exchanged, those of S'.
+static void put_blocks(const lwi_dual_group *g, bool swap, lwi_lane *R, int l)
+{
+    const int ld = g->nc + g->no;
+    if (g->clear)
+        for (int i = 0; i < g->nc * ld; i++) AT(R[i]) = ZERO;
+    for (int i = 0; i < g->nblock; i++) {
+        const lwi_group_block *b = &g->block[i];
+        const lwi_lane *left = (swap ? g->G : g->J) + 6 * b->J;
+        const lwi_lane *right = (swap ? g->J : g->G) + 6 * b->G;
+        lwi_lane *to = R + b->at;
+        if (b->m == 3 && b->n == 3)
+            product(3, 3, left, right, to, ld, b->add, b->upper, l);
+        else if (b->m == 5 && b->n == 5)
+            product(5, 5, left, right, to, ld, b->add, b->upper, l);
+        else
+            product(b->m, b->n, left, right, to, ld, b->add, b->upper, l);
+    }
+}
+
+// What a child leaves, to [R U].
+INLINE void add_child(const lwi_group_child *c, const int nc, const int no, const lwi_lane *leaves,
+                      lwi_lane *R, lwi_lane *U, int l)
+{
+    const int lu = c->group->no;
+    for (int a = 0; a < c->nmove; a++)
+        for (int r = 0; r < c->move[a].n; r++) {
+            const int row = c->move[a].to + r;
+            lwi_lane *to = row < nc ? R + row * (nc + no) : U + (row - nc) * no - nc;
+            const lwi_lane *from = leaves + (c->move[a].from + r) * lu;
+            for (int b = a; b < c->nmove; b++)
+                for (int s = b == a ? r : 0; s < c->move[b].n; s++)
+                    AT(to[c->move[b].to + s]) += AT(from[c->move[b].from + s]);
+        }
+}
+
+// Pivots: a becomes L' and 1/D, b (without symmetry) the same of the transpose, d the pivots; the
+// lanes in which none is lost.
+INLINE mask pivots(const int nc, const bool two, const lwi_lane *S, real a[6][6], real b[6][6],
+                   real d[6], int l)
+{
+    mask sure = ~NAME(bits)(ZERO);
+    UNROLL for (int k = 0; k < nc; k++)
+    {
+        const real size = AT(S[k]);
+        const real most = two ? NAME(splat)(DBL_MAX) : size + size; // those may grow
+        d[k] = a[k][k];
+        sure &= NAME(at_most)(size * NAME(splat)(LWI_DUAL_ROUND), d[k]);
+        sure &= NAME(at_most)(d[k], most) & ~NAME(at_most)(size, ZERO);
+        const real inverse = NAME(splat)(1) / d[k];
+        a[k][k] = inverse;
+        if (two) b[k][k] = inverse;
+        UNROLL for (int i = k + 1; i < nc; i++)
+        {
+            const real u = a[k][i] * inverse, lower = two ? b[k][i] * inverse : u;
+            UNROLL for (int j = i; j < nc; j++)
+            {
+                a[i][j] = NMAD(lower, a[k][j], a[i][j]);
+                if (two && j > i) b[i][j] = NMAD(u, b[k][j], b[i][j]);
+            }
+            a[k][i] = u;
+            if (two) b[k][i] = lower;
+        }
+    }
+    return sure;
+}
+
+// D^-1 L^-1 of the columns behind the first nc of R; a as above.
+INLINE void columns(const int nc, const int no, real a[6][6], lwi_lane *R, int l)
+{
+    const int ld = nc + no;
+    for (int j = nc; j < ld; j++) {
+        real f[6];
+        UNROLL for (int k = 0; k < nc; k++) f[k] = AT(R[k * ld + j]);
+        UNROLL for (int k = 0; k < nc; k++) UNROLL for (int i = k + 1; i < nc; i++) f[i] =
+            NMAD(a[k][i], f[k], f[i]);
+        UNROLL for (int k = 0; k < nc; k++) AT(R[k * ld + j]) = a[k][k] * f[k];
+    }
+}
+
+// U -= Y D Z, or = -Y D Z: upper part, Y' and Z from column nc on.
+INLINE void update(const int nc, const int no, const lwi_lane *Y, const lwi_lane *Z,
+                   const real d[6], lwi_lane *U, bool bare, int l)
+{
+    const int ld = nc + no;
+    for (int i = 0; i < no; i++, U += no) {
+        real p[6];
+        UNROLL for (int k = 0; k < nc; k++) p[k] = -AT(Y[k * ld + nc + i]) * d[k];
+        for (int j = i; j < no; j++) {
+            real s = p[0] * AT(Z[nc + j]);
+            if (!bare) s += AT(U[j]);
+            UNROLL for (int k = 1; k < nc; k++) s = MAD(p[k], AT(Z[k * ld + nc + j]), s);
+            AT(U[j]) = s;
+        }
+    }
+}
+
+INLINE mask eliminate(lwi_dual_group *g, const int nc, const int no, const bool two, int l)
+{
+    const int ld = nc + no;
+    lwi_lane *R = g->R, *Q = two ? g->Q : g->R;
+    real a[6][6], b[6][6], d[6];
+    UNROLL for (int i = 0; i < nc; i++) UNROLL for (int j = i; j < nc; j++)
+    {
+        a[i][j] = AT(R[i * ld + j]);
+        if (two) b[i][j] = AT(Q[i * ld + j]);
+    }
+    const mask sure = pivots(nc, two, g->S, a, b, d, l);
+    UNROLL for (int i = 0; i < nc; i++) UNROLL for (int j = i; j < nc; j++)
+    {
+        AT(R[i * ld + j]) = a[i][j];
+        if (two) AT(Q[i * ld + j]) = b[i][j];
+    }
+    columns(nc, no, two ? b : a, R, l);
+    if (two) columns(nc, no, a, Q, l);
+    update(nc, no, Q, R, d, g->U, g->bare, l);
+    if (two) update(nc, no, R, Q, d, g->V, g->bare, l);
+    return sure;
+}
+
+// Calls f(nc, no, ...), nc a constant, and no where sizes are usual: chains and trees of spherical
+// and revolute joints.
+#define WITH_NO(g, nc, no_1, no_2, f, ...)                                                         \
+    if ((g)->no == (no_1))                                                                         \
+        f(nc, no_1, __VA_ARGS__);                                                                  \
+    else if ((g)->no == (no_2))                                                                    \
+        f(nc, no_2, __VA_ARGS__);                                                                  \
+    else                                                                                           \
+        f(nc, (g)->no, __VA_ARGS__)
+#define WITH_SIZES(g, f, ...)                                                                      \
+    switch ((g)->nc) {                                                                             \
+    case 1:                                                                                        \
+        f(1, (g)->no, __VA_ARGS__);                                                                \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        f(2, (g)->no, __VA_ARGS__);                                                                \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        WITH_NO(g, 3, 3, 6, f, __VA_ARGS__);                                                       \
+        break;                                                                                     \
+    case 4:                                                                                        \
+        f(4, (g)->no, __VA_ARGS__);                                                                \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        WITH_NO(g, 5, 5, 10, f, __VA_ARGS__);                                                      \
+        break;                                                                                     \
+    default:                                                                                       \
+        f(6, (g)->no, __VA_ARGS__);                                                                \
+        break;                                                                                     \
+    }
+
+// S_rr, with eps on it.
+static void put_diagonal(const lwi_dual *dual, const lwi_dual_group *g, int l)
+{
+    const int step = g->nc + g->no + 1;
+    real eps[6];
+    const double *from[WIDTH];
+    for (int i = 0; i < WIDTH; i++) from[i] = dual->eps + g->row[l + i];
+    if (dual->regular) take(from, g->nc, eps);
+    for (int r = 0; r < g->nc; r++) {
+        if (dual->regular) AT(g->R[r * step]) += eps[r];
+        AT(g->S[r]) = AT(g->R[r * step]);
+    }
+}
+
+static void put_front(const lwi_dual *dual, lwi_dual_group *g, int l)
+{
+    const size_t nu = (size_t)g->no * (size_t)g->no;
+    put_blocks(g, false, g->R, l);
+    if (dual->two) put_blocks(g, true, g->Q, l);
+    put_diagonal(dual, g, l);
+    for (size_t i = 0; i < nu && !g->bare; i++) AT(g->U[i]) = ZERO;
+    for (size_t i = 0; i < nu && !g->bare && dual->two; i++) AT(g->V[i]) = ZERO;
+    for (int i = 0; i < g->nchild; i++) {
+        const lwi_group_child *c = &g->child[i];
+        add_child(c, g->nc, g->no, c->group->U, g->R, g->U, l);
+        if (dual->two) add_child(c, g->nc, g->no, c->group->V, g->Q, g->V, l);
+    }
+}
+
+static void matrix(const lwi_dual *dual, lwi_dual_group *g)
+{
+    g->failed = false;
+    for (int l = 0; l < g->lanes; l += WIDTH) {
+        mask sure;
+        gather_J(dual, g, l);
+        gather_G(dual, g, l);
+        put_front(dual, g, l);
+#define ELIMINATE(nc, no, two) sure = eliminate(g, nc, no, two, l)
+        if (dual->two) {
+            WITH_SIZES(g, ELIMINATE, true);
+        } else {
+            WITH_SIZES(g, ELIMINATE, false);
+        }
+#undef ELIMINATE
+        const unsigned all = (1u << WIDTH) - 1;
+        if (NAME(lanes_of)(sure) != all) g->failed = true;
+    }
+}
+
+// ------------------------------------------------------------------------------------ the vectors
+
+// y = c - eps lambda - J x of the rows closed here.
+INLINE void right_side(const lwi_dual *dual, const lwi_dual_group *g, const lwi_group_edge *e,
+                       const int m, int l)
+{
+    const double *c[WIDTH], *lambda[WIDTH], *eps[WIDTH], *x[WIDTH];
+    real y[6], was[6], soft[6];
+    for (int i = 0; i < WIDTH; i++) c[i] = dual->c + e->row[l + i];
+    take(c, m, y);
+    if (dual->again && dual->regular) {
+        for (int i = 0; i < WIDTH; i++) {
+            lambda[i] = dual->lambda + e->row[l + i];
+            eps[i] = dual->eps + g->row[l + i] + e->at;
+        }
+        take(lambda, m, was);
+        take(eps, m, soft);
+        for (int r = 0; r < m; r++) y[r] = NMAD(soft[r], was[r], y[r]);
+    }
+    for (int k = e->slot; k < e->slot + e->n; k++) {
+        const lwi_group_slot *s = &g->slot[k];
+        const lwi_lane *J = g->J + 6 * s->at;
+        real b[6];
+        for (int i = 0; i < WIDTH; i++) x[i] = dual->x[s->body[l + i]];
+        take(x, 6, b);
+        for (int r = 0; r < m; r++, J += 6)
+            UNROLL for (int i = 0; i < 6; i++) y[r] = NMAD(AT(J[i]), b[i], y[r]);
+    }
+    for (int r = 0; r < m; r++) AT(g->v[e->at + r]) = y[r];
+}
+
+// z = L^-1 y_c, y_o -= Y z
+INLINE void block_up(const lwi_dual_group *g, const int nc, const int no, const lwi_lane *R, int l)
+{
+    const int ld = nc + no;
+    real z[6];
+    UNROLL for (int k = 0; k < nc; k++) z[k] = AT(g->v[k]);
+    UNROLL for (int k = 0; k < nc; k++) UNROLL for (int j = k + 1; j < nc; j++) z[j] =
+        NMAD(AT(R[k * ld + j]), z[k], z[j]);
+    UNROLL for (int k = 0; k < nc; k++) AT(g->v[k]) = z[k];
+    for (int j = nc; j < ld; j++) {
+        real s = AT(g->v[j]);
+        UNROLL for (int k = 0; k < nc; k++) s = NMAD(AT(R[k * ld + j]), z[k], s);
+        AT(g->v[j]) = s;
+    }
+}
+
+static void rows(const lwi_dual *dual, const lwi_dual_group *g)
+{
+    for (int l = 0; l < g->lanes; l += WIDTH) gather_J(dual, g, l);
+}
+
+static void up(const lwi_dual *dual, const lwi_dual_group *g)
+{
+    for (int l = 0; l < g->lanes; l += WIDTH) {
+        if (dual->reread) gather_J(dual, g, l);
+        for (int i = 0; i < g->nedge; i++) {
+            const lwi_group_edge *e = &g->edge[i];
+#define RIGHT_SIDE(m, unused) right_side(dual, g, e, m, l)
+            WITH_ROWS(e->m, RIGHT_SIDE, 0)
+#undef RIGHT_SIDE
+        }
+        for (int j = g->nc; j < g->nc + g->no; j++) AT(g->v[j]) = ZERO;
+        for (int i = 0; i < g->nchild; i++) {
+            const lwi_group_child *c = &g->child[i];
+            const lwi_lane *from = c->group->v + c->group->nc;
+            for (int a = 0; a < c->nmove; a++)
+                for (int r = 0; r < c->move[a].n; r++)
+                    AT(g->v[c->move[a].to + r]) += AT(from[c->move[a].from + r]);
+        }
+        const lwi_lane *R = dual->two ? g->Q : g->R;
+#define UP(nc, no, unused) block_up(g, nc, no, R, l)
+        WITH_SIZES(g, UP, 0);
+#undef UP
+    }
+}
+
+// lambda_o from above.
+static void from_above(const lwi_dual_group *g, int l)
+{
+    lwi_lane *v = g->v + g->nc;
+    if (g->parent) {
+        for (int a = 0; a < g->nmove; a++)
+            for (int r = 0; r < g->move[a].n; r++)
+                AT(v[g->move[a].from + r]) = AT(g->parent->v[g->move[a].to + r]);
+        return;
+    }
+    for (int i = l; i < l + WIDTH; i++) {
+        const lwi_dual_move *move = g->to[i];
+        for (int r = 0, a = 0; r < g->no; a++)
+            for (int k = 0; k < move[a].n; k++, r++) v[r][i] = g->above[i][move[a].to + k];
+    }
+}
+
+// lambda_c = U^-1 (D^-1 z - Z lambda_o)
+INLINE void block_down(const lwi_dual_group *g, const int nc, const int no, int l)
+{
+    const int ld = nc + no;
+    const lwi_lane *R = g->R;
+    real y[6];
+    UNROLL for (int k = 0; k < nc; k++) y[k] = AT(g->v[k]) * AT(R[k * ld + k]);
+    for (int j = nc; j < ld; j++) {
+        const real o = AT(g->v[j]);
+        UNROLL for (int k = 0; k < nc; k++) y[k] = NMAD(AT(R[k * ld + j]), o, y[k]);
+    }
+    UNROLL for (int k = nc - 1; k >= 0; k--) UNROLL for (int j = k + 1; j < nc; j++) y[k] =
+        NMAD(AT(R[k * ld + j]), y[j], y[k]);
+    UNROLL for (int k = 0; k < nc; k++) AT(g->v[k]) = y[k];
+}
+
+// lambda, and x += G' lambda of the rows of an edge.
+INLINE void put_out(const lwi_dual *dual, const lwi_dual_group *g, const lwi_group_edge *e,
+                    const int m, int l)
+{
+    double *to[WIDTH];
+    real y[6], sum[6], b[6];
+    for (int r = 0; r < m; r++) y[r] = AT(g->v[e->at + r]);
+    for (int i = 0; i < WIDTH; i++) to[i] = dual->lambda + e->row[l + i];
+    if (dual->again) take((const double *const *)to, m, sum);
+    for (int r = 0; r < m; r++) sum[r] = dual->again ? sum[r] + y[r] : y[r];
+    give(sum, m, to);
+    for (int k = e->slot; k < e->slot + e->n; k++) {
+        const lwi_group_slot *s = &g->slot[k];
+        const lwi_lane *G = g->G + 6 * s->at;
+        for (int i = 0; i < WIDTH; i++) to[i] = dual->x[s->body[l + i]];
+        take((const double *const *)to, 6, b);
+        for (int r = 0; r < m; r++, G += 6)
+            UNROLL for (int i = 0; i < 6; i++) b[i] = MAD(AT(G[i]), y[r], b[i]);
+        give(b, 6, to);
+    }
+}
+
+static void down(const lwi_dual *dual, const lwi_dual_group *g)
+{
+    for (int l = 0; l < g->lanes; l += WIDTH) {
+        from_above(g, l);
+#define DOWN(nc, no, unused) block_down(g, nc, no, l)
+        WITH_SIZES(g, DOWN, 0);
+#undef DOWN
+        for (int i = 0; i < g->nedge; i++) {
+            const lwi_group_edge *e = &g->edge[i];
+#define PUT_OUT(m, unused) put_out(dual, g, e, m, l)
+            WITH_ROWS(e->m, PUT_OUT, 0)
+#undef PUT_OUT
+        }
+    }
+}
+
+#define TEXTS_2(isa) lwi_dual_texts_##isa
+#define TEXTS_1(isa) TEXTS_2(isa)
+extern const lwi_dual_texts TEXTS_1(ISA);
+const lwi_dual_texts TEXTS_1(ISA) = {matrix, rows, up, down};
