@@ -35,9 +35,10 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
         BLOCK(LWI_WORK, 1);
         at++; // power, memory
     }
+    d->nmemory = d->method.coordinates == 7 ? 12 : 6;
     d->at_acceleration = at;
-    d->at_lambda = at + 6 * nb;
-    BLOCK(LWI_MEMORY, 6 * nb + d->closed.nrow);
+    d->at_lambda = at + d->nmemory * nb;
+    BLOCK(LWI_MEMORY, d->nmemory * nb + d->closed.nrow);
 #undef BLOCK
     layout->nblock = n;
     layout->nx = at;
@@ -54,24 +55,75 @@ static bool asks_for_coordinates(const lw_model *model)
     return model->ncoupling > 0;
 }
 
-// The mechanism of the step, with springs as edges, and that of what is observed.
+// The mechanism of the step, with couplers as edges, and that of what is observed.
 static lw_status create_closed(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan)
 {
     const lw_model *model = work->model;
     lwi_arena *arena = &work->arena;
-    const int n = d->nspring = lwi_index3_springs(model, NULL);
-    d->plain = n ? &d->own : &d->closed;
+    const bool twins = d->method.coordinates == 7;
+    const int n = d->ncoupler = lwi_index3_couplers(model, NULL);
+    d->plain = n || twins ? &d->own : &d->closed;
     TRY(lwi_closed_create(model, plan, arena, d->plain));
     d->plain->mode = &work->mode;
-    if (n == 0) return LW_OK;
-    d->spring = LWI_PUSH(arena, lwi_index3_spring, n);
-    d->ends = lwi_arena_push(arena, (size_t)n, sizeof *d->ends);
-    d->compliance = LWI_PUSH(arena, double, n);
-    if (!d->spring || !d->ends || !d->compliance) return LW_ERR_MEMORY;
-    lwi_index3_springs(model, d->spring);
-    for (int i = 0; i < n; i++) memcpy(d->ends[i], d->spring[i].body, sizeof d->ends[i]);
-    TRY(lwi_closed_create_extra(model, plan, n, (const int(*)[2])d->ends, arena, &d->closed));
+    d->first_compliance = d->plain->nrow;
+    if (d->plain == &d->closed) return LW_OK;
+    d->coupler = LWI_PUSH(arena, lwi_index3_coupler, n);
+    d->ends = LWI_PUSH(arena, lwi_closed_extra, n);
+    if (!d->coupler || !d->ends) return LW_ERR_MEMORY;
+    lwi_index3_couplers(model, d->coupler);
+    for (int i = 0; i < n; i++)
+        d->ends[i] = (lwi_closed_extra){.body = {d->coupler[i].body[0], d->coupler[i].body[1]},
+                                        .rows = d->coupler[i].rows};
+    TRY(lwi_closed_create_extra(model, plan, n, d->ends, twins, arena, &d->closed));
     d->closed.mode = &work->mode;
+    return LW_OK;
+}
+
+// Euler parameters stand beside six coordinates for comparison: joints only.
+static lw_status check_coordinates(lwi_work *work, const lwi_index3 *d)
+{
+    const lw_model *model = work->model;
+    if (d->method.coordinates == 6 || !model->ncoupling) return LW_OK;
+    return lwi_fail(&work->error, LW_ERR_UNSUPPORTED,
+                    "index3: coordinates=7 knows no couplings, and joint '%s' is coupled to joint "
+                    "'%s'; coordinates=6 does",
+                    model->joint[model->coupling[0].joint].name,
+                    model->joint[model->coupling[0].of].name);
+}
+
+// Memory of the step, once the sizes are known.
+static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
+{
+    const lw_model *model = work->model;
+    const lwi_closed *s = &d->closed;
+    lwi_arena *arena = &work->arena;
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+    GET(d->body, model->nnode);
+    GET(d->stiffness, model->nnode);
+    GET(d->leaf, model->nnode);
+    GET(d->force, model->nnode);
+    GET(d->velocity, (1 + s->twins) * model->nnode);
+    GET(d->speed, s->nrow);
+    GET(d->impulse, s->nrow);
+    GET(d->lambda, s->nrow);
+    GET(d->eps, s->nrow);
+    GET(d->row, s->nrow);
+    GET(d->compliance, s->nrow - d->first_compliance);
+    GET(d->points, s->nedge);
+    GET(d->inputs, model->desc.ninput);
+#undef GET
+    return s->twins ? lwi_index3_seven_create(d, arena) : LW_OK;
+}
+
+// Two projections at a time need a thread and vectors each.
+static lw_status create_threads(lwi_work *work, lwi_index3 *d, int count)
+{
+    lwi_arena *arena = &work->arena;
+    TRY(lwi_pool_create(count, &arena->allocator, &d->pool, &work->error));
+    TRY(lwi_closed_threads(&d->closed, d->pool, arena));
+    for (int i = 0; i < 2 && d->method.order; i++)
+        TRY(lwi_dual_view_create(d->closed.dual, arena, &d->view[i]));
     return LW_OK;
 }
 
@@ -84,20 +136,16 @@ static lw_status prepare(lwi_work *work)
     work->data = d;
     TRY(lwi_index3_method_read(work->options ? work->options->index3 : "auto", &d->method,
                                &work->error));
+    work->fixed_cost = d->method.mode == 1;
+    const bool step_given = work->options && work->options->step > 0;
+    work->controls = !work->fixed_cost && d->method.control != 1 &&
+                     (d->method.control == 2 || (work->options && !step_given));
     const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
     lwi_closed *s = &d->closed;
+    TRY(check_coordinates(work, d));
     TRY(create_closed(work, d, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO));
-#define GET(field, count)                                                                          \
-    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
-    GET(d->body, model->nnode);
-    GET(d->stiffness, model->nnode);
-    GET(d->force, model->nnode);
-    GET(d->lambda, s->nrow);
-    GET(d->eps, s->nrow);
-    GET(d->row, s->nrow);
-    GET(d->points, s->nedge);
-    GET(d->inputs, model->desc.ninput);
-#undef GET
+    if (d->method.tangent > 1) TRY(lwi_dual_unsymmetric(s->dual, arena));
+    TRY(create_arrays(work, d));
     TRY(lwi_carried_list(model, true, arena, &d->carried));
     d->coordinates = asks_for_coordinates(model);
     d->mass = INFINITY;
@@ -106,10 +154,10 @@ static lw_status prepare(lwi_work *work)
     for (int e = 0; e < s->nedge; e++)
         d->points[e] = s->edge_joint[e] >= 0 && model->joint[s->edge_joint[e]].type->points;
     TRY(make_layout(work, d));
+    for (int i = 0; i < model->nforce; i++)
+        d->efforts |= (model->force[i].type->needs & LWI_NEEDS_JOINT) != 0;
     const int count = work->options ? (int)work->options->threads : 1;
-    if (count <= 1) return LW_OK;
-    TRY(lwi_pool_create(count, &arena->allocator, &d->pool, &work->error));
-    return lwi_closed_threads(s, d->pool, arena);
+    return count > 1 ? create_threads(work, d, count) : LW_OK;
 }
 
 static void release(lwi_work *work)
@@ -145,15 +193,17 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
     double *sum = d->row;
     lwi_closed_forces(s, t, inputs);
     lwi_closed_rates(s, t);
-    lwi_index3_spring_none(d);
+    if (d->seven) lwi_index3_seven_rows(d);
+    lwi_index3_no_force_rows(d);
     lwi_closed_masses(s);
     if (s->nrow) {
-        lwi_index3_regularise(d);
+        lwi_index3_regularise(d, 1);
         const lw_status status = lwi_dual_factor(s->dual, d->eps);
         if (status != LW_OK) return lwi_closed_fails(s, t, status, error);
     }
     lwi_closed_applied(s, t, &s->loads, d->force);
     memcpy(s->x, d->force, (size_t)n * sizeof *s->x);
+    for (int k = n; k < (1 + s->twins) * n; k++) v6_zero(s->x[k]);
     lwi_closed_apply_metric(s, s->x);
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], sum[i] = 0;
     // J x = c - eps (lambda - what was there): multipliers converge to those of eps = 0
@@ -187,7 +237,8 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     lwi_index3_hold(d, s->lambda, d->lambda);
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
-        double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k, *a = x + d->at_acceleration + 6 * k;
+        double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k;
+        double *a = x + d->at_acceleration + d->nmemory * k;
         v3_copy(pose, moment->r[b]);
         memcpy(pose + 3, moment->quat[b], sizeof moment->quat[b]);
         v3_copy(u, moment->v[b]);
@@ -195,6 +246,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
         v3_copy(a, s->a[b]);
         m3_tmul_v(a + 3, s->R[b], s->al[b]);
     }
+    if (d->seven) lwi_index3_seven_enter(d, x);
     if (s->nrow) memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
     if (d->at_work >= 0) {
         x[d->at_work] = moment->work;
@@ -283,6 +335,7 @@ const lwi_formulation lwi_formulation_index3 = {
     .prepare = prepare,
     .enter = enter,
     .step = lwi_index3_step,
+    .error = lwi_index3_error,
     .observe = observe,
     .report = lwi_index3_report,
     .notice = notice,

@@ -2,11 +2,18 @@
 //
 // State x = (r, quaternion of every body; v, w in body axes; coordinates of joints that poses
 // cannot tell; [work, power]; accelerations a, dw/dt in body axes; multipliers).  The last three
-// are memory: they are what the next step begins with.  index3.c holds the state and what is
-// observed, index3_step.c one step.
+// are memory: they are what the next step begins with.  With seven coordinates a body there has
+// Euler parameters' rates in place of dw/dt (index3_seven.c).
+//
+//     index3.c           state, start, what is observed        index3_options.c   the method
+//     index3_step.c      one step                              index3_times.c     what it cost
+//     index3_tangent.c   Newton's matrix of every body         index3_project.c   projections
+//     index3_forces.c    applied forces in Newton's equations  index3_seven.c     Euler parameters
+//     index3_error.c     the error of a step
 #ifndef LWI_INDEX3_H
 #define LWI_INDEX3_H
 
+#include "base/times.h"
 #include "formulation/carried.h"
 #include "formulation/closed.h"
 
@@ -15,11 +22,15 @@ typedef struct lwi_index3_method {
     double regularisation; ///< eps of a row relative to the mean diagonal of its joint's block
     int iterations;        ///< of Newton, at most
     double tolerance;      ///< of a position increment [m]; 0: all iterations are done
-    int tangent;           ///< 0: inertia only, 1: and geometric stiffness
+    int coordinates;       ///< 6, or 7: Euler parameters
+    double penalty;        ///< eps is 1/penalty in place of the relative one; 0: relative
+    double normalisation;  ///< penalty of |p| = 1 with Euler parameters; 0: that of the joints
+    int tangent;           ///< 0: inertia, 1: and geometric stiffness, symmetric, 2: all of both
     int newton;            ///< 1: factors of the first iteration for all
     int projection;        ///< lwi_index3_projection
     int order;             ///< 1: the accelerations' projection knows nothing of the velocities'
     int stop;              ///< 1: increments of multipliers count too, times eta over the mass
+    int control;           ///< 0: equal steps where a step is given, 1: equal, 2: by error
     int mode;              ///< 1, real-time: the same work in every step, whatever comes of it
 } lwi_index3_method;
 
@@ -39,13 +50,30 @@ typedef struct lwi_index3_body {
         aln[3]; ///< at the end, as the trapezoidal rule has them; wn, aln body axes
 } lwi_index3_body;
 
-/** A spring or damper that Newton knows: between points (`between`) or on a joint's coordinate. */
-typedef struct lwi_index3_spring {
-    const lwi_spring_par *between;
-    int joint, coordinate;
-    int body[2]; ///< hosts
-    double stiffness, damping;
-} lwi_index3_spring;
+/** An applied force between two hosts that Newton knows: rows of stiffnesses (index3_forces.c). */
+typedef struct lwi_index3_coupler {
+    const lwi_force *force;
+    int joint, coordinate, iv; ///< all forces on one joint coordinate together; joint < 0: none
+    int body[2], rows;
+    double before; ///< speed of the coordinate an iteration ago, 0: none
+} lwi_index3_coupler;
+
+/** How the wrench on a body changes when the body alone moves: minus the derivative of [force, world
+ *  axes; moment in body axes, turned to world axes] by [displacement; turn] (index3_tangent.c). */
+typedef struct lwi_index3_stiffness {
+    double tr[9], rt[9], rr[9]; ///< force by turn, moment by displacement, moment by turn
+    bool coupled;               ///< tr or rt is not zero
+    double moment[3], virial;   ///< of the forces counted: sums of s x F and s . F
+} lwi_index3_stiffness;
+
+/** The matrix K of a body, world axes; symmetric below level 2. */
+typedef struct lwi_index3_leaf {
+    double lin, ang[9];
+    bool coupled; ///< displacements and turns answer together: all [6][6] is K
+    double all[36];
+} lwi_index3_leaf;
+
+struct lwi_index3_seven;
 
 typedef struct lwi_index3_counts {
     long steps, iterations, unconverged; ///< unconverged: steps that ended above the tolerance
@@ -53,33 +81,35 @@ typedef struct lwi_index3_counts {
     int body, edge; ///< node and edge of the largest increment and residual then
 } lwi_index3_counts;
 
-enum { LWI_INDEX3_BINS = 400 };
-
-/** Wall time of steps [s]. */
+/** Wall time of all steps [s]. */
 typedef struct lwi_index3_times {
-    double total, solve, projection, worst;
-    long bin[LWI_INDEX3_BINS]; ///< how many steps took so long (index3_times.c)
+    double total, solve, projection;     ///< projection: matrix and both solutions
+    double velocity, acceleration, both; ///< one after the other, or at a time
 } lwi_index3_times;
 
 typedef struct lwi_index3 {
-    lwi_closed closed;      ///< of the step: springs are its last edges
-    lwi_closed own, *plain; ///< without springs: what is observed; `closed` where there are none
+    lwi_closed closed;      ///< of the step: couplers are its last edges
+    lwi_closed own, *plain; ///< without couplers: what is observed; `closed` where there are none
     lwi_index3_method method;
-    lwi_index3_body *body; ///< [nnode]
-    double (
-        *stiffness)[6]; ///< [nnode] -d n / d turn of the joints' wrenches, symmetric, world axes
+    lwi_index3_body *body;           ///< [nnode]
+    lwi_index3_stiffness *stiffness; ///< [nnode]
+    lwi_index3_leaf *leaf;           ///< [nnode]
+    struct lwi_index3_seven *seven;  ///< NULL: six coordinates
     double *lambda;     ///< [nrow] held: forces of point rows in world axes (index3_step.c)
     double *eps, *row;  ///< [nrow]
     double (*force)[6]; ///< [nnode]
-    int nspring;
-    lwi_index3_spring *spring;
-    int (*ends)[2];     ///< [nspring] their hosts
-    double *compliance; ///< [nspring] 1 / (k + 2c/h)
+    int ncoupler, first_compliance;  ///< the first row of theirs
+    lwi_index3_coupler *coupler;
+    lwi_closed_extra *ends;          ///< [ncoupler]
+    double *compliance;              ///< [rows of couplers]
+    bool efforts;                    ///< forces act on joint coordinates
+    double (*velocity)[6], *speed, *impulse; ///< of the projection: x, c, lambda
+    lwi_dual *view[2];               ///< for both projections at a time; NULL: one after the other
     bool *points;       ///< [nedge] rows 0 to 2 make two points meet
     double mass;        ///< of the lightest body [kg]
     bool coordinates;   ///< rows or forces ask for coordinates of joints: read in each iteration
-    int at_speed, at_work, at_acceleration,
-        at_lambda;       ///< in x; at_work < 0: none
+    int at_speed, at_work, at_acceleration, at_lambda; ///< in x; at_work < 0: none
+    int nmemory; ///< of a body at at_acceleration: 6; with Euler parameters 12: a, p', p'', mu
     lwi_carried carried; ///< of all joints
     lwi_pool *pool;
     double *inputs; ///< [ninput] zeros, of the start
@@ -93,16 +123,81 @@ lw_status lwi_index3_method_read(const char *text, lwi_index3_method *method, lw
 /** Bodies' poses, velocities, carried coordinates of x into the motion of `closed` or `plain`; the
  * other coordinates are for lwi_closed_read_joints. */
 void lwi_index3_read(const lwi_index3 *d, lwi_closed *closed, const double *x);
-/** Springs and dampers of a model (index3_springs.c); list may be NULL.  Returns how many. */
-int lwi_index3_springs(const lw_model *model, lwi_index3_spring *list);
+/** c of T^-1(theta) = 1 + theta~/2 + c theta~^2. */
+double lwi_index3_turn_factor(const double theta[3]);
+/** Wrench of row k of edge e, a joint's, on its second body at unit multiplier, as the slot of the
+ *  body that moves has it (about that body's mass centre). */
+void lwi_index3_row_wrench(const lwi_index3 *d, int e, int k, double w[6]);
+
+// ---- Newton's matrices (index3_tangent.c)
+
+// A force F at arm s from the mass centre, world axes: at a point of the body and fixed in space; the
+// same but turning with the body; at a point in space and turning; at a point in space and fixed.
+void lwi_index3_carried(lwi_index3_stiffness *K, const double s[3], const double F[3]);
+void lwi_index3_turning(lwi_index3_stiffness *K, const double s[3], const double F[3]);
+void lwi_index3_slid(lwi_index3_stiffness *K, const double s[3], const double F[3]);
+void lwi_index3_touched(lwi_index3_stiffness *K, const double s[3], const double F[3]);
+/** A torque: `part` of it stands in space, the rest turns with the body. */
+void lwi_index3_torque(lwi_index3_stiffness *K, double part, const double T[3]);
+/** Of joints at multipliers lambda and of applied forces; after rows and forces. */
+void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda);
+/** leaf := eta (M + eta stiffness)^-1 for a step h;  leaf := M^-1 */
+void lwi_index3_leaves(lwi_index3 *d, double h);
+void lwi_index3_mass_leaves(lwi_index3 *d, double h);
+/** K := A^-1 [n][n], n <= 8, of a matrix whose symmetric part is positive definite; false where a
+ *  pivot is not positive. */
+bool lwi_index3_invert(int n, const double *A, double *K);
+/** Row r of G := K J_r;  x := K x. */
+void lwi_index3_multiply(lwi_index3 *d);
+void lwi_index3_apply(const lwi_index3 *d, double (*x)[6]);
+
+// ---- applied forces (index3_forces.c)
+
+/** Those of a model that are edges; list may be NULL.  Returns how many. */
+int lwi_index3_couplers(const lw_model *model, lwi_index3_coupler *list);
 /** Their rows J and compliances in a step h at the motion at hand; and rows of zeros. */
-void lwi_index3_spring_rows(lwi_index3 *d, double t, double h);
-void lwi_index3_spring_none(lwi_index3 *d);
+void lwi_index3_force_rows(lwi_index3 *d, double t, double h, const double *inputs);
+void lwi_index3_no_force_rows(lwi_index3 *d);
+/** Adds what they do to each body alone to `stiffness`. */
+void lwi_index3_force_stiffness(lwi_index3 *d, double t, const double *inputs);
+
+// ---- seven coordinates (index3_seven.c)
+
+lw_status lwi_index3_seven_create(lwi_index3 *d, lwi_arena *arena);
+/** Euler parameters and their rates at the start, from the motion and accelerations of `closed`. */
+void lwi_index3_seven_enter(const lwi_index3 *d, double *x);
+void lwi_index3_seven_begin(lwi_index3 *d, const double *x);
+void lwi_index3_seven_predict(lwi_index3 *d, double h);
+/** Of body k from its parameters: R, and w, dw/dt of d->body. */
+void lwi_index3_seven_move(lwi_index3 *d, int k, double h);
+/** Rows' derivatives by the length of the parameters. */
+void lwi_index3_seven_rows(lwi_index3 *d);
+void lwi_index3_seven_residual(lwi_index3 *d, double h);
+void lwi_index3_seven_leaf(lwi_index3 *d, int k, double h, bool mass);
+/** Of the bodies of an edge, with twins: row k of G;  of body k: x := K x. */
+void lwi_index3_seven_multiply(lwi_index3 *d, int edge, int k);
+void lwi_index3_seven_apply(const lwi_index3 *d, int k, double (*x)[6]);
+/** Adds the increment in x to body k's parameters and the multiplier of their length. */
+void lwi_index3_seven_turn(lwi_index3 *d, int k, double h);
+/** What projections start from beside velocities or accelerations in x, and what they have found. */
+void lwi_index3_seven_load(lwi_index3 *d, double h, double (*x)[6], bool accelerations);
+void lwi_index3_seven_take(lwi_index3 *d, double (*x)[6], bool accelerations);
+void lwi_index3_seven_finish(lwi_index3 *d, int k, double *x);
+/** dw/dt of body k in a state, body axes. */
+void lwi_index3_seven_turning(const lwi_index3 *d, const double *x, int k, double al[3]);
+
+// ---- the step
+
 /** Solves accelerations and multipliers at the motion at hand, regularised: never singular.
  *  closed->a, al, x, lambda. */
 lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs, lw_error *error);
-/** eps of every row from J and G at hand, compliances of springs. */
-void lwi_index3_regularise(lwi_index3 *d);
+/** eps of every row from J and G at hand, compliances of couplers; G = K J with K of `eta` times a
+ *  mobility. */
+void lwi_index3_regularise(lwi_index3 *d, double eta);
+/** G := K J, then eps and factors. */
+lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric, lw_error *error);
+/** Velocities, then accelerations onto the joints at the end of a step; x: accelerations, lambda. */
+lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error);
 /** Between multipliers of rows and those that are held. */
 void lwi_index3_hold(lwi_index3 *d, const double *rows, double *held);
 void lwi_index3_release(lwi_index3 *d, const double *held, double *rows);
@@ -111,8 +206,9 @@ void lwi_index3_release(lwi_index3 *d, const double *held, double *rows);
 void lwi_index3_worst(const lwi_index3 *d, int *node, int *edge);
 /** "body 'a' moves most, the constraints of joint 'b' are off most (1e-3)" */
 void lwi_index3_tell(const lwi_index3 *d, int node, int edge, char *text, size_t size);
-double lwi_index3_clock(void);
-void lwi_index3_timed(lwi_index3_times *times, double seconds);
+/** lwi_formulation.error (index3_error.c) */
+double lwi_index3_error(lwi_work *work, double h, const double *before, const double *after,
+                        double last_h, const double *last, double rtol, double atol);
 /** lwi_formulation.report */
 void lwi_index3_report(const lwi_work *work, char *text, size_t size);
 /** One step; x and t are those of its beginning, x of its end on return. */

@@ -28,7 +28,10 @@ static const entry entries[] = {
     {"regularisation", AT(regularisation), false, 1e-14, 1e-2, {0}, "a number from 1e-14 to 1e-2"},
     {"iterations", AT(iterations), true, 1, MOST_ITERATIONS, {0}, "a whole number from 1 to 1000"},
     {"tolerance", AT(tolerance), false, 0, 1, {0}, "a length from 0 to 1 m; 0: all iterations"},
-    {"tangent", AT(tangent), true, 0, 1, {0}, "0 or 1"},
+    {"coordinates", AT(coordinates), true, 6, 7, {0}, "6 or 7"},
+    {"penalty", AT(penalty), false, 0, 1e15, {0}, "a number up to 1e15; 0: none"},
+    {"normalisation", AT(normalisation), false, 0, 1e15, {0}, "a number up to 1e15; 0: the penalty"},
+    {"tangent", AT(tangent), true, 0, 2, {0}, "0, 1 or 2"},
     {"newton", AT(newton), true, 0, -1, {"full", "modified"}, "full or modified"},
     {"projection",
      AT(projection),
@@ -38,6 +41,13 @@ static const entry entries[] = {
      {"none", "mass", "tangent"},
      "mass, tangent or none"},
     {"order", AT(order), true, 0, -1, {"sequential", "independent"}, "sequential or independent"},
+    {"control",
+     AT(control),
+     true,
+     0,
+     -1,
+     {"auto", "equal", "error"},
+     "equal, error, or auto: equal where a step is given"},
     {"mode", AT(mode), true, 0, -1, {"offline", "real-time"}, "offline or real-time"},
     {"stop", AT(stop), true, 0, -1, {"q", "q+lambda"}, "q or q+lambda"},
 };
@@ -47,7 +57,8 @@ void lwi_index3_defaults(lwi_index3_method *method)
     *method = (lwi_index3_method){.regularisation = REGULARISATION,
                                   .iterations = ITERATIONS,
                                   .tolerance = TOLERANCE,
-                                  .tangent = 1,
+                                  .coordinates = 6,
+                                  .tangent = 2,
                                   .projection = LWI_PROJECT_MASS};
 }
 
@@ -85,7 +96,8 @@ static lw_status read_one(char *text, lwi_index3_method *method, lw_error *error
     const char *nearest = lwi_nearest(text, names, LWI_COUNT(names));
     return lwi_fail(error, LW_ERR_ARGUMENT,
                     "index3: there is no '%s'%s%s%s; there are regularisation, "
-                    "iterations, tolerance, tangent, newton, projection, order, mode, stop",
+                    "iterations, tolerance, coordinates, penalty, normalisation, tangent, newton, projection, "
+                    "order, control, mode, stop",
                     text, nearest ? ", did you mean '" : "", nearest ? nearest : "",
                     nearest ? "'?" : "");
 }

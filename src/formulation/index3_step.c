@@ -26,8 +26,8 @@
 // --------------------------------------------------------------------------------- held
 // multipliers
 
-// Force of row k of edge e on its second body, from the slot of either.
-static void row_force(const lwi_index3 *d, int e, int k, double f[3])
+// Rows of edge e, a joint's, on the second body, as they are or (`*sign` < 0) those of the first.
+static const double (*rows_of(const lwi_index3 *d, int e, double *sign))[6]
 {
     const lwi_closed *s = &d->closed;
     const int j = s->edge_joint[e], slot = s->plan.slot[e];
@@ -35,7 +35,15 @@ static void row_force(const lwi_index3 *d, int e, int k, double f[3])
     const bool second = joint->body2 != 0;
     const int body = s->model->body_node[second ? joint->body2 : joint->body1];
     const int i = s->plan.graph.edge[e].body[0] == body ? 0 : 1;
-    v3_scale(f, second ? 1 : -1, lwi_dual_J(s->dual)[6 * (slot + i) + k]);
+    *sign = second ? 1 : -1;
+    return (const double(*)[6])lwi_dual_J(s->dual) + 6 * (slot + i);
+}
+
+void lwi_index3_row_wrench(const lwi_index3 *d, int e, int k, double w[6])
+{
+    double sign;
+    const double *J = rows_of(d, e, &sign)[k];
+    for (int c = 0; c < 6; c++) w[c] = sign * J[c];
 }
 
 static void turn_points(lwi_index3 *d, const double *from, double *to, bool hold)
@@ -45,15 +53,15 @@ static void turn_points(lwi_index3 *d, const double *from, double *to, bool hold
     for (int e = 0; e < s->nedge; e++) {
         if (!d->points[e]) continue;
         const int row = s->plan.row[e];
-        double f[3][3], sum[3] = {0, 0, 0};
-        for (int k = 0; k < 3; k++) row_force(d, e, k, f[k]);
+        double sign, sum[3] = {0, 0, 0};
+        const double(*f)[6] = rows_of(d, e, &sign);
         for (int k = 0; k < 3; k++) {
             if (hold)
                 v3_axpy(sum, from[row + k], f[k]);
             else
                 sum[k] = v3_dot(f[k], from + row);
         }
-        v3_copy(to + row, sum);
+        v3_scale(to + row, sign, sum);
     }
 }
 
@@ -78,13 +86,18 @@ static void exponential(double R[9], const double theta[3])
     rot_axis(R, axis, angle);
 }
 
-// theta += T^-1(theta) dtheta,  T^-1 = 1 + theta~/2 + c theta~^2,
 // c = 1/theta^2 - (1 + cos)/(2 theta sin) -> 1/12; cot(theta/2) in place of (1 + cos)/sin
-static void turn_on(double theta[3], const double dtheta[3])
+double lwi_index3_turn_factor(const double theta[3])
 {
     const double square = v3_dot(theta, theta), angle = sqrt(square);
     // below this the series' next term, theta^2/720, is round-off of 1/12
-    const double c = angle < 1e-4 ? 1.0 / 12 : 1 / square - 1 / (2 * angle * tan(angle / 2));
+    return angle < 1e-4 ? 1.0 / 12 : 1 / square - 1 / (2 * angle * tan(angle / 2));
+}
+
+// theta += T^-1(theta) dtheta,  T^-1 = 1 + theta~/2 + c theta~^2
+static void turn_on(double theta[3], const double dtheta[3])
+{
+    const double c = lwi_index3_turn_factor(theta);
     double once[3], twice[3];
     v3_cross(once, theta, dtheta);
     v3_cross(twice, theta, once);
@@ -99,15 +112,19 @@ static void move(lwi_index3 *d, double h)
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         lwi_index3_body *p = &d->body[k];
-        double E[9];
-        exponential(E, p->turn);
-        m3_mul(s->R[b], p->R, E);
         for (int i = 0; i < 3; i++) {
             const double dr = s->r[b][i] - p->r[i];
             p->vn[i] = one * dr - p->v[i];
             p->an[i] = two * dr - 2 * one * p->v[i] - p->a[i];
             p->wn[i] = one * p->turn[i] - p->w[i];
             p->aln[i] = two * p->turn[i] - 2 * one * p->w[i] - p->al[i];
+        }
+        if (d->seven) {
+            lwi_index3_seven_move(d, k, h);
+        } else {
+            double E[9];
+            exponential(E, p->turn);
+            m3_mul(s->R[b], p->R, E);
         }
         v3_copy(s->v[b], p->vn);
         m3_mul_v(s->w[b], s->R[b], p->wn);
@@ -118,6 +135,7 @@ static void move(lwi_index3 *d, double h)
 static void predict(lwi_index3 *d, double h)
 {
     lwi_closed *s = &d->closed;
+    if (d->seven) lwi_index3_seven_predict(d, h);
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         lwi_index3_body *p = &d->body[k];
@@ -128,122 +146,55 @@ static void predict(lwi_index3 *d, double h)
     }
 }
 
-// ----------------------------------------------------------------------------------------- tangent
+// ---------------------------------------------------------------------------------------- matrix
 
-// The part that is symmetric of -d(s x f)/d turn at constant f, ds = turn x s:
-//   -(turn x s) x f = -(f~ s~) turn = ((s.f) 1 - (s f' + f s')/2) turn + ...
-static void add_arm(double K[6], const double s[3], const double f[3])
-{
-    const double sf = v3_dot(s, f);
-    for (int i = 0; i < 3; i++) K[i] += sf - s[i] * f[i];
-    K[3] -= 0.5 * (s[0] * f[1] + s[1] * f[0]);
-    K[4] -= 0.5 * (s[0] * f[2] + s[2] * f[0]);
-    K[5] -= 0.5 * (s[1] * f[2] + s[2] * f[1]);
-}
-
-// Every joint's force acts at a point that its bodies carry.
-static void geometric_stiffness(lwi_index3 *d, const double *lambda)
+// eps of every row: relative to the mean diagonal of J K J' of its edge, or 1/penalty, which belongs
+// to K of eta times a mobility.
+void lwi_index3_regularise(lwi_index3 *d, double eta)
 {
     lwi_closed *s = &d->closed;
-    memset(d->stiffness, 0, (size_t)s->model->nnode * sizeof *d->stiffness);
-    for (int e = 0; e < s->nedge; e++) {
-        const int j = s->edge_joint[e];
-        if (j < 0) continue;
-        const lwi_joint *joint = &s->model->joint[j];
-        double f[3] = {0, 0, 0}, arm[3], row[3];
-        for (int k = 0; k < s->plan.graph.edge[e].rows; k++) {
-            row_force(d, e, k, row);
-            v3_axpy(f, lambda[s->plan.row[e] + k], row);
-        }
-        if (joint->body2) {
-            m3_mul_v(arm, s->R[joint->body2], joint->r2);
-            add_arm(d->stiffness[s->model->body_node[joint->body2]], arm, f);
-        }
-        if (joint->body1) {
-            m3_mul_v(arm, s->R[joint->body1], joint->r1);
-            v3_scale(f, -1, f);
-            add_arm(d->stiffness[s->model->body_node[joint->body1]], arm, f);
-        }
-    }
-}
-
-// Inverse of a symmetric matrix; false where it is not positive definite.
-static bool invert(const double J[6], double I[6])
-{
-    const double xx = J[0], yy = J[1], zz = J[2], xy = J[3], xz = J[4], yz = J[5];
-    const double minor = xx * yy - xy * xy;
-    const double cx = yy * zz - yz * yz, cy = xz * yz - xy * zz, cz = xy * yz - xz * yy;
-    const double det = xx * cx + xy * cy + xz * cz;
-    if (!(xx > 0 && minor > 0 && det > 0)) return false;
-    const double inverse = 1 / det;
-    I[0] = cx * inverse;
-    I[1] = (xx * zz - xz * xz) * inverse;
-    I[2] = minor * inverse;
-    I[3] = cy * inverse;
-    I[4] = cz * inverse;
-    I[5] = (xy * xz - xx * yz) * inverse;
-    return true;
-}
-
-// metric := eta (M + eta stiffness)^-1; compression that outweighs the inertia is left out.
-static void tangent(lwi_index3 *d, double eta)
-{
-    lwi_closed *s = &d->closed;
-    for (int k = 0; k < s->model->nnode; k++) {
-        const lwi_body *body = &s->model->body[s->model->node[k].body];
-        double J[6], A[6];
-        s->metric[k].lin = eta / body->mass;
-        s3_rotate(J, s->R[s->model->node[k].body], body->inertia);
-        for (int i = 0; i < 6; i++)
-            A[i] = J[i] + (d->method.tangent ? eta * d->stiffness[k][i] : 0);
-        if (!invert(A, s->metric[k].ang))
-            s3_rotate(s->metric[k].ang, s->R[s->model->node[k].body], s->mobility[k]);
-        for (int i = 0; i < 6; i++) s->metric[k].ang[i] *= eta;
-    }
-}
-
-// eps of every row: relative to the mean diagonal of J K J' of its edge.
-void lwi_index3_regularise(lwi_index3 *d)
-{
-    lwi_closed *s = &d->closed;
-    for (int e = 0; e < s->nedge; e++) {
+    const bool absolute = d->method.penalty > 0;
+    for (int e = 0; e < s->nedge - d->ncoupler; e++) {
         const lwi_edge *edge = &s->plan.graph.edge[e];
         double sum = 0;
-        for (int i = 0; i < edge->n; i++) {
+        for (int i = 0; i < edge->n && !absolute; i++) {
             const int first = 6 * (s->plan.slot[e] + i);
             const double(*J)[6] = (const double(*)[6])lwi_dual_J(s->dual) + first;
             const double(*G)[6] = (const double(*)[6])lwi_dual_G(s->dual) + first;
             for (int k = 0; k < edge->rows; k++) sum += v6_dot(J[k], G[k]);
         }
-        const int spring = e - (s->nedge - d->nspring);
-        for (int k = 0; k < edge->rows; k++)
-            d->eps[s->plan.row[e] + k] =
-                spring >= 0 ? d->compliance[spring] : d->method.regularisation * sum / edge->rows;
+        const double eps =
+            absolute ? 1 / (d->method.penalty * eta) : d->method.regularisation * sum / edge->rows;
+        for (int k = 0; k < edge->rows; k++) d->eps[s->plan.row[e] + k] = eps;
     }
+    if (d->ncoupler)
+        memcpy(d->eps + d->first_compliance, d->compliance,
+               (size_t)(s->nrow - d->first_compliance) * sizeof *d->eps);
 }
 
-static lw_status factor(lwi_index3 *d, double t, lw_error *error)
+lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric, lw_error *error)
 {
     lwi_closed *s = &d->closed;
-    lwi_closed_multiply(s);
+    lwi_index3_multiply(d);
     if (s->nrow == 0) return LW_OK;
-    lwi_index3_regularise(d);
-    const lw_status status = lwi_dual_factor(s->dual, d->eps);
+    lwi_index3_regularise(d, eta);
+    const lw_status status = symmetric ? lwi_dual_factor(s->dual, d->eps)
+                                       : lwi_dual_factor_unsymmetric(s->dual, d->eps);
     return status == LW_OK ? LW_OK : lwi_closed_fails(s, t, status, error);
 }
 
-// x := metric x, then the vector pass for J x = c - eps lambda
+// x := K x, then the vector pass for J x = c - eps lambda
 static void solve(lwi_index3 *d)
 {
     lwi_closed *s = &d->closed;
-    lwi_closed_apply_metric(s, s->x);
+    lwi_index3_apply(d, s->x);
     if (s->nrow) lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 0);
 }
 
 // ------------------------------------------------------------------------------------------ Newton
 
 // x := Q - M a + J' lambda at the motion
-static void residual(lwi_index3 *d, double t, const double *inputs, const double *lambda)
+static void residual(lwi_index3 *d, double t, double h, const double *inputs, const double *lambda)
 {
     lwi_closed *s = &d->closed;
     lwi_closed_forces(s, t, inputs);
@@ -257,6 +208,7 @@ static void residual(lwi_index3 *d, double t, const double *inputs, const double
         v3_axpy(s->x[k], -body->mass, d->body[k].an);
         v3_sub(s->x[k] + 3, s->x[k] + 3, n);
     }
+    if (d->seven) lwi_index3_seven_residual(d, h);
     lwi_closed_add_wrenches(s, 1, lambda, s->x);
 }
 
@@ -268,25 +220,31 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
     double *lambda = d->row, sum = 0;
     if (d->coordinates) lwi_closed_read_joints(s, t);
     lwi_closed_rows(s, t);
-    lwi_index3_spring_none(d);
+    if (d->seven) lwi_index3_seven_rows(d);
     lwi_index3_release(d, d->lambda, lambda);
-    residual(d, t, inputs, lambda);
-    lwi_index3_spring_rows(d, t, h);
+    residual(d, t, h, inputs, lambda);
+    if (d->method.tangent)
+        lwi_index3_force_rows(d, t, h, inputs);
+    else
+        lwi_index3_no_force_rows(d);
     if (first || !d->method.newton) {
-        if (d->method.tangent) geometric_stiffness(d, lambda);
-        tangent(d, h * h / 4);
-        TRY(factor(d, t, error));
+        if (d->method.tangent) lwi_index3_stiffnesses(d, t, inputs, lambda);
+        lwi_index3_leaves(d, h);
+        TRY(lwi_index3_factor(d, t, 1, d->method.tangent < 2, error));
     }
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->phi[i];
-    const double began = lwi_index3_clock();
+    const double began = lwi_clock();
     solve(d);
-    d->times.solve += lwi_index3_clock() - began;
+    d->times.solve += lwi_clock() - began;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         double turn[3];
         v3_add(s->r[b], s->r[b], s->x[k]);
         m3_tmul_v(turn, s->R[b], s->x[k] + 3);
-        turn_on(d->body[k].turn, turn);
+        if (d->seven)
+            lwi_index3_seven_turn(d, k, h);
+        else
+            turn_on(d->body[k].turn, turn);
         sum += v3_dot(s->x[k], s->x[k]) + s->length * s->length * v3_dot(turn, turn);
     }
     if (d->method.stop) { // forces as displacements of the lightest body
@@ -294,63 +252,10 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
         for (int i = 0; i < s->nrow; i++) forces += s->lambda[i] * s->lambda[i];
         sum += h * h * h * h / 16 * forces / (d->mass * d->mass);
     }
-    // what springs have added is in the next residual
-    for (int i = 0; i < s->nrow - d->nspring; i++) lambda[i] += s->lambda[i];
+    // what couplers have added is in the next residual
+    for (int i = 0; i < d->first_compliance; i++) lambda[i] += s->lambda[i];
     lwi_index3_hold(d, lambda, d->lambda);
     *size = sqrt(sum);
-    return LW_OK;
-}
-
-// ------------------------------------------------------------------------------------- projections
-
-static void masses(lwi_closed *s)
-{
-    for (int k = 0; k < s->model->nnode; k++) {
-        const int b = s->model->node[k].body;
-        s->metric[k].lin = 1 / s->model->body[b].mass;
-        s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
-    }
-}
-
-// Velocities, then accelerations onto the joints; the multipliers of the second belong to the
-// reactions: lambda + those is of second order in h where lambda alone is of first.
-static lw_status project(lwi_index3 *d, double t, double h, lw_error *error)
-{
-    lwi_closed *s = &d->closed;
-    const lwi_node *node = s->model->node;
-    const int n = s->model->nnode;
-    if (d->coordinates) lwi_closed_read_joints(s, t);
-    lwi_closed_rates(s, t);
-    lwi_index3_spring_none(d);
-    if (d->method.projection == LWI_PROJECT_MASS) masses(s);
-    if (d->method.projection) TRY(factor(d, t, error));
-    if (d->method.projection) {
-        for (int k = 0; k < n; k++) {
-            v3_copy(s->x[k], s->v[node[k].body]);
-            v3_copy(s->x[k] + 3, s->w[node[k].body]);
-        }
-        for (int i = 0; i < s->nrow; i++) s->c[i] = -s->b[i];
-        if (s->nrow) lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 0);
-        for (int k = 0; k < n; k++) {
-            v3_copy(s->v[node[k].body], s->x[k]);
-            v3_copy(s->w[node[k].body], s->x[k] + 3);
-        }
-        lwi_closed_place_merged(s);
-        if (!d->method.order) {
-            lwi_closed_rates(s, t); // gamma at the new velocities
-            lwi_index3_spring_none(d);
-        }
-    }
-    for (int k = 0; k < n; k++) {
-        v3_copy(s->x[k], d->body[k].an);
-        m3_mul_v(s->x[k] + 3, s->R[node[k].body], d->body[k].aln);
-    }
-    for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], s->lambda[i] = 0;
-    if (d->method.projection && s->nrow) lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 0);
-    lwi_index3_release(d, d->lambda, d->row);
-    // the tangent's metric is eta K: forces are eta times its multipliers
-    const double unit = d->method.projection == LWI_PROJECT_TANGENT ? h * h / 4 : 1;
-    for (int i = 0; i < s->nrow; i++) s->lambda[i] = d->row[i] + unit * s->lambda[i];
     return LW_OK;
 }
 
@@ -362,13 +267,16 @@ static void begin(lwi_index3 *d, const double *x)
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         lwi_index3_body *p = &d->body[k];
-        const double *u = x + d->at_speed + 6 * k, *a = x + d->at_acceleration + 6 * k;
+        const double *u = x + d->at_speed + 6 * k;
+        const double *a = x + d->at_acceleration + d->nmemory * k;
         v3_copy(p->r, s->r[b]);
         memcpy(p->R, s->R[b], sizeof p->R);
         v3_copy(p->v, u), v3_copy(p->w, u + 3);
         v3_copy(p->a, a), v3_copy(p->al, a + 3);
     }
     memcpy(d->lambda, x + d->at_lambda, (size_t)s->nrow * sizeof *d->lambda);
+    for (int i = 0; i < d->ncoupler; i++) d->coupler[i].before = 0;
+    if (d->seven) lwi_index3_seven_begin(d, x);
 }
 
 // The state at the end; quaternions continue in sign.
@@ -377,16 +285,20 @@ static void finish(lwi_index3 *d, double t, double h, double *x)
     lwi_closed *s = &d->closed;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
-        double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k, *a = x + d->at_acceleration + 6 * k;
-        double quat[4];
+        double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k;
+        double *a = x + d->at_acceleration + d->nmemory * k, quat[4];
         v3_copy(pose, s->r[b]);
+        v3_copy(a, s->x[k]);
+        v3_copy(u, s->v[b]);
+        m3_tmul_v(u + 3, s->R[b], s->w[b]);
+        if (d->seven) {
+            lwi_index3_seven_finish(d, k, x);
+            continue;
+        }
+        m3_tmul_v(a + 3, s->R[b], s->x[k] + 3);
         quat_from_matrix(quat, s->R[b]);
         quat_continue(quat, pose + 3);
         memcpy(pose + 3, quat, sizeof quat);
-        v3_copy(u, s->v[b]);
-        m3_tmul_v(u + 3, s->R[b], s->w[b]);
-        v3_copy(a, s->x[k]);
-        m3_tmul_v(a + 3, s->R[b], s->x[k] + 3);
     }
     memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
     if (d->carried.n) lwi_closed_read_joints(s, t);
@@ -415,8 +327,9 @@ static lw_status check(lwi_work *work, double t, double h, int i, double size, d
     return lwi_fail(
         &work->error, isfinite(size) ? LW_ERR_INTEGRATOR : LW_ERR_NOT_FINITE,
         "t = %.9g s: Newton's iteration number %d in a step of %.3g s goes astray (%.1e m, the "
-        "first %.1e m): %s; a smaller step helps",
-        t, i + 1, h, size, first, where);
+        "first %.1e m): %s; a smaller step helps, or more iterations%s",
+        t, i + 1, h, size, first, where,
+        d->method.projection ? "" : "; without a projection the rule is unstable");
 }
 
 static void count(lwi_index3 *d, double t, int iterations, double size)
@@ -436,7 +349,7 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     lwi_index3 *d = work->data;
     const lwi_index3_method *m = &d->method;
     double size = HUGE_VAL, first = HUGE_VAL;
-    const double end = t + h, began = lwi_index3_clock();
+    const double end = t + h, began = lwi_clock();
     lwi_index3_read(d, &d->closed, x);
     if (d->coordinates || d->carried.n) lwi_closed_read_joints(&d->closed, t);
     begin(d, x);
@@ -450,11 +363,11 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     }
     count(d, end, i, size);
     move(d, h);
-    const double solved = lwi_index3_clock();
-    TRY(project(d, end, h, &work->error));
-    d->times.projection += lwi_index3_clock() - solved;
+    const double solved = lwi_clock();
+    TRY(lwi_index3_project(d, end, h, &work->error));
+    d->times.projection += lwi_clock() - solved;
     if (d->at_work >= 0) lwi_closed_forces(&d->closed, end, inputs);
     finish(d, end, h, x);
-    lwi_index3_timed(&d->times, lwi_index3_clock() - began);
+    d->times.total += lwi_clock() - began;
     return LW_OK;
 }

@@ -1,8 +1,9 @@
 // index3.c -- the driver of formulations that step themselves: equal steps between the times asked
-// for.
+// for, or those of an error estimate (index3_adapt.c).
 //
-// A step that fails is done again in halves, and those in halves, a few times before giving up.
-#include "integrate/integrator.h"
+// A step that fails is done again in halves, and those in halves, a few times before giving up; not
+// in real time, where the caller must know at once.
+#include "integrate/index3_adapt.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,7 @@ typedef struct stepper {
     lw_allocator allocator;
     double t, to, h;  ///< h: the equal steps on the way to `to`
     double *x, *kept; ///< [n]
+    lwi_adapt adapt;
     lwi_integrator_stats stats;
 } stepper;
 
@@ -37,12 +39,13 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
     if (!self) return lwi_fail(error, LW_ERR_MEMORY, "no memory for an integrator");
     *self = (stepper){.head = {.type = type}, .problem = *problem, .t = t, .to = -INFINITY};
     if (allocator) self->allocator = *allocator;
-    self->x = lwi_allocate(allocator, (2 * n + 1) * sizeof *self->x);
+    self->x = lwi_allocate(allocator, (3 * n + 1) * sizeof *self->x);
     if (!self->x) {
         destroy(&self->head);
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for an integrator");
     }
-    self->kept = self->x + n;
+    self->kept = self->adapt.before = self->x + n;
+    self->adapt.last = self->x + 2 * n;
     memcpy(self->x, x, n * sizeof *x);
     *out = &self->head;
     return LW_OK;
@@ -74,11 +77,13 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
     if (p->max_steps > 0 && self->stats.steps >= p->max_steps)
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, self->h,
                                    "max_steps: %ld steps are done", p->max_steps);
-    // equal steps to `to`; what is left tells how many, but for round-off
-    const double left = to - *t, count = fmax(1, ceil(left / p->max_step - 1e-9));
+    bool changed = false;
+    if (p->settle) TRY(p->settle(p->user, *t, self->x, &changed));
+    // equal steps to `to`; what is left tells how many, but for the round-off of a million additions
+    const double left = to - *t, count = fmax(1, ceil(left / p->max_step - 1e-6));
     self->h = left / count;
     memcpy(self->kept, self->x, bytes);
-    const lw_status status = step(self, self->h, HALVINGS, error);
+    const lw_status status = step(self, self->h, p->once ? 0 : HALVINGS, error);
     if (status != LW_OK) {
         memcpy(self->x, self->kept, bytes);
         self->t = *t;
@@ -96,8 +101,10 @@ static lw_status advance(lwi_integrator *head, double *t, double *x, double to, 
 {
     (void)limit;
     stepper *self = (stepper *)head;
+    const bool free = self->problem.error != NULL;
     while (*t < to) {
-        TRY(whole_step(self, t, x, to, error));
+        TRY(free ? lwi_adapt_step(&self->adapt, &self->problem, t, x, to, &self->stats, error)
+                 : whole_step(self, t, x, to, error));
         if (one_step) break;
     }
     return LW_OK;
@@ -106,8 +113,9 @@ static lw_status advance(lwi_integrator *head, double *t, double *x, double to, 
 static lw_status restart(lwi_integrator *head, double t, const double *x, lwi_jump jump,
                          lw_error *error)
 {
-    (void)jump, (void)error;
+    (void)error;
     stepper *self = (stepper *)head;
+    lwi_adapt_restart(&self->adapt, jump);
     self->t = t;
     memcpy(self->x, x, (size_t)self->problem.n * sizeof *x);
     return LW_OK;
@@ -120,7 +128,7 @@ static void stats(const lwi_integrator *head, lwi_integrator_stats *out)
 
 const lwi_integrator_type lwi_integrator_index3 = {
     .name = "index3",
-    .summary = "the trapezoidal rule of the formulation index3, order 2, fixed step",
+    .summary = "the trapezoidal rule of the formulation index3, order 2, equal steps or by error",
     .cite = "malczyk2019",
     .order = 2,
     .steps = true,

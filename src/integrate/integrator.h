@@ -17,10 +17,15 @@ typedef struct lwi_problem {
     lw_status (*settle)(void *user, double t, double *x, bool *changed);
     /** In place of rates: the problem steps itself; NULL: it has rates. */
     lw_status (*step)(void *user, double t, double h, double *x);
+    /** Of a step of length h by `step`: the local error estimated, in units of what is allowed.  `last`
+     *  is where the step before began, of length last_h; 0: there is none.  NULL: steps are equal. */
+    double (*error)(void *user, double h, const double *before, const double *after, double last_h,
+                    const double *last);
     void *user;
     const lw_error *why; ///< of the last failed `rates`, told in messages; may be NULL
     double rtol;
     const double *atol;  ///< [n] > 0
+    bool once;           ///< a step that fails is not tried in halves
     double max_step;     ///< adaptive: largest step; fixed-step: the step; 0: none given
     long max_steps;      ///< fail after so many accepted steps; 0: no limit
     bool dense_output;   ///< `advance` may be called with limit > to

@@ -1,0 +1,59 @@
+// controller.c -- holds the crank at a speed: a second process that knows nothing of the mechanism.
+//
+//     hil_controller PORT [SPEED]
+//
+// In a laboratory this is a circuit board; it only sees angles and speeds and answers with torques.
+#include "link.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PATIENCE = 20 }; // seconds without a measurement
+
+// Proportional and integral gain [N m s, N m], largest torque of the motor [N m].
+static const double gain = 20, integral_gain = 400, most = 60;
+
+static double control(const hil_measurement *m, double wanted, double *before, double *sum)
+{
+    const double dt = m->time - *before, off = wanted - m->speed;
+    *before = m->time;
+    const double torque = gain * off + integral_gain * (*sum + off * dt);
+    if (torque > most) return most; // the integral waits while the motor gives all it has
+    if (torque < -most) return -most;
+    *sum += off * dt;
+    return torque;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: hil_controller PORT [SPEED]\n");
+        return 2;
+    }
+    const struct sockaddr_in plant = hil_address(atoi(argv[1]));
+    const double wanted = argc > 2 ? atof(argv[2]) : 3;
+    const int s = hil_socket(PATIENCE);
+    if (s < 0 || connect(s, (const struct sockaddr *)&plant, sizeof plant) != 0) {
+        perror("hil_controller");
+        return 1;
+    }
+    double before = 0, sum = 0;
+    hil_command command = {0, 0};
+    hil_measurement measured = {0, 0, 0, 0, 0};
+    long answered = 0;
+    send(s, &command, sizeof command, 0);
+    while (recv(s, &measured, sizeof measured, 0) == (ssize_t)sizeof measured) {
+        if (measured.last) {
+            printf("controller   %ld measurements answered\n", answered);
+            close(s);
+            return 0;
+        }
+        command.step = measured.step;
+        command.torque = control(&measured, wanted, &before, &sum);
+        send(s, &command, sizeof command, 0);
+        answered++;
+    }
+    perror("hil_controller: nothing came for long");
+    close(s);
+    return 1;
+}

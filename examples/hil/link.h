@@ -1,0 +1,50 @@
+// link.h -- what plant and controller send each other: one datagram each way per step, on the
+// loopback.
+//
+// Both run on one machine, so numbers go as they lie in memory.
+#ifndef HIL_LINK_H
+#define HIL_LINK_H
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/** Plant -> controller. */
+typedef struct hil_measurement {
+    uint64_t step;
+    uint64_t last;       ///< 1: no more follow
+    double time;         ///< [s]
+    double angle, speed; ///< of the crank [rad, rad/s]
+} hil_measurement;
+
+/** Controller -> plant.  Step 0 says where the controller is. */
+typedef struct hil_command {
+    uint64_t step; ///< of the measurement that it answers
+    double torque; ///< [N m]
+} hil_command;
+
+static inline struct sockaddr_in hil_address(int port)
+{
+    struct sockaddr_in address;
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_port = htons((uint16_t)port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return address;
+}
+
+/** A socket whose reads give up after so many seconds; -1: none. */
+static inline int hil_socket(int patience)
+{
+    const struct timeval limit = {.tv_sec = patience};
+    const int s = socket(AF_INET, SOCK_DGRAM, 0);
+    if (s >= 0 && setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0) return s;
+    if (s >= 0) close(s);
+    return -1;
+}
+
+#endif

@@ -1,0 +1,49 @@
+// times.c -- bins are the leading bits of a double: its exponent and five bits of what follows.
+#include "base/times.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PER_OCTAVE = 32,
+    MANTISSA = 52,
+    DROPPED = 47, // bits below the five that tell bins of an octave apart
+    LOWEST = -27, // the first octave begins at 2^-27 s, 7.5 ns
+    BIAS = 1023
+};
+
+double lwi_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void lwi_times_add(lwi_times *times, double seconds)
+{
+    uint64_t bits;
+    memcpy(&bits, &seconds, sizeof bits);
+    const int64_t first = (int64_t)(BIAS + LOWEST) << (MANTISSA - DROPPED);
+    const int64_t at = (int64_t)(bits >> DROPPED) - first;
+    const bool inside = seconds > 0 && at > 0;
+    times->bin[!inside ? 0 : at < LWI_TIMES_BINS ? at : LWI_TIMES_BINS - 1]++;
+    times->least = times->count ? fmin(times->least, seconds) : seconds;
+    times->count++;
+    times->total += seconds;
+    times->worst = fmax(times->worst, seconds);
+}
+
+double lwi_times_quantile(const lwi_times *times, double p)
+{
+    long below = 0;
+    for (int i = 0; i < LWI_TIMES_BINS && times->count; i++) {
+        below += times->bin[i];
+        if ((double)below < p * (double)times->count) continue;
+        const double end = ldexp(1 + (i % PER_OCTAVE + 1.0) / PER_OCTAVE, LOWEST + i / PER_OCTAVE);
+        return fmin(end, times->worst);
+    }
+    return times->worst;
+}

@@ -1,0 +1,20 @@
+// index3_adapt.h -- step control for formulations that step themselves and tell their error.
+#ifndef LWI_INDEX3_ADAPT_H
+#define LWI_INDEX3_ADAPT_H
+
+#include "integrate/integrator.h"
+
+/** What is remembered from step to step. */
+typedef struct lwi_adapt {
+    double h;              ///< proposed; 0: none yet
+    double last_h;         ///< of the last accepted step; 0: none
+    double *before, *last; ///< [n] beginnings of this step and of the last one
+} lwi_adapt;
+
+/** One accepted step from (*t, x) to `to` at most.  On failure *t and x are left alone. */
+lw_status lwi_adapt_step(lwi_adapt *adapt, const lwi_problem *problem, double *t, double *x,
+                         double to, lwi_integrator_stats *stats, lw_error *error);
+/** Goes on from another place. */
+void lwi_adapt_restart(lwi_adapt *adapt, lwi_jump jump);
+
+#endif
