@@ -3,7 +3,7 @@
 // Inward, a wrench f on the bodies is felt by the joint of node k as e = L^-1 S'f with D = S'MS = L
 // L' (aba.c), and its parent gets X'(f - U L'^-1 e): the e of all joints are a row of E.  Outward,
 // vdot = L'^-1 (y - L^-1 U' X A_parent) and A = X A_parent + S vdot turn y into speeds.
-#include "formulation/cut.h"
+#include "formulation/cut_state.h"
 
 #include "spatial/rotation.h"
 
@@ -241,18 +241,11 @@ void lwi_cut_wrenches(const lwi_cut *cut, const lwi_tree_work *tree, const doubl
     }
 }
 
-void lwi_cut_row_name(const lwi_cut *cut, int i, char *text, size_t size)
+int lwi_cut_row_owner(const lwi_cut *cut, int i)
 {
-    const lw_model *model = cut->model;
     int c = 0;
     while (c + 1 < cut->count && i >= cut->first[c + 1]) c++;
-    if (c < model->nloop) {
-        snprintf(text, size, "joint '%.120s'", model->joint[model->loop[c]].name);
-        return;
-    }
-    const lwi_coupling *coupling = &model->coupling[c - model->nloop];
-    snprintf(text, size, "coupling of joints '%.60s' and '%.60s'",
-             model->joint[coupling->joint].name, model->joint[coupling->of].name);
+    return c < cut->model->nloop ? cut->model->loop[c] : -1 - (c - cut->model->nloop);
 }
 
 // ------------------------------------------------------------------------------------- generic
@@ -308,20 +301,6 @@ static double largest(int n, const double *x)
     return most;
 }
 
-// q += N(q) du, quaternions made unit.
-static void displace(const lwi_cut *cut, const lwi_tree_work *tree, const double *du, double *q)
-{
-    const lw_model *model = cut->model;
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *at = &model->node[k];
-        double qdot[LW_JOINT_MAX_NQ], *own = q + at->iq;
-        lwi_link_kinematics(model, k, &tree->link[k], du + at->iv, qdot);
-        for (int i = 0; i < at->nq; i++) own[i] += qdot[i];
-        if (at->type->id == LW_JOINT_SPHERICAL) quat_normalize(own, own);
-        if (at->type->id == LW_JOINT_FREE) quat_normalize(own + 3, own + 3);
-    }
-}
-
 typedef struct learning {
     double *q, *du, *still, *target; ///< [tree nq], [n], [n], [m]
 } learning;
@@ -330,20 +309,16 @@ typedef struct learning {
 static void step_along_freedoms(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
                                 int seed, double size, learning *l)
 {
-    memset(cut->y, 0, (size_t)cut->n * sizeof *cut->y);
     memset(l->du, 0, (size_t)cut->n * sizeof *l->du);
-    // multiples of an irrational number, modulo 1: no direction is left out or repeated
-    for (int k = cut->cod.rank; k < cut->n; k++) {
-        const double turns = 0.6180339887498949 * (k + 1) * (2 * seed + 1);
-        cut->y[k] = turns - floor(turns) - 0.5;
-    }
+    lwi_scatter(cut->n, seed, cut->y);
+    memset(cut->y, 0, (size_t)cut->cod.rank * sizeof *cut->y);
     lwi_cod_q(&cut->cod, false, cut->y);
     lwi_cut_apply(cut, tree, node, cut->y, l->du);
     double most = 0; // of the displacements and turns, in lengths of the mechanism
     for (int k = 0; k < cut->model->nnode; k++)
         most = fmax(most, fmax(v3_norm(cut->felt[k]) / cut->length, v3_norm(cut->felt[k] + 3)));
     for (int k = 0; k < cut->n; k++) l->du[k] *= most > 0 ? size / most : 0;
-    displace(cut, tree, l->du, l->q);
+    lwi_cut_state_displace(cut->model, tree, l->du, l->q);
 }
 
 // Gauss-Newton back to the constraints.  A step of size h along the freedoms leaves them by h^2 and
@@ -365,7 +340,7 @@ static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node
         lwi_cut_solve(cut, l->target);
         memset(l->du, 0, (size_t)cut->n * sizeof *l->du);
         lwi_cut_apply(cut, tree, node, cut->y, l->du);
-        displace(cut, tree, l->du, l->q);
+        lwi_cut_state_displace(cut->model, tree, l->du, l->q);
     }
     return LW_OK;
 }
@@ -413,28 +388,7 @@ static double mechanism_length(const lw_model *model)
     return most > 0 ? most : 1;
 }
 
-static bool allocate(lwi_cut *cut, learning *l, lwi_arena *arena)
-{
-    const lw_model *model = cut->model;
-    double *a, *rest;
-    int *pivot;
-#define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
-    const bool ok = GET(cut->closure, cut->count) && GET(cut->phi, cut->m) &&
-                    GET(cut->rate, cut->m) && GET(cut->b, cut->m) && GET(cut->gamma, cut->m) &&
-                    GET(cut->len, cut->m) && GET(cut->y, cut->n) && GET(cut->lambda, cut->m) &&
-                    GET(cut->felt, model->nnode) && GET(cut->reached, model->nnode) &&
-                    GET(cut->wrench, model->nbody) && GET(cut->a, model->nbody) &&
-                    GET(cut->al, model->nbody) && GET(a, (size_t)cut->n * (size_t)cut->m) &&
-                    GET(rest, lwi_cod_doubles(cut->n, cut->m)) && GET(pivot, cut->m) &&
-                    GET(l->q, model->tree_nq) && GET(l->du, cut->n) && GET(l->still, cut->n) &&
-                    GET(l->target, cut->m);
-#undef GET
-    if (ok) lwi_cod_init(&cut->cod, cut->n, cut->m, a, rest, pivot);
-    return ok;
-}
-
-lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *arena,
-                         lwi_tree_work *tree, lwi_aba_node *node, lwi_cut *cut, lw_error *error)
+lw_status lwi_cut_create_rows(const lw_model *model, lwi_arena *arena, lwi_cut *cut)
 {
     *cut = (lwi_cut){.model = model,
                      .count = model->nloop + model->ncoupling,
@@ -447,7 +401,38 @@ lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *are
         cut->m += i < model->nloop ? lwi_joint_row_count(model, model->loop[i]) : 1;
     }
     cut->first[cut->count] = cut->m;
+#define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
+    const bool ok = GET(cut->closure, cut->count) && GET(cut->phi, cut->m) &&
+                    GET(cut->rate, cut->m) && GET(cut->b, cut->m) && GET(cut->gamma, cut->m) &&
+                    GET(cut->len, cut->m) && GET(cut->wrench, model->nbody) &&
+                    GET(cut->a, model->nbody) && GET(cut->al, model->nbody);
+#undef GET
+    return ok ? LW_OK : LW_ERR_MEMORY;
+}
+
+// What decompositions need.
+static bool allocate(lwi_cut *cut, learning *l, lwi_arena *arena)
+{
+    const lw_model *model = cut->model;
+    double *a, *rest;
+    int *pivot;
+#define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
+    const bool ok = GET(cut->y, cut->n) && GET(cut->lambda, cut->m) &&
+                    GET(cut->felt, model->nnode) && GET(cut->reached, model->nnode) &&
+                    GET(a, (size_t)cut->n * (size_t)cut->m) &&
+                    GET(rest, lwi_cod_doubles(cut->n, cut->m)) && GET(pivot, cut->m) &&
+                    GET(l->q, model->tree_nq) && GET(l->du, cut->n) && GET(l->still, cut->n) &&
+                    GET(l->target, cut->m);
+#undef GET
+    if (ok) lwi_cod_init(&cut->cod, cut->n, cut->m, a, rest, pivot);
+    return ok;
+}
+
+lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *arena,
+                         lwi_tree_work *tree, lwi_aba_node *node, lwi_cut *cut, lw_error *error)
+{
     learning l;
+    TRY(lwi_cut_create_rows(model, arena, cut));
     if (!allocate(cut, &l, arena)) return LW_ERR_MEMORY;
     if (cut->m == 0) return LW_OK;
     return learn_rank(cut, tree, node, threshold, &l, error);

@@ -46,6 +46,8 @@ typedef struct lwi_cut {
     int rank;                 ///< generic: the most found at the start and nearby
 } lwi_cut;
 
+/** Rows and their memory; nothing that decomposes them. */
+lw_status lwi_cut_create_rows(const lw_model *model, lwi_arena *arena, lwi_cut *cut);
 /** Memory, and the generic rank, found at the model's start and at a few configurations near it.
  *  @param tree, node  workspaces, left changed
  *  @return LW_ERR_MEMORY, or why the tree cannot be evaluated at the start */
@@ -75,8 +77,8 @@ void lwi_cut_accelerations(lwi_cut *cut, const lwi_tree_work *tree, double *JA);
 /** wrench [nnode] (link axes) += J' lambda. */
 void lwi_cut_wrenches(const lwi_cut *cut, const lwi_tree_work *tree, const double *lambda,
                       double (*wrench)[6]);
-/** The joint, or the joints of the coupling, that row i belongs to: "joint 'a'". */
-void lwi_cut_row_name(const lwi_cut *cut, int i, char *text, size_t size);
+/** The joint that row i belongs to, or -1 - coupling. */
+int lwi_cut_row_owner(const lwi_cut *cut, int i);
 /** The motion of a tree, as the rows read it. */
 lwi_motion lwi_cut_motion(const lwi_tree_work *tree);
 

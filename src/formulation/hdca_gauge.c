@@ -22,7 +22,7 @@
 // length of the mechanism; for couplings about the mass centres.
 #include "base/linear.h"
 #include "base/numbers.h"
-#include "formulation/hdca.h"
+#include "formulation/gauge.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -149,28 +149,29 @@ enum { STACK = 6 * LWI_CLOSURE_BODIES };
 
 // A row's wrenches as one vector: of a joint on one of its bodies about the joint's point, for that
 // tells the other one; of a coupling on all bodies about their mass centres.
-static int stack(const lwi_closed *closed, int e, const lwi_closure *rows,
-                 const double (*J)[LWI_CLOSURE_ROWS][6], int r, double *x)
+static int stack(const lw_model *model, const lwi_motion *motion, double length, int j,
+                 const lwi_closure *rows, const double (*J)[LWI_CLOSURE_ROWS][6], int r, double *x)
 {
-    const int j = closed->edge_joint[e], n = j >= 0 ? 1 : rows->nbody;
+    const int n = j >= 0 ? 1 : rows->nbody;
     double arm[3] = {0};
     if (j >= 0) { // from P2 to the mass centre
-        const lwi_joint *joint = &closed->model->joint[j];
-        m3_mul_v(arm, closed->R[joint->body2], joint->r2);
-        v3_add(arm, arm, closed->r[joint->body2]);
-        v3_sub(arm, closed->r[rows->body[0]], arm);
+        const lwi_joint *joint = &model->joint[j];
+        m3_mul_v(arm, motion->R[joint->body2], joint->r2);
+        v3_add(arm, arm, motion->r[joint->body2]);
+        v3_sub(arm, motion->r[rows->body[0]], arm);
     }
     for (int b = 0; b < n; b++) {
         double *to = x + 6 * b;
         v6_copy(to, J[b][r]);
         v3_cross_add(to + 3, arm, J[b][r]);
-        v3_scale(to + 3, 1 / closed->length, to + 3);
+        v3_scale(to + 3, 1 / length, to + 3);
     }
     return 6 * n;
 }
 
-void lwi_gauge_leak(const lwi_closed *closed, const lwi_gauge *gauge, int e,
-                    const lwi_closure *rows, const double *sigma, double *leak)
+void lwi_gauge_leak(const lw_model *model, const lwi_motion *motion, double length,
+                    const lwi_gauge *gauge, int joint, const lwi_closure *rows,
+                    const double *sigma, double *leak)
 {
     double W[LWI_CLOSURE_ROWS][STACK], turned[STACK] = {0},
                                        gram[LWI_CLOSURE_ROWS * LWI_CLOSURE_ROWS];
@@ -178,9 +179,9 @@ void lwi_gauge_leak(const lwi_closed *closed, const lwi_gauge *gauge, int e,
     int n = 0;
     for (int r = 0; r < m; r++) {
         double x[STACK];
-        n = stack(closed, e, rows, rows->Jdot, r, x);
+        n = stack(model, motion, length, joint, rows, rows->Jdot, r, x);
         for (int i = 0; i < n; i++) turned[i] += sigma[r] * x[i];
-        stack(closed, e, rows, rows->J, r, W[r]);
+        stack(model, motion, length, joint, rows, rows->J, r, W[r]);
     }
     for (int r = 0; r < m; r++) {
         leak[r] = 0;

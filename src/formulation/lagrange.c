@@ -13,18 +13,11 @@
 //
 // This is what the other formulations for loops are measured against.
 #include "base/numbers.h"
-#include "formulation/carried.h"
-#include "formulation/cut.h"
+#include "formulation/cut_state.h"
+#include "formulation/singular.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-// Smallest pivots at all states since the start, trial steps included.
-typedef struct watch {
-    bool begun, close; // close: now, until ten times as far off
-    double first, least, time, entry;
-    int row, times;
-} watch;
 
 typedef struct lagrange {
     lwi_tree_work tree;
@@ -34,7 +27,6 @@ typedef struct lagrange {
     lwi_carried carried;
     double *vdot, *target; // [n], [m]
     double mount_power;    // of efforts of cut joints across their mounts [W]
-    watch watch;
     int nnull, nfield;             // multipliers without effect; 6 njoint + couplings
     double *null, *field, *actual; // [nnull][m], [nnull][nfield], [nfield]
 } lagrange;
@@ -73,47 +65,12 @@ static lw_status prepare(lwi_work *work)
 
 // Smallest pivot of a run, at its fixed rank: ten of sixteen digits are lost there.
 #define SINGULAR_PIVOT 1e-10
-// Below this part of the pivot at the start a run has passed close to a singular position: pivots
-// fall to zero in proportion to the distance from it, and steps meet the position itself by chance
-// only.
-#define NEAR_PIVOT 1e-2
-
-static void watch_pivot(lagrange *d, double t)
-{
-    const double small = d->cut.cod.small;
-    watch *w = &d->watch;
-    if (!w->begun) *w = (watch){.begun = true, .first = small, .least = small};
-    const double near = NEAR_PIVOT * w->first;
-    if (!w->close && small < near && !w->times++) w->entry = t;
-    w->close = small < near || (w->close && small < 10 * near);
-    if (!(small < w->least)) return;
-    w->least = small;
-    w->time = t;
-    w->row = d->cut.cod.pivot[d->cut.rank - 1];
-}
-
-static void notice(const lwi_work *work, char *text, size_t size)
-{
-    const lagrange *d = work->data;
-    const watch *w = &d->watch;
-    char which[160];
-    text[0] = 0;
-    if (!w->begun || !w->times) return;
-    lwi_cut_row_name(&d->cut, w->row, which, sizeof which);
-    snprintf(
-        text, size,
-        "passed close to a singular position at t = %.6g s (times in all: %d, closest at %.6g s): "
-        "the constraints of %s almost depended on others there (pivot %.1e, %.1e at the start); "
-        "what follows may be another branch of the motion",
-        w->entry, w->times, w->time, which, w->least, w->first);
-}
-
 static lw_status row_fails(lwi_work *work, int row, double t, lw_status status, const char *what,
                            double value)
 {
     const lagrange *d = work->data;
     char which[160];
-    lwi_cut_row_name(&d->cut, row, which, sizeof which);
+    lwi_singular_owner(work->model, lwi_cut_row_owner(&d->cut, row), which, sizeof which);
     return lwi_fail(&work->error, status, "%s, t = %.9g s: %s %.3g", which, t, what, value);
 }
 
@@ -124,13 +81,10 @@ static lw_status factor_rows(lwi_work *work, double t)
     const lwi_cod *cod = &cut->cod;
     lwi_cut_factor(cut, &d->tree, d->node, cut->rank, 0);
     if (cut->rank == 0) return LW_OK;
-    if (cod->rank == cut->rank) watch_pivot(d, t);
     if (cod->rank == cut->rank && cod->small > SINGULAR_PIVOT) return LW_OK;
     const int last = cod->rank < cut->rank ? cod->rank : cut->rank - 1;
-    return row_fails(work, cod->pivot[last], t, LW_ERR_SINGULAR,
-                     "its constraints depend on those of other joints here, but not nearby: the "
-                     "mechanism is in a singular position; smallest pivot",
-                     cod->rank < cut->rank ? 0 : cod->small);
+    return lwi_singular_fail(work->model, lwi_cut_row_owner(cut, cod->pivot[last]), t,
+                             cod->rank < cut->rank ? 0 : cod->small, &work->error);
 }
 
 // ---------------------------------------------------------------------------------------
@@ -164,22 +118,6 @@ static lw_status solve(lwi_work *work, double t, const double *x, const double *
     return lwi_tree_finite(model, t, d->vdot, "acceleration", &work->error);
 }
 
-// Forces of the model, of drives and mounts.  A cut joint's wrenches J'lambda have the power
-// lambda.J V = -lambda.b on the constraints.
-static double power(lwi_work *work, const double *v)
-{
-    const lw_model *model = work->model;
-    lagrange *d = work->data;
-    double P = d->tree.power + d->mount_power;
-    for (int i = 0; i < d->cut.m; i++) P -= d->cut.lambda[i] * d->cut.b[i];
-    if (!model->driven) return P;
-    lwi_cut_wrenches(&d->cut, &d->tree, d->cut.lambda, d->tree.wrench);
-    lwi_tree_newton_euler(model, &d->tree, v, d->vdot);
-    for (int k = 0; k < model->nnode; k++)
-        if (model->node[k].driven) P += lwi_tree_drive_power(model, k, &d->tree, d->tree.F[k]);
-    return P;
-}
-
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
 {
@@ -187,10 +125,10 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     lagrange *d = work->data;
     const double *v = x + model->tree_nq;
     TRY(solve(work, t, x, inputs));
-    lwi_tree_kinematics(model, d->tree.link, v, xdot);
-    if (d->cut.n) memcpy(xdot + model->tree_nq, d->vdot, (size_t)d->cut.n * sizeof *xdot);
-    lwi_carried_rates(model, &d->carried, d->tree.joint_q, d->tree.joint_qd, xdot);
-    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = power(work, v);
+    lwi_cut_state_rates(&d->cut, &d->carried, &d->tree, v, d->vdot, xdot);
+    if (d->carried.at_work >= 0)
+        xdot[d->carried.at_work] = lwi_cut_state_power(&d->cut, &d->tree, d->cut.lambda, v, d->vdot,
+                                                       d->tree.power + d->mount_power);
     return LW_OK;
 }
 
@@ -234,13 +172,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     lagrange *d = work->data;
     lwi_cut *cut = &d->cut;
     double *v = x + model->tree_nq;
-    lwi_tree_gather(model, moment->q, moment->qd, (const double(*)[3])moment->r,
-                    (const double(*)[4])moment->quat, (const double(*)[3])moment->v,
-                    (const double(*)[3])moment->w, x, v);
-    if (model->nq) memcpy(d->tree.joint_q, moment->q, (size_t)model->nq * sizeof *x);
-    lwi_carried_store(model, &d->carried, moment->q, x);
-    if (d->carried.at_work >= 0) x[d->carried.at_work] = moment->work;
-    if (!work->goes_on) d->watch.begun = false;
+    lwi_cut_state_enter(cut, &d->carried, moment, &d->tree, x);
     place(work, moment->t, x);
     lwi_carried_store(model, &d->carried, d->tree.joint_q, x);
     if (cut->m == 0) return LW_OK;
@@ -329,25 +261,6 @@ static void observe_reactions(lagrange *d, lwi_moment *moment)
     }
 }
 
-static void observe_cut_joints(lagrange *d, double t, lw_observe level, lwi_moment *moment)
-{
-    const lw_model *model = d->cut.model;
-    const lwi_motion motion = lwi_cut_motion(&d->tree);
-    if (level >= LW_OBSERVE_ACCELERATION) lwi_cut_accelerations(&d->cut, &d->tree, NULL);
-    for (int i = 0; i < model->nloop; i++) {
-        const lwi_joint *joint = &model->joint[model->loop[i]];
-        memcpy(moment->q + joint->iq, d->tree.joint_q + joint->iq,
-               (size_t)joint->type->nq * sizeof(double));
-        if (level >= LW_OBSERVE_TWIST)
-            memcpy(moment->qd + joint->iv, d->tree.joint_qd + joint->iv,
-                   (size_t)joint->type->nv * sizeof(double));
-        if (level >= LW_OBSERVE_ACCELERATION)
-            lwi_joint_read_acceleration(model, model->loop[i], t, &motion,
-                                        (const double(*)[3])d->cut.a, (const double(*)[3])d->cut.al,
-                                        moment->qdd + joint->iv);
-    }
-}
-
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_moment *moment)
 {
@@ -361,20 +274,17 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         lwi_cut_wrenches(&d->cut, &d->tree, d->cut.lambda, d->tree.wrench);
     }
     lwi_tree_observe(model, &d->tree, t, v, d->vdot, level, moment);
-    observe_cut_joints(d, t, level, moment);
+    lwi_cut_state_observe(&d->cut, &d->tree, t, level, moment);
     if (level >= LW_OBSERVE_REACTION && d->cut.m) observe_reactions(d, moment);
     moment->work = d->carried.at_work >= 0 ? x[d->carried.at_work] : 0;
     return LW_OK;
 }
 
-// Everything is in metres, radians and seconds but the work.
 static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
 {
     lagrange *d = work->data;
-    for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
-    if (d->carried.at_work < 0) return LW_OK;
     place(work, t, x);
-    factor[d->carried.at_work] = lwi_tree_energy_scale(work->model, &d->tree);
+    lwi_cut_state_scale(&d->cut, &d->carried, &d->tree, &work->layout, factor);
     return LW_OK;
 }
 
@@ -389,5 +299,4 @@ const lwi_formulation lwi_formulation_lagrange = {
     .rates = rates,
     .observe = observe,
     .scale = scale,
-    .notice = notice,
 };

@@ -6,50 +6,20 @@
 // partition, discrete beside x; the rates do not depend on it but by the round-off that x is off
 // the rows.  It is looked after between steps (settle): a new one is chosen when the smallest pivot
 // has become small.
+//
+// With the option `state` = momenta the tree's momenta stand in place of its speeds
+// (rcr_momenta.c); the partition decides nothing but rounding then.
 #include "formulation/rcr.h"
+#include "formulation/rcr_cells.h"
 
 #include <stdio.h>
 #include <string.h>
 
 // ---------------------------------------------------------------------------------------- prepare
 
-// Largest distance of a joint point from the mass centre of a moving body.
-static double mechanism_length(const lw_model *model)
+static bool has_momenta(const lwi_work *work)
 {
-    double most = 0;
-    for (int j = 0; j < model->njoint; j++) {
-        const lwi_joint *joint = &model->joint[j];
-        if (joint->body1) most = fmax(most, v3_norm(joint->r1));
-        if (joint->body2) most = fmax(most, v3_norm(joint->r2));
-    }
-    return most > 0 ? most : 1;
-}
-
-// The rows of cut joints, without the dense matrices that `lagrange` needs for them.
-static lw_status create_rows(const lw_model *model, lwi_arena *arena, lwi_cut *cut)
-{
-    *cut = (lwi_cut){.model = model,
-                     .count = model->nloop + model->ncoupling,
-                     .n = model->tree_nv,
-                     .length = mechanism_length(model)};
-#define GET(field, count)                                                                          \
-    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
-    GET(cut->first, cut->count + 1);
-    for (int i = 0; i < cut->count; i++) {
-        cut->first[i] = cut->m;
-        cut->m += i < model->nloop ? lwi_joint_row_count(model, model->loop[i]) : 1;
-    }
-    cut->first[cut->count] = cut->m;
-    GET(cut->closure, cut->count);
-    GET(cut->phi, cut->m);
-    GET(cut->rate, cut->m);
-    GET(cut->b, cut->m);
-    GET(cut->gamma, cut->m);
-    GET(cut->len, cut->m);
-    GET(cut->wrench, model->nbody);
-    GET(cut->a, model->nbody);
-    GET(cut->al, model->nbody);
-    return LW_OK;
+    return work->options && !strcmp(work->options->state, "momenta");
 }
 
 static lw_status prepare(lwi_work *work)
@@ -61,12 +31,22 @@ static lw_status prepare(lwi_work *work)
     work->data = d;
     d->theta = LWI_RCR_THETA;
     d->keep = LWI_RCR_KEEP;
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
     TRY(lwi_tree_work_create(model, arena, &d->tree));
-    TRY(create_rows(model, arena, &d->cut));
+    d->tree.mode = &work->mode;
+    TRY(lwi_cut_create_rows(model, arena, &d->cut));
     GET(d->v, model->tree_nv);
     GET(d->vdot, model->tree_nv);
     GET(d->none, model->tree_nv);
     GET(d->lambda, d->cut.m);
+    if (has_momenta(work)) {
+        GET(d->p, model->tree_nv);
+        GET(d->sigma, d->cut.m);
+        GET(d->momenta, 1);
+        TRY(lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
+                                   d->cut.length, arena, d->momenta));
+    }
 #undef GET
     work->ndiscrete = sizeof(lwi_rcr_choice) + (size_t)model->tree_nv;
     work->ndiscrete += -work->ndiscrete % sizeof(double); // one stands behind the other in batches
@@ -80,7 +60,9 @@ static lw_status prepare(lwi_work *work)
     for (int k = 0; k < model->nnode; k++)
         if (d->e.node[k].up < 0) rank += d->e.node[k].rank;
     if (rank < d->cut.m) TRY(lwi_rcr_reactions_create(&d->e, arena, &d->reactions));
-    return lwi_carried_create(model, LWI_SPEED, arena, &d->carried, &work->layout);
+    TRY(lwi_carried_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->carried,
+                           &work->layout));
+    return d->momenta ? LW_OK : lwi_rcr_cells_create(work, &d->cells);
 }
 
 // ------------------------------------------------------------------------------------- evaluation
@@ -175,7 +157,8 @@ static lw_status factor(lwi_work *work, double t)
     const size_t n = (size_t)work->model->tree_nv;
     if (!choice->made) {
         TRY(lwi_rcr_choose(&d->e, d->theta, t, &work->error));
-        *choice = (lwi_rcr_choice){.made = true, .lately = 2, .thin = d->e.thin, .thinnest = 2};
+        if (d->cells) lwi_rcr_cells_prefer(work, t, d->e.fresh);
+        *choice = (lwi_rcr_choice){.made = true, .lately = 2};
         if (n) memcpy(choice->dependent, d->e.fresh, n);
     }
     return lwi_rcr_factor(&d->e, t, &work->error);
@@ -184,6 +167,7 @@ static lw_status factor(lwi_work *work, double t)
 static lw_status check_finite(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
+    const lwi_rcr_work *d = work->data;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         for (int i = 0; i < node->nq; i++)
@@ -195,17 +179,32 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
                                                 : model->joint[node->joint].name,
                                 i, t);
     }
-    return lwi_tree_finite(model, t, x + model->tree_nq, "speed", &work->error);
+    return lwi_tree_finite(model, t, x + model->tree_nq, d->momenta ? "momentum" : "speed",
+                           &work->error);
 }
 
 static lw_status kinematics(lwi_work *work, double t, const double *x, bool exact)
 {
+    lwi_rcr_work *d = work->data;
+    const double *second = x + work->model->tree_nq;
     TRY(check_finite(work, t, x));
     place(work, t, x);
     TRY(factor(work, t));
-    complete_speeds(work, x + work->model->tree_nq);
+    if (d->momenta)
+        lwi_rcr_momenta_speeds(d, second);
+    else
+        complete_speeds(work, second);
     move(work, t, exact);
-    return LW_OK;
+    return d->momenta ? lwi_tree_finite(work->model, t, d->v, "speed", &work->error) : LW_OK;
+}
+
+void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wrench[6])
+{
+    const double unit = 1 / e->length;
+    m3_mul_v(e->F[k], tree->R[k], wrench);
+    m3_mul_v(e->F[k] + 3, tree->R[k], wrench + 3);
+    v3_scale(e->F[k], unit, e->F[k]);
+    v3_scale(e->F[k] + 3, unit * unit, e->F[k] + 3);
 }
 
 // A [nnode]: accelerations without those of the free speeds, in the falling frame, as
@@ -229,10 +228,7 @@ static void bias(lwi_work *work)
         inertia_mul(P, node->mass, node->h, node->J, tree->V[k]);
         force_cross(c, tree->V[k], P);
         for (int i = 0; i < 6; i++) F[i] = tree->wrench[k][i] - F[i] - c[i];
-        m3_mul_v(d->e.F[k], tree->R[k], F);
-        m3_mul_v(d->e.F[k] + 3, tree->R[k], F + 3);
-        v3_scale(d->e.F[k], unit, d->e.F[k]);
-        v3_scale(d->e.F[k] + 3, unit * unit, d->e.F[k] + 3);
+        lwi_rcr_force(&d->e, tree, k, F);
         for (int j = node->iv; j < node->iv + node->nv; j++)
             d->e.Q[j] = tree->effort[j] * unit * unit / d->e.scale[j];
     }
@@ -270,41 +266,52 @@ static lw_status accelerations(lwi_work *work, double t, const double *inputs)
     return lwi_tree_finite(model, t, d->vdot, "acceleration", &work->error);
 }
 
-// Multipliers in the rows' own units: M A = F + J' lambda.
-static void multipliers(lwi_rcr_work *d)
+void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda)
 {
     lwi_rcr_multipliers(&d->e);
-    for (int r = 0; r < d->cut.m; r++) d->lambda[r] = -d->e.mu[r] * d->e.length / d->cut.len[r];
+    for (int r = 0; r < d->cut.m; r++) lambda[r] = -d->e.mu[r] * d->e.length / d->cut.len[r];
 }
 
-// Forces of the model, of drives and mounts.  A cut joint's wrenches J'lambda have the power
-// lambda.J V = -lambda.b on the constraints.
-static double power(lwi_work *work)
+// Of forces, drives and mounts; after the accelerations where something is driven.
+static double power(lwi_rcr_work *d)
+{
+    if (d->cut.model->driven) lwi_rcr_lambda(d, d->lambda);
+    return lwi_cut_state_power(&d->cut, &d->tree, d->lambda, d->v, d->vdot,
+                               d->tree.power + d->mount_power);
+}
+
+// How good the partition is.
+static void watch(const lwi_rcr *e, lwi_rcr_choice *choice)
+{
+    choice->lately = fmin(choice->lately, e->least);
+}
+
+// The rates of the momenta; all that depends on the velocities is there.
+static lw_status momenta_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                               double *pdot)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
-    double P = d->tree.power + d->mount_power;
-    if (!model->driven) return P;
-    multipliers(d);
-    for (int i = 0; i < d->cut.m; i++) P -= d->lambda[i] * d->cut.b[i];
-    lwi_cut_wrenches(&d->cut, &d->tree, d->lambda, d->tree.wrench);
-    lwi_tree_newton_euler(model, &d->tree, d->v, d->vdot);
-    for (int k = 0; k < model->nnode; k++)
-        if (model->node[k].driven) P += lwi_tree_drive_power(model, k, &d->tree, d->tree.F[k]);
-    return P;
+    d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
+    lwi_rcr_momenta_rates(d, t, x + model->tree_nq, pdot);
+    TRY(lwi_tree_finite(model, t, pdot, "rate of momentum", &work->error));
+    return d->carried.at_work >= 0 && model->driven ? accelerations(work, t, inputs) : LW_OK;
 }
 
-// How good the partition is, and how far the loops are from losing their rank.
-static void watch(const lwi_rcr *e, lwi_rcr_choice *choice, double t)
+// Rates by cells; *done: false where the general elimination has to decide.
+static lw_status rates_by_cells(lwi_work *work, double t, const double *x, const double *inputs,
+                                double *xdot, bool *done)
 {
-    const double near = LWI_RCR_NEAR * choice->thin;
-    choice->lately = fmin(choice->lately, e->least);
-    if (!choice->close && e->thin < near && !choice->times++) choice->near = t;
-    choice->close = e->thin < near || (choice->close && e->thin < 10 * near);
-    if (!(e->thin < choice->thinnest)) return;
-    choice->thinnest = e->thin;
-    choice->time = t;
-    choice->at = e->thin_at;
+    lwi_rcr_choice *choice = choice_of(work);
+    double least;
+    if (!choice->made) {
+        TRY(check_finite(work, t, x));
+        place(work, t, x);
+        TRY(factor(work, t));
+    }
+    *done = lwi_rcr_cells_rates(work, t, x, inputs, xdot, &least);
+    if (*done) choice->lately = fmin(choice->lately, least);
+    return LW_OK;
 }
 
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
@@ -312,26 +319,39 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
+    double *second = xdot + model->tree_nq;
+    if (d->cells) {
+        bool done;
+        TRY(rates_by_cells(work, t, x, inputs, xdot, &done));
+        if (done) return LW_OK;
+    }
     TRY(kinematics(work, t, x, model->nforce > 0));
-    watch(&d->e, work->discrete, t);
-    TRY(accelerations(work, t, inputs));
-    lwi_tree_kinematics(model, d->tree.link, d->v, xdot);
-    if (model->tree_nv)
-        memcpy(xdot + model->tree_nq, d->vdot, (size_t)model->tree_nv * sizeof *xdot);
-    lwi_carried_rates(model, &d->carried, d->tree.joint_q, d->tree.joint_qd, xdot);
-    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = power(work);
+    watch(&d->e, work->discrete);
+    TRY(d->momenta ? momenta_rates(work, t, x, inputs, second) : accelerations(work, t, inputs));
+    lwi_cut_state_rates(&d->cut, &d->carried, &d->tree, d->v, d->momenta ? second : d->vdot, xdot);
+    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = power(d);
     return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------- partition
 
-// A new partition must have a smallest pivot so much better than the old one; where there is none,
-// it is sought again when the old one has become so much worse.
+// A new partition must have a smallest pivot so much better than the old one, as the eliminations to
+// come will find it; where there is none, it is sought again when the old one has become so much
+// worse.
 #define BETTER 1.5
 #define WORSE 0.5
 
+static void swap_bytes(size_t n, unsigned char *a, unsigned char *b)
+{
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char x = a[i];
+        a[i] = b[i], b[i] = x;
+    }
+}
+
 // Another partition where the present one has come close to a singular position; the speeds of x
-// are made consistent, so that the new independent ones are right to round-off.
+// are made consistent, so that the new independent ones are right to round-off.  Momenta are as they
+// were.
 static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
 {
     const lw_model *model = work->model;
@@ -351,47 +371,30 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
     }
     // what was not found will not be found until things are much worse, or have been better
     if (choice->given_up > 0 && now > WORSE * choice->given_up) return LW_OK;
-    complete_speeds(work, x + model->tree_nq);
+    if (!d->momenta) complete_speeds(work, x + model->tree_nq);
     choice->given_up = now;
-    if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK || d->e.least < BETTER * now)
+    if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
+    if (d->cells) lwi_rcr_cells_prefer(work, t, d->e.fresh);
+    swap_bytes(n, choice->dependent, d->e.fresh);
+    if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK || d->e.least < BETTER * now) {
+        swap_bytes(n, choice->dependent, d->e.fresh);
         return LW_OK;
+    }
     choice->given_up = 0;
-    memcpy(choice->dependent, d->e.fresh, n);
-    memcpy(x + model->tree_nq, d->v, n * sizeof *x);
+    if (!d->momenta) memcpy(x + model->tree_nq, d->v, n * sizeof *x);
     if (!choice->switches++) choice->entry = t;
-    *changed = true;
+    *changed = !d->momenta;
     return LW_OK;
-}
-
-// "joint 'a'" of a node.
-static void node_name(const lw_model *model, int k, char *text, size_t size)
-{
-    const int joint = model->node[k].joint;
-    snprintf(text, size, "%s '%.120s'", joint < 0 ? "body" : "joint",
-             joint < 0 ? model->body[model->node[k].body].name : model->joint[joint].name);
 }
 
 static void notice(const lwi_work *work, char *text, size_t size)
 {
     const lwi_rcr_choice *choice = work->discrete;
-    char where[160];
-    int used = 0;
     text[0] = 0;
-    if (choice->switches)
-        used =
-            snprintf(text, size,
-                     "independent coordinates were changed, first at t = %.6g s (times in all: %d)",
-                     choice->entry, choice->switches);
-    if (!choice->times || used < 0 || (size_t)used >= size) return;
-    node_name(work->model, choice->at, where, sizeof where);
-    snprintf(text + used, size - (size_t)used,
-             "%spassed close to a singular position at t = %.6g s (times in all: %d, closest at "
-             "%.6g s): "
-             "the constraints of the loops through %s almost depended on each other there (%.1e, "
-             "%.1e at "
-             "the start); what follows may be another branch of the motion",
-             used ? "\n" : "", choice->near, choice->times, choice->time, where, choice->thinnest,
-             choice->thin);
+    if (!choice->switches) return;
+    snprintf(text, size,
+             "independent coordinates were changed, first at t = %.6g s (times in all: %d)",
+             choice->entry, choice->switches);
 }
 
 static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
@@ -399,41 +402,28 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
     double *v = x + model->tree_nq;
-    lwi_tree_gather(model, moment->q, moment->qd, (const double(*)[3])moment->r,
-                    (const double(*)[4])moment->quat, (const double(*)[3])moment->v,
-                    (const double(*)[3])moment->w, x, v);
-    if (model->nq) memcpy(d->tree.joint_q, moment->q, (size_t)model->nq * sizeof *x);
-    lwi_carried_store(model, &d->carried, moment->q, x);
-    if (d->carried.at_work >= 0) x[d->carried.at_work] = moment->work;
+    lwi_cut_state_enter(&d->cut, &d->carried, moment, &d->tree, x);
     place(work, moment->t, x);
     if (!work->goes_on) memset(work->discrete, 0, work->ndiscrete); // else the partition stays
     TRY(factor(work, moment->t));
     complete_speeds(work, v);
     move(work, moment->t, true);
     lwi_carried_store(model, &d->carried, d->tree.joint_q, x);
-    if (model->tree_nv) memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
+    if (d->momenta)
+        lwi_cut_momenta_of_speeds(d->momenta, v);
+    else if (model->tree_nv)
+        memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
     return LW_OK;
 }
 
 // ---------------------------------------------------------------------------------------- observe
 
-static void observe_cut_joints(lwi_rcr_work *d, double t, lw_observe level, lwi_moment *moment)
+// Those of redundant rows are found all at once, rcr_reactions.c.
+static void observe_cut_reactions(lwi_rcr_work *d, lwi_moment *moment)
 {
     const lw_model *model = d->cut.model;
     const lwi_motion motion = lwi_cut_motion(&d->tree);
-    if (level >= LW_OBSERVE_ACCELERATION) lwi_cut_accelerations(&d->cut, &d->tree, NULL);
     for (int i = 0; i < model->nloop; i++) {
-        const lwi_joint *joint = &model->joint[model->loop[i]];
-        memcpy(moment->q + joint->iq, d->tree.joint_q + joint->iq,
-               (size_t)joint->type->nq * sizeof(double));
-        if (level >= LW_OBSERVE_TWIST)
-            memcpy(moment->qd + joint->iv, d->tree.joint_qd + joint->iv,
-                   (size_t)joint->type->nv * sizeof(double));
-        if (level >= LW_OBSERVE_ACCELERATION)
-            lwi_joint_read_acceleration(model, model->loop[i], t, &motion,
-                                        (const double(*)[3])d->cut.a, (const double(*)[3])d->cut.al,
-                                        moment->qdd + joint->iv);
-        if (level < LW_OBSERVE_REACTION) continue;
         lwi_joint_reaction(model, model->loop[i], &motion, &d->cut.closure[i],
                            d->lambda + d->cut.first[i], moment->reaction[model->loop[i]]);
         moment->unique[model->loop[i]] = 1;
@@ -448,11 +438,12 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     TRY(kinematics(work, t, x, true));
     if (level >= LW_OBSERVE_ACCELERATION) {
         TRY(accelerations(work, t, inputs));
-        multipliers(d);
+        lwi_rcr_lambda(d, d->lambda);
         if (!d->reactions) lwi_cut_wrenches(&d->cut, &d->tree, d->lambda, d->tree.wrench);
     }
     lwi_tree_observe(model, &d->tree, t, d->v, d->vdot, level, moment);
-    observe_cut_joints(d, t, level, moment);
+    lwi_cut_state_observe(&d->cut, &d->tree, t, level, moment);
+    if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, moment);
     if (level >= LW_OBSERVE_REACTION && d->reactions &&
         !lwi_rcr_reactions_observe(&d->e, d->reactions, &d->tree, t, moment))
         return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
@@ -461,15 +452,34 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
-// Everything is in metres, radians and seconds but the work.
 static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
 {
     lwi_rcr_work *d = work->data;
-    for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
-    if (d->carried.at_work < 0) return LW_OK;
     TRY(kinematics(work, t, x, true));
-    factor[d->carried.at_work] = lwi_tree_energy_scale(work->model, &d->tree);
-    return LW_OK;
+    lwi_cut_state_scale(&d->cut, &d->carried, &d->tree, &work->layout, factor);
+    if (!d->momenta) return LW_OK;
+    return lwi_cut_momenta_scale(d->momenta, t, d->p, d->v, factor + work->model->tree_nq,
+                                 &work->error);
+}
+
+lwi_rcr_size lwi_rcr_measure(const lwi_work *work)
+{
+    const lwi_rcr_work *d = work->data;
+    lwi_rcr_size size = {.cells = d->cells ? lwi_rcr_cells_count(d->cells) : 0};
+    for (int k = 0; k < work->model->nnode; k++) {
+        const lwi_rcr_front *f = &d->e.front[k];
+        const double n = f->ny + f->nb + f->nin;
+        size.squares += n * n;
+        size.cubes += n * n * n;
+    }
+    return size;
+}
+
+static void about(const lwi_work *work, char *text, size_t size)
+{
+    const lwi_rcr_work *d = work->data;
+    text[0] = 0;
+    if (d->momenta && d->cut.m) lwi_gauge_about(&d->momenta->gauge, text, size);
 }
 
 const lwi_formulation lwi_formulation_rcr = {
@@ -485,5 +495,6 @@ const lwi_formulation lwi_formulation_rcr = {
     .settle = settle,
     .observe = observe,
     .scale = scale,
+    .about = about,
     .notice = notice,
 };

@@ -24,8 +24,8 @@
 #ifndef LWI_RCR_H
 #define LWI_RCR_H
 
-#include "formulation/carried.h"
-#include "formulation/cut.h"
+#include "formulation/cut_momenta.h"
+#include "formulation/cut_state.h"
 
 /** What the graph alone decides about a node. */
 typedef struct lwi_rcr_node {
@@ -150,10 +150,6 @@ bool lwi_rcr_reactions_observe(const lwi_rcr *rcr, lwi_rcr_reactions *reactions,
 
 // ----------------------------------------------------------------------- the formulation (rcr.c)
 
-/** A run whose smallest independent part of a row falls below this part of its value at the start
- * has passed close to a singular position, where loops lose their rank whatever is dependent. */
-#define LWI_RCR_NEAR 1e-2
-
 /** What is discrete beside x: the partition, and what was met since it was first chosen, trial
  * steps included. */
 typedef struct lwi_rcr_choice {
@@ -162,11 +158,6 @@ typedef struct lwi_rcr_choice {
     double given_up; ///< no better partition was found at this pivot; 0: none was sought
     int switches;
     double entry; ///< time of the first switch
-    double thin,
-        thinnest;      ///< part of a row that others do not contain: at the start; least since then
-    double time, near; ///< of the least; of the first that was close
-    int at, times;     ///< node of the least; how often the run came close
-    bool close;        ///< now; until ten times as far off
     unsigned char dependent[]; ///< [tree_nv]
 } lwi_rcr_choice;
 
@@ -180,7 +171,30 @@ typedef struct lwi_rcr_work {
     double *lambda;               ///< [rows] M A = F + J' lambda
     lwi_rcr_reactions *reactions; ///< NULL: all are unique
     double mount_power;           ///< of efforts of cut joints across their mounts [W]
+    struct lwi_rcr_cells *cells;  ///< NULL: the general elimination only
+    lwi_cut_momenta *momenta;     ///< NULL: the state has speeds
+    double *p, *sigma;            ///< [tree_nv] momenta in link axes, [rows] impulses
 } lwi_rcr_work;
+
+/** What an evaluation of `rcr` at the state at hand works on, for estimates of what it costs. */
+typedef struct lwi_rcr_size {
+    double squares, cubes; ///< of the fronts' numbers of unknowns and rows, summed
+    int cells;             ///< 0: none, the general elimination does all
+} lwi_rcr_size;
+/** After rates. */
+lwi_rcr_size lwi_rcr_measure(const lwi_work *work);
+
+/** In F of the sweep: a wrench on node k in link axes about its origin [N, N m]. */
+void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wrench[6]);
+/** Multipliers in the rows' own units, M A = F + J' lambda; after lwi_rcr_solve. */
+void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda);
+
+// ---- rcr_momenta.c: momenta as state
+
+/** v and sigma of the state's momenta; after the elimination, with V of what is prescribed. */
+void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state);
+/** pdot [tree_nv]; after lwi_rcr_momenta_speeds, the velocities and the loads. */
+void lwi_rcr_momenta_rates(lwi_rcr_work *d, double t, const double *state, double *pdot);
 
 // ---- rcr_rows.c: rows of one front, [n][stride] row by row
 
@@ -195,6 +209,11 @@ void lwi_rcr_mix(int n, int kept, const double *mix, const double *norm, const i
                  double *scratch);
 void lwi_rcr_mix_t(int n, int kept, const double *mix, const double *norm, const int *pick,
                    double *b, double *scratch);
+/** Of all multipliers b [n] of the rows that do the same the least: whichever rows were left away, it
+ * is the same, so that it changes smoothly with them.
+ *  @param null  scratch [n - kept][n]    @param scratch  [n] */
+void lwi_rcr_least(int n, int kept, const double *mix, const double *norm, const int *pick,
+                   double *b, double *null, double *scratch);
 /** A reflector that makes column j of rows s.. vanish below row s, applied to all columns: [scale,
  *  vector]. */
 void lwi_rcr_reflect(int n, int s, int columns, int stride, double *G, int j, double *reflector,

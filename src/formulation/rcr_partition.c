@@ -63,36 +63,18 @@ static void remember(learning *l)
         if (l->e->node[k].rank > l->most[k]) l->most[k] = l->e->node[k].rank;
 }
 
-// q += N(q) du, quaternions made unit.
-static void displace(learning *l)
-{
-    const lw_model *model = l->e->model;
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *at = &model->node[k];
-        double qdot[LW_JOINT_MAX_NQ], *own = l->q + at->iq;
-        lwi_link_kinematics(model, k, &l->tree->link[k], l->du + at->iv, qdot);
-        for (int i = 0; i < at->nq; i++) own[i] += qdot[i];
-        if (at->type->id == LW_JOINT_SPHERICAL) quat_normalize(own, own);
-        if (at->type->id == LW_JOINT_FREE) quat_normalize(own + 3, own + 3);
-    }
-}
-
 // A step of the given size along the freedoms; `seed` tells directions apart.
 static void step_along_freedoms(learning *l, int seed, double size)
 {
     lwi_rcr *e = l->e;
     const int nv = e->model->tree_nv;
-    // multiples of an irrational number, modulo 1: no direction is left out or repeated
-    for (int i = 0; i < nv; i++) {
-        const double turns = 0.6180339887498949 * (i + 1) * (2 * seed + 1);
-        e->y[i] = turns - floor(turns) - 0.5;
-    }
+    lwi_scatter(nv, seed, e->y);
     lwi_rcr_velocities(e, false);
     double most = 0;
     for (int k = 0; k < e->model->nnode; k++)
         most = fmax(most, fmax(v3_norm(e->x[k]), v3_norm(e->x[k] + 3)));
     for (int i = 0; i < nv; i++) l->du[i] = most > 0 ? e->y[i] * size / (most * e->scale[i]) : 0;
-    displace(l);
+    lwi_cut_state_displace(e->model, l->tree, l->du, l->q);
 }
 
 // Newton's method back to the constraints with the independent coordinates kept.  A step of size h
@@ -113,7 +95,7 @@ static bool close_positions(learning *l, double steep)
         memset(e->y, 0, (size_t)e->model->tree_nv * sizeof *e->y);
         lwi_rcr_velocities(e, true);
         for (int v = 0; v < e->model->tree_nv; v++) l->du[v] = e->y[v] / e->scale[v];
-        displace(l);
+        lwi_cut_state_displace(e->model, l->tree, l->du, l->q);
     }
     return false;
 }

@@ -268,10 +268,7 @@ static void find_unique(const lwi_rcr *e, lwi_rcr_reactions *r)
     memset(r->unique, 1, (size_t)model->njoint);
     for (int probe = 0; probe < PROBES; probe++) {
         double *scattered = r->lambda + r->nrow;
-        for (int i = 0; i < r->nrow; i++) {
-            const double turns = 0.6180339887498949 * (i + 1) * (2 * probe + 1);
-            scattered[i] = turns - floor(turns) - 0.5;
-        }
+        lwi_scatter(r->nrow, probe, scattered);
         memset(r->f, 0, (size_t)model->nnode * sizeof *r->f);
         subtract(e, r, scattered, r->f);
         smallest(e, r, r->lambda); // of the opposite

@@ -126,6 +126,31 @@ void lwi_rcr_mix_t(int n, int kept, const double *mix, const double *norm, const
     memcpy(b, scratch, (size_t)n * sizeof *b);
 }
 
+// With rows g = T q of the orthonormal rows q, multipliers b have T'b in common with all that do the
+// same.  A row d left away makes one vector that does nothing: e_d less what the kept rows do in its
+// place.
+void lwi_rcr_least(int n, int kept, const double *mix, const double *norm, const int *pick,
+                   double *b, double *null, double *scratch)
+{
+    if (kept == 0) memset(b, 0, (size_t)n * sizeof *b); // nothing was picked
+    for (int j = kept; kept && j < n; j++) {
+        double *w = null + (size_t)(j - kept) * (size_t)n;
+        const int d = pick[j];
+        for (int i = 0; i < kept; i++) w[i] = mix[(size_t)i * (size_t)n + (size_t)d];
+        lwi_rcr_mix_t(n, kept, mix, norm, pick, w, scratch);
+        for (int i = 0; i < n; i++) w[i] = -w[i];
+        w[d] += 1;
+        for (int l = 0; l < j - kept; l++) {
+            const double *v = null + (size_t)l * (size_t)n, share = dot(n, v, w);
+            for (int i = 0; i < n; i++) w[i] -= share * v[i];
+        }
+        const double length = sqrt(dot(n, w, w));
+        for (int i = 0; i < n; i++) w[i] = length > 0 ? w[i] / length : 0;
+        const double share = dot(n, w, b);
+        for (int i = 0; i < n; i++) b[i] -= share * w[i];
+    }
+}
+
 void lwi_rcr_reflect(int n, int s, int columns, int stride, double *G, int j, double *reflector,
                      double *scratch)
 {

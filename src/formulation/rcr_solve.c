@@ -192,6 +192,7 @@ static void send_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
     for (int i = nd - 1; i >= 0; i--)
         lwi_rcr_reflect_vector(f->kept, i, f->reflect + (size_t)i * (size_t)(f->kept + 1), mu);
     lwi_rcr_mix_t(f->nin, f->kept, f->mix, f->norm, f->pick, mu, scratch);
+    lwi_rcr_least(f->nin, f->kept, f->mix, f->norm, f->pick, mu, scratch + f->nin, scratch);
     int at = 0;
     for (int i = 0; i < node->nchild; i++) {
         lwi_rcr_front *child = &e->front[node->child[i]];

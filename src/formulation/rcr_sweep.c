@@ -7,6 +7,7 @@
 //
 // and the independent part of b is eliminated by Cholesky:  H -= Y'Y,  Y = L^-1 H_Ib.
 #include "formulation/rcr_system.h"
+#include "formulation/singular.h"
 
 #include <float.h>
 #include <string.h>
@@ -90,14 +91,12 @@ static void sort_columns(const lwi_rcr *e, lwi_rcr_system *s)
 
 static lw_status singular(const lwi_rcr *e, int k, double t, lw_error *error)
 {
-    const lw_model *model = e->model;
-    const int joint = model->node[k].joint;
-    return lwi_fail(
-        error, LW_ERR_SINGULAR,
-        "%s '%s', t = %.9g s: the constraints of the loops through it depend on each other "
-        "here, but not nearby: the mechanism is in a singular position",
-        joint < 0 ? "body" : "joint",
-        joint < 0 ? model->body[model->node[k].body].name : model->joint[joint].name, t);
+    const int joint = e->model->node[k].joint;
+    if (joint >= 0) return lwi_singular_fail(e->model, joint, t, e->thin, error);
+    return lwi_fail(error, LW_ERR_SINGULAR,
+                    "singular position at t = %.9g s: the constraints of the loops through body "
+                    "'%s' depend on each other here, but not nearby (pivot %.1e)",
+                    t, e->model->body[e->model->node[k].body].name, e->thin);
 }
 
 static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error)
@@ -282,7 +281,9 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
                             .rank = rank};
         TRY(eliminate_node(e, &s, t, error));
         e->ndependent += s.f->nd;
-        const size_t wide = (size_t)(s.nc + s.n + s.f->nin) + (size_t)s.f->nin;
+        // vectors of the sweeps, and the rows left away of lwi_rcr_least
+        const size_t wide = (size_t)(s.nc + s.n + 2 * s.f->nin) +
+                            (size_t)s.f->nin * (size_t)(s.f->nin - s.f->kept);
         if (wide > widest) widest = wide;
     }
     if (e->used + widest > e->most)

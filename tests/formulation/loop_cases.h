@@ -90,4 +90,33 @@ static inline lw_model *lwt_loop(int kind)
     return lwt_model(b);
 }
 
+/** A rhombus that starts folded flat has one more freedom there than anywhere near: entering names a
+ * joint and the time. */
+static inline void lwt_refuses_singular_start(const lwi_formulation *formulation)
+{
+    lw_builder *b = lwt_builder();
+    const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1), B = lwt_rod(b, "B", 1, 0, 2, 0, 1);
+    const lw_body C = lwt_rod(b, "C", 1, 0, 2, 0, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, 1, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j3", B, C, 2, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j4", C, lwt_ground, 1, 0);
+    lw_model *model = lwt_model(b);
+    lwi_work *work = lwt_work(model, formulation);
+    lwi_arena arena;
+    lwi_moment m;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_moment_create(model, &arena, &m), LW_OK);
+    double *x = lwt_vector(work->layout.nx);
+    lwi_moment_start(model, &m);
+    assert_int_equal(formulation->enter(work, &m, x), LW_ERR_SINGULAR);
+    assert_non_null(strstr(work->error.text, "singular position"));
+    assert_non_null(strstr(work->error.text, "joint 'j"));
+    assert_non_null(strstr(work->error.text, "t = 0 s"));
+    free(x);
+    lwi_work_destroy(work);
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+}
+
 #endif

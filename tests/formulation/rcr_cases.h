@@ -71,6 +71,148 @@ static inline lw_model *lwt_standard_four_bar(void)
     return lwt_model(b);
 }
 
+static inline double lwt_wrapped(double angle)
+{
+    return angle - 6.283185307179586 * rint(angle / 6.283185307179586);
+}
+
+/** A five-bar with one closing leg, or with two. */
+static inline lw_model *lwt_five_bar(int legs)
+{
+    static const double leg[2][3] = {{11.100991634, -26.416001598, 14.615009964},
+                                     {-15.077475128, 32.755956895, -18.378481767}};
+    lw_builder *b = lwt_builder();
+    const lw_body one = lwt_bar(b, NULL, 0.5, 1), two = lwt_bar(b, NULL, 0.6, 0.8);
+    lwt_pin(b, lwt_ground, (lw_vec3){0}, one, (lw_vec3){0}, 1.9, 0, LW_CUT_NEVER);
+    lwt_pin(b, one, (lw_vec3){0.5, 0, 0}, two, (lw_vec3){0}, -1.2, 0, LW_CUT_NEVER);
+    for (int i = 0; i < legs; i++) {
+        const lw_body upper = lwt_bar(b, NULL, 0.6, 0.7), lower = lwt_bar(b, NULL, 0.5, 0.6);
+        lwt_pin(b, two, (lw_vec3){0.6, 0, 0}, upper, (lw_vec3){0}, lwt_wrapped(leg[i][0]), 0,
+                LW_CUT_NEVER);
+        lwt_pin(b, upper, (lw_vec3){0.6, 0, 0}, lower, (lw_vec3){0}, lwt_wrapped(leg[i][1]), 0,
+                LW_CUT_NEVER);
+        lwt_pin(b, lwt_ground, (lw_vec3){0.5 + 0.1 * i, 0.05 * i, 0}, lower,
+                (lw_vec3){0.5, 0, 0}, lwt_wrapped(-leg[i][2]), 0, LW_CUT_PREFER);
+    }
+    return lwt_model(b);
+}
+
+/** Legs on Hooke joints at (0.6 i, 0, 0) with rungs between their feet: a pendulum, however many. */
+static inline lw_model *lwt_ladder(int cells)
+{
+    const double l = 1, w = 0.6, q1 = 0.4, q2 = -0.7, u1 = 1, u2 = 0.5;
+    const double mr = 0.42 / cells, ir = 0.02 * mr, ml = 2.58 / (cells + 1);
+    const double c = 0.63 / 2.58; // Md = 1.05 = 0.42 l + 2.58 c
+    const double J[3] = {(1.3 - 0.42 - 0.0084) / (cells + 1), (1.1 - 0.42) / (cells + 1),
+                         (0.25 - 0.0084) / (cells + 1)};
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, -9.81});
+    lw_body foot = lwt_ground;
+    for (int i = 0; i <= cells; i++) {
+        const lw_body leg =
+            lwt_body(b, &(lw_body_desc){.mass = ml,
+                                        .inertia = {J[0] - ml * c * c, J[1] - ml * c * c, J[2]},
+                                        .com = {0, 0, -c},
+                                        .pose = {.position = {i * w, 0, 0}}});
+        lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
+                                    .body2 = leg,
+                                    .at = {i * w, 0, 0},
+                                    .axis = {1, 0, 0},
+                                    .axis2 = {0, 1, 0},
+                                    .has_q = 1,
+                                    .q = {q1, q2},
+                                    .has_qd = 1,
+                                    .qd = {u1, u2}});
+        for (int side = 0; side < 2; side++) {
+            if (side == 1 && i == cells) break;
+            if (side == 0 && i == 0) continue;
+            const lw_body rung =
+                side ? lwt_body(b, &(lw_body_desc){.mass = mr,
+                                                   .inertia = {ir, ir, ir},
+                                                   .pose = {.position = {(i + 0.5) * w, 0, -l}}})
+                     : foot;
+            if (side) foot = rung;
+            lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                        .body1 = leg,
+                                        .body2 = rung,
+                                        .at = {i * w, 0, -l},
+                                        .axis = {0, 1, 0},
+                                        .has_q = 1,
+                                        .q = {-q2},
+                                        .has_qd = 1,
+                                        .qd = {-u2}});
+        }
+    }
+    return lwt_model(b);
+}
+
+/** Two loops with different bases that share a joint: on the ground and on the rocker. */
+static inline lw_model *lwt_six_bar(void)
+{
+    lw_builder *b = lwt_builder();
+    lwt_four_bar f = lwt_standard_bars();
+    const double angle[4] = {1, lwt_wrapped(29.135026338), lwt_wrapped(-16.539308773),
+                             lwt_wrapped(-13.595717565)};
+    memcpy(f.q, angle, sizeof angle);
+    memset(f.u, 0, sizeof f.u);
+    lwt_add_four_bar(b, lwt_ground, 0, 0, &f);
+    const lw_body one = lwt_bar(b, NULL, 0.4, 0.7), two = lwt_bar(b, NULL, 0.45, 0.9);
+    lwt_pin(b, f.bar[2], (lw_vec3){0.25, 0.1, 0}, one, (lw_vec3){0}, lwt_wrapped(52.421090435), 0,
+            LW_CUT_NEVER);
+    lwt_pin(b, one, (lw_vec3){0.4, 0, 0}, two, (lw_vec3){0}, lwt_wrapped(-33.947410544), 0, LW_CUT_NEVER);
+    lwt_pin(b, f.bar[1], (lw_vec3){0.3, 0.15, 0}, two, (lw_vec3){0.45, 0, 0}, lwt_wrapped(1.934371117),
+            0, LW_CUT_PREFER);
+    return lwt_model(b);
+}
+
+/** A body that floats, and a four-bar on it. */
+static inline lw_body lwt_add_floating_base(lw_builder *b)
+{
+    const lw_body base = lwt_body(b, &(lw_body_desc){.name = "base",
+                                                     .mass = 3,
+                                                     .com = {0.1, -0.05, 0.2},
+                                                     .inertia = {0.3, 0.4, 0.5, 0, 0, 0}});
+    // speeds (v, w) of the origin, in its axes
+    lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_FREE,
+                                .body2 = base,
+                                .placement = LW_PLACED_FRAMES,
+                                .has_q = 1,
+                                .q = {0, 0, 0, 1, 0, 0, 0},
+                                .has_qd = 1,
+                                .qd = {0.4, -0.5, 0.6, 0.1, 0.2, -0.3}});
+    return base;
+}
+
+static inline lw_model *lwt_floating_four_bar(lw_vec3 gravity)
+{
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, gravity);
+    lwt_four_bar f = lwt_standard_bars();
+    lwt_add_four_bar(b, lwt_add_floating_base(b), 0, 0, &f);
+    return lwt_model(b);
+}
+
+/** No bar of this one can turn fully. */
+static inline lw_model *lwt_non_grashof(void)
+{
+    const double l[4] = {0.5, 0.6, 0.55, 0.8}, q0 = 1, u0 = 9;
+    const double x = l[0] * cos(q0), y = l[0] * sin(q0), dx = l[3] - x, dy = -y, D = hypot(dx, dy);
+    const double a = (l[1] * l[1] - l[2] * l[2] + D * D) / (2 * D), h = sqrt(l[1] * l[1] - a * a);
+    const double ex = x + (a * dx - h * dy) / D, ey = y + (a * dy + h * dx) / D;
+    const double A = atan2(ey - y, ex - x),
+                 B = atan2(-ey, l[3] - ex); // directions of coupler, rocker
+    // velocities: l0 u0 n0 + l1 wA nA + l2 wB nB = 0 across the closed loop
+    const double det = l[1] * l[2] * sin(B - A);
+    const double wA = -u0 * l[0] * l[2] * sin(B - q0) / det,
+                 wB = u0 * l[0] * l[1] * sin(A - q0) / det;
+    lwt_four_bar f = {
+        .m = {1, 2, 1.5}, .q = {q0, A - q0, B - A, -B}, .u = {u0, wA - u0, wB - wA, -wB}};
+    memcpy(f.l, l, sizeof l);
+    lw_builder *b = lwt_builder();
+    lwt_add_four_bar(b, lwt_ground, 0, 0, &f);
+    return lwt_model(b);
+}
+
 /** A formulation at a state of a mechanism. */
 typedef struct lwt_run {
     const lw_model *model;
@@ -80,26 +222,47 @@ typedef struct lwt_run {
     lwi_moment now;
 } lwt_run;
 
+/** At a moment, or NULL: the model's start. */
+static inline lwt_run lwt_run_work(lwi_work *work, const lwi_moment *moment)
+{
+    lwt_run r = {.model = work->model, .work = work};
+    lwi_moment start;
+    lwi_arena_init(&r.arena, NULL);
+    r.x = lwt_vector(work->layout.nx);
+    if (!moment) {
+        assert_int_equal(lwi_moment_create(r.model, &r.arena, &start), LW_OK);
+        lwi_moment_start(r.model, &start);
+        moment = &start;
+    }
+    r.t = moment->t;
+    lwt_ok(work->formulation->enter(work, moment, r.x), &work->error);
+    return r;
+}
+
 static inline lwt_run lwt_run_from(const lw_model *model, const lwi_formulation *formulation,
                                    const lwi_moment *moment)
 {
-    lwt_run r = {.model = model, .t = moment->t, .work = lwt_work(model, formulation)};
-    lwi_arena_init(&r.arena, NULL);
-    r.x = lwt_vector(r.work->layout.nx);
-    lwt_ok(formulation->enter(r.work, moment, r.x), &r.work->error);
-    return r;
+    return lwt_run_work(lwt_work(model, formulation), moment);
+}
+
+/** `rcr` with momenta as state. */
+static inline lwt_run lwt_run_momenta(const lw_model *model, const char *kappa,
+                                      const lwi_moment *moment)
+{
+    lw_options options;
+    lw_error error;
+    lwi_work *work;
+    lw_options_default(&options);
+    lwt_ok(lw_options_set(&options, "state", "momenta", &error), &error);
+    lwt_ok(lw_options_set(&options, "kappa", kappa, &error), &error);
+    lwt_ok(lwi_work_create_options(model, RCR, NULL, 0, &options, &work, &error), &error);
+    work->options = NULL; // read at creation
+    return lwt_run_work(work, moment);
 }
 
 static inline lwt_run lwt_run_start(const lw_model *model, const lwi_formulation *formulation)
 {
-    lwi_arena arena;
-    lwi_moment start;
-    lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_moment_create(model, &arena, &start), LW_OK);
-    lwi_moment_start(model, &start);
-    const lwt_run r = lwt_run_from(model, formulation, &start);
-    lwi_arena_free(&arena);
-    return r;
+    return lwt_run_work(lwt_work(model, formulation), NULL);
 }
 
 /** Makes the last joints of loops dependent wherever their pivots allow it: the published choice.

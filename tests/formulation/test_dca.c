@@ -443,27 +443,6 @@ static void singular_start_is_refused(void **state)
     lw_model_destroy(model);
 }
 
-// A rhombus that falls through its flat position says that it came close.
-static void close_approaches_are_told(void **state)
-{
-    (void)state;
-    lw_model *model = flat_rhombus(0.2);
-    run r = run_begin(model, DCA, NULL);
-    char text[512];
-    run_start(&r);
-    lwt_ok(DCA->rates(r.work, r.t, r.x, NULL, r.xdot), &r.work->error);
-    DCA->notice(r.work, text, sizeof text);
-    assert_string_equal(text, "");
-    for (int i = 0; i < 400 && !text[0]; i++) {
-        lwt_integrate(r.work, &r.t, r.x, r.input, 1e-3, 1);
-        DCA->notice(r.work, text, sizeof text);
-    }
-    assert_non_null(strstr(text, "passed close to a singular position at t = 0."));
-    assert_non_null(strstr(text, "joint 'j"));
-    run_end(&r);
-    lw_model_destroy(model);
-}
-
 // A body without mass, or without inertia about some axis, is named, and the way out.
 static void light_bodies_are_named(void **state)
 {
@@ -521,7 +500,6 @@ int main(void)
         cmocka_unit_test(numbering_and_cuts_change_nothing),
         cmocka_unit_test(turned_world_turns_the_motion),
         cmocka_unit_test(singular_start_is_refused),
-        cmocka_unit_test(close_approaches_are_told),
         cmocka_unit_test(light_bodies_are_named),
         cmocka_unit_test(rates_depend_on_the_state_alone),
     };

@@ -525,28 +525,7 @@ static void rank_does_not_depend_on_its_threshold(void **state)
 static void singular_start_is_refused(void **state)
 {
     (void)state;
-    lw_builder *b = lwt_builder();
-    const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1), B = lwt_rod(b, "B", 1, 0, 2, 0, 1);
-    const lw_body C = lwt_rod(b, "C", 1, 0, 2, 0, 1);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, 1, 0);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j3", B, C, 2, 0);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "j4", C, lwt_ground, 1, 0);
-    lw_model *model = lwt_model(b);
-    lwi_work *work = lwt_work(model, DENSE);
-    lwi_arena arena;
-    lwi_moment m;
-    lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_moment_create(model, &arena, &m), LW_OK);
-    double *x = lwt_vector(work->layout.nx);
-    lwi_moment_start(model, &m);
-    assert_int_equal(DENSE->enter(work, &m, x), LW_ERR_SINGULAR);
-    assert_non_null(strstr(work->error.text, "singular position"));
-    assert_non_null(strstr(work->error.text, "joint 'j"));
-    free(x);
-    lwi_work_destroy(work);
-    lwi_arena_free(&arena);
-    lw_model_destroy(model);
+    lwt_refuses_singular_start(DENSE);
 }
 
 // ----------------------------------------------------------------------------------- enter

@@ -349,7 +349,8 @@ static void impulses_are_not_turned_with_their_rows(void **state)
         const lwi_gauge none = {.kappa = 0};
         assert_int_equal(lw_model_find_joint(model, names[k], &joint), LW_OK);
         lwi_joint_closure(model, joint.index, t, &closed->motion, LWI_CLOSURE_RATES, &rows);
-        lwi_gauge_leak(closed, &none, closed->joint_edge[joint.index], &rows, sigma, leak);
+        lwi_gauge_leak(model, &closed->motion, closed->length, &none, joint.index, &rows, sigma,
+                       leak);
         const lwi_joint *j = &model->joint[joint.index];
         const int b = rows.body[0] == j->body2 ? 0 : 1;
         for (int r = 0; r < rows.n; r++) {

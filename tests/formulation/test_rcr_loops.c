@@ -35,37 +35,17 @@ static void agrees_with_dense(lwt_run *r, double tol)
     lwt_run_end(&d);
 }
 
-static double wrapped(double angle)
-{
-    return angle - 6.283185307179586 * rint(angle / 6.283185307179586);
-}
-
 // ------------------------------------------------------------------------------------ common base
 
 // A five-bar with one closing leg, and with two of which one is redundant as a support.
 static void legs_of_a_five_bar(void **state)
 {
-    static const double leg[2][3] = {{11.100991634, -26.416001598, 14.615009964},
-                                     {-15.077475128, 32.755956895, -18.378481767}};
     static const double ud[2][2] = {{12.677362421, -29.808086372}, {12.776300401, -30.513230637}};
     static const double later[2][2] = {{2.363035, -2.151649}, {2.346690, -2.094690}};
     static const double u[2] = {0.5, -0.3};
     (void)state;
     for (int legs = 1; legs <= 2; legs++) {
-        lw_builder *b = lwt_builder();
-        const lw_body one = lwt_bar(b, NULL, 0.5, 1), two = lwt_bar(b, NULL, 0.6, 0.8);
-        lwt_pin(b, lwt_ground, (lw_vec3){0}, one, (lw_vec3){0}, 1.9, 0, LW_CUT_NEVER);
-        lwt_pin(b, one, (lw_vec3){0.5, 0, 0}, two, (lw_vec3){0}, -1.2, 0, LW_CUT_NEVER);
-        for (int i = 0; i < legs; i++) {
-            const lw_body upper = lwt_bar(b, NULL, 0.6, 0.7), lower = lwt_bar(b, NULL, 0.5, 0.6);
-            lwt_pin(b, two, (lw_vec3){0.6, 0, 0}, upper, (lw_vec3){0}, wrapped(leg[i][0]), 0,
-                    LW_CUT_NEVER);
-            lwt_pin(b, upper, (lw_vec3){0.6, 0, 0}, lower, (lw_vec3){0}, wrapped(leg[i][1]), 0,
-                    LW_CUT_NEVER);
-            lwt_pin(b, lwt_ground, (lw_vec3){0.5 + 0.1 * i, 0.05 * i, 0}, lower,
-                    (lw_vec3){0.5, 0, 0}, wrapped(-leg[i][2]), 0, LW_CUT_PREFER);
-        }
-        lw_model *model = lwt_model(b);
+        lw_model *model = lwt_five_bar(legs);
         lwt_run r = run_with_speeds(model, u, 2);
         lwt_run_observe(&r);
         assert_int_equal(lwt_rcr(&r)->e.ndependent, 2 * legs);
@@ -79,55 +59,6 @@ static void legs_of_a_five_bar(void **state)
     }
 }
 
-// Legs on Hooke joints at (0.6 i, 0, 0) with rungs between their feet: a pendulum, however many.
-static lw_model *ladder(int cells)
-{
-    const double l = 1, w = 0.6, q1 = 0.4, q2 = -0.7, u1 = 1, u2 = 0.5;
-    const double mr = 0.42 / cells, ir = 0.02 * mr, ml = 2.58 / (cells + 1);
-    const double c = 0.63 / 2.58; // Md = 1.05 = 0.42 l + 2.58 c
-    const double J[3] = {(1.3 - 0.42 - 0.0084) / (cells + 1), (1.1 - 0.42) / (cells + 1),
-                         (0.25 - 0.0084) / (cells + 1)};
-    lw_builder *b = lwt_builder();
-    lw_builder_gravity(b, (lw_vec3){0, 0, -9.81});
-    lw_body foot = lwt_ground;
-    for (int i = 0; i <= cells; i++) {
-        const lw_body leg =
-            lwt_body(b, &(lw_body_desc){.mass = ml,
-                                        .inertia = {J[0] - ml * c * c, J[1] - ml * c * c, J[2]},
-                                        .com = {0, 0, -c},
-                                        .pose = {.position = {i * w, 0, 0}}});
-        lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
-                                    .body2 = leg,
-                                    .at = {i * w, 0, 0},
-                                    .axis = {1, 0, 0},
-                                    .axis2 = {0, 1, 0},
-                                    .has_q = 1,
-                                    .q = {q1, q2},
-                                    .has_qd = 1,
-                                    .qd = {u1, u2}});
-        for (int side = 0; side < 2; side++) {
-            if (side == 1 && i == cells) break;
-            if (side == 0 && i == 0) continue;
-            const lw_body rung =
-                side ? lwt_body(b, &(lw_body_desc){.mass = mr,
-                                                   .inertia = {ir, ir, ir},
-                                                   .pose = {.position = {(i + 0.5) * w, 0, -l}}})
-                     : foot;
-            if (side) foot = rung;
-            lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
-                                        .body1 = leg,
-                                        .body2 = rung,
-                                        .at = {i * w, 0, -l},
-                                        .axis = {0, 1, 0},
-                                        .has_q = 1,
-                                        .q = {-q2},
-                                        .has_qd = 1,
-                                        .qd = {-u2}});
-        }
-    }
-    return lwt_model(b);
-}
-
 // A ladder of any length is the same pendulum; its loops share the ground.  Rank 4 of the 5 rows of
 // a cell's revolute; the front does not grow.
 static void ladders_are_one_pendulum(void **state)
@@ -137,7 +68,7 @@ static void ladders_are_one_pendulum(void **state)
     static const double q5[2] = {0.096497763, 0.606157956}, u5[2] = {-1.647889670, -0.891272498};
     (void)state;
     for (int i = 0; i < LWI_COUNT(cells); i++) {
-        lw_model *model = ladder(cells[i]);
+        lw_model *model = lwt_ladder(cells[i]);
         lwt_run r = lwt_run_start(model, RCR);
         assert_int_equal(lwt_rcr(&r)->e.ndependent, model->tree_nv - 2);
         for (int k = 0; k < model->nnode; k++) assert_in_range(lwt_rcr(&r)->e.node[k].nbody, 0, 1);
@@ -192,27 +123,12 @@ static void loop_in_a_side_branch(void **state)
 // Two loops with different bases share a joint: not for the plain method.
 static void six_bar_with_coupled_loops(void **state)
 {
-    static const double q[3] = {29.135026338 /* not used: of the last joint of the first loop */,
-                                52.421090435, -33.947410544};
     static const double u[7] = {2,           -2.029786003, -0.996546418, 1.026332422,
                                 1.800064372, 0.215553728,  -1.019071682};
     static const double ud[7] = {-16.209476888, 19.548684974, 7.702791836, -11.041999922,
                                  -15.877737534, -0.396253804, 8.571199501};
     (void)state;
-    lw_builder *b = lwt_builder();
-    lwt_four_bar f = lwt_standard_bars();
-    const double angle[4] = {1, wrapped(29.135026338), wrapped(-16.539308773),
-                             wrapped(-13.595717565)};
-    memcpy(f.q, angle, sizeof angle);
-    memset(f.u, 0, sizeof f.u);
-    lwt_add_four_bar(b, lwt_ground, 0, 0, &f);
-    const lw_body one = lwt_bar(b, NULL, 0.4, 0.7), two = lwt_bar(b, NULL, 0.45, 0.9);
-    lwt_pin(b, f.bar[2], (lw_vec3){0.25, 0.1, 0}, one, (lw_vec3){0}, wrapped(q[1]), 0,
-            LW_CUT_NEVER);
-    lwt_pin(b, one, (lw_vec3){0.4, 0, 0}, two, (lw_vec3){0}, wrapped(q[2]), 0, LW_CUT_NEVER);
-    lwt_pin(b, f.bar[1], (lw_vec3){0.3, 0.15, 0}, two, (lw_vec3){0.45, 0, 0}, wrapped(1.934371117),
-            0, LW_CUT_PREFER);
-    lw_model *model = lwt_model(b);
+    lw_model *model = lwt_six_bar();
     lwt_run r = run_with_speeds(model, u, 1);
     lwt_run_observe(&r);
     assert_int_equal(lwt_rcr(&r)->e.ndependent, 4);
@@ -297,7 +213,7 @@ static lw_model *bennett(void)
                                                 .orientation = {cos(alpha[1] / 2),
                                                                 -sin(alpha[1] / 2), 0, 0}},
                     .has_q = 1,
-                    .q = {wrapped(theta[i])},
+                    .q = {lwt_wrapped(theta[i])},
                     .has_qd = 1,
                     .qd = {u[i]},
                     .cut = i < 3 ? LW_CUT_NEVER : LW_CUT_PREFER});

@@ -25,27 +25,6 @@ static lw_model *from_the_rocker(void)
     return lwt_model(b);
 }
 
-// No bar of this one can turn fully.
-static lw_model *non_grashof(void)
-{
-    const double l[4] = {0.5, 0.6, 0.55, 0.8}, q0 = 1, u0 = 9;
-    const double x = l[0] * cos(q0), y = l[0] * sin(q0), dx = l[3] - x, dy = -y, D = hypot(dx, dy);
-    const double a = (l[1] * l[1] - l[2] * l[2] + D * D) / (2 * D), h = sqrt(l[1] * l[1] - a * a);
-    const double ex = x + (a * dx - h * dy) / D, ey = y + (a * dy + h * dx) / D;
-    const double A = atan2(ey - y, ex - x),
-                 B = atan2(-ey, l[3] - ex); // directions of coupler, rocker
-    // velocities: l0 u0 n0 + l1 wA nA + l2 wB nB = 0 across the closed loop
-    const double det = l[1] * l[2] * sin(B - A);
-    const double wA = -u0 * l[0] * l[2] * sin(B - q0) / det,
-                 wB = u0 * l[0] * l[1] * sin(A - q0) / det;
-    lwt_four_bar f = {
-        .m = {1, 2, 1.5}, .q = {q0, A - q0, B - A, -B}, .u = {u0, wA - u0, wB - wA, -wB}};
-    memcpy(f.l, l, sizeof l);
-    lw_builder *b = lwt_builder();
-    lwt_add_four_bar(b, lwt_ground, 0, 0, &f);
-    return lwt_model(b);
-}
-
 static lw_sim *simulate(const lw_model *model, const char *integrator, double step, double duration)
 {
     lw_options o;
@@ -75,6 +54,14 @@ static void set_thresholds(lw_sim *sim, double theta, double keep, bool last)
     lwt_ok(sim->work->formulation->enter(sim->work, &sim->moment, sim->x), &sim->work->error);
     d->theta = theta;
     d->keep = keep;
+}
+
+// What displacements and turns are compared by [m].  Revolutes only: a unit of their speed is a unit
+// of motion in any unit of length.
+static void set_unit(lw_sim *sim, double length)
+{
+    lwi_rcr_work *d = rcr_of(sim);
+    d->cut.length = d->e.length = length;
 }
 
 static const lwi_rcr_choice *choice_of(const lw_sim *sim)
@@ -107,31 +94,48 @@ static void rocker_through_dead_points(void **state)
     sim = simulate(model, "rk4", 0.005, 3); // chooses well at the start
     const double crank = energy_error(sim);
     assert_int_equal(choice_of(sim)->switches, 0);
-    if (!(error < 3.5e-3 && crank < 3.5e-3)) // 2.4e-3 of the specification, at its start
-        fail_msg("energy errors %g, %g", error, crank);
+    lw_sim_destroy(sim);
+    sim = simulate(model, "rk4", 0.005, 3);
+    set_unit(sim, 1);
+    set_thresholds(sim, 0.5, 0.2, true);
+    const double metre = energy_error(sim);
+    print_message("energy errors %.2e, pivots by the metre %.2e, from the crank %.2e J\n", error, metre,
+                  crank);
+    if (!(error < 3.5e-3 && metre < 2.4e-3 && crank < 2.4e-3)) // printed: 2.4e-3
+        fail_msg("energy errors %g, %g, %g", error, metre, crank);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
 
 // No set of coordinates goes through: several changes, and the energy error falls with the fourth
-// power of the step.
+// power of the step.  Nearly all of it is made just before a change, so that its size is a matter
+// of when a pivot counts as small.  A pivot depends on what displacements and turns are compared
+// by: a length of the mechanism, 0.3 m.  With the metre, as the specification has it, its errors
+// are met with its thresholds.
 static void non_grashof_by_the_order_of_the_method(void **state)
 {
     static const double q[4] = {-0.43887, 2.08394, -2.42273, 0.77766},
                         published[3] = {2e-2, 7e-4, 2.6e-5};
-    double error[3];
+    static const double length[2] = {0, 1}, most[2] = {4, 1};
     (void)state;
-    lw_model *model = non_grashof();
-    for (int i = 0; i < 3; i++) {
-        lw_sim *sim = simulate(model, "rk4", 0.004 / (1 << i), 1.5);
-        set_thresholds(sim, 0.9, 0.35, true);
-        error[i] = energy_error(sim);
-        assert_in_range(choice_of(sim)->switches, 6, 9); // 8 by other pivots of the same rows
-        if (!(error[i] < 4 * published[i])) fail_msg("energy error %g with step %d", error[i], i);
-        for (int k = 0; k < 3 && i == 2; k++) lwt_near("q", k, sim->x[k], q[k], 3e-5);
-        lw_sim_destroy(sim);
+    lw_model *model = lwt_non_grashof();
+    for (int c = 0; c < LWI_COUNT(length); c++) {
+        double error[3];
+        for (int i = 0; i < 3; i++) {
+            lw_sim *sim = simulate(model, "rk4", 0.004 / (1 << i), 1.5);
+            if (length[c] > 0) set_unit(sim, length[c]);
+            set_thresholds(sim, 0.9, 0.35, true);
+            error[i] = energy_error(sim);
+            print_message("unit %g m, step %g s: energy error %.2e J (%.1e printed), %d changes\n",
+                          rcr_of(sim)->e.length, 0.004 / (1 << i), error[i], published[i],
+                          choice_of(sim)->switches);
+            assert_in_range(choice_of(sim)->switches, 6, 9);
+            if (!(error[i] < most[c] * published[i])) fail_msg("too large");
+            for (int k = 0; k < 3 && i == 2; k++) lwt_near("q", k, sim->x[k], q[k], 3e-5);
+            lw_sim_destroy(sim);
+        }
+        assert_true(error[0] / error[2] > 100);
     }
-    assert_true(error[0] / error[2] > 100);
     lw_model_destroy(model);
 }
 
@@ -142,7 +146,7 @@ static void integrators_go_through(void **state)
     static const char *const names[] = {"dopri54", "dopri5", "fehlberg8", "adams", "bdf"};
     double q[LWI_COUNT(names)][3];
     (void)state;
-    lw_model *model = non_grashof();
+    lw_model *model = lwt_non_grashof();
     for (int i = 0; i < LWI_COUNT(names); i++) {
         lw_sim *sim = simulate(model, names[i], 0, 1.5);
         lw_summary s;
@@ -161,7 +165,7 @@ static void integrators_go_through(void **state)
 static void looking_changes_nothing(void **state)
 {
     (void)state;
-    lw_model *model = non_grashof();
+    lw_model *model = lwt_non_grashof();
     lw_sim *a = simulate(model, "dopri54", 0, 1.5), *b = simulate(model, "dopri54", 0, 1.5);
     const lw_observation *o;
     while (a->t < 1.5) lwt_ok(lwi_sim_advance(a, 1.5, 1.5, true), lw_sim_error(a));
@@ -181,7 +185,7 @@ static void looking_changes_nothing(void **state)
 static void a_state_forgets_the_partition(void **state)
 {
     (void)state;
-    lw_model *model = non_grashof();
+    lw_model *model = lwt_non_grashof();
     lw_sim *a = simulate(model, "dopri54", 0, 1.5), *b = simulate(model, "dopri54", 0, 1.5);
     double x[16], t;
     lwt_ok(lw_sim_step(a, 0.7), lw_sim_error(a));
@@ -203,7 +207,7 @@ static void instances_have_their_own_partitions(void **state)
 {
     enum { N = 5 };
     (void)state;
-    lw_model *model = non_grashof();
+    lw_model *model = lwt_non_grashof();
     lw_sim *sim = simulate(model, "dopri54", 0, 1.5), *alone = simulate(model, "dopri54", 0, 1.5);
     lw_batch *batch;
     lw_error error;

@@ -1,0 +1,207 @@
+// test_constraints.c -- the equations of closed mechanisms at a state: J and gamma are derivatives
+// of phi, and motion and forces of an independent formulation satisfy them.
+#include "formulation/loop_cases.h"
+#include "support/failing.h"
+
+enum { MOST = 64 };
+
+typedef struct state {
+    lw_model *model;
+    lw_constraints *c;
+    int m, n;
+    double t, q[MOST], v[MOST], vdot[MOST];
+} state;
+
+// The loop at t = 0.4 as `dense`, which knows no tree, computes it.
+static state state_of(int kind)
+{
+    state s = {.model = lwt_loop(kind), .t = 0.4};
+    lw_options options;
+    lw_error error;
+    lw_sim *sim;
+    const lw_observation *o;
+    lw_options_default(&options);
+    lwt_ok(lw_options_set(&options, "formulation", "dense", &error), &error);
+    lwt_ok(lw_options_set(&options, "rtol", "1e-11", &error), &error);
+    lwt_ok(lw_options_set(&options, "atol", "1e-11", &error), &error);
+    lwt_ok(lw_sim_create(s.model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    lwt_ok(lw_sim_step(sim, s.t), lw_sim_error(sim));
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_REACTION, &o), lw_sim_error(sim));
+    for (int j = 0; j < lw_model_joint_count(s.model); j++) {
+        const lw_joint_info info = lw_model_joint(s.model, (lw_joint){j});
+        int iq, nq, iv, nv;
+        if (lw_model_joint_tree(s.model, (lw_joint){j}, &iq, &nq, &iv, &nv) != LW_OK) continue;
+        assert_int_equal(nv, info.nv);
+        memcpy(s.q + iq, o->q + info.q_first, (size_t)nq * sizeof *s.q);
+        memcpy(s.v + iv, o->qd + info.v_first, (size_t)nv * sizeof *s.v);
+        memcpy(s.vdot + iv, o->qdd + info.v_first, (size_t)nv * sizeof *s.v);
+    }
+    lw_sim_destroy(sim);
+    lwt_ok(lw_constraints_create(s.model, NULL, &s.c, &error), &error);
+    s.m = lw_constraints_count(s.c);
+    s.n = lw_model_tree_nv(s.model);
+    assert_true(s.m > 0 && s.m <= MOST && s.n <= MOST);
+    return s;
+}
+
+static void state_end(state *s)
+{
+    lw_constraints_destroy(s->c);
+    lw_model_destroy(s->model);
+}
+
+static void close_to(const char *what, int kind, int i, double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%s, loop %d, row %d: %.12g, not %.12g", what, kind, i, a, b);
+}
+
+// phi and its rate vanish, J vdot + gamma too: to the tolerance of the run, which drifts.
+static void motion_satisfies_them(void **unused)
+{
+    (void)unused;
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        state s = state_of(kind);
+        double phi[MOST], rate[MOST], gamma[MOST], J[MOST * MOST];
+        assert_int_equal(lw_constraints_evaluate(s.c, s.t, s.q, s.v, phi, rate, J, gamma), LW_OK);
+        for (int i = 0; i < s.m; i++) {
+            double sum = gamma[i];
+            for (int k = 0; k < s.n; k++) sum += J[i * s.n + k] * s.vdot[k];
+            close_to("phi", kind, i, phi[i], 0, 1e-8);
+            close_to("rate", kind, i, rate[i], 0, 1e-8);
+            close_to("acceleration", kind, i, sum, 0, 1e-7);
+            assert_true(lw_constraints_joint(s.c, i).index >= 0);
+        }
+        assert_int_equal(lw_constraints_joint(s.c, s.m).index, -1);
+        state_end(&s);
+    }
+}
+
+// Central differences with steps of 1e-5: errors of the order of 1e-10 of the third derivatives.
+static void they_are_derivatives(void **unused)
+{
+    (void)unused;
+    const double h = 1e-5, tolerance = 1e-7;
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        state s = state_of(kind);
+        if (lw_model_tree_nq(s.model) != s.n) { // quaternions: not by differences of coordinates
+            state_end(&s);
+            continue;
+        }
+        double a[MOST], b[MOST], ra[MOST], rb[MOST], J[MOST * MOST], gamma[MOST], rate[MOST];
+        double q[MOST];
+        lw_constraints_evaluate(s.c, s.t, s.q, s.v, NULL, rate, J, gamma);
+        memcpy(q, s.q, sizeof q);
+        for (int k = 0; k < s.n; k++) {
+            q[k] = s.q[k] + h;
+            lw_constraints_evaluate(s.c, s.t, q, s.v, b, NULL, NULL, NULL);
+            q[k] = s.q[k] - h;
+            lw_constraints_evaluate(s.c, s.t, q, s.v, a, NULL, NULL, NULL);
+            q[k] = s.q[k];
+            for (int i = 0; i < s.m; i++)
+                close_to("J", kind, i, J[i * s.n + k], (b[i] - a[i]) / (2 * h), tolerance);
+        }
+        // along the motion with vdot = 0
+        for (int k = 0; k < s.n; k++) q[k] = s.q[k] + h * s.v[k];
+        lw_constraints_evaluate(s.c, s.t + h, q, s.v, b, rb, NULL, NULL);
+        for (int k = 0; k < s.n; k++) q[k] = s.q[k] - h * s.v[k];
+        lw_constraints_evaluate(s.c, s.t - h, q, s.v, a, ra, NULL, NULL);
+        for (int i = 0; i < s.m; i++) {
+            close_to("rate", kind, i, rate[i], (b[i] - a[i]) / (2 * h), tolerance);
+            close_to("gamma", kind, i, gamma[i], (rb[i] - ra[i]) / (2 * h), 10 * tolerance);
+        }
+        state_end(&s);
+    }
+}
+
+// M vdot + h lies in the rows of J: nothing else holds a mechanism back.
+static void only_joints_hold_back(void **unused)
+{
+    (void)unused;
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        state s = state_of(kind);
+        double J[MOST * MOST], M[MOST * MOST], r[MOST], size = 0, left = 0;
+        lw_constraints_evaluate(s.c, s.t, s.q, s.v, NULL, NULL, J, NULL);
+        assert_int_equal(lw_constraints_tree(s.c, s.t, s.q, s.v, NULL, M, r), LW_OK);
+        for (int k = 0; k < s.n; k++)
+            for (int l = 0; l < s.n; l++) r[k] += M[k * s.n + l] * s.vdot[l];
+        for (int k = 0; k < s.n; k++) size = fmax(size, fabs(r[k]));
+        for (int i = 0; i < s.m; i++) { // Gram and Schmidt; what depends on others drops out
+            double *row = J + i * s.n, length = 0, along = 0;
+            for (int pass = 0; pass < 2; pass++)
+                for (int p = 0; p < i; p++) {
+                    double dot = 0;
+                    for (int k = 0; k < s.n; k++) dot += row[k] * J[p * s.n + k];
+                    for (int k = 0; k < s.n; k++) row[k] -= dot * J[p * s.n + k];
+                }
+            for (int k = 0; k < s.n; k++) length += row[k] * row[k];
+            length = sqrt(length);
+            for (int k = 0; k < s.n; k++) row[k] = length > 1e-6 ? row[k] / length : 0;
+            for (int k = 0; k < s.n; k++) along += row[k] * r[k];
+            for (int k = 0; k < s.n; k++) r[k] -= along * row[k];
+        }
+        for (int k = 0; k < s.n; k++) left = fmax(left, fabs(r[k]));
+        if (!(size > 1e-3)) fail_msg("loop %d: nothing holds it back (%g)", kind, size);
+        if (!(left < 1e-7 * (1 + size))) fail_msg("loop %d: %g of %g is left", kind, left, size);
+        state_end(&s);
+    }
+}
+
+// A tree has none, and M and h are those of the tree's own functions.
+static void trees_have_none(void **unused)
+{
+    (void)unused;
+    lw_builder *b = lwt_builder();
+    const lw_body A = lwt_rod(b, "A", 0, 0, 0.3, 0.4, 0.5), B = lwt_rod(b, "B", 0.3, 0.4, 1, 0, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
+    lwt_joint(b, LW_JOINT_UNIVERSAL, "j2", A, B, 0.3, 0.4);
+    lw_model *model = lwt_model(b);
+    lw_constraints *c;
+    lw_dynamics *d;
+    lw_error error;
+    const double q[3] = {0.1, 0.2, 0.3}, v[3] = {1, -1, 2}, zero[3] = {0};
+    double M[9], N[9], h[3], tau[3];
+    lwt_ok(lw_constraints_create(model, NULL, &c, &error), &error);
+    lwt_ok(lw_dynamics_create(model, NULL, &d, &error), &error);
+    assert_int_equal(lw_constraints_count(c), 0);
+    assert_int_equal(lw_constraints_joint(c, 0).index, -1);
+    assert_int_equal(lw_constraints_tree(c, 0, q, v, NULL, M, h), LW_OK);
+    assert_int_equal(lw_mass_matrix(d, 0, q, N), LW_OK);
+    assert_int_equal(lw_inverse_dynamics(d, 0, q, v, zero, NULL, tau), LW_OK);
+    assert_memory_equal(M, N, sizeof M);
+    assert_memory_equal(h, tau, sizeof h);
+    assert_int_equal(lw_constraints_evaluate(c, 0, q, NULL, NULL, NULL, NULL, NULL),
+                     LW_ERR_ARGUMENT);
+    lw_constraints_destroy(c);
+    lw_dynamics_destroy(d);
+    lw_model_destroy(model);
+}
+
+static void memory_may_run_out(void **unused)
+{
+    (void)unused;
+    lw_model *model = lwt_loop(LWT_SPATIAL);
+    lw_status status = LW_ERR_MEMORY;
+    for (long k = 0; status == LW_ERR_MEMORY; k++) {
+        lwt_failing failing = {.left = k};
+        const lw_allocator allocator = lwt_failing_allocator(&failing);
+        lw_constraints *c = NULL;
+        lw_error error;
+        status = lw_constraints_create(model, &allocator, &c, &error);
+        assert_true(status == LW_OK || status == LW_ERR_MEMORY);
+        if (status == LW_OK) lw_constraints_destroy(c);
+        assert_int_equal(failing.live, 0);
+        assert_true(k < 1000);
+    }
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(motion_satisfies_them), cmocka_unit_test(they_are_derivatives),
+        cmocka_unit_test(only_joints_hold_back), cmocka_unit_test(trees_have_none),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
