@@ -75,9 +75,9 @@ static lw_status make_motion(lwi_closed *s, lwi_arena *arena)
     GET(s->a, model->nbody);
     GET(s->al, model->nbody);
     GET(s->unique, model->njoint);
-    GET(s->metric, model->nnode);
+    GET(s->metric, (1 + s->twins) * model->nnode);
     GET(s->mobility, model->nnode);
-    GET(s->x, model->nnode);
+    GET(s->x, (1 + s->twins) * model->nnode);
     GET(s->y, model->nnode);
     s->motion = (lwi_motion){.R = (const double(*)[9])s->R,
                              .r = (const double(*)[3])s->r,
@@ -91,13 +91,13 @@ static lw_status make_motion(lwi_closed *s, lwi_arena *arena)
     return LW_OK;
 }
 
-// Bodies and one row, which the caller fills.
+// Bodies and rows, which the caller fills.
 static void extra_closure(const lwi_closed *s, int e, lwi_closure *closure)
 {
-    const int *body = s->extra[e - (s->nedge - s->nextra)];
-    *closure = (lwi_closure){.n = 1};
+    const lwi_closed_extra *extra = &s->extra[e - (s->nedge - s->nextra)];
+    *closure = (lwi_closure){.n = extra->rows};
     for (int i = 0; i < 2; i++)
-        if (body[i]) closure->body[closure->nbody++] = body[i];
+        if (extra->body[i]) closure->body[closure->nbody++] = extra->body[i];
 }
 
 // The rows of edge e at the present motion.
@@ -136,6 +136,8 @@ static lw_status make_graph(lwi_closed *s, lwi_arena *arena, lwi_graph *graph)
         closure_of(s, e, 0, LWI_CLOSURE_POSITION, &closure);
         edge[e] = (lwi_edge){.rows = closure.n, .n = closure.nbody};
         for (int i = 0; i < closure.nbody; i++) edge[e].body[i] = model->body_node[closure.body[i]];
+        for (int i = 0; s->twins && i < closure.nbody; i++)
+            edge[e].body[edge[e].n++] = model->nnode + edge[e].body[i];
         if (e >= s->nedge - s->nextra) {
             edge[e].ground = closure.nbody < 2;
         } else if (j >= 0) {
@@ -146,7 +148,8 @@ static lw_status make_graph(lwi_closed *s, lwi_arena *arena, lwi_graph *graph)
             edge[e].ground = !a->body1 || !a->body2 || !b->body1 || !b->body2;
         }
     }
-    *graph = (lwi_graph){.nbody = model->nnode, .nedge = s->nedge, .edge = edge};
+    *graph = (lwi_graph){
+        .nbody = (1 + s->twins) * model->nnode, .nedge = s->nedge, .edge = edge};
     return LW_OK;
 }
 
@@ -165,11 +168,15 @@ static lw_status make_rows(lwi_closed *s, lwi_arena *arena)
 }
 
 static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra,
-                           const int (*extra)[2], lwi_arena *arena, lwi_closed *s)
+                           const lwi_closed_extra *extra, bool twins, lwi_arena *arena,
+                           lwi_closed *s)
 {
     lwi_graph graph;
-    *s = (lwi_closed){
-        .model = model, .nextra = nextra, .extra = extra, .length = mechanism_length(model)};
+    *s = (lwi_closed){.model = model,
+                      .nextra = nextra,
+                      .extra = extra,
+                      .twins = twins,
+                      .length = mechanism_length(model)};
     TRY(make_motion(s, arena));
     lwi_closed_start(s);
     TRY(make_graph(s, arena, &graph));
@@ -179,13 +186,14 @@ static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra
 lw_status lwi_closed_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                           lwi_closed *s)
 {
-    return make_plan(model, kind, 0, NULL, arena, s);
+    return make_plan(model, kind, 0, NULL, false, arena, s);
 }
 
 lw_status lwi_closed_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
-                                  const int (*extra)[2], lwi_arena *arena, lwi_closed *s)
+                                  const lwi_closed_extra *extra, bool twins, lwi_arena *arena,
+                                  lwi_closed *s)
 {
-    TRY(make_plan(model, kind, nextra, extra, arena, s));
+    TRY(make_plan(model, kind, nextra, extra, twins, arena, s));
     TRY(make_rows(s, arena));
     return lwi_dual_create(&s->plan, arena, &s->dual);
 }
@@ -202,8 +210,7 @@ lw_status lwi_closed_create(const lw_model *model, lwi_plan_kind kind, lwi_arena
 lw_status lwi_closed_threads(lwi_closed *s, lwi_pool *pool, lwi_arena *arena)
 {
     s->pool = pool;
-    return lwi_dual_threads(
-        s->dual, pool, s->plan.kind == LWI_PLAN_BALANCED ? LWI_BY_LEVEL : LWI_BY_SUBTREE, arena);
+    return lwi_dual_threads(s->dual, pool, LWI_BY_SUBTREE, arena); // the fewest meetings
 }
 
 // ------------------------------------------------------------------------------------ parts of
@@ -260,6 +267,24 @@ static void place_positions(lwi_closed *s, int e, double t)
 static void place_rates(lwi_closed *s, int e, double t)
 {
     place_rows(s, e, t, LWI_CLOSURE_RATES);
+}
+
+static void place_gamma(lwi_closed *s, int e, double t)
+{
+    lwi_closure closure;
+    const int j = s->edge_joint[e];
+    if (e >= s->nedge - s->nextra) return;
+    if (j >= 0) {
+        lwi_joint_closure_gamma(s->model, j, t, &s->motion, s->gamma + s->plan.row[e]);
+        return;
+    }
+    closure_of(s, e, t, LWI_CLOSURE_RATES, &closure);
+    memcpy(s->gamma + s->plan.row[e], closure.gamma, (size_t)closure.n * sizeof(double));
+}
+
+void lwi_closed_gammas(lwi_closed *s, double t)
+{
+    for_edges(s, t, place_gamma);
 }
 
 void lwi_closed_rows(lwi_closed *s, double t)
@@ -364,6 +389,5 @@ lw_status lwi_closed_factor(lwi_closed *s, double t, lw_error *error)
     const lw_status status = lwi_dual_factor(s->dual, NULL);
     if (status == LW_ERR_NOT_FINITE)
         return lwi_fail(error, status, "t = %.9g s: positions are not finite numbers", t);
-    if (status == LW_OK || status == LW_ERR_SINGULAR) lwi_closed_watch(s, t);
     return status == LW_OK ? LW_OK : lwi_closed_fails(s, t, status, error);
 }

@@ -25,35 +25,32 @@ typedef struct lwi_metric {
     double lin, ang[6]; ///< 1/kg; symmetric xx yy zz xy xz yz
 } lwi_metric;
 
-/** A run whose smallest pivot, a squared sine, falls below this part of its value at the start has
- *  passed close to a singular position.  Pivots fall with the square of the distance from it. */
-#define LWI_CLOSED_NEAR 1e-4
-
 /** A pivot, a squared sine, above this counts as a new direction at positions closed to round-off.
  * There redundant rows leave 1e-16 to 1e-15, of S_rr; independent ones of mechanisms that work 0.01
  * to 1, but for the row that holds a long chain as a whole: n bodies that move as one body across
  * their plane leave 1/n^3, 1e-10 at 3000.  Where positions do not close, LWI_DUAL_RANK. */
 #define LWI_CLOSED_RANK 1e-13
 
-/** Smallest kept pivots since the start of a run, trial steps included. */
-typedef struct lwi_watch {
-    bool begun, close;   ///< close: now, until ten times as far off
-    double first, least; ///< at the start; least since then
-    double time, entry;  ///< of `least`; of the first approach
-    int edge, times;     ///< edge of `least`; how often the run came close
-} lwi_watch;
+/** An edge of the caller's between two hosts, 0: the ground. */
+typedef struct lwi_closed_extra {
+    int body[2], rows;
+} lwi_closed_extra;
 
 typedef struct lwi_closed {
     const lw_model *model;
     int nedge, nrow;
-    int nextra; ///< the last edges: the caller's, of one row, filled by the caller
-    const int (*extra)[2]; ///< [nextra] hosts of theirs, 0: the ground
+    int nextra; ///< the last edges: the caller's, filled by the caller
+    const lwi_closed_extra *extra; ///< [nextra]
+    /** Every edge of a joint knows each of its bodies twice: twin nnode + k of node k has what the
+     *  body's unknowns are more than six, in components of the caller's choice.  Its J and G are the
+     *  caller's to fill. */
+    bool twins;
     int *joint_edge; ///< [njoint] edge of each joint; -1: merged or without rows
     int *edge_joint; ///< [nedge] joint, or -1 - coupling
     lwi_plan plan;   ///< plan.row[e]: first row of edge e, plan.slot[e]: first slot
     lwi_dual *dual;
     lwi_pool *pool;        ///< NULL: one thread
-    lwi_metric *metric;    ///< [nnode] after lwi_closed_masses or lwi_closed_geometric
+    lwi_metric *metric;    ///< [nnode] after lwi_closed_masses or lwi_closed_geometric; twins: 0
     double (*mobility)[6]; ///< [nnode] inverse inertias, body axes
     double length;         ///< of the mechanism [m]: unit between displacements and turns
     // motion, filled by the caller, [nbody] of the model, world axes (w too)
@@ -67,9 +64,8 @@ typedef struct lwi_closed {
     double (*Jdot)[6];       ///< as lwi_dual_J, by lwi_closed_rates: lwi_closure.Jdot
     // solutions
     double *c, *lambda;       ///< [nrow]
-    double (*x)[6];           ///< [nnode]
+    double (*x)[6];           ///< [nnode], with twins [2 nnode]
     double (*a)[3], (*al)[3]; ///< [nbody] by lwi_closed_accelerations: mass centres, world axes
-    lwi_watch watch;
     int start_rank,
         generic_rank;        ///< at the start; the largest at configurations nearby, kept by runs
     unsigned char *unique;   ///< [njoint] 1 where a joint's reaction is unique
@@ -83,10 +79,11 @@ typedef struct lwi_closed {
  *  @return LW_ERR_MEMORY */
 lw_status lwi_closed_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                             lwi_closed *closed);
-/** The same with edges of the caller's, one row each between two hosts, whose J, phi, b and gamma the
- *  caller fills; ranks are not learnt: for factors with eps > 0 only. */
+/** The same with edges of the caller's, whose J, phi, b and gamma the caller fills, and with twins
+ *  (there must be no couplings then); ranks are not learnt: for factors with eps > 0 only. */
 lw_status lwi_closed_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
-                                  const int (*extra)[2], lwi_arena *arena, lwi_closed *closed);
+                                  const lwi_closed_extra *extra, bool twins, lwi_arena *arena,
+                                  lwi_closed *closed);
 /** Its first part: motion, graph and plan, no engine. */
 lw_status lwi_closed_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                           lwi_closed *closed);
@@ -130,11 +127,13 @@ void lwi_closed_read_loops(lwi_closed *closed, double t, bool place_only);
 void lwi_closed_rows(lwi_closed *closed, double t);
 /** The same, and gamma and Jdot. */
 void lwi_closed_rates(lwi_closed *closed, double t);
+/** gamma alone, of joints and couplings, at other velocities than the rows at hand. */
+void lwi_closed_gammas(lwi_closed *closed, double t);
 /** metric := inverse inertias at R, G := J K.  After rows or rates. */
 void lwi_closed_masses(lwi_closed *closed);
 /** metric := the geometric one: 1 for displacements, 1/length^2 for turns; G := J K. */
 void lwi_closed_geometric(lwi_closed *closed);
-/** lwi_closed_masses, then the matrix pass at the ranks learnt; updates the watch.
+/** lwi_closed_masses, then the matrix pass at the ranks learnt.
  *  @return LW_ERR_SINGULAR naming the joints whose rows are dependent, time and pivot */
 lw_status lwi_closed_factor(lwi_closed *closed, double t, lw_error *error);
 /** x = K (f + J' lambda) with J x = c; in: f [nnode][6] in x, c in closed->c; out: x, lambda.
@@ -189,11 +188,7 @@ double lwi_closed_drive_power(lwi_closed *closed, double t);
 
 /** "joint 'a'" or "coupling of joints 'a' and 'b'". */
 void lwi_closed_edge_name(const lwi_closed *closed, int edge, char *text, size_t size);
-/** Looks at the pivots of the factorisation done last. */
-void lwi_closed_watch(lwi_closed *closed, double t);
 /** What a factorisation that failed means: joints, time, pivot. */
 lw_status lwi_closed_fails(const lwi_closed *closed, double t, lw_status status, lw_error *error);
-/** "passed close to a singular position at ...", or "". */
-void lwi_closed_notice(const lwi_closed *closed, char *text, size_t size);
 
 #endif

@@ -76,7 +76,6 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     lwi_carried_store(work->model, &d->carried, moment->q, x);
     if (work->model->nq) // signs of quaternions, and what is near
         memcpy(d->closed.q, moment->q, (size_t)work->model->nq * sizeof *moment->q);
-    if (!work->goes_on) d->closed.watch.begun = false;
     return LW_OK;
 }
 
@@ -172,12 +171,6 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     return LW_OK;
 }
 
-static void notice(const lwi_work *work, char *text, size_t size)
-{
-    const dca *d = work->data;
-    lwi_closed_notice(&d->closed, text, size);
-}
-
 const lwi_formulation lwi_formulation_dca = {
     .name = "dca",
     .summary =
@@ -191,6 +184,5 @@ const lwi_formulation lwi_formulation_dca = {
     .rates = rates,
     .observe = observe,
     .scale = scale,
-    .notice = notice,
     .release = release,
 };

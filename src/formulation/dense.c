@@ -13,28 +13,6 @@
 
 // ---------------------------------------------------------------------------------------- prepare
 
-static bool is_carried(const lwi_joint *joint, int k)
-{
-    const lw_joint_type id = joint->type->id;
-    if (joint->merged || k >= joint->type->nq) return false;
-    if (id == LW_JOINT_SPHERICAL || id == LW_JOINT_FREE)
-        return false; // from the bodies' quaternions
-    // a type of the caller's reads its coordinates from what is near: all are carried
-    return id == LW_JOINT_CUSTOM || !joint->type->scalar || (joint->type->angles >> k & 1u);
-}
-
-static int list_carried(const lw_model *model, lwi_dense_carried *list)
-{
-    int n = 0;
-    for (int j = 0; j < model->njoint; j++)
-        for (int k = 0; k < LW_JOINT_MAX_NQ; k++) {
-            if (!is_carried(&model->joint[j], k)) continue;
-            if (list) list[n] = (lwi_dense_carried){.joint = j, .coordinate = k};
-            n++;
-        }
-    return n;
-}
-
 static lw_status make_layout(lwi_work *work, lwi_dense_work *d)
 {
     const int nb = d->s.nbody;
@@ -53,10 +31,10 @@ static lw_status make_layout(lwi_work *work, lwi_dense_work *d)
     }
     d->at_speed = at;
     if (nb) BLOCK(LWI_SPEED, 6 * nb);
-    d->at_carried = at;
-    if (d->ncarried) BLOCK(LWI_ANGLE, d->ncarried);
-    d->at_work = work->model->carries_work ? at : -1;
-    if (d->at_work >= 0) BLOCK(LWI_WORK, 1);
+    d->carried.at = at;
+    if (d->carried.n) BLOCK(LWI_ANGLE, d->carried.n);
+    d->carried.at_work = work->model->carries_work ? at : -1;
+    if (d->carried.at_work >= 0) BLOCK(LWI_WORK, 1);
 #undef BLOCK
     layout->nblock = n;
     layout->nx = at;
@@ -72,17 +50,15 @@ static lw_status prepare(lwi_work *work)
     work->data = d;
     TRY(lwi_dense_create(model, arena, &d->s));
     const lwi_dense *s = &d->s;
-    d->ncarried = list_carried(model, NULL);
+    TRY(lwi_carried_list(model, true, arena, &d->carried));
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
-    GET(d->carried, d->ncarried);
     GET(d->loads.wrench, model->nbody);
     GET(d->loads.effort, model->nv);
     GET(d->y, s->n);
     GET(d->lambda, s->m);
     GET(d->mass_excess, s->nbody);
     GET(d->inertia_excess, s->nbody);
-    list_carried(model, d->carried);
     TRY(make_layout(work, d));
 
     d->rank = lwi_dense_rank(&d->s, LWI_DENSE_RANK, d->y).generic;
@@ -115,9 +91,7 @@ static void read_state(lwi_dense_work *d, double t, const double *x)
         quat_matrix(s->R[i], pose + 3);
         m3_mul_v(s->w[i], s->R[i], twist + 3);
     }
-    for (int c = 0; c < d->ncarried; c++)
-        s->q[s->model->joint[d->carried[c].joint].iq + d->carried[c].coordinate] =
-            x[d->at_carried + c];
+    lwi_carried_load(s->model, &d->carried, x, s->q);
     lwi_dense_place(s, t);
 }
 
@@ -173,17 +147,12 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
         v3_copy(x + d->at_speed + 6 * k, moment->v[i]);
         v3_copy(x + d->at_speed + 6 * k + 3, moment->w[i]);
     }
-    for (int c = 0; c < d->ncarried; c++)
-        x[d->at_carried + c] =
-            moment->q[s->model->joint[d->carried[c].joint].iq + d->carried[c].coordinate];
-    if (d->at_work >= 0) x[d->at_work] = moment->work;
+    lwi_carried_store(s->model, &d->carried, moment->q, x);
+    if (d->carried.at_work >= 0) x[d->carried.at_work] = moment->work;
 
-    if (!work->goes_on) d->watch.begun = false;
     read_state(d, moment->t, x);
     lwi_dense_match(s, moment->q);
-    for (int c = 0; c < d->ncarried; c++)
-        x[d->at_carried + c] =
-            s->q[s->model->joint[d->carried[c].joint].iq + d->carried[c].coordinate];
+    lwi_carried_store(s->model, &d->carried, s->q, x);
     if (s->m == 0 || s->n == 0) return LW_OK;
     lwi_dense_equations(s, moment->t);
     TRY(check_velocities(work, moment->t, x + d->at_speed));
@@ -208,17 +177,8 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
         quat_rate(xdot + 7 * k + 3, x + 7 * k + 3, x + d->at_speed + 6 * k + 3);
     }
     for (int k = 0; k < s->n; k++) xdot[d->at_speed + k] = d->y[k];
-    for (int c = 0; c < d->ncarried;) {
-        const lwi_joint *joint = &s->model->joint[d->carried[c].joint];
-        double qdot[LW_JOINT_MAX_NQ];
-        if (joint->type->scalar)
-            memcpy(qdot, s->qd + joint->iv, (size_t)joint->type->nv * sizeof *qdot);
-        else
-            joint->type->kinematics(&joint->par, s->q + joint->iq, s->qd + joint->iv, qdot);
-        for (const int j = d->carried[c].joint; c < d->ncarried && d->carried[c].joint == j; c++)
-            xdot[d->at_carried + c] = qdot[d->carried[c].coordinate];
-    }
-    if (d->at_work >= 0) xdot[d->at_work] = lwi_dense_power(d);
+    lwi_carried_rates(s->model, &d->carried, s->q, s->qd, xdot);
+    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = lwi_dense_power(d);
     return LW_OK;
 }
 
@@ -309,7 +269,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     TRY(check_finite(work, t, x));
     read_state(d, t, x);
     moment->t = t;
-    moment->work = d->at_work >= 0 ? x[d->at_work] : 0;
+    moment->work = d->carried.at_work >= 0 ? x[d->carried.at_work] : 0;
     observe_poses(d, x, level, moment);
     if (level < LW_OBSERVE_ACCELERATION) return LW_OK;
     TRY(lwi_dense_solve(work, t, inputs));
@@ -325,7 +285,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     lwi_dense_work *d = work->data;
     const lwi_dense *s = &d->s;
     for (int i = 0; i < work->layout.nx; i++) factors[i] = 1;
-    if (d->at_work < 0) return LW_OK;
+    if (d->carried.at_work < 0) return LW_OK;
     read_state(d, t, x);
     double kinetic = 0, weight = 0;
     for (int k = 0; k < s->nbody; k++) {
@@ -337,7 +297,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
         weight += body->mass * v3_norm(work->model->gravity);
     }
     const double energy = fmax(kinetic, weight);
-    if (energy > 0) factors[d->at_work] = energy;
+    if (energy > 0) factors[d->carried.at_work] = energy;
     return LW_OK;
 }
 
@@ -353,5 +313,4 @@ const lwi_formulation lwi_formulation_dense = {
     .rates = rates,
     .observe = observe,
     .scale = scale,
-    .notice = lwi_dense_notice,
 };

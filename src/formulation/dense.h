@@ -10,7 +10,7 @@
 #define LWI_DENSE_H
 
 #include "base/linear.h"
-#include "formulation/formulation.h"
+#include "formulation/carried.h"
 
 /** A pivot of the rows, each scaled to length one, counts as a new direction above this.
  *
@@ -113,35 +113,15 @@ lwi_dense_ranks lwi_dense_rank(lwi_dense *dense, double threshold, double *x);
 
 // ----------------------------------------------------------------- the formulation (dense_solve.c)
 
-/** A coordinate that the state carries beside the poses. */
-typedef struct lwi_dense_carried {
-    int joint, coordinate;
-} lwi_dense_carried;
-
-/** A run whose smallest pivot falls below this part of its value at the start has passed close to a
- *  singular position.  Pivots fall to zero in proportion to the distance from it, and steps of a run
- *  meet the position itself by chance only. */
-#define LWI_DENSE_NEAR 1e-2
-
-/** Smallest pivots, at all states since the start, trial steps included. */
-typedef struct lwi_dense_watch {
-    bool begun;
-    double first, least; ///< at the start, since then
-    double time, entry;  ///< of `least`; of the first that was close
-    int row, times;      ///< equation of `least`; how often the run came close
-    bool close;          ///< now; until ten times as far off
-} lwi_dense_watch;
-
 /** The formulation at work. */
 typedef struct lwi_dense_work {
     lwi_dense s;
-    int rank, ncarried, dof;           ///< dof = n - rank
-    int at_speed, at_carried, at_work; ///< in x; at_work < 0: none
-    lwi_dense_carried *carried;
+    int rank, dof; ///< dof = n - rank
+    int at_speed;  ///< in x
+    lwi_carried carried; ///< of all joints
     lwi_loads loads;
     double *y, *lambda;         ///< [n], [m] out: Vdot, multipliers in the rows' units
     double *null;               ///< [m - rank][m]
-    lwi_dense_watch watch;
     int nlight;                 ///< bodies whose own inertia is singular
     double *mass_excess;        ///< [nbody] kg
     double *inertia_excess;     ///< [nbody] kg m^2 about every axis
@@ -159,8 +139,6 @@ lw_status lwi_dense_factor(lwi_work *work, double t);
 /** Rows, forces, accelerations y and multipliers lambda at the motion placed last.
  *  lambda has minimum norm in rows of length one. */
 lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs);
-/** "passed close to a singular position at ...", or "". */
-void lwi_dense_notice(const lwi_work *work, char *text, size_t size);
 /** Power of dampers, signals and wrenches, drives and mounts; after lwi_dense_solve. */
 double lwi_dense_power(const lwi_dense_work *d);
 

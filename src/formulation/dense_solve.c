@@ -15,6 +15,7 @@
 //
 //   (1 - E) y + A lambda = f   =>   W'(1 - E)W z = W'(f + E y0),   y = y0 + W z.
 #include "formulation/dense.h"
+#include "formulation/singular.h"
 
 #include "spatial/motion.h"
 
@@ -67,62 +68,26 @@ static double length6(const double *a)
     return sqrt(v6_dot(a, a));
 }
 
-// The joint or coupling that row i belongs to.
-static void row_name(const lwi_dense_work *d, int i, char *text, size_t size)
+// The joint that row i belongs to, or -1 - coupling.
+static int row_owner(const lwi_dense_work *d, int i)
 {
-    const lw_model *model = d->s.model;
-    const int coupling = i - d->s.first[model->njoint];
+    const int coupling = i - d->s.first[d->s.model->njoint];
     int j = 0;
-    if (coupling >= 0) {
-        snprintf(text, size, "coupling of joints '%.60s' and '%.60s'",
-                 model->joint[model->coupling[coupling].joint].name,
-                 model->joint[model->coupling[coupling].of].name);
-        return;
-    }
+    if (coupling >= 0) return -1 - coupling;
     while (i >= d->s.first[j + 1]) j++;
-    snprintf(text, size, "joint '%.120s'", model->joint[j].name);
+    return j;
 }
 
 lw_status lwi_dense_row_fails(lwi_work *work, int i, double t, lw_status status, const char *what,
                               double value)
 {
     char which[160];
-    row_name(work->data, i, which, sizeof which);
+    lwi_singular_owner(work->model, row_owner(work->data, i), which, sizeof which);
     return lwi_fail(&work->error, status, "%s, t = %.9g s: %s %.3g", which, t, what, value);
 }
 
 // Smallest pivot of a run, at its fixed rank: ten of sixteen digits are lost there.
 #define SINGULAR_PIVOT 1e-10
-
-// What is kept of the pivots: the first is what the others are compared with.
-static void watch_pivot(lwi_dense_work *d, double t)
-{
-    const double small = d->s.cod.small;
-    if (!d->watch.begun) d->watch = (lwi_dense_watch){.begun = true, .first = small, .least = small};
-    lwi_dense_watch *watch = &d->watch;
-    const double near = LWI_DENSE_NEAR * watch->first;
-    if (!watch->close && small < near && !watch->times++) watch->entry = t;
-    watch->close = small < near || (watch->close && small < 10 * near);
-    if (!(small < watch->least)) return;
-    watch->least = small;
-    watch->time = t;
-    watch->row = d->s.cod.pivot[d->rank - 1];
-}
-
-void lwi_dense_notice(const lwi_work *work, char *text, size_t size)
-{
-    const lwi_dense_work *d = work->data;
-    const lwi_dense_watch *watch = &d->watch;
-    text[0] = 0;
-    if (!watch->begun || !watch->times) return;
-    char which[160];
-    row_name(d, watch->row, which, sizeof which);
-    snprintf(text, size,
-             "passed close to a singular position at t = %.6g s (times in all: %d, closest at %.6g s): the "
-             "constraints of %s almost depended on others there (pivot %.1e, %.1e at the start); what "
-             "follows may be another branch of the motion",
-             watch->entry, watch->times, watch->time, which, watch->least, watch->first);
-}
 
 lw_status lwi_dense_factor(lwi_work *work, double t)
 {
@@ -131,14 +96,10 @@ lw_status lwi_dense_factor(lwi_work *work, double t)
     lwi_dense_scale(&d->s);
     lwi_cod_factor(cod, d->rank, 0);
     if (d->rank == 0) return LW_OK;
-    if (cod->rank == d->rank) watch_pivot(d, t);
     if (cod->rank == d->rank && cod->small > SINGULAR_PIVOT) return LW_OK;
     const int last = cod->rank < d->rank ? cod->rank : d->rank - 1;
-    return lwi_dense_row_fails(
-        work, cod->pivot[last], t, LW_ERR_SINGULAR,
-        "its constraints depend on those of other joints here, but not nearby: the "
-        "mechanism is in a singular position; smallest pivot",
-        cod->rank < d->rank ? 0 : cod->small);
+    return lwi_singular_fail(work->model, row_owner(d, cod->pivot[last]), t,
+                             cod->rank < d->rank ? 0 : cod->small, &work->error);
 }
 
 // ------------------------------------------------------------------------------------------ forces

@@ -68,6 +68,8 @@ typedef struct lwi_work {
     void *discrete;
     size_t ndiscrete;
     const unsigned char *mode; ///< [model nmode] of forces with modes, held by who steps; NULL: by the state
+    bool fixed_cost; ///< the same work in every step is asked for: none is split or tried again
+    bool controls;   ///< steps are chosen by `error` of the formulation
     bool goes_on;   ///< `enter` corrects a run that goes on: what was learnt on the way stays
     lw_error error; ///< of the last failed call
 } lwi_work;
@@ -95,6 +97,10 @@ struct lwi_formulation {
     /** In place of rates: a whole step of its own from (t, x) to t + h; x is that of the end.  On failure x
      *  is untouched.  NULL: the formulation has rates. */
     lw_status (*step)(lwi_work *, double t, double h, double *x, const double *inputs);
+    /** Local error of a step of length h from `before` to `after`, in units of what rtol and atol allow;
+     *  `last` is where the step before began, of length last_h (0: none).  NULL: not known. */
+    double (*error)(lwi_work *, double h, const double *before, const double *after, double last_h,
+                    const double *last, double rtol, double atol);
     /** Before a step from (t, x): may choose anew what is discrete beside x, and make x fit it, such that
      *  rates there stay what they are but for round-off.  Never within a step.  NULL: nothing is. */
     lw_status (*settle)(lwi_work *, double t, double *x, bool *changed);

@@ -98,6 +98,10 @@ static lw_status check_word(const char *key, const char *word, lw_error *error)
         !(lwi_number_read(word, &interval) && interval > 0))
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "sample: '%s' is not a positive number of seconds, nor `steps`", word);
+    if (!strcmp(key, "state") && strcmp(word, "auto") && strcmp(word, "speeds") &&
+        strcmp(word, "momenta"))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "state: '%s' is neither auto, speeds nor momenta",
+                        word);
     if (!strcmp(key, "kappa") && strcmp(word, "auto") && strcmp(word, "none") &&
         !(lwi_number_read(word, &rate) && rate > 0))
         return lwi_fail(error, LW_ERR_ARGUMENT,

@@ -1,4 +1,6 @@
 // resolve.c -- what `auto` stands for, and what is said about it; options that have no effect.
+#include "simulate/cost.h"
+#include "simulate/decay.h"
 #include "simulate/options.h"
 #include "simulate/simulation.h"
 
@@ -23,34 +25,18 @@ static void say(lw_sim *sim, const char *format, ...)
     va_end(arguments);
 }
 
-// aba is the cheapest for trees; of those that know loops and couplings hdca keeps velocities closed and
-// is linear in the number of bodies, and dense takes what has no mass.
-static void choose_formulation(lw_sim *sim)
+static lw_status choose_formulation(lw_sim *sim, lw_error *error)
 {
-    const lw_model *model = sim->model;
-    char *name = sim->options.formulation, why[160];
-    const size_t size = sizeof sim->options.formulation;
-    lw_error refusal;
-    if (strcmp(name, "auto") != 0) return;
-    if (model->nloop == 0 && model->ncoupling == 0) {
-        lwi_copy_text(name, size, "aba");
-        say(sim, "formulation aba: the joints form a tree");
-        return;
-    }
-    if (model->nloop > 0)
-        snprintf(why, sizeof why, "joint '%.100s' closes a loop",
-                 model->joint[model->loop[0]].name);
-    else
-        snprintf(why, sizeof why, "joint '%.60s' is coupled to joint '%.60s'",
-                 model->joint[model->coupling[0].joint].name,
-                 model->joint[model->coupling[0].of].name);
-    if (lwi_formulation_accepts(&lwi_formulation_hdca, model, &refusal) == LW_OK) {
-        lwi_copy_text(name, size, "hdca");
-        say(sim, "formulation hdca: %s", why);
-    } else {
-        lwi_copy_text(name, size, "dense");
-        say(sim, "formulation dense: %s, and hdca refuses: %s", why, refusal.text);
-    }
+    char *name = sim->options.formulation;
+    lwi_cost_survey survey;
+    lwi_cost_choice choice;
+    if (strcmp(name, "auto") != 0) return LW_OK;
+    if (lwi_cost_measure(sim->model, &sim->options, &sim->arena.allocator, &survey) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
+    lwi_cost_choose(sim->model, &survey, &choice);
+    lwi_copy_text(name, sizeof sim->options.formulation, choice.formulation);
+    say(sim, "formulation %s: %s", choice.formulation, choice.why);
+    return LW_OK;
 }
 
 // A refusal names those that do accept the model.
@@ -72,23 +58,58 @@ static lw_status check_formulation(const lw_sim *sim, lw_error *error)
     return status;
 }
 
-static void choose_integrator(lw_sim *sim)
+// What steps by itself needs no other; the rest is chosen when there are rates to look at.
+static void choose_own_step(lw_sim *sim)
 {
     char *name = sim->options.integrator;
-    if (strcmp(name, "auto") != 0) return;
-    if (lwi_formulation_find(sim->options.formulation)->step) {
-        lwi_copy_text(name, sizeof sim->options.integrator, "index3");
-        say(sim, "integrator index3: %s steps by itself", sim->options.formulation);
-        return;
+    if (strcmp(name, "auto") != 0 || !lwi_formulation_find(sim->options.formulation)->step) return;
+    lwi_copy_text(name, sizeof sim->options.integrator, "index3");
+    say(sim, "integrator index3: %s steps by itself", sim->options.formulation);
+}
+
+// Steps of dopri5 stay below 3.3 / rate: from this rate on it takes 10^4 evaluations for a second where motion
+// alone asks for 10^3, which bdf takes (docs/integrators.md).
+#define STIFF 5000
+// The methods of order 8 take longer steps than dopri5 at this tolerance and tighter, unless rows end them.
+#define TIGHT 1e-10
+#define LONG_ROW 0.01
+
+// Restarts cost bdf its order: where stops are touched, inputs set.
+static lw_status find_decay(const lw_sim *sim, double *rate)
+{
+    const lw_model *model = sim->model;
+    *rate = 0;
+    if (model->nforce == 0 || model->nmode > 0 || model->desc.ninput > 0) return LW_OK;
+    return lwi_decay_rate(sim->work, &sim->arena.allocator, rate);
+}
+
+static lw_status choose_integrator(lw_sim *sim, lw_error *error)
+{
+    lw_options *o = &sim->options;
+    double rate;
+    if (strcmp(o->integrator, "auto") != 0) return LW_OK;
+    if (find_decay(sim, &rate) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
+    const double row = lwi_options_sample(o);
+    const char *name = "dopri5";
+    if (rate > STIFF) {
+        name = "bdf";
+        say(sim, "integrator bdf: stiff, motion dies out at a rate of %.2g/s", rate);
+    } else if (o->rtol <= TIGHT && o->atol <= TIGHT && (row == 0 || row >= LONG_ROW)) {
+        name = "verner87";
+        say(sim, "integrator verner87: tolerances of %.0e and less", TIGHT);
+    } else {
+        say(sim, "integrator dopri5: the default");
     }
-    lwi_copy_text(name, sizeof sim->options.integrator, "dopri5");
-    say(sim, "integrator dopri5: the default");
+    lwi_copy_text(o->integrator, sizeof o->integrator, name);
+    return LW_OK;
 }
 
 // Formulations that step by themselves and integrators go together or not at all.
 static lw_status check_pair(const lw_sim *sim, lw_error *error)
 {
     const char *formulation = sim->options.formulation, *integrator = sim->options.integrator;
+    if (!strcmp(integrator, "auto")) return LW_OK;
     const bool own = lwi_formulation_find(formulation)->step != NULL;
     if (own == lwi_integrator_find(integrator)->steps) return LW_OK;
     if (own)
@@ -117,6 +138,24 @@ static bool has_momenta(const lwi_layout *layout)
     return false;
 }
 
+static bool gathers_impulses(const lw_sim *sim)
+{
+    return has_momenta(&sim->work->layout) && strcmp(sim->options.formulation, "momenta");
+}
+
+// The state asked for is the one that the formulation has.
+static lw_status check_state(const lw_sim *sim, lw_error *error)
+{
+    const lw_options *o = &sim->options;
+    const bool momenta = has_momenta(&sim->work->layout);
+    if (!strcmp(o->state, "auto") || momenta == !strcmp(o->state, "momenta")) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "state: formulation %s has %s as state, not %s; %s", o->formulation,
+                    momenta ? "momenta" : "speeds", o->state,
+                    momenta ? "aba, lagrange, rcr and others have"
+                            : "momenta and hdca have momenta, rcr has either");
+}
+
 // Options that differ from their defaults and do nothing in this combination.
 static void tell_ignored(lw_sim *sim, bool adaptive)
 {
@@ -133,8 +172,8 @@ static void tell_ignored(lw_sim *sim, bool adaptive)
     if (o->atol_p != plain.atol_p && (!adaptive || !has_momenta(&sim->work->layout)))
         say(sim, "atol_p is ignored: %s",
             adaptive ? "the state has no momenta" : "the step is fixed");
-    if (strcmp(o->kappa, plain.kappa) && strcmp(o->formulation, "hdca"))
-        say(sim, "kappa is ignored: only hdca gathers impulses");
+    if (strcmp(o->kappa, plain.kappa) && !gathers_impulses(sim))
+        say(sim, "kappa is ignored: only hdca, and rcr with momenta, gather impulses of loops");
     if (strcmp(o->baumgarte, plain.baumgarte) && strcmp(o->formulation, "lagrange"))
         say(sim, "baumgarte is ignored: only lagrange has such gains");
     if (strcmp(o->project, plain.project) && sim->model->nloop == 0 && sim->model->ncoupling == 0)
@@ -165,6 +204,9 @@ void lwi_sim_tell_doubts(lw_sim *sim)
     sim->notice[sim->chosen] = 0;
     if (sim->work->formulation->notice) sim->work->formulation->notice(sim->work, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
+    lwi_sim_end_watch(sim);
+    lwi_watch_tell(&sim->watch, text, sizeof text);
+    if (text[0]) say(sim, "%s", text);
     if (!lwi_integrator_find(o->integrator)->adaptive) return;
     lwi_integrator_stats stats;
     sim->integrator->type->stats(sim->integrator, &stats);
@@ -179,14 +221,16 @@ void lwi_sim_tell_doubts(lw_sim *sim)
 
 lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
 {
-    choose_formulation(sim);
-    choose_integrator(sim);
+    TRY(choose_formulation(sim, error));
+    choose_own_step(sim);
     TRY(check_formulation(sim, error));
     TRY(check_pair(sim, error));
     TRY(lwi_work_create_options(sim->model, lwi_formulation_find(sim->options.formulation),
                                 &sim->arena.allocator, 0, &sim->options, &sim->work, error));
+    TRY(check_state(sim, error));
+    TRY(choose_integrator(sim, error));
     tell_choices(sim);
-    tell_ignored(sim, lwi_integrator_find(sim->options.integrator)->adaptive);
+    tell_ignored(sim, lwi_integrator_find(sim->options.integrator)->adaptive || sim->work->controls);
     sim->chosen = strlen(sim->notice);
     return LW_OK;
 }

@@ -2,9 +2,11 @@
 #include "simulate/options.h"
 #include "simulate/simulation.h"
 
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 // Between two calls of `progress` when rows are rare lie at most so many steps, so much wall time
 // in steps [s], or one step: seldom enough to cost nothing, soon enough for who presses Ctrl-C.
@@ -23,6 +25,7 @@ typedef struct run {
     double written; ///< time of the last row
     long steps;     ///< since the last call of progress
     double looked;  ///< wall time in steps at the last call of progress [s]
+    double start, began; ///< simulated and wall time at the start [s]
 } run;
 
 static lw_status write_row(run *r)
@@ -62,13 +65,45 @@ static void write_last_row(run *r)
     r->sim->error = error;
 }
 
+// The state of a simulated time is there when the wall's clock shows that time, not before.
+static lw_status keep_pace(run *r)
+{
+    lw_sim *sim = r->sim;
+    if (!(sim->options.pace > 0)) return LW_OK;
+    const double due = r->began + (sim->t - r->start) / sim->options.pace;
+    const double behind = lwi_clock() - due;
+    if (behind > 0) {
+        sim->late++;
+        sim->behind = fmax(sim->behind, behind);
+        return LW_OK;
+    }
+    const double whole = floor(due);
+    const struct timespec at = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (due - whole))};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR) TRY(look_up(r));
+    return LW_OK;
+}
+
 static lw_status one_step(run *r, double to, double limit)
 {
     const lw_status status = lwi_sim_advance(r->sim, to, limit, true);
     if (status != LW_OK) write_last_row(r);
     TRY(status);
+    TRY(keep_pace(r));
     const bool patient = ++r->steps < PATIENCE && r->sim->wall - r->looked < PATIENCE_WALL;
     return patient ? LW_OK : look_up(r);
+}
+
+lw_status lw_sim_step_watched(lw_sim *sim, double time, lw_progress progress, void *user)
+{
+    run r = {.sim = sim,
+             .level = LW_OBSERVE_POSE,
+             .progress = progress,
+             .progress_user = user,
+             .end = time,
+             .looked = sim->wall};
+    TRY(lwi_sim_check_step(sim, time));
+    while (sim->t < time) TRY(one_step(&r, time, time));
+    return LW_OK;
 }
 
 static lw_status row_at(run *r, double time)
@@ -144,6 +179,8 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .row_user = row_user,
              .progress = progress,
              .progress_user = progress_user,
+             .start = sim->t,
+             .began = lwi_clock(),
              .end = sim->t + sim->options.duration};
     const lw_status status = run_all(&r);
     lwi_sim_tell_doubts(sim);

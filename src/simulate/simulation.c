@@ -6,8 +6,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
-
 
 // ------------------------------------------------------------------------------------------ create
 
@@ -24,6 +22,7 @@ static lw_status settle_state(void *user, double t, double *x, bool *changed)
     const lwi_formulation *f = sim->work->formulation;
     bool settled = false;
     if (sim->projection.active) TRY(lwi_sim_project(sim, t, x, changed));
+    lwi_sim_watch(sim, t, x);
     if (f->settle) TRY(f->settle(sim->work, t, x, &settled));
     *changed = *changed || settled;
     return LW_OK;
@@ -33,6 +32,14 @@ static lw_status step(void *user, double t, double h, double *x)
 {
     lw_sim *sim = user;
     return sim->work->formulation->step(sim->work, t, h, x, sim->inputs);
+}
+
+static double step_error(void *user, double h, const double *before, const double *after,
+                         double last_h, const double *last)
+{
+    lw_sim *sim = user;
+    return sim->work->formulation->error(sim->work, h, before, after, last_h, last,
+                                         sim->options.rtol, sim->options.atol);
 }
 
 lw_status lwi_sim_fail_work(lw_sim *sim, lw_status status, const char *when)
@@ -89,16 +96,27 @@ static lw_status make_integrator(lw_sim *sim)
         .n = sim->work->layout.nx,
         .rates = rates,
         .step = sim->work->formulation->step ? step : NULL,
-        .settle = sim->projection.active || sim->work->formulation->settle ? settle_state : NULL,
+        .error = sim->work->controls ? step_error : NULL,
+        .settle = sim->projection.active || sim->watch.active || sim->work->formulation->settle
+                      ? settle_state
+                      : NULL,
         .user = sim,
         .why = &sim->work->error,
         .rtol = o->rtol,
         .atol = sim->atol,
+        .once = sim->work->fixed_cost,
         .max_step = o->step,
         .max_steps = (long)o->max_steps,
         .dense_output = lwi_options_interpolate(o) && strcmp(o->sample, "steps") != 0};
     return type->create(type, &problem, sim->t, sim->x, &sim->arena.allocator, &sim->integrator,
                         &sim->error);
+}
+
+// A step more at a break would be a step that costs more than the others.
+void lwi_sim_find_break(lw_sim *sim)
+{
+    sim->next_break =
+        sim->work->fixed_cost ? INFINITY : lwi_model_next_break(sim->model, sim->t);
 }
 
 // The model's initial state at t = 0.
@@ -107,7 +125,7 @@ static lw_status start(lw_sim *sim)
     lwi_moment_start(sim->model, &sim->moment);
     const lw_status status = sim->work->formulation->enter(sim->work, &sim->moment, sim->x);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the initial state");
-    sim->next_break = lwi_model_next_break(sim->model, sim->t);
+    lwi_sim_find_break(sim);
     return LW_OK;
 }
 
@@ -124,6 +142,8 @@ static lw_status build(lw_sim *sim, const lw_options *options)
     TRY(start(sim));
     TRY(set_tolerances(sim));
     if (lwi_sim_prepare_projection(sim) != LW_OK)
+        return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
+    if (lwi_sim_prepare_watch(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for the events of a simulation");
@@ -161,6 +181,14 @@ void lw_sim_destroy(lw_sim *sim)
 }
 
 const lw_options *lw_sim_options(const lw_sim *sim) { return &sim->options; }
+lw_status lw_sim_set_duration(lw_sim *sim, double duration)
+{
+    if (!(duration >= 0 && isfinite(duration)))
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "duration: expected a number >= 0, got %g",
+                        duration);
+    sim->options.duration = duration;
+    return LW_OK;
+}
 const char *lw_sim_notice(const lw_sim *sim) { return sim->notice; }
 void lw_sim_report(const lw_sim *sim, char *text, size_t size)
 {
@@ -175,13 +203,6 @@ const lw_error *lw_sim_error(const lw_sim *sim) { return &sim->error; }
 
 // ------------------------------------------------------------------------------------------- steps
 
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 // The integrator learns of what was set since its last step.
 static lw_status settle(lw_sim *sim)
 {
@@ -194,8 +215,8 @@ static lw_status settle(lw_sim *sim)
 
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
 {
-    const double began = clock_seconds();
-    if (sim->pending == LWI_NEW_STATE) sim->events.begun = false;
+    const double began = lwi_clock(), from = sim->t;
+    if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->watch.count = 0;
     lw_status status = settle(sim);
     const double stop = fmin(to, sim->next_break);
     if (status == LW_OK && sim->events.active) {
@@ -210,18 +231,27 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
         if (status != LW_OK) sim->pending = LWI_NEW_STATE; // it may have lost its place
     }
     // Rates are continuous at a break, a derivative of theirs is not: ending a step there suffices.
-    if (sim->t >= sim->next_break) sim->next_break = lwi_model_next_break(sim->model, sim->t);
-    sim->wall += clock_seconds() - began;
+    if (sim->t >= sim->next_break) lwi_sim_find_break(sim);
+    const double took = lwi_clock() - began;
+    sim->wall += took;
+    sim->slow += took > sim->t - from;
+    lwi_times_add(&sim->times, took);
     return status;
 }
 
-lw_status lw_sim_step(lw_sim *sim, double time)
+lw_status lwi_sim_check_step(lw_sim *sim, double time)
 {
     TRY(lwi_sim_check_finite(sim, "time", &time, 1));
     if (time < sim->t)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
                         "cannot step back from t = %.10g to %.10g; set the state instead", sim->t,
                         time);
+    return LW_OK;
+}
+
+lw_status lw_sim_step(lw_sim *sim, double time)
+{
+    TRY(lwi_sim_check_step(sim, time));
     while (sim->t < time) TRY(lwi_sim_advance(sim, time, time, false));
     return LW_OK;
 }
@@ -296,6 +326,8 @@ void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
                             .rejected = stats.rejected,
                             .restarts = stats.restarts,
                             .events = sim->events.count,
+                            .late = sim->late,
+                            .behind = sim->behind,
                             .start = sim->start,
                             .end = sim->t,
                             .wall = sim->wall,
@@ -303,4 +335,23 @@ void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
                             .energy_scale = sim->audit.energy_scale,
                             .projections = sim->projection.count};
     memcpy(summary->residual, sim->audit.residual, sizeof summary->residual);
+}
+
+void lw_sim_times(const lw_sim *sim, lw_step_times *times)
+{
+    const lwi_times *t = &sim->times;
+    *times = (lw_step_times){.steps = t->count,
+                             .total = t->total,
+                             .least = t->least,
+                             .median = lwi_times_quantile(t, 0.5),
+                             .p99 = lwi_times_quantile(t, 0.99),
+                             .p999 = lwi_times_quantile(t, 0.999),
+                             .worst = t->worst,
+                             .slow = sim->slow};
+}
+
+void lw_sim_times_reset(lw_sim *sim)
+{
+    sim->times = (lwi_times){0};
+    sim->slow = 0;
 }

@@ -2,10 +2,12 @@
 #ifndef LWI_SIMULATION_H
 #define LWI_SIMULATION_H
 
+#include "base/times.h"
 #include "formulation/assemble.h"
 #include "formulation/formulation.h"
 #include "integrate/integrator.h"
 #include "observe/observe.h"
+#include "simulate/watch.h"
 
 /** What must be told to the integrator before it goes on. */
 typedef enum lwi_pending { LWI_NOTHING, LWI_NEW_RATES, LWI_NEW_STATE } lwi_pending;
@@ -55,17 +57,25 @@ struct lw_sim {
     lwi_pending pending;
     lwi_events events;
     lwi_projection projection;
+    lwi_watch watch; ///< for singular positions
     lwi_moment moment;
     lwi_loads loads;
     lw_observation observation;
     lwi_audit audit;
-    double wall; ///< [s] in step calls
+    double wall;     ///< [s] in step calls
+    lwi_times times; ///< of step calls
+    long slow;       ///< of them longer than what they simulated
+    long late;       ///< behind the wall's clock (run.c)
+    double behind;   ///< the most [s]
     lw_error error;
 };
 
 /** Goes to `to`, or one step towards it, or to a break before it.  With limit > to a step may pass
  *  `to` and the state is interpolated, where the options allow it. */
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step);
+
+/** The next time at which the model is not smooth; none where every step must cost the same. */
+void lwi_sim_find_break(lw_sim *sim);
 
 /** Memory for events, where the model has forces with modes and the integrator chooses its steps. */
 lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive);
@@ -84,10 +94,19 @@ lw_status lwi_sim_place(lw_sim *sim);
 lw_status lwi_sim_fail_work(lw_sim *sim, lw_status status, const char *when);
 /** "state component 3 is not finite (nan)" in sim->error. */
 lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, int n);
+/** Is `time` one to step to? */
+lw_status lwi_sim_check_step(lw_sim *sim, double time);
 
 /** Rows of a run from t = 0 that lie before its end, and the time of the k-th (run.c). */
 double lwi_run_inner_rows(double duration, double sample);
 double lwi_run_row_time(double sample, double k);
+
+/** Memory, where the model can have singular positions and steps may cost what they need. */
+lw_status lwi_sim_prepare_watch(lw_sim *sim);
+/** Looks at the state x at t that a step has come to; after lwi_sim_project where that is active. */
+void lwi_sim_watch(lw_sim *sim, double t, const double *x);
+/** The state at hand is the last one. */
+void lwi_sim_end_watch(lw_sim *sim);
 
 /** Doubts about the run so far at the end of sim->notice: singular positions, energy, residuals. */
 void lwi_sim_tell_doubts(lw_sim *sim);

@@ -42,7 +42,7 @@ static void jump(lw_sim *sim, double time, const double *x)
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;
     if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);
-    sim->next_break = lwi_model_next_break(sim->model, time);
+    lwi_sim_find_break(sim);
     sim->audit.begun = false;
 }
 

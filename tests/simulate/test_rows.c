@@ -300,6 +300,41 @@ static void kinks_are_met_without_restart(void **state)
     lw_model_destroy(model);
 }
 
+static int stop_at_thirty(void *user, double time, double end)
+{
+    (void)end;
+    *(int *)user += 1;
+    return time > 30;
+}
+
+// A step that is watched has the bits of one that is not, ends when asked to, and goes on after that.
+static void steps_are_watched(void **state)
+{
+    (void)state;
+    lw_model *model = pendulum(ANGLE, 0);
+    for (int i = 0; i < lw_integrator_count(); i++) {
+        if (own_step(lw_integrator_info(i).name)) continue;
+        const char *const *options =
+            OPTIONS("integrator", lw_integrator_info(i).name, "step", "0.01", "rtol", "1e-6");
+        double t[2], x[3][8];
+        lw_sim *sim[2] = {simulate(model, options), simulate(model, options)};
+        int asked = 0;
+        assert_true(lw_sim_state_size(sim[0]) <= 8);
+        const size_t bytes = (size_t)lw_sim_state_size(sim[0]) * sizeof(double);
+        step(sim[0], 20);
+        assert_int_equal(LW_OK, lw_sim_step_watched(sim[1], 20, stop_at_thirty, &asked));
+        for (int k = 0; k < 2; k++) lw_sim_get_state(sim[k], &t[k], x[k]);
+        assert_true(asked > 5 && t[0] == 20 && t[1] == 20);
+        assert_memory_equal(x[0], x[1], bytes);
+        assert_int_equal(LW_ERR_INTERRUPTED, lw_sim_step_watched(sim[1], 50, stop_at_thirty, &asked));
+        assert_true(lw_sim_time(sim[1]) > 30 && lw_sim_time(sim[1]) < 50);
+        assert_int_equal(LW_OK, lw_sim_step_watched(sim[1], 50, NULL, NULL));
+        assert_int_equal(LW_ERR_ARGUMENT, lw_sim_step_watched(sim[1], 49, NULL, NULL));
+        for (int k = 0; k < 2; k++) lw_sim_destroy(sim[k]);
+    }
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +350,7 @@ int main(void)
         cmocka_unit_test(failed_runs_have_a_last_row),
         cmocka_unit_test(steps_end_on_breaks),
         cmocka_unit_test(kinks_are_met_without_restart),
+        cmocka_unit_test(steps_are_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

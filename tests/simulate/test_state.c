@@ -95,7 +95,7 @@ static void set_joints_checks_loops(void **state)
     (void)state;
     lw_model *model = four_bar();
     lw_sim *sim = simulate(model, NULL);
-    assert_string_equal(lw_sim_options(sim)->formulation, "hdca");
+    assert_string_equal(lw_sim_options(sim)->formulation, "rcr");
     assert_non_null(strstr(lw_sim_notice(sim), "closes a loop"));
     const lw_observation *o = observe(sim, LW_OBSERVE_REACTION);
     assert_true(o->residual[0] < 1e-12);
@@ -144,7 +144,7 @@ static void set_joints_checks_couplings(void **state)
     lw_model *model = finish(b);
     lw_sim *sim = simulate(model, NULL);
     assert_non_null(
-        strstr(lw_sim_notice(sim), "hdca: joint 'follower' is coupled to joint 'leader'"));
+        strstr(lw_sim_notice(sim), "rcr: joint 'follower' is coupled to joint 'leader'"));
     const double q[2] = {0.1, 1.23}, v[2] = {0.5, 1.3}, off[2] = {0.1, 1.3}, slow[2] = {0.5, 1};
     assert_int_equal(lw_sim_set_joints(sim, 0, off, v), LW_ERR_ARGUMENT);
     assert_non_null(strstr(lw_sim_error(sim)->text, "'follower' is coupled to joint 'leader'"));

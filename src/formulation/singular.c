@@ -1,0 +1,67 @@
+// singular.c -- what is said of a singular position.
+#include "formulation/singular.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Of a loop with more joints than this the first are named.
+enum { MOST_JOINTS = 12 };
+
+void lwi_singular_owner(const lw_model *model, int joint, char *text, size_t size)
+{
+    if (joint >= 0) {
+        snprintf(text, size, "joint '%.100s'", model->joint[joint].name);
+        return;
+    }
+    const lwi_coupling *c = &model->coupling[-1 - joint];
+    snprintf(text, size, "the coupling of joints '%.60s' and '%.60s'", model->joint[c->joint].name,
+             model->joint[c->of].name);
+}
+
+// Joints of the smallest loop that the joint is in, itself among them; 0: in none.
+static int loop_of(const lw_model *model, int joint, lw_joint joints[MOST_JOINTS])
+{
+    int best = -1, least = 0;
+    for (int l = 0; l < model->nloop; l++) {
+        const int n = lw_model_loop(model, l, joints, MOST_JOINTS);
+        bool member = false;
+        for (int i = 0; i < n && i < MOST_JOINTS; i++)
+            member = member || joints[i].index == joint;
+        if (member && (best < 0 || n < least)) best = l, least = n;
+    }
+    return best < 0 ? 0 : lw_model_loop(model, best, joints, MOST_JOINTS);
+}
+
+void lwi_singular_names(const lw_model *model, int joint, char *text, size_t size)
+{
+    lw_joint joints[MOST_JOINTS];
+    lwi_singular_owner(model, joint, text, size);
+    size_t used = strlen(text);
+    if (joint < 0) return;
+    const int n = loop_of(model, joint, joints), fit = n < MOST_JOINTS ? n : MOST_JOINTS;
+    const char *before = " and those of ";
+    for (int i = 0; i < fit; i++) {
+        if (joints[i].index == joint) continue;
+        const int more = snprintf(text + used, size - used, "%s'%s'", before,
+                                  model->joint[joints[i].index].name);
+        if (more < 0 || (size_t)more >= size - used) { // no half names
+            text[used] = 0;
+            return;
+        }
+        used += (size_t)more;
+        before = ", ";
+    }
+    if (n > fit && size - used > 5) memcpy(text + used, ", ...", 6);
+}
+
+lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double pivot,
+                            lw_error *error)
+{
+    char which[320];
+    lwi_singular_names(model, joint, which, sizeof which);
+    return lwi_fail(error, LW_ERR_SINGULAR,
+                    "singular position at t = %.9g s: the constraints of %s depend on each other "
+                    "here, but not nearby (pivot %.1e); how the motion goes on is not determined: "
+                    "end the run before, or start it a little off",
+                    t, which, pivot);
+}

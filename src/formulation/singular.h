@@ -1,0 +1,16 @@
+// singular.h -- what is said of a singular position: whose constraints depend on each other there.
+#ifndef LWI_SINGULAR_H
+#define LWI_SINGULAR_H
+
+#include "model/model.h"
+
+/** "joint 'a'", or "the coupling of joints 'a' and 'b'" where joint is -1 - coupling. */
+void lwi_singular_owner(const lw_model *model, int joint, char *text, size_t size);
+/** The same, "and those of 'b', 'c'": the other joints of the loops through it, as far as they fit. */
+void lwi_singular_names(const lw_model *model, int joint, char *text, size_t size);
+/** Fails with time, those names and the smallest pivot.
+ *  @param pivot  in whatever measure the caller has: 1 at right angles, 0 dependent */
+lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double pivot,
+                            lw_error *error);
+
+#endif

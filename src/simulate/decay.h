@@ -1,0 +1,14 @@
+// decay.h -- how fast the fastest motion dies out: what makes a model stiff.
+#ifndef LWI_DECAY_H
+#define LWI_DECAY_H
+
+#include "formulation/formulation.h"
+
+/** The fastest decay at the model's start [1/s], by power iteration on differences of the rates: dampers,
+ *  friction and whatever else acts there, against the inertia that they move.  0 where the fastest
+ *  motion oscillates or grows (an implicit method would not make longer steps there), or where rates
+ *  are not finite.
+ *  @cost some twenty evaluations   @return LW_ERR_MEMORY */
+lw_status lwi_decay_rate(lwi_work *work, const lw_allocator *allocator, double *rate);
+
+#endif

@@ -1,0 +1,162 @@
+// test_cost.c -- what `auto` chooses for a model, and the reason that it gives.
+#include "simulate/cost.h"
+#include "support/mechanism.h"
+
+static void set(lw_options *options, const char *key, const char *value)
+{
+    lw_error error;
+    lwt_ok(lw_options_set(options, key, value, &error), &error);
+}
+
+static lw_model *generated(lw_mechanism_desc desc)
+{
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    return lwt_model(b);
+}
+
+// Formulation and text of a simulation with default options; destroys the model.
+static void expect(lw_model *model, const char *formulation, const char *why)
+{
+    lw_sim *sim;
+    lw_error error;
+    lwt_ok(lw_sim_create(model, NULL, &sim, &error), &error);
+    assert_string_equal(lw_sim_options(sim)->formulation, formulation);
+    if (!strstr(lw_sim_notice(sim), why)) fail_msg("'%s' in: %s", why, lw_sim_notice(sim));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// A closed chain in the plane, rod B of the given mass.
+static lw_model *four_bar(double mass, bool pushed)
+{
+    lw_builder *b = lwt_builder();
+    const lw_body A = lwt_rod(b, "A", 0, 0, 0.3, 1, 1), B = lwt_rod(b, "B", 0.3, 1, 1.5, 1.4, mass),
+                  C = lwt_rod(b, "C", 1.2, 0, 1.5, 1.4, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, 0.3, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j3", B, C, 1.5, 1.4);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j4", lwt_ground, C, 1.2, 0);
+    lw_error error;
+    const lw_spring_desc spring = {
+        .name = "push", .body2 = C, .point1 = {0, 3, 0}, .stiffness = 1, .length = 1};
+    if (pushed) lwt_ok(lw_builder_add_spring(b, &spring, &error), &error);
+    return lwt_model(b);
+}
+
+static void trees_go_by_aba(void **state)
+{
+    (void)state;
+    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 7}), "aba",
+           "formulation aba: the joints form a tree; estimated ");
+    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 200}), "aba", "tree");
+    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_TREE, .n = 63}), "aba", "tree");
+}
+
+// Loops that go in lanes say how many cells there are; one loop is named by the joint that closes it.
+static void loops_in_lanes_go_by_rcr(void **state)
+{
+    (void)state;
+    expect(four_bar(1, false), "rcr", "closes a loop, 2 cells in lanes; estimated ");
+    expect(generated((lw_mechanism_desc){
+               .mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 40, .q = {0.3}, .qd = {1}}),
+           "rcr", "40 joints close loops, 41 cells in lanes; estimated ");
+    expect(generated((lw_mechanism_desc){
+               .mechanism = LW_MECHANISM_LADDER, .n = 40, .q = {0.2, 0.3}, .qd = {0.5, 1}}),
+           "rcr", "40 joints close loops, 41 cells in lanes; estimated ");
+}
+
+// A force at a point is nothing for cells; the reason does not speak of them.
+static void other_loops_by_the_general_text(void **state)
+{
+    (void)state;
+    expect(four_bar(1, true), "rcr", "closes a loop; estimated ");
+}
+
+// Many loops that are open at once make large fronts.
+static void lattices_go_by_hdca(void **state)
+{
+    (void)state;
+    expect(generated((lw_mechanism_desc){
+               .mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}}),
+           "hdca", "36 joints close loops; estimated ");
+}
+
+// A rod without mass: hdca cannot, and says which.
+static void what_cannot_begin_is_not_chosen(void **state)
+{
+    (void)state;
+    expect(four_bar(0, false), "rcr", "closes a loop, and hdca refuses: formulation hdca: body 'B' moves and has no mass");
+}
+
+// Two wheels and a law between them.
+static void couplings_count_as_loops(void **state)
+{
+    (void)state;
+    static const double law[] = {0, -2};
+    lw_builder *b = lwt_builder();
+    lw_joint joint[2];
+    for (int i = 0; i < 2; i++) {
+        const lw_body rod = lwt_rod(b, NULL, 2 * i, 0, 2 * i, 1, 1);
+        joint[i] = lwt_joint(b, LW_JOINT_REVOLUTE, i ? "follower" : "leader", lwt_ground, rod,
+                             2 * i, 0);
+    }
+    lw_error error;
+    const lw_coupling_desc desc = {
+        .joint = joint[1], .of = joint[0], .polynomial = law, .npolynomial = 2};
+    lwt_ok(lw_builder_add_coupling(b, &desc, &error), &error);
+    expect(lwt_model(b), "rcr", "joint 'follower' is coupled to joint 'leader'; estimated ");
+}
+
+// What stands in the options is left alone, and nothing is said about it.
+static void a_choice_of_the_user_stands(void **state)
+{
+    (void)state;
+    lw_model *model = four_bar(1, false);
+    lw_options options;
+    lw_error error;
+    lw_sim *sim;
+    lw_options_default(&options);
+    set(&options, "formulation", "dca");
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    assert_string_equal(lw_sim_options(sim)->formulation, "dca");
+    assert_null(strstr(lw_sim_notice(sim), "estimated"));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// Estimates are positive and grow with the mechanism; what is not in the table has none.
+static void estimates_grow(void **state)
+{
+    (void)state;
+    double last = 0;
+    for (int n = 4; n <= 64; n *= 4) {
+        lw_model *model = generated((lw_mechanism_desc){
+            .mechanism = LW_MECHANISM_LADDER, .n = n, .q = {0.2, 0.3}, .qd = {0.5, 1}});
+        lwi_cost_survey survey;
+        assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+        const double rcr = lwi_cost_estimate("rcr", &survey.features);
+        assert_true(rcr > last);
+        assert_true(lwi_cost_estimate("hdca", &survey.features) > rcr);
+        assert_true(survey.features.cells == n + 1 && survey.features.closures == n);
+        assert_true(isnan(lwi_cost_estimate("nothing", &survey.features)));
+        last = rcr;
+        lw_model_destroy(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trees_go_by_aba),
+        cmocka_unit_test(loops_in_lanes_go_by_rcr),
+        cmocka_unit_test(other_loops_by_the_general_text),
+        cmocka_unit_test(lattices_go_by_hdca),
+        cmocka_unit_test(what_cannot_begin_is_not_chosen),
+        cmocka_unit_test(couplings_count_as_loops),
+        cmocka_unit_test(a_choice_of_the_user_stands),
+        cmocka_unit_test(estimates_grow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+// test_watch.c -- singular positions that a run passes, or jumps over with long steps, are told
+// with time and joints, whatever the formulation and its tolerance; regular motions are not.
+#include "simulate/simulation.h"
+
+#include "support/mechanism.h"
+
+static const char *const formulations[] = {"dense", "dca", "hdca", "lagrange", "rcr", "index3"};
+
+// ---------------------------------------------------------------------------------------- mechanisms
+
+// Cranks of length 1 on the ground, `ground` apart, under a coupler of length `coupler`; the left
+// one stands upright and turns with 3 rad/s.  Without weight.
+static lw_model *four_bar(double ground, double coupler)
+{
+    // the right crank's upper end (x, y): at a distance of 1 from (ground, 0), of `coupler` from (0, 1)
+    const double d = hypot(ground, 1), a = (coupler * coupler + d * d - 1) / (2 * d),
+                 h = sqrt(coupler * coupler - a * a);
+    const double x = (a * ground + h) / d, y = 1 + (-a + h * ground) / d;
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, 0});
+    const lw_body A = lwt_rod(b, "A", 0, 0, 0, 1, 1), B = lwt_rod(b, "B", 0, 1, x, y, 1),
+                  C = lwt_rod(b, "C", ground, 0, x, y, 1);
+    lwt_add(b, &(lw_joint_desc){.name = "left",
+                                .type = LW_JOINT_REVOLUTE,
+                                .body2 = A,
+                                .axis = {0, 0, 1},
+                                .has_qd = 1,
+                                .qd = {-3}});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "top left", A, B, 0, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "top right", B, C, x, y);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "right", lwt_ground, C, ground, 0);
+    return lwt_model(b);
+}
+
+// ---------------------------------------------------------------------------------------------- runs
+
+typedef struct outcome {
+    lw_status status;
+    char told[1024], why[512];
+} outcome;
+
+static void set(lw_options *o, const char *key, const char *value)
+{
+    lw_error error;
+    lwt_ok(lw_options_set(o, key, value, &error), &error);
+}
+
+static outcome run(const lw_model *model, const char *formulation, const char *tolerance,
+                   const char *project)
+{
+    const bool own = !strcmp(formulation, "index3");
+    outcome result = {0};
+    lw_options options;
+    lw_error error;
+    lw_sim *sim;
+    lw_options_default(&options);
+    set(&options, "formulation", formulation);
+    set(&options, own ? "step" : "rtol", tolerance);
+    if (!own) set(&options, "atol", tolerance);
+    if (!own) set(&options, "project", project);
+    set(&options, "duration", "2");
+    set(&options, "sample", "2"); // no step ends on a row but the last
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    result.status = lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL);
+    snprintf(result.told, sizeof result.told, "%s", lw_sim_notice(sim));
+    snprintf(result.why, sizeof result.why, "%s", lw_sim_error(sim)->text);
+    lw_sim_destroy(sim);
+    return result;
+}
+
+// ---------------------------------------------------------------------------------------------- tests
+
+static const char begins[] = "passed close to a singular position at t = ";
+
+// All links of a parallelogram are in a line when the crank has turned by pi/2, near 0.5 s.
+static void singular_positions_are_told(void **state)
+{
+    (void)state;
+    static const char *const tolerance[] = {"1e-2", "1e-3", "1e-5", "1e-8"};
+    static const char *const step[] = {"0.1", "0.03", "0.01", "0.003"};
+    const double want = 1.5707963267948966 / 3; // the speed stays: no weight, one inertia
+    lw_model *model = four_bar(2, 2);
+    for (int f = 0; f < LWI_COUNT(formulations); f++)
+        for (int k = 0; k < LWI_COUNT(tolerance); k++)
+            for (int p = 0; p < 2; p++) {
+                const bool own = !strcmp(formulations[f], "index3");
+                const outcome r = run(model, formulations[f], own ? step[k] : tolerance[k],
+                                      p ? "auto" : "never");
+                if (r.status != LW_OK) { // it may stop there
+                    assert_int_equal(r.status, LW_ERR_SINGULAR);
+                    assert_non_null(strstr(r.why, "singular position at t = "));
+                    assert_non_null(strstr(r.why, " and those of "));
+                    continue;
+                }
+                const char *told = strstr(r.told, begins);
+                if (!told) fail_msg("%s %s: nothing is told", formulations[f], tolerance[k]);
+                const double t = strtod(told + strlen(begins), NULL);
+                assert_true(fabs(t - want) < 0.02);
+                assert_non_null(strstr(told, "joint '"));
+                assert_non_null(strstr(told, "'left'"));
+            }
+    lw_model_destroy(model);
+}
+
+// With a coupler two per cent shorter than the ground nothing is ever in a line.
+static void regular_motions_are_not(void **state)
+{
+    (void)state;
+    static const char *const tolerance[] = {"1e-2", "1e-5", "1e-8"};
+    static const char *const step[] = {"0.03", "0.01", "0.003"};
+    lw_model *model = four_bar(2, 1.9);
+    for (int f = 0; f < LWI_COUNT(formulations); f++)
+        for (int k = 0; k < LWI_COUNT(tolerance); k++) {
+            const bool own = !strcmp(formulations[f], "index3");
+            const outcome r = run(model, formulations[f], own ? step[k] : tolerance[k], "auto");
+            if (r.status != LW_OK) fail_msg("%s %s: %s", formulations[f], tolerance[k], r.why);
+            if (strstr(r.told, begins)) fail_msg("%s %s: %s", formulations[f], tolerance[k], r.told);
+        }
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(singular_positions_are_told),
+        cmocka_unit_test(regular_motions_are_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
