@@ -18,6 +18,7 @@ typedef struct lw_dynamics lw_dynamics; ///< workspace; one thread at a time
 LW_API lw_status lw_dynamics_create(const lw_model *model, const lw_allocator *allocator,
                                     lw_dynamics **dynamics, lw_error *error);
 LW_API void lw_dynamics_destroy(lw_dynamics *dynamics);
+LW_API const lw_model *lw_dynamics_model(const lw_dynamics *dynamics);
 
 LW_API int lw_model_tree_nq(const lw_model *model);
 LW_API int lw_model_tree_nv(const lw_model *model);
@@ -56,6 +57,31 @@ LW_API lw_status lw_momenta(lw_dynamics *dynamics, double t, const double *q, co
 LW_API lw_status lw_momenta_rates(lw_dynamics *dynamics, double t, const double *q,
                                   const double *p, const double *tau, const double *inputs,
                                   double *v, double *qdot, double *pdot);
+
+// ------------------------------------------------------------------------------ closed mechanisms
+
+/** Equations of any mechanism in the speeds v of its tree, the joints that close loops being cut:
+ *      M vdot + h = tau + J' lambda,   phi = 0,   J v + b = 0,   J vdot + gamma = 0
+ *  Rows are those of cut joints (their type's, then driven coordinates), then of couplings; they may
+ *  depend on each other.  Angles of cut joints are the ones nearest to those of the start. */
+typedef struct lw_constraints lw_constraints; ///< workspace; one thread at a time
+
+LW_API lw_status lw_constraints_create(const lw_model *model, const lw_allocator *allocator,
+                                       lw_constraints **constraints, lw_error *error);
+LW_API void lw_constraints_destroy(lw_constraints *constraints);
+LW_API int lw_constraints_count(const lw_constraints *constraints); ///< rows m; 0 for trees
+/** The joint a row belongs to; of a coupling the one that follows; index -1: no such row. */
+LW_API lw_joint lw_constraints_joint(const lw_constraints *constraints, int row);
+/** @param phi, rate, gamma  [m] out: phi, its time derivative J v + b, gamma; may be NULL
+ *  @param J  [m][tree nv] out; may be NULL      @cost O(m (m + n)) */
+LW_API lw_status lw_constraints_evaluate(lw_constraints *constraints, double t, const double *q,
+                                         const double *v, double *phi, double *rate, double *J,
+                                         double *gamma);
+/** @param M  [tree nv][tree nv] out, h [tree nv] out: what the tree needs at vdot = 0, less the efforts
+ *            of the model's own forces; may be NULL
+ *  @param inputs [inputs] or NULL for zeros */
+LW_API lw_status lw_constraints_tree(lw_constraints *constraints, double t, const double *q,
+                                     const double *v, const double *inputs, double *M, double *h);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include <linkwork/io.h>
 #include <linkwork/model.h>
 #include <linkwork/plot.h>
+#include <linkwork/view.h>
 #include <linkwork/result.h>
 #include <linkwork/simulate.h>
 #include <linkwork/spatial.h>

@@ -76,11 +76,23 @@ typedef struct lw_function_desc {
     X(BOX, "box", 3)           /* edge lengths along x, y, z [m] */                                \
     X(SPHERE, "sphere", 1)     /* radius [m] */                                                    \
     X(CYLINDER, "cylinder", 2) /* radius, length along z [m] */                                    \
-    X(CAPSULE, "capsule", 2)   /* radius, length of the cylindrical part along z [m] */
+    X(CAPSULE, "capsule", 2)   /* radius, length of the cylindrical part along z [m] */            \
+    X(ELLIPSOID, "ellipsoid", 3) /* half axes along x, y, z [m] */
 
 #define X(name, text, nsize) LW_SHAPE_##name,
 typedef enum lw_shape_type { LW_SHAPE_LIST(X) LW_SHAPE_COUNT } lw_shape_type;
 #undef X
+
+/** What a body looks like, or a part of it.  For pictures only. */
+typedef struct lw_shape {
+    lw_shape_type type;
+    double size[3];       ///< as LW_SHAPE_LIST says
+    int has_position;     ///< zero: on the mass centre
+    lw_vec3 position;     ///< of its middle in the body frame [m]
+    lw_quat orientation;  ///< in the body frame; all zero: along its axes
+    int has_color;        ///< zero: the picture chooses
+    double color[4];      ///< red, green, blue, opacity in [0, 1]
+} lw_shape;
 
 typedef struct lw_body_desc {
     const char *name;    ///< copied; unique; NULL: "body<index>"
@@ -94,8 +106,8 @@ typedef struct lw_body_desc {
     lw_vec3 velocity;         ///< of the mass centre, world axes [m/s]
     lw_vec3 angular_velocity; ///< body axes [rad/s]
     int allow_bad_inertia;    ///< only warn about a violated triangle inequality
-    lw_shape_type shape;      ///< for pictures only
-    double shape_size[3];
+    const lw_shape *shapes;   ///< copied [nshape]
+    int nshape;
     lw_place place;
 } lw_body_desc;
 
@@ -280,9 +292,12 @@ typedef struct lw_marker_desc {
  *    loop        n rods end to end and back to the ground: a regular polygon of n + 1 sides
  *    n_four_bar  n + 1 rods along y on hinges about z at (i, 0, 0), n couplers between their tips
  *    ladder      n + 1 posts along z on universal joints (x, then y) at (i, 0, 0), n rungs between tips,
- *                hinged about y: two freedoms, 2 n redundant constraints */
+ *                hinged about y: two freedoms, 2 n redundant constraints
+ *    net         n by m meshes in the plane x, y: rods along y from (i, 0, 0) on, m one after the other, and
+ *                rods along x between their tips */
 #define LW_MECHANISM_LIST(X)                                                                       \
-    X(CHAIN, "chain") X(TREE, "tree") X(LOOP, "loop") X(N_FOUR_BAR, "n_four_bar") X(LADDER, "ladder")
+    X(CHAIN, "chain") X(TREE, "tree") X(LOOP, "loop") X(N_FOUR_BAR, "n_four_bar") X(LADDER, "ladder")\
+    X(NET, "net")
 
 #define X(name, text) LW_MECHANISM_##name,
 typedef enum lw_mechanism { LW_MECHANISM_LIST(X) LW_MECHANISM_COUNT } lw_mechanism;
@@ -292,10 +307,11 @@ typedef struct lw_mechanism_desc {
     lw_mechanism mechanism;
     const char *name;   ///< what all names begin with; NULL: nothing
     double n;           ///< how many, a whole number >= 1
+    double m;           ///< net: meshes along y; 0: n
     double length, mass, radius; ///< of a rod; 0: 1 m, 1 kg, a twentieth of the length
-    int joint;          ///< chain, tree, loop: 0 revolute, 1 universal, 2 spherical
+    int joint;          ///< chain, tree, loop, net: 0 revolute, 1 universal (no net), 2 spherical
     const char *axes;   ///< first axes of the joints in turn, letters x y z; NULL: "xyz"
-    /** n_four_bar: angle of the rods; ladder: of the posts about x and y; chain, tree: speeds of the first
+    /** n_four_bar, net: angle of the rods; ladder: of the posts about x and y; chain, tree: speeds of the first
      *  joint in qd.  [rad], [rad/s] */
     double q[3], qd[3];
     double seed; ///< chain, tree: > 0: random coordinates, then speeds, in [-1, 1); 0: at rest but for qd
@@ -377,8 +393,8 @@ typedef struct lw_body_info {
     double mass;
     int moves_with; ///< body this massless one is fixed to and merged with; itself otherwise
     lw_vec3 com;
-    lw_shape_type shape;
-    double shape_size[3];
+    const lw_shape *shapes; ///< [nshape], the model's; position and orientation are filled in
+    int nshape;
 } lw_body_info;
 
 typedef struct lw_joint_info {

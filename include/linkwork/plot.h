@@ -50,7 +50,8 @@ typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
     X(size, "WxH[@S]", "width and height in points, S pixels per point (default 900x600@1)")       \
     X(theme, "NAME", "light (default) or dark")                                                    \
     X(initial, NULL, "draw the mechanism at its start, of a model or of a result")                 \
-    X(view, "NAME", "of --initial: xy, xz, yz, iso, all; auto: the plane of a planar one, or all")
+    X(view, "NAME", "of --initial: xy, xz, yz, iso, all; auto: the plane of a planar one, or all")  \
+    X(plan, "KIND", "draw how dca and hdca join a model's bodies: comb, balanced, mixed, or auto")
 
 enum { LW_PLOT_MOST_PANELS = 64 };
 
@@ -67,6 +68,7 @@ typedef struct lw_plot_options {
     int dark;
     int initial;
     lw_view view;
+    const char *plan; ///< NULL: no picture of a plan
 } lw_plot_options;
 
 /** Sets one option from text, which must live as long as `options`; `value` of a switch is not
@@ -90,6 +92,11 @@ LW_API lw_status lw_plot_results(lw_result *const *results, const char *const *n
 LW_API lw_status lw_plot_mechanism(const lw_model *model, lw_result *result,
                                    const lw_plot_options *options, const char *file,
                                    lw_error *error);
+
+/** Draws the order in which dca, hdca and index3 join the model's bodies (options->plan; NULL: auto) as a
+ *  tree. */
+LW_API lw_status lw_plot_plan(const lw_model *model, const lw_plot_options *options,
+                              const char *file, lw_error *error);
 
 #ifdef __cplusplus
 }

@@ -49,6 +49,11 @@ LW_API lw_status lw_result_find_column(const lw_result *result, const char *name
 LW_API lw_status lw_result_read(lw_result *result, int column, long first, long count,
                                 double *values, lw_error *error);
 
+/** The table as it lies in memory, [rows][columns]; NULL for .h5 files. */
+LW_API const double *lw_result_values(const lw_result *result);
+/** States [rows][state size] of a result in memory (lw_writer_finish); NULL for files. */
+LW_API const double *lw_result_states(const lw_result *result);
+
 /** The model as a native file, for lw_model_parse; NULL where the file has none (CSV). */
 LW_API const char *lw_result_model(const lw_result *result);
 /** The resolved options of the run; NULL where the file has none (CSV). */
@@ -86,7 +91,7 @@ typedef struct lw_writer_desc {
 } lw_writer_desc;
 
 /** Starts a result file, its format by the ending: .h5 or .csv.  An older one of the name is lost.
- */
+ *  @param path  NULL: rows are kept in memory, for lw_writer_finish */
 LW_API lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writer **writer,
                                   lw_error *error);
 /** One row, of the simulation's present state.  A row may be kept back until the next flush. */
@@ -96,6 +101,9 @@ LW_API lw_status lw_writer_poll(lw_writer *writer);
 /** Flushes and closes; NULL is allowed.  @return LW_ERR_IO with the system's reason, of now or of
  * an earlier row: the disk is full, for example */
 LW_API lw_status lw_writer_close(lw_writer *writer, lw_error *error);
+/** Ends a writer without a path: its rows become a result, which needs neither model nor simulation.
+ *  The simulation must live still.  Where this fails the writer is as before. */
+LW_API lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *error);
 
 /** Writes a result in another format, told by the ending of `path`: every column bit for bit.  What
  *  the other format cannot hold (model, options, state in CSV) is left out; .h5 to .h5 copies all

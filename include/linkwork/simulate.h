@@ -23,8 +23,10 @@ extern "C" {
     X(atol, REAL, 1e-9, "A", "absolute tolerance of coordinates and rates [m, rad, m/s, rad/s]")   \
     X(atol_p, REAL, 0.0, "A",                                                                      \
       "absolute tolerance of momenta; 0: atol times the joint's articulated inertia")              \
+    X(state, WORD, "auto", "KIND",                                                                 \
+      "speeds or momenta as state of rcr; of others what they have; auto: speeds where there are") \
     X(kappa, WORD, "auto", "RATE",                                                                 \
-      "rate at which hdca takes impulses of loops out of its momenta [1/s], auto or none")         \
+      "rate at which hdca, and rcr with momenta, take impulses of loops out [1/s]; auto, none")    \
     X(sample, WORD, "0.01", "S", "interval of the rows written [s], or `steps`: every step")       \
     X(sample_mode, WORD, "stop", "MODE",                                                           \
       "stop: the integrator ends a step on each row; interpolate: it does not")                    \
@@ -37,9 +39,13 @@ extern "C" {
     X(threads, REAL, 0.0, "N",                                                                     \
       "threads of a batch or of one run by dca, hdca, index3; 0: all processors, of one run: 1")   \
     X(index3, TEXT, "auto", "KEY=VALUE,...",                                                       \
-      "how index3 steps: regularisation, iterations, tolerance, tangent=0|1, newton=full|modified, " \
-      "projection=mass|tangent|none, order=sequential|independent, stop=q|q+lambda")               \
-    X(max_steps, REAL, 0.0, "N", "give up after so many steps; 0: no limit")
+      "how index3 steps: regularisation, iterations, tolerance, coordinates=6|7, penalty, "        \
+      "normalisation, tangent=0|1|2, newton=full|modified, projection=mass|tangent|none, "         \
+      "order=sequential|independent, control=auto|equal|error, mode=offline|real-time, "           \
+      "stop=q|q+lambda")                                                                           \
+    X(max_steps, REAL, 0.0, "N", "give up after so many steps; 0: no limit")                       \
+    X(pace, REAL, 0.0, "R",                                                                        \
+      "simulated seconds per second of the wall's clock, 1: real time; 0: as fast as it goes")
 
 typedef struct lw_options {
 #define LW_OPTION_WORD(key) char key[32];
@@ -114,12 +120,15 @@ typedef struct lw_summary {
     double residual[3];    ///< largest of the observed rows
     long projections;      ///< how often positions were put back on the joints (option `project`)
     long events;           ///< changes of mode: stops touched, left
+    long late;             ///< steps that ended behind the wall's clock (option `pace`)
+    double behind;         ///< by how much the latest of them [s]
 } lw_summary;
 
 LW_API lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **sim,
                                lw_error *error);
 LW_API void lw_sim_destroy(lw_sim *sim);
 LW_API const lw_options *lw_sim_options(const lw_sim *sim); ///< resolved: no `auto` left
+LW_API lw_status lw_sim_set_duration(lw_sim *sim, double duration); ///< of the runs to come [s] >= 0
 LW_API const char *lw_sim_notice(const lw_sim *sim); ///< what was chosen and why; ignored
                                                      ///< options; doubts about the run done last
 /** Lines about the work of the formulation so far, ended by '\n' but for the last, or "". */
@@ -143,15 +152,28 @@ LW_API lw_status lw_sim_set_input(lw_sim *sim, int index, double value);
 
 /** Integrates to `time` exactly.  After a failure the state is the last accepted one. */
 LW_API lw_status lw_sim_step(lw_sim *sim, double time);
+/** Called now and then; nonzero ends the call with LW_ERR_INTERRUPTED: a run after a last row. */
+typedef int (*lw_progress)(void *user, double time, double end);
+/** The same, bit for bit, between whose steps `progress` is asked; stopped, it stands where it was. */
+LW_API lw_status lw_sim_step_watched(lw_sim *sim, double time, lw_progress progress, void *user);
 /** @param observation  owned by the simulation, valid until the next call on it */
 LW_API lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation);
 LW_API const lw_error *lw_sim_error(const lw_sim *sim); ///< of the last failed call
 LW_API void lw_sim_summary(const lw_sim *sim, lw_summary *summary);
 
-/** Called for every row of a run; a negative status ends the run with it. */
+/** Wall times of the calls of lw_sim_step, and of the steps within lw_sim_run [s].  The quantiles are
+ *  at most 3 % too large, the least and the worst are exact. */
+typedef struct lw_step_times {
+    long steps;
+    double total, least, median, p99, p999, worst;
+    long slow; ///< those that took longer than the time they simulated
+} lw_step_times;
+LW_API void lw_sim_times(const lw_sim *sim, lw_step_times *times);
+/** Begins to count anew, when a program has warmed up. */
+LW_API void lw_sim_times_reset(lw_sim *sim);
+
+/** Called for every row of a run; a negative status ends the run with it.  May set inputs. */
 typedef lw_status (*lw_row)(void *user, const lw_observation *observation);
-/** Called now and then; nonzero ends the run with LW_ERR_INTERRUPTED after a last row. */
-typedef int (*lw_progress)(void *user, double time, double end);
 
 /** Runs from the present time over `duration` of the options, rows by `sample`.  A run that fails has a
  *  last row where it stands, if that can be observed. */

@@ -146,6 +146,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         arguments->output[arguments->noutput++] = value;
         return CLI_DONE;
     case CLI_BIT_INITIAL: arguments->initial = value; return CLI_DONE;
+    case CLI_BIT_MODEL: arguments->model = value; return CLI_DONE;
     case CLI_BIT_BATCH: arguments->batch = value; return CLI_DONE;
     case CLI_BIT_VARY:
         if (arguments->nvary == CLI_MOST) return cli_complain(CLI_USE, "too many things vary");

@@ -31,6 +31,7 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "what differs: FROM:TO:COUNT or A,B,...; repeatable, every combination is run")              \
     X(WATCH, "watch", 0, "A,B,...", "columns of the result whose least and most are told")         \
     X(LANES, "lanes", 0, "N", "runs side by side in a thread: 1, 4 or 8; 0: the best")             \
+    X(MODEL, "model", 0, "MODEL", "model of a result that holds numbers only (.csv)")               \
     X(BASE, "base", 0, "WHICH",                                                                    \
       "root link `fixed` to the ground or `floating`; auto: URDF fixed, SDF as its joints say")    \
     X(LIMITS, "limits", 0, "K[,C]",                                                                \
@@ -44,7 +45,7 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(PLAN, "plan", 0, NULL, "tell how dca and hdca would join the bodies, and what it costs")      \
     X(HOLD, "hold", 0, "A,B,...", "bodies and joints that stay where they are, if that is possible")\
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
-      "index3 with the same work in every step; times of the steps are told")                      \
+      "index3 with the same work in every step; --pace 1 goes with the wall's clock")                      \
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
     X(QUIET, "quiet", 'q', NULL, "print nothing but errors")
 
@@ -72,9 +73,11 @@ enum {
     X(compare, "MODEL", CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_CUT | CLI_JSON | CLI_QUIET,       \
       "the same run by several formulations, laid side by side")                                   \
     X(convert, "FILE", CLI_OUTPUT | CLI_BASE | CLI_LIMITS,                                                      \
-      "write a model as a native file (-o FILE.yaml), a result in another format (.h5, .csv)")     \
+      "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, .csv")     \
     X(plot, "FILE...", CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS,                                       \
       "draw quantities of results, or with --initial the mechanism (-o FILE.svg, -o FILE.png)")    \
+    X(view, "FILE", CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_QUIET,                                  \
+      "a page for the browser, with a model or the motion of a result (-o FILE.html), or -o FILE.gltf") \
     X(codegen, "MODEL", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_QUIET,                                          \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
@@ -91,6 +94,7 @@ typedef struct cli_arguments {
     const char *output[CLI_MOST];
     int noutput;
     const char *initial; ///< result to go on from; NULL: none
+    const char *model;   ///< of a result that has none; NULL: not given
     const char *batch;   ///< table of what differs; NULL: none
     const char *vary[CLI_MOST];
     int nvary;

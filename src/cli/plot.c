@@ -1,4 +1,4 @@
-// plot.c -- linkwork plot: pictures of results, and of a mechanism where it stands.
+// plot.c -- linkwork plot: pictures of results, of a mechanism where it stands, of its assembly.
 #include "cli/cli.h"
 
 #include <string.h>
@@ -44,6 +44,28 @@ static cli_exit plot_results(const cli_arguments *arguments, const lw_plot_optio
 
 // ------------------------------------------------------------------------------------- mechanism
 
+// The model that a file holds; its options of runs are of no interest.
+static cli_exit read_model(const cli_arguments *arguments, lw_model **model)
+{
+    lw_options unused;
+    cli_arguments reading = *arguments;
+    reading.nsetting = 0; // those are of the picture
+    return cli_read(&reading, model, &unused);
+}
+
+static cli_exit draw_plan(const cli_arguments *arguments, const lw_plot_options *options)
+{
+    lw_model *model = NULL;
+    lw_error error = {0};
+    cli_exit code = read_model(arguments, &model);
+    if (!code) {
+        const lw_status status = lw_plot_plan(model, options, arguments->output[0], &error);
+        code = status == LW_OK ? CLI_DONE : cli_fail(status, &error);
+    }
+    lw_model_destroy(model);
+    return code;
+}
+
 static cli_exit draw_mechanism(const cli_arguments *arguments, const lw_model *model,
                                lw_result *result, const lw_plot_options *options)
 {
@@ -83,10 +105,7 @@ static cli_exit draw_of_result(const cli_arguments *arguments, const lw_plot_opt
 static cli_exit draw_of_model(const cli_arguments *arguments, const lw_plot_options *options)
 {
     lw_model *model = NULL;
-    lw_options unused;
-    cli_arguments reading = *arguments;
-    reading.nsetting = 0; // those are of the picture
-    cli_exit code = cli_read(&reading, &model, &unused);
+    cli_exit code = read_model(arguments, &model);
     if (!code) code = draw_mechanism(arguments, model, NULL, options);
     lw_model_destroy(model);
     return code;
@@ -97,10 +116,11 @@ cli_exit cli_plot(const cli_arguments *arguments)
     lw_plot_options options;
     const cli_exit code = read_options(arguments, &options);
     if (code) return code;
-    if (!options.initial) return plot_results(arguments, &options);
+    if (!options.initial && !options.plan) return plot_results(arguments, &options);
     if (arguments->noperand > 1)
-        return cli_complain(CLI_USE, "plot --initial: '%s' is one argument too many",
-                            arguments->operands[1]);
+        return cli_complain(CLI_USE, "plot --%s: '%s' is one argument too many",
+                            options.plan ? "plan" : "initial", arguments->operands[1]);
+    if (options.plan) return draw_plan(arguments, &options);
     const bool result =
         cli_ends_in(arguments->operand, ".h5") || cli_ends_in(arguments->operand, ".csv");
     return result ? draw_of_result(arguments, &options) : draw_of_model(arguments, &options);

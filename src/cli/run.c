@@ -97,6 +97,24 @@ static void print_choice(const cli_arguments *arguments, const lw_sim *sim, cons
     fflush(stdout);
 }
 
+// Where steps are equal, how long they take is a question of its own.
+static bool tells_times(const cli_arguments *arguments, const lw_sim *sim)
+{
+    const lw_options *o = lw_sim_options(sim);
+    return arguments->real_time || o->pace > 0 || !strcmp(o->formulation, "index3");
+}
+
+static void print_times(const lw_sim *sim, const lw_summary *s)
+{
+    lw_step_times times;
+    lw_sim_times(sim, &times);
+    printf("step times   %.3g s (median), %.3g s (99 %%), %.3g s (99.9 %%), %.3g s at most; %ld of "
+           "%ld took longer than they simulate\n",
+           times.median, times.p99, times.p999, times.worst, times.slow, times.steps);
+    if (lw_sim_options(sim)->pace > 0)
+        printf("pace         %ld steps ended late, by at most %.3g s\n", s->late, s->behind);
+}
+
 static void print_summary(const cli_arguments *arguments, const lw_sim *sim, const lw_summary *s,
                           const char *doubts, long rows)
 {
@@ -109,6 +127,7 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     printf("energy       E - Wnc kept to %.2e J; largest kinetic energy %.3g J\n", s->energy_error,
            s->energy_scale);
     print_lines("work", report);
+    if (tells_times(arguments, sim)) print_times(sim, s);
     if (s->events) printf("events       %ld: stops touched or left\n", s->events);
     if (s->projections) printf("positions    put back on the joints %ld times\n", s->projections);
     printf("constraints  residual: position %.1e, velocity %.1e, acceleration %.1e\n",
@@ -130,6 +149,24 @@ static void json_options(cli_json *json, const lw_options *options)
     json_close(json, '}');
 }
 
+static void json_times(cli_json *json, const lw_sim *sim, const lw_summary *s)
+{
+    lw_step_times times;
+    lw_sim_times(sim, &times);
+    json_open(json, "step_times", '{');
+    json_integer(json, "steps", times.steps);
+    json_number(json, "total", times.total);
+    json_number(json, "least", times.least);
+    json_number(json, "median", times.median);
+    json_number(json, "p99", times.p99);
+    json_number(json, "p999", times.p999);
+    json_number(json, "worst", times.worst);
+    json_integer(json, "slow", times.slow);
+    json_integer(json, "late", s->late);
+    json_number(json, "behind", s->behind);
+    json_close(json, '}');
+}
+
 static void json_summary(const cli_arguments *arguments, const lw_sim *sim, const char *start,
                          const lw_summary *s, long rows, const char *ended)
 {
@@ -140,6 +177,9 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_text(&json, "ended", ended);
     json_options(&json, lw_sim_options(sim));
     json_text(&json, "notice", lw_sim_notice(sim));
+    char report[512];
+    lw_sim_report(sim, report, sizeof report);
+    json_text(&json, "report", report);
     if (*start) json_text(&json, "initial", start);
     json_number(&json, "start", s->start);
     json_number(&json, "end", s->end);
@@ -150,6 +190,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_integer(&json, "events", s->events);
     json_integer(&json, "evaluations", s->evaluations);
     json_number(&json, "wall", s->wall);
+    json_times(&json, sim, s);
     json_number(&json, "real_time_factor", real_time_factor(s));
     json_number(&json, "energy_error", s->energy_error);
     json_number(&json, "energy_scale", s->energy_scale);

@@ -16,20 +16,24 @@ static void put_joint_name(const lwi_export *x, const char *joint, int coordinat
     fputc('"', x->file);
 }
 
-static void put_shape(const lwi_export *x, const lw_body_desc *d, const double *com, int indent)
+static void put_shape(const lwi_export *x, const lw_shape *s, int indent)
 {
-    static const char *const types[] = {[LW_SHAPE_BOX] = "box", [LW_SHAPE_SPHERE] = "sphere",
+    static const char *const types[] = {[LW_SHAPE_BOX] = "box",
+                                        [LW_SHAPE_SPHERE] = "sphere",
                                         [LW_SHAPE_CYLINDER] = "cylinder",
-                                        [LW_SHAPE_CAPSULE] = "capsule"};
-    static const int sizes[] = {[LW_SHAPE_BOX] = 3, [LW_SHAPE_SPHERE] = 1,
-                                [LW_SHAPE_CYLINDER] = 2, [LW_SHAPE_CAPSULE] = 2};
-    if (d->shape == LW_SHAPE_NONE) return;
-    double size[3] = {d->shape_size[0], d->shape_size[1] / 2, d->shape_size[2] / 2};
-    if (d->shape == LW_SHAPE_BOX) size[0] /= 2;
-    fprintf(x->file, "%*s<geom type=\"%s\"", indent, "", types[d->shape]);
-    lwi_export_numbers(x, "size", size, sizes[d->shape], true);
-    lwi_export_numbers(x, "pos", com, 3, false);
-    fputs(" contype=\"0\" conaffinity=\"0\"/>\n", x->file);
+                                        [LW_SHAPE_CAPSULE] = "capsule",
+                                        [LW_SHAPE_ELLIPSOID] = "ellipsoid"};
+    static const int sizes[] = {[LW_SHAPE_BOX] = 3, [LW_SHAPE_SPHERE] = 1, [LW_SHAPE_CYLINDER] = 2,
+                                [LW_SHAPE_CAPSULE] = 2, [LW_SHAPE_ELLIPSOID] = 3};
+    double size[3];
+    for (int i = 0; i < 3; i++) // half lengths; radii and half axes are that already
+        size[i] = s->type == LW_SHAPE_BOX || (i == 1 && sizes[s->type] == 2) ? s->size[i] / 2 : s->size[i];
+    fprintf(x->file, "%*s<geom type=\"%s\"", indent, "", types[s->type]);
+    lwi_export_numbers(x, "size", size, sizes[s->type], true);
+    lwi_export_numbers(x, "pos", &s->position.x, 3, false);
+    lwi_export_numbers(x, "quat", &s->orientation.w, 4, true);
+    if (s->has_color) lwi_export_numbers(x, "rgba", s->color, 4, true);
+    fputs(" contype=\"0\" conaffinity=\"0\" mass=\"0\"/>\n", x->file);
 }
 
 // The inertia is written in body axes.
@@ -125,7 +129,8 @@ static void open_body(const lwi_export *x, const lwi_link *l, int indent)
     fputs(">\n", x->file);
     put_joints(x, l, indent + 2);
     put_inertial(x, l, indent + 2);
-    put_shape(x, &x->model->desc.body[l->body], x->model->body[l->body].com, indent + 2);
+    const lw_body_desc *d = &x->model->desc.body[l->body];
+    for (int k = 0; k < d->nshape; k++) put_shape(x, &d->shapes[k], indent + 2);
 }
 
 // Without recursion: chains are long.

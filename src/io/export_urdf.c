@@ -33,30 +33,41 @@ static void put_origin(const lwi_export *x, const double *R, const double *r)
 
 // ------------------------------------------------------------------------------------------- links
 
-static void put_shape(const lwi_export *x, const lw_body_desc *d, const double *com)
+static void put_shape(const lwi_export *x, const lwi_link *l, const lw_shape *shape)
 {
-    const double *s = d->shape_size;
-    double identity[9];
-    if (d->shape == LW_SHAPE_NONE) return;
-    m3_identity(identity);
+    const double *s = shape->size;
+    const double q[4] = {shape->orientation.w, shape->orientation.x, shape->orientation.y,
+                         shape->orientation.z};
+    double R[9], r[3] = {shape->position.x, shape->position.y, shape->position.z};
+    if (shape->type == LW_SHAPE_ELLIPSOID) {
+        lwi_export_tell(x, "body '%.200s': its ellipsoid is not written, URDF has none",
+                        x->model->body[l->body].name);
+        return;
+    }
+    quat_matrix(R, q);
+    v3_sub(r, r, l->at);
     fputs("    <visual>\n  ", x->file);
-    put_origin(x, identity, com);
+    put_origin(x, R, r);
     fputs("      <geometry>", x->file);
-    switch (d->shape) {
-    case LW_SHAPE_BOX:
+    if (shape->type == LW_SHAPE_BOX) {
         fputs("<box", x->file);
         lwi_export_numbers(x, "size", s, 3, true);
-        break;
-    case LW_SHAPE_SPHERE:
-        fputs("<sphere", x->file);
+    } else {
+        fputs(shape->type == LW_SHAPE_SPHERE    ? "<sphere"
+              : shape->type == LW_SHAPE_CAPSULE ? "<capsule"
+                                                : "<cylinder",
+              x->file);
         lwi_export_numbers(x, "radius", s, 1, true);
-        break;
-    default:
-        fputs(d->shape == LW_SHAPE_CAPSULE ? "<capsule" : "<cylinder", x->file);
-        lwi_export_numbers(x, "radius", s, 1, true);
-        lwi_export_numbers(x, "length", s + 1, 1, true);
+        if (shape->type != LW_SHAPE_SPHERE) lwi_export_numbers(x, "length", s + 1, 1, true);
     }
-    fputs("/></geometry>\n    </visual>\n", x->file);
+    fputs("/></geometry>\n", x->file);
+    if (shape->has_color) {
+        fprintf(x->file, "      <material name=\"%d_%td\"><color", l->body,
+                shape - x->model->desc.body[l->body].shapes);
+        lwi_export_numbers(x, "rgba", shape->color, 4, true);
+        fputs("/></material>\n", x->file);
+    }
+    fputs("    </visual>\n", x->file);
 }
 
 static void put_link(const lwi_export *x, const lwi_link *l)
@@ -79,7 +90,8 @@ static void put_link(const lwi_export *x, const lwi_link *l)
         for (int k = 0; k < 6; k++) lwi_export_numbers(x, keys[k], &I[k], 1, true);
         fputs("/>\n    </inertial>\n", x->file);
     }
-    put_shape(x, &x->model->desc.body[l->body], com);
+    const lw_body_desc *d = &x->model->desc.body[l->body];
+    for (int k = 0; k < d->nshape; k++) put_shape(x, l, &d->shapes[k]);
     fputs("  </link>\n", x->file);
 }
 

@@ -30,7 +30,7 @@ typedef enum lwi_key_kind {
     LWI_KEY_TERMS,       ///< const lw_signal *, their number in the int `size`
     LWI_KEY_LENGTH,      ///< double > 0, or a function: lw_signal at `size`
     LWI_KEY_TEXT,        ///< const char *; where it stands: lw_place at `size`
-    LWI_KEY_SHAPE,       ///< {box: [x, y, z]}, ...: lw_shape_type, sizes at `size`
+    LWI_KEY_SHAPES,      ///< one {box: [x, y, z], position: ...} or a list: const lw_shape *, int at `size`
     LWI_KEY_OBJECT,      ///< one object, `more`, inside the struct at `offset`
     LWI_KEY_EACH,        ///< map of q0, q1, ... to what the key `more` says of lw_coordinate_desc
     LWI_KEY_OPTION_WORD, ///< char [] of lw_options, set through lw_options_set

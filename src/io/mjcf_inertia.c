@@ -168,35 +168,58 @@ static void add_solid(double *I, const solid *s)
             I[k] += s->mass * s->R[3 * row[k] + i] * s->unit[i] * s->R[3 * column[k] + i];
 }
 
-// The only solid of a body is its shape, where it stands as shapes do: on the mass centre, along
-// the axes of the body.
-static void take_shape(lw_body_desc *d, const solid *s)
+// What is drawn: solids, with the colour of the geom.
+static lw_status take_shape(const lwi_mjcf *u, const lwi_mjcf_part *part, const solid *s,
+                            lw_shape *shape)
 {
-    static const lw_shape_type shape[] = {[SPHERE] = LW_SHAPE_SPHERE, [CAPSULE] = LW_SHAPE_CAPSULE,
-                                          [CYLINDER] = LW_SHAPE_CYLINDER, [BOX] = LW_SHAPE_BOX,
-                                          [SDF] = LW_SHAPE_NONE};
-    // one part in a million: the file's own digits
-    const bool aligned = fabs(s->R[0]) + fabs(s->R[4]) + fabs(s->R[8]) > 3 - 1e-6;
-    d->shape = aligned || s->type == SPHERE ? shape[s->type] : LW_SHAPE_NONE;
-    for (int i = 0; i < 3; i++) d->shape_size[i] = s->size[i];
-    if (d->shape == LW_SHAPE_BOX) v3_scale(d->shape_size, 2, d->shape_size);
-    if (d->shape == LW_SHAPE_CYLINDER || d->shape == LW_SHAPE_CAPSULE) d->shape_size[1] *= 2;
+    static const lw_shape_type drawn[] = {
+        [PLANE] = LW_SHAPE_NONE,         [HFIELD] = LW_SHAPE_NONE,     [SPHERE] = LW_SHAPE_SPHERE,
+        [CAPSULE] = LW_SHAPE_CAPSULE,    [ELLIPSOID] = LW_SHAPE_ELLIPSOID,
+        [CYLINDER] = LW_SHAPE_CYLINDER,  [BOX] = LW_SHAPE_BOX,         [MESH] = LW_SHAPE_NONE,
+        [SDF] = LW_SHAPE_NONE};
+    const lw_pose pose = lwi_pose_of(s->R, s->r);
+    int n;
+    *shape = (lw_shape){.type = drawn[s->type],
+                        .has_position = 1,
+                        .position = pose.position,
+                        .orientation = pose.orientation};
+    memcpy(shape->size, s->size, sizeof shape->size);
+    if (shape->type == LW_SHAPE_BOX) v3_scale(shape->size, 2, shape->size);
+    if (shape->type == LW_SHAPE_CYLINDER || shape->type == LW_SHAPE_CAPSULE) shape->size[1] *= 2;
+    TRY(lwi_mjcf_numbers(u, &part->at, "rgba", 4, 4, shape->color, &n));
+    shape->has_color = n > 0;
+    for (int i = 0; i < n; i++) shape->color[i] = fmin(fmax(shape->color[i], 0), 1);
+    return LW_OK;
+}
+
+static lw_status read_shapes(const lwi_mjcf *u, const lwi_mjcf_body *b, lw_body_desc *d)
+{
+    int room = 0;
+    for (const lwi_mjcf_part *p = b->part; p; p = p->next) room += p->at.kind == LWI_MJCF_GEOM;
+    lw_shape *shapes = LWI_PUSH(u->arena, lw_shape, room + 1);
+    if (!shapes) return lwi_mjcf_no_memory(u);
+    for (const lwi_mjcf_part *p = b->part; p; p = p->next) {
+        solid s;
+        bool counts;
+        if (p->at.kind != LWI_MJCF_GEOM) continue;
+        TRY(read_solid(u, p, &s, &counts));
+        TRY(take_shape(u, p, &s, &shapes[d->nshape]));
+        d->nshape += shapes[d->nshape].type != LW_SHAPE_NONE;
+    }
+    d->shapes = shapes;
+    return LW_OK;
 }
 
 // Two walks over the geoms: mass and its centre, then inertia about that.
-static lw_status from_geoms(const lwi_mjcf *u, lwi_mjcf_body *b, bool shape_only)
+static lw_status from_geoms(const lwi_mjcf *u, const lwi_mjcf_body *b, lw_body_desc *d)
 {
-    lw_body_desc *d = &b->desc;
     double mass = 0, c[3] = {0}, I[6] = {0};
-    solid s, only = {.type = MESH};
-    int nsolid = 0;
+    solid s;
     bool counts;
     for (const lwi_mjcf_part *p = b->part; p; p = p->next) {
         if (p->at.kind != LWI_MJCF_GEOM) continue;
         TRY(read_solid(u, p, &s, &counts));
-        nsolid++;
-        only = s;
-        if (counts && s.type == MESH && !shape_only) {
+        if (counts && s.type == MESH) {
             lwi_mjcf_begin_notes(u, p->at.e);
             lwi_note(u->notes, p->at.e, b->name,
                      "meshes are not read and add no inertia, bodies without <inertial>");
@@ -205,8 +228,7 @@ static lw_status from_geoms(const lwi_mjcf *u, lwi_mjcf_body *b, bool shape_only
         mass += s.mass;
         v3_axpy(c, s.mass, s.r);
     }
-    if (nsolid == 1) take_shape(d, &only);
-    if (shape_only || !(mass > 0)) return LW_OK;
+    if (!(mass > 0)) return LW_OK;
     v3_scale(c, 1 / mass, c);
     for (const lwi_mjcf_part *p = b->part; p; p = p->next) {
         if (p->at.kind != LWI_MJCF_GEOM) continue;
@@ -249,9 +271,11 @@ static lw_status from_inertial(const lwi_mjcf *u, const lwi_xml_element *e, lw_b
 lw_status lwi_mjcf_inertia(const lwi_mjcf *u, lwi_mjcf_body *b)
 {
     const lwi_xml_element *inertial = lwi_xml_child(b->e, "inertial");
-    const bool said = inertial && u->from_geom != LWI_MJCF_ALWAYS;
-    if (said) TRY(from_inertial(u, inertial, &b->desc));
-    TRY(from_geoms(u, b, said || u->from_geom == LWI_MJCF_NEVER));
+    TRY(read_shapes(u, b, &b->desc));
+    if (inertial && u->from_geom != LWI_MJCF_ALWAYS)
+        TRY(from_inertial(u, inertial, &b->desc));
+    else if (u->from_geom != LWI_MJCF_NEVER)
+        TRY(from_geoms(u, b, &b->desc));
     b->desc.mass = fmax(b->desc.mass, b->parent || b->part ? u->least_mass : 0);
     return LW_OK;
 }

@@ -56,6 +56,7 @@ void lw_result_close(lw_result *result)
 {
     if (!result) return;
     lwi_hdf5_end(result->hdf5);
+    lwi_memory_free(result->memory);
     lwi_csv_table_free(&result->csv);
     lwi_arena_free(&result->arena);
     lwi_release(NULL, result);
@@ -106,9 +107,19 @@ lw_status lw_result_read(lw_result *result, int column, long first, long count, 
                         count, result->rows);
     if (count && !values) return lwi_fail(error, LW_ERR_ARGUMENT, "values must be given");
     if (result->hdf5) return lwi_hdf5_read(result->hdf5, column, first, count, values, error);
-    for (long i = 0; i < count; i++)
-        values[i] = result->csv.value[(first + i) * result->n + column];
+    const double *table = lw_result_values(result);
+    for (long i = 0; i < count; i++) values[i] = table[(first + i) * result->n + column];
     return LW_OK;
+}
+
+const double *lw_result_values(const lw_result *result)
+{
+    if (result->hdf5) return NULL;
+    return result->memory ? lwi_memory_values(result->memory) : result->csv.value;
+}
+const double *lw_result_states(const lw_result *result)
+{
+    return result->memory ? lwi_memory_states(result->memory) : NULL;
 }
 
 const char *lw_result_model(const lw_result *result)
@@ -130,7 +141,8 @@ const char *lw_result_text(const lw_result *result, const char *name)
 
 int lw_result_closed(const lw_result *result)
 {
-    return result->hdf5 ? lwi_hdf5_closed(result->hdf5) : result->csv.whole;
+    if (result->hdf5) return lwi_hdf5_closed(result->hdf5);
+    return result->memory || result->csv.whole;
 }
 
 int lw_result_state_size(const lw_result *result)
@@ -145,7 +157,11 @@ lw_status lw_result_read_state(lw_result *result, long row, double *time, double
     if (!result->meta.formulation)
         return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0, "has no states");
     TRY(lw_result_read(result, 0, row, 1, &t, error));
-    TRY(lwi_hdf5_read_state(result->hdf5, row, x, error));
+    if (result->memory)
+        memcpy(x, lwi_memory_states(result->memory) + row * result->meta.nx,
+               (size_t)result->meta.nx * sizeof *x);
+    else
+        TRY(lwi_hdf5_read_state(result->hdf5, row, x, error));
     if (time) *time = t;
     return LW_OK;
 }

@@ -20,6 +20,7 @@ struct lw_writer {
     const lw_sim *sim;
     const char *path;
     lw_csv *csv; // or
+    lwi_memory *memory; // or
     lwi_hdf5_writer *hdf5;
     lwi_columns columns;
     lwi_rows_of rows;
@@ -146,6 +147,7 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
         TRY(csv_failed(writer, lw_csv_row(writer->csv, observation)));
         return csv_poll(writer);
     }
+    if (writer->memory) return lwi_memory_row(writer->memory, writer->sim, observation);
     TRY(lwi_rows_fill(&writer->rows, observation));
     lw_sim_get_state(writer->sim, NULL, writer->x);
     return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x, observation->reaction_unique);
@@ -154,6 +156,7 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
 lw_status lw_writer_poll(lw_writer *writer)
 {
     if (!writer) return LW_ERR_ARGUMENT;
+    if (writer->memory) return LW_OK;
     return writer->csv ? csv_poll(writer) : lwi_hdf5_poll(writer->hdf5);
 }
 
@@ -200,8 +203,17 @@ static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *
                            w->interval, &w->hdf5, error);
 }
 
+static lw_status begin_memory(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
+{
+    if (lwi_memory_create(desc->sim, desc->level, &w->memory) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    w->rows.level = desc->level;
+    return go_on(lwi_memory_rows(w->memory), lwi_memory_columns(w->memory), desc->after, error);
+}
+
 static void discard(lw_writer *w)
 {
+    lwi_memory_free(w->memory);
     lwi_columns_free(&w->columns);
     lwi_arena_free(&w->arena);
     lwi_release(NULL, w);
@@ -209,7 +221,7 @@ static void discard(lw_writer *w)
 
 static lw_status begin(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
 {
-    if (!w->path) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    if (!w->path) return begin_memory(w, desc, error);
     if (lwi_path_ends(w->path, ".csv")) return begin_csv(w, desc, error);
     if (lwi_path_ends(w->path, ".h5")) return begin_hdf5(w, desc, error);
     return lwi_fail_at(error, LW_ERR_ARGUMENT, w->path, 0, 0,
@@ -220,16 +232,17 @@ lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writ
                            lw_error *error)
 {
     if (error) memset(error, 0, sizeof *error);
-    if (!path || !desc || !desc->sim || !writer || (int)desc->level < 0 ||
+    if (!desc || !desc->sim || !writer || (int)desc->level < 0 ||
         desc->level > LW_OBSERVE_REACTION || !(desc->flush >= 0))
         return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "path, desc with sim and level, and writer must be given");
+                        "desc with sim and level, and writer must be given");
     lw_writer *w = lwi_allocate(NULL, sizeof *w);
     if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     *w = (lw_writer){.sim = desc->sim, .interval = desc->flush};
     lwi_arena_init(&w->arena, NULL);
-    w->path = lwi_arena_text(&w->arena, path);
-    const lw_status status = begin(w, desc, error);
+    w->path = path ? lwi_arena_text(&w->arena, path) : NULL;
+    const lw_status status = path && !w->path ? lwi_fail(error, LW_ERR_MEMORY, "no memory for a result")
+                                              : begin(w, desc, error);
     if (status == LW_OK) {
         *writer = w;
         return LW_OK;
@@ -255,11 +268,33 @@ lw_status lw_writer_close(lw_writer *writer, lw_error *error)
     if (writer->csv) {
         status = close_csv(writer);
         if (status != LW_OK && error) *error = writer->error;
+    } else if (writer->memory) {
+        status = LW_OK;
     } else {
         status = lwi_hdf5_close(writer->hdf5, error);
     }
     discard(writer);
     return status;
+}
+
+lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!writer || !result || !writer->memory)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "a writer without a path, and result must be given");
+    lw_result *r = lwi_allocate(NULL, sizeof *r);
+    if (!r) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    memset(r, 0, sizeof *r);
+    lwi_arena_init(&r->arena, NULL);
+    const lw_status status = lwi_memory_finish(writer->memory, writer->sim, r);
+    if (status != LW_OK) {
+        lw_result_close(r);
+        return lwi_fail(error, status, "no memory for a result");
+    }
+    writer->memory = NULL;
+    discard(writer);
+    *result = r;
+    return LW_OK;
 }
 
 // ----------------------------------------------------------------------------------------- convert
@@ -372,6 +407,7 @@ lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error
         return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
                            "the ending does not tell the format of a result, known: .h5 .csv");
     if (!to_csv && result->hdf5) return lwi_hdf5_copy(result->hdf5, path, error);
+    if (!to_csv && result->memory) return lwi_memory_write(result->memory, path, error);
     const char **names = names_of(result);
     if (!names) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     const lw_status status = to_csv ? convert_to_csv(result, path, names, error)

@@ -41,8 +41,7 @@ static void put_array(FILE *f, int count, const char *items)
 
 static void put_shape(FILE *f)
 {
-    fputs("\"type\": \"object\", \"minProperties\": 1, \"maxProperties\": 1, "
-          "\"additionalProperties\": false, \"properties\": {", f);
+    fputs("\"type\": \"object\", \"additionalProperties\": false, \"properties\": {", f);
     for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++) {
         fprintf(f, "%s\"%s\": {", s > 1 ? ", " : "", lwi_shape_names[s]);
         if (lwi_shape_sizes[s] == 1)
@@ -50,7 +49,25 @@ static void put_shape(FILE *f)
         put_array(f, lwi_shape_sizes[s], "\"type\": \"number\", \"minimum\": 0");
         fputs(lwi_shape_sizes[s] == 1 ? "}]}" : "}", f);
     }
-    fputs("}", f);
+    fputs(", \"position\": {", f);
+    put_array(f, 3, "\"type\": \"number\"");
+    fputs("}, \"orientation\": {", f);
+    put_array(f, 4, "\"type\": \"number\"");
+    fputs("}, \"color\": {\"type\": \"array\", \"items\": {\"type\": \"number\", \"minimum\": 0, "
+          "\"maximum\": 1}, \"minItems\": 3, \"maxItems\": 4}}, \"oneOf\": [", f);
+    for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++)
+        fprintf(f, "%s{\"required\": [\"%s\"]}", s > 1 ? ", " : "", lwi_shape_names[s]);
+    fputs("]", f);
+}
+
+// One shape or a list of them.
+static void put_shapes(FILE *f)
+{
+    fputs("\"anyOf\": [{", f);
+    put_shape(f);
+    fputs("}, {\"type\": \"array\", \"minItems\": 1, \"items\": {", f);
+    put_shape(f);
+    fputs("}}]", f);
 }
 
 // What a value is, as the inside of a JSON object.
@@ -92,7 +109,7 @@ static void put_kind(FILE *f, const lwi_key *key)
         fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", signal);
         return;
     case LWI_KEY_TEXT: fputs("\"type\": [\"string\", \"number\"]", f); return;
-    case LWI_KEY_SHAPE: put_shape(f); return;
+    case LWI_KEY_SHAPES: put_shapes(f); return;
     case LWI_KEY_OBJECT: put_reference(f, object->title); return;
     case LWI_KEY_EACH: {
         const lwi_key *element = key->more;

@@ -10,6 +10,7 @@
 #include "io/readers.h"
 #include "spatial/rotation.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +49,9 @@ static lw_status read_inertial(const lwi_sdf *u, const lwi_sdf_item *link, lw_bo
     return LW_OK;
 }
 
-// The first visual primitive, for pictures.
-static lw_status read_shape(const lwi_sdf *u, const lwi_sdf_item *link, lw_body_desc *d)
+// The primitive of a <visual>, if it is one.
+static lw_status read_geometry(const lwi_sdf *u, const lwi_sdf_item *link,
+                               const lwi_xml_element *geometry, lw_shape *shape)
 {
     static const struct {
         const char *element;
@@ -59,24 +61,64 @@ static lw_status read_shape(const lwi_sdf *u, const lwi_sdf_item *link, lw_body_
     } known[] = {{"box", LW_SHAPE_BOX, {"size", NULL}, 3},
                  {"sphere", LW_SHAPE_SPHERE, {"radius", NULL}, 1},
                  {"cylinder", LW_SHAPE_CYLINDER, {"radius", "length"}, 1},
-                 {"capsule", LW_SHAPE_CAPSULE, {"radius", "length"}, 1}};
-    const lwi_xml_element *v = lwi_xml_child(link->e, "visual");
-    for (; v && d->shape == LW_SHAPE_NONE; v = lwi_xml_next(v, "visual")) {
-        const lwi_xml_element *geometry = lwi_xml_child(v, "geometry");
-        for (int i = 0; geometry && d->shape == LW_SHAPE_NONE && i < LWI_COUNT(known); i++) {
-            const lwi_xml_element *e = lwi_xml_child(geometry, known[i].element);
-            if (!e) continue;
-            for (int k = 0; k < 2 && known[i].sizes[k]; k++) {
-                const lwi_xml_element *size = lwi_xml_child(e, known[i].sizes[k]);
-                if (!size)
-                    return lwi_sdf_fail(u, link, e, LW_ERR_PARSE, "<%s> has no <%s>",
-                                        known[i].element, known[i].sizes[k]);
-                TRY(lwi_xml_text_numbers(&link->file->xml, size, known[i].count, d->shape_size + k,
-                                         u->error));
-            }
-            d->shape = known[i].shape;
+                 {"capsule", LW_SHAPE_CAPSULE, {"radius", "length"}, 1},
+                 {"ellipsoid", LW_SHAPE_ELLIPSOID, {"radii", NULL}, 3}};
+    for (int i = 0; i < LWI_COUNT(known); i++) {
+        const lwi_xml_element *e = lwi_xml_child(geometry, known[i].element);
+        if (!e) continue;
+        for (int k = 0; k < 2 && known[i].sizes[k]; k++) {
+            const lwi_xml_element *size = lwi_xml_child(e, known[i].sizes[k]);
+            if (!size)
+                return lwi_sdf_fail(u, link, e, LW_ERR_PARSE, "<%s> has no <%s>", known[i].element,
+                                    known[i].sizes[k]);
+            TRY(lwi_xml_text_numbers(&link->file->xml, size, known[i].count, shape->size + k,
+                                     u->error));
         }
+        shape->type = known[i].shape;
+        return LW_OK;
     }
+    return LW_OK;
+}
+
+static lw_status read_color(const lwi_sdf *u, const lwi_sdf_item *link,
+                            const lwi_xml_element *visual, lw_shape *shape)
+{
+    const lwi_xml_element *material = lwi_xml_child(visual, "material");
+    const lwi_xml_element *diffuse = material ? lwi_xml_child(material, "diffuse") : NULL;
+    if (!diffuse) return LW_OK;
+    double x[4] = {0, 0, 0, 1};
+    const int n = lwi_xml_list(diffuse->text, 4, x);
+    if (n < 3)
+        return lwi_sdf_fail(u, link, diffuse, LW_ERR_PARSE, "<diffuse>: '%.60s' is no colour",
+                            diffuse->text);
+    shape->has_color = 1;
+    for (int i = 0; i < 4; i++) shape->color[i] = fmin(fmax(x[i], 0), 1);
+    return LW_OK;
+}
+
+// Visual primitives, for pictures.
+static lw_status read_shapes(const lwi_sdf *u, const lwi_sdf_item *link, lw_body_desc *d)
+{
+    int room = 0;
+    const lwi_xml_element *v = lwi_xml_child(link->e, "visual");
+    for (; v; v = lwi_xml_next(v, "visual")) room++;
+    lw_shape *shapes = LWI_PUSH(u->arena, lw_shape, room + 1);
+    if (!shapes) return lwi_sdf_no_memory(u);
+    for (v = lwi_xml_child(link->e, "visual"); v; v = lwi_xml_next(v, "visual")) {
+        const lwi_xml_element *geometry = lwi_xml_child(v, "geometry");
+        lw_shape *shape = &shapes[d->nshape];
+        double R[9], r[3];
+        *shape = (lw_shape){.has_position = 1};
+        if (geometry) TRY(read_geometry(u, link, geometry, shape));
+        if (!shape->type) continue;
+        TRY(lwi_sdf_pose(u, link->file, v, R, r));
+        const lw_pose pose = lwi_pose_of(R, r);
+        shape->position = pose.position;
+        shape->orientation = pose.orientation;
+        TRY(read_color(u, link, v, shape));
+        d->nshape++;
+    }
+    d->shapes = shapes;
     return LW_OK;
 }
 
@@ -106,7 +148,7 @@ static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
                       .place = link->place};
     if (!d.name) return lwi_sdf_no_memory(u);
     TRY(read_inertial(u, link, &d));
-    TRY(read_shape(u, link, &d));
+    TRY(read_shapes(u, link, &d));
     const lwi_xml_element *gravity = lwi_xml_child(link->e, "gravity");
     if (gravity && !lwi_sdf_true(link->e, "gravity"))
         lwi_note(u->notes, gravity, link->name, "gravity acts on all links, also on");

@@ -282,38 +282,6 @@ static lw_status read_inertial(const reading *u, const link *l, lw_body_desc *d)
     return LW_OK;
 }
 
-// The first visual primitive, for pictures.
-static lw_status read_shape(const reading *u, const link *l, lw_body_desc *d)
-{
-    static const struct {
-        const char *element;
-        lw_shape_type shape;
-        const char *sizes[2];
-        int count[2];
-    } known[] = {{"box", LW_SHAPE_BOX, {"size", NULL}, {3, 0}},
-                 {"sphere", LW_SHAPE_SPHERE, {"radius", NULL}, {1, 0}},
-                 {"cylinder", LW_SHAPE_CYLINDER, {"radius", "length"}, {1, 1}},
-                 {"capsule", LW_SHAPE_CAPSULE, {"radius", "length"}, {1, 1}}};
-    const lwi_xml_element *v = lwi_xml_child(l->e, "visual");
-    for (; v && d->shape == LW_SHAPE_NONE; v = lwi_xml_next(v, "visual")) {
-        const lwi_xml_element *geometry = lwi_xml_child(v, "geometry");
-        for (int i = 0; geometry && i < LWI_COUNT(known); i++) {
-            const lwi_xml_element *e = lwi_xml_child(geometry, known[i].element);
-            if (!e) continue;
-            int n = 0;
-            for (int k = 0; k < 2 && known[i].sizes[k]; n += known[i].count[k++]) {
-                const char *value;
-                TRY(lwi_xml_need(u->xml, e, known[i].sizes[k], &value, u->error));
-                TRY(lwi_xml_numbers(u->xml, e, known[i].sizes[k], known[i].count[k],
-                                    d->shape_size + n, u->error));
-            }
-            d->shape = known[i].shape;
-            break;
-        }
-    }
-    return LW_OK;
-}
-
 static lw_status add_body(const reading *u, link *l)
 {
     lw_body_desc d = {.name = l->name,
@@ -322,7 +290,7 @@ static lw_status add_body(const reading *u, link *l)
                       .allow_bad_inertia = 1, // the format cannot say it, and real robots need it
                       .place = place_of(l->e)};
     TRY(read_inertial(u, l, &d));
-    TRY(read_shape(u, l, &d));
+    TRY(lwi_urdf_shapes(u, l->e, &d));
     return lw_builder_add_body(u->builder, &d, &l->body, u->error);
 }
 

@@ -1,5 +1,5 @@
-// urdf.h -- what the reader of URDF consists of: links, joints and mimics (urdf.c), loops
-// (urdf_loops.c), and what is not read (urdf_survey.c).
+// urdf.h -- what the reader of URDF consists of: links, joints and mimics (urdf.c), what
+// links look like (urdf_shapes.c), loops (urdf_loops.c), and what is not read (urdf_survey.c).
 #ifndef LWI_URDF_H
 #define LWI_URDF_H
 
@@ -75,6 +75,11 @@ int lwi_urdf_find(const lwi_urdf_names *names, const char *name);
 lw_status lwi_urdf_end(const lwi_urdf *u, const lwi_xml_element *end, const char *joint, int *link);
 /** "FIRST_SECOND", made different from all joints of the file; NULL: no memory. */
 const char *lwi_urdf_new_name(const lwi_urdf *u, const char *first, const char *second);
+
+// ---- urdf_shapes.c
+
+/** What a link looks like. */
+lw_status lwi_urdf_shapes(const lwi_urdf *u, const lwi_xml_element *link, lw_body_desc *d);
 
 // ---- urdf_loops.c
 

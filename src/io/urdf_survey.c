@@ -16,7 +16,7 @@ static const lwi_known table[] = {
     {"inertial", "origin", " xyz rpy ", ONCE},
     {"inertial", "mass", " value ", ONCE},
     {"inertial", "inertia", " ixx iyy izz ixy ixz iyz ", ONCE},
-    {"visual", "origin", "", PICTURE},
+    {"visual", "origin", " xyz rpy ", ONCE},
     {"visual", "geometry", "", ONCE},
     {"visual", "material", "", PICTURE},
     {"geometry", "box", " size ", ONCE},

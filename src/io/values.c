@@ -180,27 +180,67 @@ lw_status lwi_read_coordinate(lwi_reading *r, const lwi_value *v, int *coordinat
     return LW_OK;
 }
 
-lw_status lwi_read_shape(lwi_reading *r, const lwi_value *v, lw_shape_type *shape, double *sizes)
+static lw_status read_shape_size(lwi_reading *r, const lwi_value *v, int type, lw_shape *shape)
 {
-    if (v->kind != LWI_MAP || v->count != 1)
-        return lwi_read_expected(r, v, "a map of one shape to its sizes, like {box: [1, 2, 3]}");
-    int s = 1; // 0 is none
-    while (s < LW_SHAPE_COUNT && strcmp(lwi_shape_names[s], v->key[0]) != 0) s++;
-    if (s == LW_SHAPE_COUNT) {
-        char list[128], hint[128];
-        lwi_hint(hint, sizeof hint, v->key[0], lwi_shape_names + 1, LW_SHAPE_COUNT - 1);
-        return lwi_read_fail(r, LW_ERR_PARSE, v->key_place[0], "unknown shape '%.48s'%s known: %s",
-                             v->key[0], *hint ? hint : ",",
-                             join(list, sizeof list, lwi_shape_names + 1, LW_SHAPE_COUNT - 1));
+    shape->type = (lw_shape_type)type;
+    if (lwi_shape_sizes[type] == 1 && v->kind == LWI_SCALAR)
+        return lwi_read_number(r, v, shape->size);
+    return lwi_read_numbers(r, v, lwi_shape_sizes[type], shape->size);
+}
+
+// One key of a shape: its type with the sizes, or where it is, or its colour.
+static lw_status read_shape_key(lwi_reading *r, const char *key, const lwi_value *v, lw_place place,
+                                lw_shape *shape)
+{
+    static const char *const others[] = {"position", "orientation", "color"};
+    const char *names[LW_SHAPE_COUNT + LWI_COUNT(others)];
+    int n = 0, s = 1; // 0 is none
+    while (s < LW_SHAPE_COUNT && strcmp(lwi_shape_names[s], key) != 0) s++;
+    if (s < LW_SHAPE_COUNT && shape->type)
+        return lwi_read_fail(r, LW_ERR_PARSE, place, "both %s and %s, expected one shape in a map",
+                             lwi_shape_names[shape->type], key);
+    if (s < LW_SHAPE_COUNT) return read_shape_size(r, v, s, shape);
+    if (strcmp(key, "position") == 0) {
+        shape->has_position = 1;
+        return lwi_read_vector(r, v, &shape->position);
     }
-    const size_t mark = lwi_read_enter(r, v->key[0]);
-    const lwi_value *size = v->item[0];
-    if (lwi_shape_sizes[s] == 1 && size->kind == LWI_SCALAR)
-        TRY(lwi_read_number(r, size, sizes));
-    else
-        TRY(lwi_read_numbers(r, size, lwi_shape_sizes[s], sizes));
-    lwi_read_leave(r, mark);
-    *shape = (lw_shape_type)s;
+    if (strcmp(key, "orientation") == 0) return lwi_read_quaternion(r, v, &shape->orientation);
+    if (strcmp(key, "color") == 0) {
+        shape->has_color = 1;
+        shape->color[3] = 1;
+        return lwi_read_numbers(r, v, v->kind == LWI_LIST && v->count == 4 ? 4 : 3, shape->color);
+    }
+    char list[160], hint[128];
+    for (int i = 1; i < LW_SHAPE_COUNT; i++) names[n++] = lwi_shape_names[i];
+    for (int i = 0; i < LWI_COUNT(others); i++) names[n++] = others[i];
+    lwi_hint(hint, sizeof hint, key, names, n);
+    return lwi_read_fail(r, LW_ERR_PARSE, place, "unknown shape '%.48s'%s known: %s", key,
+                         *hint ? hint : ",", join(list, sizeof list, names, n));
+}
+
+static lw_status read_one_shape(lwi_reading *r, const lwi_value *v, lw_shape *shape)
+{
+    static const char expected[] = "a map of one shape to its sizes, like {box: [1, 2, 3]}";
+    *shape = (lw_shape){0};
+    if (v->kind != LWI_MAP || v->count == 0) return lwi_read_expected(r, v, expected);
+    for (int i = 0; i < v->count; i++) {
+        const size_t mark = lwi_read_enter(r, v->key[i]);
+        TRY(read_shape_key(r, v->key[i], v->item[i], v->key_place[i], shape));
+        lwi_read_leave(r, mark);
+    }
+    return shape->type ? LW_OK : lwi_read_expected(r, v, expected);
+}
+
+lw_status lwi_read_shapes(lwi_reading *r, const lwi_value *v, const lw_shape **shapes, int *count)
+{
+    const bool list = v->kind == LWI_LIST;
+    const int n = list ? v->count : 1;
+    if (n == 0) return lwi_read_expected(r, v, "a shape, or a list of one or more");
+    lw_shape *shape = LWI_PUSH(&r->arena, lw_shape, n);
+    if (!shape) return lwi_read_memory(r);
+    for (int i = 0; i < n; i++) TRY(read_one_shape(r, list ? v->item[i] : v, &shape[i]));
+    *shapes = shape;
+    *count = n;
     return LW_OK;
 }
 

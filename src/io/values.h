@@ -52,7 +52,7 @@ lw_status lwi_read_text(lwi_reading *r, const lwi_value *v, const char *expected
 lw_status lwi_read_word(lwi_reading *r, const lwi_value *v, const char *const *words, int count,
                         int *word);
 lw_status lwi_read_coordinate(lwi_reading *r, const lwi_value *v, int *coordinate);
-lw_status lwi_read_shape(lwi_reading *r, const lwi_value *v, lw_shape_type *shape, double *sizes);
+lw_status lwi_read_shapes(lwi_reading *r, const lwi_value *v, const lw_shape **shapes, int *count);
 /** Number k of the text "qk", or -1. */
 int lwi_coordinate_of(const char *text);
 

@@ -241,8 +241,8 @@ static lw_status read_key(lwi_reading *r, const lwi_key *key, int type, const lw
     case LWI_KEY_TEXT:
         *FIELD(lw_place, key->size) = v->place;
         return lwi_read_text(r, v, "a text", FIELD(const char *, key->offset));
-    case LWI_KEY_SHAPE:
-        return lwi_read_shape(r, v, FIELD(lw_shape_type, key->offset), FIELD(double, key->size));
+    case LWI_KEY_SHAPES:
+        return lwi_read_shapes(r, v, FIELD(const lw_shape *, key->offset), FIELD(int, key->size));
     case LWI_KEY_OBJECT:
         return read_object(r, key->more, 0, v, v->place, FIELD(void, key->offset));
     case LWI_KEY_EACH:

@@ -197,7 +197,7 @@ static bool is_given(const lwi_key *key, int type, const void *source)
         return !all_zero(FIELD(lw_signal, key->offset), (size_t)key->count * sizeof(lw_signal));
     case LWI_KEY_LENGTH:
         return *FIELD(double, key->offset) != 0 || FIELD(lw_signal, key->size)->index != 0;
-    case LWI_KEY_SHAPE: return *FIELD(lw_shape_type, key->offset) != LW_SHAPE_NONE;
+    case LWI_KEY_SHAPES: return *FIELD(int, key->size) > 0;
     case LWI_KEY_OBJECT: return any_given(key->more, FIELD(char, key->offset));
     case LWI_KEY_EACH: return each_given(key, type, source);
     case LWI_KEY_FRAME: return false; // poses are in the world
@@ -207,14 +207,36 @@ static bool is_given(const lwi_key *key, int type, const void *source)
 
 // ----------------------------------------------------------------------------------------- objects
 
-static void put_shape(const writing *w, lw_shape_type shape, const double *sizes)
+static void put_shape(const writing *w, const lw_shape *s)
 {
-    fprintf(w->file, "{%s: ", lwi_shape_names[shape]);
-    if (lwi_shape_sizes[shape] == 1)
-        put_number(w, sizes[0]);
+    fprintf(w->file, "{%s: ", lwi_shape_names[s->type]);
+    if (lwi_shape_sizes[s->type] == 1)
+        put_number(w, s->size[0]);
     else
-        put_numbers(w, sizes, lwi_shape_sizes[shape]);
+        put_numbers(w, s->size, lwi_shape_sizes[s->type]);
+    if (s->has_position) {
+        fputs(", position: ", w->file);
+        put_numbers(w, &s->position.x, 3);
+    }
+    if (!is_identity(&s->orientation)) {
+        fputs(", orientation: ", w->file);
+        put_numbers(w, &s->orientation.w, 4);
+    }
+    if (s->has_color) {
+        fputs(", color: ", w->file);
+        put_numbers(w, s->color, 4);
+    }
     fputs("}", w->file);
+}
+
+static void put_shapes(const writing *w, const lw_shape *shapes, int count)
+{
+    if (count > 1) fputs("[", w->file);
+    for (int i = 0; i < count; i++) {
+        if (i) fputs(", ", w->file);
+        put_shape(w, &shapes[i]);
+    }
+    if (count > 1) fputs("]", w->file);
 }
 
 static void put_key(const writing *w, const lwi_key *key, int type, const void *source);
@@ -284,9 +306,7 @@ static void put_key(const writing *w, const lwi_key *key, int type, const void *
             put_number(w, *FIELD(double, key->offset));
         return;
     case LWI_KEY_TEXT: put_quoted(w, *FIELD(char *, key->offset)); return;
-    case LWI_KEY_SHAPE:
-        put_shape(w, *FIELD(lw_shape_type, key->offset), FIELD(double, key->size));
-        return;
+    case LWI_KEY_SHAPES: put_shapes(w, *FIELD(lw_shape *, key->offset), *FIELD(int, key->size)); return;
     case LWI_KEY_OBJECT:
         fputs("{", w->file);
         write_object(w, key->more, 0, FIELD(char, key->offset), ", ");

@@ -237,6 +237,58 @@ static void add_row(const lwi_joint *joint, const sides *s, const lwi_motion *m,
     }
 }
 
+// The bodies of one joint, and the arms of its point P2 about their mass centres.
+typedef struct onto {
+    int slot[2]; // -1: the ground
+    double arm[2][3];
+} onto;
+
+static void own_bodies(const lwi_joint *joint, const sides *s, const lwi_motion *m, lwi_closure *c,
+                       onto *o)
+{
+    const int body[2] = {joint->body1, joint->body2};
+    c->nbody = 0;
+    for (int side = 0; side < 2; side++) {
+        o->slot[side] = -1;
+        if (body[side] == 0) continue;
+        v3_sub(o->arm[side], s->f2.p, m->r[body[side]]);
+        o->slot[side] = side && body[1] == body[0] ? o->slot[0] : c->nbody++;
+        c->body[o->slot[side]] = body[side];
+    }
+}
+
+// to := k [f; n + (p - mass centre) x f]
+static inline void put_wrench(double to[6], double k, const double arm[3], const double wrench[6])
+{
+    double n[3];
+    v3_cross(n, arm, wrench);
+    for (int i = 0; i < 3; i++) to[i] = k * wrench[i], to[3 + i] = k * (wrench[3 + i] + n[i]);
+}
+
+// Row i of a closure := row k of the joint, as add_row; phi, b and gamma there are the caller's to begin.
+static void put_row(const sides *s, bool rates, const lwi_rows *rows, int k, const onto *o,
+                    lwi_closure *c, int i)
+{
+    double derivative[6] = {0};
+    c->b[i] += rows->b[k];
+    if (rates) {
+        c->gamma[i] += rows->gamma[k];
+        v6_copy(derivative, rows->Jdot[k]);
+        v3_cross_add(derivative + 3, s->f2.V, rows->J[k]);
+    }
+    for (int side = 0; side < 2; side++) {
+        const int slot = o->slot[side];
+        if (slot < 0) continue;
+        if (side && slot == o->slot[0]) { // a body on both sides has the sum
+            add_wrench(c->J[slot][i], 1, o->arm[side], rows->J[k]);
+            if (rates) add_wrench(c->Jdot[slot][i], 1, o->arm[side], derivative);
+            continue;
+        }
+        put_wrench(c->J[slot][i], side ? 1 : -1, o->arm[side], rows->J[k]);
+        if (rates) put_wrench(c->Jdot[slot][i], side ? 1 : -1, o->arm[side], derivative);
+    }
+}
+
 int lwi_joint_row_count(const lw_model *model, int j)
 {
     const lwi_joint *joint = &model->joint[j];
@@ -245,7 +297,7 @@ int lwi_joint_row_count(const lw_model *model, int j)
 
 // Driven coordinates: q_k - f(t) = 0.
 static void drive_rows(const lw_model *model, const lwi_joint *joint, double t, const sides *s,
-                       const lwi_motion *m, bool rates, lwi_closure *c)
+                       const onto *o, bool rates, lwi_closure *c)
 {
     double q[LW_JOINT_MAX_NQ], f[3];
     lwi_rows rows;
@@ -257,7 +309,7 @@ static void drive_rows(const lw_model *model, const lwi_joint *joint, double t, 
         c->phi[i] = q[k] - f[0];
         c->b[i] = -f[1];
         c->gamma[i] = -f[2];
-        add_row(joint, s, m, rates, &rows, k, c, i);
+        put_row(s, rates, &rows, k, o, c, i);
     }
 }
 
@@ -267,23 +319,24 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
     const lwi_joint *joint = &model->joint[j];
     const bool rates = level >= LWI_CLOSURE_RATES;
     sides s;
+    onto o;
     c->n = c->nbody = 0;
     if (joint->merged) return;
     place(model, joint, t, m, rates, &s);
-    add_bodies(joint, lwi_joint_row_count(model, j), rates, c);
+    own_bodies(joint, &s, m, c, &o);
     const int n = joint->type->nc;
     if (n) {
         lwi_rows rows;
         joint->type->rows(&joint->par, &s.in, &rows);
-        add_frames(&s, rates, n, &rows);
+        if (rates || joint->mount.present) add_frames(&s, rates, n, &rows);
         c->n = n;
         for (int k = 0; k < n; k++) {
             c->phi[k] = rows.phi[k];
             c->b[k] = c->gamma[k] = 0;
-            add_row(joint, &s, m, rates, &rows, k, c, k);
+            put_row(&s, rates, &rows, k, &o, c, k);
         }
     }
-    if (joint->ndriven) drive_rows(model, joint, t, &s, m, rates, c);
+    if (joint->ndriven) drive_rows(model, joint, t, &s, &o, rates, c);
 }
 
 void lwi_joint_closure_gamma(const lw_model *model, int j, double t, const lwi_motion *m,

@@ -46,7 +46,13 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
         if (ok) d->function[i] = built.desc;
     }
     for (int i = 0; i < d->ninput && ok; i++) ok = copy_text(arena, &d->input[i]);
-    for (int i = 0; i < d->nbody && ok; i++) ok = copy_text(arena, &d->body[i].name);
+    for (int i = 0; i < d->nbody && ok; i++) {
+        lw_body_desc *b = &d->body[i];
+        ok = copy_text(arena, &b->name);
+        if (!ok || !b->nshape) continue;
+        b->shapes = copy_list(arena, b->shapes, b->nshape, sizeof *b->shapes);
+        ok = b->shapes != NULL;
+    }
     for (int i = 0; i < d->nspring && ok; i++) ok = copy_text(arena, &d->spring[i].name);
     for (int i = 0; i < d->nwrench && ok; i++) ok = copy_text(arena, &d->wrench[i].name);
     for (int i = 0; i < d->nbushing && ok; i++) ok = copy_text(arena, &d->bushing[i].name);

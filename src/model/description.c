@@ -310,6 +310,46 @@ static lw_pose in_world(const lw_pose *body, lw_pose frame)
                      {q[0], q[1], q[2], q[3]}};
 }
 
+static lw_status check_shape(lw_builder *b, const lw_body_desc *d, lw_shape *s, lw_error *error)
+{
+    const double *x = s->size, *c = s->color;
+    if ((int)s->type <= 0 || s->type >= LW_SHAPE_COUNT)
+        return lwi_model_fail(&b->desc, d->place, error, "body '%s': unknown shape %d", d->name,
+                              (int)s->type);
+    if (!finite_n(x, 3) || x[0] < 0 || x[1] < 0 || x[2] < 0)
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "body '%s': shape has sizes %g, %g, %g, expected numbers >= 0 [m]",
+                              d->name, x[0], x[1], x[2]);
+    if (!finite3(s->position))
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "body '%s': the position of a shape is not finite", d->name);
+    for (int i = 0; i < 4 && s->has_color; i++)
+        if (!(c[i] >= 0 && c[i] <= 1))
+            return lwi_model_fail(&b->desc, d->place, error,
+                                  "body '%s': shape has color %g, %g, %g, %g, expected numbers from "
+                                  "0 to 1",
+                                  d->name, c[0], c[1], c[2], c[3]);
+    return check_unit(b, d->place, error, "body", d->name, "orientation of a shape",
+                      &s->orientation);
+}
+
+static lw_status copy_shapes(lw_builder *b, lw_body_desc *d, lw_error *error)
+{
+    if (d->nshape <= 0 || !d->shapes) {
+        d->shapes = NULL, d->nshape = 0;
+        return LW_OK;
+    }
+    lw_shape *copy = LWI_PUSH(&b->arena, lw_shape, d->nshape);
+    if (!copy) return no_memory(error);
+    memcpy(copy, d->shapes, (size_t)d->nshape * sizeof *copy);
+    for (int i = 0; i < d->nshape; i++) {
+        TRY(check_shape(b, d, &copy[i], error));
+        if (!copy[i].has_position) copy[i].position = d->com;
+    }
+    d->shapes = copy;
+    return LW_OK;
+}
+
 lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *body,
                               lw_error *error)
 {
@@ -327,19 +367,12 @@ lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *
         !finite3(d.angular_velocity))
         return lwi_model_fail(&b->desc, at, error,
                               "body '%s': com, position or velocity is not finite", d.name);
-    if ((int)d.shape < 0 || d.shape >= LW_SHAPE_COUNT)
-        return lwi_model_fail(&b->desc, at, error, "body '%s': unknown shape %d", d.name,
-                              (int)d.shape);
-    if (!finite_n(d.shape_size, 3) || d.shape_size[0] < 0 || d.shape_size[1] < 0 ||
-        d.shape_size[2] < 0)
-        return lwi_model_fail(&b->desc, at, error,
-                              "body '%s': shape has sizes %g, %g, %g, expected numbers >= 0 [m]",
-                              d.name, d.shape_size[0], d.shape_size[1], d.shape_size[2]);
     TRY(check_unit(b, at, error, "body", d.name, "inertia_axes", &d.inertia_axes));
     TRY(check_unit(b, at, error, "body", d.name, "orientation", &d.pose.orientation));
     TRY(check_body(b, at, error, "body", d.name, "`in`", d.in));
     if (d.in.index) d.pose = in_world(&b->desc.body[d.in.index].pose, d.pose);
     d.in.index = 0;
+    TRY(copy_shapes(b, &d, error));
     GROW(b, BODIES, body, nbody);
     b->desc.body[b->desc.nbody] = d;
     if (body) body->index = b->desc.nbody;

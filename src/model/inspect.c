@@ -88,8 +88,8 @@ lw_body_info lw_model_body(const lw_model *model, lw_body body)
                          .mass = d->mass,
                          .moves_with = model->body[body.index].host,
                          .com = d->com,
-                         .shape = d->shape};
-    memcpy(info.shape_size, d->shape_size, sizeof info.shape_size);
+                         .shapes = d->shapes,
+                         .nshape = d->nshape};
     return info;
 }
 

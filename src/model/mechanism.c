@@ -1,5 +1,5 @@
 // mechanism.c -- mechanisms of many equal rods, for studies of size: chains, trees, loops,
-// N-four-bars, ladders.
+// N-four-bars, ladders, nets.
 //
 // Everything is added through the public builder.  Bodies are placed where they start, so that any
 // joint may be cut, and joints get their coordinates and speeds too, so that they are exact.
@@ -118,13 +118,13 @@ static lw_status add_rod(const making *m, const char *kind, int number, int alon
                       .com = {com[0], com[1], com[2]},
                       .pose = pose_of(f->R, f->r),
                       .place = m->d->place};
-    if (along == 2) { // shapes lie along z
-        d.shape = LW_SHAPE_CYLINDER;
-        d.shape_size[0] = m->radius, d.shape_size[1] = m->length;
-    } else {
-        d.shape = LW_SHAPE_BOX;
-        for (int i = 0; i < 3; i++) d.shape_size[i] = i == along ? m->length : 2 * m->radius;
-    }
+    const double half = 0.70710678118654752440; // a quarter turn from z to x or y
+    const lw_shape shape = {.type = LW_SHAPE_CYLINDER,
+                            .size = {m->radius, m->length},
+                            .orientation = {along == 2 ? 1 : half, along == 1 ? half : 0,
+                                            along == 0 ? half : 0, 0}};
+    d.shapes = &shape;
+    d.nshape = 1;
     return lw_builder_add_body(m->builder, &d, body, m->error);
 }
 
@@ -335,7 +335,84 @@ static lw_status make_ladder(making *m, frame *f, lw_body *body)
     return make_cells(m, &cells);
 }
 
+// ---------------------------------------------------------------------------------------------- nets
+
+// A joint of a net: its second body is turned by `angle` about z relative to the first one and has the
+// angular velocity w (world axes) relative to it; the first one is turned by `before`.
+static hinge net_joint(const making *m, const char *name, int number, const double at[3],
+                       double before, double angle, const double w[3])
+{
+    hinge h = {.name = name, .number = number, .type = joint_type(m), .axis = 2};
+    v3_copy(h.at, at);
+    if (h.type == LW_JOINT_REVOLUTE) {
+        h.q[0] = angle, h.qd[0] = w[2];
+        return h;
+    }
+    static const double z[3] = {0, 0, 1};
+    double R[9];
+    rot_axis(R, z, before + angle); // the joint frame at the start
+    h.turn = angle;
+    m3_tmul_v(h.qd, R, w);
+    return h;
+}
+
+// One row: uprights on the tips of those before it (the ground's points in the first one), rods between
+// their tips, each of which closes a mesh.
+static lw_status add_row(const making *m, int row, frame *f, lw_body *upright)
+{
+    static const double origin[3] = {0, 0, 0}, still[3] = {0, 0, 0};
+    const frame ground = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
+    const double *w = m->d->qd, angle = m->d->q[0], back[3] = {-w[0], -w[1], -w[2]};
+    const double tip[3] = {0, m->length, 0}, end[3] = {m->length, 0, 0};
+    for (int i = 0; i <= m->n; i++) {
+        const int number = (row - 1) * (m->n + 1) + i;
+        const lw_body below = upright[i];
+        const double at[3] = {i * m->length, 0, 0};
+        frame own, span_frame;
+        lw_body span;
+        const hinge foot = row == 1 ? net_joint(m, "foot", number, at, 0, angle, w)
+                                    : net_joint(m, "foot", number, tip, angle, 0, still);
+        follow(&foot, row == 1 ? &ground : &f[i], &own);
+        TRY(add_rod(m, "upright", number, 1, &own, &upright[i]));
+        TRY(add_joint(m, &foot, row == 1 ? (lw_body){0} : below, upright[i], origin));
+        f[i] = own;
+        if (i == 0) continue;
+        const int mesh = (row - 1) * m->n + i;
+        const hinge h = net_joint(m, "hinge", mesh, tip, angle, -angle, back);
+        hinge close = net_joint(m, "close", mesh, end, 0, angle, w);
+        close.cut = LW_CUT_PREFER;
+        follow(&h, &f[i - 1], &span_frame);
+        TRY(add_rod(m, "span", mesh, 0, &span_frame, &span));
+        TRY(add_joint(m, &h, upright[i - 1], span, origin));
+        TRY(add_joint(m, &close, span, upright[i], tip));
+    }
+    return LW_OK;
+}
+
+static lw_status make_net(making *m, frame *f, lw_body *body)
+{
+    const int rows = (int)(m->d->m != 0 ? m->d->m : m->d->n);
+    for (int row = 1; row <= rows; row++) TRY(add_row(m, row, f, body));
+    return LW_OK;
+}
+
 // ------------------------------------------------------------------------------------------ checks
+
+static lw_status check_net(const making *m)
+{
+    const lw_mechanism_desc *d = m->d;
+    const double rows = d->m != 0 ? d->m : d->n;
+    if (d->mechanism != LW_MECHANISM_NET)
+        return d->m == 0 ? LW_OK : fail(m, "m is %g: only a net has it", d->m);
+    if (!(rows >= 1) || rows != floor(rows) || !(rows * (2 * d->n + 1) <= MOST_RODS))
+        return fail(m, "m is %g, expected a whole number from 1 on, and at most %d rods", rows,
+                    MOST_RODS);
+    if (d->joint == 1) return fail(m, "a net has revolute or spherical joints");
+    if (d->q[1] != 0 || d->q[2] != 0) return fail(m, "rods of a net are turned by q[0] alone");
+    if (d->joint == 0 && (d->qd[0] != 0 || d->qd[1] != 0))
+        return fail(m, "rods on revolute joints turn about z alone: qd is [0, 0, speed]");
+    return LW_OK;
+}
 
 static lw_status check(const making *m)
 {
@@ -356,13 +433,14 @@ static lw_status check(const making *m)
     for (int i = 0; i < 3; i++)
         if (!isfinite(d->q[i]) || !isfinite(d->qd[i])) return fail(m, "q or qd is not finite");
     const bool cells =
-        d->mechanism == LW_MECHANISM_N_FOUR_BAR || d->mechanism == LW_MECHANISM_LADDER;
+        d->mechanism == LW_MECHANISM_N_FOUR_BAR || d->mechanism == LW_MECHANISM_LADDER ||
+        d->mechanism == LW_MECHANISM_NET;
     if (!cells && (d->q[0] != 0 || d->q[1] != 0 || d->q[2] != 0))
-        return fail(m, "only ladders and N-four-bars are placed by q");
+        return fail(m, "only ladders, N-four-bars and nets are placed by q");
     if (d->mechanism == LW_MECHANISM_LOOP &&
         (d->seed > 0 || d->qd[0] != 0 || d->qd[1] != 0 || d->qd[2] != 0))
         return fail(m, "a loop starts at rest");
-    return LW_OK;
+    return check_net(m);
 }
 
 static lw_status make(making *m)
@@ -370,11 +448,11 @@ static lw_status make(making *m)
     static lw_status (*const makers[LW_MECHANISM_COUNT])(making *, frame *, lw_body *) = {
         [LW_MECHANISM_CHAIN] = make_chain,   [LW_MECHANISM_TREE] = make_tree,
         [LW_MECHANISM_LOOP] = make_loop,     [LW_MECHANISM_N_FOUR_BAR] = make_four_bars,
-        [LW_MECHANISM_LADDER] = make_ladder,
+        [LW_MECHANISM_LADDER] = make_ladder, [LW_MECHANISM_NET] = make_net,
     };
     if (m->d->seed > 0) TRY(draw_start(m, m->n * (m->d->joint + 1)));
-    frame *f = calloc((size_t)m->n, sizeof *f);
-    lw_body *body = calloc((size_t)m->n, sizeof *body);
+    frame *f = calloc((size_t)m->n + 1, sizeof *f);
+    lw_body *body = calloc((size_t)m->n + 1, sizeof *body);
     const lw_status status = f && body
                                  ? makers[m->d->mechanism](m, f, body)
                                  : lwi_fail(m->error, LW_ERR_MEMORY, "no memory for a mechanism");

@@ -139,6 +139,9 @@ static lw_status set(lw_plot_options *o, int key, const char *value, lw_error *e
     case KEY_initial:
         o->initial = 1;
         return LW_OK;
+    case KEY_plan:
+        o->plan = value;
+        return LW_OK;
     default:
         TRY(choose(&choice, "view", value, views, LWI_COUNT(views), error));
         o->view = (lw_view)choice;

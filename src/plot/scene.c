@@ -19,6 +19,8 @@ typedef struct building {
     const lwi_stand *stand;
     lwi_arena *arena;
     lwi_scene *scene;
+    // of the shape that is being drawn, in the body, from the mass centre
+    double R[9], r[3], scale[3];
 } building;
 
 static void to_world(const building *b, int body, const double *local, double *world)
@@ -40,10 +42,14 @@ static bool make_solid(building *b, int body, int np, int nedge)
     return true;
 }
 
+// A point of the shape that is being drawn, in its own axes.
 static void solid_point(const building *b, double x, double y, double z)
 {
     lwi_solid *s = &b->scene->solid[b->scene->nsolid - 1];
-    to_world(b, s->body, (const double[3]){x, y, z}, s->p[s->np++]);
+    double p[3];
+    m3_mul_v(p, b->R, (const double[3]){b->scale[0] * x, b->scale[1] * y, b->scale[2] * z});
+    v3_add(p, p, b->r);
+    to_world(b, s->body, p, s->p[s->np++]);
 }
 
 static void solid_edge(const building *b, int from, int to)
@@ -98,21 +104,23 @@ static bool add_capsule(building *b, int body, double r, double length)
     return true;
 }
 
-static bool add_shape(building *b, int body)
+static bool add_shape(building *b, int body, const lw_shape *s)
 {
-    const lw_body_desc *d = &b->model->desc.body[body];
-    switch (d->shape) {
-    case LW_SHAPE_BOX:
-        return add_box(b, body, d->shape_size);
-    case LW_SHAPE_CYLINDER:
-        return add_cylinder(b, body, d->shape_size[0], d->shape_size[1]);
-    case LW_SHAPE_SPHERE:
-        return add_capsule(b, body, d->shape_size[0], 0);
-    case LW_SHAPE_CAPSULE:
-        return add_capsule(b, body, d->shape_size[0], d->shape_size[1]);
-    default:
-        return true;
+    const lw_vec3 com = b->model->desc.body[body].com;
+    const double q[4] = {s->orientation.w, s->orientation.x, s->orientation.y, s->orientation.z};
+    quat_matrix(b->R, q);
+    v3_set(b->r, s->position.x - com.x, s->position.y - com.y, s->position.z - com.z);
+    v3_set(b->scale, 1, 1, 1);
+    switch (s->type) {
+    case LW_SHAPE_BOX: return add_box(b, body, s->size);
+    case LW_SHAPE_CYLINDER: return add_cylinder(b, body, s->size[0], s->size[1]);
+    case LW_SHAPE_SPHERE: return add_capsule(b, body, s->size[0], 0);
+    case LW_SHAPE_CAPSULE: return add_capsule(b, body, s->size[0], s->size[1]);
+    case LW_SHAPE_ELLIPSOID: v3_copy(b->scale, s->size); return add_capsule(b, body, 1, 0);
+    case LW_SHAPE_NONE:
+    case LW_SHAPE_COUNT: break;
     }
+    return true;
 }
 
 // ------------------------------------------------------------------------------------------ joints
@@ -172,7 +180,7 @@ static double offset(const double *p, const double *q, const double *com)
 
 static void connect(building *b, int body, const double (*p)[3], int n)
 {
-    const bool shape = b->model->desc.body[body].shape != LW_SHAPE_NONE;
+    const bool shape = b->model->desc.body[body].nshape > 0;
     const double *com = b->stand->r[body];
     if (n == 2) {
         add_line(b, body, p[0], p[1], shape);
@@ -251,7 +259,9 @@ static bool make_lists(building *b)
 {
     const lw_model *m = b->model;
     lwi_scene *s = b->scene;
-    s->solid = LWI_PUSH(b->arena, lwi_solid, m->nbody);
+    int nshape = 0;
+    for (int i = 0; i < m->nbody; i++) nshape += m->desc.body[i].nshape;
+    s->solid = LWI_PUSH(b->arena, lwi_solid, nshape);
     s->joint = LWI_PUSH(b->arena, lwi_joint_mark, m->njoint);
     s->line = LWI_PUSH(b->arena, lwi_link_line, 2 * m->njoint + 2 * m->nbody);
     s->spring = LWI_PUSH(b->arena, lwi_spring_mark, m->desc.nspring);
@@ -264,14 +274,15 @@ lw_status lwi_scene_build(const lw_model *model, const lwi_stand *stand, lwi_are
                           lwi_scene *scene, lw_error *error)
 {
     *scene = (lwi_scene){0};
-    building b = {model, stand, arena, scene};
+    building b = {.model = model, .stand = stand, .arena = arena, .scene = scene};
     double(*p)[3] = lwi_arena_push(arena, 2 * (size_t)model->njoint, sizeof *p);
     bool enough = p && make_lists(&b);
     if (enough) find_groups(&b);
     int leaders = 1; // groups seen, the ground's among them
     for (int i = 0; i < model->njoint && enough; i++) add_joint(&b, i);
     for (int i = 1; i < model->nbody && enough; i++) {
-        enough = add_shape(&b, i);
+        const lw_body_desc *d = &model->desc.body[i];
+        for (int k = 0; k < d->nshape && enough; k++) enough = add_shape(&b, i, &d->shapes[k]);
         if (model->body[i].host != i) continue;
         connect(&b, i, (const double(*)[3])p, points_of(&b, i, p));
         lwi_body_mark *mark = &scene->body[scene->nbody++];

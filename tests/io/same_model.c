@@ -68,12 +68,24 @@ static int same_name(const pair *p, const char *a, const char *b)
     return strcmp(a, b) == 0 ? 1 : differ(p, a, "name");
 }
 
+static int same_shape(const pair *p, const char *name, const lw_shape *a, const lw_shape *b)
+{
+    if (a->type != b->type || a->has_position != b->has_position || a->has_color != b->has_color)
+        return differ(p, name, "type, has_position or has_color of a shape");
+    return same_numbers(p, name, "size of a shape", a->size, b->size, 3) &&
+           same_numbers(p, name, "position of a shape", &a->position, &b->position, 3) &&
+           same_numbers(p, name, "orientation of a shape", &a->orientation, &b->orientation, 4) &&
+           same_numbers(p, name, "color of a shape", a->color, b->color, 4);
+}
+
 static int same_body(const pair *p, const lw_body_desc *a, const lw_body_desc *b)
 {
     if (!same_name(p, a->name, b->name)) return 0;
     if (a->has_velocity != b->has_velocity || a->allow_bad_inertia != b->allow_bad_inertia ||
-        a->shape != b->shape || a->in.index != b->in.index)
-        return differ(p, a->name, "has_velocity, inertia_check, shape or in");
+        a->nshape != b->nshape || a->in.index != b->in.index)
+        return differ(p, a->name, "has_velocity, inertia_check, number of shapes or in");
+    for (int i = 0; i < a->nshape; i++)
+        if (!same_shape(p, a->name, &a->shapes[i], &b->shapes[i])) return 0;
     return same_numbers(p, a->name, "mass", &a->mass, &b->mass, 1) &&
            same_numbers(p, a->name, "inertia", a->inertia, b->inertia, 6) &&
            same_numbers(p, a->name, "com", &a->com, &b->com, 3) &&
@@ -81,8 +93,7 @@ static int same_body(const pair *p, const lw_body_desc *a, const lw_body_desc *b
            same_numbers(p, a->name, "pose", &a->pose, &b->pose, 7) &&
            same_numbers(p, a->name, "velocity", &a->velocity, &b->velocity, 3) &&
            same_numbers(p, a->name, "angular_velocity", &a->angular_velocity, &b->angular_velocity,
-                        3) &&
-           same_numbers(p, a->name, "shape", a->shape_size, b->shape_size, 3);
+                        3);
 }
 
 static int same_coordinate(const pair *p, const char *item, const lw_coordinate_desc *a,

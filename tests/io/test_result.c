@@ -63,7 +63,7 @@ static lw_result *open_result(const char *path)
 }
 
 typedef struct writers {
-    lw_writer *writer[2];
+    lw_writer *writer[3];
     int n;
 } writers;
 
@@ -579,6 +579,82 @@ static void a_motion_that_does_not_hold_is_refused(void **state)
     lw_model_destroy(model);
 }
 
+// A result in memory has what the file of the same run has: numbers, states, texts; as a file it is that
+// file, and it outlives model and simulation.
+static void memory_holds_what_a_file_holds(void **state)
+{
+    (void)state;
+    for (int m = 0; m < LWI_COUNT(models); m++) {
+        lw_options options;
+        lw_model *model = read_file(models[m], &options);
+        set(&options, "duration", "0.3"); // 301 rows: room grows
+        set(&options, "sample", "0.001");
+        set(&options, "rtol", "1e-6");
+        lw_sim *sim = simulate(model, &options);
+        const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION};
+        writers w = {.n = 3};
+        static const char *const path[3] = {NULL, "test_result.h5", "test_result.csv"};
+        lw_error error;
+        lw_result *kept;
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(LW_OK, lw_writer_create(path[i], &desc, &w.writer[i], &error));
+        assert_int_equal(LW_OK, lw_sim_run(sim, LW_OBSERVE_REACTION, write_row, &w, NULL, NULL));
+        assert_int_equal(LW_ERR_ARGUMENT, lw_writer_finish(w.writer[1], &kept, &error));
+        assert_int_equal(LW_OK, lw_writer_finish(w.writer[0], &kept, &error));
+        for (int i = 1; i < 3; i++) assert_int_equal(LW_OK, lw_writer_close(w.writer[i], &error));
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+
+        lw_result *h5 = open_result("test_result.h5");
+        assert_int_equal(301, lw_result_row_count(kept));
+        assert_true(difference(kept, 0, h5) == 0);
+        assert_null(lw_result_values(h5));
+        assert_true(lw_result_values(kept)[lw_result_column_count(kept)] == 0.001);
+        for (int i = 0; i < lw_result_column_count(kept); i++) {
+            const lw_column_info a = lw_result_column(kept, i), b = lw_result_column(h5, i);
+            assert_string_equal(a.name, b.name);
+            assert_string_equal(a.unit, b.unit);
+            assert_string_equal(a.frame, b.frame);
+            assert_int_equal(a.unique, b.unique);
+        }
+        const int nx = lw_result_state_size(h5);
+        double *x = calloc((size_t)nx, sizeof *x), *y = calloc((size_t)nx, sizeof *y), t;
+        assert_int_equal(nx, lw_result_state_size(kept));
+        assert_int_equal(LW_OK, lw_result_read_state(kept, 77, &t, x, &error));
+        assert_int_equal(LW_OK, lw_result_read_state(h5, 77, &t, y, &error));
+        assert_memory_equal(x, y, (size_t)nx * sizeof *x);
+        assert_memory_equal(x, lw_result_states(kept) + 77 * nx, (size_t)nx * sizeof *x);
+        assert_string_equal(lw_result_model(kept), lw_result_model(h5));
+        assert_string_equal(lw_result_text(kept, "notice"), lw_result_text(h5, "notice"));
+        assert_memory_equal(lw_result_options(kept), lw_result_options(h5), sizeof options);
+        assert_true(lw_result_closed(kept));
+        assert_int_equal(LW_OK, lw_result_convert(kept, "test_result_2.csv", &error));
+        assert_same_file("test_result.csv", "test_result_2.csv");
+        assert_int_equal(LW_OK, lw_result_convert(kept, "test_result_2.h5", &error));
+        lw_result *again = open_result("test_result_2.h5");
+        assert_true(difference(again, 0, h5) == 0);
+        assert_int_equal(LW_OK, lw_result_read_state(again, 300, &t, y, &error));
+        assert_memory_equal(lw_result_states(kept) + 300 * nx, y, (size_t)nx * sizeof *y);
+
+        // a simulation goes on from it
+        model = read_file(models[m], &options);
+        sim = simulate(model, lw_result_options(kept));
+        char how[256];
+        if (lw_result_restore(kept, 77, sim, how, sizeof how, &error) != LW_OK)
+            fail_msg("%s", error.text);
+        lw_sim_get_state(sim, &t, y);
+        assert_true(t == lw_result_values(kept)[77 * lw_result_column_count(kept)]);
+        assert_memory_equal(x, y, (size_t)nx * sizeof *x);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+        lw_result_close(again);
+        lw_result_close(h5);
+        lw_result_close(kept);
+        free(x);
+        free(y);
+    }
+}
+
 static int clean(void **state)
 {
     (void)state;
@@ -603,6 +679,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(another_formulation_goes_on_from_the_motion),
         cmocka_unit_test(another_model_is_refused_with_the_difference),
         cmocka_unit_test(a_motion_that_does_not_hold_is_refused),
+        cmocka_unit_test(memory_holds_what_a_file_holds),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }

@@ -216,18 +216,26 @@ static void links_without_inertia_are_massless_and_it_is_told(void **state)
     lw_builder_destroy(b);
 }
 
-static void the_first_visual_primitive_is_the_shape(void **state)
+static void visual_primitives_are_shapes(void **state)
 {
     (void)state;
     lw_builder *b = read_urdf(
         "<robot><link name='a'><visual><geometry><mesh filename='missing.stl'/></geometry></visual>"
-        "<visual><geometry><cylinder length='2' radius='.5'/></geometry></visual>"
+        "<visual><origin xyz='1 2 3' rpy='0 0 3.14159265358979'/>"
+        "<geometry><cylinder length='2' radius='.5'/></geometry><material name='red'/></visual>"
         "<visual><geometry><box size='1 2 3'/></geometry></visual>"
-        "<collision><geometry><sphere radius='1'/></geometry></collision></link></robot>",
+        "<collision><geometry><sphere radius='1'/></geometry></collision></link>"
+        "<material name='red'><color rgba='1 0 0 .5'/></material></robot>",
         LW_BASE_FIXED);
     const lw_body_desc *a = lwt_body_of(b, "a");
-    assert_int_equal(LW_SHAPE_CYLINDER, a->shape);
-    assert_true(a->shape_size[0] == .5 && a->shape_size[1] == 2);
+    const lw_shape *s = a->shapes;
+    assert_int_equal(2, a->nshape);
+    assert_int_equal(LW_SHAPE_CYLINDER, s[0].type);
+    assert_true(s[0].size[0] == .5 && s[0].size[1] == 2);
+    assert_true(s[0].position.z == 3 && fabs(fabs(s[0].orientation.z) - 1) < 1e-14);
+    assert_true(s[0].has_color && s[0].color[0] == 1 && s[0].color[3] == .5);
+    assert_int_equal(LW_SHAPE_BOX, s[1].type);
+    assert_true(s[1].position.x == 0 && !s[1].has_color);
     assert_int_equal(1, b->desc.nwarning); // one note, a missing mesh is no failure
     assert_int_equal(1, lwt_warnings_with(b, "1 visual meshes and 1 <collision> elements"));
     lw_builder_destroy(b);
@@ -651,7 +659,7 @@ int main(void)
         cmocka_unit_test(types_map_and_the_default_axis_is_x),
         cmocka_unit_test(inertia_is_read_in_its_own_axes),
         cmocka_unit_test(links_without_inertia_are_massless_and_it_is_told),
-        cmocka_unit_test(the_first_visual_primitive_is_the_shape),
+        cmocka_unit_test(visual_primitives_are_shapes),
         cmocka_unit_test(the_root_is_fixed_floats_or_is_the_ground),
         cmocka_unit_test(damping_is_used_friction_and_limits_are_told_once),
         cmocka_unit_test(a_mimic_joint_is_a_coupling),

@@ -73,7 +73,7 @@ static void bodies_are_read(void **state)
                              "  thin: {mass: 1, inertia: [1, 1, 3, 0, 0, 0], inertia_check: warn, "
                              "shape: {sphere: 0.5}}\n"
                              "  tube: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], inertia_check: error, "
-                             "shape: {cylinder: [1, 2]}}\n");
+                             "shape: [{cylinder: [1, 2]}, {ellipsoid: [1, 2, 3], position: [3, 4, 5], color: [1, 0.5, 0.25]}]}\n");
     const lw_body_desc *a = &m->desc.body[1], *thin = &m->desc.body[2], *tube = &m->desc.body[3];
     const double inertia[] = {3, 4, 5, 0.1, 0.2, 0.3};
     assert_true(m->desc.gravity[0] == 1 && m->desc.gravity[1] == 2 && m->desc.gravity[2] == -3);
@@ -87,15 +87,18 @@ static void bodies_are_read(void **state)
     assert_true(a->has_velocity);
     is3(a->velocity, 7, 8, 9);
     is3(a->angular_velocity, 4, 5, 6);
-    assert_int_equal(LW_SHAPE_BOX, a->shape);
-    assert_true(a->shape_size[0] == 1 && a->shape_size[1] == 2 && a->shape_size[2] == 3);
+    assert_true(a->nshape == 1 && a->shapes->type == LW_SHAPE_BOX && !a->shapes->has_position);
+    assert_true(a->shapes->size[0] == 1 && a->shapes->size[1] == 2 && a->shapes->size[2] == 3);
     assert_int_equal(4, a->place.line);
     assert_int_equal(3, a->place.column);
     assert_true(thin->allow_bad_inertia && !thin->has_velocity && !tube->allow_bad_inertia);
     assert_int_equal(1, lw_model_warning_count(m));
     assert_non_null(strstr(lw_model_warning(m, 0), "m.yaml:14:3: body 'thin'"));
-    assert_true(thin->shape == LW_SHAPE_SPHERE && thin->shape_size[0] == 0.5);
-    assert_true(tube->shape == LW_SHAPE_CYLINDER && tube->shape_size[1] == 2);
+    assert_true(thin->shapes->type == LW_SHAPE_SPHERE && thin->shapes->size[0] == 0.5);
+    assert_int_equal(2, tube->nshape);
+    assert_true(tube->shapes[0].type == LW_SHAPE_CYLINDER && tube->shapes[0].size[1] == 2);
+    assert_true(tube->shapes[1].type == LW_SHAPE_ELLIPSOID && tube->shapes[1].position.y == 4);
+    assert_true(tube->shapes[1].color[2] == 0.25 && tube->shapes[1].color[3] == 1);
     lw_model_destroy(m);
 }
 

@@ -243,6 +243,8 @@ static void the_native_file_generates_the_same(void **state)
                  {"linkwork: 1\ngenerate: {chain: {}}\n", "key 'n' is missing"},
                  {"linkwork: 1\ngenerate: {ladder: {n: 3, seed: 1}}\n", "seed"},
                  {"linkwork: 1\ngenerate: {chain: {n: 0}}\n", "n is 0"},
+                 {"linkwork: 1\ngenerate: {net: {n: 2, joint: universal}}\n", "revolute or spherical"},
+                 {"linkwork: 1\ngenerate: {net: {n: 2, qd: [1, 0, 0]}}\n", "[0, 0, speed]"},
                  {"linkwork: 1\n", "key 'bodies' is missing"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_not_equal(LW_OK, lw_model_parse(wrong[i].text, strlen(wrong[i].text), "m.yaml",
@@ -251,9 +253,90 @@ static void the_native_file_generates_the_same(void **state)
     }
 }
 
+// qdd of the joint with this name in the start of a simulation.
+static double acceleration(lw_sim *sim, const char *name)
+{
+    const lw_observation *o;
+    lw_joint joint;
+    if (lw_sim_observe(sim, LW_OBSERVE_ACCELERATION, &o) != LW_OK)
+        fail_msg("%s", lw_sim_error(sim)->text);
+    if (lw_model_find_joint(lw_sim_model(sim), name, &joint) != LW_OK) fail_msg("no %s", name);
+    return o->qdd[lw_model_joint(lw_sim_model(sim), joint).v_first];
+}
+
+static lw_sim *simulate(const lw_model *model, const char *formulation)
+{
+    lw_options options;
+    lw_sim *sim;
+    lw_error error = {0};
+    lw_options_default(&options);
+    OK(lw_options_set(&options, "formulation", formulation, &error));
+    if (lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    return sim;
+}
+
+// A net of one row on revolute joints is an N-four-bar.
+static void a_net_of_one_row_is_an_n_four_bar(void **state)
+{
+    (void)state;
+    lw_model *model[2];
+    lw_sim *sim[2];
+    for (int k = 0; k < 2; k++) {
+        const lw_mechanism_desc desc = {.mechanism = k ? LW_MECHANISM_NET : LW_MECHANISM_N_FOUR_BAR,
+                                        .n = 4,
+                                        .m = k,
+                                        .q = {0.3},
+                                        .qd = {k ? 0 : 1, 0, k ? 1 : 0}};
+        model[k] = make(&desc, down_y);
+        sim[k] = simulate(model[k], "dense");
+    }
+    for (int i = 0; i <= 4; i++) {
+        static const char *const kinds[] = {"foot", "hinge", "close"};
+        for (int k = 0; k < (i ? 3 : 1); k++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s%d", kinds[k], i);
+            assert_true(fabs(acceleration(sim[0], name) - acceleration(sim[1], name)) < 1e-9);
+        }
+    }
+    for (int k = 0; k < 2; k++) lw_sim_destroy(sim[k]), lw_model_destroy(model[k]);
+}
+
+// Nets start on their constraints, positions and velocities, and have the freedoms they should: one
+// in a plane for each row; in space 3 for each of (n + 1) m tips less one for each of (2n + 1) m rods,
+// and the turn of each rod about itself.
+static void nets_hold_together(void **state)
+{
+    (void)state;
+    for (int spherical = 0; spherical < 2; spherical++) {
+        const lw_mechanism_desc desc = {.mechanism = LW_MECHANISM_NET,
+                                        .n = 3,
+                                        .m = 2,
+                                        .joint = spherical ? 2 : 0,
+                                        .q = {0.3},
+                                        .qd = {spherical ? 0.5 : 0, spherical ? -0.2 : 0, 1}};
+        lw_model *model = make(&desc, (lw_vec3){0, -5, -9});
+        lw_check check;
+        lw_error error = {0};
+        assert_int_equal(lw_model_body_count(model), 1 + 2 * (2 * 3 + 1));
+        assert_int_equal(lw_model_loop_count(model), 3 * 2);
+        OK(lw_model_check(model, &check, NULL, &error));
+        assert_true(check.residual[0] < 1e-13 && check.residual[1] < 1e-13);
+        assert_int_equal(check.dof, spherical ? 3 * 4 * 2 : 2);
+        assert_int_equal(check.redundant, spherical ? 0 : 3 * 3 * 2);
+        lw_sim *dense = simulate(model, "dense"), *hdca = simulate(model, "hdca");
+        assert_true(fabs(acceleration(dense, "foot5") - acceleration(hdca, "foot5")) < 1e-9);
+        lw_sim_destroy(dense);
+        lw_sim_destroy(hdca);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_net_of_one_row_is_an_n_four_bar),
+        cmocka_unit_test(nets_hold_together),
         cmocka_unit_test(four_bars_and_ladders_have_the_published_accelerations),
         cmocka_unit_test(loops_have_the_published_accelerations),
         cmocka_unit_test(random_chains_have_the_published_accelerations),

@@ -1,0 +1,38 @@
+// view.h -- a mechanism and its motion to look at: a page for a browser, a glTF file.
+#ifndef LINKWORK_VIEW_H
+#define LINKWORK_VIEW_H
+
+#include <linkwork/result.h>
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lw_view_desc {
+    const char *title; ///< NULL: the model's file
+    /** Bytes that poses, and the columns for plots, may take each before they are written as text (4/3 of
+     *  it); rows beyond are thinned out evenly, columns left out, the motion of bodies first.  0: 40 MB */
+    double most_bytes;
+} lw_view_desc;
+
+/** Writes one HTML page that needs nothing else: the mechanism in three dimensions, moving as the result
+ *  says, with plots of its columns.
+ *  @param result  of this model, with poses; NULL: the mechanism at its start
+ *  @param desc    may be NULL
+ *  @return LW_ERR_ARGUMENT: the result is of another model (the column that is missing is named),
+ *          LW_ERR_IO, LW_ERR_MEMORY */
+LW_API lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_desc *desc,
+                              FILE *file, lw_error *error);
+
+/** Writes glTF 2.0, one JSON file with its numbers inside: a node for each body with its shapes, and the
+ *  motion as an animation.  Its axes are glTF's (y up); lengths are metres, colours those of the shapes.
+ *  Bodies without a shape show as boxes along the lines between their joints. */
+LW_API lw_status lw_view_gltf(const lw_model *model, lw_result *result, const lw_view_desc *desc,
+                              FILE *file, lw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

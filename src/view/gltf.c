@@ -1,0 +1,451 @@
+// gltf.c -- glTF 2.0: bodies as nodes with meshes of their shapes, the motion as one animation.
+//
+// One buffer, inside the file: first the mesh of every kind of shape (positions, normals, indices),
+// then the times of the rows, then for each body its translations and rotations.  Node 0 turns the
+// world so that up, against gravity, is y.
+#include "view/view.h"
+
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { ROUND = 24, RINGS = 8 }; // corners of a circle, rings from a pole to the equator
+
+/** A mesh, made once for each kind of shape; `size` tells kinds apart. */
+typedef struct mesh {
+    lw_shape_type type;
+    double size[3], color[4];
+    float (*p)[3], (*n)[3]; ///< [np]
+    uint16_t *index;        ///< [nindex]
+    int np, nindex;
+    size_t at; ///< of its positions in the buffer; normals and indices follow
+} mesh;
+
+typedef struct part {
+    int body, mesh;
+    double R[9], r[3];
+} part;
+
+typedef struct gltf {
+    const lw_model *model;
+    FILE *file;
+    lw_error *error;
+    lwi_arena arena;
+    lwi_motion motion;
+    lwi_scene scene;
+    mesh *mesh;
+    part *part;
+    int nmesh, npart;
+    size_t size; ///< of the buffer
+} gltf;
+
+// ---------------------------------------------------------------------------------------- geometry
+
+static void add_point(mesh *m, const double *p, const double *n)
+{
+    for (int k = 0; k < 3; k++) {
+        m->p[m->np][k] = (float)p[k];
+        m->n[m->np][k] = (float)n[k];
+    }
+    m->np++;
+}
+
+static void add_triangle(mesh *m, int a, int b, int c)
+{
+    m->index[m->nindex++] = (uint16_t)a;
+    m->index[m->nindex++] = (uint16_t)b;
+    m->index[m->nindex++] = (uint16_t)c;
+}
+
+static void fill_box(mesh *m)
+{
+    for (int face = 0; face < 6; face++) {
+        const int k = face / 2, i = (k + 1) % 3, j = (k + 2) % 3, first = m->np;
+        const double side = face % 2 ? 1 : -1;
+        double n[3] = {0};
+        n[k] = side;
+        for (int c = 0; c < 4; c++) {
+            double p[3];
+            p[k] = side * m->size[k] / 2;
+            p[i] = (c == 1 || c == 2 ? 0.5 : -0.5) * m->size[i];
+            p[j] = (c >= 2 ? 0.5 : -0.5) * side * m->size[j];
+            add_point(m, p, n);
+        }
+        add_triangle(m, first, first + 1, first + 2);
+        add_triangle(m, first, first + 2, first + 3);
+    }
+}
+
+// Rings of points about z from below up; each ring of (radius, height) and the slope of its normal.
+static void add_ring(mesh *m, double radius, double z, double slope, const double *scale)
+{
+    for (int i = 0; i <= ROUND; i++) { // the first corner stands again at the end
+        const double a = 2 * 3.14159265358979323846 * i / ROUND, c = cos(slope), s = sin(slope);
+        const double p[3] = {scale[0] * radius * cos(a), scale[1] * radius * sin(a), scale[2] * z};
+        double n[3] = {c * cos(a) / scale[0], c * sin(a) / scale[1], s / scale[2]};
+        v3_scale(n, 1 / v3_norm(n), n);
+        add_point(m, p, n);
+    }
+}
+
+static void join_rings(mesh *m, int lower, int upper)
+{
+    for (int i = 0; i < ROUND; i++) {
+        add_triangle(m, lower + i, lower + i + 1, upper + i);
+        add_triangle(m, upper + i, lower + i + 1, upper + i + 1);
+    }
+}
+
+// A sphere whose halves are `gap` apart, its axes scaled.
+static void fill_round(mesh *m, double radius, double gap, const double *scale)
+{
+    int before = -1;
+    for (int k = -RINGS; k <= RINGS; k++)
+        for (int twice = 0; twice < (k == 0 && gap > 0 ? 2 : 1); twice++) {
+            const double latitude = 0.5 * 3.14159265358979323846 * k / RINGS;
+            const double half = k < 0 || (k == 0 && gap > 0 && !twice) ? -gap / 2 : gap / 2;
+            const int ring = m->np;
+            add_ring(m, radius * cos(latitude), half + radius * sin(latitude), latitude, scale);
+            if (before >= 0) join_rings(m, before, ring);
+            before = ring;
+        }
+}
+
+static void fill_cylinder(mesh *m)
+{
+    static const double one[3] = {1, 1, 1};
+    const double quarter = 0.5 * 3.14159265358979323846, r = m->size[0], h = m->size[1] / 2;
+    const double z[6] = {-h, -h, -h, h, h, h}, radius[6] = {0, r, r, r, r, 0};
+    const double slope[6] = {-quarter, -quarter, 0, 0, quarter, quarter};
+    for (int k = 0; k < 6; k++) {
+        add_ring(m, radius[k], z[k], slope[k], one);
+        if (k % 2) join_rings(m, (k - 1) * (ROUND + 1), k * (ROUND + 1));
+    }
+}
+
+static lw_status fill_mesh(gltf *g, mesh *m)
+{
+    static const double one[3] = {1, 1, 1};
+    const size_t points = (size_t)(2 * RINGS + 2) * (ROUND + 1) + 24, faces = 2 * points * 3;
+    m->p = lwi_arena_push(&g->arena, points, sizeof *m->p);
+    m->n = lwi_arena_push(&g->arena, points, sizeof *m->n);
+    m->index = lwi_arena_push(&g->arena, faces, sizeof *m->index);
+    if (!m->p || !m->n || !m->index) return lwi_fail(g->error, LW_ERR_MEMORY, "no memory for a mesh");
+    switch (m->type) {
+    case LW_SHAPE_BOX: fill_box(m); break;
+    case LW_SHAPE_SPHERE: fill_round(m, m->size[0], 0, one); break;
+    case LW_SHAPE_CAPSULE: fill_round(m, m->size[0], m->size[1], one); break;
+    case LW_SHAPE_ELLIPSOID: fill_round(m, 1, 0, m->size); break;
+    default: fill_cylinder(m); break;
+    }
+    m->at = g->size;
+    g->size += (size_t)m->np * 24 + ((size_t)m->nindex * 2 + 3) / 4 * 4;
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- parts
+
+static void default_color(int body, double *color)
+{
+    static const double palette[8][3] = {{0.27, 0.47, 0.67}, {0.93, 0.40, 0.47}, {0.13, 0.53, 0.20},
+                                         {0.80, 0.73, 0.27}, {0.40, 0.80, 0.93}, {0.67, 0.20, 0.47},
+                                         {0.53, 0.60, 0.67}, {0.87, 0.47, 0.07}};
+    v3_copy(color, palette[body % 8]);
+    color[3] = 1;
+}
+
+// The mesh of a shape and colour, made where it is new.
+static lw_status mesh_of(gltf *g, lw_shape_type type, const double *size, const double *color, int *index)
+{
+    for (int i = 0; i < g->nmesh; i++)
+        if (g->mesh[i].type == type && memcmp(g->mesh[i].size, size, sizeof g->mesh[i].size) == 0 &&
+            memcmp(g->mesh[i].color, color, sizeof g->mesh[i].color) == 0) {
+            *index = i;
+            return LW_OK;
+        }
+    *index = g->nmesh++;
+    mesh *m = &g->mesh[*index];
+    *m = (mesh){.type = type};
+    memcpy(m->size, size, sizeof m->size);
+    memcpy(m->color, color, sizeof m->color);
+    return fill_mesh(g, m);
+}
+
+static bool degenerate(const lw_shape *s)
+{
+    if (s->type == LW_SHAPE_BOX) return false; // a plate is one to look at
+    return !(s->size[0] > 0) || (s->type == LW_SHAPE_ELLIPSOID && !(s->size[1] > 0 && s->size[2] > 0));
+}
+
+static lw_status add_shape(gltf *g, int body, const lw_shape *s)
+{
+    part *p = &g->part[g->npart];
+    double color[4];
+    if (degenerate(s) || (s->has_color && s->color[3] == 0)) return LW_OK;
+    default_color(body, color);
+    if (s->has_color) memcpy(color, s->color, sizeof color);
+    p->body = body;
+    lwi_view_shape(&g->model->desc.body[body], s, p->R, p->r);
+    g->npart++;
+    return mesh_of(g, s->type, s->size, color, &p->mesh);
+}
+
+// A box along a line of a body.
+static lw_status add_line(gltf *g, const lwi_link_line *l, double thick)
+{
+    part *p = &g->part[g->npart];
+    double along[3], color[4];
+    v3_sub(along, l->p[1], l->p[0]);
+    const double length = v3_norm(along);
+    if (!(length > 0)) return LW_OK;
+    v3_scale(along, 1 / length, along);
+    // the turn that takes z to the line; -z: half a turn about x
+    double q[4] = {1 + along[2], -along[1], along[0], 0};
+    if (q[0] < 1e-12) q[0] = 0, q[1] = 1, q[2] = 0;
+    quat_normalize(q, q);
+    quat_matrix(p->R, q);
+    v3_add(p->r, l->p[0], l->p[1]);
+    v3_scale(p->r, 0.5, p->r);
+    p->body = l->body;
+    g->npart++;
+    default_color(l->body, color);
+    return mesh_of(g, LW_SHAPE_BOX, (const double[3]){thick, thick, length}, color, &p->mesh);
+}
+
+static lw_status make_parts(gltf *g)
+{
+    const lw_model *m = g->model;
+    size_t most = (size_t)g->scene.nline + 1;
+    double longest = 0;
+    for (int b = 0; b < m->nbody; b++) most += (size_t)m->desc.body[b].nshape;
+    g->mesh = lwi_arena_push(&g->arena, most, sizeof *g->mesh);
+    g->part = lwi_arena_push(&g->arena, most, sizeof *g->part);
+    if (!g->mesh || !g->part) return lwi_fail(g->error, LW_ERR_MEMORY, "no memory for the parts");
+    for (int b = 0; b < m->nbody; b++)
+        for (int k = 0; k < m->desc.body[b].nshape; k++)
+            TRY(add_shape(g, b, &m->desc.body[b].shapes[k]));
+    for (int i = 0; i < g->scene.nline; i++) {
+        const lwi_link_line *l = &g->scene.line[i];
+        double d[3];
+        v3_sub(d, l->p[1], l->p[0]);
+        longest = fmax(longest, v3_norm(d));
+    }
+    for (int i = 0; i < g->scene.nline; i++)
+        if (!m->desc.body[g->scene.line[i].body].nshape)
+            TRY(add_line(g, &g->scene.line[i], 0.04 * longest));
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- JSON
+
+static void put_meshes(const gltf *g)
+{
+    if (!g->nmesh) return; // the format has no empty lists
+    fputs("\"materials\":[", g->file);
+    for (int i = 0; i < g->nmesh; i++) {
+        fprintf(g->file, "%s{\"pbrMetallicRoughness\":{\"baseColorFactor\":", i ? "," : "");
+        lwi_view_numbers(g->file, g->mesh[i].color, 4);
+        fprintf(g->file, ",\"metallicFactor\":0,\"roughnessFactor\":0.7}%s}",
+                g->mesh[i].color[3] < 1 ? ",\"alphaMode\":\"BLEND\"" : "");
+    }
+    fputs("],\n\"meshes\":[", g->file);
+    for (int i = 0; i < g->nmesh; i++)
+        fprintf(g->file,
+                "%s{\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d},\"indices\":%d,"
+                "\"material\":%d}]}",
+                i ? "," : "", 3 * i, 3 * i + 1, 3 * i + 2, i);
+    fputs("],\n", g->file);
+}
+
+static void put_pose(const gltf *g, const double *r, const double *q)
+{
+    const double xyzw[4] = {q[1], q[2], q[3], q[0]}; // the format has the scalar last
+    fputs("\"translation\":", g->file);
+    lwi_view_numbers(g->file, r, 3);
+    fputs(",\"rotation\":", g->file);
+    lwi_view_numbers(g->file, xyzw, 4);
+}
+
+// Node 0: the world.  Nodes 1 ... n - 1: bodies (the ground's parts hang on the world).  Then the parts.
+static void put_nodes(const gltf *g)
+{
+    const lw_model *m = g->model;
+    const double *gravity = m->gravity, size = v3_norm(gravity);
+    double up[3] = {0, 0, 1}, q[4], own[4];
+    static const double nowhere[3] = {0, 0, 0};
+    if (size > 0) v3_scale(up, -1 / size, gravity);
+    // the turn that takes up to y; from -y: half a turn about x
+    double turn[4] = {1 + up[1], -up[2], 0, up[0]};
+    if (turn[0] < 1e-12) turn[0] = 0, turn[1] = 1, turn[3] = 0;
+    quat_normalize(q, turn);
+    fputs("\"nodes\":[{\"name\":\"world\",", g->file);
+    put_pose(g, nowhere, q);
+    if (m->nbody > 1 || g->npart) {
+        fputs(",\"children\":[", g->file);
+        for (int b = 1; b < m->nbody; b++) fprintf(g->file, "%s%d", b > 1 ? "," : "", b);
+        for (int i = 0; i < g->npart; i++)
+            if (g->part[i].body == 0) fprintf(g->file, ",%d", m->nbody + i);
+        fputs("]", g->file);
+    }
+    fputs("}", g->file);
+    for (int b = 1; b < m->nbody; b++) {
+        const float *p = g->motion.position + 3 * b, *o = g->motion.rotation + 4 * b;
+        const char *between = ",\"children\":[";
+        fputs(",\n{\"name\":", g->file);
+        lwi_view_text(g->file, m->body[b].name);
+        fputc(',', g->file);
+        put_pose(g, (const double[3]){p[0], p[1], p[2]}, (const double[4]){o[0], o[1], o[2], o[3]});
+        for (int i = 0; i < g->npart; i++)
+            if (g->part[i].body == b) {
+                fprintf(g->file, "%s%d", between, m->nbody + i);
+                between = ",";
+            }
+        fprintf(g->file, "%s}", *between == ',' && between[1] == 0 ? "]" : "");
+    }
+    for (int i = 0; i < g->npart; i++) {
+        quat_from_matrix(own, g->part[i].R);
+        fprintf(g->file, ",\n{\"mesh\":%d,", g->part[i].mesh);
+        put_pose(g, g->part[i].r, own);
+        fputs("}", g->file);
+    }
+    fputs("],\n", g->file);
+}
+
+static void put_animation(const gltf *g)
+{
+    const int first = 3 * g->nmesh, n = g->model->nbody;
+    if (g->motion.nrow < 2 || n < 2) return;
+    fputs("\"animations\":[{\"name\":\"motion\",\"channels\":[", g->file);
+    for (int b = 1; b < n; b++)
+        fprintf(g->file,
+                "%s{\"sampler\":%d,\"target\":{\"node\":%d,\"path\":\"translation\"}},"
+                "{\"sampler\":%d,\"target\":{\"node\":%d,\"path\":\"rotation\"}}",
+                b > 1 ? "," : "", 2 * b - 2, b, 2 * b - 1, b);
+    fputs("],\n\"samplers\":[", g->file);
+    for (int k = 0; k < 2 * (n - 1); k++)
+        fprintf(g->file, "%s{\"input\":%d,\"output\":%d}", k ? "," : "", first, first + 1 + k);
+    fputs("]}],\n", g->file);
+}
+
+// An accessor has a view of its own, so that their numbers are the same.
+static void put_accessors(gltf *g)
+{
+    const int n = g->model->nbody;
+    const size_t rows = (size_t)g->motion.nrow;
+    const bool moves = g->motion.nrow > 1 && n > 1;
+    size_t at = g->size;
+    fputs("\"accessors\":[", g->file);
+    for (int i = 0; i < g->nmesh; i++) {
+        const mesh *m = &g->mesh[i];
+        double low[3], high[3];
+        for (int k = 0; k < 3; k++) low[k] = high[k] = m->p[0][k];
+        for (int p = 0; p < m->np; p++)
+            for (int k = 0; k < 3; k++) low[k] = fmin(low[k], m->p[p][k]), high[k] = fmax(high[k], m->p[p][k]);
+        fprintf(g->file, "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%d,\"type\":\"VEC3\",\"min\":",
+                i ? ",\n" : "", 3 * i, m->np);
+        lwi_view_numbers(g->file, low, 3);
+        fputs(",\"max\":", g->file);
+        lwi_view_numbers(g->file, high, 3);
+        fprintf(g->file,
+                "},{\"bufferView\":%d,\"componentType\":5126,\"count\":%d,\"type\":\"VEC3\"},"
+                "{\"bufferView\":%d,\"componentType\":5123,\"count\":%d,\"type\":\"SCALAR\"}",
+                3 * i + 1, m->np, 3 * i + 2, m->nindex);
+    }
+    for (int k = 0; moves && k < 1 + 2 * (n - 1); k++) {
+        const char *type = k == 0 ? "SCALAR" : k % 2 ? "VEC3" : "VEC4";
+        fprintf(g->file, "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%zu,\"type\":\"%s\"",
+                g->nmesh || k ? ",\n" : "", 3 * g->nmesh + k, rows, type);
+        if (k == 0)
+            fprintf(g->file, ",\"min\":[%.9g],\"max\":[%.9g]", (double)(float)(g->motion.time[0] - g->motion.time[0]),
+                    (double)(float)(g->motion.time[rows - 1] - g->motion.time[0]));
+        fputs("}", g->file);
+    }
+    fputs("],\n\"bufferViews\":[", g->file);
+    for (int i = 0; i < g->nmesh; i++) {
+        const mesh *m = &g->mesh[i];
+        const size_t points = (size_t)m->np * 12;
+        fprintf(g->file,
+                "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu,\"target\":34962},"
+                "{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu,\"target\":34962},"
+                "{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu,\"target\":34963}",
+                i ? ",\n" : "", m->at, points, m->at + points, points, m->at + 2 * points,
+                (size_t)m->nindex * 2);
+    }
+    for (int k = 0; moves && k < 1 + 2 * (n - 1); k++) {
+        const size_t bytes = rows * (k == 0 ? 4 : k % 2 ? 12 : 16);
+        fprintf(g->file, "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}",
+                g->nmesh || k ? ",\n" : "", at, bytes);
+        at += bytes;
+    }
+    g->size = at;
+    fputs("],\n", g->file);
+}
+
+static void put_buffer(const gltf *g)
+{
+    const int n = g->model->nbody;
+    const long rows = g->motion.nrow;
+    static const unsigned char zero[4] = {0};
+    lwi_base64 b = {.file = g->file};
+    fprintf(g->file, "\"buffers\":[{\"byteLength\":%zu,\"uri\":\"data:application/octet-stream;base64,", g->size);
+    for (int i = 0; i < g->nmesh; i++) {
+        const mesh *m = &g->mesh[i];
+        lwi_base64_put(&b, m->p, (size_t)m->np * 12);
+        lwi_base64_put(&b, m->n, (size_t)m->np * 12);
+        lwi_base64_put(&b, m->index, (size_t)m->nindex * 2);
+        if (m->nindex % 2) lwi_base64_put(&b, zero, 2);
+    }
+    for (long r = 0; rows > 1 && n > 1 && r < rows; r++) {
+        const float t = (float)(g->motion.time[r] - g->motion.time[0]);
+        lwi_base64_put(&b, &t, sizeof t);
+    }
+    for (int body = 1; rows > 1 && body < n; body++) {
+        for (long r = 0; r < rows; r++)
+            lwi_base64_put(&b, g->motion.position + 3 * ((size_t)r * (size_t)n + (size_t)body), 12);
+        for (long r = 0; r < rows; r++) {
+            const float *q = g->motion.rotation + 4 * ((size_t)r * (size_t)n + (size_t)body);
+            const float xyzw[4] = {q[1], q[2], q[3], q[0]};
+            lwi_base64_put(&b, xyzw, sizeof xyzw);
+        }
+    }
+    lwi_base64_end(&b);
+    fputs("\"}]\n", g->file);
+}
+
+static lw_status put_gltf(gltf *g, double most_bytes, lw_result *result)
+{
+    TRY(lwi_motion_read(g->model, result, most_bytes, &g->arena, &g->motion, g->error));
+    TRY(lwi_view_scene(g->model, &g->arena, &g->scene, g->error));
+    TRY(make_parts(g));
+    if (!g->nmesh && (g->motion.nrow < 2 || g->model->nbody < 2))
+        return lwi_fail(g->error, LW_ERR_UNSUPPORTED, "there is nothing to see: no shape, no joint, no motion");
+    fputs("{\"asset\":{\"version\":\"2.0\",\"generator\":\"linkwork\"},\n\"scene\":0,\n"
+          "\"scenes\":[{\"nodes\":[0]}],\n", g->file);
+    put_nodes(g);
+    put_meshes(g);
+    put_animation(g);
+    put_accessors(g);
+    put_buffer(g);
+    fputs("}\n", g->file);
+    if (ferror(g->file)) return lwi_fail(g->error, LW_ERR_IO, "the file cannot be written whole");
+    return LW_OK;
+}
+
+lw_status lw_view_gltf(const lw_model *model, lw_result *result, const lw_view_desc *desc, FILE *file,
+                       lw_error *error)
+{
+    lw_error none;
+    lwi_numbers numbers;
+    if (!error) error = &none;
+    *error = (lw_error){0};
+    if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
+    gltf g = {.model = model, .file = file, .error = error};
+    if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
+    lwi_arena_init(&g.arena, &model->arena.allocator);
+    const lw_status status = put_gltf(&g, desc && desc->most_bytes > 0 ? desc->most_bytes : 40e6, result);
+    lwi_arena_free(&g.arena);
+    lwi_numbers_end(&numbers);
+    return status;
+}

@@ -1,0 +1,289 @@
+// page.c -- the page of `linkwork view`: the template of viewer/ with a model and a result in it.
+//
+// What the script reads is described in viewer/src/data.js.
+#include "view/view.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct page {
+    const lw_model *model;
+    lw_result *result;
+    FILE *file;
+    lw_error *error;
+    lwi_arena arena;
+    lwi_motion motion;
+    lwi_scene scene;
+    double most_bytes;
+} page;
+
+#define X(name, text, nsize) text,
+static const char *const shape_names[] = {LW_SHAPE_LIST(X)};
+#undef X
+#define X(name, text, nsize) nsize,
+static const int shape_sizes[] = {LW_SHAPE_LIST(X)};
+#undef X
+
+// ---------------------------------------------------------------------------------------- mechanism
+
+static void put_shape(const page *p, const lw_body_desc *d, const lw_shape *s)
+{
+    double R[9], r[3];
+    const double q[4] = {s->orientation.w, s->orientation.x, s->orientation.y, s->orientation.z};
+    lwi_view_shape(d, s, R, r);
+    fprintf(p->file, "{\"type\":\"%s\",\"size\":", shape_names[s->type]);
+    lwi_view_numbers(p->file, s->size, shape_sizes[s->type]);
+    fputs(",\"position\":", p->file);
+    lwi_view_numbers(p->file, r, 3);
+    fputs(",\"orientation\":", p->file);
+    lwi_view_numbers(p->file, q, 4);
+    if (s->has_color) {
+        fputs(",\"color\":", p->file);
+        lwi_view_numbers(p->file, s->color, 4);
+    }
+    fputc('}', p->file);
+}
+
+// Lines of a body, those of the scene in the order of bodies.
+static void put_lines(const page *p, int body, int *line)
+{
+    const char *between = "";
+    fputs("\"lines\":[", p->file);
+    for (; *line < p->scene.nline && p->scene.line[*line].body == body; ++*line) {
+        const lwi_link_line *l = &p->scene.line[*line];
+        fprintf(p->file, "%s[", between);
+        lwi_view_numbers(p->file, l->p[0], 3);
+        fputc(',', p->file);
+        lwi_view_numbers(p->file, l->p[1], 3);
+        fputc(']', p->file);
+        between = ",";
+    }
+    fputc(']', p->file);
+}
+
+static void put_bodies(const page *p)
+{
+    int line = 0;
+    fputs("\"bodies\":[", p->file);
+    for (int b = 0; b < p->model->nbody; b++) {
+        const lw_body_desc *d = &p->model->desc.body[b];
+        fprintf(p->file, "%s\n{\"name\":", b ? "," : "");
+        lwi_view_text(p->file, p->model->body[b].name);
+        fprintf(p->file, ",\"mass\":%.9g,\"group\":%d,\"shapes\":[", p->model->body[b].mass, p->scene.group[b]);
+        for (int k = 0; k < d->nshape; k++) {
+            if (k) fputc(',', p->file);
+            put_shape(p, d, &d->shapes[k]);
+        }
+        fputs("],", p->file);
+        put_lines(p, b, &line);
+        fputc('}', p->file);
+    }
+    fputs("],\n", p->file);
+}
+
+static void put_joints(const page *p)
+{
+    fputs("\"joints\":[", p->file);
+    for (int i = 0; i < p->scene.njoint; i++) {
+        const lwi_joint_mark *m = &p->scene.joint[i];
+        const lwi_joint *j = &p->model->joint[m->joint];
+        fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
+        lwi_view_text(p->file, j->name);
+        fprintf(p->file, ",\"type\":\"%s\",\"body1\":%d,\"body2\":%d,\"closes_loop\":%s,\"point1\":",
+                j->type->name, j->body1, j->body2, j->node < 0 ? "true" : "false");
+        lwi_view_numbers(p->file, m->p1, 3);
+        fputs(",\"point2\":", p->file);
+        lwi_view_numbers(p->file, m->p2, 3);
+        fputs(",\"axes\":[", p->file);
+        for (int k = 0; k < m->naxis; k++) {
+            if (k) fputc(',', p->file);
+            lwi_view_numbers(p->file, m->axis[k], 3);
+        }
+        fputs("]}", p->file);
+    }
+    fputs("],\n", p->file);
+}
+
+// ------------------------------------------------------------------------------------------- motion
+
+static void put_motion(const page *p)
+{
+    const lwi_motion *m = &p->motion;
+    const size_t n = (size_t)p->model->nbody, rows = (size_t)m->nrow;
+    lwi_base64 b = {.file = p->file};
+    fputs("\"time\":\"", p->file);
+    lwi_base64_put(&b, m->time, rows * sizeof *m->time);
+    lwi_base64_end(&b);
+    fputs("\",\n\"position\":\"", p->file);
+    lwi_base64_put(&b, m->position, 3 * n * rows * sizeof *m->position);
+    lwi_base64_end(&b);
+    fputs("\",\n\"rotation\":\"", p->file);
+    for (size_t i = 0; i < 4 * n * rows; i++) {
+        const int16_t q = (int16_t)lrintf(32767 * fminf(fmaxf(m->rotation[i], -1), 1));
+        lwi_base64_put(&b, &q, sizeof q);
+    }
+    lwi_base64_end(&b);
+    fputs("\",\n", p->file);
+}
+
+// ------------------------------------------------------------------------------------------ columns
+
+static bool starts_with(const char *name, const char *head)
+{
+    return strncmp(name, head, strlen(head)) == 0;
+}
+
+// What goes first where there is not room for all: 0 system, 1 joint coordinates and other columns,
+// 2 reactions, 3 motion of bodies; -1: time, and what the poses tell.
+static int rank_of(const char *name)
+{
+    const char *last = strrchr(name, '.');
+    if (!last) return -1;
+    if (starts_with(name, "sys.")) return 0;
+    if (starts_with(name, "body.")) return last[1] == 'q' ? -1 : 3;
+    if (starts_with(name, "joint."))
+        return strspn(last + 1, "ft") == 1 && strspn(last + 2, "xyz") == 1 ? 2 : 1;
+    return 1;
+}
+
+static lw_status put_column(const page *p, int column, double *buffer, const char *between)
+{
+    const lwi_motion *m = &p->motion;
+    const lw_column_info info = lw_result_column(p->result, column);
+    const bool wide = starts_with(info.name, "sys."); // small differences of large energies
+    lwi_base64 b = {.file = p->file};
+    TRY(lw_result_read(p->result, column, 0, m->nresult, buffer, p->error));
+    fprintf(p->file, "%s\n{\"name\":", between);
+    lwi_view_text(p->file, info.name);
+    fputs(",\"unit\":", p->file);
+    lwi_view_text(p->file, info.unit);
+    fprintf(p->file, ",\"double\":%s,\"values\":\"", wide ? "true" : "false");
+    for (long i = 0; i < m->nrow; i++) {
+        const double x = buffer[m->row[i]];
+        const float narrow = (float)x;
+        lwi_base64_put(&b, wide ? (const void *)&x : &narrow, wide ? sizeof x : sizeof narrow);
+    }
+    lwi_base64_end(&b);
+    fputs("\"}", p->file);
+    return LW_OK;
+}
+
+static lw_status put_columns(page *p)
+{
+    const int count = p->result ? lw_result_column_count(p->result) : 0;
+    double *buffer = lwi_arena_push(&p->arena, (size_t)p->motion.nresult, sizeof *buffer);
+    const double each = 4.0 * (double)p->motion.nrow;
+    double used = 0;
+    long left_out = 0;
+    const char *between = "";
+    if (!buffer) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for a column");
+    fputs("\"columns\":[", p->file);
+    for (int rank = 0; rank <= 3; rank++)
+        for (int c = 0; c < count; c++) {
+            if (rank_of(lw_result_column(p->result, c).name) != rank) continue;
+            if (used + each > p->most_bytes) {
+                left_out++;
+                continue;
+            }
+            TRY(put_column(p, c, buffer, between));
+            used += each;
+            between = ",";
+        }
+    fprintf(p->file, "],\n\"left_out\":%ld,\n", left_out);
+    return LW_OK;
+}
+
+// What is plotted when the page opens: coordinates of the first joints, and the energies.
+static void put_plots(const page *p)
+{
+    enum { MOST = 2 };
+    int n = 0;
+    fputs("\"plots\":[", p->file);
+    for (int j = 0; j < p->model->njoint && n < MOST; j++) {
+        char name[LWI_COLUMN_BYTES];
+        const lwi_joint *joint = &p->model->joint[j];
+        if (joint->merged || joint->type->nq == 0) continue;
+        snprintf(name, sizeof name, "joint.%s.q0", joint->name);
+        lwi_view_text(p->file, name);
+        fputs(",", p->file);
+        n++;
+    }
+    fputs("\"sys.T\",\"sys.E\"]", p->file);
+}
+
+// --------------------------------------------------------------------------------------------- all
+
+static void put_about(const page *p)
+{
+    char text[400];
+    const lwi_motion *m = &p->motion;
+    int n = snprintf(text, sizeof text, "%d bodies, %d joints", p->model->nbody - 1, p->model->njoint);
+    if (p->model->nloop)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %d of them closing loops", p->model->nloop);
+    const lw_options *o = p->result ? lw_result_options(p->result) : NULL;
+    if (o) n += snprintf(text + n, sizeof text - (size_t)n, "\n%.40s, %.40s", o->formulation, o->integrator);
+    if (p->result)
+        n += snprintf(text + n, sizeof text - (size_t)n, "\n%ld rows%s", m->nresult,
+                      m->nrow < m->nresult ? ", of which this page shows" : "");
+    if (m->nrow < m->nresult) snprintf(text + n, sizeof text - (size_t)n, " %ld", m->nrow);
+    fputs("\"about\":", p->file);
+    lwi_view_text(p->file, text);
+    fputs(",\n\"gravity\":", p->file);
+    lwi_view_numbers(p->file, p->model->gravity, 3);
+    fputs(",\n", p->file);
+}
+
+static lw_status put_data(page *p, const char *title)
+{
+    fputs("<script type=\"application/json\" id=\"data\">\n{\"title\":", p->file);
+    lwi_view_text(p->file, title);
+    fputs(",\n", p->file);
+    put_about(p);
+    put_bodies(p);
+    put_joints(p);
+    put_motion(p);
+    TRY(put_columns(p));
+    put_plots(p);
+    fputs("}\n</script>\n", p->file);
+    return LW_OK;
+}
+
+static lw_status put_page(page *p, const char *title)
+{
+    static const char mark[] = "<!--DATA-->";
+    const char *text = lwi_page_template, *end = text + lwi_page_template_size;
+    const char *at = text;
+    while (at + sizeof mark <= end && memcmp(at, mark, sizeof mark - 1) != 0) at++;
+    TRY(lwi_motion_read(p->model, p->result, p->most_bytes, &p->arena, &p->motion, p->error));
+    TRY(lwi_view_scene(p->model, &p->arena, &p->scene, p->error));
+    fwrite(text, 1, (size_t)(at - text), p->file);
+    TRY(put_data(p, title));
+    at += sizeof mark - 1;
+    fwrite(at, 1, (size_t)(end - at), p->file);
+    if (ferror(p->file)) return lwi_fail(p->error, LW_ERR_IO, "the page cannot be written whole");
+    return LW_OK;
+}
+
+lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_desc *desc, FILE *file,
+                       lw_error *error)
+{
+    static const lw_view_desc usual = {0};
+    lw_error none;
+    lwi_numbers numbers;
+    if (!error) error = &none;
+    *error = (lw_error){0};
+    if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
+    if (!desc) desc = &usual;
+    page p = {.model = model, .result = result, .file = file, .error = error};
+    p.most_bytes = desc->most_bytes > 0 ? desc->most_bytes : 40e6;
+    const char *title = desc->title          ? desc->title
+                        : model->desc.source ? model->desc.source
+                                             : "a mechanism";
+    if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
+    lwi_arena_init(&p.arena, &model->arena.allocator);
+    const lw_status status = put_page(&p, title);
+    lwi_arena_free(&p.arena);
+    lwi_numbers_end(&numbers);
+    return status;
+}

@@ -1,0 +1,121 @@
+// browser.mjs -- does on pages of `linkwork view` what a user does, in headless Chromium, and prints
+// what it saw as JSON; test_viewer.py judges it.
+//
+//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion.html, still.html, large.html, asked.json
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {chromium} from 'playwright-core';
+
+const [,, executablePath, folder] = process.argv;
+const PATIENCE = 60000;  // ms; a bound against hanging, not a promise
+const browser = await chromium.launch({executablePath, args: ['--no-sandbox', '--use-gl=angle',
+  '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-background-networking']});
+
+async function open(name) {
+  const page = await browser.newPage({viewport: {width: 1280, height: 800}, colorScheme: 'light'});
+  const errors = [], requests = [];
+  page.on('console', (m) => { if (m.type() === 'error') errors.push(m.text()); });
+  page.on('pageerror', (e) => errors.push(String(e)));
+  page.on('request', (r) => { if (!/^(file|data):/.test(r.url())) requests.push(r.url()); });
+  const start = Date.now();
+  await page.goto(pathToFileURL(join(folder, name)).href);
+  await page.waitForFunction(() => window.linkwork?.ready && window.linkwork.state.drawn > 0, null, {timeout: PATIENCE});
+  return {page, errors, requests, ready: Date.now() - start};
+}
+
+// Pixels of the scene and of each plot that are not those of an empty one.
+const painted = (page) => page.evaluate(() => {
+  const {view} = window.linkwork;
+  const count = (canvas, tall) => {
+    const copy = document.createElement('canvas');
+    copy.width = canvas.width; copy.height = tall;
+    const g = copy.getContext('2d');
+    g.drawImage(canvas, 0, 0);
+    const d = g.getImageData(0, 0, copy.width, copy.height).data;
+    let n = 0;
+    for (let i = 4; i < d.length; i += 4) if (d[i] !== d[0] || d[i + 1] !== d[1] || d[i + 2] !== d[2] || d[i + 3] !== d[3]) n++;
+    return n;
+  };
+  view.dirty = true;
+  view.draw();  // a drawing can be read until the task ends
+  return {scene: count(view.renderer.domElement, view.renderer.domElement.height),
+    plots: [...document.querySelectorAll('.plot canvas')].map((c) => count(c, c.height))};
+});
+
+const seen = (page) => page.evaluate(() => {
+  const {state, view} = window.linkwork;
+  return {t: state.t, row: view.row, playing: state.playing, speed: state.speed, traced: view.traced.size, axes: view.marks.visible,
+    reactions: view.reactions.visible, grid: view.grid.visible, following: view.following, dark: document.documentElement.classList.contains('dark'),
+    plots: state.plots.size, keys: document.getElementById('keys').open, clock: document.getElementById('clock').textContent};
+});
+
+async function motion() {
+  const {page, errors, requests, ready} = await open('motion.html');
+  const facts = {ready, start: await seen(page), painted: await painted(page), after: {}};
+  for (const key of ['End', 'Home', 'ArrowRight', 'ArrowLeft', 'Shift+ArrowRight', 'd', 't', 'a', 'r', 'g', 'f', '+']) {
+    await page.keyboard.press(key);
+    facts.after[key] = await seen(page);
+  }
+  facts.arrows = await painted(page);
+  await page.keyboard.press('?');
+  facts.after['?'] = await seen(page);
+  await page.click('#close-keys');
+
+  // the animation goes on by itself, and stops
+  await page.keyboard.press('Home');
+  await page.keyboard.press(' ');
+  const drawn = await page.evaluate(() => window.linkwork.state.drawn);
+  await page.waitForFunction((d) => window.linkwork.state.drawn > d + 2 && window.linkwork.state.t > window.linkwork.data.time[0], drawn, {timeout: PATIENCE});
+  facts.playing = await seen(page);
+  await page.keyboard.press(' ');
+  facts.paused = await seen(page);
+  await page.waitForTimeout(200);
+  facts.later = await seen(page);
+
+  // columns
+  await page.click('#choose-plots summary');
+  await page.fill('#filter', 'joint q0');
+  facts.filtered = await page.$$eval('#columns label', (l) => l.map((e) => e.textContent));
+  await page.$$eval('#columns input', (boxes) => boxes.find((b) => !b.checked).click());
+  facts.added = {...await seen(page), painted: (await painted(page)).plots};
+  await page.click('.plot button');
+  facts.removed = await seen(page);
+
+  // where bodies stand, also of the body that is followed
+  const asked = JSON.parse(readFileSync(join(folder, 'asked.json'), 'utf8'));
+  facts.stand = await page.evaluate((list) => list.map(([t, body]) => {
+    window.linkwork.seek(t);
+    return window.linkwork.bodyPosition(body);
+  }), asked);
+  facts.centred = await page.evaluate(() => {
+    const {view, data} = window.linkwork, b = data.bodies[view.following].name, p = window.linkwork.bodyPosition(b);
+    return Math.hypot(...view.controls.target.toArray().map((x, k) => x - p[k]));
+  });
+  facts.scrubbed = await page.$eval('#scrub', (e) => { e.value = 0.5; e.dispatchEvent(new Event('input')); return window.linkwork.state.t; });
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+async function still() {
+  const {page, errors, requests, ready} = await open('still.html');
+  const facts = {ready, painted: await painted(page), play: await page.isVisible('#play')};
+  await page.keyboard.press(' ');
+  facts.after = await seen(page);
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+async function large() {
+  const {page, errors, requests, ready} = await open('large.html');
+  for (const key of ['-', '-', '-', ' ']) await page.keyboard.press(key);  // a tenth of the speed: it lasts
+  const from = await page.evaluate(() => window.linkwork.state.drawn), start = Date.now();
+  await page.waitForTimeout(5000);
+  const frames = await page.evaluate(() => window.linkwork.state.drawn) - from;
+  const facts = {ready, frames, per_second: frames / (Date.now() - start) * 1000, after: await seen(page)};
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+console.log(JSON.stringify({motion: await motion(), still: await still(), large: await large()}));
+await browser.close();

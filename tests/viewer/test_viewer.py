@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""The viewer in a real browser: its bundle is what its sources give, and the page does what it says.
+
+usage: test_viewer.py LINKWORK SOURCES [unittest arguments]
+
+Node and npm fetch what viewer/package-lock.json names; Chromium is one of the system (LW_CHROMIUM names
+another).  What is missing skips the tests, with a word; where CI is set it fails them.
+"""
+import csv
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, SOURCES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+MODELS = os.path.join(SOURCES, "examples", "models")
+HERE = os.path.dirname(os.path.abspath(__file__))
+WORK = os.path.abspath("viewer-work")  # the packages stay here between runs of the tests
+LOCK = os.path.join(SOURCES, "viewer", "package-lock.json")
+SKIPPED = 77
+
+
+def missing(what):
+    print("viewer tests left out: %s" % what, file=sys.stderr)
+    sys.exit(1 if os.environ.get("CI") else SKIPPED)
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, **options)
+
+
+def linkwork(*arguments):
+    done = run(PROGRAM, *arguments)
+    if done.returncode:
+        raise AssertionError("linkwork %s: %s" % (" ".join(arguments), done.stderr))
+    return done.stdout
+
+
+def install():
+    """A copy of viewer/ with its packages, anew when the lock file is another."""
+    with open(LOCK, "rb") as file:
+        stamp = hashlib.sha256(file.read()).hexdigest()
+    marker = os.path.join(WORK, "node_modules", ".linkwork-lock")
+    if os.path.exists(marker) and open(marker, encoding="ascii").read() == stamp:
+        fresh = False
+    else:
+        shutil.rmtree(WORK, ignore_errors=True)
+        fresh = True
+    shutil.copytree(os.path.join(SOURCES, "viewer"), WORK, dirs_exist_ok=True,
+                    ignore=shutil.ignore_patterns("node_modules"))
+    for script in ("browser.mjs", "gltf.mjs"):
+        shutil.copy(os.path.join(HERE, script), WORK)
+    if fresh:
+        done = run("npm", "ci", "--no-audit", "--no-fund", cwd=WORK)
+        if done.returncode:
+            missing("npm ci: %s" % done.stderr[-400:])
+        with open(marker, "w", encoding="ascii") as file:
+            file.write(stamp)
+
+
+def chromium():
+    names = [os.environ.get("LW_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
+    return next((found for found in map(shutil.which, filter(None, names)) if found), None)
+
+
+class Bundle(unittest.TestCase):
+    def test_page_is_what_the_sources_give(self):
+        done = run("node", "build.mjs", "--check", cwd=WORK)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_changed_source_is_noticed(self):
+        with open(os.path.join(WORK, "src", "style.css"), "a", encoding="utf-8") as file:
+            file.write("/* changed */\n")
+        self.assertEqual(run("node", "build.mjs", "--check", cwd=WORK).returncode, 1)
+        shutil.copy(os.path.join(SOURCES, "viewer", "src", "style.css"), os.path.join(WORK, "src"))
+
+    def test_lock_file_names_no_host(self):
+        with open(LOCK, encoding="utf-8") as file:
+            self.assertNotIn("://", file.read())
+
+
+class Gltf(unittest.TestCase):
+    def test_validator_finds_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            motion = os.path.join(folder, "run.h5")
+            linkwork("run", os.path.join(MODELS, "crane.yaml"), "--duration", "1", "-o", motion, "-q")
+            files = []
+            for source in (motion, os.path.join(MODELS, "crane.yaml"), os.path.join(MODELS, "ur5.urdf")):
+                files.append(os.path.join(folder, "%d.gltf" % len(files)))
+                linkwork("view", source, "-o", files[-1], "-q")
+            done = run("node", "gltf.mjs", *files, cwd=WORK)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for file, issues in json.loads(done.stdout).items():
+                self.assertEqual((issues["numErrors"], issues["numWarnings"]), (0, 0),
+                                 "%s: %s" % (file, issues["messages"][:5]))
+
+
+@unittest.skipUnless(chromium(), "no chromium")
+class Browser(unittest.TestCase):
+    """One browser does everything; each test judges a part of what it saw."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            def path(name):
+                return os.path.join(folder, name)
+
+            model = os.path.join(MODELS, "four_bar.yaml")
+            linkwork("run", model, "--duration", "2", "-o", path("motion.h5"), "-o", path("motion.csv"), "-q")
+            linkwork("view", path("motion.h5"), "-o", path("motion.html"), "-q")
+            linkwork("view", model, "-o", path("still.html"), "-q")
+            with open(path("large.yaml"), "w", encoding="utf-8") as file:
+                file.write("linkwork: 1\ngenerate: {chain: {n: 1000}}\n")
+            linkwork("run", path("large.yaml"), "--duration", "1", "--sample", "0.001", "--sample-mode",
+                     "interpolate", "-o", path("large.h5"), "-q")
+            linkwork("view", path("large.h5"), "-o", path("large.html"), "-q")
+            with open(path("motion.csv"), encoding="utf-8") as file:
+                rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+            cls.rows = rows
+            bodies = [name[5:-2] for name in rows[0] if name.startswith("body.") and name.endswith(".x")]
+            asked = [(row, body) for row in (rows[0], rows[1], rows[len(rows) // 3], rows[-1]) for body in bodies]
+            cls.stand = [[float(row["body.%s.%s" % (body, axis)]) for axis in "xyz"] for row, body in asked]
+            with open(path("asked.json"), "w", encoding="utf-8") as file:
+                json.dump([(float(row["time"]), body) for row, body in asked], file)
+            sizes = {name: os.path.getsize(path(name + ".html")) for name in ("motion", "still", "large")}
+            done = run("node", "browser.mjs", chromium(), folder, cwd=WORK)
+            if done.returncode:
+                raise AssertionError(done.stderr)
+            cls.saw = json.loads(done.stdout)
+        for name, size in sizes.items():
+            print("%s.html: %.2f MB, ready in %.1f s" % (name, size / 1e6, cls.saw[name]["ready"] / 1e3), file=sys.stderr)
+        print("large.html: %.1f pictures a second" % cls.saw["large"]["per_second"], file=sys.stderr)
+
+    def after(self, key):
+        return self.saw["motion"]["after"][key]
+
+    def test_no_error_and_nothing_fetched(self):
+        for name, page in self.saw.items():
+            self.assertEqual((page["errors"], page["requests"]), ([], []), name)
+
+    def test_keys_move_the_time(self):
+        times = [float(row["time"]) for row in self.rows]
+        for key, row, t in (("End", len(times) - 1, times[-1]), ("Home", 0, times[0]), ("ArrowRight", 1, times[1]),
+                            ("ArrowLeft", 0, times[0])):
+            self.assertEqual(self.after(key)["row"], row, key)
+            self.assertAlmostEqual(self.after(key)["t"], t, 12, key)
+        self.assertAlmostEqual(self.after("Shift+ArrowRight")["t"], 0.1 * times[-1], 12)
+        self.assertTrue(self.after("End")["clock"].startswith("2.000 s"))
+
+    def test_keys_change_the_look(self):
+        start = self.saw["motion"]["start"]
+        for key, what in (("d", "dark"), ("a", "axes"), ("r", "reactions"), ("g", "grid")):
+            self.assertEqual(self.after(key)[what], not start[what], key)
+        self.assertEqual(start["traced"], 0)
+        self.assertGreater(self.after("t")["traced"], 0)
+        self.assertEqual((start["following"], self.after("f")["following"]), (-1, 1))
+        self.assertEqual((start["speed"], self.after("+")["speed"]), (1, 2))
+        self.assertTrue(self.after("?")["keys"])
+
+    def test_animation_goes_on_and_stops(self):
+        saw = self.saw["motion"]
+        self.assertTrue(saw["playing"]["playing"])
+        self.assertGreater(saw["playing"]["t"], 0)
+        self.assertFalse(saw["paused"]["playing"])
+        self.assertEqual(saw["paused"]["t"], saw["later"]["t"])
+
+    def test_bodies_stand_where_the_result_says(self):
+        self.assertEqual(len(self.saw["motion"]["stand"]), len(self.stand))
+        self.assertGreater(max(abs(a - b) for a, b in zip(self.stand[0], self.stand[-3])), 0.1)  # they move
+        for shown, true in zip(self.saw["motion"]["stand"], self.stand):
+            for a, b in zip(shown, true):
+                # single precision, and the time of a row as text
+                self.assertLess(abs(a - b), 4 * 2**-24 * max(1, abs(b)))
+
+    def test_followed_body_stays_in_the_middle(self):
+        self.assertLess(self.saw["motion"]["centred"], 1e-6)
+
+    def test_scene_and_plots_are_drawn(self):
+        for name in ("motion", "still"):
+            self.assertGreater(self.saw[name]["painted"]["scene"], 5000, name)
+        plots = self.saw["motion"]["painted"]["plots"]
+        self.assertEqual(len(plots), self.saw["motion"]["start"]["plots"])
+        self.assertGreater(len(plots), 2)
+        self.assertGreater(min(plots), 500)
+
+    def test_columns_are_filtered_added_removed(self):
+        saw = self.saw["motion"]
+        self.assertGreater(len(saw["filtered"]), 2)
+        for name in saw["filtered"]:
+            self.assertIn("joint", name)
+            self.assertIn("q0", name)
+        self.assertEqual(saw["added"]["plots"], saw["start"]["plots"] + 1)
+        self.assertEqual(len(saw["added"]["painted"]), saw["added"]["plots"])
+        self.assertGreater(min(saw["added"]["painted"]), 500)
+        self.assertEqual(saw["removed"]["plots"], saw["start"]["plots"])
+
+    def test_scrubbing(self):
+        self.assertAlmostEqual(self.saw["motion"]["scrubbed"], 1, 9)
+
+    def test_a_model_alone_does_not_play(self):
+        self.assertFalse(self.saw["still"]["play"])
+        self.assertFalse(self.saw["still"]["after"]["playing"])
+
+    def test_a_thousand_bodies_and_rows(self):
+        saw = self.saw["large"]
+        self.assertLess(saw["ready"], 60e3)  # seconds are usual; this is a bound, not a promise
+        self.assertGreater(saw["frames"], 1)
+        self.assertGreater(saw["after"]["t"], 0)
+
+
+if __name__ == "__main__":
+    for tool in ("node", "npm"):
+        if not shutil.which(tool):
+            missing("no %s" % tool)
+    install()
+    if not chromium() and os.environ.get("CI"):
+        missing("no chromium")
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

@@ -1,0 +1,45 @@
+// build.mjs -- bundles src/ and three.js into dist/page.html, a page that works from a file, offline.
+//
+//   node build.mjs            writes it
+//   node build.mjs --check    fails when it is not what the sources give
+//
+// The program puts a model and a result in the place of the comment <!--DATA-->.
+import {readFileSync, writeFileSync, mkdirSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
+import {dirname, join} from 'node:path';
+import {build} from 'esbuild';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const page = join(here, 'dist', 'page.html');
+
+const bundle = await build({
+  entryPoints: [join(here, 'src', 'main.js')],
+  bundle: true,
+  minify: true,
+  format: 'iife',
+  target: 'es2020',
+  charset: 'ascii',
+  legalComments: 'inline',
+  write: false,
+});
+const script = bundle.outputFiles[0].text.replaceAll('</script', '<\\/script');
+const style = readFileSync(join(here, 'src', 'style.css'), 'utf8');
+const licence = readFileSync(join(here, 'node_modules', 'three', 'LICENSE'), 'utf8').trim();
+const html = readFileSync(join(here, 'src', 'page.html'), 'utf8')
+  .replace('<!--STYLE-->', () => `<style>\n${style}</style>`)
+  .replace('<!--SCRIPT-->', () => `<!-- This page contains three.js:
+${licence}
+-->
+<script>\n${script}</script>`);
+
+if (process.argv.includes('--check')) {
+  if (readFileSync(page, 'utf8') !== html) {
+    console.error('viewer/dist/page.html is not what viewer/src gives: run `npm ci && npm run build` in viewer/');
+    process.exit(1);
+  }
+  console.log('viewer/dist/page.html is up to date');
+} else {
+  mkdirSync(dirname(page), {recursive: true});
+  writeFileSync(page, html);
+  console.log(`dist/page.html: ${html.length} bytes`);
+}

@@ -1,0 +1,248 @@
+// main.js -- the page: clock, controls, panels.  `window.linkwork` is there for scripts and tests.
+import {Vector3} from 'three';
+import {load} from './data.js';
+import {View} from './scene.js';
+import {Plot, number} from './plots.js';
+
+const $ = (id) => document.getElementById(id);
+const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 50];
+
+function fail(text) {
+  $('message').textContent = text;
+  $('message').hidden = false;
+}
+
+function start() {
+  const data = load(document);
+  const canvas = $('view');
+  let view;
+  try {
+    view = new View(canvas, data);
+  } catch (error) {
+    fail(`The browser cannot draw in three dimensions here (WebGL): ${error.message}`);
+    throw error;
+  }
+  const first = data.time[0] ?? 0, last = data.time[data.rows - 1] ?? 0;
+  const state = {t: first, playing: false, speed: 1, plots: new Map(), drawn: 0};
+  let style = null;
+
+  // ---- clock
+  function seek(t) {
+    state.t = Math.min(last, Math.max(first, t));
+    view.seek(state.t);
+    $('scrub').value = last > first ? (state.t - first) / (last - first) : 0;
+    $('clock').textContent = `${state.t.toFixed(3)} s of ${last.toFixed(3)}`;
+    panels();
+  }
+  function play(on) {
+    state.playing = on && last > first;
+    if (state.playing && state.t >= last) seek(first);
+    $('play').innerHTML = state.playing ? '&#10073;&#10073;' : '&#9654;';
+    $('play').setAttribute('aria-label', state.playing ? 'pause' : 'play');
+  }
+
+  // ---- panels
+  function panels() {
+    for (const plot of state.plots.values()) plot.draw(state.t, view.row, style, devicePixelRatio);
+    for (const c of checks) c.output.textContent = c.text(view.row);
+  }
+  const checks = [];
+  function check(label, text) {
+    const table = $('checks').querySelector('table') ?? $('checks').appendChild(document.createElement('table'));
+    const line = table.insertRow();
+    line.insertCell().textContent = label;
+    checks.push({output: line.insertCell(), text});
+  }
+  function makeChecks() {
+    const column = (name) => data.column.has(name) ? data.columns[data.column.get(name)].read() : null;
+    const E = column('sys.E'), W = column('sys.Wnc');
+    if (E) check('energy E [J]', (r) => number(E[r]));
+    if (E) {
+      const drift = (r) => (E[r] - (W ? W[r] : 0)) - (E[0] - (W ? W[0] : 0));
+      check(W ? 'drift of E \u2212 Wnc [J]' : 'drift of E [J]', (r) => number(drift(r)));
+    }
+    for (const [name, label] of [['sys.cpos', 'position residual'], ['sys.cvel', 'velocity residual'], ['sys.cacc', 'acceleration residual']])
+      if (column(name)) check(label, (r) => number(column(name)[r]));
+  }
+  function togglePlot(column, on) {
+    if (!on) {
+      const plot = state.plots.get(column);
+      if (plot) plot.root.remove();
+      state.plots.delete(column);
+    } else if (!state.plots.has(column)) {
+      state.plots.set(column, new Plot($('plots'), data, column, seek, () => {
+        togglePlot(column, false);
+        listColumns();
+      }));
+    }
+    panels();
+  }
+  function listColumns() {
+    const words = $('filter').value.toLowerCase().split(/\s+/).filter(Boolean), list = $('columns');
+    list.replaceChildren();
+    let shown = 0;
+    for (let i = 0; i < data.columns.length && shown < 200; i++) {
+      const name = data.columns[i].name;
+      if (!words.every((w) => name.toLowerCase().includes(w))) continue;
+      shown++;
+      const label = document.createElement('label'), box = document.createElement('input');
+      box.type = 'checkbox';
+      box.checked = state.plots.has(i);
+      box.addEventListener('change', () => togglePlot(i, box.checked));
+      label.append(box, name);
+      list.append(label);
+    }
+    if (shown === 200) list.append('\u2026 filter for more');
+    if (data.left_out) list.append(`${data.left_out} columns are not in this page: it would be too large`);
+  }
+  function listBodies() {
+    data.bodies.forEach((b, i) => {
+      if (i === 0) return;
+      const option = document.createElement('option');
+      option.value = i;
+      option.textContent = b.name;
+      $('follow').append(option);
+      if (i > 2000) return;
+      const line = document.createElement('div'), name = document.createElement('span'), label = document.createElement('label'), box = document.createElement('input');
+      name.textContent = b.name;
+      box.type = 'checkbox';
+      box.addEventListener('change', () => { view.trace(i, box.checked); $('show-traces').checked = view.traced.size > 0; });
+      label.append(box, 'trace');
+      line.append(name, label);
+      $('bodies').append(line);
+    });
+  }
+
+  // ---- look
+  function theme(dark) {
+    document.documentElement.classList.toggle('dark', dark);
+    const css = getComputedStyle(document.documentElement);
+    style = {ink: css.getPropertyValue('--ink'), soft: css.getPropertyValue('--soft'), accent: css.getPropertyValue('--accent')};
+    view.background(css.getPropertyValue('--back').trim());
+    panels();
+  }
+  function resize() {
+    const box = $('stage').getBoundingClientRect();
+    view.resize(box.width, box.height, Math.min(devicePixelRatio, 2));
+    panels();
+  }
+  function follow(body) {
+    $('follow').value = body;
+    view.follow(body);
+  }
+  // Traces of the outermost bodies, at most eight: those that nothing hangs on.
+  function traces(on) {
+    const inner = new Set(data.joints.filter((j) => !j.closes_loop).map((j) => j.body1));
+    let ends = data.bodies.map((_, i) => i).filter((i) => i > 0 && !inner.has(i));
+    if (!ends.length || ends.length > 8) ends = ends.slice(-8);
+    for (const b of on ? ends : [...view.traced.keys()]) view.trace(b, on);
+  }
+  const toggles = {
+    traces, axes: (on) => { view.marks.visible = on; }, grid: (on) => { view.grid.visible = on; },
+    reactions: (on) => { view.reactions.visible = on; },
+  };
+  for (const [name, set] of Object.entries(toggles))
+    $(`show-${name}`).addEventListener('change', (e) => { set(e.target.checked); view.seek(state.t); });
+  if (!view.forces.length) $('show-reactions').disabled = true;
+
+  // ---- input
+  function step(rows, fraction) {
+    play(false);
+    if (fraction) seek(state.t + fraction * (last - first));
+    else seek(data.time[Math.min(data.rows - 1, Math.max(0, view.row + rows))]);
+  }
+  function faster(by) {
+    const i = Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(state.speed) + by));
+    state.speed = SPEEDS[i];
+    $('speed').value = state.speed;
+  }
+  function flip(name) { $(`show-${name}`).click(); }
+  const keys = {
+    ' ': () => play(!state.playing), 'Home': () => seek(first), 'End': () => seek(last), '+': () => faster(1), '=': () => faster(1),
+    '-': () => faster(-1), 'f': () => follow(view.following + 1 < data.bodies.length ? Math.max(1, view.following + 1) : -1),
+    't': () => flip('traces'), 'a': () => flip('axes'), 'r': () => flip('reactions'), 'g': () => flip('grid'),
+    '0': () => view.fit(), 'd': () => theme(!document.documentElement.classList.contains('dark')), '?': () => $('keys').showModal(),
+  };
+  document.addEventListener('keydown', (e) => {
+    if (e.target.matches('input[type=search], select, dialog *') || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === ' ' && e.target.matches('button, summary, input[type=checkbox]')) return;  // they are pressed by it
+    if (e.key === 'ArrowLeft' || e.key === 'ArrowRight') {
+      const sign = e.key === 'ArrowLeft' ? -1 : 1;
+      step(sign, e.shiftKey ? 0.1 * sign : 0);
+    } else if (keys[e.key]) keys[e.key]();
+    else return;
+    e.preventDefault();
+  });
+  $('play').addEventListener('click', () => play(!state.playing));
+  $('scrub').addEventListener('input', (e) => { play(false); seek(first + e.target.value * (last - first)); });
+  $('speed').addEventListener('change', (e) => { state.speed = +e.target.value; });
+  $('follow').addEventListener('change', (e) => follow(+e.target.value));
+  $('fit').addEventListener('click', () => view.fit());
+  canvas.addEventListener('dblclick', (e) => {
+    const box = canvas.getBoundingClientRect();
+    follow(view.bodyAt((e.clientX - box.left) / box.width * 2 - 1, 1 - (e.clientY - box.top) / box.height * 2) || -1);
+  });
+  // keys are the page's again after the mouse was used
+  document.addEventListener('click', (e) => { if (e.detail > 0 && e.target.closest('footer, .plot')) document.activeElement.blur(); });
+  for (const id of ['speed', 'follow']) $(id).addEventListener('change', () => $(id).blur());
+  $('theme').addEventListener('click', keys.d);
+  $('help').addEventListener('click', keys['?']);
+  $('close-keys').addEventListener('click', () => $('keys').close());
+  $('filter').addEventListener('input', listColumns);
+  for (const s of SPEEDS) {
+    const option = document.createElement('option');
+    option.value = s;
+    option.textContent = `${s}\u00d7`;
+    option.selected = s === 1;
+    $('speed').append(option);
+  }
+
+  // ---- begin
+  document.title = `${data.title} \u2013 Linkwork`;
+  $('title').textContent = data.title;
+  $('about').textContent = data.about;
+  makeChecks();
+  listColumns();
+  listBodies();
+  theme(matchMedia('(prefers-color-scheme: dark)').matches);
+  new ResizeObserver(resize).observe($('stage'));
+  resize();
+  if (view.leaves && data.bodies.length > 1) follow(1);
+  view.fit();
+  for (const name of data.plots) if (data.column.has(name)) togglePlot(data.column.get(name), true);
+  listColumns();
+  seek(first);
+  document.body.classList.toggle('still', !(last > first));
+  $('choose-plots').hidden = !data.columns.length;
+  $('readout').textContent = `grid ${number(view.cell).replace(/\.?0+$/, '')} m`;
+
+  let before = null;
+  function frame(now) {
+    if (state.playing && before !== null) {
+      const t = state.t + Math.min(now - before, 200) / 1000 * state.speed;
+      seek(t);
+      if (t >= last) play(false);
+    }
+    before = now;
+    if (view.draw()) state.drawn++;
+    requestAnimationFrame(frame);
+  }
+  requestAnimationFrame(frame);
+
+  window.linkwork = {
+    data, view, seek, play, state,
+    /** Mass centre of a body as the scene has it. */
+    bodyPosition: (name) => {
+      const i = data.bodies.findIndex((b) => b.name === name);
+      return i < 0 ? null : new Vector3().setFromMatrixPosition(view.world[i]).toArray();
+    },
+    ready: true,
+  };
+}
+
+try {
+  start();
+} catch (error) {
+  if ($('message').hidden) fail(error.message);
+  throw error;
+}

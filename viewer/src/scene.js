@@ -1,0 +1,459 @@
+// scene.js -- the mechanism in three dimensions: solids of bodies, links between their joints, axes,
+// traces, reactions.  World axes are those of the model; `up` is against gravity.
+import {
+  AmbientLight, Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, CylinderGeometry,
+  DirectionalLight, Fog, GridHelper, Group, HemisphereLight, InstancedMesh, Line, LineBasicMaterial, Matrix4,
+  MeshStandardMaterial, PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, Vector2, Vector3, WebGLRenderer,
+} from 'three';
+import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
+import {locate} from './data.js';
+
+const PALETTE = ['#4477aa', '#ee6677', '#228833', '#ccbb44', '#66ccee', '#aa3377', '#dd7711'];
+const GROUND = '#8899aa';  // also of bodies fixed to it
+// Joints whose points part in use: a thin rod from one to the other shows the way gone.
+const SLIDING = new Set(['prismatic', 'cylindrical', 'screw', 'distance']);
+
+/** Instances of one geometry: each fixed in a body, or placed anew for every picture. */
+class Crowd {
+  constructor(parent, geometry, material, count) {
+    this.mesh = new InstancedMesh(geometry, material, Math.max(count, 1));
+    this.mesh.count = count;
+    this.mesh.frustumCulled = false;
+    this.body = new Int32Array(count);
+    this.local = [];
+    parent.add(this.mesh);
+  }
+  add(i, body, local, color) {
+    this.body[i] = body;
+    this.local[i] = local;
+    this.mesh.setColorAt(i, color);
+  }
+  place(world) {
+    const m = new Matrix4();
+    for (let i = 0; i < this.local.length; i++)
+      this.mesh.setMatrixAt(i, m.multiplyMatrices(world[this.body[i]], this.local[i]));
+    this.mesh.instanceMatrix.needsUpdate = true;
+  }
+}
+
+const ONE = new Vector3(1, 1, 1);
+const quaternion = (q) => new Quaternion(q[1], q[2], q[3], q[0]);
+const vector = (p) => new Vector3(p[0], p[1], p[2]);
+
+// A rod of length and radius one along y, moved to lie between two points.
+function between(a, b, radius, m = new Matrix4()) {
+  const along = b.clone().sub(a), length = along.length();
+  const q = new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), length > 0 ? along.divideScalar(length) : new Vector3(0, 1, 0));
+  return m.compose(a.clone().add(b).multiplyScalar(0.5), q, new Vector3(radius, Math.max(length, 1e-9), radius));
+}
+
+// Shapes lie along z; cylinders and capsules of three.js along y.
+const UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2);
+function geometryOf(shape, count) {
+  const s = shape.size, n = count > 300 ? 6 : Math.round(1.5 * round(count)), half = n >> 1;
+  switch (shape.type) {
+    case 'box': return new BoxGeometry(s[0], s[1], s[2]);
+    case 'sphere': return new SphereGeometry(s[0], n, half);
+    case 'cylinder': return new CylinderGeometry(s[0], s[0], s[1], n).applyMatrix4(UPRIGHT);
+    case 'capsule': return new CapsuleGeometry(s[0], s[1], half >> 1, n).applyMatrix4(UPRIGHT);
+    case 'ellipsoid': return new SphereGeometry(1, n, half).scale(s[0], s[1], s[2]);
+    default: throw new Error(`unknown shape ${shape.type}`);
+  }
+}
+
+// Half the edges of the box around a shape.
+function halfBox(shape) {
+  const s = shape.size;
+  switch (shape.type) {
+    case 'box': return [s[0] / 2, s[1] / 2, s[2] / 2];
+    case 'sphere': return [s[0], s[0], s[0]];
+    case 'cylinder': return [s[0], s[0], s[1] / 2];
+    case 'capsule': return [s[0], s[0], s[1] / 2 + s[0]];
+    default: return [...s];
+  }
+}
+
+// Diagonal of the box around points.
+const span = (points) => (points.length ? new Box3().setFromPoints(points).getSize(new Vector3()).length() : 0);
+
+function corners(shapes) {
+  const points = [];
+  for (const shape of shapes) {
+    const half = halfBox(shape), turn = quaternion(shape.orientation), at = vector(shape.position);
+    for (let c = 0; c < 8; c++)
+      points.push(new Vector3(...half.map((h, k) => (c >> k & 1 ? h : -h))).applyQuaternion(turn).add(at));
+  }
+  return points;
+}
+
+// Points of a body that are to be seen, in its axes: ends of lines, corners of shapes, its mass centre.
+function outline(body) {
+  const points = [...body.lines.flat().map(vector), ...corners(body.shapes)];
+  if (!points.length && body.mass > 0) points.push(new Vector3());
+  return points;
+}
+
+// Corners of a circle: fewer where there are many of them.
+const round = (count) => (count > 300 ? 6 : count > 60 ? 10 : 16);
+const rodFor = (list) => new CylinderGeometry(1, 1, 1, round(list.length), 1, list.length > 300);  // very many: open ends
+const ballFor = (list) => new SphereGeometry(1, round(list.length), round(list.length) >> 1);
+
+export class View {
+  constructor(canvas, data) {
+    this.data = data;
+    this.scene = new Scene();
+    this.renderer = new WebGLRenderer({canvas, antialias: true});
+    this.camera = new PerspectiveCamera(40, 1, 0.01, 1000);
+    this.world = data.bodies.map(() => new Matrix4());
+    this.measure();
+    this.start = 0;  // height at which the body that is followed began
+    this.camera.up.copy(this.up);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.addEventListener('change', () => { this.dirty = true; });
+    this.crowds = [];
+    this.lights();
+    this.solids();
+    this.links();
+    this.axes();
+    this.arrows();
+    this.traces = new Group();
+    this.scene.add(this.traces);
+    this.traced = new Map();
+    this.following = -1;
+    this.dirty = true;
+    this.seek(data.time[0] ?? 0);
+    this.fit();
+  }
+
+  // Points of the mechanism at the start and in the whole motion, up, a size for marks.
+  measure() {
+    const d = this.data, g = vector(d.gravity);
+    this.up = g.length() > 0 ? g.negate().normalize() : new Vector3(0, 0, 1);
+    this.outlines = d.bodies.map((b, i) => (i > 0 ? outline(b) : b.lines.flat().map(vector)));
+    for (const j of d.joints) if (j.body1 === 0 && j.type !== 'free') this.outlines[0].push(vector(j.point1));
+    const each = this.outlines.reduce((sum, o) => sum + o.length, 1);
+    const rows = Math.max(1, Math.min(d.rows, Math.floor(50000 / each)));  // so many points tell enough
+    this.all = [];
+    for (let i = 0; i < rows; i++) this.all.push(...this.pointsAt(rows > 1 ? Math.round(i * (d.rows - 1) / (rows - 1)) : 0));
+    const now = this.pointsAt(0);
+    this.size = Math.max(span(now), 1e-3);
+    // a motion that leaves where it began (a fall, a walk) is followed, not shown whole
+    this.leaves = span(this.all) > 4 * this.size;
+    this.floor = Math.min(...(this.leaves ? now : this.all).map((p) => p.dot(this.up)));
+    // marks go by the usual length of a link, and are seen however many links there are
+    const lengths = this.outlines.slice(1).map(span).filter((length) => length > 0).sort((p, q) => p - q);
+    this.link = lengths[lengths.length >> 1] || this.size;
+    this.mark = Math.min(this.size / 220, Math.max(this.link / 15, this.size / 700));
+  }
+
+  pointsAt(row) {
+    const points = [], m = new Matrix4();
+    this.outlines.forEach((list, b) => {
+      this.pose(b, row, row, 0, m);
+      for (const p of list) {
+        const at = p.clone().applyMatrix4(m);
+        if (Number.isFinite(at.x + at.y + at.z)) points.push(at);
+      }
+    });
+    return points.length ? points : [new Vector3(-1, -1, -1), new Vector3(1, 1, 1)];
+  }
+
+  // Pose of a body between two rows.
+  pose(body, row, next, part, to) {
+    const {position, rotation: r, bodies} = this.data, i = row * bodies.length + body, k = next * bodies.length + body;
+    const p = new Vector3().fromArray(position, 3 * i), q = new Quaternion(r[4 * i + 1], r[4 * i + 2], r[4 * i + 3], r[4 * i]).normalize();
+    if (part > 0) {
+      p.lerp(new Vector3().fromArray(position, 3 * k), part);
+      q.slerp(new Quaternion(r[4 * k + 1], r[4 * k + 2], r[4 * k + 3], r[4 * k]).normalize(), part);
+    }
+    to.compose(p, q, ONE);
+  }
+
+  lights() {
+    this.scene.add(new HemisphereLight('#ffffff', '#8a8f98', 1.6), new AmbientLight('#ffffff', 0.35));
+    const sun = new DirectionalLight('#ffffff', 1.6);
+    sun.position.copy(this.up).multiplyScalar(2).add(new Vector3(0.7, -0.9, 0.4));
+    this.scene.add(sun);
+    // cells of 1, 2 or 5 times a power of ten metres, about ten along the mechanism
+    const raw = this.size / 10, power = Math.pow(10, Math.floor(Math.log10(raw)));
+    this.cell = [1, 2, 5, 10].map((k) => k * power).find((c) => c >= raw);
+    this.grid = new GridHelper(40 * this.cell, 40, '#888888', '#888888');
+    this.grid.material.transparent = true;
+    this.grid.material.opacity = 0.3;
+    this.grid.quaternion.setFromUnitVectors(new Vector3(0, 1, 0), this.up);
+    this.scene.fog = new Fog('#ffffff', 1, 2);  // the grid fades; all else is clear
+    this.placeGrid(new Box3().setFromPoints(this.all).getCenter(new Vector3()));
+    this.scene.add(this.grid);
+  }
+
+  // Below a point, in whole cells; one storey of five cells after the other where it falls.
+  placeGrid(point) {
+    const turn = this.grid.quaternion, p = point.clone().applyQuaternion(turn.clone().invert()), storey = 5 * this.cell;
+    p.set(Math.round(p.x / this.cell) * this.cell, this.floor + (this.leaves ? Math.min(0, Math.floor((p.y - this.start) / storey)) * storey : 0),
+      Math.round(p.z / this.cell) * this.cell);
+    this.grid.position.copy(p.applyQuaternion(turn));
+  }
+
+  // Bodies that fixed joints hold together look like one.
+  colorOf(body) {
+    const group = this.data.bodies[body].group;
+    return new Color(group === 0 ? GROUND : PALETTE[group % PALETTE.length]);
+  }
+
+  crowd(geometry, opacity, count, parent = this.scene) {
+    const material = new MeshStandardMaterial({roughness: 0.65, metalness: 0.05, transparent: opacity < 1, opacity, fog: false});
+    const c = new Crowd(parent, geometry, material, count);
+    this.crowds.push(c);
+    return c;
+  }
+
+  solids() {
+    const kinds = new Map();
+    this.data.bodies.forEach((b, body) => b.shapes.forEach((shape) => {
+      const opacity = shape.color ? shape.color[3] : 1;
+      const key = `${shape.type} ${shape.size} ${opacity}`;
+      if (!kinds.has(key)) kinds.set(key, []);
+      if (opacity > 0) kinds.get(key).push([body, shape, opacity]);
+    }));
+    for (const list of kinds.values()) {
+      if (!list.length) continue;
+      const c = this.crowd(geometryOf(list[0][1], list.length), list[0][2], list.length);
+      list.forEach(([body, shape], i) => {
+        const local = new Matrix4().compose(vector(shape.position), quaternion(shape.orientation), new Vector3(1, 1, 1));
+        c.add(i, body, local, shape.color ? new Color(...shape.color.slice(0, 3)) : this.colorOf(body));
+      });
+    }
+  }
+
+  // Bodies show as rods between their joints and mass centre where no shape does: there is none, it is
+  // far from the joints (a robot's without its meshes), or too thin to be seen among so many.
+  bare(body) {
+    const reach = span(corners(body.shapes)), seen = this.size / 500;
+    return 1.5 * reach < span(body.lines.flat().map(vector)) ||
+      body.shapes.every((shape) => halfBox(shape).sort((a, b) => a - b)[1] < seen);
+  }
+
+  links() {
+    const rods = [], balls = [], leads = new Set(), size = Math.min(3 * this.mark, 0.2 * this.link);
+    this.data.bodies.forEach((b, body) => {
+      for (const [p, q] of this.bare(b) ? b.lines : []) rods.push([body, between(vector(p), vector(q), 1.6 * this.mark)]);
+      const first = !leads.has(b.group);
+      leads.add(b.group);
+      if (body > 0 && first && !b.shapes.length && b.mass > 0)
+        balls.push([body, new Matrix4().makeScale(size, size, size)]);
+    });
+    this.many(rodFor(rods), rods);
+    this.many(ballFor(balls), balls);
+  }
+
+  many(geometry, list, parent, color) {
+    const crowd = this.crowd(geometry, 1, list.length, parent);
+    list.forEach(([body, m], i) => crowd.add(i, body, m, color ?? this.colorOf(body)));
+  }
+
+  axes() {
+    this.marks = new Group();
+    this.scene.add(this.marks);
+    const rods = [], balls = [], length = Math.min(9 * this.mark, 0.8 * this.link), size = Math.min(2 * this.mark, 0.15 * this.link);
+    for (const j of this.data.joints) {
+      const at = vector(j.point1);
+      for (const a of j.axes) {
+        const axis = vector(a).multiplyScalar(length);
+        rods.push([j.body1, between(at.clone().sub(axis), at.clone().add(axis), 0.7 * this.mark)]);
+      }
+      balls.push([j.body1, new Matrix4().makeScale(size, size, size).setPosition(at)]);
+    }
+    const color = new Color('#999fa8');
+    this.many(rodFor(rods), rods, this.marks, color);
+    this.many(ballFor(balls), balls, this.marks, color);
+    this.sliding = this.data.joints.filter((j) => SLIDING.has(j.type));
+    this.slides = new InstancedMesh(new CylinderGeometry(1, 1, 1, 8), new MeshStandardMaterial({color, fog: false}), Math.max(1, this.sliding.length));
+    this.slides.count = this.sliding.length;
+    this.slides.frustumCulled = false;
+    this.scene.add(this.slides);
+  }
+
+  placeSlides() {
+    const m = new Matrix4();
+    this.sliding.forEach((j, i) => {
+      const p = vector(j.point1).applyMatrix4(this.world[j.body1]), q = vector(j.point2).applyMatrix4(this.world[j.body2]);
+      this.slides.setMatrixAt(i, between(p, q, 0.6 * this.mark, m));
+    });
+    this.slides.instanceMatrix.needsUpdate = true;
+  }
+
+  // Forces of joints on their second bodies: shafts and heads, as long as the largest of all times is.
+  arrows() {
+    this.reactions = new Group();
+    this.reactions.visible = false;
+    this.scene.add(this.reactions);
+    const d = this.data;
+    this.forces = d.joints.map((j, i) => [i, ['fx', 'fy', 'fz'].map((k) => d.column.get(`joint.${j.name}.${k}`))])
+      .filter(([, c]) => c.every((k) => k !== undefined));
+    const material = new MeshStandardMaterial({color: '#d92d20', roughness: 0.5, fog: false});
+    this.shafts = new InstancedMesh(new CylinderGeometry(1, 1, 1, 10), material, Math.max(1, this.forces.length));
+    this.heads = new InstancedMesh(new ConeGeometry(1, 1, 14), material, Math.max(1, this.forces.length));
+    for (const mesh of [this.shafts, this.heads]) {
+      mesh.count = this.forces.length;
+      mesh.frustumCulled = false;
+      this.reactions.add(mesh);
+    }
+    this.largestForce = 0;
+  }
+
+  placeArrows(row) {
+    const d = this.data;
+    if (!this.largestForce) {
+      const all = [];
+      for (const [, columns] of this.forces) {
+        const f = columns.map((k) => d.columns[k].read());
+        for (let r = 0; r < d.rows; r += Math.max(1, d.rows >> 8)) all.push(Math.hypot(f[0][r], f[1][r], f[2][r]));
+      }
+      all.sort((a, b) => a - b);
+      this.largestForce = all[Math.floor(0.98 * (all.length - 1))] || 1;
+    }
+    const m = new Matrix4(), head = new Matrix4();
+    this.forces.forEach(([joint, columns], i) => {
+      const j = d.joints[joint];
+      const f = new Vector3(...columns.map((k) => d.columns[k].read()[row]));
+      const size = f.length();
+      const at = vector(j.point2).applyMatrix4(this.world[j.body2]);
+      const length = Number.isFinite(size) ? Math.min(size / this.largestForce, 1.5) * 0.25 * this.size : 0;
+      const tip = at.clone().addScaledVector(f, size > 0 ? length / size : 0);
+      this.shafts.setMatrixAt(i, between(at, tip, 0.8 * this.mark, m));
+      const point = Math.min(5 * this.mark, 2 * length);
+      between(tip, tip.clone().addScaledVector(f, size > 0 ? point / size : 0), 0.4 * point, head);
+      this.heads.setMatrixAt(i, size > 0 && length > 0 ? head : m.makeScale(0, 0, 0));
+    });
+    this.shafts.instanceMatrix.needsUpdate = this.heads.instanceMatrix.needsUpdate = true;
+  }
+
+  /** Puts every body where it is at a time; positions between rows are interpolated. */
+  seek(t) {
+    const d = this.data, n = d.bodies.length, [row, part] = locate(d.time, t);
+    const next = Math.min(row + 1, d.rows - 1);
+    for (let b = 0; b < n; b++) this.pose(b, row, next, part, this.world[b]);
+    for (const c of this.crowds) c.place(this.world);
+    this.placeSlides();
+    if (this.reactions.visible) this.placeArrows(row);
+    if (this.following >= 0) {
+      const now = new Vector3().setFromMatrixPosition(this.world[this.following]);
+      const shift = now.clone().sub(this.controls.target);
+      this.controls.target.copy(now);
+      this.camera.position.add(shift);
+      this.placeGrid(now);
+    }
+    for (const line of this.traced.values()) line.geometry.setDrawRange(0, row + 1);
+    this.t = t;
+    this.row = row;
+    this.dirty = true;
+  }
+
+  follow(body) {
+    if (body >= 0) {  // as it is seen now, with the body in the middle
+      const now = new Vector3().setFromMatrixPosition(this.world[body]);
+      this.camera.position.add(now.clone().sub(this.controls.target));
+      this.controls.target.copy(now);
+    }
+    this.following = body;
+    if (body >= 0) this.start = vector(this.data.position.subarray(3 * body)).dot(this.up);
+    this.seek(this.t);
+  }
+
+  trace(body, on) {
+    if (!on) {
+      const line = this.traced.get(body);
+      if (line) { this.traces.remove(line); line.geometry.dispose(); }
+      this.traced.delete(body);
+    } else if (!this.traced.has(body)) {
+      const d = this.data, n = d.bodies.length, points = new Float32Array(3 * d.rows);
+      for (let r = 0; r < d.rows; r++)
+        for (let k = 0; k < 3; k++) points[3 * r + k] = d.position[3 * (r * n + body) + k];
+      const geometry = new BufferGeometry();
+      geometry.setAttribute('position', new BufferAttribute(points, 3));
+      const line = new Line(geometry, new LineBasicMaterial({color: this.colorOf(body), fog: false}));
+      line.frustumCulled = false;
+      this.traced.set(body, line);
+      this.traces.add(line);
+    }
+    this.seek(this.t);
+  }
+
+  // From where to look: along the axes of a planar mechanism, a little from the side and above.
+  side() {
+    const axes = this.data.joints.filter((j) => j.type === 'revolute')
+      .map((j) => vector(j.axes[0]).transformDirection(this.world[j.body1]));
+    const planar = axes.length > 0 && axes.every((a) => Math.abs(a.dot(axes[0])) > 0.999) && Math.abs(axes[0].dot(this.up)) < 0.1;
+    if (!planar)
+      return new Vector3(0.55, 0.4, 0.8).applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), this.up)).normalize();
+    const along = axes[0].clone();
+    const right = this.up.clone().cross(along).normalize();
+    if (right.x + right.y + right.z < 0) { along.negate(); right.negate(); }  // coordinates grow to the right
+    return along.addScaledVector(right, 0.35).addScaledVector(this.up, 0.3).normalize();
+  }
+
+  /** Everything in the picture, from the usual side; around the body that is followed. */
+  fit() {
+    const points = this.leaves || this.following >= 0 ? this.pointsAt(this.row) : this.all;
+    const z = this.side(), x = this.up.clone().cross(z).normalize(), y = z.clone().cross(x);
+    const target = new Vector3(), followed = this.following >= 0;
+    for (const axis of [x, y, z]) {
+      let low = Infinity, high = -Infinity;
+      for (const p of points) { const c = p.dot(axis); low = Math.min(low, c); high = Math.max(high, c); }
+      target.addScaledVector(axis, (low + high) / 2);
+    }
+    if (followed) target.setFromMatrixPosition(this.world[this.following]);
+    const tangent = Math.tan(this.camera.fov * Math.PI / 360), wide = tangent * this.camera.aspect;
+    let distance = this.size / 4;
+    for (const p of points) {
+      const q = p.clone().sub(target);
+      distance = Math.max(distance, q.dot(z) + 1.15 * Math.max(Math.abs(q.dot(x)) / wide, Math.abs(q.dot(y)) / tangent));
+    }
+    this.camera.position.copy(target).addScaledVector(z, distance);
+    this.controls.target.copy(target);
+    this.controls.update();
+    this.dirty = true;
+  }
+
+  /** The body under a point of the canvas (-1 ... 1), or -1. */
+  bodyAt(x, y) {
+    const ray = new Raycaster();
+    ray.setFromCamera(new Vector2(x, y), this.camera);
+    let body = -1, nearest = Infinity;
+    for (const c of this.crowds) {
+      c.mesh.boundingSphere = null;  // it was that of another time
+      for (const hit of ray.intersectObject(c.mesh))
+        if (hit.distance < nearest) { nearest = hit.distance; body = c.body[hit.instanceId]; }
+    }
+    return body;
+  }
+
+  resize(width, height, ratio) {
+    this.renderer.setPixelRatio(ratio);
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / Math.max(height, 1);
+    this.camera.updateProjectionMatrix();
+    this.dirty = true;
+  }
+
+  background(color) {
+    this.scene.background = new Color(color);
+    this.scene.fog.color.set(color);
+    this.dirty = true;
+  }
+
+  /** Draws when something has changed. */
+  draw() {
+    this.controls.update();
+    if (!this.dirty) return false;
+    this.dirty = false;
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    this.scene.fog.near = distance;
+    this.scene.fog.far = 3 * distance + this.size;
+    this.camera.near = distance / 200;
+    this.camera.far = 100 * distance + 10 * this.size;
+    this.camera.updateProjectionMatrix();
+    this.renderer.render(this.scene, this.camera);
+    return true;
+  }
+}
