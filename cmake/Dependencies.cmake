@@ -3,6 +3,14 @@
 # Required: SUNDIALS (integrators), libyaml (native files), expat (URDF), HDF5 (results).  Every one
 # that is missing is named in one message, with the command that gets it.
 
+# A thing to be carried elsewhere (the Python package) wants archives where there are any.
+option(LW_STATIC_DEPENDENCIES "link libraries as archives where there are any" OFF)
+mark_as_advanced(LW_STATIC_DEPENDENCIES)
+set(LW_USUAL_SUFFIXES ${CMAKE_FIND_LIBRARY_SUFFIXES})
+if(LW_STATIC_DEPENDENCIES)
+    set(CMAKE_FIND_LIBRARY_SUFFIXES .a ${CMAKE_FIND_LIBRARY_SUFFIXES})
+endif()
+
 set(LW_MISSING "")
 
 # lw_find(NAME header library... ) -- interface target linkwork_NAME with headers and libraries
@@ -43,6 +51,19 @@ lw_find(expat expat.h expat)
 find_path(LW_hdf5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(LW_hdf5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial)
 lw_find(hdf5 hdf5.h hdf5)
+
+set(LW_HDF5_STATIC OFF)
+if(LW_hdf5_LIBRARY MATCHES "[.]a$") # compression, which a shared HDF5 brings by itself
+    set(LW_HDF5_STATIC ON)
+    foreach(library sz aec z)
+        find_library(LW_${library}_LIBRARY ${library})
+        mark_as_advanced(LW_${library}_LIBRARY)
+        if(LW_${library}_LIBRARY)
+            target_link_libraries(linkwork_hdf5 INTERFACE ${LW_${library}_LIBRARY})
+        endif()
+    endforeach()
+endif()
+set(CMAKE_FIND_LIBRARY_SUFFIXES ${LW_USUAL_SUFFIXES})
 
 if(LW_MISSING)
     message(FATAL_ERROR

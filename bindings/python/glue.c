@@ -1,0 +1,195 @@
+// glue.c -- see glue.h; part of the extension module that make_native.py writes.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef LWPY_OWN_STREAMS
+// `stdout` and `stderr` of everything in this module (CMakeLists.txt), those of the C library.
+#include <dlfcn.h>
+FILE *lwpy_stdout, *lwpy_stderr;
+__attribute__((constructor)) static void lwpy_find_streams(void)
+{
+    FILE **out = dlsym(NULL, "stdout"), **err = dlsym(NULL, "stderr");
+    if (out) lwpy_stdout = *out;
+    if (err) lwpy_stderr = *err;
+}
+#endif
+
+// Between two questions to Python [s]: a key is felt at once, the interpreter's lock costs nothing.
+#define LWPY_PATIENCE 0.02
+
+static double lwpy_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int lwpy_ask(void *handle, double *asked, double time, double end)
+{
+    const double now = lwpy_clock();
+    if (now - *asked < LWPY_PATIENCE) return 0;
+    *asked = now;
+    return lwpy_on_progress(handle, time, end);
+}
+
+// ------------------------------------------------------------------------------------ simulations
+
+static lw_status lwpy_row(void *user, const lw_observation *observation)
+{
+    lwpy_run *run = user;
+    for (int i = 0; i < run->nwriter; i++) {
+        const lw_status status = lw_writer_row(run->writer[i], observation);
+        if (status < LW_OK) {
+            run->failed = i;
+            return status;
+        }
+    }
+    return run->controlled ? lwpy_on_row(run->handle, (lw_observation *)observation) : LW_OK;
+}
+
+static int lwpy_progress(void *user, double time, double end)
+{
+    lwpy_run *run = user;
+    for (int i = 0; i < run->nwriter; i++)
+        if (lw_writer_poll(run->writer[i]) < LW_OK) {
+            run->failed = i;
+            return 1;
+        }
+    return lwpy_ask(run->handle, &run->asked, time, end);
+}
+
+static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run)
+{
+    run->failed = -1;
+    run->asked = lwpy_clock();
+    return lw_sim_run(sim, level, lwpy_row, run, lwpy_progress, run);
+}
+
+static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run)
+{
+    run->asked = lwpy_clock();
+    return lw_sim_step_watched(sim, time, lwpy_progress, run);
+}
+
+// ---------------------------------------------------------------------------------------- batches
+
+static int lwpy_batch_room(lwpy_batch *run, size_t row)
+{
+    if (run->rows < run->room) return 1;
+    const long room = run->room ? 2 * run->room : 64;
+    double *time = realloc(run->time, (size_t)room * sizeof *time);
+    if (time) run->time = time;
+    double *values = time ? realloc(run->values, (size_t)room * row * sizeof *values) : NULL;
+    if (values) run->values = values;
+    if (values) run->room = room;
+    return values != NULL;
+}
+
+static lw_status lwpy_batch_row(void *user, lw_batch *batch, double time)
+{
+    lwpy_batch *run = user;
+    for (int i = 0; i < run->nwriter; i++) {
+        const lw_status status = lw_batch_writer_rows(run->writer[i]);
+        if (status < LW_OK) {
+            run->failed = i;
+            return status;
+        }
+    }
+    const int n = lw_batch_instances(batch), width = run->columns;
+    const size_t row = (size_t)n * (size_t)width;
+    if (!lwpy_batch_room(run, row)) return LW_ERR_MEMORY;
+    double *to = run->values + (size_t)run->rows * row;
+    for (int i = 0; i < n; i++, to += width) {
+        const double *from = lw_batch_writer_last(run->writer[0], i);
+        if (from && lw_batch_status(batch, i) == LW_OK)
+            memcpy(to, from, (size_t)width * sizeof *to);
+        else
+            for (int k = 0; k < width; k++) to[k] = NAN;
+    }
+    run->time[run->rows++] = time;
+    return LW_OK;
+}
+
+static int lwpy_batch_progress(void *user, double time, double end)
+{
+    lwpy_batch *run = user;
+    return lwpy_ask(run->handle, &run->asked, time, end);
+}
+
+static lw_status lwpy_batch_run(lw_batch *batch, lwpy_batch *run)
+{
+    run->failed = -1;
+    run->asked = lwpy_clock();
+    return lw_batch_run(batch, lwpy_batch_row, run, lwpy_batch_progress, run);
+}
+
+// ------------------------------------------------------------------------------------------ texts
+
+static lw_status lwpy_model_text(const lw_model *model, const lw_options *options, char **text,
+                                 lw_error *error)
+{
+    size_t size = 0;
+    *text = NULL;
+    FILE *file = open_memstream(text, &size);
+    if (!file) return LW_ERR_MEMORY;
+    const lw_status status = lw_model_write(model, options, file, error);
+    return fclose(file) ? LW_ERR_MEMORY : status;
+}
+
+static lw_status lwpy_schema_text(char **text)
+{
+    size_t size = 0;
+    *text = NULL;
+    FILE *file = open_memstream(text, &size);
+    if (!file) return LW_ERR_MEMORY;
+    const lw_status status = lw_schema_write(file);
+    return fclose(file) ? LW_ERR_MEMORY : status;
+}
+
+static void lwpy_free(void *block)
+{
+    free(block);
+}
+
+// --------------------------------------------------------------------------------- rows of states
+
+static lw_status lwpy_inverse_dynamics(lw_dynamics *dynamics, int count, double t, const double *q,
+                                       const double *v, const double *vdot, const double *inputs,
+                                       double *tau)
+{
+    const lw_model *model = lw_dynamics_model(dynamics);
+    const size_t nq = (size_t)lw_model_tree_nq(model), nv = (size_t)lw_model_tree_nv(model);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const lw_status status = lw_inverse_dynamics(dynamics, t, q + i * nq, v + i * nv,
+                                                     vdot + i * nv, inputs, tau + i * nv);
+        if (status < LW_OK) return status;
+    }
+    return LW_OK;
+}
+
+static lw_status lwpy_mass_matrix(lw_dynamics *dynamics, int count, double t, const double *q,
+                                  double *M)
+{
+    const lw_model *model = lw_dynamics_model(dynamics);
+    const size_t nq = (size_t)lw_model_tree_nq(model), nv = (size_t)lw_model_tree_nv(model);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const lw_status status = lw_mass_matrix(dynamics, t, q + i * nq, M + i * nv * nv);
+        if (status < LW_OK) return status;
+    }
+    return LW_OK;
+}
+
+static lw_status lwpy_momenta(lw_dynamics *dynamics, int count, double t, const double *q,
+                              const double *v, double *p)
+{
+    const lw_model *model = lw_dynamics_model(dynamics);
+    const size_t nq = (size_t)lw_model_tree_nq(model), nv = (size_t)lw_model_tree_nv(model);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const lw_status status = lw_momenta(dynamics, t, q + i * nq, v + i * nv, p + i * nv);
+        if (status < LW_OK) return status;
+    }
+    return LW_OK;
+}

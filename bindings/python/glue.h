@@ -1,0 +1,51 @@
+// glue.h -- what stands between the library and Python: runs whose rows are written without the
+// interpreter, and questions to Python (a controller, Ctrl-C) that are asked seldom enough.
+//
+// make_native.py reads the two lists below.
+#ifndef LWPY_GLUE_H
+#define LWPY_GLUE_H
+
+#include <linkwork/linkwork.h>
+
+// ---- from Python
+typedef struct lwpy_run {
+    lw_writer *writer[4]; ///< every row goes to each
+    int nwriter;
+    int controlled; ///< lwpy_on_row is called for every row
+    void *handle;   ///< for Python
+    double asked;   ///< when Python was asked last [s]
+    int failed;     ///< number of the writer whose row failed; -1: none
+} lwpy_run;
+
+typedef struct lwpy_batch {
+    lw_batch_writer *writer[2]; ///< [0] keeps the last rows
+    int nwriter;
+    double *time;   ///< [room]
+    double *values; ///< [room][instances][columns]; NaN where an instance has failed
+    long rows, room;
+    int columns;
+    int failed; ///< as above
+    void *handle;
+    double asked;
+} lwpy_batch;
+
+static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run);
+static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run);
+static lw_status lwpy_batch_run(lw_batch *batch, lwpy_batch *run);
+static lw_status lwpy_model_text(const lw_model *model, const lw_options *options, char **text,
+                                 lw_error *error);
+static lw_status lwpy_schema_text(char **text);
+static void lwpy_free(void *block);
+static lw_status lwpy_inverse_dynamics(lw_dynamics *dynamics, int count, double t, const double *q,
+                                       const double *v, const double *vdot, const double *inputs,
+                                       double *tau);
+static lw_status lwpy_mass_matrix(lw_dynamics *dynamics, int count, double t, const double *q,
+                                  double *M);
+static lw_status lwpy_momenta(lw_dynamics *dynamics, int count, double t, const double *q,
+                              const double *v, double *p);
+// ---- to Python
+static lw_status lwpy_on_row(void *handle, lw_observation *observation);
+static int lwpy_on_progress(void *handle, double time, double end);
+// ----
+
+#endif

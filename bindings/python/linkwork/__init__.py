@@ -1,0 +1,77 @@
+"""Linkwork: multibody dynamics by canonical momenta, of mechanisms of any topology.
+
+::
+
+    import linkwork as lw
+
+    model = lw.load("robot.urdf")
+    t = lw.simulate(model, duration=5)
+    t["body.hand.x"], t.joint("elbow").q, t.energy
+    t.plot("energy")
+
+Units are SI and radians, quaternions scalar first; docs/conventions.md has frames and signs.
+"""
+from __future__ import annotations
+
+from typing import Tuple
+
+from . import quaternion
+from ._batch import BatchResult, simulate_batch
+from ._builder import Builder
+from ._compare import Comparison, compare
+from ._data import Constraints, Data
+from ._errors import (ArgumentError, Error, FileError, IntegratorError, InternalError, ModelError,
+                      NotFiniteError, OutOfMemoryError, ParseError, SingularError, StoppedError,
+                      UnknownNameError, UnsupportedError)
+from ._errors import check as _check
+from ._errors import text_of as _text_of
+from ._model import Assembly, Body, Check, Joint, Model, Redundancy, load
+from ._native import ffi as _ffi
+from ._native import lib as _lib
+from ._plot import plot
+from ._simulation import Inputs, Observation, Simulation, Summary, simulate
+from ._trajectory import BodyColumns, JointColumns, Trajectory, read_result
+
+__version__: str = _text_of(_lib.lw_version())
+
+
+def check(model: Model) -> Check:
+    """Degrees of freedom, loops, redundant constraints, warnings; print it."""
+    return model.check()
+
+
+def assemble(model: Model, hold: Tuple[str, ...] = ()) -> Assembly:
+    """See :meth:`Model.assemble`."""
+    return model.assemble(hold)
+
+
+def schema() -> str:
+    """JSON Schema of the native file."""
+    text = _ffi.new("char **")
+    try:
+        _check(_lib.lwpy_schema_text(text))
+        return _text_of(text[0])
+    finally:
+        _lib.lwpy_free(text[0])
+
+
+def formulations() -> Tuple[str, ...]:
+    """Names of the equations of motion."""
+    return tuple(_text_of(_lib.lw_formulation_info(i).name)
+                 for i in range(_lib.lw_formulation_count()))
+
+
+def integrators() -> Tuple[str, ...]:
+    """Names of the integrators."""
+    return tuple(_text_of(_lib.lw_integrator_info(i).name) for i in range(_lib.lw_integrator_count()))
+
+
+__all__ = [
+    "ArgumentError", "Assembly", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
+    "Comparison", "Constraints", "Data", "Error", "FileError", "Inputs", "IntegratorError",
+    "InternalError", "Joint", "JointColumns", "Model", "ModelError", "NotFiniteError", "Observation",
+    "OutOfMemoryError", "ParseError", "Redundancy", "Simulation", "SingularError", "StoppedError",
+    "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "assemble", "check", "compare",
+    "formulations", "integrators", "load", "plot", "quaternion", "read_result", "schema", "simulate",
+    "simulate_batch",
+]

@@ -1,0 +1,198 @@
+"""Dynamics of a tree, and equations of loops, at given states."""
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._errors import ArgumentError, UnsupportedError, check
+from ._memory import Array, doubles, numbers, out_array
+from ._model import Model
+from ._native import ffi, lib
+
+
+class Data:
+    """Workspace for evaluations of one model; one per thread.
+
+    Coordinates ``q`` [model.tree_nq] and speeds ``v`` [model.tree_nv] are those of the spanning tree that
+    are not driven: ``Joint.tree_q`` and ``Joint.tree_v`` say where a joint's stand, floating bodies have
+    seven and six of their own. Methods take one state or many, [rows, n], and give as many; ``out`` is
+    an array for the result. The interpreter's lock is released meanwhile.
+
+    =====================  =============================  ====================
+    here                   what                           Pinocchio, RBDL
+    =====================  =============================  ====================
+    forward_dynamics       accelerations from efforts     aba
+    inverse_dynamics       efforts from accelerations     rnea
+    mass_matrix            M(q)                           crba
+    constraints            phi, J, gamma of the loops     constraint Jacobian
+    =====================  =============================  ====================
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._dynamics: Any = None
+        self._constraints: Any = None
+
+    def _tree(self) -> Any:
+        if self._dynamics is None:
+            made, error = ffi.new("lw_dynamics **"), ffi.new("lw_error *")
+            check(lib.lw_dynamics_create(self.model._handle, ffi.NULL, made, error), error)
+            self._dynamics = ffi.gc(made[0], lambda d, m=self.model: lib.lw_dynamics_destroy(d))
+        return self._dynamics
+
+    def _closed(self) -> Any:
+        if self._constraints is None:
+            made, error = ffi.new("lw_constraints **"), ffi.new("lw_error *")
+            check(lib.lw_constraints_create(self.model._handle, ffi.NULL, made, error), error)
+            self._constraints = ffi.gc(made[0], lambda c, m=self.model: lib.lw_constraints_destroy(c))
+        return self._constraints
+
+    def _rows(self, n: int, values: ArrayLike, what: str, count: Optional[int]) -> Array:
+        """[count, n] of one or many; count None: as many as there are, -1 for one."""
+        array = np.ascontiguousarray(values, dtype=np.float64)
+        if count is None:
+            return numbers(array, (n,) if array.ndim == 1 else (-1, n), what)
+        return numbers(array, (n,) if count < 0 else (count, n), what)
+
+    def _inputs(self, inputs: Optional[ArrayLike]) -> Tuple[Any, Any]:
+        if inputs is None:
+            return ffi.NULL, None
+        array = numbers(inputs, (len(self.model.inputs),), "inputs")
+        return doubles(array), array
+
+    def _state(self, q: ArrayLike, *others: Tuple[ArrayLike, str]) -> Tuple[int, Array, Tuple[Array, ...]]:
+        first = self._rows(self.model.tree_nq, q, "q", None)
+        count = len(first) if first.ndim == 2 else -1
+        rest = tuple(self._rows(self.model.tree_nv, x, what, count) for x, what in others)
+        return count, first, rest
+
+    def _shape(self, count: int, *size: int) -> Tuple[int, ...]:
+        return size if count < 0 else (count, *size)
+
+    # ----------------------------------------------------------------------------------------- tree
+
+    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
+                         time: float = 0.0, inputs: Optional[ArrayLike] = None,
+                         out: Optional[Array] = None) -> Array:
+        """Accelerations from efforts `tau`, which are added to those of the model's own forces."""
+        handle, n = self._tree(), self.model.tree_nv
+        count, a, (b,) = self._state(q, (v, "v"))
+        c = None if tau is None else self._rows(n, tau, "tau", count)
+        given, keep = self._inputs(inputs)
+        vdot = out_array(out, self._shape(count, n))
+        check(lib.lw_forward_dynamics_many(handle, abs(count), time, doubles(a), doubles(b),
+                                           ffi.NULL if c is None else doubles(c), given, doubles(vdot)))
+        del keep
+        return vdot
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, time: float = 0.0,
+                         inputs: Optional[ArrayLike] = None, out: Optional[Array] = None) -> Array:
+        """Efforts that the joints must supply, beyond the model's own forces."""
+        handle = self._tree()
+        count, a, (b, c) = self._state(q, (v, "v"), (vdot, "vdot"))
+        given, keep = self._inputs(inputs)
+        tau = out_array(out, self._shape(count, self.model.tree_nv))
+        check(lib.lwpy_inverse_dynamics(handle, abs(count), time, doubles(a), doubles(b), doubles(c),
+                                        given, doubles(tau)))
+        del keep
+        return tau
+
+    def mass_matrix(self, q: ArrayLike, *, time: float = 0.0, out: Optional[Array] = None) -> Array:
+        """Mass matrix of the tree [tree_nv, tree_nv], symmetric; of a model with loops that of the tree
+        which is left when they are cut."""
+        n = self.model.tree_nv
+        count, a, _ = self._state(q)
+        M = out_array(out, self._shape(count, n, n))
+        if self._is_closed():
+            if count >= 0:
+                raise UnsupportedError("mass_matrix: one state at a time where there are loops")
+            zero = np.zeros(n)
+            check(lib.lw_constraints_tree(self._closed(), time, doubles(a), doubles(zero), ffi.NULL,
+                                          doubles(M), ffi.NULL))
+            return M
+        check(lib.lwpy_mass_matrix(self._tree(), abs(count), time, doubles(a), doubles(M)))
+        return M
+
+    def _is_closed(self) -> bool:
+        """Has the model loops or couplings, so that it is not for the functions of trees?"""
+        if self._dynamics is None and self._constraints is None:
+            try:
+                self._tree()
+            except UnsupportedError:
+                self._closed()
+        return self._dynamics is None and int(lib.lw_constraints_count(self._closed())) > 0
+
+    def momenta(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,
+                out: Optional[Array] = None) -> Array:
+        """Joint momenta p = dT/dv."""
+        handle = self._tree()
+        count, a, (b,) = self._state(q, (v, "v"))
+        p = out_array(out, self._shape(count, self.model.tree_nv))
+        check(lib.lwpy_momenta(handle, abs(count), time, doubles(a), doubles(b), doubles(p)))
+        return p
+
+    def momenta_rates(self, q: ArrayLike, p: ArrayLike, tau: Optional[ArrayLike] = None, *,
+                      time: float = 0.0,
+                      inputs: Optional[ArrayLike] = None) -> Tuple[Array, Array, Array]:
+        """(v, qdot, pdot) of canonical momenta p; one state."""
+        handle, nq, n = self._tree(), self.model.tree_nq, self.model.tree_nv
+        a, b = numbers(q, (nq,), "q"), numbers(p, (n,), "p")
+        c = None if tau is None else numbers(tau, (n,), "tau")
+        given, keep = self._inputs(inputs)
+        v, qdot, pdot = np.empty(n), np.empty(nq), np.empty(n)
+        check(lib.lw_momenta_rates(handle, time, doubles(a), doubles(b),
+                                   ffi.NULL if c is None else doubles(c), given, doubles(v),
+                                   doubles(qdot), doubles(pdot)))
+        del keep
+        return v, qdot, pdot
+
+    # ---------------------------------------------------------------------------------------- loops
+
+    def constraints(self, q: ArrayLike, v: Optional[ArrayLike] = None, *,
+                    time: float = 0.0) -> "Constraints":
+        """The equations of the joints that close loops, and of couplings, in the speeds of the tree."""
+        handle, n = self._closed(), self.model.tree_nv
+        a = numbers(q, (self.model.tree_nq,), "q")
+        b = np.zeros(n) if v is None else numbers(v, (n,), "v")
+        m = int(lib.lw_constraints_count(handle))
+        phi, rate, J, gamma = np.empty(m), np.empty(m), np.empty((m, n)), np.empty(m)
+        check(lib.lw_constraints_evaluate(handle, time, doubles(a), doubles(b), doubles(phi),
+                                          doubles(rate), doubles(J), doubles(gamma)))
+        joints = tuple(self.model.joints[lib.lw_constraints_joint(handle, i).index].name
+                       for i in range(m))
+        return Constraints(phi, rate, J, gamma, joints)
+
+    def constraint_jacobian(self, q: ArrayLike, *, time: float = 0.0) -> Array:
+        """J [rows, tree_nv] alone: J v + b = 0 where loops hold."""
+        return self.constraints(q, time=time).J
+
+    def bias(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,
+             inputs: Optional[ArrayLike] = None) -> Array:
+        """h of M vdot + h = tau + J' lambda: velocities, weight, the model's own forces; of the tree that
+        is left when loops are cut."""
+        handle, n = self._closed(), self.model.tree_nv
+        a, b = numbers(q, (self.model.tree_nq,), "q"), numbers(v, (n,), "v")
+        given, keep = self._inputs(inputs)
+        h = np.empty(n)
+        check(lib.lw_constraints_tree(handle, time, doubles(a), doubles(b), given, ffi.NULL, doubles(h)))
+        del keep
+        return h
+
+    def __repr__(self) -> str:
+        return f"<linkwork.Data: {self.model.tree_nq} coordinates, {self.model.tree_nv} speeds>"
+
+
+class Constraints:
+    """phi = 0, rate = J v + b = 0, J vdot + gamma = 0; a row per equation."""
+
+    def __init__(self, phi: Array, rate: Array, J: Array, gamma: Array, joints: Tuple[str, ...]) -> None:
+        self.phi, self.rate, self.J, self.gamma = phi, rate, J, gamma
+        self.joints = joints  #: the joint of each row
+
+    def __repr__(self) -> str:
+        return f"<linkwork.Constraints: {len(self.phi)} rows of {', '.join(dict.fromkeys(self.joints))}>"
+
+
+__all__ = ["ArgumentError", "Constraints", "Data"]

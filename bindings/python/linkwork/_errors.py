@@ -1,0 +1,133 @@
+"""Exceptions: one class per status of the library."""
+from __future__ import annotations
+
+from typing import Any, Dict, NoReturn, Optional, Type
+
+from ._native import ffi, lib
+
+
+class Error(Exception):
+    """A failure of the library.
+
+    The text names the item ("joint 'elbow': ...") and, where a file was read, begins with
+    ``file:line:column``.
+    """
+
+    #: name of the status: "MODEL", "SINGULAR", ...
+    status: str = ""
+    #: the text without the place
+    text: str
+    #: where in which file; None when there is none
+    file: Optional[str]
+    line: Optional[int]
+    column: Optional[int]
+    #: of a run that ended early: the rows so far (:class:`linkwork.Trajectory`)
+    trajectory: Any
+
+    def __init__(self, text: str, file: Optional[str] = None, line: Optional[int] = None,
+                 column: Optional[int] = None) -> None:
+        place = ":".join(str(p) for p in (file, line, column) if p)
+        super().__init__(f"{place}: {text}" if place else text)
+        self.text, self.file, self.line, self.column = text, file, line, column
+        self.trajectory = None
+
+    def __str__(self) -> str:  # KeyError, OSError among the bases would print something else
+        return str(self.args[0])
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.text, self.file, self.line, self.column)
+
+
+class ArgumentError(Error, ValueError):
+    """An argument is missing, of the wrong size or out of range."""
+
+
+class UnknownNameError(ArgumentError, KeyError):
+    """There is no column, body, joint, ... of this name; the text has the nearest."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """An allocation failed."""
+
+
+class FileError(Error, OSError):
+    """A file cannot be read or written."""
+
+
+class ParseError(Error, ValueError):
+    """A file is not valid."""
+
+
+class ModelError(Error, ValueError):
+    """A model is not physical or not complete."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """This combination does not exist."""
+
+
+class SingularError(Error, ArithmeticError):
+    """The equations are singular in this configuration."""
+
+
+class IntegratorError(Error, RuntimeError):
+    """The integration cannot go on."""
+
+
+class NotFiniteError(Error, ArithmeticError):
+    """A result is not a finite number."""
+
+
+class StoppedError(Error):
+    """The caller stopped the run (``progress`` returned something true)."""
+
+
+class InternalError(Error, RuntimeError):
+    """A defect of the library."""
+
+
+_classes: Dict[int, Type[Error]] = {
+    lib.LW_ERR_ARGUMENT: ArgumentError,
+    lib.LW_ERR_MEMORY: OutOfMemoryError,
+    lib.LW_ERR_IO: FileError,
+    lib.LW_ERR_PARSE: ParseError,
+    lib.LW_ERR_MODEL: ModelError,
+    lib.LW_ERR_UNSUPPORTED: UnsupportedError,
+    lib.LW_ERR_SINGULAR: SingularError,
+    lib.LW_ERR_INTEGRATOR: IntegratorError,
+    lib.LW_ERR_NOT_FINITE: NotFiniteError,
+    lib.LW_ERR_INTERRUPTED: StoppedError,
+    lib.LW_ERR_INTERNAL: InternalError,
+}
+for _status, _class in _classes.items():
+    _class.status = ffi.string(ffi.cast("lw_status", _status)).replace("LW_ERR_", "")
+
+
+def text_of(chars: Any) -> str:
+    """A text of the library."""
+    return ffi.string(chars).decode("utf-8", "replace") if chars else ""
+
+
+def make_error(status: int, error: Any = None, text: str = "") -> Error:
+    """The exception of a status; `error` is an ``lw_error *`` or NULL."""
+    text = text or (text_of(error.text) if error else "")
+    text = text or text_of(lib.lw_status_text(status))
+    kind = _classes.get(status, InternalError)
+    if not error:
+        return kind(text)
+    return kind(text, text_of(error.file) or None, error.line or None, error.column or None)
+
+
+def check(status: int, error: Any = None, text: str = "") -> None:
+    """Raises unless the status is a success."""
+    if status < 0:
+        raise make_error(status, error, text)
+
+
+def unknown(what: str, name: object, known: Any) -> NoReturn:
+    """Raises for a name that is not there, with the nearest one."""
+    names = [ffi.new("char[]", str(k).encode()) for k in known]
+    near = lib.lw_nearest(str(name).encode(), ffi.new("const char *[]", names + [ffi.NULL]),
+                          len(names))
+    hint = f", did you mean '{text_of(near)}'?" if near else ""
+    raise UnknownNameError(f"there is no {what} '{name}'{hint}")

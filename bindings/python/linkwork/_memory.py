@@ -1,0 +1,58 @@
+"""NumPy views of the library's memory."""
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._errors import ArgumentError
+from ._native import ffi
+
+Array = NDArray[np.float64]
+
+
+class _Block:
+    """What NumPy calls the base of a view: memory, and who owns it."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, address: int, shape: Tuple[int, ...], kind: str, owner: object) -> None:
+        self.__array_interface__ = {"data": (address, True), "shape": shape, "typestr": kind,
+                                    "version": 3}
+        self.owner = owner
+
+
+def view(pointer: Any, shape: Tuple[int, ...], owner: object, kind: str = "<f8") -> Any:
+    """A read-only array on memory of the library, which lives as long as `owner`; no copy."""
+    if not pointer or 0 in shape:
+        empty: Any = np.empty(shape, dtype=kind)
+        empty.flags.writeable = False
+        return empty
+    return np.asarray(_Block(int(ffi.cast("uintptr_t", pointer)), shape, kind, owner))
+
+
+def numbers(values: ArrayLike, shape: Sequence[int], what: str) -> Array:
+    """Values as a C array of this shape; -1 stands for any length."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.ndim == len(shape) and all(s in (-1, a) for s, a in zip(shape, array.shape)):
+        return array
+    expected = " x ".join("any" if s < 0 else str(s) for s in shape)
+    found = " x ".join(str(a) for a in array.shape) or "a number"
+    raise ArgumentError(f"{what}: expected {expected} numbers, got {found}")
+
+
+def out_array(out: Optional[Array], shape: Tuple[int, ...], what: str = "out") -> Array:
+    """A new array, or the caller's."""
+    if out is None:
+        return np.empty(shape)
+    if out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous \
+            or not out.flags.writeable:
+        raise ArgumentError(f"{what}: expected a writeable C array of float64 of shape {shape}, "
+                            f"got {out.dtype} {out.shape}")
+    return out
+
+
+def doubles(array: Array) -> Any:
+    """The array's memory as ``double *``; the array must be kept."""
+    return ffi.cast("double *", array.ctypes.data)

@@ -1,0 +1,410 @@
+"""Models: read from files and texts, looked at, written, put together."""
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _configuration
+from ._errors import UnknownNameError, check, text_of, unknown
+from ._memory import Array
+from ._native import ffi, lib
+from ._options import Options, make_options, read_options
+
+Path = Union[str, "os.PathLike[str]"]
+
+_BASES = {"auto": lib.LW_BASE_AUTO, "fixed": lib.LW_BASE_FIXED, "floating": lib.LW_BASE_FLOATING}
+
+
+@dataclasses.dataclass(frozen=True)
+class Body:
+    """A body of a model; index 0 is the ground."""
+
+    index: int
+    name: str
+    mass: float  #: [kg]
+    com: Tuple[float, float, float]  #: mass centre in the body frame [m]
+    moves_with: str  #: the body this massless one is merged with; itself otherwise
+
+
+@dataclasses.dataclass(frozen=True)
+class Joint:
+    """A joint of a model.  Slices say where its numbers stand."""
+
+    index: int
+    name: str
+    type: str
+    body1: str
+    body2: str
+    nq: int  #: coordinates, driven ones included
+    nv: int  #: speeds
+    q: slice  #: in ``q`` of observations
+    v: slice  #: in ``qd`` and ``qdd`` of observations
+    tree_q: slice  #: in coordinates of the tree (:class:`Data`); empty where it closes a loop
+    tree_v: slice  #: in speeds of the tree
+    driven: int  #: coordinates that follow a function
+    closes_loop: bool
+    merged: bool  #: fixed joint of a massless body that moves with another
+
+
+def _destroy_model(handle: Any) -> None:
+    lib.lw_model_destroy(handle)
+
+
+class Model:
+    """An immutable mechanism.  Any number of threads, :class:`Simulation` and :class:`Data` may share
+    one.
+
+    Made by :func:`load`, :meth:`from_string`, :meth:`from_dict` or :class:`Builder`.
+    """
+
+    def __init__(self, handle: Any, options: Any, source: Optional[str] = None) -> None:
+        # use the class methods instead
+        self._handle = ffi.gc(handle, _destroy_model)
+        self._options = options
+        self.source = source  #: the file, or None
+        self.bodies: Tuple[Body, ...] = tuple(
+            self._body(i) for i in range(lib.lw_model_body_count(handle)))
+        self.joints: Tuple[Joint, ...] = tuple(
+            self._joint(i) for i in range(lib.lw_model_joint_count(handle)))
+        self.inputs: Tuple[str, ...] = tuple(
+            text_of(lib.lw_model_input_name(handle, i))
+            for i in range(lib.lw_model_input_count(handle)))
+        self.markers: Tuple[str, ...] = tuple(
+            text_of(lib.lw_model_marker_name(handle, i))
+            for i in range(lib.lw_model_marker_count(handle)))
+        #: what a reader ignored or changed, with file and line
+        self.warnings: Tuple[str, ...] = tuple(
+            text_of(lib.lw_model_warning(handle, i))
+            for i in range(lib.lw_model_warning_count(handle)))
+        self.nq: int = lib.lw_model_nq(handle)  #: coordinates of all joints
+        self.nv: int = lib.lw_model_nv(handle)  #: speeds of all joints
+        self.tree_nq: int = lib.lw_model_tree_nq(handle)  #: coordinates of the tree's free joints
+        self.tree_nv: int = lib.lw_model_tree_nv(handle)  #: speeds of the tree's free joints
+        self._body_by_name = {b.name: b for b in self.bodies}
+        self._joint_by_name = {j.name: j for j in self.joints}
+        self._blocks: Optional[List[_configuration.Block]] = None
+
+    # ------------------------------------------------------------------------------------- reading
+
+    @classmethod
+    def from_file(cls, path: Path, *, format: Optional[str] = None, base: str = "auto",
+                  limits: Union[None, float, Tuple[float, float]] = None,
+                  cut: Union[None, str, Sequence[str]] = None, open: bool = False,
+                  folder: Optional[Path] = None, **options: Any) -> "Model":
+        """Reads a model of any format that ``linkwork info`` lists, told by the ending or `format`.
+
+        :param base: of URDF and SDF: "fixed", "floating" or "auto"
+        :param limits: stiffness, or (stiffness, damping), of stops at the joint limits of URDF and SDF;
+            None: limits are only told
+        :param cut: names of joints at which loops are opened
+        :param open: take a start that does not close, for :meth:`assemble`
+        :param folder: where files that the model names are read; default: the model's own
+        :param options: before those of the file's ``simulation:``
+        """
+        path = os.fspath(path)
+        desc, keep = _read_desc(format, base, limits, cut, open, folder)
+        model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
+        found = make_options(None, {})
+        check(lib.lw_model_read(os.fsencode(path), desc, model, found, error), error)
+        del keep
+        return cls(model[0], make_options(found, options), path)
+
+    @classmethod
+    def from_string(cls, text: str, format: str = "yaml", *, name: str = "string",
+                    base: str = "auto", limits: Union[None, float, Tuple[float, float]] = None,
+                    cut: Union[None, str, Sequence[str]] = None, open: bool = False,
+                    folder: Optional[Path] = None, **options: Any) -> "Model":
+        """The same from a text; `name` stands for the file in messages.  Further files are read only
+        where `folder` is given."""
+        desc, keep = _read_desc(format, base, limits, cut, open, folder)
+        model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
+        found, data = make_options(None, {}), text.encode()
+        check(lib.lw_model_parse(data, len(data), name.encode(), desc, model, found, error), error)
+        del keep
+        return cls(model[0], make_options(found, options))
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any], **keywords: Any) -> "Model":
+        """A model from what a native file would say, as dictionaries and lists (docs/model-file.md)."""
+        from ._builder import model_of
+        return model_of(description, **keywords)
+
+    # ------------------------------------------------------------------------------------- looking
+
+    def _body(self, index: int) -> Body:
+        info = lib.lw_model_body(self._handle, ffi.new("lw_body *", [index])[0])
+        host = ffi.new("lw_body *", [info.moves_with])[0]
+        return Body(index, text_of(info.name), info.mass, (info.com.x, info.com.y, info.com.z),
+                    text_of(lib.lw_model_body_name(self._handle, host)))
+
+    def _joint(self, index: int) -> Joint:
+        joint = ffi.new("lw_joint *", [index])[0]
+        info = lib.lw_model_joint(self._handle, joint)
+        where = ffi.new("int[4]")
+        if lib.lw_model_joint_tree(self._handle, joint, where, where + 1, where + 2, where + 3) < 0:
+            where[0] = where[1] = where[2] = where[3] = 0
+        name = text_of(lib.lw_joint_type_info(int(ffi.cast("int", info.type))).name)
+        return Joint(index, text_of(info.name), name,
+                     text_of(lib.lw_model_body_name(self._handle, info.body1)),
+                     text_of(lib.lw_model_body_name(self._handle, info.body2)), info.nq, info.nv,
+                     slice(info.q_first, info.q_first + info.nq),
+                     slice(info.v_first, info.v_first + info.nv),
+                     slice(where[0], where[0] + where[1]), slice(where[2], where[2] + where[3]),
+                     info.ndriven, bool(info.closes_loop), bool(info.merged))
+
+    def body(self, name: str) -> Body:
+        """The body of this name."""
+        return self._body_by_name.get(name) or unknown("body", name, self._body_by_name)
+
+    def joint(self, name: str) -> Joint:
+        """The joint of this name."""
+        return self._joint_by_name.get(name) or unknown("joint", name, self._joint_by_name)
+
+    @property
+    def loops(self) -> Tuple[Tuple[str, ...], ...]:
+        """Names of the joints of every loop; the first is the one outside the tree."""
+        found = []
+        room = ffi.new("lw_joint[]", max(1, len(self.joints)))
+        for i in range(lib.lw_model_loop_count(self._handle)):
+            count = lib.lw_model_loop(self._handle, i, room, len(self.joints))
+            found.append(tuple(self.joints[room[k].index].name for k in range(count)))
+        return tuple(found)
+
+    @property
+    def options(self) -> Options:
+        """Options of a run as the file's ``simulation:`` has them; others have defaults."""
+        return read_options(self._options)
+
+    def __repr__(self) -> str:
+        loops = lib.lw_model_loop_count(self._handle)
+        lines = [f"<linkwork.Model{' ' + self.source if self.source else ''}: "
+                 f"{len(self.bodies) - 1} bodies, {len(self.joints)} joints, {loops} loops, "
+                 f"{self.tree_nv} speeds of the tree>"]
+        most = 12
+        for joint in self.joints[:most]:
+            closes = "  closes a loop" if joint.closes_loop else ""
+            lines.append(f"  {joint.name:20s} {joint.type:12s} {joint.body1} - {joint.body2}{closes}")
+        if len(self.joints) > most:
+            lines.append(f"  ... {len(self.joints) - most} more")
+        return "\n".join(lines)
+
+    def to_yaml(self, options: bool = False) -> str:
+        """The native file in canonical form: read again, it is the same model bit for bit."""
+        text, error = ffi.new("char **"), ffi.new("lw_error *")
+        given = self._options if options else ffi.NULL
+        try:
+            check(lib.lwpy_model_text(self._handle, given, text, error), error)
+            return text_of(text[0])
+        finally:
+            lib.lwpy_free(text[0])
+
+    def write(self, path: Path, options: bool = False) -> None:
+        """Writes the native file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_yaml(options))
+
+    def __reduce__(self) -> Any:
+        return _unpickle, (self.to_yaml(options=True), self.source)
+
+    # --------------------------------------------------------------------------------- what follows
+
+    def check(self) -> "Check":
+        """Degrees of freedom, loops, redundant constraints, doubts: what ``linkwork check`` tells."""
+        return check_model(self)
+
+    def assemble(self, hold: Sequence[str] = ()) -> "Assembly":
+        """The nearest start at which all joints hold, as a new model with a report.
+
+        :param hold: names of bodies and joints that should stay where they are
+        """
+        names = [ffi.new("char[]", h.encode()) for h in hold]
+        array = ffi.new("const char *[]", names + [ffi.NULL])
+        desc = ffi.new("lw_assemble_desc *", {"hold": array, "nhold": len(names)})
+        model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
+        report = ffi.new("lw_assembly *")
+        check(lib.lw_model_assemble(self._handle, desc, model, report, error), error)
+        return Assembly._of(Model(model[0], self._options, self.source), report)
+
+    # ------------------------------------------------------------------------------- configurations
+
+    def _configuration(self) -> List[_configuration.Block]:
+        if self._blocks is None:
+            self._blocks = _configuration.blocks_of(self)
+        return self._blocks
+
+    def start(self) -> Tuple[Array, Array]:
+        """Coordinates q [tree_nq] and speeds v [tree_nv] of the tree at the start."""
+        q, v = np.empty(self.tree_nq), np.empty(self.tree_nv)
+        lib.lw_model_tree_start(self._handle, ffi.cast("double *", q.ctypes.data),
+                                ffi.cast("double *", v.ctypes.data))
+        return q, v
+
+    def neutral(self) -> Array:
+        """The configuration of zeros and unit quaternions."""
+        return _configuration.neutral(self._configuration(), self.tree_nq)
+
+    def random(self, rng: Union[None, int, np.random.Generator] = None) -> Array:
+        """A random configuration: angles in (-pi, pi), displacements in (-1, 1) m, attitudes uniform.
+
+        Loops do not hold in it."""
+        generator = np.random.default_rng(rng)
+        return _configuration.random(self._configuration(), self.tree_nq, generator)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """The configuration that is reached from q in unit time at constant speeds v; so
+        ``integrate(q, v * h)``."""
+        return _configuration.integrate(self._configuration(), self, q, v)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """Constant speeds v that take q0 to q1 in unit time: ``integrate(q0, v)`` is q1."""
+        return _configuration.difference(self._configuration(), self, q0, q1)
+
+
+def _unpickle(text: str, source: Optional[str]) -> Model:
+    model = Model.from_string(text)
+    model.source = source
+    return model
+
+
+def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tuple[float, float]],
+               cut: Union[None, str, Sequence[str]], open: bool,
+               folder: Optional[Path]) -> Tuple[Any, Any]:
+    """An ``lw_read_desc``, and what must live as long."""
+    desc = ffi.new("lw_read_desc *")
+    texts = []
+
+    def text(value: Optional[str]) -> Any:
+        if value is None:
+            return ffi.NULL
+        texts.append(ffi.new("char[]", os.fsencode(value)))
+        return texts[-1]
+
+    desc.format = text(format)
+    if base not in _BASES:
+        unknown("base", base, _BASES)
+    desc.base = _BASES[base]
+    if limits is not None:
+        pair = limits if isinstance(limits, tuple) else (limits, 0.0)
+        desc.limits.stiffness, desc.limits.damping = pair
+    if cut is not None and not isinstance(cut, str):
+        cut = ",".join(cut)
+    desc.cut = text(cut)
+    desc.open = bool(open)
+    desc.folder = text(None if folder is None else os.fspath(folder))
+    return desc, texts
+
+
+def load(path: Path, **keywords: Any) -> Model:
+    """Reads a model file; keywords as of :meth:`Model.from_file`."""
+    return Model.from_file(path, **keywords)
+
+
+# ----------------------------------------------------------------------------------------- assembly
+
+
+@dataclasses.dataclass(frozen=True)
+class Assembly:
+    """An assembled model and what was done to it."""
+
+    model: Model
+    iterations: int
+    before: Tuple[float, float]  #: residuals of positions [m, rad] and velocities
+    after: Tuple[float, float]
+    moved: float  #: largest displacement of a mass centre [m]
+    moved_body: str
+    turned: float  #: largest turn of a body [rad]
+    turned_body: str
+    changed: float  #: largest change of a coordinate that was given
+    changed_joint: Optional[str]
+    changed_speed: float
+    changed_speed_joint: Optional[str]
+
+    @classmethod
+    def _of(cls, model: Model, report: Any) -> "Assembly":
+        def joint(which: Any) -> Optional[str]:
+            return model.joints[which.index].name if which.index >= 0 else None
+        return cls(model, report.iterations, tuple(report.before), tuple(report.after),
+                   report.moved, model.bodies[report.moved_body.index].name, report.turned,
+                   model.bodies[report.turned_body.index].name, report.changed,
+                   joint(report.changed_joint), report.changed_speed,
+                   joint(report.changed_speed_joint))
+
+
+# -------------------------------------------------------------------------------------------- check
+
+_AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
+
+
+@dataclasses.dataclass(frozen=True)
+class Redundancy:
+    """Redundancy at one joint at the start."""
+
+    joint: str
+    rows: int  #: constraint equations of the joint
+    dependent: int  #: of them, those that depend on others
+    open: int  #: directions of its reaction that are not unique
+    axes: Tuple[str, ...]  #: those along axes of its first frame
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """What :meth:`Model.check` found at the start of a model."""
+
+    rows: int  #: constraint equations of all joints
+    rank: int  #: independent ones
+    dof: int  #: degrees of freedom now
+    dof_generic: int  #: nearby
+    redundant: int
+    residual: Tuple[float, float]  #: position, velocity
+    followed: int  #: joints whose speeds follow from those given
+    kept: float  #: smallest pivot of the independent rows
+    dropped: float  #: largest pivot of the redundant rows
+    conflict: float  #: accelerations that no motion satisfies
+    conflict_joint: Optional[str]
+    joints: Tuple[Redundancy, ...]
+    loops: Tuple[Tuple[str, ...], ...]
+    warnings: Tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [f"degrees of freedom {self.dof}" + (
+            f" here, {self.dof_generic} nearby: a singular position"
+            if self.dof != self.dof_generic else "")]
+        lines.append(f"constraints        {self.rows}, independent {self.rank}, "
+                     f"redundant {self.redundant}")
+        lines.append(f"residuals          {self.residual[0]:.1e} position, "
+                     f"{self.residual[1]:.1e} velocity")
+        lines += [f"loop               {' '.join(loop)}" for loop in self.loops]
+        lines += [f"joint '{j.joint}': {j.dependent} of {j.rows} equations redundant" + (
+            f"; reaction not unique in {', '.join(j.axes) or 'some directions'}" if j.open else "")
+                  for j in self.joints if j.dependent or j.open]
+        if self.conflict_joint:
+            lines.append(f"joint '{self.conflict_joint}': cannot have the accelerations asked for "
+                         f"({self.conflict:.1e})")
+        lines += [f"warning: {w}" for w in self.warnings]
+        return "\n".join(lines)
+
+
+def check_model(model: Model) -> Check:
+    """See :meth:`Model.check`."""
+    found, error = ffi.new("lw_check *"), ffi.new("lw_error *")
+    joints = ffi.new("lw_redundancy[]", max(1, len(model.joints)))
+    check(lib.lw_model_check(model._handle, found, ffi.NULL, error), error)
+    check(lib.lw_model_redundancy(model._handle, joints, error), error)
+    redundancy = tuple(
+        Redundancy(joint.name, r.rows, r.dependent, r.open,
+                   tuple(_AXES[k] for k in range(6) if r.axes >> k & 1))
+        for joint, r in zip(model.joints, joints))
+    conflict = found.conflict_joint
+    # relative to 1 plus the largest demand: what is above this is no round-off
+    doubtful = found.conflict > 1e-6 and conflict >= 0
+    return Check(found.rows, found.rank, found.dof, found.dof_generic, found.redundant,
+                 tuple(found.residual), found.followed, found.kept, found.dropped, found.conflict,
+                 model.joints[conflict].name if doubtful else None, redundancy, model.loops,
+                 model.warnings)
+
+
+__all__ = ["Assembly", "Body", "Check", "Joint", "Model", "Redundancy", "UnknownNameError", "load"]

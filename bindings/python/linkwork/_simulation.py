@@ -1,0 +1,504 @@
+"""Simulations: runs, steps, observations."""
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import threading
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple,
+                    Union)
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._errors import ArgumentError, Error, StoppedError, check, make_error, text_of, unknown
+from ._memory import Array, doubles, numbers, view
+from ._model import Joint, Model, Path, load
+from ._native import ffi, lib
+from ._options import Options, make_options, read_options
+
+if TYPE_CHECKING:
+    from ._trajectory import Trajectory
+
+LEVELS: Dict[str, int] = {"pose": lib.LW_OBSERVE_POSE, "twist": lib.LW_OBSERVE_TWIST,
+                          "energy": lib.LW_OBSERVE_ENERGY,
+                          "acceleration": lib.LW_OBSERVE_ACCELERATION,
+                          "reaction": lib.LW_OBSERVE_REACTION}
+
+#: The HDF5 library keeps state of its own: one thread at a time.
+hdf5_lock = threading.RLock()
+
+Controller = Callable[["Simulation", "Observation"], Optional[Mapping[str, float]]]
+Progress = Callable[[float, float], object]
+
+
+def level_of(level: str) -> int:
+    """The number of a level."""
+    if level not in LEVELS:
+        unknown("level", level, LEVELS)
+    return LEVELS[level]
+
+
+# ------------------------------------------------------------------------------ calls from the glue
+
+
+class Watch:
+    """What a call in progress asks Python: the user's functions, whose exceptions are kept."""
+
+    active = threading.local()  #: calls in progress of a thread
+
+    def __init__(self, progress: Optional[Progress] = None,
+                 row: Optional[Callable[[Any], None]] = None) -> None:
+        self.progress, self.row = progress, row
+        self.exception: Optional[BaseException] = None
+        self.handle = ffi.new_handle(self)
+
+    def __enter__(self) -> "Watch":
+        self.active.__dict__.setdefault("stack", []).append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.active.stack.pop()
+
+    def finish(self, trajectory: Any = None) -> None:
+        """Raises what the user's functions have raised, or Ctrl-C; with the rows so far."""
+        if self.exception is not None:
+            exception, self.exception = self.exception, None
+            exception.__dict__.setdefault("trajectory", trajectory)
+            raise exception
+
+
+def _keep(kind: Any, exception: BaseException, trace: Any) -> None:
+    Watch.active.stack[-1].exception = exception
+
+
+# Signal handlers of Python run when these begin: Ctrl-C raises here, and ends the run.
+
+
+@ffi.def_extern(error=1, onerror=_keep)  # type: ignore[untyped-decorator,misc,unused-ignore]
+def lwpy_on_progress(handle: Any, time: float, end: float) -> int:
+    watch = ffi.from_handle(handle)
+    return int(watch.progress is not None and bool(watch.progress(time, end)))
+
+
+@ffi.def_extern(  # type: ignore[untyped-decorator,misc,unused-ignore]
+    error=lib.LW_ERR_INTERRUPTED, onerror=_keep)
+def lwpy_on_row(handle: Any, observation: Any) -> int:
+    ffi.from_handle(handle).row(observation)
+    return 0
+
+
+# -------------------------------------------------------------------------------------- observation
+
+
+class Observation:
+    """One moment of a mechanism.
+
+    Arrays are views on memory of the simulation, without copies and read-only: the next
+    :meth:`Simulation.observe`, run or step of it writes there. :meth:`copy` keeps a moment. They keep
+    the simulation alive. Rows are bodies in the order of ``model.bodies``, the ground first; what the
+    level does not contain is empty.
+    """
+
+    _SHAPES = {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3,
+               "acceleration": 3, "angular_acceleration": 3}
+
+    def __init__(self, model: Model, pointer: Any, owner: object) -> None:
+        self.model = model
+        self._pointer, self._owner = pointer, owner
+        o, n, m = pointer, len(model.bodies), len(model.joints)
+
+        def rows(name: str, count: int, width: int) -> Any:
+            block = getattr(o, name)
+            return view(block, (count, width), owner) if block else np.empty((0, width))
+
+        def flat(block: Any, count: int) -> Any:
+            return view(block, (count,), owner) if block else np.empty(0)
+
+        self.time: float = o.time
+        self.level: str = list(LEVELS)[int(ffi.cast("int", o.level))]
+        self.position: Array = rows("position", n, 3)  #: mass centres, world [m]
+        self.quaternion: Array = rows("quaternion", n, 4)  #: body to world, scalar first
+        self.velocity: Array = rows("velocity", n, 3)  #: of the mass centres, world
+        self.angular_velocity: Array = rows("angular_velocity", n, 3)  #: body axes
+        self.acceleration: Array = rows("acceleration", n, 3)
+        self.angular_acceleration: Array = rows("angular_acceleration", n, 3)
+        self.q: Array = flat(o.q, model.nq)  #: joint coordinates, ``Joint.q``
+        self.qd: Array = flat(o.qd, model.nv)  #: joint speeds, ``Joint.v``
+        self.qdd: Array = flat(o.qdd, model.nv)
+        self.reaction: Array = rows("reaction", m, 6)  #: force, torque on body2 at its joint point
+        self.reaction_unique: Any = (view(o.reaction_unique, (m,), owner, "|u1").view(np.bool_)
+                                     if o.reaction_unique else np.empty(0, np.bool_))
+        self.kinetic: float = o.kinetic
+        self.potential: float = o.potential
+        self.work: float = o.work  #: of everything that has no potential, since the start
+        self.momentum: Array = np.array(list(o.momentum))
+        self.angular_momentum: Array = np.array(list(o.angular_momentum))  #: about the origin
+        self.residual: Array = np.array(list(o.residual))  #: position, velocity, acceleration
+
+    @property
+    def energy(self) -> float:
+        """Kinetic and potential."""
+        return self.kinetic + self.potential
+
+    def body(self, name: str) -> "BodyMoment":
+        """The rows of one body."""
+        return BodyMoment(self, self.model.body(name).index)
+
+    def joint(self, name: str) -> "JointMoment":
+        """The numbers of one joint."""
+        return JointMoment(self, self.model.joint(name))
+
+    def copy(self) -> "Observation":
+        """The same moment with arrays of its own."""
+        other = object.__new__(Observation)
+        for key, value in self.__dict__.items():
+            setattr(other, key, value.copy() if isinstance(value, np.ndarray) else value)
+        other._pointer, other._owner = None, None
+        return other
+
+    def __repr__(self) -> str:
+        return f"<linkwork.Observation: t = {self.time:g} s, level {self.level}>"
+
+
+class BodyMoment:
+    """One body of an observation; arrays are views of the observation's."""
+
+    def __init__(self, o: Observation, i: int) -> None:
+        for name in Observation._SHAPES:
+            rows = getattr(o, name)
+            setattr(self, name, rows[i] if len(rows) else rows.reshape(-1))
+
+    position: Array
+    quaternion: Array
+    velocity: Array
+    angular_velocity: Array
+    acceleration: Array
+    angular_acceleration: Array
+
+
+class JointMoment:
+    """One joint of an observation; arrays are views of the observation's."""
+
+    def __init__(self, o: Observation, joint: Joint) -> None:
+        self.q: Array = o.q[joint.q]
+        self.qd: Array = o.qd[joint.v]
+        self.qdd: Array = o.qdd[joint.v]
+        reaction = o.reaction[joint.index] if len(o.reaction) else np.empty(0)
+        self.force: Array = reaction[:3]
+        self.torque: Array = reaction[3:]
+        self.unique = bool(o.reaction_unique[joint.index]) if len(o.reaction_unique) else True
+
+
+# --------------------------------------------------------------------------------------- simulation
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """What a simulation cost so far and how well it keeps what it should."""
+
+    steps: int
+    evaluations: int
+    rejected: int
+    restarts: int
+    projections: int  #: how often positions were put back on the joints
+    events: int  #: stops touched, left
+    start: float
+    end: float
+    wall: float  #: [s] spent in steps
+    energy_error: float  #: largest drift of E - Wnc over the rows [J]
+    energy_scale: float  #: largest kinetic energy of the rows [J]
+    residual: Tuple[float, float, float]  #: largest over the rows: position, velocity, acceleration
+
+
+class Inputs:
+    """Inputs of a simulation by name: ``sim.inputs["motor"] = 2.0``."""
+
+    def __init__(self, simulation: "Simulation") -> None:
+        self._simulation = simulation
+        self._values = dict.fromkeys(simulation.model.inputs, 0.0)
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self._values:
+            unknown("input", name, self._values)
+        return self._values[name]
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self[name]
+        sim = self._simulation
+        index = sim.model.inputs.index(name)
+        sim._check(lib.lw_sim_set_input(sim._handle, index, value))
+        self._values[name] = float(value)
+
+    def update(self, values: Mapping[str, float]) -> None:
+        """Several at once."""
+        for name, value in values.items():
+            self[name] = value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Inputs({self._values})"
+
+
+class Simulation:
+    """A model in motion; used by one thread at a time.
+
+    Options are those of ``linkwork run`` (``formulation``, ``integrator``, ``rtol``, ``step``, ...);
+    what is not given is as the model's file says, or default.
+    """
+
+    def __init__(self, model: Model, **options: Any) -> None:
+        self.model = model
+        made = make_options(model._options, options)
+        desc = ffi.new("lw_sim_desc *", {"options": made})
+        sim, error = ffi.new("lw_sim **"), ffi.new("lw_error *")
+        check(lib.lw_sim_create(model._handle, desc, sim, error), error)
+        # the model is given back after the simulation
+        self._handle = ffi.gc(sim[0], lambda s, m=model: lib.lw_sim_destroy(s))
+        self._busy = threading.Lock()
+        self.inputs = Inputs(self)
+
+    def _check(self, status: int) -> None:
+        check(status, lib.lw_sim_error(self._handle))
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._busy.acquire(blocking=False):
+            raise ArgumentError("the simulation is at work: in another thread, or in the run that "
+                                "called this function")
+        try:
+            yield
+        finally:
+            self._busy.release()
+
+    # ---------------------------------------------------------------------------------- what it is
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(lib.lw_sim_time(self._handle))
+
+    @property
+    def options(self) -> Options:
+        """Resolved: no "auto" left."""
+        return read_options(lib.lw_sim_options(self._handle))
+
+    @property
+    def notice(self) -> str:
+        """What was chosen and why; doubts about the last run."""
+        return text_of(lib.lw_sim_notice(self._handle))
+
+    @property
+    def report(self) -> str:
+        """Lines about the formulation's work so far."""
+        text = ffi.new("char[]", 4096)
+        lib.lw_sim_report(self._handle, text, 4096)
+        return text_of(text)
+
+    @property
+    def summary(self) -> Summary:
+        """Figures so far."""
+        s = ffi.new("lw_summary *")
+        lib.lw_sim_summary(self._handle, s)
+        return summary_of(s)
+
+    # ----------------------------------------------------------------------------------- the state
+
+    @property
+    def state(self) -> Array:
+        """A copy of the state: with the time, all a restart needs."""
+        x = np.empty(lib.lw_sim_state_size(self._handle))
+        lib.lw_sim_get_state(self._handle, ffi.NULL, doubles(x))
+        return x
+
+    def set_state(self, x: ArrayLike, time: Optional[float] = None) -> None:
+        """Puts it in a state, at a time (default: the present one)."""
+        array = numbers(x, (lib.lw_sim_state_size(self._handle),), "state")
+        with self._alone():
+            self._check(lib.lw_sim_set_state(self._handle, self.time if time is None else time,
+                                             doubles(array)))
+
+    def set_joints(self, q: ArrayLike, qd: Optional[ArrayLike] = None,
+                   time: Optional[float] = None) -> None:
+        """Puts the tree's joints at coordinates q [model.nq] and speeds qd [model.nv] (default: zero),
+        the others follow; floating bodies stay."""
+        array = numbers(q, (self.model.nq,), "q")
+        speeds = np.zeros(self.model.nv) if qd is None else numbers(qd, (self.model.nv,), "qd")
+        with self._alone():
+            self._check(lib.lw_sim_set_joints(self._handle, self.time if time is None else time,
+                                              doubles(array), doubles(speeds)))
+
+    def set_motion(self, observation: Observation) -> None:
+        """Puts bodies and joints in an observed motion of the same model (level twist or more; not a
+        copy), whichever formulation computed it; time and work go on from it."""
+        if observation._pointer is None:
+            raise ArgumentError("observation: a copy; expected one of a living simulation")
+        with self._alone():
+            self._check(lib.lw_sim_set_motion(self._handle, observation._pointer))
+
+    def restore(self, result: "Union[Trajectory, Path]", row: int = -1) -> str:
+        """Goes on where a result of the same model was at a row: a :class:`Trajectory` or a file.
+
+        :returns: how, in words: by the state bit for bit, or by the motion
+        """
+        from ._trajectory import Trajectory, read_result
+        found = result if isinstance(result, Trajectory) else read_result(result)
+        how, error = ffi.new("char[]", 1024), ffi.new("lw_error *")
+        with self._alone(), hdf5_lock:
+            check(lib.lw_result_restore(found._handle, row, self._handle, how, 1024, error), error)
+        return text_of(how)
+
+    # -------------------------------------------------------------------------------------- motion
+
+    def observe(self, level: str = "reaction") -> Observation:
+        """The present moment: "pose", "twist", "energy", "acceleration" or "reaction", each with those
+        before it.  See :class:`Observation` about the life of its arrays."""
+        found = ffi.new("const lw_observation **")
+        with self._alone():
+            self._check(lib.lw_sim_observe(self._handle, level_of(level), found))
+            return Observation(self.model, found[0], self._handle)
+
+    def step(self, h: Optional[float] = None, *, until: Optional[float] = None,
+             progress: Optional[Progress] = None) -> float:
+        """Integrates over h, or to a time, exactly.  Ctrl-C stops between two steps of the integrator,
+        and the simulation stands there.
+
+        :param progress: called now and then with (time, end); something true stops
+        :returns: the time
+        """
+        if (h is None) == (until is None):
+            raise ArgumentError("step: expected either h or until")
+        end = self.time + h if h is not None else until
+        watch = Watch(progress)
+        run = ffi.new("lwpy_run *", {"handle": watch.handle})
+        with self._alone():
+            with watch:
+                status = lib.lwpy_sim_step(self._handle, end, run)
+            watch.finish()
+            self._check(status)
+        return self.time
+
+    def run(self, duration: Optional[float] = None, *, level: str = "reaction",
+            output: Union[None, Path, Sequence[Path]] = None,
+            controller: Optional[Controller] = None, progress: Optional[Progress] = None,
+            after: "Optional[Trajectory]" = None) -> "Trajectory":
+        """Runs on from the present time; see :func:`simulate` for the parameters.
+
+        :param after: the trajectory that this one goes on from: attitudes keep their quaternion's sign
+        """
+        from ._trajectory import Trajectory
+        number = level_of(level)
+        paths: List[Path] = ([] if output is None else [output] if isinstance(output, (str, os.PathLike))
+                             else list(output))
+        row = self._controlled(controller) if controller else None
+        watch = Watch(progress, row)
+        run = ffi.new("lwpy_run *", {"handle": watch.handle, "controlled": row is not None})
+        if len(paths) >= len(run.writer):
+            raise ArgumentError(f"output: at most {len(run.writer) - 1} files")
+        with self._alone(), (hdf5_lock if paths else contextlib.nullcontext()):
+            if duration is not None:
+                self._check(lib.lw_sim_set_duration(self._handle, duration))
+            with watch:
+                status, files, result = self._recorded(run, number, paths, after)
+        trajectory = Trajectory(result, self.model, self.summary)
+        watch.finish(trajectory)
+        if files is not None:
+            raise files
+        if status < 0:
+            error = make_error(status, lib.lw_sim_error(self._handle))
+            error.trajectory = trajectory
+            raise error
+        return trajectory
+
+    def _recorded(self, run: Any, level: int, paths: Sequence[Path],
+                  after: Any) -> Tuple[int, Optional[Error], Any]:
+        """Status of the run, failure of a file, the rows in memory."""
+        error = ffi.new("lw_error *")
+        desc = ffi.new("lw_writer_desc *", {"sim": self._handle, "level": level})
+        if after is not None:
+            desc.after = after._handle
+        failure: Optional[Error] = None
+        names = [ffi.NULL] + [ffi.new("char[]", os.fsencode(os.fspath(p))) for p in paths]
+        status = 0
+        for name in names:
+            made = ffi.new("lw_writer **")
+            status = lib.lw_writer_create(name, desc, made, error)
+            if status < 0:
+                break
+            run.writer[run.nwriter] = made[0]
+            run.nwriter += 1
+        if status < 0:
+            failure = make_error(status, error)
+        else:
+            status = lib.lwpy_sim_run(self._handle, level, run)
+        result = ffi.new("lw_result **")
+        for i in range(1, run.nwriter):
+            closed = lib.lw_writer_close(run.writer[i], error)
+            if closed < 0 and failure is None:
+                failure = make_error(closed, error)
+        if run.nwriter:
+            check(lib.lw_writer_finish(run.writer[0], result, error), error)
+        elif failure is not None:
+            raise failure
+        return status, failure, result[0]
+
+    def _controlled(self, controller: Controller) -> Callable[[Any], None]:
+        if self.options["sample"] == "steps" or self.options["sample_mode"] != "stop":
+            raise ArgumentError("controller: rows must stand at `sample` with sample_mode 'stop'")
+
+        def row(pointer: Any) -> None:
+            values = controller(self, Observation(self.model, pointer, self._handle))
+            if values is not None:
+                self.inputs.update(values)
+        return row
+
+    def __repr__(self) -> str:
+        options = self.options
+        return (f"<linkwork.Simulation: {options['formulation']}, {options['integrator']}, "
+                f"t = {self.time:g} s>")
+
+
+def summary_of(s: Any) -> Summary:
+    """From an ``lw_summary *``."""
+    return Summary(s.steps, s.evaluations, s.rejected, s.restarts, s.projections, s.events, s.start,
+                   s.end, s.wall, s.energy_error, s.energy_scale, tuple(s.residual))
+
+
+def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,
+             level: str = "reaction", output: Union[None, Path, Sequence[Path]] = None,
+             inputs: Optional[Mapping[str, float]] = None, controller: Optional[Controller] = None,
+             initial: "Union[None, Trajectory, Path]" = None, progress: Optional[Progress] = None,
+             **options: Any) -> "Trajectory":
+    """Simulates a model and returns a :class:`Trajectory`.
+
+    :param model: a model or a file
+    :param duration: simulated time [s]; default: that of the model's file, or 10 s
+    :param level: what rows contain: "pose", "twist", "energy", "acceleration", "reaction"
+    :param output: files (.h5, .csv) that are written while it runs
+    :param inputs: values of the model's inputs
+    :param controller: called at every row with (simulation, observation); sets inputs, or returns them
+        as a dictionary; they stay until the next row
+    :param initial: a trajectory or result file from whose last row the run goes on
+    :param progress: called now and then with (time, end); something true stops the run
+    :param options: of the run: ``formulation``, ``integrator``, ``sample``, ``rtol``, ``step``, ...
+
+    Other threads of Python run meanwhile. Ctrl-C raises KeyboardInterrupt soon. A run that fails raises
+    an :class:`Error` whose ``trajectory`` has the rows so far.
+    """
+    if not isinstance(model, Model):
+        model = load(model)
+    simulation = Simulation(model, **options)
+    if initial is not None:
+        simulation.restore(initial)
+    if inputs:
+        simulation.inputs.update(inputs)
+    return simulation.run(duration, level=level, output=output, controller=controller,
+                          progress=progress)
+
+
+__all__ = ["Inputs", "Observation", "Simulation", "StoppedError", "Summary", "simulate"]

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""pip installs the package from the sources in a fresh environment, and its tests pass there.
+
+usage: in_fresh_environment.py SOURCES PROGRAM
+
+Exit status 77, skipped, where there is no venv module, no header of Python or no index of packages.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+
+SKIPPED = 77
+
+
+def call(*command, **more):
+    print("$ " + " ".join(command), flush=True)
+    return subprocess.run(command, check=False, **more).returncode
+
+
+def skip(why):
+    print(f"SKIPPED: the Python package is NOT tested: {why}")
+    return SKIPPED
+
+
+def main():
+    sources, program = (os.path.abspath(a) for a in sys.argv[1:3])
+    if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+        return skip("the headers of Python are missing (python3-dev; tools/install-deps)")
+    environment = dict(os.environ, LINKWORK_PROGRAM=program, MPLBACKEND="Agg", PIP_NO_INPUT="1",
+                       PIP_DISABLE_PIP_VERSION_CHECK="1")
+    environment.pop("PYTHONPATH", None)
+    if shutil.which("ccache"):
+        environment["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
+    with tempfile.TemporaryDirectory() as folder:
+        venv = os.path.join(folder, "venv")
+        if call(sys.executable, "-m", "venv", venv):
+            return skip("no environment can be made (python3-venv; tools/install-deps)")
+        python = os.path.join(venv, "bin", "python")
+        began = time.monotonic()
+        if call(python, "-m", "pip", "download", "--quiet", "--no-deps", "--timeout", "10", "--retries", "1",
+                "--dest", folder, "cffi", env=environment, stderr=subprocess.DEVNULL):
+            return skip("pip reaches no index of packages")
+        if call(python, "-m", "pip", "install", "--quiet", sources + "[test]", env=environment):
+            return 1
+        print(f"installed in {time.monotonic() - began:.0f} s", flush=True)
+        return call(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", folder,
+                    "-c", os.path.join(sources, "pyproject.toml"),
+                    os.path.join(sources, "bindings/python/tests"), cwd=folder, env=environment)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

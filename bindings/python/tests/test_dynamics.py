@@ -1,0 +1,130 @@
+"""Dynamics at a state: forward, inverse, mass matrix, momenta, constraints, configurations."""
+import numpy as np
+import pytest
+from conftest import GOLDEN, MODELS
+
+import linkwork as lw
+
+
+@pytest.fixture(params=["ur5.urdf", "anymal_c.urdf", "P8"])
+def robot(request):
+    if request.param == "P8":
+        return lw.load(GOLDEN / "P8_mixed_joint_arm.yaml")
+    return lw.load(MODELS / request.param, base="floating")
+
+
+def test_forward_and_inverse_agree(robot):
+    rng = np.random.default_rng(3)
+    data, n = lw.Data(robot), robot.tree_nv
+    q, v, a = robot.random(rng), rng.normal(size=n), rng.normal(size=n)
+    tau = data.inverse_dynamics(q, v, a)
+    assert np.allclose(data.forward_dynamics(q, v, tau), a, atol=1e-8)
+    M = data.mass_matrix(q)
+    assert np.allclose(M, M.T) and np.all(np.linalg.eigvalsh(M) > 0)
+    scale = np.max(np.abs(tau))
+    assert np.allclose(tau - data.inverse_dynamics(q, v, np.zeros(n)), M @ a, atol=1e-12 * scale)
+    p = data.momenta(q, v)
+    assert np.allclose(p, M @ v, atol=1e-12 * np.max(np.abs(p)))
+    back, qdot, pdot = data.momenta_rates(q, p)
+    assert np.allclose(back, v, atol=1e-9) and qdot.shape == q.shape and pdot.shape == p.shape
+    h = 1e-6  # qdot is the derivative of integrate
+    step = (robot.integrate(q, h * v) - robot.integrate(q, -h * v)) / (2 * h)
+    assert np.allclose(qdot, step, atol=1e-7)
+
+
+def test_rows_are_the_states_one_by_one(robot):
+    rng = np.random.default_rng(4)
+    data, n, count = lw.Data(robot), robot.tree_nv, 13
+    q = np.array([robot.random(rng) for _ in range(count)])
+    v, tau = rng.normal(size=(2, count, n))
+    out = np.empty((count, n))
+    vdot = data.forward_dynamics(q, v, tau, out=out)
+    assert vdot is out
+    for i in range(count):
+        assert np.array_equal(vdot[i], data.forward_dynamics(q[i], v[i], tau[i]))
+    assert np.allclose(data.inverse_dynamics(q, v, vdot), tau, atol=1e-8)
+    assert data.mass_matrix(q).shape == (count, n, n)
+    assert np.array_equal(data.mass_matrix(q)[5], data.mass_matrix(q[5]))
+    assert np.array_equal(data.momenta(q, v)[5], data.momenta(q[5], v[5]))
+    with pytest.raises(lw.ArgumentError, match="v: expected 13 x"):
+        data.forward_dynamics(q, v[:5])
+    with pytest.raises(lw.ArgumentError, match="out"):
+        data.forward_dynamics(q, v, out=out[:3])
+
+
+def tree_state(model, o):
+    """Tree coordinates, speeds, accelerations of an observation of a model without floating bodies."""
+    q, v, a = np.empty(model.tree_nq), np.empty(model.tree_nv), np.empty(model.tree_nv)
+    for joint in model.joints:
+        q[joint.tree_q], v[joint.tree_v], a[joint.tree_v] = (
+            x[:s.stop - s.start] for x, s in ((o.q[joint.q], joint.tree_q), (o.qd[joint.v], joint.tree_v),
+                                              (o.qdd[joint.v], joint.tree_v)))
+    return q, v, a
+
+
+@pytest.mark.parametrize("name", ["P4b_four_bar_regular", "P5_single_loop_4", "P10_spatial_slider_crank"])
+def test_constraints_of_loops(name):
+    """The motion of another formulation satisfies J and gamma, and only J' holds it back."""
+    model = lw.load(GOLDEN / f"{name}.yaml")
+    sim = lw.Simulation(model, formulation="dense", rtol=1e-11, atol=1e-11)
+    sim.step(0.7)
+    q, v, a = tree_state(model, sim.observe())
+    data = lw.Data(model)
+    c = data.constraints(q, v)
+    assert c.J.shape == (len(c.phi), model.tree_nv) and set(c.joints) <= {j.name for j in model.joints}
+    assert np.max(np.abs(c.phi)) < 1e-8 and np.max(np.abs(c.rate)) < 1e-8
+    assert np.allclose(c.J @ v, c.rate, atol=1e-9)  # nothing is driven
+    assert np.max(np.abs(c.J @ a + c.gamma)) < 1e-7
+    assert np.array_equal(c.J, data.constraint_jacobian(q))
+    r = data.mass_matrix(q) @ a + data.bias(q, v)
+    left = r - c.J.T @ np.linalg.lstsq(c.J.T, r, rcond=1e-6)[0]
+    assert np.max(np.abs(left)) < 1e-7 * np.max(np.abs(r)) and np.max(np.abs(r)) > 0.1
+    assert np.linalg.matrix_rank(c.J, tol=1e-6) == model.tree_nv - model.check().dof
+    with pytest.raises(lw.UnsupportedError, match="joint"):
+        data.forward_dynamics(q, v)
+
+
+def test_gears_are_constraints():
+    b = lw.Builder()
+    for name, x in (("wheel", 0), ("pinion", 1)):
+        b.body(name, 1, [0.1, 0.1, 0.2, 0, 0, 0], position=[x, 0, 0])
+        b.joint(f"{name}_axle", "revolute", ["ground", name], at=[x, 0, 0], axis=[0, 0, 1])
+    b.coupling("pinion_axle", "q0", "wheel_axle", "q0", [0, -3])
+    data = lw.Data(b.build())
+    c = data.constraints([0.1, -0.3], [1, -3])
+    assert c.joints == ("pinion_axle",) and np.allclose(c.phi, 0) and np.allclose(c.rate, 0)
+    assert np.allclose(c.J / c.J[0, 1], [[3, 1]]) and np.allclose(data.mass_matrix([0, 0]), np.eye(2) * 0.2)
+    with pytest.raises(lw.UnsupportedError):
+        data.inverse_dynamics([0, 0], [0, 0], [0, 0])
+
+
+def test_configurations(robot):
+    rng = np.random.default_rng(5)
+    q0, q1, v = robot.random(rng), robot.random(rng), rng.normal(size=robot.tree_nv)
+    assert np.allclose(robot.difference(q0, robot.integrate(q0, 0.5 * v)), 0.5 * v)
+    reached = robot.integrate(q0, robot.difference(q0, q1))
+    assert np.allclose(robot.difference(reached, q1), 0, atol=1e-9)
+    data = lw.Data(robot)
+    assert np.allclose(data.mass_matrix(reached), data.mass_matrix(q1), atol=1e-9)
+    neutral = robot.neutral()
+    assert np.array_equal(robot.integrate(neutral, np.zeros(robot.tree_nv)), neutral)
+    assert robot.random(7).tolist() == robot.random(7).tolist()
+    start, speeds = robot.start()
+    assert start.shape == neutral.shape and speeds.shape == v.shape
+
+
+def test_quaternions():
+    rng = np.random.default_rng(1)
+    a, b = lw.quaternion.normalize(rng.normal(size=(2, 5, 4)))
+    Q = lw.quaternion
+    assert np.allclose(Q.to_matrix(Q.multiply(a, b)), Q.to_matrix(a) @ Q.to_matrix(b))
+    assert np.allclose(Q.to_matrix(a)[0] @ Q.to_matrix(a)[0].T, np.eye(3))
+    assert np.allclose(Q.from_xyzw(Q.to_xyzw(a)), a) and np.allclose(Q.to_xyzw(a)[:, 3], a[:, 0])
+    for q in a:
+        assert np.allclose(abs(Q.from_matrix(Q.to_matrix(q)) @ q), 1)
+        v = Q.to_rotation_vector(q)
+        assert np.allclose(Q.to_matrix(Q.from_rotation_vector(v)), Q.to_matrix(q))
+        assert np.linalg.norm(v) <= np.pi + 1e-12
+    assert np.allclose(Q.rotate(Q.from_axis_angle([0, 0, 2], np.pi / 2), [1, 0, 0]), [0, 1, 0])
+    assert np.allclose(Q.multiply(a, Q.conjugate(a)), Q.identity)
+    assert np.allclose(Q.to_rotation_vector(Q.from_rotation_vector([1e-9, 0, 0])), [1e-9, 0, 0])

@@ -1,0 +1,273 @@
+"""Simulations: steps, inputs, controllers, observations, who owns memory."""
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+from conftest import MODELS, pendulum
+
+import linkwork as lw
+
+
+def test_steps_are_the_runs_rows(crane):
+    run = lw.simulate(crane, 0.5, sample=0.1)
+    sim = lw.Simulation(crane, sample=0.1)
+    for k, t in enumerate(run.time[1:], 1):
+        assert sim.step(until=t) == t
+        o = sim.observe()
+        assert np.array_equal(o.body("load").position, run.body("load").position[k])
+        assert np.array_equal(o.joint("sway").q, run.joint("sway").q[k])
+        assert np.array_equal(o.joint("sway").force, run.joint("sway").force[k])
+        assert o.energy == run.energy[k] and o.work == run.work[k]
+        assert np.array_equal(o.residual, [run.residual(w)[k] for w in
+                                           ("position", "velocity", "acceleration")])
+    assert sim.summary.steps == run.summary.steps and run.summary.end == 0.5
+
+
+def test_columns_have_names_units_and_items(crane):
+    run = lw.simulate(crane, 0.1, sample=0.01)
+    assert run["time"] is not None and run.rows == 11 and len(run) == len(run.columns)
+    assert run.unit("body.load.vx") == "m/s" and run.frame("body.load.wx") == "body"
+    assert run.joint("sway").q.shape == (11, 2) and run.body("load").quaternion.shape == (11, 4)
+    assert np.array_equal(run.body("load").quaternion_xyzw[:, 3], run["body.load.qw"])
+    assert run.match("body.load.[xyz]") == ["body.load.x", "body.load.y", "body.load.z"]
+    assert run.select("joint.sway.q?").shape == (11, 2)
+    assert np.allclose(run.energy, run.kinetic + run.potential)
+    assert run.options["formulation"] != "auto" and "formulation" in run.notice
+    for wrong in ("body.load.u", "bodyload"):
+        with pytest.raises(KeyError):
+            run[wrong]
+    with pytest.raises(KeyError, match="did you mean 'sway'"):
+        run.joint("swai")
+
+
+def test_levels_contain_what_they_say():
+    model = pendulum()
+    sizes = [len(lw.simulate(model, 0.1, level=level)) for level in
+             ("pose", "twist", "energy", "acceleration", "reaction")]
+    assert sizes == sorted(sizes) and len(set(sizes)) == 5
+    o = lw.Simulation(model).observe("twist")
+    assert o.qd.shape == (1,) and o.qdd.size == 0 and o.reaction.size == 0
+    assert o.body("rod").acceleration.size == 0
+
+
+def test_views_have_no_copies_and_keep_their_owner():
+    sim = lw.Simulation(pendulum())
+    before = sim.observe()
+    kept, angle = before.copy(), before.q
+    assert not angle.flags.owndata and not angle.flags.writeable
+    sim.step(0.5)
+    after = sim.observe()
+    assert np.shares_memory(after.q, angle) and angle[0] == after.q[0] != kept.q[0] == 0
+    value = after.position[1].copy()
+    position = after.position
+    gone = weakref.ref(sim)
+    del sim, before, after
+    gc.collect()
+    assert gone() is None
+    assert np.array_equal(position[1], value)  # the memory is still there
+    with pytest.raises(ValueError):
+        position[1] = 0
+
+
+def test_tables_have_no_copies_and_keep_their_owner():
+    run = lw.simulate(pendulum(), 0.2)
+    x = run["body.rod.x"]
+    assert np.shares_memory(x, run.table) and np.shares_memory(run.body("rod").position, x)
+    value = x.copy()
+    del run
+    gc.collect()
+    assert np.array_equal(x, value)
+
+
+def test_inputs_and_controllers():
+    model = pendulum(sample=0.02)
+    torque = lw.simulate(model, 1, inputs={"motor": 3})
+    rest = lw.simulate(model, 1)
+    assert torque["joint.hinge.q0"][-1] != rest["joint.hinge.q0"][-1]
+    seen = []
+
+    def hold(sim, o):
+        seen.append((o.time, o.joint("hinge").q[0]))
+        return {"motor": -60 * o.joint("hinge").q[0] - 8 * o.joint("hinge").qd[0] - 9.81}
+
+    held = lw.simulate(model, 4, controller=hold)
+    assert [t for t, _ in seen] == list(held.time)
+    assert [q for _, q in seen] == list(held["joint.hinge.q0"])
+    assert abs(held["joint.hinge.q0"][-1]) < 1e-3 and abs(rest["joint.hinge.q0"]).max() > 1
+    # the same by hand, bit for bit
+    sim = lw.Simulation(model)
+    for t in held.time[1:]:
+        sim.inputs.update(hold(sim, sim.observe()))
+        sim.step(until=t)
+    assert sim.observe().q[0] == held["joint.hinge.q0"][-1]
+    with pytest.raises(KeyError, match="motor"):
+        sim.inputs["moter"] = 1
+
+
+def test_exceptions_of_a_controller_come_out():
+    def bad(sim, o):
+        if o.time > 0.05:
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine") as caught:
+        lw.simulate(pendulum(), 1, controller=bad)
+    assert caught.value.trajectory.time[-1] == pytest.approx(0.06)
+    # nor may it use the simulation that is at work
+    with pytest.raises(lw.ArgumentError, match="at work"):
+        lw.simulate(pendulum(), 1, controller=lambda sim, o: sim.step(0.1))
+
+
+def test_progress_stops_a_run():
+    asked = []
+
+    def enough(time, end):
+        asked.append(time)
+        return time > 1
+
+    with pytest.raises(lw.StoppedError) as caught:
+        lw.simulate(pendulum(), 1e6, step=1e-3, integrator="rk4", progress=enough)
+    run = caught.value.trajectory
+    assert asked and run.rows > 1 and 1 < run.time[-1] < 1e6
+
+
+def test_state_and_restart(four_bar, tmp_path):
+    whole = lw.simulate(four_bar, 1, integrator="rk4", step=1e-3, sample=0.1)
+    first = lw.simulate(four_bar, 0.5, integrator="rk4", step=1e-3, sample=0.1)
+    second = lw.simulate(four_bar, 0.5, integrator="rk4", step=1e-3, sample=0.1, initial=first)
+    assert np.array_equal(second.time, whole.time[5:])
+    assert np.array_equal(second.select("body.*.x"), whole.select("body.*.x")[5:])
+    sim = lw.Simulation(four_bar, integrator="rk4", step=1e-3)
+    sim.set_state(first.state(-1), 0.5)
+    for t in whole.time[6:]:
+        sim.step(until=t)
+    assert np.array_equal(sim.state, whole.state(10))
+    # by another formulation, from the motion
+    other = lw.Simulation(four_bar, formulation="dense")
+    assert "motion" in other.restore(first) and other.time == 0.5
+    other.set_motion(sim.observe())
+    assert other.time == 1
+    assert np.allclose(other.observe().position, sim.observe().position, atol=1e-12)
+
+
+def test_set_joints(ur5):
+    sim = lw.Simulation(ur5)
+    q = np.linspace(-1, 1, ur5.nq)
+    sim.set_joints(q)
+    assert np.allclose(sim.observe().q, q) and np.all(sim.observe().qd == 0)
+    with pytest.raises(lw.ArgumentError, match="q: expected 6 numbers, got 5"):
+        sim.set_joints(q[:5])
+    with pytest.raises(lw.NotFiniteError):
+        sim.set_joints(q * np.nan)
+
+
+def test_files_are_written_and_read(crane, tmp_path):
+    paths = [tmp_path / "run.h5", tmp_path / "run.csv"]
+    run = lw.simulate(crane, 0.3, sample=0.01, output=paths)
+    for path in [*paths, tmp_path / "saved.h5", tmp_path / "saved.csv"]:
+        if path.name.startswith("saved"):
+            run.save(path)
+        found = lw.read_result(path)
+        assert found.columns == run.columns and found.rows == run.rows and found.closed
+        for name in run.columns:
+            assert np.array_equal(found[name], run[name])
+        if path.suffix == ".h5":
+            assert found.table is None and found.model.to_yaml() == crane.to_yaml()
+            assert found.options == run.options and np.array_equal(found.state(7), run.state(7))
+            assert found.unit("joint.sway.q0") == run.unit("joint.sway.q0") == "rad"
+            assert found.body("load").position.shape == (31, 3)
+        else:
+            assert found.model is None and found.options is None
+            assert np.array_equal(found.table, run.table)
+    assert paths[1].read_bytes() == (tmp_path / "saved.csv").read_bytes()
+    with pytest.raises(lw.FileError, match="nowhere"):
+        lw.simulate(crane, 0.1, sample=0.01, output=tmp_path / "nowhere" / "run.h5")
+    with pytest.raises(lw.ParseError, match="empty.h5"):
+        (tmp_path / "empty.h5").write_bytes(b"")
+        lw.read_result(tmp_path / "empty.h5")
+
+
+def test_h5py_lives_beside(crane, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    run = lw.simulate(crane, 0.1, sample=0.01, output=tmp_path / "run.h5")
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert np.array_equal(file["body/load/position"][:], run.body("load").position)
+        lw.simulate(crane, 0.1, sample=0.01, output=tmp_path / "again.h5")
+    assert lw.read_result(tmp_path / "again.h5").rows == 11
+
+
+def test_to_pandas(crane):
+    pandas = pytest.importorskip("pandas")
+    run = lw.simulate(crane, 0.1)
+    frame = run.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and frame.index.name == "time"
+    assert np.array_equal(frame["body.load.x"].to_numpy(), run["body.load.x"])
+
+
+def test_failures_have_the_rows_so_far():
+    b = lw.Builder()
+    b.function("trap", "formula", of="sqrt(0.3 - t)")
+    b.body("a", 1, [1, 1, 1, 0, 0, 0])
+    b.joint("slide", "prismatic", ["ground", "a"], at=[0, 0, 0], effort={"q0": "trap"})
+    with pytest.raises(lw.Error) as caught:
+        lw.simulate(b.build(), 1)
+    assert "t = 0." in str(caught.value) and caught.value.trajectory.time[-1] > 0.2
+    with pytest.raises(lw.ArgumentError, match="formulation"):
+        lw.simulate(pendulum(), formulation="magic")
+
+
+def test_other_threads_run_meanwhile():
+    model = lw.Model.from_dict({"generate": {"chain": {"n": 64, "seed": 1}}})
+    done = threading.Event()
+    counted = []
+
+    def work():
+        lw.simulate(model, 0.5, level="pose", rtol=1e-10, atol=1e-10)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.wait(0.001):  # were the lock held, this would come back once
+        counted.append(1)
+    thread.join()
+    assert len(counted) > 10
+
+
+def test_one_thread_at_a_time():
+    sim = lw.Simulation(lw.Model.from_dict({"generate": {"chain": {"n": 64, "seed": 1}}}))
+    refused = []
+    started = threading.Event()
+
+    def meddle():
+        started.wait()
+        try:
+            sim.observe()
+        except lw.ArgumentError as error:
+            refused.append(str(error))
+
+    thread = threading.Thread(target=meddle)
+    thread.start()
+
+    def progress(time, end):
+        started.set()
+        thread.join(0.01)
+        return not thread.is_alive()
+
+    with pytest.raises(lw.StoppedError):
+        sim.run(1e4, level="pose", progress=progress)
+    assert refused and "at work" in refused[0]
+
+
+def test_compare(four_bar):
+    found = lw.compare(four_bar, ["hdca", "dense", "lagrange:fehlberg8"], 0.5)
+    for method in ("dense", "lagrange:fehlberg8"):
+        assert found.differences[method]["position [m]"] < 1e-7
+    assert found.scales["position [m]"] > 0.1
+    assert "largest difference from hdca" in str(found)
+    assert found.trajectories["dense"].options["formulation"] == "dense"
+
+
+def test_results_of_the_examples_are_plain_files():
+    run = lw.simulate(str(MODELS / "four_bar.yaml"), 0.05)
+    assert run.model.source.endswith("four_bar.yaml") and run.to_dict()["time"][-1] == 0.05
