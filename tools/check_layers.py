@@ -14,7 +14,7 @@ import re
 import sys
 
 LAYERS = ["base", "spatial", "model", "kernel", "assembly", "formulation", "integrate", "observe",
-          "simulate", "batch", "codegen", "io", "plot", "cli"]
+          "simulate", "batch", "codegen", "io", "plot", "view", "cli"]
 OUTSIDE = {"arkode": "integrate", "cvode": "integrate", "nvector": "integrate",
            "sundials": "integrate", "sunmatrix": "integrate", "sunlinsol": "integrate",
            "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io", "cairo.h": "plot",

@@ -2,6 +2,9 @@
 // and one vector pass, by graph, plan and threads.
 //
 //     bench_assembly [threads]        minima of interleaved repetitions, one line each
+//
+// With threads both strategies of the divide-and-conquer papers, level by level and subtree by
+// subtree; the first line says what so many threads can gain at all on this machine.
 #include "assembly/problem.h"
 
 #include <math.h>
@@ -17,7 +20,7 @@ typedef struct subject {
     problem p;
     lwi_plan_kind kind;
     lwi_strategy strategy;
-    int threads;
+    int threads, width; ///< width: of lwi_dual_lanes
     lwi_arena arena;
     lwi_plan plan;
     lwi_dual *dual;
@@ -53,6 +56,7 @@ static void prepare(subject *s)
     s->x = (double(*)[6])LWI_PUSH(&s->arena, double, 6 * s->p.graph.nbody);
     s->lambda = LWI_PUSH(&s->arena, double, s->p.nrow);
     problem_load(&s->p, s->dual);
+    lwi_dual_lanes(s->dual, s->width);
     int rank;
     if (!s->x || !s->lambda || lwi_dual_learn(s->dual, LWI_DUAL_RANK, &rank)) exit(1);
     s->factor = s->solve = HUGE_VAL;
@@ -77,10 +81,13 @@ static void measure(subject *s)
 static void report(subject *s)
 {
     const double us = 1e6 / s->p.graph.nbody;
-    printf("%-14s %6d %-9s %7d %7d %6d %8.3f %8.3f %8.3f %8.3f %9.1e\n", s->name, s->p.graph.nbody,
-           lwi_plan_kind_name(s->plan.kind), s->threads, s->plan.nlevel, s->plan.width,
-           s->prepare * us, s->factor * us, s->solve * us, (s->factor + s->solve) * us,
-           problem_residual(&s->p, s->x, NULL, NULL));
+    const char *how = s->threads == 1               ? (s->width < 0 ? "nodes" : "lanes")
+                      : s->strategy == LWI_BY_LEVEL ? "levels"
+                                                    : "subtrees";
+    printf("%-14s %6d %-9s %-9s %7d %6d %6d %8.3f %8.3f %8.3f %8.3f %9.1e\n", s->name,
+           s->p.graph.nbody, lwi_plan_kind_name(s->plan.kind), how, s->threads, s->plan.nlevel,
+           s->plan.width, s->prepare * us, s->factor * us, s->solve * us,
+           (s->factor + s->solve) * us, problem_residual(&s->p, s->x, NULL, NULL));
     lwi_pool_destroy(s->pool);
     lwi_arena_free(&s->arena);
     fflush(stdout);
@@ -88,12 +95,20 @@ static void report(subject *s)
 
 static void compare(const char *name, problem p, int threads)
 {
-    subject s[] = {{.name = name, .p = p, .kind = LWI_PLAN_COMB, .threads = 1},
-                   {.name = name, .p = p, .kind = LWI_PLAN_BALANCED, .threads = 1},
-                   {.name = name, .p = p, .kind = LWI_PLAN_MIXED, .threads = 1},
-                   {.name = name, .p = p, .kind = LWI_PLAN_BALANCED, .threads = threads},
-                   {.name = name, .p = p, .kind = LWI_PLAN_MIXED, .threads = threads}};
-    const int count = threads > 1 ? 5 : 3;
+    static const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+    subject s[12];
+    int count = 0;
+    for (int k = 0; k < 3; k++) {
+        const subject one = {.name = name, .p = p, .kind = kinds[k], .threads = 1};
+        s[count] = one;
+        s[count++].width = -1;
+        if (k) s[count++] = one; // combs of chains have nothing in lanes
+        for (int way = 0; way < 2 && threads > 1 && k; way++) {
+            s[count] = one;
+            s[count].threads = threads;
+            s[count++].strategy = (lwi_strategy)way;
+        }
+    }
     for (int i = 0; i < count; i++) prepare(&s[i]);
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < count; i++) measure(&s[i]);
@@ -101,11 +116,42 @@ static void compare(const char *name, problem p, int threads)
     problem_free(&p);
 }
 
+// Arithmetic in registers, nothing else.
+static void compute(void *user, int part)
+{
+    double x[8], *out = user;
+    for (int i = 0; i < 8; i++) x[i] = 1e-3 * (part + i);
+    for (int k = 0; k < 20000; k++) // some 50 microseconds
+        for (int i = 0; i < 8; i++) x[i] = x[i] * 0.999999 + 1e-9;
+    for (int i = 0; i < 8; i++) out[8 * part + i] = x[i];
+}
+
+// How much faster so many threads are where they need nothing but arithmetic.
+static void limit(int threads)
+{
+    lwi_pool *pool;
+    double *out = malloc((size_t)threads * 8 * sizeof *out), alone = HUGE_VAL, all = HUGE_VAL;
+    if (!out || lwi_pool_create(threads, NULL, &pool, NULL)) exit(1);
+    for (int i = 0; i < 5000; i++) {
+        double start = now();
+        compute(out, 0);
+        alone = fmin(alone, since(start));
+        start = now();
+        lwi_pool_run(pool, compute, out);
+        all = fmin(all, since(start));
+    }
+    printf("%d threads do arithmetic %.2f times as fast as one\n\n", threads,
+           threads * alone / all);
+    lwi_pool_destroy(pool);
+    free(out);
+}
+
 int main(int argc, char **argv)
 {
     const int threads = argc > 1 ? atoi(argv[1]) : 1;
-    printf("%-14s %6s %-9s %7s %7s %6s %8s %8s %8s %8s %9s\n", "graph", "bodies", "plan", "threads",
-           "levels", "width", "create", "factor", "solve", "both", "residual");
+    if (threads > 1) limit(threads);
+    printf("%-14s %6s %-9s %-9s %7s %6s %6s %8s %8s %8s %8s %9s\n", "graph", "bodies", "plan",
+           "how", "threads", "levels", "width", "create", "factor", "solve", "both", "residual");
     for (int n = 16; n <= 16384; n *= 4) {
         problem p;
         problem_chain(&p, n, 5);

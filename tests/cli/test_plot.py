@@ -73,6 +73,19 @@ class Plot(unittest.TestCase):
                          .count("oblique"))  # planar: one view
         self.texts("--initial", os.path.join(MODELS, "anymal_c.urdf"), "--base", "floating")
 
+    def test_the_plan_of_a_model(self):
+        model = os.path.join(MODELS, "four_bar.yaml")
+        for kind in ("comb", "balanced", "mixed"):
+            texts = self.texts("--plan", kind, model)
+            self.assertIn(kind + " plan: ", texts[0])
+            self.assertEqual(1, sum("the widest" in t for t in texts))
+        for body in ("crank", "coupler", "rocker"):
+            self.assertEqual(1, texts.count(body))
+        told = self.call("check", model, "--plan").stdout  # the same joins, levels, equations
+        row = next(line.split() for line in told.splitlines() if line.split()[:1] == ["balanced"])
+        texts = self.texts("--plan", "balanced", model)
+        self.assertIn("%s joins on %s levels, widest %s equations" % tuple(row[1:4]), texts[0])
+
     def test_a_png_has_its_size(self):
         if not self.has_png:
             done = self.call("plot", "crane.h5", "-o", "p.png", code=2)
@@ -97,6 +110,10 @@ class Plot(unittest.TestCase):
                 (("crane.h5", "-o", "p.svg", "--view", "xy"), 2, "initial"),
                 (("--initial", "crane.csv", "-o", "p.svg"), 3, "has no model"),
                 (("--initial", "crane.h5", "x", "-o", "p.svg"), 2, "one argument too many"),
+                (("--plan", "best", os.path.join(MODELS, "four_bar.yaml"), "-o", "p.svg"), 2,
+                 "'best' is not known"),
+                (("--plan", "comb", os.path.join(MODELS, "four_bar.yaml"), "--log", "-o", "p.svg"), 2,
+                 "of other pictures"),
                 (("nowhere.h5", "-o", "p.svg"), 3, "nowhere.h5"),
                 (("crane.h5", "-o", "no/where/p.svg"), 1, "no/where/p.svg")):
             done = self.call("plot", *arguments, code=code)

@@ -136,6 +136,24 @@ class Run(Program):
         self.assertEqual(self.rows("a.csv"), self.rows("b.csv"))
         self.assertEqual(len(self.rows("a.csv")[1]), 3)
 
+    def test_real_time_tells_how_long_steps_take_and_goes_with_the_clock(self):
+        model = os.path.join(MODELS, "four_bar.yaml")
+        options = ("--real-time", "--step", "0.01", "--duration", "0.2", "--json")
+        summary = json.loads(self.call("run", model, *options).stdout)
+        times = summary["step_times"]
+        self.assertEqual((summary["options"]["formulation"], summary["steps"], summary["rejected"]),
+                         ("index3", 20, 0))
+        self.assertEqual((times["steps"], times["late"]), (20, 0))
+        self.assertLessEqual(times["least"], times["median"])
+        self.assertLessEqual(times["p999"], times["worst"])
+        hurried = json.loads(self.call("run", model, *options, "--pace", "1e9").stdout)
+        self.assertEqual(hurried["step_times"]["late"], 20)
+        self.assertIn("3.00 iterations per step", hurried["report"])
+        text = self.call("run", model, *options[:-1]).stdout
+        self.assertRegex(text, r"step times +[\d.e-]+ s \(median\), .* of 20 took longer")
+        done = self.call("run", model, "--real-time", "--formulation", "aba", code=2)
+        self.assertIn("mode of index3", done.stderr)
+
     def test_the_summary_is_on_stdout_and_quiet_is_quiet(self):
         text = self.call("run", self.model, "-o", self.path("a.csv")).stdout
         for word in ("method", "steps", "rejected", "evaluations", "real-time factor", "energy",

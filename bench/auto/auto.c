@@ -1,0 +1,169 @@
+// auto.c -- what the choice of `auto` is calibrated on: every formulation that takes a model, one
+// evaluation at its start, in turns, and a short run; and what `auto` would choose.
+//
+// usage: bench_auto [--turns N] [--run SECONDS] FILE...
+//
+// One line of JSON per model.  Times are CPU seconds of this thread, the least of all turns.
+#include "cli/stopwatch.h"
+#include "formulation/formulation.h"
+#include "simulate/cost.h"
+
+#include <linkwork/linkwork.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A turn is short, so that formulations share the machine's good moments; evaluations that take longer than
+// COSTLY are turned less often, and those of more than REFUSED never again; runs of
+// loops are made where one takes less than LONG.
+static const double TURN = 1.5e-4, COSTLY = 5e-3, REFUSED = 0.5, LONG = 2e-4;
+
+enum { MOST = 16, FEW_TURNS = 3 };
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "bench_auto: %s\n", what);
+    exit(1);
+}
+
+typedef struct subject {
+    const char *name;
+    const lwi_formulation *formulation;
+    lwi_work *work;
+    double *x, *xdot, least;
+    int times;
+} subject;
+
+// Time of one; infinite where the formulation refuses the state.
+static double evaluate(subject *s, const double *inputs)
+{
+    const double start = stopwatch();
+    for (int i = 0; i < s->times; i++)
+        if (s->formulation->rates(s->work, 0, s->x, inputs, s->xdot) != LW_OK) return INFINITY;
+    return (stopwatch() - start) / s->times;
+}
+
+// Those that are cubic in the size of the mechanism are left out where it has this many bodies.
+enum { LARGE = 130 };
+
+static bool too_large(const lw_model *model, const lwi_formulation *f)
+{
+    return model->nnode > LARGE && (f == &lwi_formulation_dense || f == &lwi_formulation_lagrange);
+}
+
+// False where the formulation does not take the model or its start.
+static bool begin(subject *s, const lw_model *model, const lwi_moment *moment, const double *inputs)
+{
+    lw_error error;
+    if (!s->formulation->rates || too_large(model, s->formulation) ||
+        lwi_formulation_accepts(s->formulation, model, &error) != LW_OK ||
+        lwi_work_create(model, s->formulation, NULL, &s->work, &error) != LW_OK)
+        return false;
+    const size_t nx = (size_t)s->work->layout.nx;
+    s->x = calloc(2 * nx + 1, sizeof *s->x);
+    if (!s->x) stop("no memory");
+    s->xdot = s->x + nx;
+    s->times = 1;
+    s->least = INFINITY;
+    if (s->formulation->enter(s->work, moment, s->x) == LW_OK) s->least = evaluate(s, inputs);
+    if (isfinite(s->least) && s->least < REFUSED) s->least = evaluate(s, inputs);
+    s->times = (int)fmax(1, fmin(TURN / s->least, 1000));
+    return true;
+}
+
+static void end(subject *s)
+{
+    lwi_work_destroy(s->work);
+    free(s->x);
+}
+
+// A run by the library alone, nothing observed on the way; how far energy and joints are off in the end.
+static void run(const lw_model *model, const subject *s, double duration)
+{
+    lw_options options;
+    lw_error error = {.text = ""};
+    lw_sim *sim = NULL;
+    lw_summary summary;
+    const lw_observation *o;
+    lw_options_default(&options);
+    lw_options_set(&options, "formulation", s->name, NULL);
+    const lw_sim_desc desc = {.options = &options};
+    if (lw_sim_create(model, &desc, &sim, &error) != LW_OK ||
+        lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o) != LW_OK)
+        return;
+    const double start = stopwatch();
+    const lw_status status = lw_sim_step(sim, duration);
+    const double seconds = stopwatch() - start;
+    if (status == LW_OK && lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o) == LW_OK) {
+        lw_sim_summary(sim, &summary);
+        printf(", \"run\": %.6g, \"evaluations\": %ld, \"energy\": %.2g, \"position\": %.2g, "
+               "\"velocity\": %.2g",
+               seconds, summary.evaluations, summary.energy_error, summary.residual[0],
+               summary.residual[1]);
+    }
+    lw_sim_destroy(sim);
+}
+
+static void measure(const char *path, int turns, double duration)
+{
+    lw_model *model = NULL;
+    lw_error error = {.text = ""};
+    lwi_arena arena;
+    lwi_moment moment;
+    subject s[MOST] = {0};
+    int n = 0;
+    if (lw_model_read(path, NULL, &model, NULL, &error) != LW_OK) stop(error.text);
+    lwi_arena_init(&arena, NULL);
+    double *inputs = LWI_PUSH(&arena, double, model->desc.ninput + 1);
+    if (!inputs || lwi_moment_create(model, &arena, &moment) != LW_OK) stop("no memory");
+    lwi_moment_start(model, &moment);
+    for (int i = 0; i < lw_formulation_count() && n < MOST; i++) {
+        s[n].name = lw_formulation_info(i).name;
+        s[n].formulation = lwi_formulation_find(s[n].name);
+        if (begin(&s[n], model, &moment, inputs)) n++;
+    }
+    for (int turn = 0; turn < turns; turn++)
+        for (int i = 0; i < n; i++)
+            if (isfinite(s[i].least) && s[i].least < REFUSED &&
+                (turn < FEW_TURNS || s[i].least < COSTLY))
+                s[i].least = fmin(s[i].least, evaluate(&s[i], inputs));
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    printf("{\"model\": \"%.*s\", \"features\": ", (int)strcspn(name, "."), name);
+    lwi_cost_survey survey;
+    lwi_cost_choice choice;
+    if (lwi_cost_measure(model, NULL, NULL, &survey) != LW_OK) stop("no memory");
+    lwi_cost_choose(model, &survey, &choice);
+    const char *before = "{";
+#define X(name) printf("%s\"%s\": %.6g", before, #name, survey.features.name), before = ", ";
+    LWI_COST_FEATURES(X)
+#undef X
+    printf("}, \"formulations\": {");
+    for (int i = 0; i < n; i++) {
+        printf("%s\"%s\": {", i ? ", " : "", s[i].name);
+        if (isfinite(s[i].least)) printf("\"evaluation\": %.6g", s[i].least);
+        if (s[i].least < LONG && duration > 0 && !survey.tree) run(model, &s[i], duration);
+        printf("}");
+    }
+    printf("}, \"auto\": \"%s\", \"why\": \"%s\"}\n", choice.formulation, choice.why);
+    fflush(stdout);
+    for (int i = 0; i < n; i++) end(&s[i]);
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+}
+
+int main(int argc, char **argv)
+{
+    int turns = 40;
+    double duration = 0;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--turns") && i + 1 < argc)
+            turns = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--run") && i + 1 < argc)
+            duration = atof(argv[++i]);
+        else
+            measure(argv[i], turns, duration);
+    }
+    return 0;
+}

@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""Measure what evaluations cost and calibrate the choice of `auto` on it.
+
+usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only TEXT]
+                         [--save FILE | --load FILE] [--write]
+
+--programs  folder with linkwork and bench_auto (build/bin)
+--turns     short turns of every formulation and model; the least time counts (40)
+--run       and the time of a run of so many simulated seconds by each formulation
+--only      models whose name contains it
+--save      keeps the measurements, one line of JSON per model
+--load      takes them from there and measures nothing
+--write     writes the table to src/simulate/cost.def
+
+Prints the table of times and estimates, and the regret of each choice: its time over that of the
+best formulation which keeps velocities on the constraints (rcr, hdca; trees: aba), and over the best
+of all.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import scipy.optimize
+
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+TABLE = "src/simulate/cost.def"
+# what may make a formulation costly; features are those of src/simulate/cost.h
+TERMS = {
+    "aba": ("one", "bodies", "lanes"),
+    "momenta": ("one", "bodies", "lanes"),
+    "hdca": ("one", "bodies", "closures", "rows", "products"),
+    "dca": ("one", "bodies", "closures", "rows", "products"),
+    "rcr": ("one", "cells", "nodes", "cuts", "fronts", "cubes"),
+    "lagrange": ("one", "bodies", "sweeps", "squares"),
+    "dense": ("one", "bodies", "dense"),
+}
+TREES = ("aba", "momenta")
+CLOSED = ("rcr", "hdca")  # velocities stay on the constraints
+
+# ------------------------------------------------------------------------------- the benchmark set
+
+
+def generated(gravity=(0, 0, -9.81), **kind):
+    return json.dumps({"linkwork": 1, "gravity": gravity, "generate": kind})
+
+
+def generated_models():
+    for n in (7, 16, 64, 128, 256, 1024):
+        yield f"chain-{n}", generated(chain={"n": n, "seed": 1})
+    for n in (7, 128, 1024):
+        yield f"spherical-{n}", generated(chain={"n": n, "joint": "spherical", "qd": [0, 0, 0.1]})
+    yield "tree-127", generated(tree={"n": 127, "seed": 1})
+    for n in (3, 4, 8, 32, 128):
+        yield f"loop-{n}", generated(loop={"n": n, "axes": "z", "mass": 1})
+    for n in (8, 32):
+        yield f"loop-spherical-{n}", generated(loop={"n": n, "joint": "spherical"})
+        yield f"loop-universal-{n}", generated(loop={"n": n, "joint": "universal"})
+    for n in (1, 2, 5, 10, 20, 40, 100):
+        yield f"four-bars-{n}", generated(
+            (0, -9.81, 0), n_four_bar={"n": n, "q": [0.3, 0, 0], "qd": [1, 0, 0]})
+    for n in (1, 2, 4, 8, 16, 40, 100, 256):
+        yield f"ladder-{n}", generated(
+            ladder={"n": n, "q": [0.2, 0.3, 0], "qd": [0.5, 1, 0]})
+    for n, m in ((2, 2), (3, 3), (4, 4), (6, 6), (10, 10), (20, 2), (40, 1), (2, 20)):
+        yield f"net-{n}x{m}", generated((0, -9.81, 0), net={"n": n, "m": m, "q": [0.3, 0, 0]})
+    for n, m in ((3, 3), (6, 6)):
+        yield f"net-spherical-{n}x{m}", generated(
+            (0, -9.81, 0), net={"n": n, "m": m, "joint": "spherical", "q": [0.3, 0, 0]})
+
+
+def rod(mass, a, b):
+    """A slender rod of that mass from a to b, without spin axis of its own."""
+    a, b = numpy.array(a, float), numpy.array(b, float)
+    d = b - a
+    length = float(numpy.linalg.norm(d))
+    J = mass * (length**2 * numpy.eye(3) - numpy.outer(d, d)) / 12
+    J += mass * (0.03 * length)**2 * numpy.eye(3)  # it is 3 % thick
+    return {"mass": mass, "position": list((a + b) / 2),
+            "inertia": [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]}
+
+
+def joint(kind, one, two, at, axis=(0, 0, 1), **more):
+    return {"type": kind, "between": [one, two], "at": [float(x) for x in at],
+            "axis": [float(x) for x in axis], **more}
+
+
+def model(bodies, joints, gravity=(0, 0, -9.81), **more):
+    return json.dumps({"linkwork": 1, "gravity": gravity, "bodies": bodies, "joints": joints,
+                       **more}, default=float)
+
+
+def delta():
+    """Three arms on hinges, forearms on universal joints, a platform that does not turn."""
+    bodies, joints = {}, {}
+    base, arm, forearm, tip, down = 0.2, 0.3, 0.6, 0.05, 0.4
+    reach = base + arm * math.cos(down) - tip
+    height = arm * math.sin(down) + math.sqrt(forearm**2 - reach**2)
+    bodies["platform"] = {"mass": 0.5, "inertia": [1e-3, 1e-3, 2e-3, 0, 0, 0],
+                          "position": [0, 0, -height]}
+    for i in range(3):
+        angle = 2 * math.pi * i / 3
+        out, side = (numpy.array([math.cos(angle), math.sin(angle), 0]),
+                     numpy.array([-math.sin(angle), math.cos(angle), 0]))
+        shoulder = base * out
+        elbow = shoulder + arm * (math.cos(down) * out - [0, 0, math.sin(down)])
+        wrist = tip * out - [0, 0, height]
+        across = numpy.cross(side, wrist - elbow) / forearm
+        bodies[f"arm{i}"] = rod(0.4, shoulder, elbow)
+        bodies[f"forearm{i}"] = rod(0.2, elbow, wrist)
+        joints[f"shoulder{i}"] = joint("revolute", "ground", f"arm{i}", shoulder, side)
+        joints[f"elbow{i}"] = joint("universal", f"arm{i}", f"forearm{i}", elbow, side,
+                                    axis2=list(across))
+        joints[f"wrist{i}"] = joint("universal", "platform", f"forearm{i}", wrist, side,
+                                    axis2=list(across))
+    return model(bodies, joints)
+
+
+def stewart():
+    """A platform on six sliding legs."""
+    bodies = {"platform": {"mass": 5, "inertia": [0.1, 0.1, 0.2, 0, 0, 0], "position": [0, 0, 1]}}
+    joints = {}
+    for i in range(6):
+        low, high = math.pi / 3 * (i // 2 * 2 + 0.3 * (-1)**i), math.pi / 3 * (i // 2 * 2 + 0.7 * (-1)**i)
+        foot = numpy.array([math.cos(low), math.sin(low), 0])
+        top = numpy.array([0.5 * math.cos(high), 0.5 * math.sin(high), 1])
+        along = (top - foot) / numpy.linalg.norm(top - foot)
+        first = numpy.cross(along, [1, 0, 0])
+        first /= numpy.linalg.norm(first)
+        middle = (foot + top) / 2
+        bodies[f"lower{i}"], bodies[f"upper{i}"] = rod(1, foot, middle), rod(1, middle, top)
+        joints[f"foot{i}"] = joint("universal", "ground", f"lower{i}", foot, first,
+                                   axis2=list(numpy.cross(along, first)))
+        joints[f"slide{i}"] = joint("prismatic", f"lower{i}", f"upper{i}", middle, along)
+        joints[f"top{i}"] = joint("spherical", f"upper{i}", "platform", top)
+    return model(bodies, joints)
+
+
+def bennett():
+    """Four hinges in space, more rows than rank."""
+    length, twist = (0.5, 0.8), (0.6, math.asin(0.8 * math.sin(0.6) / 0.5))
+    theta = (1, 2.771126414, -1, 3.512058893)
+    bodies, joints = {}, {}
+    R, p, before = numpy.eye(3), numpy.zeros(3), "ground"
+    for i in range(4):
+        name = f"link{i}" if i < 3 else "ground"
+        joints[f"hinge{i}"] = joint("revolute", before, name, p, R[:, 2])
+        c, s = math.cos(theta[i]), math.sin(theta[i])
+        R = R @ [[c, -s, 0], [s, c, 0], [0, 0, 1]]
+        end = p + R[:, 0] * length[i % 2]
+        if i < 3:
+            bodies[name] = rod(1 + 0.2 * i, p, end)
+        c, s = math.cos(twist[i % 2]), math.sin(twist[i % 2])
+        R, p, before = R @ [[1, 0, 0], [0, c, -s], [0, s, c]], end, name
+    return model(bodies, joints)
+
+
+def gears(n):
+    """Wheels on parallel shafts, each geared to the one before."""
+    wheel = {"mass": 1, "inertia": [1e-2, 1e-2, 2e-2, 0, 0, 0]}
+    bodies = {f"wheel{i}": {**wheel, "position": [0.2 * i, 0, 0], "com": [0.01, 0, 0]} for i in range(n)}
+    joints = {f"shaft{i}": joint("revolute", "ground", f"wheel{i}", (0.2 * i, 0, 0)) for i in range(n)}
+    couplings = [{"joint": f"shaft{i}", "coordinate": "q0", "of": f"shaft{i - 1}",
+                  "with": "q0", "polynomial": [0, -1]}
+                 for i in range(1, n)]
+    return model(bodies, joints, (0, -9.81, 0), couplings=couplings)
+
+
+def with_spring(program, folder, name, text, body):
+    """The model and a weak spring between the ground and a point: no cells."""
+    path = os.path.join(folder, "plain.yaml")
+    with open(path, "w") as file:
+        file.write(text)
+    out = os.path.join(folder, "converted.yaml")
+    subprocess.run([program, "convert", path, "-o", out], check=True, capture_output=True)
+    with open(out) as file:
+        text = file.read()
+    return name, text + (f"\nforces:\n  weak: {{type: spring, between: [ground, {body}], "
+                         "point1: [0, -5, 0], stiffness: 1, length: 3}\n")
+
+
+def all_models(programs, folder):
+    """name, path"""
+    def write(name, text):
+        path = os.path.join(folder, name + ".yaml")
+        with open(path, "w") as file:
+            file.write(text)
+        return name, path
+    program = os.path.join(programs, "linkwork")
+    for name, text in generated_models():
+        yield write(name, text)
+    texts = dict(generated_models())
+    for name, body in (("four-bars-5", "rod0"), ("four-bars-40", "rod0"), ("ladder-4", "post0"),
+                       ("ladder-16", "post0"), ("ladder-100", "post0"), ("four-bars-1", "rod0")):
+        yield write(*with_spring(program, folder, name + "-spring", texts[name], body))
+    yield write("delta", delta())
+    yield write("stewart", stewart())
+    yield write("bennett", bennett())
+    for n in (2, 5, 20, 100):
+        yield write(f"gears-{n}", gears(n))
+    walker = os.path.join(SOURCES, "examples/strandbeest/walker.py")
+    for pairs, frame in ((1, "fixed"), (3, "fixed"), (1, "floating"), (3, "floating")):
+        text = subprocess.run([sys.executable, walker, "--pairs", str(pairs), "--frame", frame],
+                              check=True, capture_output=True, text=True).stdout
+        yield write(f"walker-{pairs}-{frame}", text)
+    for path in ("examples/models/four_bar.yaml", "examples/models/ur5.urdf",
+                 "examples/models/anymal_c.urdf", "examples/models/crane.yaml",
+                 "tests/golden/P4b_four_bar_regular.yaml", "tests/golden/P5_single_loop_4.yaml",
+                 "tests/golden/P8_mixed_joint_arm.yaml", "tests/golden/P9_floating_tree.yaml",
+                 "tests/golden/P10_spatial_slider_crank.yaml",
+                 "tests/golden/P13_rheonomic_four_bar.yaml"):
+        yield os.path.basename(path).split(".")[0], os.path.join(SOURCES, path)
+
+
+# ------------------------------------------------------------------------------------- measurements
+
+
+def measure(arguments):
+    bench = os.path.join(arguments.programs, "bench_auto")
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path in all_models(arguments.programs, folder):
+            if arguments.only and arguments.only not in name:
+                continue
+            command = [bench, "--turns", str(arguments.turns), "--run", str(arguments.run), path]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                print(f"{name}: {done.stderr.strip()}", file=sys.stderr)
+                continue
+            results.append(json.loads(done.stdout))
+    return results
+
+
+def fit(terms, rows):
+    """Coefficients with the least errors of logarithms: twice too much is as wrong as half."""
+    A = numpy.array([[f[t] / (1e9 * e) for t in terms] for f, e in rows])
+    share = numpy.array([1 / numpy.median(c[c > 0]) if (c > 0).any() else 1 for c in A.T])
+
+    def errors(z):
+        return numpy.log(A * share @ z + 1e-9)
+    found = scipy.optimize.least_squares(errors, numpy.full(len(terms), 1 / len(terms)),
+                                         loss="soft_l1", f_scale=0.1, bounds=(0, numpy.inf))
+    x = found.x * share
+    felt = (A * x).max(axis=0) > 0.05  # no coefficient that no time shows
+    return {t: float(f"{c:.3g}") for t, c, f in zip(terms, x, felt) if f}
+
+
+def calibrate(results, rounds=8):
+    """The table.  A shared machine is at times twice as slow, for all formulations of a model alike:
+    that factor of each model is found with the coefficients."""
+    pace, table = [1.0] * len(results), {}
+    for _ in range(rounds):
+        for name, terms in TERMS.items():
+            rows = [(r["features"], r["formulations"][name]["evaluation"] / p)
+                    for r, p in zip(results, pace)
+                    if "evaluation" in r["formulations"].get(name, {})
+                    and (name in TREES) == (r["features"]["closures"] == 0)]
+            if rows:
+                table[name] = fit(terms, rows)
+        for i, r in enumerate(results):
+            off = [math.log(f["evaluation"] / estimate(table, n, r["features"]))
+                   for n, f in r["formulations"].items() if n in table and "evaluation" in f
+                   and (n in TREES) == (r["features"]["closures"] == 0)]
+            pace[i] = math.exp(min(0.7, max(-0.7, numpy.median(off)))) if len(off) > 2 else 1.0
+        level = numpy.median(pace)
+        pace = [p / level for p in pace]
+    return table
+
+
+def estimate(table, name, features):
+    return 1e-9 * sum(c * features[t] for t, c in table[name].items())
+
+
+def table_text(table):
+    lines = []
+    for name, row in table.items():
+        inner = ", ".join(f".{t} = {c:.4g}" for t, c in row.items())
+        lines.append(f'    {{"{name}", {{{inner}}}}},\n')
+    return "".join(lines)
+
+
+def choose(table, result):
+    """What the library would choose with this table."""
+    if result["auto"] not in CLOSED or any(n not in table for n in CLOSED):
+        return result["auto"]
+    if result["features"]["closures"] == 1:
+        return "rcr"
+    takes = [n for n in CLOSED if "evaluation" in result["formulations"].get(n, {})]
+    return min(takes, key=lambda n: estimate(table, n, result["features"]))
+
+
+def regret(results, table, what):
+    """Rows of markdown and the largest regrets."""
+    worst, worst_all, over = 0, 0, []
+    names = list(TERMS)
+    print(f"| model | {' | '.join(names)} | `auto` | estimate | over the best closed | over the best |")
+    print("|---|" + "---|" * (len(names) + 4))
+    for r in results:
+        times = {n: f.get(what, math.inf) for n, f in r["formulations"].items() if n in TERMS}
+        chosen = choose(table, r)
+        best = CLOSED if r["features"]["closures"] else ("aba",)
+        closed = [times[n] for n in best if n in times]
+        if times[chosen] == math.inf:
+            continue
+        a, b = times[chosen] / min(closed), times[chosen] / min(times.values())
+        worst, worst_all = max(worst, a), max(worst_all, b)
+        if a > 1.2:
+            over.append(r["model"])
+        cell = [f"{1e6 * times[n]:.3g}" if times.get(n, math.inf) < math.inf else "" for n in names]
+        print(f"| {r['model']} | {' | '.join(cell)} | `{chosen}` | "
+              f"{1e6 * estimate(table, chosen, r['features']) if chosen in table else 0:.3g} | "
+              f"{a:.2f} | {b:.2f} |")
+    print(f"\n{len(results)} models, {what}: at most {worst:.2f} times the best that keeps velocities closed "
+          f"({len(over)} above 1.2: {', '.join(over)}), {worst_all:.2f} times the best of all")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--programs", default="build/bin")
+    parser.add_argument("--turns", type=int, default=40)
+    parser.add_argument("--run", type=float, default=0)
+    parser.add_argument("--only")
+    parser.add_argument("--save")
+    parser.add_argument("--load")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.load:
+        with open(arguments.load) as file:
+            results = [json.loads(line) for line in file]
+    else:
+        results = measure(arguments)
+    if arguments.save:
+        with open(arguments.save, "w") as file:
+            file.writelines(json.dumps(r) + "\n" for r in results)
+    table = calibrate(results)
+    regret(results, table, "evaluation")
+    if any("run" in f for r in results for f in r["formulations"].values()):
+        regret(results, table, "run")
+    print("\n" + table_text(table))
+    if arguments.write:
+        with open(os.path.join(SOURCES, TABLE), "w") as file:
+            file.write(table_text(table))
+
+
+if __name__ == "__main__":
+    main()
