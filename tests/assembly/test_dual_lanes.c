@@ -15,34 +15,6 @@
 
 static const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
 
-typedef struct bench {
-    problem p;
-    lwi_arena arena;
-    lwi_plan plan;
-    lwi_dual *dual;
-    double (*x)[6], *lambda, *eps;
-} bench;
-
-static void setup(bench *b, lwi_plan_kind kind)
-{
-    lwi_arena_init(&b->arena, NULL);
-    assert_int_equal(lwi_plan_create(&b->p.graph, kind, &b->arena, &b->plan), LW_OK);
-    assert_int_equal(lwi_dual_create(&b->plan, &b->arena, &b->dual), LW_OK);
-    assert_int_equal(lwi_dual_unsymmetric(b->dual, &b->arena), LW_OK);
-    b->x = (double(*)[6])LWI_PUSH(&b->arena, double, 6 * b->p.graph.nbody);
-    b->lambda = LWI_PUSH(&b->arena, double, b->p.nrow);
-    b->eps = LWI_PUSH(&b->arena, double, b->p.nrow);
-    problem_load(&b->p, b->dual);
-    problem_diagonal(&b->p, b->eps);
-    for (int r = 0; r < b->p.nrow; r++) b->eps[r] *= 1e-4 * (2 + problem_uniform());
-}
-
-static void solve(bench *b, int refine)
-{
-    memcpy(b->x, b->p.x0, (size_t)b->p.graph.nbody * sizeof *b->x);
-    lwi_dual_solve(b->dual, b->x, b->p.c, b->lambda, refine);
-}
-
 static int in_lanes(const lwi_dual *dual)
 {
     int count = 0;
@@ -73,11 +45,11 @@ static void skew(problem *p)
 }
 
 // All that is asked of an engine, by one way: x, lambda of 1 + refine passes, and the least pivot.
-static double ask(bench *b, bool two, bool regular, double *x, double *lambda)
+static double ask(problem_bench *b, bool two, bool regular, double *x, double *lambda)
 {
     const double *eps = regular ? b->eps : NULL;
     assert_int_equal((two ? lwi_dual_factor_unsymmetric : lwi_dual_factor)(b->dual, eps), LW_OK);
-    solve(b, 2);
+    problem_solve(b, 2);
     memcpy(x, b->x, (size_t)b->p.graph.nbody * sizeof *b->x);
     memcpy(lambda, b->lambda, (size_t)b->p.nrow * sizeof *lambda);
     assert_true(problem_residual(&b->p, b->x, eps, b->lambda) <= 200 * DBL_EPSILON);
@@ -85,7 +57,7 @@ static double ask(bench *b, bool two, bool regular, double *x, double *lambda)
 }
 
 // Every width has the same bits; node by node differs by round-off, by less than `tolerance`.
-static void every_width(bench *b, bool two, bool regular)
+static void every_width(problem_bench *b, bool two, bool regular)
 {
     const int n = 6 * b->p.graph.nbody, m = b->p.nrow;
     double *x = LWI_PUSH(&b->arena, double, 3 * n), *lambda = LWI_PUSH(&b->arena, double, 3 * m);
@@ -120,8 +92,8 @@ static void graph(problem p, double most)
     for (int two = 0; two < 2; two++) {
         if (two) skew(&p);
         for (int k = 0; k < LWI_COUNT(kinds); k++) {
-            bench b = {.p = p};
-            setup(&b, kinds[k]);
+            problem_bench b = {.p = p};
+            problem_setup(&b, kinds[k]);
             if (kinds[k] == LWI_PLAN_MIXED) assert_true(in_lanes(b.dual) >= most * b.plan.nnode);
             for (int regular = 0; regular < 2 && b.dual->ngroup; regular++)
                 every_width(&b, two, regular);
@@ -173,8 +145,8 @@ static void what_fails_is_named(void **state)
     for (int i = 0; i < bad->n; i++) // a row like another of its edge
         memcpy(p.J[6 * (p.slot[40] + i) + 2], p.J[6 * (p.slot[40] + i)], sizeof p.J[0]);
     problem_right_side(&p);
-    bench b = {.p = p};
-    setup(&b, LWI_PLAN_MIXED);
+    problem_bench b = {.p = p};
+    problem_setup(&b, LWI_PLAN_MIXED);
     assert_non_null(b.dual->unit[b.dual->unit_of[b.plan.closer[40]]].group);
     assert_int_equal(lwi_dual_factor(b.dual, NULL), LW_ERR_SINGULAR);
     assert_int_equal(lwi_dual_pivots(b.dual).edge, 40);
@@ -213,21 +185,21 @@ static void beside_loops(void **state)
             memcpy(p.J[6 * (p.slot[44 + i] + s)], p.J[6 * (p.slot[40 + i] + s)], 3 * sizeof *p.J);
     problem_right_side(&p);
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
-        bench b = {.p = p};
-        setup(&b, kinds[k]);
+        problem_bench b = {.p = p};
+        problem_setup(&b, kinds[k]);
         double *n = LWI_PUSH(&b.arena, double, p.nrow);
         int rank;
         assert_int_equal(lwi_dual_learn(b.dual, LWI_DUAL_RANK, &rank), LW_OK);
         assert_int_equal(lwi_dual_factor(b.dual, NULL), LW_OK);
         assert_true(b.dual->laned && in_lanes(b.dual) >= 15);
-        solve(&b, 1);
+        problem_solve(&b, 1);
         assert_true(problem_residual(&p, b.x, NULL, NULL) <= 100 * DBL_EPSILON);
         assert_int_equal(lwi_dual_null_count(b.dual), p.nrow - rank);
         for (int i = 0; i < p.nrow - rank; i++) {
             lwi_dual_null(b.dual, i, n);
             assert_true(problem_null_error(&p, n) <= 1e-9);
         }
-        solve(&b, 1); // the factors are still there
+        problem_solve(&b, 1); // the factors are still there
         assert_true(problem_residual(&p, b.x, NULL, NULL) <= 100 * DBL_EPSILON);
         lwi_arena_free(&b.arena);
     }
@@ -241,8 +213,8 @@ static void rows_are_read_again(void **state)
     problem p;
     problem_seed(750);
     problem_chain(&p, 70, 3), problem_numbers(&p);
-    bench b = {.p = p};
-    setup(&b, LWI_PLAN_MIXED);
+    problem_bench b = {.p = p};
+    problem_setup(&b, LWI_PLAN_MIXED);
     double *lambda = LWI_PUSH(&b.arena, double, 2 * p.nrow);
     for (int way = 0; way < 2; way++) {
         problem_load(&p, b.dual);
@@ -250,7 +222,7 @@ static void rows_are_read_again(void **state)
         assert_int_equal(lwi_dual_factor(b.dual, b.eps), LW_OK);
         for (int s = 0; s < 36 * p.nslot; s++)
             lwi_dual_J(b.dual)[s / 6][s % 6] *= 1 + 1e-3 * (s % 7);
-        solve(&b, 0);
+        problem_solve(&b, 0);
         memcpy(lambda + way * p.nrow, b.lambda, (size_t)p.nrow * sizeof *lambda);
     }
     assert_true(distance(lambda, lambda + p.nrow, p.nrow) < 1e-9);
@@ -265,14 +237,14 @@ static void views(void **state)
     problem p;
     problem_seed(760);
     problem_chain(&p, 90, 3), problem_numbers(&p);
-    bench b = {.p = p};
-    setup(&b, LWI_PLAN_MIXED);
+    problem_bench b = {.p = p};
+    problem_setup(&b, LWI_PLAN_MIXED);
     lwi_dual *view;
     double *lambda = LWI_PUSH(&b.arena, double, p.nrow);
     double(*x)[6] = (double(*)[6])LWI_PUSH(&b.arena, double, 6 * p.graph.nbody);
     assert_int_equal(lwi_dual_view_create(b.dual, &b.arena, &view), LW_OK);
     assert_int_equal(lwi_dual_factor(b.dual, NULL), LW_OK);
-    solve(&b, 1);
+    problem_solve(&b, 1);
     lwi_dual_J(b.dual); // may have changed
     lwi_dual_view_take(view, b.dual);
     memcpy(x, p.x0, (size_t)p.graph.nbody * sizeof *x);

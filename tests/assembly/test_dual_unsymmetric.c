@@ -16,34 +16,6 @@
 static const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
 
 // A problem in an engine with room for both.
-typedef struct bench {
-    problem p;
-    lwi_arena arena;
-    lwi_plan plan;
-    lwi_dual *dual;
-    double (*x)[6], *lambda, *eps;
-} bench;
-
-static void setup(bench *b, lwi_plan_kind kind)
-{
-    lwi_arena_init(&b->arena, NULL);
-    assert_int_equal(lwi_plan_create(&b->p.graph, kind, &b->arena, &b->plan), LW_OK);
-    assert_int_equal(lwi_dual_create(&b->plan, &b->arena, &b->dual), LW_OK);
-    assert_int_equal(lwi_dual_unsymmetric(b->dual, &b->arena), LW_OK);
-    b->x = (double(*)[6])LWI_PUSH(&b->arena, double, 6 * b->p.graph.nbody);
-    b->lambda = LWI_PUSH(&b->arena, double, b->p.nrow);
-    b->eps = LWI_PUSH(&b->arena, double, b->p.nrow);
-    problem_load(&b->p, b->dual);
-    problem_diagonal(&b->p, b->eps);
-    for (int r = 0; r < b->p.nrow; r++) b->eps[r] *= 1e-4 * (2 + problem_uniform());
-}
-
-static void solve(bench *b, int refine)
-{
-    memcpy(b->x, b->p.x0, (size_t)b->p.graph.nbody * sizeof *b->x);
-    lwi_dual_solve(b->dual, b->x, b->p.c, b->lambda, refine);
-}
-
 // Adds a skew part as large as `part` of the metrics themselves; G = J K means the metric K'.
 static void skew(problem *p, double part)
 {
@@ -118,22 +90,22 @@ static double agrees(problem p, bool regular)
 {
     double off = 0;
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
-        bench b = {.p = p};
-        setup(&b, kinds[k]);
+        problem_bench b = {.p = p};
+        problem_setup(&b, kinds[k]);
         const int m = p.nrow;
         const double *eps = regular ? b.eps : NULL;
         double *A = LWI_PUSH(&b.arena, double, m *m), *right = LWI_PUSH(&b.arena, double, m);
         whole(&p, eps, A, right);
         gauss(m, A, right);
         assert_int_equal(lwi_dual_factor_unsymmetric(b.dual, eps), LW_OK);
-        solve(&b, 1);
+        problem_solve(&b, 1);
         // condition of S + eps: 1e4 and what the number of rows adds
         assert_true(distance(b.lambda, right, m) < 1e-9);
         assert_true(problem_residual(&p, b.x, eps, b.lambda) <= 200 * DBL_EPSILON);
         assert_int_equal(lwi_dual_null_count(b.dual), 0);
         assert_true(lwi_dual_pivots(b.dual).least > 0);
         if (lwi_dual_factor(b.dual, eps) == LW_OK) {
-            solve(&b, 0);
+            problem_solve(&b, 0);
             off = fmax(off, distance(b.lambda, right, m));
         }
         lwi_arena_free(&b.arena);
@@ -169,18 +141,18 @@ static void beside_the_symmetric(void **state)
     problem p;
     problem_seed(600);
     problem_loops(&p, 14, 8), problem_numbers(&p);
-    bench b = {.p = p};
-    setup(&b, LWI_PLAN_BALANCED);
+    problem_bench b = {.p = p};
+    problem_setup(&b, LWI_PLAN_BALANCED);
     const size_t bytes = (size_t)p.nrow * sizeof(double);
     double *first = LWI_PUSH(&b.arena, double, p.nrow);
     assert_int_equal(lwi_dual_factor(b.dual, b.eps), LW_OK);
-    solve(&b, 0);
+    problem_solve(&b, 0);
     memcpy(first, b.lambda, bytes);
     assert_int_equal(lwi_dual_factor_unsymmetric(b.dual, b.eps), LW_OK);
-    solve(&b, 0);
+    problem_solve(&b, 0);
     assert_true(distance(b.lambda, first, p.nrow) < 1e-10);
     assert_int_equal(lwi_dual_factor(b.dual, b.eps), LW_OK);
-    solve(&b, 0);
+    problem_solve(&b, 0);
     assert_memory_equal(b.lambda, first, bytes);
     lwi_arena_free(&b.arena);
     problem_free(&p);
@@ -193,11 +165,11 @@ static void bits_do_not_depend_on_threads(void **state)
     problem_seed(601);
     problem_chain(&p, 3000, 5), problem_numbers(&p), skew(&p, 0.4);
     for (int k = 1; k < LWI_COUNT(kinds); k++) {
-        bench b = {.p = p};
-        setup(&b, kinds[k]);
+        problem_bench b = {.p = p};
+        problem_setup(&b, kinds[k]);
         double *alone = LWI_PUSH(&b.arena, double, p.nrow);
         assert_int_equal(lwi_dual_factor_unsymmetric(b.dual, b.eps), LW_OK);
-        solve(&b, 1);
+        problem_solve(&b, 1);
         memcpy(alone, b.lambda, (size_t)p.nrow * sizeof *alone);
         for (int count = 2; count <= 4; count++)
             for (int s = 0; s < 2; s++) {
@@ -206,7 +178,7 @@ static void bits_do_not_depend_on_threads(void **state)
                 assert_int_equal(lwi_dual_threads(b.dual, pool, (lwi_strategy)s, &b.arena), LW_OK);
                 assert_non_null(b.dual->crew);
                 assert_int_equal(lwi_dual_factor_unsymmetric(b.dual, b.eps), LW_OK);
-                solve(&b, 1);
+                problem_solve(&b, 1);
                 assert_memory_equal(b.lambda, alone, (size_t)p.nrow * sizeof *alone);
                 assert_int_equal(lwi_dual_threads(b.dual, NULL, LWI_BY_LEVEL, &b.arena), LW_OK);
                 lwi_pool_destroy(pool);
@@ -225,8 +197,8 @@ static void what_fails_is_named(void **state)
     for (int i = 0; i < 2; i++) // a row like another of its edge, without eps
         memcpy(p.J[6 * (p.slot[5] + i) + 3], p.J[6 * (p.slot[5] + i) + 1], sizeof p.J[0]);
     problem_right_side(&p);
-    bench b = {.p = p};
-    setup(&b, LWI_PLAN_COMB);
+    problem_bench b = {.p = p};
+    problem_setup(&b, LWI_PLAN_COMB);
     assert_int_equal(lwi_dual_factor_unsymmetric(b.dual, NULL), LW_ERR_SINGULAR);
     assert_int_equal(lwi_dual_pivots(b.dual).edge, 5);
     assert_int_equal(lwi_dual_pivots(b.dual).row, 3);

@@ -2,6 +2,7 @@
 #ifndef LWT_READ_CASES_H
 #define LWT_READ_CASES_H
 
+#include "io/readers.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
 
@@ -12,6 +13,23 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+/** Reads a text into a new builder; *builder is NULL where that fails. */
+static inline lw_status lwt_read(lwi_reader read, const char *file, const char *text,
+                                 const lw_read_desc *desc, lw_builder **builder, lw_error *error)
+{
+    lw_options options;
+    memset(&options, 0, sizeof options);
+    lw_status status = lw_builder_create(desc->allocator, builder);
+    if (status != LW_OK) return status;
+    status = lw_builder_set_source(*builder, file);
+    if (status == LW_OK) status = read(text, strlen(text), file, desc, *builder, &options, error);
+    if (status != LW_OK) {
+        lw_builder_destroy(*builder);
+        *builder = NULL;
+    }
+    return status;
+}
 
 /** The error names the file, the line, and says `part`. */
 static inline void lwt_told(const lw_error *error, const char *file, int line, const char *part)

@@ -1,7 +1,6 @@
 // test_mjcf.c -- what an MJCF becomes: bodies with several joints, defaults, inertia from geoms,
 // orientations, equalities, motors, includes, and what is refused or told.
 #include "io/read_cases.h"
-#include "io/readers.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
 #include "support/failing.h"
@@ -30,18 +29,7 @@ static const double degree = 3.14159265358979323846 / 180;
 static lw_status read_desc(lw_builder **builder, const char *text, const lw_read_desc *desc,
                            lw_error *error)
 {
-    lw_options options;
-    memset(&options, 0, sizeof options);
-    lw_status status = lw_builder_create(desc->allocator, builder);
-    if (status != LW_OK) return status;
-    status = lw_builder_set_source(*builder, "bot.xml");
-    if (status == LW_OK)
-        status = lwi_read_mjcf(text, strlen(text), "bot.xml", desc, *builder, &options, error);
-    if (status != LW_OK) {
-        lw_builder_destroy(*builder);
-        *builder = NULL;
-    }
-    return status;
+    return lwt_read(lwi_read_mjcf, "bot.xml", text, desc, builder, error);
 }
 
 static lw_builder *read_with(const char *text, const lw_read_desc *desc)

@@ -1,7 +1,6 @@
 // test_sdf.c -- what an SDF becomes: frames, bodies, joints of every type, loops, couplings,
 // includes, and what is refused or told.
 #include "io/read_cases.h"
-#include "io/readers.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
 #include "support/failing.h"
@@ -27,18 +26,7 @@
 static lw_status read_desc(lw_builder **builder, const char *text, const lw_read_desc *desc,
                            lw_error *error)
 {
-    lw_options options;
-    memset(&options, 0, sizeof options);
-    lw_status status = lw_builder_create(desc->allocator, builder);
-    if (status != LW_OK) return status;
-    status = lw_builder_set_source(*builder, "bot.sdf");
-    if (status == LW_OK)
-        status = lwi_read_sdf(text, strlen(text), "bot.sdf", desc, *builder, &options, error);
-    if (status != LW_OK) {
-        lw_builder_destroy(*builder);
-        *builder = NULL;
-    }
-    return status;
+    return lwt_read(lwi_read_sdf, "bot.sdf", text, desc, builder, error);
 }
 
 static lw_builder *read_with(const char *text, const lw_read_desc *desc)

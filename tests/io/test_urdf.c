@@ -1,6 +1,5 @@
 // test_urdf.c -- what a URDF becomes: poses, axes, inertias, joints, and what is refused or told.
 #include "io/read_cases.h"
-#include "io/readers.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
 #include "support/failing.h"
@@ -26,19 +25,8 @@
 static lw_status read_with(lw_builder **builder, const char *text, lw_base base,
                            const lw_allocator *allocator, lw_error *error)
 {
-    lw_options options;
-    memset(&options, 0, sizeof options);
     const lw_read_desc desc = {.format = "urdf", .base = base, .allocator = allocator};
-    lw_status status = lw_builder_create(allocator, builder);
-    if (status != LW_OK) return status;
-    status = lw_builder_set_source(*builder, "bot.urdf");
-    if (status == LW_OK)
-        status = lwi_read_urdf(text, strlen(text), "bot.urdf", &desc, *builder, &options, error);
-    if (status != LW_OK) {
-        lw_builder_destroy(*builder);
-        *builder = NULL;
-    }
-    return status;
+    return lwt_read(lwi_read_urdf, "bot.urdf", text, &desc, builder, error);
 }
 
 static lw_builder *read_urdf(const char *text, lw_base base)

@@ -57,7 +57,7 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
 
 
 def to_matrix(q: ArrayLike) -> Array:
-    """Rotation matrix, of q/|q|."""
+    """Rotation matrix, of ``q/|q|``."""
     w, x, y, z = np.moveaxis(normalize(q), -1, 0)
     rows: Any = [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
                  [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
@@ -86,14 +86,14 @@ def from_axis_angle(axis: ArrayLike, angle: float) -> Array:
 
 
 def from_rotation_vector(v: ArrayLike) -> Array:
-    """A turn by |v| about v."""
+    """A turn by ``|v|`` about v."""
     v = _as(v)
     angle = np.linalg.norm(v, axis=-1, keepdims=True)
     return np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * v], axis=-1)
 
 
 def to_rotation_vector(q: ArrayLike) -> Array:
-    """The shorter turn, |v| <= pi."""
+    """The shorter turn, ``|v| <= pi``."""
     q = normalize(q)
     q = np.where(q[..., :1] < 0, -q, q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
