@@ -60,6 +60,7 @@ bibtex_default_style = "keys"
 # The package is read from its sources; the compiled extension is not needed to describe it.
 sys.path.insert(0, os.environ["LINKWORK_PYTHON"])
 sys.modules["linkwork._native"] = MagicMock()
+autodoc_mock_imports = ["numpy"]
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}
@@ -94,3 +95,4 @@ def visit_display(translator, node):
 
 def setup(app):
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_display, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

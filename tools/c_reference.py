@@ -71,7 +71,7 @@ def kind_of(code):
             ("enum", r"typedef enum (\w+) \{"),
             ("type", r"typedef (?:struct|enum) \w+ (\w+);"),
             ("type", r"typedef [^;{]*\(\*(\w+)\)\("),
-            ("constants", r"enum \{ (\w+)")):
+            ("constants", r"enum \{.*?(\w+)(?: = \w+)? \};")):
         match = re.match(pattern, code)
         if match:
             return kind, match.group(1)
@@ -158,9 +158,8 @@ def prose(lines, indent):
                 formula = bool(deep)
     out.append("")
     for key, text in fields:
-        parts = re.split(r"\s{2,}", text, maxsplit=1) if key == "param" else ["", text]
-        if len(parts) == 1:
-            parts = ["", parts[0]]
+        match = re.match(r"([\w ,]*\w)(?:\s{2,}|\s+(?=\[))(.*)", text) if key == "param" else None
+        parts = match.groups() if match else ["", text]
         head = {"param": "*%s*: " % escape(parts[0]) if parts[0] else "", "return": "Returns ",
                 "cost": "Cost: "}[key]
         out.append("* " + head + escape(re.sub(r"\s+", " ", parts[1]).strip().rstrip(";")))

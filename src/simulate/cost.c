@@ -3,7 +3,6 @@
 
 #include "formulation/closed.h"
 #include "formulation/rcr.h"
-#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,14 +42,6 @@ static bool prefers_rcr(const lwi_cost_features *f)
 
 // ---------------------------------------------------------------------------------------- features
 
-static lw_status count_lanes(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
-{
-    lwi_kernel *kernel = NULL;
-    TRY(lwi_kernel_create(model, 0, arena, &kernel));
-    f->lanes = kernel ? model->nnode : 0;
-    return LW_OK;
-}
-
 static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
 {
     lwi_closed closed;
@@ -60,7 +51,6 @@ static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_f
     const double components = 6.0 * model->nnode, rows = closed.plan.nrow;
     f->rows = rows;
     f->products = closed.plan.work;
-    f->sweeps = (double)cut.m * model->nnode;
     f->squares = (double)cut.m * cut.m * model->tree_nv;
     f->dense = rows * rows * components;
     return LW_OK;
@@ -103,14 +93,26 @@ static lw_status try(const lwi_formulation *formulation, const lw_model *model,
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
+// What an option asks for and only the other one has.
+static void heed_options(const lw_options *options, lwi_cost_survey *survey)
+{
+    if (options && !strcmp(options->state, "speeds"))
+        lwi_fail(&survey->hdca, LW_ERR_ARGUMENT, "its state has momenta, not speeds");
+    if (options && strcmp(options->plan, "auto") != 0)
+        lwi_fail(&survey->rcr, LW_ERR_ARGUMENT, "it has no plan");
+}
+
 static lw_status survey_loops(const lw_model *model, const lw_options *options, lwi_arena *arena,
                               lwi_cost_survey *survey)
 {
     lwi_cost_features *f = &survey->features;
+    heed_options(options, survey);
     TRY(count_joins(model, arena, f));
-    TRY(try(&lwi_formulation_rcr, model, options, arena, f, &survey->rcr));
+    if (!survey->rcr.text[0])
+        TRY(try(&lwi_formulation_rcr, model, options, arena, f, &survey->rcr));
     const bool first = !survey->rcr.text[0] && prefers_rcr(f);
-    if (lwi_formulation_accepts(&lwi_formulation_hdca, model, &survey->hdca) != LW_OK || first)
+    if (survey->hdca.text[0] ||
+        lwi_formulation_accepts(&lwi_formulation_hdca, model, &survey->hdca) != LW_OK || first)
         return LW_OK;
     return try(&lwi_formulation_hdca, model, options, arena, f, &survey->hdca);
 }
@@ -120,13 +122,15 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
 {
     lwi_arena arena;
     lwi_cost_features *f = &survey->features;
-    *survey = (lwi_cost_survey){.tree = model->nloop + model->ncoupling == 0};
+    *survey = (lwi_cost_survey){.tree = model->nloop + model->ncoupling == 0,
+                                .momenta = options && !strcmp(options->state, "momenta")};
     *f = (lwi_cost_features){.one = 1,
                              .bodies = model->nnode,
+                             .speeds = model->tree_nv,
                              .closures = model->nloop + model->ncoupling};
+    if (survey->tree) return LW_OK;
     lwi_arena_init(&arena, allocator);
-    const lw_status status = survey->tree ? count_lanes(model, &arena, f)
-                                          : survey_loops(model, options, &arena, survey);
+    const lw_status status = survey_loops(model, options, &arena, survey);
     lwi_arena_free(&arena);
     return status;
 }
@@ -185,9 +189,10 @@ void lwi_cost_choose(const lw_model *model, const lwi_cost_survey *survey, lwi_c
 {
     char loops[160], time[24];
     if (survey->tree) {
-        choice->formulation = "aba";
-        snprintf(choice->why, sizeof choice->why, "the joints form a tree; estimated %s per evaluation",
-                 time_text(time, lwi_cost_estimate("aba", &survey->features)));
+        choice->formulation = survey->momenta ? "momenta" : "aba";
+        snprintf(choice->why, sizeof choice->why,
+                 "the joints form a tree; estimated %s per evaluation",
+                 time_text(time, lwi_cost_estimate(choice->formulation, &survey->features)));
         return;
     }
     loops_text(model, loops, sizeof loops);

@@ -12,7 +12,7 @@
 /** Features: all counts.
  *  one         1: what any evaluation takes
  *  bodies      that move and are not merged
- *  lanes       those of them in trees that the kernels evaluate
+ *  speeds      of the spanning tree
  *  closures    joints outside the tree, couplings
  *  rows        equations of all joints as `hdca` and `dca` join them
  *  products    multiplications of the plan they follow
@@ -21,12 +21,11 @@
  *  fronts      sum of the squares of its systems' sizes
  *  cubes       and of their cubes
  *  cells       of rcr: loops and bodies it evaluates in lanes
- *  sweeps      of lagrange: rows of cut joints times bodies
- *  squares     of lagrange: those rows squared times speeds
+ *  squares     of lagrange: rows of cut joints squared times speeds
  *  dense       of dense: rows of all joints squared times components of all bodies' motions */
 #define LWI_COST_FEATURES(X)                                                                       \
-    X(one) X(bodies) X(lanes) X(closures) X(rows) X(products) X(nodes) X(cuts)           \
-    X(fronts) X(cubes) X(cells) X(sweeps) X(squares) X(dense)
+    X(one) X(bodies) X(speeds) X(closures) X(rows) X(products) X(nodes) X(cuts) X(fronts)          \
+    X(cubes) X(cells) X(squares) X(dense)
 
 typedef struct lwi_cost_features {
 #define X(name) double name;
@@ -34,11 +33,12 @@ typedef struct lwi_cost_features {
 #undef X
 } lwi_cost_features;
 
-/** What is known of a model before its formulation is chosen. */
+/** What is known of a model and of its run's options before the formulation is chosen. */
 typedef struct lwi_cost_survey {
     lwi_cost_features features;
     bool tree;    ///< no loops, no couplings
-    lw_error rcr; ///< why rcr cannot go on from the model's start; "": it can
+    bool momenta; ///< asked for as state
+    lw_error rcr; ///< why rcr cannot begin at the model's start, or is not wanted; "": it can
     lw_error hdca;
 } lwi_cost_survey;
 

@@ -3,10 +3,10 @@
 // Whatever the formulation, the bodies' poses tell how far the constraints are from losing a
 // direction: by the smallest pivot that the engine keeps, a squared sine.  It is looked at whenever
 // the mechanism has moved a little.  Where it has been smallest between two states, and its course
-// suggests that it was much smaller there, the least value is searched for: joint coordinates between
-// states by Hermite's cubics (angles are smooth where poses turn by several radians), put back on the
-// constraints.  So a step that jumps over a singular position does not jump over the search, and
-// nothing of the run is changed by it.
+// suggests that it was much smaller there, the least value is searched for: joint coordinates
+// between states by Hermite's cubics (angles are smooth where poses turn by several radians), put
+// back on the constraints.  So a step that jumps over a singular position does not jump over the
+// search, and nothing of the run is changed by it.
 #include "formulation/singular.h"
 #include "simulate/simulation.h"
 
@@ -18,22 +18,22 @@
 #include <string.h>
 
 // Lengths of the mechanism, or radians, between two sights: at least, for pivots of a hundredth of
-// what is usual begin a tenth away from a singular position; and at most, for the pivot may fall and
-// rise twice in a longer piece.
+// what is usual begin a tenth away from a singular position; and at most, for the pivot may fall
+// and rise twice in a longer piece.
 #define APART 0.1
-#define FAR_APART 0.8
-// Between them, so many times the sine at hand.  Sines fall by 0.6 to 0.8 per radian where they fall
-// most, so that a singular position that is jumped over is at most as far behind as it was ahead: the
-// pivot there is a part LOW of what it was.
+#define FAR_APART 0.75
+// Between them, so many times the sine at hand.  Sines fall by 0.6 to 0.8 per radian where they
+// fall most, so that a singular position that is jumped over is at most as far behind as it was
+// ahead: the pivot there is well below LOW of what it was.
 #define REACH 1.5
 // So much of a piece more is not worth another one.
-#define SPARE 0.25
+#define SPARE 0.1
 // Pieces of a step that goes astray.
 enum { MOST_PIECES = 64 };
 // A minimum between sights is searched for when it is below this part of the largest pivot met, or
-// the parabola through them falls below the second part of the smallest of them, or the third part of
-// the largest: nearer than ten times the distance that counts, the parabola's own error does.
-#define LOW 0.3
+// the parabola through them falls below the second part of the smallest of them, or the third part
+// of the largest: nearer than ten times the distance that counts, the parabola's own error does.
+#define LOW 0.5
 #define DEEP 0.25
 #define SHALLOW (100 * LWI_WATCH_NEAR)
 // Trials of the search for the least pivot: in all, and before it may be given up because nothing
@@ -360,8 +360,8 @@ lw_status lwi_sim_prepare_watch(lw_sim *sim)
 static bool observe(lw_sim *sim, double t, const double *x, lwi_moment *moment)
 {
     moment->t = t;
-    return sim->work->formulation->observe(sim->work, t, x, sim->inputs, LW_OBSERVE_TWIST, moment) ==
-           LW_OK;
+    return sim->work->formulation->observe(sim->work, t, x, sim->inputs, LW_OBSERVE_TWIST,
+                                           moment) == LW_OK;
 }
 
 void lwi_sim_watch(lw_sim *sim, double t, const double *x)

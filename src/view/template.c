@@ -1,21 +1,24 @@
 // template.c -- viewer/dist/page.html as it is, inside the library.
 #include "view/view.h"
 
-// The assembler takes the file in; LWI_PAGE is its path.
-__asm__(".section .rodata\n"
-        ".global lwi_page_template\n"
-        ".hidden lwi_page_template\n"
-        ".type lwi_page_template, @object\n"
-        "lwi_page_template:\n"
+// The assembler takes the file in; LWI_PAGE is its path.  Object formats differ in how they name a
+// section of constants, and a symbol that stays inside the library.
+#ifdef __APPLE__ // Mach-O: symbols of C begin with _
+#define SECTION ".section __TEXT,__const\n"
+#define SYMBOL(name) ".globl _" name "\n.private_extern _" name "\n.p2align 3\n_" name ":\n"
+#define BACK ".text\n"
+#else // ELF
+#define SECTION ".pushsection .rodata,\"a\"\n"
+#define SYMBOL(name) ".globl " name "\n.hidden " name "\n.type " name ", %object\n.p2align 3\n" name ":\n"
+#define BACK ".popsection\n"
+#endif
+
+__asm__(SECTION SYMBOL("lwi_page_template")
         ".incbin \"" LWI_PAGE "\"\n"
-        "lwi_page_template_end:\n"
-        ".byte 0\n"
-        ".size lwi_page_template, lwi_page_template_end - lwi_page_template\n"
-        ".global lwi_page_template_size\n"
-        ".hidden lwi_page_template_size\n"
-        ".balign 8\n"
-        ".type lwi_page_template_size, @object\n"
-        "lwi_page_template_size:\n"
-        ".quad lwi_page_template_end - lwi_page_template\n"
-        ".size lwi_page_template_size, 8\n"
-        ".text\n");
+        "lwi_page_end:\n"
+        ".byte 0\n" SYMBOL("lwi_page_template_size")
+        ".quad lwi_page_end - "
+#ifdef __APPLE__
+        "_"
+#endif
+        "lwi_page_template\n" BACK);

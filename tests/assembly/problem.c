@@ -4,13 +4,9 @@
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static uint64_t state = 88172645463325252u; // xorshift64*: the same numbers everywhere
 
@@ -348,26 +344,4 @@ double problem_dense(const problem *p, double (*x)[6], double *lambda, int *rank
     void *blocks[] = {L, a, scale, rest, y, pivot};
     for (int i = 0; i < LWI_COUNT(blocks); i++) free(blocks[i]);
     return small;
-}
-
-// ----------------------------------------------------------------------------------------- bench
-
-void problem_setup(problem_bench *b, lwi_plan_kind kind)
-{
-    lwi_arena_init(&b->arena, NULL);
-    assert_int_equal(lwi_plan_create(&b->p.graph, kind, &b->arena, &b->plan), LW_OK);
-    assert_int_equal(lwi_dual_create(&b->plan, &b->arena, &b->dual), LW_OK);
-    assert_int_equal(lwi_dual_unsymmetric(b->dual, &b->arena), LW_OK);
-    b->x = (double(*)[6])LWI_PUSH(&b->arena, double, 6 * b->p.graph.nbody);
-    b->lambda = LWI_PUSH(&b->arena, double, b->p.nrow);
-    b->eps = LWI_PUSH(&b->arena, double, b->p.nrow);
-    problem_load(&b->p, b->dual);
-    problem_diagonal(&b->p, b->eps);
-    for (int r = 0; r < b->p.nrow; r++) b->eps[r] *= 1e-4 * (2 + problem_uniform());
-}
-
-void problem_solve(problem_bench *b, int refine)
-{
-    memcpy(b->x, b->p.x0, (size_t)b->p.graph.nbody * sizeof *b->x);
-    lwi_dual_solve(b->dual, b->x, b->p.c, b->lambda, refine);
 }

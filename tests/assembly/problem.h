@@ -59,16 +59,4 @@ void problem_diagonal(const problem *p, double *S);
  * relative. */
 double problem_dense(const problem *p, double (*x)[6], double *lambda, int *rank);
 
-/** A problem with an engine of its own, with room for no symmetry. */
-typedef struct problem_bench {
-    problem p; ///< filled before setup
-    lwi_arena arena;
-    lwi_plan plan;
-    lwi_dual *dual;
-    double (*x)[6], *lambda, *eps; ///< eps: regular, different for every row
-} problem_bench;
-
-void problem_setup(problem_bench *b, lwi_plan_kind kind);
-void problem_solve(problem_bench *b, int refine);
-
 #endif

@@ -1,6 +1,6 @@
 // test_dual_lanes.c -- equal subtrees side by side: the bits of one lane at a time, the numbers of
 // node by node, and its errors.
-#include "problem.h"
+#include "bench.h"
 #include "assembly/dual_lanes.h" // to see what is in lanes
 
 #include <float.h>

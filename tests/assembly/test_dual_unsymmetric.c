@@ -1,6 +1,6 @@
 // test_dual_unsymmetric.c -- metrics that are not symmetric: block elimination along every plan
 // agrees with dense elimination of the whole, and leaves the symmetric one as it was.
-#include "problem.h"
+#include "bench.h"
 #include "assembly/dual_parts.h" // to see that threads are at work at all
 
 #include <float.h>

@@ -285,6 +285,26 @@ static void flat_parallelogram(void **state)
     lw_model_destroy(model);
 }
 
+// Rows that a node takes none of have multipliers of zero, and what `pick` holds of them is
+// nothing: nothing was picked.  Of two equal rows each gets half of what the one has that was
+// picked.
+static void rows_left_away_share(void **state)
+{
+    (void)state;
+    enum { N = 3 };
+    const int nothing[N] = {1 << 30, -(1 << 30), 7};
+    double b[N] = {1, 2, 3}, null[N * N], scratch[2 * N];
+    lwi_rcr_least(N, 0, NULL, NULL, nothing, b, null, scratch);
+    for (int i = 0; i < N; i++) assert_true(b[i] == 0);
+
+    double G[2][2] = {{0.6, 0.8}, {0.6, 0.8}}, mix[2] = {0}, norm[2], mu[2] = {5, 0};
+    int pick[2];
+    assert_int_equal(lwi_rcr_orthonormal(2, 2, 2, &G[0][0], 1, 0, mix, norm, pick, scratch), 1);
+    lwi_rcr_mix_t(2, 1, mix, norm, pick, mu, scratch);
+    lwi_rcr_least(2, 1, mix, norm, pick, mu, null, scratch);
+    for (int i = 0; i < 2; i++) assert_true(fabs(mu[i] - 2.5) < 1e-14); // a few roundings of 2.5
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +315,7 @@ int main(void)
         cmocka_unit_test(rows_of_cells_without_a_common_base),
         cmocka_unit_test(bennett_keeps_its_rank),
         cmocka_unit_test(flat_parallelogram),
+        cmocka_unit_test(rows_left_away_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

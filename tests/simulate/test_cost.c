@@ -126,6 +126,80 @@ static void a_choice_of_the_user_stands(void **state)
     lw_model_destroy(model);
 }
 
+// Other options that only some formulations heed count.
+static void other_options_count(void **state)
+{
+    (void)state;
+    static const struct {
+        bool tree;
+        const char *key, *value, *formulation, *why;
+    } cases[] = {
+        {true, "state", "momenta", "momenta", "tree; estimated"},
+        {true, "state", "speeds", "aba", "tree; estimated"},
+        {false, "state", "momenta", "rcr", "closes a loop; estimated"}, // cells have speeds
+        {false, "state", "speeds", "rcr", "hdca refuses: its state has momenta, not speeds"},
+        {false, "plan", "comb", "hdca", "rcr refuses: it has no plan"},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        lw_model *model =
+            cases[i].tree ? generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 7})
+                          : four_bar(1, false);
+        lw_options options;
+        lw_error error;
+        lw_sim *sim;
+        lw_options_default(&options);
+        set(&options, cases[i].key, cases[i].value);
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        assert_string_equal(lw_sim_options(sim)->formulation, cases[i].formulation);
+        if (!strstr(lw_sim_notice(sim), cases[i].why))
+            fail_msg("'%s' in: %s", cases[i].why, lw_sim_notice(sim));
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
+// A damped hinge: what dies out faster than motion is asks for an implicit method; tight tolerances ask for a
+// high order, but not where rows cut the steps; what has neither has the default.
+static void integrators_follow_decay_and_tolerance(void **state)
+{
+    (void)state;
+    static const struct {
+        double damping;
+        const char *tolerance, *sample, *integrator, *why;
+    } cases[] = {
+        {0, "1e-9", "0.01", "dopri5", "integrator dopri5: the default"},
+        {100, "1e-9", "0.01", "dopri5", "integrator dopri5: the default"},
+        {10000, "1e-9", "0.01", "bdf", "integrator bdf: stiff, motion dies out at a rate of 3e+04/s"},
+        {10000, "1e-12", "0.01", "bdf", "integrator bdf: stiff"},
+        {0, "1e-12", "0.01", "verner87", "integrator verner87: tolerances of 1e-10 and less"},
+        {0, "1e-12", "steps", "verner87", "integrator verner87"},
+        {0, "1e-12", "0.001", "dopri5", "integrator dopri5: the default"},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        // a rod of 1 m and 1 kg on a hinge at its end: inertia 1/3 kg m^2
+        lw_builder *b = lwt_builder();
+        const lw_body rod = lwt_rod(b, "rod", 0, 0, 1, 0, 1);
+        lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                    .name = "hinge",
+                                    .body2 = rod,
+                                    .coordinate = {{.damping = cases[i].damping}}});
+        lw_model *model = lwt_model(b);
+        lw_options options;
+        lw_error error;
+        lw_sim *sim;
+        lw_options_default(&options);
+        set(&options, "rtol", cases[i].tolerance);
+        set(&options, "atol", cases[i].tolerance);
+        set(&options, "sample", cases[i].sample);
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        assert_string_equal(lw_sim_options(sim)->integrator, cases[i].integrator);
+        if (!strstr(lw_sim_notice(sim), cases[i].why))
+            fail_msg("'%s' in: %s", cases[i].why, lw_sim_notice(sim));
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // Estimates are positive and grow with the mechanism; what is not in the table has none.
 static void estimates_grow(void **state)
 {
@@ -156,6 +230,8 @@ int main(void)
         cmocka_unit_test(what_cannot_begin_is_not_chosen),
         cmocka_unit_test(couplings_count_as_loops),
         cmocka_unit_test(a_choice_of_the_user_stands),
+        cmocka_unit_test(other_options_count),
+        cmocka_unit_test(integrators_follow_decay_and_tolerance),
         cmocka_unit_test(estimates_grow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,6 +143,7 @@ function start() {
   };
   for (const [name, set] of Object.entries(toggles))
     $(`show-${name}`).addEventListener('change', (e) => { set(e.target.checked); view.seek(state.t); });
+  $('show-axes').checked = view.marks.visible;
   if (!view.forces.length) $('show-reactions').disabled = true;
 
   // ---- input

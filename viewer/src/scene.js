@@ -139,6 +139,7 @@ export class View {
     this.size = Math.max(span(now), 1e-3);
     // a motion that leaves where it began (a fall, a walk) is followed, not shown whole
     this.leaves = span(this.all) > 4 * this.size;
+    this.thin = (this.leaves ? this.size : span(this.all)) / 400;  // radius of what is a line in the first picture
     this.floor = Math.min(...(this.leaves ? now : this.all).map((p) => p.dot(this.up)));
     // marks go by the usual length of a link, and are seen however many links there are
     const lengths = this.outlines.slice(1).map(span).filter((length) => length > 0).sort((p, q) => p - q);
@@ -228,7 +229,7 @@ export class View {
   // Bodies show as rods between their joints and mass centre where no shape does: there is none, it is
   // far from the joints (a robot's without its meshes), or too thin to be seen among so many.
   bare(body) {
-    const reach = span(corners(body.shapes)), seen = this.size / 500;
+    const reach = span(corners(body.shapes)), seen = 0.8 * this.thin;
     return 1.5 * reach < span(body.lines.flat().map(vector)) ||
       body.shapes.every((shape) => halfBox(shape).sort((a, b) => a - b)[1] < seen);
   }
@@ -236,7 +237,8 @@ export class View {
   links() {
     const rods = [], balls = [], leads = new Set(), size = Math.min(3 * this.mark, 0.2 * this.link);
     this.data.bodies.forEach((b, body) => {
-      for (const [p, q] of this.bare(b) ? b.lines : []) rods.push([body, between(vector(p), vector(q), 1.6 * this.mark)]);
+      const radius = Math.max((b.shapes.length ? 0.5 : 1.6) * this.mark, this.thin);
+      for (const [p, q] of this.bare(b) ? b.lines : []) rods.push([body, between(vector(p), vector(q), radius)]);
       const first = !leads.has(b.group);
       leads.add(b.group);
       if (body > 0 && first && !b.shapes.length && b.mass > 0)
@@ -253,6 +255,7 @@ export class View {
 
   axes() {
     this.marks = new Group();
+    this.marks.visible = this.link > this.size / 60;  // they would hide the links among many
     this.scene.add(this.marks);
     const rods = [], balls = [], length = Math.min(9 * this.mark, 0.8 * this.link), size = Math.min(2 * this.mark, 0.15 * this.link);
     for (const j of this.data.joints) {

@@ -54,17 +54,17 @@ def test_every_name_is_there_and_told():
     assert lw.__version__ in (SOURCES / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_the_document_is_typed_literally(tmp_path):
-    """Every Python block of the page runs, one after the other, beside the examples."""
+def test_the_documents_are_typed_literally(program):
+    """Every block of every page that has Python runs, as docs/documentation.md says."""
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
-    (tmp_path / "examples").symlink_to(SOURCES / "examples")
-    for page in ("docs/python.md", "README.md"):
-        text = (SOURCES / page).read_text(encoding="utf-8")
-        blocks = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
-        assert blocks, page
-        (tmp_path / "page.py").write_text("import matplotlib\nmatplotlib.use('Agg')\n" + "\n".join(blocks),
-                                          encoding="utf-8")
-        done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True,
-                              check=False, timeout=120)
-        assert done.returncode == 0, f"{page}:\n{done.stderr}"
+    pages = [str(page.relative_to(SOURCES)) for page in [SOURCES / "README.md", *SOURCES.glob("docs/**/*.md")]
+             if "```python" in page.read_text(encoding="utf-8")]
+    assert len(pages) >= 4, pages
+    library = pathlib.Path(program).parents[1] / "lib"
+    options = ["--library", library] if (library / "liblinkwork.so").exists() else []
+    done = subprocess.run([sys.executable, SOURCES / "tests/docs/run_blocks.py", "--program", program,
+                           "--sources", SOURCES, "--python", sys.executable, *options, *pages],
+                          capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "compiled only" not in done.stdout

@@ -1,0 +1,18 @@
+// shot.mjs -- a picture of a page of `linkwork view`, as docs/images/viewer-*.png are made.
+//
+//   node shot.mjs PAGE.html OUT.png SECONDS [KEYS [dark]]      KEYS: pressed before, e.g. tr
+import {resolve} from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {chromium} from 'playwright-core';
+
+const [,, page, out, seconds, keys = '', dark] = process.argv;
+const browser = await chromium.launch({executablePath: process.env.LW_CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']});
+const tab = await browser.newPage({viewport: {width: 1120, height: 700}, colorScheme: dark ? 'dark' : 'light'});
+await tab.goto(pathToFileURL(resolve(page)).href);
+await tab.waitForFunction(() => window.linkwork?.ready);
+for (const key of keys) await tab.keyboard.press(key);
+await tab.evaluate((t) => window.linkwork.seek(t), +seconds);
+await tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+await tab.screenshot({path: out});
+await browser.close();
