@@ -24,7 +24,7 @@ MJCF = """<mujoco>
         <geom fromto="0 0 0 0 .01 -.34"/>
         <body name="shin" pos="0 .01 -.4"><joint name="knee" axis="0 -1 0" springref="30"/>
           <geom type="cylinder" size=".04 .2" pos="0 0 -.2"/>
-          <body name="foot" pos="0 0 -.4"><joint name="ankle" type="ball"/><geom type="ellipsoid" size=".1 .05 .03"/></body></body>
+          <body name="foot" pos="0 0 -.4"><joint name="ankle" type="ball" stiffness="0"/><geom type="ellipsoid" size=".1 .05 .03"/></body></body>
       </body>
       <body name="arm" pos="0 -.3 .2" quat=".6 .8 0 0"><joint name="lift" type="slide" axis="0 1 1" ref=".1"/>
         <inertial pos=".1 0 0" mass="2" fullinertia=".02 .03 .04 .001 .002 .003"/></body>
@@ -109,7 +109,10 @@ def test_accelerations_are_those_of_pinocchio(path):
     other = pin.buildModelFromUrdf(str(path))
     data, workspace, rng, worst = lw.Data(model), other.createData(), np.random.default_rng(2), 0
     joints = [j for j in model.joints if j.tree_v.stop > j.tree_v.start]
-    # Pinocchio moves mimics on their own; here they are coupled
+    try:
+        data.forward_dynamics(model.neutral(), np.zeros(model.tree_nv))
+    except lw.UnsupportedError as error:  # Pinocchio moves mimics on their own; here they are coupled
+        pytest.skip(str(error))
     if {j.name for j in joints} != set(other.names[1:]) or other.nv != model.tree_nv:
         pytest.skip("the two read other joints of this file")
     for _ in range(STATES):
