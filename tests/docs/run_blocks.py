@@ -115,8 +115,8 @@ class Page:
         os.symlink(os.path.abspath(arguments.program), os.path.join(folder, "build/bin/linkwork"))
         for part in ("examples", "include", "bindings"):
             os.symlink(os.path.join(os.path.abspath(arguments.sources), part), os.path.join(folder, part))
-        if arguments.library:
-            os.symlink(os.path.abspath(arguments.library), os.path.join(folder, "build/lib"))
+        if arguments.lib_folder:
+            os.symlink(os.path.abspath(arguments.lib_folder), os.path.join(folder, "build/lib"))
         self.environment = dict(os.environ, MPLBACKEND="Agg")
         tools = os.path.join(folder, ".tools") # `cc` and `python` of the page are those of the build
         os.makedirs(tools)
@@ -144,7 +144,7 @@ class Page:
         return match.group(1) if match else None
 
     def sh(self, text, bare):
-        if not self.arguments.library and "build/lib" in text: # an archive, or none
+        if not self.arguments.lib_folder and "build/lib" in text: # an archive, or none
             self.printed = None
             self.counts["sh, not run for want of the shared library"] += 1
             self.counts["sh"] -= 1
@@ -260,7 +260,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", required=True)
     parser.add_argument("--sources", required=True)
-    parser.add_argument("--library")
+    parser.add_argument("--library", dest="lib_folder")
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("--flags", default="")
     parser.add_argument("--python")
