@@ -62,9 +62,8 @@ async function motion() {
   facts.after['?'] = await seen(page);
   await page.click('#close-keys');
 
-  // the animation goes on by itself, and stops
-  await page.keyboard.press('Home');
-  await page.keyboard.press(' ');
+  // the animation goes on by itself, and stops; slowly, so that it lasts however few pictures a second there are
+  for (const key of ['-', '-', '-', '-', 'Home', ' ']) await page.keyboard.press(key);
   const drawn = await page.evaluate(() => window.linkwork.state.drawn);
   await page.waitForFunction((d) => window.linkwork.state.drawn > d + 2 && window.linkwork.state.t > window.linkwork.data.time[0], drawn, {timeout: PATIENCE});
   facts.playing = await seen(page);
