@@ -111,7 +111,7 @@ class Run:
         if formulation == "index3":
             command += ["--step", accuracy]
         else:
-            command += ["--rtol", accuracy, "--atol", accuracy]
+            command += ["--integrator", "dopri5", "--rtol", accuracy, "--atol", accuracy]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{formulation}, {accuracy}: exit status {done.returncode}: {done.stderr}")
