@@ -165,7 +165,7 @@ static void floating_bases_and_balls(void **state)
             assert_true(fabs(model->body[i].r0[k] - again->body[body.index].r0[k]) < 1e-14);
         assert_true(info.mass == lw_model_body(again, body).mass);
     }
-    export(model, "urdf", LW_ERR_UNSUPPORTED, &error, NULL);
+    free(export(model, "urdf", LW_ERR_UNSUPPORTED, &error, NULL));
     assert_non_null(strstr(error.text, "joint 'ball' is spherical"));
     free(mjcf);
     lw_model_destroy(again);
