@@ -337,11 +337,6 @@ void lwi_closed_geometric(lwi_closed *s)
     for_edges(s, 0, multiply_rows);
 }
 
-void lwi_closed_multiply(lwi_closed *s)
-{
-    for_edges(s, 0, multiply_rows);
-}
-
 void lwi_closed_apply_metric(const lwi_closed *s, double (*x)[6])
 {
     for (int k = 0; k < s->model->nnode; k++) multiply(&s->metric[k], x[k], x[k]);

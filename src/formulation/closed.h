@@ -143,8 +143,6 @@ void lwi_closed_solve(lwi_closed *closed);
 void lwi_closed_add_wrenches(const lwi_closed *closed, double sign, const double *lambda,
                              double (*x)[6]);
 void lwi_closed_rates_of(const lwi_closed *closed, const double (*x)[6], double *rate);
-/** G := J K with the metric as it is. */
-void lwi_closed_multiply(lwi_closed *closed);
 /** x := K x */
 void lwi_closed_apply_metric(const lwi_closed *closed, double (*x)[6]);
 

@@ -80,8 +80,6 @@ typedef struct lwi_dense {
     lwi_cod cod;                    ///< of the scaled rows; its matrix is J
 } lwi_dense;
 
-/** Constraint equations of a model: of joints that are not merged, drives and couplings. */
-int lwi_dense_row_count(const lw_model *model);
 /** Memory for everything; the metric is the geometric one. */
 lw_status lwi_dense_create(const lw_model *model, lwi_arena *arena, lwi_dense *dense);
 /** The model's start: motion and coordinates. */

@@ -21,13 +21,6 @@ static int joint_row_count(const lwi_joint *joint)
     return joint->merged ? 0 : joint->type->nc + joint->ndriven;
 }
 
-int lwi_dense_row_count(const lw_model *model)
-{
-    int n = model->ncoupling;
-    for (int j = 0; j < model->njoint; j++) n += joint_row_count(&model->joint[j]);
-    return n;
-}
-
 // Largest distance of a joint point from the mass centre of a moving body.
 static double mechanism_length(const lw_model *model)
 {
