@@ -18,6 +18,7 @@ const scene_case *scene_cases(int *count)
         {"humanoid", SCENE_EVALUATION, SCENE_HUMANOID, 0, 1},
         {"quadruped", SCENE_EVALUATION, SCENE_QUADRUPED, 0, 1},
         {"centipede-20", SCENE_EVALUATION, SCENE_CENTIPEDE, 20, 0}, // forty equal limbs
+        {"tail-512", SCENE_EVALUATION, SCENE_TAIL, 512, 0}, // one long limb of a tree
         {"spherical-128", SCENE_EVALUATION, SCENE_SPHERICAL, 128, 1},
         {"spherical-1024", SCENE_EVALUATION, SCENE_SPHERICAL, 1024, 0},
         {"arms", SCENE_BATCH, SCENE_CHAIN, 7, 1}, // states of many arms: branches and caches work
@@ -134,6 +135,18 @@ static void centipede(int n, scene_body *body)
     }
 }
 
+// The first rod of the tail is hinged to the back of the trunk.
+static void tailed(int n, scene_body *body)
+{
+    quadruped(body);
+    for (int i = 0; i < n; i++) {
+        scene_body *b = &body[13 + i];
+        *b = rod(i, SCENE_REVOLUTE);
+        b->parent = i ? 12 + i : 0;
+        if (i == 0) b->at[0] = -0.3;
+    }
+}
+
 int scene_size(scene_kind kind, int n)
 {
     switch (kind) {
@@ -143,6 +156,8 @@ int scene_size(scene_kind kind, int n)
         return 13;
     case SCENE_CENTIPEDE:
         return 7 * n;
+    case SCENE_TAIL:
+        return 13 + n;
     default:
         return n;
     }
@@ -159,6 +174,9 @@ void scene_fill(scene_kind kind, int n, scene_body *body)
         break;
     case SCENE_CENTIPEDE:
         centipede(n, body);
+        break;
+    case SCENE_TAIL:
+        tailed(n, body);
         break;
     default:
         for (int i = 0; i < n; i++)

@@ -9,6 +9,7 @@
 //   quadruped  free trunk and four legs of three hinges
 //   centipede  n segments hinged end to end, the first one free, two legs of three hinges under each
 //   spherical  n rods on spherical joints, straight along x
+//   tail       quadruped with a tail of n rods hinged end to end, axes x, y, z in turn
 //
 // A rod is a solid cylinder along x: 1 kg, 1 m, radius 0.05 m, mass centre in the middle.  Gravity
 // is (0, 0, -9.81).  At q = 0 all frames have world axes.
@@ -36,7 +37,8 @@ typedef enum scene_kind {
     SCENE_HUMANOID,
     SCENE_SPHERICAL,
     SCENE_QUADRUPED,
-    SCENE_CENTIPEDE
+    SCENE_CENTIPEDE,
+    SCENE_TAIL
 } scene_kind;
 typedef enum scene_joint { SCENE_REVOLUTE = 1, SCENE_BALL = 3, SCENE_FREE = 6 } scene_joint;
 
@@ -62,7 +64,7 @@ typedef struct scene_case {
 /** Everything that is timed. */
 const scene_case *scene_cases(int *count);
 
-/** Number of bodies; `n` counts for chains and centipedes. */
+/** Number of bodies; `n` counts for chains, centipedes and tails. */
 int scene_size(scene_kind kind, int n);
 /** body [scene_size]. */
 void scene_fill(scene_kind kind, int n, scene_body *body);

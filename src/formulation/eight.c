@@ -20,10 +20,6 @@ struct lwi_eight {
 };
 
 #define ROW(rows, i) ((rows) + (size_t)(i)*LWI_LANES)
-static void copy_row(double *to, const double *from)
-{
-    memcpy(to, from, sizeof(lwi_lanes));
-}
 
 lw_status lwi_eight_create(const lw_model *model, bool momenta, lwi_arena *arena, lwi_eight **out)
 {
@@ -47,66 +43,6 @@ lw_status lwi_eight_create(const lw_model *model, bool momenta, lwi_arena *arena
         if (!model->node[k].type->scalar) s->quaternions = true;
     *out = s;
     return LW_OK;
-}
-
-// --------------------------------------------------------------------------------- gather, scatter
-
-// tau NULL: what stands there stays; it is zero where there are no forces.
-static void gather(const lwi_eight *s, const double *q, const double *v, const double *tau)
-{
-    const lwi_kernel_plan *plan = s->plan;
-    for (int i = 0; i < plan->nstep; i++) {
-        const lwi_k_step *step = &plan->step[i];
-        if (step->slot < plan->first_ball) {
-            lwi_k_joint *joint = &s->state.joint[step->slot];
-            copy_row(joint->q, ROW(q, step->iq));
-            copy_row(joint->v, ROW(v, step->iv));
-            if (tau) copy_row(joint->tau, ROW(tau, step->iv));
-            continue;
-        }
-        lwi_k_ball_joint *joint = &s->state.ball_joint[step->slot - plan->first_ball];
-        const int n = step->kind == LWI_K_BALL ? 3 : 6;
-        for (int k = 0; k < 4; k++) copy_row(joint->q[k], ROW(q, step->iq + k));
-        for (int k = 0; k < n; k++) {
-            copy_row(joint->v[6 - n + k], ROW(v, step->iv + k));
-            if (tau) copy_row(joint->tau[6 - n + k], ROW(tau, step->iv + k));
-        }
-    }
-}
-
-// A row out, with the sign of the joint; `zero` stays zero in the lanes where it is finite.
-static void put_row(double *row, double sign, const double *from, double *zero)
-{
-    for (int k = 0; k < LWI_LANES; k++) {
-        row[k] = sign * from[k];
-        zero[k] += 0 * row[k];
-    }
-}
-
-typedef enum what { VDOT, PDOT } what;
-
-// Returns the lanes in which all are finite.
-static unsigned scatter(const lwi_eight *s, what w, double *rows)
-{
-    const lwi_kernel_plan *plan = s->plan;
-    lwi_lanes zero = {0};
-    for (int i = 0; i < plan->nstep; i++) {
-        const lwi_k_step *step = &plan->step[i];
-        const int slot = step->slot;
-        if (slot < plan->first_ball) {
-            const double sign = plan->screw[slot / LWI_LANES].sign[slot % LWI_LANES];
-            put_row(ROW(rows, step->iv), sign,
-                    w == VDOT ? s->state.motion[slot].vdot : s->state.momentum[slot].pdot[0], zero);
-            continue;
-        }
-        const int n = step->kind == LWI_K_BALL ? 3 : 6;
-        const lwi_lanes *from = w == VDOT ? s->state.ball_pivot[slot - plan->first_ball].vdot
-                                          : s->state.momentum[slot].pdot;
-        for (int j = 0; j < n; j++) put_row(ROW(rows, step->iv + j), 1, from[6 - n + j], zero);
-    }
-    unsigned finite = 0;
-    for (int k = 0; k < LWI_LANES; k++) finite |= (unsigned)(zero[k] == 0) << k;
-    return finite;
 }
 
 static void take_lane(const lwi_eight *s, const double *q, const double *v, int l)
@@ -156,16 +92,16 @@ unsigned lwi_eight_accelerations(lwi_eight *s, const double *t, const double *q,
     const lw_model *model = s->model;
     loads(s, t, q, v, inputs, NULL, set);
     if (!tau) {
-        gather(s, q, v, s->tau[0]);
+        s->text->rows_in(s->plan, &s->state, q, v, s->tau[0]);
     } else if (model->nforce == 0) {
-        gather(s, q, v, tau);
+        s->text->rows_in(s->plan, &s->state, q, v, tau);
     } else {
         for (int i = 0; i < model->tree_nv; i++)
             for (int l = 0; l < LWI_LANES; l++) s->tau[i][l] += ROW(tau, i)[l];
-        gather(s, q, v, s->tau[0]);
+        s->text->rows_in(s->plan, &s->state, q, v, s->tau[0]);
     }
     const unsigned doubt = s->text->aba_batch(s->plan, &s->state);
-    return set & ~doubt & scatter(s, VDOT, vdot);
+    return set & ~doubt & s->text->rows_out(s->plan, &s->state, false, vdot);
 }
 
 unsigned lwi_eight_aba(lwi_eight *s, const double *t, const double *x, const double *const *inputs,
@@ -175,10 +111,10 @@ unsigned lwi_eight_aba(lwi_eight *s, const double *t, const double *x, const dou
     const double *v = ROW(x, model->tree_nq);
     double *vdot = ROW(xdot, model->tree_nq);
     loads(s, t, x, v, inputs, model->carries_work ? ROW(vdot, model->tree_nv) : NULL, set);
-    gather(s, x, v, s->tau[0]);
+    s->text->rows_in(s->plan, &s->state, x, v, s->tau[0]);
     const unsigned doubt = s->text->aba_batch(s->plan, &s->state);
     kinematics(s, x, v, xdot, set);
-    return set & ~doubt & scatter(s, VDOT, vdot);
+    return set & ~doubt & s->text->rows_out(s->plan, &s->state, false, vdot);
 }
 
 unsigned lwi_eight_momenta(lwi_eight *s, const double *t, const double *x,
@@ -186,9 +122,10 @@ unsigned lwi_eight_momenta(lwi_eight *s, const double *t, const double *x,
 {
     const lw_model *model = s->model;
     double *pdot = ROW(xdot, model->tree_nq), *v = s->speed[0];
-    gather(s, x, ROW(x, model->tree_nq), NULL);
+    s->text->rows_in(s->plan, &s->state, x, ROW(x, model->tree_nq), NULL);
     const unsigned doubt = s->text->momenta_batch(s->plan, &s->state);
-    set &= ~doubt & scatter(s, VDOT, v) & scatter(s, PDOT, pdot);
+    set &= ~doubt & s->text->rows_out(s->plan, &s->state, false, v) &
+           s->text->rows_out(s->plan, &s->state, true, pdot);
     loads(s, t, x, v, inputs, model->carries_work ? ROW(pdot, model->tree_nv) : NULL, set);
     kinematics(s, x, v, xdot, set);
     if (model->nforce == 0) return set;
@@ -201,4 +138,27 @@ unsigned lwi_eight_momenta(lwi_eight *s, const double *t, const double *x,
     for (int l = 0; l < LWI_LANES; l++)
         if (zero[l] != 0) set &= ~(1u << l);
     return set;
+}
+
+// -------------------------------------------------------------------------------------- transposes
+
+void lwi_eight_to_rows(const lwi_eight *s, const double *states, int n, int count, double *rows)
+{
+    if (count == LWI_LANES) {
+        s->text->to_rows(states, n, rows);
+        return;
+    }
+    for (int l = 0; l < count; l++)
+        for (int i = 0; i < n; i++) ROW(rows, i)[l] = states[l * n + i];
+}
+
+void lwi_eight_from_rows(const lwi_eight *s, const double *rows, int n, unsigned set,
+                         double *states)
+{
+    if (set == (1u << LWI_LANES) - 1) {
+        s->text->from_rows(rows, n, states);
+        return;
+    }
+    for (int l = 0; set >> l; l++)
+        for (int i = 0; set >> l & 1u && i < n; i++) states[l * n + i] = ROW(rows, i)[l];
 }

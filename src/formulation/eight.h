@@ -28,4 +28,10 @@ unsigned lwi_eight_accelerations(lwi_eight *eight, const double *t, const double
                                  const double *v, const double *tau, const double *const *inputs,
                                  double *vdot, unsigned set);
 
+/** `count` states of n numbers, one after the other, to rows; rows of the lanes in the set back. */
+void lwi_eight_to_rows(const lwi_eight *eight, const double *states, int n, int count,
+                       double *rows);
+void lwi_eight_from_rows(const lwi_eight *eight, const double *rows, int n, unsigned set,
+                         double *states);
+
 #endif

@@ -23,6 +23,17 @@ typedef struct lwi_kernels {
     unsigned (*aba_batch)(const lwi_kernel_plan *plan, const lwi_k_state *state);
     /** Speeds and rates of momenta, likewise. */
     unsigned (*momenta_batch)(const lwi_kernel_plan *plan, const lwi_k_state *state);
+    /** LWI_LANES states of n numbers, one after the other, to n rows [LWI_LANES], and back. */
+    void (*to_rows)(const double *states, int n, double *rows);
+    void (*from_rows)(const double *rows, int n, double *states);
+    /** Rows of tree q, tree v and efforts into the blocks of a batch; tau NULL: what stands there
+     *  stays. */
+    void (*rows_in)(const lwi_kernel_plan *plan, const lwi_k_state *state, const double *q,
+                    const double *v, const double *tau);
+    /** Accelerations or speeds, or the rates of momenta, of a batch as rows of the tree.
+     *  @return the lanes in which all are finite */
+    unsigned (*rows_out)(const lwi_kernel_plan *plan, const lwi_k_state *state, bool momenta,
+                         double *rows);
     /** Loops in lanes (cells.h): K, M and what forces need, from tree q.
      *  @param steepest  out: the largest square of what dependent coordinates move for a unit motion
      *  @return false: some loop is close to a singular position, or an angle too large */

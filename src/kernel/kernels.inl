@@ -107,14 +107,17 @@ static void park_limbs(const lwi_kernel_plan *plan, const lwi_k_state *state,
 
 #ifndef __cplusplus
 #include "kernel/cells.inl"
+#include "kernel/rows.inl"
 #endif
 
 // ----------------------------------------------------------------------------- phases over blocks
+//
+// of all bodies but those of limbs in runs, which have phases of their own.
 
 static mask pose(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     mask sure = ~NAME(bits)(NAME(splat)(0));
-    for (int i = 0; i < plan->nscrew; i++)
+    for (int i = plan->nrun; i < plan->nscrew; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH)
             sure &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i],
                                      i < plan->nhinge, plan->forward, l);
@@ -128,7 +131,7 @@ static mask pose(const lwi_kernel_plan *plan, const lwi_k_state *state)
 static void bias(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     const int n = plan->nscrew;
-    for (int i = 0; i < plan->nblock; i++)
+    for (int i = plan->nrun; i < plan->nblock; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) {
             lwi_k_bias *block = &state->bias[i];
             NAME(bias_wrench)(&plan->body[i], l, block, l);
@@ -143,7 +146,7 @@ static void bias(const lwi_kernel_plan *plan, const lwi_k_state *state)
 static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     mask sure = ~NAME(bits)(NAME(splat)(0));
-    for (int i = 0; i < plan->nscrew; i++)
+    for (int i = plan->nrun; i < plan->nscrew; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(pivot)(&state->pivot[i], l);
     for (int i = 0; i < plan->nball; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(row_ball)(&state->ball_pivot[i], l);
@@ -152,52 +155,7 @@ static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
 
 #include "kernel/join.inl"
 
-// A chain in runs, `width` of them at once.
-#define EVERY_RUN(h, width) for (int h = 0; h < plan->runs; h += width)
-#define ABA_RUNS(width)                                                                            \
-    static bool aba_runs_##width(const lwi_kernel_plan *plan, const lwi_k_state *state)            \
-    {                                                                                              \
-        enum { ALL = (1 << width) - 1 };                                                           \
-        bool sure = true;                                                                          \
-        EVERY_RUN(h, width)                                                                        \
-        sure &= lanes_of_w##width(prefix_w##width(plan, state, h)) == ALL;                         \
-        join_velocities(plan, state->run);                                                         \
-        EVERY_RUN(h, width) run_velocities_w##width(plan, state, h);                               \
-        EVERY_RUN(h, width) run_elimination_w##width(plan, state, h);                              \
-        join_runs(plan, state->run);                                                               \
-        EVERY_RUN(h, width)                                                                        \
-        sure &= lanes_of_w##width(run_outward_w##width(plan, state, h)) == ALL;                    \
-        return sure;                                                                               \
-    }
-#define MOMENTA_RUNS(width)                                                                        \
-    static bool momenta_runs_##width(const lwi_kernel_plan *plan, const lwi_k_state *state)        \
-    {                                                                                              \
-        enum { ALL = (1 << width) - 1 };                                                           \
-        bool sure = true;                                                                          \
-        EVERY_RUN(h, width)                                                                        \
-        sure &= lanes_of_w##width(prefix_w##width(plan, state, h)) == ALL;                         \
-        EVERY_RUN(h, width) momenta_elimination_w##width(plan, state, h);                          \
-        join_momenta(plan, state->run);                                                            \
-        EVERY_RUN(h, width)                                                                        \
-        sure &= lanes_of_w##width(run_speeds_w##width(plan, state, h)) == ALL;                     \
-        EVERY_RUN(h, width) run_rates_w##width(plan, state, h);                                    \
-        return sure;                                                                               \
-    }
-#if WIDEST == 1
-ABA_RUNS(1)
-MOMENTA_RUNS(1)
-#define OF_RUNS(form, runs) form##_runs_1
-#else
-ABA_RUNS(4)
-MOMENTA_RUNS(4)
-#if WIDEST == 8
-ABA_RUNS(8)
-MOMENTA_RUNS(8)
-#define OF_RUNS(form, runs) ((runs) == 4 ? form##_runs_4 : form##_runs_8)
-#else
-#define OF_RUNS(form, runs) form##_runs_4
-#endif
-#endif
+#include "kernel/run_stages.inl"
 
 // ------------------------------------------------------------------------------------------ sweeps
 
@@ -215,16 +173,21 @@ MOMENTA_RUNS(8)
             limbs_##sweep##_w4(plan, state, stage, half);                                          \
     while (0)
 #endif
+// False where some pivot is not beyond doubt.
 #define OUTWARD_SWEEP(sweep)                                                                       \
-    static void sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                       \
+    static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                   \
     {                                                                                              \
+        unsigned solved = 1;                                                                       \
         for (int i = 0; i < plan->nstage; i++) {                                                   \
             const lwi_k_stage *stage = &plan->stage[i];                                            \
-            if (stage->lanes == 0)                                                                 \
+            if (stage->runs)                                                                       \
+                solved &= RUNS_OF(sweep, stage);                                                   \
+            else if (stage->lanes == 0)                                                            \
                 sweep##_w1(plan, state, stage->first, stage->end, 0);                              \
             else                                                                                   \
                 SWEEP_LIMBS(sweep, stage);                                                         \
         }                                                                                          \
+        return solved;                                                                             \
     }
 #define INWARD_SWEEP(sweep)                                                                        \
     static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                   \
@@ -232,7 +195,9 @@ MOMENTA_RUNS(8)
         unsigned solved = 1;                                                                       \
         for (int i = plan->nstage - 1; i >= 0; i--) {                                              \
             const lwi_k_stage *stage = &plan->stage[i];                                            \
-            if (stage->lanes == 0)                                                                 \
+            if (stage->runs)                                                                       \
+                solved &= RUNS_OF(sweep, stage);                                                   \
+            else if (stage->lanes == 0)                                                            \
                 solved &= lanes_of_w1(sweep##_w1(plan, state, stage->first, stage->end, 0));       \
             else                                                                                   \
                 SWEEP_LIMBS(sweep, stage);                                                         \
@@ -245,16 +210,24 @@ OUTWARD_SWEEP(outward)
 INWARD_SWEEP(momenta_inward)
 OUTWARD_SWEEP(momenta_outward)
 
+static unsigned pose_of_runs(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    unsigned sure = 1;
+    for (int i = 0; i < plan->nstage && plan->runs; i++)
+        if (plan->stage[i].runs) sure &= RUNS_OF(pose, &plan->stage[i]);
+    return sure;
+}
+
 static bool aba(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     enum { ALL = (1 << WIDTH) - 1 };
-    if (plan->runs > 0) return OF_RUNS(aba, plan->runs)(plan, state);
+    unsigned solved = pose_of_runs(plan, state);
     mask sure = pose(plan, state);
     turning(plan, state);
     bias(plan, state);
-    const unsigned solved = inward(plan, state);
+    solved &= inward(plan, state);
     sure &= pivots(plan, state);
-    outward(plan, state);
+    solved &= outward(plan, state);
     return NAME(lanes_of)(sure) == ALL && solved;
 }
 
@@ -265,7 +238,7 @@ static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
     const lwi_k_ball_joint *joint = state->ball_joint;
     const lwi_k_motion *motion = state->motion;
     lwi_k_momentum *keep = state->momentum;
-    for (int i = 0; i < plan->nhinge; i++)
+    for (int i = plan->nrun; i < plan->nhinge; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_hinge)(&motion[i], &keep[i], l);
     for (int i = plan->nhinge; i < n; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_screw)
@@ -278,11 +251,11 @@ static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
 static bool momenta(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     enum { ALL = (1 << WIDTH) - 1 };
-    if (plan->runs > 0) return OF_RUNS(momenta, plan->runs)(plan, state);
+    unsigned solved = pose_of_runs(plan, state);
     mask sure = pose(plan, state);
-    const unsigned solved = momenta_inward(plan, state);
+    solved &= momenta_inward(plan, state);
     sure &= pivots(plan, state);
-    momenta_outward(plan, state);
+    solved &= momenta_outward(plan, state);
     momenta_rates(plan, state);
     return NAME(lanes_of)(sure) == ALL && solved;
 }
@@ -307,30 +280,14 @@ static unsigned aba_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     unsigned sure = 0;
     for (int half = 0; half < LWI_LANES; half += WIDTH) {
-        mask m = NAME(velocities_shared)(plan, state, half);
+        mask m = NAME(poses_shared)(plan, state, half);
+        NAME(velocities_shared)(plan, state, half);
         m &= NAME(inward_shared)(plan, state, 0, plan->nstep, half);
         m &= batch_pivots(plan, state, half);
         NAME(outward_shared)(plan, state, 0, plan->nstep, half);
         sure |= NAME(lanes_of)(m) << half;
     }
     return ~sure & ((1u << LWI_LANES) - 1);
-}
-
-static mask batch_pose(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
-{
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    for (int i = 0; i < plan->nstep; i++) {
-        const int slot = plan->step[i].slot, at = slot / LWI_LANES, kl = slot % LWI_LANES;
-        if (at < plan->nscrew)
-            sure &=
-                NAME(pose_screw_shared)(&plan->screw[at], kl, &state->joint[slot],
-                                        &state->pose[slot], at < plan->nhinge, plan->forward, half);
-        else
-            sure &= NAME(pose_ball_shared)(&plan->ball[at - plan->nscrew], kl,
-                                           &state->ball_joint[slot - plan->first_ball],
-                                           &state->ball_pose[slot - plan->first_ball], half);
-    }
-    return sure;
 }
 
 static void batch_momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
@@ -357,7 +314,7 @@ static unsigned momenta_batch(const lwi_kernel_plan *plan, const lwi_k_state *st
 {
     unsigned sure = 0;
     for (int half = 0; half < LWI_LANES; half += WIDTH) {
-        mask m = batch_pose(plan, state, half);
+        mask m = NAME(poses_shared)(plan, state, half);
         m &= NAME(momenta_inward_shared)(plan, state, 0, plan->nstep, half);
         m &= batch_pivots(plan, state, half);
         NAME(momenta_outward_shared)(plan, state, 0, plan->nstep, half);
@@ -390,6 +347,10 @@ const lwi_kernels TABLE(ISA) = {
     .aba_batch = aba_batch,
     .momenta_batch = momenta_batch,
 #ifndef __cplusplus
+    .to_rows = to_rows,
+    .from_rows = from_rows,
+    .rows_in = rows_in,
+    .rows_out = rows_out,
     .cells_place = cells_place,
     .cells_speeds = cells_speeds,
     .cells_force = cells_force,

@@ -4,7 +4,9 @@
 //             more than that of the highest limb beyond
 //   stages    of every height, highest first: limbs that fit each other in blocks of up to eight,
 //             the longest first, for the rest is padded up to it
-#include "kernel/limbs.h"
+//   cuts      long limbs that would be few side by side: what is cut into runs is a limb from then
+//             on, and so is what is left over before and beyond
+#include "kernel/cuts.h"
 
 #include <stdlib.h>
 
@@ -12,27 +14,33 @@ typedef struct limb {
     int head, length, height;
     bool ground, alone;
     int stage; ///< -1: by itself
+    int cut;   ///< -1: none
     const lwi_limb_body *body;
     const int *next;
 } limb;
 
 typedef struct work {
     const lwi_limb_body *body;
-    int n, nlimb;
+    int n, nlimb, ncut;
     int *children, *next; ///< [n] next: the only child, else -1
     int *of;              ///< [n] limb
+    int *cut_of;          ///< [n] cut, -1: none
     limb *limb;           ///< [nlimb]
+    int *row;             ///< [n] bodies of a limb
+    lwi_cut *cut;         ///< [ncut]
 } work;
 
 static bool continues(const work *w, int i)
 {
     const int parent = w->body[i].parent;
-    return parent >= 0 && w->children[parent] == 1 && !w->body[i].alone && !w->body[parent].alone;
+    return parent >= 0 && w->children[parent] == 1 && !w->body[i].alone && !w->body[parent].alone &&
+           w->cut_of[i] == w->cut_of[parent];
 }
 
 static void find_limbs(work *w)
 {
-    for (int i = 0; i < w->n; i++) w->next[i] = -1;
+    w->nlimb = 0;
+    for (int i = 0; i < w->n; i++) w->next[i] = -1, w->children[i] = 0;
     for (int i = 0; i < w->n; i++)
         if (w->body[i].parent >= 0) w->children[w->body[i].parent]++;
     for (int i = 0; i < w->n; i++) {
@@ -47,6 +55,7 @@ static void find_limbs(work *w)
         w->limb[w->nlimb++] = (limb){.head = i,
                                      .length = 1,
                                      .stage = -1,
+                                     .cut = w->cut_of[i],
                                      .ground = body->parent < 0,
                                      .alone = body->alone,
                                      .body = w->body,
@@ -79,7 +88,8 @@ static int compare(const void *one, const void *other)
 // is beyond the others meets at the last body.
 static bool fits(const limb *a, const limb *b)
 {
-    if (a->height != b->height || a->ground != b->ground || b->alone || b->stage >= 0) return false;
+    if (a->height != b->height || a->ground != b->ground || b->alone) return false;
+    if (b->stage >= 0 || b->cut >= 0) return false;
     if (a->length != b->length && a->height > 0) return false;
     int i = a->head;
     for (int k = b->head; k >= 0; i = a->next[i], k = b->next[k])
@@ -117,7 +127,7 @@ static void choose_stages(work *w, int least)
 {
     int found[LWI_LANES], stages = 0;
     for (int k = 0; k < w->nlimb && least != 0; k++) {
-        if (w->limb[k].alone || w->limb[k].stage >= 0) continue;
+        if (w->limb[k].alone || w->limb[k].stage >= 0 || w->limb[k].cut >= 0) continue;
         int count = beside(w, k, found);
         if (least < 0)
             count = worthwhile(w, found, count);
@@ -126,6 +136,36 @@ static void choose_stages(work *w, int least)
         for (int i = 0; i < count; i++) w->limb[found[i]].stage = stages;
         stages += count > 0;
     }
+}
+
+// Three limbs side by side are worth more than runs of each, two only up to this length: where
+// registers of four lanes lose as much by runs as those of eight win (bench_tails,
+// docs/benchmarks.md).
+enum { LEAST_OF_TWO = 512 };
+
+static int beside_in_stage(const work *w, const limb *l)
+{
+    int count = 0;
+    for (int k = 0; k < w->nlimb && l->stage >= 0; k++) count += w->limb[k].stage == l->stage;
+    return count;
+}
+
+// Cuts what is long and not one of many; whether there is any such limb.
+static bool cut_limbs(work *w, lwi_limb_choice choice)
+{
+    for (int k = 0; k < w->nlimb && choice.runs > 0; k++) {
+        const limb *l = &w->limb[k];
+        lwi_cut *cut = &w->cut[w->ncut];
+        const int count = beside_in_stage(w, l);
+        int n = 0;
+        if (l->length < choice.least || count > 2 || (count == 2 && l->length < LEAST_OF_TWO))
+            continue;
+        for (int i = l->head; i >= 0; i = w->next[i]) w->row[n++] = i;
+        if (!lwi_cut_limb(w->body, w->row, n, l->height > 0, choice, cut)) continue;
+        for (int i = 0; i < cut->count; i++) w->cut_of[w->row[cut->first + i]] = w->ncut;
+        w->ncut++;
+    }
+    return w->ncut > 0;
 }
 
 static int append(const limb *l, int *order, int at)
@@ -142,16 +182,20 @@ static lwi_k_stage *stage_after(lwi_limbs *out, int at)
 }
 
 // The limbs in order: those of a stage together, where its first one is.
-static void arrange(const work *w, lwi_limbs *out)
+static void arrange(const work *w, int runs, lwi_limbs *out)
 {
     int at = 0, stages = -1;
     for (int k = 0; k < w->nlimb; k++) {
         const limb *l = &w->limb[k];
         lwi_k_stage *last = out->nstage ? &out->stage[out->nstage - 1] : NULL;
         if (l->stage < 0) {
-            lwi_k_stage *stage = last && last->lanes == 0 ? last : stage_after(out, at);
+            const bool on = last && last->lanes == 0 && last->runs == 0 && l->cut < 0;
+            lwi_k_stage *stage = on ? last : stage_after(out, at);
             at = append(l, out->order, at);
             stage->end = at;
+            if (l->cut < 0) continue;
+            stage->runs = runs;
+            stage->length = w->cut[l->cut].length;
             continue;
         }
         if (l->stage <= stages) continue; // came with its first
@@ -176,25 +220,36 @@ static void arrange_plainly(const work *w, lwi_limbs *out)
     out->nstage = 1;
 }
 
-lw_status lwi_limbs_arrange(const lwi_limb_body *body, int n, int least, lwi_arena *arena,
-                            lwi_limbs *out)
+static void find_stages(work *w, int least)
+{
+    find_limbs(w);
+    qsort(w->limb, (size_t)w->nlimb, sizeof *w->limb, compare);
+    choose_stages(w, least);
+}
+
+lw_status lwi_limbs_arrange(const lwi_limb_body *body, int n, lwi_limb_choice choice,
+                            lwi_arena *arena, lwi_limbs *out)
 {
     work w = {.body = body,
               .n = n,
               .children = LWI_PUSH(arena, int, n),
               .next = LWI_PUSH(arena, int, n),
               .of = LWI_PUSH(arena, int, n),
+              .cut_of = LWI_PUSH(arena, int, n),
+              .row = LWI_PUSH(arena, int, n),
+              .cut = LWI_PUSH(arena, lwi_cut, n),
               .limb = LWI_PUSH(arena, limb, n)};
     *out = (lwi_limbs){.order = LWI_PUSH(arena, int, n), .stage = LWI_PUSH(arena, lwi_k_stage, n)};
-    if (!w.children || !w.next || !w.of || !w.limb || !out->order || !out->stage)
+    if (!w.children || !w.next || !w.of || !w.cut_of || !w.row || !w.cut || !w.limb ||
+        !out->order || !out->stage)
         return LW_ERR_MEMORY;
-    find_limbs(&w);
-    qsort(w.limb, (size_t)w.nlimb, sizeof *w.limb, compare);
-    choose_stages(&w, least);
-    bool any = false;
+    for (int i = 0; i < n; i++) w.cut_of[i] = -1;
+    find_stages(&w, choice.limbs);
+    bool any = cut_limbs(&w, choice);
+    if (any) find_stages(&w, choice.limbs);
     for (int k = 0; k < w.nlimb; k++) any = any || w.limb[k].stage >= 0;
     if (any)
-        arrange(&w, out);
+        arrange(&w, choice.runs, out);
     else
         arrange_plainly(&w, out);
     return LW_OK;

@@ -1,4 +1,4 @@
-// momenta_runs.inl -- speeds and rates of momenta of one long chain in runs, as runs.inl.
+// momenta_runs.inl -- speeds and rates of momenta of one long limb in runs, as runs.inl.
 //
 // The sweeps are those of accelerations without bias.  What is transmitted at a cut, f, is then the
 // momentum P* of everything beyond, so that the rates need no M' of the whole chain, which a run
@@ -9,17 +9,17 @@
 // First moments h of what is beyond are turned by the prefix alone, as gravity is.
 
 // Positions j = from ... to, inward: run_inward.
-static void TEXT(run_momenta)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half,
-                              int from, int to)
+static void TEXT(run_momenta)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                              const lwi_k_state *state, int half, int from, int to)
 {
-    lwi_k_run *run = state->run;
+    lwi_k_run *run = &state->run[stage->run];
     ART M;
     real h[3];
     TEXT(clear)(&M);
     TEXT(fetch)(&run->art, half, &M);
     for (int i = 0, l = half; i < 3; i++) h[i] = AT(run->art.h[i]);
     for (int j = from; j >= to; j--) {
-        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pose *pose = &state->pose[n];
         real diff[4];
@@ -29,38 +29,39 @@ static void TEXT(run_momenta)(const lwi_kernel_plan *plan, const lwi_k_state *st
 #define PASS(shape)                                                                                \
     TEXT(pass_hinge)(k, kl, pose, l, shape, diff, &M);                                             \
     TEXT(pass_moment)(k, kl, pose, l, shape, h);
-        OF_SHAPE(plan->shape[j], PASS)
+        OF_SHAPE(stage->shape[j], PASS)
 #undef PASS
     }
     TEXT(park)(&run->art, half, &M, true);
     for (int i = 0, l = half; i < 3; i++) AT(run->art.h[i]) = h[i];
 }
 
-static void TEXT(momenta_elimination)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                      int half)
+static void TEXT(momenta_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                      const lwi_k_state *state, int half)
 {
-    TEXT(run_clear)(state->run, half);
-    for (int from = plan->length - 1; from >= 0; from -= TEXT(FEW)) {
+    TEXT(run_clear)(&state->run[stage->run], half);
+    for (int from = stage->length - 1; from >= 0; from -= TEXT(FEW)) {
         const int to = from - TEXT(FEW) + 1 < 0 ? 0 : from - TEXT(FEW) + 1;
-        TEXT(run_momenta)(plan, state, half, from, to);
+        TEXT(run_momenta)(plan, stage, state, half, from, to);
         for (int i = 0; i < 6; i += TEXT(COLUMNS))
-            TEXT(columns)(plan, state, half, i, from, to, false);
-        TEXT(compliance)(plan, state, half, from, to);
+            TEXT(columns)(plan, stage, state, half, i, from, to, false);
+        TEXT(compliance)(stage, state, half, from, to);
     }
 }
 
 // V and gravity of every body, and its speed.
-static mask TEXT(run_speeds)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+static mask TEXT(run_speeds)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                             const lwi_k_state *state, int half)
 {
     real V[6], f[6], g[3];
     mask sure = ~NAME(bits)(ZERO);
     for (int i = 0, l = half; i < 6; i++) {
-        V[i] = AT(state->run->A[i]);
-        f[i] = AT(state->run->f[i]);
+        V[i] = AT(state->run[stage->run].A[i]);
+        f[i] = AT(state->run[stage->run].f[i]);
     }
-    for (int i = 0, l = half; i < 3; i++) g[i] = AT(state->run->g[i]);
-    for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+    for (int i = 0, l = half; i < 3; i++) g[i] = AT(state->run[stage->run].g[i]);
+    for (int j = 0; j < stage->length; j++) {
+        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pivot *pivot = &state->pivot[n];
         lwi_k_motion *motion = &state->motion[n];
@@ -68,7 +69,7 @@ static mask TEXT(run_speeds)(const lwi_kernel_plan *plan, const lwi_k_state *sta
         sure &= TEXT(well_posed)(Di, AT(pivot->felt));
         const real y = AT(pivot->y) - TEXT(felt_of_tip)(&state->row[n], l, f) * Di;
 #define SPEED(shape) TEXT(hinge_speed)(k, kl, &state->pose[n], pivot, motion, l, y, shape, V, g);
-        OF_SHAPE(plan->shape[j], SPEED)
+        OF_SHAPE(stage->shape[j], SPEED)
 #undef SPEED
         for (int i = 0; i < 6; i++) AT(motion->A[i]) = V[i];
         for (int i = 0; i < 3; i++) AT(state->momentum[n].g[i]) = g[i];
@@ -112,13 +113,14 @@ static INLINE void TEXT(add_momentum)(const lwi_k_body *k, int kl, const real V[
     x[4] += SUM3(K(k->J[3]), V[3], K(k->J[1]), V[4], K(k->J[5]), V[5]) + DIFF(h2, V[0], h0, V[2]);
 }
 
-static void TEXT(run_rates)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+static void TEXT(run_rates)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                            const lwi_k_state *state, int half)
 {
     real x[6], h[3];
-    for (int i = 0, l = half; i < 6; i++) x[i] = AT(state->run->f[i]);
-    for (int i = 0, l = half; i < 3; i++) h[i] = AT(state->run->h[i]);
-    for (int j = plan->length - 1; j >= 0; j--) {
-        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+    for (int i = 0, l = half; i < 6; i++) x[i] = AT(state->run[stage->run].f[i]);
+    for (int i = 0, l = half; i < 3; i++) h[i] = AT(state->run[stage->run].h[i]);
+    for (int j = stage->length - 1; j >= 0; j--) {
+        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_body *body = &plan->body[n];
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pose *pose = &state->pose[n];
@@ -133,7 +135,7 @@ static void TEXT(run_rates)(const lwi_kernel_plan *plan, const lwi_k_state *stat
 #define PASS(shape)                                                                                \
     TEXT(pass_wrench)(k, kl, pose, l, shape, x);                                                   \
     TEXT(pass_moment)(k, kl, pose, l, shape, h);
-        OF_SHAPE(plan->shape[j], PASS)
+        OF_SHAPE(stage->shape[j], PASS)
 #undef PASS
     }
 }

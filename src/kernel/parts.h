@@ -2,7 +2,7 @@
 //
 // A part is a body of one freedom along and about the z axis of its frame; joints of several
 // freedoms are several parts with massless ones between, fixed joints disappear into their bodies
-// (plan.c).  Frames are raw: z on the axis, otherwise as the model has it.
+// (parts.c).  Frames are raw: z on the axis, otherwise as the model has it.
 #ifndef LWI_PARTS_H
 #define LWI_PARTS_H
 

@@ -23,8 +23,8 @@
 //                     (parent before child, limbs contiguous), blocks uniform in kind: hinges,
 //                     other screws, balls, bases.  Phases without recursion run over slots in
 //                     lanes, the recursions over one slot after the other
-//   runs of a chain   the same, slot = R j + r for body j of run r: the recursions run over R = 4
-//                     or 8 runs in lanes, too
+//   runs of a limb    the same, slot = first + R j + r for body j of run r: the recursions run over
+//                     R = 4 or 8 runs in lanes, too
 //   limbs of a tree   the same, slots of the bodies at one position side by side (limbs.h): the
 //                     recursions run over four or eight limbs in lanes, too
 //   batch             the state of a body is the whole block of that number, block = slot,
@@ -39,7 +39,7 @@
 
 #include <stdint.h>
 
-/** Fewest bodies of a chain for eight runs: where they win over one recursion, measured with
+/** Fewest bodies of a limb for eight runs: where they win over one recursion, measured with
  *  registers of four and of eight lanes (docs/benchmarks.md), for accelerations and for momenta,
  * whose recursion is shorter.  They must not depend on the machine: chains would have other bits on
  *  another one. */
@@ -154,7 +154,12 @@ typedef struct lwi_k_momentum {
     lwi_lanes A[6], B[9], C[6], D[6], h[3], g[3], pdot[6];
 } lwi_k_momentum;
 
-/** What the runs of a chain know of each other (runs.inl): a lane is a run. */
+/** What is transmitted at the tip of a run: f = Q T'A_base + q (join.inl). */
+typedef struct lwi_k_join {
+    double Q[6][6], q[6];
+} lwi_k_join;
+
+/** What the runs of a limb know of each other (runs.inl): a lane is a run. */
 typedef struct lwi_k_run {
     lwi_lanes C[9], w[3];  ///< prefix; w: then what the run starts with
     lwi_k_art art;         ///< articulated inertia at the base
@@ -162,6 +167,9 @@ typedef struct lwi_k_run {
     lwi_lanes L[21];       ///< lower triangle row by row
     lwi_lanes A[6], f[6];  ///< acceleration or velocity of the base, wrench or momentum at the tip
     lwi_lanes g[3], h[3];  ///< momenta: gravity at the base, first moment of what is beyond the tip
+    lwi_lanes w_base[3]; ///< of the first run's base } in the first lane
+    lwi_k_art left;      ///< by the limb             }
+    lwi_k_join join[LWI_LANES];
 } lwi_k_run;
 
 // ------------------------------------------------------------------------------------------ plan
@@ -206,6 +214,7 @@ typedef struct lwi_k_step {
 typedef struct lwi_kernel_plan {
     int nscrew, nball, nbase; ///< blocks
     int nhinge;               ///< blocks of hinges, the first of the screws
+    int nrun;                 ///< blocks of hinges in runs, the first of these
     int first_ball;           ///< slot: balls follow screws, bases follow balls
     int nblock, nstep, nart;  ///< of all kinds; bodies; blocks of parking places
     lwi_k_step *step;         ///< [nstep]
@@ -221,14 +230,12 @@ typedef struct lwi_kernel_plan {
     double gravity[3];
     bool forward;  ///< every sign is 1
     bool straight; ///< screws only, and slot i has tree q and v number i and sign 1
-    int runs;      ///< 0: one recursion; 4, 8: runs of a chain in lanes
-    int length;    ///< of a run, in bodies; the last one may be shorter
-    int8_t *shape; ///< [length] of every run's body at that position
+    int runs;      ///< stages that are limbs in runs
 } lwi_kernel_plan;
 
 /** What is to stand side by side. */
 typedef struct lwi_k_choice {
-    int runs;  ///< of a chain: 0 none, however long it is; 4, 8, however short it is
+    int runs;  ///< of a limb: 0 none, however long it is; 4, 8, however short it is
     int limbs; ///< of a tree: stages of as many or more; 0 none
 } lwi_k_choice;
 
@@ -256,10 +263,10 @@ typedef struct lwi_k_state {
     lwi_k_bias *bias;
     lwi_k_pivot *pivot;           ///< [nscrew]
     lwi_k_ball_pivot *ball_pivot; ///< [nball + nbase]
-    lwi_k_row *row;               ///< [nscrew] of a chain in runs
+    lwi_k_row *row;               ///< [nrun]
     lwi_k_motion *motion;
     lwi_k_art *art; ///< [nart], and one for limbs on their way there
-    lwi_k_run *run; ///< [1] of a chain in runs
+    lwi_k_run *run; ///< [runs] of limbs in runs
     lwi_k_momentum *momentum;
 } lwi_k_state;
 

@@ -1,8 +1,9 @@
-// runs.inl -- one long chain cut into runs of equal length, the recursions over the runs in lanes.
+// runs.inl -- one long limb cut into runs of equal length, the recursions over the runs in lanes.
 //
-// Body j of run r stands at slot R j + r.  A run hangs on the last body of the run before it, its
-// base, whose motion it does not know, and carries the run after it, whose wrench f it does not
-// know.  Both enter linearly:
+// Body j of run r stands at slot first + R j + r.  A run hangs on the last body of the run before
+// it, the first one on what carries the limb: its base, whose motion it does not know.  It carries
+// the run after it, the last one what is beyond the limb, whose wrench f it does not know.  Both
+// enter linearly:
 //
 //   prefix    w_tip = C w_base + w                      rotation and relative angular velocity
 //   columns   T takes a wrench at the tip to the base:  t = T_5,  T := X' (T - g t)
@@ -16,13 +17,14 @@
 // ------------------------------------------------------------------------------------------- lanes
 
 // Poses; C and w of the runs from lane `half` on.  Of the rotation two columns suffice.
-static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                         const lwi_k_state *state, int half)
 {
     real w[3] = {ZERO, ZERO, ZERO};
     real x[3] = {ZERO + 1, ZERO, ZERO}, y[3] = {ZERO, ZERO + 1, ZERO}, z[3];
     mask sure = ~NAME(bits)(ZERO);
-    for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+    for (int j = 0; j < stage->length; j++) {
+        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         lwi_k_pose *pose = &state->pose[n];
         sure &= TEXT(pose_screw)(k, kl, &state->joint[n], pose, true, plan->forward, l);
@@ -31,11 +33,11 @@ static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_state *state, 
     TEXT(to_hinge)(k, kl, theta, shape, w);                                                        \
     TEXT(to_hinge)(k, kl, theta, shape, x);                                                        \
     TEXT(to_hinge)(k, kl, theta, shape, y);
-        OF_AXIS(plan->shape[j], PREFIX)
+        OF_AXIS(stage->shape[j], PREFIX)
 #undef PREFIX
         w[2] += AT(pose->v);
     }
-    lwi_k_run *run = state->run;
+    lwi_k_run *run = &state->run[stage->run];
     CROSS(z, x, y);
     for (int i = 0, l = half; i < 3; i++) {
         AT(run->C[3 * i]) = x[i];
@@ -46,17 +48,18 @@ static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_state *state, 
     return sure;
 }
 
-static void TEXT(run_velocities)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+static void TEXT(run_velocities)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                 const lwi_k_state *state, int half)
 {
     real w[3];
-    for (int i = 0, l = half; i < 3; i++) w[i] = AT(state->run->w[i]);
-    for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+    for (int i = 0, l = half; i < 3; i++) w[i] = AT(state->run[stage->run].w[i]);
+    for (int j = 0; j < stage->length; j++) {
+        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pose *pose = &state->pose[n];
         const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define SPIN(shape) TEXT(to_hinge)(k, kl, theta, shape, w);
-        OF_AXIS(plan->shape[j], SPIN)
+        OF_AXIS(stage->shape[j], SPIN)
 #undef SPIN
         w[2] += AT(pose->v);
         for (int i = 0; i < 3; i++) AT(state->bias[n].w[i]) = w[i];
@@ -67,17 +70,17 @@ static void TEXT(run_velocities)(const lwi_kernel_plan *plan, const lwi_k_state 
 
 // Positions j = from ... to, inward.  The sweeps below go over a few bodies each, in turn, so that
 // what one writes is still near when the next reads it.
-static void TEXT(run_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half,
-                             int from, int to)
+static void TEXT(run_inward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                             const lwi_k_state *state, int half, int from, int to)
 {
     ART M;
     TEXT(clear)(&M);
-    TEXT(fetch)(&state->run->art, half, &M);
+    TEXT(fetch)(&state->run[stage->run].art, half, &M);
     for (int j = from; j >= to; j--) {
-        const int slot = plan->runs * j;
-        TEXT(hinge_inward)(plan, state, slot, half, plan->shape[j], &M);
+        const int slot = stage->slot + stage->runs * j;
+        TEXT(hinge_inward)(plan, state, slot, half, stage->shape[j], &M);
     }
-    TEXT(park)(&state->run->art, half, &M, true);
+    TEXT(park)(&state->run[stage->run].art, half, &M, true);
 }
 
 // COLUMNS columns of T from `first` on, their part of e, and the entries t of every body.
@@ -113,17 +116,18 @@ static INLINE void TEXT(pass_column)(const lwi_k_screw *k, int kl, const lwi_k_p
     }
 }
 
-static INLINE void TEXT(columns)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half,
-                                 int first, int from, int to, bool biased)
+static INLINE void TEXT(columns)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                 const lwi_k_state *state, int half, int first, int from, int to,
+                                 bool biased)
 {
     enum { N = TEXT(COLUMNS) };
     real T[N][6], e[N];
     for (int i = 0, l = half; i < N; i++) {
-        e[i] = AT(state->run->e[first + i]);
-        for (int j = 0; j < 6; j++) T[i][j] = AT(state->run->T[6 * j + first + i]);
+        e[i] = AT(state->run[stage->run].e[first + i]);
+        for (int j = 0; j < 6; j++) T[i][j] = AT(state->run[stage->run].T[6 * j + first + i]);
     }
     for (int j = from; j >= to; j--) {
-        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_pose *pose = &state->pose[n];
         const lwi_k_bias *bias = &state->bias[n];
         const lwi_k_pivot *pivot = &state->pivot[n];
@@ -148,23 +152,23 @@ static INLINE void TEXT(columns)(const lwi_kernel_plan *plan, const lwi_k_state 
         }
 #define PASS(shape)                                                                                \
     for (int i = 0; i < N; i++) TEXT(pass_column)(k, kl, pose, l, shape, T[i]);
-        OF_SHAPE(plan->shape[j], PASS)
+        OF_SHAPE(stage->shape[j], PASS)
 #undef PASS
     }
     for (int i = 0, l = half; i < N; i++) {
-        AT(state->run->e[first + i]) = e[i];
-        for (int j = 0; j < 6; j++) AT(state->run->T[6 * j + first + i]) = T[i][j];
+        AT(state->run[stage->run].e[first + i]) = e[i];
+        for (int j = 0; j < 6; j++) AT(state->run[stage->run].T[6 * j + first + i]) = T[i][j];
     }
 }
 
 // L = sum t't / D, lower triangle row by row
-static void TEXT(compliance)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half,
-                             int from, int to)
+static void TEXT(compliance)(const lwi_k_stage *stage, const lwi_k_state *state, int half, int from,
+                             int to)
 {
     real L[21];
-    for (int i = 0, l = half; i < 21; i++) L[i] = AT(state->run->L[i]);
+    for (int i = 0, l = half; i < 21; i++) L[i] = AT(state->run[stage->run].L[i]);
     for (int j = from; j >= to; j--) {
-        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot);
+        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot);
         const real Di = AT(state->pivot[n].Di);
         real t[6];
         for (int i = 0; i < 6; i++) t[i] = AT(state->row[n].t[i]);
@@ -173,7 +177,7 @@ static void TEXT(compliance)(const lwi_kernel_plan *plan, const lwi_k_state *sta
             for (int c = 0; c <= i; c++, e++) MORE(L[e], s, t[c]);
         }
     }
-    for (int i = 0, l = half; i < 21; i++) AT(state->run->L[i]) = L[i];
+    for (int i = 0, l = half; i < 21; i++) AT(state->run[stage->run].L[i]) = L[i];
 }
 
 enum { TEXT(FEW) = 6 }; // bodies of eight runs in a first-level cache of 32 KiB
@@ -192,15 +196,16 @@ static void TEXT(run_clear)(lwi_k_run *run, int half)
 }
 
 // Everything of the runs from lane `half` on that does not depend on the other runs.
-static void TEXT(run_elimination)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+static void TEXT(run_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                  const lwi_k_state *state, int half)
 {
-    TEXT(run_clear)(state->run, half);
-    for (int from = plan->length - 1; from >= 0; from -= TEXT(FEW)) {
+    TEXT(run_clear)(&state->run[stage->run], half);
+    for (int from = stage->length - 1; from >= 0; from -= TEXT(FEW)) {
         const int to = from - TEXT(FEW) + 1 < 0 ? 0 : from - TEXT(FEW) + 1;
-        TEXT(run_inward)(plan, state, half, from, to);
+        TEXT(run_inward)(plan, stage, state, half, from, to);
         for (int i = 0; i < 6; i += TEXT(COLUMNS))
-            TEXT(columns)(plan, state, half, i, from, to, true);
-        TEXT(compliance)(plan, state, half, from, to);
+            TEXT(columns)(plan, stage, state, half, i, from, to, true);
+        TEXT(compliance)(stage, state, half, from, to);
     }
 }
 
@@ -213,16 +218,17 @@ static INLINE real TEXT(felt_of_tip)(const lwi_k_row *row, int l, const real f[6
 }
 
 // y - t.f / D, and A of the body.
-static mask TEXT(run_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+static mask TEXT(run_outward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                              const lwi_k_state *state, int half)
 {
     real A[6], f[6];
     mask sure = ~NAME(bits)(ZERO);
     for (int i = 0, l = half; i < 6; i++) {
-        A[i] = AT(state->run->A[i]);
-        f[i] = AT(state->run->f[i]);
+        A[i] = AT(state->run[stage->run].A[i]);
+        f[i] = AT(state->run[stage->run].f[i]);
     }
-    for (int j = 0; j < plan->length; j++) {
-        const int slot = plan->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+    for (int j = 0; j < stage->length; j++) {
+        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pivot *pivot = &state->pivot[n];
         const real Di = AT(pivot->Di);
@@ -231,8 +237,11 @@ static mask TEXT(run_outward)(const lwi_kernel_plan *plan, const lwi_k_state *st
 #define OUTWARD(shape)                                                                             \
     TEXT(hinge_outward)                                                                            \
     (k, kl, &state->pose[n], &state->bias[n], pivot, &state->motion[n], l, y, shape, A);
-        OF_SHAPE(plan->shape[j], OUTWARD)
+        OF_SHAPE(stage->shape[j], OUTWARD)
 #undef OUTWARD
     }
+    // others hang on the last
+    const int tip = stage->slot + stage->runs * (stage->length - 1);
+    for (int i = 0, l = LANE(tip); i < 6; i++) AT(state->motion[BLOCK(tip)].A[i]) = A[i];
     return sure;
 }

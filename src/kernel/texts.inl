@@ -24,6 +24,9 @@
 #include "kernel/bodies.inl"
 #include "kernel/tree.inl"
 #include "kernel/momenta.inl"
+#if WIDTH == 1 && !SHARED
+#include "kernel/runs_base.inl"
+#endif
 #if RUNS
 #include "kernel/runs.inl"
 #include "kernel/momenta_runs.inl"

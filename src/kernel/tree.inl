@@ -42,10 +42,29 @@ static INLINE void TEXT(spin)(const lwi_kernel_plan *plan, const lwi_k_state *st
 }
 
 #if SHARED
-// Pose, angular velocity and bias of every body; the lanes beyond doubt.
-static mask TEXT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+// Pose of every body; the lanes beyond doubt.  By itself, for a sine is a long row of operations
+// that wait for each other: a processor has those of several bodies under way when nothing else is
+// between.
+static mask TEXT(poses)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     mask sure = ~NAME(bits)(ZERO);
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
+        const int at = step->slot / LWI_LANES, ball = n - BLOCK(plan->first_ball);
+        if (ball < 0)
+            sure &= TEXT(pose_screw)(&plan->screw[at], kl, &state->joint[n], &state->pose[n],
+                                     step->kind == LWI_K_HINGE, plan->forward, l);
+        else
+            sure &= TEXT(pose_ball)(&plan->ball[at - plan->nscrew], kl, &state->ball_joint[ball],
+                                    &state->ball_pose[ball], l);
+    }
+    return sure;
+}
+
+// Angular velocity and bias of every body.
+static void TEXT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+{
     real w[3] = {ZERO, ZERO, ZERO};
     int last = -1;
     for (int i = 0; i < plan->nstep; i++) {
@@ -54,12 +73,6 @@ static mask TEXT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *sta
         const int at = step->slot / LWI_LANES, ball = n - BLOCK(plan->first_ball);
         const bool hinge = step->kind == LWI_K_HINGE;
         lwi_k_bias *bias = &state->bias[n];
-        if (ball < 0)
-            sure &= TEXT(pose_screw)(&plan->screw[at], kl, &state->joint[n], &state->pose[n], hinge,
-                                     plan->forward, l);
-        else
-            sure &= TEXT(pose_ball)(&plan->ball[at - plan->nscrew], kl, &state->ball_joint[ball],
-                                    &state->ball_pose[ball], l);
         TEXT(parent_w)(state, step, last, half, w);
         TEXT(spin)(plan, state, step, half, w);
         TEXT(bias_wrench)(&plan->body[at], kl, bias, l);
@@ -70,7 +83,6 @@ static mask TEXT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *sta
         (&state->ball_joint[ball], &state->ball_pose[ball], bias, l);
         last = step->slot;
     }
-    return sure;
 }
 #elif WIDTH == 1
 static void TEXT(turning)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first, int end,

@@ -294,9 +294,51 @@ static void renumbered_bodies_move_alike(void **state)
     }
 }
 
+// Legs side by side, each with a slider and a row of hinges on its tip; the rows differ, so that
+// they are swept one by one, the first of them right after the leg on which it hangs.
+static void what_hangs_on_the_last_limb_is_felt(void **state)
+{
+    static const int rows[2] = {1, 3};
+    const link hinge = {LW_JOINT_REVOLUTE, {1, 0, 0, 0}},
+               slider = {LW_JOINT_PRISMATIC, {1, 0, 0, 0}};
+    living l = {0};
+    lw_builder *builder;
+    lw_error error;
+    uint64_t seed = 3;
+    (void)state;
+    assert_int_equal(lw_builder_create(NULL, &builder), LW_OK);
+    const link root = {LW_JOINT_FREE, {1, 0, 0, 0}};
+    const lw_body trunk = add_body(builder, &l, (lw_body){0}, &root, l.njoint++, &seed);
+    for (int leg = 0; leg < 2; leg++) {
+        lw_body tip = trunk;
+        for (int j = 0; j < 6; j++) tip = add_body(builder, &l, tip, &hinge, l.njoint++, &seed);
+        add_body(builder, &l, tip, &slider, l.njoint++, &seed);
+        for (int j = 0; j < rows[leg]; j++)
+            tip = add_body(builder, &l, tip, &hinge, l.njoint++, &seed);
+    }
+    if (lw_model_create(builder, &l.model, &error) != LW_OK) fail_msg("%s", error.text);
+    lw_builder_destroy(builder);
+    lwi_arena arena;
+    const lwi_kernel_plan *plan = plan_of(l.model, LWI_K_AUTO, &arena);
+    bool follows = false;
+    for (int i = 1; i < plan->nstage; i++)
+        follows = follows || (plan->stage[i - 1].lanes && !plan->stage[i].lanes &&
+                              plan->step[plan->stage[i].first].parent ==
+                                  plan->step[plan->stage[i].first - 1].slot);
+    assert_true(follows);
+    double *x = state_of(&l, seed);
+    check_model(l.model, 0, x, NULL, 1e-11, "rows of", 3);
+    for (int w = 0; w < LWI_COUNT(widths); w++)
+        if (lwi_kernels_of(widths[w])) check_batch(l.model, x, seed, widths[w]);
+    free(x);
+    lwi_arena_free(&arena);
+    lw_model_destroy(l.model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_hangs_on_the_last_limb_is_felt),
         cmocka_unit_test(limbs_agree_with_the_generic_text_in_every_width),
         cmocka_unit_test(instances_are_what_limbs_are_alone),
         cmocka_unit_test(a_tree_at_rest_has_the_same_bits_too),
