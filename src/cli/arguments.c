@@ -73,7 +73,8 @@ void cli_print_options(FILE *file, unsigned options)
     for (int i = 0; i < n; i++) print_option(file, &library[i]);
 }
 
-static cli_exit unknown(const char *key, const char *verb, unsigned options)
+// `dash` stands before the key as it was typed.
+static cli_exit unknown(const char *dash, const char *key, const char *verb, unsigned options)
 {
     const char *names[NOPTION + NSIMULATION + NPLOT];
     char room[80];
@@ -82,7 +83,7 @@ static cli_exit unknown(const char *key, const char *verb, unsigned options)
     for (int i = 0; i < NOPTION; i++)
         if (options & (1u << i)) names[n++] = options_[i].key;
     for (int i = 0; i < nlibrary; i++) names[n++] = library[i].key;
-    return cli_complain(CLI_USE, "%s has no option --%s%s", verb, key,
+    return cli_complain(CLI_USE, "%s has no option %s%s%s", verb, dash, key,
                         cli_suggestion(room, sizeof room, key, names, n));
 }
 
@@ -158,6 +159,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_BASE: return set_base(arguments, value);
     case CLI_BIT_LIMITS: return set_limits(arguments, value);
     case CLI_BIT_CUT: arguments->cut = value; return CLI_DONE;
+    case CLI_BIT_KEYFRAME: arguments->keyframe = value; return CLI_DONE;
     case CLI_BIT_FORMULATIONS: arguments->formulations = value; return CLI_DONE;
     case CLI_BIT_CASES: arguments->cases = value; return CLI_DONE;
     case CLI_BIT_SECONDS: return set_seconds(arguments, value);
@@ -212,7 +214,7 @@ static cli_exit parse_option(int argc, char **argv, int *at, unsigned options,
     const int other = key ? find(library, n, key, 0) : -1;
     const bool known = own >= 0 && options & (1u << own);
     if (!known && other < 0)
-        return unknown(key ? key : word + 1, arguments->verb, options);
+        return unknown(key ? "--" : "-", key ? key : word + 1, arguments->verb, options);
 
     const cli_option *option = known ? &options_[own] : &library[other];
     if (!option->value && value)

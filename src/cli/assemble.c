@@ -86,10 +86,8 @@ static cli_exit write_model(const cli_arguments *arguments, const lw_model *mode
     if (code) return code;
     const lw_status status =
         lw_model_write(model, cli_has_settings(options) ? options : NULL, file, &error);
-    code = cli_close(arguments, file);
-    if (!code && status != LW_OK) code = cli_fail(status, &error);
-    if (code) remove(arguments->output[0]);
-    return code;
+    code = cli_close(arguments, file, status == LW_OK);
+    return code || status == LW_OK ? code : cli_fail(status, &error);
 }
 
 static cli_exit assemble(const cli_arguments *arguments, const held *h)

@@ -42,6 +42,7 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(CASES, "case", 0, "A,B,...", "cases to time, `chain` for all chains, `all`; default: a few") \
     X(SAMPLES, "samples", 0, "N", "samples of each case (default: as the seconds allow)")          \
     X(CUT, "cut", 0, "JOINT,...", "joints that close loops, whatever the file says")                \
+    X(KEYFRAME, "keyframe", 0, "NAME", "MJCF: start at the key of this name")                       \
     X(PLAN, "plan", 0, NULL, "tell how dca and hdca would join the bodies, and what it costs")      \
     X(HOLD, "hold", 0, "A,B,...", "bodies and joints that stay where they are, if that is possible")\
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
@@ -62,23 +63,23 @@ enum {
 
 /** Verbs: name, operand ("X..." may be repeated), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
-    X(run, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_REAL_TIME | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_CUT | CLI_JSON | CLI_QUIET, \
+    X(run, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_REAL_TIME | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET, \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
-    X(sweep, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_CUT | CLI_JSON | CLI_QUIET, \
+    X(sweep, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET, \
       "a run for every combination of values, and what came of each")                              \
-    X(check, "MODEL", CLI_BASE | CLI_LIMITS | CLI_CUT | CLI_PLAN | CLI_JSON,                                                         \
+    X(check, "MODEL", CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_PLAN | CLI_JSON,                                                         \
       "count bodies, joints, freedoms, redundant constraints; show what was ignored")              \
-    X(assemble, "MODEL", CLI_OUTPUT | CLI_HOLD | CLI_BASE | CLI_LIMITS | CLI_JSON | CLI_QUIET,                  \
+    X(assemble, "MODEL", CLI_OUTPUT | CLI_HOLD | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_JSON | CLI_QUIET,                  \
       "move bodies to the nearest configuration and velocities that all joints allow (-o FILE.yaml)")\
-    X(compare, "MODEL", CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_CUT | CLI_JSON | CLI_QUIET,       \
+    X(compare, "MODEL", CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,       \
       "the same run by several formulations, laid side by side")                                   \
-    X(convert, "FILE", CLI_OUTPUT | CLI_BASE | CLI_LIMITS,                                                      \
+    X(convert, "FILE", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME,                                                      \
       "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, .csv")     \
-    X(plot, "FILE...", CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS,                                       \
+    X(plot, "FILE...", CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME,                                       \
       "draw quantities of results, or with --initial the mechanism (-o FILE.svg, -o FILE.png)")    \
-    X(view, "FILE", CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_QUIET,                                  \
+    X(view, "FILE", CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_QUIET,                                  \
       "a page for the browser, with a model or the motion of a result (-o FILE.html), or -o FILE.gltf") \
-    X(codegen, "MODEL", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_QUIET,                                          \
+    X(codegen, "MODEL", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_QUIET,                                          \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
     X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
@@ -105,6 +106,7 @@ typedef struct cli_arguments {
     lw_base base;
     lw_limits_desc limits; ///< stiffness and damping of stops; zero: none
     const char *cut; ///< joints; NULL: none named
+    const char *keyframe; ///< of MJCF; NULL: none
     const char *formulations;
     const char *cases; ///< of bench; NULL: the usual ones
     double seconds;
@@ -143,10 +145,17 @@ const char *cli_suggestion(char *room, size_t size, const char *name, const char
 cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *options);
 /** Something in the options differs from the defaults. */
 bool cli_has_settings(const lw_options *options);
-/** Opens the only -o FILE, or stdout when there is none. */
+
+// ---- files.c
+
+/** Opens the only -o FILE, or stdout when there is none.  What stood in its place stays there until
+ *  cli_close. */
 cli_exit cli_open(const cli_arguments *arguments, FILE **file);
-/** Closes it; a file that could not be written whole is an error. */
-cli_exit cli_close(const cli_arguments *arguments, FILE *file);
+/** Closes it; a file that could not be written whole is an error.  `whole`: it takes its place; else
+ *  it is dropped, and what stood there is left. */
+cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole);
+/** Results go to .csv and .h5, each once, and not to a file that is read. */
+cli_exit cli_check_results(const cli_arguments *arguments);
 
 // ---- man.c
 

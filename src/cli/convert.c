@@ -41,9 +41,8 @@ static cli_exit convert_model(const cli_arguments *arguments)
             strcmp(format, "yaml") == 0
                 ? lw_model_write(model, cli_has_settings(&options) ? &options : NULL, file, &error)
                 : lw_model_export(model, format, file, tell, (void *)arguments->operand, &error);
-        code = cli_close(arguments, file);
+        code = cli_close(arguments, file, status == LW_OK);
         if (!code && status != LW_OK) code = cli_fail(status, &error);
-        if (code && arguments->noutput) remove(arguments->output[0]);
     }
     lw_model_destroy(model);
     return code;
@@ -60,7 +59,7 @@ static cli_exit write_model_of(const cli_arguments *arguments, const lw_result *
     const cli_exit code = cli_open(arguments, &file);
     if (code) return code;
     fputs(model, file);
-    return cli_close(arguments, file);
+    return cli_close(arguments, file, true);
 }
 
 static cli_exit convert_result(const cli_arguments *arguments)

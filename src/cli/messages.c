@@ -1,7 +1,6 @@
-// messages.c -- errors on stderr, exit codes, files in and out.
+// messages.c -- errors on stderr, exit codes, the model that is read.
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -53,7 +52,8 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
 {
     lw_error error = {0};
     lw_options_default(options);
-    const lw_read_desc desc = {.base = arguments->base, .limits = arguments->limits, .cut = arguments->cut, .open = arguments->open};
+    const lw_read_desc desc = {.base = arguments->base, .limits = arguments->limits, .cut = arguments->cut,
+                               .open = arguments->open, .keyframe = arguments->keyframe};
     lw_status status = lw_model_read(arguments->operand, &desc, model, options, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);
@@ -78,21 +78,4 @@ bool cli_has_settings(const lw_options *options)
 #define X(key, kind, fallback, value, help) SAME_##kind(key)
     return !(LW_OPTION_LIST(X) true);
 #undef X
-}
-
-cli_exit cli_open(const cli_arguments *arguments, FILE **file)
-{
-    if (arguments->noutput > 1)
-        return cli_complain(CLI_USE, "%s writes one file, -o was given %d times", arguments->verb,
-                            arguments->noutput);
-    *file = arguments->noutput ? fopen(arguments->output[0], "w") : stdout;
-    if (*file) return CLI_DONE;
-    return cli_complain(CLI_FAILED, "%s: %s", arguments->output[0], strerror(errno));
-}
-
-cli_exit cli_close(const cli_arguments *arguments, FILE *file)
-{
-    const char *name = arguments->noutput ? arguments->output[0] : "standard output";
-    const int failed = ferror(file) | fflush(file) | (file == stdout ? 0 : fclose(file));
-    return failed ? cli_complain(CLI_FAILED, "%s: cannot be written whole", name) : CLI_DONE;
 }

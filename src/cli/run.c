@@ -32,16 +32,6 @@ static int look_up(void *user, double time, double end)
     return cli_progress_step(&w->progress, time, end) || w->failed;
 }
 
-static cli_exit check_outputs(const cli_arguments *arguments)
-{
-    for (int i = 0; i < arguments->noutput; i++) {
-        const char *file = arguments->output[i];
-        if (cli_ends_in(file, ".csv") || cli_ends_in(file, ".h5")) continue;
-        return cli_complain(CLI_USE, "%s: results are written as .h5 or .csv", file);
-    }
-    return CLI_DONE;
-}
-
 static cli_exit open_outputs(const cli_arguments *arguments, const lw_sim *sim, lw_result *after,
                              writers *w)
 {
@@ -303,7 +293,7 @@ cli_exit cli_run(const cli_arguments *arguments)
     lw_options options;
     lw_error error = {0};
     char start[1024];
-    cli_exit code = check_outputs(arguments);
+    cli_exit code = cli_check_results(arguments);
     if (!code) code = cli_read(arguments, &model, &options);
     if (code) return code;
     if (arguments->real_time && (code = set_real_time(&options))) {

@@ -24,16 +24,6 @@ typedef struct sweep {
 
 // ----------------------------------------------------------------------------------------- outputs
 
-static cli_exit check_outputs(const cli_arguments *arguments)
-{
-    for (int i = 0; i < arguments->noutput; i++) {
-        const char *file = arguments->output[i];
-        if (cli_ends_in(file, ".csv") || cli_ends_in(file, ".h5")) continue;
-        return cli_complain(CLI_USE, "%s: results are written as .h5 or .csv", file);
-    }
-    return CLI_DONE;
-}
-
 static cli_exit open_outputs(sweep *s)
 {
     const cli_arguments *a = s->arguments;
@@ -323,7 +313,7 @@ cli_exit cli_batch(const cli_arguments *arguments)
     sweep s = {.arguments = arguments};
     lw_model *model = NULL;
     lw_options options;
-    cli_exit code = check_outputs(arguments);
+    cli_exit code = cli_check_results(arguments);
     if (!code) code = cases_read(arguments, &s.cases);
     if (!code) code = cli_read(arguments, &model, &options);
     if (!code) code = create(&s, model, &options);

@@ -36,11 +36,9 @@ static cli_exit write_view(const cli_arguments *arguments, const lw_model *model
     cli_exit code = cli_open(arguments, &file);
     if (code) return code;
     const lw_status status = (gltf ? lw_view_gltf : lw_view_page)(model, result, &desc, file, &error);
-    code = cli_close(arguments, file);
+    code = cli_close(arguments, file, status == LW_OK);
     if (!code && status != LW_OK) code = cli_fail(status, &error);
-    if (code)
-        remove(arguments->output[0]);
-    else if (!arguments->quiet)
+    if (!code && !arguments->quiet)
         printf("written      %s\n", arguments->output[0]);
     return code;
 }

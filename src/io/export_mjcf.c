@@ -71,6 +71,7 @@ static void put_axis(const lwi_export *x, const lwi_link *l, int k, int indent)
     lwi_export_numbers(x, "stiffness", &c->stiffness, 1, false);
     lwi_export_numbers(x, "springref", &c->at, 1, false);
     lwi_export_numbers(x, "frictionloss", &c->friction.coulomb, 1, false);
+    lwi_export_numbers(x, "armature", &c->rotor, 1, false);
     if (c->limits.has_lower || c->limits.has_upper)
         lwi_export_numbers(x, "range", range, 2, true);
     fputs("/>\n", x->file);

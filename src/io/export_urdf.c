@@ -147,6 +147,8 @@ static void put_acting(const lwi_export *x, const lwi_link *l, int k)
     }
     if (c->stiffness != 0)
         lwi_export_tell(x, "joint '%.200s': its spring is not written, URDF has none", name);
+    if (c->rotor != 0)
+        lwi_export_tell(x, "joint '%.200s': its rotor is not written, URDF has none", name);
     put_mimic(x, l, l->axis[k].coordinate);
 }
 

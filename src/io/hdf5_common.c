@@ -60,11 +60,11 @@ const char *const lwi_hdf5_texts[LWI_HDF5_TEXTS] = {"name", "dataset", "unit", "
 
 hid_t lwi_hdf5_element_type(lwi_hdf5_element *e)
 {
-    const size_t integers = 2 * sizeof(int);
+    const size_t integers = 3 * sizeof(int);
     e->bytes = integers;
     for (int i = 0; i < LWI_HDF5_TEXTS; i++) e->text[i] = e->bytes, e->bytes += e->room[i];
-    e->bytes = (e->bytes + integers - 1) / integers * integers; // so that integers are aligned
-    e->component = 0, e->unique = sizeof(int);
+    e->bytes = (e->bytes + sizeof(int) - 1) / sizeof(int) * sizeof(int); // integers are aligned
+    e->component = 0, e->unique = sizeof(int), e->place = 2 * sizeof(int);
     const hid_t type = H5Tcreate(H5T_COMPOUND, e->bytes);
     herr_t failed = type < 0 ? -1 : 0;
     for (int i = 0; i < LWI_HDF5_TEXTS && failed >= 0; i++) {
@@ -74,6 +74,7 @@ hid_t lwi_hdf5_element_type(lwi_hdf5_element *e)
     }
     if (failed >= 0) failed = H5Tinsert(type, "component", e->component, H5T_NATIVE_INT);
     if (failed >= 0) failed = H5Tinsert(type, "unique", e->unique, H5T_NATIVE_INT);
+    if (failed >= 0) failed = H5Tinsert(type, "place", e->place, H5T_NATIVE_INT);
     if (failed >= 0) return type;
     if (type >= 0) H5Tclose(type);
     return -1;

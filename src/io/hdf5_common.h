@@ -7,17 +7,21 @@
 #include <hdf5.h>
 
 #define LWI_HDF5_FORMAT "linkwork-result"
-enum { LWI_HDF5_FORMAT_VERSION = 1 };
+enum { LWI_HDF5_FORMAT_VERSION = 2 };
+
+/** Columns of /table that lie in one chunk: who reads one number of all rows reads so many more, who
+ *  writes a row of 28 000 numbers touches 440 chunks. */
+enum { LWI_HDF5_CHUNK_COLUMNS = 64 };
 
 /** Texts have fixed lengths: those of variable length lie in a heap without checksums, in which the
  *  library of a damaged file loses its way. */
 hid_t lwi_hdf5_text_type(size_t bytes);
 
-/** An element of /columns: four texts and two integers, at these places. */
+/** An element of /columns: four texts and three integers, at these places. */
 enum { LWI_HDF5_NAME, LWI_HDF5_DATASET, LWI_HDF5_UNIT, LWI_HDF5_FRAME, LWI_HDF5_TEXTS };
 typedef struct lwi_hdf5_element {
     size_t room[LWI_HDF5_TEXTS]; ///< bytes of the texts, with their ends
-    size_t text[LWI_HDF5_TEXTS], component, unique, bytes;
+    size_t text[LWI_HDF5_TEXTS], component, unique, place, bytes;
 } lwi_hdf5_element;
 extern const char *const lwi_hdf5_texts[LWI_HDF5_TEXTS]; ///< "name", "dataset", ...
 /** Places from element->room.  @return the type in memory and in the file; < 0: failed */

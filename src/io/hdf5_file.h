@@ -1,9 +1,11 @@
 // hdf5_file.h -- result files in HDF5: the only place that knows the library.
 //
 //   /time                          [rows]
-//   /body/NAME/position ...        [rows][3]    datasets of lwi_columns; chunked along the rows
+//   /table                         [rows][numbers]  all others, side by side
 //   /state/x                       [rows][nx]   state of the formulation, bit for bit
-//   /columns                       [columns]    name, dataset, component of every column, in order
+//   /body/NAME/position ...        [rows][3]    datasets of lwi_columns: views of the table
+//   /columns                       [columns]    name, dataset, component of every column, in order;
+//                                               and its place in the table
 //
 // The writer works in single-writer-multiple-reader mode: metadata reach the file in an order in
 // which it is consistent at any moment, /time last.  So a reader sees whole rows only, beside a

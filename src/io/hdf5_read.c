@@ -12,6 +12,17 @@
 
 enum { MOST_COLUMNS = 1 << 26, LONGEST_TEXT = 256 << 20, LONGEST_NAME = 4096 };
 
+// Who reads one column reads others: those that lie in the same chunks are kept, as many as these
+// numbers hold of all rows that were asked for.
+enum { BAND_NUMBERS = 4 << 20 };
+
+// Rows first ..., columns from ... of the table.
+typedef struct band {
+    long first, rows, from, columns;
+    double *value; // [rows][columns]
+    size_t room;
+} band;
+
 struct lwi_hdf5_reader {
     const char *path;
     hid_t file;
@@ -19,10 +30,10 @@ struct lwi_hdf5_reader {
     long rows;
     int n;
     lw_column_info *column; // [n]
-    int *component, *set;   // [n] place of a column
-    int nset;
-    const char **set_path; // [nset]
-    hid_t *opened;         // [nset] -1: not yet
+    int *place;             // [n] column of /table; -1: the time
+    hid_t time, table;      // -1: not yet opened
+    long width;             // of the table
+    band kept;
     lwi_result_meta meta;
     lw_options options;
     lwi_arena arena;
@@ -158,42 +169,12 @@ static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
 
 // ----------------------------------------------------------------------------------------- columns
 
-// A column by the path of its dataset.
-typedef struct named {
-    const char *path;
-    int column;
-} named;
-
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const named *)a)->path, ((const named *)b)->path);
-}
-
-// Columns with the same path lie in the same dataset.
-static lw_status number_sets(lwi_hdf5_reader *r, named *list)
-{
-    r->set_path = LWI_PUSH(&r->arena, const char *, r->n + 1);
-    r->opened = LWI_PUSH(&r->arena, hid_t, r->n + 1);
-    if (!r->set_path || !r->opened) return LW_ERR_MEMORY;
-    qsort(list, (size_t)r->n, sizeof *list, by_path);
-    for (int i = 0; i < r->n; i++) {
-        if (i == 0 || by_path(&list[i - 1], &list[i]) != 0) {
-            r->opened[r->nset] = -1;
-            r->set_path[r->nset++] = list[i].path;
-        }
-        r->set[list[i].column] = r->nset - 1;
-    }
-    return LW_OK;
-}
-
 static lw_status take_columns(lwi_hdf5_reader *r, char *table, const lwi_hdf5_element *e,
                               lw_error *error)
 {
-    named *list = LWI_PUSH(&r->arena, named, r->n);
     r->column = LWI_PUSH(&r->arena, lw_column_info, r->n);
-    r->component = LWI_PUSH(&r->arena, int, r->n);
-    r->set = LWI_PUSH(&r->arena, int, r->n);
-    if (!list || !r->column || !r->component || !r->set)
+    r->place = LWI_PUSH(&r->arena, int, r->n);
+    if (!r->column || !r->place)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     for (int i = 0; i < r->n; i++, table += e->bytes) {
         const char *text[LWI_HDF5_TEXTS];
@@ -204,14 +185,14 @@ static lw_status take_columns(lwi_hdf5_reader *r, char *table, const lwi_hdf5_el
         }
         int unique;
         memcpy(&unique, table + e->unique, sizeof unique);
-        memcpy(&r->component[i], table + e->component, sizeof(int));
+        memcpy(&r->place[i], table + e->place, sizeof(int));
         r->column[i] = (lw_column_info){text[LWI_HDF5_NAME], text[LWI_HDF5_UNIT],
                                         text[LWI_HDF5_FRAME], unique != 0};
-        list[i] = (named){text[LWI_HDF5_DATASET], i};
-        if (!*text[LWI_HDF5_NAME] || r->component[i] < 0 || r->component[i] > MOST_COLUMNS)
+        const bool time = !strcmp(text[LWI_HDF5_DATASET], "/time");
+        if (!*text[LWI_HDF5_NAME] || r->place[i] < (time ? -1 : 0) || r->place[i] > MOST_COLUMNS)
             return invalid(r, error, "/columns has an element without name or place");
     }
-    return number_sets(r, list) == LW_OK ? LW_OK : lwi_fail(error, LW_ERR_MEMORY, "no memory");
+    return LW_OK;
 }
 
 // Room of the texts as they are stored; false where the members are others.
@@ -269,6 +250,16 @@ static lw_status read_columns(lwi_hdf5_reader *r, lw_error *error)
 
 // ------------------------------------------------------------------------------------------ blocks
 
+// Is it in the file itself, and not in others that its heap names?
+static bool is_stored(hid_t set)
+{
+    const hid_t create = H5Dget_create_plist(set);
+    const bool stored = create >= 0 && H5Pget_layout(create) != H5D_VIRTUAL &&
+                        H5Pget_external_count(create) == 0;
+    if (create >= 0) H5Pclose(create);
+    return stored;
+}
+
 // Opens rows of numbers; *rows and *width as they are now, a plain series has width 1.
 static hid_t open_numbers(const lwi_hdf5_reader *r, const char *path, long *rows, long *width)
 {
@@ -280,7 +271,8 @@ static hid_t open_numbers(const lwi_hdf5_reader *r, const char *path, long *rows
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     hsize_t size[2] = {0, 1};
     const int rank = space < 0 ? 0 : H5Sget_simple_extent_ndims(space);
-    const bool fits = type >= 0 && H5Tget_class(type) == H5T_FLOAT && (rank == 1 || rank == 2) &&
+    const bool fits = type >= 0 && H5Tget_class(type) == H5T_FLOAT && is_stored(set) &&
+                      (rank == 1 || rank == 2) &&
                       H5Sget_simple_extent_dims(space, size, NULL) == rank && size[0] <= LONG_MAX &&
                       size[1] <= MOST_COLUMNS;
     if (space >= 0) H5Sclose(space);
@@ -309,28 +301,73 @@ static herr_t read_block(hid_t set, long first, long count, long from, long widt
     return done;
 }
 
-static lw_status read_column(lwi_hdf5_reader *r, int column, long first, long count, double *values,
-                             lw_error *error)
+// The dataset of a column, opened once.
+static lw_status open_for(lwi_hdf5_reader *r, int column, lw_error *error)
 {
-    const char *path = r->set_path[r->set[column]];
-    hid_t *set = &r->opened[r->set[column]];
+    const bool time = r->place[column] < 0;
+    const char *path = time ? "/time" : "/table";
+    hid_t *opened = time ? &r->time : &r->table;
     long rows, width;
-    if (*set < 0) {
-        *set = open_numbers(r, path, &rows, &width);
-        if (*set < 0)
+    if (*opened < 0) {
+        *opened = open_numbers(r, path, &rows, &width);
+        if (*opened < 0)
             return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
                                "%s of column '%s' is not there, or no table of numbers", path,
                                r->column[column].name);
         if (rows < r->rows) { // for all columns of it alike
-            H5Dclose(*set);
-            *set = -1;
+            H5Dclose(*opened);
+            *opened = -1;
             return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0, "%s has %ld rows, /time %ld",
                                path, rows, r->rows);
         }
+        if (!time) r->width = width;
     }
-    if (count && read_block(*set, first, count, r->component[column], 1, values) < 0)
-        return lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be read");
     return LW_OK;
+}
+
+// Fills the band with those rows of a column and of its neighbours in chunks.
+static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
+{
+    long columns = LWI_HDF5_CHUNK_COLUMNS;
+    while (columns > 1 && count > BAND_NUMBERS / columns) columns /= 2;
+    const long from = place / columns * columns;
+    if (columns > r->width - from) columns = r->width - from;
+    const size_t numbers = (size_t)count * (size_t)columns;
+    band *k = &r->kept;
+    k->rows = 0;
+    if (numbers > k->room) {
+        lwi_release(NULL, k->value);
+        k->room = 0;
+        k->value = lwi_allocate(NULL, numbers * sizeof *k->value);
+        if (!k->value) return false;
+        k->room = numbers;
+    }
+    if (read_block(r->table, first, count, from, columns, k->value) < 0) return false;
+    k->first = first, k->rows = count, k->from = from, k->columns = columns;
+    return true;
+}
+
+static bool read_place(lwi_hdf5_reader *r, long place, long first, long count, double *values)
+{
+    const band *k = &r->kept;
+    if (place >= r->width) return false;
+    const bool there = first >= k->first && first + count <= k->first + k->rows &&
+                       place >= k->from && place < k->from + k->columns;
+    if (!there && !fill_band(r, first, count, place)) return false;
+    const double *from = k->value + (first - k->first) * k->columns + (place - k->from);
+    for (long i = 0; i < count; i++) values[i] = from[i * k->columns];
+    return true;
+}
+
+static lw_status read_column(lwi_hdf5_reader *r, int column, long first, long count, double *values,
+                             lw_error *error)
+{
+    const int place = r->place[column];
+    TRY(open_for(r, column, error));
+    if (count == 0) return LW_OK;
+    const bool done = place < 0 ? read_block(r->time, first, count, 0, 1, values) >= 0
+                                : read_place(r, place, first, count, values);
+    return done ? LW_OK : lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be read");
 }
 
 lw_status lwi_hdf5_read(lwi_hdf5_reader *r, int column, long first, long count, double *values,
@@ -409,7 +446,7 @@ lw_status lwi_hdf5_open(const char *path, lwi_hdf5_reader **reader, lw_error *er
 {
     lwi_hdf5_reader *r = lwi_allocate(NULL, sizeof *r);
     if (!r) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    *r = (lwi_hdf5_reader){.file = -1};
+    *r = (lwi_hdf5_reader){.file = -1, .time = -1, .table = -1};
     lwi_arena_init(&r->arena, NULL);
     r->path = lwi_arena_text(&r->arena, path);
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
@@ -427,10 +464,11 @@ void lwi_hdf5_end(lwi_hdf5_reader *r)
 {
     if (!r) return;
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
-    for (int s = 0; s < r->nset; s++)
-        if (r->opened[s] >= 0) H5Dclose(r->opened[s]);
+    if (r->time >= 0) H5Dclose(r->time);
+    if (r->table >= 0) H5Dclose(r->table);
     if (r->file >= 0) H5Fclose(r->file);
     lwi_hdf5_finish(quiet);
+    lwi_release(NULL, r->kept.value);
     lwi_arena_free(&r->arena);
     lwi_release(NULL, r);
 }
@@ -488,8 +526,8 @@ static herr_t copy_all(lwi_hdf5_reader *r, hid_t file)
     if (H5Aiterate2(r->file, H5_INDEX_CRT_ORDER, H5_ITER_NATIVE, NULL, copy_attribute, &file) < 0 ||
         H5Literate(r->file, H5_INDEX_NAME, H5_ITER_NATIVE, &first, copy_member, &file) < 0)
         return -1;
-    for (int s = 0; s < r->nset; s++)
-        if (trim(file, r->set_path[s], r->rows) < 0) return -1;
+    if (trim(file, "/time", r->rows) < 0) return -1;
+    if (r->n > 1 && trim(file, "/table", r->rows) < 0) return -1;
     return r->meta.nx ? trim(file, "/state/x", r->rows) : 0;
 }
 

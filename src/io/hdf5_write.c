@@ -1,8 +1,12 @@
 // hdf5_write.c -- writes a result while a run goes on.
 //
-// Rows gather in a block of memory, dataset by dataset; a full block, or a second without a flush,
-// sends it to the file: every dataset grows and is written, the file is flushed, and only then
-// /time grows.  Whatever is there of /time is there of everything.
+// Rows gather in a block of memory; a full block, or a second without a flush, sends it to the
+// file: /table and /state/x grow and are written, the file is flushed, and only then /time grows.
+// Whatever is there of /time is there of everything.
+//
+// All numbers of a row lie side by side in /table.  /body/NAME/position and its like are views of
+// its columns ("virtual datasets"), made once: thousands of datasets that grow cost a thousand
+// times as much as one.
 #include "io/hdf5_common.h"
 #include "io/hdf5_file.h"
 
@@ -15,14 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-// A block has at most so many rows and, above one row, about so many bytes.  256 rows are 2 to 14
-// kB of a dataset: chunks of that size cost little to find.  Of a short run the last chunk would be
-// most of the file, so that blocks are not longer than the run, if it is not a guess of almost
-// nothing.
+// A block has at most so many rows and, above one row, about so many bytes.  Of a short run the last
+// chunk would be most of the file, so that blocks are not longer than the run, if it is not a guess
+// of almost nothing.
 enum { MOST_ROWS = 256, FEWEST_ROWS = 16, BLOCK_BYTES = 16 << 20 };
 
-// The library's time for a flush grows with the square of what has to be flushed; of 11 000
-// datasets that were flushed together it took 3.5 s, by a thousand at a time 0.9 s.
+// Objects between flushes while they are made: the library's time for a flush grows with the square
+// of what has to be flushed; of 11 000 datasets at once it took 3.5 s, by a thousand 0.9 s.
 enum { SETS_PER_FLUSH = 1024 };
 
 // Where the caller has no wish: rows wait for a second; of a large model longer, so that flushes
@@ -30,15 +33,20 @@ enum { SETS_PER_FLUSH = 1024 };
 #define FLUSH_INTERVAL 1.0
 #define FLUSH_SHARE 4
 
+// What grows.
+enum { TIME, TABLE, STATE, NGROWING };
+
 struct lwi_hdf5_writer {
     const char *path;
     const lwi_columns *columns;
     const lwi_result_meta *meta;
-    hid_t file, *set;    // [ndataset], then the state
-    hid_t link, ordered; // properties: names in UTF-8; groups keep their order
-    int nset;
-    int *start;    // [nset + 1] first number of a dataset in a row of the block
-    double *block; // [dataset][capacity][width]
+    hid_t file, set[NGROWING]; // -1: not there
+    hid_t link, ordered;       // properties: names in UTF-8; groups keep their order
+    int *start;                // [ndataset] first column of a dataset in the table; the time has none
+    int *place;                // [columns.n] column of the table; of the time -1
+    bool in_order;             // the place of a column is the one before it
+    int width[NGROWING];       // numbers per row; 0: nothing to write
+    double *block[NGROWING];   // [capacity][width]
     long capacity, filled, rows;
     bool no_wish;
     double pause;   // [s] between flushes
@@ -133,21 +141,29 @@ static herr_t make_groups(const lwi_hdf5_writer *w, const char *path, char *scra
     return failed;
 }
 
-// Empty, growing along the rows.  Rows of /time that were never written are no numbers.
-static hid_t make_dataset(const lwi_hdf5_writer *w, const char *path, int width)
+static bool same_group(const char *path, const char *other)
 {
-    const hsize_t columns = (hsize_t)(width ? width : 1);
+    const size_t length = (size_t)(strrchr(path, '/') - path);
+    return length > 0 && !strncmp(path, other, length + 1) && !strchr(other + length + 1, '/');
+}
+
+// Empty, growing along the rows; rank 1 or 2.  Rows of /time that were never written are no numbers.
+static hid_t make_growing(const lwi_hdf5_writer *w, const char *path, int rank, int width)
+{
+    const hsize_t columns = (hsize_t)width, rows = (hsize_t)w->capacity;
     const hsize_t now[2] = {0, columns}, most[2] = {H5S_UNLIMITED, columns};
-    const hsize_t chunk[2] = {(hsize_t)w->capacity, columns};
-    const double nothing = !strcmp(path, "/time") ? NAN : 0;
-    const hid_t space = H5Screate_simple(width ? 2 : 1, now, most);
+    const hsize_t usual = LWI_HDF5_CHUNK_COLUMNS; // and a block high
+    const hsize_t chunk[2] = {rows, columns < usual ? columns : usual};
+    const size_t across = (size_t)((columns + chunk[1] - 1) / chunk[1]);
+    const size_t bytes = across * (size_t)(rows * chunk[1]) * sizeof(double); // a block stays
+    const double nothing = rank == 1 ? NAN : 0;
+    const hid_t space = H5Screate_simple(rank, now, most);
     const hid_t create = H5Pcreate(H5P_DATASET_CREATE), access = H5Pcreate(H5P_DATASET_ACCESS);
-    const size_t bytes = (size_t)chunk[0] * (size_t)columns * sizeof(double);
     hid_t set = -1;
-    if (space >= 0 && create >= 0 && access >= 0 &&
-        H5Pset_chunk(create, width ? 2 : 1, chunk) >= 0 &&
+    if (space >= 0 && create >= 0 && access >= 0 && H5Pset_chunk(create, rank, chunk) >= 0 &&
         H5Pset_fill_value(create, H5T_NATIVE_DOUBLE, &nothing) >= 0 &&
-        H5Pset_obj_track_times(create, false) >= 0 && H5Pset_chunk_cache(access, 1, bytes, 1) >= 0)
+        H5Pset_obj_track_times(create, false) >= 0 &&
+        H5Pset_chunk_cache(access, 16 * across + 1, bytes, 1) >= 0)
         set = H5Dcreate2(w->file, path, H5T_IEEE_F64LE, space, w->link, create, access);
     if (access >= 0) H5Pclose(access);
     if (create >= 0) H5Pclose(create);
@@ -155,7 +171,47 @@ static hid_t make_dataset(const lwi_hdf5_writer *w, const char *path, int width)
     return set;
 }
 
-static lw_status lay_out_datasets(lwi_hdf5_writer *w, const unsigned char *unique)
+// All rows, columns first ... of a space; rank 1: of a plain series.
+static hid_t all_rows_of(int rank, int columns, int first, int width)
+{
+    const hsize_t now[2] = {0, (hsize_t)columns}, most[2] = {H5S_UNLIMITED, (hsize_t)columns};
+    const hsize_t from[2] = {0, (hsize_t)first}, count[2] = {H5S_UNLIMITED, 1};
+    const hsize_t step[2] = {1, (hsize_t)width}, block[2] = {1, (hsize_t)width};
+    const hid_t space = H5Screate_simple(rank, now, most);
+    if (space < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, from, step, count, block) >= 0)
+        return space;
+    H5Sclose(space);
+    return -1;
+}
+
+// A dataset that shows columns of the table.
+static hid_t make_view(const lwi_hdf5_writer *w, int dataset)
+{
+    const lwi_dataset *d = &w->columns->dataset[dataset];
+    const int width = d->width ? d->width : 1, rank = d->width ? 2 : 1;
+    const hid_t here = all_rows_of(rank, width, 0, width);
+    const hid_t there = all_rows_of(2, w->width[TABLE], w->start[dataset], width);
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t set = -1;
+    if (here >= 0 && there >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0 &&
+        H5Pset_virtual(create, here, ".", "/table", there) >= 0)
+        set = H5Dcreate2(w->file, d->path, H5T_IEEE_F64LE, here, w->link, create, H5P_DEFAULT);
+    if (create >= 0) H5Pclose(create);
+    if (there >= 0) H5Sclose(there);
+    if (here >= 0) H5Sclose(here);
+    return set;
+}
+
+static herr_t describe(hid_t set, const lwi_dataset *d, const unsigned char *unique)
+{
+    herr_t failed = 0;
+    if (*d->unit) failed |= put_text(set, "unit", d->unit);
+    if (*d->frame) failed |= put_text(set, "frame", d->frame);
+    if (d->joint >= 0) failed |= put_integer(set, "unique", !unique || unique[d->joint]);
+    return failed;
+}
+
+static lw_status lay_out_views(lwi_hdf5_writer *w, const unsigned char *unique)
 {
     const lwi_columns *c = w->columns;
     size_t longest = 0;
@@ -165,15 +221,15 @@ static lw_status lay_out_datasets(lwi_hdf5_writer *w, const unsigned char *uniqu
     }
     char *scratch = LWI_PUSH(&w->arena, char, longest + 1);
     if (!scratch) return fail(w, "no memory for the datasets");
-    for (int d = 0; d < c->ndataset; d++) {
+    for (int d = 1; d < c->ndataset; d++) {
         const lwi_dataset *s = &c->dataset[d];
-        herr_t failed = make_groups(w, s->path, scratch);
-        if (failed >= 0) w->set[d] = make_dataset(w, s->path, s->width);
-        if (failed < 0 || w->set[d] < 0) return fail(w, "a dataset cannot be made");
-        if (*s->unit) failed |= put_text(w->set[d], "unit", s->unit);
-        if (*s->frame) failed |= put_text(w->set[d], "frame", s->frame);
-        if (s->joint >= 0) failed |= put_integer(w->set[d], "unique", !unique || unique[s->joint]);
-        if (failed < 0) return fail(w, "a dataset cannot be described");
+        const bool there = same_group(s->path, c->dataset[d - 1].path);
+        const hid_t set = !there && make_groups(w, s->path, scratch) < 0 ? -1 : make_view(w, d);
+        if (set < 0) return fail(w, "a dataset cannot be made");
+        if ((describe(set, s, unique) | H5Dclose(set)) < 0)
+            return fail(w, "a dataset cannot be described");
+        if (d % SETS_PER_FLUSH == 0 && H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
+            return fail(w, "cannot be written");
     }
     return LW_OK;
 }
@@ -186,10 +242,20 @@ static lw_status lay_out_state(lwi_hdf5_writer *w)
     const herr_t failed = put_text(group, "formulation", w->meta->formulation) |
                           put_text(group, "layout", w->meta->layout) |
                           put_integer(group, "size", w->meta->nx) | H5Gclose(group);
-    if (failed < 0) return fail(w, "the state cannot be described");
-    if (!w->meta->nx) return LW_OK;
-    w->set[w->nset - 1] = make_dataset(w, "/state/x", w->meta->nx);
-    return w->set[w->nset - 1] < 0 ? fail(w, "the state cannot be made") : LW_OK;
+    return failed < 0 ? fail(w, "the state cannot be described") : LW_OK;
+}
+
+static lw_status lay_out_growing(lwi_hdf5_writer *w)
+{
+    static const char *const path[NGROWING] = {"/time", "/table", "/state/x"};
+    for (int s = 0; s < NGROWING; s++) {
+        if (!w->width[s]) continue;
+        w->set[s] = make_growing(w, path[s], s == TIME ? 1 : 2, w->width[s]);
+        if (w->set[s] < 0) return fail(w, "a table cannot be made");
+    }
+    return describe(w->set[TIME], w->columns->dataset, NULL) < 0
+               ? fail(w, "the time cannot be described")
+               : LW_OK;
 }
 
 static void texts_of(const lwi_columns *c, int i, const char *text[LWI_HDF5_TEXTS])
@@ -212,6 +278,7 @@ static char *make_table(lwi_hdf5_writer *w, const unsigned char *unique, const l
         for (int k = 0; k < LWI_HDF5_TEXTS; k++) strcpy(at + e->text[k], text[k]);
         memcpy(at + e->component, &c->column[i].component, sizeof(int));
         memcpy(at + e->unique, &sure, sizeof(int));
+        memcpy(at + e->place, &w->place[i], sizeof(int));
     }
     return table;
 }
@@ -246,8 +313,9 @@ static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *unique)
 {
     w->begun = true;
     TRY(lay_out_columns(w, unique));
-    TRY(lay_out_datasets(w, unique));
+    TRY(lay_out_views(w, unique));
     TRY(lay_out_state(w));
+    TRY(lay_out_growing(w));
     if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(w->file) < 0)
         return fail(w, "cannot be written");
     return LW_OK;
@@ -255,44 +323,32 @@ static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *unique)
 
 // -------------------------------------------------------------------------------------------- rows
 
-static const double *block_of(const lwi_hdf5_writer *w, int set)
-{
-    return w->block + w->start[set] * w->capacity;
-}
-
-static int rank_of(const lwi_hdf5_writer *w, int set)
-{
-    return set < w->columns->ndataset && w->columns->dataset[set].width == 0 ? 1 : 2;
-}
-
 static herr_t append(lwi_hdf5_writer *w, int set)
 {
-    const int rank = rank_of(w, set);
-    const hsize_t width = (hsize_t)(w->start[set + 1] - w->start[set]);
+    const int rank = set == TIME ? 1 : 2;
+    const hsize_t width = (hsize_t)w->width[set];
     const hsize_t size[2] = {(hsize_t)(w->rows + w->filled), width};
     const hsize_t first[2] = {(hsize_t)w->rows, 0}, count[2] = {(hsize_t)w->filled, width};
+    if (!width) return 0;
     if (H5Dset_extent(w->set[set], size) < 0) return -1;
     const hid_t there = H5Dget_space(w->set[set]), here = H5Screate_simple(rank, count, NULL);
     herr_t done = -1;
     if (there >= 0 && here >= 0 &&
         H5Sselect_hyperslab(there, H5S_SELECT_SET, first, NULL, count, NULL) >= 0)
-        done = H5Dwrite(w->set[set], H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, block_of(w, set));
+        done = H5Dwrite(w->set[set], H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, w->block[set]);
     if (here >= 0) H5Sclose(here);
     if (there >= 0) H5Sclose(there);
     return done;
 }
 
-// Rows become visible with the time, which is the first dataset.
+// Rows become visible with the time.
 static lw_status flush(lwi_hdf5_writer *w)
 {
     if (w->failed) return LW_ERR_IO;
     if (!w->filled) return LW_OK;
     const double began = clock_seconds();
-    for (int s = 1; s < w->nset; s++)
-        if (append(w, s) < 0 || (s % SETS_PER_FLUSH == 0 && H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0))
-            return fail(w, "cannot be written");
-    if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || append(w, 0) < 0 ||
-        H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
+    if (append(w, TABLE) < 0 || append(w, STATE) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 ||
+        append(w, TIME) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
         return fail(w, "cannot be written");
     w->rows += w->filled;
     w->filled = 0;
@@ -303,14 +359,15 @@ static lw_status flush(lwi_hdf5_writer *w)
 
 static void gather(lwi_hdf5_writer *w, const double *row, const double *x)
 {
-    const lwi_columns *c = w->columns;
-    for (int i = 0; i < c->n; i++) {
-        const int d = c->column[i].dataset, width = w->start[d + 1] - w->start[d];
-        w->block[w->start[d] * w->capacity + w->filled * width + c->column[i].component] = row[i];
-    }
-    const int nx = w->meta->nx;
-    double *states = w->block + w->start[c->ndataset] * w->capacity;
-    if (nx) memcpy(states + w->filled * nx, x, (size_t)nx * sizeof *x);
+    const int n = w->columns->n;
+    double *to = w->block[TABLE] + w->filled * w->width[TABLE];
+    w->block[TIME][w->filled] = row[0];
+    if (w->in_order)
+        memcpy(to, row + 1, (size_t)(n - 1) * sizeof *row);
+    else
+        for (int i = 1; i < n; i++) to[w->place[i]] = row[i];
+    const int nx = w->width[STATE];
+    if (nx) memcpy(w->block[STATE] + w->filled * nx, x, (size_t)nx * sizeof *x);
     w->filled++;
 }
 
@@ -345,24 +402,40 @@ lw_status lwi_hdf5_poll(lwi_hdf5_writer *w)
 
 // ------------------------------------------------------------------------------------ open, close
 
-static lw_status allocate(lwi_hdf5_writer *w, double expected)
+// Columns of a dataset side by side, datasets in their order.
+static lw_status place_columns(lwi_hdf5_writer *w)
 {
     const lwi_columns *c = w->columns;
-    w->nset = c->ndataset + (w->meta->nx > 0);
-    w->set = LWI_PUSH(&w->arena, hid_t, w->nset);
-    w->start = LWI_PUSH(&w->arena, int, w->nset + 1);
-    if (!w->set || !w->start) return LW_ERR_MEMORY;
-    for (int s = 0; s < w->nset; s++) {
-        const int width = s < c->ndataset ? c->dataset[s].width : w->meta->nx;
-        w->set[s] = -1;
-        w->start[s + 1] = w->start[s] + (width ? width : 1);
+    w->start = LWI_PUSH(&w->arena, int, c->ndataset);
+    w->place = LWI_PUSH(&w->arena, int, c->n);
+    if (!w->start || !w->place) return LW_ERR_MEMORY;
+    w->start[0] = -1;
+    for (int d = 1; d < c->ndataset; d++) {
+        w->start[d] = w->width[TABLE];
+        w->width[TABLE] += c->dataset[d].width ? c->dataset[d].width : 1;
     }
-    const long numbers = w->start[w->nset];
+    w->in_order = w->width[TABLE] == c->n - 1;
+    for (int i = 0; i < c->n; i++) {
+        w->place[i] = w->start[c->column[i].dataset] + c->column[i].component;
+        w->in_order = w->in_order && w->place[i] == i - 1;
+    }
+    return LW_OK;
+}
+
+static lw_status allocate(lwi_hdf5_writer *w, double expected)
+{
+    w->width[TIME] = 1;
+    w->width[STATE] = w->meta->formulation ? w->meta->nx : 0;
+    TRY(place_columns(w));
+    const long numbers = 1 + w->width[TABLE] + w->width[STATE];
     const long fit = BLOCK_BYTES / (numbers * (long)sizeof(double));
     const double most = expected > 0 ? fmax(FEWEST_ROWS, fmin(expected, MOST_ROWS)) : MOST_ROWS;
     w->capacity = fit < 1 ? 1 : fit > (long)most ? (long)most : fit;
-    w->block = LWI_PUSH(&w->arena, double, numbers * w->capacity);
-    return w->block ? LW_OK : LW_ERR_MEMORY;
+    for (int s = 0; s < NGROWING; s++) {
+        w->block[s] = LWI_PUSH(&w->arena, double, w->capacity * w->width[s] + 1);
+        if (!w->block[s]) return LW_ERR_MEMORY;
+    }
+    return LW_OK;
 }
 
 static lw_status open_file(lwi_hdf5_writer *w)
@@ -406,7 +479,7 @@ static lw_status close_file(lwi_hdf5_writer *w)
     if (!w->begun && !w->failed) lay_out(w, NULL); // a table without rows
     flush(w);
     if (w->failed) let_go(w);
-    for (int s = 0; s < w->nset; s++)
+    for (int s = 0; s < NGROWING; s++)
         if (w->set[s] >= 0 && H5Dclose(w->set[s]) < 0) fail(w, "cannot be written whole");
     if (w->file >= 0 && H5Fclose(w->file) < 0) fail(w, "cannot be written whole");
     return w->failed ? LW_ERR_IO : LW_OK;
@@ -434,6 +507,7 @@ lw_status lwi_hdf5_create(const char *path, const lwi_columns *columns, const lw
                            .no_wish = flush_interval == 0,
                            .pause = flush_interval > 0 ? flush_interval : FLUSH_INTERVAL,
                            .file = -1,
+                           .set = {-1, -1, -1},
                            .link = -1,
                            .ordered = -1};
     lwi_arena_init(&w->arena, NULL);

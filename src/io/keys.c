@@ -130,6 +130,8 @@ static const lwi_key coordinate_keys[] = {
 // Elements of `motion` and `effort`.
 static const lwi_key motion_key = {"motion", LWI_KEY_FUNCTION, AT(motion),
                                    .help = "function of time"};
+static const lwi_key rotor_key = {"rotor", LWI_KEY_NUMBER, AT(rotor),
+                                  .help = "inertia [kg, kg m^2], >= 0"};
 static const lwi_key effort_key = {"effort", LWI_KEY_SIGNAL, AT(effort),
                                    .help = "function or input"};
 #undef AT
@@ -207,7 +209,6 @@ const char *const lwi_form_keys[LWI_FORM_COUNT][2] = {
 };
 
 static const char *const cuts[] = {"auto", "prefer", "never", "always"};
-static const char *const later_joint[] = {"rotor", NULL};
 
 #define J(name) (1u << LW_JOINT_##name)
 #define SCALAR                                                                                     \
@@ -249,6 +250,9 @@ static const lwi_key joint_keys[] = {
      .help = "stops at the ends of coordinates' ranges: one-sided springs and dampers"},
     {"friction", LWI_KEY_EACH, AT(coordinate), .more = &friction_key, .types = MOVING,
      .help = "dry and viscous friction on coordinates"},
+    {"rotor", LWI_KEY_EACH, AT(coordinate), .more = &rotor_key, .types = SCALAR,
+     .help = "inertias that turn or slide with coordinates, gear ratio squared times that of a motor's "
+             "rotor"},
     {"effort", LWI_KEY_EACH, AT(coordinate), .more = &effort_key, .types = MOVING,
      .help = "efforts on coordinates, functions or inputs [N, N m]"},
     {"mount", LWI_KEY_OBJECT, .more = &lwi_mount_object, .help = "motion of F1 on body 1"},
@@ -260,7 +264,7 @@ static const lwi_key joint_keys[] = {
 const lwi_object lwi_joint_object = {
     .title = "joint", .help = "a joint between two bodies; any joint may close a loop",
     .type = joint_types, .ntype = LW_JOINT_CUSTOM,
-    .key = joint_keys, .nkey = LWI_COUNT(joint_keys), .later = later_joint};
+    .key = joint_keys, .nkey = LWI_COUNT(joint_keys)};
 
 // --------------------------------------------------------------------------------- forces and more
 

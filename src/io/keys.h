@@ -72,8 +72,7 @@ typedef struct lwi_object {
     int ntype;
     const lwi_key *key;
     int nkey;
-    const char *const *later;      ///< keys of the format that cannot be read yet; ends with NULL
-    const char *const *later_type; ///< the same for types
+    const char *const *later_type; ///< types of the format that cannot be read yet; ends with NULL
 } lwi_object;
 
 /** A function while it is read: both lists of a table have a length of their own, and a formula's

@@ -292,16 +292,15 @@ static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double un
 static lw_status read_coordinate(const lwi_mjcf *u, const lwi_mjcf_at *at, double unit,
                                  lw_coordinate_desc *c)
 {
-    double loss = 0, armature = 0;
+    double loss = 0;
     TRY(lwi_mjcf_number(u, at, "damping", &c->damping));
     TRY(lwi_mjcf_number(u, at, "stiffness", &c->stiffness));
     TRY(lwi_mjcf_number(u, at, "springref", &c->at));
     TRY(lwi_mjcf_number(u, at, "frictionloss", &loss));
-    TRY(lwi_mjcf_number(u, at, "armature", &armature));
+    TRY(lwi_mjcf_number(u, at, "armature", &c->rotor));
     c->at = c->stiffness != 0 ? unit * c->at : 0;
     const char *name = lwi_xml_get(at->e, "name");
     if (loss != 0) lwi_note(u->notes, at->e, name, "dry friction is not modelled, joints");
-    if (armature != 0) lwi_note(u->notes, at->e, name, "armature is not modelled, joints");
     if (c->damping >= 0) return read_limits(u, at, unit, &c->limits);
     return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<joint>: damping is %g, expected a number >= 0",
                          c->damping);

@@ -1,6 +1,6 @@
 // mjcf.h -- what the reader of MJCF consists of: files and defaults (mjcf_text.c), attributes and
 // poses (mjcf_values.c), inertia from geometry (mjcf_inertia.c), bodies and their joints (mjcf.c),
-// equalities (mjcf_equality.c), and what is not read (mjcf_survey.c).
+// equalities (mjcf_equality.c), named starts (mjcf_keyframe.c), and what is not read (mjcf_survey.c).
 #ifndef LWI_MJCF_H
 #define LWI_MJCF_H
 
@@ -164,6 +164,11 @@ void lwi_mjcf_turn_z_to(double *R, const double *direction);
 
 /** Mass, mass centre and inertia of a body by <inertial> or its geoms, and its shape. */
 lw_status lwi_mjcf_inertia(const lwi_mjcf *u, lwi_mjcf_body *b);
+
+// ---- mjcf_keyframe.c
+
+/** The start that desc->keyframe names, before the joints are added; the others are told. */
+lw_status lwi_mjcf_apply_keyframe(lwi_mjcf *u);
 
 // ---- mjcf_equality.c
 

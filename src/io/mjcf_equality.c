@@ -260,6 +260,7 @@ lw_status lwi_mjcf_add_equalities(lwi_mjcf *u)
     if (room > MOST_TIES)
         return lwi_mjcf_fail(u, u->xml.root, LW_ERR_PARSE, "more than %d equalities", MOST_TIES);
     TRY(each_joint_equality(u, false));
+    TRY(lwi_mjcf_apply_keyframe(u));
     for (int i = 0; i < u->njoint; i++)
         TRY(lw_builder_add_joint(u->builder, &u->joint[i].desc, &u->joint[i].joint, u->error));
     TRY(read_ties(u, ties, &count));

@@ -58,6 +58,7 @@ static const lwi_known table[] = {
     {"mujoco", "tendon", "", 0},
     {"mujoco", "sensor", "", 0},
     {"mujoco", "keyframe", "", 0},
+    {"keyframe", "key", " name time qpos qvel act ctrl mpos mquat ", 0},
     {"contact", "exclude", "", PICTURE}, // takes a contact away: there is none
     {"default", "default", " class ", 0},
     {"default", "joint", JOINT, 0},

@@ -4,6 +4,7 @@
 #include "io/text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,14 @@ lw_status lw_model_parse(const char *text, size_t length, const char *name,
     if (!text || !name || !desc || !desc->format || !model)
         return lwi_fail(error, LW_ERR_ARGUMENT, "text, name, desc->format and model must be given");
     TRY(find_format(desc->format, name, &f, error));
+    if (!(desc->limits.stiffness >= 0 && desc->limits.stiffness < INFINITY) ||
+        !(desc->limits.damping >= 0 && desc->limits.damping < INFINITY))
+        return with_file(lwi_fail(error, LW_ERR_ARGUMENT, "limits of stiffness %g and damping %g, expected "
+                                  "finite numbers >= 0",
+                                  desc->limits.stiffness, desc->limits.damping), name, error);
+    if (desc->keyframe && strcmp(f->name, "mjcf") != 0)
+        return with_file(lwi_fail(error, LW_ERR_ARGUMENT, "keyframe '%.80s': only MJCF has keyframes, this is %s",
+                                  desc->keyframe, f->name), name, error);
     if (options)
         resolved = *options;
     else

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -10,6 +11,22 @@ bool lwi_path_ends(const char *path, const char *ending)
 {
     const size_t n = strlen(path), m = strlen(ending);
     return n > m && !strcasecmp(path + n - m, ending);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const lwi_column_name *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : x->column - y->column; // of equal names the first
+}
+
+lw_status lwi_result_sort_names(lw_result *r)
+{
+    r->by_name = LWI_PUSH(&r->arena, lwi_column_name, r->n);
+    if (!r->by_name) return LW_ERR_MEMORY;
+    for (int i = 0; i < r->n; i++) r->by_name[i] = (lwi_column_name){r->column[i].name, i};
+    qsort(r->by_name, (size_t)r->n, sizeof *r->by_name, by_name);
+    return LW_OK;
 }
 
 static lw_status open_any(const char *path, lw_result *r, lw_error *error)
@@ -43,8 +60,10 @@ lw_status lw_result_open(const char *path, lw_result **result, lw_error *error)
     memset(r, 0, sizeof *r);
     lwi_arena_init(&r->arena, NULL);
     r->path = lwi_arena_text(&r->arena, path);
-    const lw_status status = r->path ? open_any(path, r, error)
-                                     : lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    lw_status status = r->path ? open_any(path, r, error)
+                               : lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    if (status == LW_OK && lwi_result_sort_names(r) != LW_OK)
+        status = lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     if (status == LW_OK)
         *result = r;
     else
@@ -79,15 +98,29 @@ lw_column_info lw_result_column(const lw_result *result, int index)
                                            : (lw_column_info){"", "", "", 1};
 }
 
+// The first whose name is not before `name`; n: there is none.
+static int place_of(const lw_result *r, const char *name)
+{
+    int low = 0, high = r->n;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (strcmp(r->by_name[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 lw_status lw_result_find_column(const lw_result *result, const char *name, int *column,
                                 lw_error *error)
 {
     if (!name || !column) return lwi_fail(error, LW_ERR_ARGUMENT, "name and column must be given");
-    for (int i = 0; i < result->n; i++)
-        if (!strcmp(result->column[i].name, name)) {
-            *column = i;
-            return LW_OK;
-        }
+    const int place = place_of(result, name);
+    if (place < result->n && !strcmp(result->by_name[place].name, name)) {
+        *column = result->by_name[place].column;
+        return LW_OK;
+    }
     const char **names = lwi_allocate(NULL, (size_t)result->n * sizeof *names), *nearest = NULL;
     for (int i = 0; names && i < result->n; i++) names[i] = result->column[i].name;
     if (names) nearest = lwi_nearest(name, names, result->n);

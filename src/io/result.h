@@ -25,6 +25,12 @@ void lwi_csv_table_free(lwi_csv_table *table);
 
 typedef struct lwi_memory lwi_memory;
 
+/** A column by its name. */
+typedef struct lwi_column_name {
+    const char *name;
+    int column;
+} lwi_column_name;
+
 struct lw_result {
     const char *path;
     lwi_hdf5_reader *hdf5; ///< or
@@ -33,6 +39,7 @@ struct lw_result {
     long rows;
     int n;
     const lw_column_info *column; ///< [n]
+    lwi_column_name *by_name;     ///< [n] sorted
     lwi_result_meta meta;
     lwi_arena arena;
 };
@@ -41,6 +48,8 @@ struct lw_result {
  *  simulation's. */
 lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena *arena,
                              lwi_result_meta *meta);
+/** Sorts the names of the columns, which must be there. */
+lw_status lwi_result_sort_names(lw_result *result);
 /** Blocks of a state as text: "coordinate 7, speed 7, work 1"; NULL: no memory. */
 const char *lwi_layout_text(const lwi_layout *layout, lwi_arena *arena);
 

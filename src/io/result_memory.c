@@ -123,11 +123,12 @@ lw_status lwi_memory_finish(lwi_memory *m, const lw_sim *sim, lw_result *r)
 {
     TRY(copy_meta(m, sim));
     TRY(name_columns(m));
-    m->rows.model = NULL; // it may be gone
-    r->memory = m;
     r->path = "the result";
     r->column = m->column, r->n = m->columns.n, r->rows = m->count;
+    TRY(lwi_result_sort_names(r));
     r->meta = m->meta;
+    r->memory = m;
+    m->rows.model = NULL; // it may be gone
     return LW_OK;
 }
 

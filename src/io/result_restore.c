@@ -174,6 +174,9 @@ lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, char *how,
     if (error) memset(error, 0, sizeof *error);
     if (!result || !sim) return lwi_fail(error, LW_ERR_ARGUMENT, "result and sim must be given");
     if (row == -1) row = result->rows - 1;
+    if (!result->rows)
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0,
+                           "the result has no rows, expected one to go on from");
     if (row < 0 || row >= result->rows)
         return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0, "row %ld: there are %ld",
                            row, result->rows);

@@ -292,13 +292,6 @@ lw_status lwi_read_joint(lwi_reading *r, const lwi_value *v, int32_t *index)
 
 // -------------------------------------------------------------------------------------------- keys
 
-static bool is_among(const char *const *list, const char *text)
-{
-    for (; list && *list; list++)
-        if (strcmp(*list, text) == 0) return true;
-    return false;
-}
-
 // Keys of the object that belong to its type, `type` itself included.
 enum { MOST_KEYS = 32 };
 static int known_keys(const lwi_object *object, int type, const char **names)
@@ -316,8 +309,6 @@ static lw_status unknown_key(lwi_reading *r, const lwi_object *object, int type,
     const char *names[MOST_KEYS];
     char list[320], hint[128];
     const int n = known_keys(object, type, names);
-    if (is_among(object->later, key))
-        return lwi_read_fail(r, LW_ERR_UNSUPPORTED, place, "'%s' is not supported yet", key);
     join(list, sizeof list, names, n);
     const char *const *types = object == &lwi_mechanism_object ? lwi_mechanism_names : object->type;
     if (lwi_key_find(object, key))

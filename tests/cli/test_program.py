@@ -380,6 +380,86 @@ class Convert(Program):
         self.assertFalse(os.path.exists(self.path("c.urdf")))
 
 
+    def test_a_robot_starts_at_the_key_that_is_named(self):
+        source = self.write("lean.yaml", "linkwork: 1\nbodies: {rod: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, -1]}}\n"
+                            "joints: {hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], q: [0.4]}}\n")
+        robot = self.path("lean.xml")
+        self.call("convert", source, "-o", robot)
+        self.assertIn("start", [line for line in self.call("check", robot).stdout.splitlines() if "asked for by name" in line][0])
+
+        def start(*arguments):
+            self.call("run", robot, "--duration", "0", "-o", self.path("start.csv"), *arguments)
+            head, rows = self.rows("start.csv")
+            return [rows[0][head.index(c)] for c in ("joint.hinge.q0", "body.rod.x")]
+
+        self.assertEqual(start()[0], 0)
+        hinge, x = start("--keyframe", "start")
+        self.assertAlmostEqual(hinge, 0.4, 14)
+        self.call("run", source, "--duration", "0", "-o", self.path("start.csv"))
+        head, rows = self.rows("start.csv")
+        self.assertAlmostEqual(x, rows[0][head.index("body.rod.x")], 14)
+        self.assertIn("did you mean 'start'", self.call("check", robot, "--keyframe", "stat", code=3).stderr)
+        self.assertIn("only MJCF has keyframes", self.call("check", source, "--keyframe", "start", code=3).stderr)
+
+
+class Kept(Program):
+    """What stands where something is to be written stays until that is whole; what is read stays."""
+
+    LOOP = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"
+    ixy="0" ixz="0" iyz="0"/></inertial></link><link name="b"><inertial><mass value="1"/><inertia ixx="1"
+    iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
+    <loop_joint name="l" type="spherical"><link1 link="a" xyz="1 0 0" rpy="0 0 0"/>
+    <link2 link="b" xyz="1 0 0" rpy="0 0 0"/></loop_joint></robot>
+    """
+
+    def text(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def test_a_conversion_that_fails_leaves_the_file(self):
+        robot = self.write("robot.urdf", self.LOOP)
+        self.assertIn("'l' closes a loop", self.call("convert", robot, "-o", robot, code=2).stderr)
+        self.assertEqual(self.text("robot.urdf"), self.LOOP)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["pendulum.yaml", "robot.urdf"])
+
+    def test_a_model_may_be_written_in_its_own_place(self):
+        os.chmod(self.model, 0o600)
+        os.symlink("pendulum.yaml", self.path("link.yaml"))
+        self.call("convert", self.model, "-o", self.path("link.yaml"))
+        self.assertTrue(os.path.islink(self.path("link.yaml")))
+        self.assertEqual(os.stat(self.model).st_mode & 0o777, 0o600)
+        self.assertIn("frame1", self.text("pendulum.yaml"))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["link.yaml", "pendulum.yaml"])
+
+    def test_results_are_not_written_over_what_is_read_nor_twice(self):
+        first = self.path("first.csv")
+        self.call("run", self.model, "-q", "-o", first)
+        before = self.text("first.csv")
+        other = os.path.join(self.folder.name, ".", "first.csv")
+        for arguments in (["--initial", first, "-o", first], ["--initial", first, "-o", other]):
+            self.assertIn("is a file that is read",
+                          self.call("run", self.model, "-q", *arguments, code=2).stderr)
+        table = self.write("table.csv", "body.rod.mass\n1\n2\n")
+        for verb in ("run", "sweep"):
+            self.call(verb, self.model, "-q", "--batch", table, "-o", table, code=2)
+        for one, two in (("new.h5", "new.h5"), ("new.csv", "./new.csv")):
+            self.assertIn("to be written twice",
+                          self.call("run", self.model, "-q", "-o", self.path(one), "-o",
+                                    os.path.join(self.folder.name, two), code=2).stderr)
+        self.assertEqual(self.text("first.csv"), before)
+        self.assertEqual(self.text("table.csv"), "body.rod.mass\n1\n2\n")
+        self.assertFalse(os.path.exists(self.path("new.csv")))
+
+    def test_a_result_without_rows_is_told(self):
+        empty = self.write("empty.csv", "time\n")
+        self.assertIn("the result has no rows",
+                      self.call("run", self.model, "-q", "--initial", empty, code=3).stderr)
+
+    def test_an_unknown_letter_is_told_as_it_was_typed(self):
+        self.assertIn("check has no option -o\n", self.call("check", self.model, "-o", "x", code=2).stderr)
+
+
 class Assemble(Program):
     """The crank of the parallelogram turned by 0.5 rad; its speed alone is given."""
 

@@ -109,7 +109,8 @@ static int same_coordinate(const pair *p, const char *item, const lw_coordinate_
     if (l->has_lower != m->has_lower || l->has_upper != m->has_upper)
         return differ(p, item, "ends of the limits");
     return same_numbers(p, item, "spring", x, y, 3) && same_numbers(p, item, "limits", lx, ly, 4) &&
-           same_numbers(p, item, "friction", fx, fy, 3) && same_signal(p, item, a->motion, b->motion) &&
+           same_numbers(p, item, "friction", fx, fy, 3) &&
+           same_numbers(p, item, "rotor", &a->rotor, &b->rotor, 1) && same_signal(p, item, a->motion, b->motion) &&
            same_signal(p, item, a->force, b->force) && same_signal(p, item, a->effort, b->effort);
 }
 

@@ -141,6 +141,32 @@ static void a_tree_read_again_moves_the_same(void **state)
     lw_model_destroy(model);
 }
 
+// MJCF has rotors, URDF none.
+static void rotors_are_written_or_told(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nbodies:\n"
+        "  a: {mass: 2, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0]}\n"
+        "  b: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [2, 0, 0]}\n"
+        "joints:\n"
+        "  j1: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], rotor: {q0: 0.75}}\n"
+        "  j2: {type: cylindrical, between: [a, b], at: [1.5, 0, 0], axis: [0, 1, 0], rotor: {q0: 3, q1: 0.0625}}\n";
+    lw_model *model = model_of(text, "yaml");
+    lw_error error;
+    int told = 0;
+    char *mjcf = export(model, "mjcf", LW_OK, &error, &told);
+    assert_int_equal(told, 0);
+    assert_non_null(strstr(mjcf, " armature=\"0.75\""));
+    lw_model *again = model_of(mjcf, "mjcf");
+    assert_true(accelerations_differ(model, again, 0) < 1e-13);
+    free(mjcf);
+    lw_model_destroy(again);
+    free(export(model, "urdf", LW_OK, &error, &told));
+    assert_int_equal(told, 3);
+    lw_model_destroy(model);
+}
+
 // Floating bases, balls and the start: where the bodies stand when the keyframe is read by hand.
 static void floating_bases_and_balls(void **state)
 {
@@ -236,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_read_again_moves_the_same),
+        cmocka_unit_test(rotors_are_written_or_told),
         cmocka_unit_test(floating_bases_and_balls),
         cmocka_unit_test(couplings_are_mimics_and_equalities),
         cmocka_unit_test(what_cannot_be_said_is_refused_or_told),

@@ -99,7 +99,8 @@ static void assert_shape(hid_t file, const char *name, int rank, hsize_t rows, h
     assert_int_equal(rank, H5Sget_simple_extent_dims(space, size, most));
     assert_int_equal(rows, size[0]);
     assert_true(most[0] == H5S_UNLIMITED);
-    assert_int_equal(H5D_CHUNKED, H5Pget_layout(create));
+    const bool grows = !strcmp(name, "/time") || !strcmp(name, "/table") || !strcmp(name, "/state/x");
+    assert_int_equal(grows ? H5D_CHUNKED : H5D_VIRTUAL, H5Pget_layout(create));
     if (rank == 2) assert_int_equal(width, size[1]);
     H5Pclose(create);
     H5Sclose(space);
@@ -135,9 +136,14 @@ static void datasets_and_their_attributes(void **state)
     lw_model *model = read_model(names_model);
     lw_sim *sim = simulate(model, SETTINGS("duration", "0.5", "sample", "0.1"));
     write_run(sim);
+    lw_result *r;
+    assert_int_equal(LW_OK, lw_result_open(path, &r, NULL));
+    const hsize_t columns = (hsize_t)lw_result_column_count(r);
+    lw_result_close(r);
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_true(file >= 0); // closed: no tool needs to know how it was written
     assert_shape(file, "/time", 1, 6, 0);
+    assert_shape(file, "/table", 2, 6, columns - 1);
     static const char *const bodies[] = {"a%2Fb", "100%25", "%2E", "über c"};
     static const char *const vectors[] = {"position", "velocity", "angular_velocity",
                                           "acceleration", "angular_acceleration"};
@@ -179,7 +185,7 @@ static void datasets_and_their_attributes(void **state)
     assert_int_equal(1, integer_of(file, "/joint/W/torque", "unique"));
 
     assert_text(file, "/", "format", "linkwork-result");
-    assert_int_equal(1, integer_of(file, "/", "format_version"));
+    assert_int_equal(2, integer_of(file, "/", "format_version"));
     assert_text(file, "/", "settings.formulation", "aba");
     assert_text(file, "/", "settings.integrator", "dopri5");
     assert_text(file, "/", "settings.sample", "0.1");
@@ -309,6 +315,121 @@ static void readers_see_what_is_flushed(void **state)
     lw_model_destroy(model);
 }
 
+// ------------------------------------------------------------------------------- views, any order
+
+// All numbers of a dataset, with the library alone.
+static double *numbers_of(hid_t file, const char *name, long count)
+{
+    double *value = calloc((size_t)count, sizeof *value);
+    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+    if (set < 0) fail_msg("%s is not there", name);
+    const hid_t space = H5Dget_space(set);
+    assert_int_equal(count, H5Sget_simple_extent_npoints(space));
+    assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) >= 0);
+    H5Sclose(space);
+    H5Dclose(set);
+    return value;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    char block[4096];
+    size_t n;
+    assert_true(in && out);
+    while ((n = fread(block, 1, sizeof block, in))) assert_int_equal(n, fwrite(block, 1, n, out));
+    fclose(in);
+    fclose(out);
+}
+
+enum { MIXED = 6, MIXED_ROWS = 700 }; // rows: two blocks and more
+
+static double mixed_number(long row, int column)
+{
+    return column + 1e-3 * (double)row;
+}
+
+// Datasets show their columns of the table, also where a file has them in another order; for a
+// reader in the single-writer mode as for one of the closed file.
+static void datasets_are_views_of_one_table(void **state)
+{
+    (void)state;
+    static const char *const names[MIXED] = {"time",    "body.b.z", "sys.T",
+                                             "body.b.x", "extra",    "body.b.y"};
+    const lwi_result_meta meta = {0};
+    lwi_columns columns;
+    lwi_hdf5_writer *writer;
+    assert_int_equal(LW_OK, lwi_columns_of_names(names, MIXED, &columns));
+    assert_int_equal(LW_OK, lwi_hdf5_create(path, &columns, &meta, 0, 3600, &writer, NULL));
+    for (long k = 0; k < MIXED_ROWS; k++) {
+        double row[MIXED];
+        for (int i = 0; i < MIXED; i++) row[i] = mixed_number(k, i);
+        assert_int_equal(LW_OK, lwi_hdf5_row(writer, row, NULL, NULL));
+    }
+    for (int closed = 0; closed < 2; closed++) {
+        const long rows = closed ? MIXED_ROWS : 2 * 256 + 1; // the first row, and two blocks
+        if (closed) assert_int_equal(LW_OK, lwi_hdf5_close(writer, NULL));
+        const unsigned mode = closed ? H5F_ACC_RDONLY : H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
+        static const char *const copy = "test_hdf5_copy.h5"; // as a kill would leave it
+        copy_file(path, copy);
+        const hid_t file = H5Fopen(copy, mode, H5P_DEFAULT);
+        assert_true(file >= 0);
+        double *position = numbers_of(file, "/body/b/position", 3 * rows);
+        double *kinetic = numbers_of(file, "/system/kinetic", rows);
+        double *extra = numbers_of(file, "/column/extra", rows);
+        for (long k = 0; k < rows; k++) {
+            assert_true(position[3 * k] == mixed_number(k, 3));
+            assert_true(position[3 * k + 1] == mixed_number(k, 5));
+            assert_true(position[3 * k + 2] == mixed_number(k, 1));
+            assert_true(kinetic[k] == mixed_number(k, 2) && extra[k] == mixed_number(k, 4));
+        }
+        free(position);
+        free(kinetic);
+        free(extra);
+        H5Fclose(file);
+        remove(copy);
+    }
+    lwi_columns_free(&columns);
+}
+
+// Any rows of any column, whatever was read before.
+static void columns_are_read_in_any_order(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 200, ROWS = 600, READS = 3000 }; // more columns than lie in a chunk
+    static char name[COLUMNS][16];
+    const char *list[COLUMNS];
+    const lwi_result_meta meta = {0};
+    lwi_columns columns;
+    lwi_hdf5_writer *writer;
+    lw_result *r;
+    uint64_t random = 1;
+    double row[COLUMNS], value[ROWS];
+    for (int i = 0; i < COLUMNS; i++) {
+        snprintf(name[i], sizeof name[i], i ? "c%d" : "time", i);
+        list[i] = name[i];
+    }
+    assert_int_equal(LW_OK, lwi_columns_of_names(list, COLUMNS, &columns));
+    assert_int_equal(LW_OK, lwi_hdf5_create(path, &columns, &meta, ROWS, 3600, &writer, NULL));
+    for (long k = 0; k < ROWS; k++) {
+        for (int i = 0; i < COLUMNS; i++) row[i] = mixed_number(k, i);
+        assert_int_equal(LW_OK, lwi_hdf5_row(writer, row, NULL, NULL));
+    }
+    assert_int_equal(LW_OK, lwi_hdf5_close(writer, NULL));
+    lwi_columns_free(&columns);
+    assert_int_equal(LW_OK, lw_result_open(path, &r, NULL));
+    for (int read = 0; read < READS; read++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const long first = (long)(random >> 40) % ROWS, count = (long)(random >> 20) % (ROWS - first);
+        int column = (int)(random >> 50) % COLUMNS;
+        if (read % 7 == 0) // by its name
+            assert_int_equal(LW_OK, lw_result_find_column(r, name[column], &column, NULL));
+        assert_int_equal(LW_OK, lw_result_read(r, column, first, count, value, NULL));
+        for (long k = 0; k < count; k++) assert_true(value[k] == mixed_number(first + k, column));
+    }
+    lw_result_close(r);
+}
+
 // -------------------------------------------------------------------------------------- failures
 
 static void a_full_disk_is_reported(void **state)
@@ -399,9 +520,9 @@ static void files_that_are_no_results_are_refused(void **state)
     assert_refused(path, LW_ERR_PARSE, "attribute 'format'");
     make_foreign("linkwork-result", 99, false);
     assert_refused(path, LW_ERR_PARSE, "version 99");
-    make_foreign("linkwork-result", 1, false);
+    make_foreign("linkwork-result", 2, false);
     assert_refused(path, LW_ERR_PARSE, "there is no /columns");
-    make_foreign("linkwork-result", 1, true);
+    make_foreign("linkwork-result", 2, true);
     assert_refused(path, LW_ERR_PARSE, "/columns is not a table");
 }
 
@@ -482,6 +603,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(reactions_that_are_not_unique_are_marked),
         cmocka_unit_test(files_are_reproducible),
         cmocka_unit_test(readers_see_what_is_flushed),
+        cmocka_unit_test(datasets_are_views_of_one_table),
+        cmocka_unit_test(columns_are_read_in_any_order),
         cmocka_unit_test(a_full_disk_is_reported),
         cmocka_unit_test(files_that_are_no_results_are_refused),
         cmocka_unit_test(damaged_files_do_no_harm),

@@ -156,8 +156,8 @@ static void defaults_are_inherited(void **state)
 {
     (void)state;
     lw_builder *b = read_mjcf(
-        MODEL("<default><joint damping='1' stiffness='2'/>"
-              "<default class='leg'><joint damping='3'/><default class='foot'><joint axis='1 0 0'/>"
+        MODEL("<default><joint damping='1' stiffness='2' armature='.5'/>"
+              "<default class='leg'><joint damping='3' armature='.25'/><default class='foot'><joint axis='1 0 0'/>"
               "</default></default><default class='arm'><joint stiffness='5'/></default></default>\n"
               WORLD("<body name='a'>" MASS "<joint name='plain'/></body>"
                     "<body name='b' childclass='leg'>" MASS "<joint name='leg'/>"
@@ -166,12 +166,17 @@ static void defaults_are_inherited(void **state)
                     "<body name='e'>" MASS "<joint name='own' damping='9'/></body></body>")));
     static const struct {
         const char *name;
-        double damping, stiffness;
-    } expected[] = {{"plain", 1, 2}, {"leg", 3, 2}, {"foot", 3, 2}, {"arm", 1, 5}, {"own", 9, 2}};
+        double damping, stiffness, rotor;
+    } expected[] = {{"plain", 1, 2, .5},
+                    {"leg", 3, 2, .25},
+                    {"foot", 3, 2, .25},
+                    {"arm", 1, 5, .5},
+                    {"own", 9, 2, .25}};
     for (int i = 0; i < LWI_COUNT(expected); i++) {
         const lw_coordinate_desc *c = &lwt_joint_of(b, expected[i].name)->coordinate[0];
         NEAR(c->damping, expected[i].damping);
         NEAR(c->stiffness, expected[i].stiffness);
+        NEAR(c->rotor, expected[i].rotor);
     }
     double R[9], r[3];
     frame_of(lwt_joint_of(b, "foot"), 2, R, r);
@@ -568,6 +573,7 @@ static void mistakes_are_refused(void **state)
     refuse(BODY("<joint axis='0 0 0'/>"), LW_ERR_MODEL, 3, "zero vector");
     refuse(BODY("<joint axis='0 0'/>"), LW_ERR_PARSE, 3, "'0 0' is not 3 finite numbers");
     refuse(BODY("<joint damping='-1'/>"), LW_ERR_MODEL, 3, "damping is -1");
+    refuse(BODY("<joint armature='-1'/>"), LW_ERR_MODEL, 3, "rotor of q0 has the inertia -1");
     refuse(BODY("<joint range='0 1' limited='maybe'/>"), LW_ERR_PARSE, 3,
            "expected true, false or auto");
     refuse(BODY("<joint class='leg'/>"), LW_ERR_MODEL, 3, "class 'leg' does not exist");
@@ -625,6 +631,101 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
     assert_true(n > 3);
 }
 
+// ------------------------------------------------------------------------------------- keyframes
+
+static const char keyed[] = // a free body, a ball in a turned <frame>, a hinge with a reference, a slide
+    MODEL("<compiler angle='degree'/>\n"
+          WORLD("<body name='a' pos='0 0 1'><freejoint name='f'/>" MASS
+                "<body name='b' pos='1 0 0'><frame euler='0 0 90'><joint name='ball' type='ball'/></frame>" MASS
+                "<body name='c' pos='1 0 0'><joint name='h' axis='0 1 0' ref='30'/>"
+                "<joint name='s' type='slide' axis='1 0 0'/>" MASS "</body></body></body>")
+          "<keyframe><key name='rest'/>"
+          "<key name='home' time='3' qpos='1 2 3 0 0 0 2  0.6 0.8 0 0  0.5 0.25' "
+          "qvel='1 0 0 0 0 1  0 0.1 0  7 8'/></keyframe>\n"
+          "<keyframe><key name='short' qpos='1 2'/>"
+          "<key name='none' qpos='1 2 3 0 0 0 0  1 0 0 0  0 0'/></keyframe>\n");
+
+static lw_builder *read_key(const char *key, lw_status expected, const char *part)
+{
+    lw_builder *builder = NULL;
+    lw_error error = {0};
+    const lw_status status = read_desc(&builder, keyed, &(lw_read_desc){.keyframe = key}, &error);
+    if (status != expected) fail_msg("%d: %s", status, error.text);
+    if (part && !strstr(error.text, part)) fail_msg("%s", error.text);
+    return builder;
+}
+
+// Numbers in the order of the file, radians, quaternions made unit, velocities in our axes; places
+// that the other starts have are left alone.
+static void a_keyframe_is_the_start_when_asked_for(void **state)
+{
+    (void)state;
+    lw_builder *builder = read_key("home", LW_OK, NULL);
+    const lw_joint_desc *j = builder->desc.joint;
+    static const double free_q[7] = {1, 2, 3, 0, 0, 0, 1};  // half a turn about z
+    static const double free_qd[6] = {-1, 0, 0, 0, 0, 1};   // 1 along x of the world
+    static const double ball_q[4] = {0.6, 0, -0.8, 0};      // x of the body is -y of the joint
+    static const double ball_qd[3] = {0.1, 0, 0};           // y of the body is x of the joint
+    for (int k = 0; k < 7; k++) NEAR(j[0].q[k], free_q[k]);
+    for (int k = 0; k < 6; k++) NEAR(j[0].qd[k], free_qd[k]);
+    for (int k = 0; k < 4; k++) NEAR(j[1].q[k], ball_q[k]);
+    for (int k = 0; k < 3; k++) NEAR(j[1].qd[k], ball_qd[k]);
+    NEAR(j[2].q[0], 0.5);
+    NEAR(j[2].qd[0], 7);
+    NEAR(j[3].q[0], 0.25);
+    NEAR(j[3].qd[0], 8);
+    lw_model *model;
+    lw_error error = {0};
+    if (lw_model_create(builder, &model, &error) != LW_OK) fail_msg("%s", error.text);
+    const lwi_body *a = &model->body[1], *b = &model->body[2];
+    NEAR(a->r0[2], 3);
+    NEAR(a->v0[0], 1);
+    NEAR(b->r0[0], 0); // a metre along x of a, which is -x of the world
+    NEAR(b->quat0[0] * b->quat0[0] + b->quat0[1] * b->quat0[1], 0); // half a turn, then about x of b
+    NEAR(b->quat0[2] / b->quat0[3], 0.8 / 0.6);
+    lw_model_destroy(model);
+    lw_builder_destroy(builder);
+}
+
+static void keyframes_are_not_taken_unasked(void **state)
+{
+    (void)state;
+    lw_builder *builder = read_key(NULL, LW_OK, NULL);
+    NEAR(builder->desc.joint[2].q[0], 30 * degree);
+    assert_false(builder->desc.joint[0].has_q);
+    lw_builder_destroy(builder);
+    lw_model *model = model_of(keyed);
+    bool told = false;
+    for (int i = 0; i < lw_model_warning_count(model); i++) {
+        const char *text = lw_model_warning(model, i);
+        told = told || (strstr(text, "asked for by name") && strstr(text, "home"));
+    }
+    assert_true(told);
+    lw_model_destroy(model);
+    builder = read_key("rest", LW_OK, NULL); // says nothing
+    NEAR(builder->desc.joint[2].q[0], 30 * degree);
+    lw_builder_destroy(builder);
+}
+
+static void keyframes_that_cannot_be_taken_are_refused(void **state)
+{
+    (void)state;
+    read_key("hom", LW_ERR_MODEL, "did you mean 'home'?");
+    read_key("short", LW_ERR_PARSE, "is not 13 finite numbers");
+    read_key("none", LW_ERR_MODEL, "the quaternion of joint 'f' is zero");
+    lw_model *model;
+    lw_error error = {0};
+    static const char native[] = "linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n";
+    const lw_read_desc desc = {.format = "yaml", .keyframe = "home"};
+    assert_int_equal(LW_ERR_ARGUMENT, lw_model_parse(native, strlen(native), "m.yaml", &desc, &model, NULL, &error));
+    assert_non_null(strstr(error.text, "only MJCF has keyframes"));
+    // the base held: its numbers are passed over
+    lw_builder *builder = NULL;
+    OK(read_desc(&builder, keyed, &(lw_read_desc){.keyframe = "home", .base = LW_BASE_FIXED}, &error));
+    NEAR(builder->desc.joint[3].q[0], 0.25);
+    lw_builder_destroy(builder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -647,6 +748,9 @@ int main(void)
         cmocka_unit_test(mistakes_are_refused),
         cmocka_unit_test(equalities_are_checked),
         cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
+        cmocka_unit_test(a_keyframe_is_the_start_when_asked_for),
+        cmocka_unit_test(keyframes_are_not_taken_unasked),
+        cmocka_unit_test(keyframes_that_cannot_be_taken_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,11 +132,14 @@ static void keys(void **state)
     CHECK_ALL(list);
 }
 
-static void what_comes_later(void **state)
+static void rotors(void **state)
 {
     (void)state;
     static const mistake list[] = {
-        {JOINT "rotor: {q0: 0.1}}\n", LW_ERR_UNSUPPORTED, 6, 60, "'rotor' is not supported yet"},
+        {JOINT "rotor: {q0: -0.1}}\n", LW_ERR_MODEL, 6, 3,
+         "joint 'j': rotor of q0 has the inertia -0.1, expected a number >= 0"},
+        {JOINT "rotor: {q1: 0.1}}\n", LW_ERR_PARSE, 6, 68, "q1"},
+        {JOINT "rotor: 0.1}\n", LW_ERR_PARSE, 6, 67, "rotor: expected"},
     };
     CHECK_ALL(list);
 }
@@ -381,7 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents),
         cmocka_unit_test(keys),
-        cmocka_unit_test(what_comes_later),
+        cmocka_unit_test(rotors),
         cmocka_unit_test(bodies),
         cmocka_unit_test(joints),
         cmocka_unit_test(drives_and_signals),

@@ -2,6 +2,7 @@
 // is the same text.
 #include "io/same_model.h"
 #include "support/random_model.h"
+#include "support/rotors.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -92,7 +93,9 @@ static void random_models_round_trip(void **state)
         snprintf(name, sizeof name, "seed %d", (int)seed);
         assert_int_equal(LW_OK, lwt_random_tree(seed, 1 + (int)(seed % 12),
                                                 LWT_ALL & ~(unsigned)LWT_CUSTOM, &model));
-        check(model, name);
+        lw_model *rotors = lwt_with_rotors(model, seed);
+        check(seed % 2 ? model : rotors, name);
+        lw_model_destroy(rotors);
         lw_model_destroy(model);
     }
 }

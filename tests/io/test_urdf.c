@@ -359,6 +359,25 @@ static void a_link_named_ground_gets_another_name(void **state)
     lw_builder_destroy(b);
 }
 
+// Stops that would push the wrong way are refused, not left away.
+static void stops_of_negative_stiffness_are_refused(void **state)
+{
+    (void)state;
+    const char *text = "<robot name='r'><link name='a'/></robot>";
+    const double wrong[][2] = {{-1, 0}, {1e4, -5}, {NAN, 0}, {INFINITY, 0}};
+    for (int i = 0; i < LWI_COUNT(wrong); i++) {
+        lw_model *model = NULL;
+        lw_error error;
+        const lw_read_desc desc = {.format = "urdf",
+                                   .limits = {.stiffness = wrong[i][0], .damping = wrong[i][1]}};
+        assert_int_equal(
+            lw_model_parse(text, strlen(text), "r.urdf", &desc, &model, NULL, &error),
+            LW_ERR_ARGUMENT);
+        assert_non_null(strstr(error.text, "expected finite numbers >= 0"));
+        assert_null(model);
+    }
+}
+
 static void limits_that_are_no_numbers_are_noted(void **state)
 {
     (void)state;
@@ -653,6 +672,7 @@ int main(void)
         cmocka_unit_test(a_mimic_joint_is_a_coupling),
         cmocka_unit_test(mimics_of_mimics_are_composed_and_those_of_fixed_joints_held),
         cmocka_unit_test(a_link_named_ground_gets_another_name),
+        cmocka_unit_test(stops_of_negative_stiffness_are_refused),
         cmocka_unit_test(limits_that_are_no_numbers_are_noted),
         cmocka_unit_test(what_is_not_read_is_told_by_name_line_and_count),
         cmocka_unit_test(many_names_are_listed_and_the_rest_counted),

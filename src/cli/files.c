@@ -1,0 +1,115 @@
+// files.c -- files that are written: what stands in their place is kept until they are whole, and
+// nothing that is read is written over.
+#define _XOPEN_SOURCE 700
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct place {
+    char file[PATH_MAX + 8];   ///< links followed
+    char beside[PATH_MAX + 8]; ///< where it is written first; "": nowhere, the file at once
+    bool stands;               ///< there is a file already
+    struct stat old;
+} place;
+
+// A pipe or a device is written to at once, a file beside its place.
+static place place_of(const char *path)
+{
+    place p = {.stands = !stat(path, &p.old)};
+    char *real = p.stands ? realpath(path, NULL) : NULL;
+    snprintf(p.file, sizeof p.file, "%s", real ? real : path);
+    free(real);
+    const int n = snprintf(p.beside, sizeof p.beside, "%s.part", p.file);
+    if (n < 0 || n >= (int)sizeof p.beside || (p.stands && !S_ISREG(p.old.st_mode)))
+        p.beside[0] = 0;
+    return p;
+}
+
+cli_exit cli_open(const cli_arguments *arguments, FILE **file)
+{
+    if (arguments->noutput > 1)
+        return cli_complain(CLI_USE, "%s writes one file, -o was given %d times", arguments->verb,
+                            arguments->noutput);
+    *file = stdout;
+    if (!arguments->noutput) return CLI_DONE;
+    const char *path = arguments->output[0];
+    place p = place_of(path);
+    // a file that may not be written is not replaced either, and in a folder that takes no other
+    // file it is written in its place
+    if (p.beside[0] && p.stands && access(p.file, W_OK)) p.beside[0] = 0;
+    *file = p.beside[0] ? fopen(p.beside, "w") : NULL;
+    if (!*file)
+        *file = fopen(path, "w");
+    else if (p.stands)
+        (void)!fchmod(fileno(*file), p.old.st_mode & 07777);
+    if (*file) return CLI_DONE;
+    return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+}
+
+// The file that is open is the one beside the place.
+static bool is_beside(const place *p, FILE *file)
+{
+    struct stat open, beside;
+    return p->beside[0] && !fstat(fileno(file), &open) && !stat(p->beside, &beside) &&
+           open.st_dev == beside.st_dev && open.st_ino == beside.st_ino;
+}
+
+cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole)
+{
+    if (!arguments->noutput)
+        return ferror(file) | fflush(file)
+                   ? cli_complain(CLI_FAILED, "standard output: cannot be written whole")
+                   : CLI_DONE;
+    const char *path = arguments->output[0];
+    const place p = place_of(path);
+    const bool beside = is_beside(&p, file);
+    const int failed = ferror(file) | fflush(file) | fclose(file);
+    const bool put = whole && !failed && (!beside || !rename(p.beside, p.file));
+    if (!put && (beside || (p.stands && S_ISREG(p.old.st_mode))))
+        remove(beside ? p.beside : p.file);
+    if (put || (!whole && !failed)) return CLI_DONE;
+    return cli_complain(CLI_FAILED, "%s: cannot be written whole", path);
+}
+
+// ----------------------------------------------------------------------------------------- results
+
+// Two names of one file, also of one that is not there yet.
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (!strcmp(a, b)) return true;
+    if (!stat(a, &x) && !stat(b, &y)) return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    if (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) != 0) return false;
+    char folder_a[PATH_MAX], folder_b[PATH_MAX];
+    snprintf(folder_a, sizeof folder_a, "%.*s", slash_a ? (int)(slash_a - a + 1) : 1,
+             slash_a ? a : ".");
+    snprintf(folder_b, sizeof folder_b, "%.*s", slash_b ? (int)(slash_b - b + 1) : 1,
+             slash_b ? b : ".");
+    return !stat(folder_a, &x) && !stat(folder_b, &y) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+cli_exit cli_check_results(const cli_arguments *arguments)
+{
+    const char *read[] = {arguments->operand, arguments->initial, arguments->batch};
+    for (int i = 0; i < arguments->noutput; i++) {
+        const char *file = arguments->output[i];
+        if (!cli_ends_in(file, ".csv") && !cli_ends_in(file, ".h5"))
+            return cli_complain(CLI_USE, "%s: results are written as .h5 or .csv", file);
+        for (int k = 0; k < (int)(sizeof read / sizeof read[0]); k++)
+            if (read[k] && same_file(file, read[k]))
+                return cli_complain(CLI_USE, "%s: is a file that is read; expected another to write",
+                                    file);
+        for (int k = 0; k < i; k++)
+            if (same_file(file, arguments->output[k]))
+                return cli_complain(CLI_USE, "%s: is to be written twice; expected different files",
+                                    file);
+    }
+    return CLI_DONE;
+}
