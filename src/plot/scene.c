@@ -222,6 +222,7 @@ static void add_springs(building *b)
             const lw_vec3 point = side ? s->point2 : s->point1;
             double local[3] = {point.x, point.y, point.z};
             if (body) v3_sub(local, local, b->model->body[body].com);
+            mark->body[side] = body;
             to_world(b, body, local, mark->p[side]);
         }
     }

@@ -30,6 +30,7 @@ typedef struct lwi_joint_mark {
 } lwi_joint_mark;
 
 typedef struct lwi_spring_mark {
+    int body[2];
     double p[2][3];
 } lwi_spring_mark;
 

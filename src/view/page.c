@@ -15,7 +15,9 @@ typedef struct page {
     lwi_arena arena;
     lwi_motion motion;
     lwi_scene scene;
-    double most_bytes;
+    double most_bytes, used; // of columns
+    long left_out;
+    double *buffer; // [rows of the result]
 } page;
 
 #define X(name, text, nsize) text,
@@ -105,6 +107,59 @@ static void put_joints(const page *p)
     fputs("],\n", p->file);
 }
 
+// How it looks: a coil where something is elastic, else a damper, else the line of a force.
+static const char *spring_kind(const lw_spring_desc *s)
+{
+    if (s->stiffness != 0) return "spring";
+    return s->damping != 0 ? "damper" : "force";
+}
+
+// Springs between bodies, in the order of the model.
+static void put_springs(const page *p)
+{
+    fputs("\"springs\":[", p->file);
+    for (int i = 0; i < p->scene.nspring; i++) {
+        const lwi_spring_mark *m = &p->scene.spring[i];
+        fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
+        lwi_view_text(p->file, p->model->desc.spring[i].name);
+        fprintf(p->file, ",\"kind\":\"%s\",\"body1\":%d,\"body2\":%d,\"point1\":",
+                spring_kind(&p->model->desc.spring[i]), m->body[0], m->body[1]);
+        lwi_view_numbers(p->file, m->p[0], 3);
+        fputs(",\"point2\":", p->file);
+        lwi_view_numbers(p->file, m->p[1], 3);
+        fputc('}', p->file);
+    }
+    fputs("],\n", p->file);
+}
+
+static void put_direction(const page *p, const char *name, lw_vec3 v)
+{
+    fprintf(p->file, ",\"%s\":", name);
+    lwi_view_numbers(p->file, (const double[3]){v.x, v.y, v.z}, 3);
+}
+
+// Forces and torques on points, as their description gives them; what multiplies them in the course
+// of time is not part of a result.
+static void put_wrenches(const page *p)
+{
+    const lwi_description *d = &p->model->desc;
+    fputs("\"wrenches\":[", p->file);
+    for (int i = 0; i < d->nwrench; i++) {
+        const lw_wrench_desc *w = &d->wrench[i];
+        const double *com = p->model->body[w->body.index].com;
+        fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
+        lwi_view_text(p->file, w->name);
+        fprintf(p->file, ",\"body\":%d,\"body_axes\":%s", w->body.index,
+                w->body_axes ? "true" : "false");
+        put_direction(p, "point",
+                      (lw_vec3){w->point.x - com[0], w->point.y - com[1], w->point.z - com[2]});
+        put_direction(p, "force", w->force);
+        put_direction(p, "torque", w->torque);
+        fputc('}', p->file);
+    }
+    fputs("],\n", p->file);
+}
+
 // ------------------------------------------------------------------------------------------- motion
 
 static void put_motion(const page *p)
@@ -135,7 +190,10 @@ static bool starts_with(const char *name, const char *head)
 }
 
 // What goes first where there is not room for all: 0 system, 1 joint coordinates and other columns,
-// 2 reactions, 3 motion of bodies; -1: time, and what the poses tell.
+// 2 reactions, 3 motion of bodies; -1: time, and what the poses tell.  All but the first stand behind
+// the script, which begins to draw before they have come.
+enum { RANKS = 4, FIRST_LATE = 1 };
+
 static int rank_of(const char *name)
 {
     const char *last = strrchr(name, '.');
@@ -169,28 +227,27 @@ static lw_status put_column(const page *p, int column, double *buffer, const cha
     return LW_OK;
 }
 
-static lw_status put_columns(page *p)
+// A list of the columns of some ranks, as far as there is room.
+static lw_status put_columns(page *p, int from, int to)
 {
     const int count = p->result ? lw_result_column_count(p->result) : 0;
-    double *buffer = lwi_arena_push(&p->arena, (size_t)p->motion.nresult, sizeof *buffer);
     const double each = 4.0 * (double)p->motion.nrow;
-    double used = 0;
-    long left_out = 0;
     const char *between = "";
-    if (!buffer) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for a column");
-    fputs("\"columns\":[", p->file);
-    for (int rank = 0; rank <= 3; rank++)
+    if (!p->buffer) p->buffer = lwi_arena_push(&p->arena, (size_t)p->motion.nresult, sizeof *p->buffer);
+    if (!p->buffer) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for a column");
+    fputc('[', p->file);
+    for (int rank = from; rank < to; rank++)
         for (int c = 0; c < count; c++) {
             if (rank_of(lw_result_column(p->result, c).name) != rank) continue;
-            if (used + each > p->most_bytes) {
-                left_out++;
+            if (p->used + each > p->most_bytes) {
+                p->left_out++;
                 continue;
             }
-            TRY(put_column(p, c, buffer, between));
-            used += each;
+            TRY(put_column(p, c, p->buffer, between));
+            p->used += each;
             between = ",";
         }
-    fprintf(p->file, "],\n\"left_out\":%ld,\n", left_out);
+    fputc(']', p->file);
     return LW_OK;
 }
 
@@ -242,24 +299,47 @@ static lw_status put_data(page *p, const char *title)
     put_about(p);
     put_bodies(p);
     put_joints(p);
+    put_springs(p);
+    put_wrenches(p);
     put_motion(p);
-    TRY(put_columns(p));
+    fputs("\"columns\":", p->file);
+    TRY(put_columns(p, 0, FIRST_LATE));
+    fputs(",\n", p->file);
     put_plots(p);
     fputs("}\n</script>\n", p->file);
     return LW_OK;
 }
 
+static lw_status put_late(page *p)
+{
+    fputs("<script type=\"application/json\" id=\"late\">\n{\"columns\":", p->file);
+    TRY(put_columns(p, FIRST_LATE, RANKS));
+    fprintf(p->file, ",\n\"left_out\":%ld}\n</script>\n", p->left_out);
+    return LW_OK;
+}
+
+// Text of the template up to a mark, which is left out; NULL: it has none.
+static const char *put_until(const page *p, const char *at, const char *mark)
+{
+    const char *end = lwi_page_template + lwi_page_template_size;
+    const size_t n = strlen(mark);
+    const char *to = at;
+    while (to + n <= end && memcmp(to, mark, n) != 0) to++;
+    if (to + n > end) return NULL;
+    fwrite(at, 1, (size_t)(to - at), p->file);
+    return to + n;
+}
+
 static lw_status put_page(page *p, const char *title)
 {
-    static const char mark[] = "<!--DATA-->";
-    const char *text = lwi_page_template, *end = text + lwi_page_template_size;
-    const char *at = text;
-    while (at + sizeof mark <= end && memcmp(at, mark, sizeof mark - 1) != 0) at++;
+    const char *end = lwi_page_template + lwi_page_template_size;
     TRY(lwi_motion_read(p->model, p->result, p->most_bytes, &p->arena, &p->motion, p->error));
     TRY(lwi_view_scene(p->model, &p->arena, &p->scene, p->error));
-    fwrite(text, 1, (size_t)(at - text), p->file);
+    const char *at = put_until(p, lwi_page_template, "<!--DATA-->");
     TRY(put_data(p, title));
-    at += sizeof mark - 1;
+    at = at ? put_until(p, at, "<!--LATE-->") : NULL;
+    if (!at) return lwi_fail(p->error, LW_ERR_IO, "the template of the page has no place for data");
+    TRY(put_late(p));
     fwrite(at, 1, (size_t)(end - at), p->file);
     if (ferror(p->file)) return lwi_fail(p->error, LW_ERR_IO, "the page cannot be written whole");
     return LW_OK;

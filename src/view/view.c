@@ -190,6 +190,9 @@ lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_scene *sce
     TRY(lwi_scene_build(model, &stand, arena, scene, error));
     for (int i = 0; i < scene->nline; i++)
         for (int k = 0; k < 2; k++) to_body(&stand, scene->line[i].body, scene->line[i].p[k]);
+    for (int i = 0; i < scene->nspring; i++)
+        for (int k = 0; k < 2; k++)
+            to_body(&stand, scene->spring[i].body[k], scene->spring[i].p[k]);
     for (int i = 0; i < scene->njoint; i++) {
         lwi_joint_mark *mark = &scene->joint[i];
         const lwi_joint *j = &model->joint[mark->joint];

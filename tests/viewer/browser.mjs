@@ -1,7 +1,7 @@
 // browser.mjs -- does on pages of `linkwork view` what a user does, in headless Chromium, and prints
 // what it saw as JSON; test_viewer.py judges it.
 //
-//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion.html, still.html, large.html, asked.json
+//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion, still, loads, large.html, asked.json
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -19,9 +19,11 @@ async function open(name) {
   page.on('pageerror', (e) => errors.push(String(e)));
   page.on('request', (r) => { if (!/^(file|data):/.test(r.url())) requests.push(r.url()); });
   const start = Date.now();
-  await page.goto(pathToFileURL(join(folder, name)).href);
-  await page.waitForFunction(() => window.linkwork?.ready && window.linkwork.state.drawn > 0, null, {timeout: PATIENCE});
-  return {page, errors, requests, ready: Date.now() - start};
+  await page.goto(pathToFileURL(join(folder, name)).href, {waitUntil: 'commit'});
+  await page.waitForFunction(() => window.linkwork?.state.drawn > 0, null, {timeout: PATIENCE});
+  const first = Date.now() - start;  // the first picture; the last columns may still come
+  await page.waitForFunction(() => window.linkwork.ready, null, {timeout: PATIENCE});
+  return {page, errors, requests, first, ready: Date.now() - start};
 }
 
 // Pixels of the scene and of each plot that are not those of an empty one.
@@ -105,16 +107,41 @@ async function still() {
   return {...facts, errors, requests};
 }
 
-async function large() {
-  const {page, errors, requests, ready} = await open('large.html');
-  for (const key of ['-', '-', '-', ' ']) await page.keyboard.press(key);  // a tenth of the speed: it lasts
-  const from = await page.evaluate(() => window.linkwork.state.drawn), start = Date.now();
-  await page.waitForTimeout(5000);
-  const frames = await page.evaluate(() => window.linkwork.state.drawn) - from;
-  const facts = {ready, frames, per_second: frames / (Date.now() - start) * 1000, after: await seen(page)};
+// Springs, dampers, forces: the two ends of everything that lies between points, at the start and the end.
+async function loads() {
+  const {page, errors, requests} = await open('loads.html');
+  const ends = (fraction) => page.evaluate((part) => {
+    const {view, data, seek} = window.linkwork;
+    seek(data.time[0] + part * (data.time[data.rows - 1] - data.time[0]));
+    return view.spans.filter((s) => s.mesh.parent === view.loads).map((s) => s.list.map((_, i) => {
+      const m = s.mesh.instanceMatrix.array.slice(16 * i, 16 * i + 16);
+      return [-0.5, 0.5].map((y) => [0, 1, 2].map((k) => m[12 + k] + y * m[4 + k]));
+    }));
+  }, fraction);
+  const arrows = () => page.evaluate(() => {
+    const m = window.linkwork.view.loadShafts.instanceMatrix.array;
+    return window.linkwork.view.wrenches.map((_, i) => [-0.5, 0.5].map((y) => [0, 1, 2].map((k) => m[16 * i + 12 + k] + y * m[16 * i + 4 + k])));
+  });
+  const facts = {start: await ends(0), end: await ends(1), arrows: await arrows(), painted: (await painted(page)).scene};
+  const shown = () => page.evaluate(() => window.linkwork.view.loads.visible);
+  facts.shown = [await shown()];
+  await page.keyboard.press('s');
+  facts.shown.push(await shown());
+  facts.without = (await painted(page)).scene;
   await page.close();
   return {...facts, errors, requests};
 }
 
-console.log(JSON.stringify({motion: await motion(), still: await still(), large: await large()}));
+async function large() {
+  const {page, errors, requests, first, ready} = await open('large.html');
+  for (const key of ['-', '-', '-', ' ']) await page.keyboard.press(key);  // a tenth of the speed: it lasts
+  const from = await page.evaluate(() => window.linkwork.state.drawn), start = Date.now();
+  await page.waitForTimeout(5000);
+  const frames = await page.evaluate(() => window.linkwork.state.drawn) - from;
+  const facts = {first, ready, frames, per_second: frames / (Date.now() - start) * 1000, after: await seen(page)};
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+console.log(JSON.stringify({motion: await motion(), still: await still(), loads: await loads(), large: await large()}));
 await browser.close();

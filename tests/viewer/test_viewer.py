@@ -99,6 +99,22 @@ class Gltf(unittest.TestCase):
                                  "%s: %s" % (file, issues["messages"][:5]))
 
 
+LOADS = """linkwork: 1
+gravity: [0, 0, -9.81]
+bodies:
+  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, -1], shape: {box: [0.1, 0.1, 0.1]}}
+  b: {mass: 2, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, -1], shape: {box: [0.1, 0.1, 0.1]}}
+joints:
+  ja: {type: free, between: [ground, a], at: [0, 0, -1]}
+  jb: {type: free, between: [ground, b], at: [1, 0, -1]}
+forces:
+  coil: {type: spring, between: [ground, a], from: [0, 0, 0], to: [0, 0, -1], stiffness: 50, length: 1}
+  piston: {type: spring, between: [a, b], from: [0, 0, -1], to: [1, 0, -1], damping: 1}
+  push: {type: spring, between: [b, ground], from: [1, 0, -1], to: [2, 0, -1], force: 3}
+  load: {type: wrench, body: b, point: [0, 0, 0], force: [0, 0, 15], torque: [0, 0.1, 0]}
+"""
+
+
 @unittest.skipUnless(chromium(), "no chromium")
 class Browser(unittest.TestCase):
     """One browser does everything; each test judges a part of what it saw."""
@@ -113,6 +129,12 @@ class Browser(unittest.TestCase):
             linkwork("run", model, "--duration", "2", "-o", path("motion.h5"), "-o", path("motion.csv"), "-q")
             linkwork("view", path("motion.h5"), "-o", path("motion.html"), "-q")
             linkwork("view", model, "-o", path("still.html"), "-q")
+            with open(path("loads.yaml"), "w", encoding="utf-8") as file:
+                file.write(LOADS)
+            linkwork("run", path("loads.yaml"), "--duration", "1", "-o", path("loads.csv"), "-o", path("loads.h5"), "-q")
+            linkwork("view", path("loads.h5"), "-o", path("loads.html"), "-q")
+            with open(path("loads.csv"), encoding="utf-8") as file:
+                cls.loads = list(csv.DictReader(file))
             with open(path("large.yaml"), "w", encoding="utf-8") as file:
                 file.write("linkwork: 1\ngenerate: {chain: {n: 1000}}\n")
             linkwork("run", path("large.yaml"), "--duration", "1", "--sample", "0.001", "--sample-mode",
@@ -133,7 +155,9 @@ class Browser(unittest.TestCase):
             cls.saw = json.loads(done.stdout)
         for name, size in sizes.items():
             print("%s.html: %.2f MB, ready in %.1f s" % (name, size / 1e6, cls.saw[name]["ready"] / 1e3), file=sys.stderr)
-        print("large.html: %.1f pictures a second" % cls.saw["large"]["per_second"], file=sys.stderr)
+        large = cls.saw["large"]
+        print("large.html: the first picture after %.1f s, then %.1f a second" %
+              (large["first"] / 1e3, large["per_second"]), file=sys.stderr)
 
     def after(self, key):
         return self.saw["motion"]["after"][key]
@@ -200,6 +224,36 @@ class Browser(unittest.TestCase):
 
     def test_scrubbing(self):
         self.assertAlmostEqual(self.saw["motion"]["scrubbed"], 1, 9)
+
+    def test_springs_dampers_and_forces_go_with_their_points(self):
+        saw = self.saw["loads"]
+
+        def at(row, body):
+            return [float(row["body.%s.%s" % (body, axis)]) for axis in "xyz"]
+
+        def near(point, expected):
+            for a, b in zip(point, expected):
+                self.assertAlmostEqual(a, b, 5)
+
+        self.assertGreater(abs(at(self.loads[0], "b")[2] - at(self.loads[-1], "b")[2]), 0.05)  # it moves
+        for ends, row in ((saw["start"], self.loads[0]), (saw["end"], self.loads[-1])):
+            (coil,), (rod, cylinder), (line,) = ends
+            near(coil[0], [0, 0, 0])
+            near(coil[1], at(row, "a"))
+            near(rod[0], at(row, "a"))
+            near(rod[1], at(row, "b"))
+            near(cylinder[0], at(row, "a"))
+            near(cylinder[1], [(p + q) / 2 for p, q in zip(at(row, "a"), at(row, "b"))])
+            near(line[0], at(row, "b"))
+            near(line[1], [2, 0, -1])
+        for (start, end), axis in zip(saw["arrows"], (2, 1)):  # a force along z, a torque about y
+            near(start, at(self.loads[-1], "b"))
+            for k in range(3):
+                self.assertAlmostEqual(end[k] - start[k] if k != axis else 0, 0, 5)
+            self.assertGreater(end[axis] - start[axis], 0.01)
+        self.assertEqual(len(saw["arrows"]), 2)
+        self.assertEqual(saw["shown"], [True, False])
+        self.assertLess(saw["without"], saw["painted"])
 
     def test_a_model_alone_does_not_play(self):
         self.assertFalse(self.saw["still"]["play"])

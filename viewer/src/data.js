@@ -6,6 +6,8 @@
 //   rotation  int16   [row][body][4]   unit quaternions body -> world, scalar first, times 32767
 //   bodies[i].group    bodies that fixed joints hold together have the same; 0: with the ground
 //   columns[i].values  float64 or float32 [row]
+// All columns but those of the system stand behind the script, in the element `late`, so that drawing can
+// begin before they have come.
 // Everything fixed in a body is given from its mass centre, in its axes.
 
 function bytes(text) {
@@ -24,10 +26,30 @@ export function load(document) {
   d.rows = d.time.length;
   d.position = new Float32Array(bytes(d.position));
   d.rotation = new Int16Array(bytes(d.rotation));
-  for (const c of d.columns) c.read = lazily(c);
-  d.column = new Map(d.columns.map((c, i) => [c.name, i]));
+  d.column = new Map();
+  const columns = d.columns;
+  d.columns = [];
+  add(d, columns);
   element.remove();  // the text is large and not needed again
   return d;
+}
+
+function add(d, columns) {
+  for (const c of columns) {
+    c.read = lazily(c);
+    d.column.set(c.name, d.columns.length);
+    d.columns.push(c);
+  }
+}
+
+/** Columns that stand behind the script: once the document has been read. */
+export function loadLate(document, d) {
+  const element = document.getElementById('late');
+  if (!element) throw new Error('the page is not whole: its last columns are missing');
+  const late = JSON.parse(element.textContent);
+  add(d, late.columns);
+  d.left_out = late.left_out;
+  element.remove();
 }
 
 // Columns are decoded when they are first looked at.

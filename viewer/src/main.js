@@ -1,6 +1,6 @@
 // main.js -- the page: clock, controls, panels.  `window.linkwork` is there for scripts and tests.
 import {Vector3} from 'three';
-import {load} from './data.js';
+import {load, loadLate} from './data.js';
 import {View} from './scene.js';
 import {Plot, number} from './plots.js';
 
@@ -139,12 +139,13 @@ function start() {
   }
   const toggles = {
     traces, axes: (on) => { view.marks.visible = on; }, grid: (on) => { view.grid.visible = on; },
-    reactions: (on) => { view.reactions.visible = on; },
+    reactions: (on) => { view.reactions.visible = on; }, forces: (on) => { view.loads.visible = on; },
   };
   for (const [name, set] of Object.entries(toggles))
     $(`show-${name}`).addEventListener('change', (e) => { set(e.target.checked); view.seek(state.t); });
   $('show-axes').checked = view.marks.visible;
-  if (!view.forces.length) $('show-reactions').disabled = true;
+  $('show-reactions').disabled = true;  // until their columns have come
+  if (!data.springs.length && !data.wrenches.length) $('show-forces').parentElement.hidden = true;
 
   // ---- input
   function step(rows, fraction) {
@@ -161,7 +162,7 @@ function start() {
   const keys = {
     ' ': () => play(!state.playing), 'Home': () => seek(first), 'End': () => seek(last), '+': () => faster(1), '=': () => faster(1),
     '-': () => faster(-1), 'f': () => follow(view.following + 1 < data.bodies.length ? Math.max(1, view.following + 1) : -1),
-    't': () => flip('traces'), 'a': () => flip('axes'), 'r': () => flip('reactions'), 'g': () => flip('grid'),
+    't': () => flip('traces'), 'a': () => flip('axes'), 'r': () => flip('reactions'), 's': () => flip('forces'), 'g': () => flip('grid'),
     '0': () => view.fit(), 'd': () => theme(!document.documentElement.classList.contains('dark')), '?': () => $('keys').showModal(),
   };
   document.addEventListener('keydown', (e) => {
@@ -210,11 +211,8 @@ function start() {
   resize();
   if (view.leaves && data.bodies.length > 1) follow(1);
   view.fit();
-  for (const name of data.plots) if (data.column.has(name)) togglePlot(data.column.get(name), true);
-  listColumns();
   seek(first);
   document.body.classList.toggle('still', !(last > first));
-  $('choose-plots').hidden = !data.columns.length;
   $('readout').textContent = `grid ${number(view.cell).replace(/\.?0+$/, '')} m`;
 
   let before = null;
@@ -237,8 +235,29 @@ function start() {
       const i = data.bodies.findIndex((b) => b.name === name);
       return i < 0 ? null : new Vector3().setFromMatrixPosition(view.world[i]).toArray();
     },
-    ready: true,
+    ready: false,
   };
+
+  // Columns that come behind the script.
+  function finish() {
+    loadLate(document, data);
+    view.makeArrows();
+    $('show-reactions').disabled = !view.forces.length;
+    $('choose-plots').hidden = !data.columns.length;
+    for (const name of data.plots) if (data.column.has(name)) togglePlot(data.column.get(name), true);
+    listColumns();
+    window.linkwork.ready = true;
+  }
+  function finishOrSay() {
+    try {
+      finish();
+    } catch (error) {
+      fail(error.message);
+      throw error;
+    }
+  }
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', finishOrSay);
+  else finishOrSay();
 }
 
 try {

@@ -1,14 +1,16 @@
 // scene.js -- the mechanism in three dimensions: solids of bodies, links between their joints, axes,
 // traces, reactions.  World axes are those of the model; `up` is against gravity.
 import {
-  AmbientLight, Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, CylinderGeometry,
+  AmbientLight, Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, Curve, CylinderGeometry,
   DirectionalLight, Fog, GridHelper, Group, HemisphereLight, InstancedMesh, Line, LineBasicMaterial, Matrix4,
-  MeshStandardMaterial, PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, Vector2, Vector3, WebGLRenderer,
+  MeshStandardMaterial, OctahedronGeometry, PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, TubeGeometry, Vector2, Vector3,
+  WebGLRenderer,
 } from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {locate} from './data.js';
 
 const PALETTE = ['#4477aa', '#ee6677', '#228833', '#ccbb44', '#66ccee', '#aa3377', '#dd7711'];
+const MANY = 300;  // bodies: beyond, each is drawn with less
 const GROUND = '#8899aa';  // also of bodies fixed to it
 // Joints whose points part in use: a thin rod from one to the other shows the way gone.
 const SLIDING = new Set(['prismatic', 'cylindrical', 'screw', 'distance']);
@@ -36,7 +38,49 @@ class Crowd {
   }
 }
 
+/** Instances of a geometry of length one about the origin, along y, each between points of two bodies. */
+class Spans {
+  /** @param list  [{body1, p: point of it, body2, q, radius, from, to}]  from, to: parts of the way, 0 and 1 */
+  constructor(parent, geometry, material, list) {
+    this.list = list;
+    this.mesh = new InstancedMesh(geometry, material, Math.max(list.length, 1));
+    this.mesh.count = list.length;
+    this.mesh.frustumCulled = false;
+    parent.add(this.mesh);
+  }
+  place(world) {
+    const a = new Vector3(), b = new Vector3(), along = new Vector3(), m = new Matrix4();
+    this.list.forEach((s, i) => {
+      a.copy(s.p).applyMatrix4(world[s.body1]);
+      b.copy(s.q).applyMatrix4(world[s.body2]);
+      along.subVectors(b, a);
+      b.copy(a).addScaledVector(along, s.to ?? 1);
+      a.addScaledVector(along, s.from ?? 0);
+      this.mesh.setMatrixAt(i, between(a, b, s.radius, m));
+    });
+    this.mesh.instanceMatrix.needsUpdate = true;
+  }
+}
+
+// A coil about y of radius one, its middle at the origin, with straight ends.
+const TURNS = 8, SLIM = 14;  // length of a usual spring by its radius
+class Coil extends Curve {
+  getPoint(t, to = new Vector3()) {
+    const part = Math.min(1, Math.max(0, (t - 0.1) / 0.8)), angle = 2 * Math.PI * TURNS * part;
+    const r = Math.max(0, Math.min(1, (Math.min(t, 1 - t) - 0.08) / 0.04));
+    return to.set(r * Math.cos(angle), SLIM * (t - 0.5), r * Math.sin(angle));
+  }
+}
+
+// Of length one; many springs are less round.
+function coilFor(count) {
+  const around = count > 60 ? 8 : 16, wire = 0.22;
+  return new TubeGeometry(new Coil(), Math.round(1.25 * TURNS * around), wire, count > 60 ? 3 : 6).scale(1, 1 / SLIM, 1);
+}
+
 const ONE = new Vector3(1, 1, 1);
+const FORCE = '#d92d20', TORQUE = '#7a3fb5', SPRING = '#667085';
+const NOW = new Vector3(), THEN = new Vector3(), TURN = new Quaternion(), TURN_THEN = new Quaternion();
 const quaternion = (q) => new Quaternion(q[1], q[2], q[3], q[0]);
 const vector = (p) => new Vector3(p[0], p[1], p[2]);
 
@@ -50,7 +94,7 @@ function between(a, b, radius, m = new Matrix4()) {
 // Shapes lie along z; cylinders and capsules of three.js along y.
 const UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2);
 function geometryOf(shape, count) {
-  const s = shape.size, n = count > 300 ? 6 : Math.round(1.5 * round(count)), half = n >> 1;
+  const s = shape.size, n = count > MANY ? 6 : Math.round(1.5 * round(count)), half = n >> 1;
   switch (shape.type) {
     case 'box': return new BoxGeometry(s[0], s[1], s[2]);
     case 'sphere': return new SphereGeometry(s[0], n, half);
@@ -93,16 +137,25 @@ function outline(body) {
   return points;
 }
 
-// Corners of a circle: fewer where there are many of them.
-const round = (count) => (count > 300 ? 6 : count > 60 ? 10 : 16);
-const rodFor = (list) => new CylinderGeometry(1, 1, 1, round(list.length), 1, list.length > 300);  // very many: open ends
-const ballFor = (list) => new SphereGeometry(1, round(list.length), round(list.length) >> 1);
+// Corners of a circle: fewer where there are many of them; very many rods have open ends.
+const round = (count) => (count > MANY ? 5 : count > 60 ? 10 : 16);
+const rodFor = (list) => new CylinderGeometry(1, 1, 1, round(list.length), 1, list.length > MANY);
+const ballFor = (list) => (list.length > MANY ? new OctahedronGeometry(1) : new SphereGeometry(1, round(list.length), round(list.length) >> 1));
+
+// Does the browser draw without a graphics card?  Smooth edges then cost a third of a picture.
+function drawnByProcessor() {
+  const gl = document.createElement('canvas').getContext('webgl2'), info = gl?.getExtension('WEBGL_debug_renderer_info');
+  const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : '';
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
 
 export class View {
   constructor(canvas, data) {
     this.data = data;
     this.scene = new Scene();
-    this.renderer = new WebGLRenderer({canvas, antialias: true});
+    const smooth = data.bodies.length <= MANY || !drawnByProcessor();
+    this.renderer = new WebGLRenderer({canvas, antialias: smooth});
     this.camera = new PerspectiveCamera(40, 1, 0.01, 1000);
     this.world = data.bodies.map(() => new Matrix4());
     this.measure();
@@ -115,6 +168,7 @@ export class View {
     this.solids();
     this.links();
     this.axes();
+    this.springs();
     this.arrows();
     this.traces = new Group();
     this.scene.add(this.traces);
@@ -130,6 +184,10 @@ export class View {
     const d = this.data, g = vector(d.gravity);
     this.up = g.length() > 0 ? g.negate().normalize() : new Vector3(0, 0, 1);
     this.outlines = d.bodies.map((b, i) => (i > 0 ? outline(b) : b.lines.flat().map(vector)));
+    for (const s of d.springs) {
+      this.outlines[s.body1].push(vector(s.point1));
+      this.outlines[s.body2].push(vector(s.point2));
+    }
     for (const j of d.joints) if (j.body1 === 0 && j.type !== 'free') this.outlines[0].push(vector(j.point1));
     const each = this.outlines.reduce((sum, o) => sum + o.length, 1);
     const rows = Math.max(1, Math.min(d.rows, Math.floor(50000 / each)));  // so many points tell enough
@@ -159,13 +217,13 @@ export class View {
     return points.length ? points : [new Vector3(-1, -1, -1), new Vector3(1, 1, 1)];
   }
 
-  // Pose of a body between two rows.
+  // Pose of a body between two rows; nothing is allocated.
   pose(body, row, next, part, to) {
     const {position, rotation: r, bodies} = this.data, i = row * bodies.length + body, k = next * bodies.length + body;
-    const p = new Vector3().fromArray(position, 3 * i), q = new Quaternion(r[4 * i + 1], r[4 * i + 2], r[4 * i + 3], r[4 * i]).normalize();
+    const p = NOW.fromArray(position, 3 * i), q = TURN.set(r[4 * i + 1], r[4 * i + 2], r[4 * i + 3], r[4 * i]).normalize();
     if (part > 0) {
-      p.lerp(new Vector3().fromArray(position, 3 * k), part);
-      q.slerp(new Quaternion(r[4 * k + 1], r[4 * k + 2], r[4 * k + 3], r[4 * k]).normalize(), part);
+      p.lerp(THEN.fromArray(position, 3 * k), part);
+      q.slerp(TURN_THEN.set(r[4 * k + 1], r[4 * k + 2], r[4 * k + 3], r[4 * k]).normalize(), part);
     }
     to.compose(p, q, ONE);
   }
@@ -269,20 +327,66 @@ export class View {
     const color = new Color('#999fa8');
     this.many(rodFor(rods), rods, this.marks, color);
     this.many(ballFor(balls), balls, this.marks, color);
-    this.sliding = this.data.joints.filter((j) => SLIDING.has(j.type));
-    this.slides = new InstancedMesh(new CylinderGeometry(1, 1, 1, 8), new MeshStandardMaterial({color, fog: false}), Math.max(1, this.sliding.length));
-    this.slides.count = this.sliding.length;
-    this.slides.frustumCulled = false;
-    this.scene.add(this.slides);
+    const sliding = this.data.joints.filter((j) => SLIDING.has(j.type));
+    this.spans = [new Spans(this.scene, new CylinderGeometry(1, 1, 1, 8), new MeshStandardMaterial({color, fog: false}),
+      sliding.map((j) => this.span(j, 0.6 * this.mark)))];
   }
 
-  placeSlides() {
+  span(item, radius, from, to) {
+    return {body1: item.body1, p: vector(item.point1), body2: item.body2, q: vector(item.point2), radius, from, to};
+  }
+
+  // Springs as coils, dampers as a piston in its cylinder, forces between two points as a line, forces and
+  // torques on points as arrows: they tell where and in which direction, not how much.
+  springs() {
+    const d = this.data;
+    this.loads = new Group();
+    this.scene.add(this.loads);
+    const of = (kind) => d.springs.filter((s) => s.kind === kind);
+    const add = (geometry, color, list) => {
+      if (list.length) this.spans.push(new Spans(this.loads, geometry, new MeshStandardMaterial({color, roughness: 0.5, metalness: 0.2, fog: false}), list));
+    };
+    // a coil is slim at the start, and not thinner than the marks
+    const end = (body, point) => vector(point).applyMatrix4(this.startOf(body));
+    const start = (s) => end(s.body1, s.point1).distanceTo(end(s.body2, s.point2));
+    const wide = (s) => Math.max(2 * this.mark, Math.min(start(s) / SLIM, 0.03 * this.size));
+    add(coilFor(d.springs.length), SPRING, of('spring').map((s) => this.span(s, wide(s))));
+    const rod = new CylinderGeometry(1, 1, 1, 10);
+    add(rod, SPRING, of('damper').flatMap((s) => [this.span(s, 0.3 * wide(s)), this.span(s, 0.8 * wide(s), 0, 0.5)]));
+    add(rod, FORCE, of('force').map((s) => this.span(s, 0.8 * this.mark)));
+    this.wrenches = [];
+    for (const w of d.wrenches) {
+      if (Math.hypot(...w.force) > 0) this.wrenches.push([w, vector(w.force).normalize(), FORCE]);
+      if (Math.hypot(...w.torque) > 0) this.wrenches.push([w, vector(w.torque).normalize(), TORQUE]);
+    }
+    const white = () => new MeshStandardMaterial({roughness: 0.5, fog: false}), n = Math.max(1, this.wrenches.length);
+    this.loadShafts = new InstancedMesh(rod, white(), n);
+    this.loadHeads = new InstancedMesh(new ConeGeometry(1, 1, 14), white(), n);
+    for (const mesh of [this.loadShafts, this.loadHeads]) {
+      mesh.count = this.wrenches.length;
+      mesh.frustumCulled = false;
+      this.wrenches.forEach(([, , color], i) => mesh.setColorAt(i, new Color(color)));
+      this.loads.add(mesh);
+    }
+  }
+
+  startOf(body) {
     const m = new Matrix4();
-    this.sliding.forEach((j, i) => {
-      const p = vector(j.point1).applyMatrix4(this.world[j.body1]), q = vector(j.point2).applyMatrix4(this.world[j.body2]);
-      this.slides.setMatrixAt(i, between(p, q, 0.6 * this.mark, m));
+    this.pose(body, 0, 0, 0, m);
+    return m;
+  }
+
+  // From where they act.
+  placeLoads() {
+    const m = new Matrix4(), length = 0.12 * this.size, head = Math.min(6 * this.mark, 0.4 * length);
+    this.wrenches.forEach(([w, axis], i) => {
+      const at = vector(w.point).applyMatrix4(this.world[w.body]), along = axis.clone();
+      if (w.body_axes) along.transformDirection(this.world[w.body]);
+      const neck = at.clone().addScaledVector(along, length - head), tip = at.clone().addScaledVector(along, length);
+      this.loadShafts.setMatrixAt(i, between(at, neck, 0.8 * this.mark, m));
+      this.loadHeads.setMatrixAt(i, between(neck, tip, 0.4 * head, m));
     });
-    this.slides.instanceMatrix.needsUpdate = true;
+    this.loadShafts.instanceMatrix.needsUpdate = this.loadHeads.instanceMatrix.needsUpdate = true;
   }
 
   // Forces of joints on their second bodies: shafts and heads, as long as the largest of all times is.
@@ -290,10 +394,15 @@ export class View {
     this.reactions = new Group();
     this.reactions.visible = false;
     this.scene.add(this.reactions);
+    this.forces = [];
+  }
+
+  /** When the columns of reactions have come. */
+  makeArrows() {
     const d = this.data;
     this.forces = d.joints.map((j, i) => [i, ['fx', 'fy', 'fz'].map((k) => d.column.get(`joint.${j.name}.${k}`))])
       .filter(([, c]) => c.every((k) => k !== undefined));
-    const material = new MeshStandardMaterial({color: '#d92d20', roughness: 0.5, fog: false});
+    const material = new MeshStandardMaterial({color: FORCE, roughness: 0.5, fog: false});
     this.shafts = new InstancedMesh(new CylinderGeometry(1, 1, 1, 10), material, Math.max(1, this.forces.length));
     this.heads = new InstancedMesh(new ConeGeometry(1, 1, 14), material, Math.max(1, this.forces.length));
     for (const mesh of [this.shafts, this.heads]) {
@@ -337,7 +446,8 @@ export class View {
     const next = Math.min(row + 1, d.rows - 1);
     for (let b = 0; b < n; b++) this.pose(b, row, next, part, this.world[b]);
     for (const c of this.crowds) c.place(this.world);
-    this.placeSlides();
+    for (const s of this.spans) s.place(this.world);
+    if (this.wrenches.length) this.placeLoads();
     if (this.reactions.visible) this.placeArrows(row);
     if (this.following >= 0) {
       const now = new Vector3().setFromMatrixPosition(this.world[this.following]);
