@@ -18,7 +18,7 @@ from typing import Tuple
 from . import quaternion
 from ._batch import BatchResult, simulate_batch
 from ._builder import Builder
-from ._compare import Comparison, compare
+from ._compare import Comparison, WorkPrecision, compare, work_precision
 from ._data import Constraints, Data
 from ._errors import (ArgumentError, Error, FileError, IntegratorError, InternalError, ModelError,
                       NotFiniteError, OutOfMemoryError, ParseError, SingularError, StoppedError,
@@ -71,7 +71,7 @@ __all__ = [
     "Comparison", "Constraints", "Data", "Error", "FileError", "Inputs", "IntegratorError",
     "InternalError", "Joint", "JointColumns", "Model", "ModelError", "NotFiniteError", "Observation",
     "OutOfMemoryError", "ParseError", "Redundancy", "Simulation", "SingularError", "StoppedError",
-    "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "assemble", "check", "compare",
-    "formulations", "integrators", "load", "plot", "quaternion", "read_result", "schema", "simulate",
-    "simulate_batch",
+    "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "WorkPrecision", "assemble",
+    "check", "compare", "formulations", "integrators", "load", "plot", "quaternion", "read_result",
+    "schema", "simulate", "simulate_batch", "work_precision",
 ]

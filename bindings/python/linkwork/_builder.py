@@ -88,7 +88,7 @@ class Builder:
 
     def joint(self, name: str, type: str, between: Sequence[str], **keys: Any) -> str:
         """A joint between two bodies, one may be "ground": ``at`` and ``axis``, or ``frame1`` and
-        ``frame2``; ``q``, ``qd``, ``motion``, ``spring``, ``limits``, ``effort``, ..."""
+        ``frame2``; ``q``, ``qd``, ``motion``, ``spring``, ``limits``, ``rotor``, ``effort``, ..."""
         return self._add("joints", name, {"type": type, "between": list(between), **keys})
 
     def force(self, name: str, type: str, **keys: Any) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from ._errors import ArgumentError
 from ._memory import Array
 from ._model import Model, Path, load
 from ._simulation import simulate
@@ -105,4 +106,85 @@ def compare(model: Union[Model, Path], formulations: Sequence[str], duration: Op
     return Comparison(runs)
 
 
-__all__ = ["Comparison", "compare"]
+# ----------------------------------------------------------------------------------- work, precision
+
+_TIGHTEST = 1e-13  # tolerances below are rounding
+
+
+class WorkPrecision:
+    """What :func:`work_precision` found: what the error costs, method by method; print or plot it.
+
+    ``error[method]``, ``evaluations[method]``, ``wall[method]`` have a number for each of ``tolerances``.
+    The error is the largest difference of positions from the reference, by the largest position.
+    """
+
+    def __init__(self, reference: Trajectory, name: str, tolerances: Sequence[float]) -> None:
+        self.reference = name  #: what the errors are against
+        self.tolerances: Tuple[float, ...] = tuple(tolerances)
+        self.methods: Tuple[str, ...] = ()
+        self.error: Dict[str, Array] = {}
+        self.evaluations: Dict[str, Array] = {}
+        self.wall: Dict[str, Array] = {}
+        self._columns = [c for c in reference.columns if _group(c) == _BODY["x"]]
+        self._positions = reference.select(self._columns)
+        self._scale = float(np.max(np.abs(self._positions), initial=0.0)) or 1.0
+
+    def _add(self, method: str, runs: Sequence[Trajectory]) -> None:
+        self.methods += (method,)
+        self.error[method] = np.array([_distance(self._positions, t.select(self._columns), "") for t in runs])
+        self.error[method] /= self._scale
+        summaries: List[Any] = [t.summary for t in runs]
+        self.evaluations[method] = np.array([float(s.evaluations) for s in summaries])
+        self.wall[method] = np.array([s.wall for s in summaries])
+
+    def plot(self, ax: Any = None, **keywords: Any) -> Any:
+        """:func:`linkwork.plot` with preset "work-precision"."""
+        from ._plot import plot
+        return plot(self, "work-precision", ax=ax, **keywords)
+
+    def __str__(self) -> str:
+        lines = [f"error of positions against {self.reference}", "",
+                 f"{'':24s}{'tolerance':>12s}{'error':>12s}{'evaluations':>14s}{'wall time [s]':>15s}"]
+        for m in self.methods:
+            lines += [f"{m:24s}{tol:12.1e}{e:12.2e}{n:14.0f}{wall:15.4g}" for tol, e, n, wall in
+                      zip(self.tolerances, self.error[m], self.evaluations[m], self.wall[m])]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def work_precision(model: Union[Model, Path], formulations: Sequence[str],
+                   tolerances: Sequence[float] = (1e-4, 1e-6, 1e-8, 1e-10),
+                   duration: Optional[float] = None, reference: Optional[str] = None,
+                   **options: Any) -> WorkPrecision:
+    """Runs a model by several methods at several tolerances: what precision costs.
+
+    :param formulations: as of :func:`compare`: "hdca", or with an integrator, "hdca:adams"
+    :param tolerances: taken as `rtol` and `atol`, one run each
+    :param reference: the method whose run at a hundredth of the least tolerance is taken as exact;
+        default: the first
+    :param options: of every run; `sample` is a tenth of the duration unless given, because rows limit
+        steps
+    """
+    if not isinstance(model, Model):
+        model = load(model)
+    if not formulations or not tolerances:
+        raise ArgumentError("formulations and tolerances: expected at least one of each")
+    length = float(model.options["duration"]) if duration is None else duration
+    options.setdefault("sample", length / 10)
+
+    def run(method: str, tolerance: float) -> Trajectory:
+        formulation, _, integrator = method.partition(":")
+        chosen = dict(options, formulation=formulation, rtol=tolerance, atol=tolerance)
+        if integrator:
+            chosen["integrator"] = integrator
+        return simulate(model, duration, **chosen)
+
+    exact, tight = reference or formulations[0], max(_TIGHTEST, min(tolerances) / 100)
+    found = WorkPrecision(run(exact, tight), f"{exact} at {tight:.1g}", tolerances)
+    for method in formulations:
+        found._add(method, [run(method, tolerance) for tolerance in tolerances])
+    return found
+
+
+__all__ = ["Comparison", "WorkPrecision", "compare", "work_precision"]

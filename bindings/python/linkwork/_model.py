@@ -94,7 +94,7 @@ class Model:
     def from_file(cls, path: Path, *, format: Optional[str] = None, base: str = "auto",
                   limits: Union[None, float, Tuple[float, float]] = None,
                   cut: Union[None, str, Sequence[str]] = None, open: bool = False,
-                  folder: Optional[Path] = None, **options: Any) -> "Model":
+                  folder: Optional[Path] = None, keyframe: Optional[str] = None, **options: Any) -> "Model":
         """Reads a model of any format that ``linkwork info`` lists, told by the ending or `format`.
 
         :param base: of URDF and SDF: "fixed", "floating" or "auto"
@@ -103,10 +103,11 @@ class Model:
         :param cut: names of joints at which loops are opened
         :param open: take a start that does not close, for :meth:`assemble`
         :param folder: where files that the model names are read; default: the model's own
+        :param keyframe: of MJCF: the start is the ``<key>`` of this name
         :param options: before those of the file's ``simulation:``
         """
         path = os.fspath(path)
-        desc, keep = _read_desc(format, base, limits, cut, open, folder)
+        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found = make_options(None, {})
         check(lib.lw_model_read(os.fsencode(path), desc, model, found, error), error)
@@ -117,10 +118,10 @@ class Model:
     def from_string(cls, text: str, format: str = "yaml", *, name: str = "string",
                     base: str = "auto", limits: Union[None, float, Tuple[float, float]] = None,
                     cut: Union[None, str, Sequence[str]] = None, open: bool = False,
-                    folder: Optional[Path] = None, **options: Any) -> "Model":
+                    folder: Optional[Path] = None, keyframe: Optional[str] = None, **options: Any) -> "Model":
         """The same from a text; `name` stands for the file in messages.  Further files are read only
         where `folder` is given."""
-        desc, keep = _read_desc(format, base, limits, cut, open, folder)
+        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found, data = make_options(None, {}), text.encode()
         check(lib.lw_model_parse(data, len(data), name.encode(), desc, model, found, error), error)
@@ -271,8 +272,8 @@ def _unpickle(text: str, source: Optional[str]) -> Model:
 
 
 def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tuple[float, float]],
-               cut: Union[None, str, Sequence[str]], open: bool,
-               folder: Optional[Path]) -> Tuple[Any, Any]:
+               cut: Union[None, str, Sequence[str]], open: bool, folder: Optional[Path],
+               keyframe: Optional[str]) -> Tuple[Any, Any]:
     """An ``lw_read_desc``, and what must live as long."""
     desc = ffi.new("lw_read_desc *")
     texts = []
@@ -295,6 +296,7 @@ def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tupl
     desc.cut = text(cut)
     desc.open = bool(open)
     desc.folder = text(None if folder is None else os.fspath(folder))
+    desc.keyframe = text(keyframe)
     return desc, texts
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 
 import numpy as np
 
-from ._errors import unknown
+from ._compare import WorkPrecision
+from ._errors import ArgumentError, unknown
 from ._memory import Array
 from ._model import Path
 from ._trajectory import Trajectory, read_result
@@ -108,13 +109,35 @@ def panels_of(t: Trajectory, what: Union[str, Sequence[str]], x: str) -> List[Pa
     return [_columns(t, t.match(word), x) for word in lists]
 
 
-def plot(result: Union[Trajectory, Path, Sequence[Union[Trajectory, Path]]],
+def _work_precision(study: WorkPrecision, x: str, ax: Any, labels: Optional[Sequence[str]],
+                    style: Dict[str, Any]) -> Any:
+    costs = {"time": ("evaluations", study.evaluations), "evaluations": ("evaluations", study.evaluations),
+             "wall": ("wall time [s]", study.wall)}
+    if x not in costs:
+        unknown("cost", x, list(costs)[1:])
+    title, cost = costs[x]
+    (axis,) = _axes(ax, 1)
+    for number, method in enumerate(study.methods):
+        error = study.error[method]  # zeros are gaps of a logarithmic axis
+        axis.plot(cost[method], np.where(error > 0, error, np.nan), label=labels[number] if labels else method,
+                  **{"marker": "o", **style})
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel(title)
+    axis.set_ylabel("relative error of positions")
+    axis.grid(True, which="both", alpha=0.3)
+    axis.legend(fontsize="small")
+    return axis
+
+
+def plot(result: Union[Trajectory, Path, WorkPrecision, Sequence[Union[Trajectory, Path]]],
          what: Union[str, Sequence[str]] = "overview", *, x: str = "time",
          ax: Union[None, "Axes", Sequence["Axes"]] = None, labels: Optional[Sequence[str]] = None,
          log: Optional[bool] = None, title: Optional[str] = None, **style: Any) -> Any:
     """Draws quantities of a result, or of several laid over each other.
 
-    :param result: trajectories or result files
+    :param result: trajectories or result files; or what :func:`work_precision` found, whose only preset
+        is "work-precision": error over cost, `x` is "evaluations" (default) or "wall"
     :param what: "overview", "joints", "positions", "energy", "residuals", "reactions", "phase"; or
         columns, "joint.sway.q0,joint.sway.q1", ``*`` and ``?`` stand for letters; a list: a panel each
     :param x: the column to draw over
@@ -124,6 +147,15 @@ def plot(result: Union[Trajectory, Path, Sequence[Union[Trajectory, Path]]],
     :param style: of the curves, to ``Axes.plot``
     :returns: the Axes, or an array of them
     """
+    if isinstance(result, WorkPrecision):
+        if what not in ("overview", "work-precision"):
+            raise ArgumentError(f"{what}: a study of work and precision has the preset work-precision alone")
+        axis = _work_precision(result, x, ax, labels, style)
+        if title:
+            axis.set_title(title)
+        return axis
+    if what == "work-precision":
+        raise ArgumentError("preset work-precision: expected what linkwork.work_precision returns")
     several = not isinstance(result, (Trajectory, str)) and isinstance(result, Sequence)
     given: Any = result if several else [result]
     results = [r if isinstance(r, Trajectory) else read_result(r) for r in given]
@@ -146,7 +178,6 @@ def _axes(ax: Any, count: int) -> List[Any]:
         return list(made[:, 0])
     axes = list(np.atleast_1d(np.asarray(ax, dtype=object)).ravel())
     if len(axes) < count:
-        from ._errors import ArgumentError
         raise ArgumentError(f"ax: expected {count} Axes, got {len(axes)}")
     return axes[:count]
 

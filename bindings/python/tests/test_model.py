@@ -142,3 +142,14 @@ def test_schema_and_lists():
     assert {"aba", "momenta", "dense"} <= set(lw.formulations())
     assert {"dopri5", "rk4"} <= set(lw.integrators())
     assert lw.__version__.count(".") == 2
+
+
+def test_a_keyframe_is_the_start_when_it_is_named():
+    text = """<mujoco><worldbody><body name='rod'><joint name='hinge' axis='0 1 0'/>
+        <inertial pos='0 0 -1' mass='1' diaginertia='1 1 1'/></body></worldbody>
+        <keyframe><key name='home' qpos='0.4' qvel='2'/></keyframe></mujoco>"""
+    assert lw.Model.from_string(text, "mjcf").start()[0] == [0]
+    q, v = lw.Model.from_string(text, "mjcf", keyframe="home").start()
+    assert q == [0.4] and v == [2]
+    with pytest.raises(lw.Error, match="did you mean 'home'"):
+        lw.Model.from_string(text, "mjcf", keyframe="hom")

@@ -47,3 +47,23 @@ def test_given_axes_and_several_results(run, crane, tmp_path):
     run.save(tmp_path / "run.csv")
     axis = lw.plot([run, tmp_path / "run.csv"], "body.load.x", labels=["one", "two"])
     assert [line.get_label() for line in axis.get_lines()] == ["body.load.x one", "body.load.x two"]
+
+
+def test_work_and_precision(four_bar, tmp_path):
+    study = lw.work_precision(four_bar, ["hdca", "dense:adams"], [1e-5, 1e-8], 0.5)
+    assert study.methods == ("hdca", "dense:adams") and study.reference == "hdca at 1e-10"
+    for method in study.methods:  # less tolerance: less error, more work
+        assert study.error[method][0] > 3 * study.error[method][1] > 0
+        assert study.evaluations[method][0] < study.evaluations[method][1]
+        assert np.all(study.wall[method] > 0)
+    assert "dense:adams" in str(study) and "1.0e-08" in str(study)
+    axis = lw.plot(study, "work-precision", title="four-bar")
+    assert [line.get_label() for line in axis.get_lines()] == list(study.methods)
+    assert axis.get_xscale() == axis.get_yscale() == "log" and axis.get_title() == "four-bar"
+    assert np.array_equal(axis.get_lines()[1].get_xdata(), study.evaluations["dense:adams"])
+    assert "wall" in study.plot(x="wall").get_xlabel()
+    with pytest.raises(lw.ArgumentError, match="linkwork.work_precision"):
+        lw.plot(lw.simulate(four_bar, 0.1), "work-precision")
+    with pytest.raises(lw.ArgumentError, match="work-precision alone"):
+        lw.plot(study, "energy")
+    plt.close("all")
