@@ -35,7 +35,7 @@ TERMS = {
     "momenta": ("one", "bodies", "speeds"),
     "hdca": ("one", "bodies", "closures", "rows", "products"),
     "dca": ("one", "bodies", "closures", "rows", "products"),
-    "rcr": ("one", "cells", "nodes", "cuts", "fronts", "cubes"),
+    "rcr": ("one", "cells", "nodes", "light", "cuts", "fronts", "cubes"),
     "lagrange": ("one", "bodies", "speeds", "squares"),
     "dense": ("one", "bodies", "dense"),
 }

@@ -135,6 +135,7 @@ static void measure(const char *path, int turns, double duration)
     lwi_cost_choice choice;
     if (lwi_cost_measure(model, NULL, NULL, &survey) != LW_OK) stop("no memory");
     lwi_cost_choose(model, &survey, &choice);
+    lwi_work_destroy(survey.work);
     const char *before = "{";
 #define X(name) printf("%s\"%s\": %.6g", before, #name, survey.features.name), before = ", ";
     LWI_COST_FEATURES(X)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """The examples of [anderson2003], section 4, made again with `linkwork`.
 
-usage: report.py --program PROGRAM [--output FOLDER] [--quick]
+usage: report.py --program PROGRAM [--tests FOLDER] [--reference FOLDER] [--output FOLDER] [--quick]
 
 Runs the four-bar, the parallel mechanisms and the ladders of the paper with coordinate reduction (rcr) and
 with the traditional method (lagrange: plain, with Baumgarte's gains, put back on the joints each step),
 against absolute coordinates (dense), measures drift and cost, checks the statements of the report, draws the
-counterparts of the paper's figures 5 to 11 and writes README.md beside them.  --quick takes short runs and no
-timings and writes nothing; it is what the tests run.
+counterparts of the paper's figures 5 to 11 and writes README.md beside them, with the table of the specification's
+numbers that the tests in --tests (build/tests) print, and of the trajectories in --reference.  --quick takes
+short runs and no timings and writes nothing; it is what the tests run.
 
 Exit status: 0; 1 when a statement does not hold.  Needs nothing but Python and the program.
 """
@@ -263,6 +264,56 @@ def check_costs(study, least):
                bool(crossing))
 
 
+# ------------------------------------------------------------------------- the specification's numbers
+
+TESTS = ("test_rcr", "test_rcr_loops", "test_rcr_switch", "test_rcr_random")
+# 13.12: positions and accelerations printed for the general method, or the plain one where that alone was run
+TRAJECTORIES = {
+    "P4b_four_bar_regular": (3e-11, 8e-10), "P5_single_loop_4": (1e-12, 3e-11),
+    "P6_single_loop_8": (7e-11, 4e-9), "P7_double_loop_8": (4e-11, 6e-10),
+    "P10_spatial_slider_crank": (9e-11, 2e-8), "P11_parallel_five_bar": (1e-10, 8e-8),
+    "P12_ladder_4": (8e-14, 1e-12), "P13_rheonomic_four_bar": (2e-14, 1e-12),
+}
+GOLDEN = os.path.join(HERE, "..", "..", "tests", "golden")
+CASES = os.path.join(HERE, "..", "..", "tests", "reference", "run_cases.py")
+
+
+def told(study, folder):
+    """Rows that the tests print; they fail by themselves where a number is not met."""
+    rows = []
+    for name in TESTS:
+        done = subprocess.run([os.path.join(folder, name)], capture_output=True, text=True, check=False)
+        study.hold(f"{name} passes", done.returncode == 0)
+        rows += [[cell.strip() for cell in line.split("|")[1:]] for line in (done.stdout + done.stderr).splitlines()
+                 if line.startswith("table| ")]
+    return rows
+
+
+def trajectories(study, reference):
+    """Rows of check 13.12, of the collection where there is one, else of what travels with the sources."""
+    where = ["--reference", reference] if reference else ["--golden", GOLDEN]
+    rows = []
+    for name, printed in TRAJECTORIES.items():
+        if not os.path.exists(os.path.join(where[1], name + ".csv")):
+            continue
+        done = subprocess.run([sys.executable, CASES, "--program", study.program, *where, "--case", name,
+                               "--formulation", "rcr"], capture_output=True, text=True, check=False)
+        study.hold(f"{name}: within the reference's error", done.returncode == 0)
+        errors = next((x.split()[2:] for x in done.stdout.splitlines() if x.startswith(name)), [])
+        if len(errors) > 2:
+            rows.append(["13.12", name.split("_")[0] + ": positions [m], accelerations",
+                         ", ".join(map(power, printed)), ", ".join(errors[i].rstrip("!") for i in (0, 2))])
+    return rows
+
+
+def check_table(study, tests, reference):
+    if not tests:
+        return "(Made without the tests' folder.)"
+    rows = told(study, tests) + trajectories(study, reference)
+    return table(["check", "what", "printed", "measured"],
+                 sorted(rows, key=lambda row: ([int(x) for x in re.findall(r"\d+", row[0])], row[0])))
+
+
 # ------------------------------------------------------------------------------------------ report
 
 def table(head, rows):
@@ -355,8 +406,9 @@ def fill(parts):
     return text
 
 
-def full(study, folder, rounds):
+def full(study, folder, rounds, tests, reference):
     os.makedirs(folder, exist_ok=True)
+    checks = check_table(study, tests, reference)
     found = drift(study, 40.0)
     check_drift(study, found)
     steps, by_step = orders(study)
@@ -371,6 +423,7 @@ def full(study, folder, rounds):
                                      capture_output=True, text=True, check=True).stdout)
     text = fill({
         "machine": f"{info['cpu']}, {info['compiler']}, linkwork {info['version']}",
+        "checks": checks,
         "drift": drift_table(found),
         "orders": table(["method", *(f"step {s:g} s [m]" for s in steps)],
                         [[name, *map(power, errors)] for name, errors in by_step.items()]),
@@ -402,7 +455,7 @@ def quick(study):
     check_drift(study, drift(study, 10.0))
     parallel(study, 0.2)
     ladders(study, (1, 8))
-    keys = ("machine", "drift", "orders", "parallel", "ladders", "costs", "exponents", "crossing",
+    keys = ("machine", "checks", "drift", "orders", "parallel", "ladders", "costs", "exponents", "crossing",
             "times-traditional", "times-ignored", "per-cell", "peers")
     fill(dict.fromkeys(keys, ""))
 
@@ -412,6 +465,8 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--output", metavar="FOLDER", default="docs/reports/rcr-2003")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--tests", metavar="FOLDER", help="of test_rcr and its like: build/tests")
+    parser.add_argument("--reference", metavar="FOLDER", help="reference trajectories")
     parser.add_argument("--rounds", type=int, default=5, help="of timings")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -419,7 +474,7 @@ def main():
         if arguments.quick:
             quick(study)
         else:
-            full(study, arguments.output, arguments.rounds)
+            full(study, arguments.output, arguments.rounds, arguments.tests, arguments.reference)
     return 1 if study.failed else 0
 
 

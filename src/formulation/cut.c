@@ -20,6 +20,20 @@ lwi_motion lwi_cut_motion(const lwi_tree_work *tree)
 
 // ------------------------------------------------------------------------------------- evaluation
 
+void lwi_cut_read(const lwi_cut *cut, lwi_tree_work *tree, double t, bool place_only)
+{
+    const lw_model *model = cut->model;
+    const lwi_motion motion = lwi_cut_motion(tree);
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        double now[LW_JOINT_MAX_NQ];
+        if (joint->type->nq == 0) continue;
+        lwi_joint_read_motion(model, model->loop[i], t, &motion, now,
+                              place_only ? NULL : tree->joint_qd + joint->iv);
+        memcpy(tree->joint_q + joint->iq, now, (size_t)joint->type->nq * sizeof *now);
+    }
+}
+
 void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q, const double *v)
 {
     const lw_model *model = cut->model;
@@ -31,14 +45,7 @@ void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q,
                     (const double(*)[6])tree->V, tree->body_R, tree->body_r, tree->body_v,
                     tree->body_w);
     lwi_tree_joints(model, tree->link, v, tree->joint_q, tree->joint_qd);
-    const lwi_motion motion = lwi_cut_motion(tree);
-    for (int i = 0; i < model->nloop; i++) {
-        const lwi_joint *joint = &model->joint[model->loop[i]];
-        double now[LW_JOINT_MAX_NQ];
-        if (joint->type->nq == 0) continue;
-        lwi_joint_read_motion(model, model->loop[i], t, &motion, now, tree->joint_qd + joint->iv);
-        memcpy(tree->joint_q + joint->iq, now, (size_t)joint->type->nq * sizeof *now);
-    }
+    lwi_cut_read(cut, tree, t, false);
 }
 
 // A wrench about a body's mass centre, world axes, on its node.
@@ -102,6 +109,8 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
             lwi_joint_closure(model, model->loop[i], t, &motion, level, c);
         else
             lwi_coupling_closure(model, i - model->nloop, t, &motion, level, c);
+        if (cut->nspin && i < model->nloop)
+            lwi_joint_rotor_rows(model, model->loop[i], t, &motion, level, c);
         for (int r = 0; r < c->n; r++) {
             const int row = cut->first[i] + r;
             double rate = c->b[r], square = 0;
@@ -118,6 +127,7 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
             cut->len[row] = square > 0 ? sqrt(square) : 1; // a row of zeros is never independent
         }
     }
+    for (int i = 0; i < cut->nspin; i++) cut->rate[cut->spin_row[i]] = 0; // rotors turn with their joints
 }
 
 // One row of E: e [n] from the wrenches J_r' on the bodies of closure c.
@@ -164,6 +174,10 @@ void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
             inward(cut, tree, node, &cut->closure[i], r, e);
             for (size_t k = 0; k < n; k++) e[k] /= cut->len[row];
         }
+    for (int i = 0; i < cut->nspin; i++) {
+        const int row = cut->spin_row[i], at = cut->model->tree_nv + i;
+        cut->cod.a[(size_t)row * n + (size_t)at] = -cut->spin[i] / cut->len[row];
+    }
     lwi_cod_factor(&cut->cod, rank, threshold);
 }
 
@@ -257,6 +271,7 @@ static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node
 {
     const lw_model *model = cut->model;
     const double turn = cut->length * cut->length;
+    static const double none[LW_JOINT_MAX_NV]; // rotors have no place in geometry
     for (int k = 0; k < model->nnode; k++) {
         double J[6] = {turn, turn, turn};
         s3_add_point(J, 1, model->node[k].c_r);
@@ -267,7 +282,7 @@ static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node
         const lwi_link *link = &tree->link[k];
         lwi_aba_node *a = &node[k];
         for (int j = 0; j < at->nv; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
-        TRY(lwi_tree_factor(model, k, 0, &a->M, tree->link[k].S, a->U, a->L, error));
+        TRY(lwi_tree_factor(model, k, 0, &a->M, tree->link[k].S, a->U, none, a->L, error));
         if (at->parent < 0) continue;
         lwi_inertia reduced = a->M;
         double Y[6][6];
@@ -291,6 +306,9 @@ static lw_status rank_at(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node, 
     lwi_cut_rows(cut, tree, 0, LWI_CLOSURE_POSITION);
     TRY(factor_geometry(cut, tree, node, error));
     lwi_cut_factor(cut, tree, node, -1, threshold);
+    // pivots are measured by the largest one, which is round-off where all rows are redundant; an
+    // independent row moves these masses by about one
+    if (cut->cod.rank && !(cut->cod.norm[0] > LWI_CUT_RANK)) cut->cod.rank = 0;
     return LW_OK;
 }
 
@@ -388,18 +406,32 @@ static double mechanism_length(const lw_model *model)
     return most > 0 ? most : 1;
 }
 
-lw_status lwi_cut_create_rows(const lw_model *model, lwi_arena *arena, lwi_cut *cut)
+static int rotors_on_cuts(const lw_model *model)
+{
+    int n = 0;
+    for (int i = 0; i < model->nloop; i++) n += model->joint[model->loop[i]].nrotor;
+    return n;
+}
+
+static lw_status create_rows(const lw_model *model, bool rotors, lwi_arena *arena, lwi_cut *cut)
 {
     *cut = (lwi_cut){.model = model,
                      .count = model->nloop + model->ncoupling,
                      .n = model->tree_nv,
                      .length = mechanism_length(model)};
+    const int most = rotors ? rotors_on_cuts(model) : 0;
+    cut->spin_row = LWI_PUSH(arena, int, most);
+    cut->spin = LWI_PUSH(arena, double, most);
+    if (!cut->spin_row || !cut->spin) return LW_ERR_MEMORY;
     cut->first = LWI_PUSH(arena, int, cut->count + 1);
     if (!cut->first) return LW_ERR_MEMORY;
     for (int i = 0; i < cut->count; i++) {
         cut->first[i] = cut->m;
         cut->m += i < model->nloop ? lwi_joint_row_count(model, model->loop[i]) : 1;
+        for (int k = 0; rotors && i < model->nloop && k < model->joint[model->loop[i]].nrotor; k++)
+            cut->spin_row[cut->nspin++] = cut->m++;
     }
+    cut->n += cut->nspin;
     cut->first[cut->count] = cut->m;
 #define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
     const bool ok = GET(cut->closure, cut->count) && GET(cut->phi, cut->m) &&
@@ -408,6 +440,23 @@ lw_status lwi_cut_create_rows(const lw_model *model, lwi_arena *arena, lwi_cut *
                     GET(cut->a, model->nbody) && GET(cut->al, model->nbody);
 #undef GET
     return ok ? LW_OK : LW_ERR_MEMORY;
+}
+
+lw_status lwi_cut_create_rows(const lw_model *model, lwi_arena *arena, lwi_cut *cut)
+{
+    return create_rows(model, false, arena, cut);
+}
+
+lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lwi_cut *cut)
+{
+    TRY(create_rows(model, true, arena, cut));
+    int n = 0;
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        for (int k = 0; k < joint->type->nv; k++)
+            if (joint->rotor[k] > 0) cut->spin[n++] = 1 / sqrt(joint->rotor[k]);
+    }
+    return LW_OK;
 }
 
 // What decompositions need.
@@ -428,12 +477,21 @@ static bool allocate(lwi_cut *cut, learning *l, lwi_arena *arena)
     return ok;
 }
 
+// In geometry rotors follow whatever moves.
+#define LIGHT 1e3
+
 lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *arena,
                          lwi_tree_work *tree, lwi_aba_node *node, lwi_cut *cut, lw_error *error)
 {
     learning l;
-    TRY(lwi_cut_create_rows(model, arena, cut));
+    double *spin, *light;
+    TRY(lwi_cut_create_rows_rotors(model, arena, cut));
     if (!allocate(cut, &l, arena)) return LW_ERR_MEMORY;
+    if (!(light = LWI_PUSH(arena, double, cut->nspin))) return LW_ERR_MEMORY;
     if (cut->m == 0) return LW_OK;
-    return learn_rank(cut, tree, node, threshold, &l, error);
+    for (int i = 0; i < cut->nspin; i++) light[i] = LIGHT;
+    spin = cut->spin, cut->spin = light;
+    const lw_status status = learn_rank(cut, tree, node, threshold, &l, error);
+    cut->spin = spin;
+    return status;
 }

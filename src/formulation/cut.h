@@ -10,6 +10,9 @@
 // rows. A complete orthogonal decomposition of E' at a fixed rank solves for the multipliers, O(n
 // m^2); rows may be redundant.
 //
+// A rotor on a cut joint is a speed of its own that a row holds to that of its coordinate, one more
+// entry of E and of y: -1/sqrt(I) in its row.  (One on a joint of the tree is in N.)
+//
 // Nothing here is shared with the engine (src/assembly) or with `dense` but the rows of joints.
 #ifndef LWI_CUT_H
 #define LWI_CUT_H
@@ -30,7 +33,10 @@
 typedef struct lwi_cut {
     const lw_model *model;
     int count;                ///< cut joints, then couplings
-    int m, n;                 ///< rows, speeds of the tree
+    int m, n;                 ///< rows, speeds of the tree and of the rotors
+    int nspin;                ///< rotors on cut joints, in the order of their rows; 0 unless created with them
+    int *spin_row;            ///< [nspin] the last rows of their joints
+    double *spin;             ///< [nspin] inertia^-1/2 [kg, kg m^2], or of no size in geometry
     int *first;               ///< [count + 1] first row of each
     lwi_closure *closure;     ///< [count]
     double *phi, *rate;       ///< [m] and J V + b
@@ -48,7 +54,9 @@ typedef struct lwi_cut {
 
 /** Rows and their memory; nothing that decomposes them. */
 lw_status lwi_cut_create_rows(const lw_model *model, lwi_arena *arena, lwi_cut *cut);
-/** Memory, and the generic rank, found at the model's start and at a few configurations near it.
+/** The same with the rotors of cut joints: their rows come last in the closures of their joints. */
+lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lwi_cut *cut);
+/** Memory for all rows, and the generic rank, found at the model's start and at a few configurations near it.
  *  @param tree, node  workspaces, left changed
  *  @return LW_ERR_MEMORY, or why the tree cannot be evaluated at the start */
 lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *arena,
@@ -57,6 +65,9 @@ lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *are
 /** Positions, velocities, world poses, coordinates and speeds of all joints at (t, q, v); those of
  *  cut joints continue from what tree->joint_q holds. */
 void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q, const double *v);
+/** Coordinates of the cut joints from the poses, continued from what tree->joint_q holds, and speeds unless
+ *  `place_only`. */
+void lwi_cut_read(const lwi_cut *cut, lwi_tree_work *tree, double t, bool place_only);
 /** The model's forces, those of cut joints included; after lwi_cut_place.
  *  @return power that efforts of cut joints have across their mounts [W] */
 double lwi_cut_loads(lwi_cut *cut, lwi_tree_work *tree, double t, const double *v,

@@ -42,10 +42,13 @@ double lwi_cut_state_power(const lwi_cut *cut, lwi_tree_work *tree, const double
     return P;
 }
 
-void lwi_cut_state_observe(lwi_cut *cut, lwi_tree_work *tree, double t, lw_observe level,
+void lwi_cut_state_observe(lwi_cut *cut, const lwi_carried *carried, lwi_tree_work *tree, double t,
+                           const double *x, const double *v, const double *vdot, lw_observe level,
                            lwi_moment *moment)
 {
     const lw_model *model = cut->model;
+    lwi_tree_observe(model, tree, t, v, vdot, level, moment);
+    moment->work = carried->at_work >= 0 ? x[carried->at_work] : 0;
     const lwi_motion motion = lwi_cut_motion(tree);
     if (level >= LW_OBSERVE_ACCELERATION) lwi_cut_accelerations(cut, tree, NULL);
     for (int i = 0; i < model->nloop; i++) {

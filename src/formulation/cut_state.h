@@ -18,8 +18,10 @@ void lwi_cut_state_rates(const lwi_cut *cut, const lwi_carried *carried, const l
  */
 double lwi_cut_state_power(const lwi_cut *cut, lwi_tree_work *tree, const double *lambda,
                            const double *v, const double *vdot, double forces);
-/** Coordinates, speeds, accelerations of the cut joints; after lwi_tree_observe. */
-void lwi_cut_state_observe(lwi_cut *cut, lwi_tree_work *tree, double t, lw_observe level,
+/** The moment up to `level` with the speeds v and their rates: the tree, the cut joints but for their
+ *  reactions, work.  After the reading of the cut joints, as lwi_tree_observe. */
+void lwi_cut_state_observe(lwi_cut *cut, const lwi_carried *carried, lwi_tree_work *tree, double t,
+                           const double *x, const double *v, const double *vdot, lw_observe level,
                            lwi_moment *moment);
 /** Tolerances: everything is in metres, radians and seconds but the work; after the velocities. */
 void lwi_cut_state_scale(const lwi_cut *cut, const lwi_carried *carried, const lwi_tree_work *tree,

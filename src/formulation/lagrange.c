@@ -202,9 +202,14 @@ static void list_reactions(lagrange *d, const double *lambda, double *field)
     for (int k = 0; k < model->nnode; k++)
         if (model->node[k].joint >= 0)
             lwi_tree_reaction(model, &d->tree, k, field + 6 * model->node[k].joint);
-    for (int i = 0; i < model->nloop; i++)
-        lwi_joint_reaction(model, model->loop[i], &motion, &cut->closure[i], lambda + cut->first[i],
+    for (int i = 0; i < model->nloop; i++) {
+        lwi_closure *rows = &d->cut.closure[i];
+        const int all = rows->n;
+        if (cut->nspin) rows->n -= model->joint[model->loop[i]].nrotor; // efforts, not constraints
+        lwi_joint_reaction(model, model->loop[i], &motion, rows, lambda + cut->first[i],
                            field + 6 * model->loop[i]);
+        rows->n = all;
+    }
     for (int i = 0; i < model->ncoupling; i++)
         field[6 * model->njoint + i] = lambda[cut->first[model->nloop + i]];
 }
@@ -273,10 +278,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         TRY(solve(work, t, x, inputs));
         lwi_cut_wrenches(&d->cut, &d->tree, d->cut.lambda, d->tree.wrench);
     }
-    lwi_tree_observe(model, &d->tree, t, v, d->vdot, level, moment);
-    lwi_cut_state_observe(&d->cut, &d->tree, t, level, moment);
+    lwi_cut_state_observe(&d->cut, &d->carried, &d->tree, t, x, v, d->vdot, level, moment);
     if (level >= LW_OBSERVE_REACTION && d->cut.m) observe_reactions(d, moment);
-    moment->work = d->carried.at_work >= 0 ? x[d->carried.at_work] : 0;
     return LW_OK;
 }
 
@@ -293,7 +296,7 @@ const lwi_formulation lwi_formulation_lagrange = {
     .summary = "cut joints with multipliers beside the articulated-body recursion: O(n m^2) for m "
                "constraint equations of cut joints; loops, couplings; drifts, option `baumgarte`",
     .cite = "anderson2003",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS,
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

@@ -67,8 +67,8 @@ static lw_status prepare(lwi_work *work)
 
 // ------------------------------------------------------------------------------------- evaluation
 
-// Positions, rows and geometry at (t, x); rates of the rows without free speeds.
-static void place(lwi_work *work, double t, const double *x)
+// Poses at (t, x), and what moves without free speeds.
+static void place_tree(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
@@ -81,8 +81,15 @@ static void place(lwi_work *work, double t, const double *x)
                     (const double(*)[6])tree->V, tree->body_R, tree->body_r,
                     model->driven ? tree->body_v : NULL, model->driven ? tree->body_w : NULL);
     lwi_tree_joints(model, tree->link, d->none, tree->joint_q, NULL);
-    lwi_cut_rows(&d->cut, tree, t, LWI_CLOSURE_POSITION);
-    lwi_rcr_place(&d->e, tree);
+}
+
+// And rows and geometry; rates of the rows without free speeds.
+static void place(lwi_work *work, double t, const double *x)
+{
+    lwi_rcr_work *d = work->data;
+    place_tree(work, t, x);
+    lwi_cut_rows(&d->cut, &d->tree, t, LWI_CLOSURE_POSITION);
+    lwi_rcr_place(&d->e, &d->tree);
 }
 
 // v: all speeds that go with the independent ones of u [tree_nv]; after the elimination.
@@ -349,6 +356,27 @@ static void swap_bytes(size_t n, unsigned char *a, unsigned char *b)
     }
 }
 
+// The smallest pivots of the partition at hand, as the elimination and as cells see them (0: there are
+// none); after lwi_rcr_factor.
+typedef struct pivots {
+    double least, cells;
+} pivots;
+
+static pivots judge(const lwi_work *work, const double *x)
+{
+    const lwi_rcr_work *d = work->data;
+    const double cells = d->cells ? lwi_rcr_cells_pivot(work, x, d->e.dependent) : 0;
+    return (pivots){d->e.least, cells};
+}
+
+// Like is compared with like: those of cells tell joints' motions apart, the others depend on what
+// turns and displacements are compared by.
+static bool is_better(pivots now, pivots before)
+{
+    if (now.cells > 0 && before.cells > 0) return now.cells >= BETTER * before.cells;
+    return now.least >= BETTER * before.least;
+}
+
 // Another partition where the present one has come close to a singular position; the speeds of x
 // are made consistent, so that the new independent ones are right to round-off.  Momenta are as they
 // were.
@@ -364,7 +392,8 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
     if (!choice->made || !(lately < d->keep)) return LW_OK;
     place(work, t, x);
     TRY(lwi_rcr_factor(&d->e, t, &work->error));
-    const double now = d->e.least;
+    const pivots before = judge(work, x);
+    const double now = before.cells > 0 ? before.cells : before.least;
     if (!(now < d->keep)) {
         choice->given_up = 0;
         return LW_OK;
@@ -376,7 +405,7 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
     if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
     if (d->cells) lwi_rcr_cells_prefer(work, t, d->e.fresh);
     swap_bytes(n, choice->dependent, d->e.fresh);
-    if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK || d->e.least < BETTER * now) {
+    if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK || !is_better(judge(work, x), before)) {
         swap_bytes(n, choice->dependent, d->e.fresh);
         return LW_OK;
     }
@@ -402,6 +431,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
     double *v = x + model->tree_nq;
+    const lwi_motion motion = lwi_cut_motion(&d->tree);
     lwi_cut_state_enter(&d->cut, &d->carried, moment, &d->tree, x);
     place(work, moment->t, x);
     if (!work->goes_on) memset(work->discrete, 0, work->ndiscrete); // else the partition stays
@@ -410,7 +440,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     move(work, moment->t, true);
     lwi_carried_store(model, &d->carried, d->tree.joint_q, x);
     if (d->momenta)
-        lwi_cut_momenta_of_speeds(d->momenta, v);
+        lwi_cut_momenta_of_speeds(d->momenta, moment->t, &motion, d->v, v);
     else if (model->tree_nv)
         memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
     return LW_OK;
@@ -433,22 +463,25 @@ static void observe_cut_reactions(lwi_rcr_work *d, lwi_moment *moment)
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_moment *moment)
 {
-    const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
-    TRY(kinematics(work, t, x, true));
+    if (level < LW_OBSERVE_TWIST) { // velocities are a matter of the elimination, poses are not
+        TRY(check_finite(work, t, x));
+        place_tree(work, t, x);
+        lwi_cut_read(&d->cut, &d->tree, t, true);
+    } else {
+        TRY(kinematics(work, t, x, true));
+    }
     if (level >= LW_OBSERVE_ACCELERATION) {
         TRY(accelerations(work, t, inputs));
         lwi_rcr_lambda(d, d->lambda);
         if (!d->reactions) lwi_cut_wrenches(&d->cut, &d->tree, d->lambda, d->tree.wrench);
     }
-    lwi_tree_observe(model, &d->tree, t, d->v, d->vdot, level, moment);
-    lwi_cut_state_observe(&d->cut, &d->tree, t, level, moment);
+    lwi_cut_state_observe(&d->cut, &d->carried, &d->tree, t, x, d->v, d->vdot, level, moment);
     if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, moment);
     if (level >= LW_OBSERVE_REACTION && d->reactions &&
         !lwi_rcr_reactions_observe(&d->e, d->reactions, &d->tree, t, moment))
         return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
                         "reactions at t = %.9g s are not finite numbers", t);
-    moment->work = d->carried.at_work >= 0 ? x[d->carried.at_work] : 0;
     return LW_OK;
 }
 
@@ -468,7 +501,8 @@ lwi_rcr_size lwi_rcr_measure(const lwi_work *work)
     lwi_rcr_size size = {.cells = d->cells ? lwi_rcr_cells_count(d->cells) : 0};
     for (int k = 0; k < work->model->nnode; k++) {
         const lwi_rcr_front *f = &d->e.front[k];
-        const double n = f->ny + f->nb + f->nin;
+        const double n = f->light ? 0 : f->ny + f->nb + f->nin;
+        size.light += f->light;
         size.squares += n * n;
         size.cubes += n * n * n;
     }
@@ -482,13 +516,28 @@ static void about(const lwi_work *work, char *text, size_t size)
     if (d->momenta && d->cut.m) lwi_gauge_about(&d->momenta->gauge, text, size);
 }
 
+// A rotor adds to the inertia on a speed of the tree; on a cut joint it would join two bodies.
+static lw_status accepts(const lw_model *model, lw_error *why)
+{
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        if (joint->nrotor > 0)
+            return lwi_fail(why, LW_ERR_UNSUPPORTED,
+                            "formulation rcr: joint '%s' has rotor inertia and closes a loop; keep it in "
+                            "the tree (`cut: never`), or use the formulation `hdca`",
+                            joint->name);
+    }
+    return LW_OK;
+}
+
 const lwi_formulation lwi_formulation_rcr = {
     .name = "rcr",
     .summary =
         "recursive coordinate reduction: loops in relative coordinates, O(n + m); trees, loops, "
         "couplings, redundant constraints",
     .cite = "anderson2003",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS,
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_POSES_FIRST,
+    .accepts = accepts,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

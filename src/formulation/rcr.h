@@ -45,6 +45,8 @@ typedef struct lwi_rcr_front {
     int ny, nd, ni, nz, nb; ///< speeds: all, dependent, independent, delayed; nb = nz + 6 nbody
     int nin, kept, nout;    ///< rows: that came, independent ones, left
     int below;              ///< dependent speeds here and below
+    bool light;             ///< all is independent, rows are only carried: rcr_light.c
+    bool carried;           ///< rows go on as they came, about another point
     int *y;                 ///< [ny] speeds: dependent, independent, delayed
     int *from;              ///< [ny] where they stood as they came: own, then those of the children
     int *pick;              ///< [kept] rows in the order of their elimination
@@ -66,6 +68,13 @@ typedef struct lwi_rcr_front {
 #define LWI_RCR_KEEP 0.2
 #define LWI_RCR_DELAY 0.1
 #define LWI_RCR_LAST 1e-7
+/** Where more speeds than CROWD wait, fronts grow with every node: a choice then takes what is above
+ * CROWDED, which is well above KEEP still. */
+#define LWI_RCR_CROWD 8
+#define LWI_RCR_CROWDED 0.3
+
+/** A column of rows of length one that is below this part is not there but for rounding. */
+#define LWI_RCR_ABSENT 1e-12
 
 typedef enum lwi_rcr_mode {
     LWI_RCR_FIXED,  ///< the partition is kept
@@ -82,6 +91,7 @@ typedef struct lwi_rcr {
     unsigned char *dependent; ///< [tree_nv] the partition; the caller's
     unsigned char *fresh;     ///< [tree_nv] scratch for a new one
     double *scale;            ///< [tree_nv] size of the motion that a unit speed makes
+    double *rotor;            ///< [tree_nv] rotor inertias in the units of the sweep
     // an instant, by lwi_rcr_place
     double (*S)[6];  ///< [tree_nv] divided by scale
     double (*d)[3];  ///< [nnode] from the parent's origin
@@ -178,7 +188,8 @@ typedef struct lwi_rcr_work {
 
 /** What an evaluation of `rcr` at the state at hand works on, for estimates of what it costs. */
 typedef struct lwi_rcr_size {
-    double squares, cubes; ///< of the fronts' numbers of unknowns and rows, summed
+    double squares, cubes; ///< of the fronts' numbers of unknowns and rows, summed; without the light
+    int light;             ///< nodes that only carry loops or are in none, see lwi_rcr_light
     int cells;             ///< 0: none, the general elimination does all
 } lwi_rcr_size;
 /** After rates. */

@@ -43,7 +43,7 @@ lw_status lwi_rcr_cells_create(lwi_work *work, lwi_rcr_cells **out)
     const lwi_rcr_work *d = work->data;
     const lwi_kernels *text = work->lanes == LWI_NO_KERNEL ? NULL : lwi_kernels_of(work->lanes);
     *out = NULL;
-    if (!text) return LW_OK;
+    if (!text || model->nrotor > 0) return LW_OK;
     for (int i = 0; i < model->nforce; i++)
         if (!acts_on_tree(model, &model->force[i])) return LW_OK;
     lwi_rcr_cells *cells = LWI_PUSH(&work->arena, lwi_rcr_cells, 1);
@@ -141,6 +141,15 @@ static void other_rates(const lwi_rcr_work *d, const lwi_cells *c, double *xdot)
 int lwi_rcr_cells_count(const lwi_rcr_cells *cells)
 {
     return cells->cells->made && cells->cells->fits ? cells->cells->ncell : 0;
+}
+
+double lwi_rcr_cells_pivot(const lwi_work *work, const double *x, const unsigned char *dependent)
+{
+    const lwi_rcr_work *d = work->data;
+    const lwi_kernels *text = d->cells->text;
+    double steepest;
+    if (!lwi_cells_plan(d->cells->cells, dependent)) return 0;
+    return text->cells_place(d->cells->cells, x, &steepest) ? 1 / sqrt(1 + steepest) : 0;
 }
 
 bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double *inputs,

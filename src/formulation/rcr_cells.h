@@ -21,6 +21,10 @@ void lwi_rcr_cells_prefer(lwi_work *work, double t, unsigned char *dependent);
 bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double *inputs,
                          double *xdot, double *least);
 
+/** The same bound for a partition at the positions in x, in no unit of length where joints are
+ *  hinges; 0: cells cannot use it there.  Another partition than the last one is planned anew. */
+double lwi_rcr_cells_pivot(const lwi_work *work, const double *x, const unsigned char *dependent);
+
 /** Cells of the partition at hand; 0 where the general elimination has to do it. */
 int lwi_rcr_cells_count(const lwi_rcr_cells *cells);
 

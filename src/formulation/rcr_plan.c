@@ -132,6 +132,10 @@ static void size_speeds(lwi_rcr *e, lwi_tree_work *tree)
             const double size = sqrt(v3_dot(S, S) / (e->length * e->length) + v3_dot(S + 3, S + 3));
             e->scale[model->node[k].iv + j] = size > 0 ? size : 1;
         }
+    for (int i = 0; i < model->tree_nv; i++) {
+        const double unit = e->length * e->scale[i];
+        e->rotor[i] = model->tree_rotor[i] / (unit * unit);
+    }
 }
 
 lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_work *tree,
@@ -144,6 +148,7 @@ lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_wor
     GET(e->front, model->nnode);
     GET(e->fresh, model->tree_nv);
     GET(e->scale, model->tree_nv);
+    GET(e->rotor, model->tree_nv);
     GET(e->S, model->tree_nv);
     GET(e->d, model->nnode);
     GET(e->I, model->nnode);

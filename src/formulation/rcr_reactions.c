@@ -285,7 +285,7 @@ static void collect(const lwi_rcr *e, lwi_rcr_reactions *r, const lwi_tree_work 
 {
     const lw_model *model = e->model;
     memset(r->wrench, 0, (size_t)model->nbody * sizeof *r->wrench);
-    for (int j = 0; j < model->njoint && model->nforce; j++)
+    for (int j = 0; j < model->njoint && model->nforce + model->nrotor; j++)
         if (model->joint[j].node >= 0)
             lwi_joint_apply_effort(model, j, t, motion, tree->loads.effort + model->joint[j].iv,
                                    r->wrench);

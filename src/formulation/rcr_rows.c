@@ -9,11 +9,17 @@
 #include <math.h>
 #include <string.h>
 
-static double dot(int n, const double *a, const double *b)
+#define TEXT static inline __attribute__((always_inline))
+
+// In four sums: one would wait for itself.
+TEXT double dot(int n, const double *a, const double *b)
 {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
+    double sum[4] = {0}, rest = 0;
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int l = 0; l < 4; l++) sum[l] += a[i + l] * b[i + l];
+    for (; i < n; i++) rest += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest;
 }
 
 static void swap_rows(int n, double *a, double *b)
@@ -32,16 +38,14 @@ typedef struct squares {
     double now, fresh;
 } squares;
 
-#define TEXT static inline __attribute__((always_inline))
-
 // One row out of the others: c[pick[j]] their shares.
 TEXT void take_out(int i, int n, int columns, int stride, double *G, bool squared, squares *square,
                    double *c, const int *pick)
 {
     const double *row = G + (size_t)i * (size_t)stride;
     for (int j = i + 1; j < n; j++) {
-        double *other = G + (size_t)j * (size_t)stride, share = 0;
-        for (int m = 0; m < columns; m++) share += row[m] * other[m];
+        double *other = G + (size_t)j * (size_t)stride;
+        const double share = dot(columns, row, other);
         for (int m = 0; m < columns; m++) other[m] -= share * row[m];
         c[pick[j]] = share;
         if (!squared) continue;

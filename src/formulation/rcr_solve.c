@@ -11,6 +11,7 @@
 // A row that was used for a dependent speed has the multiplier that its equation leaves,
 // R' mu = h_D - (H v)_D; rows left have theirs from above.
 #include "formulation/rcr.h"
+#include "formulation/rcr_light.h"
 
 #include <string.h>
 
@@ -30,7 +31,7 @@ static void turn_rows(lwi_rcr *e, int k, double *scratch)
         const int c = node->closure[i], first = e->cut->first[c];
         for (int r = 0; r < e->cut->closure[c].n; r++) f->row[at++] = e->a[first + r];
     }
-    if (f->kept == 0) return;
+    if (f->kept == 0 || f->carried) return;
     lwi_rcr_mix(f->nin, f->kept, f->mix, f->norm, f->pick, f->row, scratch);
     for (int i = 0; i < f->nd; i++)
         lwi_rcr_reflect_vector(f->kept, i, f->reflect + (size_t)i * (size_t)(f->kept + 1), f->row);
@@ -161,11 +162,20 @@ void lwi_rcr_solve(lwi_rcr *e)
     double *scratch = e->pool + e->used;
     for (int k = n - 1; k >= 0; k--) {
         const lwi_rcr_front *f = &e->front[k];
-        turn_rows(e, k, scratch);
+        if (f->nin) turn_rows(e, k, scratch);
+        if (f->light) {
+            lwi_rcr_light_inward(e, k);
+            continue;
+        }
         collect_forces(e, k, scratch);
         reduce_forces(e, k, scratch, scratch + f->ny + 6 * e->node[k].nbody);
     }
     for (int k = 0; k < n; k++) {
+        if (e->front[k].light) {
+            lwi_rcr_light_outward(e, k);
+            move_node(e, k);
+            continue;
+        }
         gather(e, k, scratch);
         independent_speeds(e, k, scratch);
         dependent_speeds(e, k, scratch, true);
@@ -173,11 +183,10 @@ void lwi_rcr_solve(lwi_rcr *e)
     }
 }
 
-// Multipliers of node k's rows from those of the rows that it has sent up, to whom they came from.
-static void send_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
+// Multipliers mu [nin] of the rows that came to node k from those of the rows that it has sent up.
+static void turn_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
 {
-    lwi_rcr_front *f = &e->front[k];
-    const lwi_rcr_node *node = &e->node[k];
+    const lwi_rcr_front *f = &e->front[k];
     const int nd = f->nd, m = f->ni + f->nb;
     gather(e, k, scratch);
     for (int i = 0; i < nd; i++) {
@@ -193,6 +202,17 @@ static void send_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
         lwi_rcr_reflect_vector(f->kept, i, f->reflect + (size_t)i * (size_t)(f->kept + 1), mu);
     lwi_rcr_mix_t(f->nin, f->kept, f->mix, f->norm, f->pick, mu, scratch);
     lwi_rcr_least(f->nin, f->kept, f->mix, f->norm, f->pick, mu, scratch + f->nin, scratch);
+}
+
+// To whom they came from.
+static void send_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
+{
+    const lwi_rcr_front *f = &e->front[k];
+    const lwi_rcr_node *node = &e->node[k];
+    if (f->carried)
+        for (int i = 0; i < f->nin; i++) mu[i] = i < f->nout ? f->row[i] : 0;
+    else
+        turn_multipliers(e, k, mu, scratch);
     int at = 0;
     for (int i = 0; i < node->nchild; i++) {
         lwi_rcr_front *child = &e->front[node->child[i]];

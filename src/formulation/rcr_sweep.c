@@ -6,14 +6,13 @@
 //     H_bb += E P + P' E',   E = H_bD + P' H_DD / 2
 //
 // and the independent part of b is eliminated by Cholesky:  H -= Y'Y,  Y = L^-1 H_Ib.
+#include "formulation/rcr_light.h"
 #include "formulation/rcr_system.h"
 #include "formulation/singular.h"
 
 #include <float.h>
 #include <string.h>
 
-// A column of rows of length one that is below this part is not there but for rounding.
-#define ABSENT 1e-12
 // Of a pivot's ten of sixteen digits are lost.
 #define SINGULAR_PIVOT 1e-10
 
@@ -41,7 +40,7 @@ static bool is_open(const lwi_rcr_system *s, int first)
     if (s->node->up < 0) return false;
     for (int i = first; i < s->f->kept; i++)
         for (int j = s->ny; j < s->nc; j++)
-            if (fabs(s->G[i * s->n + j]) > ABSENT) return true;
+            if (fabs(s->G[i * s->n + j]) > LWI_RCR_ABSENT) return true;
     return false;
 }
 
@@ -49,6 +48,8 @@ static bool is_open(const lwi_rcr_system *s, int first)
 static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
+    const bool crowded = s->mode != LWI_RCR_FIXED && s->ny > LWI_RCR_CROWD;
+    const double enough = crowded && s->pivot > LWI_RCR_CROWDED ? LWI_RCR_CROWDED : s->pivot;
     for (f->nd = 0; f->nd < f->kept; f->nd++) {
         int best = -1;
         double most = 0;
@@ -58,7 +59,7 @@ static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
             if (size > most) most = size, best = j;
         }
         if (best < 0 || most < SINGULAR_PIVOT) break;
-        if (most < s->pivot && is_open(s, f->nd)) break;
+        if (most < enough && is_open(s, f->nd)) break;
         lwi_rcr_reflect(f->kept, f->nd, s->nc, s->n, s->G, best,
                         f->reflect + (size_t)f->nd * (size_t)(f->kept + 1), s->scratch);
         s->at[f->nd] = best;
@@ -78,7 +79,7 @@ static void sort_columns(const lwi_rcr *e, lwi_rcr_system *s)
             if (s->taken[j]) continue;
             bool wait = s->node->up >= 0 && f->nd < f->kept;
             if (wait && !(s->mode == LWI_RCR_FIXED && e->dependent[f->y[j]]))
-                wait = part(s, f->nd, j) > ABSENT;
+                wait = part(s, f->nd, j) > LWI_RCR_ABSENT;
             if (wait == (pass == 1)) s->at[at++] = j;
         }
         if (pass == 0) f->ni = at - f->nd;
@@ -99,6 +100,16 @@ static lw_status singular(const lwi_rcr *e, int k, double t, lw_error *error)
                     t, e->model->body[e->model->node[k].body].name, e->thin);
 }
 
+// Nothing is to be found in the rows and none is left away: they need not be made orthonormal.
+static bool only_carries(const lwi_rcr *e, const lwi_rcr_system *s, int want)
+{
+    const lwi_rcr_front *f = s->f;
+    if (s->mode != LWI_RCR_FIXED || want != f->nin || s->node->up < 0) return false;
+    for (int j = 0; j < s->ny; j++)
+        if (e->dependent[f->y[j]]) return false;
+    return true;
+}
+
 static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error)
 {
     lwi_rcr_front *f = s->f;
@@ -106,12 +117,13 @@ static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error
     int want = s->mode == LWI_RCR_LEARN ? -1 : node->rank - f->below;
     if (want > f->nin) want = f->nin;
     f->kept = want;
-    if (want != 0) {
+    f->carried = only_carries(e, s, want);
+    if (want != 0 && !f->carried) {
         f->mix = lwi_rcr_keep(e, (size_t)f->nin * (size_t)(want < 0 ? f->nin : want));
         f->kept = lwi_rcr_orthonormal(f->nin, s->nc, s->n, s->G, want, s->rank, f->mix, f->norm,
                                       f->pick, s->B);
     }
-    for (int i = 0; i < f->kept; i++)
+    for (int i = 0; i < f->kept && !f->carried; i++)
         if (f->norm[i] < e->thin) e->thin = f->norm[i], e->thin_at = s->k;
     if (e->thin < SINGULAR_PIVOT) return singular(e, s->k, t, error);
     if (s->mode == LWI_RCR_LEARN) node->rank = f->below + f->kept;
@@ -157,16 +169,22 @@ static void solve_rows(lwi_rcr *e, lwi_rcr_system *s)
         }
         const double inverse = -1 / R[i];
         for (int j = 0; j < m; j++) P[j] *= inverse;
-        gather(s, s->H + s->at[i] * n, 0, f->HD + i * (nd + m));
+        gather(s, s->H + s->at[i] * s->nc, 0, f->HD + i * (nd + m));
     }
 }
 
-// H_bb after the dependent speeds, into B [m][m].  E P' + P' E' is symmetric to the last bit.
+// H_bb after the dependent speeds, the upper triangle of B [m][m].
 static void eliminate_dependent(const lwi_rcr_system *s, double *restrict B, double *restrict E)
 {
     const lwi_rcr_front *f = s->f;
-    const int nd = f->nd, m = f->ni + f->nb, n = s->n;
-    for (int i = 0; i < m; i++) gather(s, s->H + s->at[nd + i] * n, nd, B + i * m);
+    const int nd = f->nd, m = f->ni + f->nb, speeds = s->ny - nd;
+    for (int i = 0; i < m; i++) {
+        const double *row = s->H + s->at[nd + i] * s->nc;
+        if (i < speeds)
+            gather(s, row, nd, B + i * m);
+        else
+            memcpy(B + i * m + i, row + nd + i, (size_t)(m - i) * sizeof *B);
+    }
     for (int d = 0; d < nd; d++) {
         const double *restrict P = f->P + d * m, *HD = f->HD + d * (nd + m);
         memcpy(E, HD + nd, (size_t)m * sizeof *E);
@@ -178,16 +196,15 @@ static void eliminate_dependent(const lwi_rcr_system *s, double *restrict B, dou
         for (int i = 0; i < m; i++) {
             double *restrict b = B + i * m;
             const double Ei = E[i], Pi = P[i];
-            for (int j = 0; j < m; j++) b[j] += Ei * P[j] + Pi * E[j];
+            for (int j = i; j < m; j++) b[j] += Ei * P[j] + Pi * E[j];
         }
     }
 }
 
-static lw_status no_inertia(const lwi_rcr *e, const lwi_rcr_system *s, int i, double t,
-                            lw_error *error)
+static lw_status no_inertia(const lwi_rcr *e, int speed, double t, lw_error *error)
 {
     const lw_model *model = e->model;
-    int speed = s->f->y[s->f->nd + i], k = s->k;
+    int k = 0;
     while (speed < model->node[k].iv || speed >= model->node[k].iv + model->node[k].nv) k++;
     const int joint = model->node[k].joint;
     return lwi_fail(
@@ -199,7 +216,7 @@ static lw_status no_inertia(const lwi_rcr *e, const lwi_rcr_system *s, int i, do
         speed - model->node[k].iv, t);
 }
 
-// L, Y and the message from B, of order ni + nb.
+// L, Y and the message, of which the upper triangle counts too, from B of order ni + nb.
 static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const double *B, double t,
                                        lw_error *error)
 {
@@ -210,16 +227,16 @@ static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const doub
     f->H = lwi_rcr_keep(e, (size_t)(nb * nb));
     for (int i = 0; i < ni; i++) {
         // what S'IS is known to: a few units in the last place of what it is summed from
-        const double least = 64 * DBL_EPSILON * fabs(s->H[s->at[f->nd + i] * (s->n + 1)]);
+        const double least = 64 * DBL_EPSILON * fabs(s->H[s->at[f->nd + i] * (s->nc + 1)]);
         double *restrict Y = f->Y + i * nb, *restrict L = f->L + i * ni;
         for (int j = 0; j < i; j++) {
-            L[j] = B[i * m + j];
+            L[j] = B[j * m + i];
             for (int l = 0; l < j; l++) L[j] -= L[l] * f->L[j * ni + l];
             L[j] /= f->L[j * ni + j];
         }
         double pivot = B[i * m + i];
         for (int l = 0; l < i; l++) pivot -= L[l] * L[l];
-        if (!(pivot > least)) return no_inertia(e, s, i, t, error);
+        if (!(pivot > least)) return no_inertia(e, f->y[f->nd + i], t, error);
         L[i] = sqrt(pivot);
         memcpy(Y, B + i * m + ni, (size_t)nb * sizeof *Y);
         for (int l = 0; l < i; l++)
@@ -229,11 +246,11 @@ static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const doub
     }
     for (int a = 0; a < nb; a++) {
         double *restrict H = f->H + a * nb;
-        memcpy(H, B + (ni + a) * m + ni, (size_t)nb * sizeof *H);
+        memcpy(H + a, B + (ni + a) * m + ni + a, (size_t)(nb - a) * sizeof *H);
         for (int i = 0; i < ni; i++) {
             const double *restrict Y = f->Y + i * nb;
             const double Ya = Y[a];
-            for (int b = 0; b < nb; b++) H[b] -= Ya * Y[b];
+            for (int b = a; b < nb; b++) H[b] -= Ya * Y[b];
         }
     }
     return LW_OK;
@@ -251,15 +268,46 @@ static void send_rows(lwi_rcr *e, lwi_rcr_system *s)
     f->z = lwi_rcr_keep(e, (size_t)f->ni);
 }
 
+// Columns as they came: H is B.
+static bool is_in_order(const lwi_rcr_system *s)
+{
+    bool order = s->f->nd == 0;
+    for (int j = 0; j < s->ny; j++) order = order && s->at[j] == j;
+    return order;
+}
+
 static lw_status eliminate_node(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error)
 {
     if (!lwi_rcr_fill(e, s)) return LW_ERR_MEMORY;
     TRY(divide(e, s, t, error));
     solve_rows(e, s);
-    eliminate_dependent(s, s->B, s->scratch);
-    TRY(eliminate_independent(e, s, s->B, t, error));
+    const bool order = is_in_order(s);
+    if (!order) eliminate_dependent(s, s->B, s->scratch);
+    TRY(eliminate_independent(e, s, order ? s->H : s->B, t, error));
     send_rows(e, s);
     return LW_OK;
+}
+
+// Numbers that the vector sweeps need at a node, and the rows left away of lwi_rcr_least.
+static size_t scratch_of(const lwi_rcr_front *f, const lwi_rcr_node *node)
+{
+    const size_t n = (size_t)(f->ny + 6 * (node->nbody + 1)), nin = (size_t)f->nin;
+    return 2 * n + 2 * nin + nin * (size_t)(f->nin - f->kept);
+}
+
+static lw_status eliminate_any(lwi_rcr *e, int k, lwi_rcr_mode mode, double pivot, double rank, double t,
+                               lw_error *error)
+{
+    int fails;
+    if (lwi_rcr_light(e, k, mode, &fails))
+        return fails < 0 ? LW_OK : no_inertia(e, e->front[k].y[fails], t, error);
+    lwi_rcr_system s = {.f = &e->front[k],
+                        .node = &e->node[k],
+                        .k = k,
+                        .mode = mode,
+                        .pivot = pivot,
+                        .rank = rank};
+    return eliminate_node(e, &s, t, error);
 }
 
 lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double rank, double t,
@@ -273,20 +321,11 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
     e->ndependent = 0;
     size_t widest = 0;
     for (int k = e->model->nnode - 1; k >= 0; k--) {
-        lwi_rcr_system s = {.f = &e->front[k],
-                            .node = &e->node[k],
-                            .k = k,
-                            .mode = mode,
-                            .pivot = pivot,
-                            .rank = rank};
-        TRY(eliminate_node(e, &s, t, error));
-        e->ndependent += s.f->nd;
-        // vectors of the sweeps, and the rows left away of lwi_rcr_least
-        const size_t wide = (size_t)(s.nc + s.n + 2 * s.f->nin) +
-                            (size_t)s.f->nin * (size_t)(s.f->nin - s.f->kept);
+        TRY(eliminate_any(e, k, mode, pivot, rank, t, error));
+        e->ndependent += e->front[k].nd;
+        const size_t wide = scratch_of(&e->front[k], &e->node[k]);
         if (wide > widest) widest = wide;
     }
-    if (e->used + widest > e->most)
-        e->most = e->used + widest; // vectors of the sweeps (rcr_solve.c)
+    if (e->used + widest > e->most) e->most = e->used + widest;
     return e->used + widest <= e->room ? LW_OK : LW_ERR_MEMORY;
 }

@@ -5,22 +5,17 @@
 
 #include "formulation/rcr.h"
 
-// A child's columns come in runs: each delayed speed, each body.
-typedef struct lwi_rcr_run {
-    int from, to, n;
-} lwi_rcr_run;
-
-// The system under construction: full matrices in scratch.
+// The system under construction, in scratch: of symmetric matrices the upper triangle counts.
 typedef struct lwi_rcr_system {
     lwi_rcr_front *f;
     const lwi_rcr_node *node;
     int k, ny, nc, n;  // speeds; columns without and with x_k
-    double *H;         // [n][n]
+    double *H;         // [nc][nc]
+    double *K;         // [6][n] rows of x_k
     double *G;         // [nin][n]
     double *B;         // [nc][nc]
     double *scratch;   // [n]
     int *at, *map;     // [n] column of the system that a column of the result is; [ny]
-    lwi_rcr_run *runs; // [n] of a child
     bool *taken;       // [ny]
     lwi_rcr_mode mode;
     double pivot, rank;

@@ -69,10 +69,10 @@ static lw_status evaluate(lwi_work *work, lwi_arena *arena)
     return work->formulation->rates(work, moment.t, x, inputs, x + work->layout.nx);
 }
 
-// Why the formulation cannot begin: `refusal`, "" where it can.
+// Why the formulation cannot begin: `refusal`, "" where it can: then its work takes the place of *kept.
 static lw_status try(const lwi_formulation *formulation, const lw_model *model,
                      const lw_options *options, lwi_arena *arena, lwi_cost_features *features,
-                     lw_error *refusal)
+                     lw_error *refusal, lwi_work **kept)
 {
     lwi_work *work = NULL;
     lw_status status = lwi_work_create_options(model, formulation, &arena->allocator, 0, options,
@@ -82,14 +82,20 @@ static lw_status try(const lwi_formulation *formulation, const lw_model *model,
         const lwi_rcr_size size = lwi_rcr_measure(work);
         features->cells = size.cells;
         if (size.cells == 0) {
-            features->nodes = features->bodies;
+            features->nodes = features->bodies - size.light;
+            features->light = size.light;
             features->cuts = features->closures;
             features->fronts = size.squares;
             features->cubes = size.cubes;
         }
     }
+    if (status == LW_OK) {
+        lwi_work_destroy(*kept);
+        *kept = work;
+        return LW_OK;
+    }
     lwi_work_destroy(work);
-    if (status != LW_OK && !refusal->text[0]) lwi_fail(refusal, status, "%s", lw_status_text(status));
+    if (!refusal->text[0]) lwi_fail(refusal, status, "%s", lw_status_text(status));
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
@@ -109,12 +115,12 @@ static lw_status survey_loops(const lw_model *model, const lw_options *options, 
     heed_options(options, survey);
     TRY(count_joins(model, arena, f));
     if (!survey->rcr.text[0])
-        TRY(try(&lwi_formulation_rcr, model, options, arena, f, &survey->rcr));
+        TRY(try(&lwi_formulation_rcr, model, options, arena, f, &survey->rcr, &survey->work));
     const bool first = !survey->rcr.text[0] && prefers_rcr(f);
     if (survey->hdca.text[0] ||
         lwi_formulation_accepts(&lwi_formulation_hdca, model, &survey->hdca) != LW_OK || first)
         return LW_OK;
-    return try(&lwi_formulation_hdca, model, options, arena, f, &survey->hdca);
+    return try(&lwi_formulation_hdca, model, options, arena, f, &survey->hdca, &survey->work);
 }
 
 lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
@@ -132,6 +138,7 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
     lwi_arena_init(&arena, allocator);
     const lw_status status = survey_loops(model, options, &arena, survey);
     lwi_arena_free(&arena);
+    if (status != LW_OK) lwi_work_destroy(survey->work), survey->work = NULL;
     return status;
 }
 

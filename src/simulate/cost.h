@@ -17,6 +17,7 @@
  *  rows        equations of all joints as `hdca` and `dca` join them
  *  products    multiplications of the plan they follow
  *  nodes       of rcr: bodies that its general elimination takes; 0 where it has cells
+ *  light       those of its bodies that only carry loops or are in none
  *  cuts        closures there
  *  fronts      sum of the squares of its systems' sizes
  *  cubes       and of their cubes
@@ -24,8 +25,8 @@
  *  squares     of lagrange: rows of cut joints squared times speeds
  *  dense       of dense: rows of all joints squared times components of all bodies' motions */
 #define LWI_COST_FEATURES(X)                                                                       \
-    X(one) X(bodies) X(speeds) X(closures) X(rows) X(products) X(nodes) X(cuts) X(fronts)          \
-    X(cubes) X(cells) X(squares) X(dense)
+    X(one) X(bodies) X(speeds) X(closures) X(rows) X(products) X(nodes) X(light) X(cuts)           \
+    X(fronts) X(cubes) X(cells) X(squares) X(dense)
 
 typedef struct lwi_cost_features {
 #define X(name) double name;
@@ -40,10 +41,11 @@ typedef struct lwi_cost_survey {
     bool momenta; ///< asked for as state
     lw_error rcr; ///< why rcr cannot begin at the model's start, or is not wanted; "": it can
     lw_error hdca;
+    lwi_work *work; ///< the last one that could begin, set up with these options: the caller's; or NULL
 } lwi_cost_survey;
 
 /** Counts the features; where there are loops or couplings `rcr` is set up once and evaluated at the
- *  start, which shows whether it can and whether loops go in lanes.
+ *  start, which shows whether it can and whether loops go in lanes.  What was set up is kept.
  *  @cost about twenty evaluations of rcr
  *  @return LW_ERR_MEMORY */
 lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,

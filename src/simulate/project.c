@@ -74,10 +74,16 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
     lwi_projection *p = &sim->projection;
     const lwi_formulation *f = work->formulation;
     p->moment.t = t;
-    TRY(f->observe(work, t, x, sim->inputs, LW_OBSERVE_TWIST, &p->moment));
+    p->poses = f->can & LWI_POSES_FIRST;
+    TRY(f->observe(work, t, x, sim->inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST, &p->moment));
     take_motion(&p->assembler, &p->moment);
     const double before = lwi_assembler_residual(&p->assembler, false, NULL);
     if (!(before > p->limit)) return LW_OK;
+    if (p->poses) {
+        TRY(f->observe(work, t, x, sim->inputs, LW_OBSERVE_TWIST, &p->moment));
+        take_motion(&p->assembler, &p->moment);
+        p->poses = false;
+    }
     lwi_assembler_correct(&p->assembler);
     if (!(lwi_assembler_residual(&p->assembler, false, NULL) < before)) return LW_OK;
     give_motion(&p->assembler, &p->moment);

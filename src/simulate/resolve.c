@@ -35,6 +35,7 @@ static lw_status choose_formulation(lw_sim *sim, lw_error *error)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
     lwi_cost_choose(sim->model, &survey, &choice);
     lwi_copy_text(name, sizeof sim->options.formulation, choice.formulation);
+    sim->work = survey.work; // it may be the one, see create_work
     say(sim, "formulation %s: %s", choice.formulation, choice.why);
     return LW_OK;
 }
@@ -219,14 +220,24 @@ void lwi_sim_tell_doubts(lw_sim *sim)
             "tolerances suggest", a->residual[0], DOUBTFUL, stats.steps);
 }
 
+// What was set up to be looked at before the choice is not set up again.
+static lw_status create_work(lw_sim *sim, lw_error *error)
+{
+    const lwi_formulation *formulation = lwi_formulation_find(sim->options.formulation);
+    if (sim->work && sim->work->formulation == formulation) return LW_OK;
+    lwi_work_destroy(sim->work);
+    sim->work = NULL;
+    return lwi_work_create_options(sim->model, formulation, &sim->arena.allocator, 0, &sim->options,
+                                   &sim->work, error);
+}
+
 lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
 {
     TRY(choose_formulation(sim, error));
     choose_own_step(sim);
     TRY(check_formulation(sim, error));
     TRY(check_pair(sim, error));
-    TRY(lwi_work_create_options(sim->model, lwi_formulation_find(sim->options.formulation),
-                                &sim->arena.allocator, 0, &sim->options, &sim->work, error));
+    TRY(create_work(sim, error));
     TRY(check_state(sim, error));
     TRY(choose_integrator(sim, error));
     tell_choices(sim);

@@ -38,6 +38,7 @@ typedef struct lwi_projection {
     long count;
     lwi_assembler assembler;
     lwi_moment moment;
+    bool poses; ///< the moment has no velocities yet
 } lwi_projection;
 
 struct lw_sim {

@@ -316,6 +316,27 @@ static void look(lwi_watch *watch, const lwi_moment *moment, bool last_one)
     append(watch, &watch->now);
 }
 
+// As `distance`, without the speeds at the end: those at the beginning stand for them.
+bool lwi_watch_rests(const lwi_watch *watch, const lwi_moment *moment)
+{
+    const lwi_closed *s = &watch->closed;
+    const lwi_sight *last = watch->count ? &watch->sight[watch->count - 1] : NULL;
+    if (!watch->active) return true;
+    if (!last || !(moment->t > last->t)) return false;
+    const double apart = spacing(last), h = moment->t - last->t;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        double d[3], quat[4], c[4], speed = 0;
+        v3_sub(d, moment->r[b], last->r[k]);
+        memcpy(quat, moment->quat[b], sizeof quat);
+        quat_continue(quat, last->quat[k]);
+        for (int i = 0; i < 4; i++) c[i] = quat[i] - last->quat[k][i], speed += fabs(last->turn[k][i]);
+        if (v3_norm(d) > apart * s->length || 2 * sqrt(quat_norm2(c)) > apart || h * speed > apart)
+            return false;
+    }
+    return true;
+}
+
 void lwi_watch_look(lwi_watch *watch, const lwi_moment *moment)
 {
     look(watch, moment, false);
@@ -357,25 +378,29 @@ lw_status lwi_sim_prepare_watch(lw_sim *sim)
 }
 
 // What cannot be observed is not looked at: the run ends soon enough.
-static bool observe(lw_sim *sim, double t, const double *x, lwi_moment *moment)
+static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lwi_moment *moment)
 {
     moment->t = t;
-    return sim->work->formulation->observe(sim->work, t, x, sim->inputs, LW_OBSERVE_TWIST,
-                                           moment) == LW_OK;
+    return sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, moment) == LW_OK;
 }
 
 void lwi_sim_watch(lw_sim *sim, double t, const double *x)
 {
     lwi_watch *watch = &sim->watch;
     if (!watch->active) return;
-    if (sim->projection.active) // it has just seen it
-        lwi_watch_look(watch, &sim->projection.moment);
-    else if (observe(sim, t, x, &watch->moment))
-        lwi_watch_look(watch, &watch->moment);
+    const bool poses = sim->work->formulation->can & LWI_POSES_FIRST;
+    const bool seen = sim->projection.active; // it has just seen it
+    lwi_moment *moment = seen ? &sim->projection.moment : &watch->moment;
+    if (!seen && poses && !observe(sim, t, x, LW_OBSERVE_POSE, moment)) return;
+    if (poses && lwi_watch_rests(watch, moment)) return;
+    if (seen && !sim->projection.poses)
+        lwi_watch_look(watch, moment);
+    else if (observe(sim, t, x, LW_OBSERVE_TWIST, moment))
+        lwi_watch_look(watch, moment);
 }
 
 void lwi_sim_end_watch(lw_sim *sim)
 {
-    if (sim->watch.active && observe(sim, sim->t, sim->x, &sim->moment))
+    if (sim->watch.active && observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->moment))
         lwi_watch_end(&sim->watch, &sim->moment);
 }

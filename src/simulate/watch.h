@@ -33,6 +33,9 @@ typedef struct lwi_watch {
 
 /** Memory and ranks of a mechanism with loops or couplings. */
 lw_status lwi_watch_create(const lw_model *model, lwi_arena *arena, lwi_watch *watch);
+/** Has the mechanism hardly moved since the last look?  Then there is nothing to look at; poses of the
+ *  moment count. */
+bool lwi_watch_rests(const lwi_watch *watch, const lwi_moment *moment);
 /** Looks at a state that the run has come to; poses and twists of the moment count. */
 void lwi_watch_look(lwi_watch *watch, const lwi_moment *moment);
 /** There are no later states: is this one close to a singular position? */

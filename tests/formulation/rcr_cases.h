@@ -301,6 +301,57 @@ static inline void lwt_near(const char *what, int index, double a, double b, dou
              fabs(a - b), tol);
 }
 
+/** A line of the table that examples/rcr-2003/report.py makes: printed by the specification, ours. */
+static inline void lwt_tell(const char *check, const char *what, const char *printed,
+                            const char *measured)
+{
+    print_message("table| %s | %s | %s | %s\n", check, what, printed, measured);
+}
+
+static inline void lwt_list(int n, const double *x, char text[200])
+{
+    const int most = 3; // of a table's cell
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < n && i < most; i++)
+        used += (size_t)snprintf(text + used, 200 - used, "%s%.10g", i ? ", " : "", x[i]);
+    if (n > most) snprintf(text + used, 200 - used, ", ... (%d)", n);
+}
+
+/** Numbers of the specification and ours: within tol. */
+static inline void lwt_numbers(const char *check, const char *what, int n, const double *printed,
+                               const double *measured, double tol)
+{
+    char a[200], b[200], text[240];
+    double off = 0;
+    for (int i = 0; i < n; i++) {
+        lwt_near(what, i, measured[i], printed[i], tol);
+        off = fmax(off, fabs(measured[i] - printed[i]));
+    }
+    lwt_list(n, printed, a);
+    lwt_list(n, measured, b);
+    snprintf(text, sizeof text, "%s; off by %.1e", b, off);
+    lwt_tell(check, what, a, text);
+}
+
+/** An error that the specification prints, and ours: `most` of it at most. */
+static inline void lwt_error(const char *check, const char *what, double printed, double measured,
+                             double most)
+{
+    char a[24], b[24];
+    snprintf(a, sizeof a, "%.1e", printed);
+    snprintf(b, sizeof b, "%.1e", measured);
+    lwt_tell(check, what, a, b);
+    if (!(measured <= most * printed))
+        fail_msg("%s, %s: %g, %g printed", check, what, measured, printed);
+}
+
+/** Speeds or accelerations [n] with the last one, of the joint that is cut, the other way round. */
+static inline void lwt_turned(int n, const double *from, double *to)
+{
+    for (int i = 0; i < n; i++) to[i] = i == n - 1 ? -from[i] : from[i];
+}
+
 /** The largest |J V + b| of the rows of cut joints, as observed last. */
 static inline double lwt_rows_rate(const lwt_run *r)
 {

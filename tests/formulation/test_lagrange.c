@@ -327,6 +327,35 @@ static void rank_does_not_depend_on_its_threshold(void **state)
     }
 }
 
+// A joint that stands twice in a floating mechanism adds nothing: all rows of the second are round-off
+// in the coordinates of the first, which must not be taken for independent of each other.
+static void a_joint_that_stands_twice_is_redundant(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_body body[2];
+    for (int i = 0; i < 2; i++)
+        body[i] = lwt_body(b, &(lw_body_desc){.name = i ? "two" : "one",
+                                              .mass = 1 + i,
+                                              .inertia = {0.1, 0.1, 0.1},
+                                              .pose = {{0.7 * i, 0.3, -0.2 * i}, {1, 0, 0, 0}}});
+    for (int i = 0; i < 2; i++)
+        lwt_add(b, &(lw_joint_desc){.name = i ? "twin" : "slide",
+                                    .type = LW_JOINT_PRISMATIC,
+                                    .body1 = body[0],
+                                    .body2 = body[1],
+                                    .at = {0.13, 0.57, 0.31},
+                                    .axis = {0.3, -0.7, 0.4},
+                                    .has_qd = i == 0,
+                                    .qd = {0.6}});
+    lw_model *model = lwt_model(b);
+    run r = run_start(model, LAGRANGE);
+    run_observe(&r);
+    for (int i = 0; i < 2; i++) assert_near("slides on", i, r.now.qdd[i], 0, 1e-12);
+    run_end(&r);
+    lw_model_destroy(model);
+}
+
 // A rhombus that starts folded flat has one more freedom there than anywhere near: a run refuses.
 static void singular_start_is_refused(void **state)
 {
@@ -454,6 +483,7 @@ int main(void)
         cmocka_unit_test(gains_are_two_numbers),
         cmocka_unit_test(four_bar_has_the_accelerations_of_its_reduced_equation),
         cmocka_unit_test(rank_does_not_depend_on_its_threshold),
+        cmocka_unit_test(a_joint_that_stands_twice_is_redundant),
         cmocka_unit_test(singular_start_is_refused),
         cmocka_unit_test(velocities_are_made_consistent_or_refused),
         cmocka_unit_test(rates_depend_on_the_state_alone),

@@ -88,8 +88,8 @@ static void rocker_through_dead_points(void **state)
     assert_false(choice_of(sim)->dependent[0]);
     const double error = energy_error(sim);
     assert_int_equal(choice_of(sim)->switches, 1);
-    assert_non_null(
-        strstr(lw_sim_notice(sim), "independent coordinates were changed, first at t = 0.34"));
+    assert_non_null(strstr(lw_sim_notice(sim), "independent coordinates were changed, first at t = 0."));
+    const double entry = choice_of(sim)->entry;
     lw_sim_destroy(sim);
     sim = simulate(model, "rk4", 0.005, 3); // chooses well at the start
     const double crank = energy_error(sim);
@@ -99,24 +99,26 @@ static void rocker_through_dead_points(void **state)
     set_unit(sim, 1);
     set_thresholds(sim, 0.5, 0.2, true);
     const double metre = energy_error(sim);
-    print_message("energy errors %.2e, pivots by the metre %.2e, from the crank %.2e J\n", error, metre,
-                  crank);
-    if (!(error < 3.5e-3 && metre < 2.4e-3 && crank < 2.4e-3)) // printed: 2.4e-3
-        fail_msg("energy errors %g, %g, %g", error, metre, crank);
+    char changes[32];
+    snprintf(changes, sizeof changes, "1, at %.3f s", entry);
+    lwt_tell("13.6a", "changes from the rocker", "1, at 0.175 s (start not given)", changes);
+    lwt_error("13.6a", "energy error from the rocker [J]", 2.4e-3, error, 1);
+    lwt_error("13.6a", "the same, lengths in metres", 2.4e-3, metre, 1);
+    lwt_error("13.6a", "energy error from the crank [J]", 2.4e-3, crank, 1);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
 
 // No set of coordinates goes through: several changes, and the energy error falls with the fourth
 // power of the step.  Nearly all of it is made just before a change, so that its size is a matter
-// of when a pivot counts as small.  A pivot depends on what displacements and turns are compared
-// by: a length of the mechanism, 0.3 m.  With the metre, as the specification has it, its errors
-// are met with its thresholds.
+// of when a pivot counts as small.  That is judged by the motion of the joints alone: what
+// displacements and turns are compared by, a length of the mechanism (0.3 m) or the metre, does not
+// matter.
 static void non_grashof_by_the_order_of_the_method(void **state)
 {
     static const double q[4] = {-0.43887, 2.08394, -2.42273, 0.77766},
                         published[3] = {2e-2, 7e-4, 2.6e-5};
-    static const double length[2] = {0, 1}, most[2] = {4, 1};
+    static const double length[2] = {0, 1};
     (void)state;
     lw_model *model = lwt_non_grashof();
     for (int c = 0; c < LWI_COUNT(length); c++) {
@@ -126,12 +128,17 @@ static void non_grashof_by_the_order_of_the_method(void **state)
             if (length[c] > 0) set_unit(sim, length[c]);
             set_thresholds(sim, 0.9, 0.35, true);
             error[i] = energy_error(sim);
-            print_message("unit %g m, step %g s: energy error %.2e J (%.1e printed), %d changes\n",
-                          rcr_of(sim)->e.length, 0.004 / (1 << i), error[i], published[i],
-                          choice_of(sim)->switches);
+            char what[64];
+            snprintf(what, sizeof what, "energy error [J], step %g s, unit %g m", 0.004 / (1 << i),
+                     rcr_of(sim)->e.length);
             assert_in_range(choice_of(sim)->switches, 6, 9);
-            if (!(error[i] < most[c] * published[i])) fail_msg("too large");
-            for (int k = 0; k < 3 && i == 2; k++) lwt_near("q", k, sim->x[k], q[k], 3e-5);
+            lwt_error("13.6b", what, published[i], error[i], 1);
+            if (i == 2) {
+                char changes[16];
+                snprintf(changes, sizeof changes, "%d", choice_of(sim)->switches);
+                lwt_tell("13.6b", "changes", "8", changes);
+                lwt_numbers("13.6b", "q at 1.5 s", 3, q, sim->x, 3e-5);
+            }
             lw_sim_destroy(sim);
         }
         assert_true(error[0] / error[2] > 100);

@@ -1,5 +1,6 @@
 // test_cost.c -- what `auto` chooses for a model, and the reason that it gives.
 #include "simulate/cost.h"
+#include "simulate/simulation.h"
 #include "support/mechanism.h"
 
 static void set(lw_options *options, const char *key, const char *value)
@@ -216,6 +217,40 @@ static void estimates_grow(void **state)
         assert_true(survey.features.cells == n + 1 && survey.features.closures == n);
         assert_true(isnan(lwi_cost_estimate("nothing", &survey.features)));
         last = rcr;
+        lwi_work_destroy(survey.work);
+        lw_model_destroy(model);
+    }
+}
+
+// What was set up for the choice is what runs, and the evaluation that it was judged by has left nothing in
+// it: every bit is that of a run by the formulation's name.
+static void what_was_judged_runs(void **state)
+{
+    static const char *const names[] = {"rcr", "hdca"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        lw_model *model =
+            i ? generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}})
+              : generated((lw_mechanism_desc){
+                    .mechanism = LW_MECHANISM_LADDER, .n = 4, .q = {0.2, 0.3}, .qd = {0.5, 1}});
+        lwi_cost_survey survey;
+        assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+        assert_string_equal(survey.work->formulation->name, names[i]);
+        lwi_work_destroy(survey.work);
+        lw_options options;
+        lw_error error;
+        lw_sim *sim[2];
+        lw_options_default(&options);
+        for (int named = 0; named < 2; named++) {
+            if (named) set(&options, "formulation", names[i]);
+            lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim[named], &error), &error);
+            lwt_ok(lw_sim_step(sim[named], 0.02), lw_sim_error(sim[named]));
+        }
+        assert_string_equal(lw_sim_options(sim[0])->formulation, names[i]);
+        const int n = sim[0]->work->layout.nx;
+        assert_memory_equal(sim[0]->x, sim[1]->x, (size_t)n * sizeof *sim[0]->x);
+        lw_sim_destroy(sim[0]);
+        lw_sim_destroy(sim[1]);
         lw_model_destroy(model);
     }
 }
@@ -233,6 +268,7 @@ int main(void)
         cmocka_unit_test(other_options_count),
         cmocka_unit_test(integrators_follow_decay_and_tolerance),
         cmocka_unit_test(estimates_grow),
+        cmocka_unit_test(what_was_judged_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
