@@ -273,6 +273,11 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
         return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
                         "formulation %s steps by itself, one run at a time: a batch takes the others",
                         formulation->name);
+    if (b->options.pace > 0)
+        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
+                        "pace: %g, expected 0: instances of a batch go as fast as they can, one "
+                        "run alone keeps pace with the wall's clock",
+                        b->options.pace);
     if (!strcmp(b->options.integrator, "auto"))
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
     b->method = lwi_march_find(b->options.integrator);

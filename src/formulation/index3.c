@@ -1,5 +1,5 @@
 // index3.c -- the index-3 formulation: state, start, what is observed.  The step: index3_step.c.
-#include "formulation/index3.h"
+#include "formulation/index3_lanes.h"
 
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -52,7 +52,7 @@ static bool asks_for_coordinates(const lw_model *model)
         if (model->force[i].type->needs & LWI_NEEDS_JOINT) return true;
     for (int j = 0; j < model->njoint; j++)
         if (model->joint[j].type->id == LW_JOINT_CUSTOM) return true;
-    return model->ncoupling > 0;
+    return model->ncoupling + model->nrotor > 0;
 }
 
 // The mechanism of the step, with couplers as edges, and that of what is observed.
@@ -61,9 +61,10 @@ static lw_status create_closed(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan
     const lw_model *model = work->model;
     lwi_arena *arena = &work->arena;
     const bool twins = d->method.coordinates == 7;
-    const int n = d->ncoupler = lwi_index3_couplers(model, NULL);
+    d->nrotor = model->nrotor;
+    const int n = d->ncoupler = lwi_index3_couplers(model, NULL) + d->nrotor;
     d->plain = n || twins ? &d->own : &d->closed;
-    TRY(lwi_closed_create(model, plan, arena, d->plain));
+    TRY(lwi_closed_create_rotors(model, plan, arena, d->plain));
     d->plain->mode = &work->mode;
     d->first_compliance = d->plain->nrow;
     if (d->plain == &d->closed) return LW_OK;
@@ -71,24 +72,14 @@ static lw_status create_closed(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan
     d->ends = LWI_PUSH(arena, lwi_closed_extra, n);
     if (!d->coupler || !d->ends) return LW_ERR_MEMORY;
     lwi_index3_couplers(model, d->coupler);
+    lwi_index3_rotors(model, d->coupler + n - d->nrotor);
     for (int i = 0; i < n; i++)
         d->ends[i] = (lwi_closed_extra){.body = {d->coupler[i].body[0], d->coupler[i].body[1]},
                                         .rows = d->coupler[i].rows};
     TRY(lwi_closed_create_extra(model, plan, n, d->ends, twins, arena, &d->closed));
+    d->first_compliance = d->closed.plan.row[d->closed.nedge - n];
     d->closed.mode = &work->mode;
     return LW_OK;
-}
-
-// Euler parameters stand beside six coordinates for comparison: joints only.
-static lw_status check_coordinates(lwi_work *work, const lwi_index3 *d)
-{
-    const lw_model *model = work->model;
-    if (d->method.coordinates == 6 || !model->ncoupling) return LW_OK;
-    return lwi_fail(&work->error, LW_ERR_UNSUPPORTED,
-                    "index3: coordinates=7 knows no couplings, and joint '%s' is coupled to joint "
-                    "'%s'; coordinates=6 does",
-                    model->joint[model->coupling[0].joint].name,
-                    model->joint[model->coupling[0].of].name);
 }
 
 // Memory of the step, once the sizes are known.
@@ -142,7 +133,6 @@ static lw_status prepare(lwi_work *work)
                      (d->method.control == 2 || (work->options && !step_given));
     const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
     lwi_closed *s = &d->closed;
-    TRY(check_coordinates(work, d));
     TRY(create_closed(work, d, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO));
     if (d->method.tangent > 1) TRY(lwi_dual_unsymmetric(s->dual, arena));
     TRY(create_arrays(work, d));
@@ -156,6 +146,7 @@ static lw_status prepare(lwi_work *work)
     TRY(make_layout(work, d));
     for (int i = 0; i < model->nforce; i++)
         d->efforts |= (model->force[i].type->needs & LWI_NEEDS_JOINT) != 0;
+    TRY(lwi_index3_lanes_create(d, arena));
     const int count = work->options ? (int)work->options->threads : 1;
     return count > 1 ? create_threads(work, d, count) : LW_OK;
 }
@@ -195,6 +186,7 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
     lwi_closed_rates(s, t);
     if (d->seven) lwi_index3_seven_rows(d);
     lwi_index3_no_force_rows(d);
+    lwi_index3_rotor_start(d, t);
     lwi_closed_masses(s);
     if (s->nrow) {
         lwi_index3_regularise(d, 1);
@@ -208,6 +200,7 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], sum[i] = 0;
     // J x = c - eps (lambda - what was there): multipliers converge to those of eps = 0
     for (int pass = 0; pass < REPETITIONS && s->nrow; pass++) {
+        lwi_index3_rotor_targets(d, sum);
         lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 0);
         for (int i = 0; i < s->nrow; i++) sum[i] += s->lambda[i];
     }
@@ -261,14 +254,15 @@ void lwi_index3_worst(const lwi_index3 *d, int *node, int *edge)
 {
     const lwi_closed *s = &d->closed;
     double most = 0, off = 0;
-    *node = 0, *edge = s->nedge ? 0 : -1;
+    if (d->in_lanes) lwi_index3_lanes_show(d);
+    *node = 0, *edge = s->nedge > d->ncoupler ? 0 : -1;
     for (int k = 0; k < s->model->nnode; k++) {
         const double size = v3_norm(s->x[k]) + s->length * v3_norm(s->x[k] + 3);
         if (size <= most) continue;
         *node = k, most = size;
         if (isnan(size)) break;
     }
-    for (int e = 0; e < s->nedge; e++)
+    for (int e = 0; e < s->nedge - d->ncoupler; e++)
         for (int i = s->plan.row[e]; i < s->plan.row[e] + s->plan.graph.edge[e].rows; i++)
             if (!(fabs(s->phi[i]) <= off)) *edge = e, off = fabs(s->phi[i]);
 }
@@ -330,7 +324,7 @@ const lwi_formulation lwi_formulation_index3 = {
     .summary = "positions as unknowns of the trapezoidal rule, Newton by divide and conquer, "
                "projections; loops, redundant constraints, singular positions; fixed step",
     .cite = "malczyk2019",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_HAS_PLAN,
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_PLAN,
     .accepts = lwi_closed_accepts,
     .prepare = prepare,
     .enter = enter,

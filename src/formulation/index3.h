@@ -9,7 +9,9 @@
 //     index3_step.c      one step                              index3_times.c     what it cost
 //     index3_tangent.c   Newton's matrix of every body         index3_project.c   projections
 //     index3_forces.c    applied forces in Newton's equations  index3_seven.c     Euler parameters
-//     index3_error.c     the error of a step
+//     index3_error.c     the error of a step                 index3_lanes.h    eight at a time
+//     index3_friction.c  dry friction                       index3_rotors.c    rotors of joints
+//     index3_curved.c    distances, couplings, custom joints
 #ifndef LWI_INDEX3_H
 #define LWI_INDEX3_H
 
@@ -50,19 +52,30 @@ typedef struct lwi_index3_body {
         aln[3]; ///< at the end, as the trapezoidal rule has them; wn, aln body axes
 } lwi_index3_body;
 
+/** The point of the law of dry friction that an iteration goes on from (index3_friction.c). */
+typedef struct lwi_index3_slipping {
+    double v, y, slope; ///< speed, part of the whole friction, d y / d v
+    bool known;         ///< by an iteration of this step
+    bool rests;         ///< friction stops the coordinate faster than the step
+} lwi_index3_slipping;
+
 /** An applied force between two hosts that Newton knows: rows of stiffnesses (index3_forces.c). */
 typedef struct lwi_index3_coupler {
-    const lwi_force *force;
+    const lwi_force *force;    ///< NULL: a constraint's curvature (index3_curved.c)
     int joint, coordinate, iv; ///< all forces on one joint coordinate together; joint < 0: none
+    int distance, coupling;    ///< 1 + number of what is curved, or 0
     int body[2], rows;
-    double before; ///< speed of the coordinate an iteration ago, 0: none
+    double rotor; ///< > 0: no force, but a rotor of this inertia on the coordinate
+    const lwi_joint_friction_par *dry; ///< friction of the coordinate, NULL: none
+    lwi_index3_slipping slip;
 } lwi_index3_coupler;
 
 /** How the wrench on a body changes when the body alone moves: minus the derivative of [force, world
  *  axes; moment in body axes, turned to world axes] by [displacement; turn] (index3_tangent.c). */
 typedef struct lwi_index3_stiffness {
     double tr[9], rt[9], rr[9]; ///< force by turn, moment by displacement, moment by turn
-    bool coupled;               ///< tr or rt is not zero
+    double tt[9];               ///< force by displacement
+    bool coupled;               ///< tr, rt or tt is not zero
     double moment[3], virial;   ///< of the forces counted: sums of s x F and s . F
 } lwi_index3_stiffness;
 
@@ -74,6 +87,7 @@ typedef struct lwi_index3_leaf {
 } lwi_index3_leaf;
 
 struct lwi_index3_seven;
+struct lwi_index3_lanes;
 
 typedef struct lwi_index3_counts {
     long steps, iterations, unconverged; ///< unconverged: steps that ended above the tolerance
@@ -95,10 +109,13 @@ typedef struct lwi_index3 {
     lwi_index3_stiffness *stiffness; ///< [nnode]
     lwi_index3_leaf *leaf;           ///< [nnode]
     struct lwi_index3_seven *seven;  ///< NULL: six coordinates
+    struct lwi_index3_lanes *lanes;  ///< NULL: not for this model or method
+    bool in_lanes;                   ///< the iteration at hand
     double *lambda;     ///< [nrow] held: forces of point rows in world axes (index3_step.c)
     double *eps, *row;  ///< [nrow]
     double (*force)[6]; ///< [nnode]
     int ncoupler, first_compliance;  ///< the first row of theirs
+    int nrotor;                      ///< the last couplers are rotors
     lwi_index3_coupler *coupler;
     lwi_closed_extra *ends;          ///< [ncoupler]
     double *compliance;              ///< [rows of couplers]
@@ -160,6 +177,56 @@ void lwi_index3_force_rows(lwi_index3 *d, double t, double h, const double *inpu
 void lwi_index3_no_force_rows(lwi_index3 *d);
 /** Adds what they do to each body alone to `stiffness`. */
 void lwi_index3_force_stiffness(lwi_index3 *d, double t, const double *inputs);
+
+/** Unit effort on the coordinate of c: wrenches on both bodies about their mass centres. */
+void lwi_index3_unit_effort(lwi_index3 *d, const lwi_index3_coupler *c, double t,
+                            double wrench[2][6]);
+
+// ---- curved constraints (index3_curved.c)
+
+/** Those that have rows; list may be NULL.  Returns how many. */
+int lwi_index3_curved(const lw_model *model, lwi_index3_coupler *list);
+/** Stiffness of a distance joint across its line, - lambda / l; of a coupling's polynomial. */
+double lwi_index3_tension(const lwi_index3 *d, int joint, const double *lambda);
+double lwi_index3_curvature(const lwi_index3 *d, int coupling, const double *lambda);
+/** What the coupling's row does: efforts on both coordinates. */
+void lwi_index3_coupling_efforts(const lwi_index3 *d, int coupling, const double *lambda,
+                                 double effort[2]);
+/** Adds what each body of a custom joint sees by moving alone; NULL: the ground. */
+void lwi_index3_custom(lwi_index3 *d, int joint, double t, const double *lambda,
+                       lwi_index3_stiffness *K1, lwi_index3_stiffness *K2);
+
+// ---- dry friction (index3_friction.c)
+
+/** J M^-1 J' of a row between the bodies of c, joints left out. */
+double lwi_index3_row_mobility(const lwi_index3 *d, const lwi_index3_coupler *c,
+                               double wrench[2][6]);
+/** c->slip of an iteration that has ended with the speed v.  Returns its stiffness 2/h C y'. */
+double lwi_index3_slip(lwi_index3_coupler *c, double h, double mobility, double v);
+/** Adds an effort to the residual in `closed.x`. */
+void lwi_index3_add_effort(lwi_index3 *d, const lwi_index3_coupler *c, double wrench[2][6],
+                           double effort);
+/** Rows of the projections that hold what rests, after lwi_index3_no_force_rows; unit: of K over a
+ *  mobility. */
+void lwi_index3_resting_rows(lwi_index3 *d, double t, double unit);
+
+// ---- rotors (index3_rotors.c)
+
+/** Those of a model, which are edges too; list may be NULL.  Returns how many. */
+int lwi_index3_rotors(const lw_model *model, lwi_index3_coupler *list);
+/** Adds their efforts at the accelerations of the trapezoidal rule to the residual in `closed.x`. */
+void lwi_index3_rotor_residual(lwi_index3 *d, double t);
+/** Their rows in Newton's matrix of a step h, after those of forces or lwi_index3_no_force_rows. */
+void lwi_index3_rotor_rows(lwi_index3 *d, double t, double h);
+/** Their rows in the projections, after lwi_index3_no_force_rows; unit: of K over a mobility.  And what
+ *  is cleared when these are done. */
+void lwi_index3_rotor_projections(lwi_index3 *d, double t, double unit);
+void lwi_index3_rotors_projected(lwi_index3 *d);
+/** Their rows in lwi_index3_accelerations, and c there when multipliers `found` have been found. */
+void lwi_index3_rotor_start(lwi_index3 *d, double t);
+void lwi_index3_rotor_targets(lwi_index3 *d, const double *found);
+/** Adds their efforts at the accelerations in `closed.x` to closed.loads. */
+void lwi_index3_rotor_loads(lwi_index3 *d, double t);
 
 // ---- seven coordinates (index3_seven.c)
 

@@ -76,6 +76,18 @@ static bool changes(const lwi_force *f)
     return (p->iq >= 0 && p->stiffness > 0) || p->damping > 0;
 }
 
+// The dry friction of a speed; NULL: none.
+static const lwi_joint_friction_par *dry_of(const lw_model *model, int iv)
+{
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *f = &model->force[i];
+        const lwi_joint_friction_par *p = f->par;
+        if (f->type == &lwi_force_joint_friction && p->iv == iv && p->coulomb > 0 && p->speed > 0)
+            return p;
+    }
+    return NULL;
+}
+
 int lwi_index3_couplers(const lw_model *model, lwi_index3_coupler *list)
 {
     int n = 0;
@@ -89,6 +101,7 @@ int lwi_index3_couplers(const lw_model *model, lwi_index3_coupler *list)
             for (int before = 0; before < i; before++)
                 known |= speed_of(&model->force[before]) == iv && changes(&model->force[before]);
             c.iv = iv, c.rows = known ? 0 : 1;
+            c.dry = dry_of(model, iv);
         } else {
             c.body[0] = model->body[c.body[0]].host, c.body[1] = model->body[c.body[1]].host;
         }
@@ -96,7 +109,7 @@ int lwi_index3_couplers(const lw_model *model, lwi_index3_coupler *list)
         if (list) list[n] = c;
         n++;
     }
-    return n;
+    return n + lwi_index3_curved(model, list ? list + n : NULL);
 }
 
 // ------------------------------------------------------------------------------------------- rates
@@ -112,19 +125,8 @@ static lwi_kin kin_of(const lwi_closed *s)
                      .mode = s->mode ? *s->mode : NULL};
 }
 
-// Dry friction -C tanh(v / v0): the tangent, or where Newton has jumped over rest the chord between the
-// two speeds, with which the iteration cannot run in circles.
-static double friction_rate(const lwi_joint_friction_par *p, double v, double before)
-{
-    if (p->coulomb == 0) return p->viscous;
-    const double y = tanh(v / p->speed);
-    const bool over = v * before < 0;
-    return p->viscous + p->coulomb * (over ? (y - tanh(before / p->speed)) / (v - before)
-                                           : (1 - y * y) / p->speed);
-}
-
 // -(df/dphi + 2/h df/dphidot) of one force on a joint coordinate.
-static double coordinate_rate(const lwi_force *f, const lwi_kin *kin, double two, double before)
+static double coordinate_rate(const lwi_force *f, const lwi_kin *kin, double two)
 {
     if (f->type == &lwi_force_joint_spring) {
         const lwi_joint_spring_par *p = f->par;
@@ -132,7 +134,8 @@ static double coordinate_rate(const lwi_force *f, const lwi_kin *kin, double two
     }
     if (f->type == &lwi_force_joint_friction) {
         const lwi_joint_friction_par *p = f->par;
-        return two * friction_rate(p, kin->qd[p->iv], before);
+        const double y = p->coulomb > 0 ? tanh(kin->qd[p->iv] / p->speed) : 0;
+        return two * (p->viscous + (p->coulomb > 0 ? p->coulomb / p->speed * (1 - y * y) : 0));
     }
     const lwi_joint_stop_par *p = f->par;
     const lwi_force_modes *modes = f->type->modes;
@@ -140,13 +143,16 @@ static double coordinate_rate(const lwi_force *f, const lwi_kin *kin, double two
     return mode == modes->next(p, 0, 0, kin) ? p->stiffness + two * p->damping : 0; // pressed
 }
 
+// Without the dry part of `c->dry`, which has a point of its own (index3_friction.c).
 static double all_coordinate_rates(const lw_model *model, const lwi_index3_coupler *c,
                                    const lwi_kin *kin, double two)
 {
     double rate = 0;
-    for (int i = 0; i < model->nforce; i++)
-        if (speed_of(&model->force[i]) == c->iv)
-            rate += coordinate_rate(&model->force[i], kin, two, c->before);
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *f = &model->force[i];
+        if (speed_of(f) != c->iv) continue;
+        rate += c->dry && f->par == c->dry ? two * c->dry->viscous : coordinate_rate(f, kin, two);
+    }
     return rate;
 }
 
@@ -283,21 +289,56 @@ static void stop_row(lwi_index3 *d, const lwi_index3_coupler *c, double t, doubl
                r, 0);
 }
 
-static void coordinate_row(lwi_index3 *d, lwi_index3_coupler *c, double t, double two, rows *r)
+void lwi_index3_unit_effort(lwi_index3 *d, const lwi_index3_coupler *c, double t,
+                            double wrench[2][6])
 {
     lwi_closed *s = &d->closed;
-    const lwi_kin kin = kin_of(s);
     double tau[LW_JOINT_MAX_NV] = {0};
-    r->rate[0] = all_coordinate_rates(s->model, c, &kin, two);
-    c->before = kin.qd[c->iv];
-    if (!(r->rate[0] > 0)) return;
     tau[c->coordinate] = 1;
     for (int side = 0; side < 2; side++) v6_zero(s->wrench[c->body[side]]);
     lwi_joint_apply_effort(s->model, c->joint, t, &s->motion, tau, s->wrench);
-    for (int side = 0; side < 2; side++) v6_copy(r->wrench[0][side], s->wrench[c->body[side]]);
+    for (int side = 0; side < 2; side++) v6_copy(wrench[side], s->wrench[c->body[side]]);
 }
 
-static void put(lwi_index3 *d, int i, const rows *r)
+// All forces of a coordinate together; *off: J x counts from there.
+static void coordinate_row(lwi_index3 *d, lwi_index3_coupler *c, double t, double h, rows *r,
+                           double *off)
+{
+    lwi_closed *s = &d->closed;
+    const lwi_kin kin = kin_of(s);
+    const double v = kin.qd[c->iv];
+    r->rate[0] = all_coordinate_rates(s->model, c, &kin, 2 / h);
+    if (!c->dry && !(r->rate[0] > 0)) return;
+    lwi_index3_unit_effort(d, c, t, r->wrench[0]);
+    if (!c->dry) return;
+    const double rate = lwi_index3_slip(c, h, lwi_index3_row_mobility(d, c, r->wrench[0]), v);
+    r->rate[0] += rate;
+    if (r->rate[0] > 0) *off = 0.5 * h * (v - c->slip.v) * rate / r->rate[0];
+    lwi_index3_add_effort(d, c, r->wrench[0],
+                          c->dry->coulomb * (tanh(v / c->dry->speed) - c->slip.y));
+}
+
+// A curved constraint: lambda's of the iteration stand in d->row.
+static void curved_rows(lwi_index3 *d, const lwi_index3_coupler *c, double t, rows *r)
+{
+    const lwi_closed *s = &d->closed;
+    if (c->coupling) {
+        r->rate[0] = lwi_index3_curvature(d, c->coupling - 1, d->row);
+        if (r->rate[0] > 0) lwi_index3_unit_effort(d, c, t, r->wrench[0]);
+        return;
+    }
+    const lwi_joint *joint = &s->model->joint[c->distance - 1];
+    const double rate = lwi_index3_tension(d, c->distance - 1, d->row);
+    double point1[3], point2[3];
+    point_of(s, joint->body1, joint->r1, point1);
+    point_of(s, joint->body2, joint->r2, point2);
+    for (int k = 0; k < 3 && rate > 0; k++) {
+        const double n[3] = {k == 0, k == 1, k == 2};
+        unit_force(s, c, point1, point2, n, rate, r, k);
+    }
+}
+
+static void put(lwi_index3 *d, int i, const rows *r, double off)
 {
     lwi_closed *s = &d->closed;
     const lwi_index3_coupler *c = &d->coupler[i];
@@ -307,6 +348,7 @@ static void put(lwi_index3 *d, int i, const rows *r)
         s->phi[row + k] = s->b[row + k] = s->gamma[row + k] = 0;
         // rows of zeros have no multiplier
         d->compliance[row + k - d->first_compliance] = there ? 1 / r->rate[k] : 1;
+        if (there) s->phi[row + k] = off;
         for (int side = 0, slot = s->plan.slot[e]; side < 2; side++) {
             if (!c->body[side]) continue;
             double *J = lwi_dual_J(s->dual)[6 * slot++ + k];
@@ -324,21 +366,28 @@ void lwi_index3_force_rows(lwi_index3 *d, double t, double h, const double *inpu
     for (int i = 0; i < d->ncoupler; i++) {
         lwi_index3_coupler *c = &d->coupler[i];
         rows r = {.rate = {0}};
-        if (c->joint >= 0)
-            coordinate_row(d, c, t, two, &r);
+        double off = 0;
+        if (c->rotor > 0) { // by lwi_index3_rotor_rows
+            put(d, i, NULL, 0);
+            continue;
+        }
+        if (!c->force)
+            curved_rows(d, c, t, &r);
+        else if (c->joint >= 0)
+            coordinate_row(d, c, t, h, &r, &off);
         else if (c->force->type == &lwi_force_spring)
             spring_rows(d, c, t, two, inputs, &r);
         else if (c->force->type == &lwi_force_bushing)
             bushing_rows(&d->closed, c, two, &r);
         else
             stop_row(d, c, t, two, inputs, &r);
-        put(d, i, &r);
+        put(d, i, &r, off);
     }
 }
 
 void lwi_index3_no_force_rows(lwi_index3 *d)
 {
-    for (int i = 0; i < d->ncoupler; i++) put(d, i, NULL);
+    for (int i = 0; i < d->ncoupler; i++) put(d, i, NULL, 0);
 }
 
 // --------------------------------------------------------------------------------------- one body

@@ -103,6 +103,8 @@ lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error)
     lwi_closed_rows(s, t);
     if (m->order || !m->projection) lwi_closed_gammas(s, t);
     lwi_index3_no_force_rows(d);
+    lwi_index3_resting_rows(d, t, unit);
+    lwi_index3_rotor_projections(d, t, unit);
     if (d->seven) lwi_index3_seven_rows(d);
     if (mass) lwi_index3_mass_leaves(d, h);
     if (m->projection) {
@@ -115,6 +117,7 @@ lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error)
         load_accelerations(d, h);
     }
     if (d->seven) lwi_index3_seven_take(d, s->x, true);
+    lwi_index3_rotors_projected(d);
     lwi_index3_release(d, d->lambda, d->row);
     for (int i = 0; i < s->nrow; i++) s->lambda[i] = d->row[i] + unit * s->lambda[i];
     return LW_OK;

@@ -171,13 +171,22 @@ void lwi_index3_seven_turning(const lwi_index3 *d, const double *x, int k, doubl
 // ------------------------------------------------------------------------------------ rows,
 // residual
 
+// Bodies of an edge that have twins there: couplings' have none, what lengths do to coordinates of
+// joints is left out, and lengths are 1 in the end.
+static int twins_of(const lwi_index3 *d, int e)
+{
+    const lwi_closed *s = &d->closed;
+    const bool coupling = s->edge_joint[e] < 0 && e < s->nedge - d->ncoupler;
+    return coupling ? 0 : s->plan.graph.edge[e].n / 2;
+}
+
 // D = 2 f.s of joints, s to the body's own joint point.
 void lwi_index3_seven_rows(lwi_index3 *d)
 {
     const lwi_closed *s = &d->closed;
     for (int e = 0; e < s->nedge; e++) {
         const lwi_edge *edge = &s->plan.graph.edge[e];
-        const int j = s->edge_joint[e], half = edge->n / 2;
+        const int j = s->edge_joint[e], half = twins_of(d, e);
         for (int i = 0; i < half; i++) {
             const int at = 6 * (s->plan.slot[e] + i), twin = at + 6 * half;
             double arm[3] = {0, 0, 0};
@@ -330,13 +339,15 @@ void lwi_index3_seven_multiply(lwi_index3 *d, int e, int k)
 {
     lwi_closed *s = &d->closed;
     const lwi_edge *edge = &s->plan.graph.edge[e];
-    const int half = edge->n / 2;
-    for (int i = 0; i < half; i++) {
+    const int half = twins_of(d, e), bodies = half ? half : edge->n;
+    for (int i = 0; i < bodies; i++) {
         const int at = 6 * (s->plan.slot[e] + i) + k, twin = at + 6 * half;
-        double *G = lwi_dual_G(s->dual)[twin];
+        double without[6] = {0}, *const J = half ? lwi_dual_J(s->dual)[twin] : without;
+        double *G = half ? lwi_dual_G(s->dual)[twin] : without;
+        const double length = J[0];
         v6_zero(G);
-        multiply(&d->seven->body[edge->body[i]], lwi_dual_J(s->dual)[at],
-                 lwi_dual_J(s->dual)[twin][0], lwi_dual_G(s->dual)[at], G);
+        multiply(&d->seven->body[edge->body[i]], lwi_dual_J(s->dual)[at], length,
+                 lwi_dual_G(s->dual)[at], G);
     }
 }
 

@@ -16,7 +16,7 @@
 //
 // Then the velocities are put on the joints, J v + b = 0, and the accelerations, J a + gamma = 0,
 // by the least kinetic energy of the change.
-#include "formulation/index3.h"
+#include "formulation/index3_lanes.h"
 
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -209,7 +209,31 @@ static void residual(lwi_index3 *d, double t, double h, const double *inputs, co
         v3_sub(s->x[k] + 3, s->x[k] + 3, n);
     }
     if (d->seven) lwi_index3_seven_residual(d, h);
+    lwi_index3_rotor_residual(d, t);
     lwi_closed_add_wrenches(s, 1, lambda, s->x);
+}
+
+// Newton's rows that make points meet: the gap in world axes, each body pushed at its own point,
+//     J x = dr2 + dt2 x s2 - dr1 - dt1 x s1,
+// so that everything has its whole derivative.  Those of the closure follow frame F1 and push body
+// 1 at body 2's point: where points are apart, as predicted ones are, torques are off by
+// gap x force, and next to singular positions the branch by gap x turn over the distance.
+static void own_points(lwi_index3 *d)
+{
+    lwi_closed *s = &d->closed;
+    for (int e = 0; e < s->nedge; e++) {
+        const int j = s->edge_joint[e];
+        if (!d->points[e] || !s->model->joint[j].body1) continue;
+        const int body1 = s->model->body_node[s->model->joint[j].body1];
+        const int i = s->plan.graph.edge[e].body[0] == body1 ? 0 : 1;
+        double(*J)[6] = lwi_dual_J(s->dual) + 6 * (s->plan.slot[e] + i);
+        double gap[3] = {0, 0, 0}, back[3]; // J of body 1: -f, and f is orthonormal
+        for (int k = 0; k < 3; k++) v3_axpy(gap, -s->phi[s->plan.row[e] + k], J[k]);
+        for (int k = 0; k < 3; k++) {
+            v3_scale(back, -1, J[k]);
+            v3_cross_add(J[k] + 3, gap, back);
+        }
+    }
 }
 
 // One iteration; *size: 2-norm of the increments, turns times the mechanism's length.
@@ -220,6 +244,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
     double *lambda = d->row, sum = 0;
     if (d->coordinates) lwi_closed_read_joints(s, t);
     lwi_closed_rows(s, t);
+    own_points(d);
     if (d->seven) lwi_index3_seven_rows(d);
     lwi_index3_release(d, d->lambda, lambda);
     residual(d, t, h, inputs, lambda);
@@ -227,6 +252,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
         lwi_index3_force_rows(d, t, h, inputs);
     else
         lwi_index3_no_force_rows(d);
+    lwi_index3_rotor_rows(d, t, h);
     if (first || !d->method.newton) {
         if (d->method.tangent) lwi_index3_stiffnesses(d, t, inputs, lambda);
         lwi_index3_leaves(d, h);
@@ -275,7 +301,7 @@ static void begin(lwi_index3 *d, const double *x)
         v3_copy(p->a, a), v3_copy(p->al, a + 3);
     }
     memcpy(d->lambda, x + d->at_lambda, (size_t)s->nrow * sizeof *d->lambda);
-    for (int i = 0; i < d->ncoupler; i++) d->coupler[i].before = 0;
+    for (int i = 0; i < d->ncoupler; i++) d->coupler[i].slip = (lwi_index3_slipping){0};
     if (d->seven) lwi_index3_seven_begin(d, x);
 }
 
@@ -304,6 +330,7 @@ static void finish(lwi_index3 *d, double t, double h, double *x)
     if (d->carried.n) lwi_closed_read_joints(s, t);
     lwi_carried_store(s->model, &d->carried, s->q, x);
     if (d->at_work < 0) return;
+    lwi_index3_rotor_loads(d, t);
     const double power = s->loads.power + lwi_closed_drive_power(s, t);
     x[d->at_work] += 0.5 * h * (x[d->at_work + 1] + power);
     x[d->at_work + 1] = power;
@@ -344,12 +371,38 @@ static void count(lwi_index3 *d, double t, int iterations, double size)
     lwi_index3_worst(d, &n->body, &n->edge);
 }
 
+// The same in lanes; LW_ERR_SINGULAR: the general text has to decide, x is as it was.
+static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x)
+{
+    lwi_index3 *d = work->data;
+    const lwi_index3_method *m = &d->method;
+    double size = HUGE_VAL, first = HUGE_VAL;
+    const double began = lwi_clock();
+    int i = 0;
+    d->in_lanes = true;
+    lwi_index3_lanes_begin(d, h, x);
+    for (; i < m->iterations && !(size < m->tolerance); i++) {
+        TRY(lwi_index3_lanes_iterate(d, &size));
+        if (i == 0) first = size;
+        TRY(check(work, end, h, i, size, first));
+    }
+    TRY(lwi_index3_lanes_finish(d, end, x));
+    count(d, end, i, size);
+    d->times.total += lwi_clock() - began;
+    return LW_OK;
+}
+
 lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const double *inputs)
 {
     lwi_index3 *d = work->data;
     const lwi_index3_method *m = &d->method;
     double size = HUGE_VAL, first = HUGE_VAL;
     const double end = t + h, began = lwi_clock();
+    if (d->lanes) {
+        const lw_status status = step_in_lanes(work, end, h, x);
+        if (status != LW_ERR_SINGULAR) return status;
+    }
+    d->in_lanes = false;
     lwi_index3_read(d, &d->closed, x);
     if (d->coordinates || d->carried.n) lwi_closed_read_joints(&d->closed, t);
     begin(d, x);

@@ -181,17 +181,17 @@ static void joint_stiffness(lwi_index3 *d, int e, const sides *p, const double *
 }
 
 // Efforts on a joint's coordinates: forces along axes of F1, torques about axes of the joint.
-static void effort_stiffness(lwi_index3 *d, int j, double t, const sides *p)
+static void effort_stiffness(lwi_index3 *d, int j, double t, const sides *p, const double *effort)
 {
     lwi_closed *s = &d->closed;
     const lwi_joint *joint = p->joint;
     double w[6], arm[3];
     bool any = false;
-    for (int k = 0; k < joint->type->nv; k++) any |= s->loads.effort[joint->iv + k] != 0;
+    for (int k = 0; k < joint->type->nv; k++) any |= effort[k] != 0;
     if (!any) return;
     const int at = joint->body2 ? joint->body2 : joint->body1;
     v6_zero(s->wrench[joint->body1]), v6_zero(s->wrench[joint->body2]);
-    lwi_joint_apply_effort(s->model, j, t, &s->motion, s->loads.effort + joint->iv, s->wrench);
+    lwi_joint_apply_effort(s->model, j, t, &s->motion, effort, s->wrench);
     v6_copy(w, s->wrench[at]);
     if (!joint->body2)
         for (int i = 0; i < 6; i++) w[i] = -w[i];
@@ -214,6 +214,21 @@ static sides sides_of(lwi_index3 *d, int j)
     return p;
 }
 
+// The row of a coupling: efforts on the coordinates of two joints.
+static void coupling_stiffness(lwi_index3 *d, int k, double t, const double *lambda)
+{
+    const lwi_coupling *pair = &d->closed.model->coupling[k];
+    const int joint[2] = {pair->joint, pair->of}, coordinate[2] = {pair->coordinate, pair->with};
+    double effort[2];
+    lwi_index3_coupling_efforts(d, k, lambda, effort);
+    for (int i = 0; i < 2; i++) {
+        double tau[LW_JOINT_MAX_NV] = {0};
+        const sides p = sides_of(d, joint[i]);
+        tau[coordinate[i]] = effort[i];
+        effort_stiffness(d, joint[i], t, &p, tau);
+    }
+}
+
 void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda)
 {
     lwi_closed *s = &d->closed;
@@ -222,9 +237,14 @@ void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const
         const lwi_joint *joint = &s->model->joint[j];
         if (joint->merged || joint->body1 == joint->body2) continue;
         const sides p = sides_of(d, j);
-        if (s->joint_edge[j] >= 0) joint_stiffness(d, s->joint_edge[j], &p, lambda);
-        if (d->efforts && !d->seven) effort_stiffness(d, j, t, &p);
+        if (s->joint_edge[j] >= 0 && joint->type->id == LW_JOINT_CUSTOM && !d->seven)
+            lwi_index3_custom(d, j, t, lambda, p.K1, p.K2);
+        else if (s->joint_edge[j] >= 0)
+            joint_stiffness(d, s->joint_edge[j], &p, lambda);
+        if (d->efforts && !d->seven) effort_stiffness(d, j, t, &p, s->loads.effort + joint->iv);
     }
+    for (int k = 0; k < s->model->ncoupling && !d->seven; k++)
+        coupling_stiffness(d, k, t, lambda);
     if (!d->seven) lwi_index3_force_stiffness(d, t, inputs);
 }
 
@@ -312,9 +332,10 @@ static bool invert_coupled(const lwi_index3_stiffness *K, double mass, double et
 {
     double all[36] = {0};
     for (int i = 0; i < 3; i++) {
-        all[7 * i] = mass;
+        all[7 * i] += mass;
         for (int j = 0; j < 3; j++) {
-            const double tr = K->tr[3 * i + j], rt = K->rt[3 * j + i];
+            const double tr = K->tr[3 * i + j], rt = K->rt[3 * j + i], tt = K->tt[3 * i + j];
+            all[6 * i + j] += eta * (level > 1 ? tt : 0.5 * (tt + K->tt[3 * j + i]));
             const double mean = 0.5 * (tr + rt); // rt has the place of the transposed
             all[6 * i + 3 + j] = eta * (level > 1 ? tr : mean);
             all[6 * (3 + j) + i] = eta * (level > 1 ? rt : mean);

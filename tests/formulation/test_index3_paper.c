@@ -210,11 +210,18 @@ static void levels_of_the_tangent_need_fewer_iterations(void **state)
 {
     (void)state;
     lw_model *model = chain(128);
-    const double zero = iterations(model, "tangent=0,iterations=20,tolerance=1e-12", 5.5),
-                 one = iterations(model, "tangent=1,iterations=20,tolerance=1e-12", 5.5),
-                 two = iterations(model, "tangent=2,iterations=20,tolerance=1e-12", 5.5);
-    if (!(zero > 5 && one < 4 && two < 4))
-        fail_msg("levels 0, 1, 2: %g, %g, %g iterations", zero, one, two);
+    // printed: 6.89, 3.09, 3.09 to 1e-12 m.  With eps at 1e-8 the softest direction of the straight
+    // chain, sigma 1.5e-4, contracts by 3e-4 only, which is a fourth iteration in most steps.
+    const char *with = ",iterations=20,tolerance=1e-12,regularisation=1e-10";
+    double steps[3];
+    for (int level = 0; level < 3; level++) {
+        char method[128];
+        snprintf(method, sizeof method, "tangent=%d%s", level, with);
+        steps[level] = iterations(model, method, 10);
+    }
+    near("level 0", steps[0], 6.89, 0.3);
+    near("level 1", steps[1], 3.09, 0.1);
+    near("level 2", steps[2], 3.09, 0.1);
     lw_model_destroy(model);
 }
 

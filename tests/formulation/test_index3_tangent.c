@@ -1,6 +1,7 @@
 // test_index3_tangent.c -- Newton's matrices of index3 against central differences of the wrenches
 // they are derivatives of [malczyk2019]: applied forces, joints' forces, gyroscopic terms.
 #include "support/mechanism.h"
+#include "support/random_model.h"
 
 #include "formulation/index3.h"
 
@@ -115,6 +116,7 @@ static void newton(probe *p, double K[6 * MOST][6 * MOST])
     for (int k = 0; k < p->model->nnode; k++)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
+                K[6 * k + i][6 * k + j] = d->stiffness[k].tt[3 * i + j];
                 K[6 * k + i][6 * k + 3 + j] = d->stiffness[k].tr[3 * i + j];
                 K[6 * k + 3 + i][6 * k + j] = d->stiffness[k].rt[3 * i + j];
                 K[6 * k + 3 + i][6 * k + 3 + j] = d->stiffness[k].rr[3 * i + j];
@@ -338,6 +340,121 @@ static void joints(void **state)
     }
 }
 
+// A distance joint in tension: a spring across its line, between both bodies.
+static void ropes(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_body body[2];
+    two_bodies(b, body);
+    const lw_pose frame[2] = {{.position = {0.1, 0.3, -0.2}}, {.position = {-0.2, 0.1, 0.4}}};
+    for (int ground = 0; ground < 2; ground++)
+        lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_DISTANCE,
+                                    .body1 = ground ? lwt_ground : body[0],
+                                    .body2 = body[1],
+                                    .placement = LW_PLACED_FRAMES,
+                                    .frame1 = frame[0],
+                                    .frame2 = frame[1]});
+    probe p = probe_of(lwt_model(b));
+    p.lambda[0] = -3, p.lambda[1] = -2;
+    agree("ropes", &p, ALL, 1e-7);
+    done(&p);
+}
+
+// Coordinates of joints to both bodies that follow each other by a polynomial; the bodies of one
+// joint are those of the other: everything a body sees by moving alone.
+static void couplings(void **state)
+{
+    (void)state;
+    for (int slides = 0; slides < 2; slides++) {
+        lw_builder *b = lwt_builder();
+        lw_body body[2];
+        lw_error error;
+        two_bodies(b, body);
+        const double polynomial[3] = {0, -1.5, 0.8};
+        lw_coupling_desc coupling = {.polynomial = polynomial, .npolynomial = 3};
+        for (int i = 0; i < 2; i++) {
+            const lw_joint_desc joint = {
+                .type = slides == i ? LW_JOINT_PRISMATIC : LW_JOINT_REVOLUTE,
+                .body1 = i ? body[0] : lwt_ground,
+                .body2 = body[i],
+                .at = {0.7, 0.1 + i, 0.2},
+                .axis = {0.6, 0, 0.8}};
+            lwt_ok(lw_builder_add_joint(b, &joint, i ? &coupling.joint : &coupling.of, &error),
+                   &error);
+        }
+        lwt_ok(lw_builder_add_coupling(b, &coupling, &error), &error);
+        probe p = probe_of(lwt_model(b));
+        const lwi_closed *c = &p.d->closed;
+        p.lambda[c->plan.row[c->nedge - p.d->ncoupler - 1]] = 2;
+        agree(slides ? "revolute of prismatic" : "prismatic of revolute", &p, OWN, 1e-7);
+        done(&p);
+    }
+}
+
+// Moves body k of the probe as the bead at `at` does from q = 0.
+static void slide_bead(probe *p, int k, const double at[3])
+{
+    static const double q[2] = {0.4, 0.3};
+    double R[9], r[3], arm[3], turned[9];
+    lwt_bead.pose(lwt_bead.user, q, R, r);
+    v3_sub(arm, p->r[k], at);
+    m3_mul_v(p->r[k], R, arm);
+    v3_add(p->r[k], p->r[k], at);
+    v3_add(p->r[k], p->r[k], r);
+    m3_mul(turned, R, p->R[k]);
+    memcpy(p->R[k], turned, sizeof turned);
+}
+
+// e less its parts along n orthonormal vectors; false: nothing is left.
+static bool orthonormal(int n, double (*v)[6], const double e[6])
+{
+    v6_copy(v[n], e);
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < n; k++) v6_axpy(v[n], -v6_dot(v[k], v[n]), v[k]);
+    const double size = sqrt(v6_dot(v[n], v[n]));
+    for (int i = 0; i < 6 && size > 0; i++) v[n][i] /= size;
+    return size > 1e-3;
+}
+
+// A bead that turns on a curved wire, a type of the caller's.  Its rows turn within what they span,
+// and its coordinates off the joint are as it likes to read them; what is left, and Newton needs, is
+// the change along motions that the joint admits of forces that do work there.
+static void custom_joints(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_body body[2];
+    two_bodies(b, body);
+    lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_CUSTOM,
+                                .custom = &lwt_bead,
+                                .body2 = body[0],
+                                .at = {0.7, 0.1, 0.2}});
+    probe p = probe_of(lwt_model(b));
+    double a[6 * MOST][6 * MOST], by[6 * MOST][6 * MOST], v[7][6];
+    slide_bead(&p, 0, (const double[3]){0.7, 0.1, 0.2});
+    for (int k = 0; k < p.d->closed.nrow; k++) p.lambda[k] = cos(1 + 2.3 * k);
+    newton(&p, a);
+    differences(&p, by);
+    int n = 0;
+    for (int k = 0; k < 4; k++) n += orthonormal(n, v, lwi_dual_J(p.d->closed.dual)[k]);
+    for (int i = 0; i < 6; i++) {
+        double unit[6] = {0};
+        unit[i] = 1;
+        n += orthonormal(n, v, unit);
+    }
+    assert_int_equal(n, 6);
+    for (int i = 4; i < 6; i++)
+        for (int j = 4; j < 6; j++) {
+            double one = 0, other = 0;
+            for (int k = 0; k < 6; k++)
+                one += v[i][k] * v6_dot(a[k], v[j]), other += v[i][k] * v6_dot(by[k], v[j]);
+            if (fabs(one - other) > 1e-7 || (i == j && fabs(one) < 1e-3))
+                fail_msg("custom: %d, %d is %.9g, by differences %.9g", i, j, one, other);
+        }
+    done(&p);
+}
+
 // d/d turn of eta (J dw/dt + w x J w) with w, dw/dt of the trapezoidal rule, theta added to.
 static void gyroscopic_terms(void **state)
 {
@@ -390,7 +507,8 @@ int main(void)
         cmocka_unit_test(springs_in_tension),   cmocka_unit_test(bushings),
         cmocka_unit_test(joint_coordinates),    cmocka_unit_test(contacts),
         cmocka_unit_test(wrenches_of_one_body), cmocka_unit_test(joints),
-        cmocka_unit_test(gyroscopic_terms),
+        cmocka_unit_test(gyroscopic_terms),     cmocka_unit_test(ropes),
+        cmocka_unit_test(couplings),            cmocka_unit_test(custom_joints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

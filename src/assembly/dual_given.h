@@ -1,0 +1,48 @@
+// dual_given.h -- the engine with the matrix itself from the caller.
+//
+// Where the caller has the blocks of S = J K J' + eps at hand, as leaves in lanes have them, it writes
+// them to where the elimination wants them, and y = c - J x0 to where the vector pass begins; lambda
+// is found there afterwards.  J, G, x and c of the engine are then neither read nor written.
+//
+//     lwi_dual_given_begin;  blocks;  lwi_dual_given_factor;  (y;  lwi_dual_given_solve;  lambda) ...
+//
+// Every row must have an eps > 0 in its diagonal: no rank is decided.
+#ifndef LWI_DUAL_GIVEN_H
+#define LWI_DUAL_GIVEN_H
+
+#include "assembly/dual.h"
+
+/** Lanes of numbers that stand side by side. */
+enum { LWI_GIVEN_LANES = 8 };
+
+/** A block of rows of edge `row` and columns of edge `column`, which is closed not before it, at a
+ *  body of both: entry (r, c) stands at R[r * down + c * right], that of the block with rows and
+ *  columns exchanged, S_(column, row), at Q[r * down + c * right] where the matrix is not symmetric. */
+typedef struct lwi_given_block {
+    int row, column;   ///< edges; the same: a diagonal block
+    int row_body, column_body; ///< number of the body in each of them
+    bool add;          ///< another block has been written there: of another body of both
+    double *R, *Q;     ///< Q NULL without lwi_dual_unsymmetric
+    int down, right;
+    int lane, set;     ///< blocks of one set stand side by side, in lanes 0, 1, ...; set < 0: alone
+} lwi_given_block;
+
+/** y and lambda of an edge: row r at v[r * step]. */
+typedef struct lwi_given_edge {
+    int edge;
+    double *v;
+    int step;
+    int lane, set;
+} lwi_given_edge;
+
+/** How many blocks there are; lists [count], [nedge] in the order of the elimination, sets together.
+ *  They hold as long as the engine; after lwi_dual_learn at creation.  With lists NULL it counts. */
+int lwi_dual_given_list(const lwi_dual *dual, lwi_given_block *block, lwi_given_edge *edge);
+/** Before blocks are written: zeros between them. */
+void lwi_dual_given_begin(lwi_dual *dual, bool symmetric);
+/** @return LW_ERR_SINGULAR: some pivot is not beyond doubt, the factors are void (the caller gives J
+ *  and G then, and the engine says which); LW_ERR_UNSUPPORTED: not as the lists have it */
+lw_status lwi_dual_given_factor(lwi_dual *dual, bool symmetric);
+void lwi_dual_given_solve(lwi_dual *dual);
+
+#endif

@@ -1,0 +1,243 @@
+// test_index3_lanes.c -- steps of index3 in lanes against those of the general text.
+//
+// Every step of a run is done by both, from the same state.  They are the same Newton steps but for the
+// order of sums, so what they end with differs by round-off: of the state itself, and of what the
+// second differences 4/h^2 (r - r0) make of the round-off of positions.
+#include "formulation/index3_cases.h"
+
+#include "formulation/index3_lanes.h"
+#include "simulate/simulation.h"
+
+typedef struct pair {
+    lw_sim *sim;
+    lwi_index3 *d;
+    int n;
+    double *general, *lanes;
+} pair;
+
+static pair pair_of(const lw_model *model, double h, const char *method)
+{
+    lw_options o = index3(h, 1, "1");
+    set(&o, "index3", method);
+    pair p = {.sim = simulation(model, &o)};
+    p.d = p.sim->work->data;
+    p.n = p.sim->work->layout.nx;
+    p.general = calloc((size_t)p.n, sizeof *p.general);
+    p.lanes = calloc((size_t)p.n, sizeof *p.lanes);
+    assert_true(p.general && p.lanes);
+    return p;
+}
+
+static void done(pair *p, lw_model *model)
+{
+    free(p->general), free(p->lanes);
+    lw_sim_destroy(p->sim);
+    lw_model_destroy(model);
+}
+
+static void step_by(pair *p, bool in_lanes, double t, double h, const double *from, double *to)
+{
+    lwi_index3 *d = p->d;
+    struct lwi_index3_lanes *lanes = d->lanes;
+    memcpy(to, from, (size_t)p->n * sizeof *to);
+    if (!in_lanes) d->lanes = NULL;
+    lwt_ok(lwi_index3_step(p->sim->work, t, h, to, NULL), &p->sim->work->error);
+    assert_int_equal(d->in_lanes, in_lanes);
+    d->lanes = lanes;
+}
+
+// Largest difference in a part of x, against the part's own size.
+static double off(const pair *p, int first, int n)
+{
+    double most = 0, size = 1;
+    for (int i = first; i < first + n; i++) {
+        size = fmax(size, fabs(p->general[i]));
+        if (!(fabs(p->general[i] - p->lanes[i]) <= most)) most = fabs(p->general[i] - p->lanes[i]);
+    }
+    return most / size;
+}
+
+// Both from the states of a run of the general text.  Parts of x: positions, velocities with carried
+// angles, accelerations, multipliers.  Round-off of a position, 1e-16 times a condition of 1e4, makes 2/h
+// of it in velocities, 4/h^2 in accelerations and forces.
+static void compare(const char *name, lw_model *model, double h, int steps, const char *method)
+{
+    pair p = pair_of(model, h, method);
+    const lwi_index3 *d = p.d;
+    // where rows are redundant round-off over eps is free in their multipliers
+    const int parts = d->closed.start_rank < d->closed.nrow ? 3 : 4;
+    if (!d->lanes) fail_msg("%s: not in lanes", name);
+    const int part[5] = {0, d->at_speed, d->at_acceleration, d->at_lambda, p.n};
+    const double allowed[4] = {1e-12, 2e-12 / h, 4e-12 / (h * h), 4e-12 / (h * h)};
+    double *x = calloc((size_t)p.n, sizeof *x);
+    assert_non_null(x);
+    memcpy(x, p.sim->x, (size_t)p.n * sizeof *x);
+    for (int i = 0; i < steps; i++) {
+        step_by(&p, false, i * h, h, x, p.general);
+        step_by(&p, true, i * h, h, x, p.lanes);
+        for (int k = 0; k < parts; k++) {
+            const double most = off(&p, part[k], part[k + 1] - part[k]);
+            if (!(most <= allowed[k])) fail_msg("%s, step %d: part %d is off by %.2e", name, i, k, most);
+        }
+        memcpy(x, p.general, (size_t)p.n * sizeof *x);
+    }
+    free(x);
+    done(&p, model);
+}
+
+// n links of 1 m, each in a direction of its own, with inertia in no one's axes.
+static lw_model *curl(int n, lw_joint_type type, double J)
+{
+    lw_builder *b = lwt_builder();
+    lw_body before = lwt_ground;
+    double at[3] = {0, 0, 0};
+    for (int i = 0; i < n; i++) {
+        const double a = 0.9 * i, c = 0.7 * sin(1.3 * i);
+        const double u[3] = {cos(a) * cos(c), sin(c), sin(a) * cos(c)};
+        const lw_body link = lwt_body(
+            b, &(lw_body_desc){.mass = 1 + 0.1 * (i % 3),
+                               .inertia = {J, 1.5 * J, 1.2 * J, 0.1 * J, -0.2 * J, 0.05 * J},
+                               .pose.position = {at[0] + u[0] / 2, at[1] + u[1] / 2,
+                                                 at[2] + u[2] / 2}});
+        lw_joint_desc joint = {.type = type,
+                               .body1 = before,
+                               .body2 = link,
+                               .at = {at[0], at[1], at[2]}};
+        if (type != LW_JOINT_SPHERICAL) joint.axis = (lw_vec3){sin(2.1 * i), cos(2.1 * i), 0.3};
+        if (type == LW_JOINT_UNIVERSAL) joint.axis2 = (lw_vec3){cos(2.1 * i), -sin(2.1 * i), 0};
+        lwt_add(b, &joint);
+        v3_add(at, at, u);
+        before = link;
+    }
+    return lwt_model(b);
+}
+
+// A body with its mass centre at (x, y, 0), in axes that are not principal.
+static lw_body part(lw_builder *b, double x, double y)
+{
+    return lwt_body(b, &(lw_body_desc){.mass = 1.5,
+                                       .inertia = {0.3, 0.4, 0.5, 0.02, -0.05, 0.03},
+                                       .pose.position = {x, y, 0}});
+}
+
+static void chains(void **state)
+{
+    (void)state;
+    compare("spherical", curl(37, LW_JOINT_SPHERICAL, 0.3), 0.005, 100, "iterations=4");
+    compare("revolute", curl(70, LW_JOINT_REVOLUTE, 0.3), 0.005, 100, "iterations=4");
+    compare("universal", curl(20, LW_JOINT_UNIVERSAL, 0.3), 0.005, 100, "iterations=4");
+}
+
+// Thin links turn by more than a radian a step, and Newton does not converge.
+static void steps_that_are_too_long(void **state)
+{
+    (void)state;
+    compare("thin", curl(64, LW_JOINT_SPHERICAL, 0.02), 0.01, 250, "mode=real-time");
+}
+
+static void every_tangent(void **state)
+{
+    (void)state;
+    static const char *const method[] = {"tangent=0", "tangent=1", "penalty=1e9"};
+    for (int i = 0; i < LWI_COUNT(method); i++) {
+        compare(method[i], curl(16, LW_JOINT_REVOLUTE, 0.3), 0.005, 50, method[i]);
+        compare(method[i], curl(16, LW_JOINT_SPHERICAL, 0.3), 0.005, 50, method[i]);
+    }
+}
+
+// Redundant rows, blocks of two bodies that add up, the ground as second body.
+static void loops(void **state)
+{
+    (void)state;
+    compare("rhombus", rhombus(0.6, 2), 0.01, 200, "iterations=4");
+    lw_builder *b = lwt_builder();
+    const lw_body one = part(b, 0.5, 0), two = part(b, 1, -0.5);
+    lwt_joint(b, LW_JOINT_UNIVERSAL, "a", one, lwt_ground, 0, 0);
+    lwt_joint(b, LW_JOINT_SPHERICAL, "b", one, two, 1, 0);
+    lwt_joint(b, LW_JOINT_SPHERICAL, "c", two, one, 1, -0.5);
+    compare("two joints between two bodies", lwt_model(b), 0.01, 100, "iterations=4");
+}
+
+// All three types at one body, limbs of a tree, a body without joints.
+static void trees(void **state)
+{
+    (void)state;
+    static const lw_joint_type type[] = {LW_JOINT_SPHERICAL, LW_JOINT_REVOLUTE, LW_JOINT_UNIVERSAL};
+    lw_builder *b = lwt_builder();
+    lw_body body[20];
+    for (int i = 0; i < 20; i++) {
+        body[i] = part(b, i, 0.3 * i);
+        if (i != 7) lwt_joint(b, type[i % 3], NULL, i ? body[(i - 1) / 2] : lwt_ground, body[i], i, 0.1);
+    }
+    compare("tree", lwt_model(b), 0.005, 100, "iterations=4");
+}
+
+static void the_same_bits_for_any_width(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        lw_model *model =
+            kind ? curl(70, LW_JOINT_REVOLUTE, 0.3) : curl(37, LW_JOINT_SPHERICAL, 0.02);
+        pair p = pair_of(model, 0.01, "mode=real-time");
+        const size_t bytes = (size_t)p.n * sizeof *p.lanes;
+        static const int width[3] = {1, 4, 8};
+        for (int w = 0; w < 3; w++) {
+            double *x = w ? p.lanes : p.general;
+            if (!lwi_index3_lanes_width(p.d->lanes, width[w])) continue; // the machine has none
+            memcpy(x, p.sim->x, bytes);
+            for (int i = 0; i < 50; i++) {
+                const double t = 0.01 * i;
+                lwt_ok(lwi_index3_step(p.sim->work, t, 0.01, x, NULL), &p.sim->work->error);
+                assert_true(p.d->in_lanes);
+            }
+            assert_memory_equal(x, p.general, bytes);
+        }
+        done(&p, model);
+    }
+}
+
+static void what_is_not_for_lanes(void **state)
+{
+    (void)state;
+    lw_model *model = read_golden("P8_mixed_joint_arm"); // springs, other joints
+    pair p = pair_of(model, 0.01, "iterations=4");
+    assert_null(p.d->lanes);
+    done(&p, model);
+    model = curl(16, LW_JOINT_SPHERICAL, 0.3);
+    static const char *const method[] = {"newton=modified", "projection=tangent", "coordinates=7",
+                                         "order=independent", "stop=q+lambda"};
+    for (int i = 0; i < LWI_COUNT(method); i++) {
+        p = pair_of(model, 0.01, method[i]);
+        assert_null(p.d->lanes);
+        if (i + 1 < LWI_COUNT(method)) lw_sim_destroy(p.sim), free(p.general), free(p.lanes);
+    }
+    done(&p, model);
+}
+
+// Pivots that are no numbers: the general text says what is wrong.
+static void the_general_text_decides(void **state)
+{
+    (void)state;
+    lw_model *model = curl(16, LW_JOINT_SPHERICAL, 0.3);
+    pair p = pair_of(model, 0.01, "iterations=4");
+    memcpy(p.general, p.sim->x, (size_t)p.n * sizeof *p.general);
+    p.general[3] = NAN;
+    assert_int_not_equal(lwi_index3_step(p.sim->work, 0, 0.01, p.general, NULL), LW_OK);
+    assert_false(p.d->in_lanes);
+    done(&p, model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains),
+        cmocka_unit_test(steps_that_are_too_long),
+        cmocka_unit_test(every_tangent),
+        cmocka_unit_test(loops),
+        cmocka_unit_test(trees),
+        cmocka_unit_test(the_same_bits_for_any_width),
+        cmocka_unit_test(what_is_not_for_lanes),
+        cmocka_unit_test(the_general_text_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
