@@ -321,9 +321,10 @@ lw_status lwi_dual_create(const lwi_plan *plan, lwi_arena *arena, lwi_dual **out
     dual->scale = LWI_PUSH(arena, double, rows);
     dual->eps = LWI_PUSH(arena, double, rows);
     dual->learnt = LWI_PUSH(arena, int, plan->nnode);
+    dual->usual = LWI_PUSH(arena, double, plan->nnode);
     dual->state = LWI_PUSH(arena, lwi_dual_state, plan->nnode);
     if (!dual->J || !dual->G || !dual->S || !dual->scale || !dual->eps || !dual->learnt ||
-        !dual->state)
+        !dual->usual || !dual->state)
         return LW_ERR_MEMORY;
     lwi_dual_forget(dual);
     for (int k = 0; k < dual->nnode; k++) dual->state[k].kept = dual->front[k].nc;
@@ -364,7 +365,7 @@ static void take_eps(lwi_dual *dual, const double *eps)
 }
 
 // Groups in lanes, or node by node.
-static void set_laned(lwi_dual *dual, bool laned)
+void lwi_dual_set_laned(lwi_dual *dual, bool laned)
 {
     if (laned && !dual->laned)
         for (int u = 0; u < dual->ngroup; u++)
@@ -383,16 +384,21 @@ static bool lost_a_pivot(const lwi_dual *dual)
     return false;
 }
 
+bool lwi_dual_all_kept(const lwi_dual *dual)
+{
+    return !lost_a_pivot(dual) && failed_node(dual) < 0;
+}
+
 static lw_status factor(lwi_dual *dual, const double *eps, bool two)
 {
     dual->learn = false;
     dual->two = two;
     take_eps(dual, eps);
-    set_laned(dual, dual->texts && dual->ngroup && dual->whole);
+    lwi_dual_set_laned(dual, dual->texts && dual->ngroup && dual->whole);
     atomic_store_explicit(&dual->touched, false, memory_order_relaxed);
     lwi_dual_sweep_matrix(dual);
     if (lost_a_pivot(dual)) { // where and why
-        set_laned(dual, false);
+        lwi_dual_set_laned(dual, false);
         lwi_dual_sweep_matrix(dual);
     }
     const int failed = failed_node(dual);
@@ -423,7 +429,7 @@ lw_status lwi_dual_learn(lwi_dual *dual, double threshold, int *rank)
 {
     dual->learn = true;
     dual->two = false;
-    set_laned(dual, false);
+    lwi_dual_set_laned(dual, false);
     dual->threshold = threshold;
     take_eps(dual, NULL);
     lwi_dual_sweep_matrix(dual);
@@ -464,9 +470,9 @@ static const lwi_dual_edge *edge_of(const lwi_dual *dual, int node, int *row)
 }
 
 // What lanes keep is told to the nodes' states when it is asked for.
-static void note_groups(const lwi_dual *dual)
+void lwi_dual_note_groups(const lwi_dual *dual)
 {
-    for (int u = 0; u < dual->ngroup; u++) {
+    for (int u = 0; u < dual->ngroup && dual->laned; u++) {
         const lwi_dual_group *g = dual->unit[u].group;
         for (int l = 0; l < g->lanes; l++) {
             lwi_dual_state *state = &dual->state[dual->unit[u].node[l]];
@@ -485,7 +491,7 @@ lwi_pivots lwi_dual_pivots(const lwi_dual *dual)
     const int failed = failed_node(dual);
     double most = 0;
     int least_at = failed, dropped_at = -1;
-    if (dual->laned) note_groups(dual);
+    lwi_dual_note_groups(dual);
     for (int k = 0; k < dual->nnode; k++) {
         if (failed < 0 && dual->state[k].most > most) most = dual->state[k].most, least_at = k;
         if (dual->state[k].dropped > p.dropped) p.dropped = dual->state[k].dropped, dropped_at = k;

@@ -24,7 +24,7 @@
 // out of right side and solution: that of minimum norm in the scaled rows of the node.  It does not
 // depend on the pivots chosen, so it is smooth along a motion (dual_rank.c).  The rank of each node
 // is found once, at configurations on the constraints (`lwi_dual_learn`), and kept: fewer
-// directions than that are a singular position, more are drift.
+// directions than that are a singular position (where they may rest, dual_rest.c), more are drift.
 //
 // Equal subtrees, as chains in equal pieces have them, are done side by side in lanes of vectors.
 //
@@ -89,6 +89,17 @@ lw_status lwi_dual_factor_unsymmetric(lwi_dual *dual, const double *eps);
  *  are those of this pass. */
 lw_status lwi_dual_learn(lwi_dual *dual, double threshold, int *rank);
 void lwi_dual_forget(lwi_dual *dual);
+/** The pivots of the last factorisation are usual ones. */
+void lwi_dual_usual(lwi_dual *dual);
+/** May rows rest from now on (at first they may not)?  Those where loops close and whose pivot is not above
+ *  LWI_DUAL_REST of the smallest that is usual at their node do.  The rank of such a matrix pass is less than the one learnt
+ *  (dual_rest.c says what that means); without this the pass fails once the pivot is round-off. */
+void lwi_dual_let_rest(lwi_dual *dual, bool may);
+/** How many rows rest. */
+int lwi_dual_resting(const lwi_dual *dual);
+/** What resting rows cannot do of c [nrow]: the largest part of c, in scaled rows, along their null
+ *  vectors, by the length of c; 0: no row rests, or all of c can be had.  scratch [nrow]. */
+double lwi_dual_unmet(lwi_dual *dual, const double *c, double *scratch);
 /** Sum of the ranks that a factorisation keeps. */
 int lwi_dual_rank(const lwi_dual *dual);
 lwi_pivots lwi_dual_pivots(const lwi_dual *dual);

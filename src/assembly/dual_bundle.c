@@ -181,7 +181,8 @@ lw_status lwi_dual_group_room(const lwi_dual *dual, const int *node, int lanes, 
                           .nblock = N->block.n,
                           .nchild = N->child.n,
                           .bare = N->bare,
-                          .clear = N->clear};
+                          .clear = N->clear,
+                          .least = LWI_DUAL_ROUND};
     g->nslot = g->nown;
     g->slot = LWI_PUSH(arena, lwi_group_slot, g->nown + N->block.n);
     g->edge = LWI_PUSH(arena, lwi_group_edge, N->edge.n);

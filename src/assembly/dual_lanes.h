@@ -62,6 +62,7 @@ typedef struct lwi_dual_group {
     lwi_lane *R, *U, *Q, *V; ///< R, Q [nc][nc + no], U, V [no][no], upper parts
     lwi_lane *v, *S;         ///< [nc + no], [nc]
     lwi_lane *J, *G;         ///< [rows] rows of six
+    double least;            ///< a pivot below this share of its S_rr is lost
     bool failed;             ///< a pivot was lost
 } lwi_dual_group;
 

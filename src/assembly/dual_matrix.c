@@ -57,8 +57,9 @@ static void put_diagonal(lwi_dual *dual, const lwi_dual_front *N)
 }
 
 // What a child leaves, U, rows and columns by its moves, to [R U] of its parent.
-static void add_child(const lwi_dual *dual, const lwi_dual_front *N, const lwi_dual_front *child,
-                      const double *leaves, int lu, int step, double *R, double *U)
+LWI_INLINE void add_child(const lwi_dual *dual, const lwi_dual_front *N,
+                          const lwi_dual_front *child, const double *leaves, int lu,
+                          const int step, double *R, double *U)
 {
     const lwi_dual_move *move = dual->move + child->move.first;
     for (int a = 0; a < child->move.n; a++)
@@ -87,10 +88,14 @@ static void add_children(const lwi_dual *dual, const lwi_dual_front *N)
     for (int i = 0; i < N->child.n; i++) {
         const lwi_dual_front *C = &dual->front[child[i]];
         const lwi_dual_group *g = in_lanes(dual, child[i]);
-        const int lane = dual->lane_of[child[i]], lu = g ? g->no : C->lu;
-        const int step = g ? LWI_DUAL_LANES : 1;
-        add_child(dual, N, C, g ? g->U[0] + lane : C->U, lu, step, N->R, N->U);
-        if (dual->two) add_child(dual, N, C, g ? g->V[0] + lane : C->V, lu, step, N->Q, N->V);
+        const int lane = dual->lane_of[child[i]];
+        for (int two = 0; two <= dual->two; two++) {
+            double *R = two ? N->Q : N->R, *U = two ? N->V : N->U;
+            if (g)
+                add_child(dual, N, C, (two ? g->V : g->U)[0] + lane, g->no, LWI_DUAL_LANES, R, U);
+            else
+                add_child(dual, N, C, two ? C->V : C->U, C->lu, 1, R, U);
+        }
     }
 }
 
@@ -171,17 +176,17 @@ static void note_failure(const lwi_dual *dual, const lwi_dual_front *N, int row,
 }
 
 // Every row of the node has an eps.
-static bool regular(const lwi_dual *dual, const lwi_dual_front *N)
+bool lwi_dual_regular(const lwi_dual *dual, const lwi_dual_front *N)
 {
     for (int r = 0; r < N->nc && dual->regular; r++)
         if (!(dual->eps[N->row + r] > 0)) return false;
-    return dual->regular;
+    return dual->regular || dual->given;
 }
 
 static void put_front(lwi_dual *dual, const lwi_dual_front *N)
 {
-    put_blocks(dual, N, dual->J, dual->G, N->R);
-    if (dual->two) put_blocks(dual, N, dual->G, dual->J, N->Q);
+    if (!dual->given) put_blocks(dual, N, dual->J, dual->G, N->R);
+    if (!dual->given && dual->two) put_blocks(dual, N, dual->G, dual->J, N->Q);
     put_diagonal(dual, N);
     add_children(dual, N);
 }
@@ -194,15 +199,16 @@ void lwi_dual_eliminate(lwi_dual *dual, int node)
     if (!N->nc) return;
     const int rank = dual->learnt[node];
     if (!dual->two)
-        state->ranked = dual->learn ? N->loop : rank >= 0 && rank < N->nc && !regular(dual, N);
+        state->ranked = dual->learn ? N->loop : rank >= 0 && rank < N->nc && !lwi_dual_regular(dual, N);
     put_front(dual, N);
     if (!state->ranked) {
         const int failed = (dual->two ? eliminate_edges_two : eliminate_edges)(dual, N);
-        if (failed < 0)
-            note_pivots(dual, N, state);
-        else if (dual->learn) // rows of zeros
-            state->ranked = true, put_front(dual, N);
-        else
+        if (failed < 0) note_pivots(dual, N, state);
+        const double rest = lwi_dual_rest_below(dual, node);
+        const bool rests = rest > 0 && (failed >= 0 || state->most * rest > 1);
+        if (rests || (failed >= 0 && dual->learn)) // or rows of zeros
+            state->ranked = true, state->most = 0, put_front(dual, N);
+        else if (failed >= 0)
             note_failure(dual, N, failed, state);
     }
     if (state->ranked) lwi_dual_rank_eliminate(dual, node);
@@ -239,7 +245,7 @@ void lwi_dual_up(lwi_dual *dual, int node)
     const lwi_dual_front *N = &dual->front[node];
     if (!N->nc) return;
     memset(N->v + N->nc, 0, (size_t)(N->no + 1) * sizeof *N->v);
-    right_side(dual, N);
+    if (!dual->given) right_side(dual, N);
     const int *child = dual->plan->item + N->child.first;
     for (int i = 0; i < N->child.n; i++) {
         const lwi_dual_front *C = &dual->front[child[i]];
@@ -298,6 +304,7 @@ void lwi_dual_down(lwi_dual *dual, int node)
     const lwi_dual_front *N = &dual->front[node];
     if (!N->nc) return;
     lwi_dual_back(dual, node);
+    if (dual->given) return;
     const double *lambda = N->v;
     const lwi_dual_edge *edge = dual->edge + N->edge.first;
     for (int i = 0; i < N->edge.n; i++) {

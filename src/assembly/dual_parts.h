@@ -25,6 +25,11 @@
  *  of some tens of products, each rounded to 1.1e-16 of S_rr. */
 #define LWI_DUAL_ROUND 1e-14
 
+/** A row with a pivot below this share of the smallest that is usual at its node rests: an angle of
+ *  1e-5 (dual_rest.c).  A hundredth of it would let noise grow until steps become short, a hundred
+ *  times as much would show in the motion. */
+#define LWI_DUAL_REST 1e-10
+
 /** A block J G' of the matrix: rows of one edge, columns of another, both at the same body. */
 typedef struct lwi_dual_block {
     int J, G; ///< slots
@@ -106,10 +111,13 @@ struct lwi_dual {
     bool regular;  ///< some eps was given
     bool both;     ///< room for factors without symmetry
     bool two;      ///< the factors are those without symmetry
+    bool given;    ///< the sweep at hand finds blocks and right sides in their places (dual_given.h)
     // ranked nodes
     double **null;         ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc
     int **swap;            ///< [nnode] [nc] row k was exchanged with this one before step k
     int *learnt;           ///< [nnode] rank, or -1
+    double *usual;         ///< [nnode] smallest pivot of the factorisation noted, 0: none
+    bool may_rest;
     lwi_dual_state *state; ///< [nnode]
     // what a sweep does at the nodes
     bool learn;
@@ -130,6 +138,10 @@ void lwi_dual_down(lwi_dual *dual, int node);
 void lwi_dual_rank_eliminate(lwi_dual *dual, int node);
 void lwi_dual_rank_up(lwi_dual *dual, int node);
 void lwi_dual_rank_down(lwi_dual *dual, int node);
+/** Has every row of the node an eps? */
+bool lwi_dual_regular(const lwi_dual *dual, const lwi_dual_front *front);
+/** The pivot at which rows of the node rest in this matrix pass (dual_rest.c); 0: none does. */
+double lwi_dual_rest_below(const lwi_dual *dual, int node);
 
 /** lambda_c from z and lambda_o in v. */
 void lwi_dual_back(lwi_dual *dual, int node);
@@ -138,6 +150,13 @@ void lwi_dual_back(lwi_dual *dual, int node);
 void lwi_dual_unit_eliminate(lwi_dual *dual, int unit);
 void lwi_dual_unit_up(lwi_dual *dual, int unit);
 void lwi_dual_unit_down(lwi_dual *dual, int unit);
+
+/** Groups in lanes, or node by node;  did the matrix pass keep all pivots? */
+void lwi_dual_set_laned(lwi_dual *dual, bool laned);
+bool lwi_dual_all_kept(const lwi_dual *dual);
+
+/** What groups keep, to their nodes' states. */
+void lwi_dual_note_groups(const lwi_dual *dual);
 
 /** All nodes, children first; all nodes up and down, 1 + refine times. */
 void lwi_dual_sweep_matrix(lwi_dual *dual);

@@ -322,6 +322,8 @@ void lwi_dual_rank_eliminate(lwi_dual *dual, int node)
 {
     const lwi_dual_front *N = &dual->front[node];
     const ranked t = ranked_of(dual, node);
+    const int learnt = dual->learnt[node] < 0 ? N->nc : dual->learnt[node];
+    const double rest = lwi_dual_rest_below(dual, node);
     if (!scale_rows(&t)) {
         t.state->status = LW_ERR_NOT_FINITE;
         t.state->most = HUGE_VAL;
@@ -331,8 +333,10 @@ void lwi_dual_rank_eliminate(lwi_dual *dual, int node)
     // where no loop closes, rows depend only by being none
     if (dual->learn)
         find_pivots(&t, t.n, N->loop ? dual->threshold : LWI_DUAL_ROUND, false);
+    else if (rest > 0)
+        find_pivots(&t, learnt, fmax(LWI_DUAL_ROUND, rest), false);
     else
-        find_pivots(&t, dual->learnt[node], LWI_DUAL_ROUND, true);
+        find_pivots(&t, learnt, LWI_DUAL_ROUND, true);
     if (t.state->status != LW_OK) return;
     find_null(&t);
     eliminate_columns(&t, N->U, N->lu);

@@ -251,8 +251,8 @@ INLINE void add_child(const lwi_group_child *c, const int nc, const int no, cons
 
 // Pivots: a becomes L' and 1/D, b (without symmetry) the same of the transpose, d the pivots; the
 // lanes in which none is lost.
-INLINE mask pivots(const int nc, const bool two, const lwi_lane *S, real a[6][6], real b[6][6],
-                   real d[6], int l)
+INLINE mask pivots(const int nc, const bool two, double least, const lwi_lane *S, real a[6][6],
+                   real b[6][6], real d[6], int l)
 {
     mask sure = ~NAME(bits)(ZERO);
     UNROLL for (int k = 0; k < nc; k++)
@@ -260,7 +260,7 @@ INLINE mask pivots(const int nc, const bool two, const lwi_lane *S, real a[6][6]
         const real size = AT(S[k]);
         const real most = two ? NAME(splat)(DBL_MAX) : size + size; // those may grow
         d[k] = a[k][k];
-        sure &= NAME(at_most)(size * NAME(splat)(LWI_DUAL_ROUND), d[k]);
+        sure &= NAME(at_most)(size * NAME(splat)(least), d[k]);
         sure &= NAME(at_most)(d[k], most) & ~NAME(at_most)(size, ZERO);
         const real inverse = NAME(splat)(1) / d[k];
         a[k][k] = inverse;
@@ -320,7 +320,7 @@ INLINE mask eliminate(lwi_dual_group *g, const int nc, const int no, const bool 
         a[i][j] = AT(R[i * ld + j]);
         if (two) b[i][j] = AT(Q[i * ld + j]);
     }
-    const mask sure = pivots(nc, two, g->S, a, b, d, l);
+    const mask sure = pivots(nc, two, g->least, g->S, a, b, d, l);
     UNROLL for (int i = 0; i < nc; i++) UNROLL for (int j = i; j < nc; j++)
     {
         AT(R[i * ld + j]) = a[i][j];
@@ -380,12 +380,14 @@ static void put_diagonal(const lwi_dual *dual, const lwi_dual_group *g, int l)
 
 static void put_front(const lwi_dual *dual, lwi_dual_group *g, int l)
 {
-    const size_t nu = (size_t)g->no * (size_t)g->no;
-    put_blocks(g, false, g->R, l);
-    if (dual->two) put_blocks(g, true, g->Q, l);
+    if (!dual->given) put_blocks(g, false, g->R, l);
+    if (!dual->given && dual->two) put_blocks(g, true, g->Q, l);
     put_diagonal(dual, g, l);
-    for (size_t i = 0; i < nu && !g->bare; i++) AT(g->U[i]) = ZERO;
-    for (size_t i = 0; i < nu && !g->bare && dual->two; i++) AT(g->V[i]) = ZERO;
+    for (int r = 0; r < g->no && !g->bare; r++) // upper parts
+        for (int i = r * g->no + r; i < (r + 1) * g->no; i++) {
+            AT(g->U[i]) = ZERO;
+            if (dual->two) AT(g->V[i]) = ZERO;
+        }
     for (int i = 0; i < g->nchild; i++) {
         const lwi_group_child *c = &g->child[i];
         add_child(c, g->nc, g->no, c->group->U, g->R, g->U, l);
@@ -398,8 +400,8 @@ static void matrix(const lwi_dual *dual, lwi_dual_group *g)
     g->failed = false;
     for (int l = 0; l < g->lanes; l += WIDTH) {
         mask sure;
-        gather_J(dual, g, l);
-        gather_G(dual, g, l);
+        if (!dual->given) gather_J(dual, g, l);
+        if (!dual->given) gather_G(dual, g, l);
         put_front(dual, g, l);
 #define ELIMINATE(nc, no, two) sure = eliminate(g, nc, no, two, l)
         if (dual->two) {
@@ -468,8 +470,8 @@ static void rows(const lwi_dual *dual, const lwi_dual_group *g)
 static void up(const lwi_dual *dual, const lwi_dual_group *g)
 {
     for (int l = 0; l < g->lanes; l += WIDTH) {
-        if (dual->reread) gather_J(dual, g, l);
-        for (int i = 0; i < g->nedge; i++) {
+        if (dual->reread && !dual->given) gather_J(dual, g, l);
+        for (int i = 0; i < g->nedge && !dual->given; i++) {
             const lwi_group_edge *e = &g->edge[i];
 #define RIGHT_SIDE(m, unused) right_side(dual, g, e, m, l)
             WITH_ROWS(e->m, RIGHT_SIDE, 0)
@@ -552,7 +554,7 @@ static void down(const lwi_dual *dual, const lwi_dual_group *g)
 #define DOWN(nc, no, unused) block_down(g, nc, no, l)
         WITH_SIZES(g, DOWN, 0);
 #undef DOWN
-        for (int i = 0; i < g->nedge; i++) {
+        for (int i = 0; i < g->nedge && !dual->given; i++) {
             const lwi_group_edge *e = &g->edge[i];
 #define PUT_OUT(m, unused) put_out(dual, g, e, m, l)
             WITH_ROWS(e->m, PUT_OUT, 0)

@@ -2,6 +2,7 @@
 #include "formulation/closed.h"
 
 #include "base/linear.h"
+#include "formulation/singular.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -58,11 +59,34 @@ static double mechanism_length(const lw_model *model)
     return most > 0 ? most : 1;
 }
 
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+
+// Whether the joint has a rotor on one of three coordinates.
+static bool spins(const lwi_joint *joint, int first)
+{
+    bool any = false;
+    for (int k = first; k < first + 3; k++) any = any || joint->rotor[k] > 0;
+    return any;
+}
+
+static lw_status list_spins(lwi_closed *s, lwi_arena *arena)
+{
+    const lw_model *model = s->model;
+    GET(s->spin, model->nrotor);
+    GET(s->joint_spin, model->njoint + 1);
+    for (int j = 0; j < model->njoint; j++) {
+        s->joint_spin[j] = s->nspin;
+        for (int first = 0; first < LW_JOINT_MAX_NV; first += 3)
+            if (spins(&model->joint[j], first)) s->spin[s->nspin++] = (lwi_closed_spin){j, first};
+    }
+    s->joint_spin[model->njoint] = s->nspin;
+    return LW_OK;
+}
+
 static lw_status make_motion(lwi_closed *s, lwi_arena *arena)
 {
     const lw_model *model = s->model;
-#define GET(field, count)                                                                          \
-    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
     GET(s->R, model->nbody);
     GET(s->r, model->nbody);
     GET(s->v, model->nbody);
@@ -75,10 +99,10 @@ static lw_status make_motion(lwi_closed *s, lwi_arena *arena)
     GET(s->a, model->nbody);
     GET(s->al, model->nbody);
     GET(s->unique, model->njoint);
-    GET(s->metric, (1 + s->twins) * model->nnode);
+    GET(s->metric, s->nbody);
     GET(s->mobility, model->nnode);
-    GET(s->x, (1 + s->twins) * model->nnode);
-    GET(s->y, model->nnode);
+    GET(s->x, s->nbody);
+    GET(s->y, s->nbody);
     s->motion = (lwi_motion){.R = (const double(*)[9])s->R,
                              .r = (const double(*)[3])s->r,
                              .v = (const double(*)[3])s->v,
@@ -111,6 +135,14 @@ static void closure_of(const lwi_closed *s, int e, double t, lwi_closure_level l
         lwi_joint_closure(s->model, j, t, &s->motion, level, closure);
     else
         lwi_coupling_closure(s->model, -1 - j, t, &s->motion, level, closure);
+    if (j >= 0 && s->nspin) lwi_joint_rotor_rows(s->model, j, t, &s->motion, level, closure);
+}
+
+// How many rotor bodies edge e has, behind its other bodies.
+static int spin_count(const lwi_closed *s, int e)
+{
+    const int j = s->edge_joint[e];
+    return s->nspin && j >= 0 ? s->joint_spin[j + 1] - s->joint_spin[j] : 0;
 }
 
 // Edges: joints with rows in the order of the model, then couplings.  The bodies of an edge are in
@@ -125,7 +157,8 @@ static lw_status make_graph(lwi_closed *s, lwi_arena *arena, lwi_graph *graph)
     GET(edge, most);
     for (int j = 0; j < model->njoint; j++) {
         s->joint_edge[j] = -1;
-        if (model->joint[j].merged || lwi_joint_row_count(model, j) == 0) continue;
+        const int rotors = s->nspin ? model->joint[j].nrotor : 0;
+        if (model->joint[j].merged || lwi_joint_row_count(model, j) + rotors == 0) continue;
         s->edge_joint[s->nedge] = j;
         s->joint_edge[j] = s->nedge++;
     }
@@ -136,8 +169,11 @@ static lw_status make_graph(lwi_closed *s, lwi_arena *arena, lwi_graph *graph)
         closure_of(s, e, 0, LWI_CLOSURE_POSITION, &closure);
         edge[e] = (lwi_edge){.rows = closure.n, .n = closure.nbody};
         for (int i = 0; i < closure.nbody; i++) edge[e].body[i] = model->body_node[closure.body[i]];
-        for (int i = 0; s->twins && i < closure.nbody; i++)
+        const bool coupling = j < 0 && e < s->nedge - s->nextra;
+        for (int i = 0; s->twins && !coupling && i < closure.nbody; i++)
             edge[e].body[edge[e].n++] = model->nnode + edge[e].body[i];
+        for (int i = 0; i < spin_count(s, e); i++)
+            edge[e].body[edge[e].n++] = model->nnode + s->joint_spin[j] + i;
         if (e >= s->nedge - s->nextra) {
             edge[e].ground = closure.nbody < 2;
         } else if (j >= 0) {
@@ -149,7 +185,7 @@ static lw_status make_graph(lwi_closed *s, lwi_arena *arena, lwi_graph *graph)
         }
     }
     *graph = (lwi_graph){
-        .nbody = (1 + s->twins) * model->nnode, .nedge = s->nedge, .edge = edge};
+        .nbody = s->nbody, .nedge = s->nedge, .edge = edge};
     return LW_OK;
 }
 
@@ -168,8 +204,8 @@ static lw_status make_rows(lwi_closed *s, lwi_arena *arena)
 }
 
 static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra,
-                           const lwi_closed_extra *extra, bool twins, lwi_arena *arena,
-                           lwi_closed *s)
+                           const lwi_closed_extra *extra, bool twins, bool rotors,
+                           lwi_arena *arena, lwi_closed *s)
 {
     lwi_graph graph;
     *s = (lwi_closed){.model = model,
@@ -177,6 +213,8 @@ static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra
                       .extra = extra,
                       .twins = twins,
                       .length = mechanism_length(model)};
+    if (rotors) TRY(list_spins(s, arena));
+    s->nbody = (1 + s->twins) * model->nnode + s->nspin;
     TRY(make_motion(s, arena));
     lwi_closed_start(s);
     TRY(make_graph(s, arena, &graph));
@@ -186,25 +224,37 @@ static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra
 lw_status lwi_closed_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                           lwi_closed *s)
 {
-    return make_plan(model, kind, 0, NULL, false, arena, s);
+    return make_plan(model, kind, 0, NULL, false, false, arena, s);
 }
 
 lw_status lwi_closed_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
                                   const lwi_closed_extra *extra, bool twins, lwi_arena *arena,
                                   lwi_closed *s)
 {
-    TRY(make_plan(model, kind, nextra, extra, twins, arena, s));
+    TRY(make_plan(model, kind, nextra, extra, twins, false, arena, s));
     TRY(make_rows(s, arena));
     return lwi_dual_create(&s->plan, arena, &s->dual);
+}
+
+static lw_status create(const lw_model *model, lwi_plan_kind kind, bool rotors, lwi_arena *arena,
+                        lwi_closed *s)
+{
+    TRY(make_plan(model, kind, 0, NULL, false, rotors, arena, s));
+    TRY(make_rows(s, arena));
+    TRY(lwi_dual_create(&s->plan, arena, &s->dual));
+    return lwi_closed_learn(s, arena);
 }
 
 lw_status lwi_closed_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                             lwi_closed *s)
 {
-    TRY(lwi_closed_plan(model, kind, arena, s));
-    TRY(make_rows(s, arena));
-    TRY(lwi_dual_create(&s->plan, arena, &s->dual));
-    return lwi_closed_learn(s, arena);
+    return create(model, kind, false, arena, s);
+}
+
+lw_status lwi_closed_create_rotors(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+                                   lwi_closed *s)
+{
+    return create(model, kind, true, arena, s);
 }
 
 lw_status lwi_closed_threads(lwi_closed *s, lwi_pool *pool, lwi_arena *arena)
@@ -242,6 +292,23 @@ static void for_edges(lwi_closed *s, double t, void (*edge)(lwi_closed *s, int e
 
 // -------------------------------------------------------------------------------------------- rows
 
+// Rotor rows u - w = 0, w on the rotor's body; they are the last of the edge's n rows.
+static void place_spins(lwi_closed *s, int e, int nbody, int n, bool rates)
+{
+    const int j = s->edge_joint[e];
+    const lwi_joint *joint = &s->model->joint[j];
+    for (int i = 0; i < spin_count(s, e); i++) {
+        const int at = 6 * (s->plan.slot[e] + nbody + i), first = s->spin[s->joint_spin[j] + i].first;
+        memset(lwi_dual_J(s->dual) + at, 0, (size_t)n * sizeof(double[6]));
+        if (rates) memset(s->Jdot + at, 0, (size_t)n * sizeof(double[6]));
+        for (int k = 0, row = n - joint->nrotor; k < joint->type->nv; k++) {
+            if (joint->rotor[k] == 0) continue;
+            if (k >= first && k < first + 3) lwi_dual_J(s->dual)[at + row][3 + k - first] = -1;
+            row++;
+        }
+    }
+}
+
 // Rows of edge e to their places; J in slots of six rows.
 static void place_rows(lwi_closed *s, int e, double t, lwi_closure_level level)
 {
@@ -257,6 +324,7 @@ static void place_rows(lwi_closed *s, int e, double t, lwi_closure_level level)
         if (level >= LWI_CLOSURE_RATES)
             memcpy(s->Jdot + 6 * (slot + i), closure.Jdot[i], 6 * bytes);
     }
+    if (s->nspin) place_spins(s, e, closure.nbody, closure.n, level >= LWI_CLOSURE_RATES);
 }
 
 static void place_positions(lwi_closed *s, int e, double t)
@@ -274,7 +342,7 @@ static void place_gamma(lwi_closed *s, int e, double t)
     lwi_closure closure;
     const int j = s->edge_joint[e];
     if (e >= s->nedge - s->nextra) return;
-    if (j >= 0) {
+    if (j >= 0 && spin_count(s, e) == 0) {
         lwi_joint_closure_gamma(s->model, j, t, &s->motion, s->gamma + s->plan.row[e]);
         return;
     }
@@ -326,20 +394,31 @@ void lwi_closed_masses(lwi_closed *s)
         s->metric[k].lin = 1 / s->model->body[b].mass;
         s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
     }
+    for (int i = 0; i < s->nspin; i++) {
+        const double *rotor = s->model->joint[s->spin[i].joint].rotor + s->spin[i].first;
+        s->metric[s->model->nnode + i] = (lwi_metric){.lin = 0};
+        for (int k = 0; k < 3; k++)
+            s->metric[s->model->nnode + i].ang[k] = rotor[k] > 0 ? 1 / rotor[k] : 0;
+    }
     for_edges(s, 0, multiply_rows);
 }
+
+// Rotors have no place in geometry: so light, in metres or radians, that they follow.
+#define LIGHT 1e6
 
 void lwi_closed_geometric(lwi_closed *s)
 {
     const double ang = 1 / (s->length * s->length);
     for (int k = 0; k < s->model->nnode; k++)
         s->metric[k] = (lwi_metric){.lin = 1, .ang = {ang, ang, ang}};
+    for (int i = 0; i < s->nspin; i++)
+        s->metric[s->model->nnode + i] = (lwi_metric){.ang = {LIGHT, LIGHT, LIGHT}};
     for_edges(s, 0, multiply_rows);
 }
 
 void lwi_closed_apply_metric(const lwi_closed *s, double (*x)[6])
 {
-    for (int k = 0; k < s->model->nnode; k++) multiply(&s->metric[k], x[k], x[k]);
+    for (int k = 0; k < s->model->nnode + s->nspin; k++) multiply(&s->metric[k], x[k], x[k]);
 }
 
 // --------------------------------------------------------------------------------------- solutions
@@ -377,6 +456,28 @@ void lwi_closed_solve(lwi_closed *s)
     if (s->nrow) lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 1);
 }
 
+// Rows rest within 1e-5 of dependence, where a mechanism that goes on asks 1e-5 of what drives give
+// from those that depend; one that is driven against itself asks all of it.
+#define MOST_UNMET 1e-2
+
+// Evaluations in which rows rest, from coming near to going away: a motion that goes through needs
+// some tens, some hundreds with steps of high order; one that stays is not determined by anything.
+#define MOST_RESTED 500
+#define AWAY 1e-6 // pivot: an angle of 1e-3
+
+static lw_status check_rest(lwi_closed *s, double t, lw_error *error)
+{
+    const bool rests = lwi_dual_resting(s->dual) > 0;
+    if (!rests && s->rested == 0) return LW_OK;
+    const lwi_pivots pivots = lwi_dual_pivots(s->dual);
+    if (!rests && pivots.least > AWAY) s->rested = 0;
+    if (!rests) return LW_OK;
+    s->rested++;
+    if (s->rested <= MOST_RESTED && lwi_dual_unmet(s->dual, s->b, s->row[0]) <= MOST_UNMET)
+        return LW_OK;
+    return lwi_singular_fail(s->model, s->edge_joint[pivots.dropped_edge], t, pivots.dropped, error);
+}
+
 lw_status lwi_closed_factor(lwi_closed *s, double t, lw_error *error)
 {
     lwi_closed_masses(s);
@@ -384,5 +485,16 @@ lw_status lwi_closed_factor(lwi_closed *s, double t, lw_error *error)
     const lw_status status = lwi_dual_factor(s->dual, NULL);
     if (status == LW_ERR_NOT_FINITE)
         return lwi_fail(error, status, "t = %.9g s: positions are not finite numbers", t);
-    return status == LW_OK ? LW_OK : lwi_closed_fails(s, t, status, error);
+    if (status != LW_OK) return lwi_closed_fails(s, t, status, error);
+    return check_rest(s, t, error);
+}
+
+lw_status lwi_closed_begin(lwi_closed *s, double t, lw_error *error)
+{
+    s->rested = 0;
+    lwi_dual_let_rest(s->dual, false);
+    lwi_closed_rows(s, t);
+    const lw_status status = lwi_closed_factor(s, t, error);
+    lwi_dual_let_rest(s->dual, true);
+    return status;
 }

@@ -31,6 +31,12 @@ typedef struct lwi_metric {
  * their plane leave 1/n^3, 1e-10 at 3000.  Where positions do not close, LWI_DUAL_RANK. */
 #define LWI_CLOSED_RANK 1e-13
 
+/** A body of the engine for rotors of one joint, those on coordinates first .. first + 2: their speeds are
+ *  its components 3 .. 5, held by rows of the joint's edge to the speeds of the coordinates. */
+typedef struct lwi_closed_spin {
+    int joint, first;
+} lwi_closed_spin;
+
 /** An edge of the caller's between two hosts, 0: the ground. */
 typedef struct lwi_closed_extra {
     int body[2], rows;
@@ -41,9 +47,13 @@ typedef struct lwi_closed {
     int nedge, nrow;
     int nextra; ///< the last edges: the caller's, filled by the caller
     const lwi_closed_extra *extra; ///< [nextra]
-    /** Every edge of a joint knows each of its bodies twice: twin nnode + k of node k has what the
-     *  body's unknowns are more than six, in components of the caller's choice.  Its J and G are the
-     *  caller's to fill. */
+    int nspin;             ///< rotors, the engine's bodies nnode + i; 0 unless created with them
+    lwi_closed_spin *spin; ///< [nspin] in the order of the joints
+    int *joint_spin;       ///< [njoint + 1] first of each joint
+    int nbody;             ///< of the engine: nodes, twins or spins
+    /** Every edge but those of couplings knows each of its bodies twice: twin nnode + k of node k has
+     *  what the body's unknowns are more than six, in components of the caller's choice.  Its J and G
+     *  are the caller's to fill. */
     bool twins;
     int *joint_edge; ///< [njoint] edge of each joint; -1: merged or without rows
     int *edge_joint; ///< [nedge] joint, or -1 - coupling
@@ -64,14 +74,15 @@ typedef struct lwi_closed {
     double (*Jdot)[6];       ///< as lwi_dual_J, by lwi_closed_rates: lwi_closure.Jdot
     // solutions
     double *c, *lambda;       ///< [nrow]
-    double (*x)[6];           ///< [nnode], with twins [2 nnode]
+    double (*x)[6];           ///< [nbody]: nodes first
     double (*a)[3], (*al)[3]; ///< [nbody] by lwi_closed_accelerations: mass centres, world axes
     int start_rank,
         generic_rank;        ///< at the start; the largest at configurations nearby, kept by runs
+    int rested;              ///< evaluations in which rows rested, since they began
     unsigned char *unique;   ///< [njoint] 1 where a joint's reaction is unique
     double (*wrench)[6];     ///< [nbody] loads and efforts
     const double *effort;    ///< of the loads given last
-    double (*y)[6], *row[6]; ///< scratch [nnode], [nrow]
+    double (*y)[6], *row[6]; ///< scratch [nbody], [nrow]
 } lwi_closed;
 
 /** Graph, plan, engine; ranks are learnt at the model's start and nearby configurations (closed to
@@ -79,8 +90,12 @@ typedef struct lwi_closed {
  *  @return LW_ERR_MEMORY */
 lw_status lwi_closed_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                             lwi_closed *closed);
-/** The same with edges of the caller's, whose J, phi, b and gamma the caller fills, and with twins
- *  (there must be no couplings then); ranks are not learnt: for factors with eps > 0 only. */
+/** The same with the rotors of the model: rows of edges are then more than those of closures, by
+ *  lwi_joint_rotor_rows. */
+lw_status lwi_closed_create_rotors(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+                                   lwi_closed *closed);
+/** The same with edges of the caller's, whose J, phi, b and gamma the caller fills, and with twins;
+ *  ranks are not learnt: for factors with eps > 0 only. */
 lw_status lwi_closed_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
                                   const lwi_closed_extra *extra, bool twins, lwi_arena *arena,
                                   lwi_closed *closed);
@@ -136,6 +151,10 @@ void lwi_closed_geometric(lwi_closed *closed);
 /** lwi_closed_masses, then the matrix pass at the ranks learnt.
  *  @return LW_ERR_SINGULAR naming the joints whose rows are dependent, time and pivot */
 lw_status lwi_closed_factor(lwi_closed *closed, double t, lw_error *error);
+/** Rows may rest from now on (assembly/dual.h), but a motion cannot start where they would: which
+ *  way it goes from there is not determined.  At the positions at hand; spoils J and factors.
+ *  @return as lwi_closed_factor */
+lw_status lwi_closed_begin(lwi_closed *closed, double t, lw_error *error);
 /** x = K (f + J' lambda) with J x = c; in: f [nnode][6] in x, c in closed->c; out: x, lambda.
  *  Multiplies by K, then the vector pass with one refinement. */
 void lwi_closed_solve(lwi_closed *closed);

@@ -169,7 +169,7 @@ bool lwi_closed_close(lwi_closed *s, double t, double tolerance, int most_steps)
         for (int k = 0; k < s->nrow; k++) eps[k] = eps[k] > 0 ? mu * eps[k] : 1;
         if (lwi_dual_factor(s->dual, eps) != LW_OK) return false;
         for (int k = 0; k < s->nrow; k++) s->c[k] = -s->phi[k];
-        memset(s->x, 0, (size_t)s->model->nnode * sizeof *s->x);
+        memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
         lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 0);
         lwi_closed_move(s, (const double(*)[6])s->x);
         read_coordinates(s, t);

@@ -75,6 +75,7 @@ double lwi_closed_scatter(int k, int seed)
 static bool step_along_freedoms(lwi_closed *s, int seed, double size)
 {
     double before = 0, most = 0;
+    memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
     for (int k = 0; k < s->model->nnode; k++)
         for (int i = 0; i < 6; i++) {
             s->x[k][i] = lwi_closed_scatter(6 * k + i, seed) / (i < 3 ? 1 : s->length);
@@ -126,7 +127,8 @@ lw_status lwi_closed_learn(lwi_closed *s, lwi_arena *arena)
     // Lengths of the mechanism, or radians: large enough to leave a singular position, where pivots
     // grow with the square of the step, small enough to come back to the constraints.
     static const double sizes[] = {0.02, 0.03, 0.05};
-    const int full = s->nrow < 6 * s->model->nnode ? s->nrow : 6 * s->model->nnode;
+    const int free = 6 * s->model->nnode + s->model->nrotor * (s->nspin > 0);
+    const int full = s->nrow < free ? s->nrow : free;
     place start, best;
     for (int j = 0; j < s->model->njoint; j++) s->unique[j] = 1;
     s->start_rank = s->generic_rank = s->nrow;
@@ -156,6 +158,10 @@ lw_status lwi_closed_learn(lwi_closed *s, lwi_arena *arena)
         restore(s, &best);
         lwi_closed_rank(s);
     }
+    lwi_closed_masses(s);
+    if (lwi_dual_factor(s->dual, NULL) == LW_OK) lwi_dual_usual(s->dual);
+    lwi_closed_geometric(s);
+    if (lwi_dual_factor(s->dual, NULL) != LW_OK) return LW_OK; // no numbers: runs will say so
     find_unique(s, s->generic_rank);
     lwi_closed_start(s);
     return LW_OK;

@@ -2,6 +2,9 @@
 //
 //     M A = F + J' lambda,   J A = -gamma,   F = loads + m g - w x J w
 //
+// Rotors are bodies too, of one speed w each that their joint's row holds to that of its coordinate;
+// the row's multiplier is the effort -I w' and part of no reaction.
+//
 // Redundant rows leave lambda undetermined up to n with J' n = 0.  What is reported is the
 // smallest: min |lambda - P z| over z, with a projector P = 1 - S^+ S onto the null space, S = J K
 // J'.  S^+ is the engine's vector pass, so nothing of size rows x redundancies is ever formed;
@@ -24,10 +27,10 @@ static double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-// y := K J' n, [nnode]
+// y := K J' n, [nbody]
 static void response(lwi_closed *s, double sign, const double *n)
 {
-    memset(s->y, 0, (size_t)s->model->nnode * sizeof *s->y);
+    memset(s->y, 0, (size_t)s->nbody * sizeof *s->y);
     lwi_closed_add_wrenches(s, sign, n, s->y);
     lwi_closed_apply_metric(s, s->y);
 }
@@ -52,7 +55,7 @@ static void to_null_transposed(lwi_closed *s, double *y)
 {
     double *solution = s->row[1], *rate = s->row[0];
     for (int pass = 0; pass < PASSES; pass++) {
-        memset(s->y, 0, (size_t)s->model->nnode * sizeof *s->y);
+        memset(s->y, 0, (size_t)s->nbody * sizeof *s->y);
         lwi_dual_solve(s->dual, s->y, y, solution, 0);
         response(s, 1, solution);
         lwi_closed_rates_of(s, (const double(*)[6])s->y, rate);
@@ -135,6 +138,7 @@ void lwi_closed_applied(lwi_closed *s, double t, const lwi_loads *loads, double 
 {
     gather_wrenches(s, t, loads);
     for (int k = 0; k < s->model->nnode; k++) body_force(s, k, f[k]);
+    for (int i = 0; i < s->nspin; i++) v6_zero(f[s->model->nnode + i]); // rotors feel their joint alone
 }
 
 lw_status lwi_closed_accelerations(lwi_closed *s, double t, const lwi_loads *loads, lw_error *error)

@@ -47,8 +47,8 @@ static lw_status prepare(lwi_work *work)
     if (!d) return LW_ERR_MEMORY;
     work->data = d;
     const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
-    TRY(lwi_closed_create(model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO, arena,
-                          &d->closed));
+    TRY(lwi_closed_create_rotors(model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO, arena,
+                                 &d->closed));
     d->closed.mode = &work->mode;
     d->link = LWI_PUSH(arena, lwi_link, model->nnode);
     d->V = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->V);
@@ -69,16 +69,6 @@ static void release(lwi_work *work)
 
 // ------------------------------------------------------------------------------------------ state
 
-static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
-{
-    dca *d = work->data;
-    lwi_tree_enter(work->model, moment, x, x + work->model->tree_nq);
-    lwi_carried_store(work->model, &d->carried, moment->q, x);
-    if (work->model->nq) // signs of quaternions, and what is near
-        memcpy(d->closed.q, moment->q, (size_t)work->model->nq * sizeof *moment->q);
-    return LW_OK;
-}
-
 // The motion of all bodies and joints at x.
 static void read_state(lwi_work *work, double t, const double *x)
 {
@@ -90,6 +80,18 @@ static void read_state(lwi_work *work, double t, const double *x)
     lwi_closed_from_tree(&d->closed, d->link, (const double(*)[6])d->V, d->node_R, d->node_r, u);
     lwi_carried_load(model, &d->carried, x, d->closed.q);
     lwi_closed_read_loops(&d->closed, t, false);
+}
+
+static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
+{
+    dca *d = work->data;
+    lwi_tree_enter(work->model, moment, x, x + work->model->tree_nq);
+    lwi_carried_store(work->model, &d->carried, moment->q, x);
+    if (work->model->nq) // signs of quaternions, and what is near
+        memcpy(d->closed.q, moment->q, (size_t)work->model->nq * sizeof *moment->q);
+    if (work->goes_on) return LW_OK;
+    read_state(work, moment->t, x);
+    return lwi_closed_begin(&d->closed, moment->t, &work->error);
 }
 
 // udot of the tree: qdd of its joints; of a floating base the derivative of R'v and R'w.
@@ -177,7 +179,7 @@ const lwi_formulation lwi_formulation_dca = {
         "accelerations by divide and conquer; trees, loops, couplings, redundant constraints; "
         "O(n), threads",
     .cite = "featherstone1999",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_HAS_PLAN,
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_PLAN,
     .accepts = lwi_closed_accepts,
     .prepare = prepare,
     .enter = enter,

@@ -10,7 +10,9 @@
 //     M V = b + J' sigma,  b = sum of +W_k on the node and -W_k on its parent,      J V = -b_row,
 //
 // give the velocities to round-off and the impulses of all rows by one elimination [chadaj2017,
-// (15)-(36)].
+// (15)-(36)].  A rotor on a coordinate is a body of its own there (closed.h): the row that holds its
+// speed to u has the impulse -I_r u, so that p = S' P + I_r u without a word about it; that of a cut
+// is transmitted like those of its other rows.
 //
 // Rates: what joints transmit, cut_momenta.h.
 #include "formulation/hdca.h"
@@ -59,7 +61,8 @@ static lw_status prepare(lwi_work *work)
     d->tree.mode = &work->mode;
     const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
     lwi_closed *closed = &d->closed;
-    TRY(lwi_closed_create(model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO, arena, closed));
+    TRY(lwi_closed_create_rotors(model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO, arena,
+                                 closed));
     closed->mode = &work->mode;
     d->tree.body_R = closed->R, d->tree.body_r = closed->r;
     d->tree.body_v = closed->v, d->tree.body_w = closed->w;
@@ -122,7 +125,7 @@ static void put_momenta(const lw_model *model, hdca *d, const double *p)
 {
     double(*x)[6] = d->closed.x;
     const lwi_tree_work *tree = &d->tree;
-    memset(x, 0, (size_t)model->nnode * sizeof *x);
+    memset(x, 0, (size_t)d->closed.nbody * sizeof *x);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         double a[6], W[6] = {0}, f[3], n[3], arm[3], moment[3];
@@ -253,7 +256,7 @@ lw_status lwi_hdca_reset(lwi_work *work, double t, double *x)
     const lw_model *model = work->model;
     hdca *d = work->data;
     TRY(find_speeds(work, t, x));
-    lwi_cut_momenta_of_speeds(&d->momenta, x + model->tree_nq);
+    lwi_cut_momenta_of_speeds(&d->momenta, t, &d->closed.motion, d->u, x + model->tree_nq);
     return LW_OK;
 }
 
@@ -277,8 +280,10 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     memcpy(d->closed.q, moment->q, (size_t)model->nq * sizeof *moment->q);
     lwi_carried_store(model, &d->carried, moment->q, x);
     place(d, moment->t, x);
+    if (!work->goes_on) TRY(lwi_closed_begin(&d->closed, moment->t, &work->error));
     lwi_tree_velocity(model, d->tree.link, d->u, d->tree.V);
-    lwi_cut_momenta_of_speeds(&d->momenta, x + model->tree_nq);
+    if (model->nrotor > 0) move(d, moment->t); // speeds of cut joints
+    lwi_cut_momenta_of_speeds(&d->momenta, moment->t, &d->closed.motion, d->u, x + model->tree_nq);
     return d->closed.nrow ? lwi_hdca_reset(work, moment->t, x) : LW_OK;
 }
 
@@ -321,7 +326,7 @@ const lwi_formulation lwi_formulation_hdca = {
         "joint momenta of a spanning tree, velocities and impulses by assembly; linear in the "
         "number of bodies; trees, loops, couplings, redundant constraints",
     .cite = "chadaj2017",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_HAS_PLAN,
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_PLAN,
     .accepts = lwi_closed_accepts,
     .prepare = prepare,
     .enter = enter,

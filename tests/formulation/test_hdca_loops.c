@@ -245,66 +245,6 @@ static void velocities_that_miss_a_loop_become_the_nearest_that_do_not(void **st
     free(xdot);
 }
 
-// ------------------------------------------------------------------------------- singular
-// positions
-
-// A parallelogram: two ways lead on from where all its links are in a line.
-static lw_model *parallelogram(void)
-{
-    lw_builder *b = lwt_builder();
-    const lw_body A = lwt_rod(b, "A", 0, 0, 0, 1, 1), B = lwt_rod(b, "B", 0, 1, 2, 1, 1),
-                  C = lwt_rod(b, "C", 2, 0, 2, 1, 1);
-    lwt_add(b, &(lw_joint_desc){.name = "left",
-                                .type = LW_JOINT_REVOLUTE,
-                                .body2 = A,
-                                .axis = {0, 0, 1},
-                                .has_qd = 1,
-                                .qd = {-1}});
-    lwt_joint(b, LW_JOINT_REVOLUTE, "top left", A, B, 0, 1);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "top right", B, C, 2, 1);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "right", lwt_ground, C, 2, 0);
-    return lwt_model(b);
-}
-
-// A run through singular positions says so, with joint and time, and has no number that is none;
-// one that cannot go on stops there.
-static void singular_positions_are_told(void **state)
-{
-    (void)state;
-    static const char *const tolerance[] = {"1e-3", "1e-6", "1e-9"};
-    for (int k = 0; k < LWI_COUNT(tolerance); k++) {
-        lw_model *model = parallelogram();
-        lw_options options;
-        lw_error error;
-        lw_sim *sim;
-        lw_options_default(&options);
-        set(&options, "formulation", "hdca");
-        set(&options, "rtol", tolerance[k]);
-        set(&options, "atol", tolerance[k]);
-        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
-        options.duration = 3;
-        lw_status status = LW_OK;
-        for (int row = 1; row <= 30 && status == LW_OK; row++) {
-            const lw_observation *o;
-            status = lw_sim_step(sim, 0.1 * row);
-            if (status == LW_OK) status = lw_sim_observe(sim, LW_OBSERVE_REACTION, &o);
-            for (int b = 1; status == LW_OK && b < 4; b++)
-                for (int i = 0; i < 3; i++)
-                    assert_true(isfinite(o->position[b][i]) && isfinite(o->velocity[b][i]) &&
-                                isfinite(o->acceleration[b][i]) && isfinite(o->reaction[b][i]));
-        }
-        if (status != LW_OK) {
-            assert_int_equal(status, LW_ERR_SINGULAR);
-            assert_non_null(strstr(lw_sim_error(sim)->text, "joint '"));
-        } else {
-            lwi_sim_tell_doubts(sim);
-            assert_non_null(strstr(lw_sim_notice(sim), "singular"));
-        }
-        lw_sim_destroy(sim);
-        lw_model_destroy(model);
-    }
-}
-
 // -------------------------------------------------------------------------------------------
 // choices
 
@@ -384,7 +324,6 @@ int main(void)
         cmocka_unit_test(planar_loops_move_the_same_in_any_attitude),
         cmocka_unit_test(every_plan_has_the_same_motion_and_threads_the_same_bits),
         cmocka_unit_test(velocities_that_miss_a_loop_become_the_nearest_that_do_not),
-        cmocka_unit_test(singular_positions_are_told),
         cmocka_unit_test(round_off_does_not_grow_along_a_row_of_loops),
         cmocka_unit_test(a_body_without_mass_is_refused_by_name),
     };
