@@ -180,6 +180,9 @@ typedef struct lw_coordinate_desc {
     lw_signal effort; ///< [N, N m] a second signal, by convention an input
     lw_limits_desc limits;
     lw_friction_desc friction;
+    /** Inertia [kg, kg m^2] >= 0 of what the coordinate drives beside the bodies, a motor's rotor behind its
+     *  gear for one: gear ratio squared times the rotor's own.  Kinetic energy rotor qd^2 / 2. */
+    double rotor;
 } lw_coordinate_desc;
 
 /** May a joint be left out of the spanning tree, which is found, to close a loop?  `always`: it is an

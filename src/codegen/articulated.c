@@ -7,7 +7,8 @@
 //             before the last screw p' += M' beta, then both are felt by the parent
 //   outward   A' = X A_parent + bias    vdot = z/D - g'A'    A = A' + S vdot
 //
-// M'S = 0, so a hinge leaves zeros in the last row and column, a slider in the third.  A ball has
+// A rotor adds to D and to nothing else.  Without one M'S = 0, so a hinge leaves zeros in the last row
+// and column, a slider in the third.  A ball has
 // D = C and leaves A - B C^-1 B' only; a base stands on the ground and leaves nothing.
 #include "codegen/articulated.h"
 
@@ -73,18 +74,19 @@ static bool eliminate_screw(lwi_sweep *s, int i)
     double known;
     lwi_motion_subspace(g, e, 0, S);
     lwi_art_apply(g, U, M, S);
-    D = lwi_dot(g, 6, S, U);
+    D = add(g, lwi_dot(g, 6, S, U), lit(g, e->rotor));
     if (lwi_graph_known(g, D, &known) && !(known > 0)) return false;
     const val Di = inverse(g, D);
     for (int k = 0; k < 6; k++) x->g[0][k] = mul(g, U[k], Di);
-    if (e->slide == 0) x->g[0][5] = S[5]; // +-1
-    if (e->turn == 0) x->g[0][2] = S[2];
+    const bool bare = e->rotor == 0;
+    if (bare && e->slide == 0) x->g[0][5] = S[5]; // +-1
+    if (bare && e->turn == 0) x->g[0][2] = S[2];
     x->z[0] = sub(g, effort_of(s, e->iv), lwi_dot(g, 6, S, M->p));
     x->y[0] = mul(g, x->z[0], Di);
 
     reduce(g, M, x->g[0], U);
-    if (e->slide == 0) clear(g, M, 5);
-    if (e->turn == 0) clear(g, M, 2);
+    if (bare && e->slide == 0) clear(g, M, 5);
+    if (bare && e->turn == 0) clear(g, M, 2);
     for (int k = 0; k < 3; k++) c[k] = b->l[k], c[3 + k] = b->k[k];
     lwi_art_apply(g, U, M, c);
     lwi_add(g, 6, M->p, U);

@@ -231,6 +231,7 @@ static void read_element(const lwi_kernel_plan *plan, const lw_model *model, int
     e->iq = step->iq;
     e->iv = step->iv;
     e->node = node_of(model, step->iv);
+    e->rotor = model->tree_rotor[step->iv];
     read_body(&plan->body[block], l, e);
     if (e->kind == LWI_K_BALL || e->kind == LWI_K_BASE)
         read_ball(&plan->ball[block - plan->nscrew], l, e);
@@ -256,6 +257,7 @@ lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_eleme
     lw_model bare = *model; // efforts are the generator's own business
     bare.nforce = 0;
     bare.force_needs = 0;
+    bare.nrotor = 0; // and rotors, which the elements have
     lwi_kernel_plan *plan = NULL;
     TRY(lwi_kernel_plan_create(&bare, arena, &plan));
     if (!plan)

@@ -12,6 +12,7 @@ typedef struct lwi_element {
     int iq, iv;           ///< first coordinate and speed in tree q, tree v
     const lwi_node *node; ///< of the model: its joint and body
     double m, h[3], J[6];
+    double rotor; ///< on the speed of a screw
     // screws
     double ca, sa, a, cphi, sphi, b, delta, angle, shift, sign, turn, slide;
     // balls and bases: the joint frame in the parent's

@@ -1,7 +1,7 @@
 // inverse.c -- generates inverse dynamics: Newton and Euler in the normal form [featherstone2008]
 //
 //   outward   A = X A_parent + bias + S vdot         inward   F = M A + p + sum of children's
-//   tau = S'F less the model's own efforts
+//   tau = S'F + rotor vdot less the model's own efforts
 #include "codegen/functions.h"
 #include "codegen/motion.h"
 
@@ -53,7 +53,9 @@ lw_status lwi_generate_inverse_dynamics(lwi_graph *g, const lwi_elements *elemen
         for (int j = 0; j < lwi_element_speeds(e); j++) {
             lwi_motion_subspace(g, e, j, S);
             const val own = lwi_motion_effort(&m, -1, e->iv + j);
-            lwi_graph_output(g, tau, e->iv + j, sub(g, lwi_dot(g, 6, S, F[i]), own));
+            const val u = lwi_graph_input(g, vdot, e->iv + j);
+            const val F_S = madd(g, lwi_dot(g, 6, S, F[i]), lit(g, e->rotor), u);
+            lwi_graph_output(g, tau, e->iv + j, sub(g, F_S, own));
         }
         if (e->parent < 0) continue;
         lwi_motion_felt(&m, i, F[i]);

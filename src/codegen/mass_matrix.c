@@ -1,7 +1,7 @@
 // mass_matrix.c -- generates the joint-space mass matrix: composite bodies [featherstone2008]
 //
 // A body with everything beyond it, joints locked, is a rigid body of ten numbers: m, h, J.
-//   M_kk = S_k'Ic S_k,  M_lk = S_l' (X' ... X') Ic S_k  for every l towards the ground
+//   M_kk = S_k'Ic S_k + rotor,  M_lk = S_l' (X' ... X') Ic S_k  for every l towards the ground
 #include "codegen/functions.h"
 #include "codegen/motion.h"
 
@@ -109,7 +109,8 @@ static void column(const lwi_motion *m, int i, int j, int M, const rigid *all)
     lwi_art_apply(g, F, &I, S);
     for (int k = 0; k <= j; k++) {
         lwi_motion_subspace(g, e, k, S);
-        output(g, elements, M, e->iv + k, e->iv + j, lwi_dot(g, 6, S, F));
+        const val own = lwi_dot(g, 6, S, F);
+        output(g, elements, M, e->iv + k, e->iv + j, k == j ? add(g, own, lit(g, e->rotor)) : own);
     }
     for (int l = i; elements->list[l].parent >= 0;) {
         lwi_motion_felt(m, l, F);

@@ -1,6 +1,6 @@
 // momenta.c -- generates joint momenta, and their rates                                [naudet2003]
 //
-//   V = X V_parent + S u      P* = I V + sum of children's      p = S'P*       (13), (26), (34)
+//   V = X V_parent + S u      P* = I V + sum of children's      p = S'P* + rotor u   (13), (26), (34)
 //   T* = weight + sum of children's    pdot = S'(T* - V x* P*) + Q                   (27), (35)
 //
 // Speeds follow from momenta by the sweeps of articulated bodies, with p for the efforts and
@@ -59,7 +59,8 @@ lw_status lwi_generate_momenta(lwi_graph *g, const lwi_elements *elements, lwi_a
         const lwi_element *e = &elements->list[i];
         for (int j = 0; j < lwi_element_speeds(e); j++) {
             lwi_motion_subspace(g, e, j, S);
-            lwi_graph_output(g, p, e->iv + j, lwi_dot(g, 6, S, P[i]));
+            const val u = lwi_graph_input(g, v, e->iv + j);
+            lwi_graph_output(g, p, e->iv + j, madd(g, lwi_dot(g, 6, S, P[i]), lit(g, e->rotor), u));
         }
         if (e->parent < 0) continue;
         lwi_motion_felt(&m, i, P[i]);

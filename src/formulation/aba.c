@@ -4,11 +4,12 @@
 // the wrench F = M A + p at its joint.  A = X A_parent + S vdot + c (rnea.c) and S'F = tau give,
 // inward,
 //
-//     U = M S,  D = S'U,  b = tau - S'p - U'c
+//     U = M S,  D = S'U + I_r,  b = tau - S'p - U'c
 //     parent:  M += X'(M - U D^-1 U')X,   p += X'(p + (M - U D^-1 U')c + U D^-1 (tau - S'p))
 //
 // and outward  vdot = D^-1 (b - U' X A_parent).  With b the bracket for p is p + M c + U D^-1 b:
-// the reduced inertia needs no product of its own.
+// the reduced inertia needs no product of its own.  Rotors, I_r = diag(rotor), turn with their joint
+// and with nothing else: they add to the pivot D and nowhere else.
 #include "formulation/aba.h"
 
 #include "kernel/kernel.h"
@@ -41,7 +42,8 @@ static lw_status sweep_inward(const lw_model *model, const lwi_tree_work *work, 
 
     // U = M S, D = L L', b = tau - S'p - U'c
     for (int j = 0; j < n; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
-    TRY(lwi_tree_factor(model, k, t, &a->M, link->S, a->U, a->L, error));
+    TRY(lwi_tree_factor(model, k, t, &a->M, link->S, a->U, model->tree_rotor + node->iv, a->L,
+                        error));
     for (int j = 0; j < n; j++) {
         const double effort = work->effort[node->iv + j] + (tau ? tau[node->iv + j] : 0);
         a->b[j] = effort - v6_dot(link->S[j], a->p) - v6_dot(a->U[j], a->c);
@@ -207,7 +209,7 @@ const lwi_formulation lwi_formulation_aba = {
     .name = "aba",
     .summary = "accelerations of a tree by the articulated-body algorithm, O(n)",
     .cite = "featherstone2008",
-    .can = LWI_CAN_MASSLESS,
+    .can = LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

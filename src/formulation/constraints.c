@@ -14,7 +14,9 @@ struct lw_constraints {
     lwi_tree_work tree;
     lwi_inertia *composite; // [nnode]
     lwi_cut cut;
-    double *unit, *JA; // [m]
+    lwi_cut spun;      // the same with rows of rotors
+    double *unit, *JA; // [m], with rotors
+    double *column;    // [tree nv]
     double *inputs;    // [inputs] zeros
     double *still;     // [tree nv] zeros
 };
@@ -28,9 +30,11 @@ static lw_status fill(lw_constraints *c)
     if (!c->composite || !c->inputs || !c->still) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, &c->arena, &c->tree));
     TRY(lwi_cut_create_rows(model, &c->arena, &c->cut));
-    c->unit = LWI_PUSH(&c->arena, double, c->cut.m);
-    c->JA = LWI_PUSH(&c->arena, double, c->cut.m);
-    return c->unit && c->JA ? LW_OK : LW_ERR_MEMORY;
+    TRY(lwi_cut_create_rows_rotors(model, &c->arena, &c->spun));
+    c->unit = LWI_PUSH(&c->arena, double, c->spun.m);
+    c->JA = LWI_PUSH(&c->arena, double, c->spun.m);
+    c->column = LWI_PUSH(&c->arena, double, model->tree_nv);
+    return c->unit && c->JA && c->column ? LW_OK : LW_ERR_MEMORY;
 }
 
 lw_status lw_constraints_create(const lw_model *model, const lw_allocator *allocator,
@@ -124,6 +128,31 @@ lw_status lw_constraints_evaluate(lw_constraints *c, double t, const double *q, 
 
 // -------------------------------------------------------------------------------------------- tree
 
+// Rotors on cut joints, u = s'v + b:  M += I s s',  h += I s (du/dt at vdot = 0).
+static void add_rotors(lw_constraints *c, double t, const double *v, double *M, double *h)
+{
+    const lw_model *model = c->model;
+    lwi_cut *cut = &c->spun;
+    const size_t n = (size_t)model->tree_nv;
+    if (cut->nspin == 0) return;
+    lwi_cut_rows(cut, &c->tree, t, LWI_CLOSURE_RATES);
+    lwi_tree_newton_euler(model, &c->tree, v, c->still);
+    lwi_cut_accelerations(cut, &c->tree, c->JA);
+    for (int k = 0; k < cut->nspin; k++) {
+        const int row = cut->spin_row[k];
+        const double I = 1 / (cut->spin[k] * cut->spin[k]), a = c->JA[row] + cut->gamma[row];
+        memset(c->tree.F, 0, (size_t)model->nnode * sizeof *c->tree.F);
+        c->unit[row] = 1;
+        lwi_cut_wrenches(cut, &c->tree, c->unit, c->tree.F);
+        c->unit[row] = 0;
+        efforts(model, &c->tree, c->tree.F, c->column);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; M && j < n; j++) M[i * n + j] += I * c->column[i] * c->column[j];
+            if (h) h[i] += I * c->column[i] * a;
+        }
+    }
+}
+
 lw_status lw_constraints_tree(lw_constraints *c, double t, const double *q, const double *v,
                               const double *inputs, double *M, double *h)
 {
@@ -131,7 +160,10 @@ lw_status lw_constraints_tree(lw_constraints *c, double t, const double *q, cons
     const lw_model *model = c->model;
     place(c, t, q, v);
     if (M) lwi_crba(model, c->tree.link, c->composite, M);
-    if (!h) return LW_OK;
+    if (!h) {
+        add_rotors(c, t, v, M, NULL);
+        return LW_OK;
+    }
     lwi_cut_loads(&c->cut, &c->tree, t, v, inputs ? inputs : c->inputs);
     lwi_tree_newton_euler(model, &c->tree, v, c->still);
     for (int k = 0; k < model->nnode; k++) {
@@ -139,5 +171,6 @@ lw_status lw_constraints_tree(lw_constraints *c, double t, const double *q, cons
         for (int j = 0; j < at->nv; j++)
             h[at->iv + j] = v6_dot(c->tree.link[k].S[j], c->tree.F[k]) - c->tree.effort[at->iv + j];
     }
+    add_rotors(c, t, v, M, h);
     return lwi_tree_finite(model, t, h, "effort", NULL);
 }

@@ -1,7 +1,7 @@
 // crba.c -- joint-space mass matrix by composite bodies                          [featherstone2008]
 //
 //     Mc = M + sum over children X' Mc X       a node with everything beyond it, joints locked
-//     M_kk = S_k' Mc_k S_k,  M_lk = S_l' (X' ... X') Mc_k S_k for every node l towards the base
+//     M_kk = S_k' Mc_k S_k + rotors,  M_lk = S_l' (X' ... X') Mc_k S_k for every node l towards the base
 #include "formulation/crba.h"
 
 void lwi_crba(const lw_model *model, const lwi_link *link, lwi_inertia *composite, double *M)
@@ -24,6 +24,7 @@ void lwi_crba(const lw_model *model, const lwi_link *link, lwi_inertia *composit
                 const size_t row = (size_t)(node->iv + i);
                 M[row * n + column] = M[column * n + row] = v6_dot(link[k].S[i], F);
             }
+            M[column * n + column] += model->tree_rotor[column];
             // the momentum of the composite body, felt at the joints on the way to the base
             for (int l = k; model->node[l].parent >= 0;) {
                 force_from(G, link[l].R, link[l].r, F);

@@ -40,9 +40,35 @@ static void mark_loops(const lw_model *model, lw_joint *path, bool *in_loop)
         in_loop[model->coupling[i].joint] = in_loop[model->coupling[i].of] = true;
 }
 
-// Speeds and velocities to keep: those given; rest where none are and nothing ties the joint to
-// others.
-static int list_speeds(const lw_model *model, const bool *in_loop, lwi_hold *hold)
+// The base of a node's tree: a node that no joint holds, -1 for the ground.
+static int base_of(const lw_model *model, int node)
+{
+    while (node >= 0 && model->node[node].joint >= 0) node = model->node[node].parent;
+    return node;
+}
+
+// tied [nnode]: bases that closures tie to the ground or to another base, as bars of given lengths do
+// with a body that nothing else holds.
+static void mark_bases(const lw_model *model, bool *tied)
+{
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const int one = base_of(model, model->body_node[joint->body1]);
+        const int two = base_of(model, model->body_node[joint->body2]);
+        if (one == two || joint->type->id == LW_JOINT_FREE) continue;
+        if (one >= 0) tied[one] = true;
+        if (two >= 0) tied[two] = true;
+    }
+}
+
+static bool base_follows(const lw_model *model, const bool *tied, int node)
+{
+    return tied[node] && !model->desc.body[model->node[node].body].has_velocity;
+}
+
+// Speeds and velocities to keep: those given; rest where none are and nothing ties the joint, or the
+// base, to others.
+static int list_speeds(const lw_model *model, const bool *in_loop, const bool *tied, lwi_hold *hold)
 {
     int n = 0;
     for (int j = 0; j < model->njoint; j++) {
@@ -62,7 +88,7 @@ static int list_speeds(const lw_model *model, const bool *in_loop, lwi_hold *hol
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         const lw_body_desc *desc = &model->desc.body[node->body];
-        if (node->joint >= 0 && !desc->has_velocity) continue;
+        if (node->joint >= 0 ? !desc->has_velocity : base_follows(model, tied, k)) continue;
         lwi_hold *h = &hold[n++];
         *h = (lwi_hold){.joint = -1, .body = node->body};
         v3_set(h->value, desc->velocity.x, desc->velocity.y, desc->velocity.z);
@@ -206,10 +232,10 @@ static void forget_speeds(const lwi_description *given, lwi_description *desc)
 
 // The model's start with speeds that were not given found from those that were.  *made stays NULL
 // where these contradict each other.
-static lw_status follow_speeds(const lw_model *open, const bool *in_loop, lwi_hold *hold,
-                               lwi_arena *arena, lw_model **made, lw_error *error)
+static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const bool *tied,
+                               lwi_hold *hold, lwi_arena *arena, lw_model **made, lw_error *error)
 {
-    const int nhold = list_speeds(open, in_loop, hold);
+    const int nhold = list_speeds(open, in_loop, tied, hold);
     lwi_assembler a;
     lwi_description desc;
     lwi_unclosed unclosed;
@@ -240,15 +266,19 @@ static lw_status complete(const lw_model *open, lw_model **made, lw_error *error
     lwi_arena arena;
     lwi_arena_init(&arena, &open->arena.allocator);
     bool *in_loop = LWI_PUSH(&arena, bool, open->njoint);
+    bool *tied = LWI_PUSH(&arena, bool, open->nnode);
     lw_joint *path = LWI_PUSH(&arena, lw_joint, open->njoint);
     lwi_hold *hold = LWI_PUSH(&arena, lwi_hold, open->njoint + open->nnode);
-    lw_status status = in_loop && path && hold ? LW_OK : LW_ERR_MEMORY;
-    int followers = 0;
+    lw_status status = in_loop && tied && path && hold ? LW_OK : LW_ERR_MEMORY;
+    int followers = 0, bases = 0;
     if (status == LW_OK) {
         mark_loops(open, path, in_loop);
+        mark_bases(open, tied);
         for (int j = 0; j < open->njoint; j++)
             followers += in_loop[j] && has_speeds(&open->joint[j]) && !speeds_given(open, j);
-        if (followers) status = follow_speeds(open, in_loop, hold, &arena, made, error);
+        for (int k = 0; k < open->nnode; k++) bases += base_follows(open, tied, k);
+        if (followers || bases)
+            status = follow_speeds(open, in_loop, tied, hold, &arena, made, error);
     }
     if (*made) (*made)->nfollowed = followers;
     lwi_arena_free(&arena);
@@ -416,7 +446,10 @@ static lw_status close_velocities(lwi_assembler *a, const lwi_assembler *closed,
 {
     const lw_model *model = closed->model;
     const size_t nbody = (size_t)model->nbody;
-    const int nhold = list_speeds(model, in_loop, hold);
+    bool *tied = LWI_PUSH(arena, bool, model->nnode);
+    if (!tied) return LW_ERR_MEMORY;
+    mark_bases(model, tied);
+    const int nhold = list_speeds(model, in_loop, tied, hold);
     TRY(lwi_assembler_create(model, nhold, hold, arena, a));
     memcpy(a->R, closed->R, nbody * sizeof *a->R);
     memcpy(a->r, closed->r, nbody * sizeof *a->r);

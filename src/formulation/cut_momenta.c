@@ -62,12 +62,6 @@ static void free_rates(const lwi_cut_momenta *m, const double *state, double *pd
     }
 }
 
-void lwi_cut_momenta_of_speeds(lwi_cut_momenta *m, double *p)
-{
-    lwi_momenta_of_speeds(m->model, &m->momenta, m->tree, p);
-    lwi_cut_momenta_from_links(m, p);
-}
-
 // ------------------------------------------------------------------------------- impulses of cuts
 
 // From the mass centre in world axes to the link's origin in its axes: a wrench, added to
@@ -80,6 +74,46 @@ static void add_to_link(const lwi_cut_momenta *m, int k, double sign, const doub
     m3_tmul_v(w + 3, m->tree->R[k], wrench + 3);
     v3_cross_add(w + 3, m->model->node[k].c_r, w);
     v6_axpy(on_link, sign, w);
+}
+
+// A rotor on a cut joint has given its bodies the impulse -I u J': joints transmit what is missing.
+static void add_rotors(lwi_cut_momenta *m, double t, const lwi_motion *motion, double *p)
+{
+    const lw_model *model = m->model;
+    lwi_momenta_node *node = m->momenta.node;
+    lwi_closure *rows = &m->rows;
+    for (int k = 0; k < model->nnode; k++) v6_zero(node[k].P);
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        rows->n = rows->nbody = 0;
+        lwi_joint_rotor_rows(model, model->loop[i], t, motion, LWI_CLOSURE_POSITION, rows);
+        for (int k = 0, r = 0; k < joint->type->nv; k++) {
+            if (joint->rotor[k] == 0) continue;
+            const double impulse = joint->rotor[k] * m->tree->joint_qd[joint->iv + k];
+            for (int b = 0; b < rows->nbody; b++) {
+                const int at = model->body_node[rows->body[b]];
+                add_to_link(m, at, impulse, rows->J[b][r], node[at].P);
+            }
+            r++;
+        }
+    }
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *n = &model->node[k];
+        const lwi_link *link = &m->tree->link[k];
+        double up[6];
+        for (int j = 0; j < n->nv; j++) p[n->iv + j] += v6_dot(link->S[j], node[k].P);
+        if (n->parent < 0) continue;
+        force_from(up, link->R, link->r, node[k].P);
+        v6_add(node[n->parent].P, node[n->parent].P, up);
+    }
+}
+
+void lwi_cut_momenta_of_speeds(lwi_cut_momenta *m, double t, const lwi_motion *motion,
+                               const double *v, double *p)
+{
+    lwi_momenta_of_speeds(m->model, &m->momenta, m->tree, v, p);
+    if (m->model->nrotor > 0) add_rotors(m, t, motion, p);
+    lwi_cut_momenta_from_links(m, p);
 }
 
 void lwi_cut_momenta_begin(lwi_cut_momenta *m)
@@ -100,6 +134,10 @@ void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_moti
     else
         lwi_coupling_closure(model, -1 - joint, t, motion, LWI_CLOSURE_RATES, rows);
     lwi_gauge_leak(model, motion, m->length, &m->gauge, joint, rows, sigma, leak);
+    if (joint >= 0 && model->joint[joint].nrotor > 0) { // their impulses are not ours to choose
+        for (int r = rows->n; r < LWI_CLOSURE_ROWS; r++) leak[r] = 0;
+        lwi_joint_rotor_rows(model, joint, t, motion, LWI_CLOSURE_RATES, rows);
+    }
     for (int b = 0; b < rows->nbody; b++) {
         const int body = rows->body[b], k = model->body_node[body];
         double impulse[6] = {0};

@@ -42,13 +42,15 @@ lw_status lwi_cut_momenta_create(const lw_model *model, lwi_tree_work *tree, lwi
 void lwi_cut_momenta_to_links(const lwi_cut_momenta *m, const double *state, double *p);
 void lwi_cut_momenta_from_links(const lwi_cut_momenta *m, double *p);
 
-/** State momenta [tree_nv] of the velocities themselves, no impulses in them; after the links and
- * V. */
-void lwi_cut_momenta_of_speeds(lwi_cut_momenta *m, double *p);
+/** State momenta [tree_nv] of the velocities themselves, no impulses in them but those of rotors on cut
+ *  joints, which are not ours to choose; after the links and V, of the speeds v, and speeds of cut joints in
+ *  tree->joint_qd. */
+void lwi_cut_momenta_of_speeds(lwi_cut_momenta *m, double t, const lwi_motion *motion,
+                               const double *v, double *p);
 
 /** No impulses; then those of one cut after the other. */
 void lwi_cut_momenta_begin(lwi_cut_momenta *m);
-/** @param joint  cut joint, or -1 - coupling    @param sigma  of its rows */
+/** @param joint  cut joint, or -1 - coupling    @param sigma  of its rows, then of those of its rotors */
 void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_motion *motion,
                          const double *sigma);
 /** The momenta that the joints transmit; after all cuts. */

@@ -124,7 +124,7 @@ static lw_status check_velocities(lwi_work *work, double t, const double *V)
     for (int i = 0; i < s->m; i++) {
         const double *J = s->J + (size_t)i * (size_t)s->n;
         double size = fabs(s->b[i]);
-        for (int k = 0; k < s->n; k++) size += fabs(J[k] * V[k]);
+        for (int k = 0; k < 6 * s->nbody; k++) size += fabs(J[k] * V[k]);
         largest = fmax(largest, size);
         if (fabs(s->rate[i]) > most) most = fabs(s->rate[i]), worst = i;
     }
@@ -160,7 +160,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     for (int i = 0; i < s->m; i++) s->rate[i] /= -s->len[i];
     lwi_cod_solve_t(&s->cod, s->rate, d->y);
     lwi_dense_from_metric(s, d->y);
-    for (int k = 0; k < s->n; k++) x[d->at_speed + k] += d->y[k];
+    for (int k = 0; k < 6 * s->nbody; k++) x[d->at_speed + k] += d->y[k];
     return LW_OK;
 }
 
@@ -176,7 +176,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
         v3_copy(xdot + 7 * k, s->v[s->body[k]]);
         quat_rate(xdot + 7 * k + 3, x + 7 * k + 3, x + d->at_speed + 6 * k + 3);
     }
-    for (int k = 0; k < s->n; k++) xdot[d->at_speed + k] = d->y[k];
+    for (int k = 0; k < 6 * s->nbody; k++) xdot[d->at_speed + k] = d->y[k];
     lwi_carried_rates(s->model, &d->carried, s->q, s->qd, xdot);
     if (d->carried.at_work >= 0) xdot[d->carried.at_work] = lwi_dense_power(d);
     return LW_OK;
@@ -307,7 +307,7 @@ const lwi_formulation lwi_formulation_dense = {
         "all bodies in absolute coordinates, all joints as constraint equations; O(n^3); trees, "
         "loops, couplings, redundant constraints",
     .cite = "udwadia1992",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS,
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

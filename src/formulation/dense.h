@@ -5,7 +5,8 @@
 // equations of one joint, dense_system.c those of a mechanism, dense.c solves them.
 //
 // Motion of a mechanism: per moving body that is not merged, velocity of the mass centre in world
-// axes and angular velocity in body axes, n = 6 * (moving bodies).
+// axes and angular velocity in body axes, nbodies = 6 * (moving bodies); then the speed of each rotor,
+// n = nbodies + rotors, which a row holds to the speed of its joint's coordinate.
 #ifndef LWI_DENSE_H
 #define LWI_DENSE_H
 
@@ -59,7 +60,11 @@ typedef struct lwi_weight {
 /** The constraint equations of a mechanism at one instant. */
 typedef struct lwi_dense {
     const lw_model *model;
-    int nbody, n, m;  ///< moving bodies, 6 nbody, constraint equations
+    int nbody, n, m;  ///< moving bodies, 6 nbody + nrotor, constraint equations with those of rotors
+    int nrotor;       ///< rotors on free coordinates; their rows are the last
+    int *rotor;       ///< [nrotor] joint of each, and
+    int *rotor_speed; ///< [nrotor] its speed among those of all joints
+    double *spin;     ///< [nrotor] root of its weight in the metric
     int *body, *slot; ///< [nbody] their indices; [model nbody] the way back, -1 for others
     int *first;       ///< [njoint + 1] first row of each joint; couplings come after the last
     double length;    ///< of the mechanism [m]: unit between displacements and angles

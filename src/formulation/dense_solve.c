@@ -59,6 +59,10 @@ void lwi_dense_weigh(lwi_dense_work *d)
     memset(d->mass_excess, 0, (size_t)d->s.nbody * sizeof(double));
     memset(d->inertia_excess, 0, (size_t)d->s.nbody * sizeof(double));
     for (int k = 0; k < d->s.nbody; k++) weigh_body(d, k, typical);
+    for (int i = 0; i < d->s.nrotor; i++) {
+        const lwi_joint *joint = &d->s.model->joint[d->s.rotor[i]];
+        d->s.spin[i] = sqrt(joint->rotor[d->s.rotor_speed[i] - joint->iv]);
+    }
 }
 
 // ----------------------------------------------------------------------------- rows and rank
@@ -73,6 +77,7 @@ static int row_owner(const lwi_dense_work *d, int i)
 {
     const int coupling = i - d->s.first[d->s.model->njoint];
     int j = 0;
+    if (i >= d->s.m - d->s.nrotor) return d->s.rotor[i - (d->s.m - d->s.nrotor)];
     if (coupling >= 0) return -1 - coupling;
     while (i >= d->s.first[j + 1]) j++;
     return j;
@@ -151,6 +156,7 @@ static void apply_forces(lwi_work *work, double t, const double *inputs)
         s3_mul_v(Jw, body->inertia, w);
         v3_cross_add(y + 3, Jw, w);
     }
+    for (int i = 0; i < s->nrotor; i++) d->y[6 * s->nbody + i] = 0;
     lwi_dense_to_metric(s, d->y);
 }
 
@@ -271,7 +277,7 @@ lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs)
         lwi_cod_nearest(&s->cod, d->y, d->lambda);
     lwi_dense_from_metric(s, d->y);
     for (int i = 0; i < s->m; i++) d->lambda[i] /= s->len[i];
-    for (int k = 0; k < s->n; k++)
+    for (int k = 0; k < 6 * s->nbody; k++)
         if (!isfinite(d->y[k]))
             return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
                             "body '%s', t = %.9g s: its acceleration is not a finite number",

@@ -2,8 +2,9 @@
 //
 //   phi = 0,   phidot = J V + b = 0,   phiddot = J Vdot + gamma = 0
 //
-// Rows: those of each joint's type, its driven coordinates q_k - f(t) = 0, and at the end couplings
-// q_a - P(q_b) = 0.  A mount moves F1 on its body; its velocity is in b, its acceleration in gamma.
+// Rows: those of each joint's type, its driven coordinates q_k - f(t) = 0, then couplings
+// q_a - P(q_b) = 0, and at the end rotors, w = u: a rotor is a speed w of its own with an inertia, as
+// bodies are.  A mount moves F1 on its body; its velocity is in b, its acceleration in gamma.
 //
 // Rows and motions are compared in a metric K = L L', one block per body: x' = L'x for motions,
 // J' = J L'^-1 for rows.
@@ -48,10 +49,25 @@ static bool allocate(lwi_dense *s, lwi_arena *arena)
                     GET(s->phi, s->m) && GET(s->rate, s->m) && GET(s->gamma, s->m) &&
                     GET(s->b, s->m) && GET(s->J, entries) && GET(s->J1, s->m) && GET(s->J2, s->m) &&
                     GET(s->len, s->m) && GET(s->weight, s->nbody) &&
+                    GET(s->rotor, s->nrotor) && GET(s->rotor_speed, s->nrotor) &&
+                    GET(s->spin, s->nrotor) &&
                     GET(rest, lwi_cod_doubles(s->n, s->m)) && GET(pivot, s->m);
 #undef GET
     if (ok) lwi_cod_init(&s->cod, s->n, s->m, s->J, rest, pivot);
     return ok;
+}
+
+static void list_rotors(lwi_dense *s)
+{
+    int n = 0;
+    for (int j = 0; j < s->model->njoint; j++) {
+        const lwi_joint *joint = &s->model->joint[j];
+        for (int k = 0; k < joint->type->nv; k++) {
+            if (joint->rotor[k] == 0) continue;
+            s->rotor[n] = j;
+            s->rotor_speed[n++] = joint->iv + k;
+        }
+    }
 }
 
 lw_status lwi_dense_create(const lw_model *model, lwi_arena *arena, lwi_dense *s)
@@ -65,15 +81,17 @@ lw_status lwi_dense_create(const lw_model *model, lwi_arena *arena, lwi_dense *s
         s->slot[i] = -1;
         if (i > 0 && model->body[i].host == i) s->slot[i] = s->nbody, s->body[s->nbody++] = i;
     }
-    s->n = 6 * s->nbody;
+    s->nrotor = model->nrotor;
+    s->n = 6 * s->nbody + s->nrotor;
     for (int j = 0; j < model->njoint; j++) {
         s->first[j] = s->m;
         s->m += joint_row_count(&model->joint[j]);
     }
     s->first[model->njoint] = s->m;
-    s->m += model->ncoupling;
+    s->m += model->ncoupling + s->nrotor;
     s->length = mechanism_length(model);
     if (!allocate(s, arena)) return LW_ERR_MEMORY;
+    list_rotors(s);
     for (int j = 0; j < model->njoint; j++) {
         quat_from_matrix(s->quat1[j], model->joint[j].R1);
         quat_from_matrix(s->quat2[j], model->joint[j].R2);
@@ -334,6 +352,16 @@ static void coupling_equation(lwi_dense *s, int i, const lwi_coupling *c)
     s->gamma[i] -= P2 * b->rate * b->rate;
 }
 
+// u - w = 0, w the speed of rotor i: nothing about positions, and w is u.
+static void rotor_equation(lwi_dense *s, int i)
+{
+    const int row = s->m - s->nrotor + i;
+    s->phi[row] = 0;
+    add_scalar(s, row, s->rotor[i], 1, &s->speed[s->rotor_speed[i]]);
+    s->J[(size_t)row * (size_t)s->n + (size_t)(6 * s->nbody + i)] = -1;
+    s->rate[row] = 0;
+}
+
 void lwi_dense_equations(lwi_dense *s, double t)
 {
     const lw_model *model = s->model;
@@ -347,12 +375,17 @@ void lwi_dense_equations(lwi_dense *s, double t)
         if (!model->joint[j].merged) joint_equations(s, j, t);
     for (int k = 0; k < model->ncoupling; k++)
         coupling_equation(s, s->first[model->njoint] + k, &model->coupling[k]);
+    for (int i = 0; i < s->nrotor; i++) rotor_equation(s, i);
 }
 
 // ---------------------------------------------------------------------------------------- metric
 
+// Rotors have no place in geometry: so light, in metres or radians, that they follow.
+#define SPIN_WEIGHT 1e-3
+
 void lwi_dense_geometric(lwi_dense *s)
 {
+    for (int i = 0; i < s->nrotor; i++) s->spin[i] = SPIN_WEIGHT;
     for (int k = 0; k < s->nbody; k++) {
         lwi_weight *weight = &s->weight[k];
         *weight = (lwi_weight){.lin = 1};
@@ -366,6 +399,7 @@ void lwi_dense_to_metric(const lwi_dense *s, double *x)
         v3_scale(x, 1 / s->weight[k].lin, x);
         lwi_lower_solve(3, s->weight[k].ang, x + 3);
     }
+    for (int i = 0; i < s->nrotor; i++) x[i] /= s->spin[i];
 }
 
 void lwi_dense_from_metric(const lwi_dense *s, double *x)
@@ -374,6 +408,7 @@ void lwi_dense_from_metric(const lwi_dense *s, double *x)
         v3_scale(x, 1 / s->weight[k].lin, x);
         lwi_lower_tsolve(3, s->weight[k].ang, x + 3);
     }
+    for (int i = 0; i < s->nrotor; i++) x[i] /= s->spin[i];
 }
 
 void lwi_dense_scale(lwi_dense *s)

@@ -137,18 +137,6 @@ lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const d
     return LW_OK;
 }
 
-// Components of a block of states, one state after the other, become rows, and back.
-static void to_rows(const double *states, int n, int count, double *rows)
-{
-    for (int l = 0; l < count; l++)
-        for (int i = 0; i < n; i++) rows[i * LWI_LANES + l] = states[l * n + i];
-}
-static void from_rows(const double *rows, int n, unsigned set, double *states)
-{
-    for (int l = 0; set >> l; l++)
-        for (int i = 0; set >> l & 1u && i < n; i++) states[l * n + i] = rows[i * LWI_LANES + l];
-}
-
 // Up to eight states; returns those that are done.
 static unsigned block_in_lanes(lw_dynamics *d, int count, double t, const double *q, const double *v,
                                const double *tau, const double *inputs, double *vdot)
@@ -158,13 +146,13 @@ static unsigned block_in_lanes(lw_dynamics *d, int count, double t, const double
     double *out = rtau + nv * LWI_LANES, times[LWI_LANES];
     const double *input[LWI_LANES];
     for (int l = 0; l < LWI_LANES; l++) times[l] = t, input[l] = inputs ? inputs : d->zero;
-    to_rows(q, nq, count, rq);
-    to_rows(v, nv, count, rv);
-    if (tau) to_rows(tau, nv, count, rtau);
+    lwi_eight_to_rows(d->eight, q, nq, count, rq);
+    lwi_eight_to_rows(d->eight, v, nv, count, rv);
+    if (tau) lwi_eight_to_rows(d->eight, tau, nv, count, rtau);
     const unsigned set = (1u << count) - 1;
     const unsigned done =
         lwi_eight_accelerations(d->eight, times, rq, rv, tau ? rtau : NULL, input, out, set);
-    from_rows(out, nv, done, vdot);
+    lwi_eight_from_rows(d->eight, out, nv, done, vdot);
     return done;
 }
 
@@ -193,7 +181,7 @@ lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const do
     return first;
 }
 
-// tau = S'F - effort: what is left for the joints when the model's own efforts are taken off.
+// tau = S'F + I_r vdot - effort: what is left for the joints when the model's own efforts are taken off.
 lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const double *v,
                               const double *vdot, const double *inputs, double *tau)
 {
@@ -205,7 +193,8 @@ lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const d
         const lwi_node *node = &model->node[k];
         for (int j = 0; j < node->nv; j++)
             d->work[node->iv + j] =
-                v6_dot(d->tree.link[k].S[j], d->tree.F[k]) - d->tree.effort[node->iv + j];
+                v6_dot(d->tree.link[k].S[j], d->tree.F[k]) - d->tree.effort[node->iv + j] +
+                model->tree_rotor[node->iv + j] * vdot[node->iv + j];
     }
     TRY(lwi_tree_finite(model, t, d->work, "effort", NULL));
     memcpy(tau, d->work, (size_t)model->tree_nv * sizeof *tau);
@@ -228,7 +217,7 @@ lw_status lw_momenta(lw_dynamics *d, double t, const double *q, const double *v,
     const lw_model *model = d->model;
     lwi_tree_position(model, t, q, d->tree.link);
     lwi_tree_velocity(model, d->tree.link, v, d->tree.V);
-    lwi_momenta_of_speeds(model, &d->momenta, &d->tree, p);
+    lwi_momenta_of_speeds(model, &d->momenta, &d->tree, v, p);
     return LW_OK;
 }
 

@@ -52,6 +52,16 @@ static lw_status refuse_massless(const lwi_formulation *formulation, const lw_mo
     return LW_OK;
 }
 
+static lw_status refuse_rotor(const lwi_formulation *formulation, const lw_model *model,
+                              lw_error *why)
+{
+    int j = 0;
+    while (model->joint[j].nrotor == 0) j++;
+    return lwi_fail(why, LW_ERR_UNSUPPORTED,
+                    "formulation %s: joint '%s' has rotor inertia, and it handles none%s",
+                    formulation->name, model->joint[j].name, remedy);
+}
+
 lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_model *model,
                                   lw_error *why)
 {
@@ -59,6 +69,8 @@ lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_m
         return refuse_loop(formulation, model, why);
     if (model->ncoupling > 0 && !(formulation->can & LWI_CAN_COUPLINGS))
         return refuse_coupling(formulation, model, why);
+    if (model->nrotor > 0 && !(formulation->can & LWI_CAN_ROTORS))
+        return refuse_rotor(formulation, model, why);
     if (!(formulation->can & LWI_CAN_MASSLESS)) TRY(refuse_massless(formulation, model, why));
     return formulation->accepts ? formulation->accepts(model, why) : LW_OK;
 }

@@ -80,6 +80,8 @@ enum {
     LWI_CAN_LOOPS = 1,     ///< joints outside the spanning tree
     LWI_CAN_COUPLINGS = 2,
     LWI_CAN_MASSLESS = 4,  ///< massless moving bodies
+    LWI_CAN_ROTORS = 16,   ///< rotor inertia on free coordinates
+    LWI_POSES_FIRST = 32,  ///< poses are observed at less cost than velocities
     LWI_HAS_PLAN = 8       ///< joins bodies along a plan: takes the options `plan` and `threads`
 };
 

@@ -23,6 +23,9 @@
 // The wrenches may depend on velocities, so T* is summed on the way in after V is known, where (35)
 // is evaluated too; the number of operations is that of the two sweeps of the paper.
 //
+// A rotor on a joint, of inertia I_r, turns with u and has no momentum but in p: p = S' P* + I_r u and
+// M_j = S' U + I_r; what is left of its equation, pdot, is as before, for I_r udot is on both sides.
+//
 // M_j = L L' (Cholesky), Y = L^-1 U' and z = L^-1 pi give M' = M* - Y' Y and D' = D + Y' z without
 // ever forming an unsymmetric matrix.  A joint with nothing free (all driven, fixed) has M' = M*.
 #include "formulation/momenta.h"
@@ -40,7 +43,7 @@ lw_status lwi_momenta_create(const lw_model *model, lwi_arena *arena, lwi_moment
 // ---------------------------------------------------------------------------- momenta from speeds
 
 void lwi_momenta_of_speeds(const lw_model *model, lwi_momenta *m, const lwi_tree_work *work,
-                           double *p)
+                           const double *v, double *p)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *n = &model->node[k];
@@ -49,7 +52,10 @@ void lwi_momenta_of_speeds(const lw_model *model, lwi_momenta *m, const lwi_tree
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *n = &model->node[k];
         const lwi_link *link = &work->link[k];
-        for (int j = 0; j < n->nv; j++) p[n->iv + j] = v6_dot(link->S[j], m->node[k].P); // (34)
+        for (int j = 0; j < n->nv; j++) { // (34)
+            const int i = n->iv + j;
+            p[i] = v6_dot(link->S[j], m->node[k].P) + model->tree_rotor[i] * v[i];
+        }
         if (n->parent < 0) continue;
         double P[6];
         force_from(P, link->R, link->r, m->node[k].P); // (26)
@@ -68,7 +74,8 @@ static lw_status reduce(const lw_model *model, int k, double t, lwi_link *link, 
         inertia_apply(s->Y[j], &s->M, link->S[j]); // U
         s->z[j] = p[j] - v6_dot(link->S[j], s->D); // pi
     }
-    TRY(lwi_tree_factor(model, k, t, &s->M, link->S, s->Y, s->L, error));
+    TRY(lwi_tree_factor(model, k, t, &s->M, link->S, s->Y, model->tree_rotor + model->node[k].iv,
+                        s->L, error));
     for (int j = 0; j < nv; j++) { // z = L^-1 pi, Y = L^-1 U' row by row
         for (int i = 0; i < j; i++) {
             s->z[j] -= s->L[j][i] * s->z[i];
@@ -297,7 +304,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     lwi_tree_enter(model, moment, x, d->v);
     lwi_tree_position(model, moment->t, x, d->tree.link);
     lwi_tree_velocity(model, d->tree.link, d->v, d->tree.V);
-    lwi_momenta_of_speeds(model, &d->momenta, &d->tree, x + model->tree_nq);
+    lwi_momenta_of_speeds(model, &d->momenta, &d->tree, d->v, x + model->tree_nq);
     return LW_OK;
 }
 
@@ -385,7 +392,7 @@ const lwi_formulation lwi_formulation_momenta = {
     .name = "momenta",
     .summary = "joint momenta of open trees, recursive, linear in the number of bodies",
     .cite = "naudet2003",
-    .can = LWI_CAN_MASSLESS,
+    .can = LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

@@ -30,7 +30,7 @@ lw_status lwi_momenta_create(const lw_model *model, lwi_arena *arena, lwi_moment
 
 /** p from the speeds: p = S' P*, after links and velocities V.                      [(26), (34)] */
 void lwi_momenta_of_speeds(const lw_model *model, lwi_momenta *m, const lwi_tree_work *work,
-                           double *p);
+                           const double *v, double *p);
 /** v from the momenta, V of the workspace and P*; after the links.               [(37), (42)-(48)]
  *  @return LW_ERR_SINGULAR with the joint whose articulated inertia is singular */
 lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_work *work, double t,

@@ -156,12 +156,14 @@ static double inertia_bound(const lwi_inertia *M, const double *S)
 }
 
 lw_status lwi_tree_factor(const lw_model *model, int k, double t, const lwi_inertia *M,
-                          double (*S)[6], double (*U)[6], double (*L)[6], lw_error *error)
+                          double (*S)[6], double (*U)[6], const double *rotor, double (*L)[6],
+                          lw_error *error)
 {
     const int n = model->node[k].nv;
     int bad = -1;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j <= i; j++) L[i][j] = v6_dot(S[i], U[j]);
+        L[i][i] += rotor[i];
         if (!isfinite(L[i][i]))
             return lwi_fail(error, LW_ERR_NOT_FINITE,
                             "%s '%s': its position is not finite at t = %.9g s",
@@ -318,7 +320,7 @@ static void own_efforts(const lw_model *model, const lwi_tree_work *work, int k,
     const double *effort = work->loads.effort + model->joint[node->joint].iv;
     double T[LW_JOINT_MAX_NV][6];
     v6_zero(wrench);
-    if (model->nforce == 0 || node->type->nv == 0) return;
+    if ((model->nforce == 0 && model->nrotor == 0) || node->type->nv == 0) return;
     node->type->effort(node->par, work->link[k].q, T);
     for (int i = 0; i < node->type->nv; i++) v6_axpy(wrench, effort[i], T[i]);
 }
@@ -348,6 +350,21 @@ void lwi_tree_reaction(const lw_model *model, const lwi_tree_work *work, int k, 
     m3_mul_v(out + 3, R2, F + 3);
 }
 
+// Rotors are efforts -I q'' of their joints, as springs are.
+static void rotor_efforts(const lw_model *model, lwi_tree_work *work, const double *vdot)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->joint < 0) continue;
+        double *effort = work->loads.effort + model->joint[node->joint].iv;
+        for (int j = 0; j < node->nv; j++) {
+            double *e = &effort[node->column[j]];
+            const int i = node->iv + j;
+            *e = (model->nforce ? *e : 0) - model->tree_rotor[i] * vdot[i];
+        }
+    }
+}
+
 void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                       const double *vdot, lw_observe level, lwi_moment *moment)
 {
@@ -363,6 +380,7 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
     lwi_tree_newton_euler(model, work, v, vdot);
     observe_accelerations(model, work, vdot, moment);
     if (level < LW_OBSERVE_REACTION) return;
+    if (model->nrotor > 0) rotor_efforts(model, work, vdot);
     for (int k = 0; k < model->nnode; k++) {
         const int joint = model->node[k].joint;
         if (joint < 0) continue;

@@ -44,10 +44,11 @@ void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, con
 /** Gravity g in the axes of the links, for formulations that want it as the wrench [m g; h x g]. */
 void lwi_tree_gravity(const lw_model *model, lwi_tree_work *work);
 
-/** Factor L of D = S'U of node k, where U = M S, for cholesky6_forward and _backward.
+/** Factor L of D = S'U + diag(rotor [nv of the node]) of node k, where U = M S, for cholesky6_forward and _backward.
  *  @return LW_ERR_SINGULAR naming the joint and the time */
 lw_status lwi_tree_factor(const lw_model *model, int k, double t, const lwi_inertia *M,
-                          double (*S)[6], double (*U)[6], double (*L)[6], lw_error *error);
+                          double (*S)[6], double (*U)[6], const double *rotor, double (*L)[6],
+                          lw_error *error);
 /** LW_ERR_NOT_FINITE naming the joint whose entry of v [tree_nv] is no number; `what` says what v
  *  holds. */
 lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, const char *what,

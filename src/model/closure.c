@@ -339,6 +339,27 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
     if (joint->ndriven) drive_rows(model, joint, t, &s, &o, rates, c);
 }
 
+void lwi_joint_rotor_rows(const lw_model *model, int j, double t, const lwi_motion *m,
+                          lwi_closure_level level, lwi_closure *c)
+{
+    const lwi_joint *joint = &model->joint[j];
+    const bool rates = level >= LWI_CLOSURE_RATES;
+    double q[LW_JOINT_MAX_NQ];
+    lwi_rows rows;
+    sides s;
+    onto o;
+    if (joint->nrotor == 0) return;
+    place(model, joint, t, m, rates, &s);
+    own_bodies(joint, &s, m, c, &o);
+    speed_rows(joint, &s, rates, q, &rows);
+    for (int k = 0; k < joint->type->nv; k++) {
+        if (joint->rotor[k] == 0) continue;
+        const int i = c->n++;
+        c->phi[i] = c->b[i] = c->gamma[i] = 0;
+        put_row(&s, rates, &rows, k, &o, c, i);
+    }
+}
+
 void lwi_joint_closure_gamma(const lw_model *model, int j, double t, const lwi_motion *m,
                              double *gamma)
 {

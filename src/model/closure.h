@@ -47,6 +47,10 @@ typedef struct lwi_closure {
 int lwi_joint_row_count(const lw_model *model, int joint);
 void lwi_joint_closure(const lw_model *model, int joint, double t, const lwi_motion *motion,
                        lwi_closure_level level, lwi_closure *closure);
+/** Rows of the speeds of coordinates with rotors, J V + b = u_k and J A + gamma = du_k/dt with phi = 0, behind
+ *  those that the closure of this joint has; bodies and order are the same. */
+void lwi_joint_rotor_rows(const lw_model *model, int joint, double t, const lwi_motion *motion,
+                          lwi_closure_level level, lwi_closure *closure);
 /** gamma alone [n], for who has J of this motion already: the cheaper half. */
 void lwi_joint_closure_gamma(const lw_model *model, int joint, double t, const lwi_motion *motion,
                              double *gamma);

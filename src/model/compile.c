@@ -164,6 +164,10 @@ lw_status lwi_compile_joints(lw_model *m, lw_error *error)
         for (int k = 0; k < j->type->nv; k++) {
             j->motion[k] = d->coordinate[k].motion;
             j->ndriven += j->motion[k].index != 0;
+            if (j->motion[k].index == 0 && d->coordinate[k].rotor > 0) {
+                j->rotor[k] = d->coordinate[k].rotor;
+                j->nrotor++, m->nrotor++;
+            }
         }
         j->length_of = d->length_of;
         j->mount.turn = d->mount_turn;
@@ -244,6 +248,20 @@ static int joint_frictions(const lw_model *m, int j, lwi_joint_friction_par *par
     return n;
 }
 
+// The rotors on driven coordinates of joint j likewise.
+static int joint_rotors(const lw_model *m, int j, lwi_joint_rotor_par *par)
+{
+    const lwi_joint *joint = &m->joint[j];
+    int n = 0;
+    for (int k = 0; k < joint->type->nv; k++) {
+        const lw_coordinate_desc *c = &m->desc.joint[j].coordinate[k];
+        if (c->rotor == 0 || c->motion.index == 0) continue;
+        if (par) par[n] = (lwi_joint_rotor_par){joint->iv + k, c->rotor, c->motion};
+        n++;
+    }
+    return n;
+}
+
 static void point_from_com(const lw_model *m, int body, lw_vec3 p, double r[3])
 {
     v3_set(r, p.x - m->body[body].com[0], p.y - m->body[body].com[1], p.z - m->body[body].com[2]);
@@ -312,20 +330,22 @@ static lw_status compile_stops(lw_model *m)
 lw_status lwi_compile_forces(lw_model *m, lw_error *error)
 {
     int n = m->desc.nspring + m->desc.nwrench + m->desc.nbushing + m->desc.nstop, first = 0;
-    int stops = 0, frictions = 0;
+    int stops = 0, frictions = 0, rotors = 0;
     for (int j = 0; j < m->njoint; j++) {
         first += joint_springs(m, j, NULL);
         stops += joint_stops(m, j, NULL);
         frictions += joint_frictions(m, j, NULL);
+        rotors += joint_rotors(m, j, NULL);
     }
+    lwi_joint_rotor_par *rotor = LWI_PUSH(&m->arena, lwi_joint_rotor_par, rotors);
     lwi_joint_friction_par *friction = LWI_PUSH(&m->arena, lwi_joint_friction_par, frictions);
     lwi_joint_stop_par *stop = LWI_PUSH(&m->arena, lwi_joint_stop_par, stops);
     lwi_joint_spring_par *js = LWI_PUSH(&m->arena, lwi_joint_spring_par, first);
     lwi_spring_par *s = LWI_PUSH(&m->arena, lwi_spring_par, m->desc.nspring);
     lwi_wrench_par *w = LWI_PUSH(&m->arena, lwi_wrench_par, m->desc.nwrench);
-    m->force = LWI_PUSH(&m->arena, lwi_force, n + first + stops + frictions);
+    m->force = LWI_PUSH(&m->arena, lwi_force, n + first + stops + frictions + rotors);
     m->coupling = LWI_PUSH(&m->arena, lwi_coupling, m->desc.ncoupling);
-    if (!friction || !stop || !js || !s || !w || !m->force || !m->coupling)
+    if (!rotor || !friction || !stop || !js || !s || !w || !m->force || !m->coupling)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
     m->carries_work = m->driven;
     for (int j = 0; j < m->njoint; j++) {
@@ -336,6 +356,8 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
             add_force(m, &lwi_force_joint_stop, stop, (lw_signal){0}, (lw_signal){0});
         for (int i = joint_frictions(m, j, friction); i > 0; i--, friction++)
             add_force(m, &lwi_force_joint_friction, friction, (lw_signal){0}, (lw_signal){0});
+        for (int i = joint_rotors(m, j, rotor); i > 0; i--, rotor++)
+            add_force(m, &lwi_force_joint_rotor, rotor, (lw_signal){0}, (lw_signal){0});
     }
     for (int i = 0; i < m->desc.nspring; i++) {
         const lw_spring_desc *d = &m->desc.spring[i];

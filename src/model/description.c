@@ -536,6 +536,22 @@ static lw_status check_friction(lw_builder *b, const lw_joint_desc *d, int k, lw
                           d->name, k, f->coulomb, f->viscous, f->speed);
 }
 
+static lw_status check_rotor(lw_builder *b, const lw_joint_desc *d, int k, bool scalar,
+                             lw_error *error)
+{
+    const double rotor = d->coordinate[k].rotor;
+    if (rotor == 0) return LW_OK;
+    if (!scalar)
+        return lwi_model_fail(&b->desc, d->place, error,
+                              "joint '%s': a %s joint has no scalar coordinate q%d that a rotor could "
+                              "turn with",
+                              d->name, type_text(d->type), k);
+    if (isfinite(rotor) && rotor > 0) return LW_OK;
+    return lwi_model_fail(&b->desc, d->place, error,
+                          "joint '%s': rotor of q%d has the inertia %g, expected a number >= 0",
+                          d->name, k, rotor);
+}
+
 static lw_status check_coordinate(lw_builder *b, const lw_joint_desc *d, int k, bool scalar,
                                   lw_error *error)
 {
@@ -544,7 +560,7 @@ static lw_status check_coordinate(lw_builder *b, const lw_joint_desc *d, int k, 
                       c->force.index || c->effort.index || c->limits.has_lower ||
                       c->limits.has_upper || c->limits.stiffness != 0 || c->limits.damping != 0 ||
                       c->friction.coulomb != 0 || c->friction.viscous != 0 ||
-                      c->friction.speed != 0;
+                      c->friction.speed != 0 || c->rotor != 0;
     if (!used) return LW_OK;
     if (k >= count_of(d, true))
         return lwi_model_fail(&b->desc, d->place, error,
@@ -552,6 +568,7 @@ static lw_status check_coordinate(lw_builder *b, const lw_joint_desc *d, int k, 
                               d->name, k, type_text(d->type), count_of(d, true));
     TRY(check_limits(b, d, k, scalar, error));
     TRY(check_friction(b, d, k, error));
+    TRY(check_rotor(b, d, k, scalar, error));
     if (!scalar && (c->motion.index || c->stiffness != 0 || c->at != 0))
         return lwi_model_fail(
             &b->desc, d->place, error,

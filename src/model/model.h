@@ -56,6 +56,8 @@ typedef struct lwi_joint {
     int iq, iv;                  ///< first index in the joint arrays [model nq], [model nv]
     lw_signal motion[LW_JOINT_MAX_NV]; ///< functions; index 0: free
     int ndriven;
+    double rotor[LW_JOINT_MAX_NV]; ///< inertias on free coordinates; those on driven ones are forces
+    int nrotor;                    ///< how many are not zero
     lw_signal length_of;
     lwi_mount mount;
     bool merged;                 ///< fixed joint inside a rigid group: no dynamics of its own
@@ -117,6 +119,8 @@ struct lw_model {
     bool driven;             ///< some joint of the tree or loop is driven or mounted
     lwi_coupling *coupling;
     int ncoupling;
+    int nrotor;          ///< free coordinates with rotor inertia, of all joints
+    double *tree_rotor;  ///< [tree_nv] inertia on each free speed of the tree, 0 where there is none
     double *q0, *v0;           ///< [nq], [nv] all joints at the start
     double *tree_q0, *tree_v0; ///< [tree_nq], [tree_nv]
     const char *open;          ///< what the start breaks, of lw_model_create_open; NULL: nothing

@@ -141,6 +141,15 @@ static lw_status joint_coordinates(lw_model *m, int index, const start *s, const
         j->type->read(&j->par, R, r, near, q);
     if (in_tree && (d->has_q || j->ndriven || j->mount.present)) return LW_OK; // it moves there
     TRY(note(s, false, check_closure(m, index, q, R, r, when, &found), &found, error));
+    for (int k = 0; d->has_q && !in_tree && k < j->type->nv; k++) {
+        if (fabs(q[k] - d->q[k]) <= LWI_CLOSURE_TOLERANCE * (1 + fabs(q[k]))) continue;
+        if (j->type->id == LW_JOINT_SPHERICAL || j->type->id == LW_JOINT_FREE) continue;
+        lwi_model_fail(&m->desc, d->place, &found,
+                       "joint '%s' closes a loop at q%d = %.9g, given is %.9g; expected the bodies "
+                       "to be placed where it has it (`linkwork assemble` finds such places)",
+                       j->name, k, q[k], d->q[k]);
+        TRY(note(s, false, LW_ERR_MODEL, &found, error));
+    }
     for (int k = 0; k < j->type->nv; k++) {
         if (!j->motion[k].index) continue;
         double f[3];
@@ -273,6 +282,22 @@ static lw_status tree_speeds(lw_model *m, start *s, lw_error *error)
     return LW_OK;
 }
 
+// The speeds given for a joint outside the tree are those at which its loop moves it: else the loop
+// is to follow them.
+static lw_status check_given_speeds(const lw_model *m, int index, const double *u, double speed,
+                                    lw_error *error)
+{
+    const lw_joint_desc *d = &m->desc.joint[index];
+    const lwi_joint *j = &m->joint[index];
+    for (int i = 0; d->has_qd && i < j->type->nv; i++)
+        if (fabs(u[i] - d->qd[i]) > LWI_CLOSURE_TOLERANCE * (speed + fabs(d->qd[i])))
+            return lwi_model_fail(&m->desc, d->place, error,
+                                  "joint '%s' closes a loop that moves it at qd%d = %.9g, given "
+                                  "is %.9g",
+                                  j->name, i, u[i], d->qd[i]);
+    return LW_OK;
+}
+
 // Speeds of a joint outside the tree, and whether the bodies' velocities keep it closed.
 static lw_status loop_speeds(lw_model *m, int index, const start *s, lw_error *error)
 {
@@ -304,6 +329,7 @@ static lw_status loop_speeds(lw_model *m, int index, const start *s, lw_error *e
                 "joint '%s' closes a loop at qd%d = %.9g, its motion starts at %.9g", j->name, i,
                 u[i], f[1]);
     }
+    TRY(check_given_speeds(m, index, u, speed, error));
     if (v3_norm(V) <= LWI_CLOSURE_TOLERANCE * speed &&
         v3_norm(V + 3) <= LWI_CLOSURE_TOLERANCE * speed)
         return LW_OK;

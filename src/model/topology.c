@@ -53,7 +53,7 @@ static int joint_class(const lw_model *m, int j)
 }
 
 // Equations that close the joint; more where its points slide, since those have more terms; most
-// where its coordinates have forces, which a coordinate of the state makes simple.
+// where its coordinates have forces or rotors, which a coordinate of the state makes simple.
 static int cut_cost(const lw_model *m, int j)
 {
     const lw_joint_desc *d = &m->desc.joint[j];
@@ -72,7 +72,8 @@ static int cut_cost(const lw_model *m, int j)
     }
     for (int k = 0; k < type->nv; k++) {
         const lw_coordinate_desc *c = &d->coordinate[k];
-        if (c->stiffness != 0 || c->damping != 0 || c->force.index || c->effort.index)
+        if (c->stiffness != 0 || c->damping != 0 || c->force.index || c->effort.index ||
+            c->rotor != 0)
             return cost + 12;
     }
     return d->damping != 0 ? cost + 12 : cost;
@@ -259,6 +260,18 @@ static void number_states(lw_model *m)
     }
 }
 
+static lw_status list_rotors(lw_model *m)
+{
+    m->tree_rotor = LWI_PUSH(&m->arena, double, m->tree_nv);
+    if (!m->tree_rotor) return LW_ERR_MEMORY;
+    for (int k = 0; k < m->nnode; k++) {
+        const lwi_node *n = &m->node[k];
+        for (int i = 0; n->joint >= 0 && i < n->nv; i++)
+            m->tree_rotor[n->iv + i] = m->joint[n->joint].rotor[n->column[i]];
+    }
+    return LW_OK;
+}
+
 lw_status lwi_compile_topology(lw_model *m, lw_error *error)
 {
     const int nb = m->nbody, nj = m->njoint;
@@ -289,6 +302,8 @@ lw_status lwi_compile_topology(lw_model *m, lw_error *error)
         descend(m, &g, i, m->nnode - 1, stack, cursor);
     }
     number_states(m);
+    if (list_rotors(m) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the spanning tree");
     for (int j = 0; j < nj; j++)
         if (!m->joint[j].merged && m->joint[j].node < 0) m->loop[m->nloop++] = j;
     return LW_OK;

@@ -60,7 +60,7 @@ static void add_wrench(lwi_loads *loads, const lwi_moment *m, int b, double k,
 }
 
 // What joint j, which is not merged, does to the bodies it was described with: its reaction and the
-// efforts on its coordinates.
+// efforts on its coordinates, those of rotors too.
 static void add_joint(const lw_model *model, int j, lwi_loads *loads, const lwi_moment *m)
 {
     const lwi_joint *joint = &model->joint[j];
@@ -72,7 +72,7 @@ static void add_joint(const lw_model *model, int j, lwi_loads *loads, const lwi_
     for (int k = 0; k < joint->type->nv; k++) {
         m3_mul_v(f, R, T[k]);
         m3_mul_v(f + 3, R, T[k] + 3);
-        v6_axpy(wrench, loads->effort[joint->iv + k], f);
+        v6_axpy(wrench, loads->effort[joint->iv + k] - joint->rotor[k] * m->qdd[joint->iv + k], f);
     }
     add_wrench(loads, m, body2, 1, wrench, p);
     add_wrench(loads, m, body1, -1, wrench, p);

@@ -105,6 +105,11 @@ void lwi_observe_system(const lw_model *model, lw_observe level, const lwi_momen
         v3_add(system->angular_momentum, system->angular_momentum, spin);
         v3_cross_add(system->angular_momentum, m->r[b], p);
     }
+    for (int j = 0; model->nrotor + model->driven > 0 && j < model->njoint; j++)
+        for (int k = 0; k < model->joint[j].type->nv; k++) { // driven ones too
+            const double qd = m->qd[model->joint[j].iv + k];
+            system->kinetic += 0.5 * model->desc.joint[j].coordinate[k].rotor * qd * qd;
+        }
     // potentials depend on poses and coordinates alone
     const lwi_kin kin = {.R = (const double(*)[9])m->R, .r = (const double(*)[3])m->r, .q = m->q};
     system->potential = lwi_forces_potential(model, &kin);

@@ -5,6 +5,7 @@
 // Where there is no compiler the tests that need one are skipped, and say so.
 #include "support/failing.h"
 #include "support/random_model.h"
+#include "support/rotors.h"
 
 #include <linkwork/linkwork.h>
 
@@ -285,6 +286,11 @@ static void random_trees_agree(void **state)
     for (uint64_t seed = 1; n < NTREES; seed++) {
         lw_error error = {0};
         OK(lwt_random_tree(seed, 1 + (int)(seed % 7), FLAGS, &model[n]));
+        if (seed % 2) { // every other one with rotors on its joints
+            lw_model *bare = model[n];
+            model[n] = lwt_with_rotors(bare, seed);
+            lw_model_destroy(bare);
+        }
         snprintf(name[n], sizeof name[n], "tree%d", (int)seed);
         snprintf(path, sizeof path, "%s/trees/%s", folder, name[n]);
         const lw_codegen_desc desc = {.name = name[n]};

@@ -32,6 +32,7 @@ static lw_model *assembled(const lw_model *model, const lw_assemble_desc *desc, 
 typedef struct given {
     int has_q, has_qd;
     double q, qd;
+    lw_cut cut;
 } given;
 
 // Crank 0.3, coupler 0.8, rocker 0.6 on a ground of 0.7 (or a crank of another length), drawn with
@@ -61,7 +62,8 @@ static lw_builder *four_bar(double crank, const given g[4])
                                     .has_q = g ? g[j].has_q : 0,
                                     .has_qd = g ? g[j].has_qd : 0,
                                     .q = {g ? g[j].q : 0},
-                                    .qd = {g ? g[j].qd : 0}});
+                                    .qd = {g ? g[j].qd : 0},
+                                    .cut = g ? g[j].cut : LW_CUT_AUTO});
     return b;
 }
 
@@ -397,16 +399,20 @@ static void drives_couplings_and_lengths_hold_at_the_start(void **state)
 
 // ---------------------------------------------------------------------------------------- speeds
 
-// One speed of a four-bar is enough, whichever it is: the others obey the loop's velocity equation,
-// sum of w_k z x r_k = 0 over its bars, and what is written again is the one that was given.
+// One speed of a four-bar is enough, whichever it is and wherever the loop is opened, also at that
+// joint: the others obey the loop's velocity equation, sum of w_k z x r_k = 0 over its bars, and
+// what is written again is the one that was given.
 static void one_speed_of_a_loop_is_enough(void **state)
 {
     (void)state;
-    for (int which = 0; which < 4; which++) {
+    for (int n = 0; n < 16; n++) {
+        const int which = n % 4, cut = n / 4;
         given g[4] = {{0}};
         g[which] = (given){.has_qd = 1, .qd = 1.7};
+        g[cut].cut = LW_CUT_ALWAYS;
         lw_builder *b = four_bar(0.3, g);
         lw_model *model = lwt_model(b);
+        assert_int_equal(model->loop[0], cut);
         assert_int_equal(model->nfollowed, 3);
         assert_near("given", which, model->v0[which], 1.7, 1e-14);
         const double w[3] = {model->v0[0], model->v0[0] + model->v0[1], model->v0[3]};
@@ -531,9 +537,54 @@ static void gears_and_drives_give_speeds(void **state)
     lw_model_destroy(model);
 }
 
+// A body that nothing holds but bars: a bar that grows takes it along, on the way with the least
+// energy; here along the bar, through the mass centre.
+static void a_bar_that_grows_takes_its_body_along(void **state)
+{
+    (void)state;
+    const double growth[] = {2, 0.5};
+    lw_builder *b = lwt_builder();
+    const lw_body body = lwt_rod(b, "held", -0.5, -2, 0.5, -2, 1);
+    lwt_add(b, &(lw_joint_desc){.name = "bar",
+                                .type = LW_JOINT_DISTANCE,
+                                .body2 = body,
+                                .placement = LW_PLACED_FRAMES,
+                                .length_of = lwt_function(
+                                    b, &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL,
+                                                           .coefficients = growth,
+                                                           .ncoefficient = 2})});
+    lw_model *model = lwt_model(b);
+    for (int i = 0; i < 3; i++) {
+        assert_near("velocity", i, model->body[1].v0[i], i == 1 ? -0.5 : 0, 1e-14);
+        assert_near("angular velocity", i, model->body[1].w0[i], 0, 1e-14);
+    }
+    lw_model_destroy(model);
+}
+
+// A coordinate given for the joint that closes the loop is not passed over: the model is drawn
+// elsewhere, and assembly goes there.
+static void a_coordinate_of_a_cut_joint_counts(void **state)
+{
+    (void)state;
+    const given g[4] = {{0}, {0}, {0}, {.has_q = 1, .q = 0.2, .cut = LW_CUT_ALWAYS}};
+    lw_builder *b = four_bar(0.3, g);
+    lw_model *model = NULL;
+    lw_error error;
+    assert_int_equal(lw_model_create(b, &model, &error), LW_ERR_MODEL);
+    assert_non_null(strstr(error.text, "'D' closes a loop at q0 = 0, given is 0.2"));
+    lw_assembly report;
+    lw_model *open = open_model(b);
+    model = assembled(open, NULL, &report);
+    assert_near("given", 3, model->q0[3], 0.2, 1e-12);
+    lw_model_destroy(open);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bar_that_grows_takes_its_body_along),
+        cmocka_unit_test(a_coordinate_of_a_cut_joint_counts),
         cmocka_unit_test(a_crank_takes_the_others_along),
         cmocka_unit_test(what_holds_is_left_alone),
         cmocka_unit_test(a_coordinate_out_of_reach_is_approached),

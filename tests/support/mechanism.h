@@ -163,6 +163,10 @@ static inline double lwt_imbalance(const lw_model *model, const double *inputs, 
                          .q = m->q,
                          .qd = m->qd};
     lwi_forces_apply(model, &kin, m->t, inputs, &loads);
+    for (int j = 0; j < model->njoint; j++) // rotors on free coordinates; on driven ones they are forces
+        for (int k = 0; k < model->joint[j].type->nv; k++)
+            loads.effort[model->joint[j].iv + k] -=
+                model->joint[j].rotor[k] * m->qdd[model->joint[j].iv + k];
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
         const int bodies[2] = {model->desc.joint[j].body2.index, model->desc.joint[j].body1.index};

@@ -88,6 +88,13 @@ typedef struct lwi_joint_friction_par {
     double coulomb, viscous, speed;
 } lwi_joint_friction_par;
 
+/** Rotor on a driven coordinate, whose acceleration is known. */
+typedef struct lwi_joint_rotor_par {
+    int iv; ///< in the joint arrays
+    double inertia;
+    lw_signal motion;
+} lwi_joint_rotor_par;
+
 typedef struct lwi_bushing_par {
     int body1, body2;
     double R1[9], r1[3], R2[9], r2[3]; ///< frames on the bodies, origins from their mass centres
@@ -131,7 +138,8 @@ double lwi_forces_potential(const struct lw_model *model, const lwi_kin *kin);
 double lwi_model_next_break(const struct lw_model *model, double t);
 
 #define LWI_FORCE_LIST(X)                                                                          \
-    X(joint_spring) X(joint_stop) X(joint_friction) X(spring) X(wrench) X(bushing) X(stop)
+    X(joint_spring) X(joint_stop) X(joint_friction) X(joint_rotor) X(spring) X(wrench) X(bushing)       \
+    X(stop)
 #define X(name) extern const lwi_force_type lwi_force_##name;
 LWI_FORCE_LIST(X)
 #undef X

@@ -1,0 +1,31 @@
+// rotors.h -- a model with rotors on its coordinates, made from one without.
+#ifndef LWT_ROTORS_H
+#define LWT_ROTORS_H
+
+#include "support/mechanism.h"
+#include "support/random_model.h"
+
+/** `model` with inertias between a hundredth and one [kg, kg m^2] on two of three scalar coordinates,
+ *  driven ones too.  The caller destroys it. */
+static inline lw_model *lwt_with_rotors(const lw_model *model, uint64_t seed)
+{
+    lwi_description desc = model->desc;
+    lwi_unclosed unclosed;
+    lw_error error;
+    lw_model *made = NULL;
+    desc.joint = calloc((size_t)desc.njoint + 1, sizeof *desc.joint);
+    assert_non_null(desc.joint);
+    for (int j = 0; j < desc.njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        desc.joint[j] = model->desc.joint[j];
+        for (int k = 0; joint->type->scalar && k < joint->type->nv; k++)
+            if (lwt_random_below(&seed, 3) > 0)
+                desc.joint[j].coordinate[k].rotor = lwt_random(&seed, 0.01, 1);
+    }
+    const lw_status status = lwi_model_compile(&desc, NULL, &unclosed, &made, &error);
+    free(desc.joint);
+    lwt_ok(status, &error);
+    return made;
+}
+
+#endif
