@@ -151,7 +151,7 @@ void lwi_closed_geometric(lwi_closed *closed);
 /** lwi_closed_masses, then the matrix pass at the ranks learnt.
  *  @return LW_ERR_SINGULAR naming the joints whose rows are dependent, time and pivot */
 lw_status lwi_closed_factor(lwi_closed *closed, double t, lw_error *error);
-/** Rows may rest from now on (assembly/dual.h), but a motion cannot start where they would: which
+/** Rows may rest from now on (assembly/dual.h), for velocities only; but a motion cannot start where they would: which
  *  way it goes from there is not determined.  At the positions at hand; spoils J and factors.
  *  @return as lwi_closed_factor */
 lw_status lwi_closed_begin(lwi_closed *closed, double t, lw_error *error);

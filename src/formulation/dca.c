@@ -89,9 +89,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     lwi_carried_store(work->model, &d->carried, moment->q, x);
     if (work->model->nq) // signs of quaternions, and what is near
         memcpy(d->closed.q, moment->q, (size_t)work->model->nq * sizeof *moment->q);
-    if (work->goes_on) return LW_OK;
-    read_state(work, moment->t, x);
-    return lwi_closed_begin(&d->closed, moment->t, &work->error);
+    return LW_OK;
 }
 
 // udot of the tree: qdd of its joints; of a floating base the derivative of R'v and R'w.

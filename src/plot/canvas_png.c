@@ -65,14 +65,14 @@ static void png_text(lwi_canvas *canvas, double x, double y, lwi_anchor anchor, 
                            ink->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(c, ink->size);
     cairo_text_extents(c, text, &extents);
-    cairo_move_to(c, x - 0.5 * anchor * extents.x_advance, y);
+    cairo_move_to(c, x - 0.5 * (int)anchor * extents.x_advance, y);
     if (ink->halo.a > 0) {
         cairo_text_path(c, text);
         set_colour(c, ink->halo);
         cairo_set_line_width(c, 3);
         cairo_set_dash(c, NULL, 0, 0);
         cairo_stroke(c);
-        cairo_move_to(c, x - 0.5 * anchor * extents.x_advance, y);
+        cairo_move_to(c, x - 0.5 * (int)anchor * extents.x_advance, y);
     }
     set_colour(c, ink->colour);
     cairo_show_text(c, text);
