@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from typing import Any, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._errors import ArgumentError, Error, check, make_error, text_of, unknown
+from ._errors import ArgumentError, Error, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, view
 from ._model import Model, Path, load
 from ._native import ffi, lib
@@ -63,7 +62,10 @@ class _Release:
 def _varied(vary: Mapping[str, ArrayLike], instances: Optional[int]) -> Tuple[int, Array]:
     columns = [np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in vary.values()]
     sizes = {len(c) for c in columns if len(c) != 1} | ({instances} if instances else set())
-    if len(sizes) > 1 or any(c.ndim != 1 for c in columns):
+    for name, column in zip(vary, columns):
+        if column.ndim != 1:
+            raise ArgumentError(f"vary: {name}: {column.ndim} dimensions, expected a list of numbers")
+    if len(sizes) > 1:
         raise ArgumentError(f"vary: lists of different lengths: {sorted(sizes)}")
     count = sizes.pop() if sizes else 1
     table = [np.broadcast_to(c, (count,)) for c in columns]
@@ -103,7 +105,7 @@ def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
     run = ffi.new("lwpy_batch *", {"handle": watch.handle})
     files: List[Any] = [ffi.NULL]
     if output is not None:
-        files.append(ffi.new("char[]", os.fsencode(os.fspath(output))))
+        files.append(ffi.new("char[]", path_bytes(output)))
     with (hdf5_lock if output is not None else contextlib.nullcontext()), watch:
         status, failure, columns = _recorded(handle, run, level_of(level), files)
     release = _Release(run.values), _Release(run.time)

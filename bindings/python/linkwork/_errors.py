@@ -1,6 +1,7 @@
 """Exceptions: one class per status of the library."""
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, NoReturn, Optional, Type
 
 from ._native import ffi, lib
@@ -101,6 +102,14 @@ _classes: Dict[int, Type[Error]] = {
 }
 for _status, _class in _classes.items():
     _class.status = ffi.string(ffi.cast("lw_status", _status)).replace("LW_ERR_", "")
+
+
+def path_bytes(path: Any) -> bytes:
+    """A path as the library takes it.  Raises ValueError where C would see another one."""
+    data = os.fsencode(os.fspath(path))
+    if b"\0" in data:
+        raise ValueError(f"path {data!r}: embedded null byte")
+    return data
 
 
 def text_of(chars: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _configuration
-from ._errors import UnknownNameError, check, text_of, unknown
+from ._errors import UnknownNameError, check, path_bytes, text_of, unknown
 from ._memory import Array
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
@@ -110,7 +110,7 @@ class Model:
         desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found = make_options(None, {})
-        check(lib.lw_model_read(os.fsencode(path), desc, model, found, error), error)
+        check(lib.lw_model_read(path_bytes(path), desc, model, found, error), error)
         del keep
         return cls(model[0], make_options(found, options), path)
 
@@ -281,7 +281,7 @@ def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tupl
     def text(value: Optional[str]) -> Any:
         if value is None:
             return ffi.NULL
-        texts.append(ffi.new("char[]", os.fsencode(value)))
+        texts.append(ffi.new("char[]", path_bytes(value)))
         return texts[-1]
 
     desc.format = text(format)

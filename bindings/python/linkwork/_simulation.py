@@ -11,7 +11,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping,
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._errors import ArgumentError, Error, StoppedError, check, make_error, text_of, unknown
+from ._errors import ArgumentError, Error, StoppedError, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, numbers, view
 from ._model import Joint, Model, Path, load
 from ._native import ffi, lib
@@ -423,7 +423,7 @@ class Simulation:
         if after is not None:
             desc.after = after._handle
         failure: Optional[Error] = None
-        names = [ffi.NULL] + [ffi.new("char[]", os.fsencode(os.fspath(p))) for p in paths]
+        names = [ffi.NULL] + [ffi.new("char[]", path_bytes(p)) for p in paths]
         status = 0
         for name in names:
             made = ffi.new("lw_writer **")

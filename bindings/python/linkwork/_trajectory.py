@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 import numpy as np
 
 from . import quaternion as _quaternion
-from ._errors import ArgumentError, check, text_of, unknown
+from ._errors import ArgumentError, check, path_bytes, text_of, unknown
 from ._memory import Array, doubles, view
 from ._model import Model, Path
 from ._native import ffi, lib
@@ -247,7 +247,7 @@ class Trajectory(Mapping[str, Array]):
         """Writes a file, .h5 or .csv: every number bit for bit.  HDF5 has model, options and states."""
         error = ffi.new("lw_error *")
         with hdf5_lock:
-            check(lib.lw_result_convert(self._handle, os.fsencode(os.fspath(path)), error), error)
+            check(lib.lw_result_convert(self._handle, path_bytes(path), error), error)
 
     def to_dict(self) -> Dict[str, Array]:
         """Columns by name."""
@@ -360,7 +360,7 @@ def read_result(path: Path) -> Trajectory:
     name = os.fspath(path)
     result, error = ffi.new("lw_result **"), ffi.new("lw_error *")
     with hdf5_lock:
-        check(lib.lw_result_open(os.fsencode(name), result, error), error)
+        check(lib.lw_result_open(path_bytes(name), result, error), error)
     return Trajectory(result[0], path=name)
 
 

@@ -32,6 +32,8 @@ def test_parameters_and_mistakes():
     assert len(set(found["joint.hinge.q0"][:, -1])) == 3
     with pytest.raises(lw.ArgumentError, match="mass"):
         lw.simulate_batch(model, {"body.rod.mas": [1, 2]}, 0.1)
+    with pytest.raises(lw.ArgumentError, match="body.rod.mass: 2 dimensions"):
+        lw.simulate_batch(model, {"body.rod.mass": [[1, 2], [3, 4]]}, 0.1)
     with pytest.raises(lw.ArgumentError, match="different lengths"):
         lw.simulate_batch(model, {"body.rod.mass": [1, 2], "input.motor": [1, 2, 3]}, 0.1)
 

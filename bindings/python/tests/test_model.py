@@ -93,6 +93,8 @@ def test_errors_tell_file_line_and_joint(tmp_path):
     assert str(again) == str(error) and type(again) is type(error)
     with pytest.raises(OSError, match="No such file"):
         lw.load(tmp_path / "none.yaml")
+    with pytest.raises(ValueError, match="embedded null byte"):
+        lw.load(f"{path}\0.yaml")
     with pytest.raises(lw.ArgumentError, match="did you mean 'rtol'"):
         lw.load(MODELS / "crane.yaml", rtoll=1e-3)
     assert lw.SingularError.status == "SINGULAR"
