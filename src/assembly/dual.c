@@ -494,7 +494,8 @@ lwi_pivots lwi_dual_pivots(const lwi_dual *dual)
     lwi_dual_note_groups(dual);
     for (int k = 0; k < dual->nnode; k++) {
         if (failed < 0 && dual->state[k].most > most) most = dual->state[k].most, least_at = k;
-        if (dual->state[k].dropped > p.dropped) p.dropped = dual->state[k].dropped, dropped_at = k;
+        if (dual->state[k].kept < dual->front[k].nc && dual->state[k].dropped >= p.dropped)
+            p.dropped = dual->state[k].dropped, dropped_at = k;
     }
     if (least_at >= 0) {
         p.least = 1 / dual->state[least_at].most;

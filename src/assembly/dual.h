@@ -91,9 +91,10 @@ lw_status lwi_dual_learn(lwi_dual *dual, double threshold, int *rank);
 void lwi_dual_forget(lwi_dual *dual);
 /** The pivots of the last factorisation are usual ones. */
 void lwi_dual_usual(lwi_dual *dual);
-/** May rows rest from now on (at first they may not)?  Those where loops close and whose pivot is not above
- *  LWI_DUAL_REST of the smallest that is usual at their node do.  The rank of such a matrix pass is less than the one learnt
- *  (dual_rest.c says what that means); without this the pass fails once the pivot is round-off. */
+/** May rows rest from now on (at first they may not)?  Those do where loops close and whose pivot is
+ *  not above 1e-10 of the smallest that is usual at their node.  The rank of such a matrix pass is
+ *  less than the one learnt (dual_rest.c says what that means); without this the pass fails once the
+ *  pivot is round-off. */
 void lwi_dual_let_rest(lwi_dual *dual, bool may);
 /** How many rows rest. */
 int lwi_dual_resting(const lwi_dual *dual);

@@ -199,7 +199,8 @@ void lwi_dual_eliminate(lwi_dual *dual, int node)
     if (!N->nc) return;
     const int rank = dual->learnt[node];
     if (!dual->two)
-        state->ranked = dual->learn ? N->loop : rank >= 0 && rank < N->nc && !lwi_dual_regular(dual, N);
+        state->ranked =
+            dual->learn ? N->loop : rank >= 0 && rank < N->nc && !lwi_dual_regular(dual, N);
     put_front(dual, N);
     if (!state->ranked) {
         const int failed = (dual->two ? eliminate_edges_two : eliminate_edges)(dual, N);

@@ -160,8 +160,7 @@ lw_status lwi_closed_learn(lwi_closed *s, lwi_arena *arena)
     }
     lwi_closed_masses(s);
     if (lwi_dual_factor(s->dual, NULL) == LW_OK) lwi_dual_usual(s->dual);
-    lwi_closed_geometric(s);
-    if (lwi_dual_factor(s->dual, NULL) != LW_OK) return LW_OK; // no numbers: runs will say so
+    lwi_closed_rank(s); // the factors without masses again
     find_unique(s, s->generic_rank);
     lwi_closed_start(s);
     return LW_OK;

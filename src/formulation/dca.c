@@ -69,6 +69,16 @@ static void release(lwi_work *work)
 
 // ------------------------------------------------------------------------------------------ state
 
+static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
+{
+    dca *d = work->data;
+    lwi_tree_enter(work->model, moment, x, x + work->model->tree_nq);
+    lwi_carried_store(work->model, &d->carried, moment->q, x);
+    if (work->model->nq) // signs of quaternions, and what is near
+        memcpy(d->closed.q, moment->q, (size_t)work->model->nq * sizeof *moment->q);
+    return LW_OK;
+}
+
 // The motion of all bodies and joints at x.
 static void read_state(lwi_work *work, double t, const double *x)
 {
@@ -80,16 +90,6 @@ static void read_state(lwi_work *work, double t, const double *x)
     lwi_closed_from_tree(&d->closed, d->link, (const double(*)[6])d->V, d->node_R, d->node_r, u);
     lwi_carried_load(model, &d->carried, x, d->closed.q);
     lwi_closed_read_loops(&d->closed, t, false);
-}
-
-static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
-{
-    dca *d = work->data;
-    lwi_tree_enter(work->model, moment, x, x + work->model->tree_nq);
-    lwi_carried_store(work->model, &d->carried, moment->q, x);
-    if (work->model->nq) // signs of quaternions, and what is near
-        memcpy(d->closed.q, moment->q, (size_t)work->model->nq * sizeof *moment->q);
-    return LW_OK;
 }
 
 // udot of the tree: qdd of its joints; of a floating base the derivative of R'v and R'w.
