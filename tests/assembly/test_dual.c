@@ -496,6 +496,44 @@ static void ranks_are_kept(void **state)
     }
 }
 
+// Where rows may rest, the singular position has its own rank and solution; the row that rests is
+// named though its pivot is zero, and what its null vector asks is not had.
+static void rows_rest(void **state)
+{
+    (void)state;
+    for (int k = 0; k < LWI_COUNT(kinds); k++) {
+        problem p, flat;
+        problem_seed(6);
+        problem_four_bars(&p, 2, 0.7);
+        problem_seed(6);
+        problem_four_bars(&flat, 2, 0);
+        bench b = {.p = flat};
+        setup(&b, kinds[k]);
+        problem_load(&p, b.dual);
+        assert_int_equal(lwi_dual_learn(b.dual, LWI_DUAL_RANK, NULL), LW_OK);
+        assert_int_equal(lwi_dual_factor(b.dual, NULL), LW_OK);
+        lwi_dual_usual(b.dual);
+        lwi_dual_let_rest(b.dual, true);
+        assert_int_equal(lwi_dual_factor(b.dual, NULL), LW_OK);
+        assert_int_equal(lwi_dual_resting(b.dual), 0);
+        problem_load(&flat, b.dual);
+        assert_int_equal(lwi_dual_factor(b.dual, NULL), LW_OK);
+        assert_int_equal(lwi_dual_resting(b.dual), 1);
+        assert_true(lwi_dual_pivots(b.dual).dropped < 1e-12);
+        assert_true(lwi_dual_pivots(b.dual).dropped_edge >= 0);
+        double *n = calloc((size_t)flat.nrow, sizeof *n), *c = calloc((size_t)flat.nrow, sizeof *c);
+        assert_true(n && c && lwi_dual_unmet(b.dual, flat.c, n) < 1e-10); // consistent
+        for (int i = 0; i < flat.nrow; i++) c[i] = 1;
+        assert_true(lwi_dual_unmet(b.dual, c, n) > 1e-2);
+        agrees(&b, false);
+        lwi_dual_let_rest(b.dual, false);
+        assert_int_equal(lwi_dual_factor(b.dual, NULL), LW_ERR_SINGULAR);
+        free(n), free(c);
+        lwi_arena_free(&b.arena);
+        problem_free(&p), problem_free(&flat);
+    }
+}
+
 // ------------------------------------------------------------------------------------- handle form
 
 // Coefficients of a part of a chain at its two handles: V_i = sum_j xi_ij T_j + xi_i0.
@@ -705,6 +743,7 @@ int main(void)
         cmocka_unit_test(refinement),
         cmocka_unit_test(what_fails_is_named),
         cmocka_unit_test(ranks_are_kept),
+        cmocka_unit_test(rows_rest),
         cmocka_unit_test(handle_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
