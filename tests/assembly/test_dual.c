@@ -497,7 +497,7 @@ static void ranks_are_kept(void **state)
 }
 
 // Where rows may rest, the singular position has its own rank and solution; the row that rests is
-// named though its pivot is zero, and what its null vector asks is not had.
+// named, and what its null vector asks is not had.
 static void rows_rest(void **state)
 {
     (void)state;
