@@ -2,6 +2,7 @@
 #include "formulation/rcr_cells.h"
 
 #include "formulation/rcr.h"
+#include "formulation/rcr_cells_loads.h"
 #include "kernel/kernels.h"
 
 #include <math.h>
@@ -10,32 +11,11 @@
 struct lwi_rcr_cells {
     const lwi_kernels *text;
     lwi_cells *cells;
+    lwi_rcr_loads loads;
     unsigned char *other; // [tree_nv] scratch: a partition
 };
 
 // ------------------------------------------------------------------------------------------ create
-
-// The speed a force acts on, in the joint arrays; -1: it acts on more than that.
-static int speed_of(const lwi_force *force)
-{
-    if (force->type == &lwi_force_joint_spring)
-        return ((const lwi_joint_spring_par *)force->par)->iv;
-    if (force->type == &lwi_force_joint_stop) return ((const lwi_joint_stop_par *)force->par)->iv;
-    if (force->type == &lwi_force_joint_friction)
-        return ((const lwi_joint_friction_par *)force->par)->iv;
-    return -1;
-}
-
-static bool acts_on_tree(const lw_model *model, const lwi_force *force)
-{
-    const int iv = speed_of(force);
-    if (iv < 0) return false;
-    for (int i = 0; i < model->nloop; i++) {
-        const lwi_joint *joint = &model->joint[model->loop[i]];
-        if (iv >= joint->iv && iv < joint->iv + joint->type->nv) return false;
-    }
-    return true;
-}
 
 lw_status lwi_rcr_cells_create(lwi_work *work, lwi_rcr_cells **out)
 {
@@ -43,20 +23,25 @@ lw_status lwi_rcr_cells_create(lwi_work *work, lwi_rcr_cells **out)
     const lwi_rcr_work *d = work->data;
     const lwi_kernels *text = work->lanes == LWI_NO_KERNEL ? NULL : lwi_kernels_of(work->lanes);
     *out = NULL;
-    if (!text || model->nrotor > 0) return LW_OK;
-    for (int i = 0; i < model->nforce; i++)
-        if (!acts_on_tree(model, &model->force[i])) return LW_OK;
+    if (!text) return LW_OK;
+    for (int i = 0; i < model->nloop; i++)
+        if (model->joint[model->loop[i]].nrotor > 0) return LW_OK;
+    bool known;
     lwi_rcr_cells *cells = LWI_PUSH(&work->arena, lwi_rcr_cells, 1);
     int *carried = LWI_PUSH(&work->arena, int, model->nloop);
+    bool *asked = LWI_PUSH(&work->arena, bool, model->nnode);
     if (cells) cells->other = LWI_PUSH(&work->arena, unsigned char, model->tree_nv);
-    if (!cells || !carried || !cells->other) return LW_ERR_MEMORY;
+    if (!cells || !carried || !asked || !cells->other) return LW_ERR_MEMORY;
+    TRY(lwi_rcr_loads_create(model, &work->arena, &cells->loads, asked, &known));
+    if (!known) return LW_OK;
     for (int i = 0; i < model->nloop; i++) {
         carried[i] = -1;
         for (int k = 0; k < d->carried.n; k++)
             if (d->carried.item[k].joint == model->loop[i]) carried[i] = d->carried.at + k;
     }
     cells->text = text;
-    TRY(lwi_cells_create(model, d->e.length, d->e.scale, carried, &work->arena, &cells->cells));
+    TRY(lwi_cells_create(model, d->e.length, d->e.scale, carried, asked, &work->arena,
+                         &cells->cells));
     if (cells->cells) *out = cells;
     return LW_OK;
 }
@@ -69,6 +54,15 @@ static void column(const void *user, int loop, int side, int iv, double w[6])
     const lwi_rcr_work *d = user;
     const lwi_rcr *e = &d->e;
     const lw_model *model = e->model;
+    v6_zero(w);
+    if (loop >= model->nloop) { // body 2 of a coupling is what it tells
+        const lwi_coupling *coupling = &model->coupling[loop - model->nloop];
+        const lwi_cell_law *law = &d->cells->cells->law[loop - model->nloop];
+        double p[2];
+        lwi_cells_law(law, d->tree.joint_q[model->joint[coupling->of].iq + coupling->with], p);
+        w[0] = side > 0 ? 1 : -p[0];
+        return;
+    }
     const lwi_joint *joint = &model->joint[model->loop[loop]];
     const lwi_closure *c = &d->cut.closure[loop];
     const int body = side > 0 ? joint->body2 : joint->body1;
@@ -81,7 +75,6 @@ static void column(const void *user, int loop, int side, int iv, double w[6])
     v3_scale(v, e->length, S);
     v3_copy(v + 3, S + 3);
     v3_cross_add(v, S + 3, arm);
-    v6_zero(w);
     for (int r = 0; r < c->n; r++)
         w[r] = v6_dot(c->J[at][r], v) / (d->cut.len[d->cut.first[loop] + r] * e->length);
 }
@@ -143,13 +136,22 @@ int lwi_rcr_cells_count(const lwi_rcr_cells *cells)
     return cells->cells->made && cells->cells->fits ? cells->cells->ncell : 0;
 }
 
+// Everything that depends on positions.
+static bool place(const lwi_rcr_cells *cells, const double *q, double *steepest)
+{
+    const double laws = lwi_cells_laws(cells->cells, q);
+    if (!cells->text->cells_place(cells->cells, q, steepest)) return false;
+    *steepest = fmax(*steepest, laws);
+    lwi_cells_rotors(cells->cells);
+    return true;
+}
+
 double lwi_rcr_cells_pivot(const lwi_work *work, const double *x, const unsigned char *dependent)
 {
     const lwi_rcr_work *d = work->data;
-    const lwi_kernels *text = d->cells->text;
     double steepest;
     if (!lwi_cells_plan(d->cells->cells, dependent)) return 0;
-    return text->cells_place(d->cells->cells, x, &steepest) ? 1 / sqrt(1 + steepest) : 0;
+    return place(d->cells, x, &steepest) ? 1 / sqrt(1 + steepest) : 0;
 }
 
 bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double *inputs,
@@ -163,13 +165,17 @@ bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double
     const int n = model->tree_nv;
     double steepest, *v = xdot, *vdot = xdot + n; // scalar joints: qdot = u
     if (!lwi_cells_plan(c, choice->dependent)) return false;
-    if (!text->cells_place(c, x, &steepest)) return false;
+    if (!place(d->cells, x, &steepest)) return false;
     *least = 1 / sqrt(1 + steepest);
     if (!(*least > LWI_RCR_DELAY)) return false;
     memcpy(v, x + n, (size_t)n * sizeof *v);
     text->cells_speeds(c, v);
-    if (model->nforce) lwi_tree_joint_loads(model, &d->tree, t, x, v, inputs);
-    text->cells_force(c, v, model->nforce ? d->tree.effort : NULL);
+    const bool loaded = model->nforce || d->tree.added;
+    if (loaded) lwi_rcr_loads_apply(work, &d->cells->loads, c, t, x, v, inputs);
+    lwi_cells_law_forces(c, x, v);
+    text->cells_force(c, v, loaded ? d->tree.effort : NULL);
+    if (loaded) lwi_rcr_loads_pass(work, &d->cells->loads, c);
+    lwi_cells_rotor_forces(c);
     if (!text->cells_solve(c, vdot) || !all_finite(2 * n, xdot)) return false;
     other_rates(d, c, xdot);
     return true;

@@ -7,8 +7,8 @@
 typedef struct lwi_rcr_cells lwi_rcr_cells;
 
 /** Cells of the model that stands prepared in work->data; NULL where it has none: all loops are
- *  closed by revolute or spherical joints, the tree has joints of turns and displacements, nothing
- *  is prescribed, forces act on joints of the tree.
+ *  closed by revolute or spherical joints or couplings, the tree has joints of turns and displacements,
+ *  nothing is prescribed.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_rcr_cells_create(lwi_work *work, lwi_rcr_cells **cells);
 /** Changes a partition [tree_nv] that has just been chosen to one that cells can use, where it has

@@ -187,6 +187,12 @@ static INLINE void TEXT(differences)(const ART *M, real diff[4])
     diff[2] = M->B[1] + M->B[3];
     diff[3] = M->C[0] - M->C[1];
 }
+// in the same turns, the z columns of B and C
+#define TURN_Z_COLUMNS(t)                                                                          \
+    do {                                                                                           \
+        TURN_VECTOR(t, M->B[2], M->B[5]);                                                          \
+        TURN_VECTOR(t, M->C[4], M->C[5]);                                                          \
+    } while (0)
 static INLINE void TEXT(turn_z_hollow)(ART *M, TEXT(turn) t, const real diff[4])
 {
     TURN_SYMMETRIC(t, M->A[0], M->A[3], M->A[1], diff[0]);
@@ -201,8 +207,7 @@ static inline void TEXT(turn_z)(ART *M, TEXT(turn) t)
 {
     real diff[4];
     TEXT(differences)(M, diff);
-    TURN_VECTOR(t, M->B[2], M->B[5]);
-    TURN_VECTOR(t, M->C[4], M->C[5]);
+    TURN_Z_COLUMNS(t);
     TEXT(turn_z_hollow)(M, t, diff);
 }
 static inline void TEXT(turn_x)(ART *M, TEXT(turn) t)
@@ -238,7 +243,28 @@ static inline void TEXT(turn_x_hollow)(ART *M, TEXT(turn) t)
     TURN_VECTOR(t, M->p[1], M->p[2]);
     TURN_VECTOR(t, M->p[4], M->p[5]);
 }
-// by a right angle: z columns become y columns, which are zero then
+// by a right angle
+static inline void TEXT(turn_x_square)(ART *M)
+{
+    const real A1 = M->A[1], B4 = M->B[4], B5 = M->B[5], C1 = M->C[1];
+    M->A[1] = M->A[2];
+    M->A[2] = A1;
+    M->A[5] = -M->A[5];
+    TURN_RIGHT(M->A[3], M->A[4]);
+    TURN_RIGHT(M->B[1], M->B[2]);
+    TURN_RIGHT(M->B[3], M->B[6]);
+    M->B[4] = M->B[8];
+    M->B[8] = B4;
+    M->B[5] = -M->B[7];
+    M->B[7] = -B5;
+    M->C[1] = M->C[2];
+    M->C[2] = C1;
+    M->C[5] = -M->C[5];
+    TURN_RIGHT(M->C[3], M->C[4]);
+    TURN_RIGHT(M->p[1], M->p[2]);
+    TURN_RIGHT(M->p[4], M->p[5]);
+}
+// the same of a hollow inertia: z columns become y columns, which are zero then
 static inline void TEXT(turn_x_right)(ART *M)
 {
     const real A1 = M->A[1];

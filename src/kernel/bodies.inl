@@ -7,14 +7,35 @@
 //             parent:  M += X'M'X,  p += X'p'
 //   outward   vdot = y - g . (X A_parent + (b, k))
 //
+// A rotor of inertia I on the freedom adds to D and to nothing else.  Without one M'S = 0, and a hinge
+// leaves zeros in the last row and column; with one rotor/D of those of M, and the joint transmits
+// tau - I vdot0 along z, vdot0 = y - g . (b, k).
+//
 // Accelerations are those of points (classical), so that neither linear velocities nor the products
 // of spatial velocities appear.
 
 // ----------------------------------------------------------------------------------------- outward
 
-// The text of every shape of hinges, each compiled for what it needs.
+// The text of every shape of hinges, each compiled for what it needs; OF_SHAPE of those without rotors.
 #define OF_SHAPE(shape, TEXT_OF)                                                                   \
     switch (shape) {                                                                               \
+        SHAPES(TEXT_OF)                                                                            \
+    default:                                                                                       \
+        TEXT_OF(LWI_K_ANY)                                                                         \
+    }
+#define OF_EVERY_SHAPE(shape, TEXT_OF)                                                             \
+    switch (shape) {                                                                               \
+        SHAPES(TEXT_OF)                                                                            \
+    case LWI_K_PARALLEL | LWI_K_APART | LWI_K_ROTOR:                                               \
+        TEXT_OF(LWI_K_PARALLEL | LWI_K_APART | LWI_K_ROTOR) break;                                 \
+    case LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR:                                   \
+        TEXT_OF(LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR) break;                     \
+    case LWI_K_ANY | LWI_K_ROTOR:                                                                  \
+        TEXT_OF(LWI_K_ANY | LWI_K_ROTOR) break;                                                    \
+    default:                                                                                       \
+        TEXT_OF(LWI_K_ANY)                                                                         \
+    }
+#define SHAPES(TEXT_OF)                                                                            \
     case LWI_K_PARALLEL:                                                                           \
         TEXT_OF(LWI_K_PARALLEL) break;                                                             \
     case LWI_K_PARALLEL | LWI_K_APART:                                                             \
@@ -26,10 +47,7 @@
     case LWI_K_SQUARE | LWI_K_ALONG:                                                               \
         TEXT_OF(LWI_K_SQUARE | LWI_K_ALONG) break;                                                 \
     case LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG:                                                 \
-        TEXT_OF(LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG) break;                                   \
-    default:                                                                                       \
-        TEXT_OF(LWI_K_ANY)                                                                         \
-    }
+        TEXT_OF(LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG) break;
 
 #define OF_AXIS(shape, TEXT_OF)                                                                    \
     switch ((shape)&LWI_K_AXIS) {                                                                  \
@@ -107,7 +125,8 @@ static INLINE real TEXT(along_hinge)(const lwi_k_pivot *pivot, int l, real y, in
     return y;
 }
 
-// A of a hinge from A of its parent: al_z = y - g . A, vdot what that is more than al_z' A.
+// A of a hinge from A of its parent: al_z = y - g . A, vdot what that is more than al_z' A.  A rotor
+// goes with the parent, as far as it can: g_z = 1 - rotor/D.
 static INLINE void TEXT(hinge_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
                                        const lwi_k_bias *bias, const lwi_k_pivot *pivot,
                                        lwi_k_motion *motion, int l, real y, int shape, real A[6])
@@ -115,6 +134,7 @@ static INLINE void TEXT(hinge_outward)(const lwi_k_screw *k, int kl, const lwi_k
     const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
     TEXT(carry)(k, kl, K(k->shift), shape, A);
     const real z = A[5];
+    if (shape & LWI_K_ROTOR) MORE(y, K(k->rotor) * AT(pivot->Di), z);
     TURN_BACK_MORE(theta, A[0], A[1], AT(bias->b[0]), AT(bias->b[1]));
     TURN_BACK_MORE(theta, A[3], A[4], AT(bias->k[0]), AT(bias->k[1]));
     A[2] += AT(bias->b[2]);
@@ -195,12 +215,12 @@ static INLINE void TEXT(add_body)(const lwi_k_body *k, int kl, const lwi_k_bias 
 }
 
 // Takes the freedom S = [0; z] out of M: M' = M - U U'/D has no row and column n_z.  Leaves U (five
-// entries; the sixth is D) and g in the pivot.
-static INLINE void TEXT(eliminate_hinge)(lwi_k_pivot *pivot, int l, ART *M, real U[5],
+// entries; the sixth is D, without a rotor) and g in the pivot.
+static INLINE void TEXT(eliminate_hinge)(lwi_k_pivot *pivot, int l, real D, ART *M, real U[5],
                                          real *inverse)
 {
     const real u0 = M->B[2], u1 = M->B[5], u2 = M->B[8], u3 = M->C[4], u4 = M->C[5];
-    const real Di = 1 / M->C[2];
+    const real Di = 1 / D;
     const real g0 = u0 * Di, g1 = u1 * Di, g2 = u2 * Di, g3 = u3 * Di, g4 = u4 * Di;
     AT(pivot->felt) = M->C[0] + M->C[1];
     AT(pivot->Di) = *inverse = Di;
@@ -224,11 +244,19 @@ static INLINE void TEXT(eliminate_hinge)(lwi_k_pivot *pivot, int l, ART *M, real
     LESS(M->C[1], g4, u4);
 }
 
-// Of a hinge on the ground that carries M nobody asks what is beyond it: its pivot is enough.
-static INLINE void TEXT(root_pivot)(const lwi_k_body *k, int kl, lwi_k_pivot *pivot, int l,
-                                    const ART *M, real left)
+// M' in row and column n_z, where M stands yet.
+static INLINE void TEXT(keep_rotor)(real rotor, real Di, ART *M)
 {
-    const real Di = 1 / (M->C[2] + K(k->pivot));
+    const real left = rotor * Di;
+    M->B[2] *= left, M->B[5] *= left, M->B[8] *= left;
+    M->C[2] *= left, M->C[4] *= left, M->C[5] *= left;
+}
+
+// Of a hinge on the ground that carries M nobody asks what is beyond it: its pivot is enough.
+static INLINE void TEXT(root_pivot)(const lwi_k_body *k, const lwi_k_screw *screw, int kl,
+                                    lwi_k_pivot *pivot, int l, const ART *M, real left)
+{
+    const real Di = 1 / (M->C[2] + (K(k->pivot) + K(screw->rotor)));
     AT(pivot->felt) = M->C[0] + M->C[1];
     AT(pivot->Di) = Di;
     AT(pivot->y) = left * Di;
@@ -254,15 +282,56 @@ static INLINE void TEXT(reduce_hinge)(const lwi_k_pose *pose, const lwi_k_bias *
 {
     real U[5], Di;
     const real tau = AT(pose->tau), left = tau - M->p[5];
-    TEXT(eliminate_hinge)(pivot, l, M, U, &Di);
+    TEXT(eliminate_hinge)(pivot, l, M->C[2], M, U, &Di);
     const real y = left * Di;
     AT(pivot->y) = y;
     TEXT(reduce_wrench)(bias, l, U, y, tau, M);
 }
 
+// tau - I vdot0
+static INLINE real TEXT(past_rotor)(const lwi_k_bias *bias, int l, const real U[5], real rotor,
+                                    real Di, real y, real tau)
+{
+    const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
+    const real k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);
+    const real felt = FELT(U[0], U[1], U[2], U[3], U[4]);
+    return NMAD(rotor, NMAD(Di, felt, y), tau);
+}
+
+// The same with a rotor.
+static INLINE void TEXT(reduce_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                      const lwi_k_bias *bias, lwi_k_pivot *pivot, int l, ART *M)
+{
+    real U[5], Di;
+    const real rotor = K(k->rotor), tau = AT(pose->tau), left = tau - M->p[5];
+    TEXT(eliminate_hinge)(pivot, l, M->C[2] + rotor, M, U, &Di);
+    const real y = left * Di;
+    AT(pivot->y) = y;
+    TEXT(reduce_wrench)(bias, l, U, y, TEXT(past_rotor)(bias, l, U, rotor, Di, y, tau), M);
+    TEXT(keep_rotor)(rotor, Di, M);
+}
+
+// M' with all rows to the parent's frame.
+static INLINE void TEXT(pass_rotor)(const lwi_k_screw *k, int kl, TEXT(turn) theta, int shape,
+                                    const real diff[4], ART *M)
+{
+    TURN_Z_COLUMNS(theta);
+    TEXT(turn_z_hollow)(M, theta, diff);
+    if (shape & LWI_K_ALONG) TEXT(shift_z)(M, K(k->shift));
+    if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE)
+        TEXT(turn_x)(M, TEXT(alpha)(k, kl));
+    else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE)
+        TEXT(turn_x_square)(M);
+    if (shape & LWI_K_APART) TEXT(shift_x)(M, K(k->a));
+}
+
 static INLINE void TEXT(pass_hinge)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
                                     int shape, const real diff[4], ART *M)
 {
+    if (shape & LWI_K_ROTOR) {
+        TEXT(pass_rotor)(k, kl, TEXT(theta)(pose, l), shape, diff, M);
+        return;
+    }
     TEXT(turn_z_hollow)(M, TEXT(theta)(pose, l), diff);
     if (shape & LWI_K_ALONG) TEXT(shift_z_hollow)(M, K(k->shift));
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
@@ -315,7 +384,7 @@ static inline void TEXT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_piv
     U[3] = SUM2(slide, M->B[6], turn, M->C[4]);
     U[4] = SUM2(slide, M->B[7], turn, M->C[5]);
     U[5] = SUM2(slide, M->B[8], turn, M->C[2]);
-    const real Di = 1 / SUM2(slide, U[2], turn, U[5]);
+    const real Di = 1 / (SUM2(slide, U[2], turn, U[5]) + K(k->rotor));
     AT(pivot->Di) = *inverse = Di;
     AT(pivot->felt) = SUM2(slide * slide, (M->A[0] + M->A[1]) + M->A[2], turn * turn,
                            (M->C[0] + M->C[1]) + M->C[2]);
@@ -351,7 +420,6 @@ static inline void TEXT(reduce_screw)(const lwi_k_screw *k, int kl, const lwi_k_
     M->p[3] += MAD(U[3], y, FELT(M->B[0], M->B[3], M->B[6], M->C[0], M->C[3]));
     M->p[4] += MAD(U[4], y, FELT(M->B[1], M->B[4], M->B[7], M->C[3], M->C[1]));
     M->p[5] += MAD(U[5], y, FELT(M->B[2], M->B[5], M->B[8], M->C[4], M->C[5]));
-#undef FELT
 }
 
 static inline void TEXT(pass_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
@@ -529,6 +597,7 @@ static inline void TEXT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_sta
     const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const lwi_k_tip *tip = &plan->tip[step->leaf / LWI_LANES];
+    const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_bias *bias = &state->bias[n];
     real U[5], diff[4], Di;
     TEXT(tip_constants)(tip, KLANE(step->leaf), M, U, &Di);
@@ -536,9 +605,11 @@ static inline void TEXT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_sta
     const real tau = AT(state->pose[n].tau), y = (tau - M->p[5]) * Di;
     AT(state->pivot[n].y) = y;
     TEXT(reduce_wrench)(bias, l, U, y, tau, M);
+    if (step->shape & LWI_K_ROTOR)
+        M->p[5] = TEXT(past_rotor)(bias, l, U, K(k->rotor), Di, y, tau);
     TEXT(differences)(M, diff);
-#define PASS(shape) TEXT(pass_hinge)(&plan->screw[at], kl, &state->pose[n], l, shape, diff, M);
-    OF_SHAPE(step->shape, PASS)
+#define PASS(shape) TEXT(pass_hinge)(k, kl, &state->pose[n], l, shape, diff, M);
+    OF_EVERY_SHAPE(step->shape, PASS)
 #undef PASS
 }
 
@@ -546,12 +617,17 @@ static INLINE void TEXT(hinge_inward)(const lwi_kernel_plan *plan, const lwi_k_s
                                       int slot, int half, int shape, ART *M)
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const lwi_k_screw *k = &plan->screw[at];
+    const lwi_k_pose *pose = &state->pose[n];
     real diff[4];
     TEXT(add_body)(&plan->body[at], kl, &state->bias[n], l, M);
-    TEXT(reduce_hinge)(&state->pose[n], &state->bias[n], &state->pivot[n], l, M);
+    if (shape & LWI_K_ROTOR)
+        TEXT(reduce_rotor)(k, kl, pose, &state->bias[n], &state->pivot[n], l, M);
+    else
+        TEXT(reduce_hinge)(pose, &state->bias[n], &state->pivot[n], l, M);
     TEXT(differences)(M, diff);
-#define PASS(shape) TEXT(pass_hinge)(&plan->screw[at], kl, &state->pose[n], l, shape, diff, M);
-    OF_SHAPE(shape, PASS)
+#define PASS(shape) TEXT(pass_hinge)(k, kl, pose, l, shape, diff, M);
+    OF_EVERY_SHAPE(shape, PASS)
 #undef PASS
 }
 
@@ -563,7 +639,8 @@ static inline void TEXT(root_inward)(const lwi_kernel_plan *plan, const lwi_k_st
     const lwi_k_body *body = &plan->body[slot / LWI_LANES];
     lwi_k_pivot *pivot = &state->pivot[n];
     TEXT(root_pivot)
-    (body, kl, pivot, l, M, AT(state->pose[n].tau) - (M->p[5] + AT(state->bias[n].p[5])));
+    (body, &plan->screw[slot / LWI_LANES], kl, pivot, l, M,
+     AT(state->pose[n].tau) - (M->p[5] + AT(state->bias[n].p[5])));
     const real Di = AT(pivot->Di);
     AT(pivot->g[0]) = (M->B[2] - K(body->h[1])) * Di;
     AT(pivot->g[1]) = (M->B[5] + K(body->h[0])) * Di;

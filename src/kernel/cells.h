@@ -29,7 +29,7 @@
 #include "kernel/plan.h"
 
 /** Most known and dependent coordinates of a cell; a joint has at most six rows. */
-enum { LWI_CELL_KNOWN = 6, LWI_CELL_DEPENDENT = 6, LWI_CELL_STEPS = 12 };
+enum { LWI_CELL_KNOWN = 7, LWI_CELL_DEPENDENT = 6, LWI_CELL_STEPS = 12 };
 
 /** A pivot of W_y'W_y below this part of its diagonal (the squared sine of the angle between a
  *  column and those before it) is close to a singular position, and left to the general text.
@@ -131,11 +131,51 @@ typedef struct lwi_cell {
     int32_t iv[LWI_CELL_STEPS];                              ///< [nz] in tree v
 } lwi_cell;
 
-/** A loop: a revolute or spherical joint, and everything between its bodies and the ground. */
+/** E and kappa of a coordinate that its parent does not have: cell `from` has it, x of cell `to` before
+ *  that tells it, and the parent has these.  Numbers of rows are LWI_LANES apart. */
+typedef struct lwi_cell_relay {
+    int from, to, nx;    ///< nx of the parent
+    bool same;           ///< the parent is `to`
+    const double *K, *k; ///< [nx of from] its row there
+    const double *row[LWI_CELL_KNOWN], *more[LWI_CELL_KNOWN]; ///< rows of x of `to` in the parent
+    double *E, *kappa;                                        ///< [nx]
+} lwi_cell_relay;
+
+/** Most cells between the two. */
+enum { LWI_CELL_WAY = 8 };
+
+/** A body that somebody asks for: it has motions, and takes forces. */
+typedef struct lwi_cell_seat {
+    int body;
+    int cell, step;                ///< -1: it rides on the ground
+    lwi_k_frame on_part, on_step;  ///< mass centre and axes of the body in the raw frame, the step's
+    lwi_k_frame base;              ///< of the cell: base -> world
+    double height;                 ///< of the step's origin along the axes of a plane
+    double R[9], arm[3];           ///< as read: axes of the step -> base; from the mass centre of all that
+                                   ///< moves with the step to that of the body, base axes
+} lwi_cell_seat;
+
+/** A coupling q_0 = p(q_1) of two coordinates, which closes a cell as a joint does: K and k are its own. */
+typedef struct lwi_cell_law {
+    int iq[2], iv[2];
+    const double *c; ///< [n] polynomial
+    int n;
+    int cell; ///< -1: none needs it
+} lwi_cell_law;
+
+/** A rotor on a coordinate, which has the inertia beside the bodies. */
+typedef struct lwi_cell_rotor {
+    int iv;
+    double inertia; ///< [kg, kg m^2]
+    int cell, z;    ///< the cell that introduces it, where it is among z
+} lwi_cell_rotor;
+
+/** A loop: a revolute or spherical joint, or a coupling, and everything between its bodies and the ground. */
 typedef struct lwi_cell_loop {
     int end[2];           ///< parts that carry its body 1, 2; -1: the ground
     double P[3], z[2][3]; ///< centre of F2, axes of F1, F2 in the frames of these parts
     bool pin;
+    int law; ///< no joint closes it but a coupling of two coordinates; -1
     int carried;
     int n, part[LWI_CELL_STEPS]; ///< parents first
     int8_t side[LWI_CELL_STEPS]; ///< as lwi_cell_step
@@ -155,7 +195,15 @@ typedef struct lwi_cells {
     lwi_cell *cell;           ///< [ncell] inboard first
     lwi_cell_block *block;
     lwi_cell_shape *shape;
-    int ncell, nblock, nshape, most_cells, most_blocks, most_shapes;
+    lwi_cell_relay *relay;    ///< inboard first
+    int ncell, nblock, nshape, nrelay, most_cells, most_blocks, most_shapes, most_relays;
+    lwi_cell_seat *seat; ///< [nseat] by parts
+    int *first_seat;     ///< [parts + 1]
+    int nseat;
+    lwi_cell_law *law; ///< [nlaw] of the last loops
+    int nlaw;
+    lwi_cell_rotor *rotor; ///< [nrotor]
+    int nrotor;
     unsigned char *pool; ///< what blocks and cells point to
     lwi_lanes *unit;     ///< [LWI_CELL_KNOWN^2 + 1] rows of E for what is known, and their kappa
     size_t room, used;
@@ -164,10 +212,12 @@ typedef struct lwi_cells {
 
 /** Structure and memory.
  *  @param carried  [model nloop] where the rate of each cut joint goes, -1: nowhere
+ *  @param asked    [nnode] nodes that get seats
  *  @param cells    out; NULL where the model has joints or closures that no cell has
  *  @return LW_ERR_MEMORY */
 lw_status lwi_cells_create(const lw_model *model, double length, const double *scale,
-                           const int *carried, lwi_arena *arena, lwi_cells **cells);
+                           const int *carried, const bool *asked, lwi_arena *arena,
+                           lwi_cells **cells);
 /** The plan of a partition [nv]; nothing is done where it stands.
  *  @return false where its dependent speeds cannot be told cell by cell        @cost O(cells) */
 bool lwi_cells_plan(lwi_cells *cells, const unsigned char *dependent);
@@ -181,5 +231,21 @@ typedef void lwi_cells_column(const void *user, int loop, int side, int iv, doub
  *  @return false where it is as it was: it is as wanted, or no other was found */
 bool lwi_cells_prefer(lwi_cells *cells, lwi_cells_column *column, const void *user, bool anew,
                       unsigned char *dependent);
+
+/** Motion of seat `at` in the world, at all speeds v [nv]; after cells_place.
+ *  @param r, speed  of the mass centre     @param turn  angular velocity, world axes */
+void lwi_cells_read(const lwi_cells *cells, int at, const double *v, double R[9], double r[3],
+                    double speed[3], double turn[3]);
+/** K of couplings at tree q, before cells_place.  Returns the largest square of what a dependent coordinate
+ *  moves for a unit motion, as cells_place; k at the speeds v, before cells_force. */
+double lwi_cells_laws(const lwi_cells *cells, const double *q);
+void lwi_cells_law_forces(const lwi_cells *cells, const double *q, const double *v);
+/** p' and p'' of a coupling at x. */
+void lwi_cells_law(const lwi_cell_law *law, double x, double p[2]);
+/** Adds the rotors to M, after cells_place; what they need where x.. = 0 to f, after cells_force. */
+void lwi_cells_rotors(const lwi_cells *cells);
+void lwi_cells_rotor_forces(const lwi_cells *cells);
+/** Adds a force and a moment about the mass centre, world axes; after cells_force and lwi_cells_read. */
+void lwi_cells_load(const lwi_cells *cells, int at, const double wrench[6]);
 
 #endif

@@ -146,10 +146,34 @@ static INLINE void cell_outward(const lwi_cell *cell, int na, int nx, int ny, do
     }
 }
 
+// A coordinate of a cell over x of its parent: K of the cell that has it, E of all between that one and
+// the one whose x tells it, and rows of these in the parent.
+static void relay(const lwi_cells *c, const lwi_cell_relay *way)
+{
+    double row[LWI_CELL_KNOWN], kappa = way->k[0];
+    const lwi_cell *at = &c->cell[way->from];
+    for (int j = 0; j < at->nx; j++) row[j] = OF_LANE(way->K, j);
+    for (; at != &c->cell[way->to]; at = &c->cell[at->parent]) {
+        double next[LWI_CELL_KNOWN] = {0};
+        for (int j = 0; j < at->na; j++) {
+            MORE(kappa, row[j], at->kappa[j][0]);
+            for (int x = 0; x < at->inboard; x++) MORE(next[x], row[j], OF_LANE(at->E[j], x));
+        }
+        for (int x = 0; x < at->inboard; x++) row[x] = next[x];
+    }
+    for (int x = 0; x < way->nx; x++) OF_LANE(way->E, x) = way->same ? row[x] : 0;
+    for (int j = 0; j < at->nx && !way->same; j++) {
+        MORE(kappa, row[j], way->more[j][0]);
+        for (int x = 0; x < way->nx; x++) MORE(OF_LANE(way->E, x), row[j], OF_LANE(way->row[j], x));
+    }
+    way->kappa[0] = kappa;
+}
+
 // vdot [nv]; false where a mass is not positive.
 static bool cells_solve(const lwi_cells *c, double *vdot)
 {
     bool sure = true;
+    for (int i = 0; i < c->nrelay; i++) relay(c, &c->relay[i]);
     for (int i = c->ncell - 1; i >= 0; i--) {
         const lwi_cell *cell = &c->cell[i];
 #define INWARD(na, nx, ny, inboard) sure = cell_inward(cell, na, nx, inboard) && sure

@@ -240,9 +240,12 @@ static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
     lwi_k_momentum *keep = state->momentum;
     for (int i = plan->nrun; i < plan->nhinge; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_hinge)(&motion[i], &keep[i], l);
+    for (int i = plan->nrun; i < plan->nhinge && plan->rotors; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_rotor)
+    (&plan->screw[i], l, &state->pivot[i], &motion[i], &keep[i], l);
     for (int i = plan->nhinge; i < n; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_screw)
-    (&body[i], &plan->screw[i], l, &motion[i], &keep[i], l);
+    (&body[i], &plan->screw[i], l, &motion[i], &keep[i], plan->rotors, l);
     for (int i = n; i < plan->nblock; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_ball)
     (&body[i], l, &joint[i - n], &motion[i], &keep[i], i >= base, l);
@@ -300,11 +303,13 @@ static void batch_momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *
         const lwi_k_motion *motion = &state->motion[slot];
         lwi_k_momentum *keep = &state->momentum[slot];
         const bool base = step->kind == LWI_K_BASE;
-        if (step->kind == LWI_K_HINGE)
+        if (step->kind == LWI_K_HINGE) {
             NAME(momenta_hinge_shared)(motion, keep, half);
-        else if (ball < 0)
+            if (plan->rotors) NAME(momenta_rotor_shared)
+            (&plan->screw[at], kl, &state->pivot[slot], motion, keep, half);
+        } else if (ball < 0)
             NAME(momenta_screw_shared)
-        (body, &plan->screw[at], kl, motion, keep, half);
+        (body, &plan->screw[at], kl, motion, keep, plan->rotors, half);
         else NAME(momenta_ball_shared)(body, kl, &state->ball_joint[ball], motion, keep, base,
                                        half);
     }

@@ -87,7 +87,7 @@ static void set_passages(lwi_kernel_plan *plan)
         const bool on = step->kind == LWI_K_HINGE && next->kind == LWI_K_HINGE && !step->turned &&
                         step->parent == next->slot && step->park < 0 && next->fetch < 0;
         step->on = on && next->parent >= 0;
-        step->last = on && next->parent < 0;
+        step->last = on && next->parent < 0 && !(step->shape & LWI_K_ROTOR);
     }
 }
 
@@ -108,10 +108,11 @@ static lw_status set_beginnings(lwi_arena *arena, lwi_kernel_plan *plan)
     return LW_OK;
 }
 
-// M' = M - g U' of a rigid body alone.
-static void set_tip(const lwi_k_body *k, int l, lwi_k_tip *tip, int at)
+// M' = M - g U' of a rigid body alone; in the row of the freedom itself rotor/D of M is left.
+static void set_tip(const lwi_k_body *k, double rotor, int l, lwi_k_tip *tip, int at)
 {
-    const double m = k->m[l], x = k->h[0][l], y = k->h[1][l], z = k->h[2][l], D = k->pivot[l];
+    const double m = k->m[l], x = k->h[0][l], y = k->h[1][l], z = k->h[2][l];
+    const double D = k->pivot[l] + rotor, left = rotor / D;
     const double U[5] = {-y, x, 0, k->J[4][l], k->J[5][l]};
     double M[5][5] = {{m, 0, 0, 0, z},
                       {0, m, 0, -z, 0},
@@ -130,6 +131,8 @@ static void set_tip(const lwi_k_body *k, int l, lwi_k_tip *tip, int at)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 2; j++) tip->B[3 * i + j][at] = M[i][3 + j];
     tip->C[0][at] = M[3][3], tip->C[1][at] = M[4][4], tip->C[3][at] = M[3][4];
+    for (int i = 0; i < 3; i++) tip->B[3 * i + 2][at] = left * U[i];
+    tip->C[4][at] = left * U[3], tip->C[5][at] = left * U[4], tip->C[2][at] = left * k->pivot[l];
 }
 
 static lw_status set_tips(lwi_arena *arena, lwi_kernel_plan *plan)
@@ -138,8 +141,9 @@ static lw_status set_tips(lwi_arena *arena, lwi_kernel_plan *plan)
     if (!plan->tip) return LW_ERR_MEMORY;
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
+        const int block = step->slot / LWI_LANES, l = step->slot % LWI_LANES;
         if (step->leaf >= 0)
-            set_tip(&plan->body[step->slot / LWI_LANES], step->slot % LWI_LANES,
+            set_tip(&plan->body[block], plan->screw[block].rotor[l], l,
                     &plan->tip[step->leaf / LWI_LANES], step->leaf % LWI_LANES);
     }
     return LW_OK;

@@ -12,6 +12,9 @@
 // because M'S = 0.  T* is gravity alone (joint efforts are the caller's to add): a subtree of mass
 // m and first moment h feels [m g; h x g], so that h, summed on the way in, is all that is needed.
 // The rates have no recursion in them.
+//
+// A rotor of inertia I adds I u to p, and I to S'U.  M'S is not zero then, and P* is M'v + D' with
+// v = X V_parent; n_z of D' is p - I y.
 
 // First moments of subtrees are the recursion h := moment + R h: masses beyond a joint count as if
 // they stood at the joint, which is a constant, so that only the turn is left.
@@ -77,7 +80,7 @@ static INLINE void TEXT(pass_momentum)(const lwi_k_screw *k, int kl, const lwi_k
 #define PASS(shape)                                                                                \
     TEXT(pass_hinge)(k, kl, pose, l, shape, diff, M);                                              \
     TEXT(pass_moment)(k, kl, pose, l, shape, h);
-    OF_SHAPE(step->shape, PASS)
+    OF_EVERY_SHAPE(step->shape, PASS)
 #undef PASS
 }
 
@@ -85,11 +88,25 @@ static INLINE void TEXT(reduce_momentum)(const lwi_k_pose *pose, lwi_k_pivot *pi
 {
     real U[5], Di;
     const real p = AT(pose->v), left = p - M->p[5];
-    TEXT(eliminate_hinge)(pivot, l, M, U, &Di);
+    TEXT(eliminate_hinge)(pivot, l, M->C[2], M, U, &Di);
     const real y = left * Di;
     AT(pivot->y) = y;
     for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
     M->p[5] = p;
+}
+
+// The same with a rotor.
+static INLINE void TEXT(reduce_momentum_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                               lwi_k_pivot *pivot, int l, ART *M)
+{
+    real U[5], Di;
+    const real rotor = K(k->rotor), p = AT(pose->v), left = p - M->p[5];
+    TEXT(eliminate_hinge)(pivot, l, M->C[2] + rotor, M, U, &Di);
+    const real y = left * Di;
+    AT(pivot->y) = y;
+    for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
+    M->p[5] = NMAD(rotor, y, p);
+    TEXT(keep_rotor)(rotor, Di, M);
 }
 
 static INLINE void TEXT(hinge_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
@@ -102,7 +119,10 @@ static INLINE void TEXT(hinge_momentum)(const lwi_kernel_plan *plan, const lwi_k
     lwi_k_pivot *pivot = &state->pivot[n];
     real diff[4];
     TEXT(add_still)(&plan->body[at], kl, M, h);
-    TEXT(reduce_momentum)(pose, pivot, l, M);
+    if (step->shape & LWI_K_ROTOR)
+        TEXT(reduce_momentum_rotor)(k, kl, pose, pivot, l, M);
+    else
+        TEXT(reduce_momentum)(pose, pivot, l, M);
     TEXT(differences)(M, diff);
     TEXT(keep_differences)(&state->momentum[n], l, M, diff, h);
     TEXT(pass_momentum)(k, kl, pose, l, step, diff, M, h);
@@ -124,6 +144,7 @@ static inline void TEXT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_k_s
     AT(state->pivot[n].y) = y;
     for (int i = 0; i < 5; i++) M->p[i] = i == 2 ? ZERO : U[i] * y;
     M->p[5] = p;
+    if (step->shape & LWI_K_ROTOR) LESS(M->p[5], K(plan->screw[at].rotor), y);
     AT(keep->D[0]) = M->p[0], AT(keep->D[1]) = M->p[1];
     AT(keep->D[3]) = M->p[3], AT(keep->D[4]) = M->p[4];
     const real diff[4] = {AT(keep->A[0]), AT(keep->B[0]), AT(keep->B[1]), AT(keep->C[0])};
@@ -139,7 +160,8 @@ static inline void TEXT(root_momentum)(const lwi_kernel_plan *plan, const lwi_k_
     const lwi_k_body *body = &plan->body[slot / LWI_LANES];
     lwi_k_momentum *keep = &state->momentum[n];
     TEXT(root_pivot)
-    (body, kl, &state->pivot[n], l, M, AT(state->pose[n].v) - M->p[5]);
+    (body, &plan->screw[slot / LWI_LANES], kl, &state->pivot[n], l, M,
+     AT(state->pose[n].v) - M->p[5]);
     AT(keep->h[0]) = h[0] + K(body->moment[0]);
     AT(keep->h[1]) = h[1] + K(body->moment[1]);
 }
@@ -296,6 +318,7 @@ static INLINE void TEXT(hinge_speed)(const lwi_k_screw *k, int kl, const lwi_k_p
     TEXT(carry)(k, kl, K(k->shift), shape, V);
     TEXT(to_hinge)(k, kl, theta, shape, g);
     const real z = V[5];
+    if (shape & LWI_K_ROTOR) MORE(y, K(k->rotor) * AT(pivot->Di), z);
     TURN_BACK_Y(theta, V[0], V[1]);
     TURN_BACK_Y(theta, V[3], V[4]);
     V[5] = TEXT(along_hinge)(pivot, l, y, shape, V);
@@ -333,7 +356,7 @@ static INLINE void TEXT(speed_of_screws)(const lwi_kernel_plan *plan, const lwi_
         AT(motion->vdot) = u;
     } else {
 #define SPEED(shape) TEXT(hinge_speed)(k, kl, pose, pivot, motion, l, AT(pivot->y), shape, V, g);
-        OF_SHAPE(step->shape, SPEED)
+        OF_EVERY_SHAPE(step->shape, SPEED)
 #undef SPEED
     }
 }

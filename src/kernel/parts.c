@@ -104,8 +104,7 @@ static bool has_kernel(const lwi_node *node)
 
 bool lwi_build_applies(const lw_model *model)
 {
-    if (model->nnode == 0 || model->nrotor ||
-        (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)))
+    if (model->nnode == 0 || (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)))
         return false;
     for (int k = 0; k < model->nnode; k++)
         if (!has_kernel(&model->node[k])) return false;
@@ -143,6 +142,7 @@ static void expand_product(build *b, const lwi_node *node, int *host, frame *off
         t->sign = node->reversed ? -1 : 1;
         t->turn = m->turn;
         t->slide = m->slide ? (m->turn ? node->par->pitch : 1) : 0;
+        t->rotor = b->model->tree_rotor[t->iv];
         *host = b->npart - 1;
         lwi_k_invert(offset, &axis);
     }

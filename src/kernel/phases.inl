@@ -173,12 +173,30 @@ static inline void TEXT(momenta_hinge)(const lwi_k_motion *motion, lwi_k_momentu
     AT(keep->pdot[0]) = weight - ((linear + A) + (B + C));
 }
 
-// pdot of a screw: [f; n] = [m g; h x g] - V x* P* along z, of P* what is normal to z.
-static inline void TEXT(momenta_screw)(const lwi_k_body *kb, const lwi_k_screw *k, int kl,
+// What a rotor takes off that: of P* = M'v + D' the part M'_z v_z, M'_z = rotor g, which the sums
+// above leave out.
+static inline void TEXT(momenta_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pivot *pivot,
                                        const lwi_k_motion *motion, lwi_k_momentum *keep, int l)
+{
+    const real z = AT(motion->A[5]) - AT(motion->vdot);
+    const real crossed =
+        DIFF(AT(motion->A[3]), AT(pivot->g[4]), AT(motion->A[4]), AT(pivot->g[3])) +
+        DIFF(AT(motion->A[0]), AT(pivot->g[1]), AT(motion->A[1]), AT(pivot->g[0]));
+    AT(keep->pdot[0]) = NMAD(K(k->rotor) * z, crossed, AT(keep->pdot[0]));
+}
+
+// pdot of a screw: [f; n] = [m g; h x g] - V x* P* along z, of P* what is normal to z.  With a rotor
+// P* = M'v + D', v = V - S u.
+static inline void TEXT(momenta_screw)(const lwi_k_body *kb, const lwi_k_screw *k, int kl,
+                                       const lwi_k_motion *motion, lwi_k_momentum *keep,
+                                       bool rotors, int l)
 {
     real V[6];
     for (int i = 0; i < 6; i++) V[i] = AT(motion->A[i]);
+    if (rotors) { // the cross products below have no z of V
+        LESS(V[2], K(k->slide), AT(motion->vdot));
+        LESS(V[5], K(k->turn), AT(motion->vdot));
+    }
     const real fx = (SUM2(AT(keep->A[0]), V[0], AT(keep->A[3]), V[1]) +
                      SUM2(AT(keep->A[4]), V[2], AT(keep->B[0]), V[3])) +
                     (SUM2(AT(keep->B[1]), V[4], AT(keep->B[2]), V[5]) + AT(keep->D[0]));

@@ -115,14 +115,24 @@ static bool is_turned(const axes *d)
     return d->phi != 0 || d->b != 0 || d->delta != 0;
 }
 
-static int8_t shape_of(const axes *d)
+// With rotors there are three texts only.
+static int with_text(int shape)
+{
+    if (!(shape & LWI_K_ROTOR)) return shape;
+    if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) return shape | LWI_K_APART | LWI_K_ALONG;
+    if ((shape & LWI_K_AXIS) == LWI_K_PARALLEL && !(shape & LWI_K_ALONG)) return shape | LWI_K_APART;
+    return LWI_K_ANY | LWI_K_ROTOR;
+}
+
+static int8_t shape_of(const axes *d, double rotor)
 {
     // not sa == 1: that is so for cosines up to 1e-8
     const bool right = d->ca == 0, along = d->sa == 0 && d->ca == 1;
-    return (int8_t)((right   ? LWI_K_SQUARE
-                     : along ? LWI_K_PARALLEL
-                             : LWI_K_OBLIQUE) |
-                    (d->a != 0 ? LWI_K_APART : 0) | (d->shift != 0 ? LWI_K_ALONG : 0));
+    return (int8_t)with_text((right   ? LWI_K_SQUARE
+                              : along ? LWI_K_PARALLEL
+                                      : LWI_K_OBLIQUE) |
+                             (d->a != 0 ? LWI_K_APART : 0) | (d->shift != 0 ? LWI_K_ALONG : 0) |
+                             (rotor > 0 ? LWI_K_ROTOR : 0));
 }
 
 // Bodies of a limb in runs: body j of run r at slot + runs j + r, from a whole block on.
@@ -211,6 +221,7 @@ static void set_screw(const build *b, int i, lwi_k_screw *k, int l, lwi_k_step *
     k->sign[l] = p->sign;
     k->turn[l] = p->turn;
     k->slide[l] = p->slide;
+    k->rotor[l] = p->rotor;
     k->reach[0][l] = d.a;
     k->reach[1][l] = d.ca * d.b + d.sa * d.delta;
     k->reach[2][l] = d.ca * d.delta - d.sa * d.b;
@@ -221,7 +232,7 @@ static void set_screw(const build *b, int i, lwi_k_screw *k, int l, lwi_k_step *
         k->fall[1][l] = d.ca * y + d.sa * g[2];
         k->fall[2][l] = d.ca * g[2] - d.sa * y;
     }
-    step->shape = shape_of(&d);
+    step->shape = shape_of(&d, p->rotor);
     step->turned = is_turned(&d);
 }
 
@@ -253,6 +264,7 @@ static void set_constants(const build *b, lwi_kernel_plan *plan, const int *orde
         else
             set_ball(b, i, &plan->ball[block - plan->nscrew], l);
         plan->forward = plan->forward && p->sign > 0;
+        plan->rotors = plan->rotors || p->rotor > 0;
         plan->straight =
             plan->straight && is_screw(p) && p->sign > 0 && p->slot == p->iq && p->slot == p->iv;
     }
@@ -263,7 +275,7 @@ static int common_shape(int one, int other)
 {
     if (one < 0) return other;
     const int axis = (one & LWI_K_AXIS) == (other & LWI_K_AXIS) ? one & LWI_K_AXIS : LWI_K_OBLIQUE;
-    return axis | ((one | other) & (LWI_K_APART | LWI_K_ALONG));
+    return with_text(axis | ((one | other) & (LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR)));
 }
 
 // Bodies side by side have one text, in a batch as well, where they are one after the other.
@@ -376,8 +388,8 @@ static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan
                                   .alone = p->kind == LWI_K_BASE};
         if (!is_screw(p)) continue;
         const axes d = axes_of(b, i);
-        body[i].shape = shape_of(&d);
-        body[i].runs = p->kind == LWI_K_HINGE;
+        body[i].shape = shape_of(&d, p->rotor);
+        body[i].runs = p->kind == LWI_K_HINGE && p->rotor == 0;
         body[i].turned = is_turned(&d);
         body[i].ends = p->J[2] > least_at_cuts * (p->J[0] + p->J[1]);
     }

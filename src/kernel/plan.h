@@ -69,6 +69,7 @@ typedef struct lwi_k_screw {
     lwi_lanes fall[3];     ///< on the ground: gravity in these axes
     lwi_lanes sign;        ///< -1: the tree passes the joint backwards
     lwi_lanes turn, slide; ///< revolute 1, 0; prismatic 0, 1; screw 1, pitch in m/rad
+    lwi_lanes rotor;       ///< inertia that the coordinate drives beside the bodies
 } lwi_k_screw;
 
 /** Of a hinge with nothing beyond it: the elimination, which is the same in every state. */
@@ -116,7 +117,7 @@ typedef struct lwi_k_bias {
 } lwi_k_bias;
 
 /** What the inward recursion leaves of a screw: with U = M S, D = S'U
- *  g = U/D, y = (tau - S'p)/D, Di = 1/D.  g_5 of a hinge is 1 and never stored. */
+ *  g = U/D, y = (tau - S'p)/D, Di = 1/D.  g_5 of a hinge is 1, or not asked for, and never stored. */
 typedef struct lwi_k_pivot {
     lwi_lanes g[6], y, Di;
     lwi_lanes felt; ///< from the diagonal of M: with D, what D's rounding error is relative to
@@ -181,8 +182,8 @@ typedef enum lwi_k_kind {
     LWI_K_BASE
 } lwi_k_kind;
 
-/** How a hinge stands to its parent's frame; what is named is in the texts, all else is folded
- * away. Many machines have square and parallel axes only. */
+/** How a hinge stands to its parent's frame, and whether it has a rotor; what is named is in the texts,
+ *  all else is folded away. Many machines have square and parallel axes only. */
 enum {
     LWI_K_OBLIQUE = 0,  ///< any alpha
     LWI_K_PARALLEL = 1, ///< alpha = 0
@@ -190,7 +191,8 @@ enum {
     LWI_K_AXIS = 3,     ///< mask of these
     LWI_K_APART = 4,    ///< a is not zero
     LWI_K_ALONG = 8,    ///< d is not zero
-    LWI_K_ANY = LWI_K_OBLIQUE | LWI_K_APART | LWI_K_ALONG
+    LWI_K_ANY = LWI_K_OBLIQUE | LWI_K_APART | LWI_K_ALONG,
+    LWI_K_ROTOR = 16 ///< drives one; there are fewer texts then
 };
 
 /** One body in sweep order. */
@@ -229,6 +231,7 @@ typedef struct lwi_kernel_plan {
                                  ///< lanes in which shorter ones begin have all bits set
     double gravity[3];
     bool forward;  ///< every sign is 1
+    bool rotors;   ///< there are any
     bool straight; ///< screws only, and slot i has tree q and v number i and sign 1
     int runs;      ///< stages that are limbs in runs
 } lwi_kernel_plan;

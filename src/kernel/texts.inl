@@ -45,11 +45,14 @@
 #undef CROSS
 #undef ART
 #undef TURN_VECTOR
+#undef TURN_Z_COLUMNS
 #undef TURN_BACK_X
 #undef TURN_BACK_Y
 #undef TURN_BACK_MORE
 #undef TURN_RIGHT
 #undef OF_SHAPE
+#undef OF_EVERY_SHAPE
+#undef SHAPES
 #undef OF_AXIS
 #undef FELT
 #undef TURN_SYMMETRIC

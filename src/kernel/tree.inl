@@ -213,7 +213,7 @@ static INLINE void TEXT(outward_screws)(const lwi_kernel_plan *plan, const lwi_k
 #define OUTWARD(shape)                                                                             \
     TEXT(hinge_outward)                                                                            \
     (k, kl, pose, bias, pivot, &state->motion[n], l, AT(pivot->y), shape, A);
-    OF_SHAPE(step->shape, OUTWARD)
+    OF_EVERY_SHAPE(step->shape, OUTWARD)
 #undef OUTWARD
 }
 

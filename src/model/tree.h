@@ -44,6 +44,9 @@ void lwi_tree_velocity(const lw_model *model, const lwi_link *link, const double
 void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (*r)[3],
                      const double (*V)[6], double (*body_R)[9], double (*body_r)[3],
                      double (*body_v)[3], double (*body_w)[3]);
+/** Pose and velocity (NULL: none) of body b, which is merged with one that turns at w (world axes). */
+void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*body_R)[9],
+                   double (*body_r)[3], double (*body_v)[3]);
 /** All joint coordinates and speeds of TREE joints (driven ones from their functions) into the
  *  joint arrays q [model nq], qd [model nv]; entries of other joints are left alone. */
 void lwi_tree_joints(const lw_model *model, const lwi_link *link, const double *v, double *q,

@@ -3,6 +3,7 @@
 // What every width computes from the same bits must be the same bits.
 #include "kernel/chain_cases.h"
 #include "kernel/kernel_cases.h"
+#include "support/rotors.h"
 
 enum {
     NTREES = 300,
@@ -59,6 +60,50 @@ static void springs_and_dampers_on_joints_keep_the_kernel(void **state)
     }
 }
 
+static void rotors_keep_the_kernel(void **state)
+{
+    (void)state;
+    int geared = 0;
+    LWT_FOR_TREES(c, NTREES / 2, TREES)
+    {
+        if (!has_kernel(c.model)) continue;
+        lw_model *model = lwt_with_rotors(c.model, c.seed);
+        double *x = state_of(&c);
+        assert_true(has_kernel(model));
+        geared += model->nrotor > 0;
+        check_model(model, c.t, x, c.input, 1e-12, "with rotors, seed", c.seed);
+        for (int w = 0; w < LWI_COUNT(widths) && c.seed % 4 == 0; w++)
+            if (lwi_kernels_of(widths[w])) check_batch(model, c.q, c.seed, widths[w]);
+        free(x);
+        lw_model_destroy(model);
+    }
+    assert_true(geared > NTREES / 8);
+}
+
+static void check_heavy(lwt_chain c, int k)
+{
+    lwi_description *desc = &c.model->desc;
+    for (int j = 0; j < desc->njoint; j++)
+        desc->joint[j].coordinate[0].rotor = (j % 2 ? 3 : 1) * pow(10, k);
+    lw_model *model = lwt_with_rotors_of(c.model, desc);
+    assert_true(has_kernel(model));
+    check_model(model, 0, c.x, NULL, 1e-12, "rotors, power of ten", (unsigned long long)(k + 6));
+    lw_model_destroy(model);
+    lwt_chain_destroy(&c);
+}
+
+// Behind a high gear a rotor is far heavier than what it turns, and empty bodies may be all there is:
+// three hinges that would be stuck without.
+static void heavy_rotors_cost_no_digits(void **state)
+{
+    (void)state;
+    for (int k = -6; k <= 9; k += 3) {
+        check_heavy(lwt_chain_create(9, LWT_CHAIN_MIXED), k);
+        check_heavy(lwt_chain_create(9, LWT_CHAIN_ACROSS), k);
+        if (k >= 0) check_heavy(lwt_chain_gimbal(0), k);
+    }
+}
+
 static void drives_mounts_and_custom_joints_have_none(void **state)
 {
     (void)state;
@@ -112,6 +157,29 @@ static void every_shape_of_hinge_agrees_with_the_generic_text(void **state)
             assert_true(seen[LWI_K_SQUARE | rest]);
         check_model(c.model, 0, c.x, NULL, 1e-10, "links", (unsigned long long)n);
         lwi_arena_free(&arena);
+        lwt_chain_destroy(&c);
+    }
+}
+
+// Hinges with rotors are not cut into runs; what is between them is.
+static void rotors_stand_beside_runs(void **state)
+{
+    enum { N = LWI_K_LEAST_OF_MOMENTA + 40 };
+    (void)state;
+    for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
+        lwt_chain c = lwt_chain_create(N, (lwt_chain_shape)shape);
+        lwi_arena arena;
+        lwi_kernel_plan *plan;
+        const int driven[] = {0, 1, 5, N - 2, N - 1};
+        for (int i = 0; i < LWI_COUNT(driven); i++)
+            c.model->desc.joint[driven[i]].coordinate[0].rotor = 0.3;
+        lw_model *model = lwt_with_rotors_of(c.model, &c.model->desc);
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_kernel_plan_create(model, &arena, &plan), LW_OK);
+        assert_int_equal(plan->runs, 1);
+        check_model(model, 0, c.x, NULL, 1e-10, "rotors and runs", (unsigned long long)shape);
+        lwi_arena_free(&arena);
+        lw_model_destroy(model);
         lwt_chain_destroy(&c);
     }
 }
@@ -263,6 +331,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_agree_with_the_generic_text_in_every_width),
         cmocka_unit_test(springs_and_dampers_on_joints_keep_the_kernel),
+        cmocka_unit_test(rotors_keep_the_kernel),
+        cmocka_unit_test(heavy_rotors_cost_no_digits),
+        cmocka_unit_test(rotors_stand_beside_runs),
         cmocka_unit_test(drives_mounts_and_custom_joints_have_none),
         cmocka_unit_test(long_chains_in_runs_agree_with_the_generic_text),
         cmocka_unit_test(every_shape_of_hinge_agrees_with_the_generic_text),

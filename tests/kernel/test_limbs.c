@@ -3,6 +3,7 @@
 // Trees here have a few species of limbs, each with several limbs of the same joints on one body,
 // or on the tips of other limbs: legs, arms, fingers.
 #include "kernel/kernel_cases.h"
+#include "support/rotors.h"
 
 enum {
     NTREES = 120,
@@ -204,6 +205,28 @@ static void limbs_agree_with_the_generic_text_in_every_width(void **state)
     assert_true(stages > NTREES / 2 && padded > 0 && beyond > 0);
 }
 
+// Some of the limbs side by side have rotors, others none.
+static void limbs_with_rotors_agree_in_every_width(void **state)
+{
+    int stages = 0;
+    (void)state;
+    FOR_CREATURES(c, l)
+    {
+        lwi_arena arena;
+        lw_model *model = lwt_with_rotors(l.model, seed);
+        const lwi_kernel_plan *plan = plan_of(model, LWI_K_AUTO, &arena);
+        for (int i = 0; i < plan->nstage && model->nrotor > 0; i++) stages += plan->stage[i].lanes > 0;
+        double *x = state_of(&l, seed);
+        check_model(model, 0, x, NULL, 1e-11, "with rotors, seed", seed);
+        for (int w = 0; w < LWI_COUNT(widths) && seed % 3 == 0; w++)
+            if (lwi_kernels_of(widths[w])) check_batch(model, x, seed, widths[w]);
+        free(x);
+        lwi_arena_free(&arena);
+        lw_model_destroy(model);
+    }
+    assert_true(stages > NTREES / 3);
+}
+
 static void instances_are_what_limbs_are_alone(void **state)
 {
     (void)state;
@@ -340,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_hangs_on_the_last_limb_is_felt),
         cmocka_unit_test(limbs_agree_with_the_generic_text_in_every_width),
+        cmocka_unit_test(limbs_with_rotors_agree_in_every_width),
         cmocka_unit_test(instances_are_what_limbs_are_alone),
         cmocka_unit_test(a_tree_at_rest_has_the_same_bits_too),
         cmocka_unit_test(limbs_of_different_joints_are_not_mixed),

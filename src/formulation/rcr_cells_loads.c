@@ -1,0 +1,153 @@
+// rcr_cells_loads.c -- forces on cells: which bodies and cut joints they need, motions of these, and
+// their wrenches.
+#include "formulation/rcr_cells_loads.h"
+
+#include "formulation/rcr.h"
+#include "model/functions.h"
+
+// ------------------------------------------------------------------------------------------ create
+
+// The speed a force acts on, in the joint arrays; -1: it acts on bodies.
+static int speed_of(const lwi_force *force)
+{
+    if (force->type == &lwi_force_joint_spring)
+        return ((const lwi_joint_spring_par *)force->par)->iv;
+    if (force->type == &lwi_force_joint_stop) return ((const lwi_joint_stop_par *)force->par)->iv;
+    if (force->type == &lwi_force_joint_friction)
+        return ((const lwi_joint_friction_par *)force->par)->iv;
+    return -1;
+}
+
+// Bodies that a force reads and acts on; 0: none, the type is not known.
+static int bodies_of(const lwi_force *force, int body[2])
+{
+    body[0] = body[1] = 0;
+    if (force->type == &lwi_force_spring) {
+        const lwi_spring_par *p = force->par;
+        body[0] = p->body1, body[1] = p->body2;
+    } else if (force->type == &lwi_force_bushing) {
+        const lwi_bushing_par *p = force->par;
+        body[0] = p->body1, body[1] = p->body2;
+    } else if (force->type == &lwi_force_stop) {
+        const lwi_stop_par *p = force->par;
+        body[0] = p->body1, body[1] = p->body2;
+    } else if (force->type == &lwi_force_wrench) {
+        body[0] = ((const lwi_wrench_par *)force->par)->body;
+        return 1;
+    } else {
+        return 0;
+    }
+    return 2;
+}
+
+static bool is_cut(const lw_model *model, int iv)
+{
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        if (iv >= joint->iv && iv < joint->iv + joint->type->nv) return true;
+    }
+    return false;
+}
+
+static void ask(const lw_model *model, int body, bool *asked)
+{
+    const int host = model->body[body].host;
+    if (host > 0) asked[model->body_node[host]] = true;
+}
+
+// Formulas may read any joint.
+static bool reads_joints(const lw_model *model)
+{
+    for (int i = 0; i < model->desc.nfunction; i++)
+        if (model->function[i].formula && model->function[i].formula->nname > 0) return true;
+    return false;
+}
+
+lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_loads *loads,
+                               bool *asked, bool *known)
+{
+    *loads = (lwi_rcr_loads){.cuts = model->nforce && reads_joints(model)};
+    *known = true;
+    for (int i = 0; i < model->nforce; i++) {
+        int body[2];
+        const int iv = speed_of(&model->force[i]);
+        const int n = iv < 0 ? bodies_of(&model->force[i], body) : 0;
+        if (iv < 0 && n == 0) *known = false;
+        loads->cuts = loads->cuts || (iv >= 0 && is_cut(model, iv));
+        for (int k = 0; k < n; k++) ask(model, body[k], asked);
+        loads->at_bodies = loads->at_bodies || n > 0;
+    }
+    for (int i = 0; i < model->nloop && loads->cuts; i++) {
+        ask(model, model->joint[model->loop[i]].body1, asked);
+        ask(model, model->joint[model->loop[i]].body2, asked);
+    }
+    loads->at_bodies = loads->at_bodies || loads->cuts;
+    loads->rider = LWI_PUSH(arena, int, model->nbody);
+    if (!loads->rider) return LW_ERR_MEMORY;
+    for (int b = 1; b < model->nbody; b++) {
+        const int host = model->body[b].host;
+        if (host != b && (host == 0 || asked[model->body_node[host]]))
+            loads->rider[loads->nrider++] = b;
+    }
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------- evaluation
+
+static void move_bodies(const lw_model *model, const lwi_rcr_loads *loads, const lwi_cells *cells,
+                        const double *v, lwi_tree_work *tree)
+{
+    m3_identity(tree->body_R[0]);
+    for (int s = 0; s < cells->nseat; s++) {
+        const int b = cells->seat[s].body;
+        lwi_cells_read(cells, s, v, tree->body_R[b], tree->body_r[b], tree->body_v[b],
+                       tree->body_w[b]);
+    }
+    for (int i = 0; i < loads->nrider; i++) {
+        const int b = loads->rider[i];
+        v3_copy(tree->body_w[b], tree->body_w[model->body[b].host]);
+        lwi_tree_ride(model, b, tree->body_w[b], tree->body_R, tree->body_r, tree->body_v);
+    }
+}
+
+// Efforts of cut joints, on the bodies they join.
+static void cut_efforts(const lw_model *model, double t, lwi_tree_work *tree)
+{
+    const lwi_motion motion = lwi_cut_motion(tree);
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const double *effort = tree->loads.effort + joint->iv;
+        bool acts = false;
+        for (int k = 0; k < joint->type->nv; k++) acts = acts || effort[k] != 0;
+        if (acts)
+            lwi_joint_apply_effort(model, model->loop[i], t, &motion, effort, tree->loads.wrench);
+    }
+}
+
+void lwi_rcr_loads_apply(const lwi_work *work, const lwi_rcr_loads *loads, const lwi_cells *cells,
+                         double t, const double *x, const double *v, const double *inputs)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    lwi_tree_work *tree = &d->tree;
+    if (!loads->at_bodies) {
+        lwi_tree_joint_loads(model, tree, t, x, v, inputs);
+        return;
+    }
+    move_bodies(model, loads, cells, v, tree);
+    lwi_tree_joint_motion(model, tree, x, v);
+    if (loads->cuts) {
+        lwi_carried_load(model, &d->carried, x, tree->joint_q);
+        lwi_cut_read(&d->cut, tree, t, false);
+    }
+    lwi_tree_apply(model, tree, t, inputs);
+    if (loads->cuts) cut_efforts(model, t, tree);
+}
+
+void lwi_rcr_loads_pass(const lwi_work *work, const lwi_rcr_loads *loads, const lwi_cells *cells)
+{
+    const lwi_rcr_work *d = work->data;
+    if (!loads->at_bodies) return;
+    for (int s = 0; s < cells->nseat; s++)
+        lwi_cells_load(cells, s, d->tree.loads.wrench[cells->seat[s].body]);
+}

@@ -1,0 +1,102 @@
+// cells_law.c -- couplings of two coordinates as what closes a cell.
+//
+//     q_0 = p(q_1):   q_0.. = p' q_1.. + p'' q_1.^2
+//
+// K and k of the cell are one number each, for either of the two as the one that depends on the other.
+#include "kernel/cells_plan.h"
+
+// ------------------------------------------------------------------------------------------ create
+
+// The part of coordinate k of a joint in the tree; -1: it has none.
+static int part_of(const lw_model *model, const lwi_k_parts *parts, int joint, int k)
+{
+    const int node = model->joint[joint].node;
+    if (node < 0) return -1;
+    for (int p = 0; p < parts->n; p++)
+        if (parts->part[p].iv == model->node[node].iv + k) return p;
+    return -1;
+}
+
+static bool set_law(const lw_model *model, int i, lwi_cells *c)
+{
+    const lwi_coupling *coupling = &model->coupling[i];
+    lwi_cell_loop *loop = &c->loop[model->nloop + i];
+    lwi_cell_law *law = &c->law[i];
+    const int part[2] = {part_of(model, &c->parts, coupling->joint, coupling->coordinate),
+                         part_of(model, &c->parts, coupling->of, coupling->with)};
+    *loop = (lwi_cell_loop){.law = i, .carried = -1, .end = {part[0], part[1]}};
+    *law = (lwi_cell_law){.c = coupling->c, .n = coupling->n, .cell = -1};
+    if (part[0] < 0 || part[1] < 0 || !lwi_cells_find_path(c->parts.part, loop)) return false;
+    for (int s = 0; s < 2; s++) {
+        law->iq[s] = c->parts.part[part[s]].iq;
+        law->iv[s] = c->parts.part[part[s]].iv;
+    }
+    for (int k = 0; k < loop->n; k++) // only these two are in the loop
+        loop->side[k] = (int8_t)(loop->part[k] == part[0] ? 1 : loop->part[k] == part[1] ? -1 : 0);
+    return true;
+}
+
+lw_status lwi_cells_create_laws(lwi_cells *c, const lw_model *model, lwi_arena *arena, bool *all)
+{
+    *all = true;
+    c->nlaw = model->ncoupling;
+    c->law = LWI_PUSH(arena, lwi_cell_law, c->nlaw);
+    if (!c->law) return LW_ERR_MEMORY;
+    for (int i = 0; i < c->nlaw; i++) *all = *all && set_law(model, i, c);
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------- evaluation
+
+void lwi_cells_law(const lwi_cell_law *law, double x, double p[2])
+{
+    p[0] = p[1] = 0;
+    for (int i = law->n - 1; i >= 1; i--) {
+        p[1] = p[1] * x + p[0]; // Horner's scheme of p', differentiated
+        p[0] = p[0] * x + i * law->c[i];
+    }
+}
+
+// Does coordinate 0 depend on 1, or 1 on 0?  Where the known one is among x.
+static bool is_direct(const lwi_cells *c, const lwi_cell_law *law, int *known)
+{
+    const lwi_cell *cell = &c->cell[law->cell];
+    const bool direct = cell->iv[cell->nx] == law->iv[0];
+    *known = 0;
+    while (cell->iv[*known] != law->iv[direct]) ++*known;
+    return direct;
+}
+
+double lwi_cells_laws(const lwi_cells *c, const double *q)
+{
+    double steepest = 0;
+    for (int i = 0; i < c->nlaw; i++) {
+        const lwi_cell_law *law = &c->law[i];
+        double p[2];
+        int x;
+        if (law->cell < 0) continue;
+        const lwi_cell *cell = &c->cell[law->cell];
+        const lwi_cell_block *b = &c->block[cell->block];
+        lwi_cells_law(law, q[law->iq[1]], p);
+        const double K = is_direct(c, law, &x) ? p[0] : 1 / p[0];
+        const double ratio = c->scale[cell->iv[cell->nx]] / c->scale[cell->iv[x]];
+        b->K[x][cell->lane] = K; // the others are zero
+        steepest = fmax(steepest, K * K * ratio * ratio);
+    }
+    return steepest;
+}
+
+void lwi_cells_law_forces(const lwi_cells *c, const double *q, const double *v)
+{
+    for (int i = 0; i < c->nlaw; i++) {
+        const lwi_cell_law *law = &c->law[i];
+        double p[2];
+        int x;
+        if (law->cell < 0) continue;
+        const lwi_cell *cell = &c->cell[law->cell];
+        const lwi_cell_block *b = &c->block[cell->block];
+        lwi_cells_law(law, q[law->iq[1]], p);
+        const double rate = v[law->iv[1]], more = p[1] * rate * rate;
+        b->k[0][cell->lane] = is_direct(c, law, &x) ? more : -more / p[0];
+    }
+}

@@ -1,0 +1,84 @@
+// cells_plan.h -- what the files that plan cells share: which loops are next (cells_order.c), how a
+// cell stands in the lanes (cells_place.c), who knows whose coordinates (cells.c), and which bodies
+// are asked for (cells_seat.c).
+#ifndef LWI_CELLS_PLAN_H
+#define LWI_CELLS_PLAN_H
+
+#include "kernel/cells.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct lwi_cells_entry {
+    int loop, count, next;
+} lwi_cells_entry;
+
+typedef struct lwi_cells_scratch {
+    int *introduced;        // [nv] cell that has a coordinate first; -1: none yet
+    int *first, *list;      // loops of each part: list[first[p] .. first[p + 1])
+    bool *done;             // [nloop]
+    int *count;             // [nloop] speeds that are not known; WAITING: nor those of its base
+    lwi_cells_entry *entry; // stacks by count, with entries that are out of date
+    int nentry, head[LWI_CELL_STEPS + 1];
+} lwi_cells_scratch;
+
+/** A cell while it is put together. */
+typedef struct lwi_cells_draft {
+    int n, part[LWI_CELL_STEPS];
+    const lwi_cell_loop *loop; // NULL: a body on its own
+    lwi_cell_shape shape;
+    lwi_k_frame base;               // base -> world: that of the first step before its motion
+    double phi[LWI_CELL_STEPS];     // frame -> raw frame of the part: turn about z
+    lwi_k_frame in[LWI_CELL_STEPS]; // frame before its own motion in the parent's
+    double angle[LWI_CELL_STEPS];
+} lwi_cells_draft;
+
+/** Below this axes are parallel to round-off, as in the normal form of trees. */
+static const double lwi_cells_parallel = 16 * DBL_EPSILON;
+
+// ------------------------------------------------------------------------------- cells_place.c
+
+/** Memory of the plan, zeros on a line of the cache; NULL: there is no more. */
+void *lwi_cells_take(lwi_cells *c, size_t count, size_t size);
+size_t lwi_cells_block_bytes(const lwi_cell_shape *s);
+/** The base, and how every step stands to its parent. */
+void lwi_cells_settle(const lwi_cells *c, lwi_cells_draft *d);
+/** How the loop closes, with the closing point and axis in the frame of body 2. */
+void lwi_cells_close(const lwi_cells *c, lwi_cells_draft *d, double P[3], double z[3]);
+/** A lane among cells of the same shape; false: there is none. */
+bool lwi_cells_place(lwi_cells *c, const lwi_cells_draft *d, lwi_cell *cell, const double P[3],
+                     const double z[3]);
+/** Raw frame of the part of step i in the step's. */
+lwi_k_frame lwi_cells_raw(const lwi_cells *c, const lwi_cells_draft *d, int i);
+
+// ------------------------------------------------------------------------------- cells_order.c
+
+/** Begins with all loops; those that are ready with the fewest unknown speeds come first. */
+void lwi_cells_offer_all(lwi_cells *c);
+/** The next loop; -1: none is left. */
+int lwi_cells_next_loop(lwi_cells *c);
+/** After coordinates of a loop have become known. */
+void lwi_cells_offer_neighbours(lwi_cells *c, const lwi_cell_loop *loop);
+
+// --------------------------------------------------------------------------------- cells_law.c
+
+/** Couplings as loops, after those of the joints.
+ *  @param all  out: false where one is between coordinates that have no parts */
+lw_status lwi_cells_create_laws(lwi_cells *c, const lw_model *model, lwi_arena *arena, bool *all);
+
+// -------------------------------------------------------------------------------- cells_seat.c
+
+/** Seats of the nodes that are asked for.
+ *  @param asked  [nnode]
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_cells_create_seats(lwi_cells *c, const lw_model *model, const bool *asked,
+                                 lwi_arena *arena);
+/** Parts from the ends of a loop to the ground; false: they are too many. */
+bool lwi_cells_find_path(const lwi_k_part *part, lwi_cell_loop *loop);
+/** Rotors of the tree. */
+lw_status lwi_cells_create_rotors(lwi_cells *c, const lw_model *model, lwi_arena *arena);
+/** Where those on parts that the cell introduces stand. */
+void lwi_cells_seat(lwi_cells *c, const lwi_cells_draft *d, int cell);
+
+#endif
