@@ -1,9 +1,9 @@
-// dynamics.h -- evaluate the dynamics of a tree at a given state: forward, inverse, mass matrix.
+// dynamics.h -- evaluate the dynamics at a given state: forward, inverse, mass matrix, rows of loops.
 //
 // Arrays q [tree nq] and v [tree nv] hold the coordinates and speeds of the spanning tree that are
 // not driven, in sweep order (floating bases first where they are); lw_model_joint_tree tells where
-// a joint's stand.  Loop-closing joints are not part of these functions: models with loops are
-// refused with LW_ERR_UNSUPPORTED.
+// a joint's stand.  Of a mechanism with loops or couplings q has to be on them (lw_model_assemble finds such);
+// of v what the loops determine is replaced by what fits the rest.
 #ifndef LINKWORK_DYNAMICS_H
 #define LINKWORK_DYNAMICS_H
 
@@ -15,10 +15,13 @@ extern "C" {
 
 typedef struct lw_dynamics lw_dynamics; ///< workspace; one thread at a time
 
+/** @param allocator  NULL: malloc and free; copied      @return LW_ERR_UNSUPPORTED, LW_ERR_MEMORY */
 LW_API lw_status lw_dynamics_create(const lw_model *model, const lw_allocator *allocator,
                                     lw_dynamics **dynamics, lw_error *error);
 LW_API void lw_dynamics_destroy(lw_dynamics *dynamics);
 LW_API const lw_model *lw_dynamics_model(const lw_dynamics *dynamics);
+/** Of the last failed call: joint and reason. */
+LW_API const lw_error *lw_dynamics_error(const lw_dynamics *dynamics);
 
 LW_API int lw_model_tree_nq(const lw_model *model);
 LW_API int lw_model_tree_nv(const lw_model *model);
@@ -29,9 +32,12 @@ LW_API lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int 
 /** The model's initial state. */
 LW_API void lw_model_tree_start(const lw_model *model, double *q, double *v);
 
-/** Accelerations from efforts by the articulated-body recursion.
+/** Accelerations from efforts: of a tree by the articulated-body recursion [featherstone2008], with loops or couplings by
+ *  recursive coordinate reduction; a function of the state alone, bit for bit, whatever was asked before.
  *  @param tau  [tree nv] efforts added to those of the model's springs, or NULL
- *  @param inputs [inputs] or NULL for zeros      @cost O(n)      @return LW_ERR_SINGULAR */
+ *  @param inputs [inputs] or NULL for zeros
+ *  @cost O(n), with loops O(n + m) where few are open at once
+ *  @return LW_ERR_SINGULAR, at a position where loops lose rank, too; LW_ERR_NOT_FINITE */
 LW_API lw_status lw_forward_dynamics(lw_dynamics *dynamics, double t, const double *q,
                                      const double *v, const double *tau, const double *inputs,
                                      double *vdot);
@@ -43,15 +49,17 @@ LW_API lw_status lw_forward_dynamics_many(lw_dynamics *dynamics, int count, doub
                                           const double *q, const double *v, const double *tau,
                                           const double *inputs, double *vdot);
 /** Efforts that the joints must supply (beyond the model's own forces) for given accelerations;
- *  recursive Newton-Euler.      @cost O(n) */
+ *  recursive Newton-Euler.      @cost O(n)      @return LW_ERR_UNSUPPORTED with loops: not unique */
 LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const double *q,
                                      const double *v, const double *vdot, const double *inputs,
                                      double *tau);
-/** Joint-space mass matrix M [tree nv][tree nv], symmetric, by the composite-body recursion. */
+/** Joint-space mass matrix M [tree nv][tree nv], symmetric, by the composite-body recursion; with loops
+ *  that of the tree which is left when they are cut. */
 LW_API lw_status lw_mass_matrix(lw_dynamics *dynamics, double t, const double *q, double *M);
 
-/** Joint momenta p = dT/du from speeds, and back, and their rates (canonical momenta).
- *  @param p, pdot [tree nv] kg m/s, kg m^2/s and N, N m;  @param qdot [tree nq] */
+/** Joint momenta p = dT/du from speeds, and back, and their rates [naudet2003].
+ *  @param p, pdot [tree nv] kg m/s, kg m^2/s and N, N m;  @param qdot [tree nq]
+ *  With loops lw_momenta is that of the tree, the rates are LW_ERR_UNSUPPORTED. */
 LW_API lw_status lw_momenta(lw_dynamics *dynamics, double t, const double *q, const double *v,
                             double *p);
 LW_API lw_status lw_momenta_rates(lw_dynamics *dynamics, double t, const double *q,

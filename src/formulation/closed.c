@@ -47,18 +47,6 @@ lw_status lwi_closed_accepts(const lw_model *model, lw_error *why)
 
 // ---------------------------------------------------------------------------------------- creation
 
-// Largest distance of a joint point from the mass centre of a moving body.
-static double mechanism_length(const lw_model *model)
-{
-    double most = 0;
-    for (int j = 0; j < model->njoint; j++) {
-        const lwi_joint *joint = &model->joint[j];
-        if (joint->body1) most = fmax(most, v3_norm(joint->r1));
-        if (joint->body2) most = fmax(most, v3_norm(joint->r2));
-    }
-    return most > 0 ? most : 1;
-}
-
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
 
@@ -184,8 +172,7 @@ static lw_status make_graph(lwi_closed *s, lwi_arena *arena, lwi_graph *graph)
             edge[e].ground = !a->body1 || !a->body2 || !b->body1 || !b->body2;
         }
     }
-    *graph = (lwi_graph){
-        .nbody = s->nbody, .nedge = s->nedge, .edge = edge};
+    *graph = (lwi_graph){.nbody = s->nbody, .nedge = s->nedge, .edge = edge};
     return LW_OK;
 }
 
@@ -204,15 +191,12 @@ static lw_status make_rows(lwi_closed *s, lwi_arena *arena)
 }
 
 static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra,
-                           const lwi_closed_extra *extra, bool twins, bool rotors,
-                           lwi_arena *arena, lwi_closed *s)
+                           const lwi_closed_extra *extra, bool twins, bool rotors, lwi_arena *arena,
+                           lwi_closed *s)
 {
     lwi_graph graph;
-    *s = (lwi_closed){.model = model,
-                      .nextra = nextra,
-                      .extra = extra,
-                      .twins = twins,
-                      .length = mechanism_length(model)};
+    *s = (lwi_closed){
+        .model = model, .nextra = nextra, .extra = extra, .twins = twins, .length = model->length};
     if (rotors) TRY(list_spins(s, arena));
     s->nbody = (1 + s->twins) * model->nnode + s->nspin;
     TRY(make_motion(s, arena));
@@ -263,8 +247,20 @@ lw_status lwi_closed_threads(lwi_closed *s, lwi_pool *pool, lwi_arena *arena)
     return lwi_dual_threads(s->dual, pool, LWI_BY_SUBTREE, arena); // the fewest meetings
 }
 
-// ------------------------------------------------------------------------------------ parts of
-// work
+lw_status lwi_closed_prepare(lwi_work *work, lwi_closed *s)
+{
+    const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
+    const int threads = work->options ? (int)work->options->threads : 1;
+    lwi_pool *pool = NULL;
+    TRY(lwi_closed_create_rotors(work->model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO,
+                                 &work->arena, s));
+    s->mode = &work->mode;
+    if (threads <= 1) return LW_OK;
+    TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));
+    return lwi_closed_threads(s, pool, &work->arena);
+}
+
+// ------------------------------------------------------------------------------------ parts of work
 
 // One thread's edges: a run of them, the same work whoever does it.
 typedef struct task {
@@ -298,7 +294,8 @@ static void place_spins(lwi_closed *s, int e, int nbody, int n, bool rates)
     const int j = s->edge_joint[e];
     const lwi_joint *joint = &s->model->joint[j];
     for (int i = 0; i < spin_count(s, e); i++) {
-        const int at = 6 * (s->plan.slot[e] + nbody + i), first = s->spin[s->joint_spin[j] + i].first;
+        const int at = 6 * (s->plan.slot[e] + nbody + i),
+                  first = s->spin[s->joint_spin[j] + i].first;
         memset(lwi_dual_J(s->dual) + at, 0, (size_t)n * sizeof(double[6]));
         if (rates) memset(s->Jdot + at, 0, (size_t)n * sizeof(double[6]));
         for (int k = 0, row = n - joint->nrotor; k < joint->type->nv; k++) {
@@ -475,7 +472,8 @@ static lw_status check_rest(lwi_closed *s, double t, lw_error *error)
     s->rested++;
     if (s->rested <= MOST_RESTED && lwi_dual_unmet(s->dual, s->b, s->row[0]) <= MOST_UNMET)
         return LW_OK;
-    return lwi_singular_fail(s->model, s->edge_joint[pivots.dropped_edge], t, pivots.dropped, error);
+    return lwi_singular_fail(s->model, s->edge_joint[pivots.dropped_edge], t, pivots.dropped,
+                             error);
 }
 
 lw_status lwi_closed_factor(lwi_closed *s, double t, lw_error *error)

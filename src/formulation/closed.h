@@ -45,7 +45,7 @@ typedef struct lwi_closed_extra {
 typedef struct lwi_closed {
     const lw_model *model;
     int nedge, nrow;
-    int nextra; ///< the last edges: the caller's, filled by the caller
+    int nextra;                    ///< the last edges: the caller's, filled by the caller
     const lwi_closed_extra *extra; ///< [nextra]
     int nspin;             ///< rotors, the engine's bodies nnode + i; 0 unless created with them
     lwi_closed_spin *spin; ///< [nspin] in the order of the joints
@@ -102,6 +102,9 @@ lw_status lwi_closed_create_extra(const lw_model *model, lwi_plan_kind kind, int
 /** Its first part: motion, graph and plan, no engine. */
 lw_status lwi_closed_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                           lwi_closed *closed);
+/** With rotors and the options of the work: their plan, and for their threads a pool, closed->pool, that
+ *  the caller destroys, after a failure too. */
+lw_status lwi_closed_prepare(lwi_work *work, lwi_closed *closed);
 /** Rows and passes run on the pool from now on. */
 lw_status lwi_closed_threads(lwi_closed *closed, lwi_pool *pool, lwi_arena *arena);
 /** Finds the ranks and `unique`, leaves the motion at the start (closed_rank.c). */

@@ -138,7 +138,8 @@ void lwi_closed_applied(lwi_closed *s, double t, const lwi_loads *loads, double 
 {
     gather_wrenches(s, t, loads);
     for (int k = 0; k < s->model->nnode; k++) body_force(s, k, f[k]);
-    for (int i = 0; i < s->nspin; i++) v6_zero(f[s->model->nnode + i]); // rotors feel their joint alone
+    for (int i = 0; i < s->nspin; i++)
+        v6_zero(f[s->model->nnode + i]); // rotors feel their joint alone
 }
 
 lw_status lwi_closed_accelerations(lwi_closed *s, double t, const lwi_loads *loads, lw_error *error)

@@ -127,7 +127,8 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
             cut->len[row] = square > 0 ? sqrt(square) : 1; // a row of zeros is never independent
         }
     }
-    for (int i = 0; i < cut->nspin; i++) cut->rate[cut->spin_row[i]] = 0; // rotors turn with their joints
+    for (int i = 0; i < cut->nspin; i++)
+        cut->rate[cut->spin_row[i]] = 0; // rotors turn with their joints
 }
 
 // One row of E: e [n] from the wrenches J_r' on the bodies of closure c.
@@ -262,27 +263,18 @@ int lwi_cut_row_owner(const lwi_cut *cut, int i)
     return c < cut->model->nloop ? cut->model->loop[c] : -1 - (c - cut->model->nloop);
 }
 
-// ------------------------------------------------------------------------------------- generic
-// rank
+// ---------------------------------------------------------------------------------------- factors
 
-// Factors of the tree with unit masses and inertias length^2: rank is a matter of geometry.
-static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node,
-                                 lw_error *error)
+lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_aba_node *node,
+                              double t, const double *rotor, lw_error *error)
 {
-    const lw_model *model = cut->model;
-    const double turn = cut->length * cut->length;
-    static const double none[LW_JOINT_MAX_NV]; // rotors have no place in geometry
-    for (int k = 0; k < model->nnode; k++) {
-        double J[6] = {turn, turn, turn};
-        s3_add_point(J, 1, model->node[k].c_r);
-        inertia_rigid(&node[k].M, 1, model->node[k].c_r, J);
-    }
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *at = &model->node[k];
         const lwi_link *link = &tree->link[k];
         lwi_aba_node *a = &node[k];
         for (int j = 0; j < at->nv; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
-        TRY(lwi_tree_factor(model, k, 0, &a->M, tree->link[k].S, a->U, none, a->L, error));
+        TRY(lwi_tree_factor(model, k, t, &a->M, tree->link[k].S, a->U, rotor + at->iv, a->L,
+                            error));
         if (at->parent < 0) continue;
         lwi_inertia reduced = a->M;
         double Y[6][6];
@@ -296,6 +288,24 @@ static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node
         inertia_add_from(&node[at->parent].M, link->R, link->r, &reduced);
     }
     return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------- generic
+// rank
+
+// Factors of the tree with unit masses and inertias length^2: rank is a matter of geometry.
+static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node,
+                                 lw_error *error)
+{
+    const lw_model *model = cut->model;
+    const double turn = cut->length * cut->length;
+    for (int k = 0; k < model->nnode; k++) {
+        double J[6] = {turn, turn, turn};
+        s3_add_point(J, 1, model->node[k].c_r);
+        inertia_rigid(&node[k].M, 1, model->node[k].c_r, J);
+    }
+    return lwi_cut_factor_tree(model, tree, node, 0, cut->no_rotor,
+                               error); // they have no place in geometry
 }
 
 // Rows and rank at tree coordinates q, t = 0.
@@ -394,18 +404,6 @@ static lw_status learn_rank(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *nod
 // -------------------------------------------------------------------------------------------
 // create
 
-// Largest distance of a joint point from the mass centre of a moving body.
-static double mechanism_length(const lw_model *model)
-{
-    double most = 0;
-    for (int j = 0; j < model->njoint; j++) {
-        const lwi_joint *joint = &model->joint[j];
-        if (joint->body1) most = fmax(most, v3_norm(joint->r1));
-        if (joint->body2) most = fmax(most, v3_norm(joint->r2));
-    }
-    return most > 0 ? most : 1;
-}
-
 static int rotors_on_cuts(const lw_model *model)
 {
     int n = 0;
@@ -418,7 +416,7 @@ static lw_status create_rows(const lw_model *model, bool rotors, lwi_arena *aren
     *cut = (lwi_cut){.model = model,
                      .count = model->nloop + model->ncoupling,
                      .n = model->tree_nv,
-                     .length = mechanism_length(model)};
+                     .length = model->length};
     const int most = rotors ? rotors_on_cuts(model) : 0;
     cut->spin_row = LWI_PUSH(arena, int, most);
     cut->spin = LWI_PUSH(arena, double, most);
@@ -471,7 +469,7 @@ static bool allocate(lwi_cut *cut, learning *l, lwi_arena *arena)
                     GET(a, (size_t)cut->n * (size_t)cut->m) &&
                     GET(rest, lwi_cod_doubles(cut->n, cut->m)) && GET(pivot, cut->m) &&
                     GET(l->q, model->tree_nq) && GET(l->du, cut->n) && GET(l->still, cut->n) &&
-                    GET(l->target, cut->m);
+                    GET(l->target, cut->m) && GET(cut->no_rotor, model->tree_nv);
 #undef GET
     if (ok) lwi_cod_init(&cut->cod, cut->n, cut->m, a, rest, pivot);
     return ok;

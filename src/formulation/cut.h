@@ -32,12 +32,12 @@
 
 typedef struct lwi_cut {
     const lw_model *model;
-    int count;                ///< cut joints, then couplings
-    int m, n;                 ///< rows, speeds of the tree and of the rotors
-    int nspin;                ///< rotors on cut joints, in the order of their rows; 0 unless created with them
-    int *spin_row;            ///< [nspin] the last rows of their joints
-    double *spin;             ///< [nspin] inertia^-1/2 [kg, kg m^2], or of no size in geometry
-    int *first;               ///< [count + 1] first row of each
+    int count;     ///< cut joints, then couplings
+    int m, n;      ///< rows, speeds of the tree and of the rotors
+    int nspin;     ///< rotors on cut joints, in the order of their rows; 0 unless created with them
+    int *spin_row; ///< [nspin] the last rows of their joints
+    double *spin;  ///< [nspin] inertia^-1/2 [kg, kg m^2], or of no size in geometry
+    int *first;    ///< [count + 1] first row of each
     lwi_closure *closure;     ///< [count]
     double *phi, *rate;       ///< [m] and J V + b
     double *b, *gamma;        ///< [m]
@@ -50,6 +50,7 @@ typedef struct lwi_cut {
     double (*wrench)[6];      ///< [nbody] scratch of the efforts of cut joints, world axes
     double (*a)[3], (*al)[3]; ///< [nbody] accelerations, world axes
     int rank;                 ///< generic: the most found at the start and nearby
+    double *no_rotor;         ///< [tree_nv] zeros
 } lwi_cut;
 
 /** Rows and their memory; nothing that decomposes them. */
@@ -74,6 +75,10 @@ double lwi_cut_loads(lwi_cut *cut, lwi_tree_work *tree, double t, const double *
                      const double *inputs);
 /** The rows; after lwi_cut_place. */
 void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure_level level);
+/** The factors N of the tree: M of all nodes is given, what hangs on them is added; U, L.
+ *  @param rotor  [tree_nv] inertias of rotors */
+lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_aba_node *node,
+                              double t, const double *rotor, lw_error *error);
 /** E and its decomposition at `rank` (negative: by the threshold), with the factors in `node`. */
 void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node, int rank,
                     double threshold);

@@ -1,5 +1,6 @@
-// dynamics.c -- the public functions of a tree's dynamics at a given state.
+// dynamics.c -- the public functions of the dynamics at a given state.
 #include "formulation/aba.h"
+#include "formulation/closed_rates.h"
 #include "formulation/crba.h"
 #include "formulation/eight.h"
 #include "formulation/momenta.h"
@@ -16,12 +17,29 @@ struct lw_dynamics {
     lwi_momenta momenta;
     lwi_kernel *kernel, *kernel_of_momenta; // NULL: the model has none
     lwi_eight *eight; // NULL: none in lanes
+    lwi_closed_rates closed; // work NULL: there are no loops and no couplings
+    lw_error error;          // of the last failed call
     double *rows;        // [tree nq + 3 tree nv] of eight states
     double *zero; // [inputs], [tree nv]: what NULL stands for
     double *work, *out, *speeds; // [tree nv]
 };
 
-static lw_status fill(lw_dynamics *d)
+static bool closed(const lw_model *model)
+{
+    return model->nloop + model->ncoupling > 0;
+}
+
+static lw_status kernels(lw_dynamics *d)
+{
+    const lw_model *model = d->model;
+    TRY(lwi_kernel_create(model, 0, &d->arena, &d->kernel));
+    d->kernel_of_momenta = d->kernel;
+    if (d->kernel && d->kernel->plan->runs)
+        TRY(lwi_kernel_create_momenta(model, 0, &d->arena, &d->kernel_of_momenta));
+    return lwi_eight_create(model, false, &d->arena, &d->eight);
+}
+
+static lw_status fill(lw_dynamics *d, lw_error *error)
 {
     const lw_model *model = d->model;
     const int ninput = model->desc.ninput, nv = model->tree_nv;
@@ -33,11 +51,10 @@ static lw_status fill(lw_dynamics *d)
     d->speeds = LWI_PUSH(&d->arena, double, nv);
     if (!d->aba || !d->composite || !d->zero || !d->work || !d->out || !d->speeds) return LW_ERR_MEMORY;
     TRY(lwi_momenta_create(model, &d->arena, &d->momenta));
-    TRY(lwi_kernel_create(model, 0, &d->arena, &d->kernel));
-    d->kernel_of_momenta = d->kernel;
-    if (d->kernel && d->kernel->plan->runs)
-        TRY(lwi_kernel_create_momenta(model, 0, &d->arena, &d->kernel_of_momenta));
-    TRY(lwi_eight_create(model, false, &d->arena, &d->eight));
+    if (closed(model))
+        TRY(lwi_closed_rates_create(model, &d->arena.allocator, &d->arena, &d->closed, error));
+    else
+        TRY(kernels(d));
     const size_t rows = (size_t)(model->tree_nq + 3 * nv);
     d->rows = LWI_PUSH(&d->arena, double, d->eight ? rows * LWI_LANES : 0);
     if (!d->rows) return LW_ERR_MEMORY;
@@ -48,15 +65,16 @@ lw_status lw_dynamics_create(const lw_model *model, const lw_allocator *allocato
                              lw_dynamics **dynamics, lw_error *error)
 {
     if (!model || !dynamics) return lwi_fail(error, LW_ERR_ARGUMENT, "model or dynamics is NULL");
-    TRY(lwi_formulation_accepts(&lwi_formulation_aba, model, error));
+    if (!closed(model)) TRY(lwi_formulation_accepts(&lwi_formulation_aba, model, error));
     lw_dynamics *d = lwi_allocate(allocator, sizeof *d);
     if (!d) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the dynamics");
     *d = (lw_dynamics){.model = model};
     lwi_arena_init(&d->arena, allocator);
-    const lw_status status = fill(d);
+    lw_error why = {0};
+    const lw_status status = fill(d, &why);
     if (status != LW_OK) {
         lw_dynamics_destroy(d);
-        return lwi_fail(error, status, "no memory for the dynamics");
+        return lwi_fail(error, status, "%s", why.text[0] ? why.text : "no memory for the dynamics");
     }
     *dynamics = d;
     return LW_OK;
@@ -66,6 +84,7 @@ void lw_dynamics_destroy(lw_dynamics *d)
 {
     if (!d) return;
     const lw_allocator allocator = d->arena.allocator;
+    lwi_closed_rates_destroy(&d->closed);
     lwi_arena_free(&d->arena);
     lwi_release(&allocator, d);
 }
@@ -73,6 +92,11 @@ void lw_dynamics_destroy(lw_dynamics *d)
 const lw_model *lw_dynamics_model(const lw_dynamics *d)
 {
     return d->model;
+}
+
+const lw_error *lw_dynamics_error(const lw_dynamics *d)
+{
+    return &d->error;
 }
 
 // ------------------------------------------------------------------------------------------ layout
@@ -125,14 +149,21 @@ lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const d
                               const double *tau, const double *inputs, double *vdot)
 {
     if (!d || !q || !v || !vdot) return LW_ERR_ARGUMENT;
+    d->error.text[0] = 0;
     const lw_model *model = d->model;
+    if (d->closed.work) {
+        const lw_status status = lwi_closed_rates_evaluate(&d->closed, t, q, v, tau,
+                                                           inputs ? inputs : d->zero, vdot);
+        if (status != LW_OK) d->error = d->closed.work->error;
+        return status;
+    }
     if (d->kernel &&
         lwi_kernel_aba(d->kernel, q, v, joint_efforts(d, t, q, v, tau, inputs), d->out)) {
         memcpy(vdot, d->out, (size_t)model->tree_nv * sizeof *vdot);
         return LW_OK;
     }
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
-    TRY(lwi_aba(model, &d->tree, d->aba, t, v, tau, d->work, NULL));
+    TRY(lwi_aba(model, &d->tree, d->aba, t, v, tau, d->work, &d->error));
     memcpy(vdot, d->work, (size_t)model->tree_nv * sizeof *vdot);
     return LW_OK;
 }
@@ -163,6 +194,7 @@ lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const do
     if (!d || count < 0 || (count && (!q || !v || !vdot))) return LW_ERR_ARGUMENT;
     const int nq = d->model->tree_nq, nv = d->model->tree_nv;
     lw_status first = LW_OK;
+    lw_error why = {0};
     for (int i = 0; i < count; i += LWI_LANES) {
         const int n = count - i < LWI_LANES ? count - i : LWI_LANES;
         const double *qi = q + (size_t)i * (size_t)nq, *vi = v + (size_t)i * (size_t)nv;
@@ -175,10 +207,19 @@ lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const do
             const lw_status status = lw_forward_dynamics(d, t, qi + l * nq, vi + l * nv,
                                                          taui ? taui + l * nv : NULL, inputs,
                                                          out + l * nv);
-            if (first == LW_OK) first = status;
+            if (first == LW_OK && status != LW_OK) first = status, why = d->error;
         }
     }
+    if (first != LW_OK) d->error = why;
     return first;
+}
+
+static lw_status check_tree(lw_dynamics *d, const char *why)
+{
+    if (!d->closed.work) return LW_OK;
+    return lwi_fail(&d->error, LW_ERR_UNSUPPORTED,
+                    "%s; lw_constraints_tree and lw_constraints_evaluate give M vdot + h = tau + J' lambda",
+                    why);
 }
 
 // tau = S'F + I_r vdot - effort: what is left for the joints when the model's own efforts are taken off.
@@ -186,7 +227,9 @@ lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const d
                               const double *vdot, const double *inputs, double *tau)
 {
     if (!d || !q || !v || !vdot || !tau) return LW_ERR_ARGUMENT;
+    d->error.text[0] = 0;
     const lw_model *model = d->model;
+    TRY(check_tree(d, "inverse dynamics: efforts are not unique in loops"));
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
     lwi_tree_newton_euler(model, &d->tree, v, vdot);
     for (int k = 0; k < model->nnode; k++) {
@@ -196,7 +239,7 @@ lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const d
                 v6_dot(d->tree.link[k].S[j], d->tree.F[k]) - d->tree.effort[node->iv + j] +
                 model->tree_rotor[node->iv + j] * vdot[node->iv + j];
     }
-    TRY(lwi_tree_finite(model, t, d->work, "effort", NULL));
+    TRY(lwi_tree_finite(model, t, d->work, "effort", &d->error));
     memcpy(tau, d->work, (size_t)model->tree_nv * sizeof *tau);
     return LW_OK;
 }
@@ -226,8 +269,10 @@ lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const doub
                            double *pdot)
 {
     if (!d || !q || !p || !v || !qdot || !pdot) return LW_ERR_ARGUMENT;
+    d->error.text[0] = 0;
     const lw_model *model = d->model;
     const size_t size = (size_t)model->tree_nv * sizeof *v;
+    TRY(check_tree(d, "rates of momenta: those of the tree say nothing of loops"));
     if (d->kernel_of_momenta &&
         lwi_kernel_momenta(d->kernel_of_momenta, q, p, d->speeds, d->out)) {
         const double *effort = joint_efforts(d, t, q, d->speeds, tau, inputs);
@@ -237,7 +282,7 @@ lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const doub
         return LW_OK;
     }
     lwi_tree_position(model, t, q, d->tree.link);
-    TRY(lwi_momenta_speeds(model, &d->momenta, &d->tree, t, p, d->work, NULL));
+    TRY(lwi_momenta_speeds(model, &d->momenta, &d->tree, t, p, d->work, &d->error));
     memcpy(v, d->work, size);
     lwi_tree_rates(model, t, v, d->tree.link);
     lwi_tree_loads(model, &d->tree, t, v, inputs ? inputs : d->zero);

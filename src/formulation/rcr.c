@@ -11,6 +11,7 @@
 // (rcr_momenta.c); the partition decides nothing but rounding then.
 #include "formulation/rcr.h"
 #include "formulation/rcr_cells.h"
+#include "formulation/rcr_few.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static lw_status prepare(lwi_work *work)
     GET(d->vdot, model->tree_nv);
     GET(d->none, model->tree_nv);
     GET(d->lambda, d->cut.m);
+    GET(d->left, model->nnode);
     if (has_momenta(work)) {
         GET(d->p, model->tree_nv);
         GET(d->sigma, d->cut.m);
@@ -62,7 +64,9 @@ static lw_status prepare(lwi_work *work)
     if (rank < d->cut.m) TRY(lwi_rcr_reactions_create(&d->e, arena, &d->reactions));
     TRY(lwi_carried_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->carried,
                            &work->layout));
-    return d->momenta ? LW_OK : lwi_rcr_cells_create(work, &d->cells);
+    if (d->momenta) return LW_OK;
+    TRY(lwi_rcr_cells_create(work, &d->cells));
+    return work->lanes == LWI_NO_KERNEL ? LW_OK : lwi_rcr_few_create(d, arena, &d->few);
 }
 
 // ------------------------------------------------------------------------------------- evaluation
@@ -83,13 +87,17 @@ static void place_tree(lwi_work *work, double t, const double *x)
     lwi_tree_joints(model, tree->link, d->none, tree->joint_q, NULL);
 }
 
-// And rows and geometry; rates of the rows without free speeds.
+// Rows and geometry; rates of the rows without free speeds.
+static void place_rows(lwi_rcr_work *d, double t)
+{
+    lwi_cut_rows(&d->cut, &d->tree, t, LWI_CLOSURE_POSITION);
+    lwi_rcr_place(&d->e, &d->tree, t);
+}
+
 static void place(lwi_work *work, double t, const double *x)
 {
-    lwi_rcr_work *d = work->data;
     place_tree(work, t, x);
-    lwi_cut_rows(&d->cut, &d->tree, t, LWI_CLOSURE_POSITION);
-    lwi_rcr_place(&d->e, &d->tree);
+    place_rows(work->data, t);
 }
 
 // v: all speeds that go with the independent ones of u [tree_nv]; after the elimination.
@@ -116,6 +124,18 @@ static double turning(const lwi_joint *joint, const lwi_motion *motion)
     return v3_dot(axis, w);
 }
 
+void lwi_rcr_bodies_move(const lw_model *model, lwi_tree_work *tree)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double v[3];
+        v3_cross(v, tree->V[k] + 3, node->c_r);
+        v3_add(v, v, tree->V[k]);
+        m3_mul_v(tree->body_v[node->body], tree->R[k], v);
+        m3_mul_v(tree->body_w[node->body], tree->R[k], tree->V[k] + 3);
+    }
+}
+
 // Velocities of everything at the speeds v, after place.  Merged bodies are left to the forces.
 //   exact  coordinates of cut joints are read from the poses too, where the carried ones will not
 //   do
@@ -126,15 +146,8 @@ static void move(lwi_work *work, double t, bool exact)
     lwi_tree_work *tree = &d->tree;
     const lwi_motion motion = lwi_cut_motion(tree);
     lwi_tree_rates(model, t, d->v, tree->link);
-    lwi_tree_velocity(model, tree->link, d->v, tree->V);
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        double v[3];
-        v3_cross(v, tree->V[k] + 3, node->c_r);
-        v3_add(v, v, tree->V[k]);
-        m3_mul_v(tree->body_v[node->body], tree->R[k], v);
-        m3_mul_v(tree->body_w[node->body], tree->R[k], tree->V[k] + 3);
-    }
+    if (!d->by_few) lwi_tree_velocity(model, tree->link, d->v, tree->V);
+    lwi_rcr_bodies_move(model, tree);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
         double now[LW_JOINT_MAX_NQ];
@@ -190,14 +203,32 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
                            &work->error);
 }
 
+// Cells read their speeds from the partition.
+static bool takes_few(const lwi_rcr_work *d)
+{
+    return d->few && !(d->cells && lwi_rcr_cells_count(d->cells) > 0);
+}
+
+// Of the motion at hand.
+static const lwi_cut *rows_of(const lwi_rcr_work *d)
+{
+    return d->by_few ? lwi_rcr_few_rows(d->few) : &d->cut;
+}
+
 static lw_status kinematics(lwi_work *work, double t, const double *x, bool exact)
 {
     lwi_rcr_work *d = work->data;
     const double *second = x + work->model->tree_nq;
     TRY(check_finite(work, t, x));
-    place(work, t, x);
-    TRY(factor(work, t));
-    if (d->momenta)
+    place_tree(work, t, x);
+    d->by_few = takes_few(d) && lwi_rcr_few_factor(d->few, d, t);
+    if (!d->by_few) {
+        place_rows(d, t);
+        TRY(factor(work, t));
+    }
+    if (d->by_few)
+        lwi_rcr_few_speeds(d->few, d, second);
+    else if (d->momenta)
         lwi_rcr_momenta_speeds(d, second);
     else
         complete_speeds(work, second);
@@ -214,16 +245,11 @@ void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wr
     v3_scale(e->F[k] + 3, unit * unit, e->F[k] + 3);
 }
 
-// A [nnode]: accelerations without those of the free speeds, in the falling frame, as
-// lwi_tree_newton_euler; F: what is left of the forces then, in world axes and the units of the
-// sweep.
-static void bias(lwi_work *work)
+void lwi_rcr_left(lwi_rcr_work *d)
 {
-    const lw_model *model = work->model;
-    lwi_rcr_work *d = work->data;
+    const lw_model *model = d->e.model;
     lwi_tree_work *tree = &d->tree;
     const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
-    const double unit = 1 / d->e.length;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         const lwi_link *link = &tree->link[k];
@@ -234,15 +260,22 @@ static void bias(lwi_work *work)
         inertia_mul(F, node->mass, node->h, node->J, A);
         inertia_mul(P, node->mass, node->h, node->J, tree->V[k]);
         force_cross(c, tree->V[k], P);
-        for (int i = 0; i < 6; i++) F[i] = tree->wrench[k][i] - F[i] - c[i];
-        lwi_rcr_force(&d->e, tree, k, F);
-        for (int j = node->iv; j < node->iv + node->nv; j++)
-            d->e.Q[j] = tree->effort[j] * unit * unit / d->e.scale[j];
+        for (int i = 0; i < 6; i++) d->left[k][i] = tree->wrench[k][i] - F[i] - c[i];
     }
 }
 
-// gamma of all rows; J is there.
-static void biases(lwi_cut *cut, const lwi_tree_work *tree, double t)
+// F, Q of the sweep.
+static void bias(lwi_rcr_work *d)
+{
+    const lw_model *model = d->e.model;
+    const double unit = 1 / d->e.length;
+    lwi_rcr_left(d);
+    for (int k = 0; k < model->nnode; k++) lwi_rcr_force(&d->e, &d->tree, k, d->left[k]);
+    for (int j = 0; j < model->tree_nv; j++)
+        d->e.Q[j] = d->tree.effort[j] * unit * unit / d->e.scale[j];
+}
+
+void lwi_rcr_gamma(lwi_cut *cut, const lwi_tree_work *tree, double t)
 {
     const lw_model *model = cut->model;
     const lwi_motion motion = lwi_cut_motion(tree);
@@ -255,26 +288,38 @@ static void biases(lwi_cut *cut, const lwi_tree_work *tree, double t)
     }
 }
 
-// vdot; all that depends on the velocities is there.
-static lw_status accelerations(lwi_work *work, double t, const double *inputs)
+// vdot by the elimination.
+static void solve(lwi_rcr_work *d, double t)
 {
-    const lw_model *model = work->model;
-    lwi_rcr_work *d = work->data;
     lwi_rcr *e = &d->e;
     lwi_cut *cut = &d->cut;
-    d->mount_power = lwi_cut_loads(cut, &d->tree, t, d->v, inputs);
-    biases(cut, &d->tree, t);
-    bias(work);
+    lwi_rcr_gamma(cut, &d->tree, t);
+    bias(d);
     lwi_cut_accelerations(cut, &d->tree, e->a);
+    lwi_rcr_spins_rows(e, &d->tree, t, LWI_CLOSURE_RATES);
+    lwi_rcr_spins_force(e, (const double(*)[3])cut->a, (const double(*)[3])cut->al, true);
     for (int r = 0; r < cut->m; r++)
         e->a[r] = (e->a[r] + cut->gamma[r]) / (cut->len[r] * e->length);
     lwi_rcr_solve(e);
-    for (int i = 0; i < model->tree_nv; i++) d->vdot[i] = e->y[i] / e->scale[i];
-    return lwi_tree_finite(model, t, d->vdot, "acceleration", &work->error);
+    d->spin_power = lwi_rcr_spins_efforts(e, &d->tree, d->tree.wrench);
+    for (int i = 0; i < e->model->tree_nv; i++) d->vdot[i] = e->y[i] / e->scale[i];
+}
+
+// vdot; all that depends on the velocities is there.
+static lw_status accelerations(lwi_work *work, double t, const double *inputs)
+{
+    lwi_rcr_work *d = work->data;
+    d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
+    if (d->by_few)
+        lwi_rcr_few_accelerations(d->few, d, t);
+    else
+        solve(d, t);
+    return lwi_tree_finite(work->model, t, d->vdot, "acceleration", &work->error);
 }
 
 void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda)
 {
+    if (d->by_few) return; // it is there
     lwi_rcr_multipliers(&d->e);
     for (int r = 0; r < d->cut.m; r++) lambda[r] = -d->e.mu[r] * d->e.length / d->cut.len[r];
 }
@@ -283,14 +328,16 @@ void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda)
 static double power(lwi_rcr_work *d)
 {
     if (d->cut.model->driven) lwi_rcr_lambda(d, d->lambda);
-    return lwi_cut_state_power(&d->cut, &d->tree, d->lambda, d->v, d->vdot,
-                               d->tree.power + d->mount_power);
+    return lwi_cut_state_power(rows_of(d), &d->tree, d->lambda, d->v, d->vdot,
+                               d->tree.power + d->mount_power + d->spin_power);
 }
 
-// How good the partition is.
-static void watch(const lwi_rcr *e, lwi_rcr_choice *choice)
+// How good the partition is, where it counts.
+static void watch(const lwi_rcr_work *d, lwi_rcr_choice *choice)
 {
-    choice->lately = fmin(choice->lately, e->least);
+    if (d->by_few) return;
+    choice->lately = fmin(choice->lately, d->e.least);
+    choice->rough |= takes_few(d);
 }
 
 // The rates of the momenta; all that depends on the velocities is there.
@@ -333,7 +380,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
         if (done) return LW_OK;
     }
     TRY(kinematics(work, t, x, model->nforce > 0));
-    watch(&d->e, work->discrete);
+    watch(d, work->discrete);
     TRY(d->momenta ? momenta_rates(work, t, x, inputs, second) : accelerations(work, t, inputs));
     lwi_cut_state_rates(&d->cut, &d->carried, &d->tree, d->v, d->momenta ? second : d->vdot, xdot);
     if (d->carried.at_work >= 0) xdot[d->carried.at_work] = power(d);
@@ -389,9 +436,17 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
     const double lately = choice->lately;
     *changed = false;
     choice->lately = 2;
-    if (!choice->made || !(lately < d->keep)) return LW_OK;
+    if (!choice->made) return LW_OK;
+    if (!(lately < d->keep) && !choice->rough) return LW_OK;
     place(work, t, x);
     TRY(lwi_rcr_factor(&d->e, t, &work->error));
+    if (choice->rough) { // all rows at once read all speeds
+        complete_speeds(work, x + model->tree_nq);
+        memcpy(x + model->tree_nq, d->v, n * sizeof *x);
+        choice->rough = false;
+        *changed = true;
+    }
+    if (!(lately < d->keep)) return LW_OK;
     const pivots before = judge(work, x);
     const double now = before.cells > 0 ? before.cells : before.least;
     if (!(now < d->keep)) {
@@ -412,7 +467,7 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
     choice->given_up = 0;
     if (!d->momenta) memcpy(x + model->tree_nq, d->v, n * sizeof *x);
     if (!choice->switches++) choice->entry = t;
-    *changed = !d->momenta;
+    *changed = *changed || !d->momenta;
     return LW_OK;
 }
 
@@ -435,6 +490,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     lwi_cut_state_enter(&d->cut, &d->carried, moment, &d->tree, x);
     place(work, moment->t, x);
     if (!work->goes_on) memset(work->discrete, 0, work->ndiscrete); // else the partition stays
+    d->by_few = false;
     TRY(factor(work, moment->t));
     complete_speeds(work, v);
     move(work, moment->t, true);
@@ -454,7 +510,7 @@ static void observe_cut_reactions(lwi_rcr_work *d, lwi_moment *moment)
     const lw_model *model = d->cut.model;
     const lwi_motion motion = lwi_cut_motion(&d->tree);
     for (int i = 0; i < model->nloop; i++) {
-        lwi_joint_reaction(model, model->loop[i], &motion, &d->cut.closure[i],
+        lwi_joint_reaction(model, model->loop[i], &motion, &rows_of(d)->closure[i],
                            d->lambda + d->cut.first[i], moment->reaction[model->loop[i]]);
         moment->unique[model->loop[i]] = 1;
     }
@@ -474,10 +530,11 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     if (level >= LW_OBSERVE_ACCELERATION) {
         TRY(accelerations(work, t, inputs));
         lwi_rcr_lambda(d, d->lambda);
-        if (!d->reactions) lwi_cut_wrenches(&d->cut, &d->tree, d->lambda, d->tree.wrench);
+        if (!d->reactions) lwi_cut_wrenches(rows_of(d), &d->tree, d->lambda, d->tree.wrench);
     }
     lwi_cut_state_observe(&d->cut, &d->carried, &d->tree, t, x, d->v, d->vdot, level, moment);
     if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, moment);
+    if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_few) lwi_rcr_place(&d->e, &d->tree, t);
     if (level >= LW_OBSERVE_REACTION && d->reactions &&
         !lwi_rcr_reactions_observe(&d->e, d->reactions, &d->tree, t, moment))
         return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
@@ -495,11 +552,10 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
                                  &work->error);
 }
 
-lwi_rcr_size lwi_rcr_measure(const lwi_work *work)
+lwi_rcr_size lwi_rcr_measure(const lwi_rcr_work *d)
 {
-    const lwi_rcr_work *d = work->data;
-    lwi_rcr_size size = {.cells = d->cells ? lwi_rcr_cells_count(d->cells) : 0};
-    for (int k = 0; k < work->model->nnode; k++) {
+    lwi_rcr_size size = {.cells = d->cells ? lwi_rcr_cells_count(d->cells) : 0, .few = d->few != NULL};
+    for (int k = 0; k < d->e.model->nnode; k++) {
         const lwi_rcr_front *f = &d->e.front[k];
         const double n = f->light ? 0 : f->ny + f->nb + f->nin;
         size.light += f->light;
@@ -516,20 +572,6 @@ static void about(const lwi_work *work, char *text, size_t size)
     if (d->momenta && d->cut.m) lwi_gauge_about(&d->momenta->gauge, text, size);
 }
 
-// A rotor adds to the inertia on a speed of the tree; on a cut joint it would join two bodies.
-static lw_status accepts(const lw_model *model, lw_error *why)
-{
-    for (int i = 0; i < model->nloop; i++) {
-        const lwi_joint *joint = &model->joint[model->loop[i]];
-        if (joint->nrotor > 0)
-            return lwi_fail(why, LW_ERR_UNSUPPORTED,
-                            "formulation rcr: joint '%s' has rotor inertia and closes a loop; keep it in "
-                            "the tree (`cut: never`), or use the formulation `hdca`",
-                            joint->name);
-    }
-    return LW_OK;
-}
-
 const lwi_formulation lwi_formulation_rcr = {
     .name = "rcr",
     .summary =
@@ -537,7 +579,6 @@ const lwi_formulation lwi_formulation_rcr = {
         "couplings, redundant constraints",
     .cite = "anderson2003",
     .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_POSES_FIRST,
-    .accepts = accepts,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

@@ -82,6 +82,15 @@ typedef enum lwi_rcr_mode {
     LWI_RCR_LEARN   ///< and ranks by a threshold
 } lwi_rcr_mode;
 
+/** The rotors of a joint that closes a loop, rcr_spin.c. */
+typedef struct lwi_rcr_spin {
+    int loop, entry;   ///< cut joint; node whose system they are in
+    int coordinate[6]; ///< of the joint, and
+    double inertia[6]; ///< by row
+    double known[6];   ///< speed or its rate by what does not depend on the free speeds
+    lwi_closure rows;  ///< u = J V + b
+} lwi_rcr_spin;
+
 typedef struct lwi_rcr {
     const lw_model *model;
     const lwi_cut *cut;
@@ -92,6 +101,8 @@ typedef struct lwi_rcr {
     unsigned char *fresh;     ///< [tree_nv] scratch for a new one
     double *scale;            ///< [tree_nv] size of the motion that a unit speed makes
     double *rotor;            ///< [tree_nv] rotor inertias in the units of the sweep
+    int nspin;
+    lwi_rcr_spin *spin; ///< [nspin]
     // an instant, by lwi_rcr_place
     double (*S)[6];  ///< [tree_nv] divided by scale
     double (*d)[3];  ///< [nnode] from the parent's origin
@@ -119,7 +130,7 @@ typedef struct lwi_rcr {
 lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_work *tree,
                          lwi_arena *arena, lwi_rcr *rcr);
 /** Geometry and inertias of the instant in `tree` (links, world frames). */
-void lwi_rcr_place(lwi_rcr *rcr, const lwi_tree_work *tree);
+void lwi_rcr_place(lwi_rcr *rcr, const lwi_tree_work *tree, double t);
 
 /** The matrix pass; after lwi_rcr_place and lwi_cut_rows.
  *  @param pivot  least pivot: CHOOSE, LEARN: of a choice; FIXED: below it a speed is delayed while
@@ -146,6 +157,25 @@ void lwi_rcr_solve(lwi_rcr *rcr);
  */
 void lwi_rcr_multipliers(lwi_rcr *rcr);
 
+// ------------------------------------------- rotors on joints that close loops (rcr_spin.c)
+
+struct lwi_rcr_system;
+lw_status lwi_rcr_spins_create(lwi_rcr *e, lwi_arena *arena);
+/** Rows of all; after the poses, gamma after the velocities. */
+void lwi_rcr_spins_rows(lwi_rcr *e, const lwi_tree_work *tree, double t, lwi_closure_level level);
+/** Are there any in the system of node k? */
+bool lwi_rcr_spins_at(const lwi_rcr *e, int k);
+/** Their inertia, where node k is the only body, and in any system. */
+void lwi_rcr_spins_inertia(const lwi_rcr *e, int k, double K[36]);
+void lwi_rcr_spins_fill(const lwi_rcr *e, struct lwi_rcr_system *s);
+/** F: less what they take for known accelerations v, w [nbody] of bodies, or momenta for known velocities. */
+void lwi_rcr_spins_force(lwi_rcr *e, const double (*v)[3], const double (*w)[3], bool accelerations);
+/** wrench [nnode] += their efforts on bodies, link axes; after lwi_rcr_solve.
+ *  @return power that these have across mounts [W] */
+double lwi_rcr_spins_efforts(lwi_rcr *e, const lwi_tree_work *tree, double (*wrench)[6]);
+/** Impulses of those of one cut joint, by row; qd [nv]. */
+void lwi_rcr_spins_impulses(const lwi_rcr *e, int loop, const double *qd, double *sigma);
+
 // -------------------------------------------------------------- reactions (rcr_reactions.c)
 
 typedef struct lwi_rcr_reactions lwi_rcr_reactions;
@@ -164,6 +194,7 @@ bool lwi_rcr_reactions_observe(const lwi_rcr *rcr, lwi_rcr_reactions *reactions,
  * steps included. */
 typedef struct lwi_rcr_choice {
     bool made;
+    bool rough;      ///< evaluations since the last settle went by the partition, not by few rows
     double lately;   ///< smallest pivot since the last settle
     double given_up; ///< no better partition was found at this pivot; 0: none was sought
     int switches;
@@ -180,8 +211,12 @@ typedef struct lwi_rcr_work {
     double *v, *vdot, *none;      ///< [tree_nv] all speeds, their rates, zeros
     double *lambda;               ///< [rows] M A = F + J' lambda
     lwi_rcr_reactions *reactions; ///< NULL: all are unique
+    double (*left)[6];            ///< [nnode] forces on the bodies at the accelerations without free ones
     double mount_power;           ///< of efforts of cut joints across their mounts [W]
-    struct lwi_rcr_cells *cells;  ///< NULL: the general elimination only
+    double spin_power;            ///< of their rotors
+    struct lwi_rcr_cells *cells;  ///< NULL: not for this model
+    struct lwi_rcr_few *few;      ///< NULL: the elimination is the faster one
+    bool by_few;                  ///< the motion at hand
     lwi_cut_momenta *momenta;     ///< NULL: the state has speeds
     double *p, *sigma;            ///< [tree_nv] momenta in link axes, [rows] impulses
 } lwi_rcr_work;
@@ -191,9 +226,18 @@ typedef struct lwi_rcr_size {
     double squares, cubes; ///< of the fronts' numbers of unknowns and rows, summed; without the light
     int light;             ///< nodes that only carry loops or are in none, see lwi_rcr_light
     int cells;             ///< 0: none, the general elimination does all
+    bool few;              ///< or all rows are taken at once
 } lwi_rcr_size;
-/** After rates. */
-lwi_rcr_size lwi_rcr_measure(const lwi_work *work);
+/** After an elimination; cells after rates. */
+lwi_rcr_size lwi_rcr_measure(const lwi_rcr_work *d);
+
+/** Velocities of the bodies in the tree, after lwi_tree_velocity; merged ones are left to the forces. */
+void lwi_rcr_bodies_move(const lw_model *model, lwi_tree_work *tree);
+/** tree->A: accelerations without those of the free speeds, in the falling frame, as
+ *  lwi_tree_newton_euler; left: what is left of the forces then, in link axes; after the loads. */
+void lwi_rcr_left(lwi_rcr_work *d);
+/** gamma of all rows; after the rows and the velocities. */
+void lwi_rcr_gamma(lwi_cut *cut, const lwi_tree_work *tree, double t);
 
 /** In F of the sweep: a wrench on node k in link axes about its origin [N, N m]. */
 void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wrench[6]);

@@ -136,7 +136,7 @@ bool lwi_rcr_light(lwi_rcr *e, int k, lwi_rcr_mode mode, int *fails)
     lwi_rcr_front *f = &e->front[k];
     double K[36];
     f->light = false;
-    if (!node->plain) return false;
+    if (!node->plain || lwi_rcr_spins_at(e, k)) return false;
     count_below(e, k);
     if (f->ny != nv) return false;
     const int kept = rows_kept(e, k, mode);

@@ -34,6 +34,8 @@ void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
     for (int i = 0; i < model->tree_nv; i++) e->Q[i] = d->p[i] * unit * unit / e->scale[i];
     for (int r = 0; r < cut->m; r++)
         e->a[r] = model->driven ? cut->rate[r] / (cut->len[r] * e->length) : 0;
+    if (model->driven)
+        lwi_rcr_spins_force(e, (const double(*)[3])tree->body_v, (const double(*)[3])tree->body_w, false);
     lwi_rcr_solve(e);
     for (int i = 0; i < model->tree_nv; i++) d->v[i] = e->y[i] / e->scale[i];
     lwi_rcr_lambda(d, d->sigma);
@@ -45,9 +47,14 @@ void lwi_rcr_momenta_rates(lwi_rcr_work *d, double t, const double *state, doubl
     const lwi_cut *cut = &d->cut;
     const lwi_motion motion = lwi_cut_motion(&d->tree);
     lwi_cut_momenta_begin(d->momenta);
-    for (int i = 0; i < cut->count; i++)
+    for (int i = 0; i < cut->count; i++) {
+        const int n = cut->first[i + 1] - cut->first[i];
+        double sigma[2 * LWI_CLOSURE_ROWS] = {0}; // rows of the joint, then those of its rotors
+        for (int r = 0; r < n; r++) sigma[r] = d->sigma[cut->first[i] + r];
+        lwi_rcr_spins_impulses(&d->e, i, d->tree.joint_qd, sigma + n);
         lwi_cut_momenta_add(d->momenta, i < model->nloop ? model->loop[i] : model->nloop - 1 - i, t,
-                            &motion, d->sigma + cut->first[i]);
+                            &motion, sigma);
+    }
     lwi_cut_momenta_transmit(d->momenta);
     lwi_cut_momenta_rates(d->momenta, state, pdot);
 }

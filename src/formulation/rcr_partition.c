@@ -43,7 +43,7 @@ static void place(learning *l, const double *q)
 {
     lwi_cut_place(l->cut, l->tree, 0, q, l->still);
     lwi_cut_rows(l->cut, l->tree, 0, LWI_CLOSURE_POSITION);
-    lwi_rcr_place(l->e, l->tree);
+    lwi_rcr_place(l->e, l->tree, 0);
     for (int k = 0; k < l->e->model->nnode;
          k++) { // ranks are a matter of geometry: any inertia will do
         memset(l->e->I[k], 0, sizeof l->e->I[k]);

@@ -162,7 +162,7 @@ lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_wor
 #undef GET
     if (!make_structure(e, arena)) return LW_ERR_MEMORY;
     size_speeds(e, tree);
-    return LW_OK;
+    return lwi_rcr_spins_create(e, arena);
 }
 
 // ---------------------------------------------------------------------------------- at an instant
@@ -184,7 +184,7 @@ static void fill_inertia(double *I, double m, const double *h, const double *J)
         }
 }
 
-void lwi_rcr_place(lwi_rcr *e, const lwi_tree_work *tree)
+void lwi_rcr_place(lwi_rcr *e, const lwi_tree_work *tree, double t)
 {
     const lw_model *model = e->model;
     const double unit = 1 / e->length;
@@ -211,4 +211,5 @@ void lwi_rcr_place(lwi_rcr *e, const lwi_tree_work *tree)
         for (int i = 0; i < 6; i++) J[i] *= unit * unit;
         fill_inertia(e->I[k], node->mass, h, J);
     }
+    lwi_rcr_spins_rows(e, tree, t, LWI_CLOSURE_POSITION);
 }

@@ -249,6 +249,7 @@ static void fill_plain(const lwi_rcr *e, lwi_rcr_system *s)
     const double *d = e->d[s->k];
     double K[36], (*S)[6] = e->S + e->model->node[s->k].iv, *row = s->G;
     memcpy(K, e->I[s->k], sizeof K);
+    lwi_rcr_spins_inertia(e, s->k, K);
     for (int i = 0; i < s->node->nchild; i++) {
         const lwi_rcr_front *child = &e->front[s->node->child[i]];
         add_triangle(K, 6, child->H, 6);
@@ -302,6 +303,7 @@ bool lwi_rcr_fill(lwi_rcr *e, lwi_rcr_system *s)
         return true;
     }
     for (int i = 0; i < 6; i++) v6_copy(s->K + i * s->n + s->nc, e->I[s->k] + 6 * i);
+    lwi_rcr_spins_fill(e, s);
     add_messages(e, s, &row);
     add_closures(e, s, &row);
     substitute(e, s);

@@ -55,9 +55,11 @@ static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        if (node->joint < 0) continue;
-        const double *effort = work->loads.effort + model->joint[node->joint].iv;
-        for (int j = 0; j < node->nv; j++) work->effort[node->iv + j] = effort[node->column[j]];
+        const double *own = node->joint < 0 ? NULL : work->loads.effort + model->joint[node->joint].iv;
+        for (int j = 0; j < node->nv; j++) {
+            const int i = node->iv + j;
+            work->effort[i] = (own ? own[node->column[j]] : 0) + (work->added ? work->added[i] : 0);
+        }
     }
 }
 
@@ -73,11 +75,9 @@ static lwi_kin kin_of(const lwi_tree_work *work)
                      .mode = work->mode ? *work->mode : NULL};
 }
 
-void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, const double *q,
-                          const double *v, const double *inputs)
+void lwi_tree_joint_motion(const lw_model *model, lwi_tree_work *work, const double *q,
+                           const double *v)
 {
-    work->power = 0;
-    if (model->nforce == 0) return; // the loads stay at zero
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         if (node->joint < 0) continue;
@@ -85,19 +85,39 @@ void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, 
         for (int i = 0; i < node->nq; i++) work->joint_q[joint->iq + i] = q[node->iq + i];
         for (int i = 0; i < node->nv; i++) work->joint_qd[joint->iv + i] = v[node->iv + i];
     }
+}
+
+void lwi_tree_apply(const lw_model *model, lwi_tree_work *work, double t, const double *inputs)
+{
     const lwi_kin kin = kin_of(work);
     lwi_forces_apply(model, &kin, t, inputs, &work->loads);
     work->power = work->loads.power;
+    if (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST))
+        lwi_loads_to_hosts(model, &kin, &work->loads);
     efforts_to_speeds(model, work);
+}
+
+void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, const double *q,
+                          const double *v, const double *inputs)
+{
+    work->power = 0;
+    if (model->nforce == 0) { // the loads stay at zero
+        if (work->added) efforts_to_speeds(model, work);
+        return;
+    }
+    lwi_tree_joint_motion(model, work, q, v);
+    lwi_tree_apply(model, work, t, inputs);
 }
 
 void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                     const double *inputs)
 {
     work->power = 0;
-    if (model->nforce == 0) return; // the loads stay at zero
+    if (model->nforce == 0) { // the loads stay at zero
+        if (work->added) efforts_to_speeds(model, work);
+        return;
+    }
     const bool at_points = (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) != 0;
-    const lwi_kin kin = kin_of(work);
     if (at_points) {
         lwi_tree_world(model, work->link, work->R, work->r);
         lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,
@@ -105,13 +125,8 @@ void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const 
                         work->body_w);
     }
     lwi_tree_joints(model, work->link, v, work->joint_q, work->joint_qd);
-    lwi_forces_apply(model, &kin, t, inputs, &work->loads);
-    work->power = work->loads.power;
-    if (at_points) {
-        lwi_loads_to_hosts(model, &kin, &work->loads);
-        wrenches_to_links(model, work);
-    }
-    efforts_to_speeds(model, work);
+    lwi_tree_apply(model, work, t, inputs);
+    if (at_points) wrenches_to_links(model, work);
 }
 
 void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,

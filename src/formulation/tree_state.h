@@ -15,7 +15,8 @@ typedef struct lwi_tree_work {
     lwi_link *link;      ///< [nnode] lwi_tree_position, lwi_tree_rates
     double (*V)[6];      ///< [nnode] velocities
     double (*wrench)[6]; ///< [nnode] applied by springs between points and wrenches; not gravity
-    double *effort;      ///< [tree_nv] of joint springs, dampers and signals on the free speeds
+    double *effort;      ///< [tree_nv] of joint springs, dampers and signals on the free speeds, and `added`
+    const double *added; ///< [tree_nv] efforts that somebody adds to those of the model; NULL: nobody does
     double power;        ///< of the non-conservative forces [W]; not of drives and mounts
     double (*g)[3];      ///< [nnode] gravity in link axes, by lwi_tree_gravity
     double (*A)[6];      ///< [nnode] accelerations in a frame that falls with g: base has -g
@@ -38,6 +39,11 @@ void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const 
 /** The same where every force acts on joints and nothing is driven: needs no links. */
 void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, const double *q,
                           const double *v, const double *inputs);
+/** Coordinates and speeds of tree joints in the joint arrays, where nothing is driven. */
+void lwi_tree_joint_motion(const lw_model *model, lwi_tree_work *work, const double *q,
+                           const double *v);
+/** loads, effort and power of the motions that stand in the arrays over bodies and joints. */
+void lwi_tree_apply(const lw_model *model, lwi_tree_work *work, double t, const double *inputs);
 /** Everything up to the loads: positions, rates of S and sigma, velocities, loads. */
 void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,
                        const double *v, const double *inputs);

@@ -40,8 +40,15 @@ static bool moved(const lwi_joint *joint)
 
 // Joints of a class are in the tree before any of the next is looked at.  Driven ones: in the tree
 // they have neither coordinates nor equations.  Those whose start is given: the tree takes it, a
-// loop only checks it.
-enum { NEVER_CUT, DRIVEN, GIVEN, ORDINARY, RATHER_CUT, NCLASS, ALWAYS_CUT };
+// loop only checks it.  Those with rotors: in the tree they add to one number of its mass matrix.
+enum { NEVER_CUT, DRIVEN, GIVEN, GEARED, ORDINARY, RATHER_CUT, NCLASS, ALWAYS_CUT };
+
+static bool has_rotor(const lw_joint_desc *d)
+{
+    for (int k = 0; k < LWI_COUNT(d->coordinate); k++)
+        if (d->coordinate[k].rotor != 0) return true;
+    return false;
+}
 
 static int joint_class(const lw_model *m, int j)
 {
@@ -49,7 +56,8 @@ static int joint_class(const lw_model *m, int j)
     if (m->joint[j].merged || d->type == LW_JOINT_DISTANCE || d->cut == LW_CUT_ALWAYS)
         return ALWAYS_CUT;
     if (d->cut != LW_CUT_AUTO) return d->cut == LW_CUT_NEVER ? NEVER_CUT : RATHER_CUT;
-    return moved(&m->joint[j]) ? DRIVEN : d->has_q || d->has_qd ? GIVEN : ORDINARY;
+    if (moved(&m->joint[j])) return DRIVEN;
+    return d->has_q || d->has_qd ? GIVEN : has_rotor(d) ? GEARED : ORDINARY;
 }
 
 // Equations that close the joint; more where its points slide, since those have more terms; most

@@ -4,7 +4,7 @@
 #define LWT_RCR_CASES_H
 
 #include "formulation/rcr.h"
-#include "support/mechanism.h"
+#include "support/run.h"
 
 #define RCR (&lwi_formulation_rcr)
 #define DENSE (&lwi_formulation_dense)
@@ -213,38 +213,6 @@ static inline lw_model *lwt_non_grashof(void)
     return lwt_model(b);
 }
 
-/** A formulation at a state of a mechanism. */
-typedef struct lwt_run {
-    const lw_model *model;
-    lwi_work *work;
-    lwi_arena arena;
-    double *x, t;
-    lwi_moment now;
-} lwt_run;
-
-/** At a moment, or NULL: the model's start. */
-static inline lwt_run lwt_run_work(lwi_work *work, const lwi_moment *moment)
-{
-    lwt_run r = {.model = work->model, .work = work};
-    lwi_moment start;
-    lwi_arena_init(&r.arena, NULL);
-    r.x = lwt_vector(work->layout.nx);
-    if (!moment) {
-        assert_int_equal(lwi_moment_create(r.model, &r.arena, &start), LW_OK);
-        lwi_moment_start(r.model, &start);
-        moment = &start;
-    }
-    r.t = moment->t;
-    lwt_ok(work->formulation->enter(work, moment, r.x), &work->error);
-    return r;
-}
-
-static inline lwt_run lwt_run_from(const lw_model *model, const lwi_formulation *formulation,
-                                   const lwi_moment *moment)
-{
-    return lwt_run_work(lwt_work(model, formulation), moment);
-}
-
 /** `rcr` with momenta as state. */
 static inline lwt_run lwt_run_momenta(const lw_model *model, const char *kappa,
                                       const lwi_moment *moment)
@@ -260,11 +228,6 @@ static inline lwt_run lwt_run_momenta(const lw_model *model, const char *kappa,
     return lwt_run_work(work, moment);
 }
 
-static inline lwt_run lwt_run_start(const lw_model *model, const lwi_formulation *formulation)
-{
-    return lwt_run_work(lwt_work(model, formulation), NULL);
-}
-
 /** Makes the last joints of loops dependent wherever their pivots allow it: the published choice.
  */
 static inline void lwt_run_last_dependent(lwt_run *r)
@@ -272,21 +235,10 @@ static inline void lwt_run_last_dependent(lwt_run *r)
     lwi_moment start;
     lwi_rcr_work *d = r->work->data;
     d->theta = 1e-3;
+    d->few = NULL; // it has no partition
     assert_int_equal(lwi_moment_create(r->model, &r->arena, &start), LW_OK);
     lwi_moment_start(r->model, &start);
     lwt_ok(r->work->formulation->enter(r->work, &start, r->x), &r->work->error);
-}
-
-static inline void lwt_run_observe(lwt_run *r)
-{
-    lwt_observe(r->work, r->t, r->x, NULL, &r->arena, &r->now);
-}
-
-static inline void lwt_run_end(lwt_run *r)
-{
-    free(r->x);
-    lwi_work_destroy(r->work);
-    lwi_arena_free(&r->arena);
 }
 
 static inline const lwi_rcr_work *lwt_rcr(const lwt_run *r)

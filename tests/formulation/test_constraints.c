@@ -121,6 +121,37 @@ static void they_are_derivatives(void **unused)
     }
 }
 
+// The largest part of M vdot + h - tau that is not in the rows of J, and its size before.
+static double unheld(const state *s, const double *vdot, const double *tau, double *size)
+{
+    const int n = s->n;
+    double J[MOST * MOST], M[MOST * MOST], r[MOST], left = 0;
+    lw_constraints_evaluate(s->c, s->t, s->q, s->v, NULL, NULL, J, NULL);
+    assert_int_equal(lw_constraints_tree(s->c, s->t, s->q, s->v, NULL, M, r), LW_OK);
+    *size = 0;
+    for (int k = 0; k < n; k++) {
+        for (int l = 0; l < n; l++) r[k] += M[k * n + l] * vdot[l];
+        r[k] -= tau ? tau[k] : 0;
+        *size = fmax(*size, fabs(r[k]));
+    }
+    for (int i = 0; i < s->m; i++) { // Gram and Schmidt; what depends on others drops out
+        double *row = J + i * n, length = 0, along = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (int p = 0; p < i; p++) {
+                double dot = 0;
+                for (int k = 0; k < n; k++) dot += row[k] * J[p * n + k];
+                for (int k = 0; k < n; k++) row[k] -= dot * J[p * n + k];
+            }
+        for (int k = 0; k < n; k++) length += row[k] * row[k];
+        length = sqrt(length);
+        for (int k = 0; k < n; k++) row[k] = length > 1e-6 ? row[k] / length : 0;
+        for (int k = 0; k < n; k++) along += row[k] * r[k];
+        for (int k = 0; k < n; k++) r[k] -= along * row[k];
+    }
+    for (int k = 0; k < n; k++) left = fmax(left, fabs(r[k]));
+    return left;
+}
+
 // M vdot + h lies in the rows of J: nothing else holds a mechanism back.
 static void only_joints_hold_back(void **unused)
 {
@@ -129,32 +160,110 @@ static void only_joints_hold_back(void **unused)
     for (int kind = 0; kind < 2 * LWT_LOOPS; kind++) {
         state s = state_of(kind);
         for (int i = 0; i < s.model->nloop; i++) rotors += s.model->joint[s.model->loop[i]].nrotor;
-        double J[MOST * MOST], M[MOST * MOST], r[MOST], size = 0, left = 0;
-        lw_constraints_evaluate(s.c, s.t, s.q, s.v, NULL, NULL, J, NULL);
-        assert_int_equal(lw_constraints_tree(s.c, s.t, s.q, s.v, NULL, M, r), LW_OK);
-        for (int k = 0; k < s.n; k++)
-            for (int l = 0; l < s.n; l++) r[k] += M[k * s.n + l] * s.vdot[l];
-        for (int k = 0; k < s.n; k++) size = fmax(size, fabs(r[k]));
-        for (int i = 0; i < s.m; i++) { // Gram and Schmidt; what depends on others drops out
-            double *row = J + i * s.n, length = 0, along = 0;
-            for (int pass = 0; pass < 2; pass++)
-                for (int p = 0; p < i; p++) {
-                    double dot = 0;
-                    for (int k = 0; k < s.n; k++) dot += row[k] * J[p * s.n + k];
-                    for (int k = 0; k < s.n; k++) row[k] -= dot * J[p * s.n + k];
-                }
-            for (int k = 0; k < s.n; k++) length += row[k] * row[k];
-            length = sqrt(length);
-            for (int k = 0; k < s.n; k++) row[k] = length > 1e-6 ? row[k] / length : 0;
-            for (int k = 0; k < s.n; k++) along += row[k] * r[k];
-            for (int k = 0; k < s.n; k++) r[k] -= along * row[k];
-        }
-        for (int k = 0; k < s.n; k++) left = fmax(left, fabs(r[k]));
+        double size, left = unheld(&s, s.vdot, NULL, &size);
         if (!(size > 1e-3)) fail_msg("loop %d: nothing holds it back (%g)", kind, size);
         if (!(left < 1e-7 * (1 + size))) fail_msg("loop %d: %g of %g is left", kind, left, size);
         state_end(&s);
     }
     assert_true(rotors > 0);
+}
+
+// At the state of a run by `dense` lw_forward_dynamics has its accelerations; with efforts of the caller
+// what is left of M vdot + h - tau is held by the rows, and J vdot + gamma stays zero.
+static void forward_dynamics_goes_with_them(void **unused)
+{
+    (void)unused;
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        state s = state_of(kind);
+        lw_dynamics *d;
+        lw_error error;
+        double vdot[MOST], tau[MOST], gamma[MOST], J[MOST * MOST], size;
+        lwt_ok(lw_dynamics_create(s.model, NULL, &d, &error), &error);
+        lwt_ok(lw_forward_dynamics(d, s.t, s.q, s.v, NULL, NULL, vdot), lw_dynamics_error(d));
+        for (int k = 0; k < s.n; k++)
+            close_to("vdot", kind, k, vdot[k], s.vdot[k], 1e-7 * (1 + fabs(s.vdot[k])));
+        for (int k = 0; k < s.n; k++) tau[k] = 1 + 0.3 * k;
+        lwt_ok(lw_forward_dynamics(d, s.t, s.q, s.v, tau, NULL, vdot), lw_dynamics_error(d));
+        const double left = unheld(&s, vdot, tau, &size);
+        if (!(left < 1e-8 * (1 + size))) fail_msg("loop %d: %g of %g is left", kind, left, size);
+        lw_constraints_evaluate(s.c, s.t, s.q, s.v, NULL, NULL, J, gamma);
+        for (int i = 0; i < s.m; i++) {
+            double sum = gamma[i];
+            for (int k = 0; k < s.n; k++) sum += J[i * s.n + k] * vdot[k];
+            close_to("acceleration", kind, i, sum, 0, 1e-7);
+        }
+        lw_dynamics_destroy(d);
+        state_end(&s);
+    }
+}
+
+// A row of four-bars at angles all round, where no one partition will do: what was asked before does not
+// matter, nor whether states are asked for together.
+static void accelerations_are_of_the_state_alone(void **unused)
+{
+    (void)unused;
+    enum { STATES = 24, N = 7 };
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    lw_model *model;
+    lw_dynamics *d, *fresh;
+    double q[STATES][N], v[STATES][N], one[STATES][N], all[STATES][N];
+    lwt_ok(lw_builder_add_mechanism(
+               b, &(lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 3}, &error),
+           &error);
+    lwt_ok(lw_model_create(b, &model, &error), &error);
+    lw_builder_destroy(b);
+    assert_int_equal(lw_model_tree_nv(model), N);
+    lwt_ok(lw_dynamics_create(model, NULL, &d, &error), &error);
+    for (int i = 0; i < STATES; i++)
+        for (int j = 0; j < lw_model_joint_count(model); j++) {
+            // rods at one angle; couplers turn back by as much and stay level
+            int at;
+            if (lw_model_joint_tree(model, (lw_joint){j}, NULL, NULL, &at, NULL) != LW_OK) continue;
+            const lw_joint_info info = lw_model_joint(model, (lw_joint){j});
+            const int turn = info.body1.index == 0 ? 1 : -1;
+            q[i][at] = turn * (0.1 + 0.26 * i);
+            v[i][at] = turn * (1 - 0.1 * i);
+        }
+    for (int i = 0; i < STATES; i++) {
+        lwt_ok(lw_forward_dynamics(d, 0, q[i], v[i], NULL, NULL, one[i]), lw_dynamics_error(d));
+        for (int k = 0; k < N; k++) assert_true(isfinite(one[i][k]));
+    }
+    for (int i = STATES - 1; i >= 0; i--) {
+        double again[N];
+        lwt_ok(lw_forward_dynamics(d, 0, q[i], v[i], NULL, NULL, again), lw_dynamics_error(d));
+        assert_memory_equal(again, one[i], sizeof again);
+        lwt_ok(lw_dynamics_create(model, NULL, &fresh, &error), &error);
+        lwt_ok(lw_forward_dynamics(fresh, 0, q[i], v[i], NULL, NULL, again), lw_dynamics_error(fresh));
+        assert_memory_equal(again, one[i], sizeof again);
+        lw_dynamics_destroy(fresh);
+    }
+    assert_int_equal(
+        lw_forward_dynamics_many(d, STATES, 0, q[0], v[0], NULL, NULL, all[0]), LW_OK);
+    assert_memory_equal(all, one, sizeof all);
+    lw_dynamics_destroy(d);
+    lw_model_destroy(model);
+}
+
+// What loops leave open is refused with the reason; the tree's own matrix is there.
+static void what_loops_leave_open_is_refused(void **unused)
+{
+    (void)unused;
+    state s = state_of(LWT_SPATIAL);
+    lw_dynamics *d;
+    lw_error error;
+    double M[MOST * MOST], N[MOST * MOST], h[MOST], out[3 * MOST];
+    lwt_ok(lw_dynamics_create(s.model, NULL, &d, &error), &error);
+    assert_int_equal(lw_inverse_dynamics(d, s.t, s.q, s.v, s.vdot, NULL, out), LW_ERR_UNSUPPORTED);
+    assert_non_null(strstr(lw_dynamics_error(d)->text, "not unique"));
+    assert_int_equal(lw_momenta_rates(d, s.t, s.q, s.v, NULL, NULL, out, out + MOST, out + 2 * MOST),
+                     LW_ERR_UNSUPPORTED);
+    assert_non_null(strstr(lw_dynamics_error(d)->text, "loops"));
+    assert_int_equal(lw_mass_matrix(d, s.t, s.q, M), LW_OK);
+    assert_int_equal(lw_constraints_tree(s.c, s.t, s.q, s.v, NULL, N, h), LW_OK);
+    assert_memory_equal(M, N, (size_t)(s.n * s.n) * sizeof *M);
+    lw_dynamics_destroy(d);
+    state_end(&s);
 }
 
 // A tree has none, and M and h are those of the tree's own functions.
@@ -196,10 +305,16 @@ static void memory_may_run_out(void **unused)
         lwt_failing failing = {.left = k};
         const lw_allocator allocator = lwt_failing_allocator(&failing);
         lw_constraints *c = NULL;
+        lw_dynamics *d = NULL;
         lw_error error;
         status = lw_constraints_create(model, &allocator, &c, &error);
         assert_true(status == LW_OK || status == LW_ERR_MEMORY);
         if (status == LW_OK) lw_constraints_destroy(c);
+        failing.left = k;
+        const lw_status other = lw_dynamics_create(model, &allocator, &d, &error);
+        assert_true(other == LW_OK || other == LW_ERR_MEMORY);
+        if (other == LW_OK) lw_dynamics_destroy(d);
+        if (status == LW_OK) status = other;
         assert_int_equal(failing.live, 0);
         assert_true(k < 1000);
     }
@@ -210,8 +325,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(motion_satisfies_them), cmocka_unit_test(they_are_derivatives),
-        cmocka_unit_test(only_joints_hold_back), cmocka_unit_test(trees_have_none),
-        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(only_joints_hold_back),
+        cmocka_unit_test(forward_dynamics_goes_with_them),
+        cmocka_unit_test(accelerations_are_of_the_state_alone),
+        cmocka_unit_test(what_loops_leave_open_is_refused),
+        cmocka_unit_test(trees_have_none), cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

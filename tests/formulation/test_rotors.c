@@ -3,6 +3,7 @@
 #include "formulation/loop_cases.h"
 #include "formulation/rcr_cases.h"
 #include "support/random_loops.h"
+#include "support/given.h"
 #include "support/rotors.h"
 
 #include <linkwork/dynamics.h>
@@ -70,9 +71,9 @@ static void trees_agree(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         lw_model *bare, *model;
-        assert_int_equal(lwt_random_tree(seed, 1 + (int)(seed % 9), LWT_ALL & ~(unsigned)LWT_FIXED,
-                                         &bare),
-                         LW_OK);
+        assert_int_equal(
+            lwt_random_tree(seed, 1 + (int)(seed % 9), LWT_ALL & ~(unsigned)LWT_FIXED, &bare),
+            LW_OK);
         model = lwt_with_rotors(bare, seed);
         for (int i = 0; i < LWI_COUNT(names); i++)
             if (lwi_formulation_accepts(lwi_formulation_find(names[i]), model, NULL) == LW_OK)
@@ -85,14 +86,50 @@ static void trees_agree(void **state)
 static void loops_agree(void **state)
 {
     (void)state;
+    int on_cuts = 0; // by `rcr` too
     LWT_FOR_LOOPS(c, 60, LWT_LOOP_ALL)
     {
         lw_model *model = lwt_with_rotors(c.model, seed_);
+        for (int i = 0; i < model->nloop && lwi_formulation_accepts(RCR, model, NULL) == LW_OK; i++)
+            on_cuts += model->joint[model->loop[i]].nrotor;
         for (int i = 0; i < LWI_COUNT(names); i++)
             if (lwi_formulation_accepts(lwi_formulation_find(names[i]), model, NULL) == LW_OK)
                 compare(model, names[i], seed_, 1e-9);
         lw_model_destroy(model);
     }
+    assert_true(on_cuts > 10);
+}
+
+// With momenta as state `rcr` moves as with speeds, rotors on cut joints included.
+static void momenta_move_as_speeds(void **state)
+{
+    (void)state;
+    int on_cuts = 0;
+    lw_options options;
+    lw_options_default(&options);
+    lwt_set(&options, "state", "momenta");
+    lwt_set(&options, "kappa", "none");
+    LWT_FOR_LOOPS(c, 24, LWT_LOOP_ALL)
+    {
+        lw_model *model = lwt_with_rotors(c.model, seed_);
+        double *input = inputs_of(model, seed_);
+        lwt_run a = lwt_run_start(model, RCR), b = lwt_run_options(model, RCR, &options, NULL);
+        for (int i = 0; i < model->nloop; i++) on_cuts += model->joint[model->loop[i]].nrotor;
+        lwt_integrate(a.work, &a.t, a.x, input, 2.5e-4, 100);
+        lwt_integrate(b.work, &b.t, b.x, input, 2.5e-4, 100);
+        lwt_observe(a.work, a.t, a.x, input, &a.arena, &a.now);
+        lwt_observe(b.work, b.t, b.x, input, &b.arena, &b.now);
+        for (int i = 1; i < model->nbody; i++)
+            for (int k = 0; k < 3; k++) {
+                lwt_near("position", i, b.now.r[i][k], a.now.r[i][k], 1e-7);
+                lwt_near("velocity", i, b.now.v[i][k], a.now.v[i][k], 1e-5 * (1 + fabs(a.now.v[i][k])));
+            }
+        lwt_run_end(&a);
+        lwt_run_end(&b);
+        free(input);
+        lw_model_destroy(model);
+    }
+    assert_true(on_cuts > 10);
 }
 
 // Newton's and Euler's equations of every body hold with the effort -I q'' of each rotor.
@@ -119,7 +156,8 @@ static lw_model *pendulum(double rotor, double angle)
 {
     lw_builder *b = lwt_builder();
     const lw_body rod = lwt_rod(b, "rod", 0, 0, 0.8 * sin(angle), -0.8 * cos(angle), 1.5);
-    lw_joint_desc desc = {.name = "hinge", .type = LW_JOINT_REVOLUTE, .body2 = rod, .axis = {0, 0, 1}};
+    lw_joint_desc desc = {
+        .name = "hinge", .type = LW_JOINT_REVOLUTE, .body2 = rod, .axis = {0, 0, 1}};
     desc.coordinate[0].rotor = rotor;
     lwt_add(b, &desc);
     return lwt_model(b);
@@ -151,19 +189,17 @@ static void a_geared_wheel_is_a_rotor(void **state)
     const double gear = 3, wheel = 0.02, angle = 0.4;
     lw_builder *b = lwt_builder();
     const lw_body rod = lwt_rod(b, "rod", 0, 0, 0.8 * sin(angle), -0.8 * cos(angle), 1.5);
-    const lw_body w = lwt_body(b, &(lw_body_desc){.name = "wheel",
-                                                  .mass = 1,
-                                                  .inertia = {wheel, wheel, wheel, 0, 0, 0}});
+    const lw_body w = lwt_body(
+        b, &(lw_body_desc){.name = "wheel", .mass = 1, .inertia = {wheel, wheel, wheel, 0, 0, 0}});
     const lw_joint hinge = lwt_joint(b, LW_JOINT_REVOLUTE, "hinge", lwt_ground, rod, 0, 0);
     const lw_joint axle = lwt_joint(b, LW_JOINT_REVOLUTE, "axle", lwt_ground, w, 0, 0);
     const double polynomial[] = {0, gear};
     lw_error error;
-    lwt_ok(lw_builder_add_coupling(b,
-                                   &(lw_coupling_desc){.joint = axle,
-                                                       .of = hinge,
-                                                       .polynomial = polynomial,
-                                                       .npolynomial = 2},
-                                   &error),
+    lwt_ok(lw_builder_add_coupling(
+               b,
+               &(lw_coupling_desc){
+                   .joint = axle, .of = hinge, .polynomial = polynomial, .npolynomial = 2},
+               &error),
            &error);
     lw_model *geared = lwt_model(b), *plain = pendulum(gear * gear * wheel, angle);
     lwt_run a = lwt_run_start(geared, DENSE), c = lwt_run_start(plain, DENSE);
@@ -193,9 +229,10 @@ static void a_drive_turns_its_rotor(void **state)
     for (int i = 0; i < LWI_COUNT(all); i++) {
         for (int with = 0; with < 2; with++) {
             lw_builder *b = lwt_builder();
-            const lw_signal f = lwt_function(
-                b, &(lw_function_desc){
-                       .type = LW_FUNCTION_POLYNOMIAL, .coefficients = (double[]){0, 0, 2}, .ncoefficient = 3});
+            const lw_signal f =
+                lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL,
+                                                    .coefficients = (double[]){0, 0, 2},
+                                                    .ncoefficient = 3});
             const lw_body rod = lwt_rod(b, "rod", 0, 0, 0.8, 0, 1.5);
             lw_joint_desc desc = {
                 .name = "hinge", .type = LW_JOINT_REVOLUTE, .body2 = rod, .axis = {0, 0, 1}};
@@ -234,9 +271,11 @@ static void dynamics_have_rotors(void **state)
         double *M = calloc(2 * square, sizeof *M), *v = lwt_vector(n), *a = lwt_vector(n);
         double *tau = lwt_vector(n), *p = lwt_vector(n), *again = lwt_vector(n);
         double *pd = lwt_vector(n), *qd = lwt_vector(model->tree_nq);
-        for (int i = 0; i < n; i++) v[i] = lwt_random(&seed, -1, 1), a[i] = lwt_random(&seed, -1, 1);
+        for (int i = 0; i < n; i++)
+            v[i] = lwt_random(&seed, -1, 1), a[i] = lwt_random(&seed, -1, 1);
         for (int w = 0; w < 2; w++)
-            assert_int_equal(lw_mass_matrix(d[w], 0, model->tree_q0, M + (size_t)w * square), LW_OK);
+            assert_int_equal(lw_mass_matrix(d[w], 0, model->tree_q0, M + (size_t)w * square),
+                             LW_OK);
         assert_int_equal(lw_momenta(d[1], 0, model->tree_q0, v, p), LW_OK);
         for (int i = 0; i < n; i++) {
             double sum = 0;
@@ -251,8 +290,8 @@ static void dynamics_have_rotors(void **state)
         assert_int_equal(lw_inverse_dynamics(d[1], 0, model->tree_q0, v, a, NULL, tau), LW_OK);
         assert_int_equal(lw_forward_dynamics(d[1], 0, model->tree_q0, v, tau, NULL, again), LW_OK);
         for (int i = 0; i < n; i++) lwt_near("acceleration", i, again[i], a[i], 1e-9);
-        assert_int_equal(
-            lw_momenta_rates(d[1], 0, model->tree_q0, p, NULL, NULL, again, qd, pd), LW_OK);
+        assert_int_equal(lw_momenta_rates(d[1], 0, model->tree_q0, p, NULL, NULL, again, qd, pd),
+                         LW_OK);
         for (int i = 0; i < n; i++) lwt_near("speed", i, again[i], v[i], 1e-9);
         free(M), free(v), free(a), free(tau), free(p), free(again), free(pd), free(qd);
         for (int w = 0; w < 2; w++) lw_dynamics_destroy(d[w]);
@@ -303,8 +342,9 @@ static double distance_after(const lw_model *model, const char *method, double h
     double off = 0;
     lw_options_default(&options);
     lwt_ok(lw_options_set(&options, "index3", method, &error), &error);
-    lwt_ok(lwi_work_create_options(model, &lwi_formulation_index3, NULL, 0, &options, &work, &error),
-           &error);
+    lwt_ok(
+        lwi_work_create_options(model, &lwi_formulation_index3, NULL, 0, &options, &work, &error),
+        &error);
     lwt_run r = lwt_run_work(work, NULL);
     const double first = energy(&r);
     for (int i = 0; i < steps; i++)
@@ -368,11 +408,17 @@ static void what_cannot_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pendulum_is_slower),      cmocka_unit_test(a_geared_wheel_is_a_rotor),
-        cmocka_unit_test(a_drive_turns_its_rotor),   cmocka_unit_test(dynamics_have_rotors),
-        cmocka_unit_test(trees_agree),               cmocka_unit_test(bodies_are_in_balance),
-        cmocka_unit_test(loops_agree),               cmocka_unit_test(energy_stays),
-        cmocka_unit_test(what_cannot_refuses),       cmocka_unit_test(implicit_steps_have_rotors),
+        cmocka_unit_test(a_pendulum_is_slower),
+        cmocka_unit_test(a_geared_wheel_is_a_rotor),
+        cmocka_unit_test(a_drive_turns_its_rotor),
+        cmocka_unit_test(dynamics_have_rotors),
+        cmocka_unit_test(trees_agree),
+        cmocka_unit_test(bodies_are_in_balance),
+        cmocka_unit_test(loops_agree),
+        cmocka_unit_test(momenta_move_as_speeds),
+        cmocka_unit_test(energy_stays),
+        cmocka_unit_test(what_cannot_refuses),
+        cmocka_unit_test(implicit_steps_have_rotors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

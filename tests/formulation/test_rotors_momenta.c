@@ -42,7 +42,8 @@ static void trees(void **state)
     for (uint64_t seed = 1; seed <= 20; seed++) {
         lw_model *bare;
         assert_int_equal(
-            lwt_random_tree(seed, 2 + (int)(seed % 7), LWT_ALL & ~(unsigned)LWT_FIXED, &bare), LW_OK);
+            lwt_random_tree(seed, 2 + (int)(seed % 7), LWT_ALL & ~(unsigned)LWT_FIXED, &bare),
+            LW_OK);
         speeds_change_as_accelerations_say(&lwi_formulation_momenta, bare, seed);
         lw_model_destroy(bare);
     }

@@ -1,0 +1,31 @@
+// rcr_few.h -- evaluations of `rcr` with all rows at once, where they are few.
+//
+// A small mechanism is done before an elimination that goes from body to body has set up its systems.
+// There the rows of cut joints are taken together, in the factors M = N N' of the tree [cut.h]:
+//
+//     y = N' v,   E = J W N'^-1:   velocities    the y nearest to that of the state with E y + b = 0
+//                                  accelerations the y nearest to N^-1 (forces) with E y + gamma = 0
+//
+// Velocities are on the rows to round-off, as those that the elimination completes, and differ from them by what
+// the state is off the rows, the integrator's error.  What is near a singular position is left to the
+// elimination and its choice of coordinates.
+#ifndef LWI_RCR_FEW_H
+#define LWI_RCR_FEW_H
+
+#include "formulation/rcr.h"
+
+typedef struct lwi_rcr_few lwi_rcr_few;
+
+/** *out: NULL where the elimination is the faster one, or rotors, or the start do not allow it.  After
+ *  the ranks and fronts are learnt; `tree` is left changed. */
+lw_status lwi_rcr_few_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_few **out);
+/** Rows and factors where d->tree is placed; false where they are too close to singular. */
+bool lwi_rcr_few_factor(lwi_rcr_few *few, lwi_rcr_work *d, double t);
+/** d->v: the state's speeds u [tree_nv], put on the rows; and V of the tree. */
+void lwi_rcr_few_speeds(lwi_rcr_few *few, lwi_rcr_work *d, const double *u);
+/** d->vdot and d->lambda; after the velocities and the loads. */
+void lwi_rcr_few_accelerations(lwi_rcr_few *few, lwi_rcr_work *d, double t);
+/** The rows, after their factors. */
+const lwi_cut *lwi_rcr_few_rows(const lwi_rcr_few *few);
+
+#endif
