@@ -300,7 +300,6 @@ lw_status lwi_dual_unsymmetric(lwi_dual *dual, lwi_arena *arena)
         Qs += (size_t)N->nc * (size_t)N->ld;
         Vs += (size_t)N->no * (size_t)N->lu;
     }
-    dual->both = true;
     return lwi_dual_group_two(dual, arena);
 }
 
@@ -386,7 +385,12 @@ static bool lost_a_pivot(const lwi_dual *dual)
 
 bool lwi_dual_all_kept(const lwi_dual *dual)
 {
-    return !lost_a_pivot(dual) && failed_node(dual) < 0;
+    if (lost_a_pivot(dual)) return false;
+    bool kept = true;
+    for (int u = dual->laned ? dual->ngroup : 0; u < dual->nunit; u++)
+        for (int l = 0; l < dual->unit[u].lanes; l++)
+            kept &= dual->state[dual->unit[u].node[l]].status == LW_OK;
+    return kept;
 }
 
 static lw_status factor(lwi_dual *dual, const double *eps, bool two)

@@ -161,7 +161,6 @@ static lw_status front_room(lwi_arena *arena, lwi_dual_group *g)
 #define GET(what, count)                                                                           \
     if (!((what) = lwi_arena_push(arena, (size_t)(count), sizeof(lwi_lane)))) return LW_ERR_MEMORY
     GET(g->R, (size_t)g->nc * width);
-    GET(g->U, g->no * g->no);
     GET(g->v, width);
     GET(g->S, g->nc);
     GET(g->J, 6 * g->rows);
@@ -198,6 +197,47 @@ lw_status lwi_dual_group_room(const lwi_dual *dual, const int *node, int lanes, 
     return front_room(arena, g);
 }
 
+// Where the parent has the rows from row `from` on of what is open; -1: not as a block of m.
+static int target(const lwi_dual_move *move, int n, int from, int m)
+{
+    for (int a = 0; a < n; a++)
+        if (from >= move[a].from && from + m <= move[a].from + move[a].n)
+            return move[a].to + from - move[a].from;
+    return -1;
+}
+
+static int place_above(const lwi_dual_group *g, int o)
+{
+    return target(g->move, g->nmove, o * g->join.m, g->join.m);
+}
+
+// Is it a node that joins runs of a chain?
+static void find_join(const lwi_dual *dual, const lwi_dual_front *N, lwi_dual_group *g)
+{
+    const int m = g->nc;
+    lwi_group_join join = {.m = m, .n = g->no / m, .from = {-1, -1}};
+    g->join = (lwi_group_join){.m = 0};
+    if ((m != 3 && m != 5) || (g->no != m && g->no != 2 * m) || g->nedge != 1) return;
+    for (int o = 0; o < join.n; o++)
+        if (N->parent < 0 || target(g->move, g->nmove, o * m, m) < 0) return;
+    for (int i = 0; i < g->nchild; i++) {
+        const lwi_group_child *c = &g->child[i];
+        if (c->group->no != m && c->group->no != 2 * m) return;
+        if (target(c->move, c->nmove, 0, m) != 0) return;
+        if (c->group->no == m) continue;
+        const int to = target(c->move, c->nmove, m, m), o = to / m - 1;
+        if (to < m || to % m || join.from[o] >= 0) return;
+        join.from[o] = i;
+    }
+    for (int i = 0; i < N->block.n; i++) {
+        const lwi_dual_block *b = &dual->block[N->block.first + i];
+        const int column = b->at % N->ld;
+        if (column % m || b->n != m) return;
+        if (column) join.own[column / m - 1] = true;
+    }
+    g->join = join;
+}
+
 // Children and parents, when all groups are there.
 static void connect(choice *c, lwi_dual_unit *u)
 {
@@ -212,8 +252,11 @@ static void connect(choice *c, lwi_dual_unit *u)
     }
     g->move = dual->move + N->move.first;
     g->nmove = N->move.n;
+    find_join(dual, N, g);
+    for (int o = 0; o < g->join.n; o++) g->join.above[o] = g->v + g->nc + o * g->join.m;
     if (N->parent >= 0 && unit_of(c, N->parent)->group) {
         g->parent = unit_of(c, N->parent)->group;
+        for (int o = 0; o < g->join.n; o++) g->join.above[o] = g->parent->v + place_above(g, o);
         u->parent = dual->unit_of[N->parent];
         return;
     }
@@ -259,7 +302,7 @@ lw_status lwi_dual_bundle(lwi_dual *dual, lwi_arena *scratch, lwi_arena *arena)
         else if (parent >= 0)
             u->parent = dual->unit_of[parent];
     }
-    return LW_OK;
+    return lwi_dual_group_leave(dual, true, arena);
 }
 
 lw_status lwi_dual_group_view(lwi_dual *view, lwi_arena *arena)
@@ -286,8 +329,52 @@ lw_status lwi_dual_group_two(lwi_dual *dual, lwi_arena *arena)
     for (int i = 0; i < dual->ngroup; i++) {
         lwi_dual_group *g = dual->unit[i].group;
         GET(g->Q, g->nc * (g->nc + g->no));
-        GET(g->V, g->no * g->no);
     }
+    dual->both = true;
+    return lwi_dual_group_leave(dual, !dual->crew, arena);
+}
+
+// -------------------------------------------------------------------------------------- what is left
+
+// What a group leaves is read by its parent and then of no use: on one thread, where groups come in
+// their order, the next one can have the room.
+typedef struct left {
+    int size;
+    lwi_lane *U, *V;
+} left;
+
+// Room of a size: some that is free, or new.
+static lw_status take_left(const lwi_dual *dual, left *free, int *nfree, lwi_arena *arena, left *to)
+{
+    for (int i = *nfree - 1; i >= 0; i--)
+        if (free[i].size == to->size) {
+            *to = free[i];
+            free[i] = free[--*nfree];
+            return LW_OK;
+        }
+    GET(to->U, to->size);
+    if (dual->both) GET(to->V, to->size);
     return LW_OK;
 #undef GET
+}
+
+lw_status lwi_dual_group_leave(lwi_dual *dual, bool shared, lwi_arena *arena)
+{
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, &arena->allocator);
+    left *free = LWI_PUSH(&scratch, left, dual->ngroup);
+    lw_status status = free ? LW_OK : LW_ERR_MEMORY;
+    int nfree = 0;
+    for (int i = 0; i < dual->ngroup && status == LW_OK; i++) {
+        lwi_dual_group *g = dual->unit[i].group;
+        left to = {.size = g->no * g->no};
+        status = take_left(dual, free, &nfree, arena, &to);
+        g->U = to.U, g->V = to.V;
+        for (int k = 0; k < g->nchild && shared; k++) {
+            const lwi_dual_group *c = g->child[k].group;
+            free[nfree++] = (left){c->no * c->no, c->U, c->V};
+        }
+    }
+    lwi_arena_free(&scratch);
+    return status;
 }

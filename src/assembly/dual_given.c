@@ -15,7 +15,12 @@ static void list_block(const lwi_dual *dual, const lwi_plan *plan, const lwi_dua
 {
     const lwi_dual_front *N = &dual->front[u->node[l]];
     const lwi_dual_block *b = &dual->block[N->block.first + i];
-    *to = (lwi_given_block){.row = -1, .column = -1, .add = b->add, .lane = l, .set = -1};
+    *to = (lwi_given_block){.row = -1,
+                            .column = -1,
+                            .add = b->add,
+                            .unit = (int)(u - dual->unit),
+                            .lane = l,
+                            .set = -1};
     // slots are in the order of edges
     for (int side = 0; side < 2; side++) {
         const int slot = side ? b->G : b->J;
@@ -51,7 +56,10 @@ static void list_edge(const lwi_dual *dual, const lwi_dual_unit *u, int l, int i
                       lwi_given_edge *to)
 {
     const lwi_dual_front *N = &dual->front[u->node[l]];
-    *to = (lwi_given_edge){.edge = dual->edge[N->edge.first + i].edge, .lane = l, .set = -1};
+    *to = (lwi_given_edge){.edge = dual->edge[N->edge.first + i].edge,
+                           .unit = (int)(u - dual->unit),
+                           .lane = l,
+                           .set = -1};
     if (u->group && in_lanes(dual))
         to->v = u->group->v[at] + l, to->step = LWI_DUAL_LANES;
     else
@@ -81,39 +89,72 @@ int lwi_dual_given_list(const lwi_dual *dual, lwi_given_block *block, lwi_given_
     return nblock;
 }
 
-void lwi_dual_given_begin(lwi_dual *dual, bool symmetric)
+// The blocks of a front that are not all written: zeros.  Joins know what they have.
+static void clear(const lwi_dual *dual, const lwi_dual_unit *u, bool laned, bool symmetric)
 {
-    const bool laned = in_lanes(dual);
-    for (int k = 0; k < dual->nunit; k++) {
-        const lwi_dual_unit *u = &dual->unit[k];
-        if (u->group && laned) {
-            const lwi_dual_group *g = u->group;
-            const size_t bytes = (size_t)g->nc * (size_t)(g->nc + g->no) * sizeof *g->R;
-            if (!g->clear) continue;
-            memset(g->R, 0, bytes);
-            if (!symmetric) memset(g->Q, 0, bytes);
-            continue;
-        }
-        for (int l = 0; l < u->lanes; l++) {
-            const lwi_dual_front *N = &dual->front[u->node[l]];
-            const size_t bytes = (size_t)N->nc * (size_t)N->ld * sizeof *N->R;
-            if (!N->clear) continue;
-            memset(N->R, 0, bytes);
-            if (!symmetric) memset(N->Q, 0, bytes);
-        }
+    if (u->group && laned) {
+        const lwi_dual_group *g = u->group;
+        const size_t bytes = (size_t)g->nc * (size_t)(g->nc + g->no) * sizeof *g->R;
+        if (!g->clear || g->join.m) return;
+        memset(g->R, 0, bytes);
+        if (!symmetric) memset(g->Q, 0, bytes);
+        return;
+    }
+    for (int l = 0; l < u->lanes; l++) {
+        const lwi_dual_front *N = &dual->front[u->node[l]];
+        const size_t bytes = (size_t)N->nc * (size_t)N->ld * sizeof *N->R;
+        if (!N->clear) continue;
+        memset(N->R, 0, bytes);
+        if (!symmetric) memset(N->Q, 0, bytes);
     }
 }
 
-lw_status lwi_dual_given_factor(lwi_dual *dual, bool symmetric)
+lw_status lwi_dual_given_begin(lwi_dual *dual, bool symmetric)
 {
-    if ((in_lanes(dual) && !dual->texts) || (!symmetric && !dual->both)) return LW_ERR_UNSUPPORTED;
-    dual->given = true;
+    const bool laned = in_lanes(dual);
+    if ((laned && !dual->texts) || (!symmetric && !dual->both)) return LW_ERR_UNSUPPORTED;
+    for (int k = 0; k < dual->nunit; k++) clear(dual, &dual->unit[k], laned, symmetric);
     dual->learn = dual->regular = false; // eps is in the diagonal
     dual->two = !symmetric;
-    lwi_dual_set_laned(dual, in_lanes(dual));
+    lwi_dual_set_laned(dual, laned);
+    return LW_OK;
+}
+
+int lwi_dual_given_units(const lwi_dual *dual)
+{
+    return dual->nunit;
+}
+
+bool lwi_dual_given_alone(const lwi_dual *dual)
+{
+    return !dual->crew;
+}
+
+void lwi_dual_given_unit(lwi_dual *dual, int unit, bool matrix)
+{
+    dual->given = true;
+    if (matrix) lwi_dual_unit_eliminate(dual, unit);
+    lwi_dual_unit_up(dual, unit);
+    dual->given = false;
+}
+
+lw_status lwi_dual_given_end(const lwi_dual *dual)
+{
+    return lwi_dual_all_kept(dual) ? LW_OK : LW_ERR_SINGULAR;
+}
+
+void lwi_dual_given_down(lwi_dual *dual)
+{
+    dual->given = true;
+    for (int k = dual->nunit - 1; k >= 0; k--) lwi_dual_unit_down(dual, k);
+    dual->given = false;
+}
+
+void lwi_dual_given_factor(lwi_dual *dual)
+{
+    dual->given = true;
     lwi_dual_sweep_matrix(dual);
     dual->given = false;
-    return lwi_dual_all_kept(dual) ? LW_OK : LW_ERR_SINGULAR;
 }
 
 void lwi_dual_given_solve(lwi_dual *dual)

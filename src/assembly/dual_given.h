@@ -4,7 +4,13 @@
 // them to where the elimination wants them, and y = c - J x0 to where the vector pass begins; lambda
 // is found there afterwards.  J, G, x and c of the engine are then neither read nor written.
 //
-//     lwi_dual_given_begin;  blocks;  lwi_dual_given_factor;  (y;  lwi_dual_given_solve;  lambda) ...
+//     lwi_dual_given_begin;  blocks;  lwi_dual_given_factor, _end;  (y;  lwi_dual_given_solve;  lambda) ...
+//
+// On one thread (lwi_dual_given_alone) units can be done as soon as their blocks and y are there, one
+// after the other, while these are at hand:
+//
+//     lwi_dual_given_begin;  (blocks and y of unit u;  lwi_dual_given_unit(u)) ...
+//     lwi_dual_given_end;  lwi_dual_given_down;  lambda
 //
 // Every row must have an eps > 0 in its diagonal: no rank is decided.
 #ifndef LWI_DUAL_GIVEN_H
@@ -24,6 +30,7 @@ typedef struct lwi_given_block {
     bool add;          ///< another block has been written there: of another body of both
     double *R, *Q;     ///< Q NULL without lwi_dual_unsymmetric
     int down, right;
+    int unit;          ///< which needs it
     int lane, set;     ///< blocks of one set stand side by side, in lanes 0, 1, ...; set < 0: alone
 } lwi_given_block;
 
@@ -32,17 +39,24 @@ typedef struct lwi_given_edge {
     int edge;
     double *v;
     int step;
-    int lane, set;
+    int unit, lane, set;
 } lwi_given_edge;
 
 /** How many blocks there are; lists [count], [nedge] in the order of the elimination, sets together.
  *  They hold as long as the engine; after lwi_dual_learn at creation.  With lists NULL it counts. */
 int lwi_dual_given_list(const lwi_dual *dual, lwi_given_block *block, lwi_given_edge *edge);
-/** Before blocks are written: zeros between them. */
-void lwi_dual_given_begin(lwi_dual *dual, bool symmetric);
+/** Before blocks are written: zeros between them.
+ *  @return LW_ERR_UNSUPPORTED: not as the lists have it */
+lw_status lwi_dual_given_begin(lwi_dual *dual, bool symmetric);
+void lwi_dual_given_factor(lwi_dual *dual);
 /** @return LW_ERR_SINGULAR: some pivot is not beyond doubt, the factors are void (the caller gives J
- *  and G then, and the engine says which); LW_ERR_UNSUPPORTED: not as the lists have it */
-lw_status lwi_dual_given_factor(lwi_dual *dual, bool symmetric);
+ *  and G then, and the engine says which) */
+lw_status lwi_dual_given_end(const lwi_dual *dual);
+int lwi_dual_given_units(const lwi_dual *dual);
+/** Is the engine on one thread?  Then: all units in their order, with `matrix` or y alone. */
+bool lwi_dual_given_alone(const lwi_dual *dual);
+void lwi_dual_given_unit(lwi_dual *dual, int unit, bool matrix);
+void lwi_dual_given_down(lwi_dual *dual);
 void lwi_dual_given_solve(lwi_dual *dual);
 
 #endif

@@ -43,27 +43,39 @@ typedef struct lwi_group_child {
     int nmove;
 } lwi_group_child;
 
+/** A node that closes one edge of m rows and leaves n of as many open, each of which one child has at
+ *  most; every child has the closed one first (lanes_join.inl). */
+typedef struct lwi_group_join {
+    int m, n;   ///< m 0: not such a node
+    bool own[2]; ///< the matrix itself has a block beside the diagonal, of closed and open edge
+    int from[2]; ///< child that has the open edge as its second, -1: none
+    const lwi_lane *above[2]; ///< lambda of the open edges: of the parent, else one's own
+} lwi_group_join;
+
 typedef struct lwi_dual_group {
-    int lanes, nc, no;
-    int row[LWI_DUAL_LANES]; ///< first row in the order of elimination
-    int nslot, nown, rows;   ///< own: slots of edges closed here, which are the first
-    int nedge, nblock, nchild;
+    // what every pass reads, side by side
+    int lanes, nc, no, nchild;
+    double least;            ///< a pivot below this share of its S_rr is lost
     bool bare, clear;
+    bool failed;             ///< a pivot was lost
+    lwi_lane *R, *U, *Q, *V; ///< R, Q [nc][nc + no], U, V [no][no], upper parts, for the parent only
+    lwi_lane *v, *S;         ///< [nc + no], [nc]
+    lwi_group_child *child;
+    const struct lwi_dual_group *parent; ///< NULL: parents are nodes alone, or none
+    lwi_group_join join;
+    // of nodes that are no joins, of their own blocks, and of those below nodes alone
+    int nslot, nown, rows;   ///< own: slots of edges closed here, which are the first
+    int nedge, nblock;
+    int row[LWI_DUAL_LANES]; ///< first row in the order of elimination
     lwi_group_slot *slot;
     lwi_group_edge *edge;
     lwi_group_block *block;
-    lwi_group_child *child;
-    const struct lwi_dual_group *parent; ///< NULL: parents are nodes alone, or none
-    double *above[LWI_DUAL_LANES];       ///< these parents' v, or NULL
-    const lwi_dual_move *move;           ///< of the open rows to the parent, lane 0's
+    double *above[LWI_DUAL_LANES]; ///< the parents' v, or NULL
+    const lwi_dual_move *move;     ///< of the open rows to the parent, lane 0's
     int nmove;
     const lwi_dual_move
         *to[LWI_DUAL_LANES]; ///< the same of every lane where there is no group above
-    lwi_lane *R, *U, *Q, *V; ///< R, Q [nc][nc + no], U, V [no][no], upper parts
-    lwi_lane *v, *S;         ///< [nc + no], [nc]
     lwi_lane *J, *G;         ///< [rows] rows of six
-    double least;            ///< a pivot below this share of its S_rr is lost
-    bool failed;             ///< a pivot was lost
 } lwi_dual_group;
 
 /** The texts of one instruction set. */
@@ -90,7 +102,9 @@ lw_status lwi_dual_group_room(const lwi_dual *dual, const int *node, int lanes, 
 lw_status lwi_dual_group_view(lwi_dual *view, lwi_arena *arena);
 /** J of all groups, where it may have changed since it was read. */
 void lwi_dual_read_rows(lwi_dual *dual);
-/** Q and V of all groups. */
+/** Room for what groups leave, U and V: `shared` where they are eliminated in their order. */
+lw_status lwi_dual_group_leave(lwi_dual *dual, bool shared, lwi_arena *arena);
+/** Q of all groups, and room for what they leave. */
 lw_status lwi_dual_group_two(lwi_dual *dual, lwi_arena *arena);
 
 #endif

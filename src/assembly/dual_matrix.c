@@ -56,21 +56,42 @@ static void put_diagonal(lwi_dual *dual, const lwi_dual_front *N)
     for (int r = 0; r < N->nc; r++) N->R[r * (N->ld + 1)] = S[r] += eps[r];
 }
 
-// What a child leaves, U, rows and columns by its moves, to [R U] of its parent.
+// A block of m rows and n columns, or its upper triangle, onto another.
+LWI_INLINE void add_block(const int m, const int n, const bool upper, const double *from, int lf,
+                          const int step, double *to, int lt)
+{
+    for (int r = 0; r < m; r++)
+        for (int s = upper ? r : 0; s < n; s++) to[r * lt + s] += from[r * lf + s * step];
+}
+
+// What a child leaves, U, rows and columns by its moves, to [R U] of its parent.  Joints of three rows
+// side by side are usual.
 LWI_INLINE void add_child(const lwi_dual *dual, const lwi_dual_front *N,
                           const lwi_dual_front *child, const double *leaves, int lu,
                           const int step, double *R, double *U)
 {
     const lwi_dual_move *move = dual->move + child->move.first;
-    for (int a = 0; a < child->move.n; a++)
-        for (int r = 0; r < move[a].n; r++) {
-            const int row = move[a].to + r;
-            double *to = row < N->nc ? R + row * N->ld : U + (row - N->nc) * N->lu - N->nc;
-            const double *from = leaves + (move[a].from + r) * lu * step;
-            for (int b = a; b < child->move.n; b++)
-                for (int s = b == a ? r : 0; s < move[b].n; s++)
-                    to[move[b].to + s] += from[(move[b].from + s) * step];
+    for (int a = 0; a < child->move.n; a++) {
+        const int row = move[a].to, m = move[a].n;
+        double *to = row < N->nc ? R + row * N->ld : U + (row - N->nc) * N->lu - N->nc;
+        const int lt = row < N->nc ? N->ld : N->lu;
+        const double *from = leaves + move[a].from * lu * step;
+        for (int b = a; b < child->move.n; b++) {
+            const double *block = from + move[b].from * step;
+            double *at = to + move[b].to;
+            const int n = move[b].n;
+            if (m == 3 && n == 3 && a == b)
+                add_block(3, 3, true, block, lu * step, step, at, lt);
+            else if (m == 3 && n == 3)
+                add_block(3, 3, false, block, lu * step, step, at, lt);
+            else if (m == 3 && n == 6)
+                add_block(3, 6, false, block, lu * step, step, at, lt);
+            else if (m == 6 && a == b)
+                add_block(6, 6, true, block, lu * step, step, at, lt);
+            else
+                add_block(m, n, a == b, block, lu * step, step, at, lt);
         }
+    }
 }
 
 // The group that has a node's factors, or NULL.
@@ -254,9 +275,14 @@ void lwi_dual_up(lwi_dual *dual, int node)
         const lwi_dual_move *move = dual->move + C->move.first;
         const double *from = g ? g->v[C->nc] + dual->lane_of[child[i]] : C->v + C->nc;
         const int step = g ? LWI_DUAL_LANES : 1;
-        for (int a = 0; a < C->move.n; a++)
-            for (int r = 0; r < move[a].n; r++)
-                N->v[move[a].to + r] += from[(move[a].from + r) * step];
+        for (int a = 0; a < C->move.n; a++) {
+            double *to = N->v + move[a].to;
+            const double *some = from + move[a].from * step;
+            if (move[a].n == 3) // usual
+                to[0] += some[0], to[1] += some[step], to[2] += some[2 * step];
+            else
+                for (int r = 0; r < move[a].n; r++) to[r] += some[r * step];
+        }
     }
     if (dual->state[node].ranked) {
         lwi_dual_rank_up(dual, node);

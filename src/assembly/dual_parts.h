@@ -89,15 +89,15 @@ typedef struct lwi_dual_unit {
 struct lwi_dual {
     const lwi_plan *plan;
     int nnode;
-    int nunit, ngroup;   ///< groups are the first units; children before parents
-    lwi_dual_unit *unit; ///< [nunit]
-    int *unit_of, *lane_of;           ///< [nnode]
+    int nunit, ngroup;                  ///< groups are the first units; children before parents
+    lwi_dual_unit *unit;                ///< [nunit]
+    int *unit_of, *lane_of;             ///< [nnode]
     const struct lwi_dual_texts *texts; ///< NULL: no lanes
-    bool laned;           ///< the factors of groups are in lanes, else in their nodes' fronts
-    bool spread;          ///< they are in the fronts too
-    bool whole;           ///< no node of a group has lost rows of zeros
-    _Atomic bool touched; ///< J may have changed since it was read
-    bool reread;          ///< the sweep at hand reads it again
+    bool laned;            ///< the factors of groups are in lanes, else in their nodes' fronts
+    bool spread;           ///< they are in the fronts too
+    bool whole;            ///< no node of a group has lost rows of zeros
+    _Atomic bool touched;  ///< J may have changed since it was read
+    bool reread;           ///< the sweep at hand reads it again
     lwi_dual_front *front; ///< [nnode]
     lwi_dual_edge *edge;
     lwi_dual_block *block;
@@ -111,12 +111,12 @@ struct lwi_dual {
     bool regular;  ///< some eps was given
     bool both;     ///< room for factors without symmetry
     bool two;      ///< the factors are those without symmetry
-    bool given;    ///< the sweep at hand finds blocks and right sides in their places (dual_given.h)
+    bool given; ///< the sweep at hand finds blocks and right sides in their places (dual_given.h)
     // ranked nodes
-    double **null;         ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc
-    int **swap;            ///< [nnode] [nc] row k was exchanged with this one before step k
-    int *learnt;           ///< [nnode] rank, or -1
-    double *usual;         ///< [nnode] smallest pivot of the factorisation noted, 0: none
+    double **null; ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc
+    int **swap;    ///< [nnode] [nc] row k was exchanged with this one before step k
+    int *learnt;   ///< [nnode] rank, or -1
+    double *usual; ///< [nnode] smallest pivot of the factorisation noted, 0: none
     bool may_rest;
     lwi_dual_state *state; ///< [nnode]
     // what a sweep does at the nodes

@@ -292,7 +292,8 @@ static void put_open(const lwi_dual *dual, int node)
     for (int i = 0; i < n; i++) scale[i] = C[i * n + i] > 0 ? 1 / sqrt(C[i * n + i]) : 0;
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++)
-            C[j * n + i] = C[i * n + j] = (C[i * n + j] + N->U[i * N->lu + j]) * scale[i] * scale[j];
+            C[j * n + i] = C[i * n + j] =
+                (C[i * n + j] + N->U[i * N->lu + j]) * scale[i] * scale[j];
 }
 
 static void make_rigid(const lwi_dual *dual, int node)

@@ -11,7 +11,8 @@
 //
 // Everything is fixed when the threads are given.  What is computed at a node does not depend on
 // it.
-#include "assembly/dual_parts.h"
+#include "assembly/dual_lanes.h"
+#include "base/flush.h"
 
 #include <math.h>
 #include <sched.h>
@@ -37,6 +38,7 @@ typedef struct lwi_dual_crew {
     _Atomic unsigned round;
     // the task
     bool vectors;
+    uint64_t mode; ///< what is done with the smallest numbers (flush.h)
     int refine;
     lwi_dual *dual;
 } lwi_dual_crew;
@@ -80,9 +82,8 @@ static void begin(lwi_dual *dual, int i)
     dual->reread = i == 0 && atomic_exchange_explicit(&dual->touched, false, memory_order_relaxed);
 }
 
-static void task(void *user, int part)
+static void sweeps(lwi_dual_crew *crew, int part)
 {
-    lwi_dual_crew *crew = user;
     if (!crew->vectors) {
         sweep_up(crew, part, lwi_dual_unit_eliminate);
         return;
@@ -95,10 +96,21 @@ static void task(void *user, int part)
     }
 }
 
+// In the mode of who asked: given matrices come with it (index3_lanes.c).
+static void task(void *user, int part)
+{
+    lwi_dual_crew *crew = user;
+    const uint64_t mode = lwi_flush_get();
+    lwi_flush_set(crew->mode);
+    sweeps(crew, part);
+    lwi_flush_set(mode);
+}
+
 void lwi_dual_sweep_matrix(lwi_dual *dual)
 {
     if (dual->crew) {
         dual->crew->vectors = false;
+        dual->crew->mode = lwi_flush_get();
         lwi_pool_run(dual->crew->pool, task, dual->crew);
         return;
     }
@@ -109,6 +121,7 @@ void lwi_dual_sweep_vectors(lwi_dual *dual, int refine)
 {
     if (dual->crew) {
         dual->crew->vectors = true;
+        dual->crew->mode = lwi_flush_get();
         dual->crew->refine = refine;
         lwi_pool_run(dual->crew->pool, task, dual->crew);
         return;
@@ -280,5 +293,5 @@ lw_status lwi_dual_threads(lwi_dual *dual, lwi_pool *pool, lwi_strategy strategy
     crew->pool = pool;
     crew->dual = dual;
     dual->crew = crew;
-    return LW_OK;
+    return lwi_dual_group_leave(dual, false, arena);
 }

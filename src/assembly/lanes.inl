@@ -368,21 +368,19 @@ INLINE mask eliminate(lwi_dual_group *g, const int nc, const int no, const bool 
 static void put_diagonal(const lwi_dual *dual, const lwi_dual_group *g, int l)
 {
     const int step = g->nc + g->no + 1;
-    real eps[6];
-    const double *from[WIDTH];
-    for (int i = 0; i < WIDTH; i++) from[i] = dual->eps + g->row[l + i];
-    if (dual->regular) take(from, g->nc, eps);
-    for (int r = 0; r < g->nc; r++) {
-        if (dual->regular) AT(g->R[r * step]) += eps[r];
-        AT(g->S[r]) = AT(g->R[r * step]);
+    if (dual->regular) {
+        real eps[6];
+        const double *from[WIDTH];
+        for (int i = 0; i < WIDTH; i++) from[i] = dual->eps + g->row[l + i];
+        take(from, g->nc, eps);
+        for (int r = 0; r < g->nc; r++) AT(g->R[r * step]) += eps[r];
     }
+    for (int r = 0; r < g->nc; r++) AT(g->S[r]) = AT(g->R[r * step]);
 }
 
-static void put_front(const lwi_dual *dual, lwi_dual_group *g, int l)
+// What children leave, to the front.
+static void add_children(const lwi_dual *dual, lwi_dual_group *g, int l)
 {
-    if (!dual->given) put_blocks(g, false, g->R, l);
-    if (!dual->given && dual->two) put_blocks(g, true, g->Q, l);
-    put_diagonal(dual, g, l);
     for (int r = 0; r < g->no && !g->bare; r++) // upper parts
         for (int i = r * g->no + r; i < (r + 1) * g->no; i++) {
             AT(g->U[i]) = ZERO;
@@ -395,21 +393,39 @@ static void put_front(const lwi_dual *dual, lwi_dual_group *g, int l)
     }
 }
 
+#include "assembly/lanes_join.inl"
+
+static void put_front(const lwi_dual *dual, lwi_dual_group *g, int l)
+{
+    if (!dual->given) {
+        gather_J(dual, g, l);
+        gather_G(dual, g, l);
+        put_blocks(g, false, g->R, l);
+        if (dual->two) put_blocks(g, true, g->Q, l);
+    }
+    put_diagonal(dual, g, l);
+    if (!g->join.m) add_children(dual, g, l);
+}
+
 static void matrix(const lwi_dual *dual, lwi_dual_group *g)
 {
     g->failed = false;
     for (int l = 0; l < g->lanes; l += WIDTH) {
         mask sure;
-        if (!dual->given) gather_J(dual, g, l);
-        if (!dual->given) gather_G(dual, g, l);
         put_front(dual, g, l);
 #define ELIMINATE(nc, no, two) sure = eliminate(g, nc, no, two, l)
-        if (dual->two) {
+#define JOIN(m, nb, two) sure = join(g, m, nb, two, l)
+        if (g->join.m && dual->two) {
+            WITH_JOIN(g, JOIN, true);
+        } else if (g->join.m) {
+            WITH_JOIN(g, JOIN, false);
+        } else if (dual->two) {
             WITH_SIZES(g, ELIMINATE, true);
         } else {
             WITH_SIZES(g, ELIMINATE, false);
         }
 #undef ELIMINATE
+#undef JOIN
         const unsigned all = (1u << WIDTH) - 1;
         if (NAME(lanes_of)(sure) != all) g->failed = true;
     }
@@ -477,6 +493,13 @@ static void up(const lwi_dual *dual, const lwi_dual_group *g)
             WITH_ROWS(e->m, RIGHT_SIDE, 0)
 #undef RIGHT_SIDE
         }
+        const lwi_lane *R = dual->two ? g->Q : g->R;
+        if (g->join.m) {
+#define UP(m, nb, unused) join_up(g, m, nb, R, l)
+            WITH_JOIN(g, UP, 0);
+#undef UP
+            continue;
+        }
         for (int j = g->nc; j < g->nc + g->no; j++) AT(g->v[j]) = ZERO;
         for (int i = 0; i < g->nchild; i++) {
             const lwi_group_child *c = &g->child[i];
@@ -485,7 +508,6 @@ static void up(const lwi_dual *dual, const lwi_dual_group *g)
                 for (int r = 0; r < c->move[a].n; r++)
                     AT(g->v[c->move[a].to + r]) += AT(from[c->move[a].from + r]);
         }
-        const lwi_lane *R = dual->two ? g->Q : g->R;
 #define UP(nc, no, unused) block_up(g, nc, no, R, l)
         WITH_SIZES(g, UP, 0);
 #undef UP
@@ -550,10 +572,16 @@ INLINE void put_out(const lwi_dual *dual, const lwi_dual_group *g, const lwi_gro
 static void down(const lwi_dual *dual, const lwi_dual_group *g)
 {
     for (int l = 0; l < g->lanes; l += WIDTH) {
-        from_above(g, l);
-#define DOWN(nc, no, unused) block_down(g, nc, no, l)
-        WITH_SIZES(g, DOWN, 0);
+        if (!g->join.m || !g->parent) from_above(g, l);
+        if (g->join.m) {
+#define DOWN(m, nb, unused) join_down(g, m, nb, l)
+            WITH_JOIN(g, DOWN, 0);
 #undef DOWN
+        } else {
+#define DOWN(nc, no, unused) block_down(g, nc, no, l)
+            WITH_SIZES(g, DOWN, 0);
+#undef DOWN
+        }
         for (int i = 0; i < g->nedge && !dual->given; i++) {
             const lwi_group_edge *e = &g->edge[i];
 #define PUT_OUT(m, unused) put_out(dual, g, e, m, l)

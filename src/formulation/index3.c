@@ -136,6 +136,7 @@ static lw_status prepare(lwi_work *work)
     TRY(create_closed(work, d, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO));
     if (d->method.tangent > 1) TRY(lwi_dual_unsymmetric(s->dual, arena));
     TRY(create_arrays(work, d));
+    TRY(lwi_index3_find_relative(d, arena));
     TRY(lwi_carried_list(model, true, arena, &d->carried));
     d->coordinates = asks_for_coordinates(model);
     d->mass = INFINITY;
@@ -146,6 +147,10 @@ static lw_status prepare(lwi_work *work)
     TRY(make_layout(work, d));
     for (int i = 0; i < model->nforce; i++)
         d->efforts |= (model->force[i].type->needs & LWI_NEEDS_JOINT) != 0;
+    // the first iteration on dry friction only finds where on the law the coordinate is; in steps as
+    // short as those across a stop its increments are below any tolerance
+    for (int i = 0; i < d->ncoupler; i++)
+        if (d->coupler[i].dry && work->controls) d->least_iterations = 2;
     TRY(lwi_index3_lanes_create(d, arena));
     const int count = work->options ? (int)work->options->threads : 1;
     return count > 1 ? create_threads(work, d, count) : LW_OK;

@@ -12,6 +12,7 @@
 //     index3_error.c     the error of a step                 index3_lanes.h    eight at a time
 //     index3_friction.c  dry friction                       index3_rotors.c    rotors of joints
 //     index3_curved.c    distances, couplings, custom joints
+//     index3_regularise.c  eps of the rows
 #ifndef LWI_INDEX3_H
 #define LWI_INDEX3_H
 
@@ -21,7 +22,7 @@
 
 /** How a step is done (option `index3`); the defaults are those of lwi_index3_defaults. */
 typedef struct lwi_index3_method {
-    double regularisation; ///< eps of a row relative to the mean diagonal of its joint's block
+    double regularisation; ///< eps of a row relative to the mean diagonal of its joint's block, in loops
     int iterations;        ///< of Newton, at most
     double tolerance;      ///< of a position increment [m]; 0: all iterations are done
     int coordinates;       ///< 6, or 7: Euler parameters
@@ -112,6 +113,7 @@ typedef struct lwi_index3 {
     struct lwi_index3_lanes *lanes;  ///< NULL: not for this model or method
     bool in_lanes;                   ///< the iteration at hand
     double *lambda;     ///< [nrow] held: forces of point rows in world axes (index3_step.c)
+    double *relative;   ///< [nedge] eps relative to the mean diagonal of the rows
     double *eps, *row;  ///< [nrow]
     double (*force)[6]; ///< [nnode]
     int ncoupler, first_compliance;  ///< the first row of theirs
@@ -122,6 +124,7 @@ typedef struct lwi_index3 {
     bool efforts;                    ///< forces act on joint coordinates
     double (*velocity)[6], *speed, *impulse; ///< of the projection: x, c, lambda
     lwi_dual *view[2];               ///< for both projections at a time; NULL: one after the other
+    int least_iterations; ///< of Newton in a step, whatever its increments
     bool *points;       ///< [nedge] rows 0 to 2 make two points meet
     double mass;        ///< of the lightest body [kg]
     bool coordinates;   ///< rows or forces ask for coordinates of joints: read in each iteration
@@ -258,6 +261,8 @@ void lwi_index3_seven_turning(const lwi_index3 *d, const double *x, int k, doubl
 /** Solves accelerations and multipliers at the motion at hand, regularised: never singular.
  *  closed->a, al, x, lambda. */
 lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs, lw_error *error);
+/** d->relative, once the graph is known (index3_regularise.c). */
+lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena);
 /** eps of every row from J and G at hand, compliances of couplers; G = K J with K of `eta` times a
  *  mobility. */
 void lwi_index3_regularise(lwi_index3 *d, double eta);

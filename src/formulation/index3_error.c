@@ -5,12 +5,22 @@
 //     error = h^3/12 a' = (end - predictor)/3,    predictor = r + h v + h^2/2 a
 // Velocities are off by h^3/12 a''; a'' is the second difference of the accelerations at three ends
 // of steps, so the first step of a run does without.  Turns count by the mechanism's length L.
+//
+// Accelerations are differences of positions by h^2, and known no better than 4/h^2 of their round-off.
+// What that makes of the second difference grows as steps become short; it is taken off, or steps
+// would only become shorter where a force jumps (dry friction of a tiny speed, at a stop).
+//
 // Allowed are atol + rtol L of positions, atol + rtol V of velocities, V the largest of any body.
 #include "formulation/index3.h"
 
 #include "spatial/rotation.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
+
+// Round-off of a position after some iterations of Newton, by its size.
+#define ROUND_OFF (4 * DBL_EPSILON)
 
 // Turn from the attitude p to q, body axes.
 static void turn_between(const double p[4], const double q[4], double turn[3])
@@ -62,7 +72,10 @@ static double velocity_error(const lwi_index3 *d, int k, double h, const double 
         dv[i] = f * ((a[2][i] - a[1][i]) / h - (a[1][i] - a[0][i]) / h0);
         dw[i] = f * ((al[2][i] - al[1][i]) / h - (al[1][i] - al[0][i]) / h0);
     }
-    return v3_norm(dv) + d->closed.length * v3_norm(dw);
+    // four accelerations, of displacements and of turns: each 4/h^2 of a position
+    const double size = v3_norm(after + 7 * k) + d->closed.length, H = fmin(h, h0);
+    const double unknown = f * 8 * (4 / (H * H)) * ROUND_OFF * size / H;
+    return fmax(0, v3_norm(dv) + d->closed.length * v3_norm(dw) - unknown);
 }
 
 double lwi_index3_error(lwi_work *work, double h, const double *before, const double *after,

@@ -1,10 +1,10 @@
 // index3_lanes.c -- which joints and bodies stand side by side in a step of index3, and its parts.
 #include "formulation/index3_lanes.h"
 
+#include "base/flush.h"
 #include "kernel/kernels.h"
 #include "spatial/rotation.h"
 
-#include <stddef.h>
 #include <string.h>
 
 // ------------------------------------------------------------------------------------------- texts
@@ -77,6 +77,7 @@ typedef struct maker {
     lwi_arena arena; ///< for the time of creation
     lwi_given_block *block;
     lwi_given_edge *edge;
+    int *pair_of; ///< [nblock] -1: a diagonal one
     int nblock, nedge;
     int open[9]; ///< block of single ones of each kind that has lanes left, -1: none
 } maker;
@@ -278,7 +279,8 @@ static void list_pairs(maker *m)
             if (from->row == from->column || from->add != (added > 0)) continue;
             const int kind = 3 * axes_of(m, from->row) + axes_of(m, from->column);
             const int open = m->open[kind], full = open >= 0 ? s->pair[open].lanes : 0;
-            list_pair(m, from, &s->pair[block_for(m, kind, from->set, &set, &s->npair, &full)]);
+            m->pair_of[i] = block_for(m, kind, from->set, &set, &s->npair, &full);
+            list_pair(m, from, &s->pair[m->pair_of[i]]);
         }
     }
     for (int i = 0; i < s->npair; i++) finish_pair(&s->pair[i]);
@@ -290,8 +292,6 @@ static lw_status list_pulls(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
     const lwi_closed *c = &m->d->closed;
-    const int force = (int)(offsetof(lwi_i3_edge, side) + offsetof(lwi_i3_side, F)) /
-                      (int)sizeof(double);
     int *count = LWI_PUSH(&m->arena, int, LWI_LANES * s->nbody);
     if (!count) return LW_ERR_MEMORY;
     for (int pass = 0; pass < 2; pass++) {
@@ -302,17 +302,21 @@ static lw_status list_pulls(maker *m, lwi_arena *arena)
                 if (k < 0) continue;
                 const int at = s->body_at[k], i = count[at]++;
                 lwi_i3_pulls *p = &s->pulls[at / LWI_LANES];
-                if (pass)
-                    p->from[i].at[at % LWI_LANES] = side_offset(s->edge_at[e], side) + force;
-                else if (p->n < i + 1)
+                if (pass) {
+                    p->from[i].at[at % LWI_LANES] = side_offset(s->edge_at[e], side);
+                    p->axes[i] |= axes_of(m, e) > 0;
+                } else if (p->n < i + 1) {
                     p->n = i + 1;
+                }
             }
         for (int b = 0; b < s->nbody; b++) {
             lwi_i3_pulls *p = &s->pulls[b];
-            if (!pass && !(p->from = LWI_PUSH(arena, lwi_i3_from, p->n))) return LW_ERR_MEMORY;
+            if (!pass) p->from = LWI_PUSH(arena, lwi_i3_from, p->n);
+            if (!pass) p->axes = LWI_PUSH(arena, bool, p->n);
+            if (!p->from || !p->axes) return LW_ERR_MEMORY;
             for (int i = 0; i < p->n; i++) {
                 for (int l = 0; l < LWI_LANES && !pass; l++) // the last edge has no force
-                    p->from[i].at[l] = side_offset(LWI_LANES * s->nedge + l, 0) + force;
+                    p->from[i].at[l] = side_offset(LWI_LANES * s->nedge + l, 0);
                 if (pass) finish_from(&p->from[i]);
             }
         }
@@ -327,34 +331,58 @@ static void later(int *time, int t)
     if (*time < t) *time = t;
 }
 
-// A joint's time is its number, a body's that of its last joint, that of what comes after a joint or of
-// a pair that of its last body.  What is added to other blocks comes last.
-static void find_times(const maker *m, int *body, int *after, int *pair)
+// A body's time from those of its joints, a joint's from those of its bodies.
+static void bodies_after(const maker *m, const int *joint, int *body)
 {
     const lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < 2 * s->joint[b].lanes; l++) {
             const int k = node_of(m, s->joint[b].edge[l / 2], l % 2);
-            if (k >= 0) later(&body[s->body_at[k] / LWI_LANES], b);
+            if (k >= 0) later(&body[s->body_at[k] / LWI_LANES], joint[b]);
         }
-    for (int b = 0; b < s->nedge; b++) {
-        after[b] = b;
+}
+
+static void joints_after(const maker *m, const int *body, int *joint)
+{
+    const lwi_index3_lanes *s = m->s;
+    for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < 2 * s->joint[b].lanes; l++) {
             const int k = node_of(m, s->joint[b].edge[l / 2], l % 2);
-            if (k >= 0) later(&after[b], body[s->body_at[k] / LWI_LANES]);
+            later(&joint[b], k >= 0 ? body[s->body_at[k] / LWI_LANES] : b);
         }
-    }
+}
+
+// A joint's time is its number.  What is added to other blocks comes last; units come in their order.
+static void find_times(const maker *m, int *time[LWI_I3_KINDS], int nunit)
+{
+    const lwi_index3_lanes *s = m->s;
     const int size = (int)(sizeof(lwi_i3_body) / sizeof(double));
+    for (int b = 0; b < s->nedge; b++) time[LWI_I3_JOINT][b] = b;
+    bodies_after(m, time[LWI_I3_JOINT], time[LWI_I3_BODY]);
+    joints_after(m, time[LWI_I3_BODY], time[LWI_I3_AFTER]);
+    bodies_after(m, time[LWI_I3_AFTER], time[LWI_I3_BODY_AGAIN]);
+    joints_after(m, time[LWI_I3_BODY_AGAIN], time[LWI_I3_LAST]);
     for (int i = 0; i < s->npair; i++)
         for (int l = 0; l < LWI_LANES; l++)
-            later(&pair[i], s->pair[i].add ? s->nedge : body[s->pair[i].body.at[l] / size]);
+            later(&time[LWI_I3_PAIR][i],
+                  s->pair[i].add ? s->nedge
+                                 : time[LWI_I3_BODY_AGAIN][s->pair[i].body.at[l] / size]);
+    for (int i = 0; i < m->nedge; i++)
+        later(&time[LWI_I3_UNIT][m->edge[i].unit],
+              time[LWI_I3_LAST][s->edge_at[m->edge[i].edge] / LWI_LANES]);
+    for (int i = 0; i < m->nblock; i++)
+        if (m->pair_of[i] >= 0)
+            later(&time[LWI_I3_UNIT][m->block[i].unit], time[LWI_I3_PAIR][m->pair_of[i]]);
+    for (int u = 1; u < nunit; u++) later(&time[LWI_I3_UNIT][u], time[LWI_I3_UNIT][u - 1]);
 }
 
 // All items by their times, kind by kind.
 static lw_status order_items(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
-    const int count[LWI_I3_KINDS] = {s->nedge, s->nbody, s->nedge, s->npair};
+    const int nunit = lwi_dual_given_units(s->dual);
+    const int count[LWI_I3_KINDS] = {s->nedge, s->nbody, s->nedge, s->nbody,
+                                     s->nedge, s->npair, nunit};
     int *time[LWI_I3_KINDS], *at = LWI_PUSH(&m->arena, int, s->nedge + 2);
     if (!at) return LW_ERR_MEMORY;
     for (int kind = 0; kind < LWI_I3_KINDS; kind++) {
@@ -362,8 +390,7 @@ static lw_status order_items(maker *m, lwi_arena *arena)
         s->nitem += count[kind];
     }
     if (!(s->item = LWI_PUSH(arena, lwi_i3_item, s->nitem))) return LW_ERR_MEMORY;
-    for (int b = 0; b < s->nedge; b++) time[LWI_I3_JOINT][b] = b;
-    find_times(m, time[LWI_I3_BODY], time[LWI_I3_AFTER], time[LWI_I3_PAIR]);
+    find_times(m, time, nunit);
     for (int kind = 0; kind < LWI_I3_KINDS; kind++)
         for (int i = 0; i < count[kind]; i++) at[time[kind][i] + 1]++;
     for (int t = 0; t <= s->nedge; t++) at[t + 1] += at[t];
@@ -408,6 +435,7 @@ static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
             const lwi_joint *joint = &c->model->joint[c->edge_joint[s->joint[b].edge[l]]];
             const int kind = kind_of(joint);
             lwi_i3_edge *e = &s->edge[b];
+            e->relative[l] = d->relative[s->joint[b].edge[l]] / (3 + kinds[kind].axes);
             for (int i = 0; i < 3; i++) {
                 e->r1[i][l] = joint->r1[i], e->r2[i][l] = joint->r2[i];
                 for (int k = 0; k < kinds[kind].axes; k++) {
@@ -429,13 +457,15 @@ static lw_status make(maker *m, lwi_arena *arena)
     m->nedge = c->nedge;
     m->block = LWI_PUSH(&m->arena, lwi_given_block, m->nblock);
     m->edge = LWI_PUSH(&m->arena, lwi_given_edge, m->nedge);
+    m->pair_of = LWI_PUSH(&m->arena, int, m->nblock);
     s->joint = LWI_PUSH(arena, lwi_i3_joint, c->nedge);
     s->edge_at = LWI_PUSH(arena, int, c->nedge);
     s->body_at = LWI_PUSH(arena, int, c->model->nnode);
     s->pair = lwi_arena_push(arena, (size_t)m->nblock, sizeof *s->pair);
-    if (!m->block || !m->edge || !s->joint || !s->edge_at || !s->body_at || !s->pair)
+    if (!m->block || !m->edge || !m->pair_of || !s->joint || !s->edge_at || !s->body_at || !s->pair)
         return LW_ERR_MEMORY;
     lwi_dual_given_list(c->dual, m->block, m->edge);
+    for (int i = 0; i < m->nblock; i++) m->pair_of[i] = -1;
     list_joints(m);
     list_diagonals(m);
     place_bodies(m);
@@ -459,8 +489,7 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)
     *s = (lwi_index3_lanes){.texts = texts_of(0),
                             .dual = d->closed.dual,
                             .level = d->method.tangent,
-                            .length = d->closed.length,
-                            .regularisation = d->method.regularisation};
+                            .length = d->closed.length};
     maker m = {.d = d, .s = s};
     lwi_arena_init(&m.arena, &arena->allocator);
     const lw_status status = make(&m, arena);
@@ -471,19 +500,39 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)
 
 // -------------------------------------------------------------------------------------------- step
 
-static void bodies(const lwi_index3_lanes *s, lwi_i3_phase phase)
-{
-    s->texts->phase[phase](s, 0, s->nbody);
-}
-
 // All items, each kind by its phase.
 static void pass(const lwi_index3_lanes *s, const lwi_i3_phase phase[LWI_I3_KINDS])
 {
     for (int i = 0; i < s->nitem; i++) {
         const lwi_i3_item *item = &s->item[i];
         const lwi_i3_phase what = phase[item->kind];
-        if (what != LWI_I3_NOTHING) s->texts->phase[what](s, item->block, item->block + 1);
+        if (what < LWI_I3_PHASES)
+            s->texts->phase[what](s, item->block, item->block + 1);
+        else if (what != LWI_I3_NOTHING)
+            lwi_dual_given_unit(s->dual, item->block, what == LWI_I3_ELIMINATE);
     }
+}
+
+// A pass with the engine's sweep upwards, matrix or right side alone; threads share it in one of its own.
+static lw_status sweep_up(lwi_index3 *d, const lwi_i3_phase phase[LWI_I3_KINDS], bool symmetric)
+{
+    const lwi_index3_lanes *s = d->lanes;
+    const bool matrix = phase[LWI_I3_UNIT] == LWI_I3_ELIMINATE;
+    const bool alone = lwi_dual_given_alone(s->dual);
+    lwi_i3_phase all[LWI_I3_KINDS];
+    memcpy(all, phase, sizeof all);
+    if (!alone) all[LWI_I3_UNIT] = LWI_I3_NOTHING;
+    if (matrix) TRY(lwi_dual_given_begin(s->dual, symmetric));
+    pass(s, all);
+    if (!alone && matrix) lwi_dual_given_factor(s->dual);
+    return matrix ? lwi_dual_given_end(s->dual) : LW_OK;
+}
+
+// To lambda.
+static void sweep_down(const lwi_index3 *d)
+{
+    lwi_dual *dual = d->lanes->dual;
+    (lwi_dual_given_alone(dual) ? lwi_dual_given_down : lwi_dual_given_solve)(dual);
 }
 
 // eps of every row: relative, or 1/penalty, which belongs to K of eta times a mobility
@@ -512,57 +561,85 @@ void lwi_index3_lanes_begin(lwi_index3 *d, double h, const double *x)
             const double *lambda = x + d->at_lambda + c->plan.row[s->joint[b].edge[l]];
             for (int r = 0; r < 3 + s->joint[b].axes; r++) s->edge[b].lambda[r][l] = lambda[r];
         }
-    bodies(s, LWI_I3_BEGIN);
+    s->ahead = false;
 }
 
-static void solve(lwi_index3 *d)
-{
-    const double began = lwi_clock();
-    lwi_dual_given_solve(d->lanes->dual);
-    d->times.solve += lwi_clock() - began;
-}
+// What ends an iteration; what begins the next one; what begins the projections.
+#define AFTER LWI_I3_FORCES, LWI_I3_TAKE
+#define NEWTON(pairs) LWI_I3_ROWS_FORCES, LWI_I3_BALANCE, LWI_I3_NEWTON, pairs, LWI_I3_ELIMINATE
+#define SPEEDS LWI_I3_ROWS, LWI_I3_MASSES, LWI_I3_SPEEDS, LWI_I3_PAIRS_ONCE, LWI_I3_ELIMINATE
+#define NO LWI_I3_NOTHING
 
-lw_status lwi_index3_lanes_iterate(lwi_index3 *d, double *size)
+// From the prediction, from the last iteration, or in one pass with the end of the last iteration.
+static lw_status begin_iteration(lwi_index3 *d, lwi_i3_phase joints, lwi_i3_phase bodies)
 {
-    const lwi_index3_lanes *s = d->lanes;
-    const bool symmetric = s->level < 2;
-    const lwi_i3_phase before[] = {LWI_I3_ROWS_FORCES, LWI_I3_BALANCE, LWI_I3_NEWTON,
-                                   symmetric ? LWI_I3_PAIRS_ONCE : LWI_I3_PAIRS};
-    static const lwi_i3_phase after[] = {LWI_I3_FORCES, LWI_I3_TAKE, LWI_I3_NOTHING,
-                                         LWI_I3_NOTHING};
+    const bool symmetric = d->lanes->level < 2;
+    const lwi_i3_phase phase[] = {joints, bodies,
+                                  NEWTON(symmetric ? LWI_I3_PAIRS_ONCE : LWI_I3_PAIRS)};
     set_eps(d, 1);
-    lwi_dual_given_begin(s->dual, symmetric);
-    pass(s, before);
-    TRY(lwi_dual_given_factor(s->dual, symmetric));
-    solve(d);
-    pass(s, after);
-    double sum[LWI_LANES] = {0}, all = 0;
-    for (int b = 0; b < s->nbody; b++)
-        for (int l = 0; l < LWI_LANES; l++) sum[l] += s->body[b].size[l];
-    for (int l = 0; l < LWI_LANES; l++) all += sum[l];
-    *size = sqrt(all);
+    TRY(sweep_up(d, phase, symmetric));
+    const double began = lwi_clock();
+    sweep_down(d);
+    d->times.solve += lwi_clock() - began;
     return LW_OK;
+}
+
+static lw_status begin_projections(lwi_index3 *d, lwi_i3_phase joints, lwi_i3_phase bodies)
+{
+    const lwi_i3_phase phase[] = {joints, bodies, SPEEDS};
+    set_eps(d, 0.25 * d->lanes->h * d->lanes->h);
+    return sweep_up(d, phase, true);
+}
+
+// 2-norm of the increments of all bodies.
+static double increments(const lwi_index3_lanes *s)
+{
+    double sum[LWI_LANES] = {0}, all = 0;
+    for (int b = 0; b < s->nbody; b++) {
+        const double *size = s->body[b].size;
+        for (int l = 0; l < LWI_LANES; l++) sum[l] += size[l];
+    }
+    for (int l = 0; l < LWI_LANES; l++) all += sum[l];
+    return sqrt(all);
+}
+
+static lw_status iterate(lwi_index3 *d, int i, double *size)
+{
+    lwi_index3_lanes *s = d->lanes;
+    static const lwi_i3_phase after[] = {AFTER, NO, NO, NO, NO, NO};
+    const bool all = !(d->method.tolerance > 0), last = i + 1 == d->method.iterations;
+    if (!s->ahead) TRY(begin_iteration(d, NO, i ? NO : LWI_I3_BEGIN));
+    s->ahead = all; // what comes next is known: one pass for both
+    const double began = lwi_clock();
+    if (!all)
+        pass(s, after);
+    else
+        TRY((last ? begin_projections : begin_iteration)(d, AFTER));
+    if (all && last) d->times.projection += lwi_clock() - began;
+    *size = increments(s);
+    return LW_OK;
+}
+
+lw_status lwi_index3_lanes_iterate(lwi_index3 *d, int i, double *size)
+{
+    const uint64_t mode = lwi_flush_begin();
+    const lw_status status = iterate(d, i, size);
+    lwi_flush_end(mode);
+    return status;
 }
 
 static lw_status project(lwi_index3 *d)
 {
-    const lwi_index3_lanes *s = d->lanes;
-    static const lwi_i3_phase speeds[] = {LWI_I3_ROWS, LWI_I3_MASSES, LWI_I3_SPEEDS,
-                                          LWI_I3_PAIRS_ONCE};
     static const lwi_i3_phase between[] = {LWI_I3_IMPULSES, LWI_I3_TAKE_SPEEDS, LWI_I3_GAMMAS,
-                                           LWI_I3_NOTHING};
-    static const lwi_i3_phase last[] = {LWI_I3_IMPULSES, LWI_I3_FINISH, LWI_I3_NOTHING,
-                                        LWI_I3_NOTHING};
-    set_eps(d, 0.25 * s->h * s->h);
-    lwi_dual_given_begin(s->dual, true);
-    pass(s, speeds);
-    TRY(lwi_dual_given_factor(s->dual, true));
+                                           NO, NO, NO, LWI_I3_UP};
+    static const lwi_i3_phase last[] = {LWI_I3_IMPULSES, LWI_I3_FINISH, NO, NO, NO, NO, NO};
+    if (!d->lanes->ahead) TRY(begin_projections(d, NO, NO));
     const double began = lwi_clock();
-    lwi_dual_given_solve(s->dual);
-    pass(s, between);
+    sweep_down(d);
+    TRY(sweep_up(d, between, true));
     const double turn = lwi_clock();
-    lwi_dual_given_solve(s->dual);
-    pass(s, last);
+    sweep_down(d);
+    pass(d->lanes, last);
     d->times.velocity += turn - began;
     d->times.acceleration += lwi_clock() - turn;
     return LW_OK;
@@ -641,7 +718,10 @@ static void carry(const lwi_index3 *d, double t, double *x)
 lw_status lwi_index3_lanes_finish(lwi_index3 *d, double t, double *x)
 {
     const double began = lwi_clock();
-    TRY(project(d));
+    const uint64_t mode = lwi_flush_begin();
+    const lw_status status = project(d);
+    lwi_flush_end(mode);
+    if (status != LW_OK) return status;
     d->times.projection += lwi_clock() - began;
     put_state(d, x);
     carry(d, t, x);

@@ -43,12 +43,13 @@ typedef struct lwi_i3_body {
 /** A joint at one of its bodies, world axes. */
 typedef struct lwi_i3_side {
     lwi_lanes arm[3], normal[LWI_I3_AXES][3]; ///< of the points; a2 x a1
-    lwi_lanes F[3], n[3], rr[9];              ///< wrench and stiffness of the multipliers
+    lwi_lanes F[3], n[3], rr[9];              ///< wrench of the multipliers, stiffness of axes
 } lwi_i3_side;
 
 /** Eight joints. */
 typedef struct lwi_i3_edge {
     lwi_lanes r1[3], r2[3], axis1[LWI_I3_AXES][3], axis2[LWI_I3_AXES][3]; ///< body axes
+    lwi_lanes relative; ///< eps by the trace of the rows
     lwi_lanes phi[LWI_I3_MOST], lambda[LWI_I3_MOST];
     lwi_lanes own[3]; ///< P1 from C1
     lwi_lanes a1[LWI_I3_AXES][3], a2[LWI_I3_AXES][3];
@@ -89,13 +90,24 @@ typedef struct lwi_i3_pair {
 /** Joints that pull at eight bodies, one after the other. */
 typedef struct lwi_i3_pulls {
     int n;
-    lwi_i3_from *from; ///< [n]
+    lwi_i3_from *from; ///< [n] sides
+    bool *axes;        ///< [n] some of them have rows of axes
 } lwi_i3_pulls;
 
 /** What a pass does next: of a joint, of a body all of whose joints are done, of a joint both of
- *  whose bodies are, of a pair whose body is.  What belongs together follows closely: a pass through
+ *  whose bodies are, of a body and of a joint once more so, of a pair whose body is done twice, of a
+ *  unit of the engine that has all its blocks.  What belongs together follows closely: a pass through
  *  a long chain reads everything once. */
-enum { LWI_I3_JOINT, LWI_I3_BODY, LWI_I3_AFTER, LWI_I3_PAIR, LWI_I3_KINDS };
+enum {
+    LWI_I3_JOINT,
+    LWI_I3_BODY,
+    LWI_I3_AFTER,
+    LWI_I3_BODY_AGAIN,
+    LWI_I3_LAST,
+    LWI_I3_PAIR,
+    LWI_I3_UNIT,
+    LWI_I3_KINDS
+};
 typedef struct lwi_i3_item {
     int kind, block;
 } lwi_i3_item;
@@ -113,7 +125,8 @@ typedef struct lwi_index3_lanes {
     lwi_i3_item *item;
     int *body_at, *edge_at; ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
     int level;
-    double h, length, regularisation, absolute; ///< absolute > 0: eps of every row
+    bool ahead; ///< what begins the next iteration, or the projections, is done
+    double h, length, absolute; ///< absolute > 0: eps of every row
 } lwi_index3_lanes;
 
 /** What a text does to blocks first ... end - 1 of bodies or joints, or pairs. */
@@ -133,8 +146,10 @@ typedef enum lwi_i3_phase {
     LWI_I3_TAKE_SPEEDS, ///< bodies: x += K J' lambda, velocities; then x = accelerations
     LWI_I3_GAMMAS,      ///< joints: y = -gamma - J x
     LWI_I3_FINISH,      ///< bodies: x += K J' lambda, accelerations; the state
-    LWI_I3_NOTHING,
-    LWI_I3_PHASES = LWI_I3_NOTHING
+    LWI_I3_PHASES,
+    LWI_I3_ELIMINATE = LWI_I3_PHASES, ///< units: matrix and y
+    LWI_I3_UP,                        ///< units: y
+    LWI_I3_NOTHING
 } lwi_i3_phase;
 
 typedef struct lwi_index3_texts {
@@ -146,10 +161,10 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena);
 /** Lanes at once: 1, 4, 8, 0: the widest; the bits do not depend on it.
  *  @return false: the machine has none */
 bool lwi_index3_lanes_width(lwi_index3_lanes *lanes, int width);
-/** The parts of a step: from x; one iteration (LW_ERR_SINGULAR: the general text decides), *size as
- *  there; projections, and x of the end (likewise). */
+/** The parts of a step: from x; iteration number i (LW_ERR_SINGULAR: the general text decides), *size
+ *  as there; projections, and x of the end (likewise). */
 void lwi_index3_lanes_begin(lwi_index3 *d, double h, const double *x);
-lw_status lwi_index3_lanes_iterate(lwi_index3 *d, double *size);
+lw_status lwi_index3_lanes_iterate(lwi_index3 *d, int i, double *size);
 lw_status lwi_index3_lanes_finish(lwi_index3 *d, double t, double *x);
 /** Increments and residuals of the last iteration to `closed`. */
 void lwi_index3_lanes_show(const lwi_index3 *d);

@@ -158,27 +158,50 @@ INLINE void rotate(real K[9], const real R[9], const real J[6])
 
 // ----------------------------------------------------------------------------------------- bodies
 
-// Square of a turn below which sin(x/2)/x is 1/2; below which the series of c is exact to the last
-// digits: its next term is x^8/47900160.
-#define TINY 1e-16
-#define SMALL 1e-2
+// Turns up to one radian: series in the square of the turn, which end where round-off begins; no root, no
+// quotient, nothing that waits for another.
+#define NEAR 1.0
+static const double near_cosine[] = {1.0 / 2, 1.0 / 24, 1.0 / 720, 1.0 / 40320, 1.0 / 3628800,
+                                     1.0 / 479001600, 1.0 / 87178291200}; // 1/(2k)!
+static const double near_sine[] = {1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800,
+                                   1.0 / 6227020800, 1.0 / 1307674368000}; // 1/(2k + 1)!
+static const double near_factor[] = {
+    1.0 / 12, 1.0 / 720, 1.0 / 30240, 1.0 / 1209600, 1.0 / 47900160, 691 / 1307674368000.0,
+    1.0 / 74724249600, 3617 / 10670622842880000.0, 43867 / 5109094217170944000.0,
+    174611 / 802857662698291200000.0}; // |B_2k|/(2k)!, Bernoulli's numbers
+
+INLINE real series(const double *c, const int n, real x)
+{
+    real sum = C(c[n - 1]);
+    for (int i = n - 2; i >= 0; i--) sum = MAD(sum, x, C(c[i]));
+    return sum;
+}
 
 // The quaternion (c, u) of the turn, c of T^-1 = 1 + theta~/2 + c theta~^2.
 INLINE void exponential(lwi_i3_body *b, real part[4], int l)
 {
-    real turn[3], sine, cosine;
+    real turn[3];
     load(turn, b->turn, 3, l);
-    const real square = dot(turn, turn), angle = root(square);
-    NAME(sincos)(C(0.5) * angle, &sine, &cosine);
-    const mask tiny = NAME(at_most)(square, C(TINY)), small = NAME(at_most)(square, C(SMALL));
-    const real k = NAME(select)(tiny, C(0.5), sine / NAME(select)(tiny, C(1), angle));
+    const real square = dot(turn, turn), y = C(-0.25) * square;
+    const mask near = NAME(at_most)(square, C(NEAR));
+    real cosine = MAD(y, series(near_cosine, LWI_COUNT(near_cosine), y), C(1));
+    real k = C(0.5) * MAD(y, series(near_sine, LWI_COUNT(near_sine), y), C(1));
+    real factor = series(near_factor, LWI_COUNT(near_factor), square);
+    if (NAME(lanes_of)(near) != (1u << WIDTH) - 1) {
+        const real angle = root(square);
+        real s, c;
+        NAME(sincos)(C(0.5) * angle, &s, &c);
+        const real quotient = s / NAME(select)(near, C(1), angle);
+        const real cotangent = c / NAME(select)(near, C(1), s);
+        const real far =
+            NMAD(C(0.5) * angle, cotangent, C(1)) / NAME(select)(near, C(1), square);
+        cosine = NAME(select)(near, cosine, c);
+        k = NAME(select)(near, k, quotient);
+        factor = NAME(select)(near, factor, far);
+    }
     part[0] = cosine;
     for (int i = 0; i < 3; i++) part[1 + i] = k * turn[i];
-    real series = MAD(square, C(1.0 / 1209600), C(1.0 / 30240));
-    series = MAD(square, MAD(square, series, C(1.0 / 720)), C(1.0 / 12));
-    const real cotangent = cosine / NAME(select)(small, C(1), sine);
-    const real far = NMAD(C(0.5) * angle, cotangent, C(1)) / NAME(select)(small, C(1), square);
-    AT(b->factor) = NAME(select)(small, series, far);
+    AT(b->factor) = factor;
     store(b->part, part, 4, l);
 }
 
@@ -227,14 +250,42 @@ INLINE void begin(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
     move(s, b, l);
 }
 
-// What the joints do: force, moment and, all fifteen, stiffness.
-INLINE void pull(const lwi_index3_lanes *s, int block, real *sum, const int n, int l)
+// What the joints do: force and moment.
+INLINE void pull(const lwi_index3_lanes *s, int block, real sum[6], int l)
 {
     const lwi_i3_pulls *pulls = &s->pulls[block];
     for (int i = 0; i < pulls->n; i++) {
-        real one[15];
-        fetch(one, s->edge, &pulls->from[i], n, l);
-        for (int k = 0; k < n; k++) sum[k] += one[k];
+        real one[6];
+        fetch(one, s->edge[0].side[0].F, &pulls->from[i], 6, l);
+        for (int k = 0; k < 6; k++) sum[k] += one[k];
+    }
+}
+
+// rr -= F s' - (s.F) 1
+INLINE void carried(real rr[9], const real s[3], const real F[3])
+{
+    const real sF = dot(s, F);
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) rr[3 * i + k] = NMAD(F[i], s[k], rr[3 * i + k]);
+        rr[4 * i] += sF;
+    }
+}
+
+// The same and stiffness: of forces at points, and of axes.
+INLINE void pull_stiffly(const lwi_index3_lanes *s, int block, real sum[6], real rr[9], int l)
+{
+    const lwi_i3_pulls *pulls = &s->pulls[block];
+    for (int i = 0; i < pulls->n; i++) {
+        const lwi_i3_from *from = &pulls->from[i];
+        const lwi_i3_side *side = s->edge[0].side;
+        real one[6], arm[3], more[9];
+        fetch(one, side->F, from, 6, l);
+        fetch(arm, side->arm, from, 3, l);
+        for (int k = 0; k < 6; k++) sum[k] += one[k];
+        carried(rr, arm, one);
+        if (!pulls->axes[i]) continue;
+        fetch(more, side->rr, from, 9, l);
+        for (int k = 0; k < 9; k++) rr[k] += more[k];
     }
 }
 
@@ -321,7 +372,7 @@ INLINE void apply(lwi_i3_body *b, const real f[6], int l)
 INLINE void balance(const lwi_index3_lanes *s, int block, int l)
 {
     lwi_i3_body *b = &s->body[block];
-    real R[9], J6[6], J[9], w[3], aln[3], al[3], L[3], rate[3], f[15];
+    real R[9], J6[6], J[9], w[3], aln[3], al[3], L[3], rate[3], f[6], rr[9];
     load(R, b->R, 9, l);
     load(J6, b->J, 6, l);
     load(w, b->w, 3, l);
@@ -335,9 +386,9 @@ INLINE void balance(const lwi_index3_lanes *s, int block, int l)
         f[3 + i] = -rate[i];
     }
     cross_add(f + 3, L, w);
-    for (int i = 6; i < 15; i++) f[i] = C(0);
-    pull(s, block, f, 15, l);
-    leaf(s, b, J, w, L, f + 6, R, l);
+    for (int i = 0; i < 9; i++) rr[i] = C(0);
+    pull_stiffly(s, block, f, rr, l);
+    leaf(s, b, J, w, L, rr, R, l);
     apply(b, f, l);
 }
 
@@ -347,7 +398,7 @@ INLINE void answer(const lwi_index3_lanes *s, int block, real x[6], int l)
     const lwi_i3_body *b = &s->body[block];
     real f[6], K[9];
     for (int i = 0; i < 6; i++) f[i] = C(0);
-    pull(s, block, f, 6, l);
+    pull(s, block, f, l);
     load(K, b->K, 9, l);
     for (int i = 0; i < 3; i++) {
         x[i] = MAD(AT(b->lin), f[i], AT(b->x[i]));
@@ -484,26 +535,12 @@ INLINE void wrenches(lwi_i3_edge *e, const real *lambda, const int axes, int l)
     }
 }
 
-// rr -= F s' - (s.F) 1
-INLINE void carried(real rr[9], const real s[3], const real F[3])
-{
-    const real sF = dot(s, F);
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++) rr[3 * i + k] = NMAD(F[i], s[k], rr[3 * i + k]);
-        rr[4 * i] += sF;
-    }
-}
-
+// Of the rows of axes: a force along one axis at the other.
 INLINE void stiffness(lwi_i3_edge *e, const real *lambda, const int axes, int l)
 {
-    real rr[2][9], arm[3], F[3];
+    real rr[2][9];
     for (int i = 0; i < 9; i++) rr[0][i] = rr[1][i] = C(0);
-    load(arm, e->side[1].arm, 3, l);
-    carried(rr[1], arm, lambda);
-    load(arm, e->own, 3, l);
-    for (int i = 0; i < 3; i++) F[i] = -lambda[i];
-    carried(rr[0], arm, F);
-    for (int k = 0; k < axes; k++) { // a force along one axis at the other
+    for (int k = 0; k < axes; k++) {
         real a1[3], a2[3], F1[3], F2[3];
         load(a1, e->a1[k], 3, l);
         load(a2, e->a2[k], 3, l);
@@ -521,7 +558,7 @@ INLINE void rows_forces(const lwi_index3_lanes *s, int block, const int axes, in
     rows(s, block, axes, true, l);
     load(lambda, e->lambda, 3 + axes, l);
     wrenches(e, lambda, axes, l);
-    stiffness(e, lambda, axes, l);
+    if (axes) stiffness(e, lambda, axes, l);
 }
 
 // A joint's rows at a body: the arm of its points, the torques of its normals.
@@ -574,7 +611,7 @@ INLINE void diagonal(const lwi_index3_lanes *s, int block, const int axes, const
         for (int c = 0; c < n; c++) S[r][c] += T[r][c];
     trace = S[0][0];
     for (int r = 1; r < n; r++) trace += S[r][r];
-    const real eps = s->absolute > 0 ? C(s->absolute) : trace * C(s->regularisation / n);
+    const real eps = s->absolute > 0 ? C(s->absolute) : trace * AT(s->edge[block].relative);
     for (int r = 0; r < n; r++) S[r][r] += eps;
     put(j->place.R, &j->place, n, n, S, false, true, l);
     if (two) put(j->place.Q, &j->place, n, n, S, true, true, l);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-// eps relative to the rows [malczyk2019]: 1e-10 to 1e-6 give the same motion; with redundant rows
+// eps relative to the rows [malczyk2019], in loops: 1e-10 to 1e-6 give the same motion; with redundant rows
 // smaller ones let round-off into the multipliers, larger ones need more iterations.
 #define REGULARISATION 1e-8
 // Iterations of Newton and where they end [m]: quadratic, three are usual.
@@ -80,7 +80,8 @@ static bool take(const entry *e, const char *value, lwi_index3_method *method)
     return true;
 }
 
-static lw_status read_one(char *text, lwi_index3_method *method, lw_error *error)
+// seen: bit i, entry i was given before
+static lw_status read_one(char *text, lwi_index3_method *method, unsigned *seen, lw_error *error)
 {
     const char *names[LWI_COUNT(entries)];
     char *value = strchr(text, '=');
@@ -89,6 +90,9 @@ static lw_status read_one(char *text, lwi_index3_method *method, lw_error *error
     for (int i = 0; i < LWI_COUNT(entries); i++) {
         names[i] = entries[i].key;
         if (strcmp(text, entries[i].key) != 0) continue;
+        if (*seen & 1u << i)
+            return lwi_fail(error, LW_ERR_ARGUMENT, "index3: %s is given twice", text);
+        *seen |= 1u << i;
         if (take(&entries[i], value, method)) return LW_OK;
         return lwi_fail(error, LW_ERR_ARGUMENT, "index3: %s: '%s' is not %s", text, value,
                         entries[i].expected);
@@ -105,13 +109,14 @@ static lw_status read_one(char *text, lwi_index3_method *method, lw_error *error
 lw_status lwi_index3_method_read(const char *text, lwi_index3_method *method, lw_error *error)
 {
     char copy[sizeof((lw_options *)0)->index3];
+    unsigned seen = 0;
     lwi_index3_defaults(method);
     if (!strcmp(text, "auto")) return LW_OK;
     lwi_copy_text(copy, sizeof copy, text);
     for (char *word = copy, *next; word; word = next) {
         next = strchr(word, ',');
         if (next) *next++ = 0;
-        TRY(read_one(word, method, error));
+        TRY(read_one(word, method, &seen, error));
     }
     if (!method->mode) return LW_OK;
     method->tolerance = 0;

@@ -148,30 +148,6 @@ static void predict(lwi_index3 *d, double h)
 
 // ---------------------------------------------------------------------------------------- matrix
 
-// eps of every row: relative to the mean diagonal of J K J' of its edge, or 1/penalty, which belongs
-// to K of eta times a mobility.
-void lwi_index3_regularise(lwi_index3 *d, double eta)
-{
-    lwi_closed *s = &d->closed;
-    const bool absolute = d->method.penalty > 0;
-    for (int e = 0; e < s->nedge - d->ncoupler; e++) {
-        const lwi_edge *edge = &s->plan.graph.edge[e];
-        double sum = 0;
-        for (int i = 0; i < edge->n && !absolute; i++) {
-            const int first = 6 * (s->plan.slot[e] + i);
-            const double(*J)[6] = (const double(*)[6])lwi_dual_J(s->dual) + first;
-            const double(*G)[6] = (const double(*)[6])lwi_dual_G(s->dual) + first;
-            for (int k = 0; k < edge->rows; k++) sum += v6_dot(J[k], G[k]);
-        }
-        const double eps =
-            absolute ? 1 / (d->method.penalty * eta) : d->method.regularisation * sum / edge->rows;
-        for (int k = 0; k < edge->rows; k++) d->eps[s->plan.row[e] + k] = eps;
-    }
-    if (d->ncoupler)
-        memcpy(d->eps + d->first_compliance, d->compliance,
-               (size_t)(s->nrow - d->first_compliance) * sizeof *d->eps);
-}
-
 lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric, lw_error *error)
 {
     lwi_closed *s = &d->closed;
@@ -382,7 +358,7 @@ static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x)
     d->in_lanes = true;
     lwi_index3_lanes_begin(d, h, x);
     for (; i < m->iterations && !(size < m->tolerance); i++) {
-        TRY(lwi_index3_lanes_iterate(d, &size));
+        TRY(lwi_index3_lanes_iterate(d, i, &size));
         if (i == 0) first = size;
         TRY(check(work, end, h, i, size, first));
     }
@@ -408,7 +384,7 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     begin(d, x);
     predict(d, h);
     int i = 0;
-    for (; i < m->iterations && !(size < m->tolerance); i++) {
+    for (; i < m->iterations && !(i >= d->least_iterations && size < m->tolerance); i++) {
         move(d, h);
         TRY(iterate(d, end, h, inputs, i == 0, &size, &work->error));
         if (i == 0) first = size;

@@ -24,11 +24,11 @@ typedef struct lwi_problem {
     void *user;
     const lw_error *why; ///< of the last failed `rates`, told in messages; may be NULL
     double rtol;
-    const double *atol;  ///< [n] > 0
-    bool once;           ///< a step that fails is not tried in halves
-    double max_step;     ///< adaptive: largest step; fixed-step: the step; 0: none given
-    long max_steps;      ///< fail after so many accepted steps; 0: no limit
-    bool dense_output;   ///< `advance` may be called with limit > to
+    const double *atol; ///< [n] > 0
+    bool once;          ///< a step that fails is not tried in halves
+    double max_step;    ///< adaptive: largest step; fixed-step: the step; 0: none given
+    long max_steps;     ///< fail after so many accepted steps; 0: no limit
+    bool dense_output;  ///< `advance` may be called with limit > to
 } lwi_problem;
 
 typedef struct lwi_integrator_stats {

@@ -27,7 +27,10 @@ static const lwi_integrator_type *const all[] = {
 #undef LWI_OWN
 };
 
-int lwi_integrator_type_count(void) { return LWI_COUNT(all); }
+int lwi_integrator_type_count(void)
+{
+    return LWI_COUNT(all);
+}
 
 const lwi_integrator_type *lwi_integrator_type_at(int index)
 {

@@ -50,10 +50,10 @@ static const calls cvode_calls = {CVode, CVodeSetStopTime, CVodeGetDky, CVodeGet
 /** What a row of the list says beside the public type. */
 typedef struct method {
     const calls *call;
-    int table;                  ///< of SUNDIALS, where `own` is NULL
+    int table; ///< of SUNDIALS, where `own` is NULL
     const lwi_tableau *own;
-    bool keeps;                 ///< last stage = first stage of the next step
-    int family;                 ///< CV_ADAMS, CV_BDF; 0: one-step
+    bool keeps; ///< last stage = first stage of the next step
+    int family; ///< CV_ADAMS, CV_BDF; 0: one-step
 } method;
 
 typedef struct solver {
@@ -62,17 +62,17 @@ typedef struct solver {
     lw_allocator allocator;
     lwi_problem problem;
     SUNContext context;
-    void *memory; ///< of ERKStep or CVODE; NULL for n = 0
+    void *memory;               ///< of ERKStep or CVODE; NULL for n = 0
     N_Vector y, accepted, atol; ///< output of a step; state at `t`; tolerances
     SUNNonlinearSolver nonlinear;
     SUNLinearSolver linear;
     SUNMatrix jacobian;
-    double t;           ///< where SUNDIALS stands
-    bool rehearsing;    ///< rates are zero and not counted
-    lw_status failure;  ///< of the rates in the present step, and its text
+    double t;          ///< where SUNDIALS stands
+    bool rehearsing;   ///< rates are zero and not counted
+    lw_status failure; ///< of the rates in the present step, and its text
     lw_error why;
     lwi_integrator_stats stats;
-    long rejected;      ///< before the last restart
+    long rejected; ///< before the last restart
 } solver;
 
 // ----------------------------------------------------------------------------- SUNDIALS calls back
@@ -107,7 +107,10 @@ static void say_nothing(int code, const char *module, const char *function, char
 {
     (void)code, (void)module, (void)function, (void)text, (void)user;
 }
-static bool create_context(solver *self) { return !SUNContext_Create(NULL, &self->context); }
+static bool create_context(solver *self)
+{
+    return !SUNContext_Create(NULL, &self->context);
+}
 static bool silence(solver *self)
 {
     return self->method->family ? !CVodeSetErrHandlerFn(self->memory, say_nothing, NULL)
@@ -125,7 +128,10 @@ static bool create_context(solver *self)
            !SUNContext_ClearErrHandlers(self->context) &&
            !SUNContext_PushErrHandler(self->context, say_nothing, NULL);
 }
-static bool silence(solver *self) { return self->memory != NULL; }
+static bool silence(solver *self)
+{
+    return self->memory != NULL;
+}
 #endif
 
 static int do_nothing(sunrealtype t, N_Vector y, void *user)
@@ -208,10 +214,8 @@ static bool create_multistep(solver *self)
 {
     void *m = self->memory = CVodeCreate(self->method->family, self->context);
     return m && silence(self) && !CVodeInit(m, rates, self->t, self->accepted) &&
-           !CVodeSetUserData(m, self) &&
-           !CVodeSVtolerances(m, self->problem.rtol, self->atol) &&
-           !CVodeSetMaxErrTestFails(m, MOST_FAILURES) &&
-           !CVodeSetMaxConvFails(m, MOST_FAILURES) &&
+           !CVodeSetUserData(m, self) && !CVodeSVtolerances(m, self->problem.rtol, self->atol) &&
+           !CVodeSetMaxErrTestFails(m, MOST_FAILURES) && !CVodeSetMaxConvFails(m, MOST_FAILURES) &&
            !CVodeSetMaxStep(m, self->problem.max_step) &&
            (self->method->family == CV_BDF ? set_newton(self) : set_fixed_point(self));
 }

@@ -6,6 +6,7 @@
 
 enum { STAGES = 13 };
 
+// clang-format off
 static const double A[STAGES][STAGES] = {
     [1] = {[0] = 0.05},
     [2] = {[0] = -0.0069931640625, [1] = 0.1135556640625},
@@ -59,6 +60,7 @@ static const double c[STAGES] = {
     [7] = 0.943, [8] = 0.9018020417358569582597079, [9] = 0.909, [10] = 0.94, [11] = 1.0,
     [12] = 1.0,
 };
+// clang-format on
 
 const lwi_tableau lwi_tableau_verner87 = {
     .stages = STAGES, .order = 8, .embedded = 7, .A = A[0], .b = b, .d = d, .c = c};

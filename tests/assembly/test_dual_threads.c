@@ -108,7 +108,7 @@ static void bits_do_not_depend_on_threads(void **state)
     problem p;
     problem_seed(1);
     problem_chain(&p, 3000, 5), problem_numbers(&p), every_plan(p, 8); // most of it in lanes
-    problem_four_bars(&p, 200, 0.6), every_plan(p, 8); // redundant rows
+    problem_four_bars(&p, 200, 0.6), every_plan(p, 8);                 // redundant rows
     problem_tree(&p, 400), problem_numbers(&p), every_plan(p, 4);
     problem_star(&p, 12, 200, 5), problem_numbers(&p), every_plan(p, 4);
     problem_grid(&p, 12, 12, 2), problem_numbers(&p), every_plan(p, 4);

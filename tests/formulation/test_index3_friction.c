@@ -67,6 +67,25 @@ static void a_block_on_a_spring_sticks_where_it_must(void **state)
     }
 }
 
+// Steps by error pass stops and turns of any sharpness, as exactly as rows are asked for.
+static void steps_by_error_pass_stops(void **state)
+{
+    (void)state;
+    static const double sharp[] = {1e-7, 1e-8, 1e-9, 1e-12};
+    const double stiffness[] = {0, 50}, want[] = {1.0 / 6, 0.12 - (sqrt(0.0236) - 0.06)};
+    for (int i = 0; i < LWI_COUNT(sharp); i++)
+        for (int j = 0; j < 2; j++) {
+            lw_model *model = block(sharp[i], stiffness[j]);
+            lw_options o = index3(0, 2, "0.1");
+            o.max_steps = 5000;
+            track k = run(model, &o);
+            // creep, v0 atanh(50 x / 3) < v0 / 2, for 2 s
+            near("place", k.r[6 * (k.nrow - 1) + 3], want[j], 1e-8 + sharp[i]);
+            drop(&k);
+            lw_model_destroy(model);
+        }
+}
+
 // Two links with friction in both hinges: held where the torque is below it, falling where above;
 // rests in the end.
 static lw_model *arm(double smooth, double torque)
@@ -174,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_stops_and_rests),
         cmocka_unit_test(a_block_on_a_spring_sticks_where_it_must),
+        cmocka_unit_test(steps_by_error_pass_stops),
         cmocka_unit_test(an_arm_that_friction_holds_stays),
         cmocka_unit_test(an_arm_falls_and_comes_to_rest),
         cmocka_unit_test(a_loop_with_friction_in_every_hinge_rests),

@@ -185,7 +185,8 @@ static void thin_rods_survive_a_step_that_is_too_long(void **state)
         track k = run(model, &o);
         assert_true(k.energy_min < 0 && k.energy_min > -64 * 9.81 * 64);
         assert_true(k.energy_end < 0); // nothing is gained
-        assert_true(k.summary.residual[0] < (i ? 1e-3 : 1e-9));
+        // one step in twenty is not done after six iterations; rows may be among them
+        assert_true(k.summary.residual[0] < (i ? 1e-3 : 1e-6));
         drop(&k);
     }
     lw_model_destroy(model);
@@ -439,6 +440,7 @@ static void every_key_refuses_what_is_out_of_range(void **state)
     refuses("control=maybe", "equal, error");
     refuses("stop=r", "q or q+lambda");
     refuses("mode=fast", "offline or real-time");
+    refuses("tangent=1,newton=full,tangent=2", "tangent is given twice");
 }
 
 int main(void)

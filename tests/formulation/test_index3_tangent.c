@@ -178,7 +178,6 @@ static void springs_in_tension(void **state)
     (void)state;
     lw_builder *b = lwt_builder();
     lw_body body[2];
-    lw_error error;
     two_bodies(b, body);
     const lw_spring_desc spring = {.body1 = body[0],
                                    .body2 = body[1],
@@ -189,8 +188,8 @@ static void springs_in_tension(void **state)
                                    .damping = 3};
     lw_spring_desc ground = spring;
     ground.body2 = lwt_ground, ground.point2 = (lw_vec3){2, 1, -1};
-    lwt_ok(lw_builder_add_spring(b, &spring, &error), &error);
-    lwt_ok(lw_builder_add_spring(b, &ground, &error), &error);
+    lwt_spring(b, &spring);
+    lwt_spring(b, &ground);
     probe p = probe_of(lwt_model(b));
     agree("springs", &p, ALL, 1e-7);
     done(&p);
@@ -201,7 +200,6 @@ static void bushings(void **state)
     (void)state;
     lw_builder *b = lwt_builder();
     lw_body body[2];
-    lw_error error;
     two_bodies(b, body);
     // frames parallel at the start, their origins apart
     lw_bushing_desc bushing = {.body1 = body[0],
@@ -210,7 +208,7 @@ static void bushings(void **state)
                                .has_at = 1,
                                .stiffness = {300, 200, 500, 40, 60, 50},
                                .damping = {3, 2, 5, 0.4, 0.6, 0.5}};
-    lwt_ok(lw_builder_add_bushing(b, &bushing, &error), &error);
+    lwt_bushing(b, &bushing);
     probe p = probe_of(lwt_model(b));
     agree("bushing", &p, ALL, 1e-7); // relaxed: nothing but its rows
     p.r[1][0] += 0.2, p.r[1][2] -= 0.1;
@@ -253,7 +251,6 @@ static void contacts(void **state)
     for (int plane = 0; plane < 2; plane++) {
         lw_builder *b = lwt_builder();
         lw_body body[2];
-        lw_error error;
         two_bodies(b, body);
         lw_stop_desc stop = {.body1 = body[0],
                              .body2 = body[1],
@@ -264,7 +261,7 @@ static void contacts(void **state)
                              .radius = 1,
                              .radius2 = plane ? 0 : 1,
                              .normal = {0, plane ? 0.6 : 0, plane ? 0.8 : 0}};
-        lwt_ok(lw_builder_add_stop(b, &stop, &error), &error);
+        lwt_stop(b, &stop);
         lw_model *model = lwt_model(b);
         probe p = probe_of(model);
         // to a depth of 1e-3: the normal's turning is that part of the spring
@@ -289,14 +286,13 @@ static void wrenches_of_one_body(void **state)
     for (int axes = 0; axes < 2; axes++) {
         lw_builder *b = lwt_builder();
         lw_body body[2];
-        lw_error error;
         two_bodies(b, body);
         const lw_wrench_desc wrench = {.body = body[0],
                                        .point = {0.2, -0.3, 0.5},
                                        .force = {3, 2, -4},
                                        .torque = {1, -2, 0.5},
                                        .body_axes = axes};
-        lwt_ok(lw_builder_add_wrench(b, &wrench, &error), &error);
+        lwt_wrench(b, &wrench);
         probe p = probe_of(lwt_model(b));
         agree(axes ? "wrench in body axes" : "wrench in world axes", &p, ALL, 1e-7);
         done(&p);
@@ -374,16 +370,16 @@ static void couplings(void **state)
         const double polynomial[3] = {0, -1.5, 0.8};
         lw_coupling_desc coupling = {.polynomial = polynomial, .npolynomial = 3};
         for (int i = 0; i < 2; i++) {
-            const lw_joint_desc joint = {
-                .type = slides == i ? LW_JOINT_PRISMATIC : LW_JOINT_REVOLUTE,
-                .body1 = i ? body[0] : lwt_ground,
-                .body2 = body[i],
-                .at = {0.7, 0.1 + i, 0.2},
-                .axis = {0.6, 0, 0.8}};
+            const lw_joint_desc joint = {.type =
+                                             slides == i ? LW_JOINT_PRISMATIC : LW_JOINT_REVOLUTE,
+                                         .body1 = i ? body[0] : lwt_ground,
+                                         .body2 = body[i],
+                                         .at = {0.7, 0.1 + i, 0.2},
+                                         .axis = {0.6, 0, 0.8}};
             lwt_ok(lw_builder_add_joint(b, &joint, i ? &coupling.joint : &coupling.of, &error),
                    &error);
         }
-        lwt_ok(lw_builder_add_coupling(b, &coupling, &error), &error);
+        lwt_coupling(b, &coupling);
         probe p = probe_of(lwt_model(b));
         const lwi_closed *c = &p.d->closed;
         p.lambda[c->plan.row[c->nedge - p.d->ncoupler - 1]] = 2;
@@ -504,11 +500,16 @@ static void gyroscopic_terms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(springs_in_tension),   cmocka_unit_test(bushings),
-        cmocka_unit_test(joint_coordinates),    cmocka_unit_test(contacts),
-        cmocka_unit_test(wrenches_of_one_body), cmocka_unit_test(joints),
-        cmocka_unit_test(gyroscopic_terms),     cmocka_unit_test(ropes),
-        cmocka_unit_test(couplings),            cmocka_unit_test(custom_joints),
+        cmocka_unit_test(springs_in_tension),
+        cmocka_unit_test(bushings),
+        cmocka_unit_test(joint_coordinates),
+        cmocka_unit_test(contacts),
+        cmocka_unit_test(wrenches_of_one_body),
+        cmocka_unit_test(joints),
+        cmocka_unit_test(gyroscopic_terms),
+        cmocka_unit_test(ropes),
+        cmocka_unit_test(couplings),
+        cmocka_unit_test(custom_joints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
