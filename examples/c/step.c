@@ -55,8 +55,8 @@ static lw_status balance(lw_sim *sim, double *angle)
     for (int k = 0; k < 500 && status == LW_OK; k++) {
         status = lw_sim_observe(sim, LW_OBSERVE_TWIST, &o);
         if (status != LW_OK) break;
-        const double push = -(gain[0] * o->q[0] + gain[1] * o->q[1] + gain[2] * o->qd[0] +
-                              gain[3] * o->qd[1]);
+        const double push =
+            -(gain[0] * o->q[0] + gain[1] * o->q[1] + gain[2] * o->qd[0] + gain[3] * o->qd[1]);
         if (k % 50 == 0)
             printf("t = %4.1f s   cart %7.4f m   pole %7.4f rad   push %7.3f N\n", o->time, o->q[0],
                    o->q[1], push);

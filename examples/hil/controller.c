@@ -5,8 +5,11 @@
 // In a laboratory this is a circuit board; it only sees angles and speeds and answers with torques.
 #include "link.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { PATIENCE = 20 }; // seconds without a measurement
 
@@ -22,6 +25,20 @@ static double control(const hil_measurement *m, double wanted, double *before, d
     if (torque < -most) return -most;
     *sum += off * dt;
     return torque;
+}
+
+// Says where the controller is until the plant, which may begin later, answers with where it is.
+static bool meet(int s, hil_measurement *m)
+{
+    const hil_command hello = {0, 0};
+    const struct timespec pause = {.tv_nsec = 100000000};
+    for (int i = 0; i < 10 * PATIENCE; i++) {
+        send(s, &hello, sizeof hello, 0);
+        if (recv(s, m, sizeof *m, 0) == (ssize_t)sizeof *m) return true;
+        if (errno != ECONNREFUSED) return false;
+        nanosleep(&pause, NULL);
+    }
+    return false;
 }
 
 int main(int argc, char **argv)
@@ -41,8 +58,8 @@ int main(int argc, char **argv)
     hil_command command = {0, 0};
     hil_measurement measured = {0, 0, 0, 0, 0};
     long answered = 0;
-    send(s, &command, sizeof command, 0);
-    while (recv(s, &measured, sizeof measured, 0) == (ssize_t)sizeof measured) {
+    for (bool got = meet(s, &measured); got;
+         got = recv(s, &measured, sizeof measured, 0) == (ssize_t)sizeof measured) {
         if (measured.last) {
             printf("controller   %ld measurements answered\n", answered);
             close(s);

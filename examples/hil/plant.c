@@ -116,6 +116,7 @@ static bool take_command(plant *p, long k)
     bool any = false;
     for (;;) {
         const ssize_t n = recv(p->socket, &c, sizeof c, p->lockstep && !any ? 0 : MSG_DONTWAIT);
+        if (n < 0 && errno == ECONNREFUSED) return false; // the controller is gone
         if (n != (ssize_t)sizeof c) break;
         if (p->lockstep && c.step != (uint64_t)k) continue;
         any = true;

@@ -5,8 +5,10 @@ whatever the machine is doing; against the clock it is only asked that both come
 usage: test_hil.py PLANT CONTROLLER MODEL
 """
 import re
+import socket
 import subprocess
 import sys
+import time
 import unittest
 
 PLANT, CONTROLLER, MODEL = sys.argv[1:4]
@@ -46,6 +48,34 @@ class Hil(unittest.TestCase):
         out = play(200)
         self.assertIn("steps        200", out)
         self.assertRegex(out, r"pace +\d+ late")
+
+    def test_the_controller_may_begin_first(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        with subprocess.Popen([CONTROLLER, port, str(WANTED)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as controller:
+            plant = subprocess.run([PLANT, MODEL, port, "50", "lockstep"], capture_output=True,
+                                   text=True, timeout=60, check=False)
+            out, err = controller.communicate(timeout=60)
+        self.assertEqual((plant.returncode, controller.returncode), (0, 0), plant.stderr + err)
+        self.assertIn("50 measurements answered", out)
+
+    def test_who_is_left_alone_says_so(self):
+        with subprocess.Popen([PLANT, MODEL, "0", "1000000"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as plant:
+            port = plant.stdout.readline().split()[1]
+            with subprocess.Popen([CONTROLLER, port], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as controller:
+                time.sleep(1)
+                controller.kill()
+            try:
+                _, err = plant.communicate(timeout=30)
+            except BaseException:
+                plant.kill()
+                raise
+        self.assertEqual(plant.returncode, 1)
+        self.assertIn("ended at t = ", err)
 
     def test_wrong_use_is_told(self):
         done = subprocess.run([PLANT], capture_output=True, text=True, check=False)

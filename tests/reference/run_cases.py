@@ -2,7 +2,7 @@
 """Run reference cases with the program and compare every quantity with the reference.
 
 usage: run_cases.py --program PROGRAM (--golden FOLDER | --reference FOLDER)
-                    [--case NAME ...] [--formulation NAME ...] [--worst]
+                    [--case NAME ...] [--formulation NAME ...] [--worst] [--order]
 
 --golden     NAME.yaml and NAME.csv, thinned trajectories that travel with the sources
 --reference  NAME.model.json, NAME.meta.json, NAME.csv: the full collection; models are converted
@@ -11,6 +11,9 @@ usage: run_cases.py --program PROGRAM (--golden FOLDER | --reference FOLDER)
 Each case runs with the formulations that its topology allows, an integrator of high order and
 tolerances of 1e-12, so that what differs is the model and its equations.  Exit status: 0 all
 agree, 1 some do not.
+
+--order      index3 in place of these, with equal steps of h, h/2 and h/4: largest errors against the
+             reference and their ratios, which are near 4 for a rule of order two
 """
 import argparse
 import json
@@ -55,6 +58,15 @@ CASES = {
     "P15_n_four_bar_5": (LOOPS, POSITION, 0.6),
     "P15_n_four_bar_10": (LOOPS, POSITION, 0.6),
 }
+# index3: largest step, last time compared.  Steps are those at which errors are of their order already.
+ORDERS = {
+    "P5_single_loop_4": (0.01, 2),
+    "P10_spatial_slider_crank": (0.005, None),
+    "P12_ladder_8": (0.01, 2),
+    "P15_n_four_bar_5": (0.005, 0.6),
+    "P15_n_four_bar_10": (0.005, 0.6),
+}
+RATIOS = (3.3, 4.7)
 SHOWN = ["position", "velocity", "acceleration", "joint_q", "reaction_force", "reaction_torque",
          "energy", "momentum"]
 
@@ -78,11 +90,12 @@ def columns_to_skip(folder, name):
         return set(json.load(file).get("nonunique_columns", ()))
 
 
-def run_program(program, model, formulation, reference, until, where):
+def run_program(program, model, formulation, reference, until, where, solver=None):
     """The trajectory of a run with rows at the reference's times."""
     time = [t for t in reference["time"] if until is None or t <= until * (1 + 1e-9)]
     output = os.path.join(where, "out.csv")
-    command = [program, "run", model, "--quiet", "--formulation", formulation, *SOLVER,
+    command = [program, "run", model, "--quiet", "--formulation", formulation,
+               *(solver or SOLVER),
                "--duration", repr(time[-1]), "--sample", repr(time[-1] / (len(time) - 1)),
                "-o", output]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -125,6 +138,32 @@ def run_case(arguments, folder, name, formulation, where):
     return not failed
 
 
+def run_order(arguments, folder, name, where):
+    """True when errors fall by four for steps of half the length."""
+    step, until = ORDERS[name]
+    reference = trajectory.read(os.path.join(folder, name + ".csv"))
+    model = os.path.join(folder, name + ".yaml") if arguments.golden else convert(folder, name, where)
+    errors = {}
+    for part in (1, 2, 4):
+        candidate = run_program(arguments.program, model, "index3", reference, until, where,
+                                ["--step", repr(step / part)])
+        differences = trajectory.compare(reference, candidate,
+                                         float("inf") if until is None else until,
+                                         columns_to_skip(folder, name))
+        for group in ("position", "velocity", "reaction_force", "reaction_torque"):
+            if group in differences:
+                errors.setdefault(group, []).append(differences[group].error)
+    good = True
+    for group, (one, half, quarter) in errors.items():
+        if one < 1e-9:
+            continue  # a quantity that stays zero
+        right = all(RATIOS[0] < r < RATIOS[1] for r in (one / half, half / quarter))
+        good &= right
+        print(f"{name:28s} {group:16s} {one:9.2e} {half:9.2e} {quarter:9.2e}  "
+              f"{one / half:5.2f} {half / quarter:5.2f}{'' if right else ' !'}", flush=True)
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser(description="compare runs with reference trajectories")
     parser.add_argument("--program", required=True)
@@ -133,6 +172,7 @@ def main():
     where.add_argument("--reference", metavar="FOLDER")
     parser.add_argument("--case", action="append", metavar="NAME", help="default: all")
     parser.add_argument("--formulation", action="append", metavar="NAME", help="default: all")
+    parser.add_argument("--order", action="store_true", help="order of index3 in the step")
     parser.add_argument("--worst", action="store_true", help="show the worst column of each group")
     arguments = parser.parse_args()
     folder = arguments.golden or arguments.reference
@@ -140,11 +180,19 @@ def main():
         print(f"SKIPPED: there is no folder {folder}")
         return SKIPPED
     names = [n for n in CASES if os.path.exists(os.path.join(folder, n + ".csv"))]
+    if arguments.order:
+        names = [n for n in names if n in ORDERS]
     if arguments.case:
         names = [n for n in names if n in arguments.case]
     if not names:
         print(f"no cases in {folder}")
         return 1
+    if arguments.order:
+        print(f"{'case':28s} {'largest error of':16s} {'h':>9s} {'h/2':>9s} {'h/4':>9s}  ratios")
+        with tempfile.TemporaryDirectory() as temporary:
+            good = all([run_order(arguments, folder, n, temporary) for n in names])
+        print("all of order two" if good else "SOME ARE NOT OF ORDER TWO")
+        return 0 if good else 1
     print(f"{'case':28s} {'':8s} " + " ".join(f"{g.replace('acceleration', 'accel')[:9]:>9s}"
                                                for g in SHOWN))
     good = True
