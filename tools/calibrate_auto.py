@@ -3,8 +3,13 @@
 
 usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only TEXT]
                          [--save FILE | --load FILE] [--write]
+       calibrate_auto.py --programs FOLDER --accuracy SECONDS [--whole] [--only TEXT] [--save FILE | --load FILE]
 
---programs  folder with linkwork and bench_auto (build/bin)
+--programs  folder with linkwork, bench_auto and bench_accuracy (build/bin)
+--accuracy  instead: what a run of so many simulated seconds costs that has all bodies within 1e-6 m, and
+            1e-9 m, of where they should be, each formulation with the tolerance that is best for it: the
+            measure that `auto` is judged by
+--whole     of that run also the set-up, and rows as the program writes them, with reactions
 --turns     short turns of every formulation and model; the least time counts (40)
 --run       and the time of a run of so many simulated seconds by each formulation
 --only      models whose name contains it
@@ -35,7 +40,7 @@ TERMS = {
     "momenta": ("one", "bodies", "speeds"),
     "hdca": ("one", "bodies", "closures", "rows", "products"),
     "dca": ("one", "bodies", "closures", "rows", "products"),
-    "rcr": ("one", "cells", "nodes", "light", "cuts", "fronts", "cubes"),
+    "rcr": ("one", "cells", "few", "paths", "fewrows", "nodes", "light", "cuts", "fronts", "cubes"),
     "lagrange": ("one", "bodies", "speeds", "squares"),
     "dense": ("one", "bodies", "dense"),
 }
@@ -216,6 +221,81 @@ def all_models(programs, folder):
         yield os.path.basename(path).split(".")[0], os.path.join(SOURCES, path)
 
 
+# ------------------------------------------------------------------------------------- whole runs
+
+CONTENDERS = ("auto", "rcr", "hdca", "dca", "lagrange", "lagrange/auto/always")
+ERRORS = (1e-6, 1e-9)  # [m]
+PATIENCE = 60          # [s] for one model: what cannot be that accurate has steps without end
+
+
+def measure_runs(arguments):
+    bench = os.path.join(arguments.programs, "bench_accuracy")
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path in all_models(arguments.programs, folder):
+            if arguments.only and arguments.only not in name:
+                continue
+            command = [bench, "--duration", str(arguments.accuracy), "--limit", "1",
+                       "--tolerances", "5,10", "--with", ",".join(CONTENDERS)]
+            command += ["--whole", "--sample", "0.01", path] if arguments.whole else [path]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                print(f"{name}: takes too long", file=sys.stderr)
+                continue
+            if done.returncode:
+                print(f"{name}: {done.stderr.strip()}", file=sys.stderr)
+                continue
+            results.append(json.loads(done.stdout))
+    return results
+
+
+def time_to(error, result):
+    """The least time of a run within that error, by contender; between two tolerances on the line through
+    both in logarithms: whether one of six tolerances just does it is chance."""
+    best = {}
+    for name, runs in result["runs"].items():
+        times = [seconds for _, seconds, off, *_ in runs if off <= error]
+        for (_, s1, e1, *_), (_, s2, e2, *_) in zip(runs, runs[1:]):
+            if e1 > error > e2 > 0:
+                part = math.log(e1 / error) / math.log(e1 / e2)
+                times.append(s1**(1 - part) * s2**part)
+        if times and result["doubt"] < error / 10:
+            best[name] = min(times)
+    return best
+
+
+def judge_runs(results):
+    """A row of markdown per model: milliseconds of `auto` and others relative to it; and the verdict.
+    `auto` is whichever formulation it chose, at the times of that one: a run by name is the same run."""
+    print("| model | choice | " + " | ".join(f"to {e:.0e} m [ms] | " + " | ".join(f"`{n}`" for n in CONTENDERS[1:])
+                                             for e in ERRORS) + " |")
+    print("|---|---|" + "---|" * (len(ERRORS) * len(CONTENDERS)))
+    ratios = []
+    for r in results:
+        if not r["runs"].get("auto"):
+            continue
+        chosen, cells = r["runs"]["auto"][0][4], []
+        for error in ERRORS:
+            best = time_to(error, r)
+            mine = min(best.get("auto", math.inf), best.get(chosen, math.inf))
+            others = [best.get(n, math.inf) / mine if mine < math.inf else math.inf for n in CONTENDERS[1:]]
+            cells += [f"{1e3 * mine:.3g}" if mine < math.inf else "–"]
+            cells += [f"{x:.2f}" if x < math.inf else "–" for x in others]
+            if mine < math.inf:
+                ratios.append((1 / min(1, *others), r["model"]))
+        print(f"| `{r['model']}` | `{chosen}` | " + " | ".join(cells) + " |")
+    worst = sorted(ratios)[-3:][::-1]
+    mean = math.exp(sum(math.log(x) for x, _ in ratios) / len(ratios))
+    print(f"\n{len(ratios)} runs: `auto` takes at most {worst[0][0]:.2f} times as long as the best single choice ("
+          + ", ".join(f"{name} {x:.2f}" for x, name in worst) + f"), {mean:.2f} in the mean")
+    for name in CONTENDERS[1:]:
+        both = [(time_to(e, r).get(name), time_to(e, r).get("auto")) for r in results for e in ERRORS]
+        both = [math.log(a / b) for a, b in both if a and b]
+        if both:
+            print(f"`{name}` always: {math.exp(sum(both) / len(both)):.2f} times `auto` in the mean of {len(both)}")
+
+
 # ------------------------------------------------------------------------------------- measurements
 
 
@@ -330,6 +410,8 @@ def main():
     parser.add_argument("--programs", default="build/bin")
     parser.add_argument("--turns", type=int, default=40)
     parser.add_argument("--run", type=float, default=0)
+    parser.add_argument("--accuracy", type=float, default=0)
+    parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only")
     parser.add_argument("--save")
     parser.add_argument("--load")
@@ -339,10 +421,13 @@ def main():
         with open(arguments.load) as file:
             results = [json.loads(line) for line in file]
     else:
-        results = measure(arguments)
+        results = measure_runs(arguments) if arguments.accuracy else measure(arguments)
     if arguments.save:
         with open(arguments.save, "w") as file:
             file.writelines(json.dumps(r) + "\n" for r in results)
+    if arguments.accuracy:
+        judge_runs(results)
+        return
     table = calibrate(results)
     regret(results, table, "evaluation")
     if any("run" in f for r in results for f in r["formulations"].values()):

@@ -79,9 +79,13 @@ static lw_status try(const lwi_formulation *formulation, const lw_model *model,
                                                &work, refusal);
     if (status == LW_OK && (status = evaluate(work, arena)) != LW_OK) *refusal = work->error;
     if (status == LW_OK && formulation == &lwi_formulation_rcr) {
-        const lwi_rcr_size size = lwi_rcr_measure(work);
+        const lwi_rcr_size size = lwi_rcr_measure(work->data);
         features->cells = size.cells;
-        if (size.cells == 0) {
+        if (size.cells == 0 && size.few) {
+            features->few = features->bodies;
+            features->paths = sqrt(features->squares / fmax(1, model->tree_nv)) * features->bodies;
+            features->fewrows = features->squares;
+        } else if (size.cells == 0) {
             features->nodes = features->bodies - size.light;
             features->light = size.light;
             features->cuts = features->closures;

@@ -16,7 +16,10 @@
  *  closures    joints outside the tree, couplings
  *  rows        equations of all joints as `hdca` and `dca` join them
  *  products    multiplications of the plan they follow
- *  nodes       of rcr: bodies that its general elimination takes; 0 where it has cells
+ *  few         of rcr: bodies where it takes all rows at once, and
+ *  paths       rows of cut joints times bodies there
+ *  fewrows     rows of cut joints squared times speeds there
+ *  nodes       bodies that its general elimination takes; 0 where it has cells or takes all rows at once
  *  light       those of its bodies that only carry loops or are in none
  *  cuts        closures there
  *  fronts      sum of the squares of its systems' sizes
@@ -26,7 +29,7 @@
  *  dense       of dense: rows of all joints squared times components of all bodies' motions */
 #define LWI_COST_FEATURES(X)                                                                       \
     X(one) X(bodies) X(speeds) X(closures) X(rows) X(products) X(nodes) X(light) X(cuts)           \
-    X(fronts) X(cubes) X(cells) X(squares) X(dense)
+    X(fronts) X(cubes) X(cells) X(few) X(paths) X(fewrows) X(squares) X(dense)
 
 typedef struct lwi_cost_features {
 #define X(name) double name;

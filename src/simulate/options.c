@@ -25,7 +25,8 @@ typedef struct option {
 #define FALLBACK_REAL(number) (number)
 static const option all[] = {
 #define X(key, kind, fallback, value, help)                                                        \
-    {#key, kind, offsetof(lw_options, key), sizeof((lw_options *)0)->key, FALLBACK_##kind(fallback)},
+    {#key, kind, offsetof(lw_options, key), sizeof((lw_options *)0)->key,                          \
+     FALLBACK_##kind(fallback)},
     LW_OPTION_LIST(X)
 #undef X
 };

@@ -23,9 +23,15 @@ static const lw_part_info joints[] = {
 // An index out of range gives empty texts.
 static const lw_part_info none = {"", "", ""};
 
-static bool in_range(int index, int count) { return index >= 0 && index < count; }
+static bool in_range(int index, int count)
+{
+    return index >= 0 && index < count;
+}
 
-int lw_formulation_count(void) { return LWI_COUNT(formulations); }
+int lw_formulation_count(void)
+{
+    return LWI_COUNT(formulations);
+}
 
 lw_part_info lw_formulation_info(int index)
 {
@@ -34,7 +40,10 @@ lw_part_info lw_formulation_info(int index)
     return (lw_part_info){f->name, f->summary, f->cite};
 }
 
-int lw_integrator_count(void) { return lwi_integrator_type_count(); }
+int lw_integrator_count(void)
+{
+    return lwi_integrator_type_count();
+}
 
 lw_part_info lw_integrator_info(int index)
 {
@@ -42,14 +51,20 @@ lw_part_info lw_integrator_info(int index)
     return type ? (lw_part_info){type->name, type->summary, type->cite} : none;
 }
 
-int lw_joint_type_count(void) { return LWI_COUNT(joints); }
+int lw_joint_type_count(void)
+{
+    return LWI_COUNT(joints);
+}
 
 lw_part_info lw_joint_type_info(int index)
 {
     return in_range(index, LWI_COUNT(joints)) ? joints[index] : none;
 }
 
-int lw_force_type_count(void) { return LWI_COUNT(forces); }
+int lw_force_type_count(void)
+{
+    return LWI_COUNT(forces);
+}
 
 lw_part_info lw_force_type_info(int index)
 {

@@ -75,7 +75,8 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
     const lwi_formulation *f = work->formulation;
     p->moment.t = t;
     p->poses = f->can & LWI_POSES_FIRST;
-    TRY(f->observe(work, t, x, sim->inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST, &p->moment));
+    TRY(f->observe(work, t, x, sim->inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST,
+                   &p->moment));
     take_motion(&p->assembler, &p->moment);
     const double before = lwi_assembler_residual(&p->assembler, false, NULL);
     if (!(before > p->limit)) return LW_OK;

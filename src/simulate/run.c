@@ -2,11 +2,9 @@
 #include "simulate/options.h"
 #include "simulate/simulation.h"
 
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 // Between two calls of `progress` when rows are rare lie at most so many steps, so much wall time
 // in steps [s], or one step: seldom enough to cost nothing, soon enough for who presses Ctrl-C.
@@ -22,9 +20,9 @@ typedef struct run {
     lw_progress progress;
     void *row_user, *progress_user;
     double end;
-    double written; ///< time of the last row
-    long steps;     ///< since the last call of progress
-    double looked;  ///< wall time in steps at the last call of progress [s]
+    double written;      ///< time of the last row
+    long steps;          ///< since the last call of progress
+    double looked;       ///< wall time in steps at the last call of progress [s]
     double start, began; ///< simulated and wall time at the start [s]
 } run;
 
@@ -77,9 +75,7 @@ static lw_status keep_pace(run *r)
         sim->behind = fmax(sim->behind, behind);
         return LW_OK;
     }
-    const double whole = floor(due);
-    const struct timespec at = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (due - whole))};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR) TRY(look_up(r));
+    while (!lwi_sleep_until(due)) TRY(look_up(r));
     return LW_OK;
 }
 

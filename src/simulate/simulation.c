@@ -115,8 +115,7 @@ static lw_status make_integrator(lw_sim *sim)
 // A step more at a break would be a step that costs more than the others.
 void lwi_sim_find_break(lw_sim *sim)
 {
-    sim->next_break =
-        sim->work->fixed_cost ? INFINITY : lwi_model_next_break(sim->model, sim->t);
+    sim->next_break = sim->work->fixed_cost ? INFINITY : lwi_model_next_break(sim->model, sim->t);
 }
 
 // The model's initial state at t = 0.
@@ -145,7 +144,8 @@ static lw_status build(lw_sim *sim, const lw_options *options)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_sim_prepare_watch(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
-    if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) != LW_OK)
+    if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) !=
+        LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for the events of a simulation");
     return make_integrator(sim);
 }
@@ -180,7 +180,10 @@ void lw_sim_destroy(lw_sim *sim)
     lwi_release(&allocator, sim);
 }
 
-const lw_options *lw_sim_options(const lw_sim *sim) { return &sim->options; }
+const lw_options *lw_sim_options(const lw_sim *sim)
+{
+    return &sim->options;
+}
 lw_status lw_sim_set_duration(lw_sim *sim, double duration)
 {
     if (!(duration >= 0 && isfinite(duration)))
@@ -189,7 +192,10 @@ lw_status lw_sim_set_duration(lw_sim *sim, double duration)
     sim->options.duration = duration;
     return LW_OK;
 }
-const char *lw_sim_notice(const lw_sim *sim) { return sim->notice; }
+const char *lw_sim_notice(const lw_sim *sim)
+{
+    return sim->notice;
+}
 void lw_sim_report(const lw_sim *sim, char *text, size_t size)
 {
     if (!text || !size) return;
@@ -197,9 +203,18 @@ void lw_sim_report(const lw_sim *sim, char *text, size_t size)
     if (sim->work->formulation->report) sim->work->formulation->report(sim->work, text, size);
 }
 
-const lw_model *lw_sim_model(const lw_sim *sim) { return sim->model; }
-double lw_sim_time(const lw_sim *sim) { return sim->t; }
-const lw_error *lw_sim_error(const lw_sim *sim) { return &sim->error; }
+const lw_model *lw_sim_model(const lw_sim *sim)
+{
+    return sim->model;
+}
+double lw_sim_time(const lw_sim *sim)
+{
+    return sim->t;
+}
+const lw_error *lw_sim_error(const lw_sim *sim)
+{
+    return &sim->error;
+}
 
 // ------------------------------------------------------------------------------------------- steps
 

@@ -49,11 +49,11 @@ struct lw_sim {
     size_t chosen;      ///< length of what was said at creation; doubts of runs follow
     lwi_work *work;
     lwi_integrator *integrator;
-    double t, start; ///< now; creation or the last jump of the state
-    double *x;       ///< [nx]
-    double *scratch; ///< [nx]
-    double *atol;    ///< [nx]
-    double *inputs;  ///< [ninput]
+    double t, start;   ///< now; creation or the last jump of the state
+    double *x;         ///< [nx]
+    double *scratch;   ///< [nx]
+    double *atol;      ///< [nx]
+    double *inputs;    ///< [ninput]
     double next_break; ///< next time at which the model is not smooth; > t
     lwi_pending pending;
     lwi_events events;

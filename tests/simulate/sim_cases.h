@@ -48,10 +48,8 @@ static inline lw_body add_body(lw_builder *b, const char *name, lw_vec3 at)
 {
     lw_body body;
     lw_error error = {0};
-    const lw_body_desc desc = {.name = name,
-                               .mass = MASS,
-                               .inertia = {INERTIA, INERTIA, INERTIA},
-                               .pose.position = at};
+    const lw_body_desc desc = {
+        .name = name, .mass = MASS, .inertia = {INERTIA, INERTIA, INERTIA}, .pose.position = at};
     ok(lw_builder_add_body(b, &desc, &body, &error), &error);
     return body;
 }
@@ -146,7 +144,10 @@ static inline const lw_observation *observe(lw_sim *sim, lw_observe level)
     return o;
 }
 
-static inline void step(lw_sim *sim, double time) { ok(lw_sim_step(sim, time), lw_sim_error(sim)); }
+static inline void step(lw_sim *sim, double time)
+{
+    ok(lw_sim_step(sim, time), lw_sim_error(sim));
+}
 
 static inline lw_summary summary_of(const lw_sim *sim)
 {

@@ -60,6 +60,7 @@ static void loops_in_lanes_go_by_rcr(void **state)
 {
     (void)state;
     expect(four_bar(1, false), "rcr", "closes a loop, 2 cells in lanes; estimated ");
+    expect(four_bar(1, true), "rcr", "closes a loop, 2 cells in lanes; estimated ");
     expect(generated((lw_mechanism_desc){
                .mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 40, .q = {0.3}, .qd = {1}}),
            "rcr", "40 joints close loops, 41 cells in lanes; estimated ");
@@ -68,11 +69,12 @@ static void loops_in_lanes_go_by_rcr(void **state)
            "rcr", "40 joints close loops, 41 cells in lanes; estimated ");
 }
 
-// A force at a point is nothing for cells; the reason does not speak of them.
+// A loop of spherical joints is nothing for cells; the reason does not speak of them.
 static void other_loops_by_the_general_text(void **state)
 {
     (void)state;
-    expect(four_bar(1, true), "rcr", "closes a loop; estimated ");
+    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}), "rcr",
+           "closes a loop; estimated ");
 }
 
 // Many loops that are open at once make large fronts.
@@ -107,7 +109,7 @@ static void couplings_count_as_loops(void **state)
     const lw_coupling_desc desc = {
         .joint = joint[1], .of = joint[0], .polynomial = law, .npolynomial = 2};
     lwt_ok(lw_builder_add_coupling(b, &desc, &error), &error);
-    expect(lwt_model(b), "rcr", "joint 'follower' is coupled to joint 'leader'; estimated ");
+    expect(lwt_model(b), "rcr", "joint 'follower' is coupled to joint 'leader', 2 cells in lanes; estimated ");
 }
 
 // What stands in the options is left alone, and nothing is said about it.

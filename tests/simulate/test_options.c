@@ -36,9 +36,9 @@ static void values_are_read(void **state)
     static const struct {
         const char *key, *value;
     } settings[] = {
-        {"formulation", "dense"}, {"integrator", "rk4"},      {"duration", "2.5"},
-        {"step", "1e-3"},         {"rtol", "1e-12"},          {"atol", "1E-11"},
-        {"atol-p", "3e-9"},       {"sample", "0.25"},         {"sample-mode", "interpolate"},
+        {"formulation", "dense"}, {"integrator", "rk4"}, {"duration", "2.5"},
+        {"step", "1e-3"},         {"rtol", "1e-12"},     {"atol", "1E-11"},
+        {"atol-p", "3e-9"},       {"sample", "0.25"},    {"sample-mode", "interpolate"},
         {"max_steps", "1000"},
     };
     lw_options o;
@@ -165,12 +165,9 @@ static void parts_are_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_those_of_the_list),
-        cmocka_unit_test(values_are_read),
-        cmocka_unit_test(refusals_tell_what_was_expected),
-        cmocka_unit_test(struct_is_checked),
-        cmocka_unit_test(numbers_do_not_depend_on_the_locale),
-        cmocka_unit_test(parts_are_listed),
+        cmocka_unit_test(defaults_are_those_of_the_list),      cmocka_unit_test(values_are_read),
+        cmocka_unit_test(refusals_tell_what_was_expected),     cmocka_unit_test(struct_is_checked),
+        cmocka_unit_test(numbers_do_not_depend_on_the_locale), cmocka_unit_test(parts_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,10 @@
 // -------------------------------------------------------------------------------------------- rows
 
 // but for round-off: k sample is rounded twice, the row's time once
-static int same_time(double a, double b) { return fabs(a - b) <= 8 * DBL_EPSILON * fabs(b); }
+static int same_time(double a, double b)
+{
+    return fabs(a - b) <= 8 * DBL_EPSILON * fabs(b);
+}
 
 // The second half of a run has the rows of the whole, to the bit.
 static void rows_do_not_depend_on_the_start(void **state)
@@ -17,10 +20,12 @@ static void rows_do_not_depend_on_the_start(void **state)
     (void)state;
     static const struct {
         const char *half, *whole, *sample;
-    } cases[] = {{"1", "2", "0.01"}, {"0.3", "0.6", "0.1"}, {"0.7", "1.4", "0.1"}, {"0.21", "0.42", "0.03"}};
+    } cases[] = {
+        {"1", "2", "0.01"}, {"0.3", "0.6", "0.1"}, {"0.7", "1.4", "0.1"}, {"0.21", "0.42", "0.03"}};
     lw_model *model = pendulum(ANGLE, 0);
     for (int c = 0; c < COUNT(cases); c++) {
-        lw_sim *sim = simulate(model, OPTIONS("duration", cases[c].whole, "sample", cases[c].sample));
+        lw_sim *sim =
+            simulate(model, OPTIONS("duration", cases[c].whole, "sample", cases[c].sample));
         const rows whole = *run(sim, LW_OK);
         lw_sim_destroy(sim);
         sim = simulate(model, OPTIONS("duration", cases[c].half, "sample", cases[c].sample));
@@ -40,23 +45,24 @@ static void rows_stand_where_asked(void **state)
         const char *duration, *sample;
         int count;
     } cases[] = {
-        {"1", "0.1", 11},   {"0.3", "0.1", 4},    {"0.35", "0.1", 5}, {"0.7", "0.7", 2},
+        {"1", "0.1", 11},   {"0.3", "0.1", 4},    {"0.35", "0.1", 5},  {"0.7", "0.7", 2},
         {"0.5", "0.7", 2},  {"0", "0.1", 1},      {"0.9", "0.01", 91}, {"0.6", "0.2", 4},
         {"1.1", "0.1", 12}, {"0.1", "1e-3", 101},
     };
     lw_model *model = pendulum(ANGLE, 0);
     for (int mode = 0; mode < 2; mode++)
         for (int c = 0; c < COUNT(cases); c++) {
-            lw_sim *sim = simulate(model, OPTIONS("duration", cases[c].duration, "sample",
-                                                  cases[c].sample, "sample-mode",
-                                                  mode ? "interpolate" : "stop"));
+            lw_sim *sim =
+                simulate(model, OPTIONS("duration", cases[c].duration, "sample", cases[c].sample,
+                                        "sample-mode", mode ? "interpolate" : "stop"));
             const double sample = atof(cases[c].sample), duration = atof(cases[c].duration);
             for (int again = 0; again < 2; again++) { // a second run goes on from the first
                 const double t0 = lw_sim_time(sim);
                 const rows *r = run(sim, LW_OK);
                 if (again && duration > 0.85 && r->n != cases[c].count) continue; // t0 rounds
                 assert_int_equal(r->n, cases[c].count);
-                for (int k = 0; k < r->n - 1; k++) assert_true(same_time(r->time[k], t0 + k * sample));
+                for (int k = 0; k < r->n - 1; k++)
+                    assert_true(same_time(r->time[k], t0 + k * sample));
                 assert_true(same_time(r->time[r->n - 1], t0 + duration));
                 assert_true(lw_sim_time(sim) == r->time[r->n - 1]);
                 if (t0 == 0) assert_true(lw_sim_time(sim) == duration);
@@ -96,9 +102,9 @@ static void interpolated_rows_agree(void **state)
         static rows stops;
         lw_sim *a = simulate(model, OPTIONS("integrator", names[i], "duration", "1", "sample",
                                             "1e-3", "rtol", "1e-8", "atol", "1e-8"));
-        lw_sim *b = simulate(model, OPTIONS("integrator", names[i], "duration", "1", "sample",
-                                            "1e-3", "sample-mode", "interpolate", "rtol", "1e-8",
-                                            "atol", "1e-8"));
+        lw_sim *b =
+            simulate(model, OPTIONS("integrator", names[i], "duration", "1", "sample", "1e-3",
+                                    "sample-mode", "interpolate", "rtol", "1e-8", "atol", "1e-8"));
         stops = *run(a, LW_OK);
         const rows *r = run(b, LW_OK);
         assert_int_equal(stops.n, r->n);
@@ -163,7 +169,8 @@ static void runs_end_between_rare_rows(void **state)
 }
 
 // A caller waits no longer than some steps, nor than a while where steps are slow.
-static lw_status slow_rates(lwi_work *work, double t, const double *x, const double *inputs, double *xdot)
+static lw_status slow_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                            double *xdot)
 {
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     return lwi_formulation_find("aba")->rates(work, t, x, inputs, xdot);
@@ -189,7 +196,8 @@ static void slow_runs_end_soon(void **state)
 }
 
 // A run tells that its energy is far from where its tolerances should hold it, once.
-static lw_status wrong_rates(lwi_work *work, double t, const double *x, const double *inputs, double *xdot)
+static lw_status wrong_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                             double *xdot)
 {
     const lw_status status = lwi_formulation_find("aba")->rates(work, t, x, inputs, xdot);
     xdot[0] *= 0.9;
@@ -326,7 +334,8 @@ static void steps_are_watched(void **state)
         for (int k = 0; k < 2; k++) lw_sim_get_state(sim[k], &t[k], x[k]);
         assert_true(asked > 5 && t[0] == 20 && t[1] == 20);
         assert_memory_equal(x[0], x[1], bytes);
-        assert_int_equal(LW_ERR_INTERRUPTED, lw_sim_step_watched(sim[1], 50, stop_at_thirty, &asked));
+        assert_int_equal(LW_ERR_INTERRUPTED,
+                         lw_sim_step_watched(sim[1], 50, stop_at_thirty, &asked));
         assert_true(lw_sim_time(sim[1]) > 30 && lw_sim_time(sim[1]) < 50);
         assert_int_equal(LW_OK, lw_sim_step_watched(sim[1], 50, NULL, NULL));
         assert_int_equal(LW_ERR_ARGUMENT, lw_sim_step_watched(sim[1], 49, NULL, NULL));

@@ -119,8 +119,7 @@ static void failure_leaves_the_last_state(void **state)
     lw_sim *sim = simulate(model, OPTIONS("max-steps", "40", "step", "0.01"));
     static rows r;
     r = (rows){0};
-    assert_int_equal(lw_sim_run(sim, LW_OBSERVE_REACTION, keep, &r, NULL, NULL),
-                     LW_ERR_INTEGRATOR);
+    assert_int_equal(lw_sim_run(sim, LW_OBSERVE_REACTION, keep, &r, NULL, NULL), LW_ERR_INTEGRATOR);
     assert_int_equal(lw_sim_error(sim)->status, LW_ERR_INTEGRATOR);
     assert_non_null(strstr(lw_sim_error(sim)->text, "max_steps"));
     const double t = lw_sim_time(sim);

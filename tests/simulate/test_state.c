@@ -2,7 +2,6 @@
 #include "simulate/sim_cases.h"
 #include "support/random_model.h"
 
-
 // ------------------------------------------------------------------------------------ the step API
 
 // create, set input, step, observe: constant torques give parabolas, exactly where they change.
@@ -46,9 +45,9 @@ static void set_state_repeats_the_bits(void **state)
     for (int f = 0; f < 2; f++)
         for (int i = 0; i < lw_integrator_count(); i++) {
             if (own_step(lw_integrator_info(i).name)) continue;
-            lw_sim *sim = simulate(
-                model, OPTIONS("formulation", f ? "momenta" : "aba", "integrator",
-                               lw_integrator_info(i).name, "rtol", "1e-6", "atol", "1e-6"));
+            lw_sim *sim = simulate(model, OPTIONS("formulation", f ? "momenta" : "aba",
+                                                  "integrator", lw_integrator_info(i).name, "rtol",
+                                                  "1e-6", "atol", "1e-6"));
             double x[3][128], t;
             const size_t bytes = (size_t)lw_sim_state_size(sim) * sizeof x[0][0];
             assert_true(bytes <= sizeof x[0]);

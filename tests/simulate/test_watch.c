@@ -3,6 +3,7 @@
 #include "simulate/simulation.h"
 
 #include "support/mechanism.h"
+#include "support/given.h"
 
 static const char *const formulations[] = {"dense", "dca", "hdca", "lagrange", "rcr", "index3"};
 
@@ -39,12 +40,6 @@ typedef struct outcome {
     char told[1024], why[512];
 } outcome;
 
-static void set(lw_options *o, const char *key, const char *value)
-{
-    lw_error error;
-    lwt_ok(lw_options_set(o, key, value, &error), &error);
-}
-
 static outcome run(const lw_model *model, const char *formulation, const char *tolerance,
                    const char *project)
 {
@@ -54,12 +49,12 @@ static outcome run(const lw_model *model, const char *formulation, const char *t
     lw_error error;
     lw_sim *sim;
     lw_options_default(&options);
-    set(&options, "formulation", formulation);
-    set(&options, own ? "step" : "rtol", tolerance);
-    if (!own) set(&options, "atol", tolerance);
-    if (!own) set(&options, "project", project);
-    set(&options, "duration", "2");
-    set(&options, "sample", "2"); // no step ends on a row but the last
+    lwt_set(&options, "formulation", formulation);
+    lwt_set(&options, own ? "step" : "rtol", tolerance);
+    if (!own) lwt_set(&options, "atol", tolerance);
+    if (!own) lwt_set(&options, "project", project);
+    lwt_set(&options, "duration", "2");
+    lwt_set(&options, "sample", "2"); // no step ends on a row but the last
     lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
     result.status = lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL);
     snprintf(result.told, sizeof result.told, "%s", lw_sim_notice(sim));
@@ -84,8 +79,8 @@ static void singular_positions_are_told(void **state)
         for (int k = 0; k < LWI_COUNT(tolerance); k++)
             for (int p = 0; p < 2; p++) {
                 const bool own = !strcmp(formulations[f], "index3");
-                const outcome r = run(model, formulations[f], own ? step[k] : tolerance[k],
-                                      p ? "auto" : "never");
+                const outcome r =
+                    run(model, formulations[f], own ? step[k] : tolerance[k], p ? "auto" : "never");
                 if (r.status != LW_OK) { // it may stop there
                     assert_int_equal(r.status, LW_ERR_SINGULAR);
                     assert_non_null(strstr(r.why, "singular position at t = "));
@@ -114,7 +109,8 @@ static void regular_motions_are_not(void **state)
             const bool own = !strcmp(formulations[f], "index3");
             const outcome r = run(model, formulations[f], own ? step[k] : tolerance[k], "auto");
             if (r.status != LW_OK) fail_msg("%s %s: %s", formulations[f], tolerance[k], r.why);
-            if (strstr(r.told, begins)) fail_msg("%s %s: %s", formulations[f], tolerance[k], r.told);
+            if (strstr(r.told, begins))
+                fail_msg("%s %s: %s", formulations[f], tolerance[k], r.told);
         }
     lw_model_destroy(model);
 }
