@@ -19,7 +19,8 @@ extern "C" {
     X(ENERGY, "energy", "kinetic, potential and total energy; drift of E - Wnc")                   \
     X(RESIDUALS, "residuals", "largest constraint residual per level, logarithmic")                \
     X(REACTIONS, "reactions", "size of force and torque of every joint")                           \
-    X(PHASE, "phase", "rate over coordinate, a panel per joint coordinate")
+    X(PHASE, "phase", "rate over coordinate, a panel per joint coordinate")                        \
+    X(WORK_PRECISION, "work-precision", "of several results: the error over what the run cost")
 
 #define X(name, text, help) LW_PLOT_##name,
 typedef enum lw_plot_preset { LW_PLOT_PRESET_LIST(X) LW_PLOT_PRESET_COUNT } lw_plot_preset;
@@ -42,7 +43,8 @@ typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
 #define LW_PLOT_OPTION_LIST(X)                                                                     \
     X(y, "COLUMN,...", "a panel with these columns, by name or pattern (* and ?); repeatable")     \
     X(x, "COLUMN", "what the panels are drawn over (default time)")                                \
-    X(preset, "NAME", "overview, joints, positions, energy, residuals, reactions or phase")        \
+    X(preset, "NAME", "overview, joints, positions, energy, residuals, reactions, phase or work-precision") \
+    X(reference, "RESULT", "of work-precision: taken as exact (default: the one with the least tolerances)") \
     X(from, "S", "first time to show [s]; with --initial of a result: the moment to draw")         \
     X(to, "S", "last time to show [s]")                                                            \
     X(log, NULL, "logarithmic scale of y; zeros stand at its foot")                                \
@@ -69,10 +71,11 @@ typedef struct lw_plot_options {
     int initial;
     lw_view view;
     const char *plan; ///< NULL: no picture of a plan
+    const char *reference; ///< of work-precision, one of the names; NULL: least tolerances
 } lw_plot_options;
 
 /** Sets one option from text, which must live as long as `options`; `value` of a switch is not
- * read.
+ *  read.
  *  @return LW_ERR_ARGUMENT with the nearest known key or what was expected */
 LW_API lw_status lw_plot_set(lw_plot_options *options, const char *key, const char *value,
                              lw_error *error);
@@ -86,8 +89,28 @@ LW_API lw_status lw_plot_set(lw_plot_options *options, const char *key, const ch
 LW_API lw_status lw_plot_results(lw_result *const *results, const char *const *names, int count,
                                  const lw_plot_options *options, const char *file, lw_error *error);
 
+/** What one of several results cost, and how far it is from the one taken as exact. */
+typedef struct lw_precision {
+    char method[96];   ///< "hdca, dopri54"
+    double tolerance;  ///< the larger of rtol and atol
+    double error;      ///< largest difference of a mass centre's coordinate, by the largest of them; 0 of
+                       ///< the reference
+    long evaluations, steps;
+    double wall;       ///< [s]
+    int reference;     ///< 1: this is the one
+} lw_precision;
+
+/** The numbers of preset work-precision, for finished HDF5 results (or in memory) of one model with rows at
+ *  the same times.
+ *  @param reference  one of the names; NULL: the one with the least tolerances, of those the one with most
+ *                    evaluations
+ *  @param precision  [count] out
+ *  @return LW_ERR_ARGUMENT: not of one model, other rows, a result that does not tell its cost */
+LW_API lw_status lw_work_precision(lw_result *const *results, const char *const *names, int count,
+                                   const char *reference, lw_precision *precision, lw_error *error);
+
 /** Draws the mechanism at its start, or where the bodies stand in `result` at options->from
- * (default: its first row).
+ *  (default: its first row).
  *  @param result  of the same model; may be NULL */
 LW_API lw_status lw_plot_mechanism(const lw_model *model, lw_result *result,
                                    const lw_plot_options *options, const char *file,

@@ -2,8 +2,7 @@
 //
 // A result is a table: one row per moment, one named column per number, the same names in every
 // format ("time", "body.rod.x", "joint.hinge.q0", "sys.E"; docs/results.md has them all).  HDF5
-// results
-// (.h5) carry the model, the options and the state of the integrator beside it, so that a run can
+// results (.h5) carry the model, the options and the state of the integrator beside it, so that a run can
 // go on from their last row exactly; CSV results (.csv) are the table alone.
 //
 // A file that is still being written, or whose writer was killed, is read up to its last flush. The
@@ -22,7 +21,7 @@ extern "C" {
 typedef struct lw_result lw_result; ///< one thread at a time
 
 /** Opens a result; the format is told by the content.  Memory: CSV files are held as numbers, of
- * HDF5 files the names of the columns only.
+ *  HDF5 files the names of the columns only.
  *  @return LW_ERR_IO: cannot be opened; LW_ERR_PARSE: not a result; file, line, column in `error`
  */
 LW_API lw_status lw_result_open(const char *path, lw_result **result, lw_error *error);
@@ -61,6 +60,9 @@ LW_API const lw_options *lw_result_options(const lw_result *result);
 /** Other texts by name: "notice", "warnings", "versions" (lines "NAME VERSION"); NULL: not there.
  */
 LW_API const char *lw_result_text(const lw_result *result, const char *name);
+/** What the run cost when its last row was written; NULL where the file does not tell: CSV, a run that was
+ *  killed or goes on, files of before 0.1. */
+LW_API const lw_summary *lw_result_summary(const lw_result *result);
 /** 0: the writer is still at work, or was killed; what was flushed is there. */
 LW_API int lw_result_closed(const lw_result *result);
 
@@ -72,7 +74,7 @@ LW_API lw_status lw_result_read_state(lw_result *result, long row, double *time,
 
 /** Puts a simulation of the same model where the result was at `row` (-1: the last one), its time
  *  included.  With the same formulation the state is the stored one, bit for bit; otherwise the
- * motion of bodies and joints is entered, and the work goes on from the row's.
+ *  motion of bodies and joints is entered, and the work goes on from the row's.
  *  @param how  out: what was done, in words, for the user; may be NULL
  *  @return LW_ERR_ARGUMENT: the models differ (the first difference is named), or no such row */
 LW_API lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, char *how,
@@ -99,7 +101,7 @@ LW_API lw_status lw_writer_row(lw_writer *writer, const lw_observation *observat
 /** Flushes rows that are older than the interval: for progress callbacks, when rows are rare. */
 LW_API lw_status lw_writer_poll(lw_writer *writer);
 /** Flushes and closes; NULL is allowed.  @return LW_ERR_IO with the system's reason, of now or of
- * an earlier row: the disk is full, for example */
+ *  an earlier row: the disk is full, for example */
 LW_API lw_status lw_writer_close(lw_writer *writer, lw_error *error);
 /** Ends a writer without a path: its rows become a result, which needs neither model nor simulation.
  *  The simulation must live still.  Where this fails the writer is as before. */
@@ -107,7 +109,7 @@ LW_API lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_erro
 
 /** Writes a result in another format, told by the ending of `path`: every column bit for bit.  What
  *  the other format cannot hold (model, options, state in CSV) is left out; .h5 to .h5 copies all
- * of it, and closes what a killed writer left open. */
+ *  of it, and closes what a killed writer left open. */
 LW_API lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error);
 
 #ifdef __cplusplus

@@ -32,10 +32,10 @@ typedef struct lwi_parameter {
 #define SPRING_ROW(...) ROW(SPRING, "spring", spring, __VA_ARGS__)
 #define WRENCH_ROW(...) ROW(WRENCH, "wrench", wrench, __VA_ARGS__)
 #define FUNCTION_ROW(what, unit) ROW(FUNCTION, "function", function, #what, unit, what, true)
-#define COORDINATE_ROW(what, unit)                                                                 \
+#define COORDINATE_ROW(what, unit, negative)                                                       \
     {                                                                                              \
         JOINT, #what, "joint.NAME." #what "0", unit,                                               \
-            OF(joint, coordinate) + offsetof(lw_coordinate_desc, what), true, true                 \
+            OF(joint, coordinate) + offsetof(lw_coordinate_desc, what), true, negative             \
     }
 
 static const parameter parameters[] = {
@@ -53,9 +53,10 @@ static const parameter parameters[] = {
     BODY_ROW("com_x", "m", com.x, true),
     BODY_ROW("com_y", "m", com.y, true),
     BODY_ROW("com_z", "m", com.z, true),
-    COORDINATE_ROW(stiffness, "N/m or N m/rad"),
-    COORDINATE_ROW(damping, "N s/m or N m s/rad"),
-    COORDINATE_ROW(at, "m or rad"),
+    COORDINATE_ROW(stiffness, "N/m or N m/rad", true),
+    COORDINATE_ROW(damping, "N s/m or N m s/rad", true),
+    COORDINATE_ROW(at, "m or rad", true),
+    COORDINATE_ROW(rotor, "kg or kg m^2", false),
     JOINT_ROW("damping", "N s/m and N m s/rad", damping, false),
     JOINT_ROW("pitch", "m per turn", pitch, true),
     JOINT_ROW("length", "m", length, false),
@@ -210,7 +211,7 @@ static lw_status resolve_parameter(const lw_model *model, const parts *p, list l
             const lwi_joint_type *type = model->joint[item].type;
             if (type->nq != type->nv || k >= type->nv)
                 return lwi_fail(error, LW_ERR_ARGUMENT,
-                                "%.120s: a %s joint has %d coordinates to spring and damp", p->name,
+                                "%.120s: a %s joint has %d coordinates to spring, damp and drive", p->name,
                                 type->name, type->nq == type->nv ? type->nv : 0);
         }
         *vary = (lwi_vary){.kind = LWI_VARY_PARAMETER, .item = item, .index = k, .parameter = r};

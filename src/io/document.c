@@ -293,8 +293,10 @@ static lw_status take_event(building *b, const yaml_event_t *event)
 {
     const lw_place place = place_of(event->start_mark);
     switch (event->type) {
-    case YAML_SCALAR_EVENT: return add_scalar(b, event);
-    case YAML_ALIAS_EVENT: return add_alias(b, (const char *)event->data.alias.anchor, place);
+    case YAML_SCALAR_EVENT:
+        return add_scalar(b, event);
+    case YAML_ALIAS_EVENT:
+        return add_alias(b, (const char *)event->data.alias.anchor, place);
     case YAML_SEQUENCE_START_EVENT:
         return open_level(b, LWI_LIST, event->data.sequence_start.tag,
                           event->data.sequence_start.anchor, place);
@@ -302,11 +304,13 @@ static lw_status take_event(building *b, const yaml_event_t *event)
         return open_level(b, LWI_MAP, event->data.mapping_start.tag,
                           event->data.mapping_start.anchor, place);
     case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT: return close_level(b);
+    case YAML_MAPPING_END_EVENT:
+        return close_level(b);
     case YAML_DOCUMENT_START_EVENT:
         if (b->root) return FAIL(b, place, "a second document begins here, expected one in a file");
         return LW_OK;
-    default: return LW_OK;
+    default:
+        return LW_OK;
     }
 }
 
@@ -327,6 +331,10 @@ static lw_status parser_failed(building *b, const char *text, size_t length)
         }
         return FAIL(b, place, "%s (byte %zu), expected UTF-8 text", problem, p->problem_offset);
     }
+    const char at = p->problem_mark.index < length ? text[p->problem_mark.index] : 0;
+    if (at == '\t')
+        return FAIL(b, place,
+                    "a tab character stands where YAML takes none: lines are indented by spaces");
     return FAIL(b, place, "%s%s%s", problem, p->context ? ", " : "", p->context ? p->context : "");
 }
 

@@ -11,19 +11,19 @@
 #include <linkwork/model.h>
 
 enum {
-    LWI_DOCUMENT_DEPTH = 64,        ///< maps and lists inside each other; a model needs about ten
+    LWI_DOCUMENT_DEPTH = 64,       ///< maps and lists inside each other; a model needs about ten
     LWI_DOCUMENT_VALUES = 1 << 23, ///< values with aliases expanded: models of 100 000 bodies
-    LWI_DOCUMENT_ANCHORS = 256      ///< they are looked up one by one
+    LWI_DOCUMENT_ANCHORS = 256     ///< they are looked up one by one
 };
 
 typedef enum lwi_value_kind { LWI_SCALAR, LWI_LIST, LWI_MAP } lwi_value_kind;
 
 typedef struct lwi_value {
     lwi_value_kind kind;
-    bool quoted;      ///< scalar in quotes or a block: always text, never a number
-    lw_place place;   ///< from 1
-    const char *text; ///< scalar; no zero bytes inside
-    int count;        ///< list, map
+    bool quoted;                   ///< scalar in quotes or a block: always text, never a number
+    lw_place place;                ///< from 1
+    const char *text;              ///< scalar; no zero bytes inside
+    int count;                     ///< list, map
     const struct lwi_value **item; ///< [count]
     const char **key;              ///< map [count], each once
     lw_place *key_place;           ///< map [count]

@@ -35,12 +35,23 @@ void lwi_export_tell(const lwi_export *x, const char *format, ...)
 void lwi_export_text(const lwi_export *x, const char *text)
 {
     for (; *text; text++) switch (*text) {
-        case '&': fputs("&amp;", x->file); break;
-        case '<': fputs("&lt;", x->file); break;
-        case '>': fputs("&gt;", x->file); break;
-        case '"': fputs("&quot;", x->file); break;
-        case '\'': fputs("&apos;", x->file); break;
-        default: fputc(*text, x->file);
+        case '&':
+            fputs("&amp;", x->file);
+            break;
+        case '<':
+            fputs("&lt;", x->file);
+            break;
+        case '>':
+            fputs("&gt;", x->file);
+            break;
+        case '"':
+            fputs("&quot;", x->file);
+            break;
+        case '\'':
+            fputs("&apos;", x->file);
+            break;
+        default:
+            fputc(*text, x->file);
         }
 }
 
@@ -66,8 +77,9 @@ static int axes_of(lw_joint_type type, lwi_link_axis *axis)
     static const struct {
         lw_joint_type type;
         const char *axes; // X Y Z shift, x y z turn
-    } table[] = {{LW_JOINT_FIXED, ""},        {LW_JOINT_REVOLUTE, "z"},    {LW_JOINT_PRISMATIC, "Z"},
-                 {LW_JOINT_CYLINDRICAL, "Zz"}, {LW_JOINT_UNIVERSAL, "zx"}, {LW_JOINT_PLANAR, "XYz"}};
+    } table[] = {{LW_JOINT_FIXED, ""},       {LW_JOINT_REVOLUTE, "z"},
+                 {LW_JOINT_PRISMATIC, "Z"},  {LW_JOINT_CYLINDRICAL, "Zz"},
+                 {LW_JOINT_UNIVERSAL, "zx"}, {LW_JOINT_PLANAR, "XYz"}};
     for (int i = 0; i < LWI_COUNT(table); i++) {
         if (table[i].type != type) continue;
         const int n = (int)strlen(table[i].axes);
@@ -173,7 +185,8 @@ enum { NONE = -2 };
 static lw_status walk(lwi_export *x)
 {
     const lw_model *m = x->model;
-    int *first = LWI_PUSH(&x->arena, int, m->nbody), *next = LWI_PUSH(&x->arena, int, 2 * m->njoint + 1);
+    int *first = LWI_PUSH(&x->arena, int, m->nbody),
+        *next = LWI_PUSH(&x->arena, int, 2 * m->njoint + 1);
     int *queue = LWI_PUSH(&x->arena, int, m->nbody);
     int *link = LWI_PUSH(&x->arena, int, m->nbody); // of a body; -1: none yet
     x->link = LWI_PUSH(&x->arena, lwi_link, m->nbody);
@@ -216,18 +229,33 @@ static lw_status walk(lwi_export *x)
     return LW_OK;
 }
 
+// What no format of these has, on coordinate k.
+static void tell_coordinate(const lwi_export *x, const lw_joint_desc *d, int k)
+{
+    const lw_coordinate_desc *c = &d->coordinate[k];
+    if (c->force.index)
+        lwi_export_tell(x, "joint '%.200s': the force on q%d is not written", d->name, k);
+    if (c->limits.has_lower || c->limits.has_upper)
+        lwi_export_tell(x, "joint '%.200s': the limits of q%d are written, not their stiffness and damping",
+                        d->name, k);
+    if (c->friction.coulomb != 0)
+        lwi_export_tell(x, "joint '%.200s': the friction of q%d is written, not its speed", d->name, k);
+}
+
 static void tell_losses(const lwi_export *x)
 {
     const lwi_description *d = &x->model->desc;
-    static const char *const what[] = {"springs", "wrenches", "bushings", "stops"};
-    const int count[] = {d->nspring, d->nwrench, d->nbushing, d->nstop};
-    for (int i = 0; i < LWI_COUNT(count); i++)
-        if (count[i]) lwi_export_tell(x, "%d %s between bodies are not written", count[i], what[i]);
+#define TELL(list, count, what)                                                                    \
+    for (int i = 0; i < d->count; i++)                                                             \
+        lwi_export_tell(x, what " '%.200s' is not written", d->list[i].name ? d->list[i].name : "");
+    TELL(spring, nspring, "spring")
+    TELL(wrench, nwrench, "wrench")
+    TELL(bushing, nbushing, "bushing")
+    TELL(stop, nstop, "stop")
+    TELL(marker, nmarker, "marker")
+#undef TELL
     for (int j = 0; j < d->njoint; j++)
-        for (int k = 0; k < LW_JOINT_MAX_NV; k++)
-            if (d->joint[j].coordinate[k].force.index)
-                lwi_export_tell(x, "joint '%.200s': the force on q%d is not written",
-                                d->joint[j].name, k);
+        for (int k = 0; k < LW_JOINT_MAX_NV; k++) tell_coordinate(x, &d->joint[j], k);
 }
 
 // ------------------------------------------------------------------------------------------- all
@@ -252,8 +280,12 @@ lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, format and file must be given");
     for (int i = 0; i < LWI_COUNT(writers); i++) {
         if (strcmp(writers[i].name, format) != 0) continue;
-        lwi_export x = {.model = model, .format = writers[i].name, .file = file, .error = error,
-                        .told = told, .user = user};
+        lwi_export x = {.model = model,
+                        .format = writers[i].name,
+                        .file = file,
+                        .error = error,
+                        .told = told,
+                        .user = user};
         lwi_numbers numbers;
         if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
         lwi_arena_init(&x.arena, &model->arena.allocator);
@@ -269,5 +301,6 @@ lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
             status = lwi_fail(error, LW_ERR_IO, "cannot be written: %s", strerror(errno));
         return status;
     }
-    return lwi_fail(error, LW_ERR_ARGUMENT, "unknown format '%s' to write, known:%s", format, known);
+    return lwi_fail(error, LW_ERR_ARGUMENT, "unknown format '%s' to write, known:%s", format,
+                    known);
 }

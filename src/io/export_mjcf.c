@@ -187,7 +187,10 @@ static void put_motors(const lwi_export *x)
         for (int k = 0; k < l->naxis; k++) {
             const lw_joint_desc *d = &x->model->desc.joint[l->joint];
             const int input = d->coordinate[l->axis[k].coordinate].effort.index;
-            if (input >= 0) continue; // none, or a function of time
+            if (input > 0)
+                lwi_export_tell(x, "joint '%.200s': the effort on q%d, a function of time, is not written",
+                                d->name, l->axis[k].coordinate);
+            if (input >= 0) continue;
             if (!any) fputs("  <actuator>\n", x->file);
             any = true;
             fputs("    <motor name=\"", x->file);
@@ -214,12 +217,80 @@ static void ball_of(const lwi_export *x, const lwi_link *l, double *q)
     v3_scale(q + 1, l->reversed ? -1 : 1, turned);
 }
 
-static void put_start(const lwi_export *x, const family *f)
+// Angular velocity of a ball as the format has it: of the body against what holds it, body axes.  Ours is
+// that of F2 in its axes; F1, where that is the body's, turns the other way.
+static void ball_rate_of(const lwi_export *x, const lwi_link *l, double *w)
+{
+    const lw_model *m = x->model;
+    const lw_joint_desc *d = &m->desc.joint[l->joint];
+    const lw_quat *o = l->reversed ? &d->frame1.orientation : &d->frame2.orientation;
+    const double own[4] = {o->w, o->x, o->y, o->z};
+    const double *u = &m->v0[m->joint[l->joint].iv];
+    double A[9], R[9], v[3];
+    v3_copy(v, u);
+    if (l->reversed) {
+        quat_matrix(R, &m->q0[m->joint[l->joint].iq]);
+        m3_mul_v(v, R, u);
+        v3_scale(v, -1, v);
+    }
+    quat_matrix(A, own);
+    m3_mul_v(w, A, v);
+}
+
+// Velocity of a floating body's frame in the world, angular velocity in its axes, from those of the
+// point that its speeds are of: F2, or the mass centre where no joint is named.
+static void free_rate_of(const lwi_export *x, const lwi_link *l, double *v)
+{
+    const lw_model *m = x->model;
+    const double *u = l->joint < 0 ? &m->tree_v0[m->node[m->body_node[l->body]].iv]
+                                   : &m->v0[m->joint[l->joint].iv];
+    double A[9], r[3], arm[3];
+    m3_identity(A);
+    v3_copy(r, m->body[l->body].com);
+    if (l->joint >= 0) {
+        const lw_pose *f = &m->desc.joint[l->joint].frame2;
+        const double q[4] = {f->orientation.w, f->orientation.x, f->orientation.y, f->orientation.z};
+        quat_matrix(A, q);
+        v3_set(r, f->position.x, f->position.y, f->position.z);
+    }
+    double own[3];
+    m3_mul_v(own, A, u);
+    m3_mul_v(v + 3, A, u + 3);
+    v3_cross(arm, r, v + 3); // w x (-r)
+    v3_add(own, own, arm);
+    m3_mul_v(v, l->R, own);
+}
+
+static void put_speeds(const lwi_export *x, const family *f)
 {
     const lw_model *m = x->model;
     bool moves = false;
-    for (int i = 0; i < m->nv; i++) moves = moves || m->v0[i] != 0;
-    if (moves) lwi_export_tell(x, "speeds at the start are not written");
+    for (int i = 0; i < m->tree_nv; i++) moves = moves || m->tree_v0[i] != 0;
+    if (!moves) return;
+    fputs("\" qvel=\"", x->file);
+    for (int i = 0; i < x->nlink; i++) {
+        const lwi_link *l = &x->link[f->order[i]];
+        double v[6] = {0};
+        int n = l->naxis;
+        for (int k = 0; k < n; k++) v[k] = m->v0[m->joint[l->joint].iv + l->axis[k].coordinate];
+        if (l->kind == LWI_LINK_BALL) {
+            ball_rate_of(x, l, v);
+            n = 3;
+        } else if (l->kind == LWI_LINK_FREE) {
+            n = 6;
+            if (l->reversed)
+                lwi_export_tell(x, "joint '%.200s': its speeds at the start are not written",
+                                m->joint[l->joint].name);
+            else
+                free_rate_of(x, l, v);
+        }
+        for (int k = 0; k < n; k++) fprintf(x->file, "%.17g ", v[k] + 0.0);
+    }
+}
+
+static void put_start(const lwi_export *x, const family *f)
+{
+    const lw_model *m = x->model;
     fputs("  <keyframe>\n    <key name=\"start\" qpos=\"", x->file);
     for (int i = 0; i < x->nlink; i++) {
         const lwi_link *l = &x->link[f->order[i]];
@@ -236,6 +307,7 @@ static void put_start(const lwi_export *x, const family *f)
         }
         for (int k = 0; k < n; k++) fprintf(x->file, "%.17g ", q[k] + 0.0);
     }
+    put_speeds(x, f);
     fputs("\"/>\n  </keyframe>\n", x->file);
 }
 

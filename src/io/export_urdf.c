@@ -147,6 +147,9 @@ static void put_acting(const lwi_export *x, const lwi_link *l, int k)
     }
     if (c->stiffness != 0)
         lwi_export_tell(x, "joint '%.200s': its spring is not written, URDF has none", name);
+    if (c->effort.index)
+        lwi_export_tell(x, "joint '%.200s': the effort on q%d is not written, URDF has none", name,
+                        l->axis[k].coordinate);
     if (c->rotor != 0)
         lwi_export_tell(x, "joint '%.200s': its rotor is not written, URDF has none", name);
     put_mimic(x, l, l->axis[k].coordinate);
@@ -249,6 +252,13 @@ static bool starts_elsewhere(const lwi_export *x)
     return false;
 }
 
+static bool moves(const lwi_export *x)
+{
+    for (int i = 0; i < x->model->tree_nv; i++)
+        if (x->model->tree_v0[i] != 0) return true;
+    return false;
+}
+
 lw_status lwi_write_urdf(lwi_export *x)
 {
     const double *g = x->model->gravity;
@@ -259,6 +269,7 @@ lw_status lwi_write_urdf(lwi_export *x)
         lwi_export_tell(x, "gravity %g %g %g is not written, URDF has none", g[0], g[1], g[2]);
     if (starts_elsewhere(x))
         lwi_export_tell(x, "coordinates at the start are not written, URDF has none");
+    if (moves(x)) lwi_export_tell(x, "speeds at the start are not written, URDF has none");
     fputs("<?xml version=\"1.0\"?>\n<robot name=\"linkwork\">\n", x->file);
     if (root) fprintf(x->file, "  <link name=\"%s\"/>\n", root);
     for (int i = 0; i < x->nlink; i++) put_link(x, &x->link[i]);

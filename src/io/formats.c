@@ -9,7 +9,7 @@ static const lw_part_info formats[] = {
 #define X(format, endings) {#format, "models are read: " endings, NULL},
     LWI_READER_LIST(X)
 #undef X
-    {"native", "models are written: .yaml (canonical order, 17 digits)", NULL},
+        {"native", "models are written: .yaml (canonical order, 17 digits)", NULL},
     {"urdf", "trees are written: .urdf", NULL},
     {"mjcf", "trees are written: .mjcf .xml", NULL},
     {"hdf5", "results are written and read: .h5", NULL},
@@ -20,7 +20,10 @@ static const lw_part_info formats[] = {
 #endif
 };
 
-int lw_format_count(void) { return LWI_COUNT(formats); }
+int lw_format_count(void)
+{
+    return LWI_COUNT(formats);
+}
 
 lw_part_info lw_format_info(int index)
 {
@@ -29,20 +32,30 @@ lw_part_info lw_format_info(int index)
 
 enum { SUNDIALS, YAML, EXPAT, HDF5, CAIRO, LIBRARIES };
 
-int lw_library_count(void) { return LIBRARIES; }
+int lw_library_count(void)
+{
+    return LIBRARIES;
+}
 
 lw_part_info lw_library_info(int index)
 {
     switch (index) {
-    case SUNDIALS: return (lw_part_info){"SUNDIALS", LWI_SUNDIALS_VERSION, "hindmarsh2005"};
-    case YAML: return (lw_part_info){"libyaml", yaml_get_version_string(), NULL};
-    case EXPAT: return (lw_part_info){"expat", XML_ExpatVersion() + strlen("expat_"), NULL};
-    case HDF5: return (lw_part_info){"HDF5", LWI_HDF5_VERSION, NULL};
+    case SUNDIALS:
+        return (lw_part_info){"SUNDIALS", LWI_SUNDIALS_VERSION, "hindmarsh2005"};
+    case YAML:
+        return (lw_part_info){"libyaml", yaml_get_version_string(), NULL};
+    case EXPAT:
+        return (lw_part_info){"expat", XML_ExpatVersion() + strlen("expat_"), NULL};
+    case HDF5:
+        return (lw_part_info){"HDF5", LWI_HDF5_VERSION, NULL};
 #ifdef LWI_CAIRO_VERSION
-    case CAIRO: return (lw_part_info){"cairo", LWI_CAIRO_VERSION, NULL};
+    case CAIRO:
+        return (lw_part_info){"cairo", LWI_CAIRO_VERSION, NULL};
 #else
-    case CAIRO: return (lw_part_info){"cairo", "not there: no PNG (needs libcairo2-dev at build)", NULL};
+    case CAIRO:
+        return (lw_part_info){"cairo", "not there: no PNG (needs libcairo2-dev at build)", NULL};
 #endif
-    default: return (lw_part_info){0};
+    default:
+        return (lw_part_info){0};
     }
 }

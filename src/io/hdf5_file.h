@@ -22,6 +22,7 @@ typedef struct lwi_result_meta {
     const lw_options *options;
     const char *formulation, *layout; ///< of the state: "coordinate 7, speed 7, work 1"
     int nx;
+    const lw_summary *summary; ///< of a writer: as it is at close
 } lwi_result_meta;
 
 // ---- hdf5_write.c

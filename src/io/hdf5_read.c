@@ -35,6 +35,7 @@ struct lwi_hdf5_reader {
     long width;             // of the table
     band kept;
     lwi_result_meta meta;
+    lw_summary summary;
     lw_options options;
     lwi_arena arena;
 };
@@ -141,6 +142,21 @@ static void read_options(lwi_hdf5_reader *r)
     if (found) r->meta.options = &r->options;
 }
 
+static void read_summary(lwi_hdf5_reader *r)
+{
+    bool whole = true;
+#define X(key, kind)                                                                               \
+    whole = read_number(r->file, "summary." #key, KIND_##kind, H5T_NATIVE_##kind,                  \
+                        &r->summary.key) && whole;
+#define KIND_LONG H5T_INTEGER
+#define KIND_DOUBLE H5T_FLOAT
+    LWI_HDF5_SUMMARY_LIST(X)
+#undef KIND_LONG
+#undef KIND_DOUBLE
+#undef X
+    if (whole) r->meta.summary = &r->summary;
+}
+
 static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
 {
     int version = 0;
@@ -157,6 +173,7 @@ static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
     r->meta.warnings = read_text(r, r->file, "warnings");
     r->meta.versions = read_text(r, r->file, "versions");
     read_options(r);
+    read_summary(r);
     if (H5Lexists(r->file, "/state", H5P_DEFAULT) <= 0) return LW_OK;
     const hid_t group = H5Gopen2(r->file, "/state", H5P_DEFAULT);
     if (group < 0) return invalid(r, error, "/state is not a group");

@@ -481,6 +481,22 @@ static void let_go(lwi_hdf5_writer *w)
     close(nowhere);
 }
 
+// Whoever writes while others read may make no attributes: the file is opened once more for them.
+static herr_t put_summary(const char *path, const lw_summary *summary)
+{
+    const hid_t access = lwi_hdf5_access();
+    const hid_t file = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDWR, access);
+    herr_t failed = file < 0 ? -1 : 0;
+#define X(key, kind)                                                                               \
+    if (file >= 0)                                                                                 \
+        failed |= put_attribute(file, "summary." #key, H5T_NATIVE_##kind, &summary->key);
+    LWI_HDF5_SUMMARY_LIST(X)
+#undef X
+    if (access >= 0) H5Pclose(access);
+    if (file >= 0) failed |= H5Fclose(file);
+    return failed;
+}
+
 static lw_status close_file(lwi_hdf5_writer *w)
 {
     if (!w->begun && !w->failed) lay_out(w, NULL); // a table without rows
@@ -489,6 +505,8 @@ static lw_status close_file(lwi_hdf5_writer *w)
     for (int s = 0; s < NGROWING; s++)
         if (w->set[s] >= 0 && H5Dclose(w->set[s]) < 0) fail(w, "cannot be written whole");
     if (w->file >= 0 && H5Fclose(w->file) < 0) fail(w, "cannot be written whole");
+    if (!w->failed && w->meta->summary && put_summary(w->path, w->meta->summary) < 0)
+        fail(w, "what the run cost cannot be written");
     return w->failed ? LW_ERR_IO : LW_OK;
 }
 

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-#define ONE 1u         // bit of the only type of an object without types
-#define EVERY (~0u)    // bits of all types
+#define ONE 1u      // bit of the only type of an object without types
+#define EVERY (~0u) // bits of all types
 
+// clang-format off
 // --------------------------------------------------------------------------------------- functions
 
 #define X(name, text, help) text,
@@ -484,3 +485,4 @@ int lwi_key_belongs(const lwi_key *key, int type)
 {
     return key->types == 0 || (key->types >> type & 1u);
 }
+// clang-format on

@@ -10,27 +10,27 @@ enum { LWI_FORMAT_VERSION = 1 }; ///< `linkwork: 1`
 
 /** What the value of a key is, and the C field at `offset` it is kept in. */
 typedef enum lwi_key_kind {
-    LWI_KEY_VERSION,     ///< the number 1; no field
-    LWI_KEY_NUMBER,      ///< double
-    LWI_KEY_NUMBERS,     ///< double [count]
-    LWI_KEY_LIST,        ///< one or more numbers: const double *, their number in the int `size`
-    LWI_KEY_START,       ///< double [nq of the joint's type], count 1: [nv]
-    LWI_KEY_VECTOR,      ///< lw_vec3
-    LWI_KEY_DIRECTION,   ///< lw_vec3, not zero
-    LWI_KEY_QUATERNION,  ///< lw_quat, not zero
-    LWI_KEY_WORD,        ///< int: which of `count` words in `more`
-    LWI_KEY_BODY,        ///< lw_body by name
-    LWI_KEY_FRAME,       ///< lw_body by name, `world` too; the one key that may look ahead
-    LWI_KEY_PAIR,        ///< lw_body [2] by name
-    LWI_KEY_JOINT,       ///< lw_joint by name
-    LWI_KEY_COORDINATE,  ///< int: "q0", "q1", ...
-    LWI_KEY_SIGNAL,      ///< lw_signal: number, name or inline function; the number 0 is none
-    LWI_KEY_FUNCTION,    ///< the same; the number 0 is a constant
-    LWI_KEY_SIGNALS,     ///< lw_signal [count]
-    LWI_KEY_TERMS,       ///< const lw_signal *, their number in the int `size`
-    LWI_KEY_LENGTH,      ///< double > 0, or a function: lw_signal at `size`
-    LWI_KEY_TEXT,        ///< const char *; where it stands: lw_place at `size`
-    LWI_KEY_SHAPES,      ///< one {box: [x, y, z], position: ...} or a list: const lw_shape *, int at `size`
+    LWI_KEY_VERSION,    ///< the number 1; no field
+    LWI_KEY_NUMBER,     ///< double
+    LWI_KEY_NUMBERS,    ///< double [count]
+    LWI_KEY_LIST,       ///< one or more numbers: const double *, their number in the int `size`
+    LWI_KEY_START,      ///< double [nq of the joint's type], count 1: [nv]
+    LWI_KEY_VECTOR,     ///< lw_vec3
+    LWI_KEY_DIRECTION,  ///< lw_vec3, not zero
+    LWI_KEY_QUATERNION, ///< lw_quat, not zero
+    LWI_KEY_WORD,       ///< int: which of `count` words in `more`
+    LWI_KEY_BODY,       ///< lw_body by name
+    LWI_KEY_FRAME,      ///< lw_body by name, `world` too; the one key that may look ahead
+    LWI_KEY_PAIR,       ///< lw_body [2] by name
+    LWI_KEY_JOINT,      ///< lw_joint by name
+    LWI_KEY_COORDINATE, ///< int: "q0", "q1", ...
+    LWI_KEY_SIGNAL,     ///< lw_signal: number, name or inline function; the number 0 is none
+    LWI_KEY_FUNCTION,   ///< the same; the number 0 is a constant
+    LWI_KEY_SIGNALS,    ///< lw_signal [count]
+    LWI_KEY_TERMS,      ///< const lw_signal *, their number in the int `size`
+    LWI_KEY_LENGTH,     ///< double > 0, or a function: lw_signal at `size`
+    LWI_KEY_TEXT,       ///< const char *; where it stands: lw_place at `size`
+    LWI_KEY_SHAPES, ///< one {box: [x, y, z], position: ...} or a list: const lw_shape *, int at `size`
     LWI_KEY_OBJECT,      ///< one object, `more`, inside the struct at `offset`
     LWI_KEY_EACH,        ///< map of q0, q1, ... to what the key `more` says of lw_coordinate_desc
     LWI_KEY_OPTION_WORD, ///< char [] of lw_options, set through lw_options_set
@@ -99,10 +99,12 @@ extern const lwi_object lwi_wrench_object;     ///< lw_wrench_desc
 extern const lwi_object lwi_bushing_object;    ///< lw_bushing_desc
 extern const lwi_object lwi_stop_object;       ///< lw_stop_desc
 extern const lwi_object lwi_marker_object;     ///< lw_marker_desc
-extern const lwi_object lwi_mechanism_object;  ///< lw_mechanism_desc; its `type` is the key it stands at
+extern const lwi_object
+    lwi_mechanism_object; ///< lw_mechanism_desc; its `type` is the key it stands at
 extern const lwi_object lwi_simulation_object; ///< lw_options
 enum { LWI_FORCE_OBJECTS = 4 };
-extern const lwi_object *const lwi_force_objects[LWI_FORCE_OBJECTS]; ///< their `type` is their title
+extern const lwi_object
+    *const lwi_force_objects[LWI_FORCE_OBJECTS]; ///< their `type` is their title
 
 /** The two keys (or twice the same) that every use of a form needs. */
 extern const char *const lwi_form_keys[LWI_FORM_COUNT][2];

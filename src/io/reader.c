@@ -51,8 +51,8 @@ static lw_status find_format(const char *name, const char *path, const format **
     if (name)
         return lwi_fail(error, LW_ERR_ARGUMENT, "unknown model format '%s', known:%s", name,
                         known_names);
-    return lwi_fail(error, LW_ERR_ARGUMENT,
-                    "the ending does not tell the format, known endings:%s", known_endings);
+    return lwi_fail(error, LW_ERR_ARGUMENT, "the ending does not tell the format, known endings:%s",
+                    known_endings);
 }
 
 // Errors that do not know their file get its name.
@@ -98,12 +98,16 @@ lw_status lw_model_parse(const char *text, size_t length, const char *name,
     TRY(find_format(desc->format, name, &f, error));
     if (!(desc->limits.stiffness >= 0 && desc->limits.stiffness < INFINITY) ||
         !(desc->limits.damping >= 0 && desc->limits.damping < INFINITY))
-        return with_file(lwi_fail(error, LW_ERR_ARGUMENT, "limits of stiffness %g and damping %g, expected "
+        return with_file(lwi_fail(error, LW_ERR_ARGUMENT,
+                                  "limits of stiffness %g and damping %g, expected "
                                   "finite numbers >= 0",
-                                  desc->limits.stiffness, desc->limits.damping), name, error);
+                                  desc->limits.stiffness, desc->limits.damping),
+                         name, error);
     if (desc->keyframe && strcmp(f->name, "mjcf") != 0)
-        return with_file(lwi_fail(error, LW_ERR_ARGUMENT, "keyframe '%.80s': only MJCF has keyframes, this is %s",
-                                  desc->keyframe, f->name), name, error);
+        return with_file(lwi_fail(error, LW_ERR_ARGUMENT,
+                                  "keyframe '%.80s': only MJCF has keyframes, this is %s",
+                                  desc->keyframe, f->name),
+                         name, error);
     if (options)
         resolved = *options;
     else
@@ -176,8 +180,9 @@ const char *lwi_file_inside(const char *folder, const char *name, lwi_arena *are
     memcpy(path + n + 1, name, m);
     char *real_folder = realpath(folder, NULL), *real_path = realpath(path, NULL);
     const size_t length = real_folder ? strlen(real_folder) : 0;
-    const bool inside = real_folder && real_path && strncmp(real_folder, real_path, length) == 0 &&
-                        (real_path[length] == '/' || (length > 0 && real_folder[length - 1] == '/'));
+    const bool inside =
+        real_folder && real_path && strncmp(real_folder, real_path, length) == 0 &&
+        (real_path[length] == '/' || (length > 0 && real_folder[length - 1] == '/'));
     free(real_folder);
     free(real_path);
     return inside ? path : NULL;
@@ -202,9 +207,8 @@ static lw_status parse_in_folder(const char *text, size_t length, const char *pa
     lwi_arena_init(&arena, desc->allocator);
     if (!desc->folder) with_folder.folder = folder_of(path, &arena);
     const lw_status status =
-        with_folder.folder
-            ? lw_model_parse(text, length, path, &with_folder, model, options, error)
-            : lwi_fail(error, LW_ERR_MEMORY, "no memory for the name of a folder");
+        with_folder.folder ? lw_model_parse(text, length, path, &with_folder, model, options, error)
+                           : lwi_fail(error, LW_ERR_MEMORY, "no memory for the name of a folder");
     lwi_arena_free(&arena);
     return status;
 }

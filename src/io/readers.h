@@ -21,8 +21,8 @@ typedef lw_status (*lwi_reader)(const char *text, size_t length, const char *nam
 
 #define X(format, endings)                                                                         \
     lw_status lwi_read_##format(const char *text, size_t length, const char *name,                 \
-                                const lw_read_desc *desc, lw_builder *builder, lw_options *options, \
-                                lw_error *error);
+                                const lw_read_desc *desc, lw_builder *builder,                     \
+                                lw_options *options, lw_error *error);
 LWI_READER_LIST(X)
 #undef X
 

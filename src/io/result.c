@@ -43,8 +43,15 @@ static lw_status open_any(const char *path, lw_result *r, lw_error *error)
         if (!file)
             return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be opened: %s",
                                strerror(errno));
+        errno = 0;
+        const bool empty = fgetc(file) == EOF;
+        const int failure = ferror(file) ? errno : 0;
         fclose(file);
-        return lwi_fail_at(error, LW_ERR_PARSE, path, 0, 0, "is empty, or not an HDF5 file");
+        if (failure)
+            return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be read: %s",
+                               strerror(failure));
+        return lwi_fail_at(error, LW_ERR_PARSE, path, 0, 0,
+                           empty ? "is empty" : "is not an HDF5 file");
     }
     TRY(lwi_csv_table_read(path, true, &r->csv, error));
     r->column = r->csv.column, r->n = r->csv.n, r->rows = r->csv.rows;
@@ -162,6 +169,11 @@ const char *lw_result_model(const lw_result *result)
 const lw_options *lw_result_options(const lw_result *result)
 {
     return result->meta.options;
+}
+
+const lw_summary *lw_result_summary(const lw_result *result)
+{
+    return result->meta.summary;
 }
 
 const char *lw_result_text(const lw_result *result, const char *name)

@@ -44,6 +44,13 @@ static bool next_line(parser *p)
     return true;
 }
 
+// What ended the lines was the end of the file, not a failure (of a disk; a folder cannot be read).
+static lw_status check_read(const parser *p, lw_error *error)
+{
+    if (!ferror(p->file)) return LW_OK;
+    return lwi_fail_at(error, LW_ERR_IO, p->path, 0, 0, "cannot be read: %s", strerror(errno));
+}
+
 // ------------------------------------------------------------------------------------------ header
 
 static int count_fields(const char *line)
@@ -100,8 +107,12 @@ static lw_status check_distinct(const parser *p, lwi_csv_table *t, lw_error *err
 
 static lw_status read_header(parser *p, bool result, lwi_csv_table *t, lw_error *error)
 {
-    if (!next_line(p) || !p->length)
-        return lwi_fail_at(error, LW_ERR_PARSE, p->path, 1, 1, "the header is missing");
+    const bool there = next_line(p);
+    TRY(check_read(p, error));
+    if (!there)
+        return lwi_fail_at(error, LW_ERR_PARSE, p->path, 1, 1,
+                           "the header is missing: the file is empty");
+    if (!p->length) return lwi_fail_at(error, LW_ERR_PARSE, p->path, 1, 1, "the header is missing");
     t->n = count_fields(p->line);
     t->column = LWI_PUSH(&t->arena, lw_column_info, t->n);
     if (!t->column) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the header");
@@ -170,9 +181,7 @@ static lw_status read_all(parser *p, bool result, lwi_csv_table *t, lw_error *er
         if (!p->ended && (result || !p->length)) break;
         TRY(read_row(p, t, error));
     }
-    if (ferror(p->file))
-        return lwi_fail_at(error, LW_ERR_IO, p->path, 0, 0, "cannot be read: %s", strerror(errno));
-    return LW_OK;
+    return check_read(p, error);
 }
 
 lw_status lwi_csv_table_read(const char *path, bool result, lwi_csv_table *table, lw_error *error)

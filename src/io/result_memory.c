@@ -12,6 +12,7 @@ struct lwi_memory {
     lwi_rows_of rows;
     lw_options options;
     lwi_result_meta meta;
+    lw_summary summary;
     long count, room;
     double *value, *state; // [room][columns.n], [room][meta.nx]
     unsigned char *unique; // [joint] of the first row
@@ -102,6 +103,8 @@ static lw_status copy_meta(lwi_memory *m, const lw_sim *sim)
     m->options = *meta->options;
     meta->options = &m->options;
     meta->formulation = m->options.formulation;
+    lw_sim_summary(sim, &m->summary);
+    meta->summary = &m->summary;
     meta->notice = lwi_arena_text(&m->arena, meta->notice);
     return meta->notice ? LW_OK : LW_ERR_MEMORY;
 }

@@ -19,12 +19,13 @@
 struct lw_writer {
     const lw_sim *sim;
     const char *path;
-    lw_csv *csv; // or
+    lw_csv *csv;        // or
     lwi_memory *memory; // or
     lwi_hdf5_writer *hdf5;
     lwi_columns columns;
     lwi_rows_of rows;
     lwi_result_meta meta;
+    lw_summary summary;
     double *x;       // [nx]
     double interval; // [s] between flushes; 0: the usual
     double flushed;  // of CSV, [s] of the clock
@@ -109,6 +110,8 @@ lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena
 static lw_status gather_meta(lw_writer *w)
 {
     TRY(lwi_result_meta_of(w->sim, w->sim->model, &w->arena, &w->meta));
+    lw_sim_summary(w->sim, &w->summary);
+    w->meta.summary = &w->summary;
     w->x = LWI_PUSH(&w->arena, double, w->meta.nx);
     return w->x ? LW_OK : LW_ERR_MEMORY;
 }
@@ -150,6 +153,7 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
     if (writer->memory) return lwi_memory_row(writer->memory, writer->sim, observation);
     TRY(lwi_rows_fill(&writer->rows, observation));
     lw_sim_get_state(writer->sim, NULL, writer->x);
+    lw_sim_summary(writer->sim, &writer->summary); // the simulation may be gone at close
     return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x, observation->reaction_unique);
 }
 
@@ -241,8 +245,9 @@ lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writ
     *w = (lw_writer){.sim = desc->sim, .interval = desc->flush};
     lwi_arena_init(&w->arena, NULL);
     w->path = path ? lwi_arena_text(&w->arena, path) : NULL;
-    const lw_status status = path && !w->path ? lwi_fail(error, LW_ERR_MEMORY, "no memory for a result")
-                                              : begin(w, desc, error);
+    const lw_status status = path && !w->path
+                                 ? lwi_fail(error, LW_ERR_MEMORY, "no memory for a result")
+                                 : begin(w, desc, error);
     if (status == LW_OK) {
         *writer = w;
         return LW_OK;
@@ -281,7 +286,8 @@ lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *erro
 {
     if (error) memset(error, 0, sizeof *error);
     if (!writer || !result || !writer->memory)
-        return lwi_fail(error, LW_ERR_ARGUMENT, "a writer without a path, and result must be given");
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "a writer without a path, and result must be given");
     lw_result *r = lwi_allocate(NULL, sizeof *r);
     if (!r) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     memset(r, 0, sizeof *r);

@@ -54,7 +54,8 @@ static void put_shape(FILE *f)
     fputs("}, \"orientation\": {", f);
     put_array(f, 4, "\"type\": \"number\"");
     fputs("}, \"color\": {\"type\": \"array\", \"items\": {\"type\": \"number\", \"minimum\": 0, "
-          "\"maximum\": 1}, \"minItems\": 3, \"maxItems\": 4}}, \"oneOf\": [", f);
+          "\"maximum\": 1}, \"minItems\": 3, \"maxItems\": 4}}, \"oneOf\": [",
+          f);
     for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++)
         fprintf(f, "%s{\"required\": [\"%s\"]}", s > 1 ? ", " : "", lwi_shape_names[s]);
     fputs("]", f);
@@ -77,6 +78,7 @@ static void put_kind(FILE *f, const lwi_key *key)
                       name[] = "\"type\": \"string\", \"minLength\": 1";
     static const char signal[] = "\"$ref\": \"#/$defs/signal\"";
     const lwi_object *object = key->more; // where the kind says so
+    // clang-format off
     switch (key->kind) {
     case LWI_KEY_VERSION: fprintf(f, "\"const\": %d", (int)LWI_FORMAT_VERSION); return;
     case LWI_KEY_NUMBER:
@@ -123,7 +125,10 @@ static void put_kind(FILE *f, const lwi_key *key)
         fputs("}}", f);
         return;
     }
-    case LWI_KEY_OPTION_WORD: fputs("\"type\": [\"string\", \"number\"]", f); return;
+    // clang-format on
+    case LWI_KEY_OPTION_WORD:
+        fputs("\"type\": [\"string\", \"number\"]", f);
+        return;
     case LWI_KEY_NAMES:
         fprintf(f, "\"type\": \"array\", \"uniqueItems\": true, \"items\": {%s}", name);
         return;
@@ -278,9 +283,11 @@ static void put_object(FILE *f, const lwi_object *object, const char *indent)
 lw_status lw_schema_write(FILE *file)
 {
     static const lwi_object *const defined[] = {
-        &lwi_function_object,  &lwi_body_object,      &lwi_joint_object,  &lwi_pose_object,
-        &lwi_mount_object,     &lwi_coordinate_object, &lwi_limits_object, &lwi_friction_object, &lwi_isotropic_object, &lwi_coupling_object,
-        &lwi_spring_object,    &lwi_wrench_object,    &lwi_bushing_object,   &lwi_stop_object,   &lwi_marker_object, &lwi_mechanism_object, &lwi_simulation_object};
+        &lwi_function_object,  &lwi_body_object,       &lwi_joint_object,  &lwi_pose_object,
+        &lwi_mount_object,     &lwi_coordinate_object, &lwi_limits_object, &lwi_friction_object,
+        &lwi_isotropic_object, &lwi_coupling_object,   &lwi_spring_object, &lwi_wrench_object,
+        &lwi_bushing_object,   &lwi_stop_object,       &lwi_marker_object, &lwi_mechanism_object,
+        &lwi_simulation_object};
     if (!file) return LW_ERR_ARGUMENT;
     fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"",
           file);

@@ -60,10 +60,12 @@ static lw_status read_color(const lwi_urdf *u, const lwi_xml_element *visual, lw
 lw_status lwi_urdf_shapes(const lwi_urdf *u, const lwi_xml_element *link, lw_body_desc *d)
 {
     int room = 0;
-    for (const lwi_xml_element *v = lwi_xml_child(link, "visual"); v; v = lwi_xml_next(v, "visual")) room++;
+    for (const lwi_xml_element *v = lwi_xml_child(link, "visual"); v; v = lwi_xml_next(v, "visual"))
+        room++;
     lw_shape *shapes = LWI_PUSH(&u->xml->arena, lw_shape, room + 1);
     if (!shapes) return lwi_fail(u->error, LW_ERR_MEMORY, "out of memory");
-    for (const lwi_xml_element *v = lwi_xml_child(link, "visual"); v; v = lwi_xml_next(v, "visual")) {
+    for (const lwi_xml_element *v = lwi_xml_child(link, "visual"); v;
+         v = lwi_xml_next(v, "visual")) {
         lw_shape *shape = &shapes[d->nshape];
         const lwi_xml_element *geometry = lwi_xml_child(v, "geometry");
         double R[9], r[3];

@@ -55,7 +55,10 @@ size_t lwi_read_enter(lwi_reading *r, const char *key)
     return length;
 }
 
-void lwi_read_leave(lwi_reading *r, size_t length) { r->path[length] = 0; }
+void lwi_read_leave(lwi_reading *r, size_t length)
+{
+    r->path[length] = 0;
+}
 
 const char *lwi_hint(char *text, size_t size, const char *name, const char *const *names, int count)
 {
@@ -255,9 +258,9 @@ lw_status lwi_read_reference(lwi_reading *r, const lwi_value *v, const char *kin
     TRY(lwi_read_text(r, v, expected, &name));
     const int k = map ? lwi_value_find(map, name) : -1;
     if (k < 0)
-        return lwi_read_fail(r, LW_ERR_MODEL, v->place, "there is no %s '%.80s'%s", kind, name,
-                             lwi_hint(hint, sizeof hint, name, map ? map->key : NULL,
-                                      map ? map->count : 0));
+        return lwi_read_fail(
+            r, LW_ERR_MODEL, v->place, "there is no %s '%.80s'%s", kind, name,
+            lwi_hint(hint, sizeof hint, name, map ? map->key : NULL, map ? map->count : 0));
     *index = k;
     return LW_OK;
 }

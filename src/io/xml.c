@@ -176,6 +176,8 @@ lw_status lwi_xml_parse(lwi_xml *xml, const char *text, size_t length, const cha
     if (length > LWI_XML_MOST_BYTES)
         return lwi_fail_at(error, LW_ERR_PARSE, file, 0, 0,
                            "file has %zu bytes, at most %d are read", length, LWI_XML_MOST_BYTES);
+    if (length == 0)
+        return lwi_fail_at(error, LW_ERR_PARSE, file, 1, 1, "the file is empty, expected a model");
     *xml = (lwi_xml){.file = file};
     lwi_arena_init(&xml->arena, allocator);
     parsing p = {.xml = xml, .error = error, .parser = XML_ParserCreate(NULL)};

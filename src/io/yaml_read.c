@@ -209,6 +209,7 @@ static lw_status read_option(lwi_reading *r, const lwi_key *key, const lwi_value
 static lw_status read_key(lwi_reading *r, const lwi_key *key, int type, const lwi_value *v,
                           void *target)
 {
+    // clang-format off
     switch (key->kind) {
     case LWI_KEY_NUMBER: return lwi_read_number(r, v, FIELD(double, key->offset));
     case LWI_KEY_NUMBERS: return lwi_read_numbers(r, v, key->count, FIELD(double, key->offset));
@@ -227,13 +228,21 @@ static lw_status read_key(lwi_reading *r, const lwi_key *key, int type, const lw
         memcpy(FIELD(char, key->offset), &word, sizeof word);
         return LW_OK;
     }
-    case LWI_KEY_BODY: return lwi_read_body(r, v, FIELD(int32_t, key->offset));
-    case LWI_KEY_PAIR: return lwi_read_pair(r, v, FIELD(lw_body, key->offset));
-    case LWI_KEY_JOINT: return lwi_read_joint(r, v, FIELD(int32_t, key->offset));
-    case LWI_KEY_COORDINATE: return lwi_read_coordinate(r, v, FIELD(int, key->offset));
-    case LWI_KEY_SIGNAL: return read_signal_or_none(r, v, FIELD(lw_signal, key->offset));
-    case LWI_KEY_FUNCTION: return read_signal(r, v, FIELD(lw_signal, key->offset));
-    case LWI_KEY_SIGNALS: return read_signals(r, v, key->count, FIELD(lw_signal, key->offset));
+    // clang-format on
+    case LWI_KEY_BODY:
+        return lwi_read_body(r, v, FIELD(int32_t, key->offset));
+    case LWI_KEY_PAIR:
+        return lwi_read_pair(r, v, FIELD(lw_body, key->offset));
+    case LWI_KEY_JOINT:
+        return lwi_read_joint(r, v, FIELD(int32_t, key->offset));
+    case LWI_KEY_COORDINATE:
+        return lwi_read_coordinate(r, v, FIELD(int, key->offset));
+    case LWI_KEY_SIGNAL:
+        return read_signal_or_none(r, v, FIELD(lw_signal, key->offset));
+    case LWI_KEY_FUNCTION:
+        return read_signal(r, v, FIELD(lw_signal, key->offset));
+    case LWI_KEY_SIGNALS:
+        return read_signals(r, v, key->count, FIELD(lw_signal, key->offset));
     case LWI_KEY_TERMS:
         return read_terms(r, v, FIELD(const lw_signal *, key->offset), FIELD(int, key->size));
     case LWI_KEY_LENGTH:
@@ -248,14 +257,16 @@ static lw_status read_key(lwi_reading *r, const lwi_key *key, int type, const lw
     case LWI_KEY_EACH:
         return read_each(r, key->more, type, v, target, FIELD(void, key->offset));
     case LWI_KEY_OPTION_WORD:
-    case LWI_KEY_OPTION_REAL: return read_option(r, key, v);
+    case LWI_KEY_OPTION_REAL:
+        return read_option(r, key, v);
     case LWI_KEY_FRAME: // bodies resolve it before they are read
     case LWI_KEY_VERSION:
     case LWI_KEY_NAMES:
     case LWI_KEY_ITEMS:
     case LWI_KEY_ITEM_LIST:
     case LWI_KEY_MECHANISMS:
-    case LWI_KEY_FORCES: break;
+    case LWI_KEY_FORCES:
+        break;
     }
     return LW_OK;
 }
@@ -295,8 +306,7 @@ static lw_status read_each(lwi_reading *r, const lwi_key *element, int joint_typ
             return lwi_read_fail(r, LW_ERR_PARSE, v->key_place[i],
                                  "unknown coordinate, those of a %s joint are q0%.*s%s",
                                  lwi_joint_object.type[joint_type], 4 * (nv - 1),
-                                 ", q1, q2, q3, q4, q5",
-                                 all ? " (or `all`)" : "");
+                                 ", q1, q2, q3, q4, q5", all ? " (or `all`)" : "");
         } else {
             TRY(read_key(r, element, 0, v->item[i],
                          (char *)target + (size_t)k * sizeof(lw_coordinate_desc)));
@@ -506,8 +516,8 @@ static lw_status read_joint(lwi_reading *r, int k)
 static lw_status check_points(lwi_reading *r, const lwi_value *map)
 {
     static const char *const pair[][2] = {
-        {"from", "point1"},     {"to", "point2"},      {"at", "point"},       {"at", "frame1"},
-        {"at", "frame2"},       {"normal", "normal2"}, {"normal", "radius2"}, {"normal2", "radius2"}};
+        {"from", "point1"}, {"to", "point2"},      {"at", "point"},       {"at", "frame1"},
+        {"at", "frame2"},   {"normal", "normal2"}, {"normal", "radius2"}, {"normal2", "radius2"}};
     for (int i = 0; i < LWI_COUNT(pair); i++) {
         const int second = lwi_value_find(map, pair[i][1]);
         if (second >= 0 && lwi_value_find(map, pair[i][0]) >= 0)
@@ -575,10 +585,12 @@ static lw_status read_mechanism(lwi_reading *r, const char *name, lw_place place
     lwi_read_item(r, "", "");
     if (kind == LW_MECHANISM_COUNT) {
         char hint[128];
+#define X(name, text) " " text
         return lwi_read_fail(
-            r, LW_ERR_PARSE, place, "generate: unknown mechanism '%.80s'%s; known are chain, tree, "
-            "loop, n_four_bar, ladder", name,
+            r, LW_ERR_PARSE, place,
+            "generate: unknown mechanism '%.80s'%s; known are" LW_MECHANISM_LIST(X), name,
             lwi_hint(hint, sizeof hint, name, lwi_mechanism_names, LW_MECHANISM_COUNT));
+#undef X
     }
     lwi_read_item(r, "mechanism", name);
     TRY(read_object(r, &lwi_mechanism_object, kind, map, place, &desc));

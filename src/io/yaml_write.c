@@ -76,7 +76,10 @@ static void put_name(const writing *w, const char *name)
 
 // ------------------------------------------------------------------------------------------ values
 
-static void put_number(const writing *w, double x) { fprintf(w->file, "%.17g", x); }
+static void put_number(const writing *w, double x)
+{
+    fprintf(w->file, "%.17g", x);
+}
 
 static void put_numbers(const writing *w, const double *x, int n)
 {
@@ -87,14 +90,25 @@ static void put_numbers(const writing *w, const double *x, int n)
     fputs("]", w->file);
 }
 
-static void put_body(const writing *w, lw_body body) { put_name(w, w->d->body[body.index].name); }
+static void put_body(const writing *w, lw_body body)
+{
+    put_name(w, w->d->body[body.index].name);
+}
 
 // How a constant without a name may be written.
 typedef enum constant_form {
-    AS_NUMBER,      // any number is a constant
-    ZERO_IS_NONE,   // 0 would be no function
-    NEVER_A_NUMBER  // a number would be something else
+    AS_NUMBER,     // any number is a constant
+    ZERO_IS_NONE,  // 0 would be no function
+    NEVER_A_NUMBER // a number would be something else
 } constant_form;
+
+static void put_function(const writing *w, const lw_function_desc *f)
+{
+    const lwi_function_item item = {.desc = *f, .nt = f->npoint, .ny = f->npoint};
+    fputs("{", w->file);
+    write_object(w, &lwi_function_object, (int)f->type, &item, ", ");
+    fputs("}", w->file);
+}
 
 static void put_signal(const writing *w, lw_signal signal, constant_form form)
 {
@@ -114,10 +128,7 @@ static void put_signal(const writing *w, lw_signal signal, constant_form form)
     } else if (f->type == LW_FUNCTION_CONSTANT && number) {
         put_number(w, f->value);
     } else {
-        const lwi_function_item item = {.desc = *f, .nt = f->npoint, .ny = f->npoint};
-        fputs("{", w->file);
-        write_object(w, &lwi_function_object, (int)f->type, &item, ", ");
-        fputs("}", w->file);
+        put_function(w, f);
     }
 }
 
@@ -166,7 +177,8 @@ static const void *coordinate(const void *source, int k)
 static bool all_given(const lwi_key *key, const void *source)
 {
     const lwi_key *element = key->more;
-    return element->more == &lwi_coordinate_object && *FIELD(double, offsetof(lw_joint_desc, damping)) != 0;
+    return element->more == &lwi_coordinate_object &&
+           *FIELD(double, offsetof(lw_joint_desc, damping)) != 0;
 }
 
 static bool each_given(const lwi_key *key, int type, const void *source)
@@ -184,24 +196,34 @@ static bool is_given(const lwi_key *key, int type, const void *source)
     if (key->flag) return *FIELD(int, key->flag) != 0;
     if (key->required >> type & 1u) return true;
     switch (key->kind) {
-    case LWI_KEY_NUMBER: return !all_zero(FIELD(double, key->offset), sizeof(double));
+    case LWI_KEY_NUMBER:
+        return !all_zero(FIELD(double, key->offset), sizeof(double));
     case LWI_KEY_NUMBERS:
         return !all_zero(FIELD(double, key->offset), (size_t)key->count * sizeof(double));
     case LWI_KEY_VECTOR:
-    case LWI_KEY_DIRECTION: return !all_zero(FIELD(lw_vec3, key->offset), sizeof(lw_vec3));
-    case LWI_KEY_QUATERNION: return !is_identity(FIELD(lw_quat, key->offset));
-    case LWI_KEY_WORD: return !all_zero(FIELD(int, key->offset), sizeof(int));
+    case LWI_KEY_DIRECTION:
+        return !all_zero(FIELD(lw_vec3, key->offset), sizeof(lw_vec3));
+    case LWI_KEY_QUATERNION:
+        return !is_identity(FIELD(lw_quat, key->offset));
+    case LWI_KEY_WORD:
+        return !all_zero(FIELD(int, key->offset), sizeof(int));
     case LWI_KEY_SIGNAL:
-    case LWI_KEY_FUNCTION: return FIELD(lw_signal, key->offset)->index != 0;
+    case LWI_KEY_FUNCTION:
+        return FIELD(lw_signal, key->offset)->index != 0;
     case LWI_KEY_SIGNALS:
         return !all_zero(FIELD(lw_signal, key->offset), (size_t)key->count * sizeof(lw_signal));
     case LWI_KEY_LENGTH:
         return *FIELD(double, key->offset) != 0 || FIELD(lw_signal, key->size)->index != 0;
-    case LWI_KEY_SHAPES: return *FIELD(int, key->size) > 0;
-    case LWI_KEY_OBJECT: return any_given(key->more, FIELD(char, key->offset));
-    case LWI_KEY_EACH: return each_given(key, type, source);
-    case LWI_KEY_FRAME: return false; // poses are in the world
-    default: return true;
+    case LWI_KEY_SHAPES:
+        return *FIELD(int, key->size) > 0;
+    case LWI_KEY_OBJECT:
+        return any_given(key->more, FIELD(char, key->offset));
+    case LWI_KEY_EACH:
+        return each_given(key, type, source);
+    case LWI_KEY_FRAME:
+        return false; // poses are in the world
+    default:
+        return true;
     }
 }
 
@@ -263,25 +285,36 @@ static void put_key(const writing *w, const lwi_key *key, int type, const void *
 {
     switch (key->kind) {
     case LWI_KEY_NUMBER:
-    case LWI_KEY_OPTION_REAL: put_number(w, *FIELD(double, key->offset)); return;
-    case LWI_KEY_NUMBERS: put_numbers(w, FIELD(double, key->offset), key->count); return;
+    case LWI_KEY_OPTION_REAL:
+        put_number(w, *FIELD(double, key->offset));
+        return;
+    case LWI_KEY_NUMBERS:
+        put_numbers(w, FIELD(double, key->offset), key->count);
+        return;
     case LWI_KEY_LIST:
         put_numbers(w, *FIELD(double *, key->offset), *FIELD(int, key->size));
         return;
     case LWI_KEY_START:
-        put_numbers(w, FIELD(double, key->offset), key->count ? lwi_joint_nv((lw_joint_type)type)
-                                                              : lwi_joint_nq((lw_joint_type)type));
+        put_numbers(w, FIELD(double, key->offset),
+                    key->count ? lwi_joint_nv((lw_joint_type)type)
+                               : lwi_joint_nq((lw_joint_type)type));
         return;
     case LWI_KEY_VECTOR:
-    case LWI_KEY_DIRECTION: put_numbers(w, FIELD(double, key->offset), 3); return;
-    case LWI_KEY_QUATERNION: put_numbers(w, FIELD(double, key->offset), 4); return;
+    case LWI_KEY_DIRECTION:
+        put_numbers(w, FIELD(double, key->offset), 3);
+        return;
+    case LWI_KEY_QUATERNION:
+        put_numbers(w, FIELD(double, key->offset), 4);
+        return;
     case LWI_KEY_WORD: {
         int word;
         memcpy(&word, FIELD(char, key->offset), sizeof word);
         fputs(((const char *const *)key->more)[word], w->file);
         return;
     }
-    case LWI_KEY_BODY: put_body(w, *FIELD(lw_body, key->offset)); return;
+    case LWI_KEY_BODY:
+        put_body(w, *FIELD(lw_body, key->offset));
+        return;
     case LWI_KEY_PAIR:
         fputs("[", w->file);
         put_body(w, FIELD(lw_body, key->offset)[0]);
@@ -289,10 +322,18 @@ static void put_key(const writing *w, const lwi_key *key, int type, const void *
         put_body(w, FIELD(lw_body, key->offset)[1]);
         fputs("]", w->file);
         return;
-    case LWI_KEY_JOINT: put_name(w, w->d->joint[FIELD(lw_joint, key->offset)->index].name); return;
-    case LWI_KEY_COORDINATE: fprintf(w->file, "q%d", *FIELD(int, key->offset)); return;
-    case LWI_KEY_SIGNAL: put_signal(w, *FIELD(lw_signal, key->offset), ZERO_IS_NONE); return;
-    case LWI_KEY_FUNCTION: put_signal(w, *FIELD(lw_signal, key->offset), AS_NUMBER); return;
+    case LWI_KEY_JOINT:
+        put_name(w, w->d->joint[FIELD(lw_joint, key->offset)->index].name);
+        return;
+    case LWI_KEY_COORDINATE:
+        fprintf(w->file, "q%d", *FIELD(int, key->offset));
+        return;
+    case LWI_KEY_SIGNAL:
+        put_signal(w, *FIELD(lw_signal, key->offset), ZERO_IS_NONE);
+        return;
+    case LWI_KEY_FUNCTION:
+        put_signal(w, *FIELD(lw_signal, key->offset), AS_NUMBER);
+        return;
     case LWI_KEY_SIGNALS:
         put_signals(w, FIELD(lw_signal, key->offset), key->count, ZERO_IS_NONE);
         return;
@@ -305,14 +346,20 @@ static void put_key(const writing *w, const lwi_key *key, int type, const void *
         else
             put_number(w, *FIELD(double, key->offset));
         return;
-    case LWI_KEY_TEXT: put_quoted(w, *FIELD(char *, key->offset)); return;
-    case LWI_KEY_SHAPES: put_shapes(w, *FIELD(lw_shape *, key->offset), *FIELD(int, key->size)); return;
+    case LWI_KEY_TEXT:
+        put_quoted(w, *FIELD(char *, key->offset));
+        return;
+    case LWI_KEY_SHAPES:
+        put_shapes(w, *FIELD(lw_shape *, key->offset), *FIELD(int, key->size));
+        return;
     case LWI_KEY_OBJECT:
         fputs("{", w->file);
         write_object(w, key->more, 0, FIELD(char, key->offset), ", ");
         fputs("}", w->file);
         return;
-    case LWI_KEY_EACH: put_each(w, key, type, source); return;
+    case LWI_KEY_EACH:
+        put_each(w, key, type, source);
+        return;
     case LWI_KEY_OPTION_WORD: {
         const char *word = FIELD(char, key->offset);
         if (lwi_is_number(word))
@@ -327,7 +374,8 @@ static void put_key(const writing *w, const lwi_key *key, int type, const void *
     case LWI_KEY_ITEMS:
     case LWI_KEY_ITEM_LIST:
     case LWI_KEY_MECHANISMS:
-    case LWI_KEY_FORCES: return;
+    case LWI_KEY_FORCES:
+        return;
     }
 }
 
@@ -439,10 +487,7 @@ static void write_functions(const writing *w)
         if (f->type == LW_FUNCTION_CONSTANT) {
             put_number(w, f->value);
         } else {
-            const lwi_function_item item = {.desc = *f, .nt = f->npoint, .ny = f->npoint};
-            fputs("{", w->file);
-            write_object(w, &lwi_function_object, (int)f->type, &item, ", ");
-            fputs("}", w->file);
+            put_function(w, f);
         }
         fputs("\n", w->file);
     }

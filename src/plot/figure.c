@@ -212,7 +212,7 @@ static void fit_x(place *p)
     const double pad = p->panel->loose ? 0.05 : 0;
     double spacing = p->box.width < 320 ? 44 : 70;
     for (int i = 0; i < 3; i++) {
-        p->x = lwi_axis_fit(p->xr, false, pad, ticks_of(p->box.width, spacing));
+        p->x = lwi_axis_fit(p->xr, p->panel->log_x, pad, ticks_of(p->box.width, spacing));
         const double needed = widest_label(&p->x) + 18;
         if (needed <= spacing) return;
         spacing = needed;

@@ -29,7 +29,7 @@ typedef struct lwi_key {
 typedef struct lwi_panel {
     const char *title, *unit; ///< of the y axis; unit "" or "1": not shown
     const char *x_title, *x_unit;
-    bool log;
+    bool log, log_x;
     bool loose; ///< room at both ends of the x axis (x is not time)
     lwi_curve *curve;
     int ncurve;

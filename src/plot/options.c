@@ -142,6 +142,9 @@ static lw_status set(lw_plot_options *o, int key, const char *value, lw_error *e
     case KEY_plan:
         o->plan = value;
         return LW_OK;
+    case KEY_reference:
+        o->reference = value;
+        return LW_OK;
     default:
         TRY(choose(&choice, "view", value, views, LWI_COUNT(views), error));
         o->view = (lw_view)choice;

@@ -4,6 +4,7 @@
 // with several, a quantity has a colour and a result a kind of line.
 #include "plot/figure.h"
 #include "plot/options.h"
+#include "plot/precision.h"
 #include "plot/select.h"
 #include "plot/trace.h"
 
@@ -241,9 +242,27 @@ static lw_status choose_title(plotting *p)
     return LW_OK;
 }
 
+// Of rows and columns nothing is asked for there.
+static lw_status prepare_precision(plotting *p)
+{
+    const lw_plot_options *o = p->options;
+    if (o->ny || o->x || o->has_from || o->has_to || o->log)
+        return lwi_fail(p->error, LW_ERR_ARGUMENT,
+                        "preset %s takes whole results; expected no y, x, from, to or log beside it",
+                        lwi_preset_name(o->preset));
+    p->figure.theme = lwi_theme_of(o);
+    TRY(lwi_precision_figure(p->result, p->name, p->count, o->reference, &p->arena, &p->figure,
+                             p->error));
+    return choose_title(p);
+}
+
 static lw_status prepare(plotting *p)
 {
     lwi_figure *f = &p->figure;
+    if (p->options->preset == LW_PLOT_WORK_PRECISION) return prepare_precision(p);
+    if (p->options->reference)
+        return lwi_fail(p->error, LW_ERR_ARGUMENT, "reference is of preset %s",
+                        lwi_preset_name(LW_PLOT_WORK_PRECISION));
     TRY(list_columns(p));
     TRY(lwi_select(&p->table, p->options, &p->arena, &p->selection, p->error));
     p->window = LWI_PUSH(&p->arena, window, p->count);

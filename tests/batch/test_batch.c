@@ -342,7 +342,7 @@ static void parameters_are_those_of_a_file(void **state)
         "     axis: [0, 1, 0], spring: {q0: {damping: 0.02}}, effort: {q0: torque}}\n"
         "  elbow:\n"
         "    {type: revolute, between: [rod, bob], at: [0, 0, -1.5],\n"
-        "     axis: [0, 1, 0], spring: {q0: {stiffness: 4, damping: 0.01}}}\n";
+        "     axis: [0, 1, 0], spring: {q0: {stiffness: 4, damping: 0.01}}, rotor: {q0: 0.05}}\n";
     static const char *const names[] = {"gravity.x",
                                         "gravity.z",
                                         "body.rod.mass",
@@ -352,11 +352,12 @@ static void parameters_are_those_of_a_file(void **state)
                                         "joint.elbow.stiffness0",
                                         "joint.hinge.q0",
                                         "joint.elbow.qd0",
-                                        "input.torque"};
+                                        "input.torque",
+                                        "joint.elbow.rotor0"};
     static const double values[3][COUNT(names)] = {
-        {0, -9.81, 2, 0.1, 1, 0.01, 1, 0, 0, 0},
-        {0.5, -3, 3, 0.15, 2, 0.02, 4, 0.3, -0.2, 0.7},
-        {0.5, -3, 3, 0.15, 2, 0.02, 4, 0.1, 1, 0},
+        {0, -9.81, 2, 0.1, 1, 0.01, 1, 0, 0, 0, 0},
+        {0.5, -3, 3, 0.15, 2, 0.02, 4, 0.3, -0.2, 0.7, 0.05},
+        {0.5, -3, 3, 0.15, 2, 0.02, 4, 0.1, 1, 0, 0.05},
     };
     lw_model *plain = parse(pendulums), *other = parse(changed);
     const lw_options o = options("dopri54", 1e-8);
@@ -415,6 +416,8 @@ static void wrong_names_and_values_are_told(void **state)
     expect_refusal(model, "bodies.rod.mass", 0, "did you mean 'body'");
     expect_refusal(model, "nonsense", 0, "is not of the form");
     expect_refusal(model, "body.rod.mass", -1, "instance 1: body.rod.mass is -1");
+    expect_refusal(model, "joint.hinge.rotor0", -1, "instance 1: joint.hinge.rotor0 is -1");
+    expect_refusal(model, "joint.hinge.rotor1", 1, "1 coordinates");
     expect_refusal(model, "body.rod.Ixx", 100, "body 'rod': inertia");
     expect_refusal(model, "gravity.x", NAN, "instance 1: gravity.x is not finite");
     lw_error error;

@@ -3,6 +3,8 @@
 
 usage: test_plot.py LINKWORK MODELS [unittest arguments]
 """
+import csv
+import json
 import os
 import struct
 import subprocess
@@ -50,6 +52,58 @@ class Plot(unittest.TestCase):
                 if preset != "phase":
                     self.assertIn("time [s]", texts)
         self.assertIn("sway.q0 [rad]", self.texts("crane.h5", "--preset", "phase"))
+
+    def positions(self, result):
+        self.call("convert", result, "-o", "positions.csv")
+        with open(os.path.join(self.folder.name, "positions.csv"), encoding="utf-8") as file:
+            table = list(csv.DictReader(file))
+        names = [n for n in table[0] if n.startswith("body.") and n[-2:] in (".x", ".y", ".z")]
+        return [[float(row[n]) for n in names] for row in table]
+
+    def test_work_precision(self):
+        """The error over what it cost, of results that tell it; the same numbers in words."""
+        model = os.path.join(MODELS, "cart_arm.yaml")
+        names = []
+        for formulation in ("hdca", "aba"):
+            for tolerance in ("1e-4", "1e-7", "1e-11" if formulation == "hdca" else "1e-9"):
+                names.append("%s-%s.h5" % (formulation, tolerance))
+                self.call("run", model, "--duration", "2", "--sample", "0.2", "--formulation", formulation,
+                          "--integrator", "dopri54", "--rtol", tolerance, "--atol", tolerance, "-q", "-o",
+                          names[-1])
+        preset = ("--preset", "work-precision")
+        texts = self.texts(*names, *preset)
+        for word in ("work-precision", "hdca, dopri54", "aba, dopri54", "evaluations", "wall time [s]"):
+            self.assertIn(word, texts)
+        rows = json.loads(self.call("plot", *names, *preset, "-o", "p.svg", "--json").stdout)["results"]
+        self.assertEqual([r["name"] for r in rows if r["reference"]], ["hdca-1e-11.h5"])
+        for a, b in ((rows[0], rows[1]), (rows[3], rows[4]), (rows[4], rows[5])):
+            self.assertGreater(a["error"], 10 * b["error"])
+            self.assertLess(a["evaluations"], b["evaluations"])
+        self.assertGreater(rows[0]["wall"], 0)
+        exact = self.positions("hdca-1e-11.h5")
+        scale = max(abs(x) for row in exact for x in row)
+        for row in rows: # as work_precision of the Python package defines it
+            own = self.positions(row["name"])
+            error = max(abs(x - y) for a, b in zip(own, exact) for x, y in zip(a, b)) / scale
+            self.assertAlmostEqual(row["error"], error, delta=1e-12 * error)
+        picked = json.loads(self.call("plot", *names, *preset, "--reference", names[1], "-o", "p.svg",
+                                      "--json").stdout)["results"]
+        self.assertEqual(picked[1]["error"], 0)
+        # converted and copied results tell it too, tables do not
+        self.call("convert", names[0], "-o", "copy.h5")
+        self.call("convert", names[0], "-o", "table.csv")
+        self.call("run", model, "--duration", "1", "--sample", "0.2", "-q", "-o", "short.h5")
+        self.call("plot", "copy.h5", *names[1:], *preset, "-o", "p.svg")
+        for others, word in ((("table.csv",), "does not tell what the run cost"), (("short.h5",), "rows"),
+                             ((), "at least two")):
+            done = self.call("plot", names[0], *others, *preset, "-o", "p.svg", code=2)
+            self.assertIn(word, done.stderr)
+        self.call("run", os.path.join(MODELS, "four_bar.yaml"), "--duration", "2", "--sample", "0.2", "-q",
+                  "-o", "other.h5")
+        self.assertIn("another model", self.call("plot", names[0], "other.h5", *preset, "-o", "p.svg",
+                                                 code=2).stderr)
+        self.assertIn("none of the results", self.call("plot", *names, *preset, "--reference", "nothing", "-o",
+                                                       "p.svg", code=2).stderr)
 
     def test_columns_by_name_and_pattern(self):
         texts = self.texts("crane.h5", "--y", "body.load.x", "--y=body.*.z,sys.T", "--title", "A & B")
@@ -104,7 +158,7 @@ class Plot(unittest.TestCase):
                 (("-o", "p.svg"), 2, "FILE... is missing"),
                 (("crane.h5", "-o", "p.svg", "--y", "body.lod.x"), 2, "did you mean body.load.x"),
                 (("crane.h5", "-o", "p.svg", "--preset", "enrgy"), 2, "did you mean energy"),
-                (("crane.h5", "-o", "p.svg", "--prset", "energy"), 2, "did you mean preset"),
+                (("crane.h5", "-o", "p.svg", "--prset", "energy"), 2, "did you mean --preset"),
                 (("crane.h5", "-o", "p.svg", "--duration", "1"), 2, "no option --duration"),
                 (("crane.h5", "-o", "p.svg", "--from", "9"), 2, "0 to 5 s"),
                 (("crane.h5", "-o", "p.svg", "--view", "xy"), 2, "initial"),

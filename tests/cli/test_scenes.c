@@ -99,6 +99,16 @@ static void accelerations_of_the_humanoid_are_the_published_ones(void **state)
     assert_published(SCENE_HUMANOID, 0);
 }
 
+static void accelerations_of_rows_of_loops_are_the_published_ones(void **state)
+{
+    static const int sizes[] = {1, 10, 40, 100};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        assert_published(SCENE_FOUR_BARS, sizes[i]);
+        assert_published(SCENE_LADDER, sizes[i]);
+    }
+}
+
 static void a_straight_spherical_chain_starts_to_fall_in_its_plane(void **state)
 {
     // At rest and straight nothing twists and nothing leaves the vertical plane: accelerations
@@ -150,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accelerations_of_long_chains_are_the_published_ones),
         cmocka_unit_test(accelerations_of_the_humanoid_are_the_published_ones),
+        cmocka_unit_test(accelerations_of_rows_of_loops_are_the_published_ones),
         cmocka_unit_test(a_straight_spherical_chain_starts_to_fall_in_its_plane),
         cmocka_unit_test(speeds_come_back_from_momenta_as_far_as_the_chain_is_conditioned),
     };

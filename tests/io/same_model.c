@@ -32,7 +32,8 @@ static int same_signal(const pair *p, const char *item, lw_signal a, lw_signal b
     if (a.index < 0 || b.index < 0) {
         if (a.index > 0 || b.index > 0) return differ(p, item, "signal: function or input");
         return strcmp(p->a->input[-a.index - 1], p->b->input[-b.index - 1]) == 0
-                   ? 1 : differ(p, item, "input");
+                   ? 1
+                   : differ(p, item, "input");
     }
     return same_function(p, item, a.index - 1, b.index - 1);
 }
@@ -47,10 +48,10 @@ static int same_function(const pair *p, const char *item, int fa, int fb)
         return differ(p, item, "formula");
     if (a->ncoefficient != b->ncoefficient || a->npoint != b->npoint || a->nterm != b->nterm)
         return differ(p, item, "counts of a function");
-    const double x[] = {a->value, a->offset, a->amplitude, a->omega, a->phase, a->rate,
-                        a->from, a->to, a->start, a->end};
-    const double y[] = {b->value, b->offset, b->amplitude, b->omega, b->phase, b->rate,
-                        b->from, b->to, b->start, b->end};
+    const double x[] = {a->value, a->offset, a->amplitude, a->omega, a->phase,
+                        a->rate,  a->from,   a->to,        a->start, a->end};
+    const double y[] = {b->value, b->offset, b->amplitude, b->omega, b->phase,
+                        b->rate,  b->from,   b->to,        b->start, b->end};
     if (!same_numbers(p, item, "function", x, y, sizeof x / sizeof *x)) return 0;
     if (a->ncoefficient && !same_numbers(p, item, "coefficients", a->coefficients, b->coefficients,
                                          (size_t)a->ncoefficient))
@@ -110,8 +111,9 @@ static int same_coordinate(const pair *p, const char *item, const lw_coordinate_
         return differ(p, item, "ends of the limits");
     return same_numbers(p, item, "spring", x, y, 3) && same_numbers(p, item, "limits", lx, ly, 4) &&
            same_numbers(p, item, "friction", fx, fy, 3) &&
-           same_numbers(p, item, "rotor", &a->rotor, &b->rotor, 1) && same_signal(p, item, a->motion, b->motion) &&
-           same_signal(p, item, a->force, b->force) && same_signal(p, item, a->effort, b->effort);
+           same_numbers(p, item, "rotor", &a->rotor, &b->rotor, 1) &&
+           same_signal(p, item, a->motion, b->motion) && same_signal(p, item, a->force, b->force) &&
+           same_signal(p, item, a->effort, b->effort);
 }
 
 static int same_joint(const pair *p, const lw_joint_desc *a, const lw_joint_desc *b)
@@ -219,8 +221,8 @@ int lwt_same_model(const lw_model *a, const lw_model *b, char why[160])
     const pair p = {&a->desc, &b->desc, why};
     const lwi_description *x = p.a, *y = p.b;
     if (x->nbody != y->nbody || x->njoint != y->njoint || x->nspring != y->nspring ||
-        x->nwrench != y->nwrench || x->nbushing != y->nbushing || x->nstop != y->nstop || x->ncoupling != y->ncoupling || x->nmarker != y->nmarker ||
-        x->ninput != y->ninput)
+        x->nwrench != y->nwrench || x->nbushing != y->nbushing || x->nstop != y->nstop ||
+        x->ncoupling != y->ncoupling || x->nmarker != y->nmarker || x->ninput != y->ninput)
         return differ(&p, "model", "counts of items");
     if (!same_numbers(&p, "model", "gravity", x->gravity, y->gravity, 3)) return 0;
     for (int i = 1; i < x->nbody; i++)

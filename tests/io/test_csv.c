@@ -1,5 +1,6 @@
 // test_csv.c -- result files: columns by level, numbers that read back, what cannot be written.
 #include "spatial/rotation.h"
+#include "support/given.h"
 
 #include <linkwork/linkwork.h>
 
@@ -13,16 +14,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static lw_model *read_model(const char *text)
-{
-    static const lw_read_desc yaml = {.format = "yaml"};
-    lw_model *model;
-    lw_error error;
-    if (lw_model_parse(text, strlen(text), "m.yaml", &yaml, &model, NULL, &error) != LW_OK)
-        fail_msg("%d:%d: %s", error.line, error.column, error.text);
-    return model;
-}
 
 // ---------------------------------------------------------------------------------------- support
 
@@ -185,7 +176,7 @@ static void columns_follow_the_level(void **state)
                                                                          "sys.lx,sys.ly,sys.lz,sys."
                                                                          "cpos,sys.cvel,sys.cacc\n",
     };
-    lw_model *model = read_model(cases);
+    lw_model *model = lwt_yaml(cases);
     for (int level = 0; level <= LW_OBSERVE_REACTION; level++) {
         moment m;
         make_moment(&m, (lw_observe)level);
@@ -205,7 +196,7 @@ static void columns_follow_the_level(void **state)
 static void numbers_read_back_bit_for_bit(void **state)
 {
     (void)state;
-    lw_model *model = read_model(cases);
+    lw_model *model = lwt_yaml(cases);
     moment m;
     make_moment(&m, LW_OBSERVE_REACTION);
     scratch s = write_rows(model, LW_OBSERVE_REACTION, &m, 1);
@@ -239,7 +230,7 @@ static void numbers_read_back_bit_for_bit(void **state)
 static void quaternions_keep_their_sign(void **state)
 {
     (void)state;
-    lw_model *model = read_model(cases);
+    lw_model *model = lwt_yaml(cases);
     moment m[3];
     for (int i = 0; i < 3; i++) make_moment(&m[i], LW_OBSERVE_POSE);
     const int first = lw_model_joint(model, (lw_joint){1}).q_first;
@@ -279,11 +270,11 @@ static void markers_move_with_their_body(void **state)
 {
     (void)state;
     // half a turn about (1, 1, 0)/sqrt 2 swaps x and y of the marker's axes and turns z round
-    lw_model *model = read_model("linkwork: 1\nbodies: {a: {" UNIT ", com: [0.1, 0.2, 0.3]}}\n"
-                                 "markers:\n"
-                                 "  m: {body: a, position: [1, -2, 0.5], orientation: [0, "
-                                 "0.70710678118654752, 0.70710678118654752, 0]}\n"
-                                 "  g: {body: ground, position: [1, 2, 3]}\n");
+    lw_model *model = lwt_yaml("linkwork: 1\nbodies: {a: {" UNIT ", com: [0.1, 0.2, 0.3]}}\n"
+                               "markers:\n"
+                               "  m: {body: a, position: [1, -2, 0.5], orientation: [0, "
+                               "0.70710678118654752, 0.70710678118654752, 0]}\n"
+                               "  g: {body: ground, position: [1, 2, 3]}\n");
     const double t = 0.7, h = 1e-4;
     moment row[3];
     for (int i = 0; i < 3; i++) {
@@ -320,7 +311,7 @@ static void names_are_quoted_where_they_must(void **state)
 {
     (void)state;
     lw_model *model =
-        read_model("linkwork: 1\nbodies: {'a,b': {" UNIT "}, 'say \"c\"': {" UNIT "}}\n");
+        lwt_yaml("linkwork: 1\nbodies: {'a,b': {" UNIT "}, 'say \"c\"': {" UNIT "}}\n");
     scratch s = write_rows(model, LW_OBSERVE_POSE, NULL, 0);
     assert_non_null(strstr(s.text, "time,\"body.a,b.x\",\"body.a,b.y\","));
     assert_non_null(strstr(s.text, ",\"body.say \"\"c\"\".x\","));
@@ -331,7 +322,7 @@ static void names_are_quoted_where_they_must(void **state)
 static void what_is_no_row_is_refused(void **state)
 {
     (void)state;
-    lw_model *model = read_model(cases);
+    lw_model *model = lwt_yaml(cases);
     scratch s = new_scratch();
     lw_csv *csv;
     moment m;
@@ -354,7 +345,7 @@ static void what_is_no_row_is_refused(void **state)
 static void files_that_cannot_be_written_are_reported(void **state)
 {
     (void)state;
-    lw_model *model = read_model(cases);
+    lw_model *model = lwt_yaml(cases);
     lw_csv *csv;
     lw_error error;
     moment m;

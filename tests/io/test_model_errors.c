@@ -47,8 +47,8 @@ static void check_all(const mistake *list, size_t count)
 #define CHECK_ALL(list) check_all(list, sizeof(list) / sizeof *(list))
 
 #define UNIT "mass: 1, inertia: [1, 1, 1, 0, 0, 0]"
-#define HEAD "linkwork: 1\nbodies:\n  a: {" UNIT "}\n  b: {" UNIT "}\n"       // lines 1 to 4
-#define JOINT HEAD "joints:\n  j: {type: revolute, between: [ground, a], at: [0, 0, 0], "  // 6
+#define HEAD "linkwork: 1\nbodies:\n  a: {" UNIT "}\n  b: {" UNIT "}\n" // lines 1 to 4
+#define JOINT HEAD "joints:\n  j: {type: revolute, between: [ground, a], at: [0, 0, 0], " // 6
 
 static void documents(void **state)
 {
@@ -56,6 +56,7 @@ static void documents(void **state)
     static const mistake list[] = {
         {"linkwork: 1\nbodies: {a: {mass: 1}\n", LW_ERR_PARSE, 3, 1, "flow mapping"},
         {"linkwork: 1\n\tbodies: {}\n", LW_ERR_PARSE, 2, 1, "tab character"},
+        {"linkwork: 1\nbodies:\n\ta: {mass: 1}\n", LW_ERR_PARSE, 3, 1, "tab character|by spaces"},
         {"linkwork: 1\nbodies:\n  a: {mass: 1}\n  a: {mass: 2}\n", LW_ERR_PARSE, 4, 3,
          "key 'a' stands twice|line 3"},
         {"- 1\n- 2\n", LW_ERR_PARSE, 1, 1, "begins with `linkwork: 1`|a list of 2"},
@@ -102,6 +103,9 @@ static void keys(void **state)
          "the name of a body is empty"},
         {"linkwork: 1\nbodies:\n  \"a\\x07\": {mass: 1}\n", LW_ERR_PARSE, 3, 3,
          "control character"},
+        {"linkwork: 1\ngenerate: {chian: {n: 3}}\n", LW_ERR_PARSE, 2, 12,
+         "unknown mechanism 'chian', did you mean 'chain'|known are chain tree loop n_four_bar "
+         "ladder net"},
         {"linkwork: 1\ngravity: 9.81\nbodies: {a: {mass: 1}}\n", LW_ERR_PARSE, 2, 10,
          "gravity: expected a list of 3 numbers, found '9.81'"},
         {HEAD "functions:\n  f: {type: formula}\n", LW_ERR_PARSE, 6, 3,

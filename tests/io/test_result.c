@@ -1,5 +1,6 @@
 // test_result.c -- results through one set of calls: columns, numbers, conversion, going on.
 #include "base/base.h"
+#include "support/given.h"
 
 #include <linkwork/linkwork.h>
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -26,22 +28,6 @@ static lw_model *read_file(const char *name, lw_options *options)
     snprintf(path, sizeof path, "%s/%s", LW_SOURCE_DIR, name);
     if (lw_model_read(path, NULL, &model, options, &error) != LW_OK) fail_msg("%s", error.text);
     return model;
-}
-
-static lw_model *read_text(const char *text)
-{
-    static const lw_read_desc yaml = {.format = "yaml"};
-    lw_model *model;
-    lw_error error;
-    if (lw_model_parse(text, strlen(text), "m.yaml", &yaml, &model, NULL, &error) != LW_OK)
-        fail_msg("%d:%d: %s", error.line, error.column, error.text);
-    return model;
-}
-
-static void set(lw_options *options, const char *key, const char *value)
-{
-    lw_error error;
-    if (lw_options_set(options, key, value, &error) != LW_OK) fail_msg("%s", error.text);
 }
 
 static lw_sim *simulate(const lw_model *model, const lw_options *options)
@@ -155,8 +141,8 @@ static void both_formats_hold_the_same_numbers(void **state)
     for (int m = 0; m < LWI_COUNT(models); m++) {
         lw_options options;
         lw_model *model = read_file(models[m], &options);
-        set(&options, "duration", "0.5");
-        set(&options, "sample", "0.01");
+        lwt_set(&options, "duration", "0.5");
+        lwt_set(&options, "sample", "0.01");
         lw_sim *sim = simulate(model, &options);
         run(sim, NULL, "test_result.h5", "test_result.csv");
         lw_result *h5 = open_result("test_result.h5"), *csv = open_result("test_result.csv");
@@ -186,8 +172,8 @@ static void what_belongs_to_the_run_is_there(void **state)
     (void)state;
     lw_options options;
     lw_model *model = read_file(models[0], &options);
-    set(&options, "duration", "0.1");
-    set(&options, "rtol", "1e-7");
+    lwt_set(&options, "duration", "0.1");
+    lwt_set(&options, "rtol", "1e-7");
     lw_sim *sim = simulate(model, &options);
     run(sim, NULL, "test_result.h5", NULL);
     lw_result *r = open_result("test_result.h5");
@@ -199,7 +185,13 @@ static void what_belongs_to_the_run_is_there(void **state)
     assert_non_null(strstr(lw_result_text(r, "versions"), "HDF5 1."));
     assert_non_null(strstr(lw_result_text(r, "versions"), "SUNDIALS "));
     assert_null(lw_result_text(r, "nothing"));
-    lw_model *again = read_text(lw_result_model(r));
+    lw_summary cost;
+    lw_sim_summary(sim, &cost);
+    const lw_summary *told = lw_result_summary(r);
+    assert_non_null(told);
+    assert_true(told->evaluations == cost.evaluations && told->steps == cost.steps && told->wall == cost.wall);
+    assert_true(told->end == cost.end && cost.evaluations > 0 && cost.wall > 0);
+    lw_model *again = lwt_yaml(lw_result_model(r));
     assert_int_equal(lw_model_body_count(model), lw_model_body_count(again));
     lw_model_destroy(again);
 
@@ -212,6 +204,7 @@ static void what_belongs_to_the_run_is_there(void **state)
     assert_true(difference(r, 0, copy) == 0);
     assert_string_equal(lw_result_model(r), lw_result_model(copy));
     assert_memory_equal(stored, lw_result_options(copy), sizeof *stored);
+    assert_true(lw_result_summary(copy)->evaluations == cost.evaluations);
     const int nx = lw_result_state_size(copy);
     double x[64], y[64], t;
     assert_int_equal(lw_sim_state_size(sim), nx);
@@ -244,7 +237,7 @@ static void columns_tell_unit_and_frame(void **state)
                  {"marker.tip.wz", "rad/s", "marker"},
                  {"sys.Wnc", "J", ""},
                  {"sys.lx", "kg m^2/s", "world"}};
-    lw_model *model = read_text(
+    lw_model *model = lwt_yaml(
         "linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]},\n"
         "  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}, c: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
         "joints:\n  C: {type: cylindrical, between: [ground, a], at: [0, 0, 0]}\n"
@@ -253,7 +246,7 @@ static void columns_tell_unit_and_frame(void **state)
         "markers: {tip: {body: b, position: [0, 0, 1]}}\n");
     lw_options options;
     lw_options_default(&options);
-    set(&options, "duration", "0");
+    lwt_set(&options, "duration", "0");
     lw_sim *sim = simulate(model, &options);
     run(sim, NULL, "test_result.h5", "test_result.csv");
     lw_result *r[2] = {open_result("test_result.h5"), open_result("test_result.csv")};
@@ -367,16 +360,17 @@ static double two_halves(const char *file, const char *formulation, const char *
     char how[512];
     lw_error error;
     lw_model *model = read_file(file, &options);
-    set(&options, "formulation", formulation);
-    set(&options, "integrator", integrator);
-    if (!strcmp(integrator, "rk4")) set(&options, "step", "0.003"); // does not divide the sample
-    set(&options, "sample", sample);
-    set(&options, "duration", "2");
+    lwt_set(&options, "formulation", formulation);
+    lwt_set(&options, "integrator", integrator);
+    if (!strcmp(integrator, "rk4"))
+        lwt_set(&options, "step", "0.003"); // does not divide the sample
+    lwt_set(&options, "sample", sample);
+    lwt_set(&options, "duration", "2");
     lw_sim *sim = simulate(model, &options);
     run(sim, NULL, "test_result.h5", NULL);
     lw_sim_destroy(sim);
 
-    set(&options, "duration", "1");
+    lwt_set(&options, "duration", "1");
     sim = simulate(model, &options);
     run(sim, NULL, "test_result_1.h5", NULL);
     lw_sim_destroy(sim);
@@ -447,6 +441,31 @@ static void an_adaptive_step_goes_on_within_its_tolerance(void **state)
     }
 }
 
+// What cannot be read says why: an empty file, a folder with the name of a result.
+static void empty_files_and_folders_are_told(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"test_result_bad.csv", "test_result_bad.h5"};
+    for (int i = 0; i < LWI_COUNT(paths); i++)
+        for (int folder = 0; folder < 2; folder++) {
+            lw_error error;
+            lw_result *r;
+            if (folder) {
+                assert_int_equal(0, mkdir(paths[i], 0700));
+            } else {
+                FILE *file = fopen(paths[i], "wb");
+                assert_non_null(file);
+                fclose(file);
+            }
+            assert_int_equal(lw_result_open(paths[i], &r, &error),
+                             folder ? LW_ERR_IO : LW_ERR_PARSE);
+            if (!strstr(error.text, folder ? "cannot be read: Is a directory" : "is empty"))
+                fail_msg("%s: '%s'", paths[i], error.text);
+            assert_string_equal(error.file, paths[i]);
+            assert_int_equal(0, remove(paths[i]));
+        }
+}
+
 // Any formulation goes on from any, and from CSV: the first row of the new run is the last of the
 // old.
 static void another_formulation_goes_on_from_the_motion(void **state)
@@ -463,16 +482,16 @@ static void another_formulation_goes_on_from_the_motion(void **state)
                 char how[512];
                 lw_error error;
                 lw_model *model = read_file(files[f], &options);
-                set(&options, "duration", "0.4");
-                set(&options, "sample", "0.2");
-                set(&options, "formulation", names[a]);
+                lwt_set(&options, "duration", "0.4");
+                lwt_set(&options, "sample", "0.2");
+                lwt_set(&options, "formulation", names[a]);
                 lw_sim *sim = simulate(model, &options);
                 run(sim, NULL, "test_result.h5", "test_result.csv");
                 lw_sim_destroy(sim);
                 lw_result *r = open_result(a == b ? "test_result.csv" : "test_result.h5");
 
-                set(&options, "formulation", names[b]);
-                set(&options, "duration", "0");
+                lwt_set(&options, "formulation", names[b]);
+                lwt_set(&options, "duration", "0");
                 sim = simulate(model, &options);
                 if (lw_result_restore(r, 2, sim, how, sizeof how, &error) != LW_OK)
                     fail_msg("%s", error.text);
@@ -510,8 +529,8 @@ static void another_model_is_refused_with_the_difference(void **state)
     };
     lw_options options;
     lw_options_default(&options);
-    set(&options, "duration", "0");
-    lw_model *model = read_text(swing);
+    lwt_set(&options, "duration", "0");
+    lw_model *model = lwt_yaml(swing);
     lw_sim *sim = simulate(model, &options);
     run(sim, NULL, "test_result.h5", "test_result.csv");
     lw_sim_destroy(sim);
@@ -523,7 +542,7 @@ static void another_model_is_refused_with_the_difference(void **state)
         const char *at = strstr(swing, cases[i].from);
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - swing), swing, cases[i].to,
                  at + strlen(cases[i].from));
-        model = read_text(text);
+        model = lwt_yaml(text);
         sim = simulate(model, &options);
         assert_int_equal(LW_ERR_ARGUMENT, lw_result_restore(h5, -1, sim, NULL, 0, &error));
         assert_string_equal("test_result.h5", error.file);
@@ -535,7 +554,7 @@ static void another_model_is_refused_with_the_difference(void **state)
         lw_sim_destroy(sim);
         lw_model_destroy(model);
     }
-    model = read_text(swing);
+    model = lwt_yaml(swing);
     sim = simulate(model, &options);
     assert_int_equal(LW_ERR_ARGUMENT, lw_result_restore(h5, 1, sim, NULL, 0, &error));
     assert_non_null(strstr(error.text, "row 1: there are 1"));
@@ -550,7 +569,7 @@ static void a_motion_that_does_not_hold_is_refused(void **state)
     (void)state;
     lw_options options;
     lw_options_default(&options);
-    lw_model *model = read_text(swing);
+    lw_model *model = lwt_yaml(swing);
     lw_sim *sim = simulate(model, &options);
     const lw_observation *o;
     assert_int_equal(LW_OK, lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o));
@@ -587,9 +606,9 @@ static void memory_holds_what_a_file_holds(void **state)
     for (int m = 0; m < LWI_COUNT(models); m++) {
         lw_options options;
         lw_model *model = read_file(models[m], &options);
-        set(&options, "duration", "0.3"); // 301 rows: room grows
-        set(&options, "sample", "0.001");
-        set(&options, "rtol", "1e-6");
+        lwt_set(&options, "duration", "0.3"); // 301 rows: room grows
+        lwt_set(&options, "sample", "0.001");
+        lwt_set(&options, "rtol", "1e-6");
         lw_sim *sim = simulate(model, &options);
         const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION};
         writers w = {.n = 3};
@@ -677,6 +696,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_fixed_step_goes_on_bit_for_bit),
         cmocka_unit_test(an_adaptive_step_goes_on_within_its_tolerance),
         cmocka_unit_test(another_formulation_goes_on_from_the_motion),
+        cmocka_unit_test(empty_files_and_folders_are_told),
         cmocka_unit_test(another_model_is_refused_with_the_difference),
         cmocka_unit_test(a_motion_that_does_not_hold_is_refused),
         cmocka_unit_test(memory_holds_what_a_file_holds),

@@ -186,14 +186,23 @@ static void numbers_round_trip(void **state)
 {
     (void)state;
     built b = start();
-    const lw_shape shapes[] = {
-        {.type = LW_SHAPE_SPHERE, .size = {0.1}},
-        {.type = LW_SHAPE_ELLIPSOID, .size = {1.0 / 3, 2, 3}, .has_position = 1, .position = {-0.0, 1, 2},
-         .orientation = {0.6, 0, 0.8, 0}, .has_color = 1, .color = {0.1, 0.2, 1, 0.5}}};
-    const lw_body_desc body = {
-        .name = "b", .mass = 0.1 + 0.2, .inertia = {1, 0.1 + 0.2, 1, -0.0, 5e-324, -0.0},
-        .com = {-0.0, 1e-300, 5e-324}, .pose.position = {-0.0, 1.0 / 3, 1e22},
-        .has_velocity = 1, .velocity = {-0.0, 0, 0}, .shapes = shapes, .nshape = 2};
+    const lw_shape shapes[] = {{.type = LW_SHAPE_SPHERE, .size = {0.1}},
+                               {.type = LW_SHAPE_ELLIPSOID,
+                                .size = {1.0 / 3, 2, 3},
+                                .has_position = 1,
+                                .position = {-0.0, 1, 2},
+                                .orientation = {0.6, 0, 0.8, 0},
+                                .has_color = 1,
+                                .color = {0.1, 0.2, 1, 0.5}}};
+    const lw_body_desc body = {.name = "b",
+                               .mass = 0.1 + 0.2,
+                               .inertia = {1, 0.1 + 0.2, 1, -0.0, 5e-324, -0.0},
+                               .com = {-0.0, 1e-300, 5e-324},
+                               .pose.position = {-0.0, 1.0 / 3, 1e22},
+                               .has_velocity = 1,
+                               .velocity = {-0.0, 0, 0},
+                               .shapes = shapes,
+                               .nshape = 2};
     const lw_wrench_desc wrench = {.name = "w", .body = b.body, .torque = {0, 0, -0.0}};
     assert_int_equal(LW_OK, lw_builder_add_body(b.builder, &body, NULL, NULL));
     assert_int_equal(LW_OK, lw_builder_add_wrench(b.builder, &wrench, NULL));
@@ -238,8 +247,8 @@ static void functions_round_trip(void **state)
 static void formulas_round_trip(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"2", "-t", "e", "'it''s: #1'.q0", "2*sin(\n  3*t)\t",
-                                        "(t > 1)*\n'\"\\\xc3\xa4'.qd0"};
+    static const char *const texts[] = {
+        "2", "-t", "e", "'it''s: #1'.q0", "2*sin(\n  3*t)\t", "(t > 1)*\n'\"\\\xc3\xa4'.qd0"};
     built b = start();
     for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) {
         lw_wrench_desc wrench = {.body = b.body, .force = {1, 0, 0}};

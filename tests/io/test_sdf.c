@@ -102,22 +102,23 @@ static void poses_are_relative_to_the_model_or_what_they_name(void **state)
 {
     (void)state;
     lw_builder *b = read_sdf(MODEL(
-        POSE("1 0 0 0 0 1.5707963267948966") LINK("a", POSE("1 0 0 0 0 0")) LINK(
-            "b", "<pose relative_to='a'>1 0 0 0 0 0</pose>")
-            LINK("c", "<pose relative_to='f'>0 0 1 0 0 0</pose>") LINK(
-                "d", "<pose relative_to='j' degrees='true'>0 0 0 0 0 90</pose>")
-                LINK("e", "<pose relative_to='__model__' "
-                          "rotation_format='quat_xyzw'>3 0 0 0 0 1 0</pose>") "<frame name='f' "
-                                                                              "attached_to='a'"
-                                                                              ">" POSE("0 1 0 0 0 "
-                                                                                       "0") "</"
-                                                                                            "frame"
-                                                                                            ">" JOINT("j",
-                                                                                                      "ball",
-                                                                                                      "a",
-                                                                                                      "c",
-                                                                                                      POSE(
-                                                                                                          "0 0 1 0 0 0"))));
+        POSE("1 0 0 0 0 1.5707963267948966") LINK("a", POSE("1 0 0 0 0 0"))
+            LINK("b", "<pose relative_to='a'>1 0 0 0 0 0</pose>") LINK(
+                "c", "<pose relative_to='f'>0 0 1 0 0 0</pose>")
+                LINK("d", "<pose relative_to='j' degrees='true'>0 0 0 0 0 90</pose>") LINK(
+                    "e",
+                    "<pose relative_to='__model__' "
+                    "rotation_format='quat_xyzw'>3 0 0 0 0 1 0</pose>") "<frame name='f' "
+                                                                        "attached_to='a'"
+                                                                        ">" POSE(
+                                                                            "0 1 0 0 0 "
+                                                                            "0") "</"
+                                                                                 "frame"
+                                                                                 ">" JOINT(
+                                                                                     "j", "ball",
+                                                                                     "a", "c",
+                                                                                     POSE("0 0 1 0 "
+                                                                                          "0 0"))));
     // the model stands at (1, 0, 0), its x is the world's y
     check_position(lwt_body_of(b, "a"), 1, 1, 0);
     check_position(lwt_body_of(b, "b"), 1, 2, 0);
@@ -188,14 +189,14 @@ static void an_axis_is_in_the_joint_frame_or_what_it_names(void **state)
 static void nested_models_have_names_of_their_own(void **state)
 {
     (void)state;
-    static const char inner[] = MODEL(
-        LINK("base", "") "<model name='arm' placement_frame='tip'>" POSE("0 0 5 0 0 0")
-            LINK("hand", POSE("0 0 1 0 0 0")) "<frame name='tip' attached_to='hand'>" POSE(
-                "0 0 1 0 0 0") "</frame></model>" JOINT("j", "fixed", "base", "arm::hand", "")
-                JOINT("k", "fixed", "base", "arm::tip",
-                      "") "<frame name='f'><pose relative_to='arm::__model__'>0 0 0 0 0 "
-                          "0</pose></frame>" LINK("end",
-                                                  "<pose relative_to='f'>0 0 0 0 0 0</pose>"));
+    static const char inner[] =
+        MODEL(LINK("base", "") "<model name='arm' placement_frame='tip'>" POSE("0 0 5 0 0 0")
+                  LINK("hand", POSE("0 0 1 0 0 0")) "<frame name='tip' attached_to='hand'>" POSE(
+                      "0 0 1 0 0 0") "</frame></model>" JOINT("j", "fixed", "base", "arm::hand", "")
+                      JOINT("k", "fixed", "base", "arm::tip",
+                            "") "<frame name='f'><pose relative_to='arm::__model__'>0 0 0 0 0 "
+                                "0</pose></frame>" LINK(
+                                    "end", "<pose relative_to='f'>0 0 0 0 0 0</pose>"));
     lw_builder *b = read_sdf(inner);
     check_position(lwt_body_of(b, "arm::hand"), 0, 0, 4); // the tip, one above it, is at 5
     check_position(lwt_body_of(b, "end"), 0, 0, 3);
@@ -251,7 +252,8 @@ static void models_float_are_static_or_are_fixed_when_asked(void **state)
     lw_builder_destroy(b);
     b = read_with(world, &(lw_read_desc){.base = LW_BASE_FIXED});
     assert_int_equal(4, b->desc.njoint); // model a, at its first link
-    assert_int_equal(lwt_joint_of(b, "a::xy")->body1.index, lwt_joint_of(b, "a::x_to_ground")->body2.index);
+    assert_int_equal(lwt_joint_of(b, "a::xy")->body1.index,
+                     lwt_joint_of(b, "a::x_to_ground")->body2.index);
     lw_builder_destroy(b);
 }
 
@@ -378,11 +380,11 @@ static void dynamics_are_used_and_the_rest_is_told_by_name(void **state)
 #define FOUR_BAR                                                                                   \
     LINK("crank", POSE("0 0 0 0 0 1.2"))                                                           \
     LINK("rod", "<pose relative_to='crank'>1 0 0 0 0 -1.2</pose>")                                 \
-        LINK("rocker", POSE("2 0 0 0 0 1.2")) JOINT("A", "revolute", "world", "crank",             \
-                                                    AXIS("0 0 1", ""))                             \
-            JOINT("B", "revolute", "crank", "rod", AXIS("0 0 1", ""))                              \
-                JOINT("C", "revolute", "world", "rocker", AXIS("0 0 1", ""))                       \
-                    JOINT("D", "revolute", "rocker", "rod", POSE("2 0 0 0 0 0") AXIS("0 0 1", ""))
+    LINK("rocker", POSE("2 0 0 0 0 1.2"))                                                          \
+    JOINT("A", "revolute", "world", "crank", AXIS("0 0 1", ""))                                    \
+        JOINT("B", "revolute", "crank", "rod", AXIS("0 0 1", ""))                                  \
+            JOINT("C", "revolute", "world", "rocker", AXIS("0 0 1", ""))                           \
+                JOINT("D", "revolute", "rocker", "rod", POSE("2 0 0 0 0 0") AXIS("0 0 1", ""))
 
 static void a_link_with_two_parents_closes_a_loop(void **state)
 {

@@ -310,22 +310,20 @@ static void mimics_of_mimics_are_composed_and_those_of_fixed_joints_held(void **
 {
     (void)state;
     lw_builder *b = read_urdf(
-        "<robot>" LINK("a") LINK("b") LINK("c") LINK("d") LINK("e") LINK("f") LINK("g")
-            JOINT("third", "revolute", "a", "b",
-                  "<mimic joint='second' multiplier='2' offset='1'/>")
-                JOINT("second", "revolute", "a", "c",
-                      "<mimic joint='first' multiplier='-3' offset='0.5'/>")
-                    JOINT("first", "revolute", "a", "d", "")
-                        JOINT("weld", "fixed", "a", "e", "<mimic joint='nothing'/>")
-                            JOINT("held", "revolute", "a", "f",
-                                  "<mimic joint='weld' multiplier='2' offset='0.25'/>")
-                                JOINT("after", "revolute", "a", "g",
-                                      "<mimic joint='held' multiplier='4' offset='1'/>") "</robot>",
+        "<robot>" LINK("a") LINK("b") LINK("c") LINK("d") LINK("e") LINK("f") LINK("g") JOINT(
+            "third", "revolute", "a", "b", "<mimic joint='second' multiplier='2' offset='1'/>")
+            JOINT("second", "revolute", "a", "c",
+                  "<mimic joint='first' multiplier='-3' offset='0.5'/>")
+                JOINT("first", "revolute", "a", "d", "")
+                    JOINT("weld", "fixed", "a", "e", "<mimic joint='nothing'/>")
+                        JOINT("held", "revolute", "a", "f",
+                              "<mimic joint='weld' multiplier='2' offset='0.25'/>")
+                            JOINT("after", "revolute", "a", "g",
+                                  "<mimic joint='held' multiplier='4' offset='1'/>") "</robot>",
         LW_BASE_FIXED);
     assert_int_equal(2, b->desc.ncoupling);
     const lw_coupling_desc *c = b->desc.coupling;
-    for (int i = 0; i < 2; i++)
-        assert_string_equal("first", b->desc.joint[c[i].of.index].name);
+    for (int i = 0; i < 2; i++) assert_string_equal("first", b->desc.joint[c[i].of.index].name);
     assert_string_equal("third", b->desc.joint[c[0].joint.index].name);
     assert_true(c[0].polynomial[0] == 2 && c[0].polynomial[1] == -6);
     assert_true(c[1].polynomial[0] == 0.5 && c[1].polynomial[1] == -3);
@@ -340,7 +338,8 @@ static void mimics_of_mimics_are_composed_and_those_of_fixed_joints_held(void **
         assert_true(f > 0 && b->desc.function[f - 1].type == LW_FUNCTION_CONSTANT);
         assert_true(b->desc.function[f - 1].value == still[i].q && j->q[0] == still[i].q);
     }
-    assert_int_equal(1, lwt_warnings_with(b, "<mimic> is not used for fixed joints, joints (1): weld"));
+    assert_int_equal(
+        1, lwt_warnings_with(b, "<mimic> is not used for fixed joints, joints (1): weld"));
     assert_int_equal(1, lwt_warnings_with(b, "held at their offset, joints (1): held"));
     lw_builder_destroy(b);
 }
@@ -370,9 +369,8 @@ static void stops_of_negative_stiffness_are_refused(void **state)
         lw_error error;
         const lw_read_desc desc = {.format = "urdf",
                                    .limits = {.stiffness = wrong[i][0], .damping = wrong[i][1]}};
-        assert_int_equal(
-            lw_model_parse(text, strlen(text), "r.urdf", &desc, &model, NULL, &error),
-            LW_ERR_ARGUMENT);
+        assert_int_equal(lw_model_parse(text, strlen(text), "r.urdf", &desc, &model, NULL, &error),
+                         LW_ERR_ARGUMENT);
         assert_non_null(strstr(error.text, "expected finite numbers >= 0"));
         assert_null(model);
     }
@@ -381,14 +379,15 @@ static void stops_of_negative_stiffness_are_refused(void **state)
 static void limits_that_are_no_numbers_are_noted(void **state)
 {
     (void)state;
-    lw_builder *b = read_urdf("<robot>" LINK("a") LINK("b") LINK("c")
-                                  JOINT("j", "revolute", "a", "b",
-                                        "<limit lower='-inf' upper='inf' effort='' velocity='1'/>")
-                                      JOINT("k", "fixed", "b", "c", "<limit lower='low'/>")
-                                          "</robot>",
-                              LW_BASE_FIXED);
+    lw_builder *b =
+        read_urdf("<robot>" LINK("a") LINK("b") LINK("c")
+                      JOINT("j", "revolute", "a", "b",
+                            "<limit lower='-inf' upper='inf' effort='' velocity='1'/>")
+                          JOINT("k", "fixed", "b", "c", "<limit lower='low'/>") "</robot>",
+                  LW_BASE_FIXED);
     assert_int_equal(2, b->desc.nwarning);
-    assert_int_equal(1, lwt_warnings_with(b, "not a finite number, which does no harm, joints (2): j, k"));
+    assert_int_equal(
+        1, lwt_warnings_with(b, "not a finite number, which does no harm, joints (2): j, k"));
     assert_int_equal(1, lwt_warnings_with(b, "limits are not enforced, joints (1): j"));
     lw_builder_destroy(b);
 }

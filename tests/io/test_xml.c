@@ -55,7 +55,8 @@ static void tree_has_content_and_places(void **state)
 static void broken_texts_are_refused_with_their_line(void **state)
 {
     (void)state;
-    refuse("", 1, "not valid XML");
+    refuse("", 1, "the file is empty, expected a model");
+    refuse("\n", 2, "not valid XML");
     refuse("<a>\n<b></a>", 2, "not valid XML");
     refuse("<a>\n\n<b x='1' x='2'/></a>", 3, "not valid XML");
     refuse("<a>\n&nothing;</a>", 2, "not valid XML");

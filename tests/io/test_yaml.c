@@ -27,7 +27,10 @@ static lw_model *read_with(const char *text, lw_options *options)
     return model;
 }
 
-static lw_model *read_model(const char *text) { return read_with(text, NULL); }
+static lw_model *read_model(const char *text)
+{
+    return read_with(text, NULL);
+}
 
 static void refuse(const char *text, lw_status status, const char *part)
 {
@@ -73,7 +76,8 @@ static void bodies_are_read(void **state)
                              "  thin: {mass: 1, inertia: [1, 1, 3, 0, 0, 0], inertia_check: warn, "
                              "shape: {sphere: 0.5}}\n"
                              "  tube: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], inertia_check: error, "
-                             "shape: [{cylinder: [1, 2]}, {ellipsoid: [1, 2, 3], position: [3, 4, 5], color: [1, 0.5, 0.25]}]}\n");
+                             "shape: [{cylinder: [1, 2]}, {ellipsoid: [1, 2, 3], position: [3, 4, "
+                             "5], color: [1, 0.5, 0.25]}]}\n");
     const lw_body_desc *a = &m->desc.body[1], *thin = &m->desc.body[2], *tube = &m->desc.body[3];
     const double inertia[] = {3, 4, 5, 0.1, 0.2, 0.3};
     assert_true(m->desc.gravity[0] == 1 && m->desc.gravity[1] == 2 && m->desc.gravity[2] == -3);
@@ -269,8 +273,9 @@ static void json_is_read(void **state)
 static void surrogate_pairs_of_json_are_characters(void **state)
 {
     (void)state;
-    lw_model *m = read_model("{\"linkwork\": 1, \"bodies\": {\"\\ud83d\\uDE00 \\\\ud83d\\\\ude00\": " BODY
-                             ", \"\\u00e4\": " BODY "}}");
+    lw_model *m =
+        read_model("{\"linkwork\": 1, \"bodies\": {\"\\ud83d\\uDE00 \\\\ud83d\\\\ude00\": " BODY
+                   ", \"\\u00e4\": " BODY "}}");
     assert_string_equal("\xf0\x9f\x98\x80 \\ud83d\\ude00", m->desc.body[1].name);
     assert_string_equal("\xc3\xa4", m->desc.body[2].name);
     lw_model_destroy(m);
@@ -291,9 +296,10 @@ static void settings_are_written_with_either_line(void **state)
     (void)state;
     lw_options options;
     lw_options_default(&options);
-    lw_model_destroy(read_with("linkwork: 1\nbodies: {a: " BODY "}\n"
-                               "simulation: {sample-mode: interpolate, max-steps: 7, atol_p: 1e-3}\n",
-                               &options));
+    lw_model_destroy(
+        read_with("linkwork: 1\nbodies: {a: " BODY "}\n"
+                  "simulation: {sample-mode: interpolate, max-steps: 7, atol_p: 1e-3}\n",
+                  &options));
     assert_string_equal("interpolate", options.sample_mode);
     assert_true(options.max_steps == 7 && options.atol_p == 1e-3);
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {max-steps: 7, max_steps: 8}\n",
@@ -512,7 +518,10 @@ static char *schema_text(size_t *length)
 }
 
 // Strict JSON, by recursive descent; returns behind the value or NULL.
-static const char *space(const char *p) { return p + strspn(p, " \t\r\n"); }
+static const char *space(const char *p)
+{
+    return p + strspn(p, " \t\r\n");
+}
 
 static const char *json_string(const char *p)
 {
@@ -590,10 +599,11 @@ static void check_object(const lwi_value *schema, const lwi_object *object)
 }
 
 static const lwi_object *const objects[] = {
-    &lwi_function_object, &lwi_body_object, &lwi_joint_object, &lwi_pose_object, &lwi_mount_object,
-    &lwi_coordinate_object, &lwi_isotropic_object, &lwi_coupling_object, &lwi_spring_object,
-    &lwi_wrench_object, &lwi_bushing_object, &lwi_stop_object, &lwi_limits_object,
-    &lwi_friction_object, &lwi_mechanism_object, &lwi_marker_object, &lwi_simulation_object};
+    &lwi_function_object,  &lwi_body_object,       &lwi_joint_object,     &lwi_pose_object,
+    &lwi_mount_object,     &lwi_coordinate_object, &lwi_isotropic_object, &lwi_coupling_object,
+    &lwi_spring_object,    &lwi_wrench_object,     &lwi_bushing_object,   &lwi_stop_object,
+    &lwi_limits_object,    &lwi_friction_object,   &lwi_mechanism_object, &lwi_marker_object,
+    &lwi_simulation_object};
 
 static void schema_has_every_key(void **state)
 {

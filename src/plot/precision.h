@@ -1,0 +1,15 @@
+// precision.h -- what the error of several results costs, and its picture.
+#ifndef LWI_PRECISION_H
+#define LWI_PRECISION_H
+
+#include "plot/figure.h"
+
+#include <linkwork/plot.h>
+
+/** Two panels, the error over evaluations and over time, a curve for every method.
+ *  @param arena  of what the figure names */
+lw_status lwi_precision_figure(lw_result *const *results, const char *const *names, int count,
+                               const char *reference, lwi_arena *arena, lwi_figure *figure,
+                               lw_error *error);
+
+#endif
