@@ -29,6 +29,8 @@ const html = readFileSync(join(here, 'src', 'page.html'), 'utf8')
   .replace('<!--STYLE-->', () => `<style>\n${style}</style>`)
   .replace('<!--SCRIPT-->', () => `<!-- This page contains three.js:
 ${licence}
+
+and with it fflate, https://github.com/101arrowz/fflate, Copyright (c) Arjun Barrett, under the same terms.
 -->
 <script>\n${script}</script>`);
 

@@ -149,6 +149,17 @@ static lw_status lwpy_schema_text(char **text)
     return fclose(file) ? LW_ERR_MEMORY : status;
 }
 
+// A page or a glTF file, to be freed.
+static lw_status lwpy_view_text(const lw_model *model, lw_result *result, const char *title, int gltf,
+                                char **text, size_t *size, lw_error *error)
+{
+    const lw_view_desc desc = {.title = title};
+    FILE *file = open_memstream(text, size);
+    if (!file) return LW_ERR_MEMORY;
+    const lw_status status = (gltf ? lw_view_gltf : lw_view_page)(model, result, &desc, file, error);
+    return fclose(file) ? LW_ERR_MEMORY : status;
+}
+
 static void lwpy_free(void *block)
 {
     free(block);

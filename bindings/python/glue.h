@@ -35,6 +35,8 @@ static lw_status lwpy_batch_run(lw_batch *batch, lwpy_batch *run);
 static lw_status lwpy_model_text(const lw_model *model, const lw_options *options, char **text,
                                  lw_error *error);
 static lw_status lwpy_schema_text(char **text);
+static lw_status lwpy_view_text(const lw_model *model, lw_result *result, const char *title, int gltf,
+                                char **text, size_t *size, lw_error *error);
 static void lwpy_free(void *block);
 static lw_status lwpy_inverse_dynamics(lw_dynamics *dynamics, int count, double t, const double *q,
                                        const double *v, const double *vdot, const double *inputs,

@@ -1,7 +1,7 @@
 // page.c -- the page of `linkwork view`: the template of viewer/ with a model and a result in it.
 //
 // What the script reads is described in viewer/src/data.js.
-#include "view/view.h"
+#include "view/pack.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -17,7 +17,9 @@ typedef struct page {
     lwi_scene scene;
     double most_bytes, used; // of columns
     long left_out;
-    double *buffer; // [rows of the result]
+    double *buffer;      // [rows of the result]
+    float *narrow;       // [rows of the page]
+    unsigned char *work; // of lwi_pack
 } page;
 
 #define X(name, text, nsize) text,
@@ -162,24 +164,34 @@ static void put_wrenches(const page *p)
 
 // ------------------------------------------------------------------------------------------- motion
 
-static void put_motion(const page *p)
+static lw_status put_packed(const page *p, const char *name, const void *numbers, size_t series,
+                            size_t width)
+{
+    fprintf(p->file, "\"%s\":\"", name);
+    TRY(lwi_pack(p->file, numbers, (size_t)p->motion.nrow, series, width, p->work, p->error));
+    fputc('"', p->file);
+    return LW_OK;
+}
+
+// Memory for the longest of what is packed; attitudes as short integers.
+static lw_status put_motion(page *p)
 {
     const lwi_motion *m = &p->motion;
     const size_t n = (size_t)p->model->nbody, rows = (size_t)m->nrow;
-    lwi_base64 b = {.file = p->file};
-    fputs("\"time\":\"", p->file);
-    lwi_base64_put(&b, m->time, rows * sizeof *m->time);
-    lwi_base64_end(&b);
-    fputs("\",\n\"position\":\"", p->file);
-    lwi_base64_put(&b, m->position, 3 * n * rows * sizeof *m->position);
-    lwi_base64_end(&b);
-    fputs("\",\n\"rotation\":\"", p->file);
-    for (size_t i = 0; i < 4 * n * rows; i++) {
-        const int16_t q = (int16_t)lrintf(32767 * fminf(fmaxf(m->rotation[i], -1), 1));
-        lwi_base64_put(&b, &q, sizeof q);
-    }
-    lwi_base64_end(&b);
-    fputs("\",\n", p->file);
+    int16_t *turn = lwi_arena_push(&p->arena, 4 * n * rows, sizeof *turn);
+    p->work = lwi_arena_push(&p->arena, rows * n, 3 * sizeof *m->position); // n > 0: a column of doubles too
+    p->narrow = lwi_arena_push(&p->arena, rows, sizeof *p->narrow);
+    if (!turn || !p->work || !p->narrow) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for the motion");
+    for (size_t i = 0; i < 4 * n * rows; i++)
+        turn[i] = (int16_t)lrintf(32767 * fminf(fmaxf(m->rotation[i], -1), 1));
+    fprintf(p->file, "\"rows\":%ld,", m->nrow);
+    TRY(put_packed(p, "time", m->time, 1, sizeof *m->time));
+    fputs(",\n", p->file);
+    TRY(put_packed(p, "position", m->position, 3 * n, sizeof *m->position));
+    fputs(",\n", p->file);
+    TRY(put_packed(p, "rotation", turn, 4 * n, sizeof *turn));
+    fputs(",\n", p->file);
+    return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------ columns
@@ -210,20 +222,21 @@ static lw_status put_column(const page *p, int column, double *buffer, const cha
     const lwi_motion *m = &p->motion;
     const lw_column_info info = lw_result_column(p->result, column);
     const bool wide = starts_with(info.name, "sys."); // small differences of large energies
-    lwi_base64 b = {.file = p->file};
     TRY(lw_result_read(p->result, column, 0, m->nresult, buffer, p->error));
+    for (long i = 0; i < m->nrow; i++) { // row[i] is i or more
+        buffer[i] = buffer[m->row[i]];
+        p->narrow[i] = (float)buffer[i];
+    }
     fprintf(p->file, "%s\n{\"name\":", between);
     lwi_view_text(p->file, info.name);
     fputs(",\"unit\":", p->file);
     lwi_view_text(p->file, info.unit);
-    fprintf(p->file, ",\"double\":%s,\"values\":\"", wide ? "true" : "false");
-    for (long i = 0; i < m->nrow; i++) {
-        const double x = buffer[m->row[i]];
-        const float narrow = (float)x;
-        lwi_base64_put(&b, wide ? (const void *)&x : &narrow, wide ? sizeof x : sizeof narrow);
-    }
-    lwi_base64_end(&b);
-    fputs("\"}", p->file);
+    fprintf(p->file, ",\"double\":%s,", wide ? "true" : "false");
+    if (wide)
+        TRY(put_packed(p, "values", buffer, 1, sizeof *buffer));
+    else
+        TRY(put_packed(p, "values", p->narrow, 1, sizeof *p->narrow));
+    fputc('}', p->file);
     return LW_OK;
 }
 
@@ -301,7 +314,7 @@ static lw_status put_data(page *p, const char *title)
     put_joints(p);
     put_springs(p);
     put_wrenches(p);
-    put_motion(p);
+    TRY(put_motion(p));
     fputs("\"columns\":", p->file);
     TRY(put_columns(p, 0, FIRST_LATE));
     fputs(",\n", p->file);

@@ -35,13 +35,23 @@ void lwi_view_numbers(FILE *file, const double *x, int n)
     fputc(']', file);
 }
 
+static void flush(lwi_base64 *b)
+{
+    fwrite(b->text, 1, (size_t)b->ntext, b->file);
+    b->ntext = 0;
+}
+
 static void put_three(lwi_base64 *b, const unsigned char *x, int n)
 {
     static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned v = (unsigned)x[0] << 16 | (unsigned)(n > 1 ? x[1] : 0) << 8 | (n > 2 ? x[2] : 0);
-    const char text[4] = {letter[v >> 18], letter[v >> 12 & 63], n > 1 ? letter[v >> 6 & 63] : '=',
-                          n > 2 ? letter[v & 63] : '='};
-    fwrite(text, 1, sizeof text, b->file);
+    char *text = b->text + b->ntext;
+    text[0] = letter[v >> 18];
+    text[1] = letter[v >> 12 & 63];
+    text[2] = n > 1 ? letter[v >> 6 & 63] : '=';
+    text[3] = n > 2 ? letter[v & 63] : '=';
+    b->ntext += 4;
+    if (b->ntext == sizeof b->text) flush(b);
 }
 
 void lwi_base64_put(lwi_base64 *b, const void *bytes, size_t size)
@@ -59,6 +69,7 @@ void lwi_base64_end(lwi_base64 *b)
 {
     if (b->nrest) put_three(b, b->rest, b->nrest);
     b->nrest = 0;
+    flush(b);
 }
 
 // ------------------------------------------------------------------------------------------ motion

@@ -42,7 +42,8 @@ void lwi_view_numbers(FILE *file, const double *x, int n);
 typedef struct lwi_base64 {
     FILE *file;
     unsigned char rest[3];
-    int nrest;
+    int nrest, ntext;
+    char text[4096]; ///< not yet in the file
 } lwi_base64;
 void lwi_base64_put(lwi_base64 *b, const void *bytes, size_t size);
 void lwi_base64_end(lwi_base64 *b);

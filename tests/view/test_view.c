@@ -1,6 +1,6 @@
 // test_view.c -- the page and the glTF file as text: what is in them, what is refused, memory that
 // runs out. How they look and move is for tests/viewer, in a browser.
-#include "view/view.h"
+#include "view/pack.h"
 
 #include "support/failing.h"
 
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #define OK(call) assert_int_equal(LW_OK, (call))
 
@@ -125,7 +126,82 @@ static const char *behind(const char *text, const char *key)
     return at + strlen(key);
 }
 
+// Numbers of lwi_pack, [rows][series] of `width` bytes, written down again from its description alone.
+static void unpack(const char *text, size_t rows, size_t series, size_t width, unsigned char *out)
+{
+    const size_t n = rows * series, most = strlen(text);
+    unsigned char *packed = malloc(most + 4), *planes = malloc(n * width + 1);
+    assert_true(packed && planes);
+    z_stream z = {.next_in = packed,
+                  .avail_in = (uInt)decode(text, packed),
+                  .next_out = planes,
+                  .avail_out = (uInt)(n * width + 1)};
+    assert_int_equal(Z_OK, inflateInit2(&z, -15));
+    assert_int_equal(Z_STREAM_END, inflate(&z, Z_FINISH));
+    assert_int_equal(n * width, z.total_out);
+    assert_int_equal(0, z.avail_in);
+    inflateEnd(&z);
+    for (size_t s = 0; s < series; s++) {
+        uint64_t x = 0, before = 0;
+        for (size_t r = 0; r < rows; r++) {
+            uint64_t code = 0;
+            for (size_t k = 0; k < width; k++)
+                code |= (uint64_t)planes[k * n + s * rows + r] << (8 * k);
+            if (width < 8) { // u = x[r] - 2 x[r-1] + x[r-2]
+                const uint64_t u = code >> 1 ^ (code & 1 ? UINT64_MAX : 0), last = x;
+                x = u + 2 * x - before;
+                before = last;
+                code = x;
+            }
+            for (size_t k = 0; k < width; k++)
+                out[(r * series + s) * width + k] = (unsigned char)(code >> (8 * k));
+        }
+    }
+    free(packed);
+    free(planes);
+}
+
 // ------------------------------------------------------------------------------------------- tests
+
+// Every bit, whatever the bits are; smooth series take less than they are long.
+static void packed_numbers_come_back(void **state)
+{
+    (void)state;
+    enum { ROWS = 37, SERIES = 3, MOST = ROWS * SERIES * 8 };
+    unsigned char bytes[MOST], back[MOST], work[MOST];
+    unsigned seed = 1;
+    for (int i = 0; i < MOST; i++) bytes[i] = (unsigned char)((seed = seed * 1103515245u + 12345u) >> 16);
+    const float odd[] = {NAN, -0.0F, INFINITY, 1e-45F, -3.4e38F};
+    memcpy(bytes, odd, sizeof odd);
+    for (size_t width = 2; width <= 8; width *= 2)
+        for (size_t rows = 1; rows <= ROWS; rows += 9) {
+            char *text = NULL;
+            size_t length = 0;
+            FILE *file = open_memstream(&text, &length);
+            OK(lwi_pack(file, bytes, rows, SERIES, width, work, NULL));
+            fclose(file);
+            unpack(text, rows, SERIES, width, back);
+            assert_memory_equal(bytes, back, rows * SERIES * width);
+            free(text);
+        }
+}
+
+static void smooth_series_are_short(void **state)
+{
+    (void)state;
+    enum { ROWS = 1000, SERIES = 6 };
+    float x[ROWS][SERIES];
+    unsigned char work[sizeof x];
+    char *text = NULL;
+    size_t length = 0;
+    for (int r = 0; r < ROWS; r++)
+        for (int s = 0; s < SERIES; s++) x[r][s] = 1 + sinf(0.003F * (float)(r + 100 * s));
+    FILE *file = open_memstream(&text, &length);
+    OK(lwi_pack(file, x, ROWS, SERIES, sizeof x[0][0], work, NULL));
+    fclose(file);
+    assert_true(length < sizeof x / 2);
+    free(text);
+}
 
 static void base64_of_pieces_comes_back(void **state)
 {
@@ -156,11 +232,15 @@ static void a_model_alone_is_a_page(void **state)
     char *page = text_of(lw_view_page, model, NULL, &(lw_view_desc){.title = "one <rod>"});
     unsigned char bytes[64];
     float place[6];
+    double time;
     assert_memory_equal("<!DOCTYPE html>", page, 15);
     assert_int_equal(0, count(page, "<!--DATA-->"));
     assert_non_null(strstr(page, "\"title\":\"one \\u003crod>\""));
-    assert_int_equal(8, decode(behind(page, "\"time\":\""), bytes)); // one row, at 0
-    assert_int_equal(24, decode(behind(page, "\"position\":\""), bytes));
+    assert_non_null(strstr(page, "\"rows\":1,"));
+    unpack(behind(page, "\"time\":\""), 1, 1, sizeof time, bytes);
+    memcpy(&time, bytes, sizeof time);
+    assert_true(time == 0);
+    unpack(behind(page, "\"position\":\""), 1, 6, sizeof *place, bytes);
     memcpy(place, bytes, sizeof place);
     assert_true(place[0] == 0 && place[3] == 1 && place[4] == 0 && place[5] == 0);
     assert_non_null(strstr(page, "\"columns\":[]"));
@@ -347,6 +427,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base64_of_pieces_comes_back),
+        cmocka_unit_test(packed_numbers_come_back),
+        cmocka_unit_test(smooth_series_are_short),
         cmocka_unit_test(a_model_alone_is_a_page),
         cmocka_unit_test(names_of_all_kinds_are_safe),
         cmocka_unit_test(a_long_motion_is_thinned_evenly),

@@ -83,6 +83,51 @@ async function motion() {
   await page.click('.plot button');
   facts.removed = await seen(page);
 
+  // columns come back bit for bit
+  facts.columns = await page.evaluate((names) => Object.fromEntries(names.map((name) => {
+    const {data} = window.linkwork;
+    return [name, [...data.columns[data.column.get(name)].read()]];
+  })), ['sys.E', 'joint.A.q0', 'body.rocker.vx']);
+
+  // what an axis of the corner points to, on the screen and in the scene
+  facts.triad = await page.evaluate(() => {
+    const {camera, controls} = window.linkwork.view, middle = controls.target, origin = middle.clone().project(camera);
+    const near = 1e-3 * camera.position.distanceTo(middle);
+    return ['x', 'y', 'z'].map((name, k) => {
+      const line = document.querySelector(`#triad line.${name}`), tip = middle.clone();
+      tip.setComponent(k, tip.getComponent(k) + near).project(camera);
+      return [[+line.getAttribute('x2'), -line.getAttribute('y2')], [(tip.x - origin.x) * camera.aspect, tip.y - origin.y]];
+    });
+  });
+  facts.readout = await page.textContent('#readout');
+
+  // the name of a body under the resting mouse
+  const over = await page.evaluate(() => {
+    const {view} = window.linkwork, box = view.renderer.domElement.getBoundingClientRect();
+    const i = window.linkwork.data.bodies.findIndex((b) => b.name === 'crank');  // it is followed, in the middle
+    view.camera.updateMatrixWorld();
+    const p = view.camera.position.clone().setFromMatrixPosition(view.world[i]).project(view.camera);
+    return [box.left + (p.x + 1) / 2 * box.width, box.top + (1 - p.y) / 2 * box.height];
+  });
+  await page.mouse.move(over[0] + 1, over[1]);
+  await page.mouse.move(...over);
+  await page.waitForSelector('#hover:not([hidden])', {timeout: PATIENCE});
+  facts.hover = await page.textContent('#hover');
+
+  // a small window has the panel below
+  await page.setViewportSize({width: 480, height: 800});
+  facts.small = await page.evaluate(() => {
+    const box = (id) => document.getElementById(id).getBoundingClientRect();
+    return {stage: box('stage').bottom, side: box('side').top, height: box('side').height, width: box('side').width,
+      foot: document.querySelector('footer').getBoundingClientRect().bottom};
+  });
+  await page.setViewportSize({width: 1280, height: 800});
+
+  // everything that can be pressed has a name
+  facts.nameless = await page.$$eval('button, input, select, canvas, dialog', (all) => all.filter((e) =>
+    !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.labels?.[0]?.textContent.trim() || e.title ||
+      (e.tagName === 'BUTTON' && /\w/.test(e.textContent)))).map((e) => e.outerHTML.slice(0, 80)));
+
   // where bodies stand, also of the body that is followed
   const asked = JSON.parse(readFileSync(join(folder, 'asked.json'), 'utf8'));
   facts.stand = await page.evaluate((list) => list.map(([t, body]) => {

@@ -9,8 +9,10 @@ another).  What is missing skips the tests, with a word; where CI is set it fail
 import csv
 import hashlib
 import json
+import math
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -199,6 +201,32 @@ class Browser(unittest.TestCase):
             for a, b in zip(shown, true):
                 # single precision, and the time of a row as text
                 self.assertLess(abs(a - b), 4 * 2**-24 * max(1, abs(b)))
+
+    def test_columns_come_back_bit_for_bit(self):
+        saw = self.saw["motion"]["columns"]
+        self.assertEqual(saw["sys.E"], [float(row["sys.E"]) for row in self.rows])
+        for name in ("joint.A.q0", "body.rocker.vx"):
+            single = [struct.unpack("f", struct.pack("f", float(row[name])))[0] for row in self.rows]
+            self.assertEqual(saw[name], single, name)
+
+    def test_axes_of_the_corner_point_as_the_scene_does(self):
+        for shown, true in self.saw["motion"]["triad"]:
+            across = shown[0] * true[1] - shown[1] * true[0]
+            self.assertLess(abs(across), 1e-2 * math.hypot(*shown) * math.hypot(*true))
+            self.assertGreater(shown[0] * true[0] + shown[1] * true[1], 0)
+
+    def test_scales_and_names_are_told(self):
+        saw = self.saw["motion"]
+        self.assertEqual(saw["hover"], "crank")
+        self.assertRegex(saw["readout"], r"^grid [\d.]+ m\nlongest arrow [\d.]+ N$")
+        self.assertEqual(saw["nameless"], [])
+
+    def test_a_small_window_has_the_panel_below(self):
+        small = self.saw["motion"]["small"]
+        self.assertLess(abs(small["side"] - small["stage"]), 1)
+        self.assertEqual(small["width"], 480)
+        self.assertGreater(small["height"], 150)
+        self.assertLess(small["foot"], 801)
 
     def test_followed_body_stays_in_the_middle(self):
         self.assertLess(self.saw["motion"]["centred"], 1e-6)

@@ -1,6 +1,6 @@
 // data.js -- the model and the result that the program wrote into the page.
 //
-// The script element `data` holds JSON; numbers of many rows are base64 of little-endian arrays:
+// The script element `data` holds JSON; series of numbers are packed (below):
 //   time      float64 [row]
 //   position  float32 [row][body][3]   mass centres in the world [m]
 //   rotation  int16   [row][body][4]   unit quaternions body -> world, scalar first, times 32767
@@ -9,23 +9,52 @@
 // All columns but those of the system stand behind the script, in the element `late`, so that drawing can
 // begin before they have come.
 // Everything fixed in a body is given from its mass centre, in its axes.
+import {inflateSync} from 'three/examples/jsm/libs/fflate.module.js';
 
 function bytes(text) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text).buffer;
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const binary = atob(text);
   const out = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) out[i] = binary.charCodeAt(i);
-  return out.buffer;
+  return out;
+}
+
+/** Numbers of src/view/pack.h: base64 of a deflated list of the first bytes of all numbers, the second
+ *  bytes, ...; one series after the other.  Those of 2 and 4 bytes are second differences of the
+ *  numbers' bits, small ones by small codes.  Back comes [row][series], every bit as it was. */
+export function unpack(text, rows, series, Type) {
+  const n = rows * series, width = Type.BYTES_PER_ELEMENT;
+  const planes = inflateSync(bytes(text), {out: new Uint8Array(n * width)});
+  if (planes.length !== n * width) throw new Error('the page is damaged: numbers are missing');
+  const out = new Type(n);
+  if (width === 8) {
+    const raw = new Uint8Array(out.buffer);
+    for (let k = 0; k < width; k++)
+      for (let s = 0, i = k * n; s < series; s++)
+        for (let r = 0; r < rows; r++) raw[(r * series + s) * width + k] = planes[i++];
+    return out;
+  }
+  const bits = width === 4 ? new Int32Array(out.buffer) : out;
+  for (let s = 0, i = 0; s < series; s++) {
+    let x = 0, step = 0;
+    for (let r = 0, to = s; r < rows; r++, i++, to += series) {
+      let code = planes[i] | planes[n + i] << 8;
+      if (width === 4) code |= planes[2 * n + i] << 16 | planes[3 * n + i] << 24;
+      step = step + (code >>> 1 ^ -(code & 1)) | 0;
+      x = x + step | 0;
+      bits[to] = x;
+    }
+  }
+  return out;
 }
 
 export function load(document) {
   const element = document.getElementById('data');
   if (!element) throw new Error('this page has no data: it is the template of `linkwork view`');
-  const d = JSON.parse(element.textContent);
-  d.time = new Float64Array(bytes(d.time));
-  d.rows = d.time.length;
-  d.position = new Float32Array(bytes(d.position));
-  d.rotation = new Int16Array(bytes(d.rotation));
+  const d = JSON.parse(element.textContent), n = d.bodies.length;
+  d.time = unpack(d.time, d.rows, 1, Float64Array);
+  d.position = unpack(d.position, d.rows, 3 * n, Float32Array);
+  d.rotation = unpack(d.rotation, d.rows, 4 * n, Int16Array);
   d.column = new Map();
   const columns = d.columns;
   d.columns = [];
@@ -36,7 +65,7 @@ export function load(document) {
 
 function add(d, columns) {
   for (const c of columns) {
-    c.read = lazily(c);
+    c.read = lazily(c, d.rows);
     d.column.set(c.name, d.columns.length);
     d.columns.push(c);
   }
@@ -52,13 +81,12 @@ export function loadLate(document, d) {
   element.remove();
 }
 
-// Columns are decoded when they are first looked at.
-function lazily(column) {
+// Columns are unpacked when they are first looked at.
+function lazily(column, rows) {
   let values = null;
   return () => {
     if (!values) {
-      const raw = bytes(column.values);
-      values = column.double ? new Float64Array(raw) : new Float32Array(raw);
+      values = unpack(column.values, rows, 1, column.double ? Float64Array : Float32Array);
       column.values = null;
     }
     return values;

@@ -32,6 +32,7 @@ function start() {
     view.seek(state.t);
     $('scrub').value = last > first ? (state.t - first) / (last - first) : 0;
     $('clock').textContent = `${state.t.toFixed(3)} s of ${last.toFixed(3)}`;
+    if (!state.playing) $('scrub').setAttribute('aria-valuetext', `${state.t.toFixed(3)} seconds`);
     panels();
   }
   function play(on) {
@@ -39,6 +40,7 @@ function start() {
     if (state.playing && state.t >= last) seek(first);
     $('play').innerHTML = state.playing ? '&#10073;&#10073;' : '&#9654;';
     $('play').setAttribute('aria-label', state.playing ? 'pause' : 'play');
+    $('hover').hidden = true;
   }
 
   // ---- panels
@@ -137,12 +139,30 @@ function start() {
     if (!ends.length || ends.length > 8) ends = ends.slice(-8);
     for (const b of on ? ends : [...view.traced.keys()]) view.trace(b, on);
   }
+  // The scales of what is drawn.
+  function readout() {
+    const plain = (x) => number(x).replace(/(\.\d*?)0+(?=e|$)/, '$1').replace(/\.$/, '');
+    $('readout').textContent = `grid ${plain(view.cell)} m` +
+      (view.reactions.visible && view.largestForce ? `\nlongest arrow ${plain(+view.largestForce.toPrecision(3))} N` : '');
+  }
+  // Directions of the world's axes.
+  function triad() {
+    const e = view.camera.matrixWorldInverse.elements;
+    ['x', 'y', 'z'].forEach((name, k) => {
+      const [line, text] = axes[k], x = 24 * e[4 * k], y = -24 * e[4 * k + 1];
+      line.setAttribute('x2', x);
+      line.setAttribute('y2', y);
+      text.setAttribute('x', 1.3 * x);
+      text.setAttribute('y', 1.3 * y);
+    });
+  }
+  const axes = ['x', 'y', 'z'].map((name) => [...document.querySelectorAll(`#triad .${name}`)]);
   const toggles = {
     traces, axes: (on) => { view.marks.visible = on; }, grid: (on) => { view.grid.visible = on; },
     reactions: (on) => { view.reactions.visible = on; }, forces: (on) => { view.loads.visible = on; },
   };
   for (const [name, set] of Object.entries(toggles))
-    $(`show-${name}`).addEventListener('change', (e) => { set(e.target.checked); view.seek(state.t); });
+    $(`show-${name}`).addEventListener('change', (e) => { set(e.target.checked); view.seek(state.t); readout(); });
   $('show-axes').checked = view.marks.visible;
   $('show-reactions').disabled = true;  // until their columns have come
   if (!data.springs.length && !data.wrenches.length) $('show-forces').parentElement.hidden = true;
@@ -184,6 +204,23 @@ function start() {
     const box = canvas.getBoundingClientRect();
     follow(view.bodyAt((e.clientX - box.left) / box.width * 2 - 1, 1 - (e.clientY - box.top) / box.height * 2) || -1);
   });
+  // the name of a body on which the mouse rests
+  let rest = 0;
+  canvas.addEventListener('pointermove', (e) => {
+    clearTimeout(rest);
+    $('hover').hidden = true;
+    if (e.buttons) return;
+    const box = canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
+    rest = setTimeout(() => {
+      const body = view.bodyAt(x / box.width * 2 - 1, 1 - y / box.height * 2);
+      if (body < 0) return;
+      $('hover').textContent = data.bodies[body].name;
+      $('hover').hidden = false;
+      $('hover').style.left = `${Math.min(x + 12, box.width - $('hover').offsetWidth - 4)}px`;
+      $('hover').style.top = `${Math.max(y - 28, 4)}px`;
+    }, 150);
+  });
+  canvas.addEventListener('pointerleave', () => { clearTimeout(rest); $('hover').hidden = true; });
   // keys are the page's again after the mouse was used
   document.addEventListener('click', (e) => { if (e.detail > 0 && e.target.closest('footer, .plot')) document.activeElement.blur(); });
   for (const id of ['speed', 'follow']) $(id).addEventListener('change', () => $(id).blur());
@@ -213,7 +250,7 @@ function start() {
   view.fit();
   seek(first);
   document.body.classList.toggle('still', !(last > first));
-  $('readout').textContent = `grid ${number(view.cell).replace(/\.?0+$/, '')} m`;
+  readout();
 
   let before = null;
   function frame(now) {
@@ -223,7 +260,10 @@ function start() {
       if (t >= last) play(false);
     }
     before = now;
-    if (view.draw()) state.drawn++;
+    if (view.draw()) {
+      triad();
+      state.drawn++;
+    }
     requestAnimationFrame(frame);
   }
   requestAnimationFrame(frame);

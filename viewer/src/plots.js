@@ -23,6 +23,8 @@ function short(x) {
   return text.includes('.') ? text.replace(/\.?0+(e|$)/, '$1') : text;
 }
 
+const RIGHT = 10;  // pixels beside the curve, for half of the last number
+
 export class Plot {
   constructor(parent, data, column, onSeek, onClose) {
     this.data = data;
@@ -36,10 +38,18 @@ export class Plot {
     this.output = document.createElement('output');
     close.textContent = '\u00d7';
     close.title = 'remove this plot';
+    close.setAttribute('aria-label', `remove the plot of ${data.columns[column].name}`);
     close.addEventListener('click', onClose);
     head.append(name, this.output, close);
     this.canvas = document.createElement('canvas');
-    this.root.append(head, this.canvas);
+    this.canvas.setAttribute('role', 'img');
+    this.canvas.setAttribute('aria-label', `${name.textContent} over time`);
+    this.cursor = document.createElement('div');
+    this.cursor.className = 'cursor';
+    const body = document.createElement('div');
+    body.className = 'curve';
+    body.append(this.canvas, this.cursor);
+    this.root.append(head, body);
     parent.append(this.root);
     const seek = (event) => {
       const box = this.canvas.getBoundingClientRect();
@@ -56,20 +66,21 @@ export class Plot {
     if (this.base) name.textContent += ` \u2212 ${number(this.base)}`;
     this.low = low - 0.06 * (high - low);
     this.high = high + 0.06 * (high - low);
-    this.back = null;
+    this.style = null;  // in which it has been drawn
+    this.shown = null;
   }
 
   x(t) {
     const time = this.data.time, span = time[time.length - 1] - time[0] || 1;
-    return this.left + (t - time[0]) / span * (this.width - this.left - 4);
+    return this.left + (t - time[0]) / span * (this.width - this.left - RIGHT);
   }
   y(v) { return (this.high - v) / (this.high - this.low) * (this.height - 16) + 2; }
   timeAt(x) {
     const time = this.data.time, span = time[time.length - 1] - time[0];
-    return time[0] + Math.min(1, Math.max(0, (x - this.left) / (this.width - this.left - 4))) * span;
+    return time[0] + Math.min(1, Math.max(0, (x - this.left) / (this.width - this.left - RIGHT))) * span;
   }
 
-  // Axes and curve, drawn once; many rows fall on one column of pixels, of which the extremes show.
+  // Axes and curve, drawn once (the cursor is an element above); many rows fall on one column of pixels, of which the extremes show.
   picture(style) {
     const g = this.canvas.getContext('2d'), time = this.data.time;
     g.clearRect(0, 0, this.width, this.height);
@@ -79,13 +90,13 @@ export class Plot {
     for (const tick of ticks(this.low - this.base, this.high - this.base, 4)) {
       const v = tick + this.base;
       g.globalAlpha = 0.35;
-      g.beginPath(); g.moveTo(this.left, this.y(v)); g.lineTo(this.width - 4, this.y(v)); g.stroke();
+      g.beginPath(); g.moveTo(this.left, this.y(v)); g.lineTo(this.width - RIGHT, this.y(v)); g.stroke();
       g.globalAlpha = 1;
       g.textAlign = 'right'; g.textBaseline = 'middle';
       g.fillText(short(tick), this.left - 4, this.y(v));
     }
     g.textAlign = 'center'; g.textBaseline = 'top';
-    for (const t of ticks(time[0], time[time.length - 1], 5)) g.fillText(+t.toPrecision(6), this.x(t), this.height - 12);
+    for (const t of ticks(time[0], time[time.length - 1], 5)) g.fillText(`${+t.toPrecision(6)}`, this.x(t), this.height - 12);
     g.strokeStyle = style.accent;
     g.lineWidth = 1.3;
     g.beginPath();
@@ -102,22 +113,20 @@ export class Plot {
       at = x; low = high = y;
     }
     g.stroke();
-    this.back = g.getImageData(0, 0, this.canvas.width, this.canvas.height);
   }
 
   draw(t, row, style, ratio) {
     const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
     if (!width) return;
-    if (!this.back || width !== this.width || this.style !== style) {
-      this.width = width; this.height = height; this.style = style; this.left = 52;
+    if (width !== this.width || style !== this.style || ratio !== this.ratio) {
+      this.width = width; this.height = height; this.style = style; this.ratio = ratio; this.left = 52;
       this.canvas.width = width * ratio; this.canvas.height = height * ratio;
       this.canvas.getContext('2d').setTransform(ratio, 0, 0, ratio, 0, 0);
       this.picture(style);
+      this.shown = null;
     }
-    const g = this.canvas.getContext('2d');
-    g.putImageData(this.back, 0, 0);
-    g.strokeStyle = style.ink;
-    g.beginPath(); g.moveTo(this.x(t), 0); g.lineTo(this.x(t), height - 14); g.stroke();
-    this.output.textContent = number(this.values[row]);
+    this.cursor.style.transform = `translateX(${this.x(t)}px)`;
+    if (row !== this.shown) this.output.textContent = number(this.values[row]);
+    this.shown = row;
   }
 }

@@ -31,7 +31,7 @@ class Crowd {
     this.mesh.setColorAt(i, color);
   }
   place(world) {
-    const m = new Matrix4();
+    const m = MATRIX;
     for (let i = 0; i < this.local.length; i++)
       this.mesh.setMatrixAt(i, m.multiplyMatrices(world[this.body[i]], this.local[i]));
     this.mesh.instanceMatrix.needsUpdate = true;
@@ -49,15 +49,13 @@ class Spans {
     parent.add(this.mesh);
   }
   place(world) {
-    const a = new Vector3(), b = new Vector3(), along = new Vector3(), m = new Matrix4();
-    this.list.forEach((s, i) => {
-      a.copy(s.p).applyMatrix4(world[s.body1]);
-      b.copy(s.q).applyMatrix4(world[s.body2]);
-      along.subVectors(b, a);
+    for (let i = 0; i < this.list.length; i++) {
+      const s = this.list[i], a = FROM.copy(s.p).applyMatrix4(world[s.body1]), b = TO.copy(s.q).applyMatrix4(world[s.body2]);
+      const along = WAY.subVectors(b, a);
       b.copy(a).addScaledVector(along, s.to ?? 1);
       a.addScaledVector(along, s.from ?? 0);
-      this.mesh.setMatrixAt(i, between(a, b, s.radius, m));
-    });
+      this.mesh.setMatrixAt(i, between(a, b, s.radius, MATRIX));
+    }
     this.mesh.instanceMatrix.needsUpdate = true;
   }
 }
@@ -84,11 +82,17 @@ const NOW = new Vector3(), THEN = new Vector3(), TURN = new Quaternion(), TURN_T
 const quaternion = (q) => new Quaternion(q[1], q[2], q[3], q[0]);
 const vector = (p) => new Vector3(p[0], p[1], p[2]);
 
+// Scratch of what is done for every picture, so that nothing is left to be collected.
+const MATRIX = new Matrix4(), FROM = new Vector3(), TO = new Vector3(), WAY = new Vector3();
+const Y = new Vector3(0, 1, 0), ALONG = new Vector3(), MIDDLE = new Vector3(), SIZE = new Vector3(), TURNED = new Quaternion();
+
 // A rod of length and radius one along y, moved to lie between two points.
 function between(a, b, radius, m = new Matrix4()) {
-  const along = b.clone().sub(a), length = along.length();
-  const q = new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), length > 0 ? along.divideScalar(length) : new Vector3(0, 1, 0));
-  return m.compose(a.clone().add(b).multiplyScalar(0.5), q, new Vector3(radius, Math.max(length, 1e-9), radius));
+  const length = ALONG.subVectors(b, a).length();
+  if (length > 0) ALONG.divideScalar(length);
+  else ALONG.copy(Y);
+  TURNED.setFromUnitVectors(Y, ALONG);
+  return m.compose(MIDDLE.addVectors(a, b).multiplyScalar(0.5), TURNED, SIZE.set(radius, Math.max(length, 1e-9), radius));
 }
 
 // Shapes lie along z; cylinders and capsules of three.js along y.
@@ -203,6 +207,12 @@ export class View {
     const lengths = this.outlines.slice(1).map(span).filter((length) => length > 0).sort((p, q) => p - q);
     this.link = lengths[lengths.length >> 1] || this.size;
     this.mark = Math.min(this.size / 220, Math.max(this.link / 15, this.size / 700));
+    // where joints stand on the ground: a cone below each, unless the ground has shapes of its own
+    this.supports = d.bodies[0].shapes.length ? [] : d.joints.filter((j) => j.type !== 'free' && (j.body1 === 0 || j.body2 === 0))
+      .map((j) => vector(j.body1 === 0 ? j.point1 : j.point2).applyMatrix4(this.startOf(0)));
+    const foot = 5 * this.mark;
+    this.feet = this.supports.map((p) => p.clone().addScaledVector(this.up, -foot));
+    for (const p of this.feet) this.floor = Math.min(this.floor, p.dot(this.up));
   }
 
   pointsAt(row) {
@@ -304,6 +314,8 @@ export class View {
     });
     this.many(rodFor(rods), rods);
     this.many(ballFor(balls), balls);
+    const cones = this.feet.map((foot, i) => [0, between(foot, this.supports[i], 2.8 * this.mark)]);
+    this.many(new ConeGeometry(1, 1, round(cones.length)), cones);
   }
 
   many(geometry, list, parent, color) {
@@ -378,14 +390,14 @@ export class View {
 
   // From where they act.
   placeLoads() {
-    const m = new Matrix4(), length = 0.12 * this.size, head = Math.min(6 * this.mark, 0.4 * length);
-    this.wrenches.forEach(([w, axis], i) => {
-      const at = vector(w.point).applyMatrix4(this.world[w.body]), along = axis.clone();
+    const length = 0.12 * this.size, head = Math.min(6 * this.mark, 0.4 * length);
+    for (let i = 0; i < this.wrenches.length; i++) {
+      const [w, axis] = this.wrenches[i], at = FROM.fromArray(w.point).applyMatrix4(this.world[w.body]), along = WAY.copy(axis);
       if (w.body_axes) along.transformDirection(this.world[w.body]);
-      const neck = at.clone().addScaledVector(along, length - head), tip = at.clone().addScaledVector(along, length);
-      this.loadShafts.setMatrixAt(i, between(at, neck, 0.8 * this.mark, m));
-      this.loadHeads.setMatrixAt(i, between(neck, tip, 0.4 * head, m));
-    });
+      this.loadShafts.setMatrixAt(i, between(at, TO.copy(at).addScaledVector(along, length - head), 0.8 * this.mark, MATRIX));
+      at.addScaledVector(along, length);
+      this.loadHeads.setMatrixAt(i, between(TO, at, 0.4 * head, MATRIX));
+    }
     this.loadShafts.instanceMatrix.needsUpdate = this.loadHeads.instanceMatrix.needsUpdate = true;
   }
 
@@ -424,19 +436,16 @@ export class View {
       all.sort((a, b) => a - b);
       this.largestForce = all[Math.floor(0.98 * (all.length - 1))] || 1;
     }
-    const m = new Matrix4(), head = new Matrix4();
-    this.forces.forEach(([joint, columns], i) => {
-      const j = d.joints[joint];
-      const f = new Vector3(...columns.map((k) => d.columns[k].read()[row]));
-      const size = f.length();
-      const at = vector(j.point2).applyMatrix4(this.world[j.body2]);
-      const length = Number.isFinite(size) ? Math.min(size / this.largestForce, 1.5) * 0.25 * this.size : 0;
-      const tip = at.clone().addScaledVector(f, size > 0 ? length / size : 0);
-      this.shafts.setMatrixAt(i, between(at, tip, 0.8 * this.mark, m));
+    for (let i = 0; i < this.forces.length; i++) {
+      const [joint, columns] = this.forces[i], j = d.joints[joint];
+      const f = WAY.set(d.columns[columns[0]].read()[row], d.columns[columns[1]].read()[row], d.columns[columns[2]].read()[row]);
+      const size = f.length(), length = Number.isFinite(size) ? Math.min(size / this.largestForce, 1.5) * 0.25 * this.size : 0;
+      const at = FROM.fromArray(j.point2).applyMatrix4(this.world[j.body2]), tip = TO.copy(at).addScaledVector(f, length > 0 ? length / size : 0);
+      this.shafts.setMatrixAt(i, between(at, tip, length > 0 ? 0.8 * this.mark : 0, MATRIX));
       const point = Math.min(5 * this.mark, 2 * length);
-      between(tip, tip.clone().addScaledVector(f, size > 0 ? point / size : 0), 0.4 * point, head);
-      this.heads.setMatrixAt(i, size > 0 && length > 0 ? head : m.makeScale(0, 0, 0));
-    });
+      between(tip, at.copy(tip).addScaledVector(f, length > 0 ? point / size : 0), 0.4 * point, MATRIX);
+      this.heads.setMatrixAt(i, MATRIX);
+    }
     this.shafts.instanceMatrix.needsUpdate = this.heads.instanceMatrix.needsUpdate = true;
   }
 
@@ -450,10 +459,9 @@ export class View {
     if (this.wrenches.length) this.placeLoads();
     if (this.reactions.visible) this.placeArrows(row);
     if (this.following >= 0) {
-      const now = new Vector3().setFromMatrixPosition(this.world[this.following]);
-      const shift = now.clone().sub(this.controls.target);
+      const now = FROM.setFromMatrixPosition(this.world[this.following]);
+      this.camera.position.add(WAY.subVectors(now, this.controls.target));
       this.controls.target.copy(now);
-      this.camera.position.add(shift);
       this.placeGrid(now);
     }
     for (const line of this.traced.values()) line.geometry.setDrawRange(0, row + 1);

@@ -1,4 +1,4 @@
-"""Dynamics of a tree, and equations of loops, at given states."""
+"""Dynamics, and equations of loops, at given states."""
 from __future__ import annotations
 
 from typing import Any, Optional, Tuple
@@ -6,7 +6,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._errors import ArgumentError, UnsupportedError, check
+from ._errors import ArgumentError, check
 from ._memory import Array, doubles, numbers, out_array
 from ._model import Model
 from ._native import ffi, lib
@@ -17,13 +17,15 @@ class Data:
 
     Coordinates ``q`` [model.tree_nq] and speeds ``v`` [model.tree_nv] are those of the spanning tree that
     are not driven: ``Joint.tree_q`` and ``Joint.tree_v`` say where a joint's stand, floating bodies have
-    seven and six of their own. Methods take one state or many, [rows, n], and give as many; ``out`` is
+    seven and six of their own. With loops ``q`` has to be on them (``Model.assemble``), and of ``v`` what they
+    determine is replaced by what fits the rest. Methods take one state or many, [rows, n], and give as many; ``out`` is
     an array for the result. The interpreter's lock is released meanwhile.
 
     =====================  =============================  ====================
     here                   what                           Pinocchio, RBDL
     =====================  =============================  ====================
-    forward_dynamics       accelerations from efforts     aba
+    forward_dynamics       accelerations from efforts     aba, with loops
+                                                          constraintDynamics
     inverse_dynamics       efforts from accelerations     rnea
     mass_matrix            M(q)                           crba
     constraints            phi, J, gamma of the loops     constraint Jacobian
@@ -41,6 +43,9 @@ class Data:
             check(lib.lw_dynamics_create(self.model._handle, ffi.NULL, made, error), error)
             self._dynamics = ffi.gc(made[0], lambda d, m=self.model: lib.lw_dynamics_destroy(d))
         return self._dynamics
+
+    def _check(self, status: int) -> None:
+        check(status, lib.lw_dynamics_error(self._tree()))
 
     def _closed(self) -> Any:
         if self._constraints is None:
@@ -76,26 +81,28 @@ class Data:
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
                          time: float = 0.0, inputs: Optional[ArrayLike] = None,
                          out: Optional[Array] = None) -> Array:
-        """Accelerations from efforts `tau`, which are added to those of the model's own forces."""
+        """Accelerations from efforts `tau`, which are added to those of the model's own forces; of a
+        mechanism with loops, too."""
         handle, n = self._tree(), self.model.tree_nv
         count, a, (b,) = self._state(q, (v, "v"))
         c = None if tau is None else self._rows(n, tau, "tau", count)
         given, keep = self._inputs(inputs)
         vdot = out_array(out, self._shape(count, n))
-        check(lib.lw_forward_dynamics_many(handle, abs(count), time, doubles(a), doubles(b),
-                                           ffi.NULL if c is None else doubles(c), given, doubles(vdot)))
+        self._check(lib.lw_forward_dynamics_many(handle, abs(count), time, doubles(a), doubles(b),
+                                                 ffi.NULL if c is None else doubles(c), given, doubles(vdot)))
         del keep
         return vdot
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, time: float = 0.0,
                          inputs: Optional[ArrayLike] = None, out: Optional[Array] = None) -> Array:
-        """Efforts that the joints must supply, beyond the model's own forces."""
+        """Efforts that the joints must supply, beyond the model's own forces; of trees: in loops they are
+        not unique."""
         handle = self._tree()
         count, a, (b, c) = self._state(q, (v, "v"), (vdot, "vdot"))
         given, keep = self._inputs(inputs)
         tau = out_array(out, self._shape(count, self.model.tree_nv))
-        check(lib.lwpy_inverse_dynamics(handle, abs(count), time, doubles(a), doubles(b), doubles(c),
-                                        given, doubles(tau)))
+        self._check(lib.lwpy_inverse_dynamics(handle, abs(count), time, doubles(a), doubles(b), doubles(c),
+                                              given, doubles(tau)))
         del keep
         return tau
 
@@ -105,24 +112,8 @@ class Data:
         n = self.model.tree_nv
         count, a, _ = self._state(q)
         M = out_array(out, self._shape(count, n, n))
-        if self._is_closed():
-            if count >= 0:
-                raise UnsupportedError("mass_matrix: one state at a time where there are loops")
-            zero = np.zeros(n)
-            check(lib.lw_constraints_tree(self._closed(), time, doubles(a), doubles(zero), ffi.NULL,
-                                          doubles(M), ffi.NULL))
-            return M
-        check(lib.lwpy_mass_matrix(self._tree(), abs(count), time, doubles(a), doubles(M)))
+        self._check(lib.lwpy_mass_matrix(self._tree(), abs(count), time, doubles(a), doubles(M)))
         return M
-
-    def _is_closed(self) -> bool:
-        """Has the model loops or couplings, so that it is not for the functions of trees?"""
-        if self._dynamics is None and self._constraints is None:
-            try:
-                self._tree()
-            except UnsupportedError:
-                self._closed()
-        return self._dynamics is None and int(lib.lw_constraints_count(self._closed())) > 0
 
     def momenta(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,
                 out: Optional[Array] = None) -> Array:
@@ -130,7 +121,7 @@ class Data:
         handle = self._tree()
         count, a, (b,) = self._state(q, (v, "v"))
         p = out_array(out, self._shape(count, self.model.tree_nv))
-        check(lib.lwpy_momenta(handle, abs(count), time, doubles(a), doubles(b), doubles(p)))
+        self._check(lib.lwpy_momenta(handle, abs(count), time, doubles(a), doubles(b), doubles(p)))
         return p
 
     def momenta_rates(self, q: ArrayLike, p: ArrayLike, tau: Optional[ArrayLike] = None, *,
@@ -142,9 +133,9 @@ class Data:
         c = None if tau is None else numbers(tau, (n,), "tau")
         given, keep = self._inputs(inputs)
         v, qdot, pdot = np.empty(n), np.empty(nq), np.empty(n)
-        check(lib.lw_momenta_rates(handle, time, doubles(a), doubles(b),
-                                   ffi.NULL if c is None else doubles(c), given, doubles(v),
-                                   doubles(qdot), doubles(pdot)))
+        self._check(lib.lw_momenta_rates(handle, time, doubles(a), doubles(b),
+                                         ffi.NULL if c is None else doubles(c), given, doubles(v),
+                                         doubles(qdot), doubles(pdot)))
         del keep
         return v, qdot, pdot
 

@@ -13,6 +13,7 @@ from ._errors import UnknownNameError, check, path_bytes, text_of, unknown
 from ._memory import Array
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
+from ._view import write_view
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -87,6 +88,14 @@ class Model:
         self._body_by_name = {b.name: b for b in self.bodies}
         self._joint_by_name = {j.name: j for j in self.joints}
         self._blocks: Optional[List[_configuration.Block]] = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_blocks" in self.__dict__ and not name.startswith("_"):  # it is made
+            raise AttributeError(f"{name}: a model does not change; build another, or write and edit it")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name}: a model does not change")
 
     # ------------------------------------------------------------------------------------- reading
 
@@ -208,6 +217,10 @@ class Model:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.to_yaml(options))
 
+    def view(self, path: Path, title: Optional[str] = None) -> None:
+        """Writes a page for the browser (.html) or a glTF file (.gltf) of the mechanism at its start."""
+        write_view(self, ffi.NULL, path, title)
+
     def __reduce__(self) -> Any:
         return _unpickle, (self.to_yaml(options=True), self.source)
 
@@ -267,7 +280,7 @@ class Model:
 
 def _unpickle(text: str, source: Optional[str]) -> Model:
     model = Model.from_string(text)
-    model.source = source
+    object.__setattr__(model, "source", source)  # not yet seen by anybody
     return model
 
 

@@ -14,9 +14,10 @@ from ._model import Model, Path
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
 from ._simulation import Summary, hdf5_lock
+from ._view import write_view
 
 if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped,unused-ignore]
+    import pandas as _pandas  # type: ignore[import-untyped,unused-ignore]
 
 
 def _close(handle: Any) -> None:
@@ -253,9 +254,9 @@ class Trajectory(Mapping[str, Array]):
         """Columns by name."""
         return {name: self[name] for name in self.columns}
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> "_pandas.DataFrame":
         """A data frame, indexed by time."""
-        import pandas  # noqa: F811
+        import pandas
         table = self.table if self.table is not None else self.select(self.columns)
         return pandas.DataFrame(table[:, 1:], index=pandas.Index(self.time, name="time"),
                                 columns=list(self.columns[1:]))
@@ -264,6 +265,18 @@ class Trajectory(Mapping[str, Array]):
         """See :func:`linkwork.plot`."""
         from ._plot import plot
         return plot(self, what, **keywords)
+
+    def view(self, path: Path, title: Optional[str] = None, model: Optional[Model] = None) -> None:
+        """Writes a page for the browser (.html), or a glTF file (.gltf), that moves as the trajectory
+        does: what ``linkwork view`` writes.
+
+        :param model: of a CSV file, which does not tell
+        """
+        model = model or self.model
+        if model is None:
+            raise ArgumentError("view: a CSV file does not tell its model; expected model=...")
+        with hdf5_lock:
+            write_view(model, self._handle, path, title)
 
     def __repr__(self) -> str:
         where = f" {self.path}" if self.path else ""

@@ -80,8 +80,15 @@ def test_constraints_of_loops(name):
     left = r - c.J.T @ np.linalg.lstsq(c.J.T, r, rcond=1e-6)[0]
     assert np.max(np.abs(left)) < 1e-7 * np.max(np.abs(r)) and np.max(np.abs(r)) > 0.1
     assert np.linalg.matrix_rank(c.J, tol=1e-6) == model.tree_nv - model.check().dof
-    with pytest.raises(lw.UnsupportedError, match="joint"):
-        data.forward_dynamics(q, v)
+    assert np.allclose(data.forward_dynamics(q, v), a, atol=1e-6 * np.max(np.abs(a)))
+    tau = np.arange(1.0, model.tree_nv + 1)
+    r = data.mass_matrix(q) @ data.forward_dynamics(q, v, tau) + data.bias(q, v) - tau
+    left = r - c.J.T @ np.linalg.lstsq(c.J.T, r, rcond=1e-6)[0]
+    assert np.max(np.abs(left)) < 1e-8 * np.max(np.abs(r))
+    both = np.stack([q, q])
+    assert np.array_equal(data.mass_matrix(both), np.stack([data.mass_matrix(q)] * 2))
+    with pytest.raises(lw.UnsupportedError, match="efforts are not unique in loops"):
+        data.inverse_dynamics(q, v, a)
 
 
 def test_gears_are_constraints():

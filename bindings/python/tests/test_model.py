@@ -155,3 +155,13 @@ def test_a_keyframe_is_the_start_when_it_is_named():
     assert q == [0.4] and v == [2]
     with pytest.raises(lw.Error, match="did you mean 'home'"):
         lw.Model.from_string(text, "mjcf", keyframe="hom")
+
+
+def test_a_model_does_not_change(crane):
+    for name, value in (("bodies", ()), ("nq", 0), ("colour", "red")):
+        with pytest.raises(AttributeError, match=name):
+            setattr(crane, name, value)
+    with pytest.raises(AttributeError, match="nv"):
+        del crane.nv
+    with pytest.raises(AttributeError):
+        crane.joints[0].name = "other"
