@@ -2,96 +2,14 @@
 // after the other and side by side, in turns.  The threshold of limbs.h comes from here.
 //
 // usage: bench_limbs [WIDTH]    kernels of that width (4, 8), else the widest
-#include "cli/scene_model.h"
-#include "cli/stopwatch.h"
-#include "kernel/kernel.h"
+#include "turns.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-enum { TURNS = 120, BODIES = 2000 }; // evaluations of a turn are about so many bodies
+static const turns plan = {120, 2000};
+static const lwi_k_choice choices[2] = {{0, 0}, {0, 2}}; // one after the other, side by side
 
-static void stop(const char *what)
-{
-    fprintf(stderr, "limbs: %s\n", what);
-    exit(1);
-}
-
-static void *zeros(int count, size_t size)
-{
-    void *block = calloc((size_t)count, size);
-    if (!block) stop("no memory");
-    return block;
-}
-
-// A free body with limbs of rods, axes x, y, z in turn.
-static scene_body *tree(int limbs, int length)
-{
-    scene_body *body = zeros(1 + limbs * length, sizeof *body);
-    body[0] = (scene_body){.parent = -1, .joint = SCENE_FREE, .mass = 10, .inertia = {1, 1, 1}};
-    for (int r = 0; r < limbs; r++)
-        for (int j = 0; j < length; j++)
-            body[1 + r * length + j] = (scene_body){.parent = j ? r * length + j : 0,
-                                                    .joint = SCENE_REVOLUTE,
-                                                    .axis = j % 3,
-                                                    .at = {j ? 0.3 : 0, j ? 0 : 0.1 * r, 0},
-                                                    .mass = 1,
-                                                    .com = {0.15, 0, 0},
-                                                    .inertia = {0.001, 0.01, 0.01}};
-    return body;
-}
-
-typedef bool evaluation(const lwi_kernel *kernel, const double *q, const double *v, double *out);
-
-static bool accelerations(const lwi_kernel *kernel, const double *q, const double *v, double *out)
-{
-    return lwi_kernel_aba(kernel, q, v, NULL, out);
-}
-static bool rates(const lwi_kernel *kernel, const double *q, const double *v, double *out)
-{
-    return lwi_kernel_momenta(kernel, q, v, out, out + 6 + kernel->plan->nstep);
-}
-
-// Seconds of one evaluation, least of all turns: one after the other, side by side.
-static void measure(evaluation *evaluate, int limbs, int length, int width, double least[2])
-{
-    const int n = 1 + limbs * length, nv = n + 5;
-    lw_model *model;
-    lw_error error = {.text = ""};
-    lwi_arena arena;
-    lwi_kernel *kernel[2];
-    scene_body *body = tree(limbs, length);
-    double *q = zeros(5 * nv + 20, sizeof *q), *v = q + nv + 1, *tau = v + nv, *out = tau + nv;
-    double *drawn = zeros(3 * nv, sizeof *drawn);
-    if (scene_model_of(body, n, &model, &error) != LW_OK) stop(error.text);
-    scene_state(body, n, drawn, drawn + nv, drawn + 2 * nv);
-    if (scene_place(model, body, n, drawn, drawn + nv, drawn + 2 * nv, q, v, tau) != LW_OK)
-        stop("no place");
-    lwi_arena_init(&arena, NULL);
-    for (int way = 0; way < 2; way++) {
-        const lwi_k_choice choice = {0, way ? 2 : 0};
-        if (lwi_kernel_create_chosen(model, width, choice, &arena, &kernel[way]) != LW_OK ||
-            !kernel[way])
-            stop("no kernel");
-        least[way] = 1e30;
-    }
-    for (int turn = 0; turn < TURNS; turn++)
-        for (int way = 0; way < 2; way++) {
-            const int times = BODIES / n + 1;
-            const double start = stopwatch();
-            for (int i = 0; i < times; i++)
-                if (!evaluate(kernel[way], q, v, out)) stop("the kernel is in doubt");
-            const double took = (stopwatch() - start) / times;
-            if (took < least[way]) least[way] = took;
-        }
-    lwi_arena_free(&arena);
-    lw_model_destroy(model);
-    free(drawn);
-    free(q);
-    free(body);
-}
-
-static void table(const char *name, evaluation *evaluate, int width)
+static void table(const char *name, turns_evaluation *evaluate, int width)
 {
     static const int counts[] = {2, 3, 4, 5, 8, 16, 64}, lengths[] = {1, 2, 3, 6, 12};
     printf("%s, us of an evaluation, one after the other and side by side\n limbs of:", name);
@@ -101,7 +19,7 @@ static void table(const char *name, evaluation *evaluate, int width)
         printf("%6d      ", counts[i]);
         for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
             double least[2];
-            measure(evaluate, counts[i], lengths[k], width, least);
+            turns_limbs(plan, evaluate, counts[i], lengths[k], width, 2, choices, least);
             printf("  %5.2f %5.2f", 1e6 * least[0], 1e6 * least[1]);
         }
         printf("\n");
@@ -110,11 +28,5 @@ static void table(const char *name, evaluation *evaluate, int width)
 
 int main(int argc, char **argv)
 {
-    const int width = argc > 1 ? atoi(argv[1]) : 0;
-    const lwi_kernels *kernels = lwi_kernels_of(width);
-    if (!kernels) stop("this machine has no such kernels");
-    printf("%s\n", kernels->name);
-    table("aba", accelerations, width);
-    table("momenta", rates, width);
-    return 0;
+    return turns_main(argc, argv, table);
 }

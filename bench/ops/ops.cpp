@@ -78,7 +78,8 @@ counts run(evaluation *evaluate, shape of, int n)
     lwi_arena arena;
     lwi_kernel *kernel = nullptr;
     lwi_arena_init(&arena, nullptr);
-    if (lwi_kernel_create_chosen(c.model, 1, lwi_k_choice{0, 0}, &arena, &kernel) != LW_OK || !kernel)
+    if (lwi_kernel_create_chosen(c.model, 1, lwi_k_choice{0, 0}, &arena, &kernel) != LW_OK ||
+        !kernel)
         stop("no kernel");
     if (!evaluate(kernel, c)) stop("the library refuses this state");
     const std::vector<double> out = c.out, rate = c.rate;

@@ -3,34 +3,17 @@
 // thresholds of plan.h come from here.
 //
 // usage: bench_runs [WIDTH]    kernels of that width (4, 8), else the widest
-#include "cli/scene_model.h"
 #include "cli/stopwatch.h"
-#include "kernel/kernel.h"
+#include "turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { TURNS = 150, BODIES = 3000 }; // evaluations of a turn are about so many bodies
 
-static void stop(const char *what)
-{
-    fprintf(stderr, "runs: %s\n", what);
-    exit(1);
-}
-
 enum { WAYS = 4, ALONE = 3 }; // one recursion, four runs, eight runs; eight states in lanes
 
-typedef bool evaluation(const lwi_kernel *kernel, const double *q, const double *v, double *out);
 typedef unsigned batch_evaluation(const lwi_kernel_plan *plan, const lwi_k_state *state);
-
-static bool accelerations(const lwi_kernel *kernel, const double *q, const double *v, double *out)
-{
-    return lwi_kernel_aba(kernel, q, v, NULL, out);
-}
-static bool rates(const lwi_kernel *kernel, const double *q, const double *p, double *out)
-{
-    return lwi_kernel_momenta(kernel, q, p, out, out + kernel->plan->nstep);
-}
 
 // The same state in all lanes.
 static void fill_batch(const lwi_kernel *kernel, const double *q, const double *v,
@@ -44,7 +27,7 @@ static void fill_batch(const lwi_kernel *kernel, const double *q, const double *
         }
 }
 
-static void measure(evaluation *evaluate, int n, int width, double least[WAYS])
+static void measure(turns_evaluation *evaluate, int n, int width, double least[WAYS])
 {
     static const int runs[WAYS] = {0, 4, 8, 0};
     lw_model *model;
@@ -52,9 +35,9 @@ static void measure(evaluation *evaluate, int n, int width, double least[WAYS])
     lwi_arena arena;
     lwi_kernel *kernel[WAYS];
     lwi_k_state batch;
-    scene_body *body = calloc((size_t)n, sizeof *body);
-    double *q = calloc(5 * (size_t)n, sizeof *q), *v = q + n, *tau = v + n, *out = tau + n;
-    if (!body || !q || scene_model(SCENE_CHAIN, n, &model, &error) != LW_OK) stop(error.text);
+    scene_body *body = turns_zeros(n, sizeof *body);
+    double *q = turns_zeros(5 * n + 12, sizeof *q), *v = q + n, *tau = v + n, *out = tau + n;
+    if (scene_model(SCENE_CHAIN, n, &model, &error) != LW_OK) turns_stop(error.text);
     scene_fill(SCENE_CHAIN, n, body);
     scene_state(body, n, q, v, tau);
     lwi_arena_init(&arena, NULL);
@@ -62,13 +45,13 @@ static void measure(evaluation *evaluate, int n, int width, double least[WAYS])
         if (lwi_kernel_create_chosen(model, width, (lwi_k_choice){runs[r], 0}, &arena,
                                      &kernel[r]) != LW_OK ||
             !kernel[r])
-            stop("no kernel");
+            turns_stop("no kernel");
         least[r] = 1e30;
     }
-    if (lwi_k_state_create(kernel[0]->plan, true, &arena, &batch) != LW_OK) stop("no memory");
+    if (lwi_k_state_create(kernel[0]->plan, true, &arena, &batch) != LW_OK) turns_stop("no memory");
     fill_batch(kernel[0], q, v, &batch);
     batch_evaluation *many =
-        evaluate == rates ? kernel[0]->text->momenta_batch : kernel[0]->text->aba_batch;
+        evaluate == turns_rates ? kernel[0]->text->momenta_batch : kernel[0]->text->aba_batch;
     for (int turn = 0; turn < TURNS; turn++)
         for (int r = 0; r < WAYS; r++) {
             const int times = BODIES / n + 1, states = r < ALONE ? 1 : LWI_LANES;
@@ -76,7 +59,7 @@ static void measure(evaluation *evaluate, int n, int width, double least[WAYS])
             for (int i = 0; i < times; i++)
                 if (r < ALONE ? !evaluate(kernel[r], q, v, out)
                               : many(kernel[r]->plan, &batch) != 0)
-                    stop("the kernel is in doubt");
+                    turns_stop("the kernel is in doubt");
             const double took = (stopwatch() - start) / times / n / states;
             if (took < least[r]) least[r] = took;
         }
@@ -86,7 +69,7 @@ static void measure(evaluation *evaluate, int n, int width, double least[WAYS])
     free(body);
 }
 
-static void table(const char *name, evaluation *evaluate, int width)
+static void table(const char *name, turns_evaluation *evaluate, int width)
 {
     static const int sizes[] = {32, 64, 96, 128, 160, 192, 256, 384, 512, 1024};
     printf("%s, ns per body\n    n   uncut  4 runs  8 runs  8 states, uncut\n", name);
@@ -100,11 +83,5 @@ static void table(const char *name, evaluation *evaluate, int width)
 
 int main(int argc, char **argv)
 {
-    const int width = argc > 1 ? atoi(argv[1]) : 0;
-    const lwi_kernels *kernels = lwi_kernels_of(width);
-    if (!kernels) stop("this machine has no such kernels");
-    printf("%s\n", kernels->name);
-    table("aba", accelerations, width);
-    table("momenta", rates, width);
-    return 0;
+    return turns_main(argc, argv, table);
 }

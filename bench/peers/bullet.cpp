@@ -118,8 +118,8 @@ class bullet_peer : public peer
 
 } // namespace
 
-std::unique_ptr<peer> make_peer(const std::vector<scene_body> &body, const std::string &,
-                                std::string &)
+std::unique_ptr<peer> make_peer(const mechanism &m, const std::string &, std::string &)
 {
-    return std::make_unique<bullet_peer>(body);
+    if (!m.loop.empty()) return nullptr; // held by the impulses of a time step there
+    return std::make_unique<bullet_peer>(m.body);
 }

@@ -109,13 +109,17 @@ bool wanted(const char *name, const std::string &list)
 
 void run_case(const scene_case &c, const about &who, const budget &b)
 {
-    const int n = scene_size(c.kind, c.n);
-    std::vector<scene_body> body(n);
-    scene_fill(c.kind, c.n, body.data());
+    mechanism m;
+    m.body.resize((size_t)scene_size(c.kind, c.n));
+    m.loop.resize((size_t)scene_loops(c.kind, c.n));
+    scene_fill(c.kind, c.n, m.body.data());
+    scene_close(c.kind, c.n, m.loop.data());
+    scene_gravity(c.kind, m.gravity);
+    const std::vector<scene_body> &body = m.body;
     for (const std::string &method : who.methods) {
         std::string reason;
         try {
-            std::unique_ptr<peer> p = make_peer(body, method, reason);
+            std::unique_ptr<peer> p = make_peer(m, method, reason);
             if (p && c.work == SCENE_FALL) time_fall(c, body, *p, method);
             if (p && c.work != SCENE_FALL) time_evaluations(c, body, *p, method, b);
         } catch (const std::exception &e) {

@@ -27,6 +27,12 @@ struct fall_result {
     double tip;          ///< height of the free end at last [m]
 };
 
+struct mechanism {
+    std::vector<scene_body> body;
+    std::vector<scene_loop> loop;
+    double gravity[3];
+};
+
 /** One library's model of one scene.  Numbers in the scene's order, `nv` of each. */
 class peer
 {
@@ -55,9 +61,8 @@ class energy_watch
 };
 
 about peer_about();
-/** nullptr where the library cannot, with the reason. */
-std::unique_ptr<peer> make_peer(const std::vector<scene_body> &body, const std::string &method,
-                                std::string &reason);
+/** nullptr where the method is not for such mechanisms, or where the library cannot, with the reason. */
+std::unique_ptr<peer> make_peer(const mechanism &m, const std::string &method, std::string &reason);
 
 /** Index of the first degree of freedom of each body in the scene's order. */
 std::vector<int> first_freedoms(const std::vector<scene_body> &body);

@@ -1,6 +1,8 @@
-// mujoco.cpp -- MuJoCo: mj_forward without contacts and constraints; its own rk4.
+// mujoco.cpp -- MuJoCo: mj_forward without contacts, and without constraints where there are no loops; its
+// own rk4.
 //
-// mj_forward also computes what accelerations do not need; it is the call a user has.
+// mj_forward also computes what accelerations do not need; it is the call a user has.  Loops are soft:
+// accelerations are not those of joints that hold, by design.
 #include "driver.hpp"
 
 #include <mujoco/mujoco.h>
@@ -9,7 +11,7 @@
 
 about peer_about()
 {
-    return {"mujoco", mj_versionString(), "as packaged", {"forward"}};
+    return {"mujoco", mj_versionString(), "as packaged", {"forward", "forward-soft"}};
 }
 
 namespace
@@ -30,30 +32,55 @@ void copy3(double *to, const double *from)
     for (int i = 0; i < 3; i++) to[i] = from[i];
 }
 
-mjsBody *add(const scene_body &b, mjsBody *parent)
+void hinge(mjsBody *body, mjtJoint type, int axis)
+{
+    mjsJoint *joint = mjs_addJoint(body, nullptr);
+    joint->type = type;
+    for (int i = 0; i < 3; i++) joint->axis[i] = i == axis;
+}
+
+mjsBody *add(const scene_body &b, int number, mjsBody *parent)
 {
     mjsBody *body = mjs_addBody(parent, nullptr);
+    mjs_setName(body->element, ("b" + std::to_string(number)).c_str());
     copy3(body->pos, b.at);
     body->mass = b.mass;
     copy3(body->ipos, b.com);
     copy3(body->inertia, b.inertia);
     body->explicitinertial = 1;
-    mjsJoint *joint = mjs_addJoint(body, nullptr);
-    joint->type = b.joint == SCENE_FREE   ? mjJNT_FREE
-                  : b.joint == SCENE_BALL ? mjJNT_BALL
-                                          : mjJNT_HINGE;
-    for (int i = 0; i < 3; i++) joint->axis[i] = i == b.axis;
+    if (b.joint == SCENE_UNIVERSAL) hinge(body, mjJNT_HINGE, 0);
+    hinge(body,
+          b.joint == SCENE_FREE   ? mjJNT_FREE
+          : b.joint == SCENE_BALL ? mjJNT_BALL
+                                  : mjJNT_HINGE,
+          b.joint == SCENE_UNIVERSAL ? 1 : b.axis);
     return body;
 }
 
-std::unique_ptr<mjModel, model_deleter> build(const std::vector<scene_body> &body)
+// A point of one body on a point of another.  It is where it is at q = 0, where all loops are closed.
+void connect(mjSpec *spec, const scene_loop &l)
+{
+    mjsEquality *e = mjs_addEquality(spec, nullptr);
+    e->type = mjEQ_CONNECT;
+    e->objtype = mjOBJ_BODY;
+    mjs_setString(e->name1, ("b" + std::to_string(l.body[0])).c_str());
+    mjs_setString(e->name2, ("b" + std::to_string(l.body[1])).c_str());
+    copy3(e->data, l.at[0]);
+}
+
+std::unique_ptr<mjModel, model_deleter> build(const mechanism &m)
 {
     std::unique_ptr<mjSpec, spec_deleter> spec(mj_makeSpec());
     std::vector<mjsBody *> made;
-    for (const scene_body &b : body)
+    for (const scene_body &b : m.body)
         made.push_back(
-            add(b, b.parent < 0 ? mjs_findBody(spec.get(), "world") : made[(size_t)b.parent]));
-    spec->option.disableflags = mjDSBL_CONSTRAINT | mjDSBL_CONTACT;
+            add(b, (int)made.size(),
+                b.parent < 0 ? mjs_findBody(spec.get(), "world") : made[(size_t)b.parent]));
+    for (const scene_loop &l : m.loop) connect(spec.get(), l);
+    copy3(spec->option.gravity, m.gravity);
+    spec->option.disableflags = mjDSBL_CONTACT | mjDSBL_WARMSTART;
+    if (m.loop.empty()) spec->option.disableflags |= mjDSBL_CONSTRAINT;
+    spec->option.tolerance = 1e-12;
     spec->option.timestep = 0.005;
     spec->option.integrator = mjINT_RK4;
     std::unique_ptr<mjModel, model_deleter> model(mj_compile(spec.get(), nullptr));
@@ -64,8 +91,8 @@ std::unique_ptr<mjModel, model_deleter> build(const std::vector<scene_body> &bod
 class mujoco_peer : public peer
 {
   public:
-    explicit mujoco_peer(const std::vector<scene_body> &body)
-        : body(body), model(build(body)), data(mj_makeData(model.get()))
+    explicit mujoco_peer(const mechanism &m)
+        : body(m.body), model(build(m)), data(mj_makeData(model.get()))
     {
     }
     void set(int copy, const double *q, const double *v, const double *tau) override
@@ -76,7 +103,8 @@ class mujoco_peer : public peer
         s.v.assign(v, v + model->nv);
         s.tau.assign(tau, tau + model->nv);
         for (size_t i = 0, at = 0; i < body.size(); at += body[i++].joint)
-            if (body[i].joint == SCENE_REVOLUTE) s.q[(size_t)model->jnt_qposadr[i]] = q[at];
+            for (int k = 0; body[i].joint <= SCENE_UNIVERSAL && k < (int)body[i].joint; k++)
+                s.q[(size_t)model->jnt_qposadr[model->body_jntadr[i + 1] + k]] = q[at + k];
     }
     void evaluate(int copy) override
     {
@@ -126,8 +154,8 @@ class mujoco_peer : public peer
 
 } // namespace
 
-std::unique_ptr<peer> make_peer(const std::vector<scene_body> &body, const std::string &,
-                                std::string &)
+std::unique_ptr<peer> make_peer(const mechanism &m, const std::string &method, std::string &)
 {
-    return std::make_unique<mujoco_peer>(body);
+    if ((method == "forward-soft") == m.loop.empty()) return nullptr;
+    return std::make_unique<mujoco_peer>(m);
 }

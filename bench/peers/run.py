@@ -8,7 +8,8 @@ case is given to every program in turn, so that what disturbs the machine distur
 minimum over the rounds and the median of the rounds' medians count.  Accelerations are checked:
 against published values to nine digits where there are some, else against each other.
 
-  --case A,B,...    cases (default: chains, humanoid, arms, spherical; `falls` adds the simulations)
+  --case A,B,...    cases (default: chains, humanoid, arms, spherical; `loops`, `falls`: rows of loops,
+                    simulations)
   --rounds N        rounds (default 5); simulations have one
   --seconds S       for each case, program and method in a round (default 0.1)
   --core N          core to run on (default 1 where there are two, else 0)
@@ -36,6 +37,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 EVALUATIONS = ["chain-7", "chain-16", "chain-32", "chain-64", "chain-128", "chain-256", "chain-1024",
                "humanoid", "arms", "spherical-128", "spherical-1024"]
+LOOPS = ["four-bars-1", "four-bars-10", "four-bars-40", "four-bars-100",
+         "ladder-1", "ladder-10", "ladder-40", "ladder-100"]
 FALLS = ["fall-128", "fall-1024"]
 LIMIT = 20          # CPU seconds that a program may take for a case
 FALL_LIMIT = 90
@@ -121,7 +124,7 @@ def check(results):
     wrong = []
     for entry in results:
         a = entry.get("accelerations")
-        if not a:
+        if not a or "soft" in entry["method"]:  # soft joints have other accelerations by design
             continue
         if "ninth_digit" in a:
             entry["digits"] = min(9, 9 - math.ceil(math.log10(max(a["ninth_digit"], 1e-9))))
@@ -209,9 +212,11 @@ def fall_table(results, about):
 
 def tables(report):
     results, about = report["results"], report["programs"]
-    there = [c for c in EVALUATIONS if any(e["case"] == c for e in results)]
+    there = [c for c in EVALUATIONS + LOOPS if any(e["case"] == c for e in results)]
     groups = [[c for c in there if c.startswith("chain")],
-              [c for c in there if not c.startswith("chain")]]
+              [c for c in there if not c.startswith("chain") and c not in LOOPS],
+              [c for c in there if c.startswith("four-bars")],
+              [c for c in there if c.startswith("ladder")]]
     lines = ["Measured %s on %s, commit %s; %d rounds, one core, load %s. Cells: minimum / median in "
              "microseconds of one evaluation, in brackets the multiple of the fastest of ours; where fewer "
              "than nine digits of the accelerations are right, how many."
@@ -238,7 +243,8 @@ def put_in_page(path, text):
 
 def main():
     options = arguments()
-    cases = [c for word in options.case.split(",") for c in (FALLS if word == "falls" else [word])]
+    groups = {"loops": LOOPS, "falls": FALLS}
+    cases = [c for word in options.case.split(",") for c in groups.get(word, [word])]
     load = "%.1f" % os.getloadavg()[0]
     seen, about, refused = take_turns(options, cases)
     report = {"date": datetime.date.today().isoformat(), "cpu": processor(), "commit": commit(about),

@@ -34,11 +34,13 @@ Rotation axis_to_z(int axis)
 class simbody_peer : public peer
 {
   public:
-    explicit simbody_peer(const std::vector<scene_body> &body)
-        : scene(body), matter(system), forces(system), gravity(forces, matter, Vec3(0, 0, -9.81)),
+    explicit simbody_peer(const mechanism &m)
+        : scene(m.body), matter(system), forces(system), gravity(forces, matter, vec3(m.gravity)),
           efforts(forces, matter)
     {
-        for (const scene_body &b : body) mobod.push_back(add(b));
+        for (const scene_body &b : m.body) mobod.push_back(add(b));
+        for (const scene_loop &l : m.loop)
+            Constraint::Ball(mobod[l.body[0]], vec3(l.at[0]), mobod[l.body[1]], vec3(l.at[1]));
         state = system.realizeTopology();
         system.realizeModel(state);
     }
@@ -57,7 +59,8 @@ class simbody_peer : public peer
                 s.u[u + k] = v[from];
                 s.tau[u + k] = tau[from];
             }
-            if (n == 1) s.q[mobod[i].getFirstQIndex(state)] = q[at];
+            for (int k = 0; n <= 2 && k < n; k++)
+                s.q[mobod[i].getFirstQIndex(state) + k] = q[at + k];
         }
     }
     void evaluate(int copy) override
@@ -122,6 +125,8 @@ class simbody_peer : public peer
         const Rotation axes = axis_to_z(b.axis);
         if (b.joint == SCENE_FREE)
             return MobilizedBody::Free(parent, Transform(vec3(b.at)), rigid, Transform());
+        if (b.joint == SCENE_UNIVERSAL)
+            return MobilizedBody::Universal(parent, Transform(vec3(b.at)), rigid, Transform());
         if (b.joint == SCENE_BALL)
             return MobilizedBody::Ball(parent, Transform(vec3(b.at)), rigid, Transform());
         return MobilizedBody::Pin(parent, Transform(axes, vec3(b.at)), rigid, Transform(axes));
@@ -130,8 +135,7 @@ class simbody_peer : public peer
 
 } // namespace
 
-std::unique_ptr<peer> make_peer(const std::vector<scene_body> &body, const std::string &,
-                                std::string &)
+std::unique_ptr<peer> make_peer(const mechanism &m, const std::string &, std::string &)
 {
-    return std::make_unique<simbody_peer>(body);
+    return std::make_unique<simbody_peer>(m);
 }

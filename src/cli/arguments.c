@@ -77,21 +77,21 @@ void cli_print_options(FILE *file, unsigned options)
 static cli_exit unknown(const char *dash, const char *key, const char *verb, unsigned options)
 {
     const char *names[NOPTION + NSIMULATION + NPLOT];
-    char room[80];
     int n = 0, nlibrary;
     const cli_option *library = library_options(options, &nlibrary);
     for (int i = 0; i < NOPTION; i++)
         if (options & (1u << i)) names[n++] = options_[i].key;
     for (int i = 0; i < nlibrary; i++) names[n++] = library[i].key;
-    return cli_complain(CLI_USE, "%s has no option %s%s%s", verb, dash, key,
-                        cli_suggestion(room, sizeof room, key, names, n));
+    const char *nearest = lw_nearest(key, names, n);
+    return cli_complain(CLI_USE, "%s has no option %s%s%s%s%s", verb, dash, key,
+                        nearest ? ", did you mean --" : "", nearest ? nearest : "",
+                        nearest ? "?" : "");
 }
 
 static cli_exit set_base(cli_arguments *arguments, const char *value)
 {
-    static const char *const names[] = {[LW_BASE_AUTO] = "auto",
-                                        [LW_BASE_FIXED] = "fixed",
-                                        [LW_BASE_FLOATING] = "floating"};
+    static const char *const names[] = {
+        [LW_BASE_AUTO] = "auto", [LW_BASE_FIXED] = "fixed", [LW_BASE_FLOATING] = "floating"};
     for (int i = 0; i < 3; i++)
         if (!strcmp(value, names[i])) {
             arguments->base = (lw_base)i;
@@ -141,6 +141,7 @@ static cli_exit set_count(int *count, const char *key, const char *value)
 
 static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
 {
+    // clang-format off
     switch (bit) {
     case CLI_BIT_OUTPUT:
         if (arguments->noutput == CLI_MOST) return cli_complain(CLI_USE, "too many files to write");
@@ -169,6 +170,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_JSON: arguments->json = true; return CLI_DONE;
     default: arguments->quiet = true; return CLI_DONE;
     }
+    // clang-format on
 }
 
 // Kept for later, because the model file's settings come first; wrong ones are refused at once.
@@ -221,7 +223,8 @@ static cli_exit parse_option(int argc, char **argv, int *at, unsigned options,
         return cli_complain(CLI_USE, "--%s takes no value, got '%s'", option->key, value);
     if (option->value && !value) {
         if (*at + 1 >= argc)
-            return cli_complain(CLI_USE, "%s: %s is missing", word, option->value);
+            return cli_complain(CLI_USE, "%s %s: the value is missing (linkwork %s --help)", word,
+                                option->value, arguments->verb);
         value = argv[++*at];
     }
     if (known) return set_option(arguments, own, value);

@@ -17,9 +17,10 @@ typedef struct method {
     const char *name;
     lw_status (*evaluate)(work *w, int copy); ///< NULL: all copies by one call
     bool accelerations;                       ///< leaves them in vdot
+    bool closed;                              ///< of mechanisms with loops, else of trees
 } method;
 
-static lw_status aba(work *w, int copy)
+static lw_status forward(work *w, int copy)
 {
     const int q = copy * w->nq, v = copy * w->nv;
     return lw_forward_dynamics(w->dynamics, 0, w->q + q, w->v + v, w->tau + v, NULL, w->vdot + v);
@@ -38,10 +39,11 @@ static lw_status rnea(work *w, int copy)
     return lw_inverse_dynamics(w->dynamics, 0, w->q + q, w->v + v, w->tau + v, NULL, w->rate);
 }
 
-static const method methods[] = {{"aba", aba, true},
-                                 {"momenta", momenta, false},
-                                 {"rnea", rnea, false},
-                                 {"aba:many", NULL, true}};
+static const method methods[] = {{"aba", forward, true, false},
+                                 {"momenta", momenta, false, false},
+                                 {"rnea", rnea, false, false},
+                                 {"aba:many", NULL, true, false},
+                                 {"rcr", forward, true, true}};
 
 enum { NMETHOD = sizeof methods / sizeof methods[0] };
 
@@ -168,6 +170,7 @@ lw_status bench_evaluations(const scene_case *of, bench_budget budget, bench_res
     *count = 0;
     for (int i = 0; i < NMETHOD && status == LW_OK; i++) {
         if (!methods[i].evaluate && w.copies == 1) continue;
+        if (methods[i].closed != (scene_loops(of->kind, of->n) > 0)) continue;
         results[*count] = (bench_result){.of = of};
         status = measure(&w, model, budget, &methods[i], &results[*count]);
         if (status == LW_OK) ++*count;

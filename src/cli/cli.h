@@ -75,7 +75,7 @@ enum {
       "the same run by several formulations, laid side by side")                                   \
     X(convert, "FILE", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME,                                                      \
       "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, .csv")     \
-    X(plot, "FILE...", CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME,                                       \
+    X(plot, "FILE...", CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_JSON,                            \
       "draw quantities of results, or with --initial the mechanism (-o FILE.svg, -o FILE.png)")    \
     X(view, "FILE", CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_QUIET,                                  \
       "a page for the browser, with a model or the motion of a result (-o FILE.html), or -o FILE.gltf") \

@@ -9,7 +9,11 @@ static const char *format_of(const char *file)
 {
     static const struct {
         const char *ending, *format;
-    } known[] = {{".yaml", "yaml"}, {".yml", "yaml"}, {".urdf", "urdf"}, {".mjcf", "mjcf"}, {".xml", "mjcf"}};
+    } known[] = {{".yaml", "yaml"},
+                 {".yml", "yaml"},
+                 {".urdf", "urdf"},
+                 {".mjcf", "mjcf"},
+                 {".xml", "mjcf"}};
     for (int i = 0; i < (int)(sizeof known / sizeof known[0]); i++)
         if (cli_ends_in(file, known[i].ending)) return known[i].format;
     return NULL;
@@ -24,10 +28,10 @@ static cli_exit convert_model(const cli_arguments *arguments)
 {
     const char *format = arguments->noutput ? format_of(arguments->output[0]) : "yaml";
     if (!format)
-        return cli_complain(CLI_USE, "%s: models are written as .yaml, trees also as .urdf, .mjcf or .xml",
+        return cli_complain(CLI_USE,
+                            "%s: models are written as .yaml, trees also as .urdf, .mjcf or .xml",
                             arguments->output[0]);
-    if (arguments->noutput > 1)
-        return cli_complain(CLI_USE, "convert of a model writes one file");
+    if (arguments->noutput > 1) return cli_complain(CLI_USE, "convert of a model writes one file");
 
     lw_model *model = NULL;
     lw_options options;

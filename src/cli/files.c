@@ -104,8 +104,8 @@ cli_exit cli_check_results(const cli_arguments *arguments)
             return cli_complain(CLI_USE, "%s: results are written as .h5 or .csv", file);
         for (int k = 0; k < (int)(sizeof read / sizeof read[0]); k++)
             if (read[k] && same_file(file, read[k]))
-                return cli_complain(CLI_USE, "%s: is a file that is read; expected another to write",
-                                    file);
+                return cli_complain(CLI_USE,
+                                    "%s: is a file that is read; expected another to write", file);
         for (int k = 0; k < i; k++)
             if (same_file(file, arguments->output[k]))
                 return cli_complain(CLI_USE, "%s: is to be written twice; expected different files",

@@ -97,8 +97,8 @@ int main(int argc, char **argv)
         }
 
     cli_arguments arguments;
-    cli_exit code = cli_parse(argc - 2, argv + 2, verb->name, verb->operand, verb->options,
-                              &arguments);
+    cli_exit code =
+        cli_parse(argc - 2, argv + 2, verb->name, verb->operand, verb->options, &arguments);
     if (!code) code = verb->run(&arguments);
     if (fflush(stdout) && !code) code = cli_complain(CLI_FAILED, "standard output is full");
     return (int)code;

@@ -18,12 +18,16 @@ cli_exit cli_complain(cli_exit code, const char *format, ...)
 static cli_exit exit_of(lw_status status)
 {
     switch (status) {
-    case LW_OK: return CLI_DONE;
+    case LW_OK:
+        return CLI_DONE;
     case LW_ERR_ARGUMENT:
-    case LW_ERR_UNSUPPORTED: return CLI_USE;
+    case LW_ERR_UNSUPPORTED:
+        return CLI_USE;
     case LW_ERR_PARSE:
-    case LW_ERR_MODEL: return CLI_INPUT;
-    default: return CLI_FAILED;
+    case LW_ERR_MODEL:
+        return CLI_INPUT;
+    default:
+        return CLI_FAILED;
     }
 }
 
@@ -52,16 +56,19 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
 {
     lw_error error = {0};
     lw_options_default(options);
-    const lw_read_desc desc = {.base = arguments->base, .limits = arguments->limits, .cut = arguments->cut,
-                               .open = arguments->open, .keyframe = arguments->keyframe};
+    const lw_read_desc desc = {.base = arguments->base,
+                               .limits = arguments->limits,
+                               .cut = arguments->cut,
+                               .open = arguments->open,
+                               .keyframe = arguments->keyframe};
     lw_status status = lw_model_read(arguments->operand, &desc, model, options, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);
         return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
     }
     for (int i = 0; i < arguments->nsetting && status == LW_OK; i++)
-        status = lw_options_set(options, arguments->setting[i].key, arguments->setting[i].value,
-                                &error);
+        status =
+            lw_options_set(options, arguments->setting[i].key, arguments->setting[i].value, &error);
     if (status == LW_OK) return CLI_DONE;
     lw_model_destroy(*model);
     *model = NULL;

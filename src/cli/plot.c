@@ -26,6 +26,46 @@ static cli_exit open_result(const char *path, lw_result **result)
     return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
 }
 
+// The numbers of preset work-precision, which a picture tells to a digit at most.
+static cli_exit tell_precision(const cli_arguments *arguments, lw_result *const *result,
+                               const lw_plot_options *options)
+{
+    lw_precision row[CLI_MOST];
+    lw_error error = {0};
+    const int n = arguments->noperand;
+    const lw_status status = lw_work_precision(result, arguments->operands, n, options->reference, row, &error);
+    if (status != LW_OK) return cli_fail(status, &error);
+    cli_json json = {.file = stdout};
+    if (arguments->json) {
+        json_open(&json, NULL, '{');
+        json_open(&json, "results", '[');
+    } else {
+        printf("%-32s%-24s%12s%12s%14s%14s\n", "", "", "tolerance", "error", "evaluations", "time [s]");
+    }
+    for (int i = 0; i < n; i++) {
+        if (!arguments->json) {
+            printf("%-32s%-24s%12.1e%12.2e%14ld%14.4g%s\n", arguments->operands[i], row[i].method,
+                   row[i].tolerance, row[i].error, row[i].evaluations, row[i].wall,
+                   row[i].reference ? "  reference" : "");
+            continue;
+        }
+        json_open(&json, NULL, '{');
+        json_text(&json, "name", arguments->operands[i]);
+        json_text(&json, "method", row[i].method);
+        json_number(&json, "tolerance", row[i].tolerance);
+        json_number(&json, "error", row[i].error);
+        json_integer(&json, "evaluations", row[i].evaluations);
+        json_integer(&json, "steps", row[i].steps);
+        json_number(&json, "wall", row[i].wall);
+        json_integer(&json, "reference", row[i].reference);
+        json_close(&json, '}');
+    }
+    if (!arguments->json) return CLI_DONE;
+    json_close(&json, ']');
+    json_close(&json, '}');
+    return CLI_DONE;
+}
+
 static cli_exit plot_results(const cli_arguments *arguments, const lw_plot_options *options)
 {
     lw_result *result[CLI_MOST] = {0};
@@ -38,6 +78,10 @@ static cli_exit plot_results(const cli_arguments *arguments, const lw_plot_optio
                                                  options, arguments->output[0], &error);
         if (status != LW_OK) code = cli_fail(status, &error);
     }
+    if (!code && options->preset == LW_PLOT_WORK_PRECISION)
+        code = tell_precision(arguments, result, options);
+    else if (!code && arguments->json)
+        code = cli_complain(CLI_USE, "plot --json tells the numbers of --preset work-precision");
     for (int i = 0; i < arguments->noperand; i++) lw_result_close(result[i]);
     return code;
 }

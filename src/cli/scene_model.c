@@ -3,16 +3,20 @@
 
 #include <stdlib.h>
 
-// unit quaternions that take z to x, y, z
-static const lw_quat turn[3] = {{0.70710678118654752, 0, 0.70710678118654752, 0},
+enum { UNIVERSAL_AXES = 3, WORLD_AXES = 2 };
+
+// unit quaternions that take z to x, y, z; last: z to x, x to y
+static const lw_quat turn[4] = {{0.70710678118654752, 0, 0.70710678118654752, 0},
                                 {0.70710678118654752, -0.70710678118654752, 0, 0},
-                                {1, 0, 0, 0}};
+                                {1, 0, 0, 0},
+                                {0.5, 0.5, 0.5, 0.5}};
 
 static lw_joint_type type_of(scene_joint joint)
 {
-    return joint == SCENE_REVOLUTE ? LW_JOINT_REVOLUTE
-           : joint == SCENE_BALL   ? LW_JOINT_SPHERICAL
-                                   : LW_JOINT_FREE;
+    return joint == SCENE_REVOLUTE    ? LW_JOINT_REVOLUTE
+           : joint == SCENE_UNIVERSAL ? LW_JOINT_UNIVERSAL
+           : joint == SCENE_BALL      ? LW_JOINT_SPHERICAL
+                                      : LW_JOINT_FREE;
 }
 
 static lw_vec3 vec3(const double x[3])
@@ -32,7 +36,9 @@ static lw_status add(lw_builder *builder, const scene_body *b, lw_body parent, l
     };
     lw_status status = lw_builder_add_body(builder, &desc, body, error);
     if (status != LW_OK) return status;
-    const lw_quat axes = turn[b->joint == SCENE_REVOLUTE ? b->axis : 2];
+    const lw_quat axes = turn[b->joint == SCENE_REVOLUTE    ? b->axis
+                              : b->joint == SCENE_UNIVERSAL ? UNIVERSAL_AXES
+                                                            : WORLD_AXES];
     const lw_joint_desc joint_desc = {
         .type = type_of(b->joint),
         .body1 = parent,
@@ -45,39 +51,76 @@ static lw_status add(lw_builder *builder, const scene_body *b, lw_body parent, l
     return lw_builder_add_joint(builder, &joint_desc, &joint, error);
 }
 
-static lw_status build(const scene_body *scene, int nbody, lw_body *body, lw_model **model,
-                       lw_error *error)
+static lw_status close_loop(lw_builder *builder, const scene_loop *l, const lw_body *body, lw_error *error)
+{
+    const lw_joint_desc desc = {
+        .type = LW_JOINT_REVOLUTE,
+        .body1 = body[l->body[0]],
+        .body2 = body[l->body[1]],
+        .placement = LW_PLACED_FRAMES,
+        .frame1 = {vec3(l->at[0]), turn[l->axis]},
+        .frame2 = {vec3(l->at[1]), turn[l->axis]},
+        .cut = LW_CUT_PREFER,
+    };
+    lw_joint joint;
+    return lw_builder_add_joint(builder, &desc, &joint, error);
+}
+
+typedef struct mechanism {
+    int nbody, nloop;
+    const scene_body *body;
+    const scene_loop *loop;
+    double gravity[3];
+} mechanism;
+
+static lw_status build(const mechanism *m, lw_body *body, lw_model **model, lw_error *error)
 {
     lw_builder *builder;
     lw_status status = lw_builder_create(NULL, &builder);
     if (status != LW_OK) return status;
-    for (int i = 0; i < nbody && status == LW_OK; i++) {
-        const lw_body parent = scene[i].parent < 0 ? (lw_body){0} : body[scene[i].parent];
-        status = add(builder, &scene[i], parent, &body[i], error);
+    lw_builder_gravity(builder, vec3(m->gravity));
+    for (int i = 0; i < m->nbody && status == LW_OK; i++) {
+        const scene_body *b = &m->body[i];
+        const lw_body parent = b->parent < 0 ? (lw_body){0} : body[b->parent];
+        status = add(builder, b, parent, &body[i], error);
     }
+    for (int i = 0; i < m->nloop && status == LW_OK; i++)
+        status = close_loop(builder, &m->loop[i], body, error);
     if (status == LW_OK) status = lw_model_create(builder, model, error);
     lw_builder_destroy(builder);
     return status;
 }
 
-lw_status scene_model_of(const scene_body *scene, int nbody, lw_model **model, lw_error *error)
+static lw_status model_of(const mechanism *m, lw_model **model, lw_error *error)
 {
-    lw_body *body = calloc((size_t)nbody, sizeof *body);
-    const lw_status status = body ? build(scene, nbody, body, model, error) : LW_ERR_MEMORY;
+    lw_body *body = calloc((size_t)m->nbody, sizeof *body);
+    const lw_status status = body ? build(m, body, model, error) : LW_ERR_MEMORY;
     free(body);
     return status;
 }
 
+lw_status scene_model_of(const scene_body *body, int nbody, lw_model **model, lw_error *error)
+{
+    mechanism tree = {.nbody = nbody, .body = body};
+    scene_gravity(SCENE_CHAIN, tree.gravity);
+    return model_of(&tree, model, error);
+}
+
 lw_status scene_model(scene_kind kind, int n, lw_model **model, lw_error *error)
 {
-    const int nbody = scene_size(kind, n);
-    scene_body *scene = calloc((size_t)nbody, sizeof *scene);
+    const int nbody = scene_size(kind, n), nloop = scene_loops(kind, n);
+    scene_body *body = calloc((size_t)nbody, sizeof *body);
+    scene_loop *loop = calloc((size_t)nloop + 1, sizeof *loop); // + 1: none is no failure
     lw_status status = LW_ERR_MEMORY;
-    if (scene) {
-        scene_fill(kind, n, scene);
-        status = scene_model_of(scene, nbody, model, error);
+    if (body && loop) {
+        mechanism all = {.nbody = nbody, .nloop = nloop, .body = body, .loop = loop};
+        scene_fill(kind, n, body);
+        scene_close(kind, n, loop);
+        scene_gravity(kind, all.gravity);
+        status = model_of(&all, model, error);
     }
-    free(scene);
+    free(body);
+    free(loop);
     return status;
 }
 
@@ -85,8 +128,8 @@ lw_status scene_model(scene_kind kind, int n, lw_model **model, lw_error *error)
 static void place_coordinates(scene_joint joint, const double *scene_q, double *q)
 {
     const int quaternion = joint == SCENE_FREE ? 3 : 0;
-    if (joint == SCENE_REVOLUTE) {
-        q[0] = scene_q[0];
+    if (joint <= SCENE_UNIVERSAL) {
+        for (int i = 0; i < (int)joint; i++) q[i] = scene_q[i];
         return;
     }
     for (int i = 0; i < quaternion + 4; i++) q[i] = i == quaternion;

@@ -18,9 +18,17 @@ const scene_case *scene_cases(int *count)
         {"humanoid", SCENE_EVALUATION, SCENE_HUMANOID, 0, 1},
         {"quadruped", SCENE_EVALUATION, SCENE_QUADRUPED, 0, 1},
         {"centipede-20", SCENE_EVALUATION, SCENE_CENTIPEDE, 20, 0}, // forty equal limbs
-        {"tail-512", SCENE_EVALUATION, SCENE_TAIL, 512, 0}, // one long limb of a tree
+        {"tail-512", SCENE_EVALUATION, SCENE_TAIL, 512, 0},         // one long limb of a tree
         {"spherical-128", SCENE_EVALUATION, SCENE_SPHERICAL, 128, 1},
         {"spherical-1024", SCENE_EVALUATION, SCENE_SPHERICAL, 1024, 0},
+        {"four-bars-1", SCENE_EVALUATION, SCENE_FOUR_BARS, 1, 1},
+        {"four-bars-10", SCENE_EVALUATION, SCENE_FOUR_BARS, 10, 0},
+        {"four-bars-40", SCENE_EVALUATION, SCENE_FOUR_BARS, 40, 0},
+        {"four-bars-100", SCENE_EVALUATION, SCENE_FOUR_BARS, 100, 1},
+        {"ladder-1", SCENE_EVALUATION, SCENE_LADDER, 1, 0},
+        {"ladder-10", SCENE_EVALUATION, SCENE_LADDER, 10, 0},
+        {"ladder-40", SCENE_EVALUATION, SCENE_LADDER, 40, 1},
+        {"ladder-100", SCENE_EVALUATION, SCENE_LADDER, 100, 0},
         {"arms", SCENE_BATCH, SCENE_CHAIN, 7, 1}, // states of many arms: branches and caches work
         {"fall-128", SCENE_FALL, SCENE_SPHERICAL, 128, 0},
         {"fall-1024", SCENE_FALL, SCENE_SPHERICAL, 1024, 0},
@@ -147,9 +155,60 @@ static void tailed(int n, scene_body *body)
     }
 }
 
+// The uprights' long axis is the one they stand along.
+static scene_body upright(int i, scene_joint joint, int along)
+{
+    scene_body b = rod(0, joint);
+    b.parent = -1;
+    b.axis = joint == SCENE_REVOLUTE ? Z : 0;
+    b.at[0] = i;
+    b.com[0] = 0, b.com[along] = 0.5;
+    const double thin = b.inertia[0];
+    b.inertia[0] = b.inertia[along], b.inertia[along] = thin;
+    return b;
+}
+
+// The first upright, then for every loop what lies between and the next upright.
+static void row(int n, scene_joint foot, int along, scene_body *body)
+{
+    body[0] = upright(0, foot, along);
+    for (int i = 1; i <= n; i++) {
+        scene_body *between = &body[2 * i - 1];
+        *between = rod(0, SCENE_REVOLUTE);
+        between->parent = 2 * i - 2;
+        between->axis = along == Y ? Z : Y;
+        between->at[along] = 1;
+        body[2 * i] = upright(i, foot, along);
+    }
+}
+
+int scene_loops(scene_kind kind, int n)
+{
+    return kind == SCENE_FOUR_BARS || kind == SCENE_LADDER ? n : 0;
+}
+
+void scene_close(scene_kind kind, int n, scene_loop *loop)
+{
+    const int along = kind == SCENE_FOUR_BARS ? Y : Z;
+    for (int i = 0; i < scene_loops(kind, n); i++) {
+        loop[i] =
+            (scene_loop){.body = {2 * i + 1, 2 * i + 2}, .at = {{1}}, .axis = along == Y ? Z : Y};
+        loop[i].at[1][along] = 1;
+    }
+}
+
+void scene_gravity(scene_kind kind, double g[3])
+{
+    g[0] = g[1] = g[2] = 0;
+    g[kind == SCENE_FOUR_BARS ? Y : Z] = -9.81;
+}
+
 int scene_size(scene_kind kind, int n)
 {
     switch (kind) {
+    case SCENE_FOUR_BARS:
+    case SCENE_LADDER:
+        return 2 * n + 1;
     case SCENE_HUMANOID:
         return 25;
     case SCENE_QUADRUPED:
@@ -178,6 +237,12 @@ void scene_fill(scene_kind kind, int n, scene_body *body)
     case SCENE_TAIL:
         tailed(n, body);
         break;
+    case SCENE_FOUR_BARS:
+        row(n, SCENE_REVOLUTE, Y, body);
+        break;
+    case SCENE_LADDER:
+        row(n, SCENE_UNIVERSAL, Z, body);
+        break;
     default:
         for (int i = 0; i < n; i++)
             body[i] = rod(i, kind == SCENE_CHAIN ? SCENE_REVOLUTE : SCENE_BALL);
@@ -197,6 +262,16 @@ double scene_draw(uint64_t *state)
     return (double)(*state >> 11) / 9007199254740992.0 * 2 - 1;
 }
 
+static void lean(const scene_body *body, int nbody, double *q, double *v)
+{
+    int at = 0;
+    for (int i = 0; i < nbody; i++) {
+        const int side = body[i].parent < 0 ? 1 : -1;
+        if (body[i].joint == SCENE_UNIVERSAL) q[at] = 0.2, v[at++] = 0.5;
+        q[at] = 0.3 * side, v[at++] = side;
+    }
+}
+
 void scene_state(const scene_body *body, int nbody, double *q, double *v, double *tau)
 {
     const int nv = scene_freedoms(body, nbody);
@@ -205,6 +280,11 @@ void scene_state(const scene_body *body, int nbody, double *q, double *v, double
     if (body[0].joint == SCENE_BALL) {
         memset(q, 0, size), memset(v, 0, size), memset(tau, 0, size);
         v[2] = 0.1;
+        return;
+    }
+    if (nbody > 2 && body[2].parent < 0) {
+        memset(tau, 0, size);
+        lean(body, nbody, q, v);
         return;
     }
     for (int i = 0; i < nv; i++) q[i] = scene_draw(&state);
@@ -246,10 +326,26 @@ const scene_digest *scene_published(scene_kind kind, int n)
         {256, {14405.3469, 1746.82661, 20.624701, 14.377366}},
         {1024, {394271.048, 14514.1386, 38.471004, -238.903145}},
     };
+    static const struct {
+        scene_kind kind;
+        int n;
+        scene_digest values;
+    } rows[] = {
+        {SCENE_FOUR_BARS, 1, {6.95251336, 3.47625668, 3.47625668, 3.47625668}},
+        {SCENE_FOUR_BARS, 10, {13.1451898, 3.28629744, 3.28629744, 3.28629744}},
+        {SCENE_FOUR_BARS, 40, {19.5997654, 3.26662757, 3.26662757, 3.26662757}},
+        {SCENE_FOUR_BARS, 100, {9.78781553, 3.26260518, 3.26260518, 3.26260518}},
+        {SCENE_LADDER, 1, {27.1082436, 3.33648847, 2.75245794, 3.33648847}},
+        {SCENE_LADDER, 10, {115.755079, 3.15028096, 2.61871624, 3.15028096}},
+        {SCENE_LADDER, 40, {440.248743, 3.13099956, 2.6048696, 3.13099956}},
+        {SCENE_LADDER, 100, {1048.09633, 3.12705661, 2.60203808, 3.12705661}},
+    };
     static const scene_digest of_humanoid = {-6563.50227, 1015.68945, -28.3125265, -943.062514};
     if (kind == SCENE_HUMANOID) return &of_humanoid;
     for (size_t i = 0; kind == SCENE_CHAIN && i < sizeof chains / sizeof chains[0]; i++)
         if (chains[i].n == n) return &chains[i].values;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].kind == kind && rows[i].n == n) return &rows[i].values;
     return NULL;
 }
 

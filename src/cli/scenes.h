@@ -10,9 +10,12 @@
 //   centipede  n segments hinged end to end, the first one free, two legs of three hinges under each
 //   spherical  n rods on spherical joints, straight along x
 //   tail       quadruped with a tail of n rods hinged end to end, axes x, y, z in turn
+//   four-bars  n + 1 upright rods on the ground, 1 m apart, n couplers: n squares in a row, hinges about z,
+//              gravity along -y
+//   ladder     n + 1 posts on universal joints, 1 m apart, n rungs hinged to them about y
 //
-// A rod is a solid cylinder along x: 1 kg, 1 m, radius 0.05 m, mass centre in the middle.  Gravity
-// is (0, 0, -9.81).  At q = 0 all frames have world axes.
+// A rod is a solid cylinder along x (upright: y, posts: z): 1 kg, 1 m, radius 0.05 m, mass centre in the
+// middle.  Gravity is (0, 0, -9.81) but for the four-bars.  At q = 0 all frames have world axes.
 #ifndef LW_CLI_SCENES_H
 #define LW_CLI_SCENES_H
 
@@ -38,9 +41,17 @@ typedef enum scene_kind {
     SCENE_SPHERICAL,
     SCENE_QUADRUPED,
     SCENE_CENTIPEDE,
-    SCENE_TAIL
+    SCENE_TAIL,
+    SCENE_FOUR_BARS,
+    SCENE_LADDER
 } scene_kind;
-typedef enum scene_joint { SCENE_REVOLUTE = 1, SCENE_BALL = 3, SCENE_FREE = 6 } scene_joint;
+/** Universal: about x of the parent, then about y of the body. */
+typedef enum scene_joint {
+    SCENE_REVOLUTE = 1,
+    SCENE_UNIVERSAL = 2,
+    SCENE_BALL = 3,
+    SCENE_FREE = 6
+} scene_joint;
 
 /** A body with the joint that carries it; the value of `joint` is its number of freedoms. */
 typedef struct scene_body {
@@ -53,21 +64,34 @@ typedef struct scene_body {
     double inertia[3]; ///< principal, about the mass centre, axes of the joint frame [kg m^2]
 } scene_body;
 
+/** A hinge that closes a loop: a point of body 1 stays on one of body 2, and so does the axis. */
+typedef struct scene_loop {
+    int body[2];
+    double at[2][3]; ///< in their joint frames [m]
+    int axis;        ///< as of scene_body, of both
+} scene_loop;
+
 typedef struct scene_case {
     const char *name;
     scene_work work;
     scene_kind kind;
-    int n;     ///< bodies of a chain, segments
+    int n;     ///< bodies of a chain, segments, loops
     int usual; ///< timed when no case is named
 } scene_case;
 
 /** Everything that is timed. */
 const scene_case *scene_cases(int *count);
 
-/** Number of bodies; `n` counts for chains, centipedes and tails. */
+/** Number of bodies; `n` counts for all but humanoid and quadruped. */
 int scene_size(scene_kind kind, int n);
 /** body [scene_size]. */
 void scene_fill(scene_kind kind, int n, scene_body *body);
+/** Number of loops. */
+int scene_loops(scene_kind kind, int n);
+/** loop [scene_loops]. */
+void scene_close(scene_kind kind, int n, scene_loop *loop);
+/** @param g out [m/s^2] */
+void scene_gravity(scene_kind kind, double g[3]);
 int scene_freedoms(const scene_body *body, int nbody);
 
 /** Knuth's 64-bit generator; its upper 53 bits make a double in [-1, 1). */
@@ -75,7 +99,9 @@ double scene_draw(uint64_t *state);
 /** The state that evaluations start from, in the order of the bodies: all q, then all v, then all
  *  tau drawn with seed 1.  A free joint takes six draws of each, of which those of q are not used
  *  (it stands at q = 0) and the others are linear, then angular.  Spherical chains are at q = 0 and
- *  at rest but for 0.1 rad/s about z in the first joint.
+ *  at rest but for 0.1 rad/s about z in the first joint.  Rows of loops (bodies beside each other on the
+ *  ground) lean: uprights by 0.3 rad at 1 rad/s, what lies between them turned back by as much; posts by
+ *  0.2 rad at 0.5 rad/s besides; no efforts.
  *  @param q, v, tau [freedoms] */
 void scene_state(const scene_body *body, int nbody, double *q, double *v, double *tau);
 /** What accelerations are compared by: the sum of a_i (1 + i mod 7), the largest magnitude, first

@@ -22,17 +22,17 @@ typedef enum track_group { TRACK_GROUP_LIST(X) TRACK_COUNT } track_group;
 /** The first run's rows. */
 typedef struct cli_track {
     int nbody, njoint;
-    size_t width;               ///< numbers in a row, the time included
+    size_t width; ///< numbers in a row, the time included
     size_t first[TRACK_COUNT + 1];
     long nrow, room;
-    double *data;               ///< [nrow][width]; NAN: not defined or not unique
-    double scale[TRACK_COUNT];  ///< largest magnitude
+    double *data;              ///< [nrow][width]; NAN: not defined or not unique
+    double scale[TRACK_COUNT]; ///< largest magnitude
 } cli_track;
 
 /** Another run against it. */
 typedef struct track_compare {
     const cli_track *reference;
-    double *row;                ///< [width] scratch
+    double *row; ///< [width] scratch
     long nrow;
     double difference[TRACK_COUNT]; ///< largest; NAN: nothing in common
 } track_compare;

@@ -12,14 +12,16 @@ static cli_exit read_model(const cli_arguments *arguments, const char *file, lw_
 }
 
 // The model that a result carries, or the one that --model names.
-static cli_exit model_of_result(const cli_arguments *arguments, const lw_result *result, lw_model **model)
+static cli_exit model_of_result(const cli_arguments *arguments, const lw_result *result,
+                                lw_model **model)
 {
     static const lw_read_desc native = {.format = "yaml"};
     const char *text = lw_result_model(result);
     lw_error error = {0};
     if (arguments->model) return read_model(arguments, arguments->model, model);
     if (!text)
-        return cli_complain(CLI_USE, "%s: has no model (CSV holds numbers only); name it, --model FILE",
+        return cli_complain(CLI_USE,
+                            "%s: has no model (CSV holds numbers only); name it, --model FILE",
                             arguments->operand);
     const lw_status status =
         lw_model_parse(text, strlen(text), arguments->operand, &native, model, NULL, &error);
@@ -35,11 +37,11 @@ static cli_exit write_view(const cli_arguments *arguments, const lw_model *model
     FILE *file = NULL;
     cli_exit code = cli_open(arguments, &file);
     if (code) return code;
-    const lw_status status = (gltf ? lw_view_gltf : lw_view_page)(model, result, &desc, file, &error);
+    const lw_status status =
+        (gltf ? lw_view_gltf : lw_view_page)(model, result, &desc, file, &error);
     code = cli_close(arguments, file, status == LW_OK);
     if (!code && status != LW_OK) code = cli_fail(status, &error);
-    if (!code && !arguments->quiet)
-        printf("written      %s\n", arguments->output[0]);
+    if (!code && !arguments->quiet) printf("written      %s\n", arguments->output[0]);
     return code;
 }
 
