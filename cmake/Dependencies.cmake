@@ -1,6 +1,6 @@
 # Dependencies.cmake -- what Linkwork is built on, found without help from other packages' scripts.
 #
-# Required: SUNDIALS (integrators), libyaml (native files), expat (URDF), HDF5 (results).  Every one
+# Required: SUNDIALS (integrators), libyaml (native files), expat (URDF), HDF5 (results), zlib (pages).  Every one
 # that is missing is named in one message, with the command that gets it.
 
 # A thing to be carried elsewhere (the Python package) wants archives where there are any.
@@ -47,6 +47,7 @@ set(LW_SUNDIALS_LIBRARIES
 lw_find(sundials arkode/arkode_erkstep.h ${LW_SUNDIALS_LIBRARIES})
 lw_find(yaml yaml.h yaml)
 lw_find(expat expat.h expat)
+lw_find(zlib zlib.h z)
 # Debian keeps the serial build apart from the parallel ones.
 find_path(LW_hdf5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(LW_hdf5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial)
@@ -69,8 +70,8 @@ if(LW_MISSING)
     message(FATAL_ERROR
         "Linkwork needs libraries that are not on this machine:${LW_MISSING}\n"
         "  Debian, Ubuntu:  tools/install-deps   (or: apt-get install libsundials-dev libyaml-dev "
-        "libexpat1-dev libhdf5-dev)\n"
-        "  elsewhere: SUNDIALS 6 or newer, libyaml, expat, HDF5 1.10.2 or newer with their headers; "
+        "libexpat1-dev libhdf5-dev zlib1g-dev)\n"
+        "  elsewhere: SUNDIALS 6 or newer, libyaml, expat, zlib, HDF5 1.10.2 or newer with their headers; "
         "paths by -DCMAKE_PREFIX_PATH=...")
 endif()
 
@@ -83,7 +84,7 @@ if(LW_sundials_core_LIBRARY)
 endif()
 get_filename_component(LW_HDF5_NAME ${LW_hdf5_LIBRARY} NAME_WE) # who links the archive needs it
 string(REGEX REPLACE "^lib" "" LW_HDF5_NAME ${LW_HDF5_NAME})
-set(LW_LIBRARIES ${LW_SUNDIALS_LIBRARIES} yaml expat ${LW_HDF5_NAME} pthread)
+set(LW_LIBRARIES ${LW_SUNDIALS_LIBRARIES} yaml expat ${LW_HDF5_NAME} z pthread)
 list(TRANSFORM LW_LIBRARIES PREPEND -l OUTPUT_VARIABLE LW_PRIVATE_LIBS)
 list(JOIN LW_PRIVATE_LIBS " " LW_PRIVATE_LIBS)
 file(STRINGS ${LW_sundials_INCLUDE}/sundials/sundials_config.h LW_SUNDIALS_VERSION

@@ -18,7 +18,7 @@ LAYERS = ["base", "spatial", "model", "kernel", "assembly", "formulation", "inte
 OUTSIDE = {"arkode": "integrate", "cvode": "integrate", "nvector": "integrate",
            "sundials": "integrate", "sunmatrix": "integrate", "sunlinsol": "integrate",
            "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io", "cairo.h": "plot",
-           "hdf5.h": "io"}
+           "hdf5.h": "io", "zlib.h": "view"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /** What was done, and what it changed.  Residuals are the largest over all constraint equations, in
- * m or rad, m/s or rad/s. */
+ *  m or rad, m/s or rad/s. */
 typedef struct lw_assembly {
     int iterations;             ///< Newton steps
     double before[2], after[2]; ///< residuals of positions, velocities
@@ -29,12 +29,12 @@ typedef struct lw_assemble_desc {
 /** A model whose start holds, next to that of `model` (which lw_model_create_open may have made).
  *
  *  Bodies move from where they are placed, as little as possible (sum of squares of displacements
- * and of turns times the mechanism's length).  Coordinates that are given (`q`) are kept where that
- * is possible and approached else; so is what `hold` names.  Drives and couplings hold as at t = 0.
+ *  and of turns times the mechanism's length).  Coordinates that are given (`q`) are kept where that
+ *  is possible and approached else; so is what `hold` names.  Drives and couplings hold as at t = 0.
  *  Then velocities: speeds (`qd`) and body velocities that are given are kept where that is
- * possible, the others follow with the least kinetic energy; joints outside of loops and floating
- * bodies for which none are given stay at rest. In the new model every joint has its `q`, and its
- * `qd` where anything moves.
+ *  possible, the others follow with the least kinetic energy; joints outside of loops and floating
+ *  bodies for which none are given stay at rest. In the new model every joint has its `q`, and its
+ *  `qd` where anything moves.
  *
  *  @param desc  may be NULL      @param report  may be NULL; also filled where joints stay open
  *  @return LW_ERR_MODEL naming the joints that stay open and by how much, LW_ERR_ARGUMENT for names

@@ -37,13 +37,14 @@ extern "C" {
     X(ERR_INTERNAL, -11, "a defect of the library")
 
 #define X(name, value, text) LW_##name = value,
-typedef enum lw_status { LW_STATUS_LIST(X) LW_STATUS_COUNT_ = 12 } lw_status;
+typedef enum lw_status { LW_STATUS_LIST(X) } lw_status;
 #undef X
 
 /** "success", "allocation failed", ...  Never NULL. */
 LW_API const char *lw_status_text(lw_status status);
 
-/** Detail of a failure.  Owned by the caller; every pointer to one may be NULL. */
+/** Detail of a failure, filled by calls that fail and left alone by others.  Owned by the caller; every
+ *  pointer to one may be NULL. */
 typedef struct lw_error {
     lw_status status;
     int line, column; ///< in the file; 0 when there is none

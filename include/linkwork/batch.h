@@ -20,8 +20,8 @@ typedef struct lw_batch lw_batch; ///< used by one thread at a time; it has its 
 /** What can differ, by name.  The start: `joint.NAME.q0`, `joint.NAME.qd0`, ... as in results
  *  (spherical and free joints `qw` ... `wz`), of tree joints and coordinates that do not follow a
  *  function; `body.NAME.x` ... `wz` of floating bases.  Inputs: `input.NAME`.  Parameters of the
- * model: `gravity.x`, `body.NAME.mass` and others (lw_vary_info); instances with the same
- * parameters share a model, and only those are put side by side in lanes. */
+ *  model: `gravity.x`, `body.NAME.mass` and others (lw_vary_info); instances with the same
+ *  parameters share a model, and only those are put side by side in lanes. */
 typedef struct lw_batch_desc {
     const lw_options *options; ///< NULL: defaults.  integrator `dopri54` (auto) or `rk4`
     int instances;             ///< at least 1
@@ -61,15 +61,15 @@ LW_API lw_status lw_batch_set_input(lw_batch *batch, int instance, int input, do
 // --------------------------------------------------------------------------------- steps and looks
 
 /** Integrates every instance to `time` exactly; those that stand at `time` or beyond stay, and so
- * do those that have failed.  An instance that fails keeps its last accepted state and does not
- * disturb the others, which go on to `time`.
+ *  do those that have failed.  An instance that fails keeps its last accepted state and does not
+ *  disturb the others, which go on to `time`.
  *  @return LW_OK, or the status of the first instance (by number) that failed in this call, its
  *          number in the error's text */
 LW_API lw_status lw_batch_step(lw_batch *batch, double time);
 /** Called when all instances stand at a row's time; a negative status ends the run with it. */
 typedef lw_status (*lw_batch_row)(void *user, lw_batch *batch, double time);
 /** Runs from t = 0 over `duration` of the options with the rows by `sample` of a simulation.
- * Instances may fail on the way; it ends early when all have.
+ *  Instances may fail on the way; it ends early when all have.
  *  @return LW_ERR_UNSUPPORTED for `sample: steps`; LW_ERR_INTERRUPTED; LW_OK whoever failed */
 LW_API lw_status lw_batch_run(lw_batch *batch, lw_batch_row row, void *row_user,
                               lw_progress progress, void *progress_user);
@@ -104,7 +104,7 @@ LW_API lw_status lw_vary_check(const lw_model *model, const char *name, lw_error
 typedef struct lw_table lw_table;
 
 /** Reads a table: CSV with a header line (docs/batch.md), or HDF5 with a one-dimensional dataset
- * per column in its root, told by the content.  Columns `time` and `instance` are left out.
+ *  per column in its root, told by the content.  Columns `time` and `instance` are left out.
  *  @return LW_ERR_IO, LW_ERR_PARSE with file, line and column */
 LW_API lw_status lw_table_read(const char *path, lw_table **table, lw_error *error);
 LW_API void lw_table_free(lw_table *table);
@@ -114,7 +114,7 @@ LW_API const char *const *lw_table_names(const lw_table *table); ///< [columns]
 LW_API const double *lw_table_values(const lw_table *table);     ///< [rows][columns]
 
 /** Writes what a batch does into one file (.h5, .csv): the columns of a result (result.h), after
- * `time` the number of the instance, `instance`, and what differs, each as `vary.NAME`. */
+ *  `time` the number of the instance, `instance`, and what differs, each as `vary.NAME`. */
 typedef struct lw_batch_writer lw_batch_writer; ///< one thread at a time
 
 /** @param path   NULL: no file, only the last rows are kept

@@ -46,7 +46,7 @@ typedef struct lw_codegen_count {
  *  which is made when its parent exists.  Files of these names are replaced.
  *  @param counts  [LW_CODEGEN_COUNT], in the order of the list; may be NULL
  *  @return LW_ERR_ARGUMENT: the name is no identifier; LW_ERR_UNSUPPORTED: the text names the joint
- * or force that cannot be generated (nothing is written); LW_ERR_IO, LW_ERR_MEMORY */
+ *  or force that cannot be generated (nothing is written); LW_ERR_IO, LW_ERR_MEMORY */
 LW_API lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
                                   const char *directory, lw_codegen_count *counts, lw_error *error);
 

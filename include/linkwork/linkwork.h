@@ -1,4 +1,19 @@
 // linkwork.h -- everything.
+//
+// Rules that hold for all of it, unless a function says otherwise:
+//
+// * Values (lw_vec3, lw_pose) are plain structs.  Descriptions (lw_..._desc) are plain structs in which zero
+//   means the default, so that designated initialisers name only what differs; what they point to is copied.
+//   Objects (lw_builder, lw_model, lw_sim, ...) are opaque, made by `create`, ended by `destroy`, `close` or
+//   `free`, which take NULL.
+// * Calls that can fail return an lw_status; outputs come last and are left alone on failure.  A text that names
+//   the item, the value and what was expected goes into the lw_error given, or is kept by the object
+//   (lw_sim_error).  Nothing is printed; nothing exits.
+// * A model is const and may be read by any number of threads; any other object is used by one thread at a
+//   time.  Different objects never wait for each other; there is no state outside of objects.
+// * SI units, radians.  Positions and velocities of bodies are those of mass centres, in world axes;
+//   quaternions are scalar first, body to world; matrices are row-major.  docs/conventions.md has all of it.
+// * Memory is taken when an object is created, from its allocator; steps and evaluations take none.
 #ifndef LINKWORK_LINKWORK_H
 #define LINKWORK_LINKWORK_H
 #include <linkwork/assemble.h>
@@ -9,8 +24,8 @@
 #include <linkwork/io.h>
 #include <linkwork/model.h>
 #include <linkwork/plot.h>
-#include <linkwork/view.h>
 #include <linkwork/result.h>
 #include <linkwork/simulate.h>
 #include <linkwork/spatial.h>
+#include <linkwork/view.h>
 #endif

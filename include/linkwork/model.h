@@ -73,10 +73,10 @@ typedef struct lw_function_desc {
 
 #define LW_SHAPE_LIST(X)                                                                           \
     X(NONE, "none", 0)                                                                             \
-    X(BOX, "box", 3)           /* edge lengths along x, y, z [m] */                                \
-    X(SPHERE, "sphere", 1)     /* radius [m] */                                                    \
-    X(CYLINDER, "cylinder", 2) /* radius, length along z [m] */                                    \
-    X(CAPSULE, "capsule", 2)   /* radius, length of the cylindrical part along z [m] */            \
+    X(BOX, "box", 3)             /* edge lengths along x, y, z [m] */                              \
+    X(SPHERE, "sphere", 1)       /* radius [m] */                                                  \
+    X(CYLINDER, "cylinder", 2)   /* radius, length along z [m] */                                  \
+    X(CAPSULE, "capsule", 2)     /* radius, length of the cylindrical part along z [m] */          \
     X(ELLIPSOID, "ellipsoid", 3) /* half axes along x, y, z [m] */
 
 #define X(name, text, nsize) LW_SHAPE_##name,
@@ -86,23 +86,23 @@ typedef enum lw_shape_type { LW_SHAPE_LIST(X) LW_SHAPE_COUNT } lw_shape_type;
 /** What a body looks like, or a part of it.  For pictures only. */
 typedef struct lw_shape {
     lw_shape_type type;
-    double size[3];       ///< as LW_SHAPE_LIST says
-    int has_position;     ///< zero: on the mass centre
-    lw_vec3 position;     ///< of its middle in the body frame [m]
-    lw_quat orientation;  ///< in the body frame; all zero: along its axes
-    int has_color;        ///< zero: the picture chooses
-    double color[4];      ///< red, green, blue, opacity in [0, 1]
+    double size[3];      ///< as LW_SHAPE_LIST says
+    int has_position;    ///< zero: on the mass centre
+    lw_vec3 position;    ///< of its middle in the body frame [m]
+    lw_quat orientation; ///< in the body frame; all zero: along its axes
+    int has_color;       ///< zero: the picture chooses
+    double color[4];     ///< red, green, blue, opacity in [0, 1]
 } lw_shape;
 
 typedef struct lw_body_desc {
-    const char *name;    ///< copied; unique; NULL: "body<index>"
-    double mass;         ///< [kg] >= 0
-    double inertia[6];   ///< Ixx Iyy Izz Ixy Ixz Iyz [kg m^2], matrix elements about the mass centre
-    lw_vec3 com;         ///< mass centre in the body frame [m]
-    lw_quat inertia_axes; ///< axes of `inertia` in the body frame
-    lw_pose pose;        ///< body frame at the assembly configuration, in `in`
-    lw_body in;          ///< reference of `pose`; default ground (world); must be added before
-    int has_velocity;    ///< velocity and angular_velocity are given
+    const char *name;  ///< copied; unique; NULL: "body<index>"
+    double mass;       ///< [kg] >= 0
+    double inertia[6]; ///< Ixx Iyy Izz Ixy Ixz Iyz [kg m^2], matrix elements about the mass centre
+    lw_vec3 com;       ///< mass centre in the body frame [m]
+    lw_quat inertia_axes;     ///< axes of `inertia` in the body frame
+    lw_pose pose;             ///< body frame at the assembly configuration, in `in`
+    lw_body in;               ///< reference of `pose`; default ground (world); must be added before
+    int has_velocity;         ///< velocity and angular_velocity are given
     lw_vec3 velocity;         ///< of the mass centre, world axes [m/s]
     lw_vec3 angular_velocity; ///< body axes [rad/s]
     int allow_bad_inertia;    ///< only warn about a violated triangle inequality
@@ -122,9 +122,11 @@ typedef struct lw_body_desc {
     X(SCREW, "screw", 1, 1, 5, "angle about z1, displacement pitch*angle/(2 pi)")                  \
     X(CYLINDRICAL, "cylindrical", 2, 2, 4, "displacement along z1, angle about z1")                \
     X(UNIVERSAL, "universal", 2, 2, 4, "angles about z1 and x2: R(F2 in F1) = Rz(q0) Rx(q1)")      \
-    X(SPHERICAL, "spherical", 4, 3, 3, "unit quaternion of F2 in F1; speeds: angular velocity in F2") \
+    X(SPHERICAL, "spherical", 4, 3, 3,                                                             \
+      "unit quaternion of F2 in F1; speeds: angular velocity in F2")                               \
     X(PLANAR, "planar", 3, 3, 3, "displacements along x1, y1, angle about z1")                     \
-    X(FREE, "free", 7, 6, 0, "position in F1, quaternion; speeds: velocity, angular velocity in F2") \
+    X(FREE, "free", 7, 6, 0,                                                                       \
+      "position in F1, quaternion; speeds: velocity, angular velocity in F2")                      \
     X(DISTANCE, "distance", 0, 0, 1, "distance of P1 and P2 is `length`; always closes a loop")    \
     X(CUSTOM, "custom", 0, 0, 0, "by a table of C callbacks")
 
@@ -167,7 +169,7 @@ typedef struct lw_limits_desc {
 typedef struct lw_friction_desc {
     double coulomb; ///< [N, N m] >= 0
     double viscous; ///< [N s/m, N m s/rad] >= 0
-    double speed;   ///< [m/s, rad/s] at a few times this all of `coulomb` acts; > 0 where coulomb is
+    double speed; ///< [m/s, rad/s] at a few times this all of `coulomb` acts; > 0 where coulomb is
 } lw_friction_desc;
 
 /** What acts on, or prescribes, one joint coordinate. */
@@ -189,8 +191,8 @@ typedef struct lw_coordinate_desc {
  *  error when no loop needs it cut. */
 typedef enum lw_cut { LW_CUT_AUTO, LW_CUT_PREFER, LW_CUT_NEVER, LW_CUT_ALWAYS } lw_cut;
 typedef enum lw_placement {
-    LW_PLACED_AT,     ///< `at`, `axis`, `axis2`: world, at the assembly configuration
-    LW_PLACED_FRAMES  ///< `frame1`, `frame2` in the body frames
+    LW_PLACED_AT,    ///< `at`, `axis`, `axis2`: world, at the assembly configuration
+    LW_PLACED_FRAMES ///< `frame1`, `frame2` in the body frames
 } lw_placement;
 
 typedef struct lw_joint_desc {
@@ -202,9 +204,9 @@ typedef struct lw_joint_desc {
     lw_vec3 axis;  ///< z1 (all zero: z)
     lw_vec3 axis2; ///< universal: x2, normal to axis; others: direction of x1 (all zero: any)
     lw_pose frame1, frame2;
-    double pitch;         ///< screw [m per turn]
-    double length;        ///< distance [m]; 0: from the assembly configuration
-    lw_signal length_of;  ///< distance: length as a function of time
+    double pitch;        ///< screw [m per turn]
+    double length;       ///< distance [m]; 0: from the assembly configuration
+    lw_signal length_of; ///< distance: length as a function of time
     int has_q, has_qd;
     double q[LW_JOINT_MAX_NQ];  ///< coordinates at the start (else: from the bodies' poses)
     double qd[LW_JOINT_MAX_NV]; ///< speeds at the start (else: from the bodies' velocities)
@@ -225,9 +227,9 @@ typedef struct lw_spring_desc {
     const char *name;
     lw_body body1, body2;
     lw_vec3 point1, point2; ///< body frames [m]
-    int world1, world2; ///< the point is given in the world, at the assembly configuration
+    int world1, world2;     ///< the point is given in the world, at the assembly configuration
     double stiffness, damping, length; ///< [N/m] [N s/m] [m]
-    lw_signal force; ///< [N] added; positive pushes the points apart
+    lw_signal force;                   ///< [N] added; positive pushes the points apart
     lw_place place;
 } lw_spring_desc;
 
@@ -273,13 +275,14 @@ typedef struct lw_stop_desc {
 
 /** q_joint = c0 + c1 q_of + c2 q_of^2 + ... */
 typedef struct lw_coupling_desc {
-    lw_joint joint, of;
-    int coordinate, with;
+    lw_joint joint, of;       ///< the one that follows, the one it follows; scalar coordinates
+    int coordinate, with;     ///< which coordinate of `joint`, of `of`
     const double *polynomial; ///< copied [npolynomial]
     int npolynomial;
     lw_place place;
 } lw_coupling_desc;
 
+/** A point and axes of a body to be observed: results have its motion. */
 typedef struct lw_marker_desc {
     const char *name;
     lw_body body;
@@ -299,8 +302,8 @@ typedef struct lw_marker_desc {
  *    net         n by m meshes in the plane x, y: rods along y from (i, 0, 0) on, m one after the other, and
  *                rods along x between their tips */
 #define LW_MECHANISM_LIST(X)                                                                       \
-    X(CHAIN, "chain") X(TREE, "tree") X(LOOP, "loop") X(N_FOUR_BAR, "n_four_bar") X(LADDER, "ladder")\
-    X(NET, "net")
+    X(CHAIN, "chain")                                                                              \
+    X(TREE, "tree") X(LOOP, "loop") X(N_FOUR_BAR, "n_four_bar") X(LADDER, "ladder") X(NET, "net")
 
 #define X(name, text) LW_MECHANISM_##name,
 typedef enum lw_mechanism { LW_MECHANISM_LIST(X) LW_MECHANISM_COUNT } lw_mechanism;
@@ -308,16 +311,17 @@ typedef enum lw_mechanism { LW_MECHANISM_LIST(X) LW_MECHANISM_COUNT } lw_mechani
 
 typedef struct lw_mechanism_desc {
     lw_mechanism mechanism;
-    const char *name;   ///< what all names begin with; NULL: nothing
-    double n;           ///< how many, a whole number >= 1
-    double m;           ///< net: meshes along y; 0: n
+    const char *name;            ///< what all names begin with; NULL: nothing
+    double n;                    ///< how many, a whole number >= 1
+    double m;                    ///< net: meshes along y; 0: n
     double length, mass, radius; ///< of a rod; 0: 1 m, 1 kg, a twentieth of the length
-    int joint;          ///< chain, tree, loop, net: 0 revolute, 1 universal (no net), 2 spherical
-    const char *axes;   ///< first axes of the joints in turn, letters x y z; NULL: "xyz"
+    int joint;        ///< chain, tree, loop, net: 0 revolute, 1 universal (no net), 2 spherical
+    const char *axes; ///< first axes of the joints in turn, letters x y z; NULL: "xyz"
     /** n_four_bar, net: angle of the rods; ladder: of the posts about x and y; chain, tree: speeds of the first
      *  joint in qd.  [rad], [rad/s] */
     double q[3], qd[3];
-    double seed; ///< chain, tree: > 0: random coordinates, then speeds, in [-1, 1); 0: at rest but for qd
+    double
+        seed; ///< chain, tree: > 0: random coordinates, then speeds, in [-1, 1); 0: at rest but for qd
     lw_place place;
 } lw_mechanism_desc;
 
@@ -344,7 +348,8 @@ LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const lw_wrench_desc
                                        lw_error *error);
 LW_API lw_status lw_builder_add_bushing(lw_builder *builder, const lw_bushing_desc *desc,
                                         lw_error *error);
-LW_API lw_status lw_builder_add_stop(lw_builder *builder, const lw_stop_desc *desc, lw_error *error);
+LW_API lw_status lw_builder_add_stop(lw_builder *builder, const lw_stop_desc *desc,
+                                     lw_error *error);
 LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const lw_coupling_desc *desc,
                                          lw_error *error);
 LW_API lw_status lw_builder_add_marker(lw_builder *builder, const lw_marker_desc *desc,
@@ -387,15 +392,16 @@ LW_API const char *lw_model_marker_name(const lw_model *model, int marker);
 LW_API const char *lw_model_input_name(const lw_model *model, int input);
 /** Text with file and line. */
 LW_API const char *lw_model_warning(const lw_model *model, int index);
+/** Items by name.  @return LW_ERR_ARGUMENT: there is none of that name */
 LW_API lw_status lw_model_find_body(const lw_model *model, const char *name, lw_body *body);
 LW_API lw_status lw_model_find_joint(const lw_model *model, const char *name, lw_joint *joint);
 LW_API lw_status lw_model_find_input(const lw_model *model, const char *name, int *input);
 
 typedef struct lw_body_info {
     const char *name;
-    double mass;
+    double mass;    ///< [kg]
     int moves_with; ///< body this massless one is fixed to and merged with; itself otherwise
-    lw_vec3 com;
+    lw_vec3 com;    ///< mass centre in the body frame [m]
     const lw_shape *shapes; ///< [nshape], the model's; position and orientation are filled in
     int nshape;
 } lw_body_info;
@@ -404,11 +410,11 @@ typedef struct lw_joint_info {
     const char *name;
     lw_joint_type type;
     lw_body body1, body2;
-    int nq, nv;         ///< coordinates and speeds, driven ones included
+    int nq, nv;           ///< coordinates and speeds, driven ones included
     int q_first, v_first; ///< where they start in the joint arrays of an observation
-    int ndriven;        ///< coordinates that follow a function
-    int closes_loop;    ///< not part of the spanning tree
-    int merged;         ///< fixed joint of a massless body that moves with another
+    int ndriven;          ///< coordinates that follow a function
+    int closes_loop;      ///< not part of the spanning tree
+    int merged;           ///< fixed joint of a massless body that moves with another
 } lw_joint_info;
 
 LW_API lw_body_info lw_model_body(const lw_model *model, lw_body body);

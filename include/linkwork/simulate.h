@@ -90,16 +90,16 @@ typedef struct lw_observation {
     const double (*acceleration)[3];         ///< of the mass centre, world [m/s^2]
     const double (*angular_acceleration)[3]; ///< derivative of angular_velocity [rad/s^2]
     // joints
-    const double *q;   ///< [model nq] coordinates, angles continuous
-    const double *qd;  ///< [model nv] speeds
-    const double *qdd; ///< [model nv]
+    const double *q;   ///< [model nq] coordinates, angles continuous [m, rad, quaternions 1]
+    const double *qd;  ///< [model nv] speeds [m/s, rad/s]
+    const double *qdd; ///< [model nv] their rates [m/s^2, rad/s^2]
     const double (*reaction)[6]; ///< force, torque on body2 about P2, world axes: constraint and
                                  ///< drive, not springs [N, N m]
     const unsigned char *reaction_unique; ///< [joint] 0: minimum norm of many
     // system
     double kinetic, potential, work; ///< T, V (gravity, springs), Wnc since the start [J]
-    double momentum[3], angular_momentum[3]; ///< world, about the world's origin
-    double residual[3]; ///< largest constraint residual: position, velocity, acceleration
+    double momentum[3], angular_momentum[3]; ///< world, about its origin [kg m/s, kg m^2/s]
+    double residual[3]; ///< largest of position [m, rad], velocity [m/s, rad/s], acceleration
 } lw_observation;
 
 // ------------------------------------------------------------------------------------ simulation

@@ -9,10 +9,12 @@ const char *lw_status_text(lw_status status)
 {
     switch (status) {
 #define X(name, value, text)                                                                       \
-    case LW_##name: return text;
+    case LW_##name:                                                                                \
+        return text;
         LW_STATUS_LIST(X)
 #undef X
-    default: return "unknown status";
+    default:
+        return "unknown status";
     }
 }
 
@@ -68,7 +70,10 @@ void lwi_copy_text(char *to, size_t size, const char *from)
 
 // ------------------------------------------------------------------------------------------ names
 
-static int smaller(int a, int b) { return a < b ? a : b; }
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
 
 // Levenshtein distance of the first 63 bytes.
 static int edit_distance(const char *a, const char *b)
@@ -93,7 +98,9 @@ static int edit_distance(const char *a, const char *b)
 const char *lwi_nearest(const char *name, const char *const *names, int count)
 {
     const char *best = NULL;
-    int least = 1 + (int)(strnlen(name, 63) + 1) / 2; // more than half the letters differ: not near
+    const int letters = (int)strnlen(name, 63);
+    // more than half the letters differ, or all of them: not near
+    int least = smaller(letters, 1 + (letters + 1) / 2);
     for (int i = 0; i < count; i++) {
         const int distance = edit_distance(name, names[i]);
         if (distance < least) {
@@ -120,7 +127,8 @@ enum { ALIGNMENT = 64, CHUNK = 1 << 16 };
 
 void *lwi_allocate(const lw_allocator *allocator, size_t bytes)
 {
-    return allocator && allocator->allocate ? allocator->allocate(allocator->user, bytes) : malloc(bytes);
+    return allocator && allocator->allocate ? allocator->allocate(allocator->user, bytes)
+                                            : malloc(bytes);
 }
 
 void lwi_release(const lw_allocator *allocator, void *block)

@@ -42,7 +42,8 @@ void lwi_arena_free(lwi_arena *arena);
 /** NULL when the allocator fails; count 0 gives a valid pointer. */
 void *lwi_arena_push(lwi_arena *arena, size_t count, size_t size);
 char *lwi_arena_text(lwi_arena *arena, const char *text);
-#define LWI_PUSH(arena, type, count) ((type *)lwi_arena_push((arena), (size_t)(count), sizeof(type)))
+#define LWI_PUSH(arena, type, count)                                                               \
+    ((type *)lwi_arena_push((arena), (size_t)(count), sizeof(type)))
 
 /** One plain block from an allocator. */
 void *lwi_allocate(const lw_allocator *allocator, size_t bytes);

@@ -27,7 +27,8 @@ bool lwi_number_read(const char *text, double *value)
 {
     lwi_numbers numbers;
     char *end;
-    if (!*text || text[strspn(text, "0123456789+-.eE")] || !lwi_numbers_begin(&numbers)) return false;
+    if (!*text || text[strspn(text, "0123456789+-.eE")] || !lwi_numbers_begin(&numbers))
+        return false;
     const double number = strtod(text, &end);
     lwi_numbers_end(&numbers);
     if (*end || !isfinite(number)) return false;

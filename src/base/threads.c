@@ -1,11 +1,13 @@
 // threads.c -- the pool: threads sleep between tasks; a round is begun and ended under one lock.
-#define _GNU_SOURCE // sched_getaffinity
+#define _GNU_SOURCE    // sched_getaffinity
+#define _DARWIN_C_SOURCE // _SC_NPROCESSORS_ONLN
 #include "base/threads.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct member {
     lwi_pool *pool;
@@ -126,8 +128,11 @@ void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user
 
 int lwi_processors(void)
 {
+#ifdef __linux__ // those that this process may use
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set)) return 1;
-    const int count = CPU_COUNT(&set);
-    return count > 0 ? count : 1;
+    const long count = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+#else
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
+    return count > 0 ? (int)count : 1;
 }

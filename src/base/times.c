@@ -1,8 +1,8 @@
 // times.c -- bins are the leading bits of a double: its exponent and five bits of what follows.
 #include "base/times.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +20,22 @@ double lwi_clock(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool lwi_sleep_until(double time)
+{
+#ifdef TIMER_ABSTIME
+    const double whole = floor(time);
+    const struct timespec at = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (time - whole))};
+    return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != EINTR;
+#else // macOS: what is left, until nothing is
+    for (double left; (left = time - lwi_clock()) > 0;) {
+        const double whole = floor(left);
+        const struct timespec part = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (left - whole))};
+        if (nanosleep(&part, NULL) && errno == EINTR) return false;
+    }
+    return true;
+#endif
 }
 
 void lwi_times_add(lwi_times *times, double seconds)

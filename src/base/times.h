@@ -2,8 +2,12 @@
 #ifndef LWI_TIMES_H
 #define LWI_TIMES_H
 
+#include <stdbool.h>
+
 /** Monotonic [s]. */
 double lwi_clock(void);
+/** Sleeps to a time of that clock.  @return false: a signal came before */
+bool lwi_sleep_until(double time);
 
 enum { LWI_TIMES_BINS = 1024 };
 

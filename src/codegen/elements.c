@@ -257,7 +257,6 @@ lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_eleme
     lw_model bare = *model; // efforts are the generator's own business
     bare.nforce = 0;
     bare.force_needs = 0;
-    bare.nrotor = 0; // and rotors, which the elements have
     lwi_kernel_plan *plan = NULL;
     TRY(lwi_kernel_plan_create(&bare, arena, &plan));
     if (!plan)

@@ -9,15 +9,8 @@
 static void wrench(const lwi_motion *m, int i, const val A[6], val F[6])
 {
     lwi_graph *g = m->graph;
-    const lwi_element *e = &m->elements->list[i];
-    val h[3], J[6], n[3], p[6];
-    lwi_literals(g, 3, h, e->h);
-    lwi_literals(g, 6, J, e->J);
-    for (int k = 0; k < 3; k++) F[k] = mul(g, lit(g, e->m), A[k]);
-    lwi_cross_add(g, F, A + 3, h);
-    lwi_cross(g, F + 3, h, A);
-    lwi_symmetric(g, n, J, A + 3);
-    lwi_add(g, 3, F + 3, n);
+    val p[6];
+    lwi_motion_inertia(m, i, A, F);
     lwi_motion_wrench(m, i, p);
     lwi_add(g, 6, F, p);
 }

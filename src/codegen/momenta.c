@@ -24,22 +24,6 @@ static void velocity(lwi_motion *m, int i, int v)
     }
 }
 
-// P = [m v + w x h; h x v + J w]
-static void momentum(const lwi_motion *m, int i, val P[6])
-{
-    lwi_graph *g = m->graph;
-    const lwi_element *e = &m->elements->list[i];
-    const val *V = m->body[i].A;
-    val h[3], J[6], n[3];
-    lwi_literals(g, 3, h, e->h);
-    lwi_literals(g, 6, J, e->J);
-    for (int k = 0; k < 3; k++) P[k] = mul(g, lit(g, e->m), V[k]);
-    lwi_cross_add(g, P, V + 3, h);
-    lwi_cross(g, P + 3, h, V);
-    lwi_symmetric(g, n, J, V + 3);
-    lwi_add(g, 3, P + 3, n);
-}
-
 lw_status lwi_generate_momenta(lwi_graph *g, const lwi_elements *elements, lwi_arena *arena,
                                lw_error *error)
 {
@@ -53,7 +37,7 @@ lw_status lwi_generate_momenta(lwi_graph *g, const lwi_elements *elements, lwi_a
     lwi_motion_pose(&m);
     for (int i = 0; i < elements->n; i++) {
         velocity(&m, i, v);
-        momentum(&m, i, P[i]);
+        lwi_motion_inertia(&m, i, m.body[i].A, P[i]);
     }
     for (int i = elements->n - 1; i >= 0; i--) {
         const lwi_element *e = &elements->list[i];

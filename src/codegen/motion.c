@@ -120,6 +120,20 @@ static void gyroscopic(lwi_graph *g, val n[3], const val w[3], const double J[6]
     n[2] = lwi_dot(g, 4, z, fz);
 }
 
+void lwi_motion_inertia(const lwi_motion *m, int i, const val A[6], val F[6])
+{
+    lwi_graph *g = m->graph;
+    const lwi_element *e = &m->elements->list[i];
+    val h[3], J[6], n[3];
+    lwi_literals(g, 3, h, e->h);
+    lwi_literals(g, 6, J, e->J);
+    for (int k = 0; k < 3; k++) F[k] = mul(g, lit(g, e->m), A[k]);
+    lwi_cross_add(g, F, A + 3, h);
+    lwi_cross(g, F + 3, h, A);
+    lwi_symmetric(g, n, J, A + 3);
+    lwi_add(g, 3, F + 3, n);
+}
+
 void lwi_motion_wrench(const lwi_motion *m, int i, val p[6])
 {
     const lwi_element *e = &m->elements->list[i];

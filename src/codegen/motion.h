@@ -46,6 +46,8 @@ void lwi_motion_velocity(lwi_motion *motion);
 void lwi_motion_carry(const lwi_motion *motion, int i, bool bias, const val a[6], val b[6]);
 /** A wrench F on body i about its origin becomes one on its parent, in place. */
 void lwi_motion_felt(const lwi_motion *motion, int i, val F[6]);
+/** F = I A of body i: [m a + al x h; h x a + J al].  Nothing else is read of the motion. */
+void lwi_motion_inertia(const lwi_motion *motion, int i, const val A[6], val F[6]);
 /** Bias wrench of a body by itself: [w x (w x h); w x J w]. */
 void lwi_motion_wrench(const lwi_motion *motion, int i, val p[6]);
 /** b = w x (w x a), by products of the components of w, which are shared. */

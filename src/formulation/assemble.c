@@ -110,23 +110,11 @@ static void find_components(lwi_assembler *a)
     }
 }
 
-// Largest distance of a joint point from the mass centre of a moving body.
-static double mechanism_length(const lw_model *model)
-{
-    double most = 0;
-    for (int j = 0; j < model->njoint; j++) {
-        const lwi_joint *joint = &model->joint[j];
-        if (joint->body1) most = fmax(most, v3_norm(joint->r1));
-        if (joint->body2) most = fmax(most, v3_norm(joint->r2));
-    }
-    return most > 0 ? most : 1;
-}
-
 lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold *hold,
                                lwi_arena *arena, lwi_assembler *a)
 {
     const int room = model->njoint + model->ncoupling + nhold;
-    *a = (lwi_assembler){.model = model, .length = mechanism_length(model), .held = true};
+    *a = (lwi_assembler){.model = model, .length = model->length, .held = true};
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
     lwi_edge *edge;

@@ -59,8 +59,8 @@ void lwi_carried_store(const lw_model *model, const lwi_carried *c, const double
         x[c->at + i] = q[model->joint[c->item[i].joint].iq + c->item[i].coordinate];
 }
 
-void lwi_carried_rates(const lw_model *model, const lwi_carried *c, const double *q, const double *qd,
-                     double *xdot)
+void lwi_carried_rates(const lw_model *model, const lwi_carried *c, const double *q,
+                       const double *qd, double *xdot)
 {
     for (int i = 0; i < c->n;) {
         const int j = c->item[i].joint;

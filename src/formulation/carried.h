@@ -26,10 +26,12 @@ lw_status lwi_carried_list(const lw_model *model, bool all, lwi_arena *arena, lw
 lw_status lwi_carried_create(const lw_model *model, lwi_block_kind second, lwi_arena *arena,
                              lwi_carried *carried, lwi_layout *layout);
 /** Between x and joint coordinates q [model nq]. */
-void lwi_carried_load(const lw_model *model, const lwi_carried *carried, const double *x, double *q);
-void lwi_carried_store(const lw_model *model, const lwi_carried *carried, const double *q, double *x);
+void lwi_carried_load(const lw_model *model, const lwi_carried *carried, const double *x,
+                      double *q);
+void lwi_carried_store(const lw_model *model, const lwi_carried *carried, const double *q,
+                       double *x);
 /** Their rates in xdot, from coordinates and speeds of all joints. */
 void lwi_carried_rates(const lw_model *model, const lwi_carried *carried, const double *q,
-                     const double *qd, double *xdot);
+                       const double *qd, double *xdot);
 
 #endif

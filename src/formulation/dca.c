@@ -26,18 +26,9 @@ typedef struct dca {
     double (*V)[6], (*node_R)[9], (*node_r)[3]; // [nnode]
     double *udot;                               // [tree_nv]
     lwi_carried carried;
-    lwi_pool *pool; // NULL: one thread
 } dca;
 
 // ---------------------------------------------------------------------------------------- prepare
-
-static lw_status make_threads(lwi_work *work, dca *d)
-{
-    const int count = work->options ? (int)work->options->threads : 1;
-    if (count <= 1) return LW_OK;
-    TRY(lwi_pool_create(count, &work->arena.allocator, &d->pool, &work->error));
-    return lwi_closed_threads(&d->closed, d->pool, &work->arena);
-}
 
 static lw_status prepare(lwi_work *work)
 {
@@ -46,25 +37,20 @@ static lw_status prepare(lwi_work *work)
     dca *d = LWI_PUSH(arena, dca, 1);
     if (!d) return LW_ERR_MEMORY;
     work->data = d;
-    const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
-    TRY(lwi_closed_create_rotors(model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO, arena,
-                                 &d->closed));
-    d->closed.mode = &work->mode;
+    TRY(lwi_closed_prepare(work, &d->closed));
     d->link = LWI_PUSH(arena, lwi_link, model->nnode);
     d->V = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->V);
     d->node_R = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->node_R);
     d->node_r = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->node_r);
     d->udot = LWI_PUSH(arena, double, model->tree_nv);
-    if (!d->link || !d->V || !d->node_R || !d->node_r || !d->udot)
-        return LW_ERR_MEMORY;
-    TRY(lwi_carried_create(model, LWI_SPEED, arena, &d->carried, &work->layout));
-    return make_threads(work, d);
+    if (!d->link || !d->V || !d->node_R || !d->node_r || !d->udot) return LW_ERR_MEMORY;
+    return lwi_carried_create(model, LWI_SPEED, arena, &d->carried, &work->layout);
 }
 
 static void release(lwi_work *work)
 {
     dca *d = work->data;
-    if (d) lwi_pool_destroy(d->pool);
+    if (d) lwi_pool_destroy(d->closed.pool);
 }
 
 // ------------------------------------------------------------------------------------------ state

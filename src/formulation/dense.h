@@ -60,9 +60,9 @@ typedef struct lwi_weight {
 /** The constraint equations of a mechanism at one instant. */
 typedef struct lwi_dense {
     const lw_model *model;
-    int nbody, n, m;  ///< moving bodies, 6 nbody + nrotor, constraint equations with those of rotors
-    int nrotor;       ///< rotors on free coordinates; their rows are the last
-    int *rotor;       ///< [nrotor] joint of each, and
+    int nbody, n, m; ///< moving bodies, 6 nbody + nrotor, constraint equations with those of rotors
+    int nrotor;      ///< rotors on free coordinates; their rows are the last
+    int *rotor;      ///< [nrotor] joint of each, and
     int *rotor_speed; ///< [nrotor] its speed among those of all joints
     double *spin;     ///< [nrotor] root of its weight in the metric
     int *body, *slot; ///< [nbody] their indices; [model nbody] the way back, -1 for others
@@ -119,8 +119,8 @@ lwi_dense_ranks lwi_dense_rank(lwi_dense *dense, double threshold, double *x);
 /** The formulation at work. */
 typedef struct lwi_dense_work {
     lwi_dense s;
-    int rank, dof; ///< dof = n - rank
-    int at_speed;  ///< in x
+    int rank, dof;       ///< dof = n - rank
+    int at_speed;        ///< in x
     lwi_carried carried; ///< of all joints
     lwi_loads loads;
     double *y, *lambda;         ///< [n], [m] out: Vdot, multipliers in the rows' units

@@ -183,10 +183,11 @@ static void list_joints(const lw_model *model, int body, char *text, size_t size
     snprintf(text, size, "no joint");
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
-        if (joint->merged || (model->body[joint->body1].host != body &&
-                              model->body[joint->body2].host != body))
+        if (joint->merged ||
+            (model->body[joint->body1].host != body && model->body[joint->body2].host != body))
             continue;
-        const int n = snprintf(text + used, size - used, "%sjoint '%s'", used ? ", " : "", joint->name);
+        const int n =
+            snprintf(text + used, size - used, "%sjoint '%s'", used ? ", " : "", joint->name);
         if (n < 0 || (size_t)n >= size - used) {
             if (size - used > 4) memcpy(text + used, " ...", 5);
             return;

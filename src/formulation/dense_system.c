@@ -22,18 +22,6 @@ static int joint_row_count(const lwi_joint *joint)
     return joint->merged ? 0 : joint->type->nc + joint->ndriven;
 }
 
-// Largest distance of a joint point from the mass centre of a moving body.
-static double mechanism_length(const lw_model *model)
-{
-    double most = 0;
-    for (int j = 0; j < model->njoint; j++) {
-        const lwi_joint *joint = &model->joint[j];
-        if (joint->body1) most = fmax(most, v3_norm(joint->r1));
-        if (joint->body2) most = fmax(most, v3_norm(joint->r2));
-    }
-    return most > 0 ? most : 1;
-}
-
 static bool allocate(lwi_dense *s, lwi_arena *arena)
 {
     const lw_model *model = s->model;
@@ -48,9 +36,8 @@ static bool allocate(lwi_dense *s, lwi_arena *arena)
                     GET(s->quat2, model->njoint) && GET(s->sign, model->njoint) &&
                     GET(s->phi, s->m) && GET(s->rate, s->m) && GET(s->gamma, s->m) &&
                     GET(s->b, s->m) && GET(s->J, entries) && GET(s->J1, s->m) && GET(s->J2, s->m) &&
-                    GET(s->len, s->m) && GET(s->weight, s->nbody) &&
-                    GET(s->rotor, s->nrotor) && GET(s->rotor_speed, s->nrotor) &&
-                    GET(s->spin, s->nrotor) &&
+                    GET(s->len, s->m) && GET(s->weight, s->nbody) && GET(s->rotor, s->nrotor) &&
+                    GET(s->rotor_speed, s->nrotor) && GET(s->spin, s->nrotor) &&
                     GET(rest, lwi_cod_doubles(s->n, s->m)) && GET(pivot, s->m);
 #undef GET
     if (ok) lwi_cod_init(&s->cod, s->n, s->m, s->J, rest, pivot);
@@ -89,7 +76,7 @@ lw_status lwi_dense_create(const lw_model *model, lwi_arena *arena, lwi_dense *s
     }
     s->first[model->njoint] = s->m;
     s->m += model->ncoupling + s->nrotor;
-    s->length = mechanism_length(model);
+    s->length = model->length;
     if (!allocate(s, arena)) return LW_ERR_MEMORY;
     list_rotors(s);
     for (int j = 0; j < model->njoint; j++) {

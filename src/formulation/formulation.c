@@ -85,8 +85,8 @@ lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *
     lwi_work *work = lwi_allocate(allocator, sizeof *work);
     if (!work)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for formulation %s", formulation->name);
-    *work = (lwi_work){
-        .model = model, .formulation = formulation, .lanes = lanes, .options = options};
+    *work =
+        (lwi_work){.model = model, .formulation = formulation, .lanes = lanes, .options = options};
     lwi_arena_init(&work->arena, allocator);
     const lw_status status = formulation->prepare(work);
     if (status != LW_OK) {

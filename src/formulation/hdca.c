@@ -29,8 +29,7 @@ typedef struct hdca {
     lwi_closed closed;
     int ncut, *cut; // edges without momentum: joints outside the tree, couplings
     lwi_carried carried;
-    double *p, *u;  // [tree_nv] momenta in link axes, speeds
-    lwi_pool *pool; // NULL: one thread
+    double *p, *u; // [tree_nv] momenta in link axes, speeds
 } hdca;
 
 // ----------------------------------------------------------------------------------------- prepare
@@ -59,28 +58,21 @@ static lw_status prepare(lwi_work *work)
     if (!d->p || !d->u) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, arena, &d->tree));
     d->tree.mode = &work->mode;
-    const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
     lwi_closed *closed = &d->closed;
-    TRY(lwi_closed_create_rotors(model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO, arena,
-                                 closed));
-    closed->mode = &work->mode;
+    TRY(lwi_closed_prepare(work, closed));
     d->tree.body_R = closed->R, d->tree.body_r = closed->r;
     d->tree.body_v = closed->v, d->tree.body_w = closed->w;
     d->tree.joint_q = closed->q, d->tree.joint_qd = closed->qd;
     TRY(list_cuts(model, arena, d));
     TRY(lwi_carried_create(model, LWI_MOMENTUM, arena, &d->carried, &work->layout));
-    TRY(lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
-                               closed->length, arena, &d->momenta));
-    const int threads = work->options ? (int)work->options->threads : 1;
-    if (threads <= 1) return LW_OK;
-    TRY(lwi_pool_create(threads, &arena->allocator, &d->pool, &work->error));
-    return lwi_closed_threads(closed, d->pool, arena);
+    return lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
+                                  closed->length, arena, &d->momenta);
 }
 
 static void release(lwi_work *work)
 {
     hdca *d = work->data;
-    if (d) lwi_pool_destroy(d->pool);
+    if (d) lwi_pool_destroy(d->closed.pool);
 }
 
 // -------------------------------------------------------------------------------------- kinematics

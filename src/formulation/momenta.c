@@ -322,8 +322,7 @@ static double power_of_drives(const lw_model *model, momenta_data *d)
     double power = 0;
     lwi_momenta_accelerations(model, &d->momenta, &d->tree, d->v, NULL, d->vdot);
     for (int k = 0; k < model->nnode; k++)
-        if (model->node[k].driven)
-            power += lwi_tree_drive_power(model, k, &d->tree, d->tree.F[k]);
+        if (model->node[k].driven) power += lwi_tree_drive_power(model, k, &d->tree, d->tree.F[k]);
     return power;
 }
 
@@ -340,8 +339,7 @@ static bool kernel_rates(lwi_work *work, double t, const double *x, const double
         for (int i = 0; i < model->tree_nv; i++) pdot[i] += d->tree.effort[i];
     lwi_tree_kinematics_free(model, x, d->v, xdot);
     if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
-    return model->nforce == 0 ||
-           lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
+    return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
 }
 
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,

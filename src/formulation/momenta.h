@@ -10,16 +10,16 @@
 /** One node: what the inward sweep leaves for the outward one.  With M_j = L L' = S' M* S the
  *  arrays Y and z stand for  U M_j^-1 U' = Y' Y  and  U M_j^-1 pi = Y' z. */
 typedef struct lwi_momenta_node {
-    lwi_inertia M;   ///< M* on the way in, M' afterwards                          (43), (47)
-    double D[6];     ///< D on the way in, D' afterwards                           (44), (48)
-    double L[6][6];  ///< Cholesky factor of the joint inertia M_j [nv][nv]        (46)
-    double Y[6][6];  ///< L^-1 U' [nv][6], U = M* S
-    double z[6];     ///< L^-1 pi [nv], pi = p - S' D
-    double P[6];     ///< momentum P* of the subtree                               (42)
-    double T[6];     ///< wrench T* on the subtree, gravity included               (27)
-    double c[6];     ///< bias acceleration, and
-    double b[6];     ///< bias wrench of the acceleration pass
-    double y[6];     ///< L^-1 (Q - S' b) [nv] of the acceleration pass
+    lwi_inertia M;  ///< M* on the way in, M' afterwards                          (43), (47)
+    double D[6];    ///< D on the way in, D' afterwards                           (44), (48)
+    double L[6][6]; ///< Cholesky factor of the joint inertia M_j [nv][nv]        (46)
+    double Y[6][6]; ///< L^-1 U' [nv][6], U = M* S
+    double z[6];    ///< L^-1 pi [nv], pi = p - S' D
+    double P[6];    ///< momentum P* of the subtree                               (42)
+    double T[6];    ///< wrench T* on the subtree, gravity included               (27)
+    double c[6];    ///< bias acceleration, and
+    double b[6];    ///< bias wrench of the acceleration pass
+    double y[6];    ///< L^-1 (Q - S' b) [nv] of the acceleration pass
 } lwi_momenta_node;
 
 typedef struct lwi_momenta {

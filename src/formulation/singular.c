@@ -25,8 +25,7 @@ static int loop_of(const lw_model *model, int joint, lw_joint joints[MOST_JOINTS
     for (int l = 0; l < model->nloop; l++) {
         const int n = lw_model_loop(model, l, joints, MOST_JOINTS);
         bool member = false;
-        for (int i = 0; i < n && i < MOST_JOINTS; i++)
-            member = member || joints[i].index == joint;
+        for (int i = 0; i < n && i < MOST_JOINTS; i++) member = member || joints[i].index == joint;
         if (member && (best < 0 || n < least)) best = l, least = n;
     }
     return best < 0 ? 0 : lw_model_loop(model, best, joints, MOST_JOINTS);

@@ -53,8 +53,7 @@ static lw_status check_names(const lwi_description *d, entry *list, lw_error *er
         list[n] = (entry){d->wrench[i].name, d->wrench[i].place, n}, n++;
     for (int i = 0; i < d->nbushing; i++)
         list[n] = (entry){d->bushing[i].name, d->bushing[i].place, n}, n++;
-    for (int i = 0; i < d->nstop; i++)
-        list[n] = (entry){d->stop[i].name, d->stop[i].place, n}, n++;
+    for (int i = 0; i < d->nstop; i++) list[n] = (entry){d->stop[i].name, d->stop[i].place, n}, n++;
     TRY(check_unique(d, list, n, "force", error));
     n = 0;
     for (int i = 0; i < d->nmarker; i++)
@@ -140,8 +139,7 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
         return lwi_model_fail(desc, (lw_place){0, 0}, error,
                               "the model has no bodies, expected at least one");
     const int most = desc->nbody + desc->njoint + desc->nspring + desc->nwrench + desc->nbushing +
-                     desc->nstop + desc->nmarker +
-                     desc->nfunction + desc->ninput;
+                     desc->nstop + desc->nmarker + desc->nfunction + desc->ninput;
     entry *list = malloc((size_t)most * sizeof *list);
     if (!list) return lwi_fail(error, LW_ERR_MEMORY, "no memory to check names");
     const lw_status status = check_names(desc, list, error);

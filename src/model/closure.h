@@ -30,9 +30,9 @@ typedef enum lwi_closure_level {
 } lwi_closure_level;
 
 typedef struct lwi_closure {
-    int n;                           ///< rows
+    int n; ///< rows
     int nbody;
-    int body[LWI_CLOSURE_BODIES];    ///< hosts, the ground left out
+    int body[LWI_CLOSURE_BODIES]; ///< hosts, the ground left out
     double phi[LWI_CLOSURE_ROWS], b[LWI_CLOSURE_ROWS], gamma[LWI_CLOSURE_ROWS];
     double J[LWI_CLOSURE_BODIES][LWI_CLOSURE_ROWS][6];
     /** Time derivative of the wrench that unit multipliers put on the body, as a wrench about a point

@@ -241,8 +241,7 @@ static int joint_frictions(const lw_model *m, int j, lwi_joint_friction_par *par
     for (int k = 0; k < joint->type->nv; k++) {
         const lw_friction_desc *d = &m->desc.joint[j].coordinate[k].friction;
         if (d->coulomb == 0 && d->viscous == 0) continue;
-        if (par)
-            par[n] = (lwi_joint_friction_par){joint->iv + k, d->coulomb, d->viscous, d->speed};
+        if (par) par[n] = (lwi_joint_friction_par){joint->iv + k, d->coulomb, d->viscous, d->speed};
         n++;
     }
     return n;
@@ -275,7 +274,7 @@ static void add_force(lw_model *m, const lwi_force_type *type, const void *par, 
     m->force_needs |= type->needs;
     if (lwi_function_of_state(m->desc.function, a) || lwi_function_of_state(m->desc.function, b))
         m->force_needs |= LWI_NEEDS_JOINT;
-    if (type->dissipates(par)) m->carries_work = true;
+    if (lwi_force_dissipates(type, par)) m->carries_work = true;
 }
 
 static void frame_from_com(const lw_model *m, int body, const lw_pose *frame, double R[9],
@@ -394,6 +393,18 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
 
 // ------------------------------------------------------------------------------------------- model
 
+// Largest distance of a joint point from the mass centre of a moving body.
+static double mechanism_length(const lw_model *model)
+{
+    double most = 0;
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        if (joint->body1) most = fmax(most, v3_norm(joint->r1));
+        if (joint->body2) most = fmax(most, v3_norm(joint->r2));
+    }
+    return most > 0 ? most : 1;
+}
+
 static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed *unclosed,
                          lw_error *error)
 {
@@ -414,6 +425,7 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
     TRY(lwi_compile_formulas(m, error));
     TRY(lwi_compile_topology(m, error));
     TRY(lwi_compile_forces(m, error));
+    m->length = mechanism_length(m);
     return lwi_compile_start(m, unclosed, error);
 }
 

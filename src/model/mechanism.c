@@ -119,10 +119,10 @@ static lw_status add_rod(const making *m, const char *kind, int number, int alon
                       .pose = pose_of(f->R, f->r),
                       .place = m->d->place};
     const double half = 0.70710678118654752440; // a quarter turn from z to x or y
-    const lw_shape shape = {.type = LW_SHAPE_CYLINDER,
-                            .size = {m->radius, m->length},
-                            .orientation = {along == 2 ? 1 : half, along == 1 ? half : 0,
-                                            along == 0 ? half : 0, 0}};
+    const lw_shape shape = {
+        .type = LW_SHAPE_CYLINDER,
+        .size = {m->radius, m->length},
+        .orientation = {along == 2 ? 1 : half, along == 1 ? half : 0, along == 0 ? half : 0, 0}};
     d.shapes = &shape;
     d.nshape = 1;
     return lw_builder_add_body(m->builder, &d, body, m->error);
@@ -432,9 +432,8 @@ static lw_status check(const making *m)
         return fail(m, "spherical joints have no random start; give qd of the first one");
     for (int i = 0; i < 3; i++)
         if (!isfinite(d->q[i]) || !isfinite(d->qd[i])) return fail(m, "q or qd is not finite");
-    const bool cells =
-        d->mechanism == LW_MECHANISM_N_FOUR_BAR || d->mechanism == LW_MECHANISM_LADDER ||
-        d->mechanism == LW_MECHANISM_NET;
+    const bool cells = d->mechanism == LW_MECHANISM_N_FOUR_BAR ||
+                       d->mechanism == LW_MECHANISM_LADDER || d->mechanism == LW_MECHANISM_NET;
     if (!cells && (d->q[0] != 0 || d->q[1] != 0 || d->q[2] != 0))
         return fail(m, "only ladders, N-four-bars and nets are placed by q");
     if (d->mechanism == LW_MECHANISM_LOOP &&

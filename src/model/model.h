@@ -34,8 +34,9 @@ typedef struct lwi_body {
     double inertia[6]; ///< about the mass centre, body axes: xx yy zz xy xz yz
     double com[3];     ///< mass centre in the body frame
     int host;          ///< body it is merged with; itself when it stands alone
-    double host_R[9], host_r[3]; ///< its axes in the host's, its mass centre from the host's (host axes)
-    int holder;       ///< merged: the fixed joint that holds it; else -1
+    double host_R[9],
+        host_r[3]; ///< its axes in the host's, its mass centre from the host's (host axes)
+    int holder;    ///< merged: the fixed joint that holds it; else -1
     // at the start: mass centre and its velocity in world axes, angular velocity in body axes
     double r0[3], quat0[4], v0[3], w0[3];
 } lwi_body;
@@ -50,18 +51,19 @@ typedef struct lwi_joint {
     const char *name;
     const lwi_joint_type *type;
     lwi_joint_par par;
-    int body1, body2;            ///< hosts; 0 is the ground
-    double R1[9], r1[3];         ///< F1 in body1: axes -> body axes, origin from the mass centre
-    double R2[9], r2[3];         ///< F2 in body2; ground: world
-    int iq, iv;                  ///< first index in the joint arrays [model nq], [model nv]
+    int body1, body2;    ///< hosts; 0 is the ground
+    double R1[9], r1[3]; ///< F1 in body1: axes -> body axes, origin from the mass centre
+    double R2[9], r2[3]; ///< F2 in body2; ground: world
+    int iq, iv;          ///< first index in the joint arrays [model nq], [model nv]
     lw_signal motion[LW_JOINT_MAX_NV]; ///< functions; index 0: free
     int ndriven;
-    double rotor[LW_JOINT_MAX_NV]; ///< inertias on free coordinates; those on driven ones are forces
-    int nrotor;                    ///< how many are not zero
+    double
+        rotor[LW_JOINT_MAX_NV]; ///< inertias on free coordinates; those on driven ones are forces
+    int nrotor;                 ///< how many are not zero
     lw_signal length_of;
     lwi_mount mount;
-    bool merged;                 ///< fixed joint inside a rigid group: no dynamics of its own
-    int node;                    ///< of the tree; -1: closes a loop, or merged
+    bool merged; ///< fixed joint inside a rigid group: no dynamics of its own
+    int node;    ///< of the tree; -1: closes a loop, or merged
 } lwi_joint;
 
 typedef struct lwi_coupling {
@@ -76,17 +78,17 @@ typedef struct lwi_coupling {
  *  reversed (this body is body1).  A floating base has its link frame in the mass centre, body axes.
  *  Coordinates and speeds are those of the joint as the model states it, reversed or not. */
 typedef struct lwi_node {
-    int parent;    ///< node, -1: ground
+    int parent; ///< node, -1: ground
     int body;
-    int joint;     ///< -1: floating base
+    int joint; ///< -1: floating base
     bool reversed;
     const lwi_joint_type *type;
     const lwi_joint_par *par;
-    int nq, nv;    ///< free ones (nq of the type when nothing is driven)
-    int iq, iv;    ///< first index in tree q, tree v
+    int nq, nv;                          ///< free ones (nq of the type when nothing is driven)
+    int iq, iv;                          ///< first index in tree q, tree v
     signed char column[LW_JOINT_MAX_NV]; ///< [nv] which speed of the joint is the j-th free one
-    bool driven;   ///< has driven coordinates or a mount: sigma != 0 is possible
-    double X_R[9], X_r[3]; ///< inboard joint frame in the parent's link frame (ground: world)
+    bool driven;             ///< has driven coordinates or a mount: sigma != 0 is possible
+    double X_R[9], X_r[3];   ///< inboard joint frame in the parent's link frame (ground: world)
     double mass, h[3], J[6]; ///< first moment and inertia about the link frame's origin, its axes
     double c_R[9], c_r[3];   ///< body axes -> link axes; mass centre in the link frame
 } lwi_node;
@@ -99,6 +101,8 @@ struct lw_model {
     lwi_arena arena;
     lwi_description desc;
     double gravity[3];
+    double
+        length; ///< largest distance of a joint point from the mass centre of a moving body, else 1 [m]
     int nbody, njoint, nnode;
     int nq, nv;           ///< of all joints
     int tree_nq, tree_nv; ///< free ones of the tree
@@ -109,31 +113,31 @@ struct lw_model {
     int *body_node;       ///< [nbody] -1 for the ground and merged bodies
     int *merged;          ///< [nmerged] merged bodies, each after the one it is held by
     int nmerged;
-    int *loop;            ///< [nloop] joints
+    int *loop; ///< [nloop] joints
     lwi_function *function;
     lwi_force *force;
     int nforce;
-    unsigned force_needs;    ///< LWI_NEEDS_* over all forces
-    int nmode;               ///< forces that have modes
-    bool carries_work;       ///< some force, drive or mount can do non-conservative work
-    bool driven;             ///< some joint of the tree or loop is driven or mounted
+    unsigned force_needs; ///< LWI_NEEDS_* over all forces
+    int nmode;            ///< forces that have modes
+    bool carries_work;    ///< some force, drive or mount can do non-conservative work
+    bool driven;          ///< some joint of the tree or loop is driven or mounted
     lwi_coupling *coupling;
     int ncoupling;
-    int nrotor;          ///< free coordinates with rotor inertia, of all joints
-    double *tree_rotor;  ///< [tree_nv] inertia on each free speed of the tree, 0 where there is none
-    double *q0, *v0;           ///< [nq], [nv] all joints at the start
+    int nrotor;         ///< free coordinates with rotor inertia, of all joints
+    double *tree_rotor; ///< [tree_nv] inertia on each free speed of the tree, 0 where there is none
+    double *q0, *v0;    ///< [nq], [nv] all joints at the start
     double *tree_q0, *tree_v0; ///< [tree_nq], [tree_nv]
     const char *open;          ///< what the start breaks, of lw_model_create_open; NULL: nothing
     int nfollowed;             ///< joints whose speeds at the start follow from those given
 };
 
-// ---- builder and checks (description.c, check.c), used by readers through the public API only
+// ---- builder and checks (description.h, check.c), used by readers through the public API only
 
 struct lw_builder {
     lw_allocator allocator;
     lwi_arena arena; ///< texts and arrays of the items
     lwi_description desc;
-    int room[11]; ///< capacity of each list, in the order of lwi_description
+    int room[11]; ///< capacity of each list, by LWI_LIST_ (description.h)
 };
 
 /** Fails with the item's place: "joint 'elbow': ...". */

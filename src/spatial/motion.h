@@ -8,10 +8,13 @@
 
 #include "spatial/vec3.h"
 
+// clang-format off
 static inline void v6_zero(double *r) { memset(r, 0, 6 * sizeof *r); }
 static inline void v6_copy(double *r, const double *a) { memcpy(r, a, 6 * sizeof *r); }
 static inline void v6_add(double *r, const double *a, const double *b) { for (int i = 0; i < 6; i++) r[i] = a[i] + b[i]; }
 static inline void v6_axpy(double *r, double s, const double *a) { for (int i = 0; i < 6; i++) r[i] += s * a[i]; }
+// clang-format on
+
 static inline double v6_dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
@@ -65,7 +68,8 @@ static inline void force_cross(double *c, const double *a, const double *f)
     v3_cross_add(c + 3, a, f);
 }
 // momentum of a rigid body about the frame's origin: mass m, first moment h = m c, J about the origin
-static inline void inertia_mul(double *P, double m, const double *h, const double *J, const double *V)
+static inline void inertia_mul(double *P, double m, const double *h, const double *J,
+                               const double *V)
 {
     v3_cross(P, V + 3, h);
     v3_axpy(P, m, V);

@@ -29,7 +29,10 @@ static inline void quat_conjugate(double *r, const double *q)
     const double w = q[0], x = q[1], y = q[2], z = q[3];
     r[0] = w, r[1] = -x, r[2] = -y, r[3] = -z;
 }
+// clang-format off
 static inline double quat_norm2(const double *q) { return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]; }
+// clang-format on
+
 // r = q/|q|; leaves a quaternion alone that is a unit one to round-off, so it is idempotent
 static inline void quat_normalize(double *r, const double *q)
 {

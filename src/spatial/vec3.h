@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+// clang-format off
 static inline void v3_set(double *r, double x, double y, double z) { r[0] = x, r[1] = y, r[2] = z; }
 static inline void v3_copy(double *r, const double *a) { v3_set(r, a[0], a[1], a[2]); }
 static inline double v3_dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
@@ -17,6 +18,8 @@ static inline void v3_add(double *r, const double *a, const double *b) { v3_set(
 static inline void v3_sub(double *r, const double *a, const double *b) { v3_set(r, a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
 static inline void v3_scale(double *r, double s, const double *a) { v3_set(r, s * a[0], s * a[1], s * a[2]); }
 static inline void v3_axpy(double *r, double s, const double *a) { r[0] += s * a[0], r[1] += s * a[1], r[2] += s * a[2]; }
+// clang-format on
+
 // r = a x b; r may be a or b
 static inline void v3_cross(double *r, const double *a, const double *b)
 {
@@ -56,7 +59,8 @@ static inline void m3_mul(double *C, const double *A, const double *B)
 static inline void m3_tmul(double *C, const double *A, const double *B)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
+        for (int j = 0; j < 3; j++)
+            C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
 }
 static inline void m3_mul_t(double *C, const double *A, const double *B)
 {

@@ -49,22 +49,14 @@ static inline lw_model *lwt_loop(int kind)
     }
     if (kind == LWT_COUPLED) {
         const double polynomial[] = {0, 0.5, 0.4, 0.2};
-        lw_error error;
         const lw_joint j3 = lwt_joint(b, LW_JOINT_UNIVERSAL, "j3", B, C, 1.4, 0.6);
-        lwt_ok(lw_builder_add_coupling(
-                   b,
-                   &(lw_coupling_desc){
-                       .joint = {1}, .of = {0}, .polynomial = polynomial, .npolynomial = 4},
-                   &error),
-               &error);
-        lwt_ok(lw_builder_add_coupling(b,
-                                       &(lw_coupling_desc){.joint = j3,
-                                                           .coordinate = 1,
-                                                           .of = j3,
-                                                           .polynomial = polynomial,
-                                                           .npolynomial = 3},
-                                       &error),
-               &error);
+        lwt_coupling(b, &(lw_coupling_desc){
+                            .joint = {1}, .of = {0}, .polynomial = polynomial, .npolynomial = 4});
+        lwt_coupling(b, &(lw_coupling_desc){.joint = j3,
+                                            .coordinate = 1,
+                                            .of = j3,
+                                            .polynomial = polynomial,
+                                            .npolynomial = 3});
         return lwt_model(b);
     }
     if (kind == LWT_LENGTH) {

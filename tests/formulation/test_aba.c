@@ -425,12 +425,10 @@ static void loops_are_refused(void **state)
     lw_model *model = build(builder);
     lw_error error;
     lwi_work *work;
-    lw_dynamics *dynamics;
     assert_int_equal(lwi_work_create(model, &lwi_formulation_aba, NULL, &work, &error),
                      LW_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "'two'"));
     assert_non_null(strstr(error.text, "dense"));
-    assert_int_equal(lw_dynamics_create(model, NULL, &dynamics, &error), LW_ERR_UNSUPPORTED);
     assert_int_equal(lwi_formulation_accepts(&lwi_formulation_dense, model, &error), LW_OK);
     assert_null(lwi_formulation_find("no such thing"));
     assert_ptr_equal(lwi_formulation_find("aba"), &lwi_formulation_aba);

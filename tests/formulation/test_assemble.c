@@ -149,7 +149,8 @@ static lw_model *random_loops(uint64_t seed, int nbody, int nloop)
     lw_model *tree, *model;
     lw_error error;
     lwi_unclosed unclosed;
-    assert_int_equal(lwt_random_tree(seed, nbody, LWT_ALL & ~LWT_DRIVES & ~LWT_MOUNTS, &tree), LW_OK);
+    assert_int_equal(lwt_random_tree(seed, nbody, LWT_ALL & ~LWT_DRIVES & ~LWT_MOUNTS, &tree),
+                     LW_OK);
     lwi_description desc = tree->desc;
     desc.joint = calloc((size_t)(desc.njoint + nloop), sizeof *desc.joint);
     desc.body = calloc((size_t)desc.nbody, sizeof *desc.body);
@@ -545,14 +546,14 @@ static void a_bar_that_grows_takes_its_body_along(void **state)
     const double growth[] = {2, 0.5};
     lw_builder *b = lwt_builder();
     const lw_body body = lwt_rod(b, "held", -0.5, -2, 0.5, -2, 1);
-    lwt_add(b, &(lw_joint_desc){.name = "bar",
-                                .type = LW_JOINT_DISTANCE,
-                                .body2 = body,
-                                .placement = LW_PLACED_FRAMES,
-                                .length_of = lwt_function(
-                                    b, &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL,
-                                                           .coefficients = growth,
-                                                           .ncoefficient = 2})});
+    lwt_add(b, &(lw_joint_desc){
+                   .name = "bar",
+                   .type = LW_JOINT_DISTANCE,
+                   .body2 = body,
+                   .placement = LW_PLACED_FRAMES,
+                   .length_of = lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL,
+                                                                    .coefficients = growth,
+                                                                    .ncoefficient = 2})});
     lw_model *model = lwt_model(b);
     for (int i = 0; i < 3; i++) {
         assert_near("velocity", i, model->body[1].v0[i], i == 1 ? -0.5 : 0, 1e-14);

@@ -6,6 +6,7 @@
 
 #include "formulation/closed.h"
 #include "support/random_loops.h"
+#include "support/given.h"
 
 #define DENSE (&lwi_formulation_dense)
 #define DCA (&lwi_formulation_dca)
@@ -142,17 +143,6 @@ static void trees_agree(void **state)
     }
 }
 
-static lw_model *read_golden(const char *name)
-{
-    char path[512];
-    lw_model *model;
-    lw_error error;
-    lw_options options;
-    snprintf(path, sizeof path, "%s/tests/golden/%s.yaml", LW_SOURCE_DIR, name);
-    lwt_ok(lw_model_read(path, NULL, &model, &options, &error), &error);
-    return model;
-}
-
 static const char *const golden[] = {"P4b_four_bar_regular", "P5_single_loop_4",
                                      "P10_spatial_slider_crank", "P13_rheonomic_four_bar"};
 
@@ -161,7 +151,7 @@ static void loops_agree(void **state)
 {
     (void)state;
     for (int kind = 0; kind < LWT_LOOPS + LWI_COUNT(golden); kind++) {
-        lw_model *model = kind < LWT_LOOPS ? lwt_loop(kind) : read_golden(golden[kind - LWT_LOOPS]);
+        lw_model *model = kind < LWT_LOOPS ? lwt_loop(kind) : lwt_golden(golden[kind - LWT_LOOPS]);
         run r = run_begin(model, DCA, NULL);
         char what[60];
         run_start(&r);

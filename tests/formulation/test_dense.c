@@ -7,6 +7,7 @@
 #include "support/random_loops.h"
 
 #include "formulation/dense.h"
+#include "support/run.h"
 
 #define DENSE (&lwi_formulation_dense)
 #define ABA (&lwi_formulation_aba)
@@ -214,25 +215,16 @@ static void free_top_precesses(void **state)
                                 .velocity = {1, 2, 0},
                                 .angular_velocity = {0.5, 0, 4}});
     lw_model *model = lwt_model(b);
-    lwi_work *work = lwt_work(model, DENSE);
-    lwi_arena arena;
-    lwi_moment m;
-    lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_moment_create(model, &arena, &m), LW_OK);
-    double *x = lwt_vector(work->layout.nx), t = 0;
-    lwi_moment_start(model, &m);
-    lwt_ok(DENSE->enter(work, &m, x), &work->error);
-    lwt_integrate(work, &t, x, NULL, 2e-3, 1000);
-    lwt_ok(DENSE->observe(work, t, x, NULL, LW_OBSERVE_TWIST, &m), &work->error);
+    lwt_run r = lwt_run_start(model, DENSE);
+    lwt_integrate(r.work, &r.t, r.x, NULL, 2e-3, 1000);
+    lwt_run_observe(&r);
     const double rate = (0.3 / 0.2 - 1) * 4, tol = 1e-9; // (h |w|)^4 t = 4e-9 times 1/120
-    assert_near("w", 0, m.w[1][0], 0.5 * cos(rate * t), tol);
-    assert_near("w", 1, m.w[1][1], 0.5 * sin(rate * t), tol);
-    assert_near("w", 2, m.w[1][2], 4, tol);
-    assert_near("x", 0, m.r[1][0], t, 1e-12);
-    assert_near("y", 0, m.r[1][1], 2 * t - 0.5 * 9.81 * t * t, 1e-12);
-    free(x);
-    lwi_work_destroy(work);
-    lwi_arena_free(&arena);
+    assert_near("w", 0, r.now.w[1][0], 0.5 * cos(rate * r.t), tol);
+    assert_near("w", 1, r.now.w[1][1], 0.5 * sin(rate * r.t), tol);
+    assert_near("w", 2, r.now.w[1][2], 4, tol);
+    assert_near("x", 0, r.now.r[1][0], r.t, 1e-12);
+    assert_near("y", 0, r.now.r[1][1], 2 * r.t - 0.5 * 9.81 * r.t * r.t, 1e-12);
+    lwt_run_end(&r);
     lw_model_destroy(model);
 }
 
@@ -242,7 +234,6 @@ static void gear_has_its_closed_form(void **state)
 {
     (void)state;
     lw_builder *b = lwt_builder();
-    lw_error error;
     const double polynomial[] = {0.2, -1.5, 0.3, 0.1}, inertia[2] = {0.4, 0.7}, qd = 1.3, tau = 2;
     const lw_signal torque =
         lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT, .value = tau});
@@ -262,32 +253,20 @@ static void gear_has_its_closed_form(void **state)
         if (i == 0) j.coordinate[0].force = torque;
         lwt_add(b, &j);
     }
-    lwt_ok(lw_builder_add_coupling(
-               b,
-               &(lw_coupling_desc){
-                   .joint = {1}, .of = {0}, .polynomial = polynomial, .npolynomial = 4},
-               &error),
-           &error);
+    lwt_coupling(b, &(lw_coupling_desc){
+                        .joint = {1}, .of = {0}, .polynomial = polynomial, .npolynomial = 4});
     lw_model *model = lwt_model(b);
-    lwi_work *work = lwt_work(model, DENSE);
-    lwi_arena arena;
-    lwi_moment m;
-    lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_moment_create(model, &arena, &m), LW_OK);
-    double *x = lwt_vector(work->layout.nx), *xdot = lwt_vector(work->layout.nx);
-    lwi_moment_start(model, &m);
-    lwt_ok(DENSE->enter(work, &m, x), &work->error);
-    lwt_ok(DENSE->observe(work, 0, x, NULL, LW_OBSERVE_REACTION, &m), &work->error);
-    lwt_ok(DENSE->rates(work, 0, x, NULL, xdot), &work->error);
+    lwt_run r = lwt_run_start(model, DENSE);
+    double *xdot = lwt_vector(r.work->layout.nx);
+    lwt_run_observe(&r);
+    lwt_ok(DENSE->rates(r.work, 0, r.x, NULL, xdot), &r.work->error);
     const double P1 = -1.5 + 0.6 * 0.6 + 0.3 * 0.36, P2 = 0.6 + 0.6 * 0.6;
     const double qdd = (tau - P1 * P2 * inertia[1] * qd * qd) / (inertia[0] + P1 * P1 * inertia[1]);
-    assert_near("qdd", 0, m.qdd[0], qdd, 1e-13);
-    assert_near("qdd", 1, m.qdd[1], P1 * qdd + P2 * qd * qd, 1e-13);
-    assert_near("power", 0, xdot[work->layout.nx - 1], tau * qd, 1e-13); // the gear does no work
-    free(x);
+    assert_near("qdd", 0, r.now.qdd[0], qdd, 1e-13);
+    assert_near("qdd", 1, r.now.qdd[1], P1 * qdd + P2 * qd * qd, 1e-13);
+    assert_near("power", 0, xdot[r.work->layout.nx - 1], tau * qd, 1e-13); // the gear does no work
     free(xdot);
-    lwi_work_destroy(work);
-    lwi_arena_free(&arena);
+    lwt_run_end(&r);
     lw_model_destroy(model);
 }
 
@@ -621,15 +600,8 @@ static void bodies_without_inertia_are_solved(void **state)
         else
             lwt_joint(b, LW_JOINT_REVOLUTE, "j2", inner, outer, p1[0], p1[1]);
         lw_model *model = lwt_model(b);
-        lwi_work *work = lwt_work(model, DENSE);
-        lwi_arena arena;
-        lwi_moment m;
-        lwi_arena_init(&arena, NULL);
-        assert_int_equal(lwi_moment_create(model, &arena, &m), LW_OK);
-        double *x = lwt_vector(work->layout.nx);
-        lwi_moment_start(model, &m);
-        lwt_ok(DENSE->enter(work, &m, x), &work->error);
-        lwt_observe(work, 0, x, NULL, &arena, &m);
+        lwt_run r = lwt_run_start(model, DENSE);
+        lwt_run_observe(&r);
         const double d = a2 - a1, g = 9.81;
         const double A = (m1 + m2) * l1, B = m2 * l2 * cos(d), C = l1 * cos(d), D = l2;
         const double e = m2 * l2 * sin(d) * w2 * w2 - (m1 + m2) * g * sin(a1);
@@ -637,16 +609,14 @@ static void bodies_without_inertia_are_solved(void **state)
         const double qdd1 = (e * D - B * f) / (A * D - B * C),
                      qdd2 = (A * f - C * e) / (A * D - B * C);
         const int last = outer.index;
-        assert_near("one", 0, m.a[1][0], l1 * (cos(a1) * qdd1 - sin(a1) * w1 * w1), 1e-12);
-        assert_near("one", 1, m.a[1][1], l1 * (sin(a1) * qdd1 + cos(a1) * w1 * w1), 1e-12);
-        assert_near("two", 0, m.a[last][0], m.a[1][0] + l2 * (cos(a2) * qdd2 - sin(a2) * w2 * w2),
-                    1e-12);
-        assert_near("two", 1, m.a[last][1], m.a[1][1] + l2 * (sin(a2) * qdd2 + cos(a2) * w2 * w2),
-                    1e-12);
-        assert_near("balance", massless, lwt_imbalance(model, NULL, &m), 0, 1e-11);
-        free(x);
-        lwi_work_destroy(work);
-        lwi_arena_free(&arena);
+        assert_near("one", 0, r.now.a[1][0], l1 * (cos(a1) * qdd1 - sin(a1) * w1 * w1), 1e-12);
+        assert_near("one", 1, r.now.a[1][1], l1 * (sin(a1) * qdd1 + cos(a1) * w1 * w1), 1e-12);
+        assert_near("two", 0, r.now.a[last][0],
+                    r.now.a[1][0] + l2 * (cos(a2) * qdd2 - sin(a2) * w2 * w2), 1e-12);
+        assert_near("two", 1, r.now.a[last][1],
+                    r.now.a[1][1] + l2 * (sin(a2) * qdd2 + cos(a2) * w2 * w2), 1e-12);
+        assert_near("balance", massless, lwt_imbalance(model, NULL, &r.now), 0, 1e-11);
+        lwt_run_end(&r);
         lw_model_destroy(model);
     }
 }
@@ -663,21 +633,13 @@ static void free_massless_body_is_refused(void **state)
     lwt_joint(b, LW_JOINT_SPHERICAL, "j3", B, C, 1, 1);
     lwt_joint(b, LW_JOINT_REVOLUTE, "j4", C, lwt_ground, 1, 0);
     lw_model *model = lwt_model(b);
-    lwi_work *work = lwt_work(model, DENSE);
-    lwi_arena arena;
-    lwi_moment m;
-    lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_moment_create(model, &arena, &m), LW_OK);
-    double *x = lwt_vector(work->layout.nx), *xdot = lwt_vector(work->layout.nx);
-    lwi_moment_start(model, &m);
-    lwt_ok(DENSE->enter(work, &m, x), &work->error);
-    assert_int_equal(DENSE->rates(work, 0, x, NULL, xdot), LW_ERR_SINGULAR);
-    assert_non_null(strstr(work->error.text, "body 'link'"));
-    assert_non_null(strstr(work->error.text, "held by joint 'j2', joint 'j3'"));
-    free(x);
+    lwt_run r = lwt_run_start(model, DENSE);
+    double *xdot = lwt_vector(r.work->layout.nx);
+    assert_int_equal(DENSE->rates(r.work, 0, r.x, NULL, xdot), LW_ERR_SINGULAR);
+    assert_non_null(strstr(r.work->error.text, "body 'link'"));
+    assert_non_null(strstr(r.work->error.text, "held by joint 'j2', joint 'j3'"));
     free(xdot);
-    lwi_work_destroy(work);
-    lwi_arena_free(&arena);
+    lwt_run_end(&r);
     lw_model_destroy(model);
 }
 

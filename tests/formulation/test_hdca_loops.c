@@ -3,6 +3,7 @@
 #include "formulation/hdca_cases.h"
 #include "formulation/loop_cases.h"
 #include "simulate/simulation.h"
+#include "support/given.h"
 
 // The motion after a number of small steps from the start.
 typedef struct motion {
@@ -157,12 +158,6 @@ static void planar_loops_move_the_same_in_any_attitude(void **state)
 
 // ------------------------------------------------------------------------------ plans and threads
 
-static void set(lw_options *options, const char *key, const char *value)
-{
-    lw_error error;
-    lwt_ok(lw_options_set(options, key, value, &error), &error);
-}
-
 static void every_plan_has_the_same_motion_and_threads_the_same_bits(void **state)
 {
     (void)state;
@@ -172,7 +167,7 @@ static void every_plan_has_the_same_motion_and_threads_the_same_bits(void **stat
         for (int k = 0; k < LWI_COUNT(plan); k++) {
             lw_options options;
             lw_options_default(&options);
-            set(&options, "plan", plan[k]);
+            lwt_set(&options, "plan", plan[k]);
             motion alone = move(lwt_case(which), &options, 1e-3, 100);
             lwt_same(one.model, &alone.now, &one.now, 1e-11);
             for (int threads = 2; threads <= 5; threads += 3) {
@@ -265,7 +260,7 @@ static void a_body_without_mass_is_refused_by_name(void **state)
         lw_error error;
         lw_sim *sim = NULL;
         lw_options_default(&options);
-        set(&options, "formulation", "hdca");
+        lwt_set(&options, "formulation", "hdca");
         const lw_status status =
             lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error);
         if (massless) {
@@ -293,7 +288,7 @@ static void round_off_does_not_grow_along_a_row_of_loops(void **state)
             const lw_mechanism_desc row = {.mechanism = LW_MECHANISM_N_FOUR_BAR,
                                            .n = 100,
                                            .q = {0.2 * sample + 0.1}}; // 0.1, 0.3, 0.5
-            lw_builder *b = lwt_builder(); // gravity along -y
+            lw_builder *b = lwt_builder();                             // gravity along -y
             lw_error error = {0};
             lwt_ok(lw_builder_add_mechanism(b, &row, &error), &error);
             lw_model *model = lwt_model(b);
@@ -301,8 +296,8 @@ static void round_off_does_not_grow_along_a_row_of_loops(void **state)
             lw_sim *sim = NULL;
             const lw_observation *o = NULL;
             lw_options_default(&options);
-            set(&options, "formulation", ways[way][0]);
-            if (way) set(&options, "plan", ways[way][1]);
+            lwt_set(&options, "formulation", ways[way][0]);
+            if (way) lwt_set(&options, "plan", ways[way][1]);
             lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
             lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ACCELERATION, &o), &error);
             qdd[way][0] = o->qdd[0];

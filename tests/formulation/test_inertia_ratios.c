@@ -24,11 +24,12 @@ static lw_model *polyline(const double mass[RODS], bool loop, bool thin)
     for (int i = 0; i < RODS; i++) {
         const double half = 0.5 * angle[i], c = cos(angle[i]), s = sin(angle[i]), m = mass[i];
         const char name[2] = {(char)('A' + i), 0}, joint[2] = {(char)('a' + i), 0};
-        rod[i] = lwt_body(b, &(lw_body_desc){.name = name,
-                                             .mass = m,
-                                             .inertia = {(thin ? 1e-8 : 1e-3) * m, m / 12, m / 12},
-                                             .pose = {.position = {x + c / 2, y + s / 2, 0},
-                                                      .orientation = {cos(half), 0, 0, sin(half)}}});
+        rod[i] =
+            lwt_body(b, &(lw_body_desc){.name = name,
+                                        .mass = m,
+                                        .inertia = {(thin ? 1e-8 : 1e-3) * m, m / 12, m / 12},
+                                        .pose = {.position = {x + c / 2, y + s / 2, 0},
+                                                 .orientation = {cos(half), 0, 0, sin(half)}}});
         lwt_joint(b, LW_JOINT_SPHERICAL, joint, i ? rod[i - 1] : lwt_ground, rod[i], x, y);
         x += c, y += s;
     }
@@ -151,7 +152,8 @@ static void accelerations_are_right_at_ratios_of_a_million(void **state)
     double worst = 0;
     for (int h = 0; h < LWI_COUNT(heavy); h++)
         for (int w = 0; w < LWI_COUNT(which); w++)
-            for (int kind = 0; kind < (heavy[h] < 1e6 ? 4 : 2); kind++) { // thin: models refuse that
+            for (int kind = 0; kind < (heavy[h] < 1e6 ? 4 : 2);
+                 kind++) { // thin: models refuse that
                 double mass[RODS];
                 for (int i = 0; i < RODS; i++) mass[i] = which[w][i] ? heavy[h] : 1;
                 const double off = error_of(mass, kind & 1, kind & 2);

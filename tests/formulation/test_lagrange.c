@@ -5,56 +5,12 @@
 #include "model/joint_cases.h"
 
 #include "formulation/cut.h"
+#include "support/run.h"
 
 #define DENSE (&lwi_formulation_dense)
 #define LAGRANGE (&lwi_formulation_lagrange)
 
-// One formulation at a state of a mechanism.
-typedef struct run {
-    const lw_model *model;
-    lwi_work *work;
-    lwi_arena arena;
-    double *x, t;
-    lwi_moment now;
-} run;
-
-static run run_from(const lw_model *model, const lwi_formulation *formulation,
-                    const lw_options *options, const lwi_moment *moment)
-{
-    run r = {.model = model, .t = moment->t};
-    lw_error error;
-    lwt_ok(lwi_work_create_options(model, formulation, NULL, 0, options, &r.work, &error), &error);
-    lwi_arena_init(&r.arena, NULL);
-    r.x = lwt_vector(r.work->layout.nx);
-    lwt_ok(formulation->enter(r.work, moment, r.x), &r.work->error);
-    return r;
-}
-
-static run run_start(const lw_model *model, const lwi_formulation *formulation)
-{
-    lwi_arena arena;
-    lwi_moment start;
-    lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_moment_create(model, &arena, &start), LW_OK);
-    lwi_moment_start(model, &start);
-    const run r = run_from(model, formulation, NULL, &start);
-    lwi_arena_free(&arena);
-    return r;
-}
-
-static void run_observe(run *r)
-{
-    lwt_observe(r->work, r->t, r->x, NULL, &r->arena, &r->now);
-}
-
-static void run_end(run *r)
-{
-    free(r->x);
-    lwi_work_destroy(r->work);
-    lwi_arena_free(&r->arena);
-}
-
-static double power_of(run *r)
+static double power_of(lwt_run *r)
 {
     double *xdot = lwt_vector(r->work->layout.nx);
     lwt_ok(r->work->formulation->rates(r->work, r->t, r->x, NULL, xdot), &r->work->error);
@@ -65,7 +21,7 @@ static double power_of(run *r)
 
 // -------------------------------------------------------------------------------- against dense
 
-static void compare(int kind, const run *a, const run *d, double tol)
+static void compare(int kind, const lwt_run *a, const lwt_run *d, double tol)
 {
     const lw_model *model = a->model;
     for (int b = 1; b < model->nbody; b++)
@@ -99,18 +55,18 @@ static void loops_agree_with_absolute_coordinates(void **state)
     (void)state;
     for (int kind = 0; kind < LWT_LOOPS; kind++) {
         lw_model *model = lwt_loop(kind);
-        run d = run_start(model, DENSE);
+        lwt_run d = lwt_run_start(model, DENSE);
         for (int stop = 0; stop < 3; stop++) {
-            run_observe(&d);
-            run a = run_from(model, LAGRANGE, NULL, &d.now);
-            run_observe(&a);
+            lwt_run_observe(&d);
+            lwt_run a = lwt_run_options(model, LAGRANGE, NULL, &d.now);
+            lwt_run_observe(&a);
             // what positions have drifted by (h^4) is all that tells the two states apart
             compare(kind, &a, &d, 1e-8);
             if (model->carries_work) assert_near("power", kind, power_of(&a), power_of(&d), 1e-8);
-            run_end(&a);
+            lwt_run_end(&a);
             lwt_integrate(d.work, &d.t, d.x, NULL, 5e-4, 400);
         }
-        run_end(&d);
+        lwt_run_end(&d);
         lw_model_destroy(model);
     }
 }
@@ -121,15 +77,15 @@ static void motions_are_those_of_absolute_coordinates(void **state)
     (void)state;
     for (int kind = 0; kind < LWT_LOOPS; kind++) {
         lw_model *model = lwt_loop(kind);
-        run d = run_start(model, DENSE), a = run_start(model, LAGRANGE);
+        lwt_run d = lwt_run_start(model, DENSE), a = lwt_run_start(model, LAGRANGE);
         lwt_integrate(d.work, &d.t, d.x, NULL, 5e-4, 1000);
         lwt_integrate(a.work, &a.t, a.x, NULL, 5e-4, 1000);
-        run_observe(&d);
-        run_observe(&a);
+        lwt_run_observe(&d);
+        lwt_run_observe(&a);
         compare(kind, &a, &d, 1e-7); // test_dense: 2e-7 in 1 s
         assert_near("work", kind, a.now.work, d.now.work, 1e-7);
-        run_end(&a);
-        run_end(&d);
+        lwt_run_end(&a);
+        lwt_run_end(&d);
         lw_model_destroy(model);
     }
 }
@@ -202,12 +158,12 @@ static lw_model *four_bar(void)
 }
 
 // Largest violations of positions and velocities until t, and where the run ends.
-static void drift(run *r, double until, double worst[2])
+static void drift(lwt_run *r, double until, double worst[2])
 {
     while (r->t < until - 1e-9) {
         lwi_system system;
         lwt_integrate(r->work, &r->t, r->x, NULL, 0.01, 10);
-        run_observe(r);
+        lwt_run_observe(r);
         lwi_observe_system(r->model, LW_OBSERVE_ENERGY, &r->now, &system);
         for (int k = 0; k < 2; k++) worst[k] = fmax(worst[k], system.residual[k]);
         lwi_arena_free(&r->arena);
@@ -222,7 +178,7 @@ static void constraints_drift_in_proportion_to_time_squared(void **state)
 {
     (void)state;
     lw_model *model = four_bar();
-    run r = run_start(model, LAGRANGE);
+    lwt_run r = lwt_run_start(model, LAGRANGE);
     double worst[2] = {0}, at[4][2];
     for (int i = 0; i < 4; i++) {
         drift(&r, 5 << i, worst);
@@ -234,7 +190,7 @@ static void constraints_drift_in_proportion_to_time_squared(void **state)
     // between 5 and 40 s: steps of the running maximum allow 0.3 on the exponents
     assert_near("exponent of positions", 0, log(at[3][0] / at[0][0]) / log(8), 2, 0.3);
     assert_near("exponent of velocities", 0, log(at[3][1] / at[0][1]) / log(8), 1, 0.3);
-    run_end(&r);
+    lwt_run_end(&r);
     lw_model_destroy(model);
 }
 
@@ -253,20 +209,20 @@ static void gains_hold_the_constraints(void **state)
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_moment_create(model, &arena, &start), LW_OK);
     lwi_moment_start(model, &start);
-    run r = run_from(model, LAGRANGE, &options, &start);
+    lwt_run r = lwt_run_options(model, LAGRANGE, &options, &start);
     drift(&r, 20, worst);
     assert_true(worst[0] < 1e-5);
 
     // a joint angle off by 0.01 rad, a speed by 0.02 rad/s
     r.x[1] += 0.01;
     r.x[model->tree_nq + 2] += 0.02;
-    run_observe(&r);
+    lwt_run_observe(&r);
     double phi[12], rate[12], second[12];
     const int n = lwi_joint_residual(model, 3, &r.now, phi, rate, second);
     assert_true(fabs(phi[0]) > 1e-4 && fabs(rate[0]) > 1e-4);
     for (int i = 0; i < n; i++)
         assert_near("row", i, second[i] + 20 * rate[i] + 100 * phi[i], 0, 1e-10);
-    run_end(&r);
+    lwt_run_end(&r);
     lwi_arena_free(&arena);
     lw_model_destroy(model);
 }
@@ -292,11 +248,11 @@ static void four_bar_has_the_accelerations_of_its_reduced_equation(void **state)
     (void)state;
     static const double qdd[3] = {-27.212089701, 36.176642375, -12.063230341};
     lw_model *model = four_bar();
-    run r = run_start(model, LAGRANGE);
-    run_observe(&r);
+    lwt_run r = lwt_run_start(model, LAGRANGE);
+    lwt_run_observe(&r);
     // start values have nine decimals, accelerations change by 50 per radian
     for (int k = 0; k < 3; k++) assert_near("qdd", k, r.now.qdd[k], qdd[k], 1e-7);
-    run_end(&r);
+    lwt_run_end(&r);
     lw_model_destroy(model);
 }
 
@@ -349,10 +305,10 @@ static void a_joint_that_stands_twice_is_redundant(void **state)
                                     .has_qd = i == 0,
                                     .qd = {0.6}});
     lw_model *model = lwt_model(b);
-    run r = run_start(model, LAGRANGE);
-    run_observe(&r);
+    lwt_run r = lwt_run_start(model, LAGRANGE);
+    lwt_run_observe(&r);
     for (int i = 0; i < 2; i++) assert_near("slides on", i, r.now.qdd[i], 0, 1e-12);
-    run_end(&r);
+    lwt_run_end(&r);
     lw_model_destroy(model);
 }
 
@@ -371,9 +327,9 @@ static void velocities_are_made_consistent_or_refused(void **state)
 {
     (void)state;
     lw_model *model = lwt_loop(LWT_REVOLUTES);
-    run r = run_start(model, LAGRANGE);
+    lwt_run r = lwt_run_start(model, LAGRANGE);
     lwt_integrate(r.work, &r.t, r.x, NULL, 2.5e-4, 1600);
-    run_observe(&r);
+    lwt_run_observe(&r);
     lwi_moment m = r.now;
     lwi_system system;
     double *y = lwt_vector(r.work->layout.nx);
@@ -381,7 +337,7 @@ static void velocities_are_made_consistent_or_refused(void **state)
     lwt_ok(LAGRANGE->enter(r.work, &m, y), &r.work->error);
     for (int i = 0; i < r.work->layout.nx; i++) assert_near("x", i, y[i], r.x[i], 1e-8);
     memcpy(r.x, y, (size_t)r.work->layout.nx * sizeof *y);
-    run_observe(&r);
+    lwt_run_observe(&r);
     lwi_observe_system(model, LW_OBSERVE_ENERGY, &r.now, &system);
     assert_true(system.residual[1] < 1e-14);
 
@@ -389,7 +345,7 @@ static void velocities_are_made_consistent_or_refused(void **state)
     assert_int_equal(LAGRANGE->enter(r.work, &r.now, y), LW_ERR_MODEL);
     assert_non_null(strstr(r.work->error.text, "joint 'j4'"));
     free(y);
-    run_end(&r);
+    lwt_run_end(&r);
     lw_model_destroy(model);
 }
 
@@ -399,7 +355,7 @@ static void rates_depend_on_the_state_alone(void **state)
     (void)state;
     for (int kind = 0; kind < LWT_LOOPS; kind++) {
         lw_model *model = lwt_loop(kind);
-        run r = run_start(model, LAGRANGE);
+        lwt_run r = lwt_run_start(model, LAGRANGE);
         lwt_integrate(r.work, &r.t, r.x, NULL, 5e-3, 40);
         lwi_work *other = lwt_work(model, LAGRANGE);
         const int nx = r.work->layout.nx;
@@ -410,7 +366,7 @@ static void rates_depend_on_the_state_alone(void **state)
         free(a);
         free(b);
         lwi_work_destroy(other);
-        run_end(&r);
+        lwt_run_end(&r);
         lw_model_destroy(model);
     }
 }

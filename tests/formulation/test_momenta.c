@@ -314,10 +314,8 @@ static double energy(setup *s, pair *p, double t, const double *x)
         m3_mul_v(o->r[b], o->R[body->host], body->host_r);
         v3_add(o->r[b], o->r[b], o->r[body->host]);
     }
-    const lwi_kin kin = {.R = (const double(*)[9])o->R,
-                         .r = (const double(*)[3])o->r,
-                         .q = o->q,
-                         .qd = o->qd};
+    const lwi_kin kin = {
+        .R = (const double(*)[9])o->R, .r = (const double(*)[3])o->r, .q = o->q, .qd = o->qd};
     return E + lwi_forces_potential(s->model, &kin);
 }
 
@@ -564,11 +562,9 @@ static void massless_bodies_move_when_something_hangs_on_them(void **state)
         lw_joint joint;
         ok(lw_builder_create(NULL, &b), 0, "lw_builder_create");
         ok(lw_builder_add_body(b, &(lw_body_desc){.name = "link"}, &link, &error), 0, "body");
-        ok(lw_builder_add_body(b,
-                               &(lw_body_desc){.mass = 2,
-                                               .com = {0, 0.3, 0},
-                                               .inertia = {0.1, 0.1, 0.1}},
-                               &load, &error),
+        ok(lw_builder_add_body(
+               b, &(lw_body_desc){.mass = 2, .com = {0, 0.3, 0}, .inertia = {0.1, 0.1, 0.1}}, &load,
+               &error),
            0, "body");
         lw_joint_desc d = {.name = "first",
                            .type = LW_JOINT_REVOLUTE,

@@ -242,9 +242,8 @@ static void universal_on_spherical(void **state)
     finish(&m);
     double p[MAXV], pdot[MAXV], vdot[MAXV];
     evaluate(&m, 0, p, pdot, vdot);
-    expect("p", p,
-           (double[]){0.509919804, -0.612768373, -0.024134105, 0.158896288, -0.191390325}, 5,
-           PRINTED);
+    expect("p", p, (double[]){0.509919804, -0.612768373, -0.024134105, 0.158896288, -0.191390325},
+           5, PRINTED);
     expect("pdot", pdot,
            (double[]){-4.033106618, 1.349320731, -0.101543247, -1.383921218, 0.838092697}, 5,
            PRINTED);
@@ -276,10 +275,10 @@ static void tree_of_four_kinds(void **state)
     finish(&m);
     double p[MAXV], pdot[MAXV], vdot[MAXV];
     evaluate(&m, 0, p, pdot, vdot);
-    expect("p", p,
-           (double[]){0.684762811, -0.472861559, 0.166396303, 0.036756255, 0.166863618,
-                      0.003758552},
-           6, PRINTED);
+    expect(
+        "p", p,
+        (double[]){0.684762811, -0.472861559, 0.166396303, 0.036756255, 0.166863618, 0.003758552},
+        6, PRINTED);
     expect("pdot", pdot,
            (double[]){0, 3.739137910, -2.575798942, -0.809053431, -3.104362007, -0.098516537}, 6,
            PRINTED);
@@ -305,7 +304,7 @@ typedef double complex cplx;
 
 typedef struct placed {
     bool known;
-    cplx R[9], r[3];             // body frame -> world, its origin
+    cplx R[9], r[3];                   // body frame -> world, its origin
     cplx v[COLUMNS][3], w[COLUMNS][3]; // of the origin; world axes
 } placed;
 
@@ -337,8 +336,7 @@ static void c_turn(cplx *R, const double axis[3], cplx angle)
 {
     const cplx c = ccos(angle), s = csin(angle);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            R[3 * i + j] = (1 - c) * axis[i] * axis[j] + (i == j ? c : 0);
+        for (int j = 0; j < 3; j++) R[3 * i + j] = (1 - c) * axis[i] * axis[j] + (i == j ? c : 0);
     R[1] -= s * axis[2], R[2] += s * axis[1], R[3] += s * axis[2];
     R[5] -= s * axis[0], R[6] -= s * axis[1], R[7] += s * axis[0];
 }
@@ -395,7 +393,8 @@ static void own_motion(const lw_joint_desc *d, const cplx *q, own *o)
         o->r[0] = q[0], o->r[1] = q[1];
         o->v[0][0] = o->v[1][1] = o->w[2][2] = 1;
         break;
-    default: fail_msg("joint type %d has no complex kinematics", (int)d->type);
+    default:
+        fail_msg("joint type %d has no complex kinematics", (int)d->type);
     }
 }
 
@@ -439,9 +438,9 @@ static void add_mount(const lw_model *model, const lw_joint_desc *d, double t, c
 static void relative_motion(const lw_model *model, int j, double t, const cplx *q, relative *r)
 {
     const lw_joint_desc *d = &model->desc.joint[j];
-    const int ntype = d->type == LW_JOINT_PLANAR ? 3
+    const int ntype = d->type == LW_JOINT_PLANAR                                         ? 3
                       : d->type == LW_JOINT_CYLINDRICAL || d->type == LW_JOINT_UNIVERSAL ? 2
-                                                                                        : 1;
+                                                                                         : 1;
     int iq = 0, nq = 0, iv = 0, nv = 0;
     ok(lw_model_joint_tree(model, (lw_joint){j}, &iq, &nq, &iv, &nv), "lw_model_joint_tree");
     cplx all[3]; // coordinates, free ones of the state and driven ones
@@ -656,11 +655,11 @@ static void hanging_chain(mech *m, int n)
     start(m, 0);
     lw_builder_gravity(m->builder, (lw_vec3){0, -9.81, 0});
     for (int k = 0; k < n; k++) {
-        lw_joint_desc j = joint_at(m, LW_JOINT_REVOLUTE, k - 1, AXIS_Z,
-                                   (lw_vec3){0, k ? -L : 0, 0}, turned(2, 0));
+        lw_joint_desc j = joint_at(m, LW_JOINT_REVOLUTE, k - 1, AXIS_Z, (lw_vec3){0, k ? -L : 0, 0},
+                                   turned(2, 0));
         j.q[0] = k ? 0 : 2;
-        add(m, mass, (lw_vec3){0, -L / 2, 0},
-            (double[]){transverse, mass * r * r / 2, transverse}, j);
+        add(m, mass, (lw_vec3){0, -L / 2, 0}, (double[]){transverse, mass * r * r / 2, transverse},
+            j);
     }
     finish(m);
 }

@@ -198,9 +198,9 @@ static void shift_inertia(inertia *M, int i, num r)
 typedef struct link {
     turn alpha, theta;
     num a, d;
-    inertia I, M;              // M* and then M'
-    num Mj_inverse, g[6], w;   // U / M_j, pi / M_j
-    num D[6], T[6], p;         // D and then D', T*
+    inertia I, M;            // M* and then M'
+    num Mj_inverse, g[6], w; // U / M_j, pi / M_j
+    num D[6], T[6], p;       // D and then D', T*
     num V[6], u, pdot;
 } link;
 
@@ -310,7 +310,7 @@ typedef struct chain {
     int n;
     double a[MAX_LINKS], d[MAX_LINKS], alpha[MAX_LINKS];
     double mass[MAX_LINKS], com[MAX_LINKS][3], J[MAX_LINKS][6]; // about the mass centre
-    double T[MAX_LINKS][6];                                    // moment, force; body axes
+    double T[MAX_LINKS][6];                                     // moment, force; body axes
     double q[MAX_LINKS], p[MAX_LINKS];
 } chain;
 
@@ -371,13 +371,11 @@ static void by_library(const chain *c, bool loaded, double *u, double *pdot)
         lw_body_desc d = {.mass = c->mass[k], .com = {r[0], r[1], r[2]}};
         for (int i = 0; i < 6; i++) d.inertia[i] = c->J[k][i];
         // out along x by a, and by d along the turned z
-        lw_joint_desc j = {.type = LW_JOINT_REVOLUTE,
-                           .body1 = body,
-                           .placement = LW_PLACED_FRAMES,
-                           .has_q = 1};
+        lw_joint_desc j = {
+            .type = LW_JOINT_REVOLUTE, .body1 = body, .placement = LW_PLACED_FRAMES, .has_q = 1};
         j.frame1.orientation = (lw_quat){cos(half), sin(half), 0, 0};
-        j.frame1.position = (lw_vec3){c->a[k], -c->d[k] * sin(c->alpha[k]),
-                                      c->d[k] * cos(c->alpha[k])};
+        j.frame1.position =
+            (lw_vec3){c->a[k], -c->d[k] * sin(c->alpha[k]), c->d[k] * cos(c->alpha[k])};
         lw_joint added;
         assert_int_equal(lw_builder_add_body(b, &d, &body, &error), LW_OK);
         j.body2 = body;

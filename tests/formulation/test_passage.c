@@ -3,14 +3,9 @@
 #include "formulation/hdca_cases.h"
 #include "formulation/loop_cases.h"
 #include "simulate/simulation.h"
+#include "support/given.h"
 
 #include <math.h>
-
-static void set(lw_options *options, const char *key, const char *value)
-{
-    lw_error error;
-    lwt_ok(lw_options_set(options, key, value, &error), &error);
-}
 
 static lw_sim *simulation(const lw_model *model, const char *formulation, const char *tolerance,
                           const char *threads)
@@ -19,10 +14,10 @@ static lw_sim *simulation(const lw_model *model, const char *formulation, const 
     lw_error error;
     lw_sim *sim;
     lw_options_default(&options);
-    set(&options, "formulation", formulation);
-    set(&options, "rtol", tolerance);
-    set(&options, "atol", tolerance);
-    set(&options, "threads", threads);
+    lwt_set(&options, "formulation", formulation);
+    lwt_set(&options, "rtol", tolerance);
+    lwt_set(&options, "atol", tolerance);
+    lwt_set(&options, "threads", threads);
     lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
     return sim;
 }

@@ -53,7 +53,10 @@ static uint64_t next(fuzzing *f)
     return z ^ z >> 31;
 }
 
-static size_t below(fuzzing *f, size_t count) { return count ? (size_t)(next(f) % count) : 0; }
+static size_t below(fuzzing *f, size_t count)
+{
+    return count ? (size_t)(next(f) % count) : 0;
+}
 
 // --------------------------------------------------------------------------------------- mutations
 
@@ -153,11 +156,10 @@ static const char *const tokens[] = {"{",
 static const char *random_key(fuzzing *f)
 {
     static const lwi_object *const objects[] = {
-        &lwi_file_object,   &lwi_function_object, &lwi_body_object,
-        &lwi_joint_object,  &lwi_mount_object,    &lwi_spring_object,
-        &lwi_wrench_object, &lwi_coupling_object, &lwi_simulation_object,
-        &lwi_bushing_object, &lwi_stop_object,    &lwi_limits_object,
-        &lwi_friction_object, &lwi_mechanism_object};
+        &lwi_file_object,       &lwi_function_object, &lwi_body_object,   &lwi_joint_object,
+        &lwi_mount_object,      &lwi_spring_object,   &lwi_wrench_object, &lwi_coupling_object,
+        &lwi_simulation_object, &lwi_bushing_object,  &lwi_stop_object,   &lwi_limits_object,
+        &lwi_friction_object,   &lwi_mechanism_object};
     const lwi_object *object = objects[below(f, sizeof objects / sizeof *objects)];
     if (object->type && below(f, 3) == 0) return object->type[below(f, (size_t)object->ntype)];
     return object->key[below(f, (size_t)object->nkey)].name;
@@ -206,11 +208,21 @@ static void mutate_once(fuzzing *f)
     case 0:
         if (at < f->length) f->text[at] = (char)(f->text[at] ^ 1 << below(f, 8));
         return;
-    case 1: replace(f, at, 1, &byte, 1); return;
-    case 2: replace(f, at, 1 + below(f, 40), "", 0); return;
-    case 3: insert_part(f, f->text, f->length); return;
-    case 4: replace(f, at, below(f, 2), token, strlen(token)); return;
-    case 5: token = random_key(f), replace(f, at, below(f, 8), token, strlen(token)); return;
+    case 1:
+        replace(f, at, 1, &byte, 1);
+        return;
+    case 2:
+        replace(f, at, 1 + below(f, 40), "", 0);
+        return;
+    case 3:
+        insert_part(f, f->text, f->length);
+        return;
+    case 4:
+        replace(f, at, below(f, 2), token, strlen(token));
+        return;
+    case 5:
+        token = random_key(f), replace(f, at, below(f, 8), token, strlen(token));
+        return;
     case 6: {
         const seed_file *other = &f->file[below(f, (size_t)f->nfile)];
         insert_part(f, other->text, other->length);
@@ -219,7 +231,9 @@ static void mutate_once(fuzzing *f)
     case 7:
         if (below(f, 8) == 0) f->length = at; // the rest is gone
         return;
-    default: change_number(f); return;
+    default:
+        change_number(f);
+        return;
     }
 }
 
@@ -402,7 +416,10 @@ static int mutate(fuzzing *f, uint64_t seed, long k)
     return wrong ? report(f, what, wrong) : 0;
 }
 
-static long number(const char *text) { return text ? strtol(text, NULL, 10) : 0; }
+static long number(const char *text)
+{
+    return text ? strtol(text, NULL, 10) : 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -415,11 +432,16 @@ int main(int argc, char **argv)
             f.verbose = true;
             continue;
         }
-        if (strcmp(argv[i], "--mutations") == 0) mutations = number(value);
-        else if (strcmp(argv[i], "--seed") == 0) seed = number(value);
-        else if (strcmp(argv[i], "--only") == 0) only = number(value);
-        else if (strcmp(argv[i], "--corpus") == 0 && value) folder = value;
-        else return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
+        if (strcmp(argv[i], "--mutations") == 0)
+            mutations = number(value);
+        else if (strcmp(argv[i], "--seed") == 0)
+            seed = number(value);
+        else if (strcmp(argv[i], "--only") == 0)
+            only = number(value);
+        else if (strcmp(argv[i], "--corpus") == 0 && value)
+            folder = value;
+        else
+            return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
         i++;
     }
     f.text = malloc(MOST_BYTES);

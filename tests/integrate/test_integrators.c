@@ -20,7 +20,7 @@
 #define SANITIZED 1
 #endif
 #endif
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&       \
     !defined(SANITIZED)
 #define COUNTS_ALLOCATIONS 1
 // SUNDIALS takes its memory from malloc: the executable's own stands before the C library's.
@@ -336,7 +336,10 @@ static lw_status watched(void *user, double t, const double *x, double *xdot)
     return kepler(NULL, t, x, xdot);
 }
 
-static double round_off(double t) { return 8 * DBL_EPSILON * fabs(t); }
+static double round_off(double t)
+{
+    return 8 * DBL_EPSILON * fabs(t);
+}
 
 // Every integrator ends exactly on the stop, asks for nothing behind it, and stopping often does
 // not spoil the accuracy.
@@ -655,7 +658,9 @@ static void limits_are_kept(void **state)
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
         if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
-        setup s = {.name = lwi_integrator_type_at(i)->name, .tolerance = 1e-6, .step = 0.01,
+        setup s = {.name = lwi_integrator_type_at(i)->name,
+                   .tolerance = 1e-6,
+                   .step = 0.01,
                    .max_steps = 25};
         const run r = orbit(&s, 100);
         assert_int_equal(r.status, LW_ERR_INTEGRATOR);
@@ -710,7 +715,10 @@ static void *refuse(void *user, size_t bytes)
     (void)user, (void)bytes;
     return NULL;
 }
-static void release(void *user, void *block) { (void)user, (void)block; }
+static void release(void *user, void *block)
+{
+    (void)user, (void)block;
+}
 
 static void no_memory_is_a_status(void **state)
 {

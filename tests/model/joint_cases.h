@@ -75,8 +75,8 @@ static inline void cam_rate(const void *user, const double *q, const double *u, 
 {
     const cam *p = user;
     const double c = cos(q[1]), s = sin(q[1]), w = u[1], b = p->b;
-    const double S0[6] = {b * w * (q[1] * s - c), 2 * q[1] * w, -b * w * (q[1] * c + s),
-                          -c * w, 0, -s * w};
+    const double S0[6] = {
+        b * w * (q[1] * s - c), 2 * q[1] * w, -b * w * (q[1] * c + s), -c * w, 0, -s * w};
     const double S1[6] = {2 * w * (c - q[1] * s), 0, 2 * w * (s + q[1] * c), 0, 0, 0};
     v6_copy(Sdot[0], S0);
     v6_copy(Sdot[1], S1);
@@ -106,8 +106,7 @@ static inline void ball_rate(const void *user, const double *q, const double *u,
     (void)user, (void)q, (void)u;
     for (int i = 0; i < 3; i++) v6_zero(Sdot[i]);
 }
-static inline void ball_kinematics(const void *user, const double *q, const double *u,
-                                   double *qdot)
+static inline void ball_kinematics(const void *user, const double *q, const double *u, double *qdot)
 {
     (void)user;
     quat_rate(qdot, q, u);

@@ -18,8 +18,13 @@ typedef struct snapshot {
 
 static void link_pointers(snapshot *s)
 {
-    s->kin = (lwi_kin){(const double (*)[9])s->R, (const double (*)[3])s->r,
-                       (const double (*)[3])s->v, (const double (*)[3])s->w, s->q, s->qd, NULL};
+    s->kin = (lwi_kin){(const double(*)[9])s->R,
+                       (const double(*)[3])s->r,
+                       (const double(*)[3])s->v,
+                       (const double(*)[3])s->w,
+                       s->q,
+                       s->qd,
+                       NULL};
     s->loads = (lwi_loads){s->wrench, s->effort, 0};
 }
 
@@ -98,12 +103,12 @@ static void start(fixture *f)
     check(lw_builder_create(NULL, &f->builder), &e);
     lw_builder_gravity(f->builder, (lw_vec3){1, -2, -9});
     f->ramp = add_function(f, (lw_function_desc){.type = LW_FUNCTION_RAMP, .rate = 2, .from = 4});
-    f->step = add_function(f, (lw_function_desc){
-        .type = LW_FUNCTION_STEP, .from = 1, .to = 2, .start = 3, .end = 6});
-    f->table = add_function(f, (lw_function_desc){
-        .type = LW_FUNCTION_TABLE, .t = t, .y = y, .npoint = 3});
-    f->drive = add_function(f, (lw_function_desc){
-        .type = LW_FUNCTION_STEP, .from = 0, .to = 1, .start = 7, .end = 8});
+    f->step = add_function(
+        f, (lw_function_desc){.type = LW_FUNCTION_STEP, .from = 1, .to = 2, .start = 3, .end = 6});
+    f->table =
+        add_function(f, (lw_function_desc){.type = LW_FUNCTION_TABLE, .t = t, .y = y, .npoint = 3});
+    f->drive = add_function(
+        f, (lw_function_desc){.type = LW_FUNCTION_STEP, .from = 0, .to = 1, .start = 7, .end = 8});
     check(lw_builder_add_input(f->builder, "motor", &f->input, &e), &e);
     check(lw_builder_add_body(f->builder, &heavy, &f->a, &e), &e);
     check(lw_builder_add_body(f->builder, &heavy, &f->b, &e), &e);
@@ -149,25 +154,40 @@ static void start_with_everything(fixture *f)
 {
     start(f);
     lw_joint_desc hinge = {.type = LW_JOINT_REVOLUTE, .body2 = f->a};
-    hinge.coordinate[0] = (lw_coordinate_desc){.stiffness = 5, .damping = 0.5, .at = 0.3,
-                                               .force = f->table, .effort = f->input};
+    hinge.coordinate[0] = (lw_coordinate_desc){
+        .stiffness = 5, .damping = 0.5, .at = 0.3, .force = f->table, .effort = f->input};
     lw_joint_desc slot = {.type = LW_JOINT_CYLINDRICAL, .body1 = f->a, .body2 = f->b};
     slot.coordinate[0] = (lw_coordinate_desc){.stiffness = 40, .damping = 2, .at = -0.1};
     slot.coordinate[1] = (lw_coordinate_desc){.damping = 0.2};
-    const lw_joint_desc ball = {.type = LW_JOINT_SPHERICAL, .body2 = f->b, .damping = 0.7,
-                                .cut = LW_CUT_PREFER};
+    const lw_joint_desc ball = {
+        .type = LW_JOINT_SPHERICAL, .body2 = f->b, .damping = 0.7, .cut = LW_CUT_PREFER};
     add_joint(f, hinge, &f->hinge);
     add_joint(f, slot, &f->slot);
     add_joint(f, ball, &f->ball);
-    add_spring(f, (lw_spring_desc){.body1 = f->a, .body2 = f->b, .point1 = {0.3, 0.1, 0},
-                                   .point2 = {0, 0, -0.4}, .stiffness = 30, .damping = 3,
-                                   .length = 0.6, .force = f->step});
-    add_spring(f, (lw_spring_desc){.body2 = f->light, .point1 = {0, 0, 2}, .stiffness = 12,
-                                   .point2 = {0.1, 0.2, 0.3}, .length = 1});
-    add_wrench(f, (lw_wrench_desc){.body = f->b, .point = {0.1, 0.4, 0}, .force = {1, 2, 3},
-                                   .torque = {0.1, 0, -0.3}, .scale = f->ramp});
-    add_wrench(f, (lw_wrench_desc){.body = f->light, .point = {0, 0.4, 1}, .force = {3, 0, 1},
-                                   .torque = {0, 2, 0}, .body_axes = 1, .scale = f->input});
+    add_spring(f, (lw_spring_desc){.body1 = f->a,
+                                   .body2 = f->b,
+                                   .point1 = {0.3, 0.1, 0},
+                                   .point2 = {0, 0, -0.4},
+                                   .stiffness = 30,
+                                   .damping = 3,
+                                   .length = 0.6,
+                                   .force = f->step});
+    add_spring(f, (lw_spring_desc){.body2 = f->light,
+                                   .point1 = {0, 0, 2},
+                                   .stiffness = 12,
+                                   .point2 = {0.1, 0.2, 0.3},
+                                   .length = 1});
+    add_wrench(f, (lw_wrench_desc){.body = f->b,
+                                   .point = {0.1, 0.4, 0},
+                                   .force = {1, 2, 3},
+                                   .torque = {0.1, 0, -0.3},
+                                   .scale = f->ramp});
+    add_wrench(f, (lw_wrench_desc){.body = f->light,
+                                   .point = {0, 0.4, 1},
+                                   .force = {3, 0, 1},
+                                   .torque = {0, 2, 0},
+                                   .body_axes = 1,
+                                   .scale = f->input});
     build(f);
 }
 
@@ -212,8 +232,12 @@ static void springs_have_no_resultant(void **unused)
     start(&f);
     add_joint(&f, (lw_joint_desc){.type = LW_JOINT_REVOLUTE, .body2 = f.a}, NULL);
     add_joint(&f, (lw_joint_desc){.type = LW_JOINT_REVOLUTE, .body1 = f.a, .body2 = f.b}, NULL);
-    add_spring(&f, (lw_spring_desc){.body1 = f.a, .body2 = f.b, .point1 = {0.3, 0.1, 0},
-                                    .stiffness = 30, .damping = 3, .force = f.step});
+    add_spring(&f, (lw_spring_desc){.body1 = f.a,
+                                    .body2 = f.b,
+                                    .point1 = {0.3, 0.1, 0},
+                                    .stiffness = 30,
+                                    .damping = 3,
+                                    .force = f.step});
     add_spring(&f, (lw_spring_desc){.body1 = f.light, .stiffness = 12, .damping = 1, .length = 1});
     build(&f);
     uint64_t seed = 43;
@@ -240,9 +264,14 @@ static void spring_has_the_documented_force(void **unused)
     start(&f);
     add_joint(&f, (lw_joint_desc){.type = LW_JOINT_REVOLUTE, .body2 = f.a}, NULL);
     add_joint(&f, (lw_joint_desc){.type = LW_JOINT_REVOLUTE, .body1 = f.a, .body2 = f.b}, NULL);
-    add_spring(&f, (lw_spring_desc){.body1 = f.a, .body2 = f.b, .point1 = {0.1, -0.2, 0.3},
-                                    .point2 = {0.1, -0.2, 0.3}, .stiffness = 30, .damping = 4,
-                                    .length = 1, .force = f.step}); // 1 before t = 3
+    add_spring(&f, (lw_spring_desc){.body1 = f.a,
+                                    .body2 = f.b,
+                                    .point1 = {0.1, -0.2, 0.3},
+                                    .point2 = {0.1, -0.2, 0.3},
+                                    .stiffness = 30,
+                                    .damping = 4,
+                                    .length = 1,
+                                    .force = f.step}); // 1 before t = 3
     build(&f);
     snapshot s;
     memset(&s, 0, sizeof s);
@@ -254,8 +283,8 @@ static void spring_has_the_documented_force(void **unused)
     assert_near("force on 2", 0, s.wrench[f.b.index][0], -67, 1e-13);
     assert_near("force on 1", 0, s.wrench[f.a.index][0], 67, 1e-13);
     assert_near("power", 0, s.loads.power, (-4 * 2 + 1) * 2, 1e-13);
-    assert_near("potential", 0, lwi_forces_potential(f.model, &s.kin),
-                0.5 * 30 * 4 - 2 * 1 * 3, 1e-12); // spring, and b raised by 3 along g_x = 1
+    assert_near("potential", 0, lwi_forces_potential(f.model, &s.kin), 0.5 * 30 * 4 - 2 * 1 * 3,
+                1e-12); // spring, and b raised by 3 along g_x = 1
     // where the points meet there is no direction and no force
     v3_set(s.r[f.b.index], 0, 0, 0);
     lwi_forces_apply(f.model, &s.kin, 0, NULL, &s.loads);
@@ -278,8 +307,8 @@ static void joint_springs_act_on_their_speed(void **unused)
     const lwi_joint *ball = &f.model->joint[f.ball.index];
     assert_near("hinge", 0, s.effort[hinge->iv], // table is 3 at t = 1
                 -5 * (s.q[hinge->iq] - 0.3) - 0.5 * s.qd[hinge->iv] + 3 + 1.7, 1e-14);
-    assert_near("slot", 0, s.effort[slot->iv],
-                -40 * (s.q[slot->iq] + 0.1) - 2 * s.qd[slot->iv], 1e-14);
+    assert_near("slot", 0, s.effort[slot->iv], -40 * (s.q[slot->iq] + 0.1) - 2 * s.qd[slot->iv],
+                1e-14);
     assert_near("slot", 1, s.effort[slot->iv + 1], -0.2 * s.qd[slot->iv + 1], 0);
     for (int k = 0; k < 3; k++)
         assert_near("ball", k, s.effort[ball->iv + k], -0.7 * s.qd[ball->iv + k], 0);
@@ -295,8 +324,11 @@ static void wrench_axes_and_scale(void **unused)
         start(&f);
         add_joint(&f, (lw_joint_desc){.type = LW_JOINT_REVOLUTE, .body2 = f.a}, NULL);
         add_joint(&f, (lw_joint_desc){.type = LW_JOINT_REVOLUTE, .body1 = f.a, .body2 = f.b}, NULL);
-        add_wrench(&f, (lw_wrench_desc){.body = f.b, .point = {0.3, -0.2, 0.3}, .force = {0, 5, 0},
-                                        .torque = {1, 0, 0}, .body_axes = body_axes});
+        add_wrench(&f, (lw_wrench_desc){.body = f.b,
+                                        .point = {0.3, -0.2, 0.3},
+                                        .force = {0, 5, 0},
+                                        .torque = {1, 0, 0},
+                                        .body_axes = body_axes});
         build(&f);
         snapshot s;
         memset(&s, 0, sizeof s);
@@ -387,8 +419,11 @@ static void next_break_sees_every_function(void **unused)
     for (int k = 0; k < 4; k++) {
         start(&f);
         lw_joint_desc hinge = {.type = LW_JOINT_REVOLUTE, .body2 = f.a};
-        lw_joint_desc rod = {.type = LW_JOINT_DISTANCE, .body2 = f.b, .length = 1,
-                             .frame2.position = {0, 0, 1}, .placement = LW_PLACED_FRAMES};
+        lw_joint_desc rod = {.type = LW_JOINT_DISTANCE,
+                             .body2 = f.b,
+                             .length = 1,
+                             .frame2.position = {0, 0, 1},
+                             .placement = LW_PLACED_FRAMES};
         if (k == 0) hinge.coordinate[0].motion = f.drive;
         if (k == 1) hinge.mount_shift[2] = f.drive;
         if (k == 2) hinge.mount_turn = f.drive;

@@ -53,8 +53,8 @@ static const double table_y[] = {3, -1, 2, 2, 0.5, 7};
 
 static lw_signal add_table(set *s)
 {
-    return add(s, (lw_function_desc){
-                      .type = LW_FUNCTION_TABLE, .t = table_t, .y = table_y, .npoint = 6});
+    return add(
+        s, (lw_function_desc){.type = LW_FUNCTION_TABLE, .t = table_t, .y = table_y, .npoint = 6});
 }
 
 static void add_all(set *s)
@@ -62,8 +62,8 @@ static void add_all(set *s)
     static const double c[] = {1, -2, 0.5, 0.25, -0.125};
     static const lw_signal terms[] = {{2}, {3}, {3}, {6}};
     add(s, (lw_function_desc){.type = LW_FUNCTION_CONSTANT, .value = 4});
-    add(s, (lw_function_desc){
-               .type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 5});
+    add(s,
+        (lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 5});
     add(s, (lw_function_desc){
                .type = LW_FUNCTION_SINE, .offset = 1, .amplitude = 2, .omega = 3, .phase = 0.4});
     add(s, (lw_function_desc){.type = LW_FUNCTION_RAMP, .rate = 2.5, .from = 1});
@@ -155,8 +155,9 @@ static void step_is_the_quintic_with_flat_ends(void **state)
     (void)state;
     set s;
     set_start(&s);
-    const lw_signal f = add(&s, (lw_function_desc){
-        .type = LW_FUNCTION_STEP, .from = -1, .to = 3, .start = 2, .end = 5});
+    const lw_signal f = add(
+        &s,
+        (lw_function_desc){.type = LW_FUNCTION_STEP, .from = -1, .to = 3, .start = 2, .end = 5});
     for (double t = 0; t <= 7; t += 0.25) {
         const double x = fmin(fmax((t - 2) / 3, 0), 1);
         const double expected = -1 + 4 * (6 * pow(x, 5) - 15 * pow(x, 4) + 10 * pow(x, 3));
@@ -183,8 +184,8 @@ static void table_interpolates_with_natural_ends(void **state)
     // straight lines outside
     for (int end = 0; end < 2; end++) {
         const double t = end ? 4 : -1, beyond = end ? 9 : -6;
-        assert_near(value(&s, f, beyond, 0),
-                    value(&s, f, t, 0) + value(&s, f, t, 1) * (beyond - t), 200 * DBL_EPSILON);
+        assert_near(value(&s, f, beyond, 0), value(&s, f, t, 0) + value(&s, f, t, 1) * (beyond - t),
+                    200 * DBL_EPSILON);
         assert_near(value(&s, f, beyond, 1), value(&s, f, t, 1), 0);
         assert_near(value(&s, f, beyond, 2), 0, 0);
     }
@@ -199,8 +200,8 @@ static void table_of_a_line_is_the_line(void **state)
     set_start(&s);
     static const double t[] = {0, 1, 1.5, 4, 10}, y[] = {2, -1, -2.5, -10, -28};
     for (int n = 2; n <= 5; n++) {
-        const lw_signal f = add(&s, (lw_function_desc){
-            .type = LW_FUNCTION_TABLE, .t = t, .y = y, .npoint = n});
+        const lw_signal f =
+            add(&s, (lw_function_desc){.type = LW_FUNCTION_TABLE, .t = t, .y = y, .npoint = n});
         for (double x = -3; x < 13; x += 0.37) {
             assert_near(value(&s, f, x, 0), 2 - 3 * x, 500 * DBL_EPSILON);
             assert_near(value(&s, f, x, 1), -3, 500 * DBL_EPSILON);
@@ -220,8 +221,8 @@ static void table_converges_with_order_four(void **state)
     for (int i = 0; i < N; i++) t[i] = i * h, y[i] = sin(t[i]);
     set s;
     set_start(&s);
-    const lw_signal f = add(&s, (lw_function_desc){
-        .type = LW_FUNCTION_TABLE, .t = t, .y = y, .npoint = N});
+    const lw_signal f =
+        add(&s, (lw_function_desc){.type = LW_FUNCTION_TABLE, .t = t, .y = y, .npoint = N});
     for (double x = 0; x < 2 * pi; x += 0.01)
         assert_near(value(&s, f, x, 0), sin(x), 5.0 / 384 * h * h * h * h + 1e-14);
     lwi_arena_free(&s.arena);
@@ -267,8 +268,10 @@ static void copies_are_deep(void **state)
     set_start(&s);
     double c[] = {1, 2};
     char name[] = "speed";
-    const lw_signal f = add(&s, (lw_function_desc){
-        .name = name, .type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 2});
+    const lw_signal f = add(&s, (lw_function_desc){.name = name,
+                                                   .type = LW_FUNCTION_POLYNOMIAL,
+                                                   .coefficients = c,
+                                                   .ncoefficient = 2});
     c[0] = c[1] = NAN;
     name[0] = 'x';
     assert_near(value(&s, f, 3, 0), 7, 0);
@@ -290,8 +293,7 @@ static void bad_descriptions_are_refused_with_the_value(void **state)
     const lw_signal late[] = {{1}, {4}}, input[] = {{-1}}, none[] = {{0}};
     refuse((lw_function_desc){.value = INFINITY}, 0, "value is inf");
     refuse((lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL}, 0, "0 coefficients");
-    refuse((lw_function_desc){
-               .type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 2},
+    refuse((lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 2},
            0, "number 2 of coefficients is nan");
     refuse((lw_function_desc){.type = LW_FUNCTION_SINE, .omega = NAN}, 0, "omega");
     refuse((lw_function_desc){.type = LW_FUNCTION_RAMP, .rate = NAN}, 0, "rate");
@@ -321,8 +323,7 @@ static void exploding_sums_are_refused(void **state)
         for (accepted = 0; accepted + 1 < N; accepted++) {
             const int i = accepted + 1;
             terms[i][0].index = terms[i][1].index = i;
-            all[i] = (lw_function_desc){
-                .type = LW_FUNCTION_SUM, .terms = terms[i], .nterm = width};
+            all[i] = (lw_function_desc){.type = LW_FUNCTION_SUM, .terms = terms[i], .nterm = width};
             if (lwi_function_check_sum(all, &all[i], &error) != LW_OK) break;
         }
         assert_true(accepted >= 8 && accepted < 100);

@@ -34,8 +34,9 @@ static motion moved(const motion *m, double t)
 
 static lwi_rows rows_of(const joint_case *c, const motion *m, const double *q)
 {
-    const lwi_rows_in in = {m->R[0], m->r[0], m->R[1], m->r[1], m->v[0], m->w[0], m->v[1], m->w[1],
-                            q, {m->length[0], m->length[1], m->length[2]}};
+    const lwi_rows_in in = {
+        m->R[0], m->r[0], m->R[1], m->r[1], m->v[0],
+        m->w[0], m->v[1], m->w[1], q,       {m->length[0], m->length[1], m->length[2]}};
     lwi_rows rows;
     memset(&rows, 0xff, sizeof rows); // a row left unset shows as a NaN
     c->type.rows(&c->par, &in, &rows);
@@ -120,8 +121,9 @@ static void check_rates(const joint_case *c, const motion *m, const double *q, b
         const double J_V = v6_dot(now.J[k], V) + now.b[k];
         assert_near(c->name, k, J_V, rate, FIRST_TOLERANCE);
         if (!second) continue;
-        const double bend = (16 * (phi[3][k] + phi[1][k]) - (phi[4][k] + phi[0][k]) -
-                             30 * phi[2][k]) / (12 * step * step);
+        const double bend =
+            (16 * (phi[3][k] + phi[1][k]) - (phi[4][k] + phi[0][k]) - 30 * phi[2][k]) /
+            (12 * step * step);
         const double J_A = v6_dot(now.J[k], A) + now.gamma[k];
         assert_near(c->name, k, J_A, bend, SECOND_TOLERANCE);
         for (int i = 0; i < 6 && !c->custom; i++) // those are known up to recombination

@@ -202,8 +202,7 @@ static void read_projects_poses_near_the_joint(void **state)
         v3_add(r, r, shift);
         double read[LW_JOINT_MAX_NQ];
         c->type.read(&c->par, off, r, q, read);
-        for (int i = 0; i < c->type.nq; i++)
-            assert_near(c->name, i, read[i], q[i], 10 * e * e);
+        for (int i = 0; i < c->type.nq; i++) assert_near(c->name, i, read[i], q[i], 10 * e * e);
     }
 }
 

@@ -239,13 +239,14 @@ static void the_native_file_generates_the_same(void **state)
     lw_model_destroy(model);
     static const struct {
         const char *text, *part;
-    } wrong[] = {{"linkwork: 1\ngenerate: {chian: {n: 3}}\n", "did you mean 'chain'"},
-                 {"linkwork: 1\ngenerate: {chain: {}}\n", "key 'n' is missing"},
-                 {"linkwork: 1\ngenerate: {ladder: {n: 3, seed: 1}}\n", "seed"},
-                 {"linkwork: 1\ngenerate: {chain: {n: 0}}\n", "n is 0"},
-                 {"linkwork: 1\ngenerate: {net: {n: 2, joint: universal}}\n", "revolute or spherical"},
-                 {"linkwork: 1\ngenerate: {net: {n: 2, qd: [1, 0, 0]}}\n", "[0, 0, speed]"},
-                 {"linkwork: 1\n", "key 'bodies' is missing"}};
+    } wrong[] = {
+        {"linkwork: 1\ngenerate: {chian: {n: 3}}\n", "did you mean 'chain'"},
+        {"linkwork: 1\ngenerate: {chain: {}}\n", "key 'n' is missing"},
+        {"linkwork: 1\ngenerate: {ladder: {n: 3, seed: 1}}\n", "seed"},
+        {"linkwork: 1\ngenerate: {chain: {n: 0}}\n", "n is 0"},
+        {"linkwork: 1\ngenerate: {net: {n: 2, joint: universal}}\n", "revolute or spherical"},
+        {"linkwork: 1\ngenerate: {net: {n: 2, qd: [1, 0, 0]}}\n", "[0, 0, speed]"},
+        {"linkwork: 1\n", "key 'bodies' is missing"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_not_equal(LW_OK, lw_model_parse(wrong[i].text, strlen(wrong[i].text), "m.yaml",
                                                    &desc, &model, NULL, &error));

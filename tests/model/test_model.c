@@ -38,13 +38,11 @@ static lw_body add_body(lw_builder *b, const char *name, double mass, lw_vec3 at
 static lw_joint hinge(lw_builder *b, const char *name, lw_body one, lw_body two, lw_vec3 at)
 {
     lw_joint joint;
-    OK(lw_builder_add_joint(b,
-                            &(lw_joint_desc){.name = name,
-                                             .type = LW_JOINT_REVOLUTE,
-                                             .body1 = one,
-                                             .body2 = two,
-                                             .at = at},
-                            &joint, NULL));
+    OK(lw_builder_add_joint(
+        b,
+        &(lw_joint_desc){
+            .name = name, .type = LW_JOINT_REVOLUTE, .body1 = one, .body2 = two, .at = at},
+        &joint, NULL));
     return joint;
 }
 
@@ -92,7 +90,9 @@ static void the_joint_that_closes_the_loop_is_in_its_middle_or_the_preferred(voi
         lw_builder *b = begin();
         lw_body one = add_body(b, "one", 1, (lw_vec3){0, 1, 0});
         lw_body two = add_body(b, "two", 1, (lw_vec3){1, 1, 0});
-        lw_joint_desc first = {.name = "first", .type = LW_JOINT_REVOLUTE, .body2 = one,
+        lw_joint_desc first = {.name = "first",
+                               .type = LW_JOINT_REVOLUTE,
+                               .body2 = one,
                                .cut = preferred ? LW_CUT_PREFER : LW_CUT_AUTO};
         OK(lw_builder_add_joint(b, &first, NULL, NULL));
         hinge(b, "second", one, two, (lw_vec3){1, 1, 0});
@@ -110,8 +110,11 @@ static void a_loop_of_uncuttable_joints_is_refused_by_name(void **state)
     lw_builder *b = begin();
     lw_body one = add_body(b, "one", 1, (lw_vec3){0, 1, 0});
     for (int i = 0; i < 2; i++) {
-        lw_joint_desc d = {.name = i ? "again" : "pin", .type = LW_JOINT_REVOLUTE, .body2 = one,
-                           .cut = LW_CUT_NEVER, .place = {7 + i, 3}};
+        lw_joint_desc d = {.name = i ? "again" : "pin",
+                           .type = LW_JOINT_REVOLUTE,
+                           .body2 = one,
+                           .cut = LW_CUT_NEVER,
+                           .place = {7 + i, 3}};
         OK(lw_builder_add_joint(b, &d, NULL, NULL));
     }
     lw_model *m;
@@ -131,8 +134,10 @@ static void a_massless_body_rides_on_its_host(void **state)
     lw_body tool = add_body(b, "tool", 0, (lw_vec3){1, 0, 0.3});
     lw_body load = add_body(b, "load", 1, (lw_vec3){1, 0, 0.5});
     hinge(b, "a", ground, arm, (lw_vec3){0, 0, 0});
-    OK(lw_builder_add_joint(b, &(lw_joint_desc){.name = "f", .body1 = flange, .body2 = tool}, NULL, NULL));
-    OK(lw_builder_add_joint(b, &(lw_joint_desc){.name = "g", .body1 = arm, .body2 = flange}, NULL, NULL));
+    OK(lw_builder_add_joint(b, &(lw_joint_desc){.name = "f", .body1 = flange, .body2 = tool}, NULL,
+                            NULL));
+    OK(lw_builder_add_joint(b, &(lw_joint_desc){.name = "g", .body1 = arm, .body2 = flange}, NULL,
+                            NULL));
     hinge(b, "h", tool, load, (lw_vec3){1, 0, 0.4});
     lw_model *m = finish(b);
     assert_int_equal(m->nnode, 2);
@@ -161,8 +166,12 @@ static void a_joint_that_moves_nothing_heavy_is_refused(void **state)
     // with a load behind it the massless link is legal: a universal joint made of two hinges
     lw_body load = add_body(b, "load", 1, (lw_vec3){1, 0, 0});
     OK(lw_builder_add_joint(b,
-                            &(lw_joint_desc){.name = "h", .type = LW_JOINT_REVOLUTE, .body1 = ghost,
-                                             .body2 = load, .at = {1, 0, 0}, .axis = {1, 0, 0}},
+                            &(lw_joint_desc){.name = "h",
+                                             .type = LW_JOINT_REVOLUTE,
+                                             .body1 = ghost,
+                                             .body2 = load,
+                                             .at = {1, 0, 0},
+                                             .axis = {1, 0, 0}},
                             NULL, NULL));
     m = finish(b);
     assert_int_equal(m->tree_nv, 3);
@@ -176,8 +185,13 @@ static void given_coordinates_move_everything_behind_the_joint(void **state)
     lw_body one = add_body(b, "one", 1, (lw_vec3){1, 0, 0});
     lw_body two = add_body(b, "two", 1, (lw_vec3){2, 0, 0});
     const double turns = 4 * 3.14159265358979323846 + 0.5;
-    lw_joint_desc d = {.name = "a", .type = LW_JOINT_REVOLUTE, .body2 = one, .has_q = 1, .q = {turns},
-                       .has_qd = 1, .qd = {2}};
+    lw_joint_desc d = {.name = "a",
+                       .type = LW_JOINT_REVOLUTE,
+                       .body2 = one,
+                       .has_q = 1,
+                       .q = {turns},
+                       .has_qd = 1,
+                       .qd = {2}};
     OK(lw_builder_add_joint(b, &d, NULL, NULL));
     hinge(b, "b", one, two, (lw_vec3){1.5, 0, 0});
     lw_model *m = finish(b);
@@ -196,8 +210,12 @@ static void speeds_are_read_from_body_velocities(void **state)
     (void)state;
     for (int reversed = 0; reversed < 2; reversed++) {
         lw_builder *b = begin();
-        lw_body_desc d = {.name = "one", .mass = 1, .pose.position = {1, 0, 0}, .has_velocity = 1,
-                          .velocity = {0, 3, 0}, .angular_velocity = {0, 0, 3}};
+        lw_body_desc d = {.name = "one",
+                          .mass = 1,
+                          .pose.position = {1, 0, 0},
+                          .has_velocity = 1,
+                          .velocity = {0, 3, 0},
+                          .angular_velocity = {0, 0, 3}};
         memcpy(d.inertia, solid, sizeof solid);
         lw_body one;
         OK(lw_builder_add_body(b, &d, &one, NULL));
@@ -213,8 +231,12 @@ static void velocities_that_break_a_joint_are_refused_with_the_amount(void **sta
 {
     (void)state;
     lw_builder *b = begin();
-    lw_body_desc d = {.name = "one", .mass = 1, .pose.position = {1, 0, 0}, .has_velocity = 1,
-                      .velocity = {0, 3, 0.25}, .angular_velocity = {0, 0, 3}};
+    lw_body_desc d = {.name = "one",
+                      .mass = 1,
+                      .pose.position = {1, 0, 0},
+                      .has_velocity = 1,
+                      .velocity = {0, 3, 0.25},
+                      .angular_velocity = {0, 0, 3}};
     memcpy(d.inertia, solid, sizeof solid);
     lw_body one;
     OK(lw_builder_add_body(b, &d, &one, NULL));
@@ -235,8 +257,9 @@ static void a_driven_coordinate_starts_on_its_function_and_leaves_the_state(void
     lw_signal f;
     const double c[] = {0.25, 1.5};
     OK(lw_builder_add_function(
-        b, &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 2}, &f,
-        NULL));
+        b,
+        &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 2},
+        &f, NULL));
     lw_joint_desc d = {.name = "a", .type = LW_JOINT_CYLINDRICAL, .body2 = one};
     d.coordinate[1].motion = f;
     OK(lw_builder_add_joint(b, &d, NULL, NULL));
@@ -258,16 +281,28 @@ static void a_coupling_that_the_start_breaks_is_refused_with_the_value_it_asks_f
         lw_builder *b = begin();
         lw_body one = add_body(b, "one", 1, (lw_vec3){1, 0, 0});
         lw_body two = add_body(b, "two", 1, (lw_vec3){2, 0, 0});
-        lw_joint_desc d = {.name = "a", .type = LW_JOINT_REVOLUTE, .body2 = one, .has_q = 1, .q = {0.2},
-                           .has_qd = 1, .qd = {3}};
-        lw_joint_desc e = {.name = "b", .type = LW_JOINT_REVOLUTE, .body1 = one, .body2 = two,
-                           .has_q = given, .q = {0.1 + 0.4 - 0.12}, .has_qd = 1, .qd = {3 * (2 - 1.2)}};
+        lw_joint_desc d = {.name = "a",
+                           .type = LW_JOINT_REVOLUTE,
+                           .body2 = one,
+                           .has_q = 1,
+                           .q = {0.2},
+                           .has_qd = 1,
+                           .qd = {3}};
+        lw_joint_desc e = {.name = "b",
+                           .type = LW_JOINT_REVOLUTE,
+                           .body1 = one,
+                           .body2 = two,
+                           .has_q = given,
+                           .q = {0.1 + 0.4 - 0.12},
+                           .has_qd = 1,
+                           .qd = {3 * (2 - 1.2)}};
         lw_joint ja, jb;
         OK(lw_builder_add_joint(b, &d, &ja, NULL));
         OK(lw_builder_add_joint(b, &e, &jb, NULL));
         const double c[] = {0.1, 2, -3};
         OK(lw_builder_add_coupling(
-            b, &(lw_coupling_desc){.joint = jb, .of = ja, .polynomial = c, .npolynomial = 3}, NULL));
+            b, &(lw_coupling_desc){.joint = jb, .of = ja, .polynomial = c, .npolynomial = 3},
+            NULL));
         lw_model *m = NULL;
         lw_error error = {0};
         const lw_status status = lw_model_create(b, &m, &error);
@@ -284,8 +319,8 @@ static void a_given_coordinate_that_contradicts_its_motion_is_refused(void **sta
     lw_builder *b = begin();
     lw_body one = add_body(b, "one", 1, (lw_vec3){1, 0, 0});
     lw_signal f;
-    OK(lw_builder_add_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT, .value = 0.5}, &f,
-                               NULL));
+    OK(lw_builder_add_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT, .value = 0.5},
+                               &f, NULL));
     lw_joint_desc d = {.name = "a", .type = LW_JOINT_REVOLUTE, .body2 = one, .has_q = 1, .q = {3}};
     d.coordinate[0].motion = f;
     OK(lw_builder_add_joint(b, &d, NULL, NULL));
@@ -301,7 +336,10 @@ static void a_screw_is_read_with_its_turns(void **state)
     (void)state;
     lw_builder *b = begin();
     lw_body nut = add_body(b, "nut", 1, (lw_vec3){0, 0, 1});
-    lw_joint_desc d = {.name = "s", .type = LW_JOINT_SCREW, .body2 = nut, .pitch = 0.5,
+    lw_joint_desc d = {.name = "s",
+                       .type = LW_JOINT_SCREW,
+                       .body2 = nut,
+                       .pitch = 0.5,
                        .placement = LW_PLACED_FRAMES};
     OK(lw_builder_add_joint(b, &d, NULL, NULL));
     lw_model *m = finish(b);
@@ -313,18 +351,48 @@ static void very_small_mechanisms_and_traces_of_inertia_are_accepted(void **stat
 {
     (void)state;
     lw_builder *b = begin();
-    lw_body_desc d = {.name = "mite", .mass = 1e-12, .inertia = {1e-24, 1e-24, 1e-24},
+    lw_body_desc d = {.name = "mite",
+                      .mass = 1e-12,
+                      .inertia = {1e-24, 1e-24, 1e-24},
                       .pose.position = {1e-6, 0, 0}};
     lw_body mite, mark;
     OK(lw_builder_add_body(b, &d, &mite, NULL));
     hinge(b, "a", ground, mite, (lw_vec3){0, 0, 0});
     lw_body_desc trace = {.name = "mark", .inertia = {0, 0, 0, 0, 2.4e-35, 0}};
     OK(lw_builder_add_body(b, &trace, &mark, NULL));
-    OK(lw_builder_add_joint(b, &(lw_joint_desc){.name = "f", .body1 = mite, .body2 = mark}, NULL, NULL));
+    OK(lw_builder_add_joint(b, &(lw_joint_desc){.name = "f", .body1 = mite, .body2 = mark}, NULL,
+                            NULL));
     lw_model *m = finish(b);
     assert_int_equal(m->body[mark.index].host, mite.index);
     assert_string_equal(lw_model_joint(m, (lw_joint){99}).name, "");
     lw_model_destroy(m);
+}
+
+// A direction is one whatever its length: squares of these are no numbers, or zero.
+static void directions_of_any_length_are_the_same(void **state)
+{
+    (void)state;
+    static const double lengths[] = {1, 1e300, 1e-200};
+    for (int i = 0; i < 3; i++) {
+        const double s = lengths[i];
+        lw_builder *b = begin();
+        const lw_body body = add_body(b, "a", 1, (lw_vec3){0, 0, 0});
+        const lw_joint_desc joint = {.name = "j",
+                                     .type = LW_JOINT_UNIVERSAL,
+                                     .body2 = body,
+                                     .axis = {s, s, 0},
+                                     .axis2 = {0, 0, s}};
+        const lw_stop_desc stop = {
+            .body1 = body, .normal = {0, 3 * s, 4 * s}, .radius = 1, .stiffness = 1};
+        OK(lw_builder_add_joint(b, &joint, NULL, NULL));
+        OK(lw_builder_add_stop(b, &stop, NULL));
+        lw_model *m = finish(b);
+        const double *R = m->joint[0].R1;
+        NEAR(R[2], sqrt(0.5)), NEAR(R[5], sqrt(0.5)), NEAR(R[8], 0);
+        NEAR(R[0], 0), NEAR(R[3], 0), NEAR(R[6], 1);
+        NEAR(m->desc.stop[0].normal.y, 0.6), NEAR(m->desc.stop[0].normal.z, 0.8);
+        lw_model_destroy(m);
+    }
 }
 
 static void a_model_without_ground_joint_floats(void **state)
@@ -353,7 +421,9 @@ static lw_status build(lw_builder *b, lw_model **model)
         lw_body next;
         TRY(lw_builder_add_body(b, &d, &next, NULL));
         TRY(lw_builder_add_joint(
-            b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE, .body1 = last, .body2 = next, .at = {i, 0, 0}},
+            b,
+            &(lw_joint_desc){
+                .type = LW_JOINT_REVOLUTE, .body1 = last, .body2 = next, .at = {i, 0, 0}},
             NULL, NULL));
         TRY(lw_builder_warn(b, (lw_place){i, 1}, "warning %d", i));
         last = next;
@@ -399,6 +469,7 @@ int main(void)
         cmocka_unit_test(a_given_coordinate_that_contradicts_its_motion_is_refused),
         cmocka_unit_test(a_screw_is_read_with_its_turns),
         cmocka_unit_test(very_small_mechanisms_and_traces_of_inertia_are_accepted),
+        cmocka_unit_test(directions_of_any_length_are_the_same),
         cmocka_unit_test(a_model_without_ground_joint_floats),
         cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
     };

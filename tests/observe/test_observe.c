@@ -244,7 +244,6 @@ static void merged_bodies_follow_and_balance(void **state)
     (void)state;
     for (int reversed = 0; reversed < 2; reversed++) {
         lw_builder *b = lwt_builder();
-        lw_error error;
         const lw_body arm = lwt_rod(b, "arm", 0, 0, 1, 0, 2);
         const lw_body inner =
             lwt_body(b, &(lw_body_desc){.name = "inner", .pose.position = {1, 0.2, 0.1}});
@@ -286,18 +285,12 @@ static void merged_bodies_follow_and_balance(void **state)
         last.coordinate[0].damping = 0.2;
         last.qd[0] = -1, last.qd[1] = 2;
         lwt_add(b, &last);
-        lwt_ok(lw_builder_add_wrench(b,
-                                     &(lw_wrench_desc){.body = outer,
-                                                       .point = {0.1, 0.2, 0.3},
-                                                       .force = {1, 2, 3},
-                                                       .torque = {-1, 0, 2}},
-                                     &error),
-               &error);
-        lwt_ok(lw_builder_add_spring(
-                   b,
-                   &(lw_spring_desc){.body1 = inner, .body2 = rod, .stiffness = 10, .damping = 1},
-                   &error),
-               &error);
+        lwt_wrench(b, &(lw_wrench_desc){.body = outer,
+                                        .point = {0.1, 0.2, 0.3},
+                                        .force = {1, 2, 3},
+                                        .torque = {-1, 0, 2}});
+        lwt_spring(b,
+                   &(lw_spring_desc){.body1 = inner, .body2 = rod, .stiffness = 10, .damping = 1});
         lw_model *model = lwt_model(b);
         assert_int_equal(model->nmerged, 3);
         const lwi_formulation *formulations[] = {&lwi_formulation_aba, &lwi_formulation_dense};
@@ -410,15 +403,12 @@ static void mobility_of_known_mechanisms(void **state)
 
     // a gear takes one freedom of an open chain
     lw_builder *b = lwt_builder();
-    lw_error error;
     const double ratio[] = {0, 2};
     const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1), B = lwt_rod(b, "B", 1, 0, 2, 0, 1);
     const lw_joint j1 = lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
     const lw_joint j2 = lwt_joint(b, LW_JOINT_UNIVERSAL, "j2", A, B, 1, 0);
-    lwt_ok(lw_builder_add_coupling(
-               b, &(lw_coupling_desc){.joint = j2, .of = j1, .polynomial = ratio, .npolynomial = 2},
-               &error),
-           &error);
+    lwt_coupling(b,
+                 &(lw_coupling_desc){.joint = j2, .of = j1, .polynomial = ratio, .npolynomial = 2});
     check_mobility(lwt_model(b), 10, 10, 2, 2, NULL);
 
     // a driven crank leaves no freedom; a massless body on a fixed joint counts for nothing
@@ -479,7 +469,8 @@ static void drives_that_contradict_loops_are_found(void **state)
                                    .at = {side, 0, 0},
                                    .axis = {0, 0, 1}};
             crank.coordinate[0].motion = lwt_function(
-                b, &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL, .coefficients = square, .ncoefficient = 3});
+                b, &(lw_function_desc){
+                       .type = LW_FUNCTION_POLYNOMIAL, .coefficients = square, .ncoefficient = 3});
             lwt_add(b, &crank);
         }
         lwt_joint(b, LW_JOINT_REVOLUTE, "j3", A, B, 0, 1);

@@ -89,6 +89,19 @@ static inline lw_joint lwt_joint(lw_builder *b, lw_joint_type type, const char *
                                        .axis2 = {0, 1, 0}});
 }
 
+/** lwt_spring, lwt_wrench, ...: adds one as described. */
+#define LWT_ADDER(kind)                                                                            \
+    static inline void lwt_##kind(lw_builder *b, const lw_##kind##_desc *desc)                     \
+    {                                                                                              \
+        lw_error error;                                                                            \
+        lwt_ok(lw_builder_add_##kind(b, desc, &error), &error);                                    \
+    }
+LWT_ADDER(spring)
+LWT_ADDER(wrench)
+LWT_ADDER(bushing)
+LWT_ADDER(stop)
+LWT_ADDER(coupling)
+
 static inline lw_signal lwt_function(lw_builder *b, const lw_function_desc *desc)
 {
     lw_signal signal;
@@ -163,7 +176,8 @@ static inline double lwt_imbalance(const lw_model *model, const double *inputs, 
                          .q = m->q,
                          .qd = m->qd};
     lwi_forces_apply(model, &kin, m->t, inputs, &loads);
-    for (int j = 0; j < model->njoint; j++) // rotors on free coordinates; on driven ones they are forces
+    for (int j = 0; j < model->njoint;
+         j++) // rotors on free coordinates; on driven ones they are forces
         for (int k = 0; k < model->joint[j].type->nv; k++)
             loads.effort[model->joint[j].iv + k] -=
                 model->joint[j].rotor[k] * m->qdd[model->joint[j].iv + k];

@@ -139,13 +139,13 @@ static void bead_read(const void *user, const double R[9], const double r[3], co
 }
 
 const lw_custom_joint lwt_bead = {.name = "bead",
-                                     .nq = 2,
-                                     .nv = 2,
-                                     .pose = bead_pose,
-                                     .subspace = bead_subspace,
-                                     .subspace_rate = bead_subspace_rate,
-                                     .read = bead_read,
-                                     .user = curve};
+                                  .nq = 2,
+                                  .nv = 2,
+                                  .pose = bead_pose,
+                                  .subspace = bead_subspace,
+                                  .subspace_rate = bead_subspace_rate,
+                                  .read = bead_read,
+                                  .user = curve};
 
 // ------------------------------------------------------------------------------------------- items
 
@@ -342,8 +342,7 @@ static lw_status add_body_forces(draft *d)
 static lw_status build(draft *d, int nbody)
 {
     lw_builder_gravity(d->builder, vector(&d->state, 9));
-    if (d->flags & LWT_FORCES)
-        TRY(lw_builder_add_input(d->builder, "input", &d->input, &d->error));
+    if (d->flags & LWT_FORCES) TRY(lw_builder_add_input(d->builder, "input", &d->input, &d->error));
     // chains, combs and bushes: the parent is one of the last `reach` bodies
     const int reach = 1 + lwt_random_below(&d->state, 4);
     for (int k = 1; k <= nbody; k++) {

@@ -5,14 +5,22 @@
 #include "support/mechanism.h"
 #include "support/random_model.h"
 
+/** `model` as `desc` says, which has its joints.  The caller destroys it. */
+static inline lw_model *lwt_with_rotors_of(const lw_model *model, const lwi_description *desc)
+{
+    lwi_unclosed unclosed;
+    lw_error error;
+    lw_model *made = NULL;
+    assert_int_equal(model->njoint, desc->njoint);
+    lwt_ok(lwi_model_compile(desc, NULL, &unclosed, &made, &error), &error);
+    return made;
+}
+
 /** `model` with inertias between a hundredth and one [kg, kg m^2] on two of three scalar coordinates,
  *  driven ones too.  The caller destroys it. */
 static inline lw_model *lwt_with_rotors(const lw_model *model, uint64_t seed)
 {
     lwi_description desc = model->desc;
-    lwi_unclosed unclosed;
-    lw_error error;
-    lw_model *made = NULL;
     desc.joint = calloc((size_t)desc.njoint + 1, sizeof *desc.joint);
     assert_non_null(desc.joint);
     for (int j = 0; j < desc.njoint; j++) {
@@ -22,9 +30,8 @@ static inline lw_model *lwt_with_rotors(const lw_model *model, uint64_t seed)
             if (lwt_random_below(&seed, 3) > 0)
                 desc.joint[j].coordinate[k].rotor = lwt_random(&seed, 0.01, 1);
     }
-    const lw_status status = lwi_model_compile(&desc, NULL, &unclosed, &made, &error);
+    lw_model *made = lwt_with_rotors_of(model, &desc);
     free(desc.joint);
-    lwt_ok(status, &error);
     return made;
 }
 

@@ -6,6 +6,7 @@
 //     B = 1 - [a]/2 + c [a]^2,  c = (1 - (|a|/2) cot(|a|/2)) / |a|^2
 // on body 2 at F2's origin, the opposite on body 1 at the same point.  B makes the torque that of
 // the potential (d' K d + a' K_a a)/2, at any angle up to half a turn, where a jumps.
+#include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -65,10 +66,8 @@ static void rates_of(const lwi_bushing_par *p, const lwi_kin *kin, const strain 
                      double w[3])
 {
     double v1[3], v2[3];
-    v3_cross(v1, kin->w[p->body1], s->arm1);
-    v3_add(v1, v1, kin->v[p->body1]);
-    v3_cross(v2, kin->w[p->body2], s->arm2);
-    v3_add(v2, v2, kin->v[p->body2]);
+    point_velocity(v1, kin, p->body1, s->arm1);
+    point_velocity(v2, kin, p->body2, s->arm2);
     v3_sub(v2, v2, v1);
     m3_tmul_v(dd, s->R1, v2);
     v3_sub(w, kin->w[p->body2], kin->w[p->body1]);
@@ -78,10 +77,7 @@ static void rates_of(const lwi_bushing_par *p, const lwi_kin *kin, const strain 
 static void push(lwi_loads *loads, int body, const double arm[3], double sign, const double f[3],
                  const double torque[3])
 {
-    double force[3];
-    v3_scale(force, sign, f);
-    v3_axpy(loads->wrench[body], 1, force);
-    v3_cross_add(loads->wrench[body] + 3, arm, force);
+    push_along(loads, body, arm, sign, f);
     v3_axpy(loads->wrench[body] + 3, sign, torque);
 }
 
@@ -125,12 +121,6 @@ static int dissipates(const void *par)
     return 0;
 }
 
-static double next_break(const lw_model *model, const void *par, double t)
-{
-    (void)model, (void)par, (void)t;
-    return INFINITY;
-}
-
 const lwi_force_type lwi_force_bushing = {
     .name = "bushing",
     .summary = "springs and dampers in six directions between two bodies",
@@ -138,5 +128,4 @@ const lwi_force_type lwi_force_bushing = {
     .apply = apply,
     .potential = potential,
     .dissipates = dissipates,
-    .next_break = next_break,
 };

@@ -1,4 +1,4 @@
-// force.h -- what a force type is: one file per type, one row in forces.def.
+// force.h -- what a force type is: one file per type, one row in LWI_FORCE_LIST.
 #ifndef LWI_FORCE_H
 #define LWI_FORCE_H
 
@@ -34,10 +34,11 @@ typedef struct lwi_force_type {
     unsigned needs; ///< of lwi_kin: POSE (R, r), TWIST (v, w), JOINT (q, qd)
     void (*apply)(const struct lw_model *, const void *par, const lwi_kin *, double t,
                   const double *inputs, lwi_loads *);
+    /** NULL: it has none. */
     double (*potential)(const struct lw_model *, const void *par, const lwi_kin *);
-    /** Does it add non-conservative power (so that work is carried)? */
+    /** Does it add non-conservative power (so that work is carried)?  NULL: never. */
     int (*dissipates)(const void *par);
-    /** Next time after t at which the force is not smooth; INFINITY when never. */
+    /** Next time after t at which the force is not smooth, INFINITY when never; NULL: never. */
     double (*next_break)(const struct lw_model *, const void *par, double t);
     const struct lwi_force_modes *modes; ///< NULL: smooth wherever the state is
 } lwi_force_type;
@@ -70,15 +71,15 @@ typedef struct lwi_force {
 /** An effort on one joint speed: -stiffness (q - at) - damping qd + force(t) + effort(t).  Where
  *  the speed is not the derivative of a coordinate (spherical, free) only damping acts. */
 typedef struct lwi_joint_spring_par {
-    int iq, iv;     ///< in the joint arrays; iq < 0: no coordinate
+    int iq, iv; ///< in the joint arrays; iq < 0: no coordinate
     double stiffness, damping, at;
     lw_signal force, effort;
 } lwi_joint_spring_par;
 
 /** A stop at one end of a joint coordinate, beyond it by x = side (q - at) > 0. */
 typedef struct lwi_joint_stop_par {
-    int iq, iv; ///< in the joint arrays
-    int mode;   ///< in lwi_kin.mode
+    int iq, iv;      ///< in the joint arrays
+    int mode;        ///< in lwi_kin.mode
     double at, side; ///< +1: the upper end, -1: the lower one
     double stiffness, damping;
 } lwi_joint_stop_par;
@@ -134,12 +135,13 @@ void lwi_forces_apply(const struct lw_model *model, const lwi_kin *kin, double t
 void lwi_loads_to_hosts(const struct lw_model *model, const lwi_kin *kin, lwi_loads *loads);
 /** Of springs and gravity [J]. */
 double lwi_forces_potential(const struct lw_model *model, const lwi_kin *kin);
+bool lwi_force_dissipates(const lwi_force_type *type, const void *par);
 /** Next time after t at which a force, drive or mount of the model is not smooth, or INFINITY. */
 double lwi_model_next_break(const struct lw_model *model, double t);
 
 #define LWI_FORCE_LIST(X)                                                                          \
-    X(joint_spring) X(joint_stop) X(joint_friction) X(joint_rotor) X(spring) X(wrench) X(bushing)       \
-    X(stop)
+    X(joint_spring)                                                                                \
+    X(joint_stop) X(joint_friction) X(joint_rotor) X(spring) X(wrench) X(bushing) X(stop)
 #define X(name) extern const lwi_force_type lwi_force_##name;
 LWI_FORCE_LIST(X)
 #undef X

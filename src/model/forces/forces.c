@@ -34,8 +34,14 @@ double lwi_forces_potential(const lw_model *model, const lwi_kin *kin)
     for (int b = 1; b < model->nbody; b++)
         V -= model->body[b].mass * v3_dot(model->gravity, kin->r[b]);
     for (int i = 0; i < model->nforce; i++)
-        V += model->force[i].type->potential(model, model->force[i].par, kin);
+        if (model->force[i].type->potential)
+            V += model->force[i].type->potential(model, model->force[i].par, kin);
     return V;
+}
+
+bool lwi_force_dissipates(const lwi_force_type *type, const void *par)
+{
+    return type->dissipates && type->dissipates(par);
 }
 
 static double joint_next_break(const lw_model *model, const lwi_joint *joint, double t)
@@ -53,7 +59,8 @@ double lwi_model_next_break(const lw_model *model, double t)
 {
     double next = INFINITY;
     for (int i = 0; i < model->nforce; i++)
-        next = fmin(next, model->force[i].type->next_break(model, model->force[i].par, t));
+        if (model->force[i].type->next_break)
+            next = fmin(next, model->force[i].type->next_break(model, model->force[i].par, t));
     for (int j = 0; j < model->njoint; j++)
         next = fmin(next, joint_next_break(model, &model->joint[j], t));
     return next;

@@ -18,22 +18,10 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     loads->power += effort * qd;
 }
 
-static double potential(const lw_model *model, const void *par, const lwi_kin *kin)
-{
-    (void)model, (void)par, (void)kin;
-    return 0;
-}
-
 static int dissipates(const void *par)
 {
     (void)par;
     return 1;
-}
-
-static double next_break(const lw_model *model, const void *par, double t)
-{
-    (void)model, (void)par, (void)t;
-    return INFINITY;
 }
 
 const lwi_force_type lwi_force_joint_friction = {
@@ -41,7 +29,5 @@ const lwi_force_type lwi_force_joint_friction = {
     .summary = "dry and viscous friction on one joint coordinate",
     .needs = LWI_NEEDS_JOINT,
     .apply = apply,
-    .potential = potential,
     .dissipates = dissipates,
-    .next_break = next_break,
 };

@@ -2,7 +2,8 @@
 //
 // On a free coordinate the acceleration is an unknown and the rotor a part of the mass matrix; on a
 // driven one it is given, and the effort is one that only time decides.  Its work is the change of
-// the rotor's kinetic energy, so none of it is lost: the drive does it.
+// the rotor's kinetic energy, so none of it is lost: the drive does it, and says where its motion is
+// not smooth.
 #include "model/model.h"
 
 #include <math.h>
@@ -17,31 +18,9 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     loads->effort[p->iv] -= p->inertia * q[2];
 }
 
-static double potential(const lw_model *model, const void *par, const lwi_kin *kin)
-{
-    (void)model, (void)par, (void)kin;
-    return 0;
-}
-
-static int dissipates(const void *par)
-{
-    (void)par;
-    return 0;
-}
-
-// Where the motion is not smooth the model's drives say so.
-static double next_break(const lw_model *model, const void *par, double t)
-{
-    (void)model, (void)par, (void)t;
-    return INFINITY;
-}
-
 const lwi_force_type lwi_force_joint_rotor = {
     .name = "joint_rotor",
     .summary = "inertia that turns or slides with a driven joint coordinate",
     .needs = 0,
     .apply = apply,
-    .potential = potential,
-    .dissipates = dissipates,
-    .next_break = next_break,
 };

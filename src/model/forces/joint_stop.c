@@ -95,12 +95,6 @@ static int dissipates(const void *par)
     return ((const lwi_joint_stop_par *)par)->damping > 0;
 }
 
-static double next_break(const lw_model *model, const void *par, double t)
-{
-    (void)model, (void)par, (void)t;
-    return INFINITY;
-}
-
 static const lwi_force_modes modes = {
     .index = mode_index, .now = mode_now, .guards = mode_guards, .next = mode_next};
 
@@ -111,6 +105,5 @@ const lwi_force_type lwi_force_joint_stop = {
     .apply = apply,
     .potential = potential,
     .dissipates = dissipates,
-    .next_break = next_break,
     .modes = &modes,
 };

@@ -4,6 +4,7 @@
 //
 // The first part has the potential k (l - l0)^2 / 2, the others do the work f ldot.  Where the
 // points meet there is no line, and no force.
+#include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 
@@ -27,21 +28,6 @@ static line line_of(const lwi_spring_par *p, const lwi_kin *kin)
     return s;
 }
 
-// velocity of a point of a body
-static void point_velocity(double v[3], const lwi_kin *kin, int body, const double arm[3])
-{
-    v3_cross(v, kin->w[body], arm);
-    v3_add(v, v, kin->v[body]);
-}
-
-static void push(lwi_loads *loads, int body, const double arm[3], double f, const double n[3])
-{
-    double force[3];
-    v3_scale(force, f, n);
-    v3_axpy(loads->wrench[body], 1, force);
-    v3_cross_add(loads->wrench[body] + 3, arm, force);
-}
-
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                   const double *inputs, lwi_loads *loads)
 {
@@ -55,8 +41,8 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     const double rate = v3_dot(s.n, v2);
     const double other = -p->damping * rate + lwi_signal_value(model->function, p->force, &now, 0);
     const double f = other - p->stiffness * (s.length - p->length);
-    push(loads, p->body1, s.arm1, -f, s.n);
-    push(loads, p->body2, s.arm2, f, s.n);
+    push_along(loads, p->body1, s.arm1, -f, s.n);
+    push_along(loads, p->body2, s.arm2, f, s.n);
     loads->power += other * rate;
 }
 

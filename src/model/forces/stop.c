@@ -5,6 +5,7 @@
 // x is how deep the sphere is in the other body.  The spring part has the potential k x^(n+1) /
 // (n+1), the rest does work.  The line of the force goes through the centre of the sphere, so it
 // acts there on both.
+#include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 
@@ -17,13 +18,6 @@ typedef struct touch {
     double n[3];             ///< unit vector, from body 2 to the sphere; zero where centres meet
     double x, rate;
 } touch;
-
-// velocity of the point of a body at `arm`
-static void point_velocity(double v[3], const lwi_kin *kin, int body, const double arm[3])
-{
-    v3_cross(v, kin->w[body], arm);
-    v3_add(v, v, kin->v[body]);
-}
 
 static touch touch_of(const lwi_stop_par *p, const lwi_kin *kin)
 {
@@ -97,14 +91,6 @@ static unsigned char mode_next(const void *par, unsigned char mode, int k, const
     return k == 0 ? FREE : mode == PRESSED ? LOOSE : PRESSED;
 }
 
-static void push(lwi_loads *loads, int body, const double arm[3], double f, const double n[3])
-{
-    double force[3];
-    v3_scale(force, f, n);
-    v3_axpy(loads->wrench[body], 1, force);
-    v3_cross_add(loads->wrench[body] + 3, arm, force);
-}
-
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                   const double *inputs, lwi_loads *loads)
 {
@@ -114,8 +100,8 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     const double spring = c.x > 0 ? p->stiffness * pow(c.x, p->exponent) : 0;
     const unsigned char mode = kin->mode ? kin->mode[p->mode] : mode_of(p, &c);
     const double f = mode == PRESSED ? spring * press(p, &c) : 0;
-    push(loads, p->body1, c.arm1, f, c.n);
-    push(loads, p->body2, c.arm2, -f, c.n);
+    push_along(loads, p->body1, c.arm1, f, c.n);
+    push_along(loads, p->body2, c.arm2, -f, c.n);
     loads->power -= (f - spring) * c.rate;
 }
 
@@ -133,12 +119,6 @@ static int dissipates(const void *par)
     return ((const lwi_stop_par *)par)->dissipation > 0;
 }
 
-static double next_break(const lw_model *model, const void *par, double t)
-{
-    (void)model, (void)par, (void)t;
-    return INFINITY;
-}
-
 static const lwi_force_modes modes = {
     .index = mode_index, .now = mode_now, .guards = mode_guards, .next = mode_next};
 
@@ -149,6 +129,5 @@ const lwi_force_type lwi_force_stop = {
     .apply = apply,
     .potential = potential,
     .dissipates = dissipates,
-    .next_break = next_break,
     .modes = &modes,
 };

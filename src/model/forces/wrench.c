@@ -24,12 +24,6 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     loads->power += v3_dot(f, kin->v[p->body]) + v3_dot(f + 3, kin->w[p->body]);
 }
 
-static double potential(const lw_model *model, const void *par, const lwi_kin *kin)
-{
-    (void)model, (void)par, (void)kin;
-    return 0;
-}
-
 static int dissipates(const void *par)
 {
     (void)par;
@@ -47,7 +41,6 @@ const lwi_force_type lwi_force_wrench = {
     .summary = "force at a point of a body and torque, in world or body axes",
     .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
     .apply = apply,
-    .potential = potential,
     .dissipates = dissipates,
     .next_break = next_break,
 };

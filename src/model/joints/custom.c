@@ -81,8 +81,8 @@ static void kinematics(const lwi_joint_par *par, const double *q, const double *
         memcpy(qdot, u, (size_t)par->custom.nv * sizeof *qdot);
 }
 
-static void read(const lwi_joint_par *par, const double R[9], const double r[3],
-                 const double *near, double *q)
+static void read(const lwi_joint_par *par, const double R[9], const double r[3], const double *near,
+                 double *q)
 {
     double from[LW_JOINT_MAX_NQ]; // near and q may be the same array
     memcpy(from, near, (size_t)par->custom.nq * sizeof *from);

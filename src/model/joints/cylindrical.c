@@ -17,8 +17,8 @@ static void subspace(const lwi_joint_par *par, const double *q, double S[][6])
     v6_unit(S[1], 5);
 }
 
-static void read(const lwi_joint_par *par, const double R[9], const double r[3],
-                 const double *near, double *q)
+static void read(const lwi_joint_par *par, const double R[9], const double r[3], const double *near,
+                 double *q)
 {
     (void)par;
     q[0] = r[2];

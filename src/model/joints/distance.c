@@ -22,8 +22,8 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     if (!in->v1) return;
     v3_sub(dd, in->v2, in->v1);
     const double closing = v3_dot(d, dd) / (l * l);
-    out->gamma[0] = v3_dot(dd, dd) / l - 2 * closing * ld + square * ld * ld / l -
-                    0.5 * (square + 1) * ldd;
+    out->gamma[0] =
+        v3_dot(dd, dd) / l - 2 * closing * ld + square * ld * ld / l - 0.5 * (square + 1) * ldd;
     v6_zero(out->Jdot[0]);
     v3_scale(out->Jdot[0], 1 / l, dd);
     v3_axpy(out->Jdot[0], -ld / (l * l), d);

@@ -63,7 +63,8 @@ typedef struct lwi_joint_type {
     /** Motion subspace [nv][6]: relative velocity of F2 = sum_j S[j] u[j]. */
     void (*subspace)(const lwi_joint_par *, const double *q, double S[][6]);
     /** Time derivative of its components. */
-    void (*subspace_rate)(const lwi_joint_par *, const double *q, const double *u, double Sdot[][6]);
+    void (*subspace_rate)(const lwi_joint_par *, const double *q, const double *u,
+                          double Sdot[][6]);
     /** qdot [nq] from u. */
     void (*kinematics)(const lwi_joint_par *, const double *q, const double *u, double *qdot);
     /** Coordinates of a pose that is on the joint or near it, continued from `near`. */

@@ -35,8 +35,8 @@ static void subspace_rate(const lwi_joint_par *par, const double *q, const doubl
     Sdot[1][0] = sd, Sdot[1][1] = cd;
 }
 
-static void read(const lwi_joint_par *par, const double R[9], const double r[3],
-                 const double *near, double *q)
+static void read(const lwi_joint_par *par, const double R[9], const double r[3], const double *near,
+                 double *q)
 {
     (void)par;
     q[0] = r[0];

@@ -16,8 +16,8 @@ static void subspace(const lwi_joint_par *par, const double *q, double S[][6])
     v6_unit(S[0], 2);
 }
 
-static void read(const lwi_joint_par *par, const double R[9], const double r[3],
-                 const double *near, double *q)
+static void read(const lwi_joint_par *par, const double R[9], const double r[3], const double *near,
+                 double *q)
 {
     (void)par, (void)R, (void)near;
     q[0] = r[2];

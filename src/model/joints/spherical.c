@@ -29,8 +29,8 @@ static void kinematics(const lwi_joint_par *par, const double *q, const double *
     quat_rate(qdot, q, u);
 }
 
-static void read(const lwi_joint_par *par, const double R[9], const double r[3],
-                 const double *near, double *q)
+static void read(const lwi_joint_par *par, const double R[9], const double r[3], const double *near,
+                 double *q)
 {
     (void)par, (void)r;
     double next[4]; // near and q may be the same array

@@ -35,8 +35,8 @@ static void subspace_rate(const lwi_joint_par *par, const double *q, const doubl
 }
 
 // x2 = (cos q0, sin q0, 0) in F1, z1 = (0, sin q1, cos q1) in F2
-static void read(const lwi_joint_par *par, const double R[9], const double r[3],
-                 const double *near, double *q)
+static void read(const lwi_joint_par *par, const double R[9], const double r[3], const double *near,
+                 double *q)
 {
     (void)par, (void)r;
     q[0] = angle_continue(atan2(R[3], R[0]), near[0]);

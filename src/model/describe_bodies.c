@@ -1,0 +1,122 @@
+// describe_bodies.c -- the builder takes functions, inputs, bodies and markers.
+#include "model/description.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+lw_status lw_builder_add_function(lw_builder *b, const lw_function_desc *desc, lw_signal *function,
+                                  lw_error *error)
+{
+    lw_error why = {0};
+    if (lwi_function_check(desc, b->desc.nfunction, &why) != LW_OK ||
+        lwi_function_check_sum(b->desc.function, desc, &why) != LW_OK)
+        return lwi_model_fail(&b->desc, desc->place, error, "function%s%s%s: %s",
+                              desc->name ? " '" : "", desc->name ? desc->name : "",
+                              desc->name ? "'" : "", why.text);
+    LWI_GROW(b, LWI_LIST_FUNCTIONS, function, nfunction);
+    lwi_function built;
+    if (lwi_function_build(desc, &b->arena, &built) != LW_OK) return lwi_builder_no_memory(error);
+    b->desc.function[b->desc.nfunction++] = built.desc;
+    if (function) function->index = b->desc.nfunction;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_input(lw_builder *b, const char *name, lw_signal *input, lw_error *error)
+{
+    LWI_GROW(b, LWI_LIST_INPUTS, input, ninput);
+    const char *copy = lwi_builder_name(b, name, "input", b->desc.ninput);
+    if (!copy) return lwi_builder_no_memory(error);
+    b->desc.input[b->desc.ninput++] = copy;
+    if (input) input->index = -b->desc.ninput;
+    return LW_OK;
+}
+
+// World pose of a frame given in the frame of a body that is placed already.
+static lw_pose in_world(const lw_pose *body, lw_pose frame)
+{
+    const double qb[4] = {body->orientation.w, body->orientation.x, body->orientation.y,
+                          body->orientation.z};
+    const double qf[4] = {frame.orientation.w, frame.orientation.x, frame.orientation.y,
+                          frame.orientation.z};
+    const double rf[3] = {frame.position.x, frame.position.y, frame.position.z};
+    double R[9], r[3], q[4];
+    quat_matrix(R, qb);
+    m3_mul_v(r, R, rf);
+    quat_mul(q, qb, qf);
+    quat_normalize(q, q);
+    return (lw_pose){{r[0] + body->position.x, r[1] + body->position.y, r[2] + body->position.z},
+                     {q[0], q[1], q[2], q[3]}};
+}
+
+static lw_status check_shape(const lwi_item *it, lw_shape *s)
+{
+    const double *x = s->size, *c = s->color;
+    if ((int)s->type <= 0 || s->type >= LW_SHAPE_COUNT)
+        return lwi_item_fail(it, "unknown shape %d", (int)s->type);
+    if (!finite_n(x, 3) || x[0] < 0 || x[1] < 0 || x[2] < 0)
+        return lwi_item_fail(it, "shape has sizes %g, %g, %g, expected numbers >= 0 [m]", x[0],
+                             x[1], x[2]);
+    if (!finite3(s->position)) return lwi_item_fail(it, "the position of a shape is not finite");
+    for (int i = 0; i < 4 && s->has_color; i++)
+        if (!(c[i] >= 0 && c[i] <= 1))
+            return lwi_item_fail(it, "shape has color %g, %g, %g, %g, expected numbers from 0 to 1",
+                                 c[0], c[1], c[2], c[3]);
+    return lwi_item_unit(it, "orientation of a shape", &s->orientation);
+}
+
+static lw_status copy_shapes(const lwi_item *it, lw_body_desc *d)
+{
+    if (d->nshape <= 0 || !d->shapes) {
+        d->shapes = NULL, d->nshape = 0;
+        return LW_OK;
+    }
+    lw_shape *copy = LWI_PUSH(&it->builder->arena, lw_shape, d->nshape);
+    if (!copy) return lwi_builder_no_memory(it->error);
+    memcpy(copy, d->shapes, (size_t)d->nshape * sizeof *copy);
+    for (int i = 0; i < d->nshape; i++) {
+        TRY(check_shape(it, &copy[i]));
+        if (!copy[i].has_position) copy[i].position = d->com;
+    }
+    d->shapes = copy;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *body,
+                              lw_error *error)
+{
+    lw_body_desc d = *desc;
+    d.name = lwi_builder_name(b, desc->name, "body", b->desc.nbody);
+    if (!d.name) return lwi_builder_no_memory(error);
+    const lwi_item item = {b, "body", d.name, d.place, error}, *it = &item;
+    if (!isfinite(d.mass) || d.mass < 0)
+        return lwi_item_fail(it, "mass is %g, expected a number >= 0 [kg]", d.mass);
+    if (!finite_n(d.inertia, 6)) return lwi_item_fail(it, "inertia is not six finite numbers");
+    if (!finite3(d.com) || !finite3(d.pose.position) || !finite3(d.velocity) ||
+        !finite3(d.angular_velocity))
+        return lwi_item_fail(it, "com, position or velocity is not finite");
+    TRY(lwi_item_unit(it, "inertia_axes", &d.inertia_axes));
+    TRY(lwi_item_unit(it, "orientation", &d.pose.orientation));
+    TRY(lwi_item_body(it, "`in`", d.in));
+    if (d.in.index) d.pose = in_world(&b->desc.body[d.in.index].pose, d.pose);
+    d.in.index = 0;
+    TRY(copy_shapes(it, &d));
+    LWI_GROW(b, LWI_LIST_BODIES, body, nbody);
+    b->desc.body[b->desc.nbody] = d;
+    if (body) body->index = b->desc.nbody;
+    b->desc.nbody++;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_marker(lw_builder *b, const lw_marker_desc *desc, lw_error *error)
+{
+    lw_marker_desc d = *desc;
+    d.name = lwi_builder_name(b, desc->name, "marker", b->desc.nmarker);
+    if (!d.name) return lwi_builder_no_memory(error);
+    const lwi_item item = {b, "marker", d.name, d.place, error}, *it = &item;
+    TRY(lwi_item_body(it, "body", d.body));
+    if (!finite3(d.pose.position)) return lwi_item_fail(it, "position is not finite");
+    TRY(lwi_item_unit(it, "orientation", &d.pose.orientation));
+    LWI_GROW(b, LWI_LIST_MARKERS, marker, nmarker);
+    b->desc.marker[b->desc.nmarker++] = d;
+    return LW_OK;
+}

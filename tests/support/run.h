@@ -1,0 +1,65 @@
+// run.h -- a formulation at a state of a mechanism.
+#ifndef LWT_RUN_H
+#define LWT_RUN_H
+
+#include "support/mechanism.h"
+
+typedef struct lwt_run {
+    const lw_model *model;
+    lwi_work *work;
+    lwi_arena arena;
+    double *x, t;
+    lwi_moment now; ///< by lwt_run_observe
+} lwt_run;
+
+/** At a moment, or NULL: the model's start.  Destroys the work in the end. */
+static inline lwt_run lwt_run_work(lwi_work *work, const lwi_moment *moment)
+{
+    lwt_run r = {.model = work->model, .work = work};
+    lwi_moment start;
+    lwi_arena_init(&r.arena, NULL);
+    r.x = lwt_vector(work->layout.nx);
+    if (!moment) {
+        assert_int_equal(lwi_moment_create(r.model, &r.arena, &start), LW_OK);
+        lwi_moment_start(r.model, &start);
+        moment = &start;
+    }
+    r.t = moment->t;
+    lwt_ok(work->formulation->enter(work, moment, r.x), &work->error);
+    return r;
+}
+
+/** With options, which may be NULL. */
+static inline lwt_run lwt_run_options(const lw_model *model, const lwi_formulation *formulation,
+                                      const lw_options *options, const lwi_moment *moment)
+{
+    lwi_work *work;
+    lw_error error;
+    lwt_ok(lwi_work_create_options(model, formulation, NULL, 0, options, &work, &error), &error);
+    return lwt_run_work(work, moment);
+}
+
+static inline lwt_run lwt_run_from(const lw_model *model, const lwi_formulation *formulation,
+                                   const lwi_moment *moment)
+{
+    return lwt_run_work(lwt_work(model, formulation), moment);
+}
+
+static inline lwt_run lwt_run_start(const lw_model *model, const lwi_formulation *formulation)
+{
+    return lwt_run_work(lwt_work(model, formulation), NULL);
+}
+
+static inline void lwt_run_observe(lwt_run *r)
+{
+    lwt_observe(r->work, r->t, r->x, NULL, &r->arena, &r->now);
+}
+
+static inline void lwt_run_end(lwt_run *r)
+{
+    free(r->x);
+    lwi_work_destroy(r->work);
+    lwi_arena_free(&r->arena);
+}
+
+#endif
