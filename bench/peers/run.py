@@ -42,7 +42,7 @@ LOOPS = ["four-bars-1", "four-bars-10", "four-bars-40", "four-bars-100",
 FALLS = ["fall-128", "fall-1024"]
 LIMIT = 20          # CPU seconds that a program may take for a case
 FALL_LIMIT = 90
-DIGITS = 7          # fewer right digits of accelerations are a fault; fewer than 9 are told
+DIGITS = 5          # fewer right digits of accelerations are a fault; fewer than 9 are told
 
 
 def arguments():

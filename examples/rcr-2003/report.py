@@ -218,11 +218,6 @@ COSTS = [("constraints ignored", "aba", lambda n: models.ladder(n, False), 1024)
          ("rcr", "rcr", models.ladder, 1024)]
 
 
-# Pinocchio 4.1.0 with a proximal solver, the fastest that holds loops exactly, on another machine
-PEERS = [("ladder of 40 cells", models.ladder(40), 236),
-         ("100 four-bars in a row", models.n_four_bar(100), 1920)]
-
-
 def measure(study, text, formulation, seconds=0.08):
     """Time of one evaluation [us] by RK4 steps of 1 ms, as many as `seconds` ask for."""
     steps = 20
@@ -416,8 +411,6 @@ def full(study, folder, rounds, tests, reference):
     pendula = ladders(study, (1, 2, 4, 8, 16, 32, 64))
     least = costs(study, (1, 2, 4, 8, 16, 32, 64, 256, 1024), rounds)
     check_costs(study, least)
-    peers = [(name, min(measure(study, text, "rcr") for _ in range(rounds)), printed)
-             for name, text, printed in PEERS]
     pictures(study, folder, found, arms, pendula, least)
     info = json.loads(subprocess.run([study.program, "bench", "--case", "chain-7", "--samples", "1", "--json"],
                                      capture_output=True, text=True, check=True).stdout)
@@ -437,8 +430,6 @@ def full(study, folder, rounds, tests, reference):
         "exponents": ", ".join(f"{name} {grown(least[name], GROWTH[name][0]):.2f} from "
                                f"{GROWTH[name][0]} cells on" for name in least),
         "per-cell": ", ".join(f"{least['rcr'][n] / n:.1f} us at {n}" for n in (1, 16, 64, 256, 1024)),
-        "peers": table(["mechanism", "rcr [us]", "fastest exact peer [us]"],
-                       [[name, f"{us:.0f}", printed] for name, us, printed in peers]),
         "crossing": str(min(n for n in least["traditional"] if least["rcr"][n] < least["traditional"][n])),
         "times-traditional": f"{least['traditional'][64] / least['rcr'][64]:.0f}",
         "times-ignored": f"{least['rcr'][64] / least['constraints ignored'][64]:.0f}",
@@ -456,7 +447,7 @@ def quick(study):
     parallel(study, 0.2)
     ladders(study, (1, 8))
     keys = ("machine", "checks", "drift", "orders", "parallel", "ladders", "costs", "exponents", "crossing",
-            "times-traditional", "times-ignored", "per-cell", "peers")
+            "times-traditional", "times-ignored", "per-cell")
     fill(dict.fromkeys(keys, ""))
 
 
