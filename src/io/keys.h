@@ -34,7 +34,7 @@ typedef enum lwi_key_kind {
     LWI_KEY_OBJECT,      ///< one object, `more`, inside the struct at `offset`
     LWI_KEY_EACH,        ///< map of q0, q1, ... to what the key `more` says of lw_coordinate_desc
     LWI_KEY_OPTION_WORD, ///< char [] of lw_options, set through lw_options_set
-    LWI_KEY_OPTION_TEXT = LWI_KEY_OPTION_WORD,
+    LWI_KEY_OPTION_TEXT, ///< the same of "KEY=VALUE,...", or of a map
     LWI_KEY_OPTION_REAL, ///< double of lw_options
     LWI_KEY_NAMES,       ///< section: list of names
     LWI_KEY_ITEMS,       ///< section: map of names to the object `more`

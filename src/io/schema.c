@@ -126,6 +126,9 @@ static void put_kind(FILE *f, const lwi_key *key)
         return;
     }
     // clang-format on
+    case LWI_KEY_OPTION_TEXT:
+        fputs("\"type\": [\"string\", \"object\"]", f);
+        return;
     case LWI_KEY_OPTION_WORD:
         fputs("\"type\": [\"string\", \"number\"]", f);
         return;

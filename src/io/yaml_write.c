@@ -360,7 +360,8 @@ static void put_key(const writing *w, const lwi_key *key, int type, const void *
     case LWI_KEY_EACH:
         put_each(w, key, type, source);
         return;
-    case LWI_KEY_OPTION_WORD: {
+    case LWI_KEY_OPTION_WORD:
+    case LWI_KEY_OPTION_TEXT: {
         const char *word = FIELD(char, key->offset);
         if (lwi_is_number(word))
             fputs(word, w->file);

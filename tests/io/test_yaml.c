@@ -302,6 +302,16 @@ static void settings_are_written_with_either_line(void **state)
                   &options));
     assert_string_equal("interpolate", options.sample_mode);
     assert_true(options.max_steps == 7 && options.atol_p == 1e-3);
+    lw_model_destroy(read_with("linkwork: 1\nbodies: {a: " BODY "}\n"
+                               "simulation: {index3: {tangent: 1, penalty: 1e9, newton: full}}\n",
+                               &options));
+    assert_string_equal("tangent=1,penalty=1e9,newton=full", options.index3);
+    refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangnet: 1}}\n", LW_ERR_PARSE,
+           "tangent");
+    refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: [1]}}\n", LW_ERR_PARSE,
+           "a word or a number");
+    refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: '1,order=x'}}\n",
+           LW_ERR_PARSE, "divide pairs");
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {max-steps: 7, max_steps: 8}\n",
            LW_ERR_PARSE, "'max-steps' and 'max_steps' are the same key");
     refuse("linkwork: 1\nbodies: {a-a: " BODY "}\nsimulation: {max+steps: 7}\n", LW_ERR_PARSE,
