@@ -414,6 +414,14 @@ lw_status lwi_dual_factor(lwi_dual *dual, const double *eps)
     return factor(dual, eps, false);
 }
 
+lw_status lwi_dual_judge(lwi_dual *dual)
+{
+    dual->judged = true;
+    const lw_status status = factor(dual, NULL, false);
+    dual->judged = false;
+    return status;
+}
+
 lw_status lwi_dual_factor_unsymmetric(lwi_dual *dual, const double *eps)
 {
     return dual->both ? factor(dual, eps, true) : LW_ERR_ARGUMENT;

@@ -76,6 +76,8 @@ double (*lwi_dual_G(lwi_dual *dual))[6];
  *  @return LW_ERR_SINGULAR: a kept pivot is not above round-off (lwi_dual_pivots tells where);
  *          LW_ERR_NOT_FINITE */
 lw_status lwi_dual_factor(lwi_dual *dual, const double *eps);
+/** The same with eps NULL for lwi_dual_pivots alone: nothing can be solved with its factors. */
+lw_status lwi_dual_judge(lwi_dual *dual);
 /** Matrix pass where K is not symmetric: row r of G is K J_r' (x = x0 + G' lambda as ever, S = J G' +
  *  eps).  About twice the work; solutions then use these factors, until the next matrix pass.  No
  *  rank is decided: every row needs its eps, or must be independent.  Without exchanges of rows,

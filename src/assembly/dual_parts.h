@@ -121,6 +121,7 @@ struct lwi_dual {
     lwi_dual_state *state; ///< [nnode]
     // what a sweep does at the nodes
     bool learn;
+    bool judged; ///< pivots are all that is asked for
     double threshold;
     double (*x)[6];
     const double *c;

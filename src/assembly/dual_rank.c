@@ -339,6 +339,7 @@ void lwi_dual_rank_eliminate(lwi_dual *dual, int node)
     else
         find_pivots(&t, learnt, LWI_DUAL_ROUND, true);
     if (t.state->status != LW_OK) return;
+    if (dual->judged && N->no == 0) return; // nothing above needs its null space
     find_null(&t);
     eliminate_columns(&t, N->U, N->lu);
     if (N->loop && N->no) make_rigid(dual, node);

@@ -80,7 +80,7 @@ static double pivot_here(lwi_closed *s, double t, int *edge)
 {
     lwi_closed_rows(s, t);
     lwi_closed_geometric(s);
-    const lw_status status = lwi_dual_factor(s->dual, NULL);
+    const lw_status status = lwi_dual_judge(s->dual);
     if (status != LW_OK && status != LW_ERR_SINGULAR) return 1;
     const lwi_pivots pivots = lwi_dual_pivots(s->dual);
     *edge = pivots.edge;

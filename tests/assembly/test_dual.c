@@ -207,8 +207,14 @@ static void redundant(problem p)
         agrees(&b, false);
         assert_int_equal(lwi_dual_rank(b.dual), b.rank);
         assert_int_equal(lwi_dual_factor(b.dual, NULL), LW_OK);
-        assert_true(lwi_dual_pivots(b.dual).least > LWI_DUAL_RANK);
-        assert_true(lwi_dual_pivots(b.dual).dropped < 1e-12);
+        const lwi_pivots pivots = lwi_dual_pivots(b.dual);
+        assert_true(pivots.least > LWI_DUAL_RANK);
+        assert_true(pivots.dropped < 1e-12);
+        assert_int_equal(lwi_dual_judge(b.dual), LW_OK);
+        const lwi_pivots judged = lwi_dual_pivots(b.dual);
+        assert_true(judged.least == pivots.least && judged.dropped == pivots.dropped);
+        assert_int_equal(judged.edge, pivots.edge);
+        assert_int_equal(lwi_dual_factor(b.dual, NULL), LW_OK);
         agrees(&b, false);
         null_vectors(&b);
         dependent_rows(&b);
