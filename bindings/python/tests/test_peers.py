@@ -107,10 +107,8 @@ def test_accelerations_are_those_of_pinocchio(path):
     other = pin.buildModelFromUrdf(str(path))
     data, workspace, rng, worst = lw.Data(model), other.createData(), np.random.default_rng(2), 0
     joints = [j for j in model.joints if j.tree_v.stop > j.tree_v.start]
-    try:
-        data.forward_dynamics(model.neutral(), np.zeros(model.tree_nv))
-    except lw.UnsupportedError as error:  # Pinocchio moves mimics on their own; here they are coupled
-        pytest.skip(str(error))
+    if len(data.constraint_jacobian(model.neutral())):
+        pytest.skip("mimic joints: Pinocchio moves them on their own, here they are coupled")
     if {j.name for j in joints} != set(other.names[1:]) or other.nv != model.tree_nv:
         pytest.skip("the two read other joints of this file")
     for _ in range(STATES):
