@@ -3,7 +3,7 @@
 // Arrays q [tree nq] and v [tree nv] hold the coordinates and speeds of the spanning tree that are
 // not driven, in sweep order (floating bases first where they are); lw_model_joint_tree tells where
 // a joint's stand.  Of a mechanism with loops or couplings q has to be on them (lw_model_assemble finds such);
-// of v what the loops determine is replaced by what fits the rest.
+// v is put on them first: where it is on them already, to rounding, nothing changes.
 #ifndef LINKWORK_DYNAMICS_H
 #define LINKWORK_DYNAMICS_H
 

@@ -22,7 +22,7 @@ lw_status lwi_closed_rates_create(const lw_model *model, const lw_allocator *all
                                   lwi_closed_rates *rates, lw_error *error);
 void lwi_closed_rates_destroy(lwi_closed_rates *rates);
 /** vdot [tree_nv] at (t, q, v) with efforts tau [tree_nv] (NULL: none) beside those of the model's forces.
- *  Positions must be on the loops; of v the dependent speeds are replaced by those that fit the others.
+ *  Positions must be on the loops; v is put on them, as `rcr` does it.
  *  @param inputs  [inputs]     @return LW_ERR_SINGULAR, LW_ERR_NOT_FINITE; work->error says where */
 lw_status lwi_closed_rates_evaluate(lwi_closed_rates *rates, double t, const double *q, const double *v,
                                     const double *tau, const double *inputs, double *vdot);

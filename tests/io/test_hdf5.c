@@ -231,8 +231,6 @@ static void reactions_that_are_not_unique_are_marked(void **state)
     lw_model_destroy(model);
 }
 
-// The same run gives the same file, byte for byte but for what the clock says: summary.wall, and the
-// checksums of the blocks it lies in.
 // The time that a run took is the only thing in a file that another run has not.
 static void stop_the_clock(void)
 {
@@ -244,6 +242,7 @@ static void stop_the_clock(void)
     H5Fclose(file);
 }
 
+// The same run gives the same file, byte for byte.
 static void files_are_reproducible(void **state)
 {
     (void)state;
