@@ -57,30 +57,38 @@ void lwi_cells_law(const lwi_cell_law *law, double x, double p[2])
     }
 }
 
-// Does coordinate 0 depend on 1, or 1 on 0?  Where the known one is among x.
-static bool is_direct(const lwi_cells *c, const lwi_cell_law *law, int *known)
+// A law in its cell at coordinates q.
+typedef struct law_here {
+    const lwi_cell *cell;
+    const lwi_cell_block *block;
+    double p[2]; // first and second derivative
+    bool direct; // coordinate 0 depends on 1, else 1 on 0
+    int known;   // where the known one is among x
+} law_here;
+
+// False where the law closes no cell of the partition.
+static bool look_up(const lwi_cells *c, const lwi_cell_law *law, const double *q, law_here *here)
 {
-    const lwi_cell *cell = &c->cell[law->cell];
-    const bool direct = cell->iv[cell->nx] == law->iv[0];
-    *known = 0;
-    while (cell->iv[*known] != law->iv[direct]) ++*known;
-    return direct;
+    if (law->cell < 0) return false;
+    const lwi_cell *cell = here->cell = &c->cell[law->cell];
+    here->block = &c->block[cell->block];
+    here->direct = cell->iv[cell->nx] == law->iv[0];
+    here->known = 0;
+    while (cell->iv[here->known] != law->iv[here->direct]) here->known++;
+    lwi_cells_law(law, q[law->iq[1]], here->p);
+    return true;
 }
 
 double lwi_cells_laws(const lwi_cells *c, const double *q)
 {
     double steepest = 0;
     for (int i = 0; i < c->nlaw; i++) {
-        const lwi_cell_law *law = &c->law[i];
-        double p[2];
-        int x;
-        if (law->cell < 0) continue;
-        const lwi_cell *cell = &c->cell[law->cell];
-        const lwi_cell_block *b = &c->block[cell->block];
-        lwi_cells_law(law, q[law->iq[1]], p);
-        const double K = is_direct(c, law, &x) ? p[0] : 1 / p[0];
-        const double ratio = c->scale[cell->iv[cell->nx]] / c->scale[cell->iv[x]];
-        b->K[x][cell->lane] = K; // the others are zero
+        law_here law;
+        if (!look_up(c, &c->law[i], q, &law)) continue;
+        const lwi_cell *cell = law.cell;
+        const double K = law.direct ? law.p[0] : 1 / law.p[0];
+        const double ratio = c->scale[cell->iv[cell->nx]] / c->scale[cell->iv[law.known]];
+        law.block->K[law.known][cell->lane] = K; // the others are zero
         steepest = fmax(steepest, K * K * ratio * ratio);
     }
     return steepest;
@@ -89,14 +97,9 @@ double lwi_cells_laws(const lwi_cells *c, const double *q)
 void lwi_cells_law_forces(const lwi_cells *c, const double *q, const double *v)
 {
     for (int i = 0; i < c->nlaw; i++) {
-        const lwi_cell_law *law = &c->law[i];
-        double p[2];
-        int x;
-        if (law->cell < 0) continue;
-        const lwi_cell *cell = &c->cell[law->cell];
-        const lwi_cell_block *b = &c->block[cell->block];
-        lwi_cells_law(law, q[law->iq[1]], p);
-        const double rate = v[law->iv[1]], more = p[1] * rate * rate;
-        b->k[0][cell->lane] = is_direct(c, law, &x) ? more : -more / p[0];
+        law_here law;
+        if (!look_up(c, &c->law[i], q, &law)) continue;
+        const double rate = v[c->law[i].iv[1]], more = law.p[1] * rate * rate;
+        law.block->k[0][law.cell->lane] = law.direct ? more : -more / law.p[0];
     }
 }

@@ -17,8 +17,8 @@ class Data:
 
     Coordinates ``q`` [model.tree_nq] and speeds ``v`` [model.tree_nv] are those of the spanning tree that
     are not driven: ``Joint.tree_q`` and ``Joint.tree_v`` say where a joint's stand, floating bodies have
-    seven and six of their own. With loops ``q`` has to be on them (``Model.assemble``), and of ``v`` what they
-    determine is replaced by what fits the rest. Methods take one state or many, [rows, n], and give as many; ``out`` is
+    seven and six of their own. With loops ``q`` has to be on them (``Model.assemble``), and ``v`` is put on them
+    where it is not. Methods take one state or many, [rows, n], and give as many; ``out`` is
     an array for the result. The interpreter's lock is released meanwhile.
 
     =====================  =============================  ====================
