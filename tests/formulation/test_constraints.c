@@ -245,6 +245,38 @@ static void accelerations_are_of_the_state_alone(void **unused)
     lw_model_destroy(model);
 }
 
+// Where a four-bar lies flat its loop loses a direction: that is an error which names a joint of it, and
+// the next state is none the worse.
+static void singular_states_are_told(void **unused)
+{
+    (void)unused;
+    enum { N = 3 };
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    lw_model *model;
+    lw_dynamics *d;
+    double q[N] = {0}, v[N] = {0}, upright[N], vdot[N];
+    lwt_ok(lw_builder_add_mechanism(
+               b, &(lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 1}, &error),
+           &error);
+    lwt_ok(lw_model_create(b, &model, &error), &error);
+    lw_builder_destroy(b);
+    lwt_ok(lw_dynamics_create(model, NULL, &d, &error), &error);
+    lwt_ok(lw_forward_dynamics(d, 0, q, v, NULL, NULL, upright), lw_dynamics_error(d));
+    for (int j = 0; j < lw_model_joint_count(model); j++) {
+        int at;
+        if (lw_model_joint_tree(model, (lw_joint){j}, NULL, NULL, &at, NULL) != LW_OK) continue;
+        q[at] = (lw_model_joint(model, (lw_joint){j}).body1.index == 0 ? 1 : -1) * acos(0);
+    }
+    assert_int_equal(lw_forward_dynamics(d, 0, q, v, NULL, NULL, vdot), LW_ERR_SINGULAR);
+    if (!strstr(lw_dynamics_error(d)->text, "joint")) fail_msg("'%s'", lw_dynamics_error(d)->text);
+    for (int k = 0; k < N; k++) q[k] = 0;
+    lwt_ok(lw_forward_dynamics(d, 0, q, v, NULL, NULL, vdot), lw_dynamics_error(d));
+    assert_memory_equal(vdot, upright, sizeof vdot);
+    lw_dynamics_destroy(d);
+    lw_model_destroy(model);
+}
+
 // What loops leave open is refused with the reason; the tree's own matrix is there.
 static void what_loops_leave_open_is_refused(void **unused)
 {
@@ -328,6 +360,7 @@ int main(void)
         cmocka_unit_test(only_joints_hold_back),
         cmocka_unit_test(forward_dynamics_goes_with_them),
         cmocka_unit_test(accelerations_are_of_the_state_alone),
+        cmocka_unit_test(singular_states_are_told),
         cmocka_unit_test(what_loops_leave_open_is_refused),
         cmocka_unit_test(trees_have_none), cmocka_unit_test(memory_may_run_out),
     };
