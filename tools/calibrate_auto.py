@@ -228,18 +228,16 @@ ERRORS = (1e-6, 1e-9)  # [m]
 PATIENCE = 60          # [s] for one model: what cannot be that accurate has steps without end
 
 
-def measure_runs(arguments):
-    bench = os.path.join(arguments.programs, "bench_accuracy")
+def ask_all(arguments, program, *options, limit=None):
+    """What a program prints for each model that is wanted; what fails is told and left out."""
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for name, path in all_models(arguments.programs, folder):
             if arguments.only and arguments.only not in name:
                 continue
-            command = [bench, "--duration", str(arguments.accuracy), "--limit", "1",
-                       "--tolerances", "5,10", "--with", ",".join(CONTENDERS)]
-            command += ["--whole", "--sample", "0.01", path] if arguments.whole else [path]
+            command = [os.path.join(arguments.programs, program), *options, path]
             try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+                done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
             except subprocess.TimeoutExpired:
                 print(f"{name}: takes too long", file=sys.stderr)
                 continue
@@ -248,6 +246,12 @@ def measure_runs(arguments):
                 continue
             results.append(json.loads(done.stdout))
     return results
+
+
+def measure_runs(arguments):
+    whole = ["--whole", "--sample", "0.01"] if arguments.whole else []
+    return ask_all(arguments, "bench_accuracy", "--duration", str(arguments.accuracy), "--limit", "1",
+                   "--tolerances", "5,10", "--with", ",".join(CONTENDERS), *whole, limit=PATIENCE)
 
 
 def time_to(error, result):
@@ -300,19 +304,7 @@ def judge_runs(results):
 
 
 def measure(arguments):
-    bench = os.path.join(arguments.programs, "bench_auto")
-    results = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, path in all_models(arguments.programs, folder):
-            if arguments.only and arguments.only not in name:
-                continue
-            command = [bench, "--turns", str(arguments.turns), "--run", str(arguments.run), path]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                print(f"{name}: {done.stderr.strip()}", file=sys.stderr)
-                continue
-            results.append(json.loads(done.stdout))
-    return results
+    return ask_all(arguments, "bench_auto", "--turns", str(arguments.turns), "--run", str(arguments.run))
 
 
 def closeness(result):
