@@ -41,31 +41,15 @@ static bool coordinate_of(const lw_model *model, int iv, lwi_index3_coupler *c)
 // Speed that a force acts on, or -1.
 static int speed_of(const lwi_force *f)
 {
-    if (f->type == &lwi_force_joint_spring) return ((const lwi_joint_spring_par *)f->par)->iv;
-    if (f->type == &lwi_force_joint_stop) return ((const lwi_joint_stop_par *)f->par)->iv;
-    if (f->type == &lwi_force_joint_friction) return ((const lwi_joint_friction_par *)f->par)->iv;
-    return -1;
+    return lwi_force_acts_on(f).iv;
 }
 
 // Two bodies and rows of a force between points; 0 rows: none.
 static int ends_of(const lwi_force *f, int body[2])
 {
-    if (f->type == &lwi_force_spring) {
-        const lwi_spring_par *p = f->par;
-        body[0] = p->body1, body[1] = p->body2;
-        return 3;
-    }
-    if (f->type == &lwi_force_bushing) {
-        const lwi_bushing_par *p = f->par;
-        body[0] = p->body1, body[1] = p->body2;
-        return 6;
-    }
-    if (f->type == &lwi_force_stop) {
-        const lwi_stop_par *p = f->par;
-        body[0] = p->body1, body[1] = p->body2;
-        return 1;
-    }
-    return 0;
+    const lwi_force_place place = lwi_force_acts_on(f);
+    body[0] = place.body[0], body[1] = place.body[1];
+    return f->type == &lwi_force_spring ? 3 : f->type == &lwi_force_bushing ? 6 : f->type == &lwi_force_stop;
 }
 
 // Does a force on a joint coordinate ever change with it?

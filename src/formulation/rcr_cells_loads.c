@@ -7,39 +7,6 @@
 
 // ------------------------------------------------------------------------------------------ create
 
-// The speed a force acts on, in the joint arrays; -1: it acts on bodies.
-static int speed_of(const lwi_force *force)
-{
-    if (force->type == &lwi_force_joint_spring)
-        return ((const lwi_joint_spring_par *)force->par)->iv;
-    if (force->type == &lwi_force_joint_stop) return ((const lwi_joint_stop_par *)force->par)->iv;
-    if (force->type == &lwi_force_joint_friction)
-        return ((const lwi_joint_friction_par *)force->par)->iv;
-    return -1;
-}
-
-// Bodies that a force reads and acts on; 0: none, the type is not known.
-static int bodies_of(const lwi_force *force, int body[2])
-{
-    body[0] = body[1] = 0;
-    if (force->type == &lwi_force_spring) {
-        const lwi_spring_par *p = force->par;
-        body[0] = p->body1, body[1] = p->body2;
-    } else if (force->type == &lwi_force_bushing) {
-        const lwi_bushing_par *p = force->par;
-        body[0] = p->body1, body[1] = p->body2;
-    } else if (force->type == &lwi_force_stop) {
-        const lwi_stop_par *p = force->par;
-        body[0] = p->body1, body[1] = p->body2;
-    } else if (force->type == &lwi_force_wrench) {
-        body[0] = ((const lwi_wrench_par *)force->par)->body;
-        return 1;
-    } else {
-        return 0;
-    }
-    return 2;
-}
-
 static bool is_cut(const lw_model *model, int iv)
 {
     for (int i = 0; i < model->nloop; i++) {
@@ -69,13 +36,11 @@ lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_
     *loads = (lwi_rcr_loads){.cuts = model->nforce && reads_joints(model)};
     *known = true;
     for (int i = 0; i < model->nforce; i++) {
-        int body[2];
-        const int iv = speed_of(&model->force[i]);
-        const int n = iv < 0 ? bodies_of(&model->force[i], body) : 0;
-        if (iv < 0 && n == 0) *known = false;
-        loads->cuts = loads->cuts || (iv >= 0 && is_cut(model, iv));
-        for (int k = 0; k < n; k++) ask(model, body[k], asked);
-        loads->at_bodies = loads->at_bodies || n > 0;
+        const lwi_force_place place = lwi_force_acts_on(&model->force[i]);
+        if (place.iv < 0 && place.n == 0) *known = false;
+        loads->cuts = loads->cuts || (place.iv >= 0 && is_cut(model, place.iv));
+        for (int k = 0; k < place.n; k++) ask(model, place.body[k], asked);
+        loads->at_bodies = loads->at_bodies || place.n > 0;
     }
     for (int i = 0; i < model->nloop && loads->cuts; i++) {
         ask(model, model->joint[model->loop[i]].body1, asked);

@@ -121,11 +121,18 @@ static int dissipates(const void *par)
     return 0;
 }
 
+static lwi_force_place place(const void *par)
+{
+    const lwi_bushing_par *p = par;
+    return (lwi_force_place){.iv = -1, .n = 2, .body = {p->body1, p->body2}};
+}
+
 const lwi_force_type lwi_force_bushing = {
     .name = "bushing",
     .summary = "springs and dampers in six directions between two bodies",
     .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
     .apply = apply,
+    .place = place,
     .potential = potential,
     .dissipates = dissipates,
 };

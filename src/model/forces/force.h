@@ -29,11 +29,19 @@ typedef struct lwi_loads {
 
 enum { LWI_NEEDS_POSE = 1, LWI_NEEDS_TWIST = 2, LWI_NEEDS_JOINT = 4 };
 
+/** What a force acts on, and reads where it reads poses: one speed of a joint, or bodies. */
+typedef struct lwi_force_place {
+    int iv;         ///< in the joint arrays; -1: bodies
+    int n, body[2]; ///< none of both: not told
+} lwi_force_place;
+
 typedef struct lwi_force_type {
     const char *name, *summary;
     unsigned needs; ///< of lwi_kin: POSE (R, r), TWIST (v, w), JOINT (q, qd)
     void (*apply)(const struct lw_model *, const void *par, const lwi_kin *, double t,
                   const double *inputs, lwi_loads *);
+    /** NULL: it does not tell, and is taken for one that may act on anything. */
+    lwi_force_place (*place)(const void *par);
     /** NULL: it has none. */
     double (*potential)(const struct lw_model *, const void *par, const lwi_kin *);
     /** Does it add non-conservative power (so that work is carried)?  NULL: never. */
@@ -135,6 +143,7 @@ void lwi_forces_apply(const struct lw_model *model, const lwi_kin *kin, double t
 void lwi_loads_to_hosts(const struct lw_model *model, const lwi_kin *kin, lwi_loads *loads);
 /** Of springs and gravity [J]. */
 double lwi_forces_potential(const struct lw_model *model, const lwi_kin *kin);
+lwi_force_place lwi_force_acts_on(const lwi_force *force);
 bool lwi_force_dissipates(const lwi_force_type *type, const void *par);
 /** Next time after t at which a force, drive or mount of the model is not smooth, or INFINITY. */
 double lwi_model_next_break(const struct lw_model *model, double t);

@@ -39,6 +39,11 @@ double lwi_forces_potential(const lw_model *model, const lwi_kin *kin)
     return V;
 }
 
+lwi_force_place lwi_force_acts_on(const lwi_force *force)
+{
+    return force->type->place ? force->type->place(force->par) : (lwi_force_place){.iv = -1};
+}
+
 bool lwi_force_dissipates(const lwi_force_type *type, const void *par)
 {
     return type->dissipates && type->dissipates(par);

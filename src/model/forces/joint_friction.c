@@ -24,10 +24,17 @@ static int dissipates(const void *par)
     return 1;
 }
 
+static lwi_force_place place(const void *par)
+{
+    const lwi_joint_friction_par *p = par;
+    return (lwi_force_place){.iv = p->iv};
+}
+
 const lwi_force_type lwi_force_joint_friction = {
     .name = "joint_friction",
     .summary = "dry and viscous friction on one joint coordinate",
     .needs = LWI_NEEDS_JOINT,
     .apply = apply,
+    .place = place,
     .dissipates = dissipates,
 };

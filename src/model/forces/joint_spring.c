@@ -44,11 +44,18 @@ static double next_break(const lw_model *model, const void *par, double t)
                 lwi_function_next_break(model->function, p->effort, t));
 }
 
+static lwi_force_place place(const void *par)
+{
+    const lwi_joint_spring_par *p = par;
+    return (lwi_force_place){.iv = p->iv};
+}
+
 const lwi_force_type lwi_force_joint_spring = {
     .name = "joint_spring",
     .summary = "spring, damper and actuator on one joint coordinate",
     .needs = LWI_NEEDS_JOINT,
     .apply = apply,
+    .place = place,
     .potential = potential,
     .dissipates = dissipates,
     .next_break = next_break,

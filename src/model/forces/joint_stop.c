@@ -98,11 +98,18 @@ static int dissipates(const void *par)
 static const lwi_force_modes modes = {
     .index = mode_index, .now = mode_now, .guards = mode_guards, .next = mode_next};
 
+static lwi_force_place place(const void *par)
+{
+    const lwi_joint_stop_par *p = par;
+    return (lwi_force_place){.iv = p->iv};
+}
+
 const lwi_force_type lwi_force_joint_stop = {
     .name = "joint_stop",
     .summary = "one-sided spring and damper at the end of a joint coordinate's range",
     .needs = LWI_NEEDS_JOINT,
     .apply = apply,
+    .place = place,
     .potential = potential,
     .dissipates = dissipates,
     .modes = &modes,

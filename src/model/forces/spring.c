@@ -66,11 +66,18 @@ static double next_break(const lw_model *model, const void *par, double t)
     return lwi_function_next_break(model->function, p->force, t);
 }
 
+static lwi_force_place place(const void *par)
+{
+    const lwi_spring_par *p = par;
+    return (lwi_force_place){.iv = -1, .n = 2, .body = {p->body1, p->body2}};
+}
+
 const lwi_force_type lwi_force_spring = {
     .name = "spring",
     .summary = "spring, damper and actuator between two points",
     .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
     .apply = apply,
+    .place = place,
     .potential = potential,
     .dissipates = dissipates,
     .next_break = next_break,

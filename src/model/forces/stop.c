@@ -122,11 +122,18 @@ static int dissipates(const void *par)
 static const lwi_force_modes modes = {
     .index = mode_index, .now = mode_now, .guards = mode_guards, .next = mode_next};
 
+static lwi_force_place place(const void *par)
+{
+    const lwi_stop_par *p = par;
+    return (lwi_force_place){.iv = -1, .n = 2, .body = {p->body1, p->body2}};
+}
+
 const lwi_force_type lwi_force_stop = {
     .name = "stop",
     .summary = "contact of a sphere with a plane or a sphere",
     .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
     .apply = apply,
+    .place = place,
     .potential = potential,
     .dissipates = dissipates,
     .modes = &modes,

@@ -36,11 +36,18 @@ static double next_break(const lw_model *model, const void *par, double t)
     return lwi_function_next_break(model->function, p->scale, t);
 }
 
+static lwi_force_place place(const void *par)
+{
+    const lwi_wrench_par *p = par;
+    return (lwi_force_place){.iv = -1, .n = 1, .body = {p->body}};
+}
+
 const lwi_force_type lwi_force_wrench = {
     .name = "wrench",
     .summary = "force at a point of a body and torque, in world or body axes",
     .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
     .apply = apply,
+    .place = place,
     .dissipates = dissipates,
     .next_break = next_break,
 };
