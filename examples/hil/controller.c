@@ -41,6 +41,21 @@ static bool meet(int s, hil_measurement *m)
     return false;
 }
 
+// The next measurement.  A plant that has ended refuses answers, and the refusal comes before what it sent
+// until then, its last one among it: that is read first.
+static bool receive(int s, hil_measurement *m)
+{
+    int how = 0;
+    for (;;) {
+        const ssize_t n = recv(s, m, sizeof *m, how);
+        if (n >= 0) return n == (ssize_t)sizeof *m;
+        if (errno == ECONNREFUSED && how == 0)
+            how = MSG_DONTWAIT;
+        else if (errno != EINTR) // stopped for a while, and going on
+            return false;
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -58,8 +73,7 @@ int main(int argc, char **argv)
     hil_command command = {0, 0};
     hil_measurement measured = {0, 0, 0, 0, 0};
     long answered = 0;
-    for (bool got = meet(s, &measured); got;
-         got = recv(s, &measured, sizeof measured, 0) == (ssize_t)sizeof measured) {
+    for (bool got = meet(s, &measured); got; got = receive(s, &measured)) {
         if (measured.last) {
             printf("controller   %ld measurements answered\n", answered);
             close(s);

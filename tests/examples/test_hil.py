@@ -5,6 +5,7 @@ whatever the machine is doing; against the clock it is only asked that both come
 usage: test_hil.py PLANT CONTROLLER MODEL
 """
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -48,6 +49,20 @@ class Hil(unittest.TestCase):
         out = play(200)
         self.assertIn("steps        200", out)
         self.assertRegex(out, r"pace +\d+ late")
+
+    def test_a_controller_that_lags_behind_ends_too(self):
+        with subprocess.Popen([PLANT, MODEL, "0", "150"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as plant:
+            port = plant.stdout.readline().split()[1]
+            with subprocess.Popen([CONTROLLER, port], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as controller:
+                time.sleep(0.05)
+                controller.send_signal(signal.SIGSTOP)
+                plant.communicate(timeout=60)  # its last words wait at the controller's
+                controller.send_signal(signal.SIGCONT)
+                out, err = controller.communicate(timeout=60)
+        self.assertEqual((plant.returncode, controller.returncode), (0, 0), err)
+        self.assertIn("measurements answered", out)
 
     def test_the_controller_may_begin_first(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
