@@ -34,7 +34,7 @@ static bool meet(int s, hil_measurement *m)
     const struct timespec pause = {.tv_nsec = 100000000};
     for (int i = 0; i < 10 * PATIENCE; i++) {
         send(s, &hello, sizeof hello, 0);
-        if (recv(s, m, sizeof *m, 0) == (ssize_t)sizeof *m) return true;
+        if (hil_receive(s, m, sizeof *m, 0, NULL) == (ssize_t)sizeof *m) return true;
         if (errno != ECONNREFUSED) return false;
         nanosleep(&pause, NULL);
     }
@@ -45,15 +45,9 @@ static bool meet(int s, hil_measurement *m)
 // until then, its last one among it: that is read first.
 static bool receive(int s, hil_measurement *m)
 {
-    int how = 0;
-    for (;;) {
-        const ssize_t n = recv(s, m, sizeof *m, how);
-        if (n >= 0) return n == (ssize_t)sizeof *m;
-        if (errno == ECONNREFUSED && how == 0)
-            how = MSG_DONTWAIT;
-        else if (errno != EINTR) // stopped for a while, and going on
-            return false;
-    }
+    ssize_t n = hil_receive(s, m, sizeof *m, 0, NULL);
+    if (n < 0 && errno == ECONNREFUSED) n = hil_receive(s, m, sizeof *m, MSG_DONTWAIT, NULL);
+    return n == (ssize_t)sizeof *m;
 }
 
 int main(int argc, char **argv)

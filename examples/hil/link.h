@@ -6,6 +6,7 @@
 #define HIL_LINK_H
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
@@ -45,6 +46,18 @@ static inline int hil_socket(int patience)
     if (s >= 0 && setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0) return s;
     if (s >= 0) close(s);
     return -1;
+}
+
+/** recvfrom() that goes on when the process was stopped for a while. */
+static inline ssize_t hil_receive(int s, void *datagram, size_t size, int how,
+                                  struct sockaddr_in *from)
+{
+    ssize_t n;
+    do {
+        socklen_t length = sizeof *from;
+        n = recvfrom(s, datagram, size, how, (struct sockaddr *)from, from ? &length : NULL);
+    } while (n < 0 && errno == EINTR);
+    return n;
 }
 
 #endif

@@ -82,7 +82,7 @@ static lw_status load(plant *p, const char *path, lw_error *error)
 static bool listen_at(plant *p, int port)
 {
     struct sockaddr_in self = hil_address(port), other;
-    socklen_t size = sizeof self, other_size = sizeof other;
+    socklen_t size = sizeof self;
     hil_command hello;
     p->socket = hil_socket(PATIENCE);
     if (p->socket < 0 || bind(p->socket, (struct sockaddr *)&self, sizeof self) != 0 ||
@@ -90,9 +90,8 @@ static bool listen_at(plant *p, int port)
         return false;
     printf("port         %d\n", ntohs(self.sin_port));
     fflush(stdout);
-    return recvfrom(p->socket, &hello, sizeof hello, 0, (struct sockaddr *)&other, &other_size) ==
-               (ssize_t)sizeof hello &&
-           connect(p->socket, (struct sockaddr *)&other, other_size) == 0;
+    return hil_receive(p->socket, &hello, sizeof hello, 0, &other) == (ssize_t)sizeof hello &&
+           connect(p->socket, (struct sockaddr *)&other, sizeof other) == 0;
 }
 
 static bool report(plant *p, long k, bool last)
@@ -115,7 +114,8 @@ static bool take_command(plant *p, long k)
     hil_command c;
     bool any = false;
     for (;;) {
-        const ssize_t n = recv(p->socket, &c, sizeof c, p->lockstep && !any ? 0 : MSG_DONTWAIT);
+        const int how = p->lockstep && !any ? 0 : MSG_DONTWAIT;
+        const ssize_t n = hil_receive(p->socket, &c, sizeof c, how, NULL);
         if (n < 0 && errno == ECONNREFUSED) return false; // the controller is gone
         if (n != (ssize_t)sizeof c) break;
         if (p->lockstep && c.step != (uint64_t)k) continue;

@@ -7,13 +7,15 @@ usage: test_hil.py PLANT CONTROLLER MODEL
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
-import time
 import unittest
 
 PLANT, CONTROLLER, MODEL = sys.argv[1:4]
 WANTED = 3.0  # rad/s
+MEASUREMENT = struct.Struct("=QQddd")  # link.h
+COMMAND = struct.Struct("=Qd")
 
 
 def play(steps, *how):
@@ -51,18 +53,30 @@ class Hil(unittest.TestCase):
         self.assertRegex(out, r"pace +\d+ late")
 
     def test_a_controller_that_lags_behind_ends_too(self):
-        with subprocess.Popen([PLANT, MODEL, "0", "150"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) as plant:
-            port = plant.stdout.readline().split()[1]
-            with subprocess.Popen([CONTROLLER, port], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True) as controller:
-                time.sleep(0.05)
+        # this test is the plant, so that the controller surely has met it before it is stopped
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as plant:
+            plant.bind(("127.0.0.1", 0))
+            plant.settimeout(60)
+            with subprocess.Popen([CONTROLLER, str(plant.getsockname()[1])], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as controller:
+                _, where = plant.recvfrom(COMMAND.size)
+                plant.sendto(MEASUREMENT.pack(0, 0, 0.0, 0.5, 0.0), where)
+                while not self.answers(plant, 0):
+                    pass
                 controller.send_signal(signal.SIGSTOP)
-                plant.communicate(timeout=60)  # its last words wait at the controller's
+                for step in range(1, 5):  # what waits when the controller goes on; then nobody is there
+                    plant.sendto(MEASUREMENT.pack(step, step == 4, 1e-3 * step, 0.5, 0.0), where)
+                plant.close()
                 controller.send_signal(signal.SIGCONT)
                 out, err = controller.communicate(timeout=60)
-        self.assertEqual((plant.returncode, controller.returncode), (0, 0), err)
-        self.assertIn("measurements answered", out)
+        self.assertEqual(controller.returncode, 0, err)
+        self.assertIn("4 measurements answered", out)
+
+    @staticmethod
+    def answers(plant, step):
+        """Whether the next command is the answer to this measurement (it says where it is, too)."""
+        of, torque = COMMAND.unpack(plant.recv(COMMAND.size))
+        return of == step and torque != 0
 
     def test_the_controller_may_begin_first(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
@@ -79,13 +93,14 @@ class Hil(unittest.TestCase):
     def test_who_is_left_alone_says_so(self):
         with subprocess.Popen([PLANT, MODEL, "0", "1000000"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as plant:
-            port = plant.stdout.readline().split()[1]
-            with subprocess.Popen([CONTROLLER, port], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL) as controller:
-                time.sleep(1)
-                controller.kill()
+            port = int(plant.stdout.readline().split()[1])
             try:
-                _, err = plant.communicate(timeout=30)
+                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as controller:
+                    controller.settimeout(60)
+                    controller.connect(("127.0.0.1", port))
+                    controller.send(COMMAND.pack(0, 0.0))
+                    self.assertEqual(len(controller.recv(MEASUREMENT.size)), MEASUREMENT.size)
+                _, err = plant.communicate(timeout=60)
             except BaseException:
                 plant.kill()
                 raise
