@@ -103,7 +103,7 @@ class Results(unittest.TestCase):
                                stderr=subprocess.PIPE, text=True)
         while not os.path.exists(self.path("a.h5")):
             time.sleep(0.01)
-        time.sleep(0.5)
+        time.sleep(2)  # some steps, on a loaded machine too
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 1)
