@@ -87,7 +87,7 @@ static int row_at(const int *swap, int steps, int place)
 
 // ------------------------------------------------------------------------------------ elimination
 
-// S_cc scaled, both triangles; S_co scaled.  False if not all are numbers: comparisons of pivots do
+// S_cc and S_co scaled.  False if not all are numbers: comparisons of pivots do
 // not see all that are not.
 static bool scale_rows(const ranked *t)
 {
@@ -101,7 +101,7 @@ static bool scale_rows(const ranked *t)
         double *row = R + i * ld;
         for (int j = i; j < n; j++) {
             sum += 0 * row[j];
-            R[j * ld + i] = row[j] *= s[i] * s[j];
+            row[j] *= s[i] * s[j];
         }
         for (int j = n; j < n + t->no; j++) {
             sum += 0 * row[j];
@@ -111,11 +111,14 @@ static bool scale_rows(const ranked *t)
     return sum == 0;
 }
 
+// Rows and columns a <= b of a symmetric matrix, of which the upper triangle is there.
 static void exchange_both(int n, double *R, int ld, int a, int b)
 {
     if (a == b) return;
-    for (int j = 0; j < n; j++) exchange(&R[a * ld + j], &R[b * ld + j]);
-    for (int i = 0; i < n; i++) exchange(&R[i * ld + a], &R[i * ld + b]);
+    for (int i = 0; i < a; i++) exchange(&R[i * ld + a], &R[i * ld + b]);
+    exchange(&R[a * ld + a], &R[b * ld + b]);
+    for (int i = a + 1; i < b; i++) exchange(&R[a * ld + i], &R[i * ld + b]);
+    for (int j = b + 1; j < n; j++) exchange(&R[a * ld + j], &R[b * ld + j]);
 }
 
 static int largest(int n, const double *R, int ld, int from)
@@ -132,7 +135,7 @@ static void step(int n, double *R, int ld, int k)
     double *pivot = R + k * ld;
     const double inverse = 1 / pivot[k];
     for (int i = k + 1; i < n; i++)
-        lwi_subtract(n - k - 1, pivot[i] * inverse, pivot + k + 1, R + i * ld + k + 1);
+        lwi_subtract(n - i, pivot[i] * inverse, pivot + i, R + i * ld + i);
     for (int i = k + 1; i < n; i++) pivot[i] *= inverse;
     pivot[k] = inverse;
 }
@@ -271,7 +274,7 @@ static void add_open(const lwi_dual *dual, const lwi_dual_front *N, int node, in
         }
 }
 
-// C scaled to A_rr = 1, both triangles; the scale goes to v.
+// C scaled to A_rr = 1; the scale goes to v.
 static void put_open(const lwi_dual *dual, int node)
 {
     const lwi_dual_front *N = &dual->front[node];
@@ -292,8 +295,7 @@ static void put_open(const lwi_dual *dual, int node)
     for (int i = 0; i < n; i++) scale[i] = C[i * n + i] > 0 ? 1 / sqrt(C[i * n + i]) : 0;
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++)
-            C[j * n + i] = C[i * n + j] =
-                (C[i * n + j] + N->U[i * N->lu + j]) * scale[i] * scale[j];
+            C[i * n + j] = (C[i * n + j] + N->U[i * N->lu + j]) * scale[i] * scale[j];
 }
 
 static void make_rigid(const lwi_dual *dual, int node)

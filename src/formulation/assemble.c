@@ -184,14 +184,19 @@ static double rate_of(lwi_assembler *a, int e, int r)
     return sum;
 }
 
-static void closure_rows(lwi_assembler *a, int e, bool velocity)
+static void closure_of(lwi_assembler *a, int e, lwi_closure_level level)
 {
     const lwi_assembler_edge *what = &a->edge[e];
-    lwi_closure *c = &a->closure;
     if (what->joint >= 0)
-        lwi_joint_closure(a->model, what->joint, a->t, &a->motion, LWI_CLOSURE_POSITION, c);
+        lwi_joint_closure(a->model, what->joint, a->t, &a->motion, level, &a->closure);
     else
-        lwi_coupling_closure(a->model, what->coupling, a->t, &a->motion, LWI_CLOSURE_POSITION, c);
+        lwi_coupling_closure(a->model, what->coupling, a->t, &a->motion, level, &a->closure);
+}
+
+static void closure_rows(lwi_assembler *a, int e, bool velocity)
+{
+    const lwi_closure *c = &a->closure;
+    closure_of(a, e, LWI_CLOSURE_POSITION);
     for (int s = 0; s < c->nbody; s++)
         for (int r = 0; r < c->n; r++)
             memcpy(row_of(a, e, c->body[s], r), c->J[s][r], sizeof c->J[s][r]);
@@ -298,6 +303,17 @@ static void rows(lwi_assembler *a, bool velocity)
     }
 }
 
+// The residuals of positions without what bodies have to do with them.
+static void gaps(lwi_assembler *a)
+{
+    for (int e = 0; e < a->first_hold; e++) {
+        if (a->plan.graph.edge[e].rows == 0) continue;
+        closure_of(a, e, LWI_CLOSURE_PHI);
+        for (int r = 0; r < a->closure.n; r++)
+            a->residual[a->plan.row[e] + r] = a->closure.phi[r];
+    }
+}
+
 static double edge_residual(const lwi_assembler *a, int e)
 {
     double most = 0;
@@ -314,7 +330,10 @@ double lwi_assembler_edge_residual(const lwi_assembler *a, int edge)
 double lwi_assembler_residual(lwi_assembler *a, bool velocity, int *edge)
 {
     double most = 0;
-    rows(a, velocity);
+    if (velocity)
+        rows(a, true);
+    else
+        gaps(a);
     if (edge) *edge = -1;
     for (int e = 0; e < a->first_hold; e++) {
         const double here = edge_residual(a, e);

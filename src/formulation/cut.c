@@ -131,6 +131,22 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
         cut->rate[cut->spin_row[i]] = 0; // rotors turn with their joints
 }
 
+double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t)
+{
+    const lw_model *model = cut->model;
+    const lwi_motion motion = lwi_cut_motion(tree);
+    double most = 0;
+    for (int i = 0; i < cut->count; i++) {
+        lwi_closure c;
+        if (i < model->nloop)
+            lwi_joint_closure(model, model->loop[i], t, &motion, LWI_CLOSURE_PHI, &c);
+        else
+            lwi_coupling_closure(model, i - model->nloop, t, &motion, LWI_CLOSURE_PHI, &c);
+        for (int r = 0; r < c.n; r++) most = fmax(most, fabs(c.phi[r]));
+    }
+    return most;
+}
+
 // One row of E: e [n] from the wrenches J_r' on the bodies of closure c.
 static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
                    const lwi_closure *c, int r, double *e)

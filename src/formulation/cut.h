@@ -82,6 +82,8 @@ lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_ab
 /** E and its decomposition at `rank` (negative: by the threshold), with the factors in `node`. */
 void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node, int rank,
                     double threshold);
+/** The largest of all phi, at less cost than the rows; after poses alone. */
+double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t);
 /** y := the smallest with E y = target [m], lambda := multipliers with y = E' lambda, of minimum
  * norm in rows of length one.  Destroys target. */
 void lwi_cut_solve(lwi_cut *cut, double *target);

@@ -110,6 +110,9 @@ struct lwi_formulation {
      *  joints that are not merged. */
     lw_status (*observe)(lwi_work *, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_moment *);
+    /** At the state (t, x): no less than the largest row of positions of loops and couplings [m, rad], at less
+     *  cost than poses; infinite where it is not told.  NULL: it never is. */
+    double (*gap)(lwi_work *, double t, const double *x);
     /** Absolute tolerance factors [nx]: multiplies atol (1 where NULL).  At the state (t, x). */
     lw_status (*scale)(lwi_work *, double t, const double *x, double *scale);
     /** One line about what `prepare` has chosen by itself, or ""; NULL: it chooses nothing. */

@@ -542,6 +542,17 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
+// Distances of points and sines of angles are as large as any row that these make.
+static double gap(lwi_work *work, double t, const double *x)
+{
+    lwi_rcr_work *d = work->data;
+    const double told = d->cells ? lwi_rcr_cells_gap(work, x) : INFINITY;
+    if (told < INFINITY) return told;
+    if (check_finite(work, t, x) != LW_OK) return INFINITY;
+    place_tree(work, t, x);
+    return lwi_cut_gap(&d->cut, &d->tree, t);
+}
+
 static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
 {
     lwi_rcr_work *d = work->data;
@@ -584,6 +595,7 @@ const lwi_formulation lwi_formulation_rcr = {
     .rates = rates,
     .settle = settle,
     .observe = observe,
+    .gap = gap,
     .scale = scale,
     .about = about,
     .notice = notice,

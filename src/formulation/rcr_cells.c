@@ -154,6 +154,17 @@ double lwi_rcr_cells_pivot(const lwi_work *work, const double *x, const unsigned
     return place(d->cells, x, &steepest) ? 1 / sqrt(1 + steepest) : 0;
 }
 
+double lwi_rcr_cells_gap(const lwi_work *work, const double *x)
+{
+    const lwi_rcr_work *d = work->data;
+    const lwi_rcr_choice *choice = work->discrete;
+    lwi_cells *c = d->cells->cells;
+    double loops2;
+    if (!choice->made || !lwi_cells_plan(c, choice->dependent)) return INFINITY;
+    if (!d->cells->text->cells_gap2(c, x, &loops2)) return INFINITY;
+    return fmax(sqrt(loops2), lwi_cells_law_gap(c, x));
+}
+
 bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double *inputs,
                          double *xdot, double *least)
 {

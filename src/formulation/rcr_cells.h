@@ -25,6 +25,9 @@ bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double
  *  hinges; 0: cells cannot use it there.  Another partition than the last one is planned anew. */
 double lwi_rcr_cells_pivot(const lwi_work *work, const double *x, const unsigned char *dependent);
 
+/** As lwi_formulation.gap, of the partition in work->discrete; infinite where cells do not tell. */
+double lwi_rcr_cells_gap(const lwi_work *work, const double *x);
+
 /** Cells of the partition at hand; 0 where the general elimination has to do it. */
 int lwi_rcr_cells_count(const lwi_rcr_cells *cells);
 

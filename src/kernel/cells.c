@@ -71,7 +71,7 @@ static bool set_loop(const lw_model *model, const lwi_k_parts *parts, int i, lwi
             lwi_k_compose(&F, &body, &F);
             lwi_k_compose(&F, &parts->offset[k], &F);
         }
-        v3_copy(loop->P, F.r); // that of body 2 in the end
+        v3_copy(loop->P[s], F.r);
         v3_set(loop->z[s], F.R[2], F.R[5], F.R[8]);
     }
     return lwi_cells_find_path(parts->part, loop);
@@ -318,7 +318,7 @@ static void set_motions(const lwi_cells *c, draft *d)
 static bool add_cell(lwi_cells *c, draft *d)
 {
     lwi_cell *cell = &c->cell[c->ncell];
-    double P[3] = {0, 0, 0}, z[3] = {0, 0, 1};
+    double P[2][3] = {{0}}, z[2][3] = {{0, 0, 1}, {0, 0, 1}};
     *cell = (lwi_cell){0};
     if (!sort_coordinates(c, d, cell)) return false;
     lwi_cells_settle(c, d);

@@ -75,8 +75,8 @@ typedef struct lwi_cell_link {
 /** Constants of a block. */
 typedef struct lwi_cell_whole {
     lwi_lanes fall[3]; ///< minus gravity, base axes
-    lwi_lanes P[3];    ///< closing point and axis in the frame of body 2
-    lwi_lanes z[3];
+    lwi_lanes P[2][3]; ///< closing point and axis in the frames of body 1 and 2
+    lwi_lanes z[2][3];
     lwi_lanes size[LWI_CELL_STEPS];    ///< squared: of the motion that a unit of z makes
     lwi_lanes inverse[LWI_CELL_STEPS]; ///< 1 / size
 } lwi_cell_whole;
@@ -173,7 +173,7 @@ typedef struct lwi_cell_rotor {
 /** A loop: a revolute or spherical joint, or a coupling, and everything between its bodies and the ground. */
 typedef struct lwi_cell_loop {
     int end[2];           ///< parts that carry its body 1, 2; -1: the ground
-    double P[3], z[2][3]; ///< centre of F2, axes of F1, F2 in the frames of these parts
+    double P[2][3], z[2][3]; ///< centres and axes of F1, F2 in the frames of these parts
     bool pin;
     int law; ///< no joint closes it but a coupling of two coordinates; -1
     int carried;
@@ -242,6 +242,8 @@ double lwi_cells_laws(const lwi_cells *cells, const double *q);
 void lwi_cells_law_forces(const lwi_cells *cells, const double *q, const double *v);
 /** p' and p'' of a coupling at x. */
 void lwi_cells_law(const lwi_cell_law *law, double x, double p[2]);
+/** The largest |q_0 - p(q_1)| of the couplings at tree q. */
+double lwi_cells_law_gap(const lwi_cells *cells, const double *q);
 /** Adds the rotors to M, after cells_place; what they need where x.. = 0 to f, after cells_force. */
 void lwi_cells_rotors(const lwi_cells *cells);
 void lwi_cells_rotor_forces(const lwi_cells *cells);

@@ -139,28 +139,47 @@ static INLINE mask NAME(cell_pose)(const lwi_cell_step *step, const lwi_cell_lin
     return sure;
 }
 
+static INLINE mask NAME(cell_poses)(const lwi_cell_block *b, const double *q, int l)
+{
+    const lwi_cell_shape *s = b->shape;
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int n = 0; n < s->nstep; n++) {
+        const lwi_cell_step *step = &s->step[n];
+        sure &= NAME(cell_pose)(step, &b->link[n], step->parent < 0 ? NULL : &b->pose[step->parent],
+                                &b->pose[n], NAME(cell_gather)(q, b->iq[step->at], l), l);
+    }
+    return sure;
+}
+
 // --------------------------------------------------------------------------------------- closure
+
+// Closing point and axis of the loop's body 1 or 2.
+//   along  the axis is that of the body's frame
+static INLINE void NAME(cell_end)(const lwi_cell_block *b, int side, bool along, real *P, real *z,
+                                  int l)
+{
+    const int n = b->shape->close[side];
+    real R[9], x[3];
+    NAME(cell_load)(P, b->whole->P[side], 3, l);
+    NAME(cell_load)(z, b->whole->z[side], 3, l);
+    if (n < 0) return;
+    NAME(cell_load)(R, b->pose[n].R, 9, l);
+    NAME(cell_turn)(x, R, P);
+    for (int i = 0; i < 3; i++) P[i] = AT(b->pose[n].r[i]) + x[i];
+    if (along) {
+        for (int i = 0; i < 3; i++) x[i] = R[3 * i + 2] * z[2];
+    } else {
+        NAME(cell_turn)(x, R, z);
+    }
+    for (int i = 0; i < 3; i++) z[i] = x[i];
+}
 
 // Where the joint closes, and what a unit of each coordinate does there.
 static INLINE void NAME(cell_levers)(const lwi_cell_block *b, int l)
 {
     const lwi_cell_shape *s = b->shape;
-    real P[3], z[3], x[3];
-    NAME(cell_load)(P, b->whole->P, 3, l);
-    NAME(cell_load)(z, b->whole->z, 3, l);
-    if (s->close[1] >= 0) {
-        const lwi_cell_pose *at = &b->pose[s->close[1]];
-        real R[9];
-        NAME(cell_load)(R, at->R, 9, l);
-        NAME(cell_turn)(x, R, P);
-        for (int i = 0; i < 3; i++) P[i] = AT(at->r[i]) + x[i];
-        if (s->along) {
-            for (int i = 0; i < 3; i++) x[i] = R[3 * i + 2] * z[2];
-        } else {
-            NAME(cell_turn)(x, R, z);
-        }
-        for (int i = 0; i < 3; i++) z[i] = x[i];
-    }
+    real P[3], z[3];
+    NAME(cell_end)(b, 1, s->along, P, z, l);
     NAME(cell_store)(b->P, P, 3, l);
     NAME(cell_store)(b->z, z, 3, l);
     for (int n = 0; n < s->nstep; n++) {
@@ -355,12 +374,7 @@ static INLINE mask NAME(cell_place)(const lwi_cell_block *b, const double *q, re
                                     real *steep, int l)
 {
     const lwi_cell_shape *s = b->shape;
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    for (int n = 0; n < s->nstep; n++) {
-        const lwi_cell_step *step = &s->step[n];
-        sure &= NAME(cell_pose)(step, &b->link[n], step->parent < 0 ? NULL : &b->pose[step->parent],
-                                &b->pose[n], NAME(cell_gather)(q, b->iq[step->at], l), l);
-    }
+    mask sure = NAME(cell_poses)(b, q, l);
     if (s->closed) {
         NAME(cell_levers)(b, l);
         if (s->ny) sure &= NAME(cell_closure)(b, unit, steep, false, l);
@@ -604,6 +618,47 @@ static bool cells_place(const lwi_cells *c, const double *q, double *steepest)
     memcpy(lane, &steep, sizeof lane);
     *steepest = 0;
     for (int i = 0; i < WIDTH; i++) *steepest = lane[i] > *steepest ? lane[i] : *steepest;
+    return NAME(lanes_of)(sure) == ALL;
+}
+
+// gap2: square of how far the loops of a block are open, by points or sines of angles between axes.
+static mask NAME(block_gap)(const lwi_cell_block *b, const double *q, real *gap2, int l)
+{
+    const lwi_cell_shape *s = b->shape;
+    real P[2][3], z[2][3], x[3];
+    const mask sure = s->flat ? NAME(flat_poses)(b, q, l) : NAME(cell_poses)(b, q, l);
+    for (int side = 0; side < 2; side++) {
+        if (s->flat)
+            NAME(flat_end)(b, side, P[side], l);
+        else
+            NAME(cell_end)(b, side, false, P[side], z[side], l);
+    }
+    if (s->flat) P[0][2] = P[1][2] = NAME(splat)(0);
+    for (int i = 0; i < 3; i++) x[i] = P[1][i] - P[0][i];
+    *gap2 = NAME(cell_dot)(x, x);
+    if (s->flat || !s->pin) return sure;
+    NAME(cell_cross)(x, z[0], z[1]);
+    const real sine2 = NAME(cell_dot)(x, x);
+    *gap2 = NAME(select)(NAME(at_most)(sine2, *gap2), *gap2, sine2);
+    return sure;
+}
+
+static bool cells_gap2(const lwi_cells *c, const double *q, double *gap2)
+{
+    enum { ALL = (1 << WIDTH) - 1 };
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    real most = NAME(splat)(0), here;
+    for (int i = 0; i < c->nblock; i++) {
+        if (!c->block[i].shape->closed) continue;
+        for (int l = 0; l < LWI_LANES; l += WIDTH) {
+            sure &= NAME(block_gap)(&c->block[i], q, &here, l);
+            most = NAME(select)(NAME(at_most)(here, most), most, here);
+        }
+    }
+    double lane[WIDTH];
+    memcpy(lane, &most, sizeof lane);
+    *gap2 = 0;
+    for (int i = 0; i < WIDTH; i++) *gap2 = lane[i] > *gap2 ? lane[i] : *gap2;
     return NAME(lanes_of)(sure) == ALL;
 }
 

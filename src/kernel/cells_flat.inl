@@ -64,16 +64,32 @@ static INLINE mask NAME(flat_pose)(const lwi_cell_block *b, int n, real q, real 
     return NAME(at_most)(NAME(absolute)(angle[n]), NAME(splat)(LWI_K_LARGEST_ANGLE));
 }
 
+static INLINE mask NAME(flat_poses)(const lwi_cell_block *b, const double *q, int l)
+{
+    const lwi_cell_shape *s = b->shape;
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    real angle[LWI_CELL_STEPS];
+    for (int n = 0; n < s->nstep; n++)
+        sure &= NAME(flat_pose)(b, n, NAME(cell_gather)(q, b->iq[s->step[n].at], l), angle, l);
+    return sure;
+}
+
+// Closing point of the loop's body 1 or 2.
+static INLINE void NAME(flat_end)(const lwi_cell_block *b, int side, real *P, int l)
+{
+    const int n = b->shape->close[side];
+    real x[2];
+    NAME(flat_load)(P, b->whole->P[side], l);
+    if (n < 0) return;
+    NAME(flat_rotate)(x, AT(b->pose[n].R[0]), AT(b->pose[n].R[3]), P);
+    for (int i = 0; i < 2; i++) P[i] = AT(b->pose[n].r[i]) + x[i];
+}
+
 static INLINE void NAME(flat_levers)(const lwi_cell_block *b, int l)
 {
     const lwi_cell_shape *s = b->shape;
     real P[2], x[2];
-    NAME(flat_load)(P, b->whole->P, l);
-    if (s->close[1] >= 0) {
-        const lwi_cell_pose *at = &b->pose[s->close[1]];
-        NAME(flat_rotate)(x, AT(at->R[0]), AT(at->R[3]), P);
-        for (int i = 0; i < 2; i++) P[i] = AT(at->r[i]) + x[i];
-    }
+    NAME(flat_end)(b, 1, P, l);
     NAME(flat_store)(b->P, P, l);
     for (int n = 0; n < s->nstep; n++) {
         lwi_cell_pose *pose = &b->pose[n];
@@ -135,10 +151,7 @@ static INLINE mask NAME(flat_place)(const lwi_cell_block *b, const double *q, re
                                     real *steep, int l)
 {
     const lwi_cell_shape *s = b->shape;
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    real angle[LWI_CELL_STEPS];
-    for (int n = 0; n < s->nstep; n++)
-        sure &= NAME(flat_pose)(b, n, NAME(cell_gather)(q, b->iq[s->step[n].at], l), angle, l);
+    mask sure = NAME(flat_poses)(b, q, l);
     if (s->closed) {
         NAME(flat_levers)(b, l);
         if (s->ny) sure &= NAME(cell_closure)(b, unit, steep, true, l);
@@ -186,7 +199,7 @@ static INLINE void NAME(flat_bias)(const lwi_cell_block *b, const NAME(flat_moti
         }
         turn = side ? turn + motion[n].w : turn - motion[n].w;
     }
-    AT(b->rate[0]) = turn * AT(b->whole->z[2]);
+    AT(b->rate[0]) = turn * AT(b->whole->z[1][2]);
     for (int i = 0; i < 2; i++) g[i] *= unit;
     for (int n = 0; n < s->nstep; n++)
         if (s->step[n].at >= s->nx)

@@ -57,6 +57,18 @@ void lwi_cells_law(const lwi_cell_law *law, double x, double p[2])
     }
 }
 
+double lwi_cells_law_gap(const lwi_cells *c, const double *q)
+{
+    double most = 0;
+    for (int i = 0; i < c->nlaw; i++) {
+        const lwi_cell_law *law = &c->law[i];
+        double p = 0;
+        for (int k = law->n - 1; k >= 0; k--) p = p * q[law->iq[1]] + law->c[k];
+        most = fmax(most, fabs(q[law->iq[0]] - p));
+    }
+    return most;
+}
+
 // A law in its cell at coordinates q.
 typedef struct law_here {
     const lwi_cell *cell;

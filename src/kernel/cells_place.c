@@ -152,8 +152,7 @@ static bool is_parallel(const draft *d, int i, const bool along[2])
     return true;
 }
 
-// Closing point and axis in the frame of body 2.
-void lwi_cells_close(const lwi_cells *c, draft *d, double P[3], double z[3])
+void lwi_cells_close(const lwi_cells *c, draft *d, double P[2][3], double z[2][3])
 {
     lwi_cell_shape *s = &d->shape;
     const lwi_cell_loop *loop = d->loop;
@@ -167,10 +166,10 @@ void lwi_cells_close(const lwi_cells *c, draft *d, double P[3], double z[3])
             from_world(&back, d);
         else
             back = lwi_cells_raw(c, d, p);
-        m3_mul_v(P, back.R, loop->P);
-        v3_add(P, P, back.r);
-        m3_mul_v(z, back.R, loop->z[side]);
-        along[side] = hypot(z[0], z[1]) <= lwi_cells_parallel;
+        m3_mul_v(P[side], back.R, loop->P[side]);
+        v3_add(P[side], P[side], back.r);
+        m3_mul_v(z[side], back.R, loop->z[side]);
+        along[side] = hypot(z[side][0], z[side][1]) <= lwi_cells_parallel;
     }
     s->along = along[1];
     s->flat = s->flat && (along[1] || !loop->pin);
@@ -202,15 +201,17 @@ static void set_link(const lwi_cells *c, const draft *d, int i, lwi_cell_link *l
 }
 
 static void set_lane(const lwi_cells *c, const draft *d, const lwi_cell *cell,
-                     const lwi_cell_block *b, const double P[3], const double z[3], int l)
+                     const lwi_cell_block *b, double P[2][3], double z[2][3], int l)
 {
     lwi_cell_whole *whole = (lwi_cell_whole *)b->whole;
     double fall[3];
     m3_tmul_v(fall, d->base.R, c->gravity);
     for (int k = 0; k < 3; k++) {
         whole->fall[k][l] = -fall[k];
-        whole->P[k][l] = P[k];
-        whole->z[k][l] = z[k];
+        for (int side = 0; side < 2; side++) {
+            whole->P[side][k][l] = P[side][k];
+            whole->z[side][k][l] = z[side][k];
+        }
     }
     for (int i = 0; i < d->n; i++) {
         set_link(c, d, i, (lwi_cell_link *)&b->link[i], l);
@@ -251,8 +252,8 @@ static bool create_block(lwi_cells *c, const lwi_cell_shape *s, lwi_cell_block *
 }
 
 // A lane among cells of the same shape.
-bool lwi_cells_place(lwi_cells *c, const draft *d, lwi_cell *cell, const double P[3],
-                     const double z[3])
+bool lwi_cells_place(lwi_cells *c, const draft *d, lwi_cell *cell, double P[2][3],
+                     double z[2][3])
 {
     int shape = 0, at = c->nblock - 1;
     while (shape < c->nshape && memcmp(&c->shape[shape], &d->shape, sizeof d->shape) != 0) shape++;

@@ -44,11 +44,11 @@ void *lwi_cells_take(lwi_cells *c, size_t count, size_t size);
 size_t lwi_cells_block_bytes(const lwi_cell_shape *s);
 /** The base, and how every step stands to its parent. */
 void lwi_cells_settle(const lwi_cells *c, lwi_cells_draft *d);
-/** How the loop closes, with the closing point and axis in the frame of body 2. */
-void lwi_cells_close(const lwi_cells *c, lwi_cells_draft *d, double P[3], double z[3]);
+/** How the loop closes, with the closing point and axis in the frames of its bodies 1 and 2. */
+void lwi_cells_close(const lwi_cells *c, lwi_cells_draft *d, double P[2][3], double z[2][3]);
 /** A lane among cells of the same shape; false: there is none. */
-bool lwi_cells_place(lwi_cells *c, const lwi_cells_draft *d, lwi_cell *cell, const double P[3],
-                     const double z[3]);
+bool lwi_cells_place(lwi_cells *c, const lwi_cells_draft *d, lwi_cell *cell, double P[2][3],
+                     double z[2][3]);
 /** Raw frame of the part of step i in the step's. */
 lwi_k_frame lwi_cells_raw(const lwi_cells *c, const lwi_cells_draft *d, int i);
 

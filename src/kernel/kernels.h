@@ -38,6 +38,10 @@ typedef struct lwi_kernels {
      *  @param steepest  out: the largest square of what dependent coordinates move for a unit motion
      *  @return false: some loop is close to a singular position, or an angle too large */
     bool (*cells_place)(const lwi_cells *cells, const double *q, double *steepest);
+    /** How far loops are open at tree q: square of the largest distance of points that meet, or sine of the
+     *  angle between axes that are parallel.
+     *  @return false: an angle is too large */
+    bool (*cells_gap2)(const lwi_cells *cells, const double *q, double *gap2);
     /** All speeds v [nv] from the independent ones among them; after cells_place. */
     void (*cells_speeds)(const lwi_cells *cells, double *v);
     /** f, k, rate from all speeds v and efforts tau [nv] (NULL: none); after cells_place. */

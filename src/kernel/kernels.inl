@@ -357,6 +357,7 @@ const lwi_kernels TABLE(ISA) = {
     .rows_in = rows_in,
     .rows_out = rows_out,
     .cells_place = cells_place,
+    .cells_gap2 = cells_gap2,
     .cells_speeds = cells_speeds,
     .cells_force = cells_force,
     .cells_solve = cells_solve,

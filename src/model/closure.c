@@ -297,8 +297,9 @@ int lwi_joint_row_count(const lw_model *model, int j)
 
 // Driven coordinates: q_k - f(t) = 0.
 static void drive_rows(const lw_model *model, const lwi_joint *joint, double t, const sides *s,
-                       const onto *o, bool rates, lwi_closure *c)
+                       const onto *o, lwi_closure_level level, lwi_closure *c)
 {
+    const bool rates = level >= LWI_CLOSURE_RATES;
     double q[LW_JOINT_MAX_NQ], f[3];
     lwi_rows rows;
     speed_rows(joint, s, rates, q, &rows);
@@ -309,7 +310,7 @@ static void drive_rows(const lw_model *model, const lwi_joint *joint, double t, 
         c->phi[i] = q[k] - f[0];
         c->b[i] = -f[1];
         c->gamma[i] = -f[2];
-        put_row(s, rates, &rows, k, o, c, i);
+        if (level > LWI_CLOSURE_PHI) put_row(s, rates, &rows, k, o, c, i);
     }
 }
 
@@ -333,10 +334,10 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
         for (int k = 0; k < n; k++) {
             c->phi[k] = rows.phi[k];
             c->b[k] = c->gamma[k] = 0;
-            put_row(&s, rates, &rows, k, &o, c, k);
+            if (level > LWI_CLOSURE_PHI) put_row(&s, rates, &rows, k, &o, c, k);
         }
     }
-    if (joint->ndriven) drive_rows(model, joint, t, &s, &o, rates, c);
+    if (joint->ndriven) drive_rows(model, joint, t, &s, &o, level, c);
 }
 
 void lwi_joint_rotor_rows(const lw_model *model, int j, double t, const lwi_motion *m,
@@ -421,6 +422,7 @@ void lwi_coupling_closure(const lw_model *model, int coupling, double t, const l
     c->nbody = 0;
     c->phi[0] = q_a[pair->coordinate] - P;
     c->b[0] = c->gamma[0] = 0;
+    if (level == LWI_CLOSURE_PHI) return;
     add_bodies(a, 1, rates, c);
     add_bodies(b, 1, rates, c);
     add_row(a, &s_a, m, rates, &rows_a, pair->coordinate, c, 0);

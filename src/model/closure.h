@@ -25,6 +25,7 @@ typedef struct lwi_motion {
 } lwi_motion;
 
 typedef enum lwi_closure_level {
+    LWI_CLOSURE_PHI,      ///< phi alone
     LWI_CLOSURE_POSITION, ///< phi, J, b
     LWI_CLOSURE_RATES     ///< and gamma, Jdot
 } lwi_closure_level;

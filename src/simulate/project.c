@@ -73,6 +73,8 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
     lwi_work *work = sim->work;
     lwi_projection *p = &sim->projection;
     const lwi_formulation *f = work->formulation;
+    p->seen = !(f->gap && f->gap(work, t, x) <= p->limit);
+    if (!p->seen) return LW_OK;
     p->moment.t = t;
     p->poses = f->can & LWI_POSES_FIRST;
     TRY(f->observe(work, t, x, sim->inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST,

@@ -38,7 +38,8 @@ typedef struct lwi_projection {
     long count;
     lwi_assembler assembler;
     lwi_moment moment;
-    bool poses; ///< the moment has no velocities yet
+    bool seen;  ///< the moment is that of the last state looked at
+    bool poses; ///< it has no velocities yet
 } lwi_projection;
 
 struct lw_sim {

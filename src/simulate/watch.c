@@ -36,6 +36,8 @@ enum { MOST_PIECES = 64 };
 #define LOW 0.5
 #define DEEP 0.25
 #define SHALLOW (100 * LWI_WATCH_NEAR)
+// Looks at a mechanism that has not moved far come so many times as late after a sight as the last one.
+#define LATER 2
 // Trials of the search for the least pivot: in all, and before it may be given up because nothing
 // suggests any longer that there is a small one.
 enum { TRIALS = 10, SURE = 2 };
@@ -316,14 +318,21 @@ static void look(lwi_watch *watch, const lwi_moment *moment, bool last_one)
     append(watch, &watch->now);
 }
 
+bool lwi_watch_waits(const lwi_watch *watch, double t)
+{
+    return watch->active && watch->count > 0 && t < watch->due &&
+           t > watch->sight[watch->count - 1].t;
+}
+
 // As `distance`, without the speeds at the end: those at the beginning stand for them.
-bool lwi_watch_rests(const lwi_watch *watch, const lwi_moment *moment)
+bool lwi_watch_rests(lwi_watch *watch, const lwi_moment *moment)
 {
     const lwi_closed *s = &watch->closed;
     const lwi_sight *last = watch->count ? &watch->sight[watch->count - 1] : NULL;
     if (!watch->active) return true;
     if (!last || !(moment->t > last->t)) return false;
     const double apart = spacing(last), h = moment->t - last->t;
+    double moved = 0; // of what is apart
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         double d[3], quat[4], c[4], speed = 0;
@@ -331,9 +340,12 @@ bool lwi_watch_rests(const lwi_watch *watch, const lwi_moment *moment)
         memcpy(quat, moment->quat[b], sizeof quat);
         quat_continue(quat, last->quat[k]);
         for (int i = 0; i < 4; i++) c[i] = quat[i] - last->quat[k][i], speed += fabs(last->turn[k][i]);
-        if (v3_norm(d) > apart * s->length || 2 * sqrt(quat_norm2(c)) > apart || h * speed > apart)
-            return false;
+        moved = fmax(moved, v3_norm(d) / s->length);
+        moved = fmax(moved, fmax(2 * sqrt(quat_norm2(c)), h * speed));
     }
+    if (moved > apart) return false;
+    // as fast as until now it will have moved so far; what gathers speed has more looks
+    watch->due = last->t + h * fmin(LATER, apart / moved);
     return true;
 }
 
@@ -389,8 +401,9 @@ void lwi_sim_watch(lw_sim *sim, double t, const double *x)
     lwi_watch *watch = &sim->watch;
     if (!watch->active) return;
     const bool poses = sim->work->formulation->can & LWI_POSES_FIRST;
-    const bool seen = sim->projection.active; // it has just seen it
-    lwi_moment *moment = seen ? &sim->projection.moment : &watch->moment;
+    const bool seen = sim->projection.active && sim->projection.seen;
+    lwi_moment *moment = sim->projection.active ? &sim->projection.moment : &watch->moment;
+    if (lwi_watch_waits(watch, t)) return;
     if (!seen && poses && !observe(sim, t, x, LW_OBSERVE_POSE, moment)) return;
     if (poses && lwi_watch_rests(watch, moment)) return;
     if (seen && !sim->projection.poses)

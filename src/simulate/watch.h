@@ -23,6 +23,7 @@ typedef struct lwi_watch {
     lwi_moment moment; ///< of the run where nobody else has it
     lwi_moment placed; ///< scratch: poses between sights
     int count;         ///< sights in a row
+    double due;        ///< before that time there is nothing to be looked at, as far as speeds tell
     lwi_sight sight[3], now, between; ///< the last ones; scratch
     double most;          ///< largest pivot met
     double least, time;   ///< smallest met near a singular position
@@ -33,9 +34,11 @@ typedef struct lwi_watch {
 
 /** Memory and ranks of a mechanism with loops or couplings. */
 lw_status lwi_watch_create(const lw_model *model, lwi_arena *arena, lwi_watch *watch);
+/** Is it too early for another look, whatever the state is? */
+bool lwi_watch_waits(const lwi_watch *watch, double t);
 /** Has the mechanism hardly moved since the last look?  Then there is nothing to look at; poses of the
  *  moment count. */
-bool lwi_watch_rests(const lwi_watch *watch, const lwi_moment *moment);
+bool lwi_watch_rests(lwi_watch *watch, const lwi_moment *moment);
 /** Looks at a state that the run has come to; poses and twists of the moment count. */
 void lwi_watch_look(lwi_watch *watch, const lwi_moment *moment);
 /** There are no later states: is this one close to a singular position? */

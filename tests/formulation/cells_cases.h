@@ -11,6 +11,7 @@
 
 #include "formulation/rcr_cells.h"
 #include "kernel/kernels.h"
+#include "model/closure.h"
 
 #include <float.h>
 
@@ -378,6 +379,51 @@ static inline void compare(lwt_run *r, const double *inputs, const char *what, f
     free(generic);
     free(cells);
     free(other);
+}
+
+// The largest row of positions at the poses that the run observes.
+static inline double open_by(lwt_run *r, const double *inputs)
+{
+    lwi_moment m;
+    double most = 0;
+    lwt_observe(r->work, r->t, r->x, inputs, &r->arena, &m);
+    const lwi_motion motion = {.R = (const double(*)[9])m.R, .r = (const double(*)[3])m.r, .q = m.q};
+    for (int i = 0; i < r->model->nloop + r->model->ncoupling; i++) {
+        lwi_closure c;
+        if (i < r->model->nloop)
+            lwi_joint_closure(r->model, r->model->loop[i], r->t, &motion, LWI_CLOSURE_POSITION, &c);
+        else
+            lwi_coupling_closure(r->model, i - r->model->nloop, r->t, &motion, LWI_CLOSURE_POSITION,
+                                 &c);
+        for (int k = 0; k < c.n; k++) most = fmax(most, fabs(c.phi[k]));
+    }
+    return most;
+}
+
+// At positions that are off by so much: the general text tells the largest row, cells the length of what
+// it is a component of, in all widths the same.
+static inline void compare_gaps(lwt_run *r, const double *inputs, double off, const char *what)
+{
+    uint64_t seed = 7;
+    for (int i = 0; i < r->model->tree_nq; i++) r->x[i] += off * draw(&seed);
+    const double open = open_by(r, inputs), size = 1 + r->model->nnode;
+    double told[3] = {0};
+    lwi_work *general = work_of(r->model, LWI_NO_KERNEL);
+    lwt_near(what, 0, RCR->gap(general, r->t, r->x), open, 4 * DBL_EPSILON * size);
+    lwi_work_destroy(general);
+    for (int w = 0; w < LWI_COUNT(widths); w++) {
+        if (!lwi_kernels_of(widths[w])) continue;
+        lwi_work *work = work_of(r->model, widths[w]);
+        memcpy(work->discrete, r->work->discrete, work->ndiscrete);
+        told[w] = lwi_rcr_cells_gap(work, r->x);
+        assert_true(RCR->gap(work, r->t, r->x) == told[w]);
+        lwi_work_destroy(work);
+        assert_true(told[w] == told[0]);
+    }
+    // of three components one is at least so large
+    const double rounding = 16 * DBL_EPSILON * size;
+    if (!(open <= told[0] + rounding && told[0] <= sqrt(3) * open + rounding))
+        fail_msg("%s: cells tell %.17g, rows %.17g", what, told[0], open);
 }
 
 #endif

@@ -119,6 +119,25 @@ static void runs_conserve_energy(void **state)
     }
 }
 
+// How far loops are open, by cells and by rows.
+static void gaps_are_told(void **state)
+{
+    static const double off[] = {0, 1e-6, 1e-2};
+    (void)state;
+    for (int kind = 0; kind < NKIND; kind++) {
+        for (int i = 0; i < LWI_COUNT(off); i++) {
+            char what[64];
+            uint64_t seed = 20 + (uint64_t)kind;
+            lw_model *model = build((lwt_kind)kind, 5, i == 0, &seed);
+            lwt_run r = fall(model, 1);
+            snprintf(what, sizeof what, "kind %d, off by %g", kind, off[i]);
+            compare_gaps(&r, NULL, off[i], what);
+            lwt_run_end(&r);
+            lw_model_destroy(model);
+        }
+    }
+}
+
 // What cells have no text for is left alone: spherical joints of the tree.
 static void others_have_no_cells(void **state)
 {
@@ -146,6 +165,7 @@ int main(void)
         cmocka_unit_test(cells_agree),
         cmocka_unit_test(flat_cells_are_handed_over),
         cmocka_unit_test(runs_conserve_energy),
+        cmocka_unit_test(gaps_are_told),
         cmocka_unit_test(others_have_no_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

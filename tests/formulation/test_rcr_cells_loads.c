@@ -139,6 +139,7 @@ static void check(lw_model *model, const char *what, findings *worst)
         step_on(&r, 40, inputs);
         compare(&r, inputs, what, worst);
     }
+    compare_gaps(&r, inputs, 1e-3, what);
     lwt_run_end(&r);
     lw_model_destroy(model);
 }
