@@ -409,10 +409,10 @@ typedef struct pivots {
     double least, cells;
 } pivots;
 
-static pivots judge(const lwi_work *work, const double *x)
+static pivots judge(const lwi_work *work, double t, const double *x)
 {
     const lwi_rcr_work *d = work->data;
-    const double cells = d->cells ? lwi_rcr_cells_pivot(work, x, d->e.dependent) : 0;
+    const double cells = d->cells ? lwi_rcr_cells_pivot(work, t, x, d->e.dependent) : 0;
     return (pivots){d->e.least, cells};
 }
 
@@ -447,7 +447,7 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
         *changed = true;
     }
     if (!(lately < d->keep)) return LW_OK;
-    const pivots before = judge(work, x);
+    const pivots before = judge(work, t, x);
     const double now = before.cells > 0 ? before.cells : before.least;
     if (!(now < d->keep)) {
         choice->given_up = 0;
@@ -460,7 +460,7 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
     if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
     if (d->cells) lwi_rcr_cells_prefer(work, t, d->e.fresh);
     swap_bytes(n, choice->dependent, d->e.fresh);
-    if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK || !is_better(judge(work, x), before)) {
+    if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK || !is_better(judge(work, t, x), before)) {
         swap_bytes(n, choice->dependent, d->e.fresh);
         return LW_OK;
     }
@@ -546,7 +546,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 static double gap(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
-    const double told = d->cells ? lwi_rcr_cells_gap(work, x) : INFINITY;
+    const double told = d->cells ? lwi_rcr_cells_gap(work, t, x) : INFINITY;
     if (told < INFINITY) return told;
     if (check_finite(work, t, x) != LW_OK) return INFINITY;
     place_tree(work, t, x);

@@ -4,6 +4,7 @@
 #include "formulation/rcr.h"
 #include "formulation/rcr_cells_loads.h"
 #include "kernel/kernels.h"
+#include "model/functions.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,9 @@ struct lwi_rcr_cells {
     lwi_cells *cells;
     lwi_rcr_loads loads;
     unsigned char *other; // [tree_nv] scratch: a partition
+    // where something is driven: of the tree, then of the drives
+    double *q, *v, *vdot;
+    double *effort; // [ndrive] of forces on what is driven
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -42,7 +46,16 @@ lw_status lwi_rcr_cells_create(lwi_work *work, lwi_rcr_cells **out)
     cells->text = text;
     TRY(lwi_cells_create(model, d->e.length, d->e.scale, carried, asked, &work->arena,
                          &cells->cells));
-    if (cells->cells) *out = cells;
+    if (!cells->cells) return LW_OK;
+    const int ndrive = cells->cells->parts.ndrive, n = model->tree_nv + ndrive;
+    if (ndrive) {
+        cells->q = LWI_PUSH(&work->arena, double, n);
+        cells->v = LWI_PUSH(&work->arena, double, n);
+        cells->vdot = LWI_PUSH(&work->arena, double, n);
+        cells->effort = LWI_PUSH(&work->arena, double, ndrive);
+        if (!cells->q || !cells->v || !cells->vdot || !cells->effort) return LW_ERR_MEMORY;
+    }
+    *out = cells;
     return LW_OK;
 }
 
@@ -121,19 +134,60 @@ static bool all_finite(int n, const double *x)
 }
 
 // Rates of everything beside q and u.
-static void other_rates(const lwi_rcr_work *d, const lwi_cells *c, double *xdot)
+static void other_rates(const lwi_rcr_work *d, const lwi_cells *c, double drives, double *xdot)
 {
     for (int i = 0; i < c->nblock; i++) {
         const lwi_cell_block *b = &c->block[i];
         if (b->carried[0] < 0) continue;
         for (int l = 0; l < LWI_LANES; l++) xdot[b->carried[l]] = b->rate[0][l];
     }
-    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = d->tree.power;
+    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = d->tree.power + drives;
 }
 
 int lwi_rcr_cells_count(const lwi_rcr_cells *cells)
 {
     return cells->cells->made && cells->cells->fits ? cells->cells->ncell : 0;
+}
+
+// Coordinates of tree and drives at (t, x), and how these move.
+static const double *drive(const lw_model *model, lwi_rcr_cells *cells, double t, const double *x)
+{
+    const lwi_cells *c = cells->cells;
+    const int n = model->tree_nv;
+    if (!c->parts.ndrive) return x;
+    memcpy(cells->q, x, (size_t)n * sizeof *x);
+    for (int i = 0; i < c->parts.ndrive; i++) {
+        const lwi_k_drive *of = &c->parts.drive[i];
+        double f[3];
+        lwi_function_eval(model->function, model->joint[of->joint].motion[of->coordinate], t, f);
+        cells->q[n + i] = f[0];
+        cells->v[n + i] = f[1];
+        cells->vdot[n + i] = c->drive[i] = f[2];
+    }
+    return cells->q;
+}
+
+// What forces read of driven coordinates.
+static void tell_drives(const lw_model *model, const lwi_rcr_cells *cells, lwi_tree_work *tree)
+{
+    const lwi_k_parts *parts = &cells->cells->parts;
+    for (int i = 0; i < parts->ndrive; i++) {
+        const lwi_joint *joint = &model->joint[parts->drive[i].joint];
+        tree->joint_q[joint->iq + parts->drive[i].coordinate] = cells->q[model->tree_nv + i];
+        tree->joint_qd[joint->iv + parts->drive[i].coordinate] = cells->v[model->tree_nv + i];
+    }
+}
+
+static double drive_power(const lw_model *model, const lwi_rcr_cells *cells,
+                          const lwi_tree_work *tree)
+{
+    const lwi_k_parts *parts = &cells->cells->parts;
+    if (!parts->ndrive) return 0;
+    for (int i = 0; i < parts->ndrive; i++) {
+        const lwi_k_drive *of = &parts->drive[i];
+        cells->effort[i] = tree->loads.effort[model->joint[of->joint].iv + of->coordinate];
+    }
+    return lwi_cells_drive_power(cells->cells, cells->v, cells->vdot, cells->effort);
 }
 
 // Everything that depends on positions.
@@ -146,23 +200,26 @@ static bool place(const lwi_rcr_cells *cells, const double *q, double *steepest)
     return true;
 }
 
-double lwi_rcr_cells_pivot(const lwi_work *work, const double *x, const unsigned char *dependent)
+double lwi_rcr_cells_pivot(const lwi_work *work, double t, const double *x,
+                           const unsigned char *dependent)
 {
     const lwi_rcr_work *d = work->data;
     double steepest;
     if (!lwi_cells_plan(d->cells->cells, dependent)) return 0;
-    return place(d->cells, x, &steepest) ? 1 / sqrt(1 + steepest) : 0;
+    const double *q = drive(work->model, d->cells, t, x);
+    return place(d->cells, q, &steepest) ? 1 / sqrt(1 + steepest) : 0;
 }
 
-double lwi_rcr_cells_gap(const lwi_work *work, const double *x)
+double lwi_rcr_cells_gap(const lwi_work *work, double t, const double *x)
 {
     const lwi_rcr_work *d = work->data;
     const lwi_rcr_choice *choice = work->discrete;
     lwi_cells *c = d->cells->cells;
     double loops2;
     if (!choice->made || !lwi_cells_plan(c, choice->dependent)) return INFINITY;
-    if (!d->cells->text->cells_gap2(c, x, &loops2)) return INFINITY;
-    return fmax(sqrt(loops2), lwi_cells_law_gap(c, x));
+    const double *q = drive(work->model, d->cells, t, x);
+    if (!d->cells->text->cells_gap2(c, q, &loops2)) return INFINITY;
+    return fmax(sqrt(loops2), lwi_cells_law_gap(c, q));
 }
 
 bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double *inputs,
@@ -174,20 +231,29 @@ bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double
     const lwi_rcr_choice *choice = work->discrete;
     lwi_cells *c = d->cells->cells;
     const int n = model->tree_nv;
-    double steepest, *v = xdot, *vdot = xdot + n; // scalar joints: qdot = u
+    const bool driven = c->parts.ndrive > 0;
+    double steepest, *v = driven ? d->cells->v : xdot; // scalar joints: qdot = u
+    double *vdot = driven ? d->cells->vdot : xdot + n;
     if (!lwi_cells_plan(c, choice->dependent)) return false;
-    if (!place(d->cells, x, &steepest)) return false;
+    const double *q = drive(model, d->cells, t, x);
+    if (!place(d->cells, q, &steepest)) return false;
     *least = 1 / sqrt(1 + steepest);
     if (!(*least > LWI_RCR_DELAY)) return false;
     memcpy(v, x + n, (size_t)n * sizeof *v);
     text->cells_speeds(c, v);
     const bool loaded = model->nforce || d->tree.added;
+    if (loaded && driven) tell_drives(model, d->cells, &d->tree);
     if (loaded) lwi_rcr_loads_apply(work, &d->cells->loads, c, t, x, v, inputs);
-    lwi_cells_law_forces(c, x, v);
+    lwi_cells_law_forces(c, q, v);
     text->cells_force(c, v, loaded ? d->tree.effort : NULL);
     if (loaded) lwi_rcr_loads_pass(work, &d->cells->loads, c);
     lwi_cells_rotor_forces(c);
-    if (!text->cells_solve(c, vdot) || !all_finite(2 * n, xdot)) return false;
-    other_rates(d, c, xdot);
+    if (!text->cells_solve(c, vdot)) return false;
+    if (driven) {
+        memcpy(xdot, v, (size_t)n * sizeof *xdot);
+        memcpy(xdot + n, vdot, (size_t)n * sizeof *xdot);
+    }
+    if (!all_finite(2 * n, xdot)) return false;
+    other_rates(d, c, drive_power(model, d->cells, &d->tree), xdot);
     return true;
 }

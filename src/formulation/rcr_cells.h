@@ -7,8 +7,8 @@
 typedef struct lwi_rcr_cells lwi_rcr_cells;
 
 /** Cells of the model that stands prepared in work->data; NULL where it has none: all loops are
- *  closed by revolute or spherical joints or couplings, the tree has joints of turns and displacements,
- *  nothing is prescribed.
+ *  closed by revolute or spherical joints or couplings, which are not driven, the tree has joints of turns
+ *  and displacements, which may be, and no mounts.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_rcr_cells_create(lwi_work *work, lwi_rcr_cells **cells);
 /** Changes a partition [tree_nv] that has just been chosen to one that cells can use, where it has
@@ -23,10 +23,11 @@ bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double
 
 /** The same bound for a partition at the positions in x, in no unit of length where joints are
  *  hinges; 0: cells cannot use it there.  Another partition than the last one is planned anew. */
-double lwi_rcr_cells_pivot(const lwi_work *work, const double *x, const unsigned char *dependent);
+double lwi_rcr_cells_pivot(const lwi_work *work, double t, const double *x,
+                           const unsigned char *dependent);
 
 /** As lwi_formulation.gap, of the partition in work->discrete; infinite where cells do not tell. */
-double lwi_rcr_cells_gap(const lwi_work *work, const double *x);
+double lwi_rcr_cells_gap(const lwi_work *work, double t, const double *x);
 
 /** Cells of the partition at hand; 0 where the general elimination has to do it. */
 int lwi_rcr_cells_count(const lwi_rcr_cells *cells);

@@ -82,8 +82,10 @@ void lwi_tree_joint_motion(const lw_model *model, lwi_tree_work *work, const dou
         const lwi_node *node = &model->node[k];
         if (node->joint < 0) continue;
         const lwi_joint *joint = &model->joint[node->joint];
-        for (int i = 0; i < node->nq; i++) work->joint_q[joint->iq + i] = q[node->iq + i];
-        for (int i = 0; i < node->nv; i++) work->joint_qd[joint->iv + i] = v[node->iv + i];
+        for (int i = 0; i < node->nq; i++)
+            work->joint_q[joint->iq + (joint->ndriven ? node->column[i] : i)] = q[node->iq + i];
+        for (int i = 0; i < node->nv; i++)
+            work->joint_qd[joint->iv + node->column[i]] = v[node->iv + i];
     }
 }
 

@@ -32,6 +32,8 @@ typedef struct lwi_build {
     int npart;
     int *host;           // [nnode] part that carries the node, -1: the ground
     lwi_k_frame *offset; // [nnode] link frame of the node in the raw frame of that part
+    lwi_k_drive *drive;  // [ndrive] NULL: nothing is prescribed
+    int ndrive;
     lwi_k_choice choice;
 } lwi_build;
 

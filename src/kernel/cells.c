@@ -18,11 +18,12 @@ typedef lwi_cells_scratch scratch;
 
 static bool has_cell(const lw_model *model)
 {
-    if (model->nloop + model->ncoupling == 0 || model->driven) return false;
+    if (model->nloop + model->ncoupling == 0) return false;
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
         const lw_joint_type id = joint->type->id;
-        if ((id != LW_JOINT_REVOLUTE && id != LW_JOINT_SPHERICAL) || joint->mount.present)
+        if ((id != LW_JOINT_REVOLUTE && id != LW_JOINT_SPHERICAL) || joint->mount.present ||
+            joint->ndriven > 0)
             return false;
     }
     return true;
@@ -122,7 +123,7 @@ static lw_status create_memory(lwi_cells *c, const lw_model *model, lwi_arena *a
     c->room = (size_t)c->most_blocks * lwi_cells_block_bytes(&widest) +
               (size_t)c->most_cells * sum + (size_t)c->most_relays * relay;
     c->relay = LWI_PUSH(arena, lwi_cell_relay, c->most_relays);
-    c->unit = LWI_PUSH(arena, lwi_lanes, LWI_CELL_KNOWN * LWI_CELL_KNOWN + 1);
+    c->unit = LWI_PUSH(arena, lwi_lanes, LWI_CELL_KNOWN * LWI_CELL_KNOWN + LWI_CELL_KNOWN);
     for (int i = 0; c->unit && i < LWI_CELL_KNOWN; i++) c->unit[i * LWI_CELL_KNOWN + i][0] = 1;
     c->dependent = LWI_PUSH(arena, unsigned char, c->nv);
     c->cell = LWI_PUSH(arena, lwi_cell, c->most_cells);
@@ -143,18 +144,24 @@ lw_status lwi_cells_create(const lw_model *model, double length, const double *s
     if (!c) return LW_ERR_MEMORY;
     const int nloop = model->nloop + model->ncoupling;
     *c = (lwi_cells){.nloop = nloop,
-                     .nv = model->tree_nv,
-                     .scale = scale,
+                     .nfree = model->tree_nv,
                      .per_length2 = 1 / (length * length),
                      .loop = LWI_PUSH(arena, lwi_cell_loop, nloop),
-                     .node_of = LWI_PUSH(arena, int, model->tree_nv),
                      .scratch = LWI_PUSH(arena, scratch, 1)};
-    if (!c->loop || !c->node_of || !c->scratch) return LW_ERR_MEMORY;
+    if (!c->loop || !c->scratch) return LW_ERR_MEMORY;
     v3_copy(c->gravity, model->gravity);
     TRY(lwi_k_parts_create(model, arena, &c->parts));
     if (c->parts.n < 1) return LW_OK;
+    c->nv = c->nfree + c->parts.ndrive;
+    c->node_of = LWI_PUSH(arena, int, c->nv);
+    c->scale = LWI_PUSH(arena, double, c->nv);
+    c->drive = LWI_PUSH(arena, double, c->parts.ndrive);
+    if (!c->node_of || !c->scale || !c->drive) return LW_ERR_MEMORY;
+    if (c->nfree) memcpy(c->scale, scale, (size_t)c->nfree * sizeof *scale);
     for (int k = 0; k < model->nnode; k++)
         for (int j = 0; j < model->node[k].nv; j++) c->node_of[model->node[k].iv + j] = k;
+    for (int i = 0; i < c->parts.ndrive; i++)
+        c->node_of[c->nfree + i] = model->joint[c->parts.drive[i].joint].node;
     for (int i = 0; i < model->nloop; i++) {
         c->loop[i].carried = carried[i];
         if (!set_loop(model, &c->parts, i, &c->loop[i])) return LW_OK;
@@ -179,8 +186,11 @@ static bool sort_coordinates(const lwi_cells *c, draft *d, lwi_cell *cell)
     for (int pass = 0; pass < 3; pass++) {
         for (int i = 0; i < d->n; i++) {
             const int iv = c->parts.part[d->part[i]].iv;
-            const int class = introduced[iv] >= 0 ? 0 : c->dependent[iv] ? 2 : 1;
+            const bool driven = iv >= c->nfree;
+            const int class = driven || introduced[iv] >= 0 ? 0 : c->dependent[iv] ? 2 : 1;
             if (class != pass) continue;
+            if (driven && at < LWI_CELL_KNOWN) cell->driven = (uint8_t)(cell->driven | 1u << at);
+            d->own[i] = introduced[iv] < 0;
             cell->iv[at] = iv;
             d->shape.step[i].at = (int8_t)at++;
         }
@@ -203,29 +213,36 @@ static int index_of(const lwi_cell *cell, int iv)
     return -1;
 }
 
+static bool is_driven(const lwi_cell *cell, int i)
+{
+    return i < cell->na && (cell->driven >> i & 1);
+}
+
 // Has cell `here` all that moves cell `of`?
 static bool knows_all(const lwi_cell *here, const lwi_cell *of)
 {
     for (int j = 0; j < of->nx; j++)
-        if (index_of(here, of->iv[j]) < 0) return false;
+        if (!is_driven(of, j) && index_of(here, of->iv[j]) < 0) return false;
     return true;
 }
 
-// The cell over whose x all of a cell's coordinates `a` can be told; -1: there is none.  at[i]: one
-// whose x tells coordinate i, from the one that has it first outboard of it.
+// The cell over whose x all of a cell's coordinates `a` can be told that are not driven; -1: there is
+// none.  at[i]: one whose x tells coordinate i, from the one that has it first outboard of it.
 static int meeting(const lwi_cells *c, const lwi_cell *cell, int at[LWI_CELL_KNOWN])
 {
     int way[LWI_CELL_KNOWN] = {0};
-    for (int i = 0; i < cell->na; i++) at[i] = c->scratch->introduced[cell->iv[i]];
+    for (int i = 0; i < cell->na; i++)
+        at[i] = is_driven(cell, i) ? -1 : c->scratch->introduced[cell->iv[i]];
     for (;;) {
         int last = -1;
         bool all = true;
         for (int i = 0; i < cell->na; i++)
             if (at[i] > last) last = at[i];
+        if (last < 0) return -1; // no other cell moves this one
         const lwi_cell *here = &c->cell[last];
         for (int i = 0; i < cell->na; i++)
-            all = all && (at[i] == last || index_of(here, cell->iv[i]) >= 0 ||
-                          knows_all(here, &c->cell[at[i]]));
+            all = all && (at[i] == last || is_driven(cell, i) ||
+                          index_of(here, cell->iv[i]) >= 0 || knows_all(here, &c->cell[at[i]]));
         if (all) return last;
         // what moves `here` must be what moves the cell before it
         if (!here->to || here->na < here->nx) return -1;
@@ -237,13 +254,21 @@ static int meeting(const lwi_cells *c, const lwi_cell *cell, int at[LWI_CELL_KNO
     }
 }
 
-// Coordinate z of a cell over its x: rows and what is added, numbers LWI_LANES apart.
-static void row_of(const lwi_cells *c, const lwi_cell *cell, int z, const double **row,
+// Coordinate iv of a cell over its x: rows and what is added, numbers LWI_LANES apart.  What is
+// prescribed is told anywhere.  False where the cell does not have it.
+static bool row_of(const lwi_cells *c, const lwi_cell *cell, int iv, const double **row,
                    const double **more)
 {
-    const int y = z - cell->nx;
+    if (iv >= c->nfree) {
+        *row = c->unit[LWI_CELL_KNOWN * LWI_CELL_KNOWN];
+        *more = &c->drive[iv - c->nfree];
+        return true;
+    }
+    const int z = index_of(cell, iv), y = z - cell->nx;
+    if (z < 0) return false;
     *row = y < 0 ? c->unit[z * LWI_CELL_KNOWN] : cell->K + y * cell->nx * LWI_LANES;
     *more = y < 0 ? c->unit[LWI_CELL_KNOWN * LWI_CELL_KNOWN] : cell->k + y * LWI_LANES;
+    return true;
 }
 
 // E and kappa of coordinate i, which x of cell `to` tells: made in every evaluation.
@@ -261,31 +286,38 @@ static bool add_relay(lwi_cells *c, lwi_cell *cell, int i, int to)
                               .same = to == cell->parent,
                               .E = E,
                               .kappa = E + cell->inboard * LWI_LANES};
-    row_of(c, &c->cell[from], index_of(&c->cell[from], cell->iv[i]), &relay->K, &relay->k);
+    row_of(c, &c->cell[from], cell->iv[i], &relay->K, &relay->k);
     for (int j = 0; j < end->nx && !relay->same; j++)
-        row_of(c, parent, index_of(parent, end->iv[j]), &relay->row[j], &relay->more[j]);
+        row_of(c, parent, end->iv[j], &relay->row[j], &relay->more[j]);
     cell->E[i] = relay->E;
     cell->kappa[i] = relay->kappa;
     return true;
 }
 
-// The cell that the coordinates `a` come from.  Nothing passes between where the cell adds none.
-static bool find_parent(lwi_cells *c, lwi_cell *cell)
+// Is there a coordinate in `a` that other cells tell?
+static bool is_moved(const lwi_cell *cell)
 {
-    if (cell->na > 0 && cell->na < cell->nx + cell->ny) {
+    for (int i = 0; i < cell->na; i++)
+        if (!is_driven(cell, i)) return true;
+    return false;
+}
+
+// The cell that the coordinates `a` come from.  Nothing passes between where the cell adds none.
+static bool find_parent(lwi_cells *c, const draft *d, lwi_cell *cell)
+{
+    bool adds = false;
+    for (int i = 0; i < d->n; i++) adds = adds || d->own[i];
+    if (adds && is_moved(cell)) {
         int by[LWI_CELL_KNOWN];
         const int at = meeting(c, cell, by);
         if (at < 0) return false;
         cell->parent = at;
         cell->to = c->cell[at].sum;
         cell->inboard = c->cell[at].nx;
-        for (int i = 0; i < cell->na; i++) {
-            const int z = index_of(&c->cell[at], cell->iv[i]);
-            if (z >= 0)
-                row_of(c, &c->cell[at], z, &cell->E[i], &cell->kappa[i]);
-            else if (!add_relay(c, cell, i, by[i]))
+        for (int i = 0; i < cell->na; i++)
+            if (!row_of(c, &c->cell[at], cell->iv[i], &cell->E[i], &cell->kappa[i]) &&
+                !add_relay(c, cell, i, by[i]))
                 return false;
-        }
     }
     cell->size = LWI_CELL_SIZE(cell->na, cell->nx, cell->ny, cell->inboard);
     return true;
@@ -299,10 +331,9 @@ static void set_motions(const lwi_cells *c, draft *d)
     for (int i = 0; i < d->n; i++) {
         lwi_cell_step *step = &s->step[i];
         const lwi_k_part *part = &c->parts.part[d->part[i]];
-        const bool own = step->at >= s->na; // its body is introduced here
         const bool counts =
             part->m > 0 || c->first_seat[d->part[i]] < c->first_seat[d->part[i] + 1];
-        step->body = (int8_t)(own && counts ? s->nbody++ : -1);
+        step->body = (int8_t)(d->own[i] && counts ? s->nbody++ : -1);
         if (step->parent >= 0) {
             step->felt = s->step[step->parent].felt;
             step->waits = s->step[step->parent].waits;
@@ -327,8 +358,9 @@ static bool add_cell(lwi_cells *c, draft *d)
     const bool law = d->loop && d->loop->law >= 0;
     if (law && cell->ny > 1) return false;
     if (d->loop && !law) lwi_cells_close(c, d, P, z);
-    if (!find_parent(c, cell) || !lwi_cells_place(c, d, cell, P, z)) return false;
-    for (int i = cell->na; i < d->n; i++) c->scratch->introduced[cell->iv[i]] = c->ncell;
+    if (!find_parent(c, d, cell) || !lwi_cells_place(c, d, cell, P, z)) return false;
+    for (int i = 0; i < d->n; i++)
+        if (d->own[i]) c->scratch->introduced[c->parts.part[d->part[i]].iv] = c->ncell;
     lwi_cells_seat(c, d, c->ncell);
     if (law) c->law[d->loop->law].cell = cell->ny ? c->ncell : -1;
     c->ncell++;
@@ -407,7 +439,7 @@ static void mark_first(const lwi_cells *c)
 
 bool lwi_cells_plan(lwi_cells *c, const unsigned char *dependent)
 {
-    const size_t n = (size_t)c->nv;
+    const size_t n = (size_t)c->nfree;
     if (c->made && memcmp(c->dependent, dependent, n) == 0) return c->fits;
     memcpy(c->dependent, dependent, n);
     c->made = true;

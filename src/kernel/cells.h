@@ -19,6 +19,10 @@
 // loop is regular, however many rows are redundant; where it is not the pivots of W_y'W_y fall and
 // the evaluation is left to the general elimination.
 //
+// Coordinates whose motion is prescribed are among `a`, those that no cell tells: E = 0 and kappa is
+// their acceleration.  They stand behind the tree's own in q, v and vdot, whose first entries alone are
+// determined here.
+//
 // Cells of equal shape stand side by side in blocks x[block][entry][lane] as in plan.h; padding
 // repeats the block's first cell.  Which speeds are dependent may change between two evaluations:
 // the plan is made anew in memory it has.
@@ -124,6 +128,7 @@ typedef struct lwi_cell {
     int8_t na, nx, ny, inboard;
     bool fed;   ///< cells pass something on to it
     bool first; ///< of those that do so to its parent, inward
+    uint8_t driven; ///< bit i: a_i is prescribed
     const double *K, *k, *M, *f;
     double *sum; ///< M lower triangle, f: of the cells outboard; then with w taken out
     double *to;  ///< sum of its parent; NULL: there is nothing to pass on
@@ -184,14 +189,15 @@ typedef struct lwi_cell_loop {
 typedef struct lwi_cells {
     lwi_k_parts parts;
     lwi_cell_loop *loop; ///< [nloop]
-    int nloop, nv;
+    int nloop, nfree, nv; ///< loops; speeds of the tree, with the driven ones behind them
     double gravity[3];
     double per_length2;  ///< 1 / length^2: between displacements and turns
-    const double *scale; ///< [nv] size of the motion that a unit speed makes
+    double *scale; ///< [nv] size of the motion that a unit speed makes; 0: it is driven, and does not count
+    double *drive; ///< [nv - nfree] accelerations that are prescribed, by whoever evaluates
     int *node_of;        ///< [part]
     // the plan of one partition
     bool made, fits;
-    unsigned char *dependent; ///< [nv] it was made for
+    unsigned char *dependent; ///< [nv] it was made for; those behind nfree never are
     lwi_cell *cell;           ///< [ncell] inboard first
     lwi_cell_block *block;
     lwi_cell_shape *shape;
@@ -205,12 +211,13 @@ typedef struct lwi_cells {
     lwi_cell_rotor *rotor; ///< [nrotor]
     int nrotor;
     unsigned char *pool; ///< what blocks and cells point to
-    lwi_lanes *unit;     ///< [LWI_CELL_KNOWN^2 + 1] rows of E for what is known, and their kappa
+    lwi_lanes *unit;     ///< [LWI_CELL_KNOWN^2 + LWI_CELL_KNOWN] rows of E for what is known; zeros
     size_t room, used;
     struct lwi_cells_scratch *scratch;
 } lwi_cells;
 
 /** Structure and memory.
+ *  @param scale    [tree nv]
  *  @param carried  [model nloop] where the rate of each cut joint goes, -1: nowhere
  *  @param asked    [nnode] nodes that get seats
  *  @param cells    out; NULL where the model has joints or closures that no cell has
@@ -218,14 +225,14 @@ typedef struct lwi_cells {
 lw_status lwi_cells_create(const lw_model *model, double length, const double *scale,
                            const int *carried, const bool *asked, lwi_arena *arena,
                            lwi_cells **cells);
-/** The plan of a partition [nv]; nothing is done where it stands.
+/** The plan of a partition [nfree]; nothing is done where it stands.
  *  @return false where its dependent speeds cannot be told cell by cell        @cost O(cells) */
 bool lwi_cells_plan(lwi_cells *cells, const unsigned char *dependent);
 /** A column of a loop's rows at the configuration at hand: what a unit of speed iv, on the way to
  *  body 2 (side 1) or 1 (-1) of its joint, does there. */
 typedef void lwi_cells_column(const void *user, int loop, int side, int iv, double w[6]);
 
-/** Changes a partition [nv] so that its dependent speeds can be told loop by loop: in a ladder the
+/** Changes a partition [nfree] so that its dependent speeds can be told loop by loop: in a ladder the
  *  two independent speeds must not stand in different cells.
  *  @param anew  chooses in all loops anew; false: as little as it takes is changed
  *  @return false where it is as it was: it is as wanted, or no other was found */
@@ -247,6 +254,9 @@ double lwi_cells_law_gap(const lwi_cells *cells, const double *q);
 /** Adds the rotors to M, after cells_place; what they need where x.. = 0 to f, after cells_force. */
 void lwi_cells_rotors(const lwi_cells *cells);
 void lwi_cells_rotor_forces(const lwi_cells *cells);
+/** What drives do [W] at all speeds v and efforts that forces put on them [nv - nfree]; after cells_solve. */
+double lwi_cells_drive_power(const lwi_cells *cells, const double *v, const double *vdot,
+                             const double *effort);
 /** Adds a force and a moment about the mass centre, world axes; after cells_force and lwi_cells_read. */
 void lwi_cells_load(const lwi_cells *cells, int at, const double wrench[6]);
 

@@ -12,8 +12,14 @@ static int part_of(const lw_model *model, const lwi_k_parts *parts, int joint, i
 {
     const int node = model->joint[joint].node;
     if (node < 0) return -1;
+    int iv = -1;
+    for (int j = 0; j < model->node[node].nv; j++)
+        if (model->node[node].column[j] == k) iv = model->node[node].iv + j;
+    for (int i = 0; i < parts->ndrive; i++)
+        if (parts->drive[i].joint == joint && parts->drive[i].coordinate == k)
+            iv = model->tree_nv + i;
     for (int p = 0; p < parts->n; p++)
-        if (parts->part[p].iv == model->node[node].iv + k) return p;
+        if (parts->part[p].iv == iv) return p;
     return -1;
 }
 
@@ -99,7 +105,8 @@ double lwi_cells_laws(const lwi_cells *c, const double *q)
         if (!look_up(c, &c->law[i], q, &law)) continue;
         const lwi_cell *cell = law.cell;
         const double K = law.direct ? law.p[0] : 1 / law.p[0];
-        const double ratio = c->scale[cell->iv[cell->nx]] / c->scale[cell->iv[law.known]];
+        const double unit = c->scale[cell->iv[law.known]];
+        const double ratio = unit > 0 ? c->scale[cell->iv[cell->nx]] / unit : 0;
         law.block->K[law.known][cell->lane] = K; // the others are zero
         steepest = fmax(steepest, K * K * ratio * ratio);
     }

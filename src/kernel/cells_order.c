@@ -145,15 +145,16 @@ static void introduce_roots(lwi_cells *c)
 bool lwi_cells_prefer(lwi_cells *c, lwi_cells_column *column, const void *user, bool anew,
                       unsigned char *dependent)
 {
-    const size_t n = (size_t)c->nv;
+    const size_t n = (size_t)c->nfree;
     scratch *s = c->scratch;
     int before = 0, after = 0;
     c->made = false;
     memcpy(c->dependent, dependent, n);
     for (int i = 0; anew && i < c->nloop; i++)
         for (int k = 0; k < c->loop[i].n; k++)
-            if (c->loop[i].side[k]) c->dependent[c->parts.part[c->loop[i].part[k]].iv] = 1;
-    for (int i = 0; i < c->nv; i++) s->introduced[i] = -1;
+            if (c->loop[i].side[k] && c->parts.part[c->loop[i].part[k]].iv < c->nfree)
+                c->dependent[c->parts.part[c->loop[i].part[k]].iv] = 1;
+    for (int i = 0; i < c->nv; i++) s->introduced[i] = i < c->nfree ? -1 : 0;
     introduce_roots(c);
     lwi_cells_offer_all(c);
     for (int k = 0; k < c->nloop; k++) {
@@ -163,7 +164,7 @@ bool lwi_cells_prefer(lwi_cells *c, lwi_cells_column *column, const void *user, 
         decide(c, at, column, user);
         lwi_cells_offer_neighbours(c, &c->loop[at]);
     }
-    for (int i = 0; i < c->nv; i++) before += dependent[i], after += c->dependent[i];
+    for (int i = 0; i < c->nfree; i++) before += dependent[i], after += c->dependent[i];
     if (before != after || memcmp(dependent, c->dependent, n) == 0) return false;
     memcpy(dependent, c->dependent, n);
     return true;

@@ -217,7 +217,7 @@ static void set_lane(const lwi_cells *c, const draft *d, const lwi_cell *cell,
         set_link(c, d, i, (lwi_cell_link *)&b->link[i], l);
         const double size = c->scale[cell->iv[i]] * c->scale[cell->iv[i]];
         whole->size[i][l] = size;
-        whole->inverse[i][l] = 1 / size;
+        whole->inverse[i][l] = size > 0 ? 1 / size : 0;
         b->iv[i][l] = cell->iv[i];
         b->iq[d->shape.step[i].at][l] = c->parts.part[d->part[i]].iq;
     }

@@ -26,6 +26,7 @@ typedef struct lwi_cells_scratch {
 /** A cell while it is put together. */
 typedef struct lwi_cells_draft {
     int n, part[LWI_CELL_STEPS];
+    bool own[LWI_CELL_STEPS];  // its coordinate, and the body on it, is in no cell before
     const lwi_cell_loop *loop; // NULL: a body on its own
     lwi_cell_shape shape;
     lwi_k_frame base;               // base -> world: that of the first step before its motion

@@ -54,7 +54,7 @@ void lwi_cells_seat(lwi_cells *c, const lwi_cells_draft *d, int cell)
 {
     for (int i = 0; i < d->n; i++) {
         const int part = d->part[i];
-        if (d->shape.step[i].at < d->shape.na) continue;
+        if (!d->own[i]) continue;
         for (int s = c->first_seat[part]; s < c->first_seat[part + 1]; s++) {
             lwi_cell_seat *seat = &c->seat[s];
             const lwi_k_frame raw = lwi_cells_raw(c, d, i);
@@ -149,6 +149,29 @@ void lwi_cells_load(const lwi_cells *c, int at, const double wrench[6])
         read_column(b, seat, cell->lane, j, v, w);
         b->f[j][cell->lane] -= v3_dot(v, f) + v3_dot(w, own);
     }
+}
+
+// ------------------------------------------------------------------------------------------ drives
+
+// Forces that are known do not balance the bodies' inertia; what is left does the work of the drives, for
+// reactions of joints do none:  P = sum of x.'(M x.. + f) over all cells.
+double lwi_cells_drive_power(const lwi_cells *c, const double *v, const double *vdot,
+                             const double *effort)
+{
+    double power = 0;
+    for (int n = 0; n < c->ncell; n++) {
+        const lwi_cell *cell = &c->cell[n];
+        for (int i = 0; i < cell->nx; i++) {
+            double felt = cell->f[i * LWI_LANES];
+            for (int j = 0; j < cell->nx; j++) {
+                const int row = i > j ? i : j, column = i > j ? j : i;
+                felt += cell->M[(row * (row + 1) / 2 + column) * LWI_LANES] * vdot[cell->iv[j]];
+            }
+            power += felt * v[cell->iv[i]];
+        }
+    }
+    for (int i = c->nfree; i < c->nv; i++) power -= effort[i - c->nfree] * v[i];
+    return power;
 }
 
 // ------------------------------------------------------------------------------------------ rotors

@@ -128,6 +128,14 @@ static part *add_part(build *b, lwi_k_kind kind, int parent, const frame *in, in
     return p;
 }
 
+// Which of the free coordinates of the node it is; -1: its motion is prescribed.
+static int free_one(const lwi_node *node, int coordinate)
+{
+    for (int j = 0; j < node->nv; j++)
+        if (node->column[j] == coordinate) return j;
+    return -1;
+}
+
 // The parts of a product, in reverse with the signs turned where the tree passes it backwards.
 static void expand_product(build *b, const lwi_node *node, int *host, frame *offset)
 {
@@ -138,11 +146,17 @@ static void expand_product(build *b, const lwi_node *node, int *host, frame *off
         axis_frame(&axis, m->axis);
         lwi_k_compose(&in, offset, &axis);
         const lwi_k_kind kind = m->turn && !m->slide ? LWI_K_HINGE : LWI_K_SCREW;
-        part *t = add_part(b, kind, *host, &in, node->iq + m->coordinate, node->iv + m->coordinate);
+        const int j = free_one(node, m->coordinate);
+        const int iq = j < 0 ? b->model->tree_nq + b->ndrive : node->iq + j;
+        const int iv = j < 0 ? b->model->tree_nv + b->ndrive : node->iv + j;
+        part *t = add_part(b, kind, *host, &in, iq, iv);
         t->sign = node->reversed ? -1 : 1;
         t->turn = m->turn;
         t->slide = m->slide ? (m->turn ? node->par->pitch : 1) : 0;
-        t->rotor = b->model->tree_rotor[t->iv];
+        if (j >= 0)
+            t->rotor = b->model->tree_rotor[iv];
+        else
+            b->drive[b->ndrive++] = (lwi_k_drive){node->joint, m->coordinate};
         *host = b->npart - 1;
         lwi_k_invert(offset, &axis);
     }
@@ -181,15 +195,22 @@ lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_part
     build b = {.model = model,
                .part = LWI_PUSH(arena, part, most),
                .host = LWI_PUSH(arena, int, model->nnode),
-               .offset = LWI_PUSH(arena, frame, model->nnode)};
-    *parts = (lwi_k_parts){-1, LWI_PUSH(arena, lwi_k_part, most), b.host, b.offset};
-    if (!b.part || !b.host || !b.offset || !parts->part) return LW_ERR_MEMORY;
-    for (int k = 0; k < model->nnode; k++)
-        if (model->node[k].driven ||
-            (model->node[k].type->id != LW_JOINT_FIXED && !product_of(&model->node[k])))
-            return LW_OK;
+               .offset = LWI_PUSH(arena, frame, model->nnode),
+               .drive = LWI_PUSH(arena, lwi_k_drive, most)};
+    *parts = (lwi_k_parts){.n = -1,
+                           .part = LWI_PUSH(arena, lwi_k_part, most),
+                           .host = b.host,
+                           .offset = b.offset,
+                           .drive = b.drive};
+    if (!b.part || !b.host || !b.offset || !b.drive || !parts->part) return LW_ERR_MEMORY;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->type->id != LW_JOINT_FIXED && !product_of(node)) return LW_OK;
+        if (node->joint >= 0 && model->joint[node->joint].mount.present) return LW_OK;
+    }
     lwi_build_expand(&b);
     parts->n = b.npart;
+    parts->ndrive = b.ndrive;
     for (int i = 0; i < b.npart; i++) {
         const part *p = &b.part[i];
         lwi_k_part *to = &parts->part[i];

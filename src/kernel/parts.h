@@ -17,15 +17,22 @@ typedef struct lwi_k_part {
     lwi_k_frame in;     ///< joint frame in the parent's frame
     double turn, slide; ///< of q: radians, metres
     double sign;        ///< -1: the tree passes the joint backwards
-    int iq, iv;         ///< first coordinate and speed in tree q, tree v
+    int iq, iv;         ///< coordinate and speed in tree q, v; of drive i: tree nq + i, tree nv + i
     double m, h[3], J[6]; ///< about the frame's origin, its axes
 } lwi_k_part;
 
+/** A coordinate of the tree whose motion is prescribed. */
+typedef struct lwi_k_drive {
+    int joint, coordinate;
+} lwi_k_drive;
+
 typedef struct lwi_k_parts {
-    int n;               ///< parts; -1: some joint is no such product, or prescribed
+    int n;               ///< parts; -1: some joint is no such product, or mounted
     lwi_k_part *part;    ///< [n]
     int *host;           ///< [nnode] part that carries the node, -1: the ground
     lwi_k_frame *offset; ///< [nnode] link frame of the node in that part's frame
+    lwi_k_drive *drive;  ///< [ndrive] in the order of the parts
+    int ndrive;
 } lwi_k_parts;
 
 /** @return LW_ERR_MEMORY */

@@ -189,6 +189,26 @@ static inline void ball_loop(site *s, double x)
     pin(s, LW_JOINT_SPHERICAL, b, c, AT(x + 1, 0.5, 0.1), Z, LW_CUT_PREFER);
 }
 
+/** Two four-bars on one crank, and bars between their rockers, n times: each loop's coordinates come
+ *  from two cells that the crank moves. */
+static inline void leg(site *s, lw_body crank, double x, double side)
+{
+    const lw_body upper = blob(s, x + 0.5 * side, 0.5, 0, 1),
+                  lower = blob(s, x + 0.5 * side, -0.5, 0, 1);
+    const lw_body top = blob(s, x + side, 0.6, 0.1, 1), bottom = blob(s, x + side, -0.6, 0, 1);
+    const lw_body front = blob(s, x + 1.5 * side, 0.7, 0, 0.5),
+                  foot = blob(s, x + 1.4 * side, -0.6, 0, 0.7);
+    pin(s, LW_JOINT_REVOLUTE, crank, upper, AT(x + 0.15, 0.1, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, crank, lower, AT(x + 0.15, 0.1, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, lwt_ground, top, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, lwt_ground, bottom, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, upper, top, AT(x + 0.9 * side, 1, 0), Z, LW_CUT_PREFER);
+    pin(s, LW_JOINT_REVOLUTE, lower, bottom, AT(x + 0.9 * side, -1, 0), Z, LW_CUT_PREFER);
+    pin(s, LW_JOINT_REVOLUTE, top, front, AT(x + 1.6 * side, 0.9, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, bottom, foot, AT(x + 1.2 * side, -1, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, front, foot, AT(x + 1.7 * side, -0.3, 0), Z, LW_CUT_PREFER);
+}
+
 typedef enum lwt_kind {
     FOUR_BARS,     ///< a chain of n: each cell on the rod of the one before
     CRANK_SLIDERS, ///< a row, each on the ground
@@ -342,7 +362,7 @@ static inline void by_dense(lwt_run *r, const double *inputs, double *vdot)
     for (int k = 0; k < r->model->nnode; k++) {
         const lwi_node *node = &r->model->node[k];
         for (int j = 0; j < node->nv; j++)
-            vdot[node->iv + j] = b.qdd[r->model->joint[node->joint].iv + j];
+            vdot[node->iv + j] = b.qdd[r->model->joint[node->joint].iv + node->column[j]];
     }
     lwt_run_end(&d);
 }
@@ -415,7 +435,7 @@ static inline void compare_gaps(lwt_run *r, const double *inputs, double off, co
         if (!lwi_kernels_of(widths[w])) continue;
         lwi_work *work = work_of(r->model, widths[w]);
         memcpy(work->discrete, r->work->discrete, work->ndiscrete);
-        told[w] = lwi_rcr_cells_gap(work, r->x);
+        told[w] = lwi_rcr_cells_gap(work, r->t, r->x);
         assert_true(RCR->gap(work, r->t, r->x) == told[w]);
         lwi_work_destroy(work);
         assert_true(told[w] == told[0]);

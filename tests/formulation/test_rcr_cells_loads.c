@@ -1,7 +1,7 @@
 // test_rcr_cells_loads.c -- forces on loops that `rcr` takes as cells in lanes, and loops between cells
 // that one of them does not know: against the general elimination, absolute coordinates, and
 // themselves in other widths.
-#include "formulation/cells_cases.h"
+#include "formulation/cells_forces.h"
 
 // ------------------------------------------------------------------------------------- mechanisms
 
@@ -31,126 +31,7 @@ static void four_bar_with(site *s, double x, double y, const lw_coordinate_desc 
     close_loop(s, coupler, rocker, AT(x + 0.9, y + 0.5, 0), acts);
 }
 
-static lw_body some_body(const site *s, uint64_t *seed)
-{
-    return (lw_body){(int)((draw(seed) + 1) / 2 * (s->nbody + 1))}; // 0: the ground
-}
-
-static lw_vec3 some_point(uint64_t *seed)
-{
-    const double x = draw(seed), y = draw(seed), z = draw(seed);
-    return (lw_vec3){x, y, z};
-}
-
-static void add_spring(site *s, lw_body a, lw_body b, lw_signal force, uint64_t *seed)
-{
-    lw_error error;
-    lwt_ok(lw_builder_add_spring(s->b,
-                                 &(lw_spring_desc){.body1 = a,
-                                                   .body2 = b,
-                                                   .point1 = some_point(seed),
-                                                   .point2 = some_point(seed),
-                                                   .stiffness = 20,
-                                                   .damping = 0.3,
-                                                   .length = 1,
-                                                   .force = force},
-                                 &error),
-           &error);
-}
-
-static void add_wrench(site *s, lw_body body, lw_signal scale, bool body_axes, uint64_t *seed)
-{
-    lw_error error;
-    lwt_ok(lw_builder_add_wrench(s->b,
-                                 &(lw_wrench_desc){.body = body,
-                                                   .point = some_point(seed),
-                                                   .force = some_point(seed),
-                                                   .torque = some_point(seed),
-                                                   .body_axes = body_axes,
-                                                   .scale = scale},
-                                 &error),
-           &error);
-}
-
-static void add_bushing(site *s, lw_body a, lw_body b, uint64_t *seed)
-{
-    lw_error error;
-    lwt_ok(lw_builder_add_bushing(s->b,
-                                  &(lw_bushing_desc){.body1 = a,
-                                                     .body2 = b,
-                                                     .at = some_point(seed),
-                                                     .has_at = 1,
-                                                     .stiffness = {5, 6, 7, 0.5, 0.6, 0.7},
-                                                     .damping = {0.1, 0.2, 0.3, 0.1, 0.1, 0.2}},
-                                  &error),
-           &error);
-}
-
-// A sphere on the body that is in the ground by half of its radius.
-static void add_stop(site *s, lw_body body)
-{
-    lw_error error;
-    lwt_ok(lw_builder_add_stop(s->b,
-                               &(lw_stop_desc){.body1 = body,
-                                               .radius = 10,
-                                               .normal = turned(s, 0, 1, 0),
-                                               .stiffness = 2,
-                                               .dissipation = 0.1},
-                               &error),
-           &error);
-}
-
-// What the forces of a model can be, on bodies at random and on one that is held by another.
-static void add_forces(site *s, uint64_t *seed)
-{
-    const lw_signal wave = lwt_function(
-        s->b,
-        &(lw_function_desc){.type = LW_FUNCTION_SINE, .amplitude = 3, .omega = 2, .phase = 1});
-    lw_signal input;
-    lw_error error;
-    lwt_ok(lw_builder_add_input(s->b, "push", &input, &error), &error);
-    const lw_body first = {1};
-    lw_body held[2];
-    for (int i = 0; i < 2;
-         i++) { // one with a mass, one without: the first a body, the other a name
-        held[i] =
-            i ? lwt_body(s->b, &(lw_body_desc){.pose = {.position = turned(s, 0.2, 0.3, 0.1)}})
-              : blob(s, 0.1, -0.2, 0.1, 0.4);
-        lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_FIXED, .body1 = first, .body2 = held[i]});
-        add_spring(s, some_body(s, seed), held[i], wave, seed);
-    }
-    for (int i = 0; i < 3; i++) {
-        const lw_body a = some_body(s, seed), b = {a.index % s->nbody + 1};
-        add_spring(s, a, b, i ? (lw_signal){0} : input, seed);
-        add_wrench(s, b, i ? wave : input, i == 1, seed);
-    }
-    add_bushing(s, lwt_ground, (lw_body){2}, seed);
-    add_stop(s, (lw_body){s->nbody});
-}
-
 // ------------------------------------------------------------------------------------------ tests
-
-static const double inputs[] = {2.5};
-
-static void check(lw_model *model, const char *what, findings *worst)
-{
-    lwt_run r = fall(model, 1);
-    for (int k = 0; k < 4; k++) {
-        step_on(&r, 40, inputs);
-        compare(&r, inputs, what, worst);
-    }
-    compare_gaps(&r, inputs, 1e-3, what);
-    lwt_run_end(&r);
-    lw_model_destroy(model);
-}
-
-static void tell(const char *what, const findings *worst)
-{
-    print_message("%s: by cells %d of %d, off %.1e, off dense %.1e\n", what, worst->done,
-                  worst->asked, worst->generic, worst->dense);
-    if (2 * worst->done < worst->asked)
-        fail_msg("%s: cells did %d of %d", what, worst->done, worst->asked);
-}
 
 // Springs, dampers, wrenches, bushings and stops at points of bodies, by inputs and functions: the
 // accelerations and the power are those of the general elimination, the accelerations those of absolute
@@ -294,16 +175,6 @@ static void rotors_agree(void **state)
     assert_int_equal(worst.done, worst.asked);
 }
 
-static void couple(site *s, lw_joint joint, lw_joint of, const double *law, int n)
-{
-    lw_error error;
-    lwt_ok(lw_builder_add_coupling(
-               s->b,
-               &(lw_coupling_desc){.joint = joint, .of = of, .polynomial = law, .npolynomial = n},
-               &error),
-           &error);
-}
-
 // Gears in a row, a cam of third order, a wheel on an arm, and one of them drives four-bars.
 static void couplings_agree(void **state)
 {
@@ -339,26 +210,6 @@ static void couplings_agree(void **state)
     }
     tell("couplings", &worst);
     assert_int_equal(worst.done, worst.asked);
-}
-
-/** Two four-bars on one crank, and bars between their rockers, n times: each loop's coordinates come
- *  from two cells that the crank moves. */
-static void leg(site *s, lw_body crank, double x, double side)
-{
-    const lw_body upper = blob(s, x + 0.5 * side, 0.5, 0, 1),
-                  lower = blob(s, x + 0.5 * side, -0.5, 0, 1);
-    const lw_body top = blob(s, x + side, 0.6, 0.1, 1), bottom = blob(s, x + side, -0.6, 0, 1);
-    const lw_body front = blob(s, x + 1.5 * side, 0.7, 0, 0.5),
-                  foot = blob(s, x + 1.4 * side, -0.6, 0, 0.7);
-    pin(s, LW_JOINT_REVOLUTE, crank, upper, AT(x + 0.15, 0.1, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, crank, lower, AT(x + 0.15, 0.1, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, top, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, bottom, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, upper, top, AT(x + 0.9 * side, 1, 0), Z, LW_CUT_PREFER);
-    pin(s, LW_JOINT_REVOLUTE, lower, bottom, AT(x + 0.9 * side, -1, 0), Z, LW_CUT_PREFER);
-    pin(s, LW_JOINT_REVOLUTE, top, front, AT(x + 1.6 * side, 0.9, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, bottom, foot, AT(x + 1.2 * side, -1, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, front, foot, AT(x + 1.7 * side, -0.3, 0), Z, LW_CUT_PREFER);
 }
 
 // Loops between cells that are moved by one before them, as in the legs of walking machines.

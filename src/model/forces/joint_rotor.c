@@ -18,9 +18,16 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     loads->effort[p->iv] -= p->inertia * q[2];
 }
 
+static lwi_force_place place(const void *par)
+{
+    const lwi_joint_rotor_par *p = par;
+    return (lwi_force_place){.iv = p->iv};
+}
+
 const lwi_force_type lwi_force_joint_rotor = {
     .name = "joint_rotor",
     .summary = "inertia that turns or slides with a driven joint coordinate",
     .needs = 0,
     .apply = apply,
+    .place = place,
 };
