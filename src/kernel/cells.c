@@ -241,8 +241,8 @@ static int meeting(const lwi_cells *c, const lwi_cell *cell, int at[LWI_CELL_KNO
         if (last < 0) return -1; // no other cell moves this one
         const lwi_cell *here = &c->cell[last];
         for (int i = 0; i < cell->na; i++)
-            all = all && (at[i] == last || is_driven(cell, i) ||
-                          index_of(here, cell->iv[i]) >= 0 || knows_all(here, &c->cell[at[i]]));
+            all = all && (at[i] == last || is_driven(cell, i) || index_of(here, cell->iv[i]) >= 0 ||
+                          knows_all(here, &c->cell[at[i]]));
         if (all) return last;
         // what moves `here` must be what moves the cell before it
         if (!here->to || here->na < here->nx) return -1;

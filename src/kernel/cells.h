@@ -126,8 +126,8 @@ typedef struct lwi_cell {
     int size, block, lane;
     int parent; ///< cell that introduced its a, where it passes something on
     int8_t na, nx, ny, inboard;
-    bool fed;   ///< cells pass something on to it
-    bool first; ///< of those that do so to its parent, inward
+    bool fed;       ///< cells pass something on to it
+    bool first;     ///< of those that do so to its parent, inward
     uint8_t driven; ///< bit i: a_i is prescribed
     const double *K, *k, *M, *f;
     double *sum; ///< M lower triangle, f: of the cells outboard; then with w taken out
@@ -139,9 +139,9 @@ typedef struct lwi_cell {
 /** E and kappa of a coordinate that its parent does not have: cell `from` has it, x of cell `to` before
  *  that tells it, and the parent has these.  Numbers of rows are LWI_LANES apart. */
 typedef struct lwi_cell_relay {
-    int from, to, nx;    ///< nx of the parent
-    bool same;           ///< the parent is `to`
-    const double *K, *k; ///< [nx of from] its row there
+    int from, to, nx;                                         ///< nx of the parent
+    bool same;                                                ///< the parent is `to`
+    const double *K, *k;                                      ///< [nx of from] its row there
     const double *row[LWI_CELL_KNOWN], *more[LWI_CELL_KNOWN]; ///< rows of x of `to` in the parent
     double *E, *kappa;                                        ///< [nx]
 } lwi_cell_relay;
@@ -152,12 +152,12 @@ enum { LWI_CELL_WAY = 8 };
 /** A body that somebody asks for: it has motions, and takes forces. */
 typedef struct lwi_cell_seat {
     int body;
-    int cell, step;                ///< -1: it rides on the ground
-    lwi_k_frame on_part, on_step;  ///< mass centre and axes of the body in the raw frame, the step's
-    lwi_k_frame base;              ///< of the cell: base -> world
-    double height;                 ///< of the step's origin along the axes of a plane
-    double R[9], arm[3];           ///< as read: axes of the step -> base; from the mass centre of all that
-                                   ///< moves with the step to that of the body, base axes
+    int cell, step;               ///< -1: it rides on the ground
+    lwi_k_frame on_part, on_step; ///< mass centre and axes of the body in the raw frame, the step's
+    lwi_k_frame base;             ///< of the cell: base -> world
+    double height;                ///< of the step's origin along the axes of a plane
+    double R[9], arm[3]; ///< as read: axes of the step -> base; from the mass centre of all that
+                         ///< moves with the step to that of the body, base axes
 } lwi_cell_seat;
 
 /** A coupling q_0 = p(q_1) of two coordinates, which closes a cell as a joint does: K and k are its own. */
@@ -177,7 +177,7 @@ typedef struct lwi_cell_rotor {
 
 /** A loop: a revolute or spherical joint, or a coupling, and everything between its bodies and the ground. */
 typedef struct lwi_cell_loop {
-    int end[2];           ///< parts that carry its body 1, 2; -1: the ground
+    int end[2];              ///< parts that carry its body 1, 2; -1: the ground
     double P[2][3], z[2][3]; ///< centres and axes of F1, F2 in the frames of these parts
     bool pin;
     int law; ///< no joint closes it but a coupling of two coordinates; -1
@@ -188,20 +188,20 @@ typedef struct lwi_cell_loop {
 
 typedef struct lwi_cells {
     lwi_k_parts parts;
-    lwi_cell_loop *loop; ///< [nloop]
+    lwi_cell_loop *loop;  ///< [nloop]
     int nloop, nfree, nv; ///< loops; speeds of the tree, with the driven ones behind them
     double gravity[3];
-    double per_length2;  ///< 1 / length^2: between displacements and turns
-    double *scale; ///< [nv] size of the motion that a unit speed makes; 0: it is driven, and does not count
+    double per_length2; ///< 1 / length^2: between displacements and turns
+    double *scale; ///< [nv] size of the motion that a unit speed makes; 0: driven, does not count
     double *drive; ///< [nv - nfree] accelerations that are prescribed, by whoever evaluates
-    int *node_of;        ///< [part]
+    int *node_of;  ///< [part]
     // the plan of one partition
     bool made, fits;
     unsigned char *dependent; ///< [nv] it was made for; those behind nfree never are
     lwi_cell *cell;           ///< [ncell] inboard first
     lwi_cell_block *block;
     lwi_cell_shape *shape;
-    lwi_cell_relay *relay;    ///< inboard first
+    lwi_cell_relay *relay; ///< inboard first
     int ncell, nblock, nshape, nrelay, most_cells, most_blocks, most_shapes, most_relays;
     lwi_cell_seat *seat; ///< [nseat] by parts
     int *first_seat;     ///< [parts + 1]

@@ -252,8 +252,7 @@ static bool create_block(lwi_cells *c, const lwi_cell_shape *s, lwi_cell_block *
 }
 
 // A lane among cells of the same shape.
-bool lwi_cells_place(lwi_cells *c, const draft *d, lwi_cell *cell, double P[2][3],
-                     double z[2][3])
+bool lwi_cells_place(lwi_cells *c, const draft *d, lwi_cell *cell, double P[2][3], double z[2][3])
 {
     int shape = 0, at = c->nblock - 1;
     while (shape < c->nshape && memcmp(&c->shape[shape], &d->shape, sizeof d->shape) != 0) shape++;

@@ -339,7 +339,8 @@ bool lwi_watch_rests(lwi_watch *watch, const lwi_moment *moment)
         v3_sub(d, moment->r[b], last->r[k]);
         memcpy(quat, moment->quat[b], sizeof quat);
         quat_continue(quat, last->quat[k]);
-        for (int i = 0; i < 4; i++) c[i] = quat[i] - last->quat[k][i], speed += fabs(last->turn[k][i]);
+        for (int i = 0; i < 4; i++)
+            c[i] = quat[i] - last->quat[k][i], speed += fabs(last->turn[k][i]);
         moved = fmax(moved, v3_norm(d) / s->length);
         moved = fmax(moved, fmax(2 * sqrt(quat_norm2(c)), h * speed));
     }

@@ -11,10 +11,11 @@
 
 /** The mechanism at one moment of a run. */
 typedef struct lwi_sight {
-    double t, pivot; ///< pivot: the smallest kept
-    int edge;        ///< of the pivot
+    double t, pivot;  ///< pivot: the smallest kept
+    int edge;         ///< of the pivot
     double *q, *rate; ///< [nq] joint coordinates and their derivatives
-    double (*r)[3], (*quat)[4], (*v)[3], (*turn)[4]; ///< [nnode] poses of bodies and their derivatives
+    double (*r)[3], (*quat)[4], (*v)[3],
+        (*turn)[4]; ///< [nnode] poses of bodies and their derivatives
 } lwi_sight;
 
 typedef struct lwi_watch {
@@ -25,11 +26,11 @@ typedef struct lwi_watch {
     int count;         ///< sights in a row
     double due;        ///< before that time there is nothing to be looked at, as far as speeds tell
     lwi_sight sight[3], now, between; ///< the last ones; scratch
-    double most;          ///< largest pivot met
-    double least, time;   ///< smallest met near a singular position
-    double entry;         ///< first time near one
-    int edge;             ///< of `least`
-    long times;           ///< how often
+    double most;                      ///< largest pivot met
+    double least, time;               ///< smallest met near a singular position
+    double entry;                     ///< first time near one
+    int edge;                         ///< of `least`
+    long times;                       ///< how often
 } lwi_watch;
 
 /** Memory and ranks of a mechanism with loops or couplings. */

@@ -407,7 +407,8 @@ static inline double open_by(lwt_run *r, const double *inputs)
     lwi_moment m;
     double most = 0;
     lwt_observe(r->work, r->t, r->x, inputs, &r->arena, &m);
-    const lwi_motion motion = {.R = (const double(*)[9])m.R, .r = (const double(*)[3])m.r, .q = m.q};
+    const lwi_motion motion = {
+        .R = (const double(*)[9])m.R, .r = (const double(*)[3])m.r, .q = m.q};
     for (int i = 0; i < r->model->nloop + r->model->ncoupling; i++) {
         lwi_closure c;
         if (i < r->model->nloop)

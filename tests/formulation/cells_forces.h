@@ -31,7 +31,8 @@ static inline void add_spring(site *s, lw_body a, lw_body b, lw_signal force, ui
            &error);
 }
 
-static inline void add_wrench(site *s, lw_body body, lw_signal scale, bool body_axes, uint64_t *seed)
+static inline void add_wrench(site *s, lw_body body, lw_signal scale, bool body_axes,
+                              uint64_t *seed)
 {
     lw_error error;
     lwt_ok(lw_builder_add_wrench(s->b,

@@ -162,10 +162,8 @@ static void others_have_no_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_agree),
-        cmocka_unit_test(flat_cells_are_handed_over),
-        cmocka_unit_test(runs_conserve_energy),
-        cmocka_unit_test(gaps_are_told),
+        cmocka_unit_test(cells_agree),          cmocka_unit_test(flat_cells_are_handed_over),
+        cmocka_unit_test(runs_conserve_energy), cmocka_unit_test(gaps_are_told),
         cmocka_unit_test(others_have_no_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

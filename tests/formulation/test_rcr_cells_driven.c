@@ -13,9 +13,9 @@ static lw_signal swing(site *s, double amplitude, double omega)
 static lw_signal steady(site *s, double rate)
 {
     const double c[] = {0, rate};
-    return lwt_function(s->b, &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL,
-                                                  .coefficients = c,
-                                                  .ncoefficient = 2});
+    return lwt_function(
+        s->b,
+        &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL, .coefficients = c, .ncoefficient = 2});
 }
 
 static lw_joint drive(site *s, lw_joint_type type, lw_body a, lw_body b, const double at[3],
@@ -35,15 +35,14 @@ static lw_body driven_four_bar(site *s, lw_body base, double x, double y, lw_sig
     const lw_body crank = blob(s, x + 0.05, y + 0.1, 0, 1),
                   coupler = blob(s, x + 0.5, y + 0.4, 0.1, 2);
     const lw_body rocker = blob(s, x + 0.8, y + 0.2, -0.1, 1.5);
-    lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
-                                   .body1 = base,
-                                   .body2 = crank,
-                                   .at = turned(s, x, y, 0),
-                                   .axis = turned(s, 0, 0, 1),
-                                   .coordinate[0] = {.motion = motion,
-                                                     .stiffness = 3,
-                                                     .damping = 0.4,
-                                                     .rotor = 0.2}});
+    lwt_add(s->b,
+            &(lw_joint_desc){
+                .type = LW_JOINT_REVOLUTE,
+                .body1 = base,
+                .body2 = crank,
+                .at = turned(s, x, y, 0),
+                .axis = turned(s, 0, 0, 1),
+                .coordinate[0] = {.motion = motion, .stiffness = 3, .damping = 0.4, .rotor = 0.2}});
     pin(s, LW_JOINT_REVOLUTE, crank, coupler, AT(x + 0.1, y + 0.25, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, base, rocker, AT(x + 0.7, y - 0.1, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, coupler, rocker, AT(x + 0.9, y + 0.5, 0), Z, LW_CUT_PREFER);
@@ -85,15 +84,17 @@ static void slides_and_posts(site *s)
     const lw_body slider = blob(s, 0.9, 0, 0, 2), post = blob(s, 5, 0.4, 1, 1);
     pin(s, LW_JOINT_REVOLUTE, lwt_ground, crank, AT(0, 0, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, crank, rod, AT(0.05, 0.25, 0), Z, LW_CUT_AUTO);
-    drive(s, LW_JOINT_PRISMATIC, lwt_ground, slider, AT(0.9, 0, 0), AT(1, 0.2, 0), swing(s, 0.05, 6));
+    drive(s, LW_JOINT_PRISMATIC, lwt_ground, slider, AT(0.9, 0, 0), AT(1, 0.2, 0),
+          swing(s, 0.05, 6));
     pin(s, LW_JOINT_REVOLUTE, slider, rod, AT(0.85, 0, 0), Z, LW_CUT_PREFER);
     ladder(s, 2, 4);
-    lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_CYLINDRICAL, // its slide is driven, its turn free
-                                   .body1 = lwt_ground,
-                                   .body2 = post,
-                                   .at = turned(s, 5, 0, 1),
-                                   .axis = turned(s, 0, 0.3, 1),
-                                   .coordinate[0].motion = swing(s, 0.1, 5)});
+    lwt_add(s->b,
+            &(lw_joint_desc){.type = LW_JOINT_CYLINDRICAL, // its slide is driven, its turn free
+                             .body1 = lwt_ground,
+                             .body2 = post,
+                             .at = turned(s, 5, 0, 1),
+                             .axis = turned(s, 0, 0.3, 1),
+                             .coordinate[0].motion = swing(s, 0.1, 5)});
     four_bar(s, post, 5, 1, 1);
 }
 
