@@ -30,8 +30,9 @@ typedef struct plotting {
     int count;
     const lw_plot_options *options;
     lwi_arena arena;
-    lwi_table table; // of the first result
-    window *window;  // [count]
+    lwi_table table;  // of the first result
+    window *window;   // [count]
+    const char **key; // [count] what keys call the results
     lwi_selection selection;
     lwi_figure figure;
     lw_error *error;
@@ -146,7 +147,26 @@ static const char *file_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-// "load: a.csv", or one of the two.
+// Without their endings, where they differ without.
+static lw_status name_results(plotting *p)
+{
+    bool differ = true;
+    p->key = LWI_PUSH(&p->arena, const char *, p->count);
+    if (!p->key) return no_memory(p);
+    for (int r = 0; r < p->count; r++) {
+        const char *name = file_name(p->name[r]), *dot = strrchr(name, '.');
+        const size_t n = dot && dot != name ? (size_t)(dot - name) : strlen(name);
+        char *stem = LWI_PUSH(&p->arena, char, n + 1);
+        if (!stem) return no_memory(p);
+        memcpy(stem, name, n);
+        p->key[r] = stem;
+        for (int s = 0; s < r; s++) differ = differ && strcmp(p->key[s], stem) != 0;
+    }
+    for (int r = 0; r < p->count && !differ; r++) p->key[r] = file_name(p->name[r]);
+    return LW_OK;
+}
+
+// "load: a", or one of the two.
 static lw_status add_key(plotting *p, lwi_panel *panel, const char *name, const char *file,
                          const lwi_style *like, bool empty)
 {
@@ -173,7 +193,7 @@ static lw_status add_result_keys(plotting *p, lwi_panel *panel)
 {
     for (int r = 0; r < p->count; r++) {
         const lwi_style like = style_of(p, p->figure.theme.muted, r);
-        TRY(add_key(p, panel, "", file_name(p->name[r]), &like, false));
+        TRY(add_key(p, panel, "", p->key[r], &like, false));
     }
     return LW_OK;
 }
@@ -204,7 +224,7 @@ static lw_status fill_panel(plotting *p, const lwi_choice *choice, lwi_panel *pa
             const lwi_style plain = {.colour = c->style.colour};
             const bool empty = !has_numbers(c->y, c->n);
             if (single && p->count > 1)
-                TRY(add_key(p, panel, q->name, file_name(p->name[r]), &c->style, empty));
+                TRY(add_key(p, panel, q->name, p->key[r], &c->style, empty));
             else if (r == 0 && !(single && empty)) // an empty panel says so itself
                 TRY(add_key(p, panel, q->name, "", &plain, empty));
         }
@@ -271,6 +291,7 @@ static lw_status prepare(plotting *p)
     if (!p->window || !f->panel) return no_memory(p);
     f->columns = p->selection.columns, f->shared_x = p->selection.shared_x;
     f->theme = lwi_theme_of(p->options);
+    TRY(name_results(p));
     for (int r = 0; r < p->count; r++) TRY(find_window(p, r));
     for (int i = 0; i < f->npanel; i++) TRY(fill_panel(p, &p->selection.panel[i], &f->panel[i]));
     return choose_title(p);

@@ -113,8 +113,11 @@ class Plot(unittest.TestCase):
 
     def test_results_over_each_other(self):
         texts = self.texts("crane.h5", "again.csv", "--y", "sys.T", "--theme", "dark")
+        self.assertIn("crane", texts)
+        self.assertIn("again", texts)
+        texts = self.texts("crane.h5", "crane.csv", "--y", "sys.T")
         self.assertIn("crane.h5", texts)
-        self.assertIn("again.csv", texts)
+        self.assertIn("crane.csv", texts)
 
     def test_the_mechanism_of_a_model_and_of_a_result(self):
         for operand in (os.path.join(MODELS, "crane.yaml"), "crane.h5"):
