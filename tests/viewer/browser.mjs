@@ -1,7 +1,7 @@
 // browser.mjs -- does on pages of `linkwork view` what a user does, in headless Chromium, and prints
 // what it saw as JSON; test_viewer.py judges it.
 //
-//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion, still, loads, large.html, asked.json
+//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion, still, loads, shapes, large.html, asked.json
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -12,8 +12,8 @@ const PATIENCE = 60000;  // ms; a bound against hanging, not a promise
 const browser = await chromium.launch({executablePath, args: ['--no-sandbox', '--use-gl=angle',
   '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-background-networking']});
 
-async function open(name) {
-  const page = await browser.newPage({viewport: {width: 1280, height: 800}, colorScheme: 'light'});
+async function open(name, options = {}) {
+  const page = await browser.newPage({viewport: {width: 1280, height: 800}, colorScheme: 'light', ...options});
   const errors = [], requests = [];
   page.on('console', (m) => { if (m.type() === 'error') errors.push(m.text()); });
   page.on('pageerror', (e) => errors.push(String(e)));
@@ -158,13 +158,13 @@ async function loads() {
   const ends = (fraction) => page.evaluate((part) => {
     const {view, data, seek} = window.linkwork;
     seek(data.time[0] + part * (data.time[data.rows - 1] - data.time[0]));
-    return view.spans.filter((s) => s.mesh.parent === view.loads).map((s) => s.list.map((_, i) => {
-      const m = s.mesh.instanceMatrix.array.slice(16 * i, 16 * i + 16);
+    return view.spans.filter((s) => s.crowd.mesh.parent === view.loads).map((s) => s.list.map((_, i) => {
+      const m = s.places.data.slice(16 * i, 16 * i + 16);
       return [-0.5, 0.5].map((y) => [0, 1, 2].map((k) => m[12 + k] + y * m[4 + k]));
     }));
   }, fraction);
   const arrows = () => page.evaluate(() => {
-    const m = window.linkwork.view.loadShafts.instanceMatrix.array;
+    const m = window.linkwork.view.loadArrows.places.data;  // shafts first
     return window.linkwork.view.wrenches.map((_, i) => [-0.5, 0.5].map((y) => [0, 1, 2].map((k) => m[16 * i + 12 + k] + y * m[16 * i + 4 + k])));
   });
   const facts = {start: await ends(0), end: await ends(1), arrows: await arrows(), painted: (await painted(page)).scene};
@@ -177,16 +177,86 @@ async function loads() {
   return {...facts, errors, requests};
 }
 
+// Bodies of every shape, seen along y: the colour in the middle of each, and which body is met there and beside it.
+async function shapes() {
+  const {page, errors, requests} = await open('shapes.html');
+  const look = (fraction) => page.evaluate((part) => {
+    const {view, data, seek} = window.linkwork, canvas = view.renderer.domElement, point = view.camera.position.clone();
+    seek(data.time[0] + part * (data.time[data.rows - 1] - data.time[0]));
+    view.grid.visible = false;
+    view.controls.target.set(4, 0, 1);
+    view.camera.position.set(4, -14, 1);
+    view.controls.update();
+    view.dirty = true;
+    view.draw();
+    const copy = document.createElement('canvas');
+    copy.width = canvas.width; copy.height = canvas.height;
+    copy.getContext('2d').drawImage(canvas, 0, 0);
+    return data.bodies.slice(1).map((b, i) => {
+      const {x, y} = point.setFromMatrixPosition(view.world[i + 1]).project(view.camera);
+      const color = [...copy.getContext('2d').getImageData((x + 1) / 2 * copy.width, (1 - y) / 2 * copy.height, 1, 1).data];
+      point.setFromMatrixPosition(view.world[i + 1]).add({x: 0.26, y: -0.3, z: 0.26}).project(view.camera);
+      return {name: b.name, color, middle: view.bodyAt(x, y), corner: view.bodyAt(point.x, point.y),
+        sent: [...view.places.data.slice(16 * (i + 1) + 12, 16 * (i + 1) + 15)]};
+    });
+  }, fraction);
+  const facts = {start: await look(0), end: await look(1), calls: await page.evaluate(() => window.linkwork.view.renderer.info.render.calls)};
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+// A dense screen where pictures take long: its canvas by the pixels of the page at rest, while it moves, and after.
+async function dense() {
+  const {page, errors, requests} = await open('motion.html', {deviceScaleFactor: 2});
+  const fine = (ratio) => page.waitForFunction((r) => {
+    const canvas = window.linkwork.view.renderer.domElement;
+    return Math.abs(canvas.width / canvas.clientWidth - r) < 0.01;
+  }, ratio, {timeout: PATIENCE}).then(() => ratio);
+  const facts = {ratios: [await fine(2)]};
+  await page.evaluate(() => {
+    const {view} = window.linkwork, draw = view.draw.bind(view);
+    view.draw = () => {
+      const drawn = draw(), start = performance.now();
+      while (drawn && performance.now() - start < 100);
+      return drawn;
+    };
+  });
+  for (const key of ['-', '-', '-', '-', ' ']) await page.keyboard.press(key);
+  facts.ratios.push(await fine(1));
+  await page.keyboard.press(' ');
+  facts.ratios.push(await fine(2));
+  await page.close();
+  return {...facts, errors, requests};
+}
+
 async function large() {
   const {page, errors, requests, first, ready} = await open('large.html');
   for (const key of ['-', '-', '-', ' ']) await page.keyboard.press(key);  // a tenth of the speed: it lasts
   const from = await page.evaluate(() => window.linkwork.state.drawn), start = Date.now();
   await page.waitForTimeout(5000);
   const frames = await page.evaluate(() => window.linkwork.state.drawn) - from;
-  const facts = {first, ready, frames, per_second: frames / (Date.now() - start) * 1000, after: await seen(page)};
+  const facts = {first, ready, frames, per_second: frames / (Date.now() - start) * 1000};
+  await page.keyboard.press(' ');
+  facts.after = await seen(page);
+  facts.calls = await page.evaluate(() => window.linkwork.view.renderer.info.render.calls);
+  // from far, and from nearer and nearer: lines or shapes, and the bodies under the mass centres of some
+  facts.looks = await page.evaluate((parts) => {
+    const {view} = window.linkwork, {camera, controls} = view, point = camera.position.clone();
+    view.follow(500);
+    return parts.map((part) => {
+      camera.position.sub(controls.target).setLength(part * view.usual).add(controls.target);
+      view.dirty = true;
+      view.draw();
+      return {far: view.far.mesh.visible, near: view.near?.mesh.visible ?? false,
+        met: [498, 499, 500, 501, 502].map((body) => {
+          const {x, y} = point.setFromMatrixPosition(view.world[body]).project(camera);
+          return view.bodyAt(x, y);
+        })};
+    });
+  }, [1, 0.1, 0.03, 0.003]);
   await page.close();
   return {...facts, errors, requests};
 }
 
-console.log(JSON.stringify({motion: await motion(), still: await still(), loads: await loads(), large: await large()}));
+console.log(JSON.stringify({motion: await motion(), still: await still(), loads: await loads(), shapes: await shapes(), dense: await dense(), large: await large()}));
 await browser.close();

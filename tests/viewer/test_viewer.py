@@ -116,6 +116,28 @@ forces:
   load: {type: wrench, body: b, point: [0, 0, 0], force: [0, 0, 15], torque: [0, 0.1, 0]}
 """
 
+# As wide as high, so that corners tell a box and a cylinder along y from what is round; they part as they go.
+SHAPES = """linkwork: 1
+gravity: [0, 0, 0]
+bodies:
+  box: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, 0], shape: {box: [0.6, 0.6, 0.6], color: [0.9, 0.1, 0.1, 1]}}
+  ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [2, 0, 0], shape: {sphere: 0.3, color: [0.1, 0.8, 0.1, 1]}}
+  drum: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [4, 0, 0], shape: {cylinder: [0.3, 0.6], color: [0.1, 0.1, 0.9, 1]}}
+  pill: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [6, 0, 0], shape: {capsule: [0.3, 0.1], color: [0.9, 0.9, 0.1, 0.5]}}
+  egg: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [8, 0, 0], shape: {ellipsoid: [0.4, 0.3, 0.2]}}
+joints:
+  jbox: {type: free, between: [ground, box], at: [0, 0, 0]}
+  jball: {type: free, between: [ground, ball], at: [2, 0, 0]}
+  jdrum: {type: free, between: [ground, drum], at: [4, 0, 0]}
+  jpill: {type: free, between: [ground, pill], at: [6, 0, 0]}
+  jegg: {type: free, between: [ground, egg], at: [8, 0, 0]}
+forces:
+  pbox: {type: wrench, body: box, point: [0, 0, 0], force: [0, 0, 1]}
+  pball: {type: wrench, body: ball, point: [0, 0, 0], force: [0, 0, 2]}
+  pdrum: {type: wrench, body: drum, point: [0, 0, 0], force: [0, 0, 3]}
+  pegg: {type: wrench, body: egg, point: [0, 0, 0], force: [0, 0, 4]}
+"""
+
 
 @unittest.skipUnless(chromium(), "no chromium")
 class Browser(unittest.TestCase):
@@ -137,6 +159,12 @@ class Browser(unittest.TestCase):
             linkwork("view", path("loads.h5"), "-o", path("loads.html"), "-q")
             with open(path("loads.csv"), encoding="utf-8") as file:
                 cls.loads = list(csv.DictReader(file))
+            with open(path("shapes.yaml"), "w", encoding="utf-8") as file:
+                file.write(SHAPES)
+            linkwork("run", path("shapes.yaml"), "--duration", "1", "-o", path("shapes.csv"), "-o", path("shapes.h5"), "-q")
+            linkwork("view", path("shapes.h5"), "-o", path("shapes.html"), "-q")
+            with open(path("shapes.csv"), encoding="utf-8") as file:
+                cls.shapes = list(csv.DictReader(file))
             with open(path("large.yaml"), "w", encoding="utf-8") as file:
                 file.write("linkwork: 1\ngenerate: {chain: {n: 1000}}\n")
             linkwork("run", path("large.yaml"), "--duration", "1", "--sample", "0.001", "--sample-mode",
@@ -283,6 +311,28 @@ class Browser(unittest.TestCase):
         self.assertEqual(saw["shown"], [True, False])
         self.assertLess(saw["without"], saw["painted"])
 
+    def test_every_shape_has_its_place_colour_and_name(self):
+        saw = self.saw["shapes"]
+        for seen, row in ((saw["start"], self.shapes[0]), (saw["end"], self.shapes[-1])):
+            self.assertEqual([body["name"] for body in seen], ["box", "ball", "drum", "pill", "egg"])
+            for i, body in enumerate(seen):
+                for axis, sent in zip("xyz", body["sent"]):  # what the graphics card gets
+                    self.assertAlmostEqual(sent, float(row["body.%s.%s" % (body["name"], axis)]), 6)
+                self.assertEqual(body["middle"], i + 1, body["name"])
+                # beside the middle, the same way up and to the right: there are corners, or nothing
+                self.assertEqual(body["corner"], i + 1 if body["name"] in ("box", "drum") else -1, body["name"])
+            (box, ball, drum, pill, egg) = (body["color"] for body in seen)
+            for color, channel in ((box, 0), (ball, 1), (drum, 2)):
+                self.assertGreater(color[channel], 2 * max(color[k] for k in range(3) if k != channel))
+            self.assertGreater(min(pill[:2]) - pill[2], 40)  # yellow; half of it is the page behind, where it is blue enough
+            self.assertGreater(pill[2], 80)
+            self.assertGreater(max(egg[:3]) - min(egg[:3]), 40)  # a colour of the palette, neither page nor grey
+        self.assertGreater(abs(float(self.shapes[-1]["body.egg.z"])), 1)  # they moved
+        self.assertLess(saw["calls"], 6)  # two of shapes, opaque or not, and of marks
+
+    def test_a_dense_screen_is_coarser_where_pictures_take_long(self):
+        self.assertEqual(self.saw["dense"]["ratios"], [2, 1, 2])  # the page came to each, or the browser gave up
+
     def test_a_model_alone_does_not_play(self):
         self.assertFalse(self.saw["still"]["play"])
         self.assertFalse(self.saw["still"]["after"]["playing"])
@@ -292,6 +342,15 @@ class Browser(unittest.TestCase):
         self.assertLess(saw["ready"], 60e3)  # seconds are usual; this is a bound, not a promise
         self.assertGreater(saw["frames"], 1)
         self.assertGreater(saw["after"]["t"], 0)
+        self.assertEqual(saw["after"]["clock"].split()[0], "%.3f" % saw["after"]["t"])  # told at the latest as it stops
+        self.assertLess(saw["calls"], 10)  # of drawing, not one for each body
+
+    def test_a_thousand_bodies_are_lines_from_far_and_have_shapes_from_near(self):
+        looks = self.saw["large"]["looks"]  # from the usual distance to 0.003 of it
+        self.assertEqual([look["far"] for look in looks], [True, True, True, False])
+        self.assertEqual([look["near"] for look in looks], [False, False, False, True])
+        for look in looks[1:]:  # from farther several share a pixel
+            self.assertEqual(look["met"], [498, 499, 500, 501, 502])
 
 
 if __name__ == "__main__":

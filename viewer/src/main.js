@@ -5,6 +5,8 @@ import {View} from './scene.js';
 import {Plot, number} from './plots.js';
 
 const $ = (id) => document.getElementById(id);
+const SLOW = 25, LONG = 50;  // ms from picture to picture: more than at 60 and 50 a second; no longer fluid
+const REST = 250;  // ms without a new picture
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 50];
 
 function fail(text) {
@@ -12,8 +14,8 @@ function fail(text) {
   $('message').hidden = false;
 }
 
-function start() {
-  const data = load(document);
+async function start() {
+  const data = await load(document);
   const canvas = $('view');
   let view;
   try {
@@ -28,14 +30,24 @@ function start() {
 
   // ---- clock
   function seek(t) {
+    move(t);
+    tell();
+  }
+  function move(t) {
     state.t = Math.min(last, Math.max(first, t));
     view.seek(state.t);
+  }
+  // The time, in all places that tell it.
+  let told = 0;
+  function tell() {
+    told = performance.now();
     $('scrub').value = last > first ? (state.t - first) / (last - first) : 0;
     $('clock').textContent = `${state.t.toFixed(3)} s of ${last.toFixed(3)}`;
     if (!state.playing) $('scrub').setAttribute('aria-valuetext', `${state.t.toFixed(3)} seconds`);
     panels();
   }
   function play(on) {
+    if (state.playing) tell();
     state.playing = on && last > first;
     if (state.playing && state.t >= last) seek(first);
     $('play').innerHTML = state.playing ? '&#10073;&#10073;' : '&#9654;';
@@ -123,9 +135,10 @@ function start() {
     view.background(css.getPropertyValue('--back').trim());
     panels();
   }
+  let coarse = false;
   function resize() {
     const box = $('stage').getBoundingClientRect();
-    view.resize(box.width, box.height, Math.min(devicePixelRatio, 2));
+    view.resize(box.width, box.height, coarse ? 1 : Math.min(devicePixelRatio, 2));
     panels();
   }
   function follow(body) {
@@ -146,8 +159,11 @@ function start() {
       (view.reactions.visible && view.largestForce ? `\nlongest arrow ${plain(+view.largestForce.toPrecision(3))} N` : '');
   }
   // Directions of the world's axes.
+  let turned = '';
   function triad() {
-    const e = view.camera.matrixWorldInverse.elements;
+    const e = view.camera.matrixWorldInverse.elements, now = e.slice(0, 12).join();
+    if (now === turned) return;
+    turned = now;
     ['x', 'y', 'z'].forEach((name, k) => {
       const [line, text] = axes[k], x = 24 * e[4 * k], y = -24 * e[4 * k + 1];
       line.setAttribute('x2', x);
@@ -252,13 +268,26 @@ function start() {
   document.body.classList.toggle('still', !(last > first));
   readout();
 
+  // A dense screen has four times the pixels: where pictures take long, they are coarser while something moves.
+  let late = 0, still = 0;
+  function adapt(since) {  // `since` the last picture; before the next is drawn
+    still = view.dirty ? 0 : still + since;
+    late = since > LONG ? late + 1 : 0;
+    if (coarse ? still < REST : late < 4 || devicePixelRatio <= 1) return;
+    coarse = !coarse;
+    resize();
+  }
+
   let before = null;
   function frame(now) {
     if (state.playing && before !== null) {
-      const t = state.t + Math.min(now - before, 200) / 1000 * state.speed;
-      seek(t);
+      const since = now - before, t = state.t + Math.min(since, 200) / 1000 * state.speed;
+      move(t);
+      // numbers and cursors go with every picture, but where pictures take long ten times a second
+      if (since < SLOW || performance.now() - told > 100) tell();
       if (t >= last) play(false);
     }
+    adapt(now - (before ?? now));
     before = now;
     if (view.draw()) {
       triad();
@@ -300,9 +329,7 @@ function start() {
   else finishOrSay();
 }
 
-try {
-  start();
-} catch (error) {
+start().catch((error) => {
   if ($('message').hidden) fail(error.message);
   throw error;
-}
+});

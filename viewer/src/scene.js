@@ -2,51 +2,27 @@
 // traces, reactions.  World axes are those of the model; `up` is against gravity.
 import {
   AmbientLight, Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, Curve, CylinderGeometry,
-  DirectionalLight, Fog, GridHelper, Group, HemisphereLight, InstancedMesh, Line, LineBasicMaterial, Matrix4,
-  MeshStandardMaterial, OctahedronGeometry, PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, TubeGeometry, Vector2, Vector3,
-  WebGLRenderer,
+  DirectionalLight, Fog, GridHelper, Group, HemisphereLight, Line, LineBasicMaterial, Matrix4, OctahedronGeometry,
+  PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, TubeGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
+import {Crowd, LIGHT, Places} from './crowd.js';
 import {locate} from './data.js';
 
 const PALETTE = ['#4477aa', '#ee6677', '#228833', '#ccbb44', '#66ccee', '#aa3377', '#dd7711'];
+const CORE = 1e-3;  // of a line's radius, which is drawn by swelling: enough to have normals
 const MANY = 300;  // bodies: beyond, each is drawn with less
 const GROUND = '#8899aa';  // also of bodies fixed to it
 // Joints whose points part in use: a thin rod from one to the other shows the way gone.
 const SLIDING = new Set(['prismatic', 'cylindrical', 'screw', 'distance']);
 
-/** Instances of one geometry: each fixed in a body, or placed anew for every picture. */
-class Crowd {
-  constructor(parent, geometry, material, count) {
-    this.mesh = new InstancedMesh(geometry, material, Math.max(count, 1));
-    this.mesh.count = count;
-    this.mesh.frustumCulled = false;
-    this.body = new Int32Array(count);
-    this.local = [];
-    parent.add(this.mesh);
-  }
-  add(i, body, local, color) {
-    this.body[i] = body;
-    this.local[i] = local;
-    this.mesh.setColorAt(i, color);
-  }
-  place(world) {
-    const m = MATRIX;
-    for (let i = 0; i < this.local.length; i++)
-      this.mesh.setMatrixAt(i, m.multiplyMatrices(world[this.body[i]], this.local[i]));
-    this.mesh.instanceMatrix.needsUpdate = true;
-  }
-}
-
-/** Instances of a geometry of length one about the origin, along y, each between points of two bodies. */
+/** Copies of a geometry of length one about the origin, along y, each between points of two bodies. */
 class Spans {
   /** @param list  [{body1, p: point of it, body2, q, radius, from, to}]  from, to: parts of the way, 0 and 1 */
-  constructor(parent, geometry, material, list) {
+  constructor(parent, geometry, color, list, options) {
     this.list = list;
-    this.mesh = new InstancedMesh(geometry, material, Math.max(list.length, 1));
-    this.mesh.count = list.length;
-    this.mesh.frustumCulled = false;
-    parent.add(this.mesh);
+    this.places = new Places(list.length);
+    this.crowd = new Crowd(parent, this.places, list.map((_, place) => ({geometry, place, local: null, color})), options);
   }
   place(world) {
     for (let i = 0; i < this.list.length; i++) {
@@ -54,9 +30,26 @@ class Spans {
       const along = WAY.subVectors(b, a);
       b.copy(a).addScaledVector(along, s.to ?? 1);
       a.addScaledVector(along, s.from ?? 0);
-      this.mesh.setMatrixAt(i, between(a, b, s.radius, MATRIX));
+      this.places.set(i, between(a, b, s.radius, MATRIX));
     }
-    this.mesh.instanceMatrix.needsUpdate = true;
+    this.places.send();
+  }
+}
+
+/** Arrows, one of each colour of the list: shafts have the first places, heads the next. */
+class Arrows {
+  constructor(parent, colors, sunward) {
+    const n = this.count = colors.length, many = n > MANY;
+    const shaft = new CylinderGeometry(1, 1, 1, many ? 4 : 10, 1, many), head = new ConeGeometry(1, 1, many ? 5 : 14);
+    this.places = new Places(2 * n);
+    this.crowd = new Crowd(parent, this.places, [shaft, head].flatMap((geometry, part) =>
+      colors.map((color, i) => ({geometry, place: part * n + i, local: null, color}))), {roughness: 0.5, sunward});
+  }
+  /** From a point along a unit vector: a shaft of some length, then the head.  Changes `from`. */
+  set(i, from, along, shaft, radius, head) {
+    const neck = NECK.copy(from).addScaledVector(along, shaft);
+    this.places.set(i, between(from, neck, radius, MATRIX));
+    this.places.set(this.count + i, between(neck, from.copy(neck).addScaledVector(along, head), 0.4 * head, MATRIX));
   }
 }
 
@@ -70,10 +63,10 @@ class Coil extends Curve {
   }
 }
 
-// Of length one; many springs are less round.
-function coilFor(count) {
-  const around = count > 60 ? 8 : 16, wire = 0.22;
-  return new TubeGeometry(new Coil(), Math.round(1.25 * TURNS * around), wire, count > 60 ? 3 : 6).scale(1, 1 / SLIM, 1);
+// Of length one; many springs are less round, very many go to and fro without a graphics card.
+function coilFor(count, weak) {
+  const around = count > MANY ? (weak ? 2 : 5) : count > 60 ? 6 : count > 8 ? 10 : 16, sides = count > 60 ? 3 : count > 8 ? 4 : 6;
+  return new TubeGeometry(new Coil(), Math.round(1.25 * TURNS * around), 0.22, sides).scale(1, 1 / SLIM, 1);
 }
 
 const ONE = new Vector3(1, 1, 1);
@@ -83,7 +76,7 @@ const quaternion = (q) => new Quaternion(q[1], q[2], q[3], q[0]);
 const vector = (p) => new Vector3(p[0], p[1], p[2]);
 
 // Scratch of what is done for every picture, so that nothing is left to be collected.
-const MATRIX = new Matrix4(), FROM = new Vector3(), TO = new Vector3(), WAY = new Vector3();
+const MATRIX = new Matrix4(), FROM = new Vector3(), TO = new Vector3(), WAY = new Vector3(), NECK = new Vector3();
 const Y = new Vector3(0, 1, 0), ALONG = new Vector3(), MIDDLE = new Vector3(), SIZE = new Vector3(), TURNED = new Quaternion();
 
 // A rod of length and radius one along y, moved to lie between two points.
@@ -98,13 +91,13 @@ function between(a, b, radius, m = new Matrix4()) {
 // Shapes lie along z; cylinders and capsules of three.js along y.
 const UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2);
 function geometryOf(shape, count) {
-  const s = shape.size, n = count > MANY ? 6 : Math.round(1.5 * round(count)), half = n >> 1;
+  const s = shape.size, n = count > MANY ? 6 : Math.round(1.5 * round(count)), half = n >> 1, ball = Math.max(n, 8);
   switch (shape.type) {
     case 'box': return new BoxGeometry(s[0], s[1], s[2]);
-    case 'sphere': return new SphereGeometry(s[0], n, half);
+    case 'sphere': return new SphereGeometry(s[0], ball, ball >> 1);
     case 'cylinder': return new CylinderGeometry(s[0], s[0], s[1], n).applyMatrix4(UPRIGHT);
     case 'capsule': return new CapsuleGeometry(s[0], s[1], half >> 1, n).applyMatrix4(UPRIGHT);
-    case 'ellipsoid': return new SphereGeometry(1, n, half).scale(s[0], s[1], s[2]);
+    case 'ellipsoid': return new SphereGeometry(1, ball, ball >> 1).scale(s[0], s[1], s[2]);
     default: throw new Error(`unknown shape ${shape.type}`);
   }
 }
@@ -120,6 +113,10 @@ function halfBox(shape) {
     default: return [...s];
   }
 }
+
+// How wide a body's thickest shape is at its second narrowest, from its middle; Infinity: it has none.
+const halfWidth = (body) => (body.shapes.length ? Math.max(...body.shapes.map((shape) => halfBox(shape).sort((a, b) => a - b)[1])) : Infinity);
+const middle = (list) => list.sort((p, q) => p - q)[list.length >> 1];
 
 // Diagonal of the box around points.
 const span = (points) => (points.length ? new Box3().setFromPoints(points).getSize(new Vector3()).length() : 0);
@@ -141,6 +138,10 @@ function outline(body) {
   return points;
 }
 
+// Are a body's shapes, or no shapes, far from its joints?
+const remote = (body) => 1.5 * span(corners(body.shapes)) < span(body.lines.flat().map(vector));
+const opacityOf = (shape) => (shape.color ? shape.color[3] : 1);
+
 // Corners of a circle: fewer where there are many of them; very many rods have open ends.
 const round = (count) => (count > MANY ? 5 : count > 60 ? 10 : 16);
 const rodFor = (list) => new CylinderGeometry(1, 1, 1, round(list.length), 1, list.length > MANY);
@@ -158,10 +159,13 @@ export class View {
   constructor(canvas, data) {
     this.data = data;
     this.scene = new Scene();
-    const smooth = data.bodies.length <= MANY || !drawnByProcessor();
-    this.renderer = new WebGLRenderer({canvas, antialias: smooth});
+    this.weak = data.bodies.length > MANY && drawnByProcessor();  // then no smooth edges, no gloss, fewer corners
+    // opaque: what three.js asks for lets the page through, which then is drawn beneath it for every picture
+    const context = canvas.getContext('webgl2', {alpha: false, antialias: !this.weak});
+    this.renderer = new WebGLRenderer({canvas, context: context ?? undefined});
     this.camera = new PerspectiveCamera(40, 1, 0.01, 1000);
     this.world = data.bodies.map(() => new Matrix4());
+    this.places = new Places(data.bodies.length);  // the same for the graphics card
     this.measure();
     this.start = 0;  // height at which the body that is followed began
     this.camera.up.copy(this.up);
@@ -170,7 +174,6 @@ export class View {
     this.crowds = [];
     this.lights();
     this.solids();
-    this.links();
     this.axes();
     this.springs();
     this.arrows();
@@ -196,16 +199,16 @@ export class View {
     const each = this.outlines.reduce((sum, o) => sum + o.length, 1);
     const rows = Math.max(1, Math.min(d.rows, Math.floor(50000 / each)));  // so many points tell enough
     this.all = [];
-    for (let i = 0; i < rows; i++) this.all.push(...this.pointsAt(rows > 1 ? Math.round(i * (d.rows - 1) / (rows - 1)) : 0));
+    for (let i = 0; i < rows; i++)
+      for (const p of this.pointsAt(rows > 1 ? Math.round(i * (d.rows - 1) / (rows - 1)) : 0)) this.all.push(p);
     const now = this.pointsAt(0);
     this.size = Math.max(span(now), 1e-3);
     // a motion that leaves where it began (a fall, a walk) is followed, not shown whole
     this.leaves = span(this.all) > 4 * this.size;
     this.thin = (this.leaves ? this.size : span(this.all)) / 400;  // radius of what is a line in the first picture
-    this.floor = Math.min(...(this.leaves ? now : this.all).map((p) => p.dot(this.up)));
+    this.floor = (this.leaves ? now : this.all).reduce((low, p) => Math.min(low, p.dot(this.up)), Infinity);
     // marks go by the usual length of a link, and are seen however many links there are
-    const lengths = this.outlines.slice(1).map(span).filter((length) => length > 0).sort((p, q) => p - q);
-    this.link = lengths[lengths.length >> 1] || this.size;
+    this.link = middle(this.outlines.slice(1).map(span).filter((length) => length > 0)) || this.size;
     this.mark = Math.min(this.size / 220, Math.max(this.link / 15, this.size / 700));
     // where joints stand on the ground: a cone below each, unless the ground has shapes of its own
     this.supports = d.bodies[0].shapes.length ? [] : d.joints.filter((j) => j.type !== 'free' && (j.body1 === 0 || j.body2 === 0))
@@ -239,9 +242,10 @@ export class View {
   }
 
   lights() {
-    this.scene.add(new HemisphereLight('#ffffff', '#8a8f98', 1.6), new AmbientLight('#ffffff', 0.35));
-    const sun = new DirectionalLight('#ffffff', 1.6);
+    this.scene.add(new HemisphereLight(LIGHT.sky, LIGHT.ground), new AmbientLight(LIGHT.all));
+    const sun = new DirectionalLight(LIGHT.sun);
     sun.position.copy(this.up).multiplyScalar(2).add(new Vector3(0.7, -0.9, 0.4));
+    this.sunward = this.weak ? sun.position.clone().normalize() : null;
     this.scene.add(sun);
     // cells of 1, 2 or 5 times a power of ten metres, about ten along the mechanism
     const raw = this.size / 10, power = Math.pow(10, Math.floor(Math.log10(raw)));
@@ -269,58 +273,77 @@ export class View {
     return new Color(group === 0 ? GROUND : PALETTE[group % PALETTE.length]);
   }
 
-  crowd(geometry, opacity, count, parent = this.scene) {
-    const material = new MeshStandardMaterial({roughness: 0.65, metalness: 0.05, transparent: opacity < 1, opacity, fog: false});
-    const c = new Crowd(parent, geometry, material, count);
-    this.crowds.push(c);
-    return c;
+  crowd(parent, members, opacity = 1) {
+    if (!members.length) return null;
+    this.crowds.push(new Crowd(parent, this.places, members, {roughness: 0.65, metalness: 0.05, transparent: opacity < 1, opacity, sunward: this.sunward}));
+    return this.crowds[this.crowds.length - 1];
   }
 
+  // What shows bodies: their shapes, links, supports; all that is not transparent together.  Slight bodies,
+  // whose shapes are too thin to be seen in the first picture, are rods as thick as a line there, and have
+  // their shapes from near (shapesOrRods).
   solids() {
-    const kinds = new Map();
+    const kinds = new Map(), members = new Map([[1, []]]), near = [], far = [];
+    this.slight = this.data.bodies.map((b) => b.lines.length > 0 && this.narrow(b) && !remote(b) && b.shapes.every((shape) => opacityOf(shape) === 1));
+    this.links(members.get(1), far);
     this.data.bodies.forEach((b, body) => b.shapes.forEach((shape) => {
-      const opacity = shape.color ? shape.color[3] : 1;
-      const key = `${shape.type} ${shape.size} ${opacity}`;
+      const key = `${shape.type} ${shape.size}`;
       if (!kinds.has(key)) kinds.set(key, []);
-      if (opacity > 0) kinds.get(key).push([body, shape, opacity]);
+      kinds.get(key).push([body, shape]);
     }));
+    const total = this.data.bodies.reduce((sum, b) => sum + b.shapes.length, 0);
     for (const list of kinds.values()) {
-      if (!list.length) continue;
-      const c = this.crowd(geometryOf(list[0][1], list.length), list[0][2], list.length);
-      list.forEach(([body, shape], i) => {
-        const local = new Matrix4().compose(vector(shape.position), quaternion(shape.orientation), new Vector3(1, 1, 1));
-        c.add(i, body, local, shape.color ? new Color(...shape.color.slice(0, 3)) : this.colorOf(body));
-      });
+      const geometry = geometryOf(list[0][1], this.weak ? total : list.length);
+      for (const [place, shape] of list) {
+        const opacity = opacityOf(shape);
+        if (!members.has(opacity)) members.set(opacity, []);
+        const to = this.slight[place] ? near : members.get(opacity);
+        to.push({geometry, place, color: shape.color ? new Color(...shape.color.slice(0, 3)) : this.colorOf(place),
+          local: new Matrix4().compose(vector(shape.position), quaternion(shape.orientation), ONE)});
+      }
     }
+    for (const [opacity, list] of members) if (opacity > 0) this.crowd(this.scene, list, opacity);
+    this.far = this.crowd(this.scene, far);
+    this.nearMembers = near;  // drawn when they are first to be seen
+    this.near = null;
+    this.slightWidth = middle(this.data.bodies.filter((_, i) => this.slight[i]).map(halfWidth)) ?? 0;
+  }
+
+  // A picture from `distance`: slight bodies as rods, or by their shapes once these are as wide as a line.
+  shapesOrRods(distance) {
+    if (!this.far) return;
+    const line = this.thin * distance / this.usual, near = this.slightWidth >= 0.8 * line;
+    if (near && !this.near) this.near = this.crowd(this.scene, this.nearMembers);
+    this.far.mesh.visible = !near;
+    if (this.near) this.near.mesh.visible = near;
+    this.far.swell.value = line - CORE * this.thin;
   }
 
   // Bodies show as rods between their joints and mass centre where no shape does: there is none, it is
   // far from the joints (a robot's without its meshes), or too thin to be seen among so many.
-  bare(body) {
-    const reach = span(corners(body.shapes)), seen = 0.8 * this.thin;
-    return 1.5 * reach < span(body.lines.flat().map(vector)) ||
-      body.shapes.every((shape) => halfBox(shape).sort((a, b) => a - b)[1] < seen);
-  }
+  bare(body) { return remote(body) || this.narrow(body); }
+  narrow(body) { return halfWidth(body) < 0.8 * this.thin; }
 
-  links() {
-    const rods = [], balls = [], leads = new Set(), size = Math.min(3 * this.mark, 0.2 * this.link);
+  links(members, far) {
+    const rods = [], lines = [], balls = [], leads = new Set(), size = Math.min(3 * this.mark, 0.2 * this.link);
     this.data.bodies.forEach((b, body) => {
-      const radius = Math.max((b.shapes.length ? 0.5 : 1.6) * this.mark, this.thin);
-      for (const [p, q] of this.bare(b) ? b.lines : []) rods.push([body, between(vector(p), vector(q), radius)]);
+      const radius = this.slight[body] ? CORE * this.thin : Math.max((b.shapes.length ? 0.5 : 1.6) * this.mark, this.thin);
+      for (const [p, q] of this.bare(b) ? b.lines : [])
+        (this.slight[body] ? lines : rods).push([body, between(vector(p), vector(q), radius)]);
       const first = !leads.has(b.group);
       leads.add(b.group);
       if (body > 0 && first && !b.shapes.length && b.mass > 0)
         balls.push([body, new Matrix4().makeScale(size, size, size)]);
     });
-    this.many(rodFor(rods), rods);
-    this.many(ballFor(balls), balls);
     const cones = this.feet.map((foot, i) => [0, between(foot, this.supports[i], 2.8 * this.mark)]);
-    this.many(new ConeGeometry(1, 1, round(cones.length)), cones);
+    this.many(rodFor(rods), rods, members);
+    this.many(ballFor(balls), balls, members);
+    this.many(new ConeGeometry(1, 1, round(cones.length)), cones, members);
+    this.many(rodFor(lines), lines, far);
   }
 
-  many(geometry, list, parent, color) {
-    const crowd = this.crowd(geometry, 1, list.length, parent);
-    list.forEach(([body, m], i) => crowd.add(i, body, m, color ?? this.colorOf(body)));
+  many(geometry, list, members, color) {
+    for (const [place, local] of list) members.push({geometry, place, local, color: color ?? this.colorOf(place)});
   }
 
   axes() {
@@ -337,11 +360,14 @@ export class View {
       balls.push([j.body1, new Matrix4().makeScale(size, size, size).setPosition(at)]);
     }
     const color = new Color('#999fa8');
-    this.many(rodFor(rods), rods, this.marks, color);
-    this.many(ballFor(balls), balls, this.marks, color);
+    const members = [];
+    this.many(rodFor(rods), rods, members, color);
+    this.many(ballFor(balls), balls, members, color);
+    this.crowd(this.marks, members);
     const sliding = this.data.joints.filter((j) => SLIDING.has(j.type));
-    this.spans = [new Spans(this.scene, new CylinderGeometry(1, 1, 1, 8), new MeshStandardMaterial({color, fog: false}),
-      sliding.map((j) => this.span(j, 0.6 * this.mark)))];
+    this.spans = [];
+    if (sliding.length)
+      this.spans.push(new Spans(this.scene, new CylinderGeometry(1, 1, 1, 8), color, sliding.map((j) => this.span(j, 0.6 * this.mark)), {sunward: this.sunward}));
   }
 
   span(item, radius, from, to) {
@@ -356,13 +382,13 @@ export class View {
     this.scene.add(this.loads);
     const of = (kind) => d.springs.filter((s) => s.kind === kind);
     const add = (geometry, color, list) => {
-      if (list.length) this.spans.push(new Spans(this.loads, geometry, new MeshStandardMaterial({color, roughness: 0.5, metalness: 0.2, fog: false}), list));
+      if (list.length) this.spans.push(new Spans(this.loads, geometry, new Color(color), list, {roughness: 0.5, metalness: 0.2, sunward: this.sunward}));
     };
     // a coil is slim at the start, and not thinner than the marks
     const end = (body, point) => vector(point).applyMatrix4(this.startOf(body));
     const start = (s) => end(s.body1, s.point1).distanceTo(end(s.body2, s.point2));
     const wide = (s) => Math.max(2 * this.mark, Math.min(start(s) / SLIM, 0.03 * this.size));
-    add(coilFor(d.springs.length), SPRING, of('spring').map((s) => this.span(s, wide(s))));
+    add(coilFor(d.springs.length, this.weak), SPRING, of('spring').map((s) => this.span(s, wide(s))));
     const rod = new CylinderGeometry(1, 1, 1, 10);
     add(rod, SPRING, of('damper').flatMap((s) => [this.span(s, 0.3 * wide(s)), this.span(s, 0.8 * wide(s), 0, 0.5)]));
     add(rod, FORCE, of('force').map((s) => this.span(s, 0.8 * this.mark)));
@@ -371,15 +397,7 @@ export class View {
       if (Math.hypot(...w.force) > 0) this.wrenches.push([w, vector(w.force).normalize(), FORCE]);
       if (Math.hypot(...w.torque) > 0) this.wrenches.push([w, vector(w.torque).normalize(), TORQUE]);
     }
-    const white = () => new MeshStandardMaterial({roughness: 0.5, fog: false}), n = Math.max(1, this.wrenches.length);
-    this.loadShafts = new InstancedMesh(rod, white(), n);
-    this.loadHeads = new InstancedMesh(new ConeGeometry(1, 1, 14), white(), n);
-    for (const mesh of [this.loadShafts, this.loadHeads]) {
-      mesh.count = this.wrenches.length;
-      mesh.frustumCulled = false;
-      this.wrenches.forEach(([, , color], i) => mesh.setColorAt(i, new Color(color)));
-      this.loads.add(mesh);
-    }
+    if (this.wrenches.length) this.loadArrows = new Arrows(this.loads, this.wrenches.map(([, , color]) => new Color(color)), this.sunward);
   }
 
   startOf(body) {
@@ -394,11 +412,9 @@ export class View {
     for (let i = 0; i < this.wrenches.length; i++) {
       const [w, axis] = this.wrenches[i], at = FROM.fromArray(w.point).applyMatrix4(this.world[w.body]), along = WAY.copy(axis);
       if (w.body_axes) along.transformDirection(this.world[w.body]);
-      this.loadShafts.setMatrixAt(i, between(at, TO.copy(at).addScaledVector(along, length - head), 0.8 * this.mark, MATRIX));
-      at.addScaledVector(along, length);
-      this.loadHeads.setMatrixAt(i, between(TO, at, 0.4 * head, MATRIX));
+      this.loadArrows.set(i, at, along, length - head, 0.8 * this.mark, head);
     }
-    this.loadShafts.instanceMatrix.needsUpdate = this.loadHeads.instanceMatrix.needsUpdate = true;
+    this.loadArrows.places.send();
   }
 
   // Forces of joints on their second bodies: shafts and heads, as long as the largest of all times is.
@@ -414,14 +430,7 @@ export class View {
     const d = this.data;
     this.forces = d.joints.map((j, i) => [i, ['fx', 'fy', 'fz'].map((k) => d.column.get(`joint.${j.name}.${k}`))])
       .filter(([, c]) => c.every((k) => k !== undefined));
-    const material = new MeshStandardMaterial({color: FORCE, roughness: 0.5, fog: false});
-    this.shafts = new InstancedMesh(new CylinderGeometry(1, 1, 1, 10), material, Math.max(1, this.forces.length));
-    this.heads = new InstancedMesh(new ConeGeometry(1, 1, 14), material, Math.max(1, this.forces.length));
-    for (const mesh of [this.shafts, this.heads]) {
-      mesh.count = this.forces.length;
-      mesh.frustumCulled = false;
-      this.reactions.add(mesh);
-    }
+    if (this.forces.length) this.forceArrows = new Arrows(this.reactions, this.forces.map(() => new Color(FORCE)), this.sunward);
     this.largestForce = 0;
   }
 
@@ -440,24 +449,24 @@ export class View {
       const [joint, columns] = this.forces[i], j = d.joints[joint];
       const f = WAY.set(d.columns[columns[0]].read()[row], d.columns[columns[1]].read()[row], d.columns[columns[2]].read()[row]);
       const size = f.length(), length = Number.isFinite(size) ? Math.min(size / this.largestForce, 1.5) * 0.25 * this.size : 0;
-      const at = FROM.fromArray(j.point2).applyMatrix4(this.world[j.body2]), tip = TO.copy(at).addScaledVector(f, length > 0 ? length / size : 0);
-      this.shafts.setMatrixAt(i, between(at, tip, length > 0 ? 0.8 * this.mark : 0, MATRIX));
-      const point = Math.min(5 * this.mark, 2 * length);
-      between(tip, at.copy(tip).addScaledVector(f, length > 0 ? point / size : 0), 0.4 * point, MATRIX);
-      this.heads.setMatrixAt(i, MATRIX);
+      if (length > 0) f.divideScalar(size);
+      this.forceArrows.set(i, FROM.fromArray(j.point2).applyMatrix4(this.world[j.body2]), f, length, length > 0 ? 0.8 * this.mark : 0, Math.min(5 * this.mark, 2 * length));
     }
-    this.shafts.instanceMatrix.needsUpdate = this.heads.instanceMatrix.needsUpdate = true;
+    this.forceArrows.places.send();
   }
 
   /** Puts every body where it is at a time; positions between rows are interpolated. */
   seek(t) {
     const d = this.data, n = d.bodies.length, [row, part] = locate(d.time, t);
     const next = Math.min(row + 1, d.rows - 1);
-    for (let b = 0; b < n; b++) this.pose(b, row, next, part, this.world[b]);
-    for (const c of this.crowds) c.place(this.world);
+    for (let b = 0; b < n; b++) {
+      this.pose(b, row, next, part, this.world[b]);
+      this.places.set(b, this.world[b]);
+    }
+    this.places.send();
     for (const s of this.spans) s.place(this.world);
     if (this.wrenches.length) this.placeLoads();
-    if (this.reactions.visible) this.placeArrows(row);
+    if (this.reactions.visible && this.forces.length) this.placeArrows(row);
     if (this.following >= 0) {
       const now = FROM.setFromMatrixPosition(this.world[this.following]);
       this.camera.position.add(WAY.subVectors(now, this.controls.target));
@@ -533,6 +542,7 @@ export class View {
     this.camera.position.copy(target).addScaledVector(z, distance);
     this.controls.target.copy(target);
     this.controls.update();
+    this.usual = distance;  // from which lines look as they should
     this.dirty = true;
   }
 
@@ -542,9 +552,8 @@ export class View {
     ray.setFromCamera(new Vector2(x, y), this.camera);
     let body = -1, nearest = Infinity;
     for (const c of this.crowds) {
-      c.mesh.boundingSphere = null;  // it was that of another time
-      for (const hit of ray.intersectObject(c.mesh))
-        if (hit.distance < nearest) { nearest = hit.distance; body = c.body[hit.instanceId]; }
+      const [distance, place] = c.mesh.visible && c.mesh.parent.visible ? c.meet(ray.ray) : [Infinity, -1];
+      if (distance < nearest) { nearest = distance; body = place; }
     }
     return body;
   }
@@ -574,6 +583,7 @@ export class View {
     this.camera.near = distance / 200;
     this.camera.far = 100 * distance + 10 * this.size;
     this.camera.updateProjectionMatrix();
+    this.shapesOrRods(distance);
     this.renderer.render(this.scene, this.camera);
     return true;
   }
