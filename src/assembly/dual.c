@@ -61,8 +61,8 @@ static void list_edges(maker *m)
                               .edge = {m->nedge, node->closed.n},
                               .child = node->child,
                               .loop = node->loop};
-        N->ld = (N->nc + N->no + 2) / 2 * 2; // one entry of padding at least, even
-        N->lu = (N->no + 2) / 2 * 2;
+        N->ld = lwi_dual_row_length(N->nc + N->no);
+        N->lu = lwi_dual_row_length(N->no);
         row += N->nc;
         for (int i = 0; i < node->child.n; i++) {
             const int first = dual->front[plan->item[node->child.first + i]].first;

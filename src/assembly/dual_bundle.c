@@ -206,27 +206,26 @@ static int target(const lwi_dual_move *move, int n, int from, int m)
     return -1;
 }
 
-static int place_above(const lwi_dual_group *g, int o)
-{
-    return target(g->move, g->nmove, o * g->join.m, g->join.m);
-}
-
 // Is it a node that joins runs of a chain?
-static void find_join(const lwi_dual *dual, const lwi_dual_front *N, lwi_dual_group *g)
+static void find_join(const lwi_dual *dual, const lwi_dual_front *N, lwi_dual_join *to)
 {
-    const int m = g->nc;
-    lwi_group_join join = {.m = m, .n = g->no / m, .from = {-1, -1}};
-    g->join = (lwi_group_join){.m = 0};
-    if ((m != 3 && m != 5) || (g->no != m && g->no != 2 * m) || g->nedge != 1) return;
-    for (int o = 0; o < join.n; o++)
-        if (N->parent < 0 || target(g->move, g->nmove, o * m, m) < 0) return;
-    for (int i = 0; i < g->nchild; i++) {
-        const lwi_group_child *c = &g->child[i];
-        if (c->group->no != m && c->group->no != 2 * m) return;
-        if (target(c->move, c->nmove, 0, m) != 0) return;
-        if (c->group->no == m) continue;
-        const int to = target(c->move, c->nmove, m, m), o = to / m - 1;
-        if (to < m || to % m || join.from[o] >= 0) return;
+    const int m = N->nc;
+    lwi_dual_join join = {.m = m, .from = {-1, -1}};
+    if ((m != 3 && m != 5) || N->no % m || N->no > 2 * m || N->edge.n != 1) return;
+    join.n = N->no / m;
+    for (int o = 0; o < join.n; o++) {
+        if (N->parent < 0) return;
+        join.above[o] = target(dual->move + N->move.first, N->move.n, o * m, m);
+        if (join.above[o] < 0) return;
+    }
+    for (int i = 0; i < N->child.n; i++) {
+        const lwi_dual_front *c = &dual->front[dual->plan->item[N->child.first + i]];
+        const lwi_dual_move *move = dual->move + c->move.first;
+        if (c->no != m && c->no != 2 * m) return;
+        if (target(move, c->move.n, 0, m) != 0) return;
+        if (c->no == m) continue;
+        const int at = target(move, c->move.n, m, m), o = at / m - 1;
+        if (at < m || at % m || join.from[o] >= 0) return;
         join.from[o] = i;
     }
     for (int i = 0; i < N->block.n; i++) {
@@ -235,7 +234,7 @@ static void find_join(const lwi_dual *dual, const lwi_dual_front *N, lwi_dual_gr
         if (column % m || b->n != m) return;
         if (column) join.own[column / m - 1] = true;
     }
-    g->join = join;
+    *to = join;
 }
 
 // Children and parents, when all groups are there.
@@ -252,11 +251,12 @@ static void connect(choice *c, lwi_dual_unit *u)
     }
     g->move = dual->move + N->move.first;
     g->nmove = N->move.n;
-    find_join(dual, N, g);
-    for (int o = 0; o < g->join.n; o++) g->join.above[o] = g->v + g->nc + o * g->join.m;
+    g->join = (lwi_dual_join){.m = 0};
+    find_join(dual, N, &g->join);
+    for (int o = 0; o < g->join.n; o++) g->over[o] = g->v + g->nc + o * g->join.m;
     if (N->parent >= 0 && unit_of(c, N->parent)->group) {
         g->parent = unit_of(c, N->parent)->group;
-        for (int o = 0; o < g->join.n; o++) g->join.above[o] = g->parent->v + place_above(g, o);
+        for (int o = 0; o < g->join.n; o++) g->over[o] = g->parent->v + g->join.above[o];
         u->parent = dual->unit_of[N->parent];
         return;
     }
@@ -265,6 +265,29 @@ static void connect(choice *c, lwi_dual_unit *u)
         g->to[l] = dual->move + lane->move.first;
         g->above[l] = lane->parent >= 0 ? dual->front[lane->parent].v : NULL;
     }
+}
+
+// The same of a node alone; u->lone stays NULL where it is no join.
+static lw_status make_lone(const choice *c, lwi_dual_unit *u)
+{
+    const lwi_dual *dual = c->dual;
+    const lwi_dual_front *N = &dual->front[u->node[0]];
+    lwi_dual_lone lone = {.dual = dual, .R = N->R, .U = N->U, .v = N->v, .nchild = N->child.n};
+    find_join(dual, N, &lone.join);
+    if (!lone.join.m) return LW_OK;
+    for (int o = 0; o < lone.join.n; o++)
+        lone.over[o] = dual->front[N->parent].v + lone.join.above[o];
+    lone.child = LWI_PUSH(c->arena, lwi_lone_child, N->child.n);
+    u->lone = LWI_PUSH(c->arena, lwi_dual_lone, 1);
+    if (!lone.child || !u->lone) return LW_ERR_MEMORY;
+    for (int i = 0; i < N->child.n; i++) {
+        const int child = dual->plan->item[N->child.first + i];
+        lone.child[i] = (lwi_lone_child){.front = &dual->front[child],
+                                         .group = unit_of(c, child)->group,
+                                         .lane = dual->lane_of[child]};
+    }
+    *u->lone = lone;
+    return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------- units
@@ -297,10 +320,12 @@ lw_status lwi_dual_bundle(lwi_dual *dual, lwi_arena *scratch, lwi_arena *arena)
     for (int i = 0; i < dual->nunit; i++) {
         lwi_dual_unit *u = &dual->unit[i];
         const int parent = dual->front[u->node[0]].parent;
-        if (u->group)
+        if (u->group) {
             connect(&c, u);
-        else if (parent >= 0)
-            u->parent = dual->unit_of[parent];
+            continue;
+        }
+        if (parent >= 0) u->parent = dual->unit_of[parent];
+        TRY(make_lone(&c, u));
     }
     return lwi_dual_group_leave(dual, true, arena);
 }
@@ -329,6 +354,11 @@ lw_status lwi_dual_group_two(lwi_dual *dual, lwi_arena *arena)
     for (int i = 0; i < dual->ngroup; i++) {
         lwi_dual_group *g = dual->unit[i].group;
         GET(g->Q, g->nc * (g->nc + g->no));
+    }
+    for (int i = dual->ngroup; i < dual->nunit; i++) {
+        const lwi_dual_front *N = &dual->front[dual->unit[i].node[0]];
+        lwi_dual_lone *lone = dual->unit[i].lone;
+        if (lone) lone->Q = N->Q, lone->V = N->V;
     }
     dual->both = true;
     return lwi_dual_group_leave(dual, !dual->crew, arena);

@@ -100,6 +100,7 @@ static void clear(const lwi_dual *dual, const lwi_dual_unit *u, bool laned, bool
         if (!symmetric) memset(g->Q, 0, bytes);
         return;
     }
+    if (u->lone && dual->texts) return;
     for (int l = 0; l < u->lanes; l++) {
         const lwi_dual_front *N = &dual->front[u->node[l]];
         const size_t bytes = (size_t)N->nc * (size_t)N->ld * sizeof *N->R;

@@ -12,7 +12,8 @@
 //     lwi_dual_given_begin;  (blocks and y of unit u;  lwi_dual_given_unit(u)) ...
 //     lwi_dual_given_end;  lwi_dual_given_down;  lambda
 //
-// Every row must have an eps > 0 in its diagonal: no rank is decided.
+// Every row must have an eps > 0 in its diagonal: no rank is decided, and lwi_dual_pivots tells nothing of
+// such factors.
 #ifndef LWI_DUAL_GIVEN_H
 #define LWI_DUAL_GIVEN_H
 

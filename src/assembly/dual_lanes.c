@@ -27,9 +27,27 @@ void lwi_dual_read_rows(lwi_dual *dual)
     for (int u = 0; u < dual->ngroup; u++) dual->texts->rows(dual, dual->unit[u].group);
 }
 
+const lwi_dual_lone *lwi_dual_unit_lone(const lwi_dual *dual, int unit)
+{
+    return dual->given && dual->texts ? dual->unit[unit].lone : NULL;
+}
+
+static void eliminate_lone(lwi_dual *dual, int unit, const lwi_dual_lone *lone)
+{
+    const int node = dual->unit[unit].node[0];
+    lwi_dual_state *state = &dual->state[node];
+    const bool kept = dual->texts->lone_matrix(lone, dual->S + dual->front[node].row, dual->two);
+    *state = (lwi_dual_state){.status = kept ? LW_OK : LW_ERR_SINGULAR, .kept = lone->join.m};
+}
+
 void lwi_dual_unit_eliminate(lwi_dual *dual, int unit)
 {
     const lwi_dual_unit *u = &dual->unit[unit];
+    const lwi_dual_lone *lone = lwi_dual_unit_lone(dual, unit);
+    if (lone) {
+        eliminate_lone(dual, unit, lone);
+        return;
+    }
     if (u->group && dual->laned) {
         dual->texts->matrix(dual, u->group);
         return;
@@ -40,6 +58,11 @@ void lwi_dual_unit_eliminate(lwi_dual *dual, int unit)
 void lwi_dual_unit_up(lwi_dual *dual, int unit)
 {
     const lwi_dual_unit *u = &dual->unit[unit];
+    const lwi_dual_lone *lone = lwi_dual_unit_lone(dual, unit);
+    if (lone) {
+        dual->texts->lone_up(lone, dual->two);
+        return;
+    }
     if (u->group && dual->laned) {
         dual->texts->up(dual, u->group);
         return;
@@ -50,6 +73,11 @@ void lwi_dual_unit_up(lwi_dual *dual, int unit)
 void lwi_dual_unit_down(lwi_dual *dual, int unit)
 {
     const lwi_dual_unit *u = &dual->unit[unit];
+    const lwi_dual_lone *lone = lwi_dual_unit_lone(dual, unit);
+    if (lone) {
+        dual->texts->lone_down(lone);
+        return;
+    }
     if (u->group && dual->laned) {
         dual->texts->down(dual, u->group);
         return;

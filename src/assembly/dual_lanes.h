@@ -45,12 +45,12 @@ typedef struct lwi_group_child {
 
 /** A node that closes one edge of m rows and leaves n of as many open, each of which one child has at
  *  most; every child has the closed one first (lanes_join.inl). */
-typedef struct lwi_group_join {
-    int m, n;   ///< m 0: not such a node
+typedef struct lwi_dual_join {
+    int m, n;    ///< m 0: not such a node
     bool own[2]; ///< the matrix itself has a block beside the diagonal, of closed and open edge
     int from[2]; ///< child that has the open edge as its second, -1: none
-    const lwi_lane *above[2]; ///< lambda of the open edges: of the parent, else one's own
-} lwi_group_join;
+    int above[2]; ///< place of the open edges in the parent's front
+} lwi_dual_join;
 
 typedef struct lwi_dual_group {
     // what every pass reads, side by side
@@ -62,7 +62,8 @@ typedef struct lwi_dual_group {
     lwi_lane *v, *S;         ///< [nc + no], [nc]
     lwi_group_child *child;
     const struct lwi_dual_group *parent; ///< NULL: parents are nodes alone, or none
-    lwi_group_join join;
+    lwi_dual_join join;
+    const lwi_lane *over[2]; ///< lambda of the open edges: of the parent, else one's own
     // of nodes that are no joins, of their own blocks, and of those below nodes alone
     int nslot, nown, rows;   ///< own: slots of edges closed here, which are the first
     int nedge, nblock;
@@ -78,12 +79,31 @@ typedef struct lwi_dual_group {
     lwi_lane *J, *G;         ///< [rows] rows of six
 } lwi_dual_group;
 
+typedef struct lwi_lone_child {
+    const lwi_dual_front *front;
+    const lwi_dual_group *group; ///< that has its numbers when groups are in lanes; or NULL
+    int lane;
+} lwi_lone_child;
+
+/** A node alone that is a join: what it finds given (dual_given.h) it does in few steps. */
+typedef struct lwi_dual_lone {
+    const lwi_dual *dual;
+    lwi_dual_join join;
+    double *R, *U, *Q, *V, *v; ///< of its front
+    const double *over[2];
+    int nchild;
+    lwi_lone_child *child;
+} lwi_dual_lone;
+
 /** The texts of one instruction set. */
 typedef struct lwi_dual_texts {
     void (*matrix)(const lwi_dual *dual, lwi_dual_group *group);
     void (*rows)(const lwi_dual *dual, const lwi_dual_group *group); ///< J again
     void (*up)(const lwi_dual *dual, const lwi_dual_group *group);
     void (*down)(const lwi_dual *dual, const lwi_dual_group *group);
+    bool (*lone_matrix)(const lwi_dual_lone *node, double *S, bool two); ///< are all pivots kept?
+    void (*lone_up)(const lwi_dual_lone *node, bool two);
+    void (*lone_down)(const lwi_dual_lone *node);
 } lwi_dual_texts;
 
 /** The texts for a number of lanes: 0 for the widest of this machine; NULL: there are none. */
@@ -98,6 +118,8 @@ lw_status lwi_dual_shapes(const lwi_dual *dual, lwi_arena *scratch, int *shape, 
 lw_status lwi_dual_bundle(lwi_dual *dual, lwi_arena *scratch, lwi_arena *arena);
 lw_status lwi_dual_group_room(const lwi_dual *dual, const int *node, int lanes, lwi_arena *arena,
                               lwi_dual_group *group);
+/** The node of a unit as a join that is given what it needs, or NULL. */
+const lwi_dual_lone *lwi_dual_unit_lone(const lwi_dual *dual, int unit);
 /** Groups of a view with v of their own; its fronts are there. */
 lw_status lwi_dual_group_view(lwi_dual *view, lwi_arena *arena);
 /** J of all groups, where it may have changed since it was read. */

@@ -84,7 +84,14 @@ typedef struct lwi_dual_unit {
     int parent;                   ///< unit; -1: none, or one for each lane
     int node[LWI_DUAL_LANES];     ///< the last one repeated
     struct lwi_dual_group *group; ///< NULL: a node alone
+    struct lwi_dual_lone *lone;   ///< of a node alone that is a join, else NULL
 } lwi_dual_unit;
+
+/** Numbers to a row of n in a front: one of padding at least, even. */
+static inline int lwi_dual_row_length(int n)
+{
+    return (n + 2) / 2 * 2;
+}
 
 struct lwi_dual {
     const lwi_plan *plan;

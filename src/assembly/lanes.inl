@@ -26,6 +26,7 @@
 #define NMAD(a, b, c) NAME(fnma)((a), (b), (c)) // c - a b
 #define ZERO NAME(splat)(0)
 #define INLINE static inline __attribute__((always_inline))
+#include "kernel/transpose.inl"
 
 // Loops over what the usual sizes make constants: arrays that they index are registers then.  clang
 // sees that by itself; builds for checks do without.
@@ -37,106 +38,6 @@
 
 // ------------------------------------------------------------------------------- lanes in and out
 
-// from and to the arrays of the engine: n numbers of each lane
-#if WIDTH == 1
-INLINE void take(const double *const *from, int n, real *to)
-{
-    for (int i = 0; i < n; i++) to[i] = from[0][i];
-}
-INLINE void give(const real *from, int n, double *const *to)
-{
-    for (int i = 0; i < n; i++) to[0][i] = from[i];
-}
-#else
-typedef double stored_unaligned __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
-
-// the first n < WIDTH numbers
-INLINE real some(const double *from, int n)
-{
-#if WIDTH == 8
-    return (real)_mm512_maskz_loadu_pd((__mmask8)((1 << n) - 1), from);
-#else
-    const __m256i all = _mm256_setr_epi64x(1, 2, 3, 4);
-    const __m256i which = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n + 1), all);
-    return (real)_mm256_maskload_pd(from, which);
-#endif
-}
-INLINE void put_some(real x, double *to, int n)
-{
-#if WIDTH == 8
-    _mm512_mask_storeu_pd(to, (__mmask8)((1 << n) - 1), (__m512d)x);
-#else
-    const __m256i all = _mm256_setr_epi64x(1, 2, 3, 4);
-    const __m256i which = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n + 1), all);
-    _mm256_maskstore_pd(to, which, (__m256d)x);
-#endif
-}
-
-#define MIX(to, a, b, ...) const real to = __builtin_shufflevector(a, b, __VA_ARGS__)
-
-// rows become columns
-INLINE void transpose(real r[WIDTH])
-{
-#if WIDTH == 4
-    MIX(t0, r[0], r[1], 0, 4, 2, 6);
-    MIX(t1, r[0], r[1], 1, 5, 3, 7);
-    MIX(t2, r[2], r[3], 0, 4, 2, 6);
-    MIX(t3, r[2], r[3], 1, 5, 3, 7);
-    r[0] = __builtin_shufflevector(t0, t2, 0, 1, 4, 5);
-    r[1] = __builtin_shufflevector(t1, t3, 0, 1, 4, 5);
-    r[2] = __builtin_shufflevector(t0, t2, 2, 3, 6, 7);
-    r[3] = __builtin_shufflevector(t1, t3, 2, 3, 6, 7);
-#else
-    real t[8], u[8];
-    for (int i = 0; i < 8; i += 2) { // pairs of rows, then of pairs, then halves
-        t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-    }
-    for (int i = 0; i < 8; i += 4)
-        for (int k = 0; k < 2; k++) {
-            u[i + k] = __builtin_shufflevector(t[i + k], t[i + k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-            u[i + k + 2] =
-                __builtin_shufflevector(t[i + k], t[i + k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-        }
-    for (int k = 0; k < 4; k++) {
-        r[k] = __builtin_shufflevector(u[k], u[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        r[k + 4] = __builtin_shufflevector(u[k], u[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-    }
-#endif
-}
-
-// n numbers of every lane; n is a constant where it matters
-INLINE void take(const double *const *from, int n, real *to)
-{
-    for (int i = 0; i < n; i += WIDTH) {
-        real r[WIDTH];
-        const int left = n - i;
-        for (int l = 0; l < WIDTH; l++)
-            if (left >= WIDTH)
-                r[l] = *(const stored_unaligned *)(from[l] + i);
-            else
-                r[l] = some(from[l] + i, left);
-        transpose(r);
-        for (int k = 0; k < WIDTH && k < left; k++) to[i + k] = r[k];
-    }
-}
-INLINE void give(const real *from, int n, double *const *to)
-{
-    for (int i = 0; i < n; i += WIDTH) {
-        real r[WIDTH];
-        const int left = n - i;
-        for (int k = 0; k < WIDTH; k++) r[k] = k < left ? from[i + k] : ZERO;
-        transpose(r);
-        for (int l = 0; l < WIDTH; l++) {
-            if (left >= WIDTH)
-                *(stored_unaligned *)(to[l] + i) = r[l];
-            else
-                put_some(r[l], to[l] + i, left);
-        }
-    }
-}
-#endif
-
 // m rows of six, m a constant
 INLINE void take_rows(const int m, const double (*from)[6], const int *slot, lwi_lane *to, int l)
 {
@@ -146,7 +47,7 @@ INLINE void take_rows(const int m, const double (*from)[6], const int *slot, lwi
     {
         real r[WIDTH];
         const int n = 6 * m - i < WIDTH ? 6 * m - i : WIDTH;
-        take(lane, n, r);
+        from_rows(lane, n, r);
         UNROLL for (int k = 0; k < n; k++) AT(to[i + k]) = r[k];
         for (int k = 0; k < WIDTH; k++) lane[k] += WIDTH;
     }
@@ -249,36 +150,56 @@ INLINE void add_child(const lwi_group_child *c, const int nc, const int no, cons
         }
 }
 
-// Pivots: a becomes L' and 1/D, b (without symmetry) the same of the transpose, d the pivots; the
-// lanes in which none is lost.
-INLINE mask pivots(const int nc, const bool two, double least, const lwi_lane *S, real a[6][6],
-                   real b[6][6], real d[6], int l)
+// A block of what a child leaves; of no child: at NULL.
+typedef struct left_of_group {
+    const lwi_lane *at;
+    int ld;
+} left_of_group;
+
+INLINE left_of_group left_by_of_group(const lwi_dual_group *g, int i, const bool transposed,
+                                      const int m, const int p, const int q)
 {
-    mask sure = ~NAME(bits)(ZERO);
-    UNROLL for (int k = 0; k < nc; k++)
-    {
-        const real size = AT(S[k]);
-        const real most = two ? NAME(splat)(DBL_MAX) : size + size; // those may grow
-        d[k] = a[k][k];
-        sure &= NAME(at_most)(size * NAME(splat)(least), d[k]);
-        sure &= NAME(at_most)(d[k], most) & ~NAME(at_most)(size, ZERO);
-        const real inverse = NAME(splat)(1) / d[k];
-        a[k][k] = inverse;
-        if (two) b[k][k] = inverse;
-        UNROLL for (int i = k + 1; i < nc; i++)
-        {
-            const real u = a[k][i] * inverse, lower = two ? b[k][i] * inverse : u;
-            UNROLL for (int j = i; j < nc; j++)
-            {
-                a[i][j] = NMAD(lower, a[k][j], a[i][j]);
-                if (two && j > i) b[i][j] = NMAD(u, b[k][j], b[i][j]);
-            }
-            a[k][i] = u;
-            if (two) b[k][i] = lower;
-        }
-    }
-    return sure;
+    if (i < 0) return (left_of_group){.at = NULL};
+    const lwi_dual_group *c = g->child[i].group;
+    return (left_of_group){(transposed ? c->V : c->U) + p * m * c->no + q * m, c->no};
 }
+
+// Number i of what a child leaves in v.
+INLINE real left_on_of_group(const lwi_dual_group *g, int child, int i, int l)
+{
+    const lwi_dual_group *c = g->child[child].group;
+    return AT(c->v[c->nc + i]);
+}
+
+#define NODE lwi_dual_group
+#define ENTRY lwi_lane
+#define OF(f) f##_of_group
+#define LENGTH(n) (n)
+#define LEFT(from, i, j) AT((from).at[(i) * (from).ld + (j)])
+#include "assembly/lanes_join.inl"
+
+// Calls f(m, n, ...) with constants; other sizes are no joins (lwi_dual_bundle).
+#define WITH_JOIN(join, f, ...)                                                                    \
+    switch (3 * ((join).m == 5) + (join).n) {                                                      \
+    case 0:                                                                                        \
+        f(3, 0, __VA_ARGS__);                                                                      \
+        break;                                                                                     \
+    case 1:                                                                                        \
+        f(3, 1, __VA_ARGS__);                                                                      \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        f(3, 2, __VA_ARGS__);                                                                      \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        f(5, 0, __VA_ARGS__);                                                                      \
+        break;                                                                                     \
+    case 4:                                                                                        \
+        f(5, 1, __VA_ARGS__);                                                                      \
+        break;                                                                                     \
+    default:                                                                                       \
+        f(5, 2, __VA_ARGS__);                                                                      \
+        break;                                                                                     \
+    }
 
 // D^-1 L^-1 of the columns behind the first nc of R; a as above.
 INLINE void columns(const int nc, const int no, real a[6][6], lwi_lane *R, int l)
@@ -320,7 +241,9 @@ INLINE mask eliminate(lwi_dual_group *g, const int nc, const int no, const bool 
         a[i][j] = AT(R[i * ld + j]);
         if (two) b[i][j] = AT(Q[i * ld + j]);
     }
-    const mask sure = pivots(nc, two, g->least, g->S, a, b, d, l);
+    real size[6];
+    UNROLL for (int k = 0; k < nc; k++) size[k] = AT(g->S[k]);
+    const mask sure = pivots_of_group(nc, two, g->least, size, a, b, d);
     UNROLL for (int i = 0; i < nc; i++) UNROLL for (int j = i; j < nc; j++)
     {
         AT(R[i * ld + j]) = a[i][j];
@@ -364,17 +287,20 @@ INLINE mask eliminate(lwi_dual_group *g, const int nc, const int no, const bool 
         break;                                                                                     \
     }
 
-// S_rr, with eps on it.
-static void put_diagonal(const lwi_dual *dual, const lwi_dual_group *g, int l)
+// eps onto S_rr.
+static void put_eps(const lwi_dual *dual, const lwi_dual_group *g, int l)
 {
     const int step = g->nc + g->no + 1;
-    if (dual->regular) {
-        real eps[6];
-        const double *from[WIDTH];
-        for (int i = 0; i < WIDTH; i++) from[i] = dual->eps + g->row[l + i];
-        take(from, g->nc, eps);
-        for (int r = 0; r < g->nc; r++) AT(g->R[r * step]) += eps[r];
-    }
+    real eps[6];
+    const double *from[WIDTH];
+    for (int i = 0; i < WIDTH; i++) from[i] = dual->eps + g->row[l + i];
+    from_rows(from, g->nc, eps);
+    for (int r = 0; r < g->nc; r++) AT(g->R[r * step]) += eps[r];
+}
+
+static void note_diagonal(const lwi_dual_group *g, int l)
+{
+    const int step = g->nc + g->no + 1;
     for (int r = 0; r < g->nc; r++) AT(g->S[r]) = AT(g->R[r * step]);
 }
 
@@ -393,8 +319,6 @@ static void add_children(const lwi_dual *dual, lwi_dual_group *g, int l)
     }
 }
 
-#include "assembly/lanes_join.inl"
-
 static void put_front(const lwi_dual *dual, lwi_dual_group *g, int l)
 {
     if (!dual->given) {
@@ -403,8 +327,10 @@ static void put_front(const lwi_dual *dual, lwi_dual_group *g, int l)
         put_blocks(g, false, g->R, l);
         if (dual->two) put_blocks(g, true, g->Q, l);
     }
-    put_diagonal(dual, g, l);
-    if (!g->join.m) add_children(dual, g, l);
+    if (dual->regular) put_eps(dual, g, l);
+    if (g->join.m) return;
+    note_diagonal(g, l);
+    add_children(dual, g, l);
 }
 
 static void matrix(const lwi_dual *dual, lwi_dual_group *g)
@@ -412,13 +338,13 @@ static void matrix(const lwi_dual *dual, lwi_dual_group *g)
     g->failed = false;
     for (int l = 0; l < g->lanes; l += WIDTH) {
         mask sure;
-        put_front(dual, g, l);
+        if (!dual->given || !g->join.m) put_front(dual, g, l);
 #define ELIMINATE(nc, no, two) sure = eliminate(g, nc, no, two, l)
-#define JOIN(m, nb, two) sure = join(g, m, nb, two, l)
+#define JOIN(m, nb, two) sure = join_of_group(g, m, nb, two, g->least, g->S, l)
         if (g->join.m && dual->two) {
-            WITH_JOIN(g, JOIN, true);
+            WITH_JOIN(g->join, JOIN, true)
         } else if (g->join.m) {
-            WITH_JOIN(g, JOIN, false);
+            WITH_JOIN(g->join, JOIN, false)
         } else if (dual->two) {
             WITH_SIZES(g, ELIMINATE, true);
         } else {
@@ -440,14 +366,14 @@ INLINE void right_side(const lwi_dual *dual, const lwi_dual_group *g, const lwi_
     const double *c[WIDTH], *lambda[WIDTH], *eps[WIDTH], *x[WIDTH];
     real y[6], was[6], soft[6];
     for (int i = 0; i < WIDTH; i++) c[i] = dual->c + e->row[l + i];
-    take(c, m, y);
+    from_rows(c, m, y);
     if (dual->again && dual->regular) {
         for (int i = 0; i < WIDTH; i++) {
             lambda[i] = dual->lambda + e->row[l + i];
             eps[i] = dual->eps + g->row[l + i] + e->at;
         }
-        take(lambda, m, was);
-        take(eps, m, soft);
+        from_rows(lambda, m, was);
+        from_rows(eps, m, soft);
         for (int r = 0; r < m; r++) y[r] = NMAD(soft[r], was[r], y[r]);
     }
     for (int k = e->slot; k < e->slot + e->n; k++) {
@@ -455,7 +381,7 @@ INLINE void right_side(const lwi_dual *dual, const lwi_dual_group *g, const lwi_
         const lwi_lane *J = g->J + 6 * s->at;
         real b[6];
         for (int i = 0; i < WIDTH; i++) x[i] = dual->x[s->body[l + i]];
-        take(x, 6, b);
+        from_rows(x, 6, b);
         for (int r = 0; r < m; r++, J += 6)
             UNROLL for (int i = 0; i < 6; i++) y[r] = NMAD(AT(J[i]), b[i], y[r]);
     }
@@ -495,8 +421,8 @@ static void up(const lwi_dual *dual, const lwi_dual_group *g)
         }
         const lwi_lane *R = dual->two ? g->Q : g->R;
         if (g->join.m) {
-#define UP(m, nb, unused) join_up(g, m, nb, R, l)
-            WITH_JOIN(g, UP, 0);
+#define UP(m, nb, unused) join_up_of_group(g, m, nb, R, l)
+            WITH_JOIN(g->join, UP, 0)
 #undef UP
             continue;
         }
@@ -555,17 +481,17 @@ INLINE void put_out(const lwi_dual *dual, const lwi_dual_group *g, const lwi_gro
     real y[6], sum[6], b[6];
     for (int r = 0; r < m; r++) y[r] = AT(g->v[e->at + r]);
     for (int i = 0; i < WIDTH; i++) to[i] = dual->lambda + e->row[l + i];
-    if (dual->again) take((const double *const *)to, m, sum);
+    if (dual->again) from_rows((const double *const *)to, m, sum);
     for (int r = 0; r < m; r++) sum[r] = dual->again ? sum[r] + y[r] : y[r];
-    give(sum, m, to);
+    to_rows(sum, m, to);
     for (int k = e->slot; k < e->slot + e->n; k++) {
         const lwi_group_slot *s = &g->slot[k];
         const lwi_lane *G = g->G + 6 * s->at;
         for (int i = 0; i < WIDTH; i++) to[i] = dual->x[s->body[l + i]];
-        take((const double *const *)to, 6, b);
+        from_rows((const double *const *)to, 6, b);
         for (int r = 0; r < m; r++, G += 6)
             UNROLL for (int i = 0; i < 6; i++) b[i] = MAD(AT(G[i]), y[r], b[i]);
-        give(b, 6, to);
+        to_rows(b, 6, to);
     }
 }
 
@@ -574,8 +500,8 @@ static void down(const lwi_dual *dual, const lwi_dual_group *g)
     for (int l = 0; l < g->lanes; l += WIDTH) {
         if (!g->join.m || !g->parent) from_above(g, l);
         if (g->join.m) {
-#define DOWN(m, nb, unused) join_down(g, m, nb, l)
-            WITH_JOIN(g, DOWN, 0);
+#define DOWN(m, nb, unused) join_down_of_group(g, m, nb, l)
+            WITH_JOIN(g->join, DOWN, 0)
 #undef DOWN
         } else {
 #define DOWN(nc, no, unused) block_down(g, nc, no, l)
@@ -591,7 +517,9 @@ static void down(const lwi_dual *dual, const lwi_dual_group *g)
     }
 }
 
+#include "assembly/lanes_lone.inl"
+
 #define TEXTS_2(isa) lwi_dual_texts_##isa
 #define TEXTS_1(isa) TEXTS_2(isa)
 extern const lwi_dual_texts TEXTS_1(ISA);
-const lwi_dual_texts TEXTS_1(ISA) = {matrix, rows, up, down};
+const lwi_dual_texts TEXTS_1(ISA) = {matrix, rows, up, down, lone_matrix, lone_up, lone_down};

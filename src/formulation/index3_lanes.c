@@ -446,6 +446,31 @@ static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
         }
 }
 
+// Where x has what blocks need.
+static lw_status set_rows(const lwi_index3 *d, lwi_arena *arena, lwi_index3_lanes *s)
+{
+    const lwi_closed *c = &d->closed;
+    s->pose = LWI_PUSH(arena, lwi_i3_row, s->nbody);
+    s->speed = LWI_PUSH(arena, lwi_i3_row, s->nbody);
+    s->acceleration = LWI_PUSH(arena, lwi_i3_row, s->nbody);
+    s->lambda = LWI_PUSH(arena, lwi_i3_row, s->nedge);
+    if (!s->pose || !s->speed || !s->acceleration || !s->lambda) return LW_ERR_MEMORY;
+    for (int at = 0; at < LWI_LANES * s->nbody; at++) {
+        const int b = at / LWI_LANES, l = at % LWI_LANES;
+        s->pose[b].at[l] = s->speed[b].at[l] = s->acceleration[b].at[l] = -1;
+    }
+    for (int k = 0; k < c->model->nnode; k++) {
+        const int b = s->body_at[k] / LWI_LANES, l = s->body_at[k] % LWI_LANES;
+        s->pose[b].at[l] = 7 * k;
+        s->speed[b].at[l] = d->at_speed + 6 * k;
+        s->acceleration[b].at[l] = d->at_acceleration + d->nmemory * k;
+    }
+    for (int b = 0; b < s->nedge; b++)
+        for (int l = 0; l < LWI_LANES; l++)
+            s->lambda[b].at[l] = d->at_lambda + c->plan.row[s->joint[b].edge[l]];
+    return LW_OK;
+}
+
 // ---------------------------------------------------------------------------------------- creation
 
 static lw_status make(maker *m, lwi_arena *arena)
@@ -477,6 +502,7 @@ static lw_status make(maker *m, lwi_arena *arena)
     if (!s->body || !s->edge || !s->pulls) return LW_ERR_MEMORY;
     set_bodies(d, s);
     set_edges(d, s);
+    TRY(set_rows(d, arena, s));
     TRY(order_items(m, arena));
     return list_pulls(m, arena);
 }
@@ -541,26 +567,11 @@ static void set_eps(const lwi_index3 *d, double eta)
     d->lanes->absolute = d->method.penalty > 0 ? 1 / (d->method.penalty * eta) : 0;
 }
 
-void lwi_index3_lanes_begin(lwi_index3 *d, double h, const double *x)
+void lwi_index3_lanes_begin(lwi_index3 *d, double h, double *x)
 {
     lwi_index3_lanes *s = d->lanes;
-    const lwi_closed *c = &d->closed;
     s->h = h;
-    for (int k = 0; k < c->model->nnode; k++) {
-        const double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k;
-        const double *a = x + d->at_acceleration + d->nmemory * k;
-        const int l = s->body_at[k] % LWI_LANES;
-        lwi_i3_body *b = &s->body[s->body_at[k] / LWI_LANES];
-        for (int i = 0; i < 3; i++) b->r0[i][l] = pose[i];
-        for (int i = 0; i < 4; i++) b->quat[i][l] = pose[3 + i];
-        for (int i = 0; i < 3; i++) b->v0[i][l] = u[i], b->w0[i][l] = u[3 + i];
-        for (int i = 0; i < 3; i++) b->a0[i][l] = a[i], b->al0[i][l] = a[3 + i];
-    }
-    for (int b = 0; b < s->nedge; b++) // lanes that repeat a joint too
-        for (int l = 0; l < LWI_LANES; l++) {
-            const double *lambda = x + d->at_lambda + c->plan.row[s->joint[b].edge[l]];
-            for (int r = 0; r < 3 + s->joint[b].axes; r++) s->edge[b].lambda[r][l] = lambda[r];
-        }
+    s->state = x;
     s->ahead = false;
 }
 
@@ -608,7 +619,7 @@ static lw_status iterate(lwi_index3 *d, int i, double *size)
     lwi_index3_lanes *s = d->lanes;
     static const lwi_i3_phase after[] = {AFTER, NO, NO, NO, NO, NO};
     const bool all = !(d->method.tolerance > 0), last = i + 1 == d->method.iterations;
-    if (!s->ahead) TRY(begin_iteration(d, NO, i ? NO : LWI_I3_BEGIN));
+    if (!s->ahead) TRY(begin_iteration(d, i ? NO : LWI_I3_MULTIPLIERS, i ? NO : LWI_I3_BEGIN));
     s->ahead = all; // what comes next is known: one pass for both
     const double began = lwi_clock();
     if (!all)
@@ -632,7 +643,7 @@ static lw_status project(lwi_index3 *d)
 {
     static const lwi_i3_phase between[] = {LWI_I3_IMPULSES, LWI_I3_TAKE_SPEEDS, LWI_I3_GAMMAS,
                                            NO, NO, NO, LWI_I3_UP};
-    static const lwi_i3_phase last[] = {LWI_I3_IMPULSES, LWI_I3_FINISH, NO, NO, NO, NO, NO};
+    static const lwi_i3_phase last[] = {LWI_I3_IMPULSES, LWI_I3_FINISH, LWI_I3_PUT, NO, NO, NO, NO};
     if (!d->lanes->ahead) TRY(begin_projections(d, NO, NO));
     const double began = lwi_clock();
     sweep_down(d);
@@ -643,27 +654,6 @@ static lw_status project(lwi_index3 *d)
     d->times.velocity += turn - began;
     d->times.acceleration += lwi_clock() - turn;
     return LW_OK;
-}
-
-static void put_state(const lwi_index3 *d, double *x)
-{
-    const lwi_index3_lanes *s = d->lanes;
-    const lwi_closed *c = &d->closed;
-    for (int k = 0; k < c->model->nnode; k++) {
-        double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k;
-        double *a = x + d->at_acceleration + d->nmemory * k;
-        const int l = s->body_at[k] % LWI_LANES;
-        const lwi_i3_body *b = &s->body[s->body_at[k] / LWI_LANES];
-        for (int i = 0; i < 3; i++) pose[i] = b->r0[i][l];
-        for (int i = 0; i < 4; i++) pose[3 + i] = b->quat[i][l];
-        for (int i = 0; i < 3; i++) u[i] = b->v0[i][l], u[3 + i] = b->w0[i][l];
-        for (int i = 0; i < 3; i++) a[i] = b->a0[i][l], a[3 + i] = b->al0[i][l];
-    }
-    for (int b = 0; b < s->nedge; b++)
-        for (int l = 0; l < s->joint[b].lanes; l++) {
-            double *lambda = x + d->at_lambda + c->plan.row[s->joint[b].edge[l]];
-            for (int r = 0; r < 3 + s->joint[b].axes; r++) lambda[r] = s->edge[b].lambda[r][l];
-        }
 }
 
 // Poses of all bodies to `closed`.
@@ -723,7 +713,6 @@ lw_status lwi_index3_lanes_finish(lwi_index3 *d, double t, double *x)
     lwi_flush_end(mode);
     if (status != LW_OK) return status;
     d->times.projection += lwi_clock() - began;
-    put_state(d, x);
     carry(d, t, x);
     return LW_OK;
 }

@@ -29,12 +29,12 @@ enum { LWI_I3_AXES = 2, LWI_I3_MOST = 3 + LWI_I3_AXES };
 typedef struct lwi_i3_body {
     // constants; of the ground and of lanes without a body: no weight, do not move, do not count
     lwi_lanes mass, inverse_mass, weight[3], free, counts, J[6], mobility[6];
-    // at the beginning of the step: as in x
-    lwi_lanes r0[3], quat[4], v0[3], w0[3], a0[3], al0[3], R0[9];
-    lwi_lanes turn[3], part[4], factor; ///< of the step: vector, quaternion, c of T^-1
-    lwi_lanes an[3], aln[3];            ///< by the trapezoidal rule; aln body axes
-    lwi_lanes R[9], r[3];               ///< at the end; what rows are made of
-    lwi_lanes v[3], w[3];               ///< world axes
+    // at the beginning of the step; w0, al0 body axes
+    lwi_lanes r0[3], quat[4], v0[3], w0[3], R0[9];
+    lwi_lanes a0[3], al0[3];   ///< what the rule has of it for accelerations: 4/h v0 + a0
+    lwi_lanes turn[3], factor; ///< of the step: vector, c of T^-1
+    lwi_lanes R[9], r[3];      ///< at the end; what rows are made of
+    lwi_lanes v[3], w[3];      ///< world axes; v of the projections
     lwi_lanes K[9], lin;
     lwi_lanes x[6];
     lwi_lanes size; ///< square of the increment
@@ -42,8 +42,9 @@ typedef struct lwi_i3_body {
 
 /** A joint at one of its bodies, world axes. */
 typedef struct lwi_i3_side {
+    lwi_lanes F[3], f[LWI_I3_AXES];           ///< multipliers as they act on this body
     lwi_lanes arm[3], normal[LWI_I3_AXES][3]; ///< of the points; a2 x a1
-    lwi_lanes F[3], n[3], rr[9];              ///< wrench of the multipliers, stiffness of axes
+    lwi_lanes rr[9];                          ///< stiffness of axes
 } lwi_i3_side;
 
 /** Eight joints. */
@@ -61,6 +62,11 @@ typedef struct lwi_i3_from {
     int at[LWI_LANES];
     bool straight; ///< at[l] = at[0] + l
 } lwi_i3_from;
+
+/** Where bodies or joints have their numbers in x; lanes without any: < 0. */
+typedef struct lwi_i3_row {
+    int at[LWI_LANES];
+} lwi_i3_row;
 
 /** Where a block of the engine's matrix goes. */
 typedef struct lwi_i3_place {
@@ -121,6 +127,8 @@ typedef struct lwi_index3_lanes {
     lwi_i3_joint *joint; ///< [nedge]
     lwi_i3_pair *pair;
     lwi_i3_pulls *pulls; ///< [nbody]
+    lwi_i3_row *pose, *speed, *acceleration, *lambda; ///< [nbody], [nedge]
+    double *state;                                    ///< x of the step at hand
     int nitem;
     lwi_i3_item *item;
     int *body_at, *edge_at; ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
@@ -131,7 +139,8 @@ typedef struct lwi_index3_lanes {
 
 /** What a text does to blocks first ... end - 1 of bodies or joints, or pairs. */
 typedef enum lwi_i3_phase {
-    LWI_I3_BEGIN,       ///< bodies: attitudes, predictor, the motion there
+    LWI_I3_MULTIPLIERS, ///< joints: from x
+    LWI_I3_BEGIN,       ///< bodies: from x; attitudes, predictor, the motion there
     LWI_I3_ROWS_FORCES, ///< joints: rows, wrenches and stiffnesses of the multipliers
     LWI_I3_BALANCE,     ///< bodies: K, x = K (Q - M a + J' lambda)
     LWI_I3_NEWTON,      ///< joints: diagonal blocks, y = -phi - J x
@@ -145,7 +154,8 @@ typedef enum lwi_i3_phase {
     LWI_I3_PAIRS_ONCE,  ///< pairs, symmetric
     LWI_I3_TAKE_SPEEDS, ///< bodies: x += K J' lambda, velocities; then x = accelerations
     LWI_I3_GAMMAS,      ///< joints: y = -gamma - J x
-    LWI_I3_FINISH,      ///< bodies: x += K J' lambda, accelerations; the state
+    LWI_I3_FINISH,      ///< bodies: x += K J' lambda, accelerations; the state, to x
+    LWI_I3_PUT,         ///< joints: multipliers to x
     LWI_I3_PHASES,
     LWI_I3_ELIMINATE = LWI_I3_PHASES, ///< units: matrix and y
     LWI_I3_UP,                        ///< units: y
@@ -161,9 +171,9 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena);
 /** Lanes at once: 1, 4, 8, 0: the widest; the bits do not depend on it.
  *  @return false: the machine has none */
 bool lwi_index3_lanes_width(lwi_index3_lanes *lanes, int width);
-/** The parts of a step: from x; iteration number i (LW_ERR_SINGULAR: the general text decides), *size
+/** The parts of a step: from x, which stays as it is until the end; iteration number i (LW_ERR_SINGULAR: the general text decides), *size
  *  as there; projections, and x of the end (likewise). */
-void lwi_index3_lanes_begin(lwi_index3 *d, double h, const double *x);
+void lwi_index3_lanes_begin(lwi_index3 *d, double h, double *x);
 lw_status lwi_index3_lanes_iterate(lwi_index3 *d, int i, double *size);
 lw_status lwi_index3_lanes_finish(lwi_index3 *d, double t, double *x);
 /** Increments and residuals of the last iteration to `closed`. */

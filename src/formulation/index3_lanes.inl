@@ -26,7 +26,9 @@
 #define SUM3(a, b, c, d, e, f) MAD(e, f, SUM2(a, b, c, d)) // a b + c d + e f
 #define DIFF(a, b, c, d) NMAD(c, d, (a) * (b))             // a b - c d
 #define INLINE static inline __attribute__((always_inline))
+#define ZERO NAME(splat)(0)
 #include "kernel/sincos.inl"
+#include "kernel/transpose.inl"
 #define C(x) NAME(splat)(x)
 
 INLINE real root(real x)
@@ -178,10 +180,8 @@ INLINE real series(const double *c, const int n, real x)
 }
 
 // The quaternion (c, u) of the turn, c of T^-1 = 1 + theta~/2 + c theta~^2.
-INLINE void exponential(lwi_i3_body *b, real part[4], int l)
+INLINE void exponential(const real turn[3], real part[4], real *c_of_inverse)
 {
-    real turn[3];
-    load(turn, b->turn, 3, l);
     const real square = dot(turn, turn), y = C(-0.25) * square;
     const mask near = NAME(at_most)(square, C(NEAR));
     real cosine = MAD(y, series(near_cosine, LWI_COUNT(near_cosine), y), C(1));
@@ -201,22 +201,17 @@ INLINE void exponential(lwi_i3_body *b, real part[4], int l)
     }
     part[0] = cosine;
     for (int i = 0; i < 3; i++) part[1 + i] = k * turn[i];
-    AT(b->factor) = factor;
-    store(b->part, part, 4, l);
+    *c_of_inverse = factor;
 }
 
 INLINE void move(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
 {
-    const real one = C(2 / s->h), two = C(4 / (s->h * s->h)), twice = C(4 / s->h);
-    real q[4], R0[9], R[9], wn[3], w[3];
-    exponential(b, q, l);
-    for (int i = 0; i < 3; i++) {
-        const real dr = AT(b->r[i]) - AT(b->r0[i]), turn = AT(b->turn[i]);
-        AT(b->v[i]) = MSUB(one, dr, AT(b->v0[i]));
-        AT(b->an[i]) = NMAD(twice, AT(b->v0[i]), two * dr) - AT(b->a0[i]);
-        wn[i] = MSUB(one, turn, AT(b->w0[i]));
-        AT(b->aln[i]) = NMAD(twice, AT(b->w0[i]), two * turn) - AT(b->al0[i]);
-    }
+    const real one = C(2 / s->h);
+    real q[4], turn[3], factor, R0[9], R[9], wn[3], w[3];
+    load(turn, b->turn, 3, l);
+    exponential(turn, q, &factor);
+    AT(b->factor) = factor;
+    for (int i = 0; i < 3; i++) wn[i] = MSUB(one, turn[i], AT(b->w0[i]));
     // rows of R0 turn by the inverse: x E = x + 2 c x cross u + 2 (x cross u) cross u
     load(R0, b->R0, 9, l);
     for (int i = 0; i < 9; i += 3) {
@@ -231,10 +226,46 @@ INLINE void move(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
     store(b->w, w, 3, l);
 }
 
-// At the predicted end of a step.
-INLINE void begin(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
+// Accelerations by the trapezoidal rule; aln body axes.
+INLINE void accelerations(const lwi_index3_lanes *s, const lwi_i3_body *b, real an[3], real aln[3],
+                          int l)
 {
-    const real w = AT(b->quat[0]), x = AT(b->quat[1]), y = AT(b->quat[2]), z = AT(b->quat[3]);
+    const real two = C(4 / (s->h * s->h));
+    for (int i = 0; i < 3; i++) {
+        an[i] = MSUB(two, AT(b->r[i]) - AT(b->r0[i]), AT(b->a0[i]));
+        aln[i] = MSUB(two, AT(b->turn[i]), AT(b->al0[i]));
+    }
+}
+
+// n numbers of every lane in x; of lanes without any those of `none`.
+INLINE void read_rows(const double *x, const lwi_i3_row *row, const double *none, const int n,
+                      real *to, int l)
+{
+    const double *from[WIDTH];
+    for (int i = 0; i < WIDTH; i++) from[i] = row->at[l + i] < 0 ? none : x + row->at[l + i];
+    from_rows(from, n, to);
+}
+
+// The same to x; of lanes without any nowhere.
+INLINE void write_rows(const real *from, const int n, double *x, const lwi_i3_row *row, int l)
+{
+    double *to[WIDTH], nowhere[8];
+    for (int i = 0; i < WIDTH; i++) to[i] = row->at[l + i] < 0 ? nowhere : x + row->at[l + i];
+    to_rows(from, n, to);
+}
+
+// Of lanes without a body: pose, and from 4 on what is at rest.
+static const double nobody[10] = {0, 0, 0, 1};
+
+// At the predicted end of a step.
+INLINE void begin(const lwi_index3_lanes *s, int block, int l)
+{
+    lwi_i3_body *b = &s->body[block];
+    real pose[7], u[6], a[6];
+    read_rows(s->state, &s->pose[block], nobody, 7, pose, l);
+    read_rows(s->state, &s->speed[block], nobody + 4, 6, u, l);
+    read_rows(s->state, &s->acceleration[block], nobody + 4, 6, a, l);
+    const real w = pose[3], x = pose[4], y = pose[5], z = pose[6];
     const real half = C(0.5) * MAD(z, z, SUM3(w, w, x, x, y, y)), f = C(1) / half;
     AT(b->R0[0]) = NMAD(f, SUM2(y, y, z, z), C(1));
     AT(b->R0[4]) = NMAD(f, SUM2(x, x, z, z), C(1));
@@ -242,22 +273,46 @@ INLINE void begin(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
     AT(b->R0[1]) = f * DIFF(x, y, w, z), AT(b->R0[3]) = f * SUM2(x, y, w, z);
     AT(b->R0[2]) = f * SUM2(x, z, w, y), AT(b->R0[6]) = f * DIFF(x, z, w, y);
     AT(b->R0[5]) = f * DIFF(y, z, w, x), AT(b->R0[7]) = f * SUM2(y, z, w, x);
-    const real h = C(s->h), h2 = C(0.5 * s->h);
+    const real h = C(s->h), h2 = C(0.5 * s->h), twice = C(4 / s->h);
     for (int i = 0; i < 3; i++) {
-        AT(b->r[i]) = MAD(h, MAD(h2, AT(b->a0[i]), AT(b->v0[i])), AT(b->r0[i]));
-        AT(b->turn[i]) = h * MAD(h2, AT(b->al0[i]), AT(b->w0[i]));
+        AT(b->r[i]) = MAD(h, MAD(h2, a[i], u[i]), pose[i]);
+        AT(b->turn[i]) = h * MAD(h2, a[3 + i], u[3 + i]);
+        AT(b->a0[i]) = MAD(twice, u[i], a[i]), AT(b->al0[i]) = MAD(twice, u[3 + i], a[3 + i]);
     }
+    store(b->r0, pose, 3, l);
+    store(b->quat, pose + 3, 4, l);
+    store(b->v0, u, 3, l);
+    store(b->w0, u + 3, 3, l);
     move(s, b, l);
 }
 
-// What the joints do: force and moment.
+// What a joint does: force and moment.  F: multipliers, arm: as they stand in a side.
+INLINE void wrench(real sum[6], const real F[3], const real arm[3])
+{
+    for (int k = 0; k < 3; k++) sum[k] += F[k];
+    cross_add(sum + 3, arm, F);
+}
+
+// The same of rows of axes.
+INLINE void torques(const lwi_index3_lanes *s, const lwi_i3_from *from, real n[3], int l)
+{
+    real f[LWI_I3_AXES], normal[3 * LWI_I3_AXES];
+    fetch(f, s->edge[0].side[0].f, from, LWI_I3_AXES, l);
+    fetch(normal, s->edge[0].side[0].normal, from, 3 * LWI_I3_AXES, l);
+    for (int k = 0; k < LWI_I3_AXES; k++)
+        for (int i = 0; i < 3; i++) n[i] = MAD(f[k], normal[3 * k + i], n[i]);
+}
+
 INLINE void pull(const lwi_index3_lanes *s, int block, real sum[6], int l)
 {
     const lwi_i3_pulls *pulls = &s->pulls[block];
     for (int i = 0; i < pulls->n; i++) {
-        real one[6];
-        fetch(one, s->edge[0].side[0].F, &pulls->from[i], 6, l);
-        for (int k = 0; k < 6; k++) sum[k] += one[k];
+        const lwi_i3_from *from = &pulls->from[i];
+        real F[3], arm[3];
+        fetch(F, s->edge[0].side[0].F, from, 3, l);
+        fetch(arm, s->edge[0].side[0].arm, from, 3, l);
+        wrench(sum, F, arm);
+        if (pulls->axes[i]) torques(s, from, sum + 3, l);
     }
 }
 
@@ -278,12 +333,13 @@ INLINE void pull_stiffly(const lwi_index3_lanes *s, int block, real sum[6], real
     for (int i = 0; i < pulls->n; i++) {
         const lwi_i3_from *from = &pulls->from[i];
         const lwi_i3_side *side = s->edge[0].side;
-        real one[6], arm[3], more[9];
-        fetch(one, side->F, from, 6, l);
+        real F[3], arm[3], more[9];
+        fetch(F, side->F, from, 3, l);
         fetch(arm, side->arm, from, 3, l);
-        for (int k = 0; k < 6; k++) sum[k] += one[k];
-        carried(rr, arm, one);
+        wrench(sum, F, arm);
+        carried(rr, arm, F);
         if (!pulls->axes[i]) continue;
+        torques(s, from, sum + 3, l);
         fetch(more, side->rr, from, 9, l);
         for (int k = 0; k < 9; k++) rr[k] += more[k];
     }
@@ -372,17 +428,17 @@ INLINE void apply(lwi_i3_body *b, const real f[6], int l)
 INLINE void balance(const lwi_index3_lanes *s, int block, int l)
 {
     lwi_i3_body *b = &s->body[block];
-    real R[9], J6[6], J[9], w[3], aln[3], al[3], L[3], rate[3], f[6], rr[9];
+    real R[9], J6[6], J[9], w[3], an[3], aln[3], al[3], L[3], rate[3], f[6], rr[9];
     load(R, b->R, 9, l);
     load(J6, b->J, 6, l);
     load(w, b->w, 3, l);
-    load(aln, b->aln, 3, l);
+    accelerations(s, b, an, aln, l);
     rotate(J, R, J6);
     times(L, J, w);
     times(al, R, aln);
     times(rate, J, al);
     for (int i = 0; i < 3; i++) {
-        f[i] = NMAD(AT(b->mass), AT(b->an[i]), AT(b->weight[i]));
+        f[i] = NMAD(AT(b->mass), an[i], AT(b->weight[i]));
         f[3 + i] = -rate[i];
     }
     cross_add(f + 3, L, w);
@@ -427,46 +483,51 @@ INLINE void take(const lwi_index3_lanes *s, int block, int l)
     move(s, b, l);
 }
 
-INLINE void masses(lwi_i3_body *b, int l)
+INLINE void masses(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
 {
+    const real one = C(2 / s->h);
     real R[9], mobility[6], K[9];
     load(R, b->R, 9, l);
     load(mobility, b->mobility, 6, l);
     rotate(K, R, mobility);
     for (int i = 0; i < 9; i++) AT(b->K[i]) = AT(b->free) * K[i];
     AT(b->lin) = AT(b->inverse_mass);
-    for (int i = 0; i < 3; i++) AT(b->x[i]) = AT(b->v[i]), AT(b->x[3 + i]) = AT(b->w[i]);
+    for (int i = 0; i < 3; i++) {
+        AT(b->x[i]) = MSUB(one, AT(b->r[i]) - AT(b->r0[i]), AT(b->v0[i]));
+        AT(b->x[3 + i]) = AT(b->w[i]);
+    }
 }
 
 INLINE void take_speeds(const lwi_index3_lanes *s, int block, int l)
 {
     lwi_i3_body *b = &s->body[block];
-    real x[6], R[9], aln[3], al[3];
+    real x[6], R[9], an[3], aln[3], al[3];
     answer(s, block, x, l);
     store(b->v, x, 3, l);
     store(b->w, x + 3, 3, l);
     load(R, b->R, 9, l);
-    load(aln, b->aln, 3, l);
+    accelerations(s, b, an, aln, l);
     times(al, R, aln);
-    for (int i = 0; i < 3; i++) AT(b->x[i]) = AT(b->an[i]), AT(b->x[3 + i]) = al[i];
+    store(b->x, an, 3, l);
+    store(b->x + 3, al, 3, l);
 }
 
-// The state at the end takes the place of that of the beginning; the quaternion continues in sign.
+// The state at the end, to x; the quaternion continues in sign.
 INLINE void finish(const lwi_index3_lanes *s, int block, int l)
 {
-    lwi_i3_body *b = &s->body[block];
-    real x[6], R[9], w[3], body[3], p[4], q[4], n[4];
+    const lwi_i3_body *b = &s->body[block];
+    real x[6], R[9], w[3], pose[7], u[6], a[6], turn[3], factor, p[4], q[4], n[4];
     answer(s, block, x, l);
     load(R, b->R, 9, l);
     load(w, b->w, 3, l);
-    store(b->a0, x, 3, l);
-    transposed_times(body, R, x + 3);
-    store(b->al0, body, 3, l);
-    transposed_times(body, R, w);
-    store(b->w0, body, 3, l);
-    for (int i = 0; i < 3; i++) AT(b->r0[i]) = AT(b->r[i]), AT(b->v0[i]) = AT(b->v[i]);
+    for (int i = 0; i < 3; i++) a[i] = x[i];
+    transposed_times(a + 3, R, x + 3);
+    load(u, b->v, 3, l);
+    transposed_times(u + 3, R, w);
+    load(pose, b->r, 3, l);
     load(p, b->quat, 4, l);
-    load(q, b->part, 4, l);
+    load(turn, b->turn, 3, l);
+    exponential(turn, q, &factor);
     n[0] = DIFF(p[0], q[0], p[1], q[1]) - SUM2(p[2], q[2], p[3], q[3]);
     n[1] = SUM2(p[0], q[1], p[1], q[0]) + DIFF(p[2], q[3], p[3], q[2]);
     n[2] = SUM2(p[0], q[2], p[2], q[0]) + DIFF(p[3], q[1], p[1], q[3]);
@@ -474,7 +535,10 @@ INLINE void finish(const lwi_index3_lanes *s, int block, int l)
     const real square = MAD(n[3], n[3], dot(n, n)), along = MAD(n[3], p[3], dot(n, p));
     const real unit = C(1) / root(square);
     const real f = NAME(select)(NAME(at_most)(C(0), along), unit, -unit);
-    for (int i = 0; i < 4; i++) AT(b->quat[i]) = f * n[i];
+    for (int i = 0; i < 4; i++) pose[3 + i] = f * n[i];
+    write_rows(pose, 7, s->state, &s->pose[block], l);
+    write_rows(u, 6, s->state, &s->speed[block], l);
+    write_rows(a, 6, s->state, &s->acceleration[block], l);
 }
 
 // ----------------------------------------------------------------------------------------- joints
@@ -498,7 +562,7 @@ INLINE void rows(const lwi_index3_lanes *s, int block, const int axes, const boo
         far[i] = pose[1][9 + i] + arm2[i] - pose[0][9 + i];
         AT(e->phi[i]) = far[i] - arm1[i];
     }
-    store(e->own, arm1, 3, l);
+    if (!own) store(e->own, arm1, 3, l);
     store(e->side[0].arm, own ? arm1 : far, 3, l);
     store(e->side[1].arm, arm2, 3, l);
     for (int k = 0; k < axes; k++) {
@@ -516,22 +580,13 @@ INLINE void rows(const lwi_index3_lanes *s, int block, const int axes, const boo
     }
 }
 
-// Wrenches of multipliers on both bodies.
-INLINE void wrenches(lwi_i3_edge *e, const real *lambda, const int axes, int l)
+// Multipliers pull at both bodies.
+INLINE void act(lwi_i3_edge *e, const real *lambda, const int axes, int l)
 {
-    real n[3], arm[3], a[3];
-    for (int i = 0; i < 3; i++) a[i] = C(0);
-    for (int k = 0; k < axes; k++)
-        for (int i = 0; i < 3; i++) a[i] = MAD(lambda[3 + k], AT(e->side[1].normal[k][i]), a[i]);
     for (int side = 0; side < 2; side++) {
         lwi_i3_side *at = &e->side[side];
-        load(arm, at->arm, 3, l);
-        for (int i = 0; i < 3; i++) n[i] = a[i];
-        cross_add(n, arm, lambda);
-        for (int i = 0; i < 3; i++) {
-            AT(at->F[i]) = side ? lambda[i] : -lambda[i];
-            AT(at->n[i]) = side ? n[i] : -n[i];
-        }
+        for (int i = 0; i < 3; i++) AT(at->F[i]) = side ? lambda[i] : -lambda[i];
+        for (int k = 0; k < axes; k++) AT(at->f[k]) = side ? lambda[3 + k] : -lambda[3 + k];
     }
 }
 
@@ -557,7 +612,7 @@ INLINE void rows_forces(const lwi_index3_lanes *s, int block, const int axes, in
     real lambda[LWI_I3_MOST];
     rows(s, block, axes, true, l);
     load(lambda, e->lambda, 3 + axes, l);
-    wrenches(e, lambda, axes, l);
+    act(e, lambda, axes, l);
     if (axes) stiffness(e, lambda, axes, l);
 }
 
@@ -658,7 +713,7 @@ INLINE void speeds(const lwi_index3_lanes *s, int block, const int axes, int l)
     right(s, block, axes, c, l);
 }
 
-// The engine's lambda, its wrenches; `more`: onto the multipliers.
+// The engine's lambda acts; `more`: onto the multipliers.
 INLINE void impulses(const lwi_index3_lanes *s, int block, const int axes, bool more, int l)
 {
     const lwi_i3_joint *j = &s->joint[block];
@@ -674,7 +729,22 @@ INLINE void impulses(const lwi_index3_lanes *s, int block, const int axes, bool 
         }
         if (more) AT(e->lambda[r]) += lambda[r];
     }
-    wrenches(e, lambda, axes, l);
+    act(e, lambda, axes, l);
+}
+
+INLINE void multipliers(const lwi_index3_lanes *s, int block, const int axes, int l)
+{
+    real lambda[LWI_I3_MOST];
+    read_rows(s->state, &s->lambda[block], nobody, 3 + axes, lambda, l);
+    store(s->edge[block].lambda, lambda, 3 + axes, l);
+}
+
+// Lanes that repeat a joint do it again.
+INLINE void put_multipliers(const lwi_index3_lanes *s, int block, const int axes, int l)
+{
+    real lambda[LWI_I3_MOST];
+    load(lambda, s->edge[block].lambda, 3 + axes, l);
+    write_rows(lambda, 3 + axes, s->state, &s->lambda[block], l);
 }
 
 // w x (w x a)
@@ -791,7 +861,8 @@ INLINE void pair(const lwi_index3_lanes *s, const lwi_i3_pair *p, const int ne, 
         ALL pair(s, &s->pair[i], ne, nf, two, l);                                                  \
         break
 
-BODIES(begin, begin(s, &s->body[i], l))
+JOINTS(multipliers, multipliers(s, i, axes, l))
+BODIES(begin, begin(s, i, l))
 JOINTS(rows_forces, rows_forces(s, i, axes, l))
 BODIES(balance, balance(s, i, l))
 JOINTS(newton, newton(s, i, axes, l))
@@ -801,16 +872,18 @@ JOINTS(impulses, impulses(s, i, axes, false, l))
 JOINTS(forces, impulses(s, i, axes, true, l))
 BODIES(take, take(s, i, l))
 JOINTS(rows, rows(s, i, axes, false, l))
-BODIES(masses, masses(&s->body[i], l))
+BODIES(masses, masses(s, &s->body[i], l))
 JOINTS(speeds, speeds(s, i, axes, l))
 BODIES(take_speeds, take_speeds(s, i, l))
 JOINTS(gammas, gammas(s, i, axes, l))
 BODIES(finish, finish(s, i, l))
+JOINTS(put, put_multipliers(s, i, axes, l))
 
 #define TEXTS_2(isa) lwi_index3_texts_##isa
 #define TEXTS_1(isa) TEXTS_2(isa)
 extern const lwi_index3_texts TEXTS_1(ISA);
-const lwi_index3_texts TEXTS_1(ISA) = {{[LWI_I3_BEGIN] = begin_all,
+const lwi_index3_texts TEXTS_1(ISA) = {{[LWI_I3_MULTIPLIERS] = multipliers_all,
+                                        [LWI_I3_BEGIN] = begin_all,
                                         [LWI_I3_ROWS_FORCES] = rows_forces_all,
                                         [LWI_I3_BALANCE] = balance_all,
                                         [LWI_I3_NEWTON] = newton_all,
@@ -824,4 +897,5 @@ const lwi_index3_texts TEXTS_1(ISA) = {{[LWI_I3_BEGIN] = begin_all,
                                         [LWI_I3_PAIRS_ONCE] = pairs_one_all,
                                         [LWI_I3_TAKE_SPEEDS] = take_speeds_all,
                                         [LWI_I3_GAMMAS] = gammas_all,
-                                        [LWI_I3_FINISH] = finish_all}};
+                                        [LWI_I3_FINISH] = finish_all,
+                                        [LWI_I3_PUT] = put_all}};

@@ -12,8 +12,8 @@ typedef struct stepper {
     lwi_integrator head;
     lwi_problem problem;
     lw_allocator allocator;
-    double t, to, h;  ///< h: the equal steps on the way to `to`
-    double *x, *kept; ///< [n]
+    double t, to, h; ///< h: the equal steps on the way to `to`
+    double *kept;    ///< [n] x before the step at hand
     lwi_adapt adapt;
     lwi_integrator_stats stats;
 } stepper;
@@ -26,7 +26,7 @@ static void destroy(lwi_integrator *head)
 {
     stepper *self = (stepper *)head;
     const lw_allocator allocator = self->allocator;
-    lwi_release(&allocator, self->x);
+    lwi_release(&allocator, self->kept);
     lwi_release(&allocator, self);
 }
 
@@ -34,28 +34,28 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
                         const double *x, const lw_allocator *allocator, lwi_integrator **out,
                         lw_error *error)
 {
+    (void)x;
     const size_t n = (size_t)problem->n;
     stepper *self = lwi_allocate(allocator, sizeof *self);
     if (!self) return lwi_fail(error, LW_ERR_MEMORY, "no memory for an integrator");
     *self = (stepper){.head = {.type = type}, .problem = *problem, .t = t, .to = -INFINITY};
     if (allocator) self->allocator = *allocator;
-    self->x = lwi_allocate(allocator, (3 * n + 1) * sizeof *self->x);
-    if (!self->x) {
+    self->kept = lwi_allocate(allocator, (2 * n + 1) * sizeof *self->kept);
+    if (!self->kept) {
         destroy(&self->head);
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for an integrator");
     }
-    self->kept = self->adapt.before = self->x + n;
-    self->adapt.last = self->x + 2 * n;
-    memcpy(self->x, x, n * sizeof *x);
+    self->adapt.before = self->kept;
+    self->adapt.last = self->kept + n;
     *out = &self->head;
     return LW_OK;
 }
 
 // One step of length h from self->t, in halves of halves where it fails.
-static lw_status step(stepper *self, double h, int halvings, lw_error *error)
+static lw_status step(stepper *self, double h, double *x, int halvings, lw_error *error)
 {
     const lwi_problem *p = &self->problem;
-    const lw_status status = p->step(p->user, self->t, h, self->x);
+    const lw_status status = p->step(p->user, self->t, h, x);
     self->stats.evaluations++;
     if (status == LW_OK) {
         self->t += h;
@@ -66,8 +66,8 @@ static lw_status step(stepper *self, double h, int halvings, lw_error *error)
         return lwi_integrator_fail(error, status, self->t, h, "%s",
                                    p->why && p->why->text[0] ? p->why->text
                                                              : lw_status_text(status));
-    TRY(step(self, h / 2, halvings - 1, error));
-    return step(self, h / 2, halvings - 1, error);
+    TRY(step(self, h / 2, x, halvings - 1, error));
+    return step(self, h / 2, x, halvings - 1, error);
 }
 
 static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_error *error)
@@ -78,21 +78,21 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, self->h,
                                    "max_steps: %ld steps are done", p->max_steps);
     bool changed = false;
-    if (p->settle) TRY(p->settle(p->user, *t, self->x, &changed));
+    const bool split = !p->once || p->settle; // else a step that fails leaves x as it was
+    if (split) memcpy(self->kept, x, bytes);
     // equal steps to `to`; what is left tells how many, but for the round-off of a million additions
     const double left = to - *t, count = fmax(1, ceil(left / p->max_step - 1e-6));
     self->h = left / count;
-    memcpy(self->kept, self->x, bytes);
-    const lw_status status = step(self, self->h, p->once ? 0 : HALVINGS, error);
+    lw_status status = p->settle ? p->settle(p->user, *t, x, &changed) : LW_OK;
+    if (status == LW_OK) status = step(self, self->h, x, p->once ? 0 : HALVINGS, error);
     if (status != LW_OK) {
-        memcpy(self->x, self->kept, bytes);
+        if (split) memcpy(x, self->kept, bytes);
         self->t = *t;
         return status;
     }
     self->stats.steps++;
     self->t = count == 1 ? to : *t + self->h; // `to` exactly
     *t = self->t;
-    memcpy(x, self->x, bytes);
     return LW_OK;
 }
 
@@ -113,11 +113,10 @@ static lw_status advance(lwi_integrator *head, double *t, double *x, double to, 
 static lw_status restart(lwi_integrator *head, double t, const double *x, lwi_jump jump,
                          lw_error *error)
 {
-    (void)error;
+    (void)x, (void)error;
     stepper *self = (stepper *)head;
     lwi_adapt_restart(&self->adapt, jump);
     self->t = t;
-    memcpy(self->x, x, (size_t)self->problem.n * sizeof *x);
     return LW_OK;
 }
 

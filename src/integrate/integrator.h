@@ -15,7 +15,8 @@ typedef struct lwi_problem {
     /** Before each step, with the state that it begins with; NULL: none.  Where x is changed, rates there
      *  are what they were but for round-off: one-step methods go on, multistep ones start anew. */
     lw_status (*settle)(void *user, double t, double *x, bool *changed);
-    /** In place of rates: the problem steps itself; NULL: it has rates. */
+    /** In place of rates: the problem steps itself, and leaves x as it was where it fails; NULL: it has
+     *  rates. */
     lw_status (*step)(void *user, double t, double h, double *x);
     /** Of a step of length h by `step`: the local error estimated, in units of what is allowed.  `last`
      *  is where the step before began, of length last_h; 0: there is none.  NULL: steps are equal. */

@@ -576,11 +576,11 @@ static INLINE void NAME(cell_force)(const lwi_cell_block *b, const double *qd, c
         return NAME(text##_place)(&known, q, unit, steep, l);                                      \
     }                                                                                              \
     static void NAME(force_##name)(const lwi_cell_block *b, const double *qd, const double *tau,   \
-                                   real unit, int l)                                               \
+                                   double unit, int l)                                             \
     {                                                                                              \
         lwi_cell_block known = *b;                                                                 \
         known.shape = &lwi_cell_shape_##name;                                                      \
-        NAME(text##_force)(&known, qd, tau, unit, l);                                              \
+        NAME(text##_force)(&known, qd, tau, NAME(splat)(unit), l);                                 \
     }
 LWI_CELL_SHAPE_LIST(X)
 #undef X
@@ -590,17 +590,19 @@ static mask NAME(place_any)(const lwi_cell_block *b, const double *q, real unit,
     return b->shape->flat ? NAME(flat_place)(b, q, unit, steep, l)
                           : NAME(cell_place)(b, q, unit, steep, l);
 }
-static void NAME(force_any)(const lwi_cell_block *b, const double *qd, const double *tau, real unit,
-                            int l)
+static void NAME(force_any)(const lwi_cell_block *b, const double *qd, const double *tau,
+                            double unit, int l)
 {
     if (b->shape->flat)
-        NAME(flat_force)(b, qd, tau, unit, l);
+        NAME(flat_force)(b, qd, tau, NAME(splat)(unit), l);
     else
-        NAME(cell_force)(b, qd, tau, unit, l);
+        NAME(cell_force)(b, qd, tau, NAME(splat)(unit), l);
 }
 
 typedef mask NAME(place_text)(const lwi_cell_block *, const double *, real, real *, int);
-typedef void NAME(force_text)(const lwi_cell_block *, const double *, const double *, real, int);
+// No vector is an argument: compilers leave the upper halves of registers in use behind such a call, and whatever
+// text without vectors comes next takes two to three times as long.
+typedef void NAME(force_text)(const lwi_cell_block *, const double *, const double *, double, int);
 
 static bool cells_place(const lwi_cells *c, const double *q, double *steepest)
 {
@@ -667,8 +669,7 @@ static void cells_force(const lwi_cells *c, const double *v, const double *tau)
 #define X(name, text) NAME(force_##name),
     static NAME(force_text) *const texts[] = {NAME(force_any), LWI_CELL_SHAPE_LIST(X)};
 #undef X
-    const real unit = NAME(splat)(c->per_length2);
     for (int i = 0; i < c->nblock; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH)
-            texts[c->block[i].text + 1](&c->block[i], v, tau, unit, l);
+            texts[c->block[i].text + 1](&c->block[i], v, tau, c->per_length2, l);
 }

@@ -125,9 +125,9 @@ static inline unsigned NAME(lanes_of)(mask m)
 {
 #if WIDTH == 1
     return (unsigned)(m & 1);
+#elif WIDTH == 4
+    return (unsigned)_mm256_movemask_pd((__m256d)m);
 #else
-    unsigned set = 0;
-    for (int i = 0; i < WIDTH; i++) set |= (unsigned)(m[i] & 1) << i;
-    return set;
+    return (unsigned)_mm512_movepi64_mask((__m512i)m);
 #endif
 }
