@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measure what evaluations cost and calibrate the choice of `auto` on it.
 
-usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only TEXT]
+usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only TEXT] [--unseen]
                          [--save FILE | --load FILE] [--write]
-       calibrate_auto.py --programs FOLDER --accuracy SECONDS [--whole] [--only TEXT] [--save FILE | --load FILE]
+       calibrate_auto.py --programs FOLDER --accuracy SECONDS [--whole] [--only TEXT] [--unseen]
+                         [--save FILE | --load FILE]
 
 --programs  folder with linkwork, bench_auto and bench_accuracy (build/bin)
 --accuracy  instead: what a run of so many simulated seconds costs that has all bodies within 1e-6 m, and
@@ -13,9 +14,10 @@ usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only T
 --turns     short turns of every formulation and model; the least time counts (40)
 --run       and the time of a run of so many simulated seconds by each formulation
 --only      models whose name contains it
+--unseen    models that nothing has been fitted to in place of the set: how the table does there
 --save      keeps the measurements, one line of JSON per model
---load      takes them from there and measures nothing
---write     writes the table to src/simulate/cost.def
+--load      takes them from there, of evaluations the least of several files with commas between, and measures nothing
+--write     writes the table to src/formulation/costs.def
 
 Prints the table of times and estimates, and the regret of each choice: its time over that of the
 best formulation which keeps velocities on the constraints (rcr, hdca; trees: aba), and over the best
@@ -25,6 +27,7 @@ import argparse
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,19 +36,22 @@ import numpy
 import scipy.optimize
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TABLE = "src/simulate/cost.def"
-# what may make a formulation costly; features are those of src/simulate/cost.h
+TABLE = "src/formulation/costs.def"
+# what may make a formulation costly; features are those of src/formulation/costs.h
 TERMS = {
     "aba": ("one", "bodies", "speeds"),
     "momenta": ("one", "bodies", "speeds"),
-    "hdca": ("one", "bodies", "closures", "rows", "products"),
-    "dca": ("one", "bodies", "closures", "rows", "products"),
-    "rcr": ("one", "cells", "few", "paths", "fewrows", "nodes", "light", "cuts", "fronts", "cubes"),
-    "lagrange": ("one", "bodies", "speeds", "squares"),
+    "hdca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "laned"),
+    "dca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "laned"),
+    "rcr cells": ("one", "cells"),
+    "rcr few": ("one", "bodies", "speeds", "paths", "reflections"),
+    "rcr elimination": ("one", "closures", "nodes", "plain", "light", "fronts", "cubes"),
+    "lagrange": ("one", "bodies", "speeds", "paths", "reflections"),
     "dense": ("one", "bodies", "dense"),
 }
 TREES = ("aba", "momenta")
 CLOSED = ("rcr", "hdca")  # velocities stay on the constraints
+WORTH = 1.2               # they may be slower by that, as in src/simulate/cost.c
 
 # ------------------------------------------------------------------------------- the benchmark set
 
@@ -87,6 +93,12 @@ def rod(mass, a, b):
     J += mass * (0.03 * length)**2 * numpy.eye(3)  # it is 3 % thick
     return {"mass": mass, "position": list((a + b) / 2),
             "inertia": [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]}
+
+
+def rotation(axis, angle):
+    x, y, z = numpy.array(axis, float) / numpy.linalg.norm(axis)
+    K = numpy.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return numpy.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
 
 
 def joint(kind, one, two, at, axis=(0, 0, 1), **more):
@@ -175,6 +187,80 @@ def gears(n):
     return model(bodies, joints, (0, -9.81, 0), couplings=couplings)
 
 
+def ring(kinds, tilt=0.0):
+    """Rods end to end, back to the ground: a polygon that stands, hinged by these kinds of joints in turn."""
+    n = len(kinds)
+    at = [rotation((1, 0, 0), tilt) @ [math.cos(2 * math.pi * i / n) - 1, 0.2 * math.sin(4 * math.pi * i / n),
+                                       math.sin(2 * math.pi * i / n)] for i in range(n)]
+    bodies = {f"rod{i}": rod(1, at[i], at[i + 1]) for i in range(n - 1)}
+    names = ["ground", *bodies, "ground"]
+    joints = {}
+    for i, kind in enumerate(kinds):
+        axis = at[(i + 1) % n] - at[i - 1]
+        across = numpy.cross(axis, (0.3, 1, 0.2))
+        across /= numpy.linalg.norm(across)
+        more = {"axis2": list(numpy.cross(across, axis / numpy.linalg.norm(axis)))} if kind == "universal" else {}
+        joints[f"joint{i}"] = joint(kind, names[i], names[i + 1], at[i], across, **more)
+    return model(bodies, joints)
+
+
+def crossed_rings(n):
+    """Two rings of balls with four balls between opposite rods."""
+    bodies, joints = {}, {}
+    for side in range(2):
+        one = json.loads(ring(["spherical"] * n, 0.4 + 1.0 * side))
+        for name, body in one["bodies"].items():
+            bodies[f"{name}_{side}"] = body
+        for name, given in one["joints"].items():
+            ends = [e if e == "ground" else f"{e}_{side}" for e in given["between"]]
+            joints[f"{name}_{side}"] = {**given, "between": ends}
+    for i in range(1, 5):
+        k = i * n // 5
+        ends = [numpy.array(bodies[f"rod{k}_{side}"]["position"]) for side in range(2)]
+        bodies[f"bridge{i}"] = rod(1, *ends)
+        for side in range(2):
+            joints[f"bridge{i}_{side}"] = joint("spherical", f"rod{k}_{side}", f"bridge{i}", ends[side])
+    return model(bodies, joints)
+
+
+def rotary_platform(legs, stages=1):
+    """Platforms on cranks and rods with balls at both ends, one on the other."""
+    bodies, joints, below, z = {}, {}, "ground", 0.0
+    for s in range(stages):
+        top = f"platform{s}"
+        bodies[top] = {"mass": 2, "inertia": [0.05, 0.05, 0.1, 0, 0, 0], "position": [0, 0, z + 0.8]}
+        for i in range(legs):
+            angle = 2 * math.pi * (i // 2 + (0.12 if i % 2 else -0.12)) / (legs / 2)
+            out = numpy.array([math.cos(angle), math.sin(angle), 0])
+            side = numpy.array([-math.sin(angle), math.cos(angle), 0])
+            foot = 0.6 * out + [0, 0, z]
+            knee = foot + 0.25 * out + [0, 0, 0.1]
+            tip = 0.4 * out + [0, 0, z + 0.8]
+            bodies[f"crank{s}_{i}"], bodies[f"rod{s}_{i}"] = rod(0.3, foot, knee), rod(0.3, knee, tip)
+            joints[f"crank{s}_{i}"] = joint("revolute", below, f"crank{s}_{i}", foot, side)
+            joints[f"knee{s}_{i}"] = joint("universal", f"crank{s}_{i}", f"rod{s}_{i}", knee, side,
+                                           axis2=list(numpy.cross(side, (tip - knee) / numpy.linalg.norm(tip - knee))))
+            joints[f"tip{s}_{i}"] = joint("spherical", f"rod{s}_{i}", top, tip)
+        below, z = top, z + 0.8
+    return model(bodies, joints)
+
+
+def geared_four_bars(n):
+    """Four-bars side by side whose cranks are geared, each to the one before."""
+    bodies, joints, couplings = {}, {}, []
+    for i in range(n):
+        at = numpy.array([[0, 0, i], [0.2, 0.3, i], [1.0, 0.8, i], [1.2, 0, i]])
+        for k, name in enumerate(("crank", "bar", "rocker")):
+            bodies[f"{name}{i}"] = rod(1, at[k], at[k + 1])
+        chain = ["ground", f"crank{i}", f"bar{i}", f"rocker{i}", "ground"]
+        for k in range(4):
+            joints[f"{'abcd'[k]}{i}"] = joint("revolute", chain[k], chain[k + 1], at[k])
+        if i:
+            couplings.append({"joint": f"a{i}", "coordinate": "q0", "of": f"a{i - 1}", "with": "q0",
+                              "polynomial": [0, 1]})
+    return model(bodies, joints, (0, -9.81, 0), couplings=couplings)
+
+
 def with_spring(program, folder, name, text, body):
     """The model and a weak spring between the ground and a point: no cells."""
     path = os.path.join(folder, "plain.yaml")
@@ -188,13 +274,48 @@ def with_spring(program, folder, name, text, body):
                          "point1: [0, -5, 0], stiffness: 1, length: 3}\n")
 
 
+def write_model(folder, name, text):
+    path = os.path.join(folder, name + ".yaml")
+    with open(path, "w") as file:
+        file.write(text)
+    return name, path
+
+
+def unseen_models(programs, folder):
+    """name, path of what the table of costs is checked with and never fitted to."""
+    def write(name, text):
+        return write_model(folder, name, text)
+    program = os.path.join(programs, "linkwork")
+    for n, m in ((3, 8), (5, 5), (8, 3), (2, 12), (7, 4)):
+        yield write(f"net-{n}x{m}", generated((0, -9.81, 0), net={"n": n, "m": m, "q": [0.3, 0, 0]}))
+    balls = generated((0, -9.81, 0), net={"n": 4, "m": 4, "joint": "spherical", "q": [0.3, 0, 0]})
+    yield write("net-spherical-4x4", balls)
+    yield write(*with_spring(program, folder, "net-spherical-4x4-spring", balls, "upright0"))
+    yield write(*with_spring(program, folder, "net-4x4-spring", generated(
+        (0, -9.81, 0), net={"n": 4, "m": 4, "q": [0.3, 0, 0]}), "upright0"))
+    yield write("net-spherical-3x5-swung", generated((0, -9.81, 0), net={
+        "n": 3, "m": 5, "joint": "spherical", "q": [0.3, 0, 0], "qd": [0.4, 0.2, 0.6]}))
+    yield write("loop-64", generated(loop={"n": 64, "axes": "z", "mass": 1}))
+    yield write("loop-spherical-16", generated(loop={"n": 16, "joint": "spherical"}))
+    yield write("loop-universal-64", generated(loop={"n": 64, "joint": "universal"}))
+    yield write("ring-mixed-24", ring(["spherical", "universal", "revolute"] * 8, 0.5))
+    yield write("ring-mixed-12", ring(["universal", "revolute", "cylindrical"] * 4, 0.5))
+    yield write("ring-mixed-16", ring(["universal", "spherical"] * 8, 0.3))
+    for n in (10, 16):
+        yield write(f"crossed-rings-{n}", crossed_rings(n))
+    for legs in (6, 8):
+        yield write(f"rotary-{legs}", rotary_platform(legs))
+    for stages in (2, 3):
+        yield write(f"rotary-6x{stages}", rotary_platform(6, stages))
+    yield write(*with_spring(program, folder, "rotary-6-spring", rotary_platform(6), "platform0"))
+    yield write("geared-four-bars-4", geared_four_bars(4))
+    yield write("geared-four-bars-20", geared_four_bars(20))
+
+
 def all_models(programs, folder):
     """name, path"""
     def write(name, text):
-        path = os.path.join(folder, name + ".yaml")
-        with open(path, "w") as file:
-            file.write(text)
-        return name, path
+        return write_model(folder, name, text)
     program = os.path.join(programs, "linkwork")
     for name, text in generated_models():
         yield write(name, text)
@@ -225,14 +346,16 @@ def all_models(programs, folder):
 
 CONTENDERS = ("auto", "rcr", "hdca", "dca", "lagrange", "lagrange/auto/always")
 ERRORS = (1e-6, 1e-9)  # [m]
-PATIENCE = 60          # [s] for one model: what cannot be that accurate has steps without end
+PATIENCE = 120         # [s] for one model: what cannot be that accurate has steps without end
+NEAR = 2               # tolerances to either side whose runs take as long for an evaluation
 
 
 def ask_all(arguments, program, *options, limit=None):
     """What a program prints for each model that is wanted; what fails is told and left out."""
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, path in all_models(arguments.programs, folder):
+        models = unseen_models if arguments.unseen else all_models
+        for name, path in models(arguments.programs, folder):
             if arguments.only and arguments.only not in name:
                 continue
             command = [os.path.join(arguments.programs, program), *options, path]
@@ -242,7 +365,7 @@ def ask_all(arguments, program, *options, limit=None):
                 print(f"{name}: takes too long", file=sys.stderr)
                 continue
             if done.returncode:
-                print(f"{name}: {done.stderr.strip()}", file=sys.stderr)
+                print(f"{name}: {done.stderr.strip() or done.returncode}", file=sys.stderr)
                 continue
             results.append(json.loads(done.stdout))
     return results
@@ -251,14 +374,23 @@ def ask_all(arguments, program, *options, limit=None):
 def measure_runs(arguments):
     whole = ["--whole", "--sample", "0.01"] if arguments.whole else []
     return ask_all(arguments, "bench_accuracy", "--duration", str(arguments.accuracy), "--limit", "1",
-                   "--tolerances", "5,10", "--with", ",".join(CONTENDERS), *whole, limit=PATIENCE)
+                   "--tolerances", "4,10,3", "--repeat", "2", "--with", ",".join(CONTENDERS), *whole, limit=PATIENCE)
+
+
+def quiet(runs):
+    """The same with times as on a machine that nobody shares: evaluations, which are the same each time, times the
+    least that one took in runs by nearby tolerances."""
+    pace = [seconds / count for _, seconds, _, count, *_ in runs]
+    return [(tolerance, count * min(pace[max(0, i - NEAR):i + NEAR + 1]), *rest[:1], count)
+            for i, (tolerance, _, *rest, count, _) in enumerate(runs)]
 
 
 def time_to(error, result):
     """The least time of a run within that error, by contender; between two tolerances on the line through
-    both in logarithms: whether one of six tolerances just does it is chance."""
+    both in logarithms: whether one of them just does it is chance."""
     best = {}
     for name, runs in result["runs"].items():
+        runs = quiet(runs)
         times = [seconds for _, seconds, off, *_ in runs if off <= error]
         for (_, s1, e1, *_), (_, s2, e2, *_) in zip(runs, runs[1:]):
             if e1 > error > e2 > 0:
@@ -270,12 +402,13 @@ def time_to(error, result):
 
 
 def judge_runs(results):
-    """A row of markdown per model: milliseconds of `auto` and others relative to it; and the verdict.
-    `auto` is whichever formulation it chose, at the times of that one: a run by name is the same run."""
-    print("| model | choice | " + " | ".join(f"to {e:.0e} m [ms] | " + " | ".join(f"`{n}`" for n in CONTENDERS[1:])
-                                             for e in ERRORS) + " |")
-    print("|---|---|" + "---|" * (len(ERRORS) * len(CONTENDERS)))
-    ratios = []
+    """A row of markdown per model, the table of docs/methods.md: milliseconds of `auto`, others relative to it, `auto`
+    relative to the best; and the verdict.  `auto` is whichever formulation it chose, at the times of that one: a run
+    by name is the same run."""
+    shown = [n for n in CONTENDERS[1:] if "/" not in n]
+    head = [c for e in ERRORS for c in (f"{e:.0e} m".replace("e-0", "e-"), *(f"`{n}`" for n in shown), "best")]
+    print("| model | `auto` | " + " | ".join(head) + " |\n|---|---|" + "---|" * len(head))
+    ratios, always = [], {n: [] for n in CONTENDERS[1:]}
     for r in results:
         if not r["runs"].get("auto"):
             continue
@@ -283,28 +416,60 @@ def judge_runs(results):
         for error in ERRORS:
             best = time_to(error, r)
             mine = min(best.get("auto", math.inf), best.get(chosen, math.inf))
-            others = [best.get(n, math.inf) / mine if mine < math.inf else math.inf for n in CONTENDERS[1:]]
-            cells += [f"{1e3 * mine:.3g}" if mine < math.inf else "–"]
-            cells += [f"{x:.2f}" if x < math.inf else "–" for x in others]
-            if mine < math.inf:
-                ratios.append((1 / min(1, *others), r["model"]))
+            if mine == math.inf:
+                cells += ["–"] * (len(shown) + 2)
+                continue
+            others = {n: best[n] / mine for n in CONTENDERS[1:] if n in best}
+            ratios.append((1 / min(1, *others.values()), r["model"]))
+            cells += [f"{1e3 * mine:.3g}", *(f"{others[n]:.2f}" if n in others else "–" for n in shown),
+                      f"{ratios[-1][0]:.2f}"]
+            for n, ratio in others.items():
+                always[n].append(math.log(ratio))
         print(f"| `{r['model']}` | `{chosen}` | " + " | ".join(cells) + " |")
-    worst = sorted(ratios)[-3:][::-1]
     mean = math.exp(sum(math.log(x) for x, _ in ratios) / len(ratios))
-    print(f"\n{len(ratios)} runs: `auto` takes at most {worst[0][0]:.2f} times as long as the best single choice ("
-          + ", ".join(f"{name} {x:.2f}" for x, name in worst) + f"), {mean:.2f} in the mean")
-    for name in CONTENDERS[1:]:
-        both = [(time_to(e, r).get(name), time_to(e, r).get("auto")) for r in results for e in ERRORS]
-        both = [math.log(a / b) for a, b in both if a and b]
-        if both:
-            print(f"`{name}` always: {math.exp(sum(both) / len(both)):.2f} times `auto` in the mean of {len(both)}")
+    far = ", ".join(f"{name} {x:.2f}" for x, name in sorted(ratios, reverse=True) if x > WORTH)
+    print(f"\n{len(ratios)} runs: `auto` takes {mean:.2f} times as long as the best single choice in the mean, at most "
+          f"{max(ratios)[0]:.2f}; above {WORTH}: {far or 'none'}")
+    for name, logs in always.items():
+        if logs:
+            print(f"`{name}` always: {math.exp(sum(logs) / len(logs)):.2f} times `auto` in the mean of {len(logs)}")
 
 
 # ------------------------------------------------------------------------------------- measurements
 
 
+def load(files):
+    """What was saved; of several measurements of evaluations the least times."""
+    results = {}
+    for name in files:
+        with open(name) as file:
+            for r in map(json.loads, file):
+                before = results.get(r["model"])
+                if before and "formulations" in r:
+                    for n, times in r["formulations"].items():
+                        least = before["formulations"].setdefault(n, times)
+                        for what in least.keys() & times.keys():
+                            least[what] = min(least[what], times[what])
+                else:
+                    results[r["model"]] = r
+    return list(results.values())
+
+
 def measure(arguments):
     return ask_all(arguments, "bench_auto", "--turns", str(arguments.turns), "--run", str(arguments.run))
+
+
+def row_of(name, result):
+    """Of the table of costs: rcr has one for each way it goes."""
+    return result["way"] if name == "rcr" else name
+
+
+def times_of(result):
+    """Of one evaluation by row of the table; trees go by rows that loops do not."""
+    tree = result["features"]["closures"] == 0
+    return {row_of(n, result): f["evaluation"] for n, f in result["formulations"].items()
+            if "evaluation" in f and row_of(n, result) in TERMS and (row_of(n, result) in TREES) == tree
+            and not (n == "hdca" and result["driven"])}
 
 
 def closeness(result):
@@ -328,30 +493,70 @@ def fit(terms, rows):
     return {t: float(f"{c:.3g}") for t, c, f in zip(terms, x, felt) if f}
 
 
+def deviations(table, result):
+    """Logarithms of measured over estimated times."""
+    return {n: math.log(t / estimate(table, n, result["features"])) for n, t in times_of(result).items()}
+
+
 def calibrate(results, rounds=8):
     """The table.  A shared machine is at times twice as slow, for all formulations of a model alike:
     that factor of each model is found with the coefficients."""
     pace, table = [1.0] * len(results), {}
     for _ in range(rounds):
         for name, terms in TERMS.items():
-            rows = [(r["features"], r["formulations"][name]["evaluation"] / p, closeness(r))
-                    for r, p in zip(results, pace)
-                    if "evaluation" in r["formulations"].get(name, {})
-                    and (name in TREES) == (r["features"]["closures"] == 0)]
+            rows = [(r["features"], times_of(r)[name] / p, closeness(r))
+                    for r, p in zip(results, pace) if name in times_of(r)]
             if rows:
                 table[name] = fit(terms, rows)
         for i, r in enumerate(results):
-            off = [math.log(f["evaluation"] / estimate(table, n, r["features"]))
-                   for n, f in r["formulations"].items() if n in table and "evaluation" in f
-                   and (n in TREES) == (r["features"]["closures"] == 0)]
-            pace[i] = math.exp(min(0.7, max(-0.7, numpy.median(off)))) if len(off) > 2 else 1.0
+            off = deviations(table, r)
+            pace[i] = math.exp(min(0.7, max(-0.7, numpy.median(list(off.values()))))) if len(off) > 2 else 1.0
         level = numpy.quantile(pace, 0.2)  # a quiet machine
         pace = [p / level for p in pace]
     return table
 
 
+def expect(table, name, result):
+    """As the library: a drive that does work makes hdca find accelerations, which is what dca does."""
+    more = estimate(table, "dca", result["features"]) if name == "hdca" and result["driven"] else 0
+    return estimate(table, row_of(name, result), result["features"]) + more
+
+
 def estimate(table, name, features):
     return 1e-9 * sum(c * features[t] for t, c in table[name].items())
+
+
+def read_table():
+    """What stands in the sources."""
+    table = {}
+    with open(os.path.join(SOURCES, TABLE)) as file:
+        for name, row in re.findall(r'\{"([^"]+)", \{(.*)\}\},', file.read()):
+            table[name] = {t: float(c) for t, c in re.findall(r"\.(\w+) = ([^,]+)", row)}
+    return table
+
+
+def ways(results, table):
+    """How far estimates are off, beside what the machine was slower by for the whole model, and what rcr loses by
+    going all rows at once or body by body by them."""
+    off = {name: [] for name in TERMS}
+    for r in results:
+        logs = deviations(table, r)
+        pace = numpy.median(list(logs.values())) if len(logs) > 2 else 0
+        for name, x in logs.items():
+            off[name].append(x - pace)
+    for name, logs in off.items():
+        if logs:
+            print(f"{name}: measured over estimated {math.exp(min(logs)):.2f} to {math.exp(max(logs)):.2f}, "
+                  f"mean deviation {100 * float(numpy.std(logs)):.0f} %")
+    few, elimination = "rcr few", "rcr elimination"
+    for r in results:
+        times = times_of(r)
+        if r["way"] != "rcr cells" and few in times and elimination in times:
+            better = min((few, elimination), key=lambda n: estimate(table, n, r["features"]))
+            loss = times[better] / min(times[few], times[elimination])
+            if loss > 1.05:
+                print(f"{r['model']}: {better} takes {loss:.2f} of the time of the other way")
+    print()
 
 
 def table_text(table):
@@ -364,22 +569,22 @@ def table_text(table):
 
 def choose(table, result):
     """What the library would choose with this table."""
-    if result["auto"] not in CLOSED or any(n not in table for n in CLOSED):
+    if result["auto"] not in (*CLOSED, "dca"):
         return result["auto"]
-    if result["features"]["closures"] == 1:
-        return "rcr"
     takes = [n for n in CLOSED if "evaluation" in result["formulations"].get(n, {})]
-    return min(takes, key=lambda n: estimate(table, n, result["features"]))
+    cost = {n: expect(table, n, result) * (result["momenta_take"] if n == "hdca" else 1) for n in takes}
+    best = min(takes, key=cost.get)
+    return "dca" if len(takes) > 1 and WORTH * expect(table, "dca", result) < cost[best] else best
 
 
 def regret(results, table, what):
     """Rows of markdown and the largest regrets."""
     worst, worst_all, over = 0, 0, []
-    names = list(TERMS)
+    names = ("aba", "momenta", "hdca", "dca", "rcr", "lagrange", "dense")
     print(f"| model | {' | '.join(names)} | `auto` | estimate | over the best closed | over the best |")
     print("|---|" + "---|" * (len(names) + 4))
     for r in results:
-        times = {n: f.get(what, math.inf) for n, f in r["formulations"].items() if n in TERMS}
+        times = {n: f.get(what, math.inf) for n, f in r["formulations"].items() if n in names}
         chosen = choose(table, r)
         best = CLOSED if r["features"]["closures"] else ("aba",)
         closed = [times[n] for n in best if n in times]
@@ -391,7 +596,7 @@ def regret(results, table, what):
             over.append(r["model"])
         cell = [f"{1e6 * times[n]:.3g}" if times.get(n, math.inf) < math.inf else "" for n in names]
         print(f"| {r['model']} | {' | '.join(cell)} | `{chosen}` | "
-              f"{1e6 * estimate(table, chosen, r['features']) if chosen in table else 0:.3g} | "
+              f"{1e6 * expect(table, chosen, r):.3g} | "
               f"{a:.2f} | {b:.2f} |")
     print(f"\n{len(results)} models, {what}: at most {worst:.2f} times the best that keeps velocities closed "
           f"({len(over)} above 1.2: {', '.join(over)}), {worst_all:.2f} times the best of all")
@@ -405,13 +610,13 @@ def main():
     parser.add_argument("--accuracy", type=float, default=0)
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--only")
+    parser.add_argument("--unseen", action="store_true")
     parser.add_argument("--save")
     parser.add_argument("--load")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     if arguments.load:
-        with open(arguments.load) as file:
-            results = [json.loads(line) for line in file]
+        results = load(arguments.load.split(","))
     else:
         results = measure_runs(arguments) if arguments.accuracy else measure(arguments)
     if arguments.save:
@@ -420,10 +625,13 @@ def main():
     if arguments.accuracy:
         judge_runs(results)
         return
-    table = calibrate(results)
+    table = read_table() if arguments.unseen else calibrate(results)
+    ways(results, table)
     regret(results, table, "evaluation")
     if any("run" in f for r in results for f in r["formulations"].values()):
         regret(results, table, "run")
+    if arguments.unseen:
+        return
     print("\n" + table_text(table))
     if arguments.write:
         with open(os.path.join(SOURCES, TABLE), "w") as file:

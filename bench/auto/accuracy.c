@@ -1,13 +1,13 @@
 // accuracy.c -- what runs cost and how right they are: the measure that the choice of `auto` is judged by.
 //
-// usage: bench_accuracy [--duration S] [--sample S] [--tolerances FROM,TO] [--repeat N] [--limit S]
+// usage: bench_accuracy [--duration S] [--sample S] [--tolerances FROM,TO[,N]] [--repeat N] [--limit S]
 //                       [--whole] [--with NAME[/INTEGRATOR[/PROJECT]],...] FILE...
 //
-// One line of JSON per model.  Each contender makes the run at tolerances 10^-FROM ... 10^-TO; of each run:
-// CPU seconds, the least of N, of the steps and rows with positions alone, with --whole of the set-up and
-// rows with everything up to reactions, as the program's `run` has them; evaluations; the largest error of a
-// body's position in all rows [m].  What is right are two runs at the tightest tolerances by different
-// formulations; `doubt` is by how much they differ.
+// One line of JSON per model.  Each contender makes the run at tolerances 10^-FROM ... 10^-TO, N of them in a decade
+// (1); of each run: CPU seconds, the least of --repeat where it is short, of the steps and rows with positions
+// alone, with --whole of the set-up and rows with everything up to reactions, as the program's `run` has them;
+// evaluations; the largest error of a body's position in all rows [m].  What is right are two runs at the tightest
+// tolerances by different formulations; `doubt` is by how much they differ.
 #include "cli/stopwatch.h"
 
 #include <linkwork/linkwork.h>
@@ -18,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CONTENDERS = 32, MOST_TOLERANCES = 16 };
+enum { MOST_CONTENDERS = 32, MOST_TOLERANCES = 64 };
+
+// Runs of so many CPU seconds are not repeated: what disturbs a machine is shorter.
+#define LONG_RUN 0.005
 
 typedef struct contender {
     char text[80]; // as given
@@ -28,7 +31,7 @@ typedef struct contender {
 typedef struct setting {
     double duration, limit; // of one run, CPU [s]
     char sample[32];
-    int from, to, repeat, ncontender;
+    int from, to, per_decade, repeat, ncontender;
     bool whole;
     contender contender[MOST_CONTENDERS];
 } setting;
@@ -147,6 +150,11 @@ static double find_truth(const lw_model *model, const setting *s, path *truth)
     return doubt;
 }
 
+static double exponent(const setting *s, int j)
+{
+    return s->from + j / (double)s->per_decade;
+}
+
 static void measure(const char *file, const setting *s)
 {
     lw_model *model = NULL;
@@ -159,14 +167,14 @@ static void measure(const char *file, const setting *s)
            (int)strcspn(name, "."), name, s->duration, isfinite(doubt) ? doubt : -1);
     static result all[MOST_CONTENDERS][MOST_TOLERANCES];
     static bool done[MOST_CONTENDERS][MOST_TOLERANCES];
-    const int n = s->to - s->from + 1;
+    const int n = (s->to - s->from) * s->per_decade + 1;
     for (int turn = 0; turn < s->repeat; turn++) // in turns: they share the machine's good moments
         for (int j = 0; j < n; j++)
             for (int i = 0; i < s->ncontender; i++) {
                 char tolerance[16];
                 result r;
-                if (turn && !done[i][j]) continue;
-                snprintf(tolerance, sizeof tolerance, "1e-%d", s->from + j);
+                if (turn && (!done[i][j] || all[i][j].seconds > LONG_RUN)) continue;
+                snprintf(tolerance, sizeof tolerance, "%.3g", pow(10, -exponent(s, j)));
                 done[i][j] =
                     isfinite(doubt) && run(model, s, &s->contender[i], tolerance, &tried, &r);
                 if (!done[i][j]) continue;
@@ -179,7 +187,7 @@ static void measure(const char *file, const setting *s)
         printf("%s\"%s\": [", i ? ", " : "", s->contender[i].text);
         for (int j = 0; j < n; j++) {
             if (!done[i][j] || !isfinite(all[i][j].error)) continue;
-            printf("%s[%d, %.4g, %.3g, %ld, \"%s\"]", before, s->from + j, all[i][j].seconds,
+            printf("%s[%.3g, %.4g, %.3g, %ld, \"%s\"]", before, exponent(s, j), all[i][j].seconds,
                    all[i][j].error, all[i][j].evaluations, all[i][j].formulation);
             before = ", ";
         }
@@ -211,7 +219,7 @@ static void read_contenders(setting *s, const char *list)
 int main(int argc, char **argv)
 {
     static setting s = {
-        .duration = 1, .limit = 5, .sample = "0.05", .from = 5, .to = 11, .repeat = 3};
+        .duration = 1, .limit = 5, .sample = "0.05", .from = 5, .to = 11, .per_decade = 1, .repeat = 3};
     read_contenders(&s, "auto,rcr,hdca,lagrange,lagrange/auto/always,dca");
     for (int i = 1; i < argc; i++) {
         const char *key = argv[i];
@@ -229,9 +237,11 @@ int main(int argc, char **argv)
         else if (!strcmp(key, "--with") && more)
             read_contenders(&s, argv[++i]);
         else if (!strcmp(key, "--tolerances") && more) {
-            if (sscanf(argv[++i], "%d,%d", &s.from, &s.to) != 2 || s.from < 1 || s.to > 15 ||
-                s.to < s.from)
-                stop("--tolerances FROM,TO");
+            s.per_decade = 1;
+            if (sscanf(argv[++i], "%d,%d,%d", &s.from, &s.to, &s.per_decade) < 2 || s.from < 1 ||
+                s.to > 15 || s.to < s.from || s.per_decade < 1 ||
+                (s.to - s.from) * s.per_decade >= MOST_TOLERANCES)
+                stop("--tolerances FROM,TO[,N]");
         } else
             measure(key, &s);
     }

@@ -1,11 +1,13 @@
-// auto.c -- what the choice of `auto` is calibrated on: every formulation that takes a model, one
-// evaluation at its start, in turns, and a short run; and what `auto` would choose.
+// auto.c -- what the choice of `auto` is calibrated on: every formulation that takes a model, and `rcr` by each of
+// its ways whichever it would go, one evaluation at its start, in turns, and a short run; and what `auto` would
+// choose.
 //
 // usage: bench_auto [--turns N] [--run SECONDS] FILE...
 //
 // One line of JSON per model.  Times are CPU seconds of this thread, the least of all turns.
 #include "cli/stopwatch.h"
 #include "formulation/formulation.h"
+#include "formulation/rcr_few.h"
 #include "simulate/cost.h"
 
 #include <linkwork/linkwork.h>
@@ -29,7 +31,7 @@ static void stop(const char *what)
 }
 
 typedef struct subject {
-    const char *name;
+    const char *name; // a row of the table of costs
     const lwi_formulation *formulation;
     lwi_work *work;
     double *x, *xdot, least;
@@ -48,19 +50,41 @@ static double evaluate(subject *s, const double *inputs)
 // Those that are cubic in the size of the mechanism are left out where it has this many bodies.
 enum { LARGE = 130 };
 
-static bool too_large(const lw_model *model, const lwi_formulation *f)
+static bool too_large(const lw_model *model, const subject *s)
 {
-    return model->nnode > LARGE && (f == &lwi_formulation_dense || f == &lwi_formulation_lagrange);
+    const lwi_formulation *f = s->formulation;
+    return model->nnode > LARGE && (f == &lwi_formulation_dense || f == &lwi_formulation_lagrange ||
+                                    !strcmp(s->name, LWI_RCR_FEW));
+}
+
+// Does rcr take all rows at once where it is told to?  Near a singular position it does not.
+static bool strays(const subject *s)
+{
+    return !strcmp(s->name, LWI_RCR_FEW) && !((const lwi_rcr_work *)s->work->data)->by_few;
+}
+
+// The way of `rcr` that it is told to go; false where it cannot.
+static bool force(lwi_work *work, const char *way)
+{
+    lwi_rcr_work *d = work->data;
+    d->cells = NULL;
+    d->few = NULL;
+    if (!strcmp(way, LWI_RCR_ELIMINATION)) return true;
+    return lwi_rcr_few_create(d, &work->arena, &d->few) == LW_OK && d->few;
 }
 
 // False where the formulation does not take the model or its start.
 static bool begin(subject *s, const lw_model *model, const lwi_moment *moment, const double *inputs)
 {
     lw_error error;
-    if (!s->formulation->rates || too_large(model, s->formulation) ||
+    if (!s->formulation->rates || too_large(model, s) ||
         lwi_formulation_accepts(s->formulation, model, &error) != LW_OK ||
         lwi_work_create(model, s->formulation, NULL, &s->work, &error) != LW_OK)
         return false;
+    if (strchr(s->name, ' ') && !force(s->work, s->name)) {
+        lwi_work_destroy(s->work);
+        return false;
+    }
     const size_t nx = (size_t)s->work->layout.nx;
     s->x = calloc(2 * nx + 1, sizeof *s->x);
     if (!s->x) stop("no memory");
@@ -69,6 +93,7 @@ static bool begin(subject *s, const lw_model *model, const lwi_moment *moment, c
     s->least = INFINITY;
     if (s->formulation->enter(s->work, moment, s->x) == LW_OK) s->least = evaluate(s, inputs);
     if (isfinite(s->least) && s->least < REFUSED) s->least = evaluate(s, inputs);
+    if (strays(s)) s->least = INFINITY;
     s->times = (int)fmax(1, fmin(TURN / s->least, 1000));
     return true;
 }
@@ -124,6 +149,12 @@ static void measure(const char *path, int turns, double duration)
         s[n].formulation = lwi_formulation_find(s[n].name);
         if (begin(&s[n], model, &moment, inputs)) n++;
     }
+    static const char *const ways[] = {LWI_RCR_FEW, LWI_RCR_ELIMINATION};
+    for (int i = 0; i < 2 && n < MOST && model->nloop + model->ncoupling > 0; i++) {
+        s[n].name = ways[i];
+        s[n].formulation = &lwi_formulation_rcr;
+        if (begin(&s[n], model, &moment, inputs)) n++;
+    }
     for (int turn = 0; turn < turns; turn++)
         for (int i = 0; i < n; i++)
             if (isfinite(s[i].least) && s[i].least < REFUSED &&
@@ -144,10 +175,12 @@ static void measure(const char *path, int turns, double duration)
     for (int i = 0; i < n; i++) {
         printf("%s\"%s\": {", i ? ", " : "", s[i].name);
         if (isfinite(s[i].least)) printf("\"evaluation\": %.6g", s[i].least);
-        if (s[i].least < LONG && duration > 0 && !survey.tree) run(model, &s[i], duration);
+        if (s[i].least < LONG && duration > 0 && !survey.tree && !strchr(s[i].name, ' '))
+            run(model, &s[i], duration);
         printf("}");
     }
-    printf("}, \"auto\": \"%s\", \"why\": \"%s\"}\n", choice.formulation, choice.why);
+    printf("}, \"driven\": %d, \"momenta_take\": %.3g, \"way\": \"%s\", \"auto\": \"%s\", \"why\": \"%s\"}\n",
+           survey.driven, survey.momenta_take, survey.rcr_way ? survey.rcr_way : "", choice.formulation, choice.why);
     fflush(stdout);
     for (int i = 0; i < n; i++) end(&s[i]);
     lwi_arena_free(&arena);

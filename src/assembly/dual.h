@@ -124,6 +124,16 @@ void lwi_dual_solve(lwi_dual *dual, double (*x)[6], const double *c, double *lam
 lw_status lwi_dual_view_create(const lwi_dual *dual, lwi_arena *arena, lwi_dual **view);
 void lwi_dual_view_take(lwi_dual *view, lwi_dual *dual);
 
+/** What a matrix pass works on, from the plan alone, for estimates of what it costs. */
+typedef struct lwi_dual_counts {
+    double units;   ///< nodes, equal ones in lanes once
+    double loops;   ///< of them close loops
+    double plain;   ///< multiplications at nodes that close none
+    double closing; ///< at those that do, where rows are eliminated with pivots
+    double laned;   ///< in lanes, once for all of them
+} lwi_dual_counts;
+lwi_dual_counts lwi_dual_count(const lwi_dual *dual);
+
 /** How many directions the last factorisation dropped, and null vector number i: J' n = 0 up to
  *  drift; n [nrow], unit length in the scaled rows. */
 int lwi_dual_null_count(const lwi_dual *dual);

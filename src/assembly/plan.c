@@ -215,7 +215,7 @@ static lw_status fill(lwi_order *o, lwi_arena *arena, lwi_plan *plan)
 
 // Multiplications: blocks J G' of the rows closed with themselves and with those not closed before,
 // and the elimination of c of c + o rows.
-static double elimination(int c, int o)
+double lwi_plan_elimination(int c, int o)
 {
     double sum = 0;
     for (int s = o; s < c + o; s++) sum += s + 0.5 * s * (s + 1);
@@ -248,7 +248,7 @@ static lw_status measure(lwi_order *o, lwi_plan *plan)
     for (int k = 0; k < plan->nnode; k++) {
         lwi_plan_node *node = &plan->node[k];
         const int front = node->closed_rows + node->open_rows;
-        work[k] += elimination(node->closed_rows, node->open_rows);
+        work[k] += lwi_plan_elimination(node->closed_rows, node->open_rows);
         for (int i = 0; i < node->child.n; i++) {
             const int child = plan->item[node->child.first + i];
             if (node->level <= plan->node[child].level) node->level = plan->node[child].level + 1;

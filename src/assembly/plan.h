@@ -82,4 +82,7 @@ lw_status lwi_plan_create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena 
 const char *lwi_plan_kind_name(lwi_plan_kind kind);
 int lwi_plan_kind_find(const char *name);
 
+/** Multiplications of the elimination of c of c + o rows. */
+double lwi_plan_elimination(int c, int o);
+
 #endif

@@ -284,7 +284,12 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
-    TRY(find_speeds(work, t, x));
+    if (level < LW_OBSERVE_TWIST) { // velocities are a matter of the assembly, poses are not
+        place(d, t, x);
+        lwi_closed_read_loops(&d->closed, t, true);
+    } else {
+        TRY(find_speeds(work, t, x));
+    }
     moment->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) {
         lwi_closed_forces(&d->closed, t, inputs);
@@ -318,7 +323,7 @@ const lwi_formulation lwi_formulation_hdca = {
         "joint momenta of a spanning tree, velocities and impulses by assembly; linear in the "
         "number of bodies; trees, loops, couplings, redundant constraints",
     .cite = "chadaj2017",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_PLAN,
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_PLAN | LWI_POSES_FIRST,
     .accepts = lwi_closed_accepts,
     .prepare = prepare,
     .enter = enter,

@@ -66,7 +66,8 @@ static lw_status prepare(lwi_work *work)
                            &work->layout));
     if (d->momenta) return LW_OK;
     TRY(lwi_rcr_cells_create(work, &d->cells));
-    return work->lanes == LWI_NO_KERNEL ? LW_OK : lwi_rcr_few_create(d, arena, &d->few);
+    return work->lanes == LWI_NO_KERNEL || !lwi_rcr_few_pays(d) ? LW_OK
+                                                                : lwi_rcr_few_create(d, arena, &d->few);
 }
 
 // ------------------------------------------------------------------------------------- evaluation
@@ -561,19 +562,6 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     if (!d->momenta) return LW_OK;
     return lwi_cut_momenta_scale(d->momenta, t, d->p, d->v, factor + work->model->tree_nq,
                                  &work->error);
-}
-
-lwi_rcr_size lwi_rcr_measure(const lwi_rcr_work *d)
-{
-    lwi_rcr_size size = {.cells = d->cells ? lwi_rcr_cells_count(d->cells) : 0, .few = d->few != NULL};
-    for (int k = 0; k < d->e.model->nnode; k++) {
-        const lwi_rcr_front *f = &d->e.front[k];
-        const double n = f->light ? 0 : f->ny + f->nb + f->nin;
-        size.light += f->light;
-        size.squares += n * n;
-        size.cubes += n * n * n;
-    }
-    return size;
 }
 
 static void about(const lwi_work *work, char *text, size_t size)

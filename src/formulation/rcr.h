@@ -24,6 +24,7 @@
 #ifndef LWI_RCR_H
 #define LWI_RCR_H
 
+#include "formulation/costs.h"
 #include "formulation/cut_momenta.h"
 #include "formulation/cut_state.h"
 
@@ -221,15 +222,15 @@ typedef struct lwi_rcr_work {
     double *p, *sigma;            ///< [tree_nv] momenta in link axes, [rows] impulses
 } lwi_rcr_work;
 
-/** What an evaluation of `rcr` at the state at hand works on, for estimates of what it costs. */
-typedef struct lwi_rcr_size {
-    double squares, cubes; ///< of the fronts' numbers of unknowns and rows, summed; without the light
-    int light;             ///< nodes that only carry loops or are in none, see lwi_rcr_light
-    int cells;             ///< 0: none, the general elimination does all
-    bool few;              ///< or all rows are taken at once
-} lwi_rcr_size;
-/** After an elimination; cells after rates. */
-lwi_rcr_size lwi_rcr_measure(const lwi_rcr_work *d);
+/** How evaluations go: loops in lanes, all rows at once, body by body; rows of the table of costs. */
+#define LWI_RCR_CELLS "rcr cells"
+#define LWI_RCR_FEW "rcr few"
+#define LWI_RCR_ELIMINATION "rcr elimination"
+/** Of the state at hand; after rates. */
+const char *lwi_rcr_way(const lwi_rcr_work *d);
+/** What an evaluation at the state at hand works on, by any of the ways (rcr_count.c); after an elimination, cells
+ *  after rates.  Features of other formulations are left alone. */
+void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *features);
 
 /** Velocities of the bodies in the tree, after lwi_tree_velocity; merged ones are left to the forces. */
 void lwi_rcr_bodies_move(const lw_model *model, lwi_tree_work *tree);

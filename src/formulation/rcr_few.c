@@ -16,17 +16,11 @@ struct lwi_rcr_few {
 
 // ------------------------------------------------------------------------------------------ create
 
-// Nanoseconds, coefficients of tools/calibrate_auto.py: what one evaluation takes by either way.
-static double cost_of_few(const lw_model *model, const lwi_cut *cut)
+bool lwi_rcr_few_pays(const lwi_rcr_work *d)
 {
-    return 700.0 * model->nnode + 150.0 * model->tree_nv + 0.35 * cut->m * cut->m * model->tree_nv;
-}
-
-static double cost_of_elimination(const lwi_rcr_work *d)
-{
-    const lwi_rcr_size size = lwi_rcr_measure(d);
-    return 605.0 * (d->e.model->nnode - size.light) + 1120.0 * size.light + 395.0 * d->cut.count +
-           2.58 * size.squares + 0.0135 * size.cubes;
+    lwi_cost_features f = {.one = 1};
+    lwi_rcr_count(d, &f);
+    return lwi_cost_estimate(LWI_RCR_FEW, &f) < lwi_cost_estimate(LWI_RCR_ELIMINATION, &f);
 }
 
 lw_status lwi_rcr_few_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_few **out)
@@ -34,7 +28,7 @@ lw_status lwi_rcr_few_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_few **ou
     const lw_model *model = d->e.model;
     lw_error error;
     *out = NULL;
-    if (d->cut.m == 0 || cost_of_few(model, &d->cut) > cost_of_elimination(d)) return LW_OK;
+    if (d->cut.m == 0) return LW_OK;
     for (int i = 0; i < model->nloop; i++)
         if (model->joint[model->loop[i]].nrotor > 0) return LW_OK;
     lwi_rcr_few *few = LWI_PUSH(arena, lwi_rcr_few, 1);

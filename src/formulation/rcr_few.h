@@ -16,8 +16,10 @@
 
 typedef struct lwi_rcr_few lwi_rcr_few;
 
-/** *out: NULL where the elimination is the faster one, or rotors, or the start do not allow it.  After
- *  the ranks and fronts are learnt; `tree` is left changed. */
+/** Is it faster than the elimination, by estimate?  After the ranks and fronts are learnt. */
+bool lwi_rcr_few_pays(const lwi_rcr_work *d);
+/** *out: NULL where there are no rows, or rotors or the start do not allow it.  After the ranks are learnt;
+ *  `tree` is left changed. */
 lw_status lwi_rcr_few_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_few **out);
 /** Rows and factors where d->tree is placed; false where they are too close to singular. */
 bool lwi_rcr_few_factor(lwi_rcr_few *few, lwi_rcr_work *d, double t);

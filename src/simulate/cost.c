@@ -1,101 +1,135 @@
-// cost.c -- features of a model, the table of costs, the choice.
+// cost.c -- features of a model, the choice.
 #include "simulate/cost.h"
 
 #include "formulation/closed.h"
+#include "formulation/cut_state.h"
 #include "formulation/rcr.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// --------------------------------------------------------------------------------------- the table
-
-// Nanoseconds per unit of each feature; made by tools/calibrate_auto.py, see docs/methods.md.
-typedef struct row {
-    const char *formulation;
-    lwi_cost_features ns;
-} row;
-
-static const row table[] = {
-#include "simulate/cost.def"
-};
-
-double lwi_cost_estimate(const char *formulation, const lwi_cost_features *features)
+// Its momenta ask for no accelerations, but the work of drives does: those of `dca`.
+static double cost_of_hdca(const lwi_cost_survey *survey)
 {
-    for (int i = 0; i < LWI_COUNT(table); i++) {
-        if (strcmp(formulation, table[i].formulation) != 0) continue;
-        double ns = 0;
-#define X(name) ns += table[i].ns.name * features->name;
-        LWI_COST_FEATURES(X)
-#undef X
-        return 1e-9 * ns;
-    }
-    return NAN;
+    const lwi_cost_features *f = &survey->features;
+    return lwi_cost_estimate("hdca", f) + (survey->driven ? lwi_cost_estimate("dca", f) : 0);
 }
 
-// Of those that keep velocities closed the cheaper one; for a single loop rcr: its systems are small whatever
-// the loop is, and momenta ask for up to twenty times as many evaluations there (docs/methods.md).
-static bool prefers_rcr(const lwi_cost_features *f)
+static double cost_of_rcr(const lwi_cost_survey *survey)
 {
-    return f->closures <= 1 || lwi_cost_estimate("rcr", f) <= lwi_cost_estimate("hdca", f);
+    return survey->rcr_way ? lwi_cost_estimate(survey->rcr_way, &survey->features) : INFINITY;
 }
+
+static double cost_of_dca(const lwi_cost_survey *survey)
+{
+    return lwi_cost_estimate("dca", &survey->features);
+}
+
+// What keeps velocities closed is taken though it is slower than what does not by this much.
+#define WORTH 1.2
 
 // ---------------------------------------------------------------------------------------- features
 
 static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
 {
     lwi_closed closed;
-    lwi_cut cut;
     TRY(lwi_closed_plan(model, LWI_PLAN_AUTO, arena, &closed));
-    TRY(lwi_cut_create_rows(model, arena, &cut));
+    TRY(lwi_dual_create(&closed.plan, arena, &closed.dual));
+    const lwi_dual_counts counts = lwi_dual_count(closed.dual);
     const double components = 6.0 * model->nnode, rows = closed.plan.nrow;
     f->rows = rows;
-    f->products = closed.plan.work;
-    f->squares = (double)cut.m * cut.m * model->tree_nv;
+    f->joins = counts.units;
+    f->closings = counts.loops;
+    f->products = counts.plain;
+    f->pivoted = counts.closing;
+    f->laned = counts.laned;
     f->dense = rows * rows * components;
     return LW_OK;
 }
 
-// One evaluation at the start.
-static lw_status evaluate(lwi_work *work, lwi_arena *arena)
+// Joins that close loops seek pivots only where rows depend on others.
+static void expect_pivots(lwi_cost_features *f)
+{
+    if (f->redundant > 0) return;
+    f->products += f->pivoted;
+    f->pivoted = f->closings = 0;
+}
+
+// The state at the start and its rates.
+typedef struct beginning {
+    double *x, *rates, *inputs;
+    double t;
+} beginning;
+
+static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b)
 {
     const lw_model *model = work->model;
     lwi_moment moment;
-    double *x = LWI_PUSH(arena, double, 2 * work->layout.nx);
-    double *inputs = LWI_PUSH(arena, double, model->desc.ninput);
-    if (!x || !inputs || lwi_moment_create(model, arena, &moment) != LW_OK) return LW_ERR_MEMORY;
+    b->x = LWI_PUSH(arena, double, work->layout.nx);
+    b->rates = LWI_PUSH(arena, double, work->layout.nx);
+    b->inputs = LWI_PUSH(arena, double, model->desc.ninput);
+    if (!b->x || !b->rates || !b->inputs || lwi_moment_create(model, arena, &moment) != LW_OK)
+        return LW_ERR_MEMORY;
     lwi_moment_start(model, &moment);
-    TRY(work->formulation->enter(work, &moment, x));
-    return work->formulation->rates(work, moment.t, x, inputs, x + work->layout.nx);
+    b->t = moment.t;
+    TRY(work->formulation->enter(work, &moment, b->x));
+    return work->formulation->rates(work, b->t, b->x, b->inputs, b->rates);
 }
 
-// Why the formulation cannot begin: `refusal`, "" where it can: then its work takes the place of *kept.
+// For the same accuracy momenta take so many evaluations where speeds take one, at least; in lattices 1.0 to 1.3.
+#define MOMENTA_TAKE 1.15
+// Steps of the default integrator grow with the fifth root of the error that is allowed.
+#define ORDER 5
+// Relative to their scales: errors that are tried, far from round-off and small; and momenta that stand still, and
+// go on doing so where a mechanism moves in its plane.
+#define TRIED 1e-5
+#define STILL 1e-9
+
+// Errors of momenta that are within tolerance make errors of speeds that are larger, most of all where little inertia
+// turns: rods between balls about themselves.  How much larger tells how much shorter steps are.
+static lw_status ask_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_survey *survey)
+{
+    const lw_model *model = work->model;
+    const int nx = work->layout.nx;
+    double most = 1, *off = LWI_PUSH(arena, double, nx), *scale = LWI_PUSH(arena, double, nx);
+    double *rates = LWI_PUSH(arena, double, nx);
+    beginning b;
+    survey->momenta_take = MOMENTA_TAKE;
+    if (!off || !scale || !rates) return LW_ERR_MEMORY;
+    TRY(evaluate(work, arena, &b));
+    if (work->formulation->scale(work, b.t, b.x, scale) != LW_OK) return LW_OK;
+    lwi_scatter(nx, 0, off);
+    for (int k = 0; k < work->layout.nblock; k++) {
+        const lwi_block *block = &work->layout.block[k];
+        for (int i = block->first; block->kind == LWI_MOMENTUM && i < block->first + block->n; i++)
+            if (fabs(b.x[i]) + fabs(b.rates[i]) > STILL * scale[i])
+                b.x[i] += TRIED * (off[i] < 0 ? -scale[i] : scale[i]);
+    }
+    if (work->formulation->rates(work, b.t, b.x, b.inputs, rates) != LW_OK) return LW_OK;
+    for (int i = 0; i < model->tree_nq; i++)
+        most = fmax(most, fabs(rates[i] - b.rates[i]) / TRIED);
+    if (isfinite(most)) survey->momenta_take = fmax(MOMENTA_TAKE, pow(most, 1.0 / ORDER));
+    return LW_OK;
+}
+
+// Why the formulation cannot begin: `refusal`, "" where it can: then its work is the one that is kept.
 static lw_status try(const lwi_formulation *formulation, const lw_model *model,
-                     const lw_options *options, lwi_arena *arena, lwi_cost_features *features,
-                     lw_error *refusal, lwi_work **kept)
+                     const lw_options *options, lwi_arena *arena, lw_error *refusal,
+                     lwi_cost_survey *survey)
 {
     lwi_work *work = NULL;
+    beginning unused;
     lw_status status = lwi_work_create_options(model, formulation, &arena->allocator, 0, options,
                                                &work, refusal);
-    if (status == LW_OK && (status = evaluate(work, arena)) != LW_OK) *refusal = work->error;
+    if (status == LW_OK && (status = evaluate(work, arena, &unused)) != LW_OK) *refusal = work->error;
     if (status == LW_OK && formulation == &lwi_formulation_rcr) {
-        const lwi_rcr_size size = lwi_rcr_measure(work->data);
-        features->cells = size.cells;
-        if (size.cells == 0 && size.few) {
-            features->few = features->bodies;
-            features->paths = sqrt(features->squares / fmax(1, model->tree_nv)) * features->bodies;
-            features->fewrows = features->squares;
-        } else if (size.cells == 0) {
-            features->nodes = features->bodies - size.light;
-            features->light = size.light;
-            features->cuts = features->closures;
-            features->fronts = size.squares;
-            features->cubes = size.cubes;
-        }
+        lwi_rcr_count(work->data, &survey->features);
+        survey->rcr_way = lwi_rcr_way(work->data);
     }
     if (status == LW_OK) {
-        lwi_work_destroy(*kept);
-        *kept = work;
+        lwi_work_destroy(survey->work);
+        survey->work = work;
         return LW_OK;
     }
     lwi_work_destroy(work);
@@ -112,19 +146,32 @@ static void heed_options(const lw_options *options, lwi_cost_survey *survey)
         lwi_fail(&survey->rcr, LW_ERR_ARGUMENT, "it has no plan");
 }
 
+// Of those that can begin.
+static const char *find_best(const lwi_cost_survey *survey)
+{
+    const bool rcr = !survey->rcr.text[0], hdca = !survey->hdca.text[0];
+    if (!rcr || !hdca) return rcr ? "rcr" : hdca ? "hdca" : NULL;
+    const double speeds = cost_of_rcr(survey),
+                 momenta = cost_of_hdca(survey) * survey->momenta_take;
+    if (!survey->momenta && WORTH * cost_of_dca(survey) < fmin(speeds, momenta)) return "dca";
+    return speeds <= momenta ? "rcr" : "hdca";
+}
+
 static lw_status survey_loops(const lw_model *model, const lw_options *options, lwi_arena *arena,
                               lwi_cost_survey *survey)
 {
-    lwi_cost_features *f = &survey->features;
     heed_options(options, survey);
-    TRY(count_joins(model, arena, f));
+    TRY(count_joins(model, arena, &survey->features));
     if (!survey->rcr.text[0])
-        TRY(try(&lwi_formulation_rcr, model, options, arena, f, &survey->rcr, &survey->work));
-    const bool first = !survey->rcr.text[0] && prefers_rcr(f);
-    if (survey->hdca.text[0] ||
-        lwi_formulation_accepts(&lwi_formulation_hdca, model, &survey->hdca) != LW_OK || first)
-        return LW_OK;
-    return try(&lwi_formulation_hdca, model, options, arena, f, &survey->hdca, &survey->work);
+        TRY(try(&lwi_formulation_rcr, model, options, arena, &survey->rcr, survey));
+    expect_pivots(&survey->features);
+    if (!survey->hdca.text[0]) lwi_formulation_accepts(&lwi_formulation_hdca, model, &survey->hdca);
+    survey->best = find_best(survey);
+    if (survey->hdca.text[0] || (survey->best && !strcmp(survey->best, "rcr"))) return LW_OK;
+    TRY(try(&lwi_formulation_hdca, model, options, arena, &survey->hdca, survey));
+    if (!survey->hdca.text[0]) TRY(ask_momenta(survey->work, arena, survey));
+    survey->best = find_best(survey);
+    return LW_OK;
 }
 
 lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
@@ -133,7 +180,9 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
     lwi_arena arena;
     lwi_cost_features *f = &survey->features;
     *survey = (lwi_cost_survey){.tree = model->nloop + model->ncoupling == 0,
-                                .momenta = options && !strcmp(options->state, "momenta")};
+                                .momenta = options && !strcmp(options->state, "momenta"),
+                                .momenta_take = MOMENTA_TAKE,
+                                .driven = model->carries_work && model->driven};
     *f = (lwi_cost_features){.one = 1,
                              .bodies = model->nnode,
                              .speeds = model->tree_nv,
@@ -172,19 +221,31 @@ static void loops_text(const lw_model *model, char *text, size_t size)
         snprintf(text + used, size - used, ", %d coupling%s", couplings, couplings > 1 ? "s" : "");
 }
 
-static void choose_of_two(const lwi_cost_survey *survey, const char *loops, lwi_cost_choice *choice)
+static void choose_by_cost(const lwi_cost_survey *survey, const char *loops, lwi_cost_choice *choice)
 {
-    const lwi_cost_features *f = &survey->features;
-    const double rcr = lwi_cost_estimate("rcr", f), hdca = lwi_cost_estimate("hdca", f);
-    const bool first = prefers_rcr(f);
-    const int cells = first ? (int)f->cells : 0;
-    char a[24], b[24], lanes[48] = "";
+    const double cost[] = {cost_of_rcr(survey), cost_of_hdca(survey), cost_of_dca(survey)};
+    static const char *const names[] = {"rcr", "hdca", "dca"};
+    const char *best = choice->formulation = survey->best;
+    const int cells = !strcmp(best, "rcr") ? (int)survey->features.cells : 0;
+    char lanes[48] = "", time[24];
     if (cells) snprintf(lanes, sizeof lanes, ", %d cell%s in lanes", cells, cells > 1 ? "s" : "");
-    choice->formulation = first ? "rcr" : "hdca";
-    snprintf(choice->why, sizeof choice->why, "%s%s; estimated %s per evaluation, %s %s%s", loops,
-             lanes, time_text(a, first ? rcr : hdca), first ? "hdca" : "rcr",
-             time_text(b, first ? hdca : rcr),
-             first && hdca < rcr ? ", but momenta take more of them in a single loop" : "");
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(best, names[i]))
+            snprintf(choice->why, sizeof choice->why, "%s%s; estimated %s per evaluation", loops,
+                     lanes, time_text(time, cost[i]));
+    for (int i = 0; i < 3; i++) { // `dca` only where it is the one
+        const size_t used = strlen(choice->why);
+        char more[48] = "";
+        if (!strcmp(best, names[i]) || i == 2) continue;
+        if (i == 1 && cost[1] < cost[0])
+            snprintf(more, sizeof more, ", but %.2g times as many", survey->momenta_take);
+        snprintf(choice->why + used, sizeof choice->why - used, ", %s %s%s", names[i],
+                 time_text(time, cost[i]), more);
+    }
+    if (strcmp(best, "dca") != 0) return;
+    const size_t used = strlen(choice->why);
+    snprintf(choice->why + used, sizeof choice->why - used,
+             "; nothing but the tolerance keeps its velocities on the loops");
 }
 
 // What cannot begin is not chosen, whatever it costs.
@@ -214,5 +275,5 @@ void lwi_cost_choose(const lw_model *model, const lwi_cost_survey *survey, lwi_c
     else if (survey->hdca.text[0])
         choose_the_other("rcr", "hdca", &survey->hdca, loops, choice);
     else
-        choose_of_two(survey, loops, choice);
+        choose_by_cost(survey, loops, choice);
 }

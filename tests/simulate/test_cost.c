@@ -1,4 +1,5 @@
 // test_cost.c -- what `auto` chooses for a model, and the reason that it gives.
+#include "formulation/rcr.h"
 #include "simulate/cost.h"
 #include "simulate/simulation.h"
 #include "support/mechanism.h"
@@ -84,6 +85,64 @@ static void lattices_go_by_hdca(void **state)
     expect(generated((lw_mechanism_desc){
                .mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}}),
            "hdca", "36 joints close loops; estimated ");
+}
+
+// Balls: as long as everything moves in its plane momenta do, but rods that turn about themselves have little inertia,
+// and errors of momenta are large ones of speeds; where that costs more than a fifth velocities may drift.
+static void momenta_of_small_inertia_cost_evaluations(void **state)
+{
+    (void)state;
+    const lw_mechanism_desc plane = {
+        .mechanism = LW_MECHANISM_NET, .n = 5, .m = 5, .joint = 2, .q = {0.3}};
+    lw_mechanism_desc swung = plane;
+    swung.qd[0] = 0.7, swung.qd[1] = 0.4, swung.qd[2] = 0.5;
+    expect(generated(plane), "hdca", "25 joints close loops; estimated ");
+    expect(generated(swung), "dca", "times as many; nothing but the tolerance keeps its velocities on the loops");
+}
+
+// The way that rcr goes, its row in the table, is the cheaper one by that table, which is asked in one place.
+static void rcr_goes_the_cheaper_way(void **state)
+{
+    (void)state;
+    static const struct {
+        lw_mechanism_desc desc;
+        const char *way;
+    } cases[] = {
+        {{.mechanism = LW_MECHANISM_LADDER, .n = 4, .q = {0.2, 0.3}}, LWI_RCR_CELLS},
+        {{.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}, LWI_RCR_FEW},
+        {{.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}}, LWI_RCR_FEW},
+        {{.mechanism = LW_MECHANISM_NET, .n = 7, .m = 7, .joint = 2, .q = {0.3}}, LWI_RCR_ELIMINATION},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        lw_model *model = generated(cases[i].desc);
+        lwi_cost_survey survey;
+        assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+        const lwi_cost_features *f = &survey.features;
+        assert_string_equal(survey.rcr_way, cases[i].way);
+        const bool few = lwi_cost_estimate(LWI_RCR_FEW, f) < lwi_cost_estimate(LWI_RCR_ELIMINATION, f);
+        if (i) assert_int_equal(few, !strcmp(cases[i].way, LWI_RCR_FEW));
+        lwi_work_destroy(survey.work);
+        lw_model_destroy(model);
+    }
+}
+
+// Multiplications, counted by hand: a four-bar has four hinges of five rows; three rods are joined by two of them,
+// the others close the loop, where three of the rows depend on others.
+static void operations_are_counted(void **state)
+{
+    (void)state;
+    lw_model *model = four_bar(1, false);
+    lwi_cost_survey survey;
+    assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+    const lwi_cost_features *f = &survey.features;
+    assert_true(f->bodies == 3 && f->speeds == 3 && f->closures == 1 && f->rows == 20);
+    assert_true(f->redundant == 3);
+    // the cut is in the middle: a row of it acts on all three rods
+    assert_true(f->paths == 15);
+    // rank 2 of 3 x 5: 3 (3 4 + 2 3) for the columns, 4 (3 + 2) + 2^2 for a solution
+    assert_true(f->reflections == 54 + 24);
+    lwi_work_destroy(survey.work);
+    lw_model_destroy(model);
 }
 
 // A rod without mass: hdca cannot, and says which.
@@ -213,7 +272,7 @@ static void estimates_grow(void **state)
             .mechanism = LW_MECHANISM_LADDER, .n = n, .q = {0.2, 0.3}, .qd = {0.5, 1}});
         lwi_cost_survey survey;
         assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
-        const double rcr = lwi_cost_estimate("rcr", &survey.features);
+        const double rcr = lwi_cost_estimate(survey.rcr_way, &survey.features);
         assert_true(rcr > last);
         assert_true(lwi_cost_estimate("hdca", &survey.features) > rcr);
         assert_true(survey.features.cells == n + 1 && survey.features.closures == n);
@@ -264,6 +323,9 @@ int main(void)
         cmocka_unit_test(loops_in_lanes_go_by_rcr),
         cmocka_unit_test(other_loops_by_the_general_text),
         cmocka_unit_test(lattices_go_by_hdca),
+        cmocka_unit_test(momenta_of_small_inertia_cost_evaluations),
+        cmocka_unit_test(rcr_goes_the_cheaper_way),
+        cmocka_unit_test(operations_are_counted),
         cmocka_unit_test(what_cannot_begin_is_not_chosen),
         cmocka_unit_test(couplings_count_as_loops),
         cmocka_unit_test(a_choice_of_the_user_stands),
