@@ -278,8 +278,8 @@ static void results_lie_over_each_other(void **state)
     lw_plot_options o = {.y = {"sys.T", "sys.T,sys.V"}, .ny = 2};
     assert_int_equal(lw_plot_results(r, names, 2, &o, path_of("ab.svg"), &error), LW_OK);
     char *svg = read_file(path_of("ab.svg"), NULL);
-    count_texts(svg, ">a.csv<", 2);
-    count_texts(svg, ">b.csv<", 2);
+    count_texts(svg, ">a<", 2);
+    count_texts(svg, ">b<", 2);
     count_texts(svg, ">T<", 1);
     free(svg);
     expect_failure(lw_plot_results(r, names, 3, &o, "abc.svg", &error), LW_ERR_ARGUMENT, &error,
