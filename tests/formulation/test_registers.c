@@ -6,7 +6,7 @@
 #include "support/mechanism.h"
 #include "support/run.h"
 
-#ifdef __x86_64__
+#if defined(__x86_64__) && defined(__OPTIMIZE__) // else nothing is kept in registers, or cleared
 #include <cpuid.h>
 
 // Can the processor tell?
