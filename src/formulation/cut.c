@@ -99,16 +99,24 @@ double lwi_cut_loads(lwi_cut *cut, lwi_tree_work *tree, double t, const double *
 // ---------------------------------------------------------------------------------------------
 // rows
 
+// Closure i of the cut joints and couplings.
+static void closure_of(const lwi_cut *cut, int i, double t, const lwi_motion *motion,
+                       lwi_closure_level level, lwi_closure *c)
+{
+    const lw_model *model = cut->model;
+    if (i < model->nloop)
+        lwi_joint_closure(model, model->loop[i], t, motion, level, c);
+    else
+        lwi_coupling_closure(model, i - model->nloop, t, motion, level, c);
+}
+
 void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure_level level)
 {
     const lw_model *model = cut->model;
     const lwi_motion motion = lwi_cut_motion(tree);
     for (int i = 0; i < cut->count; i++) {
         lwi_closure *c = &cut->closure[i];
-        if (i < model->nloop)
-            lwi_joint_closure(model, model->loop[i], t, &motion, level, c);
-        else
-            lwi_coupling_closure(model, i - model->nloop, t, &motion, level, c);
+        closure_of(cut, i, t, &motion, level, c);
         if (cut->nspin && i < model->nloop)
             lwi_joint_rotor_rows(model, model->loop[i], t, &motion, level, c);
         for (int r = 0; r < c->n; r++) {
@@ -133,15 +141,11 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
 
 double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t)
 {
-    const lw_model *model = cut->model;
     const lwi_motion motion = lwi_cut_motion(tree);
     double most = 0;
     for (int i = 0; i < cut->count; i++) {
         lwi_closure c;
-        if (i < model->nloop)
-            lwi_joint_closure(model, model->loop[i], t, &motion, LWI_CLOSURE_PHI, &c);
-        else
-            lwi_coupling_closure(model, i - model->nloop, t, &motion, LWI_CLOSURE_PHI, &c);
+        closure_of(cut, i, t, &motion, LWI_CLOSURE_PHI, &c);
         for (int r = 0; r < c.n; r++) most = fmax(most, fabs(c.phi[r]));
     }
     return most;

@@ -57,11 +57,8 @@ static lw_status prepare(lwi_work *work)
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(lwi_rcr_create(model, &d->cut, &d->tree, arena, &d->e));
     TRY(lwi_rcr_learn(&d->e, &d->cut, &d->tree, arena, &work->error));
-    // redundant rows: of all there are, the rank is what dependent speeds can be
-    int rank = 0;
-    for (int k = 0; k < model->nnode; k++)
-        if (d->e.node[k].up < 0) rank += d->e.node[k].rank;
-    if (rank < d->cut.m) TRY(lwi_rcr_reactions_create(&d->e, arena, &d->reactions));
+    if (lwi_rcr_rank(&d->e) < d->cut.m) // redundant rows
+        TRY(lwi_rcr_reactions_create(&d->e, arena, &d->reactions));
     TRY(lwi_carried_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->carried,
                            &work->layout));
     if (d->momenta) return LW_OK;

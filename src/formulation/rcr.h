@@ -140,6 +140,8 @@ void lwi_rcr_place(lwi_rcr *rcr, const lwi_tree_work *tree, double t);
  *  @return LW_ERR_SINGULAR naming a joint; LW_ERR_MEMORY where the pool is too small */
 lw_status lwi_rcr_eliminate(lwi_rcr *rcr, lwi_rcr_mode mode, double pivot, double rank, double t,
                             lw_error *error);
+/** Independent rows of all cut joints and couplings, as learnt. */
+int lwi_rcr_rank(const lwi_rcr *rcr);
 /** Ranks of all nodes, at the model's start and near it, and the pool.  Leaves tree and cut
  * changed. */
 lw_status lwi_rcr_learn(lwi_rcr *rcr, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,

@@ -31,7 +31,7 @@ static double reflections(double n, double m, double r)
     return count;
 }
 
-static int rank_of(const lwi_rcr *e)
+int lwi_rcr_rank(const lwi_rcr *e)
 {
     int rank = 0;
     for (int k = 0; k < e->model->nnode; k++)
@@ -63,7 +63,7 @@ void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *f)
     }
     for (int i = 0; i < cut->count; i++)
         f->paths += cut->closure[i].n * bodies_below(model, &cut->closure[i]);
-    const int rank = rank_of(&d->e);
+    const int rank = lwi_rcr_rank(&d->e);
     f->redundant = cut->m - rank;
     f->reflections = reflections(cut->n, cut->m, rank);
 }

@@ -73,6 +73,7 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
     lwi_work *work = sim->work;
     lwi_projection *p = &sim->projection;
     const lwi_formulation *f = work->formulation;
+    // a bound that is small enough spares the poses; whether to correct is decided by the rows
     p->seen = !(f->gap && f->gap(work, t, x) <= p->limit);
     if (!p->seen) return LW_OK;
     p->moment.t = t;

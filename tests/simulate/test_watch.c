@@ -115,11 +115,42 @@ static void regular_motions_are_not(void **state)
     lw_model_destroy(model);
 }
 
+// Before bodies can have moved far enough nothing is looked at, and then it is.
+static void looks_wait_for_the_motion(void **state)
+{
+    (void)state;
+    enum { STEPS = 2000 };
+    lw_model *model = four_bar(2, 1.9);
+    lw_options options;
+    lw_error error;
+    lw_sim *sim;
+    int waits = 0, looks = 0;
+    lw_options_default(&options);
+    lwt_set(&options, "formulation", "rcr");
+    lwt_set(&options, "integrator", "rk4");
+    lwt_set(&options, "step", "0.001");
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    for (int i = 1; i <= STEPS; i++) {
+        const lwi_watch *watch = &sim->watch;
+        const double last = watch->count ? watch->sight[watch->count - 1].t : -1;
+        waits += lwi_watch_waits(watch, sim->t);
+        lwt_ok(lw_sim_step(sim, 0.001 * i), lw_sim_error(sim));
+        looks += watch->sight[watch->count - 1].t > last;
+    }
+    // 6 rad, a sight at every 0.1 to 0.75; between two of them looks at twice the time, and twice that ...
+    print_message("%d of %d steps wait, %d sights\n", waits, STEPS, looks);
+    assert_true(waits > STEPS / 2);
+    assert_in_range(looks, 6 / 0.75, 6 / 0.1 + 1);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(singular_positions_are_told),
         cmocka_unit_test(regular_motions_are_not),
+        cmocka_unit_test(looks_wait_for_the_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
