@@ -62,6 +62,18 @@ async function motion() {
   facts.arrows = await painted(page);
   await page.keyboard.press('?');
   facts.after['?'] = await seen(page);
+  // a key pressed after the list of keys is closed and before the next picture is one of the page
+  facts.closed = await page.evaluate(() => {
+    const {state} = window.linkwork, button = document.getElementById('close-keys');
+    const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
+    button.focus();
+    press('Home');
+    const open = state.t;
+    button.click();
+    press('Home');
+    return [open, state.t];
+  });
+  await page.keyboard.press('?');
   await page.click('#close-keys');
 
   // the animation goes on by itself, and stops; slowly, so that it lasts however few pictures a second there are

@@ -215,6 +215,11 @@ class Browser(unittest.TestCase):
         self.assertEqual((start["speed"], self.after("+")["speed"]), (1, 2))
         self.assertTrue(self.after("?")["keys"])
 
+    def test_keys_wait_for_the_list_of_keys_alone(self):
+        times = [float(row["time"]) for row in self.rows]
+        self.assertEqual(self.saw["motion"]["closed"], [self.after("?")["t"], times[0]])
+        self.assertGreater(self.after("?")["t"], times[0])
+
     def test_animation_goes_on_and_stops(self):
         saw = self.saw["motion"]
         self.assertTrue(saw["playing"]["playing"])

@@ -202,8 +202,10 @@ async function start() {
     '0': () => view.fit(), 'd': () => theme(!document.documentElement.classList.contains('dark')), '?': () => $('keys').showModal(),
   };
   document.addEventListener('keydown', (e) => {
-    if (e.target.matches('input[type=search], select, dialog *') || e.ctrlKey || e.metaKey || e.altKey) return;
-    if (e.key === ' ' && e.target.matches('button, summary, input[type=checkbox]')) return;  // they are pressed by it
+    // a closed dialog keeps the focus until the next picture
+    const at = e.target.closest('dialog:not([open])') ? document.body : e.target;
+    if (at.matches('input[type=search], select, dialog *') || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === ' ' && at.matches('button, summary, input[type=checkbox]')) return;  // they are pressed by it
     if (e.key === 'ArrowLeft' || e.key === 'ArrowRight') {
       const sign = e.key === 'ArrowLeft' ? -1 : 1;
       step(sign, e.shiftKey ? 0.1 * sign : 0);
