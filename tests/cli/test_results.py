@@ -101,8 +101,7 @@ class Results(unittest.TestCase):
         run = subprocess.Popen([PROGRAM, "run", model("cart_arm.yaml"), "--duration", "1e7", "--sample",
                                 "1e6", "-o", self.path("a.h5")], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
-        while not os.path.exists(self.path("a.h5")):
-            time.sleep(0.01)
+        self.wait_for_rows(run, "a.h5")
         time.sleep(2)  # some steps, on a loaded machine too
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=60)
@@ -112,6 +111,15 @@ class Results(unittest.TestCase):
         self.assertEqual(len(times), 2)
         self.assertGreater(times[1], 0)
         self.assertIn("stopped at t = %g s" % times[1], errors)
+
+    def wait_for_rows(self, run, name):
+        """Until a run has written its first rows: before that there is nothing to keep."""
+        while run.poll() is None:
+            if os.path.exists(self.path(name)) and subprocess.run(
+                    [PROGRAM, "convert", self.path(name), "-o", self.path("first.csv")],
+                    stderr=subprocess.DEVNULL, check=False).returncode == 0:
+                return
+            time.sleep(0.005)
 
     def test_a_full_disk_is_reported_and_rows_before_it_are_kept(self):
         def limit():
@@ -134,9 +142,8 @@ class Results(unittest.TestCase):
         rows = []
         for _ in range(KILLS):
             run = subprocess.Popen([PROGRAM, *options, "--duration", "1e6", "-o", self.path("a.h5")])
-            while run.poll() is None and not os.path.exists(self.path("a.h5")):
-                time.sleep(0.005)  # the program starts slowly on a loaded machine
-            time.sleep(0.05 + 0.25 * chance.random())
+            self.wait_for_rows(run, "a.h5")
+            time.sleep(0.25 * chance.random())
             run.kill()
             run.wait()
             self.call("convert", self.path("a.h5"), "-o", self.path("a.csv"))

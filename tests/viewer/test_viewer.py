@@ -57,7 +57,7 @@ def install():
     for script in ("browser.mjs", "gltf.mjs"):
         shutil.copy(os.path.join(HERE, script), WORK)
     if fresh:
-        done = run("npm", "ci", "--no-audit", "--no-fund", cwd=WORK)
+        done = run("npm", "ci", "--no-audit", "--no-fund", "--fetch-retries=5", cwd=WORK)
         if done.returncode:
             missing("npm ci: %s" % done.stderr[-400:])
         with open(marker, "w", encoding="ascii") as file:
