@@ -93,8 +93,8 @@ LW_API lw_status lw_plot_results(lw_result *const *results, const char *const *n
 typedef struct lw_precision {
     char method[96];   ///< "hdca, dopri54"
     double tolerance;  ///< the larger of rtol and atol
-    double error;      ///< largest difference of a mass centre's coordinate, by the largest of them; 0 of
-                       ///< the reference
+    double error;      ///< largest difference of a mass centre's coordinate, by the largest of
+                       ///< them; 0 of the reference
     long evaluations, steps;
     double wall;       ///< [s]
     int reference;     ///< 1: this is the one

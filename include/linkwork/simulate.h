@@ -128,7 +128,8 @@ LW_API lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, l
                                lw_error *error);
 LW_API void lw_sim_destroy(lw_sim *sim);
 LW_API const lw_options *lw_sim_options(const lw_sim *sim); ///< resolved: no `auto` left
-LW_API lw_status lw_sim_set_duration(lw_sim *sim, double duration); ///< of the runs to come [s] >= 0
+/** Of the runs to come [s] >= 0. */
+LW_API lw_status lw_sim_set_duration(lw_sim *sim, double duration);
 LW_API const char *lw_sim_notice(const lw_sim *sim); ///< what was chosen and why; ignored
                                                      ///< options; doubts about the run done last
 /** Lines about the work of the formulation so far, ended by '\n' but for the last, or "". */
@@ -205,12 +206,13 @@ typedef struct lw_check {
     int redundant;      ///< rows - rank
     double residual[2]; ///< position, velocity
     int followed;       ///< joints whose speeds at the start follow from those given (lw_model_create)
-    double kept;        ///< smallest pivot of the independent rows, a squared sine: the angle between a row
-                        ///< and those eliminated before it; near 0 in singular positions; 1 without rows
+    double kept;        ///< smallest pivot of the independent rows, a squared sine: the angle
+                        ///< between a row and those eliminated before it; near 0 in singular
+                        ///< positions; 1 without rows
     double dropped;     ///< largest pivot of the redundant rows, round-off; 0 without any
-    double conflict;    ///< accelerations: largest residual that no motion can take away, relative to 1
-                        ///< plus the largest demand; above round-off where drives, or velocities at a
-                        ///< singular start, ask for what the loops forbid
+    double conflict;    ///< accelerations: largest residual that no motion can take away, relative
+                        ///< to 1 plus the largest demand; above round-off where drives, or
+                        ///< velocities at a singular start, ask for what the loops forbid
     int conflict_joint; ///< where that is; -1: a coupling, or nowhere
 } lw_check;
 /** @param dependent  [joint count] out: how many rows of each joint depend on others; or NULL.  Each
@@ -223,7 +225,8 @@ typedef struct lw_redundancy {
     int rows;      ///< constraint equations of the joint: its type's and one per driven coordinate
     int dependent; ///< as in lw_model_check
     int open;      ///< directions of its reaction that the constraints leave undetermined; 0: it is unique
-    unsigned axes; ///< those of them along axes of F1: bits 0 to 2 force along x, y, z, 3 to 5 torque
+    unsigned axes; ///< those of them along axes of F1: bits 0 to 2 force along x, y, z, 3 to 5
+                   ///< torque
 } lw_redundancy;
 /** @param joints  [joint count] out */
 LW_API lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joints, lw_error *error);

@@ -58,7 +58,7 @@ typedef struct lwi_dual_group {
     double least;            ///< a pivot below this share of its S_rr is lost
     bool bare, clear;
     bool failed;             ///< a pivot was lost
-    lwi_lane *R, *U, *Q, *V; ///< R, Q [nc][nc + no], U, V [no][no], upper parts, for the parent only
+    lwi_lane *R, *U, *Q, *V; ///< R, Q [nc][nc + no], U, V [no][no] (upper, for the parent)
     lwi_lane *v, *S;         ///< [nc + no], [nc]
     lwi_group_child *child;
     const struct lwi_dual_group *parent; ///< NULL: parents are nodes alone, or none

@@ -90,7 +90,7 @@ enum { CLI_MOST = 64 }; ///< options on one command line; nobody types more
 
 typedef struct cli_arguments {
     const char *verb, *operand;
-    const char *operands[CLI_MOST]; ///< all of them, where the verb takes several; operand is the first
+    const char *operands[CLI_MOST]; ///< all, where the verb takes several; operand: the first
     int noperand;
     const char *output[CLI_MOST];
     int noutput;

@@ -13,12 +13,12 @@ typedef struct lwi_cost_survey {
     bool tree;    ///< no loops, no couplings
     bool momenta; ///< asked for as state
     bool driven;  ///< drives do work, which `hdca` finds from accelerations
-    const char *rcr_way; ///< its row in the table of costs, LWI_RCR_CELLS ...; NULL: it cannot begin
+    const char *rcr_way; ///< its row in the table of costs; NULL: it cannot begin
     double momenta_take; ///< evaluations of `hdca` where speeds take one, for the same accuracy
     const char *best;    ///< of those that can begin the one to take; NULL: none can
     lw_error rcr; ///< why rcr cannot begin at the model's start, or is not wanted; "": it can
     lw_error hdca;
-    lwi_work *work; ///< the last one that could begin, set up with these options: the caller's; or NULL
+    lwi_work *work; ///< the last one that could begin, set up so: the caller's; or NULL
 } lwi_cost_survey;
 
 /** Counts the features; where there are loops or couplings `rcr` is set up once and evaluated at the
