@@ -4,6 +4,7 @@ whatever the machine is doing; against the clock it is only asked that both come
 
 usage: test_hil.py PLANT CONTROLLER MODEL
 """
+import random
 import re
 import signal
 import socket
@@ -78,10 +79,20 @@ class Hil(unittest.TestCase):
         of, torque = COMMAND.unpack(plant.recv(COMMAND.size))
         return of == step and torque != 0
 
+    @staticmethod
+    def free_port():
+        """A port that stays free: the system gives away only those from 32768 on."""
+        for port in random.SystemRandom().sample(range(20000, 30000), 100):
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+                try:
+                    free.bind(("127.0.0.1", port))
+                except OSError:
+                    continue
+                return port
+        raise AssertionError("none of 100 ports is free")
+
     def test_the_controller_may_begin_first(self):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
+        port = str(self.free_port())
         with subprocess.Popen([CONTROLLER, port, str(WANTED)], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as controller:
             plant = subprocess.run([PLANT, MODEL, port, "50", "lockstep"], capture_output=True,
