@@ -60,6 +60,13 @@ class Program(unittest.TestCase):
         self.assertEqual(done.returncode, code, "%s\n%s%s" % (arguments, done.stdout, done.stderr))
         return done
 
+    def has_rows(self, name):
+        """Whether a file that is being written has a row behind that of the start."""
+        if not os.path.exists(self.path(name)):
+            return False
+        with open(self.path(name), "rb") as file:
+            return file.read().count(b"\n") > 2
+
     def rows(self, name):
         with open(self.path(name), encoding="utf-8", newline="") as file:
             head, *rows = list(csv.reader(file))
@@ -194,9 +201,7 @@ class Run(Program):
             with subprocess.Popen([PROGRAM, "run", self.model, "--duration", "1e9", "--sample", "1",
                                    "-o", self.path("a.csv")],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-                deadline = time.monotonic() + 60
-                while time.monotonic() < deadline and not (
-                        os.path.exists(self.path("a.csv")) and os.path.getsize(self.path("a.csv"))):
+                while run.poll() is None and not self.has_rows("a.csv"):
                     time.sleep(0.05)
                 run.send_signal(number)
                 out, error = run.communicate(timeout=60)

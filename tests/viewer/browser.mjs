@@ -1,7 +1,7 @@
 // browser.mjs -- does on pages of `linkwork view` what a user does, in headless Chromium, and prints
 // what it saw as JSON; test_viewer.py judges it.
 //
-//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion, still, loads, shapes, large.html, asked.json
+//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion, still, small, loads, shapes, long, large.html, asked.json
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -12,8 +12,9 @@ const PATIENCE = 60000;  // ms; a bound against hanging, not a promise
 const browser = await chromium.launch({executablePath, args: ['--no-sandbox', '--use-gl=angle',
   '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-background-networking']});
 
-async function open(name, options = {}) {
+async function open(name, options = {}, before = null) {
   const page = await browser.newPage({viewport: {width: 1280, height: 800}, colorScheme: 'light', ...options});
+  if (before) await page.addInitScript(before);
   const errors = [], requests = [];
   page.on('console', (m) => { if (m.type() === 'error') errors.push(m.text()); });
   page.on('pageerror', (e) => errors.push(String(e)));
@@ -74,6 +75,9 @@ async function motion() {
     return [open, state.t];
   });
   await page.keyboard.press('?');
+  await page.click('#keys-title');  // which takes the focus off the button
+  await page.keyboard.press('End');
+  facts.behind = (await seen(page)).t;
   await page.click('#close-keys');
 
   // the animation goes on by itself, and stops; slowly, so that it lasts however few pictures a second there are
@@ -128,6 +132,7 @@ async function motion() {
 
   // a small window has the panel below
   await page.setViewportSize({width: 480, height: 800});
+  await page.waitForFunction(() => innerWidth === 480, null, {timeout: PATIENCE});
   facts.small = await page.evaluate(() => {
     const box = (id) => document.getElementById(id).getBoundingClientRect();
     return {stage: box('stage').bottom, side: box('side').top, height: box('side').height, width: box('side').width,
@@ -160,6 +165,41 @@ async function still() {
   const facts = {ready, painted: await painted(page), play: await page.isVisible('#play')};
   await page.keyboard.press(' ');
   facts.after = await seen(page);
+  // a lost context (the computer slept, a driver began anew) comes back with its picture
+  facts.restored = await page.evaluate(() => new Promise((done) => {
+    const {view, state} = window.linkwork, canvas = view.renderer.domElement, gl = view.renderer.getContext().getExtension('WEBGL_lose_context');
+    canvas.addEventListener('webglcontextlost', () => setTimeout(() => gl.restoreContext()));
+    canvas.addEventListener('webglcontextrestored', () => {
+      const drawn = state.drawn;
+      let frames = 0;  // of the page, which draws in each where it has to
+      requestAnimationFrame(function wait() { if (++frames < 3) requestAnimationFrame(wait); else done(state.drawn > drawn); });
+    });
+    gl.loseContext();
+  }));
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+// A mechanism of micrometres.
+async function small() {
+  const {page, errors, requests} = await open('small.html');
+  const facts = {readout: await page.textContent('#readout')};
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+// Very many rows: the lines of which a plot is made, where they end, and the rows of a trace.
+async function long() {
+  const {page, errors, requests} = await open('long.html', {}, () => {
+    window.lines = [];  // y of each, by plot
+    const of = CanvasRenderingContext2D.prototype, {lineTo, clearRect} = of;
+    of.clearRect = function (...a) { window.lines.push([]); return clearRect.apply(this, a); };
+    of.lineTo = function (x, y) { if (this.lineWidth > 1) window.lines[window.lines.length - 1].push(y); return lineTo.call(this, x, y); };
+  });
+  const facts = await page.evaluate(() => ({rows: window.linkwork.data.rows, width: document.querySelector('.plot canvas').clientWidth,
+    plots: window.lines.map((ys) => [ys.length, Math.min(...ys), Math.max(...ys)])}));
+  for (const key of ['t', 'End']) await page.keyboard.press(key);
+  facts.traced = await page.evaluate(() => [...window.linkwork.view.traced.values()].map((line) => line.geometry.drawRange));
   await page.close();
   return {...facts, errors, requests};
 }
@@ -245,7 +285,8 @@ async function large() {
   const {page, errors, requests, first, ready} = await open('large.html');
   for (const key of ['-', '-', '-', ' ']) await page.keyboard.press(key);  // a tenth of the speed: it lasts
   const from = await page.evaluate(() => window.linkwork.state.drawn), start = Date.now();
-  await page.waitForTimeout(5000);
+  await page.waitForTimeout(5000);  // to tell how many a second; of a slow machine a few are waited for
+  await page.waitForFunction((d) => window.linkwork.state.drawn > d + 1, from, {timeout: PATIENCE});
   const frames = await page.evaluate(() => window.linkwork.state.drawn) - from;
   const facts = {first, ready, frames, per_second: frames / (Date.now() - start) * 1000};
   await page.keyboard.press(' ');
@@ -270,5 +311,5 @@ async function large() {
   return {...facts, errors, requests};
 }
 
-console.log(JSON.stringify({motion: await motion(), still: await still(), loads: await loads(), shapes: await shapes(), dense: await dense(), large: await large()}));
+console.log(JSON.stringify({motion: await motion(), still: await still(), small: await small(), long: await long(), loads: await loads(), shapes: await shapes(), dense: await dense(), large: await large()}));
 await browser.close();

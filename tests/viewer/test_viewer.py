@@ -116,6 +116,20 @@ forces:
   load: {type: wrench, body: b, point: [0, 0, 0], force: [0, 0, 15], torque: [0, 0.1, 0]}
 """
 
+SMALL = """linkwork: 1
+bodies:
+  a: {mass: 1, inertia: [1e-12, 1e-12, 1e-12, 0, 0, 0], position: [1e-6, 0, 0]}
+joints:
+  j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}
+"""
+
+PENDULUM = """linkwork: 1
+bodies:
+  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, -1]}
+joints:
+  j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], q: [1]}
+"""
+
 # As wide as high, so that corners tell a box and a cylinder along y from what is round; they part as they go.
 SHAPES = """linkwork: 1
 gravity: [0, 0, 0]
@@ -153,6 +167,14 @@ class Browser(unittest.TestCase):
             linkwork("run", model, "--duration", "2", "-o", path("motion.h5"), "-o", path("motion.csv"), "-q")
             linkwork("view", path("motion.h5"), "-o", path("motion.html"), "-q")
             linkwork("view", model, "-o", path("still.html"), "-q")
+            with open(path("small.yaml"), "w", encoding="utf-8") as file:
+                file.write(SMALL)
+            linkwork("view", path("small.yaml"), "-o", path("small.html"), "-q")
+            with open(path("pendulum.yaml"), "w", encoding="utf-8") as file:
+                file.write(PENDULUM)
+            linkwork("run", path("pendulum.yaml"), "--duration", "250", "--sample", "0.005", "--sample-mode",
+                     "interpolate", "-o", path("long.h5"), "-q")
+            linkwork("view", path("long.h5"), "-o", path("long.html"), "-q")
             with open(path("loads.yaml"), "w", encoding="utf-8") as file:
                 file.write(LOADS)
             linkwork("run", path("loads.yaml"), "--duration", "1", "-o", path("loads.csv"), "-o", path("loads.h5"), "-q")
@@ -219,6 +241,7 @@ class Browser(unittest.TestCase):
         times = [float(row["time"]) for row in self.rows]
         self.assertEqual(self.saw["motion"]["closed"], [self.after("?")["t"], times[0]])
         self.assertGreater(self.after("?")["t"], times[0])
+        self.assertLess(self.saw["motion"]["behind"], times[-1])  # nor where the mouse was used in the list
 
     def test_animation_goes_on_and_stops(self):
         saw = self.saw["motion"]
@@ -341,6 +364,24 @@ class Browser(unittest.TestCase):
     def test_a_model_alone_does_not_play(self):
         self.assertFalse(self.saw["still"]["play"])
         self.assertFalse(self.saw["still"]["after"]["playing"])
+
+    def test_a_lost_picture_comes_back(self):
+        self.assertTrue(self.saw["still"]["restored"])
+
+    def test_small_scales_are_told(self):
+        self.assertRegex(self.saw["small"]["readout"], r"^grid [125]e-\d m$")
+
+    def test_very_many_rows_are_few_lines_that_reach_as_far(self):
+        saw = self.saw["long"]
+        self.assertEqual(saw["rows"], 50001)
+        for count, least, most in saw["plots"]:
+            # two columns for each pixel: to it, to its least, its largest, its last value
+            self.assertLess(count, 8 * saw["width"])
+            # 80 pixels for the range of the values and 6 % more on either side, 2 above (plots.js)
+            self.assertAlmostEqual(least, 2 + 80 * 0.06 / 1.12, 3)
+            self.assertAlmostEqual(most, 2 + 80 * 1.06 / 1.12, 3)
+        self.assertGreater(len(saw["plots"]), 1)
+        self.assertEqual(saw["traced"], [{"start": 30001, "count": 20000}])
 
     def test_a_thousand_bodies_and_rows(self):
         saw = self.saw["large"]

@@ -2,7 +2,7 @@
 import {Vector3} from 'three';
 import {load, loadLate} from './data.js';
 import {View} from './scene.js';
-import {Plot, number} from './plots.js';
+import {Plot, number, short} from './plots.js';
 
 const $ = (id) => document.getElementById(id);
 const SLOW = 25, LONG = 50;  // ms from picture to picture: more than at 60 and 50 a second; no longer fluid
@@ -154,9 +154,8 @@ async function start() {
   }
   // The scales of what is drawn.
   function readout() {
-    const plain = (x) => number(x).replace(/(\.\d*?)0+(?=e|$)/, '$1').replace(/\.$/, '');
-    $('readout').textContent = `grid ${plain(view.cell)} m` +
-      (view.reactions.visible && view.largestForce ? `\nlongest arrow ${plain(+view.largestForce.toPrecision(3))} N` : '');
+    $('readout').textContent = `grid ${short(view.cell)} m` +
+      (view.reactions.visible && view.largestForce ? `\nlongest arrow ${short(+view.largestForce.toPrecision(3))} N` : '');
   }
   // Directions of the world's axes.
   let turned = '';
@@ -204,7 +203,7 @@ async function start() {
   document.addEventListener('keydown', (e) => {
     // a closed dialog keeps the focus until the next picture
     const at = e.target.closest('dialog:not([open])') ? document.body : e.target;
-    if (at.matches('input[type=search], select, dialog *') || e.ctrlKey || e.metaKey || e.altKey) return;
+    if ($('keys').open || at.matches('input[type=search], select') || e.ctrlKey || e.metaKey || e.altKey) return;
     if (e.key === ' ' && at.matches('button, summary, input[type=checkbox]')) return;  // they are pressed by it
     if (e.key === 'ArrowLeft' || e.key === 'ArrowRight') {
       const sign = e.key === 'ArrowLeft' ? -1 : 1;

@@ -17,8 +17,8 @@ export function number(x) {
   return size >= 1e5 || size < 1e-3 ? x.toExponential(3) : x.toPrecision(5);
 }
 
-// A tick without the zeros behind its digits.
-function short(x) {
+// A number without the zeros behind its digits.
+export function short(x) {
   const text = number(Math.abs(x) < 1e-300 ? 0 : x);
   return text.includes('.') ? text.replace(/\.?0+(e|$)/, '$1') : text;
 }
@@ -100,18 +100,18 @@ export class Plot {
     g.strokeStyle = style.accent;
     g.lineWidth = 1.3;
     g.beginPath();
-    let at = -1, low = 0, high = 0, open = false;
+    let at = NaN, low = 0, high = 0, end = 0;  // of the column of pixels
+    const column = () => { if (low < high) { g.lineTo(at, low); g.lineTo(at, high); g.lineTo(at, end); } };
     for (let i = 0; i < time.length; i++) {
-      const v = this.values[i], x = Math.round(this.x(time[i]) * 2) / 2;
-      if (!Number.isFinite(v)) { open = false; continue; }
-      const y = this.y(v);
-      if (!open) { g.moveTo(x, y); open = true; } else if (x === at) {
-        if (y < low || y > high) g.lineTo(x, y);
-        low = Math.min(low, y); high = Math.max(high, y);
-        continue;
-      } else g.lineTo(x, y);
-      at = x; low = high = y;
+      const v = this.values[i], x = Math.round(this.x(time[i]) * 2) / 2, y = this.y(v);
+      if (x === at && Number.isFinite(v)) { low = Math.min(low, y); high = Math.max(high, y); end = y; continue; }
+      column();
+      const gap = !Number.isFinite(v);
+      if (!gap) g[Number.isNaN(at) ? 'moveTo' : 'lineTo'](x, y);
+      at = gap ? NaN : x;
+      low = high = end = gap ? 0 : y;
     }
+    column();
     g.stroke();
   }
 

@@ -11,6 +11,7 @@ import {locate} from './data.js';
 
 const PALETTE = ['#4477aa', '#ee6677', '#228833', '#ccbb44', '#66ccee', '#aa3377', '#dd7711'];
 const CORE = 1e-3;  // of a line's radius, which is drawn by swelling: enough to have normals
+const TRAIL = 20000;  // rows that a trace shows at the most: without a graphics card 200 000 take a second
 const MANY = 300;  // bodies: beyond, each is drawn with less
 const GROUND = '#8899aa';  // also of bodies fixed to it
 // Joints whose points part in use: a thin rod from one to the other shows the way gone.
@@ -171,6 +172,7 @@ export class View {
     this.camera.up.copy(this.up);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener('change', () => { this.dirty = true; });
+    canvas.addEventListener('webglcontextrestored', () => { this.dirty = true; });
     this.crowds = [];
     this.lights();
     this.solids();
@@ -473,7 +475,8 @@ export class View {
       this.controls.target.copy(now);
       this.placeGrid(now);
     }
-    for (const line of this.traced.values()) line.geometry.setDrawRange(0, row + 1);
+    const shown = Math.min(row + 1, TRAIL);
+    for (const line of this.traced.values()) line.geometry.setDrawRange(row + 1 - shown, shown);
     this.t = t;
     this.row = row;
     this.dirty = true;

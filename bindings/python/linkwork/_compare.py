@@ -88,6 +88,11 @@ def _distance(a: Array, b: Array, group: str) -> float:
     return float(np.max(np.abs(p - sign * q), initial=0.0))
 
 
+def _check_list(formulations: Sequence[str]) -> None:
+    if isinstance(formulations, str):
+        raise ArgumentError(f"formulations: expected a list of names, got the text '{formulations}'")
+
+
 def compare(model: Union[Model, Path], formulations: Sequence[str], duration: Optional[float] = None,
             **options: Any) -> Comparison:
     """Runs a model by several formulations and tells how far they are apart.
@@ -96,6 +101,7 @@ def compare(model: Union[Model, Path], formulations: Sequence[str], duration: Op
     """
     if not isinstance(model, Model):
         model = load(model)
+    _check_list(formulations)
     runs: Dict[str, Trajectory] = {}
     for method in formulations:
         formulation, _, integrator = method.partition(":")
@@ -168,6 +174,7 @@ def work_precision(model: Union[Model, Path], formulations: Sequence[str],
     """
     if not isinstance(model, Model):
         model = load(model)
+    _check_list(formulations)
     if not formulations or not tolerances:
         raise ArgumentError("formulations and tolerances: expected at least one of each")
     length = float(model.options["duration"]) if duration is None else duration

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ._errors import ArgumentError, check
 from ._memory import Array, doubles, numbers, out_array
-from ._model import Model
+from ._model import Model, made_model
 from ._native import ffi, lib
 
 
@@ -33,7 +33,7 @@ class Data:
     """
 
     def __init__(self, model: Model) -> None:
-        self.model = model
+        self.model = made_model(model)
         self._dynamics: Any = None
         self._constraints: Any = None
 

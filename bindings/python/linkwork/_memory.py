@@ -46,6 +46,8 @@ def out_array(out: Optional[Array], shape: Tuple[int, ...], what: str = "out") -
     """A new array, or the caller's."""
     if out is None:
         return np.empty(shape)
+    if not isinstance(out, np.ndarray):
+        raise ArgumentError(f"{what}: expected an array, got {type(out).__name__}")
     if out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous \
             or not out.flags.writeable:
         raise ArgumentError(f"{what}: expected a writeable C array of float64 of shape {shape}, "

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _configuration
-from ._errors import UnknownNameError, check, path_bytes, text_of, unknown
+from ._errors import ArgumentError, UnknownNameError, check, path_bytes, text_of, unknown
 from ._memory import Array
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
@@ -316,6 +316,13 @@ def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tupl
 def load(path: Path, **keywords: Any) -> Model:
     """Reads a model file; keywords as of :meth:`Model.from_file`."""
     return Model.from_file(path, **keywords)
+
+
+def made_model(model: object) -> Model:
+    """The same; raises where it is none, where a path is taken for one."""
+    if not isinstance(model, Model):
+        raise ArgumentError(f"model: expected a linkwork.Model, as linkwork.load(path) gives, got {model!r:.80}")
+    return model
 
 
 # ----------------------------------------------------------------------------------------- assembly

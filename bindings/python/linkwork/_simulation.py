@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ._errors import ArgumentError, Error, StoppedError, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, numbers, view
-from ._model import Joint, Model, Path, load
+from ._model import Joint, Model, Path, load, made_model
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
 
@@ -253,7 +253,7 @@ class Simulation:
     """
 
     def __init__(self, model: Model, **options: Any) -> None:
-        self.model = model
+        self.model = made_model(model)
         made = make_options(model._options, options)
         desc = ffi.new("lw_sim_desc *", {"options": made})
         sim, error = ffi.new("lw_sim **"), ffi.new("lw_error *")

@@ -50,6 +50,8 @@ def test_rows_are_the_states_one_by_one(robot):
         data.forward_dynamics(q, v[:5])
     with pytest.raises(lw.ArgumentError, match="out"):
         data.forward_dynamics(q, v, out=out[:3])
+    with pytest.raises(lw.ArgumentError, match="out: expected an array, got list"):
+        data.forward_dynamics(q, v, out=out.tolist())
 
 
 def tree_state(model, o):

@@ -100,6 +100,12 @@ def test_errors_tell_file_line_and_joint(tmp_path):
     assert lw.SingularError.status == "SINGULAR"
 
 
+@pytest.mark.parametrize("take", [lw.Data, lw.Simulation])
+def test_what_is_no_model_is_named(take):
+    with pytest.raises(lw.ArgumentError, match="expected a linkwork.Model.*got 'crane.yaml'"):
+        take("crane.yaml")
+
+
 def test_a_model_that_does_not_close_is_assembled():
     b = lw.Builder()
     b.body("a", 1, [1, 1, 1, 0, 0, 0], position=[0.5, 0, 0])
