@@ -335,6 +335,8 @@ static lw_status rank_at(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node, 
     lwi_cut_place(cut, tree, 0, q, still);
     lwi_cut_rows(cut, tree, 0, LWI_CLOSURE_POSITION);
     TRY(factor_geometry(cut, tree, node, error));
+    // a rotor's own column is 1: longer ones would make rows beside them look redundant
+    for (int i = 0; i < cut->nspin; i++) cut->spin[i] = cut->len[cut->spin_row[i]];
     lwi_cut_factor(cut, tree, node, -1, threshold);
     // pivots are measured by the largest one, which is round-off where all rows are redundant; an
     // independent row moves these masses by about one
@@ -495,21 +497,16 @@ static bool allocate(lwi_cut *cut, learning *l, lwi_arena *arena)
     return ok;
 }
 
-// In geometry rotors follow whatever moves.
-#define LIGHT 1e3
-
 lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *arena,
                          lwi_tree_work *tree, lwi_aba_node *node, lwi_cut *cut, lw_error *error)
 {
     learning l;
-    double *spin, *light;
+    double *spin;
     TRY(lwi_cut_create_rows_rotors(model, arena, cut));
     if (!allocate(cut, &l, arena)) return LW_ERR_MEMORY;
-    if (!(light = LWI_PUSH(arena, double, cut->nspin))) return LW_ERR_MEMORY;
-    if (cut->m == 0) return LW_OK;
-    for (int i = 0; i < cut->nspin; i++) light[i] = LIGHT;
-    spin = cut->spin, cut->spin = light;
-    const lw_status status = learn_rank(cut, tree, node, threshold, &l, error);
+    spin = cut->spin; // of inertias; geometry has its own
+    if (!(cut->spin = LWI_PUSH(arena, double, cut->nspin))) return LW_ERR_MEMORY;
+    const lw_status status = cut->m ? learn_rank(cut, tree, node, threshold, &l, error) : LW_OK;
     cut->spin = spin;
     return status;
 }

@@ -2,6 +2,7 @@
 // equalities, inputs as motors, the start as a keyframe.
 #include "io/export.h"
 
+#include "io/frames.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -100,7 +101,25 @@ static void put_joints(const lwi_export *x, const lwi_link *l, int indent)
  *  which they are written, [nlink]. */
 typedef struct family {
     int *child, *sibling, *order;
+    bool *thin; ///< [nlink] a body without mass between two joints, which become joints of the next body
 } family;
+
+// MuJoCo refuses a body that moves by a joint of its own and has no mass; several joints in a row it has.
+static void find_thin(const lwi_export *x, const family *f)
+{
+    for (int i = 0; i < x->nlink; i++) {
+        const lwi_link *l = &x->link[i];
+        const int next = f->child[i];
+        f->thin[i] = false;
+        if (l->kind != LWI_LINK_AXES || l->naxis == 0 || x->model->body[l->body].mass > 0) continue;
+        const bool alone = next >= 0 && f->sibling[next] < 0 && x->model->desc.body[l->body].nshape == 0;
+        const lwi_link *n = alone ? &x->link[next] : NULL;
+        f->thin[i] = n && (n->naxis > 0 || n->kind == LWI_LINK_BALL);
+        if (!f->thin[i] && !(n && n->kind == LWI_LINK_AXES))
+            lwi_export_tell(x, "body '%.200s': it moves and has no mass, and MuJoCo refuses it",
+                            x->model->body[l->body].name);
+    }
+}
 
 static lw_status raise_family(const lwi_export *x, lwi_arena *arena, family *f)
 {
@@ -108,26 +127,57 @@ static lw_status raise_family(const lwi_export *x, lwi_arena *arena, family *f)
     f->child = LWI_PUSH(arena, int, n + 1);
     f->sibling = LWI_PUSH(arena, int, n + 1);
     f->order = LWI_PUSH(arena, int, n + 1);
-    if (!f->child || !f->sibling || !f->order) return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
+    f->thin = LWI_PUSH(arena, bool, n + 1);
+    if (!f->child || !f->sibling || !f->order || !f->thin) return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
     for (int i = 0; i <= n; i++) f->child[i] = f->sibling[i] = -1;
     for (int i = n - 1; i >= 0; i--) {
         const int parent = x->link[i].before < 0 ? n : x->link[i].before; // the world is the last
         f->sibling[i] = f->child[parent];
         f->child[parent] = i;
     }
+    find_thin(x, f);
     return LW_OK;
 }
 
-static void open_body(const lwi_export *x, const lwi_link *l, int indent)
+// The joints of the thin links before link i, in its body at zero: each with the pose (R, r) of that
+// body in the link's.
+static void put_thin_joints(const lwi_export *x, const family *f, int top, int i, int indent)
 {
-    double q[4];
-    quat_from_matrix(q, l->R);
+    for (int k = top; k != i; k = f->child[k]) {
+        lwi_link moved = x->link[k];
+        double R[9], r[3], to[3];
+        m3_identity(R);
+        v3_set(r, 0, 0, 0);
+        for (int n = k; n != i; n = f->child[n])
+            lwi_pose_mul(R, r, R, r, x->link[f->child[n]].R, x->link[f->child[n]].r);
+        v3_sub(to, moved.at, r);
+        m3_tmul_v(moved.at, R, to);
+        for (int a = 0; a < moved.naxis; a++) {
+            v3_copy(to, moved.axis[a].axis);
+            m3_tmul_v(moved.axis[a].axis, R, to);
+        }
+        put_joints(x, &moved, indent);
+    }
+}
+
+static void open_body(const lwi_export *x, const family *f, int i, int indent)
+{
+    const lwi_link *l = &x->link[i];
+    int top = i;
+    double q[4], R[9], r[3];
+    while (x->link[top].before >= 0 && f->thin[x->link[top].before]) top = x->link[top].before;
+    memcpy(R, x->link[top].R, sizeof R);
+    v3_copy(r, x->link[top].r);
+    for (int n = top; n != i; n = f->child[n])
+        lwi_pose_mul(R, r, R, r, x->link[f->child[n]].R, x->link[f->child[n]].r);
+    quat_from_matrix(q, R);
     fprintf(x->file, "%*s<body name=\"", indent, "");
     lwi_export_text(x, x->model->body[l->body].name);
     fputc('"', x->file);
-    lwi_export_numbers(x, "pos", l->r, 3, false);
+    lwi_export_numbers(x, "pos", r, 3, false);
     if (q[1] != 0 || q[2] != 0 || q[3] != 0) lwi_export_numbers(x, "quat", q, 4, true);
     fputs(">\n", x->file);
+    put_thin_joints(x, f, top, i, indent + 2);
     put_joints(x, l, indent + 2);
     put_inertial(x, l, indent + 2);
     const lw_body_desc *d = &x->model->desc.body[l->body];
@@ -137,17 +187,17 @@ static void open_body(const lwi_export *x, const lwi_link *l, int indent)
 // Without recursion: chains are long.
 static void put_bodies(const lwi_export *x, const family *f, int *open)
 {
-    int depth = 0, count = 0, i = f->child[x->nlink];
+    int depth = 0, written = 0, count = 0, i = f->child[x->nlink];
     while (i >= 0 || depth > 0) {
         if (i >= 0) {
             f->order[count++] = i;
-            open_body(x, &x->link[i], 4 + 2 * depth);
+            if (!f->thin[i]) open_body(x, f, i, 4 + 2 * written++);
             open[depth++] = i;
             i = f->child[i];
             continue;
         }
         i = open[--depth];
-        fprintf(x->file, "%*s</body>\n", 4 + 2 * depth, "");
+        if (!f->thin[i]) fprintf(x->file, "%*s</body>\n", 4 + 2 * --written, "");
         i = f->sibling[i];
     }
 }

@@ -228,10 +228,12 @@ static lw_status add_bodies(lwi_mjcf *u)
                                  .allow_bad_inertia = 1, // the format takes it too
                                  .place = lwi_mjcf_place(u, b->e)};
         TRY(lwi_mjcf_inertia(u, b));
-        for (const lwi_mjcf_part *p = b->part; p; p = p->next)
-            if (p->at.kind == LWI_MJCF_GEOM)
-                lwi_note(u->notes, p->at.e, NULL,
-                         "contacts are not modelled, geoms pass through each other");
+        for (const lwi_mjcf_part *p = b->part; p; p = p->next) {
+            if (p->at.kind != LWI_MJCF_GEOM) continue;
+            lwi_mjcf_begin_notes(u, p->at.e);
+            lwi_note(u->notes, p->at.e, NULL,
+                     "contacts are not modelled, geoms pass through each other");
+        }
     }
     scale_masses(u);
     for (int i = 1; i < u->nbody; i++) {
@@ -538,12 +540,14 @@ static lw_status read_motors(lwi_mjcf *u)
 
 static lw_status read_sites(lwi_mjcf *u)
 {
+    double length; // only drawn
     for (int i = 0; i < u->nbody; i++)
         for (const lwi_mjcf_part *p = u->body[i].part; p; p = p->next) {
             if (p->at.kind != LWI_MJCF_SITE) continue;
             lwi_mjcf_site *s = &u->site[u->nsite++];
             *s = (lwi_mjcf_site){.name = lwi_xml_get(p->at.e, "name"), .e = p->at.e, .body = i};
             TRY(lwi_mjcf_pose(u, &p->at, s->R, s->r));
+            TRY(lwi_mjcf_ends(u, &p->at, s->R, s->r, &length));
             lwi_pose_mul(s->R, s->r, p->R, p->r, s->R, s->r);
             if (!s->name) continue;
             const lw_marker_desc d = {.name = s->name,

@@ -157,8 +157,8 @@ lw_status lwi_mjcf_flag(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *at
                         int *value);
 /** pos, and the rotation by quat, axisangle, euler, xyaxes or zaxis. */
 lw_status lwi_mjcf_pose(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r);
-/** The shortest turn that takes z to a direction, half a turn about x for -z. */
-void lwi_mjcf_turn_z_to(double *R, const double *direction);
+/** fromto: the middle of the line between two ends, z along it; *length: 0 where it is missing. */
+lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r, double *length);
 
 // ---- mjcf_inertia.c
 

@@ -45,20 +45,14 @@ static lw_status read_type(const lwi_mjcf *u, const lwi_mjcf_at *at, geom_type *
                          text);
 }
 
-// From one end to the other: the middle, z along the line, and half the length as the last size.
-static lw_status read_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, const double *x, solid *s)
+// Half the length from one end to the other is the last size.
+static lw_status read_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, solid *s)
 {
-    double axis[3];
+    double length;
     if (s->type != CAPSULE && s->type != CYLINDER && s->type != BOX && s->type != ELLIPSOID)
         return lwi_mjcf_fail(u, at->e, LW_ERR_PARSE, "<geom fromto>: a %s has no ends",
                              types[s->type].name);
-    v3_sub(axis, x, x + 3);
-    const double length = v3_norm(axis);
-    if (!(length > 0) || !isfinite(length))
-        return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<geom fromto>: its ends are %g apart",
-                             length);
-    lwi_mjcf_turn_z_to(s->R, axis);
-    for (int i = 0; i < 3; i++) s->r[i] = (x[i] + x[3 + i]) / 2;
+    TRY(lwi_mjcf_ends(u, at, s->R, s->r, &length));
     s->size[1] = s->type == BOX || s->type == ELLIPSOID ? s->size[0] : length / 2;
     s->size[2] = length / 2;
     return LW_OK;
@@ -66,15 +60,14 @@ static lw_status read_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, const doubl
 
 static lw_status read_geometry(const lwi_mjcf *u, const lwi_mjcf_part *part, solid *s)
 {
-    double ends[6];
-    int n, nsize;
+    int nsize;
     TRY(read_type(u, &part->at, &s->type));
     TRY(lwi_mjcf_pose(u, &part->at, s->R, s->r));
     TRY(lwi_mjcf_numbers(u, &part->at, "size", 0, 3, s->size, &nsize));
-    TRY(lwi_mjcf_numbers(u, &part->at, "fromto", 6, 6, ends, &n));
     // its own type of geometry may make the defaults' ends pointless
-    if (n && !(s->type == SPHERE && !lwi_xml_get(part->at.e, "fromto"))) {
-        TRY(read_ends(u, &part->at, ends, s));
+    if (lwi_mjcf_get(u, &part->at, "fromto", NULL) &&
+        !(s->type == SPHERE && !lwi_xml_get(part->at.e, "fromto"))) {
+        TRY(read_ends(u, &part->at, s));
         nsize = nsize ? 3 : 0;
     }
     lwi_pose_mul(s->R, s->r, part->R, part->r, s->R, s->r);

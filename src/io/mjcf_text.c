@@ -137,6 +137,17 @@ static lwi_mjcf_kind kind_of(const char *element)
     return LWI_MJCF_PLAIN;
 }
 
+// Actuators of all kinds share their defaults, whichever says them; a motor's gear alone is read of these.
+static lwi_mjcf_kind kind_in_class(const lwi_xml_element *e)
+{
+    static const char *const actuators[] = {"general",  "position", "velocity", "intvelocity", "damper",
+                                            "cylinder", "muscle",   "adhesion"};
+    for (int i = 0; i < LWI_COUNT(actuators); i++)
+        if (strcmp(e->name, actuators[i]) == 0)
+            return lwi_xml_get(e, "gear") ? LWI_MJCF_MOTOR : LWI_MJCF_PLAIN;
+    return kind_of(e->name);
+}
+
 static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)
 {
     const int index = u->nclass++;
@@ -151,7 +162,7 @@ static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)
                              LWI_MJCF_MOST_NESTED);
     if (top) u->main_class = index;
     for (const lwi_xml_element *child = e->first; child; child = child->next) {
-        const lwi_mjcf_kind kind = kind_of(child->name);
+        const lwi_mjcf_kind kind = kind_in_class(child);
         if (kind != LWI_MJCF_PLAIN) u->classes[index].of[kind] = child;
     }
     for (const lwi_xml_element *child = lwi_xml_child(e, "default"); child;

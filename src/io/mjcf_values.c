@@ -75,7 +75,8 @@ static lw_status unit_of(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *a
     return LW_OK;
 }
 
-void lwi_mjcf_turn_z_to(double *R, const double *direction)
+// The shortest turn that takes z to a direction, half a turn about x for -z.
+static void turn_z_to(double *R, const double *direction)
 {
     static const double z[3] = {0, 0, 1}, x[3] = {1, 0, 0};
     double axis[3];
@@ -150,7 +151,7 @@ static lw_status rotation_by(const lwi_mjcf *u, const lwi_mjcf_at *at, const cha
         return LW_OK;
     default:
         TRY(unit_of(u, at, attribute, x));
-        lwi_mjcf_turn_z_to(R, x);
+        turn_z_to(R, x);
         return LW_OK;
     }
 }
@@ -184,5 +185,22 @@ lw_status lwi_mjcf_pose(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, dou
         given = ways[k];
         TRY(rotation_by(u, at, ways[k], x, R));
     }
+    return LW_OK;
+}
+
+lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r, double *length)
+{
+    double x[6], axis[3];
+    int n;
+    *length = 0;
+    TRY(lwi_mjcf_numbers(u, at, "fromto", 6, 6, x, &n));
+    if (!n) return LW_OK;
+    v3_sub(axis, x, x + 3);
+    *length = v3_norm(axis);
+    if (!(*length > 0) || !isfinite(*length))
+        return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<%.60s fromto>: its ends are %g apart", at->e->name,
+                             *length);
+    turn_z_to(R, axis);
+    for (int i = 0; i < 3; i++) r[i] = (x[i] + x[3 + i]) / 2;
     return LW_OK;
 }

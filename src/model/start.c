@@ -376,16 +376,16 @@ static lw_status check_couplings(const lw_model *m, const start *s, lw_error *er
 // Below this part of the largest inertia of a subtree a pivot is round-off.
 #define PIVOT_TOLERANCE 1e-13
 
-// Takes the joint's directions out of M, one after the other: M <- M - U U'/(s.U) with U = M s.
+// Takes the joint's directions out of M, one after the other: M <- M - U U'/(s.U + rotor) with U = M s.
 // False when one of them has no inertia.
-static bool release_joint(lwi_inertia *M, const double (*S)[6], int n)
+static bool release_joint(lwi_inertia *M, const double (*S)[6], const double *rotor, int n)
 {
     double mass = 0, inertia = 0; // the largest, in their own units
     for (int i = 0; i < 3; i++) mass = fmax(mass, M->A[i]), inertia = fmax(inertia, M->C[i]);
     for (int k = 0; k < n; k++) {
         double U[6];
         inertia_apply(U, M, S[k]);
-        const double pivot = v6_dot(S[k], U);
+        const double pivot = v6_dot(S[k], U) + rotor[k];
         const double most = mass * v3_dot(S[k], S[k]) + inertia * v3_dot(S[k] + 3, S[k] + 3);
         if (!(pivot > PIVOT_TOLERANCE * most)) return false;
         inertia_reduce(M, 1 / pivot, U);
@@ -401,7 +401,7 @@ static lw_status check_inertia(lw_model *m, const start *s, lw_error *error)
         inertia_rigid(&M[k], m->node[k].mass, m->node[k].h, m->node[k].J);
     for (int k = m->nnode - 1; k >= 0; k--) {
         const lwi_node *n = &m->node[k];
-        if (!release_joint(&M[k], s->link[k].S, n->nv)) {
+        if (!release_joint(&M[k], s->link[k].S, m->tree_rotor + n->iv, n->nv)) {
             const char *body = m->body[n->body].name;
             if (n->joint < 0)
                 return lwi_model_fail(

@@ -100,6 +100,28 @@ static void loops_agree(void **state)
     assert_true(on_cuts > 10);
 }
 
+// Rows that close a loop are few and short beside a rotor on the joint that is cut where the loop is small
+// and far from what carries it: all of them count all the same.
+static void a_small_loop_on_a_long_beam(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(
+        "linkwork: 1\nbodies:\n"
+        "  beam: {mass: 6, inertia: [0.5, 60, 60, 0, 0, 0]}\n"
+        "  crank: {mass: 1, inertia: [0.01, 0.02, 0.02, 0, 0, 0], position: [20.1, 0.1, 0]}\n"
+        "  coupler: {mass: 2, inertia: [0.01, 0.04, 0.04, 0, 0, 0], position: [20.4, 0.4, 0]}\n"
+        "  rocker: {mass: 1, inertia: [0.01, 0.03, 0.03, 0, 0, 0], position: [20.7, 0.2, 0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [beam, crank], at: [20, 0, 0]}\n"
+        "  B: {type: revolute, between: [crank, coupler], at: [20.1, 0.3, 0]}\n"
+        "  C: {type: revolute, between: [coupler, rocker], at: [20.8, 0.5, 0], rotor: {q0: 0.2}, "
+        "cut: always}\n"
+        "  D: {type: revolute, between: [beam, rocker], at: [20.6, 0, 0]}\n"
+        "forces: {push: {type: wrench, body: crank, force: [1, 2, 0]}}\n");
+    compare(model, "lagrange", 1, 1e-10);
+    lw_model_destroy(model);
+}
+
 // With momenta as state `rcr` moves as with speeds, rotors on cut joints included.
 static void momenta_move_as_speeds(void **state)
 {
@@ -177,6 +199,33 @@ static void a_pendulum_is_slower(void **state)
         lwt_run_observe(&r);
         lwt_near(all[i], i, r.now.qdd[0], expected, 1e-14 * (1 + fabs(expected)));
         lwt_near("torque about the axis", i, r.now.reaction[0][5], 0, 1e-12); // free: none
+        lwt_run_end(&r);
+    }
+    lw_model_destroy(model);
+}
+
+// A massless body slides with a rotor on a spring, and on it along the same line a body: the rotor alone resists
+// the spring, I q1'' = -c q1, and the body stays where it is, q2'' = -q1''.
+static void a_rotor_resists_where_bodies_do_not(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"momenta", "aba", "dense", "lagrange", "rcr"};
+    const double I = 0.8, c = 4, q = 0.5;
+    lw_builder *b = lwt_builder();
+    const lw_body rider = lwt_rod(b, "rider", q, 0, q + 1, 0, 1.5);
+    const lw_body carrier = lwt_body(b, &(lw_body_desc){.name = "carrier", .pose = {.orientation = {1, 0, 0, 0}}});
+    lw_joint_desc desc = {
+        .name = "first", .type = LW_JOINT_PRISMATIC, .body2 = carrier, .axis = {1, 0, 0}};
+    desc.coordinate[0] = (lw_coordinate_desc){.rotor = I, .stiffness = c, .at = -q};
+    lwt_add(b, &desc);
+    lwt_add(b, &(lw_joint_desc){.name = "second", .type = LW_JOINT_PRISMATIC, .body1 = carrier, .body2 = rider,
+                                .axis = {1, 0, 0}});
+    lw_model *model = lwt_model(b);
+    for (int i = 0; i < LWI_COUNT(all); i++) {
+        lwt_run r = lwt_run_start(model, lwi_formulation_find(all[i]));
+        lwt_run_observe(&r);
+        lwt_near(all[i], 1, r.now.qdd[0], -c * q / I, 1e-13);
+        lwt_near(all[i], 2, r.now.qdd[1], c * q / I, 1e-13);
         lwt_run_end(&r);
     }
     lw_model_destroy(model);
@@ -409,12 +458,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pendulum_is_slower),
+        cmocka_unit_test(a_rotor_resists_where_bodies_do_not),
         cmocka_unit_test(a_geared_wheel_is_a_rotor),
         cmocka_unit_test(a_drive_turns_its_rotor),
         cmocka_unit_test(dynamics_have_rotors),
         cmocka_unit_test(trees_agree),
         cmocka_unit_test(bodies_are_in_balance),
         cmocka_unit_test(loops_agree),
+        cmocka_unit_test(a_small_loop_on_a_long_beam),
         cmocka_unit_test(momenta_move_as_speeds),
         cmocka_unit_test(energy_stays),
         cmocka_unit_test(what_cannot_refuses),

@@ -141,6 +141,58 @@ static void a_tree_read_again_moves_the_same(void **state)
     lw_model_destroy(model);
 }
 
+static int occurrences(const char *text, const char *part)
+{
+    int count = 0;
+    for (; (text = strstr(text, part)); text++) count++;
+    return count;
+}
+
+// MuJoCo has no bodies without mass that move by joints of their own: between two joints they are written
+// as joints in a row, and where they cannot be, that is told.
+static void bodies_between_joints_are_joints_in_a_row(void **state)
+{
+    (void)state;
+    static const char row[] =
+        "linkwork: 1\nbodies:\n"
+        "  arm: {mass: 1, inertia: [0.1, 0.2, 0.25, 0, 0, 0], position: [0, 0, 1], orientation: [0.8, 0.6, 0, 0]}\n"
+        "  u: {mass: 0, position: [1, 0, 1], orientation: [0.6, 0, 0.8, 0]}\n"
+        "  v: {mass: 0, position: [1.2, 0.1, 1], orientation: [0.5, 0.5, 0.5, 0.5]}\n"
+        "  hand: {mass: 2, inertia: [0.2, 0.3, 0.35, 0, 0, 0.01], com: [0, 0.1, 0], position: [2, 0, 1], orientation: [0, 0.6, 0.8, 0]}\n"
+        "%s"
+        "joints:\n"
+        "  j1: {type: revolute, between: [ground, arm], at: [0.3, 0, 1], axis: [1, 2, 3]}\n"
+        "  j2: {type: revolute, between: [arm, u], at: [0.5, 0, 1.2], axis: [0, 1, 1]}\n"
+        "  j3: {type: prismatic, between: [v, u], at: [1, 0.5, 1], axis: [1, 0, 1]}\n"
+        "  j4: {type: revolute, between: [v, hand], at: [1.5, 1, 1], axis: [0, 0, 1]}\n"
+        "%s";
+    char text[2000];
+    lw_error error;
+    int told = 0;
+    snprintf(text, sizeof text, row, "", "");
+    lw_model *model = model_of(text, "yaml");
+    char *written = export(model, "mjcf", LW_OK, &error, &told);
+    assert_int_equal(occurrences(written, "<body"), 2);
+    assert_int_equal(told, 0);
+    lw_model *again = model_of(written, "mjcf");
+    assert_true(accelerations_differ(model, again, 0) < 1e-12);
+    lw_model_destroy(again);
+    lw_model_destroy(model);
+    free(written);
+
+    snprintf(text, sizeof text, row, "  thumb: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [2, 1, 1]}\n",
+             "  j5: {type: revolute, between: [v, thumb], at: [2, 0.5, 1], axis: [0, 1, 0]}\n");
+    model = model_of(text, "yaml");
+    written = export(model, "mjcf", LW_OK, &error, &told);
+    assert_int_equal(occurrences(written, "<body"), 4); // u goes into v, which carries two
+    assert_int_equal(told, 1);
+    again = model_of(written, "mjcf");
+    assert_true(accelerations_differ(model, again, 0) < 1e-12);
+    lw_model_destroy(again);
+    lw_model_destroy(model);
+    free(written);
+}
+
 // MJCF has rotors, URDF none.
 static void rotors_are_written_or_told(void **state)
 {
@@ -312,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_read_again_moves_the_same),
+        cmocka_unit_test(bodies_between_joints_are_joints_in_a_row),
         cmocka_unit_test(rotors_are_written_or_told),
         cmocka_unit_test(floating_bases_and_balls),
         cmocka_unit_test(the_start_is_a_keyframe),

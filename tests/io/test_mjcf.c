@@ -392,6 +392,39 @@ static void motors_are_inputs(void **state)
     lw_builder_destroy(b);
 }
 
+// Defaults of actuators are those of all kinds, whichever says them.
+static void a_motor_has_the_gear_of_any_actuators_defaults(void **state)
+{
+    (void)state;
+    static const char *const defaults[] = {"<general gear='3'/>", "<motor gear='2'/><position kp='1'/>",
+                                           "<default class='strong'><velocity gear='3'/></default>",
+                                           "<general ctrlrange='0 1'/>"};
+    for (int i = 0; i < 4; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 MODEL("<default>%s</default>" WORLD("<body name='a'>" MASS "<joint name='j'/></body>")
+                       "<actuator><motor name='m' joint='j'%s/></actuator>"),
+                 defaults[i], i == 2 ? " class='strong'" : "");
+        lw_builder *b = read_mjcf(text);
+        assert_int_equal(lwt_warnings_with(b, "control times gear (1): m"), i < 3);
+        lw_builder_destroy(b);
+    }
+}
+
+// A site between two ends is in their middle, z from the second to the first, as a geom is.
+static void sites_lie_between_their_ends(void **state)
+{
+    (void)state;
+    lw_builder *b = read_mjcf(MODEL(WORLD(
+        "<body name='a'>" MASS "<joint/><site name='s' type='capsule' size='.1' fromto='1 0 2 0 0 2'/></body>")));
+    const lw_pose pose = b->desc.marker[0].pose;
+    assert_true(pose.position.x == 0.5 && pose.position.y == 0 && pose.position.z == 2);
+    double R[9];
+    quat_matrix(R, (double[4]){pose.orientation.w, pose.orientation.x, pose.orientation.y, pose.orientation.z});
+    assert_true(fabs(R[2] - 1) < 1e-15); // z is the body's x
+    lw_builder_destroy(b);
+}
+
 // -------------------------------------------------------------------------------------- equalities
 
 #define TWO_ARMS                                                                                   \
@@ -532,12 +565,16 @@ static void includes_stay_in_the_folder(void **state)
     OK(mkdir(inner, 0777));
     write_file(inner, "leg.xml", "<x>\n<body name='leg'>" MASS "<joint name='hip'/></body></x>");
     write_file(inner, "bad.xml", "<x>\n<body name='leg'>\n<joint type='rope'/></body></x>");
+    write_file(inner, "shape.xml", "<x>\n<geom size='.1'/></x>");
     write_file(folder, "outside.xml", "<x/>");
     const lw_read_desc desc = {.folder = inner};
     lw_error error = {0};
     lw_builder *b = read_with(MODEL(WORLD("<body name='a'>" MASS "<include file='leg.xml'/></body>")
                                     "<equality/>"), &desc);
     assert_string_equal(b->desc.body[lwt_joint_of(b, "hip")->body1.index].name, "a");
+    lw_builder_destroy(b);
+    b = read_with(MODEL(WORLD("<body name='a'><joint/><include file='shape.xml'/></body>")), &desc);
+    assert_int_equal(lwt_warnings_with(b, "shape.xml: contacts are not modelled"), 1); // stands there
     lw_builder_destroy(b);
     static const struct {
         const char *text, *part;
@@ -553,7 +590,7 @@ static void includes_stay_in_the_folder(void **state)
     assert_non_null(strstr(error.file, "bad.xml")); // of the last: where it stands
     assert_int_equal(error.line, 3);
     refuse(MODEL("<include file='leg.xml'/>"), LW_ERR_PARSE, 2, "a text without a folder");
-    static const char *const made[] = {"in/leg.xml", "in/bad.xml", "outside.xml", "in", ""};
+    static const char *const made[] = {"in/leg.xml", "in/bad.xml", "in/shape.xml", "outside.xml", "in", ""};
     for (int k = 0; k < LWI_COUNT(made); k++) {
         char path[600];
         snprintf(path, sizeof path, "%s/%s", folder, made[k]);
@@ -740,6 +777,8 @@ int main(void)
         cmocka_unit_test(coordinates_are_those_of_the_file),
         cmocka_unit_test(bases),
         cmocka_unit_test(motors_are_inputs),
+        cmocka_unit_test(a_motor_has_the_gear_of_any_actuators_defaults),
+        cmocka_unit_test(sites_lie_between_their_ends),
         cmocka_unit_test(connects_and_welds_are_joints),
         cmocka_unit_test(two_connects_are_a_hinge),
         cmocka_unit_test(joint_equalities_are_couplings),
