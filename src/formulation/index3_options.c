@@ -119,6 +119,9 @@ lw_status lwi_index3_method_read(const char *text, lwi_index3_method *method, lw
         TRY(read_one(word, method, &seen, error));
     }
     if (!method->mode) return LW_OK;
+    if (method->control == 2)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "index3: control: 'error' is not equal or auto, as mode=real-time asks for");
     method->tolerance = 0;
     if (!strstr(text, "iterations=")) method->iterations = REAL_TIME_ITERATIONS;
     return LW_OK;

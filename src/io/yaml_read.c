@@ -194,19 +194,26 @@ static lw_status read_length(lwi_reading *r, const lwi_value *v, double *length,
 static lw_status read_each(lwi_reading *r, const lwi_key *element, int joint_type,
                            const lwi_value *v, lw_joint_desc *joint, void *target);
 
-// {coordinates: 7, tangent: 0} as "coordinates=7,tangent=0".
-static lw_status read_pairs(lwi_reading *r, const lwi_value *v, char *pairs, size_t size)
+// {coordinates: 7, tangent: 0} as "coordinates=7,tangent=0"; each pair is tried, so that a wrong one is told
+// where it stands.
+static lw_status read_pairs(lwi_reading *r, const lwi_key *key, const lwi_value *v, char *pairs,
+                            size_t size)
 {
     size_t at = 0;
     for (int i = 0; i < v->count; i++) {
         const size_t mark = lwi_read_enter(r, v->key[i]);
-        const char *text = "";
+        const char *text = "", *pair = pairs + at + (i > 0);
+        lw_options tried = *r->options;
+        lw_error why = {0};
         TRY(lwi_read_text(r, v->item[i], "a word or a number", &text));
         if (strpbrk(v->key[i], "=,") || strpbrk(text, "=,"))
             return lwi_read_fail(r, LW_ERR_PARSE, v->item[i]->place, "'=' and ',' divide pairs");
         at += (size_t)snprintf(pairs + at, size - at, "%s%s=%s", i ? "," : "", v->key[i], text);
         if (at >= size) return lwi_read_fail(r, LW_ERR_PARSE, v->place, "is too long");
         lwi_read_leave(r, mark);
+        if (lw_options_set(&tried, key->name, pair, &why) == LW_OK) continue;
+        lwi_read_leave(r, strlen(r->path) - strlen(key->name) - 1); // the text names the key
+        return lwi_read_fail(r, LW_ERR_PARSE, v->item[i]->place, "%s", why.text);
     }
     return LW_OK;
 }
@@ -219,7 +226,7 @@ static lw_status read_option(lwi_reading *r, const lwi_key *key, const lwi_value
     char pairs[sizeof r->options->index3] = "";
     if (key->kind == LWI_KEY_OPTION_REAL) TRY(lwi_read_number(r, v, &x));
     if (key->kind == LWI_KEY_OPTION_TEXT && v->kind == LWI_MAP) {
-        TRY(read_pairs(r, v, pairs, sizeof pairs));
+        TRY(read_pairs(r, key, v, pairs, sizeof pairs));
         text = pairs;
     } else {
         TRY(lwi_read_text(r, v, "a word or a number", &text));

@@ -33,9 +33,7 @@ lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive)
     e->active = true;
     e->mode = LWI_PUSH(&sim->arena, unsigned char, sim->model->nmode);
     e->x0 = LWI_PUSH(&sim->arena, double, sim->work->layout.nx);
-    if (!e->mode || !e->x0) return LW_ERR_MEMORY;
-    sim->work->mode = e->mode;
-    return LW_OK;
+    return e->mode && e->x0 ? LW_OK : LW_ERR_MEMORY;
 }
 
 // ------------------------------------------------------------------------------------------ guards
@@ -208,6 +206,7 @@ lw_status lwi_sim_advance_events(lw_sim *sim, double stop)
         e->begun = true;
         e->standing = 0;
         TRY(begin_modes(sim));
+        sim->work->mode = e->mode;
         TRY(least_guard(sim, &e->least));
     }
     e->t0 = sim->t;

@@ -41,6 +41,7 @@ static void jump(lw_sim *sim, double time, const double *x)
     for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;
+    sim->work->mode = NULL; // by the state, until a step begins here
     if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);
     lwi_sim_find_break(sim);
     sim->audit.begun = false;

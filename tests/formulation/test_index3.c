@@ -489,6 +489,7 @@ static void what_cannot_be_is_refused(void **state)
     refuses("index3", "itertions=3", "did you mean 'iterations'");
     refuses("index3", "newton=fast", "full or modified");
     refuses("index3", "tangent", "KEY=VALUE");
+    refuses("index3", "mode=real-time,control=error", "control: 'error'");
     lw_model *model = double_pendulum();
     lw_error error = {0};
     lw_sim *sim;

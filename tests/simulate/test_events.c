@@ -213,6 +213,23 @@ static void starts_at_and_beyond_a_stop(void **state)
     }
 }
 
+// The acceleration that is observed where no step has been done yet, at the start and after a jump
+// of the state: -g + k * 0.01 m.
+static void stops_act_before_the_first_step(void **state)
+{
+    (void)state;
+    lw_model *model = slide(-0.01, 0, "lower: 0, stiffness: 1e4");
+    lw_sim *sim = sim_of(model, "dopri5", "aba", 1e-10);
+    double pressed[8], t;
+    assert_true(fabs(at(sim, 0)->qdd[0] - (1e4 * 0.01 - G)) < 1e-9);
+    lw_sim_get_state(sim, &t, pressed);
+    assert_true(fabs(at(sim, 0.1)->qdd[0] + G) < 1e-9); // it has left the stop
+    OK(lw_sim_set_state(sim, 0.1, pressed));
+    assert_true(fabs(at(sim, 0.1)->qdd[0] - (1e4 * 0.01 - G)) < 1e-9);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 // Two links that swing into their stops: every formulation moves the same.
 static void formulations_agree_on_stops(void **state)
 {
@@ -311,6 +328,7 @@ int main(void)
         cmocka_unit_test(a_stop_never_pulls),
         cmocka_unit_test(a_ball_comes_to_rest),
         cmocka_unit_test(starts_at_and_beyond_a_stop),
+        cmocka_unit_test(stops_act_before_the_first_step),
         cmocka_unit_test(formulations_agree_on_stops),
         cmocka_unit_test(rows_steps_and_restarts_tell_the_same),
         cmocka_unit_test(limits_that_make_no_sense_are_refused),
