@@ -306,7 +306,7 @@ static void place_spins(lwi_closed *s, int e, int nbody, int n, bool rates)
     }
 }
 
-// Rows of edge e to their places; J in slots of six rows.
+// J in slots of six rows.
 static void place_rows(lwi_closed *s, int e, double t, lwi_closure_level level)
 {
     lwi_closure closure;
@@ -324,7 +324,7 @@ static void place_rows(lwi_closed *s, int e, double t, lwi_closure_level level)
     if (s->nspin) place_spins(s, e, closure.nbody, closure.n, level >= LWI_CLOSURE_RATES);
 }
 
-static void place_positions(lwi_closed *s, int e, double t)
+void lwi_closed_edge_rows(lwi_closed *s, int e, double t)
 {
     place_rows(s, e, t, LWI_CLOSURE_POSITION);
 }
@@ -334,7 +334,7 @@ static void place_rates(lwi_closed *s, int e, double t)
     place_rows(s, e, t, LWI_CLOSURE_RATES);
 }
 
-static void place_gamma(lwi_closed *s, int e, double t)
+void lwi_closed_edge_gamma(lwi_closed *s, int e, double t)
 {
     lwi_closure closure;
     const int j = s->edge_joint[e];
@@ -349,12 +349,12 @@ static void place_gamma(lwi_closed *s, int e, double t)
 
 void lwi_closed_gammas(lwi_closed *s, double t)
 {
-    for_edges(s, t, place_gamma);
+    for_edges(s, t, lwi_closed_edge_gamma);
 }
 
 void lwi_closed_rows(lwi_closed *s, double t)
 {
-    for_edges(s, t, place_positions);
+    for_edges(s, t, lwi_closed_edge_rows);
 }
 
 void lwi_closed_rates(lwi_closed *s, double t)

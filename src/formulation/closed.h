@@ -129,6 +129,7 @@ void lwi_closed_start(lwi_closed *closed);
 void lwi_closed_place_merged(lwi_closed *closed);
 /** Coordinates, continued, and speeds of all joints from the motion of the bodies. */
 void lwi_closed_read_joints(lwi_closed *closed, double t);
+void lwi_closed_read_joint(lwi_closed *closed, int joint, double t);
 /** Motion of a tree: poses, tree joints' q; velocities where v is not NULL.  Link positions (and V)
  *  must be there.  Loop joints' coordinates are not touched: see lwi_closed_read_loops. */
 void lwi_closed_from_tree(lwi_closed *closed, const lwi_link *link, const double (*V)[6],
@@ -147,6 +148,9 @@ void lwi_closed_rows(lwi_closed *closed, double t);
 void lwi_closed_rates(lwi_closed *closed, double t);
 /** gamma alone, of joints and couplings, at other velocities than the rows at hand. */
 void lwi_closed_gammas(lwi_closed *closed, double t);
+/** Rows, and gamma, of one edge. */
+void lwi_closed_edge_rows(lwi_closed *closed, int edge, double t);
+void lwi_closed_edge_gamma(lwi_closed *closed, int edge, double t);
 /** metric := inverse inertias at R, G := J K.  After rows or rates. */
 void lwi_closed_masses(lwi_closed *closed);
 /** metric := the geometric one: 1 for displacements, 1/length^2 for turns; G := J K. */
@@ -187,6 +191,8 @@ void lwi_closed_move(lwi_closed *closed, const double (*x)[6]);
 
 /** loads := the model's forces at the motion, moved to hosts. */
 void lwi_closed_forces(lwi_closed *closed, double t, const double *inputs);
+/** closed->wrench := loads and efforts of all joints. */
+void lwi_closed_gather(lwi_closed *closed, double t, const lwi_loads *loads);
 /** f [nnode] := loads, efforts of all joints, weights, -w x J w at the motion.
  *  @param loads  as for lwi_closed_accelerations */
 void lwi_closed_applied(lwi_closed *closed, double t, const lwi_loads *loads, double (*f)[6]);

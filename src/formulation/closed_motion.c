@@ -81,6 +81,11 @@ void lwi_closed_read_loops(lwi_closed *s, double t, bool place_only)
     for (int i = 0; i < s->model->nloop; i++) read_joint(s, s->model->loop[i], t, place_only);
 }
 
+void lwi_closed_read_joint(lwi_closed *s, int j, double t)
+{
+    read_joint(s, j, t, false);
+}
+
 void lwi_closed_read_joints(lwi_closed *s, double t)
 {
     for (int j = 0; j < s->model->njoint; j++) read_joint(s, j, t, false);

@@ -105,7 +105,7 @@ void lwi_closed_forces(lwi_closed *s, double t, const double *inputs)
 }
 
 // wrench := loads and the joints' efforts as wrenches on bodies.
-static void gather_wrenches(lwi_closed *s, double t, const lwi_loads *loads)
+void lwi_closed_gather(lwi_closed *s, double t, const lwi_loads *loads)
 {
     const lw_model *model = s->model;
     memcpy(s->wrench, loads->wrench, (size_t)model->nbody * sizeof *s->wrench);
@@ -136,7 +136,7 @@ static void body_force(const lwi_closed *s, int k, double f[6])
 
 void lwi_closed_applied(lwi_closed *s, double t, const lwi_loads *loads, double (*f)[6])
 {
-    gather_wrenches(s, t, loads);
+    lwi_closed_gather(s, t, loads);
     for (int k = 0; k < s->model->nnode; k++) body_force(s, k, f[k]);
     for (int i = 0; i < s->nspin; i++)
         v6_zero(f[s->model->nnode + i]); // rotors feel their joint alone

@@ -48,8 +48,7 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
 // Forces on joints, couplings, and rows of the caller's types continue from coordinates.
 static bool asks_for_coordinates(const lw_model *model)
 {
-    for (int i = 0; i < model->nforce; i++)
-        if (model->force[i].type->needs & LWI_NEEDS_JOINT) return true;
+    if (model->force_needs & LWI_NEEDS_JOINT) return true; // formulas may read joints too
     for (int j = 0; j < model->njoint; j++)
         if (model->joint[j].type->id == LW_JOINT_CUSTOM) return true;
     return model->ncoupling + model->nrotor > 0;

@@ -12,7 +12,7 @@
 //     index3_error.c     the error of a step                 index3_lanes.h    eight at a time
 //     index3_friction.c  dry friction                       index3_rotors.c    rotors of joints
 //     index3_curved.c    distances, couplings, custom joints
-//     index3_regularise.c  eps of the rows
+//     index3_regularise.c  eps of the rows         index3_odd.h   what lanes leave to the rest
 #ifndef LWI_INDEX3_H
 #define LWI_INDEX3_H
 
@@ -22,7 +22,7 @@
 
 /** How a step is done (option `index3`); the defaults are those of lwi_index3_defaults. */
 typedef struct lwi_index3_method {
-    double regularisation; ///< eps of a row relative to the mean diagonal of its joint's block, in loops
+    double regularisation; ///< eps of a row by the mean diagonal of its joint's block, in loops
     int iterations;        ///< of Newton, at most
     double tolerance;      ///< of a position increment [m]; 0: all iterations are done
     int coordinates;       ///< 6, or 7: Euler parameters
@@ -64,6 +64,7 @@ typedef struct lwi_index3_slipping {
 typedef struct lwi_index3_coupler {
     const lwi_force *force;    ///< NULL: a constraint's curvature (index3_curved.c)
     int joint, coordinate, iv; ///< all forces on one joint coordinate together; joint < 0: none
+    int first, end;            ///< these are among the model's forces first .. end - 1
     int distance, coupling;    ///< 1 + number of what is curved, or 0
     int body[2], rows;
     double rotor; ///< > 0: no force, but a rotor of this inertia on the coordinate
@@ -161,6 +162,10 @@ void lwi_index3_touched(lwi_index3_stiffness *K, const double s[3], const double
 void lwi_index3_torque(lwi_index3_stiffness *K, double part, const double T[3]);
 /** Of joints at multipliers lambda and of applied forces; after rows and forces. */
 void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda);
+/** Its parts: of one joint with its efforts, rows without multipliers left out; of couplings and of forces
+ *  that are none on joints. */
+void lwi_index3_joint_stiffness(lwi_index3 *d, int joint, double t, const double *lambda);
+void lwi_index3_other_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda);
 /** leaf := eta (M + eta stiffness)^-1 for a step h;  leaf := M^-1 */
 void lwi_index3_leaves(lwi_index3 *d, double h);
 void lwi_index3_mass_leaves(lwi_index3 *d, double h);
@@ -266,6 +271,8 @@ lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena);
 /** eps of every row from J and G at hand, compliances of couplers; G = K J with K of `eta` times a
  *  mobility. */
 void lwi_index3_regularise(lwi_index3 *d, double eta);
+/** Rows of edge e, as the closure has them, to those of Newton's iterations (index3_step.c). */
+void lwi_index3_own_points(lwi_index3 *d, int edge);
 /** G := K J, then eps and factors. */
 lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric, lw_error *error);
 /** Velocities, then accelerations onto the joints at the end of a step; x: accelerations, lambda. */

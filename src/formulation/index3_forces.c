@@ -55,6 +55,7 @@ static int ends_of(const lwi_force *f, int body[2])
 // Does a force on a joint coordinate ever change with it?
 static bool changes(const lwi_force *f)
 {
+    if (f->type == &lwi_force_joint_rotor) return false;
     if (f->type != &lwi_force_joint_spring) return true;
     const lwi_joint_spring_par *p = f->par;
     return (p->iq >= 0 && p->stiffness > 0) || p->damping > 0;
@@ -85,6 +86,9 @@ int lwi_index3_couplers(const lw_model *model, lwi_index3_coupler *list)
             for (int before = 0; before < i; before++)
                 known |= speed_of(&model->force[before]) == iv && changes(&model->force[before]);
             c.iv = iv, c.rows = known ? 0 : 1;
+            c.first = i;
+            for (int k = i; k < model->nforce; k++)
+                if (speed_of(&model->force[k]) == iv) c.end = k + 1;
             c.dry = dry_of(model, iv);
         } else {
             c.body[0] = model->body[c.body[0]].host, c.body[1] = model->body[c.body[1]].host;
@@ -132,9 +136,9 @@ static double all_coordinate_rates(const lw_model *model, const lwi_index3_coupl
                                    const lwi_kin *kin, double two)
 {
     double rate = 0;
-    for (int i = 0; i < model->nforce; i++) {
+    for (int i = c->first; i < c->end; i++) {
         const lwi_force *f = &model->force[i];
-        if (speed_of(f) != c->iv) continue;
+        if (speed_of(f) != c->iv || !changes(f)) continue;
         rate += c->dry && f->par == c->dry ? two * c->dry->viscous : coordinate_rate(f, kin, two);
     }
     return rate;

@@ -1,9 +1,7 @@
 // index3_lanes.c -- which joints and bodies stand side by side in a step of index3, and its parts.
-#include "formulation/index3_lanes.h"
+#include "formulation/index3_odd.h"
 
-#include "base/flush.h"
 #include "kernel/kernels.h"
-#include "spatial/rotation.h"
 
 #include <string.h>
 
@@ -47,28 +45,51 @@ static const struct {
 
 static int kind_of(const lwi_joint *joint)
 {
+    if (joint->mount.present) return -1;
     for (int k = 0; k < LWI_COUNT(kinds); k++)
         if (kinds[k].type == joint->type->id) return k;
     return -1;
+}
+
+// The joint of an edge; NULL: a coupling, a force.
+static const lwi_joint *joint_of(const lwi_closed *s, int e)
+{
+    const int j = s->edge_joint[e];
+    return j >= 0 ? &s->model->joint[j] : NULL;
+}
+
+static int kind_of_edge(const lwi_closed *s, int e)
+{
+    const lwi_joint *joint = joint_of(s, e);
+    return joint ? kind_of(joint) : -1;
+}
+
+int lwi_i3_known_rows(const lwi_closed *s, int e)
+{
+    const int kind = kind_of_edge(s, e);
+    return kind < 0 ? 0 : 3 + kinds[kind].axes;
 }
 
 static bool fits(const lwi_index3 *d)
 {
     const lwi_index3_method *m = &d->method;
     const lwi_closed *s = &d->closed;
-    const lw_model *model = s->model;
     if (d->seven || m->newton || m->stop || m->order || m->projection != LWI_PROJECT_MASS)
         return false;
-    if (!s->nrow || s->nextra || model->ncoupling || model->nforce || d->at_work >= 0) return false;
+    if (!s->nrow || d->nrotor) return false;
     for (int e = 0; e < s->nedge; e++) {
-        const lwi_joint *joint = &model->joint[s->edge_joint[e]];
-        if (kind_of(joint) < 0 || joint->ndriven || joint->mount.present) return false;
-        if (joint->body1 == joint->body2) return false;
+        const lwi_joint *joint = joint_of(s, e);
+        if (joint && joint->body1 == joint->body2) return false;
     }
+    for (int j = 0; j < s->model->njoint; j++)
+        if (s->model->joint[j].mount.present) return false;
     return true;
 }
 
 // ------------------------------------------------------------------------------------------- lists
+
+// Kinds of blocks of single joints and pairs: by rows of axes, or by the numbers of rows.
+enum { KINDS = 9 + 2 * (LWI_I3_MOST + 1) * (LWI_I3_MOST + 1) };
 
 // What is filled lane by lane while blocks are listed.
 typedef struct maker {
@@ -79,13 +100,21 @@ typedef struct maker {
     lwi_given_edge *edge;
     int *pair_of; ///< [nblock] -1: a diagonal one
     int nblock, nedge;
-    int open[9]; ///< block of single ones of each kind that has lanes left, -1: none
+    bool *whole;     ///< [nnode] K answers with turns to forces too
+    bool *mixed;     ///< [nedge] rows of all kinds
+    bool *meets, *meets_whole; ///< [nblock] the same of one of its edges, of its body
+    int open[KINDS]; ///< block of single ones of each kind that has lanes left, -1: none
 } maker;
 
 static int axes_of(const maker *m, int edge)
 {
-    const lwi_closed *s = &m->d->closed;
-    return kinds[kind_of(&s->model->joint[s->edge_joint[edge]])].axes;
+    const int kind = kind_of_edge(&m->d->closed, edge);
+    return kind < 0 ? -1 : kinds[kind].axes;
+}
+
+static int rows_of(const maker *m, int edge)
+{
+    return m->d->closed.plan.graph.edge[edge].rows;
 }
 
 // The block for the next lane of a kind: that of the set, or of single ones.
@@ -95,6 +124,24 @@ static int block_for(maker *m, int kind, int set, int *last, int *count, const i
     if (m->open[kind] >= 0 && lanes[0] >= LWI_LANES) m->open[kind] = -1;
     if (m->open[kind] < 0) m->open[kind] = (*count)++;
     return m->open[kind];
+}
+
+// A joint's bodies 1 and 2; of a coupling or a force those that the graph has.
+static int sides_of(const maker *m, int edge)
+{
+    const lwi_closed *s = &m->d->closed;
+    return joint_of(s, edge) ? 2 : s->plan.graph.edge[edge].n;
+}
+
+// Node of an edge at a side; -1: the ground, or no such side.
+static int node_of(const maker *m, int edge, int side)
+{
+    const lwi_closed *s = &m->d->closed;
+    const lwi_joint *joint = joint_of(s, edge);
+    if (side >= sides_of(m, edge)) return -1;
+    if (!joint) return s->plan.graph.edge[edge].body[side];
+    const int body = side ? joint->body2 : joint->body1;
+    return body ? s->model->body_node[body] : -1;
 }
 
 static void forget_open(maker *m)
@@ -109,12 +156,15 @@ static void list_joints(maker *m)
     forget_open(m);
     for (int i = 0; i < m->nedge; i++) {
         const lwi_given_edge *from = &m->edge[i];
-        const int axes = axes_of(m, from->edge);
-        const int open = m->open[axes], full = open >= 0 ? s->joint[open].lanes : 0;
-        const int b = block_for(m, axes, from->set, &set, &s->nedge, &full);
+        const int axes = axes_of(m, from->edge), count = rows_of(m, from->edge);
+        const int kind = m->mixed[from->edge] ? 9 + count : axes;
+        const int open = m->open[kind], full = open >= 0 ? s->joint[open].lanes : 0;
+        const int b = block_for(m, kind, from->set, &set, &s->nedge, &full);
         lwi_i3_joint *j = &s->joint[b];
         const int l = j->lanes++;
-        j->axes = axes;
+        j->mixed |= m->mixed[from->edge] || (l && j->axes != axes);
+        if (l == 0 || j->axes < axes) j->axes = axes;
+        j->count = count;
         j->edge[l] = from->edge;
         j->v[l] = from->v;
         j->step = from->step;
@@ -122,18 +172,21 @@ static void list_joints(maker *m)
     }
     for (int b = 0; b < s->nedge; b++) {
         lwi_i3_joint *j = &s->joint[b];
-        j->straight = true;
+        j->straight = j->step > 1;
         for (int l = j->lanes; l < LWI_LANES; l++) {
             j->edge[l] = j->edge[l - 1];
             j->v[l] = j->v[l - 1] + (j->step > 1); // the engine's lanes that repeat the last one
         }
         for (int l = 0; l < LWI_LANES; l++) j->straight &= j->v[l] == j->v[0] + l;
+        j->sides = 2;
+        for (int l = 0; l < j->lanes; l++)
+            if (j->sides < sides_of(m, j->edge[l])) j->sides = sides_of(m, j->edge[l]);
     }
 }
 
 static void finish_place(lwi_i3_place *p, int lanes)
 {
-    p->straight = true;
+    p->straight = p->right > 1; // not what only happens to stand side by side
     for (int l = 1; l < LWI_LANES; l++) {
         if (l >= lanes) { // the engine has lanes that repeat the last one, too
             const int next = p->right > 1;
@@ -163,15 +216,6 @@ static void list_diagonals(maker *m)
 }
 
 // ------------------------------------------------------------------------------------------ bodies
-
-// Nodes of an edge's bodies 1 and 2; -1: the ground.
-static int node_of(const maker *m, int edge, int side)
-{
-    const lwi_closed *s = &m->d->closed;
-    const lwi_joint *joint = &s->model->joint[s->edge_joint[edge]];
-    const int body = side ? joint->body2 : joint->body1;
-    return body ? s->model->body_node[body] : -1;
-}
 
 // Eight bodies that eight joints have on one side are a block, the rest in their order.
 static void place_bodies(maker *m)
@@ -203,6 +247,18 @@ static int body_offset(const lwi_index3_lanes *s, int node, int lane)
     return at / LWI_LANES * (int)(sizeof(lwi_i3_body) / sizeof(double)) + at % LWI_LANES;
 }
 
+static int whole_offset(const lwi_index3_lanes *s, int node, int lane)
+{
+    const int at = node >= 0 ? s->body_at[node] : LWI_LANES * s->nbody + lane;
+    return at / LWI_LANES * (int)(sizeof(lwi_i3_whole) / sizeof(double)) + at % LWI_LANES;
+}
+
+static int rows_offset(const lwi_index3_lanes *s, int at, int side)
+{
+    const int rows = at / LWI_LANES < s->nedge ? (int)(s->joint[at / LWI_LANES].rows - s->rows) : s->nrows;
+    return (rows + side) * (int)(sizeof(lwi_i3_rows) / sizeof(double)) + at % LWI_LANES;
+}
+
 static int side_offset(int at, int side)
 {
     return (at / LWI_LANES * (int)sizeof(lwi_i3_edge) + side * (int)sizeof(lwi_i3_side)) /
@@ -220,19 +276,60 @@ static void find_bodies(maker *m)
 {
     lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
-        for (int side = 0; side < 2; side++) {
-            lwi_i3_from *from = &s->joint[b].body[side];
-            for (int l = 0; l < LWI_LANES; l++)
-                from->at[l] = body_offset(s, node_of(m, s->joint[b].edge[l], side), l);
-            finish_from(from);
+        for (int side = 0; side < s->joint[b].sides; side++) {
+            lwi_i3_joint *j = &s->joint[b];
+            for (int l = 0; l < LWI_LANES; l++) {
+                const int k = node_of(m, j->edge[l], side);
+                j->body[side].at[l] = body_offset(s, k, l);
+                j->whole_of[side].at[l] = whole_offset(s, k, l);
+                j->whole |= k >= 0 && m->whole[k];
+            }
+            finish_from(&j->body[side]), finish_from(&j->whole_of[side]);
         }
+}
+
+// Where rows of all kinds stand: of mixed blocks, and of those that have a body in common with them.
+static lw_status find_rows(maker *m, lwi_arena *arena)
+{
+    lwi_index3_lanes *s = m->s;
+    bool *has = LWI_PUSH(&m->arena, bool, s->nedge);
+    if (!has) return LW_ERR_MEMORY;
+    for (int b = 0; b < s->nedge; b++) has[b] = s->joint[b].mixed;
+    for (int i = 0, next; i < m->nblock; i = next) {
+        bool meets = false, whole = false;
+        for (next = i; next == i || (next < m->nblock && m->block[i].set >= 0 &&
+                                     m->block[next].set == m->block[i].set);
+             next++) {
+            const lwi_given_block *from = &m->block[next];
+            const int k = m->d->closed.plan.graph.edge[from->row].body[from->row_body];
+            meets |= s->joint[s->edge_at[from->row] / LWI_LANES].mixed;
+            meets |= s->joint[s->edge_at[from->column] / LWI_LANES].mixed;
+            whole |= m->whole[k];
+        }
+        for (int k = i; k < next; k++) {
+            if (m->block[k].row == m->block[k].column || !(meets || whole)) continue;
+            m->meets[k] = true, m->meets_whole[k] = whole;
+            has[s->edge_at[m->block[k].row] / LWI_LANES] = true;
+            has[s->edge_at[m->block[k].column] / LWI_LANES] = true;
+        }
+    }
+    for (int b = 0; b < s->nedge; b++) s->nrows += has[b] ? s->joint[b].sides : 0;
+    s->rows = lwi_arena_push(arena, (size_t)s->nrows + 1, sizeof *s->rows);
+    if (!s->rows) return LW_ERR_MEMORY;
+    for (int b = 0, at = 0; b < s->nedge; b++) {
+        if (!has[b]) continue;
+        s->joint[b].rows = s->rows + at;
+        at += s->joint[b].sides;
+    }
+    return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------- pairs
 
-// Is body number i of an edge, as the graph has it, the joint's second?
+// The side of body number i of an edge, as the graph has it.
 static int side_of(const maker *m, int edge, int i)
 {
+    if (!joint_of(&m->d->closed, edge)) return i;
     return m->d->closed.plan.graph.edge[edge].body[i] == node_of(m, edge, 1);
 }
 
@@ -245,10 +342,14 @@ static void list_pair(maker *m, const lwi_given_block *from, lwi_i3_pair *p)
     for (int i = 0; i < 2; i++) {
         const int side = side_of(m, edge[i], body[i]);
         p->axes[i] = axes_of(m, edge[i]);
-        p->side[i].at[l] = side_offset(s->edge_at[edge[i]], side);
+        p->count[i] = rows_of(m, edge[i]);
+        p->side[i].at[l] = p->mixed ? rows_offset(s, s->edge_at[edge[i]], side)
+                                    : side_offset(s->edge_at[edge[i]], side);
         sign *= side ? 1 : -1;
     }
-    p->body.at[l] = body_offset(s, m->d->closed.plan.graph.edge[edge[0]].body[body[0]], l);
+    const int node = m->d->closed.plan.graph.edge[edge[0]].body[body[0]];
+    p->body.at[l] = p->whole ? whole_offset(s, node, l) : body_offset(s, node, l);
+    if (p->whole) s->is_whole[s->body_at[node] / LWI_LANES] = true;
     p->add = from->add;
     p->sign[l] = sign;
     set_place(&p->place, l, from);
@@ -277,10 +378,14 @@ static void list_pairs(maker *m)
         for (int i = 0; i < m->nblock; i++) {
             const lwi_given_block *from = &m->block[i];
             if (from->row == from->column || from->add != (added > 0)) continue;
-            const int kind = 3 * axes_of(m, from->row) + axes_of(m, from->column);
+            const int counts = (LWI_I3_MOST + 1) * rows_of(m, from->row) + rows_of(m, from->column);
+            const int kind = m->meets[i] ? 9 + 2 * counts + m->meets_whole[i]
+                                         : 3 * axes_of(m, from->row) + axes_of(m, from->column);
             const int open = m->open[kind], full = open >= 0 ? s->pair[open].lanes : 0;
             m->pair_of[i] = block_for(m, kind, from->set, &set, &s->npair, &full);
-            list_pair(m, from, &s->pair[m->pair_of[i]]);
+            lwi_i3_pair *p = &s->pair[m->pair_of[i]];
+            p->mixed = m->meets[i], p->whole = m->meets_whole[i];
+            list_pair(m, from, p);
         }
     }
     for (int i = 0; i < s->npair; i++) finish_pair(&s->pair[i]);
@@ -288,38 +393,59 @@ static void list_pairs(maker *m)
 
 // ------------------------------------------------------------------------------------------- pulls
 
+// Room for the longest list of each block; nothing pulls until it is filled.
+static lw_status room_for_pulls(const lwi_index3_lanes *s, lwi_arena *arena)
+{
+    for (int b = 0; b < s->nbody; b++) {
+        lwi_i3_pulls *p = &s->pulls[b];
+        p->from = LWI_PUSH(arena, lwi_i3_from, p->n);
+        p->axes = LWI_PUSH(arena, bool, p->n);
+        p->mixed = LWI_PUSH(arena, lwi_i3_from, p->nmixed);
+        if (!p->from || !p->axes || !p->mixed) return LW_ERR_MEMORY;
+        for (int l = 0; l < LWI_LANES; l++) { // the last edge and the last rows have no force
+            for (int i = 0; i < p->n; i++) p->from[i].at[l] = side_offset(LWI_LANES * s->nedge + l, 0);
+            for (int i = 0; i < p->nmixed; i++)
+                p->mixed[i].at[l] = rows_offset(s, LWI_LANES * s->nedge + l, 0);
+        }
+    }
+    return LW_OK;
+}
+
+static void list_pull(const maker *m, int e, int side, bool fill, int *count)
+{
+    const lwi_index3_lanes *s = m->s;
+    const int k = node_of(m, e, side), from = s->edge_at[e];
+    if (k < 0) return;
+    const bool mixed = s->joint[from / LWI_LANES].mixed;
+    const int at = s->body_at[k], i = count[2 * at + mixed]++, l = at % LWI_LANES;
+    lwi_i3_pulls *p = &s->pulls[at / LWI_LANES];
+    int *n = mixed ? &p->nmixed : &p->n;
+    if (!fill) {
+        if (*n < i + 1) *n = i + 1;
+    } else if (mixed) {
+        p->mixed[i].at[l] = rows_offset(s, from, side);
+    } else {
+        p->from[i].at[l] = side_offset(from, side);
+        p->axes[i] |= axes_of(m, e) > 0;
+    }
+}
+
 static lw_status list_pulls(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
     const lwi_closed *c = &m->d->closed;
-    int *count = LWI_PUSH(&m->arena, int, LWI_LANES * s->nbody);
+    int *count = LWI_PUSH(&m->arena, int, 2 * LWI_LANES * s->nbody);
     if (!count) return LW_ERR_MEMORY;
     for (int pass = 0; pass < 2; pass++) {
-        memset(count, 0, (size_t)(LWI_LANES * s->nbody) * sizeof *count);
+        memset(count, 0, (size_t)(2 * LWI_LANES * s->nbody) * sizeof *count);
         for (int e = 0; e < c->nedge; e++)
-            for (int side = 0; side < 2; side++) {
-                const int k = node_of(m, e, side);
-                if (k < 0) continue;
-                const int at = s->body_at[k], i = count[at]++;
-                lwi_i3_pulls *p = &s->pulls[at / LWI_LANES];
-                if (pass) {
-                    p->from[i].at[at % LWI_LANES] = side_offset(s->edge_at[e], side);
-                    p->axes[i] |= axes_of(m, e) > 0;
-                } else if (p->n < i + 1) {
-                    p->n = i + 1;
-                }
-            }
-        for (int b = 0; b < s->nbody; b++) {
-            lwi_i3_pulls *p = &s->pulls[b];
-            if (!pass) p->from = LWI_PUSH(arena, lwi_i3_from, p->n);
-            if (!pass) p->axes = LWI_PUSH(arena, bool, p->n);
-            if (!p->from || !p->axes) return LW_ERR_MEMORY;
-            for (int i = 0; i < p->n; i++) {
-                for (int l = 0; l < LWI_LANES && !pass; l++) // the last edge has no force
-                    p->from[i].at[l] = side_offset(LWI_LANES * s->nedge + l, 0);
-                if (pass) finish_from(&p->from[i]);
-            }
-        }
+            for (int side = 0; side < sides_of(m, e); side++) list_pull(m, e, side, pass > 0, count);
+        if (!pass) TRY(room_for_pulls(s, arena));
+    }
+    for (int b = 0; b < s->nbody; b++) {
+        lwi_i3_pulls *p = &s->pulls[b];
+        for (int i = 0; i < p->n; i++) finish_from(&p->from[i]);
+        for (int i = 0; i < p->nmixed; i++) finish_from(&p->mixed[i]);
     }
     return LW_OK;
 }
@@ -336,8 +462,8 @@ static void bodies_after(const maker *m, const int *joint, int *body)
 {
     const lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
-        for (int l = 0; l < 2 * s->joint[b].lanes; l++) {
-            const int k = node_of(m, s->joint[b].edge[l / 2], l % 2);
+        for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
+            const int k = node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
             if (k >= 0) later(&body[s->body_at[k] / LWI_LANES], joint[b]);
         }
 }
@@ -346,8 +472,8 @@ static void joints_after(const maker *m, const int *body, int *joint)
 {
     const lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
-        for (int l = 0; l < 2 * s->joint[b].lanes; l++) {
-            const int k = node_of(m, s->joint[b].edge[l / 2], l % 2);
+        for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
+            const int k = node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
             later(&joint[b], k >= 0 ? body[s->body_at[k] / LWI_LANES] : b);
         }
 }
@@ -356,17 +482,19 @@ static void joints_after(const maker *m, const int *body, int *joint)
 static void find_times(const maker *m, int *time[LWI_I3_KINDS], int nunit)
 {
     const lwi_index3_lanes *s = m->s;
-    const int size = (int)(sizeof(lwi_i3_body) / sizeof(double));
     for (int b = 0; b < s->nedge; b++) time[LWI_I3_JOINT][b] = b;
     bodies_after(m, time[LWI_I3_JOINT], time[LWI_I3_BODY]);
     joints_after(m, time[LWI_I3_BODY], time[LWI_I3_AFTER]);
     bodies_after(m, time[LWI_I3_AFTER], time[LWI_I3_BODY_AGAIN]);
     joints_after(m, time[LWI_I3_BODY_AGAIN], time[LWI_I3_LAST]);
-    for (int i = 0; i < s->npair; i++)
+    for (int i = 0; i < s->npair; i++) {
+        const size_t bytes = s->pair[i].whole ? sizeof(lwi_i3_whole) : sizeof(lwi_i3_body);
         for (int l = 0; l < LWI_LANES; l++)
             later(&time[LWI_I3_PAIR][i],
                   s->pair[i].add ? s->nedge
-                                 : time[LWI_I3_BODY_AGAIN][s->pair[i].body.at[l] / size]);
+                                 : time[LWI_I3_BODY_AGAIN][s->pair[i].body.at[l] /
+                                                           (int)(bytes / sizeof(double))]);
+    }
     for (int i = 0; i < m->nedge; i++)
         later(&time[LWI_I3_UNIT][m->edge[i].unit],
               time[LWI_I3_LAST][s->edge_at[m->edge[i].edge] / LWI_LANES]);
@@ -427,21 +555,32 @@ static void set_bodies(const lwi_index3 *d, lwi_index3_lanes *s)
     }
 }
 
+// Points and axes of a joint; without any: zeros, which do no harm.
+static void set_edge(const lwi_closed *c, int edge, lwi_i3_edge *e, int l)
+{
+    const lwi_joint *joint = joint_of(c, edge);
+    const int kind = kind_of_edge(c, edge);
+    if (kind < 0) return;
+    for (int i = 0; i < 3; i++) {
+        e->r1[i][l] = joint->r1[i], e->r2[i][l] = joint->r2[i];
+        for (int k = 0; k < kinds[kind].axes; k++) {
+            e->axis1[k][i][l] = joint->R1[3 * i + kinds[kind].i[k]];
+            e->axis2[k][i][l] = joint->R2[3 * i + kinds[kind].j[k]];
+        }
+    }
+}
+
 static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
 {
     const lwi_closed *c = &d->closed;
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < LWI_LANES; l++) {
-            const lwi_joint *joint = &c->model->joint[c->edge_joint[s->joint[b].edge[l]]];
-            const int kind = kind_of(joint);
-            lwi_i3_edge *e = &s->edge[b];
-            e->relative[l] = d->relative[s->joint[b].edge[l]] / (3 + kinds[kind].axes);
-            for (int i = 0; i < 3; i++) {
-                e->r1[i][l] = joint->r1[i], e->r2[i][l] = joint->r2[i];
-                for (int k = 0; k < kinds[kind].axes; k++) {
-                    e->axis1[k][i][l] = joint->R1[3 * i + kinds[kind].i[k]];
-                    e->axis2[k][i][l] = joint->R2[3 * i + kinds[kind].j[k]];
-                }
+            const int e = s->joint[b].edge[l], hard = lwi_i3_hard_rows(d, e);
+            s->edge[b].relative[l] = hard ? d->relative[e] / hard : 0;
+            set_edge(c, e, &s->edge[b], l);
+            for (int r = 0; s->joint[b].mixed && r < c->plan.graph.edge[e].rows; r++) {
+                s->mixed[b].base[r][l] = r < lwi_i3_known_rows(c, e);
+                s->mixed[b].hard[r][l] = r < hard;
             }
         }
 }
@@ -466,12 +605,50 @@ static lw_status set_rows(const lwi_index3 *d, lwi_arena *arena, lwi_index3_lane
         s->acceleration[b].at[l] = d->at_acceleration + d->nmemory * k;
     }
     for (int b = 0; b < s->nedge; b++)
-        for (int l = 0; l < LWI_LANES; l++)
-            s->lambda[b].at[l] = d->at_lambda + c->plan.row[s->joint[b].edge[l]];
+        for (int l = 0; l < LWI_LANES; l++) // the engine may leave lanes that repeat one undone
+            s->lambda[b].at[l] =
+                l < s->joint[b].lanes ? d->at_lambda + c->plan.row[s->joint[b].edge[l]] : -1;
     return LW_OK;
 }
 
 // ---------------------------------------------------------------------------------------- creation
+
+static void find_mixed(maker *m)
+{
+    const lwi_closed *c = &m->d->closed;
+    if (m->d->method.tangent) lwi_i3_find_whole(m->d, m->whole);
+    for (int e = 0; e < c->nedge; e++) {
+        m->mixed[e] = lwi_i3_known_rows(c, e) < c->plan.graph.edge[e].rows;
+        for (int side = 0; side < sides_of(m, e); side++) {
+            const int k = node_of(m, e, side);
+            m->mixed[e] |= k >= 0 && m->whole[k];
+        }
+    }
+}
+
+// What only mixed blocks need, and bodies whose K is whole where they meet it.
+static lw_status make_mixed(maker *m, lwi_arena *arena)
+{
+    lwi_index3_lanes *s = m->s;
+    bool mixed = false, whole = false;
+    for (int b = 0; b < s->nedge; b++) {
+        const lwi_i3_joint *j = &s->joint[b];
+        mixed |= j->mixed;
+        for (int l = 0; l < LWI_LANES && j->whole; l++)
+            for (int side = 0; side < j->sides; side++) {
+                const int k = node_of(m, j->edge[l], side);
+                if (k >= 0) s->is_whole[s->body_at[k] / LWI_LANES] = true;
+            }
+    }
+    for (int k = 0; k < m->d->closed.model->nnode; k++)
+        if (m->whole[k]) s->is_whole[s->body_at[k] / LWI_LANES] = true;
+    for (int b = 0; b < s->nbody; b++) whole |= s->is_whole[b];
+    if (mixed && !(s->mixed = lwi_arena_push(arena, (size_t)s->nedge, sizeof *s->mixed)))
+        return LW_ERR_MEMORY;
+    if (whole && !(s->whole = lwi_arena_push(arena, (size_t)s->nbody + 1, sizeof *s->whole)))
+        return LW_ERR_MEMORY;
+    return lwi_i3_odd_create(m->d, s, arena);
+}
 
 static lw_status make(maker *m, lwi_arena *arena)
 {
@@ -483,19 +660,29 @@ static lw_status make(maker *m, lwi_arena *arena)
     m->block = LWI_PUSH(&m->arena, lwi_given_block, m->nblock);
     m->edge = LWI_PUSH(&m->arena, lwi_given_edge, m->nedge);
     m->pair_of = LWI_PUSH(&m->arena, int, m->nblock);
+    m->meets = LWI_PUSH(&m->arena, bool, m->nblock);
+    m->meets_whole = LWI_PUSH(&m->arena, bool, m->nblock);
+    m->whole = LWI_PUSH(&m->arena, bool, c->model->nnode);
+    m->mixed = LWI_PUSH(&m->arena, bool, c->nedge);
     s->joint = LWI_PUSH(arena, lwi_i3_joint, c->nedge);
     s->edge_at = LWI_PUSH(arena, int, c->nedge);
     s->body_at = LWI_PUSH(arena, int, c->model->nnode);
     s->pair = lwi_arena_push(arena, (size_t)m->nblock, sizeof *s->pair);
     if (!m->block || !m->edge || !m->pair_of || !s->joint || !s->edge_at || !s->body_at || !s->pair)
         return LW_ERR_MEMORY;
+    if (!m->meets || !m->meets_whole || !m->whole || !m->mixed) return LW_ERR_MEMORY;
     lwi_dual_given_list(c->dual, m->block, m->edge);
     for (int i = 0; i < m->nblock; i++) m->pair_of[i] = -1;
+    find_mixed(m);
     list_joints(m);
     list_diagonals(m);
     place_bodies(m);
+    s->is_whole = LWI_PUSH(arena, bool, s->nbody + 1);
+    if (!s->is_whole) return LW_ERR_MEMORY;
     find_bodies(m);
+    TRY(find_rows(m, arena));
     list_pairs(m);
+    TRY(make_mixed(m, arena));
     s->body = lwi_arena_push(arena, (size_t)s->nbody + 1, sizeof *s->body);
     s->edge = lwi_arena_push(arena, (size_t)s->nedge + 1, sizeof *s->edge);
     s->pulls = LWI_PUSH(arena, lwi_i3_pulls, s->nbody);
@@ -522,211 +709,4 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)
     lwi_arena_free(&m.arena);
     if (status == LW_OK) d->lanes = s;
     return status;
-}
-
-// -------------------------------------------------------------------------------------------- step
-
-// All items, each kind by its phase.
-static void pass(const lwi_index3_lanes *s, const lwi_i3_phase phase[LWI_I3_KINDS])
-{
-    for (int i = 0; i < s->nitem; i++) {
-        const lwi_i3_item *item = &s->item[i];
-        const lwi_i3_phase what = phase[item->kind];
-        if (what < LWI_I3_PHASES)
-            s->texts->phase[what](s, item->block, item->block + 1);
-        else if (what != LWI_I3_NOTHING)
-            lwi_dual_given_unit(s->dual, item->block, what == LWI_I3_ELIMINATE);
-    }
-}
-
-// A pass with the engine's sweep upwards, matrix or right side alone; threads share it in one of its own.
-static lw_status sweep_up(lwi_index3 *d, const lwi_i3_phase phase[LWI_I3_KINDS], bool symmetric)
-{
-    const lwi_index3_lanes *s = d->lanes;
-    const bool matrix = phase[LWI_I3_UNIT] == LWI_I3_ELIMINATE;
-    const bool alone = lwi_dual_given_alone(s->dual);
-    lwi_i3_phase all[LWI_I3_KINDS];
-    memcpy(all, phase, sizeof all);
-    if (!alone) all[LWI_I3_UNIT] = LWI_I3_NOTHING;
-    if (matrix) TRY(lwi_dual_given_begin(s->dual, symmetric));
-    pass(s, all);
-    if (!alone && matrix) lwi_dual_given_factor(s->dual);
-    return matrix ? lwi_dual_given_end(s->dual) : LW_OK;
-}
-
-// To lambda.
-static void sweep_down(const lwi_index3 *d)
-{
-    lwi_dual *dual = d->lanes->dual;
-    (lwi_dual_given_alone(dual) ? lwi_dual_given_down : lwi_dual_given_solve)(dual);
-}
-
-// eps of every row: relative, or 1/penalty, which belongs to K of eta times a mobility
-static void set_eps(const lwi_index3 *d, double eta)
-{
-    d->lanes->absolute = d->method.penalty > 0 ? 1 / (d->method.penalty * eta) : 0;
-}
-
-void lwi_index3_lanes_begin(lwi_index3 *d, double h, double *x)
-{
-    lwi_index3_lanes *s = d->lanes;
-    s->h = h;
-    s->state = x;
-    s->ahead = false;
-}
-
-// What ends an iteration; what begins the next one; what begins the projections.
-#define AFTER LWI_I3_FORCES, LWI_I3_TAKE
-#define NEWTON(pairs) LWI_I3_ROWS_FORCES, LWI_I3_BALANCE, LWI_I3_NEWTON, pairs, LWI_I3_ELIMINATE
-#define SPEEDS LWI_I3_ROWS, LWI_I3_MASSES, LWI_I3_SPEEDS, LWI_I3_PAIRS_ONCE, LWI_I3_ELIMINATE
-#define NO LWI_I3_NOTHING
-
-// From the prediction, from the last iteration, or in one pass with the end of the last iteration.
-static lw_status begin_iteration(lwi_index3 *d, lwi_i3_phase joints, lwi_i3_phase bodies)
-{
-    const bool symmetric = d->lanes->level < 2;
-    const lwi_i3_phase phase[] = {joints, bodies,
-                                  NEWTON(symmetric ? LWI_I3_PAIRS_ONCE : LWI_I3_PAIRS)};
-    set_eps(d, 1);
-    TRY(sweep_up(d, phase, symmetric));
-    const double began = lwi_clock();
-    sweep_down(d);
-    d->times.solve += lwi_clock() - began;
-    return LW_OK;
-}
-
-static lw_status begin_projections(lwi_index3 *d, lwi_i3_phase joints, lwi_i3_phase bodies)
-{
-    const lwi_i3_phase phase[] = {joints, bodies, SPEEDS};
-    set_eps(d, 0.25 * d->lanes->h * d->lanes->h);
-    return sweep_up(d, phase, true);
-}
-
-// 2-norm of the increments of all bodies.
-static double increments(const lwi_index3_lanes *s)
-{
-    double sum[LWI_LANES] = {0}, all = 0;
-    for (int b = 0; b < s->nbody; b++) {
-        const double *size = s->body[b].size;
-        for (int l = 0; l < LWI_LANES; l++) sum[l] += size[l];
-    }
-    for (int l = 0; l < LWI_LANES; l++) all += sum[l];
-    return sqrt(all);
-}
-
-static lw_status iterate(lwi_index3 *d, int i, double *size)
-{
-    lwi_index3_lanes *s = d->lanes;
-    static const lwi_i3_phase after[] = {AFTER, NO, NO, NO, NO, NO};
-    const bool all = !(d->method.tolerance > 0), last = i + 1 == d->method.iterations;
-    if (!s->ahead) TRY(begin_iteration(d, i ? NO : LWI_I3_MULTIPLIERS, i ? NO : LWI_I3_BEGIN));
-    s->ahead = all; // what comes next is known: one pass for both
-    const double began = lwi_clock();
-    if (!all)
-        pass(s, after);
-    else
-        TRY((last ? begin_projections : begin_iteration)(d, AFTER));
-    if (all && last) d->times.projection += lwi_clock() - began;
-    *size = increments(s);
-    return LW_OK;
-}
-
-lw_status lwi_index3_lanes_iterate(lwi_index3 *d, int i, double *size)
-{
-    const uint64_t mode = lwi_flush_begin();
-    const lw_status status = iterate(d, i, size);
-    lwi_flush_end(mode);
-    return status;
-}
-
-static lw_status project(lwi_index3 *d)
-{
-    static const lwi_i3_phase between[] = {LWI_I3_IMPULSES, LWI_I3_TAKE_SPEEDS, LWI_I3_GAMMAS,
-                                           NO, NO, NO, LWI_I3_UP};
-    static const lwi_i3_phase last[] = {LWI_I3_IMPULSES, LWI_I3_FINISH, LWI_I3_PUT, NO, NO, NO, NO};
-    if (!d->lanes->ahead) TRY(begin_projections(d, NO, NO));
-    const double began = lwi_clock();
-    sweep_down(d);
-    TRY(sweep_up(d, between, true));
-    const double turn = lwi_clock();
-    sweep_down(d);
-    pass(d->lanes, last);
-    d->times.velocity += turn - began;
-    d->times.acceleration += lwi_clock() - turn;
-    return LW_OK;
-}
-
-// Poses of all bodies to `closed`.
-static void show_poses(const lwi_index3 *d)
-{
-    const lwi_index3_lanes *s = d->lanes;
-    const lwi_closed *c = &d->closed;
-    for (int k = 0; k < c->model->nnode; k++) {
-        const int body = c->model->node[k].body, l = s->body_at[k] % LWI_LANES;
-        const lwi_i3_body *b = &s->body[s->body_at[k] / LWI_LANES];
-        for (int i = 0; i < 3; i++) c->r[body][i] = b->r[i][l];
-        for (int i = 0; i < 9; i++) c->R[body][i] = b->R[i][l];
-    }
-}
-
-// The angle of a revolute joint, continued: as lwi_row_angle has it.
-static double angle_of(const lwi_closed *c, const lwi_joint *joint, double near)
-{
-    double F1[9], F2[9], A = 0, B = 0;
-    m3_mul(F1, c->R[joint->body1], joint->R1);
-    m3_mul(F2, c->R[joint->body2], joint->R2);
-    for (int i = 0; i < 9; i += 3) {
-        A += F1[i] * F2[i] + F1[i + 1] * F2[i + 1];
-        B += F1[i + 1] * F2[i] - F1[i] * F2[i + 1];
-    }
-    return angle_continue(atan2(B, A), near);
-}
-
-// Carried coordinates are continued in x.
-static void carry(const lwi_index3 *d, double t, double *x)
-{
-    const lwi_closed *c = &d->closed;
-    const lwi_carried *carried = &d->carried;
-    if (!carried->n) return;
-    show_poses(d);
-    lwi_carried_load(c->model, carried, x, c->q);
-    for (int i = 0, last = -1; i < carried->n; i++) {
-        const int j = carried->item[i].joint;
-        const lwi_joint *joint = &c->model->joint[j];
-        double q[LW_JOINT_MAX_NQ];
-        if (j != last && joint->type->id == LW_JOINT_REVOLUTE) {
-            c->q[joint->iq] = angle_of(c, joint, c->q[joint->iq]);
-        } else if (j != last) {
-            lwi_joint_read_motion(c->model, j, t, &c->motion, q, NULL);
-            memcpy(c->q + joint->iq, q, (size_t)joint->type->nq * sizeof *q);
-        }
-        last = j;
-    }
-    lwi_carried_store(c->model, carried, c->q, x);
-}
-
-lw_status lwi_index3_lanes_finish(lwi_index3 *d, double t, double *x)
-{
-    const double began = lwi_clock();
-    const uint64_t mode = lwi_flush_begin();
-    const lw_status status = project(d);
-    lwi_flush_end(mode);
-    if (status != LW_OK) return status;
-    d->times.projection += lwi_clock() - began;
-    carry(d, t, x);
-    return LW_OK;
-}
-
-void lwi_index3_lanes_show(const lwi_index3 *d)
-{
-    const lwi_index3_lanes *s = d->lanes;
-    const lwi_closed *c = &d->closed;
-    for (int k = 0; k < c->model->nnode; k++)
-        for (int i = 0; i < 6; i++)
-            c->x[k][i] = s->body[s->body_at[k] / LWI_LANES].x[i][s->body_at[k] % LWI_LANES];
-    for (int e = 0; e < c->nedge; e++) {
-        const int b = s->edge_at[e] / LWI_LANES, l = s->edge_at[e] % LWI_LANES;
-        for (int r = 0; r < 3 + s->joint[b].axes; r++)
-            c->phi[c->plan.row[e] + r] = s->edge[b].phi[r][l];
-    }
 }

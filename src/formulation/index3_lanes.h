@@ -1,8 +1,8 @@
 // index3_lanes.h -- the step of index3 eight bodies and eight joints at a time.
 //
 // The text of index3_step.c, index3_tangent.c and index3_project.c for mechanisms of joints that make
-// points meet (spherical, universal, revolute) under gravity, written for lanes: what a joint and a
-// body do to Newton's equations stands in blocks x[entry][lane], whatever the width of the machine.
+// points meet (spherical, universal, revolute), written for lanes; rows of all other kinds and loads are
+// given by the general text, step by step (index3_odd.h), and have lanes too.  What a joint and a body do to Newton's equations stands in blocks x[entry][lane], whatever the width of the machine.
 // The engine gets the blocks of its matrix where it eliminates them (dual_given.h).  Joints that the
 // engine has side by side are a block, their bodies too: then nothing changes lanes.
 //
@@ -23,7 +23,7 @@
 #include "formulation/index3.h"
 #include "kernel/plan.h"
 
-enum { LWI_I3_AXES = 2, LWI_I3_MOST = 3 + LWI_I3_AXES };
+enum { LWI_I3_AXES = 2, LWI_I3_MOST = LWI_EDGE_ROWS, LWI_I3_WHOLE = 36 };
 
 /** Eight bodies. */
 typedef struct lwi_i3_body {
@@ -46,6 +46,31 @@ typedef struct lwi_i3_side {
     lwi_lanes arm[3], normal[LWI_I3_AXES][3]; ///< of the points; a2 x a1
     lwi_lanes rr[9];                          ///< stiffness of axes
 } lwi_i3_side;
+
+/** Rows of eight edges at one body of each as they are, [force; moment], world axes: all kinds. */
+typedef struct lwi_i3_rows {
+    lwi_lanes J[6 * LWI_I3_MOST]; ///< row r from entry 6 r on
+    lwi_lanes f[LWI_I3_MOST]; ///< multipliers that act on this body
+    lwi_lanes rr[9];          ///< stiffness of points and axes
+} lwi_i3_rows;
+
+/** What the rows of eight edges of all kinds are; masks are 1 or 0. */
+typedef struct lwi_i3_mixed {
+    lwi_lanes base[LWI_I3_MOST]; ///< rows of points and axes, found here; others are given
+    lwi_lanes hard[LWI_I3_MOST]; ///< constraints: of the others no multiplier is kept
+    lwi_lanes soft[LWI_I3_MOST]; ///< and these have compliances
+    lwi_lanes c[LWI_I3_MOST];    ///< given of the right side of projections
+} lwi_i3_mixed;
+
+/** What the general text adds to eight bodies: wrench about the mass centre, stiffness. */
+typedef struct lwi_i3_load {
+    lwi_lanes f[6], rr[9], tr[9], rt[9], tt[9];
+} lwi_i3_load;
+
+/** K of eight bodies that answer with turns to forces too. */
+typedef struct lwi_i3_whole {
+    lwi_lanes K[LWI_I3_WHOLE];
+} lwi_i3_whole;
 
 /** Eight joints. */
 typedef struct lwi_i3_edge {
@@ -77,7 +102,11 @@ typedef struct lwi_i3_place {
 
 typedef struct lwi_i3_joint {
     int edge[LWI_LANES], lanes, axes; ///< of the graph; axes: rows beside the points
-    lwi_i3_from body[2];
+    bool mixed;      ///< rows of all kinds: `count` of them, in rows[0] ... rows[sides - 1]
+    bool whole;      ///< K of some body is whole
+    int count, sides;
+    lwi_i3_rows *rows; ///< of others too, where rows of all kinds meet them; else NULL
+    lwi_i3_from body[LWI_EDGE_BODIES], whole_of[LWI_EDGE_BODIES];
     lwi_i3_place place;
     double *v[LWI_LANES]; ///< y and lambda of the engine
     int step;
@@ -87,8 +116,9 @@ typedef struct lwi_i3_joint {
 /** Two joints of a body: eight blocks of the matrix. */
 typedef struct lwi_i3_pair {
     int lanes, axes[2];
-    bool add;
-    lwi_i3_from side[2], body;
+    bool add, mixed, whole;
+    int count[2];            ///< mixed: rows
+    lwi_i3_from side[2], body; ///< mixed: lwi_i3_rows; whole: lwi_i3_whole
     lwi_i3_place place;
     _Alignas(sizeof(lwi_lanes)) lwi_lanes sign; ///< -1: the body is one's first, the other's second
 } lwi_i3_pair;
@@ -98,6 +128,8 @@ typedef struct lwi_i3_pulls {
     int n;
     lwi_i3_from *from; ///< [n] sides
     bool *axes;        ///< [n] some of them have rows of axes
+    int nmixed;
+    lwi_i3_from *mixed; ///< [nmixed] lwi_i3_rows
 } lwi_i3_pulls;
 
 /** What a pass does next: of a joint, of a body all of whose joints are done, of a joint both of
@@ -129,6 +161,15 @@ typedef struct lwi_index3_lanes {
     lwi_i3_pulls *pulls; ///< [nbody]
     lwi_i3_row *pose, *speed, *acceleration, *lambda; ///< [nbody], [nedge]
     double *state;                                    ///< x of the step at hand
+    lwi_i3_rows *rows;   ///< [nrows + 1] the last has no force
+    lwi_i3_mixed *mixed; ///< [nedge], or NULL
+    lwi_i3_load *load;   ///< [nbody], or NULL
+    lwi_i3_whole *whole; ///< [nbody + 1], or NULL
+    bool *is_whole;      ///< [nbody + 1]
+    struct lwi_i3_odd *odd; ///< what the general text does; NULL: nothing
+    double t;            ///< at the end of the step at hand
+    const double *inputs;
+    int nrows;
     int nitem;
     lwi_i3_item *item;
     int *body_at, *edge_at; ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
@@ -171,11 +212,11 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena);
 /** Lanes at once: 1, 4, 8, 0: the widest; the bits do not depend on it.
  *  @return false: the machine has none */
 bool lwi_index3_lanes_width(lwi_index3_lanes *lanes, int width);
-/** The parts of a step: from x, which stays as it is until the end; iteration number i (LW_ERR_SINGULAR: the general text decides), *size
- *  as there; projections, and x of the end (likewise). */
-void lwi_index3_lanes_begin(lwi_index3 *d, double h, double *x);
+/** The parts of a step: from x, which stays as it is until the end; iteration number i (LW_ERR_SINGULAR:
+ *  the general text decides), *size as there; projections, and x of the end (likewise). */
+void lwi_index3_lanes_begin(lwi_index3 *d, double end, double h, double *x, const double *inputs);
 lw_status lwi_index3_lanes_iterate(lwi_index3 *d, int i, double *size);
-lw_status lwi_index3_lanes_finish(lwi_index3 *d, double t, double *x);
+lw_status lwi_index3_lanes_finish(lwi_index3 *d, double *x);
 /** Increments and residuals of the last iteration to `closed`. */
 void lwi_index3_lanes_show(const lwi_index3 *d);
 

@@ -160,6 +160,7 @@ INLINE void rotate(real K[9], const real R[9], const real J[6])
 
 #include "formulation/index3_lanes_bodies.inl"
 #include "formulation/index3_lanes_joints.inl"
+#include "formulation/index3_lanes_mixed.inl"
 
 // ------------------------------------------------------------------------------------------ pairs
 
@@ -194,16 +195,22 @@ INLINE void pair(const lwi_index3_lanes *s, const lwi_i3_pair *p, const int ne, 
 // --------------------------------------------------------------------------------------- all of it
 
 #define ALL for (int l = 0; l < LWI_LANES; l += WIDTH)
+#define MIXED(text)                                                                                \
+    if (s->joint[i].mixed) {                                                                       \
+        ALL text;                                                                                  \
+        continue;                                                                                  \
+    }
 #define BODIES(name, text)                                                                         \
     static void name##_all(const lwi_index3_lanes *s, int first, int end)                          \
     {                                                                                              \
         for (int i = first; i < end; i++) ALL text;                                                \
     }
 // with the number of axes a constant
-#define JOINTS(name, text)                                                                         \
+#define JOINTS(name, text, mixed_text)                                                             \
     static void name##_all(const lwi_index3_lanes *s, int first, int end)                          \
     {                                                                                              \
         for (int i = first; i < end; i++) {                                                        \
+            MIXED(mixed_text)                                                                      \
             if (s->joint[i].axes == 0) {                                                           \
                 const int axes = 0;                                                                \
                 ALL text;                                                                          \
@@ -219,7 +226,12 @@ INLINE void pair(const lwi_index3_lanes *s, const lwi_i3_pair *p, const int ne, 
 #define PAIRS(name, two)                                                                           \
     static void name##_all(const lwi_index3_lanes *s, int first, int end)                          \
     {                                                                                              \
-        for (int i = first; i < end; i++) switch (3 * s->pair[i].axes[0] + s->pair[i].axes[1]) {   \
+        for (int i = first; i < end; i++) {                                                        \
+            if (s->pair[i].mixed) {                                                                \
+                ALL mixed_pair(s, &s->pair[i], two, l);                                            \
+                continue;                                                                          \
+            }                                                                                      \
+            switch (3 * s->pair[i].axes[0] + s->pair[i].axes[1]) {                                 \
                 PAIR(0, 0, two);                                                                   \
                 PAIR(0, 1, two);                                                                   \
                 PAIR(0, 2, two);                                                                   \
@@ -230,29 +242,30 @@ INLINE void pair(const lwi_index3_lanes *s, const lwi_i3_pair *p, const int ne, 
                 PAIR(2, 1, two);                                                                   \
                 PAIR(2, 2, two);                                                                   \
             }                                                                                      \
+        }                                                                                          \
     }
 #define PAIR(ne, nf, two)                                                                          \
     case 3 * ne + nf:                                                                              \
         ALL pair(s, &s->pair[i], ne, nf, two, l);                                                  \
         break
 
-JOINTS(multipliers, multipliers(s, i, axes, l))
+JOINTS(multipliers, multipliers(s, i, axes, l), mixed_multipliers(s, i, l))
 BODIES(begin, begin(s, i, l))
-JOINTS(rows_forces, rows_forces(s, i, axes, l))
+JOINTS(rows_forces, rows_forces(s, i, axes, l), mixed_rows_forces(s, i, l))
 BODIES(balance, balance(s, i, l))
-JOINTS(newton, newton(s, i, axes, l))
+JOINTS(newton, newton(s, i, axes, l), mixed_newton(s, i, l))
 PAIRS(pairs_two, true)
 PAIRS(pairs_one, false)
-JOINTS(impulses, impulses(s, i, axes, false, l))
-JOINTS(forces, impulses(s, i, axes, true, l))
+JOINTS(impulses, impulses(s, i, axes, false, l), mixed_impulses(s, i, false, l))
+JOINTS(forces, impulses(s, i, axes, true, l), mixed_impulses(s, i, true, l))
 BODIES(take, take(s, i, l))
-JOINTS(rows, rows(s, i, axes, false, l))
+JOINTS(rows, rows_alone(s, i, axes, l), mixed_rows(s, i, false, l))
 BODIES(masses, masses(s, &s->body[i], l))
-JOINTS(speeds, speeds(s, i, axes, l))
+JOINTS(speeds, speeds(s, i, axes, l), mixed_speeds(s, i, l))
 BODIES(take_speeds, take_speeds(s, i, l))
-JOINTS(gammas, gammas(s, i, axes, l))
+JOINTS(gammas, gammas(s, i, axes, l), mixed_gammas(s, i, l))
 BODIES(finish, finish(s, i, l))
-JOINTS(put, put_multipliers(s, i, axes, l))
+JOINTS(put, put_multipliers(s, i, axes, l), mixed_put(s, i, l))
 
 #define TEXTS_2(isa) lwi_index3_texts_##isa
 #define TEXTS_1(isa) TEXTS_2(isa)

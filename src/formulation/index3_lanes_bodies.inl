@@ -143,6 +143,16 @@ INLINE void torques(const lwi_index3_lanes *s, const lwi_i3_from *from, real n[3
         for (int i = 0; i < 3; i++) n[i] = MAD(f[k], normal[3 * k + i], n[i]);
 }
 
+// The same of rows as they are.
+INLINE void mixed_wrench(const lwi_index3_lanes *s, const lwi_i3_from *from, const real *f, real sum[6],
+                         int l)
+{
+    real J[6 * LWI_I3_MOST];
+    fetch(J, s->rows[0].J, from, 6 * LWI_I3_MOST, l);
+    for (int r = 0; r < LWI_I3_MOST; r++)
+        for (int i = 0; i < 6; i++) sum[i] = MAD(f[r], J[6 * r + i], sum[i]);
+}
+
 INLINE void pull(const lwi_index3_lanes *s, int block, real sum[6], int l)
 {
     const lwi_i3_pulls *pulls = &s->pulls[block];
@@ -153,6 +163,11 @@ INLINE void pull(const lwi_index3_lanes *s, int block, real sum[6], int l)
         fetch(arm, s->edge[0].side[0].arm, from, 3, l);
         wrench(sum, F, arm);
         if (pulls->axes[i]) torques(s, from, sum + 3, l);
+    }
+    for (int i = 0; i < pulls->nmixed; i++) {
+        real f[LWI_I3_MOST];
+        fetch(f, s->rows[0].f, &pulls->mixed[i], LWI_I3_MOST, l);
+        mixed_wrench(s, &pulls->mixed[i], f, sum, l);
     }
 }
 
@@ -183,6 +198,15 @@ INLINE void pull_stiffly(const lwi_index3_lanes *s, int block, real sum[6], real
         fetch(more, side->rr, from, 9, l);
         for (int k = 0; k < 9; k++) rr[k] += more[k];
     }
+    for (int i = 0; i < pulls->nmixed; i++) {
+        real in[LWI_I3_MOST + 9]; // f, rr
+        fetch(in, s->rows[0].f, &pulls->mixed[i], LWI_COUNT(in), l);
+        mixed_wrench(s, &pulls->mixed[i], in, sum, l);
+        for (int k = 0; k < 9; k++) rr[k] += in[LWI_I3_MOST + k];
+    }
+    if (!s->load) return;
+    for (int i = 0; i < 6; i++) sum[i] += AT(s->load[block].f[i]);
+    for (int i = 0; i < 9; i++) rr[i] += AT(s->load[block].rr[i]);
 }
 
 // [J + h/2 (w~ J - (J w)~)] T^-1, world axes
@@ -228,6 +252,56 @@ INLINE mask invert(const real A[9], real K[9])
     return ~(NAME(at_most)(A[0], C(0)) | NAME(at_most)(minor, C(0)) | NAME(at_most)(least, C(0)));
 }
 
+// K of bodies that answer with turns to forces too: that at hand in its blocks.
+INLINE void whole_of_parts(const lwi_index3_lanes *s, int block, int l)
+{
+    lwi_lanes *to = s->whole[block].K;
+    const lwi_i3_body *b = &s->body[block];
+    for (int i = 0; i < LWI_I3_WHOLE; i++) AT(to[i]) = ZERO;
+    for (int i = 0; i < 3; i++) {
+        AT(to[7 * i]) = AT(b->lin);
+        for (int k = 0; k < 3; k++) AT(to[6 * (3 + i) + 3 + k]) = AT(b->K[3 * i + k]);
+    }
+}
+
+// K of [m + eta tt, eta tr; eta rt, A], by Gauss-Jordan in place; where a pivot is not positive, of A alone.
+static void whole_leaf(const lwi_index3_lanes *s, int block, const real A[9], real eta, int l)
+{
+    const lwi_i3_body *b = &s->body[block];
+    const lwi_i3_load *load = &s->load[block];
+    const bool all = s->level > 1;
+    const real half = C(all ? 0 : 0.5), most = C(all ? 1 : 0.5), free = AT(b->free);
+    real B[6][6];
+    mask lost = NAME(at_most)(C(1), ZERO);
+    whole_of_parts(s, block, l);
+    if (!s->level) return;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            const int at = 3 * i + k, back = 3 * k + i;
+            B[i][k] = eta * MAD(half, AT(load->tt[back]), most * AT(load->tt[at]));
+            B[i][3 + k] = eta * MAD(half, AT(load->rt[back]), most * AT(load->tr[at]));
+            B[3 + i][k] = eta * MAD(half, AT(load->tr[back]), most * AT(load->rt[at]));
+            B[3 + i][3 + k] = A[at];
+        }
+    for (int i = 0; i < 3; i++) B[i][i] += AT(b->mass);
+    for (int p = 0; p < 6; p++) {
+        lost |= NAME(at_most)(B[p][p], ZERO);
+        const real inverse = C(1) / B[p][p];
+        B[p][p] = C(1);
+        for (int k = 0; k < 6; k++) B[p][k] *= inverse;
+        for (int i = 0; i < 6; i++) {
+            if (i == p) continue;
+            const real f = B[i][p];
+            B[i][p] = ZERO;
+            for (int k = 0; k < 6; k++) B[i][k] = NMAD(f, B[p][k], B[i][k]);
+        }
+    }
+    for (int i = 0; i < LWI_I3_WHOLE; i++) {
+        lwi_lanes *to = &s->whole[block].K[i];
+        AT(*to) = NAME(select)(lost, AT(*to), eta * free * B[i / 6][i % 6]);
+    }
+}
+
 // Newton's matrix of a body; A: its inertia, world axes; rr: stiffness
 INLINE void leaf(const lwi_index3_lanes *s, lwi_i3_body *b, const real J[9], const real w[3],
                  const real L[3], const real rr[9], const real R[9], int l)
@@ -254,12 +328,28 @@ INLINE void leaf(const lwi_index3_lanes *s, lwi_i3_body *b, const real J[9], con
     }
     for (int i = 0; i < 9; i++) AT(b->K[i]) = keep * K[i];
     AT(b->lin) = eta * AT(b->inverse_mass);
+    if (!s->whole || !s->is_whole[b - s->body]) return;
+    for (int i = 0; i < 9; i++) A[i] = NAME(select)(sure, A[i], J[i]);
+    whole_leaf(s, (int)(b - s->body), A, eta, l);
+}
+
+// x = from + K f of a whole K
+INLINE void whole_answer(const lwi_index3_lanes *s, int block, const real f[6], real x[6], int l)
+{
+    const lwi_lanes *K = s->whole[block].K;
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++) x[i] = MAD(AT(K[6 * i + k]), f[k], x[i]);
 }
 
 // x := K f
-INLINE void apply(lwi_i3_body *b, const real f[6], int l)
+INLINE void apply(const lwi_index3_lanes *s, lwi_i3_body *b, const real f[6], int l)
 {
-    real K[9], x[3];
+    real K[9], x[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO};
+    if (s->whole && s->is_whole[b - s->body]) {
+        whole_answer(s, (int)(b - s->body), f, x, l);
+        store(b->x, x, 6, l);
+        return;
+    }
     load(K, b->K, 9, l);
     times(x, K, f + 3);
     for (int i = 0; i < 3; i++) AT(b->x[i]) = AT(b->lin) * f[i], AT(b->x[3 + i]) = x[i];
@@ -285,7 +375,7 @@ INLINE void balance(const lwi_index3_lanes *s, int block, int l)
     for (int i = 0; i < 9; i++) rr[i] = C(0);
     pull_stiffly(s, block, f, rr, l);
     leaf(s, b, J, w, L, rr, R, l);
-    apply(b, f, l);
+    apply(s, b, f, l);
 }
 
 // x += K J' lambda
@@ -295,6 +385,11 @@ INLINE void answer(const lwi_index3_lanes *s, int block, real x[6], int l)
     real f[6], K[9];
     for (int i = 0; i < 6; i++) f[i] = C(0);
     pull(s, block, f, l);
+    if (s->whole && s->is_whole[block]) {
+        load(x, b->x, 6, l);
+        whole_answer(s, block, f, x, l);
+        return;
+    }
     load(K, b->K, 9, l);
     for (int i = 0; i < 3; i++) {
         x[i] = MAD(AT(b->lin), f[i], AT(b->x[i]));
@@ -336,6 +431,7 @@ INLINE void masses(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
         AT(b->x[i]) = MSUB(one, AT(b->r[i]) - AT(b->r0[i]), AT(b->v0[i]));
         AT(b->x[3 + i]) = AT(b->w[i]);
     }
+    if (s->whole && s->is_whole[b - s->body]) whole_of_parts(s, (int)(b - s->body), l);
 }
 
 INLINE void take_speeds(const lwi_index3_lanes *s, int block, int l)

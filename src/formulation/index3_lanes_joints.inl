@@ -63,11 +63,21 @@ INLINE void stiffness(lwi_i3_edge *e, const real *lambda, const int axes, int l)
     for (int side = 0; side < 2; side++) store(e->side[side].rr, rr[side], 9, l);
 }
 
+// Rows of others meet them.
+INLINE void expand(const lwi_index3_lanes *s, int block, const int axes, int l);
+
+INLINE void rows_alone(const lwi_index3_lanes *s, int block, const int axes, int l)
+{
+    rows(s, block, axes, false, l);
+    if (s->joint[block].rows) expand(s, block, axes, l);
+}
+
 INLINE void rows_forces(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
     lwi_i3_edge *e = &s->edge[block];
     real lambda[LWI_I3_MOST];
     rows(s, block, axes, true, l);
+    if (s->joint[block].rows) expand(s, block, axes, l);
     load(lambda, e->lambda, 3 + axes, l);
     act(e, lambda, axes, l);
     if (axes) stiffness(e, lambda, axes, l);
@@ -196,7 +206,6 @@ INLINE void multipliers(const lwi_index3_lanes *s, int block, const int axes, in
     store(s->edge[block].lambda, lambda, 3 + axes, l);
 }
 
-// Lanes that repeat a joint do it again.
 INLINE void put_multipliers(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
     real lambda[LWI_I3_MOST];
@@ -212,11 +221,12 @@ INLINE void centripetal(real c[3], const real w[3], const real a[3])
     cross(c, w, once);
 }
 
-INLINE void gammas(const lwi_index3_lanes *s, int block, const int axes, int l)
+// -gamma
+INLINE void gammas_of(const lwi_index3_lanes *s, int block, const int axes, real *c, int l)
 {
     const lwi_i3_joint *j = &s->joint[block];
     const lwi_i3_edge *e = &s->edge[block];
-    real V[2][6], c[LWI_I3_MOST], arm1[3], arm2[3], d[3], dd[3], x[3], y[3], far[3];
+    real V[2][6], arm1[3], arm2[3], d[3], dd[3], x[3], y[3], far[3];
     for (int side = 0; side < 2; side++) BODY(V[side], v);
     const real *w1 = V[0] + 3, *w2 = V[1] + 3;
     load(arm1, e->own, 3, l);
@@ -240,5 +250,11 @@ INLINE void gammas(const lwi_index3_lanes *s, int block, const int axes, int l)
         centripetal(y, w2, a2);
         c[3 + k] = -(mixed + dot(x, a2) + dot(a1, y));
     }
+}
+
+INLINE void gammas(const lwi_index3_lanes *s, int block, const int axes, int l)
+{
+    real c[LWI_I3_MOST];
+    gammas_of(s, block, axes, c, l);
     right(s, block, axes, c, l);
 }

@@ -194,21 +194,19 @@ static void residual(lwi_index3 *d, double t, double h, const double *inputs, co
 // so that everything has its whole derivative.  Those of the closure follow frame F1 and push body
 // 1 at body 2's point: where points are apart, as predicted ones are, torques are off by
 // gap x force, and next to singular positions the branch by gap x turn over the distance.
-static void own_points(lwi_index3 *d)
+void lwi_index3_own_points(lwi_index3 *d, int e)
 {
     lwi_closed *s = &d->closed;
-    for (int e = 0; e < s->nedge; e++) {
-        const int j = s->edge_joint[e];
-        if (!d->points[e] || !s->model->joint[j].body1) continue;
-        const int body1 = s->model->body_node[s->model->joint[j].body1];
-        const int i = s->plan.graph.edge[e].body[0] == body1 ? 0 : 1;
-        double(*J)[6] = lwi_dual_J(s->dual) + 6 * (s->plan.slot[e] + i);
-        double gap[3] = {0, 0, 0}, back[3]; // J of body 1: -f, and f is orthonormal
-        for (int k = 0; k < 3; k++) v3_axpy(gap, -s->phi[s->plan.row[e] + k], J[k]);
-        for (int k = 0; k < 3; k++) {
-            v3_scale(back, -1, J[k]);
-            v3_cross_add(J[k] + 3, gap, back);
-        }
+    const int j = s->edge_joint[e];
+    if (!d->points[e] || !s->model->joint[j].body1) return;
+    const int body1 = s->model->body_node[s->model->joint[j].body1];
+    const int i = s->plan.graph.edge[e].body[0] == body1 ? 0 : 1;
+    double(*J)[6] = lwi_dual_J(s->dual) + 6 * (s->plan.slot[e] + i);
+    double gap[3] = {0, 0, 0}, back[3]; // J of body 1: -f, and f is orthonormal
+    for (int k = 0; k < 3; k++) v3_axpy(gap, -s->phi[s->plan.row[e] + k], J[k]);
+    for (int k = 0; k < 3; k++) {
+        v3_scale(back, -1, J[k]);
+        v3_cross_add(J[k] + 3, gap, back);
     }
 }
 
@@ -220,7 +218,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
     double *lambda = d->row, sum = 0;
     if (d->coordinates) lwi_closed_read_joints(s, t);
     lwi_closed_rows(s, t);
-    own_points(d);
+    for (int e = 0; e < s->nedge; e++) lwi_index3_own_points(d, e);
     if (d->seven) lwi_index3_seven_rows(d);
     lwi_index3_release(d, d->lambda, lambda);
     residual(d, t, h, inputs, lambda);
@@ -348,7 +346,8 @@ static void count(lwi_index3 *d, double t, int iterations, double size)
 }
 
 // The same in lanes; LW_ERR_SINGULAR: the general text has to decide, x is as it was.
-static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x)
+static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x,
+                               const double *inputs)
 {
     lwi_index3 *d = work->data;
     const lwi_index3_method *m = &d->method;
@@ -356,13 +355,13 @@ static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x)
     const double began = lwi_clock();
     int i = 0;
     d->in_lanes = true;
-    lwi_index3_lanes_begin(d, h, x);
-    for (; i < m->iterations && !(size < m->tolerance); i++) {
+    lwi_index3_lanes_begin(d, end, h, x, inputs);
+    for (; i < m->iterations && !(i >= d->least_iterations && size < m->tolerance); i++) {
         TRY(lwi_index3_lanes_iterate(d, i, &size));
         if (i == 0) first = size;
         TRY(check(work, end, h, i, size, first));
     }
-    TRY(lwi_index3_lanes_finish(d, end, x));
+    TRY(lwi_index3_lanes_finish(d, x));
     count(d, end, i, size);
     d->times.total += lwi_clock() - began;
     return LW_OK;
@@ -375,7 +374,7 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     double size = HUGE_VAL, first = HUGE_VAL;
     const double end = t + h, began = lwi_clock();
     if (d->lanes) {
-        const lw_status status = step_in_lanes(work, end, h, x);
+        const lw_status status = step_in_lanes(work, end, h, x, inputs);
         if (status != LW_ERR_SINGULAR) return status;
     }
     d->in_lanes = false;

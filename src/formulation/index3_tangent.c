@@ -164,6 +164,7 @@ static void joint_stiffness(lwi_index3 *d, int e, const sides *p, const double *
     for (int k = 0; k < rows; k++) {
         const double l = lambda[first + k];
         double w[6], n[3];
+        if (l == 0) continue;
         lwi_index3_row_wrench(d, e, k, w);
         if (d->points[e] && k < 3) { // through P2: no torque there
             v3_axpy(fixed, l, w);
@@ -229,23 +230,32 @@ static void coupling_stiffness(lwi_index3 *d, int k, double t, const double *lam
     }
 }
 
-void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda)
+void lwi_index3_joint_stiffness(lwi_index3 *d, int j, double t, const double *lambda)
 {
     lwi_closed *s = &d->closed;
-    memset(d->stiffness, 0, (size_t)s->model->nnode * sizeof *d->stiffness);
-    for (int j = 0; j < s->model->njoint; j++) {
-        const lwi_joint *joint = &s->model->joint[j];
-        if (joint->merged || joint->body1 == joint->body2) continue;
-        const sides p = sides_of(d, j);
-        if (s->joint_edge[j] >= 0 && joint->type->id == LW_JOINT_CUSTOM && !d->seven)
-            lwi_index3_custom(d, j, t, lambda, p.K1, p.K2);
-        else if (s->joint_edge[j] >= 0)
-            joint_stiffness(d, s->joint_edge[j], &p, lambda);
-        if (d->efforts && !d->seven) effort_stiffness(d, j, t, &p, s->loads.effort + joint->iv);
-    }
-    for (int k = 0; k < s->model->ncoupling && !d->seven; k++)
+    const lwi_joint *joint = &s->model->joint[j];
+    if (joint->merged || joint->body1 == joint->body2) return;
+    const sides p = sides_of(d, j);
+    if (s->joint_edge[j] >= 0 && joint->type->id == LW_JOINT_CUSTOM && !d->seven)
+        lwi_index3_custom(d, j, t, lambda, p.K1, p.K2);
+    else if (s->joint_edge[j] >= 0)
+        joint_stiffness(d, s->joint_edge[j], &p, lambda);
+    if (d->efforts && !d->seven) effort_stiffness(d, j, t, &p, s->loads.effort + joint->iv);
+}
+
+void lwi_index3_other_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda)
+{
+    for (int k = 0; k < d->closed.model->ncoupling && !d->seven; k++)
         coupling_stiffness(d, k, t, lambda);
     if (!d->seven) lwi_index3_force_stiffness(d, t, inputs);
+}
+
+void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda)
+{
+    const lw_model *model = d->closed.model;
+    memset(d->stiffness, 0, (size_t)model->nnode * sizeof *d->stiffness);
+    for (int j = 0; j < model->njoint; j++) lwi_index3_joint_stiffness(d, j, t, lambda);
+    lwi_index3_other_stiffnesses(d, t, inputs, lambda);
 }
 
 // ------------------------------------------------------------------------------------------ leaves

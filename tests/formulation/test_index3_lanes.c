@@ -3,88 +3,9 @@
 // Every step of a run is done by both, from the same state.  They are the same Newton steps but for the
 // order of sums, so what they end with differs by round-off: of the state itself, and of what the
 // second differences 4/h^2 (r - r0) make of the round-off of positions.
-#include "formulation/index3_cases.h"
+#include "formulation/index3_lanes_cases.h"
 
 #include "base/flush.h"
-#include "formulation/index3_lanes.h"
-#include "simulate/simulation.h"
-
-typedef struct pair {
-    lw_sim *sim;
-    lwi_index3 *d;
-    int n;
-    double *general, *lanes;
-} pair;
-
-static pair pair_of(const lw_model *model, double h, const char *method)
-{
-    lw_options o = index3(h, 1, "1");
-    set(&o, "index3", method);
-    pair p = {.sim = simulation(model, &o)};
-    p.d = p.sim->work->data;
-    p.n = p.sim->work->layout.nx;
-    p.general = calloc((size_t)p.n, sizeof *p.general);
-    p.lanes = calloc((size_t)p.n, sizeof *p.lanes);
-    assert_true(p.general && p.lanes);
-    return p;
-}
-
-static void done(pair *p, lw_model *model)
-{
-    free(p->general), free(p->lanes);
-    lw_sim_destroy(p->sim);
-    lw_model_destroy(model);
-}
-
-static void step_by(pair *p, bool in_lanes, double t, double h, const double *from, double *to)
-{
-    lwi_index3 *d = p->d;
-    struct lwi_index3_lanes *lanes = d->lanes;
-    memcpy(to, from, (size_t)p->n * sizeof *to);
-    if (!in_lanes) d->lanes = NULL;
-    lwt_ok(lwi_index3_step(p->sim->work, t, h, to, NULL), &p->sim->work->error);
-    assert_int_equal(d->in_lanes, in_lanes);
-    d->lanes = lanes;
-}
-
-// Largest difference in a part of x, against the part's own size.
-static double off(const pair *p, int first, int n)
-{
-    double most = 0, size = 1;
-    for (int i = first; i < first + n; i++) {
-        size = fmax(size, fabs(p->general[i]));
-        if (!(fabs(p->general[i] - p->lanes[i]) <= most)) most = fabs(p->general[i] - p->lanes[i]);
-    }
-    return most / size;
-}
-
-// Both from the states of a run of the general text.  Parts of x: positions, velocities with carried
-// angles, accelerations, multipliers.  Round-off of a position, 1e-16 times a condition of 1e4, makes 2/h
-// of it in velocities, 4/h^2 in accelerations and forces.
-static void compare(const char *name, lw_model *model, double h, int steps, const char *method)
-{
-    pair p = pair_of(model, h, method);
-    const lwi_index3 *d = p.d;
-    // where rows are redundant round-off over eps is free in their multipliers
-    const int parts = d->closed.start_rank < d->closed.nrow ? 3 : 4;
-    if (!d->lanes) fail_msg("%s: not in lanes", name);
-    const int part[5] = {0, d->at_speed, d->at_acceleration, d->at_lambda, p.n};
-    const double allowed[4] = {1e-12, 2e-12 / h, 4e-12 / (h * h), 4e-12 / (h * h)};
-    double *x = calloc((size_t)p.n, sizeof *x);
-    assert_non_null(x);
-    memcpy(x, p.sim->x, (size_t)p.n * sizeof *x);
-    for (int i = 0; i < steps; i++) {
-        step_by(&p, false, i * h, h, x, p.general);
-        step_by(&p, true, i * h, h, x, p.lanes);
-        for (int k = 0; k < parts; k++) {
-            const double most = off(&p, part[k], part[k + 1] - part[k]);
-            if (!(most <= allowed[k])) fail_msg("%s, step %d: part %d is off by %.2e", name, i, k, most);
-        }
-        memcpy(x, p.general, (size_t)p.n * sizeof *x);
-    }
-    free(x);
-    done(&p, model);
-}
 
 // n links of 1 m, each in a direction of its own, with inertia in no one's axes.
 static lw_model *curl(int n, lw_joint_type type, double J)
@@ -176,9 +97,10 @@ static void trees(void **state)
 static void the_same_bits_for_any_width(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 2; kind++) {
-        lw_model *model =
-            kind ? curl(70, LW_JOINT_REVOLUTE, 0.3) : curl(37, LW_JOINT_SPHERICAL, 0.02);
+    static const int length[] = {37, 70, 24, 20, 17, 12}; // the last ones leave most lanes empty
+    for (int kind = 0; kind < LWI_COUNT(length); kind++) {
+        const lw_joint_type type = kind ? LW_JOINT_REVOLUTE : LW_JOINT_SPHERICAL;
+        lw_model *model = curl(length[kind], type, kind ? 0.3 : 0.02);
         pair p = pair_of(model, 0.01, "mode=real-time");
         const size_t bytes = (size_t)p.n * sizeof *p.lanes;
         static const int width[3] = {1, 4, 8};
@@ -276,7 +198,11 @@ static void numbers_that_are_too_small(void **state)
 static void what_is_not_for_lanes(void **state)
 {
     (void)state;
-    lw_model *model = read_golden("P8_mixed_joint_arm"); // springs, other joints
+    lw_builder *b = lwt_builder();
+    lw_joint_desc joint = {.type = LW_JOINT_REVOLUTE, .body2 = part(b, 1, 0)};
+    joint.coordinate[0].rotor = 0.2;
+    lwt_add(b, &joint);
+    lw_model *model = lwt_model(b);
     pair p = pair_of(model, 0.01, "iterations=4");
     assert_null(p.d->lanes);
     done(&p, model);

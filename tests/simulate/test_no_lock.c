@@ -81,12 +81,29 @@ static long locks_of(lw_sim *sim, int first, int end)
     return locks - before;
 }
 
-// In lanes alone, with joins above them, and the general text (springs, other joints).
+// For the general text alone.
+static lw_model *geared(void)
+{
+    lw_builder *b = lwt_builder();
+    lw_joint_desc joint = {.type = LW_JOINT_REVOLUTE,
+                           .body2 = lwt_body(b, &(lw_body_desc){.mass = 1,
+                                                                .inertia = {1, 1, 1, 0, 0, 0},
+                                                                .pose.position = {0.5, 0, 0}})};
+    joint.coordinate[0].rotor = 0.2;
+    lwt_add(b, &joint);
+    return lwt_model(b);
+}
+
+// In lanes alone, with joins above them, with the general text for some of it (springs, other joints), and
+// the general text alone.
 static lw_model *model_of(int kind)
 {
-    return kind == 0 ? rhombus(0.6, 2) : kind == 1 ? chain(300) : read_golden("P8_mixed_joint_arm");
+    return kind == 0   ? rhombus(0.6, 2)
+           : kind == 1 ? chain(300)
+           : kind == 2 ? read_golden("P8_mixed_joint_arm")
+                       : geared();
 }
-enum { KINDS = 3 };
+enum { KINDS = 4 };
 
 static void no_step_takes_a_lock(void **state)
 {
