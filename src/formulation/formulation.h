@@ -67,7 +67,7 @@ typedef struct lwi_work {
      *  (the next evaluation does).  A batch holds one for each instance. */
     void *discrete;
     size_t ndiscrete;
-    const unsigned char *mode; ///< [model nmode] of forces with modes, held by who steps; NULL: by the state
+    const unsigned char *mode; ///< [model nmode] of forces, by who steps; NULL: by the state
     bool fixed_cost; ///< the same work in every step is asked for: none is split or tried again
     bool controls;   ///< steps are chosen by `error` of the formulation
     bool goes_on;   ///< `enter` corrects a run that goes on: what was learnt on the way stays

@@ -168,14 +168,14 @@ static lwi_rcr_choice *choice_of(lwi_work *work)
 }
 
 // The elimination with the partition of the run, which is chosen where there is none; after place.
-static lw_status factor(lwi_work *work, double t)
+static lw_status factor(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
     lwi_rcr_choice *choice = choice_of(work);
     const size_t n = (size_t)work->model->tree_nv;
     if (!choice->made) {
         TRY(lwi_rcr_choose(&d->e, d->theta, t, &work->error));
-        if (d->cells) lwi_rcr_cells_prefer(work, t, d->e.fresh);
+        if (d->cells) lwi_rcr_cells_prefer(work, t, x, d->e.fresh);
         *choice = (lwi_rcr_choice){.made = true, .lately = 2};
         if (n) memcpy(choice->dependent, d->e.fresh, n);
     }
@@ -222,7 +222,7 @@ static lw_status kinematics(lwi_work *work, double t, const double *x, bool exac
     d->by_few = takes_few(d) && lwi_rcr_few_factor(d->few, d, t);
     if (!d->by_few) {
         place_rows(d, t);
-        TRY(factor(work, t));
+        TRY(factor(work, t, x));
     }
     if (d->by_few)
         lwi_rcr_few_speeds(d->few, d, second);
@@ -359,7 +359,7 @@ static lw_status rates_by_cells(lwi_work *work, double t, const double *x, const
     if (!choice->made) {
         TRY(check_finite(work, t, x));
         place(work, t, x);
-        TRY(factor(work, t));
+        TRY(factor(work, t, x));
     }
     *done = lwi_rcr_cells_rates(work, t, x, inputs, xdot, &least);
     if (*done) choice->lately = fmin(choice->lately, least);
@@ -456,7 +456,7 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
     if (!d->momenta) complete_speeds(work, x + model->tree_nq);
     choice->given_up = now;
     if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
-    if (d->cells) lwi_rcr_cells_prefer(work, t, d->e.fresh);
+    if (d->cells) lwi_rcr_cells_prefer(work, t, x, d->e.fresh);
     swap_bytes(n, choice->dependent, d->e.fresh);
     if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK || !is_better(judge(work, t, x), before)) {
         swap_bytes(n, choice->dependent, d->e.fresh);
@@ -489,7 +489,7 @@ static lw_status enter(lwi_work *work, const lwi_moment *moment, double *x)
     place(work, moment->t, x);
     if (!work->goes_on) memset(work->discrete, 0, work->ndiscrete); // else the partition stays
     d->by_few = false;
-    TRY(factor(work, moment->t));
+    TRY(factor(work, moment->t, x));
     complete_speeds(work, v);
     move(work, moment->t, true);
     lwi_carried_store(model, &d->carried, d->tree.joint_q, x);

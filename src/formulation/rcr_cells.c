@@ -47,8 +47,8 @@ lw_status lwi_rcr_cells_create(lwi_work *work, lwi_rcr_cells **out)
     TRY(lwi_cells_create(model, d->e.length, d->e.scale, carried, asked, &work->arena,
                          &cells->cells));
     if (!cells->cells) return LW_OK;
-    const int ndrive = cells->cells->parts.ndrive, n = model->tree_nv + ndrive;
-    if (ndrive) {
+    const int ndrive = cells->cells->parts.ndrive, n = model->tree_nq + ndrive; // nq >= nv
+    if (ndrive || cells->cells->nbase) {
         cells->q = LWI_PUSH(&work->arena, double, n);
         cells->v = LWI_PUSH(&work->arena, double, n);
         cells->vdot = LWI_PUSH(&work->arena, double, n);
@@ -100,7 +100,7 @@ static double least_of(lwi_rcr_work *d, double t, unsigned char *dependent)
     return lwi_rcr_factor(&d->e, t, &error) == LW_OK ? d->e.least : 0;
 }
 
-void lwi_rcr_cells_prefer(lwi_work *work, double t, unsigned char *dependent)
+void lwi_rcr_cells_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent)
 {
     lwi_rcr_work *d = work->data;
     unsigned char *const before = d->e.dependent, *other = d->cells->other;
@@ -112,8 +112,13 @@ void lwi_rcr_cells_prefer(lwi_work *work, double t, unsigned char *dependent)
             continue;
         }
         // far from the next change, or as far as the other is but for rounding
-        const double enough = fmin(0.5 * (d->theta + d->keep), 0.99 * least_of(d, t, dependent));
-        if (!(least_of(d, t, other) > enough)) continue;
+        const double far = 0.5 * (d->theta + d->keep);
+        const double enough = fmin(far, 0.99 * least_of(d, t, dependent));
+        const double least = least_of(d, t, other);
+        // rows of loops on what floats see that body too: there cells tell how far
+        const bool on_floating = d->cells->cells->nbase > 0 && least > 0;
+        if (!(least > enough) && !(on_floating && lwi_rcr_cells_pivot(work, t, x, other) > far))
+            continue;
         memcpy(dependent, other, n);
         break;
     }
@@ -153,7 +158,7 @@ int lwi_rcr_cells_count(const lwi_rcr_cells *cells)
 static const double *drive(const lw_model *model, lwi_rcr_cells *cells, double t, const double *x)
 {
     const lwi_cells *c = cells->cells;
-    const int n = model->tree_nv;
+    const int n = model->tree_nq;
     if (!c->parts.ndrive) return x;
     memcpy(cells->q, x, (size_t)n * sizeof *x);
     for (int i = 0; i < c->parts.ndrive; i++) {
@@ -161,8 +166,8 @@ static const double *drive(const lw_model *model, lwi_rcr_cells *cells, double t
         double f[3];
         lwi_function_eval(model->function, model->joint[of->joint].motion[of->coordinate], t, f);
         cells->q[n + i] = f[0];
-        cells->v[n + i] = f[1];
-        cells->vdot[n + i] = c->drive[i] = f[2];
+        cells->v[model->tree_nv + i] = f[1];
+        cells->vdot[model->tree_nv + i] = c->drive[i] = f[2];
     }
     return cells->q;
 }
@@ -173,7 +178,7 @@ static void tell_drives(const lw_model *model, const lwi_rcr_cells *cells, lwi_t
     const lwi_k_parts *parts = &cells->cells->parts;
     for (int i = 0; i < parts->ndrive; i++) {
         const lwi_joint *joint = &model->joint[parts->drive[i].joint];
-        tree->joint_q[joint->iq + parts->drive[i].coordinate] = cells->q[model->tree_nv + i];
+        tree->joint_q[joint->iq + parts->drive[i].coordinate] = cells->q[model->tree_nq + i];
         tree->joint_qd[joint->iv + parts->drive[i].coordinate] = cells->v[model->tree_nv + i];
     }
 }
@@ -222,6 +227,22 @@ double lwi_rcr_cells_gap(const lwi_work *work, double t, const double *x)
     return fmax(sqrt(loops2), lwi_cells_law_gap(c, q));
 }
 
+// qdot: speeds, but for quaternions of bodies that float and where these are.
+static void coordinate_rates(const lw_model *model, const lwi_cells *c, const double *v,
+                             double *qdot)
+{
+    int iq = 0, iv = 0;
+    for (int i = 0; i <= c->nbase; i++) {
+        const lwi_cell_base *base = i < c->nbase ? &c->base[i] : NULL;
+        const int n = (base ? base->iv : model->tree_nv) - iv;
+        memcpy(qdot + iq, v + iv, (size_t)n * sizeof *v);
+        if (!base) return;
+        lwi_link_kinematics(model, base->node, &base->link, v + base->iv, qdot + base->iq);
+        iq = base->iq + model->node[base->node].nq;
+        iv = base->iv + base->nv;
+    }
+}
+
 bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double *inputs,
                          double *xdot, double *least)
 {
@@ -230,30 +251,33 @@ bool lwi_rcr_cells_rates(lwi_work *work, double t, const double *x, const double
     const lwi_kernels *text = d->cells->text;
     const lwi_rcr_choice *choice = work->discrete;
     lwi_cells *c = d->cells->cells;
-    const int n = model->tree_nv;
-    const bool driven = c->parts.ndrive > 0;
-    double steepest, *v = driven ? d->cells->v : xdot; // scalar joints: qdot = u
-    double *vdot = driven ? d->cells->vdot : xdot + n;
+    const int nq = model->tree_nq, nv = model->tree_nv;
+    const bool driven = c->parts.ndrive > 0, other = driven || c->nbase > 0;
+    double steepest, *v = other ? d->cells->v : xdot; // scalar joints: qdot = u
+    double *vdot = other ? d->cells->vdot : xdot + nq;
     if (!lwi_cells_plan(c, choice->dependent)) return false;
     const double *q = drive(model, d->cells, t, x);
     if (!place(d->cells, q, &steepest)) return false;
     *least = 1 / sqrt(1 + steepest);
     if (!(*least > LWI_RCR_DELAY)) return false;
-    memcpy(v, x + n, (size_t)n * sizeof *v);
+    memcpy(v, x + nq, (size_t)nv * sizeof *v);
     text->cells_speeds(c, v);
+    lwi_cells_place_bases(c, t, q);
+    lwi_cells_move_bases(c, t, v);
     const bool loaded = model->nforce || d->tree.added;
     if (loaded && driven) tell_drives(model, d->cells, &d->tree);
     if (loaded) lwi_rcr_loads_apply(work, &d->cells->loads, c, t, x, v, inputs);
     lwi_cells_law_forces(c, q, v);
     text->cells_force(c, v, loaded ? d->tree.effort : NULL);
+    if (loaded) lwi_cells_push_bases(c, d->tree.effort);
     if (loaded) lwi_rcr_loads_pass(work, &d->cells->loads, c);
     lwi_cells_rotor_forces(c);
     if (!text->cells_solve(c, vdot)) return false;
-    if (driven) {
-        memcpy(xdot, v, (size_t)n * sizeof *xdot);
-        memcpy(xdot + n, vdot, (size_t)n * sizeof *xdot);
+    if (other) {
+        coordinate_rates(model, c, v, xdot);
+        memcpy(xdot + nq, vdot, (size_t)nv * sizeof *xdot);
     }
-    if (!all_finite(2 * n, xdot)) return false;
+    if (!all_finite(nq + nv, xdot)) return false;
     other_rates(d, c, drive_power(model, d->cells, &d->tree), xdot);
     return true;
 }

@@ -12,8 +12,8 @@ typedef struct lwi_rcr_cells lwi_rcr_cells;
  *  @return LW_ERR_MEMORY */
 lw_status lwi_rcr_cells_create(lwi_work *work, lwi_rcr_cells **cells);
 /** Changes a partition [tree_nv] that has just been chosen to one that cells can use, where it has
- *  pivots as large; after lwi_rcr_place.  Leaves the elimination changed. */
-void lwi_rcr_cells_prefer(lwi_work *work, double t, unsigned char *dependent);
+ *  pivots as large; x: where lwi_rcr_place was.  Leaves the elimination changed. */
+void lwi_rcr_cells_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent);
 /** Rates with the partition at hand: the numbers of the general elimination but for rounding and
  *  what positions are off the constraints.
  *  @param least  out: a lower bound for the sine that its smallest pivot is

@@ -29,15 +29,31 @@ static bool has_cell(const lw_model *model)
     return true;
 }
 
-// Parts from the joint's bodies to the ground, those of the loop with a side.
-bool lwi_cells_find_path(const lwi_k_part *part, lwi_cell_loop *loop)
+static int base_of(const lwi_cells *c, int part)
 {
+    return part < 0 ? -1 : c->base_of[part];
+}
+
+// The next part on the way to the base; -1: there is none.
+static int inboard_of(const lwi_cells *c, int part)
+{
+    const int next = c->parts.part[part].parent;
+    return next >= 0 && c->parts.part[next].floats ? -1 : next;
+}
+
+// Parts from the joint's bodies to their base, those of the loop with a side.
+bool lwi_cells_find_path(const lwi_cells *c, lwi_cell_loop *loop)
+{
+    if (base_of(c, loop->end[0]) != base_of(c, loop->end[1])) return false;
     int way[2][LWI_CELL_STEPS], n[2] = {0, 0};
-    for (int s = 0; s < 2; s++)
-        for (int p = loop->end[s]; p >= 0; p = part[p].parent) {
+    for (int s = 0; s < 2; s++) {
+        const int end = loop->end[s];
+        const bool there = end < 0 || c->parts.part[end].floats;
+        for (int p = there ? -1 : end; p >= 0; p = inboard_of(c, p)) {
             if (n[s] == LWI_CELL_STEPS) return false;
             way[s][n[s]++] = p;
         }
+    }
     // descending lists, merged: what is in both is not in the loop
     int i = 0, j = 0, m = 0;
     int list[2 * LWI_CELL_STEPS];
@@ -49,14 +65,15 @@ bool lwi_cells_find_path(const lwi_k_part *part, lwi_cell_loop *loop)
         i += a >= b;
         j += b >= a;
     }
-    if (m > LWI_CELL_STEPS) return false;
+    if (m == 0 || m > LWI_CELL_STEPS) return false;
     loop->n = m;
     for (int k = 0; k < m; k++) loop->part[k] = list[m - 1 - k], loop->side[k] = side[m - 1 - k];
     return true;
 }
 
-static bool set_loop(const lw_model *model, const lwi_k_parts *parts, int i, lwi_cell_loop *loop)
+static bool set_loop(const lw_model *model, const lwi_cells *c, int i, lwi_cell_loop *loop)
 {
+    const lwi_k_parts *parts = &c->parts;
     const lwi_joint *joint = &model->joint[model->loop[i]];
     loop->pin = joint->type->id == LW_JOINT_REVOLUTE;
     loop->law = -1;
@@ -75,7 +92,7 @@ static bool set_loop(const lw_model *model, const lwi_k_parts *parts, int i, lwi
         v3_copy(loop->P[s], F.r);
         v3_set(loop->z[s], F.R[2], F.R[5], F.R[8]);
     }
-    return lwi_cells_find_path(parts->part, loop);
+    return lwi_cells_find_path(c, loop);
 }
 
 static bool list_loops(lwi_cells *c, scratch *s, lwi_arena *arena)
@@ -109,15 +126,17 @@ static lw_status create_memory(lwi_cells *c, const lw_model *model, lwi_arena *a
         if (c->loop[i].n > widest.nstep) widest.nstep = c->loop[i].n;
     for (int k = 0; k < c->parts.n; k++) { // a body on its own
         int depth = 0;
-        for (int p = k; p >= 0 && depth <= LWI_CELL_KNOWN; p = c->parts.part[p].parent) depth++;
+        for (int p = k; p >= 0 && depth <= LWI_CELL_KNOWN; p = inboard_of(c, p)) depth++;
         if (depth > widest.nstep) widest.nstep = depth;
     }
     widest.nx = widest.ny = (widest.nstep + 1) / 2; // the largest product
     widest.nbody = widest.nstep;
+    widest.floats = c->nbase > 0;
     c->most_cells = c->nloop + model->nnode;
     c->most_shapes = SHAPES;
     c->most_blocks = c->most_cells / LWI_LANES + SHAPES;
-    const size_t sum = LWI_CELL_KNOWN * (LWI_CELL_KNOWN + 1) * sizeof(double) + 64;
+    const size_t felt = c->nbase > 0 ? LWI_CELL_KNOWN * sizeof(lwi_lanes) : 0;
+    const size_t sum = LWI_CELL_KNOWN * (LWI_CELL_KNOWN + 1) * sizeof(double) + 64 + felt;
     c->most_relays = 2 * c->nloop; // as machines have them: legs between two loops
     const size_t relay = (LWI_CELL_KNOWN / 2 + 1) * sizeof(lwi_lanes);
     c->room = (size_t)c->most_blocks * lwi_cells_block_bytes(&widest) +
@@ -157,6 +176,7 @@ lw_status lwi_cells_create(const lw_model *model, double length, const double *s
     c->scale = LWI_PUSH(arena, double, c->nv);
     c->drive = LWI_PUSH(arena, double, c->parts.ndrive);
     if (!c->node_of || !c->scale || !c->drive) return LW_ERR_MEMORY;
+    TRY(lwi_cells_create_bases(c, model, arena));
     if (c->nfree) memcpy(c->scale, scale, (size_t)c->nfree * sizeof *scale);
     for (int k = 0; k < model->nnode; k++)
         for (int j = 0; j < model->node[k].nv; j++) c->node_of[model->node[k].iv + j] = k;
@@ -164,7 +184,7 @@ lw_status lwi_cells_create(const lw_model *model, double length, const double *s
         c->node_of[c->nfree + i] = model->joint[c->parts.drive[i].joint].node;
     for (int i = 0; i < model->nloop; i++) {
         c->loop[i].carried = carried[i];
-        if (!set_loop(model, &c->parts, i, &c->loop[i])) return LW_OK;
+        if (!set_loop(model, c, i, &c->loop[i])) return LW_OK;
     }
     bool all;
     TRY(lwi_cells_create_laws(c, model, arena, &all));
@@ -313,6 +333,7 @@ static bool find_parent(lwi_cells *c, const draft *d, lwi_cell *cell)
         if (at < 0) return false;
         cell->parent = at;
         cell->to = c->cell[at].sum;
+        cell->to_felt = c->cell[at].felt;
         cell->inboard = c->cell[at].nx;
         for (int i = 0; i < cell->na; i++)
             if (!row_of(c, &c->cell[at], cell->iv[i], &cell->E[i], &cell->kappa[i]) &&
@@ -327,7 +348,7 @@ static bool find_parent(lwi_cells *c, const draft *d, lwi_cell *cell)
 static void set_motions(const lwi_cells *c, draft *d)
 {
     lwi_cell_shape *s = &d->shape;
-    s->flat = true;
+    s->flat = !s->floats; // what floats turns about any axis
     for (int i = 0; i < d->n; i++) {
         lwi_cell_step *step = &s->step[i];
         const lwi_k_part *part = &c->parts.part[d->part[i]];
@@ -375,10 +396,10 @@ static bool add_body(lwi_cells *c, int last)
     draft d;
     memset(&d, 0, sizeof d); // shapes are compared as memory
     int n = 0;
-    for (int p = last; p >= 0; p = c->parts.part[p].parent) n++;
+    for (int p = last; p >= 0; p = inboard_of(c, p)) n++;
     if (n > LWI_CELL_STEPS) return false;
     d.n = n;
-    for (int p = last; p >= 0; p = c->parts.part[p].parent) d.part[--n] = p;
+    for (int p = last; p >= 0; p = inboard_of(c, p)) d.part[--n] = p;
     return add_cell(c, &d);
 }
 
@@ -437,6 +458,17 @@ static void mark_first(const lwi_cells *c)
     }
 }
 
+// All that float are there before any cell; false where a loop is to tell how one of them moves.
+static bool introduce_bases(lwi_cells *c)
+{
+    for (int i = 0; i < c->nbase; i++)
+        for (int j = 0; j < c->base[i].nv; j++) {
+            if (c->dependent[c->base[i].iv + j]) return false;
+            c->scratch->introduced[c->base[i].iv + j] = 0;
+        }
+    return true;
+}
+
 bool lwi_cells_plan(lwi_cells *c, const unsigned char *dependent)
 {
     const size_t n = (size_t)c->nfree;
@@ -446,7 +478,7 @@ bool lwi_cells_plan(lwi_cells *c, const unsigned char *dependent)
     c->ncell = c->nblock = c->nshape = c->nrelay = 0;
     c->used = 0;
     for (int i = 0; i < c->nv; i++) c->scratch->introduced[i] = -1;
-    c->fits = add_bodies(c, true) && add_loops(c) && add_bodies(c, false);
+    c->fits = introduce_bases(c) && add_bodies(c, true) && add_loops(c) && add_bodies(c, false);
     mark_first(c);
     for (int i = 0; i < c->nrotor && c->fits; i++) {
         lwi_cell_rotor *rotor = &c->rotor[i];

@@ -23,6 +23,15 @@
 // their acceleration.  They stand behind the tree's own in q, v and vdot, whose first entries alone are
 // determined here.
 //
+// Cells on a body that floats are written in its axes about its origin, so that K and k are those of a
+// body at rest; over (x, motion A of that body) they have
+//
+//     [M  B] [x..]   [f]
+//     [B' C] [A  ] + [h]
+//
+// B, h go inward with M, f; C, h are summed on the body, which moves first on the way outward
+// (cells_base.c).
+//
 // Cells of equal shape stand side by side in blocks x[block][entry][lane] as in plan.h; padding
 // repeats the block's first cell.  Which speeds are dependent may change between two evaluations:
 // the plan is made anew in memory it has.
@@ -31,6 +40,7 @@
 
 #include "kernel/parts.h"
 #include "kernel/plan.h"
+#include "model/tree.h"
 
 /** Most known and dependent coordinates of a cell; a joint has at most six rows. */
 enum { LWI_CELL_KNOWN = 7, LWI_CELL_DEPENDENT = 6, LWI_CELL_STEPS = 12 };
@@ -44,7 +54,7 @@ enum { LWI_CELL_KNOWN = 7, LWI_CELL_DEPENDENT = 6, LWI_CELL_STEPS = 12 };
 enum { LWI_CELL_SAME, LWI_CELL_SQUARE, LWI_CELL_ANY };
 
 typedef struct lwi_cell_step {
-    int8_t parent; ///< step before it; -1: the cell's base, which is the ground
+    int8_t parent; ///< step before it; -1: the cell's base
     int8_t at;     ///< its coordinate among z
     int8_t axes;   ///< LWI_CELL_SAME: the parent's; SQUARE: (x, z, -y) of it; ANY
     int8_t side;   ///< of the closing joint: +1, -1 on the way to its body 2, 1; 0: neither
@@ -63,7 +73,8 @@ typedef struct lwi_cell_shape {
     bool pin;     ///< a revolute; else a spherical joint
     bool along;   ///< its axis is that of the frame of its body 2
     bool flat;    ///< all axes are parallel
-    int close[2]; ///< steps that carry its body 1, 2; -1: the ground
+    bool floats;  ///< its base is a body that floats, else the ground
+    int close[2]; ///< steps that carry its body 1, 2; -1: the base
     lwi_cell_step step[LWI_CELL_STEPS];
 } lwi_cell_shape;
 
@@ -78,7 +89,7 @@ typedef struct lwi_cell_link {
 
 /** Constants of a block. */
 typedef struct lwi_cell_whole {
-    lwi_lanes fall[3]; ///< minus gravity, base axes
+    lwi_lanes fall[3]; ///< minus gravity, base axes; 0 where the base floats, which has it
     lwi_lanes P[2][3]; ///< closing point and axis in the frames of body 1 and 2
     lwi_lanes z[2][3];
     lwi_lanes size[LWI_CELL_STEPS];    ///< squared: of the motion that a unit of z makes
@@ -101,6 +112,16 @@ typedef struct lwi_cell_column {
 
 enum { LWI_CELL_FACTORS = LWI_CELL_DEPENDENT * (LWI_CELL_DEPENDENT - 1) / 2 + LWI_CELL_DEPENDENT };
 
+/** How a body that floats moves, its own axes; that of its accelerations which is not A. */
+typedef struct lwi_cell_sway {
+    double w[3], al[3], a[3]; ///< a: less gravity
+} lwi_cell_sway;
+
+/** Mass, first moments, second ones xx yy zz xy xz yz about the origin of the base. */
+enum { LWI_CELL_SPATIAL = 10, LWI_CELL_SWAY = sizeof(lwi_cell_sway) / sizeof(double) };
+/** These and a force. */
+enum { LWI_CELL_CARRIED = LWI_CELL_SPATIAL + 6 };
+
 typedef struct lwi_cell_block {
     const lwi_cell_shape *shape;
     int text;  ///< which of the shapes with texts of their own it has (cells_shapes.h); -1: none
@@ -116,6 +137,12 @@ typedef struct lwi_cell_block {
     lwi_lanes *K, *k;        ///< [ny][nx], [ny]
     lwi_lanes *M, *f;        ///< [nx (nx + 1) / 2] lower triangle, [nx]
     lwi_lanes *rate;         ///< [1] speed of the closing joint
+    // of a base that floats
+    const double *sway;      ///< of all such bodies
+    int32_t *at_sway;        ///< [LWI_LANES] where that of the lane's stands there
+    int first_base;          ///< of the cells so far; -1: they have not the same
+    int base;                ///< of all its lanes; -1: they have not the same, or are not full
+    lwi_lanes *B, *C, *h;    ///< [nx][6], [LWI_CELL_SPATIAL], [6] behind C
 } lwi_cell_block;
 
 /** The sizes of a cell, na, nx, ny and nx of its parent, as one number. */
@@ -129,9 +156,11 @@ typedef struct lwi_cell {
     bool fed;       ///< cells pass something on to it
     bool first;     ///< of those that do so to its parent, inward
     uint8_t driven; ///< bit i: a_i is prescribed
-    const double *K, *k, *M, *f;
+    int base;       ///< body that floats; -1: the ground
+    const double *K, *k, *M, *f, *B;
     double *sum; ///< M lower triangle, f: of the cells outboard; then with w taken out
     double *to;  ///< sum of its parent; NULL: there is nothing to pass on
+    double (*felt)[LWI_LANES], (*to_felt)[LWI_LANES]; ///< [nx] B, as sum and to; 6 numbers and zeros
     const double *E[LWI_CELL_KNOWN], *kappa[LWI_CELL_KNOWN]; ///< [na] a.. = E x.. + kappa of that
     int32_t iv[LWI_CELL_STEPS];                              ///< [nz] in tree v
 } lwi_cell;
@@ -152,10 +181,12 @@ enum { LWI_CELL_WAY = 8 };
 /** A body that somebody asks for: it has motions, and takes forces. */
 typedef struct lwi_cell_seat {
     int body;
-    int cell, step;               ///< -1: it rides on the ground
+    int cell, step;               ///< -1: it rides on the base
+    int floats;                   ///< base; -1: the ground
     lwi_k_frame on_part, on_step; ///< mass centre and axes of the body in the raw frame, the step's
-    lwi_k_frame base;             ///< of the cell: base -> world
+    lwi_k_frame base;             ///< of the cell: base -> world, or link frame of what floats
     double height;                ///< of the step's origin along the axes of a plane
+    double place[3];     ///< as read: of the mass centre, for the axes of `base`
     double R[9], arm[3]; ///< as read: axes of the step -> base; from the mass centre of all that
                          ///< moves with the step to that of the body, base axes
 } lwi_cell_seat;
@@ -186,8 +217,33 @@ typedef struct lwi_cell_loop {
     int8_t side[LWI_CELL_STEPS]; ///< as lwi_cell_step
 } lwi_cell_loop;
 
+/** A body that floats, or hangs on a ball at the ground, with cells on it.  Base axes: those of its link
+ *  turned so that z is the axis of the first joint on it, about the link's origin. */
+typedef struct lwi_cell_base {
+    int part, node, iq, iv, nv;
+    double axes[9];         ///< base -> link
+    double m, h[3], J[6];   ///< of the body, base axes
+    double rotor[6];        ///< [nv]
+    const double *gravity;
+    // at a state
+    lwi_link link;
+    double R[9], r[3];      ///< base -> world
+    double S[6][6];         ///< [nv] base axes
+    double v[3], w[3];      ///< base axes
+    double carried[LWI_CELL_CARRIED][LWI_LANES]; ///< C, h of cells, lane by lane
+    double whole[LWI_CELL_CARRIED]; ///< sum of these and of the body
+    double E[6][LWI_LANES], e[LWI_LANES]; ///< less what coordinates of cells take; of E the lower triangle is read
+    double A[LWI_LANES];    ///< S v.; 6 numbers and zeros
+    double Q[6];            ///< [nv] efforts
+} lwi_cell_base;
+
 typedef struct lwi_cells {
     lwi_k_parts parts;
+    lwi_cell_base *base; ///< [nbase]
+    lwi_cell_sway *sway; ///< [nbase]
+    int *base_of;        ///< [part] -1: the ground
+    int nbase;
+    const lw_model *model;
     lwi_cell_loop *loop;  ///< [nloop]
     int nloop, nfree, nv; ///< loops; speeds of the tree, with the driven ones behind them
     double gravity[3];
@@ -238,6 +294,14 @@ typedef void lwi_cells_column(const void *user, int loop, int side, int iv, doub
  *  @return false where it is as it was: it is as wanted, or no other was found */
 bool lwi_cells_prefer(lwi_cells *cells, lwi_cells_column *column, const void *user, bool anew,
                       unsigned char *dependent);
+
+/** Bodies that float: where they are at tree q; how they move at all speeds v, after that. */
+void lwi_cells_place_bases(const lwi_cells *cells, double t, const double *q);
+void lwi_cells_move_bases(const lwi_cells *cells, double t, const double *v);
+/** Efforts tau [nv] on them; after lwi_cells_move_bases. */
+void lwi_cells_push_bases(const lwi_cells *cells, const double *tau);
+/** Their accelerations, between the two sweeps of cells_solve; false where an inertia is not positive. */
+bool lwi_cells_solve_bases(const lwi_cells *cells, double *vdot);
 
 /** Motion of seat `at` in the world, at all speeds v [nv]; after cells_place.
  *  @param r, speed  of the mass centre     @param turn  angular velocity, world axes */

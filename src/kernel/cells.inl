@@ -327,14 +327,45 @@ static INLINE void NAME(cell_column)(const lwi_cell_block *b, int n, int j, cons
     if (step->slide) NAME(cell_more)(v, rate * AT(b->link[n].slide), axis);
 }
 
+// Adds the moments of a body at r to those about the base's origin.
+static INLINE void NAME(cell_spatial)(const lwi_cell_link *link, const real *R, const real *r,
+                                      real *C, int l)
+{
+    const real m = AT(link->m);
+    real J[9], h[3];
+    for (int i = 0; i < 9; i += 3) NAME(cell_symmetric)(J + i, link->J, l, R + i); // R J, row by row
+    for (int i = 0; i < 3; i++) h[i] = m * r[i];
+    C[0] += m;
+    for (int i = 0; i < 3; i++) C[1 + i] += h[i];
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        C[4 + i] += NAME(cell_dot)(J + 3 * i, R + 3 * i) + SUM2(h[j], r[j], h[k], r[k]);
+    }
+    C[7] += NMAD(h[0], r[1], NAME(cell_dot)(J, R + 3));
+    C[8] += NMAD(h[0], r[2], NAME(cell_dot)(J, R + 6));
+    C[9] += NMAD(h[1], r[2], NAME(cell_dot)(J + 3, R + 6));
+}
+
+// Momentum P and spin H (own axes) that a unit of x gives a body, about the base's origin.
+static INLINE void NAME(cell_couple)(const real *R, const real *r, const real *P, const real *H,
+                                     real *B)
+{
+    real spin[3];
+    NAME(cell_turn)(spin, R, H);
+    NAME(cell_cross_add)(spin, r, P);
+    for (int i = 0; i < 3; i++) B[i] += P[i], B[3 + i] += spin[i];
+}
+
 static INLINE void NAME(cell_inertia)(const lwi_cell_block *b, int l)
 {
     const lwi_cell_shape *s = b->shape;
     const int nx = s->nx;
     real v[LWI_CELL_STEPS][LWI_CELL_KNOWN][3], w[LWI_CELL_STEPS][LWI_CELL_KNOWN][3];
-    real M[LWI_CELL_KNOWN][LWI_CELL_KNOWN];
+    real M[LWI_CELL_KNOWN][LWI_CELL_KNOWN], C[LWI_CELL_SPATIAL], B[LWI_CELL_KNOWN][6];
     for (int i = 0; i < nx; i++)
         for (int j = 0; j <= i; j++) M[i][j] = NAME(splat)(0);
+    for (int i = 0; i < LWI_CELL_SPATIAL && s->floats; i++) C[i] = NAME(splat)(0);
+    for (int i = 0; i < 6 * nx && s->floats; i++) B[i / 6][i % 6] = NAME(splat)(0);
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cell_step *step = &s->step[n];
         const lwi_cell_pose *pose = &b->pose[n];
@@ -347,9 +378,11 @@ static INLINE void NAME(cell_inertia)(const lwi_cell_block *b, int l)
         }
         if (step->body < 0) continue;
         const lwi_cell_link *link = &b->link[n];
-        real c[3], R[9], vc[LWI_CELL_KNOWN][3], wb[LWI_CELL_KNOWN][3];
+        real c[3], r[3], R[9], vc[LWI_CELL_KNOWN][3], wb[LWI_CELL_KNOWN][3];
         NAME(cell_load)(c, pose->c, 3, l);
         NAME(cell_load)(R, pose->R, 9, l);
+        for (int k = 0; k < 3; k++) r[k] = AT(pose->r[k]) + c[k];
+        if (s->floats) NAME(cell_spatial)(link, R, r, C, l);
         for (int i = 0; i < nx; i++) {
             if (!(step->felt >> i & 1)) continue;
             lwi_cell_column *keep = &b->column[step->body * nx + i];
@@ -361,6 +394,7 @@ static INLINE void NAME(cell_inertia)(const lwi_cell_block *b, int l)
             NAME(cell_store)(keep->w, wb[i], 3, l);
             for (int k = 0; k < 3; k++) P[k] = AT(link->m) * vc[i][k];
             NAME(cell_symmetric)(H, link->J, l, wb[i]);
+            if (s->floats) NAME(cell_couple)(R, r, P, H, B[i]);
             for (int j = 0; j <= i; j++)
                 if (step->felt >> j & 1)
                     M[i][j] += NAME(cell_dot)(P, vc[j]) + NAME(cell_dot)(H, wb[j]);
@@ -368,6 +402,9 @@ static INLINE void NAME(cell_inertia)(const lwi_cell_block *b, int l)
     }
     for (int i = 0; i < nx; i++)
         for (int j = 0; j <= i; j++) AT(b->M[i * (i + 1) / 2 + j]) = M[i][j];
+    if (!s->floats) return;
+    NAME(cell_store)(b->C, C, LWI_CELL_SPATIAL, l);
+    for (int i = 0; i < nx; i++) NAME(cell_store)(b->B + 6 * i, B[i], 6, l);
 }
 
 static INLINE mask NAME(cell_place)(const lwi_cell_block *b, const double *q, real unit,
@@ -385,13 +422,24 @@ static INLINE mask NAME(cell_place)(const lwi_cell_block *b, const double *q, re
 
 // -------------------------------------------------------------------------------------- velocities
 
-/** Motion of a step: angular velocity, and accelerations without those of the coordinates. */
+/** Motion of a step: angular velocity, and accelerations without those of the coordinates and of what
+ *  floats; less gravity there. */
 typedef struct NAME(cell_motion) {
     real w[3], al[3], a[3];
 } NAME(cell_motion);
 
+static INLINE void NAME(cell_sway)(const lwi_cell_block *b, NAME(cell_motion) * motion, int l)
+{
+    for (int i = 0; i < 3; i++) {
+        motion->w[i] = NAME(cell_gather)(b->sway + i, b->at_sway, l);
+        motion->al[i] = NAME(cell_gather)(b->sway + 3 + i, b->at_sway, l);
+        motion->a[i] = NAME(cell_gather)(b->sway + 6 + i, b->at_sway, l);
+    }
+}
+
 static INLINE void NAME(cell_move)(const lwi_cell_block *b, int n, const double *v,
-                                   NAME(cell_motion) * motion, int l)
+                                   const NAME(cell_motion) * base, NAME(cell_motion) * motion,
+                                   int l)
 {
     const lwi_cell_step *step = &b->shape->step[n];
     const lwi_cell_pose *pose = &b->pose[n];
@@ -399,14 +447,14 @@ static INLINE void NAME(cell_move)(const lwi_cell_block *b, int n, const double 
     const real rate = NAME(cell_gather)(v, b->iv[step->at], l);
     real axis[3], d[3], turn[3];
     NAME(cell_axis)(axis, pose, l);
-    if (step->parent < 0) {
+    if (step->parent < 0 && !base) {
         for (int i = 0; i < 3; i++) {
             own->w[i] = step->turn ? rate * axis[i] : NAME(splat)(0);
             own->al[i] = own->a[i] = NAME(splat)(0);
         }
         return;
     }
-    *own = motion[step->parent];
+    *own = step->parent < 0 ? *base : motion[step->parent];
     if (step->away) {
         NAME(cell_load)(d, pose->d, 3, l);
         NAME(cell_cross)(turn, own->w, d);
@@ -420,37 +468,39 @@ static INLINE void NAME(cell_move)(const lwi_cell_block *b, int n, const double 
     NAME(cell_more)(own->w, rate, axis);
 }
 
-// a := acceleration of P as a point of step n.
+// a := acceleration of P as a point of step n; -1: of the base.
 static INLINE void NAME(cell_at_closure)(const lwi_cell_block *b, int n,
                                          const NAME(cell_motion) * motion, real *a, int l)
 {
     real lever[3], turn[3];
     for (int i = 0; i < 3; i++) {
-        lever[i] = AT(b->P[i]) - AT(b->pose[n].r[i]);
-        a[i] = motion[n].a[i];
+        lever[i] = AT(b->P[i]);
+        if (n >= 0) lever[i] -= AT(b->pose[n].r[i]);
+        a[i] = motion->a[i];
     }
-    NAME(cell_cross_add)(a, motion[n].al, lever);
-    NAME(cell_cross)(turn, motion[n].w, lever);
-    NAME(cell_cross_add)(a, motion[n].w, turn);
+    NAME(cell_cross_add)(a, motion->al, lever);
+    NAME(cell_cross)(turn, motion->w, lever);
+    NAME(cell_cross_add)(a, motion->w, turn);
 }
 
 // k = -(W_y'W_y)^-1 W_y'g with g the accelerations of the rows without those of the coordinates;
 // the joint's own speed.  With W qdot = 0 the angular velocity of body 2 against 1 is s z, so that
 // of its derivative s w_2 x z is z's own.
-static INLINE void NAME(cell_bias)(const lwi_cell_block *b, const NAME(cell_motion) * motion,
-                                   real unit, int l)
+static INLINE void NAME(cell_bias)(const lwi_cell_block *b, const NAME(cell_motion) * base,
+                                   const NAME(cell_motion) * motion, real unit, int l)
 {
     const lwi_cell_shape *s = b->shape;
     real g[3], h[3], al[3], w[2][3], z[3], x[LWI_CELL_DEPENDENT];
     for (int i = 0; i < 3; i++) g[i] = al[i] = w[0][i] = w[1][i] = NAME(splat)(0);
     for (int side = 0; side < 2; side++) {
         const int n = s->close[side];
-        if (n < 0) continue;
-        NAME(cell_at_closure)(b, n, motion, h, l);
+        if (n < 0 && !base) continue;
+        const NAME(cell_motion) *end = n < 0 ? base : &motion[n];
+        NAME(cell_at_closure)(b, n, end, h, l);
         for (int i = 0; i < 3; i++) {
             g[i] = side ? g[i] + h[i] : g[i] - h[i];
-            al[i] = side ? al[i] + motion[n].al[i] : al[i] - motion[n].al[i];
-            w[side][i] = motion[n].w[i];
+            al[i] = side ? al[i] + end->al[i] : al[i] - end->al[i];
+            w[side][i] = end->w[i];
         }
     }
     NAME(cell_load)(z, b->z, 3, l);
@@ -495,20 +545,21 @@ static INLINE void NAME(cell_follow)(const lwi_cell_block *b, int n, real (*v)[3
     if (step->slide) NAME(cell_more)(v[n], rate * AT(b->link[n].slide), axis);
 }
 
-// The body's force and moment on all x that move it.
+// The body's force and moment on all x that move it; h: on the base.
 static INLINE void NAME(cell_body)(const lwi_cell_block *b, int n, const NAME(cell_motion) * own,
-                                   const real *v, const real *al_more, real *f, int l)
+                                   const real *v, const real *al_more, real *f, real *h, int l)
 {
     const lwi_cell_shape *s = b->shape;
     const lwi_cell_step *step = &s->step[n];
     const lwi_cell_link *link = &b->link[n];
-    real c[3], R[9], a[3], al[3], turn[3], wb[3], H[3], T[3];
+    real c[3], r[3], R[9], a[3], al[3], turn[3], wb[3], H[3], T[3];
     NAME(cell_load)(c, b->pose[n].c, 3, l);
     NAME(cell_load)(R, b->pose[n].R, 9, l);
     for (int i = 0; i < 3; i++) {
         al[i] = al_more ? own->al[i] + al_more[i] : own->al[i];
         a[i] = AT(b->whole->fall[i]) + own->a[i];
         if (v) a[i] += v[i];
+        r[i] = AT(b->pose[n].r[i]) + c[i];
     }
     NAME(cell_cross_add)(a, al, c);
     NAME(cell_cross)(turn, own->w, c);
@@ -519,6 +570,7 @@ static INLINE void NAME(cell_body)(const lwi_cell_block *b, int n, const NAME(ce
     NAME(cell_symmetric)(H, link->J, l, wb);
     NAME(cell_symmetric)(T, link->J, l, turn);
     NAME(cell_cross_add)(T, wb, H);
+    if (h) NAME(cell_couple)(R, r, a, T, h);
     for (int j = 0; j < s->nx; j++) {
         if (!(step->felt >> j & 1)) continue;
         const lwi_cell_column *column = &b->column[step->body * s->nx + j];
@@ -546,20 +598,24 @@ static INLINE void NAME(cell_force)(const lwi_cell_block *b, const double *qd, c
 {
     const lwi_cell_shape *s = b->shape;
     const int nx = s->nx;
-    NAME(cell_motion) motion[LWI_CELL_STEPS];
-    real v[LWI_CELL_STEPS][3], w[LWI_CELL_STEPS][3], f[LWI_CELL_KNOWN];
-    for (int n = 0; n < s->nstep; n++) NAME(cell_move)(b, n, qd, motion, l);
-    if (s->closed) NAME(cell_bias)(b, motion, unit, l);
+    NAME(cell_motion) motion[LWI_CELL_STEPS], sway, *const base = s->floats ? &sway : NULL;
+    real v[LWI_CELL_STEPS][3], w[LWI_CELL_STEPS][3], f[LWI_CELL_KNOWN], h[6];
+    if (s->floats) NAME(cell_sway)(b, &sway, l);
+    for (int n = 0; n < s->nstep; n++) NAME(cell_move)(b, n, qd, base, motion, l);
+    if (s->closed) NAME(cell_bias)(b, base, motion, unit, l);
     for (int j = 0; j < nx; j++) f[j] = NAME(splat)(0);
+    for (int j = 0; j < 6; j++) h[j] = NAME(splat)(0);
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cell_step *step = &s->step[n];
         if (step->waits) NAME(cell_follow)(b, n, v, w, l);
         if (step->body >= 0)
             NAME(cell_body)
-            (b, n, &motion[n], step->waits ? v[n] : NULL, step->waits ? w[n] : NULL, f, l);
+            (b, n, &motion[n], step->waits ? v[n] : NULL, step->waits ? w[n] : NULL, f,
+             s->floats ? h : NULL, l);
     }
     NAME(cell_efforts)(b, tau, f, l);
     NAME(cell_store)(b->f, f, nx, l);
+    if (s->floats) NAME(cell_store)(b->h, h, 6, l);
 }
 
 #include "kernel/cells_flat.inl"

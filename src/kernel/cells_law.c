@@ -32,7 +32,9 @@ static bool set_law(const lw_model *model, int i, lwi_cells *c)
                          part_of(model, &c->parts, coupling->of, coupling->with)};
     *loop = (lwi_cell_loop){.law = i, .carried = -1, .end = {part[0], part[1]}};
     *law = (lwi_cell_law){.c = coupling->c, .n = coupling->n, .cell = -1};
-    if (part[0] < 0 || part[1] < 0 || !lwi_cells_find_path(c->parts.part, loop)) return false;
+    if (part[0] < 0 || part[1] < 0 || c->parts.part[part[0]].floats ||
+        c->parts.part[part[1]].floats || !lwi_cells_find_path(c, loop))
+        return false;
     for (int s = 0; s < 2; s++) {
         law->iq[s] = c->parts.part[part[s]].iq;
         law->iv[s] = c->parts.part[part[s]].iv;

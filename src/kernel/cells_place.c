@@ -21,7 +21,8 @@ void *lwi_cells_take(lwi_cells *c, size_t count, size_t size)
 static size_t lanes_of(const lwi_cell_shape *s)
 {
     const size_t nx = (size_t)s->nx, ny = (size_t)s->ny;
-    return ny * (ny + 1) / 2 + 6 + ny * nx + ny + nx * (nx + 1) / 2 + nx + 1;
+    const size_t floating = s->floats ? 6 * nx + LWI_CELL_SPATIAL + 6 : 0;
+    return ny * (ny + 1) / 2 + 6 + ny * nx + ny + nx * (nx + 1) / 2 + nx + 1 + floating;
 }
 
 size_t lwi_cells_block_bytes(const lwi_cell_shape *s)
@@ -29,7 +30,7 @@ size_t lwi_cells_block_bytes(const lwi_cell_shape *s)
     const size_t nz = (size_t)s->nstep;
     return nz * (sizeof(lwi_cell_link) + sizeof(lwi_cell_pose)) + sizeof(lwi_cell_whole) +
            (size_t)(s->nbody * s->nx) * sizeof(lwi_cell_column) +
-           (2 * nz + 1) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) + 64 * 9;
+           (2 * nz + 2) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) + 64 * 10;
 }
 
 // ------------------------------------------------------------------------------------------ frames
@@ -48,6 +49,7 @@ static void flip(const lwi_k_part *part, lwi_k_frame *f)
     if (part->sign < 0) lwi_k_compose(f, f, &half);
 }
 
+// From the frame in which the parts on the base stand to the cell's.
 static void from_world(lwi_k_frame *f, const draft *d)
 {
     m3_transpose(f->R, d->base.R);
@@ -55,14 +57,14 @@ static void from_world(lwi_k_frame *f, const draft *d)
     v3_scale(f->r, -1, f->r);
 }
 
-// Frame of step i before its motion in the parent's raw one (ground: in base axes), both flipped.
+// Frame of step i before its motion in the parent's raw one (base: in its axes), both flipped.
 static void inboard(const lwi_cells *c, const draft *d, int i, lwi_k_frame *f)
 {
     const lwi_k_part *part = &c->parts.part[d->part[i]];
     *f = part->in;
     flip(part, f);
     lwi_k_frame back = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
-    if (part->parent < 0)
+    if (d->shape.step[i].parent < 0)
         from_world(&back, d);
     else
         flip(&c->parts.part[part->parent], &back); // its own inverse
@@ -114,14 +116,20 @@ static void settle(const lwi_cells *c, draft *d, int i)
         if (step->axes == LWI_CELL_ANY) d->phi[i] = 0;
     }
     d->angle[i] = psi + d->phi[i];
-    if (i == 0) v3_set(f->r, 0, 0, 0); // but for rounding
+    if (i == 0 && d->on < 0) v3_set(f->r, 0, 0, 0); // but for rounding
     step->away = v3_norm(f->r) > 0 || step->slide;
 }
 
 void lwi_cells_settle(const lwi_cells *c, draft *d)
 {
+    d->on = c->base_of[d->part[0]];
+    d->shape.floats = d->on >= 0;
     d->base = c->parts.part[d->part[0]].in;
     flip(&c->parts.part[d->part[0]], &d->base);
+    if (d->on >= 0) { // all cells in its axes
+        memcpy(d->base.R, c->base[d->on].axes, sizeof d->base.R);
+        v3_set(d->base.r, 0, 0, 0);
+    }
     for (int i = 0; i < d->n; i++) {
         const lwi_k_part *part = &c->parts.part[d->part[i]];
         lwi_cell_step *step = &d->shape.step[i];
@@ -207,7 +215,7 @@ static void set_lane(const lwi_cells *c, const draft *d, const lwi_cell *cell,
     double fall[3];
     m3_tmul_v(fall, d->base.R, c->gravity);
     for (int k = 0; k < 3; k++) {
-        whole->fall[k][l] = -fall[k];
+        whole->fall[k][l] = d->on < 0 ? -fall[k] : 0;
         for (int side = 0; side < 2; side++) {
             whole->P[side][k][l] = P[side][k];
             whole->z[side][k][l] = z[side][k];
@@ -219,6 +227,7 @@ static void set_lane(const lwi_cells *c, const draft *d, const lwi_cell *cell,
         whole->size[i][l] = size;
         whole->inverse[i][l] = size > 0 ? 1 / size : 0;
         b->iv[i][l] = cell->iv[i];
+        b->at_sway[l] = d->on < 0 ? 0 : LWI_CELL_SWAY * d->on;
         b->iq[d->shape.step[i].at][l] = c->parts.part[d->part[i]].iq;
     }
 }
@@ -226,7 +235,7 @@ static void set_lane(const lwi_cells *c, const draft *d, const lwi_cell *cell,
 static bool create_block(lwi_cells *c, const lwi_cell_shape *s, lwi_cell_block *b)
 {
     const size_t nx = (size_t)s->nx, ny = (size_t)s->ny, nz = (size_t)s->nstep;
-    *b = (lwi_cell_block){.shape = s, .text = -1};
+    *b = (lwi_cell_block){.shape = s, .text = -1, .base = -1};
     for (int i = 0; i < LWI_COUNT(lwi_cell_shapes); i++)
         if (memcmp(lwi_cell_shapes[i], s, sizeof *s) == 0) b->text = i;
     b->link = lwi_cells_take(c, nz, sizeof *b->link);
@@ -236,8 +245,10 @@ static bool create_block(lwi_cells *c, const lwi_cell_shape *s, lwi_cell_block *
     b->iq = lwi_cells_take(c, nz, sizeof *b->iq);
     b->iv = lwi_cells_take(c, nz, sizeof *b->iv);
     b->carried = lwi_cells_take(c, LWI_LANES, sizeof *b->carried);
+    b->at_sway = lwi_cells_take(c, LWI_LANES, sizeof *b->at_sway);
     lwi_lanes *all = lwi_cells_take(c, lanes_of(s), sizeof *all);
-    if (!b->link || !b->whole || !b->pose || !b->column || !b->iq || !b->iv || !b->carried || !all)
+    if (!b->link || !b->whole || !b->pose || !b->column || !b->iq || !b->iv || !b->carried ||
+        !b->at_sway || !all)
         return false;
     for (int l = 0; l < LWI_LANES; l++) b->carried[l] = -1;
     b->factor = all, all += ny * (ny + 1) / 2;
@@ -247,7 +258,12 @@ static bool create_block(lwi_cells *c, const lwi_cell_shape *s, lwi_cell_block *
     b->k = all, all += ny;
     b->M = all, all += nx * (nx + 1) / 2;
     b->f = all, all += nx;
-    b->rate = all;
+    b->rate = all++;
+    if (!s->floats) return true;
+    b->sway = c->sway[0].w;
+    b->B = all, all += 6 * nx;
+    b->C = all, all += LWI_CELL_SPATIAL;
+    b->h = all;
     return true;
 }
 
@@ -278,5 +294,12 @@ bool lwi_cells_place(lwi_cells *c, const draft *d, lwi_cell *cell, double P[2][3
     cell->M = b->M[0] + cell->lane;
     cell->f = b->f[0] + cell->lane;
     cell->sum = lwi_cells_take(c, (size_t)(cell->nx * (cell->nx + 3) / 2), sizeof *cell->sum);
-    return cell->sum != NULL;
+    cell->base = d->on;
+    if (d->on < 0) return cell->sum != NULL;
+    cell->B = b->B[0] + cell->lane;
+    if (cell->lane == 0) b->first_base = d->on;
+    if (b->first_base != d->on) b->first_base = -1;
+    b->base = b->count == LWI_LANES ? b->first_base : -1;
+    cell->felt = lwi_cells_take(c, (size_t)cell->nx, sizeof *cell->felt);
+    return cell->sum != NULL && cell->felt != NULL;
 }

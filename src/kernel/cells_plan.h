@@ -30,6 +30,8 @@ typedef struct lwi_cells_draft {
     const lwi_cell_loop *loop; // NULL: a body on its own
     lwi_cell_shape shape;
     lwi_k_frame base;               // base -> world: that of the first step before its motion
+                                    // (on what floats: its axes -> link frame)
+    int on;                         // base; -1: the ground
     double phi[LWI_CELL_STEPS];     // frame -> raw frame of the part: turn about z
     lwi_k_frame in[LWI_CELL_STEPS]; // frame before its own motion in the parent's
     double angle[LWI_CELL_STEPS];
@@ -68,6 +70,12 @@ void lwi_cells_offer_neighbours(lwi_cells *c, const lwi_cell_loop *loop);
  *  @param all  out: false where one is between coordinates that have no parts */
 lw_status lwi_cells_create_laws(lwi_cells *c, const lw_model *model, lwi_arena *arena, bool *all);
 
+// -------------------------------------------------------------------------------- cells_base.c
+
+/** Bodies that float, and which of them every part is on.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_cells_create_bases(lwi_cells *c, const lw_model *model, lwi_arena *arena);
+
 // -------------------------------------------------------------------------------- cells_seat.c
 
 /** Seats of the nodes that are asked for.
@@ -75,8 +83,8 @@ lw_status lwi_cells_create_laws(lwi_cells *c, const lw_model *model, lwi_arena *
  *  @return LW_ERR_MEMORY */
 lw_status lwi_cells_create_seats(lwi_cells *c, const lw_model *model, const bool *asked,
                                  lwi_arena *arena);
-/** Parts from the ends of a loop to the ground; false: they are too many. */
-bool lwi_cells_find_path(const lwi_k_part *part, lwi_cell_loop *loop);
+/** Parts from the ends of a loop to their base; false: they are too many, or have not the same. */
+bool lwi_cells_find_path(const lwi_cells *c, lwi_cell_loop *loop);
 /** Rotors of the tree. */
 lw_status lwi_cells_create_rotors(lwi_cells *c, const lw_model *model, lwi_arena *arena);
 /** Where those on parts that the cell introduces stand. */

@@ -22,7 +22,8 @@ lw_status lwi_cells_create_seats(lwi_cells *c, const lw_model *model, const bool
             lwi_k_frame body;
             memcpy(body.R, model->node[k].c_R, sizeof body.R);
             v3_copy(body.r, model->node[k].c_r);
-            *seat = (lwi_cell_seat){.body = model->node[k].body, .cell = -1};
+            *seat = (lwi_cell_seat){
+                .body = model->node[k].body, .cell = -1, .floats = p < 0 ? -1 : c->base_of[p]};
             lwi_k_compose(&seat->on_part, &c->parts.offset[k], &body);
         }
     }
@@ -30,12 +31,19 @@ lw_status lwi_cells_create_seats(lwi_cells *c, const lw_model *model, const bool
     return LW_OK;
 }
 
+static bool is_of_base(const lwi_cells *c, int iv)
+{
+    for (int i = 0; i < c->nbase; i++)
+        if (iv >= c->base[i].iv && iv < c->base[i].iv + c->base[i].nv) return true;
+    return false;
+}
+
 lw_status lwi_cells_create_rotors(lwi_cells *c, const lw_model *model, lwi_arena *arena)
 {
     c->rotor = LWI_PUSH(arena, lwi_cell_rotor, model->tree_nv);
     if (!c->rotor) return LW_ERR_MEMORY;
     for (int i = 0; i < model->tree_nv; i++)
-        if (model->tree_rotor[i] > 0)
+        if (model->tree_rotor[i] > 0 && !is_of_base(c, i))
             c->rotor[c->nrotor++] = (lwi_cell_rotor){.iv = i, .inertia = model->tree_rotor[i]};
     return LW_OK;
 }
@@ -97,6 +105,25 @@ static void read_column(const lwi_cell_block *b, const lwi_cell_seat *seat, int 
     }
 }
 
+// From what floats to the world: a body, its mass centre and their velocities there.
+static void ride(const lwi_cell_base *base, double R[9], double r[3], double speed[3],
+                 double turn[3])
+{
+    const lwi_link *link = &base->link;
+    double own[9], place[3], v[3], w[3];
+    memcpy(own, R, sizeof own);
+    m3_mul(R, link->R, own);
+    m3_mul_v(place, link->R, r);
+    m3_mul_v(v, link->R, speed);
+    m3_mul_v(w, link->R, turn);
+    m3_mul_v(turn, base->R, base->w);
+    m3_mul_v(speed, base->R, base->v);
+    v3_cross_add(speed, turn, place);
+    v3_add(speed, speed, v);
+    v3_add(turn, turn, w);
+    v3_add(r, place, link->r);
+}
+
 void lwi_cells_read(const lwi_cells *c, int at, const double *v, double R[9], double r[3],
                     double speed[3], double turn[3])
 {
@@ -106,6 +133,7 @@ void lwi_cells_read(const lwi_cells *c, int at, const double *v, double R[9], do
         v3_copy(r, seat->on_part.r);
         v3_set(speed, 0, 0, 0);
         v3_set(turn, 0, 0, 0);
+        if (seat->floats >= 0) ride(&c->base[seat->floats], R, r, speed, turn);
         return;
     }
     const lwi_cell *cell = &c->cell[seat->cell];
@@ -130,17 +158,39 @@ void lwi_cells_read(const lwi_cells *c, int at, const double *v, double R[9], do
     v3_add(place, place, at_r);
     m3_mul_v(r, seat->base.R, place);
     v3_add(r, r, seat->base.r);
+    v3_copy(seat->place, r);
+    if (seat->floats >= 0) ride(&c->base[seat->floats], R, r, speed, turn);
+}
+
+// The wrench at a point of what floats, link axes, on the body.
+static void load_base(lwi_cell_base *base, const double r[3], const double f[3], const double n[3])
+{
+    double moment[3], own[3];
+    v3_copy(moment, n);
+    v3_cross_add(moment, r, f);
+    m3_tmul_v(own, base->axes, f);
+    v3_sub(base->e, base->e, own);
+    m3_tmul_v(own, base->axes, moment);
+    v3_sub(base->e + 3, base->e + 3, own);
 }
 
 void lwi_cells_load(const lwi_cells *c, int at, const double wrench[6])
 {
     const lwi_cell_seat *seat = &c->seat[at];
+    double force[3], moment[3], f[3], n[3], own[3];
+    v3_copy(force, wrench);
+    v3_copy(moment, wrench + 3);
+    if (seat->floats >= 0) {
+        lwi_cell_base *base = &c->base[seat->floats];
+        m3_tmul_v(force, base->link.R, wrench);
+        m3_tmul_v(moment, base->link.R, wrench + 3);
+        load_base(base, seat->cell < 0 ? seat->on_part.r : seat->place, force, moment);
+    }
     if (seat->cell < 0) return;
     const lwi_cell *cell = &c->cell[seat->cell];
     const lwi_cell_block *b = &c->block[cell->block];
-    double f[3], n[3], own[3];
-    m3_tmul_v(f, seat->base.R, wrench);
-    m3_tmul_v(n, seat->base.R, wrench + 3);
+    m3_tmul_v(f, seat->base.R, force);
+    m3_tmul_v(n, seat->base.R, moment);
     v3_cross_add(n, seat->arm, f);
     m3_tmul_v(own, seat->R, n);
     for (int j = 0; j < cell->nx; j++) {
@@ -163,6 +213,8 @@ double lwi_cells_drive_power(const lwi_cells *c, const double *v, const double *
         const lwi_cell *cell = &c->cell[n];
         for (int i = 0; i < cell->nx; i++) {
             double felt = cell->f[i * LWI_LANES];
+            for (int k = 0; k < 6 && cell->base >= 0; k++)
+                felt += cell->B[(6 * i + k) * LWI_LANES] * c->base[cell->base].A[k];
             for (int j = 0; j < cell->nx; j++) {
                 const int row = i > j ? i : j, column = i > j ? j : i;
                 felt += cell->M[(row * (row + 1) / 2 + column) * LWI_LANES] * vdot[cell->iv[j]];

@@ -4,6 +4,8 @@
 //     M += E' M_b E,   f += E'(M_b kappa + f_b)          into the parent of cell b, inward
 //     xdd_w = -M_ww^-1 (M_wa xdd_a + f_w),  ydd = K xdd + k                         outward
 //
+// On what floats B and h go along, and what is left meets on the body (cells_base.c).
+//
 // A cell's own independent coordinates w are eliminated; what is left is over a.  Symmetric
 // matrices are lower triangles row by row.
 
@@ -80,6 +82,65 @@ static INLINE bool cell_eliminate(int na, int nx, double *M, double *f)
     return sure;
 }
 
+// C and h of all cells on what carries them, lanes apart.
+static void cells_carried(const lwi_cells *c)
+{
+    for (int n = 0; n < c->nblock; n++) {
+        const lwi_cell_block *b = &c->block[n];
+        if (!b->shape->floats) continue;
+        if (b->base >= 0) {
+            double(*sum)[LWI_LANES] = c->base[b->base].carried;
+            for (int i = 0; i < LWI_CELL_CARRIED; i++) *(row8 *)sum[i] += *(const row8 *)b->C[i];
+            continue;
+        }
+        for (int l = 0; l < b->count; l++)
+            for (int i = 0; i < LWI_CELL_CARRIED; i++)
+                c->base[b->at_sway[l] / LWI_CELL_SWAY].carried[i][l] += b->C[i][l];
+    }
+}
+
+// The rows B of a cell on what floats, before its coordinates are taken out.
+static INLINE void cell_gather_felt(const lwi_cell *cell, int nx, row8 *B)
+{
+    for (int j = 0; j < nx; j++) {
+        const double *b = cell->B + 6 * j * LWI_LANES;
+        B[j] = (row8){OF_LANE(b, 0), OF_LANE(b, 1), OF_LANE(b, 2), OF_LANE(b, 3),
+                      OF_LANE(b, 4), OF_LANE(b, 5)};
+        if (cell->fed) B[j] += *(const row8 *)cell->felt[j];
+    }
+}
+
+// Takes the coordinates out of B and of what stands on the base; M, f as cell_eliminate leaves them.
+static INLINE void cell_eliminate_felt(lwi_cell_base *base, int na, int nx, const double *M,
+                                       const double *f, row8 *B)
+{
+    for (int i = nx - 1; i >= na; i--) {
+        const double *row = M + LOWER(i, 0);
+        const row8 taken = B[i] * row[i]; // 1/D
+        for (int j = 0; j < i; j++) B[j] -= row[j] * taken;
+        for (int j = 0; j < 6; j++) *(row8 *)base->E[j] -= B[i][j] * taken;
+        *(row8 *)base->e -= f[i] * taken;
+    }
+}
+
+// B of a cell, over its a, in terms of the nx of its parent; what is prescribed acts on the base.
+static INLINE void cell_pass_felt(const lwi_cells *c, const lwi_cell *cell, int na, int nx,
+                                  const row8 *B)
+{
+    lwi_cell_base *base = &c->base[cell->base];
+    for (int j = 0; j < na; j++) {
+        if (!cell->to && !(cell->driven >> j & 1)) continue;
+        const double kappa = cell->to ? cell->kappa[j][0] : c->drive[cell->iv[j] - c->nfree];
+        *(row8 *)base->e += kappa * B[j];
+    }
+    for (int x = 0; x < nx && cell->to; x++) {
+        row8 sum = {0};
+        if (!cell->first) sum = *(const row8 *)cell->to_felt[x];
+        for (int j = 0; j < na; j++) sum += OF_LANE(cell->E[j], x) * B[j];
+        *(row8 *)cell->to_felt[x] = sum;
+    }
+}
+
 // What is left of a cell, over its a, in terms of the nx of its parent.
 static INLINE void cell_pass_on(const lwi_cell *cell, int na, int nx, const double *M,
                                 const double *f)
@@ -106,9 +167,11 @@ static INLINE void cell_pass_on(const lwi_cell *cell, int na, int nx, const doub
     }
 }
 
-static INLINE bool cell_inward(const lwi_cell *cell, int na, int nx, int inboard)
+static INLINE bool cell_inward(const lwi_cells *c, const lwi_cell *cell, int na, int nx, int inboard)
 {
     double M[LOWER(LWI_CELL_KNOWN, 0)], f[LWI_CELL_KNOWN];
+    row8 B[LWI_CELL_KNOWN];
+    const bool floats = cell->base >= 0;
     for (int i = 0; i < nx; i++) {
         f[i] = OF_LANE(cell->f, i);
         for (int j = 0; j <= i; j++) M[LOWER(i, j)] = OF_LANE(cell->M, LOWER(i, j));
@@ -117,19 +180,26 @@ static INLINE bool cell_inward(const lwi_cell *cell, int na, int nx, int inboard
         for (int i = 0; i < LOWER(nx, 0); i++) M[i] += cell->sum[i];
         for (int i = 0; i < nx; i++) f[i] += cell->sum[LOWER(nx, 0) + i];
     }
+    if (floats) cell_gather_felt(cell, nx, B);
     bool sure = true;
     if (na < nx) {
         sure = cell_eliminate(na, nx, M, f);
+        if (floats) {
+            cell_eliminate_felt(&c->base[cell->base], na, nx, M, f, B);
+            for (int i = na; i < nx; i++) *(row8 *)cell->felt[i] = B[i];
+        }
         for (int i = 0; i < LOWER(nx, 0); i++) cell->sum[i] = M[i];
         for (int i = 0; i < nx; i++) cell->sum[LOWER(nx, 0) + i] = f[i];
     }
+    if (floats) cell_pass_felt(c, cell, na, inboard, B);
     if (cell->to) cell_pass_on(cell, na, inboard, M, f);
     return sure;
 }
 
 // ----------------------------------------------------------------------------------------- outward
 
-static INLINE void cell_outward(const lwi_cell *cell, int na, int nx, int ny, double *vdot)
+static INLINE void cell_outward(const lwi_cells *c, const lwi_cell *cell, int na, int nx, int ny,
+                                double *vdot)
 {
     const double *M = cell->sum, *f = M + LOWER(nx, 0);
     double x[LWI_CELL_KNOWN];
@@ -137,6 +207,8 @@ static INLINE void cell_outward(const lwi_cell *cell, int na, int nx, int ny, do
     for (int i = na; i < nx; i++) {
         double sum = f[i];
         for (int j = 0; j < i; j++) MORE(sum, M[LOWER(i, j)], x[j]);
+        for (int k = 0; k < 6 && cell->base >= 0; k++)
+            MORE(sum, cell->felt[i][k], c->base[cell->base].A[k]);
         vdot[cell->iv[i]] = x[i] = -sum * M[LOWER(i, i)];
     }
     for (int y = 0; y < ny; y++) {
@@ -174,19 +246,21 @@ static bool cells_solve(const lwi_cells *c, double *vdot)
 {
     bool sure = true;
     for (int i = 0; i < c->nrelay; i++) relay(c, &c->relay[i]);
+    cells_carried(c);
     for (int i = c->ncell - 1; i >= 0; i--) {
         const lwi_cell *cell = &c->cell[i];
-#define INWARD(na, nx, ny, inboard) sure = cell_inward(cell, na, nx, inboard) && sure
+#define INWARD(na, nx, ny, inboard) sure = cell_inward(c, cell, na, nx, inboard) && sure
         OF_SIZE(cell, INWARD)
 #undef INWARD
     }
+    if (!sure || !lwi_cells_solve_bases(c, vdot)) return false;
     for (int i = 0; i < c->ncell; i++) {
         const lwi_cell *cell = &c->cell[i];
-#define OUTWARD(na, nx, ny, inboard) cell_outward(cell, na, nx, ny, vdot)
+#define OUTWARD(na, nx, ny, inboard) cell_outward(c, cell, na, nx, ny, vdot)
         OF_SIZE(cell, OUTWARD)
 #undef OUTWARD
     }
-    return sure;
+    return true;
 }
 
 #undef LOWER

@@ -22,6 +22,8 @@
 typedef double real;
 typedef double stored;
 typedef int64_t mask;
+// eight numbers in a row, wherever they stand; products and sums of these are not fused
+typedef double row8 __attribute__((vector_size(64), may_alias, aligned(8)));
 #else
 typedef double real __attribute__((vector_size(8 * WIDTH)));
 typedef double stored __attribute__((vector_size(8 * WIDTH), may_alias)); // the same in a block

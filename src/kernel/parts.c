@@ -189,6 +189,12 @@ void lwi_build_expand(build *b)
     }
 }
 
+static bool floats(const lwi_node *node)
+{
+    return (node->type->id == LW_JOINT_FREE || node->type->id == LW_JOINT_SPHERICAL) &&
+           node->parent < 0 && !node->driven;
+}
+
 lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
 {
     const int most = 3 * model->nnode; // a planar joint has three parts
@@ -205,7 +211,7 @@ lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_part
     if (!b.part || !b.host || !b.offset || !b.drive || !parts->part) return LW_ERR_MEMORY;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        if (node->type->id != LW_JOINT_FIXED && !product_of(node)) return LW_OK;
+        if (node->type->id != LW_JOINT_FIXED && !product_of(node) && !floats(node)) return LW_OK;
         if (node->joint >= 0 && model->joint[node->joint].mount.present) return LW_OK;
     }
     lwi_build_expand(&b);
@@ -216,6 +222,7 @@ lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_part
         lwi_k_part *to = &parts->part[i];
         *to = (lwi_k_part){.parent = p->parent,
                            .in = p->in,
+                           .floats = p->kind == LWI_K_BASE || p->kind == LWI_K_BALL,
                            .turn = p->turn,
                            .slide = p->slide,
                            .sign = p->sign,

@@ -2,7 +2,8 @@
 //
 // A part is a body of one freedom along and about the z axis of its frame; joints of several
 // freedoms are several parts with massless ones between, fixed joints disappear into their bodies
-// (parts.c).  Frames are raw: z on the axis, otherwise as the model has it.
+// (parts.c).  Frames are raw: z on the axis, otherwise as the model has it.  Bodies that float or hang on
+// a ball at the ground are parts as they are, their frame that of the link.
 #ifndef LWI_PARTS_H
 #define LWI_PARTS_H
 
@@ -15,6 +16,7 @@ typedef struct lwi_k_frame {
 typedef struct lwi_k_part {
     int parent;         ///< part, -1: the ground
     lwi_k_frame in;     ///< joint frame in the parent's frame
+    bool floats;        ///< the body of a free or spherical joint at the ground
     double turn, slide; ///< of q: radians, metres
     double sign;        ///< -1: the tree passes the joint backwards
     int iq, iv;         ///< coordinate and speed in tree q, v; of drive i: tree nq + i, tree nv + i
@@ -27,7 +29,7 @@ typedef struct lwi_k_drive {
 } lwi_k_drive;
 
 typedef struct lwi_k_parts {
-    int n;               ///< parts; -1: some joint is no such product, or mounted
+    int n;               ///< parts; -1: some joint is neither such a product nor floats, or is mounted
     lwi_k_part *part;    ///< [n]
     int *host;           ///< [nnode] part that carries the node, -1: the ground
     lwi_k_frame *offset; ///< [nnode] link frame of the node in that part's frame

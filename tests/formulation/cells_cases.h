@@ -28,6 +28,7 @@ typedef struct site {
     lw_builder *b;
     double R[9];
     int nbody;
+    lw_body base; ///< what mechanisms stand on; the ground
 } site;
 
 static inline lw_vec3 turned(const site *s, double x, double y, double z)
@@ -46,7 +47,7 @@ static inline double draw(uint64_t *seed)
 
 static inline site new_site(uint64_t *seed, bool straight)
 {
-    site s = {.b = lwt_builder()};
+    site s = {.b = lwt_builder(), .base = lwt_ground};
     double q[4] = {1, 0, 0, 0};
     for (int i = 0; i < 4 && !straight; i++) q[i] = draw(seed);
     quat_matrix(s.R, q);
@@ -101,9 +102,9 @@ static inline void crank_slider(site *s, double x, double y)
 {
     const lw_body crank = blob(s, x, y + 0.1, 0, 1), rod = blob(s, x + 0.4, y + 0.2, 0.05, 0.7);
     const lw_body slider = blob(s, x + 0.9, y, 0, 2);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, crank, AT(x, y, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, crank, AT(x, y, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, crank, rod, AT(x + 0.05, y + 0.25, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_PRISMATIC, lwt_ground, slider, AT(x + 0.9, y, 0), AT(1, 0.2, 0), LW_CUT_AUTO);
+    pin(s, LW_JOINT_PRISMATIC, s->base, slider, AT(x + 0.9, y, 0), AT(1, 0.2, 0), LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, slider, rod, AT(x + 0.85, y, 0), Z, LW_CUT_PREFER);
 }
 
@@ -114,7 +115,7 @@ static inline void ladder(site *s, int n, double y)
     for (int i = 0; i <= n; i++) {
         const lw_body post = blob(s, i + 0.1, y + 0.05, 0.5, 1);
         lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
-                                       .body1 = lwt_ground,
+                                       .body1 = s->base,
                                        .body2 = post,
                                        .at = turned(s, i, y, 0),
                                        .axis = turned(s, 1, 0, 0),
@@ -135,10 +136,10 @@ static inline void sarrus(site *s, double x)
     const lw_body a1 = blob(s, x - 0.6, 0, 0.3, 1), a2 = blob(s, x - 0.6, 0, 0.8, 1);
     const lw_body b1 = blob(s, x, -0.6, 0.3, 1), b2 = blob(s, x, -0.6, 0.8, 1);
     const lw_body top = blob(s, x, 0, 1.1, 2);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, a1, AT(x - 0.5, 0, 0), Y, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, a1, AT(x - 0.5, 0, 0), Y, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, a1, a2, AT(x - 0.9, 0, 0.5), Y, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, a2, top, AT(x - 0.5, 0, 1), Y, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, b1, AT(x, -0.5, 0), X, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, b1, AT(x, -0.5, 0), X, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, b1, b2, AT(x, -0.9, 0.5), X, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, b2, top, AT(x, -0.5, 1), X, LW_CUT_PREFER);
 }
@@ -151,10 +152,10 @@ static inline void seven_hinges(site *s, double x)
                                     {0.4, -0.5, 0.1}};
     static const double axis[7][3] = {{0, 0, 1},      {1, 0.2, 0.3}, {0.1, 1, 0.2}, {0.3, -0.2, 1},
                                       {1, 0.4, -0.3}, {0.2, 1, 0.5}, {-0.4, 0.3, 1}};
-    lw_body last = lwt_ground;
+    lw_body last = s->base;
     for (int i = 0; i < 7; i++) {
         const lw_body next =
-            i == 6 ? lwt_ground
+            i == 6 ? s->base
                    : blob(s, x + (at[i][0] + at[i + 1][0]) / 2, (at[i][1] + at[i + 1][1]) / 2,
                           (at[i][2] + at[i + 1][2]) / 2, 1);
         pin(s, LW_JOINT_REVOLUTE, last, next, AT(x + at[i][0], at[i][1], at[i][2]), axis[i],
@@ -178,14 +179,14 @@ static inline void ball_loop(site *s, double x)
 {
     const lw_body a = blob(s, x + 0.1, 0.3, 0.1, 1), b = blob(s, x + 0.6, 0.6, 0, 1);
     const lw_body c = blob(s, x + 1, 0.2, 0.1, 1);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, a, AT(x, 0, 0), AT(0.1, 0.2, 1), LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, a, AT(x, 0, 0), AT(0.1, 0.2, 1), LW_CUT_AUTO);
     lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
                                    .body1 = a,
                                    .body2 = b,
                                    .at = turned(s, x + 0.2, 0.5, 0),
                                    .axis = turned(s, 0, 0, 1),
                                    .axis2 = turned(s, 0, 1, 0)});
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, c, AT(x + 1, 0, 0), AT(0.3, 0, 1), LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, c, AT(x + 1, 0, 0), AT(0.3, 0, 1), LW_CUT_AUTO);
     pin(s, LW_JOINT_SPHERICAL, b, c, AT(x + 1, 0.5, 0.1), Z, LW_CUT_PREFER);
 }
 
@@ -200,13 +201,53 @@ static inline void leg(site *s, lw_body crank, double x, double side)
                   foot = blob(s, x + 1.4 * side, -0.6, 0, 0.7);
     pin(s, LW_JOINT_REVOLUTE, crank, upper, AT(x + 0.15, 0.1, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, crank, lower, AT(x + 0.15, 0.1, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, top, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, bottom, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, top, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, bottom, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, upper, top, AT(x + 0.9 * side, 1, 0), Z, LW_CUT_PREFER);
     pin(s, LW_JOINT_REVOLUTE, lower, bottom, AT(x + 0.9 * side, -1, 0), Z, LW_CUT_PREFER);
     pin(s, LW_JOINT_REVOLUTE, top, front, AT(x + 1.6 * side, 0.9, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, bottom, foot, AT(x + 1.2 * side, -1, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, front, foot, AT(x + 1.7 * side, -0.3, 0), Z, LW_CUT_PREFER);
+}
+
+typedef enum lwt_base {
+    GROUND,
+    FLOATING, ///< without a joint
+    FREE,     ///< by a joint that the tree passes backwards
+    BALL,     ///< on a ball at the ground
+    NBASE
+} lwt_base;
+
+/** What mechanisms stand on from now on: a body that turns, or the ground. */
+static inline void stand_on(site *s, lwt_base kind, uint64_t *seed)
+{
+    s->base = lwt_ground;
+    if (kind == GROUND) return;
+    const double v[3] = {draw(seed), draw(seed), draw(seed)}, w[3] = {draw(seed), draw(seed), draw(seed)};
+    s->nbody++;
+    s->base = lwt_body(s->b, &(lw_body_desc){.mass = 3,
+                                             .inertia = {0.4, 0.5, 0.6, 0.05, -0.04, 0.03},
+                                             .com = {0.1, -0.05, 0.02},
+                                             .pose = {.position = turned(s, 0.3, 0.2, 0.1)},
+                                             .has_velocity = kind == FLOATING,
+                                             .velocity = {v[0], v[1], v[2]},
+                                             .angular_velocity = {w[0], w[1], w[2]}});
+    if (kind == FREE)
+        lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_FREE,
+                                       .body1 = s->base,
+                                       .body2 = lwt_ground,
+                                       .at = turned(s, 0.5, 0.1, 0),
+                                       .has_qd = 1,
+                                       .damping = 0.2,
+                                       .qd = {v[0], v[1], v[2], w[0], w[1], w[2]}});
+    if (kind == BALL)
+        lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_SPHERICAL,
+                                       .body1 = lwt_ground,
+                                       .body2 = s->base,
+                                       .at = turned(s, 0.5, 0.1, 0.2),
+                                       .has_qd = 1,
+                                       .damping = 0.2,
+                                       .qd = {w[0], w[1], w[2]}});
 }
 
 typedef enum lwt_kind {
@@ -223,20 +264,20 @@ typedef enum lwt_kind {
 
 static inline void add_tree(site *s, int n)
 {
-    lw_body rocker[16] = {four_bar(s, lwt_ground, 0, 0, 0)};
+    lw_body rocker[16] = {four_bar(s, s->base, 0, 0, 0)};
     for (int i = 1; i < n; i++)
         rocker[i] = four_bar(s, rocker[(i - 1) / 2], 0.7 + i, 0.3 - i % 2, 0.2 * i);
     limb(s, rocker[n - 1], 2, 2, 1);
-    limb(s, lwt_ground, -1, -1, 3);
+    limb(s, s->base, -1, -1, 3);
 }
 
 static inline void populate(site *s, lwt_kind kind, int n)
 {
     switch (kind) {
     case FOUR_BARS: {
-        lw_body last = lwt_ground;
+        lw_body last = s->base;
         lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
-                                       .body1 = lwt_ground,
+                                       .body1 = s->base,
                                        .body2 = last = blob(s, 0, 0.5, 0, 1),
                                        .at = turned(s, 0, 0, 0),
                                        .axis = turned(s, 0, 0, 1)});
@@ -245,7 +286,7 @@ static inline void populate(site *s, lwt_kind kind, int n)
             const lw_body span = blob(s, i - 0.5, 1, 0, 1), rod = blob(s, i, 0.4, 0.1, 1);
             const double before = 0.1 * ((i - 1) % 3);
             pin(s, LW_JOINT_REVOLUTE, last, span, AT(i - 1 + before, 1, 0), Z, LW_CUT_AUTO);
-            pin(s, LW_JOINT_REVOLUTE, lwt_ground, rod, AT(i, 0, 0), Z, LW_CUT_AUTO);
+            pin(s, LW_JOINT_REVOLUTE, s->base, rod, AT(i, 0, 0), Z, LW_CUT_AUTO);
             pin(s, LW_JOINT_REVOLUTE, span, rod, AT(i + lean, 1, 0), Z, LW_CUT_PREFER);
             last = rod;
         }
@@ -271,7 +312,7 @@ static inline void populate(site *s, lwt_kind kind, int n)
         break;
     default:
         for (int i = 0; i < n; i++) {
-            four_bar(s, lwt_ground, 2 * i, 5, 0);
+            four_bar(s, s->base, 2 * i, 5, 0);
             crank_slider(s, 2 * i, 7);
         }
         ladder(s, n, 10);
@@ -281,11 +322,17 @@ static inline void populate(site *s, lwt_kind kind, int n)
     }
 }
 
-static inline lw_model *build(lwt_kind kind, int n, bool straight, uint64_t *seed)
+static inline lw_model *build_on(lwt_base base, lwt_kind kind, int n, bool straight, uint64_t *seed)
 {
     site s = new_site(seed, straight);
+    stand_on(&s, base, seed);
     populate(&s, kind, n);
     return lwt_model(s.b);
+}
+
+static inline lw_model *build(lwt_kind kind, int n, bool straight, uint64_t *seed)
+{
+    return build_on(GROUND, kind, n, straight, seed);
 }
 
 // --------------------------------------------------------------------------------------
@@ -352,6 +399,30 @@ static inline double difference(int n, const double *a, const double *b)
     return off / most;
 }
 
+// Rates of the speeds of a body without a joint, link axes about the link's origin, from accelerations of
+// its mass centre.
+static inline void floating_rates(const lw_model *model, int k, const lwi_moment *m, double *vdot)
+{
+    const lwi_node *node = &model->node[k];
+    double R[9], body[9], c[3], v[3], w[3], al[3], a[3], turn[3];
+    quat_matrix(body, m->quat[node->body]);
+    m3_mul_t(R, body, node->c_R); // link -> world
+    m3_mul_v(w, node->c_R, m->w[node->body]);
+    m3_mul_v(al, node->c_R, m->al[node->body]);
+    m3_tmul_v(a, R, m->a[node->body]);
+    m3_tmul_v(v, R, m->v[node->body]);
+    v3_copy(c, node->c_r);
+    v3_cross(turn, w, c);
+    v3_sub(v, v, turn); // of the origin
+    v3_cross(c, w, turn);
+    v3_sub(a, a, c);
+    v3_cross(c, al, node->c_r);
+    v3_sub(a, a, c);
+    v3_cross(c, w, v);
+    v3_sub(vdot, a, c);
+    v3_copy(vdot + 3, al);
+}
+
 // Accelerations of tree joints by absolute coordinates at the run's state.
 static inline void by_dense(lwt_run *r, const double *inputs, double *vdot)
 {
@@ -361,7 +432,8 @@ static inline void by_dense(lwt_run *r, const double *inputs, double *vdot)
     lwt_observe(d.work, r->t, d.x, inputs, &d.arena, &b);
     for (int k = 0; k < r->model->nnode; k++) {
         const lwi_node *node = &r->model->node[k];
-        for (int j = 0; j < node->nv; j++)
+        if (node->joint < 0) floating_rates(r->model, k, &b, vdot + node->iv);
+        for (int j = 0; j < node->nv && node->joint >= 0; j++)
             vdot[node->iv + j] = b.qdd[r->model->joint[node->joint].iv + node->column[j]];
     }
     lwt_run_end(&d);
@@ -385,7 +457,7 @@ static inline void compare(lwt_run *r, const double *inputs, const char *what, f
         worst->generic = fmax(worst->generic, off);
         if (!(off <= TOLERANCE)) fail_msg("%s, t = %g: cells are %.3g off", what, r->t, off);
         by_dense(r, inputs, other);
-        const double dense = difference(nv, other, cells + nv);
+        const double dense = difference(nv, other, cells + r->model->tree_nq);
         worst->dense = fmax(worst->dense, dense);
         // absolute coordinates carry their own errors: those of the square of 6 n equations
         if (!(dense <= 100 * TOLERANCE)) fail_msg("%s: cells are %.3g off dense", what, dense);

@@ -52,15 +52,15 @@ static lw_body driven_four_bar(site *s, lw_body base, double x, double y, lw_sig
 // Four-bars, each on the rocker of the one before, the first one driven: nothing is free.
 static void nothing_is_free(site *s)
 {
-    lw_body rocker = driven_four_bar(s, lwt_ground, 0, 0, steady(s, 1.3));
+    lw_body rocker = driven_four_bar(s, s->base, 0, 0, steady(s, 1.3));
     (void)rocker;
-    driven_four_bar(s, lwt_ground, 2, 0, swing(s, 0.3, 5));
+    driven_four_bar(s, s->base, 2, 0, swing(s, 0.3, 5));
 }
 
 // A driven four-bar whose rocker carries one that is free, and a limb with a driven elbow.
 static void carried_by_driven(site *s)
 {
-    const lw_body rocker = driven_four_bar(s, lwt_ground, 0, 0, swing(s, 0.4, 4));
+    const lw_body rocker = driven_four_bar(s, s->base, 0, 0, swing(s, 0.4, 4));
     four_bar(s, rocker, 0.7, 0.3, 0.1);
     const lw_body upper = blob(s, 2, 1, 0, 1), lower = blob(s, 2.3, 1, 0, 1);
     pin(s, LW_JOINT_REVOLUTE, rocker, upper, AT(1.8, 1, 0), Y, LW_CUT_AUTO);
@@ -71,7 +71,7 @@ static void carried_by_driven(site *s)
 static void carries_driven(site *s)
 {
     const lw_body arm = blob(s, -0.2, 0.3, 0, 3);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, arm, AT(-0.5, 0, 0), AT(0.1, 0.2, 1), LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, arm, AT(-0.5, 0, 0), AT(0.1, 0.2, 1), LW_CUT_AUTO);
     driven_four_bar(s, arm, 0, 0, steady(s, -2));
     const lw_body wheel = blob(s, -0.3, 0.5, 0.2, 0.6);
     drive(s, LW_JOINT_REVOLUTE, arm, wheel, AT(-0.3, 0.4, 0.2), X, steady(s, 7));
@@ -82,15 +82,14 @@ static void slides_and_posts(site *s)
 {
     const lw_body crank = blob(s, 0, 0.1, 0, 1), rod = blob(s, 0.4, 0.2, 0.05, 0.7);
     const lw_body slider = blob(s, 0.9, 0, 0, 2), post = blob(s, 5, 0.4, 1, 1);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, crank, AT(0, 0, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, crank, AT(0, 0, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, crank, rod, AT(0.05, 0.25, 0), Z, LW_CUT_AUTO);
-    drive(s, LW_JOINT_PRISMATIC, lwt_ground, slider, AT(0.9, 0, 0), AT(1, 0.2, 0),
-          swing(s, 0.05, 6));
+    drive(s, LW_JOINT_PRISMATIC, s->base, slider, AT(0.9, 0, 0), AT(1, 0.2, 0), swing(s, 0.05, 6));
     pin(s, LW_JOINT_REVOLUTE, slider, rod, AT(0.85, 0, 0), Z, LW_CUT_PREFER);
     ladder(s, 2, 4);
     lwt_add(s->b,
             &(lw_joint_desc){.type = LW_JOINT_CYLINDRICAL, // its slide is driven, its turn free
-                             .body1 = lwt_ground,
+                             .body1 = s->base,
                              .body2 = post,
                              .at = turned(s, 5, 0, 1),
                              .axis = turned(s, 0, 0.3, 1),
@@ -106,14 +105,14 @@ static void gears(site *s)
     lw_body wheel[3];
     for (int k = 0; k < 3; k++) {
         wheel[k] = blob(s, k + 0.1, -1, 0.1 * k, 1);
-        shaft[k] = drive(s, LW_JOINT_REVOLUTE, lwt_ground, wheel[k], AT(k, -1, 0), Z,
+        shaft[k] = drive(s, LW_JOINT_REVOLUTE, s->base, wheel[k], AT(k, -1, 0), Z,
                          k ? (lw_signal){0} : swing(s, 0.5, 3));
     }
     couple(s, shaft[1], shaft[0], gear, 2);
     couple(s, shaft[2], shaft[1], gear, 2);
     const lw_body rod = blob(s, 2.5, -0.5, 0, 1), rocker = blob(s, 3, -0.6, 0, 1);
     pin(s, LW_JOINT_REVOLUTE, wheel[2], rod, AT(2.1, -0.7, 0), Z, LW_CUT_AUTO);
-    pin(s, LW_JOINT_REVOLUTE, lwt_ground, rocker, AT(3, -1, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, rocker, AT(3, -1, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, rod, rocker, AT(3.1, -0.2, 0), Z, LW_CUT_PREFER);
 }
 
@@ -121,7 +120,7 @@ static void gears(site *s)
 static void legs(site *s)
 {
     const lw_body crank = blob(s, 0, 0, 0, 1);
-    drive(s, LW_JOINT_REVOLUTE, lwt_ground, crank, AT(0, 0, 0), Z, steady(s, 1));
+    drive(s, LW_JOINT_REVOLUTE, s->base, crank, AT(0, 0, 0), Z, steady(s, 1));
     for (int k = 0; k < 3; k++) leg(s, crank, 0.05 * k, k % 2 ? -1 : 1);
 }
 
@@ -141,11 +140,12 @@ static void driven_joints_agree(void **state)
     (void)state;
     for (int c = 0; c < LWI_COUNT(cases); c++) {
         findings worst = {0};
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3 + NBASE; i++) {
             uint64_t seed = 300 + (uint64_t)i;
             site s = new_site(&seed, i == 0);
+            stand_on(&s, i < 3 ? GROUND : (lwt_base)(i - 3), &seed);
             cases[c].populate(&s);
-            if (i == 2) add_forces(&s, &seed);
+            if (i >= 2) add_forces(&s, &seed);
             lw_model *model = lwt_model(s.b);
             assert_true(model->carries_work);
             check(model, cases[c].name, &worst);
