@@ -218,8 +218,13 @@ static void read_contenders(setting *s, const char *list)
 
 int main(int argc, char **argv)
 {
-    static setting s = {
-        .duration = 1, .limit = 5, .sample = "0.05", .from = 5, .to = 11, .per_decade = 1, .repeat = 3};
+    static setting s = {.duration = 1,
+                        .limit = 5,
+                        .sample = "0.05",
+                        .from = 5,
+                        .to = 11,
+                        .per_decade = 1,
+                        .repeat = 3};
     read_contenders(&s, "auto,rcr,hdca,lagrange,lagrange/auto/always,dca");
     for (int i = 1; i < argc; i++) {
         const char *key = argv[i];

@@ -62,9 +62,9 @@ LW_API lw_status lw_mass_matrix(lw_dynamics *dynamics, double t, const double *q
  *  With loops lw_momenta is that of the tree, the rates are LW_ERR_UNSUPPORTED. */
 LW_API lw_status lw_momenta(lw_dynamics *dynamics, double t, const double *q, const double *v,
                             double *p);
-LW_API lw_status lw_momenta_rates(lw_dynamics *dynamics, double t, const double *q,
-                                  const double *p, const double *tau, const double *inputs,
-                                  double *v, double *qdot, double *pdot);
+LW_API lw_status lw_momenta_rates(lw_dynamics *dynamics, double t, const double *q, const double *p,
+                                  const double *tau, const double *inputs, double *v, double *qdot,
+                                  double *pdot);
 
 // ------------------------------------------------------------------------------ closed mechanisms
 

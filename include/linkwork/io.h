@@ -15,9 +15,9 @@ typedef enum lw_base { LW_BASE_AUTO, LW_BASE_FIXED, LW_BASE_FLOATING } lw_base;
 
 typedef struct lw_read_desc {
     const char *format; ///< "yaml", "urdf", "sdf", "mjcf"; NULL: by the ending, see lw_format_info
-    lw_base base;       ///< URDF: the root link is fixed to the ground (auto, fixed) or floats; SDF:
-                        ///< models without a joint to the world float (auto, floating) or are fixed;
-                        ///< MJCF: free joints are (auto, floating) or are fixed
+    lw_base base; ///< URDF: the root link is fixed to the ground (auto, fixed) or floats; SDF:
+                  ///< models without a joint to the world float (auto, floating) or are fixed;
+                  ///< MJCF: free joints are (auto, floating) or are fixed
     const lw_allocator *allocator;
     /** Further files that the model names (includes of SDF and MJCF, loops beside a URDF) are read from this folder
      *  and below it.  NULL: lw_model_read takes the folder of the file, lw_model_parse reads none. */
@@ -26,7 +26,7 @@ typedef struct lw_read_desc {
      *  (lower and upper are the file's); else they are only told. */
     lw_limits_desc limits;
     const char *cut; ///< joints that close loops, "j4,j7" (lw_builder_cut); NULL: as the file says
-    int open; ///< a start that does not close is taken as it is: lw_model_create_open
+    int open;        ///< a start that does not close is taken as it is: lw_model_create_open
     const char *keyframe; ///< MJCF: the <key> of this name is the start; NULL: as the bodies stand
 } lw_read_desc;
 

@@ -43,8 +43,10 @@ typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
 #define LW_PLOT_OPTION_LIST(X)                                                                     \
     X(y, "COLUMN,...", "a panel with these columns, by name or pattern (* and ?); repeatable")     \
     X(x, "COLUMN", "what the panels are drawn over (default time)")                                \
-    X(preset, "NAME", "overview, joints, positions, energy, residuals, reactions, phase or work-precision") \
-    X(reference, "RESULT", "of work-precision: taken as exact (default: the one with the least tolerances)") \
+    X(preset, "NAME",                                                                              \
+      "overview, joints, positions, energy, residuals, reactions, phase or work-precision")        \
+    X(reference, "RESULT",                                                                         \
+      "of work-precision: taken as exact (default: the one with the least tolerances)")            \
     X(from, "S", "first time to show [s]; with --initial of a result: the moment to draw")         \
     X(to, "S", "last time to show [s]")                                                            \
     X(log, NULL, "logarithmic scale of y; zeros stand at its foot")                                \
@@ -52,7 +54,7 @@ typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
     X(size, "WxH[@S]", "width and height in points, S pixels per point (default 900x600@1)")       \
     X(theme, "NAME", "light (default) or dark")                                                    \
     X(initial, NULL, "draw the mechanism at its start, of a model or of a result")                 \
-    X(view, "NAME", "of --initial: xy, xz, yz, iso, all; auto: the plane of a planar one, or all")  \
+    X(view, "NAME", "of --initial: xy, xz, yz, iso, all; auto: the plane of a planar one, or all") \
     X(plan, "KIND", "draw how dca and hdca join a model's bodies: comb, balanced, mixed, or auto")
 
 enum { LW_PLOT_MOST_PANELS = 64 };
@@ -70,7 +72,7 @@ typedef struct lw_plot_options {
     int dark;
     int initial;
     lw_view view;
-    const char *plan; ///< NULL: no picture of a plan
+    const char *plan;      ///< NULL: no picture of a plan
     const char *reference; ///< of work-precision, one of the names; NULL: least tolerances
 } lw_plot_options;
 
@@ -91,13 +93,13 @@ LW_API lw_status lw_plot_results(lw_result *const *results, const char *const *n
 
 /** What one of several results cost, and how far it is from the one taken as exact. */
 typedef struct lw_precision {
-    char method[96];   ///< "hdca, dopri54"
-    double tolerance;  ///< the larger of rtol and atol
-    double error;      ///< largest difference of a mass centre's coordinate, by the largest of
-                       ///< them; 0 of the reference
+    char method[96];  ///< "hdca, dopri54"
+    double tolerance; ///< the larger of rtol and atol
+    double error;     ///< largest difference of a mass centre's coordinate, by the largest of
+                      ///< them; 0 of the reference
     long evaluations, steps;
-    double wall;       ///< [s]
-    int reference;     ///< 1: this is the one
+    double wall;   ///< [s]
+    int reference; ///< 1: this is the one
 } lw_precision;
 
 /** The numbers of preset work-precision, for finished HDF5 results (or in memory) of one model with rows at

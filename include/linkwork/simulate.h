@@ -33,7 +33,8 @@ extern "C" {
     X(baumgarte, WORD, "0,0", "A,B",                                                               \
       "gains of lagrange [1/s]: phi'' + 2 A phi' + B^2 phi = 0 holds the joints; 0,0: none")       \
     X(project, WORD, "auto", "WHEN",                                                               \
-      "put loops back on their joints: auto, when off by ten tolerances; never; always, each step") \
+      "put loops back on their joints: auto, when off by ten tolerances; never; always, each "     \
+      "step")                                                                                      \
     X(plan, WORD, "auto", "KIND",                                                                  \
       "order in which dca, hdca, index3 join bodies: comb, balanced or mixed; auto: the cheapest") \
     X(threads, REAL, 0.0, "N",                                                                     \
@@ -97,7 +98,7 @@ typedef struct lw_observation {
                                  ///< drive, not springs [N, N m]
     const unsigned char *reaction_unique; ///< [joint] 0: minimum norm of many
     // system
-    double kinetic, potential, work; ///< T, V (gravity, springs), Wnc since the start [J]
+    double kinetic, potential, work;         ///< T, V (gravity, springs), Wnc since the start [J]
     double momentum[3], angular_momentum[3]; ///< world, about its origin [kg m/s, kg m^2/s]
     double residual[3]; ///< largest of position [m, rad], velocity [m/s, rad/s], acceleration
 } lw_observation;
@@ -113,15 +114,15 @@ typedef struct lw_sim_desc {
 
 typedef struct lw_summary {
     long steps, evaluations, rejected, restarts;
-    double start, end;     ///< simulated [s]
-    double wall;           ///< [s] spent in step calls
-    double energy_error;   ///< largest |E - Wnc - (E - Wnc at the start)| of the observed rows [J]
-    double energy_scale;   ///< largest kinetic energy of the observed rows [J]
-    double residual[3];    ///< largest of the observed rows
-    long projections;      ///< how often positions were put back on the joints (option `project`)
-    long events;           ///< changes of mode: stops touched, left
-    long late;             ///< steps that ended behind the wall's clock (option `pace`)
-    double behind;         ///< by how much the latest of them [s]
+    double start, end;   ///< simulated [s]
+    double wall;         ///< [s] spent in step calls
+    double energy_error; ///< largest |E - Wnc - (E - Wnc at the start)| of the observed rows [J]
+    double energy_scale; ///< largest kinetic energy of the observed rows [J]
+    double residual[3];  ///< largest of the observed rows
+    long projections;    ///< how often positions were put back on the joints (option `project`)
+    long events;         ///< changes of mode: stops touched, left
+    long late;           ///< steps that ended behind the wall's clock (option `pace`)
+    double behind;       ///< by how much the latest of them [s]
 } lw_summary;
 
 LW_API lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **sim,
@@ -205,14 +206,14 @@ typedef struct lw_check {
     int dof_generic;    ///< largest rank found at configurations nearby
     int redundant;      ///< rows - rank
     double residual[2]; ///< position, velocity
-    int followed;       ///< joints whose speeds at the start follow from those given (lw_model_create)
-    double kept;        ///< smallest pivot of the independent rows, a squared sine: the angle
-                        ///< between a row and those eliminated before it; near 0 in singular
-                        ///< positions; 1 without rows
-    double dropped;     ///< largest pivot of the redundant rows, round-off; 0 without any
-    double conflict;    ///< accelerations: largest residual that no motion can take away, relative
-                        ///< to 1 plus the largest demand; above round-off where drives, or
-                        ///< velocities at a singular start, ask for what the loops forbid
+    int followed;    ///< joints whose speeds at the start follow from those given (lw_model_create)
+    double kept;     ///< smallest pivot of the independent rows, a squared sine: the angle
+                     ///< between a row and those eliminated before it; near 0 in singular
+                     ///< positions; 1 without rows
+    double dropped;  ///< largest pivot of the redundant rows, round-off; 0 without any
+    double conflict; ///< accelerations: largest residual that no motion can take away, relative
+                     ///< to 1 plus the largest demand; above round-off where drives, or
+                     ///< velocities at a singular start, ask for what the loops forbid
     int conflict_joint; ///< where that is; -1: a coupling, or nowhere
 } lw_check;
 /** @param dependent  [joint count] out: how many rows of each joint depend on others; or NULL.  Each
@@ -224,7 +225,7 @@ LW_API lw_status lw_model_check(const lw_model *model, lw_check *check, int *dep
 typedef struct lw_redundancy {
     int rows;      ///< constraint equations of the joint: its type's and one per driven coordinate
     int dependent; ///< as in lw_model_check
-    int open;      ///< directions of its reaction that the constraints leave undetermined; 0: it is unique
+    int open; ///< directions of its reaction that the constraints leave undetermined; 0: it is unique
     unsigned axes; ///< those of them along axes of F1: bits 0 to 2 force along x, y, z, 3 to 5
                    ///< torque
 } lw_redundancy;

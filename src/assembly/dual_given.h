@@ -26,13 +26,13 @@ enum { LWI_GIVEN_LANES = 8 };
  *  body of both: entry (r, c) stands at R[r * down + c * right], that of the block with rows and
  *  columns exchanged, S_(column, row), at Q[r * down + c * right] where the matrix is not symmetric. */
 typedef struct lwi_given_block {
-    int row, column;   ///< edges; the same: a diagonal block
+    int row, column;           ///< edges; the same: a diagonal block
     int row_body, column_body; ///< number of the body in each of them
-    bool add;          ///< another block has been written there: of another body of both
-    double *R, *Q;     ///< Q NULL without lwi_dual_unsymmetric
+    bool add;                  ///< another block has been written there: of another body of both
+    double *R, *Q;             ///< Q NULL without lwi_dual_unsymmetric
     int down, right;
-    int unit;          ///< which needs it
-    int lane, set;     ///< blocks of one set stand side by side, in lanes 0, 1, ...; set < 0: alone
+    int unit;      ///< which needs it
+    int lane, set; ///< blocks of one set stand side by side, in lanes 0, 1, ...; set < 0: alone
 } lwi_given_block;
 
 /** y and lambda of an edge: row r at v[r * step]. */

@@ -46,16 +46,16 @@ typedef struct lwi_group_child {
 /** A node that closes one edge of m rows and leaves n of as many open, each of which one child has at
  *  most; every child has the closed one first (lanes_join.inl). */
 typedef struct lwi_dual_join {
-    int m, n;    ///< m 0: not such a node
-    bool own[2]; ///< the matrix itself has a block beside the diagonal, of closed and open edge
-    int from[2]; ///< child that has the open edge as its second, -1: none
+    int m, n;     ///< m 0: not such a node
+    bool own[2];  ///< the matrix itself has a block beside the diagonal, of closed and open edge
+    int from[2];  ///< child that has the open edge as its second, -1: none
     int above[2]; ///< place of the open edges in the parent's front
 } lwi_dual_join;
 
 typedef struct lwi_dual_group {
     // what every pass reads, side by side
     int lanes, nc, no, nchild;
-    double least;            ///< a pivot below this share of its S_rr is lost
+    double least; ///< a pivot below this share of its S_rr is lost
     bool bare, clear;
     bool failed;             ///< a pivot was lost
     lwi_lane *R, *U, *Q, *V; ///< R, Q [nc][nc + no], U, V [no][no] (upper, for the parent)
@@ -65,7 +65,7 @@ typedef struct lwi_dual_group {
     lwi_dual_join join;
     const lwi_lane *over[2]; ///< lambda of the open edges: of the parent, else one's own
     // of nodes that are no joins, of their own blocks, and of those below nodes alone
-    int nslot, nown, rows;   ///< own: slots of edges closed here, which are the first
+    int nslot, nown, rows; ///< own: slots of edges closed here, which are the first
     int nedge, nblock;
     int row[LWI_DUAL_LANES]; ///< first row in the order of elimination
     lwi_group_slot *slot;

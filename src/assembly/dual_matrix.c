@@ -67,8 +67,8 @@ LWI_INLINE void add_block(const int m, const int n, const bool upper, const doub
 // What a child leaves, U, rows and columns by its moves, to [R U] of its parent.  Joints of three rows
 // side by side are usual.
 LWI_INLINE void add_child(const lwi_dual *dual, const lwi_dual_front *N,
-                          const lwi_dual_front *child, const double *leaves, int lu,
-                          const int step, double *R, double *U)
+                          const lwi_dual_front *child, const double *leaves, int lu, const int step,
+                          double *R, double *U)
 {
     const lwi_dual_move *move = dual->move + child->move.first;
     for (int a = 0; a < child->move.n; a++) {

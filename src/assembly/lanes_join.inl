@@ -46,8 +46,8 @@ INLINE void OF(join_pivots)(const NODE *g, const int m, const int ld, const bool
         AT(R[i * ld + j]);
     for (int c = 0; c < g->nchild; c++) {
         const OF(left) from = OF(left_by)(g, c, transposed, m, 0, 0);
-        UNROLL for (int i = 0; i < m; i++) UNROLL for (int j = i + transposed; j < m; j++) a[i][j] +=
-            LEFT(from, i, j);
+        UNROLL for (int i = 0; i < m; i++) UNROLL for (int j = i + transposed; j < m; j++)
+            a[i][j] += LEFT(from, i, j);
     }
 }
 
@@ -98,8 +98,8 @@ INLINE void OF(join_update)(const NODE *g, const int m, const int ld, const int 
 }
 
 /** `S`: of every row its diagonal before anything is eliminated. */
-INLINE mask OF(join)(const NODE *g, const int m, const int nb, const bool two, double least, ENTRY *S,
-                     int l)
+INLINE mask OF(join)(const NODE *g, const int m, const int nb, const bool two, double least,
+                     ENTRY *S, int l)
 {
     const int ld = LENGTH(m + nb * m), lu = LENGTH(nb * m);
     ENTRY *R = g->R, *Q = two ? g->Q : g->R;

@@ -1,5 +1,5 @@
 // threads.c -- the pool: threads sleep between tasks; a round is begun and ended under one lock.
-#define _GNU_SOURCE    // sched_getaffinity
+#define _GNU_SOURCE      // sched_getaffinity
 #define _DARWIN_C_SOURCE // _SC_NPROCESSORS_ONLN
 #include "base/threads.h"
 

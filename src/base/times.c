@@ -31,7 +31,8 @@ bool lwi_sleep_until(double time)
 #else // macOS: what is left, until nothing is
     for (double left; (left = time - lwi_clock()) > 0;) {
         const double whole = floor(left);
-        const struct timespec part = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (left - whole))};
+        const struct timespec part = {.tv_sec = (time_t)whole,
+                                      .tv_nsec = (long)(1e9 * (left - whole))};
         if (nanosleep(&part, NULL) && errno == EINTR) return false;
     }
     return true;

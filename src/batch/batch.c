@@ -266,13 +266,15 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
     else
         lw_options_default(&b->options);
     b->options.threads = 0; // of an instance: one
-    lwi_copy_text(b->options.project, sizeof b->options.project, "never"); // lanes go on as they are
+    lwi_copy_text(b->options.project, sizeof b->options.project,
+                  "never"); // lanes go on as they are
     TRY(lwi_options_check(&b->options, &b->error));
     const lwi_formulation *formulation = lwi_formulation_find(b->options.formulation);
     if (formulation && formulation->step)
-        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
-                        "formulation %s steps by itself, one run at a time: a batch takes the others",
-                        formulation->name);
+        return lwi_fail(
+            &b->error, LW_ERR_UNSUPPORTED,
+            "formulation %s steps by itself, one run at a time: a batch takes the others",
+            formulation->name);
     if (b->options.pace > 0)
         return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
                         "pace: %g, expected 0: instances of a batch go as fast as they can, one "

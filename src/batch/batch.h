@@ -46,11 +46,11 @@ struct lw_batch {
     double *values;           ///< [n][nvary]
     int n, lanes, nx, ninput; ///< instances; nx the largest state of any variant
     int nvariant;
-    lwi_variant *variant;   ///< [nvariant]
-    lwi_instance *instance; ///< [n]
-    double *x, *slope;      ///< [n][nx] states and their slopes
-    double *inputs;         ///< [n][ninput]
-    size_t ndiscrete;       ///< the most bytes of any variant (lwi_work.discrete)
+    lwi_variant *variant;    ///< [nvariant]
+    lwi_instance *instance;  ///< [n]
+    double *x, *slope;       ///< [n][nx] states and their slopes
+    double *inputs;          ///< [n][ninput]
+    size_t ndiscrete;        ///< the most bytes of any variant (lwi_work.discrete)
     unsigned char *discrete; ///< [n][ndiscrete]
     lwi_pool *pool;
     int nworker;

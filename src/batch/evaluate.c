@@ -8,12 +8,12 @@ typedef unsigned (*rates_in_lanes)(lwi_eight *eight, const double *t, const doub
                                    const double *const *inputs, double *xdot, unsigned set);
 
 struct lwi_evaluate {
-    lwi_work *work, *own; // own: the same, where it is not the simulation's
-    double *x, *xdot;     // [nx] of one lane
-    void *home;           // the workspace's own discrete part
+    lwi_work *work, *own;  // own: the same, where it is not the simulation's
+    double *x, *xdot;      // [nx] of one lane
+    void *home;            // the workspace's own discrete part
     void *const *discrete; // [lane] NULL: home
-    lwi_eight *eight;     // NULL: none
-    rates_in_lanes rates; // of the formulation
+    lwi_eight *eight;      // NULL: none
+    rates_in_lanes rates;  // of the formulation
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -85,8 +85,8 @@ void lwi_evaluate_hold(lwi_evaluate *e, void *const *discrete)
     e->discrete = e->work->ndiscrete ? discrete : NULL;
 }
 
-lw_status lwi_evaluate_settle(lwi_evaluate *e, int stride, double t, double *x, int l, bool *changed,
-                              lw_error *why)
+lw_status lwi_evaluate_settle(lwi_evaluate *e, int stride, double t, double *x, int l,
+                              bool *changed, lw_error *why)
 {
     lwi_work *work = e->work;
     if (!work->formulation->settle) return LW_OK;

@@ -211,8 +211,8 @@ static lw_status resolve_parameter(const lw_model *model, const parts *p, list l
             const lwi_joint_type *type = model->joint[item].type;
             if (type->nq != type->nv || k >= type->nv)
                 return lwi_fail(error, LW_ERR_ARGUMENT,
-                                "%.120s: a %s joint has %d coordinates to spring, damp and drive", p->name,
-                                type->name, type->nq == type->nv ? type->nv : 0);
+                                "%.120s: a %s joint has %d coordinates to spring, damp and drive",
+                                p->name, type->name, type->nq == type->nv ? type->nv : 0);
         }
         *vary = (lwi_vary){.kind = LWI_VARY_PARAMETER, .item = item, .index = k, .parameter = r};
         return LW_OK;

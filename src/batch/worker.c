@@ -175,8 +175,8 @@ static void settle_lanes(lwi_worker *w, int width)
         bool changed = false;
         if (!(m->busy >> l & 1u) || m->pace[l].steps == w->settled[l]) continue;
         w->settled[l] = m->pace[l].steps;
-        const lw_status status = lwi_evaluate_settle(w->at->evaluate, m->stride, m->t[l], m->x, l,
-                                                     &changed, &w->why[l]);
+        const lw_status status =
+            lwi_evaluate_settle(w->at->evaluate, m->stride, m->t[l], m->x, l, &changed, &w->why[l]);
         if (changed) m->pace[l].slope = false;
         if (status != LW_OK) lwi_march_fail(m, l, status, m->h[l], "%s", w->why[l].text);
     }

@@ -31,22 +31,24 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "what differs: FROM:TO:COUNT or A,B,...; repeatable, every combination is run")              \
     X(WATCH, "watch", 0, "A,B,...", "columns of the result whose least and most are told")         \
     X(LANES, "lanes", 0, "N", "runs side by side in a thread: 1, 4 or 8; 0: the best")             \
-    X(MODEL, "model", 0, "MODEL", "model of a result that holds numbers only (.csv)")               \
+    X(MODEL, "model", 0, "MODEL", "model of a result that holds numbers only (.csv)")              \
     X(BASE, "base", 0, "WHICH",                                                                    \
       "root link `fixed` to the ground or `floating`; auto: URDF fixed, SDF as its joints say")    \
     X(LIMITS, "limits", 0, "K[,C]",                                                                \
-      "URDF, SDF: limits of joints become stops of this stiffness and damping; default: told only") \
+      "URDF, SDF: limits of joints become stops of this stiffness and damping; default: told "     \
+      "only")                                                                                      \
     X(FORMULATIONS, "formulations", 0, "A,B[:I],...",                                              \
       "formulations, each with an integrator if wanted; the first is the reference")               \
     X(SECONDS, "seconds", 0, "S", "time to spend on each case (default 0.25)")                     \
     X(CASES, "case", 0, "A,B,...", "cases to time, `chain` for all chains, `all`; default: a few") \
     X(SAMPLES, "samples", 0, "N", "samples of each case (default: as the seconds allow)")          \
-    X(CUT, "cut", 0, "JOINT,...", "joints that close loops, whatever the file says")                \
-    X(KEYFRAME, "keyframe", 0, "NAME", "MJCF: start at the key of this name")                       \
-    X(PLAN, "plan", 0, NULL, "tell how dca and hdca would join the bodies, and what it costs")      \
-    X(HOLD, "hold", 0, "A,B,...", "bodies and joints that stay where they are, if that is possible")\
+    X(CUT, "cut", 0, "JOINT,...", "joints that close loops, whatever the file says")               \
+    X(KEYFRAME, "keyframe", 0, "NAME", "MJCF: start at the key of this name")                      \
+    X(PLAN, "plan", 0, NULL, "tell how dca and hdca would join the bodies, and what it costs")     \
+    X(HOLD, "hold", 0, "A,B,...",                                                                  \
+      "bodies and joints that stay where they are, if that is possible")                           \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
-      "index3 with the same work in every step; --pace 1 goes with the wall's clock")                      \
+      "index3 with the same work in every step; --pace 1 goes with the wall's clock")              \
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
     X(QUIET, "quiet", 'q', NULL, "print nothing but errors")
 
@@ -57,33 +59,44 @@ enum { CLI_OPTION_LIST(X) CLI_BIT_SIMULATION, CLI_BIT_PLOTTING };
 enum {
     CLI_OPTION_LIST(X) CLI_SIMULATION = 1 << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
     CLI_PLOTTING = 1 << CLI_BIT_PLOTTING,                        ///< those of LW_PLOT_OPTION_LIST
-    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_LANES   ///< of many runs at once
+    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_LANES                 ///< of many runs at once
 };
 #undef X
 
 /** Verbs: name, operand ("X..." may be repeated), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
-    X(run, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_REAL_TIME | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET, \
+    X(run, "MODEL",                                                                                \
+      CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_REAL_TIME | CLI_MANY | CLI_BASE |            \
+          CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                              \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
-    X(sweep, "MODEL", CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET, \
+    X(sweep, "MODEL",                                                                              \
+      CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME |   \
+          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
       "a run for every combination of values, and what came of each")                              \
-    X(check, "MODEL", CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_PLAN | CLI_JSON,                                                         \
+    X(check, "MODEL", CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_PLAN | CLI_JSON,        \
       "count bodies, joints, freedoms, redundant constraints; show what was ignored")              \
-    X(assemble, "MODEL", CLI_OUTPUT | CLI_HOLD | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_JSON | CLI_QUIET,                  \
-      "move bodies to the nearest configuration and velocities that all joints allow (-o FILE.yaml)")\
-    X(compare, "MODEL", CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,       \
+    X(assemble, "MODEL",                                                                           \
+      CLI_OUTPUT | CLI_HOLD | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_JSON | CLI_QUIET,         \
+      "move bodies to the nearest configuration and velocities that all joints allow (-o "         \
+      "FILE.yaml)")                                                                                \
+    X(compare, "MODEL",                                                                            \
+      CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT |         \
+          CLI_JSON | CLI_QUIET,                                                                    \
       "the same run by several formulations, laid side by side")                                   \
-    X(convert, "FILE", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME,                                                      \
-      "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, .csv")     \
-    X(plot, "FILE...", CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_JSON,                            \
+    X(convert, "FILE", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME,                          \
+      "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, "  \
+      ".csv")                                                                                      \
+    X(plot, "FILE...",                                                                             \
+      CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_JSON,                 \
       "draw quantities of results, or with --initial the mechanism (-o FILE.svg, -o FILE.png)")    \
-    X(view, "FILE", CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_QUIET,                                  \
-      "a page for the browser, with a model or the motion of a result (-o FILE.html), or -o FILE.gltf") \
-    X(codegen, "MODEL", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_QUIET,                                          \
+    X(view, "FILE", CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_QUIET,     \
+      "a page for the browser, with a model or the motion of a result (-o FILE.html), or -o "      \
+      "FILE.gltf")                                                                                 \
+    X(codegen, "MODEL", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_QUIET,             \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
     X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
-    X(bench, NULL, CLI_CASES | CLI_SECONDS | CLI_SAMPLES | CLI_JSON,                              \
+    X(bench, NULL, CLI_CASES | CLI_SECONDS | CLI_SAMPLES | CLI_JSON,                               \
       "time evaluations and simulations on this machine")
 
 enum { CLI_MOST = 64 }; ///< options on one command line; nobody types more
@@ -99,14 +112,14 @@ typedef struct cli_arguments {
     const char *batch;   ///< table of what differs; NULL: none
     const char *vary[CLI_MOST];
     int nvary;
-    const char *watch;   ///< NULL: nothing
-    const char *hold;    ///< of assemble; NULL: nothing
-    bool open;           ///< a start that does not close is read all the same
-    int lanes;           ///< 0: not given
+    const char *watch; ///< NULL: nothing
+    const char *hold;  ///< of assemble; NULL: nothing
+    bool open;         ///< a start that does not close is read all the same
+    int lanes;         ///< 0: not given
     lw_base base;
     lw_limits_desc limits; ///< stiffness and damping of stops; zero: none
-    const char *cut; ///< joints; NULL: none named
-    const char *keyframe; ///< of MJCF; NULL: none
+    const char *cut;       ///< joints; NULL: none named
+    const char *keyframe;  ///< of MJCF; NULL: none
     const char *formulations;
     const char *cases; ///< of bench; NULL: the usual ones
     double seconds;
@@ -167,9 +180,9 @@ cli_exit cli_man(int argc, char **argv);
 
 typedef struct cli_progress {
     const char *label;
-    bool bar;       ///< stderr is a terminal and nobody asked for silence
-    double start;   ///< simulated time at which the run began
-    double shown;   ///< wall clock of the last drawing [s]
+    bool bar;     ///< stderr is a terminal and nobody asked for silence
+    double start; ///< simulated time at which the run began
+    double shown; ///< wall clock of the last drawing [s]
 } cli_progress;
 
 /** Makes SIGINT and SIGTERM end a run instead of the program. */

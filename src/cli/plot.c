@@ -33,14 +33,16 @@ static cli_exit tell_precision(const cli_arguments *arguments, lw_result *const 
     lw_precision row[CLI_MOST];
     lw_error error = {0};
     const int n = arguments->noperand;
-    const lw_status status = lw_work_precision(result, arguments->operands, n, options->reference, row, &error);
+    const lw_status status =
+        lw_work_precision(result, arguments->operands, n, options->reference, row, &error);
     if (status != LW_OK) return cli_fail(status, &error);
     cli_json json = {.file = stdout};
     if (arguments->json) {
         json_open(&json, NULL, '{');
         json_open(&json, "results", '[');
     } else {
-        printf("%-32s%-24s%12s%12s%14s%14s\n", "", "", "tolerance", "error", "evaluations", "time [s]");
+        printf("%-32s%-24s%12s%12s%14s%14s\n", "", "", "tolerance", "error", "evaluations",
+               "time [s]");
     }
     for (int i = 0; i < n; i++) {
         if (!arguments->json) {

@@ -51,7 +51,8 @@ static lw_status add(lw_builder *builder, const scene_body *b, lw_body parent, l
     return lw_builder_add_joint(builder, &joint_desc, &joint, error);
 }
 
-static lw_status close_loop(lw_builder *builder, const scene_loop *l, const lw_body *body, lw_error *error)
+static lw_status close_loop(lw_builder *builder, const scene_loop *l, const lw_body *body,
+                            lw_error *error)
 {
     const lw_joint_desc desc = {
         .type = LW_JOINT_REVOLUTE,

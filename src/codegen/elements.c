@@ -103,10 +103,11 @@ static lw_status check_point_forces(const lw_model *model, lw_error *error)
                                 head, d->joint[j].name, limits ? "limits" : "friction");
         }
     if (d->nbushing + d->nstop > 0)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "%s: force '%s' acts between bodies; only springs and dampers of joints are "
-                        "generated",
-                        head, d->nbushing ? d->bushing[0].name : d->stop[0].name);
+        return lwi_fail(
+            error, LW_ERR_UNSUPPORTED,
+            "%s: force '%s' acts between bodies; only springs and dampers of joints are "
+            "generated",
+            head, d->nbushing ? d->bushing[0].name : d->stop[0].name);
     return LW_OK;
 }
 

@@ -309,8 +309,7 @@ static void gaps(lwi_assembler *a)
     for (int e = 0; e < a->first_hold; e++) {
         if (a->plan.graph.edge[e].rows == 0) continue;
         closure_of(a, e, LWI_CLOSURE_PHI);
-        for (int r = 0; r < a->closure.n; r++)
-            a->residual[a->plan.row[e] + r] = a->closure.phi[r];
+        for (int r = 0; r < a->closure.n; r++) a->residual[a->plan.row[e] + r] = a->closure.phi[r];
     }
 }
 

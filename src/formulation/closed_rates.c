@@ -17,8 +17,8 @@ static lw_status choose_at_start(lwi_closed_rates *c, const lw_model *model, lwi
     return LW_OK;
 }
 
-lw_status lwi_closed_rates_create(const lw_model *model, const lw_allocator *allocator, lwi_arena *arena,
-                                  lwi_closed_rates *c, lw_error *error)
+lw_status lwi_closed_rates_create(const lw_model *model, const lw_allocator *allocator,
+                                  lwi_arena *arena, lwi_closed_rates *c, lw_error *error)
 {
     *c = (lwi_closed_rates){0};
     TRY(lwi_work_create(model, &lwi_formulation_rcr, allocator, &c->work, error));
@@ -66,7 +66,8 @@ static lw_status evaluate(lwi_closed_rates *c, double t, const double *inputs)
     if (choice->made) {
         choice->lately = 2; // more than any pivot
         const lw_status status = rcr->rates(c->work, t, c->x, inputs, c->xdot);
-        if (status == LW_OK && choice->lately >= ((lwi_rcr_work *)c->work->data)->keep) return LW_OK;
+        if (status == LW_OK && choice->lately >= ((lwi_rcr_work *)c->work->data)->keep)
+            return LW_OK;
         memset(choice, 0, c->work->ndiscrete);
     }
     return rcr->rates(c->work, t, c->x, inputs, c->xdot);
@@ -79,6 +80,7 @@ lw_status lwi_closed_rates_evaluate(lwi_closed_rates *c, double t, const double 
     TRY(enter(c, t, q, v, inputs));
     c->tree->added = tau ? tau : c->none;
     const lw_status status = evaluate(c, t, inputs);
-    if (status == LW_OK) memcpy(vdot, c->xdot + model->tree_nq, (size_t)model->tree_nv * sizeof *vdot);
+    if (status == LW_OK)
+        memcpy(vdot, c->xdot + model->tree_nq, (size_t)model->tree_nv * sizeof *vdot);
     return status;
 }

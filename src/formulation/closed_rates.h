@@ -18,13 +18,14 @@ typedef struct lwi_closed_rates {
 } lwi_closed_rates;
 
 /** Memory from `arena` but for the formulation's own.  @return what `rcr` refuses a model with */
-lw_status lwi_closed_rates_create(const lw_model *model, const lw_allocator *allocator, lwi_arena *arena,
-                                  lwi_closed_rates *rates, lw_error *error);
+lw_status lwi_closed_rates_create(const lw_model *model, const lw_allocator *allocator,
+                                  lwi_arena *arena, lwi_closed_rates *rates, lw_error *error);
 void lwi_closed_rates_destroy(lwi_closed_rates *rates);
 /** vdot [tree_nv] at (t, q, v) with efforts tau [tree_nv] (NULL: none) beside those of the model's forces.
  *  Positions must be on the loops; v is put on them, as `rcr` does it.
  *  @param inputs  [inputs]     @return LW_ERR_SINGULAR, LW_ERR_NOT_FINITE; work->error says where */
-lw_status lwi_closed_rates_evaluate(lwi_closed_rates *rates, double t, const double *q, const double *v,
-                                    const double *tau, const double *inputs, double *vdot);
+lw_status lwi_closed_rates_evaluate(lwi_closed_rates *rates, double t, const double *q,
+                                    const double *v, const double *tau, const double *inputs,
+                                    double *vdot);
 
 #endif

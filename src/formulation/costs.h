@@ -27,10 +27,12 @@
  *  paths        of all rows of cut joints at once: rows times the bodies between them and the ground
  *  reflections  multiplications of their decomposition and of one solution with it
  *  dense        of `dense`: rows of all joints squared times components of all bodies' motions */
+// clang-format off
 #define LWI_COST_FEATURES(X) \
     X(one) X(bodies) X(speeds) X(closures) X(redundant) X(rows) X(joins) X(closings) X(products) \
     X(pivoted) X(laned) X(cells) X(nodes) X(plain) X(light) X(fronts) X(cubes) X(paths) \
     X(reflections) X(dense)
+// clang-format on
 
 typedef struct lwi_cost_features {
 #define X(name) double name;

@@ -16,12 +16,12 @@ struct lw_dynamics {
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
     lwi_kernel *kernel, *kernel_of_momenta; // NULL: the model has none
-    lwi_eight *eight; // NULL: none in lanes
-    lwi_closed_rates closed; // work NULL: there are no loops and no couplings
-    lw_error error;          // of the last failed call
-    double *rows;        // [tree nq + 3 tree nv] of eight states
-    double *zero; // [inputs], [tree nv]: what NULL stands for
-    double *work, *out, *speeds; // [tree nv]
+    lwi_eight *eight;                       // NULL: none in lanes
+    lwi_closed_rates closed;                // work NULL: there are no loops and no couplings
+    lw_error error;                         // of the last failed call
+    double *rows;                           // [tree nq + 3 tree nv] of eight states
+    double *zero;                           // [inputs], [tree nv]: what NULL stands for
+    double *work, *out, *speeds;            // [tree nv]
 };
 
 static bool closed(const lw_model *model)
@@ -49,14 +49,15 @@ static lw_status fill(lw_dynamics *d, lw_error *error)
     d->work = LWI_PUSH(&d->arena, double, nv);
     d->out = LWI_PUSH(&d->arena, double, nv);
     d->speeds = LWI_PUSH(&d->arena, double, nv);
-    if (!d->aba || !d->composite || !d->zero || !d->work || !d->out || !d->speeds) return LW_ERR_MEMORY;
+    if (!d->aba || !d->composite || !d->zero || !d->work || !d->out || !d->speeds)
+        return LW_ERR_MEMORY;
     TRY(lwi_momenta_create(model, &d->arena, &d->momenta));
     if (closed(model))
         TRY(lwi_closed_rates_create(model, &d->arena.allocator, &d->arena, &d->closed, error));
     else
         TRY(kernels(d));
     const size_t rows = (size_t)(model->tree_nq + 3 * nv);
-    d->rows = LWI_PUSH(&d->arena, double, d->eight ? rows * LWI_LANES : 0);
+    d->rows = LWI_PUSH(&d->arena, double, d->eight ? rows *LWI_LANES : 0);
     if (!d->rows) return LW_ERR_MEMORY;
     return lwi_tree_work_create(model, &d->arena, &d->tree);
 }
@@ -140,8 +141,7 @@ static const double *joint_efforts(lw_dynamics *d, double t, const double *q, co
     const lw_model *model = d->model;
     if (model->nforce == 0) return tau;
     lwi_tree_joint_loads(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
-    for (int i = 0; i < model->tree_nv; i++)
-        d->work[i] = d->tree.effort[i] + (tau ? tau[i] : 0);
+    for (int i = 0; i < model->tree_nv; i++) d->work[i] = d->tree.effort[i] + (tau ? tau[i] : 0);
     return d->work;
 }
 
@@ -152,8 +152,8 @@ lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const d
     d->error.text[0] = 0;
     const lw_model *model = d->model;
     if (d->closed.work) {
-        const lw_status status = lwi_closed_rates_evaluate(&d->closed, t, q, v, tau,
-                                                           inputs ? inputs : d->zero, vdot);
+        const lw_status status =
+            lwi_closed_rates_evaluate(&d->closed, t, q, v, tau, inputs ? inputs : d->zero, vdot);
         if (status != LW_OK) d->error = d->closed.work->error;
         return status;
     }
@@ -169,8 +169,9 @@ lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const d
 }
 
 // Up to eight states; returns those that are done.
-static unsigned block_in_lanes(lw_dynamics *d, int count, double t, const double *q, const double *v,
-                               const double *tau, const double *inputs, double *vdot)
+static unsigned block_in_lanes(lw_dynamics *d, int count, double t, const double *q,
+                               const double *v, const double *tau, const double *inputs,
+                               double *vdot)
 {
     const int nq = d->model->tree_nq, nv = d->model->tree_nv;
     double *rq = d->rows, *rv = rq + nq * LWI_LANES, *rtau = rv + nv * LWI_LANES;
@@ -200,13 +201,11 @@ lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const do
         const double *qi = q + (size_t)i * (size_t)nq, *vi = v + (size_t)i * (size_t)nv;
         const double *taui = tau ? tau + (size_t)i * (size_t)nv : NULL;
         double *out = vdot + (size_t)i * (size_t)nv;
-        const unsigned done =
-            d->eight ? block_in_lanes(d, n, t, qi, vi, taui, inputs, out) : 0;
+        const unsigned done = d->eight ? block_in_lanes(d, n, t, qi, vi, taui, inputs, out) : 0;
         for (int l = 0; l < n; l++) {
             if (done >> l & 1u) continue;
-            const lw_status status = lw_forward_dynamics(d, t, qi + l * nq, vi + l * nv,
-                                                         taui ? taui + l * nv : NULL, inputs,
-                                                         out + l * nv);
+            const lw_status status = lw_forward_dynamics(
+                d, t, qi + l * nq, vi + l * nv, taui ? taui + l * nv : NULL, inputs, out + l * nv);
             if (first == LW_OK && status != LW_OK) first = status, why = d->error;
         }
     }
@@ -217,9 +216,10 @@ lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const do
 static lw_status check_tree(lw_dynamics *d, const char *why)
 {
     if (!d->closed.work) return LW_OK;
-    return lwi_fail(&d->error, LW_ERR_UNSUPPORTED,
-                    "%s; lw_constraints_tree and lw_constraints_evaluate give M vdot + h = tau + J' lambda",
-                    why);
+    return lwi_fail(
+        &d->error, LW_ERR_UNSUPPORTED,
+        "%s; lw_constraints_tree and lw_constraints_evaluate give M vdot + h = tau + J' lambda",
+        why);
 }
 
 // tau = S'F + I_r vdot - effort: what is left for the joints when the model's own efforts are taken off.
@@ -235,9 +235,9 @@ lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const d
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         for (int j = 0; j < node->nv; j++)
-            d->work[node->iv + j] =
-                v6_dot(d->tree.link[k].S[j], d->tree.F[k]) - d->tree.effort[node->iv + j] +
-                model->tree_rotor[node->iv + j] * vdot[node->iv + j];
+            d->work[node->iv + j] = v6_dot(d->tree.link[k].S[j], d->tree.F[k]) -
+                                    d->tree.effort[node->iv + j] +
+                                    model->tree_rotor[node->iv + j] * vdot[node->iv + j];
     }
     TRY(lwi_tree_finite(model, t, d->work, "effort", &d->error));
     memcpy(tau, d->work, (size_t)model->tree_nv * sizeof *tau);
@@ -273,8 +273,7 @@ lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const doub
     const lw_model *model = d->model;
     const size_t size = (size_t)model->tree_nv * sizeof *v;
     TRY(check_tree(d, "rates of momenta: those of the tree say nothing of loops"));
-    if (d->kernel_of_momenta &&
-        lwi_kernel_momenta(d->kernel_of_momenta, q, p, d->speeds, d->out)) {
+    if (d->kernel_of_momenta && lwi_kernel_momenta(d->kernel_of_momenta, q, p, d->speeds, d->out)) {
         const double *effort = joint_efforts(d, t, q, d->speeds, tau, inputs);
         lwi_tree_kinematics_free(model, q, d->speeds, qdot);
         memcpy(v, d->speeds, size);

@@ -60,9 +60,9 @@ typedef struct lwi_work {
     const lwi_formulation *formulation;
     lwi_layout layout;
     lwi_arena arena;
-    int lanes;      ///< width of kernels: 0 the machine's, 1, 4, 8; LWI_NO_KERNEL
+    int lanes;                 ///< width of kernels: 0 the machine's, 1, 4, 8; LWI_NO_KERNEL
     const lw_options *options; ///< of the run, resolved and checked; NULL: defaults
-    void *data;     ///< the formulation's own
+    void *data;                ///< the formulation's own
     /** What is discrete beside x, [ndiscrete] bytes that `settle` chooses; all zero: nothing is chosen yet
      *  (the next evaluation does).  A batch holds one for each instance. */
     void *discrete;
@@ -70,19 +70,19 @@ typedef struct lwi_work {
     const unsigned char *mode; ///< [model nmode] of forces, by who steps; NULL: by the state
     bool fixed_cost; ///< the same work in every step is asked for: none is split or tried again
     bool controls;   ///< steps are chosen by `error` of the formulation
-    bool goes_on;   ///< `enter` corrects a run that goes on: what was learnt on the way stays
-    lw_error error; ///< of the last failed call
+    bool goes_on;    ///< `enter` corrects a run that goes on: what was learnt on the way stays
+    lw_error error;  ///< of the last failed call
 } lwi_work;
 
 enum { LWI_NO_KERNEL = -1 }; ///< the generic text only
 
 enum {
-    LWI_CAN_LOOPS = 1,     ///< joints outside the spanning tree
+    LWI_CAN_LOOPS = 1, ///< joints outside the spanning tree
     LWI_CAN_COUPLINGS = 2,
-    LWI_CAN_MASSLESS = 4,  ///< massless moving bodies
-    LWI_CAN_ROTORS = 16,   ///< rotor inertia on free coordinates
-    LWI_POSES_FIRST = 32,  ///< poses are observed at less cost than velocities
-    LWI_HAS_PLAN = 8       ///< joins bodies along a plan: takes the options `plan` and `threads`
+    LWI_CAN_MASSLESS = 4, ///< massless moving bodies
+    LWI_CAN_ROTORS = 16,  ///< rotor inertia on free coordinates
+    LWI_POSES_FIRST = 32, ///< poses are observed at less cost than velocities
+    LWI_HAS_PLAN = 8      ///< joins bodies along a plan: takes the options `plan` and `threads`
 };
 
 struct lwi_formulation {
@@ -138,7 +138,8 @@ lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *
                                   const lw_options *options, lwi_work **work, lw_error *error);
 void lwi_work_destroy(lwi_work *work);
 
-#define LWI_FORMULATION_LIST(X) X(momenta) X(aba) X(dense) X(dca) X(hdca) X(lagrange) X(rcr) X(index3)
+#define LWI_FORMULATION_LIST(X)                                                                    \
+    X(momenta) X(aba) X(dense) X(dca) X(hdca) X(lagrange) X(rcr) X(index3)
 #define X(name) extern const lwi_formulation lwi_formulation_##name;
 LWI_FORMULATION_LIST(X)
 #undef X

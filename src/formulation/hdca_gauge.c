@@ -170,8 +170,8 @@ static int stack(const lw_model *model, const lwi_motion *motion, double length,
 }
 
 void lwi_gauge_leak(const lw_model *model, const lwi_motion *motion, double length,
-                    const lwi_gauge *gauge, int joint, const lwi_closure *rows,
-                    const double *sigma, double *leak)
+                    const lwi_gauge *gauge, int joint, const lwi_closure *rows, const double *sigma,
+                    double *leak)
 {
     double W[LWI_CLOSURE_ROWS][STACK], turned[STACK] = {0},
                                        gram[LWI_CLOSURE_ROWS * LWI_CLOSURE_ROWS];

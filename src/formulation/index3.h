@@ -117,18 +117,18 @@ typedef struct lwi_index3 {
     double *relative;   ///< [nedge] eps relative to the mean diagonal of the rows
     double *eps, *row;  ///< [nrow]
     double (*force)[6]; ///< [nnode]
-    int ncoupler, first_compliance;  ///< the first row of theirs
-    int nrotor;                      ///< the last couplers are rotors
+    int ncoupler, first_compliance; ///< the first row of theirs
+    int nrotor;                     ///< the last couplers are rotors
     lwi_index3_coupler *coupler;
-    lwi_closed_extra *ends;          ///< [ncoupler]
-    double *compliance;              ///< [rows of couplers]
-    bool efforts;                    ///< forces act on joint coordinates
+    lwi_closed_extra *ends;                  ///< [ncoupler]
+    double *compliance;                      ///< [rows of couplers]
+    bool efforts;                            ///< forces act on joint coordinates
     double (*velocity)[6], *speed, *impulse; ///< of the projection: x, c, lambda
-    lwi_dual *view[2];               ///< for both projections at a time; NULL: one after the other
+    lwi_dual *view[2];    ///< for both projections at a time; NULL: one after the other
     int least_iterations; ///< of Newton in a step, whatever its increments
-    bool *points;       ///< [nedge] rows 0 to 2 make two points meet
-    double mass;        ///< of the lightest body [kg]
-    bool coordinates;   ///< rows or forces ask for coordinates of joints: read in each iteration
+    bool *points;         ///< [nedge] rows 0 to 2 make two points meet
+    double mass;          ///< of the lightest body [kg]
+    bool coordinates;     ///< rows or forces ask for coordinates of joints: read in each iteration
     int at_speed, at_work, at_acceleration, at_lambda; ///< in x; at_work < 0: none
     int nmemory; ///< of a body at at_acceleration: 6; with Euler parameters 12: a, p', p'', mu
     lwi_carried carried; ///< of all joints
@@ -165,7 +165,8 @@ void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const
 /** Its parts: of one joint with its efforts, rows without multipliers left out; of couplings and of forces
  *  that are none on joints. */
 void lwi_index3_joint_stiffness(lwi_index3 *d, int joint, double t, const double *lambda);
-void lwi_index3_other_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda);
+void lwi_index3_other_stiffnesses(lwi_index3 *d, double t, const double *inputs,
+                                  const double *lambda);
 /** leaf := eta (M + eta stiffness)^-1 for a step h;  leaf := M^-1 */
 void lwi_index3_leaves(lwi_index3 *d, double h);
 void lwi_index3_mass_leaves(lwi_index3 *d, double h);

@@ -24,10 +24,8 @@ int lwi_index3_curved(const lw_model *model, lwi_index3_coupler *list)
         if (joint->type->id != LW_JOINT_DISTANCE || joint->merged || joint->body1 == joint->body2)
             continue;
         if (list)
-            list[n] = (lwi_index3_coupler){.joint = -1,
-                                           .distance = 1 + j,
-                                           .body = {joint->body1, joint->body2},
-                                           .rows = 3};
+            list[n] = (lwi_index3_coupler){
+                .joint = -1, .distance = 1 + j, .body = {joint->body1, joint->body2}, .rows = 3};
         n++;
     }
     for (int k = 0; k < model->ncoupling; k++) {

@@ -49,7 +49,9 @@ static int ends_of(const lwi_force *f, int body[2])
 {
     const lwi_force_place place = lwi_force_acts_on(f);
     body[0] = place.body[0], body[1] = place.body[1];
-    return f->type == &lwi_force_spring ? 3 : f->type == &lwi_force_bushing ? 6 : f->type == &lwi_force_stop;
+    return f->type == &lwi_force_spring    ? 3
+           : f->type == &lwi_force_bushing ? 6
+                                           : f->type == &lwi_force_stop;
 }
 
 // Does a force on a joint coordinate ever change with it?

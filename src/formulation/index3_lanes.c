@@ -100,10 +100,10 @@ typedef struct maker {
     lwi_given_edge *edge;
     int *pair_of; ///< [nblock] -1: a diagonal one
     int nblock, nedge;
-    bool *whole;     ///< [nnode] K answers with turns to forces too
-    bool *mixed;     ///< [nedge] rows of all kinds
+    bool *whole;               ///< [nnode] K answers with turns to forces too
+    bool *mixed;               ///< [nedge] rows of all kinds
     bool *meets, *meets_whole; ///< [nblock] the same of one of its edges, of its body
-    int open[KINDS]; ///< block of single ones of each kind that has lanes left, -1: none
+    int open[KINDS];           ///< block of single ones of each kind that has lanes left, -1: none
 } maker;
 
 static int axes_of(const maker *m, int edge)
@@ -255,7 +255,8 @@ static int whole_offset(const lwi_index3_lanes *s, int node, int lane)
 
 static int rows_offset(const lwi_index3_lanes *s, int at, int side)
 {
-    const int rows = at / LWI_LANES < s->nedge ? (int)(s->joint[at / LWI_LANES].rows - s->rows) : s->nrows;
+    const int rows =
+        at / LWI_LANES < s->nedge ? (int)(s->joint[at / LWI_LANES].rows - s->rows) : s->nrows;
     return (rows + side) * (int)(sizeof(lwi_i3_rows) / sizeof(double)) + at % LWI_LANES;
 }
 
@@ -403,7 +404,8 @@ static lw_status room_for_pulls(const lwi_index3_lanes *s, lwi_arena *arena)
         p->mixed = LWI_PUSH(arena, lwi_i3_from, p->nmixed);
         if (!p->from || !p->axes || !p->mixed) return LW_ERR_MEMORY;
         for (int l = 0; l < LWI_LANES; l++) { // the last edge and the last rows have no force
-            for (int i = 0; i < p->n; i++) p->from[i].at[l] = side_offset(LWI_LANES * s->nedge + l, 0);
+            for (int i = 0; i < p->n; i++)
+                p->from[i].at[l] = side_offset(LWI_LANES * s->nedge + l, 0);
             for (int i = 0; i < p->nmixed; i++)
                 p->mixed[i].at[l] = rows_offset(s, LWI_LANES * s->nedge + l, 0);
         }
@@ -439,7 +441,8 @@ static lw_status list_pulls(maker *m, lwi_arena *arena)
     for (int pass = 0; pass < 2; pass++) {
         memset(count, 0, (size_t)(2 * LWI_LANES * s->nbody) * sizeof *count);
         for (int e = 0; e < c->nedge; e++)
-            for (int side = 0; side < sides_of(m, e); side++) list_pull(m, e, side, pass > 0, count);
+            for (int side = 0; side < sides_of(m, e); side++)
+                list_pull(m, e, side, pass > 0, count);
         if (!pass) TRY(room_for_pulls(s, arena));
     }
     for (int b = 0; b < s->nbody; b++) {
@@ -463,7 +466,8 @@ static void bodies_after(const maker *m, const int *joint, int *body)
     const lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
-            const int k = node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
+            const int k =
+                node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
             if (k >= 0) later(&body[s->body_at[k] / LWI_LANES], joint[b]);
         }
 }
@@ -473,7 +477,8 @@ static void joints_after(const maker *m, const int *body, int *joint)
     const lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
-            const int k = node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
+            const int k =
+                node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
             later(&joint[b], k >= 0 ? body[s->body_at[k] / LWI_LANES] : b);
         }
 }
@@ -492,8 +497,8 @@ static void find_times(const maker *m, int *time[LWI_I3_KINDS], int nunit)
         for (int l = 0; l < LWI_LANES; l++)
             later(&time[LWI_I3_PAIR][i],
                   s->pair[i].add ? s->nedge
-                                 : time[LWI_I3_BODY_AGAIN][s->pair[i].body.at[l] /
-                                                           (int)(bytes / sizeof(double))]);
+                                 : time[LWI_I3_BODY_AGAIN]
+                                       [s->pair[i].body.at[l] / (int)(bytes / sizeof(double))]);
     }
     for (int i = 0; i < m->nedge; i++)
         later(&time[LWI_I3_UNIT][m->edge[i].unit],

@@ -50,8 +50,8 @@ typedef struct lwi_i3_side {
 /** Rows of eight edges at one body of each as they are, [force; moment], world axes: all kinds. */
 typedef struct lwi_i3_rows {
     lwi_lanes J[6 * LWI_I3_MOST]; ///< row r from entry 6 r on
-    lwi_lanes f[LWI_I3_MOST]; ///< multipliers that act on this body
-    lwi_lanes rr[9];          ///< stiffness of points and axes
+    lwi_lanes f[LWI_I3_MOST];     ///< multipliers that act on this body
+    lwi_lanes rr[9];              ///< stiffness of points and axes
 } lwi_i3_rows;
 
 /** What the rows of eight edges of all kinds are; masks are 1 or 0. */
@@ -102,8 +102,8 @@ typedef struct lwi_i3_place {
 
 typedef struct lwi_i3_joint {
     int edge[LWI_LANES], lanes, axes; ///< of the graph; axes: rows beside the points
-    bool mixed;      ///< rows of all kinds: `count` of them, in rows[0] ... rows[sides - 1]
-    bool whole;      ///< K of some body is whole
+    bool mixed; ///< rows of all kinds: `count` of them, in rows[0] ... rows[sides - 1]
+    bool whole; ///< K of some body is whole
     int count, sides;
     lwi_i3_rows *rows; ///< of others too, where rows of all kinds meet them; else NULL
     lwi_i3_from body[LWI_EDGE_BODIES], whole_of[LWI_EDGE_BODIES];
@@ -117,7 +117,7 @@ typedef struct lwi_i3_joint {
 typedef struct lwi_i3_pair {
     int lanes, axes[2];
     bool add, mixed, whole;
-    int count[2];            ///< mixed: rows
+    int count[2];              ///< mixed: rows
     lwi_i3_from side[2], body; ///< mixed: lwi_i3_rows; whole: lwi_i3_whole
     lwi_i3_place place;
     _Alignas(sizeof(lwi_lanes)) lwi_lanes sign; ///< -1: the body is one's first, the other's second
@@ -158,23 +158,23 @@ typedef struct lwi_index3_lanes {
     lwi_i3_edge *edge;
     lwi_i3_joint *joint; ///< [nedge]
     lwi_i3_pair *pair;
-    lwi_i3_pulls *pulls; ///< [nbody]
+    lwi_i3_pulls *pulls;                              ///< [nbody]
     lwi_i3_row *pose, *speed, *acceleration, *lambda; ///< [nbody], [nedge]
     double *state;                                    ///< x of the step at hand
-    lwi_i3_rows *rows;   ///< [nrows + 1] the last has no force
-    lwi_i3_mixed *mixed; ///< [nedge], or NULL
-    lwi_i3_load *load;   ///< [nbody], or NULL
-    lwi_i3_whole *whole; ///< [nbody + 1], or NULL
-    bool *is_whole;      ///< [nbody + 1]
-    struct lwi_i3_odd *odd; ///< what the general text does; NULL: nothing
-    double t;            ///< at the end of the step at hand
+    lwi_i3_rows *rows;                                ///< [nrows + 1] the last has no force
+    lwi_i3_mixed *mixed;                              ///< [nedge], or NULL
+    lwi_i3_load *load;                                ///< [nbody], or NULL
+    lwi_i3_whole *whole;                              ///< [nbody + 1], or NULL
+    bool *is_whole;                                   ///< [nbody + 1]
+    struct lwi_i3_odd *odd;                           ///< what the general text does; NULL: nothing
+    double t;                                         ///< at the end of the step at hand
     const double *inputs;
     int nrows;
     int nitem;
     lwi_i3_item *item;
     int *body_at, *edge_at; ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
     int level;
-    bool ahead; ///< what begins the next iteration, or the projections, is done
+    bool ahead;                 ///< what begins the next iteration, or the projections, is done
     double h, length, absolute; ///< absolute > 0: eps of every row
 } lwi_index3_lanes;
 

@@ -138,8 +138,7 @@ INLINE real dot(const real a[3], const real b[3])
 
 INLINE void times(real x[3], const real A[9], const real b[3])
 {
-    for (int i = 0; i < 3; i++)
-        x[i] = SUM3(A[3 * i], b[0], A[3 * i + 1], b[1], A[3 * i + 2], b[2]);
+    for (int i = 0; i < 3; i++) x[i] = SUM3(A[3 * i], b[0], A[3 * i + 1], b[1], A[3 * i + 2], b[2]);
 }
 
 INLINE void transposed_times(real x[3], const real A[9], const real b[3])

@@ -3,13 +3,21 @@
 // Turns up to one radian: series in the square of the turn, which end where round-off begins; no root, no
 // quotient, nothing that waits for another.
 #define NEAR 1.0
-static const double near_cosine[] = {1.0 / 2, 1.0 / 24, 1.0 / 720, 1.0 / 40320, 1.0 / 3628800,
-                                     1.0 / 479001600, 1.0 / 87178291200}; // 1/(2k)!
-static const double near_sine[] = {1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800,
-                                   1.0 / 6227020800, 1.0 / 1307674368000}; // 1/(2k + 1)!
+static const double near_cosine[] = {1.0 / 2,       1.0 / 24,        1.0 / 720,        1.0 / 40320,
+                                     1.0 / 3628800, 1.0 / 479001600, 1.0 / 87178291200}; // 1/(2k)!
+static const double near_sine[] = {
+    1.0 / 6,        1.0 / 120,        1.0 / 5040,         1.0 / 362880,
+    1.0 / 39916800, 1.0 / 6227020800, 1.0 / 1307674368000}; // 1/(2k + 1)!
 static const double near_factor[] = {
-    1.0 / 12, 1.0 / 720, 1.0 / 30240, 1.0 / 1209600, 1.0 / 47900160, 691 / 1307674368000.0,
-    1.0 / 74724249600, 3617 / 10670622842880000.0, 43867 / 5109094217170944000.0,
+    1.0 / 12,
+    1.0 / 720,
+    1.0 / 30240,
+    1.0 / 1209600,
+    1.0 / 47900160,
+    691 / 1307674368000.0,
+    1.0 / 74724249600,
+    3617 / 10670622842880000.0,
+    43867 / 5109094217170944000.0,
     174611 / 802857662698291200000.0}; // |B_2k|/(2k)!, Bernoulli's numbers
 
 INLINE real series(const double *c, const int n, real x)
@@ -33,8 +41,7 @@ INLINE void exponential(const real turn[3], real part[4], real *c_of_inverse)
         NAME(sincos)(C(0.5) * angle, &s, &c);
         const real quotient = s / NAME(select)(near, C(1), angle);
         const real cotangent = c / NAME(select)(near, C(1), s);
-        const real far =
-            NMAD(C(0.5) * angle, cotangent, C(1)) / NAME(select)(near, C(1), square);
+        const real far = NMAD(C(0.5) * angle, cotangent, C(1)) / NAME(select)(near, C(1), square);
         cosine = NAME(select)(near, cosine, c);
         k = NAME(select)(near, k, quotient);
         factor = NAME(select)(near, factor, far);
@@ -58,8 +65,7 @@ INLINE void move(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
         real once[3], again[3];
         cross(once, R0 + i, q + 1);
         cross(again, once, q + 1);
-        for (int k = 0; k < 3; k++)
-            R[i + k] = MAD(C(2), MAD(q[0], once[k], again[k]), R0[i + k]);
+        for (int k = 0; k < 3; k++) R[i + k] = MAD(C(2), MAD(q[0], once[k], again[k]), R0[i + k]);
     }
     times(w, R, wn);
     store(b->R, R, 9, l);
@@ -144,8 +150,8 @@ INLINE void torques(const lwi_index3_lanes *s, const lwi_i3_from *from, real n[3
 }
 
 // The same of rows as they are.
-INLINE void mixed_wrench(const lwi_index3_lanes *s, const lwi_i3_from *from, const real *f, real sum[6],
-                         int l)
+INLINE void mixed_wrench(const lwi_index3_lanes *s, const lwi_i3_from *from, const real *f,
+                         real sum[6], int l)
 {
     real J[6 * LWI_I3_MOST];
     fetch(J, s->rows[0].J, from, 6 * LWI_I3_MOST, l);
@@ -411,8 +417,7 @@ INLINE void take(const lwi_index3_lanes *s, int block, int l)
     cross(twice, turn, once);
     for (int i = 0; i < 3; i++) {
         AT(b->r[i]) += x[i];
-        AT(b->turn[i]) =
-            turn[i] + MAD(AT(b->factor), twice[i], MAD(C(0.5), once[i], u[i]));
+        AT(b->turn[i]) = turn[i] + MAD(AT(b->factor), twice[i], MAD(C(0.5), once[i], u[i]));
     }
     AT(b->size) = AT(b->counts) * MAD(C(s->length * s->length), dot(u, u), dot(x, x));
     move(s, b, l);

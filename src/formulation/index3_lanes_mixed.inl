@@ -31,7 +31,8 @@ INLINE void mixed_multipliers(const lwi_index3_lanes *s, int block, int l)
     for (int r = 0; r < s->joint[block].count; r++) {
         real x = ZERO;
         for (int i = 0; i < WIDTH; i++)
-            if (s->lambda[block].at[l + i] >= 0) LANE(x, i) = s->state[s->lambda[block].at[l + i] + r];
+            if (s->lambda[block].at[l + i] >= 0)
+                LANE(x, i) = s->state[s->lambda[block].at[l + i] + r];
         AT(s->edge[block].lambda[r]) = x;
     }
 }
@@ -41,7 +42,8 @@ INLINE void mixed_put(const lwi_index3_lanes *s, int block, int l)
     for (int r = 0; r < s->joint[block].count; r++) {
         const real x = AT(s->edge[block].lambda[r]);
         for (int i = 0; i < WIDTH; i++)
-            if (s->lambda[block].at[l + i] >= 0) s->state[s->lambda[block].at[l + i] + r] = LANE(x, i);
+            if (s->lambda[block].at[l + i] >= 0)
+                s->state[s->lambda[block].at[l + i] + r] = LANE(x, i);
     }
 }
 

@@ -48,7 +48,8 @@ void lwi_i3_odd_finish(lwi_index3 *d, double *x);
 // ---- hinges (index3_hinge.c)
 
 /** The angle of a revolute joint without a mount, continued, and what a relative turn changes it by. */
-double lwi_i3_hinge_angle(const lwi_closed *closed, const lwi_joint *joint, double near, double n[3]);
+double lwi_i3_hinge_angle(const lwi_closed *closed, const lwi_joint *joint, double near,
+                          double n[3]);
 /** Angle and speed of a joint into the motion; its driven row, the sixth of an edge.  False: it is none. */
 bool lwi_i3_read_hinge(lwi_closed *closed, int joint);
 bool lwi_i3_hinge_drive(lwi_closed *closed, const lwi_i3_given *edge, double t);

@@ -30,7 +30,13 @@ static const entry entries[] = {
     {"tolerance", AT(tolerance), false, 0, 1, {0}, "a length from 0 to 1 m; 0: all iterations"},
     {"coordinates", AT(coordinates), true, 6, 7, {0}, "6 or 7"},
     {"penalty", AT(penalty), false, 0, 1e15, {0}, "a number up to 1e15; 0: none"},
-    {"normalisation", AT(normalisation), false, 0, 1e15, {0}, "a number up to 1e15; 0: the penalty"},
+    {"normalisation",
+     AT(normalisation),
+     false,
+     0,
+     1e15,
+     {0},
+     "a number up to 1e15; 0: the penalty"},
     {"tangent", AT(tangent), true, 0, 2, {0}, "0, 1 or 2"},
     {"newton", AT(newton), true, 0, -1, {"full", "modified"}, "full or modified"},
     {"projection",
@@ -98,12 +104,12 @@ static lw_status read_one(char *text, lwi_index3_method *method, unsigned *seen,
                         entries[i].expected);
     }
     const char *nearest = lwi_nearest(text, names, LWI_COUNT(names));
-    return lwi_fail(error, LW_ERR_ARGUMENT,
-                    "index3: there is no '%s'%s%s%s; there are regularisation, "
-                    "iterations, tolerance, coordinates, penalty, normalisation, tangent, newton, projection, "
-                    "order, control, mode, stop",
-                    text, nearest ? ", did you mean '" : "", nearest ? nearest : "",
-                    nearest ? "'?" : "");
+    return lwi_fail(
+        error, LW_ERR_ARGUMENT,
+        "index3: there is no '%s'%s%s%s; there are regularisation, "
+        "iterations, tolerance, coordinates, penalty, normalisation, tangent, newton, projection, "
+        "order, control, mode, stop",
+        text, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 lw_status lwi_index3_method_read(const char *text, lwi_index3_method *method, lw_error *error)
@@ -120,8 +126,9 @@ lw_status lwi_index3_method_read(const char *text, lwi_index3_method *method, lw
     }
     if (!method->mode) return LW_OK;
     if (method->control == 2)
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "index3: control: 'error' is not equal or auto, as mode=real-time asks for");
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "index3: control: 'error' is not equal or auto, as mode=real-time asks for");
     method->tolerance = 0;
     if (!strstr(text, "iterations=")) method->iterations = REAL_TIME_ITERATIONS;
     return LW_OK;

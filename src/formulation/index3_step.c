@@ -154,8 +154,8 @@ lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric,
     lwi_index3_multiply(d);
     if (s->nrow == 0) return LW_OK;
     lwi_index3_regularise(d, eta);
-    const lw_status status = symmetric ? lwi_dual_factor(s->dual, d->eps)
-                                       : lwi_dual_factor_unsymmetric(s->dual, d->eps);
+    const lw_status status =
+        symmetric ? lwi_dual_factor(s->dual, d->eps) : lwi_dual_factor_unsymmetric(s->dual, d->eps);
     return status == LW_OK ? LW_OK : lwi_closed_fails(s, t, status, error);
 }
 

@@ -243,7 +243,8 @@ void lwi_index3_joint_stiffness(lwi_index3 *d, int j, double t, const double *la
     if (d->efforts && !d->seven) effort_stiffness(d, j, t, &p, s->loads.effort + joint->iv);
 }
 
-void lwi_index3_other_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda)
+void lwi_index3_other_stiffnesses(lwi_index3 *d, double t, const double *inputs,
+                                  const double *lambda)
 {
     for (int k = 0; k < d->closed.model->ncoupling && !d->seven; k++)
         coupling_stiffness(d, k, t, lambda);

@@ -25,8 +25,8 @@ typedef struct lagrange {
     lwi_cut cut;
     double gain[2]; // a, b [1/s]
     lwi_carried carried;
-    double *vdot, *target; // [n], [m]
-    double mount_power;    // of efforts of cut joints across their mounts [W]
+    double *vdot, *target;         // [n], [m]
+    double mount_power;            // of efforts of cut joints across their mounts [W]
     int nnull, nfield;             // multipliers without effect; 6 njoint + couplings
     double *null, *field, *actual; // [nnull][m], [nnull][nfield], [nfield]
 } lagrange;

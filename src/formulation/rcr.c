@@ -63,8 +63,9 @@ static lw_status prepare(lwi_work *work)
                            &work->layout));
     if (d->momenta) return LW_OK;
     TRY(lwi_rcr_cells_create(work, &d->cells));
-    return work->lanes == LWI_NO_KERNEL || !lwi_rcr_few_pays(d) ? LW_OK
-                                                                : lwi_rcr_few_create(d, arena, &d->few);
+    return work->lanes == LWI_NO_KERNEL || !lwi_rcr_few_pays(d)
+               ? LW_OK
+               : lwi_rcr_few_create(d, arena, &d->few);
 }
 
 // ------------------------------------------------------------------------------------- evaluation
@@ -532,7 +533,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     }
     lwi_cut_state_observe(&d->cut, &d->carried, &d->tree, t, x, d->v, d->vdot, level, moment);
     if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, moment);
-    if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_few) lwi_rcr_place(&d->e, &d->tree, t);
+    if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_few)
+        lwi_rcr_place(&d->e, &d->tree, t);
     if (level >= LW_OBSERVE_REACTION && d->reactions &&
         !lwi_rcr_reactions_observe(&d->e, d->reactions, &d->tree, t, moment))
         return lwi_fail(&work->error, LW_ERR_NOT_FINITE,

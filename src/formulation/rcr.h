@@ -172,7 +172,8 @@ bool lwi_rcr_spins_at(const lwi_rcr *e, int k);
 void lwi_rcr_spins_inertia(const lwi_rcr *e, int k, double K[36]);
 void lwi_rcr_spins_fill(const lwi_rcr *e, struct lwi_rcr_system *s);
 /** F: less what they take for known accelerations v, w [nbody] of bodies, or momenta for known velocities. */
-void lwi_rcr_spins_force(lwi_rcr *e, const double (*v)[3], const double (*w)[3], bool accelerations);
+void lwi_rcr_spins_force(lwi_rcr *e, const double (*v)[3], const double (*w)[3],
+                         bool accelerations);
 /** wrench [nnode] += their efforts on bodies, link axes; after lwi_rcr_solve.
  *  @return power that these have across mounts [W] */
 double lwi_rcr_spins_efforts(lwi_rcr *e, const lwi_tree_work *tree, double (*wrench)[6]);
@@ -201,7 +202,7 @@ typedef struct lwi_rcr_choice {
     double lately;   ///< smallest pivot since the last settle
     double given_up; ///< no better partition was found at this pivot; 0: none was sought
     int switches;
-    double entry; ///< time of the first switch
+    double entry;              ///< time of the first switch
     unsigned char dependent[]; ///< [tree_nv]
 } lwi_rcr_choice;
 
@@ -214,14 +215,14 @@ typedef struct lwi_rcr_work {
     double *v, *vdot, *none;      ///< [tree_nv] all speeds, their rates, zeros
     double *lambda;               ///< [rows] M A = F + J' lambda
     lwi_rcr_reactions *reactions; ///< NULL: all are unique
-    double (*left)[6];            ///< [nnode] forces on the bodies at the accelerations without free ones
-    double mount_power;           ///< of efforts of cut joints across their mounts [W]
-    double spin_power;            ///< of their rotors
-    struct lwi_rcr_cells *cells;  ///< NULL: not for this model
-    struct lwi_rcr_few *few;      ///< NULL: the elimination is the faster one
-    bool by_few;                  ///< the motion at hand
-    lwi_cut_momenta *momenta;     ///< NULL: the state has speeds
-    double *p, *sigma;            ///< [tree_nv] momenta in link axes, [rows] impulses
+    double (*left)[6];  ///< [nnode] forces on the bodies at the accelerations without free ones
+    double mount_power; ///< of efforts of cut joints across their mounts [W]
+    double spin_power;  ///< of their rotors
+    struct lwi_rcr_cells *cells; ///< NULL: not for this model
+    struct lwi_rcr_few *few;     ///< NULL: the elimination is the faster one
+    bool by_few;                 ///< the motion at hand
+    lwi_cut_momenta *momenta;    ///< NULL: the state has speeds
+    double *p, *sigma;           ///< [tree_nv] momenta in link axes, [rows] impulses
 } lwi_rcr_work;
 
 /** How evaluations go: loops in lanes, all rows at once, body by body; rows of the table of costs. */

@@ -35,7 +35,8 @@ void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
     for (int r = 0; r < cut->m; r++)
         e->a[r] = model->driven ? cut->rate[r] / (cut->len[r] * e->length) : 0;
     if (model->driven)
-        lwi_rcr_spins_force(e, (const double(*)[3])tree->body_v, (const double(*)[3])tree->body_w, false);
+        lwi_rcr_spins_force(e, (const double(*)[3])tree->body_v, (const double(*)[3])tree->body_w,
+                            false);
     lwi_rcr_solve(e);
     for (int i = 0; i < model->tree_nv; i++) d->v[i] = e->y[i] / e->scale[i];
     lwi_rcr_lambda(d, d->sigma);

@@ -295,18 +295,14 @@ static size_t scratch_of(const lwi_rcr_front *f, const lwi_rcr_node *node)
     return 2 * n + 2 * nin + nin * (size_t)(f->nin - f->kept);
 }
 
-static lw_status eliminate_any(lwi_rcr *e, int k, lwi_rcr_mode mode, double pivot, double rank, double t,
-                               lw_error *error)
+static lw_status eliminate_any(lwi_rcr *e, int k, lwi_rcr_mode mode, double pivot, double rank,
+                               double t, lw_error *error)
 {
     int fails;
     if (lwi_rcr_light(e, k, mode, &fails))
         return fails < 0 ? LW_OK : no_inertia(e, e->front[k].y[fails], t, error);
-    lwi_rcr_system s = {.f = &e->front[k],
-                        .node = &e->node[k],
-                        .k = k,
-                        .mode = mode,
-                        .pivot = pivot,
-                        .rank = rank};
+    lwi_rcr_system s = {
+        .f = &e->front[k], .node = &e->node[k], .k = k, .mode = mode, .pivot = pivot, .rank = rank};
     return eliminate_node(e, &s, t, error);
 }
 

@@ -101,7 +101,8 @@ static void symmetric(double *K, int stride)
 }
 
 // A child's quadratic form: delayed speeds, from column z on, and bodies, of which one is this node.
-static void add_form(lwi_rcr_system *s, const lwi_rcr_front *child, const lwi_rcr_node *below, int z)
+static void add_form(lwi_rcr_system *s, const lwi_rcr_front *child, const lwi_rcr_node *below,
+                     int z)
 {
     const int n = s->n, nc = s->nc, nb = child->nb, nbody = below->nbody, own = s->node->nbody;
     for (int j = 0; j < child->nz; j++) {
@@ -173,8 +174,8 @@ static void project_rows(int n, const double *S, const double *K, double *restri
 {
     const double *K0 = K, *K1 = K0 + n, *K2 = K1 + n, *K3 = K2 + n, *K4 = K3 + n, *K5 = K4 + n;
     for (int v = 0; v < n; v++)
-        to[v] = S[0] * K0[v] + S[1] * K1[v] + S[2] * K2[v] + S[3] * K3[v] + S[4] * K4[v] +
-                S[5] * K5[v];
+        to[v] =
+            S[0] * K0[v] + S[1] * K1[v] + S[2] * K2[v] + S[3] * K3[v] + S[4] * K4[v] + S[5] * K5[v];
 }
 
 // Wrenches in all columns at once.

@@ -9,14 +9,14 @@
 typedef struct lwi_rcr_system {
     lwi_rcr_front *f;
     const lwi_rcr_node *node;
-    int k, ny, nc, n;  // speeds; columns without and with x_k
-    double *H;         // [nc][nc]
-    double *K;         // [6][n] rows of x_k
-    double *G;         // [nin][n]
-    double *B;         // [nc][nc]
-    double *scratch;   // [n]
-    int *at, *map;     // [n] column of the system that a column of the result is; [ny]
-    bool *taken;       // [ny]
+    int k, ny, nc, n; // speeds; columns without and with x_k
+    double *H;        // [nc][nc]
+    double *K;        // [6][n] rows of x_k
+    double *G;        // [nin][n]
+    double *B;        // [nc][nc]
+    double *scratch;  // [n]
+    int *at, *map;    // [n] column of the system that a column of the result is; [ny]
+    bool *taken;      // [ny]
     lwi_rcr_mode mode;
     double pivot, rank;
     bool plain; // x_k is replaced already

@@ -55,7 +55,8 @@ static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        const double *own = node->joint < 0 ? NULL : work->loads.effort + model->joint[node->joint].iv;
+        const double *own =
+            node->joint < 0 ? NULL : work->loads.effort + model->joint[node->joint].iv;
         for (int j = 0; j < node->nv; j++) {
             const int i = node->iv + j;
             work->effort[i] = (own ? own[node->column[j]] : 0) + (work->added ? work->added[i] : 0);
@@ -202,9 +203,10 @@ lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, cons
         const lwi_node *node = &model->node[k];
         for (int j = 0; j < node->nv; j++)
             if (!isfinite(v[node->iv + j]))
-                return lwi_fail(error, LW_ERR_NOT_FINITE,
-                                "%s '%s': component %d of its %s is not a finite number at t = %.9g s",
-                                node_kind(model, k), node_name(model, k), node->column[j], what, t);
+                return lwi_fail(
+                    error, LW_ERR_NOT_FINITE,
+                    "%s '%s': component %d of its %s is not a finite number at t = %.9g s",
+                    node_kind(model, k), node_name(model, k), node->column[j], what, t);
     }
     return LW_OK;
 }
@@ -255,8 +257,7 @@ void lwi_tree_kinematics(const lw_model *model, const lwi_link *link, const doub
         lwi_link_kinematics(model, k, &link[k], v + model->node[k].iv, qdot + model->node[k].iq);
 }
 
-void lwi_tree_kinematics_free(const lw_model *model, const double *q, const double *v,
-                              double *qdot)
+void lwi_tree_kinematics_free(const lw_model *model, const double *q, const double *v, double *qdot)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];

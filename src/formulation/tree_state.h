@@ -15,7 +15,7 @@ typedef struct lwi_tree_work {
     lwi_link *link;      ///< [nnode] lwi_tree_position, lwi_tree_rates
     double (*V)[6];      ///< [nnode] velocities
     double (*wrench)[6]; ///< [nnode] applied by springs between points and wrenches; not gravity
-    double *effort;      ///< [tree_nv] of joint springs, dampers, signals on free speeds; with `added`
+    double *effort; ///< [tree_nv] of joint springs, dampers, signals on free speeds; with `added`
     const double *added; ///< [tree_nv] efforts added to those of the model; NULL: none
     double power;        ///< of the non-conservative forces [W]; not of drives and mounts
     double (*g)[3];      ///< [nnode] gravity in link axes, by lwi_tree_gravity

@@ -38,9 +38,10 @@ static lw_status too_short(const lwi_problem *p, lw_status status, double t, dou
 {
     const bool told = status != LW_OK && p->why && p->why->text[0];
     return lwi_integrator_fail(error, status == LW_OK ? LW_ERR_INTEGRATOR : status, t, h, "%s",
-                               told ? p->why->text
-                                    : "the error allowed asks for steps that time cannot tell "
-                                      "apart; a larger rtol or atol helps, or equal steps (`step`)");
+                               told
+                                   ? p->why->text
+                                   : "the error allowed asks for steps that time cannot tell "
+                                     "apart; a larger rtol or atol helps, or equal steps (`step`)");
 }
 
 lw_status lwi_adapt_step(lwi_adapt *a, const lwi_problem *p, double *t, double *x, double to,

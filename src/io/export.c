@@ -236,10 +236,12 @@ static void tell_coordinate(const lwi_export *x, const lw_joint_desc *d, int k)
     if (c->force.index)
         lwi_export_tell(x, "joint '%.200s': the force on q%d is not written", d->name, k);
     if (c->limits.has_lower || c->limits.has_upper)
-        lwi_export_tell(x, "joint '%.200s': the limits of q%d are written, not their stiffness and damping",
-                        d->name, k);
+        lwi_export_tell(
+            x, "joint '%.200s': the limits of q%d are written, not their stiffness and damping",
+            d->name, k);
     if (c->friction.coulomb != 0)
-        lwi_export_tell(x, "joint '%.200s': the friction of q%d is written, not its speed", d->name, k);
+        lwi_export_tell(x, "joint '%.200s': the friction of q%d is written, not its speed", d->name,
+                        k);
 }
 
 static void tell_losses(const lwi_export *x)

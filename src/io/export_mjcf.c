@@ -24,11 +24,15 @@ static void put_shape(const lwi_export *x, const lw_shape *s, int indent)
                                         [LW_SHAPE_CYLINDER] = "cylinder",
                                         [LW_SHAPE_CAPSULE] = "capsule",
                                         [LW_SHAPE_ELLIPSOID] = "ellipsoid"};
-    static const int sizes[] = {[LW_SHAPE_BOX] = 3, [LW_SHAPE_SPHERE] = 1, [LW_SHAPE_CYLINDER] = 2,
-                                [LW_SHAPE_CAPSULE] = 2, [LW_SHAPE_ELLIPSOID] = 3};
+    static const int sizes[] = {[LW_SHAPE_BOX] = 3,
+                                [LW_SHAPE_SPHERE] = 1,
+                                [LW_SHAPE_CYLINDER] = 2,
+                                [LW_SHAPE_CAPSULE] = 2,
+                                [LW_SHAPE_ELLIPSOID] = 3};
     double size[3];
     for (int i = 0; i < 3; i++) // half lengths; radii and half axes are that already
-        size[i] = s->type == LW_SHAPE_BOX || (i == 1 && sizes[s->type] == 2) ? s->size[i] / 2 : s->size[i];
+        size[i] = s->type == LW_SHAPE_BOX || (i == 1 && sizes[s->type] == 2) ? s->size[i] / 2
+                                                                             : s->size[i];
     fprintf(x->file, "%*s<geom type=\"%s\"", indent, "", types[s->type]);
     lwi_export_numbers(x, "size", size, sizes[s->type], true);
     lwi_export_numbers(x, "pos", &s->position.x, 3, false);
@@ -45,7 +49,8 @@ static void put_inertial(const lwi_export *x, const lwi_link *l, int indent)
     if (b->mass == 0) return;
     lwi_export_inertia(x, l->body, I);
     if (I[0] + I[1] < I[2] || I[1] + I[2] < I[0] || I[2] + I[0] < I[1])
-        lwi_export_tell(x, "body '%.200s': no rigid body has this inertia, and MuJoCo refuses it", b->name);
+        lwi_export_tell(x, "body '%.200s': no rigid body has this inertia, and MuJoCo refuses it",
+                        b->name);
     fprintf(x->file, "%*s<inertial", indent, "");
     lwi_export_numbers(x, "pos", b->com, 3, true);
     lwi_export_numbers(x, "mass", &b->mass, 1, true);
@@ -73,8 +78,7 @@ static void put_axis(const lwi_export *x, const lwi_link *l, int k, int indent)
     lwi_export_numbers(x, "springref", &c->at, 1, false);
     lwi_export_numbers(x, "frictionloss", &c->friction.coulomb, 1, false);
     lwi_export_numbers(x, "armature", &c->rotor, 1, false);
-    if (c->limits.has_lower || c->limits.has_upper)
-        lwi_export_numbers(x, "range", range, 2, true);
+    if (c->limits.has_lower || c->limits.has_upper) lwi_export_numbers(x, "range", range, 2, true);
     fputs("/>\n", x->file);
 }
 
@@ -101,7 +105,7 @@ static void put_joints(const lwi_export *x, const lwi_link *l, int indent)
  *  which they are written, [nlink]. */
 typedef struct family {
     int *child, *sibling, *order;
-    bool *thin; ///< [nlink] a body without mass between two joints, which become joints of the next body
+    bool *thin; ///< [nlink] massless between two joints, which become joints of the next body
 } family;
 
 // MuJoCo refuses a body that moves by a joint of its own and has no mass; several joints in a row it has.
@@ -112,7 +116,8 @@ static void find_thin(const lwi_export *x, const family *f)
         const int next = f->child[i];
         f->thin[i] = false;
         if (l->kind != LWI_LINK_AXES || l->naxis == 0 || x->model->body[l->body].mass > 0) continue;
-        const bool alone = next >= 0 && f->sibling[next] < 0 && x->model->desc.body[l->body].nshape == 0;
+        const bool alone =
+            next >= 0 && f->sibling[next] < 0 && x->model->desc.body[l->body].nshape == 0;
         const lwi_link *n = alone ? &x->link[next] : NULL;
         f->thin[i] = n && (n->naxis > 0 || n->kind == LWI_LINK_BALL);
         if (!f->thin[i] && !(n && n->kind == LWI_LINK_AXES))
@@ -128,7 +133,8 @@ static lw_status raise_family(const lwi_export *x, lwi_arena *arena, family *f)
     f->sibling = LWI_PUSH(arena, int, n + 1);
     f->order = LWI_PUSH(arena, int, n + 1);
     f->thin = LWI_PUSH(arena, bool, n + 1);
-    if (!f->child || !f->sibling || !f->order || !f->thin) return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
+    if (!f->child || !f->sibling || !f->order || !f->thin)
+        return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
     for (int i = 0; i <= n; i++) f->child[i] = f->sibling[i] = -1;
     for (int i = n - 1; i >= 0; i--) {
         const int parent = x->link[i].before < 0 ? n : x->link[i].before; // the world is the last
@@ -238,8 +244,9 @@ static void put_motors(const lwi_export *x)
             const lw_joint_desc *d = &x->model->desc.joint[l->joint];
             const int input = d->coordinate[l->axis[k].coordinate].effort.index;
             if (input > 0)
-                lwi_export_tell(x, "joint '%.200s': the effort on q%d, a function of time, is not written",
-                                d->name, l->axis[k].coordinate);
+                lwi_export_tell(
+                    x, "joint '%.200s': the effort on q%d, a function of time, is not written",
+                    d->name, l->axis[k].coordinate);
             if (input >= 0) continue;
             if (!any) fputs("  <actuator>\n", x->file);
             any = true;
@@ -299,7 +306,8 @@ static void free_rate_of(const lwi_export *x, const lwi_link *l, double *v)
     v3_copy(r, m->body[l->body].com);
     if (l->joint >= 0) {
         const lw_pose *f = &m->desc.joint[l->joint].frame2;
-        const double q[4] = {f->orientation.w, f->orientation.x, f->orientation.y, f->orientation.z};
+        const double q[4] = {f->orientation.w, f->orientation.x, f->orientation.y,
+                             f->orientation.z};
         quat_matrix(A, q);
         v3_set(r, f->position.x, f->position.y, f->position.z);
     }
@@ -368,7 +376,8 @@ lw_status lwi_write_mjcf(lwi_export *x)
     TRY(raise_family(x, &x->arena, &f));
     if (!open) return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
     fputs("<mujoco model=\"linkwork\">\n  <compiler angle=\"radian\" autolimits=\"true\"/>\n"
-          "  <option", x->file);
+          "  <option",
+          x->file);
     lwi_export_numbers(x, "gravity", x->model->gravity, 3, true);
     fputs("/>\n  <worldbody>\n", x->file);
     put_bodies(x, &f, open);

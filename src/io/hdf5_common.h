@@ -10,10 +10,12 @@
 enum { LWI_HDF5_FORMAT_VERSION = 2 };
 
 /** Attributes "summary.KEY", which are there once the run is over. */
+// clang-format off
 #define LWI_HDF5_SUMMARY_LIST(X)                                                                   \
     X(steps, LONG) X(evaluations, LONG) X(rejected, LONG) X(restarts, LONG) X(projections, LONG)   \
     X(events, LONG) X(late, LONG) X(behind, DOUBLE) X(start, DOUBLE) X(end, DOUBLE)                \
     X(wall, DOUBLE) X(energy_error, DOUBLE) X(energy_scale, DOUBLE)
+// clang-format on
 
 /** Columns of /table that lie in one chunk: who reads one number of all rows reads so many more, who
  *  writes a row of 28 000 numbers touches 440 chunks. */

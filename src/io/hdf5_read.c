@@ -146,8 +146,9 @@ static void read_summary(lwi_hdf5_reader *r)
 {
     bool whole = true;
 #define X(key, kind)                                                                               \
-    whole = read_number(r->file, "summary." #key, KIND_##kind, H5T_NATIVE_##kind,                  \
-                        &r->summary.key) && whole;
+    whole =                                                                                        \
+        read_number(r->file, "summary." #key, KIND_##kind, H5T_NATIVE_##kind, &r->summary.key) &&  \
+        whole;
 #define KIND_LONG H5T_INTEGER
 #define KIND_DOUBLE H5T_FLOAT
     LWI_HDF5_SUMMARY_LIST(X)
@@ -191,8 +192,7 @@ static lw_status take_columns(lwi_hdf5_reader *r, char *table, const lwi_hdf5_el
 {
     r->column = LWI_PUSH(&r->arena, lw_column_info, r->n);
     r->place = LWI_PUSH(&r->arena, int, r->n);
-    if (!r->column || !r->place)
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    if (!r->column || !r->place) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     for (int i = 0; i < r->n; i++, table += e->bytes) {
         const char *text[LWI_HDF5_TEXTS];
         for (int k = 0; k < LWI_HDF5_TEXTS; k++) {
@@ -271,8 +271,8 @@ static lw_status read_columns(lwi_hdf5_reader *r, lw_error *error)
 static bool is_stored(hid_t set)
 {
     const hid_t create = H5Dget_create_plist(set);
-    const bool stored = create >= 0 && H5Pget_layout(create) != H5D_VIRTUAL &&
-                        H5Pget_external_count(create) == 0;
+    const bool stored =
+        create >= 0 && H5Pget_layout(create) != H5D_VIRTUAL && H5Pget_external_count(create) == 0;
     if (create >= 0) H5Pclose(create);
     return stored;
 }

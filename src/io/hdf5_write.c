@@ -48,11 +48,11 @@ struct lwi_hdf5_writer {
     const lwi_result_meta *meta;
     hid_t file, set[NGROWING]; // -1: not there
     hid_t link, ordered;       // properties: names in UTF-8; groups keep their order
-    int *start;                // [ndataset] first column of a dataset in the table; the time has none
-    int *place;                // [columns.n] column of the table; of the time -1
-    bool in_order;             // the place of a column is the one before it
-    int width[NGROWING];       // numbers per row; 0: nothing to write
-    double *block[NGROWING];   // [capacity][width]
+    int *start;              // [ndataset] first column of a dataset in the table; the time has none
+    int *place;              // [columns.n] column of the table; of the time -1
+    bool in_order;           // the place of a column is the one before it
+    int width[NGROWING];     // numbers per row; 0: nothing to write
+    double *block[NGROWING]; // [capacity][width]
     long capacity, filled, rows;
     bool no_wish;
     double pause;   // [s] between flushes
@@ -488,8 +488,7 @@ static herr_t put_summary(const char *path, const lw_summary *summary)
     const hid_t file = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDWR, access);
     herr_t failed = file < 0 ? -1 : 0;
 #define X(key, kind)                                                                               \
-    if (file >= 0)                                                                                 \
-        failed |= put_attribute(file, "summary." #key, H5T_NATIVE_##kind, &summary->key);
+    if (file >= 0) failed |= put_attribute(file, "summary." #key, H5T_NATIVE_##kind, &summary->key);
     LWI_HDF5_SUMMARY_LIST(X)
 #undef X
     if (access >= 0) H5Pclose(access);

@@ -249,8 +249,10 @@ static lw_status add_bodies(lwi_mjcf *u)
 static const struct {
     const char *name;
     lw_joint_type type;
-} joint_types[] = {{"hinge", LW_JOINT_REVOLUTE}, {"slide", LW_JOINT_PRISMATIC},
-                   {"ball", LW_JOINT_SPHERICAL}, {"free", LW_JOINT_FREE}};
+} joint_types[] = {{"hinge", LW_JOINT_REVOLUTE},
+                   {"slide", LW_JOINT_PRISMATIC},
+                   {"ball", LW_JOINT_SPHERICAL},
+                   {"free", LW_JOINT_FREE}};
 
 static lw_status read_joint_type(const lwi_mjcf *u, const lwi_mjcf_at *at, lw_joint_type *type)
 {
@@ -268,7 +270,8 @@ static lw_status read_joint_type(const lwi_mjcf *u, const lwi_mjcf_at *at, lw_jo
             return LW_OK;
         }
     return lwi_mjcf_fail(u, from, LW_ERR_PARSE,
-                         "<joint>: unknown type '%.60s', expected hinge, slide, ball or free", text);
+                         "<joint>: unknown type '%.60s', expected hinge, slide, ball or free",
+                         text);
 }
 
 static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double unit,
@@ -450,8 +453,11 @@ static lw_status add_chain(lwi_mjcf *u, int body)
         if (j->desc.type == LW_JOINT_FREE) TRY(check_free(u, b, p, count_joints(b)));
         TRY(place_joint(u, p, j, &c));
         if (j->desc.type == LW_JOINT_FREE && u->desc->base == LW_BASE_FIXED)
-            j->desc = (lw_joint_desc){.name = j->name, .type = LW_JOINT_FIXED, .body2 = b->body,
-                                      .placement = LW_PLACED_FRAMES, .frame1 = b->desc.pose,
+            j->desc = (lw_joint_desc){.name = j->name,
+                                      .type = LW_JOINT_FIXED,
+                                      .body2 = b->body,
+                                      .placement = LW_PLACED_FRAMES,
+                                      .frame1 = b->desc.pose,
                                       .place = j->desc.place};
         if (--left > 0) {
             TRY(add_between(u, b, j, ++number, &j->desc.body2));

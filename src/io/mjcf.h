@@ -10,9 +10,9 @@
 #include <linkwork/io.h>
 
 enum {
-    LWI_MJCF_MOST_FILES = 256,  ///< that are included
+    LWI_MJCF_MOST_FILES = 256, ///< that are included
     LWI_MJCF_MOST_CLASSES = 4096,
-    LWI_MJCF_MOST_NESTED = 64   ///< classes inside each other; a look-up walks outwards
+    LWI_MJCF_MOST_NESTED = 64 ///< classes inside each other; a look-up walks outwards
 };
 
 /** Elements that have defaults. */
@@ -82,7 +82,11 @@ typedef struct lwi_mjcf_names {
     int *which, *order, count;
 } lwi_mjcf_names;
 
-typedef enum lwi_mjcf_from_geom { LWI_MJCF_AUTO, LWI_MJCF_NEVER, LWI_MJCF_ALWAYS } lwi_mjcf_from_geom;
+typedef enum lwi_mjcf_from_geom {
+    LWI_MJCF_AUTO,
+    LWI_MJCF_NEVER,
+    LWI_MJCF_ALWAYS
+} lwi_mjcf_from_geom;
 
 typedef struct lwi_mjcf {
     lwi_xml xml; ///< the main file; included elements hang in its tree
@@ -158,7 +162,8 @@ lw_status lwi_mjcf_flag(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *at
 /** pos, and the rotation by quat, axisangle, euler, xyaxes or zaxis. */
 lw_status lwi_mjcf_pose(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r);
 /** fromto: the middle of the line between two ends, z along it; *length: 0 where it is missing. */
-lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r, double *length);
+lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r,
+                        double *length);
 
 // ---- mjcf_inertia.c
 

@@ -101,7 +101,10 @@ static lw_status read_weld(const lwi_mjcf *u, tie *t)
     return LW_OK;
 }
 
-static lw_body body_of(const lwi_mjcf *u, int body) { return u->body[body].body; }
+static lw_body body_of(const lwi_mjcf *u, int body)
+{
+    return u->body[body].body;
+}
 
 // The second of two connects between the same bodies, at another point.
 static int partner_of(const tie *ties, int count, int first)
@@ -191,9 +194,8 @@ static lw_status prepare_coupling(lwi_mjcf *u, const lwi_xml_element *e)
     lwi_mjcf_joint *j = &u->joint[follower];
     j->desc.q[0] = j->ref + c[0];
     if (lwi_xml_get(e, "joint2")) return scalar_joint(u, e, "joint2", &leader);
-    const lw_function_desc held = {.type = LW_FUNCTION_CONSTANT,
-                                   .value = j->ref + c[0],
-                                   .place = lwi_mjcf_place(u, e)};
+    const lw_function_desc held = {
+        .type = LW_FUNCTION_CONSTANT, .value = j->ref + c[0], .place = lwi_mjcf_place(u, e)};
     return lw_builder_add_function(u->builder, &held, &j->desc.coordinate[0].motion, u->error);
 }
 
@@ -222,7 +224,8 @@ static lw_status each_joint_equality(lwi_mjcf *u, bool add)
 {
     for (const lwi_xml_element *e = lwi_xml_child(u->xml.root, "equality"); e;
          e = lwi_xml_next(e, "equality"))
-        for (const lwi_xml_element *j = lwi_xml_child(e, "joint"); j; j = lwi_xml_next(j, "joint")) {
+        for (const lwi_xml_element *j = lwi_xml_child(e, "joint"); j;
+             j = lwi_xml_next(j, "joint")) {
             if (!active(u, j)) continue;
             TRY(add ? add_coupling(u, j) : prepare_coupling(u, j));
         }

@@ -10,7 +10,17 @@
 
 static const double PI = 3.14159265358979323846;
 
-typedef enum geom_type { PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF } geom_type;
+typedef enum geom_type {
+    PLANE,
+    HFIELD,
+    SPHERE,
+    CAPSULE,
+    ELLIPSOID,
+    CYLINDER,
+    BOX,
+    MESH,
+    SDF
+} geom_type;
 
 /** A solid: its frame in the body, half sizes, volume, and the inertia of one kilogram in its axes. */
 typedef struct solid {
@@ -23,8 +33,8 @@ typedef struct solid {
 static const struct {
     const char *name;
     int nsize; ///< how many sizes; with fromto the length among them is the distance
-} types[] = {{"plane", 3}, {"hfield", 0}, {"sphere", 1}, {"capsule", 2}, {"ellipsoid", 3},
-             {"cylinder", 2}, {"box", 3}, {"mesh", 0}, {"sdf", 0}};
+} types[] = {{"plane", 3},    {"hfield", 0}, {"sphere", 1}, {"capsule", 2}, {"ellipsoid", 3},
+             {"cylinder", 2}, {"box", 3},    {"mesh", 0},   {"sdf", 0}};
 
 // --------------------------------------------------------------------------------------- geometry
 
@@ -75,10 +85,9 @@ static lw_status read_geometry(const lwi_mjcf *u, const lwi_mjcf_part *part, sol
         return LW_OK;
     for (int i = 0; i < types[s->type].nsize; i++)
         if (i >= nsize || !(s->size[i] > 0))
-            return lwi_mjcf_fail(u, part->at.e, LW_ERR_MODEL,
-                                 "<geom size>: a %s needs %d positive number%s",
-                                 types[s->type].name, types[s->type].nsize,
-                                 types[s->type].nsize > 1 ? "s" : "");
+            return lwi_mjcf_fail(
+                u, part->at.e, LW_ERR_MODEL, "<geom size>: a %s needs %d positive number%s",
+                types[s->type].name, types[s->type].nsize, types[s->type].nsize > 1 ? "s" : "");
     return LW_OK;
 }
 
@@ -91,8 +100,8 @@ static void fill_capsule(solid *s)
     s->volume = PI * r * r * (h + 4 * r / 3);
     const double ball = 4 * r / (4 * r + 3 * h), rod = 1 - ball;
     const double along = rod * r * r / 2 + ball * 2 * r * r / 5;
-    const double across = rod * (3 * r * r + h * h) / 12 +
-                          ball * (2 * r * r / 5 + h * h / 4 + 3 * h * r / 8);
+    const double across =
+        rod * (3 * r * r + h * h) / 12 + ball * (2 * r * r / 5 + h * h / 4 + 3 * h * r / 8);
     v3_set(s->unit, across, across, along);
 }
 
@@ -105,7 +114,9 @@ static void fill(solid *s)
         s->volume = 4 * PI / 3 * a[0] * a[0] * a[0];
         v3_set(s->unit, 0.4 * a[0] * a[0], 0.4 * a[0] * a[0], 0.4 * a[0] * a[0]);
         return;
-    case CAPSULE: fill_capsule(s); return;
+    case CAPSULE:
+        fill_capsule(s);
+        return;
     case CYLINDER: {
         const double h = 2 * a[1], across = (3 * a[0] * a[0] + h * h) / 12;
         s->volume = PI * a[0] * a[0] * h;
@@ -120,7 +131,9 @@ static void fill(solid *s)
                (a[0] * a[0] + a[1] * a[1]) / part);
         return;
     }
-    default: s->volume = 0; return; // planes and fields stand still; meshes are not read
+    default:
+        s->volume = 0;
+        return; // planes and fields stand still; meshes are not read
     }
 }
 
@@ -165,11 +178,15 @@ static void add_solid(double *I, const solid *s)
 static lw_status take_shape(const lwi_mjcf *u, const lwi_mjcf_part *part, const solid *s,
                             lw_shape *shape)
 {
-    static const lw_shape_type drawn[] = {
-        [PLANE] = LW_SHAPE_NONE,         [HFIELD] = LW_SHAPE_NONE,     [SPHERE] = LW_SHAPE_SPHERE,
-        [CAPSULE] = LW_SHAPE_CAPSULE,    [ELLIPSOID] = LW_SHAPE_ELLIPSOID,
-        [CYLINDER] = LW_SHAPE_CYLINDER,  [BOX] = LW_SHAPE_BOX,         [MESH] = LW_SHAPE_NONE,
-        [SDF] = LW_SHAPE_NONE};
+    static const lw_shape_type drawn[] = {[PLANE] = LW_SHAPE_NONE,
+                                          [HFIELD] = LW_SHAPE_NONE,
+                                          [SPHERE] = LW_SHAPE_SPHERE,
+                                          [CAPSULE] = LW_SHAPE_CAPSULE,
+                                          [ELLIPSOID] = LW_SHAPE_ELLIPSOID,
+                                          [CYLINDER] = LW_SHAPE_CYLINDER,
+                                          [BOX] = LW_SHAPE_BOX,
+                                          [MESH] = LW_SHAPE_NONE,
+                                          [SDF] = LW_SHAPE_NONE};
     const lw_pose pose = lwi_pose_of(s->R, s->r);
     int n;
     *shape = (lw_shape){.type = drawn[s->type],

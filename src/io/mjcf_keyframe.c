@@ -23,9 +23,12 @@ static sizes sizes_of(const lwi_mjcf_joint *j)
 {
     switch (j->desc.type) {
     case LW_JOINT_REVOLUTE:
-    case LW_JOINT_PRISMATIC: return (sizes){1, 1};
-    case LW_JOINT_SPHERICAL: return (sizes){4, 3};
-    default: return (sizes){7, 6}; // free, also where it is held (base fixed)
+    case LW_JOINT_PRISMATIC:
+        return (sizes){1, 1};
+    case LW_JOINT_SPHERICAL:
+        return (sizes){4, 3};
+    default:
+        return (sizes){7, 6}; // free, also where it is held (base fixed)
     }
 }
 
@@ -138,10 +141,12 @@ static lw_status not_there(const lwi_mjcf *u, int count)
         if (name) names[n++] = name;
     }
     nearest = n ? lwi_nearest(wanted, names, n) : NULL;
-    if (!n) return lwi_mjcf_fail(u, u->xml.root, LW_ERR_MODEL, "there is no keyframe '%.80s', and no other", wanted);
-    return lwi_mjcf_fail(u, u->xml.root, LW_ERR_MODEL, "there is no keyframe '%.80s', %s '%.80s'%s", wanted,
-                         nearest ? "did you mean" : "the first is", nearest ? nearest : names[0],
-                         nearest ? "?" : "");
+    if (!n)
+        return lwi_mjcf_fail(u, u->xml.root, LW_ERR_MODEL,
+                             "there is no keyframe '%.80s', and no other", wanted);
+    return lwi_mjcf_fail(u, u->xml.root, LW_ERR_MODEL, "there is no keyframe '%.80s', %s '%.80s'%s",
+                         wanted, nearest ? "did you mean" : "the first is",
+                         nearest ? nearest : names[0], nearest ? "?" : "");
 }
 
 lw_status lwi_mjcf_apply_keyframe(lwi_mjcf *u)

@@ -22,29 +22,34 @@ enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_PICTURE };
 
 #define BODY_IN(parent)                                                                            \
     {parent, "body", POSE " name childclass mocap user ", 0},                                      \
-    {parent, "frame", POSE " name childclass ", 0},                                                \
-    {parent, "geom", GEOM, 0},                                                                     \
-    {parent, "site", SITE, 0},                                                                     \
-    {parent, "camera", "", PICTURE},                                                               \
-    {parent, "light", "", PICTURE}
+        {parent, "frame", POSE " name childclass ", 0}, {parent, "geom", GEOM, 0},                 \
+        {parent, "site", SITE, 0}, {parent, "camera", "", PICTURE},                                \
+    {                                                                                              \
+        parent, "light", "", PICTURE                                                               \
+    }
 
 #define JOINTS_IN(parent)                                                                          \
     {parent, "joint", JOINT, 0},                                                                   \
-    {parent, "freejoint", " name group align ", 0}
+    {                                                                                              \
+        parent, "freejoint", " name group align ", 0                                               \
+    }
 
 static const lwi_known table[] = {
     {"mujoco", "compiler",
      " angle coordinate autolimits inertiafromgeom eulerseq boundmass settotalmass "
      "inertiagrouprange meshdir texturedir assetdir discardvisual strippath usethread fusestatic "
-     "convexhull exactmeshinertia saveinertial alignfree ", 0},
+     "convexhull exactmeshinertia saveinertial alignfree ",
+     0},
     {"mujoco", "option",
      " gravity timestep integrator cone jacobian solver iterations tolerance ls_iterations "
      "ls_tolerance noslip_iterations noslip_tolerance mpr_iterations mpr_tolerance ccd_iterations "
      "ccd_tolerance impratio apirate o_margin o_solref o_solimp o_friction sdf_iterations "
-     "sdf_initpoints actuatorgroupdisable collision magnetic ", 0},
+     "sdf_initpoints actuatorgroupdisable collision magnetic ",
+     0},
     {"option", "flag",
      " gravity contact warmstart filterparent refsafe energy fwdinv invdiscrete sensor midphase "
-     "nativeccd eulerdamp autoreset multiccd island override clampctrl sensornoise ", 0},
+     "nativeccd eulerdamp autoreset multiccd island override clampctrl sensornoise ",
+     0},
     {"mujoco", "size", "", PICTURE},
     {"mujoco", "visual", "", PICTURE},
     {"mujoco", "statistic", "", PICTURE},

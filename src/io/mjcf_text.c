@@ -116,7 +116,10 @@ static lw_status include_below(lwi_mjcf *u, lwi_xml_element *parent, int depth)
     return LW_OK;
 }
 
-lw_status lwi_mjcf_include(lwi_mjcf *u) { return include_below(u, u->xml.root, 1); }
+lw_status lwi_mjcf_include(lwi_mjcf *u)
+{
+    return include_below(u, u->xml.root, 1);
+}
 
 // ---------------------------------------------------------------------------------------- classes
 
@@ -140,8 +143,8 @@ static lwi_mjcf_kind kind_of(const char *element)
 // Actuators of all kinds share their defaults, whichever says them; a motor's gear alone is read of these.
 static lwi_mjcf_kind kind_in_class(const lwi_xml_element *e)
 {
-    static const char *const actuators[] = {"general",  "position", "velocity", "intvelocity", "damper",
-                                            "cylinder", "muscle",   "adhesion"};
+    static const char *const actuators[] = {"general", "position", "velocity", "intvelocity",
+                                            "damper",  "cylinder", "muscle",   "adhesion"};
     for (int i = 0; i < LWI_COUNT(actuators); i++)
         if (strcmp(e->name, actuators[i]) == 0)
             return lwi_xml_get(e, "gear") ? LWI_MJCF_MOTOR : LWI_MJCF_PLAIN;

@@ -36,11 +36,13 @@ lw_status lwi_mjcf_numbers(const lwi_mjcf *u, const lwi_mjcf_at *at, const char 
     if (least == most)
         return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "<%.60s %.60s>: '%.80s' is not %d finite number%s",
                              e->name, attribute, value, least, least > 1 ? "s" : "");
-    return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "<%.60s %.60s>: '%.80s' is not %d to %d finite numbers",
-                         e->name, attribute, value, least, most);
+    return lwi_mjcf_fail(u, e, LW_ERR_PARSE,
+                         "<%.60s %.60s>: '%.80s' is not %d to %d finite numbers", e->name,
+                         attribute, value, least, most);
 }
 
-lw_status lwi_mjcf_number(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute, double *x)
+lw_status lwi_mjcf_number(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
+                          double *x)
 {
     return lwi_mjcf_numbers(u, at, attribute, 1, 1, x, NULL);
 }
@@ -56,9 +58,8 @@ lw_status lwi_mjcf_flag(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *at
             *value = i;
             return LW_OK;
         }
-    return lwi_mjcf_fail(u, e, LW_ERR_PARSE,
-                         "<%.60s %.60s>: '%.60s', expected true, false or auto", e->name, attribute,
-                         text);
+    return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "<%.60s %.60s>: '%.60s', expected true, false or auto",
+                         e->name, attribute, text);
 }
 
 // -------------------------------------------------------------------------------------- rotations
@@ -188,7 +189,8 @@ lw_status lwi_mjcf_pose(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, dou
     return LW_OK;
 }
 
-lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r, double *length)
+lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r,
+                        double *length)
 {
     double x[6], axis[3];
     int n;
@@ -198,8 +200,8 @@ lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, dou
     v3_sub(axis, x, x + 3);
     *length = v3_norm(axis);
     if (!(*length > 0) || !isfinite(*length))
-        return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<%.60s fromto>: its ends are %g apart", at->e->name,
-                             *length);
+        return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<%.60s fromto>: its ends are %g apart",
+                             at->e->name, *length);
     turn_z_to(R, axis);
     for (int i = 0; i < 3; i++) r[i] = (x[i] + x[3 + i]) / 2;
     return LW_OK;

@@ -605,8 +605,7 @@ static inline void TEXT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_sta
     const real tau = AT(state->pose[n].tau), y = (tau - M->p[5]) * Di;
     AT(state->pivot[n].y) = y;
     TEXT(reduce_wrench)(bias, l, U, y, tau, M);
-    if (step->shape & LWI_K_ROTOR)
-        M->p[5] = TEXT(past_rotor)(bias, l, U, K(k->rotor), Di, y, tau);
+    if (step->shape & LWI_K_ROTOR) M->p[5] = TEXT(past_rotor)(bias, l, U, K(k->rotor), Di, y, tau);
     TEXT(differences)(M, diff);
 #define PASS(shape) TEXT(pass_hinge)(k, kl, &state->pose[n], l, shape, diff, M);
     OF_EVERY_SHAPE(step->shape, PASS)

@@ -21,7 +21,7 @@ typedef struct lwi_build_part {
     int iq, iv;
     double m, h[3], J[6]; // in the raw frame
     double rotor;
-    double phi, delta;    // the settled frame in the raw one: turn and shift along z
+    double phi, delta; // the settled frame in the raw one: turn and shift along z
     int slot;
     int children;
 } lwi_build_part;

@@ -138,11 +138,11 @@ typedef struct lwi_cell_block {
     lwi_lanes *M, *f;        ///< [nx (nx + 1) / 2] lower triangle, [nx]
     lwi_lanes *rate;         ///< [1] speed of the closing joint
     // of a base that floats
-    const double *sway;      ///< of all such bodies
-    int32_t *at_sway;        ///< [LWI_LANES] where that of the lane's stands there
-    int first_base;          ///< of the cells so far; -1: they have not the same
-    int base;                ///< of all its lanes; -1: they have not the same, or are not full
-    lwi_lanes *B, *C, *h;    ///< [nx][6], [LWI_CELL_SPATIAL], [6] behind C
+    const double *sway;   ///< of all such bodies
+    int32_t *at_sway;     ///< [LWI_LANES] where that of the lane's stands there
+    int first_base;       ///< of the cells so far; -1: they have not the same
+    int base;             ///< of all its lanes; -1: they have not the same, or are not full
+    lwi_lanes *B, *C, *h; ///< [nx][6], [LWI_CELL_SPATIAL], [6] behind C
 } lwi_cell_block;
 
 /** The sizes of a cell, na, nx, ny and nx of its parent, as one number. */
@@ -160,7 +160,8 @@ typedef struct lwi_cell {
     const double *K, *k, *M, *f, *B;
     double *sum; ///< M lower triangle, f: of the cells outboard; then with w taken out
     double *to;  ///< sum of its parent; NULL: there is nothing to pass on
-    double (*felt)[LWI_LANES], (*to_felt)[LWI_LANES]; ///< [nx] B, as sum and to; 6 numbers and zeros
+    /** [nx] B, as sum and to; 6 numbers and zeros. */
+    double (*felt)[LWI_LANES], (*to_felt)[LWI_LANES];
     const double *E[LWI_CELL_KNOWN], *kappa[LWI_CELL_KNOWN]; ///< [na] a.. = E x.. + kappa of that
     int32_t iv[LWI_CELL_STEPS];                              ///< [nz] in tree v
 } lwi_cell;
@@ -186,7 +187,7 @@ typedef struct lwi_cell_seat {
     lwi_k_frame on_part, on_step; ///< mass centre and axes of the body in the raw frame, the step's
     lwi_k_frame base;             ///< of the cell: base -> world, or link frame of what floats
     double height;                ///< of the step's origin along the axes of a plane
-    double place[3];     ///< as read: of the mass centre, for the axes of `base`
+    double place[3];              ///< as read: of the mass centre, for the axes of `base`
     double R[9], arm[3]; ///< as read: axes of the step -> base; from the mass centre of all that
                          ///< moves with the step to that of the body, base axes
 } lwi_cell_seat;
@@ -221,20 +222,21 @@ typedef struct lwi_cell_loop {
  *  turned so that z is the axis of the first joint on it, about the link's origin. */
 typedef struct lwi_cell_base {
     int part, node, iq, iv, nv;
-    double axes[9];         ///< base -> link
-    double m, h[3], J[6];   ///< of the body, base axes
-    double rotor[6];        ///< [nv]
+    double axes[9];       ///< base -> link
+    double m, h[3], J[6]; ///< of the body, base axes
+    double rotor[6];      ///< [nv]
     const double *gravity;
     // at a state
     lwi_link link;
-    double R[9], r[3];      ///< base -> world
-    double S[6][6];         ///< [nv] base axes
-    double v[3], w[3];      ///< base axes
+    double R[9], r[3];                           ///< base -> world
+    double S[6][6];                              ///< [nv] base axes
+    double v[3], w[3];                           ///< base axes
     double carried[LWI_CELL_CARRIED][LWI_LANES]; ///< C, h of cells, lane by lane
-    double whole[LWI_CELL_CARRIED]; ///< sum of these and of the body
-    double E[6][LWI_LANES], e[LWI_LANES]; ///< less what coordinates of cells take; of E the lower triangle is read
-    double A[LWI_LANES];    ///< S v.; 6 numbers and zeros
-    double Q[6];            ///< [nv] efforts
+    double whole[LWI_CELL_CARRIED];              ///< sum of these and of the body
+    /** Less what coordinates of cells take; of E the lower triangle is read. */
+    double E[6][LWI_LANES], e[LWI_LANES];
+    double A[LWI_LANES]; ///< S v.; 6 numbers and zeros
+    double Q[6];         ///< [nv] efforts
 } lwi_cell_base;
 
 typedef struct lwi_cells {

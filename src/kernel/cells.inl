@@ -333,7 +333,8 @@ static INLINE void NAME(cell_spatial)(const lwi_cell_link *link, const real *R, 
 {
     const real m = AT(link->m);
     real J[9], h[3];
-    for (int i = 0; i < 9; i += 3) NAME(cell_symmetric)(J + i, link->J, l, R + i); // R J, row by row
+    for (int i = 0; i < 9; i += 3)
+        NAME(cell_symmetric)(J + i, link->J, l, R + i); // R J, row by row
     for (int i = 0; i < 3; i++) h[i] = m * r[i];
     C[0] += m;
     for (int i = 0; i < 3; i++) C[1 + i] += h[i];
@@ -608,10 +609,9 @@ static INLINE void NAME(cell_force)(const lwi_cell_block *b, const double *qd, c
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cell_step *step = &s->step[n];
         if (step->waits) NAME(cell_follow)(b, n, v, w, l);
-        if (step->body >= 0)
-            NAME(cell_body)
-            (b, n, &motion[n], step->waits ? v[n] : NULL, step->waits ? w[n] : NULL, f,
-             s->floats ? h : NULL, l);
+        const real *more = step->waits ? v[n] : NULL, *al_more = step->waits ? w[n] : NULL;
+        if (step->body < 0) continue;
+        NAME(cell_body)(b, n, &motion[n], more, al_more, f, s->floats ? h : NULL, l);
     }
     NAME(cell_efforts)(b, tau, f, l);
     NAME(cell_store)(b->f, f, nx, l);

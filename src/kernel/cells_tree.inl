@@ -104,8 +104,8 @@ static INLINE void cell_gather_felt(const lwi_cell *cell, int nx, row8 *B)
 {
     for (int j = 0; j < nx; j++) {
         const double *b = cell->B + 6 * j * LWI_LANES;
-        B[j] = (row8){OF_LANE(b, 0), OF_LANE(b, 1), OF_LANE(b, 2), OF_LANE(b, 3),
-                      OF_LANE(b, 4), OF_LANE(b, 5)};
+        B[j] = (row8){OF_LANE(b, 0), OF_LANE(b, 1), OF_LANE(b, 2),
+                      OF_LANE(b, 3), OF_LANE(b, 4), OF_LANE(b, 5)};
         if (cell->fed) B[j] += *(const row8 *)cell->felt[j];
     }
 }
@@ -167,7 +167,8 @@ static INLINE void cell_pass_on(const lwi_cell *cell, int na, int nx, const doub
     }
 }
 
-static INLINE bool cell_inward(const lwi_cells *c, const lwi_cell *cell, int na, int nx, int inboard)
+static INLINE bool cell_inward(const lwi_cells *c, const lwi_cell *cell, int na, int nx,
+                               int inboard)
 {
     double M[LOWER(LWI_CELL_KNOWN, 0)], f[LWI_CELL_KNOWN];
     row8 B[LWI_CELL_KNOWN];

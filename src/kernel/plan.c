@@ -120,7 +120,8 @@ static int with_text(int shape)
 {
     if (!(shape & LWI_K_ROTOR)) return shape;
     if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) return shape | LWI_K_APART | LWI_K_ALONG;
-    if ((shape & LWI_K_AXIS) == LWI_K_PARALLEL && !(shape & LWI_K_ALONG)) return shape | LWI_K_APART;
+    if ((shape & LWI_K_AXIS) == LWI_K_PARALLEL && !(shape & LWI_K_ALONG))
+        return shape | LWI_K_APART;
     return LWI_K_ANY | LWI_K_ROTOR;
 }
 

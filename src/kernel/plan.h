@@ -168,8 +168,8 @@ typedef struct lwi_k_run {
     lwi_lanes L[21];       ///< lower triangle row by row
     lwi_lanes A[6], f[6];  ///< acceleration or velocity of the base, wrench or momentum at the tip
     lwi_lanes g[3], h[3];  ///< momenta: gravity at the base, first moment of what is beyond the tip
-    lwi_lanes w_base[3]; ///< of the first run's base } in the first lane
-    lwi_k_art left;      ///< by the limb             }
+    lwi_lanes w_base[3];   ///< of the first run's base } in the first lane
+    lwi_k_art left;        ///< by the limb             }
     lwi_k_join join[LWI_LANES];
 } lwi_k_run;
 

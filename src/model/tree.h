@@ -11,14 +11,15 @@
 
 /** One node at one instant. */
 typedef struct lwi_link {
-    double R[9], r[3];  ///< link frame in the parent's link frame: axes -> parent's, origin
-    double S[6][6];     ///< [nv] motion subspace of the free speeds
-    double Sdot[6][6];  ///< [nv] derivative of its components (lwi_tree_rates)
-    double sigma[6];    ///< prescribed velocity
-    double sigma_dot[6];///< derivative of its components (lwi_tree_rates)
+    double R[9], r[3];   ///< link frame in the parent's link frame: axes -> parent's, origin
+    double S[6][6];      ///< [nv] motion subspace of the free speeds
+    double Sdot[6][6];   ///< [nv] derivative of its components (lwi_tree_rates)
+    double sigma[6];     ///< prescribed velocity
+    double sigma_dot[6]; ///< derivative of its components (lwi_tree_rates)
     // what the joint itself knows, before reversal and before drives are split off
-    double q[LW_JOINT_MAX_NQ], u[LW_JOINT_MAX_NV]; ///< all coordinates, all speeds (driven included)
-    double drive[LW_JOINT_MAX_NV][3];              ///< driven: value, rate, acceleration
+    double q[LW_JOINT_MAX_NQ],
+        u[LW_JOINT_MAX_NV];           ///< all coordinates, all speeds (driven included)
+    double drive[LW_JOINT_MAX_NV][3]; ///< driven: value, rate, acceleration
 } lwi_link;
 
 /** Pose of every node, S and sigma, from the free coordinates.  link [nnode]. */

@@ -14,10 +14,10 @@
 
 #define MARGIN 16.0
 #define TITLE 46.0
-#define LEVEL 62.0      // points between levels where there is room
+#define LEVEL 62.0 // points between levels where there is room
 #define MOST_HEIGHT 2000.0
-#define ROOM 30.0       // points of a column from which on bodies have names
-#define BIG 9.0         // radius of the widest join's disc
+#define ROOM 30.0 // points of a column from which on bodies have names
+#define BIG 9.0   // radius of the widest join's disc
 
 typedef struct picture {
     const lw_plot_options *options;
@@ -72,7 +72,9 @@ static lw_status lay_out(picture *p, lwi_arena *arena)
         const double last = p->first[k] + p->leaves[k] - 0.5; // of the bodies, which come last
         const int *child = &plan->item[node->child.first];
         const double left = node->child.n ? p->x[child[0]] : p->first[k] + 0.5;
-        const double right = node->body.n ? last : node->child.n ? p->x[child[node->child.n - 1]] : left;
+        const double right = node->body.n    ? last
+                             : node->child.n ? p->x[child[node->child.n - 1]]
+                                             : left;
         p->x[k] = 0.5 * (left + right);
     }
     return LW_OK;
@@ -183,10 +185,11 @@ static void draw_title(const picture *p, lwi_canvas *canvas)
     if (p->options->title) snprintf(text, sizeof text, "%s", p->options->title);
     lwi_text_fit(fitted, sizeof fitted, text, room, bold.size, true);
     lwi_text(canvas, MARGIN, MARGIN + 12, LWI_START, &bold, fitted);
-    snprintf(text, sizeof text,
-             "squares: bodies; discs: joins, the joints closed there, equations closed + left open; "
-             "%.4g multiplications, %.4g on the longest way",
-             plan->work, plan->critical);
+    snprintf(
+        text, sizeof text,
+        "squares: bodies; discs: joins, the joints closed there, equations closed + left open; "
+        "%.4g multiplications, %.4g on the longest way",
+        plan->work, plan->critical);
     lwi_text_fit(fitted, sizeof fitted, text, room, plain.size, false);
     lwi_text(canvas, MARGIN, MARGIN + 28, LWI_START, &plain, fitted);
 }
@@ -219,9 +222,10 @@ static lw_status check(const lw_plot_options *o, int *kind, lw_error *error)
                         "plan: '%s' is not known; expected auto, comb, balanced or mixed", o->plan);
     if (o->ny || o->x || o->has_preset || o->has_from || o->has_to || o->log || o->initial ||
         o->view != LW_VIEW_AUTO)
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "y, x, preset, from, to, log, initial and view are of other pictures; a plan has "
-                        "title, size and theme");
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "y, x, preset, from, to, log, initial and view are of other pictures; a plan has "
+            "title, size and theme");
     return LW_OK;
 }
 

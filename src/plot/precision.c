@@ -31,20 +31,22 @@ static lw_status check_result(const study *s, int r)
     const lw_options *options = lw_result_options(s->result[r]);
     const char *name = s->name[r], *model = lw_result_model(s->result[r]);
     if (!options || !lw_result_summary(s->result[r]))
-        return lwi_fail(s->error, LW_ERR_ARGUMENT,
-                        "%s: does not tell what the run cost; expected the HDF5 result of a run that was not "
-                        "killed",
-                        name);
+        return lwi_fail(
+            s->error, LW_ERR_ARGUMENT,
+            "%s: does not tell what the run cost; expected the HDF5 result of a run that was not "
+            "killed",
+            name);
     const char *first = lw_result_model(s->result[0]);
     if (r > 0 && model && first && strcmp(model, first) != 0)
         return lwi_fail(s->error, LW_ERR_ARGUMENT,
                         "%s: is of another model than %s; expected results of one model", name,
                         s->name[0]);
-    const long rows = lw_result_row_count(s->result[r]), expected = lw_result_row_count(s->result[0]);
+    const long rows = lw_result_row_count(s->result[r]),
+               expected = lw_result_row_count(s->result[0]);
     if (rows > 0 && rows == expected) return LW_OK;
     return lwi_fail(s->error, LW_ERR_ARGUMENT,
-                    "%s has %ld rows, %s %ld; expected runs of one duration and --sample", name, rows,
-                    s->name[0], expected);
+                    "%s has %ld rows, %s %ld; expected runs of one duration and --sample", name,
+                    rows, s->name[0], expected);
 }
 
 static lw_status check_times(const study *s, int r)
@@ -57,9 +59,10 @@ static lw_status check_times(const study *s, int r)
     const double slack = same_time * fabs(s->exact[s->rows - 1]);
     for (long k = 0; k < s->rows; k++)
         if (!(fabs(s->own[k] - s->exact[k]) <= slack))
-            return lwi_fail(s->error, LW_ERR_ARGUMENT,
-                            "%s: row %ld is at %.9g s, that of %s at %.9g s; expected rows at the same times",
-                            s->name[r], k, s->own[k], s->name[0], s->exact[k]);
+            return lwi_fail(
+                s->error, LW_ERR_ARGUMENT,
+                "%s: row %ld is at %.9g s, that of %s at %.9g s; expected rows at the same times",
+                s->name[r], k, s->own[k], s->name[0], s->exact[k]);
     return LW_OK;
 }
 
@@ -123,7 +126,8 @@ static int tightest(const study *s)
 {
     int best = 0;
     for (int r = 1; r < s->count; r++) {
-        const lw_options *a = lw_result_options(s->result[r]), *b = lw_result_options(s->result[best]);
+        const lw_options *a = lw_result_options(s->result[r]),
+                         *b = lw_result_options(s->result[best]);
         const double mine = a->rtol + a->atol, least = b->rtol + b->atol;
         const bool more = lw_result_summary(s->result[r])->evaluations >
                           lw_result_summary(s->result[best])->evaluations;
@@ -140,8 +144,8 @@ static lw_status find_reference(study *s, const char *reference)
     if (!reference) s->reference = tightest(s);
     if (s->reference >= 0) return LW_OK;
     const char *nearest = lwi_nearest(reference, s->name, s->count);
-    return lwi_fail(s->error, LW_ERR_ARGUMENT, "reference: '%s' is none of the results%s%s", reference,
-                    nearest ? ", did you mean " : "", nearest ? nearest : "");
+    return lwi_fail(s->error, LW_ERR_ARGUMENT, "reference: '%s' is none of the results%s%s",
+                    reference, nearest ? ", did you mean " : "", nearest ? nearest : "");
 }
 
 static lw_status evaluate(study *s, const char *reference)
@@ -157,8 +161,9 @@ lw_status lw_work_precision(lw_result *const *results, const char *const *names,
 {
     if (error) memset(error, 0, sizeof *error);
     if (!results || !names || !precision || count < 2)
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "work-precision compares several results, at least two; one of them is taken as exact");
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "work-precision compares several results, at least two; one of them is taken as exact");
     study s = {.result = results, .name = names, .count = count, .out = precision, .error = error};
     s.rows = lw_result_row_count(results[0]);
     s.exact = malloc((size_t)(s.rows + 1) * sizeof *s.exact);
@@ -234,8 +239,7 @@ lw_status lwi_precision_figure(lw_result *const *results, const char *const *nam
 {
     lw_precision *all = LWI_PUSH(arena, lw_precision, count);
     figure->panel = LWI_PUSH(arena, lwi_panel, 2);
-    if (!all || !figure->panel)
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
+    if (!all || !figure->panel) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
     TRY(lw_work_precision(results, names, count, reference, all, error));
     figure->npanel = figure->columns = 2;
     figure->shared_x = false;

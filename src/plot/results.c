@@ -267,9 +267,10 @@ static lw_status prepare_precision(plotting *p)
 {
     const lw_plot_options *o = p->options;
     if (o->ny || o->x || o->has_from || o->has_to || o->log)
-        return lwi_fail(p->error, LW_ERR_ARGUMENT,
-                        "preset %s takes whole results; expected no y, x, from, to or log beside it",
-                        lwi_preset_name(o->preset));
+        return lwi_fail(
+            p->error, LW_ERR_ARGUMENT,
+            "preset %s takes whole results; expected no y, x, from, to or log beside it",
+            lwi_preset_name(o->preset));
     p->figure.theme = lwi_theme_of(o);
     TRY(lwi_precision_figure(p->result, p->name, p->count, o->reference, &p->arena, &p->figure,
                              p->error));

@@ -112,13 +112,20 @@ static bool add_shape(building *b, int body, const lw_shape *s)
     v3_set(b->r, s->position.x - com.x, s->position.y - com.y, s->position.z - com.z);
     v3_set(b->scale, 1, 1, 1);
     switch (s->type) {
-    case LW_SHAPE_BOX: return add_box(b, body, s->size);
-    case LW_SHAPE_CYLINDER: return add_cylinder(b, body, s->size[0], s->size[1]);
-    case LW_SHAPE_SPHERE: return add_capsule(b, body, s->size[0], 0);
-    case LW_SHAPE_CAPSULE: return add_capsule(b, body, s->size[0], s->size[1]);
-    case LW_SHAPE_ELLIPSOID: v3_copy(b->scale, s->size); return add_capsule(b, body, 1, 0);
+    case LW_SHAPE_BOX:
+        return add_box(b, body, s->size);
+    case LW_SHAPE_CYLINDER:
+        return add_cylinder(b, body, s->size[0], s->size[1]);
+    case LW_SHAPE_SPHERE:
+        return add_capsule(b, body, s->size[0], 0);
+    case LW_SHAPE_CAPSULE:
+        return add_capsule(b, body, s->size[0], s->size[1]);
+    case LW_SHAPE_ELLIPSOID:
+        v3_copy(b->scale, s->size);
+        return add_capsule(b, body, 1, 0);
     case LW_SHAPE_NONE:
-    case LW_SHAPE_COUNT: break;
+    case LW_SHAPE_COUNT:
+        break;
     }
     return true;
 }

@@ -107,8 +107,7 @@ static lw_status ask_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_survey *
                 b.x[i] += TRIED * (off[i] < 0 ? -scale[i] : scale[i]);
     }
     if (work->formulation->rates(work, b.t, b.x, b.inputs, rates) != LW_OK) return LW_OK;
-    for (int i = 0; i < model->tree_nq; i++)
-        most = fmax(most, fabs(rates[i] - b.rates[i]) / TRIED);
+    for (int i = 0; i < model->tree_nq; i++) most = fmax(most, fabs(rates[i] - b.rates[i]) / TRIED);
     if (isfinite(most)) survey->momenta_take = fmax(MOMENTA_TAKE, pow(most, 1.0 / ORDER));
     return LW_OK;
 }
@@ -120,9 +119,10 @@ static lw_status try(const lwi_formulation *formulation, const lw_model *model,
 {
     lwi_work *work = NULL;
     beginning unused;
-    lw_status status = lwi_work_create_options(model, formulation, &arena->allocator, 0, options,
-                                               &work, refusal);
-    if (status == LW_OK && (status = evaluate(work, arena, &unused)) != LW_OK) *refusal = work->error;
+    lw_status status =
+        lwi_work_create_options(model, formulation, &arena->allocator, 0, options, &work, refusal);
+    if (status == LW_OK && (status = evaluate(work, arena, &unused)) != LW_OK)
+        *refusal = work->error;
     if (status == LW_OK && formulation == &lwi_formulation_rcr) {
         lwi_rcr_count(work->data, &survey->features);
         survey->rcr_way = lwi_rcr_way(work->data);
@@ -221,7 +221,8 @@ static void loops_text(const lw_model *model, char *text, size_t size)
         snprintf(text + used, size - used, ", %d coupling%s", couplings, couplings > 1 ? "s" : "");
 }
 
-static void choose_by_cost(const lwi_cost_survey *survey, const char *loops, lwi_cost_choice *choice)
+static void choose_by_cost(const lwi_cost_survey *survey, const char *loops,
+                           lwi_cost_choice *choice)
 {
     const double cost[] = {cost_of_rcr(survey), cost_of_hdca(survey), cost_of_dca(survey)};
     static const char *const names[] = {"rcr", "hdca", "dca"};

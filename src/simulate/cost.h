@@ -10,9 +10,9 @@
 /** What is known of a model and of its run's options before the formulation is chosen. */
 typedef struct lwi_cost_survey {
     lwi_cost_features features;
-    bool tree;    ///< no loops, no couplings
-    bool momenta; ///< asked for as state
-    bool driven;  ///< drives do work, which `hdca` finds from accelerations
+    bool tree;           ///< no loops, no couplings
+    bool momenta;        ///< asked for as state
+    bool driven;         ///< drives do work, which `hdca` finds from accelerations
     const char *rcr_way; ///< its row in the table of costs; NULL: it cannot begin
     double momenta_take; ///< evaluations of `hdca` where speeds take one, for the same accuracy
     const char *best;    ///< of those that can begin the one to take; NULL: none can

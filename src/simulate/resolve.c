@@ -114,21 +114,22 @@ static lw_status check_pair(const lw_sim *sim, lw_error *error)
     const bool own = lwi_formulation_find(formulation)->step != NULL;
     if (own == lwi_integrator_find(integrator)->steps) return LW_OK;
     if (own)
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "formulation %s has a step of its own: `integrator` must be index3 or auto, "
-                        "not %s",
-                        formulation, integrator);
-    return lwi_fail(error, LW_ERR_ARGUMENT,
-                    "integrator %s is the step of the formulation index3; %s goes with dopri5, adams, "
-                    "rk4 and the others of `linkwork info`",
-                    integrator, formulation);
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "formulation %s has a step of its own: `integrator` must be index3 or auto, "
+            "not %s",
+            formulation, integrator);
+    return lwi_fail(
+        error, LW_ERR_ARGUMENT,
+        "integrator %s is the step of the formulation index3; %s goes with dopri5, adams, "
+        "rk4 and the others of `linkwork info`",
+        integrator, formulation);
 }
 
 static void tell_choices(lw_sim *sim)
 {
     char text[256] = "";
-    if (sim->work->formulation->about)
-        sim->work->formulation->about(sim->work, text, sizeof text);
+    if (sim->work->formulation->about) sim->work->formulation->about(sim->work, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
 }
 
@@ -150,9 +151,8 @@ static lw_status check_state(const lw_sim *sim, lw_error *error)
     const lw_options *o = &sim->options;
     const bool momenta = has_momenta(&sim->work->layout);
     if (!strcmp(o->state, "auto") || momenta == !strcmp(o->state, "momenta")) return LW_OK;
-    return lwi_fail(error, LW_ERR_ARGUMENT,
-                    "state: formulation %s has %s as state, not %s; %s", o->formulation,
-                    momenta ? "momenta" : "speeds", o->state,
+    return lwi_fail(error, LW_ERR_ARGUMENT, "state: formulation %s has %s as state, not %s; %s",
+                    o->formulation, momenta ? "momenta" : "speeds", o->state,
                     momenta ? "aba, lagrange, rcr and others have"
                             : "momenta and hdca have momenta, rcr has either");
 }
@@ -203,7 +203,8 @@ void lwi_sim_tell_doubts(lw_sim *sim)
     const lwi_audit *a = &sim->audit;
     char text[512] = "";
     sim->notice[sim->chosen] = 0;
-    if (sim->work->formulation->notice) sim->work->formulation->notice(sim->work, text, sizeof text);
+    if (sim->work->formulation->notice)
+        sim->work->formulation->notice(sim->work, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
     lwi_sim_end_watch(sim);
     lwi_watch_tell(&sim->watch, text, sizeof text);
@@ -213,11 +214,16 @@ void lwi_sim_tell_doubts(lw_sim *sim)
     sim->integrator->type->stats(sim->integrator, &stats);
     const double limit = DOUBTFUL * fmax(o->rtol, o->atol) * (double)(stats.steps + 1);
     if (a->energy_error > limit * a->size)
-        say(sim, "energy: E - Wnc is off by %.1e J, more than %d times what %ld steps of these tolerances "
-            "suggest", a->energy_error, DOUBTFUL, stats.steps);
+        say(sim,
+            "energy: E - Wnc is off by %.1e J, more than %d times what %ld steps of these "
+            "tolerances "
+            "suggest",
+            a->energy_error, DOUBTFUL, stats.steps);
     if (a->residual[0] > 10 * a->closed + limit)
-        say(sim, "constraints: positions are off by %.1e, more than %d times what %ld steps of these "
-            "tolerances suggest", a->residual[0], DOUBTFUL, stats.steps);
+        say(sim,
+            "constraints: positions are off by %.1e, more than %d times what %ld steps of these "
+            "tolerances suggest",
+            a->residual[0], DOUBTFUL, stats.steps);
 }
 
 // What was set up to be looked at before the choice is not set up again.
@@ -241,7 +247,8 @@ lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
     TRY(check_state(sim, error));
     TRY(choose_integrator(sim, error));
     tell_choices(sim);
-    tell_ignored(sim, lwi_integrator_find(sim->options.integrator)->adaptive || sim->work->controls);
+    tell_ignored(sim,
+                 lwi_integrator_find(sim->options.integrator)->adaptive || sim->work->controls);
     sim->chosen = strlen(sim->notice);
     return LW_OK;
 }

@@ -11,9 +11,9 @@
 
 /** The mechanism at one moment of a run. */
 typedef struct lwi_sight {
-    double t, pivot;  ///< pivot: the smallest kept
-    int edge;         ///< of the pivot
-    double *q, *rate; ///< [nq] joint coordinates and their derivatives
+    double t, pivot;            ///< pivot: the smallest kept
+    int edge;                   ///< of the pivot
+    double *q, *rate;           ///< [nq] joint coordinates and their derivatives
     double (*r)[3], (*quat)[4]; ///< [nnode] poses of bodies
     double (*v)[3], (*turn)[4]; ///< and their derivatives
 } lwi_sight;

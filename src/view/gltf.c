@@ -132,13 +132,24 @@ static lw_status fill_mesh(gltf *g, mesh *m)
     m->p = lwi_arena_push(&g->arena, points, sizeof *m->p);
     m->n = lwi_arena_push(&g->arena, points, sizeof *m->n);
     m->index = lwi_arena_push(&g->arena, faces, sizeof *m->index);
-    if (!m->p || !m->n || !m->index) return lwi_fail(g->error, LW_ERR_MEMORY, "no memory for a mesh");
+    if (!m->p || !m->n || !m->index)
+        return lwi_fail(g->error, LW_ERR_MEMORY, "no memory for a mesh");
     switch (m->type) {
-    case LW_SHAPE_BOX: fill_box(m); break;
-    case LW_SHAPE_SPHERE: fill_round(m, m->size[0], 0, one); break;
-    case LW_SHAPE_CAPSULE: fill_round(m, m->size[0], m->size[1], one); break;
-    case LW_SHAPE_ELLIPSOID: fill_round(m, 1, 0, m->size); break;
-    default: fill_cylinder(m); break;
+    case LW_SHAPE_BOX:
+        fill_box(m);
+        break;
+    case LW_SHAPE_SPHERE:
+        fill_round(m, m->size[0], 0, one);
+        break;
+    case LW_SHAPE_CAPSULE:
+        fill_round(m, m->size[0], m->size[1], one);
+        break;
+    case LW_SHAPE_ELLIPSOID:
+        fill_round(m, 1, 0, m->size);
+        break;
+    default:
+        fill_cylinder(m);
+        break;
     }
     m->at = g->size;
     g->size += (size_t)m->np * 24 + ((size_t)m->nindex * 2 + 3) / 4 * 4;
@@ -157,7 +168,8 @@ static void default_color(int body, double *color)
 }
 
 // The mesh of a shape and colour, made where it is new.
-static lw_status mesh_of(gltf *g, lw_shape_type type, const double *size, const double *color, int *index)
+static lw_status mesh_of(gltf *g, lw_shape_type type, const double *size, const double *color,
+                         int *index)
 {
     for (int i = 0; i < g->nmesh; i++)
         if (g->mesh[i].type == type && memcmp(g->mesh[i].size, size, sizeof g->mesh[i].size) == 0 &&
@@ -176,7 +188,8 @@ static lw_status mesh_of(gltf *g, lw_shape_type type, const double *size, const 
 static bool degenerate(const lw_shape *s)
 {
     if (s->type == LW_SHAPE_BOX) return false; // a plate is one to look at
-    return !(s->size[0] > 0) || (s->type == LW_SHAPE_ELLIPSOID && !(s->size[1] > 0 && s->size[2] > 0));
+    return !(s->size[0] > 0) ||
+           (s->type == LW_SHAPE_ELLIPSOID && !(s->size[1] > 0 && s->size[2] > 0));
 }
 
 static lw_status add_shape(gltf *g, int body, const lw_shape *s)
@@ -342,9 +355,12 @@ static void put_accessors(gltf *g)
         double low[3], high[3];
         for (int k = 0; k < 3; k++) low[k] = high[k] = m->p[0][k];
         for (int p = 0; p < m->np; p++)
-            for (int k = 0; k < 3; k++) low[k] = fmin(low[k], m->p[p][k]), high[k] = fmax(high[k], m->p[p][k]);
-        fprintf(g->file, "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%d,\"type\":\"VEC3\",\"min\":",
-                i ? ",\n" : "", 3 * i, m->np);
+            for (int k = 0; k < 3; k++)
+                low[k] = fmin(low[k], m->p[p][k]), high[k] = fmax(high[k], m->p[p][k]);
+        fprintf(
+            g->file,
+            "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%d,\"type\":\"VEC3\",\"min\":",
+            i ? ",\n" : "", 3 * i, m->np);
         lwi_view_numbers(g->file, low, 3);
         fputs(",\"max\":", g->file);
         lwi_view_numbers(g->file, high, 3);
@@ -355,10 +371,12 @@ static void put_accessors(gltf *g)
     }
     for (int k = 0; moves && k < 1 + 2 * (n - 1); k++) {
         const char *type = k == 0 ? "SCALAR" : k % 2 ? "VEC3" : "VEC4";
-        fprintf(g->file, "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%zu,\"type\":\"%s\"",
+        fprintf(g->file,
+                "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%zu,\"type\":\"%s\"",
                 g->nmesh || k ? ",\n" : "", 3 * g->nmesh + k, rows, type);
         if (k == 0)
-            fprintf(g->file, ",\"min\":[%.9g],\"max\":[%.9g]", (double)(float)(g->motion.time[0] - g->motion.time[0]),
+            fprintf(g->file, ",\"min\":[%.9g],\"max\":[%.9g]",
+                    (double)(float)(g->motion.time[0] - g->motion.time[0]),
                     (double)(float)(g->motion.time[rows - 1] - g->motion.time[0]));
         fputs("}", g->file);
     }
@@ -389,7 +407,9 @@ static void put_buffer(const gltf *g)
     const long rows = g->motion.nrow;
     static const unsigned char zero[4] = {0};
     lwi_base64 b = {.file = g->file};
-    fprintf(g->file, "\"buffers\":[{\"byteLength\":%zu,\"uri\":\"data:application/octet-stream;base64,", g->size);
+    fprintf(g->file,
+            "\"buffers\":[{\"byteLength\":%zu,\"uri\":\"data:application/octet-stream;base64,",
+            g->size);
     for (int i = 0; i < g->nmesh; i++) {
         const mesh *m = &g->mesh[i];
         lwi_base64_put(&b, m->p, (size_t)m->np * 12);
@@ -420,9 +440,11 @@ static lw_status put_gltf(gltf *g, double most_bytes, lw_result *result)
     TRY(lwi_view_scene(g->model, &g->arena, &g->scene, g->error));
     TRY(make_parts(g));
     if (!g->nmesh && (g->motion.nrow < 2 || g->model->nbody < 2))
-        return lwi_fail(g->error, LW_ERR_UNSUPPORTED, "there is nothing to see: no shape, no joint, no motion");
+        return lwi_fail(g->error, LW_ERR_UNSUPPORTED,
+                        "there is nothing to see: no shape, no joint, no motion");
     fputs("{\"asset\":{\"version\":\"2.0\",\"generator\":\"linkwork\"},\n\"scene\":0,\n"
-          "\"scenes\":[{\"nodes\":[0]}],\n", g->file);
+          "\"scenes\":[{\"nodes\":[0]}],\n",
+          g->file);
     put_nodes(g);
     put_meshes(g);
     put_animation(g);
@@ -433,8 +455,8 @@ static lw_status put_gltf(gltf *g, double most_bytes, lw_result *result)
     return LW_OK;
 }
 
-lw_status lw_view_gltf(const lw_model *model, lw_result *result, const lw_view_desc *desc, FILE *file,
-                       lw_error *error)
+lw_status lw_view_gltf(const lw_model *model, lw_result *result, const lw_view_desc *desc,
+                       FILE *file, lw_error *error)
 {
     lw_error none;
     lwi_numbers numbers;
@@ -444,7 +466,8 @@ lw_status lw_view_gltf(const lw_model *model, lw_result *result, const lw_view_d
     gltf g = {.model = model, .file = file, .error = error};
     if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
     lwi_arena_init(&g.arena, &model->arena.allocator);
-    const lw_status status = put_gltf(&g, desc && desc->most_bytes > 0 ? desc->most_bytes : 40e6, result);
+    const lw_status status =
+        put_gltf(&g, desc && desc->most_bytes > 0 ? desc->most_bytes : 40e6, result);
     lwi_arena_free(&g.arena);
     lwi_numbers_end(&numbers);
     return status;

@@ -74,7 +74,8 @@ static void put_bodies(const page *p)
         const lw_body_desc *d = &p->model->desc.body[b];
         fprintf(p->file, "%s\n{\"name\":", b ? "," : "");
         lwi_view_text(p->file, p->model->body[b].name);
-        fprintf(p->file, ",\"mass\":%.9g,\"group\":%d,\"shapes\":[", p->model->body[b].mass, p->scene.group[b]);
+        fprintf(p->file, ",\"mass\":%.9g,\"group\":%d,\"shapes\":[", p->model->body[b].mass,
+                p->scene.group[b]);
         for (int k = 0; k < d->nshape; k++) {
             if (k) fputc(',', p->file);
             put_shape(p, d, &d->shapes[k]);
@@ -94,7 +95,8 @@ static void put_joints(const page *p)
         const lwi_joint *j = &p->model->joint[m->joint];
         fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
         lwi_view_text(p->file, j->name);
-        fprintf(p->file, ",\"type\":\"%s\",\"body1\":%d,\"body2\":%d,\"closes_loop\":%s,\"point1\":",
+        fprintf(p->file,
+                ",\"type\":\"%s\",\"body1\":%d,\"body2\":%d,\"closes_loop\":%s,\"point1\":",
                 j->type->name, j->body1, j->body2, j->node < 0 ? "true" : "false");
         lwi_view_numbers(p->file, m->p1, 3);
         fputs(",\"point2\":", p->file);
@@ -179,9 +181,11 @@ static lw_status put_motion(page *p)
     const lwi_motion *m = &p->motion;
     const size_t n = (size_t)p->model->nbody, rows = (size_t)m->nrow;
     int16_t *turn = lwi_arena_push(&p->arena, 4 * n * rows, sizeof *turn);
-    p->work = lwi_arena_push(&p->arena, rows * n, 3 * sizeof *m->position); // n > 0: a column of doubles too
+    p->work = lwi_arena_push(&p->arena, rows * n,
+                             3 * sizeof *m->position); // n > 0: a column of doubles too
     p->narrow = lwi_arena_push(&p->arena, rows, sizeof *p->narrow);
-    if (!turn || !p->work || !p->narrow) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for the motion");
+    if (!turn || !p->work || !p->narrow)
+        return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for the motion");
     for (size_t i = 0; i < 4 * n * rows; i++)
         turn[i] = (int16_t)lrintf(32767 * fminf(fmaxf(m->rotation[i], -1), 1));
     fprintf(p->file, "\"rows\":%ld,", m->nrow);
@@ -246,7 +250,8 @@ static lw_status put_columns(page *p, int from, int to)
     const int count = p->result ? lw_result_column_count(p->result) : 0;
     const double each = 4.0 * (double)p->motion.nrow;
     const char *between = "";
-    if (!p->buffer) p->buffer = lwi_arena_push(&p->arena, (size_t)p->motion.nresult, sizeof *p->buffer);
+    if (!p->buffer)
+        p->buffer = lwi_arena_push(&p->arena, (size_t)p->motion.nresult, sizeof *p->buffer);
     if (!p->buffer) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for a column");
     fputc('[', p->file);
     for (int rank = from; rank < to; rank++)
@@ -288,11 +293,15 @@ static void put_about(const page *p)
 {
     char text[400];
     const lwi_motion *m = &p->motion;
-    int n = snprintf(text, sizeof text, "%d bodies, %d joints", p->model->nbody - 1, p->model->njoint);
+    int n =
+        snprintf(text, sizeof text, "%d bodies, %d joints", p->model->nbody - 1, p->model->njoint);
     if (p->model->nloop)
-        n += snprintf(text + n, sizeof text - (size_t)n, ", %d of them closing loops", p->model->nloop);
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %d of them closing loops",
+                      p->model->nloop);
     const lw_options *o = p->result ? lw_result_options(p->result) : NULL;
-    if (o) n += snprintf(text + n, sizeof text - (size_t)n, "\n%.40s, %.40s", o->formulation, o->integrator);
+    if (o)
+        n += snprintf(text + n, sizeof text - (size_t)n, "\n%.40s, %.40s", o->formulation,
+                      o->integrator);
     if (p->result)
         n += snprintf(text + n, sizeof text - (size_t)n, "\n%ld rows%s", m->nresult,
                       m->nrow < m->nresult ? ", of which this page shows" : "");
@@ -358,8 +367,8 @@ static lw_status put_page(page *p, const char *title)
     return LW_OK;
 }
 
-lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_desc *desc, FILE *file,
-                       lw_error *error)
+lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_desc *desc,
+                       FILE *file, lw_error *error)
 {
     static const lw_view_desc usual = {0};
     lw_error none;

@@ -9,16 +9,16 @@
 #define BACK ".text\n"
 #else // ELF
 #define SECTION ".pushsection .rodata,\"a\"\n"
-#define SYMBOL(name) ".globl " name "\n.hidden " name "\n.type " name ", %object\n.p2align 3\n" name ":\n"
+#define SYMBOL(name)                                                                               \
+    ".globl " name "\n.hidden " name "\n.type " name ", %object\n.p2align 3\n" name ":\n"
 #define BACK ".popsection\n"
 #endif
 
-__asm__(SECTION SYMBOL("lwi_page_template")
-        ".incbin \"" LWI_PAGE "\"\n"
-        "lwi_page_end:\n"
-        ".byte 0\n" SYMBOL("lwi_page_template_size")
-        ".quad lwi_page_end - "
+__asm__(SECTION SYMBOL(
+    "lwi_page_template") ".incbin \"" LWI_PAGE "\"\n"
+                         "lwi_page_end:\n"
+                         ".byte 0\n" SYMBOL("lwi_page_template_size") ".quad lwi_page_end - "
 #ifdef __APPLE__
-        "_"
+                                                                      "_"
 #endif
-        "lwi_page_template\n" BACK);
+                                                                      "lwi_page_template\n" BACK);

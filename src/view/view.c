@@ -44,7 +44,8 @@ static void flush(lwi_base64 *b)
 static void put_three(lwi_base64 *b, const unsigned char *x, int n)
 {
     static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned v = (unsigned)x[0] << 16 | (unsigned)(n > 1 ? x[1] : 0) << 8 | (n > 2 ? x[2] : 0);
+    const unsigned v =
+        (unsigned)x[0] << 16 | (unsigned)(n > 1 ? x[1] : 0) << 8 | (n > 2 ? x[2] : 0);
     char *text = b->text + b->ntext;
     text[0] = letter[v >> 18];
     text[1] = letter[v >> 12 & 63];
@@ -95,9 +96,9 @@ static lw_status read_column(lw_result *result, const char *body, const char *wh
     int column;
     snprintf(name, sizeof name, "body.%s.%s", body, what);
     if (lw_result_find_column(result, name, &column, error) != LW_OK)
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "the result has no column '%.300s': it is of another model, or has no poses",
-                        name);
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "the result has no column '%.300s': it is of another model, or has no poses", name);
     TRY(lw_result_read(result, column, 0, m->nresult, buffer, error));
     for (long i = 0; i < m->nrow; i++) to[(size_t)i * step] = (float)buffer[m->row[i]];
     return LW_OK;
@@ -179,7 +180,8 @@ void lwi_view_shape(const lw_body_desc *d, const lw_shape *shape, double *R, dou
     const lw_quat o = shape->orientation;
     const double q[4] = {o.w, o.x, o.y, o.z};
     quat_matrix(R, q);
-    v3_set(r, shape->position.x - d->com.x, shape->position.y - d->com.y, shape->position.z - d->com.z);
+    v3_set(r, shape->position.x - d->com.x, shape->position.y - d->com.y,
+           shape->position.z - d->com.z);
 }
 
 static void to_body(const lwi_stand *stand, int body, double *p)
@@ -209,7 +211,8 @@ lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_scene *sce
         const lwi_joint *j = &model->joint[mark->joint];
         to_body(&stand, j->body1, mark->p1);
         to_body(&stand, j->body2, mark->p2);
-        for (int k = 0; k < mark->naxis; k++) m3_tmul_v(mark->axis[k], stand.R[j->body1], mark->axis[k]);
+        for (int k = 0; k < mark->naxis; k++)
+            m3_tmul_v(mark->axis[k], stand.R[j->body1], mark->axis[k]);
     }
     return LW_OK;
 }

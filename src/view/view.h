@@ -16,11 +16,11 @@ enum { LWI_COLUMN_BYTES = 300 };
 /** The motion, thinned out where it is too long. */
 typedef struct lwi_motion {
     long nrow;
-    long nresult;     ///< rows of the result
-    long *row;        ///< [nrow] of the result
-    double *time;     ///< [nrow]
-    float *position;  ///< [nrow][nbody][3] mass centres, world
-    float *rotation;  ///< [nrow][nbody][4] body -> world, scalar first, no jumps of sign
+    long nresult;    ///< rows of the result
+    long *row;       ///< [nrow] of the result
+    double *time;    ///< [nrow]
+    float *position; ///< [nrow][nbody][3] mass centres, world
+    float *rotation; ///< [nrow][nbody][4] body -> world, scalar first, no jumps of sign
 } lwi_motion;
 
 /** Poses of all bodies; of the model's start where `result` is NULL. */
@@ -29,7 +29,8 @@ lw_status lwi_motion_read(const lw_model *model, lw_result *result, double most_
 
 /** The drawing of the model at its start with everything in the axes of its body, from the body's mass
  *  centre. */
-lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_scene *scene, lw_error *error);
+lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_scene *scene,
+                         lw_error *error);
 /** Shape of a body from the mass centre: rotation and middle. */
 void lwi_view_shape(const lw_body_desc *body, const lw_shape *shape, double *R, double *r);
 

@@ -223,7 +223,8 @@ static inline void stand_on(site *s, lwt_base kind, uint64_t *seed)
 {
     s->base = lwt_ground;
     if (kind == GROUND) return;
-    const double v[3] = {draw(seed), draw(seed), draw(seed)}, w[3] = {draw(seed), draw(seed), draw(seed)};
+    const double v[3] = {draw(seed), draw(seed), draw(seed)},
+                 w[3] = {draw(seed), draw(seed), draw(seed)};
     s->nbody++;
     s->base = lwt_body(s->b, &(lw_body_desc){.mass = 3,
                                              .inertia = {0.4, 0.5, 0.6, 0.05, -0.04, 0.03},

@@ -91,8 +91,8 @@ static inline lw_model *lwt_five_bar(int legs)
                 LW_CUT_NEVER);
         lwt_pin(b, upper, (lw_vec3){0.6, 0, 0}, lower, (lw_vec3){0}, lwt_wrapped(leg[i][1]), 0,
                 LW_CUT_NEVER);
-        lwt_pin(b, lwt_ground, (lw_vec3){0.5 + 0.1 * i, 0.05 * i, 0}, lower,
-                (lw_vec3){0.5, 0, 0}, lwt_wrapped(-leg[i][2]), 0, LW_CUT_PREFER);
+        lwt_pin(b, lwt_ground, (lw_vec3){0.5 + 0.1 * i, 0.05 * i, 0}, lower, (lw_vec3){0.5, 0, 0},
+                lwt_wrapped(-leg[i][2]), 0, LW_CUT_PREFER);
     }
     return lwt_model(b);
 }
@@ -159,9 +159,10 @@ static inline lw_model *lwt_six_bar(void)
     const lw_body one = lwt_bar(b, NULL, 0.4, 0.7), two = lwt_bar(b, NULL, 0.45, 0.9);
     lwt_pin(b, f.bar[2], (lw_vec3){0.25, 0.1, 0}, one, (lw_vec3){0}, lwt_wrapped(52.421090435), 0,
             LW_CUT_NEVER);
-    lwt_pin(b, one, (lw_vec3){0.4, 0, 0}, two, (lw_vec3){0}, lwt_wrapped(-33.947410544), 0, LW_CUT_NEVER);
-    lwt_pin(b, f.bar[1], (lw_vec3){0.3, 0.15, 0}, two, (lw_vec3){0.45, 0, 0}, lwt_wrapped(1.934371117),
-            0, LW_CUT_PREFER);
+    lwt_pin(b, one, (lw_vec3){0.4, 0, 0}, two, (lw_vec3){0}, lwt_wrapped(-33.947410544), 0,
+            LW_CUT_NEVER);
+    lwt_pin(b, f.bar[1], (lw_vec3){0.3, 0.15, 0}, two, (lw_vec3){0.45, 0, 0},
+            lwt_wrapped(1.934371117), 0, LW_CUT_PREFER);
     return lwt_model(b);
 }
 

@@ -234,12 +234,12 @@ static void accelerations_are_of_the_state_alone(void **unused)
         lwt_ok(lw_forward_dynamics(d, 0, q[i], v[i], NULL, NULL, again), lw_dynamics_error(d));
         assert_memory_equal(again, one[i], sizeof again);
         lwt_ok(lw_dynamics_create(model, NULL, &fresh, &error), &error);
-        lwt_ok(lw_forward_dynamics(fresh, 0, q[i], v[i], NULL, NULL, again), lw_dynamics_error(fresh));
+        lwt_ok(lw_forward_dynamics(fresh, 0, q[i], v[i], NULL, NULL, again),
+               lw_dynamics_error(fresh));
         assert_memory_equal(again, one[i], sizeof again);
         lw_dynamics_destroy(fresh);
     }
-    assert_int_equal(
-        lw_forward_dynamics_many(d, STATES, 0, q[0], v[0], NULL, NULL, all[0]), LW_OK);
+    assert_int_equal(lw_forward_dynamics_many(d, STATES, 0, q[0], v[0], NULL, NULL, all[0]), LW_OK);
     assert_memory_equal(all, one, sizeof all);
     lw_dynamics_destroy(d);
     lw_model_destroy(model);
@@ -288,8 +288,9 @@ static void what_loops_leave_open_is_refused(void **unused)
     lwt_ok(lw_dynamics_create(s.model, NULL, &d, &error), &error);
     assert_int_equal(lw_inverse_dynamics(d, s.t, s.q, s.v, s.vdot, NULL, out), LW_ERR_UNSUPPORTED);
     assert_non_null(strstr(lw_dynamics_error(d)->text, "not unique"));
-    assert_int_equal(lw_momenta_rates(d, s.t, s.q, s.v, NULL, NULL, out, out + MOST, out + 2 * MOST),
-                     LW_ERR_UNSUPPORTED);
+    assert_int_equal(
+        lw_momenta_rates(d, s.t, s.q, s.v, NULL, NULL, out, out + MOST, out + 2 * MOST),
+        LW_ERR_UNSUPPORTED);
     assert_non_null(strstr(lw_dynamics_error(d)->text, "loops"));
     assert_int_equal(lw_mass_matrix(d, s.t, s.q, M), LW_OK);
     assert_int_equal(lw_constraints_tree(s.c, s.t, s.q, s.v, NULL, N, h), LW_OK);
@@ -356,13 +357,15 @@ static void memory_may_run_out(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(motion_satisfies_them), cmocka_unit_test(they_are_derivatives),
+        cmocka_unit_test(motion_satisfies_them),
+        cmocka_unit_test(they_are_derivatives),
         cmocka_unit_test(only_joints_hold_back),
         cmocka_unit_test(forward_dynamics_goes_with_them),
         cmocka_unit_test(accelerations_are_of_the_state_alone),
         cmocka_unit_test(singular_states_are_told),
         cmocka_unit_test(what_loops_leave_open_is_refused),
-        cmocka_unit_test(trees_have_none), cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(trees_have_none),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,10 +63,10 @@ static void reference_cases_converge_to_the_oracle(void **state)
     static const struct {
         const char *name;
         double step;
-    } cases[] = {{"P1_simple_pendulum", 0.0025},   {"P2_planar_double_pendulum", 0.0025},
+    } cases[] = {{"P1_simple_pendulum", 0.0025},         {"P2_planar_double_pendulum", 0.0025},
                  {"P3_spatial_double_pendulum", 0.0025}, {"P4b_four_bar_regular", 0.0025},
-                 {"P5_single_loop_4", 0.0025},     {"P8_mixed_joint_arm", 0.00125},
-                 {"P9_floating_tree", 0.0025},     {"P10_spatial_slider_crank", 0.000625},
+                 {"P5_single_loop_4", 0.0025},           {"P8_mixed_joint_arm", 0.00125},
+                 {"P9_floating_tree", 0.0025},           {"P10_spatial_slider_crank", 0.000625},
                  {"P14_chain_16_spherical", 0.000625}};
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_model *model = read_golden(cases[i].name);

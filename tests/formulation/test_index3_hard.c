@@ -118,11 +118,10 @@ static void light_bodies_on_taut_ropes(void **state)
         lw_body before = lwt_ground;
         for (int i = 0; i < 3; i++) {
             const double J = 0.1 * m[i];
-            const lw_body body =
-                lwt_body(b, &(lw_body_desc){
-                                .mass = m[i],
-                                .inertia = {J, J, J, 0, 0, 0},
-                                .pose.position = {0.6 * (i + 1), -0.8 * (i + 1), 0.1 * i}});
+            const lw_body body = lwt_body(
+                b, &(lw_body_desc){.mass = m[i],
+                                   .inertia = {J, J, J, 0, 0, 0},
+                                   .pose.position = {0.6 * (i + 1), -0.8 * (i + 1), 0.1 * i}});
             lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_DISTANCE,
                                         .body1 = before,
                                         .body2 = body,

@@ -17,14 +17,12 @@ static lw_model *curl(int n, lw_joint_type type, double J)
         const double a = 0.9 * i, c = 0.7 * sin(1.3 * i);
         const double u[3] = {cos(a) * cos(c), sin(c), sin(a) * cos(c)};
         const lw_body link = lwt_body(
-            b, &(lw_body_desc){.mass = 1 + 0.1 * (i % 3),
-                               .inertia = {J, 1.5 * J, 1.2 * J, 0.1 * J, -0.2 * J, 0.05 * J},
-                               .pose.position = {at[0] + u[0] / 2, at[1] + u[1] / 2,
-                                                 at[2] + u[2] / 2}});
-        lw_joint_desc joint = {.type = type,
-                               .body1 = before,
-                               .body2 = link,
-                               .at = {at[0], at[1], at[2]}};
+            b, &(lw_body_desc){
+                   .mass = 1 + 0.1 * (i % 3),
+                   .inertia = {J, 1.5 * J, 1.2 * J, 0.1 * J, -0.2 * J, 0.05 * J},
+                   .pose.position = {at[0] + u[0] / 2, at[1] + u[1] / 2, at[2] + u[2] / 2}});
+        lw_joint_desc joint = {
+            .type = type, .body1 = before, .body2 = link, .at = {at[0], at[1], at[2]}};
         if (type != LW_JOINT_SPHERICAL) joint.axis = (lw_vec3){sin(2.1 * i), cos(2.1 * i), 0.3};
         if (type == LW_JOINT_UNIVERSAL) joint.axis2 = (lw_vec3){cos(2.1 * i), -sin(2.1 * i), 0};
         lwt_add(b, &joint);
@@ -89,7 +87,8 @@ static void trees(void **state)
     lw_body body[20];
     for (int i = 0; i < 20; i++) {
         body[i] = part(b, i, 0.3 * i);
-        if (i != 7) lwt_joint(b, type[i % 3], NULL, i ? body[(i - 1) / 2] : lwt_ground, body[i], i, 0.1);
+        if (i != 7)
+            lwt_joint(b, type[i % 3], NULL, i ? body[(i - 1) / 2] : lwt_ground, body[i], i, 0.1);
     }
     compare("tree", lwt_model(b), 0.005, 100, "iterations=4");
 }

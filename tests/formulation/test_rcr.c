@@ -111,14 +111,13 @@ static lw_model *pulsating_four_bar(bool floating, bool all)
         if (i) d.frame1.position.x = f.l[i - 1];
         if (last) d.frame1.position.x = 0.7, d.frame2.position.x = f.l[2];
         if (i == 2)
-            d.mount_shift[0] = lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_SINE,
-                                                                   .amplitude = 0.05,
-                                                                   .omega = 3});
+            d.mount_shift[0] = lwt_function(
+                b, &(lw_function_desc){.type = LW_FUNCTION_SINE, .amplitude = 0.05, .omega = 3});
         if (all || i == 1 || i == 2) {
             d.coordinate[0].stiffness = 7 + i;
             d.coordinate[0].damping = 0.4;
-            d.coordinate[0].force = lwt_function(
-                b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT, .value = 2 - i});
+            d.coordinate[0].force =
+                lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT, .value = 2 - i});
         }
         lwt_add(b, &d);
         before = bar;
@@ -140,7 +139,8 @@ static void joint_forces_and_a_prescribed_length(void **state)
         lwt_run d = lwt_run_from(model, DENSE, &r.now);
         lwt_run_observe(&d);
         const double error = lwt_acceleration_error(model, &r.now, &d.now);
-        lwt_error("13.2", floating ? "accelerations off dense, moving base" : "accelerations off dense",
+        lwt_error("13.2",
+                  floating ? "accelerations off dense, moving base" : "accelerations off dense",
                   floating ? 2e-12 : 1e-13, error, 1);
         lwt_run_end(&r);
         lwt_run_end(&d);

@@ -34,7 +34,8 @@ static void random_loops_agree(void **state)
         lwt_ok(d.work->formulation->rates(d.work, 0, d.x, input, xb), &d.work->error);
         if (c.model->carries_work) {
             const double P = xb[lwt_work_index(d.work)];
-            lwt_near("power, seed", (int)seed_, xa[lwt_work_index(r.work)], P, 1e-8 * (1 + fabs(P)));
+            lwt_near("power, seed", (int)seed_, xa[lwt_work_index(r.work)], P,
+                     1e-8 * (1 + fabs(P)));
         }
         free(xa);
         free(xb);

@@ -88,7 +88,8 @@ static void rocker_through_dead_points(void **state)
     assert_false(choice_of(sim)->dependent[0]);
     const double error = energy_error(sim);
     assert_int_equal(choice_of(sim)->switches, 1);
-    assert_non_null(strstr(lw_sim_notice(sim), "independent coordinates were changed, first at t = 0."));
+    assert_non_null(
+        strstr(lw_sim_notice(sim), "independent coordinates were changed, first at t = 0."));
     const double entry = choice_of(sim)->entry;
     lw_sim_destroy(sim);
     sim = simulate(model, "rk4", 0.005, 3); // chooses well at the start

@@ -144,7 +144,8 @@ static void momenta_move_as_speeds(void **state)
         for (int i = 1; i < model->nbody; i++)
             for (int k = 0; k < 3; k++) {
                 lwt_near("position", i, b.now.r[i][k], a.now.r[i][k], 1e-7);
-                lwt_near("velocity", i, b.now.v[i][k], a.now.v[i][k], 1e-5 * (1 + fabs(a.now.v[i][k])));
+                lwt_near("velocity", i, b.now.v[i][k], a.now.v[i][k],
+                         1e-5 * (1 + fabs(a.now.v[i][k])));
             }
         lwt_run_end(&a);
         lwt_run_end(&b);
@@ -213,12 +214,16 @@ static void a_rotor_resists_where_bodies_do_not(void **state)
     const double I = 0.8, c = 4, q = 0.5;
     lw_builder *b = lwt_builder();
     const lw_body rider = lwt_rod(b, "rider", q, 0, q + 1, 0, 1.5);
-    const lw_body carrier = lwt_body(b, &(lw_body_desc){.name = "carrier", .pose = {.orientation = {1, 0, 0, 0}}});
+    const lw_body carrier =
+        lwt_body(b, &(lw_body_desc){.name = "carrier", .pose = {.orientation = {1, 0, 0, 0}}});
     lw_joint_desc desc = {
         .name = "first", .type = LW_JOINT_PRISMATIC, .body2 = carrier, .axis = {1, 0, 0}};
     desc.coordinate[0] = (lw_coordinate_desc){.rotor = I, .stiffness = c, .at = -q};
     lwt_add(b, &desc);
-    lwt_add(b, &(lw_joint_desc){.name = "second", .type = LW_JOINT_PRISMATIC, .body1 = carrier, .body2 = rider,
+    lwt_add(b, &(lw_joint_desc){.name = "second",
+                                .type = LW_JOINT_PRISMATIC,
+                                .body1 = carrier,
+                                .body2 = rider,
                                 .axis = {1, 0, 0}});
     lw_model *model = lwt_model(b);
     for (int i = 0; i < LWI_COUNT(all); i++) {

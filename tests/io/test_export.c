@@ -43,7 +43,8 @@ static char *export(const lw_model *model, const char *format, lw_status expecte
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
     int none = 0;
-    const lw_status status = lw_model_export(model, format, file, count, told ? told : &none, error);
+    const lw_status status =
+        lw_model_export(model, format, file, count, told ? told : &none, error);
     fclose(file);
     if (status != expected) fail_msg("%s: %s", lw_status_text(status), error->text);
     return text;
@@ -53,19 +54,29 @@ static char *export(const lw_model *model, const char *format, lw_status expecte
 // body and one welded to it; limits, dampers, a coupling, an input.
 #define COMMON                                                                                     \
     "linkwork: 1\ninputs: [motor]\nbodies:\n"                                                      \
-    "  a: {mass: 1, inertia: [0.1, 0.2, 0.25, 0.01, 0.02, 0.03], com: [0.1, 0.2, 0.3], position: [0, 0, 1], orientation: [0.8, 0.6, 0, 0]}\n" \
-    "  b: {mass: 2, inertia: [0.2, 0.3, 0.35, 0, 0, 0.01], com: [0, 0.1, 0], position: [1, 0, 1], orientation: [0.6, 0, 0.8, 0]}\n" \
-    "  c: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [1, 1, 1], shape: {box: [1, 2, 3]}}\n" \
-    "  d: {mass: 1.5, inertia: [0.1, 0.1, 0.15, 0, 0, 0], position: [2, 1, 1], orientation: [0.5, 0.5, 0.5, 0.5], shape: {capsule: [0.1, 1]}}\n" \
-    "  e: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [2, 2, 1], shape: {cylinder: [0.1, 1]}}\n" \
+    "  a: {mass: 1, inertia: [0.1, 0.2, 0.25, 0.01, 0.02, 0.03], com: [0.1, 0.2, 0.3], position: " \
+    "[0, 0, 1], orientation: [0.8, 0.6, 0, 0]}\n"                                                  \
+    "  b: {mass: 2, inertia: [0.2, 0.3, 0.35, 0, 0, 0.01], com: [0, 0.1, 0], position: [1, 0, "    \
+    "1], orientation: [0.6, 0, 0.8, 0]}\n"                                                         \
+    "  c: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [1, 1, 1], shape: {box: [1, 2, "  \
+    "3]}}\n"                                                                                       \
+    "  d: {mass: 1.5, inertia: [0.1, 0.1, 0.15, 0, 0, 0], position: [2, 1, 1], orientation: "      \
+    "[0.5, 0.5, 0.5, 0.5], shape: {capsule: [0.1, 1]}}\n"                                          \
+    "  e: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [2, 2, 1], shape: {cylinder: "    \
+    "[0.1, 1]}}\n"                                                                                 \
     "  tip: {mass: 0, position: [2, 2, 2], orientation: [0, 1, 0, 0]}\n"                           \
-    "  tool: {mass: 0.5, inertia: [0.01, 0.01, 0.01, 0, 0, 0], position: [2, 2, 3], shape: {sphere: 0.1}}\n" \
+    "  tool: {mass: 0.5, inertia: [0.01, 0.01, 0.01, 0, 0, 0], position: [2, 2, 3], shape: "       \
+    "{sphere: 0.1}}\n"                                                                             \
     "joints:\n"                                                                                    \
-    "  j1: {type: revolute, between: [ground, a], at: [0.3, 0, 1], axis: [1, 2, 3], spring: {q0: {damping: 0.3}}, limits: {q0: {lower: -1, upper: 2, stiffness: 10000, damping: 10}}}\n" \
-    "  j2: {type: revolute, between: [b, a], at: [0.5, 0, 1.2], axis: [0, 1, 1], effort: {q0: motor}}\n" \
+    "  j1: {type: revolute, between: [ground, a], at: [0.3, 0, 1], axis: [1, 2, 3], spring: {q0: " \
+    "{damping: 0.3}}, limits: {q0: {lower: -1, upper: 2, stiffness: 10000, damping: 10}}}\n"       \
+    "  j2: {type: revolute, between: [b, a], at: [0.5, 0, 1.2], axis: [0, 1, 1], effort: {q0: "    \
+    "motor}}\n"                                                                                    \
     "  j3: {type: cylindrical, between: [b, c], at: [1, 0.5, 1], axis: [1, 0, 1]}\n"               \
-    "  j4: {type: universal, between: [d, c], at: [1.5, 1, 1], axis: [0, 0, 1], axis2: [1, 0, 0]}\n" \
-    "  j5: {type: planar, between: [d, e], at: [2, 1.5, 1], axis: [0, 1, 1], spring: {q1: {damping: 0.2}}}\n" \
+    "  j4: {type: universal, between: [d, c], at: [1.5, 1, 1], axis: [0, 0, 1], axis2: [1, 0, "    \
+    "0]}\n"                                                                                        \
+    "  j5: {type: planar, between: [d, e], at: [2, 1.5, 1], axis: [0, 1, 1], spring: {q1: "        \
+    "{damping: 0.2}}}\n"                                                                           \
     "  j6: {type: prismatic, between: [tip, e], at: [2, 2, 2], axis: [0, 1, 2]}\n"                 \
     "  j7: {type: fixed, between: [tip, tool], at: [2, 2, 2.5]}\n"
 
@@ -155,10 +166,12 @@ static void bodies_between_joints_are_joints_in_a_row(void **state)
     (void)state;
     static const char row[] =
         "linkwork: 1\nbodies:\n"
-        "  arm: {mass: 1, inertia: [0.1, 0.2, 0.25, 0, 0, 0], position: [0, 0, 1], orientation: [0.8, 0.6, 0, 0]}\n"
+        "  arm: {mass: 1, inertia: [0.1, 0.2, 0.25, 0, 0, 0], position: [0, 0, 1], orientation: "
+        "[0.8, 0.6, 0, 0]}\n"
         "  u: {mass: 0, position: [1, 0, 1], orientation: [0.6, 0, 0.8, 0]}\n"
         "  v: {mass: 0, position: [1.2, 0.1, 1], orientation: [0.5, 0.5, 0.5, 0.5]}\n"
-        "  hand: {mass: 2, inertia: [0.2, 0.3, 0.35, 0, 0, 0.01], com: [0, 0.1, 0], position: [2, 0, 1], orientation: [0, 0.6, 0.8, 0]}\n"
+        "  hand: {mass: 2, inertia: [0.2, 0.3, 0.35, 0, 0, 0.01], com: [0, 0.1, 0], position: [2, "
+        "0, 1], orientation: [0, 0.6, 0.8, 0]}\n"
         "%s"
         "joints:\n"
         "  j1: {type: revolute, between: [ground, arm], at: [0.3, 0, 1], axis: [1, 2, 3]}\n"
@@ -180,7 +193,8 @@ static void bodies_between_joints_are_joints_in_a_row(void **state)
     lw_model_destroy(model);
     free(written);
 
-    snprintf(text, sizeof text, row, "  thumb: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [2, 1, 1]}\n",
+    snprintf(text, sizeof text, row,
+             "  thumb: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [2, 1, 1]}\n",
              "  j5: {type: revolute, between: [v, thumb], at: [2, 0.5, 1], axis: [0, 1, 0]}\n");
     model = model_of(text, "yaml");
     written = export(model, "mjcf", LW_OK, &error, &told);
@@ -202,8 +216,10 @@ static void rotors_are_written_or_told(void **state)
         "  a: {mass: 2, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0]}\n"
         "  b: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [2, 0, 0]}\n"
         "joints:\n"
-        "  j1: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], rotor: {q0: 0.75}}\n"
-        "  j2: {type: cylindrical, between: [a, b], at: [1.5, 0, 0], axis: [0, 1, 0], rotor: {q0: 3, q1: 0.0625}}\n";
+        "  j1: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], rotor: {q0: "
+        "0.75}}\n"
+        "  j2: {type: cylindrical, between: [a, b], at: [1.5, 0, 0], axis: [0, 1, 0], rotor: {q0: "
+        "3, q1: 0.0625}}\n";
     lw_model *model = model_of(text, "yaml");
     lw_error error;
     int told = 0;
@@ -225,7 +241,8 @@ static void floating_bases_and_balls(void **state)
     (void)state;
     static const char text[] =
         "linkwork: 1\nbodies:\n"
-        "  base: {mass: 2, inertia: [1, 1, 1, 0, 0, 0], position: [1, 2, 3], orientation: [0.6, 0.8, 0, 0]}\n"
+        "  base: {mass: 2, inertia: [1, 1, 1, 0, 0, 0], position: [1, 2, 3], orientation: [0.6, "
+        "0.8, 0, 0]}\n"
         "  arm: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [2, 2, 3]}\n"
         "joints:\n"
         "  ball: {type: spherical, between: [base, arm], at: [1.5, 2, 3], axis: [1, 0, 0]}\n";
@@ -256,17 +273,25 @@ static void the_start_is_a_keyframe(void **state)
     (void)state;
     static const char text[] =
         "linkwork: 1\nbodies:\n"
-        "  base: {mass: 2, inertia: [1, 1.1, 1.2, 0, 0, 0], com: [0.1, 0.2, 0.3], position: [1, 2, 3], "
-        "orientation: [0.6, 0.8, 0, 0], velocity: [0.3, -0.2, 0.1], angular_velocity: [0.5, 0.6, 0.7]}\n"
-        "  arm: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [2, 2, 3], orientation: [0.8, 0, 0.6, 0]}\n"
+        "  base: {mass: 2, inertia: [1, 1.1, 1.2, 0, 0, 0], com: [0.1, 0.2, 0.3], position: [1, 2, "
+        "3], "
+        "orientation: [0.6, 0.8, 0, 0], velocity: [0.3, -0.2, 0.1], angular_velocity: [0.5, 0.6, "
+        "0.7]}\n"
+        "  arm: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [2, 2, 3], orientation: "
+        "[0.8, 0, 0.6, 0]}\n"
         "  hand: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [3, 2, 3]}\n"
         "  leg: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [0, 2, 3]}\n"
-        "  box: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], com: [0, 0, 0.4], position: [9, 2, 3]}\n"
+        "  box: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], com: [0, 0, 0.4], position: [9, 2, "
+        "3]}\n"
         "joints:\n"
-        "  ball: {type: spherical, between: [base, arm], at: [1.5, 2, 3], axis: [1, 0, 0], qd: [1, 2, 3]}\n"
-        "  back: {type: spherical, between: [leg, base], at: [0.5, 2, 3], axis: [1, 1, 0], qd: [-1, 0.5, 2]}\n"
-        "  wrist: {type: universal, between: [arm, hand], at: [2.5, 2, 3], axis: [0, 0, 1], axis2: [1, 0, 0], qd: [0.4, -0.6]}\n"
-        "  fly: {type: free, between: [ground, box], at: [9, 2, 3.2], axis: [1, 0, 1], qd: [1, 2, 3, 4, 5, 6]}\n";
+        "  ball: {type: spherical, between: [base, arm], at: [1.5, 2, 3], axis: [1, 0, 0], qd: [1, "
+        "2, 3]}\n"
+        "  back: {type: spherical, between: [leg, base], at: [0.5, 2, 3], axis: [1, 1, 0], qd: "
+        "[-1, 0.5, 2]}\n"
+        "  wrist: {type: universal, between: [arm, hand], at: [2.5, 2, 3], axis: [0, 0, 1], axis2: "
+        "[1, 0, 0], qd: [0.4, -0.6]}\n"
+        "  fly: {type: free, between: [ground, box], at: [9, 2, 3.2], axis: [1, 0, 1], qd: [1, 2, "
+        "3, 4, 5, 6]}\n";
     lw_model *model[2] = {model_of(text, "yaml"), NULL};
     const lw_read_desc desc = {.format = "mjcf", .keyframe = "start"};
     lw_error error = {0};
@@ -288,7 +313,8 @@ static void the_start_is_a_keyframe(void **state)
         for (int k = 0; k < 3; k++) {
             assert_true(fabs(o[0]->position[i][k] - o[1]->position[body.index][k]) < 1e-13);
             assert_true(fabs(o[0]->velocity[i][k] - o[1]->velocity[body.index][k]) < 1e-13);
-            assert_true(fabs(o[0]->angular_velocity[i][k] - o[1]->angular_velocity[body.index][k]) < 1e-13);
+            assert_true(fabs(o[0]->angular_velocity[i][k] - o[1]->angular_velocity[body.index][k]) <
+                        1e-13);
         }
     }
     for (int i = 0; i < 2; i++) lw_sim_destroy(sim[i]), lw_model_destroy(model[i]);
@@ -301,7 +327,8 @@ static void couplings_are_mimics_and_equalities(void **state)
     static const char *const formats[] = {"urdf", "mjcf"};
     static const char text[] =
         "linkwork: 1\nbodies:\n"
-        "  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}\n  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0]}\n"
+        "  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}\n  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], "
+        "position: [1, 0, 0]}\n"
         "joints:\n"
         "  j: {type: revolute, between: [ground, a], at: [0, 0, 0]}\n"
         "  k: {type: revolute, between: [ground, b], at: [1, 0, 0]}\n"
@@ -323,7 +350,8 @@ static void what_cannot_be_said_is_refused_or_told(void **state)
 {
     (void)state;
 #define ONE(joint, rest)                                                                           \
-    "linkwork: 1\nfunctions:\n  f: {type: sine, amplitude: 0, omega: 1}\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}\n"  \
+    "linkwork: 1\nfunctions:\n  f: {type: sine, amplitude: 0, omega: 1}\nbodies:\n  a: {mass: 1, " \
+    "inertia: [1, 1, 1, 0, 0, 0]}\n"                                                               \
     "joints:\n  j: {between: [ground, a], at: [0, 0, 0], " joint "}\n" rest
     static const struct {
         const char *text, *format, *part; // NULL: written, and told
@@ -331,10 +359,11 @@ static void what_cannot_be_said_is_refused_or_told(void **state)
         {ONE("type: revolute, motion: {q0: f}", ""), "urdf", "coordinate q0 is driven"},
         {ONE("type: screw, pitch: 1", ""), "mjcf", "joint 'j' is of a type"},
         {ONE("type: revolute, mount: {shift: [0, 0, f]}", ""), "mjcf", "its mount moves"},
-        {ONE("type: revolute", "  k: {type: revolute, between: [ground, a], at: [0, 0, 0]}\n"), "urdf",
-         "closes a loop"},
+        {ONE("type: revolute", "  k: {type: revolute, between: [ground, a], at: [0, 0, 0]}\n"),
+         "urdf", "closes a loop"},
         {ONE("type: revolute, spring: {q0: {force: f}}", ""), "mjcf", NULL},
-        {ONE("type: revolute", "forces:\n  s: {type: spring, between: [ground, a], from: [0, 0, 1], to: [1, 0, 0], stiffness: 1}\n"),
+        {ONE("type: revolute", "forces:\n  s: {type: spring, between: [ground, a], from: [0, 0, "
+                               "1], to: [1, 0, 0], stiffness: 1}\n"),
          "urdf", NULL},
         {ONE("type: revolute, spring: {q0: {stiffness: 2}}", ""), "urdf", NULL},
         {ONE("type: revolute, qd: [1]", ""), "urdf", NULL},
@@ -347,7 +376,8 @@ static void what_cannot_be_said_is_refused_or_told(void **state)
         lw_model *model = model_of(cases[i].text, "yaml");
         lw_error error;
         int told = 0;
-        free(export(model, cases[i].format, cases[i].part ? LW_ERR_UNSUPPORTED : LW_OK, &error, &told));
+        free(export(model, cases[i].format, cases[i].part ? LW_ERR_UNSUPPORTED : LW_OK, &error,
+                    &told));
         if (cases[i].part && !strstr(error.text, cases[i].part)) fail_msg("%s", error.text);
         assert_int_equal(told, cases[i].part ? 0 : 1);
         lw_model_destroy(model);

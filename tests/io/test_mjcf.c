@@ -41,7 +41,10 @@ static lw_builder *read_with(const char *text, const lw_read_desc *desc)
     return builder;
 }
 
-static lw_builder *read_mjcf(const char *text) { return read_with(text, &(lw_read_desc){0}); }
+static lw_builder *read_mjcf(const char *text)
+{
+    return read_with(text, &(lw_read_desc){0});
+}
 
 static void refuse(const char *text, lw_status status, int line, const char *part)
 {
@@ -55,8 +58,8 @@ static lw_model *model_of(const char *text)
 {
     lw_model *model = NULL;
     lw_error error = {0};
-    if (lw_model_parse(text, strlen(text), "bot.xml", &(lw_read_desc){.format = "mjcf"}, &model, NULL,
-                       &error))
+    if (lw_model_parse(text, strlen(text), "bot.xml", &(lw_read_desc){.format = "mjcf"}, &model,
+                       NULL, &error))
         fail_msg("%s:%d: %s", error.file, error.line, error.text);
     return model;
 }
@@ -80,8 +83,8 @@ static void orientations_agree(void **state)
 {
     (void)state;
     static const char *const ways[] = {
-        "quat='.5 .5 .5 .5'",                            // 120 degrees about (1 1 1)
-        "quat='2 2 2 2'", "axisangle='1 1 1 120'", "euler='90 90 0'",
+        "quat='.5 .5 .5 .5'", // 120 degrees about (1 1 1)
+        "quat='2 2 2 2'",       "axisangle='1 1 1 120'", "euler='90 90 0'",
         "xyaxes='0 1 0 0 0 1'", "xyaxes='0 3 0 0 1 2'",
     };
     for (int k = 0; k < LWI_COUNT(ways); k++) {
@@ -102,12 +105,15 @@ static void z_axes_take_the_shortest_turn(void **state)
     const struct {
         const char *axis;
         double quat[4];
-    } cases[] = {{"0 0 5", {1, 0, 0, 0}}, {"0 0 -1", {0, 1, 0, 0}}, {"2 0 0", {root, 0, root, 0}},
+    } cases[] = {{"0 0 5", {1, 0, 0, 0}},
+                 {"0 0 -1", {0, 1, 0, 0}},
+                 {"2 0 0", {root, 0, root, 0}},
                  {"0 -1 0", {root, root, 0, 0}}};
     for (int k = 0; k < LWI_COUNT(cases); k++) {
         char text[400];
         double R[9], Q[9];
-        snprintf(text, sizeof text, MODEL(WORLD("<body name='a' zaxis='%s'>" MASS "</body>")), cases[k].axis);
+        snprintf(text, sizeof text, MODEL(WORLD("<body name='a' zaxis='%s'>" MASS "</body>")),
+                 cases[k].axis);
         lw_builder *b = read_mjcf(text);
         lwt_matrix_of(R, lwt_body_of(b, "a")->pose.orientation);
         quat_matrix(Q, cases[k].quat);
@@ -124,15 +130,17 @@ static void euler_sequences(void **state)
         const char *sequence;
         int axis[3]; // in the order of the product R = R0 R1 R2
         int angle[3];
-    } cases[] = {{"xyz", {0, 1, 2}, {0, 1, 2}}, {"zyx", {2, 1, 0}, {0, 1, 2}},
-                 {"XYZ", {2, 1, 0}, {2, 1, 0}}, {"zXz", {0, 2, 2}, {1, 0, 2}}};
+    } cases[] = {{"xyz", {0, 1, 2}, {0, 1, 2}},
+                 {"zyx", {2, 1, 0}, {0, 1, 2}},
+                 {"XYZ", {2, 1, 0}, {2, 1, 0}},
+                 {"zXz", {0, 2, 2}, {1, 0, 2}}};
     static const double angle[3] = {0.3, -0.7, 1.1};
     for (int k = 0; k < LWI_COUNT(cases); k++) {
         char text[400];
         double R[9], expected[9];
         snprintf(text, sizeof text,
-                 MODEL("<compiler angle='radian' eulerseq='%s'/>"
-                       WORLD("<body name='a' euler='.3 -.7 1.1'>" MASS "</body>")),
+                 MODEL("<compiler angle='radian' eulerseq='%s'/>" WORLD(
+                     "<body name='a' euler='.3 -.7 1.1'>" MASS "</body>")),
                  cases[k].sequence);
         lw_builder *b = read_mjcf(text);
         lwt_matrix_of(R, lwt_body_of(b, "a")->pose.orientation);
@@ -157,13 +165,15 @@ static void defaults_are_inherited(void **state)
     (void)state;
     lw_builder *b = read_mjcf(
         MODEL("<default><joint damping='1' stiffness='2' armature='.5'/>"
-              "<default class='leg'><joint damping='3' armature='.25'/><default class='foot'><joint axis='1 0 0'/>"
-              "</default></default><default class='arm'><joint stiffness='5'/></default></default>\n"
-              WORLD("<body name='a'>" MASS "<joint name='plain'/></body>"
-                    "<body name='b' childclass='leg'>" MASS "<joint name='leg'/>"
-                    "<body name='c'>" MASS "<joint name='foot' class='foot'/></body>"
-                    "<body name='d' childclass='arm'>" MASS "<joint name='arm'/></body>"
-                    "<body name='e'>" MASS "<joint name='own' damping='9'/></body></body>")));
+              "<default class='leg'><joint damping='3' armature='.25'/><default "
+              "class='foot'><joint axis='1 0 0'/>"
+              "</default></default><default class='arm'><joint "
+              "stiffness='5'/></default></default>\n" WORLD(
+                  "<body name='a'>" MASS "<joint name='plain'/></body>"
+                  "<body name='b' childclass='leg'>" MASS "<joint name='leg'/>"
+                  "<body name='c'>" MASS "<joint name='foot' class='foot'/></body>"
+                  "<body name='d' childclass='arm'>" MASS "<joint name='arm'/></body>"
+                  "<body name='e'>" MASS "<joint name='own' damping='9'/></body></body>")));
     static const struct {
         const char *name;
         double damping, stiffness, rotor;
@@ -200,14 +210,23 @@ static void slices(double (*radius)(double z), double from, double to, double *v
     }
 }
 
-static double ball(double z) { return sqrt(0.09 - z * z); }
-static double rod(double z) { return (void)z, 0.2; }
+static double ball(double z)
+{
+    return sqrt(0.09 - z * z);
+}
+static double rod(double z)
+{
+    return (void)z, 0.2;
+}
 static double capsule(double z)
 {
     const double out = fabs(z) - 0.5;
     return out > 0 ? sqrt(0.04 - out * out) : 0.2;
 }
-static double spheroid(double z) { return 0.2 * sqrt(1 - z * z / 0.25); }
+static double spheroid(double z)
+{
+    return 0.2 * sqrt(1 - z * z / 0.25);
+}
 
 static void solids_have_the_inertia_of_their_slices(void **state)
 {
@@ -242,12 +261,12 @@ static void solids_have_the_inertia_of_their_slices(void **state)
 static void geoms_add_up(void **state)
 {
     (void)state;
-    lw_builder *b = read_mjcf(
-        MODEL(WORLD("<body name='two'><geom type='box' size='.1 .2 .3' pos='.4 0 0'/>"
-                    "<geom type='box' size='.2 .1 .3' pos='.6 0 0' euler='0 0 90'/></body>"
-                    "<body name='one'><geom type='box' size='.2 .2 .3' pos='.5 0 0' mass='48'/></body>"
-                    "<body name='framed'><frame pos='.5 0 0' euler='0 0 45'>"
-                    "<geom type='box' size='.2 .2 .3' euler='0 0 -45'/></frame></body>")));
+    lw_builder *b = read_mjcf(MODEL(
+        WORLD("<body name='two'><geom type='box' size='.1 .2 .3' pos='.4 0 0'/>"
+              "<geom type='box' size='.2 .1 .3' pos='.6 0 0' euler='0 0 90'/></body>"
+              "<body name='one'><geom type='box' size='.2 .2 .3' pos='.5 0 0' mass='48'/></body>"
+              "<body name='framed'><frame pos='.5 0 0' euler='0 0 45'>"
+              "<geom type='box' size='.2 .2 .3' euler='0 0 -45'/></frame></body>")));
     const lw_body_desc *two = lwt_body_of(b, "two"), *one = lwt_body_of(b, "one"),
                        *framed = lwt_body_of(b, "framed");
     NEAR(two->mass, 96);
@@ -324,11 +343,11 @@ static void joints_of_a_body_are_a_row(void **state)
 static void coordinates_are_those_of_the_file(void **state)
 {
     (void)state;
-    static const char text[] = MODEL(
-        WORLD("<body name='a' pos='0 0 1'>" MASS
-              "<joint name='turn' axis='0 1 0' ref='30' springref='10' stiffness='4' range='-90 90'/>"
-              "<body name='b' pos='1 0 0'>" MASS
-              "<joint name='shift' type='slide' axis='1 0 0' ref='.25' range='0 1'/></body></body>"));
+    static const char text[] = MODEL(WORLD(
+        "<body name='a' pos='0 0 1'>" MASS
+        "<joint name='turn' axis='0 1 0' ref='30' springref='10' stiffness='4' range='-90 90'/>"
+        "<body name='b' pos='1 0 0'>" MASS
+        "<joint name='shift' type='slide' axis='1 0 0' ref='.25' range='0 1'/></body></body>"));
     const lw_read_desc desc = {.limits = {.stiffness = 1e4, .damping = 10}};
     lw_builder *b = read_with(text, &desc);
     const lw_joint_desc *turn = lwt_joint_of(b, "turn"), *shift = lwt_joint_of(b, "shift");
@@ -356,9 +375,10 @@ static void coordinates_are_those_of_the_file(void **state)
 static void bases(void **state)
 {
     (void)state;
-    static const char text[] = MODEL(WORLD("<body name='a' pos='1 2 3'><freejoint name='root'/>" MASS
-                                           "</body><body name='still'>" MASS "</body>"
-                                           "<body name='hand' mocap='true'/>"));
+    static const char text[] =
+        MODEL(WORLD("<body name='a' pos='1 2 3'><freejoint name='root'/>" MASS
+                    "</body><body name='still'>" MASS "</body>"
+                    "<body name='hand' mocap='true'/>"));
     lw_builder *b = read_mjcf(text);
     assert_int_equal(lwt_joint_of(b, "root")->type, LW_JOINT_FREE);
     assert_int_equal(lwt_warnings_with(b, "motion capture"), 1);
@@ -373,18 +393,21 @@ static void bases(void **state)
 static void motors_are_inputs(void **state)
 {
     (void)state;
-    lw_builder *b = read_mjcf(
-        MODEL(WORLD("<body name='a'>" MASS "<joint name='j'/><site name='tip' pos='0 0 1'/></body>"
-                    "<body name='b'>" MASS "<joint name='k' type='ball'/></body>")
-              "<actuator><motor name='m' joint='j' gear='40'/><motor name='again' joint='j'/>"
-              "<motor name='ball' joint='k'/><motor name='thrust' site='tip'/>"
-              "<position name='servo' joint='j'/></actuator>"
-              "<tendon><spatial name='rope'/></tendon>"));
+    lw_builder *b = read_mjcf(MODEL(WORLD(
+        "<body name='a'>" MASS "<joint name='j'/><site name='tip' pos='0 0 1'/></body>"
+        "<body name='b'>" MASS
+        "<joint name='k' type='ball'/></body>") "<actuator><motor name='m' joint='j' "
+                                                "gear='40'/><motor name='again' joint='j'/>"
+                                                "<motor name='ball' joint='k'/><motor "
+                                                "name='thrust' site='tip'/>"
+                                                "<position name='servo' joint='j'/></actuator>"
+                                                "<tendon><spatial name='rope'/></tendon>"));
     assert_true(lwt_joint_of(b, "j")->coordinate[0].effort.index < 0);
     assert_int_equal(b->desc.ninput, 1);
     assert_string_equal(b->desc.input[0], "m");
     assert_int_equal(lwt_warnings_with(b, "control times gear (1): m"), 1);
-    assert_int_equal(lwt_warnings_with(b, "a second motor of the same joint is not read (1): again"), 1);
+    assert_int_equal(
+        lwt_warnings_with(b, "a second motor of the same joint is not read (1): again"), 1);
     assert_int_equal(lwt_warnings_with(b, "ball and free joints are not read (1): ball"), 1);
     assert_int_equal(lwt_warnings_with(b, "that do not drive a joint are not read (1): thrust"), 1);
     assert_int_equal(lwt_warnings_with(b, "<position> in <actuator> is not read (1): servo"), 1);
@@ -396,15 +419,17 @@ static void motors_are_inputs(void **state)
 static void a_motor_has_the_gear_of_any_actuators_defaults(void **state)
 {
     (void)state;
-    static const char *const defaults[] = {"<general gear='3'/>", "<motor gear='2'/><position kp='1'/>",
-                                           "<default class='strong'><velocity gear='3'/></default>",
-                                           "<general ctrlrange='0 1'/>"};
+    static const char *const defaults[] = {
+        "<general gear='3'/>", "<motor gear='2'/><position kp='1'/>",
+        "<default class='strong'><velocity gear='3'/></default>", "<general ctrlrange='0 1'/>"};
     for (int i = 0; i < 4; i++) {
         char text[1000];
-        snprintf(text, sizeof text,
-                 MODEL("<default>%s</default>" WORLD("<body name='a'>" MASS "<joint name='j'/></body>")
-                       "<actuator><motor name='m' joint='j'%s/></actuator>"),
-                 defaults[i], i == 2 ? " class='strong'" : "");
+        snprintf(
+            text, sizeof text,
+            MODEL("<default>%s</default>" WORLD(
+                "<body name='a'>" MASS
+                "<joint name='j'/></body>") "<actuator><motor name='m' joint='j'%s/></actuator>"),
+            defaults[i], i == 2 ? " class='strong'" : "");
         lw_builder *b = read_mjcf(text);
         assert_int_equal(lwt_warnings_with(b, "control times gear (1): m"), i < 3);
         lw_builder_destroy(b);
@@ -415,12 +440,14 @@ static void a_motor_has_the_gear_of_any_actuators_defaults(void **state)
 static void sites_lie_between_their_ends(void **state)
 {
     (void)state;
-    lw_builder *b = read_mjcf(MODEL(WORLD(
-        "<body name='a'>" MASS "<joint/><site name='s' type='capsule' size='.1' fromto='1 0 2 0 0 2'/></body>")));
+    lw_builder *b = read_mjcf(MODEL(
+        WORLD("<body name='a'>" MASS
+              "<joint/><site name='s' type='capsule' size='.1' fromto='1 0 2 0 0 2'/></body>")));
     const lw_pose pose = b->desc.marker[0].pose;
     assert_true(pose.position.x == 0.5 && pose.position.y == 0 && pose.position.z == 2);
     double R[9];
-    quat_matrix(R, (double[4]){pose.orientation.w, pose.orientation.x, pose.orientation.y, pose.orientation.z});
+    quat_matrix(R, (double[4]){pose.orientation.w, pose.orientation.x, pose.orientation.y,
+                               pose.orientation.z});
     assert_true(fabs(R[2] - 1) < 1e-15); // z is the body's x
     lw_builder_destroy(b);
 }
@@ -428,17 +455,20 @@ static void sites_lie_between_their_ends(void **state)
 // -------------------------------------------------------------------------------------- equalities
 
 #define TWO_ARMS                                                                                   \
-    "<body name='a'>" MASS "<joint name='ja' axis='0 1 0' ref='20'/><site name='sa' pos='0 0 1'/></body>" \
+    "<body name='a'>" MASS                                                                         \
+    "<joint name='ja' axis='0 1 0' ref='20'/><site name='sa' pos='0 0 1'/></body>"                 \
     "<body name='b' pos='1 0 0'>" MASS "<joint name='jb' axis='0 1 0' ref='-10'/></body>"
 
 static void connects_and_welds_are_joints(void **state)
 {
     (void)state;
-    lw_builder *b = read_mjcf(MODEL(
-        WORLD(TWO_ARMS) "<equality><connect name='c' body1='a' body2='b' anchor='.5 0 0'/>"
-                        "<weld name='w' body1='a' body2='b'/><weld name='g' body1='a' relpose='1 0 0 1 0 0 0'/>"
-                        "<connect name='off' body1='a' anchor='0 0 0' active='false'/></equality>"));
-    const lw_joint_desc *c = lwt_joint_of(b, "c"), *w = lwt_joint_of(b, "w"), *g = lwt_joint_of(b, "g");
+    lw_builder *b = read_mjcf(MODEL(WORLD(
+        TWO_ARMS) "<equality><connect name='c' body1='a' body2='b' anchor='.5 0 0'/>"
+                  "<weld name='w' body1='a' body2='b'/><weld name='g' body1='a' relpose='1 0 0 1 0 "
+                  "0 0'/>"
+                  "<connect name='off' body1='a' anchor='0 0 0' active='false'/></equality>"));
+    const lw_joint_desc *c = lwt_joint_of(b, "c"), *w = lwt_joint_of(b, "w"),
+                        *g = lwt_joint_of(b, "g");
     assert_int_equal(c->type, LW_JOINT_SPHERICAL);
     NEAR(c->frame1.position.x, 0.5);
     NEAR(c->frame2.position.x, -0.5); // b stands one metre on
@@ -453,9 +483,9 @@ static void connects_and_welds_are_joints(void **state)
 static void two_connects_are_a_hinge(void **state)
 {
     (void)state;
-    lw_builder *b = read_mjcf(
-        MODEL(WORLD(TWO_ARMS) "<equality><connect name='one' body1='a' body2='b' anchor='.5 0 0'/>"
-                              "<connect name='two' body1='b' body2='a' anchor='-.5 2 0'/></equality>"));
+    lw_builder *b = read_mjcf(MODEL(
+        WORLD(TWO_ARMS) "<equality><connect name='one' body1='a' body2='b' anchor='.5 0 0'/>"
+                        "<connect name='two' body1='b' body2='a' anchor='-.5 2 0'/></equality>"));
     const lw_joint_desc *j = lwt_joint_of(b, "one");
     double R[9], r[3];
     assert_int_equal(j->type, LW_JOINT_REVOLUTE);
@@ -474,9 +504,8 @@ static void two_connects_are_a_hinge(void **state)
 static void joint_equalities_are_couplings(void **state)
 {
     (void)state;
-    lw_builder *b = read_mjcf(
-        MODEL("<compiler angle='radian'/>" WORLD(TWO_ARMS)
-              "<equality><joint joint1='jb' joint2='ja' polycoef='0 2 3'/></equality>"));
+    lw_builder *b = read_mjcf(MODEL("<compiler angle='radian'/>" WORLD(
+        TWO_ARMS) "<equality><joint joint1='jb' joint2='ja' polycoef='0 2 3'/></equality>"));
     assert_int_equal(b->desc.ncoupling, 1);
     const lw_coupling_desc *c = &b->desc.coupling[0];
     const double ref1 = -10, ref2 = 20;
@@ -485,8 +514,8 @@ static void joint_equalities_are_couplings(void **state)
     NEAR(c->polynomial[1], 2 - 6 * ref2);
     NEAR(c->polynomial[2], 3);
     lw_builder_destroy(b);
-    b = read_mjcf(MODEL("<compiler angle='radian'/>" WORLD(TWO_ARMS)
-                        "<equality><joint joint1='ja' polycoef='.5'/></equality>"));
+    b = read_mjcf(MODEL("<compiler angle='radian'/>" WORLD(
+        TWO_ARMS) "<equality><joint joint1='ja' polycoef='.5'/></equality>"));
     const lw_joint_desc *held = lwt_joint_of(b, "ja");
     NEAR(b->desc.function[held->coordinate[0].motion.index - 1].value, 20.5);
     NEAR(held->q[0], 20.5);
@@ -497,21 +526,23 @@ static void joint_equalities_are_couplings(void **state)
 static void a_closed_loop_moves_as_its_native_twin(void **state)
 {
     (void)state;
-    static const char mjcf[] = MODEL(
-        "<option gravity='3 0 -9'/>"
-        WORLD("<body name='crank'><inertial pos='0 0 .5' mass='1' diaginertia='.1 .1 .01'/>"
-              "<joint name='A' axis='0 1 0'/><body name='coupler' pos='0 0 1'>"
-              "<inertial pos='1 0 .25' mass='2' diaginertia='.2 .7 .6'/><joint name='B' axis='0 1 0'/>"
-              "</body></body>"
-              "<body name='rocker' pos='2 0 0'><inertial pos='0 0 .75' mass='1' diaginertia='.2 .2 .01'/>"
-              "<joint name='D' axis='0 1 0'/></body>")
-        "<equality><connect name='C' body1='rocker' body2='coupler' anchor='0 0 1.5'/>"
-        "<connect body1='rocker' body2='coupler' anchor='0 1 1.5'/></equality>");
+    static const char mjcf[] = MODEL("<option gravity='3 0 -9'/>" WORLD(
+        "<body name='crank'><inertial pos='0 0 .5' mass='1' diaginertia='.1 .1 .01'/>"
+        "<joint name='A' axis='0 1 0'/><body name='coupler' pos='0 0 1'>"
+        "<inertial pos='1 0 .25' mass='2' diaginertia='.2 .7 .6'/><joint name='B' axis='0 1 0'/>"
+        "</body></body>"
+        "<body name='rocker' pos='2 0 0'><inertial pos='0 0 .75' mass='1' diaginertia='.2 .2 .01'/>"
+        "<joint name='D' axis='0 1 0'/></body>") "<equality><connect name='C' body1='rocker' "
+                                                 "body2='coupler' anchor='0 0 1.5'/>"
+                                                 "<connect body1='rocker' body2='coupler' "
+                                                 "anchor='0 1 1.5'/></equality>");
     static const char native[] =
         "linkwork: 1\ngravity: [3, 0, -9]\nbodies:\n"
         "  crank: {mass: 1, inertia: [0.1, 0.1, 0.01, 0, 0, 0], com: [0, 0, 0.5]}\n"
-        "  coupler: {mass: 2, inertia: [0.2, 0.7, 0.6, 0, 0, 0], com: [1, 0, 0.25], position: [0, 0, 1]}\n"
-        "  rocker: {mass: 1, inertia: [0.2, 0.2, 0.01, 0, 0, 0], com: [0, 0, 0.75], position: [2, 0, 0]}\n"
+        "  coupler: {mass: 2, inertia: [0.2, 0.7, 0.6, 0, 0, 0], com: [1, 0, 0.25], position: [0, "
+        "0, 1]}\n"
+        "  rocker: {mass: 1, inertia: [0.2, 0.2, 0.01, 0, 0, 0], com: [0, 0, 0.75], position: [2, "
+        "0, 0]}\n"
         "joints:\n"
         "  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0]}\n"
         "  B: {type: revolute, between: [crank, coupler], at: [0, 0, 1], axis: [0, 1, 0]}\n"
@@ -541,7 +572,7 @@ static void a_closed_loop_moves_as_its_native_twin(void **state)
         lw_model_destroy(model);
     }
     for (int i = 0; i < 3; i++) assert_true(fabs(x[0][i] - x[1][i]) < 1e-8); // a hundred tolerances
-    assert_true(fabs(x[0][2] - 1.25) > 0.01);                               // it did move
+    assert_true(fabs(x[0][2] - 1.25) > 0.01);                                // it did move
 }
 
 // ---------------------------------------------------------------------------------------- includes
@@ -569,20 +600,23 @@ static void includes_stay_in_the_folder(void **state)
     write_file(folder, "outside.xml", "<x/>");
     const lw_read_desc desc = {.folder = inner};
     lw_error error = {0};
-    lw_builder *b = read_with(MODEL(WORLD("<body name='a'>" MASS "<include file='leg.xml'/></body>")
-                                    "<equality/>"), &desc);
+    lw_builder *b = read_with(
+        MODEL(WORLD("<body name='a'>" MASS "<include file='leg.xml'/></body>") "<equality/>"),
+        &desc);
     assert_string_equal(b->desc.body[lwt_joint_of(b, "hip")->body1.index].name, "a");
     lw_builder_destroy(b);
     b = read_with(MODEL(WORLD("<body name='a'><joint/><include file='shape.xml'/></body>")), &desc);
-    assert_int_equal(lwt_warnings_with(b, "shape.xml: contacts are not modelled"), 1); // stands there
+    assert_int_equal(lwt_warnings_with(b, "shape.xml: contacts are not modelled"),
+                     1); // stands there
     lw_builder_destroy(b);
     static const struct {
         const char *text, *part;
-    } cases[] = {{MODEL("<include file='../outside.xml'/>"), "does not exist in the folder"},
-                 {MODEL("<include file='none.xml'/>"), "'none.xml' does not exist"},
-                 {MODEL("<include/>"), "no attribute 'file'"},
-                 {MODEL(WORLD("<include file='leg.xml'/><include file='leg.xml'/>")), "a second time"},
-                 {MODEL(WORLD("<include file='bad.xml'/>")), "unknown type 'rope'"}};
+    } cases[] = {
+        {MODEL("<include file='../outside.xml'/>"), "does not exist in the folder"},
+        {MODEL("<include file='none.xml'/>"), "'none.xml' does not exist"},
+        {MODEL("<include/>"), "no attribute 'file'"},
+        {MODEL(WORLD("<include file='leg.xml'/><include file='leg.xml'/>")), "a second time"},
+        {MODEL(WORLD("<include file='bad.xml'/>")), "unknown type 'rope'"}};
     for (int k = 0; k < LWI_COUNT(cases); k++) {
         assert_int_not_equal(LW_OK, read_desc(&b, cases[k].text, &desc, &error));
         if (!strstr(error.text, cases[k].part)) fail_msg("%s", error.text);
@@ -590,7 +624,8 @@ static void includes_stay_in_the_folder(void **state)
     assert_non_null(strstr(error.file, "bad.xml")); // of the last: where it stands
     assert_int_equal(error.line, 3);
     refuse(MODEL("<include file='leg.xml'/>"), LW_ERR_PARSE, 2, "a text without a folder");
-    static const char *const made[] = {"in/leg.xml", "in/bad.xml", "in/shape.xml", "outside.xml", "in", ""};
+    static const char *const made[] = {"in/leg.xml",  "in/bad.xml", "in/shape.xml",
+                                       "outside.xml", "in",         ""};
     for (int k = 0; k < LWI_COUNT(made); k++) {
         char path[600];
         snprintf(path, sizeof path, "%s/%s", folder, made[k]);
@@ -625,7 +660,8 @@ static void mistakes_are_refused(void **state)
     refuse(BODY("<body quat='0 0 0 0'/>"), LW_ERR_MODEL, 3, "its length is 0");
     refuse(BODY("<body quat='1 0 0 0' euler='0 0 0'/>"), LW_ERR_PARSE, 3, "both quat and euler");
     refuse(BODY("<body xyaxes='1 0 0 2 0 0'/>"), LW_ERR_MODEL, 3, "parallel");
-    refuse(MODEL(WORLD("<body><inertial mass='1'/></body>")), LW_ERR_PARSE, 2, "no attribute 'pos'");
+    refuse(MODEL(WORLD("<body><inertial mass='1'/></body>")), LW_ERR_PARSE, 2,
+           "no attribute 'pos'");
     refuse(MODEL(WORLD("<body><inertial pos='0 0 0' mass='1'/></body>")), LW_ERR_PARSE, 2,
            "one of diaginertia and fullinertia");
     refuse(BODY("<replicate count='3'/>"), LW_ERR_UNSUPPORTED, 3, "makes bodies that are not read");
@@ -670,17 +706,21 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
 
 // ------------------------------------------------------------------------------------- keyframes
 
-static const char keyed[] = // a free body, a ball in a turned <frame>, a hinge with a reference, a slide
-    MODEL("<compiler angle='degree'/>\n"
-          WORLD("<body name='a' pos='0 0 1'><freejoint name='f'/>" MASS
-                "<body name='b' pos='1 0 0'><frame euler='0 0 90'><joint name='ball' type='ball'/></frame>" MASS
-                "<body name='c' pos='1 0 0'><joint name='h' axis='0 1 0' ref='30'/>"
-                "<joint name='s' type='slide' axis='1 0 0'/>" MASS "</body></body></body>")
-          "<keyframe><key name='rest'/>"
-          "<key name='home' time='3' qpos='1 2 3 0 0 0 2  0.6 0.8 0 0  0.5 0.25' "
-          "qvel='1 0 0 0 0 1  0 0.1 0  7 8'/></keyframe>\n"
-          "<keyframe><key name='short' qpos='1 2'/>"
-          "<key name='none' qpos='1 2 3 0 0 0 0  1 0 0 0  0 0'/></keyframe>\n");
+static const char
+    keyed[] = // a free body, a ball in a turned <frame>, a hinge with a reference, a slide
+    MODEL("<compiler angle='degree'/>\n" WORLD(
+        "<body name='a' pos='0 0 1'><freejoint name='f'/>" MASS
+        "<body name='b' pos='1 0 0'><frame euler='0 0 90'><joint name='ball' "
+        "type='ball'/></frame>" MASS
+        "<body name='c' pos='1 0 0'><joint name='h' axis='0 1 0' ref='30'/>"
+        "<joint name='s' type='slide' axis='1 0 0'/>" MASS
+        "</body></body></body>") "<keyframe><key name='rest'/>"
+                                 "<key name='home' time='3' qpos='1 2 3 0 0 0 2  0.6 0.8 0 0  0.5 "
+                                 "0.25' "
+                                 "qvel='1 0 0 0 0 1  0 0.1 0  7 8'/></keyframe>\n"
+                                 "<keyframe><key name='short' qpos='1 2'/>"
+                                 "<key name='none' qpos='1 2 3 0 0 0 0  1 0 0 0  0 "
+                                 "0'/></keyframe>\n");
 
 static lw_builder *read_key(const char *key, lw_status expected, const char *part)
 {
@@ -699,10 +739,10 @@ static void a_keyframe_is_the_start_when_asked_for(void **state)
     (void)state;
     lw_builder *builder = read_key("home", LW_OK, NULL);
     const lw_joint_desc *j = builder->desc.joint;
-    static const double free_q[7] = {1, 2, 3, 0, 0, 0, 1};  // half a turn about z
-    static const double free_qd[6] = {-1, 0, 0, 0, 0, 1};   // 1 along x of the world
-    static const double ball_q[4] = {0.6, 0, -0.8, 0};      // x of the body is -y of the joint
-    static const double ball_qd[3] = {0.1, 0, 0};           // y of the body is x of the joint
+    static const double free_q[7] = {1, 2, 3, 0, 0, 0, 1}; // half a turn about z
+    static const double free_qd[6] = {-1, 0, 0, 0, 0, 1};  // 1 along x of the world
+    static const double ball_q[4] = {0.6, 0, -0.8, 0};     // x of the body is -y of the joint
+    static const double ball_qd[3] = {0.1, 0, 0};          // y of the body is x of the joint
     for (int k = 0; k < 7; k++) NEAR(j[0].q[k], free_q[k]);
     for (int k = 0; k < 6; k++) NEAR(j[0].qd[k], free_qd[k]);
     for (int k = 0; k < 4; k++) NEAR(j[1].q[k], ball_q[k]);
@@ -718,7 +758,8 @@ static void a_keyframe_is_the_start_when_asked_for(void **state)
     NEAR(a->r0[2], 3);
     NEAR(a->v0[0], 1);
     NEAR(b->r0[0], 0); // a metre along x of a, which is -x of the world
-    NEAR(b->quat0[0] * b->quat0[0] + b->quat0[1] * b->quat0[1], 0); // half a turn, then about x of b
+    NEAR(b->quat0[0] * b->quat0[0] + b->quat0[1] * b->quat0[1],
+         0); // half a turn, then about x of b
     NEAR(b->quat0[2] / b->quat0[3], 0.8 / 0.6);
     lw_model_destroy(model);
     lw_builder_destroy(builder);
@@ -752,13 +793,16 @@ static void keyframes_that_cannot_be_taken_are_refused(void **state)
     read_key("none", LW_ERR_MODEL, "the quaternion of joint 'f' is zero");
     lw_model *model;
     lw_error error = {0};
-    static const char native[] = "linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n";
+    static const char native[] =
+        "linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n";
     const lw_read_desc desc = {.format = "yaml", .keyframe = "home"};
-    assert_int_equal(LW_ERR_ARGUMENT, lw_model_parse(native, strlen(native), "m.yaml", &desc, &model, NULL, &error));
+    assert_int_equal(LW_ERR_ARGUMENT,
+                     lw_model_parse(native, strlen(native), "m.yaml", &desc, &model, NULL, &error));
     assert_non_null(strstr(error.text, "only MJCF has keyframes"));
     // the base held: its numbers are passed over
     lw_builder *builder = NULL;
-    OK(read_desc(&builder, keyed, &(lw_read_desc){.keyframe = "home", .base = LW_BASE_FIXED}, &error));
+    OK(read_desc(&builder, keyed, &(lw_read_desc){.keyframe = "home", .base = LW_BASE_FIXED},
+                 &error));
     NEAR(builder->desc.joint[3].q[0], 0.25);
     lw_builder_destroy(builder);
 }

@@ -189,7 +189,8 @@ static void what_belongs_to_the_run_is_there(void **state)
     lw_sim_summary(sim, &cost);
     const lw_summary *told = lw_result_summary(r);
     assert_non_null(told);
-    assert_true(told->evaluations == cost.evaluations && told->steps == cost.steps && told->wall == cost.wall);
+    assert_true(told->evaluations == cost.evaluations && told->steps == cost.steps &&
+                told->wall == cost.wall);
     assert_true(told->end == cost.end && cost.evaluations > 0 && cost.wall > 0);
     lw_model *again = lwt_yaml(lw_result_model(r));
     assert_int_equal(lw_model_body_count(model), lw_model_body_count(again));

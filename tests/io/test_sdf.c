@@ -382,9 +382,9 @@ static void dynamics_are_used_and_the_rest_is_told_by_name(void **state)
     LINK("rod", "<pose relative_to='crank'>1 0 0 0 0 -1.2</pose>")                                 \
     LINK("rocker", POSE("2 0 0 0 0 1.2"))                                                          \
     JOINT("A", "revolute", "world", "crank", AXIS("0 0 1", ""))                                    \
-        JOINT("B", "revolute", "crank", "rod", AXIS("0 0 1", ""))                                  \
-            JOINT("C", "revolute", "world", "rocker", AXIS("0 0 1", ""))                           \
-                JOINT("D", "revolute", "rocker", "rod", POSE("2 0 0 0 0 0") AXIS("0 0 1", ""))
+    JOINT("B", "revolute", "crank", "rod", AXIS("0 0 1", ""))                                      \
+    JOINT("C", "revolute", "world", "rocker", AXIS("0 0 1", ""))                                   \
+    JOINT("D", "revolute", "rocker", "rod", POSE("2 0 0 0 0 0") AXIS("0 0 1", ""))
 
 static void a_link_with_two_parents_closes_a_loop(void **state)
 {

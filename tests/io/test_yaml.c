@@ -308,8 +308,8 @@ static void settings_are_written_with_either_line(void **state)
     assert_string_equal("tangent=1,penalty=1e9,newton=full", options.index3);
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangnet: 1}}\n", LW_ERR_PARSE,
            "tangent");
-    refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: [1]}}\n", LW_ERR_PARSE,
-           "a word or a number");
+    refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: [1]}}\n",
+           LW_ERR_PARSE, "a word or a number");
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: '1,order=x'}}\n",
            LW_ERR_PARSE, "divide pairs");
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {max-steps: 7, max_steps: 8}\n",

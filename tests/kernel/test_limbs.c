@@ -215,7 +215,8 @@ static void limbs_with_rotors_agree_in_every_width(void **state)
         lwi_arena arena;
         lw_model *model = lwt_with_rotors(l.model, seed);
         const lwi_kernel_plan *plan = plan_of(model, LWI_K_AUTO, &arena);
-        for (int i = 0; i < plan->nstage && model->nrotor > 0; i++) stages += plan->stage[i].lanes > 0;
+        for (int i = 0; i < plan->nstage && model->nrotor > 0; i++)
+            stages += plan->stage[i].lanes > 0;
         double *x = state_of(&l, seed);
         check_model(model, 0, x, NULL, 1e-11, "with rotors, seed", seed);
         for (int w = 0; w < LWI_COUNT(widths) && seed % 3 == 0; w++)

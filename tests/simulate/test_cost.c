@@ -52,7 +52,8 @@ static void trees_go_by_aba(void **state)
     (void)state;
     expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 7}), "aba",
            "formulation aba: the joints form a tree; estimated ");
-    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 200}), "aba", "tree");
+    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 200}), "aba",
+           "tree");
     expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_TREE, .n = 63}), "aba", "tree");
 }
 
@@ -74,17 +75,17 @@ static void loops_in_lanes_go_by_rcr(void **state)
 static void other_loops_by_the_general_text(void **state)
 {
     (void)state;
-    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}), "rcr",
-           "closes a loop; estimated ");
+    expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}),
+           "rcr", "closes a loop; estimated ");
 }
 
 // Many loops that are open at once make large fronts.
 static void lattices_go_by_hdca(void **state)
 {
     (void)state;
-    expect(generated((lw_mechanism_desc){
-               .mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}}),
-           "hdca", "36 joints close loops; estimated ");
+    expect(
+        generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}}),
+        "hdca", "36 joints close loops; estimated ");
 }
 
 // Balls: as long as everything moves in its plane momenta do, but rods that turn about themselves have little inertia,
@@ -97,7 +98,8 @@ static void momenta_of_small_inertia_cost_evaluations(void **state)
     lw_mechanism_desc swung = plane;
     swung.qd[0] = 0.7, swung.qd[1] = 0.4, swung.qd[2] = 0.5;
     expect(generated(plane), "hdca", "25 joints close loops; estimated ");
-    expect(generated(swung), "dca", "times as many; nothing but the tolerance keeps its velocities on the loops");
+    expect(generated(swung), "dca",
+           "times as many; nothing but the tolerance keeps its velocities on the loops");
 }
 
 // The way that rcr goes, its row in the table, is the cheaper one by that table, which is asked in one place.
@@ -111,7 +113,8 @@ static void rcr_goes_the_cheaper_way(void **state)
         {{.mechanism = LW_MECHANISM_LADDER, .n = 4, .q = {0.2, 0.3}}, LWI_RCR_CELLS},
         {{.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}, LWI_RCR_FEW},
         {{.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}}, LWI_RCR_FEW},
-        {{.mechanism = LW_MECHANISM_NET, .n = 7, .m = 7, .joint = 2, .q = {0.3}}, LWI_RCR_ELIMINATION},
+        {{.mechanism = LW_MECHANISM_NET, .n = 7, .m = 7, .joint = 2, .q = {0.3}},
+         LWI_RCR_ELIMINATION},
     };
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_model *model = generated(cases[i].desc);
@@ -119,7 +122,8 @@ static void rcr_goes_the_cheaper_way(void **state)
         assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
         const lwi_cost_features *f = &survey.features;
         assert_string_equal(survey.rcr_way, cases[i].way);
-        const bool few = lwi_cost_estimate(LWI_RCR_FEW, f) < lwi_cost_estimate(LWI_RCR_ELIMINATION, f);
+        const bool few =
+            lwi_cost_estimate(LWI_RCR_FEW, f) < lwi_cost_estimate(LWI_RCR_ELIMINATION, f);
         if (i) assert_int_equal(few, !strcmp(cases[i].way, LWI_RCR_FEW));
         lwi_work_destroy(survey.work);
         lw_model_destroy(model);
@@ -149,7 +153,8 @@ static void operations_are_counted(void **state)
 static void what_cannot_begin_is_not_chosen(void **state)
 {
     (void)state;
-    expect(four_bar(0, false), "rcr", "closes a loop, and hdca refuses: formulation hdca: body 'B' moves and has no mass");
+    expect(four_bar(0, false), "rcr",
+           "closes a loop, and hdca refuses: formulation hdca: body 'B' moves and has no mass");
 }
 
 // Two wheels and a law between them.
@@ -161,14 +166,15 @@ static void couplings_count_as_loops(void **state)
     lw_joint joint[2];
     for (int i = 0; i < 2; i++) {
         const lw_body rod = lwt_rod(b, NULL, 2 * i, 0, 2 * i, 1, 1);
-        joint[i] = lwt_joint(b, LW_JOINT_REVOLUTE, i ? "follower" : "leader", lwt_ground, rod,
-                             2 * i, 0);
+        joint[i] =
+            lwt_joint(b, LW_JOINT_REVOLUTE, i ? "follower" : "leader", lwt_ground, rod, 2 * i, 0);
     }
     lw_error error;
     const lw_coupling_desc desc = {
         .joint = joint[1], .of = joint[0], .polynomial = law, .npolynomial = 2};
     lwt_ok(lw_builder_add_coupling(b, &desc, &error), &error);
-    expect(lwt_model(b), "rcr", "joint 'follower' is coupled to joint 'leader', 2 cells in lanes; estimated ");
+    expect(lwt_model(b), "rcr",
+           "joint 'follower' is coupled to joint 'leader', 2 cells in lanes; estimated ");
 }
 
 // What stands in the options is left alone, and nothing is said about it.
@@ -231,7 +237,8 @@ static void integrators_follow_decay_and_tolerance(void **state)
     } cases[] = {
         {0, "1e-9", "0.01", "dopri5", "integrator dopri5: the default"},
         {100, "1e-9", "0.01", "dopri5", "integrator dopri5: the default"},
-        {10000, "1e-9", "0.01", "bdf", "integrator bdf: stiff, motion dies out at a rate of 3e+04/s"},
+        {10000, "1e-9", "0.01", "bdf",
+         "integrator bdf: stiff, motion dies out at a rate of 3e+04/s"},
         {10000, "1e-12", "0.01", "bdf", "integrator bdf: stiff"},
         {0, "1e-12", "0.01", "verner87", "integrator verner87: tolerances of 1e-10 and less"},
         {0, "1e-12", "steps", "verner87", "integrator verner87"},
@@ -291,7 +298,8 @@ static void what_was_judged_runs(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         lw_model *model =
-            i ? generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}})
+            i ? generated(
+                    (lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}})
               : generated((lw_mechanism_desc){
                     .mechanism = LW_MECHANISM_LADDER, .n = 4, .q = {0.2, 0.3}, .qd = {0.5, 1}});
         lwi_cost_survey survey;
@@ -304,7 +312,8 @@ static void what_was_judged_runs(void **state)
         lw_options_default(&options);
         for (int named = 0; named < 2; named++) {
             if (named) set(&options, "formulation", names[i]);
-            lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim[named], &error), &error);
+            lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim[named], &error),
+                   &error);
             lwt_ok(lw_sim_step(sim[named], 0.02), lw_sim_error(sim[named]));
         }
         assert_string_equal(lw_sim_options(sim[0])->formulation, names[i]);

@@ -170,7 +170,8 @@ static void packed_numbers_come_back(void **state)
     enum { ROWS = 37, SERIES = 3, MOST = ROWS * SERIES * 8 };
     unsigned char bytes[MOST], back[MOST], work[MOST];
     unsigned seed = 1;
-    for (int i = 0; i < MOST; i++) bytes[i] = (unsigned char)((seed = seed * 1103515245u + 12345u) >> 16);
+    for (int i = 0; i < MOST; i++)
+        bytes[i] = (unsigned char)((seed = seed * 1103515245u + 12345u) >> 16);
     const float odd[] = {NAN, -0.0F, INFINITY, 1e-45F, -3.4e38F};
     memcpy(bytes, odd, sizeof odd);
     for (size_t width = 2; width <= 8; width *= 2)
