@@ -429,6 +429,7 @@ typedef struct NAME(cell_motion) {
     real w[3], al[3], a[3];
 } NAME(cell_motion);
 
+// What floats, from memory.
 static INLINE void NAME(cell_sway)(const lwi_cell_block *b, NAME(cell_motion) * motion, int l)
 {
     for (int i = 0; i < 3; i++) {

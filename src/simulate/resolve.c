@@ -216,8 +216,7 @@ void lwi_sim_tell_doubts(lw_sim *sim)
     if (a->energy_error > limit * a->size)
         say(sim,
             "energy: E - Wnc is off by %.1e J, more than %d times what %ld steps of these "
-            "tolerances "
-            "suggest",
+            "tolerances suggest",
             a->energy_error, DOUBTFUL, stats.steps);
     if (a->residual[0] > 10 * a->closed + limit)
         say(sim,

@@ -90,4 +90,36 @@ static inline void compare(const char *name, lw_model *model, double h, int step
     done(&p, model);
 }
 
+// `x`: the state after so many steps in lanes.
+static inline void some_steps(const pair *p, double *x, double h, int steps)
+{
+    memcpy(x, p->sim->x, (size_t)p->n * sizeof *x);
+    for (int i = 0; i < steps; i++) {
+        lwt_ok(lwi_index3_step(p->sim->work, h * i, h, x, lwt_inputs), &p->sim->work->error);
+        assert_true(p->d->in_lanes);
+    }
+}
+
+// One thread and two that share the engine's sweeps, which are passes of their own then: the same bits.
+static inline void same_bits_of_threads(lw_model *model, double h, int steps)
+{
+    double *x[2];
+    pair p[2];
+    for (int i = 0; i < 2; i++) {
+        lw_options o = index3(h, 1, "1");
+        set(&o, "index3", "mode=real-time");
+        set(&o, "threads", i ? "2" : "1");
+        p[i] = (pair){.sim = simulation(model, &o)};
+        p[i].d = p[i].sim->work->data;
+        p[i].n = p[i].sim->work->layout.nx;
+        x[i] = calloc((size_t)p[i].n, sizeof *x[i]);
+        assert_non_null(x[i]);
+        some_steps(&p[i], x[i], h, steps);
+        assert_int_equal(lwi_dual_given_alone(p[i].d->closed.dual), i == 0);
+    }
+    assert_memory_equal(x[0], x[1], (size_t)p[0].n * sizeof *x[0]);
+    for (int i = 0; i < 2; i++) free(x[i]), lw_sim_destroy(p[i].sim);
+    lw_model_destroy(model);
+}
+
 #endif

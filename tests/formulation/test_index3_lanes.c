@@ -118,15 +118,6 @@ static void the_same_bits_for_any_width(void **state)
     }
 }
 
-static void some_steps(pair *p, double *x, int steps)
-{
-    memcpy(x, p->sim->x, (size_t)p->n * sizeof *x);
-    for (int i = 0; i < steps; i++) {
-        lwt_ok(lwi_index3_step(p->sim->work, 0.01 * i, 0.01, x, NULL), &p->sim->work->error);
-        assert_true(p->d->in_lanes);
-    }
-}
-
 // In real time the end of an iteration and the beginning of the next are one pass; with a tolerance that
 // no increment meets they are two.  Joins of runs, limbs, blocks that are added to others.
 static void the_same_bits_in_one_pass(void **state)
@@ -141,8 +132,8 @@ static void the_same_bits_in_one_pass(void **state)
         pair two = pair_of(model, 0.01, "mode=real-time");
         assert_true(one.d->method.tolerance == 0);
         two.d->method.tolerance = 1e-300;
-        some_steps(&one, one.lanes, 30);
-        some_steps(&two, one.general, 30);
+        some_steps(&one, one.lanes, 0.01, 30);
+        some_steps(&two, one.general, 0.01, 30);
         assert_memory_equal(one.lanes, one.general, (size_t)one.n * sizeof *one.lanes);
         free(two.general), free(two.lanes);
         lw_sim_destroy(two.sim);
@@ -150,28 +141,11 @@ static void the_same_bits_in_one_pass(void **state)
     }
 }
 
-// Enough for two threads to share the engine's sweeps, which are passes of their own then.
+// Links enough for two threads to share.
 static void the_same_bits_for_any_number_of_threads(void **state)
 {
     (void)state;
-    lw_model *model = curl(1700, LW_JOINT_REVOLUTE, 0.3);
-    double *x[2];
-    pair p[2];
-    for (int i = 0; i < 2; i++) {
-        lw_options o = index3(0.01, 1, "1");
-        set(&o, "index3", "mode=real-time");
-        set(&o, "threads", i ? "2" : "1");
-        p[i] = (pair){.sim = simulation(model, &o)};
-        p[i].d = p[i].sim->work->data;
-        p[i].n = p[i].sim->work->layout.nx;
-        x[i] = calloc((size_t)p[i].n, sizeof *x[i]);
-        assert_non_null(x[i]);
-        some_steps(&p[i], x[i], 3);
-        assert_int_equal(lwi_dual_given_alone(p[i].d->closed.dual), i == 0);
-    }
-    assert_memory_equal(x[0], x[1], (size_t)p[0].n * sizeof *x[0]);
-    for (int i = 0; i < 2; i++) free(x[i]), lw_sim_destroy(p[i].sim);
-    lw_model_destroy(model);
+    same_bits_of_threads(curl(1700, LW_JOINT_REVOLUTE, 0.3), 0.01, 3);
 }
 
 // What decays along a straight chain of 1024 links that begins to fall would end in numbers that are too
@@ -182,13 +156,13 @@ static void numbers_that_are_too_small(void **state)
     const uint64_t mode = lwi_flush_get(); // with flags of what has happened
     lw_model *model = chain(1024);
     pair p = pair_of(model, 0.01, "mode=real-time");
-    some_steps(&p, p.general, 3);
+    some_steps(&p, p.general, 0.01, 3);
     for (int i = 0; i < p.n && LWI_FLUSH_MODE; i++)
         assert_int_not_equal(fpclassify(p.general[i]), FP_SUBNORMAL);
     assert_int_equal(lwi_flush_get() & LWI_FLUSH_MODE, mode & LWI_FLUSH_MODE);
     for (int width = 1; width <= 8; width *= 2) {
         if (!lwi_index3_lanes_width(p.d->lanes, width)) continue;
-        some_steps(&p, p.lanes, 3);
+        some_steps(&p, p.lanes, 0.01, 3);
         assert_memory_equal(p.lanes, p.general, (size_t)p.n * sizeof *p.lanes);
     }
     done(&p, model);

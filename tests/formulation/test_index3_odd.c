@@ -209,16 +209,6 @@ static void anything(void **state)
     }
 }
 
-static void some_steps(const pair *p, double *x, int steps)
-{
-    memcpy(x, p->sim->x, (size_t)p->n * sizeof *x);
-    for (int i = 0; i < steps; i++) {
-        lwt_ok(lwi_index3_step(p->sim->work, 0.002 * i, 0.002, x, lwt_inputs),
-               &p->sim->work->error);
-        assert_true(p->d->in_lanes);
-    }
-}
-
 static void the_same_bits_for_any_width(void **state)
 {
     (void)state;
@@ -228,7 +218,7 @@ static void the_same_bits_for_any_width(void **state)
         for (int width = 1; width <= 8; width *= width == 1 ? 4 : 2) {
             double *x = width > 1 ? p.lanes : p.general;
             if (!lwi_index3_lanes_width(p.d->lanes, width)) continue; // the machine has none
-            some_steps(&p, x, 5);
+            some_steps(&p, x, 0.002, 5);
             assert_memory_equal(x, p.general, (size_t)p.n * sizeof *x);
         }
         done(&p, model);
@@ -243,9 +233,9 @@ static void the_same_bits_in_one_pass(void **state)
     for (int k = 0; k < LWI_COUNT(some); k++) {
         lw_model *model = items(21, 2, some[k]);
         pair p = pair_of(model, 0.002, "mode=real-time");
-        some_steps(&p, p.lanes, 20);
+        some_steps(&p, p.lanes, 0.002, 20);
         p.d->method.tolerance = 1e-300; // that no increment meets
-        some_steps(&p, p.general, 20);
+        some_steps(&p, p.general, 0.002, 20);
         assert_memory_equal(p.lanes, p.general, (size_t)p.n * sizeof *p.lanes);
         done(&p, model);
     }
@@ -254,24 +244,7 @@ static void the_same_bits_in_one_pass(void **state)
 static void the_same_bits_for_any_number_of_threads(void **state)
 {
     (void)state;
-    lw_model *model = items(1700, 8, SPRUNG);
-    double *x[2];
-    pair p[2];
-    for (int i = 0; i < 2; i++) {
-        lw_options o = index3(0.002, 1, "1");
-        set(&o, "index3", "mode=real-time");
-        set(&o, "threads", i ? "2" : "1");
-        p[i] = (pair){.sim = simulation(model, &o)};
-        p[i].d = p[i].sim->work->data;
-        p[i].n = p[i].sim->work->layout.nx;
-        x[i] = calloc((size_t)p[i].n, sizeof *x[i]);
-        assert_non_null(x[i]);
-        some_steps(&p[i], x[i], 2);
-        assert_int_equal(lwi_dual_given_alone(p[i].d->closed.dual), i == 0);
-    }
-    assert_memory_equal(x[0], x[1], (size_t)p[0].n * sizeof *x[0]);
-    for (int i = 0; i < 2; i++) free(x[i]), lw_sim_destroy(p[i].sim);
-    lw_model_destroy(model);
+    same_bits_of_threads(items(1700, 8, SPRUNG), 0.002, 2);
 }
 
 // The inertia that a driven coordinate turns is a load that no motion changes.
