@@ -29,6 +29,7 @@ typedef enum lwi_mjcf_kind {
 /** A class of defaults.  What it does not say, the one around it says. */
 typedef struct lwi_mjcf_class {
     const char *name;
+    const lwi_xml_element *e;
     int outer; ///< -1: none
     int depth;
     const lwi_xml_element *of[LWI_MJCF_KINDS]; ///< NULL: says nothing of this kind

@@ -49,7 +49,7 @@ static const lwi_known table[] = {
     {"option", "flag",
      " gravity contact warmstart filterparent refsafe energy fwdinv invdiscrete sensor midphase "
      "nativeccd eulerdamp autoreset multiccd island override clampctrl sensornoise ",
-     0},
+     ONCE},
     {"mujoco", "size", "", PICTURE},
     {"mujoco", "visual", "", PICTURE},
     {"mujoco", "statistic", "", PICTURE},
@@ -66,25 +66,26 @@ static const lwi_known table[] = {
     {"keyframe", "key", " name time qpos qvel act ctrl mpos mquat ", 0},
     {"contact", "exclude", "", PICTURE}, // takes a contact away: there is none
     {"default", "default", " class ", 0},
-    {"default", "joint", JOINT, 0},
-    {"default", "geom", GEOM, 0},
-    {"default", "site", SITE, 0},
-    {"default", "motor", MOTOR, 0},
-    {"default", "equality", " active solref solimp ", 0},
-    {"default", "mesh", "", PICTURE},
-    {"default", "material", "", PICTURE},
-    {"default", "camera", "", PICTURE},
-    {"default", "light", "", PICTURE},
-    {"default", "pair", "", PICTURE},
-    {"default", "tendon", "", PICTURE}, // those of what is not read: it is noted where it stands
-    {"default", "general", "", PICTURE},
-    {"default", "position", "", PICTURE},
-    {"default", "velocity", "", PICTURE},
-    {"default", "intvelocity", "", PICTURE},
-    {"default", "damper", "", PICTURE},
-    {"default", "cylinder", "", PICTURE},
-    {"default", "muscle", "", PICTURE},
-    {"default", "adhesion", "", PICTURE},
+    {"default", "joint", JOINT, ONCE},
+    {"default", "geom", GEOM, ONCE},
+    {"default", "site", SITE, ONCE},
+    {"default", "motor", MOTOR, ONCE},
+    {"default", "equality", " active solref solimp ", ONCE},
+    {"default", "mesh", "", ONCE | PICTURE},
+    {"default", "material", "", ONCE | PICTURE},
+    {"default", "camera", "", ONCE | PICTURE},
+    {"default", "light", "", ONCE | PICTURE},
+    {"default", "pair", "", ONCE | PICTURE},
+    // of what is not read: it is noted where it stands
+    {"default", "tendon", "", ONCE | PICTURE},
+    {"default", "general", "", ONCE | PICTURE},
+    {"default", "position", "", ONCE | PICTURE},
+    {"default", "velocity", "", ONCE | PICTURE},
+    {"default", "intvelocity", "", ONCE | PICTURE},
+    {"default", "damper", "", ONCE | PICTURE},
+    {"default", "cylinder", "", ONCE | PICTURE},
+    {"default", "muscle", "", ONCE | PICTURE},
+    {"default", "adhesion", "", ONCE | PICTURE},
     BODY_IN("worldbody"),
     BODY_IN("body"),
     BODY_IN("frame"),
@@ -98,6 +99,26 @@ static const lwi_known table[] = {
     {"actuator", "motor", MOTOR, 0},
 };
 
+// Kinds that the table has ONCE in their parent, as MuJoCo's schema does: the format does not say which counts.
+static lw_status refuse_second(const lwi_xml *xml, const lwi_xml_element *e, lw_error *error)
+{
+    bool once = false;
+    for (int i = 0; i < LWI_COUNT(table) && !once; i++)
+        once = table[i].kind & ONCE && strcmp(table[i].name, e->name) == 0 &&
+               strcmp(table[i].parent, e->parent->name) == 0;
+    if (!once) return LW_OK;
+    const lwi_xml_element *first = lwi_xml_child(e->parent, e->name);
+    if (first == e) return LW_OK;
+    const bool class = strcmp(e->parent->name, "default") == 0;
+    const char *name = lwi_xml_get(e->parent, class ? "class" : "name");
+    if (!name && class) name = "main";
+    return lwi_xml_fail(
+        xml, e, LW_ERR_PARSE, error,
+        "<%s>%s%.100s%s: a second <%s>, the first is in line %d; expected at most one",
+        e->parent->name, name ? class ? " of class '" : " '" : "", name ? name : "",
+        name ? "'" : "", e->name, first->line);
+}
+
 // Without these the mechanism would be another one.
 static lw_status refuse(const lwi_xml *xml, const lwi_xml_element *e, lw_error *error)
 {
@@ -108,7 +129,7 @@ static lw_status refuse(const lwi_xml *xml, const lwi_xml_element *e, lw_error *
                                 "<%s> makes bodies that are not read; save the compiled model as "
                                 "MJCF and read that",
                                 e->name);
-    return LW_OK;
+    return e->parent ? refuse_second(xml, e, error) : LW_OK;
 }
 
 lw_status lwi_mjcf_survey(const lwi_mjcf *u)

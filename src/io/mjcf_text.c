@@ -155,7 +155,7 @@ static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)
 {
     const int index = u->nclass++;
     lwi_mjcf_class *c = &u->classes[index];
-    *c = (lwi_mjcf_class){.name = lwi_xml_get(e, "class"), .outer = outer};
+    *c = (lwi_mjcf_class){.name = lwi_xml_get(e, "class"), .e = e, .outer = outer};
     c->depth = outer < 0 ? 0 : u->classes[outer].depth + 1;
     const bool top = e->parent == u->xml.root;
     if (!c->name && !top)
@@ -171,6 +171,22 @@ static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)
     for (const lwi_xml_element *child = lwi_xml_child(e, "default"); child;
          child = lwi_xml_next(child, "default"))
         TRY(read_class(u, child, index));
+    return LW_OK;
+}
+
+static lw_status check_class_names(const lwi_mjcf *u)
+{
+    const lwi_mjcf_names *names = &u->class_names;
+    for (int i = 1; i < names->count; i++) {
+        const int a = names->order[i - 1], b = names->order[i];
+        if (strcmp(names->name[a], names->name[b]) != 0) continue;
+        const lwi_xml_element *one = u->classes[names->which[a]].e,
+                              *other = u->classes[names->which[b]].e;
+        const bool later = a < b; // classes are listed as they stand in the file
+        return lwi_mjcf_fail(u, later ? other : one, LW_ERR_PARSE,
+                             "<default>: a second class '%.100s', the first is in line %d",
+                             names->name[a], (later ? one : other)->line);
+    }
     return LW_OK;
 }
 
@@ -195,7 +211,8 @@ lw_status lwi_mjcf_read_classes(lwi_mjcf *u)
     }
     if (u->main_class >= 0 && !u->class_names.name[u->main_class])
         u->class_names.name[u->main_class] = "main";
-    return lwi_mjcf_sort_names(u, &u->class_names, count);
+    TRY(lwi_mjcf_sort_names(u, &u->class_names, count));
+    return check_class_names(u);
 }
 
 lw_status lwi_mjcf_find_class(const lwi_mjcf *u, const lwi_xml_element *e, const char *attribute,

@@ -671,6 +671,41 @@ static void mistakes_are_refused(void **state)
     refuse(MODEL("<default><default/></default>"), LW_ERR_PARSE, 2, "has no class");
 }
 
+// MuJoCo's schema has these at most once ("unique element 'joint' found 2 times"), an <include>d one counts;
+// different actuators share what they say, and whole sections go on.
+static void what_stands_once_is_refused_twice(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "joint",       "geom",   "site",     "motor",  "general",  "position", "velocity",
+        "intvelocity", "damper", "cylinder", "muscle", "adhesion", "equality", "tendon",
+        "mesh",        "camera", "light",    "pair",   "material"};
+    for (int k = 0; k < LWI_COUNT(kinds); k++) {
+        char text[400], part[200];
+        snprintf(text, sizeof text,
+                 MODEL("<default><default class='leg'>\n<%s/>\n<%s/></default></default>" WORLD(
+                     "<body name='a'>" MASS "</body>")),
+                 kinds[k], kinds[k]);
+        snprintf(part, sizeof part,
+                 "<default> of class 'leg': a second <%s>, the first is in line 3", kinds[k]);
+        refuse(text, LW_ERR_PARSE, 4, part);
+    }
+    refuse(MODEL("<default><joint/><site/>\n<joint/></default>"), LW_ERR_PARSE, 3,
+           "<default> of class 'main': a second <joint>");
+    refuse(MODEL("<option>\n<flag/>\n<flag/></option>"), LW_ERR_PARSE, 4,
+           "<option>: a second <flag>, the first is in line 3");
+    refuse(BODY("\n" MASS), LW_ERR_PARSE, 4, "<body> 'a': a second <inertial>");
+    refuse(MODEL("<default><default class='leg'/>\n<default class='leg'/></default>" WORLD(
+               "<body name='a'>" MASS "</body>")),
+           LW_ERR_PARSE, 3, "a second class 'leg', the first is in line 2");
+    refuse(MODEL("<default>\n<default class='main'/></default>" WORLD("<body>" MASS "</body>")),
+           LW_ERR_PARSE, 3, "a second class 'main', the first is in line 2");
+    lw_builder_destroy(read_mjcf(
+        MODEL("<compiler/><compiler/><option/><option/>"
+              "<default><joint/><motor/><general/></default><default><joint/></default>" WORLD(
+                  "<body name='a'>" MASS "</body>") "<worldbody/><equality/><equality/>")));
+}
+
 static void equalities_are_checked(void **state)
 {
     (void)state;
@@ -829,6 +864,7 @@ int main(void)
         cmocka_unit_test(a_closed_loop_moves_as_its_native_twin),
         cmocka_unit_test(includes_stay_in_the_folder),
         cmocka_unit_test(mistakes_are_refused),
+        cmocka_unit_test(what_stands_once_is_refused_twice),
         cmocka_unit_test(equalities_are_checked),
         cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
         cmocka_unit_test(a_keyframe_is_the_start_when_asked_for),
