@@ -15,6 +15,7 @@ enum { PATIENCE = 20 }; // seconds without a measurement
 
 // Proportional and integral gain [N m s, N m], largest torque of the motor [N m].
 static const double gain = 20, integral_gain = 400, most = 60;
+static const double fastest = 100; // that a crank may be asked for [rad/s]: it turns in 60 steps
 
 static double control(const hil_measurement *m, double wanted, double *before, double *sum)
 {
@@ -52,12 +53,16 @@ static bool receive(int s, hil_measurement *m)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
+    double port, wanted = 3;
+    if (argc < 2 || argc > 3) {
         fprintf(stderr, "usage: hil_controller PORT [SPEED]\n");
         return 2;
     }
-    const struct sockaddr_in plant = hil_address(atoi(argv[1]));
-    const double wanted = argc > 2 ? atof(argv[2]) : 3;
+    if (!hil_number("hil_controller", "PORT", argv[1], 1, 65535, true, &port) ||
+        (argc > 2 &&
+         !hil_number("hil_controller", "SPEED", argv[2], -fastest, fastest, false, &wanted)))
+        return 2;
+    const struct sockaddr_in plant = hil_address((int)port);
     const int s = hil_socket(PATIENCE);
     if (s < 0 || connect(s, (const struct sockaddr *)&plant, sizeof plant) != 0) {
         perror("hil_controller");

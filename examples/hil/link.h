@@ -8,7 +8,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -27,6 +30,21 @@ typedef struct hil_command {
     uint64_t step; ///< of the measurement that it answers
     double torque; ///< [N m]
 } hil_command;
+
+/** The whole text as a number from `least` to `most`; else false, having said what `what` was given as. */
+static inline bool hil_number(const char *program, const char *what, const char *text, double least,
+                              double most, bool whole, double *number)
+{
+    char *end;
+    const double x = strtod(text, &end);
+    if (end != text && !*end && x >= least && x <= most && (!whole || (double)(long)x == x)) {
+        *number = x;
+        return true;
+    }
+    fprintf(stderr, "%s: %s is '%s', expected a %s from %.10g to %.10g\n", program, what, text,
+            whole ? "whole number" : "number", least, most);
+    return false;
+}
 
 static inline struct sockaddr_in hil_address(int port)
 {

@@ -21,8 +21,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define STEP 1e-3 // [s]
-enum { PATIENCE = 20, STEPS_PER_SECOND = 1000 };
+#define STEP 1e-3                                                         // [s]
+enum { PATIENCE = 20, STEPS_PER_SECOND = 1000, MOST_STEPS = 1000000000 }; // 11 days
 
 typedef struct plant {
     lw_model *model;
@@ -160,18 +160,22 @@ static void tell(const plant *p)
 
 int main(int argc, char **argv)
 {
-    if (argc < 4) {
+    const bool lockstep = argc == 5 && !strcmp(argv[4], "lockstep");
+    double port, steps;
+    if (argc != 4 && !lockstep) {
         fprintf(stderr, "usage: hil_plant MODEL PORT STEPS [lockstep]\n");
         return 2;
     }
-    plant p = {.socket = -1, .steps = atol(argv[3]), .slowest = HUGE_VAL};
-    p.lockstep = argc > 4 && !strcmp(argv[4], "lockstep");
+    if (!hil_number("hil_plant", "PORT", argv[2], 0, 65535, true, &port) || // 0: any that is free
+        !hil_number("hil_plant", "STEPS", argv[3], 1, MOST_STEPS, true, &steps))
+        return 2;
+    plant p = {.socket = -1, .steps = (long)steps, .slowest = HUGE_VAL, .lockstep = lockstep};
     lw_error error = {.text = ""};
     const lw_status status = load(&p, argv[1], &error);
     bool done = false;
     if (status != LW_OK) {
         fprintf(stderr, "%s: %s\n", argv[1], error.text[0] ? error.text : lw_status_text(status));
-    } else if (!listen_at(&p, atoi(argv[2]))) {
+    } else if (!listen_at(&p, (int)port)) {
         perror("hil_plant: no controller");
     } else {
         // Pages that stay, where that is allowed; and SCHED_FIFO by `chrt -f 50 hil_plant ...`

@@ -126,6 +126,27 @@ class Hil(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("nothing.yaml", done.stderr)
 
+    def refuses(self, told, *command):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), command)
+        self.assertIn(told, done.stderr)
+
+    def test_what_is_no_number_is_refused(self):
+        for port in ("", "abc", "12x", "-1", "65536", "5000.5", "1e9", "nan", "0x", "99999999999999999999"):
+            told = f"PORT is '{port}', expected a whole number from "
+            self.refuses("hil_plant: " + told + "0 to 65535", PLANT, MODEL, port, "1")
+            self.refuses("hil_controller: " + told + "1 to 65535", CONTROLLER, port)
+        self.refuses("PORT is '0'", CONTROLLER, "0")  # a controller has to know where the plant is
+        for steps in ("", "ten", "10s", "0", "-5", "1.5", "inf", "1e30"):
+            self.refuses(f"STEPS is '{steps}', expected a whole number", PLANT, MODEL, "0", steps)
+        for speed in ("", "fast", "3rad", "nan", "inf"):
+            self.refuses(f"SPEED is '{speed}', expected a number", CONTROLLER, "5000", speed)
+
+    def test_words_too_many_are_refused(self):
+        self.refuses("usage: hil_plant", PLANT, MODEL, "0", "1", "lockstepp")
+        self.refuses("usage: hil_plant", PLANT, MODEL, "0", "1", "lockstep", "more")
+        self.refuses("usage: hil_controller", CONTROLLER, "5000", "3", "more")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
