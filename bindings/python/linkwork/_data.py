@@ -37,6 +37,9 @@ class Data:
         self._dynamics: Any = None
         self._constraints: Any = None
 
+    def __reduce__(self) -> Any:
+        return Data, (self.model,)  # a workspace remembers nothing: a copy is a new one
+
     def _tree(self) -> Any:
         if self._dynamics is None:
             made, error = ffi.new("lw_dynamics **"), ffi.new("lw_error *")

@@ -62,10 +62,11 @@ class Model:
     Made by :func:`load`, :meth:`from_string`, :meth:`from_dict` or :class:`Builder`.
     """
 
-    def __init__(self, handle: Any, options: Any, source: Optional[str] = None) -> None:
+    def __init__(self, handle: Any, options: Any, source: Optional[str] = None, open: bool = False) -> None:
         # use the class methods instead
         self._handle = ffi.gc(handle, _destroy_model)
         self._options = options
+        self._open = open  # the start need not close
         self.source = source  #: the file, or None
         self.bodies: Tuple[Body, ...] = tuple(
             self._body(i) for i in range(lib.lw_model_body_count(handle)))
@@ -121,7 +122,7 @@ class Model:
         found = make_options(None, {})
         check(lib.lw_model_read(path_bytes(path), desc, model, found, error), error)
         del keep
-        return cls(model[0], make_options(found, options), path)
+        return cls(model[0], make_options(found, options), path, open)
 
     @classmethod
     def from_string(cls, text: str, format: str = "yaml", *, name: str = "string",
@@ -135,7 +136,7 @@ class Model:
         found, data = make_options(None, {}), text.encode()
         check(lib.lw_model_parse(data, len(data), name.encode(), desc, model, found, error), error)
         del keep
-        return cls(model[0], make_options(found, options))
+        return cls(model[0], make_options(found, options), open=open)
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], **keywords: Any) -> "Model":
@@ -221,8 +222,16 @@ class Model:
         """Writes a page for the browser (.html) or a glTF file (.gltf) of the mechanism at its start."""
         write_view(self, ffi.NULL, path, title)
 
+    # A model does not change, so it is its own copy; another process gets its text.
+
+    def __copy__(self) -> "Model":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Model":
+        return self
+
     def __reduce__(self) -> Any:
-        return _unpickle, (self.to_yaml(options=True), self.source)
+        return _unpickle, (self.to_yaml(options=True), self.source, self._open, self.warnings)
 
     # --------------------------------------------------------------------------------- what follows
 
@@ -278,9 +287,10 @@ class Model:
         return _configuration.difference(self._configuration(), self, q0, q1)
 
 
-def _unpickle(text: str, source: Optional[str]) -> Model:
-    model = Model.from_string(text)
+def _unpickle(text: str, source: Optional[str], open: bool, warnings: Tuple[str, ...]) -> Model:
+    model = Model.from_string(text, open=open)
     object.__setattr__(model, "source", source)  # not yet seen by anybody
+    object.__setattr__(model, "warnings", warnings)  # of the file that was read first
     return model
 
 

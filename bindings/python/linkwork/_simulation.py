@@ -157,6 +157,12 @@ class Observation:
         other._pointer, other._owner = None, None
         return other
 
+    def __copy__(self) -> "Observation":
+        return self.copy()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return self.copy().__dict__
+
     def __repr__(self) -> str:
         return f"<linkwork.Observation: t = {self.time:g} s, level {self.level}>"
 
@@ -265,6 +271,15 @@ class Simulation:
 
     def _check(self, status: int) -> None:
         check(status, lib.lw_sim_error(self._handle))
+
+    def __reduce__(self) -> Any:
+        if not self._busy.acquire(blocking=False):
+            raise TypeError("a simulation at work cannot be copied or pickled: do it between two steps, or take "
+                            "its model, state and time along (Simulation.set_state)")
+        try:
+            return _unpickle, (self.model, self.options, self.time, self.state, dict(self.inputs._values))
+        finally:
+            self._busy.release()
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
@@ -461,6 +476,14 @@ class Simulation:
         options = self.options
         return (f"<linkwork.Simulation: {options['formulation']}, {options['integrator']}, "
                 f"t = {self.time:g} s>")
+
+
+def _unpickle(model: Model, options: Options, time: float, state: Array,
+              inputs: Mapping[str, float]) -> Simulation:
+    simulation = Simulation(model, **options)
+    simulation.set_state(state, time)
+    simulation.inputs.update(inputs)
+    return simulation
 
 
 def summary_of(s: Any) -> Summary:

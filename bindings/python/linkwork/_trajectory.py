@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import tempfile
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -278,6 +279,24 @@ class Trajectory(Mapping[str, Array]):
         with hdf5_lock:
             write_view(model, self._handle, path, title)
 
+    # Rows do not change, so a trajectory is its own copy; another process gets what a file would say.
+
+    def __copy__(self) -> "Trajectory":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Trajectory":
+        return self
+
+    def __reduce__(self) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            # CSV is for what came from one: a table alone
+            path = os.path.join(folder, "rows.h5" if lib.lw_result_model(self._handle) else "rows.csv")
+            self.save(path)
+            with open(path, "rb") as file:
+                data = file.read()
+        return _unpickle, (data, os.path.basename(path), self._model, self.summary, self.path,
+                           self.table is not None)
+
     def __repr__(self) -> str:
         where = f" {self.path}" if self.path else ""
         span = f", t = {self.time[0]:g} ... {self.time[-1]:g} s" if self._rows else ""
@@ -366,6 +385,21 @@ class JointColumns(_Columns):
     def torque(self) -> Array:
         """Reaction on body2 about its joint point [rows, 3], world [N m]."""
         return self._of("tx", "ty", "tz")
+
+
+def _unpickle(data: bytes, name: str, model: Optional[Model], summary: Optional[Summary], path: Optional[str],
+              in_memory: bool) -> Trajectory:
+    with tempfile.TemporaryDirectory() as folder:  # the file lives on, nameless, while it is open
+        place = os.path.join(folder, name)
+        with open(place, "wb") as file:
+            file.write(data)
+        found = read_result(place)
+    found._model, found.summary, found.path = model, summary, path
+    if in_memory and found.table is None:
+        table = found.select(found.columns)
+        table.flags.writeable = False
+        found.table, found._columns = table, {}
+    return found
 
 
 def read_result(path: Path) -> Trajectory:
