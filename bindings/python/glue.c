@@ -156,7 +156,8 @@ static lw_status lwpy_view_text(const lw_model *model, lw_result *result, const 
     const lw_view_desc desc = {.title = title};
     FILE *file = open_memstream(text, size);
     if (!file) return LW_ERR_MEMORY;
-    const lw_status status = (gltf ? lw_view_gltf : lw_view_page)(model, result, &desc, file, error);
+    const lw_status status =
+        (gltf ? lw_view_gltf : lw_view_page)(model, result, &desc, file, error);
     return fclose(file) ? LW_ERR_MEMORY : status;
 }
 
@@ -201,6 +202,36 @@ static lw_status lwpy_momenta(lw_dynamics *dynamics, int count, double t, const 
     for (size_t i = 0; i < (size_t)count; i++) {
         const lw_status status = lw_momenta(dynamics, t, q + i * nq, v + i * nv, p + i * nv);
         if (status < LW_OK) return status;
+    }
+    return LW_OK;
+}
+
+// off: a state whose gap may be above the limit; -1: none.
+static lw_status lwpy_forward_dynamics(lw_dynamics *dynamics, int count, double t, const double *q,
+                                       const double *v, const double *tau, const double *inputs,
+                                       double *vdot, double limit, int *off)
+{
+    const size_t nq = (size_t)lw_model_tree_nq(lw_dynamics_model(dynamics));
+    *off = -1;
+    for (int i = 0; i < count && *off < 0; i++)
+        if (!(lw_dynamics_gap(dynamics, t, q + (size_t)i * nq) <= limit)) *off = i;
+    return lw_forward_dynamics_many(dynamics, count, t, q, v, tau, inputs, vdot);
+}
+
+// The largest of some rows of loops [nrow] over all states [count][nq], and the row that it is; v [nv] and
+// phi [rows] are scratch.
+static lw_status lwpy_off_loops(lw_constraints *constraints, int count, int nq, double t,
+                                const double *q, const double *v, int nrow, const int *row,
+                                double *phi, double *most, int *which)
+{
+    *most = 0;
+    *which = -1;
+    for (int i = 0; i < count; i++) {
+        const lw_status status = lw_constraints_evaluate(constraints, t, q + (size_t)i * (size_t)nq,
+                                                         v, phi, NULL, NULL, NULL);
+        if (status < LW_OK) return status;
+        for (int k = 0; k < nrow; k++)
+            if (fabs(phi[row[k]]) > *most) *most = fabs(phi[row[k]]), *which = row[k];
     }
     return LW_OK;
 }

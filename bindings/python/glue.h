@@ -45,6 +45,12 @@ static lw_status lwpy_mass_matrix(lw_dynamics *dynamics, int count, double t, co
                                   double *M);
 static lw_status lwpy_momenta(lw_dynamics *dynamics, int count, double t, const double *q,
                               const double *v, double *p);
+static lw_status lwpy_forward_dynamics(lw_dynamics *dynamics, int count, double t, const double *q,
+                                       const double *v, const double *tau, const double *inputs,
+                                       double *vdot, double limit, int *off);
+static lw_status lwpy_off_loops(lw_constraints *constraints, int count, int nq, double t,
+                                const double *q, const double *v, int nrow, const int *row,
+                                double *phi, double *most, int *which);
 // ---- to Python
 static lw_status lwpy_on_row(void *handle, lw_observation *observation);
 static int lwpy_on_progress(void *handle, double time, double end);

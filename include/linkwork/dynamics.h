@@ -2,8 +2,8 @@
 //
 // Arrays q [tree nq] and v [tree nv] hold the coordinates and speeds of the spanning tree that are
 // not driven, in sweep order (floating bases first where they are); lw_model_joint_tree tells where
-// a joint's stand.  Of a mechanism with loops or couplings q has to be on them (lw_model_assemble finds such);
-// v is put on them first: where it is on them already, to rounding, nothing changes.
+// a joint's stand.  Of a mechanism with loops or couplings q has to be on them (lw_model_assemble finds such,
+// lw_dynamics_gap tells); v is put on them first: where it is on them already, to rounding, nothing changes.
 #ifndef LINKWORK_DYNAMICS_H
 #define LINKWORK_DYNAMICS_H
 
@@ -48,6 +48,10 @@ LW_API lw_status lw_forward_dynamics(lw_dynamics *dynamics, double t, const doub
 LW_API lw_status lw_forward_dynamics_many(lw_dynamics *dynamics, int count, double t,
                                           const double *q, const double *v, const double *tau,
                                           const double *inputs, double *vdot);
+/** How far q is off loops and couplings, which forward dynamics takes as it is given: no less than the largest
+ *  of their rows of position [m, rad]; 0 of trees, infinite where it is not told (couplings of joints outside
+ *  the tree, q not finite): lw_constraints_evaluate tells more.      @cost less than forward dynamics */
+LW_API double lw_dynamics_gap(lw_dynamics *dynamics, double t, const double *q);
 /** Efforts that the joints must supply (beyond the model's own forces) for given accelerations;
  *  recursive Newton-Euler.      @cost O(n)      @return LW_ERR_UNSUPPORTED with loops: not unique */
 LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const double *q,

@@ -84,3 +84,17 @@ lw_status lwi_closed_rates_evaluate(lwi_closed_rates *c, double t, const double 
         memcpy(vdot, c->xdot + model->tree_nq, (size_t)model->tree_nv * sizeof *vdot);
     return status;
 }
+
+// With the partition of the start whatever was evaluated before, so that the bound is that of the state alone.
+double lwi_closed_rates_gap(lwi_closed_rates *c, double t, const double *q)
+{
+    const lw_model *model = c->work->model;
+    for (int i = 0; i < model->ncoupling; i++) // how often such a joint has turned is not in q
+        if (model->joint[model->coupling[i].joint].node < 0 ||
+            model->joint[model->coupling[i].of].node < 0)
+            return INFINITY;
+    memcpy(c->x, c->start, (size_t)c->work->layout.nx * sizeof *c->x);
+    memcpy(c->x, q, (size_t)model->tree_nq * sizeof *q);
+    memcpy(c->work->discrete, c->first, c->work->ndiscrete);
+    return c->work->formulation->gap(c->work, t, c->x);
+}

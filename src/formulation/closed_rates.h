@@ -27,5 +27,7 @@ void lwi_closed_rates_destroy(lwi_closed_rates *rates);
 lw_status lwi_closed_rates_evaluate(lwi_closed_rates *rates, double t, const double *q,
                                     const double *v, const double *tau, const double *inputs,
                                     double *vdot);
+/** As lwi_formulation.gap at coordinates q [tree_nq]; infinite, too, where couplings read joints outside the tree. */
+double lwi_closed_rates_gap(lwi_closed_rates *rates, double t, const double *q);
 
 #endif

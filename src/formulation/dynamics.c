@@ -213,6 +213,12 @@ lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const do
     return first;
 }
 
+double lw_dynamics_gap(lw_dynamics *d, double t, const double *q)
+{
+    if (!d || !q) return INFINITY;
+    return d->closed.work ? lwi_closed_rates_gap(&d->closed, t, q) : 0;
+}
+
 static lw_status check_tree(lw_dynamics *d, const char *why)
 {
     if (!d->closed.work) return LW_OK;

@@ -197,6 +197,39 @@ static void forward_dynamics_goes_with_them(void **unused)
     }
 }
 
+// lw_dynamics_gap is no less than the largest row of position, and no bound that says nothing: at most the root of
+// six rows of each loop; of a state of a run it is round-off, and what was asked before does not matter.
+static void gaps_are_bounded(void **unused)
+{
+    (void)unused;
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        state s = state_of(kind);
+        lw_dynamics *d, *fresh;
+        lw_error error;
+        double vdot[MOST], phi[MOST], q[MOST];
+        lwt_ok(lw_dynamics_create(s.model, NULL, &d, &error), &error);
+        if (!(lw_dynamics_gap(d, s.t, s.q) < 1e-7))
+            fail_msg("loop %d: off by %g in its motion", kind, lw_dynamics_gap(d, s.t, s.q));
+        for (double off = 1e-4; off < 0.2; off *= 10) {
+            memcpy(q, s.q, sizeof q);
+            for (int k = 0; k < s.n && k < lw_model_tree_nq(s.model); k++) q[k] += off * cos(1 + k);
+            lwt_ok(lw_constraints_evaluate(s.c, s.t, q, s.v, phi, NULL, NULL, NULL), NULL);
+            double most = 0;
+            for (int i = 0; i < s.m; i++) most = fmax(most, fabs(phi[i]));
+            const double told = lw_dynamics_gap(d, s.t, q);
+            if (!(told >= most * (1 - 1e-9) && told <= 3 * sqrt(s.m) * most))
+                fail_msg("loop %d: %g is told of %g", kind, told, most);
+            (void)lw_forward_dynamics(d, s.t, q, s.v, NULL, NULL, vdot);
+            assert_true(lw_dynamics_gap(d, s.t, q) == told);
+            lwt_ok(lw_dynamics_create(s.model, NULL, &fresh, &error), &error);
+            assert_true(lw_dynamics_gap(fresh, s.t, q) == told);
+            lw_dynamics_destroy(fresh);
+        }
+        lw_dynamics_destroy(d);
+        state_end(&s);
+    }
+}
+
 // A row of four-bars at angles all round, where no one partition will do: what was asked before does not
 // matter, nor whether states are asked for together.
 static void accelerations_are_of_the_state_alone(void **unused)
@@ -361,6 +394,7 @@ int main(void)
         cmocka_unit_test(they_are_derivatives),
         cmocka_unit_test(only_joints_hold_back),
         cmocka_unit_test(forward_dynamics_goes_with_them),
+        cmocka_unit_test(gaps_are_bounded),
         cmocka_unit_test(accelerations_are_of_the_state_alone),
         cmocka_unit_test(singular_states_are_told),
         cmocka_unit_test(what_loops_leave_open_is_refused),

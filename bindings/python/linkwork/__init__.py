@@ -19,7 +19,7 @@ from . import quaternion
 from ._batch import BatchResult, simulate_batch
 from ._builder import Builder
 from ._compare import Comparison, WorkPrecision, compare, work_precision
-from ._data import Constraints, Data
+from ._data import Constraints, Data, OffLoopsWarning
 from ._errors import (ArgumentError, Error, FileError, IntegratorError, InternalError, ModelError,
                       NotFiniteError, OutOfMemoryError, ParseError, SingularError, StoppedError,
                       UnknownNameError, UnsupportedError)
@@ -70,8 +70,8 @@ __all__ = [
     "ArgumentError", "Assembly", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
     "Comparison", "Constraints", "Data", "Error", "FileError", "Inputs", "IntegratorError",
     "InternalError", "Joint", "JointColumns", "Model", "ModelError", "NotFiniteError", "Observation",
-    "OutOfMemoryError", "ParseError", "Redundancy", "Simulation", "SingularError", "StoppedError",
-    "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "WorkPrecision", "assemble",
-    "check", "compare", "formulations", "integrators", "load", "plot", "quaternion", "read_result",
+    "OffLoopsWarning", "OutOfMemoryError", "ParseError", "Redundancy", "Simulation", "SingularError",
+    "StoppedError", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "WorkPrecision",
+    "assemble", "check", "compare", "formulations", "integrators", "load", "plot", "quaternion", "read_result",
     "schema", "simulate", "simulate_batch", "work_precision",
 ]

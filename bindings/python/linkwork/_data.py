@@ -1,15 +1,25 @@
 """Dynamics, and equations of loops, at given states."""
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+import math
+import warnings
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._errors import ArgumentError, check
+from ._errors import ArgumentError, Error, check
 from ._memory import Array, doubles, numbers, out_array
 from ._model import Model, made_model
 from ._native import ffi, lib
+
+#: How far q may be off the loops [m, rad]: ten times what a model's start may be, so that a motion that was
+#: integrated outside is told of as it drifts.
+_OFF = 1e-5
+
+
+class OffLoopsWarning(UserWarning):
+    """The joints of a mechanism with loops do not hold at the coordinates that were given."""
 
 
 class Data:
@@ -17,8 +27,8 @@ class Data:
 
     Coordinates ``q`` [model.tree_nq] and speeds ``v`` [model.tree_nv] are those of the spanning tree that
     are not driven: ``Joint.tree_q`` and ``Joint.tree_v`` say where a joint's stand, floating bodies have
-    seven and six of their own. With loops ``q`` has to be on them (``Model.assemble``), and ``v`` is put on them
-    where it is not. Methods take one state or many, [rows, n], and give as many; ``out`` is
+    seven and six of their own. With loops ``q`` has to be on them (``Model.assemble``), or there is an
+    :class:`OffLoopsWarning`; ``v`` is put on them where it is not. Methods take one state or many, [rows, n], and give as many; ``out`` is
     an array for the result. The interpreter's lock is released meanwhile.
 
     =====================  =============================  ====================
@@ -36,6 +46,8 @@ class Data:
         self.model = made_model(model)
         self._dynamics: Any = None
         self._constraints: Any = None
+        self._watched: Any = None  # rows that tell whether q is on the loops
+        self._off = ffi.new("int *")  # a state that may be off them
 
     def __reduce__(self) -> Any:
         return Data, (self.model,)  # a workspace remembers nothing: a copy is a new one
@@ -85,16 +97,54 @@ class Data:
                          time: float = 0.0, inputs: Optional[ArrayLike] = None,
                          out: Optional[Array] = None) -> Array:
         """Accelerations from efforts `tau`, which are added to those of the model's own forces; of a
-        mechanism with loops, too."""
+        mechanism with loops, too: an :class:`OffLoopsWarning` tells of a `q` that is off them."""
         handle, n = self._tree(), self.model.tree_nv
         count, a, (b,) = self._state(q, (v, "v"))
         c = None if tau is None else self._rows(n, tau, "tau", count)
         given, keep = self._inputs(inputs)
         vdot = out_array(out, self._shape(count, n))
-        self._check(lib.lw_forward_dynamics_many(handle, abs(count), time, doubles(a), doubles(b),
-                                                 ffi.NULL if c is None else doubles(c), given, doubles(vdot)))
+        self._check(lib.lwpy_forward_dynamics(handle, abs(count), time, doubles(a), doubles(b),
+                                              ffi.NULL if c is None else doubles(c), given, doubles(vdot),
+                                              _OFF, self._off))
         del keep
+        if self._off[0] >= 0:
+            self._warn_off_loops(abs(count), time, a)
         return vdot
+
+    def _rows_to_watch(self) -> Any:
+        """Those of geometry: where an angle of a cut joint stands in a row (its drive, a coupling), q does not
+        tell how often it has turned."""
+        try:
+            handle = self._closed()
+        except Error:
+            return ffi.new("int[]", 0)
+        rows: List[int] = []
+        first: Dict[int, int] = {}
+        looped = bool(self.model.loops)
+        for row in range(lib.lw_constraints_count(handle)):
+            joint = self.model.joints[lib.lw_constraints_joint(handle, row).index]
+            since = row - first.setdefault(joint.index, row)
+            if not looped or (joint.closes_loop and since < 6 - joint.nv):
+                rows.append(row)
+        return ffi.new("int[]", rows)
+
+    def _warn_off_loops(self, count: int, time: float, q: Array) -> None:
+        if self._watched is None:
+            self._watched = self._rows_to_watch()
+        if not len(self._watched):
+            return
+        handle, rows = self._closed(), self._watched
+        still, phi = np.zeros(self.model.tree_nv), np.empty(lib.lw_constraints_count(handle))
+        most, which = ffi.new("double *"), ffi.new("int *")
+        check(lib.lwpy_off_loops(handle, count, self.model.tree_nq, time, doubles(q), doubles(still), len(rows),
+                                 rows, doubles(phi), most, which))
+        if most[0] > _OFF:
+            joint = self.model.joints[lib.lw_constraints_joint(handle, which[0]).index].name
+            # to the power of ten: one text, so one warning, for states that are off alike
+            off = 10.0 ** math.floor(math.log10(most[0]))
+            warnings.warn(f"forward_dynamics: q is off the loops: joint '{joint}' misses by {off:.0e} m or rad or "
+                          "more, so that accelerations are not those of the mechanism; expected coordinates at "
+                          "which all joints hold (Model.assemble, Simulation)", OffLoopsWarning, stacklevel=3)
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, time: float = 0.0,
                          inputs: Optional[ArrayLike] = None, out: Optional[Array] = None) -> Array:
@@ -189,4 +239,4 @@ class Constraints:
         return f"<linkwork.Constraints: {len(self.phi)} rows of {', '.join(dict.fromkeys(self.joints))}>"
 
 
-__all__ = ["ArgumentError", "Constraints", "Data"]
+__all__ = ["ArgumentError", "Constraints", "Data", "OffLoopsWarning"]

@@ -1,4 +1,6 @@
 """Dynamics at a state: forward, inverse, mass matrix, momenta, constraints, configurations."""
+import warnings
+
 import numpy as np
 import pytest
 from conftest import GOLDEN, MODELS
@@ -137,3 +139,54 @@ def test_quaternions():
     assert np.allclose(Q.rotate(Q.from_axis_angle([0, 0, 2], np.pi / 2), [1, 0, 0]), [0, 1, 0])
     assert np.allclose(Q.multiply(a, Q.conjugate(a)), Q.identity)
     assert np.allclose(Q.to_rotation_vector(Q.from_rotation_vector([1e-9, 0, 0])), [1e-9, 0, 0])
+
+
+def swung(model, angle):
+    """The start's coordinates with the first of them turned: the loops do not hold."""
+    q = model.start()[0]
+    q[0] += angle
+    return q
+
+
+def test_coordinates_off_the_loops_are_told_of(four_bar):
+    data, (q, v) = lw.Data(four_bar), four_bar.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        data.forward_dynamics(q, v)
+        data.forward_dynamics(swung(four_bar, 1e-6), v)  # a start may be off so much
+        data.forward_dynamics(swung(four_bar, 2 * np.pi), v)  # a turn more is the same place
+        lw.Data(lw.load(MODELS / "ur5.urdf")).forward_dynamics(np.ones(6), np.ones(6))
+    with pytest.warns(lw.OffLoopsWarning, match=r"q is off the loops: joint '[ABCD]' misses by 1e-03 m or rad") as told:
+        data.forward_dynamics(swung(four_bar, 3e-3), v)
+    assert told[0].filename == __file__  # the caller's line
+    many = np.stack([q, q, swung(four_bar, 0.2), q])
+    with pytest.warns(lw.OffLoopsWarning):
+        data.forward_dynamics(many, np.zeros_like(many))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.resetwarnings()
+        warnings.simplefilter("default")
+        for k in range(10):
+            data.forward_dynamics(swung(four_bar, 0.2 + 0.001 * k), v)
+    assert len(told) == 1  # of one line
+
+
+def test_turns_of_gears_and_of_cut_drives_are_no_gaps():
+    b = lw.Builder()
+    for name, x in (("wheel", 0), ("pinion", 1)):
+        b.body(name, 1, [0.1, 0.1, 0.2, 0, 0, 0], position=[x, 0, 0])
+        b.joint(f"{name}_axle", "revolute", ["ground", name], at=[x, 0, 0], axis=[0, 0, 1])
+    b.coupling("pinion_axle", "q0", "wheel_axle", "q0", [0, -3])
+    gears = lw.Data(b.build())
+    text = (MODELS / "four_bar.yaml").read_text().replace(
+        "A: {type: revolute,", "A: {type: revolute, motion: {q0: {type: polynomial, coefficients: [0, 6]}},")
+    model = lw.Model.from_string(text, cut="A", rtol=1e-10, atol=1e-10)
+    assert model.loops[0][0] == "A"  # its angle is in no coordinate of the tree
+    sim = lw.Simulation(model)
+    sim.step(2)  # about two turns
+    q, v, _ = tree_state(model, sim.observe())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gears.forward_dynamics([100, -300], [1, -3])
+        lw.Data(model).forward_dynamics(q, v, time=2)
+    with pytest.warns(lw.OffLoopsWarning, match="'pinion_axle'"):
+        gears.forward_dynamics([100, -301], [1, -3])
