@@ -1,7 +1,8 @@
 // browser.mjs -- does on pages of `linkwork view` what a user does, in headless Chromium, and prints
 // what it saw as JSON; test_viewer.py judges it.
 //
-//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion, still, small, loads, shapes, long, large.html, asked.json
+//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion, still, small, thrown, rests, fall, loads, shapes, long,
+//                                      large.html, asked.json
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -61,6 +62,7 @@ async function motion() {
     facts.after[key] = await seen(page);
   }
   facts.arrows = await painted(page);
+  facts.longest = (await arrowsOf(page)).longest;
   await page.keyboard.press('?');
   facts.after['?'] = await seen(page);
   // a key pressed after the list of keys is closed and before the next picture is one of the page
@@ -188,6 +190,47 @@ async function small() {
   return {...facts, errors, requests};
 }
 
+// Where the only body is on the screen at the start and the end, whether it is met there, how large its ball is.
+async function alone(name) {
+  const {page, errors, requests} = await open(name);
+  const facts = await page.evaluate(() => {
+    const {view, data, seek} = window.linkwork, {camera} = view, ends = [data.time[0], data.time[data.rows - 1]].map((t) => {
+      seek(t);
+      view.draw();
+      camera.updateMatrixWorld();
+      const {x, y} = camera.position.clone().setFromMatrixPosition(view.world[1]).project(camera);
+      return [x, y, view.bodyAt(x, y)];
+    });
+    const radius = Math.min(3 * view.mark, 0.2 * view.link), far = camera.position.distanceTo(view.controls.target);
+    return {ends, met: ends.map((e) => e[2]), readout: document.getElementById('readout').textContent,
+      radius: radius / far / Math.tan(camera.fov * Math.PI / 360) * view.renderer.domElement.clientHeight / 2};
+  });
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+// Reactions shown: the largest that the page has, the longest arrow at any row by the size of the scene.
+const arrowsOf = (page) => page.evaluate(() => {
+  const {view, data, seek} = window.linkwork, n = view.forceArrows.count;
+  let longest = 0, largest = 0;
+  for (let r = 0; r < data.rows; r++) {
+    seek(data.time[r]);
+    const m = view.forceArrows.places.data;
+    for (let i = 0; i < n; i++) longest = Math.max(longest, Math.hypot(m[16 * i + 4], m[16 * i + 5], m[16 * i + 6]));
+    for (const [, columns] of view.forces) largest = Math.max(largest, Math.hypot(...columns.map((k) => data.columns[k].read()[r])));
+  }
+  return {longest: longest / view.size, largest};
+});
+
+async function fall() {
+  const {page, errors, requests} = await open('fall.html');
+  await page.keyboard.press('r');
+  const {longest, largest} = await arrowsOf(page);
+  const facts = {arrows: longest, largest, readout: await page.textContent('#readout')};
+  await page.close();
+  return {...facts, errors, requests};
+}
+
 // Very many rows: the lines of which a plot is made, where they end, and the rows of a trace.
 async function long() {
   const {page, errors, requests} = await open('long.html', {}, () => {
@@ -311,5 +354,5 @@ async function large() {
   return {...facts, errors, requests};
 }
 
-console.log(JSON.stringify({motion: await motion(), still: await still(), small: await small(), long: await long(), loads: await loads(), shapes: await shapes(), dense: await dense(), large: await large()}));
+console.log(JSON.stringify({motion: await motion(), still: await still(), small: await small(), thrown: await alone('thrown.html'), rests: await alone('rests.html'), fall: await fall(), long: await long(), loads: await loads(), shapes: await shapes(), dense: await dense(), large: await large()}));
 await browser.close();

@@ -130,6 +130,23 @@ joints:
   j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], q: [1]}
 """
 
+# Thrown: neither shape nor joint, a point that goes 2.4 m and comes down where it is as high as it began.
+THROWN = """linkwork: 1
+gravity: [0, 0, -10]
+bodies:
+  stone: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, 0], velocity: [3, 0, 4]}
+"""
+
+# Two bodies on a hinge that fall as one: it has nothing to carry but round-off.
+FALL = """linkwork: 1
+gravity: [0, 0, -9.81]
+bodies:
+  a: {mass: 2, inertia: [1, 1, 1, 0, 0, 0], position: [0.3, 0.1, 0], velocity: [0.3, 0.2, 0.1]}
+  b: {mass: 3, inertia: [1, 1, 1, 0, 0, 0], position: [1.3, 0.4, 0.2], velocity: [0.3, 0.2, 0.1]}
+joints:
+  pin: {type: revolute, between: [a, b], at: [0.8, 0.2, 0.1], axis: [0, 0.6, 0.8]}
+"""
+
 # As wide as high, so that corners tell a box and a cylinder along y from what is round; they part as they go.
 SHAPES = """linkwork: 1
 gravity: [0, 0, 0]
@@ -187,6 +204,13 @@ class Browser(unittest.TestCase):
             linkwork("view", path("shapes.h5"), "-o", path("shapes.html"), "-q")
             with open(path("shapes.csv"), encoding="utf-8") as file:
                 cls.shapes = list(csv.DictReader(file))
+            for name, text, duration in (("thrown", THROWN, "0.8"), ("rests", THROWN, None), ("fall", FALL, "1")):
+                with open(path(name + ".yaml"), "w", encoding="utf-8") as file:
+                    file.write(text)
+                source = path(name + (".h5" if duration else ".yaml"))
+                if duration:
+                    linkwork("run", path(name + ".yaml"), "--duration", duration, "-o", source, "-q")
+                linkwork("view", source, "-o", path(name + ".html"), "-q")
             with open(path("large.yaml"), "w", encoding="utf-8") as file:
                 file.write("linkwork: 1\ngenerate: {chain: {n: 1000}}\n")
             linkwork("run", path("large.yaml"), "--duration", "1", "--sample", "0.001", "--sample-mode",
@@ -367,6 +391,26 @@ class Browser(unittest.TestCase):
 
     def test_a_lost_picture_comes_back(self):
         self.assertTrue(self.saw["still"]["restored"])
+
+    def test_a_body_without_a_shape_is_as_large_as_marks_of_its_way(self):
+        self.assertEqual(self.saw["thrown"]["readout"], "grid 0.5 m")  # of 2.5 m
+        self.assertEqual(self.saw["rests"]["readout"], "grid 0.1 m")  # of one metre, for want of anything
+        for name in ("thrown", "rests"):
+            saw = self.saw[name]
+            self.assertEqual(saw["met"], [1, 1], name)  # drawn where it is, at the start and the end
+            for point in saw["ends"]:
+                self.assertLess(max(abs(point[0]), abs(point[1])), 1, name)  # all its way in one picture
+            # as of any other body a ball of 3/220 of the scene, seen from no nearer than a quarter of it: some pixels
+            self.assertGreater(saw["radius"], 2, name)
+            self.assertLess(saw["radius"], 100, name)
+
+    def test_forces_that_are_round_off_are_not_drawn(self):
+        saw = self.saw["fall"]
+        self.assertLess(saw["largest"], 1e-9 * 3 * 9.81)
+        self.assertLess(saw["arrows"], 1e-6)  # of the scene: nothing has a length of nothing
+        self.assertTrue(saw["readout"].endswith("\nno forces in joints"), saw["readout"])
+        # those of the four-bar are its largest, over the whole motion, which is more than a body's weight
+        self.assertGreater(self.saw["motion"]["longest"], 0.1)
 
     def test_small_scales_are_told(self):
         self.assertRegex(self.saw["small"]["readout"], r"^grid [125]e-\d m$")

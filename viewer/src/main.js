@@ -155,7 +155,8 @@ async function start() {
   // The scales of what is drawn.
   function readout() {
     $('readout').textContent = `grid ${short(view.cell)} m` +
-      (view.reactions.visible && view.largestForce ? `\nlongest arrow ${short(+view.largestForce.toPrecision(3))} N` : '');
+      (view.reactions.visible && view.largestForce ? `\nlongest arrow ${short(+view.largestForce.toPrecision(3))} N` :
+        view.reactions.visible && view.largestForce === 0 ? '\nno forces in joints' : '');
   }
   // Directions of the world's axes.
   let turned = '';

@@ -11,6 +11,7 @@ import {locate} from './data.js';
 
 const PALETTE = ['#4477aa', '#ee6677', '#228833', '#ccbb44', '#66ccee', '#aa3377', '#dd7711'];
 const CORE = 1e-3;  // of a line's radius, which is drawn by swelling: enough to have normals
+const ROUND_OFF = 1e-9;  // of what forces are measured by: sums of many large forces cancel to some digits less than all
 const TRAIL = 20000;  // rows that a trace shows at the most: without a graphics card 200 000 take a second
 const MANY = 300;  // bodies: beyond, each is drawn with less
 const GROUND = '#8899aa';  // also of bodies fixed to it
@@ -204,7 +205,9 @@ export class View {
     for (let i = 0; i < rows; i++)
       for (const p of this.pointsAt(rows > 1 ? Math.round(i * (d.rows - 1) / (rows - 1)) : 0)) this.all.push(p);
     const now = this.pointsAt(0);
+    // one free body without a shape is a point: its scene is its way, or of a usual size where it rests
     this.size = Math.max(span(now), 1e-3);
+    if (span(now) === 0) this.size = span(this.all) || 1;
     // a motion that leaves where it began (a fall, a walk) is followed, not shown whole
     this.leaves = span(this.all) > 4 * this.size;
     this.thin = (this.leaves ? this.size : span(this.all)) / 400;  // radius of what is a line in the first picture
@@ -433,24 +436,37 @@ export class View {
     this.forces = d.joints.map((j, i) => [i, ['fx', 'fy', 'fz'].map((k) => d.column.get(`joint.${j.name}.${k}`))])
       .filter(([, c]) => c.every((k) => k !== undefined));
     if (this.forces.length) this.forceArrows = new Arrows(this.reactions, this.forces.map(() => new Color(FORCE)), this.sunward);
-    this.largestForce = 0;
+    this.largestForce = undefined;  // not yet measured
+  }
+
+  // The largest force of the whole motion (but for the few of an impact); arrows are measured by it, and by no less
+  // than the weight of the heaviest body, so that what is small beside it looks small.  Where joints have nothing to
+  // carry there is round-off, which is not drawn: without gravity it is measured by what moves, T over a size.
+  measureForces() {
+    const d = this.data, all = [], step = Math.max(1, d.rows >> 8);
+    for (const [, columns] of this.forces) {
+      const f = columns.map((k) => d.columns[k].read());
+      for (let r = 0; r < d.rows; r += step) all.push(Math.hypot(f[0][r], f[1][r], f[2][r]));
+    }
+    const sizes = all.filter(Number.isFinite).sort((a, b) => a - b);
+    const weight = Math.hypot(...d.gravity) * d.bodies.reduce((most, b) => Math.max(most, b.mass), 0);
+    this.largestForce = sizes[Math.floor(0.98 * (sizes.length - 1))] ?? 0;
+    this.usualForce = Math.max(this.largestForce, weight);
+    const energy = d.columns[d.column.get('sys.T')]?.read() ?? [];
+    let moving = 0;
+    for (let r = 0; r < d.rows; r += step) if (energy[r] > moving) moving = energy[r];
+    this.leastForce = ROUND_OFF * Math.max(this.usualForce, moving / this.size);
+    if (!(this.largestForce > this.leastForce)) this.largestForce = 0;
   }
 
   placeArrows(row) {
     const d = this.data;
-    if (!this.largestForce) {
-      const all = [];
-      for (const [, columns] of this.forces) {
-        const f = columns.map((k) => d.columns[k].read());
-        for (let r = 0; r < d.rows; r += Math.max(1, d.rows >> 8)) all.push(Math.hypot(f[0][r], f[1][r], f[2][r]));
-      }
-      all.sort((a, b) => a - b);
-      this.largestForce = all[Math.floor(0.98 * (all.length - 1))] || 1;
-    }
+    if (this.largestForce === undefined) this.measureForces();
     for (let i = 0; i < this.forces.length; i++) {
       const [joint, columns] = this.forces[i], j = d.joints[joint];
       const f = WAY.set(d.columns[columns[0]].read()[row], d.columns[columns[1]].read()[row], d.columns[columns[2]].read()[row]);
-      const size = f.length(), length = Number.isFinite(size) ? Math.min(size / this.largestForce, 1.5) * 0.25 * this.size : 0;
+      const size = f.length(), seen = Number.isFinite(size) && size > this.leastForce;
+      const length = seen ? Math.min(size / this.usualForce, 1.5) * 0.25 * this.size : 0;
       if (length > 0) f.divideScalar(size);
       this.forceArrows.set(i, FROM.fromArray(j.point2).applyMatrix4(this.world[j.body2]), f, length, length > 0 ? 0.8 * this.mark : 0, Math.min(5 * this.mark, 2 * length));
     }
