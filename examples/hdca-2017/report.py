@@ -11,7 +11,6 @@ status is 1 when a verdict differs from the prototype's (prototype.py).
 Needs nothing but Python and the program.
 """
 import argparse
-import csv
 import json
 import math
 import os
@@ -22,6 +21,12 @@ import tempfile
 
 import cases
 import prototype
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, ".."))
+
+from reports import Study as Runs
+from reports import exponent, fill, power, read_table, table, write_table
 
 INTEGRATORS = [("dopri5", "ode45"), ("adams", "ode113"), ("bs3", "ode23")]
 
@@ -36,39 +41,26 @@ METHODS = [
 ]
 
 
-class Study:
-    """Runs the program, remembers what it said."""
+class Study(Runs):
+    """Runs of the cases."""
 
     def __init__(self, program, folder):
-        self.program = program
-        self.folder = folder
+        super().__init__(program, folder)
         self.models = cases.write(folder)
 
     def run(self, case, method, integrator, tolerance, spatial=False, duration=10, sample=None,
             extra=()):
         """Summary of a run, and its table where rows are wanted; None: it did not get to the end."""
-        output = os.path.join(self.folder, "run.csv")
-        command = [self.program, "run", self.models[case, spatial], "--json", "--formulation",
-                   method["formulation"], "--cut", cases.cut(case, method["where"]), "--integrator",
+        output = self.path("run.csv")
+        options = ["--formulation", method["formulation"], "--cut", cases.cut(case, method["where"]), "--integrator",
                    integrator, "--rtol", repr(tolerance), "--atol", repr(tolerance), "--duration",
                    repr(duration), "--sample", sample or repr(duration), "--project", "never", *extra]
         if "kappa" in method:  # momenta have the tolerance of all else, as in the paper
-            command += ["--kappa", method["kappa"], "--atol-p", repr(tolerance)]
+            options += ["--kappa", method["kappa"], "--atol-p", repr(tolerance)]
         if sample:
-            command += ["-o", output]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode == 1:
-            return None, None
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr)
-        return json.loads(done.stdout), read_table(output) if sample else None
-
-
-def read_table(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = csv.reader(file)
-        head = next(rows)
-        return dict(zip(head, zip(*((float(x) for x in row) for row in rows))))
+            options += ["-o", output]
+        summary = self.summary(self.models[case, spatial], *options, may_break=True)
+        return summary, read_table(output) if summary and sample else None
 
 
 # ------------------------------------------------------------------------------------- measures
@@ -102,14 +94,6 @@ def distance_of_k(table, reference):
 
 def largest_until(table, column, until):
     return max(x for t, x in zip(table["time"], table[column]) if t <= until)
-
-
-def exponent(times, values):
-    """Slope of the straight line through the logarithms."""
-    x = [math.log(t) for t in times]
-    y = [math.log(v) for v in values]
-    mx, my = sum(x) / len(x), sum(y) / len(y)
-    return (sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x))
 
 
 def cut_impulse(table, joints, kappa):
@@ -228,15 +212,6 @@ def figure(x):
     return "–" if x is None else f"{x:.2f}"
 
 
-def power(x):
-    return f"{x:.1e}"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows])
-
-
 def ratio_table(rows, tolerances):
     head = ["integrator", "case", "method"] + [power(t) for t in tolerances]
     body = []
@@ -315,20 +290,6 @@ def growth_table(found):
 
 # -------------------------------------------------------------------------------------- pictures
 
-def write_curves(path, columns):
-    names = list(columns)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow(names)
-        out.writerows(zip(*(columns[n] for n in names)))
-
-
-def plot(study, output, files, panels, *extra):
-    arguments = [a for panel in panels for a in ("--y", panel)]
-    subprocess.run([study.program, "plot", *files, *arguments, *extra, "-o", output], check=True,
-                   capture_output=True)
-
-
 def curves_of(t):
     return {"time": t["time"], "energy error": [abs(e - t["sys.E"][0]) for e in t["sys.E"]],
             "velocity residual": t["sys.cvel"], "position residual": t["sys.cpos"]}
@@ -345,19 +306,19 @@ def draw(study, tables, counts, tolerances, folder):
         for name, label in (("hdca, end", "hdca"), ("hdca, end, leak", "hdca leak"),
                             ("dca, end", "dca")):
             path = os.path.join(work, f"{label}.csv")
-            write_curves(path, curves_of(tables[case, name]))
+            write_table(path, curves_of(tables[case, name]))
             files.append(path)
-        plot(study, os.path.join(folder, f"errors-{case}.svg"), files,
-             ["energy error", "velocity residual", "position residual"], "--log", "--from", "0.1",
-             "--size", "640x560", "--title", f"case {case}, dopri5 at 1e-6: energy [J], velocities, positions")
+        study.plot(os.path.join(folder, f"errors-{case}.svg"), files,
+                   ["energy error", "velocity residual", "position residual"], "--log", "--from", "0.1",
+                   "--size", "640x560", "--title", f"case {case}, dopri5 at 1e-6: energy [J], velocities, positions")
     files = []
     for name, label in (("hdca, end", "hdca"), ("dca, end", "dca")):
         path = os.path.join(work, f"{label}.csv")
         t = tables[1, name]
-        write_curves(path, {"time": t["time"], "z of K": t["marker.K.z"], "vz of K": t["marker.K.vz"]})
+        write_table(path, {"time": t["time"], "z of K": t["marker.K.z"], "vz of K": t["marker.K.vz"]})
         files.append(path)
-    plot(study, os.path.join(folder, "point-k.svg"), files, ["z of K", "vz of K"], "--size", "640x400",
-         "--title", "case 1: height [m] and vertical velocity [m/s] of K")
+    study.plot(os.path.join(folder, "point-k.svg"), files, ["z of K", "vz of K"], "--size", "640x400",
+               "--title", "case 1: height [m] and vertical velocity [m/s] of K")
     digits = [-math.log10(t) for t in tolerances]
     path = os.path.join(work, "ratios.csv")
     for m, what in ((0, "none"), (1, "leak")):
@@ -365,11 +326,11 @@ def draw(study, tables, counts, tolerances, folder):
         for (integrator, case), rows in counts.items():
             columns[f"{integrator}: case {case}"] = [ratio(a, b) or float("nan")
                                                      for a, b in zip(rows[3], rows[m])]
-        write_curves(path, columns)
-        plot(study, os.path.join(folder, f"evaluations-{what}.svg"), [path],
-             [",".join(f"{i}: case {c}" for c in cases.OUTER) for i, _ in INTEGRATORS], "--x", "digits",
-             "--size", "640x560", "--title",
-             "evaluations of dca over those of hdca, kappa " + ("none" if m == 0 else "2/s"))
+        write_table(path, columns)
+        study.plot(os.path.join(folder, f"evaluations-{what}.svg"), [path],
+                   [",".join(f"{i}: case {c}" for c in cases.OUTER) for i, _ in INTEGRATORS], "--x", "digits",
+                   "--size", "640x560", "--title",
+                   "evaluations of dca over those of hdca, kappa " + ("none" if m == 0 else "2/s"))
 
 
 # ------------------------------------------------------------------------------------------ report
@@ -413,14 +374,6 @@ def impulse_table(tables):
     return table(["case", "kappa none [N s]", "kappa 2/s [N s]"], body)
 
 
-def fill(template, parts):
-    with open(template, encoding="utf-8") as file:
-        text = file.read()
-    for key, value in parts.items():
-        text = text.replace("{{" + key + "}}", value)
-    return text
-
-
 def full(study, folder, tolerances, repeats):
     os.makedirs(folder, exist_ok=True)
     energy = {}
@@ -452,9 +405,8 @@ def full(study, folder, tolerances, repeats):
         "table 2": per_run,
         "spatial": spatial_table(spatial),
     }
-    here = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
-        file.write(fill(os.path.join(here, "report.md.in"), parts))
+        file.write(fill(HERE, parts))
     for row in rows:
         for tolerance, a, b, good in row[3]:
             if not good:

@@ -28,8 +28,9 @@ import tempfile
 import cases
 import paper
 from study import (HERE, Study, distance, energy, four_bar_angle, largest_difference, micro, power,
-                   read_table, table, vectors)
+                   vectors)
 import steps as step_bench  # bench/steps
+from reports import fill, read_table, table, write_table
 
 H = 0.01
 # The paper's way: penalty and iterations of each case are those it names; projections with the tangent's matrix.
@@ -299,7 +300,7 @@ def performance(study, folder, rounds, priority):
                       "two threads": [1000 * least[n, 2] for n in SIZES]},
             "speedup": {"speedup of two threads": [least[n, 1] / least[n, 2] for n in SIZES],
                         "efficiency": [least[n, 1] / least[n, 2] / 2 for n in SIZES]}}.items():
-        path = study.write(name, {"time": range(len(SIZES)), "log2 n": log2, **columns})
+        path = write_table(study.path(name + ".csv"), {"time": range(len(SIZES)), "log2 n": log2, **columns})
         study.plot(os.path.join(folder, name + ".svg"), [path], [",".join(columns)], "--x", "log2 n",
                    "--size", "560x320", *(["--log"] if name == "times" else []), "--title",
                    "10 s of motion [s]" if name == "times" else "two threads against one")
@@ -371,7 +372,7 @@ def draw(study, methods, folder):
         for path in paths:
             run = read_table(path, wanted_of_chain)
             label = os.path.basename(path)[:-4].rpartition("-")[2]
-            found.append(study.write(f"{stem} {label}", {
+            found.append(write_table(study.path(f"{stem} {label}.csv"), {
                 "time": run["time"], "energy change": energy(run), "positions": run["sys.cpos"],
                 "velocities": run["sys.cvel"]}))
         return found
@@ -397,7 +398,7 @@ def draw(study, methods, folder):
     shots = []
     for t in (0, 1, 2, 3, 4, 5, 6):
         i = round(t / H)
-        shots.append(study.write(f"{t} s", {
+        shots.append(write_table(study.path(f"{t} s.csv"), {
             "time": range(129), "x": [0] + [run[f"body.b{k}.x"][i] for k in range(1, 129)],
             "y": [0] + [run[f"body.b{k}.y"][i] for k in range(1, 129)]}))
     study.plot(at("chain-shapes"), shots, ["y"], "--x", "x", "--size", "640x420", "--title",
@@ -405,17 +406,6 @@ def draw(study, methods, folder):
 
 
 # ------------------------------------------------------------------------------------------ report
-
-def fill(parts):
-    with open(os.path.join(HERE, "report.md.in"), encoding="utf-8") as file:
-        text = file.read()
-    for key, value in parts.items():
-        text = text.replace("{{" + key + "}}", value)
-    left = re.findall(r"\{\{.*?\}\}", text)
-    if left:
-        raise RuntimeError(f"the report asks for {left}")
-    return text
-
 
 def machine(study):
     done = subprocess.run([study.program, "bench", "--case", "chain-7", "--samples", "1", "--json"],
@@ -446,7 +436,7 @@ def full(study, methods, folder, arguments):
     parts["priority"] = f"with priority (`chrt -f {priority}`)" if priority else "without priority"
     parts["machine"] = machine(study)
     with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
-        file.write(fill(parts))
+        file.write(fill(HERE, parts))
 
 
 def quick(study, methods):
@@ -454,7 +444,7 @@ def quick(study, methods):
     four_bar(study, methods, False)
     chain(study, methods, False)
     orders(study, methods.method, (0.01, 0.005))
-    fill(dict.fromkeys(("method", "paper", "pendulum", "four-bar", "chain", "orders", "through", "times",
+    fill(HERE, dict.fromkeys(("method", "paper", "pendulum", "four-bar", "chain", "orders", "through", "times",
                         "jitter", "machine", "priority", "variants"), ""))
 
 

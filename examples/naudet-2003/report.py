@@ -23,6 +23,10 @@ import tempfile
 import models
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, ".."))
+
+import reports
+from reports import fill, table
 
 # table 1 of the paper: additions, multiplications (a n + b each); where the sums printed differ
 PAPER = [("Featherstone", (275, -18), (336, -220)), ("Vukobratovic", (231, -294), (249, -272)),
@@ -33,34 +37,16 @@ FOLDED = [("folded, a given wrench on each body", (173, -281), (178, -270)),
           ("folded, no wrench (falling frame)", (155, -253), (158, -242))]
 
 
-class Study:
-    def __init__(self, program, folder):
-        self.program, self.folder = program, folder
-        self.failed = 0
-
-    def hold(self, statement, true):
-        """Checks a statement of the report."""
-        print(("  " if true else "! ") + statement)
-        self.failed += not true
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Study(reports.Study):
     def run(self, text, *options, rows=False):
         """Summary of a run (None: it broke down), and its first row where rows are wanted."""
-        model, output = self.path("model.yaml"), self.path("run.csv")
-        with open(model, "w", encoding="utf-8") as file:
-            file.write(text)
-        command = [self.program, "run", model, "--json", *options] + (["-o", output] if rows else [])
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode == 1:
-            return None, None
-        if done.returncode:
-            raise RuntimeError(done.stderr)
-        if not rows:
-            return json.loads(done.stdout), None
+        output = self.path("run.csv")
+        summary = self.summary(self.write("model.yaml", text), *options, *(("-o", output) if rows else ()),
+                               may_break=True)
+        if not summary or not rows:
+            return summary, None
         with open(output, newline="", encoding="utf-8") as file:
-            return json.loads(done.stdout), next(csv.DictReader(file))
+            return summary, next(csv.DictReader(file))
 
 
 # ------------------------------------------------------------------------------------- operations
@@ -241,13 +227,8 @@ def time_table(least):
 
 # ------------------------------------------------------------------------------------------ report
 
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows])
-
-
 def power(x):
-    return "breaks down" if x is None else f"{x:.1e}"
+    return reports.power(x, none="breaks down")
 
 
 def plot(study, output, x, columns, title):
@@ -262,17 +243,6 @@ def plot(study, output, x, columns, title):
     subprocess.run([study.program, "plot", path, "--x", x[0], "--y", ",".join(columns), "--log",
                     "--size", "560x300", "--title", title, "-o", output], check=True,
                    capture_output=True)
-
-
-def fill(parts):
-    with open(os.path.join(HERE, "report.md.in"), encoding="utf-8") as file:
-        text = file.read()
-    for key, value in parts.items():
-        text = text.replace("{{" + key + "}}", value)
-    left = re.findall(r"\{\{.*?\}\}", text)
-    if left:
-        raise RuntimeError(f"the report asks for {left}")
-    return text
 
 
 def full(study, counts, output, rounds):
@@ -298,7 +268,7 @@ def full(study, counts, output, rounds):
          "rk4 over 5 s: energy error [J]")
     info = json.loads(subprocess.run([study.program, "bench", "--case", "chain-7", "--samples", "1",
                                       "--json"], capture_output=True, text=True, check=True).stdout)
-    text = fill({
+    text = fill(HERE, {
         "machine": f"{info['cpu']}, {info['compiler']}, linkwork {info['version']}",
         "operations": operation_table(counts),
         "conditioning": table(["links", "error of the speeds"],
@@ -324,7 +294,7 @@ def quick(study, counts):
     drift(study, (2,))
     adaptive(study, (1e-6,))
     balls(study)
-    fill(dict.fromkeys(("machine", "operations", "conditioning", "drift", "adaptive", "balls", "times",
+    fill(HERE, dict.fromkeys(("machine", "operations", "conditioning", "drift", "adaptive", "balls", "times",
                         "pictures"), ""))
 
 

@@ -25,6 +25,10 @@ import tempfile
 import models
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, ".."))
+
+import reports
+from reports import exponent, fill, power, read_table, table
 
 # method, options; the last is not in the paper
 METHODS = [
@@ -46,49 +50,18 @@ TIMES = (5, 10, 20, 40)
 HELD = ("lagrange, Baumgarte 10, 10", "lagrange, put back each step")
 
 
-class Study:
-    def __init__(self, program, folder):
-        self.program, self.folder = program, folder
-        self.failed = 0
-
-    def hold(self, statement, true):
-        """Checks a statement of the report."""
-        print(("  " if true else "! ") + statement)
-        self.failed += not true
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Study(reports.Study):
     def run(self, text, formulation, *options, rows=False):
         """Summary of a run, and its table where rows are wanted: {column: values}."""
-        model, output = self.path("model.yaml"), self.path("run.csv")
-        with open(model, "w", encoding="utf-8") as file:
-            file.write(text)
-        command = [self.program, "run", model, "--json", "--formulation", formulation, *options]
-        done = subprocess.run(command + (["-o", output] if rows else []), capture_output=True, text=True,
-                              check=False)
-        if done.returncode:
-            raise RuntimeError(done.stderr)
-        return json.loads(done.stdout), read_table(output) if rows else None
-
-
-def read_table(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = csv.reader(file)
-        head = next(rows)
-        return dict(zip(head, zip(*((float(x) for x in row) for row in rows))))
+        output = self.path("run.csv")
+        summary = self.summary(self.write("model.yaml", text), "--formulation", formulation, *options,
+                               *(("-o", output) if rows else ()))
+        return summary, read_table(output) if rows else None
 
 
 def fixed(step, duration, sample=None):
     return ("--integrator", "rk4", "--step", repr(step), "--duration", repr(duration), "--sample",
             repr(sample or duration))
-
-
-def exponent(x, y):
-    """Slope of the straight line through the logarithms."""
-    x, y = [math.log(a) for a in x], [math.log(a) for a in y]
-    mx, my = sum(x) / len(x), sum(y) / len(y)
-    return sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x)
 
 
 # ------------------------------------------------------------------------------------ figures 5, 6
@@ -311,15 +284,6 @@ def check_table(study, tests, reference):
 
 # ------------------------------------------------------------------------------------------ report
 
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows])
-
-
-def power(x):
-    return "–" if x is None else f"{x:.1e}"
-
-
 def drift_table(found):
     rows = []
     for name, t in found.items():
@@ -390,17 +354,6 @@ def pictures(study, folder, found, arms, pendula, least):
     draw(study, to("figure-11.svg"), curves, "log2 cells", "one evaluation in us", "", "--log")
 
 
-def fill(parts):
-    with open(os.path.join(HERE, "report.md.in"), encoding="utf-8") as file:
-        text = file.read()
-    for key, value in parts.items():
-        text = text.replace("{{" + key + "}}", value)
-    left = re.findall(r"\{\{.*?\}\}", text)
-    if left:
-        raise RuntimeError(f"the report asks for {left}")
-    return text
-
-
 def full(study, folder, rounds, tests, reference):
     os.makedirs(folder, exist_ok=True)
     checks = check_table(study, tests, reference)
@@ -414,7 +367,7 @@ def full(study, folder, rounds, tests, reference):
     pictures(study, folder, found, arms, pendula, least)
     info = json.loads(subprocess.run([study.program, "bench", "--case", "chain-7", "--samples", "1", "--json"],
                                      capture_output=True, text=True, check=True).stdout)
-    text = fill({
+    text = fill(HERE, {
         "machine": f"{info['cpu']}, {info['compiler']}, linkwork {info['version']}",
         "checks": checks,
         "drift": drift_table(found),
@@ -448,7 +401,7 @@ def quick(study):
     ladders(study, (1, 8))
     keys = ("machine", "checks", "drift", "orders", "parallel", "ladders", "costs", "exponents", "crossing",
             "times-traditional", "times-ignored", "per-cell")
-    fill(dict.fromkeys(keys, ""))
+    fill(HERE, dict.fromkeys(keys, ""))
 
 
 def main():

@@ -12,40 +12,34 @@ Exit status: 0; 1 when a statement does not hold.  Needs nothing but Python and 
 """
 import argparse
 import csv
-import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 import walker
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from reports import Study
+
 METHODS = {"rcr": ("rcr",), "rcr, momenta": ("rcr", "--state", "momenta"), "hdca": ("hdca",)}
 
 
-class Check:
+class Check(Study):
     def __init__(self, program, folder):
-        self.program, self.folder, self.failed = program, folder, 0
-
-    def hold(self, statement, true):
-        print(("  " if true else "! ") + statement, file=sys.stderr)
-        self.failed += not true
+        super().__init__(program, folder)
+        self.told = sys.stderr
 
     def run(self, frame, pairs, options, duration):
         """Summary, first and last row."""
-        model, output = (os.path.join(self.folder, n) for n in ("walker.yaml", "walker.csv"))
-        with open(model, "w", encoding="utf-8") as file:
-            file.write(walker.walker(pairs, frame))
-        done = subprocess.run(
-            [self.program, "run", model, "--json", "--formulation", *options, "--integrator", "dopri5",
-             "--project", "never", "--duration", repr(duration), "--sample", repr(duration / 10), "-o", output],
-            capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(done.stderr)
+        output = self.path("walker.csv")
+        summary = self.summary(self.write("walker.yaml", walker.walker(pairs, frame)), "--formulation", *options,
+                               "--integrator", "dopri5", "--project", "never", "--duration", repr(duration),
+                               "--sample", repr(duration / 10), "-o", output)
         with open(output, newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        return json.loads(done.stdout), rows[0], rows[-1]
+        return summary, rows[0], rows[-1]
 
 
 def turns(angle):
