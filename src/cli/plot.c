@@ -22,6 +22,12 @@ static cli_exit open_result(const char *path, lw_result **result)
     lw_error error = {0};
     const lw_status status = lw_result_open(path, result, &error);
     if (status == LW_OK) return CLI_DONE;
+    if (status == LW_ERR_PARSE && !cli_ends_in(path, ".h5") && !cli_ends_in(path, ".csv"))
+        return cli_complain(
+            CLI_INPUT,
+            "plot: '%s' is not a result of a run (.h5, .csv); the mechanism of a model is drawn "
+            "with --initial",
+            path);
     cli_fail(status, &error);
     return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
 }

@@ -166,6 +166,7 @@ class Plot(unittest.TestCase):
                 (("crane.h5", "-o", "p.svg", "--from", "9"), 2, "0 to 5 s"),
                 (("crane.h5", "-o", "p.svg", "--view", "xy"), 2, "initial"),
                 (("--initial", "crane.csv", "-o", "p.svg"), 3, "has no model"),
+                ((os.path.join(MODELS, "four_bar.yaml"), "-o", "p.svg"), 3, "a model is drawn with --initial"),
                 (("--initial", "crane.h5", "x", "-o", "p.svg"), 2, "one argument too many"),
                 (("--plan", "best", os.path.join(MODELS, "four_bar.yaml"), "-o", "p.svg"), 2,
                  "'best' is not known"),
