@@ -126,41 +126,23 @@ int lwi_dual_given_units(const lwi_dual *dual)
     return dual->nunit;
 }
 
-bool lwi_dual_given_alone(const lwi_dual *dual)
+void lwi_dual_given_sweep(lwi_dual *dual, bool on)
 {
-    return !dual->crew;
+    dual->given = on;
 }
 
-void lwi_dual_given_unit(lwi_dual *dual, int unit, bool matrix)
+void lwi_dual_given_up(lwi_dual *dual, int unit, bool matrix)
 {
-    dual->given = true;
     if (matrix) lwi_dual_unit_eliminate(dual, unit);
     lwi_dual_unit_up(dual, unit);
-    dual->given = false;
 }
 
-lw_status lwi_dual_given_end(const lwi_dual *dual)
+void lwi_dual_given_down(lwi_dual *dual, int unit)
+{
+    lwi_dual_unit_down(dual, unit);
+}
+
+lw_status lwi_dual_given_kept(const lwi_dual *dual)
 {
     return lwi_dual_all_kept(dual) ? LW_OK : LW_ERR_SINGULAR;
-}
-
-void lwi_dual_given_down(lwi_dual *dual)
-{
-    dual->given = true;
-    for (int k = dual->nunit - 1; k >= 0; k--) lwi_dual_unit_down(dual, k);
-    dual->given = false;
-}
-
-void lwi_dual_given_factor(lwi_dual *dual)
-{
-    dual->given = true;
-    lwi_dual_sweep_matrix(dual);
-    dual->given = false;
-}
-
-void lwi_dual_given_solve(lwi_dual *dual)
-{
-    dual->given = true;
-    lwi_dual_sweep_vectors(dual, 0);
-    dual->given = false;
 }

@@ -4,13 +4,16 @@
 // them to where the elimination wants them, and y = c - J x0 to where the vector pass begins; lambda
 // is found there afterwards.  J, G, x and c of the engine are then neither read nor written.
 //
-//     lwi_dual_given_begin;  blocks;  lwi_dual_given_factor, _end;  (y;  lwi_dual_given_solve;  lambda) ...
+// Units are done as soon as their blocks and y are there, one after the other, while these are at hand:
 //
-// On one thread (lwi_dual_given_alone) units can be done as soon as their blocks and y are there, one
-// after the other, while these are at hand:
+//     lwi_dual_given_begin;  lwi_dual_given_sweep(true)
+//     blocks and y of unit u;  lwi_dual_given_up(u) ...  children first
+//     lwi_dual_given_sweep(false);  lwi_dual_given_kept
+//     lwi_dual_given_sweep(true);  lwi_dual_given_down(u) ...  parents first;  lwi_dual_given_sweep(false)
+//     lambda
 //
-//     lwi_dual_given_begin;  (blocks and y of unit u;  lwi_dual_given_unit(u)) ...
-//     lwi_dual_given_end;  lwi_dual_given_down;  lambda
+// and again for another y.  Several threads can do units at a time where lwi_dual_given_parts said at
+// creation which.
 //
 // Every row must have an eps > 0 in its diagonal: no rank is decided, and lwi_dual_pivots tells nothing of
 // such factors.
@@ -46,18 +49,26 @@ typedef struct lwi_given_edge {
 /** How many blocks there are; lists [count], [nedge] in the order of the elimination, sets together.
  *  They hold as long as the engine; after lwi_dual_learn at creation.  With lists NULL it counts. */
 int lwi_dual_given_list(const lwi_dual *dual, lwi_given_block *block, lwi_given_edge *edge);
+int lwi_dual_given_units(const lwi_dual *dual);
+/** For threads: part[units] becomes the part, 0 ... parts-1, of each unit, whole subtrees of about as
+ *  much work in all; -1: of what stands above several.  Units then leave what they leave in room of
+ *  their own. */
+lw_status lwi_dual_given_parts(lwi_dual *dual, int parts, int *part, lwi_arena *arena);
+/** Multiplications of a matrix pass, near enough. */
+double lwi_dual_given_work(const lwi_dual *dual);
+/** -1 for units that stand above any of another part. */
+void lwi_dual_given_above(const lwi_dual *dual, int *part);
 /** Before blocks are written: zeros between them.
  *  @return LW_ERR_UNSUPPORTED: not as the lists have it */
 lw_status lwi_dual_given_begin(lwi_dual *dual, bool symmetric);
-void lwi_dual_given_factor(lwi_dual *dual);
+/** Around a sweep, by one thread. */
+void lwi_dual_given_sweep(lwi_dual *dual, bool on);
+/** y, with `matrix` the factors too, of a unit whose children are done. */
+void lwi_dual_given_up(lwi_dual *dual, int unit, bool matrix);
+/** lambda of a unit whose parents are done. */
+void lwi_dual_given_down(lwi_dual *dual, int unit);
 /** @return LW_ERR_SINGULAR: some pivot is not beyond doubt, the factors are void (the caller gives J
  *  and G then, and the engine says which) */
-lw_status lwi_dual_given_end(const lwi_dual *dual);
-int lwi_dual_given_units(const lwi_dual *dual);
-/** Is the engine on one thread?  Then: all units in their order, with `matrix` or y alone. */
-bool lwi_dual_given_alone(const lwi_dual *dual);
-void lwi_dual_given_unit(lwi_dual *dual, int unit, bool matrix);
-void lwi_dual_given_down(lwi_dual *dual);
-void lwi_dual_given_solve(lwi_dual *dual);
+lw_status lwi_dual_given_kept(const lwi_dual *dual);
 
 #endif

@@ -158,6 +158,8 @@ void lwi_dual_back(lwi_dual *dual, int node);
 void lwi_dual_unit_eliminate(lwi_dual *dual, int unit);
 void lwi_dual_unit_up(lwi_dual *dual, int unit);
 void lwi_dual_unit_down(lwi_dual *dual, int unit);
+/** Multiplications of its matrix pass, near enough to share out: lanes cost what one does. */
+double lwi_dual_unit_work(const lwi_dual *dual, int unit);
 
 /** Groups in lanes, or node by node;  did the matrix pass keep all pivots? */
 void lwi_dual_set_laned(lwi_dual *dual, bool laned);

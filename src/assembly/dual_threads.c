@@ -135,8 +135,7 @@ void lwi_dual_sweep_vectors(lwi_dual *dual, int refine)
 
 // ---------------------------------------------------------------------------------------- schedule
 
-// Multiplications at a unit, near enough to share out: lanes cost what one does.
-static double load(const lwi_dual *dual, int unit)
+double lwi_dual_unit_work(const lwi_dual *dual, int unit)
 {
     const lwi_dual_front *N = &dual->front[dual->unit[unit].node[0]];
     const double c = N->nc, f = N->nc + N->no;
@@ -187,7 +186,7 @@ static lw_status by_level(const lwi_dual *dual, lwi_arena *scratch, draft *d)
     double *done = LWI_PUSH(scratch, double, count);
     int *stage = LWI_PUSH(scratch, int, count);
     if (!work || !done || !stage) return LW_ERR_MEMORY;
-    for (int u = 0; u < dual->nunit; u++) work[level[u]] += load(dual, u);
+    for (int u = 0; u < dual->nunit; u++) work[level[u]] += lwi_dual_unit_work(dual, u);
     bool alone = false; // the stage before is of one thread
     for (int l = 0; l < count; l++) {
         const bool small = work[l] < GRAIN * d->parts;
@@ -198,7 +197,7 @@ static lw_status by_level(const lwi_dual *dual, lwi_arena *scratch, draft *d)
     }
     for (int u = 0; u < dual->nunit; u++) {
         const int l = level[u];
-        const double piece = load(dual, u);
+        const double piece = lwi_dual_unit_work(dual, u);
         d->stage[u] = stage[l];
         if (work[l] >= GRAIN * d->parts) d->part[u] = share(done[l], piece, work[l], d->parts);
         done[l] += piece;
@@ -212,8 +211,8 @@ static double subtree_work(const lwi_dual *dual, double *work)
     double all = 0;
     for (int u = 0; u < dual->nunit; u++) {
         const int parent = dual->unit[u].parent;
-        work[u] += load(dual, u);
-        all += load(dual, u);
+        work[u] += lwi_dual_unit_work(dual, u);
+        all += lwi_dual_unit_work(dual, u);
         if (parent >= 0) work[parent] += work[u];
         for (int l = 0; l < dual->unit[u].lanes && parent < 0; l++)
             if (parent_of(dual, u, l) >= 0) work[parent_of(dual, u, l)] = HUGE_VAL;
@@ -227,7 +226,7 @@ static lw_status by_subtree(const lwi_dual *dual, lwi_arena *scratch, draft *d)
     if (!work) return LW_ERR_MEMORY;
     const double most = PORTION * subtree_work(dual, work) / d->parts;
     for (int u = 0; u < dual->nunit; u++)
-        if (work[u] <= most) below += load(dual, u);
+        if (work[u] <= most) below += lwi_dual_unit_work(dual, u);
     d->nstage = 2;
     int user = -1; // the first thread that gets something
     for (int u = dual->nunit - 1; u >= 0; u--) {
@@ -265,7 +264,7 @@ static lw_status make(const lwi_dual *dual, lwi_strategy strategy, lwi_arena *sc
                       lwi_arena *arena, draft *d, lwi_dual_crew **crew)
 {
     double all = 0;
-    for (int u = 0; u < dual->nunit; u++) all += load(dual, u);
+    for (int u = 0; u < dual->nunit; u++) all += lwi_dual_unit_work(dual, u);
     if (all < WORTH) return LW_OK;
     d->stage = LWI_PUSH(scratch, int, dual->nunit);
     d->part = LWI_PUSH(scratch, int, dual->nunit);

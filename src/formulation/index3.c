@@ -107,10 +107,9 @@ static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
 }
 
 // Two projections at a time need a thread and vectors each.
-static lw_status create_threads(lwi_work *work, lwi_index3 *d, int count)
+static lw_status create_threads(lwi_work *work, lwi_index3 *d)
 {
     lwi_arena *arena = &work->arena;
-    TRY(lwi_pool_create(count, &arena->allocator, &d->pool, &work->error));
     TRY(lwi_closed_threads(&d->closed, d->pool, arena));
     for (int i = 0; i < 2 && d->method.order; i++)
         TRY(lwi_dual_view_create(d->closed.dual, arena, &d->view[i]));
@@ -150,9 +149,10 @@ static lw_status prepare(lwi_work *work)
     // short as those across a stop its increments are below any tolerance
     for (int i = 0; i < d->ncoupler; i++)
         if (d->coupler[i].dry && work->controls) d->least_iterations = 2;
-    TRY(lwi_index3_lanes_create(d, arena));
     const int count = work->options ? (int)work->options->threads : 1;
-    return count > 1 ? create_threads(work, d, count) : LW_OK;
+    if (count > 1) TRY(lwi_pool_create(count, &arena->allocator, &d->pool, &work->error));
+    TRY(lwi_index3_lanes_create(d, arena));
+    return d->pool ? create_threads(work, d) : LW_OK;
 }
 
 static void release(lwi_work *work)

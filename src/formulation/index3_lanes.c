@@ -455,83 +455,164 @@ static lw_status list_pulls(maker *m, lwi_arena *arena)
 
 // ------------------------------------------------------------------------------------------- order
 
+// How what comes before an item bears on its time, or on the part it belongs to.
+typedef void rule(int *item, int before);
+
 static void later(int *time, int t)
 {
     if (*time < t) *time = t;
 }
 
-// A body's time from those of its joints, a joint's from those of its bodies.
-static void bodies_after(const maker *m, const int *joint, int *body)
+// Parts 0 ... of threads; ABOVE: of several, when these are done; NONE: needs none, before them.
+enum { ABOVE = -1, NONE = -2 };
+
+static void within(int *part, int p)
+{
+    if (p != NONE) *part = *part == NONE || *part == p ? p : ABOVE;
+}
+
+// A body's from those of its joints, a joint's from those of its bodies.
+static void bodies_after(const maker *m, rule *apply, const int *joint, int *body)
 {
     const lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
             const int k =
                 node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
-            if (k >= 0) later(&body[s->body_at[k] / LWI_LANES], joint[b]);
+            if (k >= 0) apply(&body[s->body_at[k] / LWI_LANES], joint[b]);
         }
 }
 
-static void joints_after(const maker *m, const int *body, int *joint)
+static void joints_after(const maker *m, rule *apply, const int *body, const int *own, int *joint)
 {
     const lwi_index3_lanes *s = m->s;
-    for (int b = 0; b < s->nedge; b++)
+    for (int b = 0; b < s->nedge; b++) {
+        apply(&joint[b], own[b]);
         for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
             const int k =
                 node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
-            later(&joint[b], k >= 0 ? body[s->body_at[k] / LWI_LANES] : b);
+            if (k >= 0) apply(&joint[b], body[s->body_at[k] / LWI_LANES]);
         }
+    }
+}
+
+// From what joints have, what each item has.  `last` is for what is added to other blocks.
+static void apply_to_all(const maker *m, rule *apply, int last, int *of[LWI_I3_KINDS])
+{
+    const lwi_index3_lanes *s = m->s;
+    bodies_after(m, apply, of[LWI_I3_JOINT], of[LWI_I3_BODY]);
+    joints_after(m, apply, of[LWI_I3_BODY], of[LWI_I3_JOINT], of[LWI_I3_AFTER]);
+    bodies_after(m, apply, of[LWI_I3_AFTER], of[LWI_I3_BODY_AGAIN]);
+    joints_after(m, apply, of[LWI_I3_BODY_AGAIN], of[LWI_I3_AFTER], of[LWI_I3_LAST]);
+    for (int i = 0; i < s->npair; i++) {
+        const size_t bytes = s->pair[i].whole ? sizeof(lwi_i3_whole) : sizeof(lwi_i3_body);
+        for (int l = 0; l < LWI_LANES; l++)
+            apply(
+                &of[LWI_I3_PAIR][i],
+                s->pair[i].add
+                    ? last
+                    : of[LWI_I3_BODY_AGAIN][s->pair[i].body.at[l] / (int)(bytes / sizeof(double))]);
+    }
+    for (int i = 0; i < m->nedge; i++)
+        apply(&of[LWI_I3_UNIT][m->edge[i].unit],
+              of[LWI_I3_LAST][s->edge_at[m->edge[i].edge] / LWI_LANES]);
+    for (int i = 0; i < m->nblock; i++)
+        if (m->pair_of[i] >= 0)
+            apply(&of[LWI_I3_UNIT][m->block[i].unit], of[LWI_I3_PAIR][m->pair_of[i]]);
 }
 
 // A joint's time is its number.  What is added to other blocks comes last; units come in their order.
 static void find_times(const maker *m, int *time[LWI_I3_KINDS], int nunit)
 {
-    const lwi_index3_lanes *s = m->s;
-    for (int b = 0; b < s->nedge; b++) time[LWI_I3_JOINT][b] = b;
-    bodies_after(m, time[LWI_I3_JOINT], time[LWI_I3_BODY]);
-    joints_after(m, time[LWI_I3_BODY], time[LWI_I3_AFTER]);
-    bodies_after(m, time[LWI_I3_AFTER], time[LWI_I3_BODY_AGAIN]);
-    joints_after(m, time[LWI_I3_BODY_AGAIN], time[LWI_I3_LAST]);
-    for (int i = 0; i < s->npair; i++) {
-        const size_t bytes = s->pair[i].whole ? sizeof(lwi_i3_whole) : sizeof(lwi_i3_body);
-        for (int l = 0; l < LWI_LANES; l++)
-            later(&time[LWI_I3_PAIR][i],
-                  s->pair[i].add ? s->nedge
-                                 : time[LWI_I3_BODY_AGAIN]
-                                       [s->pair[i].body.at[l] / (int)(bytes / sizeof(double))]);
-    }
-    for (int i = 0; i < m->nedge; i++)
-        later(&time[LWI_I3_UNIT][m->edge[i].unit],
-              time[LWI_I3_LAST][s->edge_at[m->edge[i].edge] / LWI_LANES]);
-    for (int i = 0; i < m->nblock; i++)
-        if (m->pair_of[i] >= 0)
-            later(&time[LWI_I3_UNIT][m->block[i].unit], time[LWI_I3_PAIR][m->pair_of[i]]);
+    for (int b = 0; b < m->s->nedge; b++) time[LWI_I3_JOINT][b] = b;
+    apply_to_all(m, later, m->s->nedge, time);
     for (int u = 1; u < nunit; u++) later(&time[LWI_I3_UNIT][u], time[LWI_I3_UNIT][u - 1]);
 }
 
-// All items by their times, kind by kind.
+// Multiplications of the engine's matrix pass for each thread below which what threads lose by reading what
+// others wrote is more than they win (chains of 512 links: neither).
+#define GRAIN 15000.0
+
+// A joint's part is that of the unit which closes it, NONE where that is of none; `subtree`: a unit's
+// part by the tree alone.
+static lw_status find_parts(const maker *m, int *part[LWI_I3_KINDS], const int *count, int *subtree,
+                            lwi_arena *arena)
+{
+    lwi_index3_lanes *s = m->s;
+    const int threads = s->pool ? lwi_pool_count(s->pool) : 1;
+    const double most = lwi_dual_given_work(s->dual) / GRAIN;
+    s->parts = most < 2 ? 1 : threads < most ? threads : (int)most;
+    if (s->parts == 1) return LW_OK;
+    TRY(lwi_dual_given_parts(s->dual, s->parts, subtree, arena));
+    bool shared = false;
+    for (int u = 0; u < count[LWI_I3_UNIT]; u++) shared |= subtree[u] > 0;
+    if (!shared) { // a comb
+        s->parts = 1;
+        return LW_OK;
+    }
+    for (int kind = 0; kind < LWI_I3_UNIT; kind++)
+        for (int i = 0; i < count[kind]; i++) part[kind][i] = NONE;
+    memcpy(part[LWI_I3_UNIT], subtree, (size_t)count[LWI_I3_UNIT] * sizeof *subtree);
+    for (int i = 0; i < m->nedge; i++)
+        within(&part[LWI_I3_JOINT][s->edge_at[m->edge[i].edge] / LWI_LANES],
+               subtree[m->edge[i].unit]);
+    for (int b = 0; b < s->nedge; b++) // needs nothing
+        if (part[LWI_I3_JOINT][b] == ABOVE) part[LWI_I3_JOINT][b] = NONE;
+    apply_to_all(m, within, ABOVE, part);
+    lwi_dual_given_above(s->dual, part[LWI_I3_UNIT]);
+    return LW_OK;
+}
+
+// Where in the list an item stands: see lwi_index3_lanes.
+static int place_of(const lwi_index3_lanes *s, int kind, int part, int subtree)
+{
+    if (part != ABOVE) return part == NONE ? 0 : 1 + part;
+    if (kind != LWI_I3_UNIT) return s->parts + 1;
+    return subtree >= 0 ? s->parts + 2 + subtree : 2 * s->parts + 2;
+}
+
+// All items, place by place; in each by their times, kind by kind.
 static lw_status order_items(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
-    const int nunit = lwi_dual_given_units(s->dual);
+    const int nunit = lwi_dual_given_units(s->dual), times = s->nedge + 1;
     const int count[LWI_I3_KINDS] = {s->nedge, s->nbody, s->nedge, s->nbody,
                                      s->nedge, s->npair, nunit};
-    int *time[LWI_I3_KINDS], *at = LWI_PUSH(&m->arena, int, s->nedge + 2);
-    if (!at) return LW_ERR_MEMORY;
+    int *time[LWI_I3_KINDS], *part[LWI_I3_KINDS], *subtree = LWI_PUSH(&m->arena, int, nunit);
     for (int kind = 0; kind < LWI_I3_KINDS; kind++) {
-        if (!(time[kind] = LWI_PUSH(&m->arena, int, count[kind]))) return LW_ERR_MEMORY;
+        time[kind] = LWI_PUSH(&m->arena, int, count[kind]);
+        part[kind] = LWI_PUSH(&m->arena, int, count[kind]);
+        if (!time[kind] || !part[kind]) return LW_ERR_MEMORY;
         s->nitem += count[kind];
     }
-    if (!(s->item = LWI_PUSH(arena, lwi_i3_item, s->nitem))) return LW_ERR_MEMORY;
+    if (!subtree) return LW_ERR_MEMORY;
     find_times(m, time, nunit);
+    TRY(find_parts(m, part, count, subtree, arena));
+    const int places = 2 * s->parts + 3;
+    int *at = LWI_PUSH(&m->arena, int, times *places + 1);
+    s->item = LWI_PUSH(arena, lwi_i3_item, s->nitem);
+    s->unit = LWI_PUSH(arena, int, nunit);
+    s->first = LWI_PUSH(arena, int, places + 1);
+    s->first_unit = LWI_PUSH(arena, int, places + 1);
+    if (!at || !s->item || !s->unit || !s->first || !s->first_unit) return LW_ERR_MEMORY;
+#define CELL(kind, i)                                                                              \
+    (times * place_of(s, kind, part[kind][i], (kind) == LWI_I3_UNIT ? subtree[i] : ABOVE) +        \
+     time[kind][i])
     for (int kind = 0; kind < LWI_I3_KINDS; kind++)
-        for (int i = 0; i < count[kind]; i++) at[time[kind][i] + 1]++;
-    for (int t = 0; t <= s->nedge; t++) at[t + 1] += at[t];
+        for (int i = 0; i < count[kind]; i++) at[CELL(kind, i) + 1]++;
+    for (int t = 0; t < times * places; t++) at[t + 1] += at[t];
+    for (int p = 0; p <= places; p++) s->first[p] = at[times * p];
     for (int kind = 0; kind < LWI_I3_KINDS; kind++)
         for (int i = 0; i < count[kind]; i++) {
-            lwi_i3_item *item = &s->item[at[time[kind][i]]++];
+            lwi_i3_item *item = &s->item[at[CELL(kind, i)]++];
             item->kind = kind, item->block = i;
         }
+#undef CELL
+    for (int p = 0, n = 0; p < places; p++) {
+        for (int i = s->first[p]; i < s->first[p + 1]; i++)
+            if (s->item[i].kind == LWI_I3_UNIT) s->unit[n++] = s->item[i].block;
+        s->first_unit[p + 1] = n;
+    }
     return LW_OK;
 }
 
@@ -706,6 +787,7 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)
     if (!s) return LW_ERR_MEMORY;
     *s = (lwi_index3_lanes){.texts = texts_of(0),
                             .dual = d->closed.dual,
+                            .pool = d->pool,
                             .level = d->method.tangent,
                             .length = d->closed.length};
     maker m = {.d = d, .s = s};

@@ -172,7 +172,14 @@ typedef struct lwi_index3_lanes {
     int nrows;
     int nitem;
     lwi_i3_item *item;
-    int *body_at, *edge_at; ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
+    // Threads: place 0 of `item` is of what needs nothing of theirs; places 1 ... parts are theirs, at a
+    // time; the next one is of items that need several of these; then there are units of theirs again,
+    // which waited for such an item; the last place is of units above subtrees of several.
+    lwi_pool *pool;
+    int parts;               ///< 1: one thread
+    int *first, *first_unit; ///< [2 parts + 4] of each place, in `item`, in `unit`
+    int *unit;               ///< as `item` has them
+    int *body_at, *edge_at;  ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
     int level;
     bool ahead;                 ///< what begins the next iteration, or the projections, is done
     double h, length, absolute; ///< absolute > 0: eps of every row

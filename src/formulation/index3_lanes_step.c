@@ -8,19 +8,70 @@
 
 // -------------------------------------------------------------------------------------------- step
 
+// What threads do: a pass over the items of their places, or down their units.
+typedef struct job {
+    const lwi_index3_lanes *s;
+    const lwi_i3_phase *phase; ///< [LWI_I3_KINDS]; NULL: down
+    int first, end;            ///< kinds
+    int place;                 ///< of part 0
+    uint64_t mode;             ///< what is done with the smallest numbers (flush.h)
+} job;
+
+static void pass_place(const job *t, int place)
+{
+    const lwi_index3_lanes *s = t->s;
+    for (int i = s->first[place]; i < s->first[place + 1]; i++) {
+        const lwi_i3_item *item = &s->item[i];
+        const lwi_i3_phase what = t->phase[item->kind];
+        if (item->kind < t->first || item->kind >= t->end) continue;
+        if (what < LWI_I3_PHASES)
+            s->texts->phase[what](s, item->block, item->block + 1);
+        else if (what != LWI_I3_NOTHING)
+            lwi_dual_given_up(s->dual, item->block, what == LWI_I3_ELIMINATE);
+    }
+}
+
+static void down_place(const lwi_index3_lanes *s, int place)
+{
+    for (int i = s->first_unit[place + 1] - 1; i >= s->first_unit[place]; i--)
+        lwi_dual_given_down(s->dual, s->unit[i]);
+}
+
+static void task(void *user, int part)
+{
+    const job *t = user;
+    if (part >= t->s->parts) return;
+    const uint64_t mode = lwi_flush_get();
+    lwi_flush_set(t->mode);
+    if (t->phase) {
+        pass_place(t, t->place + part);
+    } else {
+        down_place(t->s, t->s->parts + 2 + part);
+        down_place(t->s, 1 + part);
+    }
+    lwi_flush_set(mode);
+}
+
+static void all_parts(job *t, int place)
+{
+    t->place = place;
+    if (t->s->parts > 1)
+        lwi_pool_run(t->s->pool, task, t);
+    else
+        task(t, 0);
+}
+
 // Items of kinds first ... end - 1, each kind by its phase.
 static void pass_kinds(const lwi_index3_lanes *s, const lwi_i3_phase phase[LWI_I3_KINDS], int first,
                        int end)
 {
-    for (int i = 0; i < s->nitem; i++) {
-        const lwi_i3_item *item = &s->item[i];
-        const lwi_i3_phase what = phase[item->kind];
-        if (item->kind < first || item->kind >= end) continue;
-        if (what < LWI_I3_PHASES)
-            s->texts->phase[what](s, item->block, item->block + 1);
-        else if (what != LWI_I3_NOTHING)
-            lwi_dual_given_unit(s->dual, item->block, what == LWI_I3_ELIMINATE);
-    }
+    job t = {.s = s, .phase = phase, .first = first, .end = end, .mode = lwi_flush_get()};
+    pass_place(&t, 0);
+    all_parts(&t, 1);
+    pass_place(&t, s->parts + 1);
+    if (s->parts == 1 || end <= LWI_I3_UNIT || phase[LWI_I3_UNIT] == LWI_I3_NOTHING) return;
+    all_parts(&t, s->parts + 2);
+    pass_place(&t, 2 * s->parts + 2);
 }
 
 // All items.  Where the general text has a part, it comes when all bodies have their motion and rows of
@@ -38,27 +89,28 @@ static void pass(lwi_index3 *d, const lwi_i3_phase phase[LWI_I3_KINDS], lwi_i3_s
     pass_kinds(s, phase, turn, LWI_I3_KINDS);
 }
 
-// A pass with the engine's sweep upwards, matrix or right side alone; threads share it in one of its own.
+// A pass with the engine's sweep upwards, matrix or right side alone.
 static lw_status sweep_up(lwi_index3 *d, const lwi_i3_phase phase[LWI_I3_KINDS], bool symmetric,
                           lwi_i3_stage stage)
 {
-    const lwi_index3_lanes *s = d->lanes;
+    lwi_dual *dual = d->lanes->dual;
     const bool matrix = phase[LWI_I3_UNIT] == LWI_I3_ELIMINATE;
-    const bool alone = lwi_dual_given_alone(s->dual);
-    lwi_i3_phase all[LWI_I3_KINDS];
-    memcpy(all, phase, sizeof all);
-    if (!alone) all[LWI_I3_UNIT] = LWI_I3_NOTHING;
-    if (matrix) TRY(lwi_dual_given_begin(s->dual, symmetric));
-    pass(d, all, stage);
-    if (!alone && matrix) lwi_dual_given_factor(s->dual);
-    return matrix ? lwi_dual_given_end(s->dual) : LW_OK;
+    if (matrix) TRY(lwi_dual_given_begin(dual, symmetric));
+    lwi_dual_given_sweep(dual, true);
+    pass(d, phase, stage);
+    lwi_dual_given_sweep(dual, false);
+    return matrix ? lwi_dual_given_kept(dual) : LW_OK;
 }
 
 // To lambda.
 static void sweep_down(const lwi_index3 *d)
 {
-    lwi_dual *dual = d->lanes->dual;
-    (lwi_dual_given_alone(dual) ? lwi_dual_given_down : lwi_dual_given_solve)(dual);
+    const lwi_index3_lanes *s = d->lanes;
+    job t = {.s = s, .mode = lwi_flush_get()};
+    lwi_dual_given_sweep(s->dual, true);
+    down_place(s, 2 * s->parts + 2);
+    all_parts(&t, 0);
+    lwi_dual_given_sweep(s->dual, false);
 }
 
 // eps of every row: relative, or 1/penalty, which belongs to K of eta times a mobility

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -45,6 +46,33 @@ static void every_part_on_its_thread(void **state)
         assert_true(pthread_equal(r.thread[0], pthread_self()));
         lwi_pool_destroy(pool);
     }
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 2000000},
+              NULL); // longer than anyone looks for the other
+}
+
+static void slow_task(void *user, int part)
+{
+    if (part == 1) nap();
+    task(user, part);
+}
+
+// Members that sleep are woken, and so is the caller.
+static void who_sleeps_is_woken(void **state)
+{
+    (void)state;
+    lwi_pool *pool;
+    rounds r = {.count = {0}};
+    assert_int_equal(lwi_pool_create(3, NULL, &pool, NULL), LW_OK);
+    for (int k = 0; k < 40; k++) {
+        lwi_pool_run(pool, k % 2 ? slow_task : task, &r);
+        if (k % 3) nap();
+    }
+    for (int i = 0; i < 3; i++) assert_int_equal(r.count[i], 40);
+    lwi_pool_destroy(pool);
 }
 
 static void an_idle_pool_ends(void **state)
@@ -86,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_on_its_thread),
+        cmocka_unit_test(who_sleeps_is_woken),
         cmocka_unit_test(an_idle_pool_ends),
         cmocka_unit_test(wrong_counts_are_refused),
     };

@@ -141,11 +141,28 @@ static void the_same_bits_in_one_pass(void **state)
     }
 }
 
-// Links enough for two threads to share.
+static lw_model *generated(const char *what)
+{
+    char text[256];
+    lw_model *model;
+    lw_error error;
+    snprintf(text, sizeof text, "linkwork: 1\ngenerate:\n  %s\n", what);
+    lwt_ok(lw_model_parse(text, strlen(text), "generated", &(lw_read_desc){.format = "yaml"},
+                          &model, NULL, &error),
+           &error);
+    return model;
+}
+
+// Links enough for threads to share: chains, limbs, loops in a row, a net whose loops are all coupled.
 static void the_same_bits_for_any_number_of_threads(void **state)
 {
     (void)state;
-    same_bits_of_threads(curl(1700, LW_JOINT_REVOLUTE, 0.3), 0.01, 3);
+    same_bits_of_threads(curl(1700, LW_JOINT_REVOLUTE, 0.3), "auto", 0.01, 3);
+    same_bits_of_threads(generated("tree: {n: 3000, joint: universal, seed: 3}"), "auto", 0.002, 3);
+    same_bits_of_threads(generated("n_four_bar: {n: 800, q: [0.3, 0, 0], qd: [1, 0, 0]}"),
+                         "balanced", 0.002, 3);
+    same_bits_of_threads(generated("net: {n: 16, joint: revolute, qd: [0, 0, 1]}"), "auto", 0.002,
+                         3);
 }
 
 // What decays along a straight chain of 1024 links that begins to fall would end in numbers that are too

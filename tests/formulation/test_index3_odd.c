@@ -244,7 +244,7 @@ static void the_same_bits_in_one_pass(void **state)
 static void the_same_bits_for_any_number_of_threads(void **state)
 {
     (void)state;
-    same_bits_of_threads(items(1700, 8, SPRUNG), 0.002, 2);
+    same_bits_of_threads(items(1700, 8, SPRUNG), "balanced", 0.002, 2);
 }
 
 // The inertia that a driven coordinate turns is a load that no motion changes.
