@@ -53,14 +53,34 @@ void lwi_singular_names(const lw_model *model, int joint, char *text, size_t siz
     if (n > fit && size - used > 5) memcpy(text + used, ", ...", 6);
 }
 
-lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double pivot,
-                            lw_error *error)
+// "singular position at t = 1 s: the constraints of ... depend on each other here, ...", then `rest`.
+static lw_status fail(const lw_model *model, int joint, double t, double pivot, const char *rest,
+                      lw_error *error)
 {
     char which[320];
     lwi_singular_names(model, joint, which, sizeof which);
     return lwi_fail(error, LW_ERR_SINGULAR,
                     "singular position at t = %.9g s: the constraints of %s depend on each other "
-                    "here, but not nearby (pivot %.1e); how the motion goes on is not determined: "
-                    "end the run before, or start it a little off",
-                    t, which, pivot);
+                    "here, but not nearby (pivot %.1e); %s",
+                    t, which, pivot, rest);
+}
+
+lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double pivot,
+                            lw_error *error)
+{
+    return fail(model, joint, t, pivot,
+                "how the motion goes on is not determined: end the run before, or start it a "
+                "little off",
+                error);
+}
+
+lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
+                                   int body, double off, lw_error *error)
+{
+    char rest[320];
+    snprintf(rest, sizeof rest,
+             "no motion leads on with the velocities given, that of body '%.100s' would change by "
+             "%.3g m/s or rad/s at once: start a little off, with velocities that fit there",
+             model->body[body].name, off);
+    return fail(model, joint, t, pivot, rest, error);
 }

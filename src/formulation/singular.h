@@ -12,5 +12,10 @@ void lwi_singular_names(const lw_model *model, int joint, char *text, size_t siz
  *  @param pivot  in whatever measure the caller has: 1 at right angles, 0 dependent */
 lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double pivot,
                             lw_error *error);
+/** Fails at a start near a singular position, with the same names, where the velocities given are those of
+ *  no motion that leads on.
+ *  @param body, off  whose velocity would change most, and by how much [m/s, rad/s] */
+lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
+                                   int body, double off, lw_error *error);
 
 #endif

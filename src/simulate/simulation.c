@@ -144,6 +144,7 @@ static lw_status build(lw_sim *sim, const lw_options *options)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_sim_prepare_watch(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
+    TRY(lwi_sim_check_begin(sim));
     if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) !=
         LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for the events of a simulation");

@@ -105,6 +105,9 @@ double lwi_run_row_time(double sample, double k);
 
 /** Memory, where the model can have singular positions and steps may cost what they need. */
 lw_status lwi_sim_prepare_watch(lw_sim *sim);
+/** Has the formulation begun with other velocities than the model's?  Then those contradict constraints that
+ *  almost depend on each other there: LW_ERR_SINGULAR.  Before the first step. */
+lw_status lwi_sim_check_begin(lw_sim *sim);
 /** Looks at the state x at t that a step has come to; after lwi_sim_project where that is active. */
 void lwi_sim_watch(lw_sim *sim, double t, const double *x);
 /** The state at hand is the last one. */

@@ -397,6 +397,48 @@ static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lw
     return sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, moment) == LW_OK;
 }
 
+// The model has accepted velocities that miss its joints by 1e-6 (LWI_CLOSURE_TOLERANCE); putting them right
+// may change them by this much [m/s, rad/s] where rows are a thousandth or more away from dependence.  Nearer,
+// velocities of no branch of the motion pass as well, and those that are put in their place have little to
+// do with them.
+#define MOST_CHANGE 1e-3
+
+// The largest difference between the model's velocities and those of the moment, by *speed, the largest of
+// both, where that is more than 1; of which body.
+static double largest_change(const lw_model *model, const lwi_moment *moment, double *speed,
+                             int *body)
+{
+    double most = 0;
+    *speed = 1;
+    *body = 0;
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        double dv[3], dw[3];
+        v3_sub(dv, moment->v[b], model->body[b].v0);
+        v3_sub(dw, moment->w[b], model->body[b].w0);
+        const double change = fmax(v3_norm(dv), v3_norm(dw));
+        *speed = fmax(*speed, fmax(v3_norm(model->body[b].v0), v3_norm(model->body[b].w0)));
+        if (change > most) most = change, *body = b;
+    }
+    return most;
+}
+
+lw_status lwi_sim_check_begin(lw_sim *sim)
+{
+    lwi_watch *watch = &sim->watch;
+    double speed;
+    int body, edge = 0;
+    if (!watch->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->moment))
+        return LW_OK;
+    const double change = largest_change(sim->model, &sim->moment, &speed, &body);
+    if (!(change > MOST_CHANGE * speed)) return LW_OK;
+    lwi_closed_from_moment(&watch->closed, &sim->moment);
+    const double pivot = pivot_here(&watch->closed, sim->t, &edge);
+    const lw_status status = lwi_singular_fail_speeds(
+        sim->model, watch->closed.edge_joint[edge], sim->t, pivot, body, change, &sim->work->error);
+    return lwi_sim_fail_work(sim, status, "the initial state");
+}
+
 void lwi_sim_watch(lw_sim *sim, double t, const double *x)
 {
     lwi_watch *watch = &sim->watch;
