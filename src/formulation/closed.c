@@ -87,10 +87,7 @@ static lw_status make_motion(lwi_closed *s, lwi_arena *arena)
     GET(s->a, model->nbody);
     GET(s->al, model->nbody);
     GET(s->unique, model->njoint);
-    GET(s->metric, s->nbody);
     GET(s->mobility, model->nnode);
-    GET(s->x, s->nbody);
-    GET(s->y, s->nbody);
     s->motion = (lwi_motion){.R = (const double(*)[9])s->R,
                              .r = (const double(*)[3])s->r,
                              .v = (const double(*)[3])s->v,
@@ -176,23 +173,49 @@ static lw_status make_graph(lwi_closed *s, lwi_arena *arena, lwi_graph *graph)
     return LW_OK;
 }
 
+// Parts of bodies, and an edge for each weld.
+static lw_status split(lwi_closed *s, lwi_arena *arena, lwi_graph *graph)
+{
+    int *edge_joint;
+    TRY(lwi_split_create(graph, arena, &s->split));
+    *graph = s->split.graph;
+    s->nbody = graph->nbody;
+    GET(edge_joint, graph->nedge);
+    for (int e = 0; e < s->nedge; e++) edge_joint[e] = s->edge_joint[e];
+    for (int i = 0; i < s->split.npart; i++)
+        edge_joint[s->nedge + i] = s->edge_joint[s->split.part[i].edge];
+    s->edge_joint = edge_joint;
+    return LW_OK;
+}
+
 static lw_status make_rows(lwi_closed *s, lwi_arena *arena)
 {
-    s->nrow = s->plan.nrow;
-    GET(s->phi, s->nrow);
-    GET(s->b, s->nrow);
-    GET(s->gamma, s->nrow);
-    GET(s->c, s->nrow);
-    GET(s->lambda, s->nrow);
+    const int rows = s->plan.nrow;
+    GET(s->phi, rows);
+    GET(s->b, rows);
+    GET(s->gamma, rows);
+    GET(s->c, rows);
+    GET(s->lambda, rows);
     GET(s->Jdot, 6 * s->plan.slot[s->nedge]);
-    for (int i = 0; i < LWI_COUNT(s->row); i++) GET(s->row[i], s->nrow);
-#undef GET
+    for (int i = 0; i < LWI_COUNT(s->row); i++) GET(s->row[i], rows);
+    return LW_OK;
+}
+
+// The engine; the rows of welds are always the same.
+static lw_status make_engine(lwi_closed *s, lwi_arena *arena)
+{
+    TRY(make_rows(s, arena));
+    TRY(lwi_dual_create(&s->plan, arena, &s->dual));
+    for (int e = s->nedge; e < s->plan.graph.nedge; e++)
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < 6; k++)
+                lwi_dual_J(s->dual)[6 * (s->plan.slot[e] + i) + k][k] = i ? -1 : 1;
     return LW_OK;
 }
 
 static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra,
-                           const lwi_closed_extra *extra, bool twins, bool rotors, lwi_arena *arena,
-                           lwi_closed *s)
+                           const lwi_closed_extra *extra, bool twins, bool rotors, bool splits,
+                           lwi_arena *arena, lwi_closed *s)
 {
     lwi_graph graph;
     *s = (lwi_closed){
@@ -202,43 +225,48 @@ static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra
     TRY(make_motion(s, arena));
     lwi_closed_start(s);
     TRY(make_graph(s, arena, &graph));
-    return lwi_plan_create(&graph, kind, arena, &s->plan);
+    if (splits) TRY(split(s, arena, &graph));
+    GET(s->metric, s->nbody);
+    GET(s->x, s->nbody);
+    GET(s->y, s->nbody);
+    TRY(lwi_plan_create(&graph, kind, arena, &s->plan));
+    s->nrow = s->plan.row[s->nedge];
+    return LW_OK;
+#undef GET
 }
 
 lw_status lwi_closed_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                           lwi_closed *s)
 {
-    return make_plan(model, kind, 0, NULL, false, false, arena, s);
+    return make_plan(model, kind, 0, NULL, false, false, true, arena, s);
 }
 
 lw_status lwi_closed_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
                                   const lwi_closed_extra *extra, bool twins, lwi_arena *arena,
                                   lwi_closed *s)
 {
-    TRY(make_plan(model, kind, nextra, extra, twins, false, arena, s));
-    TRY(make_rows(s, arena));
-    return lwi_dual_create(&s->plan, arena, &s->dual);
+    TRY(make_plan(model, kind, nextra, extra, twins, false, false, arena, s));
+    return make_engine(s, arena);
 }
 
-static lw_status create(const lw_model *model, lwi_plan_kind kind, bool rotors, lwi_arena *arena,
-                        lwi_closed *s)
+static lw_status create(const lw_model *model, lwi_plan_kind kind, bool rotors, bool splits,
+                        lwi_arena *arena, lwi_closed *s)
 {
-    TRY(make_plan(model, kind, 0, NULL, false, rotors, arena, s));
-    TRY(make_rows(s, arena));
-    TRY(lwi_dual_create(&s->plan, arena, &s->dual));
+    TRY(make_plan(model, kind, 0, NULL, false, rotors, splits, arena, s));
+    TRY(make_engine(s, arena));
     return lwi_closed_learn(s, arena);
 }
 
 lw_status lwi_closed_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                             lwi_closed *s)
 {
-    return create(model, kind, false, arena, s);
+    return create(model, kind, false, true, arena, s);
 }
 
-lw_status lwi_closed_create_rotors(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
-                                   lwi_closed *s)
+lw_status lwi_closed_create_rotors(const lw_model *model, lwi_plan_kind kind, bool splits,
+                                   lwi_arena *arena, lwi_closed *s)
 {
-    return create(model, kind, true, arena, s);
+    return create(model, kind, true, splits, arena, s);
 }
 
 lw_status lwi_closed_threads(lwi_closed *s, lwi_pool *pool, lwi_arena *arena)
@@ -252,7 +280,7 @@ lw_status lwi_closed_prepare(lwi_work *work, lwi_closed *s)
     const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
     const int threads = work->options ? (int)work->options->threads : 1;
     lwi_pool *pool = NULL;
-    TRY(lwi_closed_create_rotors(work->model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO,
+    TRY(lwi_closed_create_rotors(work->model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO, true,
                                  &work->arena, s));
     s->mode = &work->mode;
     if (threads <= 1) return LW_OK;
@@ -265,6 +293,7 @@ lw_status lwi_closed_prepare(lwi_work *work, lwi_closed *s)
 // One thread's edges: a run of them, the same work whoever does it.
 typedef struct task {
     lwi_closed *s;
+    int count;
     double t;
     void (*edge)(lwi_closed *s, int e, double t);
 } task;
@@ -272,14 +301,15 @@ typedef struct task {
 static void run_part(void *user, int part)
 {
     const task *work = user;
-    const int parts = work->s->pool ? lwi_pool_count(work->s->pool) : 1, n = work->s->nedge;
+    const int parts = work->s->pool ? lwi_pool_count(work->s->pool) : 1, n = work->count;
     const int first = (int)((long)n * part / parts), end = (int)((long)n * (part + 1) / parts);
     for (int e = first; e < end; e++) work->edge(work->s, e, work->t);
 }
 
-static void for_edges(lwi_closed *s, double t, void (*edge)(lwi_closed *s, int e, double t))
+static void for_edges(lwi_closed *s, int count, double t,
+                      void (*edge)(lwi_closed *s, int e, double t))
 {
-    task work = {.s = s, .t = t, .edge = edge};
+    task work = {.s = s, .count = count, .t = t, .edge = edge};
     if (s->pool)
         lwi_pool_run(s->pool, run_part, &work);
     else
@@ -349,17 +379,17 @@ void lwi_closed_edge_gamma(lwi_closed *s, int e, double t)
 
 void lwi_closed_gammas(lwi_closed *s, double t)
 {
-    for_edges(s, t, lwi_closed_edge_gamma);
+    for_edges(s, s->nedge, t, lwi_closed_edge_gamma);
 }
 
 void lwi_closed_rows(lwi_closed *s, double t)
 {
-    for_edges(s, t, lwi_closed_edge_rows);
+    for_edges(s, s->nedge, t, lwi_closed_edge_rows);
 }
 
 void lwi_closed_rates(lwi_closed *s, double t)
 {
-    for_edges(s, t, place_rates);
+    for_edges(s, s->nedge, t, place_rates);
 }
 
 // ------------------------------------------------------------------------------------------ metric
@@ -384,6 +414,35 @@ static void multiply_rows(lwi_closed *s, int e, double t)
     }
 }
 
+// Of n parts each has n times the body's mobility; then G.
+static void finish_metric(lwi_closed *s)
+{
+    const lwi_split *split = &s->split;
+    for (int i = 0; i < split->npart; i++) {
+        const lwi_split_part *part = &split->part[i];
+        lwi_metric *K = &s->metric[part->body];
+        if (part->before == part->body) { // the body itself is the first
+            const double n = split->count[part->body];
+            K->lin *= n;
+            for (int k = 0; k < 6; k++) K->ang[k] *= n;
+        }
+        s->metric[s->nbody - split->npart + i] = *K;
+    }
+    for_edges(s, s->plan.graph.nedge, 0, multiply_rows);
+}
+
+void lwi_closed_share(const lwi_closed *s, bool divided, double (*x)[6])
+{
+    const lwi_split *split = &s->split;
+    for (int i = 0; i < split->npart; i++) {
+        const lwi_split_part *part = &split->part[i];
+        double *own = x[part->body];
+        if (divided && part->before == part->body)
+            for (int k = 0; k < 6; k++) own[k] /= split->count[part->body];
+        v6_copy(x[s->nbody - split->npart + i], own);
+    }
+}
+
 void lwi_closed_masses(lwi_closed *s)
 {
     for (int k = 0; k < s->model->nnode; k++) {
@@ -397,7 +456,7 @@ void lwi_closed_masses(lwi_closed *s)
         for (int k = 0; k < 3; k++)
             s->metric[s->model->nnode + i].ang[k] = rotor[k] > 0 ? 1 / rotor[k] : 0;
     }
-    for_edges(s, 0, multiply_rows);
+    finish_metric(s);
 }
 
 // Rotors have no place in geometry: so light, in metres or radians, that they follow.
@@ -410,19 +469,20 @@ void lwi_closed_geometric(lwi_closed *s)
         s->metric[k] = (lwi_metric){.lin = 1, .ang = {ang, ang, ang}};
     for (int i = 0; i < s->nspin; i++)
         s->metric[s->model->nnode + i] = (lwi_metric){.ang = {LIGHT, LIGHT, LIGHT}};
-    for_edges(s, 0, multiply_rows);
+    finish_metric(s);
 }
 
 void lwi_closed_apply_metric(const lwi_closed *s, double (*x)[6])
 {
-    for (int k = 0; k < s->model->nnode + s->nspin; k++) multiply(&s->metric[k], x[k], x[k]);
+    for (int k = 0; k < s->model->nnode + s->nspin + s->split.npart; k++)
+        multiply(&s->metric[k], x[k], x[k]);
 }
 
 // --------------------------------------------------------------------------------------- solutions
 
 void lwi_closed_add_wrenches(const lwi_closed *s, double sign, const double *lambda, double (*x)[6])
 {
-    for (int e = 0; e < s->nedge; e++) {
+    for (int e = 0; e < s->plan.graph.nedge; e++) {
         const lwi_edge *edge = &s->plan.graph.edge[e];
         for (int i = 0; i < edge->n; i++) {
             const double(*J)[6] =
@@ -435,7 +495,7 @@ void lwi_closed_add_wrenches(const lwi_closed *s, double sign, const double *lam
 
 void lwi_closed_rates_of(const lwi_closed *s, const double (*x)[6], double *rate)
 {
-    for (int e = 0; e < s->nedge; e++) {
+    for (int e = 0; e < s->plan.graph.nedge; e++) {
         const lwi_edge *edge = &s->plan.graph.edge[e];
         double *to = rate + s->plan.row[e];
         for (int k = 0; k < edge->rows; k++) to[k] = 0;
@@ -449,6 +509,7 @@ void lwi_closed_rates_of(const lwi_closed *s, const double (*x)[6], double *rate
 
 void lwi_closed_solve(lwi_closed *s)
 {
+    lwi_closed_share(s, true, s->x);
     lwi_closed_apply_metric(s, s->x);
     if (s->nrow) lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 1);
 }

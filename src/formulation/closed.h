@@ -16,6 +16,7 @@
 #define LWI_CLOSED_H
 
 #include "assembly/dual.h"
+#include "assembly/split.h"
 #include "formulation/formulation.h"
 #include "model/closure.h"
 #include "model/tree.h"
@@ -44,23 +45,24 @@ typedef struct lwi_closed_extra {
 
 typedef struct lwi_closed {
     const lw_model *model;
-    int nedge, nrow;
-    int nextra;                    ///< the last edges: the caller's, filled by the caller
+    int nedge, nrow; ///< those of the mechanism; welds of parts are edges of the engine behind them
+    int nextra;      ///< the last edges: the caller's, filled by the caller
     const lwi_closed_extra *extra; ///< [nextra]
     int nspin;             ///< rotors, the engine's bodies nnode + i; 0 unless created with them
     lwi_closed_spin *spin; ///< [nspin] in the order of the joints
     int *joint_spin;       ///< [njoint + 1] first of each joint
-    int nbody;             ///< of the engine: nodes, twins or spins
+    int nbody;             ///< of the engine: nodes, twins or spins, parts
+    lwi_split split;       ///< bodies with many joints: parts are the engine's last bodies
     /** Every edge but those of couplings knows each of its bodies twice: twin nnode + k of node k has
      *  what the body's unknowns are more than six, in components of the caller's choice.  Its J and G
      *  are the caller's to fill. */
     bool twins;
     int *joint_edge; ///< [njoint] edge of each joint; -1: merged or without rows
-    int *edge_joint; ///< [nedge] joint, or -1 - coupling
+    int *edge_joint; ///< [nedge] joint, or -1 - coupling; then for each weld one that its part has
     lwi_plan plan;   ///< plan.row[e]: first row of edge e, plan.slot[e]: first slot
     lwi_dual *dual;
     lwi_pool *pool;        ///< NULL: one thread
-    lwi_metric *metric;    ///< [nnode] after lwi_closed_masses or lwi_closed_geometric; twins: 0
+    lwi_metric *metric;    ///< [nbody] after lwi_closed_masses or lwi_closed_geometric; twins: 0
     double (*mobility)[6]; ///< [nnode] inverse inertias, body axes
     double length;         ///< of the mechanism [m]: unit between displacements and turns
     // motion, filled by the caller, [nbody] of the model, world axes (w too)
@@ -70,10 +72,11 @@ typedef struct lwi_closed {
     lwi_loads loads;                  ///< by lwi_closed_forces
     const unsigned char *const *mode; ///< of lwi_kin: that of an lwi_work; NULL: by the state
     // rows
-    double *phi, *b, *gamma; ///< [nrow] by lwi_closed_rows / lwi_closed_rates
-    double (*Jdot)[6];       ///< as lwi_dual_J, by lwi_closed_rates: lwi_closure.Jdot
+    double *phi, *b,
+        *gamma; ///< [rows of the engine], those of welds 0, by lwi_closed_rows / lwi_closed_rates
+    double (*Jdot)[6]; ///< as lwi_dual_J, by lwi_closed_rates: lwi_closure.Jdot
     // solutions
-    double *c, *lambda;       ///< [nrow]
+    double *c, *lambda;       ///< [rows of the engine]
     double (*x)[6];           ///< [nbody]: nodes first
     double (*a)[3], (*al)[3]; ///< [nbody] by lwi_closed_accelerations: mass centres, world axes
     int start_rank,
@@ -82,7 +85,7 @@ typedef struct lwi_closed {
     unsigned char *unique;   ///< [njoint] 1 where a joint's reaction is unique
     double (*wrench)[6];     ///< [nbody] loads and efforts
     const double *effort;    ///< of the loads given last
-    double (*y)[6], *row[6]; ///< scratch [nbody], [nrow]
+    double (*y)[6], *row[6]; ///< scratch [nbody], [rows of the engine]
 } lwi_closed;
 
 /** Graph, plan, engine; ranks are learnt at the model's start and nearby configurations (closed to
@@ -91,9 +94,10 @@ typedef struct lwi_closed {
 lw_status lwi_closed_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
                             lwi_closed *closed);
 /** The same with the rotors of the model: rows of edges are then more than those of closures, by
- *  lwi_joint_rotor_rows. */
-lw_status lwi_closed_create_rotors(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
-                                   lwi_closed *closed);
+ *  lwi_joint_rotor_rows.
+ *  @param splits  as the others: bodies with many joints in parts, assembly/split.h */
+lw_status lwi_closed_create_rotors(const lw_model *model, lwi_plan_kind kind, bool splits,
+                                   lwi_arena *arena, lwi_closed *closed);
 /** The same with edges of the caller's, whose J, phi, b and gamma the caller fills, and with twins;
  *  ranks are not learnt: for factors with eps > 0 only. */
 lw_status lwi_closed_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
@@ -165,14 +169,17 @@ lw_status lwi_closed_begin(lwi_closed *closed, double t, lw_error *error);
 /** x = K (f + J' lambda) with J x = c; in: f [nnode][6] in x, c in closed->c; out: x, lambda.
  *  Multiplies by K, then the vector pass with one refinement. */
 void lwi_closed_solve(lwi_closed *closed);
-/** x [nnode][6] += sign * J' lambda, and J x [nrow]. */
+/** What acts on bodies to their parts, an n-th on each of n, or a motion of the bodies, which is that
+ *  of their parts. */
+void lwi_closed_share(const lwi_closed *closed, bool divided, double (*x)[6]);
+/** x [nbody][6] += sign * J' lambda, and J x [rows of the engine]. */
 void lwi_closed_add_wrenches(const lwi_closed *closed, double sign, const double *lambda,
                              double (*x)[6]);
 void lwi_closed_rates_of(const lwi_closed *closed, const double (*x)[6], double *rate);
 /** x := K x */
 void lwi_closed_apply_metric(const lwi_closed *closed, double (*x)[6]);
 
-/** Multipliers of minimum norm with the same J' lambda: rows as they are written (metres, radians),
+/** Multipliers [rows of the engine] of minimum norm with the same J' lambda: rows as they are written (metres, radians),
  * all joints and couplings.  With the factors at hand (any metric, ranks decided); changes nothing
  * but scratch. */
 void lwi_closed_minimum_norm(lwi_closed *closed, double *lambda);

@@ -123,12 +123,12 @@ static void read_coordinates(lwi_closed *s, double t)
     }
 }
 
-// eps := mu S_rr; returns the largest residual in lengths of the mechanism, rows scaled to length
+// S_rr; returns the largest residual in lengths of the mechanism, rows scaled to length
 // one.
 static double scaled_residual(lwi_closed *s, double *diagonal)
 {
     double most = 0;
-    for (int e = 0; e < s->nedge; e++) {
+    for (int e = 0; e < s->plan.graph.nedge; e++) {
         const lwi_edge *edge = &s->plan.graph.edge[e];
         for (int k = 0; k < edge->rows; k++) {
             double square = 0;
@@ -172,6 +172,7 @@ bool lwi_closed_close(lwi_closed *s, double t, double tolerance, int most_steps)
         double *eps = s->row[0];
         const double e = scaled_residual(s, eps), mu = fmax(e * e, LEAST_DAMPING);
         for (int k = 0; k < s->nrow; k++) eps[k] = eps[k] > 0 ? mu * eps[k] : 1;
+        for (int k = s->nrow; k < s->plan.nrow; k++) eps[k] *= LEAST_DAMPING; // welds hold
         if (lwi_dual_factor(s->dual, eps) != LW_OK) return false;
         for (int k = 0; k < s->nrow; k++) s->c[k] = -s->phi[k];
         memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);

@@ -47,6 +47,10 @@ static double closed_enough(const lwi_closed *s)
     return 1e-11 * (1 + s->length);
 }
 
+// Where bodies are split loops that close at one body close one after the other, and the round-off of one, over its
+// pivot, is handed to the next: near singular positions, with pivots of 1e-5, up to 1e-11 of what is redundant.
+#define PARTS_RANK 1e-11
+
 int lwi_closed_rank(lwi_closed *s)
 {
     int rank = -1;
@@ -54,8 +58,9 @@ int lwi_closed_rank(lwi_closed *s)
     lwi_closed_geometric(s);
     lwi_dual_forget(s->dual);
     const bool closed = lwi_closed_residual(s) <= closed_enough(s);
-    return lwi_dual_learn(s->dual, closed ? LWI_CLOSED_RANK : LWI_DUAL_RANK, &rank) == LW_OK ? rank
-                                                                                             : -1;
+    const double least = s->split.npart ? PARTS_RANK : LWI_CLOSED_RANK;
+    if (lwi_dual_learn(s->dual, closed ? least : LWI_DUAL_RANK, &rank) != LW_OK) return -1;
+    return rank - (s->plan.nrow - s->nrow); // welds are a tree: independent
 }
 
 // The mixing steps of the generator SplitMix64: regular sequences would repeat along regular
@@ -81,7 +86,8 @@ static bool step_along_freedoms(lwi_closed *s, int seed, double size)
             s->x[k][i] = lwi_closed_scatter(6 * k + i, seed) / (i < 3 ? 1 : s->length);
             before = fmax(before, fabs(s->x[k][i]) * (i < 3 ? 1 : s->length));
         }
-    memset(s->c, 0, (size_t)s->nrow * sizeof *s->c);
+    memset(s->c, 0, (size_t)s->plan.nrow * sizeof *s->c);
+    lwi_closed_share(s, false, s->x);
     lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 1);
     for (int k = 0; k < s->model->nnode; k++)
         for (int i = 0; i < 6; i++) most = fmax(most, fabs(s->x[k][i]) * (i < 3 ? 1 : s->length));
@@ -102,7 +108,7 @@ static void find_unique(lwi_closed *s, int rank)
     for (int j = 0; j < s->model->njoint; j++) s->unique[j] = 1;
     if (rank == s->nrow) return;
     for (int seed = 0; seed < 3; seed++) { // one would do, but for vectors that happen to be normal
-        for (int i = 0; i < s->nrow; i++) n[i] = 2 * lwi_closed_scatter(i, seed);
+        for (int i = 0; i < s->plan.nrow; i++) n[i] = 2 * lwi_closed_scatter(i, seed);
         lwi_closed_to_null(s, n);
         for (int e = 0; e < s->nedge; e++) {
             if (s->edge_joint[e] < 0) continue;

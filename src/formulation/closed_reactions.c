@@ -42,11 +42,11 @@ enum { PASSES = 2 };
 void lwi_closed_to_null(lwi_closed *s, double *n)
 {
     double *zero = s->row[0], *part = s->row[1];
-    memset(zero, 0, (size_t)s->nrow * sizeof *zero);
+    memset(zero, 0, (size_t)s->plan.nrow * sizeof *zero);
     for (int pass = 0; pass < PASSES; pass++) {
         response(s, -1, n);
         lwi_dual_solve(s->dual, s->y, zero, part, 0); // S^+ (0 + J K J' n)
-        for (int i = 0; i < s->nrow; i++) n[i] -= part[i];
+        for (int i = 0; i < s->plan.nrow; i++) n[i] -= part[i];
     }
 }
 
@@ -59,21 +59,30 @@ static void to_null_transposed(lwi_closed *s, double *y)
         lwi_dual_solve(s->dual, s->y, y, solution, 0);
         response(s, 1, solution);
         lwi_closed_rates_of(s, (const double(*)[6])s->y, rate);
-        for (int i = 0; i < s->nrow; i++) y[i] -= rate[i];
+        for (int i = 0; i < s->plan.nrow; i++) y[i] -= rate[i];
     }
 }
 
-// Conjugate gradients for the normal equations P'P z = P' lambda: r = lambda - P z, g = P' r.
+// What welds carry is nobody's reaction.
+static void without_welds(const lwi_closed *s, double *n)
+{
+    for (int i = s->nrow; i < s->plan.nrow; i++) n[i] = 0;
+}
+
+// Conjugate gradients for the normal equations P'P z = P' lambda: r = lambda - P z, g = P' r.  Where
+// bodies are split it is |E (lambda - P z)| that is the least, E without the rows of welds.
 void lwi_closed_minimum_norm(lwi_closed *s, double *lambda)
 {
-    const int n = s->nrow, redundant = n - lwi_dual_rank(s->dual);
+    const int n = s->plan.nrow, redundant = n - lwi_dual_rank(s->dual);
     double *g = s->row[2], *p = s->row[3], *q = s->row[4];
     if (redundant <= 0) return;
-    const double first = sqrt(dot(n, lambda, lambda));
+    const double first = sqrt(dot(s->nrow, lambda, lambda));
+    const double least = s->split.npart ? 1e-6 : 0.5; // welds may carry a thousand times as much
     double square = 0;
     // in exact arithmetic one step for each redundant row at most; some more against round-off
     for (int i = 0; i < redundant + 3; i++) {
         memcpy(g, lambda, (size_t)n * sizeof *g);
+        without_welds(s, g);
         to_null_transposed(s, g);
         const double now = dot(n, g, g);
         if (!(sqrt(now) > 1e-14 * first)) return; // round-off
@@ -82,8 +91,8 @@ void lwi_closed_minimum_norm(lwi_closed *s, double *lambda)
         memcpy(q, p, (size_t)n * sizeof *q);
         lwi_closed_to_null(s, q);
         // p is normal to what P takes out, hence |P p| >= |p|: less is a direction of round-off
-        const double length = dot(n, q, q);
-        if (!(length > 0.5 * dot(n, p, p))) return;
+        const double length = dot(s->nrow, q, q);
+        if (!(length > least * dot(n, p, p))) return;
         for (int k = 0; k < n; k++) lambda[k] -= square / length * q[k];
     }
 }
@@ -225,7 +234,7 @@ static void observe_accelerations(const lwi_closed *s, double t, lwi_moment *m)
 static void observe_reactions(lwi_closed *s, double t, lwi_moment *m)
 {
     double *lambda = s->row[5];
-    if (s->nrow) memcpy(lambda, s->lambda, (size_t)s->nrow * sizeof *lambda);
+    if (s->nrow) memcpy(lambda, s->lambda, (size_t)s->plan.nrow * sizeof *lambda);
     lwi_closed_minimum_norm(s, lambda);
     for (int j = 0; j < s->model->njoint; j++) {
         if (s->model->joint[j].merged) continue;

@@ -6,7 +6,7 @@
 
 void lwi_closed_edge_name(const lwi_closed *s, int edge, char *text, size_t size)
 {
-    if (edge >= s->nedge - s->nextra)
+    if (edge >= s->nedge - s->nextra && edge < s->nedge)
         snprintf(text, size, "a spring");
     else
         lwi_singular_owner(s->model, s->edge_joint[edge], text, size);

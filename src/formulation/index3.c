@@ -63,7 +63,7 @@ static lw_status create_closed(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan
     d->nrotor = model->nrotor;
     const int n = d->ncoupler = lwi_index3_couplers(model, NULL) + d->nrotor;
     d->plain = n || twins ? &d->own : &d->closed;
-    TRY(lwi_closed_create_rotors(model, plan, arena, d->plain));
+    TRY(lwi_closed_create_rotors(model, plan, d->plain != &d->closed, arena, d->plain));
     d->plain->mode = &work->mode;
     d->first_compliance = d->plain->nrow;
     if (d->plain == &d->closed) return LW_OK;

@@ -16,7 +16,7 @@ typedef struct mobility {
     lwi_arena arena;
     lwi_moment moment;
     lwi_closed closed;
-    double *null; // [nrow]
+    double *null; // [rows of the engine]
 } mobility;
 
 // The engine with the factors at the start.
@@ -24,7 +24,7 @@ static lw_status place_at_start(const lw_model *model, mobility *my, int *rank)
 {
     lwi_closed *s = &my->closed;
     TRY(lwi_closed_create(model, LWI_PLAN_AUTO, &my->arena, s));
-    my->null = LWI_PUSH(&my->arena, double, s->nrow);
+    my->null = LWI_PUSH(&my->arena, double, s->plan.nrow);
     if (!my->null) return LW_ERR_MEMORY;
     *rank = 0;
     if (s->nrow == 0) return LW_OK;
@@ -163,7 +163,7 @@ static lw_status find_open(mobility *my, lw_redundancy *joints)
     double(*basis)[6][6] = lwi_arena_push(&my->arena, (size_t)s->model->njoint, sizeof *basis);
     if (!basis) return LW_ERR_MEMORY;
     for (int seed = 0; seed < 6; seed++) {
-        for (int i = 0; i < s->nrow; i++) my->null[i] = 2 * lwi_closed_scatter(i, seed);
+        for (int i = 0; i < s->plan.nrow; i++) my->null[i] = 2 * lwi_closed_scatter(i, seed);
         lwi_closed_to_null(s, my->null);
         for (int e = 0; e < s->nedge; e++) {
             const int j = s->edge_joint[e];
@@ -231,7 +231,7 @@ static void find_conflict(mobility *my, lw_check *check)
     check->conflict_joint = -1;
     if (check->redundant == 0) return;
     lwi_closed_rates(s, 0);
-    memset(s->x, 0, (size_t)s->model->nnode * sizeof *s->x);
+    memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
     for (int i = 0; i < s->nrow; i++) {
         s->c[i] = -s->gamma[i];
         demand = fmax(demand, fabs(s->gamma[i]));

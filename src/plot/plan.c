@@ -117,21 +117,31 @@ static void draw_lines(const picture *p, lwi_canvas *canvas)
     }
 }
 
-static void draw_bodies(const picture *p, lwi_canvas *canvas)
+// A body's name; "part of hub" where it was split.
+static void body_text(const picture *p, int item, char *text, size_t size)
 {
     const lw_model *model = p->closed.model;
+    const int part = item - model->nnode;
+    const int node = part < 0 ? item : p->closed.split.part[part].body;
+    snprintf(text, size, "%s%.140s", part < 0 ? "" : "part of ",
+             model->body[model->node[node].body].name);
+}
+
+static void draw_bodies(const picture *p, lwi_canvas *canvas)
+{
     const double half = fmin(3, 0.3 * p->column);
     const lwi_ink ink = {.colour = p->theme.muted, .size = 9};
     for (int k = 0; k < p->plan->nnode; k++) {
         const lwi_plan_node *node = &p->plan->node[k];
         for (int i = 0; i < node->body.n; i++) {
-            const int body = model->node[p->plan->item[node->body.first + i]].body;
-            char text[160];
+            const int item = p->plan->item[node->body.first + i];
+            char text[160], name[160];
             double place[2];
             body_place(p, k, i, place);
             lwi_rect(canvas, place[0] - half, place[1] - half, 2 * half, 2 * half, p->theme.ink);
             if (p->column < ROOM) continue;
-            lwi_text_fit(text, sizeof text, model->body[body].name, p->column - 4, ink.size, false);
+            body_text(p, item, name, sizeof name);
+            lwi_text_fit(text, sizeof text, name, p->column - 4, ink.size, false);
             lwi_text(canvas, place[0], place[1] + 13, LWI_MIDDLE, &ink, text);
         }
     }
@@ -143,9 +153,11 @@ static void node_text(const picture *p, const lwi_plan_node *node, char *text, s
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < node->closed.n && used < size - 1; i++) {
-        const int j = p->closed.edge_joint[p->plan->item[node->closed.first + i]];
-        const int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "",
-                               j >= 0 ? p->closed.model->joint[j].name : "coupling");
+        const int e = p->plan->item[node->closed.first + i], j = p->closed.edge_joint[e];
+        const char *name = e >= p->closed.nedge ? "weld"
+                           : j >= 0             ? p->closed.model->joint[j].name
+                                                : "coupling";
+        const int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", name);
         used = n < 0 || (size_t)n >= size - used ? size - 1 : used + (size_t)n;
     }
 }
@@ -200,7 +212,7 @@ static lw_status draw(picture *p, const char *file, lw_error *error)
     const int levels = p->plan->nlevel + 1;
     const double height = TITLE + MARGIN + fmin(MOST_HEIGHT, (fmax(3, levels) - 0.5) * LEVEL);
     TRY(lwi_canvas_open(p->options, 900, height, file, &canvas, error));
-    const int columns = p->closed.model->nnode > 0 ? p->closed.model->nnode : 1;
+    const int columns = p->plan->graph.nbody > 0 ? p->plan->graph.nbody : 1;
     p->top = TITLE;
     p->column = (canvas->width - 2 * MARGIN) / columns;
     p->level = (canvas->height - TITLE - MARGIN) / (levels - 0.5);

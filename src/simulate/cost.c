@@ -37,7 +37,7 @@ static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_f
     TRY(lwi_closed_plan(model, LWI_PLAN_AUTO, arena, &closed));
     TRY(lwi_dual_create(&closed.plan, arena, &closed.dual));
     const lwi_dual_counts counts = lwi_dual_count(closed.dual);
-    const double components = 6.0 * model->nnode, rows = closed.plan.nrow;
+    const double components = 6.0 * model->nnode, rows = closed.nrow;
     f->rows = rows;
     f->joins = counts.units;
     f->closings = counts.loops;
