@@ -11,7 +11,7 @@ static const char *const type_names[] = {
 };
 
 enum { MOST_NAMES = 8, MOST_LOOPS = 20 }; ///< that the text gives; --json has all
-enum { NPLAN = 2 };
+enum { NPLAN = 2, NAMES = 160 };
 
 /** What the library says of a model. */
 typedef struct findings {
@@ -22,6 +22,9 @@ typedef struct findings {
     int type_count[LW_JOINT_COUNT];
     int nbody, njoint, nloop, nwarning; ///< bodies without the ground
     lw_plan_info plan[NPLAN], used;     ///< comb, balanced; what `auto` takes
+    char begin
+        [2]
+        [NAMES]; ///< formulations that take the model and can begin at a singular start; that cannot
 } findings;
 
 static void count(const lw_model *model, findings *f)
@@ -31,6 +34,41 @@ static void count(const lw_model *model, findings *f)
     f->nloop = lw_model_loop_count(model);
     f->nwarning = lw_model_warning_count(model);
     for (int i = 0; i < f->njoint; i++) f->type_count[lw_model_joint(model, (lw_joint){i}).type]++;
+}
+
+// Fewer constraints are independent there than nearby.
+static bool singular_start(const findings *f)
+{
+    return f->check.dof > f->check.dof_generic;
+}
+
+// A run begins with a state and its rates.
+static lw_status begin(const lw_model *model, const lw_options *options)
+{
+    lw_sim *sim = NULL;
+    const lw_observation *o;
+    lw_status status = lw_sim_create(model, &(lw_sim_desc){.options = options}, &sim, NULL);
+    if (status == LW_OK) status = lw_sim_observe(sim, LW_OBSERVE_ACCELERATION, &o);
+    lw_sim_destroy(sim);
+    return status;
+}
+
+// Which formulations can begin at a singular start is tried; those that do not take the model are not told.
+static lw_status find_beginners(const lw_model *model, findings *f, lw_error *error)
+{
+    for (int i = 0; i < lw_formulation_count(); i++) {
+        const char *name = lw_formulation_info(i).name;
+        lw_options options;
+        lw_options_default(&options);
+        lw_status status = lw_options_set(&options, "formulation", name, error);
+        if (status != LW_OK) return status;
+        status = begin(model, &options);
+        if (status != LW_OK && status != LW_ERR_SINGULAR) continue;
+        char *names = f->begin[status != LW_OK];
+        const size_t used = strlen(names);
+        snprintf(names + used, NAMES - used, "%s%s", used ? ", " : "", name);
+    }
+    return LW_OK;
 }
 
 // -------------------------------------------------------------------------------------------- text
@@ -162,9 +200,11 @@ static void print_freedoms(const lw_model *model, const findings *f)
     const lw_check *c = &f->check;
     printf("freedoms     %d now, %d generically\n", c->dof, c->dof_generic);
     if (c->dof > c->dof_generic)
-        printf("             the start is a singular position: %d more than nearby, runs cannot "
-               "begin here\n",
-               c->dof - c->dof_generic);
+        printf("             the start is a singular position: %d more than nearby; runs can begin "
+               "here with\n"
+               "             %s%s%s\n",
+               c->dof - c->dof_generic, f->begin[0][0] ? f->begin[0] : "none",
+               f->begin[1][0] ? ", not with " : "", f->begin[1]);
     else if (c->dof == 0 && f->nbody)
         printf("             nothing can move but what drives and mounts move\n");
     printf("constraints  %d equations, %d independent, %d redundant\n", c->rows, c->rank,
@@ -312,6 +352,10 @@ static void json_findings(const char *name, const lw_model *model, const finding
     json_number(&json, "smallest_kept", f->check.kept);
     json_number(&json, "largest_dropped", f->check.dropped);
     json_number(&json, "conflict", f->check.conflict);
+    if (singular_start(f)) {
+        json_text(&json, "can_begin", f->begin[0]);
+        json_text(&json, "cannot_begin", f->begin[1]);
+    }
     if (f->used.kind) json_plans(&json, f);
     json_open(&json, "warnings", '[');
     for (int i = 0; i < f->nwarning; i++) json_text(&json, NULL, lw_model_warning(model, i));
@@ -336,6 +380,7 @@ static lw_status look(const lw_model *model, const cli_arguments *arguments, fin
     if (!f->joint || !f->told || !f->loop) return LW_ERR_MEMORY;
     lw_status status = lw_model_check(model, &f->check, NULL, error);
     if (status == LW_OK) status = lw_model_redundancy(model, f->joint, error);
+    if (status == LW_OK && singular_start(f)) status = find_beginners(model, f, error);
     if (status == LW_OK && arguments->plan) status = find_plans(model, f, error);
     return status;
 }

@@ -266,7 +266,16 @@ class Look(Program):
             flat = flat.replace(pose, place)
         text = self.call("check", self.write("flat.yaml", flat)).stdout
         self.assertIn("2 now, 1 generically", text)
-        self.assertIn("the start is a singular position: 1 more than nearby", text)
+        self.assertRegex(text, r"the start is a singular position: 1 more than nearby; runs can begin here "
+                               r"with\n +index3, not with dense, ")
+        found = json.loads(self.call("check", self.path("flat.yaml"), "--json").stdout)
+        self.assertEqual(found["can_begin"], "index3")
+        self.call("run", self.path("flat.yaml"), "--formulation", "index3", "--step", "0.01",
+                  "--duration", "0.1")
+        self.assertEqual(sorted(found["cannot_begin"].split(", ")), ["dca", "dense", "hdca", "lagrange", "rcr"])
+        for name in found["cannot_begin"].split(", "):
+            done = self.call("run", self.path("flat.yaml"), "--formulation", name, code=1)
+            self.assertIn("singular position at t = 0 s", done.stderr)
         done = self.call("run", self.path("flat.yaml"), "--formulation", "dca", code=1)
         self.assertRegex(done.stderr, r"singular position at t = 0 s: the constraints of joint '\w'")
 
