@@ -189,6 +189,11 @@ void lwi_closed_to_null(lwi_closed *closed, double *n);
  * steps on the engine, shortest way in the geometric metric; J and factors are spoilt.  True where
  *  |phi| <= tolerance (metres, radians) in the end. */
 bool lwi_closed_close(lwi_closed *closed, double t, double tolerance, int most_steps);
+/** How much of what drives and mounts ask for, b, the rows that almost depend cannot do: the largest part of it, in
+ *  scaled rows, that velocities damped by the square of the sine that rows are from dependence leave, by the largest
+ *  part of all of b; 0: nothing is driven.  At a dead point it is of order one, elsewhere small.  After rows and
+ *  lwi_closed_geometric; spoils the factors.  @param pivot  the smallest, the square of that sine */
+double lwi_closed_unmet(lwi_closed *closed, double pivot);
 /** Largest |phi| (metres, radians); after rows. */
 double lwi_closed_residual(const lwi_closed *closed);
 /** Displaces the bodies: r += dx, R := rotation by the vector dtheta (world) times R. */

@@ -123,9 +123,9 @@ static void read_coordinates(lwi_closed *s, double t)
     }
 }
 
-// S_rr; returns the largest residual in lengths of the mechanism, rows scaled to length
+// diagonal := S_rr; returns the largest of the values of rows in lengths of the mechanism, rows scaled to length
 // one.
-static double scaled_residual(lwi_closed *s, double *diagonal)
+static double largest_scaled(lwi_closed *s, const double *value, double *diagonal)
 {
     double most = 0;
     for (int e = 0; e < s->plan.graph.nedge; e++) {
@@ -138,7 +138,7 @@ static double scaled_residual(lwi_closed *s, double *diagonal)
             }
             const int row = s->plan.row[e] + k;
             diagonal[row] = square;
-            if (square > 0) most = fmax(most, fabs(s->phi[row]) / (s->length * sqrt(square)));
+            if (square > 0) most = fmax(most, fabs(value[row]) / (s->length * sqrt(square)));
         }
     }
     return most;
@@ -157,6 +157,14 @@ double lwi_closed_residual(const lwi_closed *s)
 // regular: four digits above round-off.
 #define LEAST_DAMPING 1e-12
 
+// Factors with eps = mu S_rr; in: S_rr.
+static lw_status factor_damped(lwi_closed *s, double mu, double *eps)
+{
+    for (int k = 0; k < s->nrow; k++) eps[k] = eps[k] > 0 ? mu * eps[k] : 1;
+    for (int k = s->nrow; k < s->plan.nrow; k++) eps[k] *= LEAST_DAMPING; // welds hold
+    return lwi_dual_factor(s->dual, eps);
+}
+
 bool lwi_closed_close(lwi_closed *s, double t, double tolerance, int most_steps)
 {
     double before = INFINITY;
@@ -170,14 +178,27 @@ bool lwi_closed_close(lwi_closed *s, double t, double tolerance, int most_steps)
         before = residual;
         lwi_closed_geometric(s);
         double *eps = s->row[0];
-        const double e = scaled_residual(s, eps), mu = fmax(e * e, LEAST_DAMPING);
-        for (int k = 0; k < s->nrow; k++) eps[k] = eps[k] > 0 ? mu * eps[k] : 1;
-        for (int k = s->nrow; k < s->plan.nrow; k++) eps[k] *= LEAST_DAMPING; // welds hold
-        if (lwi_dual_factor(s->dual, eps) != LW_OK) return false;
+        const double e = largest_scaled(s, s->phi, eps), mu = fmax(e * e, LEAST_DAMPING);
+        if (factor_damped(s, mu, eps) != LW_OK) return false;
         for (int k = 0; k < s->nrow; k++) s->c[k] = -s->phi[k];
         memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
         lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 0);
         lwi_closed_move(s, (const double(*)[6])s->x);
         read_coordinates(s, t);
     }
+}
+
+double lwi_closed_unmet(lwi_closed *s, double pivot)
+{
+    double *eps = s->row[0], *left = s->row[1];
+    const double e = largest_scaled(s, s->phi, eps), mu = fmax(pivot, fmax(e * e, LEAST_DAMPING));
+    const double asked = largest_scaled(s, s->b, eps);
+    if (!(asked > 0) || factor_damped(s, mu, eps) != LW_OK) return 0;
+    for (int k = 0; k < s->nrow; k++) s->c[k] = -s->b[k];
+    memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
+    lwi_dual_solve(s->dual, s->x, s->c, s->lambda, 0);
+    lwi_closed_rates_of(s, (const double(*)[6])s->x, left);
+    for (int k = 0; k < s->nrow; k++) left[k] += s->b[k];
+    for (int k = s->nrow; k < s->plan.nrow; k++) left[k] = 0; // of welds
+    return largest_scaled(s, left, eps) / asked;
 }

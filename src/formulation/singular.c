@@ -18,6 +18,26 @@ void lwi_singular_owner(const lw_model *model, int joint, char *text, size_t siz
              model->joint[c->of].name);
 }
 
+// The names of those of n joints that are driven or stand on mounts, as far as they fit; returns how many they are.
+static int driven_of(const lw_model *model, int n, const lw_joint *joints, char *text, size_t size)
+{
+    int count = 0;
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < n; i++) {
+        const lwi_joint *joint = &model->joint[joints ? joints[i].index : i];
+        if (joint->ndriven == 0 && !joint->mount.present) continue;
+        count++;
+        const int more =
+            snprintf(text + used, size - used, "%s'%.100s'", used ? ", " : "", joint->name);
+        if (more < 0 || (size_t)more >= size - used)
+            text[used] = 0;
+        else
+            used += (size_t)more;
+    }
+    return count;
+}
+
 // Joints of the smallest loop that the joint is in, itself among them; 0: in none.
 static int loop_of(const lw_model *model, int joint, lw_joint joints[MOST_JOINTS])
 {
@@ -82,5 +102,20 @@ lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, d
              "no motion leads on with the velocities given, that of body '%.100s' would change by "
              "%.3g m/s or rad/s at once: start a little off, with velocities that fit there",
              model->body[body].name, off);
+    return fail(model, joint, t, pivot, rest, error);
+}
+
+lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, double pivot,
+                                   lw_error *error)
+{
+    lw_joint joints[MOST_JOINTS];
+    char names[160], rest[320];
+    const int n = joint < 0 ? 0 : loop_of(model, joint, joints);
+    int count = driven_of(model, n < MOST_JOINTS ? n : MOST_JOINTS, joints, names, sizeof names);
+    if (count == 0) count = driven_of(model, model->njoint, NULL, names, sizeof names);
+    snprintf(rest, sizeof rest,
+             "the drive%s of joint%s %s %s at a dead point, where these joints lock: end the run "
+             "before, or drive another joint",
+             count > 1 ? "s" : "", count > 1 ? "s" : "", names, count > 1 ? "are" : "is");
     return fail(model, joint, t, pivot, rest, error);
 }

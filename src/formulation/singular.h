@@ -17,5 +17,9 @@ lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double p
  *  @param body, off  whose velocity would change most, and by how much [m/s, rad/s] */
 lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
                                    int body, double off, lw_error *error);
+/** Fails where a mechanism is driven into such a position and cannot go on, with the same names and those of the
+ *  joints that are driven. */
+lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, double pivot,
+                                   lw_error *error);
 
 #endif

@@ -246,6 +246,7 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
                                                 &sim->error);
         if (status != LW_OK) sim->pending = LWI_NEW_STATE; // it may have lost its place
     }
+    if (status != LW_OK) status = lwi_sim_explain(sim, status);
     // Rates are continuous at a break, a derivative of theirs is not: ending a step there suffices.
     if (sim->t >= sim->next_break) lwi_sim_find_break(sim);
     const double took = lwi_clock() - began;

@@ -110,6 +110,9 @@ lw_status lwi_sim_prepare_watch(lw_sim *sim);
 lw_status lwi_sim_check_begin(lw_sim *sim);
 /** Looks at the state x at t that a step has come to; after lwi_sim_project where that is active. */
 void lwi_sim_watch(lw_sim *sim, double t, const double *x);
+/** Why a run cannot go on, in sim->error: where no step is small enough and the state is close to a singular position,
+ *  that is why, and drives that are at their dead point are named.  @return the status of it */
+lw_status lwi_sim_explain(lw_sim *sim, lw_status status);
 /** The state at hand is the last one. */
 void lwi_sim_end_watch(lw_sim *sim);
 

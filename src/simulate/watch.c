@@ -455,6 +455,37 @@ void lwi_sim_watch(lw_sim *sim, double t, const double *x)
         lwi_watch_look(watch, moment);
 }
 
+// A mechanism that goes through a singular position asks no more of the rows that depend there than the sine by
+// which they miss it, 1e-2 at most where that counts as near; one that is driven against itself a good part of all
+// that its drives ask.
+#define MOST_UNMET 0.05
+
+lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
+{
+    lwi_watch *watch = &sim->watch;
+    lwi_closed *s = &watch->closed;
+    lwi_integrator_stats stats;
+    int edge = 0;
+    if (status != LW_ERR_INTEGRATOR && status != LW_ERR_SINGULAR) return status;
+    sim->integrator->type->stats(sim->integrator, &stats);
+    if (sim->options.max_steps > 0 && (double)stats.steps >= sim->options.max_steps) return status;
+    if (!watch->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_POSE, &sim->moment))
+        return status;
+    lwi_closed_from_moment(s, &sim->moment);
+    // as it is: beside a dead point positions that are off by d go sqrt(d) away to be closed
+    const double pivot = pivot_here(s, sim->t, &edge);
+    if (!(pivot < LWI_WATCH_NEAR * watch->most)) return status;
+    const int joint = s->edge_joint[edge];
+    if (sim->model->driven && lwi_closed_unmet(s, pivot) > MOST_UNMET)
+        lwi_singular_fail_driven(sim->model, joint, sim->t, pivot, &sim->work->error);
+    else if (status == LW_ERR_INTEGRATOR && !sim->work->formulation->step)
+        lwi_singular_fail(sim->model, joint, sim->t, pivot, &sim->work->error);
+    else
+        return status;
+    return lwi_fail(&sim->error, LW_ERR_SINGULAR, "integration stops at t = %.10g: %s", sim->t,
+                    sim->work->error.text);
+}
+
 void lwi_sim_end_watch(lw_sim *sim)
 {
     if (sim->watch.active && observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->moment))
