@@ -11,7 +11,11 @@ static const char *const type_names[] = {
 };
 
 enum { MOST_NAMES = 8, MOST_LOOPS = 20 }; ///< that the text gives; --json has all
-enum { NPLAN = 2, NAMES = 160 };
+enum { NPLAN = 2 };
+
+/** What became of formulations that take the model at a singular start.  Where what costs the cube of the
+ *  constraints would take more than a moment it is not tried. */
+enum { BEGINS, CANNOT, UNTRIED, BEGINNINGS, MOST_FORMULATIONS = 16, MOST_CUBIC_ROWS = 200 };
 
 /** What the library says of a model. */
 typedef struct findings {
@@ -22,9 +26,8 @@ typedef struct findings {
     int type_count[LW_JOINT_COUNT];
     int nbody, njoint, nloop, nwarning; ///< bodies without the ground
     lw_plan_info plan[NPLAN], used;     ///< comb, balanced; what `auto` takes
-    char begin
-        [2]
-        [NAMES]; ///< formulations that take the model and can begin at a singular start; that cannot
+    const char *begin[BEGINNINGS][MOST_FORMULATIONS];
+    int nbegin[BEGINNINGS];
 } findings;
 
 static void count(const lw_model *model, findings *f)
@@ -53,20 +56,27 @@ static lw_status begin(const lw_model *model, const lw_options *options)
     return status;
 }
 
+static bool cubic(const char *formulation)
+{
+    return strcmp(formulation, "dense") == 0 || strcmp(formulation, "lagrange") == 0;
+}
+
 // Which formulations can begin at a singular start is tried; those that do not take the model are not told.
 static lw_status find_beginners(const lw_model *model, findings *f, lw_error *error)
 {
-    for (int i = 0; i < lw_formulation_count(); i++) {
+    for (int i = 0; i < lw_formulation_count() && i < MOST_FORMULATIONS; i++) {
         const char *name = lw_formulation_info(i).name;
         lw_options options;
         lw_options_default(&options);
         lw_status status = lw_options_set(&options, "formulation", name, error);
         if (status != LW_OK) return status;
-        status = begin(model, &options);
-        if (status != LW_OK && status != LW_ERR_SINGULAR) continue;
-        char *names = f->begin[status != LW_OK];
-        const size_t used = strlen(names);
-        snprintf(names + used, NAMES - used, "%s%s", used ? ", " : "", name);
+        int what = UNTRIED;
+        if (!cubic(name) || f->check.rows <= MOST_CUBIC_ROWS) {
+            status = begin(model, &options);
+            if (status != LW_OK && status != LW_ERR_SINGULAR) continue;
+            what = status == LW_OK ? BEGINS : CANNOT;
+        }
+        f->begin[what][f->nbegin[what]++] = name;
     }
     return LW_OK;
 }
@@ -195,16 +205,26 @@ static void print_undetermined(const lw_model *model, const findings *f)
 // Larger residuals than this are no round-off.
 #define CONFLICT 1e-9
 
+static void print_beginners(const findings *f)
+{
+    static const char *const before[BEGINNINGS] = {"", "not with ", "not tried: "};
+    printf(
+        "             the start is a singular position: %d more than nearby; runs can begin here "
+        "with\n             ",
+        f->check.dof - f->check.dof_generic);
+    if (f->nbegin[BEGINS] == 0) printf("none");
+    for (int what = 0; what < BEGINNINGS; what++)
+        for (int i = 0; i < f->nbegin[what]; i++)
+            printf("%s%s%s", i ? ", " : what ? "; " : "", i ? "" : before[what], f->begin[what][i]);
+    printf("\n");
+}
+
 static void print_freedoms(const lw_model *model, const findings *f)
 {
     const lw_check *c = &f->check;
     printf("freedoms     %d now, %d generically\n", c->dof, c->dof_generic);
     if (c->dof > c->dof_generic)
-        printf("             the start is a singular position: %d more than nearby; runs can begin "
-               "here with\n"
-               "             %s%s%s\n",
-               c->dof - c->dof_generic, f->begin[0][0] ? f->begin[0] : "none",
-               f->begin[1][0] ? ", not with " : "", f->begin[1]);
+        print_beginners(f);
     else if (c->dof == 0 && f->nbody)
         printf("             nothing can move but what drives and mounts move\n");
     printf("constraints  %d equations, %d independent, %d redundant\n", c->rows, c->rank,
@@ -353,8 +373,12 @@ static void json_findings(const char *name, const lw_model *model, const finding
     json_number(&json, "largest_dropped", f->check.dropped);
     json_number(&json, "conflict", f->check.conflict);
     if (singular_start(f)) {
-        json_text(&json, "can_begin", f->begin[0]);
-        json_text(&json, "cannot_begin", f->begin[1]);
+        static const char *const key[BEGINNINGS] = {"can_begin", "cannot_begin", "not_tried"};
+        for (int what = 0; what < BEGINNINGS; what++) {
+            json_open(&json, key[what], '[');
+            for (int i = 0; i < f->nbegin[what]; i++) json_text(&json, NULL, f->begin[what][i]);
+            json_close(&json, ']');
+        }
     }
     if (f->used.kind) json_plans(&json, f);
     json_open(&json, "warnings", '[');

@@ -267,17 +267,21 @@ class Look(Program):
         text = self.call("check", self.write("flat.yaml", flat)).stdout
         self.assertIn("2 now, 1 generically", text)
         self.assertRegex(text, r"the start is a singular position: 1 more than nearby; runs can begin here "
-                               r"with\n +index3, not with dense, ")
+                               r"with\n +index3; not with dense, ")
         found = json.loads(self.call("check", self.path("flat.yaml"), "--json").stdout)
-        self.assertEqual(found["can_begin"], "index3")
+        self.assertEqual((found["can_begin"], found["not_tried"]), (["index3"], []))
         self.call("run", self.path("flat.yaml"), "--formulation", "index3", "--step", "0.01",
                   "--duration", "0.1")
-        self.assertEqual(sorted(found["cannot_begin"].split(", ")), ["dca", "dense", "hdca", "lagrange", "rcr"])
-        for name in found["cannot_begin"].split(", "):
+        self.assertEqual(sorted(found["cannot_begin"]), ["dca", "dense", "hdca", "lagrange", "rcr"])
+        for name in found["cannot_begin"]:
             done = self.call("run", self.path("flat.yaml"), "--formulation", name, code=1)
             self.assertIn("singular position at t = 0 s", done.stderr)
         done = self.call("run", self.path("flat.yaml"), "--formulation", "dca", code=1)
         self.assertRegex(done.stderr, r"singular position at t = 0 s: the constraints of joint '\w'")
+        # what costs the cube of many constraints is not tried
+        many = self.write("many.yaml", "linkwork: 1\ngenerate: {n_four_bar: {n: 20, q: [1.5707963267948966, 0, 0]}}\n")
+        self.assertIn("; not tried: dense, lagrange\n", self.call("check", many).stdout)
+        self.assertEqual(json.loads(self.call("check", many, "--json").stdout)["not_tried"], ["dense", "lagrange"])
 
         functions = ("functions:\n  fast: {type: polynomial, coefficients: [0, 0, 1]}\n"
                      "  slow: {type: polynomial, coefficients: [0, 0, 0.5]}\nbodies:")
