@@ -251,7 +251,8 @@ def through(study, method, sizes=(0.01, 0.005, 0.0025)):
 # ------------------------------------------------------------------------------------- performance
 
 SIZES = [2 ** k for k in range(1, 13)]  # the paper's end at 1024
-WORK = 0.4  # seconds that a timing takes about, from a guess of three microseconds per link
+WORK = 0.4  # seconds that a timing takes about, from a guess of a third of a microsecond per link: less, and two
+# threads may still be on one processor
 COUNTED = [16, 64, 256, 1024, 4096]  # links whose steps' instructions are counted
 
 
@@ -263,7 +264,7 @@ def measure_times(study, rounds, priority, threads=(1, 2)):
     for _ in range(rounds):
         for n in SIZES:
             for k in threads:
-                count = max(50, min(1000, int(WORK / (3e-6 * n))))
+                count = max(50, min(4000, int(WORK / (3.3e-7 * n))))
                 found = step_bench.times(study.program, paths[f"chain-{n}"], count, H, k, priority)
                 if found["least"] < least.get((n, k), math.inf):
                     least[n, k] = found["least"]
