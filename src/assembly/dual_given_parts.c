@@ -17,12 +17,6 @@ typedef struct walk {
     double *work; ///< [nunit]
 } walk;
 
-static int parent_of(const lwi_dual *dual, int unit, int l)
-{
-    const int parent = dual->front[dual->unit[unit].node[l]].parent;
-    return parent < 0 ? -1 : dual->unit_of[parent];
-}
-
 // Counts the children of units, to first[] of the next, or fills their lists; one may be there twice.
 static int list_children(const walk *w, bool fill)
 {
@@ -30,7 +24,7 @@ static int list_children(const walk *w, bool fill)
     int n = 0;
     for (int u = dual->nunit - 1; u >= 0; u--)
         for (int l = 0, last = -1; l < dual->unit[u].lanes; l++) {
-            const int parent = parent_of(dual, u, l);
+            const int parent = lwi_dual_unit_parent(dual, u, l);
             if (parent < 0 || parent == last) continue;
             last = parent, n++;
             if (fill)
@@ -88,7 +82,7 @@ void lwi_dual_given_above(const lwi_dual *dual, int *part)
 {
     for (int u = 0; u < dual->nunit; u++)
         for (int l = 0; l < dual->unit[u].lanes; l++) {
-            const int parent = parent_of(dual, u, l);
+            const int parent = lwi_dual_unit_parent(dual, u, l);
             if (parent < 0) continue;
             if (part[parent] == UNKNOWN) part[parent] = part[u];
             if (part[parent] != part[u]) part[parent] = ABOVE;

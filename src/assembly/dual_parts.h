@@ -158,6 +158,8 @@ void lwi_dual_back(lwi_dual *dual, int node);
 void lwi_dual_unit_eliminate(lwi_dual *dual, int unit);
 void lwi_dual_unit_up(lwi_dual *dual, int unit);
 void lwi_dual_unit_down(lwi_dual *dual, int unit);
+/** The unit of lane l's parent, -1: none. */
+int lwi_dual_unit_parent(const lwi_dual *dual, int unit, int l);
 /** Multiplications of its matrix pass, near enough to share out: lanes cost what one does. */
 double lwi_dual_unit_work(const lwi_dual *dual, int unit);
 

@@ -96,7 +96,7 @@ static void sweeps(lwi_dual_crew *crew, int part)
     }
 }
 
-// In the mode of who asked: given matrices come with it (index3_lanes.c).
+// In the mode of who asked, whatever it is: the same bits for any number of threads.
 static void task(void *user, int part)
 {
     lwi_dual_crew *crew = user;
@@ -156,8 +156,7 @@ static int share(double done, double piece, double all, int parts)
     return part < parts ? part : parts - 1;
 }
 
-// The unit of lane l's parent, -1: none.
-static int parent_of(const lwi_dual *dual, int unit, int l)
+int lwi_dual_unit_parent(const lwi_dual *dual, int unit, int l)
 {
     const int parent = dual->front[dual->unit[unit].node[l]].parent;
     return parent < 0 ? -1 : dual->unit_of[parent];
@@ -170,7 +169,7 @@ static int find_levels(const lwi_dual *dual, int *level)
     for (int u = 0; u < dual->nunit; u++) {
         if (count <= level[u]) count = level[u] + 1;
         for (int l = 0; l < dual->unit[u].lanes; l++) {
-            const int parent = parent_of(dual, u, l);
+            const int parent = lwi_dual_unit_parent(dual, u, l);
             if (parent >= 0 && level[parent] <= level[u]) level[parent] = level[u] + 1;
         }
     }
@@ -215,7 +214,8 @@ static double subtree_work(const lwi_dual *dual, double *work)
         all += lwi_dual_unit_work(dual, u);
         if (parent >= 0) work[parent] += work[u];
         for (int l = 0; l < dual->unit[u].lanes && parent < 0; l++)
-            if (parent_of(dual, u, l) >= 0) work[parent_of(dual, u, l)] = HUGE_VAL;
+            if (lwi_dual_unit_parent(dual, u, l) >= 0)
+                work[lwi_dual_unit_parent(dual, u, l)] = HUGE_VAL;
     }
     return all;
 }

@@ -95,13 +95,17 @@ def test_constraints_of_loops(name):
         data.inverse_dynamics(q, v, a)
 
 
-def test_gears_are_constraints():
+def wheel_and_pinion():
     b = lw.Builder()
     for name, x in (("wheel", 0), ("pinion", 1)):
         b.body(name, 1, [0.1, 0.1, 0.2, 0, 0, 0], position=[x, 0, 0])
         b.joint(f"{name}_axle", "revolute", ["ground", name], at=[x, 0, 0], axis=[0, 0, 1])
     b.coupling("pinion_axle", "q0", "wheel_axle", "q0", [0, -3])
-    data = lw.Data(b.build())
+    return b.build()
+
+
+def test_gears_are_constraints():
+    data = lw.Data(wheel_and_pinion())
     c = data.constraints([0.1, -0.3], [1, -3])
     assert c.joints == ("pinion_axle",) and np.allclose(c.phi, 0) and np.allclose(c.rate, 0)
     assert np.allclose(c.J / c.J[0, 1], [[3, 1]]) and np.allclose(data.mass_matrix([0, 0]), np.eye(2) * 0.2)
@@ -171,12 +175,7 @@ def test_coordinates_off_the_loops_are_told_of(four_bar):
 
 
 def test_turns_of_gears_and_of_cut_drives_are_no_gaps():
-    b = lw.Builder()
-    for name, x in (("wheel", 0), ("pinion", 1)):
-        b.body(name, 1, [0.1, 0.1, 0.2, 0, 0, 0], position=[x, 0, 0])
-        b.joint(f"{name}_axle", "revolute", ["ground", name], at=[x, 0, 0], axis=[0, 0, 1])
-    b.coupling("pinion_axle", "q0", "wheel_axle", "q0", [0, -3])
-    gears = lw.Data(b.build())
+    gears = lw.Data(wheel_and_pinion())
     text = (MODELS / "four_bar.yaml").read_text().replace(
         "A: {type: revolute,", "A: {type: revolute, motion: {q0: {type: polynomial, coefficients: [0, 6]}},")
     model = lw.Model.from_string(text, cut="A", rtol=1e-10, atol=1e-10)
