@@ -7,7 +7,7 @@
 // Mutation K of a seed is the same everywhere; the number of a failing one is printed, its text
 // goes to fuzz_failure.txt.  The corpus itself is replayed first: every file a fixed bug left is
 // there.
-#include "io/keys.h"
+#include "io/yaml/keys.h"
 
 #include <linkwork/io.h>
 

@@ -1,6 +1,6 @@
 // same_model.c -- comparison of two models by their descriptions.
 #include "io/same_model.h"
-#include "io/keys.h"
+#include "io/yaml/keys.h"
 #include "model/model.h"
 
 #include <stdio.h>

@@ -1,0 +1,621 @@
+// read.c -- reader of MJCF: a tree of bodies with any number of joints each, closed by equalities.
+//
+// Several joints of a body act one after the other, the first next to the parent: massless bodies
+// BODY::JOINT stand between them, with the body's frame.  A coordinate is `ref` where the file
+// places the bodies, so F1 is turned or shifted by -ref: coordinates are those of the format.
+// What is not read is counted (notes.c) and told once per kind.
+#include "io/mjcf/mjcf.h"
+
+#include "io/frames.h"
+#include "io/readers.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- settings
+
+static lw_status read_word(const lwi_mjcf *u, const lwi_xml_element *e, const char *attribute,
+                           const char *const *words, int count, int *value)
+{
+    const char *text = lwi_xml_get(e, attribute);
+    if (!text) return LW_OK;
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *value = i;
+            return LW_OK;
+        }
+    return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "<%.40s %.40s>: '%.60s', expected %s or %s", e->name,
+                         attribute, text, words[0], words[count - 1]);
+}
+
+static lw_status read_euler(lwi_mjcf *u, const lwi_xml_element *e)
+{
+    const char *text = lwi_xml_get(e, "eulerseq");
+    if (!text) return LW_OK;
+    if (strlen(text) != 3 || strspn(text, "xyzXYZ") != 3)
+        return lwi_mjcf_fail(u, e, LW_ERR_PARSE,
+                             "<compiler eulerseq>: '%.60s', expected three of xyzXYZ", text);
+    memcpy(u->euler, text, 4);
+    return LW_OK;
+}
+
+static lw_status read_compiler(lwi_mjcf *u, const lwi_xml_element *e)
+{
+    static const char *const angles[] = {"degree", "radian"}, *const flags[] = {"false", "true"},
+                             *const places[] = {"local", "global"};
+    const lwi_mjcf_at at = {e, LWI_MJCF_PLAIN, -1};
+    int radian = u->unit == 1, global = 0, from_geom = -1, limits = u->auto_limits;
+    TRY(read_word(u, e, "angle", angles, 2, &radian));
+    TRY(read_word(u, e, "coordinate", places, 2, &global));
+    TRY(read_word(u, e, "autolimits", flags, 2, &limits));
+    TRY(lwi_mjcf_flag(u, &at, "inertiafromgeom", &from_geom));
+    TRY(read_euler(u, e));
+    TRY(lwi_mjcf_number(u, &at, "boundmass", &u->least_mass));
+    TRY(lwi_mjcf_number(u, &at, "settotalmass", &u->total_mass));
+    TRY(lwi_mjcf_numbers(u, &at, "inertiagrouprange", 2, 2, u->group, NULL));
+    u->unit = radian ? 1 : acos(-1) / 180;
+    u->auto_limits = limits;
+    if (from_geom >= 0)
+        u->from_geom = from_geom == 0   ? LWI_MJCF_NEVER
+                       : from_geom == 1 ? LWI_MJCF_ALWAYS
+                                        : LWI_MJCF_AUTO;
+    if (!global) return LW_OK;
+    return lwi_mjcf_fail(u, e, LW_ERR_UNSUPPORTED,
+                         "<compiler coordinate>: global coordinates are not read; the format gave "
+                         "them up");
+}
+
+static lw_status read_settings(lwi_mjcf *u)
+{
+    double g[3] = {0, 0, -9.81}; // the default of the format
+    for (const lwi_xml_element *e = lwi_xml_child(u->xml.root, "compiler"); e;
+         e = lwi_xml_next(e, "compiler"))
+        TRY(read_compiler(u, e));
+    for (const lwi_xml_element *e = lwi_xml_child(u->xml.root, "option"); e;
+         e = lwi_xml_next(e, "option")) {
+        const lwi_mjcf_at at = {e, LWI_MJCF_PLAIN, -1};
+        TRY(lwi_mjcf_numbers(u, &at, "gravity", 3, 3, g, NULL));
+        const lwi_xml_element *flag = lwi_xml_child(e, "flag");
+        const char *gravity = flag ? lwi_xml_get(flag, "gravity") : NULL;
+        if (gravity && strcmp(gravity, "disable") == 0) v3_set(g, 0, 0, 0);
+    }
+    lw_builder_gravity(u->builder, (lw_vec3){g[0], g[1], g[2]});
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------------- tree of bodies
+
+typedef struct tree_count {
+    int body, joint, site;
+} tree_count;
+
+// Upper bounds, for arrays.
+static void count_below(const lwi_xml_element *parent, tree_count *n)
+{
+    for (const lwi_xml_element *e = parent->first; e; e = e->next) {
+        n->body += strcmp(e->name, "body") == 0;
+        n->joint += strcmp(e->name, "joint") == 0 || strcmp(e->name, "freejoint") == 0;
+        n->site += strcmp(e->name, "site") == 0;
+        count_below(e, n);
+    }
+}
+
+/** Where the contents of a body are looked at: the body, the frame they are in, the class. */
+typedef struct here {
+    int body, of_class;
+    double R[9], r[3];
+} here;
+
+static lw_status take_child(lwi_mjcf *u, const lwi_xml_element *e, const here *at,
+                            lwi_mjcf_part ***end);
+
+static lw_status take_children(lwi_mjcf *u, const lwi_xml_element *parent, const here *at,
+                               lwi_mjcf_part ***end)
+{
+    for (const lwi_xml_element *e = parent->first; e; e = e->next) TRY(take_child(u, e, at, end));
+    return LW_OK;
+}
+
+static lw_status take_frame(lwi_mjcf *u, const lwi_xml_element *e, const here *at,
+                            lwi_mjcf_part ***end)
+{
+    const lwi_mjcf_at self = {e, LWI_MJCF_PLAIN, -1};
+    here inside = *at;
+    double R[9], r[3];
+    TRY(lwi_mjcf_pose(u, &self, R, r));
+    TRY(lwi_mjcf_find_class(u, e, "childclass", &inside.of_class));
+    lwi_pose_mul(inside.R, inside.r, at->R, at->r, R, r);
+    return take_children(u, e, &inside, end);
+}
+
+// A body has been counted, its place in the array is the next.
+static lw_status take_body(lwi_mjcf *u, const lwi_xml_element *e, const here *at)
+{
+    const lwi_mjcf_at self = {e, LWI_MJCF_PLAIN, -1};
+    const int index = u->nbody++;
+    lwi_mjcf_body *b = &u->body[index];
+    const lwi_mjcf_body *parent = &u->body[at->body];
+    here inside = {.body = index, .of_class = at->of_class};
+    m3_identity(inside.R);
+    *b = (lwi_mjcf_body){.name = lwi_xml_get(e, "name"), .e = e, .parent = at->body};
+    TRY(lwi_mjcf_pose(u, &self, b->R, b->r));
+    lwi_pose_mul(b->R, b->r, at->R, at->r, b->R, b->r);
+    lwi_pose_mul(b->W, b->w, parent->W, parent->w, b->R, b->r);
+    TRY(lwi_mjcf_find_class(u, e, "childclass", &inside.of_class));
+    lwi_mjcf_part **end = &b->part;
+    return take_children(u, e, &inside, &end);
+}
+
+static lwi_mjcf_kind kind_of(const char *name)
+{
+    if (strcmp(name, "joint") == 0) return LWI_MJCF_JOINT;
+    if (strcmp(name, "geom") == 0) return LWI_MJCF_GEOM;
+    return strcmp(name, "site") == 0 ? LWI_MJCF_SITE : LWI_MJCF_PLAIN;
+}
+
+static lw_status take_child(lwi_mjcf *u, const lwi_xml_element *e, const here *at,
+                            lwi_mjcf_part ***end)
+{
+    if (strcmp(e->name, "body") == 0) return take_body(u, e, at);
+    if (strcmp(e->name, "frame") == 0) return take_frame(u, e, at, end);
+    const lwi_mjcf_kind kind = kind_of(e->name);
+    const bool free_joint = strcmp(e->name, "freejoint") == 0;
+    if (kind == LWI_MJCF_PLAIN && !free_joint) return LW_OK;
+    lwi_mjcf_part *part = LWI_PUSH(u->arena, lwi_mjcf_part, 1);
+    if (!part) return lwi_mjcf_no_memory(u);
+    *part = (lwi_mjcf_part){.at = {e, kind, at->of_class}};
+    if (!free_joint) TRY(lwi_mjcf_find_class(u, e, "class", &part->at.of_class));
+    memcpy(part->R, at->R, sizeof part->R);
+    v3_copy(part->r, at->r);
+    **end = part;
+    *end = &part->next;
+    return LW_OK;
+}
+
+static lw_status collect(lwi_mjcf *u)
+{
+    tree_count n = {1, 0, 0};
+    count_below(u->xml.root, &n);
+    u->body = LWI_PUSH(u->arena, lwi_mjcf_body, n.body);
+    u->joint = LWI_PUSH(u->arena, lwi_mjcf_joint, n.joint + 1);
+    u->site = LWI_PUSH(u->arena, lwi_mjcf_site, n.site + 1);
+    if (!u->body || !u->joint || !u->site) return lwi_mjcf_no_memory(u);
+    here world = {.body = 0, .of_class = u->main_class};
+    m3_identity(world.R);
+    u->body[0] = (lwi_mjcf_body){.name = "world"};
+    m3_identity(u->body[0].W);
+    u->nbody = 1;
+    lwi_mjcf_part **end = &u->body[0].part;
+    for (const lwi_xml_element *e = lwi_xml_child(u->xml.root, "worldbody"); e;
+         e = lwi_xml_next(e, "worldbody"))
+        TRY(take_children(u, e, &world, &end));
+    if (u->nbody > 1) return LW_OK;
+    return lwi_mjcf_fail(u, u->xml.root, LW_ERR_MODEL, "there is no <body>");
+}
+
+// ------------------------------------------------------------------------------------------ bodies
+
+static void scale_masses(lwi_mjcf *u)
+{
+    double total = 0;
+    for (int i = 1; i < u->nbody; i++) total += u->body[i].desc.mass;
+    if (!(u->total_mass > 0) || !(total > 0)) return;
+    for (int i = 1; i < u->nbody; i++) {
+        lw_body_desc *d = &u->body[i].desc;
+        d->mass *= u->total_mass / total;
+        for (int k = 0; k < 6; k++) d->inertia[k] *= u->total_mass / total;
+    }
+}
+
+// `ground` is the fixed world; a body of this name gets another.
+static const char *name_of(const lwi_mjcf *u, const lwi_mjcf_body *b)
+{
+    if (!b->name || strcmp(b->name, "ground") != 0) return b->name;
+    lwi_note(u->notes, b->e, "ground_body", "body 'ground' has another name here");
+    return "ground_body";
+}
+
+static lw_status add_bodies(lwi_mjcf *u)
+{
+    for (int i = 1; i < u->nbody; i++) {
+        lwi_mjcf_body *b = &u->body[i];
+        lwi_mjcf_begin_notes(u, b->e);
+        b->desc = (lw_body_desc){.name = name_of(u, b),
+                                 .inertia_axes = {1, 0, 0, 0},
+                                 .pose = lwi_pose_of(b->R, b->r),
+                                 .allow_bad_inertia = 1, // the format takes it too
+                                 .place = lwi_mjcf_place(u, b->e)};
+        TRY(lwi_mjcf_inertia(u, b));
+        for (const lwi_mjcf_part *p = b->part; p; p = p->next) {
+            if (p->at.kind != LWI_MJCF_GEOM) continue;
+            lwi_mjcf_begin_notes(u, p->at.e);
+            lwi_note(u->notes, p->at.e, NULL,
+                     "contacts are not modelled, geoms pass through each other");
+        }
+    }
+    scale_masses(u);
+    for (int i = 1; i < u->nbody; i++) {
+        lwi_mjcf_body *b = &u->body[i];
+        b->desc.in = u->body[b->parent].body;
+        TRY(lw_builder_add_body(u->builder, &b->desc, &b->body, u->error));
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ joints
+
+static const struct {
+    const char *name;
+    lw_joint_type type;
+} joint_types[] = {{"hinge", LW_JOINT_REVOLUTE},
+                   {"slide", LW_JOINT_PRISMATIC},
+                   {"ball", LW_JOINT_SPHERICAL},
+                   {"free", LW_JOINT_FREE}};
+
+static lw_status read_joint_type(const lwi_mjcf *u, const lwi_mjcf_at *at, lw_joint_type *type)
+{
+    const lwi_xml_element *from;
+    *type = LW_JOINT_REVOLUTE;
+    if (strcmp(at->e->name, "freejoint") == 0) {
+        *type = LW_JOINT_FREE;
+        return LW_OK;
+    }
+    const char *text = lwi_mjcf_get(u, at, "type", &from);
+    if (!text) return LW_OK;
+    for (int i = 0; i < LWI_COUNT(joint_types); i++)
+        if (strcmp(joint_types[i].name, text) == 0) {
+            *type = joint_types[i].type;
+            return LW_OK;
+        }
+    return lwi_mjcf_fail(u, from, LW_ERR_PARSE,
+                         "<joint>: unknown type '%.60s', expected hinge, slide, ball or free",
+                         text);
+}
+
+static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double unit,
+                             lw_limits_desc *limits)
+{
+    double range[2];
+    int n, limited = 2;
+    TRY(lwi_mjcf_numbers(u, at, "range", 2, 2, range, &n));
+    TRY(lwi_mjcf_flag(u, at, "limited", &limited));
+    if (!n || limited == 0 || (limited == 2 && !u->auto_limits)) return LW_OK;
+    if (!(u->desc->limits.stiffness > 0)) {
+        lwi_note(u->notes, at->e, lwi_xml_get(at->e, "name"), "limits are not enforced, joints");
+        return LW_OK;
+    }
+    *limits = u->desc->limits;
+    limits->has_lower = limits->has_upper = 1;
+    limits->lower = unit * range[0];
+    limits->upper = unit * range[1];
+    return LW_OK;
+}
+
+// What acts on the coordinate of a hinge or slide.
+static lw_status read_coordinate(const lwi_mjcf *u, const lwi_mjcf_at *at, double unit,
+                                 lw_coordinate_desc *c)
+{
+    double loss = 0;
+    TRY(lwi_mjcf_number(u, at, "damping", &c->damping));
+    TRY(lwi_mjcf_number(u, at, "stiffness", &c->stiffness));
+    TRY(lwi_mjcf_number(u, at, "springref", &c->at));
+    TRY(lwi_mjcf_number(u, at, "frictionloss", &loss));
+    TRY(lwi_mjcf_number(u, at, "armature", &c->rotor));
+    c->at = c->stiffness != 0 ? unit * c->at : 0;
+    const char *name = lwi_xml_get(at->e, "name");
+    if (loss != 0) lwi_note(u->notes, at->e, name, "dry friction is not modelled, joints");
+    if (c->damping >= 0) return read_limits(u, at, unit, &c->limits);
+    return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<joint>: damping is %g, expected a number >= 0",
+                         c->damping);
+}
+
+// Balls and free joints are damped in all directions alike; nothing else acts on them.
+static lw_status read_damping(const lwi_mjcf *u, const lwi_mjcf_at *at, double *damping)
+{
+    double stiffness = 0, armature = 0, limited = 0;
+    const char *name = lwi_xml_get(at->e, "name");
+    int n;
+    TRY(lwi_mjcf_number(u, at, "damping", damping));
+    TRY(lwi_mjcf_number(u, at, "stiffness", &stiffness));
+    TRY(lwi_mjcf_number(u, at, "armature", &armature));
+    TRY(lwi_mjcf_numbers(u, at, "range", 1, 2, (double[2]){limited}, &n));
+    if (stiffness != 0)
+        lwi_note(u->notes, at->e, name, "springs of ball and free joints are not used, joints");
+    if (armature != 0)
+        lwi_note(u->notes, at->e, name, "armature of ball and free joints is not used, joints");
+    if (n) lwi_note(u->notes, at->e, name, "limits are not enforced, joints");
+    return LW_OK;
+}
+
+// Joint frame in the body: z along the axis, through the anchor.
+static lw_status read_frame(const lwi_mjcf *u, const lwi_mjcf_part *part, lw_joint_type type,
+                            double *A, double *p)
+{
+    double axis[3] = {0, 0, 1};
+    v3_set(p, 0, 0, 0);
+    TRY(lwi_mjcf_numbers(u, &part->at, "pos", 3, 3, p, NULL));
+    TRY(lwi_mjcf_numbers(u, &part->at, "axis", 3, 3, axis, NULL));
+    m3_identity(A);
+    if (type == LW_JOINT_FREE) {
+        v3_set(p, 0, 0, 0);
+        return LW_OK;
+    }
+    if (type != LW_JOINT_SPHERICAL && !lwi_rotation_to_axis(A, axis))
+        return lwi_mjcf_fail(u, part->at.e, LW_ERR_MODEL, "<joint axis>: the zero vector");
+    lwi_pose_mul(A, p, part->R, part->r, A, p);
+    return LW_OK;
+}
+
+// Turned or shifted by -ref along z: where the coordinate is `ref`, F1 and F2 stand as the file
+// says.
+static void apply_ref(lw_joint_type type, double ref, double *A, double *p)
+{
+    double turn[9], shift[3] = {0, 0, 0};
+    m3_identity(turn);
+    if (type == LW_JOINT_REVOLUTE) rot_z(turn, cos(ref), -sin(ref));
+    if (type == LW_JOINT_PRISMATIC) shift[2] = -ref;
+    lwi_pose_mul(A, p, A, p, turn, shift);
+}
+
+/** The joints of a body in their order: from `before`, in whose frame the body's is (R, r). */
+typedef struct chain {
+    lw_body before;
+    double R[9], r[3];
+} chain;
+
+static lw_status place_joint(const lwi_mjcf *u, const lwi_mjcf_part *part, lwi_mjcf_joint *j,
+                             const chain *c)
+{
+    const bool scalar = j->desc.type == LW_JOINT_REVOLUTE || j->desc.type == LW_JOINT_PRISMATIC;
+    const double unit = j->desc.type == LW_JOINT_REVOLUTE ? u->unit : 1;
+    double A[9], p[3];
+    TRY(read_frame(u, part, j->desc.type, A, p));
+    j->desc.frame2 = lwi_pose_of(A, p);
+    if (scalar) {
+        TRY(lwi_mjcf_number(u, &part->at, "ref", &j->ref));
+        j->ref *= unit;
+        TRY(read_coordinate(u, &part->at, unit, &j->desc.coordinate[0]));
+        j->desc.has_q = 1;
+        j->desc.q[0] = j->ref;
+        apply_ref(j->desc.type, j->ref, A, p);
+    } else if (strcmp(part->at.e->name, "joint") == 0) {
+        TRY(read_damping(u, &part->at, &j->desc.damping));
+    }
+    if (j->desc.type == LW_JOINT_FREE) { // from the world: its coordinates are the body's pose
+        m3_identity(A);
+        v3_set(p, 0, 0, 0);
+    } else {
+        lwi_pose_mul(A, p, c->R, c->r, A, p);
+    }
+    j->desc.frame1 = lwi_pose_of(A, p);
+    return LW_OK;
+}
+
+static lw_status check_free(const lwi_mjcf *u, const lwi_mjcf_body *b, const lwi_mjcf_part *part,
+                            int njoint)
+{
+    if (b->parent)
+        return lwi_mjcf_fail(u, part->at.e, LW_ERR_MODEL,
+                             "body '%.100s': a free joint needs the world around it",
+                             b->name ? b->name : "");
+    if (njoint > 1)
+        return lwi_mjcf_fail(u, part->at.e, LW_ERR_MODEL,
+                             "body '%.100s': a free joint beside another joint",
+                             b->name ? b->name : "");
+    return LW_OK;
+}
+
+// A massless body between two joints of a body, in the place of that.
+static lw_status add_between(const lwi_mjcf *u, const lwi_mjcf_body *b, const lwi_mjcf_joint *j,
+                             int number, lw_body *between)
+{
+    char name[2 * 100 + 32];
+    if (j->name)
+        snprintf(name, sizeof name, "%.100s::%.100s", b->name ? b->name : "body", j->name);
+    else
+        snprintf(name, sizeof name, "%.100s::%d", b->name ? b->name : "body", number);
+    // bodies without a name may have joints without one: the builder numbers those
+    const lw_body_desc d = {.name = b->name || j->name ? name : NULL,
+                            .pose = b->desc.pose,
+                            .in = b->desc.in,
+                            .place = j->desc.place};
+    return lw_builder_add_body(u->builder, &d, between, u->error);
+}
+
+static int count_joints(const lwi_mjcf_body *b)
+{
+    int count = 0;
+    for (const lwi_mjcf_part *p = b->part; p; p = p->next)
+        count += p->at.kind == LWI_MJCF_JOINT || strcmp(p->at.e->name, "freejoint") == 0;
+    return count;
+}
+
+static lw_status add_chain(lwi_mjcf *u, int body)
+{
+    const lwi_mjcf_body *b = &u->body[body];
+    chain c = {.before = b->desc.in};
+    int left = count_joints(b), number = 0;
+    memcpy(c.R, b->R, sizeof c.R);
+    v3_copy(c.r, b->r);
+    for (const lwi_mjcf_part *p = b->part; p; p = p->next) {
+        if (p->at.kind != LWI_MJCF_JOINT && strcmp(p->at.e->name, "freejoint") != 0) continue;
+        lwi_mjcf_joint *j = &u->joint[u->njoint++];
+        *j = (lwi_mjcf_joint){.name = lwi_xml_get(p->at.e, "name"), .e = p->at.e, .body = body};
+        j->desc = (lw_joint_desc){.name = j->name,
+                                  .placement = LW_PLACED_FRAMES,
+                                  .body1 = c.before,
+                                  .body2 = b->body,
+                                  .place = lwi_mjcf_place(u, p->at.e)};
+        lwi_mjcf_begin_notes(u, p->at.e);
+        TRY(read_joint_type(u, &p->at, &j->desc.type));
+        if (j->desc.type == LW_JOINT_FREE) TRY(check_free(u, b, p, count_joints(b)));
+        TRY(place_joint(u, p, j, &c));
+        if (j->desc.type == LW_JOINT_FREE && u->desc->base == LW_BASE_FIXED)
+            j->desc = (lw_joint_desc){.name = j->name,
+                                      .type = LW_JOINT_FIXED,
+                                      .body2 = b->body,
+                                      .placement = LW_PLACED_FRAMES,
+                                      .frame1 = b->desc.pose,
+                                      .place = j->desc.place};
+        if (--left > 0) {
+            TRY(add_between(u, b, j, ++number, &j->desc.body2));
+            c.before = j->desc.body2;
+            m3_identity(c.R);
+            v3_set(c.r, 0, 0, 0);
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status weld_to_parent(const lwi_mjcf *u, const lwi_mjcf_body *b)
+{
+    const char *mocap = lwi_xml_get(b->e, "mocap");
+    if (mocap && strcmp(mocap, "true") == 0) {
+        lwi_mjcf_begin_notes(u, b->e);
+        lwi_note(u->notes, b->e, b->name, "bodies moved by motion capture stand still");
+    }
+    const lw_joint_desc d = {.type = LW_JOINT_FIXED,
+                             .placement = LW_PLACED_FRAMES,
+                             .body1 = b->desc.in,
+                             .body2 = b->body,
+                             .frame1 = b->desc.pose,
+                             .place = lwi_mjcf_place(u, b->e)};
+    return lw_builder_add_joint(u->builder, &d, NULL, u->error);
+}
+
+// ---------------------------------------------------------------------------- motors, sites, names
+
+static lw_status gather_names(lwi_mjcf *u)
+{
+    u->body_names.name = LWI_PUSH(u->arena, const char *, u->nbody);
+    u->joint_names.name = LWI_PUSH(u->arena, const char *, u->njoint + 1);
+    u->site_names.name = LWI_PUSH(u->arena, const char *, u->nsite + 1);
+    if (!u->body_names.name || !u->joint_names.name || !u->site_names.name)
+        return lwi_mjcf_no_memory(u);
+    for (int i = 0; i < u->nbody; i++) u->body_names.name[i] = u->body[i].name;
+    for (int i = 0; i < u->njoint; i++) u->joint_names.name[i] = u->joint[i].name;
+    for (int i = 0; i < u->nsite; i++) u->site_names.name[i] = u->site[i].name;
+    TRY(lwi_mjcf_sort_names(u, &u->body_names, u->nbody));
+    TRY(lwi_mjcf_sort_names(u, &u->joint_names, u->njoint));
+    return lwi_mjcf_sort_names(u, &u->site_names, u->nsite);
+}
+
+// A motor is an input: the effort at the joint.
+static lw_status read_motor(lwi_mjcf *u, const lwi_xml_element *e)
+{
+    lwi_mjcf_at at = {e, LWI_MJCF_MOTOR, u->main_class};
+    const char *name = lwi_xml_get(e, "name");
+    double gear[6] = {1};
+    int index;
+    lw_signal input;
+    lwi_mjcf_begin_notes(u, e);
+    TRY(lwi_mjcf_find_class(u, e, "class", &at.of_class));
+    if (!lwi_xml_get(e, "joint")) {
+        lwi_note(u->notes, e, name, "motors that do not drive a joint are not read");
+        return LW_OK;
+    }
+    TRY(lwi_mjcf_find(u, e, "joint", &u->joint_names, "joint", &index));
+    TRY(lwi_mjcf_numbers(u, &at, "gear", 1, 6, gear, NULL));
+    lwi_mjcf_joint *j = &u->joint[index];
+    if (j->desc.type != LW_JOINT_REVOLUTE && j->desc.type != LW_JOINT_PRISMATIC) {
+        lwi_note(u->notes, e, name, "motors of ball and free joints are not read");
+        return LW_OK;
+    }
+    if (j->input++) {
+        lwi_note(u->notes, e, name, "a second motor of the same joint is not read");
+        return LW_OK;
+    }
+    if (gear[0] != 1)
+        lwi_note(u->notes, e, name,
+                 "the input of a motor is the effort at its joint, control times gear");
+    TRY(lw_builder_add_input(u->builder, name ? name : j->name, &input, u->error));
+    j->desc.coordinate[0].effort = input;
+    return LW_OK;
+}
+
+static lw_status read_motors(lwi_mjcf *u)
+{
+    for (const lwi_xml_element *e = lwi_xml_child(u->xml.root, "actuator"); e;
+         e = lwi_xml_next(e, "actuator"))
+        for (const lwi_xml_element *m = lwi_xml_child(e, "motor"); m; m = lwi_xml_next(m, "motor"))
+            TRY(read_motor(u, m));
+    return LW_OK;
+}
+
+static lw_status read_sites(lwi_mjcf *u)
+{
+    double length; // only drawn
+    for (int i = 0; i < u->nbody; i++)
+        for (const lwi_mjcf_part *p = u->body[i].part; p; p = p->next) {
+            if (p->at.kind != LWI_MJCF_SITE) continue;
+            lwi_mjcf_site *s = &u->site[u->nsite++];
+            *s = (lwi_mjcf_site){.name = lwi_xml_get(p->at.e, "name"), .e = p->at.e, .body = i};
+            TRY(lwi_mjcf_pose(u, &p->at, s->R, s->r));
+            TRY(lwi_mjcf_ends(u, &p->at, s->R, s->r, &length));
+            lwi_pose_mul(s->R, s->r, p->R, p->r, s->R, s->r);
+            if (!s->name) continue;
+            const lw_marker_desc d = {.name = s->name,
+                                      .body = u->body[i].body,
+                                      .pose = lwi_pose_of(s->R, s->r),
+                                      .place = lwi_mjcf_place(u, s->e)};
+            TRY(lw_builder_add_marker(u->builder, &d, u->error));
+        }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- file
+
+static lw_status add_joints(lwi_mjcf *u)
+{
+    for (int i = 1; i < u->nbody; i++) {
+        if (count_joints(&u->body[i]))
+            TRY(add_chain(u, i));
+        else
+            TRY(weld_to_parent(u, &u->body[i]));
+    }
+    for (const lwi_mjcf_part *p = u->body[0].part; p; p = p->next)
+        if (p->at.kind == LWI_MJCF_JOINT || strcmp(p->at.e->name, "freejoint") == 0)
+            return lwi_mjcf_fail(u, p->at.e, LW_ERR_MODEL, "the world has no joints");
+    return LW_OK;
+}
+
+static lw_status read_model(lwi_mjcf *u)
+{
+    if (strcmp(u->xml.root->name, "mujoco") != 0)
+        return lwi_mjcf_fail(u, u->xml.root, LW_ERR_PARSE,
+                             "the file starts with <%.80s>, expected <mujoco>", u->xml.root->name);
+    TRY(lwi_mjcf_include(u));
+    TRY(lwi_mjcf_survey(u));
+    TRY(read_settings(u));
+    TRY(lwi_mjcf_read_classes(u));
+    TRY(collect(u));
+    TRY(add_bodies(u));
+    TRY(add_joints(u));
+    TRY(read_sites(u));
+    TRY(gather_names(u));
+    TRY(read_motors(u));
+    TRY(lwi_mjcf_add_equalities(u));
+    return lwi_notes_tell(u->notes, u->builder);
+}
+
+lw_status lwi_read_mjcf(const char *text, size_t length, const char *name, const lw_read_desc *desc,
+                        lw_builder *builder, lw_options *options, lw_error *error)
+{
+    (void)options; // settings of other programs are not ours
+    lwi_mjcf u = {.builder = builder,
+                  .error = error,
+                  .desc = desc,
+                  .unit = acos(-1) / 180,
+                  .euler = "xyz",
+                  .auto_limits = true,
+                  .group = {0, 5}};
+    TRY(lwi_xml_parse(&u.xml, text, length, name, desc->allocator, error));
+    u.arena = &u.xml.arena;
+    u.notes = LWI_PUSH(u.arena, lwi_notes, 1);
+    const lw_status status = u.notes ? read_model(&u) : lwi_mjcf_no_memory(&u);
+    for (int i = u.nincluded - 1; i >= 0; i--) lwi_xml_free(&u.included[i]);
+    lwi_xml_free(&u.xml);
+    return status;
+}

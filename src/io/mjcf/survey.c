@@ -1,0 +1,139 @@
+// survey.c -- what of an MJCF is read: an element, where it stands, its attributes.
+//
+// Attributes that speak of contacts, solvers and pictures mean nothing to exact constraints and are
+// known here without being read; what would move the mechanism otherwise is noted.
+#include "io/mjcf/mjcf.h"
+
+#include <string.h>
+
+enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_PICTURE };
+
+#define POSE " pos quat axisangle xyaxes zaxis euler "
+#define JOINT                                                                                      \
+    " name class type pos axis limited range ref springref stiffness damping frictionloss "        \
+    "armature group user margin solreflimit solimplimit solreffriction solimpfriction "
+#define GEOM                                                                                       \
+    POSE " name class type size fromto mass density group mesh hfield material rgba friction "     \
+         "contype conaffinity condim priority margin gap solref solimp solmix user fitscale "
+#define SITE POSE " name class type size fromto group material rgba user "
+#define MOTOR                                                                                      \
+    " name class joint gear group user ctrllimited ctrlrange forcelimited forcerange actlimited "  \
+    "actrange lengthrange "
+
+#define BODY_IN(parent)                                                                            \
+    {parent, "body", POSE " name childclass mocap user ", 0},                                      \
+        {parent, "frame", POSE " name childclass ", 0}, {parent, "geom", GEOM, 0},                 \
+        {parent, "site", SITE, 0}, {parent, "camera", "", PICTURE},                                \
+    {                                                                                              \
+        parent, "light", "", PICTURE                                                               \
+    }
+
+#define JOINTS_IN(parent)                                                                          \
+    {parent, "joint", JOINT, 0},                                                                   \
+    {                                                                                              \
+        parent, "freejoint", " name group align ", 0                                               \
+    }
+
+static const lwi_known table[] = {
+    {"mujoco", "compiler",
+     " angle coordinate autolimits inertiafromgeom eulerseq boundmass settotalmass "
+     "inertiagrouprange meshdir texturedir assetdir discardvisual strippath usethread fusestatic "
+     "convexhull exactmeshinertia saveinertial alignfree ",
+     0},
+    {"mujoco", "option",
+     " gravity timestep integrator cone jacobian solver iterations tolerance ls_iterations "
+     "ls_tolerance noslip_iterations noslip_tolerance mpr_iterations mpr_tolerance ccd_iterations "
+     "ccd_tolerance impratio apirate o_margin o_solref o_solimp o_friction sdf_iterations "
+     "sdf_initpoints actuatorgroupdisable collision magnetic ",
+     0},
+    {"option", "flag",
+     " gravity contact warmstart filterparent refsafe energy fwdinv invdiscrete sensor midphase "
+     "nativeccd eulerdamp autoreset multiccd island override clampctrl sensornoise ",
+     ONCE},
+    {"mujoco", "size", "", PICTURE},
+    {"mujoco", "visual", "", PICTURE},
+    {"mujoco", "statistic", "", PICTURE},
+    {"mujoco", "custom", "", PICTURE},
+    {"mujoco", "asset", "", PICTURE},
+    {"mujoco", "default", " class ", 0},
+    {"mujoco", "worldbody", " name ", 0},
+    {"mujoco", "equality", "", 0},
+    {"mujoco", "actuator", "", 0},
+    {"mujoco", "contact", "", 0},
+    {"mujoco", "tendon", "", 0},
+    {"mujoco", "sensor", "", 0},
+    {"mujoco", "keyframe", "", 0},
+    {"keyframe", "key", " name time qpos qvel act ctrl mpos mquat ", 0},
+    {"contact", "exclude", "", PICTURE}, // takes a contact away: there is none
+    {"default", "default", " class ", 0},
+    {"default", "joint", JOINT, ONCE},
+    {"default", "geom", GEOM, ONCE},
+    {"default", "site", SITE, ONCE},
+    {"default", "motor", MOTOR, ONCE},
+    {"default", "equality", " active solref solimp ", ONCE},
+    {"default", "mesh", "", ONCE | PICTURE},
+    {"default", "material", "", ONCE | PICTURE},
+    {"default", "camera", "", ONCE | PICTURE},
+    {"default", "light", "", ONCE | PICTURE},
+    {"default", "pair", "", ONCE | PICTURE},
+    // of what is not read: it is noted where it stands
+    {"default", "tendon", "", ONCE | PICTURE},
+    {"default", "general", "", ONCE | PICTURE},
+    {"default", "position", "", ONCE | PICTURE},
+    {"default", "velocity", "", ONCE | PICTURE},
+    {"default", "intvelocity", "", ONCE | PICTURE},
+    {"default", "damper", "", ONCE | PICTURE},
+    {"default", "cylinder", "", ONCE | PICTURE},
+    {"default", "muscle", "", ONCE | PICTURE},
+    {"default", "adhesion", "", ONCE | PICTURE},
+    BODY_IN("worldbody"),
+    BODY_IN("body"),
+    BODY_IN("frame"),
+    JOINTS_IN("body"),
+    JOINTS_IN("frame"),
+    {"body", "inertial", POSE " mass diaginertia fullinertia ", ONCE},
+    {"equality", "connect", " name class active body1 body2 anchor site1 site2 solref solimp ", 0},
+    {"equality", "weld",
+     " name class active body1 body2 relpose site1 site2 anchor torquescale solref solimp ", 0},
+    {"equality", "joint", " name class active joint1 joint2 polycoef solref solimp ", 0},
+    {"actuator", "motor", MOTOR, 0},
+};
+
+// Kinds that the table has ONCE in their parent, as MuJoCo's schema does: the format does not say which counts.
+static lw_status refuse_second(const lwi_xml *xml, const lwi_xml_element *e, lw_error *error)
+{
+    bool once = false;
+    for (int i = 0; i < LWI_COUNT(table) && !once; i++)
+        once = table[i].kind & ONCE && strcmp(table[i].name, e->name) == 0 &&
+               strcmp(table[i].parent, e->parent->name) == 0;
+    if (!once) return LW_OK;
+    const lwi_xml_element *first = lwi_xml_child(e->parent, e->name);
+    if (first == e) return LW_OK;
+    const bool class = strcmp(e->parent->name, "default") == 0;
+    const char *name = lwi_xml_get(e->parent, class ? "class" : "name");
+    if (!name && class) name = "main";
+    return lwi_xml_fail(
+        xml, e, LW_ERR_PARSE, error,
+        "<%s>%s%.100s%s: a second <%s>, the first is in line %d; expected at most one",
+        e->parent->name, name ? class ? " of class '" : " '" : "", name ? name : "",
+        name ? "'" : "", e->name, first->line);
+}
+
+// Without these the mechanism would be another one.
+static lw_status refuse(const lwi_xml *xml, const lwi_xml_element *e, lw_error *error)
+{
+    static const char *const makes_bodies[] = {"replicate", "composite", "flexcomp", "attach"};
+    for (int i = 0; i < LWI_COUNT(makes_bodies); i++)
+        if (strcmp(e->name, makes_bodies[i]) == 0)
+            return lwi_xml_fail(xml, e, LW_ERR_UNSUPPORTED, error,
+                                "<%s> makes bodies that are not read; save the compiled model as "
+                                "MJCF and read that",
+                                e->name);
+    return e->parent ? refuse_second(xml, e, error) : LW_OK;
+}
+
+lw_status lwi_mjcf_survey(const lwi_mjcf *u)
+{
+    static const lwi_survey survey = {table, LWI_COUNT(table), refuse};
+    return lwi_survey_run(&survey, &u->xml, u->xml.root, " model ", u->notes, u->error);
+}

@@ -1,0 +1,260 @@
+// text.c -- files of an MJCF, its classes of defaults, and names.
+//
+// Contents of an included file stand in the place of the <include>, wherever that is; files lie in
+// the folder of the model or below it, and each is included once.
+#include "io/mjcf/mjcf.h"
+
+#include "io/readers.h"
+#include "io/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+lw_status lwi_mjcf_no_memory(const lwi_mjcf *u)
+{
+    return lwi_fail(u->error, LW_ERR_MEMORY, "out of memory");
+}
+
+// Index of the included file that an element stands in; -1: the main file.
+static int file_of(const lwi_mjcf *u, const lwi_xml_element *e)
+{
+    for (int i = 0; i < u->nincluded; i++)
+        if (e->file == u->included[i].file) return i;
+    return -1;
+}
+
+lw_status lwi_mjcf_fail(const lwi_mjcf *u, const lwi_xml_element *e, lw_status status,
+                        const char *format, ...)
+{
+    char text[sizeof u->error->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return lwi_xml_fail(&u->xml, e, status, u->error, "%s", text);
+}
+
+lw_place lwi_mjcf_place(const lwi_mjcf *u, const lwi_xml_element *e)
+{
+    const int file = file_of(u, e);
+    return file < 0 ? (lw_place){e->line, e->column} : u->included_at[file];
+}
+
+void lwi_mjcf_begin_notes(const lwi_mjcf *u, const lwi_xml_element *e)
+{
+    const int file = file_of(u, e);
+    u->notes->part = file < 0 ? NULL : u->included[file].file;
+    if (file >= 0) u->notes->part_place = u->included_at[file];
+}
+
+// --------------------------------------------------------------------------------------- includes
+
+static lw_status open_file(lwi_mjcf *u, const lwi_xml_element *include, lwi_xml **opened)
+{
+    const char *name, *path;
+    char *text = NULL;
+    size_t length = 0;
+    const lw_allocator *allocator = &u->arena->allocator;
+    TRY(lwi_xml_need(&u->xml, include, "file", &name, u->error));
+    if (!u->desc->folder)
+        return lwi_mjcf_fail(u, include, LW_ERR_PARSE,
+                             "<include>: '%.200s' is not read from a text without a folder", name);
+    if (u->nincluded == LWI_MJCF_MOST_FILES)
+        return lwi_mjcf_fail(u, include, LW_ERR_PARSE, "more than %d files are included",
+                             LWI_MJCF_MOST_FILES);
+    path = lwi_file_inside(u->desc->folder, name, u->arena);
+    if (!path)
+        return lwi_mjcf_fail(u, include, LW_ERR_PARSE,
+                             "<include>: '%.200s' does not exist in the folder of the model", name);
+    for (int i = 0; i < u->nincluded; i++)
+        if (strcmp(u->included[i].file, path) == 0)
+            return lwi_mjcf_fail(u, include, LW_ERR_PARSE, "<include>: '%.200s' a second time",
+                                 name);
+    TRY(lwi_file_text(path, allocator, &text, &length, u->error));
+    lwi_xml *xml = &u->included[u->nincluded];
+    const lw_status status = lwi_xml_parse(xml, text, length, path, allocator, u->error);
+    lwi_release(allocator, text);
+    TRY(status);
+    u->included_at[u->nincluded++] = lwi_mjcf_place(u, include);
+    *opened = xml;
+    return LW_OK;
+}
+
+// Takes `include`, which follows `before` (NULL: is the first), out of its parent and puts the
+// children of `root` there.
+static void splice(lwi_xml_element *include, lwi_xml_element *before, lwi_xml_element *root)
+{
+    lwi_xml_element *parent = include->parent;
+    for (lwi_xml_element *e = root->first; e; e = e->next) e->parent = parent;
+    lwi_xml_element *first = root->first ? root->first : include->next;
+    if (before)
+        before->next = first;
+    else
+        parent->first = first;
+    if (root->first) root->last->next = include->next;
+    if (parent->last == include) parent->last = root->first ? root->last : before;
+}
+
+// Recursion is as deep as elements are nested, which xml.c limits in every file.
+static lw_status include_below(lwi_mjcf *u, lwi_xml_element *parent, int depth)
+{
+    lwi_xml_element *before = NULL, *e = parent->first;
+    if (depth > LWI_XML_MOST_DEPTH)
+        return lwi_mjcf_fail(u, parent, LW_ERR_PARSE, "elements are nested too deeply");
+    while (e) {
+        if (strcmp(e->name, "include") != 0) {
+            TRY(include_below(u, e, depth + 1));
+            before = e;
+            e = e->next;
+            continue;
+        }
+        lwi_xml *xml = NULL;
+        TRY(open_file(u, e, &xml));
+        splice(e, before, xml->root);
+        e = before ? before->next : parent->first; // its contents may include more
+    }
+    return LW_OK;
+}
+
+lw_status lwi_mjcf_include(lwi_mjcf *u)
+{
+    return include_below(u, u->xml.root, 1);
+}
+
+// ---------------------------------------------------------------------------------------- classes
+
+static int count_classes(const lwi_xml_element *parent)
+{
+    int count = 0;
+    for (const lwi_xml_element *e = lwi_xml_child(parent, "default"); e;
+         e = lwi_xml_next(e, "default"))
+        count += 1 + count_classes(e);
+    return count;
+}
+
+static lwi_mjcf_kind kind_of(const char *element)
+{
+    static const char *const names[LWI_MJCF_KINDS] = {"joint", "geom", "site", "motor", "equality"};
+    for (int k = 0; k < LWI_MJCF_KINDS; k++)
+        if (strcmp(element, names[k]) == 0) return (lwi_mjcf_kind)k;
+    return LWI_MJCF_PLAIN;
+}
+
+// Actuators of all kinds share their defaults, whichever says them; a motor's gear alone is read of these.
+static lwi_mjcf_kind kind_in_class(const lwi_xml_element *e)
+{
+    static const char *const actuators[] = {"general", "position", "velocity", "intvelocity",
+                                            "damper",  "cylinder", "muscle",   "adhesion"};
+    for (int i = 0; i < LWI_COUNT(actuators); i++)
+        if (strcmp(e->name, actuators[i]) == 0)
+            return lwi_xml_get(e, "gear") ? LWI_MJCF_MOTOR : LWI_MJCF_PLAIN;
+    return kind_of(e->name);
+}
+
+static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)
+{
+    const int index = u->nclass++;
+    lwi_mjcf_class *c = &u->classes[index];
+    *c = (lwi_mjcf_class){.name = lwi_xml_get(e, "class"), .e = e, .outer = outer};
+    c->depth = outer < 0 ? 0 : u->classes[outer].depth + 1;
+    const bool top = e->parent == u->xml.root;
+    if (!c->name && !top)
+        return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "<default> inside another has no class");
+    if (c->depth > LWI_MJCF_MOST_NESTED && !top)
+        return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "more than %d classes inside each other",
+                             LWI_MJCF_MOST_NESTED);
+    if (top) u->main_class = index;
+    for (const lwi_xml_element *child = e->first; child; child = child->next) {
+        const lwi_mjcf_kind kind = kind_in_class(child);
+        if (kind != LWI_MJCF_PLAIN) u->classes[index].of[kind] = child;
+    }
+    for (const lwi_xml_element *child = lwi_xml_child(e, "default"); child;
+         child = lwi_xml_next(child, "default"))
+        TRY(read_class(u, child, index));
+    return LW_OK;
+}
+
+static lw_status check_class_names(const lwi_mjcf *u)
+{
+    const lwi_mjcf_names *names = &u->class_names;
+    for (int i = 1; i < names->count; i++) {
+        const int a = names->order[i - 1], b = names->order[i];
+        if (strcmp(names->name[a], names->name[b]) != 0) continue;
+        const lwi_xml_element *one = u->classes[names->which[a]].e,
+                              *other = u->classes[names->which[b]].e;
+        const bool later = a < b; // classes are listed as they stand in the file
+        return lwi_mjcf_fail(u, later ? other : one, LW_ERR_PARSE,
+                             "<default>: a second class '%.100s', the first is in line %d",
+                             names->name[a], (later ? one : other)->line);
+    }
+    return LW_OK;
+}
+
+// A second <default> of the whole model goes on from the first.
+lw_status lwi_mjcf_read_classes(lwi_mjcf *u)
+{
+    const int count = count_classes(u->xml.root);
+    u->main_class = -1;
+    if (count > LWI_MJCF_MOST_CLASSES)
+        return lwi_mjcf_fail(u, u->xml.root, LW_ERR_PARSE, "more than %d classes of defaults",
+                             LWI_MJCF_MOST_CLASSES);
+    u->classes = LWI_PUSH(u->arena, lwi_mjcf_class, count + 1);
+    u->class_names.name = LWI_PUSH(u->arena, const char *, count + 1);
+    if (!u->classes || !u->class_names.name) return lwi_mjcf_no_memory(u);
+    for (const lwi_xml_element *e = lwi_xml_child(u->xml.root, "default"); e;
+         e = lwi_xml_next(e, "default"))
+        TRY(read_class(u, e, u->main_class));
+    for (int i = 0; i < count; i++) {
+        u->class_names.name[i] = u->classes[i].name;
+        // the last of the model's own is the one that others are inside of
+        if (u->classes[i].depth == 0 && i != u->main_class) u->class_names.name[i] = NULL;
+    }
+    if (u->main_class >= 0 && !u->class_names.name[u->main_class])
+        u->class_names.name[u->main_class] = "main";
+    TRY(lwi_mjcf_sort_names(u, &u->class_names, count));
+    return check_class_names(u);
+}
+
+lw_status lwi_mjcf_find_class(const lwi_mjcf *u, const lwi_xml_element *e, const char *attribute,
+                              int *of_class)
+{
+    const char *name = lwi_xml_get(e, attribute);
+    if (!name) return LW_OK;
+    return lwi_mjcf_find(u, e, attribute, &u->class_names, "class", of_class);
+}
+
+// ------------------------------------------------------------------------------------------ names
+
+lw_status lwi_mjcf_sort_names(const lwi_mjcf *u, lwi_mjcf_names *names, int count)
+{
+    int n = 0;
+    const char **given = names->name;
+    names->which = LWI_PUSH(u->arena, int, count + 1);
+    names->order = LWI_PUSH(u->arena, int, count + 1);
+    names->name = LWI_PUSH(u->arena, const char *, count + 1);
+    if (!names->which || !names->order || !names->name) return lwi_mjcf_no_memory(u);
+    for (int i = 0; i < count; i++)
+        if (given[i]) {
+            names->name[n] = given[i];
+            names->which[n++] = i;
+        }
+    names->count = n;
+    lwi_names_sort(names->name, n, names->order);
+    return LW_OK;
+}
+
+lw_status lwi_mjcf_find(const lwi_mjcf *u, const lwi_xml_element *e, const char *attribute,
+                        const lwi_mjcf_names *names, const char *what, int *index)
+{
+    const char *name;
+    TRY(lwi_xml_need(&u->xml, e, attribute, &name, u->error));
+    const int i = lwi_names_find(names->name, names->order, names->count, name);
+    if (i >= 0) {
+        *index = names->which[i];
+        return LW_OK;
+    }
+    const char *near = lwi_nearest(name, names->name, names->count);
+    return lwi_mjcf_fail(u, e, LW_ERR_MODEL, "<%.40s>: %s '%.100s' does not exist%s%.100s%s",
+                         e->name, what, name, near ? " (did you mean '" : "", near ? near : "",
+                         near ? "'?)" : "");
+}

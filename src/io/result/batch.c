@@ -1,0 +1,240 @@
+// batch.c -- what a batch does, as one table: rows of all instances, moment by moment.
+#include "base/numbers.h"
+#include "batch/batch.h"
+#include "io/result/csv.h"
+#include "io/result/result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct lw_batch_writer {
+    lwi_arena arena;
+    lw_batch *batch;
+    lw_observe level;
+    const char *path;
+    FILE *csv; // or
+    lwi_hdf5_writer *hdf5;
+    lwi_columns columns;
+    lwi_result_meta meta;
+    lwi_rows_of rows;
+    int nown;       // columns of a single run, the time among them
+    double *own;    // [instances][nown] last row of each: quaternions take their sign from it
+    double *last;   // [instances][columns]
+    bool *written;  // [instances]
+    lw_error error; // of the first failure
+};
+
+// ----------------------------------------------------------------------------------------- columns
+
+enum { FLUSH = 1 }; // [s] between flushes of HDF5
+
+// Columns that are the writer's own: "instance", "vary.NAME", datasets alone.
+static lw_status own_column(lw_batch_writer *w, lwi_columns *c, int at, const char *name,
+                            const char *path)
+{
+    const char *unit = "", *frame = "";
+    if (!strncmp(name, "vary.", 5)) lwi_column_meaning(name + 5, &unit, &frame);
+    lwi_arena *arena = &c->arena;
+    char *room = LWI_PUSH(&w->arena, char, 3 * strlen(name) + 16);
+    if (!room) return LW_ERR_MEMORY;
+    strcpy(room, path);
+    lwi_link_name(name, room + strlen(room));
+    const char *text = lwi_arena_text(arena, room), *copy = lwi_arena_text(arena, name);
+    if (!text || !copy) return LW_ERR_MEMORY;
+    c->dataset[c->ndataset] =
+        (lwi_dataset){.path = text, .unit = unit, .frame = frame, .joint = -1};
+    c->column[at] = (lwi_column){
+        .name = copy, .unit = unit, .frame = frame, .dataset = c->ndataset++, .joint = -1};
+    return LW_OK;
+}
+
+// Puts them behind the time.
+static lw_status make_columns(lw_batch_writer *w)
+{
+    lwi_columns *c = &w->columns;
+    const lw_batch *b = w->batch;
+    TRY(lwi_columns_of_model(b->model, w->level, c));
+    w->nown = c->n;
+    const int more = 1 + b->nvary;
+    lwi_column *column = LWI_PUSH(&c->arena, lwi_column, c->n + more);
+    lwi_dataset *dataset = LWI_PUSH(&c->arena, lwi_dataset, c->ndataset + more);
+    if (!column || !dataset) return LW_ERR_MEMORY;
+    column[0] = c->column[0];
+    for (int i = 1; i < c->n; i++) column[i + more] = c->column[i];
+    memcpy(dataset, c->dataset, (size_t)c->ndataset * sizeof *dataset);
+    c->column = column, c->dataset = dataset, c->n += more;
+    TRY(own_column(w, c, 1, "instance", "/"));
+    for (int k = 0; k < b->nvary; k++) {
+        const size_t room = strlen(b->vary[k]) + 8;
+        char *name = LWI_PUSH(&w->arena, char, room);
+        if (!name) return LW_ERR_MEMORY;
+        snprintf(name, room, "vary.%s", b->vary[k]);
+        TRY(own_column(w, c, 2 + k, name, "/column/"));
+    }
+    return LW_OK;
+}
+
+int lw_batch_writer_columns(const lw_batch_writer *writer)
+{
+    return writer->columns.n;
+}
+
+lw_column_info lw_batch_writer_column(const lw_batch_writer *writer, int index)
+{
+    if (index < 0 || index >= writer->columns.n) return (lw_column_info){"", "", "", 1};
+    const lwi_column *c = &writer->columns.column[index];
+    return (lw_column_info){c->name, c->unit, c->frame, 1};
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+static lw_status io_failed(lw_batch_writer *w, const char *what)
+{
+    if (w->error.status == LW_OK)
+        lwi_fail_at(&w->error, LW_ERR_IO, w->path, 0, 0, "%s: %s", what,
+                    strerror(errno ? errno : EIO));
+    return LW_ERR_IO;
+}
+
+static lw_status write_row(lw_batch_writer *w, const double *row, const unsigned char *unique)
+{
+    if (w->hdf5) return lwi_hdf5_row(w->hdf5, row, NULL, unique);
+    if (!w->csv) return LW_OK;
+    errno = 0;
+    lwi_csv_numbers(w->csv, row, w->columns.n);
+    return ferror(w->csv) ? io_failed(w, "cannot be written") : LW_OK;
+}
+
+static lw_status instance_row(lw_batch_writer *w, int i)
+{
+    lw_batch *b = w->batch;
+    const lw_observation *o;
+    lw_status status = lw_batch_observe(b, i, w->level, &o);
+    if (status == LW_OK) {
+        w->rows.row = w->own + (size_t)i * (size_t)w->nown;
+        status = lwi_rows_fill(&w->rows, o);
+        if (status != LW_OK)
+            lwi_fail(&b->error, status, "instance %d: a number of its row is not finite", i);
+    }
+    if (status != LW_OK) {
+        if (w->error.status == LW_OK) w->error = b->error;
+        return status;
+    }
+    double *row = w->last + (size_t)i * (size_t)w->columns.n;
+    int n = 0;
+    row[n++] = w->rows.row[0];
+    row[n++] = i;
+    for (int k = 0; k < b->nvary; k++)
+        row[n++] = b->values[(size_t)i * (size_t)b->nvary + (size_t)k];
+    memcpy(row + n, w->rows.row + 1, (size_t)(w->nown - 1) * sizeof *row);
+    w->written[i] = true;
+    return write_row(w, row, o->reaction_unique);
+}
+
+lw_status lw_batch_writer_rows(lw_batch_writer *w)
+{
+    lwi_numbers numbers;
+    if (!w) return LW_ERR_ARGUMENT;
+    if (w->error.status != LW_OK) return w->error.status;
+    if (!lwi_numbers_begin(&numbers))
+        return lwi_fail(&w->error, LW_ERR_MEMORY, "no memory for rows");
+    lw_status status = LW_OK;
+    for (int i = 0; i < w->batch->n && status == LW_OK; i++)
+        if (w->batch->instance[i].status == LW_OK) status = instance_row(w, i);
+    lwi_numbers_end(&numbers);
+    return status;
+}
+
+const double *lw_batch_writer_last(const lw_batch_writer *w, int i)
+{
+    if (i < 0 || i >= w->batch->n || !w->written[i]) return NULL;
+    return w->last + (size_t)i * (size_t)w->columns.n;
+}
+
+// ------------------------------------------------------------------------------------- open, close
+
+static lw_status begin_csv(lw_batch_writer *w, lw_error *error)
+{
+    const char **name = LWI_PUSH(&w->arena, const char *, w->columns.n);
+    if (!name) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    for (int i = 0; i < w->columns.n; i++) name[i] = w->columns.column[i].name;
+    w->csv = fopen(w->path, "w");
+    if (!w->csv)
+        return lwi_fail_at(error, LW_ERR_IO, w->path, 0, 0, "cannot be written: %s",
+                           strerror(errno));
+    lwi_csv_header(w->csv, name, w->columns.n);
+    return LW_OK;
+}
+
+// States are not kept: a result goes on from one instance only.
+static lw_status begin_hdf5(lw_batch_writer *w, lw_error *error)
+{
+    if (lwi_result_meta_of(w->batch->variant[0].sim, w->batch->model, &w->arena, &w->meta) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    w->meta.notice = w->batch->notice;
+    w->meta.formulation = w->meta.layout = NULL;
+    w->meta.nx = 0;
+    return lwi_hdf5_create(w->path, &w->columns, &w->meta, 0, FLUSH, &w->hdf5, error);
+}
+
+static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
+{
+    const size_t n = (size_t)w->batch->n;
+    if (make_columns(w) != LW_OK) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    w->own = LWI_PUSH(&w->arena, double, n *(size_t)w->nown);
+    w->last = LWI_PUSH(&w->arena, double, n *(size_t)w->columns.n);
+    w->written = LWI_PUSH(&w->arena, bool, n);
+    if (!w->own || !w->last || !w->written ||
+        lwi_rows_create(w->batch->model, w->level, w->nown, &w->arena, &w->rows) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    if (!path) return LW_OK;
+    w->path = lwi_arena_text(&w->arena, path);
+    if (!w->path) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    if (lwi_path_ends(path, ".csv")) return begin_csv(w, error);
+    if (lwi_path_ends(path, ".h5")) return begin_hdf5(w, error);
+    return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
+                       "the ending does not tell the format of a result, known: .h5 .csv");
+}
+
+static void discard(lw_batch_writer *w)
+{
+    lwi_columns_free(&w->columns);
+    lwi_arena_free(&w->arena);
+    lwi_release(NULL, w);
+}
+
+lw_status lw_batch_writer_create(const char *path, lw_batch *batch, lw_observe level,
+                                 lw_batch_writer **writer, lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!batch || !writer || (int)level < 0 || level > LW_OBSERVE_REACTION)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "batch, level and writer must be given");
+    lw_batch_writer *w = lwi_allocate(NULL, sizeof *w);
+    if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    *w = (lw_batch_writer){.batch = batch, .level = level};
+    lwi_arena_init(&w->arena, NULL);
+    const lw_status status = begin(w, path, error);
+    if (status == LW_OK)
+        *writer = w;
+    else
+        discard(w);
+    return status;
+}
+
+lw_status lw_batch_writer_close(lw_batch_writer *w, lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!w) return LW_OK;
+    lw_error closing = {0};
+    lw_status closed = LW_OK;
+    errno = 0;
+    if (w->hdf5)
+        closed = lwi_hdf5_close(w->hdf5, &closing);
+    else if (w->csv && fclose(w->csv))
+        closed = io_failed(w, "cannot be written whole");
+    if (w->error.status != LW_OK) closing = w->error, closed = w->error.status;
+    if (error && closed != LW_OK) *error = closing;
+    discard(w);
+    return closed;
+}

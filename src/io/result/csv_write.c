@@ -1,0 +1,131 @@
+// csv_write.c -- results as CSV: a header and one row of %.17g numbers per moment.
+#include "io/result/csv.h"
+#include "io/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct lw_csv {
+    FILE *file;
+    lwi_columns columns;
+    lwi_rows_of rows;
+    lwi_arena arena;
+};
+
+// ------------------------------------------------------------------------------------------ header
+
+// One field of the header, quoted where a comma, a quote or the end of a line needs it. [rfc4180,
+// 2]
+static void put_name(FILE *file, const char *name)
+{
+    const bool quote = strpbrk(name, ",\"\r\n") != NULL;
+    if (quote) fputc('"', file);
+    for (const char *p = name; *p; p++) {
+        if (*p == '"') fputc('"', file);
+        fputc(*p, file);
+    }
+    if (quote) fputc('"', file);
+}
+
+void lwi_csv_header(FILE *file, const char *const *names, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (i) fputc(',', file);
+        put_name(file, names[i]);
+    }
+    fputc('\n', file);
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+void lwi_csv_numbers(FILE *file, const double *row, int n)
+{
+    for (int i = 0; i < n; i++) fprintf(file, "%s%.17g", i ? "," : "", row[i]);
+    fputc('\n', file);
+}
+
+lw_status lw_csv_row(lw_csv *csv, const lw_observation *observation)
+{
+    lwi_numbers numbers;
+    if (!csv || !observation || observation->level < csv->rows.level) return LW_ERR_ARGUMENT;
+    TRY(lwi_rows_fill(&csv->rows, observation));
+    if (!lwi_numbers_begin(&numbers)) return LW_ERR_MEMORY;
+    lwi_csv_numbers(csv->file, csv->rows.row, csv->rows.n);
+    lwi_numbers_end(&numbers);
+    return ferror(csv->file) ? LW_ERR_IO : LW_OK;
+}
+
+lw_status lwi_csv_flush(lw_csv *csv)
+{
+    return fflush(csv->file) ? LW_ERR_IO : LW_OK;
+}
+lwi_rows_of *lwi_csv_rows(lw_csv *csv)
+{
+    return &csv->rows;
+}
+const lwi_columns *lwi_csv_columns(const lw_csv *csv)
+{
+    return &csv->columns;
+}
+
+// ------------------------------------------------------------------------------------ open, close
+
+static void discard(lw_csv *c)
+{
+    lwi_columns_free(&c->columns);
+    lwi_arena_free(&c->arena);
+    lwi_release(NULL, c);
+}
+
+static lw_status put_header(lw_csv *c)
+{
+    const int n = c->columns.n;
+    const char **names = LWI_PUSH(&c->arena, const char *, n);
+    if (!names) return LW_ERR_MEMORY;
+    for (int i = 0; i < n; i++) names[i] = c->columns.column[i].name;
+    lwi_csv_header(c->file, names, n);
+    return LW_OK;
+}
+
+static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const char *path,
+                       lw_error *error)
+{
+    if (lwi_columns_of_model(model, level, &c->columns) != LW_OK ||
+        lwi_rows_create(model, level, c->columns.n, &c->arena, &c->rows) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a row of the CSV file");
+    c->file = fopen(path, "w");
+    if (!c->file)
+        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+    if (put_header(c) == LW_OK) return LW_OK;
+    fclose(c->file);
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for the header of the CSV file");
+}
+
+lw_status lw_csv_create(const lw_model *model, lw_observe level, const char *path, lw_csv **csv,
+                        lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!model || !path || !csv || (int)level < 0 || level > LW_OBSERVE_REACTION)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "model, level, path and csv must be given");
+    lw_csv *c = lwi_allocate(NULL, sizeof *c);
+    if (!c) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a CSV file");
+    memset(c, 0, sizeof *c);
+    lwi_arena_init(&c->arena, NULL);
+    const lw_status status = start(c, model, level, path, error);
+    if (status != LW_OK) {
+        discard(c);
+        return status;
+    }
+    *csv = c;
+    return LW_OK;
+}
+
+lw_status lw_csv_close(lw_csv *csv)
+{
+    if (!csv) return LW_OK;
+    const bool failed = ferror(csv->file) != 0;
+    const bool lost = fclose(csv->file) != 0;
+    discard(csv);
+    return failed || lost ? LW_ERR_IO : LW_OK;
+}

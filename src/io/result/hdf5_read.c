@@ -1,0 +1,566 @@
+// hdf5_read.c -- reads results, finished or not.
+//
+// The file is hostile: whatever is used of it is checked for its type and size first.
+#include "io/result/hdf5_common.h"
+#include "io/result/hdf5_file.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 1 << 26, LONGEST_TEXT = 256 << 20, LONGEST_NAME = 4096 };
+
+// Who reads one column reads others: those that lie in the same chunks are kept, as many as these
+// numbers hold of all rows that were asked for.
+enum { BAND_NUMBERS = 4 << 20 };
+
+// Rows first ..., columns from ... of the table.
+typedef struct band {
+    long first, rows, from, columns;
+    double *value; // [rows][columns]
+    size_t room;
+} band;
+
+struct lwi_hdf5_reader {
+    const char *path;
+    hid_t file;
+    bool closed; ///< by its writer
+    long rows;
+    int n;
+    lw_column_info *column; // [n]
+    int *place;             // [n] column of /table; -1: the time
+    hid_t time, table;      // -1: not yet opened
+    long width;             // of the table
+    band kept;
+    lwi_result_meta meta;
+    lw_summary summary;
+    lw_options options;
+    lwi_arena arena;
+};
+
+long lwi_hdf5_rows(const lwi_hdf5_reader *r)
+{
+    return r->rows;
+}
+bool lwi_hdf5_closed(const lwi_hdf5_reader *r)
+{
+    return r->closed;
+}
+const lwi_result_meta *lwi_hdf5_meta(const lwi_hdf5_reader *r)
+{
+    return &r->meta;
+}
+const lw_column_info *lwi_hdf5_columns(const lwi_hdf5_reader *r, int *n)
+{
+    *n = r->n;
+    return r->column;
+}
+
+// The first bytes of the superblock: signature, version, two sizes, flags; they are set while a
+// writer has the file open.                                                       [HDF5 File
+// Format, II.A]
+enum { HEAD = 12 };
+
+static bool read_head(const char *path, unsigned char head[HEAD])
+{
+    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    const bool same = fread(head, 1, HEAD, file) == HEAD && !memcmp(head, signature, 8);
+    fclose(file);
+    return same;
+}
+
+bool lwi_hdf5_recognise(const char *path)
+{
+    unsigned char head[HEAD];
+    return read_head(path, head);
+}
+
+static lw_status invalid(const lwi_hdf5_reader *r, lw_error *error, const char *what)
+{
+    return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0, "is not a result of Linkwork: %s", what);
+}
+
+// -------------------------------------------------------------------------------------- attributes
+
+// Reads a scalar attribute of a number; false where there is none.
+static bool read_number(hid_t object, const char *name, H5T_class_t class, hid_t type, void *value)
+{
+    if (H5Aexists(object, name) <= 0) return false;
+    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    if (attribute < 0) return false;
+    const hid_t stored = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    const bool fits = stored >= 0 && space >= 0 && H5Tget_class(stored) == class &&
+                      H5Sget_simple_extent_npoints(space) == 1;
+    const bool done = fits && H5Aread(attribute, type, value) >= 0;
+    if (space >= 0) H5Sclose(space);
+    if (stored >= 0) H5Tclose(stored);
+    H5Aclose(attribute);
+    return done;
+}
+
+// Bytes of a type that is text of a fixed length; 0: it is something else, or too long.
+static size_t text_bytes(hid_t type)
+{
+    const bool fits = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
+    const size_t bytes = fits ? H5Tget_size(type) : 0;
+    return bytes <= LONGEST_TEXT ? bytes : 0;
+}
+
+static const char *read_text(lwi_hdf5_reader *r, hid_t object, const char *name)
+{
+    if (H5Aexists(object, name) <= 0) return NULL;
+    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    if (attribute < 0) return NULL;
+    const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    const bool one = type >= 0 && space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
+    const size_t bytes = one ? text_bytes(type) : 0;
+    char *text = bytes ? LWI_PUSH(&r->arena, char, bytes + 1) : NULL;
+    if (text && H5Aread(attribute, type, text) < 0) text = NULL;
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    H5Aclose(attribute);
+    return text;
+}
+
+static void read_options(lwi_hdf5_reader *r)
+{
+    lw_options_default(&r->options);
+    int found = 0;
+#define READ_WORD(key)                                                                             \
+    const char *key = read_text(r, r->file, "settings." #key);                                     \
+    if (key) lwi_copy_text(r->options.key, sizeof r->options.key, key), found++;
+#define READ_TEXT(key) READ_WORD(key)
+#define READ_REAL(key)                                                                             \
+    found += read_number(r->file, "settings." #key, H5T_FLOAT, H5T_NATIVE_DOUBLE, &r->options.key);
+#define X(key, kind, fallback, value, help) READ_##kind(key)
+    LW_OPTION_LIST(X)
+#undef X
+    if (found) r->meta.options = &r->options;
+}
+
+static void read_summary(lwi_hdf5_reader *r)
+{
+    bool whole = true;
+#define X(key, kind)                                                                               \
+    whole =                                                                                        \
+        read_number(r->file, "summary." #key, KIND_##kind, H5T_NATIVE_##kind, &r->summary.key) &&  \
+        whole;
+#define KIND_LONG H5T_INTEGER
+#define KIND_DOUBLE H5T_FLOAT
+    LWI_HDF5_SUMMARY_LIST(X)
+#undef KIND_LONG
+#undef KIND_DOUBLE
+#undef X
+    if (whole) r->meta.summary = &r->summary;
+}
+
+static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
+{
+    int version = 0;
+    const char *format = read_text(r, r->file, "format");
+    if (!format || strcmp(format, LWI_HDF5_FORMAT) != 0)
+        return invalid(r, error, "attribute 'format' is not '" LWI_HDF5_FORMAT "'");
+    read_number(r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version);
+    if (version != LWI_HDF5_FORMAT_VERSION)
+        return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
+                           "version %d of the format is not known, %d is", version,
+                           LWI_HDF5_FORMAT_VERSION);
+    r->meta.model = read_text(r, r->file, "model");
+    r->meta.notice = read_text(r, r->file, "notice");
+    r->meta.warnings = read_text(r, r->file, "warnings");
+    r->meta.versions = read_text(r, r->file, "versions");
+    read_options(r);
+    read_summary(r);
+    if (H5Lexists(r->file, "/state", H5P_DEFAULT) <= 0) return LW_OK;
+    const hid_t group = H5Gopen2(r->file, "/state", H5P_DEFAULT);
+    if (group < 0) return invalid(r, error, "/state is not a group");
+    r->meta.formulation = read_text(r, group, "formulation");
+    r->meta.layout = read_text(r, group, "layout");
+    read_number(group, "size", H5T_INTEGER, H5T_NATIVE_INT, &r->meta.nx);
+    H5Gclose(group);
+    return r->meta.nx < 0 ? invalid(r, error, "the size of the state is negative") : LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- columns
+
+static lw_status take_columns(lwi_hdf5_reader *r, char *table, const lwi_hdf5_element *e,
+                              lw_error *error)
+{
+    r->column = LWI_PUSH(&r->arena, lw_column_info, r->n);
+    r->place = LWI_PUSH(&r->arena, int, r->n);
+    if (!r->column || !r->place) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    for (int i = 0; i < r->n; i++, table += e->bytes) {
+        const char *text[LWI_HDF5_TEXTS];
+        for (int k = 0; k < LWI_HDF5_TEXTS; k++) {
+            table[e->text[k] + e->room[k] - 1] = 0;
+            text[k] = lwi_arena_text(&r->arena, table + e->text[k]);
+            if (!text[k]) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+        }
+        int unique;
+        memcpy(&unique, table + e->unique, sizeof unique);
+        memcpy(&r->place[i], table + e->place, sizeof(int));
+        r->column[i] = (lw_column_info){text[LWI_HDF5_NAME], text[LWI_HDF5_UNIT],
+                                        text[LWI_HDF5_FRAME], unique != 0};
+        const bool time = !strcmp(text[LWI_HDF5_DATASET], "/time");
+        if (!*text[LWI_HDF5_NAME] || r->place[i] < (time ? -1 : 0) || r->place[i] > MOST_COLUMNS)
+            return invalid(r, error, "/columns has an element without name or place");
+    }
+    return LW_OK;
+}
+
+// Room of the texts as they are stored; false where the members are others.
+static bool stored_element(hid_t stored, lwi_hdf5_element *e)
+{
+    for (int k = 0; k < LWI_HDF5_TEXTS; k++) {
+        const int member = H5Tget_member_index(stored, lwi_hdf5_texts[k]);
+        const hid_t type = member < 0 ? -1 : H5Tget_member_type(stored, (unsigned)member);
+        e->room[k] = type < 0 ? 0 : text_bytes(type);
+        if (type >= 0) H5Tclose(type);
+        if (e->room[k] == 0 || e->room[k] > LONGEST_NAME) return false;
+    }
+    return true;
+}
+
+static lw_status read_table(lwi_hdf5_reader *r, hid_t set, hid_t stored, lw_error *error)
+{
+    lwi_hdf5_element element;
+    if (!stored_element(stored, &element)) return invalid(r, error, "/columns has other members");
+    const hid_t type = lwi_hdf5_element_type(&element);
+    if (type < 0) return lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/columns cannot be read");
+    lw_status status = LW_ERR_MEMORY;
+    char *table = lwi_allocate(NULL, (size_t)r->n * element.bytes);
+    if (!table)
+        lwi_fail(error, status, "no memory for the columns");
+    else if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, table) < 0)
+        status = lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/columns cannot be read");
+    else
+        status = take_columns(r, table, &element, error);
+    lwi_release(NULL, table);
+    H5Tclose(type);
+    return status;
+}
+
+static lw_status read_columns(lwi_hdf5_reader *r, lw_error *error)
+{
+    if (H5Lexists(r->file, "/columns", H5P_DEFAULT) <= 0)
+        return invalid(r, error,
+                       "there is no /columns; was the writer killed before the first row?");
+    const hid_t set = H5Dopen2(r->file, "/columns", H5P_DEFAULT);
+    if (set < 0) return invalid(r, error, "/columns is not a dataset");
+    const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
+    const hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+    lw_status status;
+    r->n = (int)n;
+    if (n < 1 || n > MOST_COLUMNS || type < 0 || H5Tget_class(type) != H5T_COMPOUND)
+        status = invalid(r, error, "/columns is not a table");
+    else
+        status = read_table(r, set, type, error);
+    if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    H5Dclose(set);
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------ blocks
+
+// Is it in the file itself, and not in others that its heap names?
+static bool is_stored(hid_t set)
+{
+    const hid_t create = H5Dget_create_plist(set);
+    const bool stored =
+        create >= 0 && H5Pget_layout(create) != H5D_VIRTUAL && H5Pget_external_count(create) == 0;
+    if (create >= 0) H5Pclose(create);
+    return stored;
+}
+
+// Opens rows of numbers; *rows and *width as they are now, a plain series has width 1.
+static hid_t open_numbers(const lwi_hdf5_reader *r, const char *path, long *rows, long *width)
+{
+    const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    if (access < 0 || H5Pset_chunk_cache(access, 1, 1 << 16, 1) < 0) return -1;
+    const hid_t set = H5Dopen2(r->file, path, access);
+    H5Pclose(access);
+    if (set < 0) return -1;
+    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    hsize_t size[2] = {0, 1};
+    const int rank = space < 0 ? 0 : H5Sget_simple_extent_ndims(space);
+    const bool fits = type >= 0 && H5Tget_class(type) == H5T_FLOAT && is_stored(set) &&
+                      (rank == 1 || rank == 2) &&
+                      H5Sget_simple_extent_dims(space, size, NULL) == rank && size[0] <= LONG_MAX &&
+                      size[1] <= MOST_COLUMNS;
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (!fits) {
+        H5Dclose(set);
+        return -1;
+    }
+    *rows = (long)size[0];
+    *width = (long)size[1];
+    return set;
+}
+
+// values = rows first ..., columns from ... of an open dataset.
+static herr_t read_block(hid_t set, long first, long count, long from, long width, double *values)
+{
+    const hsize_t start[2] = {(hsize_t)first, (hsize_t)from};
+    const hsize_t size[2] = {(hsize_t)count, (hsize_t)width};
+    const hid_t there = H5Dget_space(set), here = H5Screate_simple(2, size, NULL);
+    herr_t done = -1;
+    if (there >= 0 && here >= 0 &&
+        H5Sselect_hyperslab(there, H5S_SELECT_SET, start, NULL, size, NULL) >= 0)
+        done = H5Dread(set, H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, values);
+    if (here >= 0) H5Sclose(here);
+    if (there >= 0) H5Sclose(there);
+    return done;
+}
+
+// The dataset of a column, opened once.
+static lw_status open_for(lwi_hdf5_reader *r, int column, lw_error *error)
+{
+    const bool time = r->place[column] < 0;
+    const char *path = time ? "/time" : "/table";
+    hid_t *opened = time ? &r->time : &r->table;
+    long rows, width;
+    if (*opened < 0) {
+        *opened = open_numbers(r, path, &rows, &width);
+        if (*opened < 0)
+            return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
+                               "%s of column '%s' is not there, or no table of numbers", path,
+                               r->column[column].name);
+        if (rows < r->rows) { // for all columns of it alike
+            H5Dclose(*opened);
+            *opened = -1;
+            return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0, "%s has %ld rows, /time %ld",
+                               path, rows, r->rows);
+        }
+        if (!time) r->width = width;
+    }
+    return LW_OK;
+}
+
+// Fills the band with those rows of a column and of its neighbours in chunks.
+static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
+{
+    long columns = LWI_HDF5_CHUNK_COLUMNS;
+    while (columns > 1 && count > BAND_NUMBERS / columns) columns /= 2;
+    const long from = place / columns * columns;
+    if (columns > r->width - from) columns = r->width - from;
+    const size_t numbers = (size_t)count * (size_t)columns;
+    band *k = &r->kept;
+    k->rows = 0;
+    if (numbers > k->room) {
+        lwi_release(NULL, k->value);
+        k->room = 0;
+        k->value = lwi_allocate(NULL, numbers * sizeof *k->value);
+        if (!k->value) return false;
+        k->room = numbers;
+    }
+    if (read_block(r->table, first, count, from, columns, k->value) < 0) return false;
+    k->first = first, k->rows = count, k->from = from, k->columns = columns;
+    return true;
+}
+
+static bool read_place(lwi_hdf5_reader *r, long place, long first, long count, double *values)
+{
+    const band *k = &r->kept;
+    if (place >= r->width) return false;
+    const bool there = first >= k->first && first + count <= k->first + k->rows &&
+                       place >= k->from && place < k->from + k->columns;
+    if (!there && !fill_band(r, first, count, place)) return false;
+    const double *from = k->value + (first - k->first) * k->columns + (place - k->from);
+    for (long i = 0; i < count; i++) values[i] = from[i * k->columns];
+    return true;
+}
+
+static lw_status read_column(lwi_hdf5_reader *r, int column, long first, long count, double *values,
+                             lw_error *error)
+{
+    const int place = r->place[column];
+    TRY(open_for(r, column, error));
+    if (count == 0) return LW_OK;
+    const bool done = place < 0 ? read_block(r->time, first, count, 0, 1, values) >= 0
+                                : read_place(r, place, first, count, values);
+    return done ? LW_OK : lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be read");
+}
+
+lw_status lwi_hdf5_read(lwi_hdf5_reader *r, int column, long first, long count, double *values,
+                        lw_error *error)
+{
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    const lw_status status = read_column(r, column, first, count, values, error);
+    lwi_hdf5_finish_after(quiet, status);
+    return status;
+}
+
+lw_status lwi_hdf5_read_state(lwi_hdf5_reader *r, long row, double *x, lw_error *error)
+{
+    if (r->meta.nx == 0) return LW_OK;
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    long rows = 0, width = 0;
+    lw_status status = LW_OK;
+    const hid_t set = open_numbers(r, "/state/x", &rows, &width);
+    if (set < 0 || row >= rows || width != r->meta.nx)
+        status = invalid(r, error, "/state/x does not fit its size");
+    else if (read_block(set, row, 1, 0, width, x) < 0)
+        status = lwi_hdf5_fail(error, LW_ERR_IO, r->path, "the state cannot be read");
+    if (set >= 0) H5Dclose(set);
+    lwi_hdf5_finish_after(quiet, status);
+    return status;
+}
+
+// ------------------------------------------------------------------------------------ open, close
+
+// Rows are those of /time; one that grew without being written, by a writer killed between, has no
+// number.
+static lw_status count_rows(lwi_hdf5_reader *r, lw_error *error)
+{
+    long width;
+    const hid_t set = open_numbers(r, "/time", &r->rows, &width);
+    if (set < 0) return invalid(r, error, "there is no /time with numbers");
+    double t = 0;
+    herr_t failed = 0;
+    for (; r->rows > 0 && failed >= 0; r->rows--) {
+        failed = read_block(set, r->rows - 1, 1, 0, 1, &t);
+        if (failed >= 0 && isfinite(t)) break;
+    }
+    H5Dclose(set);
+    return failed < 0 ? lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/time cannot be read") : LW_OK;
+}
+
+// As a closed file; or as one that is being written, or was when its writer died.  A block that the
+// writer has just under its pen is read again; the library waits 1, 2, 4, ... ns between attempts,
+// so that 24 of them are 17 ms, and its own 100 would be for ever.
+static lw_status open_file(lwi_hdf5_reader *r, lw_error *error)
+{
+    enum { ATTEMPTS = 24 };
+    unsigned char head[HEAD];
+    const hid_t access = lwi_hdf5_access();
+    if (access < 0) return lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be opened");
+    r->closed = !read_head(r->path, head) || head[8] < 3 || head[11] == 0;
+    unsigned flags = H5F_ACC_RDONLY;
+    if (!r->closed && H5Pset_metadata_read_attempts(access, ATTEMPTS) >= 0)
+        flags |= H5F_ACC_SWMR_READ;
+    r->file = H5Fopen(r->path, flags, access);
+    const lw_status status =
+        r->file < 0 ? lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be opened") : LW_OK;
+    H5Pclose(access);
+    return status;
+}
+
+static lw_status start(lwi_hdf5_reader *r, lw_error *error)
+{
+    TRY(open_file(r, error));
+    TRY(read_meta(r, error));
+    TRY(read_columns(r, error));
+    return count_rows(r, error);
+}
+
+lw_status lwi_hdf5_open(const char *path, lwi_hdf5_reader **reader, lw_error *error)
+{
+    lwi_hdf5_reader *r = lwi_allocate(NULL, sizeof *r);
+    if (!r) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    *r = (lwi_hdf5_reader){.file = -1, .time = -1, .table = -1};
+    lwi_arena_init(&r->arena, NULL);
+    r->path = lwi_arena_text(&r->arena, path);
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    const lw_status status =
+        r->path ? start(r, error) : lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    lwi_hdf5_finish_after(quiet, status);
+    if (status == LW_OK)
+        *reader = r;
+    else
+        lwi_hdf5_end(r);
+    return status;
+}
+
+void lwi_hdf5_end(lwi_hdf5_reader *r)
+{
+    if (!r) return;
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    if (r->time >= 0) H5Dclose(r->time);
+    if (r->table >= 0) H5Dclose(r->table);
+    if (r->file >= 0) H5Fclose(r->file);
+    lwi_hdf5_finish(quiet);
+    lwi_release(NULL, r->kept.value);
+    lwi_arena_free(&r->arena);
+    lwi_release(NULL, r);
+}
+
+// -------------------------------------------------------------------------------------------- copy
+
+// Root attributes and members one by one, in their order.
+static herr_t copy_attribute(hid_t from, const char *name, const H5A_info_t *info, void *data)
+{
+    (void)info;
+    const hid_t to = *(const hid_t *)data, attribute = H5Aopen(from, name, H5P_DEFAULT);
+    const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    const size_t bytes = type < 0 ? 0 : H5Tget_size(type);
+    const hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+    herr_t done = -1;
+    void *value = n == 1 && bytes && bytes <= LONGEST_TEXT ? lwi_allocate(NULL, bytes) : NULL;
+    const hid_t copy = value ? H5Acreate2(to, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    if (copy >= 0 && H5Aread(attribute, type, value) >= 0) done = H5Awrite(copy, type, value);
+    lwi_release(NULL, value);
+    if (copy >= 0) H5Aclose(copy);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (attribute >= 0) H5Aclose(attribute);
+    return done;
+}
+
+static herr_t copy_member(hid_t from, const char *name, const H5L_info_t *info, void *data)
+{
+    (void)info;
+    return H5Ocopy(from, name, *(const hid_t *)data, name, H5P_DEFAULT, H5P_DEFAULT);
+}
+
+// Rows beyond the last whole one are cut off.
+static herr_t trim(hid_t file, const char *path, long rows)
+{
+    const hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
+    if (set < 0) return -1;
+    const hid_t space = H5Dget_space(set);
+    hsize_t size[2] = {0, 0};
+    herr_t done = space < 0 || H5Sget_simple_extent_ndims(space) > 2
+                      ? -1
+                      : H5Sget_simple_extent_dims(space, size, NULL);
+    if (done >= 0 && size[0] > (hsize_t)rows) {
+        size[0] = (hsize_t)rows;
+        done = H5Dset_extent(set, size);
+    }
+    if (space >= 0) H5Sclose(space);
+    H5Dclose(set);
+    return done;
+}
+
+static herr_t copy_all(lwi_hdf5_reader *r, hid_t file)
+{
+    hsize_t first = 0;
+    if (H5Aiterate2(r->file, H5_INDEX_CRT_ORDER, H5_ITER_NATIVE, NULL, copy_attribute, &file) < 0 ||
+        H5Literate(r->file, H5_INDEX_NAME, H5_ITER_NATIVE, &first, copy_member, &file) < 0)
+        return -1;
+    if (trim(file, "/time", r->rows) < 0) return -1;
+    if (r->n > 1 && trim(file, "/table", r->rows) < 0) return -1;
+    return r->meta.nx ? trim(file, "/state/x", r->rows) : 0;
+}
+
+lw_status lwi_hdf5_copy(lwi_hdf5_reader *r, const char *path, lw_error *error)
+{
+    static const char what[] = "cannot be written";
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    const hid_t access = lwi_hdf5_access(), create = lwi_hdf5_ordered(H5P_FILE_CREATE);
+    const hid_t file =
+        access < 0 || create < 0 ? -1 : H5Fcreate(path, H5F_ACC_TRUNC, create, access);
+    lw_status status = LW_OK;
+    if (file < 0 || copy_all(r, file) < 0) status = lwi_hdf5_fail(error, LW_ERR_IO, path, what);
+    if (file >= 0 && H5Fclose(file) < 0 && status == LW_OK)
+        status = lwi_hdf5_fail(error, LW_ERR_IO, path, what);
+    if (create >= 0) H5Pclose(create);
+    if (access >= 0) H5Pclose(access);
+    lwi_hdf5_finish_after(quiet, status);
+    return status;
+}

@@ -1,0 +1,555 @@
+// hdf5_write.c -- writes a result while a run goes on.
+//
+// Rows gather in a block of memory; a full block, or a second without a flush, sends it to the
+// file: /table and /state/x grow and are written, the file is flushed, and only then /time grows.
+// Whatever is there of /time is there of everything.
+//
+// All numbers of a row lie side by side in /table.  /body/NAME/position and its like are views of
+// its columns ("virtual datasets"), made once: thousands of datasets that grow cost a thousand
+// times as much as one.
+#include "io/result/hdf5_common.h"
+#include "io/result/hdf5_file.h"
+
+#include <linkwork/io.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// A block has at most so many rows and, above one row, about so many bytes.  Of a short run the last
+// chunk would be most of the file, so that blocks are not longer than the run, if it is not a guess
+// of almost nothing.
+enum { MOST_ROWS = 256, FEWEST_ROWS = 16, BLOCK_BYTES = 16 << 20 };
+
+// Objects between flushes while they are made: the library's time for a flush grows with the square
+// of what has to be flushed; of 11 000 datasets at once it took 3.5 s, by a thousand 0.9 s.
+enum { SETS_PER_FLUSH = 1024 };
+
+// A process that is killed while it writes leaves whole pages of memory, 4096 bytes: what describes a
+// dataset must not lie across two of them, or half of it may be of the flush that did not end.
+// Descriptions that change take 300 to 700 bytes.
+#define LEAST_ALIGNED 256
+#define ALIGNMENT 1024
+
+// Where the caller has no wish: rows wait for a second; of a large model longer, so that flushes
+// take at most a fifth of the time.
+#define FLUSH_INTERVAL 1.0
+#define FLUSH_SHARE 4
+
+// What grows.
+enum { TIME, TABLE, STATE, NGROWING };
+
+struct lwi_hdf5_writer {
+    const char *path;
+    const lwi_columns *columns;
+    const lwi_result_meta *meta;
+    hid_t file, set[NGROWING]; // -1: not there
+    hid_t link, ordered;       // properties: names in UTF-8; groups keep their order
+    int *start;              // [ndataset] first column of a dataset in the table; the time has none
+    int *place;              // [columns.n] column of the table; of the time -1
+    bool in_order;           // the place of a column is the one before it
+    int width[NGROWING];     // numbers per row; 0: nothing to write
+    double *block[NGROWING]; // [capacity][width]
+    long capacity, filled, rows;
+    bool no_wish;
+    double pause;   // [s] between flushes
+    double flushed; // [s] of the clock
+    bool begun;     // laid out, readers may come
+    bool failed;
+    lw_error error; // of the first failure
+    lwi_arena arena;
+};
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static lw_status fail(lwi_hdf5_writer *w, const char *what)
+{
+    if (!w->failed) lwi_hdf5_fail(&w->error, LW_ERR_IO, w->path, what);
+    w->failed = true;
+    return LW_ERR_IO;
+}
+
+// -------------------------------------------------------------------------------------- attributes
+
+static herr_t put_attribute(hid_t object, const char *name, hid_t type, const void *value)
+{
+    const hid_t scalar = H5Screate(H5S_SCALAR);
+    if (scalar < 0) return -1;
+    const hid_t attribute = H5Acreate2(object, name, type, scalar, H5P_DEFAULT, H5P_DEFAULT);
+    herr_t done = -1;
+    if (attribute >= 0) {
+        done = H5Awrite(attribute, type, value);
+        H5Aclose(attribute);
+    }
+    H5Sclose(scalar);
+    return done;
+}
+
+static herr_t put_text(hid_t object, const char *name, const char *text)
+{
+    if (!text) return 0;
+    const hid_t type = lwi_hdf5_text_type(strlen(text) + 1);
+    if (type < 0) return -1;
+    const herr_t done = put_attribute(object, name, type, text);
+    H5Tclose(type);
+    return done;
+}
+
+static herr_t put_integer(hid_t object, const char *name, int value)
+{
+    return put_attribute(object, name, H5T_NATIVE_INT, &value);
+}
+
+static herr_t put_options(hid_t object, const lw_options *options)
+{
+    herr_t failed = 0;
+    if (!options) return 0;
+#define PUT_WORD(key) failed |= put_text(object, "settings." #key, options->key);
+#define PUT_TEXT(key) PUT_WORD(key)
+#define PUT_REAL(key)                                                                              \
+    failed |= put_attribute(object, "settings." #key, H5T_NATIVE_DOUBLE, &options->key);
+#define X(key, kind, fallback, value, help) PUT_##kind(key)
+    LW_OPTION_LIST(X)
+#undef X
+    return failed;
+}
+
+static herr_t put_meta(hid_t file, const lwi_result_meta *meta)
+{
+    return put_text(file, "format", LWI_HDF5_FORMAT) |
+           put_integer(file, "format_version", LWI_HDF5_FORMAT_VERSION) |
+           put_text(file, "versions", meta->versions) | put_options(file, meta->options) |
+           put_text(file, "notice", meta->notice) | put_text(file, "warnings", meta->warnings) |
+           put_text(file, "model", meta->model);
+}
+
+// ------------------------------------------------------------------------------------------ layout
+
+// The groups that a path leads through.
+static herr_t make_groups(const lwi_hdf5_writer *w, const char *path, char *scratch)
+{
+    herr_t failed = 0;
+    for (const char *p = strchr(path + 1, '/'); p && failed >= 0; p = strchr(p + 1, '/')) {
+        memcpy(scratch, path, (size_t)(p - path));
+        scratch[p - path] = 0;
+        if (H5Lexists(w->file, scratch, H5P_DEFAULT) > 0) continue;
+        const hid_t group = H5Gcreate2(w->file, scratch, w->link, w->ordered, H5P_DEFAULT);
+        failed = group < 0 ? -1 : H5Gclose(group);
+    }
+    return failed;
+}
+
+static bool same_group(const char *path, const char *other)
+{
+    const size_t length = (size_t)(strrchr(path, '/') - path);
+    return length > 0 && !strncmp(path, other, length + 1) && !strchr(other + length + 1, '/');
+}
+
+// Empty, growing along the rows; rank 1 or 2.  Rows of /time that were never written are no numbers.
+static hid_t make_growing(const lwi_hdf5_writer *w, const char *path, int rank, int width)
+{
+    const hsize_t columns = (hsize_t)width, rows = (hsize_t)w->capacity;
+    const hsize_t now[2] = {0, columns}, most[2] = {H5S_UNLIMITED, columns};
+    const hsize_t usual = LWI_HDF5_CHUNK_COLUMNS; // and a block high
+    const hsize_t chunk[2] = {rows, columns < usual ? columns : usual};
+    const size_t across = (size_t)((columns + chunk[1] - 1) / chunk[1]);
+    const size_t bytes = across * (size_t)(rows * chunk[1]) * sizeof(double); // a block stays
+    const double nothing = rank == 1 ? NAN : 0;
+    const hid_t space = H5Screate_simple(rank, now, most);
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE), access = H5Pcreate(H5P_DATASET_ACCESS);
+    hid_t set = -1;
+    if (space >= 0 && create >= 0 && access >= 0 && H5Pset_chunk(create, rank, chunk) >= 0 &&
+        H5Pset_fill_value(create, H5T_NATIVE_DOUBLE, &nothing) >= 0 &&
+        H5Pset_obj_track_times(create, false) >= 0 &&
+        H5Pset_chunk_cache(access, 16 * across + 1, bytes, 1) >= 0)
+        set = H5Dcreate2(w->file, path, H5T_IEEE_F64LE, space, w->link, create, access);
+    if (access >= 0) H5Pclose(access);
+    if (create >= 0) H5Pclose(create);
+    if (space >= 0) H5Sclose(space);
+    return set;
+}
+
+// All rows, columns first ... of a space; rank 1: of a plain series.
+static hid_t all_rows_of(int rank, int columns, int first, int width)
+{
+    const hsize_t now[2] = {0, (hsize_t)columns}, most[2] = {H5S_UNLIMITED, (hsize_t)columns};
+    const hsize_t from[2] = {0, (hsize_t)first}, count[2] = {H5S_UNLIMITED, 1};
+    const hsize_t step[2] = {1, (hsize_t)width}, block[2] = {1, (hsize_t)width};
+    const hid_t space = H5Screate_simple(rank, now, most);
+    if (space < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, from, step, count, block) >= 0)
+        return space;
+    H5Sclose(space);
+    return -1;
+}
+
+// A dataset that shows columns of the table.
+static hid_t make_view(const lwi_hdf5_writer *w, int dataset)
+{
+    const lwi_dataset *d = &w->columns->dataset[dataset];
+    const int width = d->width ? d->width : 1, rank = d->width ? 2 : 1;
+    const hid_t here = all_rows_of(rank, width, 0, width);
+    const hid_t there = all_rows_of(2, w->width[TABLE], w->start[dataset], width);
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t set = -1;
+    if (here >= 0 && there >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0 &&
+        H5Pset_virtual(create, here, ".", "/table", there) >= 0)
+        set = H5Dcreate2(w->file, d->path, H5T_IEEE_F64LE, here, w->link, create, H5P_DEFAULT);
+    if (create >= 0) H5Pclose(create);
+    if (there >= 0) H5Sclose(there);
+    if (here >= 0) H5Sclose(here);
+    return set;
+}
+
+static herr_t describe(hid_t set, const lwi_dataset *d, const unsigned char *unique)
+{
+    herr_t failed = 0;
+    if (*d->unit) failed |= put_text(set, "unit", d->unit);
+    if (*d->frame) failed |= put_text(set, "frame", d->frame);
+    if (d->joint >= 0) failed |= put_integer(set, "unique", !unique || unique[d->joint]);
+    return failed;
+}
+
+static lw_status lay_out_views(lwi_hdf5_writer *w, const unsigned char *unique)
+{
+    const lwi_columns *c = w->columns;
+    size_t longest = 0;
+    for (int d = 0; d < c->ndataset; d++) {
+        const size_t length = strlen(c->dataset[d].path);
+        longest = length > longest ? length : longest;
+    }
+    char *scratch = LWI_PUSH(&w->arena, char, longest + 1);
+    if (!scratch) return fail(w, "no memory for the datasets");
+    for (int d = 1; d < c->ndataset; d++) {
+        const lwi_dataset *s = &c->dataset[d];
+        const bool there = same_group(s->path, c->dataset[d - 1].path);
+        const hid_t set = !there && make_groups(w, s->path, scratch) < 0 ? -1 : make_view(w, d);
+        if (set < 0) return fail(w, "a dataset cannot be made");
+        if ((describe(set, s, unique) | H5Dclose(set)) < 0)
+            return fail(w, "a dataset cannot be described");
+        if (d % SETS_PER_FLUSH == 0 && H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
+            return fail(w, "cannot be written");
+    }
+    return LW_OK;
+}
+
+static lw_status lay_out_state(lwi_hdf5_writer *w)
+{
+    if (!w->meta->formulation) return LW_OK;
+    const hid_t group = H5Gcreate2(w->file, "/state", w->link, w->ordered, H5P_DEFAULT);
+    if (group < 0) return fail(w, "the state cannot be made");
+    const herr_t failed = put_text(group, "formulation", w->meta->formulation) |
+                          put_text(group, "layout", w->meta->layout) |
+                          put_integer(group, "size", w->meta->nx) | H5Gclose(group);
+    return failed < 0 ? fail(w, "the state cannot be described") : LW_OK;
+}
+
+static lw_status lay_out_growing(lwi_hdf5_writer *w)
+{
+    static const char *const path[NGROWING] = {"/time", "/table", "/state/x"};
+    for (int s = 0; s < NGROWING; s++) {
+        if (!w->width[s]) continue;
+        w->set[s] = make_growing(w, path[s], s == TIME ? 1 : 2, w->width[s]);
+        if (w->set[s] < 0) return fail(w, "a table cannot be made");
+    }
+    return describe(w->set[TIME], w->columns->dataset, NULL) < 0
+               ? fail(w, "the time cannot be described")
+               : LW_OK;
+}
+
+static void texts_of(const lwi_columns *c, int i, const char *text[LWI_HDF5_TEXTS])
+{
+    text[LWI_HDF5_NAME] = c->column[i].name;
+    text[LWI_HDF5_DATASET] = c->dataset[c->column[i].dataset].path;
+    text[LWI_HDF5_UNIT] = c->column[i].unit;
+    text[LWI_HDF5_FRAME] = c->column[i].frame;
+}
+
+// The elements of /columns, one behind the other.
+static char *make_table(lwi_hdf5_writer *w, const unsigned char *unique, const lwi_hdf5_element *e)
+{
+    const lwi_columns *c = w->columns;
+    char *table = lwi_arena_push(&w->arena, (size_t)c->n, e->bytes), *at = table;
+    for (int i = 0; table && i < c->n; i++, at += e->bytes) {
+        const char *text[LWI_HDF5_TEXTS];
+        const int joint = c->column[i].joint, sure = joint < 0 || !unique || unique[joint];
+        texts_of(c, i, text);
+        for (int k = 0; k < LWI_HDF5_TEXTS; k++) strcpy(at + e->text[k], text[k]);
+        memcpy(at + e->component, &c->column[i].component, sizeof(int));
+        memcpy(at + e->unique, &sure, sizeof(int));
+        memcpy(at + e->place, &w->place[i], sizeof(int));
+    }
+    return table;
+}
+
+static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique)
+{
+    const lwi_columns *c = w->columns;
+    const hsize_t n = (hsize_t)c->n;
+    lwi_hdf5_element element = {0};
+    for (int i = 0; i < c->n; i++) {
+        const char *text[LWI_HDF5_TEXTS];
+        texts_of(c, i, text);
+        for (int k = 0; k < LWI_HDF5_TEXTS; k++)
+            if (strlen(text[k]) >= element.room[k]) element.room[k] = strlen(text[k]) + 1;
+    }
+    const hid_t type = lwi_hdf5_element_type(&element), space = H5Screate_simple(1, &n, NULL);
+    const char *table = type < 0 ? NULL : make_table(w, unique, &element);
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE); // no times: the same run, the same bytes
+    hid_t set = -1;
+    if (table && space >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0)
+        set = H5Dcreate2(w->file, "/columns", type, space, w->link, create, H5P_DEFAULT);
+    herr_t failed = set < 0 ? -1 : H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, table);
+    failed |= set < 0 ? -1 : H5Dclose(set);
+    if (create >= 0) H5Pclose(create);
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    return failed < 0 ? fail(w, "the columns cannot be written") : LW_OK;
+}
+
+// From here on nothing but rows is added, and readers may come.
+static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *unique)
+{
+    w->begun = true;
+    TRY(lay_out_columns(w, unique));
+    TRY(lay_out_views(w, unique));
+    TRY(lay_out_state(w));
+    TRY(lay_out_growing(w));
+    if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(w->file) < 0)
+        return fail(w, "cannot be written");
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+static herr_t append(lwi_hdf5_writer *w, int set)
+{
+    const int rank = set == TIME ? 1 : 2;
+    const hsize_t width = (hsize_t)w->width[set];
+    const hsize_t size[2] = {(hsize_t)(w->rows + w->filled), width};
+    const hsize_t first[2] = {(hsize_t)w->rows, 0}, count[2] = {(hsize_t)w->filled, width};
+    if (!width) return 0;
+    if (H5Dset_extent(w->set[set], size) < 0) return -1;
+    const hid_t there = H5Dget_space(w->set[set]), here = H5Screate_simple(rank, count, NULL);
+    herr_t done = -1;
+    if (there >= 0 && here >= 0 &&
+        H5Sselect_hyperslab(there, H5S_SELECT_SET, first, NULL, count, NULL) >= 0)
+        done = H5Dwrite(w->set[set], H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, w->block[set]);
+    if (here >= 0) H5Sclose(here);
+    if (there >= 0) H5Sclose(there);
+    return done;
+}
+
+// Rows become visible with the time.
+static lw_status flush(lwi_hdf5_writer *w)
+{
+    if (w->failed) return LW_ERR_IO;
+    if (!w->filled) return LW_OK;
+    const double began = clock_seconds();
+    if (append(w, TABLE) < 0 || append(w, STATE) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 ||
+        append(w, TIME) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
+        return fail(w, "cannot be written");
+    w->rows += w->filled;
+    w->filled = 0;
+    w->flushed = clock_seconds();
+    if (w->no_wish) w->pause = fmax(FLUSH_INTERVAL, FLUSH_SHARE * (w->flushed - began));
+    return LW_OK;
+}
+
+static void gather(lwi_hdf5_writer *w, const double *row, const double *x)
+{
+    const int n = w->columns->n;
+    double *to = w->block[TABLE] + w->filled * w->width[TABLE];
+    w->block[TIME][w->filled] = row[0];
+    if (w->in_order)
+        memcpy(to, row + 1, (size_t)(n - 1) * sizeof *row);
+    else
+        for (int i = 1; i < n; i++) to[w->place[i]] = row[i];
+    const int nx = w->width[STATE];
+    if (nx) memcpy(w->block[STATE] + w->filled * nx, x, (size_t)nx * sizeof *x);
+    w->filled++;
+}
+
+static lw_status add_row(lwi_hdf5_writer *w, const double *row, const double *x,
+                         const unsigned char *unique)
+{
+    const bool first = !w->begun;
+    if (w->failed) return LW_ERR_IO;
+    if (first) TRY(lay_out(w, unique));
+    gather(w, row, x);
+    const bool due = clock_seconds() - w->flushed >= w->pause;
+    return first || due || w->filled == w->capacity ? flush(w) : LW_OK;
+}
+
+lw_status lwi_hdf5_row(lwi_hdf5_writer *w, const double *row, const double *x,
+                       const unsigned char *unique)
+{
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    const lw_status status = add_row(w, row, x, unique);
+    lwi_hdf5_finish_after(quiet, status);
+    return status;
+}
+
+lw_status lwi_hdf5_poll(lwi_hdf5_writer *w)
+{
+    if (clock_seconds() - w->flushed < w->pause) return LW_OK;
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    const lw_status status = flush(w);
+    lwi_hdf5_finish_after(quiet, status);
+    return status;
+}
+
+// ------------------------------------------------------------------------------------ open, close
+
+// Columns of a dataset side by side, datasets in their order.
+static lw_status place_columns(lwi_hdf5_writer *w)
+{
+    const lwi_columns *c = w->columns;
+    w->start = LWI_PUSH(&w->arena, int, c->ndataset);
+    w->place = LWI_PUSH(&w->arena, int, c->n);
+    if (!w->start || !w->place) return LW_ERR_MEMORY;
+    w->start[0] = -1;
+    for (int d = 1; d < c->ndataset; d++) {
+        w->start[d] = w->width[TABLE];
+        w->width[TABLE] += c->dataset[d].width ? c->dataset[d].width : 1;
+    }
+    w->in_order = w->width[TABLE] == c->n - 1;
+    for (int i = 0; i < c->n; i++) {
+        w->place[i] = w->start[c->column[i].dataset] + c->column[i].component;
+        w->in_order = w->in_order && w->place[i] == i - 1;
+    }
+    return LW_OK;
+}
+
+static lw_status allocate(lwi_hdf5_writer *w, double expected)
+{
+    w->width[TIME] = 1;
+    w->width[STATE] = w->meta->formulation ? w->meta->nx : 0;
+    TRY(place_columns(w));
+    const long numbers = 1 + w->width[TABLE] + w->width[STATE];
+    const long fit = BLOCK_BYTES / (numbers * (long)sizeof(double));
+    const double most = expected > 0 ? fmax(FEWEST_ROWS, fmin(expected, MOST_ROWS)) : MOST_ROWS;
+    w->capacity = fit < 1 ? 1 : fit > (long)most ? (long)most : fit;
+    for (int s = 0; s < NGROWING; s++) {
+        w->block[s] = LWI_PUSH(&w->arena, double, w->capacity * w->width[s] + 1);
+        if (!w->block[s]) return LW_ERR_MEMORY;
+    }
+    return LW_OK;
+}
+
+static lw_status open_file(lwi_hdf5_writer *w)
+{
+    const hid_t access = lwi_hdf5_access(), create = lwi_hdf5_ordered(H5P_FILE_CREATE);
+    w->ordered = lwi_hdf5_ordered(H5P_GROUP_CREATE);
+    w->link = H5Pcreate(H5P_LINK_CREATE);
+    if (access >= 0 && create >= 0 && w->ordered >= 0 && w->link >= 0 &&
+        H5Pset_char_encoding(w->link, H5T_CSET_UTF8) >= 0 &&
+        H5Pset_alignment(access, LEAST_ALIGNED, ALIGNMENT) >= 0)
+        w->file = H5Fcreate(w->path, H5F_ACC_TRUNC, create, access);
+    const lw_status status = w->file < 0 ? fail(w, "cannot be written") : LW_OK;
+    if (create >= 0) H5Pclose(create);
+    if (access >= 0) H5Pclose(access);
+    if (status == LW_OK && put_meta(w->file, w->meta) < 0)
+        return fail(w, "what belongs to the run cannot be written");
+    return status;
+}
+
+static void discard(lwi_hdf5_writer *w)
+{
+    if (w->link >= 0) H5Pclose(w->link);
+    if (w->ordered >= 0) H5Pclose(w->ordered);
+    lwi_arena_free(&w->arena);
+    lwi_release(NULL, w);
+}
+
+// What is still to be written goes nowhere: a file that cannot be written cannot be closed either,
+// and the library tries until the program ends.
+static void let_go(lwi_hdf5_writer *w)
+{
+    int *descriptor = NULL;
+    if (w->file < 0 || H5Fget_vfd_handle(w->file, H5P_DEFAULT, (void **)&descriptor) < 0) return;
+    const int nowhere = open("/dev/null", O_RDWR);
+    if (nowhere < 0 || !descriptor) return;
+    dup2(nowhere, *descriptor);
+    close(nowhere);
+}
+
+// Whoever writes while others read may make no attributes: the file is opened once more for them.
+static herr_t put_summary(const char *path, const lw_summary *summary)
+{
+    const hid_t access = lwi_hdf5_access();
+    const hid_t file = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDWR, access);
+    herr_t failed = file < 0 ? -1 : 0;
+#define X(key, kind)                                                                               \
+    if (file >= 0) failed |= put_attribute(file, "summary." #key, H5T_NATIVE_##kind, &summary->key);
+    LWI_HDF5_SUMMARY_LIST(X)
+#undef X
+    if (access >= 0) H5Pclose(access);
+    if (file >= 0) failed |= H5Fclose(file);
+    return failed;
+}
+
+static lw_status close_file(lwi_hdf5_writer *w)
+{
+    if (!w->begun && !w->failed) lay_out(w, NULL); // a table without rows
+    flush(w);
+    if (w->failed) let_go(w);
+    for (int s = 0; s < NGROWING; s++)
+        if (w->set[s] >= 0 && H5Dclose(w->set[s]) < 0) fail(w, "cannot be written whole");
+    if (w->file >= 0 && H5Fclose(w->file) < 0) fail(w, "cannot be written whole");
+    if (!w->failed && w->meta->summary && put_summary(w->path, w->meta->summary) < 0)
+        fail(w, "what the run cost cannot be written");
+    return w->failed ? LW_ERR_IO : LW_OK;
+}
+
+lw_status lwi_hdf5_close(lwi_hdf5_writer *w, lw_error *error)
+{
+    if (!w) return LW_OK;
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    const lw_status status = close_file(w);
+    lwi_hdf5_finish_after(quiet, status);
+    if (status != LW_OK && error) *error = w->error;
+    discard(w);
+    return status;
+}
+
+lw_status lwi_hdf5_create(const char *path, const lwi_columns *columns, const lwi_result_meta *meta,
+                          double expected, double flush_interval, lwi_hdf5_writer **writer,
+                          lw_error *error)
+{
+    lwi_hdf5_writer *w = lwi_allocate(NULL, sizeof *w);
+    if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for an HDF5 file");
+    *w = (lwi_hdf5_writer){.columns = columns,
+                           .meta = meta,
+                           .no_wish = flush_interval == 0,
+                           .pause = flush_interval > 0 ? flush_interval : FLUSH_INTERVAL,
+                           .file = -1,
+                           .set = {-1, -1, -1},
+                           .link = -1,
+                           .ordered = -1};
+    lwi_arena_init(&w->arena, NULL);
+    w->path = lwi_arena_text(&w->arena, path);
+    if (!w->path || allocate(w, expected) != LW_OK) {
+        discard(w);
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for rows of an HDF5 file");
+    }
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    const lw_status status = open_file(w);
+    if (status != LW_OK && w->file >= 0) H5Fclose(w->file);
+    lwi_hdf5_finish_after(quiet, status);
+    if (status == LW_OK) {
+        w->flushed = clock_seconds();
+        *writer = w;
+        return LW_OK;
+    }
+    if (error) *error = w->error;
+    discard(w);
+    return status;
+}

@@ -1,0 +1,160 @@
+// memory.c -- results that are kept in memory: the rows of a writer become a result.
+#include "io/result/result.h"
+#include "simulate/simulation.h"
+
+#include <string.h>
+
+enum { FIRST_ROOM = 256 }; // rows; then twice as many
+
+struct lwi_memory {
+    lwi_columns columns;
+    lw_column_info *column; // [columns.n]
+    lwi_rows_of rows;
+    lw_options options;
+    lwi_result_meta meta;
+    lw_summary summary;
+    long count, room;
+    double *value, *state; // [room][columns.n], [room][meta.nx]
+    unsigned char *unique; // [joint] of the first row
+    lwi_arena arena;       // all but the rows
+};
+
+static lw_status fill(lwi_memory *m, const lw_sim *sim, lw_observe level)
+{
+    const lw_model *model = lw_sim_model(sim);
+    TRY(lwi_columns_of_model(model, level, &m->columns));
+    TRY(lwi_rows_create(model, level, m->columns.n, &m->arena, &m->rows));
+    m->column = LWI_PUSH(&m->arena, lw_column_info, m->columns.n);
+    m->unique = LWI_PUSH(&m->arena, unsigned char, model->njoint);
+    m->meta.nx = lw_sim_state_size(sim);
+    return m->column && m->unique ? LW_OK : LW_ERR_MEMORY;
+}
+
+lw_status lwi_memory_create(const lw_sim *sim, lw_observe level, lwi_memory **memory)
+{
+    lwi_memory *m = lwi_allocate(NULL, sizeof *m);
+    if (!m) return LW_ERR_MEMORY;
+    *m = (lwi_memory){0};
+    lwi_arena_init(&m->arena, NULL);
+    const lw_status status = fill(m, sim, level);
+    if (status == LW_OK)
+        *memory = m;
+    else
+        lwi_memory_free(m);
+    return status;
+}
+
+void lwi_memory_free(lwi_memory *m)
+{
+    if (!m) return;
+    lwi_release(NULL, m->value);
+    lwi_release(NULL, m->state);
+    lwi_columns_free(&m->columns);
+    lwi_arena_free(&m->arena);
+    lwi_release(NULL, m);
+}
+
+lwi_rows_of *lwi_memory_rows(lwi_memory *m)
+{
+    return &m->rows;
+}
+const lwi_columns *lwi_memory_columns(const lwi_memory *m)
+{
+    return &m->columns;
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+static bool grow(double **block, long width, long count, long room)
+{
+    double *larger = lwi_allocate(NULL, (size_t)room * (size_t)(width + 1) * sizeof *larger);
+    if (!larger) return false;
+    if (count) memcpy(larger, *block, (size_t)count * (size_t)width * sizeof *larger);
+    lwi_release(NULL, *block);
+    *block = larger;
+    return true;
+}
+
+lw_status lwi_memory_row(lwi_memory *m, const lw_sim *sim, const lw_observation *o)
+{
+    const int n = m->columns.n, nx = m->meta.nx;
+    if (m->count == m->room) {
+        const long room = m->room ? 2 * m->room : FIRST_ROOM;
+        if (!grow(&m->value, n, m->count, room) || !grow(&m->state, nx, m->count, room))
+            return LW_ERR_MEMORY;
+        m->room = room;
+    }
+    TRY(lwi_rows_fill(&m->rows, o));
+    memcpy(m->value + m->count * n, m->rows.row, (size_t)n * sizeof *m->value);
+    lw_sim_get_state(sim, NULL, m->state + m->count * nx);
+    for (int j = 0; !m->count && o->reaction_unique && j < m->rows.model->njoint; j++)
+        m->unique[j] = o->reaction_unique[j];
+    m->count++;
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ result
+
+// What belongs to the simulation is copied: the result outlives it.
+static lw_status copy_meta(lwi_memory *m, const lw_sim *sim)
+{
+    lwi_result_meta *meta = &m->meta;
+    TRY(lwi_result_meta_of(sim, m->rows.model, &m->arena, meta));
+    m->options = *meta->options;
+    meta->options = &m->options;
+    meta->formulation = m->options.formulation;
+    lw_sim_summary(sim, &m->summary);
+    meta->summary = &m->summary;
+    meta->notice = lwi_arena_text(&m->arena, meta->notice);
+    return meta->notice ? LW_OK : LW_ERR_MEMORY;
+}
+
+static lw_status name_columns(lwi_memory *m)
+{
+    const bool reactions = m->rows.level >= LW_OBSERVE_REACTION && m->count;
+    for (int i = 0; i < m->columns.n; i++) {
+        const lwi_column *c = &m->columns.column[i];
+        const char *name = lwi_arena_text(&m->arena, c->name);
+        if (!name) return LW_ERR_MEMORY;
+        m->column[i] = (lw_column_info){name, c->unit, c->frame, 1};
+        if (reactions && c->joint >= 0) m->column[i].unique = m->unique[c->joint];
+    }
+    return LW_OK;
+}
+
+lw_status lwi_memory_finish(lwi_memory *m, const lw_sim *sim, lw_result *r)
+{
+    TRY(copy_meta(m, sim));
+    TRY(name_columns(m));
+    r->path = "the result";
+    r->column = m->column, r->n = m->columns.n, r->rows = m->count;
+    TRY(lwi_result_sort_names(r));
+    r->meta = m->meta;
+    r->memory = m;
+    m->rows.model = NULL; // it may be gone
+    return LW_OK;
+}
+
+const double *lwi_memory_values(const lwi_memory *m)
+{
+    return m->value;
+}
+const double *lwi_memory_states(const lwi_memory *m)
+{
+    return m->state;
+}
+
+lw_status lwi_memory_write(const lwi_memory *m, const char *path, lw_error *error)
+{
+    lwi_hdf5_writer *writer;
+    lw_error closing;
+    TRY(lwi_hdf5_create(path, &m->columns, &m->meta, (double)m->count, 0, &writer, error));
+    lw_status status = LW_OK;
+    for (long k = 0; k < m->count && status == LW_OK; k++)
+        status =
+            lwi_hdf5_row(writer, m->value + k * m->columns.n, m->state + k * m->meta.nx, m->unique);
+    const lw_status closed = lwi_hdf5_close(writer, &closing);
+    if (closed == LW_OK) return status;
+    if (error) *error = closing; // the reason of a row's failure too
+    return closed;
+}

@@ -1,0 +1,212 @@
+// result.c -- results of any format through one set of calls.
+#include "io/result/result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool lwi_path_ends(const char *path, const char *ending)
+{
+    const size_t n = strlen(path), m = strlen(ending);
+    return n > m && !strcasecmp(path + n - m, ending);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const lwi_column_name *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : x->column - y->column; // of equal names the first
+}
+
+lw_status lwi_result_sort_names(lw_result *r)
+{
+    r->by_name = LWI_PUSH(&r->arena, lwi_column_name, r->n);
+    if (!r->by_name) return LW_ERR_MEMORY;
+    for (int i = 0; i < r->n; i++) r->by_name[i] = (lwi_column_name){r->column[i].name, i};
+    qsort(r->by_name, (size_t)r->n, sizeof *r->by_name, by_name);
+    return LW_OK;
+}
+
+static lw_status open_any(const char *path, lw_result *r, lw_error *error)
+{
+    if (lwi_hdf5_recognise(path)) {
+        TRY(lwi_hdf5_open(path, &r->hdf5, error));
+        r->column = lwi_hdf5_columns(r->hdf5, &r->n);
+        r->rows = lwi_hdf5_rows(r->hdf5);
+        r->meta = *lwi_hdf5_meta(r->hdf5);
+        return LW_OK;
+    }
+    if (lwi_path_ends(path, ".h5")) { // killed before anything was written, or never one
+        FILE *file = fopen(path, "rb");
+        if (!file)
+            return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be opened: %s",
+                               strerror(errno));
+        errno = 0;
+        const bool empty = fgetc(file) == EOF;
+        const int failure = ferror(file) ? errno : 0;
+        fclose(file);
+        if (failure)
+            return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be read: %s",
+                               strerror(failure));
+        return lwi_fail_at(error, LW_ERR_PARSE, path, 0, 0,
+                           empty ? "is empty" : "is not an HDF5 file");
+    }
+    TRY(lwi_csv_table_read(path, true, &r->csv, error));
+    r->column = r->csv.column, r->n = r->csv.n, r->rows = r->csv.rows;
+    return LW_OK;
+}
+
+lw_status lw_result_open(const char *path, lw_result **result, lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!path || !result) return lwi_fail(error, LW_ERR_ARGUMENT, "path and result must be given");
+    lw_result *r = lwi_allocate(NULL, sizeof *r);
+    if (!r) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    memset(r, 0, sizeof *r);
+    lwi_arena_init(&r->arena, NULL);
+    r->path = lwi_arena_text(&r->arena, path);
+    lw_status status = r->path ? open_any(path, r, error)
+                               : lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    if (status == LW_OK && lwi_result_sort_names(r) != LW_OK)
+        status = lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    if (status == LW_OK)
+        *result = r;
+    else
+        lw_result_close(r);
+    return status;
+}
+
+void lw_result_close(lw_result *result)
+{
+    if (!result) return;
+    lwi_hdf5_end(result->hdf5);
+    lwi_memory_free(result->memory);
+    lwi_csv_table_free(&result->csv);
+    lwi_arena_free(&result->arena);
+    lwi_release(NULL, result);
+}
+
+// ----------------------------------------------------------------------------------------- content
+
+long lw_result_row_count(const lw_result *result)
+{
+    return result->rows;
+}
+int lw_result_column_count(const lw_result *result)
+{
+    return result->n;
+}
+
+lw_column_info lw_result_column(const lw_result *result, int index)
+{
+    return index >= 0 && index < result->n ? result->column[index]
+                                           : (lw_column_info){"", "", "", 1};
+}
+
+// The first whose name is not before `name`; n: there is none.
+static int place_of(const lw_result *r, const char *name)
+{
+    int low = 0, high = r->n;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (strcmp(r->by_name[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+lw_status lw_result_find_column(const lw_result *result, const char *name, int *column,
+                                lw_error *error)
+{
+    if (!name || !column) return lwi_fail(error, LW_ERR_ARGUMENT, "name and column must be given");
+    const int place = place_of(result, name);
+    if (place < result->n && !strcmp(result->by_name[place].name, name)) {
+        *column = result->by_name[place].column;
+        return LW_OK;
+    }
+    const char **names = lwi_allocate(NULL, (size_t)result->n * sizeof *names), *nearest = NULL;
+    for (int i = 0; names && i < result->n; i++) names[i] = result->column[i].name;
+    if (names) nearest = lwi_nearest(name, names, result->n);
+    lwi_release(NULL, names);
+    return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0,
+                       "there is no column '%.100s'%s%s%s", name, nearest ? ", did you mean '" : "",
+                       nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+lw_status lw_result_read(lw_result *result, int column, long first, long count, double *values,
+                         lw_error *error)
+{
+    if (column < 0 || column >= result->n)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "column %d: the result has %d", column, result->n);
+    if (first < 0 || count < 0 || first > result->rows || count > result->rows - first)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "rows %ld and %ld more: the result has %ld", first,
+                        count, result->rows);
+    if (count && !values) return lwi_fail(error, LW_ERR_ARGUMENT, "values must be given");
+    if (result->hdf5) return lwi_hdf5_read(result->hdf5, column, first, count, values, error);
+    const double *table = lw_result_values(result);
+    for (long i = 0; i < count; i++) values[i] = table[(first + i) * result->n + column];
+    return LW_OK;
+}
+
+const double *lw_result_values(const lw_result *result)
+{
+    if (result->hdf5) return NULL;
+    return result->memory ? lwi_memory_values(result->memory) : result->csv.value;
+}
+const double *lw_result_states(const lw_result *result)
+{
+    return result->memory ? lwi_memory_states(result->memory) : NULL;
+}
+
+const char *lw_result_model(const lw_result *result)
+{
+    return result->meta.model;
+}
+const lw_options *lw_result_options(const lw_result *result)
+{
+    return result->meta.options;
+}
+
+const lw_summary *lw_result_summary(const lw_result *result)
+{
+    return result->meta.summary;
+}
+
+const char *lw_result_text(const lw_result *result, const char *name)
+{
+    if (!name) return NULL;
+    if (!strcmp(name, "notice")) return result->meta.notice;
+    if (!strcmp(name, "warnings")) return result->meta.warnings;
+    return !strcmp(name, "versions") ? result->meta.versions : NULL;
+}
+
+int lw_result_closed(const lw_result *result)
+{
+    if (result->hdf5) return lwi_hdf5_closed(result->hdf5);
+    return result->memory || result->csv.whole;
+}
+
+int lw_result_state_size(const lw_result *result)
+{
+    return result->meta.nx;
+}
+
+lw_status lw_result_read_state(lw_result *result, long row, double *time, double *x,
+                               lw_error *error)
+{
+    double t;
+    if (!result->meta.formulation)
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0, "has no states");
+    TRY(lw_result_read(result, 0, row, 1, &t, error));
+    if (result->memory)
+        memcpy(x, lwi_memory_states(result->memory) + row * result->meta.nx,
+               (size_t)result->meta.nx * sizeof *x);
+    else
+        TRY(lwi_hdf5_read_state(result->hdf5, row, x, error));
+    if (time) *time = t;
+    return LW_OK;
+}

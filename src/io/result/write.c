@@ -1,0 +1,423 @@
+// write.c -- results out: while a simulation runs, or from another result.
+#include "io/result/csv.h"
+#include "io/result/result.h"
+#include "io/text.h"
+#include "simulate/options.h"
+#include "simulate/simulation.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+// Between flushes of CSV: what may be lost when the program is killed.
+#define FLUSH_INTERVAL 1.0
+
+struct lw_writer {
+    const lw_sim *sim;
+    const char *path;
+    lw_csv *csv;        // or
+    lwi_memory *memory; // or
+    lwi_hdf5_writer *hdf5;
+    lwi_columns columns;
+    lwi_rows_of rows;
+    lwi_result_meta meta;
+    lw_summary summary;
+    double *x;       // [nx]
+    double interval; // [s] between flushes; 0: the usual
+    double flushed;  // of CSV, [s] of the clock
+    lw_error error;  // of the first failure of CSV
+    lwi_arena arena;
+};
+
+// -------------------------------------------------------------------------------- what belongs to
+// it
+
+// The model as text; NULL where it cannot be written, which is so for joints made of callbacks.
+static lw_status model_text(const lw_model *model, lwi_arena *arena, const char **text)
+{
+    char *buffer = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&buffer, &size);
+    if (!file) return LW_ERR_MEMORY;
+    const lw_status status = lw_model_write(model, NULL, file, NULL);
+    const bool lost = fclose(file) != 0;
+    *text = status == LW_OK && !lost ? lwi_arena_text(arena, buffer) : NULL;
+    free(buffer);
+    return lost || (status == LW_OK && !*text) ? LW_ERR_MEMORY : LW_OK;
+}
+
+// A text that grows in an arena; NULL: no memory.
+static const char *join(lwi_arena *arena, const char *before, const char *between, const char *more)
+{
+    if (!before) return NULL;
+    const size_t room = strlen(before) + strlen(between) + strlen(more) + 1;
+    char *text = LWI_PUSH(arena, char, room);
+    if (text) snprintf(text, room, "%s%s%s", before, *before ? between : "", more);
+    return text;
+}
+
+static const char *warnings_text(const lw_model *model, lwi_arena *arena)
+{
+    const char *text = "";
+    for (int i = 0; i < lw_model_warning_count(model); i++)
+        text = join(arena, text, "\n", lw_model_warning(model, i));
+    return text;
+}
+
+static const char *versions_text(lwi_arena *arena)
+{
+    const char *text = join(arena, "linkwork", " ", lw_version());
+    for (int i = 0; i < lw_library_count(); i++) {
+        const lw_part_info library = lw_library_info(i);
+        text = join(arena, text, "\n", library.name);
+        text = join(arena, text, " ", library.summary);
+    }
+    return text;
+}
+
+const char *lwi_layout_text(const lwi_layout *layout, lwi_arena *arena)
+{
+    static const char *const kinds[] = {
+        [LWI_COORDINATE] = "coordinate", [LWI_QUATERNION] = "quaternion", [LWI_SPEED] = "speed",
+        [LWI_MOMENTUM] = "momentum",     [LWI_ANGLE] = "angle",           [LWI_WORK] = "work"};
+    const char *text = "";
+    for (int i = 0; i < layout->nblock; i++) {
+        char block[48];
+        snprintf(block, sizeof block, "%s %d", kinds[layout->block[i].kind], layout->block[i].n);
+        text = join(arena, text, ", ", block);
+    }
+    return text;
+}
+
+lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena *arena,
+                             lwi_result_meta *meta)
+{
+    meta->options = lw_sim_options(sim);
+    meta->notice = lw_sim_notice(sim);
+    meta->formulation = meta->options->formulation;
+    meta->nx = lw_sim_state_size(sim);
+    meta->versions = versions_text(arena);
+    meta->warnings = warnings_text(model, arena);
+    meta->layout = lwi_layout_text(&sim->work->layout, arena);
+    if (!meta->versions || !meta->warnings || !meta->layout) return LW_ERR_MEMORY;
+    return model_text(model, arena, &meta->model);
+}
+
+static lw_status gather_meta(lw_writer *w)
+{
+    TRY(lwi_result_meta_of(w->sim, w->sim->model, &w->arena, &w->meta));
+    lw_sim_summary(w->sim, &w->summary);
+    w->meta.summary = &w->summary;
+    w->x = LWI_PUSH(&w->arena, double, w->meta.nx);
+    return w->x ? LW_OK : LW_ERR_MEMORY;
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static lw_status csv_failed(lw_writer *w, lw_status status)
+{
+    if (status == LW_ERR_IO && w->error.status == LW_OK)
+        lwi_fail_at(&w->error, LW_ERR_IO, w->path, 0, 0, "cannot be written: %s",
+                    strerror(errno ? errno : EIO));
+    return status;
+}
+
+static lw_status csv_poll(lw_writer *w)
+{
+    const double now = clock_seconds();
+    if (now - w->flushed < (w->interval > 0 ? w->interval : FLUSH_INTERVAL)) return LW_OK;
+    w->flushed = now;
+    errno = 0;
+    return csv_failed(w, lwi_csv_flush(w->csv));
+}
+
+lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
+{
+    if (!writer || !observation || observation->level < writer->rows.level) return LW_ERR_ARGUMENT;
+    if (writer->csv) {
+        errno = 0;
+        TRY(csv_failed(writer, lw_csv_row(writer->csv, observation)));
+        return csv_poll(writer);
+    }
+    if (writer->memory) return lwi_memory_row(writer->memory, writer->sim, observation);
+    TRY(lwi_rows_fill(&writer->rows, observation));
+    lw_sim_get_state(writer->sim, NULL, writer->x);
+    lw_sim_summary(writer->sim, &writer->summary); // the simulation may be gone at close
+    return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x, observation->reaction_unique);
+}
+
+lw_status lw_writer_poll(lw_writer *writer)
+{
+    if (!writer) return LW_ERR_ARGUMENT;
+    if (writer->memory) return LW_OK;
+    return writer->csv ? csv_poll(writer) : lwi_hdf5_poll(writer->hdf5);
+}
+
+// ------------------------------------------------------------------------------------ open, close
+
+// The last row of the result before takes the place of the row before.
+static lw_status go_on(lwi_rows_of *rows, const lwi_columns *columns, lw_result *after,
+                       lw_error *error)
+{
+    if (!after || after->rows == 0) return LW_OK;
+    for (int i = 0; i < columns->n; i++) {
+        const char *name = columns->column[i].name;
+        int k = i; // where both have the same columns
+        const bool same = k < after->n && !strcmp(after->column[k].name, name);
+        if (!same && lw_result_find_column(after, name, &k, NULL) != LW_OK) continue;
+        TRY(lw_result_read(after, k, after->rows - 1, 1, rows->row + i, error));
+    }
+    return LW_OK;
+}
+
+static lw_status begin_csv(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
+{
+    TRY(lw_csv_create(lw_sim_model(desc->sim), desc->level, w->path, &w->csv, error));
+    w->rows.level = desc->level;
+    w->flushed = clock_seconds();
+    return go_on(lwi_csv_rows(w->csv), lwi_csv_columns(w->csv), desc->after, error);
+}
+
+// Of a run by the options; 0: nobody knows.
+static double expected_rows(const lw_options *o)
+{
+    const double sample = lwi_options_sample(o);
+    return sample > 0 ? ceil(o->duration / sample) + 1 : 0;
+}
+
+static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
+{
+    const lw_model *model = lw_sim_model(desc->sim);
+    if (gather_meta(w) != LW_OK || lwi_columns_of_model(model, desc->level, &w->columns) != LW_OK ||
+        lwi_rows_create(model, desc->level, w->columns.n, &w->arena, &w->rows) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    TRY(go_on(&w->rows, &w->columns, desc->after, error));
+    return lwi_hdf5_create(w->path, &w->columns, &w->meta, expected_rows(lw_sim_options(desc->sim)),
+                           w->interval, &w->hdf5, error);
+}
+
+static lw_status begin_memory(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
+{
+    if (lwi_memory_create(desc->sim, desc->level, &w->memory) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    w->rows.level = desc->level;
+    return go_on(lwi_memory_rows(w->memory), lwi_memory_columns(w->memory), desc->after, error);
+}
+
+static void discard(lw_writer *w)
+{
+    lwi_memory_free(w->memory);
+    lwi_columns_free(&w->columns);
+    lwi_arena_free(&w->arena);
+    lwi_release(NULL, w);
+}
+
+static lw_status begin(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
+{
+    if (!w->path) return begin_memory(w, desc, error);
+    if (lwi_path_ends(w->path, ".csv")) return begin_csv(w, desc, error);
+    if (lwi_path_ends(w->path, ".h5")) return begin_hdf5(w, desc, error);
+    return lwi_fail_at(error, LW_ERR_ARGUMENT, w->path, 0, 0,
+                       "the ending does not tell the format of a result, known: .h5 .csv");
+}
+
+lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writer **writer,
+                           lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!desc || !desc->sim || !writer || (int)desc->level < 0 ||
+        desc->level > LW_OBSERVE_REACTION || !(desc->flush >= 0))
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "desc with sim and level, and writer must be given");
+    lw_writer *w = lwi_allocate(NULL, sizeof *w);
+    if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    *w = (lw_writer){.sim = desc->sim, .interval = desc->flush};
+    lwi_arena_init(&w->arena, NULL);
+    w->path = path ? lwi_arena_text(&w->arena, path) : NULL;
+    const lw_status status = path && !w->path
+                                 ? lwi_fail(error, LW_ERR_MEMORY, "no memory for a result")
+                                 : begin(w, desc, error);
+    if (status == LW_OK) {
+        *writer = w;
+        return LW_OK;
+    }
+    lw_csv_close(w->csv);
+    discard(w);
+    return status;
+}
+
+static lw_status close_csv(lw_writer *w)
+{
+    errno = 0;
+    const lw_status status = lw_csv_close(w->csv);
+    if (status != LW_OK) csv_failed(w, LW_ERR_IO);
+    return w->error.status;
+}
+
+lw_status lw_writer_close(lw_writer *writer, lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!writer) return LW_OK;
+    lw_status status;
+    if (writer->csv) {
+        status = close_csv(writer);
+        if (status != LW_OK && error) *error = writer->error;
+    } else if (writer->memory) {
+        status = LW_OK;
+    } else {
+        status = lwi_hdf5_close(writer->hdf5, error);
+    }
+    discard(writer);
+    return status;
+}
+
+lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!writer || !result || !writer->memory)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "a writer without a path, and result must be given");
+    lw_result *r = lwi_allocate(NULL, sizeof *r);
+    if (!r) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    memset(r, 0, sizeof *r);
+    lwi_arena_init(&r->arena, NULL);
+    const lw_status status = lwi_memory_finish(writer->memory, writer->sim, r);
+    if (status != LW_OK) {
+        lw_result_close(r);
+        return lwi_fail(error, status, "no memory for a result");
+    }
+    writer->memory = NULL;
+    discard(writer);
+    *result = r;
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- convert
+
+// Rows of a result, a block at a time, go to `take`.
+typedef lw_status (*row_taker)(void *user, const double *row);
+
+static lw_status read_rows(lw_result *r, row_taker take, void *user, lw_error *error)
+{
+    enum { BLOCK_BYTES = 8 << 20 };
+    long most = BLOCK_BYTES / ((long)sizeof(double) * r->n);
+    most = most < 1 ? 1 : most > r->rows ? r->rows : most;
+    double *block = lwi_allocate(NULL, (size_t)(most + 1) * (size_t)r->n * sizeof *block);
+    if (!block) return lwi_fail(error, LW_ERR_MEMORY, "no memory for rows");
+    double *row = block + most * r->n;
+    lw_status status = LW_OK;
+    for (long first = 0; first < r->rows && status == LW_OK; first += most) {
+        const long count = most < r->rows - first ? most : r->rows - first;
+        for (int i = 0; i < r->n && status == LW_OK; i++)
+            status = lw_result_read(r, i, first, count, block + i * most, error);
+        for (long k = 0; k < count && status == LW_OK; k++) {
+            for (int i = 0; i < r->n; i++) row[i] = block[i * most + k];
+            status = take(user, row);
+        }
+    }
+    lwi_release(NULL, block);
+    return status;
+}
+
+typedef struct csv_target {
+    FILE *file;
+    int n;
+} csv_target;
+
+static lw_status csv_take(void *user, const double *row)
+{
+    const csv_target *target = user;
+    lwi_csv_numbers(target->file, row, target->n);
+    return ferror(target->file) ? LW_ERR_IO : LW_OK;
+}
+
+static lw_status hdf5_take(void *user, const double *row)
+{
+    return lwi_hdf5_row(user, row, NULL, NULL);
+}
+
+static const char **names_of(const lw_result *r)
+{
+    const char **names = lwi_allocate(NULL, (size_t)r->n * sizeof *names);
+    for (int i = 0; names && i < r->n; i++) names[i] = r->column[i].name;
+    return names;
+}
+
+static lw_status convert_to_csv(lw_result *r, const char *path, const char *const *names,
+                                lw_error *error)
+{
+    lwi_numbers numbers;
+    csv_target target = {fopen(path, "w"), r->n};
+    if (!target.file)
+        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+    lw_status status = LW_ERR_MEMORY;
+    if (lwi_numbers_begin(&numbers)) {
+        lwi_csv_header(target.file, names, r->n);
+        status = read_rows(r, csv_take, &target, error);
+        lwi_numbers_end(&numbers);
+    }
+    errno = 0;
+    const bool lost = ferror(target.file) || fflush(target.file);
+    if (fclose(target.file) || lost)
+        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written whole: %s",
+                           strerror(errno ? errno : ENOSPC));
+    return status;
+}
+
+static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *const *names,
+                                 lw_error *error)
+{
+    static const lwi_result_meta nothing = {0};
+    lwi_columns columns;
+    lwi_hdf5_writer *writer;
+    if (lwi_columns_of_names(names, r->n, &columns) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    lw_status status =
+        lwi_hdf5_create(path, &columns, &nothing, (double)r->rows, 0, &writer, error);
+    if (status == LW_OK) {
+        status = read_rows(r, hdf5_take, writer, error);
+        lw_error closing;
+        const lw_status closed = lwi_hdf5_close(writer, &closing);
+        if (closed != LW_OK && error) *error = closing; // the reason of a row's failure too
+        if (status == LW_OK) status = closed;
+    }
+    lwi_columns_free(&columns);
+    return status;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!result || !path) return lwi_fail(error, LW_ERR_ARGUMENT, "result and path must be given");
+    if (same_file(result->path, path))
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0, "is the file that is read");
+    const bool to_csv = lwi_path_ends(path, ".csv");
+    if (!to_csv && !lwi_path_ends(path, ".h5"))
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
+                           "the ending does not tell the format of a result, known: .h5 .csv");
+    if (!to_csv && result->hdf5) return lwi_hdf5_copy(result->hdf5, path, error);
+    if (!to_csv && result->memory) return lwi_memory_write(result->memory, path, error);
+    const char **names = names_of(result);
+    if (!names) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    const lw_status status = to_csv ? convert_to_csv(result, path, names, error)
+                                    : convert_to_hdf5(result, path, names, error);
+    lwi_release(NULL, names);
+    return status;
+}

@@ -1,0 +1,268 @@
+// read.c -- reader of SDFormat: worlds and models whose joints may form any graph.
+//
+// A link is a body whose frame is the link's; names inside nested and included models carry the
+// models' names, "arm::hand", but for a model alone in its file.  Every joint is an edge; nothing
+// says which ones close loops.  Models without a joint to the world float, static ones are fixed.
+// What is not read is counted (notes.c) and told once per kind.
+#include "io/sdf/sdf.h"
+
+#include "io/frames.h"
+#include "io/readers.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ------------------------------------------------------------------------------------------ bodies
+
+// What is missing of an inertia is one, of products of inertia zero: the defaults of the format.
+static lw_status read_inertia(const lwi_sdf *u, const lwi_sdf_item *link,
+                              const lwi_xml_element *inertial, lw_body_desc *d)
+{
+    static const char *const keys[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
+    const lwi_xml_element *inertia = inertial ? lwi_xml_child(inertial, "inertia") : NULL;
+    for (int k = 0; k < 6; k++) {
+        d->inertia[k] = k < 3;
+        if (inertia) TRY(lwi_sdf_number(u, link, inertia, keys[k], &d->inertia[k]));
+    }
+    if (!inertia)
+        lwi_note(u->notes, link->e, link->name,
+                 "links without <inertia> have 1 kg m^2 about every axis, as SDF says:");
+    return LW_OK;
+}
+
+static lw_status read_inertial(const lwi_sdf *u, const lwi_sdf_item *link, lw_body_desc *d)
+{
+    const lwi_xml_element *inertial = lwi_xml_child(link->e, "inertial");
+    double R[9], r[3];
+    d->mass = 1;
+    TRY(read_inertia(u, link, inertial, d));
+    if (!inertial || !lwi_xml_child(inertial, "mass"))
+        lwi_note(u->notes, link->e, link->name, "links without <mass> have 1 kg, as SDF says:");
+    if (!inertial) return LW_OK;
+    TRY(lwi_sdf_number(u, link, inertial, "mass", &d->mass));
+    TRY(lwi_sdf_pose(u, link->file, inertial, R, r));
+    const lw_pose pose = lwi_pose_of(R, r);
+    d->com = pose.position;
+    d->inertia_axes = pose.orientation;
+    return LW_OK;
+}
+
+// The primitive of a <visual>, if it is one.
+static lw_status read_geometry(const lwi_sdf *u, const lwi_sdf_item *link,
+                               const lwi_xml_element *geometry, lw_shape *shape)
+{
+    static const struct {
+        const char *element;
+        lw_shape_type shape;
+        const char *sizes[2];
+        int count;
+    } known[] = {{"box", LW_SHAPE_BOX, {"size", NULL}, 3},
+                 {"sphere", LW_SHAPE_SPHERE, {"radius", NULL}, 1},
+                 {"cylinder", LW_SHAPE_CYLINDER, {"radius", "length"}, 1},
+                 {"capsule", LW_SHAPE_CAPSULE, {"radius", "length"}, 1},
+                 {"ellipsoid", LW_SHAPE_ELLIPSOID, {"radii", NULL}, 3}};
+    for (int i = 0; i < LWI_COUNT(known); i++) {
+        const lwi_xml_element *e = lwi_xml_child(geometry, known[i].element);
+        if (!e) continue;
+        for (int k = 0; k < 2 && known[i].sizes[k]; k++) {
+            const lwi_xml_element *size = lwi_xml_child(e, known[i].sizes[k]);
+            if (!size)
+                return lwi_sdf_fail(u, link, e, LW_ERR_PARSE, "<%s> has no <%s>", known[i].element,
+                                    known[i].sizes[k]);
+            TRY(lwi_xml_text_numbers(&link->file->xml, size, known[i].count, shape->size + k,
+                                     u->error));
+        }
+        shape->type = known[i].shape;
+        return LW_OK;
+    }
+    return LW_OK;
+}
+
+static lw_status read_color(const lwi_sdf *u, const lwi_sdf_item *link,
+                            const lwi_xml_element *visual, lw_shape *shape)
+{
+    const lwi_xml_element *material = lwi_xml_child(visual, "material");
+    const lwi_xml_element *diffuse = material ? lwi_xml_child(material, "diffuse") : NULL;
+    if (!diffuse) return LW_OK;
+    double x[4] = {0, 0, 0, 1};
+    const int n = lwi_xml_list(diffuse->text, 4, x);
+    if (n < 3)
+        return lwi_sdf_fail(u, link, diffuse, LW_ERR_PARSE, "<diffuse>: '%.60s' is no colour",
+                            diffuse->text);
+    shape->has_color = 1;
+    for (int i = 0; i < 4; i++) shape->color[i] = fmin(fmax(x[i], 0), 1);
+    return LW_OK;
+}
+
+// Visual primitives, for pictures.
+static lw_status read_shapes(const lwi_sdf *u, const lwi_sdf_item *link, lw_body_desc *d)
+{
+    int room = 0;
+    const lwi_xml_element *v = lwi_xml_child(link->e, "visual");
+    for (; v; v = lwi_xml_next(v, "visual")) room++;
+    lw_shape *shapes = LWI_PUSH(u->arena, lw_shape, room + 1);
+    if (!shapes) return lwi_sdf_no_memory(u);
+    for (v = lwi_xml_child(link->e, "visual"); v; v = lwi_xml_next(v, "visual")) {
+        const lwi_xml_element *geometry = lwi_xml_child(v, "geometry");
+        lw_shape *shape = &shapes[d->nshape];
+        double R[9], r[3];
+        *shape = (lw_shape){.has_position = 1};
+        if (geometry) TRY(read_geometry(u, link, geometry, shape));
+        if (!shape->type) continue;
+        TRY(lwi_sdf_pose(u, link->file, v, R, r));
+        const lw_pose pose = lwi_pose_of(R, r);
+        shape->position = pose.position;
+        shape->orientation = pose.orientation;
+        TRY(read_color(u, link, v, shape));
+        d->nshape++;
+    }
+    d->shapes = shapes;
+    return LW_OK;
+}
+
+// `ground` is the fixed world; a link of this name gets one of its own.
+static const char *body_name(const lwi_sdf *u, const lwi_sdf_item *link)
+{
+    static const char wanted[] = "ground_link";
+    if (strcmp(link->name, "ground") != 0) return link->name;
+    const int count = u->count[LWI_SDF_LINK];
+    char *name = LWI_PUSH(u->arena, char, sizeof wanted + (size_t)count);
+    if (!name) return NULL;
+    memcpy(name, wanted, sizeof wanted);
+    char *end = name + sizeof wanted - 1;
+    while (lwi_names_find(u->name[LWI_SDF_LINK], u->order[LWI_SDF_LINK], count, name) >= 0)
+        *end++ = '_';
+    lwi_note(u->notes, link->e, name, "link 'ground' has another name here:");
+    return name;
+}
+
+static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
+{
+    lwi_sdf_begin_notes(u, link->file);
+    lw_body_desc d = {.name = body_name(u, link),
+                      .inertia_axes = {1, 0, 0, 0},
+                      .pose = lwi_pose_of(link->R, link->r),
+                      .allow_bad_inertia = 1, // the format cannot say it, and real robots need it
+                      .place = link->place};
+    if (!d.name) return lwi_sdf_no_memory(u);
+    TRY(read_inertial(u, link, &d));
+    TRY(read_shapes(u, link, &d));
+    const lwi_xml_element *gravity = lwi_xml_child(link->e, "gravity");
+    if (gravity && !lwi_sdf_true(link->e, "gravity"))
+        lwi_note(u->notes, gravity, link->name, "gravity acts on all links, also on");
+    return lw_builder_add_body(u->builder, &d, &link->body, u->error);
+}
+
+// ------------------------------------------------------------------------------------------ ground
+
+static lw_status fix_to_ground(const lwi_sdf *u, const lwi_sdf_item *link)
+{
+    static const char ending[] = "_to_ground";
+    const size_t length = strlen(link->name);
+    const int count = u->count[LWI_SDF_JOINT];
+    char *name = LWI_PUSH(u->arena, char, length + sizeof ending + (size_t)count);
+    if (!name) return lwi_sdf_no_memory(u);
+    memcpy(name, link->name, length);
+    memcpy(name + length, ending, sizeof ending);
+    char *end = name + length + sizeof ending - 1;
+    while (lwi_names_find(u->name[LWI_SDF_JOINT], u->order[LWI_SDF_JOINT], count, name) >= 0)
+        *end++ = '_';
+    const lw_joint_desc d = {.name = name,
+                             .type = LW_JOINT_FIXED,
+                             .placement = LW_PLACED_FRAMES,
+                             .body2 = link->body,
+                             .frame1 = lwi_pose_of(link->R, link->r),
+                             .place = link->place};
+    return lw_builder_add_joint(u->builder, &d, NULL, u->error);
+}
+
+static int root_of(int *parent, int i)
+{
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+// Links of static models are fixed; with --base fixed so is the first link of every group of links
+// that no joints connect to the world.
+static lw_status hold(const lwi_sdf *u)
+{
+    int *group = LWI_PUSH(u->arena, int, u->nitem);
+    if (!group) return lwi_sdf_no_memory(u);
+    for (int i = 0; i < u->nitem; i++) {
+        const lwi_sdf_item *item = &u->item[i];
+        const bool fixed = item->kind == LWI_SDF_LINK && u->item[item->model].fixed;
+        group[i] = fixed ? 0 : i;
+        if (fixed) TRY(fix_to_ground(u, item));
+    }
+    if (u->desc->base != LW_BASE_FIXED) return LW_OK;
+    for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
+        const lwi_sdf_item *j = &u->item[u->which[LWI_SDF_JOINT][k]];
+        const int a = root_of(group, j->parent), b = root_of(group, j->child);
+        if (!j->type->gear) group[a > b ? a : b] = a > b ? b : a; // the least is the root
+    }
+    for (int i = 1; i < u->nitem; i++)
+        if (u->item[i].kind == LWI_SDF_LINK && root_of(group, i) == i)
+            TRY(fix_to_ground(u, &u->item[i]));
+    return LW_OK;
+}
+
+static lw_status read_gravity(const lwi_sdf *u)
+{
+    const lwi_sdf_file *file = u->file[0];
+    const lwi_xml_element *world = lwi_xml_child(file->xml.root, "world");
+    if (!world) return LW_OK;   // a model says nothing of the world it comes to
+    double g[3] = {0, 0, -9.8}; // the default of the format
+    const lwi_xml_element *e = lwi_xml_child(world, "gravity");
+    if (e) TRY(lwi_xml_text_numbers(&file->xml, e, 3, g, u->error));
+    lw_builder_gravity(u->builder, (lw_vec3){g[0], g[1], g[2]});
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- file
+
+static lw_status check_names(const lwi_sdf *u)
+{
+    for (int i = 1; i < u->nitem; i++) {
+        const lwi_sdf_item *item = &u->item[i];
+        const char *problem = lwi_name_problem(item->name);
+        if (problem)
+            return lwi_sdf_fail(u, item, item->e, LW_ERR_MODEL, "%s '%.60s': its name %s",
+                                item->e->name, item->name, problem);
+    }
+    if (u->count[LWI_SDF_LINK]) return LW_OK;
+    return lwi_sdf_fail(u, &u->item[0], u->item[0].e, LW_ERR_MODEL, "there is no link");
+}
+
+static lw_status read_world(lwi_sdf *u)
+{
+    u->file[0]->version = lwi_sdf_version(lwi_xml_get(u->file[0]->xml.root, "version"));
+    TRY(lwi_sdf_collect(u));
+    TRY(check_names(u));
+    TRY(read_gravity(u));
+    for (int i = 1; i < u->nitem; i++)
+        if (u->item[i].kind == LWI_SDF_LINK) TRY(add_link(u, &u->item[i]));
+    TRY(lwi_sdf_add_joints(u));
+    TRY(hold(u));
+    return lwi_notes_tell(u->notes, u->builder);
+}
+
+lw_status lwi_read_sdf(const char *text, size_t length, const char *name, const lw_read_desc *desc,
+                       lw_builder *builder, lw_options *options, lw_error *error)
+{
+    (void)options; // settings of other programs are not ours
+    lwi_sdf_file first = {.part = NULL};
+    TRY(lwi_xml_parse(&first.xml, text, length, name, desc->allocator, error));
+    lwi_sdf u = {.arena = &first.xml.arena,
+                 .builder = builder,
+                 .error = error,
+                 .desc = desc,
+                 .file = {&first},
+                 .nfile = 1};
+    u.notes = LWI_PUSH(u.arena, lwi_notes, 1);
+    const lw_status status = u.notes ? read_world(&u) : lwi_sdf_no_memory(&u);
+    for (int i = u.nfile - 1; i >= 0; i--)
+        lwi_xml_free(&u.file[i]->xml); // the first holds the others
+    return status;
+}

@@ -1,0 +1,573 @@
+// read.c -- reader of robots in the Unified Robot Description Format.
+//
+// A link is a body whose frame is the link's; a joint of the file is a joint between its parent and
+// its child, placed by frames: F2 is the child's link frame turned so that z2 is the axis, F1 is
+// the same frame seen from the parent when the coordinate is zero.  With rpy = (a, b, c)
+//     R = Rz(c) Ry(b) Rx(a)                  (turns about the fixed axes x, y, z in this order)
+// and world poses from the root on,  R_child = R_parent R,  r_child = r_parent + R_parent xyz.
+//
+// Loops are in loops.c.  What the file says and the model does not take is counted (notes.c),
+// told once per kind.
+#include "io/urdf/urdf.h"
+
+#include "io/frames.h"
+#include "io/readers.h"
+#include "io/text.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+typedef lwi_urdf_kind joint_kind;
+typedef lwi_urdf_link link;
+typedef lwi_urdf_joint joint;
+typedef lwi_urdf_names names;
+typedef lwi_urdf reading;
+
+static const joint_kind kinds[] = {
+    {"revolute", LW_JOINT_REVOLUTE, true, true},   {"continuous", LW_JOINT_REVOLUTE, true, true},
+    {"prismatic", LW_JOINT_PRISMATIC, true, true}, {"planar", LW_JOINT_PLANAR, true, false},
+    {"floating", LW_JOINT_FREE, false, false},     {"fixed", LW_JOINT_FIXED, false, false},
+};
+
+// ------------------------------------------------------------------------------------------ places
+
+static lw_place place_of(const lwi_xml_element *e)
+{
+    return (lw_place){e->line, e->column};
+}
+
+static lw_status no_memory(lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
+}
+
+lw_status lwi_urdf_pose(const lwi_urdf *u, const lwi_xml_element *e, double *R, double *r)
+{
+    double rpy[3] = {0, 0, 0};
+    v3_set(r, 0, 0, 0);
+    if (e) {
+        TRY(lwi_xml_numbers(u->xml, e, "xyz", 3, r, u->error));
+        TRY(lwi_xml_numbers(u->xml, e, "rpy", 3, rpy, u->error));
+    }
+    lwi_rotation_of_rpy(R, rpy);
+    return LW_OK;
+}
+
+// <origin xyz rpy> of an element; the identity where it is missing.
+static lw_status read_origin(const reading *u, const lwi_xml_element *e, double *R, double *r)
+{
+    return lwi_urdf_pose(u, lwi_xml_child(e, "origin"), R, r);
+}
+
+lw_status lwi_urdf_axis(const lwi_urdf *u, const lwi_xml_element *e, const char *name, double *R)
+{
+    double a[3] = {1, 0, 0};
+    const lwi_xml_element *axis = lwi_xml_child(e, "axis");
+    if (axis) {
+        const char *value;
+        TRY(lwi_xml_need(u->xml, axis, "xyz", &value, u->error));
+        TRY(lwi_xml_numbers(u->xml, axis, "xyz", 3, a, u->error));
+    }
+    if (lwi_rotation_to_axis(R, a)) return LW_OK;
+    return lwi_xml_fail(u->xml, axis, LW_ERR_MODEL, u->error, "joint '%s': axis is the zero vector",
+                        name);
+}
+
+// ------------------------------------------------------------------------------------------- names
+
+int lwi_urdf_find(const lwi_urdf_names *n, const char *name)
+{
+    return lwi_names_find(n->text, n->order, n->count, name);
+}
+
+static int count_children(const lwi_xml_element *robot, const char *what)
+{
+    int count = 0;
+    const lwi_xml_element *e = lwi_xml_child(robot, what);
+    for (; e; e = lwi_xml_next(e, what)) count++;
+    return count;
+}
+
+// Names of all elements `what` of the robot; two of the same name are an error.
+static lw_status read_names(const reading *u, const char *what, names *n)
+{
+    const lwi_xml_element *robot = u->xml->root;
+    n->count = count_children(robot, what);
+    n->text = LWI_PUSH(&u->xml->arena, const char *, n->count);
+    n->order = LWI_PUSH(&u->xml->arena, int, n->count);
+    if (!n->text || !n->order) return no_memory(u->error);
+    int i = 0;
+    for (const lwi_xml_element *e = lwi_xml_child(robot, what); e; e = lwi_xml_next(e, what), i++) {
+        TRY(lwi_xml_need(u->xml, e, "name", &n->text[i], u->error));
+        const char *problem = lwi_name_problem(n->text[i]);
+        if (problem)
+            return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%.60s': its name %s", what,
+                                n->text[i], problem);
+    }
+    lwi_names_sort(n->text, n->count, n->order);
+    for (i = 1; i < n->count; i++) {
+        if (strcmp(n->text[n->order[i - 1]], n->text[n->order[i]]) != 0) continue;
+        const lwi_xml_element *e = lwi_xml_child(robot, what);
+        for (int k = 0; k < n->order[i]; k++) e = lwi_xml_next(e, what);
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%s': two have this name", what,
+                            n->text[n->order[i]]);
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- graph
+
+static lw_status collect(reading *u)
+{
+    const lwi_xml_element *robot = u->xml->root;
+    TRY(read_names(u, "link", &u->link_names));
+    TRY(read_names(u, "joint", &u->joint_names));
+    u->nlink = u->link_names.count;
+    u->njoint = u->joint_names.count;
+    if (!u->nlink) return lwi_xml_fail(u->xml, robot, LW_ERR_MODEL, u->error, "robot has no link");
+    u->links = LWI_PUSH(&u->xml->arena, link, u->nlink);
+    u->joints = LWI_PUSH(&u->xml->arena, joint, u->njoint);
+    if (!u->links || !u->joints) return no_memory(u->error);
+    int i = 0;
+    for (const lwi_xml_element *e = lwi_xml_child(robot, "link"); e;
+         e = lwi_xml_next(e, "link"), i++)
+        u->links[i] = (link){.name = u->link_names.text[i], .e = e, .parent = -1, .first = -1};
+    i = 0;
+    for (const lwi_xml_element *e = lwi_xml_child(robot, "joint"); e;
+         e = lwi_xml_next(e, "joint"), i++)
+        u->joints[i] = (joint){.name = u->joint_names.text[i], .e = e};
+    return LW_OK;
+}
+
+static lw_status read_kind(const reading *u, joint *j)
+{
+    const char *type, *known[LWI_COUNT(kinds)];
+    TRY(lwi_xml_need(u->xml, j->e, "type", &type, u->error));
+    for (int i = 0; i < LWI_COUNT(kinds); i++) {
+        known[i] = kinds[i].name;
+        if (strcmp(type, kinds[i].name) == 0) j->kind = &kinds[i];
+    }
+    if (j->kind) return LW_OK;
+    const char *near = lwi_nearest(type, known, LWI_COUNT(kinds));
+    return lwi_xml_fail(u->xml, j->e, LW_ERR_PARSE, u->error,
+                        "joint '%.100s': unknown type '%.60s', expected revolute, continuous, "
+                        "prismatic, planar, floating or fixed%s%s%s",
+                        j->name, type, near ? " (did you mean '" : "", near ? near : "",
+                        near ? "'?)" : "");
+}
+
+lw_status lwi_urdf_end(const lwi_urdf *u, const lwi_xml_element *end, const char *of, int *which)
+{
+    const char *name;
+    TRY(lwi_xml_need(u->xml, end, "link", &name, u->error));
+    *which = lwi_urdf_find(&u->link_names, name);
+    if (*which >= 0) return LW_OK;
+    return lwi_xml_fail(u->xml, end, LW_ERR_MODEL, u->error,
+                        "joint '%.150s': %.20s link '%.150s' does not exist", of, end->name, name);
+}
+
+// The link that <parent link> or <child link> of a joint names.
+static lw_status read_end(const reading *u, const joint *j, const char *end, int *which)
+{
+    const lwi_xml_element *e = lwi_xml_child(j->e, end);
+    if (e) return lwi_urdf_end(u, e, j->name, which);
+    return lwi_xml_fail(u->xml, j->e, LW_ERR_PARSE, u->error, "joint '%s' has no <%s>", j->name,
+                        end);
+}
+
+static lw_status connect(reading *u)
+{
+    for (int i = u->njoint - 1; i >= 0; i--) { // backwards: lists of children in the file's order
+        joint *j = &u->joints[i];
+        TRY(read_kind(u, j));
+        TRY(read_end(u, j, "parent", &j->parent));
+        TRY(read_end(u, j, "child", &j->child));
+        j->next = u->links[j->parent].first;
+        u->links[j->parent].first = i;
+    }
+    for (int i = 0; i < u->njoint; i++) {
+        const joint *j = &u->joints[i];
+        link *child = &u->links[j->child];
+        if (child->parent >= 0)
+            return lwi_xml_fail(u->xml, j->e, LW_ERR_MODEL, u->error,
+                                "joint '%.120s': link '%.120s' is already the child of joint "
+                                "'%.120s'; the <joint>s of a URDF are a tree, say closed loops by "
+                                "<loop_joint> or in a file beside it",
+                                j->name, child->name, u->joints[child->parent].name);
+        child->parent = i;
+    }
+    return LW_OK;
+}
+
+static lw_status find_root(const reading *u, int *root)
+{
+    *root = -1;
+    for (int i = 0; i < u->nlink; i++) {
+        if (u->links[i].parent >= 0) continue;
+        if (*root >= 0)
+            return lwi_xml_fail(u->xml, u->links[i].e, LW_ERR_MODEL, u->error,
+                                "link '%.150s' is not the child of a joint and neither is "
+                                "'%.150s'; expected one root",
+                                u->links[i].name, u->links[*root].name);
+        *root = i;
+    }
+    if (*root >= 0) return LW_OK;
+    return lwi_xml_fail(u->xml, u->joints[0].e, LW_ERR_MODEL, u->error,
+                        "joint '%s': every link is the child of a joint, expected one root link",
+                        u->joints[0].name);
+}
+
+// World poses, breadth first.  Joints that are not reached stand in a cycle.
+static lw_status place_links(const reading *u, int root)
+{
+    int *queue = LWI_PUSH(&u->xml->arena, int, u->nlink);
+    if (!queue) return no_memory(u->error);
+    int head = 0, tail = 0;
+    m3_identity(u->links[root].R);
+    queue[tail++] = root;
+    while (head < tail) {
+        const link *parent = &u->links[queue[head++]];
+        for (int i = parent->first; i >= 0; i = u->joints[i].next) {
+            link *child = &u->links[u->joints[i].child];
+            double R[9], r[3];
+            TRY(read_origin(u, u->joints[i].e, R, r));
+            m3_mul(child->R, parent->R, R);
+            m3_mul_v(r, parent->R, r);
+            v3_add(child->r, parent->r, r);
+            queue[tail++] = u->joints[i].child;
+        }
+    }
+    if (tail == u->nlink) return LW_OK;
+    char *reached = LWI_PUSH(&u->xml->arena, char, u->nlink);
+    if (!reached) return no_memory(u->error);
+    for (int i = 0; i < tail; i++) reached[queue[i]] = 1;
+    int lost = 0;
+    while (reached[u->joints[lost].parent]) lost++;
+    return lwi_xml_fail(u->xml, u->joints[lost].e, LW_ERR_MODEL, u->error,
+                        "joint '%.150s': no path leads from the root link '%.150s' to its parent, "
+                        "the joints around it form a cycle",
+                        u->joints[lost].name, u->links[root].name);
+}
+
+// ------------------------------------------------------------------------------------------ bodies
+
+static lw_status read_inertial(const reading *u, const link *l, lw_body_desc *d)
+{
+    static const char *const keys[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
+    const lwi_xml_element *inertial = lwi_xml_child(l->e, "inertial");
+    if (!inertial) return LW_OK;
+    const char *value;
+    double R[9], r[3];
+    TRY(read_origin(u, inertial, R, r));
+    d->com = (lw_vec3){r[0], r[1], r[2]};
+    d->inertia_axes = lwi_pose_of(R, r).orientation;
+    d->place = place_of(inertial);
+    const lwi_xml_element *mass = lwi_xml_child(inertial, "mass");
+    if (mass) {
+        TRY(lwi_xml_need(u->xml, mass, "value", &value, u->error));
+        TRY(lwi_xml_numbers(u->xml, mass, "value", 1, &d->mass, u->error));
+    } else {
+        lwi_note(u->notes, inertial, l->name, "links have an <inertial> without <mass>: massless");
+    }
+    const lwi_xml_element *inertia = lwi_xml_child(inertial, "inertia");
+    if (!inertia) {
+        lwi_note(u->notes, inertial, l->name,
+                 "links have an <inertial> without <inertia>: point masses");
+        return LW_OK;
+    }
+    for (int k = 0; k < 6; k++) {
+        if (k < 3) TRY(lwi_xml_need(u->xml, inertia, keys[k], &value, u->error));
+        TRY(lwi_xml_numbers(u->xml, inertia, keys[k], 1, &d->inertia[k], u->error));
+    }
+    return LW_OK;
+}
+
+static lw_status add_body(const reading *u, link *l)
+{
+    lw_body_desc d = {.name = l->name,
+                      .inertia_axes = {1, 0, 0, 0},
+                      .pose = lwi_pose_of(l->R, l->r),
+                      .allow_bad_inertia = 1, // the format cannot say it, and real robots need it
+                      .place = place_of(l->e)};
+    TRY(read_inertial(u, l, &d));
+    TRY(lwi_urdf_shapes(u, l->e, &d));
+    return lw_builder_add_body(u->builder, &d, &l->body, u->error);
+}
+
+// ------------------------------------------------------------------------------------------ mimics
+
+// q_joint = offset + multiplier q_of
+static lw_status read_mimic(const reading *u, joint *j)
+{
+    const lwi_xml_element *e = lwi_xml_child(j->e, "mimic");
+    if (!e) return LW_OK;
+    if (j->kind->type == LW_JOINT_FIXED) {
+        lwi_note(u->notes, e, j->name, "<mimic> is not used for fixed joints, joints");
+        return LW_OK;
+    }
+    const char *name;
+    j->mimic = e;
+    j->c[1] = 1;
+    TRY(lwi_xml_need(u->xml, e, "joint", &name, u->error));
+    TRY(lwi_xml_numbers(u->xml, e, "offset", 1, &j->c[0], u->error));
+    TRY(lwi_xml_numbers(u->xml, e, "multiplier", 1, &j->c[1], u->error));
+    j->of = lwi_urdf_find(&u->joint_names, name);
+    if (j->of < 0)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%.150s': mimics joint '%.150s', which does not exist", j->name,
+                            name);
+    const joint *of = &u->joints[j->of];
+    const bool held = of->kind->type == LW_JOINT_FIXED;
+    const joint *odd = !j->kind->scalar ? j : !of->kind->scalar && !held ? of : NULL;
+    if (odd)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%.150s' mimics '%.150s': %.150s is %s, expected revolute, "
+                            "continuous or prismatic",
+                            j->name, name, odd->name, odd->kind->name);
+    if (!held) return LW_OK;
+    j->of = -1;
+    lwi_note(u->notes, e, j->name, "mimics of a fixed joint are held at their offset, joints");
+    return LW_OK;
+}
+
+// A mimic of a mimic follows the first of the chain: c0 + c1 (o0 + o1 q) = c0 + c1 o0 + c1 o1 q.
+// Every joint is composed once, from the first of its chain back.
+static lw_status compose_mimics(const reading *u, int first)
+{
+    int last = -1;
+    for (int i = first; i >= 0 && u->joints[i].mimic && u->joints[i].seen != LWI_URDF_COMPOSED;) {
+        joint *j = &u->joints[i];
+        if (j->seen == LWI_URDF_ON_THE_WAY)
+            return lwi_xml_fail(u->xml, j->mimic, LW_ERR_MODEL, u->error,
+                                "joint '%s': mimics itself, by way of the joints it mimics",
+                                j->name);
+        j->seen = LWI_URDF_ON_THE_WAY;
+        j->back = last;
+        last = i;
+        i = j->of;
+    }
+    for (; last >= 0; last = u->joints[last].back) {
+        joint *j = &u->joints[last];
+        j->seen = LWI_URDF_COMPOSED;
+        const joint *of = j->of >= 0 ? &u->joints[j->of] : NULL;
+        if (!of || !of->mimic) continue;
+        j->c[0] += j->c[1] * of->c[0];
+        j->c[1] *= of->c[1];
+        j->of = of->of;
+    }
+    return LW_OK;
+}
+
+static lw_status read_mimics(const reading *u)
+{
+    for (int i = 0; i < u->njoint; i++) TRY(read_mimic(u, &u->joints[i]));
+    for (int i = 0; i < u->njoint; i++) TRY(compose_mimics(u, i));
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ joints
+
+static lw_status read_damping(const reading *u, const joint *j, lw_joint_desc *d)
+{
+    const lwi_xml_element *e = lwi_xml_child(j->e, "dynamics");
+    if (!e) return LW_OK;
+    double damping = 0, friction = 0;
+    TRY(lwi_xml_numbers(u->xml, e, "damping", 1, &damping, u->error));
+    TRY(lwi_xml_numbers(u->xml, e, "friction", 1, &friction, u->error));
+    if (damping < 0)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%s': damping is %g, expected a number >= 0", j->name, damping);
+    if (j->kind->scalar)
+        d->coordinate[0].damping = damping;
+    else if (damping > 0)
+        lwi_note(u->notes, e, j->name,
+                 "damping is only defined for revolute, continuous and prismatic joints, it is not "
+                 "used for joints");
+    if (friction != 0) lwi_note(u->notes, e, j->name, "dry friction is not modelled, joints");
+    return LW_OK;
+}
+
+// Limits are stops where the caller says how stiff; `continuous` joints have none, nor have those
+// that give neither end.
+static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
+{
+    static const char *const keys[] = {"lower", "upper", "effort", "velocity"};
+    const lwi_xml_element *e = lwi_xml_child(j->e, "limit");
+    if (!e) return LW_OK;
+    double value[4] = {0};
+    bool good = true;
+    for (int k = 0; k < LWI_COUNT(keys); k++)
+        if (lwi_xml_numbers(u->xml, e, keys[k], 1, &value[k], NULL) != LW_OK) good = false;
+    if (!good)
+        lwi_note(u->notes, e, j->name,
+                 "<limit> has a value that is not a finite number, which does no harm, joints");
+    if (!j->kind->axis) return LW_OK;
+    if (!(u->limits.stiffness > 0)) {
+        lwi_note(u->notes, e, j->name, "limits are not enforced, joints");
+        return LW_OK;
+    }
+    const bool ends = lwi_xml_get(e, "lower") || lwi_xml_get(e, "upper");
+    if (!good || !ends || !j->kind->scalar || strcmp(j->kind->name, "continuous") == 0) {
+        lwi_note(u->notes, e, j->name, "limits have no lower and upper end, joints");
+        return LW_OK;
+    }
+    lw_limits_desc *limits = &d->coordinate[0].limits;
+    *limits = u->limits;
+    limits->has_lower = limits->has_upper = 1; // what is missing is zero
+    limits->lower = value[0], limits->upper = value[1];
+    return LW_OK;
+}
+
+// A joint that mimics starts where that leads while the other is at zero; all others start at zero.
+// One that mimics a joint that cannot move is held there.
+static lw_status start_mimic(const reading *u, const joint *j, lw_joint_desc *d)
+{
+    if (!j->mimic) return LW_OK;
+    d->q[0] = j->c[0];
+    d->has_q = d->q[0] != 0;
+    if (j->of >= 0) return LW_OK;
+    const lw_function_desc constant = {
+        .type = LW_FUNCTION_CONSTANT, .value = j->c[0], .place = place_of(j->mimic)};
+    return lw_builder_add_function(u->builder, &constant, &d->coordinate[0].motion, u->error);
+}
+
+static lw_status add_joint(const reading *u, joint *j)
+{
+    // a cardan joint of the file beside the robot turns about x, then y
+    static const double cardan[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}, nowhere[3] = {0, 0, 0};
+    double R[9], r[3], A[9], F[9];
+    lw_joint_desc d = {.name = j->name,
+                       .type = j->kind->type,
+                       .placement = LW_PLACED_FRAMES,
+                       .body1 = u->links[j->parent].body,
+                       .body2 = u->links[j->child].body,
+                       .place = place_of(j->e)};
+    TRY(read_origin(u, j->e, R, r));
+    m3_identity(A);
+    if (j->kind->axis)
+        TRY(lwi_urdf_axis(u, j->e, j->name, A));
+    else if (j->kind->type == LW_JOINT_UNIVERSAL)
+        memcpy(A, cardan, sizeof A);
+    m3_mul(F, R, A);
+    d.frame1 = lwi_pose_of(F, r);
+    d.frame2 = lwi_pose_of(A, nowhere);
+    TRY(read_damping(u, j, &d));
+    TRY(read_limit(u, j, &d));
+    TRY(start_mimic(u, j, &d));
+    return lw_builder_add_joint(u->builder, &d, &j->added, u->error);
+}
+
+static lw_status add_mimic(const reading *u, const joint *j)
+{
+    if (!j->mimic || j->of < 0) return LW_OK;
+    const lw_coupling_desc d = {.joint = j->added,
+                                .of = u->joints[j->of].added,
+                                .polynomial = j->c,
+                                .npolynomial = 2,
+                                .place = place_of(j->mimic)};
+    return lw_builder_add_coupling(u->builder, &d, u->error);
+}
+
+// --------------------------------------------------------------------------------------- the base
+
+// A root link that only names the world is the ground itself.
+static bool is_ground(const link *root)
+{
+    return (strcmp(root->name, "world") == 0 || strcmp(root->name, "ground") == 0) &&
+           !lwi_xml_child(root->e, "inertial");
+}
+
+// `ground` is the fixed world; a link of this name that is not gets one of its own.
+static lw_status rename_ground(const reading *u, int ground_link)
+{
+    static const char wanted[] = "ground_link";
+    const int i = lwi_urdf_find(&u->link_names, "ground");
+    if (i < 0 || i == ground_link) return LW_OK;
+    char *name = LWI_PUSH(&u->xml->arena, char, sizeof wanted + (size_t)u->nlink);
+    if (!name) return no_memory(u->error);
+    memcpy(name, wanted, sizeof wanted);
+    for (char *end = name + sizeof wanted - 1; lwi_urdf_find(&u->link_names, name) >= 0;)
+        *end++ = '_';
+    u->links[i].name = name;
+    if (lw_builder_warn(u->builder, place_of(u->links[i].e),
+                        "link 'ground' is the body '%s' here: `ground` is the fixed world",
+                        name) != LW_OK)
+        return no_memory(u->error);
+    return LW_OK;
+}
+
+const char *lwi_urdf_new_name(const lwi_urdf *u, const char *first, const char *second)
+{
+    const size_t n = strlen(first), m = strlen(second);
+    // one more letter than there are joints is enough for a name of its own
+    char *name = LWI_PUSH(&u->xml->arena, char, n + 1 + m + (size_t)u->njoint + 2);
+    if (!name) return NULL;
+    memcpy(name, first, n);
+    name[n] = '_';
+    memcpy(name + n + 1, second, m);
+    for (char *end = name + n + 1 + m; lwi_urdf_find(&u->joint_names, name) >= 0;) *end++ = '_';
+    return name;
+}
+
+static lw_status hold_root(const reading *u, const link *root, lw_base base)
+{
+    if (base == LW_BASE_FLOATING) return LW_OK;
+    const char *name = lwi_urdf_new_name(u, root->name, "to_ground");
+    if (!name) return no_memory(u->error);
+    const lw_joint_desc d = {.name = name,
+                             .type = LW_JOINT_FIXED,
+                             .placement = LW_PLACED_FRAMES,
+                             .body2 = root->body,
+                             .place = place_of(root->e)};
+    if (base == LW_BASE_AUTO)
+        TRY(lw_builder_warn(u->builder, place_of(root->e),
+                            "root link '%.200s' is fixed to the ground by joint '%.200s'; `--base "
+                            "floating` lets it float, `--base fixed` says that this is meant",
+                            root->name, name));
+    return lw_builder_add_joint(u->builder, &d, NULL, u->error);
+}
+
+static lw_status build(reading *u, lw_base base)
+{
+    int root;
+    TRY(collect(u));
+    TRY(connect(u));
+    TRY(find_root(u, &root));
+    TRY(place_links(u, root));
+    const bool grounded = is_ground(&u->links[root]);
+    TRY(rename_ground(u, grounded ? root : -1));
+    TRY(lwi_urdf_change_joints(u));
+    TRY(read_mimics(u));
+    for (int i = 0; i < u->nlink; i++)
+        if (i != root || !grounded) TRY(add_body(u, &u->links[i]));
+    if (!grounded)
+        TRY(hold_root(u, &u->links[root], base));
+    else if (base == LW_BASE_FLOATING)
+        TRY(lw_builder_warn(u->builder, place_of(u->links[root].e),
+                            "root link '%s' is the ground and does not float",
+                            u->links[root].name));
+    for (int i = 0; i < u->njoint; i++) TRY(add_joint(u, &u->joints[i]));
+    for (int i = 0; i < u->njoint; i++) TRY(add_mimic(u, &u->joints[i]));
+    return lwi_urdf_add_loops(u);
+}
+
+static lw_status read_robot(reading *u, const char *name, const lw_read_desc *desc)
+{
+    TRY(lwi_urdf_survey(u->xml, u->notes, u->error));
+    TRY(lwi_urdf_read_beside(u, name, desc->folder));
+    TRY(build(u, desc->base));
+    return lwi_notes_tell(u->notes, u->builder);
+}
+
+lw_status lwi_read_urdf(const char *text, size_t length, const char *name, const lw_read_desc *desc,
+                        lw_builder *builder, lw_options *options, lw_error *error)
+{
+    (void)options; // the format has no settings
+    lwi_xml xml;
+    TRY(lwi_xml_parse(&xml, text, length, name, desc->allocator, error));
+    reading u = {.xml = &xml, .builder = builder, .error = error, .limits = desc->limits};
+    u.notes = LWI_PUSH(&xml.arena, lwi_notes, 1);
+    const lw_status status = u.notes ? read_robot(&u, name, desc) : no_memory(error);
+    lwi_xml_free(&xml);
+    return status;
+}

@@ -1,0 +1,84 @@
+// shapes.c -- what the links of a URDF look like: boxes, cylinders, spheres, capsules, their
+// places and colours.  Meshes are not read.
+#include "io/urdf/urdf.h"
+
+#include "io/frames.h"
+
+#include <math.h>
+#include <string.h>
+
+// The primitive of a <visual>, if it is one.
+static lw_status read_geometry(const lwi_urdf *u, const lwi_xml_element *geometry, lw_shape *shape)
+{
+    static const struct {
+        const char *element;
+        lw_shape_type shape;
+        const char *sizes[2];
+        int count[2];
+    } known[] = {{"box", LW_SHAPE_BOX, {"size", NULL}, {3, 0}},
+                 {"sphere", LW_SHAPE_SPHERE, {"radius", NULL}, {1, 0}},
+                 {"cylinder", LW_SHAPE_CYLINDER, {"radius", "length"}, {1, 1}},
+                 {"capsule", LW_SHAPE_CAPSULE, {"radius", "length"}, {1, 1}}};
+    for (int i = 0; i < LWI_COUNT(known); i++) {
+        const lwi_xml_element *e = lwi_xml_child(geometry, known[i].element);
+        if (!e) continue;
+        int n = 0;
+        for (int k = 0; k < 2 && known[i].sizes[k]; n += known[i].count[k++]) {
+            const char *value;
+            TRY(lwi_xml_need(u->xml, e, known[i].sizes[k], &value, u->error));
+            TRY(lwi_xml_numbers(u->xml, e, known[i].sizes[k], known[i].count[k], shape->size + n,
+                                u->error));
+        }
+        shape->type = known[i].shape;
+        return LW_OK;
+    }
+    return LW_OK;
+}
+
+// Colour of a <material>, where it stands or where the robot names it.
+static lw_status read_color(const lwi_urdf *u, const lwi_xml_element *visual, lw_shape *shape)
+{
+    const lwi_xml_element *m = lwi_xml_child(visual, "material");
+    const char *name = m ? lwi_xml_get(m, "name") : NULL;
+    const lwi_xml_element *color = m ? lwi_xml_child(m, "color") : NULL;
+    int looked = 0; // robots have a few materials, and each of their visuals looks for one
+    for (m = name && !color ? lwi_xml_child(u->xml->root, "material") : NULL; m && looked++ < 100;
+         m = lwi_xml_next(m, "material")) {
+        const char *other = lwi_xml_get(m, "name");
+        if (!other || strcmp(name, other) != 0) continue;
+        color = lwi_xml_child(m, "color");
+        break;
+    }
+    if (!color || !lwi_xml_get(color, "rgba")) return LW_OK;
+    TRY(lwi_xml_numbers(u->xml, color, "rgba", 4, shape->color, u->error));
+    shape->has_color = 1;
+    for (int i = 0; i < 4; i++) shape->color[i] = fmin(fmax(shape->color[i], 0), 1);
+    return LW_OK;
+}
+
+// Visual primitives, for pictures.
+lw_status lwi_urdf_shapes(const lwi_urdf *u, const lwi_xml_element *link, lw_body_desc *d)
+{
+    int room = 0;
+    for (const lwi_xml_element *v = lwi_xml_child(link, "visual"); v; v = lwi_xml_next(v, "visual"))
+        room++;
+    lw_shape *shapes = LWI_PUSH(&u->xml->arena, lw_shape, room + 1);
+    if (!shapes) return lwi_fail(u->error, LW_ERR_MEMORY, "out of memory");
+    for (const lwi_xml_element *v = lwi_xml_child(link, "visual"); v;
+         v = lwi_xml_next(v, "visual")) {
+        lw_shape *shape = &shapes[d->nshape];
+        const lwi_xml_element *geometry = lwi_xml_child(v, "geometry");
+        double R[9], r[3];
+        *shape = (lw_shape){.has_position = 1};
+        if (geometry) TRY(read_geometry(u, geometry, shape));
+        if (!shape->type) continue;
+        TRY(lwi_urdf_pose(u, lwi_xml_child(v, "origin"), R, r));
+        const lw_pose pose = lwi_pose_of(R, r);
+        shape->position = pose.position;
+        shape->orientation = pose.orientation;
+        TRY(read_color(u, v, shape));
+        d->nshape++;
+    }
+    d->shapes = shapes;
+    return LW_OK;
+}

@@ -1,0 +1,488 @@
+// keys.c -- the tables of the native model file.  A new key is one row here.
+#include "io/yaml/keys.h"
+
+#include "base/base.h"
+
+#include <string.h>
+
+#define ONE 1u      // bit of the only type of an object without types
+#define EVERY (~0u) // bits of all types
+
+// clang-format off
+// --------------------------------------------------------------------------------------- functions
+
+#define X(name, text, help) text,
+static const char *const function_types[] = {LW_FUNCTION_LIST(X)};
+#undef X
+
+#define F(name) (1u << LW_FUNCTION_##name)
+#define AT(field) .offset = offsetof(lwi_function_item, field)
+static const lwi_key function_keys[] = {
+    {"value", LWI_KEY_NUMBER, AT(desc.value), .types = F(CONSTANT), .required = F(CONSTANT),
+     .help = "the constant"},
+    {"coefficients", LWI_KEY_LIST, AT(desc.coefficients),
+     .size = offsetof(lwi_function_item, desc.ncoefficient), .types = F(POLYNOMIAL),
+     .required = F(POLYNOMIAL), .help = "c0, c1, ...: c0 + c1 t + c2 t^2 + ..."},
+    {"amplitude", LWI_KEY_NUMBER, AT(desc.amplitude), .types = F(SINE), .required = F(SINE),
+     .help = "offset + amplitude sin(omega t + phase)"},
+    {"omega", LWI_KEY_NUMBER, AT(desc.omega), .types = F(SINE), .required = F(SINE),
+     .help = "angular frequency [rad/s]"},
+    {"phase", LWI_KEY_NUMBER, AT(desc.phase), .types = F(SINE), .help = "phase [rad]; default 0"},
+    {"offset", LWI_KEY_NUMBER, AT(desc.offset), .types = F(SINE), .help = "mean value; default 0"},
+    {"rate", LWI_KEY_NUMBER, AT(desc.rate), .types = F(RAMP), .required = F(RAMP),
+     .help = "slope after `from`: rate (t - from)"},
+    {"from", LWI_KEY_NUMBER, AT(desc.from), .types = F(RAMP) | F(STEP),
+     .help = "ramp: time it begins [s]; step: value before `start`; default 0"},
+    {"to", LWI_KEY_NUMBER, AT(desc.to), .types = F(STEP), .required = F(STEP),
+     .help = "value after `end`"},
+    {"start", LWI_KEY_NUMBER, AT(desc.start), .types = F(STEP), .required = F(STEP),
+     .help = "time the step begins [s]"},
+    {"end", LWI_KEY_NUMBER, AT(desc.end), .types = F(STEP), .required = F(STEP),
+     .help = "time the step ends [s], after `start`"},
+    {"t", LWI_KEY_LIST, AT(desc.t), .size = offsetof(lwi_function_item, nt), .types = F(TABLE),
+     .required = F(TABLE), .help = "times of the points [s], increasing"},
+    {"y", LWI_KEY_LIST, AT(desc.y), .size = offsetof(lwi_function_item, ny), .types = F(TABLE),
+     .required = F(TABLE), .help = "values at the points, as many as times"},
+    {"terms", LWI_KEY_TERMS, AT(desc.terms), .size = offsetof(lwi_function_item, desc.nterm),
+     .types = F(SUM), .required = F(SUM), .help = "functions that are added"},
+    {"of", LWI_KEY_TEXT, AT(desc.formula), .size = offsetof(lwi_function_item, formula_place),
+     .types = F(FORMULA), .required = F(FORMULA),
+     .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\""},
+};
+#undef AT
+const lwi_object lwi_function_object = {
+    .title = "function", .help = "a function of time [s]",
+    .type = function_types, .ntype = LWI_COUNT(function_types),
+    .key = function_keys, .nkey = LWI_COUNT(function_keys)};
+
+// ----------------------------------------------------------------------------------- poses, bodies
+
+#define AT(field) .offset = offsetof(lw_pose, field)
+static const lwi_key pose_keys[] = {
+    {"position", LWI_KEY_VECTOR, AT(position), .help = "origin [m]; default 0 0 0"},
+    {"orientation", LWI_KEY_QUATERNION, AT(orientation),
+     .help = "unit quaternion, scalar first; default 1 0 0 0"},
+};
+#undef AT
+const lwi_object lwi_pose_object = {.title = "frame",
+                                    .help = "a frame fixed in a body, in the body frame",
+                                    .key = pose_keys,
+                                    .nkey = LWI_COUNT(pose_keys)};
+
+static const char *const inertia_checks[] = {"error", "warn"};
+
+#define X(name, text, nsize) text,
+const char *const lwi_shape_names[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
+#undef X
+#define X(name, text, nsize) nsize,
+const int lwi_shape_sizes[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
+#undef X
+
+#define AT(field) .offset = offsetof(lw_body_desc, field)
+static const lwi_key body_keys[] = {
+    {"mass", LWI_KEY_NUMBER, AT(mass), .required = ONE, .help = "mass [kg], >= 0"},
+    {"inertia", LWI_KEY_NUMBERS, AT(inertia), .count = 6,
+     .help = "xx, yy, zz, xy, xz, yz about the mass centre, matrix elements [kg m^2]; default 0"},
+    {"com", LWI_KEY_VECTOR, AT(com), .help = "mass centre in the body frame [m]; default 0 0 0"},
+    {"inertia_axes", LWI_KEY_QUATERNION, AT(inertia_axes),
+     .help = "axes of `inertia` in the body frame, unit quaternion; default 1 0 0 0"},
+    {"position", LWI_KEY_VECTOR, AT(pose.position),
+     .help = "origin of the body frame at the assembly configuration, in `in` [m]; default 0 0 0"},
+    {"orientation", LWI_KEY_QUATERNION, AT(pose.orientation),
+     .help = "attitude of the body frame in `in`, unit quaternion; default 1 0 0 0"},
+    {"in", LWI_KEY_FRAME, AT(in), .help = "`world` or the body whose frame places this one"},
+    {"velocity", LWI_KEY_VECTOR, AT(velocity), .flag = offsetof(lw_body_desc, has_velocity),
+     .help = "of the mass centre at the start, world axes [m/s]"},
+    {"angular_velocity", LWI_KEY_VECTOR, AT(angular_velocity),
+     .flag = offsetof(lw_body_desc, has_velocity), .help = "at the start, body axes [rad/s]"},
+    {"shape", LWI_KEY_SHAPES, AT(shapes), .size = offsetof(lw_body_desc, nshape),
+     .help = "for pictures: one shape, or a list of shapes"},
+    {"inertia_check", LWI_KEY_WORD, AT(allow_bad_inertia), .more = inertia_checks,
+     .count = LWI_COUNT(inertia_checks),
+     .help = "what a violated triangle inequality of the inertia is; default error"},
+};
+#undef AT
+const lwi_object lwi_body_object = {.title = "body", .help = "a rigid body",
+                                    .key = body_keys, .nkey = LWI_COUNT(body_keys)};
+
+// ------------------------------------------------------------------------------------------ joints
+
+#define X(name, text, nq, nv, nc, help) text,
+static const char *const joint_types[] = {LW_JOINT_LIST(X)};
+#undef X
+#define X(name, text, nq, nv, nc, help) nq,
+static const int joint_nq[] = {LW_JOINT_LIST(X)};
+#undef X
+#define X(name, text, nq, nv, nc, help) nv,
+static const int joint_nv[] = {LW_JOINT_LIST(X)};
+#undef X
+
+int lwi_joint_nq(lw_joint_type type) { return joint_nq[type]; }
+int lwi_joint_nv(lw_joint_type type) { return joint_nv[type]; }
+
+#define AT(field) .offset = offsetof(lw_coordinate_desc, field)
+static const lwi_key coordinate_keys[] = {
+    {"stiffness", LWI_KEY_NUMBER, AT(stiffness),
+     .help = "effort -stiffness (q - at) - damping qd + force [N/m, N m/rad]; default 0"},
+    {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m, N m s/rad]; default 0"},
+    {"at", LWI_KEY_NUMBER, AT(at), .help = "coordinate without effort [m, rad]; default 0"},
+    {"force", LWI_KEY_SIGNAL, AT(force), .help = "effort that is added [N, N m]"},
+};
+// Elements of `motion` and `effort`.
+static const lwi_key motion_key = {"motion", LWI_KEY_FUNCTION, AT(motion),
+                                   .help = "function of time"};
+static const lwi_key rotor_key = {"rotor", LWI_KEY_NUMBER, AT(rotor),
+                                  .help = "inertia [kg, kg m^2], >= 0"};
+static const lwi_key effort_key = {"effort", LWI_KEY_SIGNAL, AT(effort),
+                                   .help = "function or input"};
+#undef AT
+const lwi_object lwi_coordinate_object = {
+    .title = "coordinate_spring", .help = "spring and damper on a joint coordinate",
+    .key = coordinate_keys, .nkey = LWI_COUNT(coordinate_keys)};
+static const lwi_key spring_key = {"spring", LWI_KEY_OBJECT, .more = &lwi_coordinate_object,
+                                   .help = "spring and damper on the coordinate"};
+
+#define AT(field) .offset = offsetof(lw_limits_desc, field)
+static const lwi_key limits_keys[] = {
+    {"lower", LWI_KEY_NUMBER, AT(lower), .flag = offsetof(lw_limits_desc, has_lower),
+     .help = "lower end [m, rad]; default: none"},
+    {"upper", LWI_KEY_NUMBER, AT(upper), .flag = offsetof(lw_limits_desc, has_upper),
+     .help = "upper end [m, rad]; default: none"},
+    {"stiffness", LWI_KEY_NUMBER, AT(stiffness), .required = ONE,
+     .help = "beyond an end by x the effort is -max(0, stiffness x + damping dx/dt), towards the "
+             "range [N/m, N m/rad], > 0"},
+    {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m, N m s/rad], >= 0; default 0"},
+};
+#undef AT
+const lwi_object lwi_limits_object = {.title = "limits",
+                                      .help = "stops at the ends of a coordinate's range",
+                                      .key = limits_keys,
+                                      .nkey = LWI_COUNT(limits_keys)};
+static const lwi_key limits_key = {"limits", LWI_KEY_OBJECT,
+                                   .offset = offsetof(lw_coordinate_desc, limits),
+                                   .more = &lwi_limits_object,
+                                   .help = "stops at the ends of its range"};
+
+#define AT(field) .offset = offsetof(lw_friction_desc, field)
+static const lwi_key friction_keys[] = {
+    {"coulomb", LWI_KEY_NUMBER, AT(coulomb),
+     .help = "dry friction: effort -coulomb tanh(qd / speed) [N, N m], >= 0; default 0"},
+    {"viscous", LWI_KEY_NUMBER, AT(viscous),
+     .help = "effort -viscous qd [N s/m, N m s/rad], >= 0; default 0"},
+    {"speed", LWI_KEY_NUMBER, AT(speed),
+     .help = "at a few times this speed all of the dry friction acts [m/s, rad/s], > 0"},
+};
+#undef AT
+const lwi_object lwi_friction_object = {.title = "friction",
+                                        .help = "dry and viscous friction on a coordinate",
+                                        .key = friction_keys,
+                                        .nkey = LWI_COUNT(friction_keys)};
+static const lwi_key friction_key = {"friction", LWI_KEY_OBJECT,
+                                     .offset = offsetof(lw_coordinate_desc, friction),
+                                     .more = &lwi_friction_object,
+                                     .help = "dry and viscous friction"};
+
+#define AT(field) .offset = offsetof(lw_joint_desc, field)
+static const lwi_key isotropic_keys[] = {
+    {"damping", LWI_KEY_NUMBER, AT(damping), .required = ONE,
+     .help = "wrench -damping times the relative velocity [N s/m, N m s/rad], >= 0"},
+};
+const lwi_object lwi_isotropic_object = {.title = "isotropic_spring",
+                                         .help =
+                                             "damper on all speeds of a spherical or free joint",
+                                         .key = isotropic_keys,
+                                         .nkey = LWI_COUNT(isotropic_keys)};
+
+static const lwi_key mount_keys[] = {
+    {"shift", LWI_KEY_SIGNALS, AT(mount_shift), .count = 3,
+     .help = "shift of F1 on body 1, F1 axes [m]"},
+    {"turn", LWI_KEY_SIGNAL, AT(mount_turn), .help = "turn of F1 about `about` [rad]"},
+    {"about", LWI_KEY_DIRECTION, AT(mount_about),
+     .help = "axis of the turn, F1 axes; default 0 0 1"},
+};
+const lwi_object lwi_mount_object = {.title = "mount", .help = "frame F1 moves on body 1",
+                                     .key = mount_keys, .nkey = LWI_COUNT(mount_keys)};
+
+const char *const lwi_form_keys[LWI_FORM_COUNT][2] = {
+    [LWI_FORM_AT] = {"at", "at"},
+    [LWI_FORM_FRAMES] = {"frame1", "frame2"},
+    [LWI_FORM_POINTS] = {"point1", "point2"},
+};
+
+static const char *const cuts[] = {"auto", "prefer", "never", "always"};
+
+#define J(name) (1u << LW_JOINT_##name)
+#define SCALAR                                                                                     \
+    (J(REVOLUTE) | J(PRISMATIC) | J(SCREW) | J(CYLINDRICAL) | J(UNIVERSAL) | J(PLANAR))
+#define MOVING (SCALAR | J(SPHERICAL) | J(FREE))
+static const lwi_key joint_keys[] = {
+    {"between", LWI_KEY_PAIR, AT(body1), .required = EVERY,
+     .help = "body 1 and body 2; coordinates are those of F2 on body 2 relative to F1 on body 1"},
+    {"at", LWI_KEY_VECTOR, AT(at), .types = EVERY & ~J(DISTANCE), .form = LWI_FORM_AT,
+     .help = "joint point in the world at the assembly configuration [m]"},
+    {"axis", LWI_KEY_DIRECTION, AT(axis), .types = EVERY & ~J(DISTANCE), .form = LWI_FORM_AT,
+     .help = "first axis z1, world axes, any length; default 0 0 1"},
+    {"axis2", LWI_KEY_DIRECTION, AT(axis2), .types = EVERY & ~J(DISTANCE), .form = LWI_FORM_AT,
+     .help =
+         "universal: axis x2 fixed in body 2, normal to `axis`, must be given with `at`; others: "
+         "direction of x1"},
+    {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_pose_object, .form = LWI_FORM_FRAMES,
+     .help = "joint frame F1 in the frame of body 1"},
+    {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_pose_object, .form = LWI_FORM_FRAMES,
+     .help = "joint frame F2 in the frame of body 2"},
+    {"point1", LWI_KEY_VECTOR, AT(frame1.position), .types = J(DISTANCE), .form = LWI_FORM_POINTS,
+     .help = "point in the frame of body 1 [m]"},
+    {"point2", LWI_KEY_VECTOR, AT(frame2.position), .types = J(DISTANCE), .form = LWI_FORM_POINTS,
+     .help = "point in the frame of body 2 [m]"},
+    {"pitch", LWI_KEY_NUMBER, AT(pitch), .types = J(SCREW), .required = J(SCREW),
+     .help = "displacement per turn [m]"},
+    {"length", LWI_KEY_LENGTH, AT(length), .size = offsetof(lw_joint_desc, length_of),
+     .types = J(DISTANCE), .help = "distance [m], a number or a function; default: as assembled"},
+    {"q", LWI_KEY_START, AT(q), .flag = offsetof(lw_joint_desc, has_q), .types = MOVING,
+     .help = "coordinates at the start [m, rad]; default: from the poses of the bodies"},
+    {"qd", LWI_KEY_START, AT(qd), .flag = offsetof(lw_joint_desc, has_qd), .count = 1,
+     .types = MOVING,
+     .help = "speeds at the start [m/s, rad/s]; default: from the velocities of the bodies"},
+    {"motion", LWI_KEY_EACH, AT(coordinate), .more = &motion_key, .types = SCALAR,
+     .help = "functions of time that coordinates follow"},
+    {"spring", LWI_KEY_EACH, AT(coordinate), .more = &spring_key, .types = MOVING,
+     .help = "springs and dampers on coordinates; `all` of spherical and free joints: a damper"},
+    {"limits", LWI_KEY_EACH, AT(coordinate), .more = &limits_key, .types = SCALAR,
+     .help = "stops at the ends of coordinates' ranges: one-sided springs and dampers"},
+    {"friction", LWI_KEY_EACH, AT(coordinate), .more = &friction_key, .types = MOVING,
+     .help = "dry and viscous friction on coordinates"},
+    {"rotor", LWI_KEY_EACH, AT(coordinate), .more = &rotor_key, .types = SCALAR,
+     .help = "inertias that turn or slide with coordinates, gear ratio squared times that of a motor's "
+             "rotor"},
+    {"effort", LWI_KEY_EACH, AT(coordinate), .more = &effort_key, .types = MOVING,
+     .help = "efforts on coordinates, functions or inputs [N, N m]"},
+    {"mount", LWI_KEY_OBJECT, .more = &lwi_mount_object, .help = "motion of F1 on body 1"},
+    {"cut", LWI_KEY_WORD, AT(cut), .more = cuts, .count = LWI_COUNT(cuts),
+     .help = "shall this joint close a loop? default auto"},
+};
+#undef AT
+// `custom` is the last type of the list and exists in programs only.
+const lwi_object lwi_joint_object = {
+    .title = "joint", .help = "a joint between two bodies; any joint may close a loop",
+    .type = joint_types, .ntype = LW_JOINT_CUSTOM,
+    .key = joint_keys, .nkey = LWI_COUNT(joint_keys)};
+
+// --------------------------------------------------------------------------------- forces and more
+
+#define AT(field) .offset = offsetof(lw_coupling_desc, field)
+static const lwi_key coupling_keys[] = {
+    {"joint", LWI_KEY_JOINT, AT(joint), .required = ONE, .help = "joint whose coordinate follows"},
+    {"coordinate", LWI_KEY_COORDINATE, AT(coordinate), .required = ONE,
+     .help = "its coordinate: q_joint = c0 + c1 q_of + c2 q_of^2 + ..."},
+    {"of", LWI_KEY_JOINT, AT(of), .required = ONE, .help = "joint that it follows"},
+    {"with", LWI_KEY_COORDINATE, AT(with), .required = ONE, .help = "coordinate that it follows"},
+    {"polynomial", LWI_KEY_LIST, AT(polynomial), .size = offsetof(lw_coupling_desc, npolynomial),
+     .required = ONE, .help = "c0, c1, ..."},
+};
+#undef AT
+const lwi_object lwi_coupling_object = {
+    .title = "coupling", .help = "a polynomial relation of two joint coordinates",
+    .key = coupling_keys, .nkey = LWI_COUNT(coupling_keys)};
+
+static const char *const spring_type[] = {"spring"}, *const wrench_type[] = {"wrench"};
+static const char *const bushing_type[] = {"bushing"}, *const stop_type[] = {"stop"};
+
+#define AT(field) .offset = offsetof(lw_spring_desc, field)
+static const lwi_key spring_keys[] = {
+    {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
+    {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_spring_desc, world1),
+     .help = "point on the first body, in the world at the assembly configuration [m]"},
+    {"to", LWI_KEY_VECTOR, AT(point2), .flag = offsetof(lw_spring_desc, world2),
+     .help = "point on the second body, in the world at the assembly configuration [m]"},
+    {"point1", LWI_KEY_VECTOR, AT(point1),
+     .help = "instead of `from`: in the frame of the first body [m]; default 0 0 0"},
+    {"point2", LWI_KEY_VECTOR, AT(point2),
+     .help = "instead of `to`: in the frame of the second body [m]; default 0 0 0"},
+    {"stiffness", LWI_KEY_NUMBER, AT(stiffness),
+     .help = "force -stiffness (l - length) - damping dl/dt + force pushes the points apart [N/m]; "
+             "default 0"},
+    {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m]; default 0"},
+    {"length", LWI_KEY_NUMBER, AT(length), .help = "length without force [m], >= 0; default 0"},
+    {"force", LWI_KEY_SIGNAL, AT(force), .help = "added, positive pushes the points apart [N]"},
+};
+#undef AT
+const lwi_object lwi_spring_object = {
+    .title = "spring", .help = "spring, damper and actuator between two points",
+    .type = spring_type, .ntype = 1, .key = spring_keys, .nkey = LWI_COUNT(spring_keys)};
+
+static const char *const axes[] = {"world", "body"};
+
+#define AT(field) .offset = offsetof(lw_wrench_desc, field)
+static const lwi_key wrench_keys[] = {
+    {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body it acts on"},
+    {"at", LWI_KEY_VECTOR, AT(point), .flag = offsetof(lw_wrench_desc, world_point),
+     .help = "where `force` acts, in the world at the assembly configuration [m]"},
+    {"point", LWI_KEY_VECTOR, AT(point),
+     .help = "instead of `at`: in the body frame [m]; default 0 0 0"},
+    {"force", LWI_KEY_VECTOR, AT(force), .help = "[N]; default 0 0 0"},
+    {"torque", LWI_KEY_VECTOR, AT(torque), .help = "[N m]; default 0 0 0"},
+    {"axes", LWI_KEY_WORD, AT(body_axes), .more = axes, .count = LWI_COUNT(axes),
+     .help = "axes of the components; default world"},
+    {"scale", LWI_KEY_FUNCTION, AT(scale), .help = "multiplies force and torque; default 1"},
+};
+#undef AT
+const lwi_object lwi_wrench_object = {
+    .title = "wrench", .help = "a force and a torque on one body",
+    .type = wrench_type, .ntype = 1, .key = wrench_keys, .nkey = LWI_COUNT(wrench_keys)};
+
+#define AT(field) .offset = offsetof(lw_bushing_desc, field)
+static const lwi_key bushing_keys[] = {
+    {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
+    {"at", LWI_KEY_VECTOR, AT(at), .flag = offsetof(lw_bushing_desc, has_at),
+     .help = "both frames here, with world axes, at the assembly configuration [m]"},
+    {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_pose_object,
+     .help = "instead of `at`: F1 in the frame of the first body"},
+    {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_pose_object,
+     .help = "instead of `at`: F2 in the frame of the second body"},
+    {"stiffness", LWI_KEY_NUMBERS, AT(stiffness), .count = 6, .required = ONE,
+     .help = "along x y z of F1 [N/m], about them [N m/rad], >= 0"},
+    {"damping", LWI_KEY_NUMBERS, AT(damping), .count = 6,
+     .help = "the same against velocities [N s/m, N m s/rad], >= 0; default 0"},
+};
+#undef AT
+const lwi_object lwi_bushing_object = {
+    .title = "bushing", .help = "springs and dampers in six directions",
+    .type = bushing_type, .ntype = 1, .key = bushing_keys, .nkey = LWI_COUNT(bushing_keys)};
+
+#define AT(field) .offset = offsetof(lw_stop_desc, field)
+static const lwi_key stop_keys[] = {
+    {"between", LWI_KEY_PAIR, AT(body1), .required = ONE,
+     .help = "the body of the sphere, and that of the plane or the other sphere"},
+    {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_stop_desc, world1),
+     .help = "centre of the sphere, in the world at the assembly configuration [m]"},
+    {"to", LWI_KEY_VECTOR, AT(point2), .flag = offsetof(lw_stop_desc, world2),
+     .help = "point of the plane or centre of the other sphere, in the world at the assembly "
+             "configuration [m]"},
+    {"point1", LWI_KEY_VECTOR, AT(point1),
+     .help = "instead of `from`: in the frame of the first body [m]; default 0 0 0"},
+    {"point2", LWI_KEY_VECTOR, AT(point2),
+     .help = "instead of `to`: in the frame of the second body [m]; default 0 0 0"},
+    {"radius", LWI_KEY_NUMBER, AT(radius), .required = ONE, .help = "of the sphere [m], > 0"},
+    {"radius2", LWI_KEY_NUMBER, AT(radius2), .help = "of the other sphere [m], > 0"},
+    {"normal", LWI_KEY_DIRECTION, AT(normal), .flag = offsetof(lw_stop_desc, world_normal),
+     .help = "instead of `radius2`: of a plane, towards the sphere, world axes at the assembly "
+             "configuration"},
+    {"normal2", LWI_KEY_DIRECTION, AT(normal),
+     .help = "the same in the frame of the second body"},
+    {"stiffness", LWI_KEY_NUMBER, AT(stiffness), .required = ONE,
+     .help = "stiffness x^exponent max(0, 1 + dissipation dx/dt) pushes apart where bodies overlap by "
+             "x > 0 [N/m^exponent], > 0"},
+    {"exponent", LWI_KEY_NUMBER, AT(exponent), .help = ">= 1; default 1.5"},
+    {"dissipation", LWI_KEY_NUMBER, AT(dissipation), .help = "[s/m], >= 0; default 0"},
+};
+#undef AT
+const lwi_object lwi_stop_object = {
+    .title = "stop", .help = "contact of a sphere with a plane or a sphere",
+    .type = stop_type, .ntype = 1, .key = stop_keys, .nkey = LWI_COUNT(stop_keys)};
+
+const lwi_object *const lwi_force_objects[LWI_FORCE_OBJECTS] = {
+    &lwi_spring_object, &lwi_wrench_object, &lwi_bushing_object, &lwi_stop_object};
+
+#define AT(field) .offset = offsetof(lw_marker_desc, field)
+static const lwi_key marker_keys[] = {
+    {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body it is fixed in"},
+    {"position", LWI_KEY_VECTOR, AT(pose.position),
+     .help = "origin in the body frame [m]; default 0 0 0"},
+    {"orientation", LWI_KEY_QUATERNION, AT(pose.orientation),
+     .help = "attitude in the body frame, unit quaternion; default 1 0 0 0"},
+};
+#undef AT
+const lwi_object lwi_marker_object = {.title = "marker",
+                                      .help = "a frame that is recorded like a body",
+                                      .key = marker_keys,
+                                      .nkey = LWI_COUNT(marker_keys)};
+
+static const char *const mechanism_joints[] = {"revolute", "universal", "spherical"};
+
+#define M(name) (1u << LW_MECHANISM_##name)
+#define RODS (M(CHAIN) | M(TREE) | M(LOOP))
+#define AT(field) .offset = offsetof(lw_mechanism_desc, field)
+static const lwi_key mechanism_keys[] = {
+    {"n", LWI_KEY_NUMBER, AT(n), .required = EVERY,
+     .help = "rods of a chain, tree or loop; cells of an n_four_bar or ladder; meshes of a net along x"},
+    {"m", LWI_KEY_NUMBER, AT(m), .types = M(NET), .help = "meshes of a net along y; default n"},
+    {"name", LWI_KEY_TEXT, AT(name), .size = offsetof(lw_mechanism_desc, place),
+     .help = "what all names begin with; default: nothing"},
+    {"joint", LWI_KEY_WORD, AT(joint), .types = RODS | M(NET), .more = mechanism_joints,
+     .count = LWI_COUNT(mechanism_joints), .help = "type of the joints; default revolute"},
+    {"axes", LWI_KEY_TEXT, AT(axes), .size = offsetof(lw_mechanism_desc, place), .types = RODS,
+     .help = "first axes of the joints in turn; default xyz"},
+    {"length", LWI_KEY_NUMBER, AT(length), .help = "of a rod [m]; default 1"},
+    {"mass", LWI_KEY_NUMBER, AT(mass), .help = "of a rod [kg]; default 1"},
+    {"radius", LWI_KEY_NUMBER, AT(radius), .help = "of a rod, a cylinder [m]; default length / 20"},
+    {"seed", LWI_KEY_NUMBER, AT(seed), .types = M(CHAIN) | M(TREE),
+     .help = "random coordinates and speeds in [-1, 1) [rad, rad/s]; default: at rest and straight"},
+    {"q", LWI_KEY_NUMBERS, AT(q), .count = 3,
+     .types = M(N_FOUR_BAR) | M(LADDER) | M(NET),
+     .help = "angles of the uprights [rad]: n_four_bar, net [angle, 0, 0], ladder [about x, about y, 0]"},
+    {"qd", LWI_KEY_NUMBERS, AT(qd), .count = 3, .types = EVERY & ~M(LOOP),
+     .help = "speeds of the uprights, or of the first joint of a chain or tree [rad/s]"},
+};
+#undef AT
+const lwi_object lwi_mechanism_object = {.title = "mechanism",
+                                         .help = "a mechanism of many equal rods",
+                                         .key = mechanism_keys,
+                                         .nkey = LWI_COUNT(mechanism_keys)};
+const char *const lwi_mechanism_names[LW_MECHANISM_COUNT] = {
+#define X(name, text) text,
+    LW_MECHANISM_LIST(X)
+#undef X
+};
+
+#define X(name, kind, fallback, word, text)                                                        \
+    {#name, LWI_KEY_OPTION_##kind, .offset = offsetof(lw_options, name), .help = text},
+static const lwi_key simulation_keys[] = {LW_OPTION_LIST(X)};
+#undef X
+const lwi_object lwi_simulation_object = {
+    .title = "simulation", .help = "settings of a run; the program's options override them",
+    .key = simulation_keys, .nkey = LWI_COUNT(simulation_keys)};
+
+// -------------------------------------------------------------------------------------------- file
+
+static const lwi_key file_keys[] = {
+    {"linkwork", LWI_KEY_VERSION, .required = ONE, .help = "version of the format: 1"},
+    {"gravity", LWI_KEY_VECTOR, .help = "acceleration, world axes [m/s^2]; default 0 0 -9.81"},
+    {"functions", LWI_KEY_ITEMS, .more = &lwi_function_object, .help = "named functions of time"},
+    {"inputs", LWI_KEY_NAMES, .help = "values that a program sets while running"},
+    {"bodies", LWI_KEY_ITEMS, .more = &lwi_body_object,
+     .help = "bodies by name; needed where nothing is generated"},
+    {"joints", LWI_KEY_ITEMS, .more = &lwi_joint_object, .help = "joints by name"},
+    {"couplings", LWI_KEY_ITEM_LIST, .more = &lwi_coupling_object,
+     .help = "relations between joint coordinates"},
+    {"forces", LWI_KEY_FORCES, .help = "springs, wrenches, bushings and stops by name"},
+    {"generate", LWI_KEY_MECHANISMS, .help = "mechanisms of many equal rods, by kind"},
+    {"markers", LWI_KEY_ITEMS, .more = &lwi_marker_object, .help = "recorded frames by name"},
+    {"simulation", LWI_KEY_OBJECT, .more = &lwi_simulation_object, .help = "settings of a run"},
+};
+const lwi_object lwi_file_object = {.title = "file", .help = "Linkwork model file",
+                                    .key = file_keys, .nkey = LWI_COUNT(file_keys)};
+
+// ----------------------------------------------------------------------------------------- look-up
+
+// The program writes the settings of a run with '-' (--sample-mode), the file with '_' or '-'.
+static int same_setting(const char *key, const char *name)
+{
+    while (*key && (*key == *name || (*key == '_' && *name == '-'))) key++, name++;
+    return *key == *name;
+}
+
+const lwi_key *lwi_key_find(const lwi_object *object, const char *name)
+{
+    const int setting = object == &lwi_simulation_object;
+    for (int i = 0; i < object->nkey; i++)
+        if (setting ? same_setting(object->key[i].name, name)
+                    : strcmp(object->key[i].name, name) == 0)
+            return &object->key[i];
+    return NULL;
+}
+
+int lwi_key_belongs(const lwi_key *key, int type)
+{
+    return key->types == 0 || (key->types >> type & 1u);
+}
+// clang-format on

@@ -1,0 +1,310 @@
+// schema.c -- JSON Schema (draft 2020-12) of the native model file, from the tables of keys.c.
+#include "io/yaml/keys.h"
+
+#include <linkwork/io.h>
+
+#include "base/base.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put_text(FILE *f, const char *text)
+{
+    fputc('"', f);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') fputc('\\', f);
+        fputc(*text, f);
+    }
+    fputc('"', f);
+}
+
+// ["a", "b"]
+static void put_words(FILE *f, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++) {
+        fputs(i ? ", " : "[", f);
+        put_text(f, words[i]);
+    }
+    fputs("]", f);
+}
+
+static void put_reference(FILE *f, const char *title)
+{
+    fprintf(f, "\"$ref\": \"#/$defs/%s\"", title);
+}
+
+static void put_array(FILE *f, int count, const char *items)
+{
+    fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": %d, \"maxItems\": %d", items,
+            count, count);
+}
+
+static void put_shape(FILE *f)
+{
+    fputs("\"type\": \"object\", \"additionalProperties\": false, \"properties\": {", f);
+    for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++) {
+        fprintf(f, "%s\"%s\": {", s > 1 ? ", " : "", lwi_shape_names[s]);
+        if (lwi_shape_sizes[s] == 1)
+            fputs("\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, {", f);
+        put_array(f, lwi_shape_sizes[s], "\"type\": \"number\", \"minimum\": 0");
+        fputs(lwi_shape_sizes[s] == 1 ? "}]}" : "}", f);
+    }
+    fputs(", \"position\": {", f);
+    put_array(f, 3, "\"type\": \"number\"");
+    fputs("}, \"orientation\": {", f);
+    put_array(f, 4, "\"type\": \"number\"");
+    fputs("}, \"color\": {\"type\": \"array\", \"items\": {\"type\": \"number\", \"minimum\": 0, "
+          "\"maximum\": 1}, \"minItems\": 3, \"maxItems\": 4}}, \"oneOf\": [",
+          f);
+    for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++)
+        fprintf(f, "%s{\"required\": [\"%s\"]}", s > 1 ? ", " : "", lwi_shape_names[s]);
+    fputs("]", f);
+}
+
+// One shape or a list of them.
+static void put_shapes(FILE *f)
+{
+    fputs("\"anyOf\": [{", f);
+    put_shape(f);
+    fputs("}, {\"type\": \"array\", \"minItems\": 1, \"items\": {", f);
+    put_shape(f);
+    fputs("}}]", f);
+}
+
+// What a value is, as the inside of a JSON object.
+static void put_kind(FILE *f, const lwi_key *key)
+{
+    static const char number[] = "\"type\": \"number\"",
+                      name[] = "\"type\": \"string\", \"minLength\": 1";
+    static const char signal[] = "\"$ref\": \"#/$defs/signal\"";
+    const lwi_object *object = key->more; // where the kind says so
+    // clang-format off
+    switch (key->kind) {
+    case LWI_KEY_VERSION: fprintf(f, "\"const\": %d", (int)LWI_FORMAT_VERSION); return;
+    case LWI_KEY_NUMBER:
+    case LWI_KEY_OPTION_REAL: fputs(number, f); return;
+    case LWI_KEY_NUMBERS: put_array(f, key->count, number); return;
+    case LWI_KEY_LIST:
+        fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", number);
+        return;
+    case LWI_KEY_START:
+        fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1, \"maxItems\": %d",
+                number, key->count ? LW_JOINT_MAX_NV : LW_JOINT_MAX_NQ);
+        return;
+    case LWI_KEY_VECTOR:
+    case LWI_KEY_DIRECTION: put_array(f, 3, number); return;
+    case LWI_KEY_QUATERNION: put_array(f, 4, number); return;
+    case LWI_KEY_WORD:
+        fputs("\"enum\": ", f);
+        put_words(f, key->more, key->count);
+        return;
+    case LWI_KEY_BODY:
+    case LWI_KEY_FRAME:
+    case LWI_KEY_JOINT: fputs(name, f); return;
+    case LWI_KEY_PAIR: put_array(f, 2, name); return;
+    case LWI_KEY_COORDINATE: fputs("\"type\": \"string\", \"pattern\": \"^q[0-9]$\"", f); return;
+    case LWI_KEY_SIGNAL:
+    case LWI_KEY_FUNCTION:
+    case LWI_KEY_LENGTH: fputs(signal, f); return;
+    case LWI_KEY_SIGNALS: put_array(f, key->count, signal); return;
+    case LWI_KEY_TERMS:
+        fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", signal);
+        return;
+    case LWI_KEY_TEXT: fputs("\"type\": [\"string\", \"number\"]", f); return;
+    case LWI_KEY_SHAPES: put_shapes(f); return;
+    case LWI_KEY_OBJECT: put_reference(f, object->title); return;
+    case LWI_KEY_EACH: {
+        const lwi_key *element = key->more;
+        fputs("\"type\": \"object\", \"additionalProperties\": false, "
+              "\"patternProperties\": {\"^q[0-5]$\": {", f);
+        put_kind(f, element);
+        fputs("}}", f);
+        if (element->more != &lwi_coordinate_object) return; // springs may say `all`
+        fputs(", \"properties\": {\"all\": {", f);
+        put_reference(f, lwi_isotropic_object.title);
+        fputs("}}", f);
+        return;
+    }
+    // clang-format on
+    case LWI_KEY_OPTION_TEXT:
+        fputs("\"type\": [\"string\", \"object\"]", f);
+        return;
+    case LWI_KEY_OPTION_WORD:
+        fputs("\"type\": [\"string\", \"number\"]", f);
+        return;
+    case LWI_KEY_NAMES:
+        fprintf(f, "\"type\": \"array\", \"uniqueItems\": true, \"items\": {%s}", name);
+        return;
+    case LWI_KEY_ITEMS:
+        fputs("\"type\": \"object\", \"additionalProperties\": {", f);
+        if (object == &lwi_function_object) fprintf(f, "\"anyOf\": [{%s}, {", number);
+        put_reference(f, object->title);
+        fputs(object == &lwi_function_object ? "}]}" : "}", f);
+        return;
+    case LWI_KEY_ITEM_LIST:
+        fputs("\"type\": \"array\", \"items\": {", f);
+        put_reference(f, object->title);
+        fputs("}", f);
+        return;
+    case LWI_KEY_MECHANISMS:
+        fputs("\"type\": \"object\", \"additionalProperties\": false, \"properties\": {", f);
+        for (int i = 0; i < LW_MECHANISM_COUNT; i++) {
+            fprintf(f, "%s\"%s\": {", i ? ", " : "", lwi_mechanism_names[i]);
+            put_reference(f, lwi_mechanism_object.title);
+            fputs("}", f);
+        }
+        fputs("}", f);
+        return;
+    case LWI_KEY_FORCES:
+        fputs("\"type\": \"object\", \"additionalProperties\": {\"oneOf\": [", f);
+        for (int i = 0; i < LWI_COUNT(lwi_force_objects); i++) {
+            fputs(i ? "}, {" : "{", f);
+            put_reference(f, lwi_force_objects[i]->title);
+        }
+        fputs("}]}", f);
+        return;
+    }
+}
+
+// ----------------------------------------------------------------------------------------- objects
+
+static unsigned all_types(const lwi_object *object)
+{
+    if (object == &lwi_mechanism_object) return ~(~0u << LW_MECHANISM_COUNT);
+    return object->type ? ~(~0u << object->ntype) : 1u;
+}
+
+static void put_properties(FILE *f, const lwi_object *object, const char *indent)
+{
+    fprintf(f, "%s\"properties\": {", indent);
+    if (object->type) {
+        fprintf(f, "%s  \"type\": {\"enum\": ", indent);
+        put_words(f, object->type, object->ntype);
+        fputs("},", f);
+    }
+    for (int i = 0; i < object->nkey; i++) {
+        fprintf(f, "%s%s  \"%s\": {\"description\": ", i ? "," : "", indent, object->key[i].name);
+        put_text(f, object->key[i].help);
+        fputs(", ", f);
+        put_kind(f, &object->key[i]);
+        fputs("}", f);
+    }
+    fprintf(f, "%s}", indent);
+}
+
+static void put_required(FILE *f, const lwi_object *object, const char *indent)
+{
+    const char *before = "";
+    const unsigned all = all_types(object);
+    fprintf(f, ",%s\"required\": [", indent);
+    if (object->type) {
+        fputs("\"type\"", f);
+        before = ", ";
+    }
+    for (int i = 0; i < object->nkey; i++) {
+        if ((object->key[i].required & all) != all) continue;
+        fprintf(f, "%s\"%s\"", before, object->key[i].name);
+        before = ", ";
+    }
+    fputs("]", f);
+}
+
+// {"type": {"enum": [...]}} of the types in a set of bits.
+static void put_type_set(FILE *f, const lwi_object *object, unsigned types)
+{
+    const char *before = "";
+    fputs("{\"type\": {\"enum\": [", f);
+    for (int t = 0; t < object->ntype; t++) {
+        if (!(types >> t & 1u)) continue;
+        fprintf(f, "%s\"%s\"", before, object->type[t]);
+        before = ", ";
+    }
+    fputs("]}}", f);
+}
+
+// Keys that belong to some types only, or that only some types need.
+static void put_conditions(FILE *f, const lwi_object *object, const char *indent)
+{
+    const unsigned all = all_types(object);
+    const char *before = ",";
+    bool any = false;
+    for (int i = 0; i < object->nkey; i++) {
+        const lwi_key *key = &object->key[i];
+        const unsigned types = key->types & all, required = key->required & all;
+        if (types && types != all) {
+            fprintf(f, "%s%s%s  {\"if\": {\"required\": [\"%s\"]}, \"then\": {\"properties\": ",
+                    before, any ? "" : indent, any ? indent : "\"allOf\": [", key->name);
+            put_type_set(f, object, types);
+            fputs("}}", f);
+            any = true;
+        }
+        if (required && required != all) {
+            fprintf(f, ",%s  {\"if\": {\"properties\": ", indent);
+            put_type_set(f, object, required);
+            fprintf(f, "}, \"then\": {\"required\": [\"%s\"]}}", key->name);
+        }
+    }
+    if (any) fprintf(f, "%s]", indent);
+}
+
+// One way to place: exactly one form has its keys, and each key of a form needs them.
+static void put_forms(FILE *f, const lwi_object *object, const char *indent)
+{
+    const char *before = "";
+    bool any = false;
+    for (int i = 0; i < object->nkey; i++) any = any || object->key[i].form != LWI_FORM_ANY;
+    if (!any) return;
+    fprintf(f, ",%s\"oneOf\": [", indent);
+    for (int form = LWI_FORM_ANY + 1; form < LWI_FORM_COUNT; form++) {
+        const char *const *keys = lwi_form_keys[form];
+        fprintf(f, "%s{\"required\": ", form > 1 ? ", " : "");
+        put_words(f, keys, strcmp(keys[0], keys[1]) ? 2 : 1);
+        fputs("}", f);
+    }
+    fprintf(f, "],%s\"dependentRequired\": {", indent);
+    for (int i = 0; i < object->nkey; i++) {
+        if (object->key[i].form == LWI_FORM_ANY) continue;
+        const char *const *keys = lwi_form_keys[object->key[i].form];
+        fprintf(f, "%s\"%s\": ", before, object->key[i].name);
+        put_words(f, keys, strcmp(keys[0], keys[1]) ? 2 : 1);
+        before = ", ";
+    }
+    fputs("}", f);
+}
+
+static void put_object(FILE *f, const lwi_object *object, const char *indent)
+{
+    fprintf(f, "%s\"description\": ", indent);
+    put_text(f, object->help);
+    fprintf(f, ",%s\"type\": \"object\",%s\"additionalProperties\": false,", indent, indent);
+    put_properties(f, object, indent);
+    put_required(f, object, indent);
+    if (object->type) put_conditions(f, object, indent);
+    put_forms(f, object, indent);
+}
+
+lw_status lw_schema_write(FILE *file)
+{
+    static const lwi_object *const defined[] = {
+        &lwi_function_object,  &lwi_body_object,       &lwi_joint_object,  &lwi_pose_object,
+        &lwi_mount_object,     &lwi_coordinate_object, &lwi_limits_object, &lwi_friction_object,
+        &lwi_isotropic_object, &lwi_coupling_object,   &lwi_spring_object, &lwi_wrench_object,
+        &lwi_bushing_object,   &lwi_stop_object,       &lwi_marker_object, &lwi_mechanism_object,
+        &lwi_simulation_object};
+    if (!file) return LW_ERR_ARGUMENT;
+    fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"",
+          file);
+    fprintf(file, "%s, version %d\",", lwi_file_object.help, (int)LWI_FORMAT_VERSION);
+    put_object(file, &lwi_file_object, "\n  ");
+    fputs(",\n  \"$defs\": {\n    \"signal\": {\n      \"description\": \"a constant, the name of "
+          "a function or an input, or a function\",\n      \"anyOf\": [{\"type\": \"number\"}, "
+          "{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/function\"}]\n    }",
+          file);
+    for (int i = 0; i < LWI_COUNT(defined); i++) {
+        fprintf(file, ",\n    \"%s\": {", defined[i]->title);
+        put_object(file, defined[i], "\n      ");
+        fputs("\n    }", file);
+    }
+    fputs("\n  }\n}\n", file);
+    return fflush(file) == 0 && !ferror(file) ? LW_OK : LW_ERR_IO;
+}

@@ -1,0 +1,608 @@
+// write.c -- a model as the native file, in the order of the tables of keys.c.
+//
+// What is written is the model's normal form: bodies in world poses, joints by frames.  Defaults
+// are left out where every bit is the default's, numbers have 17 digits, so that reading gives the
+// same bits back.  Functions without a name are written where they are used.
+#include "io/yaml/keys.h"
+#include "io/text.h"
+#include "model/model.h"
+
+#include <linkwork/io.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct writing {
+    FILE *file;
+    const lwi_description *d;
+    lw_error *error;
+    lwi_arena arena;
+    const char **function; // [nfunction] names, NULL: written where it is used
+} writing;
+
+static void write_object(const writing *w, const lwi_object *object, int type, const void *source,
+                         const char *between);
+
+// ------------------------------------------------------------------------------------------- names
+
+// Words that YAML readers take for something else.
+static bool is_reserved(const char *name)
+{
+    static const char *const words[] = {"null", "true", "false", "yes", "no",
+                                        "on",   "off",  "y",     "n"};
+    for (int i = 0; i < LWI_COUNT(words); i++)
+        if (strcasecmp(name, words[i]) == 0) return true;
+    return false;
+}
+
+static bool is_plain(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char others[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-./";
+    return strspn(name, letters) > 0 && name[strspn(name, others)] == 0 && !is_reserved(name);
+}
+
+// Code points that libyaml does not take as they are, or takes for ends of lines.
+static bool is_printable(long code)
+{
+    return code >= 0x20 && code < 0xFFFE && code != 0xFEFF && code != 0x2028 && code != 0x2029;
+}
+
+static void put_quoted(const writing *w, const char *text)
+{
+    fputc('"', w->file);
+    for (int bytes = 1; *text; text += bytes) {
+        const long code = lwi_utf8_next(text, &bytes);
+        if (code == '"' || code == '\\')
+            fprintf(w->file, "\\%c", (char)code);
+        else if (is_printable(code))
+            fprintf(w->file, "%.*s", bytes, text);
+        else
+            fprintf(w->file, "\\U%08lX", (unsigned long)code);
+    }
+    fputc('"', w->file);
+}
+
+static void put_name(const writing *w, const char *name)
+{
+    if (is_plain(name))
+        fputs(name, w->file);
+    else
+        put_quoted(w, name);
+}
+
+// ------------------------------------------------------------------------------------------ values
+
+static void put_number(const writing *w, double x)
+{
+    fprintf(w->file, "%.17g", x);
+}
+
+static void put_numbers(const writing *w, const double *x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        fputs(i ? ", " : "[", w->file);
+        put_number(w, x[i]);
+    }
+    fputs("]", w->file);
+}
+
+static void put_body(const writing *w, lw_body body)
+{
+    put_name(w, w->d->body[body.index].name);
+}
+
+// How a constant without a name may be written.
+typedef enum constant_form {
+    AS_NUMBER,     // any number is a constant
+    ZERO_IS_NONE,  // 0 would be no function
+    NEVER_A_NUMBER // a number would be something else
+} constant_form;
+
+static void put_function(const writing *w, const lw_function_desc *f)
+{
+    const lwi_function_item item = {.desc = *f, .nt = f->npoint, .ny = f->npoint};
+    fputs("{", w->file);
+    write_object(w, &lwi_function_object, (int)f->type, &item, ", ");
+    fputs("}", w->file);
+}
+
+static void put_signal(const writing *w, lw_signal signal, constant_form form)
+{
+    if (signal.index < 0) {
+        put_name(w, w->d->input[-signal.index - 1]);
+        return;
+    }
+    if (signal.index == 0) {
+        fputs("0", w->file);
+        return;
+    }
+    const lw_function_desc *f = &w->d->function[signal.index - 1];
+    const char *name = w->function[signal.index - 1];
+    const bool number = form == AS_NUMBER || (form == ZERO_IS_NONE && f->value != 0);
+    if (name) {
+        put_name(w, name);
+    } else if (f->type == LW_FUNCTION_CONSTANT && number) {
+        put_number(w, f->value);
+    } else {
+        put_function(w, f);
+    }
+}
+
+static void put_signals(const writing *w, const lw_signal *signals, int n, constant_form form)
+{
+    for (int i = 0; i < n; i++) {
+        fputs(i ? ", " : "[", w->file);
+        put_signal(w, signals[i], form);
+    }
+    fputs("]", w->file);
+}
+
+// ----------------------------------------------------------------------------- what is worth a key
+
+#define FIELD(type, offset) ((const type *)(const void *)((const char *)source + (offset)))
+
+// No bit of the numbers is set; -0 is worth writing.
+static bool all_zero(const void *numbers, size_t bytes)
+{
+    const unsigned char *p = numbers;
+    for (size_t i = 0; i < bytes; i++)
+        if (p[i]) return false;
+    return true;
+}
+
+static bool is_identity(const lw_quat *q)
+{
+    return q->w == 1 && all_zero(&q->x, 3 * sizeof q->x);
+}
+
+static bool is_given(const lwi_key *key, int type, const void *source);
+
+static bool any_given(const lwi_object *object, const void *source)
+{
+    for (int i = 0; i < object->nkey; i++) // a key that is always there says nothing alone
+        if (!(object->key[i].required & 1u) && is_given(&object->key[i], 0, source)) return true;
+    return false;
+}
+
+static const void *coordinate(const void *source, int k)
+{
+    return (const char *)source + (size_t)k * sizeof(lw_coordinate_desc);
+}
+
+// `all` of a joint's springs; `source` is the joint.
+static bool all_given(const lwi_key *key, const void *source)
+{
+    const lwi_key *element = key->more;
+    return element->more == &lwi_coordinate_object &&
+           *FIELD(double, offsetof(lw_joint_desc, damping)) != 0;
+}
+
+static bool each_given(const lwi_key *key, int type, const void *source)
+{
+    for (int k = 0; k < lwi_joint_nv((lw_joint_type)type); k++)
+        if (is_given(key->more, 0, coordinate(FIELD(char, key->offset), k))) return true;
+    return all_given(key, source);
+}
+
+static bool is_given(const lwi_key *key, int type, const void *source)
+{
+    if (!lwi_key_belongs(key, type)) return false;
+    if (key->form == LWI_FORM_AT || key->form == LWI_FORM_POINTS) return false;
+    if (key->form == LWI_FORM_FRAMES) return true;
+    if (key->flag) return *FIELD(int, key->flag) != 0;
+    if (key->required >> type & 1u) return true;
+    switch (key->kind) {
+    case LWI_KEY_NUMBER:
+        return !all_zero(FIELD(double, key->offset), sizeof(double));
+    case LWI_KEY_NUMBERS:
+        return !all_zero(FIELD(double, key->offset), (size_t)key->count * sizeof(double));
+    case LWI_KEY_VECTOR:
+    case LWI_KEY_DIRECTION:
+        return !all_zero(FIELD(lw_vec3, key->offset), sizeof(lw_vec3));
+    case LWI_KEY_QUATERNION:
+        return !is_identity(FIELD(lw_quat, key->offset));
+    case LWI_KEY_WORD:
+        return !all_zero(FIELD(int, key->offset), sizeof(int));
+    case LWI_KEY_SIGNAL:
+    case LWI_KEY_FUNCTION:
+        return FIELD(lw_signal, key->offset)->index != 0;
+    case LWI_KEY_SIGNALS:
+        return !all_zero(FIELD(lw_signal, key->offset), (size_t)key->count * sizeof(lw_signal));
+    case LWI_KEY_LENGTH:
+        return *FIELD(double, key->offset) != 0 || FIELD(lw_signal, key->size)->index != 0;
+    case LWI_KEY_SHAPES:
+        return *FIELD(int, key->size) > 0;
+    case LWI_KEY_OBJECT:
+        return any_given(key->more, FIELD(char, key->offset));
+    case LWI_KEY_EACH:
+        return each_given(key, type, source);
+    case LWI_KEY_FRAME:
+        return false; // poses are in the world
+    default:
+        return true;
+    }
+}
+
+// ----------------------------------------------------------------------------------------- objects
+
+static void put_shape(const writing *w, const lw_shape *s)
+{
+    fprintf(w->file, "{%s: ", lwi_shape_names[s->type]);
+    if (lwi_shape_sizes[s->type] == 1)
+        put_number(w, s->size[0]);
+    else
+        put_numbers(w, s->size, lwi_shape_sizes[s->type]);
+    if (s->has_position) {
+        fputs(", position: ", w->file);
+        put_numbers(w, &s->position.x, 3);
+    }
+    if (!is_identity(&s->orientation)) {
+        fputs(", orientation: ", w->file);
+        put_numbers(w, &s->orientation.w, 4);
+    }
+    if (s->has_color) {
+        fputs(", color: ", w->file);
+        put_numbers(w, s->color, 4);
+    }
+    fputs("}", w->file);
+}
+
+static void put_shapes(const writing *w, const lw_shape *shapes, int count)
+{
+    if (count > 1) fputs("[", w->file);
+    for (int i = 0; i < count; i++) {
+        if (i) fputs(", ", w->file);
+        put_shape(w, &shapes[i]);
+    }
+    if (count > 1) fputs("]", w->file);
+}
+
+static void put_key(const writing *w, const lwi_key *key, int type, const void *source);
+
+static void put_each(const writing *w, const lwi_key *key, int type, const void *source)
+{
+    const char *between = "{";
+    for (int k = 0; k < lwi_joint_nv((lw_joint_type)type); k++) {
+        const void *element = coordinate(FIELD(char, key->offset), k);
+        if (!is_given(key->more, 0, element)) continue;
+        fprintf(w->file, "%sq%d: ", between, k);
+        put_key(w, key->more, 0, element);
+        between = ", ";
+    }
+    if (all_given(key, source)) {
+        fprintf(w->file, "%sall: {", between);
+        write_object(w, &lwi_isotropic_object, 0, source, ", ");
+        fputs("}", w->file);
+    }
+    fputs("}", w->file);
+}
+
+static void put_key(const writing *w, const lwi_key *key, int type, const void *source)
+{
+    switch (key->kind) {
+    case LWI_KEY_NUMBER:
+    case LWI_KEY_OPTION_REAL:
+        put_number(w, *FIELD(double, key->offset));
+        return;
+    case LWI_KEY_NUMBERS:
+        put_numbers(w, FIELD(double, key->offset), key->count);
+        return;
+    case LWI_KEY_LIST:
+        put_numbers(w, *FIELD(double *, key->offset), *FIELD(int, key->size));
+        return;
+    case LWI_KEY_START:
+        put_numbers(w, FIELD(double, key->offset),
+                    key->count ? lwi_joint_nv((lw_joint_type)type)
+                               : lwi_joint_nq((lw_joint_type)type));
+        return;
+    case LWI_KEY_VECTOR:
+    case LWI_KEY_DIRECTION:
+        put_numbers(w, FIELD(double, key->offset), 3);
+        return;
+    case LWI_KEY_QUATERNION:
+        put_numbers(w, FIELD(double, key->offset), 4);
+        return;
+    case LWI_KEY_WORD: {
+        int word;
+        memcpy(&word, FIELD(char, key->offset), sizeof word);
+        fputs(((const char *const *)key->more)[word], w->file);
+        return;
+    }
+    case LWI_KEY_BODY:
+        put_body(w, *FIELD(lw_body, key->offset));
+        return;
+    case LWI_KEY_PAIR:
+        fputs("[", w->file);
+        put_body(w, FIELD(lw_body, key->offset)[0]);
+        fputs(", ", w->file);
+        put_body(w, FIELD(lw_body, key->offset)[1]);
+        fputs("]", w->file);
+        return;
+    case LWI_KEY_JOINT:
+        put_name(w, w->d->joint[FIELD(lw_joint, key->offset)->index].name);
+        return;
+    case LWI_KEY_COORDINATE:
+        fprintf(w->file, "q%d", *FIELD(int, key->offset));
+        return;
+    case LWI_KEY_SIGNAL:
+        put_signal(w, *FIELD(lw_signal, key->offset), ZERO_IS_NONE);
+        return;
+    case LWI_KEY_FUNCTION:
+        put_signal(w, *FIELD(lw_signal, key->offset), AS_NUMBER);
+        return;
+    case LWI_KEY_SIGNALS:
+        put_signals(w, FIELD(lw_signal, key->offset), key->count, ZERO_IS_NONE);
+        return;
+    case LWI_KEY_TERMS:
+        put_signals(w, *FIELD(lw_signal *, key->offset), *FIELD(int, key->size), AS_NUMBER);
+        return;
+    case LWI_KEY_LENGTH:
+        if (FIELD(lw_signal, key->size)->index)
+            put_signal(w, *FIELD(lw_signal, key->size), NEVER_A_NUMBER);
+        else
+            put_number(w, *FIELD(double, key->offset));
+        return;
+    case LWI_KEY_TEXT:
+        put_quoted(w, *FIELD(char *, key->offset));
+        return;
+    case LWI_KEY_SHAPES:
+        put_shapes(w, *FIELD(lw_shape *, key->offset), *FIELD(int, key->size));
+        return;
+    case LWI_KEY_OBJECT:
+        fputs("{", w->file);
+        write_object(w, key->more, 0, FIELD(char, key->offset), ", ");
+        fputs("}", w->file);
+        return;
+    case LWI_KEY_EACH:
+        put_each(w, key, type, source);
+        return;
+    case LWI_KEY_OPTION_WORD:
+    case LWI_KEY_OPTION_TEXT: {
+        const char *word = FIELD(char, key->offset);
+        if (lwi_is_number(word))
+            fputs(word, w->file);
+        else
+            put_name(w, word);
+        return;
+    }
+    case LWI_KEY_FRAME: // not written, and sections, which have no field
+    case LWI_KEY_VERSION:
+    case LWI_KEY_NAMES:
+    case LWI_KEY_ITEMS:
+    case LWI_KEY_ITEM_LIST:
+    case LWI_KEY_MECHANISMS:
+    case LWI_KEY_FORCES:
+        return;
+    }
+}
+
+// "key: value" for every key worth writing, `between` between them.
+static void write_object(const writing *w, const lwi_object *object, int type, const void *source,
+                         const char *between)
+{
+    const char *before = "";
+    if (object->type) {
+        fprintf(w->file, "type: %s", object->type[type]);
+        before = between;
+    }
+    for (int i = 0; i < object->nkey; i++) {
+        const lwi_key *key = &object->key[i];
+        if (!is_given(key, type, source)) continue;
+        fprintf(w->file, "%s%s: ", before, key->name);
+        put_key(w, key, type, source);
+        before = between;
+    }
+}
+
+// ----------------------------------------------------------------------------- names of functions
+
+static void use(int *uses, lw_signal signal)
+{
+    if (signal.index > 0) uses[signal.index - 1]++;
+}
+
+// How often each function is referred to.
+static void count_uses(const lwi_description *d, int *uses)
+{
+    for (int i = 0; i < d->nfunction; i++)
+        for (int k = 0; k < d->function[i].nterm; k++) use(uses, d->function[i].terms[k]);
+    for (int i = 0; i < d->njoint; i++) {
+        const lw_joint_desc *j = &d->joint[i];
+        for (int k = 0; k < LW_JOINT_MAX_NV; k++) {
+            use(uses, j->coordinate[k].motion);
+            use(uses, j->coordinate[k].force);
+            use(uses, j->coordinate[k].effort);
+        }
+        for (int k = 0; k < 3; k++) use(uses, j->mount_shift[k]);
+        use(uses, j->mount_turn);
+        use(uses, j->length_of);
+    }
+    for (int i = 0; i < d->nspring; i++) use(uses, d->spring[i].force);
+    for (int i = 0; i < d->nwrench; i++) use(uses, d->wrench[i].scale);
+}
+
+static bool is_taken(const writing *w, const char *name)
+{
+    for (int i = 0; i < w->d->nfunction; i++)
+        if (w->d->function[i].name && strcmp(w->d->function[i].name, name) == 0) return true;
+    for (int i = 0; i < w->d->ninput; i++)
+        if (strcmp(w->d->input[i], name) == 0) return true;
+    return false;
+}
+
+// A function without a name gets one where it is used twice, or where sums would be nested so deep
+// that the file would not be read again.
+static lw_status name_functions(writing *w)
+{
+    enum { DEEPEST = 8 };
+    const int n = w->d->nfunction;
+    int *uses = LWI_PUSH(&w->arena, int, n);
+    int *depth = LWI_PUSH(&w->arena, int, n);
+    w->function = LWI_PUSH(&w->arena, const char *, n);
+    if (!uses || !depth || !w->function)
+        return lwi_fail(w->error, LW_ERR_MEMORY, "no memory to write the model");
+    count_uses(w->d, uses);
+    for (int i = 0; i < n; i++) {
+        const lw_function_desc *f = &w->d->function[i];
+        w->function[i] = f->name;
+        for (int k = 0; k < f->nterm; k++) {
+            const int inner = depth[f->terms[k].index - 1] + 1;
+            if (inner > depth[i]) depth[i] = inner;
+        }
+        if (!f->name && (uses[i] > 1 || depth[i] > DEEPEST)) {
+            char name[48];
+            int length = snprintf(name, sizeof name, "function%d", i);
+            while (is_taken(w, name) && length < 40) name[length++] = '_', name[length] = 0;
+            w->function[i] = lwi_arena_text(&w->arena, name);
+            if (!w->function[i])
+                return lwi_fail(w->error, LW_ERR_MEMORY, "no memory to write the model");
+        }
+        if (w->function[i]) depth[i] = 0;
+    }
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------------------- sections
+
+static void begin_item(const writing *w, const char *name)
+{
+    fputs("  ", w->file);
+    put_name(w, name);
+    fputs(":", w->file);
+}
+
+static void write_functions(const writing *w)
+{
+    bool any = false;
+    for (int i = 0; i < w->d->nfunction; i++) {
+        const lw_function_desc *f = &w->d->function[i];
+        if (!w->function[i]) continue;
+        if (!any) fputs("functions:\n", w->file);
+        any = true;
+        begin_item(w, w->function[i]);
+        fputs(" ", w->file);
+        if (f->type == LW_FUNCTION_CONSTANT) {
+            put_number(w, f->value);
+        } else {
+            put_function(w, f);
+        }
+        fputs("\n", w->file);
+    }
+}
+
+static void write_inputs(const writing *w)
+{
+    for (int i = 0; i < w->d->ninput; i++) {
+        fputs(i ? ", " : "inputs: [", w->file);
+        put_name(w, w->d->input[i]);
+    }
+    if (w->d->ninput) fputs("]\n", w->file);
+}
+
+static void write_item(const writing *w, const lwi_object *object, int type, const char *name,
+                       const void *source)
+{
+    static const char line[] = "\n    ";
+    begin_item(w, name);
+    fputs(line, w->file);
+    write_object(w, object, type, source, line);
+    fputs("\n", w->file);
+}
+
+static void write_sections(const writing *w, const lw_options *options)
+{
+    const lwi_description *d = w->d;
+    fprintf(w->file, "linkwork: %d\ngravity: ", (int)LWI_FORMAT_VERSION);
+    put_numbers(w, d->gravity, 3);
+    fputs("\n", w->file);
+    write_functions(w);
+    write_inputs(w);
+    fputs("bodies:\n", w->file);
+    for (int i = 1; i < d->nbody; i++)
+        write_item(w, &lwi_body_object, 0, d->body[i].name, &d->body[i]);
+    if (d->njoint) fputs("joints:\n", w->file);
+    for (int i = 0; i < d->njoint; i++)
+        write_item(w, &lwi_joint_object, (int)d->joint[i].type, d->joint[i].name, &d->joint[i]);
+    if (d->ncoupling) fputs("couplings:\n", w->file);
+    for (int i = 0; i < d->ncoupling; i++) {
+        fputs("  - {", w->file);
+        write_object(w, &lwi_coupling_object, 0, &d->coupling[i], ", ");
+        fputs("}\n", w->file);
+    }
+    if (d->nspring + d->nwrench + d->nbushing + d->nstop) fputs("forces:\n", w->file);
+    for (int i = 0; i < d->nspring; i++)
+        write_item(w, &lwi_spring_object, 0, d->spring[i].name, &d->spring[i]);
+    for (int i = 0; i < d->nwrench; i++)
+        write_item(w, &lwi_wrench_object, 0, d->wrench[i].name, &d->wrench[i]);
+    for (int i = 0; i < d->nbushing; i++)
+        write_item(w, &lwi_bushing_object, 0, d->bushing[i].name, &d->bushing[i]);
+    for (int i = 0; i < d->nstop; i++)
+        write_item(w, &lwi_stop_object, 0, d->stop[i].name, &d->stop[i]);
+    if (d->nmarker) fputs("markers:\n", w->file);
+    for (int i = 0; i < d->nmarker; i++)
+        write_item(w, &lwi_marker_object, 0, d->marker[i].name, &d->marker[i]);
+    if (!options) return;
+    fputs("simulation:\n  ", w->file);
+    write_object(w, &lwi_simulation_object, 0, options, "\n  ");
+    fputs("\n", w->file);
+}
+
+// ----------------------------------------------------------------------------------------- checks
+
+static lw_status check_name(const writing *w, const char *kind, const char *name)
+{
+    const char *problem = name ? lwi_name_problem(name) : NULL;
+    if (!problem) return LW_OK;
+    return lwi_fail(w->error, LW_ERR_UNSUPPORTED, "%s '%.80s' cannot be written: its name %s", kind,
+                    name, problem);
+}
+
+// What a program can build and a file cannot say.
+static lw_status check_writable(const writing *w)
+{
+    const lwi_description *d = w->d;
+    for (int i = 0; i < d->nfunction; i++) TRY(check_name(w, "function", d->function[i].name));
+    for (int i = 0; i < d->ninput; i++) TRY(check_name(w, "input", d->input[i]));
+    for (int i = 1; i < d->nbody; i++) TRY(check_name(w, "body", d->body[i].name));
+    for (int i = 0; i < d->njoint; i++) {
+        TRY(check_name(w, "joint", d->joint[i].name));
+        if (d->joint[i].type == LW_JOINT_CUSTOM)
+            return lwi_fail(w->error, LW_ERR_UNSUPPORTED,
+                            "joint '%s' cannot be written: custom joints exist in programs only",
+                            d->joint[i].name);
+    }
+    for (int i = 0; i < d->nspring; i++) TRY(check_name(w, "spring", d->spring[i].name));
+    for (int i = 0; i < d->nwrench; i++) TRY(check_name(w, "wrench", d->wrench[i].name));
+    for (int i = 0; i < d->nbushing; i++) TRY(check_name(w, "bushing", d->bushing[i].name));
+    for (int i = 0; i < d->nstop; i++) TRY(check_name(w, "stop", d->stop[i].name));
+    for (int i = 0; i < d->nmarker; i++) TRY(check_name(w, "marker", d->marker[i].name));
+    return LW_OK;
+}
+
+lw_status lw_model_write(const lw_model *model, const lw_options *options, FILE *file,
+                         lw_error *error)
+{
+    lwi_numbers numbers;
+    if (error) memset(error, 0, sizeof *error);
+    if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
+    writing w = {.file = file, .d = &model->desc, .error = error};
+    lwi_arena_init(&w.arena, &model->arena.allocator);
+    lw_status status = check_writable(&w);
+    if (status == LW_OK) status = name_functions(&w);
+    if (status == LW_OK && !lwi_numbers_begin(&numbers))
+        status = lwi_fail(error, LW_ERR_MEMORY, "no memory to write the model");
+    if (status == LW_OK) {
+        errno = 0;
+        write_sections(&w, options);
+        lwi_numbers_end(&numbers);
+        if (fflush(file) != 0 || ferror(file))
+            status = lwi_fail(error, LW_ERR_IO, "the model cannot be written: %s",
+                              errno ? strerror(errno) : "write error");
+    }
+    lwi_arena_free(&w.arena);
+    return status;
+}

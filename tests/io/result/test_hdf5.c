@@ -1,0 +1,623 @@
+// test_hdf5.c -- HDF5 results: what is in the file, seen with the library alone; readers beside the
+// writer; files that cannot be written or read.
+#include "io/result/hdf5_file.h"
+#include "support/given.h"
+
+#include <linkwork/linkwork.h>
+
+#include <hdf5.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char path[] = "test_hdf5.h5";
+
+#define UNIT "mass: 1, inertia: [1, 1, 1, 0, 0, 0]"
+static const char names_model[] =
+    "linkwork: 1\n"
+    "bodies: {a/b: {" UNIT "}, 100%: {" UNIT "}, '.': {" UNIT "}, 'über c': {" UNIT "}}\n"
+    "joints:\n"
+    "  C/1: {type: cylindrical, between: [ground, a/b], at: [0, 0, 0]}\n"
+    "  S: {type: spherical, between: [a/b, 100%], at: [0, 0, 1]}\n"
+    "  F: {type: free, between: [ground, '.'], at: [0, 0, 0]}\n"
+    "  W: {type: fixed, between: ['.', 'über c'], at: [0, 0, 0]}\n"
+    "markers: {tip: {body: a/b, position: [0, 0, 1]}}\n";
+
+static const char redundant_model[] = // two hinges on one axis
+    "linkwork: 1\n"
+    "bodies: {door: {" UNIT ", position: [1, 0, 0]}}\n"
+    "joints:\n"
+    "  low: {type: revolute, between: [ground, door], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+    "  high: {type: revolute, between: [ground, door], at: [0, 0, 1], axis: [0, 0, 1]}\n";
+
+static lw_sim *simulate(const lw_model *model, const char *const *settings)
+{
+    lw_options options;
+    lw_sim *sim;
+    lw_error error;
+    lw_options_default(&options);
+    for (; *settings; settings += 2)
+        assert_int_equal(LW_OK, lw_options_set(&options, settings[0], settings[1], &error));
+    const lw_sim_desc desc = {.options = &options};
+    if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) fail_msg("%s", error.text);
+    return sim;
+}
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static lw_writer *start(const lw_sim *sim, double flush)
+{
+    const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION, .flush = flush};
+    lw_writer *writer;
+    lw_error error;
+    if (lw_writer_create(path, &desc, &writer, &error) != LW_OK) fail_msg("%s", error.text);
+    return writer;
+}
+
+static lw_status write_row(void *user, const lw_observation *o)
+{
+    return lw_writer_row(user, o);
+}
+
+static void write_run(lw_sim *sim)
+{
+    lw_writer *writer = start(sim, 0);
+    lw_error error;
+    assert_int_equal(LW_OK, lw_sim_run(sim, LW_OBSERVE_REACTION, write_row, writer, NULL, NULL));
+    if (lw_writer_close(writer, &error) != LW_OK) fail_msg("%s", error.text);
+}
+
+// --------------------------------------------------------------------------- with the library
+// alone
+
+static void assert_shape(hid_t file, const char *name, int rank, hsize_t rows, hsize_t width)
+{
+    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+    if (set < 0) fail_msg("%s is not there", name);
+    const hid_t space = H5Dget_space(set), create = H5Dget_create_plist(set);
+    hsize_t size[2] = {0, 0}, most[2] = {0, 0};
+    assert_int_equal(rank, H5Sget_simple_extent_dims(space, size, most));
+    assert_int_equal(rows, size[0]);
+    assert_true(most[0] == H5S_UNLIMITED);
+    const bool grows =
+        !strcmp(name, "/time") || !strcmp(name, "/table") || !strcmp(name, "/state/x");
+    assert_int_equal(grows ? H5D_CHUNKED : H5D_VIRTUAL, H5Pget_layout(create));
+    if (rank == 2) assert_int_equal(width, size[1]);
+    H5Pclose(create);
+    H5Sclose(space);
+    H5Dclose(set);
+}
+
+static void assert_text(hid_t file, const char *object, const char *name, const char *expected)
+{
+    const hid_t attribute = H5Aopen_by_name(file, object, name, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute < 0) fail_msg("%s has no attribute %s", object, name);
+    const hid_t type = H5Aget_type(attribute);
+    char *text = calloc(1, H5Tget_size(type) + 1);
+    assert_true(H5Aread(attribute, type, text) >= 0);
+    assert_string_equal(expected, text);
+    free(text);
+    H5Tclose(type);
+    H5Aclose(attribute);
+}
+
+static int integer_of(hid_t file, const char *object, const char *name)
+{
+    int value = -1;
+    const hid_t attribute = H5Aopen_by_name(file, object, name, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute < 0) fail_msg("%s has no attribute %s", object, name);
+    assert_true(H5Aread(attribute, H5T_NATIVE_INT, &value) >= 0);
+    H5Aclose(attribute);
+    return value;
+}
+
+static void datasets_and_their_attributes(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(names_model);
+    lw_sim *sim = simulate(model, SETTINGS("duration", "0.5", "sample", "0.1"));
+    write_run(sim);
+    lw_result *r;
+    assert_int_equal(LW_OK, lw_result_open(path, &r, NULL));
+    const hsize_t columns = (hsize_t)lw_result_column_count(r);
+    lw_result_close(r);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_true(file >= 0); // closed: no tool needs to know how it was written
+    assert_shape(file, "/time", 1, 6, 0);
+    assert_shape(file, "/table", 2, 6, columns - 1);
+    static const char *const bodies[] = {"a%2Fb", "100%25", "%2E", "über c"};
+    static const char *const vectors[] = {"position", "velocity", "angular_velocity",
+                                          "acceleration", "angular_acceleration"};
+    for (int b = 0; b < 4; b++) {
+        char name[80];
+        for (int i = 0; i < 5; i++) {
+            snprintf(name, sizeof name, "/body/%s/%s", bodies[b], vectors[i]);
+            assert_shape(file, name, 2, 6, 3);
+        }
+        snprintf(name, sizeof name, "/body/%s/quaternion", bodies[b]);
+        assert_shape(file, name, 2, 6, 4);
+    }
+    assert_shape(file, "/joint/C%2F1/q", 2, 6, 2);
+    assert_shape(file, "/joint/C%2F1/qdd", 2, 6, 2);
+    assert_shape(file, "/joint/S/q", 2, 6, 4);
+    assert_shape(file, "/joint/S/qd", 2, 6, 3);
+    assert_shape(file, "/joint/F/q", 2, 6, 7);
+    assert_shape(file, "/joint/F/qdd", 2, 6, 6);
+    assert_shape(file, "/joint/W/force", 2, 6, 3);
+    assert_shape(file, "/joint/W/torque", 2, 6, 3);
+    assert_true(H5Lexists(file, "/joint/W/q", H5P_DEFAULT) == 0);
+    assert_shape(file, "/marker/tip/quaternion", 2, 6, 4);
+    assert_shape(file, "/system/kinetic", 1, 6, 0);
+    assert_shape(file, "/system/work", 1, 6, 0);
+    assert_shape(file, "/system/angular_momentum", 2, 6, 3);
+    assert_shape(file, "/system/residual", 2, 6, 3);
+    assert_shape(file, "/state/x", 2, 6, (hsize_t)lw_sim_state_size(sim));
+
+    assert_text(file, "/time", "unit", "s");
+    assert_text(file, "/body/a%2Fb/angular_velocity", "unit", "rad/s");
+    assert_text(file, "/body/a%2Fb/angular_velocity", "frame", "body");
+    assert_text(file, "/body/a%2Fb/acceleration", "frame", "world");
+    assert_text(file, "/joint/C%2F1/q", "unit", "m, rad");
+    assert_text(file, "/joint/C%2F1/qdd", "unit", "m/s^2, rad/s^2");
+    assert_text(file, "/joint/S/q", "unit", "1");
+    assert_text(file, "/joint/F/q", "unit", "m, m, m, 1, 1, 1, 1");
+    assert_text(file, "/joint/W/torque", "unit", "N m");
+    assert_text(file, "/system/kinetic", "unit", "J");
+    assert_int_equal(1, integer_of(file, "/joint/W/torque", "unique"));
+
+    assert_text(file, "/", "format", "linkwork-result");
+    assert_int_equal(2, integer_of(file, "/", "format_version"));
+    assert_text(file, "/", "settings.formulation", "aba");
+    assert_text(file, "/", "settings.integrator", "dopri5");
+    assert_text(file, "/", "settings.sample", "0.1");
+    assert_text(file, "/", "notice", lw_sim_notice(sim));
+    assert_text(file, "/", "warnings", "");
+    assert_text(file, "/state", "formulation", "aba");
+    assert_int_equal(lw_sim_state_size(sim), integer_of(file, "/state", "size"));
+    H5Fclose(file);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+static void items_keep_their_order(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"a%2Fb", "100%25", "%2E", "über c"};
+    lw_model *model = lwt_yaml(names_model);
+    lw_sim *sim = simulate(model, SETTINGS("duration", "0"));
+    write_run(sim);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    for (hsize_t i = 0; i < 4; i++) {
+        char name[80];
+        assert_true(H5Lget_name_by_idx(file, "/body", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
+                                       sizeof name, H5P_DEFAULT) > 0);
+        assert_string_equal(order[i], name);
+    }
+    H5Fclose(file);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+static void reactions_that_are_not_unique_are_marked(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(redundant_model);
+    lw_sim *sim = simulate(model, SETTINGS("duration", "0"));
+    write_run(sim);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_int_equal(0, integer_of(file, "/joint/low/force", "unique"));
+    assert_int_equal(0, integer_of(file, "/joint/high/torque", "unique"));
+    H5Fclose(file);
+    lw_result *r;
+    int fx, q;
+    assert_int_equal(LW_OK, lw_result_open(path, &r, NULL));
+    assert_int_equal(LW_OK, lw_result_find_column(r, "joint.low.fx", &fx, NULL));
+    assert_int_equal(LW_OK, lw_result_find_column(r, "joint.low.q0", &q, NULL));
+    assert_int_equal(0, lw_result_column(r, fx).unique);
+    assert_int_equal(1, lw_result_column(r, q).unique);
+    lw_result_close(r);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// The time that a run took is the only thing in a file that another run has not.
+static void stop_the_clock(void)
+{
+    const double nothing = 0;
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t wall = H5Aopen(file, "summary.wall", H5P_DEFAULT);
+    assert_true(wall >= 0 && H5Awrite(wall, H5T_NATIVE_DOUBLE, &nothing) >= 0);
+    H5Aclose(wall);
+    H5Fclose(file);
+}
+
+// The same run gives the same file, byte for byte.
+static void files_are_reproducible(void **state)
+{
+    (void)state;
+    char *text[2];
+    long size[2];
+    lw_model *model = lwt_yaml(names_model);
+    for (int i = 0; i < 2; i++) {
+        // times of objects count in seconds: the second file is from another one
+        if (i) nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 100000000}, NULL);
+        lw_sim *sim = simulate(model, SETTINGS("duration", "0.5", "sample", "0.1"));
+        write_run(sim);
+        stop_the_clock();
+        FILE *file = fopen(path, "rb");
+        fseek(file, 0, SEEK_END);
+        size[i] = ftell(file);
+        rewind(file);
+        text[i] = malloc((size_t)size[i]);
+        assert_int_equal(size[i], fread(text[i], 1, (size_t)size[i], file));
+        fclose(file);
+        lw_sim_destroy(sim);
+    }
+    assert_int_equal(size[0], size[1]);
+    for (long i = 0; i < size[0]; i++)
+        if (text[0][i] != text[1][i]) fail_msg("byte %ld differs", i);
+    free(text[0]);
+    free(text[1]);
+    lw_model_destroy(model);
+}
+
+// ------------------------------------------------------------------------------ beside the writer
+
+static long rows_now(void)
+{
+    lw_result *r;
+    lw_error error;
+    if (lw_result_open(path, &r, &error) != LW_OK) fail_msg("%s", error.text);
+    const long rows = lw_result_row_count(r);
+    assert_false(lw_result_closed(r));
+    assert_null(lw_result_summary(r)); // what the run costs is known at its end
+    double t = 0;
+    assert_int_equal(LW_OK, lw_result_read(r, 0, rows - 1, 1, &t, NULL));
+    assert_true(t == 0.1 * (double)(rows - 1));
+    lw_result_close(r);
+    return rows;
+}
+
+static void readers_see_what_is_flushed(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(names_model);
+    lw_sim *sim = simulate(model, SETTINGS("duration", "1"));
+    lw_writer *writer = start(sim, 1e-9); // each row
+    const lw_observation *o;
+    for (int k = 0; k < 5; k++) {
+        assert_int_equal(LW_OK, lw_sim_step(sim, 0.1 * k));
+        assert_int_equal(LW_OK, lw_sim_observe(sim, LW_OBSERVE_REACTION, &o));
+        assert_int_equal(LW_OK, lw_writer_row(writer, o));
+        assert_int_equal(k + 1, rows_now());
+    }
+    assert_int_equal(LW_OK, lw_writer_close(writer, NULL));
+
+    lw_sim_destroy(sim);
+    sim = simulate(model, SETTINGS("duration", "1"));
+    writer = start(sim, 3600); // the first row and full blocks
+    for (int k = 0; k < 200; k++) {
+        assert_int_equal(LW_OK, lw_sim_step(sim, 0.1 * k));
+        assert_int_equal(LW_OK, lw_sim_observe(sim, LW_OBSERVE_REACTION, &o));
+        assert_int_equal(LW_OK, lw_writer_row(writer, o));
+        assert_int_equal(LW_OK, lw_writer_poll(writer));
+        // 1 s by 0.01 s: 101 rows are expected, and are a block
+        if (k == 0 || k == 50 || k == 101 || k == 199)
+            assert_int_equal(k < 101 ? 1 : 102, rows_now());
+    }
+    assert_int_equal(LW_OK, lw_writer_close(writer, NULL));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// ------------------------------------------------------------------------------- views, any order
+
+// All numbers of a dataset, with the library alone.
+static double *numbers_of(hid_t file, const char *name, long count)
+{
+    double *value = calloc((size_t)count, sizeof *value);
+    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+    if (set < 0) fail_msg("%s is not there", name);
+    const hid_t space = H5Dget_space(set);
+    assert_int_equal(count, H5Sget_simple_extent_npoints(space));
+    assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) >= 0);
+    H5Sclose(space);
+    H5Dclose(set);
+    return value;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    char block[4096];
+    size_t n;
+    assert_true(in && out);
+    while ((n = fread(block, 1, sizeof block, in))) assert_int_equal(n, fwrite(block, 1, n, out));
+    fclose(in);
+    fclose(out);
+}
+
+enum { MIXED = 6, MIXED_ROWS = 700 }; // rows: two blocks and more
+
+static double mixed_number(long row, int column)
+{
+    return column + 1e-3 * (double)row;
+}
+
+// Datasets show their columns of the table, also where a file has them in another order; for a
+// reader in the single-writer mode as for one of the closed file.
+static void datasets_are_views_of_one_table(void **state)
+{
+    (void)state;
+    static const char *const names[MIXED] = {"time",     "body.b.z", "sys.T",
+                                             "body.b.x", "extra",    "body.b.y"};
+    const lwi_result_meta meta = {0};
+    lwi_columns columns;
+    lwi_hdf5_writer *writer;
+    assert_int_equal(LW_OK, lwi_columns_of_names(names, MIXED, &columns));
+    assert_int_equal(LW_OK, lwi_hdf5_create(path, &columns, &meta, 0, 3600, &writer, NULL));
+    for (long k = 0; k < MIXED_ROWS; k++) {
+        double row[MIXED];
+        for (int i = 0; i < MIXED; i++) row[i] = mixed_number(k, i);
+        assert_int_equal(LW_OK, lwi_hdf5_row(writer, row, NULL, NULL));
+    }
+    for (int closed = 0; closed < 2; closed++) {
+        const long rows = closed ? MIXED_ROWS : 2 * 256 + 1; // the first row, and two blocks
+        if (closed) assert_int_equal(LW_OK, lwi_hdf5_close(writer, NULL));
+        const unsigned mode = closed ? H5F_ACC_RDONLY : H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
+        static const char *const copy = "test_hdf5_copy.h5"; // as a kill would leave it
+        copy_file(path, copy);
+        const hid_t file = H5Fopen(copy, mode, H5P_DEFAULT);
+        assert_true(file >= 0);
+        double *position = numbers_of(file, "/body/b/position", 3 * rows);
+        double *kinetic = numbers_of(file, "/system/kinetic", rows);
+        double *extra = numbers_of(file, "/column/extra", rows);
+        for (long k = 0; k < rows; k++) {
+            assert_true(position[3 * k] == mixed_number(k, 3));
+            assert_true(position[3 * k + 1] == mixed_number(k, 5));
+            assert_true(position[3 * k + 2] == mixed_number(k, 1));
+            assert_true(kinetic[k] == mixed_number(k, 2) && extra[k] == mixed_number(k, 4));
+        }
+        free(position);
+        free(kinetic);
+        free(extra);
+        H5Fclose(file);
+        remove(copy);
+    }
+    lwi_columns_free(&columns);
+}
+
+// Any rows of any column, whatever was read before.
+static void columns_are_read_in_any_order(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 200, ROWS = 600, READS = 3000 }; // more columns than lie in a chunk
+    static char name[COLUMNS][16];
+    const char *list[COLUMNS];
+    const lwi_result_meta meta = {0};
+    lwi_columns columns;
+    lwi_hdf5_writer *writer;
+    lw_result *r;
+    uint64_t random = 1;
+    double row[COLUMNS], value[ROWS];
+    for (int i = 0; i < COLUMNS; i++) {
+        snprintf(name[i], sizeof name[i], i ? "c%d" : "time", i);
+        list[i] = name[i];
+    }
+    assert_int_equal(LW_OK, lwi_columns_of_names(list, COLUMNS, &columns));
+    assert_int_equal(LW_OK, lwi_hdf5_create(path, &columns, &meta, ROWS, 3600, &writer, NULL));
+    for (long k = 0; k < ROWS; k++) {
+        for (int i = 0; i < COLUMNS; i++) row[i] = mixed_number(k, i);
+        assert_int_equal(LW_OK, lwi_hdf5_row(writer, row, NULL, NULL));
+    }
+    assert_int_equal(LW_OK, lwi_hdf5_close(writer, NULL));
+    lwi_columns_free(&columns);
+    assert_int_equal(LW_OK, lw_result_open(path, &r, NULL));
+    for (int read = 0; read < READS; read++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const long first = (long)(random >> 40) % ROWS,
+                   count = (long)(random >> 20) % (ROWS - first);
+        int column = (int)(random >> 50) % COLUMNS;
+        if (read % 7 == 0) // by its name
+            assert_int_equal(LW_OK, lw_result_find_column(r, name[column], &column, NULL));
+        assert_int_equal(LW_OK, lw_result_read(r, column, first, count, value, NULL));
+        for (long k = 0; k < count; k++) assert_true(value[k] == mixed_number(first + k, column));
+    }
+    lw_result_close(r);
+}
+
+// -------------------------------------------------------------------------------------- failures
+
+static void a_full_disk_is_reported(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(names_model);
+    lw_sim *sim = simulate(model, SETTINGS("duration", "100", "sample", "0.01"));
+    struct rlimit before, limit;
+    assert_int_equal(0, getrlimit(RLIMIT_FSIZE, &before));
+    limit = before;
+    limit.rlim_cur = 600000;
+    signal(SIGXFSZ, SIG_IGN); // EFBIG instead
+    lw_writer *writer = start(sim, 1e-9);
+    assert_int_equal(0, setrlimit(RLIMIT_FSIZE, &limit));
+    lw_error error;
+    assert_int_equal(LW_ERR_IO,
+                     lw_sim_run(sim, LW_OBSERVE_REACTION, write_row, writer, NULL, NULL));
+    const lw_status status = lw_writer_close(writer, &error);
+    assert_int_equal(0, setrlimit(RLIMIT_FSIZE, &before));
+    assert_int_equal(LW_ERR_IO, status);
+    assert_string_equal(path, error.file);
+    assert_non_null(strstr(error.text, "cannot be written: File too large"));
+    lw_result *r; // what was flushed before is there
+    if (lw_result_open(path, &r, &error) != LW_OK) fail_msg("%s", error.text);
+    assert_true(lw_result_row_count(r) > 10);
+    lw_result_close(r);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+static void assert_refused(const char *file, lw_status expected, const char *text)
+{
+    lw_result *r;
+    lw_error error;
+    assert_int_equal(expected, lw_result_open(file, &r, &error));
+    assert_string_equal(file, error.file);
+    if (!strstr(error.text, text)) fail_msg("%s", error.text);
+}
+
+static void put_file(const char *file, const char *text, size_t size)
+{
+    FILE *out = fopen(file, "wb");
+    assert_non_null(out);
+    fwrite(text, 1, size, out);
+    fclose(out);
+}
+
+// A file of the library that is not one of ours.
+static void make_foreign(const char *format, int version, bool columns)
+{
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, format ? strlen(format) + 1 : 1);
+    if (format) {
+        const hid_t a = H5Acreate2(file, "format", type, space, H5P_DEFAULT, H5P_DEFAULT);
+        H5Awrite(a, type, format);
+        H5Aclose(a);
+        const hid_t v =
+            H5Acreate2(file, "format_version", H5T_NATIVE_INT, space, H5P_DEFAULT, H5P_DEFAULT);
+        H5Awrite(v, H5T_NATIVE_INT, &version);
+        H5Aclose(v);
+    }
+    if (columns) {
+        const hsize_t n = 3;
+        const hid_t line = H5Screate_simple(1, &n, NULL);
+        H5Dclose(H5Dcreate2(file, "columns", H5T_NATIVE_DOUBLE, line, H5P_DEFAULT, H5P_DEFAULT,
+                            H5P_DEFAULT));
+        H5Sclose(line);
+    }
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Fclose(file);
+}
+
+static void files_that_are_no_results_are_refused(void **state)
+{
+    (void)state;
+    assert_refused("nowhere/x.h5", LW_ERR_IO, "No such file");
+    put_file(path, "", 0);
+    assert_refused(path, LW_ERR_PARSE, "is empty");
+    put_file(path, "time\n1\n", 7);
+    assert_refused(path, LW_ERR_PARSE, "not an HDF5 file");
+    put_file(path, "\211HDF\r\n\032\n and nothing behind", 27);
+    assert_refused(path, LW_ERR_IO, "cannot be opened");
+    make_foreign(NULL, 0, false);
+    assert_refused(path, LW_ERR_PARSE, "attribute 'format'");
+    make_foreign("something", 1, false);
+    assert_refused(path, LW_ERR_PARSE, "attribute 'format'");
+    make_foreign("linkwork-result", 99, false);
+    assert_refused(path, LW_ERR_PARSE, "version 99");
+    make_foreign("linkwork-result", 2, false);
+    assert_refused(path, LW_ERR_PARSE, "there is no /columns");
+    make_foreign("linkwork-result", 2, true);
+    assert_refused(path, LW_ERR_PARSE, "/columns is not a table");
+}
+
+static void read_damaged(void)
+{
+    lw_result *r;
+    if (lw_result_open("test_hdf5_damaged.h5", &r, NULL) != LW_OK) return;
+    const long rows = lw_result_row_count(r);
+    double *values = calloc((size_t)rows + 1, sizeof *values);
+    for (int c = 0; c < lw_result_column_count(r) && values; c++)
+        lw_result_read(r, c, 0, rows, values, NULL);
+    free(values);
+    lw_result_close(r);
+}
+
+// Cut anywhere, and with bytes changed: an error or a result, never a crash.  Each in a process of
+// its own, for the library loses memory over some.
+static void damaged_files_do_no_harm(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(redundant_model);
+    lw_sim *sim = simulate(model, SETTINGS("duration", "0.1"));
+    write_run(sim);
+    FILE *file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    const size_t size = (size_t)ftell(file);
+    rewind(file);
+    char *whole = malloc(size), *copy = malloc(size);
+    assert_int_equal(size, fread(whole, 1, size, file));
+    fclose(file);
+    uint64_t random = 1;
+    for (int i = 0; i < 150; i++) {
+        memcpy(copy, whole, size);
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const size_t at = (size_t)(random >> 20) % size;
+        if (i % 3) copy[at] = (char)(copy[at] ^ (1 << i % 8));
+        put_file("test_hdf5_damaged.h5", copy, i % 3 ? size : at);
+        const pid_t child = fork();
+        if (child == 0) {
+            read_damaged();
+            _exit(0);
+        }
+        int status;
+        assert_int_equal(child, waitpid(child, &status, 0));
+        if (!WIFEXITED(status) || WEXITSTATUS(status))
+            fail_msg("byte %zu %s", at, i % 3 ? "changed" : "the end");
+    }
+    remove("test_hdf5_damaged.h5");
+    free(whole);
+    free(copy);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+static void files_that_cannot_be_made_are_reported(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(redundant_model);
+    lw_sim *sim = simulate(model, SETTINGS("duration", "0.1"));
+    const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION};
+    lw_writer *writer;
+    lw_error error;
+    assert_int_equal(LW_ERR_IO, lw_writer_create("nowhere/x.h5", &desc, &writer, &error));
+    assert_string_equal("nowhere/x.h5", error.file);
+    assert_non_null(strstr(error.text, "No such file"));
+    assert_int_equal(LW_ERR_ARGUMENT, lw_writer_create("x.hdf", &desc, &writer, &error));
+    assert_non_null(strstr(error.text, "known: .h5 .csv"));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(datasets_and_their_attributes),
+        cmocka_unit_test(items_keep_their_order),
+        cmocka_unit_test(reactions_that_are_not_unique_are_marked),
+        cmocka_unit_test(files_are_reproducible),
+        cmocka_unit_test(readers_see_what_is_flushed),
+        cmocka_unit_test(datasets_are_views_of_one_table),
+        cmocka_unit_test(columns_are_read_in_any_order),
+        cmocka_unit_test(a_full_disk_is_reported),
+        cmocka_unit_test(files_that_are_no_results_are_refused),
+        cmocka_unit_test(damaged_files_do_no_harm),
+        cmocka_unit_test(files_that_cannot_be_made_are_reported),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove(path);
+    return failed;
+}
