@@ -7,13 +7,13 @@
 
 // One map or list that is still open: its values are those behind `start` on the stack.
 typedef struct level {
-    lwi_value *value;
+    lwi_document_value *value;
     int start;
 } level;
 
 typedef struct anchor {
     const char *name;
-    const lwi_value *value;
+    const lwi_document_value *value;
 } anchor;
 
 typedef struct building {
@@ -21,18 +21,20 @@ typedef struct building {
     const char *name; // of the file
     lwi_arena *arena;
     lw_error *error;
-    lwi_value *pool; // values are taken from blocks: an arena block each would cost 128 bytes
+    lwi_document_value
+        *pool; // values are taken from blocks: an arena block each would cost 128 bytes
     int pool_left;
     char *text; // the same for short texts
     size_t text_left;
-    const lwi_value **stack; // values whose parent is open; keys and items alternate in maps
+    const lwi_document_value *
+        *stack; // values whose parent is open; keys and items alternate in maps
     int nstack, stack_room;
     level level[LWI_DOCUMENT_DEPTH];
     int depth;
     anchor anchor[LWI_DOCUMENT_ANCHORS];
     int nanchor;
     int total;
-    const lwi_value *root;
+    const lwi_document_value *root;
 } building;
 
 // ------------------------------------------------------------------------------------------ names
@@ -79,7 +81,7 @@ int lwi_names_find(const char *const *names, const int *order, int count, const 
     return -1;
 }
 
-int lwi_value_find(const lwi_value *map, const char *key)
+int lwi_document_find(const lwi_document_value *map, const char *key)
 {
     return lwi_names_find(map->key, map->order, map->count, key);
 }
@@ -108,17 +110,17 @@ static lw_status count_values(building *b, lw_place place, int more)
     return LW_OK;
 }
 
-static lwi_value *new_value(building *b, lwi_value_kind kind, lw_place place)
+static lwi_document_value *new_value(building *b, lwi_document_kind kind, lw_place place)
 {
     enum { BLOCK = 256 };
     if (b->pool_left == 0) {
-        b->pool = LWI_PUSH(b->arena, lwi_value, BLOCK);
+        b->pool = LWI_PUSH(b->arena, lwi_document_value, BLOCK);
         if (!b->pool) return NULL;
         b->pool_left = BLOCK;
     }
     b->pool_left--;
-    lwi_value *value = b->pool++;
-    *value = (lwi_value){.kind = kind, .place = place, .weight = 1};
+    lwi_document_value *value = b->pool++;
+    *value = (lwi_document_value){.kind = kind, .place = place, .weight = 1};
     return value;
 }
 
@@ -138,7 +140,7 @@ static const char *copy_text(building *b, const char *text, size_t length)
 }
 
 // Gives a finished value to the map or list that is open, or makes it the root.
-static lw_status deliver(building *b, const lwi_value *value)
+static lw_status deliver(building *b, const lwi_document_value *value)
 {
     if (b->depth == 0) {
         b->root = value;
@@ -146,7 +148,7 @@ static lw_status deliver(building *b, const lwi_value *value)
     }
     if (b->nstack == b->stack_room) {
         const int room = b->stack_room ? 2 * b->stack_room : 256;
-        const lwi_value **larger = LWI_PUSH(b->arena, const lwi_value *, room);
+        const lwi_document_value **larger = LWI_PUSH(b->arena, const lwi_document_value *, room);
         if (!larger) return no_memory(b);
         if (b->nstack) memcpy(larger, b->stack, (size_t)b->nstack * sizeof *larger);
         b->stack = larger;
@@ -158,7 +160,7 @@ static lw_status deliver(building *b, const lwi_value *value)
 
 // -------------------------------------------------------------------------------- anchors, aliases
 
-static lw_status set_anchor(building *b, const yaml_char_t *name, const lwi_value *value)
+static lw_status set_anchor(building *b, const yaml_char_t *name, const lwi_document_value *value)
 {
     if (!name) return LW_OK;
     if (b->nanchor == LWI_DOCUMENT_ANCHORS)
@@ -169,7 +171,7 @@ static lw_status set_anchor(building *b, const yaml_char_t *name, const lwi_valu
     return LW_OK;
 }
 
-static bool is_open(const building *b, const lwi_value *value)
+static bool is_open(const building *b, const lwi_document_value *value)
 {
     for (int i = 0; i < b->depth; i++)
         if (b->level[i].value == value) return true;
@@ -181,7 +183,7 @@ static lw_status add_alias(building *b, const char *name, lw_place place)
 {
     for (int i = b->nanchor - 1; i >= 0; i--) {
         if (strcmp(b->anchor[i].name, name) != 0) continue;
-        const lwi_value *value = b->anchor[i].value;
+        const lwi_document_value *value = b->anchor[i].value;
         if (is_open(b, value))
             return FAIL(b, place, "alias '*%s' stands inside its own anchor", name);
         TRY(count_values(b, place, value->weight));
@@ -206,7 +208,7 @@ static lw_status add_scalar(building *b, const yaml_event_t *event)
     if (strlen(text) != event->data.scalar.length)
         return FAIL(b, place, "a text contains a zero byte");
     TRY(count_values(b, place, 1));
-    lwi_value *value = new_value(b, LWI_SCALAR, place);
+    lwi_document_value *value = new_value(b, LWI_DOCUMENT_SCALAR, place);
     if (!value) return no_memory(b);
     value->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     value->text = copy_text(b, text, event->data.scalar.length);
@@ -215,7 +217,7 @@ static lw_status add_scalar(building *b, const yaml_event_t *event)
     return deliver(b, value);
 }
 
-static lw_status open_level(building *b, lwi_value_kind kind, const yaml_char_t *tag,
+static lw_status open_level(building *b, lwi_document_kind kind, const yaml_char_t *tag,
                             const yaml_char_t *name, lw_place place)
 {
     TRY(refuse_tag(b, tag, place));
@@ -223,18 +225,18 @@ static lw_status open_level(building *b, lwi_value_kind kind, const yaml_char_t 
         return FAIL(b, place, "more than %d maps and lists inside each other",
                     (int)LWI_DOCUMENT_DEPTH);
     TRY(count_values(b, place, 1));
-    lwi_value *value = new_value(b, kind, place);
+    lwi_document_value *value = new_value(b, kind, place);
     if (!value) return no_memory(b);
     TRY(set_anchor(b, name, value));
     b->level[b->depth++] = (level){value, b->nstack};
     return LW_OK;
 }
 
-static lw_status finish_list(building *b, lwi_value *value, const lwi_value *const *items,
-                             int count)
+static lw_status finish_list(building *b, lwi_document_value *value,
+                             const lwi_document_value *const *items, int count)
 {
     value->count = count;
-    value->item = LWI_PUSH(b->arena, const lwi_value *, count);
+    value->item = LWI_PUSH(b->arena, const lwi_document_value *, count);
     if (!value->item) return no_memory(b);
     for (int i = 0; i < count; i++) {
         value->item[i] = items[i];
@@ -243,7 +245,7 @@ static lw_status finish_list(building *b, lwi_value *value, const lwi_value *con
     return LW_OK;
 }
 
-static lw_status check_keys(building *b, const lwi_value *map)
+static lw_status check_keys(building *b, const lwi_document_value *map)
 {
     for (int i = 1; i < map->count; i++) {
         const int one = map->order[i - 1], other = map->order[i];
@@ -255,17 +257,18 @@ static lw_status check_keys(building *b, const lwi_value *map)
     return LW_OK;
 }
 
-static lw_status finish_map(building *b, lwi_value *value, const lwi_value *const *pairs, int count)
+static lw_status finish_map(building *b, lwi_document_value *value,
+                            const lwi_document_value *const *pairs, int count)
 {
     value->count = count;
-    value->item = LWI_PUSH(b->arena, const lwi_value *, count);
+    value->item = LWI_PUSH(b->arena, const lwi_document_value *, count);
     value->key = LWI_PUSH(b->arena, const char *, count);
     value->key_place = LWI_PUSH(b->arena, lw_place, count);
     value->order = LWI_PUSH(b->arena, int, count);
     if (!value->item || !value->key || !value->key_place || !value->order) return no_memory(b);
     for (int i = 0; i < count; i++) {
-        const lwi_value *key = pairs[2 * i], *item = pairs[2 * i + 1];
-        if (key->kind != LWI_SCALAR)
+        const lwi_document_value *key = pairs[2 * i], *item = pairs[2 * i + 1];
+        if (key->kind != LWI_DOCUMENT_SCALAR)
             return FAIL(b, key->place, "a key is a list or a map, expected a name");
         value->key[i] = key->text;
         value->key_place[i] = key->place;
@@ -279,9 +282,9 @@ static lw_status finish_map(building *b, lwi_value *value, const lwi_value *cons
 static lw_status close_level(building *b)
 {
     const level top = b->level[--b->depth];
-    const lwi_value *const *items = b->stack + top.start;
+    const lwi_document_value *const *items = b->stack + top.start;
     const int count = b->nstack - top.start;
-    if (top.value->kind == LWI_LIST)
+    if (top.value->kind == LWI_DOCUMENT_LIST)
         TRY(finish_list(b, top.value, items, count));
     else
         TRY(finish_map(b, top.value, items, count / 2));
@@ -298,10 +301,10 @@ static lw_status take_event(building *b, const yaml_event_t *event)
     case YAML_ALIAS_EVENT:
         return add_alias(b, (const char *)event->data.alias.anchor, place);
     case YAML_SEQUENCE_START_EVENT:
-        return open_level(b, LWI_LIST, event->data.sequence_start.tag,
+        return open_level(b, LWI_DOCUMENT_LIST, event->data.sequence_start.tag,
                           event->data.sequence_start.anchor, place);
     case YAML_MAPPING_START_EVENT:
-        return open_level(b, LWI_MAP, event->data.mapping_start.tag,
+        return open_level(b, LWI_DOCUMENT_MAP, event->data.mapping_start.tag,
                           event->data.mapping_start.anchor, place);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
@@ -399,7 +402,7 @@ static const char *join_pairs(const char *text, size_t *length, lwi_arena *arena
 }
 
 static lw_status parse_once(const char *text, size_t length, const char *name, lwi_arena *arena,
-                            const lwi_value **root, bool *escape, lw_error *error)
+                            const lwi_document_value **root, bool *escape, lw_error *error)
 {
     building *b = LWI_PUSH(arena, building, 1);
     if (!b) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the document");
@@ -414,7 +417,7 @@ static lw_status parse_once(const char *text, size_t length, const char *name, l
 }
 
 lw_status lwi_document_parse(const char *text, size_t length, const char *name, lwi_arena *arena,
-                             const lwi_value **root, lw_error *error)
+                             const lwi_document_value **root, lw_error *error)
 {
     bool escape = false;
     lw_status status = parse_once(text, length, name, arena, root, &escape, error);

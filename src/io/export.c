@@ -72,7 +72,7 @@ void lwi_export_inertia(const lwi_export *x, int body, double *I)
 // ----------------------------------------------------------------------------------------- joints
 
 // Elementary joints of a type, in the order in which F2 moves away from F1.
-static int axes_of(lw_joint_type type, lwi_link_axis *axis)
+static int axes_of(lw_joint_type type, lwi_export_axis *axis)
 {
     static const struct {
         lw_joint_type type;
@@ -85,7 +85,7 @@ static int axes_of(lw_joint_type type, lwi_link_axis *axis)
         const int n = (int)strlen(table[i].axes);
         for (int k = 0; k < n; k++) {
             const char letter = table[i].axes[k];
-            axis[k] = (lwi_link_axis){.turns = letter >= 'x', .coordinate = k};
+            axis[k] = (lwi_export_axis){.turns = letter >= 'x', .coordinate = k};
             axis[k].axis[letter - (letter >= 'x' ? 'x' : 'X')] = 1;
         }
         return n;
@@ -112,7 +112,7 @@ static lw_status check_joint(const lwi_export *x, const lw_joint_desc *d)
     return LW_OK;
 }
 
-static lw_status fill_link(const lwi_export *x, lwi_link *l, int joint, bool reversed)
+static lw_status fill_link(const lwi_export *x, lwi_export_link *l, int joint, bool reversed)
 {
     const lw_joint_desc *d = &x->model->desc.joint[joint];
     double R[2][9], r[2][3];
@@ -121,14 +121,14 @@ static lw_status fill_link(const lwi_export *x, lwi_link *l, int joint, bool rev
     TRY(check_joint(x, d));
     l->joint = joint;
     l->reversed = reversed;
-    l->kind = d->type == LW_JOINT_SPHERICAL ? LWI_LINK_BALL
-              : d->type == LW_JOINT_FREE    ? LWI_LINK_FREE
-                                            : LWI_LINK_AXES;
-    l->naxis = l->kind == LWI_LINK_AXES ? axes_of(d->type, l->axis) : 0;
+    l->kind = d->type == LW_JOINT_SPHERICAL ? LWI_EXPORT_BALL
+              : d->type == LW_JOINT_FREE    ? LWI_EXPORT_FREE
+                                            : LWI_EXPORT_AXES;
+    l->naxis = l->kind == LWI_EXPORT_AXES ? axes_of(d->type, l->axis) : 0;
     if (l->naxis < 0)
         return lwi_export_fail(x, "joint '%.200s' is of a type that the format does not have",
                                d->name);
-    if (l->kind == LWI_LINK_FREE) {
+    if (l->kind == LWI_EXPORT_FREE) {
         pose_of(&x->model->desc.body[l->body].pose, l->R, l->r);
         return l->parent ? lwi_export_fail(x, "joint '%.200s' is free between two bodies", d->name)
                          : LW_OK;
@@ -148,7 +148,7 @@ static lw_status fill_link(const lwi_export *x, lwi_link *l, int joint, bool rev
     }
     if (reversed && l->naxis > 1)
         for (int k = 0; k < l->naxis / 2; k++) {
-            const lwi_link_axis swap = l->axis[k];
+            const lwi_export_axis swap = l->axis[k];
             l->axis[k] = l->axis[l->naxis - 1 - k];
             l->axis[l->naxis - 1 - k] = swap;
         }
@@ -189,7 +189,7 @@ static lw_status walk(lwi_export *x)
         *next = LWI_PUSH(&x->arena, int, 2 * m->njoint + 1);
     int *queue = LWI_PUSH(&x->arena, int, m->nbody);
     int *link = LWI_PUSH(&x->arena, int, m->nbody); // of a body; -1: none yet
-    x->link = LWI_PUSH(&x->arena, lwi_link, m->nbody);
+    x->link = LWI_PUSH(&x->arena, lwi_export_link, m->nbody);
     if (!first || !next || !queue || !link || !x->link)
         return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
     list_joints(m, first, next);
@@ -204,10 +204,11 @@ static lw_status walk(lwi_export *x)
             int top = node;
             while (m->node[top].parent >= 0) top = m->node[top].parent;
             base = m->node[top].body;
-            lwi_link *l = &x->link[x->nlink];
+            lwi_export_link *l = &x->link[x->nlink];
             link[root] = NONE;
             link[base] = x->nlink++;
-            *l = (lwi_link){.body = base, .before = -1, .joint = -1, .kind = LWI_LINK_FREE};
+            *l =
+                (lwi_export_link){.body = base, .before = -1, .joint = -1, .kind = LWI_EXPORT_FREE};
             pose_of(&m->desc.body[base].pose, l->R, l->r);
         }
         queue[tail++] = base;
@@ -218,10 +219,10 @@ static lw_status walk(lwi_export *x)
                 const bool reversed = e % 2; // `body` is body2
                 const int other = reversed ? d->body1.index : d->body2.index;
                 if (link[other] != NONE) continue;
-                lwi_link *l = &x->link[x->nlink];
+                lwi_export_link *l = &x->link[x->nlink];
                 link[other] = x->nlink++;
                 queue[tail++] = other;
-                *l = (lwi_link){.body = other, .parent = body, .before = link[body]};
+                *l = (lwi_export_link){.body = other, .parent = body, .before = link[body]};
                 TRY(fill_link(x, l, e / 2, reversed));
             }
         }

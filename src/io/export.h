@@ -13,30 +13,30 @@
 
 enum { LWI_EXPORT_MOST_AXES = 3 };
 
-typedef enum lwi_link_joint {
-    LWI_LINK_AXES, ///< `naxis` elementary joints; none: fixed
-    LWI_LINK_BALL,
-    LWI_LINK_FREE
-} lwi_link_joint;
+typedef enum lwi_export_joint {
+    LWI_EXPORT_AXES, ///< `naxis` elementary joints; none: fixed
+    LWI_EXPORT_BALL,
+    LWI_EXPORT_FREE
+} lwi_export_joint;
 
-typedef struct lwi_link_axis {
+typedef struct lwi_export_axis {
     bool turns;     ///< else shifts
     double axis[3]; ///< body axes
     int coordinate; ///< of the joint
-} lwi_link_axis;
+} lwi_export_axis;
 
-typedef struct lwi_link {
+typedef struct lwi_export_link {
     int body, parent; ///< bodies; parent 0: the ground
     int before;       ///< link of the parent; -1: the ground
     int joint;        ///< -1: floats
     bool reversed;    ///< the joint goes from this body to the parent
-    lwi_link_joint kind;
-    lwi_link_axis axis[LWI_EXPORT_MOST_AXES];
+    lwi_export_joint kind;
+    lwi_export_axis axis[LWI_EXPORT_MOST_AXES];
     int naxis;
     double R[9], r[3]; ///< pose of the body in the parent's body frame, coordinates zero; of one
                        ///< that floats, where it starts
     double at[3];      ///< joint point in the body frame: the origin of its link
-} lwi_link;
+} lwi_export_link;
 
 typedef struct lwi_export {
     const lw_model *model;
@@ -46,7 +46,7 @@ typedef struct lwi_export {
     void (*told)(void *user, const char *text); ///< what is not written; may be NULL
     void *user;
     lwi_arena arena;
-    lwi_link *link; ///< [nlink] parents first
+    lwi_export_link *link; ///< [nlink] parents first
     int nlink;
 } lwi_export;
 

@@ -155,12 +155,12 @@ static const char *const tokens[] = {"{",
 // A key or a type of the native format, from its own tables.
 static const char *random_key(fuzzing *f)
 {
-    static const lwi_object *const objects[] = {
+    static const lwi_yaml_object *const objects[] = {
         &lwi_file_object,       &lwi_function_object, &lwi_body_object,   &lwi_joint_object,
         &lwi_mount_object,      &lwi_spring_object,   &lwi_wrench_object, &lwi_coupling_object,
         &lwi_simulation_object, &lwi_bushing_object,  &lwi_stop_object,   &lwi_limits_object,
         &lwi_friction_object,   &lwi_mechanism_object};
-    const lwi_object *object = objects[below(f, sizeof objects / sizeof *objects)];
+    const lwi_yaml_object *object = objects[below(f, sizeof objects / sizeof *objects)];
     if (object->type && below(f, 3) == 0) return object->type[below(f, (size_t)object->ntype)];
     return object->key[below(f, (size_t)object->nkey)].name;
 }

@@ -42,7 +42,7 @@ static void put_shape(const lwi_export *x, const lw_shape *s, int indent)
 }
 
 // The inertia is written in body axes.
-static void put_inertial(const lwi_export *x, const lwi_link *l, int indent)
+static void put_inertial(const lwi_export *x, const lwi_export_link *l, int indent)
 {
     const lwi_body *b = &x->model->body[l->body];
     double I[6];
@@ -61,7 +61,7 @@ static void put_inertial(const lwi_export *x, const lwi_link *l, int indent)
     fputs("/>\n", x->file);
 }
 
-static void put_axis(const lwi_export *x, const lwi_link *l, int k, int indent)
+static void put_axis(const lwi_export *x, const lwi_export_link *l, int k, int indent)
 {
     const lw_joint_desc *d = &x->model->desc.joint[l->joint];
     const lw_coordinate_desc *c = &d->coordinate[l->axis[k].coordinate];
@@ -82,7 +82,7 @@ static void put_axis(const lwi_export *x, const lwi_link *l, int k, int indent)
     fputs("/>\n", x->file);
 }
 
-static void put_joints(const lwi_export *x, const lwi_link *l, int indent)
+static void put_joints(const lwi_export *x, const lwi_export_link *l, int indent)
 {
     if (l->joint < 0) {
         fprintf(x->file, "%*s<freejoint/>\n", indent, "");
@@ -90,11 +90,11 @@ static void put_joints(const lwi_export *x, const lwi_link *l, int indent)
     }
     const lw_joint_desc *d = &x->model->desc.joint[l->joint];
     for (int k = 0; k < l->naxis; k++) put_axis(x, l, k, indent);
-    if (l->kind == LWI_LINK_AXES) return;
+    if (l->kind == LWI_EXPORT_AXES) return;
     fprintf(x->file, "%*s<joint", indent, "");
     put_joint_name(x, d->name, 0, false);
-    fprintf(x->file, " type=\"%s\"", l->kind == LWI_LINK_BALL ? "ball" : "free");
-    if (l->kind == LWI_LINK_BALL) lwi_export_numbers(x, "pos", l->at, 3, false);
+    fprintf(x->file, " type=\"%s\"", l->kind == LWI_EXPORT_BALL ? "ball" : "free");
+    if (l->kind == LWI_EXPORT_BALL) lwi_export_numbers(x, "pos", l->at, 3, false);
     lwi_export_numbers(x, "damping", &d->damping, 1, false);
     fputs("/>\n", x->file);
 }
@@ -112,15 +112,16 @@ typedef struct family {
 static void find_thin(const lwi_export *x, const family *f)
 {
     for (int i = 0; i < x->nlink; i++) {
-        const lwi_link *l = &x->link[i];
+        const lwi_export_link *l = &x->link[i];
         const int next = f->child[i];
         f->thin[i] = false;
-        if (l->kind != LWI_LINK_AXES || l->naxis == 0 || x->model->body[l->body].mass > 0) continue;
+        if (l->kind != LWI_EXPORT_AXES || l->naxis == 0 || x->model->body[l->body].mass > 0)
+            continue;
         const bool alone =
             next >= 0 && f->sibling[next] < 0 && x->model->desc.body[l->body].nshape == 0;
-        const lwi_link *n = alone ? &x->link[next] : NULL;
-        f->thin[i] = n && (n->naxis > 0 || n->kind == LWI_LINK_BALL);
-        if (!f->thin[i] && !(n && n->kind == LWI_LINK_AXES))
+        const lwi_export_link *n = alone ? &x->link[next] : NULL;
+        f->thin[i] = n && (n->naxis > 0 || n->kind == LWI_EXPORT_BALL);
+        if (!f->thin[i] && !(n && n->kind == LWI_EXPORT_AXES))
             lwi_export_tell(x, "body '%.200s': it moves and has no mass, and MuJoCo refuses it",
                             x->model->body[l->body].name);
     }
@@ -150,7 +151,7 @@ static lw_status raise_family(const lwi_export *x, lwi_arena *arena, family *f)
 static void put_thin_joints(const lwi_export *x, const family *f, int top, int i, int indent)
 {
     for (int k = top; k != i; k = f->child[k]) {
-        lwi_link moved = x->link[k];
+        lwi_export_link moved = x->link[k];
         double R[9], r[3], to[3];
         m3_identity(R);
         v3_set(r, 0, 0, 0);
@@ -168,7 +169,7 @@ static void put_thin_joints(const lwi_export *x, const family *f, int top, int i
 
 static void open_body(const lwi_export *x, const family *f, int i, int indent)
 {
-    const lwi_link *l = &x->link[i];
+    const lwi_export_link *l = &x->link[i];
     int top = i;
     double q[4], R[9], r[3];
     while (x->link[top].before >= 0 && f->thin[x->link[top].before]) top = x->link[top].before;
@@ -239,7 +240,7 @@ static void put_motors(const lwi_export *x)
 {
     bool any = false;
     for (int i = 0; i < x->nlink; i++) {
-        const lwi_link *l = &x->link[i];
+        const lwi_export_link *l = &x->link[i];
         for (int k = 0; k < l->naxis; k++) {
             const lw_joint_desc *d = &x->model->desc.joint[l->joint];
             const int input = d->coordinate[l->axis[k].coordinate].effort.index;
@@ -262,7 +263,7 @@ static void put_motors(const lwi_export *x)
 }
 
 // Quaternion of a ball as the format has it: of the body's axes against those it has at zero.
-static void ball_of(const lwi_export *x, const lwi_link *l, double *q)
+static void ball_of(const lwi_export *x, const lwi_export_link *l, double *q)
 {
     const lw_joint_desc *d = &x->model->desc.joint[l->joint];
     const lw_quat *o = l->reversed ? &d->frame1.orientation : &d->frame2.orientation;
@@ -276,7 +277,7 @@ static void ball_of(const lwi_export *x, const lwi_link *l, double *q)
 
 // Angular velocity of a ball as the format has it: of the body against what holds it, body axes.  Ours is
 // that of F2 in its axes; F1, where that is the body's, turns the other way.
-static void ball_rate_of(const lwi_export *x, const lwi_link *l, double *w)
+static void ball_rate_of(const lwi_export *x, const lwi_export_link *l, double *w)
 {
     const lw_model *m = x->model;
     const lw_joint_desc *d = &m->desc.joint[l->joint];
@@ -296,7 +297,7 @@ static void ball_rate_of(const lwi_export *x, const lwi_link *l, double *w)
 
 // Velocity of a floating body's frame in the world, angular velocity in its axes, from those of the
 // point that its speeds are of: F2, or the mass centre where no joint is named.
-static void free_rate_of(const lwi_export *x, const lwi_link *l, double *v)
+static void free_rate_of(const lwi_export *x, const lwi_export_link *l, double *v)
 {
     const lw_model *m = x->model;
     const double *u = l->joint < 0 ? &m->tree_v0[m->node[m->body_node[l->body]].iv]
@@ -327,14 +328,14 @@ static void put_speeds(const lwi_export *x, const family *f)
     if (!moves) return;
     fputs("\" qvel=\"", x->file);
     for (int i = 0; i < x->nlink; i++) {
-        const lwi_link *l = &x->link[f->order[i]];
+        const lwi_export_link *l = &x->link[f->order[i]];
         double v[6] = {0};
         int n = l->naxis;
         for (int k = 0; k < n; k++) v[k] = m->v0[m->joint[l->joint].iv + l->axis[k].coordinate];
-        if (l->kind == LWI_LINK_BALL) {
+        if (l->kind == LWI_EXPORT_BALL) {
             ball_rate_of(x, l, v);
             n = 3;
-        } else if (l->kind == LWI_LINK_FREE) {
+        } else if (l->kind == LWI_EXPORT_FREE) {
             n = 6;
             if (l->reversed)
                 lwi_export_tell(x, "joint '%.200s': its speeds at the start are not written",
@@ -351,14 +352,14 @@ static void put_start(const lwi_export *x, const family *f)
     const lw_model *m = x->model;
     fputs("  <keyframe>\n    <key name=\"start\" qpos=\"", x->file);
     for (int i = 0; i < x->nlink; i++) {
-        const lwi_link *l = &x->link[f->order[i]];
+        const lwi_export_link *l = &x->link[f->order[i]];
         double q[7];
         int n = l->naxis;
         for (int k = 0; k < n; k++) q[k] = m->q0[m->joint[l->joint].iq + l->axis[k].coordinate];
-        if (l->kind == LWI_LINK_BALL) {
+        if (l->kind == LWI_EXPORT_BALL) {
             ball_of(x, l, q);
             n = 4;
-        } else if (l->kind == LWI_LINK_FREE) {
+        } else if (l->kind == LWI_EXPORT_FREE) {
             v3_copy(q, l->r);
             quat_from_matrix(q + 3, l->R);
             n = 7;

@@ -163,9 +163,10 @@ static lw_status add_element(const lwi_urdf *u, const lwi_xml_element *e)
 // ---------------------------------------------------------------------------- the file beside the
 // robot
 
-static lw_status fail_beside(const lwi_urdf *u, const lwi_value *v, const char *format, ...)
-    LW_PRINTF(3, 4);
-static lw_status fail_beside(const lwi_urdf *u, const lwi_value *v, const char *format, ...)
+static lw_status fail_beside(const lwi_urdf *u, const lwi_document_value *v, const char *format,
+                             ...) LW_PRINTF(3, 4);
+static lw_status fail_beside(const lwi_urdf *u, const lwi_document_value *v, const char *format,
+                             ...)
 {
     char text[sizeof u->error->text];
     va_list arguments;
@@ -192,10 +193,10 @@ static const char *name_beside(const lwi_urdf *u, const char *robot)
 
 // A file of another kind may have this name: a model that was converted, settings of other
 // programs.
-static bool is_of_loops(const lwi_value *root)
+static bool is_of_loops(const lwi_document_value *root)
 {
-    return root->kind == LWI_MAP &&
-           (lwi_value_find(root, "closed_loop") >= 0 || lwi_value_find(root, "joint_type") >= 0);
+    return root->kind == LWI_DOCUMENT_MAP && (lwi_document_find(root, "closed_loop") >= 0 ||
+                                              lwi_document_find(root, "joint_type") >= 0);
 }
 
 // Does the text contain the word?  It need not be text at all.
@@ -212,7 +213,7 @@ lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folde
     char *text = NULL;
     size_t length = 0;
     lw_error why = {0};
-    const lwi_value *root = NULL;
+    const lwi_document_value *root = NULL;
     if (!folder) return LW_OK;
     const char *name = name_beside(u, robot);
     if (!name) return no_memory(u->error);
@@ -230,7 +231,8 @@ lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folde
     }
     if (status == LW_OK && is_of_loops(root))
         u->loops = root;
-    else if (status != LW_OK || root->kind != LWI_MAP || lwi_value_find(root, "linkwork") < 0)
+    else if (status != LW_OK || root->kind != LWI_DOCUMENT_MAP ||
+             lwi_document_find(root, "linkwork") < 0)
         return lw_builder_warn(u->builder, (lw_place){0, 0},
                                "%.200s beside it is not read: it has no closed_loop%s%.100s", name,
                                status == LW_OK ? "" : ", ", status == LW_OK ? "" : why.text);
@@ -238,23 +240,24 @@ lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folde
 }
 
 // A list of the map, or NULL where there is none.
-static lw_status list_of(const lwi_urdf *u, const char *key, const lwi_value **list)
+static lw_status list_of(const lwi_urdf *u, const char *key, const lwi_document_value **list)
 {
-    const int k = lwi_value_find(u->loops, key);
+    const int k = lwi_document_find(u->loops, key);
     *list = k < 0 ? NULL : u->loops->item[k];
-    if (k < 0 || (*list)->kind == LWI_LIST) return LW_OK;
+    if (k < 0 || (*list)->kind == LWI_DOCUMENT_LIST) return LW_OK;
     return fail_beside(u, *list, "%s: expected a list", key);
 }
 
-static lw_status text_of(const lwi_urdf *u, const lwi_value *v, const char *what, const char **text)
+static lw_status text_of(const lwi_urdf *u, const lwi_document_value *v, const char *what,
+                         const char **text)
 {
     *text = v->text;
-    if (v->kind == LWI_SCALAR) return LW_OK;
+    if (v->kind == LWI_DOCUMENT_SCALAR) return LW_OK;
     return fail_beside(u, v, "%s: expected a text", what);
 }
 
-static lw_status check_counts(const lwi_urdf *u, const lwi_value *a, const char *a_name,
-                              const lwi_value *b, const char *b_name)
+static lw_status check_counts(const lwi_urdf *u, const lwi_document_value *a, const char *a_name,
+                              const lwi_document_value *b, const char *b_name)
 {
     if (a->count == b->count) return LW_OK;
     return fail_beside(u, b, "%s has %d entries and %s %d, expected as many", b_name, b->count,
@@ -269,7 +272,8 @@ static const lwi_urdf_kind changes[] = {
     {"CARDAN", LW_JOINT_UNIVERSAL, false, false},
 };
 
-static lw_status change_joint(const lwi_urdf *u, const lwi_value *joint, const lwi_value *type)
+static lw_status change_joint(const lwi_urdf *u, const lwi_document_value *joint,
+                              const lwi_document_value *type)
 {
     const char *name, *text;
     TRY(text_of(u, joint, "joint_name", &name));
@@ -301,7 +305,7 @@ static lw_status tell_unknown_keys(const lwi_urdf *u)
 
 lw_status lwi_urdf_change_joints(lwi_urdf *u)
 {
-    const lwi_value *names, *kinds;
+    const lwi_document_value *names, *kinds;
     if (!u->loops) return LW_OK;
     TRY(tell_unknown_keys(u));
     TRY(list_of(u, "joint_name", &names));
@@ -317,7 +321,7 @@ lw_status lwi_urdf_change_joints(lwi_urdf *u)
 // ---- closed loops
 
 // The link whose frame a name means: the child of a joint of this name, or a link.
-static lw_status link_of(const lwi_urdf *u, const lwi_value *v, int *link)
+static lw_status link_of(const lwi_urdf *u, const lwi_document_value *v, int *link)
 {
     const char *name;
     TRY(text_of(u, v, "closed_loop", &name));
@@ -327,11 +331,12 @@ static lw_status link_of(const lwi_urdf *u, const lwi_value *v, int *link)
     return fail_beside(u, v, "closed_loop: there is no joint or link '%.150s'", name);
 }
 
-static lw_status add_closure(const lwi_urdf *u, const lwi_value *pair, const lwi_value *type)
+static lw_status add_closure(const lwi_urdf *u, const lwi_document_value *pair,
+                             const lwi_document_value *type)
 {
     int end[2];
     const char *text = "6d";
-    if (pair->kind != LWI_LIST || pair->count != 2)
+    if (pair->kind != LWI_DOCUMENT_LIST || pair->count != 2)
         return fail_beside(u, pair, "closed_loop: expected pairs of frames, [A, B]");
     for (int i = 0; i < 2; i++) TRY(link_of(u, pair->item[i], &end[i]));
     if (type) TRY(text_of(u, type, "type", &text));
@@ -355,7 +360,7 @@ static lw_status add_closure(const lwi_urdf *u, const lwi_value *pair, const lwi
 
 static lw_status add_closures(const lwi_urdf *u)
 {
-    const lwi_value *loops, *kinds;
+    const lwi_document_value *loops, *kinds;
     TRY(list_of(u, "closed_loop", &loops));
     TRY(list_of(u, "type", &kinds));
     if (loops && kinds) TRY(check_counts(u, loops, "closed_loop", kinds, "type"));

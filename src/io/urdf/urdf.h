@@ -55,8 +55,8 @@ typedef struct lwi_urdf {
     int nlink, njoint;
     lw_limits_desc limits; ///< how stiff limits are; zero: they are not enforced
     // the file of loops beside the robot
-    const char *beside;     ///< its path in messages
-    const lwi_value *loops; ///< its map; NULL: there is none
+    const char *beside;              ///< its path in messages
+    const lwi_document_value *loops; ///< its map; NULL: there is none
 } lwi_urdf;
 
 /** Walks the file: notes every element, attribute and text that the reader does not read.

@@ -33,7 +33,7 @@ static void put_origin(const lwi_export *x, const double *R, const double *r)
 
 // ------------------------------------------------------------------------------------------- links
 
-static void put_shape(const lwi_export *x, const lwi_link *l, const lw_shape *shape)
+static void put_shape(const lwi_export *x, const lwi_export_link *l, const lw_shape *shape)
 {
     const double *s = shape->size;
     const double q[4] = {shape->orientation.w, shape->orientation.x, shape->orientation.y,
@@ -70,7 +70,7 @@ static void put_shape(const lwi_export *x, const lwi_link *l, const lw_shape *sh
     fputs("    </visual>\n", x->file);
 }
 
-static void put_link(const lwi_export *x, const lwi_link *l)
+static void put_link(const lwi_export *x, const lwi_export_link *l)
 {
     static const char *const keys[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
     const lwi_body *b = &x->model->body[l->body];
@@ -98,7 +98,7 @@ static void put_link(const lwi_export *x, const lwi_link *l)
 // ------------------------------------------------------------------------------------------ joints
 
 // "JOINT", or "JOINT_q1" of a joint with several; the link behind it has the same name.
-static void put_joint_name(const lwi_export *x, const lwi_link *l, int k)
+static void put_joint_name(const lwi_export *x, const lwi_export_link *l, int k)
 {
     lwi_export_text(x, x->model->joint[l->joint].name);
     if (l->naxis > 1) fprintf(x->file, "_q%d", l->axis[k].coordinate);
@@ -116,7 +116,7 @@ static void put_limits(const lwi_export *x, const lw_coordinate_desc *c, bool tu
     fputs(" effort=\"1e9\" velocity=\"1e9\"/>\n", x->file);
 }
 
-static void put_mimic(const lwi_export *x, const lwi_link *l, int coordinate)
+static void put_mimic(const lwi_export *x, const lwi_export_link *l, int coordinate)
 {
     const lw_model *m = x->model;
     for (int i = 0; i < m->ncoupling; i++) {
@@ -133,7 +133,7 @@ static void put_mimic(const lwi_export *x, const lwi_link *l, int coordinate)
     }
 }
 
-static void put_acting(const lwi_export *x, const lwi_link *l, int k)
+static void put_acting(const lwi_export *x, const lwi_export_link *l, int k)
 {
     const char *name = x->model->joint[l->joint].name;
     const lw_coordinate_desc *c = &x->model->desc.joint[l->joint].coordinate[l->axis[k].coordinate];
@@ -155,9 +155,9 @@ static void put_acting(const lwi_export *x, const lwi_link *l, int k)
     put_mimic(x, l, l->axis[k].coordinate);
 }
 
-static const char *type_of(const lwi_export *x, const lwi_link *l, int k)
+static const char *type_of(const lwi_export *x, const lwi_export_link *l, int k)
 {
-    if (l->kind == LWI_LINK_FREE) return "floating";
+    if (l->kind == LWI_EXPORT_FREE) return "floating";
     if (!l->naxis) return "fixed";
     const lw_limits_desc *n =
         &x->model->desc.joint[l->joint].coordinate[l->axis[k].coordinate].limits;
@@ -166,7 +166,7 @@ static const char *type_of(const lwi_export *x, const lwi_link *l, int k)
 }
 
 // Elementary joint k of a link, or the only one: `origin` is where it starts in the link before.
-static void put_joint(const lwi_export *x, const lwi_link *l, int k, const char *root)
+static void put_joint(const lwi_export *x, const lwi_export_link *l, int k, const char *root)
 {
     const lw_model *m = x->model;
     const int last = l->naxis > 0 ? l->naxis - 1 : 0;
@@ -214,7 +214,7 @@ static lw_status check(const lwi_export *x)
 {
     const lw_model *m = x->model;
     for (int i = 0; i < x->nlink; i++)
-        if (x->link[i].kind == LWI_LINK_BALL)
+        if (x->link[i].kind == LWI_EXPORT_BALL)
             return lwi_export_fail(x, "joint '%.200s' is spherical, which URDF does not have",
                                    m->joint[x->link[i].joint].name);
     for (int i = 0; i < m->ncoupling; i++)
@@ -230,7 +230,7 @@ static const char *root_of(const lwi_export *x)
     static const char *const names[] = {"world", "world_link", "world__", "world___root"};
     int on_ground = 0;
     for (int i = 0; i < x->nlink; i++) on_ground += x->link[i].parent == 0;
-    if (on_ground == 1 && x->link[0].kind == LWI_LINK_FREE) return NULL;
+    if (on_ground == 1 && x->link[0].kind == LWI_EXPORT_FREE) return NULL;
     for (int k = 0; k < LWI_COUNT(names); k++) {
         bool taken = false;
         for (int i = 1; i < x->model->nbody; i++)
@@ -246,7 +246,7 @@ static bool starts_elsewhere(const lwi_export *x)
     const lw_model *m = x->model;
     for (int i = 0; i < x->nlink; i++)
         for (int k = 0; k < x->link[i].naxis; k++) {
-            const lwi_link *l = &x->link[i];
+            const lwi_export_link *l = &x->link[i];
             if (fabs(m->q0[m->joint[l->joint].iq + l->axis[k].coordinate]) > 1e-9) return true;
         }
     return false;
@@ -274,7 +274,7 @@ lw_status lwi_write_urdf(lwi_export *x)
     if (root) fprintf(x->file, "  <link name=\"%s\"/>\n", root);
     for (int i = 0; i < x->nlink; i++) put_link(x, &x->link[i]);
     for (int i = 0; i < x->nlink; i++) {
-        const lwi_link *l = &x->link[i];
+        const lwi_export_link *l = &x->link[i];
         if (!root && i == 0) continue;
         for (int k = 0; k == 0 || k < l->naxis; k++) put_joint(x, l, k, root);
     }

@@ -16,12 +16,12 @@ static const char *const function_types[] = {LW_FUNCTION_LIST(X)};
 #undef X
 
 #define F(name) (1u << LW_FUNCTION_##name)
-#define AT(field) .offset = offsetof(lwi_function_item, field)
-static const lwi_key function_keys[] = {
+#define AT(field) .offset = offsetof(lwi_yaml_function, field)
+static const lwi_yaml_key function_keys[] = {
     {"value", LWI_KEY_NUMBER, AT(desc.value), .types = F(CONSTANT), .required = F(CONSTANT),
      .help = "the constant"},
     {"coefficients", LWI_KEY_LIST, AT(desc.coefficients),
-     .size = offsetof(lwi_function_item, desc.ncoefficient), .types = F(POLYNOMIAL),
+     .size = offsetof(lwi_yaml_function, desc.ncoefficient), .types = F(POLYNOMIAL),
      .required = F(POLYNOMIAL), .help = "c0, c1, ...: c0 + c1 t + c2 t^2 + ..."},
     {"amplitude", LWI_KEY_NUMBER, AT(desc.amplitude), .types = F(SINE), .required = F(SINE),
      .help = "offset + amplitude sin(omega t + phase)"},
@@ -39,18 +39,18 @@ static const lwi_key function_keys[] = {
      .help = "time the step begins [s]"},
     {"end", LWI_KEY_NUMBER, AT(desc.end), .types = F(STEP), .required = F(STEP),
      .help = "time the step ends [s], after `start`"},
-    {"t", LWI_KEY_LIST, AT(desc.t), .size = offsetof(lwi_function_item, nt), .types = F(TABLE),
+    {"t", LWI_KEY_LIST, AT(desc.t), .size = offsetof(lwi_yaml_function, nt), .types = F(TABLE),
      .required = F(TABLE), .help = "times of the points [s], increasing"},
-    {"y", LWI_KEY_LIST, AT(desc.y), .size = offsetof(lwi_function_item, ny), .types = F(TABLE),
+    {"y", LWI_KEY_LIST, AT(desc.y), .size = offsetof(lwi_yaml_function, ny), .types = F(TABLE),
      .required = F(TABLE), .help = "values at the points, as many as times"},
-    {"terms", LWI_KEY_TERMS, AT(desc.terms), .size = offsetof(lwi_function_item, desc.nterm),
+    {"terms", LWI_KEY_TERMS, AT(desc.terms), .size = offsetof(lwi_yaml_function, desc.nterm),
      .types = F(SUM), .required = F(SUM), .help = "functions that are added"},
-    {"of", LWI_KEY_TEXT, AT(desc.formula), .size = offsetof(lwi_function_item, formula_place),
+    {"of", LWI_KEY_TEXT, AT(desc.formula), .size = offsetof(lwi_yaml_function, formula_place),
      .types = F(FORMULA), .required = F(FORMULA),
      .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\""},
 };
 #undef AT
-const lwi_object lwi_function_object = {
+const lwi_yaml_object lwi_function_object = {
     .title = "function", .help = "a function of time [s]",
     .type = function_types, .ntype = LWI_COUNT(function_types),
     .key = function_keys, .nkey = LWI_COUNT(function_keys)};
@@ -58,13 +58,13 @@ const lwi_object lwi_function_object = {
 // ----------------------------------------------------------------------------------- poses, bodies
 
 #define AT(field) .offset = offsetof(lw_pose, field)
-static const lwi_key pose_keys[] = {
+static const lwi_yaml_key pose_keys[] = {
     {"position", LWI_KEY_VECTOR, AT(position), .help = "origin [m]; default 0 0 0"},
     {"orientation", LWI_KEY_QUATERNION, AT(orientation),
      .help = "unit quaternion, scalar first; default 1 0 0 0"},
 };
 #undef AT
-const lwi_object lwi_pose_object = {.title = "frame",
+const lwi_yaml_object lwi_pose_object = {.title = "frame",
                                     .help = "a frame fixed in a body, in the body frame",
                                     .key = pose_keys,
                                     .nkey = LWI_COUNT(pose_keys)};
@@ -79,7 +79,7 @@ const int lwi_shape_sizes[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
 #undef X
 
 #define AT(field) .offset = offsetof(lw_body_desc, field)
-static const lwi_key body_keys[] = {
+static const lwi_yaml_key body_keys[] = {
     {"mass", LWI_KEY_NUMBER, AT(mass), .required = ONE, .help = "mass [kg], >= 0"},
     {"inertia", LWI_KEY_NUMBERS, AT(inertia), .count = 6,
      .help = "xx, yy, zz, xy, xz, yz about the mass centre, matrix elements [kg m^2]; default 0"},
@@ -102,7 +102,7 @@ static const lwi_key body_keys[] = {
      .help = "what a violated triangle inequality of the inertia is; default error"},
 };
 #undef AT
-const lwi_object lwi_body_object = {.title = "body", .help = "a rigid body",
+const lwi_yaml_object lwi_body_object = {.title = "body", .help = "a rigid body",
                                     .key = body_keys, .nkey = LWI_COUNT(body_keys)};
 
 // ------------------------------------------------------------------------------------------ joints
@@ -121,7 +121,7 @@ int lwi_joint_nq(lw_joint_type type) { return joint_nq[type]; }
 int lwi_joint_nv(lw_joint_type type) { return joint_nv[type]; }
 
 #define AT(field) .offset = offsetof(lw_coordinate_desc, field)
-static const lwi_key coordinate_keys[] = {
+static const lwi_yaml_key coordinate_keys[] = {
     {"stiffness", LWI_KEY_NUMBER, AT(stiffness),
      .help = "effort -stiffness (q - at) - damping qd + force [N/m, N m/rad]; default 0"},
     {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m, N m s/rad]; default 0"},
@@ -129,21 +129,21 @@ static const lwi_key coordinate_keys[] = {
     {"force", LWI_KEY_SIGNAL, AT(force), .help = "effort that is added [N, N m]"},
 };
 // Elements of `motion` and `effort`.
-static const lwi_key motion_key = {"motion", LWI_KEY_FUNCTION, AT(motion),
+static const lwi_yaml_key motion_key = {"motion", LWI_KEY_FUNCTION, AT(motion),
                                    .help = "function of time"};
-static const lwi_key rotor_key = {"rotor", LWI_KEY_NUMBER, AT(rotor),
+static const lwi_yaml_key rotor_key = {"rotor", LWI_KEY_NUMBER, AT(rotor),
                                   .help = "inertia [kg, kg m^2], >= 0"};
-static const lwi_key effort_key = {"effort", LWI_KEY_SIGNAL, AT(effort),
+static const lwi_yaml_key effort_key = {"effort", LWI_KEY_SIGNAL, AT(effort),
                                    .help = "function or input"};
 #undef AT
-const lwi_object lwi_coordinate_object = {
+const lwi_yaml_object lwi_coordinate_object = {
     .title = "coordinate_spring", .help = "spring and damper on a joint coordinate",
     .key = coordinate_keys, .nkey = LWI_COUNT(coordinate_keys)};
-static const lwi_key spring_key = {"spring", LWI_KEY_OBJECT, .more = &lwi_coordinate_object,
+static const lwi_yaml_key spring_key = {"spring", LWI_KEY_OBJECT, .more = &lwi_coordinate_object,
                                    .help = "spring and damper on the coordinate"};
 
 #define AT(field) .offset = offsetof(lw_limits_desc, field)
-static const lwi_key limits_keys[] = {
+static const lwi_yaml_key limits_keys[] = {
     {"lower", LWI_KEY_NUMBER, AT(lower), .flag = offsetof(lw_limits_desc, has_lower),
      .help = "lower end [m, rad]; default: none"},
     {"upper", LWI_KEY_NUMBER, AT(upper), .flag = offsetof(lw_limits_desc, has_upper),
@@ -154,17 +154,17 @@ static const lwi_key limits_keys[] = {
     {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m, N m s/rad], >= 0; default 0"},
 };
 #undef AT
-const lwi_object lwi_limits_object = {.title = "limits",
+const lwi_yaml_object lwi_limits_object = {.title = "limits",
                                       .help = "stops at the ends of a coordinate's range",
                                       .key = limits_keys,
                                       .nkey = LWI_COUNT(limits_keys)};
-static const lwi_key limits_key = {"limits", LWI_KEY_OBJECT,
+static const lwi_yaml_key limits_key = {"limits", LWI_KEY_OBJECT,
                                    .offset = offsetof(lw_coordinate_desc, limits),
                                    .more = &lwi_limits_object,
                                    .help = "stops at the ends of its range"};
 
 #define AT(field) .offset = offsetof(lw_friction_desc, field)
-static const lwi_key friction_keys[] = {
+static const lwi_yaml_key friction_keys[] = {
     {"coulomb", LWI_KEY_NUMBER, AT(coulomb),
      .help = "dry friction: effort -coulomb tanh(qd / speed) [N, N m], >= 0; default 0"},
     {"viscous", LWI_KEY_NUMBER, AT(viscous),
@@ -173,37 +173,37 @@ static const lwi_key friction_keys[] = {
      .help = "at a few times this speed all of the dry friction acts [m/s, rad/s], > 0"},
 };
 #undef AT
-const lwi_object lwi_friction_object = {.title = "friction",
+const lwi_yaml_object lwi_friction_object = {.title = "friction",
                                         .help = "dry and viscous friction on a coordinate",
                                         .key = friction_keys,
                                         .nkey = LWI_COUNT(friction_keys)};
-static const lwi_key friction_key = {"friction", LWI_KEY_OBJECT,
+static const lwi_yaml_key friction_key = {"friction", LWI_KEY_OBJECT,
                                      .offset = offsetof(lw_coordinate_desc, friction),
                                      .more = &lwi_friction_object,
                                      .help = "dry and viscous friction"};
 
 #define AT(field) .offset = offsetof(lw_joint_desc, field)
-static const lwi_key isotropic_keys[] = {
+static const lwi_yaml_key isotropic_keys[] = {
     {"damping", LWI_KEY_NUMBER, AT(damping), .required = ONE,
      .help = "wrench -damping times the relative velocity [N s/m, N m s/rad], >= 0"},
 };
-const lwi_object lwi_isotropic_object = {.title = "isotropic_spring",
+const lwi_yaml_object lwi_isotropic_object = {.title = "isotropic_spring",
                                          .help =
                                              "damper on all speeds of a spherical or free joint",
                                          .key = isotropic_keys,
                                          .nkey = LWI_COUNT(isotropic_keys)};
 
-static const lwi_key mount_keys[] = {
+static const lwi_yaml_key mount_keys[] = {
     {"shift", LWI_KEY_SIGNALS, AT(mount_shift), .count = 3,
      .help = "shift of F1 on body 1, F1 axes [m]"},
     {"turn", LWI_KEY_SIGNAL, AT(mount_turn), .help = "turn of F1 about `about` [rad]"},
     {"about", LWI_KEY_DIRECTION, AT(mount_about),
      .help = "axis of the turn, F1 axes; default 0 0 1"},
 };
-const lwi_object lwi_mount_object = {.title = "mount", .help = "frame F1 moves on body 1",
+const lwi_yaml_object lwi_mount_object = {.title = "mount", .help = "frame F1 moves on body 1",
                                      .key = mount_keys, .nkey = LWI_COUNT(mount_keys)};
 
-const char *const lwi_form_keys[LWI_FORM_COUNT][2] = {
+const char *const lwi_yaml_form_keys[LWI_FORM_COUNT][2] = {
     [LWI_FORM_AT] = {"at", "at"},
     [LWI_FORM_FRAMES] = {"frame1", "frame2"},
     [LWI_FORM_POINTS] = {"point1", "point2"},
@@ -215,7 +215,7 @@ static const char *const cuts[] = {"auto", "prefer", "never", "always"};
 #define SCALAR                                                                                     \
     (J(REVOLUTE) | J(PRISMATIC) | J(SCREW) | J(CYLINDRICAL) | J(UNIVERSAL) | J(PLANAR))
 #define MOVING (SCALAR | J(SPHERICAL) | J(FREE))
-static const lwi_key joint_keys[] = {
+static const lwi_yaml_key joint_keys[] = {
     {"between", LWI_KEY_PAIR, AT(body1), .required = EVERY,
      .help = "body 1 and body 2; coordinates are those of F2 on body 2 relative to F1 on body 1"},
     {"at", LWI_KEY_VECTOR, AT(at), .types = EVERY & ~J(DISTANCE), .form = LWI_FORM_AT,
@@ -262,7 +262,7 @@ static const lwi_key joint_keys[] = {
 };
 #undef AT
 // `custom` is the last type of the list and exists in programs only.
-const lwi_object lwi_joint_object = {
+const lwi_yaml_object lwi_joint_object = {
     .title = "joint", .help = "a joint between two bodies; any joint may close a loop",
     .type = joint_types, .ntype = LW_JOINT_CUSTOM,
     .key = joint_keys, .nkey = LWI_COUNT(joint_keys)};
@@ -270,7 +270,7 @@ const lwi_object lwi_joint_object = {
 // --------------------------------------------------------------------------------- forces and more
 
 #define AT(field) .offset = offsetof(lw_coupling_desc, field)
-static const lwi_key coupling_keys[] = {
+static const lwi_yaml_key coupling_keys[] = {
     {"joint", LWI_KEY_JOINT, AT(joint), .required = ONE, .help = "joint whose coordinate follows"},
     {"coordinate", LWI_KEY_COORDINATE, AT(coordinate), .required = ONE,
      .help = "its coordinate: q_joint = c0 + c1 q_of + c2 q_of^2 + ..."},
@@ -280,7 +280,7 @@ static const lwi_key coupling_keys[] = {
      .required = ONE, .help = "c0, c1, ..."},
 };
 #undef AT
-const lwi_object lwi_coupling_object = {
+const lwi_yaml_object lwi_coupling_object = {
     .title = "coupling", .help = "a polynomial relation of two joint coordinates",
     .key = coupling_keys, .nkey = LWI_COUNT(coupling_keys)};
 
@@ -288,7 +288,7 @@ static const char *const spring_type[] = {"spring"}, *const wrench_type[] = {"wr
 static const char *const bushing_type[] = {"bushing"}, *const stop_type[] = {"stop"};
 
 #define AT(field) .offset = offsetof(lw_spring_desc, field)
-static const lwi_key spring_keys[] = {
+static const lwi_yaml_key spring_keys[] = {
     {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
     {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_spring_desc, world1),
      .help = "point on the first body, in the world at the assembly configuration [m]"},
@@ -306,14 +306,14 @@ static const lwi_key spring_keys[] = {
     {"force", LWI_KEY_SIGNAL, AT(force), .help = "added, positive pushes the points apart [N]"},
 };
 #undef AT
-const lwi_object lwi_spring_object = {
+const lwi_yaml_object lwi_spring_object = {
     .title = "spring", .help = "spring, damper and actuator between two points",
     .type = spring_type, .ntype = 1, .key = spring_keys, .nkey = LWI_COUNT(spring_keys)};
 
 static const char *const axes[] = {"world", "body"};
 
 #define AT(field) .offset = offsetof(lw_wrench_desc, field)
-static const lwi_key wrench_keys[] = {
+static const lwi_yaml_key wrench_keys[] = {
     {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body it acts on"},
     {"at", LWI_KEY_VECTOR, AT(point), .flag = offsetof(lw_wrench_desc, world_point),
      .help = "where `force` acts, in the world at the assembly configuration [m]"},
@@ -326,12 +326,12 @@ static const lwi_key wrench_keys[] = {
     {"scale", LWI_KEY_FUNCTION, AT(scale), .help = "multiplies force and torque; default 1"},
 };
 #undef AT
-const lwi_object lwi_wrench_object = {
+const lwi_yaml_object lwi_wrench_object = {
     .title = "wrench", .help = "a force and a torque on one body",
     .type = wrench_type, .ntype = 1, .key = wrench_keys, .nkey = LWI_COUNT(wrench_keys)};
 
 #define AT(field) .offset = offsetof(lw_bushing_desc, field)
-static const lwi_key bushing_keys[] = {
+static const lwi_yaml_key bushing_keys[] = {
     {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
     {"at", LWI_KEY_VECTOR, AT(at), .flag = offsetof(lw_bushing_desc, has_at),
      .help = "both frames here, with world axes, at the assembly configuration [m]"},
@@ -345,12 +345,12 @@ static const lwi_key bushing_keys[] = {
      .help = "the same against velocities [N s/m, N m s/rad], >= 0; default 0"},
 };
 #undef AT
-const lwi_object lwi_bushing_object = {
+const lwi_yaml_object lwi_bushing_object = {
     .title = "bushing", .help = "springs and dampers in six directions",
     .type = bushing_type, .ntype = 1, .key = bushing_keys, .nkey = LWI_COUNT(bushing_keys)};
 
 #define AT(field) .offset = offsetof(lw_stop_desc, field)
-static const lwi_key stop_keys[] = {
+static const lwi_yaml_key stop_keys[] = {
     {"between", LWI_KEY_PAIR, AT(body1), .required = ONE,
      .help = "the body of the sphere, and that of the plane or the other sphere"},
     {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_stop_desc, world1),
@@ -376,15 +376,15 @@ static const lwi_key stop_keys[] = {
     {"dissipation", LWI_KEY_NUMBER, AT(dissipation), .help = "[s/m], >= 0; default 0"},
 };
 #undef AT
-const lwi_object lwi_stop_object = {
+const lwi_yaml_object lwi_stop_object = {
     .title = "stop", .help = "contact of a sphere with a plane or a sphere",
     .type = stop_type, .ntype = 1, .key = stop_keys, .nkey = LWI_COUNT(stop_keys)};
 
-const lwi_object *const lwi_force_objects[LWI_FORCE_OBJECTS] = {
+const lwi_yaml_object *const lwi_force_objects[LWI_FORCE_OBJECTS] = {
     &lwi_spring_object, &lwi_wrench_object, &lwi_bushing_object, &lwi_stop_object};
 
 #define AT(field) .offset = offsetof(lw_marker_desc, field)
-static const lwi_key marker_keys[] = {
+static const lwi_yaml_key marker_keys[] = {
     {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body it is fixed in"},
     {"position", LWI_KEY_VECTOR, AT(pose.position),
      .help = "origin in the body frame [m]; default 0 0 0"},
@@ -392,7 +392,7 @@ static const lwi_key marker_keys[] = {
      .help = "attitude in the body frame, unit quaternion; default 1 0 0 0"},
 };
 #undef AT
-const lwi_object lwi_marker_object = {.title = "marker",
+const lwi_yaml_object lwi_marker_object = {.title = "marker",
                                       .help = "a frame that is recorded like a body",
                                       .key = marker_keys,
                                       .nkey = LWI_COUNT(marker_keys)};
@@ -402,7 +402,7 @@ static const char *const mechanism_joints[] = {"revolute", "universal", "spheric
 #define M(name) (1u << LW_MECHANISM_##name)
 #define RODS (M(CHAIN) | M(TREE) | M(LOOP))
 #define AT(field) .offset = offsetof(lw_mechanism_desc, field)
-static const lwi_key mechanism_keys[] = {
+static const lwi_yaml_key mechanism_keys[] = {
     {"n", LWI_KEY_NUMBER, AT(n), .required = EVERY,
      .help = "rods of a chain, tree or loop; cells of an n_four_bar or ladder; meshes of a net along x"},
     {"m", LWI_KEY_NUMBER, AT(m), .types = M(NET), .help = "meshes of a net along y; default n"},
@@ -424,7 +424,7 @@ static const lwi_key mechanism_keys[] = {
      .help = "speeds of the uprights, or of the first joint of a chain or tree [rad/s]"},
 };
 #undef AT
-const lwi_object lwi_mechanism_object = {.title = "mechanism",
+const lwi_yaml_object lwi_mechanism_object = {.title = "mechanism",
                                          .help = "a mechanism of many equal rods",
                                          .key = mechanism_keys,
                                          .nkey = LWI_COUNT(mechanism_keys)};
@@ -436,15 +436,15 @@ const char *const lwi_mechanism_names[LW_MECHANISM_COUNT] = {
 
 #define X(name, kind, fallback, word, text)                                                        \
     {#name, LWI_KEY_OPTION_##kind, .offset = offsetof(lw_options, name), .help = text},
-static const lwi_key simulation_keys[] = {LW_OPTION_LIST(X)};
+static const lwi_yaml_key simulation_keys[] = {LW_OPTION_LIST(X)};
 #undef X
-const lwi_object lwi_simulation_object = {
+const lwi_yaml_object lwi_simulation_object = {
     .title = "simulation", .help = "settings of a run; the program's options override them",
     .key = simulation_keys, .nkey = LWI_COUNT(simulation_keys)};
 
 // -------------------------------------------------------------------------------------------- file
 
-static const lwi_key file_keys[] = {
+static const lwi_yaml_key file_keys[] = {
     {"linkwork", LWI_KEY_VERSION, .required = ONE, .help = "version of the format: 1"},
     {"gravity", LWI_KEY_VECTOR, .help = "acceleration, world axes [m/s^2]; default 0 0 -9.81"},
     {"functions", LWI_KEY_ITEMS, .more = &lwi_function_object, .help = "named functions of time"},
@@ -459,7 +459,7 @@ static const lwi_key file_keys[] = {
     {"markers", LWI_KEY_ITEMS, .more = &lwi_marker_object, .help = "recorded frames by name"},
     {"simulation", LWI_KEY_OBJECT, .more = &lwi_simulation_object, .help = "settings of a run"},
 };
-const lwi_object lwi_file_object = {.title = "file", .help = "Linkwork model file",
+const lwi_yaml_object lwi_file_object = {.title = "file", .help = "Linkwork model file",
                                     .key = file_keys, .nkey = LWI_COUNT(file_keys)};
 
 // ----------------------------------------------------------------------------------------- look-up
@@ -471,7 +471,7 @@ static int same_setting(const char *key, const char *name)
     return *key == *name;
 }
 
-const lwi_key *lwi_key_find(const lwi_object *object, const char *name)
+const lwi_yaml_key *lwi_yaml_key_find(const lwi_yaml_object *object, const char *name)
 {
     const int setting = object == &lwi_simulation_object;
     for (int i = 0; i < object->nkey; i++)
@@ -481,7 +481,7 @@ const lwi_key *lwi_key_find(const lwi_object *object, const char *name)
     return NULL;
 }
 
-int lwi_key_belongs(const lwi_key *key, int type)
+int lwi_yaml_key_belongs(const lwi_yaml_key *key, int type)
 {
     return key->types == 0 || (key->types >> type & 1u);
 }

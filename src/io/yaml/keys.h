@@ -9,7 +9,7 @@
 enum { LWI_FORMAT_VERSION = 1 }; ///< `linkwork: 1`
 
 /** What the value of a key is, and the C field at `offset` it is kept in. */
-typedef enum lwi_key_kind {
+typedef enum lwi_yaml_key_kind {
     LWI_KEY_VERSION,    ///< the number 1; no field
     LWI_KEY_NUMBER,     ///< double
     LWI_KEY_NUMBERS,    ///< double [count]
@@ -41,73 +41,73 @@ typedef enum lwi_key_kind {
     LWI_KEY_ITEM_LIST,   ///< section: list of the object `more`
     LWI_KEY_MECHANISMS,  ///< section: map of kinds to lwi_mechanism_object
     LWI_KEY_FORCES       ///< section: map of names to the objects of lwi_force_objects
-} lwi_key_kind;
+} lwi_yaml_key_kind;
 
 /** Keys of different forms exclude each other. */
-typedef enum lwi_form {
+typedef enum lwi_yaml_form {
     LWI_FORM_ANY,
     LWI_FORM_AT,
     LWI_FORM_FRAMES,
     LWI_FORM_POINTS,
     LWI_FORM_COUNT
-} lwi_form;
+} lwi_yaml_form;
 
-typedef struct lwi_key {
+typedef struct lwi_yaml_key {
     const char *name;
-    lwi_key_kind kind;
+    lwi_yaml_key_kind kind;
     size_t offset, size; ///< fields in the object's struct, see the kinds
     size_t flag;         ///< int set to 1 where the key is given; 0: none
-    const void *more;    ///< const lwi_object *, const lwi_key * or words
+    const void *more;    ///< const lwi_yaml_object *, const lwi_yaml_key * or words
     int count;
     unsigned types;    ///< bit t: belongs to type t of the object; 0: to all
     unsigned required; ///< bit t: needed by type t
-    lwi_form form;
+    lwi_yaml_form form;
     const char *help;
-} lwi_key;
+} lwi_yaml_key;
 
-typedef struct lwi_object {
+typedef struct lwi_yaml_object {
     const char *title; ///< "joint"
     const char *help;
     const char *const *type; ///< words of the key `type`, in the order of the enum; NULL: none
     int ntype;
-    const lwi_key *key;
+    const lwi_yaml_key *key;
     int nkey;
     const char *const *later_type; ///< types of the format that cannot be read yet; ends with NULL
-} lwi_object;
+} lwi_yaml_object;
 
 /** A function while it is read: both lists of a table have a length of their own, and a formula's
  *  mistakes are where its text is. */
-typedef struct lwi_function_item {
+typedef struct lwi_yaml_function {
     lw_function_desc desc;
     int nt, ny;
     lw_place formula_place;
-} lwi_function_item;
+} lwi_yaml_function;
 
-extern const lwi_object lwi_file_object;       ///< no struct: sections
-extern const lwi_object lwi_function_object;   ///< lwi_function_item
-extern const lwi_object lwi_body_object;       ///< lw_body_desc
-extern const lwi_object lwi_joint_object;      ///< lw_joint_desc
-extern const lwi_object lwi_pose_object;       ///< lw_pose
-extern const lwi_object lwi_mount_object;      ///< lw_joint_desc
-extern const lwi_object lwi_coordinate_object; ///< spring on a coordinate: lw_coordinate_desc
-extern const lwi_object lwi_limits_object;     ///< limits of a coordinate: lw_limits_desc
-extern const lwi_object lwi_friction_object;   ///< friction on a coordinate: lw_friction_desc
-extern const lwi_object lwi_isotropic_object;  ///< spring on `all`: lw_joint_desc
-extern const lwi_object lwi_coupling_object;   ///< lw_coupling_desc
-extern const lwi_object lwi_spring_object;     ///< lw_spring_desc
-extern const lwi_object lwi_wrench_object;     ///< lw_wrench_desc
-extern const lwi_object lwi_bushing_object;    ///< lw_bushing_desc
-extern const lwi_object lwi_stop_object;       ///< lw_stop_desc
-extern const lwi_object lwi_marker_object;     ///< lw_marker_desc
-extern const lwi_object
+extern const lwi_yaml_object lwi_file_object;       ///< no struct: sections
+extern const lwi_yaml_object lwi_function_object;   ///< lwi_yaml_function
+extern const lwi_yaml_object lwi_body_object;       ///< lw_body_desc
+extern const lwi_yaml_object lwi_joint_object;      ///< lw_joint_desc
+extern const lwi_yaml_object lwi_pose_object;       ///< lw_pose
+extern const lwi_yaml_object lwi_mount_object;      ///< lw_joint_desc
+extern const lwi_yaml_object lwi_coordinate_object; ///< spring on a coordinate: lw_coordinate_desc
+extern const lwi_yaml_object lwi_limits_object;     ///< limits of a coordinate: lw_limits_desc
+extern const lwi_yaml_object lwi_friction_object;   ///< friction on a coordinate: lw_friction_desc
+extern const lwi_yaml_object lwi_isotropic_object;  ///< spring on `all`: lw_joint_desc
+extern const lwi_yaml_object lwi_coupling_object;   ///< lw_coupling_desc
+extern const lwi_yaml_object lwi_spring_object;     ///< lw_spring_desc
+extern const lwi_yaml_object lwi_wrench_object;     ///< lw_wrench_desc
+extern const lwi_yaml_object lwi_bushing_object;    ///< lw_bushing_desc
+extern const lwi_yaml_object lwi_stop_object;       ///< lw_stop_desc
+extern const lwi_yaml_object lwi_marker_object;     ///< lw_marker_desc
+extern const lwi_yaml_object
     lwi_mechanism_object; ///< lw_mechanism_desc; its `type` is the key it stands at
-extern const lwi_object lwi_simulation_object; ///< lw_options
+extern const lwi_yaml_object lwi_simulation_object; ///< lw_options
 enum { LWI_FORCE_OBJECTS = 4 };
-extern const lwi_object
+extern const lwi_yaml_object
     *const lwi_force_objects[LWI_FORCE_OBJECTS]; ///< their `type` is their title
 
 /** The two keys (or twice the same) that every use of a form needs. */
-extern const char *const lwi_form_keys[LWI_FORM_COUNT][2];
+extern const char *const lwi_yaml_form_keys[LWI_FORM_COUNT][2];
 
 /** Kinds of mechanisms, in the order of the enum. */
 extern const char *const lwi_mechanism_names[LW_MECHANISM_COUNT];
@@ -117,9 +117,9 @@ extern const char *const lwi_shape_names[LW_SHAPE_COUNT];
 extern const int lwi_shape_sizes[LW_SHAPE_COUNT];
 
 /** The row of a key, or NULL. */
-const lwi_key *lwi_key_find(const lwi_object *object, const char *name);
+const lwi_yaml_key *lwi_yaml_key_find(const lwi_yaml_object *object, const char *name);
 /** Does the key belong to type t of its object? */
-int lwi_key_belongs(const lwi_key *key, int type);
+int lwi_yaml_key_belongs(const lwi_yaml_key *key, int type);
 /** Coordinates and speeds of a joint type. */
 int lwi_joint_nq(lw_joint_type type);
 int lwi_joint_nv(lw_joint_type type);

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static lw_status read_signal(lwi_reading *r, const lwi_value *v, lw_signal *signal);
-static lw_status read_object(lwi_reading *r, const lwi_object *object, int type,
-                             const lwi_value *map, lw_place place, void *target);
+static lw_status read_signal(lwi_reading *r, const lwi_document_value *v, lw_signal *signal);
+static lw_status read_object(lwi_reading *r, const lwi_yaml_object *object, int type,
+                             const lwi_document_value *map, lw_place place, void *target);
 
 // Errors of the builder are about the item; where they know no place they get the item's.
 static lw_status added(lwi_reading *r, lw_status status, lw_place place)
@@ -25,18 +25,18 @@ static lw_status added(lwi_reading *r, lw_status status, lw_place place)
 }
 
 // Type of an object by its key `type`; 0 for objects without types.
-static lw_status read_type(lwi_reading *r, const lwi_object *object, const lwi_value *map,
-                           lw_place place, int *type)
+static lw_status read_type(lwi_reading *r, const lwi_yaml_object *object,
+                           const lwi_document_value *map, lw_place place, int *type)
 {
     *type = 0;
     if (!object->type) return LW_OK;
-    const int k = lwi_value_find(map, "type");
+    const int k = lwi_document_find(map, "type");
     if (k < 0)
         return lwi_read_fail(r, LW_ERR_PARSE, place, "key 'type' is missing: which %s is it?",
                              object->title);
-    const lwi_value *v = map->item[k];
+    const lwi_document_value *v = map->item[k];
     const char *const *later = object->later_type;
-    for (; v->kind == LWI_SCALAR && later && *later; later++)
+    for (; v->kind == LWI_DOCUMENT_SCALAR && later && *later; later++)
         if (strcmp(*later, v->text) == 0)
             return lwi_read_fail(r, LW_ERR_UNSUPPORTED, v->place, "type '%s' is not supported yet",
                                  v->text);
@@ -57,9 +57,9 @@ static lw_status add_constant(lwi_reading *r, const char *name, lw_place place, 
 }
 
 static lw_status add_function(lwi_reading *r, const char *name, lw_place place,
-                              const lwi_value *map, lw_signal *signal)
+                              const lwi_document_value *map, lw_signal *signal)
 {
-    lwi_function_item item = {.desc = {.name = name, .place = place}};
+    lwi_yaml_function item = {.desc = {.name = name, .place = place}};
     int type;
     TRY(read_type(r, &lwi_function_object, map, place, &type));
     item.desc.type = (lw_function_type)type;
@@ -82,7 +82,7 @@ static lw_status add_function(lwi_reading *r, const char *name, lw_place place,
 static lw_status read_named_function(lwi_reading *r, int k, lw_place asked, lw_signal *signal)
 {
     const char *name = r->functions->key[k];
-    const lwi_value *v = r->functions->item[k];
+    const lwi_document_value *v = r->functions->item[k];
     const lw_place place = r->functions->key_place[k];
     if (r->function_open[k])
         return lwi_read_fail(r, LW_ERR_MODEL, asked, "function '%.80s' is a sum of itself", name);
@@ -97,9 +97,9 @@ static lw_status read_named_function(lwi_reading *r, int k, lw_place asked, lw_s
         r->function_open[k] = 1;
         r->function_depth++;
         double value;
-        if (v->kind == LWI_MAP) {
+        if (v->kind == LWI_DOCUMENT_MAP) {
             TRY(add_function(r, name, place, v, &r->function[k]));
-        } else if (v->kind == LWI_SCALAR && !v->quoted && lwi_is_number(v->text)) {
+        } else if (v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && lwi_is_number(v->text)) {
             TRY(lwi_read_number(r, v, &value));
             TRY(add_constant(r, name, place, value, &r->function[k]));
         } else {
@@ -114,10 +114,10 @@ static lw_status read_named_function(lwi_reading *r, int k, lw_place asked, lw_s
     return LW_OK;
 }
 
-static lw_status read_signal_name(lwi_reading *r, const lwi_value *v, lw_signal *signal)
+static lw_status read_signal_name(lwi_reading *r, const lwi_document_value *v, lw_signal *signal)
 {
     char hint[128];
-    const int k = r->functions ? lwi_value_find(r->functions, v->text) : -1;
+    const int k = r->functions ? lwi_document_find(r->functions, v->text) : -1;
     if (k >= 0) return read_named_function(r, k, v->place, signal);
     const int input = lwi_names_find(r->input, r->input_order, r->ninput, v->text);
     if (input >= 0) {
@@ -133,11 +133,11 @@ static lw_status read_signal_name(lwi_reading *r, const lwi_value *v, lw_signal 
                          v->text, hint);
 }
 
-static lw_status read_signal(lwi_reading *r, const lwi_value *v, lw_signal *signal)
+static lw_status read_signal(lwi_reading *r, const lwi_document_value *v, lw_signal *signal)
 {
     double value;
-    if (v->kind == LWI_MAP) return add_function(r, NULL, v->place, v, signal);
-    if (v->kind != LWI_SCALAR || !*v->text)
+    if (v->kind == LWI_DOCUMENT_MAP) return add_function(r, NULL, v->place, v, signal);
+    if (v->kind != LWI_DOCUMENT_SCALAR || !*v->text)
         return lwi_read_expected(r, v, "a number, the name of a function or input, or a function");
     if (v->quoted || !lwi_is_number(v->text)) return read_signal_name(r, v, signal);
     TRY(lwi_read_number(r, v, &value));
@@ -145,27 +145,29 @@ static lw_status read_signal(lwi_reading *r, const lwi_value *v, lw_signal *sign
 }
 
 // Where 0 and nothing are the same, 0 is nothing.
-static lw_status read_signal_or_none(lwi_reading *r, const lwi_value *v, lw_signal *signal)
+static lw_status read_signal_or_none(lwi_reading *r, const lwi_document_value *v, lw_signal *signal)
 {
     double value = 1;
-    if (v->kind == LWI_SCALAR && !v->quoted && lwi_is_number(v->text))
+    if (v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && lwi_is_number(v->text))
         TRY(lwi_read_number(r, v, &value));
     if (value != 0) return read_signal(r, v, signal);
     signal->index = 0;
     return LW_OK;
 }
 
-static lw_status read_signals(lwi_reading *r, const lwi_value *v, int count, lw_signal *signals)
+static lw_status read_signals(lwi_reading *r, const lwi_document_value *v, int count,
+                              lw_signal *signals)
 {
-    if (v->kind != LWI_LIST || v->count != count)
+    if (v->kind != LWI_DOCUMENT_LIST || v->count != count)
         return lwi_read_expected(r, v, "a list of three numbers or functions");
     for (int i = 0; i < count; i++) TRY(read_signal_or_none(r, v->item[i], &signals[i]));
     return LW_OK;
 }
 
-static lw_status read_terms(lwi_reading *r, const lwi_value *v, const lw_signal **terms, int *count)
+static lw_status read_terms(lwi_reading *r, const lwi_document_value *v, const lw_signal **terms,
+                            int *count)
 {
-    if (v->kind != LWI_LIST || v->count == 0)
+    if (v->kind != LWI_DOCUMENT_LIST || v->count == 0)
         return lwi_read_expected(r, v, "a list of one or more functions");
     lw_signal *list = LWI_PUSH(&r->arena, lw_signal, v->count);
     if (!list) return lwi_read_memory(r);
@@ -180,10 +182,10 @@ static lw_status read_terms(lwi_reading *r, const lwi_value *v, const lw_signal 
 // Fields are reached by offset; structs and arrays of doubles may be written in place.
 #define FIELD(type, offset) ((type *)(void *)((char *)target + (offset)))
 
-static lw_status read_length(lwi_reading *r, const lwi_value *v, double *length,
+static lw_status read_length(lwi_reading *r, const lwi_document_value *v, double *length,
                              lw_signal *length_of)
 {
-    if (v->kind != LWI_SCALAR || v->quoted || !lwi_is_number(v->text))
+    if (v->kind != LWI_DOCUMENT_SCALAR || v->quoted || !lwi_is_number(v->text))
         return read_signal(r, v, length_of);
     TRY(lwi_read_number(r, v, length));
     if (*length > 0) return LW_OK;
@@ -191,13 +193,13 @@ static lw_status read_length(lwi_reading *r, const lwi_value *v, double *length,
                          "is %g, expected a number > 0 [m] or a function", *length);
 }
 
-static lw_status read_each(lwi_reading *r, const lwi_key *element, int joint_type,
-                           const lwi_value *v, lw_joint_desc *joint, void *target);
+static lw_status read_each(lwi_reading *r, const lwi_yaml_key *element, int joint_type,
+                           const lwi_document_value *v, lw_joint_desc *joint, void *target);
 
 // {coordinates: 7, tangent: 0} as "coordinates=7,tangent=0"; each pair is tried, so that a wrong one is told
 // where it stands.
-static lw_status read_pairs(lwi_reading *r, const lwi_key *key, const lwi_value *v, char *pairs,
-                            size_t size)
+static lw_status read_pairs(lwi_reading *r, const lwi_yaml_key *key, const lwi_document_value *v,
+                            char *pairs, size_t size)
 {
     size_t at = 0;
     for (int i = 0; i < v->count; i++) {
@@ -218,14 +220,14 @@ static lw_status read_pairs(lwi_reading *r, const lwi_key *key, const lwi_value 
     return LW_OK;
 }
 
-static lw_status read_option(lwi_reading *r, const lwi_key *key, const lwi_value *v)
+static lw_status read_option(lwi_reading *r, const lwi_yaml_key *key, const lwi_document_value *v)
 {
     lw_error why = {0};
     double x;
     const char *text = "";
     char pairs[sizeof r->options->index3] = "";
     if (key->kind == LWI_KEY_OPTION_REAL) TRY(lwi_read_number(r, v, &x));
-    if (key->kind == LWI_KEY_OPTION_TEXT && v->kind == LWI_MAP) {
+    if (key->kind == LWI_KEY_OPTION_TEXT && v->kind == LWI_DOCUMENT_MAP) {
         TRY(read_pairs(r, key, v, pairs, sizeof pairs));
         text = pairs;
     } else {
@@ -236,8 +238,8 @@ static lw_status read_option(lwi_reading *r, const lwi_key *key, const lwi_value
     return lwi_read_fail(r, LW_ERR_PARSE, v->place, "%s", why.text);
 }
 
-static lw_status read_key(lwi_reading *r, const lwi_key *key, int type, const lwi_value *v,
-                          void *target)
+static lw_status read_key(lwi_reading *r, const lwi_yaml_key *key, int type,
+                          const lwi_document_value *v, void *target)
 {
     // clang-format off
     switch (key->kind) {
@@ -303,15 +305,15 @@ static lw_status read_key(lwi_reading *r, const lwi_key *key, int type, const lw
 }
 
 // Values of a map by the object's keys into its struct.
-static lw_status read_object(lwi_reading *r, const lwi_object *object, int type,
-                             const lwi_value *map, lw_place place, void *target)
+static lw_status read_object(lwi_reading *r, const lwi_yaml_object *object, int type,
+                             const lwi_document_value *map, lw_place place, void *target)
 {
     char expected[64];
     snprintf(expected, sizeof expected, "a map with the keys of a %s", object->title);
-    if (map->kind != LWI_MAP) return lwi_read_expected(r, map, expected);
+    if (map->kind != LWI_DOCUMENT_MAP) return lwi_read_expected(r, map, expected);
     TRY(lwi_read_keys(r, object, type, map, place));
     for (int i = 0; i < map->count; i++) {
-        const lwi_key *key = lwi_key_find(object, map->key[i]);
+        const lwi_yaml_key *key = lwi_yaml_key_find(object, map->key[i]);
         if (!key) continue; // `type`
         const size_t mark = lwi_read_enter(r, key->name);
         TRY(read_key(r, key, type, map->item[i], target));
@@ -322,12 +324,13 @@ static lw_status read_object(lwi_reading *r, const lwi_object *object, int type,
 }
 
 // {q0: ..., q1: ...}; `all` of a spring is the damper of spherical and free joints.
-static lw_status read_each(lwi_reading *r, const lwi_key *element, int joint_type,
-                           const lwi_value *v, lw_joint_desc *joint, void *target)
+static lw_status read_each(lwi_reading *r, const lwi_yaml_key *element, int joint_type,
+                           const lwi_document_value *v, lw_joint_desc *joint, void *target)
 {
     const int nv = lwi_joint_nv((lw_joint_type)joint_type);
     const bool all = element->more == &lwi_coordinate_object; // springs
-    if (v->kind != LWI_MAP) return lwi_read_expected(r, v, "a map of coordinates, like {q0: ...}");
+    if (v->kind != LWI_DOCUMENT_MAP)
+        return lwi_read_expected(r, v, "a map of coordinates, like {q0: ...}");
     for (int i = 0; i < v->count; i++) {
         const size_t mark = lwi_read_enter(r, v->key[i]);
         const int k = lwi_coordinate_of(v->key[i]);
@@ -359,21 +362,21 @@ static lw_status check_name(lwi_reading *r, const char *kind, const char *name, 
 }
 
 // The section of the file, NULL where there is none.
-static lw_status section(lwi_reading *r, const lwi_value *root, const char *name,
-                         lwi_value_kind kind, const lwi_value **v)
+static lw_status section(lwi_reading *r, const lwi_document_value *root, const char *name,
+                         lwi_document_kind kind, const lwi_document_value **v)
 {
-    const int k = lwi_value_find(root, name);
+    const int k = lwi_document_find(root, name);
     *v = k < 0 ? NULL : root->item[k];
     if (k < 0 || (*v)->kind == kind) return LW_OK;
     lwi_read_item(r, "", "");
     lwi_read_enter(r, name);
-    return lwi_read_expected(r, *v, kind == LWI_MAP ? "a map of names" : "a list");
+    return lwi_read_expected(r, *v, kind == LWI_DOCUMENT_MAP ? "a map of names" : "a list");
 }
 
-static lw_status read_inputs(lwi_reading *r, const lwi_value *root)
+static lw_status read_inputs(lwi_reading *r, const lwi_document_value *root)
 {
-    const lwi_value *list;
-    TRY(section(r, root, "inputs", LWI_LIST, &list));
+    const lwi_document_value *list;
+    TRY(section(r, root, "inputs", LWI_DOCUMENT_LIST, &list));
     const int n = list ? list->count : 0;
     r->input = LWI_PUSH(&r->arena, const char *, n);
     r->input_order = LWI_PUSH(&r->arena, int, n);
@@ -384,7 +387,7 @@ static lw_status read_inputs(lwi_reading *r, const lwi_value *root)
         const char *name = "";
         TRY(lwi_read_text(r, list->item[i], "the name of an input", &name));
         TRY(check_name(r, "input", name, list->item[i]->place));
-        if (r->functions && lwi_value_find(r->functions, name) >= 0)
+        if (r->functions && lwi_document_find(r->functions, name) >= 0)
             return lwi_read_fail(r, LW_ERR_MODEL, list->item[i]->place,
                                  "this name is taken by a function; names are unique");
         lw_signal input;
@@ -435,17 +438,17 @@ static lw_status read_body(lwi_reading *r, int k, lw_body in)
 // Body of the section that body k is placed in; -1 for the world.
 static lw_status reference_of(lwi_reading *r, int k, int *other)
 {
-    const lwi_value *map = r->bodies->item[k];
+    const lwi_document_value *map = r->bodies->item[k];
     *other = -1;
-    if (map->kind != LWI_MAP) return LW_OK; // read_body says so
-    const int i = lwi_value_find(map, "in");
+    if (map->kind != LWI_DOCUMENT_MAP) return LW_OK; // read_body says so
+    const int i = lwi_document_find(map, "in");
     if (i < 0) return LW_OK;
-    const lwi_value *v = map->item[i];
+    const lwi_document_value *v = map->item[i];
     lwi_read_item(r, "body", r->bodies->key[k]);
     lwi_read_enter(r, "in");
-    if (v->kind == LWI_SCALAR && strcmp(v->text, "ground") == 0) return LW_OK;
-    if (v->kind == LWI_SCALAR && strcmp(v->text, "world") == 0) {
-        if (lwi_value_find(r->bodies, "world") < 0) return LW_OK;
+    if (v->kind == LWI_DOCUMENT_SCALAR && strcmp(v->text, "ground") == 0) return LW_OK;
+    if (v->kind == LWI_DOCUMENT_SCALAR && strcmp(v->text, "world") == 0) {
+        if (lwi_document_find(r->bodies, "world") < 0) return LW_OK;
         return lwi_read_fail(r, LW_ERR_MODEL, v->place,
                              "there is a body 'world'; write `ground` for the fixed world");
     }
@@ -464,8 +467,8 @@ static lw_status read_body_chain(lwi_reading *r, int k, int *way)
         TRY(reference_of(r, k, &k));
     }
     if (k >= 0 && r->body[k] == ON_THE_WAY) {
-        const lwi_value *map = r->bodies->item[way[n - 1]];
-        return lwi_read_fail(r, LW_ERR_MODEL, map->item[lwi_value_find(map, "in")]->place,
+        const lwi_document_value *map = r->bodies->item[way[n - 1]];
+        return lwi_read_fail(r, LW_ERR_MODEL, map->item[lwi_document_find(map, "in")]->place,
                              "body '%.80s' is placed in itself", r->bodies->key[k]);
     }
     if (k >= 0) in.index = r->body[k];
@@ -494,12 +497,12 @@ static lw_status read_bodies(lwi_reading *r)
 // ------------------------------------------------------------------------------------------ joints
 
 // One way to say where a joint is: `at` with axes, two frames, or two points.
-static lw_status check_form(lwi_reading *r, const lwi_value *map, lw_place place, int type,
-                            lwi_form *form)
+static lw_status check_form(lwi_reading *r, const lwi_document_value *map, lw_place place, int type,
+                            lwi_yaml_form *form)
 {
-    const lwi_key *first = NULL;
+    const lwi_yaml_key *first = NULL;
     for (int i = 0; i < map->count; i++) {
-        const lwi_key *key = lwi_key_find(&lwi_joint_object, map->key[i]);
+        const lwi_yaml_key *key = lwi_yaml_key_find(&lwi_joint_object, map->key[i]);
         if (!key || key->form == LWI_FORM_ANY) continue;
         if (first && first->form != key->form)
             return lwi_read_fail(
@@ -515,9 +518,9 @@ static lw_status check_form(lwi_reading *r, const lwi_value *map, lw_place place
                                  ? "`point1` and `point2`"
                                  : "`at` (and `axis`), or `frame1` and `frame2`");
     for (int i = 0; i < 2; i++)
-        if (lwi_value_find(map, lwi_form_keys[first->form][i]) < 0)
+        if (lwi_document_find(map, lwi_yaml_form_keys[first->form][i]) < 0)
             return lwi_read_fail(r, LW_ERR_PARSE, place, "key '%s' is missing beside '%s'",
-                                 lwi_form_keys[first->form][i], first->name);
+                                 lwi_yaml_form_keys[first->form][i], first->name);
     *form = first->form;
     return LW_OK;
 }
@@ -525,13 +528,14 @@ static lw_status check_form(lwi_reading *r, const lwi_value *map, lw_place place
 static lw_status read_joint(lwi_reading *r, int k)
 {
     const lw_place place = r->joints->key_place[k];
-    const lwi_value *map = r->joints->item[k];
+    const lwi_document_value *map = r->joints->item[k];
     lw_joint_desc desc = {.name = r->joints->key[k], .place = place};
-    lwi_form form = LWI_FORM_ANY;
+    lwi_yaml_form form = LWI_FORM_ANY;
     int type;
     lw_joint joint;
     TRY(check_name(r, "joint", desc.name, place));
-    if (map->kind != LWI_MAP) return lwi_read_expected(r, map, "a map with the keys of a joint");
+    if (map->kind != LWI_DOCUMENT_MAP)
+        return lwi_read_expected(r, map, "a map with the keys of a joint");
     TRY(read_type(r, &lwi_joint_object, map, place, &type));
     desc.type = (lw_joint_type)type;
     TRY(lwi_read_keys(r, &lwi_joint_object, type, map, place));
@@ -544,14 +548,14 @@ static lw_status read_joint(lwi_reading *r, int k)
 // --------------------------------------------------------------------------------- forces and more
 
 // A point of a force is given in the world or in the frame of its body, not both.
-static lw_status check_points(lwi_reading *r, const lwi_value *map)
+static lw_status check_points(lwi_reading *r, const lwi_document_value *map)
 {
     static const char *const pair[][2] = {
         {"from", "point1"}, {"to", "point2"},      {"at", "point"},       {"at", "frame1"},
         {"at", "frame2"},   {"normal", "normal2"}, {"normal", "radius2"}, {"normal2", "radius2"}};
     for (int i = 0; i < LWI_COUNT(pair); i++) {
-        const int second = lwi_value_find(map, pair[i][1]);
-        if (second >= 0 && lwi_value_find(map, pair[i][0]) >= 0)
+        const int second = lwi_document_find(map, pair[i][1]);
+        if (second >= 0 && lwi_document_find(map, pair[i][0]) >= 0)
             return lwi_read_fail(r, LW_ERR_PARSE, map->key_place[second],
                                  "'%s' and '%s' are two ways to say the same, expected one",
                                  pair[i][0], pair[i][1]);
@@ -559,14 +563,16 @@ static lw_status check_points(lwi_reading *r, const lwi_value *map)
     return LW_OK;
 }
 
-static lw_status read_force(lwi_reading *r, const char *name, lw_place place, const lwi_value *map)
+static lw_status read_force(lwi_reading *r, const char *name, lw_place place,
+                            const lwi_document_value *map)
 {
     const char *types[LWI_FORCE_OBJECTS];
-    const lwi_object any = {.title = "force", .type = types, .ntype = LWI_FORCE_OBJECTS};
+    const lwi_yaml_object any = {.title = "force", .type = types, .ntype = LWI_FORCE_OBJECTS};
     int type;
     for (int i = 0; i < LWI_FORCE_OBJECTS; i++) types[i] = lwi_force_objects[i]->title;
     TRY(check_name(r, "force", name, place));
-    if (map->kind != LWI_MAP) return lwi_read_expected(r, map, "a map with the keys of a force");
+    if (map->kind != LWI_DOCUMENT_MAP)
+        return lwi_read_expected(r, map, "a map with the keys of a force");
     TRY(read_type(r, &any, map, place, &type));
     lwi_read_item(r, types[type], name);
     TRY(check_points(r, map));
@@ -590,7 +596,8 @@ static lw_status read_force(lwi_reading *r, const char *name, lw_place place, co
     return added(r, lw_builder_add_wrench(r->builder, &desc, r->error), place);
 }
 
-static lw_status read_marker(lwi_reading *r, const char *name, lw_place place, const lwi_value *map)
+static lw_status read_marker(lwi_reading *r, const char *name, lw_place place,
+                             const lwi_document_value *map)
 {
     lw_marker_desc desc = {.name = name, .place = place};
     TRY(check_name(r, "marker", name, place));
@@ -598,7 +605,7 @@ static lw_status read_marker(lwi_reading *r, const char *name, lw_place place, c
     return added(r, lw_builder_add_marker(r->builder, &desc, r->error), place);
 }
 
-static lw_status read_coupling(lwi_reading *r, int k, const lwi_value *map)
+static lw_status read_coupling(lwi_reading *r, int k, const lwi_document_value *map)
 {
     lw_coupling_desc desc = {.place = map->place};
     lwi_read_item(r, "", "");
@@ -608,7 +615,7 @@ static lw_status read_coupling(lwi_reading *r, int k, const lwi_value *map)
 }
 
 static lw_status read_mechanism(lwi_reading *r, const char *name, lw_place place,
-                                const lwi_value *map)
+                                const lwi_document_value *map)
 {
     lw_mechanism_desc desc = {0};
     int kind = 0;
@@ -630,10 +637,10 @@ static lw_status read_mechanism(lwi_reading *r, const char *name, lw_place place
     return added(r, lw_builder_add_mechanism(r->builder, &desc, r->error), place);
 }
 
-static lw_status read_settings(lwi_reading *r, const lwi_value *root)
+static lw_status read_settings(lwi_reading *r, const lwi_document_value *root)
 {
     lw_vec3 gravity;
-    const int g = lwi_value_find(root, "gravity"), s = lwi_value_find(root, "simulation");
+    const int g = lwi_document_find(root, "gravity"), s = lwi_document_find(root, "simulation");
     lwi_read_item(r, "", "");
     if (g >= 0) {
         const size_t mark = lwi_read_enter(r, "gravity");
@@ -643,12 +650,12 @@ static lw_status read_settings(lwi_reading *r, const lwi_value *root)
     }
     if (s < 0) return LW_OK;
     lwi_read_enter(r, "simulation");
-    const lwi_value *map = root->item[s];
+    const lwi_document_value *map = root->item[s];
     TRY(read_object(r, &lwi_simulation_object, 0, map, root->key_place[s], r->options));
     for (int i = 0; i < map->count; i++) // `sample-mode` beside `sample_mode`; all keys are known
         for (int k = 0; k < i; k++)
-            if (lwi_key_find(&lwi_simulation_object, map->key[i]) ==
-                lwi_key_find(&lwi_simulation_object, map->key[k]))
+            if (lwi_yaml_key_find(&lwi_simulation_object, map->key[i]) ==
+                lwi_yaml_key_find(&lwi_simulation_object, map->key[k]))
                 return lwi_read_fail(r, LW_ERR_PARSE, map->key_place[i],
                                      "'%s' and '%s' are the same key", map->key[k], map->key[i]);
     return LW_OK;
@@ -656,16 +663,16 @@ static lw_status read_settings(lwi_reading *r, const lwi_value *root)
 
 // -------------------------------------------------------------------------------------------- file
 
-static lw_status check_header(lwi_reading *r, const lwi_value *root)
+static lw_status check_header(lwi_reading *r, const lwi_document_value *root)
 {
     const lw_place top = {1, 1};
-    if (root->kind != LWI_MAP)
+    if (root->kind != LWI_DOCUMENT_MAP)
         return lwi_read_expected(r, root, "a model: a map that begins with `linkwork: 1`");
-    const int k = lwi_value_find(root, "linkwork");
+    const int k = lwi_document_find(root, "linkwork");
     if (k < 0)
         return lwi_read_fail(r, LW_ERR_PARSE, top,
                              "the key `linkwork: 1` is missing, so this is not a model file");
-    const lwi_value *v = root->item[k];
+    const lwi_document_value *v = root->item[k];
     double version = 0;
     lwi_read_enter(r, "linkwork");
     TRY(lwi_read_number(r, v, &version));
@@ -677,18 +684,18 @@ static lw_status check_header(lwi_reading *r, const lwi_value *root)
     return lwi_read_keys(r, &lwi_file_object, 0, root, top);
 }
 
-static lw_status read_file(lwi_reading *r, const lwi_value *root)
+static lw_status read_file(lwi_reading *r, const lwi_document_value *root)
 {
-    const lwi_value *forces, *markers, *couplings, *generate;
+    const lwi_document_value *forces, *markers, *couplings, *generate;
     TRY(check_header(r, root));
     TRY(read_settings(r, root));
-    TRY(section(r, root, "functions", LWI_MAP, &r->functions));
-    TRY(section(r, root, "bodies", LWI_MAP, &r->bodies));
-    TRY(section(r, root, "joints", LWI_MAP, &r->joints));
-    TRY(section(r, root, "forces", LWI_MAP, &forces));
-    TRY(section(r, root, "markers", LWI_MAP, &markers));
-    TRY(section(r, root, "couplings", LWI_LIST, &couplings));
-    TRY(section(r, root, "generate", LWI_MAP, &generate));
+    TRY(section(r, root, "functions", LWI_DOCUMENT_MAP, &r->functions));
+    TRY(section(r, root, "bodies", LWI_DOCUMENT_MAP, &r->bodies));
+    TRY(section(r, root, "joints", LWI_DOCUMENT_MAP, &r->joints));
+    TRY(section(r, root, "forces", LWI_DOCUMENT_MAP, &forces));
+    TRY(section(r, root, "markers", LWI_DOCUMENT_MAP, &markers));
+    TRY(section(r, root, "couplings", LWI_DOCUMENT_LIST, &couplings));
+    TRY(section(r, root, "generate", LWI_DOCUMENT_MAP, &generate));
     if (!r->bodies && !generate)
         return lwi_read_fail(r, LW_ERR_PARSE, (lw_place){1, 1},
                              "key 'bodies' is missing: bodies by name");
@@ -711,7 +718,7 @@ lw_status lwi_read_yaml(const char *text, size_t length, const char *name, const
                         lw_builder *builder, lw_options *options, lw_error *error)
 {
     lwi_reading reading = {.file = name, .builder = builder, .options = options, .error = error};
-    const lwi_value *root = NULL;
+    const lwi_document_value *root = NULL;
     lwi_arena_init(&reading.arena, desc->allocator);
     lw_status status = lwi_document_parse(text, length, name, &reading.arena, &root, error);
     if (status == LW_OK) status = read_file(&reading, root);

@@ -72,12 +72,12 @@ static void put_shapes(FILE *f)
 }
 
 // What a value is, as the inside of a JSON object.
-static void put_kind(FILE *f, const lwi_key *key)
+static void put_kind(FILE *f, const lwi_yaml_key *key)
 {
     static const char number[] = "\"type\": \"number\"",
                       name[] = "\"type\": \"string\", \"minLength\": 1";
     static const char signal[] = "\"$ref\": \"#/$defs/signal\"";
-    const lwi_object *object = key->more; // where the kind says so
+    const lwi_yaml_object *object = key->more; // where the kind says so
     // clang-format off
     switch (key->kind) {
     case LWI_KEY_VERSION: fprintf(f, "\"const\": %d", (int)LWI_FORMAT_VERSION); return;
@@ -114,7 +114,7 @@ static void put_kind(FILE *f, const lwi_key *key)
     case LWI_KEY_SHAPES: put_shapes(f); return;
     case LWI_KEY_OBJECT: put_reference(f, object->title); return;
     case LWI_KEY_EACH: {
-        const lwi_key *element = key->more;
+        const lwi_yaml_key *element = key->more;
         fputs("\"type\": \"object\", \"additionalProperties\": false, "
               "\"patternProperties\": {\"^q[0-5]$\": {", f);
         put_kind(f, element);
@@ -168,13 +168,13 @@ static void put_kind(FILE *f, const lwi_key *key)
 
 // ----------------------------------------------------------------------------------------- objects
 
-static unsigned all_types(const lwi_object *object)
+static unsigned all_types(const lwi_yaml_object *object)
 {
     if (object == &lwi_mechanism_object) return ~(~0u << LW_MECHANISM_COUNT);
     return object->type ? ~(~0u << object->ntype) : 1u;
 }
 
-static void put_properties(FILE *f, const lwi_object *object, const char *indent)
+static void put_properties(FILE *f, const lwi_yaml_object *object, const char *indent)
 {
     fprintf(f, "%s\"properties\": {", indent);
     if (object->type) {
@@ -192,7 +192,7 @@ static void put_properties(FILE *f, const lwi_object *object, const char *indent
     fprintf(f, "%s}", indent);
 }
 
-static void put_required(FILE *f, const lwi_object *object, const char *indent)
+static void put_required(FILE *f, const lwi_yaml_object *object, const char *indent)
 {
     const char *before = "";
     const unsigned all = all_types(object);
@@ -210,7 +210,7 @@ static void put_required(FILE *f, const lwi_object *object, const char *indent)
 }
 
 // {"type": {"enum": [...]}} of the types in a set of bits.
-static void put_type_set(FILE *f, const lwi_object *object, unsigned types)
+static void put_type_set(FILE *f, const lwi_yaml_object *object, unsigned types)
 {
     const char *before = "";
     fputs("{\"type\": {\"enum\": [", f);
@@ -223,13 +223,13 @@ static void put_type_set(FILE *f, const lwi_object *object, unsigned types)
 }
 
 // Keys that belong to some types only, or that only some types need.
-static void put_conditions(FILE *f, const lwi_object *object, const char *indent)
+static void put_conditions(FILE *f, const lwi_yaml_object *object, const char *indent)
 {
     const unsigned all = all_types(object);
     const char *before = ",";
     bool any = false;
     for (int i = 0; i < object->nkey; i++) {
-        const lwi_key *key = &object->key[i];
+        const lwi_yaml_key *key = &object->key[i];
         const unsigned types = key->types & all, required = key->required & all;
         if (types && types != all) {
             fprintf(f, "%s%s%s  {\"if\": {\"required\": [\"%s\"]}, \"then\": {\"properties\": ",
@@ -248,7 +248,7 @@ static void put_conditions(FILE *f, const lwi_object *object, const char *indent
 }
 
 // One way to place: exactly one form has its keys, and each key of a form needs them.
-static void put_forms(FILE *f, const lwi_object *object, const char *indent)
+static void put_forms(FILE *f, const lwi_yaml_object *object, const char *indent)
 {
     const char *before = "";
     bool any = false;
@@ -256,7 +256,7 @@ static void put_forms(FILE *f, const lwi_object *object, const char *indent)
     if (!any) return;
     fprintf(f, ",%s\"oneOf\": [", indent);
     for (int form = LWI_FORM_ANY + 1; form < LWI_FORM_COUNT; form++) {
-        const char *const *keys = lwi_form_keys[form];
+        const char *const *keys = lwi_yaml_form_keys[form];
         fprintf(f, "%s{\"required\": ", form > 1 ? ", " : "");
         put_words(f, keys, strcmp(keys[0], keys[1]) ? 2 : 1);
         fputs("}", f);
@@ -264,7 +264,7 @@ static void put_forms(FILE *f, const lwi_object *object, const char *indent)
     fprintf(f, "],%s\"dependentRequired\": {", indent);
     for (int i = 0; i < object->nkey; i++) {
         if (object->key[i].form == LWI_FORM_ANY) continue;
-        const char *const *keys = lwi_form_keys[object->key[i].form];
+        const char *const *keys = lwi_yaml_form_keys[object->key[i].form];
         fprintf(f, "%s\"%s\": ", before, object->key[i].name);
         put_words(f, keys, strcmp(keys[0], keys[1]) ? 2 : 1);
         before = ", ";
@@ -272,7 +272,7 @@ static void put_forms(FILE *f, const lwi_object *object, const char *indent)
     fputs("}", f);
 }
 
-static void put_object(FILE *f, const lwi_object *object, const char *indent)
+static void put_object(FILE *f, const lwi_yaml_object *object, const char *indent)
 {
     fprintf(f, "%s\"description\": ", indent);
     put_text(f, object->help);
@@ -285,7 +285,7 @@ static void put_object(FILE *f, const lwi_object *object, const char *indent)
 
 lw_status lw_schema_write(FILE *file)
 {
-    static const lwi_object *const defined[] = {
+    static const lwi_yaml_object *const defined[] = {
         &lwi_function_object,  &lwi_body_object,       &lwi_joint_object,  &lwi_pose_object,
         &lwi_mount_object,     &lwi_coordinate_object, &lwi_limits_object, &lwi_friction_object,
         &lwi_isotropic_object, &lwi_coupling_object,   &lwi_spring_object, &lwi_wrench_object,

@@ -25,12 +25,12 @@ lw_status lwi_read_memory(lwi_reading *r)
     return lwi_fail(r->error, LW_ERR_MEMORY, "no memory to read the model");
 }
 
-lw_status lwi_read_expected(lwi_reading *r, const lwi_value *found, const char *expected)
+lw_status lwi_read_expected(lwi_reading *r, const lwi_document_value *found, const char *expected)
 {
     char what[80];
-    if (found->kind == LWI_LIST)
+    if (found->kind == LWI_DOCUMENT_LIST)
         snprintf(what, sizeof what, "a list of %d", found->count);
-    else if (found->kind == LWI_MAP)
+    else if (found->kind == LWI_DOCUMENT_MAP)
         snprintf(what, sizeof what, "a map of %d keys", found->count);
     else if (!*found->text && !found->quoted)
         snprintf(what, sizeof what, "nothing");
@@ -71,9 +71,9 @@ const char *lwi_hint(char *text, size_t size, const char *name, const char *cons
 
 // ----------------------------------------------------------------------------------------- numbers
 
-lw_status lwi_read_number(lwi_reading *r, const lwi_value *v, double *x)
+lw_status lwi_read_number(lwi_reading *r, const lwi_document_value *v, double *x)
 {
-    if (v->kind != LWI_SCALAR || v->quoted || !lwi_is_number(v->text))
+    if (v->kind != LWI_DOCUMENT_SCALAR || v->quoted || !lwi_is_number(v->text))
         return lwi_read_expected(r, v, "a number, written as in JSON (-1, 0.5, 1e-3)");
     const double value = strtod(v->text, NULL);
     if (!isfinite(value)) return lwi_read_expected(r, v, "a number below 1.8e308");
@@ -81,9 +81,9 @@ lw_status lwi_read_number(lwi_reading *r, const lwi_value *v, double *x)
     return LW_OK;
 }
 
-lw_status lwi_read_numbers(lwi_reading *r, const lwi_value *v, int count, double *x)
+lw_status lwi_read_numbers(lwi_reading *r, const lwi_document_value *v, int count, double *x)
 {
-    if (v->kind != LWI_LIST || v->count != count) {
+    if (v->kind != LWI_DOCUMENT_LIST || v->count != count) {
         char expected[48];
         snprintf(expected, sizeof expected, "a list of %d number%s", count, count == 1 ? "" : "s");
         return lwi_read_expected(r, v, expected);
@@ -92,9 +92,10 @@ lw_status lwi_read_numbers(lwi_reading *r, const lwi_value *v, int count, double
     return LW_OK;
 }
 
-lw_status lwi_read_list(lwi_reading *r, const lwi_value *v, const double **list, int *count)
+lw_status lwi_read_list(lwi_reading *r, const lwi_document_value *v, const double **list,
+                        int *count)
 {
-    if (v->kind != LWI_LIST || v->count == 0)
+    if (v->kind != LWI_DOCUMENT_LIST || v->count == 0)
         return lwi_read_expected(r, v, "a list of one or more numbers");
     double *x = LWI_PUSH(&r->arena, double, v->count);
     if (!x) return lwi_read_memory(r);
@@ -104,7 +105,7 @@ lw_status lwi_read_list(lwi_reading *r, const lwi_value *v, const double **list,
     return LW_OK;
 }
 
-lw_status lwi_read_vector(lwi_reading *r, const lwi_value *v, lw_vec3 *x)
+lw_status lwi_read_vector(lwi_reading *r, const lwi_document_value *v, lw_vec3 *x)
 {
     double a[3];
     TRY(lwi_read_numbers(r, v, 3, a));
@@ -113,7 +114,7 @@ lw_status lwi_read_vector(lwi_reading *r, const lwi_value *v, lw_vec3 *x)
 }
 
 // In a description the zero vector stands for the default; in a file it is a mistake.
-lw_status lwi_read_direction(lwi_reading *r, const lwi_value *v, lw_vec3 *x)
+lw_status lwi_read_direction(lwi_reading *r, const lwi_document_value *v, lw_vec3 *x)
 {
     TRY(lwi_read_vector(r, v, x));
     if (x->x == 0 && x->y == 0 && x->z == 0)
@@ -122,7 +123,7 @@ lw_status lwi_read_direction(lwi_reading *r, const lwi_value *v, lw_vec3 *x)
 }
 
 // The same for quaternions; whether their length is 1 is the builder's question.
-lw_status lwi_read_quaternion(lwi_reading *r, const lwi_value *v, lw_quat *x)
+lw_status lwi_read_quaternion(lwi_reading *r, const lwi_document_value *v, lw_quat *x)
 {
     double a[4];
     TRY(lwi_read_numbers(r, v, 4, a));
@@ -135,9 +136,10 @@ lw_status lwi_read_quaternion(lwi_reading *r, const lwi_value *v, lw_quat *x)
 
 // ------------------------------------------------------------------------------------------- words
 
-lw_status lwi_read_text(lwi_reading *r, const lwi_value *v, const char *expected, const char **text)
+lw_status lwi_read_text(lwi_reading *r, const lwi_document_value *v, const char *expected,
+                        const char **text)
 {
-    if (v->kind != LWI_SCALAR || !*v->text) return lwi_read_expected(r, v, expected);
+    if (v->kind != LWI_DOCUMENT_SCALAR || !*v->text) return lwi_read_expected(r, v, expected);
     *text = v->text;
     return LW_OK;
 }
@@ -152,8 +154,8 @@ static const char *join(char *text, size_t size, const char *const *words, int c
     return text;
 }
 
-lw_status lwi_read_word(lwi_reading *r, const lwi_value *v, const char *const *words, int count,
-                        int *word)
+lw_status lwi_read_word(lwi_reading *r, const lwi_document_value *v, const char *const *words,
+                        int count, int *word)
 {
     const char *text = "";
     char expected[256] = "one of ", hint[128];
@@ -173,7 +175,7 @@ int lwi_coordinate_of(const char *text)
     return text[0] == 'q' && text[1] >= '0' && text[1] <= '9' && text[2] == 0 ? text[1] - '0' : -1;
 }
 
-lw_status lwi_read_coordinate(lwi_reading *r, const lwi_value *v, int *coordinate)
+lw_status lwi_read_coordinate(lwi_reading *r, const lwi_document_value *v, int *coordinate)
 {
     const char *text = "";
     TRY(lwi_read_text(r, v, "a coordinate (q0, q1, ...)", &text));
@@ -183,17 +185,18 @@ lw_status lwi_read_coordinate(lwi_reading *r, const lwi_value *v, int *coordinat
     return LW_OK;
 }
 
-static lw_status read_shape_size(lwi_reading *r, const lwi_value *v, int type, lw_shape *shape)
+static lw_status read_shape_size(lwi_reading *r, const lwi_document_value *v, int type,
+                                 lw_shape *shape)
 {
     shape->type = (lw_shape_type)type;
-    if (lwi_shape_sizes[type] == 1 && v->kind == LWI_SCALAR)
+    if (lwi_shape_sizes[type] == 1 && v->kind == LWI_DOCUMENT_SCALAR)
         return lwi_read_number(r, v, shape->size);
     return lwi_read_numbers(r, v, lwi_shape_sizes[type], shape->size);
 }
 
 // One key of a shape: its type with the sizes, or where it is, or its colour.
-static lw_status read_shape_key(lwi_reading *r, const char *key, const lwi_value *v, lw_place place,
-                                lw_shape *shape)
+static lw_status read_shape_key(lwi_reading *r, const char *key, const lwi_document_value *v,
+                                lw_place place, lw_shape *shape)
 {
     static const char *const others[] = {"position", "orientation", "color"};
     const char *names[LW_SHAPE_COUNT + LWI_COUNT(others)];
@@ -211,7 +214,8 @@ static lw_status read_shape_key(lwi_reading *r, const char *key, const lwi_value
     if (strcmp(key, "color") == 0) {
         shape->has_color = 1;
         shape->color[3] = 1;
-        return lwi_read_numbers(r, v, v->kind == LWI_LIST && v->count == 4 ? 4 : 3, shape->color);
+        return lwi_read_numbers(r, v, v->kind == LWI_DOCUMENT_LIST && v->count == 4 ? 4 : 3,
+                                shape->color);
     }
     char list[160], hint[128];
     for (int i = 1; i < LW_SHAPE_COUNT; i++) names[n++] = lwi_shape_names[i];
@@ -221,11 +225,11 @@ static lw_status read_shape_key(lwi_reading *r, const char *key, const lwi_value
                          *hint ? hint : ",", join(list, sizeof list, names, n));
 }
 
-static lw_status read_one_shape(lwi_reading *r, const lwi_value *v, lw_shape *shape)
+static lw_status read_one_shape(lwi_reading *r, const lwi_document_value *v, lw_shape *shape)
 {
     static const char expected[] = "a map of one shape to its sizes, like {box: [1, 2, 3]}";
     *shape = (lw_shape){0};
-    if (v->kind != LWI_MAP || v->count == 0) return lwi_read_expected(r, v, expected);
+    if (v->kind != LWI_DOCUMENT_MAP || v->count == 0) return lwi_read_expected(r, v, expected);
     for (int i = 0; i < v->count; i++) {
         const size_t mark = lwi_read_enter(r, v->key[i]);
         TRY(read_shape_key(r, v->key[i], v->item[i], v->key_place[i], shape));
@@ -234,9 +238,10 @@ static lw_status read_one_shape(lwi_reading *r, const lwi_value *v, lw_shape *sh
     return shape->type ? LW_OK : lwi_read_expected(r, v, expected);
 }
 
-lw_status lwi_read_shapes(lwi_reading *r, const lwi_value *v, const lw_shape **shapes, int *count)
+lw_status lwi_read_shapes(lwi_reading *r, const lwi_document_value *v, const lw_shape **shapes,
+                          int *count)
 {
-    const bool list = v->kind == LWI_LIST;
+    const bool list = v->kind == LWI_DOCUMENT_LIST;
     const int n = list ? v->count : 1;
     if (n == 0) return lwi_read_expected(r, v, "a shape, or a list of one or more");
     lw_shape *shape = LWI_PUSH(&r->arena, lw_shape, n);
@@ -249,14 +254,14 @@ lw_status lwi_read_shapes(lwi_reading *r, const lwi_value *v, const lw_shape **s
 
 // -------------------------------------------------------------------------------------- references
 
-lw_status lwi_read_reference(lwi_reading *r, const lwi_value *v, const char *kind,
-                             const lwi_value *map, int *index)
+lw_status lwi_read_reference(lwi_reading *r, const lwi_document_value *v, const char *kind,
+                             const lwi_document_value *map, int *index)
 {
     char expected[48], hint[128];
     const char *name = "";
     snprintf(expected, sizeof expected, "the name of a %s", kind);
     TRY(lwi_read_text(r, v, expected, &name));
-    const int k = map ? lwi_value_find(map, name) : -1;
+    const int k = map ? lwi_document_find(map, name) : -1;
     if (k < 0)
         return lwi_read_fail(
             r, LW_ERR_MODEL, v->place, "there is no %s '%.80s'%s", kind, name,
@@ -265,9 +270,9 @@ lw_status lwi_read_reference(lwi_reading *r, const lwi_value *v, const char *kin
     return LW_OK;
 }
 
-lw_status lwi_read_body(lwi_reading *r, const lwi_value *v, int32_t *index)
+lw_status lwi_read_body(lwi_reading *r, const lwi_document_value *v, int32_t *index)
 {
-    if (v->kind == LWI_SCALAR && strcmp(v->text, "ground") == 0) {
+    if (v->kind == LWI_DOCUMENT_SCALAR && strcmp(v->text, "ground") == 0) {
         *index = 0;
         return LW_OK;
     }
@@ -277,15 +282,15 @@ lw_status lwi_read_body(lwi_reading *r, const lwi_value *v, int32_t *index)
     return LW_OK;
 }
 
-lw_status lwi_read_pair(lwi_reading *r, const lwi_value *v, lw_body pair[2])
+lw_status lwi_read_pair(lwi_reading *r, const lwi_document_value *v, lw_body pair[2])
 {
-    if (v->kind != LWI_LIST || v->count != 2)
+    if (v->kind != LWI_DOCUMENT_LIST || v->count != 2)
         return lwi_read_expected(r, v, "a list of two bodies: [body1, body2]");
     for (int i = 0; i < 2; i++) TRY(lwi_read_body(r, v->item[i], &pair[i].index));
     return LW_OK;
 }
 
-lw_status lwi_read_joint(lwi_reading *r, const lwi_value *v, int32_t *index)
+lw_status lwi_read_joint(lwi_reading *r, const lwi_document_value *v, int32_t *index)
 {
     int k = 0;
     TRY(lwi_read_reference(r, v, "joint", r->joints, &k));
@@ -297,42 +302,42 @@ lw_status lwi_read_joint(lwi_reading *r, const lwi_value *v, int32_t *index)
 
 // Keys of the object that belong to its type, `type` itself included.
 enum { MOST_KEYS = 32 };
-static int known_keys(const lwi_object *object, int type, const char **names)
+static int known_keys(const lwi_yaml_object *object, int type, const char **names)
 {
     int n = 0;
     if (object->type) names[n++] = "type";
     for (int i = 0; i < object->nkey && n < MOST_KEYS; i++)
-        if (lwi_key_belongs(&object->key[i], type)) names[n++] = object->key[i].name;
+        if (lwi_yaml_key_belongs(&object->key[i], type)) names[n++] = object->key[i].name;
     return n;
 }
 
-static lw_status unknown_key(lwi_reading *r, const lwi_object *object, int type, const char *key,
-                             lw_place place)
+static lw_status unknown_key(lwi_reading *r, const lwi_yaml_object *object, int type,
+                             const char *key, lw_place place)
 {
     const char *names[MOST_KEYS];
     char list[320], hint[128];
     const int n = known_keys(object, type, names);
     join(list, sizeof list, names, n);
     const char *const *types = object == &lwi_mechanism_object ? lwi_mechanism_names : object->type;
-    if (lwi_key_find(object, key))
+    if (lwi_yaml_key_find(object, key))
         return lwi_read_fail(r, LW_ERR_PARSE, place, "'%s' does not belong to a %s %s, allowed: %s",
                              key, types ? types[type] : "", object->title, list);
     return lwi_read_fail(r, LW_ERR_PARSE, place, "unknown key '%.48s'%s allowed: %s", key,
                          *lwi_hint(hint, sizeof hint, key, names, n) ? hint : ",", list);
 }
 
-lw_status lwi_read_keys(lwi_reading *r, const lwi_object *object, int type, const lwi_value *map,
-                        lw_place place)
+lw_status lwi_read_keys(lwi_reading *r, const lwi_yaml_object *object, int type,
+                        const lwi_document_value *map, lw_place place)
 {
     for (int i = 0; i < map->count; i++) {
         if (object->type && strcmp(map->key[i], "type") == 0) continue;
-        const lwi_key *key = lwi_key_find(object, map->key[i]);
-        if (!key || !lwi_key_belongs(key, type))
+        const lwi_yaml_key *key = lwi_yaml_key_find(object, map->key[i]);
+        if (!key || !lwi_yaml_key_belongs(key, type))
             return unknown_key(r, object, type, map->key[i], map->key_place[i]);
     }
     for (int i = 0; i < object->nkey; i++) {
-        const lwi_key *key = &object->key[i];
-        if ((key->required >> type & 1u) && lwi_value_find(map, key->name) < 0)
+        const lwi_yaml_key *key = &object->key[i];
+        if ((key->required >> type & 1u) && lwi_document_find(map, key->name) < 0)
             return lwi_read_fail(r, LW_ERR_PARSE, place, "key '%s' is missing: %s", key->name,
                                  key->help);
     }

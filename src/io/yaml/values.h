@@ -18,7 +18,7 @@ typedef struct lwi_reading {
     char item[192]; ///< "joint 'elbow'"
     char path[256]; ///< keys from the item inward: "spring.q0"
     // what names refer to; NULL where the file has no such section
-    const lwi_value *functions, *bodies, *joints;
+    const lwi_document_value *functions, *bodies, *joints;
     const char **input; ///< [ninput]
     int *input_order;
     int ninput;
@@ -31,7 +31,7 @@ typedef struct lwi_reading {
 lw_status lwi_read_fail(lwi_reading *r, lw_status status, lw_place place, const char *format, ...)
     LW_PRINTF(4, 5);
 /** "expected ..., found ..." */
-lw_status lwi_read_expected(lwi_reading *r, const lwi_value *found, const char *expected);
+lw_status lwi_read_expected(lwi_reading *r, const lwi_document_value *found, const char *expected);
 lw_status lwi_read_memory(lwi_reading *r);
 
 /** Names the item that errors are about; "" for none. */
@@ -40,36 +40,38 @@ void lwi_read_item(lwi_reading *r, const char *kind, const char *name);
 size_t lwi_read_enter(lwi_reading *r, const char *key);
 void lwi_read_leave(lwi_reading *r, size_t length);
 
-lw_status lwi_read_number(lwi_reading *r, const lwi_value *v, double *x);
-lw_status lwi_read_numbers(lwi_reading *r, const lwi_value *v, int count, double *x);
+lw_status lwi_read_number(lwi_reading *r, const lwi_document_value *v, double *x);
+lw_status lwi_read_numbers(lwi_reading *r, const lwi_document_value *v, int count, double *x);
 /** One or more numbers in the arena. */
-lw_status lwi_read_list(lwi_reading *r, const lwi_value *v, const double **list, int *count);
-lw_status lwi_read_vector(lwi_reading *r, const lwi_value *v, lw_vec3 *x);
-lw_status lwi_read_direction(lwi_reading *r, const lwi_value *v, lw_vec3 *x);
-lw_status lwi_read_quaternion(lwi_reading *r, const lwi_value *v, lw_quat *x);
-lw_status lwi_read_text(lwi_reading *r, const lwi_value *v, const char *expected,
+lw_status lwi_read_list(lwi_reading *r, const lwi_document_value *v, const double **list,
+                        int *count);
+lw_status lwi_read_vector(lwi_reading *r, const lwi_document_value *v, lw_vec3 *x);
+lw_status lwi_read_direction(lwi_reading *r, const lwi_document_value *v, lw_vec3 *x);
+lw_status lwi_read_quaternion(lwi_reading *r, const lwi_document_value *v, lw_quat *x);
+lw_status lwi_read_text(lwi_reading *r, const lwi_document_value *v, const char *expected,
                         const char **text);
-lw_status lwi_read_word(lwi_reading *r, const lwi_value *v, const char *const *words, int count,
-                        int *word);
-lw_status lwi_read_coordinate(lwi_reading *r, const lwi_value *v, int *coordinate);
-lw_status lwi_read_shapes(lwi_reading *r, const lwi_value *v, const lw_shape **shapes, int *count);
+lw_status lwi_read_word(lwi_reading *r, const lwi_document_value *v, const char *const *words,
+                        int count, int *word);
+lw_status lwi_read_coordinate(lwi_reading *r, const lwi_document_value *v, int *coordinate);
+lw_status lwi_read_shapes(lwi_reading *r, const lwi_document_value *v, const lw_shape **shapes,
+                          int *count);
 /** Number k of the text "qk", or -1. */
 int lwi_coordinate_of(const char *text);
 
 /** Index in the model of a body by name; all bodies must have been added. */
-lw_status lwi_read_body(lwi_reading *r, const lwi_value *v, int32_t *index);
-lw_status lwi_read_pair(lwi_reading *r, const lwi_value *v, lw_body pair[2]);
-lw_status lwi_read_joint(lwi_reading *r, const lwi_value *v, int32_t *index);
+lw_status lwi_read_body(lwi_reading *r, const lwi_document_value *v, int32_t *index);
+lw_status lwi_read_pair(lwi_reading *r, const lwi_document_value *v, lw_body pair[2]);
+lw_status lwi_read_joint(lwi_reading *r, const lwi_document_value *v, int32_t *index);
 /** Index in the section `map` (may be NULL), or an error with the nearest name. */
-lw_status lwi_read_reference(lwi_reading *r, const lwi_value *v, const char *kind,
-                             const lwi_value *map, int *index);
+lw_status lwi_read_reference(lwi_reading *r, const lwi_document_value *v, const char *kind,
+                             const lwi_document_value *map, int *index);
 
 /** ", did you mean 'x'?" or "". */
 const char *lwi_hint(char *text, size_t size, const char *name, const char *const *names,
                      int count);
 /** Every key of the map must be one of the object, for type t of it, and none may be missing.
  *  @param place  of the item */
-lw_status lwi_read_keys(lwi_reading *r, const lwi_object *object, int type, const lwi_value *map,
-                        lw_place place);
+lw_status lwi_read_keys(lwi_reading *r, const lwi_yaml_object *object, int type,
+                        const lwi_document_value *map, lw_place place);
 
 #endif

@@ -22,8 +22,8 @@ typedef struct writing {
     const char **function; // [nfunction] names, NULL: written where it is used
 } writing;
 
-static void write_object(const writing *w, const lwi_object *object, int type, const void *source,
-                         const char *between);
+static void write_object(const writing *w, const lwi_yaml_object *object, int type,
+                         const void *source, const char *between);
 
 // ------------------------------------------------------------------------------------------- names
 
@@ -104,7 +104,7 @@ typedef enum constant_form {
 
 static void put_function(const writing *w, const lw_function_desc *f)
 {
-    const lwi_function_item item = {.desc = *f, .nt = f->npoint, .ny = f->npoint};
+    const lwi_yaml_function item = {.desc = *f, .nt = f->npoint, .ny = f->npoint};
     fputs("{", w->file);
     write_object(w, &lwi_function_object, (int)f->type, &item, ", ");
     fputs("}", w->file);
@@ -159,9 +159,9 @@ static bool is_identity(const lw_quat *q)
     return q->w == 1 && all_zero(&q->x, 3 * sizeof q->x);
 }
 
-static bool is_given(const lwi_key *key, int type, const void *source);
+static bool is_given(const lwi_yaml_key *key, int type, const void *source);
 
-static bool any_given(const lwi_object *object, const void *source)
+static bool any_given(const lwi_yaml_object *object, const void *source)
 {
     for (int i = 0; i < object->nkey; i++) // a key that is always there says nothing alone
         if (!(object->key[i].required & 1u) && is_given(&object->key[i], 0, source)) return true;
@@ -174,23 +174,23 @@ static const void *coordinate(const void *source, int k)
 }
 
 // `all` of a joint's springs; `source` is the joint.
-static bool all_given(const lwi_key *key, const void *source)
+static bool all_given(const lwi_yaml_key *key, const void *source)
 {
-    const lwi_key *element = key->more;
+    const lwi_yaml_key *element = key->more;
     return element->more == &lwi_coordinate_object &&
            *FIELD(double, offsetof(lw_joint_desc, damping)) != 0;
 }
 
-static bool each_given(const lwi_key *key, int type, const void *source)
+static bool each_given(const lwi_yaml_key *key, int type, const void *source)
 {
     for (int k = 0; k < lwi_joint_nv((lw_joint_type)type); k++)
         if (is_given(key->more, 0, coordinate(FIELD(char, key->offset), k))) return true;
     return all_given(key, source);
 }
 
-static bool is_given(const lwi_key *key, int type, const void *source)
+static bool is_given(const lwi_yaml_key *key, int type, const void *source)
 {
-    if (!lwi_key_belongs(key, type)) return false;
+    if (!lwi_yaml_key_belongs(key, type)) return false;
     if (key->form == LWI_FORM_AT || key->form == LWI_FORM_POINTS) return false;
     if (key->form == LWI_FORM_FRAMES) return true;
     if (key->flag) return *FIELD(int, key->flag) != 0;
@@ -261,9 +261,9 @@ static void put_shapes(const writing *w, const lw_shape *shapes, int count)
     if (count > 1) fputs("]", w->file);
 }
 
-static void put_key(const writing *w, const lwi_key *key, int type, const void *source);
+static void put_key(const writing *w, const lwi_yaml_key *key, int type, const void *source);
 
-static void put_each(const writing *w, const lwi_key *key, int type, const void *source)
+static void put_each(const writing *w, const lwi_yaml_key *key, int type, const void *source)
 {
     const char *between = "{";
     for (int k = 0; k < lwi_joint_nv((lw_joint_type)type); k++) {
@@ -281,7 +281,7 @@ static void put_each(const writing *w, const lwi_key *key, int type, const void 
     fputs("}", w->file);
 }
 
-static void put_key(const writing *w, const lwi_key *key, int type, const void *source)
+static void put_key(const writing *w, const lwi_yaml_key *key, int type, const void *source)
 {
     switch (key->kind) {
     case LWI_KEY_NUMBER:
@@ -381,8 +381,8 @@ static void put_key(const writing *w, const lwi_key *key, int type, const void *
 }
 
 // "key: value" for every key worth writing, `between` between them.
-static void write_object(const writing *w, const lwi_object *object, int type, const void *source,
-                         const char *between)
+static void write_object(const writing *w, const lwi_yaml_object *object, int type,
+                         const void *source, const char *between)
 {
     const char *before = "";
     if (object->type) {
@@ -390,7 +390,7 @@ static void write_object(const writing *w, const lwi_object *object, int type, c
         before = between;
     }
     for (int i = 0; i < object->nkey; i++) {
-        const lwi_key *key = &object->key[i];
+        const lwi_yaml_key *key = &object->key[i];
         if (!is_given(key, type, source)) continue;
         fprintf(w->file, "%s%s: ", before, key->name);
         put_key(w, key, type, source);
@@ -503,7 +503,7 @@ static void write_inputs(const writing *w)
     if (w->d->ninput) fputs("]\n", w->file);
 }
 
-static void write_item(const writing *w, const lwi_object *object, int type, const char *name,
+static void write_item(const writing *w, const lwi_yaml_object *object, int type, const char *name,
                        const void *source)
 {
     static const char line[] = "\n    ";

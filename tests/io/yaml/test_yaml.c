@@ -585,30 +585,30 @@ static void schema_is_json(void **state)
     free(text);
 }
 
-static const lwi_value *member(const lwi_value *map, const char *key)
+static const lwi_document_value *member(const lwi_document_value *map, const char *key)
 {
-    const int k = lwi_value_find(map, key);
+    const int k = lwi_document_find(map, key);
     if (k < 0) fail_msg("the schema has no '%s'", key);
     return map->item[k];
 }
 
-static void check_object(const lwi_value *schema, const lwi_object *object)
+static void check_object(const lwi_document_value *schema, const lwi_yaml_object *object)
 {
-    const lwi_value *properties = member(schema, "properties");
+    const lwi_document_value *properties = member(schema, "properties");
     for (int i = 0; i < object->nkey; i++) {
-        const lwi_value *key = member(properties, object->key[i].name);
+        const lwi_document_value *key = member(properties, object->key[i].name);
         assert_string_equal(object->key[i].help, member(key, "description")->text);
     }
     assert_int_equal(object->nkey + (object->type != NULL), properties->count);
     assert_string_equal("false", member(schema, "additionalProperties")->text);
     if (!object->type) return;
-    const lwi_value *types = member(member(properties, "type"), "enum");
+    const lwi_document_value *types = member(member(properties, "type"), "enum");
     assert_int_equal(object->ntype, types->count);
     for (int t = 0; t < object->ntype; t++)
         assert_string_equal(object->type[t], types->item[t]->text);
 }
 
-static const lwi_object *const objects[] = {
+static const lwi_yaml_object *const objects[] = {
     &lwi_function_object,  &lwi_body_object,       &lwi_joint_object,     &lwi_pose_object,
     &lwi_mount_object,     &lwi_coordinate_object, &lwi_isotropic_object, &lwi_coupling_object,
     &lwi_spring_object,    &lwi_wrench_object,     &lwi_bushing_object,   &lwi_stop_object,
@@ -620,12 +620,12 @@ static void schema_has_every_key(void **state)
     (void)state;
     size_t length;
     lwi_arena arena;
-    const lwi_value *root;
+    const lwi_document_value *root;
     char *text = schema_text(&length);
     lwi_arena_init(&arena, NULL);
     assert_int_equal(LW_OK, lwi_document_parse(text, length, "schema", &arena, &root, NULL));
     check_object(root, &lwi_file_object);
-    const lwi_value *defs = member(root, "$defs");
+    const lwi_document_value *defs = member(root, "$defs");
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
         check_object(member(defs, objects[i]->title), objects[i]);
     lwi_arena_free(&arena);
