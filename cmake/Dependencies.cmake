@@ -102,9 +102,9 @@ if(LW_HDF5_VERSION VERSION_LESS 1.10.2)
     message(FATAL_ERROR "HDF5 ${LW_HDF5_VERSION} is too old: 1.10.2 or newer is needed")
 endif()
 
-# Optional: cairo (LGPL-2.1 or MPL-1.1, linked, not copied) draws PNG pictures; SVG needs nothing.
-option(LW_WITH_CAIRO "write PNG pictures by cairo, where it is found" ON)
-find_path(LW_cairo_INCLUDE cairo.h PATH_SUFFIXES cairo)
+# Optional: cairo (LGPL-2.1 or MPL-1.1, linked, not copied) draws PNG and PDF pictures; SVG needs nothing.
+option(LW_WITH_CAIRO "write PNG and PDF pictures by cairo, where it is found" ON)
+find_path(LW_cairo_INCLUDE cairo-pdf.h PATH_SUFFIXES cairo)
 find_library(LW_cairo_LIBRARY cairo)
 mark_as_advanced(LW_cairo_INCLUDE LW_cairo_LIBRARY)
 set(LW_CAIRO OFF)

@@ -1,4 +1,4 @@
-// plot.h -- pictures of results and of mechanisms: SVG always, PNG where the build found cairo.
+// plot.h -- pictures of results and of mechanisms: SVG always, PNG and PDF where the build found cairo.
 //
 // A picture of results has panels, one above the other: one per list of columns asked for, or those
 // of a preset.  A picture of a mechanism shows bodies, joints and names, in orthographic views.
@@ -85,9 +85,9 @@ LW_API lw_status lw_plot_set(lw_plot_options *options, const char *key, const ch
 /** Draws quantities of one result, or of several laid over each other.
  *  @param names    [count] of the results in the key; the files, for example
  *  @param options  NULL: the overview
- *  @param file     .svg or .png
+ *  @param file     .svg, .png or .pdf
  *  @return LW_ERR_ARGUMENT: no such column (the nearest is named), no rows in the interval, ...;
- *          LW_ERR_UNSUPPORTED: PNG, but this build has no cairo; LW_ERR_IO */
+ *          LW_ERR_UNSUPPORTED: PNG or PDF, but this build has no cairo; LW_ERR_IO */
 LW_API lw_status lw_plot_results(lw_result *const *results, const char *const *names, int count,
                                  const lw_plot_options *options, const char *file, lw_error *error);
 

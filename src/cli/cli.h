@@ -88,7 +88,7 @@ enum {
       ".csv")                                                                                      \
     X(plot, "FILE...",                                                                             \
       CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_JSON,                 \
-      "draw quantities of results, or with --initial the mechanism (-o FILE.svg, -o FILE.png)")    \
+      "draw quantities of results, or with --initial the mechanism (-o FILE.svg, .png or .pdf)")   \
     X(view, "FILE", CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_QUIET,     \
       "a page for the browser, with a model or the motion of a result (-o FILE.html), or -o "      \
       "FILE.gltf")                                                                                 \

@@ -13,7 +13,7 @@ static cli_exit read_options(const cli_arguments *arguments, lw_plot_options *op
         if (status != LW_OK) return cli_fail(status, &error);
     }
     if (arguments->noutput == 1) return CLI_DONE;
-    return cli_complain(CLI_USE, "plot writes one file, .svg or .png: -o FILE is %s",
+    return cli_complain(CLI_USE, "plot writes one file, .svg, .png or .pdf: -o FILE is %s",
                         arguments->noutput ? "given more than once" : "missing");
 }
 

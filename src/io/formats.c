@@ -17,6 +17,7 @@ static const lw_part_info formats[] = {
     {"svg", "pictures are written: .svg", NULL},
 #ifdef LWI_CAIRO_VERSION
     {"png", "pictures are written: .png", NULL},
+    {"pdf", "pictures are written: .pdf", NULL},
 #endif
 };
 
@@ -53,7 +54,8 @@ lw_part_info lw_library_info(int index)
         return (lw_part_info){"cairo", LWI_CAIRO_VERSION, NULL};
 #else
     case CAIRO:
-        return (lw_part_info){"cairo", "not there: no PNG (needs libcairo2-dev at build)", NULL};
+        return (lw_part_info){"cairo", "not there: no PNG, no PDF (needs libcairo2-dev at build)",
+                              NULL};
 #endif
     default:
         return (lw_part_info){0};

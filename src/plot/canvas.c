@@ -1,9 +1,11 @@
-// canvas.c -- colours, dashes and the width of text: what both kinds of canvas share.
+// canvas.c -- colours, dashes, the width of text and the bytes of a file, for every kind of canvas.
 #include "plot/canvas.h"
 
 #include "io/text.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 lwi_colour lwi_rgb(unsigned rgb)
@@ -30,6 +32,39 @@ int lwi_dash_lengths(lwi_dash dash, double lengths[4])
         [LWI_DASHED] = {4, 2.5}, [LWI_DOTTED] = {1.2, 2}, [LWI_DASH_DOT] = {5, 2, 1.2, 2}};
     memcpy(lengths, dashes[dash], sizeof dashes[dash]);
     return dash == LWI_SOLID ? 0 : dash == LWI_DASH_DOT ? 4 : 2;
+}
+
+// ------------------------------------------------------------------------------------------- file
+
+void lwi_bytes_add(lwi_bytes *bytes, const void *data, size_t n)
+{
+    if (bytes->used + n > bytes->room && !bytes->full) {
+        const size_t room = 2 * (bytes->used + n + 1024);
+        char *grown = realloc(bytes->data, room);
+        bytes->full = !grown;
+        if (grown) bytes->data = grown, bytes->room = room;
+    }
+    if (bytes->full) return;
+    memcpy(bytes->data + bytes->used, data, n);
+    bytes->used += n;
+}
+
+void lwi_bytes_free(lwi_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (lwi_bytes){0};
+}
+
+lw_status lwi_bytes_write(const lwi_bytes *bytes, const char *path, lw_error *error)
+{
+    if (bytes->full) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+    const bool lost = fwrite(bytes->data, 1, bytes->used, file) != bytes->used;
+    if (fclose(file) || lost)
+        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written whole (disk full?)");
+    return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------- text

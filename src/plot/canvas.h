@@ -1,8 +1,7 @@
-// canvas.h -- what a picture is drawn on: lines, areas, discs and text, in points from the top
-// left.
+// canvas.h -- the surface of a picture: lines, areas, discs and text, in points from the top left.
 //
-// Two kinds: SVG, written here, and PNG, drawn by cairo where the build has it.  Both measure text
-// by the same table of widths (those of DejaVu Sans), so that a picture has one layout.
+// SVG is written by canvas_svg.c; PNG and PDF are drawn by cairo where the build has it.  All measure
+// text by one table of widths (those of DejaVu Sans), so that the layout is the same in every format.
 #ifndef LWI_CANVAS_H
 #define LWI_CANVAS_H
 
@@ -59,15 +58,18 @@ struct lwi_canvas {
     double width, height; ///< points
 };
 
-/** `scale` pixels per point.  @return LW_ERR_MEMORY; LW_ERR_UNSUPPORTED where this build has no PNG
- */
+// ---- the kinds; `scale` is pixels per point
+
+/** @return LW_ERR_MEMORY */
 lw_status lwi_svg_create(double width, double height, lwi_canvas **canvas, lw_error *error);
+/** @return LW_ERR_MEMORY; LW_ERR_UNSUPPORTED: this build has no cairo */
 lw_status lwi_png_create(double width, double height, double scale, lwi_canvas **canvas,
                          lw_error *error);
-/** Version of cairo, or NULL where this build has no PNG. */
-const char *lwi_png_version(void);
+lw_status lwi_pdf_create(double width, double height, lwi_canvas **canvas, lw_error *error);
+/** Version of cairo; NULL: this build has none. */
+const char *lwi_cairo_version(void);
 
-// ---- shared by both kinds (canvas.c)
+// ---- shared by all kinds (canvas.c)
 
 /** Width of a text in points. */
 double lwi_text_width(const char *text, double size, bool bold);
@@ -75,6 +77,17 @@ double lwi_text_width(const char *text, double size, bool bold);
 void lwi_text_fit(char *to, size_t size, const char *text, double width, double letter, bool bold);
 /** Lengths of dash and gap in widths of the pen; returns how many (0: solid). */
 int lwi_dash_lengths(lwi_dash dash, double lengths[4]);
+
+/** The growing contents of a file. */
+typedef struct lwi_bytes {
+    char *data;
+    size_t used, room;
+    bool full; ///< out of memory: bytes are missing
+} lwi_bytes;
+void lwi_bytes_add(lwi_bytes *bytes, const void *data, size_t n);
+void lwi_bytes_free(lwi_bytes *bytes);
+/** @return LW_ERR_MEMORY: bytes are missing; LW_ERR_IO */
+lw_status lwi_bytes_write(const lwi_bytes *bytes, const char *path, lw_error *error);
 
 // ---- short forms
 

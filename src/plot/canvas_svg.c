@@ -1,7 +1,6 @@
 // canvas_svg.c -- SVG 1.1: text stays text, coordinates have two decimals, no outside references.
 #include "plot/canvas.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +8,7 @@
 
 typedef struct svg {
     lwi_canvas canvas;
-    char *text; // what was drawn so far
-    size_t used, room;
-    bool full; // no memory: shown by finish
+    lwi_bytes text; // of the file
     int nclip;
 } svg;
 
@@ -19,15 +16,7 @@ typedef struct svg {
 
 static void put(svg *s, const char *text, size_t n)
 {
-    if (s->used + n + 1 > s->room && !s->full) {
-        const size_t room = 2 * (s->used + n + 1024);
-        char *grown = realloc(s->text, room);
-        s->full = !grown;
-        if (grown) s->text = grown, s->room = room;
-    }
-    if (s->full) return;
-    memcpy(s->text + s->used, text, n);
-    s->used += n;
+    lwi_bytes_add(&s->text, text, n);
 }
 
 static void puts_svg(svg *s, const char *text)
@@ -181,27 +170,15 @@ static void svg_unclip(lwi_canvas *canvas)
 
 static void svg_discard(lwi_canvas *canvas)
 {
-    free(((svg *)canvas)->text);
+    lwi_bytes_free(&((svg *)canvas)->text);
     free(canvas);
 }
 
 static lw_status svg_finish(lwi_canvas *canvas, const char *path, lw_error *error)
 {
     svg *s = (svg *)canvas;
-    lw_status status = LW_OK;
     puts_svg(s, "</svg>\n");
-    FILE *file = s->full ? NULL : fopen(path, "w");
-    if (s->full)
-        status = lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
-    else if (!file)
-        status =
-            lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
-    if (file) {
-        const bool lost = fwrite(s->text, 1, s->used, file) != s->used;
-        if (fclose(file) || lost)
-            status =
-                lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written whole (disk full?)");
-    }
+    const lw_status status = lwi_bytes_write(&s->text, path, error);
     svg_discard(canvas);
     return status;
 }

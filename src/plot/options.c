@@ -182,15 +182,16 @@ static bool ends_in(const char *file, const char *ending)
 
 lw_status lwi_file_check(const char *file, lw_error *error)
 {
-    if (ends_in(file, ".png") && !lwi_png_version())
+    const bool cairo = ends_in(file, ".png") || ends_in(file, ".pdf");
+    if (cairo && !lwi_cairo_version())
         return lwi_fail(
             error, LW_ERR_UNSUPPORTED,
             "%s: this build of Linkwork has no cairo and writes pictures as .svg only; for "
-            "PNG install libcairo2-dev (Debian, Ubuntu: tools/install-deps) and build "
-            "again",
+            "PNG and PDF install libcairo2-dev (Debian, Ubuntu: tools/install-deps) and build "
+            "again, or convert the .svg (rsvg-convert, inkscape)",
             file);
-    if (ends_in(file, ".png") || ends_in(file, ".svg")) return LW_OK;
-    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: pictures are written as .svg or .png", file);
+    if (cairo || ends_in(file, ".svg")) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: pictures are written as .svg, .png or .pdf", file);
 }
 
 lw_status lwi_canvas_open(const lw_plot_options *o, double width, double height, const char *file,
@@ -198,6 +199,7 @@ lw_status lwi_canvas_open(const lw_plot_options *o, double width, double height,
 {
     if (o->width > 0) width = o->width, height = o->height;
     if (ends_in(file, ".svg")) return lwi_svg_create(width, height, canvas, error);
+    if (ends_in(file, ".pdf")) return lwi_pdf_create(width, height, canvas, error);
     return lwi_png_create(width, height, o->scale > 0 ? o->scale : 1, canvas, error);
 }
 

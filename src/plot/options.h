@@ -9,7 +9,7 @@
 
 const char *lwi_preset_name(lw_plot_preset preset);
 
-/** @return LW_ERR_ARGUMENT: neither .svg nor .png; LW_ERR_UNSUPPORTED: no PNG in this build */
+/** @return LW_ERR_ARGUMENT: neither .svg, .png nor .pdf; LW_ERR_UNSUPPORTED: this build has no cairo */
 lw_status lwi_file_check(const char *file, lw_error *error);
 /** A canvas for `file` by its ending, of the size asked for or else width x height. */
 lw_status lwi_canvas_open(const lw_plot_options *options, double width, double height,

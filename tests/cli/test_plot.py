@@ -6,6 +6,7 @@ usage: test_plot.py LINKWORK MODELS [unittest arguments]
 import csv
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -154,10 +155,22 @@ class Plot(unittest.TestCase):
         self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
         self.assertEqual(struct.unpack(">II", head[16:]), (1280, 960))
 
+    @unittest.skipUnless(shutil.which("pdftotext"), "no pdftotext (poppler-utils)")
+    def test_a_pdf_has_text(self):
+        if not self.has_png:
+            self.skipTest("this build has no cairo")
+        for arguments, word in ((("crane.h5", "--preset", "energy"), "kinetic T"),
+                                (("--initial", "crane.h5"), "trolley"),
+                                (("--plan", "mixed", os.path.join(MODELS, "four_bar.yaml")), "coupler")):
+            self.call("plot", *arguments, "-o", "p.pdf")
+            text = subprocess.run(["pdftotext", os.path.join(self.folder.name, "p.pdf"), "-"], check=True,
+                                  capture_output=True, text=True).stdout
+            self.assertIn(word, text)
+
     def test_wrong_use_is_explained(self):
         for arguments, code, expected in (
                 (("crane.h5",), 2, "-o FILE is missing"),
-                (("crane.h5", "-o", "p.pdf"), 2, ".svg or .png"),
+                (("crane.h5", "-o", "p.eps"), 2, ".svg, .png or .pdf"),
                 (("-o", "p.svg"), 2, "FILE... is missing"),
                 (("crane.h5", "-o", "p.svg", "--y", "body.lod.x"), 2, "did you mean body.load.x"),
                 (("crane.h5", "-o", "p.svg", "--preset", "enrgy"), 2, "did you mean energy"),

@@ -86,10 +86,10 @@ static void expect_failure(lw_status status, lw_status expected, const lw_error 
     if (!strstr(error->text, text)) fail_msg("'%s' is not in: %s", text, error->text);
 }
 
-static bool has_png(void)
+static bool has_format(const char *name)
 {
     for (int i = 0; i < lw_format_count(); i++)
-        if (!strcmp(lw_format_info(i).name, "png")) return true;
+        if (!strcmp(lw_format_info(i).name, name)) return true;
     return false;
 }
 
@@ -126,7 +126,7 @@ static void options_are_checked(void **state)
     assert_int_equal(lw_plot_set(&o, "y", NULL, NULL), LW_ERR_ARGUMENT);
 }
 
-// ------------------------------------------------------------------------------------ SVG and PNG
+// ------------------------------------------------------------------------------- SVG, PNG and PDF
 
 static void an_svg_says_what_it_shows(void **state)
 {
@@ -163,7 +163,7 @@ static void a_png_has_the_size_asked_for(void **state)
     const lw_plot_options o = {.width = 480, .height = 320, .scale = 1.5, .dark = 1};
     lw_error error = {0};
     const lw_status status = lw_plot_results(&r, &name, 1, &o, path_of("a.png"), &error);
-    if (has_png()) {
+    if (has_format("png")) {
         size_t size;
         assert_int_equal(status, LW_OK);
         char *png = read_file(path_of("a.png"), &size);
@@ -178,18 +178,59 @@ static void a_png_has_the_size_asked_for(void **state)
     lw_result_close(r);
 }
 
+static bool contains(const char *bytes, size_t size, const char *what)
+{
+    const size_t n = strlen(what);
+    for (size_t i = 0; i + n <= size; i++)
+        if (!memcmp(bytes + i, what, n)) return true;
+    return false;
+}
+
+static void a_pdf_has_one_page_text_and_no_date(void **state)
+{
+    (void)state;
+    lw_result *r = result_of("swing.csv", table);
+    const char *name = "swing.csv";
+    const lw_plot_options o = {.width = 480, .height = 320, .scale = 3}; // of pixels: not of a PDF
+    lw_error error = {0};
+    if (has_format("pdf")) {
+        size_t size[2];
+        char *pdf[2];
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(lw_plot_results(&r, &name, 1, &o, path_of("a.pdf"), &error), LW_OK);
+            pdf[i] = read_file(path_of("a.pdf"), &size[i]);
+        }
+        assert_memory_equal(pdf[0], "%PDF-1.", 7);
+        assert_memory_equal(pdf[0] + size[0] - 6, "%%EOF\n", 6);
+        assert_true(contains(pdf[0], size[0], "/MediaBox [ 0 0 480 320 ]"));
+        assert_true(contains(pdf[0], size[0], "/Count 1"));
+        assert_true(contains(pdf[0], size[0], "/ToUnicode")); // text can be searched
+        assert_false(contains(pdf[0], size[0], "/CreationDate"));
+        assert_int_equal(size[0], size[1]);
+        assert_memory_equal(pdf[0], pdf[1], size[0]);
+        free(pdf[0]), free(pdf[1]);
+    } else {
+        expect_failure(lw_plot_results(&r, &name, 1, &o, path_of("a.pdf"), &error),
+                       LW_ERR_UNSUPPORTED, &error, "libcairo2-dev");
+    }
+    lw_result_close(r);
+}
+
 static void files_that_cannot_be_are_refused(void **state)
 {
     (void)state;
     lw_result *r = result_of("swing.csv", table);
     const char *name = "swing.csv";
     lw_error error = {0};
-    expect_failure(lw_plot_results(&r, &name, 1, NULL, "a.pdf", &error), LW_ERR_ARGUMENT, &error,
-                   ".svg or .png");
+    expect_failure(lw_plot_results(&r, &name, 1, NULL, "a.eps", &error), LW_ERR_ARGUMENT, &error,
+                   ".svg, .png or .pdf");
     assert_int_equal(lw_plot_results(&r, &name, 1, NULL, "no/where/a.svg", &error), LW_ERR_IO);
     assert_string_equal(error.file, "no/where/a.svg");
-    if (has_png())
+    if (has_format("png")) {
         assert_int_equal(lw_plot_results(&r, &name, 1, NULL, "no/where/a.png", &error), LW_ERR_IO);
+        assert_int_equal(lw_plot_results(&r, &name, 1, NULL, "no/where/a.pdf", &error), LW_ERR_IO);
+        assert_string_equal(error.file, "no/where/a.pdf");
+    }
     assert_int_equal(lw_plot_results(&r, &name, 0, NULL, "a.svg", &error), LW_ERR_ARGUMENT);
     const lw_plot_options viewed = {.view = LW_VIEW_XY};
     expect_failure(lw_plot_results(&r, &name, 1, &viewed, "a.svg", &error), LW_ERR_ARGUMENT, &error,
@@ -355,9 +396,11 @@ static void a_mechanism_has_names_and_views(void **state)
         count_texts(svg, "<clipPath", 1); // one view
         free(svg);
     }
-    if (has_png()) {
+    if (has_format("png")) {
         assert_int_equal(lw_plot_mechanism(model, NULL, NULL, path_of("m.png"), NULL), LW_OK);
         remove(path_of("m.png"));
+        assert_int_equal(lw_plot_mechanism(model, NULL, NULL, path_of("m.pdf"), NULL), LW_OK);
+        remove(path_of("m.pdf"));
     }
     lw_model_destroy(model);
 }
@@ -413,6 +456,7 @@ int main(void)
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(an_svg_says_what_it_shows),
         cmocka_unit_test(a_png_has_the_size_asked_for),
+        cmocka_unit_test(a_pdf_has_one_page_text_and_no_date),
         cmocka_unit_test(files_that_cannot_be_are_refused),
         cmocka_unit_test(one_row_is_a_dot),
         cmocka_unit_test(constants_and_huge_numbers_are_drawn),
