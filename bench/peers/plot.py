@@ -1,48 +1,94 @@
 #!/usr/bin/env python3
-"""Draws the chains of a peers.json (run.py): ns per body over the length, one line per program.
+"""Draws a picture of a peers.json (run.py), one line per program.
 
-usage: plot.py --linkwork PROGRAM PEERS.json PICTURE.svg
+usage: plot.py --linkwork PROGRAM PEERS.json WHAT PICTURE.svg
+
+WHAT is one of
+  chains   ns per body over the length of a chain of hinges
+  speed    time of one evaluation over the number of closed loops (rows of four-bars)
+  error    error of the accelerations over the number of closed loops: the largest difference of the maximum, first
+           and last one from the median of the programs with rigid joints, divided by the maximum
 """
 import argparse
 import csv
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 
-SHOWN = (("linkwork", "aba"), ("linkwork", "momenta"), ("pinocchio", "aba-local"), ("mujoco", "forward"),
-         ("bullet", "aba"), ("dart", "forward"), ("simbody", "realize"))
+CHAINS = {("linkwork", "aba"): "linkwork aba", ("linkwork", "momenta"): "linkwork momenta",
+          ("pinocchio", "aba-local"): "pinocchio aba-local", ("mujoco", "forward"): "mujoco forward",
+          ("bullet", "aba"): "bullet aba", ("dart", "forward"): "dart forward",
+          ("simbody", "realize"): "simbody realize"}
+SOFT = ("mujoco", "forward-soft")
+LOOPS = {("linkwork", "rcr"): "Linkwork", ("pinocchio", "lcaba"): "Pinocchio lcaba",
+         ("pinocchio", "proximal"): "Pinocchio constraintDynamics", SOFT: "MuJoCo (soft joints)",
+         ("simbody", "realize"): "Simbody"}
+FLOOR = 1e-16  # of an error on the logarithmic scale
+
+
+def chains(results):
+    """{program: [(log2 n, ns per body)]} and how to draw it."""
+    lines = {}
+    for r in results:
+        if r["case"].startswith("chain-"):
+            lines.setdefault((r["program"], r["method"]), []).append((math.log2(r["bodies"]), r["minimum"] / r["bodies"]))
+    return CHAINS, lines, ("log2 n", "ns per body", "one evaluation of a chain of n hinges, ns per body", "640x400")
+
+
+def rows_of_loops(results):
+    """{(program, method): {loops: entry}} of the rows of four-bars."""
+    lines = {}
+    for r in results:
+        if r["case"].startswith("four-bars-") and (r["program"], r["method"]) in LOOPS:
+            lines.setdefault((r["program"], r["method"]), {})[int(r["case"].rsplit("-", 1)[1])] = r
+    return lines
+
+
+def speed(results):
+    lines = {key: [(loops, r["minimum"] / 1000) for loops, r in line.items()]
+             for key, line in rows_of_loops(results).items()}
+    return LOOPS, lines, ("closed loops", "µs", "one evaluation of a row of four-bars [µs]", "480x380")
+
+
+def error(results):
+    rows = rows_of_loops(results)
+    lines = {}
+    for key, line in rows.items():
+        for loops, r in line.items():
+            rigid = [rows[k][loops]["accelerations"] for k in rows if k != SOFT]
+            worst = max(abs(r["accelerations"][part] - statistics.median(a[part] for a in rigid))
+                        for part in ("max", "first", "last"))
+            lines.setdefault(key, []).append((loops, max(FLOOR, worst / statistics.median(a["max"] for a in rigid))))
+    return LOOPS, lines, ("closed loops", "relative error", "error of the accelerations of a row of four-bars", "480x380")
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n", 1)[1])
     parser.add_argument("--linkwork", required=True)
     parser.add_argument("results")
+    parser.add_argument("what", choices=("chains", "speed", "error"))
     parser.add_argument("picture")
     options = parser.parse_args()
     with open(options.results, encoding="utf-8") as file:
         results = json.load(file)["results"]
-    lines = {}
-    for r in results:
-        key = (r["program"], r["method"])
-        if r["case"].startswith("chain-") and key in SHOWN:
-            lines.setdefault(key, []).append((r["bodies"], r["minimum"] / r["bodies"]))
+    names, lines, (x, y, title, size) = {"chains": chains, "speed": speed, "error": error}[options.what](results)
     with tempfile.TemporaryDirectory() as folder:
         paths = []
-        for program, method in SHOWN:
-            if (program, method) not in lines:
+        for key, name in names.items():
+            if key not in lines:
                 continue
-            paths.append(os.path.join(folder, f"{program} {method}.csv"))  # the name labels the line
+            paths.append(os.path.join(folder, f"{name}.csv"))  # the name labels the line
             with open(paths[-1], "w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
-                writer.writerow(["time", "log2 n", "ns per body"])
-                for i, (n, value) in enumerate(sorted(lines[program, method])):
-                    writer.writerow([i, repr(math.log2(n)), repr(value)])
-        subprocess.run([options.linkwork, "plot", *paths, "--x", "log2 n", "--y", "ns per body", "--log",
-                        "--size", "640x400", "--title", "one evaluation of a chain of n hinges, ns per body",
-                        "-o", options.picture], check=True, stdout=subprocess.DEVNULL)
+                writer.writerow(["time", x, y])
+                for i, (n, value) in enumerate(sorted(lines[key])):
+                    writer.writerow([i, repr(n), repr(value)])
+        subprocess.run([options.linkwork, "plot", *paths, "--x", x, "--y", y, "--log", "--size", size,
+                        "--title", title, "-o", options.picture], check=True, stdout=subprocess.DEVNULL)
     return 0
 
 

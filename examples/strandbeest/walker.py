@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A walking machine after Theo Jansen's beach animals, as a model file.
 
-usage: walker.py [--pairs N] [--frame fixed|floating] [--speed W] > MODEL.yaml
+usage: walker.py [--pairs N] [--frame fixed|floating] [--speed W] [--driven] > MODEL.yaml
 
 A crankshaft along y carries N cranks, evenly spread over a turn; each drives a leg to the left and its
 mirror image to the right.  A leg is six bodies of rods on nine hinges, three loops: 6 N loops in all.
@@ -93,8 +93,8 @@ class Model:
             self.hinge(f"{name}_{part}", first, f"{name}_{two}", p[at], y)
 
 
-def walker(pairs, frame="fixed", speed=3.0):
-    """Text of a model file."""
+def walker(pairs, frame="fixed", speed=3.0, driven=False):
+    """Text of a model file; a driven crank keeps its speed [rad/s], another one only starts with it."""
     model, base = Model(), "ground" if frame == "fixed" else "frame"
     width = (pairs - 1) * SPACING
     if frame != "fixed":  # a box of rods about the pivots
@@ -107,7 +107,8 @@ def walker(pairs, frame="fixed", speed=3.0):
     heavy = mass * crank ** 2 / 2  # webs and pins, spread about the axis
     along = mass * (width ** 2 / 12 + crank ** 2 / 4)
     model.bodies.append(f"  shaft: {{mass: {mass!r}, inertia: {numbers((along, heavy, along, 0, 0, 0))}}}")
-    model.hinge("crank", base, "shaft", (0, 0), 0, f", qd: [{speed!r}]")
+    model.hinge("crank", base, "shaft", (0, 0), 0,
+                f", motion: {{q0: {{type: ramp, rate: {speed!r}}}}}" if driven else f", qd: [{speed!r}]")
     for i in range(pairs):
         y, angle = i * SPACING - width / 2, 2 * math.pi * i / pairs
         for side, letter in ((-1, "l"), (1, "r")):
@@ -122,8 +123,9 @@ def main():
     parser.add_argument("--pairs", type=int, default=8)
     parser.add_argument("--frame", choices=("fixed", "floating"), default="fixed")
     parser.add_argument("--speed", type=float, default=3.0, help="of the crank at the start [rad/s]")
+    parser.add_argument("--driven", action="store_true", help="the crank keeps its speed")
     arguments = parser.parse_args()
-    sys.stdout.write(walker(arguments.pairs, arguments.frame, arguments.speed))
+    sys.stdout.write(walker(arguments.pairs, arguments.frame, arguments.speed, arguments.driven))
 
 
 if __name__ == "__main__":

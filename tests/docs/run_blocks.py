@@ -113,7 +113,7 @@ class Page:
         self.python = None
         os.makedirs(os.path.join(folder, "build/bin"))
         os.symlink(os.path.abspath(arguments.program), os.path.join(folder, "build/bin/linkwork"))
-        for part in ("examples", "include", "bindings"):
+        for part in ("bench", "examples", "include", "bindings"):
             os.symlink(os.path.join(os.path.abspath(arguments.sources), part), os.path.join(folder, part))
         if arguments.lib_folder:
             os.symlink(os.path.abspath(arguments.lib_folder), os.path.join(folder, "build/lib"))
