@@ -17,7 +17,7 @@ usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only T
 --unseen    models that nothing has been fitted to in place of the set: how the table does there
 --save      keeps the measurements, one line of JSON per model
 --load      takes them from there, of evaluations the least of several files with commas between, and measures nothing
---write     writes the table to src/formulation/costs.def
+--write     writes the table to src/kinematics/costs.def
 
 Prints the table of times and estimates, and the regret of each choice: its time over that of the
 best formulation which keeps velocities on the constraints (rcr, hdca; trees: aba), and over the best
@@ -36,8 +36,8 @@ import numpy
 import scipy.optimize
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TABLE = "src/formulation/costs.def"
-# what may make a formulation costly; features are those of src/formulation/costs.h
+TABLE = "src/kinematics/costs.def"
+# what may make a formulation costly; features are those of src/kinematics/costs.h
 TERMS = {
     "aba": ("one", "bodies", "speeds"),
     "momenta": ("one", "bodies", "speeds"),

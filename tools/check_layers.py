@@ -3,8 +3,8 @@
 
 usage: check_layers.py [ROOT]
 
-A file of src/<layer>/ may include headers of its own layer and of those before it in LAYERS.  The
-program (cli) includes the public headers and its own only, which shows that the public API is
+A file of src/<layer>/ may include headers of its own layer and of those before it in LAYERS, and none of
+its siblings.  A type of the library has one definition.  The program (cli) includes the public headers and its own only, which shows that the public API is
 enough.  Public headers include public headers only.  Libraries of others stay where OUTSIDE says.
 A C file that the build does not list is a fault too.
 Exit status: 0 clean, 1 with one line per fault.
@@ -13,8 +13,12 @@ import os
 import re
 import sys
 
-LAYERS = ["base", "spatial", "model", "kernel", "assembly", "formulation", "integrate", "observe",
-          "simulate", "batch", "codegen", "io", "plot", "view", "cli"]
+# Siblings stand in one entry: they must not include one another.
+LAYERS = [("base",), ("spatial",), ("model",), ("kinematics",), ("tree", "elimination"), ("system", "loops"),
+          ("methods/dca", "methods/rcr", "methods/index3", "methods/dense", "methods/lagrange"),
+          ("dynamics",), ("initial",), ("integrate",), ("simulate",), ("batch",), ("codegen",), ("io",),
+          ("plot",), ("view",), ("cli",)]
+LEVEL = {layer: level for level, group in enumerate(LAYERS) for layer in group}
 OUTSIDE = {"arkode": "integrate", "cvode": "integrate", "nvector": "integrate",
            "sundials": "integrate", "sunmatrix": "integrate", "sunlinsol": "integrate",
            "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io", "cairo.h": "plot",
@@ -37,20 +41,33 @@ def includes(path):
                 yield number, match.group(1) == '"', match.group(2)
 
 
+def layer_of(path):
+    """The layer of a path below src/, or None."""
+    parts = path.split("/")
+    for count in (2, 1):
+        layer = "/".join(parts[:count])
+        if layer in LEVEL:
+            return layer
+    return None
+
+
 def fault(layer, quoted, header):
     """Why a file of `layer` (None: a public header) may not include `header`, or None."""
     first = header.split("/")[0]
+    other = layer_of(header)
     if not quoted:
         home = OUTSIDE.get(first)
         return "belongs to %s only" % home if home not in (None, layer) else None
     if layer is None:
         return "a public header may include <linkwork/...> only"
-    if first not in LAYERS:
+    if other is None:
         return 'is not written as "<layer>/..."'
     if layer == "cli" and first != "cli":
         return "the program may include <linkwork/...> only"
-    if LAYERS.index(first) > LAYERS.index(layer):
-        return "%s is below %s" % (first, layer)
+    if LEVEL[other] > LEVEL[layer]:
+        return "%s is below %s" % (other, layer)
+    if LEVEL[other] == LEVEL[layer] and other != layer:
+        return "%s and %s are siblings" % (other, layer)
     return None
 
 
@@ -67,6 +84,20 @@ def unlisted(root):
                 yield os.path.relpath(path, root), lists
 
 
+TYPE = re.compile(r"^(?:typedef )?(?:struct|enum|union) (lwi?_\w+)\s*\{", re.MULTILINE)
+
+
+def defined_twice(root):
+    """Types with more than one definition in include/ and src/, with the files."""
+    homes = {}
+    for top in ("include", "src"):
+        for path in sources(os.path.join(root, top)):
+            with open(path, encoding="utf-8") as file:
+                for name in TYPE.findall(file.read()):
+                    homes.setdefault(name, []).append(os.path.relpath(path, root))
+    return {name: where for name, where in homes.items() if len(where) > 1}
+
+
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..")
     faults = files = 0
@@ -74,9 +105,9 @@ def main():
         for path in sources(os.path.join(root, top)):
             files += 1
             shown = os.path.relpath(path, root)
-            layer = shown.split(os.sep)[1] if top == "src" else None
-            if layer is not None and layer not in LAYERS:
-                print("%s: folder %s is not a layer" % (shown, layer))
+            layer = layer_of(shown[len("src/"):]) if top == "src" else None
+            if top == "src" and layer is None:
+                print("%s: its folder is not a layer" % shown)
                 faults += 1
                 continue
             for number, quoted, header in includes(path):
@@ -86,6 +117,9 @@ def main():
                     faults += 1
     for path, lists in unlisted(root):
         print("%s: not listed in %s" % (path, lists))
+        faults += 1
+    for name, where in sorted(defined_twice(root).items()):
+        print("%s: defined in %s" % (name, ", ".join(where)))
         faults += 1
     if not files:
         print("%s: no sources there" % root)

@@ -6,8 +6,8 @@
 //
 // One line of JSON per model.  Times are CPU seconds of this thread, the least of all turns.
 #include "cli/stopwatch.h"
-#include "formulation/formulation.h"
-#include "formulation/rcr_few.h"
+#include "kinematics/formulation.h"
+#include "methods/rcr/dense_path.h"
 #include "simulate/cost.h"
 
 #include <linkwork/linkwork.h>
@@ -70,11 +70,12 @@ static bool force(lwi_work *work, const char *way)
     d->cells = NULL;
     d->few = NULL;
     if (!strcmp(way, LWI_RCR_ELIMINATION)) return true;
-    return lwi_rcr_few_create(d, &work->arena, &d->few) == LW_OK && d->few;
+    return lwi_rcr_dense_create(d, &work->arena, &d->few) == LW_OK && d->few;
 }
 
 // False where the formulation does not take the model or its start.
-static bool begin(subject *s, const lw_model *model, const lwi_moment *moment, const double *inputs)
+static bool begin(subject *s, const lw_model *model, const lwi_snapshot *moment,
+                  const double *inputs)
 {
     lw_error error;
     if (!s->formulation->rates || too_large(model, s) ||
@@ -136,14 +137,14 @@ static void measure(const char *path, int turns, double duration)
     lw_model *model = NULL;
     lw_error error = {.text = ""};
     lwi_arena arena;
-    lwi_moment moment;
+    lwi_snapshot moment;
     subject s[MOST] = {0};
     int n = 0;
     if (lw_model_read(path, NULL, &model, NULL, &error) != LW_OK) stop(error.text);
     lwi_arena_init(&arena, NULL);
     double *inputs = LWI_PUSH(&arena, double, model->desc.ninput + 1);
-    if (!inputs || lwi_moment_create(model, &arena, &moment) != LW_OK) stop("no memory");
-    lwi_moment_start(model, &moment);
+    if (!inputs || lwi_snapshot_create(model, &arena, &moment) != LW_OK) stop("no memory");
+    lwi_snapshot_start(model, &moment);
     for (int i = 0; i < lw_formulation_count() && n < MOST; i++) {
         s[n].name = lw_formulation_info(i).name;
         s[n].formulation = lwi_formulation_find(s[n].name);

@@ -7,9 +7,9 @@
 //
 // Exit status: 0; 1 where two ways differ.
 #include "cli/scene_model.h"
-#include "formulation/formulation.h"
+#include "kinematics/formulation.h"
 #include "integrate/integrator.h"
-#include "kernel/kernels.h"
+#include "tree/simd/kernels.h"
 
 #include <linkwork/batch.h>
 #include <linkwork/simulate.h>

@@ -8,7 +8,7 @@
 #include "oblique.hpp"
 
 extern "C" {
-#include "formulation/formulation.h"
+#include "kinematics/formulation.h"
 }
 
 #include <cstdio>

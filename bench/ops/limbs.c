@@ -1,5 +1,5 @@
-// limbs.c -- where limbs side by side win: trees of equal limbs on a free body, swept one body
-// after the other and side by side, in turns.  The threshold of limbs.h comes from here.
+// branches.c -- where limbs side by side win: trees of equal limbs on a free body, swept one body
+// after the other and side by side, in turns.  The threshold of branches.h comes from here.
 //
 // usage: bench_limbs [WIDTH]    kernels of that width (4, 8), else the widest
 #include "turns.h"

@@ -4,7 +4,7 @@
 //
 // usage: bench_loops [WIDTH]    kernels of that width (1, 4, 8), else the widest
 #include "cli/stopwatch.h"
-#include "formulation/formulation.h"
+#include "kinematics/formulation.h"
 
 #include <linkwork/linkwork.h>
 
@@ -66,7 +66,7 @@ static double evaluate(subject *s)
     return (stopwatch() - start) / s->times;
 }
 
-static void begin(subject *s, const way *w, const lw_model *model, const lwi_moment *moment,
+static void begin(subject *s, const way *w, const lw_model *model, const lwi_snapshot *moment,
                   int width)
 {
     lw_error error = {.text = ""};
@@ -87,11 +87,11 @@ static void measure(lw_mechanism kind, int n, int width, double least[NWAY])
 {
     lw_model *model = mechanism(kind, n);
     lwi_arena arena;
-    lwi_moment moment;
+    lwi_snapshot moment;
     subject s[NWAY];
     lwi_arena_init(&arena, NULL);
-    if (lwi_moment_create(model, &arena, &moment) != LW_OK) stop("no memory");
-    lwi_moment_start(model, &moment);
+    if (lwi_snapshot_create(model, &arena, &moment) != LW_OK) stop("no memory");
+    lwi_snapshot_start(model, &moment);
     for (int w = 0; w < NWAY; w++) begin(&s[w], &ways[w], model, &moment, width);
     for (int turn = 0; turn < TURNS; turn++)
         for (int w = 0; w < NWAY; w++)

@@ -1,6 +1,6 @@
 // ops.cpp -- counts the operations of the kernels by running them.
 //
-// The texts of src/kernel are compiled here with a `real` that counts (kernel/lane.inl of this
+// The texts of src/tree/simd are compiled here with a `real` that counts (base/simd/lane.inl of this
 // folder stands before theirs), and run on chains of pin joints.  Their results must be those of
 // the library bit for bit, which shows that the text counted is the text that runs.
 //
@@ -14,7 +14,7 @@
 // Exit status: 0; 1 when results differ, or a count of momenta is above the paper's.
 extern "C" {
 #include "base/base.h"
-#include "kernel/kernel.h"
+#include "tree/kernel.h"
 }
 
 #include <cmath>
@@ -27,7 +27,7 @@ extern "C" {
 #define ISA counting
 #define WIDEST 1
 extern "C" {
-#include "kernel/kernels.inl"
+#include "tree/simd/kernels.c"
 }
 
 #include "oblique.hpp"

@@ -1,5 +1,5 @@
 // tails.c -- where long limbs are better in runs: trees of equal tails on a free body, swept one
-// body after the other, side by side and in eight runs, in turns, ns per body.  What limbs.c and
+// body after the other, side by side and in eight runs, in turns, ns per body.  What branches.c and
 // plan.h say of tails comes from here.
 //
 // usage: bench_tails [WIDTH]    kernels of that width (4, 8), else the widest

@@ -3,7 +3,7 @@
 #define BENCH_TURNS_H
 
 #include "cli/scene_model.h"
-#include "kernel/kernel.h"
+#include "tree/kernel.h"
 
 /** Prints what is wrong and ends the program. */
 void turns_stop(const char *what);

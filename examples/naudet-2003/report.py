@@ -32,7 +32,7 @@ from reports import fill, table
 PAPER = [("Featherstone", (275, -18), (336, -220)), ("Vukobratovic", (231, -294), (249, -272)),
          ("Valasek", (206, -345), (226, -343)), ("Rein", (195, -247), (216, -317)),
          ("Naudet and Lefeber", (178, -230), (185, -245))]
-# tests/formulation/test_momenta_count.c asserts these: every zero and constant folded away
+# tests/tree/test_momenta_count.c asserts these: every zero and constant folded away
 FOLDED = [("folded, a given wrench on each body", (173, -281), (178, -270)),
           ("folded, no wrench (falling frame)", (155, -253), (158, -242))]
 

@@ -1,6 +1,6 @@
 // base.h -- what everything inside uses: errors, memory, names.  Knows no mechanics.
-#ifndef LWI_BASE_H
-#define LWI_BASE_H
+#ifndef LWI_BASE_BASE_H
+#define LWI_BASE_BASE_H
 
 #include <linkwork/base.h>
 

@@ -5,8 +5,8 @@
 // mode is that of a thread; it holds for scalars and vectors of any width alike, so bits do not depend
 // on widths.  Between begin and end nothing but calls of other files' functions: compilers know nothing of
 // the mode.
-#ifndef LWI_FLUSH_H
-#define LWI_FLUSH_H
+#ifndef LWI_BASE_FLUSH_H
+#define LWI_BASE_FLUSH_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // linear.h -- dense linear algebra of small and middle size: Cholesky, pivoted QR, complete
 // orthogonal decomposition.  Everything works in memory of the caller's; nothing allocates.
-#ifndef LWI_LINEAR_H
-#define LWI_LINEAR_H
+#ifndef LWI_BASE_LINEAR_H
+#define LWI_BASE_LINEAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // numbers.h -- numbers as text, the same in every locale.
-#ifndef LWI_NUMBERS_H
-#define LWI_NUMBERS_H
+#ifndef LWI_BASE_NUMBERS_H
+#define LWI_BASE_NUMBERS_H
 
 #include <locale.h>
 #include <stdbool.h>

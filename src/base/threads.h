@@ -3,8 +3,8 @@
 // Which part a thread does is fixed: part i always runs on thread i, part 0 on the caller's.
 // Nothing is stolen or reordered, so results can depend on the number of parts at most, never on
 // timing.
-#ifndef LWI_THREADS_H
-#define LWI_THREADS_H
+#ifndef LWI_BASE_THREADS_H
+#define LWI_BASE_THREADS_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 // times.h -- the clock of the wall, and how times are distributed without memory of each.
-#ifndef LWI_TIMES_H
-#define LWI_TIMES_H
+#ifndef LWI_BASE_TIMES_H
+#define LWI_BASE_TIMES_H
 
 #include <stdbool.h>
 

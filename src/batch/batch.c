@@ -190,7 +190,7 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
     lw_sim *sim = sim_of(b, i);
     const double *values = d->desc->nvary ? values_of(d, i) : NULL;
     double *inputs = inputs_of(b, i);
-    lwi_moment_start(sim->model, &sim->moment);
+    lwi_snapshot_start(sim->model, &sim->moment);
     if (lwi_vary_start(d->vary, d->desc->nvary, values, &sim->moment, inputs)) {
         for (int k = 0; k < sim->model->nbody; k++) {
             const double *q = sim->moment.quat[k];
@@ -205,7 +205,7 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
     for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
     leave(b, i);
     b->instance[i].pending = LWI_NOTHING; // nothing was before
-    lwi_pace_forget(&b->instance[i].pace);
+    lwi_step_control_forget(&b->instance[i].pace);
     return LW_OK;
 }
 
@@ -217,7 +217,7 @@ static lw_status make_workers(lw_batch *b, const lw_batch_desc *desc, lwi_arena 
 {
     const int threads = desc->threads ? desc->threads : lwi_processors();
     const int even = (b->n + threads - 1) / threads;
-    const int block = even < LWI_MARCH_LANES ? even : LWI_MARCH_LANES;
+    const int block = even < LWI_STEPPER_LANES ? even : LWI_STEPPER_LANES;
     const int blocks = (b->n + block - 1) / block;
     int *count = LWI_PUSH(scratch, int, b->nvariant + 1), *order = LWI_PUSH(scratch, int, b->n);
     int *share = LWI_PUSH(scratch, int, b->n);
@@ -282,7 +282,7 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
                         b->options.pace);
     if (!strcmp(b->options.integrator, "auto"))
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
-    b->method = lwi_march_find(b->options.integrator);
+    b->method = lwi_stepper_find(b->options.integrator);
     if (b->method) return LW_OK;
     return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
                     "integrator %s: a batch takes dopri54 (adaptive) or rk4 (fixed step)",
@@ -338,7 +338,7 @@ static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratc
     draft d = {.desc = desc};
     TRY(check_desc(b, desc));
     b->n = desc->instances;
-    b->lanes = desc->lanes ? desc->lanes : LWI_MARCH_LANES;
+    b->lanes = desc->lanes ? desc->lanes : LWI_STEPPER_LANES;
     b->ninput = b->model->desc.ninput;
     TRY(check_options(b, desc));
     TRY(check_values(b, &d, scratch));

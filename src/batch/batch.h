@@ -1,10 +1,10 @@
 // batch.h -- instances, the models they need, and the workers that move them.
-#ifndef LWI_BATCH_H
-#define LWI_BATCH_H
+#ifndef LWI_BATCH_BATCH_H
+#define LWI_BATCH_BATCH_H
 
 #include "base/threads.h"
 #include "batch/vary.h"
-#include "integrate/march.h"
+#include "integrate/batch_stepper.h"
 #include "simulate/simulation.h"
 
 #include <linkwork/batch.h>
@@ -17,7 +17,7 @@ typedef struct lwi_instance {
     double t, start;
     double next_break; ///< next time at which its model is not smooth; > t
     lwi_pending pending;
-    lwi_pace pace;
+    lwi_step_control pace;
     long restarts;
     lwi_audit audit;
     lw_status status;
@@ -40,7 +40,7 @@ struct lw_batch {
     const lw_model *model;
     lw_options options;
     char notice[1200];
-    const lwi_march_method *method;
+    const lwi_stepper_method *method;
     int nvary;
     const char **vary;        ///< [nvary] names of what differs
     double *values;           ///< [n][nvary]

@@ -1,10 +1,10 @@
 // evaluate.c -- rates in lanes: a kernel where there is one, else the formulation lane by lane.
 #include "batch/evaluate.h"
 
-#include "formulation/eight.h"
-#include "kernel/plan.h"
+#include "tree/batch_evaluator.h"
+#include "tree/normal_form/plan.h"
 
-typedef unsigned (*rates_in_lanes)(lwi_eight *eight, const double *t, const double *x,
+typedef unsigned (*rates_in_lanes)(lwi_tree_batch *eight, const double *t, const double *x,
                                    const double *const *inputs, double *xdot, unsigned set);
 
 struct lwi_evaluate {
@@ -12,7 +12,7 @@ struct lwi_evaluate {
     double *x, *xdot;      // [nx] of one lane
     void *home;            // the workspace's own discrete part
     void *const *discrete; // [lane] NULL: home
-    lwi_eight *eight;      // NULL: none
+    lwi_tree_batch *eight; // NULL: none
     rates_in_lanes rates;  // of the formulation
 };
 
@@ -20,8 +20,8 @@ struct lwi_evaluate {
 
 static rates_in_lanes rates_of(const lwi_formulation *formulation)
 {
-    if (formulation == &lwi_formulation_aba) return lwi_eight_aba;
-    if (formulation == &lwi_formulation_momenta) return lwi_eight_momenta;
+    if (formulation == &lwi_formulation_aba) return lwi_tree_batch_aba;
+    if (formulation == &lwi_formulation_momenta) return lwi_tree_batch_momenta;
     return NULL;
 }
 
@@ -44,7 +44,7 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *ar
     e->home = e->work->discrete;
     e->rates = rates_of(e->work->formulation);
     if (!e->rates || lanes <= 1) return LW_OK;
-    return lwi_eight_create(sim->model, e->rates == lwi_eight_momenta, arena, &e->eight);
+    return lwi_tree_batch_create(sim->model, e->rates == lwi_tree_batch_momenta, arena, &e->eight);
 }
 
 void lwi_evaluate_destroy(lwi_evaluate *e)

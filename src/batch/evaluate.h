@@ -1,6 +1,6 @@
 // evaluate.h -- rates of several instances of one model, in lanes.
-#ifndef LWI_EVALUATE_H
-#define LWI_EVALUATE_H
+#ifndef LWI_BATCH_EVALUATE_H
+#define LWI_BATCH_EVALUATE_H
 
 #include "simulate/simulation.h"
 

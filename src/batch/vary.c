@@ -402,7 +402,7 @@ lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
 
 // ------------------------------------------------------------------------------------ varied start
 
-static double *motion_at(lwi_moment *m, int body, int component)
+static double *motion_at(lwi_snapshot *m, int body, int component)
 {
     if (component < MOTION_Q) return &m->r[body][component];
     if (component < MOTION_V) return &m->quat[body][component - MOTION_Q];
@@ -410,7 +410,7 @@ static double *motion_at(lwi_moment *m, int body, int component)
     return &m->w[body][component - MOTION_W];
 }
 
-bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_moment *moment,
+bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_snapshot *moment,
                     double *inputs)
 {
     bool moved = false;

@@ -1,8 +1,8 @@
 // vary.h -- names of what can differ between instances, and how it is put into effect.
-#ifndef LWI_VARY_H
-#define LWI_VARY_H
+#ifndef LWI_BATCH_VARY_H
+#define LWI_BATCH_VARY_H
 
-#include "formulation/formulation.h"
+#include "kinematics/formulation.h"
 
 #include <linkwork/batch.h>
 
@@ -31,8 +31,8 @@ lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
                          const double *values, const lw_allocator *allocator, lw_model **varied,
                          lw_error *error);
 /** Puts coordinates, speeds and bases into a moment and inputs into theirs; says whether the moment
- *  has changed.  lwi_moment_from_joints makes it whole again. */
-bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_moment *moment,
+ *  has changed.  lwi_snapshot_from_joints makes it whole again. */
+bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_snapshot *moment,
                     double *inputs);
 
 #endif

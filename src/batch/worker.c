@@ -22,16 +22,16 @@ struct lwi_worker {
     int *list; // [count] instances
     int ngroup;
     group *group;
-    lwi_march march;  // the lanes; with a stride for the widest
-    lwi_march narrow; // width 1
-    lwi_march *now;   // the one at work
+    lwi_stepper march;  // the lanes; with a stride for the widest
+    lwi_stepper narrow; // width 1
+    lwi_stepper *now;   // the one at work
     group *at;
-    int next;                  // of the group's instances
-    int lane[LWI_MARCH_LANES]; // instance in each lane, -1: none
-    const double *inputs[LWI_MARCH_LANES];
-    void *discrete[LWI_MARCH_LANES];
-    long settled[LWI_MARCH_LANES]; // steps done when the lane was settled last
-    lw_error why[LWI_MARCH_LANES];
+    int next;                    // of the group's instances
+    int lane[LWI_STEPPER_LANES]; // instance in each lane, -1: none
+    const double *inputs[LWI_STEPPER_LANES];
+    void *discrete[LWI_STEPPER_LANES];
+    long settled[LWI_STEPPER_LANES]; // steps done when the lane was settled last
+    lw_error why[LWI_STEPPER_LANES];
 };
 
 // ------------------------------------------------------------------------------------------- rates
@@ -57,7 +57,7 @@ static void settle(lwi_instance *instance)
 {
     if (instance->pending == LWI_NEW_RATES) instance->pace.slope = false;
     if (instance->pending == LWI_NEW_STATE) {
-        lwi_pace_forget(&instance->pace);
+        lwi_step_control_forget(&instance->pace);
         instance->restarts++;
     }
     instance->pending = LWI_NOTHING;
@@ -67,7 +67,7 @@ static void load(lwi_worker *w, int l, int i)
 {
     const lw_batch *b = w->batch;
     lwi_instance *instance = &b->instance[i];
-    lwi_march *m = w->now;
+    lwi_stepper *m = w->now;
     const double *x = b->x + (size_t)i * (size_t)b->nx,
                  *slope = b->slope + (size_t)i * (size_t)b->nx;
     settle(instance);
@@ -93,7 +93,7 @@ static void unload(lwi_worker *w, int l)
     const lw_batch *b = w->batch;
     const int i = w->lane[l];
     lwi_instance *instance = &b->instance[i];
-    const lwi_march *m = w->now;
+    const lwi_stepper *m = w->now;
     double *x = b->x + (size_t)i * (size_t)b->nx, *slope = b->slope + (size_t)i * (size_t)b->nx;
     for (int k = 0; k < m->n; k++) {
         x[k] = m->x[k * m->stride + l];
@@ -131,7 +131,7 @@ static void refill(lwi_worker *w, int l)
 // A lane that is not busy any more: on to the next stop, or out.
 static void look_after(lwi_worker *w, int l)
 {
-    lwi_march *m = w->now;
+    lwi_stepper *m = w->now;
     lwi_instance *instance = &w->batch->instance[w->lane[l]];
     const lw_model *model = w->batch->variant[w->at->variant].model;
     if (m->t[l] >= instance->next_break)
@@ -151,7 +151,7 @@ static void look_after(lwi_worker *w, int l)
 // Lanes without an instance hold a copy of the first: their numbers are of the ordinary kind, too.
 static void fill(lwi_worker *w, int width)
 {
-    lwi_march *m = w->now;
+    lwi_stepper *m = w->now;
     for (int l = 0; l < width; l++) {
         w->lane[l] = -1;
         refill(w, l);
@@ -170,7 +170,7 @@ static void fill(lwi_worker *w, int width)
 // Before a step, not before another attempt at it.
 static void settle_lanes(lwi_worker *w, int width)
 {
-    lwi_march *m = w->now;
+    lwi_stepper *m = w->now;
     for (int l = 0; l < width; l++) {
         bool changed = false;
         if (!(m->busy >> l & 1u) || m->pace[l].steps == w->settled[l]) continue;
@@ -178,7 +178,7 @@ static void settle_lanes(lwi_worker *w, int width)
         const lw_status status =
             lwi_evaluate_settle(w->at->evaluate, m->stride, m->t[l], m->x, l, &changed, &w->why[l]);
         if (changed) m->pace[l].slope = false;
-        if (status != LW_OK) lwi_march_fail(m, l, status, m->h[l], "%s", w->why[l].text);
+        if (status != LW_OK) lwi_stepper_fail(m, l, status, m->h[l], "%s", w->why[l].text);
     }
 }
 
@@ -186,8 +186,8 @@ static void step_group(lwi_worker *w, group *g)
 {
     const lw_batch *b = w->batch;
     const int width = g->count < 2 ? 1 : b->lanes;
-    lwi_march *m = w->now = width == 1 ? &w->narrow : &w->march;
-    const lwi_march_attempt attempt = lwi_march_attempt_of(b->method, width);
+    lwi_stepper *m = w->now = width == 1 ? &w->narrow : &w->march;
+    const lwi_stepper_attempt attempt = lwi_stepper_attempt_of(b->method, width);
     const int nx = b->variant[g->variant].sim->work->layout.nx;
     w->at = g;
     w->next = 0;
@@ -236,11 +236,11 @@ static lw_status make_groups(lwi_worker *w, const int *instances, int count, lw_
     return LW_OK;
 }
 
-static void prepare(const lwi_worker *w, lwi_march *m, const lw_options *o)
+static void prepare(const lwi_worker *w, lwi_stepper *m, const lw_options *o)
 {
     m->rates = rates;
     m->user = (void *)w;
-    for (int l = 0; l < LWI_MARCH_LANES; l++) m->why[l] = &w->why[l];
+    for (int l = 0; l < LWI_STEPPER_LANES; l++) m->why[l] = &w->why[l];
     m->rtol = o->rtol;
     m->max_step = o->step;
     m->max_steps = (long)o->max_steps;
@@ -255,8 +255,9 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
     w->batch = b;
     lwi_arena_init(&w->arena, allocator);
     lw_status status = make_groups(w, instances, count, error);
-    if (status == LW_OK) status = lwi_march_create(b->nx, LWI_MARCH_LANES, allocator, &w->march);
-    if (status == LW_OK) status = lwi_march_create(b->nx, 1, allocator, &w->narrow);
+    if (status == LW_OK)
+        status = lwi_stepper_create(b->nx, LWI_STEPPER_LANES, allocator, &w->march);
+    if (status == LW_OK) status = lwi_stepper_create(b->nx, 1, allocator, &w->narrow);
     if (status == LW_ERR_MEMORY) lwi_fail(error, status, "no memory for a worker");
     if (status != LW_OK) {
         lwi_worker_destroy(w, allocator);
@@ -271,8 +272,8 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
 void lwi_worker_destroy(lwi_worker *w, const lw_allocator *allocator)
 {
     if (!w) return;
-    lwi_march_destroy(&w->march, allocator);
-    lwi_march_destroy(&w->narrow, allocator);
+    lwi_stepper_destroy(&w->march, allocator);
+    lwi_stepper_destroy(&w->narrow, allocator);
     for (int g = 0; g < w->ngroup; g++) lwi_evaluate_destroy(w->group[g].evaluate);
     lwi_arena_free(&w->arena);
     lwi_release(allocator, w);

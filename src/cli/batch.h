@@ -1,6 +1,6 @@
 // batch.h -- many runs at once, as `run --batch` and `sweep` ask for them.
-#ifndef LW_CLI_BATCH_H
-#define LW_CLI_BATCH_H
+#ifndef LWI_CLI_BATCH_H
+#define LWI_CLI_BATCH_H
 
 #include "cli/cli.h"
 

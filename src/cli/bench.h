@@ -1,6 +1,6 @@
 // bench.h -- what is timed by `linkwork bench`, and what comes of it.
-#ifndef LW_CLI_BENCH_H
-#define LW_CLI_BENCH_H
+#ifndef LWI_CLI_BENCH_H
+#define LWI_CLI_BENCH_H
 
 #include "cli/scene_model.h"
 #include "cli/stopwatch.h"

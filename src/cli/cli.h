@@ -1,8 +1,8 @@
 // cli.h -- what the verbs of the program share: arguments, messages, exit codes, progress, JSON.
 //
 // Adding a verb: a file with its function and a row in CLI_VERB_LIST.
-#ifndef LW_CLI_H
-#define LW_CLI_H
+#ifndef LWI_CLI_CLI_H
+#define LWI_CLI_CLI_H
 
 #include <linkwork/linkwork.h>
 

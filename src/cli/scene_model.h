@@ -1,6 +1,6 @@
 // scene_model.h -- the scenes of scenes.h as models.
-#ifndef LW_CLI_SCENE_MODEL_H
-#define LW_CLI_SCENE_MODEL_H
+#ifndef LWI_CLI_SCENE_MODEL_H
+#define LWI_CLI_SCENE_MODEL_H
 
 #include "cli/scenes.h"
 

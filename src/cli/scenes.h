@@ -16,8 +16,8 @@
 //
 // A rod is a solid cylinder along x (upright: y, posts: z): 1 kg, 1 m, radius 0.05 m, mass centre in the
 // middle.  Gravity is (0, 0, -9.81) but for the four-bars.  At q = 0 all frames have world axes.
-#ifndef LW_CLI_SCENES_H
-#define LW_CLI_SCENES_H
+#ifndef LWI_CLI_SCENES_H
+#define LWI_CLI_SCENES_H
 
 #include <stddef.h>
 #include <stdint.h>

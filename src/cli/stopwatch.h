@@ -2,8 +2,8 @@
 //
 // CPU time of this thread, which preemption on a shared machine does not disturb.  From a warmed
 // state, in samples of at least a millisecond; minimum and median of the samples count.
-#ifndef LW_CLI_STOPWATCH_H
-#define LW_CLI_STOPWATCH_H
+#ifndef LWI_CLI_STOPWATCH_H
+#define LWI_CLI_STOPWATCH_H
 
 #ifdef __cplusplus
 extern "C" {

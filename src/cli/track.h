@@ -1,6 +1,6 @@
 // track.h -- the rows of a run in memory, and how far another run is from them.
-#ifndef LW_CLI_TRACK_H
-#define LW_CLI_TRACK_H
+#ifndef LWI_CLI_TRACK_H
+#define LWI_CLI_TRACK_H
 
 #include <linkwork/linkwork.h>
 

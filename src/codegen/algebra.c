@@ -3,29 +3,29 @@
 
 // ----------------------------------------------------------------------------------------- vectors
 
-void lwi_zero(lwi_graph *g, int n, val *a)
+void lwi_zero(lwi_codegen_graph *g, int n, val *a)
 {
     for (int i = 0; i < n; i++) a[i] = lit(g, 0);
 }
 
-void lwi_literals(lwi_graph *g, int n, val *a, const double *x)
+void lwi_literals(lwi_codegen_graph *g, int n, val *a, const double *x)
 {
     for (int i = 0; i < n; i++) a[i] = lit(g, x[i]);
 }
 
-void lwi_add(lwi_graph *g, int n, val *a, const val *b)
+void lwi_add(lwi_codegen_graph *g, int n, val *a, const val *b)
 {
     for (int i = 0; i < n; i++) a[i] = add(g, a[i], b[i]);
 }
 
-val lwi_dot(lwi_graph *g, int n, const val *a, const val *b)
+val lwi_dot(lwi_codegen_graph *g, int n, const val *a, const val *b)
 {
     val sum = lit(g, 0);
     for (int i = 0; i < n; i++) sum = madd(g, sum, a[i], b[i]);
     return sum;
 }
 
-void lwi_cross(lwi_graph *g, val c[3], const val a[3], const val b[3])
+void lwi_cross(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3])
 {
     const val x = msub(g, mul(g, a[1], b[2]), a[2], b[1]);
     const val y = msub(g, mul(g, a[2], b[0]), a[0], b[2]);
@@ -33,20 +33,20 @@ void lwi_cross(lwi_graph *g, val c[3], const val a[3], const val b[3])
     c[0] = x, c[1] = y, c[2] = z;
 }
 
-void lwi_cross_add(lwi_graph *g, val c[3], const val a[3], const val b[3])
+void lwi_cross_add(lwi_codegen_graph *g, val c[3], const val a[3], const val b[3])
 {
     val d[3];
     lwi_cross(g, d, a, b);
     lwi_add(g, 3, c, d);
 }
 
-void lwi_rotate(lwi_graph *g, val b[3], const val R[9], const val a[3])
+void lwi_rotate(lwi_codegen_graph *g, val b[3], const val R[9], const val a[3])
 {
     const val c[3] = {a[0], a[1], a[2]};
     for (int i = 0; i < 3; i++) b[i] = lwi_dot(g, 3, R + 3 * i, c);
 }
 
-void lwi_rotate_back(lwi_graph *g, val b[3], const val R[9], const val a[3])
+void lwi_rotate_back(lwi_codegen_graph *g, val b[3], const val R[9], const val a[3])
 {
     const val c[3] = {a[0], a[1], a[2]};
     for (int i = 0; i < 3; i++) {
@@ -55,7 +55,7 @@ void lwi_rotate_back(lwi_graph *g, val b[3], const val R[9], const val a[3])
     }
 }
 
-void lwi_product(lwi_graph *g, val C[9], const val A[9], const val B[9])
+void lwi_product(lwi_codegen_graph *g, val C[9], const val A[9], const val B[9])
 {
     val D[9];
     for (int i = 0; i < 3; i++)
@@ -66,13 +66,13 @@ void lwi_product(lwi_graph *g, val C[9], const val A[9], const val B[9])
     for (int i = 0; i < 9; i++) C[i] = D[i];
 }
 
-void lwi_symmetric(lwi_graph *g, val b[3], const val J[6], const val a[3])
+void lwi_symmetric(lwi_codegen_graph *g, val b[3], const val J[6], const val a[3])
 {
     const val full[9] = {J[0], J[3], J[4], J[3], J[1], J[5], J[4], J[5], J[2]};
     lwi_rotate(g, b, full, a);
 }
 
-void lwi_quaternion(lwi_graph *g, val R[9], const val q[4])
+void lwi_quaternion(lwi_codegen_graph *g, val R[9], const val q[4])
 {
     const val s = mul(g, lit(g, 2), inverse(g, lwi_dot(g, 4, q, q)));
     val sq[4], ww[3], d[3];
@@ -91,7 +91,7 @@ void lwi_quaternion(lwi_graph *g, val R[9], const val q[4])
 
 // ------------------------------------------------------------------------------------------- turns
 
-static lwi_turn turn(lwi_graph *g, val c, val s, int x, int y)
+static lwi_turn turn(lwi_codegen_graph *g, val c, val s, int x, int y)
 {
     const val cs = mul(g, c, s), ss = mul(g, s, s);
     return (lwi_turn){.c = c,
@@ -104,30 +104,30 @@ static lwi_turn turn(lwi_graph *g, val c, val s, int x, int y)
                       .y = y};
 }
 
-lwi_turn lwi_turn_z(lwi_graph *g, val c, val s)
+lwi_turn lwi_turn_z(lwi_codegen_graph *g, val c, val s)
 {
     return turn(g, c, s, 0, 1);
 }
 
-lwi_turn lwi_turn_x(lwi_graph *g, val c, val s)
+lwi_turn lwi_turn_x(lwi_codegen_graph *g, val c, val s)
 {
     return turn(g, c, s, 1, 2);
 }
 
 // (x, y) := [c -s; s c] (x, y)
-static void turn_pair(lwi_graph *g, const lwi_turn *t, val *x, val *y)
+static void turn_pair(lwi_codegen_graph *g, const lwi_turn *t, val *x, val *y)
 {
     const val x1 = msub(g, mul(g, t->c, *x), t->s, *y);
     *y = madd(g, mul(g, t->s, *x), t->c, *y);
     *x = x1;
 }
 
-void lwi_turn_out(lwi_graph *g, const lwi_turn *t, val a[3])
+void lwi_turn_out(lwi_codegen_graph *g, const lwi_turn *t, val a[3])
 {
     turn_pair(g, t, &a[t->x], &a[t->y]);
 }
 
-void lwi_turn_in(lwi_graph *g, const lwi_turn *t, val a[3])
+void lwi_turn_in(lwi_codegen_graph *g, const lwi_turn *t, val a[3])
 {
     lwi_turn back = *t;
     back.s = neg(g, t->s);
@@ -135,7 +135,7 @@ void lwi_turn_in(lwi_graph *g, const lwi_turn *t, val a[3])
 }
 
 // [a b; b d] := R [a b; b d] R'
-static void turn_symmetric(lwi_graph *g, const lwi_turn *t, val *a, val *b, val *d)
+static void turn_symmetric(lwi_codegen_graph *g, const lwi_turn *t, val *a, val *b, val *d)
 {
     const val e = sub(g, *a, *d), y = madd(g, mul(g, t->ss, e), t->s2, *b);
     *b = madd(g, mul(g, t->cs, e), t->c2, *b);
@@ -144,7 +144,7 @@ static void turn_symmetric(lwi_graph *g, const lwi_turn *t, val *a, val *b, val 
 }
 
 // [a b; e d] := R [a b; e d] R'
-static void turn_general(lwi_graph *g, const lwi_turn *t, val *a, val *b, val *e, val *d)
+static void turn_general(lwi_codegen_graph *g, const lwi_turn *t, val *a, val *b, val *e, val *d)
 {
     const val u = sub(g, *a, *d), w = add(g, *b, *e);
     const val y = madd(g, mul(g, t->ss, u), t->cs, w);
@@ -170,7 +170,7 @@ val *lwi_art_at(lwi_art *M, int i, int j)
     return i < 3 ? &M->B[3 * i + j - 3] : &M->B[3 * j + i - 3];
 }
 
-void lwi_art_apply(lwi_graph *g, val b[6], lwi_art *M, const val a[6])
+void lwi_art_apply(lwi_codegen_graph *g, val b[6], lwi_art *M, const val a[6])
 {
     val sum[6];
     for (int i = 0; i < 6; i++) {
@@ -181,7 +181,7 @@ void lwi_art_apply(lwi_graph *g, val b[6], lwi_art *M, const val a[6])
     for (int i = 0; i < 6; i++) b[i] = sum[i];
 }
 
-void lwi_art_add(lwi_graph *g, lwi_art *M, const lwi_art *N)
+void lwi_art_add(lwi_codegen_graph *g, lwi_art *M, const lwi_art *N)
 {
     lwi_add(g, 6, M->A, N->A);
     lwi_add(g, 9, M->B, N->B);
@@ -189,7 +189,7 @@ void lwi_art_add(lwi_graph *g, lwi_art *M, const lwi_art *N)
     lwi_add(g, 6, M->p, N->p);
 }
 
-void lwi_art_turn(lwi_graph *g, const lwi_turn *t, lwi_art *M)
+void lwi_art_turn(lwi_codegen_graph *g, const lwi_turn *t, lwi_art *M)
 {
     const int x = t->x, y = t->y, z = 3 - x - y;
     val *B = M->B;
@@ -204,7 +204,7 @@ void lwi_art_turn(lwi_graph *g, const lwi_turn *t, lwi_art *M)
     lwi_turn_out(g, t, M->p + 3);
 }
 
-void lwi_art_rotate_linear(lwi_graph *g, const val R[9], lwi_art *M)
+void lwi_art_rotate_linear(lwi_codegen_graph *g, const val R[9], lwi_art *M)
 {
     const val *A = M->A;
     const val full[9] = {A[0], A[3], A[4], A[3], A[1], A[5], A[4], A[5], A[2]};
@@ -218,7 +218,7 @@ void lwi_art_rotate_linear(lwi_graph *g, const val R[9], lwi_art *M)
 
 // With x, y, z the axes from i on, cyclically, and r = d e_x: column y of B loses d A[., z],
 // column z gains d A[., y]; the rest follows.
-void lwi_art_shift(lwi_graph *g, int i, val d, lwi_art *M)
+void lwi_art_shift(lwi_codegen_graph *g, int i, val d, lwi_art *M)
 {
     const int x = i, y = (i + 1) % 3, z = (i + 2) % 3;
     val *B = M->B, *C = M->C, before[9];

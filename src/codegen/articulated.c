@@ -26,7 +26,7 @@ static lw_status singular(const lwi_sweep *s, int i, lw_error *error)
 // Rigid body and bias wrench.
 static void start(const lwi_sweep *s, int i)
 {
-    lwi_graph *g = s->motion.graph;
+    lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
     const double A[6] = {e->m, e->m, e->m}, *h = e->h;
     const double B[9] = {0, h[2], -h[1], -h[2], 0, h[0], h[1], -h[0], 0}; // -(h x)
@@ -34,7 +34,7 @@ static void start(const lwi_sweep *s, int i)
     lwi_literals(g, 9, s->art[i].B, B);
     lwi_literals(g, 6, s->art[i].C, e->J);
     if (s->bias)
-        lwi_motion_wrench(&s->motion, i, s->art[i].p);
+        lwi_codegen_motion_wrench(&s->motion, i, s->art[i].p);
     else
         lwi_zero(g, 6, s->art[i].p);
 }
@@ -43,12 +43,12 @@ static void start(const lwi_sweep *s, int i)
 
 static val effort_of(const lwi_sweep *s, int iv)
 {
-    if (s->bias) return lwi_motion_effort(&s->motion, s->tau, iv);
-    return lwi_graph_input(s->motion.graph, s->tau, iv);
+    if (s->bias) return lwi_codegen_motion_effort(&s->motion, s->tau, iv);
+    return lwi_codegen_graph_input(s->motion.graph, s->tau, iv);
 }
 
 // M -= g U' over the upper triangle
-static void reduce(lwi_graph *g, lwi_art *M, const val column[6], const val U[6])
+static void reduce(lwi_codegen_graph *g, lwi_art *M, const val column[6], const val U[6])
 {
     for (int i = 0; i < 6; i++)
         for (int j = i; j < 6; j++) {
@@ -58,24 +58,24 @@ static void reduce(lwi_graph *g, lwi_art *M, const val column[6], const val U[6]
 }
 
 // A row and column that M'S = 0 makes zero
-static void clear(lwi_graph *g, lwi_art *M, int row)
+static void clear(lwi_codegen_graph *g, lwi_art *M, int row)
 {
     for (int i = 0; i < 6; i++) *lwi_art_at(M, i, row) = lit(g, 0);
 }
 
 static bool eliminate_screw(lwi_sweep *s, int i)
 {
-    lwi_graph *g = s->motion.graph;
+    lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
     const lwi_body_values *b = &s->motion.body[i];
     lwi_art *M = &s->art[i];
     lwi_pivot *x = &s->pivot[i];
     val S[6], U[6], c[6], D;
     double known;
-    lwi_motion_subspace(g, e, 0, S);
+    lwi_codegen_motion_subspace(g, e, 0, S);
     lwi_art_apply(g, U, M, S);
     D = add(g, lwi_dot(g, 6, S, U), lit(g, e->rotor));
-    if (lwi_graph_known(g, D, &known) && !(known > 0)) return false;
+    if (lwi_codegen_graph_known(g, D, &known) && !(known > 0)) return false;
     const val Di = inverse(g, D);
     for (int k = 0; k < 6; k++) x->g[0][k] = mul(g, U[k], Di);
     const bool bare = e->rotor == 0;
@@ -96,7 +96,7 @@ static bool eliminate_screw(lwi_sweep *s, int i)
 
 static bool eliminate_ball(lwi_sweep *s, int i)
 {
-    lwi_graph *g = s->motion.graph;
+    lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
     const lwi_body_values *b = &s->motion.body[i];
     lwi_art *M = &s->art[i];
@@ -137,7 +137,7 @@ static bool eliminate_ball(lwi_sweep *s, int i)
 // All six: A = M^-1 (tau - p)
 static bool eliminate_base(lwi_sweep *s, int i)
 {
-    lwi_graph *g = s->motion.graph;
+    lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
     lwi_art *M = &s->art[i];
     lwi_pivot *x = &s->pivot[i];
@@ -154,7 +154,7 @@ static bool eliminate_base(lwi_sweep *s, int i)
 // M' and p' before the joint become those of the parent's frame and are added there.
 static void pass_inward(lwi_sweep *s, int i)
 {
-    lwi_graph *g = s->motion.graph;
+    lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
     const lwi_body_values *b = &s->motion.body[i];
     lwi_art M = s->art[i];
@@ -185,13 +185,13 @@ static void pass_inward(lwi_sweep *s, int i)
 
 static void respond(lwi_sweep *s, int i, const val ground[6])
 {
-    lwi_graph *g = s->motion.graph;
+    lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
     const int n = lwi_element_speeds(e);
     lwi_pivot *x = &s->pivot[i];
     const val *from = e->parent < 0 ? ground : s->motion.body[e->parent].A;
     val *A = s->motion.body[i].A, S[6];
-    lwi_motion_carry(&s->motion, i, s->bias, from, x->carried);
+    lwi_codegen_motion_carry(&s->motion, i, s->bias, from, x->carried);
     for (int j = 0; j < n; j++) {
         x->u[j] = x->y[j];
         if (e->kind != LWI_K_BASE) x->u[j] = sub(g, x->u[j], lwi_dot(g, 6, x->g[j], x->carried));
@@ -201,7 +201,7 @@ static void respond(lwi_sweep *s, int i, const val ground[6])
     for (int j = 0; j < n; j++) {
         // of a ball and a base that is the whole motion; g of a screw holds S already
         if (n > 1) x->u[j] = sub(g, x->u[j], x->carried[6 - n + j]);
-        lwi_motion_subspace(g, e, j, S);
+        lwi_codegen_motion_subspace(g, e, j, S);
         for (int k = 0; k < 6; k++) A[k] = madd(g, A[k], S[k], x->u[j]);
     }
 }
@@ -210,7 +210,7 @@ static void note(const lwi_sweep *s, int i, const char *what)
 {
     char name[90];
     lwi_element_name(s->motion.elements, &s->motion.elements->list[i], name, sizeof name);
-    lwi_graph_note(s->motion.graph, "%s: %s", name, what);
+    lwi_codegen_graph_note(s->motion.graph, "%s: %s", name, what);
 }
 
 lw_status lwi_sweeps(lwi_sweep *s, const double ground[3], lwi_arena *arena, lw_error *error)

@@ -2,8 +2,8 @@
 //
 // The same two sweeps give accelerations from efforts and, without bias terms, speeds from momenta:
 // both solve  S'(M A + p) = tau  for every joint.
-#ifndef LWI_ARTICULATED_H
-#define LWI_ARTICULATED_H
+#ifndef LWI_CODEGEN_ARTICULATED_H
+#define LWI_CODEGEN_ARTICULATED_H
 
 #include "codegen/factor.h"
 #include "codegen/motion.h"
@@ -19,11 +19,11 @@ typedef struct lwi_pivot {
 } lwi_pivot;
 
 typedef struct lwi_sweep {
-    lwi_motion motion; ///< with poses; with velocities where `bias` is set; A is filled
-    bool bias;         ///< accelerations: bias terms, and the model's own efforts
-    int tau;           ///< array of the graph
-    lwi_art *art;      ///< [n] M' and p' after elimination, own axes
-    lwi_pivot *pivot;  ///< [n]
+    lwi_codegen_motion motion; ///< with poses; with velocities where `bias` is set; A is filled
+    bool bias;                 ///< accelerations: bias terms, and the model's own efforts
+    int tau;                   ///< array of the graph
+    lwi_art *art;              ///< [n] M' and p' after elimination, own axes
+    lwi_pivot *pivot;          ///< [n]
 } lwi_sweep;
 
 /** Fills art and pivot.  The ground moves with (ground, 0).

@@ -1,10 +1,10 @@
 // elements.h -- the tree as the generator reads it: the kernel's normal form, body after body.
-#ifndef LWI_ELEMENTS_H
-#define LWI_ELEMENTS_H
+#ifndef LWI_CODEGEN_ELEMENTS_H
+#define LWI_CODEGEN_ELEMENTS_H
 
-#include "kernel/plan.h"
+#include "tree/normal_form/plan.h"
 
-/** A body of the normal form (kernel/plan.h), with the freedom that leads to it.  Literals that are
+/** A body of the normal form (tree/normal_form/plan.h), with the freedom that leads to it.  Literals that are
  *  zero or one but for rounding are exactly that. */
 typedef struct lwi_element {
     lwi_k_kind kind;

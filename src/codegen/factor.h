@@ -1,6 +1,6 @@
 // factor.h -- L D L' of small symmetric matrices of values, and solutions with it.
-#ifndef LWI_FACTOR_H
-#define LWI_FACTOR_H
+#ifndef LWI_CODEGEN_FACTOR_H
+#define LWI_CODEGEN_FACTOR_H
 
 #include "codegen/algebra.h"
 
@@ -11,9 +11,9 @@ typedef struct lwi_factor {
 } lwi_factor;
 
 /** @return false when a pivot is known not to be positive */
-bool lwi_factorise(lwi_graph *g, int n, val D[6][6], lwi_factor *factor);
+bool lwi_factorise(lwi_codegen_graph *g, int n, val D[6][6], lwi_factor *factor);
 /** x = L^-1 x, x = L'^-1 x */
-void lwi_factor_forward(lwi_graph *g, const lwi_factor *factor, val *x);
-void lwi_factor_backward(lwi_graph *g, const lwi_factor *factor, val *x);
+void lwi_factor_forward(lwi_codegen_graph *g, const lwi_factor *factor, val *x);
+void lwi_factor_backward(lwi_codegen_graph *g, const lwi_factor *factor, val *x);
 
 #endif

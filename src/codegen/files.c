@@ -55,7 +55,7 @@ typedef struct writer {
     const lwi_elements *elements;
     const char *name, *directory;
     char upper[128];
-    lwi_graph graph[LW_CODEGEN_COUNT];
+    lwi_codegen_graph graph[LW_CODEGEN_COUNT];
 } writer;
 
 // ------------------------------------------------------------------------------------------ tables
@@ -135,7 +135,7 @@ static void print_order(FILE *file, const lw_model *model)
 
 static void print_declaration(FILE *file, const writer *w, int i)
 {
-    const lwi_operations n = lwi_graph_operations(&w->graph[i]);
+    const lwi_operations n = lwi_codegen_graph_operations(&w->graph[i]);
     fprintf(file, "\n/** %s\n", about[i]);
     fprintf(file, " *  %d multiplications, %d additions", n.multiplications, n.additions);
     if (n.divisions) fprintf(file, ", %d divisions", n.divisions);
@@ -182,7 +182,7 @@ static void print_source(FILE *file, writer *w)
     print_tables(file, w);
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
         fprintf(file, "\nvoid %s_%s(%s)\n{\n", w->name, names[i], parameters[i]);
-        lwi_graph_print(&w->graph[i], file);
+        lwi_codegen_graph_print(&w->graph[i], file);
         fputs("}\n", file);
     }
 }
@@ -314,12 +314,12 @@ static lw_status build_graphs(writer *w, lwi_arena *arena, lw_codegen_count *cou
                               lw_error *error)
 {
     for (int i = 0; i < LW_CODEGEN_COUNT; i++) {
-        lwi_graph *g = &w->graph[i];
+        lwi_codegen_graph *g = &w->graph[i];
         TRY(generators[i](g, w->elements, arena, error));
         if (g->failed) return LW_ERR_MEMORY;
-        lwi_graph_live(g);
+        lwi_codegen_graph_live(g);
         if (!counts) continue;
-        const lwi_operations n = lwi_graph_operations(g);
+        const lwi_operations n = lwi_codegen_graph_operations(g);
         counts[i] = (lw_codegen_count){.function = names[i],
                                        .multiplications = n.multiplications,
                                        .additions = n.additions,
@@ -352,11 +352,11 @@ lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
     lwi_arena arena;
     TRY(check_name(&w, error));
     lwi_arena_init(&arena, desc->allocator);
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_graph_init(&w.graph[i], desc->allocator);
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_init(&w.graph[i], desc->allocator);
     lw_status status = generate(&w, &arena, counts, error);
     if (status == LW_ERR_MEMORY)
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the generator");
-    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_graph_free(&w.graph[i]);
+    for (int i = 0; i < LW_CODEGEN_COUNT; i++) lwi_codegen_graph_free(&w.graph[i]);
     lwi_arena_free(&arena);
     return status;
 }

@@ -1,6 +1,6 @@
 // functions.h -- the functions that are generated: each builds its values in a graph.
-#ifndef LWI_FUNCTIONS_GENERATED_H
-#define LWI_FUNCTIONS_GENERATED_H
+#ifndef LWI_CODEGEN_FUNCTIONS_H
+#define LWI_CODEGEN_FUNCTIONS_H
 
 #include "codegen/elements.h"
 #include "codegen/graph.h"
@@ -9,8 +9,8 @@
 
 /** Builds outputs from inputs; parameters are arrays of the graph, in this order.
  *  @return LW_ERR_UNSUPPORTED naming the joint that nothing resists, LW_ERR_MEMORY */
-typedef lw_status lwi_generate(lwi_graph *graph, const lwi_elements *elements, lwi_arena *arena,
-                               lw_error *error);
+typedef lw_status lwi_generate(lwi_codegen_graph *graph, const lwi_elements *elements,
+                               lwi_arena *arena, lw_error *error);
 
 #define X(name, summary) lwi_generate lwi_generate_##name;
 LW_CODEGEN_LIST(X)

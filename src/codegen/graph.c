@@ -6,22 +6,22 @@
 
 // ------------------------------------------------------------------------------------------ memory
 
-void lwi_graph_init(lwi_graph *g, const lw_allocator *allocator)
+void lwi_codegen_graph_init(lwi_codegen_graph *g, const lw_allocator *allocator)
 {
-    *g = (lwi_graph){.allocator = allocator};
+    *g = (lwi_codegen_graph){.allocator = allocator};
 }
 
-void lwi_graph_free(lwi_graph *g)
+void lwi_codegen_graph_free(lwi_codegen_graph *g)
 {
     lwi_release(g->allocator, g->vertex);
     lwi_release(g->allocator, g->hash);
     lwi_release(g->allocator, g->output);
     lwi_release(g->allocator, g->note);
-    lwi_graph_init(g, g->allocator);
+    lwi_codegen_graph_init(g, g->allocator);
 }
 
 // A larger copy of a list of `count` items; NULL and `failed` when there is no memory.
-static void *larger(lwi_graph *g, void *list, int count, int room, size_t size)
+static void *larger(lwi_codegen_graph *g, void *list, int count, int room, size_t size)
 {
     void *copy = lwi_allocate(g->allocator, (size_t)room * size);
     if (!copy) {
@@ -49,14 +49,14 @@ static uint32_t hash_of(const lwi_vertex *v)
     return mix(bits ^ mix(operands) ^ (uint64_t)v->op << 17);
 }
 
-static void enter(lwi_graph *g, int32_t i)
+static void enter(lwi_codegen_graph *g, int32_t i)
 {
     int32_t *first = &g->hash[hash_of(&g->vertex[i]) & (uint32_t)(g->room - 1)];
     g->vertex[i].next = *first;
     *first = i;
 }
 
-static bool grow(lwi_graph *g)
+static bool grow(lwi_codegen_graph *g)
 {
     const int room = g->room ? 2 * g->room : 1024;
     int32_t *hash = lwi_allocate(g->allocator, (size_t)room * sizeof *hash);
@@ -81,7 +81,7 @@ static bool same(const lwi_vertex *a, const lwi_vertex *b)
            memcmp(&a->literal, &b->literal, sizeof a->literal) == 0;
 }
 
-static int32_t find(const lwi_graph *g, const lwi_vertex *v)
+static int32_t find(const lwi_codegen_graph *g, const lwi_vertex *v)
 {
     if (g->room == 0) return -1;
     int32_t i = g->hash[hash_of(v) & (uint32_t)(g->room - 1)];
@@ -89,36 +89,36 @@ static int32_t find(const lwi_graph *g, const lwi_vertex *v)
     return i;
 }
 
-static lwi_value make(lwi_graph *g, lwi_vertex v)
+static lwi_codegen_value make(lwi_codegen_graph *g, lwi_vertex v)
 {
     int32_t i = find(g, &v);
-    if (i >= 0) return (lwi_value){i};
-    if (g->failed || (g->nvertex == g->room && !grow(g))) return (lwi_value){0};
+    if (i >= 0) return (lwi_codegen_value){i};
+    if (g->failed || (g->nvertex == g->room && !grow(g))) return (lwi_codegen_value){0};
     i = g->nvertex++;
     g->vertex[i] = v;
     enter(g, i);
-    return (lwi_value){i};
+    return (lwi_codegen_value){i};
 }
 
 // ----------------------------------------------------------------------------- literals and inputs
 
-int lwi_graph_array(lwi_graph *g, const char *name)
+int lwi_codegen_graph_array(lwi_codegen_graph *g, const char *name)
 {
     g->array[g->narray] = name;
     return g->narray++;
 }
 
-lwi_value lwi_graph_literal(lwi_graph *g, double x)
+lwi_codegen_value lwi_codegen_graph_literal(lwi_codegen_graph *g, double x)
 {
     return make(g, (lwi_vertex){.op = LWI_OP_LITERAL, .literal = x == 0 ? 0 : x});
 }
 
-lwi_value lwi_graph_input(lwi_graph *g, int array, int entry)
+lwi_codegen_value lwi_codegen_graph_input(lwi_codegen_graph *g, int array, int entry)
 {
     return make(g, (lwi_vertex){.op = LWI_OP_INPUT, .a = array, .b = entry});
 }
 
-bool lwi_graph_known(const lwi_graph *g, lwi_value value, double *x)
+bool lwi_codegen_graph_known(const lwi_codegen_graph *g, lwi_codegen_value value, double *x)
 {
     if (g->failed || g->vertex[value.index].op != LWI_OP_LITERAL) return false;
     *x = g->vertex[value.index].literal;
@@ -127,32 +127,33 @@ bool lwi_graph_known(const lwi_graph *g, lwi_value value, double *x)
 
 // ----------------------------------------------------------------------------------------- folding
 
-static lwi_value add(lwi_graph *g, lwi_value a, lwi_value b);
-static lwi_value subtract(lwi_graph *g, lwi_value a, lwi_value b);
-static lwi_value multiply(lwi_graph *g, lwi_value a, lwi_value b);
+static lwi_codegen_value add(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b);
+static lwi_codegen_value subtract(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b);
+static lwi_codegen_value multiply(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b);
 
-static const lwi_vertex *at(const lwi_graph *g, lwi_value value)
+static const lwi_vertex *at(const lwi_codegen_graph *g, lwi_codegen_value value)
 {
     return &g->vertex[value.index];
 }
-static bool is(const lwi_graph *g, lwi_value value, lwi_op op)
+static bool is(const lwi_codegen_graph *g, lwi_codegen_value value, lwi_op op)
 {
     return at(g, value)->op == op;
 }
-static lwi_value first(const lwi_graph *g, lwi_value value)
+static lwi_codegen_value first(const lwi_codegen_graph *g, lwi_codegen_value value)
 {
-    return (lwi_value){at(g, value)->a};
+    return (lwi_codegen_value){at(g, value)->a};
 }
-static lwi_value second(const lwi_graph *g, lwi_value value)
+static lwi_codegen_value second(const lwi_codegen_graph *g, lwi_codegen_value value)
 {
-    return (lwi_value){at(g, value)->b};
+    return (lwi_codegen_value){at(g, value)->b};
 }
-static bool equal(lwi_value a, lwi_value b)
+static bool equal(lwi_codegen_value a, lwi_codegen_value b)
 {
     return a.index == b.index;
 }
 
-static lwi_value binary(lwi_graph *g, lwi_op op, lwi_value a, lwi_value b)
+static lwi_codegen_value binary(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a,
+                                lwi_codegen_value b)
 {
     const bool commutes = op == LWI_OP_ADD || op == LWI_OP_MUL;
     const bool exchange = commutes && a.index > b.index;
@@ -161,45 +162,47 @@ static lwi_value binary(lwi_graph *g, lwi_op op, lwi_value a, lwi_value b)
                                 .b = exchange ? a.index : b.index});
 }
 
-static lwi_value negate(lwi_graph *g, lwi_value a)
+static lwi_codegen_value negate(lwi_codegen_graph *g, lwi_codegen_value a)
 {
     double x = 0;
-    if (lwi_graph_known(g, a, &x)) return lwi_graph_literal(g, -x);
+    if (lwi_codegen_graph_known(g, a, &x)) return lwi_codegen_graph_literal(g, -x);
     if (is(g, a, LWI_OP_NEG)) return first(g, a);
     return make(g, (lwi_vertex){.op = LWI_OP_NEG, .a = a.index, .b = a.index});
 }
 
 // A value as factor times base.
-static lwi_value base_of(const lwi_graph *g, lwi_value a, double *factor)
+static lwi_codegen_value base_of(const lwi_codegen_graph *g, lwi_codegen_value a, double *factor)
 {
     *factor = 1;
     if (is(g, a, LWI_OP_MUL)) {
-        if (lwi_graph_known(g, first(g, a), factor)) return second(g, a);
-        if (lwi_graph_known(g, second(g, a), factor)) return first(g, a);
+        if (lwi_codegen_graph_known(g, first(g, a), factor)) return second(g, a);
+        if (lwi_codegen_graph_known(g, second(g, a), factor)) return first(g, a);
     }
     return a;
 }
 
 // a + sign b where both are multiples of the same value; x + x stays a sum.
-static bool merge(lwi_graph *g, lwi_value a, lwi_value b, double sign, lwi_value *sum)
+static bool merge(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b, double sign,
+                  lwi_codegen_value *sum)
 {
     double x = 0, y = 0;
-    const lwi_value base = base_of(g, a, &x);
+    const lwi_codegen_value base = base_of(g, a, &x);
     if (!equal(base, base_of(g, b, &y)) || (x == 1 && y == 1 && sign > 0)) return false;
-    *sum = multiply(g, lwi_graph_literal(g, x + sign * y), base);
+    *sum = multiply(g, lwi_codegen_graph_literal(g, x + sign * y), base);
     return true;
 }
 
-static lwi_value add(lwi_graph *g, lwi_value a, lwi_value b)
+static lwi_codegen_value add(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b)
 {
     double x = 0, y = 0;
-    const bool known_a = lwi_graph_known(g, a, &x), known_b = lwi_graph_known(g, b, &y);
-    lwi_value sum;
-    if (known_a && known_b) return lwi_graph_literal(g, x + y);
+    const bool known_a = lwi_codegen_graph_known(g, a, &x),
+               known_b = lwi_codegen_graph_known(g, b, &y);
+    lwi_codegen_value sum;
+    if (known_a && known_b) return lwi_codegen_graph_literal(g, x + y);
     if (known_a && x == 0) return b;
     if (known_b && y == 0) return a;
-    if (known_a && x < 0) return subtract(g, b, lwi_graph_literal(g, -x));
-    if (known_b && y < 0) return subtract(g, a, lwi_graph_literal(g, -y));
+    if (known_a && x < 0) return subtract(g, b, lwi_codegen_graph_literal(g, -x));
+    if (known_b && y < 0) return subtract(g, a, lwi_codegen_graph_literal(g, -y));
     if (is(g, b, LWI_OP_NEG)) return subtract(g, a, first(g, b));
     if (is(g, a, LWI_OP_NEG)) return subtract(g, b, first(g, a));
     if (is(g, b, LWI_OP_SUB) && equal(second(g, b), a)) return first(g, b);
@@ -209,7 +212,8 @@ static lwi_value add(lwi_graph *g, lwi_value a, lwi_value b)
 }
 
 // x - (x - y) = y and its likes: what right angles leave of turned blocks.
-static bool cancels(lwi_graph *g, lwi_value a, lwi_value b, lwi_value *rest)
+static bool cancels(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b,
+                    lwi_codegen_value *rest)
 {
     if (is(g, b, LWI_OP_SUB) && equal(first(g, b), a))
         *rest = second(g, b);
@@ -228,16 +232,17 @@ static bool cancels(lwi_graph *g, lwi_value a, lwi_value b, lwi_value *rest)
     return true;
 }
 
-static lwi_value subtract(lwi_graph *g, lwi_value a, lwi_value b)
+static lwi_codegen_value subtract(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b)
 {
     double x = 0, y = 0;
-    const bool known_a = lwi_graph_known(g, a, &x), known_b = lwi_graph_known(g, b, &y);
-    lwi_value rest;
-    if (equal(a, b)) return lwi_graph_literal(g, 0);
-    if (known_a && known_b) return lwi_graph_literal(g, x - y);
+    const bool known_a = lwi_codegen_graph_known(g, a, &x),
+               known_b = lwi_codegen_graph_known(g, b, &y);
+    lwi_codegen_value rest;
+    if (equal(a, b)) return lwi_codegen_graph_literal(g, 0);
+    if (known_a && known_b) return lwi_codegen_graph_literal(g, x - y);
     if (known_a && x == 0) return negate(g, b);
     if (known_b && y == 0) return a;
-    if (known_b && y < 0) return add(g, a, lwi_graph_literal(g, -y));
+    if (known_b && y < 0) return add(g, a, lwi_codegen_graph_literal(g, -y));
     if (is(g, b, LWI_OP_NEG)) return add(g, a, first(g, b));
     if (is(g, a, LWI_OP_NEG)) return negate(g, add(g, first(g, a), b));
     if (cancels(g, a, b, &rest)) return rest;
@@ -248,49 +253,51 @@ static lwi_value subtract(lwi_graph *g, lwi_value a, lwi_value b)
     return binary(g, LWI_OP_SUB, a, b);
 }
 
-static lwi_value multiply(lwi_graph *g, lwi_value a, lwi_value b)
+static lwi_codegen_value multiply(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b)
 {
     double x = 0, y = 0;
-    const bool known_b = lwi_graph_known(g, b, &y);
-    if (known_b && !lwi_graph_known(g, a, &x)) return multiply(g, b, a);
-    if (lwi_graph_known(g, a, &x)) { // a literal comes first, and is positive
-        if (known_b) return lwi_graph_literal(g, x * y);
-        if (x == 0) return lwi_graph_literal(g, 0);
+    const bool known_b = lwi_codegen_graph_known(g, b, &y);
+    if (known_b && !lwi_codegen_graph_known(g, a, &x)) return multiply(g, b, a);
+    if (lwi_codegen_graph_known(g, a, &x)) { // a literal comes first, and is positive
+        if (known_b) return lwi_codegen_graph_literal(g, x * y);
+        if (x == 0) return lwi_codegen_graph_literal(g, 0);
         if (x == 1) return b;
-        if (x < 0) return negate(g, multiply(g, lwi_graph_literal(g, -x), b));
-        const lwi_value base = base_of(g, b, &y);
-        if (!equal(base, b)) return multiply(g, lwi_graph_literal(g, x * y), base);
+        if (x < 0) return negate(g, multiply(g, lwi_codegen_graph_literal(g, -x), b));
+        const lwi_codegen_value base = base_of(g, b, &y);
+        if (!equal(base, b)) return multiply(g, lwi_codegen_graph_literal(g, x * y), base);
     }
     if (is(g, a, LWI_OP_NEG)) return negate(g, multiply(g, first(g, a), b));
     if (is(g, b, LWI_OP_NEG)) return negate(g, multiply(g, a, first(g, b)));
     return binary(g, LWI_OP_MUL, a, b);
 }
 
-static lwi_value divide(lwi_graph *g, lwi_value a, lwi_value b)
+static lwi_codegen_value divide(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b)
 {
     double x = 0, y = 0;
-    if (lwi_graph_known(g, b, &y)) {
-        if (lwi_graph_known(g, a, &x)) return lwi_graph_literal(g, x / y);
-        return multiply(g, lwi_graph_literal(g, 1 / y), a);
+    if (lwi_codegen_graph_known(g, b, &y)) {
+        if (lwi_codegen_graph_known(g, a, &x)) return lwi_codegen_graph_literal(g, x / y);
+        return multiply(g, lwi_codegen_graph_literal(g, 1 / y), a);
     }
     if (is(g, b, LWI_OP_NEG)) return negate(g, divide(g, a, first(g, b)));
     return binary(g, LWI_OP_DIV, a, b);
 }
 
-static lwi_value circular(lwi_graph *g, lwi_op op, lwi_value a)
+static lwi_codegen_value circular(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a)
 {
     double x = 0;
-    if (lwi_graph_known(g, a, &x)) return lwi_graph_literal(g, op == LWI_OP_SIN ? sin(x) : cos(x));
+    if (lwi_codegen_graph_known(g, a, &x))
+        return lwi_codegen_graph_literal(g, op == LWI_OP_SIN ? sin(x) : cos(x));
     if (is(g, a, LWI_OP_NEG)) {
-        const lwi_value f = circular(g, op, first(g, a));
+        const lwi_codegen_value f = circular(g, op, first(g, a));
         return op == LWI_OP_SIN ? negate(g, f) : f;
     }
     return make(g, (lwi_vertex){.op = op, .a = a.index, .b = a.index});
 }
 
-lwi_value lwi_graph_op(lwi_graph *g, lwi_op op, lwi_value a, lwi_value b)
+lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a,
+                                       lwi_codegen_value b)
 {
-    if (g->failed) return (lwi_value){0};
+    if (g->failed) return (lwi_codegen_value){0};
     switch (op) {
     case LWI_OP_ADD:
         return add(g, a, b);
@@ -312,7 +319,7 @@ lwi_value lwi_graph_op(lwi_graph *g, lwi_op op, lwi_value a, lwi_value b)
 
 // ----------------------------------------------------------------------------- outputs, what lives
 
-void lwi_graph_output(lwi_graph *g, int array, int entry, lwi_value value)
+void lwi_codegen_graph_output(lwi_codegen_graph *g, int array, int entry, lwi_codegen_value value)
 {
     if (g->noutput == g->output_room) {
         const int room = g->output_room ? 2 * g->output_room : 64;
@@ -324,7 +331,7 @@ void lwi_graph_output(lwi_graph *g, int array, int entry, lwi_value value)
     g->output[g->noutput++] = (lwi_output){array, entry, value};
 }
 
-void lwi_graph_note(lwi_graph *g, const char *format, ...)
+void lwi_codegen_graph_note(lwi_codegen_graph *g, const char *format, ...)
 {
     if (g->nnote == g->note_room) {
         const int room = g->note_room ? 2 * g->note_room : 64;
@@ -350,7 +357,7 @@ static bool has_second(lwi_op op)
     return op >= LWI_OP_ADD && op <= LWI_OP_DIV;
 }
 
-void lwi_graph_live(lwi_graph *g)
+void lwi_codegen_graph_live(lwi_codegen_graph *g)
 {
     if (g->failed) return;
     for (int i = 0; i < g->nvertex; i++) g->vertex[i].uses = 0;
@@ -363,7 +370,7 @@ void lwi_graph_live(lwi_graph *g)
     }
 }
 
-lwi_operations lwi_graph_operations(const lwi_graph *g)
+lwi_operations lwi_codegen_graph_operations(const lwi_codegen_graph *g)
 {
     lwi_operations n = {0};
     for (int i = 0; i < g->nvertex; i++) {

@@ -5,16 +5,16 @@
 // outward until a sum takes them, equal operations are one value.  What no output needs is never
 // printed.  So an algorithm is written once, in full, and the structure of a model (zeros, right
 // angles, the ground at rest) makes it short.
-#ifndef LWI_GRAPH_H
-#define LWI_GRAPH_H
+#ifndef LWI_CODEGEN_GRAPH_H
+#define LWI_CODEGEN_GRAPH_H
 
 #include "base/base.h"
 
 #include <stdio.h>
 
-typedef struct lwi_value {
+typedef struct lwi_codegen_value {
     int32_t index;
-} lwi_value;
+} lwi_codegen_value;
 
 typedef enum lwi_op {
     LWI_OP_LITERAL,
@@ -33,14 +33,14 @@ typedef struct lwi_vertex {
     int32_t a, b; ///< operands; INPUT: array, entry
     double literal;
     int32_t next; ///< in the list of its hash
-    int32_t uses; ///< by live values and outputs: lwi_graph_live
+    int32_t uses; ///< by live values and outputs: lwi_codegen_graph_live
 } lwi_vertex;
 
 enum { LWI_GRAPH_ARRAYS = 8 };
 
 typedef struct lwi_output {
     int32_t array, entry;
-    lwi_value value;
+    lwi_codegen_value value;
 } lwi_output;
 
 /** A comment that stands before everything made after it. */
@@ -49,7 +49,7 @@ typedef struct lwi_note {
     char text[120];
 } lwi_note;
 
-typedef struct lwi_graph {
+typedef struct lwi_codegen_graph {
     const lw_allocator *allocator;
     lwi_vertex *vertex;
     int32_t *hash; ///< [room] first value of a hash, -1: none; room is a power of 2
@@ -59,32 +59,35 @@ typedef struct lwi_graph {
     const char *array[LWI_GRAPH_ARRAYS]; ///< names of inputs and outputs
     int narray;
     bool failed; ///< some allocation failed; what is made since then is meaningless
-} lwi_graph;
+} lwi_codegen_graph;
 
 /** Operations that will be executed. */
 typedef struct lwi_operations {
     int multiplications, additions, divisions, signs, sines;
 } lwi_operations;
 
-void lwi_graph_init(lwi_graph *graph, const lw_allocator *allocator);
-void lwi_graph_free(lwi_graph *graph);
+void lwi_codegen_graph_init(lwi_codegen_graph *graph, const lw_allocator *allocator);
+void lwi_codegen_graph_free(lwi_codegen_graph *graph);
 
 /** A name of an array, as the generated function's parameter is called; not copied. */
-int lwi_graph_array(lwi_graph *graph, const char *name);
-lwi_value lwi_graph_literal(lwi_graph *graph, double x);
-lwi_value lwi_graph_input(lwi_graph *graph, int array, int entry);
+int lwi_codegen_graph_array(lwi_codegen_graph *graph, const char *name);
+lwi_codegen_value lwi_codegen_graph_literal(lwi_codegen_graph *graph, double x);
+lwi_codegen_value lwi_codegen_graph_input(lwi_codegen_graph *graph, int array, int entry);
 /** An operation; `b` is ignored where there is only one operand. */
-lwi_value lwi_graph_op(lwi_graph *graph, lwi_op op, lwi_value a, lwi_value b);
-void lwi_graph_output(lwi_graph *graph, int array, int entry, lwi_value value);
-void lwi_graph_note(lwi_graph *graph, const char *format, ...) LW_PRINTF(2, 3);
+lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *graph, lwi_op op, lwi_codegen_value a,
+                                       lwi_codegen_value b);
+void lwi_codegen_graph_output(lwi_codegen_graph *graph, int array, int entry,
+                              lwi_codegen_value value);
+void lwi_codegen_graph_note(lwi_codegen_graph *graph, const char *format, ...) LW_PRINTF(2, 3);
 /** Is it a literal, and which? */
-bool lwi_graph_known(const lwi_graph *graph, lwi_value value, double *x);
+bool lwi_codegen_graph_known(const lwi_codegen_graph *graph, lwi_codegen_value value, double *x);
 
 /** Counts the uses of everything that outputs need. */
-void lwi_graph_live(lwi_graph *graph);
-lwi_operations lwi_graph_operations(const lwi_graph *graph); ///< after lwi_graph_live
+void lwi_codegen_graph_live(lwi_codegen_graph *graph);
+lwi_operations
+lwi_codegen_graph_operations(const lwi_codegen_graph *graph); ///< after lwi_codegen_graph_live
 /** The statements of the function's body, one value or a short expression of single-use values
- *  each; all inputs are read before the first output is written.  After lwi_graph_live. */
-void lwi_graph_print(lwi_graph *graph, FILE *file);
+ *  each; all inputs are read before the first output is written.  After lwi_codegen_graph_live. */
+void lwi_codegen_graph_print(lwi_codegen_graph *graph, FILE *file);
 
 #endif

@@ -6,37 +6,37 @@
 #include "codegen/motion.h"
 
 // F = [m a + al x h + w x (w x h); h x a + J al + w x J w]
-static void wrench(const lwi_motion *m, int i, const val A[6], val F[6])
+static void wrench(const lwi_codegen_motion *m, int i, const val A[6], val F[6])
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     val p[6];
-    lwi_motion_inertia(m, i, A, F);
-    lwi_motion_wrench(m, i, p);
+    lwi_codegen_motion_inertia(m, i, A, F);
+    lwi_codegen_motion_wrench(m, i, p);
     lwi_add(g, 6, F, p);
 }
 
-lw_status lwi_generate_inverse_dynamics(lwi_graph *g, const lwi_elements *elements,
+lw_status lwi_generate_inverse_dynamics(lwi_codegen_graph *g, const lwi_elements *elements,
                                         lwi_arena *arena, lw_error *error)
 {
     (void)error;
-    lwi_motion m;
-    const int q = lwi_graph_array(g, "q"), v = lwi_graph_array(g, "v");
-    const int vdot = lwi_graph_array(g, "vdot"), tau = lwi_graph_array(g, "tau");
+    lwi_codegen_motion m;
+    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
+    const int vdot = lwi_codegen_graph_array(g, "vdot"), tau = lwi_codegen_graph_array(g, "tau");
     val(*F)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *F);
     val ground[6], S[6];
     if (!F) return LW_ERR_MEMORY;
-    TRY(lwi_motion_create(g, elements, q, v, arena, &m));
-    lwi_motion_pose(&m);
-    lwi_motion_velocity(&m);
+    TRY(lwi_codegen_motion_create(g, elements, q, v, arena, &m));
+    lwi_codegen_motion_pose(&m);
+    lwi_codegen_motion_velocity(&m);
     lwi_zero(g, 6, ground);
     lwi_literals(g, 3, ground, elements->ground);
     for (int i = 0; i < elements->n; i++) {
         const lwi_element *e = &elements->list[i];
         val *A = m.body[i].A;
-        lwi_motion_carry(&m, i, true, e->parent < 0 ? ground : m.body[e->parent].A, A);
+        lwi_codegen_motion_carry(&m, i, true, e->parent < 0 ? ground : m.body[e->parent].A, A);
         for (int j = 0; j < lwi_element_speeds(e); j++) {
-            const val u = lwi_graph_input(g, vdot, e->iv + j);
-            lwi_motion_subspace(g, e, j, S);
+            const val u = lwi_codegen_graph_input(g, vdot, e->iv + j);
+            lwi_codegen_motion_subspace(g, e, j, S);
             for (int k = 0; k < 6; k++) A[k] = madd(g, A[k], S[k], u);
         }
         wrench(&m, i, A, F[i]);
@@ -44,14 +44,14 @@ lw_status lwi_generate_inverse_dynamics(lwi_graph *g, const lwi_elements *elemen
     for (int i = elements->n - 1; i >= 0; i--) {
         const lwi_element *e = &elements->list[i];
         for (int j = 0; j < lwi_element_speeds(e); j++) {
-            lwi_motion_subspace(g, e, j, S);
-            const val own = lwi_motion_effort(&m, -1, e->iv + j);
-            const val u = lwi_graph_input(g, vdot, e->iv + j);
+            lwi_codegen_motion_subspace(g, e, j, S);
+            const val own = lwi_codegen_motion_effort(&m, -1, e->iv + j);
+            const val u = lwi_codegen_graph_input(g, vdot, e->iv + j);
             const val F_S = madd(g, lwi_dot(g, 6, S, F[i]), lit(g, e->rotor), u);
-            lwi_graph_output(g, tau, e->iv + j, sub(g, F_S, own));
+            lwi_codegen_graph_output(g, tau, e->iv + j, sub(g, F_S, own));
         }
         if (e->parent < 0) continue;
-        lwi_motion_felt(&m, i, F[i]);
+        lwi_codegen_motion_felt(&m, i, F[i]);
         lwi_add(g, 6, F[e->parent], F[i]);
     }
     return LW_OK;

@@ -10,7 +10,7 @@ typedef struct pose {
     val R[9], r[3];
 } pose;
 
-static pose identity(lwi_graph *g)
+static pose identity(lwi_codegen_graph *g)
 {
     static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     pose p;
@@ -20,7 +20,7 @@ static pose identity(lwi_graph *g)
 }
 
 // Literals with zeros and ones as such.
-static pose literal_pose(lwi_graph *g, const double R[9], const double r[3])
+static pose literal_pose(lwi_codegen_graph *g, const double R[9], const double r[3])
 {
     pose p;
     double exact[9];
@@ -31,7 +31,7 @@ static pose literal_pose(lwi_graph *g, const double R[9], const double r[3])
 }
 
 // a b: first b's frame stands in a's
-static pose compose(lwi_graph *g, const pose *a, const pose *b)
+static pose compose(lwi_codegen_graph *g, const pose *a, const pose *b)
 {
     pose c;
     lwi_product(g, c.R, a->R, b->R);
@@ -40,7 +40,7 @@ static pose compose(lwi_graph *g, const pose *a, const pose *b)
     return c;
 }
 
-static pose invert(lwi_graph *g, const pose *a)
+static pose invert(lwi_codegen_graph *g, const pose *a)
 {
     pose c;
     for (int i = 0; i < 3; i++)
@@ -51,9 +51,10 @@ static pose invert(lwi_graph *g, const pose *a)
 }
 
 // turn by x about z or x
-static void turn(lwi_graph *g, pose *p, int axis, val x)
+static void turn(lwi_codegen_graph *g, pose *p, int axis, val x)
 {
-    const val c = lwi_graph_op(g, LWI_OP_COS, x, x), s = lwi_graph_op(g, LWI_OP_SIN, x, x);
+    const val c = lwi_codegen_graph_op(g, LWI_OP_COS, x, x),
+              s = lwi_codegen_graph_op(g, LWI_OP_SIN, x, x);
     const int i = (axis + 1) % 3, j = (axis + 2) % 3;
     *p = identity(g);
     p->R[3 * i + i] = p->R[3 * j + j] = c;
@@ -62,7 +63,7 @@ static void turn(lwi_graph *g, pose *p, int axis, val x)
 }
 
 // F2 in F1 of a joint type; q its coordinates.
-static pose joint_pose(lwi_graph *g, const lwi_node *node, const val *q)
+static pose joint_pose(lwi_codegen_graph *g, const lwi_node *node, const val *q)
 {
     pose p = identity(g), x;
     switch (node->type->id) {
@@ -102,20 +103,20 @@ static pose joint_pose(lwi_graph *g, const lwi_node *node, const val *q)
     return p;
 }
 
-lw_status lwi_generate_kinematics(lwi_graph *g, const lwi_elements *elements, lwi_arena *arena,
-                                  lw_error *error)
+lw_status lwi_generate_kinematics(lwi_codegen_graph *g, const lwi_elements *elements,
+                                  lwi_arena *arena, lw_error *error)
 {
     (void)error;
     const lw_model *model = elements->model;
-    const int q = lwi_graph_array(g, "q"), R = lwi_graph_array(g, "R");
-    const int r = lwi_graph_array(g, "r");
+    const int q = lwi_codegen_graph_array(g, "q"), R = lwi_codegen_graph_array(g, "R");
+    const int r = lwi_codegen_graph_array(g, "r");
     pose *link = LWI_PUSH(arena, pose, model->nnode), *body = LWI_PUSH(arena, pose, model->nbody);
     if (!link || !body) return LW_ERR_MEMORY;
     body[0] = identity(g);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         val x[LW_JOINT_MAX_NQ];
-        for (int i = 0; i < node->nq; i++) x[i] = lwi_graph_input(g, q, node->iq + i);
+        for (int i = 0; i < node->nq; i++) x[i] = lwi_codegen_graph_input(g, q, node->iq + i);
         const pose in = literal_pose(g, node->X_R, node->X_r);
         const pose centre = literal_pose(g, node->c_R, node->c_r);
         pose joint = joint_pose(g, node, x);
@@ -131,8 +132,8 @@ lw_status lwi_generate_kinematics(lwi_graph *g, const lwi_elements *elements, lw
         body[b] = compose(g, &body[it->host], &held);
     }
     for (int b = 0; b < model->nbody; b++) {
-        for (int i = 0; i < 9; i++) lwi_graph_output(g, R, 9 * b + i, body[b].R[i]);
-        for (int i = 0; i < 3; i++) lwi_graph_output(g, r, 3 * b + i, body[b].r[i]);
+        for (int i = 0; i < 9; i++) lwi_codegen_graph_output(g, R, 9 * b + i, body[b].R[i]);
+        for (int i = 0; i < 3; i++) lwi_codegen_graph_output(g, r, 3 * b + i, body[b].r[i]);
     }
     return LW_OK;
 }
@@ -140,7 +141,7 @@ lw_status lwi_generate_kinematics(lwi_graph *g, const lwi_elements *elements, lw
 // ------------------------------------------------------------------------------------------- rates
 
 // edot = e w/2 + (1 - e.e) e: the second term pulls the length to one.
-static void quaternion_rate(lwi_graph *g, const val e[4], const val w[3], val rate[4])
+static void quaternion_rate(lwi_codegen_graph *g, const val e[4], const val w[3], val rate[4])
 {
     const val half = lit(g, 0.5);
     const val pull = sub(g, lit(g, 1), lwi_dot(g, 4, e, e));
@@ -152,25 +153,26 @@ static void quaternion_rate(lwi_graph *g, const val e[4], const val w[3], val ra
     for (int i = 0; i < 4; i++) rate[i] = madd(g, rate[i], pull, e[i]);
 }
 
-lw_status lwi_generate_coordinate_rates(lwi_graph *g, const lwi_elements *elements,
+lw_status lwi_generate_coordinate_rates(lwi_codegen_graph *g, const lwi_elements *elements,
                                         lwi_arena *arena, lw_error *error)
 {
     (void)arena, (void)error;
     const lw_model *model = elements->model;
-    const int q = lwi_graph_array(g, "q"), v = lwi_graph_array(g, "v");
-    const int qdot = lwi_graph_array(g, "qdot");
+    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
+    const int qdot = lwi_codegen_graph_array(g, "qdot");
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         val x[LW_JOINT_MAX_NQ], u[LW_JOINT_MAX_NV], rate[LW_JOINT_MAX_NQ], R[9];
-        for (int i = 0; i < node->nq; i++) x[i] = lwi_graph_input(g, q, node->iq + i);
-        for (int i = 0; i < node->nv; i++) rate[i] = u[i] = lwi_graph_input(g, v, node->iv + i);
+        for (int i = 0; i < node->nq; i++) x[i] = lwi_codegen_graph_input(g, q, node->iq + i);
+        for (int i = 0; i < node->nv; i++)
+            rate[i] = u[i] = lwi_codegen_graph_input(g, v, node->iv + i);
         if (node->type->id == LW_JOINT_SPHERICAL) quaternion_rate(g, x, u, rate);
         if (node->type->id == LW_JOINT_FREE) {
             lwi_quaternion(g, R, x + 3);
             lwi_rotate(g, rate, R, u);
             quaternion_rate(g, x + 3, u + 3, rate + 3);
         }
-        for (int i = 0; i < node->nq; i++) lwi_graph_output(g, qdot, node->iq + i, rate[i]);
+        for (int i = 0; i < node->nq; i++) lwi_codegen_graph_output(g, qdot, node->iq + i, rate[i]);
     }
     return LW_OK;
 }

@@ -11,7 +11,7 @@ typedef struct rigid {
 } rigid;
 
 // The ten numbers as an inertia, and back: turns and shifts are those of articulated ones.
-static void to_art(lwi_graph *g, const rigid *b, lwi_art *M)
+static void to_art(lwi_codegen_graph *g, const rigid *b, lwi_art *M)
 {
     lwi_zero(g, 6, M->p);
     lwi_zero(g, 9, M->B);
@@ -23,7 +23,7 @@ static void to_art(lwi_graph *g, const rigid *b, lwi_art *M)
 
 // m, h, J about the origin of a frame that stands at r, with its axes turned already:
 // J += 2 h.r 1 - h r' - r h' + m (r.r 1 - r r'), h += m r
-static void shift(lwi_graph *g, rigid *b, const val r[3])
+static void shift(lwi_codegen_graph *g, rigid *b, const val r[3])
 {
     val s[3]; // 2 h + m r: J += (s.r) 1 - sym(s r')
     for (int i = 0; i < 3; i++) s[i] = madd(g, add(g, b->h[i], b->h[i]), lit(g, b->m), r[i]);
@@ -41,7 +41,7 @@ static void shift(lwi_graph *g, rigid *b, const val r[3])
     for (int i = 0; i < 3; i++) b->h[i] = madd(g, b->h[i], lit(g, b->m), r[i]);
 }
 
-static void turn(lwi_graph *g, rigid *b, const lwi_turn *t)
+static void turn(lwi_codegen_graph *g, rigid *b, const lwi_turn *t)
 {
     lwi_art M;
     lwi_zero(g, 6, M.A);
@@ -54,7 +54,7 @@ static void turn(lwi_graph *g, rigid *b, const lwi_turn *t)
 }
 
 // J := R J R', h := R h
-static void rotate(lwi_graph *g, rigid *b, const val R[9])
+static void rotate(lwi_codegen_graph *g, rigid *b, const val R[9])
 {
     lwi_art M;
     lwi_zero(g, 6, M.p);
@@ -65,9 +65,9 @@ static void rotate(lwi_graph *g, rigid *b, const val R[9])
 }
 
 // The composite body of i in its parent's frame, added there.
-static void pass_inward(const lwi_motion *m, int i, rigid *all)
+static void pass_inward(const lwi_codegen_motion *m, int i, rigid *all)
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     const lwi_element *e = &m->elements->list[i];
     const lwi_body_values *b = &m->body[i];
     rigid c = all[i];
@@ -89,34 +89,35 @@ static void pass_inward(const lwi_motion *m, int i, rigid *all)
     lwi_add(g, 6, parent->J, c.J);
 }
 
-static void output(lwi_graph *g, const lwi_elements *elements, int M, int row, int column, val x)
+static void output(lwi_codegen_graph *g, const lwi_elements *elements, int M, int row, int column,
+                   val x)
 {
     const int n = elements->model->tree_nv;
-    lwi_graph_output(g, M, row * n + column, x);
-    if (row != column) lwi_graph_output(g, M, column * n + row, x);
+    lwi_codegen_graph_output(g, M, row * n + column, x);
+    if (row != column) lwi_codegen_graph_output(g, M, column * n + row, x);
 }
 
 // The column of one speed of body i: the momentum of its composite body, felt on the way inward.
-static void column(const lwi_motion *m, int i, int j, int M, const rigid *all)
+static void column(const lwi_codegen_motion *m, int i, int j, int M, const rigid *all)
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     const lwi_elements *elements = m->elements;
     const lwi_element *e = &elements->list[i];
     lwi_art I;
     val F[6], S[6];
     to_art(g, &all[i], &I);
-    lwi_motion_subspace(g, e, j, S);
+    lwi_codegen_motion_subspace(g, e, j, S);
     lwi_art_apply(g, F, &I, S);
     for (int k = 0; k <= j; k++) {
-        lwi_motion_subspace(g, e, k, S);
+        lwi_codegen_motion_subspace(g, e, k, S);
         const val own = lwi_dot(g, 6, S, F);
         output(g, elements, M, e->iv + k, e->iv + j, k == j ? add(g, own, lit(g, e->rotor)) : own);
     }
     for (int l = i; elements->list[l].parent >= 0;) {
-        lwi_motion_felt(m, l, F);
+        lwi_codegen_motion_felt(m, l, F);
         l = elements->list[l].parent;
         for (int k = 0; k < lwi_element_speeds(&elements->list[l]); k++) {
-            lwi_motion_subspace(g, &elements->list[l], k, S);
+            lwi_codegen_motion_subspace(g, &elements->list[l], k, S);
             output(g, elements, M, elements->list[l].iv + k, e->iv + j, lwi_dot(g, 6, S, F));
         }
     }
@@ -129,7 +130,7 @@ static bool related(const lwi_elements *elements, int i, int k)
 }
 
 // Bodies on different limbs do not feel each other.
-static void zeros(lwi_graph *g, const lwi_elements *elements, int M)
+static void zeros(lwi_codegen_graph *g, const lwi_elements *elements, int M)
 {
     for (int i = 0; i < elements->n; i++)
         for (int k = 0; k < i; k++) {
@@ -141,16 +142,16 @@ static void zeros(lwi_graph *g, const lwi_elements *elements, int M)
         }
 }
 
-lw_status lwi_generate_mass_matrix(lwi_graph *g, const lwi_elements *elements, lwi_arena *arena,
-                                   lw_error *error)
+lw_status lwi_generate_mass_matrix(lwi_codegen_graph *g, const lwi_elements *elements,
+                                   lwi_arena *arena, lw_error *error)
 {
     (void)error;
-    lwi_motion m;
-    const int q = lwi_graph_array(g, "q"), M = lwi_graph_array(g, "M");
+    lwi_codegen_motion m;
+    const int q = lwi_codegen_graph_array(g, "q"), M = lwi_codegen_graph_array(g, "M");
     rigid *all = LWI_PUSH(arena, rigid, elements->n);
     if (!all) return LW_ERR_MEMORY;
-    TRY(lwi_motion_create(g, elements, q, -1, arena, &m));
-    lwi_motion_pose(&m);
+    TRY(lwi_codegen_motion_create(g, elements, q, -1, arena, &m));
+    lwi_codegen_motion_pose(&m);
     for (int i = 0; i < elements->n; i++) {
         all[i].m = elements->list[i].m;
         lwi_literals(g, 3, all[i].h, elements->list[i].h);

@@ -10,44 +10,45 @@
 #include "codegen/functions.h"
 
 // V of body i, from the speeds in array v.
-static void velocity(lwi_motion *m, int i, int v)
+static void velocity(lwi_codegen_motion *m, int i, int v)
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     const lwi_element *e = &m->elements->list[i];
     val still[6], S[6], *V = m->body[i].A;
     lwi_zero(g, 6, still);
-    lwi_motion_carry(m, i, false, e->parent < 0 ? still : m->body[e->parent].A, V);
+    lwi_codegen_motion_carry(m, i, false, e->parent < 0 ? still : m->body[e->parent].A, V);
     for (int j = 0; j < lwi_element_speeds(e); j++) {
-        const val u = lwi_graph_input(g, v, e->iv + j);
-        lwi_motion_subspace(g, e, j, S);
+        const val u = lwi_codegen_graph_input(g, v, e->iv + j);
+        lwi_codegen_motion_subspace(g, e, j, S);
         for (int k = 0; k < 6; k++) V[k] = madd(g, V[k], S[k], u);
     }
 }
 
-lw_status lwi_generate_momenta(lwi_graph *g, const lwi_elements *elements, lwi_arena *arena,
+lw_status lwi_generate_momenta(lwi_codegen_graph *g, const lwi_elements *elements, lwi_arena *arena,
                                lw_error *error)
 {
     (void)error;
-    lwi_motion m;
-    const int q = lwi_graph_array(g, "q"), v = lwi_graph_array(g, "v");
-    const int p = lwi_graph_array(g, "p");
+    lwi_codegen_motion m;
+    const int q = lwi_codegen_graph_array(g, "q"), v = lwi_codegen_graph_array(g, "v");
+    const int p = lwi_codegen_graph_array(g, "p");
     val(*P)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *P), S[6];
     if (!P) return LW_ERR_MEMORY;
-    TRY(lwi_motion_create(g, elements, q, v, arena, &m));
-    lwi_motion_pose(&m);
+    TRY(lwi_codegen_motion_create(g, elements, q, v, arena, &m));
+    lwi_codegen_motion_pose(&m);
     for (int i = 0; i < elements->n; i++) {
         velocity(&m, i, v);
-        lwi_motion_inertia(&m, i, m.body[i].A, P[i]);
+        lwi_codegen_motion_inertia(&m, i, m.body[i].A, P[i]);
     }
     for (int i = elements->n - 1; i >= 0; i--) {
         const lwi_element *e = &elements->list[i];
         for (int j = 0; j < lwi_element_speeds(e); j++) {
-            lwi_motion_subspace(g, e, j, S);
-            const val u = lwi_graph_input(g, v, e->iv + j);
-            lwi_graph_output(g, p, e->iv + j, madd(g, lwi_dot(g, 6, S, P[i]), lit(g, e->rotor), u));
+            lwi_codegen_motion_subspace(g, e, j, S);
+            const val u = lwi_codegen_graph_input(g, v, e->iv + j);
+            lwi_codegen_graph_output(g, p, e->iv + j,
+                                     madd(g, lwi_dot(g, 6, S, P[i]), lit(g, e->rotor), u));
         }
         if (e->parent < 0) continue;
-        lwi_motion_felt(&m, i, P[i]);
+        lwi_codegen_motion_felt(&m, i, P[i]);
         lwi_add(g, 6, P[e->parent], P[i]);
     }
     return LW_OK;
@@ -58,10 +59,10 @@ lw_status lwi_generate_momenta(lwi_graph *g, const lwi_elements *elements, lwi_a
 // P* = M'v + D'; of a base, which stands on the ground, the momenta themselves.
 static void subtree_momentum(const lwi_sweep *s, int i, val P[6])
 {
-    lwi_graph *g = s->motion.graph;
+    lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
     if (e->kind == LWI_K_BASE) {
-        for (int k = 0; k < 6; k++) P[k] = lwi_graph_input(g, s->tau, e->iv + k);
+        for (int k = 0; k < 6; k++) P[k] = lwi_codegen_graph_input(g, s->tau, e->iv + k);
         return;
     }
     lwi_art_apply(g, P, &s->art[i], s->pivot[i].carried);
@@ -69,9 +70,9 @@ static void subtree_momentum(const lwi_sweep *s, int i, val P[6])
 }
 
 // T = [m g; h x g] with g in the axes of the body
-static void weight(const lwi_motion *m, int i, const val gravity[6], val T[6])
+static void weight(const lwi_codegen_motion *m, int i, const val gravity[6], val T[6])
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     const lwi_element *e = &m->elements->list[i];
     val h[3];
     lwi_literals(g, 3, h, e->h);
@@ -82,18 +83,18 @@ static void weight(const lwi_motion *m, int i, const val gravity[6], val T[6])
 // The model's own efforts read speeds that are no inputs here.
 static val own_effort(const lwi_sweep *s, int tau, int iv, val u)
 {
-    lwi_graph *g = s->motion.graph;
+    lwi_codegen_graph *g = s->motion.graph;
     const lwi_effort *f = &s->motion.elements->effort[iv];
-    val sum = add(g, lwi_graph_input(g, tau, iv), lit(g, f->at_rest));
+    val sum = add(g, lwi_codegen_graph_input(g, tau, iv), lit(g, f->at_rest));
     if (f->stiffness != 0)
-        sum = msub(g, sum, lit(g, f->stiffness), lwi_graph_input(g, s->motion.q, f->iq));
+        sum = msub(g, sum, lit(g, f->stiffness), lwi_codegen_graph_input(g, s->motion.q, f->iq));
     return msub(g, sum, lit(g, f->damping), u);
 }
 
 // pdot of body i: S'(T* - V x* P*) + Q
 static void rate(const lwi_sweep *s, int i, const val P[6], const val T[6], int tau, int pdot)
 {
-    lwi_graph *g = s->motion.graph;
+    lwi_codegen_graph *g = s->motion.graph;
     const lwi_element *e = &s->motion.elements->list[i];
     const val *V = s->motion.body[i].A;
     val c[6], S[6];
@@ -102,43 +103,43 @@ static void rate(const lwi_sweep *s, int i, const val P[6], const val T[6], int 
     lwi_cross_add(g, c + 3, V, P);
     for (int k = 0; k < 6; k++) c[k] = sub(g, T[k], c[k]);
     for (int j = 0; j < lwi_element_speeds(e); j++) {
-        lwi_motion_subspace(g, e, j, S);
+        lwi_codegen_motion_subspace(g, e, j, S);
         const val Q = own_effort(s, tau, e->iv + j, s->pivot[i].u[j]);
-        lwi_graph_output(g, pdot, e->iv + j, add(g, lwi_dot(g, 6, S, c), Q));
+        lwi_codegen_graph_output(g, pdot, e->iv + j, add(g, lwi_dot(g, 6, S, c), Q));
     }
 }
 
-lw_status lwi_generate_momenta_rates(lwi_graph *g, const lwi_elements *elements, lwi_arena *arena,
-                                     lw_error *error)
+lw_status lwi_generate_momenta_rates(lwi_codegen_graph *g, const lwi_elements *elements,
+                                     lwi_arena *arena, lw_error *error)
 {
     static const double still[3] = {0};
     lwi_sweep s = {.bias = false};
-    const int q = lwi_graph_array(g, "q");
-    s.tau = lwi_graph_array(g, "p");
-    const int tau = lwi_graph_array(g, "tau"), v = lwi_graph_array(g, "v");
-    const int pdot = lwi_graph_array(g, "pdot");
+    const int q = lwi_codegen_graph_array(g, "q");
+    s.tau = lwi_codegen_graph_array(g, "p");
+    const int tau = lwi_codegen_graph_array(g, "tau"), v = lwi_codegen_graph_array(g, "v");
+    const int pdot = lwi_codegen_graph_array(g, "pdot");
     val(*T)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *T);
     val(*gravity)[6] = lwi_arena_push(arena, (size_t)elements->n, sizeof *gravity);
     val ground[6], P[6];
     if (!T || !gravity) return LW_ERR_MEMORY;
-    TRY(lwi_motion_create(g, elements, q, -1, arena, &s.motion));
-    lwi_motion_pose(&s.motion);
+    TRY(lwi_codegen_motion_create(g, elements, q, -1, arena, &s.motion));
+    lwi_codegen_motion_pose(&s.motion);
     TRY(lwi_sweeps(&s, still, arena, error));
     lwi_zero(g, 6, ground);
     lwi_literals(g, 3, ground, elements->model->gravity);
     for (int i = 0; i < elements->n; i++) {
         const lwi_element *e = &elements->list[i];
-        lwi_motion_carry(&s.motion, i, false, e->parent < 0 ? ground : gravity[e->parent],
-                         gravity[i]);
+        lwi_codegen_motion_carry(&s.motion, i, false, e->parent < 0 ? ground : gravity[e->parent],
+                                 gravity[i]);
         weight(&s.motion, i, gravity[i], T[i]);
         for (int j = 0; j < lwi_element_speeds(e); j++)
-            lwi_graph_output(g, v, e->iv + j, s.pivot[i].u[j]);
+            lwi_codegen_graph_output(g, v, e->iv + j, s.pivot[i].u[j]);
     }
     for (int i = elements->n - 1; i >= 0; i--) {
         subtree_momentum(&s, i, P);
         rate(&s, i, P, T[i], tau, pdot);
         if (elements->list[i].parent < 0) continue;
-        lwi_motion_felt(&s.motion, i, T[i]);
+        lwi_codegen_motion_felt(&s.motion, i, T[i]);
         lwi_add(g, 6, T[elements->list[i].parent], T[i]);
     }
     return LW_OK;

@@ -4,13 +4,13 @@
 #include <float.h>
 #include <math.h>
 
-lw_status lwi_motion_create(lwi_graph *graph, const lwi_elements *elements, int q, int v,
-                            lwi_arena *arena, lwi_motion *motion)
+lw_status lwi_codegen_motion_create(lwi_codegen_graph *graph, const lwi_elements *elements, int q,
+                                    int v, lwi_arena *arena, lwi_codegen_motion *motion)
 {
-    *motion = (lwi_motion){.graph = graph, .elements = elements, .q = q, .v = v};
+    *motion = (lwi_codegen_motion){.graph = graph, .elements = elements, .q = q, .v = v};
     motion->body = LWI_PUSH(arena, lwi_body_values, elements->n);
     if (!motion->body) return LW_ERR_MEMORY;
-    for (int i = 0; i < elements->n; i++) { // until lwi_motion_velocity nothing moves
+    for (int i = 0; i < elements->n; i++) { // until lwi_codegen_motion_velocity nothing moves
         lwi_body_values *b = &motion->body[i];
         lwi_zero(graph, 3, b->w);
         lwi_zero(graph, 3, b->beta);
@@ -33,13 +33,13 @@ int lwi_element_speeds(const lwi_element *e)
 // ------------------------------------------------------------------------------------------- poses
 
 // Cosine and sine of x + angle; a right angle exchanges the two.
-static void circular(lwi_graph *g, val x, double angle, val *c, val *s)
+static void circular(lwi_codegen_graph *g, val x, double angle, val *c, val *s)
 {
     const double quarters = angle / 1.5707963267948966, whole = rint(quarters);
     const bool right = fabs(quarters - whole) <= 8 * DBL_EPSILON;
     const val at = right ? x : add(g, x, lit(g, angle));
-    const val cosine = lwi_graph_op(g, LWI_OP_COS, at, at),
-              sine = lwi_graph_op(g, LWI_OP_SIN, at, at);
+    const val cosine = lwi_codegen_graph_op(g, LWI_OP_COS, at, at),
+              sine = lwi_codegen_graph_op(g, LWI_OP_SIN, at, at);
     switch (right ? ((int)whole % 4 + 4) % 4 : 0) {
     case 0:
         *c = cosine, *s = sine;
@@ -56,11 +56,11 @@ static void circular(lwi_graph *g, val x, double angle, val *c, val *s)
     }
 }
 
-static void screw_pose(const lwi_motion *m, const lwi_element *e, lwi_body_values *b)
+static void screw_pose(const lwi_codegen_motion *m, const lwi_element *e, lwi_body_values *b)
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     val c, s;
-    const val q = mul(g, lit(g, e->sign), lwi_graph_input(g, m->q, e->iq));
+    const val q = mul(g, lit(g, e->sign), lwi_codegen_graph_input(g, m->q, e->iq));
     circular(g, mul(g, lit(g, e->turn), q), e->angle, &c, &s);
     b->d = madd(g, lit(g, e->shift), lit(g, e->slide), q);
     b->theta = lwi_turn_z(g, c, s);
@@ -68,18 +68,18 @@ static void screw_pose(const lwi_motion *m, const lwi_element *e, lwi_body_value
     b->phi = lwi_turn_z(g, lit(g, e->cphi), lit(g, e->sphi));
 }
 
-static void ball_pose(const lwi_motion *m, const lwi_element *e, lwi_body_values *b)
+static void ball_pose(const lwi_codegen_motion *m, const lwi_element *e, lwi_body_values *b)
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     val q[4], F[9];
-    for (int i = 0; i < 4; i++) q[i] = lwi_graph_input(g, m->q, e->iq + i);
+    for (int i = 0; i < 4; i++) q[i] = lwi_codegen_graph_input(g, m->q, e->iq + i);
     lwi_quaternion(g, b->R, q);
     lwi_literals(g, 9, F, e->R);
     lwi_literals(g, 3, b->r, e->r);
     lwi_product(g, b->R, F, b->R);
 }
 
-void lwi_motion_pose(lwi_motion *m)
+void lwi_codegen_motion_pose(lwi_codegen_motion *m)
 {
     for (int i = 0; i < m->elements->n; i++) {
         const lwi_element *e = &m->elements->list[i];
@@ -93,7 +93,7 @@ void lwi_motion_pose(lwi_motion *m)
 // -------------------------------------------------------------------------------------- velocities
 
 // w x (w x a) = w (w.a) - (w.w) a
-void lwi_spin(lwi_graph *g, val b[3], const val w[3], const val a[3])
+void lwi_spin(lwi_codegen_graph *g, val b[3], const val w[3], const val a[3])
 {
     const val xx = mul(g, w[0], w[0]), yy = mul(g, w[1], w[1]), zz = mul(g, w[2], w[2]);
     const val xy = mul(g, w[0], w[1]), xz = mul(g, w[0], w[2]), yz = mul(g, w[1], w[2]);
@@ -105,7 +105,7 @@ void lwi_spin(lwi_graph *g, val b[3], const val w[3], const val a[3])
 }
 
 // w x J w with the same products; differences of J are literals.
-static void gyroscopic(lwi_graph *g, val n[3], const val w[3], const double J[6])
+static void gyroscopic(lwi_codegen_graph *g, val n[3], const val w[3], const double J[6])
 {
     const val xx = mul(g, w[0], w[0]), yy = mul(g, w[1], w[1]), zz = mul(g, w[2], w[2]);
     const val xy = mul(g, w[0], w[1]), xz = mul(g, w[0], w[2]), yz = mul(g, w[1], w[2]);
@@ -120,9 +120,9 @@ static void gyroscopic(lwi_graph *g, val n[3], const val w[3], const double J[6]
     n[2] = lwi_dot(g, 4, z, fz);
 }
 
-void lwi_motion_inertia(const lwi_motion *m, int i, const val A[6], val F[6])
+void lwi_codegen_motion_inertia(const lwi_codegen_motion *m, int i, const val A[6], val F[6])
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     const lwi_element *e = &m->elements->list[i];
     val h[3], J[6], n[3];
     lwi_literals(g, 3, h, e->h);
@@ -134,7 +134,7 @@ void lwi_motion_inertia(const lwi_motion *m, int i, const val A[6], val F[6])
     lwi_add(g, 3, F + 3, n);
 }
 
-void lwi_motion_wrench(const lwi_motion *m, int i, val p[6])
+void lwi_codegen_motion_wrench(const lwi_codegen_motion *m, int i, val p[6])
 {
     const lwi_element *e = &m->elements->list[i];
     val h[3];
@@ -145,11 +145,11 @@ void lwi_motion_wrench(const lwi_motion *m, int i, val p[6])
 
 // Before the last screw the origin stands in the parent at (a, b, delta) after the turn phi, and d
 // along the last axis: beta in those axes.
-static void screw_velocity(const lwi_motion *m, const lwi_element *e, lwi_body_values *b,
+static void screw_velocity(const lwi_codegen_motion *m, const lwi_element *e, lwi_body_values *b,
                            const val parent[3])
 {
-    lwi_graph *g = m->graph;
-    const val speed = mul(g, lit(g, e->sign), lwi_graph_input(g, m->v, e->iv));
+    lwi_codegen_graph *g = m->graph;
+    const val speed = mul(g, lit(g, e->sign), lwi_codegen_graph_input(g, m->v, e->iv));
     const val turning = mul(g, lit(g, e->turn), speed), sliding = mul(g, lit(g, e->slide), speed);
     val w[3] = {parent[0], parent[1], parent[2]};
     val r[3] = {lit(g, e->a), lit(g, e->b), lit(g, e->delta)};
@@ -166,14 +166,14 @@ static void screw_velocity(const lwi_motion *m, const lwi_element *e, lwi_body_v
 }
 
 // k = w' x u_w; the speeds of a base are components: l = u_w x u_v + 2 w' x u_v, and w' = 0
-static void ball_velocity(const lwi_motion *m, const lwi_element *e, lwi_body_values *b,
+static void ball_velocity(const lwi_codegen_motion *m, const lwi_element *e, lwi_body_values *b,
                           const val parent[3])
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     const int n = lwi_element_speeds(e);
     val u[6], w[3];
     lwi_zero(g, 6, u);
-    for (int i = 0; i < n; i++) u[6 - n + i] = lwi_graph_input(g, m->v, e->iv + i);
+    for (int i = 0; i < n; i++) u[6 - n + i] = lwi_codegen_graph_input(g, m->v, e->iv + i);
     lwi_spin(g, b->beta, parent, b->r);
     lwi_rotate_back(g, w, b->R, parent);
     lwi_cross(g, b->k, w, u + 3);
@@ -181,7 +181,7 @@ static void ball_velocity(const lwi_motion *m, const lwi_element *e, lwi_body_va
     for (int i = 0; i < 3; i++) b->w[i] = add(g, w[i], u[3 + i]);
 }
 
-void lwi_motion_velocity(lwi_motion *m)
+void lwi_codegen_motion_velocity(lwi_codegen_motion *m)
 {
     val still[3];
     lwi_zero(m->graph, 3, still);
@@ -198,14 +198,15 @@ void lwi_motion_velocity(lwi_motion *m)
 // ---------------------------------------------------------------------------- motions and wrenches
 
 // The motion a of a point's origin becomes that of the point at r: a += al x r.
-static void lever(lwi_graph *g, val a[6], const val r[3])
+static void lever(lwi_codegen_graph *g, val a[6], const val r[3])
 {
     lwi_cross_add(g, a, a + 3, r);
 }
 
-void lwi_motion_carry(const lwi_motion *m, int i, bool bias, const val from[6], val to[6])
+void lwi_codegen_motion_carry(const lwi_codegen_motion *m, int i, bool bias, const val from[6],
+                              val to[6])
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     const lwi_element *e = &m->elements->list[i];
     const lwi_body_values *b = &m->body[i];
     val a[6];
@@ -235,9 +236,9 @@ void lwi_motion_carry(const lwi_motion *m, int i, bool bias, const val from[6], 
     for (int k = 0; k < 6; k++) to[k] = a[k];
 }
 
-void lwi_motion_felt(const lwi_motion *m, int i, val F[6])
+void lwi_codegen_motion_felt(const lwi_codegen_motion *m, int i, val F[6])
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     const lwi_element *e = &m->elements->list[i];
     const lwi_body_values *b = &m->body[i];
     if (!is_screw(e)) {
@@ -260,7 +261,7 @@ void lwi_motion_felt(const lwi_motion *m, int i, val F[6])
 
 // ---------------------------------------------------------------------------------------- freedoms
 
-void lwi_motion_subspace(lwi_graph *g, const lwi_element *e, int column, val S[6])
+void lwi_codegen_motion_subspace(lwi_codegen_graph *g, const lwi_element *e, int column, val S[6])
 {
     lwi_zero(g, 6, S);
     if (is_screw(e)) {
@@ -271,14 +272,15 @@ void lwi_motion_subspace(lwi_graph *g, const lwi_element *e, int column, val S[6
     }
 }
 
-val lwi_motion_effort(const lwi_motion *m, int tau, int iv)
+val lwi_codegen_motion_effort(const lwi_codegen_motion *m, int tau, int iv)
 {
-    lwi_graph *g = m->graph;
+    lwi_codegen_graph *g = m->graph;
     const lwi_effort *f = &m->elements->effort[iv];
-    val sum = tau < 0 ? lit(g, 0) : lwi_graph_input(g, tau, iv);
+    val sum = tau < 0 ? lit(g, 0) : lwi_codegen_graph_input(g, tau, iv);
     sum = add(g, sum, lit(g, f->at_rest));
     if (f->stiffness != 0)
-        sum = msub(g, sum, lit(g, f->stiffness), lwi_graph_input(g, m->q, f->iq));
-    if (f->damping != 0) sum = msub(g, sum, lit(g, f->damping), lwi_graph_input(g, m->v, iv));
+        sum = msub(g, sum, lit(g, f->stiffness), lwi_codegen_graph_input(g, m->q, f->iq));
+    if (f->damping != 0)
+        sum = msub(g, sum, lit(g, f->damping), lwi_codegen_graph_input(g, m->v, iv));
     return sum;
 }

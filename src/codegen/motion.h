@@ -5,15 +5,15 @@
 //
 //   w = R'w_P + relative            al = R'al_P + k + relative
 //   beta = w_P x (w_P x r)          a = R'(a_P + al_P x r + beta) + l + relative
-#ifndef LWI_MOTION_VALUES_H
-#define LWI_MOTION_VALUES_H
+#ifndef LWI_CODEGEN_MOTION_H
+#define LWI_CODEGEN_MOTION_H
 
 #include "codegen/algebra.h"
 #include "codegen/elements.h"
 
 /** One body at one instant. */
 typedef struct lwi_body_values {
-    // screws: the steps from the parent's frame, kernel/plan.h
+    // screws: the steps from the parent's frame, tree/normal_form/plan.h
     lwi_turn phi, alpha, theta;
     val d;
     // balls and bases
@@ -25,39 +25,41 @@ typedef struct lwi_body_values {
     val A[6];       ///< acceleration of the origin, angular acceleration
 } lwi_body_values;
 
-typedef struct lwi_motion {
-    lwi_graph *graph;
+typedef struct lwi_codegen_motion {
+    lwi_codegen_graph *graph;
     const lwi_elements *elements;
     lwi_body_values *body; ///< [n]
     int q, v;              ///< arrays of the graph
-} lwi_motion;
+} lwi_codegen_motion;
 
 /** Values of the bodies in a graph with inputs `q` and `v` (arrays; v may be -1).
  *  @return LW_ERR_MEMORY */
-lw_status lwi_motion_create(lwi_graph *graph, const lwi_elements *elements, int q, int v,
-                            lwi_arena *arena, lwi_motion *motion);
+lw_status lwi_codegen_motion_create(lwi_codegen_graph *graph, const lwi_elements *elements, int q,
+                                    int v, lwi_arena *arena, lwi_codegen_motion *motion);
 /** Poses of all bodies in their parents. */
-void lwi_motion_pose(lwi_motion *motion);
+void lwi_codegen_motion_pose(lwi_codegen_motion *motion);
 /** u, w, beta, l and k of all bodies; after the poses. */
-void lwi_motion_velocity(lwi_motion *motion);
+void lwi_codegen_motion_velocity(lwi_codegen_motion *motion);
 
 /** b = the motion a of the parent's frame, a point's acceleration and an angular acceleration, at
  *  the origin and in the axes of body i; with `bias` the terms beta, l and k too. */
-void lwi_motion_carry(const lwi_motion *motion, int i, bool bias, const val a[6], val b[6]);
+void lwi_codegen_motion_carry(const lwi_codegen_motion *motion, int i, bool bias, const val a[6],
+                              val b[6]);
 /** A wrench F on body i about its origin becomes one on its parent, in place. */
-void lwi_motion_felt(const lwi_motion *motion, int i, val F[6]);
+void lwi_codegen_motion_felt(const lwi_codegen_motion *motion, int i, val F[6]);
 /** F = I A of body i: [m a + al x h; h x a + J al].  Nothing else is read of the motion. */
-void lwi_motion_inertia(const lwi_motion *motion, int i, const val A[6], val F[6]);
+void lwi_codegen_motion_inertia(const lwi_codegen_motion *motion, int i, const val A[6], val F[6]);
 /** Bias wrench of a body by itself: [w x (w x h); w x J w]. */
-void lwi_motion_wrench(const lwi_motion *motion, int i, val p[6]);
+void lwi_codegen_motion_wrench(const lwi_codegen_motion *motion, int i, val p[6]);
 /** b = w x (w x a), by products of the components of w, which are shared. */
-void lwi_spin(lwi_graph *g, val b[3], const val w[3], const val a[3]);
+void lwi_spin(lwi_codegen_graph *g, val b[3], const val w[3], const val a[3]);
 
 /** Freedoms of the element's joint: 1, 3, 6. */
 int lwi_element_speeds(const lwi_element *element);
 /** Column of the motion subspace, own axes, for the speeds as the model states them. */
-void lwi_motion_subspace(lwi_graph *g, const lwi_element *element, int column, val S[6]);
+void lwi_codegen_motion_subspace(lwi_codegen_graph *g, const lwi_element *element, int column,
+                                 val S[6]);
 /** The caller's tau [iv] and what the model's own springs and dampers add; tau -1: those only. */
-val lwi_motion_effort(const lwi_motion *motion, int tau, int iv);
+val lwi_codegen_motion_effort(const lwi_codegen_motion *motion, int tau, int iv);
 
 #endif

@@ -11,7 +11,7 @@
 enum { WIDTH = 100, SHORT = 8 }; // columns; operands of one expression
 
 typedef struct printer {
-    const lwi_graph *graph;
+    const lwi_codegen_graph *graph;
     FILE *file;
     int *size;  // operands of a value's expression; 1 when it has a name
     int *first; // first output of a value, -1: none
@@ -42,7 +42,7 @@ static const char *sign_of(lwi_op op)
 }
 
 // What a named value or an input is called.
-static void name_of(const lwi_graph *g, int32_t i, char *room, size_t size)
+static void name_of(const lwi_codegen_graph *g, int32_t i, char *room, size_t size)
 {
     const lwi_vertex *v = &g->vertex[i];
     if (v->op == LWI_OP_INPUT)
@@ -134,7 +134,7 @@ static bool has_expression(const lwi_vertex *v)
 // Which values get a name: size 1.
 static void choose_names(printer *p)
 {
-    const lwi_graph *g = p->graph;
+    const lwi_codegen_graph *g = p->graph;
     for (int i = 0; i < g->nvertex; i++) {
         const lwi_vertex *v = &g->vertex[i];
         p->size[i] = 1;
@@ -150,7 +150,7 @@ static void choose_names(printer *p)
 // Parameters that nothing depends on.
 static void print_unused(const printer *p)
 {
-    const lwi_graph *g = p->graph;
+    const lwi_codegen_graph *g = p->graph;
     bool used[LWI_GRAPH_ARRAYS] = {false};
     for (int i = 0; i < g->nvertex; i++)
         if (g->vertex[i].op == LWI_OP_INPUT && g->vertex[i].uses > 0) used[g->vertex[i].a] = true;
@@ -161,7 +161,7 @@ static void print_unused(const printer *p)
 
 static void print_inputs(printer *p)
 {
-    const lwi_graph *g = p->graph;
+    const lwi_codegen_graph *g = p->graph;
     char name[32], line[80];
     for (int a = 0; a < g->narray; a++) {
         p->column = 0;
@@ -184,7 +184,7 @@ static void print_inputs(printer *p)
 // `array[entry] = value;` for all outputs of value i
 static void print_outputs(printer *p, int32_t i)
 {
-    const lwi_graph *g = p->graph;
+    const lwi_codegen_graph *g = p->graph;
     for (int k = p->first[i]; k >= 0; k = p->next[k]) {
         const lwi_output *o = &g->output[k];
         p->column = fprintf(p->file, "    %s[%d] =", g->array[o->array], (int)o->entry);
@@ -195,7 +195,7 @@ static void print_outputs(printer *p, int32_t i)
 
 static void print_values(printer *p)
 {
-    const lwi_graph *g = p->graph;
+    const lwi_codegen_graph *g = p->graph;
     char left[60], name[32];
     int note = 0;
     for (int i = 0; i < g->nvertex; i++) {
@@ -217,7 +217,7 @@ static void print_values(printer *p)
 // The outputs of each value, as lists.
 static void list_outputs(printer *p)
 {
-    const lwi_graph *g = p->graph;
+    const lwi_codegen_graph *g = p->graph;
     for (int i = 0; i < g->nvertex; i++) p->first[i] = -1;
     for (int k = g->noutput - 1; k >= 0; k--) {
         int *first = &p->first[g->output[k].value.index];
@@ -226,7 +226,7 @@ static void list_outputs(printer *p)
     }
 }
 
-void lwi_graph_print(lwi_graph *g, FILE *file)
+void lwi_codegen_graph_print(lwi_codegen_graph *g, FILE *file)
 {
     printer p = {.graph = g, .file = file};
     if (g->failed) return;

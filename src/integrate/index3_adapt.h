@@ -1,6 +1,6 @@
 // index3_adapt.h -- step control for formulations that step themselves and tell their error.
-#ifndef LWI_INDEX3_ADAPT_H
-#define LWI_INDEX3_ADAPT_H
+#ifndef LWI_INTEGRATE_INDEX3_ADAPT_H
+#define LWI_INTEGRATE_INDEX3_ADAPT_H
 
 #include "integrate/integrator.h"
 

@@ -1,8 +1,8 @@
 // integrator.h -- what an integrator is: moves x' = f(t, x) to a given time.
 //
 // Adding one: a row in integrators.def (SUNDIALS tables) or a new file and a row.
-#ifndef LWI_INTEGRATOR_H
-#define LWI_INTEGRATOR_H
+#ifndef LWI_INTEGRATE_INTEGRATOR_H
+#define LWI_INTEGRATE_INTEGRATOR_H
 
 #include "base/base.h"
 

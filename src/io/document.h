@@ -3,8 +3,8 @@
 // Scalars stay text: what a scalar means is decided where it stands.  Aliases share the value of
 // their anchor; the limits below count what they would expand to, so that a small text cannot
 // become a large document.
-#ifndef LWI_DOCUMENT_H
-#define LWI_DOCUMENT_H
+#ifndef LWI_IO_DOCUMENT_H
+#define LWI_IO_DOCUMENT_H
 
 #include "base/base.h"
 

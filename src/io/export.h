@@ -4,8 +4,8 @@
 // coordinates is a row of elementary ones, a turn or shift about an axis each; a joint that the
 // tree runs through backwards has them in the other order with turned axes, so that coordinates
 // keep their signs.
-#ifndef LWI_EXPORT_H
-#define LWI_EXPORT_H
+#ifndef LWI_IO_EXPORT_H
+#define LWI_IO_EXPORT_H
 
 #include "model/model.h"
 

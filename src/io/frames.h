@@ -1,6 +1,6 @@
 // frames.h -- rotations and poses as the XML formats of robots say them.
-#ifndef LWI_FRAMES_H
-#define LWI_FRAMES_H
+#ifndef LWI_IO_FRAMES_H
+#define LWI_IO_FRAMES_H
 
 #include <linkwork/model.h>
 

@@ -1,7 +1,7 @@
 // notes.h -- what a file in another format says and a model does not take: counted, told once per
 // kind.
-#ifndef LWI_NOTES_H
-#define LWI_NOTES_H
+#ifndef LWI_IO_NOTES_H
+#define LWI_IO_NOTES_H
 
 #include "io/xml.h"
 

@@ -1,6 +1,6 @@
 // readers.h -- the formats that models are read from: one file and one row each.
-#ifndef LWI_READERS_H
-#define LWI_READERS_H
+#ifndef LWI_IO_READERS_H
+#define LWI_IO_READERS_H
 
 #include "base/base.h"
 

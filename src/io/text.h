@@ -1,6 +1,6 @@
 // text.h -- numbers and names as text: the same in every locale, and readable again.
-#ifndef LWI_TEXT_H
-#define LWI_TEXT_H
+#ifndef LWI_IO_TEXT_H
+#define LWI_IO_TEXT_H
 
 #include "base/numbers.h"
 

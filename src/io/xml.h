@@ -3,8 +3,8 @@
 // Made for files from anywhere: size, depth and number of elements are limited, document type
 // declarations (and with them every kind of entity beyond the five of XML) are refused, nothing is
 // read from outside the text.
-#ifndef LWI_XML_H
-#define LWI_XML_H
+#ifndef LWI_IO_XML_H
+#define LWI_IO_XML_H
 
 #include "base/base.h"
 

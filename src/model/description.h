@@ -1,6 +1,6 @@
 // description.h -- the builder's insides: room for items, and checks of one item by itself.
-#ifndef LWI_DESCRIPTION_H
-#define LWI_DESCRIPTION_H
+#ifndef LWI_MODEL_DESCRIPTION_H
+#define LWI_MODEL_DESCRIPTION_H
 
 #include "model/model.h"
 

@@ -1,10 +1,10 @@
 // model.h -- the immutable model: what a description becomes once it has been checked.
-#ifndef LWI_MODEL_H
-#define LWI_MODEL_H
+#ifndef LWI_MODEL_MODEL_H
+#define LWI_MODEL_MODEL_H
 
 #include "base/base.h"
 #include "model/forces/force.h"
-#include "model/functions.h"
+#include "model/signals/functions.h"
 #include "model/joints/joint.h"
 
 #include <linkwork/model.h>

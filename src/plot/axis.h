@@ -1,6 +1,6 @@
 // axis.h -- the scale of an axis: its range, round ticks and their labels.  Draws nothing.
-#ifndef LWI_AXIS_H
-#define LWI_AXIS_H
+#ifndef LWI_PLOT_AXIS_H
+#define LWI_PLOT_AXIS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 //
 // SVG is written by canvas_svg.c; PNG and PDF are drawn by cairo where the build has it.  All measure
 // text by one table of widths (those of DejaVu Sans), so that the layout is the same in every format.
-#ifndef LWI_CANVAS_H
-#define LWI_CANVAS_H
+#ifndef LWI_PLOT_CANVAS_H
+#define LWI_PLOT_CANVAS_H
 
 #include "base/base.h"
 

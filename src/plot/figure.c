@@ -115,12 +115,12 @@ static double flow_take(flow *f, double width)
     return at;
 }
 
-static double key_width(const lwi_key *key, double most)
+static double key_width(const lwi_figure_key *key, double most)
 {
     return fmin(most, SAMPLE + 5 + lwi_text_width(key->text, TICK_SIZE, false));
 }
 
-static void draw_key(layout *l, const lwi_key *key, double x, double y, double width)
+static void draw_key(layout *l, const lwi_figure_key *key, double x, double y, double width)
 {
     const lwi_ink ink = {.colour = l->figure->theme.ink, .size = TICK_SIZE};
     char text[256];

@@ -1,6 +1,6 @@
 // figure.h -- panels with axes, curves and keys, laid out on a canvas.  Knows no mechanics.
-#ifndef LWI_FIGURE_H
-#define LWI_FIGURE_H
+#ifndef LWI_PLOT_FIGURE_H
+#define LWI_PLOT_FIGURE_H
 
 #include "plot/axis.h"
 #include "plot/canvas.h"
@@ -21,10 +21,10 @@ typedef struct lwi_curve {
 } lwi_curve;
 
 /** One entry of the key: a sample of the line and its name. */
-typedef struct lwi_key {
+typedef struct lwi_figure_key {
     const char *text;
     lwi_style style;
-} lwi_key;
+} lwi_figure_key;
 
 typedef struct lwi_panel {
     const char *title, *unit; ///< of the y axis; unit "" or "1": not shown
@@ -33,7 +33,7 @@ typedef struct lwi_panel {
     bool loose; ///< room at both ends of the x axis (x is not time)
     lwi_curve *curve;
     int ncurve;
-    lwi_key *key;
+    lwi_figure_key *key;
     int nkey;
 } lwi_panel;
 

@@ -1,6 +1,6 @@
 // labels.h -- names beside marks: placed where they cover nothing, left out where they cannot.
-#ifndef LWI_LABELS_H
-#define LWI_LABELS_H
+#ifndef LWI_PLOT_LABELS_H
+#define LWI_PLOT_LABELS_H
 
 #include "plot/canvas.h"
 

@@ -3,7 +3,7 @@
 // Bodies stand below the join at which they enter, joins above what they join; a join's disc grows with
 // the equations of its front, those closed there and those left open, and the widest one stands
 // out.  Names are written where there is room for them.
-#include "formulation/closed.h"
+#include "system/system.h"
 #include "plot/options.h"
 
 #include "io/text.h"
@@ -22,7 +22,7 @@
 typedef struct picture {
     const lw_plot_options *options;
     lwi_theme theme;
-    lwi_closed closed;
+    lwi_system closed;
     const lwi_plan *plan;
     int widest;           // node
     int *first, *leaves;  // [nnode] first column, columns
@@ -256,7 +256,7 @@ lw_status lw_plot_plan(const lw_model *model, const lw_plot_options *options, co
     if (!lwi_numbers_begin(&numbers))
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
     lwi_arena_init(&arena, NULL);
-    lw_status status = lwi_closed_plan(model, (lwi_plan_kind)kind, &arena, &p.closed);
+    lw_status status = lwi_system_plan(model, (lwi_plan_kind)kind, &arena, &p.closed);
     p.plan = &p.closed.plan;
     p.theme = lwi_theme_of(p.options);
     if (status == LW_OK) status = lay_out(&p, &arena);

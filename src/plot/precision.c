@@ -203,7 +203,7 @@ static lw_status add_method(const lw_precision *all, int count, const char *meth
     for (int i = 0; i < n; i++) x[i] = sorted[i].x, y[i] = sorted[i].y;
     panel->curve[panel->ncurve++] = (lwi_curve){x, y, n, style};
     for (int i = 0; i < n; i++) panel->curve[panel->ncurve++] = (lwi_curve){x + i, y + i, 1, style};
-    panel->key[panel->nkey++] = (lwi_key){method, style};
+    panel->key[panel->nkey++] = (lwi_figure_key){method, style};
     return LW_OK;
 }
 
@@ -218,7 +218,7 @@ static lw_status fill_panel(const lw_precision *all, int count, bool wall, const
                          .log_x = true,
                          .loose = true,
                          .curve = LWI_PUSH(arena, lwi_curve, 2 * count),
-                         .key = LWI_PUSH(arena, lwi_key, count)};
+                         .key = LWI_PUSH(arena, lwi_figure_key, count)};
     int methods = 0, *first = LWI_PUSH(arena, int, count);
     if (!panel->curve || !panel->key || !first) return LW_ERR_MEMORY;
     for (int r = 0; r < count; r++) {

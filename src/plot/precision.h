@@ -1,6 +1,6 @@
 // precision.h -- what the error of several results costs, and its picture.
-#ifndef LWI_PRECISION_H
-#define LWI_PRECISION_H
+#ifndef LWI_PLOT_PRECISION_H
+#define LWI_PLOT_PRECISION_H
 
 #include "plot/figure.h"
 

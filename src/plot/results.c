@@ -176,7 +176,7 @@ static lw_status add_key(plotting *p, lwi_panel *panel, const char *name, const 
     if (!copy) return no_memory(p);
     snprintf(copy, size, "%s%s%s%s", name, *name && *file ? ": " : "", file,
              empty ? " (no finite numbers)" : "");
-    panel->key[panel->nkey++] = (lwi_key){copy, *like};
+    panel->key[panel->nkey++] = (lwi_figure_key){copy, *like};
     return LW_OK;
 }
 
@@ -210,7 +210,7 @@ static lw_status fill_panel(plotting *p, const lwi_choice *choice, lwi_panel *pa
                          .log = choice->log,
                          .loose = !time,
                          .curve = LWI_PUSH(&p->arena, lwi_curve, ncurve),
-                         .key = LWI_PUSH(&p->arena, lwi_key, ncurve + p->count)};
+                         .key = LWI_PUSH(&p->arena, lwi_figure_key, ncurve + p->count)};
     if (!panel->curve || !panel->key) return no_memory(p);
     for (int i = 0; i < choice->nquantity; i++) {
         const lwi_quantity *q = &choice->quantity[i];

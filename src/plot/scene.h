@@ -1,6 +1,6 @@
 // scene.h -- a mechanism as points, lines and marks in space, before anybody looks at it.
-#ifndef LWI_SCENE_H
-#define LWI_SCENE_H
+#ifndef LWI_PLOT_SCENE_H
+#define LWI_PLOT_SCENE_H
 
 #include "model/model.h"
 

@@ -1,6 +1,6 @@
 // select.h -- from names, patterns and presets to panels of quantities.  Reads no numbers.
-#ifndef LWI_SELECT_H
-#define LWI_SELECT_H
+#ifndef LWI_PLOT_SELECT_H
+#define LWI_PLOT_SELECT_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 // theme.h -- the colours of a picture.
-#ifndef LWI_THEME_H
-#define LWI_THEME_H
+#ifndef LWI_PLOT_THEME_H
+#define LWI_PLOT_THEME_H
 
 #include "plot/canvas.h"
 

@@ -1,6 +1,6 @@
 // trace.h -- the points of a curve that show: of any number of rows, what a picture can resolve.
-#ifndef LWI_TRACE_H
-#define LWI_TRACE_H
+#ifndef LWI_PLOT_TRACE_H
+#define LWI_PLOT_TRACE_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 // view.h -- one orthographic view of a scene in a rectangle of the picture.
-#ifndef LWI_VIEW_H
-#define LWI_VIEW_H
+#ifndef LWI_PLOT_VIEW_H
+#define LWI_PLOT_VIEW_H
 
 #include "plot/axis.h"
 #include "plot/canvas.h"

@@ -1,9 +1,9 @@
 // cost.c -- features of a model, the choice.
 #include "simulate/cost.h"
 
-#include "formulation/closed.h"
-#include "formulation/cut_state.h"
-#include "formulation/rcr.h"
+#include "system/system.h"
+#include "loops/cut_state.h"
+#include "methods/rcr/rcr.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,10 +33,10 @@ static double cost_of_dca(const lwi_cost_survey *survey)
 
 static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
 {
-    lwi_closed closed;
-    TRY(lwi_closed_plan(model, LWI_PLAN_AUTO, arena, &closed));
-    TRY(lwi_dual_create(&closed.plan, arena, &closed.dual));
-    const lwi_dual_counts counts = lwi_dual_count(closed.dual);
+    lwi_system closed;
+    TRY(lwi_system_plan(model, LWI_PLAN_AUTO, arena, &closed));
+    TRY(lwi_elim_create(&closed.plan, arena, &closed.dual));
+    const lwi_elim_counts counts = lwi_elim_count(closed.dual);
     const double components = 6.0 * model->nnode, rows = closed.nrow;
     f->rows = rows;
     f->joins = counts.units;
@@ -65,13 +65,13 @@ typedef struct beginning {
 static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b)
 {
     const lw_model *model = work->model;
-    lwi_moment moment;
+    lwi_snapshot moment;
     b->x = LWI_PUSH(arena, double, work->layout.nx);
     b->rates = LWI_PUSH(arena, double, work->layout.nx);
     b->inputs = LWI_PUSH(arena, double, model->desc.ninput);
-    if (!b->x || !b->rates || !b->inputs || lwi_moment_create(model, arena, &moment) != LW_OK)
+    if (!b->x || !b->rates || !b->inputs || lwi_snapshot_create(model, arena, &moment) != LW_OK)
         return LW_ERR_MEMORY;
-    lwi_moment_start(model, &moment);
+    lwi_snapshot_start(model, &moment);
     b->t = moment.t;
     TRY(work->formulation->enter(work, &moment, b->x));
     return work->formulation->rates(work, b->t, b->x, b->inputs, b->rates);

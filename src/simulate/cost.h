@@ -1,11 +1,11 @@
 // cost.h -- what one evaluation of each formulation costs for a model, and which one `auto` takes.
 //
-// What a cost is made of: formulation/costs.h.
-#ifndef LWI_COST_H
-#define LWI_COST_H
+// What a cost is made of: kinematics/costs.h.
+#ifndef LWI_SIMULATE_COST_H
+#define LWI_SIMULATE_COST_H
 
-#include "formulation/costs.h"
-#include "formulation/formulation.h"
+#include "kinematics/costs.h"
+#include "kinematics/formulation.h"
 
 /** What is known of a model and of its run's options before the formulation is chosen. */
 typedef struct lwi_cost_survey {

@@ -69,13 +69,13 @@ static double find(walk *a)
 static lw_status start(walk *a, lwi_arena *arena)
 {
     const lw_model *model = a->work->model;
-    lwi_moment moment;
+    lwi_snapshot moment;
     double **const array[] = {&a->x, &a->f, &a->v, &a->y, &a->w};
     for (int i = 0; i < LWI_COUNT(array); i++)
         if (!(*array[i] = LWI_PUSH(arena, double, a->n))) return LW_ERR_MEMORY;
     a->inputs = LWI_PUSH(arena, double, model->desc.ninput);
-    if (!a->inputs || lwi_moment_create(model, arena, &moment) != LW_OK) return LW_ERR_MEMORY;
-    lwi_moment_start(model, &moment);
+    if (!a->inputs || lwi_snapshot_create(model, arena, &moment) != LW_OK) return LW_ERR_MEMORY;
+    lwi_snapshot_start(model, &moment);
     return a->work->formulation->enter(a->work, &moment, a->x);
 }
 

@@ -1,8 +1,8 @@
 // decay.h -- how fast the fastest motion dies out: what makes a model stiff.
-#ifndef LWI_DECAY_H
-#define LWI_DECAY_H
+#ifndef LWI_SIMULATE_DECAY_H
+#define LWI_SIMULATE_DECAY_H
 
-#include "formulation/formulation.h"
+#include "kinematics/formulation.h"
 
 /** The fastest decay at the model's start [1/s], by power iteration on differences of the rates: dampers,
  *  friction and whatever else acts there, against the inertia that they move.  0 where the fastest

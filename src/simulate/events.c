@@ -40,7 +40,7 @@ lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive)
 
 static lw_status look(lw_sim *sim, lwi_kin *kin)
 {
-    lwi_moment *m = &sim->moment;
+    lwi_snapshot *m = &sim->moment;
     const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
                                                              LW_OBSERVE_TWIST, m);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "looking for an event");

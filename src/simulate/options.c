@@ -3,7 +3,7 @@
 
 #include "base/numbers.h"
 #include "base/threads.h"
-#include "formulation/index3.h"
+#include "methods/index3/index3.h"
 #include "integrate/integrator.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // options.h -- checks and readings of a run's options.
-#ifndef LWI_OPTIONS_H
-#define LWI_OPTIONS_H
+#ifndef LWI_SIMULATE_OPTIONS_H
+#define LWI_SIMULATE_OPTIONS_H
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 // parts.c -- what there is: formulations, integrators, joint types, force types, from their lists.
-#include "formulation/formulation.h"
+#include "kinematics/formulation.h"
 #include "integrate/integrator.h"
 
 static const lwi_formulation *const formulations[] = {

@@ -17,7 +17,7 @@
 // A mechanism whose redundant joints contradict each other is never closed better than its start.
 #define ABOVE_START 3
 
-static void take_motion(lwi_assembler *a, const lwi_moment *m)
+static void take_motion(lwi_assembler *a, const lwi_snapshot *m)
 {
     const lw_model *model = a->model;
     for (int k = 0; k < model->nnode; k++) {
@@ -31,7 +31,7 @@ static void take_motion(lwi_assembler *a, const lwi_moment *m)
     a->t = m->t;
 }
 
-static void give_motion(const lwi_assembler *a, lwi_moment *m)
+static void give_motion(const lwi_assembler *a, lwi_snapshot *m)
 {
     const lw_model *model = a->model;
     for (int k = 0; k < model->nnode; k++) {
@@ -56,11 +56,11 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim)
     lwi_projection *p = &sim->projection;
     if (!strcmp(o->project, "never") || (model->nloop == 0 && model->ncoupling == 0)) return LW_OK;
     if (sim->work->formulation->step) return LW_OK; // does so in each step
-    TRY(lwi_moment_create(model, &sim->arena, &p->moment));
+    TRY(lwi_snapshot_create(model, &sim->arena, &p->moment));
     TRY(lwi_assembler_create(model, 0, NULL, &sim->arena, &p->assembler));
     p->active = true;
     if (!strcmp(o->project, "always")) return LW_OK;
-    lwi_moment_start(model, &p->moment);
+    lwi_snapshot_start(model, &p->moment);
     take_motion(&p->assembler, &p->moment);
     lwi_assembler_correct(&p->assembler);
     const double closed = lwi_assembler_residual(&p->assembler, false, NULL);

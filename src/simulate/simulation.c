@@ -63,7 +63,7 @@ static lw_status allocate(lw_sim *sim)
     if (!sim->x || !sim->scratch || !sim->atol || !sim->inputs || !sim->loads.wrench ||
         !sim->loads.effort)
         return LW_ERR_MEMORY;
-    return lwi_moment_create(model, arena, &sim->moment);
+    return lwi_snapshot_create(model, arena, &sim->moment);
 }
 
 // atol of every component: the option times the formulation's factor, momenta as asked for.
@@ -121,7 +121,7 @@ void lwi_sim_find_break(lw_sim *sim)
 // The model's initial state at t = 0.
 static lw_status start(lw_sim *sim)
 {
-    lwi_moment_start(sim->model, &sim->moment);
+    lwi_snapshot_start(sim->model, &sim->moment);
     const lw_status status = sim->work->formulation->enter(sim->work, &sim->moment, sim->x);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the initial state");
     lwi_sim_find_break(sim);
@@ -275,7 +275,7 @@ lw_status lw_sim_step(lw_sim *sim, double time)
 
 // ------------------------------------------------------------------------------------- observation
 
-static void audit(lwi_audit *a, lw_observe level, const lwi_system *s, double work)
+static void audit(lwi_audit *a, lw_observe level, const lwi_totals *s, double work)
 {
     if (level < LW_OBSERVE_ENERGY) return;
     const double invariant = s->kinetic + s->potential - work; // E - Wnc
@@ -288,7 +288,7 @@ static void audit(lwi_audit *a, lw_observe level, const lwi_system *s, double wo
 }
 
 // What `level` does not contain is NULL or zero.
-static void fill(lw_observation *o, lw_observe level, const lwi_moment *m, const lwi_system *s)
+static void fill(lw_observation *o, lw_observe level, const lwi_snapshot *m, const lwi_totals *s)
 {
     *o = (lw_observation){.time = m->t, .level = level};
     o->position = (const double(*)[3])m->r;
@@ -326,7 +326,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
                                                              level, &sim->moment);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "observation");
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->moment);
-    lwi_system system = {0};
+    lwi_totals system = {0};
     if (level >= LW_OBSERVE_ENERGY) lwi_observe_system(sim->model, level, &sim->moment, &system);
     audit(&sim->audit, level, &system, sim->moment.work);
     fill(&sim->observation, level, &sim->moment, &system);

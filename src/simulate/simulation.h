@@ -1,12 +1,12 @@
 // simulation.h -- one simulation: a model, a formulation, an integrator and the present state.
-#ifndef LWI_SIMULATION_H
-#define LWI_SIMULATION_H
+#ifndef LWI_SIMULATE_SIMULATION_H
+#define LWI_SIMULATE_SIMULATION_H
 
 #include "base/times.h"
-#include "formulation/assemble.h"
-#include "formulation/formulation.h"
+#include "initial/assemble.h"
+#include "kinematics/formulation.h"
 #include "integrate/integrator.h"
-#include "observe/observe.h"
+#include "kinematics/observe.h"
 #include "simulate/watch.h"
 
 /** What must be told to the integrator before it goes on. */
@@ -37,7 +37,7 @@ typedef struct lwi_projection {
     double limit; ///< residual of positions from which on they are [m, rad]
     long count;
     lwi_assembler assembler;
-    lwi_moment moment;
+    lwi_snapshot moment;
     bool seen;  ///< the moment is that of the last state looked at
     bool poses; ///< it has no velocities yet
 } lwi_projection;
@@ -60,7 +60,7 @@ struct lw_sim {
     lwi_events events;
     lwi_projection projection;
     lwi_watch watch; ///< for singular positions
-    lwi_moment moment;
+    lwi_snapshot moment;
     lwi_loads loads;
     lw_observation observation;
     lwi_audit audit;

@@ -1,7 +1,7 @@
 // state.c -- the state from outside: as it is stored, by joint coordinates, and the inputs.
 #include "simulate/simulation.h"
 
-#include "model/tree.h"
+#include "kinematics/tree.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -62,7 +62,7 @@ static lw_status take_motion(lw_sim *sim, const lw_observation *o)
 {
     const lw_model *model = sim->model;
     const int nbody = model->nbody;
-    lwi_moment *m = &sim->moment;
+    lwi_snapshot *m = &sim->moment;
     TRY(lwi_sim_check_finite(sim, "time", &o->time, 1));
     TRY(lwi_sim_check_finite(sim, "position", o->position[0], 3 * nbody));
     TRY(lwi_sim_check_finite(sim, "quaternion", o->quaternion[0], 4 * nbody));
@@ -95,7 +95,7 @@ lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *o)
     if (!o || o->level < LW_OBSERVE_TWIST)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "a motion with velocities is missing");
     TRY(take_motion(sim, o));
-    lwi_system system;
+    lwi_totals system;
     lwi_observe_system(sim->model, LW_OBSERVE_ENERGY, &sim->moment, &system);
     for (int k = 0; k < 2; k++)
         if (!(system.residual[k] <= MOTION_TOLERANCE))
@@ -125,7 +125,7 @@ lw_status lw_sim_set_input(lw_sim *sim, int index, double value)
 }
 
 // Coordinates and speeds of a joint outside the tree from its bodies' motion, near those in m.
-static void follow_loop_joint(const lw_model *model, int j, lwi_moment *m, double (*w)[3])
+static void follow_loop_joint(const lw_model *model, int j, lwi_snapshot *m, double (*w)[3])
 {
     const lwi_joint *joint = &model->joint[j];
     const lwi_joint_type *type = joint->type;
@@ -192,7 +192,7 @@ static lw_status close_loops(lw_sim *sim)
 lw_status lwi_sim_place(lw_sim *sim)
 {
     lwi_work *work = sim->work;
-    lwi_moment_from_joints(sim->model, sim->moment.t, &sim->moment);
+    lwi_snapshot_from_joints(sim->model, sim->moment.t, &sim->moment);
     TRY(close_loops(sim));
     const lw_status status = work->formulation->enter(work, &sim->moment, sim->scratch);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");

@@ -7,7 +7,7 @@
 // between states by Hermite's cubics (angles are smooth where poses turn by several radians), put
 // back on the constraints.  So a step that jumps over a singular position does not jump over the
 // search, and nothing of the run is changed by it.
-#include "formulation/singular.h"
+#include "system/singular.h"
 #include "simulate/simulation.h"
 
 #include "spatial/rotation.h"
@@ -64,13 +64,13 @@ lw_status lwi_watch_create(const lw_model *model, lwi_arena *arena, lwi_watch *w
 {
     *watch = (lwi_watch){.least = INFINITY};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
-    TRY(lwi_closed_create(model, LWI_PLAN_AUTO, arena, &watch->closed));
+    TRY(lwi_system_create(model, LWI_PLAN_AUTO, arena, &watch->closed));
     for (int i = 0; i < LWI_COUNT(watch->sight); i++)
         TRY(make_sight(model, arena, &watch->sight[i]));
     TRY(make_sight(model, arena, &watch->now));
     TRY(make_sight(model, arena, &watch->between));
-    TRY(lwi_moment_create(model, arena, &watch->placed));
-    lwi_moment_start(model, &watch->placed);
+    TRY(lwi_snapshot_create(model, arena, &watch->placed));
+    lwi_snapshot_start(model, &watch->placed);
     watch->active = watch->closed.nrow > 0;
     return LW_OK;
 }
@@ -78,13 +78,13 @@ lw_status lwi_watch_create(const lw_model *model, lwi_arena *arena, lwi_watch *w
 // ------------------------------------------------------------------------------------------ sights
 
 // The smallest kept pivot at the motion of `closed`; 1 where positions are no numbers.
-static double pivot_here(lwi_closed *s, double t, int *edge)
+static double pivot_here(lwi_system *s, double t, int *edge)
 {
-    lwi_closed_rows(s, t);
-    lwi_closed_geometric(s);
-    const lw_status status = lwi_dual_judge(s->dual);
+    lwi_system_rows(s, t);
+    lwi_system_geometric(s);
+    const lw_status status = lwi_elim_judge(s->dual);
     if (status != LW_OK && status != LW_ERR_SINGULAR) return 1;
-    const lwi_pivots pivots = lwi_dual_pivots(s->dual);
+    const lwi_pivots pivots = lwi_elim_pivots(s->dual);
     *edge = pivots.edge;
     return fmax(0, pivots.least);
 }
@@ -119,28 +119,28 @@ static void interpolate(const lw_model *model, const lwi_sight *a, const lwi_sig
 // Bodies where the tree's joints put them.
 static void place(lwi_watch *watch, const lwi_sight *sight)
 {
-    lwi_closed *s = &watch->closed;
+    lwi_system *s = &watch->closed;
     const lw_model *model = s->model;
-    lwi_moment *m = &watch->placed;
+    lwi_snapshot *m = &watch->placed;
     if (model->nq) memcpy(m->q, sight->q, (size_t)model->nq * sizeof *m->q);
     for (int k = 0; k < model->nnode; k++) {
         if (model->node[k].joint >= 0) continue;
         v3_copy(m->r[model->node[k].body], sight->r[k]);
         memcpy(m->quat[model->node[k].body], sight->quat[k], sizeof sight->quat[k]);
     }
-    lwi_moment_from_joints(model, sight->t, m);
-    lwi_closed_from_moment(s, m);
-    lwi_closed_read_loops(s, sight->t, true);
+    lwi_snapshot_from_joints(model, sight->t, m);
+    lwi_system_from_moment(s, m);
+    lwi_system_read_loops(s, sight->t, true);
 }
 
 // The smallest pivot at time t among the three sights.
 static double pivot_between(lwi_watch *watch, double t, int *edge)
 {
-    lwi_closed *s = &watch->closed;
+    lwi_system *s = &watch->closed;
     const lwi_sight *sight = watch->sight, *from = t < sight[1].t ? sight : sight + 1;
     interpolate(s->model, from, from + 1, t, &watch->between);
     place(watch, &watch->between);
-    lwi_closed_close(s, t, 1e-9 * s->length, CLOSING);
+    lwi_system_close(s, t, 1e-9 * s->length, CLOSING);
     return pivot_here(s, t, edge);
 }
 
@@ -232,7 +232,7 @@ static void look_back(lwi_watch *watch)
 // ------------------------------------------------------------------------------------------- looks
 
 // How far the bodies have gone, in radians or lengths of the mechanism.
-static double distance(const lwi_closed *s, const lwi_sight *a, const lwi_sight *b)
+static double distance(const lwi_system *s, const lwi_sight *a, const lwi_sight *b)
 {
     double most = 0, half = 0.5 * (b->t - a->t);
     for (int k = 0; k < s->model->nnode; k++) {
@@ -247,7 +247,7 @@ static double distance(const lwi_closed *s, const lwi_sight *a, const lwi_sight 
     return most;
 }
 
-static void take(const lw_model *model, const lwi_moment *moment, const lwi_sight *before,
+static void take(const lw_model *model, const lwi_snapshot *moment, const lwi_sight *before,
                  lwi_sight *sight)
 {
     sight->t = moment->t;
@@ -296,9 +296,9 @@ static double spacing(const lwi_sight *sight)
     return fmin(FAR_APART, fmax(APART, REACH * sqrt(sight->pivot)));
 }
 
-static void look(lwi_watch *watch, const lwi_moment *moment, bool last_one)
+static void look(lwi_watch *watch, const lwi_snapshot *moment, bool last_one)
 {
-    lwi_closed *s = &watch->closed;
+    lwi_system *s = &watch->closed;
     if (!watch->active) return;
     const lwi_sight *last = watch->count ? &watch->sight[watch->count - 1] : NULL;
     if (last && !(moment->t > last->t)) return;
@@ -325,9 +325,9 @@ bool lwi_watch_waits(const lwi_watch *watch, double t)
 }
 
 // As `distance`, without the speeds at the end: those at the beginning stand for them.
-bool lwi_watch_rests(lwi_watch *watch, const lwi_moment *moment)
+bool lwi_watch_rests(lwi_watch *watch, const lwi_snapshot *moment)
 {
-    const lwi_closed *s = &watch->closed;
+    const lwi_system *s = &watch->closed;
     const lwi_sight *last = watch->count ? &watch->sight[watch->count - 1] : NULL;
     if (!watch->active) return true;
     if (!last || !(moment->t > last->t)) return false;
@@ -350,12 +350,12 @@ bool lwi_watch_rests(lwi_watch *watch, const lwi_moment *moment)
     return true;
 }
 
-void lwi_watch_look(lwi_watch *watch, const lwi_moment *moment)
+void lwi_watch_look(lwi_watch *watch, const lwi_snapshot *moment)
 {
     look(watch, moment, false);
 }
 
-void lwi_watch_end(lwi_watch *watch, const lwi_moment *moment)
+void lwi_watch_end(lwi_watch *watch, const lwi_snapshot *moment)
 {
     if (!watch->active) return;
     look(watch, moment, true);
@@ -387,11 +387,11 @@ lw_status lwi_sim_prepare_watch(lw_sim *sim)
     if (sim->work->fixed_cost) return LW_OK; // looks make one step longer than another
     TRY(lwi_watch_create(sim->model, &sim->arena, watch));
     if (!watch->active || sim->projection.active) return LW_OK;
-    return lwi_moment_create(sim->model, &sim->arena, &watch->moment);
+    return lwi_snapshot_create(sim->model, &sim->arena, &watch->moment);
 }
 
 // What cannot be observed is not looked at: the run ends soon enough.
-static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lwi_moment *moment)
+static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lwi_snapshot *moment)
 {
     moment->t = t;
     return sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, moment) == LW_OK;
@@ -405,7 +405,7 @@ static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lw
 
 // The largest difference between the model's velocities and those of the moment, by *speed, the largest of
 // both, where that is more than 1; of which body.
-static double largest_change(const lw_model *model, const lwi_moment *moment, double *speed,
+static double largest_change(const lw_model *model, const lwi_snapshot *moment, double *speed,
                              int *body)
 {
     double most = 0;
@@ -432,7 +432,7 @@ lw_status lwi_sim_check_begin(lw_sim *sim)
         return LW_OK;
     const double change = largest_change(sim->model, &sim->moment, &speed, &body);
     if (!(change > MOST_CHANGE * speed)) return LW_OK;
-    lwi_closed_from_moment(&watch->closed, &sim->moment);
+    lwi_system_from_moment(&watch->closed, &sim->moment);
     const double pivot = pivot_here(&watch->closed, sim->t, &edge);
     const lw_status status = lwi_singular_fail_speeds(
         sim->model, watch->closed.edge_joint[edge], sim->t, pivot, body, change, &sim->work->error);
@@ -445,7 +445,7 @@ void lwi_sim_watch(lw_sim *sim, double t, const double *x)
     if (!watch->active) return;
     const bool poses = sim->work->formulation->can & LWI_POSES_FIRST;
     const bool seen = sim->projection.active && sim->projection.seen;
-    lwi_moment *moment = sim->projection.active ? &sim->projection.moment : &watch->moment;
+    lwi_snapshot *moment = sim->projection.active ? &sim->projection.moment : &watch->moment;
     if (lwi_watch_waits(watch, t)) return;
     if (!seen && poses && !observe(sim, t, x, LW_OBSERVE_POSE, moment)) return;
     if (poses && lwi_watch_rests(watch, moment)) return;
@@ -463,7 +463,7 @@ void lwi_sim_watch(lw_sim *sim, double t, const double *x)
 lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
 {
     lwi_watch *watch = &sim->watch;
-    lwi_closed *s = &watch->closed;
+    lwi_system *s = &watch->closed;
     lwi_integrator_stats stats;
     int edge = 0;
     if (status != LW_ERR_INTEGRATOR && status != LW_ERR_SINGULAR) return status;
@@ -471,12 +471,12 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
     if (sim->options.max_steps > 0 && (double)stats.steps >= sim->options.max_steps) return status;
     if (!watch->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_POSE, &sim->moment))
         return status;
-    lwi_closed_from_moment(s, &sim->moment);
+    lwi_system_from_moment(s, &sim->moment);
     // as it is: beside a dead point positions that are off by d go sqrt(d) away to be closed
     const double pivot = pivot_here(s, sim->t, &edge);
     if (!(pivot < LWI_WATCH_NEAR * watch->most)) return status;
     const int joint = s->edge_joint[edge];
-    if (sim->model->driven && lwi_closed_unmet(s, pivot) > MOST_UNMET)
+    if (sim->model->driven && lwi_system_unmet(s, pivot) > MOST_UNMET)
         lwi_singular_fail_driven(sim->model, joint, sim->t, pivot, &sim->work->error);
     else if (status == LW_ERR_INTEGRATOR && !sim->work->formulation->step)
         lwi_singular_fail(sim->model, joint, sim->t, pivot, &sim->work->error);

@@ -1,8 +1,8 @@
 // watch.h -- singular positions that a run stands near, passes, or jumps over.
-#ifndef LWI_WATCH_H
-#define LWI_WATCH_H
+#ifndef LWI_SIMULATE_WATCH_H
+#define LWI_SIMULATE_WATCH_H
 
-#include "formulation/closed.h"
+#include "system/system.h"
 
 /** A pivot, a squared sine, below this part of the largest that a run has met is close to a singular
  *  position: a hundredth in the angle, about as many radians away from it.  Pivots fall with the
@@ -20,11 +20,11 @@ typedef struct lwi_sight {
 
 typedef struct lwi_watch {
     bool active;
-    lwi_closed closed; ///< in the metric without masses, at the ranks learnt
-    lwi_moment moment; ///< of the run where nobody else has it
-    lwi_moment placed; ///< scratch: poses between sights
-    int count;         ///< sights in a row
-    double due;        ///< before that time there is nothing to be looked at, as far as speeds tell
+    lwi_system closed;   ///< in the metric without masses, at the ranks learnt
+    lwi_snapshot moment; ///< of the run where nobody else has it
+    lwi_snapshot placed; ///< scratch: poses between sights
+    int count;           ///< sights in a row
+    double due; ///< before that time there is nothing to be looked at, as far as speeds tell
     lwi_sight sight[3], now, between; ///< the last ones; scratch
     double most;                      ///< largest pivot met
     double least, time;               ///< smallest met near a singular position
@@ -39,11 +39,11 @@ lw_status lwi_watch_create(const lw_model *model, lwi_arena *arena, lwi_watch *w
 bool lwi_watch_waits(const lwi_watch *watch, double t);
 /** Has the mechanism hardly moved since the last look?  Then there is nothing to look at; poses of the
  *  moment count. */
-bool lwi_watch_rests(lwi_watch *watch, const lwi_moment *moment);
+bool lwi_watch_rests(lwi_watch *watch, const lwi_snapshot *moment);
 /** Looks at a state that the run has come to; poses and twists of the moment count. */
-void lwi_watch_look(lwi_watch *watch, const lwi_moment *moment);
+void lwi_watch_look(lwi_watch *watch, const lwi_snapshot *moment);
 /** There are no later states: is this one close to a singular position? */
-void lwi_watch_end(lwi_watch *watch, const lwi_moment *moment);
+void lwi_watch_end(lwi_watch *watch, const lwi_snapshot *moment);
 /** "passed a singular position at ...", or "". */
 void lwi_watch_tell(const lwi_watch *watch, char *text, size_t size);
 

@@ -5,8 +5,8 @@
 //
 // Only 21 numbers are stored, so an inertia is symmetric exactly: the antisymmetric part of the
 // rounding error of a full matrix would grow along chains of spherical and universal joints.
-#ifndef LWI_INERTIA_H
-#define LWI_INERTIA_H
+#ifndef LWI_SPATIAL_INERTIA_H
+#define LWI_SPATIAL_INERTIA_H
 
 #include "spatial/motion.h"
 

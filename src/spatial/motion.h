@@ -3,8 +3,8 @@
 // A motion vector is the velocity of the frame's origin and the angular velocity; a force vector is
 // the force and its moment about the origin.  A frame b stands in a frame a by (R, r): R takes
 // b-components to a-components, r is b's origin in a-components.
-#ifndef LWI_MOTION_H
-#define LWI_MOTION_H
+#ifndef LWI_SPATIAL_MOTION_H
+#define LWI_SPATIAL_MOTION_H
 
 #include "spatial/vec3.h"
 

@@ -2,8 +2,8 @@
 //
 // Quaternions are scalar first, q = [w x y z]; R(q) takes body components to reference components
 // and is evaluated at q/|q|, so that |q| is a gauge.  Angular velocity w is in body components.
-#ifndef LWI_ROTATION_H
-#define LWI_ROTATION_H
+#ifndef LWI_SPATIAL_ROTATION_H
+#define LWI_SPATIAL_ROTATION_H
 
 #include "spatial/vec3.h"
 

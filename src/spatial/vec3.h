@@ -2,8 +2,8 @@
 //
 // Matrices are row-major [9].  A rotation R_ab takes b-components to a-components.  Destinations may
 // not overlap sources unless a comment says so.  Symmetric matrices: [6] xx yy zz xy xz yz.
-#ifndef LWI_VEC3_H
-#define LWI_VEC3_H
+#ifndef LWI_SPATIAL_VEC3_H
+#define LWI_SPATIAL_VEC3_H
 
 #include <math.h>
 #include <string.h>

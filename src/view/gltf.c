@@ -33,7 +33,7 @@ typedef struct gltf {
     FILE *file;
     lw_error *error;
     lwi_arena arena;
-    lwi_motion motion;
+    lwi_view_motion motion;
     lwi_scene scene;
     mesh *mesh;
     part *part;
@@ -436,7 +436,7 @@ static void put_buffer(const gltf *g)
 
 static lw_status put_gltf(gltf *g, double most_bytes, lw_result *result)
 {
-    TRY(lwi_motion_read(g->model, result, most_bytes, &g->arena, &g->motion, g->error));
+    TRY(lwi_view_motion_read(g->model, result, most_bytes, &g->arena, &g->motion, g->error));
     TRY(lwi_view_scene(g->model, &g->arena, &g->scene, g->error));
     TRY(make_parts(g));
     if (!g->nmesh && (g->motion.nrow < 2 || g->model->nbody < 2))

@@ -13,7 +13,7 @@ typedef struct page {
     FILE *file;
     lw_error *error;
     lwi_arena arena;
-    lwi_motion motion;
+    lwi_view_motion motion;
     lwi_scene scene;
     double most_bytes, used; // of columns
     long left_out;
@@ -178,7 +178,7 @@ static lw_status put_packed(const page *p, const char *name, const void *numbers
 // Memory for the longest of what is packed; attitudes as short integers.
 static lw_status put_motion(page *p)
 {
-    const lwi_motion *m = &p->motion;
+    const lwi_view_motion *m = &p->motion;
     const size_t n = (size_t)p->model->nbody, rows = (size_t)m->nrow;
     int16_t *turn = lwi_arena_push(&p->arena, 4 * n * rows, sizeof *turn);
     p->work = lwi_arena_push(&p->arena, rows * n,
@@ -223,7 +223,7 @@ static int rank_of(const char *name)
 
 static lw_status put_column(const page *p, int column, double *buffer, const char *between)
 {
-    const lwi_motion *m = &p->motion;
+    const lwi_view_motion *m = &p->motion;
     const lw_column_info info = lw_result_column(p->result, column);
     const bool wide = starts_with(info.name, "sys."); // small differences of large energies
     TRY(lw_result_read(p->result, column, 0, m->nresult, buffer, p->error));
@@ -292,7 +292,7 @@ static void put_plots(const page *p)
 static void put_about(const page *p)
 {
     char text[400];
-    const lwi_motion *m = &p->motion;
+    const lwi_view_motion *m = &p->motion;
     int n =
         snprintf(text, sizeof text, "%d bodies, %d joints", p->model->nbody - 1, p->model->njoint);
     if (p->model->nloop)
@@ -355,7 +355,7 @@ static const char *put_until(const page *p, const char *at, const char *mark)
 static lw_status put_page(page *p, const char *title)
 {
     const char *end = lwi_page_template + lwi_page_template_size;
-    TRY(lwi_motion_read(p->model, p->result, p->most_bytes, &p->arena, &p->motion, p->error));
+    TRY(lwi_view_motion_read(p->model, p->result, p->most_bytes, &p->arena, &p->motion, p->error));
     TRY(lwi_view_scene(p->model, &p->arena, &p->scene, p->error));
     const char *at = put_until(p, lwi_page_template, "<!--DATA-->");
     TRY(put_data(p, title));

@@ -81,7 +81,7 @@ static lw_status no_memory(lw_error *error)
 }
 
 // Every `stride`-th row and the last.
-static void choose_rows(lwi_motion *m, long stride)
+static void choose_rows(lwi_view_motion *m, long stride)
 {
     m->nrow = 0;
     for (long r = 0; r < m->nresult; r += stride) m->row[m->nrow++] = r;
@@ -90,7 +90,7 @@ static void choose_rows(lwi_motion *m, long stride)
 
 // One column of a body into its place in every row that is kept.
 static lw_status read_column(lw_result *result, const char *body, const char *what, double *buffer,
-                             const lwi_motion *m, float *to, size_t step, lw_error *error)
+                             const lwi_view_motion *m, float *to, size_t step, lw_error *error)
 {
     char name[LWI_COLUMN_BYTES];
     int column;
@@ -105,7 +105,7 @@ static lw_status read_column(lw_result *result, const char *body, const char *wh
 }
 
 // q and -q are one attitude; the animation between rows takes the shorter way.
-static void keep_signs(const lwi_motion *m, int nbody)
+static void keep_signs(const lwi_view_motion *m, int nbody)
 {
     for (long i = 1; i < m->nrow; i++)
         for (int b = 0; b < nbody; b++) {
@@ -117,7 +117,7 @@ static void keep_signs(const lwi_motion *m, int nbody)
         }
 }
 
-static void start_of(const lw_model *model, lwi_motion *m)
+static void start_of(const lw_model *model, lwi_view_motion *m)
 {
     m->nrow = 1;
     m->time[0] = 0;
@@ -127,8 +127,8 @@ static void start_of(const lw_model *model, lwi_motion *m)
     }
 }
 
-static lw_status read_all(const lw_model *model, lw_result *result, double *buffer, lwi_motion *m,
-                          lw_error *error)
+static lw_status read_all(const lw_model *model, lw_result *result, double *buffer,
+                          lwi_view_motion *m, lw_error *error)
 {
     static const char *const axes[] = {"x", "y", "z"}, *const parts[] = {"qw", "qx", "qy", "qz"};
     const size_t n = (size_t)model->nbody;
@@ -152,11 +152,11 @@ static lw_status read_all(const lw_model *model, lw_result *result, double *buff
     return LW_OK;
 }
 
-lw_status lwi_motion_read(const lw_model *model, lw_result *result, double most_bytes,
-                          lwi_arena *arena, lwi_motion *m, lw_error *error)
+lw_status lwi_view_motion_read(const lw_model *model, lw_result *result, double most_bytes,
+                               lwi_arena *arena, lwi_view_motion *m, lw_error *error)
 {
     const size_t n = (size_t)model->nbody;
-    *m = (lwi_motion){.nresult = result ? lw_result_row_count(result) : 1};
+    *m = (lwi_view_motion){.nresult = result ? lw_result_row_count(result) : 1};
     if (m->nresult < 1) return lwi_fail(error, LW_ERR_ARGUMENT, "the result has no rows");
     const double each = 20.0 * (double)n + 8; // 3 floats, 4 short integers, the time
     const long stride = 1 + (long)((double)m->nresult * each / most_bytes);

@@ -14,18 +14,18 @@
 enum { LWI_COLUMN_BYTES = 300 };
 
 /** The motion, thinned out where it is too long. */
-typedef struct lwi_motion {
+typedef struct lwi_view_motion {
     long nrow;
     long nresult;    ///< rows of the result
     long *row;       ///< [nrow] of the result
     double *time;    ///< [nrow]
     float *position; ///< [nrow][nbody][3] mass centres, world
     float *rotation; ///< [nrow][nbody][4] body -> world, scalar first, no jumps of sign
-} lwi_motion;
+} lwi_view_motion;
 
 /** Poses of all bodies; of the model's start where `result` is NULL. */
-lw_status lwi_motion_read(const lw_model *model, lw_result *result, double most_bytes,
-                          lwi_arena *arena, lwi_motion *motion, lw_error *error);
+lw_status lwi_view_motion_read(const lw_model *model, lw_result *result, double most_bytes,
+                               lwi_arena *arena, lwi_view_motion *motion, lw_error *error);
 
 /** The drawing of the model at its start with everything in the axes of its body, from the body's mass
  *  centre. */

@@ -5,7 +5,7 @@
 //   test_formula_text [--mutations N] [--seed S]
 //
 // A failing text is printed with its seed.
-#include "model/formula.h"
+#include "model/signals/formula.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -227,13 +227,13 @@ static void random_mechanisms_are_consistent(void **state)
     LWT_FOR_LOOPS(c, 60, LWT_LOOP_ALL)
     {
         lwi_arena arena;
-        lwi_moment m;
-        lwi_system s;
+        lwi_snapshot m;
+        lwi_totals s;
         lw_check check;
         lw_error error;
         lwi_arena_init(&arena, NULL);
-        assert_int_equal(lwi_moment_create(c.model, &arena, &m), LW_OK);
-        lwi_moment_start(c.model, &m);
+        assert_int_equal(lwi_snapshot_create(c.model, &arena, &m), LW_OK);
+        lwi_snapshot_start(c.model, &m);
         lwi_observe_system(c.model, LW_OBSERVE_ENERGY, &m, &s);
         assert_true(s.kinetic > 1e-4);
         assert_true(s.residual[0] < 1e-13); // positions of a few metres

@@ -1,5 +1,5 @@
 // test_cost.c -- what `auto` chooses for a model, and the reason that it gives.
-#include "formulation/rcr.h"
+#include "methods/rcr/rcr.h"
 #include "simulate/cost.h"
 #include "simulate/simulation.h"
 #include "support/mechanism.h"

@@ -5,7 +5,7 @@
 // linker takes the first it finds.  Calls of the system: a process that the kernel kills for any but
 // its end.  Both are shown to see what they look for.
 #define _GNU_SOURCE // RTLD_NEXT, syscall
-#include "formulation/index3_cases.h"
+#include "methods/index3/index3_cases.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

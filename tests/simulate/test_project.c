@@ -1,6 +1,6 @@
 // test_project.c -- the option `project`: drift is put back, seldom, by every formulation that
 // drifts, and the motion stays what it is.
-#include "formulation/loop_cases.h"
+#include "methods/loop_cases.h"
 #include "model/joint_cases.h"
 
 typedef struct outcome {

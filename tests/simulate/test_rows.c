@@ -1,5 +1,5 @@
 // test_rows.c -- rows of a run: where they stand, who ends it, what is told; breaks of functions.
-#include "formulation/tree_state.h"
+#include "kinematics/tree_state.h"
 #include "simulate/sim_cases.h"
 
 #include <float.h>

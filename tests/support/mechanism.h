@@ -3,8 +3,8 @@
 #ifndef LWT_MECHANISM_H
 #define LWT_MECHANISM_H
 
-#include "formulation/formulation.h"
-#include "observe/observe.h"
+#include "kinematics/formulation.h"
+#include "kinematics/observe.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -149,12 +149,12 @@ static inline void lwt_integrate(lwi_work *work, double *t, double *x, const dou
 
 /** All of a moment: what the formulation fills, and merged bodies.  Memory in `arena`. */
 static inline void lwt_observe(lwi_work *work, double t, const double *x, const double *inputs,
-                               lwi_arena *arena, lwi_moment *moment)
+                               lwi_arena *arena, lwi_snapshot *moment)
 {
     const lw_model *model = work->model;
     lwi_loads loads = {.wrench = lwi_arena_push(arena, (size_t)model->nbody, 6 * sizeof(double)),
                        .effort = lwi_arena_push(arena, (size_t)model->nv, sizeof(double))};
-    assert_int_equal(lwi_moment_create(model, arena, moment), LW_OK);
+    assert_int_equal(lwi_snapshot_create(model, arena, moment), LW_OK);
     lwt_ok(work->formulation->observe(work, t, x, inputs, LW_OBSERVE_REACTION, moment),
            &work->error);
     lwi_observe_merged(model, LW_OBSERVE_REACTION, inputs, &loads, moment);
@@ -162,7 +162,8 @@ static inline void lwt_observe(lwi_work *work, double t, const double *x, const 
 
 /** Largest residual of Newton's and Euler's equations over all bodies as they were described, from
  * a moment alone: forces, gravity, reactions and joint efforts against mass times acceleration. */
-static inline double lwt_imbalance(const lw_model *model, const double *inputs, const lwi_moment *m)
+static inline double lwt_imbalance(const lw_model *model, const double *inputs,
+                                   const lwi_snapshot *m)
 {
     const size_t nbody = (size_t)model->nbody;
     double(*w)[3] = calloc(nbody, sizeof *w);

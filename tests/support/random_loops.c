@@ -9,7 +9,7 @@
 #include "support/random_loops.h"
 
 #include "base/linear.h"
-#include "model/closure.h"
+#include "kinematics/closure.h"
 #include "spatial/rotation.h"
 
 #include <math.h>

@@ -9,19 +9,19 @@ typedef struct lwt_run {
     lwi_work *work;
     lwi_arena arena;
     double *x, t;
-    lwi_moment now; ///< by lwt_run_observe
+    lwi_snapshot now; ///< by lwt_run_observe
 } lwt_run;
 
 /** At a moment, or NULL: the model's start.  Destroys the work in the end. */
-static inline lwt_run lwt_run_work(lwi_work *work, const lwi_moment *moment)
+static inline lwt_run lwt_run_work(lwi_work *work, const lwi_snapshot *moment)
 {
     lwt_run r = {.model = work->model, .work = work};
-    lwi_moment start;
+    lwi_snapshot start;
     lwi_arena_init(&r.arena, NULL);
     r.x = lwt_vector(work->layout.nx);
     if (!moment) {
-        assert_int_equal(lwi_moment_create(r.model, &r.arena, &start), LW_OK);
-        lwi_moment_start(r.model, &start);
+        assert_int_equal(lwi_snapshot_create(r.model, &r.arena, &start), LW_OK);
+        lwi_snapshot_start(r.model, &start);
         moment = &start;
     }
     r.t = moment->t;
@@ -31,7 +31,7 @@ static inline lwt_run lwt_run_work(lwi_work *work, const lwi_moment *moment)
 
 /** With options, which may be NULL. */
 static inline lwt_run lwt_run_options(const lw_model *model, const lwi_formulation *formulation,
-                                      const lw_options *options, const lwi_moment *moment)
+                                      const lw_options *options, const lwi_snapshot *moment)
 {
     lwi_work *work;
     lw_error error;
@@ -40,7 +40,7 @@ static inline lwt_run lwt_run_options(const lw_model *model, const lwi_formulati
 }
 
 static inline lwt_run lwt_run_from(const lw_model *model, const lwi_formulation *formulation,
-                                   const lwi_moment *moment)
+                                   const lwi_snapshot *moment)
 {
     return lwt_run_work(lwt_work(model, formulation), moment);
 }

@@ -279,12 +279,12 @@ static void a_long_motion_is_thinned_evenly(void **state)
     lw_model *model = model_of(PENDULUM("rod"), NULL);
     lw_result *result = turning(rows);
     lwi_arena arena;
-    lwi_motion all, some;
+    lwi_view_motion all, some;
     lwi_arena_init(&arena, &model->arena.allocator);
-    OK(lwi_motion_read(model, result, 1e6, &arena, &all, NULL));
+    OK(lwi_view_motion_read(model, result, 1e6, &arena, &all, NULL));
     assert_int_equal(rows, all.nrow);
     const double each = 2 * 20 + 8; // bytes of two bodies and the time
-    OK(lwi_motion_read(model, result, 100 * each, &arena, &some, NULL));
+    OK(lwi_view_motion_read(model, result, 100 * each, &arena, &some, NULL));
     assert_in_range(some.nrow, 50, 101);
     assert_int_equal(0, some.row[0]);
     assert_int_equal(rows - 1, some.row[some.nrow - 1]);
@@ -306,9 +306,9 @@ static void attitudes_do_not_jump(void **state)
     lw_model *model = model_of(PENDULUM("rod"), NULL);
     lw_result *result = turning(700); // more than one turn
     lwi_arena arena;
-    lwi_motion m;
+    lwi_view_motion m;
     lwi_arena_init(&arena, &model->arena.allocator);
-    OK(lwi_motion_read(model, result, 1e6, &arena, &m, NULL));
+    OK(lwi_view_motion_read(model, result, 1e6, &arena, &m, NULL));
     for (long i = 1; i < m.nrow; i++) {
         const float *q = m.rotation + 8 * i + 4, *before = q - 8;
         assert_true(q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3] >

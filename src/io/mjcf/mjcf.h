@@ -1,8 +1,8 @@
 // mjcf.h -- what the reader of MJCF consists of: files and defaults (text.c), attributes and
 // poses (values.c), inertia from geometry (inertia.c), bodies and their joints (read.c),
 // equalities (equality.c), named starts (keyframe.c), and what is not read (survey.c).
-#ifndef LWI_MJCF_H
-#define LWI_MJCF_H
+#ifndef LWI_IO_MJCF_MJCF_H
+#define LWI_IO_MJCF_MJCF_H
 
 #include "io/document.h"
 #include "io/notes.h"

@@ -2,8 +2,8 @@
 //
 // One table of quantities tells names, datasets, units and frames to the writers of every format
 // and to the readers.
-#ifndef LWI_RESULT_COLUMNS_H
-#define LWI_RESULT_COLUMNS_H
+#ifndef LWI_IO_RESULT_COLUMNS_H
+#define LWI_IO_RESULT_COLUMNS_H
 
 #include "model/model.h"
 

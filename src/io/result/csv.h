@@ -1,6 +1,6 @@
 // csv.h -- parts of the CSV writer that other writers of results use.
-#ifndef LWI_CSV_H
-#define LWI_CSV_H
+#ifndef LWI_IO_RESULT_CSV_H
+#define LWI_IO_RESULT_CSV_H
 
 #include "io/result/columns.h"
 

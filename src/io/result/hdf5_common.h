@@ -1,6 +1,6 @@
 // hdf5_common.h -- what reading and writing of HDF5 share: silence, reasons, texts.
-#ifndef LWI_HDF5_COMMON_H
-#define LWI_HDF5_COMMON_H
+#ifndef LWI_IO_RESULT_HDF5_COMMON_H
+#define LWI_IO_RESULT_HDF5_COMMON_H
 
 #include "base/base.h"
 

@@ -11,8 +11,8 @@
 // which it is consistent at any moment, /time last.  So a reader sees whole rows only, beside a
 // writer at work or after its death.  Formats of HDF5 1.10, whatever the library: the first with
 // this mode.
-#ifndef LWI_HDF5_FILE_H
-#define LWI_HDF5_FILE_H
+#ifndef LWI_IO_RESULT_HDF5_FILE_H
+#define LWI_IO_RESULT_HDF5_FILE_H
 
 #include "io/result/columns.h"
 

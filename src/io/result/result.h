@@ -1,8 +1,8 @@
 // result.h -- an opened result, whatever its format.
-#ifndef LWI_RESULT_H
-#define LWI_RESULT_H
+#ifndef LWI_IO_RESULT_RESULT_H
+#define LWI_IO_RESULT_RESULT_H
 
-#include "formulation/formulation.h"
+#include "kinematics/formulation.h"
 #include "io/result/hdf5_file.h"
 
 #include <linkwork/result.h>

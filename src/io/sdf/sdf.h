@@ -1,7 +1,7 @@
 // sdf.h -- what the reader of SDFormat consists of: files, models and frames (frames.c), bodies
 // (read.c), joints and couplings (joints.c), and what is not read (survey.c).
-#ifndef LWI_SDF_H
-#define LWI_SDF_H
+#ifndef LWI_IO_SDF_SDF_H
+#define LWI_IO_SDF_SDF_H
 
 #include "io/document.h"
 #include "io/notes.h"

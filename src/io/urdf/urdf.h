@@ -1,7 +1,7 @@
 // urdf.h -- what the reader of URDF consists of: links, joints and mimics (read.c), what
 // links look like (shapes.c), loops (loops.c), and what is not read (survey.c).
-#ifndef LWI_URDF_H
-#define LWI_URDF_H
+#ifndef LWI_IO_URDF_URDF_H
+#define LWI_IO_URDF_URDF_H
 
 #include "io/document.h"
 #include "io/notes.h"

@@ -1,7 +1,7 @@
 // keys.h -- the keys of the native model file: one table per object, read by the reader, the writer
 // and the schema, so that they cannot differ.
-#ifndef LWI_KEYS_H
-#define LWI_KEYS_H
+#ifndef LWI_IO_YAML_KEYS_H
+#define LWI_IO_YAML_KEYS_H
 
 #include <linkwork/model.h>
 #include <linkwork/simulate.h>

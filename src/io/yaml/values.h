@@ -2,8 +2,8 @@
 //
 // Every failure says where (file, line, column), which item, which key, what was expected and what
 // was found: "m.yaml:9:13: joint 'elbow': spring.q0.stiffness: expected a number, found 'soft'".
-#ifndef LWI_VALUES_H
-#define LWI_VALUES_H
+#ifndef LWI_IO_YAML_VALUES_H
+#define LWI_IO_YAML_VALUES_H
 
 #include "io/document.h"
 #include "io/yaml/keys.h"

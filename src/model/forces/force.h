@@ -1,6 +1,6 @@
 // force.h -- what a force type is: one file per type, one row in LWI_FORCE_LIST.
-#ifndef LWI_FORCE_H
-#define LWI_FORCE_H
+#ifndef LWI_MODEL_FORCES_FORCE_H
+#define LWI_MODEL_FORCES_FORCE_H
 
 #include <linkwork/model.h>
 

@@ -1,6 +1,6 @@
 // points.h -- forces at points of bodies, `arm` away from the mass centre in world axes.
-#ifndef LWI_FORCE_POINTS_H
-#define LWI_FORCE_POINTS_H
+#ifndef LWI_MODEL_FORCES_POINTS_H
+#define LWI_MODEL_FORCES_POINTS_H
 
 #include "model/forces/force.h"
 #include "spatial/motion.h"

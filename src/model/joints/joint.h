@@ -3,8 +3,8 @@
 // A joint relates frame F2 (on body2) to frame F1 (on body1).  (R, r) is the pose of F2 in F1: R takes
 // F2-components to F1-components, r is the origin of F2 in F1-components.  Spatial vectors are linear
 // part first, in F2-components about the origin of F2, unless said otherwise.
-#ifndef LWI_JOINT_H
-#define LWI_JOINT_H
+#ifndef LWI_MODEL_JOINTS_JOINT_H
+#define LWI_MODEL_JOINTS_JOINT_H
 
 #include <linkwork/model.h>
 

@@ -1,6 +1,6 @@
 // shared.h -- what the joint types share: the list of types, defaults, building blocks of rows.
-#ifndef LWI_JOINT_SHARED_H
-#define LWI_JOINT_SHARED_H
+#ifndef LWI_MODEL_JOINTS_SHARED_H
+#define LWI_MODEL_JOINTS_SHARED_H
 
 #include "model/joints/joint.h"
 #include "spatial/motion.h"

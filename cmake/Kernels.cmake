@@ -1,0 +1,61 @@
+# Kernels.cmake -- the ISA builds of the SIMD kernels (src/base/cpu.h), one object library each.
+#
+#   LW_ISA   all: every build, chosen at run time: for packages
+#            native: the plain build, that of this machine's widest registers, and fma, whose bits are those of the
+#            wide ones: half of the compile time
+#
+# Out: LW_OBJECTS, all objects of the library; LW_OBJECT_TARGETS, the object libraries by name.
+
+set(LW_ISA all CACHE STRING "ISA builds of the kernels: all, native")
+set_property(CACHE LW_ISA PROPERTY STRINGS all native)
+if(NOT LW_ISA MATCHES "^(all|native)$")
+    message(FATAL_ERROR "LW_ISA is '${LW_ISA}'; expected all or native")
+endif()
+
+set(LW_ISA_BUILDS scalar)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    set(LW_ISA_BUILDS scalar fma avx2 avx512)
+    if(LW_ISA STREQUAL "native")
+        execute_process(COMMAND ${CMAKE_C_COMPILER} -march=native -dM -E -x c /dev/null
+                        OUTPUT_VARIABLE LW_NATIVE ERROR_QUIET)
+        if(LW_NATIVE MATCHES "__AVX512F__" AND LW_NATIVE MATCHES "__AVX512VL__" AND LW_NATIVE MATCHES "__AVX512DQ__")
+            set(LW_ISA_BUILDS scalar fma avx512)
+        elseif(LW_NATIVE MATCHES "__AVX2__" AND LW_NATIVE MATCHES "__FMA__")
+            set(LW_ISA_BUILDS scalar fma avx2)
+        else()
+            set(LW_ISA_BUILDS scalar)
+        endif()
+    endif()
+endif()
+
+set(LW_ISA_scalar 1)
+set(LW_ISA_fma 1 -mavx2 -mfma)
+set(LW_ISA_avx2 4 -mavx2 -mfma)
+set(LW_ISA_avx512 8 -mfma -mavx512f -mavx512vl -mavx512dq)
+
+set(LW_OBJECT_TARGETS linkwork_objects)
+foreach(isa ${LW_ISA_BUILDS})
+    list(GET LW_ISA_${isa} 0 width)
+    set(options ${LW_ISA_${isa}})
+    list(REMOVE_AT options 0)
+    string(TOUPPER ${isa} name)
+    set_property(SOURCE src/base/cpu.c src/tree/kernel.c src/elimination/lanes.c src/methods/index3/lanes.c
+        src/methods/rcr/clusters/evaluate.c src/integrate/batch_stepper.c
+        APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_${name}=1)
+
+    add_library(linkwork_${isa} OBJECT ${LW_SIMD_SOURCES} ${LW_SIMD_LOOPS})
+    lw_c_target(linkwork_${isa})
+    set_target_properties(linkwork_${isa} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    if(NOT LW_TESTS)
+        set_target_properties(linkwork_${isa} PROPERTIES C_VISIBILITY_PRESET hidden)
+    endif()
+    target_compile_definitions(linkwork_${isa} PRIVATE ISA=${isa} WIDEST=${width})
+    target_compile_options(linkwork_${isa} PRIVATE -fno-semantic-interposition ${options})
+    target_include_directories(linkwork_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    list(APPEND LW_OBJECT_TARGETS linkwork_${isa})
+endforeach()
+
+set(LW_OBJECTS)
+foreach(target ${LW_OBJECT_TARGETS})
+    list(APPEND LW_OBJECTS $<TARGET_OBJECTS:${target}>)
+endforeach()

@@ -1,0 +1,297 @@
+// dynamics.c -- the public functions of the dynamics at a given state.
+#include "tree/aba.h"
+#include "dynamics/loop_rates.h"
+#include "tree/crba.h"
+#include "tree/batch_evaluator.h"
+#include "tree/momenta.h"
+#include "tree/kernel.h"
+
+#include <linkwork/dynamics.h>
+
+struct lw_dynamics {
+    const lw_model *model;
+    lwi_arena arena;
+    lwi_tree_work tree;
+    lwi_aba_node *aba;      // [nnode]
+    lwi_inertia *composite; // [nnode]
+    lwi_momenta momenta;
+    lwi_kernel *kernel, *kernel_of_momenta; // NULL: the model has none
+    lwi_tree_batch *eight;                  // NULL: none in lanes
+    lwi_loop_rates closed;                  // work NULL: there are no loops and no couplings
+    lw_error error;                         // of the last failed call
+    double *rows;                           // [tree nq + 3 tree nv] of eight states
+    double *zero;                           // [inputs], [tree nv]: what NULL stands for
+    double *work, *out, *speeds;            // [tree nv]
+};
+
+static bool closed(const lw_model *model)
+{
+    return model->nloop + model->ncoupling > 0;
+}
+
+static lw_status kernels(lw_dynamics *d)
+{
+    const lw_model *model = d->model;
+    TRY(lwi_kernel_create(model, 0, &d->arena, &d->kernel));
+    d->kernel_of_momenta = d->kernel;
+    if (d->kernel && d->kernel->plan->runs)
+        TRY(lwi_kernel_create_momenta(model, 0, &d->arena, &d->kernel_of_momenta));
+    return lwi_tree_batch_create(model, false, &d->arena, &d->eight);
+}
+
+static lw_status fill(lw_dynamics *d, lw_error *error)
+{
+    const lw_model *model = d->model;
+    const int ninput = model->desc.ninput, nv = model->tree_nv;
+    d->aba = LWI_PUSH(&d->arena, lwi_aba_node, model->nnode);
+    d->composite = LWI_PUSH(&d->arena, lwi_inertia, model->nnode);
+    d->zero = LWI_PUSH(&d->arena, double, ninput > nv ? ninput : nv);
+    d->work = LWI_PUSH(&d->arena, double, nv);
+    d->out = LWI_PUSH(&d->arena, double, nv);
+    d->speeds = LWI_PUSH(&d->arena, double, nv);
+    if (!d->aba || !d->composite || !d->zero || !d->work || !d->out || !d->speeds)
+        return LW_ERR_MEMORY;
+    TRY(lwi_momenta_create(model, &d->arena, &d->momenta));
+    if (closed(model))
+        TRY(lwi_loop_rates_create(model, &d->arena.allocator, &d->arena, &d->closed, error));
+    else
+        TRY(kernels(d));
+    const size_t rows = (size_t)(model->tree_nq + 3 * nv);
+    d->rows = LWI_PUSH(&d->arena, double, d->eight ? rows *LWI_LANES : 0);
+    if (!d->rows) return LW_ERR_MEMORY;
+    return lwi_tree_work_create(model, &d->arena, &d->tree);
+}
+
+lw_status lw_dynamics_create(const lw_model *model, const lw_allocator *allocator,
+                             lw_dynamics **dynamics, lw_error *error)
+{
+    if (!model || !dynamics) return lwi_fail(error, LW_ERR_ARGUMENT, "model or dynamics is NULL");
+    if (!closed(model)) TRY(lwi_formulation_accepts(&lwi_formulation_aba, model, error));
+    lw_dynamics *d = lwi_allocate(allocator, sizeof *d);
+    if (!d) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the dynamics");
+    *d = (lw_dynamics){.model = model};
+    lwi_arena_init(&d->arena, allocator);
+    lw_error why = {0};
+    const lw_status status = fill(d, &why);
+    if (status != LW_OK) {
+        lw_dynamics_destroy(d);
+        return lwi_fail(error, status, "%s", why.text[0] ? why.text : "no memory for the dynamics");
+    }
+    *dynamics = d;
+    return LW_OK;
+}
+
+void lw_dynamics_destroy(lw_dynamics *d)
+{
+    if (!d) return;
+    const lw_allocator allocator = d->arena.allocator;
+    lwi_loop_rates_destroy(&d->closed);
+    lwi_arena_free(&d->arena);
+    lwi_release(&allocator, d);
+}
+
+const lw_model *lw_dynamics_model(const lw_dynamics *d)
+{
+    return d->model;
+}
+
+const lw_error *lw_dynamics_error(const lw_dynamics *d)
+{
+    return &d->error;
+}
+
+// ------------------------------------------------------------------------------------------ layout
+
+int lw_model_tree_nq(const lw_model *model)
+{
+    return model->tree_nq;
+}
+int lw_model_tree_nv(const lw_model *model)
+{
+    return model->tree_nv;
+}
+
+lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_first, int *nq,
+                              int *v_first, int *nv)
+{
+    if (!model || joint.index < 0 || joint.index >= model->njoint) return LW_ERR_ARGUMENT;
+    const lwi_joint *j = &model->joint[joint.index];
+    if (j->node < 0 && !j->merged) return LW_ERR_ARGUMENT;
+    static const lwi_node nothing; // a merged joint is fixed
+    const lwi_node *node = j->merged ? &nothing : &model->node[j->node];
+    if (q_first) *q_first = node->iq;
+    if (nq) *nq = node->nq;
+    if (v_first) *v_first = node->iv;
+    if (nv) *nv = node->nv;
+    return LW_OK;
+}
+
+void lw_model_tree_start(const lw_model *model, double *q, double *v)
+{
+    memcpy(q, model->tree_q0, (size_t)model->tree_nq * sizeof *q);
+    memcpy(v, model->tree_v0, (size_t)model->tree_nv * sizeof *v);
+}
+
+// ---------------------------------------------------------------------------------------- dynamics
+
+// All efforts of a model whose forces act on joints, the caller's tau among them; NULL: none.
+static const double *joint_efforts(lw_dynamics *d, double t, const double *q, const double *v,
+                                   const double *tau, const double *inputs)
+{
+    const lw_model *model = d->model;
+    if (model->nforce == 0) return tau;
+    lwi_tree_joint_loads(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
+    for (int i = 0; i < model->tree_nv; i++) d->work[i] = d->tree.effort[i] + (tau ? tau[i] : 0);
+    return d->work;
+}
+
+lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const double *v,
+                              const double *tau, const double *inputs, double *vdot)
+{
+    if (!d || !q || !v || !vdot) return LW_ERR_ARGUMENT;
+    d->error.text[0] = 0;
+    const lw_model *model = d->model;
+    if (d->closed.work) {
+        const lw_status status =
+            lwi_system_rates_evaluate(&d->closed, t, q, v, tau, inputs ? inputs : d->zero, vdot);
+        if (status != LW_OK) d->error = d->closed.work->error;
+        return status;
+    }
+    if (d->kernel &&
+        lwi_kernel_aba(d->kernel, q, v, joint_efforts(d, t, q, v, tau, inputs), d->out)) {
+        memcpy(vdot, d->out, (size_t)model->tree_nv * sizeof *vdot);
+        return LW_OK;
+    }
+    lwi_tree_evaluate(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
+    TRY(lwi_aba(model, &d->tree, d->aba, t, v, tau, d->work, &d->error));
+    memcpy(vdot, d->work, (size_t)model->tree_nv * sizeof *vdot);
+    return LW_OK;
+}
+
+// Up to eight states; returns those that are done.
+static unsigned block_in_lanes(lw_dynamics *d, int count, double t, const double *q,
+                               const double *v, const double *tau, const double *inputs,
+                               double *vdot)
+{
+    const int nq = d->model->tree_nq, nv = d->model->tree_nv;
+    double *rq = d->rows, *rv = rq + nq * LWI_LANES, *rtau = rv + nv * LWI_LANES;
+    double *out = rtau + nv * LWI_LANES, times[LWI_LANES];
+    const double *input[LWI_LANES];
+    for (int l = 0; l < LWI_LANES; l++) times[l] = t, input[l] = inputs ? inputs : d->zero;
+    lwi_tree_batch_to_rows(d->eight, q, nq, count, rq);
+    lwi_tree_batch_to_rows(d->eight, v, nv, count, rv);
+    if (tau) lwi_tree_batch_to_rows(d->eight, tau, nv, count, rtau);
+    const unsigned set = (1u << count) - 1;
+    const unsigned done =
+        lwi_tree_batch_accelerations(d->eight, times, rq, rv, tau ? rtau : NULL, input, out, set);
+    lwi_tree_batch_from_rows(d->eight, out, nv, done, vdot);
+    return done;
+}
+
+lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const double *q,
+                                   const double *v, const double *tau, const double *inputs,
+                                   double *vdot)
+{
+    if (!d || count < 0 || (count && (!q || !v || !vdot))) return LW_ERR_ARGUMENT;
+    const int nq = d->model->tree_nq, nv = d->model->tree_nv;
+    lw_status first = LW_OK;
+    lw_error why = {0};
+    for (int i = 0; i < count; i += LWI_LANES) {
+        const int n = count - i < LWI_LANES ? count - i : LWI_LANES;
+        const double *qi = q + (size_t)i * (size_t)nq, *vi = v + (size_t)i * (size_t)nv;
+        const double *taui = tau ? tau + (size_t)i * (size_t)nv : NULL;
+        double *out = vdot + (size_t)i * (size_t)nv;
+        const unsigned done = d->eight ? block_in_lanes(d, n, t, qi, vi, taui, inputs, out) : 0;
+        for (int l = 0; l < n; l++) {
+            if (done >> l & 1u) continue;
+            const lw_status status = lw_forward_dynamics(
+                d, t, qi + l * nq, vi + l * nv, taui ? taui + l * nv : NULL, inputs, out + l * nv);
+            if (first == LW_OK && status != LW_OK) first = status, why = d->error;
+        }
+    }
+    if (first != LW_OK) d->error = why;
+    return first;
+}
+
+double lw_dynamics_gap(lw_dynamics *d, double t, const double *q)
+{
+    if (!d || !q) return INFINITY;
+    return d->closed.work ? lwi_system_rates_gap(&d->closed, t, q) : 0;
+}
+
+static lw_status check_tree(lw_dynamics *d, const char *why)
+{
+    if (!d->closed.work) return LW_OK;
+    return lwi_fail(
+        &d->error, LW_ERR_UNSUPPORTED,
+        "%s; lw_constraints_tree and lw_constraints_evaluate give M vdot + h = tau + J' lambda",
+        why);
+}
+
+// tau = S'F + I_r vdot - effort: what is left for the joints when the model's own efforts are taken off.
+lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const double *v,
+                              const double *vdot, const double *inputs, double *tau)
+{
+    if (!d || !q || !v || !vdot || !tau) return LW_ERR_ARGUMENT;
+    d->error.text[0] = 0;
+    const lw_model *model = d->model;
+    TRY(check_tree(d, "inverse dynamics: efforts are not unique in loops"));
+    lwi_tree_evaluate(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
+    lwi_tree_newton_euler(model, &d->tree, v, vdot);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        for (int j = 0; j < node->nv; j++)
+            d->work[node->iv + j] = v6_dot(d->tree.link[k].S[j], d->tree.F[k]) -
+                                    d->tree.effort[node->iv + j] +
+                                    model->tree_rotor[node->iv + j] * vdot[node->iv + j];
+    }
+    TRY(lwi_tree_finite(model, t, d->work, "effort", &d->error));
+    memcpy(tau, d->work, (size_t)model->tree_nv * sizeof *tau);
+    return LW_OK;
+}
+
+lw_status lw_mass_matrix(lw_dynamics *d, double t, const double *q, double *M)
+{
+    if (!d || !q || !M) return LW_ERR_ARGUMENT;
+    lwi_tree_position(d->model, t, q, d->tree.link);
+    lwi_crba(d->model, d->tree.link, d->composite, M);
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- momenta
+
+lw_status lw_momenta(lw_dynamics *d, double t, const double *q, const double *v, double *p)
+{
+    if (!d || !q || !v || !p) return LW_ERR_ARGUMENT;
+    const lw_model *model = d->model;
+    lwi_tree_position(model, t, q, d->tree.link);
+    lwi_tree_velocity(model, d->tree.link, v, d->tree.V);
+    lwi_momenta_of_speeds(model, &d->momenta, &d->tree, v, p);
+    return LW_OK;
+}
+
+lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const double *p,
+                           const double *tau, const double *inputs, double *v, double *qdot,
+                           double *pdot)
+{
+    if (!d || !q || !p || !v || !qdot || !pdot) return LW_ERR_ARGUMENT;
+    d->error.text[0] = 0;
+    const lw_model *model = d->model;
+    const size_t size = (size_t)model->tree_nv * sizeof *v;
+    TRY(check_tree(d, "rates of momenta: those of the tree say nothing of loops"));
+    if (d->kernel_of_momenta && lwi_kernel_momenta(d->kernel_of_momenta, q, p, d->speeds, d->out)) {
+        const double *effort = joint_efforts(d, t, q, d->speeds, tau, inputs);
+        lwi_tree_kinematics_free(model, q, d->speeds, qdot);
+        memcpy(v, d->speeds, size);
+        for (int i = 0; i < model->tree_nv; i++) pdot[i] = d->out[i] + (effort ? effort[i] : 0);
+        return LW_OK;
+    }
+    lwi_tree_position(model, t, q, d->tree.link);
+    TRY(lwi_momenta_speeds(model, &d->momenta, &d->tree, t, p, d->work, &d->error));
+    memcpy(v, d->work, size);
+    lwi_tree_rates(model, t, v, d->tree.link);
+    lwi_tree_loads(model, &d->tree, t, v, inputs ? inputs : d->zero);
+    lwi_tree_kinematics(model, d->tree.link, v, qdot);
+    lwi_momenta_rates(model, &d->momenta, &d->tree, tau, pdot);
+    return LW_OK;
+}

@@ -1,0 +1,125 @@
+// formulation.c -- the list of formulations, what they refuse, and their working memory.
+#include "kinematics/formulation.h"
+
+#include <string.h>
+
+#define X(name) &lwi_formulation_##name,
+static const lwi_formulation *const all[] = {LWI_FORMULATION_LIST(X)};
+#undef X
+
+const lwi_formulation *lwi_formulation_find(const char *name)
+{
+    for (int i = 0; i < LWI_COUNT(all); i++)
+        if (strcmp(all[i]->name, name) == 0) return all[i];
+    return NULL;
+}
+
+// ----------------------------------------------------------------------------------------- refusal
+
+static const char remedy[] = "; use the formulation `dense`";
+
+static lw_status refuse_loop(const lwi_formulation *formulation, const lw_model *model,
+                             lw_error *why)
+{
+    const int joint = model->loop[0];
+    return lwi_fail(why, LW_ERR_UNSUPPORTED,
+                    "formulation %s: joint '%s' closes a loop, and it handles trees only%s",
+                    formulation->name, model->joint[joint].name,
+                    formulation == &lwi_formulation_dense ? "" : remedy);
+}
+
+static lw_status refuse_coupling(const lwi_formulation *formulation, const lw_model *model,
+                                 lw_error *why)
+{
+    const lwi_coupling *c = &model->coupling[0];
+    return lwi_fail(
+        why, LW_ERR_UNSUPPORTED,
+        "formulation %s: joint '%s' is coupled to joint '%s', and it handles no couplings%s",
+        formulation->name, model->joint[c->joint].name, model->joint[c->of].name,
+        formulation == &lwi_formulation_dense ? "" : remedy);
+}
+
+static lw_status refuse_massless(const lwi_formulation *formulation, const lw_model *model,
+                                 lw_error *why)
+{
+    for (int b = 1; b < model->nbody; b++)
+        if (model->body[b].host == b && model->body[b].mass == 0)
+            return lwi_fail(
+                why, LW_ERR_UNSUPPORTED,
+                "formulation %s: body '%s' moves and has no mass, and it needs a mass for "
+                "every moving body; give it one, or use `aba` or `momenta` for a tree",
+                formulation->name, model->body[b].name);
+    return LW_OK;
+}
+
+static lw_status refuse_rotor(const lwi_formulation *formulation, const lw_model *model,
+                              lw_error *why)
+{
+    int j = 0;
+    while (model->joint[j].nrotor == 0) j++;
+    return lwi_fail(why, LW_ERR_UNSUPPORTED,
+                    "formulation %s: joint '%s' has rotor inertia, and it handles none%s",
+                    formulation->name, model->joint[j].name, remedy);
+}
+
+lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_model *model,
+                                  lw_error *why)
+{
+    if (model->nloop > 0 && !(formulation->can & LWI_CAN_LOOPS))
+        return refuse_loop(formulation, model, why);
+    if (model->ncoupling > 0 && !(formulation->can & LWI_CAN_COUPLINGS))
+        return refuse_coupling(formulation, model, why);
+    if (model->nrotor > 0 && !(formulation->can & LWI_CAN_ROTORS))
+        return refuse_rotor(formulation, model, why);
+    if (!(formulation->can & LWI_CAN_MASSLESS)) TRY(refuse_massless(formulation, model, why));
+    return formulation->accepts ? formulation->accepts(model, why) : LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ memory
+
+lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *formulation,
+                                  const lw_allocator *allocator, int lanes,
+                                  const lw_options *options, lwi_work **out, lw_error *error)
+{
+    TRY(lwi_formulation_accepts(formulation, model, error));
+    lwi_work *work = lwi_allocate(allocator, sizeof *work);
+    if (!work)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for formulation %s", formulation->name);
+    *work =
+        (lwi_work){.model = model, .formulation = formulation, .lanes = lanes, .options = options};
+    lwi_arena_init(&work->arena, allocator);
+    const lw_status status = formulation->prepare(work);
+    if (status != LW_OK) {
+        if (work->error.text[0] != '\0' && error)
+            *error = work->error;
+        else
+            lwi_fail(error, status, "formulation %s: %s", formulation->name,
+                     lw_status_text(status));
+        lwi_work_destroy(work);
+        return status;
+    }
+    *out = work;
+    return LW_OK;
+}
+
+lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *formulation,
+                                const lw_allocator *allocator, int lanes, lwi_work **work,
+                                lw_error *error)
+{
+    return lwi_work_create_options(model, formulation, allocator, lanes, NULL, work, error);
+}
+
+lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulation,
+                          const lw_allocator *allocator, lwi_work **work, lw_error *error)
+{
+    return lwi_work_create_lanes(model, formulation, allocator, 0, work, error);
+}
+
+void lwi_work_destroy(lwi_work *work)
+{
+    if (!work) return;
+    if (work->formulation->release) work->formulation->release(work);
+    const lw_allocator allocator = work->arena.allocator;
+    lwi_arena_free(&work->arena);
+    lwi_release(&allocator, work);
+}

@@ -1,0 +1,100 @@
+// loop_rates.c -- accelerations of a mechanism with loops at a given state.
+#include "dynamics/loop_rates.h"
+
+#include "kinematics/auxiliary.h"
+
+// The partition that suits the start; a start that is singular has none.
+static lw_status choose_at_start(lwi_loop_rates *c, const lw_model *model, lwi_arena *arena)
+{
+    double *inputs = LWI_PUSH(arena, double, model->desc.ninput);
+    if (!inputs) return LW_ERR_MEMORY;
+    lwi_snapshot_start(model, &c->moment);
+    const lwi_formulation *rcr = c->work->formulation;
+    if (rcr->enter(c->work, &c->moment, c->start) != LW_OK ||
+        rcr->rates(c->work, c->moment.t, c->start, inputs, c->xdot) != LW_OK)
+        return LW_OK;
+    memcpy(c->first, c->work->discrete, c->work->ndiscrete);
+    return LW_OK;
+}
+
+lw_status lwi_loop_rates_create(const lw_model *model, const lw_allocator *allocator,
+                                lwi_arena *arena, lwi_loop_rates *c, lw_error *error)
+{
+    *c = (lwi_loop_rates){0};
+    TRY(lwi_work_create(model, &lwi_formulation_rcr, allocator, &c->work, error));
+    const int nx = c->work->layout.nx;
+    c->tree = &((lwi_rcr_work *)c->work->data)->tree;
+    c->start = LWI_PUSH(arena, double, nx);
+    c->x = LWI_PUSH(arena, double, nx);
+    c->xdot = LWI_PUSH(arena, double, nx);
+    c->none = LWI_PUSH(arena, double, model->tree_nv);
+    c->first = LWI_PUSH(arena, unsigned char, c->work->ndiscrete);
+    lw_status status = c->start && c->x && c->xdot && c->none && c->first ? LW_OK : LW_ERR_MEMORY;
+    if (status == LW_OK) status = lwi_snapshot_create(model, arena, &c->moment);
+    if (status == LW_OK) status = choose_at_start(c, model, arena);
+    if (status != LW_OK) lwi_loop_rates_destroy(c);
+    return status;
+}
+
+void lwi_loop_rates_destroy(lwi_loop_rates *c)
+{
+    lwi_work_destroy(c->work);
+    c->work = NULL;
+}
+
+// x of (q, v): what is carried besides is read from the poses where forces need it, nearest to the start.
+static lw_status enter(lwi_loop_rates *c, double t, const double *q, const double *v,
+                       const double *inputs)
+{
+    const lw_model *model = c->work->model;
+    const lwi_auxiliary *carried = &((lwi_rcr_work *)c->work->data)->carried;
+    memcpy(c->x, c->start, (size_t)c->work->layout.nx * sizeof *c->x);
+    memcpy(c->x, q, (size_t)model->tree_nq * sizeof *q);
+    memcpy(c->x + model->tree_nq, v, (size_t)model->tree_nv * sizeof *v);
+    if (carried->n == 0 || model->nforce == 0) return LW_OK;
+    TRY(c->work->formulation->observe(c->work, t, c->x, inputs, LW_OBSERVE_POSE, &c->moment));
+    lwi_auxiliary_store(model, carried, c->moment.q, c->x);
+    return LW_OK;
+}
+
+// With the partition of the start, where it is as good here as a run would keep it.
+static lw_status evaluate(lwi_loop_rates *c, double t, const double *inputs)
+{
+    const lwi_formulation *rcr = c->work->formulation;
+    lwi_rcr_choice *choice = c->work->discrete;
+    memcpy(choice, c->first, c->work->ndiscrete);
+    if (choice->made) {
+        choice->lately = 2; // more than any pivot
+        const lw_status status = rcr->rates(c->work, t, c->x, inputs, c->xdot);
+        if (status == LW_OK && choice->lately >= ((lwi_rcr_work *)c->work->data)->keep)
+            return LW_OK;
+        memset(choice, 0, c->work->ndiscrete);
+    }
+    return rcr->rates(c->work, t, c->x, inputs, c->xdot);
+}
+
+lw_status lwi_system_rates_evaluate(lwi_loop_rates *c, double t, const double *q, const double *v,
+                                    const double *tau, const double *inputs, double *vdot)
+{
+    const lw_model *model = c->work->model;
+    TRY(enter(c, t, q, v, inputs));
+    c->tree->added = tau ? tau : c->none;
+    const lw_status status = evaluate(c, t, inputs);
+    if (status == LW_OK)
+        memcpy(vdot, c->xdot + model->tree_nq, (size_t)model->tree_nv * sizeof *vdot);
+    return status;
+}
+
+// With the partition of the start whatever was evaluated before, so that the bound is that of the state alone.
+double lwi_system_rates_gap(lwi_loop_rates *c, double t, const double *q)
+{
+    const lw_model *model = c->work->model;
+    for (int i = 0; i < model->ncoupling; i++) // how often such a joint has turned is not in q
+        if (model->joint[model->coupling[i].joint].node < 0 ||
+            model->joint[model->coupling[i].of].node < 0)
+            return INFINITY;
+    memcpy(c->x, c->start, (size_t)c->work->layout.nx * sizeof *c->x);
+    memcpy(c->x, q, (size_t)model->tree_nq * sizeof *q);
+    memcpy(c->work->discrete, c->first, c->work->ndiscrete);
+    return c->work->formulation->gap(c->work, t, c->x);
+}

@@ -1,0 +1,233 @@
+// order.c -- compounds, and joining them.
+#include "elimination/order.h"
+
+#include <limits.h>
+#include <string.h>
+
+static lw_status incidence(lwi_order *o)
+{
+    const lwi_graph *g = o->graph;
+    o->first = LWI_PUSH(&o->arena, int, g->nbody + 1);
+    if (!o->first) return LW_ERR_MEMORY;
+    int total = 0;
+    for (int e = 0; e < g->nedge; e++)
+        for (int i = 0; i < g->edge[e].n && g->edge[e].rows; i++, total++)
+            o->first[g->edge[e].body[i] + 1]++;
+    for (int b = 0; b < g->nbody; b++) o->first[b + 1] += o->first[b];
+    o->edge = LWI_PUSH(&o->arena, int, total);
+    int *fill = LWI_PUSH(&o->arena, int, g->nbody);
+    if (!o->edge || !fill) return LW_ERR_MEMORY;
+    for (int e = 0; e < g->nedge; e++)
+        for (int i = 0; i < g->edge[e].n && g->edge[e].rows; i++) {
+            const int b = g->edge[e].body[i];
+            o->edge[o->first[b] + fill[b]++] = e;
+        }
+    return LW_OK;
+}
+
+static lw_status prepare(lwi_order *o)
+{
+    const int nbody = o->graph->nbody, nedge = o->graph->nedge;
+    TRY(incidence(o));
+    o->up = LWI_PUSH(&o->arena, int, nbody);
+    o->node_of = LWI_PUSH(&o->arena, int, nbody);
+    o->next_body = LWI_PUSH(&o->arena, int, nbody);
+    o->next_edge = LWI_PUSH(&o->arena, int, nedge);
+    o->closer = LWI_PUSH(&o->arena, int, nedge);
+    o->stamp = LWI_PUSH(&o->arena, int, nedge);
+    // a node closes an edge or is a body alone
+    o->node = LWI_PUSH(&o->arena, lwi_order_node, (size_t)nedge + (size_t)nbody);
+    o->next_node = LWI_PUSH(&o->arena, int, (size_t)nedge + (size_t)nbody);
+    if (!o->up || !o->node_of || !o->next_body || !o->next_edge || !o->closer || !o->stamp ||
+        !o->node || !o->next_node)
+        return LW_ERR_MEMORY;
+    for (int b = 0; b < nbody; b++) o->up[b] = b, o->node_of[b] = -1;
+    for (int e = 0; e < nedge; e++) o->closer[e] = -1;
+    return LW_OK;
+}
+
+lw_status lwi_order_create(const lwi_graph *graph, const lw_allocator *allocator, lwi_order *o)
+{
+    memset(o, 0, sizeof *o);
+    o->graph = graph;
+    lwi_arena_init(&o->arena, allocator);
+    const lw_status status = prepare(o);
+    if (status != LW_OK) lwi_order_free(o);
+    return status;
+}
+
+void lwi_order_free(lwi_order *o)
+{
+    lwi_release(&o->arena.allocator, o->pool);
+    o->pool = NULL;
+    lwi_arena_free(&o->arena);
+}
+
+int lwi_order_find(lwi_order *o, int body)
+{
+    int *up = o->up;
+    while (up[body] != body) body = up[body] = up[up[body]];
+    return body;
+}
+
+const int *lwi_order_open(const lwi_order *o, int root, int *n)
+{
+    const int node = o->node_of[root];
+    if (node < 0) {
+        *n = o->first[root + 1] - o->first[root];
+        return o->edge + o->first[root];
+    }
+    *n = o->node[node].open.n;
+    return o->pool + o->node[node].open.first;
+}
+
+int lwi_order_roots(lwi_order *o, const lwi_edge *edge, int roots[LWI_EDGE_BODIES])
+{
+    int n = 0;
+    for (int i = 0; i < edge->n; i++) {
+        const int root = lwi_order_find(o, edge->body[i]);
+        int k = 0;
+        while (k < n && roots[k] != root) k++;
+        if (k == n) roots[n++] = root;
+    }
+    return n;
+}
+
+static void append(lwi_order_list *list, int *next, int item)
+{
+    next[item] = -1;
+    if (list->first < 0)
+        list->first = item;
+    else
+        next[list->last] = item;
+    list->last = item;
+}
+
+static int new_node(lwi_order *o)
+{
+    const lwi_order_list none = {-1, -1};
+    o->node[o->nnode] = (lwi_order_node){.parent = -1, .child = none, .body = none, .closed = none};
+    return o->nnode++;
+}
+
+// room for `more` open edges behind those in use
+static lw_status reserve(lwi_order *o, int more)
+{
+    if (more > INT_MAX / 2 - o->used) return LW_ERR_MEMORY;
+    if (o->used + more <= o->room) return LW_OK;
+    const int room = 2 * (o->used + more);
+    int *pool = lwi_allocate(&o->arena.allocator, (size_t)room * sizeof *pool);
+    if (!pool) return LW_ERR_MEMORY;
+    if (o->used) memcpy(pool, o->pool, (size_t)o->used * sizeof *pool);
+    lwi_release(&o->arena.allocator, o->pool);
+    o->pool = pool;
+    o->room = room;
+    return LW_OK;
+}
+
+// how many edges are open at one of the compounds at least
+static int front_size(lwi_order *o, const int *roots, int n)
+{
+    int size = 0;
+    o->now++;
+    for (int k = 0; k < n; k++) {
+        int count;
+        const int *open = lwi_order_open(o, roots[k], &count);
+        for (int i = 0; i < count; i++) {
+            size += o->stamp[open[i]] != o->now;
+            o->stamp[open[i]] = o->now;
+        }
+    }
+    return size;
+}
+
+// the compound whose node may grow: nothing is open elsewhere that is not open there
+static int host(const lwi_order *o, const int *roots, int n, int size)
+{
+    for (int k = 0; k < n; k++) {
+        const int node = o->node_of[roots[k]];
+        if (node < 0 || o->node[node].open.n != size || o->node[node].sealed) continue;
+        bool waits = false;
+        for (int i = 0; i < n; i++) {
+            const int other = o->node_of[roots[i]];
+            waits |= i != k && other >= 0 && o->node[other].level >= o->node[node].level;
+        }
+        if (o->patient || !waits) return node;
+    }
+    return -1;
+}
+
+// all bodies of the edge are in the compound of `root`
+static bool inside(lwi_order *o, int edge, int root)
+{
+    const lwi_edge *e = &o->graph->edge[edge];
+    for (int i = 0; i < e->n; i++)
+        if (lwi_order_find(o, e->body[i]) != root) return false;
+    return true;
+}
+
+// sorts the edges of one list into closed and open ones; these go to the pool at `to`
+static void sort_open(lwi_order *o, int node, int root, const int *edge, int n, int *to)
+{
+    for (int i = 0; i < n; i++) {
+        const int e = edge[i];
+        if (o->stamp[e] == o->now) continue;
+        o->stamp[e] = o->now;
+        if (inside(o, e, root)) {
+            append(&o->node[node].closed, o->next_edge, e);
+            o->closer[e] = node;
+        } else {
+            o->pool[(*to)++] = e;
+        }
+    }
+}
+
+static void take(lwi_order *o, int node, const int *roots, int n)
+{
+    lwi_order_node *N = &o->node[node];
+    for (int k = 0; k < n; k++) {
+        const int child = o->node_of[roots[k]];
+        if (child < 0) {
+            append(&N->body, o->next_body, roots[k]);
+        } else if (child != node) {
+            append(&N->child, o->next_node, child);
+            o->node[child].parent = node;
+            if (N->level <= o->node[child].level) N->level = o->node[child].level + 1;
+        }
+    }
+}
+
+lw_status lwi_order_join(lwi_order *o, const int *roots, int n)
+{
+    const int size = front_size(o, roots, n);
+    const int grows = host(o, roots, n, size);
+    const int node = grows < 0 ? new_node(o) : grows;
+    take(o, node, roots, n);
+    for (int k = 1; k < n; k++) o->up[roots[k]] = roots[0];
+    o->now++;
+    if (grows >= 0) { // what stays open is packed where it is
+        lwi_span *open = &o->node[node].open;
+        int to = open->first;
+        sort_open(o, node, roots[0], o->pool + open->first, open->n, &to);
+        open->n = to - open->first;
+    } else {
+        TRY(reserve(o, size));
+        int to = o->used;
+        for (int k = 0; k < n; k++) {
+            int count;
+            const int *open = lwi_order_open(o, roots[k], &count);
+            sort_open(o, node, roots[0], open, count, &to);
+        }
+        o->node[node].open = (lwi_span){o->used, to - o->used};
+        o->used = to;
+    }
+    o->node_of[roots[0]] = node;
+    return LW_OK;
+}
+
+void lwi_order_single(lwi_order *o, int body)
+{
+    const int node = new_node(o);
+    append(&o->node[node].body, o->next_body, body);
+    o->node_of[body] = node;
+}

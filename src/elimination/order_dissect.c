@@ -1,0 +1,320 @@
+// order_dissect.c -- nested dissection: a set of bodies is cut in two where few rows cross and both
+// parts are of fair size, the parts are treated in the same way, and their compounds are joined
+// last.
+//
+// Candidates for a cut, in one pass each: what a breadth-first or depth-first order from an end of
+// the set has reached after any number of bodies, and whatever hangs below a body in the
+// depth-first tree. (Edges that are not in that tree join a body with one it hangs below, so what
+// crosses is a sum over the subtree.)  The best has the smallest
+//     rows / (bodies here * bodies there)
+// which halves a chain exactly.  Single bodies then change sides where that cuts fewer rows.
+#include "elimination/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SMALLEST = 4
+};                   // a part has at least 1/SMALLEST of the bodies: depth O(log n) for every graph
+enum { PASSES = 4 }; // of improvement; nearly all moves are in the first
+
+typedef struct dissection {
+    lwi_order *o;
+    int leaf;
+    int *body;              // [nbody] a permutation; a set is a span of it
+    int *set, sets;         // [nbody] the set that a body is in now
+    int *seen, passes;      // [nbody] marks of one traversal
+    int *order;             // [nbody] of one traversal
+    int *count, *counted;   // [nedge] bodies reached, and in which pass
+    int *parent, *rank;     // [nbody] depth-first tree, place in the order
+    int *edge_at, *body_at; // [nbody] how far a body's neighbours have been looked at
+    int *size, *crossing;   // [nbody] of what hangs below a body
+    unsigned char *side;    // [nbody]
+    int *spare;             // [nbody]
+} dissection;
+
+typedef struct cut {
+    double score;
+    int apart;       // difference of the sizes
+    const int *list; // the part's bodies
+    int n;
+} cut;
+
+static bool within(const dissection *d, int edge, int set)
+{
+    const lwi_edge *e = &d->o->graph->edge[edge];
+    for (int i = 0; i < e->n; i++)
+        if (d->set[e->body[i]] != set) return false;
+    return true;
+}
+
+// -------------------------------------------------------------------------------------- traversals
+
+// Bodies of the set that hang together with `start`, nearest first; returns how many.
+static int breadth_first(dissection *d, int start)
+{
+    const lwi_order *o = d->o;
+    const int set = d->set[start], pass = ++d->passes;
+    int tail = 0;
+    d->order[tail++] = start;
+    d->seen[start] = pass;
+    for (int head = 0; head < tail; head++) {
+        const int b = d->order[head];
+        for (int i = o->first[b]; i < o->first[b + 1]; i++) {
+            const lwi_edge *e = &o->graph->edge[o->edge[i]];
+            if (!within(d, o->edge[i], set)) continue;
+            for (int j = 0; j < e->n; j++) {
+                if (d->seen[e->body[j]] == pass) continue;
+                d->seen[e->body[j]] = pass;
+                d->order[tail++] = e->body[j];
+            }
+        }
+    }
+    return tail;
+}
+
+// The next body that a depth-first walk goes to from b, or -1.
+static int onward(dissection *d, int b, int set, int pass)
+{
+    const lwi_order *o = d->o;
+    for (; d->edge_at[b] < o->first[b + 1]; d->edge_at[b]++, d->body_at[b] = 0) {
+        const int edge = o->edge[d->edge_at[b]];
+        if (!within(d, edge, set)) continue;
+        const lwi_edge *e = &o->graph->edge[edge];
+        while (d->body_at[b] < e->n) {
+            const int next = e->body[d->body_at[b]++];
+            if (d->seen[next] != pass) return next;
+        }
+    }
+    return -1;
+}
+
+static void depth_first(dissection *d, int start)
+{
+    const int set = d->set[start], pass = ++d->passes;
+    int n = 0;
+    d->parent[start] = -1;
+    for (int b = start, next; b >= 0; b = next) {
+        if (d->seen[b] != pass) {
+            d->seen[b] = pass;
+            d->rank[b] = n;
+            d->order[n++] = b;
+            d->edge_at[b] = d->o->first[b];
+            d->body_at[b] = 0;
+        }
+        next = onward(d, b, set, pass);
+        if (next >= 0)
+            d->parent[next] = b;
+        else
+            next = d->parent[b];
+    }
+}
+
+// ----------------------------------------------------------------------------------------- cuts
+
+static void consider(cut *best, int rows, int part, int n, const int *list)
+{
+    const int smaller = part < n - part ? part : n - part;
+    if (SMALLEST * smaller < n && smaller < n / 2) return;
+    const cut c = {(double)rows / ((double)part * (n - part)), abs(n - 2 * part), list, part};
+    if (!best->list || c.score < best->score || (c.score <= best->score && c.apart < best->apart))
+        *best = c;
+}
+
+// What has been reached after any number of bodies of the order.
+static void consider_order(dissection *d, int n, cut *best)
+{
+    const lwi_order *o = d->o;
+    const int set = d->set[d->order[0]], pass = ++d->passes;
+    int rows = 0;
+    for (int k = 0; k < n - 1; k++) {
+        const int b = d->order[k];
+        for (int i = o->first[b]; i < o->first[b + 1]; i++) {
+            const int e = o->edge[i], bodies = o->graph->edge[e].n;
+            if (bodies == 1 || !within(d, e, set)) continue;
+            if (d->counted[e] != pass) {
+                d->counted[e] = pass;
+                d->count[e] = 0;
+                rows += o->graph->edge[e].rows;
+            }
+            if (++d->count[e] == bodies) rows -= o->graph->edge[e].rows;
+        }
+        consider(best, rows, k + 1, n, d->order);
+    }
+}
+
+// An edge between a body and one it hangs below crosses for everything between; edges of more
+// bodies count as several.
+static void consider_subtrees(dissection *d, int n, cut *best)
+{
+    const lwi_order *o = d->o;
+    const int set = d->set[d->order[0]];
+    for (int k = 0; k < n; k++) d->size[d->order[k]] = 1, d->crossing[d->order[k]] = 0;
+    for (int k = 0; k < n; k++) {
+        const int b = d->order[k];
+        for (int i = o->first[b]; i < o->first[b + 1]; i++) {
+            const lwi_edge *e = &o->graph->edge[o->edge[i]];
+            if (e->body[0] != b || !within(d, o->edge[i], set)) continue; // once
+            for (int j = 0; j + 1 < e->n; j++) {
+                const int u = e->body[j], v = e->body[j + 1];
+                const bool u_below = d->rank[u] > d->rank[v];
+                d->crossing[u_below ? u : v] += e->rows;
+                d->crossing[u_below ? v : u] -= e->rows;
+            }
+        }
+    }
+    for (int k = n - 1; k > 0; k--) {
+        const int b = d->order[k];
+        consider(best, d->crossing[b], d->size[b], n, d->order + k);
+        d->size[d->parent[b]] += d->size[b];
+        d->crossing[d->parent[b]] += d->crossing[b];
+    }
+}
+
+// ------------------------------------------------------------------------------------ improvement
+
+// Rows that are cut less when b changes sides.
+static int gain(const dissection *d, int b)
+{
+    const lwi_order *o = d->o;
+    const int set = d->set[b];
+    int rows = 0;
+    for (int i = o->first[b]; i < o->first[b + 1]; i++) {
+        const lwi_edge *e = &o->graph->edge[o->edge[i]];
+        if (e->n == 1 || !within(d, o->edge[i], set)) continue;
+        int here = 0;
+        for (int j = 0; j < e->n; j++) here += d->side[e->body[j]] == d->side[b];
+        if (here == 1) rows += e->rows;
+        if (here == e->n) rows -= e->rows;
+    }
+    return rows;
+}
+
+static void improve(dissection *d, const int *body, int n)
+{
+    int size[2] = {0, 0};
+    for (int k = 0; k < n; k++) size[d->side[body[k]]]++;
+    bool moved = true;
+    for (int pass = 0; pass < PASSES && moved; pass++) {
+        moved = false;
+        for (int k = 0; k < n; k++) {
+            const int b = body[k], here = d->side[b];
+            if (size[here] < 2 || SMALLEST * (size[here] - 1) < n || gain(d, b) <= 0) continue;
+            d->side[b] = (unsigned char)!here;
+            size[here]--, size[!here]++;
+            moved = true;
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------- dissection
+
+// Moves the bodies of side 1 to the front, otherwise in their order; returns how many.
+static int part_sides(dissection *d, int *body, int n)
+{
+    int front = 0, back = 0;
+    for (int k = 0; k < n; k++) {
+        if (d->side[body[k]])
+            body[front++] = body[k];
+        else
+            d->spare[back++] = body[k];
+    }
+    memcpy(body + front, d->spare, (size_t)back * sizeof *body);
+    return front;
+}
+
+// Cuts a set that hangs together; returns the size of the first part.
+static int bisect(dissection *d, int *body, int n)
+{
+    cut best = {.list = NULL};
+    breadth_first(d, body[0]);
+    const int end = d->order[n - 1]; // far from everything: an end
+    depth_first(d, end);
+    consider_order(d, n, &best);
+    consider_subtrees(d, n, &best);
+    for (int k = 0; k < n; k++) d->side[body[k]] = 0;
+    for (int k = 0; k < best.n; k++) d->side[best.list[k]] = 1;
+    breadth_first(d, end);
+    cut broad = best;
+    consider_order(d, n, &broad);
+    if (broad.score < best.score) {
+        for (int k = 0; k < n; k++) d->side[body[k]] = 0;
+        for (int k = 0; k < broad.n; k++) d->side[d->order[k]] = 1;
+    }
+    improve(d, body, n);
+    return part_sides(d, body, n);
+}
+
+// Joins all compounds of a set that hangs together; a body alone that closes nothing stays alone.
+static lw_status join_set(dissection *d, const int *body, int n)
+{
+    lwi_order *o = d->o;
+    const int pass = ++d->passes;
+    int nroot = 0;
+    for (int k = 0; k < n; k++) {
+        const int root = lwi_order_find(o, body[k]);
+        if (d->seen[root] == pass) continue;
+        d->seen[root] = pass;
+        d->spare[nroot++] = root;
+    }
+    bool closes = nroot > 1;
+    for (int i = o->first[body[0]]; i < o->first[body[0] + 1] && !closes; i++)
+        closes = o->node_of[body[0]] < 0 && o->graph->edge[o->edge[i]].n == 1;
+    return closes ? lwi_order_join(o, d->spare, nroot) : LW_OK;
+}
+
+static lw_status dissect(dissection *d, int *body, int n);
+
+// A set in several pieces: nothing joins these here.  They are moved together, each a set of its
+// own.
+static lw_status pieces(dissection *d, int *body, int n)
+{
+    const int whole = d->set[body[0]];
+    int found = 0;
+    for (int k = 0; k < n; k++) {
+        if (d->set[body[k]] != whole) continue;
+        const int size = breadth_first(d, body[k]), set = ++d->sets;
+        for (int i = 0; i < size; i++) {
+            d->set[d->order[i]] = set;
+            d->spare[found++] = d->order[i];
+        }
+    }
+    memcpy(body, d->spare, (size_t)n * sizeof *body);
+    for (int k = 0; k < n;) {
+        int size = 1;
+        while (k + size < n && d->set[body[k + size]] == d->set[body[k]]) size++;
+        TRY(dissect(d, body + k, size));
+        k += size;
+    }
+    return LW_OK;
+}
+
+static lw_status dissect(dissection *d, int *body, int n)
+{
+    if (n > 1 && n <= d->leaf) return lwi_order_comb(d->o, body, n);
+    const int set = ++d->sets;
+    for (int k = 0; k < n; k++) d->set[body[k]] = set;
+    if (n > 1) {
+        if (breadth_first(d, body[0]) < n) return pieces(d, body, n);
+        const int part = bisect(d, body, n);
+        TRY(dissect(d, body, part));
+        TRY(dissect(d, body + part, n - part));
+    }
+    return join_set(d, body, n);
+}
+
+lw_status lwi_order_dissect(lwi_order *o, int leaf)
+{
+    const int nbody = o->graph->nbody, nedge = o->graph->nedge;
+    dissection d = {.o = o, .leaf = leaf};
+    int **per_body[] = {&d.body, &d.set,     &d.seen,    &d.order, &d.parent,  &d.rank,
+                        &d.size, &d.edge_at, &d.body_at, &d.spare, &d.crossing};
+    for (int i = 0; i < LWI_COUNT(per_body); i++)
+        if (!(*per_body[i] = LWI_PUSH(&o->arena, int, nbody))) return LW_ERR_MEMORY;
+    d.count = LWI_PUSH(&o->arena, int, nedge);
+    d.counted = LWI_PUSH(&o->arena, int, nedge);
+    d.side = LWI_PUSH(&o->arena, unsigned char, nbody);
+    if (!d.count || !d.counted || !d.side) return LW_ERR_MEMORY;
+    for (int b = 0; b < nbody; b++) d.body[b] = b;
+    return nbody ? dissect(&d, d.body, nbody) : LW_OK;
+}

@@ -1,0 +1,211 @@
+// order_sequential.c -- the greedy order: always the join with the smallest front.
+//
+// For edge e the front is what is open at one of its compounds at least, in rows.  A heap holds the
+// edges by this size; ties are broken by the distance from the ground, the farther first, then by
+// the edge's number.  A chain is joined from its tip body by body, a tree limb by limb, a ladder
+// from one end to the other.  Only edges open at a compound just made change their front, so that
+// with fronts of bounded size the whole costs O(n log n).
+#include "elimination/order.h"
+
+typedef struct lwi_comb {
+    lwi_order *o;
+    int *cost;      // [nedge] rows of the front
+    int *far;       // [nedge] distance from the ground
+    int *heap, *at; // [nheap] edges; [nedge] place in the heap, -1: not there
+    int nheap;
+    int *mark, marks;   // [nedge] edges counted besides those of the compound at hand
+    int *count;         // [nedge] bodies that are here
+    int *queue, *depth; // [nbody]
+} comb;
+
+// ------------------------------------------------------------------------------------------- heap
+
+static bool before(const comb *c, int e, int f)
+{
+    if (c->cost[e] != c->cost[f]) return c->cost[e] < c->cost[f];
+    if (c->far[e] != c->far[f]) return c->far[e] > c->far[f];
+    return e < f;
+}
+
+static void put(comb *c, int place, int edge)
+{
+    c->heap[place] = edge;
+    c->at[edge] = place;
+}
+
+// moves an edge from where there is a gap to where it belongs
+static void settle(comb *c, int place, int edge)
+{
+    while (place && before(c, edge, c->heap[(place - 1) / 2])) {
+        put(c, place, c->heap[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    for (int child; (child = 2 * place + 1) < c->nheap; place = child) {
+        if (child + 1 < c->nheap && before(c, c->heap[child + 1], c->heap[child])) child++;
+        if (!before(c, c->heap[child], edge)) break;
+        put(c, place, c->heap[child]);
+    }
+    put(c, place, edge);
+}
+
+static void leave(comb *c, int edge)
+{
+    const int place = c->at[edge], last = c->heap[--c->nheap];
+    c->at[edge] = -1;
+    if (last != edge) settle(c, place, last);
+}
+
+// ------------------------------------------------------------------------------------------ costs
+
+// Rows open at the compound of `root` that are neither stamped nor marked; they are marked.
+static int more_rows(comb *c, int root)
+{
+    int n, rows = 0;
+    const int *open = lwi_order_open(c->o, root, &n);
+    for (int i = 0; i < n; i++) {
+        const int e = open[i];
+        if (c->o->stamp[e] == c->o->now || c->mark[e] == c->marks) continue;
+        c->mark[e] = c->marks;
+        rows += c->o->graph->edge[e].rows;
+    }
+    return rows;
+}
+
+static int front_rows(comb *c, int edge, int without)
+{
+    int roots[LWI_EDGE_BODIES], rows = 0;
+    const int n = lwi_order_roots(c->o, &c->o->graph->edge[edge], roots);
+    c->marks++;
+    for (int k = 0; k < n; k++)
+        if (roots[k] != without) rows += more_rows(c, roots[k]);
+    return rows;
+}
+
+// After a join: the edges open at the new compound have new fronts.
+static void update(comb *c, int root)
+{
+    lwi_order *o = c->o;
+    int n, rows = 0;
+    const int *open = lwi_order_open(o, root, &n);
+    o->now++;
+    for (int i = 0; i < n; i++) {
+        o->stamp[open[i]] = o->now;
+        rows += o->graph->edge[open[i]].rows;
+    }
+    for (int i = 0; i < n; i++) {
+        const int e = open[i];
+        if (c->at[e] < 0) continue;
+        c->cost[e] = rows + front_rows(c, e, root);
+        settle(c, c->at[e], e);
+    }
+}
+
+// --------------------------------------------------------------------------------------- distances
+
+// Breadth first from the bodies on the ground, parts without from their first body.
+static void measure(comb *c, const int *body, int n)
+{
+    int *queue = c->queue, *depth = c->depth;
+    const lwi_order *o = c->o;
+    int tail = 0;
+    for (int k = 0; k < n; k++) {
+        const int b = body[k];
+        depth[b] = 0;
+        for (int i = o->first[b]; i < o->first[b + 1] && !depth[b]; i++)
+            if (o->graph->edge[o->edge[i]].ground) depth[b] = 1;
+        if (depth[b]) queue[tail++] = b;
+    }
+    for (int head = 0, k = 0; head < n; head++) {
+        if (head == tail) {
+            while (depth[body[k]]) k++;
+            depth[body[k]] = 1;
+            queue[tail++] = body[k];
+        }
+        const int b = queue[head];
+        for (int i = o->first[b]; i < o->first[b + 1]; i++) {
+            const int e = o->edge[i];
+            if (c->far[e] < depth[b]) c->far[e] = depth[b];
+            if (c->at[e] < 0 && o->closer[e] < 0) continue; // not among these bodies alone
+            for (int j = 0; j < o->graph->edge[e].n; j++) {
+                const int next = o->graph->edge[e].body[j];
+                if (depth[next]) continue;
+                depth[next] = depth[b] + 1;
+                queue[tail++] = next;
+            }
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------- order
+
+// The edges that have all their bodies among these enter the heap.
+static void enter(comb *c, const int *body, int n)
+{
+    const lwi_order *o = c->o;
+    for (int k = 0; k < n; k++)
+        for (int i = o->first[body[k]]; i < o->first[body[k] + 1]; i++) {
+            const int e = o->edge[i];
+            if (o->closer[e] < 0 && ++c->count[e] == o->graph->edge[e].n) put(c, c->nheap++, e);
+        }
+}
+
+static lw_status join_all(comb *c)
+{
+    lwi_order *o = c->o;
+    while (c->nheap) {
+        const int edge = c->heap[0];
+        int roots[LWI_EDGE_BODIES];
+        const int n = lwi_order_roots(o, &o->graph->edge[edge], roots);
+        TRY(lwi_order_join(o, roots, n));
+        const lwi_order_node *node = &o->node[o->closer[edge]];
+        for (int e = node->closed.first; e >= 0; e = o->next_edge[e])
+            if (c->at[e] >= 0) leave(c, e);
+        update(c, lwi_order_find(o, roots[0]));
+    }
+    return LW_OK;
+}
+
+// The workspace is made once; what these bodies left in it before is cleared.
+static comb *workspace(lwi_order *o, const int *body, int n)
+{
+    comb *c = o->comb;
+    const int nedge = o->graph->nedge;
+    if (!c) {
+        c = LWI_PUSH(&o->arena, comb, 1);
+        if (!c) return NULL;
+        *c = (comb){.o = o,
+                    .cost = LWI_PUSH(&o->arena, int, nedge),
+                    .far = LWI_PUSH(&o->arena, int, nedge),
+                    .count = LWI_PUSH(&o->arena, int, nedge),
+                    .heap = LWI_PUSH(&o->arena, int, nedge),
+                    .at = LWI_PUSH(&o->arena, int, nedge),
+                    .mark = LWI_PUSH(&o->arena, int, nedge),
+                    .queue = LWI_PUSH(&o->arena, int, o->graph->nbody),
+                    .depth = LWI_PUSH(&o->arena, int, o->graph->nbody)};
+        if (!c->cost || !c->far || !c->count || !c->heap || !c->at || !c->mark || !c->queue ||
+            !c->depth)
+            return NULL;
+        for (int e = 0; e < nedge; e++) c->at[e] = -1;
+        o->comb = c;
+    }
+    for (int k = 0; k < n; k++)
+        for (int i = o->first[body[k]]; i < o->first[body[k] + 1]; i++)
+            c->far[o->edge[i]] = c->count[o->edge[i]] = 0;
+    return c;
+}
+
+lw_status lwi_order_comb(lwi_order *o, const int *body, int n)
+{
+    comb *c = workspace(o, body, n);
+    if (!c) return LW_ERR_MEMORY;
+    enter(c, body, n);
+    measure(c, body, n);
+    const int nheap = c->nheap;
+    o->now++;
+    for (int i = 0; i < nheap; i++) c->cost[c->heap[i]] = front_rows(c, c->heap[i], -1);
+    for (int i = 0; i < nheap; i++) {
+        c->nheap = i + 1;
+        settle(c, i, c->heap[i]);
+    }
+    return join_all(c);
+}

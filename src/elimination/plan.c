@@ -1,0 +1,334 @@
+// plan.c -- checks of the graph, numbering of the nodes, costs.
+#include "elimination/order.h"
+
+#include <limits.h>
+#include <string.h>
+
+// A comb of 8 bodies is long enough to make the joins above it few and short enough to leave
+// threads and lanes something to do.
+enum { MIXED_LEAF = 8 };
+
+static const char *const kind_names[] = {"auto", "comb", "balanced", "mixed"};
+
+const char *lwi_plan_kind_name(lwi_plan_kind kind)
+{
+    return (int)kind >= 0 && (int)kind < LWI_COUNT(kind_names) ? kind_names[kind] : NULL;
+}
+
+int lwi_plan_kind_find(const char *name)
+{
+    for (int i = 0; name && i < LWI_COUNT(kind_names); i++)
+        if (!strcmp(name, kind_names[i])) return i;
+    return -1;
+}
+
+// ------------------------------------------------------------------------------------------ checks
+
+static bool sound(const lwi_edge *e, int nbody)
+{
+    if (e->n < 1 || e->n > LWI_EDGE_BODIES || e->rows < 0 || e->rows > LWI_EDGE_ROWS) return false;
+    for (int i = 0; i < e->n; i++) {
+        if (e->body[i] < 0 || e->body[i] >= nbody) return false;
+        for (int k = 0; k < i; k++)
+            if (e->body[k] == e->body[i]) return false;
+    }
+    return true;
+}
+
+static lw_status check(const lwi_graph *graph)
+{
+    // rows, slots and nodes are counted by int
+    if (graph->nbody < 0 || graph->nedge < 0 || graph->nedge > INT_MAX / 16 - graph->nbody)
+        return LW_ERR_ARGUMENT;
+    for (int e = 0; e < graph->nedge; e++)
+        if (!sound(&graph->edge[e], graph->nbody)) return LW_ERR_ARGUMENT;
+    return LW_OK;
+}
+
+// --------------------------------------------------------------------------------------- numbering
+
+// New numbers [nnode] of the builder's nodes: children before parents, a node right behind its last
+// child, so that sweeps stream through memory.
+static void number(const lwi_order *o, int *name)
+{
+    int count = 0;
+    for (int top = 0; top < o->nnode; top++) {
+        if (o->node[top].parent >= 0) continue;
+        int node = top;
+        for (;;) {
+            while (o->node[node].child.first >= 0) node = o->node[node].child.first;
+            name[node] = count++;
+            while (node != top && o->next_node[node] < 0) {
+                node = o->node[node].parent;
+                name[node] = count++;
+            }
+            if (node == top) break;
+            node = o->next_node[node];
+        }
+    }
+}
+
+static lwi_span gather(lwi_plan *plan, const lwi_order_list *list, const int *next, const int *name,
+                       int *used)
+{
+    lwi_span span = {*used, 0};
+    for (int i = list->first; i >= 0; i = next[i], span.n++)
+        plan->item[(*used)++] = name ? name[i] : i;
+    return span;
+}
+
+// Lists of all nodes but `open`.
+static void fill_nodes(const lwi_order *o, const int *name, lwi_plan *plan, int *used)
+{
+    for (int k = 0; k < o->nnode; k++) {
+        const lwi_order_node *from = &o->node[k];
+        lwi_plan_node *to = &plan->node[name[k]];
+        to->parent = from->parent < 0 ? -1 : name[from->parent];
+        to->child = gather(plan, &from->child, o->next_node, name, used);
+        to->body = gather(plan, &from->body, o->next_body, NULL, used);
+        to->closed = gather(plan, &from->closed, o->next_edge, NULL, used);
+        for (int i = 0; i < to->closed.n; i++) {
+            const int e = plan->item[to->closed.first + i];
+            plan->closer[e] = name[k];
+            to->closed_rows += plan->graph.edge[e].rows;
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------- loops
+
+static int find(int *up, int i)
+{
+    while (up[i] != i) i = up[i] = up[up[i]];
+    return i;
+}
+
+// Connects what the edge joins; false if two of these were connected before.
+static bool connect(int *up, const lwi_edge *e, int ground)
+{
+    bool apart = true;
+    const int root = find(up, e->ground ? ground : e->body[0]);
+    for (int j = e->ground ? 0 : 1; j < e->n; j++) {
+        const int other = find(up, e->body[j]);
+        apart &= other != root;
+        up[other] = root;
+    }
+    return apart;
+}
+
+// Bodies, and the ground as number nbody, are connected edge by edge in the order of elimination.
+// An edge among parts that were all separate is independent of everything before: what it transmits
+// moves the part at least that has no ground.
+static lw_status mark_loops(lwi_arena *scratch, lwi_plan *plan)
+{
+    const int nbody = plan->graph.nbody;
+    int *up = LWI_PUSH(scratch, int, nbody + 1);
+    if (!up) return LW_ERR_MEMORY;
+    for (int i = 0; i <= nbody; i++) up[i] = i;
+    for (int k = 0; k < plan->nnode; k++) {
+        lwi_plan_node *node = &plan->node[k];
+        for (int i = 0; i < node->closed.n; i++)
+            if (!connect(up, &plan->graph.edge[plan->item[node->closed.first + i]], nbody))
+                node->loop = true;
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ fronts
+
+// Open edges of every node in the order of their elimination: then those of a child stand in its
+// parent's front in the same order.  Every edge is handed to the nodes where it is open, edge by
+// edge in that order.
+static lw_status fill_open(const lwi_order *o, const int *name, lwi_arena *scratch, lwi_plan *plan,
+                           int *used)
+{
+    const int nedge = plan->graph.nedge;
+    int *first = LWI_PUSH(scratch, int, nedge + 1);
+    if (!first) return LW_ERR_MEMORY;
+    int total = 0;
+    for (int k = 0; k < o->nnode; k++) {
+        const lwi_span open = o->node[k].open;
+        for (int i = 0; i < open.n; i++) first[o->pool[open.first + i]]++;
+        lwi_plan_node *to = &plan->node[name[k]];
+        to->open = (lwi_span){*used, 0};
+        *used += open.n;
+        total += open.n;
+    }
+    int *where = LWI_PUSH(scratch, int, total);
+    if (!where) return LW_ERR_MEMORY;
+    for (int e = 0; e < nedge; e++) first[e + 1] += first[e]; // ends; filled backwards
+    for (int k = 0; k < o->nnode; k++) {
+        const lwi_span open = o->node[k].open;
+        for (int i = 0; i < open.n; i++) where[--first[o->pool[open.first + i]]] = name[k];
+    }
+    for (int k = 0; k < o->nnode; k++) {
+        const lwi_span closed = plan->node[k].closed;
+        for (int i = 0; i < closed.n; i++) {
+            const int e = plan->item[closed.first + i];
+            for (int j = first[e]; j < first[e + 1]; j++) {
+                lwi_plan_node *at = &plan->node[where[j]];
+                plan->item[at->open.first + at->open.n++] = e;
+                at->open_rows += plan->graph.edge[e].rows;
+            }
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status copy_graph(const lwi_graph *graph, lwi_arena *arena, lwi_plan *plan)
+{
+    lwi_edge *edge = LWI_PUSH(arena, lwi_edge, graph->nedge);
+    plan->row = LWI_PUSH(arena, int, graph->nedge + 1);
+    plan->slot = LWI_PUSH(arena, int, graph->nedge + 1);
+    plan->closer = LWI_PUSH(arena, int, graph->nedge);
+    if (!edge || !plan->row || !plan->slot || !plan->closer) return LW_ERR_MEMORY;
+    for (int e = 0; e < graph->nedge; e++) {
+        edge[e] = graph->edge[e];
+        plan->row[e + 1] = plan->row[e] + edge[e].rows;
+        plan->slot[e + 1] = plan->slot[e] + edge[e].n;
+        plan->closer[e] = -1;
+    }
+    plan->graph = (lwi_graph){graph->nbody, graph->nedge, edge};
+    plan->nrow = plan->row[graph->nedge];
+    return LW_OK;
+}
+
+static lw_status fill(lwi_order *o, lwi_arena *arena, lwi_plan *plan)
+{
+    TRY(copy_graph(o->graph, arena, plan));
+    size_t items = (size_t)o->nnode + (size_t)o->graph->nbody + (size_t)o->graph->nedge;
+    for (int k = 0; k < o->nnode; k++) items += (size_t)o->node[k].open.n;
+    if (items > INT_MAX) return LW_ERR_MEMORY;
+    plan->nnode = o->nnode;
+    plan->node = LWI_PUSH(arena, lwi_plan_node, o->nnode);
+    plan->item = LWI_PUSH(arena, int, items);
+    int *name = LWI_PUSH(&o->arena, int, o->nnode);
+    if (!plan->node || !plan->item || !name) return LW_ERR_MEMORY;
+    number(o, name);
+    int used = 0;
+    fill_nodes(o, name, plan, &used);
+    TRY(mark_loops(&o->arena, plan));
+    return fill_open(o, name, &o->arena, plan, &used);
+}
+
+// ------------------------------------------------------------------------------------------- costs
+
+// Multiplications: blocks J G' of the rows closed with themselves and with those not closed before,
+// and the elimination of c of c + o rows.
+double lwi_plan_elimination(int c, int o)
+{
+    double sum = 0;
+    for (int s = o; s < c + o; s++) sum += s + 0.5 * s * (s + 1);
+    return sum;
+}
+
+// Products of every node: 6 for each entry of a block, of diagonal blocks the half.
+static void products(const lwi_order *o, const int *place, lwi_plan *plan, double *work)
+{
+    for (int b = 0; b < plan->graph.nbody; b++)
+        for (int i = o->first[b]; i < o->first[b + 1]; i++)
+            for (int j = o->first[b]; j <= i; j++) {
+                const int e = o->edge[i], f = o->edge[j];
+                const int m = plan->graph.edge[e].rows, n = plan->graph.edge[f].rows;
+                const int at = plan->closer[place[e] < place[f] ? e : f];
+                work[at] += 6.0 * (i == j ? m * (m + 1) / 2 : m * n);
+            }
+}
+
+static lw_status measure(lwi_order *o, lwi_plan *plan)
+{
+    int *place = LWI_PUSH(&o->arena, int, plan->graph.nedge);
+    double *work = LWI_PUSH(&o->arena, double, plan->nnode);
+    double *longest = LWI_PUSH(&o->arena, double, plan->nnode);
+    if (!place || !work || !longest) return LW_ERR_MEMORY;
+    for (int k = 0, count = 0; k < plan->nnode; k++)
+        for (int i = 0; i < plan->node[k].closed.n; i++)
+            place[plan->item[plan->node[k].closed.first + i]] = count++;
+    products(o, place, plan, work);
+    for (int k = 0; k < plan->nnode; k++) {
+        lwi_plan_node *node = &plan->node[k];
+        const int front = node->closed_rows + node->open_rows;
+        work[k] += lwi_plan_elimination(node->closed_rows, node->open_rows);
+        for (int i = 0; i < node->child.n; i++) {
+            const int child = plan->item[node->child.first + i];
+            if (node->level <= plan->node[child].level) node->level = plan->node[child].level + 1;
+            if (longest[k] < longest[child]) longest[k] = longest[child];
+        }
+        longest[k] += work[k];
+        plan->work += work[k];
+        if (plan->critical < longest[k]) plan->critical = longest[k];
+        if (plan->width < front) plan->width = front;
+        if (plan->most_open < node->open.n) plan->most_open = node->open.n;
+        if (plan->nlevel <= node->level) plan->nlevel = node->level + 1;
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- plans
+
+static lw_status comb(lwi_order *o)
+{
+    int *body = LWI_PUSH(&o->arena, int, o->graph->nbody);
+    if (!body) return LW_ERR_MEMORY;
+    for (int b = 0; b < o->graph->nbody; b++) body[b] = b;
+    o->patient = true;
+    return lwi_order_comb(o, body, o->graph->nbody);
+}
+
+static lw_status make(lwi_order *o, lwi_plan_kind kind, lwi_arena *arena, lwi_plan *plan)
+{
+    bool pieces = false;
+    if (kind == LWI_PLAN_MIXED) TRY(lwi_order_pieces(o, &pieces));
+    TRY(pieces || kind == LWI_PLAN_COMB
+            ? comb(o)
+            : lwi_order_dissect(o, kind == LWI_PLAN_MIXED ? MIXED_LEAF : 1));
+    for (int b = 0; b < o->graph->nbody; b++)
+        if (o->up[b] == b && o->node_of[b] < 0) lwi_order_single(o, b);
+    *plan = (lwi_plan){.kind = kind, .pieces = pieces};
+    TRY(fill(o, arena, plan));
+    return measure(o, plan);
+}
+
+static lw_status create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
+                        lwi_plan *plan)
+{
+    lwi_order order;
+    TRY(lwi_order_create(graph, &arena->allocator, &order));
+    const lw_status status = make(&order, kind, arena, plan);
+    lwi_order_free(&order);
+    return status;
+}
+
+// A plan that is asked for what it is like, and forgotten: its lists go with their own arena.
+static lw_status try(const lwi_graph *graph, lwi_plan_kind kind, const lwi_arena *arena,
+                     lwi_plan *plan)
+{
+    lwi_arena other;
+    lwi_arena_init(&other, &arena->allocator);
+    const lw_status status = create(graph, kind, &other, plan);
+    lwi_arena_free(&other);
+    return status;
+}
+
+static lw_status choose(const lwi_graph *graph, lwi_arena *arena, lwi_plan *plan)
+{
+    lwi_plan mixed, balanced, best;
+    TRY(try(graph, LWI_PLAN_MIXED, arena, &mixed));
+    if (mixed.pieces) return create(graph, LWI_PLAN_MIXED, arena, plan);
+    TRY(try(graph, LWI_PLAN_BALANCED, arena, &balanced));
+    TRY(create(graph, LWI_PLAN_COMB, arena, &best));
+    if (balanced.work < best.work) TRY(create(graph, LWI_PLAN_BALANCED, arena, &best));
+    *plan = best;
+    return LW_OK;
+}
+
+lw_status lwi_plan_create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
+                          lwi_plan *plan)
+{
+    TRY(check(graph));
+    if (!lwi_plan_kind_name(kind)) return LW_ERR_ARGUMENT;
+    lwi_plan made;
+    TRY(kind == LWI_PLAN_AUTO ? choose(graph, arena, &made) : create(graph, kind, arena, &made));
+    *plan = made;
+    return LW_OK;
+}

@@ -1,0 +1,453 @@
+// rank.c -- nodes where loops close: rows that may depend on each other.
+//
+// Rows are scaled, s_r = 1 / sqrt(S_rr), so that pivots are squared sines.  Pivoted elimination
+//     P' S_cc P = [R1 R2]' D [R1 R2],   R1 unit upper triangular of order r = rank
+// stops after r steps.  The null space of S_cc is spanned by P [-R1^-1 R2; 1], made orthonormal: N.
+// With the projection  Q = 1 - N N'
+//     S_cc^+ b = Q P [R1^-1 D^-1 R1'^-1 (P' Q b)_1; 0]
+// because any solution on the first r rows differs from the one of minimum norm by null vectors,
+// and Q b is what of b can be met.  This costs a few multiplications with N beside the plain
+// elimination, and does not depend on the pivots chosen but by round-off (and by what is dropped,
+// where drift has tilted redundant rows): along a motion it is smooth although the pivots switch.
+// Columns S_co, which are in the range of S_cc in exact arithmetic, are treated like right sides.
+//
+// All rows closed at the node share what is not determined.  To spare those that close no loop
+// would be cheaper, but then they carry whatever the others need not, and along a row of loops it
+// adds up: in a hundred four-bars the round-off in J x = c grew from 7e-14 to 6e-10.
+#include "elimination/dense_blocks.h"
+#include "elimination/parts.h"
+#include "base/linear.h"
+
+#include <math.h>
+#include <string.h>
+
+// A node that is ranked.
+typedef struct ranked {
+    int n, no, ld; ///< rows, columns behind them
+    double *R, *v;
+    double *S, *scale;
+    double *null; ///< [n - kept][n]
+    int *swap;    ///< [n] row k was exchanged with this one before step k
+    lwi_elim_state *state;
+} ranked;
+
+static ranked ranked_of(const lwi_elim *dual, int node)
+{
+    const lwi_elim_front *N = &dual->front[node];
+    return (ranked){.n = N->nc,
+                    .no = N->no,
+                    .ld = N->ld,
+                    .R = N->R,
+                    .v = N->v,
+                    .S = dual->S + N->row,
+                    .scale = dual->scale + N->row,
+                    .null = dual->null[node],
+                    .swap = dual->swap[node],
+                    .state = &dual->state[node]};
+}
+
+// Takes the null vectors [count][n] out of v.
+static void project(int n, int count, const double *null, double *v)
+{
+    for (int q = 0; q < count; q++, null += n) {
+        double s = 0;
+        for (int i = 0; i < n; i++) s += null[i] * v[i];
+        for (int i = 0; i < n; i++) v[i] -= s * null[i];
+    }
+}
+
+static void exchange(double *a, double *b)
+{
+    const double t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static void swap_rows(int n, const int *swap, double *v)
+{
+    for (int k = 0; k < n; k++) exchange(&v[k], &v[swap[k]]);
+}
+
+static void swap_back(int n, const int *swap, double *v)
+{
+    for (int k = n - 1; k >= 0; k--) exchange(&v[k], &v[swap[k]]);
+}
+
+// The row that stands at place k after the exchanges.
+static int row_at(const int *swap, int steps, int place)
+{
+    for (int k = steps - 1; k >= 0; k--) {
+        if (place == k)
+            place = swap[k];
+        else if (place == swap[k])
+            place = k;
+    }
+    return place;
+}
+
+// ------------------------------------------------------------------------------------ elimination
+
+// S_cc and S_co scaled.  False if not all are numbers: comparisons of pivots do
+// not see all that are not.
+static bool scale_rows(const ranked *t)
+{
+    const int n = t->n, ld = t->ld;
+    double *s = t->scale, *R = t->R, sum = 0; // of products with 0: 0, or not a number
+    for (int r = 0; r < n; r++) {
+        sum += 0 * t->S[r];
+        s[r] = t->S[r] > 0 ? 1 / sqrt(t->S[r]) : 1; // a row of zeros
+    }
+    for (int i = 0; i < n; i++) {
+        double *row = R + i * ld;
+        for (int j = i; j < n; j++) {
+            sum += 0 * row[j];
+            row[j] *= s[i] * s[j];
+        }
+        for (int j = n; j < n + t->no; j++) {
+            sum += 0 * row[j];
+            row[j] *= s[i];
+        }
+    }
+    return sum == 0;
+}
+
+// Rows and columns a <= b of a symmetric matrix, of which the upper triangle is there.
+static void exchange_both(int n, double *R, int ld, int a, int b)
+{
+    if (a == b) return;
+    for (int i = 0; i < a; i++) exchange(&R[i * ld + a], &R[i * ld + b]);
+    exchange(&R[a * ld + a], &R[b * ld + b]);
+    for (int i = a + 1; i < b; i++) exchange(&R[a * ld + i], &R[i * ld + b]);
+    for (int j = b + 1; j < n; j++) exchange(&R[a * ld + j], &R[b * ld + j]);
+}
+
+static int largest(int n, const double *R, int ld, int from)
+{
+    int best = from;
+    for (int i = from + 1; i < n; i++)
+        if (R[i * ld + i] > R[best * ld + best]) best = i;
+    return best;
+}
+
+// One step of the elimination of S_cc: row k becomes one of [R1 R2] with 1/D on the diagonal.
+static void step(int n, double *R, int ld, int k)
+{
+    double *pivot = R + k * ld;
+    const double inverse = 1 / pivot[k];
+    for (int i = k + 1; i < n; i++)
+        lwi_subtract(n - i, pivot[i] * inverse, pivot + i, R + i * ld + i);
+    for (int i = k + 1; i < n; i++) pivot[i] *= inverse;
+    pivot[k] = inverse;
+}
+
+// Pivots until the rank is reached, or down to `least`; the status is SINGULAR where `must` and
+// they do not suffice.
+static void find_pivots(const ranked *t, int rank, double least, bool must)
+{
+    lwi_elim_state *state = t->state;
+    int k = 0;
+    for (; k < rank; k++) {
+        const int p = largest(t->n, t->R, t->ld, k);
+        const double pivot = t->R[p * (t->ld + 1)];
+        if (!(pivot > least && pivot <= 2)) break; // scaled: at most 1
+        t->swap[k] = p;
+        exchange_both(t->n, t->R, t->ld, k, p);
+        step(t->n, t->R, t->ld, k);
+        const double share = t->R[k * (t->ld + 1)];
+        if (share > state->most) state->most = share, state->most_row = row_at(t->swap, k + 1, k);
+    }
+    state->kept = k;
+    if (k == t->n) return;
+    const int p = largest(t->n, t->R, t->ld, k), row = row_at(t->swap, k, p);
+    const double next = t->R[p * (t->ld + 1)];
+    state->dropped = next > 0 ? next : 0;
+    state->dropped_row = row;
+    if (k == rank || !must) return;
+    state->status = LW_ERR_SINGULAR;
+    state->most = next > 0 ? 1 / next : HUGE_VAL;
+    state->most_row = row;
+}
+
+static void find_null(const ranked *t)
+{
+    const int n = t->n, ld = t->ld, rank = t->state->kept, count = n - rank;
+    for (int q = 0; q < count; q++) {
+        double *null = t->null + q * n;
+        memset(null, 0, (size_t)n * sizeof *null);
+        null[rank + q] = 1;
+        for (int k = rank - 1; k >= 0; k--) {
+            null[k] = -t->R[k * ld + rank + q];
+            for (int j = k + 1; j < rank; j++) null[k] -= t->R[k * ld + j] * null[j];
+        }
+        swap_back(rank, t->swap, null);
+    }
+    lwi_orthonormalize(n, count, t->null);
+}
+
+static void exchange_rows(int n, double *a, double *b)
+{
+    for (int j = 0; j < n && a != b; j++) exchange(&a[j], &b[j]);
+}
+
+// Takes the null vectors out of the columns of S_co.
+LWI_INLINE void project_columns(const ranked *t, const int no)
+{
+    double *Sco = t->R + t->n, *along = t->v; // v is not in use during the matrix pass
+    const double *null = t->null;
+    for (int q = t->state->kept; q < t->n; q++, null += t->n) {
+        for (int j = 0; j <= no; j++) along[j] = 0;
+        for (int i = 0; i < t->n; i++) lwi_subtract_row(no, -null[i], Sco + i * t->ld, along);
+        for (int i = 0; i < t->n; i++) lwi_subtract_row(no, null[i], along, Sco + i * t->ld);
+    }
+}
+
+// Z from S_co, and U; `no` is t->no, a constant where it is a usual one.
+LWI_INLINE void eliminate_columns_of(const ranked *t, const int no, double *U, int lu)
+{
+    const int ld = t->ld, rank = t->state->kept;
+    double *Sco = t->R + t->n;
+    project_columns(t, no);
+    for (int k = 0; k < rank; k++) exchange_rows(no, Sco + k * ld, Sco + t->swap[k] * ld);
+    for (int k = 0; k < rank; k++) {
+        const double *R = t->R + k * ld;
+        double *f = Sco + k * ld;
+        for (int i = k + 1; i < rank; i++) lwi_subtract_row(no, R[i], f, Sco + i * ld);
+        for (int i = 0; i < no; i++) lwi_subtract_row(no - i, f[i] * R[k], f + i, U + i * (lu + 1));
+        for (int j = 0; j < no; j++) f[j] *= R[k];
+    }
+}
+
+static void eliminate_columns(const ranked *t, double *U, int lu)
+{
+    switch (t->no) {
+    case 0:
+        break;
+    case 3:
+        eliminate_columns_of(t, 3, U, lu);
+        break;
+    case 5:
+        eliminate_columns_of(t, 5, U, lu);
+        break;
+    case 6:
+        eliminate_columns_of(t, 6, U, lu);
+        break;
+    case 10:
+        eliminate_columns_of(t, 10, U, lu);
+        break;
+    default:
+        eliminate_columns_of(t, t->no, U, lu);
+        break;
+    }
+}
+
+// ------------------------------------------------------------------------------------- compliance
+
+// What a part yields at its open rows, C = A + U with A = J G' of its bodies, is zero in the
+// directions in which it is rigid, but for round-off of the size of A.  Where the next loop is
+// closed, half of the load goes through such a direction and the other half through the ground, and
+// the round-off of one is handed on: along a row of four-bars it grew by 8 a cell until pivots were
+// lost.  So what is left of C once all pivots above LWI_ELIM_RIGID of A are taken out is taken out
+// of U as well.
+
+/** Round-off of a part at a closed loop, as a share of A: sums of tens of products, over pivots of
+ *  S_cc that are above 1e-2 in mechanisms that work.  A part that yields less than this is rigid. */
+#define LWI_ELIM_RIGID 1e-12
+
+// C += J G' of the rows of two open edges at the bodies of the part.
+static void add_open(const lwi_elim *dual, const lwi_elim_front *N, int node, int e, int row, int f,
+                     int column)
+{
+    const lwi_plan *plan = dual->plan;
+    const lwi_edge *E = &plan->graph.edge[e], *F = &plan->graph.edge[f];
+    for (int s = 0; s < E->n; s++)
+        for (int t = 0; t < F->n; t++) {
+            const int home = dual->home[E->body[s]];
+            if (E->body[s] != F->body[t] || home < N->first || home > node) continue;
+            const double(*J)[6] = (const double(*)[6])(dual->J + 6 * (plan->slot[e] + s));
+            const double(*G)[6] = (const double(*)[6])(dual->G + 6 * (plan->slot[f] + t));
+            for (int i = 0; i < E->rows; i++)
+                for (int j = 0; j < F->rows; j++) {
+                    double sum = 0;
+                    for (int k = 0; k < 6; k++) sum += J[i][k] * G[j][k];
+                    N->C[(row + i) * N->no + column + j] += sum;
+                }
+        }
+}
+
+// C scaled to A_rr = 1; the scale goes to v.
+static void put_open(const lwi_elim *dual, int node)
+{
+    const lwi_elim_front *N = &dual->front[node];
+    const lwi_plan *plan = dual->plan;
+    const lwi_span open = plan->node[node].open;
+    const int n = N->no;
+    double *C = N->C, *scale = N->v;
+    memset(C, 0, (size_t)n * (size_t)n * sizeof *C);
+    for (int a = 0, row = 0; a < open.n; a++) {
+        const int e = plan->item[open.first + a];
+        for (int b = a, column = row; b < open.n; b++) {
+            const int f = plan->item[open.first + b];
+            add_open(dual, N, node, e, row, f, column);
+            column += plan->graph.edge[f].rows;
+        }
+        row += plan->graph.edge[e].rows;
+    }
+    for (int i = 0; i < n; i++) scale[i] = C[i * n + i] > 0 ? 1 / sqrt(C[i * n + i]) : 0;
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++)
+            C[i * n + j] = (C[i * n + j] + N->U[i * N->lu + j]) * scale[i] * scale[j];
+}
+
+static void make_rigid(const lwi_elim *dual, int node)
+{
+    const lwi_elim_front *N = &dual->front[node];
+    const int n = N->no;
+    int *turn = N->turn, k = 0;
+    put_open(dual, node);
+    for (int i = 0; i < n; i++) turn[i] = i;
+    for (; k < n; k++) {
+        const int p = largest(n, N->C, n, k);
+        if (!(N->C[p * (n + 1)] > LWI_ELIM_RIGID)) break;
+        exchange_both(n, N->C, n, k, p);
+        const int other = turn[k];
+        turn[k] = turn[p], turn[p] = other;
+        step(n, N->C, n, k);
+    }
+    for (int a = k; a < n; a++)
+        for (int b = a; b < n; b++) {
+            const int i = turn[a] < turn[b] ? turn[a] : turn[b], j = turn[a] + turn[b] - i;
+            const double scale = N->v[i] * N->v[j];
+            if (scale > 0) N->U[i * N->lu + j] -= N->C[a * n + b] / scale;
+        }
+}
+
+void lwi_elim_rank_eliminate(lwi_elim *dual, int node)
+{
+    const lwi_elim_front *N = &dual->front[node];
+    const ranked t = ranked_of(dual, node);
+    const int learnt = dual->learnt[node] < 0 ? N->nc : dual->learnt[node];
+    const double rest = lwi_elim_inactive_below(dual, node);
+    if (!scale_rows(&t)) {
+        t.state->status = LW_ERR_NOT_FINITE;
+        t.state->most = HUGE_VAL;
+        return;
+    }
+    if (N->bare) memset(N->U, 0, (size_t)(N->no * N->lu) * sizeof *N->U);
+    // where no loop closes, rows depend only by being none
+    if (dual->learn)
+        find_pivots(&t, t.n, N->loop ? dual->threshold : LWI_ELIM_ROUND, false);
+    else if (rest > 0)
+        find_pivots(&t, learnt, fmax(LWI_ELIM_ROUND, rest), false);
+    else
+        find_pivots(&t, learnt, LWI_ELIM_ROUND, true);
+    if (t.state->status != LW_OK) return;
+    if (dual->judged && N->no == 0) return; // nothing above needs its null space
+    find_null(&t);
+    eliminate_columns(&t, N->U, N->lu);
+    if (N->loop && N->no) make_rigid(dual, node);
+}
+
+// ---------------------------------------------------------------------------------------- vectors
+
+void lwi_elim_rank_up(lwi_elim *dual, int node)
+{
+    const ranked t = ranked_of(dual, node);
+    const int n = t.n, rank = t.state->kept;
+    double *v = t.v;
+    for (int r = 0; r < n; r++) v[r] *= t.scale[r];
+    project(n, n - rank, t.null, v);
+    swap_rows(rank, t.swap, v);
+    for (int k = 0; k < rank; k++) {
+        const double *R = t.R + k * t.ld;
+        for (int j = k + 1; j < rank; j++) v[j] -= R[j] * v[k];
+        for (int j = n; j < n + t.no; j++) v[j] -= R[j] * v[k];
+    }
+}
+
+void lwi_elim_rank_down(lwi_elim *dual, int node)
+{
+    const ranked t = ranked_of(dual, node);
+    const int n = t.n, rank = t.state->kept;
+    double *v = t.v;
+    for (int r = rank; r < n; r++) v[r] = 0;
+    for (int k = rank - 1; k >= 0; k--) {
+        const double *R = t.R + k * t.ld;
+        v[k] *= R[k];
+        for (int j = k + 1; j < rank; j++) v[k] -= R[j] * v[j];
+        for (int j = n; j < n + t.no; j++) v[k] -= R[j] * v[j];
+    }
+    swap_back(rank, t.swap, v);
+    project(n, n - rank, t.null, v);
+    for (int r = 0; r < n; r++) v[r] *= t.scale[r];
+}
+
+// --------------------------------------------------------------------------------- what was found
+
+void lwi_elim_dependent(const lwi_elim *dual, int *dependent)
+{
+    memset(dependent, 0, (size_t)dual->plan->graph.nedge * sizeof *dependent);
+    for (int k = 0; k < dual->nnode; k++) {
+        const lwi_elim_front *N = &dual->front[k];
+        if (dual->state[k].kept == N->nc) continue;
+        const ranked t = ranked_of(dual, k);
+        for (int place = t.state->kept; place < t.n; place++) {
+            int row = row_at(t.swap, t.state->kept, place);
+            const lwi_elim_edge *e = dual->edge + N->edge.first;
+            while (row >= e->m) row -= (e++)->m;
+            dependent[e->edge]++;
+        }
+    }
+}
+
+static int dropped(const lwi_elim *dual, int node)
+{
+    return dual->front[node].nc - dual->state[node].kept;
+}
+
+int lwi_elim_null_count(const lwi_elim *dual)
+{
+    int count = 0;
+    for (int k = 0; k < dual->nnode; k++) count += dropped(dual, k);
+    return count;
+}
+
+// What is below a ranked node is asked for node by node: factors of lanes are made there as well.
+static void spread_groups(lwi_elim *dual)
+{
+    if (!dual->laned || dual->spread) return;
+    dual->laned = false;
+    for (int u = 0; u < dual->ngroup; u++) lwi_elim_unit_eliminate(dual, u);
+    dual->laned = dual->spread = true;
+}
+
+// A null vector of a node's last rows goes down to those eliminated before: they take what the rows
+// above leave to them, without a right side.  Rows eliminated later are not touched, since S is not
+// negative.
+void lwi_elim_null(lwi_elim *dual, int i, double *n)
+{
+    memset(n, 0, (size_t)dual->plan->nrow * sizeof *n);
+    spread_groups(dual);
+    int node = 0;
+    while (i >= dropped(dual, node)) i -= dropped(dual, node++);
+    const ranked top = ranked_of(dual, node);
+    double sum = 0;
+    for (int k = node; k >= dual->front[node].first; k--) {
+        const lwi_elim_front *N = &dual->front[k];
+        memset(N->v, 0, (size_t)(N->nc + N->no + 1) * sizeof *N->v);
+        if (k == node) {
+            for (int r = 0; r < top.n; r++) top.v[r] = top.scale[r] * top.null[i * top.n + r];
+        } else {
+            lwi_elim_back(dual, k);
+        }
+        const lwi_elim_edge *e = dual->edge + N->edge.first;
+        for (int r = 0, at = 0; r < N->nc; r++) {
+            if (r - at == e->m) at = r, e++;
+            n[e->row + r - at] = N->v[r];
+            const double S = dual->S[N->row + r];
+            sum += (S > 0 ? S : 1) * N->v[r] * N->v[r];
+        }
+    }
+    if (!(sum > 0)) return;
+    const double scale = 1 / sqrt(sum);
+    for (int r = 0; r < dual->plan->nrow; r++) n[r] *= scale;
+}

@@ -1,0 +1,164 @@
+// shape.c -- which subtrees are equal: shapes of nodes, numbered as they are met.
+//
+// Two nodes have the same shape if their fronts have the same sizes, their edges and blocks the
+// same places and their children, in order, the same shapes and moves: then the same text with
+// other numbers serves both.
+#include "elimination/lanes.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/** Fronts that are worth lanes are small: open rows at most. */
+enum { MOST_OPEN = 30 };
+
+// Keys of the shapes met, in a hash table of open addressing.
+typedef struct table {
+    lwi_arena *scratch;
+    int **key, *length; ///< [count]
+    int *cell, cells;   ///< [cells] shape + 1, 0: empty; cells is a power of two
+    int count;
+    int *draft; ///< the key at hand
+    int n;
+} table;
+
+static uint32_t hash(const int *key, int n)
+{
+    uint32_t h = 2166136261u; // FNV-1a
+    for (int i = 0; i < n; i++) h = (h ^ (uint32_t)key[i]) * 16777619u;
+    return h ^ h >> 15;
+}
+
+// The number of the shape whose key is the draft; -1: no memory.
+static int shape_of(table *t)
+{
+    uint32_t at = hash(t->draft, t->n) & (uint32_t)(t->cells - 1);
+    for (; t->cell[at]; at = (at + 1) & (uint32_t)(t->cells - 1)) {
+        const int s = t->cell[at] - 1;
+        if (t->length[s] == t->n && !memcmp(t->key[s], t->draft, (size_t)t->n * sizeof(int)))
+            return s;
+    }
+    int *key = LWI_PUSH(t->scratch, int, t->n);
+    if (!key) return -1;
+    memcpy(key, t->draft, (size_t)t->n * sizeof *key);
+    t->key[t->count] = key;
+    t->length[t->count] = t->n;
+    t->cell[at] = t->count + 1;
+    return t->count++;
+}
+
+// ------------------------------------------------------------------------------------------- keys
+
+int lwi_elim_own_slots(const lwi_elim *dual, int node)
+{
+    const lwi_elim_front *N = &dual->front[node];
+    int n = 0;
+    for (int i = 0; i < N->edge.n; i++) n += dual->edge[N->edge.first + i].n;
+    return n;
+}
+
+int lwi_elim_slot_place(const lwi_elim *dual, int node, int slot)
+{
+    const lwi_elim_front *N = &dual->front[node];
+    int own = 0, other = 0;
+    for (int i = 0; i < N->edge.n; i++) {
+        const lwi_elim_edge *e = &dual->edge[N->edge.first + i];
+        if (slot >= e->slot && slot < e->slot + e->n) return own + slot - e->slot;
+        own += e->n;
+    }
+    // others by their first block
+    for (int i = 0; i < N->block.n; i++) {
+        const lwi_elim_block *b = &dual->block[N->block.first + i];
+        if (b->G == slot) return own + other;
+        bool fresh = true;
+        for (int k = 0; k < N->edge.n; k++) {
+            const lwi_elim_edge *e = &dual->edge[N->edge.first + k];
+            fresh &= b->G < e->slot || b->G >= e->slot + e->n;
+        }
+        for (int k = 0; k < i && fresh; k++) fresh = dual->block[N->block.first + k].G != b->G;
+        other += fresh;
+    }
+    return -1;
+}
+
+static void put(table *t, int number)
+{
+    t->draft[t->n++] = number;
+}
+
+static void put_moves(table *t, const lwi_elim *dual, const lwi_elim_front *C)
+{
+    put(t, C->move.n);
+    for (int a = 0; a < C->move.n; a++) {
+        const lwi_elim_move *move = &dual->move[C->move.first + a];
+        put(t, move->from), put(t, move->to), put(t, move->n);
+    }
+}
+
+static void draft_key(table *t, const lwi_elim *dual, int node, const int *shape)
+{
+    const lwi_elim_front *N = &dual->front[node];
+    t->n = 0;
+    put(t, N->nc), put(t, N->no);
+    put(t, N->edge.n), put(t, N->block.n), put(t, N->child.n);
+    for (int i = 0; i < N->edge.n; i++) {
+        const lwi_elim_edge *e = &dual->edge[N->edge.first + i];
+        put(t, e->m), put(t, e->n);
+    }
+    for (int i = 0; i < N->block.n; i++) {
+        const lwi_elim_block *b = &dual->block[N->block.first + i];
+        put(t, lwi_elim_slot_place(dual, node, b->J));
+        put(t, lwi_elim_slot_place(dual, node, b->G));
+        put(t, b->at), put(t, b->m), put(t, b->n), put(t, b->add);
+    }
+    for (int i = 0; i < N->child.n; i++) {
+        const int child = dual->plan->item[N->child.first + i];
+        put(t, shape[child]);
+        put_moves(t, dual, &dual->front[child]);
+    }
+}
+
+static int key_length(const lwi_elim *dual, int node)
+{
+    const lwi_elim_front *N = &dual->front[node];
+    int n = 5 + 2 * N->edge.n + 6 * N->block.n;
+    for (int i = 0; i < N->child.n; i++)
+        n += 2 + 3 * dual->front[dual->plan->item[N->child.first + i]].move.n;
+    return n;
+}
+
+// A node that lanes can do, if its children are.
+static bool fit(const lwi_elim *dual, int node, const int *shape)
+{
+    const lwi_elim_front *N = &dual->front[node];
+    if (N->loop || N->nc < 1 || N->nc > LWI_EDGE_ROWS || N->no > MOST_OPEN) return false;
+    for (int i = 0; i < N->child.n; i++)
+        if (shape[dual->plan->item[N->child.first + i]] < 0) return false;
+    return true;
+}
+
+lw_status lwi_elim_shapes(const lwi_elim *dual, lwi_arena *scratch, int *shape, int *count)
+{
+    const int n = dual->nnode;
+    table t = {.scratch = scratch, .cells = 16};
+    int longest = 0;
+    while (t.cells < 2 * n) t.cells *= 2;
+    for (int k = 0; k < n; k++) {
+        const lwi_elim_front *N = &dual->front[k];
+        if (N->nc > LWI_EDGE_ROWS || N->no > MOST_OPEN) continue;
+        const int length = key_length(dual, k);
+        if (longest < length) longest = length;
+    }
+    t.key = LWI_PUSH(scratch, int *, n);
+    t.length = LWI_PUSH(scratch, int, n);
+    t.cell = LWI_PUSH(scratch, int, t.cells);
+    t.draft = LWI_PUSH(scratch, int, longest);
+    if (!t.key || !t.length || !t.cell || !t.draft) return LW_ERR_MEMORY;
+    for (int k = 0; k < n; k++) {
+        shape[k] = -1;
+        if (!fit(dual, k, shape)) continue;
+        draft_key(&t, dual, k, shape);
+        if ((shape[k] = shape_of(&t)) < 0) return LW_ERR_MEMORY;
+    }
+    *count = t.count;
+    return LW_OK;
+}

@@ -1,0 +1,80 @@
+// single.inl -- part of lanes.c: nodes alone that join runs of a chain, one number at a time.
+//
+// What joins the pieces of a chain comes one after the other and has no equals: here the time is that of
+// one operation waiting for another.
+#if WIDEST > 1
+#undef WIDTH
+#define WIDTH 1
+#include "base/simd/lane.inl"
+#endif
+#undef AT
+#define AT(entry) (&(entry))[l] // l: 0
+
+// A block of what a child leaves: entries of a row `step` apart, rows `ld`.
+typedef struct left_of_lone {
+    const double *at;
+    int ld, step;
+} left_of_lone;
+
+static INLINE left_of_lone left_by_of_lone(const lwi_elim_single *g, int i, const bool transposed,
+                                           const int m, const int p, const int q)
+{
+    if (i < 0) return (left_of_lone){.at = NULL};
+    const lwi_lone_child *c = &g->child[i];
+    left_of_lone x = {.at = transposed ? c->front->V : c->front->U, .ld = c->front->lu, .step = 1};
+    if (c->group && g->dual->laned) {
+        x.at = (transposed ? c->group->V : c->group->U)[0] + c->lane;
+        x.ld = LWI_ELIM_LANES * c->group->no;
+        x.step = LWI_ELIM_LANES;
+    }
+    x.at += p * m * x.ld + q * m * x.step;
+    return x;
+}
+
+static INLINE real left_on_of_lone(const lwi_elim_single *g, int i, int at, int l)
+{
+    (void)l;
+    const lwi_lone_child *c = &g->child[i];
+    return c->group && g->dual->laned ? c->group->v[c->group->nc + at][c->lane]
+                                      : c->front->v[c->front->nc + at];
+}
+
+#undef NODE
+#undef ENTRY
+#undef OF
+#undef LENGTH
+#undef LEFT
+#define NODE lwi_elim_single
+#define ENTRY double
+#define OF(f) f##_of_lone
+#define LENGTH(n) lwi_elim_row_length(n)
+#define LEFT(from, i, j) (from).at[(i) * (from).ld + (j) * (from).step]
+#include "elimination/simd/join.inl"
+
+// Are all pivots kept?
+static bool lone_matrix(const lwi_elim_single *g, double *S, bool two)
+{
+    mask sure;
+#define JOIN(m, nb, two) sure = join_of_lone(g, m, nb, two, LWI_ELIM_ROUND, S, 0)
+    if (two)
+        WITH_JOIN(g->join, JOIN, true)
+    else
+        WITH_JOIN(g->join, JOIN, false)
+#undef JOIN
+    return sure != 0;
+}
+
+static void lone_up(const lwi_elim_single *g, bool two)
+{
+    const double *R = two ? g->Q : g->R;
+#define UP(m, nb, unused) join_up_of_lone(g, m, nb, R, 0)
+    WITH_JOIN(g->join, UP, 0)
+#undef UP
+}
+
+static void lone_down(const lwi_elim_single *g)
+{
+#define DOWN(m, nb, unused) join_down_of_lone(g, m, nb, 0)
+    WITH_JOIN(g->join, DOWN, 0)
+#undef DOWN
+}

@@ -1,0 +1,76 @@
+// split.c -- bodies with many edges as chains of parts.
+#include "elimination/split.h"
+
+#include <stdint.h>
+
+// A body of more edges than MOST is split, in parts of EACH at most.  Of hinges (five rows) a split pays from 10 on, and
+// parts of 2 to 8 cost the same within a tenth: few parts, for each weld is also one more place for round-off.
+enum { MOST = 12, EACH = 6 };
+
+// Edges with rows at each body.
+static lw_status count_edges(const lwi_graph *graph, lwi_arena *arena, int **degree)
+{
+    if (!(*degree = LWI_PUSH(arena, int, graph->nbody))) return LW_ERR_MEMORY;
+    for (int e = 0; e < graph->nedge; e++)
+        for (int i = 0; i < graph->edge[e].n && graph->edge[e].rows; i++)
+            (*degree)[graph->edge[e].body[i]]++;
+    return LW_OK;
+}
+
+// How many parts, and their numbers; `first` [nbody]: of the part that follows the body itself.
+static void number_parts(const lwi_graph *graph, const int *degree, int *first, lwi_split *split)
+{
+    for (int b = 0; b < graph->nbody; b++) {
+        split->count[b] = degree[b] > MOST ? (degree[b] + EACH - 1) / EACH : 1;
+        first[b] = split->npart;
+        split->npart += split->count[b] - 1;
+    }
+}
+
+// Edges in their order to the parts of their body, as many to each but for one.
+static void share_edges(const lwi_graph *graph, const int *degree, const int *first, int *met,
+                        const lwi_split *split, lwi_edge *edge)
+{
+    for (int e = 0; e < graph->nedge; e++) {
+        edge[e] = graph->edge[e];
+        for (int i = 0; i < edge[e].n && edge[e].rows; i++) {
+            const int b = edge[e].body[i];
+            const int k = (int)((int64_t)met[b]++ * split->count[b] / degree[b]) - 1;
+            if (k < 0) continue;
+            lwi_split_part *part = &split->part[first[b] + k];
+            if (part->edge < 0) part->edge = e;
+            edge[e].body[i] = graph->nbody + first[b] + k;
+        }
+    }
+}
+
+// Parts one after the other; `edge` [npart].
+static void weld(const lwi_graph *graph, const int *first, const lwi_split *split, lwi_edge *edge)
+{
+    for (int b = 0; b < graph->nbody; b++)
+        for (int k = 0; k < split->count[b] - 1; k++) {
+            const int i = first[b] + k, before = k ? graph->nbody + i - 1 : b;
+            split->part[i] = (lwi_split_part){.body = b, .before = before, .edge = -1};
+            edge[i] = (lwi_edge){.rows = 6, .n = 2, .body = {before, graph->nbody + i}};
+        }
+}
+
+lw_status lwi_split_create(const lwi_graph *graph, lwi_arena *arena, lwi_split *split)
+{
+    int *degree;
+    *split = (lwi_split){.graph = *graph};
+    TRY(count_edges(graph, arena, &degree));
+    int *first = LWI_PUSH(arena, int, graph->nbody), *met = LWI_PUSH(arena, int, graph->nbody);
+    split->count = LWI_PUSH(arena, int, graph->nbody);
+    if (!first || !met || !split->count) return LW_ERR_MEMORY;
+    number_parts(graph, degree, first, split);
+    if (split->npart == 0) return LW_OK;
+    lwi_edge *edge = LWI_PUSH(arena, lwi_edge, (size_t)graph->nedge + (size_t)split->npart);
+    split->part = LWI_PUSH(arena, lwi_split_part, split->npart);
+    if (!edge || !split->part) return LW_ERR_MEMORY;
+    weld(graph, first, split, edge + graph->nedge);
+    share_edges(graph, degree, first, met, split, edge);
+    split->graph = (lwi_graph){
+        .nbody = graph->nbody + split->npart, .nedge = graph->nedge + split->npart, .edge = edge};
+    return LW_OK;
+}

@@ -1,0 +1,583 @@
+// assemble.c -- positions by damped Newton steps and velocities by projection, on the engine.
+#include "initial/assemble.h"
+
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+// Regularisation in units of a row's own size J K J'.  Rows that hold lose nine digits of the
+// residual in a step, 1e-9 being well above what rounding leaves of redundant rows and well below
+// every angle of a mechanism that works; holds give way to them by a factor of a thousand, which
+// lets a step of 0.2 along a curved path pass.
+#define JOINT_COMPLIANCE 1e-9
+#define HOLD_COMPLIANCE 1e-6
+// The most that a step may move [lengths of the mechanism, rad]: short enough to follow the
+// mechanism on its way, so that it stays in the assembly it was drawn in.
+#define LONGEST_STEP 0.2
+enum { MOST_STEPS = 300, MOST_HALVINGS = 12, MOST_SWEEPS = 50 };
+
+// -------------------------------------------------------------------------------------------
+// create
+
+static void add_body(const lw_model *model, lwi_edge *edge, int body)
+{
+    const int node = model->body_node[body];
+    if (node < 0) {
+        edge->ground = true;
+        return;
+    }
+    for (int i = 0; i < edge->n; i++)
+        if (edge->body[i] == node) return;
+    edge->body[edge->n++] = node;
+}
+
+static void add_joint(const lw_model *model, lwi_edge *edge, int joint)
+{
+    add_body(model, edge, model->joint[joint].body1);
+    add_body(model, edge, model->joint[joint].body2);
+}
+
+static bool holds_coordinates(const lwi_joint_type *type)
+{
+    return type->scalar || type->id == LW_JOINT_SPHERICAL || type->id == LW_JOINT_FREE;
+}
+
+static void describe_edge(const lwi_assembler *a, const lwi_assembler_edge *e, lwi_edge *edge)
+{
+    const lw_model *model = a->model;
+    *edge = (lwi_edge){0};
+    if (e->joint >= 0) {
+        add_joint(model, edge, e->joint);
+        edge->rows = lwi_joint_row_count(model, e->joint);
+    } else if (e->coupling >= 0) {
+        add_joint(model, edge, model->coupling[e->coupling].joint);
+        add_joint(model, edge, model->coupling[e->coupling].of);
+        edge->rows = 1;
+    } else if (a->hold[e->hold].body > 0) {
+        add_body(model, edge, a->hold[e->hold].body);
+        edge->ground = true;
+        edge->rows = 6;
+    } else {
+        const lwi_joint *joint = &model->joint[a->hold[e->hold].joint];
+        add_joint(model, edge, a->hold[e->hold].joint);
+        edge->rows = holds_coordinates(joint->type) ? joint->type->nv : 0;
+    }
+}
+
+static void list_edges(lwi_assembler *a, int nhold)
+{
+    const lw_model *model = a->model;
+    int n = 0;
+    for (int j = 0; j < model->njoint; j++)
+        if (!model->joint[j].merged)
+            a->edge[n++] = (lwi_assembler_edge){.joint = j, .coupling = -1, .hold = -1};
+    for (int i = 0; i < model->ncoupling; i++)
+        a->edge[n++] = (lwi_assembler_edge){.joint = -1, .coupling = i, .hold = -1};
+    a->first_hold = n;
+    for (int i = 0; i < nhold; i++)
+        a->edge[n++] = (lwi_assembler_edge){.joint = -1, .coupling = -1, .hold = i};
+    a->nedge = n;
+}
+
+static int root_of(const int *parent, int k)
+{
+    while (parent[k] != k) k = parent[k];
+    return k;
+}
+
+// Nodes that rows connect: each gets the least node of its component, or -1 where the ground is in
+// it.
+static void find_components(lwi_assembler *a)
+{
+    const lwi_graph *graph = &a->plan.graph;
+    int *c = a->component;
+    for (int k = 0; k < a->model->nnode; k++) c[k] = k;
+    for (int e = 0; e < a->first_hold; e++) {
+        const lwi_edge *edge = &graph->edge[e];
+        for (int i = 1; i < edge->n && edge->rows; i++) {
+            const int p = root_of(c, edge->body[0]), q = root_of(c, edge->body[i]);
+            c[p > q ? p : q] = p > q ? q : p;
+        }
+    }
+    for (int k = 0; k < a->model->nnode; k++) c[k] = root_of(c, k);
+    for (int e = 0; e < a->first_hold; e++) {
+        const lwi_edge *edge = &graph->edge[e];
+        if (!edge->ground || !edge->rows || c[edge->body[0]] < 0) continue;
+        const int grounded = c[edge->body[0]];
+        for (int k = 0; k < a->model->nnode; k++)
+            if (c[k] == grounded) c[k] = -1;
+    }
+}
+
+lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold *hold,
+                               lwi_arena *arena, lwi_assembler *a)
+{
+    const int room = model->njoint + model->ncoupling + nhold;
+    *a = (lwi_assembler){.model = model, .length = model->length, .held = true};
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+    lwi_edge *edge;
+    GET(edge, room);
+    GET(a->edge, room);
+    GET(a->hold, nhold);
+    if (nhold) memcpy(a->hold, hold, (size_t)nhold * sizeof *hold);
+    list_edges(a, nhold);
+    for (int i = 0; i < a->nedge; i++) describe_edge(a, &a->edge[i], &edge[i]);
+    const lwi_graph graph = {.nbody = model->nnode, .nedge = a->nedge, .edge = edge};
+    TRY(lwi_plan_create(&graph, LWI_PLAN_AUTO, arena, &a->plan));
+    TRY(lwi_elim_create(&a->plan, arena, &a->dual));
+    a->nrow = a->plan.nrow;
+    GET(a->metric, model->nnode);
+    GET(a->component, model->nnode);
+    GET(a->spin, model->nnode);
+    GET(a->R, model->nbody);
+    GET(a->r, model->nbody);
+    GET(a->v, model->nbody);
+    GET(a->w, model->nbody);
+    GET(a->q, model->nq);
+    GET(a->qd, model->nv);
+    GET(a->old_R, model->nbody);
+    GET(a->old_r, model->nbody);
+    GET(a->old_q, model->nq);
+    GET(a->residual, a->nrow);
+    GET(a->size, a->nrow);
+    GET(a->eps, a->nrow);
+    GET(a->c, a->nrow);
+    GET(a->lambda, a->nrow);
+    GET(a->x, model->nnode);
+    GET(a->unit, model->nbody);
+#undef GET
+    find_components(a);
+    for (int b = 0; b < model->nbody; b++) m3_identity(a->R[b]);
+    a->motion = (lwi_motion){.R = (const double(*)[9])a->R,
+                             .r = (const double(*)[3])a->r,
+                             .v = (const double(*)[3])a->v,
+                             .w = (const double(*)[3])a->w,
+                             .q = a->q};
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// rows
+
+// Row r of edge e on a body; NULL for the ground.
+static double *row_of(lwi_assembler *a, int e, int body, int r)
+{
+    const lwi_edge *edge = &a->plan.graph.edge[e];
+    const int node = a->model->body_node[body];
+    for (int i = 0; i < edge->n; i++)
+        if (edge->body[i] == node) return lwi_elim_J(a->dual)[(a->plan.slot[e] + i) * 6 + r];
+    return NULL;
+}
+
+// J V of one row as it stands in the engine.
+static double rate_of(lwi_assembler *a, int e, int r)
+{
+    const lwi_edge *edge = &a->plan.graph.edge[e];
+    double sum = 0;
+    for (int i = 0; i < edge->n; i++) {
+        const double *J = lwi_elim_J(a->dual)[(a->plan.slot[e] + i) * 6 + r];
+        const int b = a->model->node[edge->body[i]].body;
+        sum += v3_dot(J, a->v[b]) + v3_dot(J + 3, a->w[b]);
+    }
+    return sum;
+}
+
+static void closure_of(lwi_assembler *a, int e, lwi_closure_level level)
+{
+    const lwi_assembler_edge *what = &a->edge[e];
+    if (what->joint >= 0)
+        lwi_joint_closure(a->model, what->joint, a->t, &a->motion, level, &a->closure);
+    else
+        lwi_coupling_closure(a->model, what->coupling, a->t, &a->motion, level, &a->closure);
+}
+
+static void closure_rows(lwi_assembler *a, int e, bool velocity)
+{
+    const lwi_closure *c = &a->closure;
+    closure_of(a, e, LWI_CLOSURE_POSITION);
+    for (int s = 0; s < c->nbody; s++)
+        for (int r = 0; r < c->n; r++)
+            memcpy(row_of(a, e, c->body[s], r), c->J[s][r], sizeof c->J[s][r]);
+    for (int r = 0; r < c->n; r++)
+        a->residual[a->plan.row[e] + r] = velocity ? c->b[r] + rate_of(a, e, r) : c->phi[r];
+}
+
+// Small rotation vector of R relative to `from`, in the axes of `from`.
+static void turn_between(const double from[4], const double to[4], double turn[3])
+{
+    double back[4], q[4];
+    quat_conjugate(back, from);
+    quat_mul(q, back, to);
+    const double sine = v3_norm(q + 1), angle = 2 * atan2(sine, fabs(q[0]));
+    // 2 q/|q| below, where the sine is the angle to round-off
+    const double scale = sine > 1e-8 ? angle / sine : 2;
+    v3_scale(turn, q[0] < 0 ? -scale : scale, q + 1);
+}
+
+// How far coordinates q of a joint are from those wanted, along its speeds.
+static void coordinate_error(const lwi_joint *joint, const double *q, const double *want,
+                             double *error)
+{
+    const lw_joint_type id = joint->type->id;
+    if (id == LW_JOINT_SPHERICAL) {
+        turn_between(want, q, error);
+    } else if (id == LW_JOINT_FREE) {
+        double R[9], d[3];
+        v3_sub(d, q, want);
+        quat_matrix(R, q + 3);
+        m3_tmul_v(error, R, d); // speeds are in F2
+        turn_between(want + 3, q + 3, error + 3);
+    } else {
+        for (int k = 0; k < joint->type->nv; k++) error[k] = q[k] - want[k];
+    }
+}
+
+// The joint's speeds as rows: a unit effort does the work u, so its wrenches are the row.
+static void joint_hold_rows(lwi_assembler *a, int e, bool velocity)
+{
+    const lwi_hold *hold = &a->hold[a->edge[e].hold];
+    const lwi_joint *joint = &a->model->joint[hold->joint];
+    const int body[2] = {joint->body1, joint->body2}, nv = joint->type->nv;
+    double q[LW_JOINT_MAX_NQ], u[LW_JOINT_MAX_NV], error[LW_JOINT_MAX_NV];
+    lwi_joint_read_motion(a->model, hold->joint, a->t, &a->motion, q, u);
+    if (!velocity) coordinate_error(joint, q, hold->value, error);
+    for (int k = 0; k < nv; k++) {
+        double tau[LW_JOINT_MAX_NV] = {0};
+        tau[k] = 1;
+        for (int s = 0; s < 2; s++) v6_zero(a->unit[body[s]]);
+        lwi_joint_apply_effort(a->model, hold->joint, a->t, &a->motion, tau, a->unit);
+        for (int s = 0; s < 2; s++) {
+            double *row = row_of(a, e, body[s], k);
+            if (row) v6_copy(row, a->unit[body[s]]);
+        }
+        a->residual[a->plan.row[e] + k] = velocity ? u[k] - hold->value[k] : error[k];
+    }
+}
+
+static void body_hold_rows(lwi_assembler *a, int e, bool velocity)
+{
+    const lwi_hold *hold = &a->hold[a->edge[e].hold];
+    const int b = hold->body;
+    double *residual = a->residual + a->plan.row[e];
+    for (int k = 0; k < 6; k++) {
+        double *row = row_of(a, e, b, k);
+        v6_zero(row);
+        row[k] = 1;
+    }
+    if (velocity) {
+        v3_sub(residual, a->v[b], hold->value);
+        v3_sub(residual + 3, a->w[b], hold->value + 3);
+        return;
+    }
+    double quat[4], turn[3], R[9];
+    v3_sub(residual, a->r[b], hold->value);
+    quat_from_matrix(quat, a->R[b]);
+    turn_between(hold->value + 3, quat, turn);
+    quat_matrix(R, hold->value + 3);
+    m3_mul_v(residual + 3, R, turn);
+}
+
+// Rows that do not take part: none of them says anything.
+static void clear_rows(lwi_assembler *a, int e)
+{
+    const lwi_edge *edge = &a->plan.graph.edge[e];
+    for (int i = 0; i < edge->n; i++)
+        memset(lwi_elim_J(a->dual)[(a->plan.slot[e] + i) * 6], 0, 6 * sizeof *lwi_elim_J(a->dual));
+    for (int r = a->plan.row[e]; r < a->plan.row[e + 1]; r++) a->residual[r] = 0;
+}
+
+static void rows(lwi_assembler *a, bool velocity)
+{
+    for (int e = 0; e < a->nedge; e++) {
+        if (a->plan.graph.edge[e].rows == 0) continue;
+        if (e < a->first_hold)
+            closure_rows(a, e, velocity);
+        else if (!a->held)
+            clear_rows(a, e);
+        else if (a->hold[a->edge[e].hold].body > 0)
+            body_hold_rows(a, e, velocity);
+        else
+            joint_hold_rows(a, e, velocity);
+    }
+}
+
+// The residuals of positions without what bodies have to do with them.
+static void gaps(lwi_assembler *a)
+{
+    for (int e = 0; e < a->first_hold; e++) {
+        if (a->plan.graph.edge[e].rows == 0) continue;
+        closure_of(a, e, LWI_CLOSURE_PHI);
+        for (int r = 0; r < a->closure.n; r++) a->residual[a->plan.row[e] + r] = a->closure.phi[r];
+    }
+}
+
+static double edge_residual(const lwi_assembler *a, int e)
+{
+    double most = 0;
+    for (int r = a->plan.row[e]; r < a->plan.row[e + 1]; r++)
+        most = fmax(most, fabs(a->residual[r]));
+    return most;
+}
+
+double lwi_assembler_edge_residual(const lwi_assembler *a, int edge)
+{
+    return edge_residual(a, edge);
+}
+
+double lwi_assembler_residual(lwi_assembler *a, bool velocity, int *edge)
+{
+    double most = 0;
+    if (velocity)
+        rows(a, true);
+    else
+        gaps(a);
+    if (edge) *edge = -1;
+    for (int e = 0; e < a->first_hold; e++) {
+        const double here = edge_residual(a, e);
+        if (!(here > most)) continue;
+        most = here;
+        if (edge) *edge = e;
+    }
+    return most;
+}
+
+double lwi_assembler_hold_residual(lwi_assembler *a, int hold, bool velocity)
+{
+    const int e = a->first_hold + hold;
+    if (a->plan.graph.edge[e].rows == 0) return 0;
+    if (a->hold[hold].body > 0)
+        body_hold_rows(a, e, velocity);
+    else
+        joint_hold_rows(a, e, velocity);
+    return edge_residual(a, e);
+}
+
+// ------------------------------------------------------------------------------------- one
+// projection
+
+// G = J K and the size of each row, (J K J')_rr; a row of zeros gets the size 1 and does nothing.
+static void weigh_rows(lwi_assembler *a)
+{
+    double(*J)[6] = lwi_elim_J(a->dual), (*G)[6] = lwi_elim_G(a->dual);
+    for (int e = 0; e < a->nedge; e++) {
+        const lwi_edge *edge = &a->plan.graph.edge[e];
+        const double compliance = e < a->first_hold ? JOINT_COMPLIANCE : HOLD_COMPLIANCE;
+        for (int r = 0; r < edge->rows; r++) {
+            double size = 0;
+            for (int i = 0; i < edge->n; i++) {
+                const int at = (a->plan.slot[e] + i) * 6 + r;
+                const lwi_assembler_metric *K = &a->metric[edge->body[i]];
+                v3_scale(G[at], K->lin, J[at]);
+                s3_mul_v(G[at] + 3, K->ang, J[at] + 3);
+                size += v6_dot(J[at], G[at]);
+            }
+            a->size[a->plan.row[e] + r] = size > 0 ? size : 1;
+            a->eps[a->plan.row[e] + r] = compliance * a->size[a->plan.row[e] + r];
+        }
+    }
+}
+
+// x that takes the residuals away, as far as its rows let it.
+static void solve(lwi_assembler *a)
+{
+    memset(a->x, 0, (size_t)a->model->nnode * sizeof *a->x);
+    for (int r = 0; r < a->nrow; r++) a->c[r] = -a->residual[r];
+    lwi_elim_solve(a->dual, a->x, a->c, a->lambda, 0);
+}
+
+// What a regularised step makes smaller.
+static double merit(const lwi_assembler *a)
+{
+    double sum = 0;
+    for (int r = 0; r < a->nrow; r++) sum += a->residual[r] * a->residual[r] / a->eps[r];
+    return sum;
+}
+
+// ----------------------------------------------------------------------------------------
+// positions
+
+static void geometric_metric(lwi_assembler *a)
+{
+    const double turn = 1 / (a->length * a->length);
+    for (int k = 0; k < a->model->nnode; k++)
+        a->metric[k] = (lwi_assembler_metric){.lin = 1, .ang = {turn, turn, turn}};
+}
+
+void lwi_assembler_read(lwi_assembler *a)
+{
+    for (int j = 0; j < a->model->njoint; j++) {
+        const lwi_joint *joint = &a->model->joint[j];
+        double q[LW_JOINT_MAX_NQ];
+        if (joint->merged || joint->type->nq == 0) continue;
+        lwi_joint_read_motion(a->model, j, a->t, &a->motion, q, a->qd + joint->iv);
+        memcpy(a->q + joint->iq, q, (size_t)joint->type->nq * sizeof *q);
+    }
+}
+
+// The bodies from where they were by `part` of x.
+static void displace(lwi_assembler *a, double part)
+{
+    for (int k = 0; k < a->model->nnode; k++) {
+        const int b = a->model->node[k].body;
+        const double *turn = a->x[k] + 3;
+        double R[9], axis[3];
+        const double angle = v3_norm(turn);
+        v3_copy(a->r[b], a->old_r[b]);
+        v3_axpy(a->r[b], part, a->x[k]);
+        memcpy(a->R[b], a->old_R[b], sizeof a->R[b]);
+        if (angle == 0) continue;
+        v3_scale(axis, 1 / angle, turn);
+        rot_axis(R, axis, part * angle);
+        m3_mul(a->R[b], R, a->old_R[b]);
+    }
+    if (a->model->nq) memcpy(a->q, a->old_q, (size_t)a->model->nq * sizeof *a->q);
+    lwi_assembler_read(a);
+}
+
+static void remember(lwi_assembler *a)
+{
+    const size_t n = (size_t)a->model->nbody;
+    memcpy(a->old_R, a->R, n * sizeof *a->R);
+    memcpy(a->old_r, a->r, n * sizeof *a->r);
+    if (a->model->nq) memcpy(a->old_q, a->q, (size_t)a->model->nq * sizeof *a->q);
+}
+
+// The longest displacement of x, in lengths of the mechanism and radians.
+static double longest(const lwi_assembler *a)
+{
+    double most = 0;
+    for (int k = 0; k < a->model->nnode; k++)
+        most = fmax(most, fmax(v3_norm(a->x[k]) / a->length, v3_norm(a->x[k] + 3)));
+    return most;
+}
+
+// Rounding errors of products of rotations: attitudes back to rotations.
+static void straighten(lwi_assembler *a)
+{
+    for (int k = 0; k < a->model->nnode; k++) {
+        const int b = a->model->node[k].body;
+        double quat[4];
+        quat_from_matrix(quat, a->R[b]);
+        quat_normalize(quat, quat);
+        quat_matrix(a->R[b], quat);
+    }
+}
+
+// After a step below this [lengths of the mechanism, rad] what is left is round-off.
+#define SMALLEST_STEP 1e-12
+
+bool lwi_assembler_step(lwi_assembler *a)
+{
+    rows(a, false);
+    weigh_rows(a);
+    const double before = merit(a);
+    if (lwi_elim_factor(a->dual, a->eps) != LW_OK) return false;
+    solve(a);
+    const double whole = longest(a);
+    double part = whole > LONGEST_STEP ? LONGEST_STEP / whole : 1;
+    remember(a);
+    for (int i = 0; i < MOST_HALVINGS; i++, part /= 2) {
+        displace(a, part);
+        rows(a, false); // eps stays that of the step's start
+        if (!(merit(a) < before)) continue;
+        straighten(a);
+        return part * whole > SMALLEST_STEP;
+    }
+    displace(a, 0);
+    return false;
+}
+
+int lwi_assembler_close(lwi_assembler *a)
+{
+    int n = 0;
+    geometric_metric(a);
+    while (n < MOST_STEPS && lwi_assembler_step(a)) n++;
+    a->held = false; // what could not be met gives way altogether
+    for (int i = 0; i < MOST_STEPS && lwi_assembler_step(a); i++) n++;
+    a->held = true;
+    return n;
+}
+
+// ----------------------------------------------------------------------------------------
+// velocities
+
+// Inverse of a symmetric matrix; false where it is not positive definite, to round-off.
+static bool invert(const double J[6], double inverse[6])
+{
+    // rows of the adjoint are products of the other two
+    const double x[3] = {J[0], J[3], J[4]}, y[3] = {J[3], J[1], J[5]}, z[3] = {J[4], J[5], J[2]};
+    const double trace = J[0] + J[1] + J[2];
+    double yz[3], zx[3], xy[3];
+    v3_cross(yz, y, z);
+    v3_cross(zx, z, x);
+    v3_cross(xy, x, y);
+    const double det = v3_dot(x, yz);
+    // principal inertias below a millionth of the largest are those of lines and points
+    if (!(det > 1e-12 * trace * trace * trace)) return false;
+    const double adjoint[6] = {yz[0], zx[1], xy[2], yz[1], yz[2], zx[2]};
+    for (int i = 0; i < 6; i++) inverse[i] = adjoint[i] / det;
+    return true;
+}
+
+void lwi_assembler_weigh(lwi_assembler *a)
+{
+    const lw_model *model = a->model;
+    double total = 0;
+    for (int b = 1; b < model->nbody; b++) total += model->body[b].mass;
+    const double light = 1e-3 * (total > 0 ? total / model->nnode : 1);
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        const lwi_body *body = &model->body[b];
+        double J[6], K[6];
+        memcpy(J, body->inertia, sizeof J);
+        if (!invert(J, K)) {
+            for (int i = 0; i < 3; i++)
+                J[i] += 1e-3 * (J[0] + J[1] + J[2]) + light * a->length * a->length;
+            invert(J, K);
+        }
+        a->metric[k].lin = 1 / fmax(body->mass, light);
+        s3_rotate(a->metric[k].ang, a->R[b], K);
+    }
+}
+
+static void add_velocities(lwi_assembler *a)
+{
+    for (int k = 0; k < a->model->nnode; k++) {
+        const int b = a->model->node[k].body;
+        v3_add(a->v[b], a->v[b], a->x[k]);
+        v3_add(a->w[b], a->w[b], a->x[k] + 3);
+    }
+}
+
+// Repeated projection: what rows lose to their regularisation is won back, holds that contradict
+// each other end at the least sum of squares.
+void lwi_assembler_project(lwi_assembler *a)
+{
+    double before = INFINITY;
+    rows(a, true);
+    weigh_rows(a);
+    if (lwi_elim_factor(a->dual, a->eps) != LW_OK) return;
+    for (int i = 0; i < MOST_SWEEPS; i++) {
+        const double now = merit(a);
+        if (!(now < before)) break;
+        before = now;
+        solve(a);
+        add_velocities(a);
+        rows(a, true);
+    }
+}
+
+void lwi_assembler_speeds(lwi_assembler *a)
+{
+    const size_t n = (size_t)a->model->nbody;
+    memset(a->v, 0, n * sizeof *a->v);
+    memset(a->w, 0, n * sizeof *a->w);
+    lwi_assembler_weigh(a);
+    lwi_assembler_project(a);
+    a->held = false;
+    lwi_assembler_project(a);
+    a->held = true;
+    lwi_assembler_read(a);
+}

@@ -1,0 +1,92 @@
+// assemble.h -- the nearest configuration and velocities at which all joints hold, on the engine.
+//
+// All bodies that are not merged may move, all joints and couplings are rows.  What the user wants
+// to keep (coordinates, speeds, bodies) are rows too, which give way where they cannot be met:
+// `holds`.
+//
+// Every step is the smallest x with  J x = -residual  in the sense
+//     x = -K J'(J K J' + eps)^-1 residual
+// of regularised least squares; repeated, it converges to the nearest solution, and nowhere is a
+// rank decided: redundant rows and singular positions are ordinary.
+#ifndef LWI_INITIAL_ASSEMBLE_H
+#define LWI_INITIAL_ASSEMBLE_H
+
+#include "elimination/elimination.h"
+#include "kinematics/closure.h"
+
+/** A wish: one joint's coordinates or speeds, or one body's pose or twist. */
+typedef struct lwi_hold {
+    int joint, body; ///< one of them; body 0: the joint
+    /** joint: q [nq], or speeds [nv];  body: mass centre and quaternion, or [v; w] in world axes */
+    double value[LW_JOINT_MAX_NQ];
+} lwi_hold;
+
+typedef struct lwi_assembler_edge {
+    int joint, coupling, hold; ///< one of them; others -1
+} lwi_assembler_edge;
+
+/** K of a body, world axes: 1/m and 1/I, or 1 and 1/length^2. */
+typedef struct lwi_assembler_metric {
+    double lin, ang[6];
+} lwi_assembler_metric;
+
+typedef struct lwi_assembler {
+    const lw_model *model;
+    double t;                    ///< at which drives and mounts count; 0 unless the caller says
+    double length;               ///< of the mechanism [m]
+    int nedge, nrow, first_hold; ///< holds are the last edges
+    lwi_assembler_edge *edge;
+    lwi_hold *hold;
+    lwi_plan plan;
+    lwi_elim *dual;
+    lwi_assembler_metric *metric; ///< [nnode]
+    int *component;               ///< [nnode] least node of what it is joined with; -1: the ground
+    double (*spin)[6]; ///< [nnode] speed of the mass centre and angular momentum about it of a
+                       ///< component, at its least node
+    bool held;         ///< holds take part
+    // motion of all bodies, world axes, [nbody]; q, qd of all joints
+    double (*R)[9], (*r)[3], (*v)[3], (*w)[3], *q, *qd;
+    lwi_motion motion;
+    double (*old_R)[9], (*old_r)[3], *old_q;    ///< where a step began
+    double *residual, *size, *eps, *c, *lambda; ///< [nrow]
+    double (*x)[6];                             ///< [nnode]
+    double (*unit)[6];                          ///< [nbody] scratch: wrenches of a unit effort
+    lwi_closure closure;                        ///< scratch
+} lwi_assembler;
+
+lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold *hold,
+                               lwi_arena *arena, lwi_assembler *assembler);
+
+/** The poses at which assembly begins: those of the description, but that a body whose joint does
+ * not fit there and has its coordinates given stands where they put it; q are the coordinates
+ * there, those given telling turns.  (assemble_start.c) */
+void lwi_assembler_place(lwi_assembler *assembler);
+
+/** Moves the bodies until positions hold, along the shortest way that brings coordinates
+ * to those held.      @return Newton steps */
+int lwi_assembler_close(lwi_assembler *assembler);
+/** v, w, qd at the poses at hand: speeds held, the rest with the least kinetic energy. */
+void lwi_assembler_speeds(lwi_assembler *assembler);
+/** The nearest motion that holds, in the metric of the masses: a small correction of the poses at
+ * hand, then of v and w; q and qd follow.  Holds do not take part.  Components that float keep
+ * their momentum and angular momentum.  (assemble_correct.c) */
+void lwi_assembler_correct(lwi_assembler *assembler);
+/** Metric of the masses at the poses at hand; what a body lacks counts as a thousandth of the
+ * average. */
+void lwi_assembler_weigh(lwi_assembler *assembler);
+/** One damped Newton step of the positions in the metric at hand; false where it is the last. */
+bool lwi_assembler_step(lwi_assembler *assembler);
+/** v, w to the nearest that hold, in the metric at hand: repeated, what rows lose to their
+ * regularisation is won back, and holds that contradict each other end at the least sum of squares.
+ */
+void lwi_assembler_project(lwi_assembler *assembler);
+/** Largest residual of joints and couplings at the motion; edge: where, may be NULL. */
+double lwi_assembler_residual(lwi_assembler *assembler, bool velocity, int *edge);
+/** That of one edge. */
+double lwi_assembler_edge_residual(const lwi_assembler *assembler, int edge);
+/** What a coordinate, speed, or body of a hold is off by, at the most; after the residuals. */
+double lwi_assembler_hold_residual(lwi_assembler *assembler, int hold, bool velocity);
+/** Coordinates of all joints at the poses, continued from q. */
+void lwi_assembler_read(lwi_assembler *assembler);
+
+#endif

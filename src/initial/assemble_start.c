@@ -1,0 +1,124 @@
+// assemble_start.c -- where assembly begins, and what it should keep.
+//
+// A mechanism is drawn where its bodies are placed.  A joint that fits there is the user's picture
+// of how it is put together, and coordinates that are given (`q`) are where it should go from
+// there; a joint that does not fit says nothing until its coordinates do.
+#include "initial/assemble.h"
+
+#include "kinematics/tree.h"
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+// A drawing with two digits still shows how a joint is put together [lengths of the mechanism,
+// rad].
+#define FITS 0.02
+
+// Link frame of a node from its body's pose.
+static void link_of_body(const lwi_assembler *a, int k, double R[9], double r[3])
+{
+    m3_identity(R);
+    v3_set(r, 0, 0, 0);
+    if (k < 0) return;
+    const lwi_node *node = &a->model->node[k];
+    double c[3];
+    m3_mul_t(R, a->R[node->body], node->c_R);
+    m3_mul_v(c, R, node->c_r);
+    v3_sub(r, a->r[node->body], c);
+}
+
+// Body of node k where coordinates q (all of the joint) put it on its parent.
+static void place_by_coordinates(lwi_assembler *a, int k, const double *q)
+{
+    const lwi_node *node = &a->model->node[k];
+    const lwi_joint *joint = &a->model->joint[node->joint];
+    double own[LW_JOINT_MAX_NQ], Rp[9], rp[3], R[9], r[3], c[3];
+    lwi_link link;
+    for (int i = 0; i < node->nq; i++) own[i] = q[joint->ndriven > 0 ? node->column[i] : i];
+    lwi_link_position(a->model, k, 0, own, &link);
+    link_of_body(a, node->parent, Rp, rp);
+    m3_mul(R, Rp, link.R);
+    m3_mul_v(r, Rp, link.r);
+    v3_add(r, r, rp);
+    m3_mul(a->R[node->body], R, node->c_R);
+    m3_mul_v(c, R, node->c_r);
+    v3_add(a->r[node->body], r, c);
+}
+
+// Body of node k as far from its parent as it is drawn.
+static void place_as_drawn(lwi_assembler *a, int k)
+{
+    const lwi_node *node = &a->model->node[k];
+    const int b = node->body;
+    if (node->parent < 0) return;
+    const int p = a->model->node[node->parent].body;
+    double turned[9], R[9], d[3];
+    m3_mul_t(turned, a->R[p], a->old_R[p]); // drawn axes to placed ones
+    v3_sub(d, a->old_r[b], a->old_r[p]);
+    m3_mul_v(d, turned, d);
+    v3_add(a->r[b], a->r[p], d);
+    m3_mul(R, turned, a->old_R[b]);
+    memcpy(a->R[b], R, sizeof R);
+}
+
+// Does joint j fit the bodies as drawn?  Its coordinates there, read near those given.
+static bool fits(const lwi_assembler *a, int j, double *q)
+{
+    const lwi_joint *joint = &a->model->joint[j];
+    double near[LW_JOINT_MAX_NQ], R[9], r[3], Rq[9], rq[3], E[9];
+    lwi_joint_relative(a->model, j, 0, (const double(*)[9])a->old_R, (const double(*)[3])a->old_r,
+                       NULL, NULL, R, r, NULL);
+    joint->type->neutral(&joint->par, near);
+    const lw_joint_desc *desc = &a->model->desc.joint[j];
+    if (desc->has_q) memcpy(near, desc->q, (size_t)joint->type->nq * sizeof *near);
+    if (joint->type->id == LW_JOINT_SCREW && joint->par.pitch != 0 && !desc->has_q)
+        near[0] = r[2] / joint->par.pitch; // which turn it is, the displacement tells
+    joint->type->read(&joint->par, R, r, near, q);
+    joint->type->pose(&joint->par, q, Rq, rq);
+    v3_sub(rq, rq, r);
+    m3_tmul(E, Rq, R);
+    const double sine[3] = {E[7] - E[5], E[2] - E[6], E[3] - E[1]};
+    const double angle = atan2(v3_norm(sine), E[0] + E[4] + E[8] - 1);
+    return v3_norm(rq) <= FITS * a->length && angle <= FITS;
+}
+
+// The description's poses: mass centres, world axes.
+static void draw(lwi_assembler *a)
+{
+    const lw_model *model = a->model;
+    for (int b = 1; b < model->nbody; b++) {
+        const lw_pose *pose = &model->desc.body[b].pose;
+        const double quat[4] = {pose->orientation.w, pose->orientation.x, pose->orientation.y,
+                                pose->orientation.z};
+        quat_matrix(a->old_R[b], quat);
+        m3_mul_v(a->old_r[b], a->old_R[b], model->body[b].com);
+        a->old_r[b][0] += pose->position.x;
+        a->old_r[b][1] += pose->position.y;
+        a->old_r[b][2] += pose->position.z;
+        memcpy(a->R[b], a->old_R[b], sizeof a->R[b]);
+        v3_copy(a->r[b], a->old_r[b]);
+    }
+    m3_identity(a->old_R[0]);
+}
+
+void lwi_assembler_place(lwi_assembler *a)
+{
+    const lw_model *model = a->model;
+    draw(a);
+    for (int j = 0; j < model->njoint; j++) // what coordinates continue from
+        if (!model->joint[j].merged && model->joint[j].type->nq)
+            fits(a, j, a->q + model->joint[j].iq);
+    for (int k = 0; k < model->nnode; k++) {
+        const int j = model->node[k].joint;
+        double q[LW_JOINT_MAX_NQ];
+        if (j < 0 || !model->desc.joint[j].has_q || fits(a, j, q)) {
+            place_as_drawn(a, k);
+            continue;
+        }
+        const double *given = model->desc.joint[j].q;
+        place_by_coordinates(a, k, given);
+        memcpy(a->q + model->joint[j].iq, given, (size_t)model->joint[j].type->nq * sizeof *given);
+    }
+    lwi_assembler_read(a);
+}

@@ -1,0 +1,516 @@
+// create.c -- a model from a builder, or from another model: starts that do not close.
+//
+// Positions that are open are an error: which way a mechanism should be put together is the user's
+// to say, by lw_model_assemble.  Speeds that are open are one only where all are given: else those
+// that are not given follow from those that are.
+#include "initial/assemble.h"
+
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <linkwork/assemble.h>
+
+#include <stdio.h>
+#include <string.h>
+
+// ------------------------------------------------------------------------------------ what is
+// given
+
+// Speeds of a joint are given by its own `qd`, or by the velocity of the body that it carries.
+static bool speeds_given(const lw_model *model, int j)
+{
+    const int node = model->joint[j].node;
+    return model->desc.joint[j].has_qd ||
+           (node >= 0 && model->desc.body[model->node[node].body].has_velocity);
+}
+
+static bool has_speeds(const lwi_joint *joint)
+{
+    return !joint->merged && joint->type->nv > joint->ndriven;
+}
+
+// in_loop [njoint]: joints whose speeds closures and couplings tie to others.
+static void mark_loops(const lw_model *model, lw_joint *path, bool *in_loop)
+{
+    for (int i = 0; i < model->nloop; i++) {
+        const int n = lw_model_loop(model, i, path, model->njoint);
+        for (int k = 0; k < n; k++) in_loop[path[k].index] = true;
+    }
+    for (int i = 0; i < model->ncoupling; i++)
+        in_loop[model->coupling[i].joint] = in_loop[model->coupling[i].of] = true;
+}
+
+// The base of a node's tree: a node that no joint holds, -1 for the ground.
+static int base_of(const lw_model *model, int node)
+{
+    while (node >= 0 && model->node[node].joint >= 0) node = model->node[node].parent;
+    return node;
+}
+
+// tied [nnode]: bases that closures tie to the ground or to another base, as bars of given lengths do
+// with a body that nothing else holds.
+static void mark_bases(const lw_model *model, bool *tied)
+{
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const int one = base_of(model, model->body_node[joint->body1]);
+        const int two = base_of(model, model->body_node[joint->body2]);
+        if (one == two || joint->type->id == LW_JOINT_FREE) continue;
+        if (one >= 0) tied[one] = true;
+        if (two >= 0) tied[two] = true;
+    }
+}
+
+static bool base_follows(const lw_model *model, const bool *tied, int node)
+{
+    return tied[node] && !model->desc.body[model->node[node].body].has_velocity;
+}
+
+// Speeds and velocities to keep: those given; rest where none are and nothing ties the joint, or the
+// base, to others.
+static int list_speeds(const lw_model *model, const bool *in_loop, const bool *tied, lwi_hold *hold)
+{
+    int n = 0;
+    for (int j = 0; j < model->njoint; j++) {
+        const lw_joint_desc *desc = &model->desc.joint[j];
+        const lwi_joint *joint = &model->joint[j];
+        if (joint->merged || joint->type->nv == 0) continue;
+        if (!desc->has_qd && (in_loop[j] || speeds_given(model, j))) continue;
+        lwi_hold *h = &hold[n++];
+        *h = (lwi_hold){.joint = j};
+        for (int k = 0; k < joint->type->nv; k++) {
+            double f[3] = {0};
+            if (joint->motion[k].index > 0)
+                lwi_function_eval(model->function, joint->motion[k], 0, f);
+            h->value[k] = desc->has_qd ? desc->qd[k] : f[1];
+        }
+    }
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const lw_body_desc *desc = &model->desc.body[node->body];
+        if (node->joint >= 0 ? !desc->has_velocity : base_follows(model, tied, k)) continue;
+        lwi_hold *h = &hold[n++];
+        *h = (lwi_hold){.joint = -1, .body = node->body};
+        v3_set(h->value, desc->velocity.x, desc->velocity.y, desc->velocity.z);
+        v3_set(h->value + 3, desc->angular_velocity.x, desc->angular_velocity.y,
+               desc->angular_velocity.z); // body axes, until the poses are known
+    }
+    return n;
+}
+
+static void turn_to_world(lwi_assembler *a, int nhold)
+{
+    for (int i = 0; i < nhold; i++)
+        if (a->hold[i].body > 0)
+            m3_mul_v(a->hold[i].value + 3, a->R[a->hold[i].body], a->hold[i].value + 3);
+}
+
+// ------------------------------------------------------------------------------- a new description
+
+// Round-off of values that were kept: what is written again is what was given.
+#define SAME 1e-12
+
+static void take(double *given, const double *values, int n, bool is_given)
+{
+    bool same = is_given;
+    for (int i = 0; i < n; i++) same = same && fabs(given[i] - values[i]) <= SAME;
+    if (!same) memcpy(given, values, (size_t)n * sizeof *given);
+}
+
+// The model's items with the bodies' poses, all coordinates and, where anything moves, speeds of
+// the assembler; lists that change are in the arena.
+static lw_status describe(const lwi_assembler *a, bool places, lwi_arena *arena,
+                          lwi_description *desc)
+{
+    const lw_model *model = a->model;
+    double most = 0;
+    *desc = model->desc;
+    desc->body = LWI_PUSH(arena, lw_body_desc, desc->nbody);
+    desc->joint = LWI_PUSH(arena, lw_joint_desc, desc->njoint);
+    if (!desc->body || !desc->joint) return LW_ERR_MEMORY;
+    memcpy(desc->body, model->desc.body, (size_t)desc->nbody * sizeof *desc->body);
+    if (desc->njoint)
+        memcpy(desc->joint, model->desc.joint, (size_t)desc->njoint * sizeof *desc->joint);
+    for (int i = 0; i < model->nv; i++) most = fmax(most, fabs(a->qd[i]));
+    for (int b = 1; b < model->nbody; b++)
+        most = fmax(most, fmax(v3_norm(a->v[b]), v3_norm(a->w[b])));
+    const bool moves = most > 0;
+    for (int b = 1; b < model->nbody; b++) {
+        lw_body_desc *d = &desc->body[b];
+        const lwi_body *body = &model->body[b];
+        const int node = model->body_node[b];
+        double R[9], r[3], quat[4], w[3];
+        m3_mul(R, a->R[body->host], body->host_R);
+        m3_mul_v(r, a->R[body->host], body->host_r);
+        v3_add(r, r, a->r[body->host]);
+        if (places) {
+            quat_from_matrix(quat, R);
+            quat_normalize(quat, quat);
+            m3_mul_v(w, R, body->com);
+            v3_sub(r, r, w);
+            d->in = (lw_body){0};
+            d->pose.position = (lw_vec3){r[0], r[1], r[2]};
+            d->pose.orientation = (lw_quat){quat[0], quat[1], quat[2], quat[3]};
+        }
+        const bool floats = node >= 0 && model->node[node].joint < 0;
+        if (node < 0 || !(d->has_velocity || (moves && floats))) continue;
+        m3_tmul_v(w, R, a->w[b]);
+        d->has_velocity = 1;
+        d->velocity = (lw_vec3){a->v[b][0], a->v[b][1], a->v[b][2]};
+        d->angular_velocity = (lw_vec3){w[0], w[1], w[2]};
+    }
+    for (int j = 0; j < model->njoint; j++) {
+        lw_joint_desc *d = &desc->joint[j];
+        const lwi_joint *joint = &model->joint[j];
+        if (places && joint->type->id == LW_JOINT_DISTANCE) d->length = joint->par.length;
+        if (joint->merged || joint->type->nv == 0) continue;
+        if (places) {
+            take(d->q, a->q + joint->iq, joint->type->nq, d->has_q);
+            d->has_q = 1;
+        }
+        if (!moves && !d->has_qd) continue;
+        take(d->qd, a->qd + joint->iv, joint->type->nv, d->has_qd);
+        d->has_qd = 1;
+    }
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------------
+// create
+
+static const lw_allocator *allocator_of(const lw_builder *builder)
+{
+    return builder->allocator.allocate ? &builder->allocator : NULL;
+}
+
+static lw_status no_memory(lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
+}
+
+lw_status lw_model_create_open(const lw_builder *builder, lw_model **model, lw_error *error)
+{
+    lwi_unclosed unclosed;
+    lw_model *m;
+    TRY(lwi_model_compile(&builder->desc, allocator_of(builder), &unclosed, &m, error));
+    const lw_error *why = unclosed.position.status ? &unclosed.position : &unclosed.velocity;
+    if (why->status != LW_OK) {
+        m->open = lwi_arena_text(&m->arena, why->text);
+        if (!m->open) {
+            lw_model_destroy(m);
+            return no_memory(error);
+        }
+    }
+    *model = m;
+    return LW_OK;
+}
+
+// The motion at the model's start.
+static void start_of(lwi_assembler *a)
+{
+    const lw_model *model = a->model;
+    for (int b = 1; b < model->nbody; b++) {
+        quat_matrix(a->R[b], model->body[b].quat0);
+        v3_copy(a->r[b], model->body[b].r0);
+    }
+    if (model->nq) memcpy(a->q, model->q0, (size_t)model->nq * sizeof *a->q);
+}
+
+// What is written again is what was given.
+static void forget_speeds(const lwi_description *given, lwi_description *desc)
+{
+    for (int b = 0; b < desc->nbody; b++) {
+        desc->body[b].has_velocity = given->body[b].has_velocity;
+        desc->body[b].velocity = given->body[b].velocity;
+        desc->body[b].angular_velocity = given->body[b].angular_velocity;
+    }
+    for (int j = 0; j < desc->njoint; j++) {
+        desc->joint[j].has_qd = given->joint[j].has_qd;
+        memcpy(desc->joint[j].qd, given->joint[j].qd, sizeof desc->joint[j].qd);
+    }
+}
+
+// The model's start with speeds that were not given found from those that were.  *made stays NULL
+// where these contradict each other.
+static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const bool *tied,
+                               lwi_hold *hold, lwi_arena *arena, lw_model **made, lw_error *error)
+{
+    const int nhold = list_speeds(open, in_loop, tied, hold);
+    lwi_assembler a;
+    lwi_description desc;
+    lwi_unclosed unclosed;
+    TRY(lwi_assembler_create(open, nhold, hold, arena, &a));
+    start_of(&a);
+    turn_to_world(&a, nhold);
+    lwi_assembler_speeds(&a);
+    lwi_assembler_residual(&a, true, NULL);
+    double speed = 1;
+    for (int i = 0; i < open->nv; i++) speed = fmax(speed, fabs(a.qd[i]));
+    for (int i = 0; i < nhold; i++)
+        if (!(lwi_assembler_hold_residual(&a, i, true) <= LWI_CLOSURE_TOLERANCE * speed))
+            return LW_OK;
+    TRY(describe(&a, false, arena, &desc));
+    TRY(lwi_model_compile(&desc, &open->arena.allocator, &unclosed, made, error));
+    if (unclosed.position.status == LW_OK && unclosed.velocity.status == LW_OK) {
+        forget_speeds(&open->desc, &(*made)->desc);
+        return LW_OK;
+    }
+    lw_model_destroy(*made);
+    *made = NULL;
+    return LW_OK;
+}
+
+// *made: a model whose speeds close, in place of one whose positions do; NULL where there is none.
+static lw_status complete(const lw_model *open, lw_model **made, lw_error *error)
+{
+    lwi_arena arena;
+    lwi_arena_init(&arena, &open->arena.allocator);
+    bool *in_loop = LWI_PUSH(&arena, bool, open->njoint);
+    bool *tied = LWI_PUSH(&arena, bool, open->nnode);
+    lw_joint *path = LWI_PUSH(&arena, lw_joint, open->njoint);
+    lwi_hold *hold = LWI_PUSH(&arena, lwi_hold, open->njoint + open->nnode);
+    lw_status status = in_loop && tied && path && hold ? LW_OK : LW_ERR_MEMORY;
+    int followers = 0, bases = 0;
+    if (status == LW_OK) {
+        mark_loops(open, path, in_loop);
+        mark_bases(open, tied);
+        for (int j = 0; j < open->njoint; j++)
+            followers += in_loop[j] && has_speeds(&open->joint[j]) && !speeds_given(open, j);
+        for (int k = 0; k < open->nnode; k++) bases += base_follows(open, tied, k);
+        if (followers || bases)
+            status = follow_speeds(open, in_loop, tied, hold, &arena, made, error);
+    }
+    if (*made) (*made)->nfollowed = followers;
+    lwi_arena_free(&arena);
+    return status == LW_ERR_MEMORY ? no_memory(error) : status;
+}
+
+lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error *error)
+{
+    lwi_unclosed unclosed;
+    lw_model *m, *made = NULL;
+    TRY(lwi_model_compile(&builder->desc, allocator_of(builder), &unclosed, &m, error));
+    const lw_error *why = unclosed.position.status ? &unclosed.position : &unclosed.velocity;
+    if (why->status == LW_OK) {
+        *model = m;
+        return LW_OK;
+    }
+    const lw_status status = why == &unclosed.velocity ? complete(m, &made, error) : LW_OK;
+    lw_model_destroy(m);
+    if (status != LW_OK) return status;
+    if (!made) {
+        if (error) *error = *why;
+        return why->status;
+    }
+    *model = made;
+    return LW_OK;
+}
+
+// -----------------------------------------------------------------------------------------
+// assemble
+
+// Coordinates that are given and what is named; values of the latter are filled in when it stands.
+static lw_status list_places(const lw_model *model, const lw_assemble_desc *desc, lwi_hold *hold,
+                             int *ngiven, int *nhold, lw_error *error)
+{
+    int n = 0;
+    for (int j = 0; j < model->njoint; j++) {
+        const lw_joint_desc *d = &model->desc.joint[j];
+        if (model->joint[j].merged || !d->has_q) continue;
+        hold[n] = (lwi_hold){.joint = j};
+        memcpy(hold[n++].value, d->q, sizeof d->q);
+    }
+    *ngiven = n;
+    for (int i = 0; desc && i < desc->nhold; i++) {
+        lw_body body;
+        lw_joint joint;
+        if (lw_model_find_joint(model, desc->hold[i], &joint) == LW_OK)
+            hold[n++] = (lwi_hold){.joint = joint.index};
+        else if (lw_model_find_body(model, desc->hold[i], &body) == LW_OK && body.index > 0)
+            hold[n++] = (lwi_hold){.joint = -1, .body = model->body[body.index].host};
+        else
+            return lwi_fail(error, LW_ERR_ARGUMENT,
+                            "hold: there is no body and no joint '%s' that could move",
+                            desc->hold[i]);
+        if (hold[n - 1].joint >= 0 && model->joint[hold[n - 1].joint].merged) n--;
+    }
+    *nhold = n;
+    return LW_OK;
+}
+
+static void hold_where_it_stands(lwi_assembler *a, int first, int n)
+{
+    for (int i = first; i < n; i++) {
+        lwi_hold *h = &a->hold[i];
+        if (h->body > 0) {
+            v3_copy(h->value, a->r[h->body]);
+            quat_from_matrix(h->value + 3, a->R[h->body]);
+        } else {
+            const lwi_joint *joint = &a->model->joint[h->joint];
+            memcpy(h->value, a->q + joint->iq, (size_t)joint->type->nq * sizeof *h->value);
+        }
+    }
+}
+
+// "joint 'a' by 0.12, joint 'b' by 0.05": the worst first, those of a tenth of it and more.
+static void list_open(const lwi_assembler *a, double worst, char *text, size_t size)
+{
+    enum { MOST = 4 };
+    double last = INFINITY;
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < MOST && used < size; i++) {
+        double most = 0.1 * worst;
+        int best = -1;
+        for (int e = 0; e < a->first_hold; e++) {
+            const double here = lwi_assembler_edge_residual(a, e);
+            if (here >= most && here < last) most = here, best = e;
+        }
+        if (best < 0) return;
+        last = most;
+        const lwi_assembler_edge *edge = &a->edge[best];
+        const int j = edge->joint >= 0 ? edge->joint : a->model->coupling[edge->coupling].joint;
+        const int n = snprintf(text + used, size - used, "%s%s '%.80s' by %.3g", used ? ", " : "",
+                               edge->joint >= 0 ? "joint" : "coupling of joint",
+                               a->model->joint[j].name, most);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static lw_status stays_open(const lwi_assembler *a, bool velocity, double worst, lw_error *error)
+{
+    char list[360];
+    list_open(a, worst, list, sizeof list);
+    return lwi_fail(error, LW_ERR_MODEL, "the mechanism %s; open are, in %s: %s",
+                    velocity ? "has no velocities that its joints allow" : "cannot be put together",
+                    velocity ? "m/s or rad/s" : "m or rad", list);
+}
+
+// How far each body has come from where it is drawn.
+static void measure_way(const lwi_assembler *a, lw_assembly *report)
+{
+    const lw_model *model = a->model;
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        const lw_pose *pose = &model->desc.body[b].pose;
+        const double quat[4] = {pose->orientation.w, pose->orientation.x, pose->orientation.y,
+                                pose->orientation.z};
+        double R[9], E[9], r[3];
+        quat_matrix(R, quat);
+        m3_mul_v(r, R, model->body[b].com);
+        v3_set(r, a->r[b][0] - r[0] - pose->position.x, a->r[b][1] - r[1] - pose->position.y,
+               a->r[b][2] - r[2] - pose->position.z);
+        m3_tmul(E, R, a->R[b]);
+        const double sine[3] = {E[7] - E[5], E[2] - E[6], E[3] - E[1]};
+        const double turned = atan2(v3_norm(sine), E[0] + E[4] + E[8] - 1);
+        if (v3_norm(r) > report->moved) report->moved = v3_norm(r), report->moved_body.index = b;
+        if (turned > report->turned) report->turned = turned, report->turned_body.index = b;
+    }
+}
+
+// The largest change of what was given by joints: the first n holds.
+static double largest_change(lwi_assembler *a, int n, bool velocity, lw_joint *joint)
+{
+    double most = 0;
+    joint->index = -1;
+    for (int i = 0; i < n; i++) {
+        if (a->hold[i].body > 0 || (velocity && !a->model->desc.joint[a->hold[i].joint].has_qd))
+            continue;
+        const double here = lwi_assembler_hold_residual(a, i, velocity);
+        if (here > most) most = here, joint->index = a->hold[i].joint;
+    }
+    return most;
+}
+
+// Positions, in `a`.
+static lw_status close_positions(lwi_assembler *a, const lwi_hold *hold, int ngiven, int nhold,
+                                 lwi_arena *arena, lw_assembly *report, lw_error *error)
+{
+    TRY(lwi_assembler_create(a->model, nhold, hold, arena, a));
+    lwi_assembler_place(a);
+    hold_where_it_stands(a, ngiven, nhold);
+    report->before[0] = lwi_assembler_residual(a, false, NULL);
+    report->iterations = lwi_assembler_close(a);
+    report->after[0] = lwi_assembler_residual(a, false, NULL);
+    measure_way(a, report);
+    report->changed = largest_change(a, ngiven, false, &report->changed_joint);
+    if (report->after[0] <= LWI_CLOSURE_TOLERANCE * (1 + a->length)) return LW_OK;
+    lwi_assembler_residual(a, false, NULL);
+    return stays_open(a, false, report->after[0], error);
+}
+
+// Velocities, in `a`, at the poses of `closed`.
+static lw_status close_velocities(lwi_assembler *a, const lwi_assembler *closed,
+                                  const bool *in_loop, lwi_hold *hold, lwi_arena *arena,
+                                  lw_assembly *report, lw_error *error)
+{
+    const lw_model *model = closed->model;
+    const size_t nbody = (size_t)model->nbody;
+    bool *tied = LWI_PUSH(arena, bool, model->nnode);
+    if (!tied) return LW_ERR_MEMORY;
+    mark_bases(model, tied);
+    const int nhold = list_speeds(model, in_loop, tied, hold);
+    TRY(lwi_assembler_create(model, nhold, hold, arena, a));
+    memcpy(a->R, closed->R, nbody * sizeof *a->R);
+    memcpy(a->r, closed->r, nbody * sizeof *a->r);
+    if (model->nq) memcpy(a->q, closed->q, (size_t)model->nq * sizeof *a->q);
+    turn_to_world(a, nhold);
+    for (int b = 1; b < model->nbody; b++) { // as they stand in the model, in its axes
+        v3_copy(a->v[b], model->body[b].v0);
+        m3_mul_v(a->w[b], a->R[b], model->body[b].w0);
+    }
+    report->before[1] = lwi_assembler_residual(a, true, NULL);
+    lwi_assembler_speeds(a);
+    report->after[1] = lwi_assembler_residual(a, true, NULL);
+    report->changed_speed = largest_change(a, nhold, true, &report->changed_speed_joint);
+    double speed = 1;
+    for (int i = 0; i < model->nv; i++) speed = fmax(speed, fabs(a->qd[i]));
+    if (report->after[1] <= LWI_CLOSURE_TOLERANCE * speed) return LW_OK;
+    lwi_assembler_residual(a, true, NULL);
+    return stays_open(a, true, report->after[1], error);
+}
+
+static lw_status assemble(const lw_model *model, const lw_assemble_desc *desc, lwi_arena *arena,
+                          lw_model **made, lw_assembly *report, lw_error *error)
+{
+    const int wanted = desc ? desc->nhold : 0;
+    lwi_assembler places = {.model = model}, speeds;
+    lwi_description result;
+    lwi_unclosed unclosed;
+    int ngiven = 0, nhold = 0;
+    bool *in_loop = LWI_PUSH(arena, bool, model->njoint);
+    lw_joint *path = LWI_PUSH(arena, lw_joint, model->njoint);
+    lwi_hold *hold = LWI_PUSH(arena, lwi_hold, model->njoint + model->nnode + wanted);
+    if (!in_loop || !path || !hold) return LW_ERR_MEMORY;
+    mark_loops(model, path, in_loop);
+    TRY(list_places(model, desc, hold, &ngiven, &nhold, error));
+    TRY(close_positions(&places, hold, ngiven, nhold, arena, report, error));
+    TRY(close_velocities(&speeds, &places, in_loop, hold, arena, report, error));
+    TRY(describe(&speeds, true, arena, &result));
+    TRY(lwi_model_compile(&result, &model->arena.allocator, &unclosed, made, error));
+    const lw_error *why = unclosed.position.status ? &unclosed.position : &unclosed.velocity;
+    if (why->status == LW_OK) return LW_OK;
+    if (error) *error = *why;
+    lw_model_destroy(*made);
+    *made = NULL;
+    return why->status;
+}
+
+lw_status lw_model_assemble(const lw_model *model, const lw_assemble_desc *desc,
+                            lw_model **assembled, lw_assembly *report, lw_error *error)
+{
+    if (!model || !assembled)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "lw_model_assemble: a model and a result are needed");
+    lw_model *made = NULL;
+    lw_assembly own;
+    lwi_arena arena;
+    if (!report) report = &own;
+    *report = (lw_assembly){.changed_joint = {-1}, .changed_speed_joint = {-1}};
+    lwi_arena_init(&arena, &model->arena.allocator);
+    const lw_status status = assemble(model, desc, &arena, &made, report, error);
+    lwi_arena_free(&arena);
+    if (status == LW_ERR_MEMORY) return no_memory(error);
+    if (status == LW_OK) *assembled = made;
+    return status;
+}

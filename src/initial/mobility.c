@@ -1,0 +1,308 @@
+// mobility.c -- constraint equations, their rank and the degrees of freedom of a mechanism; where
+// it is redundant; what the plans of its elimination cost.
+//
+// Rows and ranks are those of the engine (system/system.h) in a metric without masses, so
+// bodies without mass count like the others; residuals are those of the joint library.
+#include "kinematics/observe.h"
+
+#include "system/system.h"
+#include "spatial/motion.h"
+
+#include <linkwork/simulate.h>
+
+#include <string.h>
+
+typedef struct mobility {
+    lwi_arena arena;
+    lwi_snapshot moment;
+    lwi_system closed;
+    double *null; // [rows of the engine]
+} mobility;
+
+// The engine with the factors at the start.
+static lw_status place_at_start(const lw_model *model, mobility *my, int *rank)
+{
+    lwi_system *s = &my->closed;
+    TRY(lwi_system_create(model, LWI_PLAN_AUTO, &my->arena, s));
+    my->null = LWI_PUSH(&my->arena, double, s->plan.nrow);
+    if (!my->null) return LW_ERR_MEMORY;
+    *rank = 0;
+    if (s->nrow == 0) return LW_OK;
+    lwi_system_start_closed(s);
+    *rank = lwi_system_rank(s);
+    return *rank < 0 ? LW_ERR_NOT_FINITE : LW_OK;
+}
+
+// --------------------------------------------------------------------------------- dependent rows
+
+// The joints of the tree are independent, so every redundant row can be charged to a joint that
+// closes a loop: to the last one, in the order of the model, that a null vector reaches.  Null
+// vectors are reduced one by one from their last joint on; each takes a row there that no other
+// has.
+typedef struct charge {
+    int first, n, at; // rows first ... first + n - 1 of the vector; the row taken
+    double *value;
+} charge;
+
+typedef struct charges {
+    mobility *my;
+    charge *list;   // [nrow] of edge e: from plan.row[e] on, in the order taken
+    int *dependent; // [nedge] how many those are
+} charges;
+
+// A part of a null vector below this is round-off.
+#define NULL_PART 1e-6
+
+static bool closes_loop(const lwi_system *s, int e)
+{
+    const int j = s->edge_joint[e];
+    return j < 0 || s->model->joint[j].node < 0;
+}
+
+// Takes out of the vector what rows of edge e are charged with already; returns the largest row
+// left.
+static int reduce(const charges *c, int e)
+{
+    const lwi_plan *plan = &c->my->closed.plan;
+    double *null = c->my->null;
+    int best = plan->row[e];
+    for (int k = 0; k < c->dependent[e]; k++) {
+        const charge *taken = &c->list[plan->row[e] + k];
+        const double part = null[taken->at] / taken->value[taken->at - taken->first];
+        for (int i = 0; i < taken->n; i++) null[taken->first + i] -= part * taken->value[i];
+        null[taken->at] = 0;
+    }
+    for (int i = plan->row[e]; i < plan->row[e + 1]; i++)
+        if (fabs(null[i]) > fabs(null[best])) best = i;
+    return best;
+}
+
+static lw_status take(charges *c, int e, int row)
+{
+    const lwi_plan *plan = &c->my->closed.plan;
+    const double *null = c->my->null;
+    int first = 0;
+    while (first < row && fabs(null[first]) <= 1e-3 * NULL_PART) first++;
+    charge *taken = &c->list[plan->row[e] + c->dependent[e]++];
+    *taken = (charge){.first = first, .n = plan->row[e + 1] - first, .at = row};
+    taken->value = LWI_PUSH(&c->my->arena, double, taken->n);
+    if (!taken->value) return LW_ERR_MEMORY;
+    memcpy(taken->value, null + first, (size_t)taken->n * sizeof *null);
+    return LW_OK;
+}
+
+static lw_status charge_vector(charges *c)
+{
+    const lwi_system *s = &c->my->closed;
+    double most = 0;
+    for (int i = 0; i < s->nrow; i++) most = fmax(most, fabs(c->my->null[i]));
+    for (int i = 0; i < s->nrow; i++) c->my->null[i] /= most > 0 ? most : 1;
+    for (int e = s->nedge - 1; e >= 0; e--) {
+        if (!closes_loop(s, e) || c->dependent[e] == s->plan.graph.edge[e].rows) continue;
+        const int row = reduce(c, e);
+        if (fabs(c->my->null[row]) > NULL_PART) return take(c, e, row);
+    }
+    return LW_OK;
+}
+
+// [njoint]; couplings' go nowhere.
+static lw_status dependent_rows(mobility *my, int *dependent)
+{
+    const lwi_system *s = &my->closed;
+    charges c = {.my = my,
+                 .list = LWI_PUSH(&my->arena, charge, s->nrow),
+                 .dependent = LWI_PUSH(&my->arena, int, s->nedge)};
+    if (!c.list || !c.dependent) return LW_ERR_MEMORY;
+    const int count = s->nrow ? lwi_elim_null_count(s->dual) : 0;
+    for (int i = 0; i < count; i++) {
+        lwi_elim_null(s->dual, i, my->null);
+        TRY(charge_vector(&c));
+    }
+    for (int j = 0; j < s->model->njoint; j++)
+        dependent[j] = s->joint_edge[j] < 0 ? 0 : c.dependent[s->joint_edge[j]];
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------- what is undetermined
+
+// Takes out of v what `basis` [count] spans; adds what is left, made a unit vector, where it is
+// more than round-off of a vector that began with length one.
+static void add_direction(double (*basis)[6], int *count, double *v)
+{
+    const double before = sqrt(v6_dot(v, v));
+    if (*count == 6 || !(before > NULL_PART)) return;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < *count; i++) v6_axpy(v, -v6_dot(basis[i], v), basis[i]);
+    const double size = sqrt(v6_dot(v, v));
+    if (!(size > NULL_PART * before)) return;
+    for (int i = 0; i < 6; i++) basis[*count][i] = v[i] / size;
+    (*count)++;
+}
+
+// The wrench of joint j's rows of the null vector, in axes of F1, torques by the mechanism's
+// length.
+static void null_wrench(const mobility *my, int j, double F[6])
+{
+    const lwi_system *s = &my->closed;
+    const lwi_joint *joint = &s->model->joint[j];
+    lwi_closure closure;
+    double world[6], R1[9];
+    lwi_joint_closure(s->model, j, 0, &s->motion, LWI_CLOSURE_POSITION, &closure);
+    lwi_joint_reaction(s->model, j, &s->motion, &closure, my->null + s->plan.row[s->joint_edge[j]],
+                       world);
+    m3_mul(R1, s->R[joint->body1], joint->R1);
+    m3_tmul_v(F, R1, world);
+    m3_tmul_v(F + 3, R1, world + 3);
+    v3_scale(F + 3, 1 / s->length, F + 3);
+}
+
+// Six null vectors with parts along all span what redundancy can do to any one joint.
+static lw_status find_open(mobility *my, lw_redundancy *joints)
+{
+    lwi_system *s = &my->closed;
+    double(*basis)[6][6] = lwi_arena_push(&my->arena, (size_t)s->model->njoint, sizeof *basis);
+    if (!basis) return LW_ERR_MEMORY;
+    for (int seed = 0; seed < 6; seed++) {
+        for (int i = 0; i < s->plan.nrow; i++) my->null[i] = 2 * lwi_system_scatter(i, seed);
+        lwi_system_to_null(s, my->null);
+        for (int e = 0; e < s->nedge; e++) {
+            const int j = s->edge_joint[e];
+            double F[6];
+            if (j < 0) continue;
+            null_wrench(my, j, F);
+            add_direction(basis[j], &joints[j].open, F);
+        }
+    }
+    for (int j = 0; j < s->model->njoint; j++)
+        for (int axis = 0; axis < 6; axis++) {
+            double square = 0; // of the unit vector's part in the span: one where it lies in it
+            for (int i = 0; i < joints[j].open; i++)
+                square += basis[j][i][axis] * basis[j][i][axis];
+            if (square > 1 - NULL_PART) joints[j].axes |= 1u << axis;
+        }
+    return LW_OK;
+}
+
+static lw_status redundancy(const lw_model *model, mobility *my, lw_redundancy *joints)
+{
+    int rank;
+    for (int j = 0; j < model->njoint; j++)
+        joints[j] = (lw_redundancy){.rows = lwi_joint_row_count(model, j)};
+    if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has none to spare
+    TRY(place_at_start(model, my, &rank));
+    if (rank == my->closed.nrow) return LW_OK;
+    int *dependent = LWI_PUSH(&my->arena, int, model->njoint);
+    if (!dependent) return LW_ERR_MEMORY;
+    TRY(dependent_rows(my, dependent));
+    for (int j = 0; j < model->njoint; j++) joints[j].dependent = dependent[j];
+    return find_open(my, joints);
+}
+
+lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joints, lw_error *error)
+{
+    if (!model || !joints)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "lw_model_redundancy: model and joints must be given");
+    mobility my = {0};
+    lwi_arena_init(&my.arena, &model->arena.allocator);
+    const lw_status status = redundancy(model, &my, joints);
+    lwi_arena_free(&my.arena);
+    if (status != LW_OK)
+        return lwi_fail(error, status, "the rank of the constraints: %s", lw_status_text(status));
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- check
+
+static void closure_residuals(const lw_model *model, mobility *my, double residual[2])
+{
+    lwi_totals system;
+    lwi_snapshot_start(model, &my->moment);
+    lwi_observe_system(model, LW_OBSERVE_ENERGY, &my->moment, &system);
+    residual[0] = system.residual[0];
+    residual[1] = system.residual[1];
+}
+
+// J A = -gamma in the sense of least squares: what stays can be met by no motion.
+static void find_conflict(mobility *my, lw_check *check)
+{
+    lwi_system *s = &my->closed;
+    double demand = 0, most = 0;
+    check->conflict_joint = -1;
+    if (check->redundant == 0) return;
+    lwi_loop_rates(s, 0);
+    memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
+    for (int i = 0; i < s->nrow; i++) {
+        s->c[i] = -s->gamma[i];
+        demand = fmax(demand, fabs(s->gamma[i]));
+    }
+    lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 1);
+    lwi_loop_rates_of(s, (const double(*)[6])s->x, my->null);
+    for (int e = 0; e < s->nedge; e++)
+        for (int i = s->plan.row[e]; i < s->plan.row[e + 1]; i++) {
+            if (!(fabs(my->null[i] - s->c[i]) > most)) continue;
+            most = fabs(my->null[i] - s->c[i]);
+            check->conflict_joint = s->edge_joint[e] < 0 ? -1 : s->edge_joint[e];
+        }
+    check->conflict = most / (1 + demand);
+}
+
+static lw_status run_check(const lw_model *model, mobility *my, lw_check *check, int *dependent)
+{
+    const lwi_system *s = &my->closed;
+    for (int j = 0; dependent && j < model->njoint; j++) dependent[j] = 0;
+    TRY(lwi_snapshot_create(model, &my->arena, &my->moment));
+    check->followed = model->nfollowed;
+    closure_residuals(model, my, check->residual);
+    TRY(place_at_start(model, my, &check->rank));
+    const lwi_pivots pivots = s->nrow ? lwi_elim_pivots(s->dual) : (lwi_pivots){.least = 1};
+    check->kept = pivots.least;
+    check->dropped = pivots.dropped;
+    check->rows = s->nrow;
+    check->redundant = check->rows - check->rank;
+    check->dof = 6 * model->nnode - check->rank;
+    check->dof_generic = 6 * model->nnode - s->generic_rank;
+    find_conflict(my, check);
+    return dependent && check->redundant ? dependent_rows(my, dependent) : LW_OK;
+}
+
+lw_status lw_model_check(const lw_model *model, lw_check *check, int *dependent, lw_error *error)
+{
+    if (!model || !check)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "lw_model_check: model and check must be given");
+    mobility my = {0};
+    lwi_arena_init(&my.arena, &model->arena.allocator);
+    *check = (lw_check){0};
+    const lw_status status = run_check(model, &my, check, dependent);
+    lwi_arena_free(&my.arena);
+    if (status != LW_OK)
+        return lwi_fail(error, status, "the rank of the constraints: %s", lw_status_text(status));
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------------- plan
+
+lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *info,
+                        lw_error *error)
+{
+    const int which = kind ? lwi_plan_kind_find(kind) : -1;
+    if (!model || !info || which < 0)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "lw_model_plan: model, one of auto, comb, balanced and mixed, and info "
+                        "must be given");
+    lwi_arena arena;
+    lwi_system closed;
+    lwi_arena_init(&arena, &model->arena.allocator);
+    const lw_status status = lwi_system_plan(model, (lwi_plan_kind)which, &arena, &closed);
+    const lwi_plan *plan = &closed.plan;
+    if (status == LW_OK)
+        *info = (lw_plan_info){.kind = lwi_plan_kind_name(plan->kind),
+                               .nodes = plan->nnode,
+                               .depth = plan->nlevel,
+                               .width = plan->width,
+                               .open = plan->most_open,
+                               .work = plan->work,
+                               .critical = plan->critical};
+    lwi_arena_free(&arena);
+    return status == LW_OK ? LW_OK : lwi_fail(error, status, "plan: %s", lw_status_text(status));
+}

@@ -1,0 +1,275 @@
+// batch_stepper.c -- memory and failures of marches, and the integrators of single states: a march of
+// width 1.
+#include "integrate/simd/methods.inl"
+
+#include "base/cpu.h"
+
+#include <stdio.h>
+
+// ----------------------------------------------------------------------------------------- marches
+
+enum { ALIGNMENT = 64 };
+
+lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator, lwi_stepper *march)
+{
+    const size_t size = (size_t)n * (size_t)stride, arrays = 3 + LWI_STEPPER_STAGES;
+    *march = (lwi_stepper){.n = n, .stride = stride};
+    const size_t bytes = (arrays * size + 1) * sizeof(double) + ALIGNMENT;
+    march->block = lwi_allocate(allocator, bytes);
+    if (!march->block) return LW_ERR_MEMORY;
+    memset(march->block, 0, bytes);
+    double *at =
+        (double *)(((uintptr_t)march->block + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
+    march->atol = at;
+    march->x = at + size;
+    march->y = at + 2 * size;
+    for (size_t s = 0; s < LWI_STEPPER_STAGES; s++) march->k[s] = at + (3 + s) * size;
+    for (int l = 0; l < LWI_STEPPER_LANES; l++) march->last_error[l] = LEAST_REMEMBERED;
+    return LW_OK;
+}
+
+void lwi_stepper_destroy(lwi_stepper *march, const lw_allocator *allocator)
+{
+    lwi_release(allocator, march->block);
+    march->block = NULL;
+}
+
+void lwi_step_control_forget(lwi_step_control *pace)
+{
+    pace->h = 0;
+    pace->error = LEAST_REMEMBERED;
+    pace->rejected = pace->slope = pace->arrived = pace->failed = false;
+}
+
+void lwi_stepper_fail(lwi_stepper *march, int lane, lw_status status, double step,
+                      const char *format, ...)
+{
+    char detail[sizeof march->error->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(detail, sizeof detail, format, arguments);
+    va_end(arguments);
+    lwi_integrator_fail(&march->error[lane], status, march->t[lane], step, "%s", detail);
+    march->status[lane] = status;
+    march->pace[lane].failed = true;
+    march->busy &= ~(1u << lane);
+}
+
+void lwi_stepper_unwell(lwi_stepper *m, int l, const double *xdot)
+{
+    const lw_error *why = m->why[l];
+    if (m->status[l] != LW_OK) {
+        const bool told = why && why->text[0];
+        lwi_fail(&m->error[l], m->status[l], "%s", told ? why->text : lw_status_text(m->status[l]));
+        return;
+    }
+    int i = 0;
+    while (isfinite(xdot[i * m->stride + l])) i++;
+    m->status[l] =
+        lwi_fail(&m->error[l], LW_ERR_NOT_FINITE,
+                 "the rate of state component %d is not finite (%g)", i, xdot[i * m->stride + l]);
+}
+
+// ----------------------------------------------------------------------------------------- methods
+
+static void dopri54_1(lwi_stepper *march)
+{
+    dopri54(1, march);
+}
+static void rk4_1(lwi_stepper *march)
+{
+    rk4(1, march);
+}
+
+enum { METHODS = 2 };
+static const lwi_stepper_method methods[METHODS] = {{"dopri54", true}, {"rk4", false}};
+static const lwi_stepper_attempt alone[METHODS] = {dopri54_1, rk4_1};
+
+const lwi_stepper_method *lwi_stepper_find(const char *integrator)
+{
+    for (int i = 0; i < METHODS; i++)
+        if (!strcmp(methods[i].name, integrator)) return &methods[i];
+    return NULL;
+}
+
+LWI_ISA_BUILDS(lwi_stepper_lanes, lwi_stepper_lanes);
+
+lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int width)
+{
+    const lwi_stepper_lanes *lanes = builds[lwi_isa_of(0)];
+    const int i = (int)(method - methods);
+    return width == 1 ? alone[i] : width == 4 ? lanes->four[i] : lanes->eight[i];
+}
+
+// ----------------------------------------------------------------------------------- single states
+
+typedef struct single {
+    lwi_integrator base;
+    lw_allocator allocator;
+    lwi_problem problem;
+    lwi_stepper_attempt attempt;
+    lwi_stepper march;
+    long restarts;
+    bool dense;         // steps may pass a row: x is interpolated
+    double before, *x0; // [n] the last step began here
+} single;
+
+static void rates(void *user, const double *t, const double *x, double *xdot, unsigned lanes,
+                  lw_status *status)
+{
+    const lwi_problem *p = user;
+    (void)lanes; // the only one
+    *status = p->rates(p->user, *t, x, xdot);
+}
+
+static void destroy(lwi_integrator *integrator)
+{
+    single *self = (single *)integrator;
+    if (!self) return;
+    const lw_allocator allocator = self->allocator;
+    lwi_stepper_destroy(&self->march, &allocator);
+    lwi_release(&allocator, self);
+}
+
+static lw_status create(const lwi_integrator_type *type, const lwi_problem *problem, double t,
+                        const double *x, const lw_allocator *allocator, lwi_integrator **integrator,
+                        lw_error *error)
+{
+    if (!type->adaptive && !(problem->max_step > 0))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: a fixed step is needed", type->name);
+    const size_t n = (size_t)problem->n;
+    single *self = lwi_allocate(allocator, sizeof *self + n * sizeof(double));
+    if (self) {
+        *self = (single){.base = {type}, .problem = *problem, .x0 = (double *)(self + 1)};
+        if (allocator) self->allocator = *allocator;
+    }
+    if (!self || lwi_stepper_create(problem->n, 1, allocator, &self->march) != LW_OK) {
+        lwi_release(allocator, self);
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for %s of %d states", type->name,
+                        problem->n);
+    }
+    self->attempt = lwi_stepper_attempt_of(lwi_stepper_find(type->name), 1);
+    self->dense = type->adaptive && problem->dense_output;
+    lwi_stepper *m = &self->march;
+    m->rates = rates;
+    m->user = &self->problem;
+    m->why[0] = problem->why;
+    m->rtol = problem->rtol;
+    m->max_step = problem->max_step;
+    m->max_steps = problem->max_steps;
+    m->t[0] = t;
+    for (size_t i = 0; i < n; i++) {
+        m->x[i] = x[i];
+        m->atol[i] = problem->atol ? problem->atol[i] : 1;
+    }
+    *integrator = &self->base;
+    return LW_OK;
+}
+
+// One accepted step towards `stop`.
+static lw_status step(single *self, double stop, lw_error *error)
+{
+    lwi_stepper *m = &self->march;
+    const lwi_problem *p = &self->problem;
+    bool changed = false;
+    if (p->settle && p->settle(p->user, m->t[0], m->x, &changed) != LW_OK)
+        return lwi_fail(error, LW_ERR_SINGULAR, "%s", p->why ? p->why->text : "");
+    if (changed) m->pace[0].slope = false;
+    const long steps = m->pace[0].steps;
+    const size_t bytes = (size_t)m->n * sizeof *m->x;
+    m->stop[0] = stop;
+    m->busy = 1;
+    m->pace[0].failed = false;
+    while (m->pace[0].steps == steps && !m->pace[0].failed) {
+        self->before = m->t[0];
+        if (self->dense) memcpy(self->x0, m->x, bytes);
+        self->attempt(m);
+    }
+    if (!m->pace[0].failed) return LW_OK;
+    if (error) *error = m->error[0];
+    return m->status[0];
+}
+
+// Hairer's fourth-order polynomial over the last step; c0 ... c4 of each component.
+static void interpolate(const single *self, double t, double *x)
+{
+    static const double d[LWI_STEPPER_STAGES] = {
+        -12715105075. / 11282082432,  0,
+        87487479700. / 32700410799,   -10690763975. / 1880347072,
+        701980252875. / 199316789632, -1453857185. / 822651844,
+        69997945. / 29380423};
+    const lwi_stepper *m = &self->march;
+    const double *k0 = m->k[1]; // of the beginning; k[0] is of the end by now
+    const double h = m->t[0] - self->before, s = (t - self->before) / h, s1 = 1 - s;
+    for (int i = 0; i < m->n; i++) {
+        const double moved = m->x[i] - self->x0[i], c2 = h * k0[i] - moved;
+        const double c3 = moved - h * m->k[6][i] - c2;
+        double c4 = d[0] * k0[i];
+        for (int j = 2; j < LWI_STEPPER_STAGES; j++) c4 += d[j] * m->k[j][i];
+        x[i] = self->x0[i] + s * (moved + s1 * (c2 + s * (c3 + s1 * h * c4)));
+    }
+}
+
+static lw_status advance(lwi_integrator *integrator, double *t, double *x, double to, double limit,
+                         bool one_step, lw_error *error)
+{
+    single *self = (single *)integrator;
+    lwi_stepper *m = &self->march;
+    while (*t < to) {
+        if (m->t[0] <= *t) TRY(step(self, self->dense ? limit : to, error));
+        if (m->t[0] <= to) {
+            *t = m->t[0];
+            for (int i = 0; i < m->n; i++) x[i] = m->x[i];
+        } else {
+            interpolate(self, to, x);
+            *t = to;
+        }
+        if (one_step) break;
+    }
+    return LW_OK;
+}
+
+static lw_status restart(lwi_integrator *integrator, double t, const double *x, lwi_jump jump,
+                         lw_error *error)
+{
+    single *self = (single *)integrator;
+    lwi_stepper *m = &self->march;
+    (void)error;
+    m->t[0] = t;
+    for (int i = 0; i < m->n; i++) m->x[i] = x[i];
+    m->pace[0].slope = false;
+    if (jump != LWI_JUMP_STATE) return LW_OK;
+    self->restarts++;
+    lwi_step_control_forget(&m->pace[0]);
+    m->h[0] = m->pace[0].h;
+    m->last_error[0] = m->pace[0].error;
+    return LW_OK;
+}
+
+static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
+{
+    const single *self = (const single *)integrator;
+    const lwi_step_control *pace = &self->march.pace[0];
+    *s = (lwi_integrator_stats){.steps = pace->steps,
+                                .evaluations = pace->evaluations,
+                                .rejected = pace->rejections,
+                                .restarts = self->restarts};
+}
+
+#define MARCHING(name_, order_, adaptive_, summary_, cite_)                                        \
+    extern const lwi_integrator_type lwi_integrator_##name_;                                       \
+    const lwi_integrator_type lwi_integrator_##name_ = {.name = #name_,                            \
+                                                        .summary = summary_,                       \
+                                                        .cite = cite_,                             \
+                                                        .order = order_,                           \
+                                                        .adaptive = adaptive_,                     \
+                                                        .create = create,                          \
+                                                        .destroy = destroy,                        \
+                                                        .advance = advance,                        \
+                                                        .restart = restart,                        \
+                                                        .stats = stats};
+MARCHING(dopri54, 5, true,
+         "explicit Runge-Kutta 5(4), adaptive; our own text, the same bits alone and in batches",
+         "dormand1980")
+MARCHING(rk4, 4, false, "classical Runge-Kutta of order 4, fixed step; also in batches",
+         "kutta1901")

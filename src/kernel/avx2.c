@@ -1,4 +1,0 @@
-// avx2.c -- the kernels, 4 lanes wide.
-#define ISA avx2
-#define WIDEST 4
-#include "kernel/kernels.inl"

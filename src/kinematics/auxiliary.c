@@ -1,0 +1,76 @@
+// auxiliary.c -- coordinates of cut joints in the state.
+#include "kinematics/auxiliary.h"
+
+#include <string.h>
+
+// Poses do not tell turns; types of the caller's and types that are not scalar read their
+// coordinates from what is near.  Quaternions follow the poses but for their sign.
+static bool is_carried(const lwi_joint *joint, int k)
+{
+    const lw_joint_type id = joint->type->id;
+    if (joint->merged || id == LW_JOINT_SPHERICAL || id == LW_JOINT_FREE) return false;
+    return id == LW_JOINT_CUSTOM || !joint->type->scalar || (joint->type->angles >> k & 1u);
+}
+
+static int list(const lw_model *model, bool all, lwi_auxiliary_item *item)
+{
+    int n = 0;
+    for (int j = 0; j < model->njoint; j++)
+        for (int k = 0; k < model->joint[j].type->nq; k++) {
+            if ((!all && model->joint[j].node >= 0) || !is_carried(&model->joint[j], k)) continue;
+            if (item) item[n] = (lwi_auxiliary_item){.joint = j, .coordinate = k};
+            n++;
+        }
+    return n;
+}
+
+lw_status lwi_auxiliary_list(const lw_model *model, bool all, lwi_arena *arena, lwi_auxiliary *c)
+{
+    c->n = list(model, all, NULL);
+    c->item = LWI_PUSH(arena, lwi_auxiliary_item, c->n);
+    if (!c->item) return LW_ERR_MEMORY;
+    list(model, all, c->item);
+    return LW_OK;
+}
+
+lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi_arena *arena,
+                               lwi_auxiliary *c, lwi_layout *layout)
+{
+    TRY(lwi_auxiliary_list(model, false, arena, c));
+    TRY(lwi_tree_layout(model, arena, second, layout)); // has room for one block more
+    c->at_work = model->carries_work ? layout->nx - 1 : -1;
+    c->at = layout->nx;
+    if (c->n)
+        layout->block[layout->nblock++] =
+            (lwi_block){.kind = LWI_ANGLE, .first = layout->nx, .n = c->n};
+    layout->nx += c->n;
+    return LW_OK;
+}
+
+void lwi_auxiliary_load(const lw_model *model, const lwi_auxiliary *c, const double *x, double *q)
+{
+    for (int i = 0; i < c->n; i++)
+        q[model->joint[c->item[i].joint].iq + c->item[i].coordinate] = x[c->at + i];
+}
+
+void lwi_auxiliary_store(const lw_model *model, const lwi_auxiliary *c, const double *q, double *x)
+{
+    for (int i = 0; i < c->n; i++)
+        x[c->at + i] = q[model->joint[c->item[i].joint].iq + c->item[i].coordinate];
+}
+
+void lwi_auxiliary_rates(const lw_model *model, const lwi_auxiliary *c, const double *q,
+                         const double *qd, double *xdot)
+{
+    for (int i = 0; i < c->n;) {
+        const int j = c->item[i].joint;
+        const lwi_joint *joint = &model->joint[j];
+        double rate[LW_JOINT_MAX_NQ];
+        if (joint->type->scalar)
+            memcpy(rate, qd + joint->iv, (size_t)joint->type->nv * sizeof *rate);
+        else
+            joint->type->kinematics(&joint->par, q + joint->iq, qd + joint->iv, rate);
+        for (; i < c->n && c->item[i].joint == j; i++)
+            xdot[c->at + i] = rate[c->item[i].coordinate];
+    }
+}

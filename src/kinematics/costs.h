@@ -1,0 +1,47 @@
+// costs.h -- what one evaluation takes: counts of a model's operations, times of each.
+//
+// A cost is a sum of coefficients times features of the model, LWI_COST_FEATURES; the coefficients stand in one
+// table (costs.def) and come from measurements (tools/calibrate_auto.py).  What is compared are evaluations on one
+// processor; the machine the table was measured on counts little, since all its rows scale alike.
+#ifndef LWI_KINEMATICS_COSTS_H
+#define LWI_KINEMATICS_COSTS_H
+
+/** Features: all counts.
+ *  one          1: what any evaluation takes
+ *  bodies       that move and are not merged
+ *  speeds       of the spanning tree
+ *  closures     joints outside the tree, couplings
+ *  redundant    equations of closures that depend on others
+ *  rows         equations of all joints as `hdca` and `dca` join them
+ *  joins        of their plan, equal ones in lanes once
+ *  closings     of them that close loops and seek pivots
+ *  products     multiplications of the other joins
+ *  pivoted      and of those that seek pivots
+ *  laned        and of those in lanes, once for all of them
+ *  cells        of `rcr`: loops and bodies that it evaluates in lanes
+ *  nodes        of its elimination: bodies whose systems are set up one by one
+ *  plain        of these those that no other body but the parent meets
+ *  light        the others, which only carry loops or are in none
+ *  fronts       sum of the squares of the systems' sizes
+ *  cubes        and of their cubes
+ *  paths        of all rows of cut joints at once: rows times the bodies between them and the ground
+ *  reflections  multiplications of their decomposition and of one solution with it
+ *  dense        of `dense`: rows of all joints squared times components of all bodies' motions */
+// clang-format off
+#define LWI_COST_FEATURES(X) \
+    X(one) X(bodies) X(speeds) X(closures) X(redundant) X(rows) X(joins) X(closings) X(products) \
+    X(pivoted) X(laned) X(cells) X(nodes) X(plain) X(light) X(fronts) X(cubes) X(paths) \
+    X(reflections) X(dense)
+// clang-format on
+
+typedef struct lwi_cost_features {
+#define X(name) double name;
+    LWI_COST_FEATURES(X)
+#undef X
+} lwi_cost_features;
+
+/** Time of one evaluation [s]; NAN: not in the table.  `rcr` goes one of three ways, each a row of the table:
+ *  LWI_RCR_CELLS, LWI_RCR_FEW, LWI_RCR_ELIMINATION (rcr.h). */
+double lwi_cost_estimate(const char *row, const lwi_cost_features *features);
+
+#endif

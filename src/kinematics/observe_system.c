@@ -1,0 +1,118 @@
+// observe_system.c -- energies, momenta and constraint residuals of a mechanism from one moment.
+//
+// Residuals take the closure rows of the joint library and the motion of the bodies, so they show
+// what a formulation did and not what it meant.
+#include "kinematics/observe.h"
+
+#include "kinematics/closure.h"
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+// --------------------------------------------------------------------------------- joint residuals
+
+// J x of row k, x = [linear in world axes; angular in body axes] of the bodies.
+static double row_times(const lwi_snapshot *m, const lwi_closure *c, int k,
+                        const double (*linear)[3], const double (*angular)[3])
+{
+    double sum = 0;
+    for (int i = 0; i < c->nbody; i++) {
+        const int b = c->body[i];
+        double turn[3];
+        m3_mul_v(turn, m->R[b], angular[b]);
+        sum += v3_dot(c->J[i][k], linear[b]) + v3_dot(c->J[i][k] + 3, turn);
+    }
+    return sum;
+}
+
+static int closure_residual(const lwi_snapshot *m, const lwi_closure *c, double *phi,
+                            double *phidot, double *phiddot)
+{
+    const double(*v)[3] = (const double(*)[3])m->v, (*w)[3] = (const double(*)[3])m->w;
+    const double(*a)[3] = (const double(*)[3])m->a, (*al)[3] = (const double(*)[3])m->al;
+    for (int k = 0; k < c->n; k++) {
+        phi[k] = c->phi[k];
+        if (phidot) phidot[k] = row_times(m, c, k, v, w) + c->b[k];
+        if (phiddot) phiddot[k] = row_times(m, c, k, a, al) + c->gamma[k];
+    }
+    return c->n;
+}
+
+// The motion of a moment; w_world is filled for the bodies of one joint.
+static lwi_motion motion_of(const lw_model *model, const lwi_snapshot *m, int joint)
+{
+    const int body[2] = {model->joint[joint].body1, model->joint[joint].body2};
+    for (int i = 0; i < 2; i++) m3_mul_v(m->w_world[body[i]], m->R[body[i]], m->w[body[i]]);
+    return (lwi_motion){.R = (const double(*)[9])m->R,
+                        .r = (const double(*)[3])m->r,
+                        .v = (const double(*)[3])m->v,
+                        .w = (const double(*)[3])m->w_world,
+                        .q = m->q};
+}
+
+int lwi_joint_residual(const lw_model *model, int joint, const lwi_snapshot *m,
+                       double phi[LWI_CLOSURE_ROWS], double phidot[LWI_CLOSURE_ROWS],
+                       double phiddot[LWI_CLOSURE_ROWS])
+{
+    const lwi_motion motion = motion_of(model, m, joint);
+    lwi_closure c;
+    lwi_joint_closure(model, joint, m->t, &motion,
+                      phiddot ? LWI_CLOSURE_RATES : LWI_CLOSURE_POSITION, &c);
+    return closure_residual(m, &c, phi, phidot, phiddot);
+}
+
+static void coupling_residual(const lw_model *model, int coupling, const lwi_snapshot *m,
+                              double *phi, double *phidot, double *phiddot)
+{
+    (void)motion_of(model, m, model->coupling[coupling].of);
+    const lwi_motion motion = motion_of(model, m, model->coupling[coupling].joint);
+    lwi_closure c;
+    lwi_coupling_closure(model, coupling, m->t, &motion,
+                         phiddot ? LWI_CLOSURE_RATES : LWI_CLOSURE_POSITION, &c);
+    closure_residual(m, &c, phi, phidot, phiddot);
+}
+
+static void residuals(const lw_model *model, lw_observe level, const lwi_snapshot *m,
+                      double most[3])
+{
+    const int levels = level >= LW_OBSERVE_REACTION ? 3 : 2;
+    double e[3][LWI_CLOSURE_ROWS], *last = levels > 2 ? e[2] : NULL;
+    v3_set(most, 0, 0, 0);
+    for (int j = 0; j < model->njoint; j++) {
+        const int n = lwi_joint_residual(model, j, m, e[0], e[1], last);
+        for (int d = 0; d < levels; d++)
+            for (int k = 0; k < n; k++) most[d] = fmax(most[d], fabs(e[d][k]));
+    }
+    for (int c = 0; c < model->ncoupling; c++) {
+        coupling_residual(model, c, m, e[0], e[1], last);
+        for (int d = 0; d < levels; d++) most[d] = fmax(most[d], fabs(e[d][0]));
+    }
+}
+
+// ------------------------------------------------------------------------------------------ system
+
+void lwi_observe_system(const lw_model *model, lw_observe level, const lwi_snapshot *m,
+                        lwi_totals *system)
+{
+    *system = (lwi_totals){0};
+    if (level < LW_OBSERVE_ENERGY) return;
+    for (int b = 1; b < model->nbody; b++) {
+        const lwi_body *body = &model->body[b];
+        double p[3], L[3], spin[3];
+        v3_scale(p, body->mass, m->v[b]);
+        s3_mul_v(L, body->inertia, m->w[b]);
+        m3_mul_v(spin, m->R[b], L);
+        system->kinetic += 0.5 * (v3_dot(m->v[b], p) + v3_dot(m->w[b], L));
+        v3_add(system->momentum, system->momentum, p);
+        v3_add(system->angular_momentum, system->angular_momentum, spin);
+        v3_cross_add(system->angular_momentum, m->r[b], p);
+    }
+    for (int j = 0; model->nrotor + model->driven > 0 && j < model->njoint; j++)
+        for (int k = 0; k < model->joint[j].type->nv; k++) { // driven ones too
+            const double qd = m->qd[model->joint[j].iv + k];
+            system->kinetic += 0.5 * model->desc.joint[j].coordinate[k].rotor * qd * qd;
+        }
+    // potentials depend on poses and coordinates alone
+    const lwi_kin kin = {.R = (const double(*)[9])m->R, .r = (const double(*)[3])m->r, .q = m->q};
+    system->potential = lwi_forces_potential(model, &kin);
+    residuals(model, level, m, system->residual);
+}

@@ -1,0 +1,408 @@
+// tree_state.c -- evaluation of a tree with its forces, and moments out of tree coordinates.
+#include "kinematics/tree_state.h"
+
+#include "spatial/rotation.h"
+
+#include <float.h>
+
+// ---------------------------------------------------------------------------------------- creation
+
+lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree_work *work)
+{
+    *work = (lwi_tree_work){0};
+    const size_t nnode = (size_t)model->nnode, nbody = (size_t)model->nbody;
+    work->link = LWI_PUSH(arena, lwi_link, nnode);
+    work->V = lwi_arena_push(arena, nnode, sizeof *work->V);
+    work->g = lwi_arena_push(arena, nnode, sizeof *work->g);
+    work->A = lwi_arena_push(arena, nnode, sizeof *work->A);
+    work->F = lwi_arena_push(arena, nnode, sizeof *work->F);
+    work->wrench = lwi_arena_push(arena, nnode, sizeof *work->wrench);
+    work->effort = LWI_PUSH(arena, double, model->tree_nv);
+    work->R = lwi_arena_push(arena, nnode, sizeof *work->R);
+    work->r = lwi_arena_push(arena, nnode, sizeof *work->r);
+    work->body_R = lwi_arena_push(arena, nbody, sizeof *work->body_R);
+    work->body_r = lwi_arena_push(arena, nbody, sizeof *work->body_r);
+    work->body_v = lwi_arena_push(arena, nbody, sizeof *work->body_v);
+    work->body_w = lwi_arena_push(arena, nbody, sizeof *work->body_w);
+    work->joint_q = LWI_PUSH(arena, double, model->nq);
+    work->joint_qd = LWI_PUSH(arena, double, model->nv);
+    work->loads.wrench = lwi_arena_push(arena, nbody, sizeof *work->loads.wrench);
+    work->loads.effort = LWI_PUSH(arena, double, model->nv);
+    if (!work->link || !work->V || !work->g || !work->A || !work->F || !work->wrench ||
+        !work->effort || !work->R || !work->r || !work->body_R || !work->body_r || !work->body_v ||
+        !work->body_w || !work->joint_q || !work->joint_qd || !work->loads.wrench ||
+        !work->loads.effort)
+        return LW_ERR_MEMORY;
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- loads
+
+// Forces on bodies, world axes about the mass centre, become wrenches on nodes.
+static void wrenches_to_links(const lw_model *model, lwi_tree_work *work)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const double *load = work->loads.wrench[node->body];
+        double *wrench = work->wrench[k];
+        m3_tmul_v(wrench, work->R[k], load);
+        m3_tmul_v(wrench + 3, work->R[k], load + 3);
+        v3_cross_add(wrench + 3, node->c_r, wrench);
+    }
+}
+
+static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const double *own =
+            node->joint < 0 ? NULL : work->loads.effort + model->joint[node->joint].iv;
+        for (int j = 0; j < node->nv; j++) {
+            const int i = node->iv + j;
+            work->effort[i] = (own ? own[node->column[j]] : 0) + (work->added ? work->added[i] : 0);
+        }
+    }
+}
+
+// What forces see: the arrays of the workspace.
+static lwi_kin kin_of(const lwi_tree_work *work)
+{
+    return (lwi_kin){.R = (const double(*)[9])work->body_R,
+                     .r = (const double(*)[3])work->body_r,
+                     .v = (const double(*)[3])work->body_v,
+                     .w = (const double(*)[3])work->body_w,
+                     .q = work->joint_q,
+                     .qd = work->joint_qd,
+                     .mode = work->mode ? *work->mode : NULL};
+}
+
+void lwi_tree_joint_motion(const lw_model *model, lwi_tree_work *work, const double *q,
+                           const double *v)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->joint < 0) continue;
+        const lwi_joint *joint = &model->joint[node->joint];
+        for (int i = 0; i < node->nq; i++)
+            work->joint_q[joint->iq + (joint->ndriven ? node->column[i] : i)] = q[node->iq + i];
+        for (int i = 0; i < node->nv; i++)
+            work->joint_qd[joint->iv + node->column[i]] = v[node->iv + i];
+    }
+}
+
+void lwi_tree_apply(const lw_model *model, lwi_tree_work *work, double t, const double *inputs)
+{
+    const lwi_kin kin = kin_of(work);
+    lwi_forces_apply(model, &kin, t, inputs, &work->loads);
+    work->power = work->loads.power;
+    if (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST))
+        lwi_loads_to_hosts(model, &kin, &work->loads);
+    efforts_to_speeds(model, work);
+}
+
+void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, const double *q,
+                          const double *v, const double *inputs)
+{
+    work->power = 0;
+    if (model->nforce == 0) { // the loads stay at zero
+        if (work->added) efforts_to_speeds(model, work);
+        return;
+    }
+    lwi_tree_joint_motion(model, work, q, v);
+    lwi_tree_apply(model, work, t, inputs);
+}
+
+void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,
+                    const double *inputs)
+{
+    work->power = 0;
+    if (model->nforce == 0) { // the loads stay at zero
+        if (work->added) efforts_to_speeds(model, work);
+        return;
+    }
+    const bool at_points = (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) != 0;
+    if (at_points) {
+        lwi_tree_world(model, work->link, work->R, work->r);
+        lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,
+                        (const double(*)[6])work->V, work->body_R, work->body_r, work->body_v,
+                        work->body_w);
+    }
+    lwi_tree_joints(model, work->link, v, work->joint_q, work->joint_qd);
+    lwi_tree_apply(model, work, t, inputs);
+    if (at_points) wrenches_to_links(model, work);
+}
+
+void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,
+                       const double *v, const double *inputs)
+{
+    lwi_tree_position(model, t, q, work->link);
+    lwi_tree_rates(model, t, v, work->link);
+    lwi_tree_velocity(model, work->link, v, work->V);
+    lwi_tree_loads(model, work, t, v, inputs);
+}
+
+void lwi_tree_gravity(const lw_model *model, lwi_tree_work *work)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const int parent = model->node[k].parent;
+        m3_tmul_v(work->g[k], work->link[k].R, parent < 0 ? model->gravity : work->g[parent]);
+    }
+}
+
+// ---------------------------------------------------------------------------------------- failures
+
+static const char *node_name(const lw_model *model, int k)
+{
+    const lwi_node *node = &model->node[k];
+    return node->joint < 0 ? model->body[node->body].name : model->joint[node->joint].name;
+}
+
+static const char *node_kind(const lw_model *model, int k)
+{
+    return model->node[k].joint < 0 ? "floating body" : "joint";
+}
+
+// S'MS carries the rounding of M, a few units in the last place of M's largest entries, however
+// small the inertia along S is.  Below this many of them nothing of it is known.
+static const double unknown = 64 * DBL_EPSILON;
+
+// A bound of S'MS from the diagonal of the positive semidefinite M.
+static double inertia_bound(const lwi_inertia *M, const double *S)
+{
+    return (M->A[0] + M->A[1] + M->A[2]) * v3_dot(S, S) +
+           (M->C[0] + M->C[1] + M->C[2]) * v3_dot(S + 3, S + 3);
+}
+
+lw_status lwi_tree_factor(const lw_model *model, int k, double t, const lwi_inertia *M,
+                          double (*S)[6], double (*U)[6], const double *rotor, double (*L)[6],
+                          lw_error *error)
+{
+    const int n = model->node[k].nv;
+    int bad = -1;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i; j++) L[i][j] = v6_dot(S[i], U[j]);
+        L[i][i] += rotor[i];
+        if (!isfinite(L[i][i]))
+            return lwi_fail(error, LW_ERR_NOT_FINITE,
+                            "%s '%s': its position is not finite at t = %.9g s",
+                            node_kind(model, k), node_name(model, k), t);
+        if (bad < 0 && !(L[i][i] > unknown * inertia_bound(M, S[i]))) bad = i;
+    }
+    if (bad < 0) bad = cholesky6(L, n, unknown);
+    if (bad < 0) return LW_OK;
+    return lwi_fail(error, LW_ERR_SINGULAR,
+                    "%s '%s': nothing resists its speed %d at t = %.9g s: the bodies beyond it "
+                    "have no inertia there",
+                    node_kind(model, k), node_name(model, k), bad, t);
+}
+
+lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, const char *what,
+                          lw_error *error)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        for (int j = 0; j < node->nv; j++)
+            if (!isfinite(v[node->iv + j]))
+                return lwi_fail(
+                    error, LW_ERR_NOT_FINITE,
+                    "%s '%s': component %d of its %s is not a finite number at t = %.9g s",
+                    node_kind(model, k), node_name(model, k), node->column[j], what, t);
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- state
+
+static lwi_block_kind coordinate_kind(const lwi_node *node, int i)
+{
+    if (node->type->id == LW_JOINT_SPHERICAL) return LWI_QUATERNION;
+    if (node->type->id == LW_JOINT_FREE && i >= 3) return LWI_QUATERNION;
+    return LWI_COORDINATE;
+}
+
+// Adds n components of a kind; coordinates and speeds run together, quaternions stand alone.
+static void add_block(lwi_layout *layout, lwi_block_kind kind, int n)
+{
+    if (n == 0) return;
+    lwi_block *last = layout->nblock > 0 ? &layout->block[layout->nblock - 1] : NULL;
+    if (last && last->kind == kind && kind != LWI_QUATERNION)
+        last->n += n;
+    else
+        layout->block[layout->nblock++] = (lwi_block){.kind = kind, .first = layout->nx, .n = n};
+    layout->nx += n;
+}
+
+lw_status lwi_tree_layout(const lw_model *model, lwi_arena *arena, lwi_block_kind second,
+                          lwi_layout *layout)
+{
+    // at most two blocks of coordinates for a node, one of speeds, one of work, one of the caller's
+    layout->block = LWI_PUSH(arena, lwi_block, 2 * model->nnode + 3);
+    if (!layout->block) return LW_ERR_MEMORY;
+    layout->nx = layout->nblock = 0;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        int plain = 0;
+        while (plain < node->nq && coordinate_kind(node, plain) == LWI_COORDINATE) plain++;
+        add_block(layout, LWI_COORDINATE, plain);
+        add_block(layout, LWI_QUATERNION, node->nq - plain);
+    }
+    add_block(layout, second, model->tree_nv);
+    if (model->carries_work) add_block(layout, LWI_WORK, 1);
+    return LW_OK;
+}
+
+void lwi_tree_kinematics(const lw_model *model, const lwi_link *link, const double *v, double *qdot)
+{
+    for (int k = 0; k < model->nnode; k++)
+        lwi_link_kinematics(model, k, &link[k], v + model->node[k].iv, qdot + model->node[k].iq);
+}
+
+void lwi_tree_kinematics_free(const lw_model *model, const double *q, const double *v, double *qdot)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->type->scalar)
+            for (int i = 0; i < node->nq; i++) qdot[node->iq + i] = v[node->iv + i];
+        else
+            node->type->kinematics(node->par, q + node->iq, v + node->iv, qdot + node->iq);
+    }
+}
+
+void lwi_tree_enter(const lw_model *model, const lwi_snapshot *moment, double *x, double *v)
+{
+    lwi_tree_gather(model, moment->q, moment->qd, (const double(*)[3])moment->r,
+                    (const double(*)[4])moment->quat, (const double(*)[3])moment->v,
+                    (const double(*)[3])moment->w, x, v);
+    if (model->carries_work) x[model->tree_nq + model->tree_nv] = moment->work;
+}
+
+double lwi_tree_energy_scale(const lw_model *model, const lwi_tree_work *work)
+{
+    double mass = 0, kinetic = 0, P[6];
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        inertia_mul(P, node->mass, node->h, node->J, work->V[k]);
+        kinetic += 0.5 * v6_dot(P, work->V[k]);
+        mass += node->mass;
+    }
+    // one metre, and one metre per second: the units that the tolerances of q and u are given in
+    const double unit = fmax(mass * v3_norm(model->gravity), mass);
+    const double scale = fmax(kinetic, unit);
+    return scale > 0 ? scale : 1;
+}
+
+// ----------------------------------------------------------------------------------------- observe
+
+static void observe_twists(const lw_model *model, const lwi_tree_work *work, lwi_snapshot *moment)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        m3_tmul_v(moment->w[node->body], node->c_R, work->V[k] + 3);
+    }
+    v3_set(moment->w[0], 0, 0, 0);
+}
+
+// a = g + R (A + al x c + w x (v + w x c)) of the mass centre c: A is the derivative of the
+// components of V, in the falling frame.
+static void observe_accelerations(const lw_model *model, const lwi_tree_work *work,
+                                  const double *vdot, lwi_snapshot *moment)
+{
+    v3_set(moment->a[0], 0, 0, 0);
+    v3_set(moment->al[0], 0, 0, 0);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const double *A = work->A[k], *V = work->V[k];
+        double a[3], vc[3];
+        v3_cross(vc, V + 3, node->c_r);
+        v3_add(vc, vc, V);
+        v3_cross(a, A + 3, node->c_r);
+        v3_cross_add(a, V + 3, vc);
+        v3_add(a, a, A);
+        m3_mul_v(a, work->R[k], a);
+        v3_add(moment->a[node->body], a, model->gravity);
+        m3_tmul_v(moment->al[node->body], node->c_R, A + 3);
+        if (node->joint < 0) continue;
+        const lwi_joint *joint = &model->joint[node->joint];
+        double *qdd = moment->qdd + joint->iv;
+        if (joint->ndriven > 0)
+            for (int i = 0; i < node->type->nv; i++) qdd[i] = work->link[k].drive[i][2];
+        for (int j = 0; j < node->nv; j++) qdd[node->column[j]] = vdot[node->iv + j];
+    }
+}
+
+// What the joint's own springs, dampers and signals transmit: sum of T_j effort_j, on F2 in its
+// axes.
+static void own_efforts(const lw_model *model, const lwi_tree_work *work, int k, double wrench[6])
+{
+    const lwi_node *node = &model->node[k];
+    const double *effort = work->loads.effort + model->joint[node->joint].iv;
+    double T[LW_JOINT_MAX_NV][6];
+    v6_zero(wrench);
+    if ((model->nforce == 0 && model->nrotor == 0) || node->type->nv == 0) return;
+    node->type->effort(node->par, work->link[k].q, T);
+    for (int i = 0; i < node->type->nv; i++) v6_axpy(wrench, effort[i], T[i]);
+}
+
+void lwi_tree_reaction(const lw_model *model, const lwi_tree_work *work, int k, double out[6])
+{
+    const lwi_node *node = &model->node[k];
+    double R2[9], own[6], F[6];
+    own_efforts(model, work, k, own);
+    if (!node->reversed) { // the node is body 2 and its link frame is F2
+        for (int i = 0; i < 6; i++) F[i] = work->F[k][i] - own[i];
+        m3_mul_v(out, work->R[k], F);
+        m3_mul_v(out + 3, work->R[k], F + 3);
+        return;
+    }
+    // F2 is on the parent, which gets the opposite wrench: from the link frame to the parent's,
+    // from there to F2
+    double on_parent[6];
+    force_from(on_parent, work->link[k].R, work->link[k].r, work->F[k]);
+    force_to(F, node->X_R, node->X_r, on_parent);
+    for (int i = 0; i < 6; i++) F[i] = -F[i] - own[i];
+    if (node->parent < 0)
+        memcpy(R2, node->X_R, sizeof R2);
+    else
+        m3_mul(R2, work->R[node->parent], node->X_R);
+    m3_mul_v(out, R2, F);
+    m3_mul_v(out + 3, R2, F + 3);
+}
+
+// Rotors are efforts -I q'' of their joints, as springs are.
+static void rotor_efforts(const lw_model *model, lwi_tree_work *work, const double *vdot)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->joint < 0) continue;
+        double *effort = work->loads.effort + model->joint[node->joint].iv;
+        for (int j = 0; j < node->nv; j++) {
+            double *e = &effort[node->column[j]];
+            const int i = node->iv + j;
+            *e = (model->nforce ? *e : 0) - model->tree_rotor[i] * vdot[i];
+        }
+    }
+}
+
+void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
+                      const double *vdot, lw_observe level, lwi_snapshot *moment)
+{
+    moment->t = t;
+    lwi_tree_world(model, work->link, work->R, work->r);
+    lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,
+                    (const double(*)[6])work->V, moment->R, moment->r, moment->v, NULL);
+    for (int b = 0; b < model->nbody; b++) quat_from_matrix(moment->quat[b], moment->R[b]);
+    lwi_tree_joints(model, work->link, v, moment->q, moment->qd);
+    observe_twists(model, work, moment);
+    if (level < LW_OBSERVE_ACCELERATION) return;
+
+    lwi_tree_newton_euler(model, work, v, vdot);
+    observe_accelerations(model, work, vdot, moment);
+    if (level < LW_OBSERVE_REACTION) return;
+    if (model->nrotor > 0) rotor_efforts(model, work, vdot);
+    for (int k = 0; k < model->nnode; k++) {
+        const int joint = model->node[k].joint;
+        if (joint < 0) continue;
+        lwi_tree_reaction(model, work, k, moment->reaction[joint]);
+        moment->unique[joint] = 1;
+    }
+}

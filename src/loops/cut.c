@@ -1,0 +1,512 @@
+// cut.c -- rows of cut joints in the coordinates of the tree, and their generic rank.
+//
+// Inward, a wrench f on the bodies is felt by the joint of node k as e = L^-1 S'f with D = S'MS = L
+// L' (aba.c), and its parent gets X'(f - U L'^-1 e): the e of all joints are a row of E.  Outward,
+// vdot = L'^-1 (y - L^-1 U' X A_parent) and A = X A_parent + S vdot turn y into speeds.
+#include "loops/cut_state.h"
+
+#include "spatial/rotation.h"
+
+#include <stdio.h>
+
+lwi_motion lwi_cut_motion(const lwi_tree_work *tree)
+{
+    return (lwi_motion){.R = (const double(*)[9])tree->body_R,
+                        .r = (const double(*)[3])tree->body_r,
+                        .v = (const double(*)[3])tree->body_v,
+                        .w = (const double(*)[3])tree->body_w,
+                        .q = tree->joint_q};
+}
+
+// ------------------------------------------------------------------------------------- evaluation
+
+void lwi_cut_read(const lwi_cut *cut, lwi_tree_work *tree, double t, bool place_only)
+{
+    const lw_model *model = cut->model;
+    const lwi_motion motion = lwi_cut_motion(tree);
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        double now[LW_JOINT_MAX_NQ];
+        if (joint->type->nq == 0) continue;
+        lwi_joint_read_motion(model, model->loop[i], t, &motion, now,
+                              place_only ? NULL : tree->joint_qd + joint->iv);
+        memcpy(tree->joint_q + joint->iq, now, (size_t)joint->type->nq * sizeof *now);
+    }
+}
+
+void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q, const double *v)
+{
+    const lw_model *model = cut->model;
+    lwi_tree_position(model, t, q, tree->link);
+    lwi_tree_rates(model, t, v, tree->link);
+    lwi_tree_velocity(model, tree->link, v, tree->V);
+    lwi_tree_world(model, tree->link, tree->R, tree->r);
+    lwi_tree_bodies(model, (const double(*)[9])tree->R, (const double(*)[3])tree->r,
+                    (const double(*)[6])tree->V, tree->body_R, tree->body_r, tree->body_v,
+                    tree->body_w);
+    lwi_tree_joints(model, tree->link, v, tree->joint_q, tree->joint_qd);
+    lwi_cut_read(cut, tree, t, false);
+}
+
+// A wrench about a body's mass centre, world axes, on its node.
+static void add_wrench(const lw_model *model, const lwi_tree_work *tree, int k, const double *world,
+                       double wrench[6])
+{
+    double f[6];
+    m3_tmul_v(f, tree->R[k], world);
+    m3_tmul_v(f + 3, tree->R[k], world + 3);
+    v3_cross_add(f + 3, model->node[k].c_r, f);
+    v6_add(wrench, wrench, f);
+}
+
+// Efforts of cut joints on their bodies; what they do there beyond effort times speed.
+static double cut_efforts(lwi_cut *cut, lwi_tree_work *tree, double t)
+{
+    const lw_model *model = cut->model;
+    const lwi_motion motion = lwi_cut_motion(tree);
+    bool any = false;
+    double power = 0;
+    memset(cut->wrench, 0, (size_t)model->nbody * sizeof *cut->wrench);
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const double *effort = tree->loads.effort + joint->iv;
+        bool acts = false;
+        for (int k = 0; k < joint->type->nv; k++) {
+            acts = acts || effort[k] != 0;
+            power -= effort[k] * tree->joint_qd[joint->iv + k];
+        }
+        if (!acts) continue;
+        lwi_joint_apply_effort(model, model->loop[i], t, &motion, effort, cut->wrench);
+        any = true;
+    }
+    for (int k = 0; any && k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        add_wrench(model, tree, k, cut->wrench[b], tree->wrench[k]);
+        power +=
+            v3_dot(cut->wrench[b], tree->body_v[b]) + v3_dot(cut->wrench[b] + 3, tree->body_w[b]);
+    }
+    return any ? power : 0;
+}
+
+double lwi_cut_loads(lwi_cut *cut, lwi_tree_work *tree, double t, const double *v,
+                     const double *inputs)
+{
+    memset(tree->wrench, 0, (size_t)cut->model->nnode * sizeof *tree->wrench);
+    lwi_tree_loads(cut->model, tree, t, v, inputs);
+    return cut->model->nforce ? cut_efforts(cut, tree, t) : 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// rows
+
+// Closure i of the cut joints and couplings.
+static void closure_of(const lwi_cut *cut, int i, double t, const lwi_motion *motion,
+                       lwi_closure_level level, lwi_closure *c)
+{
+    const lw_model *model = cut->model;
+    if (i < model->nloop)
+        lwi_joint_closure(model, model->loop[i], t, motion, level, c);
+    else
+        lwi_coupling_closure(model, i - model->nloop, t, motion, level, c);
+}
+
+void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure_level level)
+{
+    const lw_model *model = cut->model;
+    const lwi_motion motion = lwi_cut_motion(tree);
+    for (int i = 0; i < cut->count; i++) {
+        lwi_closure *c = &cut->closure[i];
+        closure_of(cut, i, t, &motion, level, c);
+        if (cut->nspin && i < model->nloop)
+            lwi_joint_rotor_rows(model, model->loop[i], t, &motion, level, c);
+        for (int r = 0; r < c->n; r++) {
+            const int row = cut->first[i] + r;
+            double rate = c->b[r], square = 0;
+            for (int s = 0; s < c->nbody; s++) {
+                const double *J = c->J[s][r];
+                const int b = c->body[s];
+                rate += v3_dot(J, tree->body_v[b]) + v3_dot(J + 3, tree->body_w[b]);
+                square += v3_dot(J, J) + v3_dot(J + 3, J + 3) / (cut->length * cut->length);
+            }
+            cut->phi[row] = c->phi[r];
+            cut->b[row] = c->b[r];
+            cut->rate[row] = rate;
+            cut->gamma[row] = level == LWI_CLOSURE_RATES ? c->gamma[r] : 0;
+            cut->len[row] = square > 0 ? sqrt(square) : 1; // a row of zeros is never independent
+        }
+    }
+    for (int i = 0; i < cut->nspin; i++)
+        cut->rate[cut->spin_row[i]] = 0; // rotors turn with their joints
+}
+
+double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t)
+{
+    const lwi_motion motion = lwi_cut_motion(tree);
+    double most = 0;
+    for (int i = 0; i < cut->count; i++) {
+        lwi_closure c;
+        closure_of(cut, i, t, &motion, LWI_CLOSURE_PHI, &c);
+        for (int r = 0; r < c.n; r++) most = fmax(most, fabs(c.phi[r]));
+    }
+    return most;
+}
+
+// One row of E: e [n] from the wrenches J_r' on the bodies of closure c.
+static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
+                   const lwi_closure *c, int r, double *e)
+{
+    const lw_model *model = cut->model;
+    int top = -1;
+    for (int s = 0; s < c->nbody; s++) {
+        const int k = model->body_node[c->body[s]];
+        if (!cut->reached[k]) v6_zero(cut->felt[k]);
+        cut->reached[k] = true;
+        add_wrench(model, tree, k, c->J[s][r], cut->felt[k]);
+        if (k > top) top = k;
+    }
+    for (int k = top; k >= 0; k--) {
+        if (!cut->reached[k]) continue;
+        const lwi_node *at = &model->node[k];
+        const lwi_link *link = &tree->link[k];
+        double *f = cut->felt[k], z[6], up[6];
+        cut->reached[k] = false;
+        for (int j = 0; j < at->nv; j++) z[j] = v6_dot(link->S[j], f);
+        cholesky6_forward(node[k].L, at->nv, z);
+        for (int j = 0; j < at->nv; j++) e[at->iv + j] = z[j];
+        if (at->parent < 0) continue;
+        cholesky6_backward(node[k].L, at->nv, z);
+        for (int j = 0; j < at->nv; j++) v6_axpy(f, -z[j], node[k].U[j]);
+        force_from(up, link->R, link->r, f);
+        if (!cut->reached[at->parent]) v6_zero(cut->felt[at->parent]);
+        cut->reached[at->parent] = true;
+        v6_add(cut->felt[at->parent], cut->felt[at->parent], up);
+    }
+}
+
+void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node, int rank,
+                    double threshold)
+{
+    const size_t n = (size_t)cut->n;
+    memset(cut->cod.a, 0, n * (size_t)cut->m * sizeof *cut->cod.a);
+    for (int i = 0; i < cut->count; i++)
+        for (int r = 0; r < cut->closure[i].n; r++) {
+            const int row = cut->first[i] + r;
+            double *e = cut->cod.a + (size_t)row * n;
+            inward(cut, tree, node, &cut->closure[i], r, e);
+            for (size_t k = 0; k < n; k++) e[k] /= cut->len[row];
+        }
+    for (int i = 0; i < cut->nspin; i++) {
+        const int row = cut->spin_row[i], at = cut->model->tree_nv + i;
+        cut->cod.a[(size_t)row * n + (size_t)at] = -cut->spin[i] / cut->len[row];
+    }
+    lwi_cod_factor(&cut->cod, rank, threshold);
+}
+
+void lwi_cut_solve(lwi_cut *cut, double *target)
+{
+    for (int i = 0; i < cut->m; i++) cut->lambda[i] = -target[i] / cut->len[i];
+    memset(cut->y, 0, (size_t)cut->n * sizeof *cut->y);
+    lwi_cod_nearest(&cut->cod, cut->y, cut->lambda); // y + E' lambda = 0, E y = -target
+    for (int i = 0; i < cut->n; i++) cut->y[i] = -cut->y[i];
+    for (int i = 0; i < cut->m; i++) cut->lambda[i] /= cut->len[i];
+}
+
+void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
+                   const double *y, double *v)
+{
+    const lw_model *model = cut->model;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *at = &model->node[k];
+        const lwi_link *link = &tree->link[k];
+        double *A = cut->felt[k], s[6];
+        v6_zero(A);
+        if (at->parent >= 0) motion_to(A, link->R, link->r, cut->felt[at->parent]);
+        for (int j = 0; j < at->nv; j++) s[j] = -v6_dot(node[k].U[j], A);
+        cholesky6_forward(node[k].L, at->nv, s);
+        for (int j = 0; j < at->nv; j++) s[j] += y[at->iv + j];
+        cholesky6_backward(node[k].L, at->nv, s);
+        for (int j = 0; j < at->nv; j++) {
+            v[at->iv + j] += s[j];
+            v6_axpy(A, s[j], link->S[j]);
+        }
+    }
+}
+
+// a = g + R (A + al x c + w x (v + w x c)) of the mass centre c: A is the derivative of the
+// components of V in the falling frame.
+void lwi_cut_accelerations(lwi_cut *cut, const lwi_tree_work *tree, double *JA)
+{
+    const lw_model *model = cut->model;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *at = &model->node[k];
+        const double *A = tree->A[k], *V = tree->V[k];
+        double *a = cut->a[at->body], speed[3];
+        v3_cross(speed, V + 3, at->c_r);
+        v3_add(speed, speed, V);
+        v3_cross(a, A + 3, at->c_r);
+        v3_cross_add(a, V + 3, speed);
+        v3_add(a, a, A);
+        m3_mul_v(a, tree->R[k], a);
+        v3_add(a, a, model->gravity);
+        m3_mul_v(cut->al[at->body], tree->R[k], A + 3);
+    }
+    for (int i = 0; JA && i < cut->count; i++) {
+        const lwi_closure *c = &cut->closure[i];
+        for (int r = 0; r < c->n; r++) {
+            double sum = 0;
+            for (int s = 0; s < c->nbody; s++)
+                sum += v3_dot(c->J[s][r], cut->a[c->body[s]]) +
+                       v3_dot(c->J[s][r] + 3, cut->al[c->body[s]]);
+            JA[cut->first[i] + r] = sum;
+        }
+    }
+}
+
+void lwi_cut_wrenches(const lwi_cut *cut, const lwi_tree_work *tree, const double *lambda,
+                      double (*wrench)[6])
+{
+    for (int i = 0; i < cut->count; i++) {
+        const lwi_closure *c = &cut->closure[i];
+        for (int s = 0; s < c->nbody; s++) {
+            const int k = cut->model->body_node[c->body[s]];
+            double f[6] = {0};
+            for (int r = 0; r < c->n; r++) v6_axpy(f, lambda[cut->first[i] + r], c->J[s][r]);
+            add_wrench(cut->model, tree, k, f, wrench[k]);
+        }
+    }
+}
+
+int lwi_cut_row_owner(const lwi_cut *cut, int i)
+{
+    int c = 0;
+    while (c + 1 < cut->count && i >= cut->first[c + 1]) c++;
+    return c < cut->model->nloop ? cut->model->loop[c] : -1 - (c - cut->model->nloop);
+}
+
+// ---------------------------------------------------------------------------------------- factors
+
+lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_aba_node *node,
+                              double t, const double *rotor, lw_error *error)
+{
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *at = &model->node[k];
+        const lwi_link *link = &tree->link[k];
+        lwi_aba_node *a = &node[k];
+        for (int j = 0; j < at->nv; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
+        TRY(lwi_tree_factor(model, k, t, &a->M, tree->link[k].S, a->U, rotor + at->iv, a->L,
+                            error));
+        if (at->parent < 0) continue;
+        lwi_inertia reduced = a->M;
+        double Y[6][6];
+        for (int j = 0; j < at->nv; j++) { // Y = U L'^-1
+            double y[6];
+            v6_copy(y, a->U[j]);
+            for (int i = 0; i < j; i++) v6_axpy(y, -a->L[j][i], Y[i]);
+            for (int i = 0; i < 6; i++) Y[j][i] = a->L[j][j] * y[i];
+            inertia_reduce(&reduced, 1, Y[j]);
+        }
+        inertia_add_from(&node[at->parent].M, link->R, link->r, &reduced);
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------- generic
+// rank
+
+// Factors of the tree with unit masses and inertias length^2: rank is a matter of geometry.
+static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node,
+                                 lw_error *error)
+{
+    const lw_model *model = cut->model;
+    const double turn = cut->length * cut->length;
+    for (int k = 0; k < model->nnode; k++) {
+        double J[6] = {turn, turn, turn};
+        s3_add_point(J, 1, model->node[k].c_r);
+        inertia_rigid(&node[k].M, 1, model->node[k].c_r, J);
+    }
+    return lwi_cut_factor_tree(model, tree, node, 0, cut->no_rotor,
+                               error); // they have no place in geometry
+}
+
+// Rows and rank at tree coordinates q, t = 0.
+static lw_status rank_at(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node, const double *q,
+                         const double *still, double threshold, lw_error *error)
+{
+    lwi_cut_place(cut, tree, 0, q, still);
+    lwi_cut_rows(cut, tree, 0, LWI_CLOSURE_POSITION);
+    TRY(factor_geometry(cut, tree, node, error));
+    // a rotor's own column is 1: longer ones would make rows beside them look redundant
+    for (int i = 0; i < cut->nspin; i++) cut->spin[i] = cut->len[cut->spin_row[i]];
+    lwi_cut_factor(cut, tree, node, -1, threshold);
+    // pivots are measured by the largest one, which is round-off where all rows are redundant; an
+    // independent row moves these masses by about one
+    if (cut->cod.rank && !(cut->cod.norm[0] > LWI_CUT_RANK)) cut->cod.rank = 0;
+    return LW_OK;
+}
+
+static double largest(int n, const double *x)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+typedef struct learning {
+    double *q, *du, *still, *target; ///< [tree nq], [n], [n], [m]
+} learning;
+
+// A step of the given size along the freedoms; `seed` tells directions apart.
+static void step_along_freedoms(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
+                                int seed, double size, learning *l)
+{
+    memset(l->du, 0, (size_t)cut->n * sizeof *l->du);
+    lwi_scatter(cut->n, seed, cut->y);
+    memset(cut->y, 0, (size_t)cut->cod.rank * sizeof *cut->y);
+    lwi_cod_q(&cut->cod, false, cut->y);
+    lwi_cut_apply(cut, tree, node, cut->y, l->du);
+    double most = 0; // of the displacements and turns, in lengths of the mechanism
+    for (int k = 0; k < cut->model->nnode; k++)
+        most = fmax(most, fmax(v3_norm(cut->felt[k]) / cut->length, v3_norm(cut->felt[k] + 3)));
+    for (int k = 0; k < cut->n; k++) l->du[k] *= most > 0 ? size / most : 0;
+    lwi_cut_state_displace(cut->model, tree, l->du, l->q);
+}
+
+// Gauss-Newton back to the constraints.  A step of size h along the freedoms leaves them by h^2 and
+// tilts redundant rows by as much, while rows that are new there have angles of order h: `steep`
+// lies between and keeps the first out.
+static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node,
+                                 double steep, learning *l, bool *closed, lw_error *error)
+{
+    const int most = 20;                             // quadratic: six are usual
+    const double enough = 1e-11 * (1 + cut->length); // far below the angles that ranks are told by
+    *closed = false;
+    for (int i = 0; i < most; i++) {
+        TRY(rank_at(cut, tree, node, l->q, l->still, steep, error));
+        if (largest(cut->m, cut->phi) < enough) {
+            *closed = true;
+            break;
+        }
+        for (int k = 0; k < cut->m; k++) l->target[k] = -cut->phi[k];
+        lwi_cut_solve(cut, l->target);
+        memset(l->du, 0, (size_t)cut->n * sizeof *l->du);
+        lwi_cut_apply(cut, tree, node, cut->y, l->du);
+        lwi_cut_state_displace(cut->model, tree, l->du, l->q);
+    }
+    return LW_OK;
+}
+
+static lw_status learn_rank(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node, double threshold,
+                            learning *l, lw_error *error)
+{
+    // radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
+    // grow with the step, small enough for h^2 to be well below h
+    static const double sizes[] = {0.02, 0.03, 0.05};
+    const lw_model *model = cut->model;
+    const size_t bytes = (size_t)model->tree_nq * sizeof(double);
+    const int least = cut->n < cut->m ? cut->n : cut->m;
+    memcpy(tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
+    TRY(rank_at(cut, tree, node, model->tree_q0, l->still, threshold, error));
+    cut->rank = cut->cod.rank;
+    if (cut->rank == cut->n) return LW_OK; // nothing moves
+    for (int i = 0; i < LWI_COUNT(sizes) && cut->rank < least; i++) {
+        bool closed;
+        memcpy(l->q, model->tree_q0, bytes);
+        TRY(rank_at(cut, tree, node, l->q, l->still, threshold, error));
+        step_along_freedoms(cut, tree, node, i, sizes[i], l);
+        // 0.2: between h and 1
+        TRY(close_positions(cut, tree, node, 0.2 * sizes[i], l, &closed, error));
+        if (!closed) continue;
+        TRY(rank_at(cut, tree, node, l->q, l->still, threshold, error));
+        if (cut->cod.rank > cut->rank) cut->rank = cut->cod.rank;
+    }
+    memcpy(tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------------
+// create
+
+static int rotors_on_cuts(const lw_model *model)
+{
+    int n = 0;
+    for (int i = 0; i < model->nloop; i++) n += model->joint[model->loop[i]].nrotor;
+    return n;
+}
+
+static lw_status create_rows(const lw_model *model, bool rotors, lwi_arena *arena, lwi_cut *cut)
+{
+    *cut = (lwi_cut){.model = model,
+                     .count = model->nloop + model->ncoupling,
+                     .n = model->tree_nv,
+                     .length = model->length};
+    const int most = rotors ? rotors_on_cuts(model) : 0;
+    cut->spin_row = LWI_PUSH(arena, int, most);
+    cut->spin = LWI_PUSH(arena, double, most);
+    if (!cut->spin_row || !cut->spin) return LW_ERR_MEMORY;
+    cut->first = LWI_PUSH(arena, int, cut->count + 1);
+    if (!cut->first) return LW_ERR_MEMORY;
+    for (int i = 0; i < cut->count; i++) {
+        cut->first[i] = cut->m;
+        cut->m += i < model->nloop ? lwi_joint_row_count(model, model->loop[i]) : 1;
+        for (int k = 0; rotors && i < model->nloop && k < model->joint[model->loop[i]].nrotor; k++)
+            cut->spin_row[cut->nspin++] = cut->m++;
+    }
+    cut->n += cut->nspin;
+    cut->first[cut->count] = cut->m;
+#define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
+    const bool ok = GET(cut->closure, cut->count) && GET(cut->phi, cut->m) &&
+                    GET(cut->rate, cut->m) && GET(cut->b, cut->m) && GET(cut->gamma, cut->m) &&
+                    GET(cut->len, cut->m) && GET(cut->wrench, model->nbody) &&
+                    GET(cut->a, model->nbody) && GET(cut->al, model->nbody);
+#undef GET
+    return ok ? LW_OK : LW_ERR_MEMORY;
+}
+
+lw_status lwi_cut_create_rows(const lw_model *model, lwi_arena *arena, lwi_cut *cut)
+{
+    return create_rows(model, false, arena, cut);
+}
+
+lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lwi_cut *cut)
+{
+    TRY(create_rows(model, true, arena, cut));
+    int n = 0;
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        for (int k = 0; k < joint->type->nv; k++)
+            if (joint->rotor[k] > 0) cut->spin[n++] = 1 / sqrt(joint->rotor[k]);
+    }
+    return LW_OK;
+}
+
+// What decompositions need.
+static bool allocate(lwi_cut *cut, learning *l, lwi_arena *arena)
+{
+    const lw_model *model = cut->model;
+    double *a, *rest;
+    int *pivot;
+#define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
+    const bool ok = GET(cut->y, cut->n) && GET(cut->lambda, cut->m) &&
+                    GET(cut->felt, model->nnode) && GET(cut->reached, model->nnode) &&
+                    GET(a, (size_t)cut->n * (size_t)cut->m) &&
+                    GET(rest, lwi_cod_doubles(cut->n, cut->m)) && GET(pivot, cut->m) &&
+                    GET(l->q, model->tree_nq) && GET(l->du, cut->n) && GET(l->still, cut->n) &&
+                    GET(l->target, cut->m) && GET(cut->no_rotor, model->tree_nv);
+#undef GET
+    if (ok) lwi_cod_init(&cut->cod, cut->n, cut->m, a, rest, pivot);
+    return ok;
+}
+
+lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *arena,
+                         lwi_tree_work *tree, lwi_aba_node *node, lwi_cut *cut, lw_error *error)
+{
+    learning l;
+    double *spin;
+    TRY(lwi_cut_create_rows_rotors(model, arena, cut));
+    if (!allocate(cut, &l, arena)) return LW_ERR_MEMORY;
+    spin = cut->spin; // of inertias; geometry has its own
+    if (!(cut->spin = LWI_PUSH(arena, double, cut->nspin))) return LW_ERR_MEMORY;
+    const lw_status status = cut->m ? learn_rank(cut, tree, node, threshold, &l, error) : LW_OK;
+    cut->spin = spin;
+    return status;
+}

@@ -1,0 +1,216 @@
+// cut_momenta.c -- joint momenta of a tree whose cut joints transmit impulses: rates, axes, scale.
+#include "loops/cut_momenta.h"
+
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <string.h>
+
+lw_status lwi_cut_momenta_create(const lw_model *model, lwi_tree_work *tree, lwi_gauge gauge,
+                                 double length, lwi_arena *arena, lwi_cut_momenta *m)
+{
+    *m = (lwi_cut_momenta){.model = model, .tree = tree, .gauge = gauge, .length = length};
+    m->load = lwi_arena_push(arena, (size_t)model->nbody, sizeof *m->load);
+    if (!m->load) return LW_ERR_MEMORY;
+    return lwi_momenta_create(model, arena, &m->momenta);
+}
+
+// ---------------------------------------------------------------------------- momenta of free
+// bodies
+
+static bool is_free(const lwi_node *node)
+{
+    return node->parent < 0 && node->type->id == LW_JOINT_FREE && !node->reversed && !node->driven;
+}
+
+void lwi_cut_momenta_to_links(const lwi_cut_momenta *m, const double *state, double *p)
+{
+    const lw_model *model = m->model;
+    memcpy(p, state, (size_t)model->tree_nv * sizeof *p);
+    for (int k = 0; k < model->nnode; k++) {
+        const int i = model->node[k].iv;
+        if (!is_free(&model->node[k])) continue;
+        m3_tmul_v(p + i, m->tree->R[k], state + i);
+        m3_tmul_v(p + i + 3, m->tree->R[k], state + i + 3);
+    }
+}
+
+void lwi_cut_momenta_from_links(const lwi_cut_momenta *m, double *p)
+{
+    for (int k = 0; k < m->model->nnode; k++) {
+        double *own = p + m->model->node[k].iv;
+        if (!is_free(&m->model->node[k])) continue;
+        m3_mul_v(own, m->tree->R[k], own);
+        m3_mul_v(own + 3, m->tree->R[k], own + 3);
+    }
+}
+
+// fdot = T_f,  ndot = T_n - v x f, world axes
+static void free_rates(const lwi_cut_momenta *m, const double *state, double *pdot)
+{
+    for (int k = 0; k < m->model->nnode; k++) {
+        const lwi_node *node = &m->model->node[k];
+        const double *T = m->momenta.node[k].T, *R = m->tree->R[k], *p = state + node->iv;
+        double *out = pdot + node->iv, v[3], turn[3];
+        if (!is_free(node)) continue;
+        for (int i = 0; i < 6; i++) out[i] = T[i] + m->tree->effort[node->iv + i];
+        m3_mul_v(out, R, out);
+        m3_mul_v(out + 3, R, out + 3);
+        m3_mul_v(v, R, m->tree->V[k]);
+        v3_cross(turn, v, p);
+        v3_sub(out + 3, out + 3, turn);
+    }
+}
+
+// ------------------------------------------------------------------------------- impulses of cuts
+
+// From the mass centre in world axes to the link's origin in its axes: a wrench, added to
+// `on_link`.
+static void add_to_link(const lwi_cut_momenta *m, int k, double sign, const double wrench[6],
+                        double on_link[6])
+{
+    double w[6];
+    m3_tmul_v(w, m->tree->R[k], wrench);
+    m3_tmul_v(w + 3, m->tree->R[k], wrench + 3);
+    v3_cross_add(w + 3, m->model->node[k].c_r, w);
+    v6_axpy(on_link, sign, w);
+}
+
+// A rotor on a cut joint has given its bodies the impulse -I u J': joints transmit what is missing.
+static void add_rotors(lwi_cut_momenta *m, double t, const lwi_motion *motion, double *p)
+{
+    const lw_model *model = m->model;
+    lwi_momenta_node *node = m->momenta.node;
+    lwi_closure *rows = &m->rows;
+    for (int k = 0; k < model->nnode; k++) v6_zero(node[k].P);
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        rows->n = rows->nbody = 0;
+        lwi_joint_rotor_rows(model, model->loop[i], t, motion, LWI_CLOSURE_POSITION, rows);
+        for (int k = 0, r = 0; k < joint->type->nv; k++) {
+            if (joint->rotor[k] == 0) continue;
+            const double impulse = joint->rotor[k] * m->tree->joint_qd[joint->iv + k];
+            for (int b = 0; b < rows->nbody; b++) {
+                const int at = model->body_node[rows->body[b]];
+                add_to_link(m, at, impulse, rows->J[b][r], node[at].P);
+            }
+            r++;
+        }
+    }
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *n = &model->node[k];
+        const lwi_link *link = &m->tree->link[k];
+        double up[6];
+        for (int j = 0; j < n->nv; j++) p[n->iv + j] += v6_dot(link->S[j], node[k].P);
+        if (n->parent < 0) continue;
+        force_from(up, link->R, link->r, node[k].P);
+        v6_add(node[n->parent].P, node[n->parent].P, up);
+    }
+}
+
+void lwi_cut_momenta_of_speeds(lwi_cut_momenta *m, double t, const lwi_motion *motion,
+                               const double *v, double *p)
+{
+    lwi_momenta_of_speeds(m->model, &m->momenta, m->tree, v, p);
+    if (m->model->nrotor > 0) add_rotors(m, t, motion, p);
+    lwi_cut_momenta_from_links(m, p);
+}
+
+void lwi_cut_momenta_begin(lwi_cut_momenta *m)
+{
+    memset(m->load, 0, (size_t)m->model->nbody * sizeof *m->load);
+    for (int k = 0; k < m->model->nnode; k++) v6_zero(m->momenta.node[k].P);
+}
+
+// P -= J' sigma, load += L
+void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_motion *motion,
+                         const double *sigma)
+{
+    const lw_model *model = m->model;
+    lwi_closure *rows = &m->rows;
+    double leak[LWI_CLOSURE_ROWS];
+    if (joint >= 0)
+        lwi_joint_closure(model, joint, t, motion, LWI_CLOSURE_RATES, rows);
+    else
+        lwi_coupling_closure(model, -1 - joint, t, motion, LWI_CLOSURE_RATES, rows);
+    lwi_gauge_leak(model, motion, m->length, &m->gauge, joint, rows, sigma, leak);
+    if (joint >= 0 && model->joint[joint].nrotor > 0) { // their impulses are not ours to choose
+        for (int r = rows->n; r < LWI_CLOSURE_ROWS; r++) leak[r] = 0;
+        lwi_joint_rotor_rows(model, joint, t, motion, LWI_CLOSURE_RATES, rows);
+    }
+    for (int b = 0; b < rows->nbody; b++) {
+        const int body = rows->body[b], k = model->body_node[body];
+        double impulse[6] = {0};
+        for (int r = 0; r < rows->n; r++) {
+            v6_axpy(impulse, sigma[r], rows->J[b][r]);
+            v6_axpy(m->load[body], -sigma[r], rows->Jdot[b][r]);
+            v6_axpy(m->load[body], leak[r], rows->J[b][r]);
+        }
+        add_to_link(m, k, -1, impulse, m->momenta.node[k].P);
+    }
+}
+
+void lwi_cut_momenta_transmit(lwi_cut_momenta *m)
+{
+    for (int k = m->model->nnode - 1; k >= 0; k--) {
+        const lwi_node *node = &m->model->node[k];
+        const lwi_link *link = &m->tree->link[k];
+        double own[6], *P = m->momenta.node[k].P, up[6];
+        inertia_mul(own, node->mass, node->h, node->J, m->tree->V[k]);
+        v6_add(P, P, own);
+        if (node->parent < 0) continue;
+        force_from(up, link->R, link->r, P);
+        v6_add(m->momenta.node[node->parent].P, m->momenta.node[node->parent].P, up);
+    }
+}
+
+void lwi_cut_momenta_rates(lwi_cut_momenta *m, const double *state, double *pdot)
+{
+    for (int k = 0; k < m->model->nnode; k++)
+        add_to_link(m, k, 1, m->load[m->model->node[k].body], m->tree->wrench[k]);
+    lwi_momenta_rates(m->model, &m->momenta, m->tree, NULL, pdot);
+    free_rates(m, state, pdot);
+}
+
+// ------------------------------------------------------------------------------------------- scale
+
+// Everything outboard with its joints locked: where links without mass leave no inertia to the open
+// tree.  What has none at all is measured by the most there is.
+static void locked_inertia(lwi_cut_momenta *m, double *inertia)
+{
+    const lw_model *model = m->model;
+    lwi_momenta_node *at = m->momenta.node;
+    double most = 0;
+    for (int k = 0; k < model->nnode; k++)
+        inertia_rigid(&at[k].M, model->node[k].mass, model->node[k].h, model->node[k].J);
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *node = &model->node[k];
+        const lwi_link *link = &m->tree->link[k];
+        if (node->parent >= 0) inertia_add_from(&at[node->parent].M, link->R, link->r, &at[k].M);
+        for (int j = 0; j < node->nv; j++) {
+            double F[6];
+            inertia_apply(F, &at[k].M, link->S[j]);
+            inertia[node->iv + j] = v6_dot(link->S[j], F);
+            most = fmax(most, inertia[node->iv + j]);
+        }
+    }
+    for (int i = 0; i < model->tree_nv; i++)
+        if (!(inertia[i] > 0)) inertia[i] = most > 0 ? most : 1;
+}
+
+lw_status lwi_cut_momenta_scale(lwi_cut_momenta *m, double t, const double *p, double *v,
+                                double *inertia, lw_error *error)
+{
+    const lw_status status =
+        lwi_momenta_scale(m->model, &m->momenta, m->tree, t, p, v, inertia, error);
+    if (status == LW_ERR_SINGULAR)
+        locked_inertia(m, inertia);
+    else if (status != LW_OK)
+        return status;
+    for (int k = 0; k < m->model->nnode; k++) {
+        if (!is_free(&m->model->node[k])) continue;
+        for (double *own = inertia + m->model->node[k].iv, *end = own + 6; own < end; own += 3)
+            own[0] = own[1] = own[2] = fmax(own[0], fmax(own[1], own[2]));
+    }
+    return LW_OK;
+}

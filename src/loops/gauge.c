@@ -1,0 +1,205 @@
+// gauge.c -- how the impulses of loops are taken out of the momenta.
+//
+// The impulse sigma of a cut may follow any function of time; p follows it and the motion does not
+// [chadaj2017, (69)].  The choice here is
+//
+//     sigmadot = lambda - l,    J' l = kappa J' sigma + the part of Jdot' sigma that lies in J'
+//
+// so that the wrench T = J' sigma obeys  Tdot = J' lambda - kappa T + what it must do to stay in
+// J'.
+//
+// The first term.  With kappa = 0, the paper's choice, sigma is the integral of lambda: a hinge
+// that carries weight gathers impulse as long as the run is, and momenta with it, until the
+// tolerance, which is relative to them, says nothing about the motion.  With it |sigma| stays below
+// |lambda| / kappa. (The paper suggests to scale the constrained directions instead.  A constant
+// scale changes sigma and neither T nor p; one that falls like exp(-kappa t) is this term.)
+//
+// The second.  Rows turn with a body, and impulses along them would be turned too.  What a wrench
+// must do to stay in J' is the part of Jdot' sigma across J'; the rest is a turn within J' that
+// nothing asks for and that momenta would have to follow.  Without it the impulse of a spherical
+// joint keeps its direction in space, whichever body the rows belong to, and does not turn with a
+// fast link.  Parts are taken by least squares about the joint's point, moments measured by the
+// length of the mechanism; for couplings about the mass centres.
+#include "base/linear.h"
+#include "base/numbers.h"
+#include "loops/gauge.h"
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- the rate
+
+// Points of joints and mass centres at the start: least and most are not looked for along axes, so
+// that a model that is turned has the same extent.
+typedef struct cloud {
+    double mean[3], n, most; // most: largest distance from the mean
+} cloud;
+
+static void joint_point(const lw_model *model, const lwi_joint *joint, int side, double p[3])
+{
+    const int b = side ? joint->body2 : joint->body1;
+    double R[9];
+    quat_matrix(R, model->body[b].quat0);
+    m3_mul_v(p, R, side ? joint->r2 : joint->r1);
+    v3_add(p, p, model->body[b].r0);
+}
+
+static void add_point(cloud *c, const double p[3])
+{
+    v3_add(c->mean, c->mean, p);
+    c->n += 1;
+}
+
+static void look_at(cloud *c, const double p[3])
+{
+    double d[3];
+    v3_sub(d, p, c->mean);
+    c->most = fmax(c->most, v3_norm(d));
+}
+
+static void for_points(const lw_model *model, cloud *c, void (*point)(cloud *, const double *))
+{
+    for (int j = 0; j < model->njoint; j++)
+        for (int side = 0; side < 2 && !model->joint[j].merged; side++) {
+            double p[3];
+            joint_point(model, &model->joint[j], side, p);
+            point(c, p);
+        }
+    for (int b = 1; b < model->nbody; b++) point(c, model->body[b].r0);
+}
+
+// Twice the largest distance from the mean of all points.
+static double extent_at_start(const lw_model *model)
+{
+    cloud c = {.n = 0};
+    for_points(model, &c, add_point);
+    if (c.n > 0) v3_scale(c.mean, 1 / c.n, c.mean);
+    for_points(model, &c, look_at);
+    return c.most > 0 ? 2 * c.most : 1;
+}
+
+// Kinetic energy for each kilogram, twice: the square of a speed.
+static double speed_squared(const lw_model *model)
+{
+    double square = 0, mass = 0;
+    for (int b = 1; b < model->nbody; b++) {
+        const lwi_body *body = &model->body[b];
+        double Jw[3];
+        s3_mul_v(Jw, body->inertia, body->w0);
+        square += body->mass * v3_dot(body->v0, body->v0) + v3_dot(Jw, body->w0);
+        mass += body->mass;
+    }
+    return mass > 0 ? square / mass : 0;
+}
+
+// As slow as a pendulum of the mechanism's extent and a little less.  The choice changes steps,
+// never the motion, and a factor of two either way changes little of the steps.
+#define RATE 0.6
+// Where neither gravity nor speeds say how fast a mechanism is: as if it stood on the ground
+// [m/s^2].
+#define NOMINAL_GRAVITY 9.81
+
+lwi_gauge lwi_gauge_choose(const lw_model *model, const lw_options *options)
+{
+    const char *word = options ? options->kappa : "auto";
+    lwi_gauge gauge = {.extent = extent_at_start(model), .reason = LWI_GAUGE_NONE};
+    if (!strcmp(word, "none")) return gauge;
+    if (strcmp(word, "auto") != 0) {
+        gauge.reason = LWI_GAUGE_GIVEN;
+        lwi_number_read(word, &gauge.kappa); // checked with the options
+        return gauge;
+    }
+    double a = v3_norm(model->gravity);
+    gauge.reason = LWI_GAUGE_GRAVITY;
+    if (!(a > 0)) {
+        gauge.reason = LWI_GAUGE_SPEED;
+        a = speed_squared(model) / gauge.extent;
+    }
+    if (!(a > 0)) {
+        gauge.reason = LWI_GAUGE_NOMINAL;
+        a = NOMINAL_GRAVITY;
+    }
+    gauge.kappa = RATE * sqrt(a / gauge.extent);
+    return gauge;
+}
+
+void lwi_gauge_about(const lwi_gauge *gauge, char *text, size_t size)
+{
+    static const char *const formula[] = {
+        "0.6 sqrt(g/L)", "0.6 v/L with the speed v at the start",
+        "0.6 sqrt(9.81 m/s^2 / L), for want of gravity and speeds"};
+    if (gauge->reason == LWI_GAUGE_NONE)
+        snprintf(text, size, "kappa none: impulses of loops stay in the momenta");
+    else if (gauge->reason == LWI_GAUGE_GIVEN)
+        snprintf(text, size, "kappa %.4g 1/s, as given", gauge->kappa);
+    else
+        snprintf(text, size, "kappa %.4g 1/s: %s, L = %.4g m the extent at the start", gauge->kappa,
+                 formula[gauge->reason], gauge->extent);
+}
+
+// ----------------------------------------------------------------------------------- the
+// directions
+
+enum { STACK = 6 * LWI_CLOSURE_BODIES };
+
+// Squares of lengths: half of the digits of what is solved with them are lost there.
+#define INDEPENDENT 1e-8
+
+// A row's wrenches as one vector: of a joint on one of its bodies about the joint's point, for that
+// tells the other one; of a coupling on all bodies about their mass centres.
+static int stack(const lw_model *model, const lwi_motion *motion, double length, int j,
+                 const lwi_closure *rows, const double (*J)[LWI_CLOSURE_ROWS][6], int r, double *x)
+{
+    const int n = j >= 0 ? 1 : rows->nbody;
+    double arm[3] = {0};
+    if (j >= 0) { // from P2 to the mass centre
+        const lwi_joint *joint = &model->joint[j];
+        m3_mul_v(arm, motion->R[joint->body2], joint->r2);
+        v3_add(arm, arm, motion->r[joint->body2]);
+        v3_sub(arm, motion->r[rows->body[0]], arm);
+    }
+    for (int b = 0; b < n; b++) {
+        double *to = x + 6 * b;
+        v6_copy(to, J[b][r]);
+        v3_cross_add(to + 3, arm, J[b][r]);
+        v3_scale(to + 3, 1 / length, to + 3);
+    }
+    return 6 * n;
+}
+
+void lwi_gauge_leak(const lw_model *model, const lwi_motion *motion, double length,
+                    const lwi_gauge *gauge, int joint, const lwi_closure *rows, const double *sigma,
+                    double *leak)
+{
+    double W[LWI_CLOSURE_ROWS][STACK], turned[STACK] = {0},
+                                       gram[LWI_CLOSURE_ROWS * LWI_CLOSURE_ROWS];
+    const int m = rows->n;
+    int n = 0;
+    for (int r = 0; r < m; r++) {
+        double x[STACK];
+        n = stack(model, motion, length, joint, rows, rows->Jdot, r, x);
+        for (int i = 0; i < n; i++) turned[i] += sigma[r] * x[i];
+        stack(model, motion, length, joint, rows, rows->J, r, W[r]);
+    }
+    for (int r = 0; r < m; r++) {
+        leak[r] = 0;
+        for (int i = 0; i < n; i++) leak[r] += W[r][i] * turned[i];
+        for (int s = 0; s <= r; s++) {
+            gram[m * r + s] = 0;
+            for (int i = 0; i < n; i++) gram[m * r + s] += W[r][i] * W[s][i];
+        }
+    }
+    // Rows of one joint are independent of each other.  Where those of a caller's type are not, the
+    // turn is left as it is: any choice is right.
+    double trace = 0;
+    for (int r = 0; r < m; r++) trace += gram[m * r + r];
+    if (lwi_cholesky(m, gram, INDEPENDENT * trace) < 0) {
+        lwi_lower_solve(m, gram, leak);
+        lwi_lower_tsolve(m, gram, leak);
+    } else {
+        memset(leak, 0, (size_t)m * sizeof *leak);
+    }
+    for (int r = 0; r < m; r++) leak[r] += gauge->kappa * sigma[r];
+}

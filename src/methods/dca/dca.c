@@ -1,0 +1,174 @@
+// dca.c -- the formulation `dca`: accelerations by divide and conquer [featherstone1999].
+//
+// State x = (tree q, tree u, [work], coordinates of loop joints that poses cannot tell).  The tree
+// gives positions and velocities of all bodies; all joints, those of the tree too, are rows between
+// bodies,
+//
+//     M A = F + J' lambda,   J A = -gamma
+//
+// which the engine (elimination/elimination.h) eliminates along a plan: O(n) for chains of loops one after
+// the other, O(log n) levels where there are threads, and whatever order gives the same motion. The
+// rates of u are read from the relative accelerations at the joints.
+//
+// As in the paper, nothing holds positions and velocities to the joints that close loops but their
+// accelerations: they drift with the integrator's errors.  (`hdca` has no drift of velocities,
+// `lagrange` can be told to pull both back.)
+#include "kinematics/auxiliary.h"
+#include "system/system.h"
+#include "kinematics/tree_state.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+typedef struct dca {
+    lwi_system closed;
+    lwi_link *link;                             // [nnode]
+    double (*V)[6], (*node_R)[9], (*node_r)[3]; // [nnode]
+    double *udot;                               // [tree_nv]
+    lwi_auxiliary carried;
+} dca;
+
+// ---------------------------------------------------------------------------------------- prepare
+
+static lw_status prepare(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    lwi_arena *arena = &work->arena;
+    dca *d = LWI_PUSH(arena, dca, 1);
+    if (!d) return LW_ERR_MEMORY;
+    work->data = d;
+    TRY(lwi_system_prepare(work, &d->closed));
+    d->link = LWI_PUSH(arena, lwi_link, model->nnode);
+    d->V = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->V);
+    d->node_R = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->node_R);
+    d->node_r = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->node_r);
+    d->udot = LWI_PUSH(arena, double, model->tree_nv);
+    if (!d->link || !d->V || !d->node_R || !d->node_r || !d->udot) return LW_ERR_MEMORY;
+    return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->carried, &work->layout);
+}
+
+static void release(lwi_work *work)
+{
+    dca *d = work->data;
+    if (d) lwi_pool_destroy(d->closed.pool);
+}
+
+// ------------------------------------------------------------------------------------------ state
+
+static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+{
+    dca *d = work->data;
+    lwi_tree_enter(work->model, moment, x, x + work->model->tree_nq);
+    lwi_auxiliary_store(work->model, &d->carried, moment->q, x);
+    if (work->model->nq) // signs of quaternions, and what is near
+        memcpy(d->closed.q, moment->q, (size_t)work->model->nq * sizeof *moment->q);
+    return LW_OK;
+}
+
+// The motion of all bodies and joints at x.
+static void read_state(lwi_work *work, double t, const double *x)
+{
+    const lw_model *model = work->model;
+    dca *d = work->data;
+    const double *q = x, *u = x + model->tree_nq;
+    lwi_tree_position(model, t, q, d->link);
+    lwi_tree_velocity(model, d->link, u, d->V);
+    lwi_system_from_tree(&d->closed, d->link, (const double(*)[6])d->V, d->node_R, d->node_r, u);
+    lwi_auxiliary_load(model, &d->carried, x, d->closed.q);
+    lwi_system_read_loops(&d->closed, t, false);
+}
+
+// udot of the tree: qdd of its joints; of a floating base the derivative of R'v and R'w.
+static void tree_accelerations(lwi_work *work, double t, double *udot)
+{
+    const lw_model *model = work->model;
+    dca *d = work->data;
+    const lwi_system *s = &d->closed;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double *to = udot + node->iv, qdd[LW_JOINT_MAX_NV], c[3];
+        if (node->joint >= 0) {
+            if (node->nv == 0) continue;
+            lwi_joint_read_acceleration(model, node->joint, t, &s->motion, (const double(*)[3])s->a,
+                                        (const double(*)[3])s->al, qdd);
+            for (int i = 0; i < node->nv; i++) to[i] = qdd[node->column[i]];
+            continue;
+        }
+        const int b = node->body; // R' (a - w x v), R' al
+        v3_cross(c, s->v[b], s->w[b]);
+        v3_add(c, c, s->a[b]);
+        m3_tmul_v(to, s->R[b], c);
+        m3_tmul_v(to + 3, s->R[b], s->al[b]);
+    }
+}
+
+static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot)
+{
+    const lw_model *model = work->model;
+    dca *d = work->data;
+    read_state(work, t, x);
+    lwi_system_forces(&d->closed, t, inputs);
+    TRY(lwi_system_accelerations(&d->closed, t, &d->closed.loads, &work->error));
+    lwi_tree_kinematics(model, d->link, x + model->tree_nq, xdot);
+    tree_accelerations(work, t, xdot + model->tree_nq);
+    TRY(lwi_tree_finite(model, t, xdot + model->tree_nq, "acceleration", &work->error));
+    if (d->carried.at_work >= 0)
+        xdot[d->carried.at_work] = d->closed.loads.power + lwi_system_drive_power(&d->closed, t);
+    lwi_auxiliary_rates(model, &d->carried, d->closed.q, d->closed.qd, xdot);
+    return LW_OK;
+}
+
+static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *moment)
+{
+    dca *d = work->data;
+    read_state(work, t, x);
+    moment->work = d->carried.at_work >= 0 ? x[d->carried.at_work] : 0;
+    if (level >= LW_OBSERVE_ACCELERATION) {
+        lwi_system_forces(&d->closed, t, inputs);
+        TRY(lwi_system_accelerations(&d->closed, t, &d->closed.loads, &work->error));
+    }
+    lwi_system_observe(&d->closed, t, level, moment);
+    return LW_OK;
+}
+
+// Everything is in metres, radians and seconds but the work: its tolerance is that of an energy,
+// the largest of the kinetic energy at hand and of the weight of the mechanism lifted by one metre.
+static lw_status scale(lwi_work *work, double t, const double *x, double *factors)
+{
+    const lw_model *model = work->model;
+    dca *d = work->data;
+    const lwi_system *s = &d->closed;
+    for (int i = 0; i < work->layout.nx; i++) factors[i] = 1;
+    if (d->carried.at_work < 0) return LW_OK;
+    read_state(work, t, x);
+    double kinetic = 0, mass = 0;
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        const lwi_body *body = &model->body[b];
+        double w[3], L[3];
+        m3_tmul_v(w, s->R[b], s->w[b]);
+        s3_mul_v(L, body->inertia, w);
+        kinetic += 0.5 * (body->mass * v3_dot(s->v[b], s->v[b]) + v3_dot(w, L));
+        mass += body->mass;
+    }
+    factors[d->carried.at_work] = fmax(kinetic, mass * fmax(1, v3_norm(model->gravity)));
+    return LW_OK;
+}
+
+const lwi_formulation lwi_formulation_dca = {
+    .name = "dca",
+    .summary =
+        "accelerations by divide and conquer; trees, loops, couplings, redundant constraints; "
+        "O(n), threads",
+    .cite = "featherstone1999",
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_PLAN,
+    .accepts = lwi_system_accepts,
+    .prepare = prepare,
+    .enter = enter,
+    .rates = rates,
+    .observe = observe,
+    .scale = scale,
+    .release = release,
+};

@@ -1,0 +1,335 @@
+// hdca.c -- the Hamiltonian formulation of mechanisms with loops                     [chadaj2017]
+//
+// State: joint momenta p of a spanning tree.  Joints outside the tree ("cuts") and couplings have
+// none. All in world axes about mass centres in the first part, link frames in the second.
+//
+// Speeds.  A tree joint transmits the momentum  W_k + J_k' sigma_k  from its parent, with S' W_k =
+// p_k: since S' J_k' = 0, any W_k with that property will do; its joint's rows make up the rest.  A
+// cut transmits J_c' sigma_c.  Momenta of the bodies and all constraints,
+//
+//     M V = b + J' sigma,  b = sum of +W_k on the node and -W_k on its parent,      J V = -b_row,
+//
+// give the velocities to round-off and the impulses of all rows by one elimination [chadaj2017,
+// (15)-(36)].  A rotor on a coordinate is a body of its own there (system.h): the row that holds its
+// speed to u has the impulse -I_r u, so that p = S' P + I_r u without a word about it; that of a cut
+// is transmitted like those of its other rows.
+//
+// Rates: what joints transmit, cut_momenta.h.
+#include "methods/dca/hdca.h"
+
+#include "kinematics/auxiliary.h"
+#include "loops/cut_momenta.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+typedef struct hdca {
+    lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `closed`
+    lwi_cut_momenta momenta;
+    lwi_system closed;
+    int ncut, *cut; // edges without momentum: joints outside the tree, couplings
+    lwi_auxiliary carried;
+    double *p, *u; // [tree_nv] momenta in link axes, speeds
+} hdca;
+
+// ----------------------------------------------------------------------------------------- prepare
+
+// Joints outside the tree and couplings that have rows.
+static lw_status list_cuts(const lw_model *model, lwi_arena *arena, hdca *d)
+{
+    d->cut = LWI_PUSH(arena, int, model->nloop + model->ncoupling);
+    if (!d->cut) return LW_ERR_MEMORY;
+    for (int e = 0; e < d->closed.nedge; e++) {
+        const int j = d->closed.edge_joint[e];
+        if (j < 0 || model->joint[j].node < 0) d->cut[d->ncut++] = e;
+    }
+    return LW_OK;
+}
+
+static lw_status prepare(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    lwi_arena *arena = &work->arena;
+    hdca *d = LWI_PUSH(arena, hdca, 1);
+    if (!d) return LW_ERR_MEMORY;
+    work->data = d;
+    d->p = LWI_PUSH(arena, double, model->tree_nv);
+    d->u = LWI_PUSH(arena, double, model->tree_nv);
+    if (!d->p || !d->u) return LW_ERR_MEMORY;
+    TRY(lwi_tree_work_create(model, arena, &d->tree));
+    d->tree.mode = &work->mode;
+    lwi_system *closed = &d->closed;
+    TRY(lwi_system_prepare(work, closed));
+    d->tree.body_R = closed->R, d->tree.body_r = closed->r;
+    d->tree.body_v = closed->v, d->tree.body_w = closed->w;
+    d->tree.joint_q = closed->q, d->tree.joint_qd = closed->qd;
+    TRY(list_cuts(model, arena, d));
+    TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->carried, &work->layout));
+    return lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
+                                  closed->length, arena, &d->momenta);
+}
+
+static void release(lwi_work *work)
+{
+    hdca *d = work->data;
+    if (d) lwi_pool_destroy(d->closed.pool);
+}
+
+// -------------------------------------------------------------------------------------- kinematics
+
+// Links, bodies and coordinates; those of cut joints are what their readings continue from.
+static void place(hdca *d, double t, const double *x)
+{
+    lwi_tree_work *tree = &d->tree;
+    lwi_tree_position(d->closed.model, t, x, tree->link);
+    lwi_system_from_tree(&d->closed, tree->link, NULL, tree->R, tree->r, NULL);
+    lwi_auxiliary_load(d->closed.model, &d->carried, x, d->closed.q);
+}
+
+// Velocities of the bodies from those of the links; coordinates and speeds of all joints.
+static void move(hdca *d, double t)
+{
+    lwi_tree_work *tree = &d->tree;
+    lwi_system_from_tree(&d->closed, tree->link, (const double(*)[6])tree->V, tree->R, tree->r,
+                         d->u);
+    lwi_system_read_loops(&d->closed, t, false);
+}
+
+// ------------------------------------------------------------------------- first part: the speeds
+
+// a = (S'S)^-1 b
+static void joint_metric_solve(int nv, double (*S)[6], double *b)
+{
+    double L[6][6];
+    if (nv == 1) {
+        b[0] /= v6_dot(S[0], S[0]);
+        return;
+    }
+    for (int i = 0; i < nv; i++)
+        for (int j = 0; j <= i; j++) L[i][j] = v6_dot(S[i], S[j]);
+    cholesky6(L, nv, 0); // columns of S are independent whatever the coordinates
+    cholesky6_forward(L, nv, b);
+    cholesky6_backward(L, nv, b);
+}
+
+// +W of the joint's momenta on the node, -W on its parent, W = S (S'S)^-1 p.
+static void put_momenta(const lw_model *model, hdca *d, const double *p)
+{
+    double(*x)[6] = d->closed.x;
+    const lwi_tree_work *tree = &d->tree;
+    memset(x, 0, (size_t)d->closed.nbody * sizeof *x);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double a[6], W[6] = {0}, f[3], n[3], arm[3], moment[3];
+        if (node->nv == 0) continue;
+        memcpy(a, p + node->iv, (size_t)node->nv * sizeof *a);
+        joint_metric_solve(node->nv, d->tree.link[k].S, a);
+        for (int j = 0; j < node->nv; j++) v6_axpy(W, a[j], tree->link[k].S[j]);
+        m3_mul_v(f, tree->R[k], W);
+        m3_mul_v(n, tree->R[k], W + 3);
+        for (int side = 0; side < 2; side++) { // node, parent
+            const int to = side ? node->parent : k;
+            const double sign = side ? -1 : 1;
+            if (to < 0) continue;
+            v3_sub(arm, tree->r[k], d->closed.r[model->node[to].body]);
+            v3_cross(moment, arm, f);
+            v3_add(moment, moment, n);
+            v3_axpy(x[to], sign, f);
+            v3_axpy(x[to] + 3, sign, moment);
+        }
+    }
+}
+
+// Joint speeds that follow the bodies' velocities, and the links' velocities by these speeds: in
+// them the tree's joints hold exactly.
+static void follow_bodies(const lw_model *model, hdca *d)
+{
+    lwi_tree_work *tree = &d->tree;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const lwi_link *link = &tree->link[k];
+        const double *x = d->closed.x[k];
+        double *V = tree->V[k], own[6], c[3], *u = d->u + node->iv;
+        m3_tmul_v(own, tree->R[k], x);
+        m3_tmul_v(own + 3, tree->R[k], x + 3);
+        v3_cross(c, node->c_r, own + 3); // v of the link's origin = v_C + c x w
+        v3_add(own, own, c);
+        if (node->parent < 0)
+            v6_zero(V);
+        else
+            motion_to(V, link->R, link->r, tree->V[node->parent]);
+        if (node->driven) v6_add(V, V, link->sigma);
+        for (int i = 0; i < 6; i++) own[i] -= V[i];
+        for (int j = 0; j < node->nv; j++) u[j] = v6_dot(link->S[j], own);
+        joint_metric_solve(node->nv, tree->link[k].S, u);
+        for (int j = 0; j < node->nv; j++) v6_axpy(V, u[j], link->S[j]);
+    }
+}
+
+// Everything up to the velocities: links, bodies, V, u, impulses.
+static lw_status find_speeds(lwi_work *work, double t, const double *x)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    lwi_system *closed = &d->closed;
+    place(d, t, x);
+    lwi_system_rows(closed, t);
+    TRY(lwi_system_factor(closed, t, &work->error));
+    lwi_cut_momenta_to_links(&d->momenta, x + model->tree_nq, d->p);
+    put_momenta(model, d, d->p);
+    for (int i = 0; i < closed->nrow; i++) closed->c[i] = -closed->b[i];
+    lwi_system_solve(closed);
+    follow_bodies(model, d);
+    TRY(lwi_tree_finite(model, t, d->u, "speed", &work->error));
+    move(d, t);
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------- second part: the rates
+
+// What the impulses of the last solution are and do.
+static void cut_impulses(hdca *d, double t)
+{
+    lwi_system *closed = &d->closed;
+    lwi_cut_momenta_begin(&d->momenta);
+    for (int i = 0; i < d->ncut; i++)
+        lwi_cut_momenta_add(&d->momenta, closed->edge_joint[d->cut[i]], t, &closed->motion,
+                            closed->lambda + closed->plan.row[d->cut[i]]);
+    lwi_cut_momenta_transmit(&d->momenta);
+}
+
+// Loads of the model; those on coordinates of the cuts' joints become wrenches in `load`.
+static void apply_loads(lwi_work *work, double t, const double *inputs)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    lwi_tree_work *tree = &d->tree;
+    memset(tree->wrench, 0, (size_t)model->nnode * sizeof *tree->wrench);
+    lwi_tree_loads(model, tree, t, d->u, inputs);
+    if (model->nforce == 0) return;
+    for (int i = 0; i < model->nloop; i++) {
+        const int j = model->loop[i];
+        lwi_joint_apply_effort(model, j, t, &d->closed.motion,
+                               tree->loads.effort + model->joint[j].iv, d->momenta.load);
+    }
+}
+
+static lw_status power(lwi_work *work, double t, double *watts)
+{
+    hdca *d = work->data;
+    *watts = d->tree.power;
+    if (!work->model->driven) return LW_OK;
+    TRY(lwi_system_accelerations(&d->closed, t, &d->tree.loads, &work->error));
+    *watts += lwi_system_drive_power(&d->closed, t);
+    return LW_OK;
+}
+
+static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    double *pdot = xdot + model->tree_nq;
+    TRY(find_speeds(work, t, x));
+    lwi_tree_kinematics(model, d->tree.link, d->u, xdot);
+    lwi_tree_rates(model, t, d->u, d->tree.link);
+    cut_impulses(d, t);
+    apply_loads(work, t, inputs);
+    lwi_cut_momenta_rates(&d->momenta, x + model->tree_nq, pdot);
+    lwi_auxiliary_rates(model, &d->carried, d->closed.q, d->closed.qd, xdot);
+    if (model->carries_work) TRY(power(work, t, &pdot[model->tree_nv]));
+    return lwi_tree_finite(model, t, pdot, "rate of momentum", &work->error);
+}
+
+// ------------------------------------------------------------------------------------------- state
+
+lw_status lwi_hdca_reset(lwi_work *work, double t, double *x)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    TRY(find_speeds(work, t, x));
+    lwi_cut_momenta_of_speeds(&d->momenta, t, &d->closed.motion, d->u, x + model->tree_nq);
+    return LW_OK;
+}
+
+double lwi_hdca_kappa(const lwi_work *work)
+{
+    return ((const hdca *)work->data)->momenta.gauge.kappa;
+}
+
+const lwi_system *lwi_hdca_closed(const lwi_work *work)
+{
+    return &((const hdca *)work->data)->closed;
+}
+
+// p of velocities that miss the loops makes those nearest to them in kinetic energy that do not:
+// the momenta kept are of these.
+static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    lwi_tree_enter(model, moment, x, d->u);
+    memcpy(d->closed.q, moment->q, (size_t)model->nq * sizeof *moment->q);
+    lwi_auxiliary_store(model, &d->carried, moment->q, x);
+    place(d, moment->t, x);
+    if (!work->goes_on) TRY(lwi_system_begin(&d->closed, moment->t, &work->error));
+    lwi_tree_velocity(model, d->tree.link, d->u, d->tree.V);
+    if (model->nrotor > 0) move(d, moment->t); // speeds of cut joints
+    lwi_cut_momenta_of_speeds(&d->momenta, moment->t, &d->closed.motion, d->u, x + model->tree_nq);
+    return d->closed.nrow ? lwi_hdca_reset(work, moment->t, x) : LW_OK;
+}
+
+static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *moment)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    if (level < LW_OBSERVE_TWIST) { // velocities are a matter of the assembly, poses are not
+        place(d, t, x);
+        lwi_system_read_loops(&d->closed, t, true);
+    } else {
+        TRY(find_speeds(work, t, x));
+    }
+    moment->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
+    if (level >= LW_OBSERVE_ACCELERATION) {
+        lwi_system_forces(&d->closed, t, inputs);
+        TRY(lwi_system_accelerations(&d->closed, t, &d->closed.loads, &work->error));
+    }
+    lwi_system_observe(&d->closed, t, level, moment);
+    return LW_OK;
+}
+
+static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    double *inertia = factor + model->tree_nq;
+    for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
+    TRY(find_speeds(work, t, x));
+    if (model->carries_work) inertia[model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
+    return lwi_cut_momenta_scale(&d->momenta, t, d->p, d->u, inertia, &work->error);
+}
+
+static void about(const lwi_work *work, char *text, size_t size)
+{
+    const hdca *d = work->data;
+    text[0] = 0;
+    if (d->ncut) lwi_gauge_about(&d->momenta.gauge, text, size);
+}
+
+const lwi_formulation lwi_formulation_hdca = {
+    .name = "hdca",
+    .summary =
+        "joint momenta of a spanning tree, velocities and impulses by assembly; linear in the "
+        "number of bodies; trees, loops, couplings, redundant constraints",
+    .cite = "chadaj2017",
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_PLAN | LWI_POSES_FIRST,
+    .accepts = lwi_system_accepts,
+    .prepare = prepare,
+    .enter = enter,
+    .rates = rates,
+    .observe = observe,
+    .scale = scale,
+    .about = about,
+    .release = release,
+};

@@ -1,0 +1,317 @@
+// dense.c -- the formulation in absolute coordinates: state, rates, what is observed.
+//
+// State: x = (r, quaternion of every moving body; v, w of every moving body; carried coordinates;
+// [work]) with r, v of the mass centre in world axes and w in body axes.  Rates: those of the
+// kinematics, and Vdot = (vdot, wdot) of solve.c.  Angles of joints are carried because poses
+// do not tell turns: the value is read from the poses, the turn from x.
+#include "methods/dense/dense.h"
+
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- prepare
+
+static lw_status make_layout(lwi_work *work, lwi_dense_work *d)
+{
+    const int nb = d->s.nbody;
+    lwi_layout *layout = &work->layout;
+    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 3);
+    if (!layout->block) return LW_ERR_MEMORY;
+    int at = 0, n = 0;
+#define BLOCK(what, count)                                                                         \
+    do {                                                                                           \
+        layout->block[n++] = (lwi_block){.kind = (what), .first = at, .n = (count)};               \
+        at += (count);                                                                             \
+    } while (0)
+    for (int k = 0; k < nb; k++) {
+        BLOCK(LWI_COORDINATE, 3);
+        BLOCK(LWI_QUATERNION, 4);
+    }
+    d->at_speed = at;
+    if (nb) BLOCK(LWI_SPEED, 6 * nb);
+    d->carried.at = at;
+    if (d->carried.n) BLOCK(LWI_ANGLE, d->carried.n);
+    d->carried.at_work = work->model->carries_work ? at : -1;
+    if (d->carried.at_work >= 0) BLOCK(LWI_WORK, 1);
+#undef BLOCK
+    layout->nblock = n;
+    layout->nx = at;
+    return LW_OK;
+}
+
+static lw_status prepare(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    lwi_arena *arena = &work->arena;
+    lwi_dense_work *d = LWI_PUSH(arena, lwi_dense_work, 1);
+    if (!d) return LW_ERR_MEMORY;
+    work->data = d;
+    TRY(lwi_dense_create(model, arena, &d->s));
+    const lwi_dense *s = &d->s;
+    TRY(lwi_auxiliary_list(model, true, arena, &d->carried));
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+    GET(d->loads.wrench, model->nbody);
+    GET(d->loads.effort, model->nv);
+    GET(d->y, s->n);
+    GET(d->lambda, s->m);
+    GET(d->mass_excess, s->nbody);
+    GET(d->inertia_excess, s->nbody);
+    TRY(make_layout(work, d));
+
+    d->rank = lwi_dense_rank(&d->s, LWI_DENSE_RANK, d->y).generic;
+    d->dof = s->n - d->rank;
+    lwi_dense_start(&d->s);
+    lwi_dense_weigh(d);
+    GET(d->null, (size_t)(s->m - d->rank) * (size_t)s->m);
+    if (d->nlight) {
+        GET(d->W, (size_t)d->dof * (size_t)s->n);
+        GET(d->B, (size_t)d->dof * (size_t)d->dof);
+        GET(d->z, d->dof);
+        GET(d->y0, s->n);
+        GET(d->e, s->n);
+    }
+#undef GET
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ state
+
+static void read_state(lwi_dense_work *d, double t, const double *x)
+{
+    lwi_dense *s = &d->s;
+    for (int k = 0; k < s->nbody; k++) {
+        const int i = s->body[k];
+        const double *pose = x + 7 * k, *twist = x + d->at_speed + 6 * k;
+        v3_copy(s->r[i], pose);
+        quat_normalize(s->quat[i], pose + 3);
+        v3_copy(s->v[i], twist);
+        quat_matrix(s->R[i], pose + 3);
+        m3_mul_v(s->w[i], s->R[i], twist + 3);
+    }
+    lwi_auxiliary_load(s->model, &d->carried, x, s->q);
+    lwi_dense_place(s, t);
+}
+
+static lw_status check_finite(lwi_work *work, double t, const double *x)
+{
+    const lwi_dense_work *d = work->data;
+    for (int k = 0; k < d->s.nbody; k++) {
+        double sum = 0; // not finite if any part is not
+        for (int i = 0; i < 7; i++) sum += 0 * x[7 * k + i];
+        for (int i = 0; i < 6; i++) sum += 0 * x[d->at_speed + 6 * k + i];
+        if (sum != 0)
+            return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
+                            "body '%s', t = %.9g s: its motion is not a finite number",
+                            work->model->body[d->s.body[k]].name, t);
+    }
+    return LW_OK;
+}
+
+// The model has accepted velocities that miss a joint by LWI_CLOSURE_TOLERANCE; rows measure the same
+// miss with lever arms and along several directions, hence ten times as much before it is called wrong.
+#define VELOCITY_TOLERANCE (10 * LWI_CLOSURE_TOLERANCE)
+
+// The largest row decides what round-off is: sums of |J_ik V_k| and |b_i|.
+static lw_status check_velocities(lwi_work *work, double t, const double *V)
+{
+    const lwi_dense_work *d = work->data;
+    const lwi_dense *s = &d->s;
+    double largest = 1, most = 0; // [m/s, rad/s], as the model's own check
+    int worst = 0;
+    for (int i = 0; i < s->m; i++) {
+        const double *J = s->J + (size_t)i * (size_t)s->n;
+        double size = fabs(s->b[i]);
+        for (int k = 0; k < 6 * s->nbody; k++) size += fabs(J[k] * V[k]);
+        largest = fmax(largest, size);
+        if (fabs(s->rate[i]) > most) most = fabs(s->rate[i]), worst = i;
+    }
+    if (most <= VELOCITY_TOLERANCE * largest) return LW_OK;
+    return lwi_dense_row_fails(
+        work, worst, t, LW_ERR_MODEL,
+        "the velocities of its bodies do not fit it, residual in m/s or rad/s", most);
+}
+
+// State from a moment.  Velocities are moved onto the constraints at round-off level, the way that
+// takes the least kinetic energy: dV = -M^-1 J'(J M^-1 J')^+ phidot.
+static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+{
+    lwi_dense_work *d = work->data;
+    lwi_dense *s = &d->s;
+    for (int k = 0; k < s->nbody; k++) {
+        const int i = s->body[k];
+        v3_copy(x + 7 * k, moment->r[i]);
+        memcpy(x + 7 * k + 3, moment->quat[i], sizeof moment->quat[i]);
+        v3_copy(x + d->at_speed + 6 * k, moment->v[i]);
+        v3_copy(x + d->at_speed + 6 * k + 3, moment->w[i]);
+    }
+    lwi_auxiliary_store(s->model, &d->carried, moment->q, x);
+    if (d->carried.at_work >= 0) x[d->carried.at_work] = moment->work;
+
+    read_state(d, moment->t, x);
+    lwi_dense_match(s, moment->q);
+    lwi_auxiliary_store(s->model, &d->carried, s->q, x);
+    if (s->m == 0 || s->n == 0) return LW_OK;
+    lwi_dense_equations(s, moment->t);
+    TRY(check_velocities(work, moment->t, x + d->at_speed));
+    TRY(lwi_dense_factor(work, moment->t));
+    for (int i = 0; i < s->m; i++) s->rate[i] /= -s->len[i];
+    lwi_cod_solve_t(&s->cod, s->rate, d->y);
+    lwi_dense_from_metric(s, d->y);
+    for (int k = 0; k < 6 * s->nbody; k++) x[d->at_speed + k] += d->y[k];
+    return LW_OK;
+}
+
+static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot)
+{
+    lwi_dense_work *d = work->data;
+    const lwi_dense *s = &d->s;
+    TRY(check_finite(work, t, x));
+    read_state(d, t, x);
+    TRY(lwi_dense_solve(work, t, inputs));
+    for (int k = 0; k < s->nbody; k++) {
+        v3_copy(xdot + 7 * k, s->v[s->body[k]]);
+        quat_rate(xdot + 7 * k + 3, x + 7 * k + 3, x + d->at_speed + 6 * k + 3);
+    }
+    for (int k = 0; k < 6 * s->nbody; k++) xdot[d->at_speed + k] = d->y[k];
+    lwi_auxiliary_rates(s->model, &d->carried, s->q, s->qd, xdot);
+    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = lwi_dense_power(d);
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- observe
+
+static void observe_poses(const lwi_dense_work *d, const double *x, lw_observe level,
+                          lwi_snapshot *m)
+{
+    const lwi_dense *s = &d->s;
+    const lw_model *model = s->model;
+    for (int k = 0; k < s->nbody; k++) {
+        const int i = s->body[k];
+        v3_copy(m->r[i], s->r[i]);
+        memcpy(m->quat[i], s->quat[i], sizeof m->quat[i]);
+        memcpy(m->R[i], s->R[i], sizeof m->R[i]);
+        if (level < LW_OBSERVE_TWIST) continue;
+        v3_copy(m->v[i], s->v[i]);
+        v3_copy(m->w[i], x + d->at_speed + 6 * k + 3);
+    }
+    if (model->nq) memcpy(m->q, s->q, (size_t)model->nq * sizeof *m->q);
+    if (level >= LW_OBSERVE_TWIST && model->nv)
+        memcpy(m->qd, s->qd, (size_t)model->nv * sizeof *m->qd);
+}
+
+// Acceleration of a joint frame in world axes: that of its body, and what the frame has without.
+static void frame_acceleration(const lwi_dense_work *d, int body, const lwi_frame *f, double A[6])
+{
+    v6_copy(A, f->a);
+    if (d->s.slot[body] < 0) return;
+    const double *y = d->y + 6 * d->s.slot[body];
+    double alpha[3];
+    m3_mul_v(alpha, d->s.R[body], y + 3);
+    v3_add(A, A, y);
+    v3_cross_add(A, alpha, f->arm);
+    v3_add(A + 3, A + 3, alpha);
+}
+
+static void observe_accelerations(const lwi_dense_work *d, lwi_snapshot *m)
+{
+    const lwi_dense *s = &d->s;
+    for (int k = 0; k < s->nbody; k++) {
+        v3_copy(m->a[s->body[k]], d->y + 6 * k);
+        v3_copy(m->al[s->body[k]], d->y + 6 * k + 3);
+    }
+    for (int j = 0; j < s->model->njoint; j++) {
+        const lwi_joint *joint = &s->model->joint[j];
+        if (joint->merged) continue;
+        double A1[6], A2[6];
+        frame_acceleration(d, joint->body1, &s->frame[j][0], A1);
+        frame_acceleration(d, joint->body2, &s->frame[j][1], A2);
+        for (int k = joint->iv; k < joint->iv + joint->type->nv; k++)
+            m->qdd[k] = v6_dot(s->speed[k].J1, A1) + v6_dot(s->speed[k].J2, A2) + s->speed[k].bias;
+    }
+}
+
+// Null vectors below this on a joint's rows are the drift of positions, which tilts them.
+#define UNIQUE_TOLERANCE 1e-6
+
+// lambda of minimum norm over all rows as they are written (metres and radians), reactions
+// -J2' lambda on the second frame, and whether redundancy leaves them undetermined.
+static void observe_reactions(lwi_dense_work *d, lwi_snapshot *moment)
+{
+    lwi_dense *s = &d->s;
+    const int m = s->m, nnull = m - s->cod.rank;
+    lwi_cod_null(&s->cod, d->null);
+    for (int i = 0; i < nnull; i++)
+        for (int k = 0; k < m; k++) d->null[(size_t)i * (size_t)m + (size_t)k] /= s->len[k];
+    lwi_orthonormalize(m, nnull, d->null);
+    lwi_reject(m, nnull, d->null, d->lambda);
+    for (int j = 0; j < s->model->njoint; j++) {
+        if (s->model->joint[j].merged) continue;
+        double square = 0;
+        v6_zero(moment->reaction[j]);
+        for (int k = s->first[j]; k < s->first[j + 1]; k++) {
+            v6_axpy(moment->reaction[j], -d->lambda[k], s->J2[k]);
+            for (int i = 0; i < nnull; i++) {
+                const double e = d->null[(size_t)i * (size_t)m + (size_t)k];
+                square += e * e;
+            }
+        }
+        moment->unique[j] = square < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE;
+    }
+}
+
+static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *moment)
+{
+    lwi_dense_work *d = work->data;
+    TRY(check_finite(work, t, x));
+    read_state(d, t, x);
+    moment->t = t;
+    moment->work = d->carried.at_work >= 0 ? x[d->carried.at_work] : 0;
+    observe_poses(d, x, level, moment);
+    if (level < LW_OBSERVE_ACCELERATION) return LW_OK;
+    TRY(lwi_dense_solve(work, t, inputs));
+    observe_accelerations(d, moment);
+    if (level >= LW_OBSERVE_REACTION) observe_reactions(d, moment);
+    return LW_OK;
+}
+
+// Everything is in metres, radians and seconds but the work: its tolerance grows with the largest
+// of the kinetic energy at hand and of the weight lifted by one metre.
+static lw_status scale(lwi_work *work, double t, const double *x, double *factors)
+{
+    lwi_dense_work *d = work->data;
+    const lwi_dense *s = &d->s;
+    for (int i = 0; i < work->layout.nx; i++) factors[i] = 1;
+    if (d->carried.at_work < 0) return LW_OK;
+    read_state(d, t, x);
+    double kinetic = 0, weight = 0;
+    for (int k = 0; k < s->nbody; k++) {
+        const lwi_body *body = &work->model->body[s->body[k]];
+        const double *twist = x + d->at_speed + 6 * k;
+        double L[3];
+        s3_mul_v(L, body->inertia, twist + 3);
+        kinetic += 0.5 * (body->mass * v3_dot(twist, twist) + v3_dot(twist + 3, L));
+        weight += body->mass * v3_norm(work->model->gravity);
+    }
+    const double energy = fmax(kinetic, weight);
+    if (energy > 0) factors[d->carried.at_work] = energy;
+    return LW_OK;
+}
+
+const lwi_formulation lwi_formulation_dense = {
+    .name = "dense",
+    .summary =
+        "all bodies in absolute coordinates, all joints as constraint equations; O(n^3); trees, "
+        "loops, couplings, redundant constraints",
+    .cite = "udwadia1992",
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
+    .prepare = prepare,
+    .enter = enter,
+    .rates = rates,
+    .observe = observe,
+    .scale = scale,
+};

@@ -1,0 +1,84 @@
+// rank.c -- how many constraint equations are independent, at the start and near it.
+//
+// A mechanism that starts in a singular position has fewer independent rows there than anywhere
+// around: its generic rank is found by steps along the freedoms, closed again by Gauss-Newton.
+#include "methods/dense/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+// Geometry at t = 0; returns the rank of the rows.
+static int rank_here(lwi_dense *s, double threshold)
+{
+    lwi_dense_place(s, 0);
+    lwi_dense_equations(s, 0);
+    lwi_dense_scale(s);
+    lwi_cod_factor(&s->cod, -1, threshold);
+    return s->cod.rank;
+}
+
+static double largest(int n, const double *x)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+// x := a step of the given size along the freedoms; `seed` tells directions apart.
+static void step_along_freedoms(lwi_dense *s, int seed, double size, double *x)
+{
+    memset(x, 0, (size_t)s->n * sizeof *x);
+    // multiples of an irrational number, modulo 1: no direction is left out or repeated
+    for (int k = s->cod.rank; k < s->n; k++) {
+        const double turns = 0.6180339887498949 * (k + 1) * (2 * seed + 1);
+        x[k] = turns - floor(turns) - 0.5;
+    }
+    lwi_cod_q(&s->cod, false, x);
+    const double most = largest(s->n, x);
+    for (int k = 0; k < s->n; k++) x[k] *= most > 0 ? size / most : 0;
+    lwi_dense_from_metric(s, x);
+}
+
+// Gauss-Newton back to the constraints, shortest way: K^1/2 x = -J'^+ phi.
+//
+// A step of size h along the freedoms leaves the constraints by h^2 and tilts redundant rows by as
+// much, while rows that are new there have angles of order h: `steep` lies between and keeps the
+// first out.
+static bool close_positions(lwi_dense *s, double steep, double *x)
+{
+    const int most = 20;                           // quadratic: six are usual
+    const double closed = 1e-11 * (1 + s->length); // far below the angles that the rank is told by
+    for (int i = 0; i < most; i++) {
+        rank_here(s, steep);
+        if (largest(s->m, s->phi) < closed) return true;
+        for (int k = 0; k < s->m; k++) s->phi[k] /= -s->len[k];
+        lwi_cod_solve_t(&s->cod, s->phi, x);
+        lwi_dense_from_metric(s, x);
+        lwi_dense_move(s, x);
+    }
+    return false;
+}
+
+lwi_dense_ranks lwi_dense_rank(lwi_dense *s, double threshold, double *x)
+{
+    // Radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
+    // grow with the step, small enough for h^2 to be well below h.
+    static const double sizes[] = {0.02, 0.03, 0.05};
+    const int least = s->n < s->m ? s->n : s->m;
+    lwi_dense_ranks ranks = {.start = s->m, .generic = s->m};
+    if (s->model->nloop == 0 && s->model->ncoupling == 0) return ranks; // a tree has none to spare
+    lwi_dense_geometric(s);
+    lwi_dense_start(s);
+    ranks.start = ranks.generic = rank_here(s, threshold);
+    if (ranks.start == s->n) return ranks; // nothing moves
+    for (int i = 0; i < LWI_COUNT(sizes) && ranks.generic < least; i++) {
+        lwi_dense_start(s);
+        rank_here(s, threshold);
+        step_along_freedoms(s, i, sizes[i] * s->length, x);
+        lwi_dense_move(s, x);
+        if (!close_positions(s, 0.2 * sizes[i], x)) continue; // 0.2: between h and 1
+        const int rank = rank_here(s, threshold);
+        if (rank > ranks.generic) ranks.generic = rank;
+    }
+    return ranks;
+}

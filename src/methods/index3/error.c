@@ -1,0 +1,95 @@
+// error.c -- the local error of a step.
+//
+// Positions.  The trapezoidal rule twice gives r + h v + h^2/2 a + h^3/4 a', the motion has h^3/6
+// a':
+//     error = h^3/12 a' = (end - predictor)/3,    predictor = r + h v + h^2/2 a
+// Velocities are off by h^3/12 a''; a'' is the second difference of the accelerations at three ends
+// of steps, so the first step of a run does without.  Turns count by the mechanism's length L.
+//
+// Accelerations are differences of positions by h^2, and known no better than 4/h^2 of their round-off.
+// What that makes of the second difference grows as steps become short; it is taken off, or steps
+// would only become shorter where a force jumps (dry friction of a tiny speed, at a stop).
+//
+// Allowed are atol + rtol L of positions, atol + rtol V of velocities, V the largest of any body.
+#include "methods/index3/index3.h"
+
+#include "spatial/rotation.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+// Round-off of a position after some iterations of Newton, by its size.
+#define ROUND_OFF (4 * DBL_EPSILON)
+
+// Turn from the attitude p to q, body axes.
+static void turn_between(const double p[4], const double q[4], double turn[3])
+{
+    double back[4], r[4];
+    static const double identity[4] = {1, 0, 0, 0};
+    quat_conjugate(back, p);
+    quat_mul(r, back, q);
+    quat_continue(r, identity);
+    const double sine = v3_norm(r + 1);
+    // below this sine and angle are one number
+    v3_scale(turn, sine > 1e-8 ? 2 * atan2(sine, r[0]) / sine : 2 / r[0], r + 1);
+}
+
+// Accelerations of body k in x: world axes; dw/dt, body axes.
+static void acceleration_of(const lwi_index3 *d, const double *x, int k, double a[3], double al[3])
+{
+    const double *m = x + d->at_acceleration + d->nmemory * k;
+    v3_copy(a, m);
+    if (d->seven)
+        lwi_index3_euler_turning(d, x, k, al);
+    else
+        v3_copy(al, m + 3);
+}
+
+static double position_error(const lwi_index3 *d, int k, double h, const double *before,
+                             const double *after)
+{
+    const double *r = before + 7 * k, *end = after + 7 * k, *u = before + d->at_speed + 6 * k;
+    double a[3], al[3], dr[3], turn[3];
+    acceleration_of(d, before, k, a, al);
+    turn_between(r + 3, end + 3, turn);
+    for (int i = 0; i < 3; i++) {
+        dr[i] = end[i] - r[i] - h * (u[i] + 0.5 * h * a[i]);
+        turn[i] -= h * (u[3 + i] + 0.5 * h * al[i]);
+    }
+    return (v3_norm(dr) + d->closed.length * v3_norm(turn)) / 3;
+}
+
+// h^3/12 a'',  a'' = 2 ((a2 - a1)/h - (a1 - a0)/h0) / (h + h0)
+static double velocity_error(const lwi_index3 *d, int k, double h, const double *before,
+                             const double *after, double h0, const double *last)
+{
+    double a[3][3], al[3][3], dv[3], dw[3];
+    const double *x[3] = {last, before, after};
+    const double f = h * h * h / (6 * (h + h0));
+    for (int i = 0; i < 3; i++) acceleration_of(d, x[i], k, a[i], al[i]);
+    for (int i = 0; i < 3; i++) {
+        dv[i] = f * ((a[2][i] - a[1][i]) / h - (a[1][i] - a[0][i]) / h0);
+        dw[i] = f * ((al[2][i] - al[1][i]) / h - (al[1][i] - al[0][i]) / h0);
+    }
+    // four accelerations, of displacements and of turns: each 4/h^2 of a position
+    const double size = v3_norm(after + 7 * k) + d->closed.length, H = fmin(h, h0);
+    const double unknown = f * 8 * (4 / (H * H)) * ROUND_OFF * size / H;
+    return fmax(0, v3_norm(dv) + d->closed.length * v3_norm(dw) - unknown);
+}
+
+double lwi_index3_error(lwi_work *work, double h, const double *before, const double *after,
+                        double last_h, const double *last, double rtol, double atol)
+{
+    const lwi_index3 *d = work->data;
+    const double length = d->closed.length;
+    double position = 0, velocity = 0, fastest = 0;
+    for (int k = 0; k < work->model->nnode; k++) {
+        const double *u = after + d->at_speed + 6 * k;
+        fastest = fmax(fastest, v3_norm(u) + length * v3_norm(u + 3));
+        position = fmax(position, position_error(d, k, h, before, after));
+        if (last_h > 0)
+            velocity = fmax(velocity, velocity_error(d, k, h, before, after, last_h, last));
+    }
+    return fmax(position / (atol + rtol * length), velocity / (atol + rtol * fastest));
+}

@@ -1,0 +1,415 @@
+// fallback.c -- the part of the general text in a step of index3 in lanes.
+#include "methods/index3/fallback.h"
+
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- creation
+
+int lwi_i3_hard_rows(const lwi_index3 *d, int e)
+{
+    const lwi_system *s = &d->closed;
+    return e < s->nedge - d->ncoupler ? s->plan.graph.edge[e].rows : 0;
+}
+
+static int node_of_body(const lw_model *model, int body)
+{
+    const int host = model->body[body].host;
+    return host ? model->body_node[host] : -1;
+}
+
+// The joint whose speed a force acts on; -1: none.
+static int joint_of_force(const lw_model *model, const lwi_force *force)
+{
+    const int iv = lwi_force_acts_on(force).iv;
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        if (iv >= joint->iv && iv < joint->iv + joint->type->nv && !joint->merged) return j;
+    }
+    return -1;
+}
+
+static void mark_bodies(const lw_model *model, int body1, int body2, bool *mark)
+{
+    const int node[2] = {node_of_body(model, body1), node_of_body(model, body2)};
+    for (int i = 0; i < 2; i++)
+        if (node[i] >= 0) mark[node[i]] = true;
+}
+
+static void mark_joint(const lw_model *model, int j, bool *mark)
+{
+    mark_bodies(model, model->joint[j].body1, model->joint[j].body2, mark);
+}
+
+void lwi_i3_find_whole(const lwi_index3 *d, bool *whole)
+{
+    const lw_model *model = d->closed.model;
+    for (int j = 0; j < model->njoint; j++)
+        if (d->closed.joint_edge[j] >= 0 && !model->joint[j].type->points)
+            mark_joint(model, j, whole);
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force *f = &model->force[i];
+        const lwi_force_place place = lwi_force_acts_on(f);
+        const int j = joint_of_force(model, f);
+        if (j < 0)
+            mark_bodies(model, place.body[0], place.body[1], whole);
+        else if (!model->joint[j].type->points)
+            mark_joint(model, j, whole);
+    }
+}
+
+static void find_slots(const lwi_system *s, lwi_i3_given *g)
+{
+    const lwi_edge *edge = &s->plan.graph.edge[g->edge];
+    const int j = s->edge_joint[g->edge];
+    for (int side = 0; side < LWI_EDGE_BODIES; side++) {
+        g->slot[side] = side < edge->n ? s->plan.slot[g->edge] + side : -1;
+        if (j < 0) continue;
+        const int body = side == 0   ? s->model->joint[j].body1
+                         : side == 1 ? s->model->joint[j].body2
+                                     : 0;
+        g->slot[side] = -1;
+        for (int i = 0; i < edge->n && body; i++)
+            if (edge->body[i] == s->model->body_node[body])
+                g->slot[side] = s->plan.slot[g->edge] + i;
+    }
+}
+
+static void list_edges(const lwi_index3 *d, lwi_i3_odd *odd, bool *node, bool *joint)
+{
+    const lwi_system *s = &d->closed;
+    for (int e = 0; e < s->nedge; e++) {
+        const lwi_edge *edge = &s->plan.graph.edge[e];
+        lwi_i3_given g = {.edge = e, .known = lwi_i3_known_rows(s, e)};
+        if (g.known == edge->rows) continue;
+        g.turned = d->points[e] && g.known == 0;
+        find_slots(s, &g);
+        odd->edge[odd->nedge++] = g;
+        for (int i = 0; i < edge->n; i++) node[edge->body[i]] = true;
+        if (s->edge_joint[e] >= 0) joint[s->edge_joint[e]] = true;
+    }
+}
+
+// Formulas may read any joint.
+static bool reads_joints(const lw_model *model)
+{
+    for (int i = 0; i < model->desc.nfunction; i++)
+        if (model->function[i].formula && model->function[i].formula->nname > 0) return true;
+    return false;
+}
+
+static void list_forces(const lw_model *model, bool *node, bool *joint, bool *read)
+{
+    const bool all = reads_joints(model);
+    for (int k = 0; k < model->nnode && all; k++) node[k] = true;
+    for (int j = 0; j < model->njoint && all; j++) read[j] = true;
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force_place place = lwi_force_acts_on(&model->force[i]);
+        const int j = joint_of_force(model, &model->force[i]);
+        if (j < 0)
+            mark_bodies(model, place.body[0], place.body[1], node);
+        else
+            mark_joint(model, j, node), joint[j] = read[j] = true;
+    }
+    for (int i = 0; i < model->ncoupling; i++)
+        read[model->coupling[i].joint] = read[model->coupling[i].of] = true;
+    for (int j = 0; j < model->njoint; j++)
+        if (model->joint[j].type->id == LW_JOINT_CUSTOM) read[j] = true;
+}
+
+static int list_marked(const bool *mark, int n, int *list)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (mark[i]) list[count++] = i;
+    return count;
+}
+
+static lw_status create(const lwi_index3 *d, lwi_index3_lanes *s, lwi_arena *scratch,
+                        lwi_arena *arena)
+{
+    const lw_model *model = d->closed.model;
+    lwi_i3_odd *odd = LWI_PUSH(arena, lwi_i3_odd, 1);
+    bool *node = LWI_PUSH(scratch, bool, model->nnode),
+         *joint = LWI_PUSH(scratch, bool, model->njoint);
+    bool *read = LWI_PUSH(scratch, bool, model->njoint);
+    if (!odd || !node || !joint || !read) return LW_ERR_MEMORY;
+    odd->edge = LWI_PUSH(arena, lwi_i3_given, d->closed.nedge);
+    odd->node = LWI_PUSH(arena, int, model->nnode);
+    odd->joint = LWI_PUSH(arena, int, model->njoint);
+    odd->read = LWI_PUSH(arena, int, model->njoint);
+    if (!odd->edge || !odd->node || !odd->joint || !odd->read) return LW_ERR_MEMORY;
+    list_edges(d, odd, node, joint);
+    if (!odd->nedge && !model->nforce) return LW_OK;
+    list_forces(model, node, joint, read);
+    odd->nnode = list_marked(node, model->nnode, odd->node);
+    odd->njoint = list_marked(joint, model->njoint, odd->joint);
+    odd->nread = list_marked(read, model->njoint, odd->read);
+    s->load = lwi_arena_push(arena, (size_t)s->nbody, sizeof *s->load);
+    if (!s->load) return LW_ERR_MEMORY;
+    s->odd = odd;
+    return LW_OK;
+}
+
+lw_status lwi_i3_odd_create(const lwi_index3 *d, lwi_index3_lanes *s, lwi_arena *arena)
+{
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, &arena->allocator);
+    const lw_status status = create(d, s, &scratch, arena);
+    lwi_arena_free(&scratch);
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------ motion
+
+// Of the bodies asked for, from lanes; velocities of the trapezoidal rule, or those of the projection.
+static void take_motion(lwi_index3 *d, bool by_rule)
+{
+    const lwi_index3_lanes *s = d->lanes;
+    const lwi_system *c = &d->closed;
+    for (int n = 0; n < s->odd->nnode; n++) {
+        const int k = s->odd->node[n], body = c->model->node[k].body, l = s->body_at[k] % LWI_LANES;
+        const lwi_i3_body *b = &s->body[s->body_at[k] / LWI_LANES];
+        for (int i = 0; i < 9; i++) c->R[body][i] = b->R[i][l];
+        for (int i = 0; i < 3; i++) {
+            c->r[body][i] = b->r[i][l];
+            c->w[body][i] = b->w[i][l];
+            c->v[body][i] =
+                by_rule ? 2 / s->h * (b->r[i][l] - b->r0[i][l]) - b->v0[i][l] : b->v[i][l];
+        }
+    }
+    lwi_system_place_merged(&d->closed);
+}
+
+static void read_joints(lwi_index3 *d)
+{
+    const lwi_i3_odd *odd = d->lanes->odd;
+    for (int i = 0; i < odd->nread; i++)
+        if (!lwi_i3_read_hinge(&d->closed, odd->read[i]))
+            lwi_system_read_joint(&d->closed, odd->read[i], d->lanes->t);
+}
+
+void lwi_i3_odd_begin(lwi_index3 *d)
+{
+    lwi_auxiliary_load(d->closed.model, &d->carried, d->lanes->state, d->closed.q);
+    for (int i = 0; i < d->ncoupler; i++) d->coupler[i].slip = (lwi_index3_slipping){0};
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+// x := sum of x_k times axis k of F1
+static void turn(const double axes[9], double *x)
+{
+    double in[3];
+    v3_copy(in, x);
+    m3_tmul_v(x, axes, in);
+}
+
+// Rows of points to world axes, with what belongs to them: phi and b.
+static void turn_points(lwi_index3 *d, lwi_i3_given *g)
+{
+    lwi_system *s = &d->closed;
+    const int row = s->plan.row[g->edge];
+    double w[6], column[3];
+    for (int k = 0; k < 3; k++) {
+        lwi_index3_row_wrench(d, g->edge, k, w);
+        v3_copy(g->axes + 3 * k, w);
+    }
+    for (int i = 0; i < s->plan.graph.edge[g->edge].n; i++) {
+        double(*J)[6] = lwi_elim_J(s->dual) + 6 * (s->plan.slot[g->edge] + i);
+        for (int c = 0; c < 6; c++) {
+            for (int k = 0; k < 3; k++) column[k] = J[k][c];
+            turn(g->axes, column);
+            for (int k = 0; k < 3; k++) J[k][c] = column[k];
+        }
+    }
+    turn(g->axes, s->phi + row);
+    turn(g->axes, s->b + row);
+}
+
+// Constraints that are given, to the engine's J; `own`: as in Newton's iterations.
+static void write_rows(lwi_index3 *d, bool own)
+{
+    lwi_i3_odd *odd = d->lanes->odd;
+    for (int i = 0; i < odd->nedge; i++) {
+        lwi_i3_given *g = &odd->edge[i];
+        if (lwi_i3_hard_rows(d, g->edge) == 0) continue;
+        if (lwi_i3_hinge_drive(&d->closed, g, d->lanes->t)) continue;
+        lwi_system_edge_rows(&d->closed, g->edge, d->lanes->t);
+        if (!g->turned) continue;
+        if (own) lwi_index3_own_points(d, g->edge);
+        turn_points(d, g);
+    }
+}
+
+// Lanes of an edge: its own, and those that repeat it.
+static int first_lane(const lwi_index3_lanes *s, int edge, int *end)
+{
+    const int l = s->edge_at[edge] % LWI_LANES;
+    *end = l + 1 == s->joint[s->edge_at[edge] / LWI_LANES].lanes ? LWI_LANES : l + 1;
+    return l;
+}
+
+// From the engine's J and, where `c` is none, phi; else c := -c.
+static void put_rows(const lwi_index3 *d, const double *c)
+{
+    const lwi_index3_lanes *s = d->lanes;
+    const lwi_system *closed = &d->closed;
+    for (int n = 0; n < s->odd->nedge; n++) {
+        const lwi_i3_given *g = &s->odd->edge[n];
+        const int block = s->edge_at[g->edge] / LWI_LANES, row = closed->plan.row[g->edge];
+        const bool soft = lwi_i3_hard_rows(d, g->edge) == 0;
+        const lwi_i3_joint *j = &s->joint[block];
+        int end;
+        for (int l = first_lane(s, g->edge, &end); l < end; l++) {
+            for (int r = g->known; r < j->count; r++) {
+                if (soft) s->mixed[block].soft[r][l] = d->compliance[row + r - d->first_compliance];
+                if (c)
+                    s->mixed[block].c[r][l] = -c[row + r];
+                else
+                    s->edge[block].phi[r][l] = closed->phi[row + r];
+            }
+            for (int side = 0; side < j->sides; side++) {
+                if (g->slot[side] < 0) continue;
+                const double(*J)[6] =
+                    (const double(*)[6])lwi_elim_J(closed->dual) + 6 * g->slot[side];
+                for (int r = g->known; r < j->count; r++)
+                    for (int i = 0; i < 6; i++) j->rows[side].J[6 * r + i][l] = J[r][i];
+            }
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------- loads
+
+// Multipliers of the rows given; of all others none.
+static void take_multipliers(lwi_index3 *d)
+{
+    const lwi_index3_lanes *s = d->lanes;
+    const lwi_system *c = &d->closed;
+    memset(d->row, 0, (size_t)c->nrow * sizeof *d->row);
+    for (int n = 0; n < s->odd->nedge; n++) {
+        const lwi_i3_given *g = &s->odd->edge[n];
+        const int at = s->edge_at[g->edge];
+        for (int r = g->known; r < lwi_i3_hard_rows(d, g->edge); r++)
+            d->row[c->plan.row[g->edge] + r] = s->edge[at / LWI_LANES].lambda[r][at % LWI_LANES];
+    }
+}
+
+// x := loads and efforts of the model's forces
+static void take_loads(lwi_index3 *d)
+{
+    lwi_system *c = &d->closed;
+    const lwi_index3_lanes *s = d->lanes;
+    if (c->model->nforce) {
+        lwi_system_forces(c, s->t, s->inputs);
+        lwi_system_gather(c, s->t, &c->loads);
+    }
+    for (int n = 0; n < s->odd->nnode; n++) {
+        const int k = s->odd->node[n];
+        if (c->model->nforce)
+            v6_copy(c->x[k], c->wrench[c->model->node[k].body]);
+        else
+            v6_zero(c->x[k]);
+    }
+}
+
+static void find_stiffnesses(lwi_index3 *d)
+{
+    const lwi_index3_lanes *s = d->lanes;
+    const lwi_i3_odd *odd = s->odd;
+    for (int n = 0; n < odd->nnode; n++) d->stiffness[odd->node[n]] = (lwi_index3_stiffness){0};
+    for (int i = 0; i < odd->njoint; i++)
+        lwi_index3_joint_stiffness(d, odd->joint[i], s->t, d->row);
+    lwi_index3_other_stiffnesses(d, s->t, s->inputs, d->row);
+}
+
+static void put_loads(const lwi_index3 *d)
+{
+    const lwi_index3_lanes *s = d->lanes;
+    for (int n = 0; n < s->odd->nnode; n++) {
+        const int k = s->odd->node[n], l = s->body_at[k] % LWI_LANES;
+        lwi_i3_load *to = &s->load[s->body_at[k] / LWI_LANES];
+        const lwi_index3_stiffness *K = &d->stiffness[k];
+        for (int i = 0; i < 6; i++) to->f[i][l] = d->closed.x[k][i];
+        for (int i = 0; i < 9 && s->level; i++) to->rr[i][l] = K->rr[i];
+        if (!s->level || !s->is_whole[s->body_at[k] / LWI_LANES]) continue;
+        for (int i = 0; i < 9; i++)
+            to->tr[i][l] = K->tr[i], to->rt[i][l] = K->rt[i], to->tt[i][l] = K->tt[i];
+    }
+}
+
+// ------------------------------------------------------------------------------------------ stages
+
+static void newton(lwi_index3 *d)
+{
+    const lwi_index3_lanes *s = d->lanes;
+    take_motion(d, true);
+    read_joints(d);
+    write_rows(d, true);
+    take_multipliers(d);
+    take_loads(d);
+    if (s->level)
+        lwi_index3_force_rows(d, s->t, s->h, s->inputs); // friction adds to x
+    else
+        lwi_index3_no_force_rows(d);
+    if (s->level) find_stiffnesses(d);
+    put_rows(d, NULL);
+    put_loads(d);
+}
+
+static void speeds(lwi_index3 *d)
+{
+    take_motion(d, true);
+    read_joints(d);
+    write_rows(d, false);
+    lwi_index3_no_force_rows(d);
+    lwi_index3_resting_rows(d, d->lanes->t, 1);
+    put_rows(d, d->closed.b);
+}
+
+static void accelerations(lwi_index3 *d)
+{
+    lwi_system *s = &d->closed;
+    lwi_i3_odd *odd = d->lanes->odd;
+    take_motion(d, false);
+    for (int i = 0; i < odd->nedge; i++) {
+        const lwi_i3_given *g = &odd->edge[i];
+        if (lwi_i3_hard_rows(d, g->edge) == 0) continue;
+        lwi_system_edge_gamma(s, g->edge, d->lanes->t);
+        if (g->turned) turn(g->axes, s->gamma + s->plan.row[g->edge]);
+    }
+    put_rows(d, s->gamma);
+}
+
+void lwi_i3_odd_stage(lwi_index3 *d, lwi_i3_stage stage)
+{
+    if (stage == LWI_I3_STAGE_NEWTON)
+        newton(d);
+    else if (stage == LWI_I3_STAGE_SPEEDS)
+        speeds(d);
+    else
+        accelerations(d);
+}
+
+// Power of the forces and of what moves by itself: rows given with a rate b.
+void lwi_i3_odd_finish(lwi_index3 *d, double *x)
+{
+    const lwi_index3_lanes *s = d->lanes;
+    const lwi_system *c = &d->closed;
+    if (d->at_work < 0) return;
+    lwi_system_forces(&d->closed, s->t, s->inputs);
+    double power = c->loads.power;
+    for (int n = 0; n < s->odd->nedge; n++) {
+        const lwi_i3_given *g = &s->odd->edge[n];
+        const int at = s->edge_at[g->edge], l = at % LWI_LANES;
+        const lwi_i3_joint *j = &s->joint[at / LWI_LANES];
+        for (int r = g->known; r < j->count; r++)
+            power -= (s->edge[at / LWI_LANES].lambda[r][l] + j->rows[0].f[r][l]) *
+                     c->b[c->plan.row[g->edge] + r];
+    }
+    x[d->at_work] += 0.5 * s->h * (x[d->at_work + 1] + power);
+    x[d->at_work + 1] = power;
+}

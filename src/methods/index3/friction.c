@@ -1,0 +1,115 @@
+// friction.c -- dry friction -C tanh(v / v0) in Newton's equations, however small v0 is.
+//
+// Where v0 is far below what a step changes the speed by, Newton on tanh runs in circles: at a
+// speed beyond v0 the law is flat, within it a wall.  What the step knows of the coordinate is its
+// compliance: an effort f changes the speed at the step's end by rho f / C, rho = h/2 C w.  So the
+// speed v and the part y of C that an iteration has ended with say what the speed would be without
+// the friction,
+//     p = v + rho y,
+// and the point of the law to go on from is where friction of that compliance would end,
+//     v* + rho tanh(v* / v0) = p:                     one root, the law is monotone
+// sliding for |p| > rho, at rest else, whatever v was.  The equations of one coordinate are solved
+// in one iteration from there, w being exact; too large a w asks for another one.  From y* =
+// tanh(v* / v0) and its slope y', with J x for the increment of the coordinate:
+//     effort now  -C y*,    J x = -h/2 (v - v*) - dlambda / k,    k = 2/h C y'
+//
+// A coordinate that friction stops faster than the step (rho y' > 1) would be thrown to and fro by
+// the trapezoidal rule for ever: v = 0 needs a = -a_bar.  The projections hold it: J v as it is,
+// and its acceleration is zero.
+#include "methods/index3/index3.h"
+
+#include "spatial/motion.h"
+
+#include <math.h>
+#include <string.h>
+
+// Rows that hold what rests: softer than joints by this of their compliance, so that joints decide
+// where both cannot be; so much is left of a swing in each step.
+#define HOLD 1e-4
+
+// Newton from the left of the root of a concave function only goes right; far out on the tail of
+// tanh a step adds 1/2 to v / v0, and 1e-15 of rho is at 17.
+enum { ROOT_STEPS = 60 };
+
+// v + rho tanh(v / v0) = p
+static double resting_point(double p, double rho, double v0)
+{
+    const double size = fabs(p);
+    double v = fmax(0, size - rho);
+    for (int i = 0; i < ROOT_STEPS; i++) {
+        const double y = tanh(v / v0);
+        const double step = (size - v - rho * y) / (1 + rho / v0 * (1 - y * y));
+        v += step;
+        if (!(step > 1e-15 * v)) break; // round-off
+    }
+    return copysign(v, p);
+}
+
+double lwi_index3_row_mobility(const lwi_index3 *d, const lwi_index3_coupler *c,
+                               double wrench[2][6])
+{
+    const lwi_system *s = &d->closed;
+    double sum = 0;
+    for (int side = 0; side < 2; side++) {
+        const int b = c->body[side];
+        if (!b) continue;
+        const double *f = wrench[side];
+        double K[6], turn[3];
+        s3_rotate(K, s->R[b], s->mobility[s->model->body_node[b]]);
+        s3_mul_v(turn, K, f + 3);
+        sum += v3_dot(f, f) / s->model->body[b].mass + v3_dot(turn, f + 3);
+    }
+    return sum;
+}
+
+double lwi_index3_slip(lwi_index3_coupler *c, double h, double mobility, double v)
+{
+    const lwi_joint_friction_par *p = c->dry;
+    lwi_index3_slipping *s = &c->slip;
+    const double rho = 0.5 * h * p->coulomb * mobility;
+    const double y = s->known ? s->y + s->slope * (v - s->v) : tanh(v / p->speed);
+    s->v = resting_point(v + rho * y, rho, p->speed);
+    s->y = tanh(s->v / p->speed);
+    s->slope = (1 - s->y * s->y) / p->speed;
+    s->known = true;
+    s->rests = rho * s->slope > 1;
+    return 2 / h * p->coulomb * s->slope;
+}
+
+void lwi_index3_add_effort(lwi_index3 *d, const lwi_index3_coupler *c, double wrench[2][6],
+                           double effort)
+{
+    lwi_system *s = &d->closed;
+    for (int side = 0; side < 2; side++)
+        if (c->body[side]) v6_axpy(s->x[s->model->body_node[c->body[side]]], effort, wrench[side]);
+}
+
+// qdd of a coordinate at accelerations of zero.
+static double bias_of(lwi_index3 *d, const lwi_index3_coupler *c, double t)
+{
+    lwi_system *s = &d->closed;
+    double qdd[LW_JOINT_MAX_NV];
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 3; i++) s->a[c->body[side]][i] = s->al[c->body[side]][i] = 0;
+    lwi_joint_read_acceleration(s->model, c->joint, t, &s->motion, (const double(*)[3])s->a,
+                                (const double(*)[3])s->al, qdd);
+    return qdd[c->coordinate];
+}
+
+void lwi_index3_resting_rows(lwi_index3 *d, double t, double unit)
+{
+    lwi_system *s = &d->closed;
+    for (int i = 0; i < d->ncoupler; i++) {
+        const lwi_index3_coupler *c = &d->coupler[i];
+        if (!c->dry || !c->slip.rests) continue;
+        const int e = s->nedge - d->ncoupler + i, row = s->plan.row[e];
+        double wrench[2][6];
+        lwi_index3_unit_effort(d, c, t, wrench);
+        for (int side = 0, slot = s->plan.slot[e]; side < 2; side++)
+            if (c->body[side]) v6_copy(lwi_elim_J(s->dual)[6 * slot++], wrench[side]);
+        d->compliance[row - d->first_compliance] =
+            HOLD * unit * lwi_index3_row_mobility(d, c, wrench);
+        s->b[row] = -s->qd[c->iv];
+        s->gamma[row] = bias_of(d, c, t);
+    }
+}

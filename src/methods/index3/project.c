@@ -1,0 +1,124 @@
+// project.c -- velocities and accelerations onto the joints at the end of a step.
+//
+// The trapezoidal rule meets phi = 0 and not its derivatives; without projections it is unstable.
+//     dv = K J' kappa,   J (v + dv) + b = 0;      da = K J' kappa,   J (a + da) + gamma = 0
+// with K = M^-1, so that the kinetic energy of the change is the least, or that of the last
+// iteration.  The multipliers of the second belong to the reactions: with M a = Q + J' lambda
+// before, M (a + da) = Q + J' (lambda + kappa) after; lambda + kappa is of second order in h where
+// lambda alone is of first [malczyk2019].
+#include "methods/index3/index3.h"
+
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+static void load_velocities(lwi_index3 *d, double h)
+{
+    lwi_system *s = &d->closed;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        v3_copy(d->velocity[k], s->v[b]);
+        v3_copy(d->velocity[k] + 3, s->w[b]);
+    }
+    for (int i = 0; i < s->nrow; i++) d->speed[i] = -s->b[i];
+    if (d->seven) lwi_index3_euler_load(d, h, d->velocity, false);
+}
+
+static void take_velocities(lwi_index3 *d)
+{
+    lwi_system *s = &d->closed;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        v3_copy(s->v[b], d->velocity[k]);
+        v3_copy(s->w[b], d->velocity[k] + 3);
+    }
+    if (d->seven) lwi_index3_euler_take(d, d->velocity, false);
+    lwi_system_place_merged(s);
+}
+
+static void load_accelerations(lwi_index3 *d, double h)
+{
+    lwi_system *s = &d->closed;
+    for (int k = 0; k < s->model->nnode; k++) {
+        v3_copy(s->x[k], d->body[k].an);
+        m3_mul_v(s->x[k] + 3, s->R[s->model->node[k].body], d->body[k].aln);
+    }
+    for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], s->lambda[i] = 0;
+    if (d->seven) lwi_index3_euler_load(d, h, s->x, true);
+}
+
+// Part 0 puts the velocities on the joints, part 1 the accelerations: each with vectors of its own.
+static void solve_part(void *user, int part)
+{
+    lwi_index3 *d = user;
+    lwi_system *s = &d->closed;
+    if (part == 0)
+        lwi_elim_solve(d->view[0], d->velocity, d->speed, d->impulse, 0);
+    else if (part == 1)
+        lwi_elim_solve(d->view[1], s->x, s->c, s->lambda, 0);
+}
+
+// Both at the same time; gamma is that of the velocities before.
+static void solve_both(lwi_index3 *d, double h)
+{
+    lwi_system *s = &d->closed;
+    const double began = lwi_clock();
+    load_velocities(d, h);
+    load_accelerations(d, h);
+    if (s->nrow && d->view[1]) {
+        for (int i = 0; i < 2; i++) lwi_elim_view_take(d->view[i], s->dual);
+        lwi_pool_run(d->pool, solve_part, d);
+    } else if (s->nrow) {
+        lwi_elim_solve(s->dual, d->velocity, d->speed, d->impulse, 0);
+        lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
+    }
+    take_velocities(d);
+    d->times.both += lwi_clock() - began;
+}
+
+static void solve_in_turn(lwi_index3 *d, double t, double h)
+{
+    lwi_system *s = &d->closed;
+    const double began = lwi_clock();
+    load_velocities(d, h);
+    if (s->nrow) lwi_elim_solve(s->dual, d->velocity, d->speed, d->impulse, 0);
+    take_velocities(d);
+    const double turn = lwi_clock();
+    lwi_system_gammas(s, t); // at the new velocities
+    load_accelerations(d, h);
+    if (s->nrow) lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
+    d->times.velocity += turn - began;
+    d->times.acceleration += lwi_clock() - turn;
+}
+
+lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error)
+{
+    lwi_system *s = &d->closed;
+    const lwi_index3_method *m = &d->method;
+    const bool mass = m->projection == LWI_PROJECT_MASS;
+    const double eta = 0.25 * h * h,
+                 unit = mass ? 1 : eta; // the tangent's K is eta times a mobility
+    if (d->coordinates) lwi_system_read_joints(s, t);
+    lwi_system_rows(s, t);
+    if (m->order || !m->projection) lwi_system_gammas(s, t);
+    lwi_index3_no_force_rows(d);
+    lwi_index3_resting_rows(d, t, unit);
+    lwi_index3_rotor_projections(d, t, unit);
+    if (d->seven) lwi_index3_euler_rows(d);
+    if (mass) lwi_index3_mass_leaves(d, h);
+    if (m->projection) {
+        TRY(lwi_index3_factor(d, t, mass ? eta : 1, mass || m->tangent < 2, error));
+        if (m->order)
+            solve_both(d, h);
+        else
+            solve_in_turn(d, t, h);
+    } else {
+        load_accelerations(d, h);
+    }
+    if (d->seven) lwi_index3_euler_take(d, s->x, true);
+    lwi_index3_rotors_projected(d);
+    lwi_index3_release(d, d->lambda, d->row);
+    for (int i = 0; i < s->nrow; i++) s->lambda[i] = d->row[i] + unit * s->lambda[i];
+    return LW_OK;
+}

@@ -1,0 +1,102 @@
+// regularise.c -- eps of the rows, in S = J K J' + eps [malczyk2019].
+//
+// Newton's increments of forces contract by eps / (eps + sigma) along a direction in which J K J' has
+// sigma.  Long chains have small ones, 1.5e-4 of a row's own for 128 links, 2e-6 for 1024, and there
+// an eps of 1e-8 costs an iteration.  Rows that depend on others need it.  No row of a joint that
+// hangs a free part of the mechanism on the rest can: that part has its six rigid motions, whatever
+// holds inside it, and they meet every wrench at the joint.  So eps is next to nothing there.
+//
+// Those joints are found by taking off bodies that one edge holds, until there are none: what is
+// left are loops and what lies between them.
+#include "methods/index3/index3.h"
+
+#include "spatial/motion.h"
+
+#include <string.h>
+
+// eps where rows cannot depend on others, relative to that in loops: with 1e-8 there, 1e-12 of a row
+// is still a thousand times the round-off of a pivot.
+#define INDEPENDENT 1e-4
+
+// Are the rows of the edge's joint independent of each other at any pose?
+static bool sound(const lwi_system *s, int e)
+{
+    const int j = s->edge_joint[e];
+    if (j < 0) return false;
+    const lwi_joint_type *type = s->model->joint[j].type;
+    return type->id != LW_JOINT_CUSTOM && type->id != LW_JOINT_DISTANCE &&
+           s->plan.graph.edge[e].rows == type->nc;
+}
+
+typedef struct leaves {
+    int *edges, *which; ///< [nnode] edges at a body, and all their numbers by exclusive or
+    int *queue, n;      ///< bodies that one edge holds
+} leaves;
+
+static void count_edge(leaves *l, const lwi_edge *edge, int e, int nnode, int by)
+{
+    for (int i = 0; i < edge->n; i++) {
+        const int k = edge->body[i];
+        if (k >= nnode) continue; // a twin
+        l->edges[k] += by, l->which[k] ^= e;
+        if (by < 0 && l->edges[k] == 1) l->queue[l->n++] = k;
+    }
+}
+
+static lw_status find(lwi_index3 *d, lwi_arena *scratch)
+{
+    const lwi_system *s = &d->closed;
+    const int nnode = s->model->nnode, nedge = s->nedge - d->ncoupler;
+    leaves l = {.edges = LWI_PUSH(scratch, int, nnode),
+                .which = LWI_PUSH(scratch, int, nnode),
+                .queue = LWI_PUSH(scratch, int, nnode)};
+    if (!l.edges || !l.which || !l.queue) return LW_ERR_MEMORY;
+    for (int e = 0; e < nedge; e++) {
+        count_edge(&l, &s->plan.graph.edge[e], e, nnode, 1);
+        d->relative[e] = d->method.regularisation;
+    }
+    for (int k = 0; k < nnode; k++)
+        if (l.edges[k] == 1) l.queue[l.n++] = k;
+    for (int i = 0; i < l.n; i++) {
+        const int k = l.queue[i], e = l.which[k];
+        if (l.edges[k] != 1 || s->edge_joint[e] < 0) continue; // couplings hold up to four bodies
+        if (sound(s, e)) d->relative[e] *= INDEPENDENT;
+        count_edge(&l, &s->plan.graph.edge[e], e, nnode, -1);
+    }
+    return LW_OK;
+}
+
+lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena)
+{
+    lwi_arena scratch;
+    d->relative = LWI_PUSH(arena, double, d->closed.nedge);
+    if (!d->relative) return LW_ERR_MEMORY;
+    lwi_arena_init(&scratch, &arena->allocator);
+    const lw_status status = find(d, &scratch);
+    lwi_arena_free(&scratch);
+    return status;
+}
+
+// eps of every row: relative to the mean diagonal of J K J' of its edge, or 1/penalty, which belongs
+// to K of eta times a mobility.
+void lwi_index3_regularise(lwi_index3 *d, double eta)
+{
+    lwi_system *s = &d->closed;
+    const bool absolute = d->method.penalty > 0;
+    for (int e = 0; e < s->nedge - d->ncoupler; e++) {
+        const lwi_edge *edge = &s->plan.graph.edge[e];
+        double sum = 0;
+        for (int i = 0; i < edge->n && !absolute; i++) {
+            const int first = 6 * (s->plan.slot[e] + i);
+            const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->dual) + first;
+            const double(*G)[6] = (const double(*)[6])lwi_elim_G(s->dual) + first;
+            for (int k = 0; k < edge->rows; k++) sum += v6_dot(J[k], G[k]);
+        }
+        const double eps =
+            absolute ? 1 / (d->method.penalty * eta) : d->relative[e] * sum / edge->rows;
+        for (int k = 0; k < edge->rows; k++) d->eps[s->plan.row[e] + k] = eps;
+    }
+    if (d->ncoupler)
+        memcpy(d->eps + d->first_compliance, d->compliance,
+               (size_t)(s->nrow - d->first_compliance) * sizeof *d->eps);
+}

@@ -1,0 +1,401 @@
+// step.c -- one step of the index-3 formulation [malczyk2019].
+//
+// Trapezoidal rule with the positions at the end of the step as unknowns, bars for its beginning:
+//     v = 2/h (r - rbar) - vbar,            a = 4/h^2 (r - rbar) - 4/h vbar - abar
+//     R = Rbar exp(theta~),   w' = 2/h theta - wbar',   dw' = 4/h^2 theta - 4/h wbar' - dwbar'
+// (primes: body axes).  Newton for the equations of motion and the joints at the end,
+//     M a - Q - J' lambda = 0,   phi = 0,
+// with eta = h^2/4 and K = eta (M + eta stiffness)^-1 is the engine's problem:
+//     x = K (Q + J' lambda - M a + J' dlambda),   J x = -phi - eps dlambda
+// eps is relative to the rows' own size: redundant rows and singular positions never fail, and as
+// dlambda goes to zero eps changes nothing in the solution.
+//
+// Rows that make points meet follow frame F1.  Their forces are held in world axes from one
+// iteration to the next: then they do not turn with the bodies, and Newton sees their whole
+// derivative.
+//
+// Then the velocities are put on the joints, J v + b = 0, and the accelerations, J a + gamma = 0,
+// by the least kinetic energy of the change.
+#include "methods/index3/lanes.h"
+
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+// --------------------------------------------------------------------------------- held
+// multipliers
+
+// Rows of edge e, a joint's, on the second body, as they are or (`*sign` < 0) those of the first.
+static const double (*rows_of(const lwi_index3 *d, int e, double *sign))[6]
+{
+    const lwi_system *s = &d->closed;
+    const int j = s->edge_joint[e], slot = s->plan.slot[e];
+    const lwi_joint *joint = &s->model->joint[j];
+    const bool second = joint->body2 != 0;
+    const int body = s->model->body_node[second ? joint->body2 : joint->body1];
+    const int i = s->plan.graph.edge[e].body[0] == body ? 0 : 1;
+    *sign = second ? 1 : -1;
+    return (const double(*)[6])lwi_elim_J(s->dual) + 6 * (slot + i);
+}
+
+void lwi_index3_row_wrench(const lwi_index3 *d, int e, int k, double w[6])
+{
+    double sign;
+    const double *J = rows_of(d, e, &sign)[k];
+    for (int c = 0; c < 6; c++) w[c] = sign * J[c];
+}
+
+static void turn_points(lwi_index3 *d, const double *from, double *to, bool hold)
+{
+    const lwi_system *s = &d->closed;
+    memmove(to, from, (size_t)s->nrow * sizeof *to);
+    for (int e = 0; e < s->nedge; e++) {
+        if (!d->points[e]) continue;
+        const int row = s->plan.row[e];
+        double sign, sum[3] = {0, 0, 0};
+        const double(*f)[6] = rows_of(d, e, &sign);
+        for (int k = 0; k < 3; k++) {
+            if (hold)
+                v3_axpy(sum, from[row + k], f[k]);
+            else
+                sum[k] = v3_dot(f[k], from + row);
+        }
+        v3_scale(to + row, sign, sum);
+    }
+}
+
+void lwi_index3_hold(lwi_index3 *d, const double *rows, double *held)
+{
+    turn_points(d, rows, held, true);
+}
+
+void lwi_index3_release(lwi_index3 *d, const double *held, double *rows)
+{
+    turn_points(d, held, rows, false);
+}
+
+// ------------------------------------------------------------------------------------------ motion
+
+// R = exp(theta~)
+static void exponential(double R[9], const double theta[3])
+{
+    const double angle = v3_norm(theta);
+    double axis[3] = {1, 0, 0};
+    if (angle > 0) v3_scale(axis, 1 / angle, theta);
+    rot_axis(R, axis, angle);
+}
+
+// c = 1/theta^2 - (1 + cos)/(2 theta sin) -> 1/12; cot(theta/2) in place of (1 + cos)/sin
+double lwi_index3_turn_factor(const double theta[3])
+{
+    const double square = v3_dot(theta, theta), angle = sqrt(square);
+    // below this the series' next term, theta^2/720, is round-off of 1/12
+    return angle < 1e-4 ? 1.0 / 12 : 1 / square - 1 / (2 * angle * tan(angle / 2));
+}
+
+// theta += T^-1(theta) dtheta,  T^-1 = 1 + theta~/2 + c theta~^2
+static void turn_on(double theta[3], const double dtheta[3])
+{
+    const double c = lwi_index3_turn_factor(theta);
+    double once[3], twice[3];
+    v3_cross(once, theta, dtheta);
+    v3_cross(twice, theta, once);
+    for (int i = 0; i < 3; i++) theta[i] += dtheta[i] + 0.5 * once[i] + c * twice[i];
+}
+
+// Positions, velocities and accelerations at the end from r of the motion and the turns.
+static void move(lwi_index3 *d, double h)
+{
+    lwi_system *s = &d->closed;
+    const double one = 2 / h, two = 4 / (h * h);
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        lwi_index3_body *p = &d->body[k];
+        for (int i = 0; i < 3; i++) {
+            const double dr = s->r[b][i] - p->r[i];
+            p->vn[i] = one * dr - p->v[i];
+            p->an[i] = two * dr - 2 * one * p->v[i] - p->a[i];
+            p->wn[i] = one * p->turn[i] - p->w[i];
+            p->aln[i] = two * p->turn[i] - 2 * one * p->w[i] - p->al[i];
+        }
+        if (d->seven) {
+            lwi_index3_euler_move(d, k, h);
+        } else {
+            double E[9];
+            exponential(E, p->turn);
+            m3_mul(s->R[b], p->R, E);
+        }
+        v3_copy(s->v[b], p->vn);
+        m3_mul_v(s->w[b], s->R[b], p->wn);
+    }
+    lwi_system_place_merged(s);
+}
+
+static void predict(lwi_index3 *d, double h)
+{
+    lwi_system *s = &d->closed;
+    if (d->seven) lwi_index3_euler_predict(d, h);
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        lwi_index3_body *p = &d->body[k];
+        for (int i = 0; i < 3; i++) {
+            s->r[b][i] = p->r[i] + h * (p->v[i] + 0.5 * h * p->a[i]);
+            p->turn[i] = h * (p->w[i] + 0.5 * h * p->al[i]);
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------- matrix
+
+lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric, lw_error *error)
+{
+    lwi_system *s = &d->closed;
+    lwi_index3_multiply(d);
+    if (s->nrow == 0) return LW_OK;
+    lwi_index3_regularise(d, eta);
+    const lw_status status =
+        symmetric ? lwi_elim_factor(s->dual, d->eps) : lwi_elim_factor_unsymmetric(s->dual, d->eps);
+    return status == LW_OK ? LW_OK : lwi_system_fails(s, t, status, error);
+}
+
+// x := K x, then the vector pass for J x = c - eps lambda
+static void solve(lwi_index3 *d)
+{
+    lwi_system *s = &d->closed;
+    lwi_index3_apply(d, s->x);
+    if (s->nrow) lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
+}
+
+// ------------------------------------------------------------------------------------------ Newton
+
+// x := Q - M a + J' lambda at the motion
+static void residual(lwi_index3 *d, double t, double h, const double *inputs, const double *lambda)
+{
+    lwi_system *s = &d->closed;
+    lwi_system_forces(s, t, inputs);
+    lwi_system_applied(s, t, &s->loads, s->x);
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        const lwi_body *body = &s->model->body[b];
+        double L[3], n[3];
+        s3_mul_v(L, body->inertia, d->body[k].aln);
+        m3_mul_v(n, s->R[b], L);
+        v3_axpy(s->x[k], -body->mass, d->body[k].an);
+        v3_sub(s->x[k] + 3, s->x[k] + 3, n);
+    }
+    if (d->seven) lwi_index3_euler_residual(d, h);
+    lwi_index3_rotor_residual(d, t);
+    lwi_system_add_wrenches(s, 1, lambda, s->x);
+}
+
+// Newton's rows that make points meet: the gap in world axes, each body pushed at its own point,
+//     J x = dr2 + dt2 x s2 - dr1 - dt1 x s1,
+// so that everything has its whole derivative.  Those of the closure follow frame F1 and push body
+// 1 at body 2's point: where points are apart, as predicted ones are, torques are off by
+// gap x force, and next to singular positions the branch by gap x turn over the distance.
+void lwi_index3_own_points(lwi_index3 *d, int e)
+{
+    lwi_system *s = &d->closed;
+    const int j = s->edge_joint[e];
+    if (!d->points[e] || !s->model->joint[j].body1) return;
+    const int body1 = s->model->body_node[s->model->joint[j].body1];
+    const int i = s->plan.graph.edge[e].body[0] == body1 ? 0 : 1;
+    double(*J)[6] = lwi_elim_J(s->dual) + 6 * (s->plan.slot[e] + i);
+    double gap[3] = {0, 0, 0}, back[3]; // J of body 1: -f, and f is orthonormal
+    for (int k = 0; k < 3; k++) v3_axpy(gap, -s->phi[s->plan.row[e] + k], J[k]);
+    for (int k = 0; k < 3; k++) {
+        v3_scale(back, -1, J[k]);
+        v3_cross_add(J[k] + 3, gap, back);
+    }
+}
+
+// One iteration; *size: 2-norm of the increments, turns times the mechanism's length.
+static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs, bool first,
+                         double *size, lw_error *error)
+{
+    lwi_system *s = &d->closed;
+    double *lambda = d->row, sum = 0;
+    if (d->coordinates) lwi_system_read_joints(s, t);
+    lwi_system_rows(s, t);
+    for (int e = 0; e < s->nedge; e++) lwi_index3_own_points(d, e);
+    if (d->seven) lwi_index3_euler_rows(d);
+    lwi_index3_release(d, d->lambda, lambda);
+    residual(d, t, h, inputs, lambda);
+    if (d->method.tangent)
+        lwi_index3_force_rows(d, t, h, inputs);
+    else
+        lwi_index3_no_force_rows(d);
+    lwi_index3_rotor_rows(d, t, h);
+    if (first || !d->method.newton) {
+        if (d->method.tangent) lwi_index3_stiffnesses(d, t, inputs, lambda);
+        lwi_index3_leaves(d, h);
+        TRY(lwi_index3_factor(d, t, 1, d->method.tangent < 2, error));
+    }
+    for (int i = 0; i < s->nrow; i++) s->c[i] = -s->phi[i];
+    const double began = lwi_clock();
+    solve(d);
+    d->times.solve += lwi_clock() - began;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        double turn[3];
+        v3_add(s->r[b], s->r[b], s->x[k]);
+        m3_tmul_v(turn, s->R[b], s->x[k] + 3);
+        if (d->seven)
+            lwi_index3_euler_turn(d, k, h);
+        else
+            turn_on(d->body[k].turn, turn);
+        sum += v3_dot(s->x[k], s->x[k]) + s->length * s->length * v3_dot(turn, turn);
+    }
+    if (d->method.stop) { // forces as displacements of the lightest body
+        double forces = 0;
+        for (int i = 0; i < s->nrow; i++) forces += s->lambda[i] * s->lambda[i];
+        sum += h * h * h * h / 16 * forces / (d->mass * d->mass);
+    }
+    // what couplers have added is in the next residual
+    for (int i = 0; i < d->first_compliance; i++) lambda[i] += s->lambda[i];
+    lwi_index3_hold(d, lambda, d->lambda);
+    *size = sqrt(sum);
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------------- step
+
+static void begin(lwi_index3 *d, const double *x)
+{
+    lwi_system *s = &d->closed;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        lwi_index3_body *p = &d->body[k];
+        const double *u = x + d->at_speed + 6 * k;
+        const double *a = x + d->at_acceleration + d->nmemory * k;
+        v3_copy(p->r, s->r[b]);
+        memcpy(p->R, s->R[b], sizeof p->R);
+        v3_copy(p->v, u), v3_copy(p->w, u + 3);
+        v3_copy(p->a, a), v3_copy(p->al, a + 3);
+    }
+    memcpy(d->lambda, x + d->at_lambda, (size_t)s->nrow * sizeof *d->lambda);
+    for (int i = 0; i < d->ncoupler; i++) d->coupler[i].slip = (lwi_index3_slipping){0};
+    if (d->seven) lwi_index3_euler_begin(d, x);
+}
+
+// The state at the end; quaternions continue in sign.
+static void finish(lwi_index3 *d, double t, double h, double *x)
+{
+    lwi_system *s = &d->closed;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k;
+        double *a = x + d->at_acceleration + d->nmemory * k, quat[4];
+        v3_copy(pose, s->r[b]);
+        v3_copy(a, s->x[k]);
+        v3_copy(u, s->v[b]);
+        m3_tmul_v(u + 3, s->R[b], s->w[b]);
+        if (d->seven) {
+            lwi_index3_euler_finish(d, k, x);
+            continue;
+        }
+        m3_tmul_v(a + 3, s->R[b], s->x[k] + 3);
+        quat_from_matrix(quat, s->R[b]);
+        quat_continue(quat, pose + 3);
+        memcpy(pose + 3, quat, sizeof quat);
+    }
+    memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
+    if (d->carried.n) lwi_system_read_joints(s, t);
+    lwi_auxiliary_store(s->model, &d->carried, s->q, x);
+    if (d->at_work < 0) return;
+    lwi_index3_rotor_loads(d, t);
+    const double power = s->loads.power + lwi_system_drive_power(s, t);
+    x[d->at_work] += 0.5 * h * (x[d->at_work + 1] + power);
+    x[d->at_work + 1] = power;
+}
+
+// An increment of this part of the mechanism's length in the last iteration is no solution.
+#define ASTRAY 1e-3
+
+// Does Newton go anywhere?  Increments that are not numbers, or in the end large or larger than the
+// first, do not.
+static lw_status check(lwi_work *work, double t, double h, int i, double size, double first)
+{
+    const lwi_index3 *d = work->data;
+    const bool last = i + 1 == d->method.iterations && i > 0 && size > d->method.tolerance;
+    const bool far = size > first || size > ASTRAY * d->closed.length;
+    char where[300];
+    int node, edge;
+    if (isfinite(size) && !(last && far && d->method.tolerance > 0)) return LW_OK;
+    lwi_index3_worst(d, &node, &edge);
+    lwi_index3_tell(d, node, edge, where, sizeof where);
+    return lwi_fail(
+        &work->error, isfinite(size) ? LW_ERR_INTEGRATOR : LW_ERR_NOT_FINITE,
+        "t = %.9g s: Newton's iteration number %d in a step of %.3g s goes astray (%.1e m, the "
+        "first %.1e m): %s; a smaller step helps, or more iterations%s",
+        t, i + 1, h, size, first, where,
+        d->method.projection ? "" : "; without a projection the rule is unstable");
+}
+
+static void count(lwi_index3 *d, double t, int iterations, double size)
+{
+    lwi_index3_counts *n = &d->counts;
+    n->steps++;
+    n->iterations += iterations;
+    if (!(d->method.tolerance > 0) || size < d->method.tolerance) return;
+    n->unconverged++;
+    if (size <= n->size) return;
+    n->size = size, n->t = t;
+    lwi_index3_worst(d, &n->body, &n->edge);
+}
+
+// The same in lanes; LW_ERR_SINGULAR: the general text has to decide, x is as it was.
+static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x,
+                               const double *inputs)
+{
+    lwi_index3 *d = work->data;
+    const lwi_index3_method *m = &d->method;
+    double size = HUGE_VAL, first = HUGE_VAL;
+    const double began = lwi_clock();
+    int i = 0;
+    d->in_lanes = true;
+    lwi_index3_lanes_begin(d, end, h, x, inputs);
+    for (; i < m->iterations && !(i >= d->least_iterations && size < m->tolerance); i++) {
+        TRY(lwi_index3_lanes_iterate(d, i, &size));
+        if (i == 0) first = size;
+        TRY(check(work, end, h, i, size, first));
+    }
+    TRY(lwi_index3_lanes_finish(d, x));
+    count(d, end, i, size);
+    d->times.total += lwi_clock() - began;
+    return LW_OK;
+}
+
+lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const double *inputs)
+{
+    lwi_index3 *d = work->data;
+    const lwi_index3_method *m = &d->method;
+    double size = HUGE_VAL, first = HUGE_VAL;
+    const double end = t + h, began = lwi_clock();
+    if (d->lanes) {
+        const lw_status status = step_in_lanes(work, end, h, x, inputs);
+        if (status != LW_ERR_SINGULAR) return status;
+    }
+    d->in_lanes = false;
+    lwi_index3_read(d, &d->closed, x);
+    if (d->coordinates || d->carried.n) lwi_system_read_joints(&d->closed, t);
+    begin(d, x);
+    predict(d, h);
+    int i = 0;
+    for (; i < m->iterations && !(i >= d->least_iterations && size < m->tolerance); i++) {
+        move(d, h);
+        TRY(iterate(d, end, h, inputs, i == 0, &size, &work->error));
+        if (i == 0) first = size;
+        TRY(check(work, end, h, i, size, first));
+    }
+    count(d, end, i, size);
+    move(d, h);
+    const double solved = lwi_clock();
+    TRY(lwi_index3_project(d, end, h, &work->error));
+    d->times.projection += lwi_clock() - solved;
+    if (d->at_work >= 0) lwi_system_forces(&d->closed, end, inputs);
+    finish(d, end, h, x);
+    d->times.total += lwi_clock() - began;
+    return LW_OK;
+}

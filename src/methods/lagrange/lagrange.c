@@ -1,0 +1,305 @@
+// lagrange.c -- the formulation `lagrange`: the traditional O(n) recursion with cut joints
+//
+// State x = (tree q, tree u, [work], carried coordinates of cut joints).  The articulated-body
+// recursion gives the accelerations eta of the tree whose joints are cut; the multipliers of the
+// cut joints follow from a dense system [anderson2003, section 2],
+//
+//     vdot = eta + M^-1 (J W)' lambda,   [J M^-1 J'] lambda = -gamma - J A(eta)
+//
+// in the factors of cut.h: O(n m + n m^2), cubic where loops are as many as bodies.  Nothing holds
+// positions and velocities to the constraints but their second derivative: they drift, velocities
+// in proportion to time, positions to its square.  Baumgarte's gains a, b [1/s] (option
+// `baumgarte`) ask for phiddot + 2 a phidot + b^2 phi = 0 in place of phiddot = 0.
+//
+// This is what the other formulations for loops are measured against.
+#include "base/numbers.h"
+#include "loops/cut_state.h"
+#include "system/singular.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct lagrange {
+    lwi_tree_work tree;
+    lwi_aba_node *node;
+    lwi_cut cut;
+    double gain[2]; // a, b [1/s]
+    lwi_auxiliary carried;
+    double *vdot, *target;         // [n], [m]
+    double mount_power;            // of efforts of cut joints across their mounts [W]
+    int nnull, nfield;             // multipliers without effect; 6 njoint + couplings
+    double *null, *field, *actual; // [nnull][m], [nnull][nfield], [nfield]
+} lagrange;
+
+// ------------------------------------------------------------------------------------------
+// prepare
+
+static lw_status prepare(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    lwi_arena *arena = &work->arena;
+    lagrange *d = LWI_PUSH(arena, lagrange, 1);
+    if (!d) return LW_ERR_MEMORY;
+    work->data = d;
+    if (work->options) lwi_numbers_read(work->options->baumgarte, d->gain, 2);
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+    GET(d->node, model->nnode);
+    TRY(lwi_tree_work_create(model, arena, &d->tree));
+    d->tree.mode = &work->mode;
+    TRY(lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, d->node, &d->cut, &work->error));
+    d->nnull = d->cut.m - d->cut.rank;
+    d->nfield = 6 * model->njoint + model->ncoupling;
+    GET(d->vdot, d->cut.n);
+    GET(d->target, d->cut.m);
+    GET(d->actual, d->nfield);
+    GET(d->null, (size_t)d->nnull * (size_t)d->cut.m);
+    GET(d->field, (size_t)d->nnull * (size_t)d->nfield);
+#undef GET
+    memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
+    return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->carried, &work->layout);
+}
+
+// -------------------------------------------------------------------------------- singular
+// positions
+
+// Smallest pivot of a run, at its fixed rank: ten of sixteen digits are lost there.
+#define SINGULAR_PIVOT 1e-10
+static lw_status row_fails(lwi_work *work, int row, double t, lw_status status, const char *what,
+                           double value)
+{
+    const lagrange *d = work->data;
+    char which[160];
+    lwi_singular_owner(work->model, lwi_cut_row_owner(&d->cut, row), which, sizeof which);
+    return lwi_fail(&work->error, status, "%s, t = %.9g s: %s %.3g", which, t, what, value);
+}
+
+static lw_status factor_rows(lwi_work *work, double t)
+{
+    lagrange *d = work->data;
+    lwi_cut *cut = &d->cut;
+    const lwi_cod *cod = &cut->cod;
+    lwi_cut_factor(cut, &d->tree, d->node, cut->rank, 0);
+    if (cut->rank == 0) return LW_OK;
+    if (cod->rank == cut->rank && cod->small > SINGULAR_PIVOT) return LW_OK;
+    const int last = cod->rank < cut->rank ? cod->rank : cut->rank - 1;
+    return lwi_singular_fail(work->model, lwi_cut_row_owner(cut, cod->pivot[last]), t,
+                             cod->rank < cut->rank ? 0 : cod->small, &work->error);
+}
+
+// ---------------------------------------------------------------------------------------
+// evaluation
+
+static void place(lwi_work *work, double t, const double *x)
+{
+    lagrange *d = work->data;
+    lwi_auxiliary_load(work->model, &d->carried, x, d->tree.joint_q);
+    lwi_cut_place(&d->cut, &d->tree, t, x, x + work->model->tree_nq);
+}
+
+// vdot and lambda at the state.
+static lw_status solve(lwi_work *work, double t, const double *x, const double *inputs)
+{
+    const lw_model *model = work->model;
+    lagrange *d = work->data;
+    lwi_cut *cut = &d->cut;
+    const double *v = x + model->tree_nq, a = d->gain[0], b = d->gain[1];
+    place(work, t, x);
+    d->mount_power = lwi_cut_loads(cut, &d->tree, t, v, inputs);
+    TRY(lwi_aba(model, &d->tree, d->node, t, v, NULL, d->vdot, &work->error));
+    if (cut->m == 0) return LW_OK;
+    lwi_cut_rows(cut, &d->tree, t, LWI_CLOSURE_RATES);
+    TRY(factor_rows(work, t));
+    lwi_cut_accelerations(cut, &d->tree, d->target);
+    for (int i = 0; i < cut->m; i++)
+        d->target[i] = -d->target[i] - cut->gamma[i] - 2 * a * cut->rate[i] - b * b * cut->phi[i];
+    lwi_cut_solve(cut, d->target);
+    lwi_cut_apply(cut, &d->tree, d->node, cut->y, d->vdot);
+    return lwi_tree_finite(model, t, d->vdot, "acceleration", &work->error);
+}
+
+static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot)
+{
+    const lw_model *model = work->model;
+    lagrange *d = work->data;
+    const double *v = x + model->tree_nq;
+    TRY(solve(work, t, x, inputs));
+    lwi_cut_state_rates(&d->cut, &d->carried, &d->tree, v, d->vdot, xdot);
+    if (d->carried.at_work >= 0)
+        xdot[d->carried.at_work] = lwi_cut_state_power(&d->cut, &d->tree, d->cut.lambda, v, d->vdot,
+                                                       d->tree.power + d->mount_power);
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- enter
+
+// The model has accepted velocities that miss a joint by LWI_CLOSURE_TOLERANCE; rows measure the
+// same miss with lever arms and along several directions, hence ten times as much before it is
+// called wrong.
+#define VELOCITY_TOLERANCE (10 * LWI_CLOSURE_TOLERANCE)
+
+// The largest row decides what round-off is: sums of |J_ik V_k| and |b_i|.
+static lw_status check_velocities(lwi_work *work, double t)
+{
+    const lagrange *d = work->data;
+    const lwi_cut *cut = &d->cut;
+    double largest = 1, most = 0; // [m/s, rad/s], as the model's own check
+    int worst = 0;
+    for (int i = 0; i < cut->count; i++) {
+        const lwi_closure *c = &cut->closure[i];
+        for (int r = 0; r < c->n; r++) {
+            const int row = cut->first[i] + r;
+            double size = fabs(c->b[r]);
+            for (int s = 0; s < c->nbody; s++)
+                for (int k = 0; k < 3; k++)
+                    size += fabs(c->J[s][r][k] * d->tree.body_v[c->body[s]][k]) +
+                            fabs(c->J[s][r][k + 3] * d->tree.body_w[c->body[s]][k]);
+            if (size > largest) largest = size;
+            if (fabs(cut->rate[row]) > most) most = fabs(cut->rate[row]), worst = row;
+        }
+    }
+    if (most <= VELOCITY_TOLERANCE * largest) return LW_OK;
+    return row_fails(work, worst, t, LW_ERR_MODEL,
+                     "the velocities of its bodies do not fit it, residual in m/s or rad/s", most);
+}
+
+// State from a moment.  Velocities are moved onto the constraints at round-off level, the way that
+// takes the least kinetic energy: du = -N'^-1 E^+ phidot.
+static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+{
+    const lw_model *model = work->model;
+    lagrange *d = work->data;
+    lwi_cut *cut = &d->cut;
+    double *v = x + model->tree_nq;
+    lwi_cut_state_enter(cut, &d->carried, moment, &d->tree, x);
+    place(work, moment->t, x);
+    lwi_auxiliary_store(model, &d->carried, d->tree.joint_q, x);
+    if (cut->m == 0) return LW_OK;
+    lwi_cut_rows(cut, &d->tree, moment->t, LWI_CLOSURE_POSITION);
+    TRY(check_velocities(work, moment->t));
+    memset(d->tree.wrench, 0, (size_t)model->nnode * sizeof *d->tree.wrench);
+    memset(d->tree.effort, 0, (size_t)model->tree_nv * sizeof *d->tree.effort);
+    TRY(lwi_aba(model, &d->tree, d->node, moment->t, v, NULL, d->vdot,
+                &work->error)); // the factors
+    TRY(factor_rows(work, moment->t));
+    for (int i = 0; i < cut->m; i++) d->target[i] = -cut->rate[i];
+    lwi_cut_solve(cut, d->target);
+    lwi_cut_apply(cut, &d->tree, d->node, cut->y, v);
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------
+// observe
+
+// Reactions of all joints and multipliers of couplings that node wrenches F and multipliers make.
+static void list_reactions(lagrange *d, const double *lambda, double *field)
+{
+    const lwi_cut *cut = &d->cut;
+    const lw_model *model = cut->model;
+    const lwi_motion motion = lwi_cut_motion(&d->tree);
+    memset(field, 0, (size_t)d->nfield * sizeof *field);
+    for (int k = 0; k < model->nnode; k++)
+        if (model->node[k].joint >= 0)
+            lwi_tree_reaction(model, &d->tree, k, field + 6 * model->node[k].joint);
+    for (int i = 0; i < model->nloop; i++) {
+        lwi_closure *rows = &d->cut.closure[i];
+        const int all = rows->n;
+        if (cut->nspin) rows->n -= model->joint[model->loop[i]].nrotor; // efforts, not constraints
+        lwi_joint_reaction(model, model->loop[i], &motion, rows, lambda + cut->first[i],
+                           field + 6 * model->loop[i]);
+        rows->n = all;
+    }
+    for (int i = 0; i < model->ncoupling; i++)
+        field[6 * model->njoint + i] = lambda[cut->first[model->nloop + i]];
+}
+
+// Multipliers that do nothing to the motion make reactions that balance each other: F without
+// accelerations, forces and efforts.
+static void null_field(lagrange *d, const double *lambda, double *field)
+{
+    const lw_model *model = d->cut.model;
+    lwi_tree_work *tree = &d->tree;
+    memset(tree->wrench, 0, (size_t)model->nnode * sizeof *tree->wrench);
+    lwi_cut_wrenches(&d->cut, tree, lambda, tree->wrench);
+    for (int k = 0; k < model->nnode; k++)
+        for (int i = 0; i < 6; i++) tree->F[k][i] = -tree->wrench[k][i];
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const int parent = model->node[k].parent;
+        double up[6];
+        if (parent < 0) continue;
+        force_from(up, tree->link[k].R, tree->link[k].r, tree->F[k]);
+        v6_add(tree->F[parent], tree->F[parent], up);
+    }
+    list_reactions(d, lambda, field);
+}
+
+// Null vectors below this on a joint are the drift of positions, which tilts them.
+#define UNIQUE_TOLERANCE 1e-6
+
+// Of all reactions that make this motion those of least norm, over forces [N] and torques [N m] of
+// all joints and the multipliers of couplings.
+static void observe_reactions(lagrange *d, lwi_snapshot *moment)
+{
+    lwi_cut *cut = &d->cut;
+    const lw_model *model = cut->model;
+    const size_t m = (size_t)cut->m, nfield = (size_t)d->nfield;
+    list_reactions(d, cut->lambda, d->actual);
+    lwi_cod_null(&cut->cod, d->null);
+    memset(d->tree.loads.effort, 0, (size_t)model->nv * sizeof(double)); // not part of null fields
+    for (int i = 0; i < d->nnull; i++) {
+        double *null = d->null + (size_t)i * m;
+        for (size_t k = 0; k < m; k++) null[k] /= cut->len[k];
+        null_field(d, null, d->field + (size_t)i * nfield);
+    }
+    lwi_orthonormalize(d->nfield, d->nnull, d->field);
+    lwi_reject(d->nfield, d->nnull, d->field, d->actual);
+    for (int j = 0; j < model->njoint; j++) {
+        if (model->joint[j].merged) continue;
+        double square = 0;
+        for (int i = 0; i < d->nnull; i++) {
+            const double *e = d->field + (size_t)i * nfield + 6 * (size_t)j;
+            square += v6_dot(e, e);
+        }
+        v6_copy(moment->reaction[j], d->actual + 6 * j);
+        moment->unique[j] = square < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE;
+    }
+}
+
+static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *moment)
+{
+    const lw_model *model = work->model;
+    lagrange *d = work->data;
+    const double *v = x + model->tree_nq;
+    if (level < LW_OBSERVE_ACCELERATION) {
+        place(work, t, x);
+    } else {
+        TRY(solve(work, t, x, inputs));
+        lwi_cut_wrenches(&d->cut, &d->tree, d->cut.lambda, d->tree.wrench);
+    }
+    lwi_cut_state_observe(&d->cut, &d->carried, &d->tree, t, x, v, d->vdot, level, moment);
+    if (level >= LW_OBSERVE_REACTION && d->cut.m) observe_reactions(d, moment);
+    return LW_OK;
+}
+
+static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
+{
+    lagrange *d = work->data;
+    place(work, t, x);
+    lwi_cut_state_scale(&d->cut, &d->carried, &d->tree, &work->layout, factor);
+    return LW_OK;
+}
+
+const lwi_formulation lwi_formulation_lagrange = {
+    .name = "lagrange",
+    .summary = "cut joints with multipliers beside the articulated-body recursion: O(n m^2) for m "
+               "constraint equations of cut joints; loops, couplings; drifts, option `baumgarte`",
+    .cite = "anderson2003",
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
+    .prepare = prepare,
+    .enter = enter,
+    .rates = rates,
+    .observe = observe,
+    .scale = scale,
+};

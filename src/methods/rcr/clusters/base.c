@@ -1,0 +1,165 @@
+// base.c -- bodies that float and carry cells: how they move, and the 6 x 6 system on them that
+// all their cells give.
+//
+// With M the inertia of everything on the body as it stands, less what the coordinates of its cells take,
+// and h likewise the force at A = 0, the body moves with  A = S v.,  S'(M S v. + h) = Q.
+#include "methods/rcr/clusters/plan.h"
+
+#include "spatial/inertia.h"
+#include "spatial/rotation.h"
+
+// ------------------------------------------------------------------------------------------ create
+
+// z along the first axis on the body, in the sense in which cells see it (place.c).
+static void set_axes(const lwi_k_parts *parts, lwi_cluster_base *base)
+{
+    m3_identity(base->axes);
+    for (int p = 0; p < parts->n; p++) {
+        const lwi_k_part *part = &parts->part[p];
+        if (part->parent != base->part) continue;
+        memcpy(base->axes, part->in.R, sizeof base->axes);
+        for (int i = 0; part->sign < 0 && i < 9; i++)
+            if (i % 3) base->axes[i] = -base->axes[i];
+        return;
+    }
+}
+
+static void set_base(const lw_model *model, const lwi_k_parts *parts, int part,
+                     lwi_cluster_base *base)
+{
+    *base = (lwi_cluster_base){.part = part, .gravity = model->gravity};
+    const lwi_k_part *body = &parts->part[part];
+    double back[9];
+    while (parts->host[base->node] != part) base->node++; // the joint's own node is the first on it
+    const lwi_node *node = &model->node[base->node];
+    base->iq = node->iq;
+    base->iv = node->iv;
+    base->nv = node->nv;
+    set_axes(parts, base);
+    m3_transpose(back, base->axes);
+    base->m = body->m;
+    m3_mul_v(base->h, back, body->h);
+    s3_rotate(base->J, back, body->J);
+    for (int i = 0; i < base->nv; i++) base->rotor[i] = model->tree_rotor[base->iv + i];
+}
+
+lw_status lwi_clusters_create_bases(lwi_clusters *c, const lw_model *model, lwi_arena *arena)
+{
+    const lwi_k_parts *parts = &c->parts;
+    c->model = model;
+    c->base_of = LWI_PUSH(arena, int, parts->n);
+    for (int p = 0; p < parts->n; p++) c->nbase += parts->part[p].floats;
+    c->base = LWI_PUSH(arena, lwi_cluster_base, c->nbase);
+    c->sway = LWI_PUSH(arena, lwi_cluster_sway, c->nbase);
+    if (!c->base_of || !c->base || !c->sway) return LW_ERR_MEMORY;
+    for (int p = 0, n = 0; p < parts->n; p++) {
+        const int parent = parts->part[p].parent;
+        c->base_of[p] = parent < 0 ? -1 : c->base_of[parent];
+        if (!parts->part[p].floats) continue;
+        c->base_of[p] = n;
+        set_base(model, parts, p, &c->base[n++]);
+    }
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------- evaluation
+
+void lwi_clusters_place_bases(const lwi_clusters *c, double t, const double *q)
+{
+    for (int i = 0; i < c->nbase; i++) {
+        lwi_cluster_base *base = &c->base[i];
+        lwi_link_position(c->model, base->node, t, q + base->iq, &base->link);
+        m3_mul(base->R, base->link.R, base->axes);
+        v3_copy(base->r, base->link.r);
+        for (int j = 0; j < base->nv; j++) {
+            m3_tmul_v(base->S[j], base->axes, base->link.S[j]);
+            m3_tmul_v(base->S[j] + 3, base->axes, base->link.S[j] + 3);
+        }
+    }
+}
+
+void lwi_clusters_move_bases(const lwi_clusters *c, double t, const double *v)
+{
+    for (int i = 0; i < c->nbase; i++) {
+        lwi_cluster_base *base = &c->base[i];
+        lwi_cluster_sway *sway = &c->sway[i];
+        const double *u = v + base->iv;
+        double V[6] = {0}, bias[6] = {0}, g[3], turn[3], *h = base->whole + LWI_CLUSTER_SPATIAL;
+        lwi_link_rates(c->model, base->node, t, u, &base->link);
+        for (int j = 0; j < base->nv; j++) {
+            v6_axpy(V, u[j], base->S[j]);
+            v6_axpy(bias, u[j], base->link.Sdot[j]);
+        }
+        v3_copy(base->v, V);
+        v3_copy(sway->w, V + 3);
+        v3_copy(base->w, V + 3);
+        m3_tmul_v(sway->a, base->axes, bias);
+        m3_tmul_v(sway->al, base->axes, bias + 3);
+        v3_cross_add(sway->a, sway->w, base->v); // of a point, from that of what streams past it
+        m3_tmul_v(g, base->R, base->gravity);
+        v3_sub(sway->a, sway->a, g);
+        // the body alone
+        memset(base->E, 0, sizeof base->E);
+        memset(base->e, 0, sizeof base->e);
+        memset(base->carried, 0, sizeof base->carried);
+        memset(base->Q, 0, sizeof base->Q);
+        base->whole[0] = base->m;
+        v3_copy(base->whole + 1, base->h);
+        memcpy(base->whole + 4, base->J, sizeof base->J);
+        v3_scale(h, base->m, sway->a);
+        v3_cross_add(h, sway->al, base->h);
+        v3_cross(turn, sway->w, base->h);
+        v3_cross_add(h, sway->w, turn);
+        s3_mul_v(h + 3, base->J, sway->al);
+        v3_cross_add(h + 3, base->h, sway->a);
+        s3_mul_v(turn, base->J, sway->w);
+        v3_cross_add(h + 3, sway->w, turn);
+    }
+}
+
+void lwi_clusters_push_bases(const lwi_clusters *c, const double *tau)
+{
+    for (int i = 0; i < c->nbase; i++)
+        memcpy(c->base[i].Q, tau + c->base[i].iv, (size_t)c->base[i].nv * sizeof *tau);
+}
+
+// M += E, of which the lower triangle is read
+static void add_symmetric(lwi_inertia *M, const double (*E)[LWI_LANES])
+{
+    static const int8_t at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 0}, {2, 0}, {2, 1}};
+    for (int i = 0; i < 6; i++) {
+        M->A[i] += E[at[i][0]][at[i][1]];
+        M->C[i] += E[3 + at[i][0]][3 + at[i][1]];
+    }
+    for (int i = 0; i < 9; i++) M->B[i] += E[3 + i % 3][i / 3];
+}
+
+bool lwi_clusters_solve_bases(const lwi_clusters *c, double *vdot)
+{
+    bool sure = true;
+    for (int n = 0; n < c->nbase; n++) {
+        lwi_cluster_base *base = &c->base[n];
+        const int nv = base->nv;
+        double D[6][6], *y = vdot + base->iv, *s = base->whole, *h = s + LWI_CLUSTER_SPATIAL;
+        lwi_inertia M;
+        for (int k = 0; k < LWI_CLUSTER_CARRIED; k++)
+            for (int l = 0; l < LWI_LANES; l++) s[k] += base->carried[k][l];
+        v6_add(h, h, base->e);
+        inertia_rigid(&M, s[0], s + 1, s + 4);
+        add_symmetric(&M, (const double(*)[LWI_LANES])base->E);
+        for (int j = 0; j < nv; j++) {
+            double U[6];
+            inertia_apply(U, &M, base->S[j]);
+            for (int i = j; i < nv; i++) D[i][j] = v6_dot(base->S[i], U);
+            D[j][j] += base->rotor[j];
+            y[j] = base->Q[j] - v6_dot(base->S[j], h);
+        }
+        sure = sure && cholesky6(D, nv, 0) < 0;
+        memset(base->A, 0, sizeof base->A);
+        if (!sure) return false;
+        cholesky6_forward(D, nv, y);
+        cholesky6_backward(D, nv, y);
+        for (int j = 0; j < nv; j++) v6_axpy(base->A, y[j], base->S[j]);
+    }
+    return sure;
+}

@@ -1,0 +1,119 @@
+// loads.c -- forces on cells: which bodies and cut joints they need, motions of these, and
+// their wrenches.
+#include "methods/rcr/clusters/loads.h"
+
+#include "methods/rcr/rcr.h"
+#include "model/signals/functions.h"
+
+// ------------------------------------------------------------------------------------------ create
+
+static bool is_cut(const lw_model *model, int iv)
+{
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        if (iv >= joint->iv && iv < joint->iv + joint->type->nv) return true;
+    }
+    return false;
+}
+
+static void ask(const lw_model *model, int body, bool *asked)
+{
+    const int host = model->body[body].host;
+    if (host > 0) asked[model->body_node[host]] = true;
+}
+
+// Formulas may read any joint.
+static bool reads_joints(const lw_model *model)
+{
+    for (int i = 0; i < model->desc.nfunction; i++)
+        if (model->function[i].formula && model->function[i].formula->nname > 0) return true;
+    return false;
+}
+
+lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_loads *loads,
+                               bool *asked, bool *known)
+{
+    *loads = (lwi_rcr_loads){.cuts = model->nforce && reads_joints(model)};
+    *known = true;
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_force_place place = lwi_force_acts_on(&model->force[i]);
+        if (place.iv < 0 && place.n == 0) *known = false;
+        loads->cuts = loads->cuts || (place.iv >= 0 && is_cut(model, place.iv));
+        for (int k = 0; k < place.n; k++) ask(model, place.body[k], asked);
+        loads->at_bodies = loads->at_bodies || place.n > 0;
+    }
+    for (int i = 0; i < model->nloop && loads->cuts; i++) {
+        ask(model, model->joint[model->loop[i]].body1, asked);
+        ask(model, model->joint[model->loop[i]].body2, asked);
+    }
+    loads->at_bodies = loads->at_bodies || loads->cuts;
+    loads->rider = LWI_PUSH(arena, int, model->nbody);
+    if (!loads->rider) return LW_ERR_MEMORY;
+    for (int b = 1; b < model->nbody; b++) {
+        const int host = model->body[b].host;
+        if (host != b && (host == 0 || asked[model->body_node[host]]))
+            loads->rider[loads->nrider++] = b;
+    }
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------- evaluation
+
+static void move_bodies(const lw_model *model, const lwi_rcr_loads *loads,
+                        const lwi_clusters *cells, const double *v, lwi_tree_work *tree)
+{
+    m3_identity(tree->body_R[0]);
+    for (int s = 0; s < cells->nseat; s++) {
+        const int b = cells->seat[s].body;
+        lwi_clusters_read(cells, s, v, tree->body_R[b], tree->body_r[b], tree->body_v[b],
+                          tree->body_w[b]);
+    }
+    for (int i = 0; i < loads->nrider; i++) {
+        const int b = loads->rider[i];
+        v3_copy(tree->body_w[b], tree->body_w[model->body[b].host]);
+        lwi_tree_ride(model, b, tree->body_w[b], tree->body_R, tree->body_r, tree->body_v);
+    }
+}
+
+// Efforts of cut joints, on the bodies they join.
+static void cut_efforts(const lw_model *model, double t, lwi_tree_work *tree)
+{
+    const lwi_motion motion = lwi_cut_motion(tree);
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const double *effort = tree->loads.effort + joint->iv;
+        bool acts = false;
+        for (int k = 0; k < joint->type->nv; k++) acts = acts || effort[k] != 0;
+        if (acts)
+            lwi_joint_apply_effort(model, model->loop[i], t, &motion, effort, tree->loads.wrench);
+    }
+}
+
+void lwi_rcr_loads_apply(const lwi_work *work, const lwi_rcr_loads *loads,
+                         const lwi_clusters *cells, double t, const double *x, const double *v,
+                         const double *inputs)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    lwi_tree_work *tree = &d->tree;
+    if (!loads->at_bodies) {
+        lwi_tree_joint_loads(model, tree, t, x, v, inputs);
+        return;
+    }
+    move_bodies(model, loads, cells, v, tree);
+    lwi_tree_joint_motion(model, tree, x, v);
+    if (loads->cuts) {
+        lwi_auxiliary_load(model, &d->carried, x, tree->joint_q);
+        lwi_cut_read(&d->cut, tree, t, false);
+    }
+    lwi_tree_apply(model, tree, t, inputs);
+    if (loads->cuts) cut_efforts(model, t, tree);
+}
+
+void lwi_rcr_loads_pass(const lwi_work *work, const lwi_rcr_loads *loads, const lwi_clusters *cells)
+{
+    const lwi_rcr_work *d = work->data;
+    if (!loads->at_bodies) return;
+    for (int s = 0; s < cells->nseat; s++)
+        lwi_clusters_load(cells, s, d->tree.loads.wrench[cells->seat[s].body]);
+}

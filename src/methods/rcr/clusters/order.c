@@ -1,0 +1,171 @@
+// order.c -- which loop is next, and partitions that can be told loop by loop.
+#include "methods/rcr/clusters/plan.h"
+
+#include "spatial/rotation.h"
+
+typedef lwi_clusters_scratch scratch;
+typedef lwi_clusters_entry entry;
+
+enum { WAITING = LWI_CLUSTER_STEPS + 1 };
+
+// ------------------------------------------------------------------------------------------- order
+
+static int unknown(const lwi_clusters *c, const lwi_cluster_loop *loop)
+{
+    int n = 0;
+    for (int i = 0; i < loop->n; i++) {
+        const int iv = c->parts.part[loop->part[i]].iv;
+        if (!c->dependent[iv] || c->scratch->introduced[iv] >= 0) continue;
+        if (!loop->side[i]) return WAITING;
+        n++;
+    }
+    return n;
+}
+
+static void offer(lwi_clusters *c, int loop)
+{
+    scratch *s = c->scratch;
+    const int count = unknown(c, &c->loop[loop]);
+    if (s->done[loop] || count == s->count[loop]) return;
+    s->count[loop] = count;
+    if (count == WAITING) return;
+    s->entry[s->nentry] = (entry){loop, count, s->head[count]};
+    s->head[count] = s->nentry++;
+}
+
+// The loop with the fewest unknown speeds; -1: none is left.
+int lwi_clusters_next_loop(lwi_clusters *c)
+{
+    scratch *s = c->scratch;
+    for (int count = 0; count <= LWI_CLUSTER_STEPS; count++)
+        while (s->head[count] >= 0) {
+            const entry *e = &s->entry[s->head[count]];
+            s->head[count] = e->next;
+            if (!s->done[e->loop] && s->count[e->loop] == count) return e->loop;
+        }
+    return -1;
+}
+
+void lwi_clusters_offer_all(lwi_clusters *c)
+{
+    scratch *s = c->scratch;
+    s->nentry = 0;
+    for (int i = 0; i <= LWI_CLUSTER_STEPS; i++) s->head[i] = -1;
+    for (int i = c->nloop - 1; i >= 0; i--) {
+        s->done[i] = false;
+        s->count[i] = -1;
+        offer(c, i);
+    }
+}
+
+// The loops that have coordinates of this one.
+void lwi_clusters_offer_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop)
+{
+    const scratch *s = c->scratch;
+    for (int i = 0; i < loop->n; i++)
+        for (int k = s->first[loop->part[i]]; k < s->first[loop->part[i] + 1]; k++)
+            offer(c, s->list[k]);
+}
+
+// ------------------------------------------------------------------------------------- preference
+
+// Columns whose part across those taken before is below this are no new direction: far above
+// rounding and drift, far below what good partitions have.
+#define DIRECTION 1e-3
+
+// Takes the columns of class `dependent` that are new directions, the largest part first; taken
+// ones leave the basis q [n].  Returns how many there are then.
+static int take_directions(lwi_clusters *c, const lwi_cluster_loop *loop, int number, int dependent,
+                           lwi_clusters_column *column, const void *user, double (*q)[6], int n)
+{
+    double w[LWI_CLUSTER_STEPS][6], length[LWI_CLUSTER_STEPS];
+    bool open[LWI_CLUSTER_STEPS] = {false};
+    for (int i = 0; i < loop->n; i++) {
+        const int iv = c->parts.part[loop->part[i]].iv;
+        open[i] = loop->side[i] && c->scratch->introduced[iv] < 0 && c->dependent[iv] == dependent;
+        if (!open[i]) continue;
+        column(user, number, loop->side[i], iv, w[i]);
+        length[i] = sqrt(v3_dot(w[i], w[i]) + v3_dot(w[i] + 3, w[i] + 3));
+        for (int k = 0; k < n; k++) {
+            const double part = v3_dot(w[i], q[k]) + v3_dot(w[i] + 3, q[k] + 3);
+            for (int j = 0; j < 6; j++) w[i][j] -= part * q[k][j];
+        }
+    }
+    for (;;) {
+        int best = -1;
+        double most = 0;
+        for (int i = 0; i < loop->n; i++) {
+            if (!open[i]) continue;
+            const double part = sqrt(v3_dot(w[i], w[i]) + v3_dot(w[i] + 3, w[i] + 3));
+            if (n < 6 && part > DIRECTION * length[i] && part > most) most = part, best = i;
+        }
+        if (best < 0) break;
+        for (int j = 0; j < 6; j++) q[n][j] = w[best][j] / most;
+        open[best] = false;
+        c->dependent[c->parts.part[loop->part[best]].iv] = 2; // decided
+        for (int i = 0; i < loop->n; i++) {
+            if (!open[i]) continue;
+            const double share = v3_dot(w[i], q[n]) + v3_dot(w[i] + 3, q[n] + 3);
+            for (int j = 0; j < 6; j++) w[i][j] -= share * q[n][j];
+        }
+        n++;
+    }
+    return n;
+}
+
+// A loop's own dependent speeds: of those that were, as many as are independent directions, then
+// others while there are new ones.
+static void decide(lwi_clusters *c, int number, lwi_clusters_column *column, const void *user)
+{
+    const lwi_cluster_loop *loop = &c->loop[number];
+    double q[6][6];
+    const int n = take_directions(c, loop, number, 1, column, user, q, 0);
+    take_directions(c, loop, number, 0, column, user, q, n);
+    for (int i = 0; i < loop->n; i++) {
+        const int iv = c->parts.part[loop->part[i]].iv;
+        if (c->scratch->introduced[iv] >= 0) continue;
+        c->scratch->introduced[iv] = 0;
+        c->dependent[iv] = c->dependent[iv] == 2;
+    }
+}
+
+static void introduce_roots(lwi_clusters *c)
+{
+    const lwi_k_part *part = c->parts.part;
+    for (int i = 0; i < c->parts.n;) {
+        bool free = part[i].parent < 0 || c->scratch->introduced[part[part[i].parent].iv] >= 0;
+        int last = i;
+        for (; last < c->parts.n && c->node_of[part[last].iv] == c->node_of[part[i].iv]; last++)
+            free = free && !c->dependent[part[last].iv];
+        for (; i < last; i++)
+            if (free) c->scratch->introduced[part[i].iv] = 0;
+    }
+}
+
+bool lwi_clusters_prefer(lwi_clusters *c, lwi_clusters_column *column, const void *user, bool anew,
+                         unsigned char *dependent)
+{
+    const size_t n = (size_t)c->nfree;
+    scratch *s = c->scratch;
+    int before = 0, after = 0;
+    c->made = false;
+    memcpy(c->dependent, dependent, n);
+    for (int i = 0; anew && i < c->nloop; i++)
+        for (int k = 0; k < c->loop[i].n; k++)
+            if (c->loop[i].side[k] && c->parts.part[c->loop[i].part[k]].iv < c->nfree)
+                c->dependent[c->parts.part[c->loop[i].part[k]].iv] = 1;
+    for (int i = 0; i < c->nv; i++) s->introduced[i] = i < c->nfree ? -1 : 0;
+    introduce_roots(c);
+    lwi_clusters_offer_all(c);
+    for (int k = 0; k < c->nloop; k++) {
+        const int at = lwi_clusters_next_loop(c);
+        if (at < 0) return false;
+        s->done[at] = true;
+        decide(c, at, column, user);
+        lwi_clusters_offer_neighbours(c, &c->loop[at]);
+    }
+    for (int i = 0; i < c->nfree; i++) before += dependent[i], after += c->dependent[i];
+    if (before != after || memcmp(dependent, c->dependent, n) == 0) return false;
+    memcpy(dependent, c->dependent, n);
+    return true;
+}

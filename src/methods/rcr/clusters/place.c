@@ -1,0 +1,306 @@
+// place.c -- frames that make turns cheap, shapes, lanes.
+#include "methods/rcr/clusters/plan.h"
+#include "methods/rcr/clusters/shapes.h"
+
+#include "spatial/rotation.h"
+
+typedef lwi_clusters_draft draft;
+
+// ------------------------------------------------------------------------------------------ memory
+
+void *lwi_clusters_take(lwi_clusters *c, size_t count, size_t size)
+{
+    const size_t bytes = (count * size + 63) / 64 * 64;
+    if (c->used + bytes > c->room) return NULL;
+    void *at = c->pool + c->used;
+    c->used += bytes;
+    memset(at, 0, bytes);
+    return at;
+}
+
+static size_t lanes_of(const lwi_cluster_shape *s)
+{
+    const size_t nx = (size_t)s->nx, ny = (size_t)s->ny;
+    const size_t floating = s->floats ? 6 * nx + LWI_CLUSTER_SPATIAL + 6 : 0;
+    return ny * (ny + 1) / 2 + 6 + ny * nx + ny + nx * (nx + 1) / 2 + nx + 1 + floating;
+}
+
+size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s)
+{
+    const size_t nz = (size_t)s->nstep;
+    return nz * (sizeof(lwi_cluster_link) + sizeof(lwi_cluster_pose)) + sizeof(lwi_cluster_whole) +
+           (size_t)(s->nbody * s->nx) * sizeof(lwi_cluster_column) +
+           (2 * nz + 2) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) + 64 * 10;
+}
+
+// ------------------------------------------------------------------------------------------ frames
+
+static int step_of(const draft *d, int part)
+{
+    for (int i = 0; i < d->n; i++)
+        if (d->part[i] == part) return i;
+    return -1;
+}
+
+// Turns frames that the tree passes backwards: z along the motion of a positive speed.
+static void flip(const lwi_k_part *part, lwi_k_frame *f)
+{
+    static const lwi_k_frame half = {{1, 0, 0, 0, -1, 0, 0, 0, -1}, {0, 0, 0}};
+    if (part->sign < 0) lwi_k_compose(f, f, &half);
+}
+
+// From the frame in which the parts on the base stand to the cell's.
+static void from_world(lwi_k_frame *f, const draft *d)
+{
+    m3_transpose(f->R, d->base.R);
+    m3_mul_v(f->r, f->R, d->base.r);
+    v3_scale(f->r, -1, f->r);
+}
+
+// Frame of step i before its motion in the parent's raw one (base: in its axes), both flipped.
+static void inboard(const lwi_clusters *c, const draft *d, int i, lwi_k_frame *f)
+{
+    const lwi_k_part *part = &c->parts.part[d->part[i]];
+    *f = part->in;
+    flip(part, f);
+    lwi_k_frame back = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
+    if (d->shape.step[i].parent < 0)
+        from_world(&back, d);
+    else
+        flip(&c->parts.part[part->parent], &back); // its own inverse
+    lwi_k_compose(f, &back, f);
+}
+
+// The first step on p whose axis is not parallel to its own wants x on their common normal.
+static double wanted(const lwi_clusters *c, const draft *d, int p)
+{
+    for (int i = 0; i < d->n; i++) {
+        lwi_k_frame f;
+        if (d->shape.step[i].parent != p) continue;
+        inboard(c, d, i, &f);
+        if (hypot(f.R[2], f.R[5]) > lwi_clusters_parallel) return atan2(f.R[2], -f.R[5]);
+    }
+    return 0;
+}
+
+static void turn_frame(lwi_k_frame *f, double before, double after)
+{
+    lwi_k_frame a = {{0}, {0, 0, 0}}, b = a;
+    rot_z(a.R, cos(before), sin(before));
+    rot_z(b.R, cos(after), sin(after));
+    lwi_k_compose(f, f, &b);
+    lwi_k_compose(f, &a, f);
+}
+
+// How a step stands to its parent; what turns about its own axis joins its angle.
+static void settle(const lwi_clusters *c, draft *d, int i)
+{
+    static const double square[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0};
+    lwi_cluster_step *step = &d->shape.step[i];
+    lwi_k_frame *f = &d->in[i];
+    inboard(c, d, i, f);
+    turn_frame(f, step->parent < 0 ? 0 : -d->phi[step->parent], 0);
+    const bool same = hypot(f->R[2], f->R[5]) <= lwi_clusters_parallel && f->R[8] > 0;
+    const bool right = fabs(f->R[8]) <= lwi_clusters_parallel &&
+                       fabs(f->R[2]) <= lwi_clusters_parallel && f->R[5] < 0;
+    step->axes = (int8_t)(same ? LWI_CLUSTER_SAME : right ? LWI_CLUSTER_SQUARE : LWI_CLUSTER_ANY);
+    double psi = 0, T[9];
+    if (same) psi = atan2(f->R[3], f->R[0]);
+    if (right) {
+        m3_tmul(T, square, f->R);
+        psi = atan2(T[3], T[0]);
+    }
+    d->phi[i] = wanted(c, d, i);
+    if (!step->turn) { // cannot turn back
+        d->phi[i] = -psi;
+        if (step->axes == LWI_CLUSTER_ANY) d->phi[i] = 0;
+    }
+    d->angle[i] = psi + d->phi[i];
+    if (i == 0 && d->on < 0) v3_set(f->r, 0, 0, 0); // but for rounding
+    step->away = v3_norm(f->r) > 0 || step->slide;
+}
+
+void lwi_clusters_settle(const lwi_clusters *c, draft *d)
+{
+    d->on = c->base_of[d->part[0]];
+    d->shape.floats = d->on >= 0;
+    d->base = c->parts.part[d->part[0]].in;
+    flip(&c->parts.part[d->part[0]], &d->base);
+    if (d->on >= 0) { // all cells in its axes
+        memcpy(d->base.R, c->base[d->on].axes, sizeof d->base.R);
+        v3_set(d->base.r, 0, 0, 0);
+    }
+    for (int i = 0; i < d->n; i++) {
+        const lwi_k_part *part = &c->parts.part[d->part[i]];
+        lwi_cluster_step *step = &d->shape.step[i];
+        step->parent = (int8_t)step_of(d, part->parent);
+        step->turn = part->turn != 0;
+        step->slide = part->slide != 0;
+    }
+    for (int i = 0; i < d->n; i++) settle(c, d, i);
+}
+
+lwi_k_frame lwi_clusters_raw(const lwi_clusters *c, const draft *d, int i)
+{
+    lwi_k_frame raw = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
+    flip(&c->parts.part[d->part[i]], &raw);
+    turn_frame(&raw, -d->phi[i], 0);
+    return raw;
+}
+
+// Is the axis of step i parallel to that of the joint that closes its side?  along: whether the end
+// of that side has an axis that is.
+static bool is_parallel(const draft *d, int i, const bool along[2])
+{
+    const lwi_cluster_shape *s = &d->shape;
+    const int side = d->loop->side[i] > 0;
+    if (!along[side]) return false;
+    for (int p = s->close[side]; p != i; p = s->step[p].parent)
+        if (p < 0 || s->step[p].axes != LWI_CLUSTER_SAME) return false;
+    return true;
+}
+
+void lwi_clusters_close(const lwi_clusters *c, draft *d, double P[2][3], double z[2][3])
+{
+    lwi_cluster_shape *s = &d->shape;
+    const lwi_cluster_loop *loop = d->loop;
+    bool along[2];
+    s->closed = true;
+    s->pin = loop->pin;
+    for (int side = 0; side < 2; side++) {
+        lwi_k_frame back;
+        const int p = s->close[side] = (int)step_of(d, loop->end[side]);
+        if (p < 0)
+            from_world(&back, d);
+        else
+            back = lwi_clusters_raw(c, d, p);
+        m3_mul_v(P[side], back.R, loop->P[side]);
+        v3_add(P[side], P[side], back.r);
+        m3_mul_v(z[side], back.R, loop->z[side]);
+        along[side] = hypot(z[side][0], z[side][1]) <= lwi_clusters_parallel;
+    }
+    s->along = along[1];
+    s->flat = s->flat && (along[1] || !loop->pin);
+    for (int i = 0; i < d->n; i++) {
+        s->step[i].side = loop->side[i];
+        s->step[i].tilts =
+            loop->pin && loop->side[i] && s->step[i].turn && !is_parallel(d, i, along);
+        s->flat = s->flat && !s->step[i].tilts;
+    }
+}
+
+static void set_link(const lwi_clusters *c, const draft *d, int i, lwi_cluster_link *link, int l)
+{
+    const lwi_k_part *part = &c->parts.part[d->part[i]];
+    for (int k = 0; k < 9; k++) link->X[k][l] = d->in[i].R[k];
+    for (int k = 0; k < 3; k++) link->r[k][l] = d->in[i].r[k];
+    link->angle[l] = d->angle[i];
+    link->slide[l] = part->slide;
+    link->m[l] = part->m;
+    if (d->shape.step[i].body < 0) return;
+    const lwi_k_frame raw = lwi_clusters_raw(c, d, i);
+    double h[3], J[6], com[3], back[6] = {0};
+    m3_mul_v(h, raw.R, part->h);
+    s3_rotate(J, raw.R, part->J);
+    v3_scale(com, part->m > 0 ? 1 / part->m : 0, h);
+    s3_add_point(back, part->m, com);
+    for (int k = 0; k < 3; k++) link->c[k][l] = com[k];
+    for (int k = 0; k < 6; k++) link->J[k][l] = J[k] - back[k];
+}
+
+static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *cell,
+                     const lwi_cluster_block *b, double P[2][3], double z[2][3], int l)
+{
+    lwi_cluster_whole *whole = (lwi_cluster_whole *)b->whole;
+    double fall[3];
+    m3_tmul_v(fall, d->base.R, c->gravity);
+    for (int k = 0; k < 3; k++) {
+        whole->fall[k][l] = d->on < 0 ? -fall[k] : 0;
+        for (int side = 0; side < 2; side++) {
+            whole->P[side][k][l] = P[side][k];
+            whole->z[side][k][l] = z[side][k];
+        }
+    }
+    for (int i = 0; i < d->n; i++) {
+        set_link(c, d, i, (lwi_cluster_link *)&b->link[i], l);
+        const double size = c->scale[cell->iv[i]] * c->scale[cell->iv[i]];
+        whole->size[i][l] = size;
+        whole->inverse[i][l] = size > 0 ? 1 / size : 0;
+        b->iv[i][l] = cell->iv[i];
+        b->at_sway[l] = d->on < 0 ? 0 : LWI_CLUSTER_SWAY * d->on;
+        b->iq[d->shape.step[i].at][l] = c->parts.part[d->part[i]].iq;
+    }
+}
+
+static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluster_block *b)
+{
+    const size_t nx = (size_t)s->nx, ny = (size_t)s->ny, nz = (size_t)s->nstep;
+    *b = (lwi_cluster_block){.shape = s, .text = -1, .base = -1};
+    for (int i = 0; i < LWI_COUNT(lwi_cluster_shapes); i++)
+        if (memcmp(lwi_cluster_shapes[i], s, sizeof *s) == 0) b->text = i;
+    b->link = lwi_clusters_take(c, nz, sizeof *b->link);
+    b->whole = lwi_clusters_take(c, 1, sizeof *b->whole);
+    b->pose = lwi_clusters_take(c, nz, sizeof *b->pose);
+    b->column = lwi_clusters_take(c, (size_t)s->nbody * nx, sizeof *b->column);
+    b->iq = lwi_clusters_take(c, nz, sizeof *b->iq);
+    b->iv = lwi_clusters_take(c, nz, sizeof *b->iv);
+    b->carried = lwi_clusters_take(c, LWI_LANES, sizeof *b->carried);
+    b->at_sway = lwi_clusters_take(c, LWI_LANES, sizeof *b->at_sway);
+    lwi_lanes *all = lwi_clusters_take(c, lanes_of(s), sizeof *all);
+    if (!b->link || !b->whole || !b->pose || !b->column || !b->iq || !b->iv || !b->carried ||
+        !b->at_sway || !all)
+        return false;
+    for (int l = 0; l < LWI_LANES; l++) b->carried[l] = -1;
+    b->factor = all, all += ny * (ny + 1) / 2;
+    b->P = all, all += 3;
+    b->z = all, all += 3;
+    b->K = all, all += ny * nx;
+    b->k = all, all += ny;
+    b->M = all, all += nx * (nx + 1) / 2;
+    b->f = all, all += nx;
+    b->rate = all++;
+    if (!s->floats) return true;
+    b->sway = c->sway[0].w;
+    b->B = all, all += 6 * nx;
+    b->C = all, all += LWI_CLUSTER_SPATIAL;
+    b->h = all;
+    return true;
+}
+
+// A lane among cells of the same shape.
+bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cell, double P[2][3],
+                        double z[2][3])
+{
+    int shape = 0, at = c->nblock - 1;
+    while (shape < c->nshape && memcmp(&c->shape[shape], &d->shape, sizeof d->shape) != 0) shape++;
+    if (shape == c->nshape) {
+        if (c->nshape == c->most_shapes) return false;
+        memcpy(&c->shape[c->nshape++], &d->shape, sizeof d->shape); // padding too
+    }
+    while (at >= 0 && c->block[at].shape != &c->shape[shape]) at--;
+    if (at < 0 || c->block[at].count == LWI_LANES) {
+        at = c->nblock;
+        if (at == c->most_blocks || !create_block(c, &c->shape[shape], &c->block[at])) return false;
+        c->nblock++;
+        for (int l = 1; l < LWI_LANES; l++) set_lane(c, d, cell, &c->block[at], P, z, l);
+    }
+    lwi_cluster_block *b = &c->block[at];
+    cell->block = at;
+    cell->lane = b->count++;
+    set_lane(c, d, cell, b, P, z, cell->lane);
+    for (int l = cell->lane; d->loop && l < (cell->lane ? cell->lane + 1 : LWI_LANES); l++)
+        b->carried[l] = d->loop->carried; // padding repeats the first
+    cell->K = b->K[0] + cell->lane;
+    cell->k = b->k[0] + cell->lane;
+    cell->M = b->M[0] + cell->lane;
+    cell->f = b->f[0] + cell->lane;
+    cell->sum = lwi_clusters_take(c, (size_t)(cell->nx * (cell->nx + 3) / 2), sizeof *cell->sum);
+    cell->base = d->on;
+    if (d->on < 0) return cell->sum != NULL;
+    cell->B = b->B[0] + cell->lane;
+    if (cell->lane == 0) b->first_base = d->on;
+    if (b->first_base != d->on) b->first_base = -1;
+    b->base = b->count == LWI_LANES ? b->first_base : -1;
+    cell->felt = lwi_clusters_take(c, (size_t)cell->nx, sizeof *cell->felt);
+    return cell->sum != NULL && cell->felt != NULL;
+}

@@ -1,0 +1,75 @@
+// count.c -- what an evaluation of `rcr` works on, by each of its ways.
+#include "methods/rcr/rcr.h"
+#include "methods/rcr/clusters/evaluate.h"
+
+#include <math.h>
+
+// Bodies between those of the closure and the ground, each once.
+static int bodies_below(const lw_model *model, const lwi_closure *c)
+{
+    int at[LWI_CLOSURE_BODIES], count = 0;
+    for (int s = 0; s < c->nbody; s++) at[s] = model->body_node[c->body[s]];
+    for (;;) {
+        int top = -1; // a parent has a lower number than its children
+        for (int s = 0; s < c->nbody; s++)
+            if (at[s] > top) top = at[s];
+        if (top < 0) return count;
+        for (int s = 0; s < c->nbody; s++)
+            if (at[s] == top) at[s] = model->node[top].parent;
+        count++;
+    }
+}
+
+// Multiplications of a complete orthogonal decomposition of n times m numbers at rank r, lwi_cod_factor, and of one
+// lwi_cod_nearest with it.  Rows that are left when the rank is reached are mostly zeros, those that hold a mechanism
+// in its plane, and nothing is done with them.
+static double reflections(double n, double m, double r)
+{
+    double count = r * r;
+    for (double k = 0; k < r; k++) // a column: dot, axpy and norm of those behind it
+        count += 3 * (n - k) * (m - k - 1) + 4 * (n - k);
+    return count;
+}
+
+int lwi_rcr_rank(const lwi_rcr *e)
+{
+    int rank = 0;
+    for (int k = 0; k < e->model->nnode; k++)
+        if (e->node[k].up < 0) rank += e->node[k].rank;
+    return rank;
+}
+
+void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *f)
+{
+    const lw_model *model = d->e.model;
+    const lwi_cut *cut = &d->cut;
+    f->one = 1;
+    f->bodies = model->nnode;
+    f->speeds = model->tree_nv;
+    f->closures = cut->count;
+    f->cells = d->cells ? lwi_rcr_clusters_count(d->cells) : 0;
+    f->nodes = f->plain = f->light = f->fronts = f->cubes = f->paths = 0;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_rcr_front *front = &d->e.front[k];
+        const double n = front->ny + front->nb + front->nin;
+        if (front->light) {
+            f->light++;
+            continue;
+        }
+        f->nodes++;
+        f->plain += d->e.node[k].plain;
+        f->fronts += n * n;
+        f->cubes += n * n * n;
+    }
+    for (int i = 0; i < cut->count; i++)
+        f->paths += cut->closure[i].n * bodies_below(model, &cut->closure[i]);
+    const int rank = lwi_rcr_rank(&d->e);
+    f->redundant = cut->m - rank;
+    f->reflections = reflections(cut->n, cut->m, rank);
+}
+
+const char *lwi_rcr_way(const lwi_rcr_work *d)
+{
+    if (d->cells && lwi_rcr_clusters_count(d->cells) > 0) return LWI_RCR_CELLS;
+    return d->few ? LWI_RCR_FEW : LWI_RCR_ELIMINATION;
+}

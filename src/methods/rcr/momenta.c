@@ -1,0 +1,61 @@
+// momenta.c -- coordinate reduction with joint momenta as state.
+//
+// Speeds are those that make
+//
+//     sum_k V_k' I_k V_k / 2 - p' u,    J V + b = 0
+//
+// stationary: the problem of the accelerations with p in place of efforts and I V_t, the momenta of
+// what is prescribed, in place of inertial forces.  So one elimination and one vector pass give the
+// speeds, all of them, velocities that meet the rows to round-off, and the impulses sigma of the
+// rows,
+//
+//     M V = b(p) + J' sigma
+//
+// Rates of p with sigma: cut_momenta.h.  Nothing of this depends on which speeds are dependent.
+#include "methods/rcr/rcr.h"
+
+void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
+{
+    const lw_model *model = d->cut.model;
+    const lwi_cut *cut = &d->cut;
+    const lwi_tree_work *tree = &d->tree;
+    lwi_rcr *e = &d->e;
+    const double unit = 1 / e->length;
+    lwi_cut_momenta_to_links(d->momenta, state, d->p);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double P[6] = {0};
+        if (model->driven) {
+            inertia_mul(P, node->mass, node->h, node->J, tree->V[k]);
+            for (int i = 0; i < 6; i++) P[i] = -P[i];
+        }
+        lwi_rcr_force(e, tree, k, P);
+    }
+    for (int i = 0; i < model->tree_nv; i++) e->Q[i] = d->p[i] * unit * unit / e->scale[i];
+    for (int r = 0; r < cut->m; r++)
+        e->a[r] = model->driven ? cut->rate[r] / (cut->len[r] * e->length) : 0;
+    if (model->driven)
+        lwi_rcr_rotors_force(e, (const double(*)[3])tree->body_v, (const double(*)[3])tree->body_w,
+                             false);
+    lwi_rcr_solve(e);
+    for (int i = 0; i < model->tree_nv; i++) d->v[i] = e->y[i] / e->scale[i];
+    lwi_rcr_lambda(d, d->sigma);
+}
+
+void lwi_rcr_momenta_rates(lwi_rcr_work *d, double t, const double *state, double *pdot)
+{
+    const lw_model *model = d->cut.model;
+    const lwi_cut *cut = &d->cut;
+    const lwi_motion motion = lwi_cut_motion(&d->tree);
+    lwi_cut_momenta_begin(d->momenta);
+    for (int i = 0; i < cut->count; i++) {
+        const int n = cut->first[i + 1] - cut->first[i];
+        double sigma[2 * LWI_CLOSURE_ROWS] = {0}; // rows of the joint, then those of its rotors
+        for (int r = 0; r < n; r++) sigma[r] = d->sigma[cut->first[i] + r];
+        lwi_rcr_rotors_impulses(&d->e, i, d->tree.joint_qd, sigma + n);
+        lwi_cut_momenta_add(d->momenta, i < model->nloop ? model->loop[i] : model->nloop - 1 - i, t,
+                            &motion, sigma);
+    }
+    lwi_cut_momenta_transmit(d->momenta);
+    lwi_cut_momenta_rates(d->momenta, state, pdot);
+}

@@ -1,0 +1,183 @@
+// partition.c -- how many rows are independent at every node, and which speeds depend on them.
+//
+// Ranks are decided once, at the start and at a few configurations near it, all closed to
+// round-off: for a closed chain with redundant rows a drift of positions by 1e-8 makes rows that
+// are 1e-8 apart, and who takes them seriously stops the mechanism.  The partition is chosen at a
+// state, with pivots above a threshold, and kept.
+#include "methods/rcr/rcr.h"
+
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+// ----------------------------------------------------------------------------------------- memory
+
+// An elimination in memory that grows until it fits; at creation only.
+static lw_status eliminate_growing(lwi_rcr *e, const lw_allocator *allocator, lwi_rcr_mode mode,
+                                   double pivot, double rank, lw_error *error)
+{
+    for (;;) {
+        const lw_status status = lwi_rcr_eliminate(e, mode, pivot, rank, 0, error);
+        if (status != LW_ERR_MEMORY) return status;
+        const size_t room = 2 * (e->most > e->room ? e->most : e->room);
+        lwi_release(allocator, e->pool);
+        e->pool = lwi_allocate(allocator, room * sizeof *e->pool);
+        e->room = e->pool ? room : 0;
+        if (!e->pool) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the elimination");
+    }
+}
+
+// ------------------------------------------------------------------------------------------ ranks
+
+typedef struct learning {
+    lwi_rcr *e;
+    lwi_cut *cut;
+    lwi_tree_work *tree;
+    const lw_allocator *allocator;
+    double *q, *du, *still; // [tree nq], [tree nv] each
+    int *most;              // [nnode] the largest rank found
+    lw_error *error;
+} learning;
+
+static void place(learning *l, const double *q)
+{
+    lwi_cut_place(l->cut, l->tree, 0, q, l->still);
+    lwi_cut_rows(l->cut, l->tree, 0, LWI_CLOSURE_POSITION);
+    lwi_rcr_place(l->e, l->tree, 0);
+    for (int k = 0; k < l->e->model->nnode;
+         k++) { // ranks are a matter of geometry: any inertia will do
+        memset(l->e->I[k], 0, sizeof l->e->I[k]);
+        for (int i = 0; i < 6; i++) l->e->I[k][7 * i] = 1;
+    }
+}
+
+static lw_status rank_at(learning *l, const double *q, double threshold)
+{
+    place(l, q);
+    return eliminate_growing(l->e, l->allocator, LWI_RCR_LEARN, LWI_RCR_THETA, threshold, l->error);
+}
+
+static void remember(learning *l)
+{
+    for (int k = 0; k < l->e->model->nnode; k++)
+        if (l->e->node[k].rank > l->most[k]) l->most[k] = l->e->node[k].rank;
+}
+
+// A step of the given size along the freedoms; `seed` tells directions apart.
+static void step_along_freedoms(learning *l, int seed, double size)
+{
+    lwi_rcr *e = l->e;
+    const int nv = e->model->tree_nv;
+    lwi_scatter(nv, seed, e->y);
+    lwi_rcr_velocities(e, false);
+    double most = 0;
+    for (int k = 0; k < e->model->nnode; k++)
+        most = fmax(most, fmax(v3_norm(e->x[k]), v3_norm(e->x[k] + 3)));
+    for (int i = 0; i < nv; i++) l->du[i] = most > 0 ? e->y[i] * size / (most * e->scale[i]) : 0;
+    lwi_cut_state_displace(e->model, l->tree, l->du, l->q);
+}
+
+// Newton's method back to the constraints with the independent coordinates kept.  A step of size h
+// along the freedoms leaves them by h^2 and tilts redundant rows by as much, while rows that are
+// new there have angles of order h: `steep` lies between and keeps the first out.
+static bool close_positions(learning *l, double steep)
+{
+    lwi_rcr *e = l->e;
+    const lwi_cut *cut = l->cut;
+    const int most = 20;                           // quadratic: six are usual
+    const double enough = 1e-11 * (1 + e->length); // far below the angles that ranks are told by
+    for (int i = 0; i < most; i++) {
+        double off = 0;
+        if (rank_at(l, l->q, steep) != LW_OK) return false;
+        for (int r = 0; r < cut->m; r++) off = fmax(off, fabs(cut->phi[r]));
+        if (off < enough) return true;
+        for (int r = 0; r < cut->m; r++) e->a[r] = cut->phi[r] / (cut->len[r] * e->length);
+        memset(e->y, 0, (size_t)e->model->tree_nv * sizeof *e->y);
+        lwi_rcr_velocities(e, true);
+        for (int v = 0; v < e->model->tree_nv; v++) l->du[v] = e->y[v] / e->scale[v];
+        lwi_cut_state_displace(e->model, l->tree, l->du, l->q);
+    }
+    return false;
+}
+
+static lw_status learn(learning *l)
+{
+    // radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
+    // grow with the step, small enough for h^2 to be well below h
+    static const double sizes[] = {0.02, 0.03};
+    const lw_model *model = l->e->model;
+    memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
+    TRY(rank_at(l, model->tree_q0, LWI_CUT_RANK));
+    remember(l);
+    for (int i = 0; l->cut->m && i < LWI_COUNT(sizes); i++) {
+        memcpy(l->q, model->tree_q0, (size_t)model->tree_nq * sizeof(double));
+        TRY(rank_at(l, l->q, LWI_CUT_RANK));
+        step_along_freedoms(l, i, sizes[i]);
+        // 0.2: between h and 1
+        if (!close_positions(l, 0.2 * sizes[i])) continue;
+        if (rank_at(l, l->q, LWI_CUT_RANK) == LW_OK) remember(l);
+    }
+    for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->most[k];
+    memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
+    return LW_OK;
+}
+
+// What choices at the start need, cautious and eager; a singular start is told when it is entered.
+static lw_status try_choices(learning *l)
+{
+    static const double pivots[] = {1e-3, LWI_RCR_THETA, 0.9};
+    place(l, l->e->model->tree_q0);
+    for (int i = 0; i < LWI_COUNT(pivots); i++)
+        if (eliminate_growing(l->e, l->allocator, LWI_RCR_CHOOSE, pivots[i], 0, l->error) ==
+            LW_ERR_MEMORY)
+            return LW_ERR_MEMORY;
+    return LW_OK;
+}
+
+lw_status lwi_rcr_learn(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
+                        lw_error *error)
+{
+    learning l = {.e = e,
+                  .cut = cut,
+                  .tree = tree,
+                  .allocator = &arena->allocator,
+                  .q = LWI_PUSH(arena, double, e->model->tree_nq),
+                  .du = LWI_PUSH(arena, double, e->model->tree_nv),
+                  .still = LWI_PUSH(arena, double, e->model->tree_nv),
+                  .most = LWI_PUSH(arena, int, e->model->nnode),
+                  .error = error};
+    if (!l.q || !l.du || !l.still || !l.most) return LW_ERR_MEMORY;
+    lw_status status = learn(&l);
+    if (status == LW_OK) status = try_choices(&l);
+    lwi_release(l.allocator, e->pool);
+    e->pool = NULL;
+    if (status != LW_OK) return status;
+    if (error) error->text[0] = 0; // of configurations that were only tried
+    e->room = 2 * e->most;         // as much again for what later partitions delay
+    e->pool = LWI_PUSH(arena, double, e->room);
+    return e->pool ? LW_OK : LW_ERR_MEMORY;
+}
+
+// ------------------------------------------------------------------------------------- partition
+
+lw_status lwi_rcr_choose(lwi_rcr *e, double pivot, double t, lw_error *error)
+{
+    for (;;) {
+        const lw_status status = lwi_rcr_eliminate(e, LWI_RCR_CHOOSE, pivot, 0, t, error);
+        if (status != LW_ERR_MEMORY || pivot < LWI_RCR_LAST) return status;
+        pivot *= 0.1; // fewer are delayed
+    }
+}
+
+lw_status lwi_rcr_factor(lwi_rcr *e, double t, lw_error *error)
+{
+    lw_status status = lwi_rcr_eliminate(e, LWI_RCR_FIXED, LWI_RCR_DELAY, 0, t, error);
+    if (status == LW_ERR_MEMORY)
+        status = lwi_rcr_eliminate(e, LWI_RCR_FIXED, LWI_RCR_LAST, 0, t, error);
+    if (status == LW_ERR_MEMORY)
+        return lwi_fail(error, status,
+                        "t = %.9g s: too many loops are open at once for the memory "
+                        "of the elimination",
+                        t);
+    return status;
+}

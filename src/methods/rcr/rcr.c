@@ -1,0 +1,589 @@
+// rcr.c -- the formulation `rcr`: recursive coordinate reduction
+//
+// State x = (tree q, tree u, [work], carried coordinates of cut joints).  All speeds are
+// integrated, but those that depend on others are read from these, at every evaluation: velocities
+// meet the rows to round-off, positions drift in proportion to time.  Which speeds depend is the
+// partition, discrete beside x; the rates do not depend on it but by the round-off that x is off
+// the rows.  It is looked after between steps (settle): a new one is chosen when the smallest pivot
+// has become small.
+//
+// With the option `state` = momenta the tree's momenta stand in place of its speeds
+// (momenta.c); the partition decides nothing but rounding then.
+#include "methods/rcr/rcr.h"
+#include "methods/rcr/clusters/evaluate.h"
+#include "methods/rcr/dense_path.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- prepare
+
+static bool has_momenta(const lwi_work *work)
+{
+    return work->options && !strcmp(work->options->state, "momenta");
+}
+
+static lw_status prepare(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    lwi_arena *arena = &work->arena;
+    lwi_rcr_work *d = LWI_PUSH(arena, lwi_rcr_work, 1);
+    if (!d) return LW_ERR_MEMORY;
+    work->data = d;
+    d->theta = LWI_RCR_THETA;
+    d->keep = LWI_RCR_KEEP;
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+    TRY(lwi_tree_work_create(model, arena, &d->tree));
+    d->tree.mode = &work->mode;
+    TRY(lwi_cut_create_rows(model, arena, &d->cut));
+    GET(d->v, model->tree_nv);
+    GET(d->vdot, model->tree_nv);
+    GET(d->none, model->tree_nv);
+    GET(d->lambda, d->cut.m);
+    GET(d->left, model->nnode);
+    if (has_momenta(work)) {
+        GET(d->p, model->tree_nv);
+        GET(d->sigma, d->cut.m);
+        GET(d->momenta, 1);
+        TRY(lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
+                                   d->cut.length, arena, d->momenta));
+    }
+#undef GET
+    work->ndiscrete = sizeof(lwi_rcr_choice) + (size_t)model->tree_nv;
+    work->ndiscrete += -work->ndiscrete % sizeof(double); // one stands behind the other in batches
+    work->discrete = lwi_arena_push(arena, 1, work->ndiscrete);
+    if (!work->discrete) return LW_ERR_MEMORY;
+    memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
+    TRY(lwi_rcr_create(model, &d->cut, &d->tree, arena, &d->e));
+    TRY(lwi_rcr_learn(&d->e, &d->cut, &d->tree, arena, &work->error));
+    if (lwi_rcr_rank(&d->e) < d->cut.m) // redundant rows
+        TRY(lwi_rcr_reactions_create(&d->e, arena, &d->reactions));
+    TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->carried,
+                             &work->layout));
+    if (d->momenta) return LW_OK;
+    TRY(lwi_rcr_clusters_create(work, &d->cells));
+    return work->lanes == LWI_NO_KERNEL || !lwi_rcr_dense_pays(d)
+               ? LW_OK
+               : lwi_rcr_dense_create(d, arena, &d->few);
+}
+
+// ------------------------------------------------------------------------------------- evaluation
+
+// Poses at (t, x), and what moves without free speeds.
+static void place_tree(lwi_work *work, double t, const double *x)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    lwi_tree_work *tree = &d->tree;
+    lwi_auxiliary_load(model, &d->carried, x, tree->joint_q);
+    lwi_tree_position(model, t, x, tree->link);
+    if (model->driven) lwi_tree_velocity(model, tree->link, d->none, tree->V);
+    lwi_tree_world(model, tree->link, tree->R, tree->r);
+    lwi_tree_bodies(model, (const double(*)[9])tree->R, (const double(*)[3])tree->r,
+                    (const double(*)[6])tree->V, tree->body_R, tree->body_r,
+                    model->driven ? tree->body_v : NULL, model->driven ? tree->body_w : NULL);
+    lwi_tree_joints(model, tree->link, d->none, tree->joint_q, NULL);
+}
+
+// Rows and geometry; rates of the rows without free speeds.
+static void place_rows(lwi_rcr_work *d, double t)
+{
+    lwi_cut_rows(&d->cut, &d->tree, t, LWI_CLOSURE_POSITION);
+    lwi_rcr_place(&d->e, &d->tree, t);
+}
+
+static void place(lwi_work *work, double t, const double *x)
+{
+    place_tree(work, t, x);
+    place_rows(work->data, t);
+}
+
+// v: all speeds that go with the independent ones of u [tree_nv]; after the elimination.
+static void complete_speeds(lwi_work *work, const double *u)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    lwi_rcr *e = &d->e;
+    if (model->driven)
+        for (int r = 0; r < d->cut.m; r++) e->a[r] = d->cut.rate[r] / (d->cut.len[r] * e->length);
+    for (int i = 0; i < model->tree_nv; i++) e->y[i] = u[i] * e->scale[i];
+    lwi_rcr_velocities(e, model->driven);
+    for (int i = 0; i < model->tree_nv; i++)
+        d->v[i] = e->dependent[i] ? e->y[i] / e->scale[i] : u[i];
+}
+
+// Speed of a revolute that is cut: z2.(w2 - w1).
+static double turning(const lwi_joint *joint, const lwi_motion *motion)
+{
+    const double z[3] = {joint->R2[2], joint->R2[5], joint->R2[8]};
+    double axis[3], w[3];
+    m3_mul_v(axis, motion->R[joint->body2], z);
+    v3_sub(w, motion->w[joint->body2], motion->w[joint->body1]);
+    return v3_dot(axis, w);
+}
+
+void lwi_rcr_bodies_move(const lw_model *model, lwi_tree_work *tree)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double v[3];
+        v3_cross(v, tree->V[k] + 3, node->c_r);
+        v3_add(v, v, tree->V[k]);
+        m3_mul_v(tree->body_v[node->body], tree->R[k], v);
+        m3_mul_v(tree->body_w[node->body], tree->R[k], tree->V[k] + 3);
+    }
+}
+
+// Velocities of everything at the speeds v, after place.  Merged bodies are left to the forces.
+//   exact  coordinates of cut joints are read from the poses too, where the carried ones will not
+//   do
+static void move(lwi_work *work, double t, bool exact)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    lwi_tree_work *tree = &d->tree;
+    const lwi_motion motion = lwi_cut_motion(tree);
+    lwi_tree_rates(model, t, d->v, tree->link);
+    if (!d->by_few) lwi_tree_velocity(model, tree->link, d->v, tree->V);
+    lwi_rcr_bodies_move(model, tree);
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        double now[LW_JOINT_MAX_NQ];
+        if (joint->type->nq == 0) continue;
+        if (!exact && joint->type->id == LW_JOINT_REVOLUTE && !joint->mount.present) {
+            tree->joint_qd[joint->iv] = turning(joint, &motion);
+            continue;
+        }
+        lwi_joint_read_motion(model, model->loop[i], t, &motion, now, tree->joint_qd + joint->iv);
+        memcpy(tree->joint_q + joint->iq, now, (size_t)joint->type->nq * sizeof *now);
+    }
+}
+
+static lwi_rcr_choice *choice_of(lwi_work *work)
+{
+    lwi_rcr_work *d = work->data;
+    lwi_rcr_choice *choice = work->discrete;
+    d->e.dependent = choice->dependent;
+    return choice;
+}
+
+// The elimination with the partition of the run, which is chosen where there is none; after place.
+static lw_status factor(lwi_work *work, double t, const double *x)
+{
+    lwi_rcr_work *d = work->data;
+    lwi_rcr_choice *choice = choice_of(work);
+    const size_t n = (size_t)work->model->tree_nv;
+    if (!choice->made) {
+        TRY(lwi_rcr_choose(&d->e, d->theta, t, &work->error));
+        if (d->cells) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
+        *choice = (lwi_rcr_choice){.made = true, .lately = 2};
+        if (n) memcpy(choice->dependent, d->e.fresh, n);
+    }
+    return lwi_rcr_factor(&d->e, t, &work->error);
+}
+
+static lw_status check_finite(lwi_work *work, double t, const double *x)
+{
+    const lw_model *model = work->model;
+    const lwi_rcr_work *d = work->data;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        for (int i = 0; i < node->nq; i++)
+            if (!isfinite(x[node->iq + i]))
+                return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
+                                "%s '%s': coordinate %d is not a finite number at t = %.9g s",
+                                node->joint < 0 ? "body" : "joint",
+                                node->joint < 0 ? model->body[node->body].name
+                                                : model->joint[node->joint].name,
+                                i, t);
+    }
+    return lwi_tree_finite(model, t, x + model->tree_nq, d->momenta ? "momentum" : "speed",
+                           &work->error);
+}
+
+// Cells read their speeds from the partition.
+static bool takes_few(const lwi_rcr_work *d)
+{
+    return d->few && !(d->cells && lwi_rcr_clusters_count(d->cells) > 0);
+}
+
+// Of the motion at hand.
+static const lwi_cut *rows_of(const lwi_rcr_work *d)
+{
+    return d->by_few ? lwi_rcr_dense_rows(d->few) : &d->cut;
+}
+
+static lw_status kinematics(lwi_work *work, double t, const double *x, bool exact)
+{
+    lwi_rcr_work *d = work->data;
+    const double *second = x + work->model->tree_nq;
+    TRY(check_finite(work, t, x));
+    place_tree(work, t, x);
+    d->by_few = takes_few(d) && lwi_rcr_dense_factor(d->few, d, t);
+    if (!d->by_few) {
+        place_rows(d, t);
+        TRY(factor(work, t, x));
+    }
+    if (d->by_few)
+        lwi_rcr_dense_speeds(d->few, d, second);
+    else if (d->momenta)
+        lwi_rcr_momenta_speeds(d, second);
+    else
+        complete_speeds(work, second);
+    move(work, t, exact);
+    return d->momenta ? lwi_tree_finite(work->model, t, d->v, "speed", &work->error) : LW_OK;
+}
+
+void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wrench[6])
+{
+    const double unit = 1 / e->length;
+    m3_mul_v(e->F[k], tree->R[k], wrench);
+    m3_mul_v(e->F[k] + 3, tree->R[k], wrench + 3);
+    v3_scale(e->F[k], unit, e->F[k]);
+    v3_scale(e->F[k] + 3, unit * unit, e->F[k] + 3);
+}
+
+void lwi_rcr_left(lwi_rcr_work *d)
+{
+    const lw_model *model = d->e.model;
+    lwi_tree_work *tree = &d->tree;
+    const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const lwi_link *link = &tree->link[k];
+        double *A = tree->A[k], c[6], P[6], F[6];
+        motion_to(A, link->R, link->r, node->parent < 0 ? base : tree->A[node->parent]);
+        lwi_tree_bias(model, k, tree, d->v, c);
+        v6_add(A, A, c);
+        inertia_mul(F, node->mass, node->h, node->J, A);
+        inertia_mul(P, node->mass, node->h, node->J, tree->V[k]);
+        force_cross(c, tree->V[k], P);
+        for (int i = 0; i < 6; i++) d->left[k][i] = tree->wrench[k][i] - F[i] - c[i];
+    }
+}
+
+// F, Q of the sweep.
+static void bias(lwi_rcr_work *d)
+{
+    const lw_model *model = d->e.model;
+    const double unit = 1 / d->e.length;
+    lwi_rcr_left(d);
+    for (int k = 0; k < model->nnode; k++) lwi_rcr_force(&d->e, &d->tree, k, d->left[k]);
+    for (int j = 0; j < model->tree_nv; j++)
+        d->e.Q[j] = d->tree.effort[j] * unit * unit / d->e.scale[j];
+}
+
+void lwi_rcr_gamma(lwi_cut *cut, const lwi_tree_work *tree, double t)
+{
+    const lw_model *model = cut->model;
+    const lwi_motion motion = lwi_cut_motion(tree);
+    for (int i = 0; i < model->nloop; i++)
+        lwi_joint_closure_gamma(model, model->loop[i], t, &motion, cut->gamma + cut->first[i]);
+    for (int i = 0; i < model->ncoupling; i++) {
+        lwi_closure c;
+        lwi_coupling_closure(model, i, t, &motion, LWI_CLOSURE_RATES, &c);
+        cut->gamma[cut->first[model->nloop + i]] = c.gamma[0];
+    }
+}
+
+// vdot by the elimination.
+static void solve(lwi_rcr_work *d, double t)
+{
+    lwi_rcr *e = &d->e;
+    lwi_cut *cut = &d->cut;
+    lwi_rcr_gamma(cut, &d->tree, t);
+    bias(d);
+    lwi_cut_accelerations(cut, &d->tree, e->a);
+    lwi_rcr_rotors_rows(e, &d->tree, t, LWI_CLOSURE_RATES);
+    lwi_rcr_rotors_force(e, (const double(*)[3])cut->a, (const double(*)[3])cut->al, true);
+    for (int r = 0; r < cut->m; r++)
+        e->a[r] = (e->a[r] + cut->gamma[r]) / (cut->len[r] * e->length);
+    lwi_rcr_solve(e);
+    d->spin_power = lwi_rcr_rotors_efforts(e, &d->tree, d->tree.wrench);
+    for (int i = 0; i < e->model->tree_nv; i++) d->vdot[i] = e->y[i] / e->scale[i];
+}
+
+// vdot; all that depends on the velocities is there.
+static lw_status accelerations(lwi_work *work, double t, const double *inputs)
+{
+    lwi_rcr_work *d = work->data;
+    d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
+    if (d->by_few)
+        lwi_rcr_dense_accelerations(d->few, d, t);
+    else
+        solve(d, t);
+    return lwi_tree_finite(work->model, t, d->vdot, "acceleration", &work->error);
+}
+
+void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda)
+{
+    if (d->by_few) return; // it is there
+    lwi_rcr_multipliers(&d->e);
+    for (int r = 0; r < d->cut.m; r++) lambda[r] = -d->e.mu[r] * d->e.length / d->cut.len[r];
+}
+
+// Of forces, drives and mounts; after the accelerations where something is driven.
+static double power(lwi_rcr_work *d)
+{
+    if (d->cut.model->driven) lwi_rcr_lambda(d, d->lambda);
+    return lwi_cut_state_power(rows_of(d), &d->tree, d->lambda, d->v, d->vdot,
+                               d->tree.power + d->mount_power + d->spin_power);
+}
+
+// How good the partition is, where it counts.
+static void watch(const lwi_rcr_work *d, lwi_rcr_choice *choice)
+{
+    if (d->by_few) return;
+    choice->lately = fmin(choice->lately, d->e.least);
+    choice->rough |= takes_few(d);
+}
+
+// The rates of the momenta; all that depends on the velocities is there.
+static lw_status momenta_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                               double *pdot)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
+    lwi_rcr_momenta_rates(d, t, x + model->tree_nq, pdot);
+    TRY(lwi_tree_finite(model, t, pdot, "rate of momentum", &work->error));
+    return d->carried.at_work >= 0 && model->driven ? accelerations(work, t, inputs) : LW_OK;
+}
+
+// Rates by cells; *done: false where the general elimination has to decide.
+static lw_status rates_by_cells(lwi_work *work, double t, const double *x, const double *inputs,
+                                double *xdot, bool *done)
+{
+    lwi_rcr_choice *choice = choice_of(work);
+    double least;
+    if (!choice->made) {
+        TRY(check_finite(work, t, x));
+        place(work, t, x);
+        TRY(factor(work, t, x));
+    }
+    *done = lwi_rcr_clusters_rates(work, t, x, inputs, xdot, &least);
+    if (*done) choice->lately = fmin(choice->lately, least);
+    return LW_OK;
+}
+
+static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    double *second = xdot + model->tree_nq;
+    if (d->cells) {
+        bool done;
+        TRY(rates_by_cells(work, t, x, inputs, xdot, &done));
+        if (done) return LW_OK;
+    }
+    TRY(kinematics(work, t, x, model->nforce > 0));
+    watch(d, work->discrete);
+    TRY(d->momenta ? momenta_rates(work, t, x, inputs, second) : accelerations(work, t, inputs));
+    lwi_cut_state_rates(&d->cut, &d->carried, &d->tree, d->v, d->momenta ? second : d->vdot, xdot);
+    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = power(d);
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------- partition
+
+// A new partition must have a smallest pivot so much better than the old one, as the eliminations to
+// come will find it; where there is none, it is sought again when the old one has become so much
+// worse.
+#define BETTER 1.5
+#define WORSE 0.5
+
+static void swap_bytes(size_t n, unsigned char *a, unsigned char *b)
+{
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char x = a[i];
+        a[i] = b[i], b[i] = x;
+    }
+}
+
+// The smallest pivots of the partition at hand, as the elimination and as cells see them (0: there are
+// none); after lwi_rcr_factor.
+typedef struct pivots {
+    double least, cells;
+} pivots;
+
+static pivots judge(const lwi_work *work, double t, const double *x)
+{
+    const lwi_rcr_work *d = work->data;
+    const double cells = d->cells ? lwi_rcr_clusters_pivot(work, t, x, d->e.dependent) : 0;
+    return (pivots){d->e.least, cells};
+}
+
+// Like is compared with like: those of cells tell joints' motions apart, the others depend on what
+// turns and displacements are compared by.
+static bool is_better(pivots now, pivots before)
+{
+    if (now.cells > 0 && before.cells > 0) return now.cells >= BETTER * before.cells;
+    return now.least >= BETTER * before.least;
+}
+
+// Another partition where the present one has come close to a singular position; the speeds of x
+// are made consistent, so that the new independent ones are right to round-off.  Momenta are as they
+// were.
+static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
+{
+    const lw_model *model = work->model;
+    const size_t n = (size_t)model->tree_nv;
+    lwi_rcr_work *d = work->data;
+    lwi_rcr_choice *choice = choice_of(work);
+    const double lately = choice->lately;
+    *changed = false;
+    choice->lately = 2;
+    if (!choice->made) return LW_OK;
+    if (!(lately < d->keep) && !choice->rough) return LW_OK;
+    place(work, t, x);
+    TRY(lwi_rcr_factor(&d->e, t, &work->error));
+    if (choice->rough) { // all rows at once read all speeds
+        complete_speeds(work, x + model->tree_nq);
+        memcpy(x + model->tree_nq, d->v, n * sizeof *x);
+        choice->rough = false;
+        *changed = true;
+    }
+    if (!(lately < d->keep)) return LW_OK;
+    const pivots before = judge(work, t, x);
+    const double now = before.cells > 0 ? before.cells : before.least;
+    if (!(now < d->keep)) {
+        choice->given_up = 0;
+        return LW_OK;
+    }
+    // what was not found will not be found until things are much worse, or have been better
+    if (choice->given_up > 0 && now > WORSE * choice->given_up) return LW_OK;
+    if (!d->momenta) complete_speeds(work, x + model->tree_nq);
+    choice->given_up = now;
+    if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
+    if (d->cells) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
+    swap_bytes(n, choice->dependent, d->e.fresh);
+    if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK || !is_better(judge(work, t, x), before)) {
+        swap_bytes(n, choice->dependent, d->e.fresh);
+        return LW_OK;
+    }
+    choice->given_up = 0;
+    if (!d->momenta) memcpy(x + model->tree_nq, d->v, n * sizeof *x);
+    if (!choice->switches++) choice->entry = t;
+    *changed = *changed || !d->momenta;
+    return LW_OK;
+}
+
+static void notice(const lwi_work *work, char *text, size_t size)
+{
+    const lwi_rcr_choice *choice = work->discrete;
+    text[0] = 0;
+    if (!choice->switches) return;
+    snprintf(text, size,
+             "independent coordinates were changed, first at t = %.6g s (times in all: %d)",
+             choice->entry, choice->switches);
+}
+
+static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+{
+    const lw_model *model = work->model;
+    lwi_rcr_work *d = work->data;
+    double *v = x + model->tree_nq;
+    const lwi_motion motion = lwi_cut_motion(&d->tree);
+    lwi_cut_state_enter(&d->cut, &d->carried, moment, &d->tree, x);
+    place(work, moment->t, x);
+    if (!work->goes_on) memset(work->discrete, 0, work->ndiscrete); // else the partition stays
+    d->by_few = false;
+    TRY(factor(work, moment->t, x));
+    complete_speeds(work, v);
+    move(work, moment->t, true);
+    lwi_auxiliary_store(model, &d->carried, d->tree.joint_q, x);
+    if (d->momenta)
+        lwi_cut_momenta_of_speeds(d->momenta, moment->t, &motion, d->v, v);
+    else if (model->tree_nv)
+        memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------------------- observe
+
+// Those of redundant rows are found all at once, reactions.c.
+static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *moment)
+{
+    const lw_model *model = d->cut.model;
+    const lwi_motion motion = lwi_cut_motion(&d->tree);
+    for (int i = 0; i < model->nloop; i++) {
+        lwi_joint_reaction(model, model->loop[i], &motion, &rows_of(d)->closure[i],
+                           d->lambda + d->cut.first[i], moment->reaction[model->loop[i]]);
+        moment->unique[model->loop[i]] = 1;
+    }
+}
+
+static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *moment)
+{
+    lwi_rcr_work *d = work->data;
+    if (level < LW_OBSERVE_TWIST) { // velocities are a matter of the elimination, poses are not
+        TRY(check_finite(work, t, x));
+        place_tree(work, t, x);
+        lwi_cut_read(&d->cut, &d->tree, t, true);
+    } else {
+        TRY(kinematics(work, t, x, true));
+    }
+    if (level >= LW_OBSERVE_ACCELERATION) {
+        TRY(accelerations(work, t, inputs));
+        lwi_rcr_lambda(d, d->lambda);
+        if (!d->reactions) lwi_cut_wrenches(rows_of(d), &d->tree, d->lambda, d->tree.wrench);
+    }
+    lwi_cut_state_observe(&d->cut, &d->carried, &d->tree, t, x, d->v, d->vdot, level, moment);
+    if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, moment);
+    if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_few)
+        lwi_rcr_place(&d->e, &d->tree, t);
+    if (level >= LW_OBSERVE_REACTION && d->reactions &&
+        !lwi_rcr_reactions_observe(&d->e, d->reactions, &d->tree, t, moment))
+        return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
+                        "reactions at t = %.9g s are not finite numbers", t);
+    return LW_OK;
+}
+
+// Distances of points and sines of angles are as large as any row that these make.
+static double gap(lwi_work *work, double t, const double *x)
+{
+    lwi_rcr_work *d = work->data;
+    const double told = d->cells ? lwi_rcr_clusters_gap(work, t, x) : INFINITY;
+    if (told < INFINITY) return told;
+    if (check_finite(work, t, x) != LW_OK) return INFINITY;
+    place_tree(work, t, x);
+    return lwi_cut_gap(&d->cut, &d->tree, t);
+}
+
+static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
+{
+    lwi_rcr_work *d = work->data;
+    TRY(kinematics(work, t, x, true));
+    lwi_cut_state_scale(&d->cut, &d->carried, &d->tree, &work->layout, factor);
+    if (!d->momenta) return LW_OK;
+    return lwi_cut_momenta_scale(d->momenta, t, d->p, d->v, factor + work->model->tree_nq,
+                                 &work->error);
+}
+
+static void about(const lwi_work *work, char *text, size_t size)
+{
+    const lwi_rcr_work *d = work->data;
+    text[0] = 0;
+    if (d->momenta && d->cut.m) lwi_gauge_about(&d->momenta->gauge, text, size);
+}
+
+const lwi_formulation lwi_formulation_rcr = {
+    .name = "rcr",
+    .summary =
+        "recursive coordinate reduction: loops in relative coordinates, O(n + m); trees, loops, "
+        "couplings, redundant constraints",
+    .cite = "anderson2003",
+    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_POSES_FIRST,
+    .prepare = prepare,
+    .enter = enter,
+    .rates = rates,
+    .settle = settle,
+    .observe = observe,
+    .gap = gap,
+    .scale = scale,
+    .about = about,
+    .notice = notice,
+};

@@ -1,0 +1,176 @@
+// rotors.c -- rotors on joints that close loops.
+//
+// A rotor of inertia I on a coordinate that is no speed of the tree turns at u = J V + b, a row like those of
+// the joint [closure.h].  Its kinetic energy adds I (J x + a)^2 / 2 to Gauss' function:
+//
+//     H += I J'J where the joint's rows enter,    F -= I J' (J A + gamma)
+//
+// with the accelerations A that are known before the sweep.  To the joint's bodies it is an effort, -I du/dt.
+#include "methods/rcr/system.h"
+
+#include <string.h>
+
+// ------------------------------------------------------------------------------------------ create
+
+static int entry_of(const lw_model *model, const lwi_joint *joint)
+{
+    const int a = joint->body1 ? model->body_node[joint->body1] : -1;
+    const int b = joint->body2 ? model->body_node[joint->body2] : -1;
+    return a > b ? a : b;
+}
+
+lw_status lwi_rcr_rotors_create(lwi_rcr *e, lwi_arena *arena)
+{
+    const lw_model *model = e->model;
+    for (int i = 0; i < model->nloop; i++) e->nspin += model->joint[model->loop[i]].nrotor > 0;
+    e->spin = LWI_PUSH(arena, lwi_rcr_rotor, e->nspin);
+    if (!e->spin) return LW_ERR_MEMORY;
+    e->nspin = 0;
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        if (joint->nrotor == 0) continue;
+        lwi_rcr_rotor *spin = &e->spin[e->nspin++];
+        spin->loop = i;
+        spin->entry = entry_of(model, joint);
+        int n = 0;
+        for (int k = 0; k < joint->type->nv; k++)
+            if (joint->rotor[k] > 0) spin->coordinate[n] = k, spin->inertia[n++] = joint->rotor[k];
+    }
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------------- at an instant
+
+void lwi_rcr_rotors_rows(lwi_rcr *e, const lwi_tree_work *tree, double t, lwi_closure_level level)
+{
+    const lwi_motion motion = lwi_cut_motion(tree);
+    for (int i = 0; i < e->nspin; i++) {
+        lwi_closure *rows = &e->spin[i].rows;
+        rows->n = rows->nbody = 0;
+        lwi_joint_rotor_rows(e->model, e->model->loop[e->spin[i].loop], t, &motion, level, rows);
+    }
+}
+
+// Row r on body s of the closure in the units of the sweep, about the link's origin.
+static void row_of(const lwi_rcr *e, const lwi_closure *c, int s, int r, double J[6])
+{
+    v3_copy(J, c->J[s][r]);
+    v3_scale(J + 3, 1 / e->length, c->J[s][r] + 3);
+    v3_cross_add(J + 3, e->c[e->model->body_node[c->body[s]]], J);
+}
+
+bool lwi_rcr_rotors_at(const lwi_rcr *e, int k)
+{
+    for (int i = 0; i < e->nspin; i++)
+        if (e->spin[i].entry == k) return true;
+    return false;
+}
+
+void lwi_rcr_rotors_inertia(const lwi_rcr *e, int k, double K[36])
+{
+    for (int i = 0; i < e->nspin; i++) {
+        const lwi_closure *c = &e->spin[i].rows;
+        if (e->spin[i].entry != k) continue;
+        for (int r = 0; r < c->n; r++) {
+            double J[6];
+            row_of(e, c, 0, r, J);
+            for (int a = 0; a < 6; a++) v6_axpy(K + 6 * a, e->spin[i].inertia[r] * J[a], J);
+        }
+    }
+}
+
+void lwi_rcr_rotors_fill(const lwi_rcr *e, lwi_rcr_system *s)
+{
+    const int own = s->node->nbody;
+    for (int i = 0; i < e->nspin; i++) {
+        const lwi_closure *c = &e->spin[i].rows;
+        int slot[LWI_CLOSURE_BODIES];
+        if (e->spin[i].entry != s->k) continue;
+        for (int b = 0; b < c->nbody; b++) {
+            const int other = e->model->body_node[c->body[b]];
+            for (slot[b] = 0; slot[b] < own && s->node->body[slot[b]] != other;) slot[b]++;
+        }
+        for (int r = 0; r < c->n; r++)
+            for (int a = 0; a < c->nbody; a++)
+                for (int b = 0; b < c->nbody; b++) {
+                    double Ja[6], Jb[6];
+                    // rows of x_k in K, of others the upper triangle in H
+                    if (slot[a] != own && (slot[b] == own || slot[a] > slot[b])) continue;
+                    row_of(e, c, a, r, Ja);
+                    row_of(e, c, b, r, Jb);
+                    double *to = slot[a] == own ? s->K : s->H + (s->ny + 6 * slot[a]) * s->nc;
+                    const int stride = slot[a] == own ? s->n : s->nc;
+                    for (int j = 0; j < 6; j++)
+                        v6_axpy(to + j * stride + s->ny + 6 * slot[b],
+                                e->spin[i].inertia[r] * Ja[j], Jb);
+                }
+    }
+}
+
+// ------------------------------------------------------------------------------------------ forces
+
+// J times the motions of bodies in world axes, of their mass centres.
+static double along(const lwi_closure *c, int r, const double (*v)[3], const double (*w)[3])
+{
+    double sum = 0;
+    for (int s = 0; s < c->nbody; s++)
+        sum += v3_dot(c->J[s][r], v[c->body[s]]) + v3_dot(c->J[s][r] + 3, w[c->body[s]]);
+    return sum;
+}
+
+void lwi_rcr_rotors_force(lwi_rcr *e, const double (*v)[3], const double (*w)[3],
+                          bool accelerations)
+{
+    const double unit = 1 / e->length;
+    for (int i = 0; i < e->nspin; i++) {
+        lwi_rcr_rotor *spin = &e->spin[i];
+        const lwi_closure *c = &spin->rows;
+        for (int r = 0; r < c->n; r++) {
+            spin->known[r] = along(c, r, v, w) + (accelerations ? c->gamma[r] : c->b[r]);
+            for (int s = 0; s < c->nbody; s++) {
+                double J[6];
+                row_of(e, c, s, r, J);
+                v6_axpy(e->F[e->model->body_node[c->body[s]]],
+                        -unit * spin->inertia[r] * spin->known[r], J);
+            }
+        }
+    }
+}
+
+double lwi_rcr_rotors_efforts(lwi_rcr *e, const lwi_tree_work *tree, double (*wrench)[6])
+{
+    double power = 0;
+    for (int i = 0; i < e->nspin; i++) {
+        const lwi_rcr_rotor *spin = &e->spin[i];
+        const lwi_closure *c = &spin->rows;
+        for (int r = 0; r < c->n; r++) {
+            double rate = spin->known[r], J[6];
+            for (int s = 0; s < c->nbody; s++) {
+                row_of(e, c, s, r, J);
+                rate += e->length * v6_dot(J, e->x[e->model->body_node[c->body[s]]]);
+            }
+            const double effort = -spin->inertia[r] * rate;
+            power -= effort * c->b[r];
+            for (int s = 0; s < c->nbody; s++) {
+                const int k = e->model->body_node[c->body[s]];
+                double f[6];
+                m3_tmul_v(f, tree->R[k], c->J[s][r]);
+                m3_tmul_v(f + 3, tree->R[k], c->J[s][r] + 3);
+                v3_cross_add(f + 3, e->model->node[k].c_r, f);
+                v6_axpy(wrench[k], effort, f);
+            }
+        }
+    }
+    return power;
+}
+
+void lwi_rcr_rotors_impulses(const lwi_rcr *e, int loop, const double *qd, double *sigma)
+{
+    for (int i = 0; i < e->nspin; i++) {
+        const lwi_rcr_rotor *spin = &e->spin[i];
+        if (spin->loop != loop) continue;
+        const lwi_joint *joint = &e->model->joint[e->model->loop[loop]];
+        for (int r = 0; r < spin->rows.n; r++)
+            sigma[r] = -spin->inertia[r] * qd[joint->iv + spin->coordinate[r]];
+    }
+}

@@ -1,0 +1,327 @@
+// sweep.c -- the matrix pass: every node's system, divided by its rows, and its message.
+//
+// With the rows of a node's system (system.c) turned to R y_D + G_b b + g = 0 on top,
+//
+//     y_D = P b + p,   P = -R^-1 G_b,   p = -R^-1 g
+//     H_bb += E P + P' E',   E = H_bD + P' H_DD / 2
+//
+// and the independent part of b is eliminated by Cholesky:  H -= Y'Y,  Y = L^-1 H_Ib.
+#include "methods/rcr/unconstrained.h"
+#include "methods/rcr/system.h"
+#include "system/singular.h"
+
+#include <float.h>
+#include <string.h>
+
+// Of a pivot's ten of sixteen digits are lost.
+#define SINGULAR_PIVOT 1e-10
+
+// ------------------------------------------------------------------------------------------ pivots
+
+static bool candidate(const lwi_rcr *e, const lwi_rcr_system *s, int column)
+{
+    return !s->taken[column] && (s->mode != LWI_RCR_FIXED || e->dependent[s->f->y[column]]);
+}
+
+static double part(const lwi_rcr_system *s, int first, int column)
+{
+    double square = 0;
+    for (int i = first; i < s->f->kept; i++) {
+        const double g = s->G[i * s->n + column];
+        square += g * g;
+    }
+    return sqrt(square);
+}
+
+// Do the rows from `first` on act on other bodies still?  Those of a loop that has met its base do
+// not: nothing better will come.
+static bool is_open(const lwi_rcr_system *s, int first)
+{
+    if (s->node->up < 0) return false;
+    for (int i = first; i < s->f->kept; i++)
+        for (int j = s->ny; j < s->nc; j++)
+            if (fabs(s->G[i * s->n + j]) > LWI_RCR_ABSENT) return true;
+    return false;
+}
+
+// Turns rows so that dependent speeds have a triangle on top; at[0 .. nd) are their columns.
+static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
+{
+    lwi_rcr_front *f = s->f;
+    const bool crowded = s->mode != LWI_RCR_FIXED && s->ny > LWI_RCR_CROWD;
+    const double enough = crowded && s->pivot > LWI_RCR_CROWDED ? LWI_RCR_CROWDED : s->pivot;
+    for (f->nd = 0; f->nd < f->kept; f->nd++) {
+        int best = -1;
+        double most = 0;
+        for (int j = 0; j < s->ny; j++) {
+            if (!candidate(e, s, j)) continue;
+            const double size = part(s, f->nd, j);
+            if (size > most) most = size, best = j;
+        }
+        if (best < 0 || most < SINGULAR_PIVOT) break;
+        if (most < enough && is_open(s, f->nd)) break;
+        lwi_rcr_reflect(f->kept, f->nd, s->nc, s->n, s->G, best,
+                        f->reflect + (size_t)f->nd * (size_t)(f->kept + 1), s->scratch);
+        s->at[f->nd] = best;
+        s->taken[best] = true;
+        if (s->mode != LWI_RCR_FIXED) e->fresh[f->y[best]] = 1;
+        if (most < e->least) e->least = most, e->worst = f->y[best];
+    }
+}
+
+// The other columns: independent speeds, delayed ones, bodies.
+static void sort_columns(const lwi_rcr *e, lwi_rcr_system *s)
+{
+    lwi_rcr_front *f = s->f;
+    int at = f->nd;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int j = 0; j < s->ny; j++) {
+            if (s->taken[j]) continue;
+            bool wait = s->node->up >= 0 && f->nd < f->kept;
+            if (wait && !(s->mode == LWI_RCR_FIXED && e->dependent[f->y[j]]))
+                wait = part(s, f->nd, j) > LWI_RCR_ABSENT;
+            if (wait == (pass == 1)) s->at[at++] = j;
+        }
+        if (pass == 0) f->ni = at - f->nd;
+    }
+    f->nz = at - f->nd - f->ni;
+    f->nb = f->nz + 6 * s->node->nbody;
+    f->nout = s->node->up >= 0 ? f->kept - f->nd : 0;
+    for (; at < s->nc; at++) s->at[at] = at;
+}
+
+static lw_status singular(const lwi_rcr *e, int k, double t, lw_error *error)
+{
+    const int joint = e->model->node[k].joint;
+    if (joint >= 0) return lwi_singular_fail(e->model, joint, t, e->thin, error);
+    return lwi_fail(error, LW_ERR_SINGULAR,
+                    "singular position at t = %.9g s: the constraints of the loops through body "
+                    "'%s' depend on each other here, but not nearby (pivot %.1e)",
+                    t, e->model->body[e->model->node[k].body].name, e->thin);
+}
+
+// Nothing is to be found in the rows and none is left away: they need not be made orthonormal.
+static bool only_carries(const lwi_rcr *e, const lwi_rcr_system *s, int want)
+{
+    const lwi_rcr_front *f = s->f;
+    if (s->mode != LWI_RCR_FIXED || want != f->nin || s->node->up < 0) return false;
+    for (int j = 0; j < s->ny; j++)
+        if (e->dependent[f->y[j]]) return false;
+    return true;
+}
+
+static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error)
+{
+    lwi_rcr_front *f = s->f;
+    lwi_rcr_node *node = &e->node[s->k];
+    int want = s->mode == LWI_RCR_LEARN ? -1 : node->rank - f->below;
+    if (want > f->nin) want = f->nin;
+    f->kept = want;
+    f->carried = only_carries(e, s, want);
+    if (want != 0 && !f->carried) {
+        f->mix = lwi_rcr_keep(e, (size_t)f->nin * (size_t)(want < 0 ? f->nin : want));
+        f->kept = lwi_rcr_orthonormal(f->nin, s->nc, s->n, s->G, want, s->rank, f->mix, f->norm,
+                                      f->pick, s->B);
+    }
+    for (int i = 0; i < f->kept && !f->carried; i++)
+        if (f->norm[i] < e->thin) e->thin = f->norm[i], e->thin_at = s->k;
+    if (e->thin < SINGULAR_PIVOT) return singular(e, s->k, t, error);
+    if (s->mode == LWI_RCR_LEARN) node->rank = f->below + f->kept;
+    const int most = s->ny < f->kept ? s->ny : f->kept;
+    f->reflect = lwi_rcr_keep(e, (size_t)most * (size_t)(f->kept + 1));
+    choose_dependent(e, s);
+    sort_columns(e, s);
+    for (int j = 0; j < s->ny; j++) s->map[j] = f->y[s->at[j]], f->from[j] = s->at[j];
+    if (s->ny) memcpy(f->y, s->map, (size_t)s->ny * sizeof *f->y);
+    f->below += f->nd;
+    if (s->node->up >= 0 || f->nd == f->kept) return LW_OK;
+    e->least = 0;
+    return singular(e, s->k, t, error);
+}
+
+// ------------------------------------------------------------------------------------------ reduce
+
+// to := entries at[first ..] of a row of the system: speeds one by one, bodies as they stand.
+static void gather(const lwi_rcr_system *s, const double *restrict row, int first,
+                   double *restrict to)
+{
+    int i = first;
+    for (; i < s->ny; i++) to[i - first] = row[s->at[i]];
+    memcpy(to + i - first, row + i, (size_t)(s->nc - i) * sizeof *to);
+}
+
+// R, P and the rows of the dependent speeds.
+static void solve_rows(lwi_rcr *e, lwi_rcr_system *s)
+{
+    lwi_rcr_front *f = s->f;
+    const int nd = f->nd, m = f->ni + f->nb, n = s->n;
+    f->R = lwi_rcr_keep(e, (size_t)(nd * nd));
+    f->P = lwi_rcr_keep(e, (size_t)(nd * m));
+    f->HD = lwi_rcr_keep(e, (size_t)(nd * (nd + m)));
+    for (int i = nd - 1; i >= 0; i--) {
+        double *restrict P = f->P + i * m, *R = f->R + i * nd;
+        const double *G = s->G + i * n;
+        for (int j = 0; j < nd; j++) R[j] = G[s->at[j]];
+        gather(s, G, nd, P);
+        for (int l = i + 1; l < nd; l++) {
+            const double *restrict other = f->P + l * m;
+            for (int j = 0; j < m; j++) P[j] += R[l] * other[j];
+        }
+        const double inverse = -1 / R[i];
+        for (int j = 0; j < m; j++) P[j] *= inverse;
+        gather(s, s->H + s->at[i] * s->nc, 0, f->HD + i * (nd + m));
+    }
+}
+
+// H_bb after the dependent speeds, the upper triangle of B [m][m].
+static void eliminate_dependent(const lwi_rcr_system *s, double *restrict B, double *restrict E)
+{
+    const lwi_rcr_front *f = s->f;
+    const int nd = f->nd, m = f->ni + f->nb, speeds = s->ny - nd;
+    for (int i = 0; i < m; i++) {
+        const double *row = s->H + s->at[nd + i] * s->nc;
+        if (i < speeds)
+            gather(s, row, nd, B + i * m);
+        else
+            memcpy(B + i * m + i, row + nd + i, (size_t)(m - i) * sizeof *B);
+    }
+    for (int d = 0; d < nd; d++) {
+        const double *restrict P = f->P + d * m, *HD = f->HD + d * (nd + m);
+        memcpy(E, HD + nd, (size_t)m * sizeof *E);
+        for (int l = 0; l < nd; l++) {
+            const double *restrict other = f->P + l * m;
+            const double half = 0.5 * HD[l];
+            for (int i = 0; i < m; i++) E[i] += half * other[i];
+        }
+        for (int i = 0; i < m; i++) {
+            double *restrict b = B + i * m;
+            const double Ei = E[i], Pi = P[i];
+            for (int j = i; j < m; j++) b[j] += Ei * P[j] + Pi * E[j];
+        }
+    }
+}
+
+static lw_status no_inertia(const lwi_rcr *e, int speed, double t, lw_error *error)
+{
+    const lw_model *model = e->model;
+    int k = 0;
+    while (speed < model->node[k].iv || speed >= model->node[k].iv + model->node[k].nv) k++;
+    const int joint = model->node[k].joint;
+    return lwi_fail(
+        error, LW_ERR_SINGULAR,
+        "%s '%s': nothing resists its speed %d at t = %.9g s: what moves with it has no "
+        "inertia there",
+        joint < 0 ? "floating body" : "joint",
+        joint < 0 ? model->body[model->node[k].body].name : model->joint[joint].name,
+        speed - model->node[k].iv, t);
+}
+
+// L, Y and the message, of which the upper triangle counts too, from B of order ni + nb.
+static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const double *B, double t,
+                                       lw_error *error)
+{
+    lwi_rcr_front *f = s->f;
+    const int ni = f->ni, nb = f->nb, m = ni + nb;
+    f->L = lwi_rcr_keep(e, (size_t)(ni * ni));
+    f->Y = lwi_rcr_keep(e, (size_t)(ni * nb));
+    f->H = lwi_rcr_keep(e, (size_t)(nb * nb));
+    for (int i = 0; i < ni; i++) {
+        // what S'IS is known to: a few units in the last place of what it is summed from
+        const double least = 64 * DBL_EPSILON * fabs(s->H[s->at[f->nd + i] * (s->nc + 1)]);
+        double *restrict Y = f->Y + i * nb, *restrict L = f->L + i * ni;
+        for (int j = 0; j < i; j++) {
+            L[j] = B[j * m + i];
+            for (int l = 0; l < j; l++) L[j] -= L[l] * f->L[j * ni + l];
+            L[j] /= f->L[j * ni + j];
+        }
+        double pivot = B[i * m + i];
+        for (int l = 0; l < i; l++) pivot -= L[l] * L[l];
+        if (!(pivot > least)) return no_inertia(e, f->y[f->nd + i], t, error);
+        L[i] = sqrt(pivot);
+        memcpy(Y, B + i * m + ni, (size_t)nb * sizeof *Y);
+        for (int l = 0; l < i; l++)
+            for (int b = 0; b < nb; b++) Y[b] -= L[l] * f->Y[l * nb + b];
+        const double inverse = 1 / L[i];
+        for (int b = 0; b < nb; b++) Y[b] *= inverse;
+    }
+    for (int a = 0; a < nb; a++) {
+        double *restrict H = f->H + a * nb;
+        memcpy(H + a, B + (ni + a) * m + ni + a, (size_t)(nb - a) * sizeof *H);
+        for (int i = 0; i < ni; i++) {
+            const double *restrict Y = f->Y + i * nb;
+            const double Ya = Y[a];
+            for (int b = a; b < nb; b++) H[b] -= Ya * Y[b];
+        }
+    }
+    return LW_OK;
+}
+
+static void send_rows(lwi_rcr *e, lwi_rcr_system *s)
+{
+    lwi_rcr_front *f = s->f;
+    f->G = lwi_rcr_keep(e, (size_t)(f->nout * f->nb));
+    for (int r = 0; r < f->nout; r++)
+        gather(s, s->G + (f->nd + r) * s->n, f->nd + f->ni, f->G + r * f->nb);
+    f->h = lwi_rcr_keep(e, (size_t)f->nb);
+    f->hD = lwi_rcr_keep(e, (size_t)f->nd);
+    f->p = lwi_rcr_keep(e, (size_t)f->nd);
+    f->z = lwi_rcr_keep(e, (size_t)f->ni);
+}
+
+// Columns as they came: H is B.
+static bool is_in_order(const lwi_rcr_system *s)
+{
+    bool order = s->f->nd == 0;
+    for (int j = 0; j < s->ny; j++) order = order && s->at[j] == j;
+    return order;
+}
+
+static lw_status eliminate_node(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error)
+{
+    if (!lwi_rcr_fill(e, s)) return LW_ERR_MEMORY;
+    TRY(divide(e, s, t, error));
+    solve_rows(e, s);
+    const bool order = is_in_order(s);
+    if (!order) eliminate_dependent(s, s->B, s->scratch);
+    TRY(eliminate_independent(e, s, order ? s->H : s->B, t, error));
+    send_rows(e, s);
+    return LW_OK;
+}
+
+// Numbers that the vector sweeps need at a node, and the rows left away of lwi_rcr_least.
+static size_t scratch_of(const lwi_rcr_front *f, const lwi_rcr_node *node)
+{
+    const size_t n = (size_t)(f->ny + 6 * (node->nbody + 1)), nin = (size_t)f->nin;
+    return 2 * n + 2 * nin + nin * (size_t)(f->nin - f->kept);
+}
+
+static lw_status eliminate_any(lwi_rcr *e, int k, lwi_rcr_mode mode, double pivot, double rank,
+                               double t, lw_error *error)
+{
+    int fails;
+    if (lwi_rcr_unconstrained(e, k, mode, &fails))
+        return fails < 0 ? LW_OK : no_inertia(e, e->front[k].y[fails], t, error);
+    lwi_rcr_system s = {
+        .f = &e->front[k], .node = &e->node[k], .k = k, .mode = mode, .pivot = pivot, .rank = rank};
+    return eliminate_node(e, &s, t, error);
+}
+
+lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double rank, double t,
+                            lw_error *error)
+{
+    const size_t speeds = (size_t)e->model->tree_nv;
+    e->used = 0;
+    e->least = e->thin = 1;
+    e->worst = e->thin_at = -1;
+    if (mode != LWI_RCR_FIXED && speeds) memset(e->fresh, 0, speeds);
+    e->ndependent = 0;
+    size_t widest = 0;
+    for (int k = e->model->nnode - 1; k >= 0; k--) {
+        TRY(eliminate_any(e, k, mode, pivot, rank, t, error));
+        e->ndependent += e->front[k].nd;
+        const size_t wide = scratch_of(&e->front[k], &e->node[k]);
+        if (wide > widest) widest = wide;
+    }
+    if (e->used + widest > e->most) e->most = e->used + widest;
+    return e->used + widest <= e->room ? LW_OK : LW_ERR_MEMORY;
+}

@@ -1,0 +1,208 @@
+// unconstrained.c -- nodes that have nothing to do with a loop but carry it, or are in none.
+//
+// No row determines a speed of such a node, and no other body but its parent is in its system.  Then the
+// step of the general text is that of the articulated-body recursion, with K all inertia that the node
+// moves,
+//
+//     D = S'K S + rotors = L L',   Y = L^-1 S'K X,   H = X'K X - Y'Y
+//
+// and rows of loops that are open here only change the point they are taken about.
+#include "methods/rcr/unconstrained.h"
+
+#include "methods/rcr/system.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- at a node
+
+// A wrench about the parent's origin instead of the node's.
+static void move_wrench(const double d[3], double w[6])
+{
+    v3_cross_add(w + 3, d, w);
+}
+
+// Rows from below, about the parent's origin; false where one of them moves with a speed of the node.
+static bool carry_rows(const lwi_rcr *e, int k, double *G)
+{
+    const lwi_rcr_node *node = &e->node[k];
+    const lwi_node *own = &e->model->node[k];
+    for (int i = 0; i < node->nchild; i++) {
+        const lwi_rcr_front *child = &e->front[node->child[i]];
+        for (int r = 0; r < child->nout; r++, G += 6) {
+            const double *g = child->G + 6 * r;
+            for (int j = own->iv; j < own->iv + own->nv; j++)
+                if (fabs(v6_dot(g, e->S[j])) > LWI_RCR_ABSENT) return false;
+            v6_copy(G, g);
+            move_wrench(e->d[k], G);
+        }
+    }
+    return true;
+}
+
+// The inertia that node k moves, full.
+static void gather_inertia(const lwi_rcr *e, int k, double K[36])
+{
+    const lwi_rcr_node *node = &e->node[k];
+    memcpy(K, e->I[k], sizeof e->I[k]);
+    for (int i = 0; i < node->nchild; i++) {
+        const double *H = e->front[node->child[i]].H;
+        for (int a = 0; a < 6; a++)
+            for (int b = a; b < 6; b++) K[6 * a + b] += H[6 * a + b];
+    }
+    for (int a = 1; a < 6; a++)
+        for (int b = 0; b < a; b++) K[6 * a + b] = K[6 * b + a];
+}
+
+// L, Y about the node's origin, K := K - Y'Y.  Returns the speed that nothing resists, -1: all do.
+static int eliminate_speeds(const lwi_rcr *e, int k, double *K, lwi_rcr_front *f)
+{
+    const lwi_node *own = &e->model->node[k];
+    for (int i = 0; i < own->nv; i++) {
+        const double *S = e->S[own->iv + i];
+        double *Y = f->Y + 6 * i, *L = f->L + i * own->nv;
+        // K has lost what speeds before this one take: what is left is Cholesky's next row
+        for (int c = 0; c < 6; c++)
+            Y[c] = S[0] * K[c] + S[1] * K[6 + c] + S[2] * K[12 + c] + S[3] * K[18 + c] +
+                   S[4] * K[24 + c] + S[5] * K[30 + c];
+        double before = 0; // of the diagonal
+        for (int l = 0; l < i; l++) {
+            L[l] = v6_dot(f->Y + 6 * l, S);
+            before += L[l] * L[l];
+        }
+        const double pivot = v6_dot(Y, S) + e->rotor[own->iv + i];
+        // what S'KS is known to: a few units in the last place of what it is summed from
+        if (!(pivot > 64 * DBL_EPSILON * (pivot + before))) return i;
+        L[i] = sqrt(pivot);
+        const double inverse = 1 / L[i];
+        for (int c = 0; c < 6; c++) Y[c] *= inverse;
+        for (int a = 0; a < 6; a++) {
+            const double y = Y[a];
+            for (int c = 0; c < 6; c++) K[6 * a + c] -= y * Y[c];
+        }
+    }
+    return -1;
+}
+
+// H := X'K X
+static void move_inertia(const double d[3], const double *K, double *H)
+{
+    memcpy(H, K, 36 * sizeof *H);
+    for (int i = 0; i < 6; i++) move_wrench(d, H + 6 * i);
+    for (int j = 0; j < 6; j++) {
+        H[18 + j] += d[1] * H[12 + j] - d[2] * H[6 + j];
+        H[24 + j] += d[2] * H[j] - d[0] * H[12 + j];
+        H[30 + j] += d[0] * H[6 + j] - d[1] * H[j];
+    }
+}
+
+// ----------------------------------------------------------------------------------------- matrices
+
+// Rows that are kept; -1: this is none of the light nodes.
+static int rows_kept(const lwi_rcr *e, int k, lwi_rcr_mode mode)
+{
+    const lwi_rcr_node *node = &e->node[k];
+    const lwi_rcr_front *f = &e->front[k];
+    const lwi_node *own = &e->model->node[k];
+    if (f->nin == 0) return 0;
+    if (mode != LWI_RCR_FIXED || node->nclosure) return -1;
+    for (int j = own->iv; j < own->iv + own->nv; j++)
+        if (e->dependent[j]) return -1;
+    const int want = node->rank - f->below;
+    if (want <= 0) return want == 0 ? 0 : -1;
+    return want >= f->nin && node->up >= 0 ? f->nin : -1;
+}
+
+static void count_below(lwi_rcr *e, int k)
+{
+    const lwi_rcr_node *node = &e->node[k];
+    lwi_rcr_front *f = &e->front[k];
+    f->ny = e->model->node[k].nv;
+    f->nin = f->below = 0;
+    for (int i = 0; i < node->nchild; i++) {
+        const lwi_rcr_front *child = &e->front[node->child[i]];
+        f->ny += child->nz;
+        f->nin += child->nout;
+        f->below += child->below;
+    }
+    for (int i = 0; i < node->nclosure; i++) f->nin += e->cut->closure[node->closure[i]].n;
+}
+
+bool lwi_rcr_unconstrained(lwi_rcr *e, int k, lwi_rcr_mode mode, int *fails)
+{
+    const lwi_rcr_node *node = &e->node[k];
+    const int nv = e->model->node[k].nv;
+    lwi_rcr_front *f = &e->front[k];
+    double K[36];
+    f->light = false;
+    if (!node->plain || lwi_rcr_rotors_at(e, k)) return false;
+    count_below(e, k);
+    if (f->ny != nv) return false;
+    const int kept = rows_kept(e, k, mode);
+    if (kept < 0) return false;
+    const int nb = node->parent_at < 0 ? 0 : 6;
+    const size_t n = (size_t)nv, rows = (size_t)f->nin;
+    const size_t need = (n + 1) / 2 + rows + 6 * (size_t)kept + n * n + 6 * n + 36 + 6 + n;
+    if (e->used + need > e->most) e->most = e->used + need;
+    if (e->used + need > e->room) return false; // the general text says so
+    double *G = e->pool + e->used;
+    if (kept && !carry_rows(e, k, G)) return false;
+    f->G = lwi_rcr_keep(e, 6 * (size_t)kept);
+    f->y = lwi_rcr_keep(e, (n + 1) / 2);
+    for (int j = 0; j < nv; j++) f->y[j] = e->model->node[k].iv + j;
+    f->row = lwi_rcr_keep(e, rows);
+    f->L = lwi_rcr_keep(e, n * n);
+    f->Y = lwi_rcr_keep(e, 6 * n);
+    f->H = lwi_rcr_keep(e, 36);
+    f->h = lwi_rcr_keep(e, 6);
+    f->z = lwi_rcr_keep(e, n);
+    if (mode == LWI_RCR_LEARN) e->node[k].rank = f->below;
+    f->light = f->carried = true;
+    f->nd = f->nz = 0;
+    f->ni = nv;
+    f->nb = nb;
+    f->kept = kept;
+    f->nout = node->up >= 0 ? kept : 0;
+    gather_inertia(e, k, K);
+    *fails = eliminate_speeds(e, k, K, f);
+    for (int i = 0; i < nv; i++) move_wrench(e->d[k], f->Y + 6 * i);
+    if (nb) move_inertia(e->d[k], K, f->H);
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------ vectors
+
+void lwi_rcr_unconstrained_inward(lwi_rcr *e, int k)
+{
+    const lwi_rcr_node *node = &e->node[k];
+    const lwi_node *own = &e->model->node[k];
+    lwi_rcr_front *f = &e->front[k];
+    const int nv = own->nv;
+    double F[6];
+    v6_copy(F, e->F[k]);
+    for (int i = 0; i < node->nchild; i++) v6_add(F, F, e->front[node->child[i]].h);
+    for (int i = 0; i < nv; i++) {
+        double z = e->Q[own->iv + i] + v6_dot(e->S[own->iv + i], F);
+        for (int l = 0; l < i; l++) z -= f->L[i * nv + l] * f->z[l];
+        f->z[i] = z / f->L[i * nv + i];
+    }
+    if (node->parent_at < 0) return;
+    move_wrench(e->d[k], F);
+    for (int i = 0; i < nv; i++) v6_axpy(F, -f->z[i], f->Y + 6 * i);
+    v6_copy(f->h, F);
+}
+
+void lwi_rcr_unconstrained_outward(lwi_rcr *e, int k)
+{
+    const lwi_node *own = &e->model->node[k];
+    const lwi_rcr_front *f = &e->front[k];
+    const int nv = own->nv;
+    double *y = e->y + own->iv;
+    for (int i = nv - 1; i >= 0; i--) {
+        double s = f->z[i];
+        if (own->parent >= 0) s -= v6_dot(f->Y + 6 * i, e->x[own->parent]);
+        for (int l = i + 1; l < nv; l++) s -= f->L[l * nv + i] * y[l];
+        y[i] = s / f->L[i * nv + i];
+    }
+}

@@ -1,0 +1,581 @@
+// formula.c -- from the text of a formula to its program.
+//
+//   or       = and { "or" and }
+//   and      = not { "and" not }
+//   not      = "not" not | comparison
+//   comparison = sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
+//   sum      = product { ("+" | "-") product }
+//   product  = sign { ("*" | "/") sign }
+//   sign     = ("-" | "+") sign | power
+//   power    = operand [ "^" sign ]
+//   operand  = number | "t" | "pi" | "e" | function "(" or { "," or } ")" | joint "." ("q" | "qd")
+//   k
+//            | "(" or ")"
+//   joint    = letters, digits and _, a letter first | "'" anything, ' doubled "'"
+//
+// One function per rule.  Operations on numbers are done at once, so that constants cost nothing.
+#include "model/signals/formula.h"
+
+#include "base/numbers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct symbol {
+    const char *text;
+    int operands;
+} symbol;
+
+static const symbol symbols[LWI_FORMULA_OPERATION_COUNT] = {
+#define X(name, text, operands) [LWI_FORMULA_##name] = {text, operands},
+    LWI_FORMULA_OPERATOR_LIST(X)
+#undef X
+#define X(name, text, operands, call) [LWI_FORMULA_##name] = {text, operands},
+        LWI_FORMULA_FUNCTION_LIST(X)
+#undef X
+};
+
+static const char *const calls[] = {
+#define X(name, text, operands, call) call,
+    LWI_FORMULA_FUNCTION_LIST(X)
+#undef X
+};
+enum { FIRST_CALL = LWI_FORMULA_SIN, NCALL = sizeof calls / sizeof calls[0] };
+
+typedef struct parser {
+    const char *text;
+    int at;           // next character
+    int depth, stack; // now
+    lw_error *error;
+    int ncode, nname;
+    int where[LWI_FORMULA_SIZE]; // each instruction came from
+    lwi_instruction code[LWI_FORMULA_SIZE];
+    lwi_formula_name name[LWI_FORMULA_NAMES];
+} parser;
+
+static lw_status parse_or(parser *p);
+
+// ------------------------------------------------------------------------------------------ errors
+
+enum { EXCERPT = 60 }; // characters of the text shown around a mistake
+
+static bool starts_character(char c)
+{
+    return ((unsigned char)c & 0xC0) != 0x80;
+}
+
+// Characters in the first n bytes.
+static int count_characters(const char *text, int n)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) count += starts_character(text[i]);
+    return count;
+}
+
+// The text around `at` on one line, and below it a mark under what is wrong.
+static void excerpt(char *room, size_t size, const char *text, int at, int length)
+{
+    const int end = (int)strlen(text);
+    int first = at > EXCERPT / 2 ? at - EXCERPT / 2 : 0;
+    while (first > 0 && !starts_character(text[first])) first--;
+    int last = end - first > EXCERPT ? first + EXCERPT : end;
+    while (last < end && !starts_character(text[last])) last++;
+    if (at + length > last) length = last - at;
+    if (length < 1) length = 1;
+    const int before = count_characters(text + first, at - first);
+    const int marked = at < end ? count_characters(text + at, length) : 1;
+    const int used =
+        snprintf(room, size, "\n    %.*s\n    %*s", last - first, text + first, before, "");
+    if (used < 0 || (size_t)used >= size) return;
+    for (char *c = room + 1; c < room + 5 + last - first; c++)
+        if ((unsigned char)*c < ' ') *c = ' ';
+    for (size_t i = (size_t)used; i + 1 < size && i < (size_t)used + (size_t)marked; i++)
+        room[i] = '^', room[i + 1] = 0;
+}
+
+lw_status lwi_formula_fail(const char *text, int at, int length, lw_error *error,
+                           const char *format, ...)
+{
+    char message[256], place[4 * EXCERPT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    excerpt(place, sizeof place, text, at, length);
+    return lwi_fail(error, LW_ERR_MODEL, "%s (character %d)%s", message,
+                    count_characters(text, at) + 1, place);
+}
+
+static const char *hint(char *room, size_t size, const char *name, const char *const *names, int n)
+{
+    const char *near = lwi_nearest(name, names, n);
+    room[0] = 0;
+    if (near) snprintf(room, size, ", did you mean '%s'?", near);
+    return room;
+}
+
+// ------------------------------------------------------------------------------------------ tokens
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+// Bytes of characters beyond ASCII too: joints have names in every alphabet.
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
+}
+
+// The next character that is no space; 0 at the end.
+static char peek(parser *p)
+{
+    while (is_space(p->text[p->at])) p->at++;
+    return p->text[p->at];
+}
+
+// Length of the word at byte `at`; 0 where there is none.
+static int word_length(const char *text, int at)
+{
+    int n = 0;
+    if (is_letter(text[at]))
+        while (is_letter(text[at + n]) || is_digit(text[at + n])) n++;
+    return n;
+}
+
+// Takes an operator that is next: a symbol, or a whole word.
+static bool take(parser *p, const char *symbol_text)
+{
+    const int n = (int)strlen(symbol_text);
+    peek(p);
+    if (strncmp(p->text + p->at, symbol_text, (size_t)n) != 0) return false;
+    if (is_letter(symbol_text[0]) && word_length(p->text, p->at) != n) return false;
+    p->at += n;
+    return true;
+}
+
+// Fails at the word or character that is next.
+static lw_status expected(parser *p, const char *what)
+{
+    const char next = peek(p);
+    int length = word_length(p->text, p->at);
+    if (next == 0)
+        return lwi_formula_fail(p->text, p->at, 1, p->error, "expected %s, the formula ends", what);
+    if ((unsigned char)next < ' ')
+        return lwi_formula_fail(p->text, p->at, 1, p->error,
+                                "expected %s, found control character %d", what, next);
+    if (length == 0) length = 1;
+    return lwi_formula_fail(p->text, p->at, length, p->error, "expected %s, found '%.*s'", what,
+                            length < 60 ? length : 60, p->text + p->at);
+}
+
+// ----------------------------------------------------------------------------------------- program
+
+static lw_status push(parser *p, lwi_instruction instruction, int at)
+{
+    if (p->ncode == LWI_FORMULA_SIZE)
+        return lwi_formula_fail(p->text, at, 1, p->error,
+                                "too long, expected at most %d operations", (int)LWI_FORMULA_SIZE);
+    p->where[p->ncode] = at;
+    p->code[p->ncode++] = instruction;
+    p->stack += 1 - symbols[instruction.operation].operands;
+    if (p->stack <= LWI_FORMULA_STACK) return LW_OK;
+    return lwi_formula_fail(p->text, at, 1, p->error,
+                            "too involved: more than %d values wait for an operation",
+                            (int)LWI_FORMULA_STACK);
+}
+
+static lw_status push_number(parser *p, double value, int at)
+{
+    return push(p, (lwi_instruction){.operation = LWI_FORMULA_NUMBER, .value = value}, at);
+}
+
+// Appends an operation, or does it where its operands are numbers: they are then the last ones.
+static lw_status operate(parser *p, lwi_operation operation, int at, int length)
+{
+    const int n = symbols[operation].operands;
+    double x[3];
+    for (int i = 0; i < n; i++) {
+        const lwi_instruction *operand = &p->code[p->ncode - n + i];
+        if (operand->operation != LWI_FORMULA_NUMBER)
+            return push(p, (lwi_instruction){.operation = operation}, at);
+        x[i] = operand->value;
+    }
+    const double value = lwi_formula_operate(operation, x);
+    if (!isfinite(value))
+        return lwi_formula_fail(
+            p->text, at, length, p->error, "'%s' of these numbers is %s, expected a finite number",
+            symbols[operation].text, isnan(value) ? "not a number" : "infinite");
+    p->ncode -= n;
+    p->stack -= n;
+    return push_number(p, value, p->where[p->ncode]);
+}
+
+// --------------------------------------------------------------------------------------------
+// rules
+
+static lw_status enter(parser *p)
+{
+    if (++p->depth <= LWI_FORMULA_DEPTH) return LW_OK;
+    return lwi_formula_fail(p->text, p->at, 1, p->error,
+                            "nested too deep, expected at most %d levels", (int)LWI_FORMULA_DEPTH);
+}
+
+static lw_status parse_number(parser *p)
+{
+    const int at = p->at;
+    const char *end = lwi_number_end(p->text + at);
+    const double value = end ? strtod(p->text + at, NULL) : 0;
+    if (!end || is_digit(*end) || *end == '.')
+        return lwi_formula_fail(p->text, at, 1, p->error,
+                                "expected a number written as in JSON (1, 0.5, 1e-3)");
+    const int length = (int)(end - p->text) - at;
+    if (!isfinite(value))
+        return lwi_formula_fail(p->text, at, length, p->error, "expected a number below 1.8e308");
+    p->at += length;
+    return push_number(p, value, at);
+}
+
+// "q0", "qd12" behind the point of a joint: k, and which of the two; -1: neither.
+static int coordinate_of(const char *text, int length, bool *speed)
+{
+    *speed = length > 2 && text[1] == 'd';
+    const int digits = *speed ? 2 : 1;
+    if (text[0] != 'q' || length != digits + 1 || !is_digit(text[digits])) return -1;
+    return text[digits] - '0';
+}
+
+static lw_status push_name(parser *p, const lwi_formula_name *name)
+{
+    const lwi_operation operation = name->speed ? LWI_FORMULA_SPEED : LWI_FORMULA_COORDINATE;
+    int k = 0;
+    for (; k < p->nname; k++) {
+        const lwi_formula_name *known = &p->name[k];
+        if (known->length == name->length &&
+            memcmp(p->text + known->at, p->text + name->at, (size_t)name->length) == 0)
+            break;
+    }
+    if (k == LWI_FORMULA_NAMES)
+        return lwi_formula_fail(p->text, name->at, name->length, p->error,
+                                "reads more than %d joint coordinates and speeds",
+                                (int)LWI_FORMULA_NAMES);
+    if (k == p->nname) p->name[p->nname++] = *name;
+    return push(p, (lwi_instruction){.operation = operation, .index = k}, name->at);
+}
+
+// What follows the joint's name, which began at `at`: .q0, .qd0
+static lw_status parse_coordinate(parser *p, int at)
+{
+    lwi_formula_name name = {.at = at};
+    if (p->text[p->at] != '.')
+        return expected(p, "'.' and a coordinate behind the joint, like .q0 or .qd0");
+    const int length = word_length(p->text, ++p->at);
+    name.coordinate = coordinate_of(p->text + p->at, length, &name.speed);
+    if (name.coordinate < 0)
+        return expected(p, "a coordinate (q0, q1, ...) or a speed (qd0, qd1, ...) of the joint");
+    p->at += length;
+    name.length = p->at - at;
+    return push_name(p, &name);
+}
+
+// 'left knee'.q0
+static lw_status parse_quoted(parser *p)
+{
+    const int at = p->at++;
+    while (p->text[p->at] && (p->text[p->at] != '\'' || p->text[p->at + 1] == '\''))
+        p->at += p->text[p->at] == '\'' ? 2 : 1;
+    if (!p->text[p->at])
+        return lwi_formula_fail(p->text, at, 1, p->error,
+                                "the name of this joint does not end, expected another '");
+    p->at++;
+    return parse_coordinate(p, at);
+}
+
+// A step from and to the same place would be a jump.
+static lw_status check_step(parser *p, int at, int length)
+{
+    const lwi_instruction *start = &p->code[p->ncode - 2], *end = &p->code[p->ncode - 1];
+    if (start->operation != LWI_FORMULA_NUMBER || end->operation != LWI_FORMULA_NUMBER ||
+        start->value != end->value)
+        return LW_OK;
+    return lwi_formula_fail(p->text, at, length, p->error,
+                            "the step starts and ends at %.9g, expected two places", end->value);
+}
+
+static lw_status parse_arguments(parser *p, lwi_operation operation, int at, int length)
+{
+    const char *call = calls[operation - FIRST_CALL];
+    const bool more = operation == LWI_FORMULA_MIN || operation == LWI_FORMULA_MAX;
+    const int need = symbols[operation].operands;
+    int n = 0;
+    if (!take(p, "("))
+        return lwi_formula_fail(p->text, at, length, p->error, "'%s' is a function, expected %s",
+                                symbols[operation].text, call);
+    do {
+        TRY(parse_or(p));
+        if (++n < need) continue;
+        if (n == need && operation == LWI_FORMULA_STEP) TRY(check_step(p, at, length));
+        if (n == need || more) TRY(operate(p, operation, at, length));
+        if (n > need && !more) break;
+    } while (take(p, ","));
+    if (n != need && !(n > need && more))
+        return lwi_formula_fail(p->text, at, length, p->error, "'%s' has %s arguments, expected %s",
+                                symbols[operation].text, n < need ? "too few" : "too many", call);
+    if (!take(p, ")")) return expected(p, more ? "',' or ')'" : "')'");
+    return LW_OK;
+}
+
+static lw_status unknown_name(parser *p, const char *name, int at, int length)
+{
+    const char *names[NCALL + 3] = {"t", "pi", "e"};
+    char room[64];
+    const bool call = peek(p) == '(';
+    const int first = call ? 3 : 0;
+    for (int i = 0; i < NCALL; i++) names[3 + i] = symbols[FIRST_CALL + i].text;
+    hint(room, sizeof room, length > 1 ? name : "", names + first, NCALL + 3 - first);
+    return lwi_formula_fail(p->text, at, length, p->error, "unknown %s '%.60s'%s",
+                            call ? "function" : "name", name,
+                            *room  ? room
+                            : call ? ""
+                                   : ", expected t, pi, e, a function, or a joint's coordinate or "
+                                     "speed, like joint.q0 or joint.qd0");
+}
+
+static lw_status parse_name(parser *p)
+{
+    const int at = p->at, length = word_length(p->text, at);
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", length, p->text + at);
+    p->at += length;
+    if (p->text[p->at] == '.') return parse_coordinate(p, at);
+    if (!strcmp(name, "t")) return push(p, (lwi_instruction){.operation = LWI_FORMULA_TIME}, at);
+    if (!strcmp(name, "pi")) return push_number(p, 3.14159265358979323846, at);
+    if (!strcmp(name, "e")) return push_number(p, 2.71828182845904523536, at);
+    for (int i = FIRST_CALL; i < FIRST_CALL + NCALL; i++)
+        if (!strcmp(name, symbols[i].text)) return parse_arguments(p, (lwi_operation)i, at, length);
+    if (!strcmp(name, "and") || !strcmp(name, "or") || !strcmp(name, "not")) {
+        p->at = at;
+        return expected(p, "a number, a name or '('");
+    }
+    return unknown_name(p, name, at, length);
+}
+
+static lw_status parse_operand(parser *p)
+{
+    const char next = peek(p);
+    if (is_digit(next) || next == '.') return parse_number(p);
+    if (is_letter(next)) return parse_name(p);
+    if (next == '\'') return parse_quoted(p);
+    if (!take(p, "(")) return expected(p, "a number, a name or '('");
+    TRY(parse_or(p));
+    return take(p, ")") ? LW_OK : expected(p, "an operator or ')'");
+}
+
+static lw_status parse_sign(parser *p);
+
+static lw_status parse_power(parser *p)
+{
+    TRY(parse_operand(p));
+    const int at = (peek(p), p->at);
+    if (!take(p, "^")) return LW_OK;
+    TRY(enter(p));
+    TRY(parse_sign(p)); // a^b^c is a^(b^c)
+    p->depth--;
+    return operate(p, LWI_FORMULA_POWER, at, 1);
+}
+
+static lw_status parse_sign(parser *p)
+{
+    const int at = (peek(p), p->at);
+    const bool negative = take(p, "-");
+    if (!negative && !take(p, "+")) return parse_power(p);
+    TRY(enter(p));
+    TRY(parse_sign(p));
+    p->depth--;
+    return negative ? operate(p, LWI_FORMULA_NEGATE, at, 1) : LW_OK;
+}
+
+// operand { operation operand } for a rule whose operators are `from` to `to`.
+static lw_status parse_chain(parser *p, lw_status (*operand)(parser *), lwi_operation from,
+                             lwi_operation to)
+{
+    TRY(operand(p));
+    for (;;) {
+        const int at = (peek(p), p->at);
+        lwi_operation operation = from;
+        while (operation <= to && !take(p, symbols[operation].text)) operation++;
+        if (operation > to) return LW_OK;
+        if (p->text[p->at] == '*' && operation == LWI_FORMULA_MULTIPLY)
+            return lwi_formula_fail(p->text, at, 2, p->error, "'**' is no operator, expected '^'");
+        TRY(operand(p));
+        TRY(operate(p, operation, at, (int)strlen(symbols[operation].text)));
+    }
+}
+
+static lw_status parse_product(parser *p)
+{
+    return parse_chain(p, parse_sign, LWI_FORMULA_MULTIPLY, LWI_FORMULA_DIVIDE);
+}
+
+static lw_status parse_sum(parser *p)
+{
+    return parse_chain(p, parse_product, LWI_FORMULA_ADD, LWI_FORMULA_SUBTRACT);
+}
+
+// The operator of a comparison that is next, the longer ones first; the count where there is none.
+static lwi_operation take_comparison(parser *p)
+{
+    static const lwi_operation order[] = {LWI_FORMULA_LESS_EQUAL, LWI_FORMULA_GREATER_EQUAL,
+                                          LWI_FORMULA_EQUAL,      LWI_FORMULA_NOT_EQUAL,
+                                          LWI_FORMULA_LESS,       LWI_FORMULA_GREATER};
+    for (int i = 0; i < LWI_COUNT(order); i++)
+        if (take(p, symbols[order[i]].text)) return order[i];
+    return LWI_FORMULA_OPERATION_COUNT;
+}
+
+static lw_status parse_comparison(parser *p)
+{
+    TRY(parse_sum(p));
+    const int at = (peek(p), p->at);
+    const lwi_operation operation = take_comparison(p);
+    if (operation == LWI_FORMULA_OPERATION_COUNT) return LW_OK;
+    TRY(parse_sum(p));
+    TRY(operate(p, operation, at, 1));
+    const int again = (peek(p), p->at);
+    if (take_comparison(p) == LWI_FORMULA_OPERATION_COUNT) return LW_OK;
+    return lwi_formula_fail(p->text, again, 1, p->error,
+                            "comparisons do not chain, expected `a < b and b < c`");
+}
+
+static lw_status parse_not(parser *p)
+{
+    const int at = (peek(p), p->at);
+    if (!take(p, "not")) return parse_comparison(p);
+    TRY(enter(p));
+    TRY(parse_not(p));
+    p->depth--;
+    return operate(p, LWI_FORMULA_NOT, at, 3);
+}
+
+static lw_status parse_and(parser *p)
+{
+    return parse_chain(p, parse_not, LWI_FORMULA_AND, LWI_FORMULA_AND);
+}
+
+static lw_status parse_or(parser *p)
+{
+    TRY(enter(p));
+    TRY(parse_chain(p, parse_and, LWI_FORMULA_OR, LWI_FORMULA_OR));
+    p->depth--;
+    return LW_OK;
+}
+
+static lw_status parse(parser *p, const char *text, lw_error *error)
+{
+    lwi_numbers numbers;
+    p->text = text ? text : "";
+    p->error = error;
+    p->at = p->depth = p->stack = p->ncode = p->nname = 0;
+    const size_t length = strnlen(p->text, LWI_FORMULA_LENGTH + 1);
+    if (length > LWI_FORMULA_LENGTH)
+        return lwi_fail(error, LW_ERR_MODEL, "the formula has more than %d characters",
+                        (int)LWI_FORMULA_LENGTH);
+    if (!peek(p)) return lwi_fail(error, LW_ERR_MODEL, "the formula is empty");
+    if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "no memory to parse");
+    lw_status status = parse_or(p);
+    lwi_numbers_end(&numbers);
+    if (status == LW_OK && peek(p)) status = expected(p, "an operator or the end");
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------
+// results
+
+lw_status lwi_formula_check(const char *text, lw_error *error)
+{
+    parser p;
+    return parse(&p, text, error);
+}
+
+static bool is_kinked(lwi_operation operation)
+{
+    switch (operation) {
+    case LWI_FORMULA_ABS:
+    case LWI_FORMULA_SIGN:
+    case LWI_FORMULA_MIN:
+    case LWI_FORMULA_MAX:
+    case LWI_FORMULA_WHERE:
+        return true;
+    default:
+        return operation >= LWI_FORMULA_LESS && operation <= LWI_FORMULA_NOT;
+    }
+}
+
+lwi_formula_facts lwi_formula_look(const char *text)
+{
+    parser p;
+    lwi_formula_facts facts = {0};
+    if (parse(&p, text, NULL) != LW_OK) return facts;
+    for (int i = 0; i < p.ncode; i++) facts.kinked = facts.kinked || is_kinked(p.code[i].operation);
+    if (p.nname) {
+        facts.reads_state = true;
+        facts.at = p.name[0].at;
+        facts.length = p.name[0].length;
+    }
+    return facts;
+}
+
+// The joint's name without quotes.
+static const char *copy_joint(lwi_arena *arena, const char *text, const lwi_formula_name *name)
+{
+    char *joint = LWI_PUSH(arena, char, name->length + 1);
+    if (!joint) return NULL;
+    const char *from = text + name->at;
+    int n = 0;
+    if (*from != '\'') {
+        memcpy(joint, from, strcspn(from, "."));
+        return joint;
+    }
+    for (from++; from[0] != '\'' || from[1] == '\''; from++) {
+        joint[n++] = *from;
+        from += *from == '\'';
+    }
+    return joint;
+}
+
+lw_status lwi_formula_build(const char *text, lwi_arena *arena, lwi_formula *formula,
+                            lw_error *error)
+{
+    parser p;
+    lwi_formula f = {0};
+    TRY(parse(&p, text, error));
+    f.text = lwi_arena_text(arena, text);
+    f.code = LWI_PUSH(arena, lwi_instruction, p.ncode);
+    f.name = LWI_PUSH(arena, lwi_formula_name, p.nname);
+    if (!f.text || !f.code || !f.name) return LW_ERR_MEMORY;
+    memcpy(f.code, p.code, (size_t)p.ncode * sizeof *f.code);
+    f.ncode = p.ncode;
+    f.nname = p.nname;
+    for (int k = 0; k < p.nname; k++) {
+        f.name[k] = p.name[k];
+        f.name[k].joint = copy_joint(arena, text, &p.name[k]);
+        if (!f.name[k].joint) return LW_ERR_MEMORY;
+    }
+    *formula = f;
+    return LW_OK;
+}
+
+void lwi_formula_link(lwi_formula *formula)
+{
+    for (int i = 0; i < formula->ncode; i++) {
+        lwi_instruction *instruction = &formula->code[i];
+        if (instruction->operation == LWI_FORMULA_COORDINATE ||
+            instruction->operation == LWI_FORMULA_SPEED)
+            instruction->index = formula->name[instruction->index].index;
+    }
+}

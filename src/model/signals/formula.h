@@ -1,0 +1,134 @@
+// formula.h -- functions written as text: "2*sin(3*t)", "-40*rope.q0 - 3*rope.qd0".
+//
+// The text becomes a program in postfix order: operands first, then the operation that takes them
+// from a stack and leaves one value.  Nothing but the arena is allocated, evaluation needs none.
+#ifndef LWI_MODEL_SIGNALS_FORMULA_H
+#define LWI_MODEL_SIGNALS_FORMULA_H
+
+#include "base/base.h"
+
+enum {
+    LWI_FORMULA_LENGTH = 4000, ///< bytes of text
+    LWI_FORMULA_DEPTH = 64,    ///< parentheses, signs and powers inside each other
+    LWI_FORMULA_SIZE = 1000,   ///< instructions
+    LWI_FORMULA_STACK = 64,    ///< values that wait for their operation
+    LWI_FORMULA_NAMES = 64     ///< different joint coordinates and speeds
+};
+
+/** Everything that a signal may depend on. */
+typedef struct lwi_now {
+    double t;             ///< [s]
+    const double *inputs; ///< NULL: zeros
+    const double *q, *qd; ///< [model nq], [model nv] of all joints
+} lwi_now;
+
+/** Leaves, which have no operands. */
+#define LWI_FORMULA_LEAF_LIST(X) X(NUMBER) X(TIME) X(COORDINATE) X(SPEED)
+
+/** Operators: symbol and operands. */
+#define LWI_FORMULA_OPERATOR_LIST(X)                                                               \
+    X(ADD, "+", 2)                                                                                 \
+    X(SUBTRACT, "-", 2)                                                                            \
+    X(MULTIPLY, "*", 2)                                                                            \
+    X(DIVIDE, "/", 2)                                                                              \
+    X(POWER, "^", 2)                                                                               \
+    X(NEGATE, "-", 1)                                                                              \
+    X(LESS, "<", 2)                                                                                \
+    X(LESS_EQUAL, "<=", 2)                                                                         \
+    X(GREATER, ">", 2)                                                                             \
+    X(GREATER_EQUAL, ">=", 2)                                                                      \
+    X(EQUAL, "==", 2)                                                                              \
+    X(NOT_EQUAL, "!=", 2)                                                                          \
+    X(AND, "and", 2)                                                                               \
+    X(OR, "or", 2)                                                                                 \
+    X(NOT, "not", 1)
+
+/** Functions: name, operands, how it is called. */
+#define LWI_FORMULA_FUNCTION_LIST(X)                                                               \
+    X(SIN, "sin", 1, "sin(x)")                                                                     \
+    X(COS, "cos", 1, "cos(x)")                                                                     \
+    X(TAN, "tan", 1, "tan(x)")                                                                     \
+    X(ASIN, "asin", 1, "asin(x)")                                                                  \
+    X(ACOS, "acos", 1, "acos(x)")                                                                  \
+    X(ATAN, "atan", 1, "atan(x)")                                                                  \
+    X(ATAN2, "atan2", 2, "atan2(y, x)")                                                            \
+    X(SINH, "sinh", 1, "sinh(x)")                                                                  \
+    X(COSH, "cosh", 1, "cosh(x)")                                                                  \
+    X(TANH, "tanh", 1, "tanh(x)")                                                                  \
+    X(EXP, "exp", 1, "exp(x)")                                                                     \
+    X(LOG, "log", 1, "log(x)")                                                                     \
+    X(LOG10, "log10", 1, "log10(x)")                                                               \
+    X(SQRT, "sqrt", 1, "sqrt(x)")                                                                  \
+    X(ABS, "abs", 1, "abs(x)")                                                                     \
+    X(SIGN, "sign", 1, "sign(x)")                                                                  \
+    X(MIN, "min", 2, "min(x, y, ...)")                                                             \
+    X(MAX, "max", 2, "max(x, y, ...)")                                                             \
+    X(STEP, "step", 3, "step(x, start, end)")                                                      \
+    X(WHERE, "where", 3, "where(condition, yes, no)")
+
+typedef enum lwi_operation {
+#define X(name) LWI_FORMULA_##name,
+    LWI_FORMULA_LEAF_LIST(X)
+#undef X
+#define X(name, text, operands) LWI_FORMULA_##name,
+        LWI_FORMULA_OPERATOR_LIST(X)
+#undef X
+#define X(name, text, operands, call) LWI_FORMULA_##name,
+            LWI_FORMULA_FUNCTION_LIST(X)
+#undef X
+                LWI_FORMULA_OPERATION_COUNT
+} lwi_operation;
+
+typedef struct lwi_instruction {
+    lwi_operation operation;
+    int index;    ///< COORDINATE, SPEED: in lwi_now q, qd once linked, before that in `name`
+    double value; ///< NUMBER
+} lwi_instruction;
+
+/** A joint coordinate or speed that the formula reads. */
+typedef struct lwi_formula_name {
+    const char *joint;
+    int coordinate; ///< k of qk, qdk
+    bool speed;
+    int at, length; ///< where the text names it first
+    int index;      ///< in lwi_now q or qd, once linked
+} lwi_formula_name;
+
+typedef struct lwi_formula {
+    const char *text;
+    lwi_instruction *code;
+    lwi_formula_name *name;
+    int ncode, nname;
+} lwi_formula;
+
+/** Checks the text.  The error names the character, quotes the place and the nearest known name.
+ *  @return LW_ERR_MODEL */
+lw_status lwi_formula_check(const char *text, lw_error *error);
+/** The program of a text.  Formulas that read joints must be linked before they are evaluated. */
+lw_status lwi_formula_build(const char *text, lwi_arena *arena, lwi_formula *formula,
+                            lw_error *error);
+/** Puts the indices of the names (lwi_formula_name.index) into the program. */
+void lwi_formula_link(lwi_formula *formula);
+
+typedef struct lwi_formula_facts {
+    bool reads_state; ///< joint coordinates or speeds
+    bool kinked;      ///< by an operation whose slope may jump: abs, min, where, ...
+    int at, length;   ///< of the first coordinate or speed in the text
+} lwi_formula_facts;
+/** Facts of a text that has been checked. */
+lwi_formula_facts lwi_formula_look(const char *text);
+
+/** "<message> (character 3)", the text around it, and a mark below. */
+lw_status lwi_formula_fail(const char *text, int at, int length, lw_error *error,
+                           const char *format, ...) LW_PRINTF(5, 6);
+
+/** One operation on its operands: what evaluation does, and what the parser does to numbers. */
+double lwi_formula_operate(lwi_operation operation, const double *x);
+double lwi_formula_value(const lwi_formula *formula, const lwi_now *now);
+/** f[0..2]: value and first two time derivatives of a formula of t alone; where a derivative jumps,
+ *  those to come. */
+void lwi_formula_rates(const lwi_formula *formula, double t, double f[3]);
+/** Partial derivative by name k.  All by turns are the gradient that implicit methods want. */
+double lwi_formula_partial(const lwi_formula *formula, const lwi_now *now, int k);
+
+#endif

@@ -1,0 +1,379 @@
+// formula_eval.c -- values and derivatives of formulas.
+//
+// A value f(s) along a parameter s carries f' and f'' with it (a jet, the first three Taylor
+// coefficients up to factorials).  With s = t these are the time derivatives; with s one joint
+// coordinate and all else held, f' is the partial derivative.  Rules:
+//
+//   (a b)'  = a' b + a b'                 (a b)''  = a'' b + 2 a' b' + a b''
+//   (a/b)'  = (a' - (a/b) b')/b           (a/b)''  = (a'' - 2 (a/b)' b' - (a/b) b'')/b
+//   f(a)'   = f1 a'                       f(a)''   = f2 a' a' + f1 a''        f1, f2: f's
+//   derivatives (a^b)'  = a^b l',  l = b log a        (a^b)''  = a^b (l'' + l' l')        where b
+//   changes
+//
+// Where a slope jumps (abs, min, max) the derivatives are those of larger s.
+#include "model/signals/formula.h"
+
+#include <math.h>
+
+// ---------------------------------------------------------------------------------------
+// operations
+
+static double quintic(double s)
+{
+    return s * s * s * (10 - s * (15 - 6 * s));
+}
+
+// 0 before `start`, 1 beyond `end`, twice differentiable between.
+static double step(double x, double start, double end)
+{
+    const double s = (x - start) / (end - start);
+    return s <= 0 ? 0 : s >= 1 ? 1 : quintic(s);
+}
+
+double lwi_formula_operate(lwi_operation operation, const double *x)
+{
+    switch (operation) {
+    case LWI_FORMULA_ADD:
+        return x[0] + x[1];
+    case LWI_FORMULA_SUBTRACT:
+        return x[0] - x[1];
+    case LWI_FORMULA_MULTIPLY:
+        return x[0] * x[1];
+    case LWI_FORMULA_DIVIDE:
+        return x[0] / x[1];
+    case LWI_FORMULA_POWER:
+        return pow(x[0], x[1]);
+    case LWI_FORMULA_NEGATE:
+        return -x[0];
+    case LWI_FORMULA_LESS:
+        return x[0] < x[1];
+    case LWI_FORMULA_LESS_EQUAL:
+        return x[0] <= x[1];
+    case LWI_FORMULA_GREATER:
+        return x[0] > x[1];
+    case LWI_FORMULA_GREATER_EQUAL:
+        return x[0] >= x[1];
+    case LWI_FORMULA_EQUAL:
+        return x[0] == x[1];
+    case LWI_FORMULA_NOT_EQUAL:
+        return x[0] != x[1];
+    case LWI_FORMULA_AND:
+        return x[0] != 0 && x[1] != 0;
+    case LWI_FORMULA_OR:
+        return x[0] != 0 || x[1] != 0;
+    case LWI_FORMULA_NOT:
+        return x[0] == 0;
+    case LWI_FORMULA_SIN:
+        return sin(x[0]);
+    case LWI_FORMULA_COS:
+        return cos(x[0]);
+    case LWI_FORMULA_TAN:
+        return tan(x[0]);
+    case LWI_FORMULA_ASIN:
+        return asin(x[0]);
+    case LWI_FORMULA_ACOS:
+        return acos(x[0]);
+    case LWI_FORMULA_ATAN:
+        return atan(x[0]);
+    case LWI_FORMULA_ATAN2:
+        return atan2(x[0], x[1]);
+    case LWI_FORMULA_SINH:
+        return sinh(x[0]);
+    case LWI_FORMULA_COSH:
+        return cosh(x[0]);
+    case LWI_FORMULA_TANH:
+        return tanh(x[0]);
+    case LWI_FORMULA_EXP:
+        return exp(x[0]);
+    case LWI_FORMULA_LOG:
+        return log(x[0]);
+    case LWI_FORMULA_LOG10:
+        return log10(x[0]);
+    case LWI_FORMULA_SQRT:
+        return sqrt(x[0]);
+    case LWI_FORMULA_ABS:
+        return fabs(x[0]);
+    case LWI_FORMULA_SIGN:
+        return x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0];
+    // fmin and fmax would hide that one is not a number
+    case LWI_FORMULA_MIN:
+        return x[0] <= x[1] || isnan(x[0]) ? x[0] : x[1];
+    case LWI_FORMULA_MAX:
+        return x[0] >= x[1] || isnan(x[0]) ? x[0] : x[1];
+    case LWI_FORMULA_STEP:
+        return step(x[0], x[1], x[2]);
+    case LWI_FORMULA_WHERE:
+        return x[0] != 0 ? x[1] : x[2];
+    default:
+        return NAN; // leaves
+    }
+}
+
+static const int operands[LWI_FORMULA_OPERATION_COUNT] = {
+#define X(name, text, n) [LWI_FORMULA_##name] = n,
+    LWI_FORMULA_OPERATOR_LIST(X)
+#undef X
+#define X(name, text, n, call) [LWI_FORMULA_##name] = n,
+        LWI_FORMULA_FUNCTION_LIST(X)
+#undef X
+};
+
+static double read(const double *values, int index)
+{
+    return values ? values[index] : NAN;
+}
+
+double lwi_formula_value(const lwi_formula *formula, const lwi_now *now)
+{
+    double stack[LWI_FORMULA_STACK];
+    int n = 0;
+    for (int i = 0; i < formula->ncode; i++) {
+        const lwi_instruction *in = &formula->code[i];
+        double value;
+        n -= operands[in->operation];
+        switch (in->operation) {
+        case LWI_FORMULA_NUMBER:
+            value = in->value;
+            break;
+        case LWI_FORMULA_TIME:
+            value = now->t;
+            break;
+        case LWI_FORMULA_COORDINATE:
+            value = read(now->q, in->index);
+            break;
+        case LWI_FORMULA_SPEED:
+            value = read(now->qd, in->index);
+            break;
+        default:
+            value = lwi_formula_operate(in->operation, stack + n);
+            break;
+        }
+        stack[n++] = value;
+    }
+    return stack[0];
+}
+
+// -------------------------------------------------------------------------------------------- jets
+
+typedef double jet[3]; // f, f', f''
+
+// f(a) with the derivatives f1, f2 of f; a constant stays one where f1 is infinite.
+static void chain(const jet a, double f1, double f2, jet f)
+{
+    const bool still = a[1] == 0 && a[2] == 0;
+    f[1] = still ? 0 : f1 * a[1];
+    f[2] = still ? 0 : f2 * a[1] * a[1] + f1 * a[2];
+}
+
+// The difference that the two make when s grows: the first that is not zero decides.
+static bool rises(const jet a)
+{
+    for (int k = 0; k < 3; k++)
+        if (a[k] != 0) return a[k] > 0;
+    return true;
+}
+
+static void copy(jet f, const jet a, double factor)
+{
+    for (int k = 1; k < 3; k++) f[k] = factor * a[k];
+}
+
+static void divide(const jet a, const jet b, jet f)
+{
+    f[1] = (a[1] - f[0] * b[1]) / b[0];
+    f[2] = (a[2] - 2 * f[1] * b[1] - f[0] * b[2]) / b[0];
+}
+
+static void multiply(const jet a, const jet b, jet f)
+{
+    f[1] = a[1] * b[0] + a[0] * b[1];
+    f[2] = a[2] * b[0] + 2 * a[1] * b[1] + a[0] * b[2];
+}
+
+static void power(const jet a, const jet b, jet f)
+{
+    const double n = b[0];
+    if (b[1] == 0 &&
+        b[2] == 0) { // n and n (n - 1) are zero where the power behind them is not wanted
+        const double f1 = n == 0 ? 0 : n * pow(a[0], n - 1);
+        const double f2 = n == 0 || n == 1 ? 0 : n * (n - 1) * pow(a[0], n - 2);
+        chain(a, f1, f2, f);
+        return;
+    }
+    jet l = {log(a[0])}, e;
+    chain(a, 1 / a[0], -1 / (a[0] * a[0]), l);
+    e[0] = n * l[0];
+    multiply(b, l, e);
+    f[1] = f[0] * e[1];
+    f[2] = f[0] * (e[2] + e[1] * e[1]);
+}
+
+// The angle of (x, y): (x y' - y x')/(x^2 + y^2)
+static void angle(const jet y, const jet x, jet f)
+{
+    const double r2 = x[0] * x[0] + y[0] * y[0];
+    const double turn = x[0] * y[1] - y[0] * x[1];
+    f[1] = turn / r2;
+    f[2] = (x[0] * y[2] - y[0] * x[2] - 2 * f[1] * (x[0] * x[1] + y[0] * y[1])) / r2;
+}
+
+static void smooth_step(const jet *x, jet f)
+{
+    jet s, a, b;
+    f[1] = f[2] = 0;
+    for (int k = 0; k < 3; k++) a[k] = x[0][k] - x[1][k], b[k] = x[2][k] - x[1][k];
+    s[0] = a[0] / b[0];
+    if (s[0] <= 0 || s[0] >= 1) return;
+    divide(a, b, s);
+    const double r = 1 - s[0];
+    chain(s, 30 * s[0] * s[0] * r * r, 60 * s[0] * r * (1 - 2 * s[0]), f);
+}
+
+// Functions of one operand: their first two derivatives at x, where they have the value f.
+static void slopes(lwi_operation operation, double x, double f, double *f1, double *f2)
+{
+    *f1 = *f2 = 0;
+    switch (operation) {
+    case LWI_FORMULA_SIN:
+        *f1 = cos(x), *f2 = -f;
+        return;
+    case LWI_FORMULA_COS:
+        *f1 = -sin(x), *f2 = -f;
+        return;
+    case LWI_FORMULA_TAN:
+        *f1 = 1 + f * f, *f2 = 2 * f * *f1;
+        return;
+    case LWI_FORMULA_ASIN:
+    case LWI_FORMULA_ACOS:
+        *f1 = (operation == LWI_FORMULA_ASIN ? 1 : -1) / sqrt((1 - x) * (1 + x));
+        *f2 = x * *f1 * *f1 * *f1;
+        return;
+    case LWI_FORMULA_ATAN:
+        *f1 = 1 / (1 + x * x), *f2 = -2 * x * *f1 * *f1;
+        return;
+    case LWI_FORMULA_SINH:
+        *f1 = cosh(x), *f2 = f;
+        return;
+    case LWI_FORMULA_COSH:
+        *f1 = sinh(x), *f2 = f;
+        return;
+    case LWI_FORMULA_TANH:
+        *f1 = 1 / (cosh(x) * cosh(x)), *f2 = -2 * f * *f1;
+        return;
+    case LWI_FORMULA_EXP:
+        *f1 = *f2 = f;
+        return;
+    case LWI_FORMULA_LOG:
+        *f1 = 1 / x, *f2 = -*f1 * *f1;
+        return;
+    case LWI_FORMULA_LOG10:
+        *f1 = 1 / (2.30258509299404568402 * x);
+        *f2 = -*f1 / x;
+        return;
+    case LWI_FORMULA_SQRT:
+        *f1 = 0.5 / f, *f2 = -*f1 * 0.5 / x;
+        return;
+    default:
+        return; // steps of sign and of comparisons: no slope on either side
+    }
+}
+
+// f' and f'' of an operation, whose value f[0] is known.
+static void derive(lwi_operation operation, const jet *x, jet f)
+{
+    double f1, f2;
+    jet difference;
+    switch (operation) {
+    case LWI_FORMULA_ADD:
+        for (int k = 1; k < 3; k++) f[k] = x[0][k] + x[1][k];
+        return;
+    case LWI_FORMULA_SUBTRACT:
+        for (int k = 1; k < 3; k++) f[k] = x[0][k] - x[1][k];
+        return;
+    case LWI_FORMULA_MULTIPLY:
+        multiply(x[0], x[1], f);
+        return;
+    case LWI_FORMULA_DIVIDE:
+        divide(x[0], x[1], f);
+        return;
+    case LWI_FORMULA_POWER:
+        power(x[0], x[1], f);
+        return;
+    case LWI_FORMULA_NEGATE:
+        copy(f, x[0], -1);
+        return;
+    case LWI_FORMULA_ATAN2:
+        angle(x[0], x[1], f);
+        return;
+    case LWI_FORMULA_ABS:
+        copy(f, x[0], rises(x[0]) ? 1 : -1);
+        return;
+    case LWI_FORMULA_MIN:
+    case LWI_FORMULA_MAX:
+        for (int k = 0; k < 3; k++) difference[k] = x[1][k] - x[0][k];
+        copy(f, x[rises(difference) == (operation == LWI_FORMULA_MAX)], 1);
+        return;
+    case LWI_FORMULA_STEP:
+        smooth_step(x, f);
+        return;
+    case LWI_FORMULA_WHERE:
+        copy(f, x[x[0][0] != 0 ? 1 : 2], 1);
+        return;
+    default:
+        slopes(operation, x[0][0], f[0], &f1, &f2);
+        chain(x[0], f1, f2, f);
+        return;
+    }
+}
+
+// Evaluates with the instruction `along` (its operation and index) as the parameter s.
+static void evaluate(const lwi_formula *formula, const lwi_now *now, lwi_operation along, int index,
+                     jet result)
+{
+    jet stack[LWI_FORMULA_STACK];
+    int n = 0;
+    for (int i = 0; i < formula->ncode; i++) {
+        const lwi_instruction *in = &formula->code[i];
+        double x[3];
+        jet f = {0};
+        n -= operands[in->operation];
+        for (int k = 0; k < operands[in->operation]; k++) x[k] = stack[n + k][0];
+        switch (in->operation) {
+        case LWI_FORMULA_NUMBER:
+            f[0] = in->value;
+            break;
+        case LWI_FORMULA_TIME:
+            f[0] = now->t;
+            break;
+        case LWI_FORMULA_COORDINATE:
+            f[0] = read(now->q, in->index);
+            break;
+        case LWI_FORMULA_SPEED:
+            f[0] = read(now->qd, in->index);
+            break;
+        default:
+            f[0] = lwi_formula_operate(in->operation, x);
+            derive(in->operation, (const jet *)(stack + n), f);
+            break;
+        }
+        if (in->operation == along && in->index == index) f[1] = 1;
+        for (int k = 0; k < 3; k++) stack[n][k] = f[k];
+        n++;
+    }
+    for (int k = 0; k < 3; k++) result[k] = stack[0][k];
+}
+
+void lwi_formula_rates(const lwi_formula *formula, double t, double f[3])
+{
+    const lwi_now now = {.t = t};
+    evaluate(formula, &now, LWI_FORMULA_TIME, 0, f);
+}
+
+double lwi_formula_partial(const lwi_formula *formula, const lwi_now *now, int k)
+{
+    const lwi_formula_name *name = &formula->name[k];
+    jet f;
+    evaluate(formula, now, name->speed ? LWI_FORMULA_SPEED : LWI_FORMULA_COORDINATE, name->index,
+             f);
+    return f[1];
+}

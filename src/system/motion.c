@@ -1,0 +1,204 @@
+// motion.c -- the motion of a closed mechanism: from where it comes, coordinates that a
+// state carries, displacements, closing of positions.
+#include "system/system.h"
+
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- sources
+
+// What is merged moves with its host.
+void lwi_system_place_merged(lwi_system *s)
+{
+    const lw_model *model = s->model;
+    m3_identity(s->R[0]);
+    for (int i = 1; i < model->nbody; i++) {
+        const lwi_body *body = &model->body[i];
+        const int host = body->host;
+        if (host == i) continue;
+        double arm[3];
+        m3_mul(s->R[i], s->R[host], body->host_R);
+        m3_mul_v(arm, s->R[host], body->host_r);
+        v3_add(s->r[i], s->r[host], arm);
+        v3_cross(s->v[i], s->w[host], arm);
+        v3_add(s->v[i], s->v[i], s->v[host]);
+        v3_copy(s->w[i], s->w[host]);
+    }
+}
+
+void lwi_system_start(lwi_system *s)
+{
+    const lw_model *model = s->model;
+    for (int b = 0; b < model->nbody; b++) {
+        const lwi_body *body = &model->body[b];
+        v3_copy(s->r[b], body->r0);
+        quat_matrix(s->R[b], body->quat0);
+        v3_copy(s->v[b], body->v0);
+        m3_mul_v(s->w[b], s->R[b], body->w0);
+    }
+    if (model->nq) memcpy(s->q, model->q0, (size_t)model->nq * sizeof *s->q);
+    if (model->nv) memcpy(s->qd, model->v0, (size_t)model->nv * sizeof *s->qd);
+    lwi_system_place_merged(s);
+}
+
+void lwi_system_from_moment(lwi_system *s, const lwi_snapshot *moment)
+{
+    const lw_model *model = s->model;
+    for (int b = 1; b < model->nbody; b++) {
+        if (model->body[b].host != b) continue;
+        v3_copy(s->r[b], moment->r[b]);
+        memcpy(s->R[b], moment->R[b], sizeof s->R[b]);
+        v3_copy(s->v[b], moment->v[b]);
+        m3_mul_v(s->w[b], moment->R[b], moment->w[b]);
+    }
+    if (model->nq) memcpy(s->q, moment->q, (size_t)model->nq * sizeof *s->q);
+    if (model->nv) memcpy(s->qd, moment->qd, (size_t)model->nv * sizeof *s->qd);
+    lwi_system_place_merged(s);
+}
+
+void lwi_system_from_tree(lwi_system *s, const lwi_link *link, const double (*V)[6],
+                          double (*node_R)[9], double (*node_r)[3], const double *v)
+{
+    lwi_tree_world(s->model, link, node_R, node_r);
+    lwi_tree_bodies(s->model, (const double(*)[9])node_R, (const double(*)[3])node_r, V, s->R, s->r,
+                    v ? s->v : NULL, v ? s->w : NULL);
+    lwi_tree_joints(s->model, link, v, s->q, v ? s->qd : NULL);
+}
+
+static void read_joint(lwi_system *s, int j, double t, bool place_only)
+{
+    const lwi_joint *joint = &s->model->joint[j];
+    double q[LW_JOINT_MAX_NQ];
+    if (joint->type->nq == 0 || joint->merged) return;
+    lwi_joint_read_motion(s->model, j, t, &s->motion, q, place_only ? NULL : s->qd + joint->iv);
+    memcpy(s->q + joint->iq, q, (size_t)joint->type->nq * sizeof *q);
+}
+
+void lwi_system_read_loops(lwi_system *s, double t, bool place_only)
+{
+    for (int i = 0; i < s->model->nloop; i++) read_joint(s, s->model->loop[i], t, place_only);
+}
+
+void lwi_system_read_joint(lwi_system *s, int j, double t)
+{
+    read_joint(s, j, t, false);
+}
+
+void lwi_system_read_joints(lwi_system *s, double t)
+{
+    for (int j = 0; j < s->model->njoint; j++) read_joint(s, j, t, false);
+}
+
+// ------------------------------------------------------------------------------------
+// displacements
+
+void lwi_system_move(lwi_system *s, const double (*x)[6])
+{
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        const double angle = v3_norm(x[k] + 3);
+        v3_add(s->r[b], s->r[b], x[k]);
+        if (!(angle > 0)) continue;
+        double about[3], turn[9], R[9], quat[4];
+        v3_scale(about, 1 / angle, x[k] + 3);
+        rot_axis(turn, about, angle);
+        m3_mul(R, turn, s->R[b]);
+        quat_from_matrix(quat, R); // stays a rotation after many moves
+        quat_matrix(s->R[b], quat);
+    }
+    lwi_system_place_merged(s);
+}
+
+// Coordinates of every joint, continued.
+static void read_coordinates(lwi_system *s, double t)
+{
+    for (int j = 0; j < s->model->njoint; j++) {
+        const lwi_joint *joint = &s->model->joint[j];
+        double q[LW_JOINT_MAX_NQ];
+        if (joint->merged || joint->type->nq == 0) continue;
+        lwi_joint_read_motion(s->model, j, t, &s->motion, q, NULL);
+        memcpy(s->q + joint->iq, q, (size_t)joint->type->nq * sizeof *q);
+    }
+}
+
+// diagonal := S_rr; returns the largest of the values of rows in lengths of the mechanism, rows scaled to length
+// one.
+static double largest_scaled(lwi_system *s, const double *value, double *diagonal)
+{
+    double most = 0;
+    for (int e = 0; e < s->plan.graph.nedge; e++) {
+        const lwi_edge *edge = &s->plan.graph.edge[e];
+        for (int k = 0; k < edge->rows; k++) {
+            double square = 0;
+            for (int i = 0; i < edge->n; i++) {
+                const int at = 6 * (s->plan.slot[e] + i) + k;
+                square += v6_dot(lwi_elim_J(s->dual)[at], lwi_elim_G(s->dual)[at]);
+            }
+            const int row = s->plan.row[e] + k;
+            diagonal[row] = square;
+            if (square > 0) most = fmax(most, fabs(value[row]) / (s->length * sqrt(square)));
+        }
+    }
+    return most;
+}
+
+double lwi_system_residual(const lwi_system *s)
+{
+    double most = 0;
+    for (int i = 0; i < s->nrow; i++)
+        if (!(fabs(s->phi[i]) <= most)) most = fabs(s->phi[i]); // not a number: that
+    return most;
+}
+
+// mu = residual^2: quadratic convergence wherever the distance from the constraints is proportional
+// to the residual, also where rows are redundant.  The floor keeps factors of redundant rows
+// regular: four digits above round-off.
+#define LEAST_DAMPING 1e-12
+
+// Factors with eps = mu S_rr; in: S_rr.
+static lw_status factor_damped(lwi_system *s, double mu, double *eps)
+{
+    for (int k = 0; k < s->nrow; k++) eps[k] = eps[k] > 0 ? mu * eps[k] : 1;
+    for (int k = s->nrow; k < s->plan.nrow; k++) eps[k] *= LEAST_DAMPING; // welds hold
+    return lwi_elim_factor(s->dual, eps);
+}
+
+bool lwi_system_close(lwi_system *s, double t, double tolerance, int most_steps)
+{
+    double before = INFINITY;
+    for (int i = 0;; i++) {
+        lwi_system_rows(s, t);
+        const double residual = lwi_system_residual(s);
+        // at the tolerance, and round-off is all that is left
+        if (residual <= tolerance && (residual == 0 || residual > 0.1 * before || i == 0))
+            return true;
+        if (i == most_steps || !isfinite(residual)) return residual <= tolerance;
+        before = residual;
+        lwi_system_geometric(s);
+        double *eps = s->row[0];
+        const double e = largest_scaled(s, s->phi, eps), mu = fmax(e * e, LEAST_DAMPING);
+        if (factor_damped(s, mu, eps) != LW_OK) return false;
+        for (int k = 0; k < s->nrow; k++) s->c[k] = -s->phi[k];
+        memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
+        lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
+        lwi_system_move(s, (const double(*)[6])s->x);
+        read_coordinates(s, t);
+    }
+}
+
+double lwi_system_unmet(lwi_system *s, double pivot)
+{
+    double *eps = s->row[0], *left = s->row[1];
+    const double e = largest_scaled(s, s->phi, eps), mu = fmax(pivot, fmax(e * e, LEAST_DAMPING));
+    const double asked = largest_scaled(s, s->b, eps);
+    if (!(asked > 0) || factor_damped(s, mu, eps) != LW_OK) return 0;
+    for (int k = 0; k < s->nrow; k++) s->c[k] = -s->b[k];
+    memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
+    lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
+    lwi_loop_rates_of(s, (const double(*)[6])s->x, left);
+    for (int k = 0; k < s->nrow; k++) left[k] += s->b[k];
+    for (int k = s->nrow; k < s->plan.nrow; k++) left[k] = 0; // of welds
+    return largest_scaled(s, left, eps) / asked;
+}

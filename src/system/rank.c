@@ -1,0 +1,173 @@
+// rank.c -- how many rows of a mechanism are independent, at the start and near it, and
+// which reactions redundancy leaves undetermined.
+//
+// Ranks belong to configurations on the constraints: redundant rows tilt as soon as positions
+// drift, and at a singular start fewer rows are independent than anywhere around.  So the start is
+// closed to round-off, and so are a few configurations near it, reached along the freedoms; the one
+// with the largest rank is what runs keep.
+#include "system/system.h"
+
+#include "spatial/motion.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+// Positions of one configuration.
+typedef struct place {
+    double (*R)[9], (*r)[3], *q;
+} place;
+
+static lw_status make_place(const lw_model *model, lwi_arena *arena, place *p)
+{
+    p->R = lwi_arena_push(arena, (size_t)model->nbody, sizeof *p->R);
+    p->r = lwi_arena_push(arena, (size_t)model->nbody, sizeof *p->r);
+    p->q = LWI_PUSH(arena, double, model->nq);
+    return p->R && p->r && p->q ? LW_OK : LW_ERR_MEMORY;
+}
+
+static void store(const lwi_system *s, place *p)
+{
+    memcpy(p->R, s->R, (size_t)s->model->nbody * sizeof *p->R);
+    memcpy(p->r, s->r, (size_t)s->model->nbody * sizeof *p->r);
+    if (s->model->nq) memcpy(p->q, s->q, (size_t)s->model->nq * sizeof *p->q);
+}
+
+static void restore(lwi_system *s, const place *p)
+{
+    memcpy(s->R, p->R, (size_t)s->model->nbody * sizeof *p->R);
+    memcpy(s->r, p->r, (size_t)s->model->nbody * sizeof *p->r);
+    if (s->model->nq) memcpy(s->q, p->q, (size_t)s->model->nq * sizeof *p->q);
+}
+
+// The squares of angles that positions off by this make are far below LWI_SYSTEM_RANK, it is far
+// above round-off.
+static double closed_enough(const lwi_system *s)
+{
+    return 1e-11 * (1 + s->length);
+}
+
+// Where bodies are split loops that close at one body close one after the other, and the round-off of one, over its
+// pivot, is handed to the next: near singular positions, with pivots of 1e-5, up to 1e-11 of what is redundant.
+#define PARTS_RANK 1e-11
+
+int lwi_system_rank(lwi_system *s)
+{
+    int rank = -1;
+    lwi_system_rows(s, 0);
+    lwi_system_geometric(s);
+    lwi_elim_forget(s->dual);
+    const bool closed = lwi_system_residual(s) <= closed_enough(s);
+    const double least = s->split.npart ? PARTS_RANK : LWI_SYSTEM_RANK;
+    if (lwi_elim_learn(s->dual, closed ? least : LWI_ELIM_RANK, &rank) != LW_OK) return -1;
+    return rank - (s->plan.nrow - s->nrow); // welds are a tree: independent
+}
+
+// The mixing steps of the generator SplitMix64: regular sequences would repeat along regular
+// chains.
+double lwi_system_scatter(int k, int seed)
+{
+    uint64_t z =
+        (uint64_t)(k + 1) * 0x9e3779b97f4a7c15u + (uint64_t)(seed + 1) * 0xd1342543de82ef95u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return 0x1p-52 * (double)(z >> 12) - 0.5; // 52 bits are exact
+}
+
+// A step of the given size [m] along the freedoms, with the factors at hand; false where nothing
+// moves.
+static bool step_along_freedoms(lwi_system *s, int seed, double size)
+{
+    double before = 0, most = 0;
+    memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
+    for (int k = 0; k < s->model->nnode; k++)
+        for (int i = 0; i < 6; i++) {
+            s->x[k][i] = lwi_system_scatter(6 * k + i, seed) / (i < 3 ? 1 : s->length);
+            before = fmax(before, fabs(s->x[k][i]) * (i < 3 ? 1 : s->length));
+        }
+    memset(s->c, 0, (size_t)s->plan.nrow * sizeof *s->c);
+    lwi_system_share(s, false, s->x);
+    lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 1);
+    for (int k = 0; k < s->model->nnode; k++)
+        for (int i = 0; i < 6; i++) most = fmax(most, fabs(s->x[k][i]) * (i < 3 ? 1 : s->length));
+    if (!(most > 1e-9 * before)) return false; // what is left is round-off
+    for (int k = 0; k < s->model->nnode; k++)
+        for (int i = 0; i < 6; i++) s->x[k][i] *= size / most;
+    lwi_system_move(s, (const double(*)[6])s->x);
+    return true;
+}
+
+// A vector n with S n = 0 that has a part along every null vector shows which joints redundancy
+// reaches.  Parts below this, of a vector of ones, are the round-off that tilts it.
+#define UNIQUE_TOLERANCE 1e-6
+
+static void find_unique(lwi_system *s, int rank)
+{
+    double *n = s->row[3];
+    for (int j = 0; j < s->model->njoint; j++) s->unique[j] = 1;
+    if (rank == s->nrow) return;
+    for (int seed = 0; seed < 3; seed++) { // one would do, but for vectors that happen to be normal
+        for (int i = 0; i < s->plan.nrow; i++) n[i] = 2 * lwi_system_scatter(i, seed);
+        lwi_system_to_null(s, n);
+        for (int e = 0; e < s->nedge; e++) {
+            if (s->edge_joint[e] < 0) continue;
+            for (int i = s->plan.row[e]; i < s->plan.row[e + 1]; i++)
+                if (fabs(n[i]) > UNIQUE_TOLERANCE) s->unique[s->edge_joint[e]] = 0;
+        }
+    }
+}
+
+// Convergence is quadratic: six steps are usual.
+#define MOST_STEPS 30
+
+void lwi_system_start_closed(lwi_system *s)
+{
+    lwi_system_start(s);
+    if (s->nrow == 0) return;
+    if (!lwi_system_close(s, 0, closed_enough(s), MOST_STEPS)) lwi_system_start(s);
+}
+
+lw_status lwi_system_learn(lwi_system *s, lwi_arena *arena)
+{
+    // Lengths of the mechanism, or radians: large enough to leave a singular position, where pivots
+    // grow with the square of the step, small enough to come back to the constraints.
+    static const double sizes[] = {0.02, 0.03, 0.05};
+    const int free = 6 * s->model->nnode + s->model->nrotor * (s->nspin > 0);
+    const int full = s->nrow < free ? s->nrow : free;
+    place start, best;
+    for (int j = 0; j < s->model->njoint; j++) s->unique[j] = 1;
+    s->start_rank = s->generic_rank = s->nrow;
+    if (s->nrow == 0 || (s->model->nloop == 0 && s->model->ncoupling == 0)) return LW_OK;
+    TRY(make_place(s->model, arena, &start));
+    TRY(make_place(s->model, arena, &best));
+    lwi_system_start_closed(s);
+    store(s, &start);
+    s->start_rank = s->generic_rank = lwi_system_rank(s);
+    store(s, &best);
+    bool last_is_best = true;
+    for (int i = 0; i < LWI_COUNT(sizes) && s->start_rank < full; i++) {
+        restore(s, &start);
+        lwi_system_rank(s);
+        last_is_best = false;
+        if (!step_along_freedoms(s, i, sizes[i] * s->length)) break;
+        if (!lwi_system_close(s, 0, closed_enough(s), MOST_STEPS)) continue;
+        const int rank = lwi_system_rank(s);
+        if (rank < s->generic_rank) continue;
+        // of equals the later one: ranks of single nodes may be special at the start
+        s->generic_rank = rank;
+        store(s, &best);
+        last_is_best = true;
+        if (rank == full) break;
+    }
+    if (!last_is_best) {
+        restore(s, &best);
+        lwi_system_rank(s);
+    }
+    lwi_system_masses(s);
+    if (lwi_elim_factor(s->dual, NULL) == LW_OK) lwi_elim_usual(s->dual);
+    lwi_system_rank(s); // the factors without masses again
+    find_unique(s, s->generic_rank);
+    lwi_system_start(s);
+    return LW_OK;
+}

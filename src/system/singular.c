@@ -1,0 +1,121 @@
+// singular.c -- what is said of a singular position.
+#include "system/singular.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Of a loop with more joints than this the first are named.
+enum { MOST_JOINTS = 12 };
+
+void lwi_singular_owner(const lw_model *model, int joint, char *text, size_t size)
+{
+    if (joint >= 0) {
+        snprintf(text, size, "joint '%.100s'", model->joint[joint].name);
+        return;
+    }
+    const lwi_coupling *c = &model->coupling[-1 - joint];
+    snprintf(text, size, "the coupling of joints '%.60s' and '%.60s'", model->joint[c->joint].name,
+             model->joint[c->of].name);
+}
+
+// The names of those of n joints that are driven or stand on mounts, as far as they fit; returns how many they are.
+static int driven_of(const lw_model *model, int n, const lw_joint *joints, char *text, size_t size)
+{
+    int count = 0;
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < n; i++) {
+        const lwi_joint *joint = &model->joint[joints ? joints[i].index : i];
+        if (joint->ndriven == 0 && !joint->mount.present) continue;
+        count++;
+        const int more =
+            snprintf(text + used, size - used, "%s'%.100s'", used ? ", " : "", joint->name);
+        if (more < 0 || (size_t)more >= size - used)
+            text[used] = 0;
+        else
+            used += (size_t)more;
+    }
+    return count;
+}
+
+// Joints of the smallest loop that the joint is in, itself among them; 0: in none.
+static int loop_of(const lw_model *model, int joint, lw_joint joints[MOST_JOINTS])
+{
+    int best = -1, least = 0;
+    for (int l = 0; l < model->nloop; l++) {
+        const int n = lw_model_loop(model, l, joints, MOST_JOINTS);
+        bool member = false;
+        for (int i = 0; i < n && i < MOST_JOINTS; i++) member = member || joints[i].index == joint;
+        if (member && (best < 0 || n < least)) best = l, least = n;
+    }
+    return best < 0 ? 0 : lw_model_loop(model, best, joints, MOST_JOINTS);
+}
+
+void lwi_singular_names(const lw_model *model, int joint, char *text, size_t size)
+{
+    lw_joint joints[MOST_JOINTS];
+    lwi_singular_owner(model, joint, text, size);
+    size_t used = strlen(text);
+    if (joint < 0) return;
+    const int n = loop_of(model, joint, joints), fit = n < MOST_JOINTS ? n : MOST_JOINTS;
+    const char *before = " and those of ";
+    for (int i = 0; i < fit; i++) {
+        if (joints[i].index == joint) continue;
+        const int more = snprintf(text + used, size - used, "%s'%s'", before,
+                                  model->joint[joints[i].index].name);
+        if (more < 0 || (size_t)more >= size - used) { // no half names
+            text[used] = 0;
+            return;
+        }
+        used += (size_t)more;
+        before = ", ";
+    }
+    if (n > fit && size - used > 5) memcpy(text + used, ", ...", 6);
+}
+
+// "singular position at t = 1 s: the constraints of ... depend on each other here, ...", then `rest`.
+static lw_status fail(const lw_model *model, int joint, double t, double pivot, const char *rest,
+                      lw_error *error)
+{
+    char which[320];
+    lwi_singular_names(model, joint, which, sizeof which);
+    return lwi_fail(error, LW_ERR_SINGULAR,
+                    "singular position at t = %.9g s: the constraints of %s depend on each other "
+                    "here, but not nearby (pivot %.1e); %s",
+                    t, which, pivot, rest);
+}
+
+lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double pivot,
+                            lw_error *error)
+{
+    return fail(model, joint, t, pivot,
+                "how the motion goes on is not determined: end the run before, or start it a "
+                "little off",
+                error);
+}
+
+lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
+                                   int body, double off, lw_error *error)
+{
+    char rest[320];
+    snprintf(rest, sizeof rest,
+             "no motion leads on with the velocities given, that of body '%.100s' would change by "
+             "%.3g m/s or rad/s at once: start a little off, with velocities that fit there",
+             model->body[body].name, off);
+    return fail(model, joint, t, pivot, rest, error);
+}
+
+lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, double pivot,
+                                   lw_error *error)
+{
+    lw_joint joints[MOST_JOINTS];
+    char names[160], rest[320];
+    const int n = joint < 0 ? 0 : loop_of(model, joint, joints);
+    int count = driven_of(model, n < MOST_JOINTS ? n : MOST_JOINTS, joints, names, sizeof names);
+    if (count == 0) count = driven_of(model, model->njoint, NULL, names, sizeof names);
+    snprintf(rest, sizeof rest,
+             "the drive%s of joint%s %s %s at a dead point, where these joints lock: end the run "
+             "before, or drive another joint",
+             count > 1 ? "s" : "", count > 1 ? "s" : "", names, count > 1 ? "are" : "is");
+    return fail(model, joint, t, pivot, rest, error);
+}

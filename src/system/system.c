@@ -1,0 +1,559 @@
+// observe_system.c -- the mechanism as a graph for the engine: creation, rows, metric, solutions.
+#include "system/system.h"
+
+#include "base/linear.h"
+#include "system/singular.h"
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <float.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- accepts
+
+// A pivot of an inertia matrix above this part of its trace is real: round-off of rotated axes and
+// of decimal files is below it.
+#define INERTIA_PIVOT 1e-12
+
+// Inverse of a symmetric positive definite matrix; false where it is none.
+static bool invert(const double J[6], double inverse[6])
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    const double trace = J[0] + J[1] + J[2];
+    double L[9], X[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    s3_full(L, J);
+    if (!(trace > 0) || lwi_cholesky(3, L, INERTIA_PIVOT * trace) >= 0) return false;
+    for (int k = 0; k < 3; k++) lwi_lower_solve(3, L, X[k]); // columns of L^-1
+    for (int i = 0; i < 6; i++) inverse[i] = v3_dot(X[row[i]], X[column[i]]);
+    return true;
+}
+
+lw_status lwi_system_accepts(const lw_model *model, lw_error *why)
+{
+    for (int b = 1; b < model->nbody; b++) {
+        const lwi_body *body = &model->body[b];
+        double inverse[6];
+        if (body->host != b || (body->mass > 0 && invert(body->inertia, inverse))) continue;
+        return lwi_fail(
+            why, LW_ERR_UNSUPPORTED,
+            "body '%s' moves and has no %s, which is needed in all directions: give it some, or "
+            "use %s",
+            body->name, body->mass > 0 ? "inertia about some axis" : "mass",
+            model->nloop || model->ncoupling ? "`dense`"
+                                             : "`aba` or `momenta` (trees), or `dense`");
+    }
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------------------- creation
+
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+
+// Whether the joint has a rotor on one of three coordinates.
+static bool spins(const lwi_joint *joint, int first)
+{
+    bool any = false;
+    for (int k = first; k < first + 3; k++) any = any || joint->rotor[k] > 0;
+    return any;
+}
+
+static lw_status list_spins(lwi_system *s, lwi_arena *arena)
+{
+    const lw_model *model = s->model;
+    GET(s->spin, model->nrotor);
+    GET(s->joint_spin, model->njoint + 1);
+    for (int j = 0; j < model->njoint; j++) {
+        s->joint_spin[j] = s->nspin;
+        for (int first = 0; first < LW_JOINT_MAX_NV; first += 3)
+            if (spins(&model->joint[j], first)) s->spin[s->nspin++] = (lwi_system_spin){j, first};
+    }
+    s->joint_spin[model->njoint] = s->nspin;
+    return LW_OK;
+}
+
+static lw_status make_motion(lwi_system *s, lwi_arena *arena)
+{
+    const lw_model *model = s->model;
+    GET(s->R, model->nbody);
+    GET(s->r, model->nbody);
+    GET(s->v, model->nbody);
+    GET(s->w, model->nbody);
+    GET(s->q, model->nq);
+    GET(s->qd, model->nv);
+    GET(s->loads.wrench, model->nbody);
+    GET(s->loads.effort, model->nv);
+    GET(s->wrench, model->nbody);
+    GET(s->a, model->nbody);
+    GET(s->al, model->nbody);
+    GET(s->unique, model->njoint);
+    GET(s->mobility, model->nnode);
+    s->motion = (lwi_motion){.R = (const double(*)[9])s->R,
+                             .r = (const double(*)[3])s->r,
+                             .v = (const double(*)[3])s->v,
+                             .w = (const double(*)[3])s->w,
+                             .q = s->q};
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_body *body = &model->body[model->node[k].body];
+        if (!invert(body->inertia, s->mobility[k])) memset(s->mobility[k], 0, sizeof *s->mobility);
+    }
+    return LW_OK;
+}
+
+// Bodies and rows, which the caller fills.
+static void extra_closure(const lwi_system *s, int e, lwi_closure *closure)
+{
+    const lwi_system_extra *extra = &s->extra[e - (s->nedge - s->nextra)];
+    *closure = (lwi_closure){.n = extra->rows};
+    for (int i = 0; i < 2; i++)
+        if (extra->body[i]) closure->body[closure->nbody++] = extra->body[i];
+}
+
+// The rows of edge e at the present motion.
+static void closure_of(const lwi_system *s, int e, double t, lwi_closure_level level,
+                       lwi_closure *closure)
+{
+    const int j = s->edge_joint[e];
+    if (e >= s->nedge - s->nextra)
+        extra_closure(s, e, closure);
+    else if (j >= 0)
+        lwi_joint_closure(s->model, j, t, &s->motion, level, closure);
+    else
+        lwi_coupling_closure(s->model, -1 - j, t, &s->motion, level, closure);
+    if (j >= 0 && s->nspin) lwi_joint_rotor_rows(s->model, j, t, &s->motion, level, closure);
+}
+
+// How many rotor bodies edge e has, behind its other bodies.
+static int spin_count(const lwi_system *s, int e)
+{
+    const int j = s->edge_joint[e];
+    return s->nspin && j >= 0 ? s->joint_spin[j + 1] - s->joint_spin[j] : 0;
+}
+
+// Edges: joints with rows in the order of the model, then couplings.  The bodies of an edge are in
+// the order of its closure.
+static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_graph *graph)
+{
+    const lw_model *model = s->model;
+    lwi_edge *edge;
+    GET(s->joint_edge, model->njoint);
+    const int most = model->njoint + model->ncoupling + s->nextra;
+    GET(s->edge_joint, most);
+    GET(edge, most);
+    for (int j = 0; j < model->njoint; j++) {
+        s->joint_edge[j] = -1;
+        const int rotors = s->nspin ? model->joint[j].nrotor : 0;
+        if (model->joint[j].merged || lwi_joint_row_count(model, j) + rotors == 0) continue;
+        s->edge_joint[s->nedge] = j;
+        s->joint_edge[j] = s->nedge++;
+    }
+    for (int c = 0; c < model->ncoupling + s->nextra; c++) s->edge_joint[s->nedge++] = -1 - c;
+    for (int e = 0; e < s->nedge; e++) {
+        const int j = s->edge_joint[e];
+        lwi_closure closure;
+        closure_of(s, e, 0, LWI_CLOSURE_POSITION, &closure);
+        edge[e] = (lwi_edge){.rows = closure.n, .n = closure.nbody};
+        for (int i = 0; i < closure.nbody; i++) edge[e].body[i] = model->body_node[closure.body[i]];
+        const bool coupling = j < 0 && e < s->nedge - s->nextra;
+        for (int i = 0; s->twins && !coupling && i < closure.nbody; i++)
+            edge[e].body[edge[e].n++] = model->nnode + edge[e].body[i];
+        for (int i = 0; i < spin_count(s, e); i++)
+            edge[e].body[edge[e].n++] = model->nnode + s->joint_spin[j] + i;
+        if (e >= s->nedge - s->nextra) {
+            edge[e].ground = closure.nbody < 2;
+        } else if (j >= 0) {
+            edge[e].ground = !model->joint[j].body1 || !model->joint[j].body2;
+        } else {
+            const lwi_coupling *c = &model->coupling[-1 - j];
+            const lwi_joint *a = &model->joint[c->joint], *b = &model->joint[c->of];
+            edge[e].ground = !a->body1 || !a->body2 || !b->body1 || !b->body2;
+        }
+    }
+    *graph = (lwi_graph){.nbody = s->nbody, .nedge = s->nedge, .edge = edge};
+    return LW_OK;
+}
+
+// Parts of bodies, and an edge for each weld.
+static lw_status split(lwi_system *s, lwi_arena *arena, lwi_graph *graph)
+{
+    int *edge_joint;
+    TRY(lwi_split_create(graph, arena, &s->split));
+    *graph = s->split.graph;
+    s->nbody = graph->nbody;
+    GET(edge_joint, graph->nedge);
+    for (int e = 0; e < s->nedge; e++) edge_joint[e] = s->edge_joint[e];
+    for (int i = 0; i < s->split.npart; i++)
+        edge_joint[s->nedge + i] = s->edge_joint[s->split.part[i].edge];
+    s->edge_joint = edge_joint;
+    return LW_OK;
+}
+
+static lw_status make_rows(lwi_system *s, lwi_arena *arena)
+{
+    const int rows = s->plan.nrow;
+    GET(s->phi, rows);
+    GET(s->b, rows);
+    GET(s->gamma, rows);
+    GET(s->c, rows);
+    GET(s->lambda, rows);
+    GET(s->Jdot, 6 * s->plan.slot[s->nedge]);
+    for (int i = 0; i < LWI_COUNT(s->row); i++) GET(s->row[i], rows);
+    return LW_OK;
+}
+
+// The engine; the rows of welds are always the same.
+static lw_status make_engine(lwi_system *s, lwi_arena *arena)
+{
+    TRY(make_rows(s, arena));
+    TRY(lwi_elim_create(&s->plan, arena, &s->dual));
+    for (int e = s->nedge; e < s->plan.graph.nedge; e++)
+        for (int i = 0; i < 2; i++)
+            for (int k = 0; k < 6; k++)
+                lwi_elim_J(s->dual)[6 * (s->plan.slot[e] + i) + k][k] = i ? -1 : 1;
+    return LW_OK;
+}
+
+static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra,
+                           const lwi_system_extra *extra, bool twins, bool rotors, bool splits,
+                           lwi_arena *arena, lwi_system *s)
+{
+    lwi_graph graph;
+    *s = (lwi_system){
+        .model = model, .nextra = nextra, .extra = extra, .twins = twins, .length = model->length};
+    if (rotors) TRY(list_spins(s, arena));
+    s->nbody = (1 + s->twins) * model->nnode + s->nspin;
+    TRY(make_motion(s, arena));
+    lwi_system_start(s);
+    TRY(make_graph(s, arena, &graph));
+    if (splits) TRY(split(s, arena, &graph));
+    GET(s->metric, s->nbody);
+    GET(s->x, s->nbody);
+    GET(s->y, s->nbody);
+    TRY(lwi_plan_create(&graph, kind, arena, &s->plan));
+    s->nrow = s->plan.row[s->nedge];
+    return LW_OK;
+#undef GET
+}
+
+lw_status lwi_system_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+                          lwi_system *s)
+{
+    return make_plan(model, kind, 0, NULL, false, false, true, arena, s);
+}
+
+lw_status lwi_system_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
+                                  const lwi_system_extra *extra, bool twins, lwi_arena *arena,
+                                  lwi_system *s)
+{
+    TRY(make_plan(model, kind, nextra, extra, twins, false, false, arena, s));
+    return make_engine(s, arena);
+}
+
+static lw_status create(const lw_model *model, lwi_plan_kind kind, bool rotors, bool splits,
+                        lwi_arena *arena, lwi_system *s)
+{
+    TRY(make_plan(model, kind, 0, NULL, false, rotors, splits, arena, s));
+    TRY(make_engine(s, arena));
+    return lwi_system_learn(s, arena);
+}
+
+lw_status lwi_system_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+                            lwi_system *s)
+{
+    return create(model, kind, false, true, arena, s);
+}
+
+lw_status lwi_system_create_rotors(const lw_model *model, lwi_plan_kind kind, bool splits,
+                                   lwi_arena *arena, lwi_system *s)
+{
+    return create(model, kind, true, splits, arena, s);
+}
+
+lw_status lwi_system_threads(lwi_system *s, lwi_pool *pool, lwi_arena *arena)
+{
+    s->pool = pool;
+    return lwi_elim_threads(s->dual, pool, LWI_BY_SUBTREE, arena); // the fewest meetings
+}
+
+lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
+{
+    const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
+    const int threads = work->options ? (int)work->options->threads : 1;
+    lwi_pool *pool = NULL;
+    TRY(lwi_system_create_rotors(work->model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO, true,
+                                 &work->arena, s));
+    s->mode = &work->mode;
+    if (threads <= 1) return LW_OK;
+    TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));
+    return lwi_system_threads(s, pool, &work->arena);
+}
+
+// ------------------------------------------------------------------------------------ parts of work
+
+// One thread's edges: a run of them, the same work whoever does it.
+typedef struct task {
+    lwi_system *s;
+    int count;
+    double t;
+    void (*edge)(lwi_system *s, int e, double t);
+} task;
+
+static void run_part(void *user, int part)
+{
+    const task *work = user;
+    const int parts = work->s->pool ? lwi_pool_count(work->s->pool) : 1, n = work->count;
+    const int first = (int)((long)n * part / parts), end = (int)((long)n * (part + 1) / parts);
+    for (int e = first; e < end; e++) work->edge(work->s, e, work->t);
+}
+
+static void for_edges(lwi_system *s, int count, double t,
+                      void (*edge)(lwi_system *s, int e, double t))
+{
+    task work = {.s = s, .count = count, .t = t, .edge = edge};
+    if (s->pool)
+        lwi_pool_run(s->pool, run_part, &work);
+    else
+        run_part(&work, 0);
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+// Rotor rows u - w = 0, w on the rotor's body; they are the last of the edge's n rows.
+static void place_spins(lwi_system *s, int e, int nbody, int n, bool rates)
+{
+    const int j = s->edge_joint[e];
+    const lwi_joint *joint = &s->model->joint[j];
+    for (int i = 0; i < spin_count(s, e); i++) {
+        const int at = 6 * (s->plan.slot[e] + nbody + i),
+                  first = s->spin[s->joint_spin[j] + i].first;
+        memset(lwi_elim_J(s->dual) + at, 0, (size_t)n * sizeof(double[6]));
+        if (rates) memset(s->Jdot + at, 0, (size_t)n * sizeof(double[6]));
+        for (int k = 0, row = n - joint->nrotor; k < joint->type->nv; k++) {
+            if (joint->rotor[k] == 0) continue;
+            if (k >= first && k < first + 3) lwi_elim_J(s->dual)[at + row][3 + k - first] = -1;
+            row++;
+        }
+    }
+}
+
+// J in slots of six rows.
+static void place_rows(lwi_system *s, int e, double t, lwi_closure_level level)
+{
+    lwi_closure closure;
+    closure_of(s, e, t, level, &closure);
+    const size_t bytes = (size_t)closure.n * sizeof(double);
+    const int row = s->plan.row[e], slot = s->plan.slot[e];
+    memcpy(s->phi + row, closure.phi, bytes);
+    memcpy(s->b + row, closure.b, bytes);
+    if (level >= LWI_CLOSURE_RATES) memcpy(s->gamma + row, closure.gamma, bytes);
+    for (int i = 0; i < closure.nbody; i++) {
+        memcpy(lwi_elim_J(s->dual) + 6 * (slot + i), closure.J[i], 6 * bytes);
+        if (level >= LWI_CLOSURE_RATES)
+            memcpy(s->Jdot + 6 * (slot + i), closure.Jdot[i], 6 * bytes);
+    }
+    if (s->nspin) place_spins(s, e, closure.nbody, closure.n, level >= LWI_CLOSURE_RATES);
+}
+
+void lwi_system_edge_rows(lwi_system *s, int e, double t)
+{
+    place_rows(s, e, t, LWI_CLOSURE_POSITION);
+}
+
+static void place_rates(lwi_system *s, int e, double t)
+{
+    place_rows(s, e, t, LWI_CLOSURE_RATES);
+}
+
+void lwi_system_edge_gamma(lwi_system *s, int e, double t)
+{
+    lwi_closure closure;
+    const int j = s->edge_joint[e];
+    if (e >= s->nedge - s->nextra) return;
+    if (j >= 0 && spin_count(s, e) == 0) {
+        lwi_joint_closure_gamma(s->model, j, t, &s->motion, s->gamma + s->plan.row[e]);
+        return;
+    }
+    closure_of(s, e, t, LWI_CLOSURE_RATES, &closure);
+    memcpy(s->gamma + s->plan.row[e], closure.gamma, (size_t)closure.n * sizeof(double));
+}
+
+void lwi_system_gammas(lwi_system *s, double t)
+{
+    for_edges(s, s->nedge, t, lwi_system_edge_gamma);
+}
+
+void lwi_system_rows(lwi_system *s, double t)
+{
+    for_edges(s, s->nedge, t, lwi_system_edge_rows);
+}
+
+void lwi_loop_rates(lwi_system *s, double t)
+{
+    for_edges(s, s->nedge, t, place_rates);
+}
+
+// ------------------------------------------------------------------------------------------ metric
+
+static void multiply(const lwi_metric *K, const double f[6], double x[6])
+{
+    v3_scale(x, K->lin, f);
+    s3_mul_v(x + 3, K->ang, f + 3);
+}
+
+// G = J K of one edge
+static void multiply_rows(lwi_system *s, int e, double t)
+{
+    (void)t;
+    const lwi_edge *edge = &s->plan.graph.edge[e];
+    for (int i = 0; i < edge->n; i++) {
+        const lwi_metric *K = &s->metric[edge->body[i]];
+        const int first = 6 * (s->plan.slot[e] + i);
+        const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->dual) + first;
+        double(*G)[6] = lwi_elim_G(s->dual) + first;
+        for (int k = 0; k < edge->rows; k++) multiply(K, J[k], G[k]);
+    }
+}
+
+// Of n parts each has n times the body's mobility; then G.
+static void finish_metric(lwi_system *s)
+{
+    const lwi_split *split = &s->split;
+    for (int i = 0; i < split->npart; i++) {
+        const lwi_split_part *part = &split->part[i];
+        lwi_metric *K = &s->metric[part->body];
+        if (part->before == part->body) { // the body itself is the first
+            const double n = split->count[part->body];
+            K->lin *= n;
+            for (int k = 0; k < 6; k++) K->ang[k] *= n;
+        }
+        s->metric[s->nbody - split->npart + i] = *K;
+    }
+    for_edges(s, s->plan.graph.nedge, 0, multiply_rows);
+}
+
+void lwi_system_share(const lwi_system *s, bool divided, double (*x)[6])
+{
+    const lwi_split *split = &s->split;
+    for (int i = 0; i < split->npart; i++) {
+        const lwi_split_part *part = &split->part[i];
+        double *own = x[part->body];
+        if (divided && part->before == part->body)
+            for (int k = 0; k < 6; k++) own[k] /= split->count[part->body];
+        v6_copy(x[s->nbody - split->npart + i], own);
+    }
+}
+
+void lwi_system_masses(lwi_system *s)
+{
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        s->metric[k].lin = 1 / s->model->body[b].mass;
+        s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
+    }
+    for (int i = 0; i < s->nspin; i++) {
+        const double *rotor = s->model->joint[s->spin[i].joint].rotor + s->spin[i].first;
+        s->metric[s->model->nnode + i] = (lwi_metric){.lin = 0};
+        for (int k = 0; k < 3; k++)
+            s->metric[s->model->nnode + i].ang[k] = rotor[k] > 0 ? 1 / rotor[k] : 0;
+    }
+    finish_metric(s);
+}
+
+// Rotors have no place in geometry: so light, in metres or radians, that they follow.
+#define LIGHT 1e6
+
+void lwi_system_geometric(lwi_system *s)
+{
+    const double ang = 1 / (s->length * s->length);
+    for (int k = 0; k < s->model->nnode; k++)
+        s->metric[k] = (lwi_metric){.lin = 1, .ang = {ang, ang, ang}};
+    for (int i = 0; i < s->nspin; i++)
+        s->metric[s->model->nnode + i] = (lwi_metric){.ang = {LIGHT, LIGHT, LIGHT}};
+    finish_metric(s);
+}
+
+void lwi_system_apply_metric(const lwi_system *s, double (*x)[6])
+{
+    for (int k = 0; k < s->model->nnode + s->nspin + s->split.npart; k++)
+        multiply(&s->metric[k], x[k], x[k]);
+}
+
+// --------------------------------------------------------------------------------------- solutions
+
+void lwi_system_add_wrenches(const lwi_system *s, double sign, const double *lambda, double (*x)[6])
+{
+    for (int e = 0; e < s->plan.graph.nedge; e++) {
+        const lwi_edge *edge = &s->plan.graph.edge[e];
+        for (int i = 0; i < edge->n; i++) {
+            const double(*J)[6] =
+                (const double(*)[6])lwi_elim_J(s->dual) + 6 * (s->plan.slot[e] + i);
+            for (int k = 0; k < edge->rows; k++)
+                v6_axpy(x[edge->body[i]], sign * lambda[s->plan.row[e] + k], J[k]);
+        }
+    }
+}
+
+void lwi_loop_rates_of(const lwi_system *s, const double (*x)[6], double *rate)
+{
+    for (int e = 0; e < s->plan.graph.nedge; e++) {
+        const lwi_edge *edge = &s->plan.graph.edge[e];
+        double *to = rate + s->plan.row[e];
+        for (int k = 0; k < edge->rows; k++) to[k] = 0;
+        for (int i = 0; i < edge->n; i++) {
+            const double(*J)[6] =
+                (const double(*)[6])lwi_elim_J(s->dual) + 6 * (s->plan.slot[e] + i);
+            for (int k = 0; k < edge->rows; k++) to[k] += v6_dot(J[k], x[edge->body[i]]);
+        }
+    }
+}
+
+void lwi_system_solve(lwi_system *s)
+{
+    lwi_system_share(s, true, s->x);
+    lwi_system_apply_metric(s, s->x);
+    if (s->nrow) lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 1);
+}
+
+// Rows rest within 1e-5 of dependence, where a mechanism that goes on asks 1e-5 of what drives give
+// from those that depend; one that is driven against itself asks all of it.
+#define MOST_UNMET 1e-2
+
+// Evaluations in which rows rest, from coming near to going away: a motion that goes through needs
+// some tens, some hundreds with steps of high order; one that stays is not determined by anything.
+#define MOST_RESTED 500
+#define AWAY 1e-6 // pivot: an angle of 1e-3
+
+static lw_status check_rest(lwi_system *s, double t, lw_error *error)
+{
+    const bool rests = lwi_elim_resting(s->dual) > 0;
+    if (!rests && s->rested == 0) return LW_OK;
+    const lwi_pivots pivots = lwi_elim_pivots(s->dual);
+    if (!rests && pivots.least > AWAY) s->rested = 0;
+    if (!rests) return LW_OK;
+    s->rested++;
+    if (s->rested <= MOST_RESTED && lwi_elim_unmet(s->dual, s->b, s->row[0]) <= MOST_UNMET)
+        return LW_OK;
+    return lwi_singular_fail(s->model, s->edge_joint[pivots.dropped_edge], t, pivots.dropped,
+                             error);
+}
+
+lw_status lwi_system_factor(lwi_system *s, double t, lw_error *error)
+{
+    lwi_system_masses(s);
+    if (s->nrow == 0) return LW_OK;
+    const lw_status status = lwi_elim_factor(s->dual, NULL);
+    if (status == LW_ERR_NOT_FINITE)
+        return lwi_fail(error, status, "t = %.9g s: positions are not finite numbers", t);
+    if (status != LW_OK) return lwi_system_fails(s, t, status, error);
+    return check_rest(s, t, error);
+}
+
+lw_status lwi_system_begin(lwi_system *s, double t, lw_error *error)
+{
+    s->rested = 0;
+    lwi_elim_let_rest(s->dual, false);
+    lwi_system_rows(s, t);
+    const lw_status status = lwi_system_factor(s, t, error);
+    lwi_elim_let_rest(s->dual, true);
+    return status;
+}

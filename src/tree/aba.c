@@ -1,0 +1,218 @@
+// aba.c -- the formulation `aba`: speeds and accelerations by articulated bodies [featherstone2008]
+//
+// State x = (q, u, [work]).  A node with everything beyond it answers to an acceleration A with
+// the wrench F = M A + p at its joint.  A = X A_parent + S vdot + c (rnea.c) and S'F = tau give,
+// inward,
+//
+//     U = M S,  D = S'U + I_r,  b = tau - S'p - U'c
+//     parent:  M += X'(M - U D^-1 U')X,   p += X'(p + (M - U D^-1 U')c + U D^-1 (tau - S'p))
+//
+// and outward  vdot = D^-1 (b - U' X A_parent).  With b the bracket for p is p + M c + U D^-1 b:
+// the reduced inertia needs no product of its own.  Rotors, I_r = diag(rotor), turn with their joint
+// and with nothing else: they add to the pivot D and nowhere else.
+#include "tree/aba.h"
+
+#include "tree/kernel.h"
+
+#include <float.h>
+
+// ----------------------------------------------------------------------------------- the recursion
+
+// Starts every node with its rigid body: M, and p = V x* M V - wrench.
+static void start_node(const lw_model *model, const lwi_tree_work *work, int k, const double *v,
+                       lwi_aba_node *a)
+{
+    const lwi_node *node = &model->node[k];
+    double P[6];
+    inertia_rigid(&a->M, node->mass, node->h, node->J);
+    inertia_mul(P, node->mass, node->h, node->J, work->V[k]);
+    force_cross(a->p, work->V[k], P);
+    v6_axpy(a->p, -1, work->wrench[k]);
+    lwi_tree_bias(model, k, work, v, a->c);
+}
+
+// Factors the joint's block of node k and hands the rest to the parent.
+static lw_status sweep_inward(const lw_model *model, const lwi_tree_work *work, lwi_aba_node *all,
+                              int k, double t, const double *tau, lw_error *error)
+{
+    const lwi_node *node = &model->node[k];
+    lwi_link *link = &work->link[k];
+    lwi_aba_node *a = &all[k];
+    const int n = node->nv;
+
+    // U = M S, D = L L', b = tau - S'p - U'c
+    for (int j = 0; j < n; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
+    TRY(lwi_tree_factor(model, k, t, &a->M, link->S, a->U, model->tree_rotor + node->iv, a->L,
+                        error));
+    for (int j = 0; j < n; j++) {
+        const double effort = work->effort[node->iv + j] + (tau ? tau[node->iv + j] : 0);
+        a->b[j] = effort - v6_dot(link->S[j], a->p) - v6_dot(a->U[j], a->c);
+    }
+    if (node->parent < 0) return LW_OK;
+
+    // Y = U L'^-1, so that U D^-1 U' = Y Y' and U D^-1 b = Y L^-1 b
+    lwi_aba_node *parent = &all[node->parent];
+    lwi_inertia reduced = a->M;
+    double p[6], felt[6], y[6], b[6];
+    inertia_apply(p, &a->M, a->c);
+    v6_add(p, p, a->p);
+    memcpy(b, a->b, sizeof b);
+    cholesky6_forward(a->L, n, b);
+    double Y[6][6];
+    for (int j = 0; j < n; j++) {
+        v6_copy(y, a->U[j]);
+        for (int i = 0; i < j; i++) v6_axpy(y, -a->L[j][i], Y[i]);
+        for (int i = 0; i < 6; i++) Y[j][i] = a->L[j][j] * y[i];
+        inertia_reduce(&reduced, 1, Y[j]);
+        v6_axpy(p, b[j], Y[j]);
+    }
+    inertia_add_from(&parent->M, link->R, link->r, &reduced);
+    force_from(felt, link->R, link->r, p);
+    v6_add(parent->p, parent->p, felt);
+    return LW_OK;
+}
+
+static void sweep_outward(const lw_model *model, lwi_tree_work *work, lwi_aba_node *all, int k,
+                          const double base[6], double *vdot)
+{
+    const lwi_node *node = &model->node[k];
+    const lwi_link *link = &work->link[k];
+    lwi_aba_node *a = &all[k];
+    double *A = work->A[k], s[6];
+    motion_to(A, link->R, link->r, node->parent < 0 ? base : work->A[node->parent]);
+    for (int j = 0; j < node->nv; j++) s[j] = a->b[j] - v6_dot(a->U[j], A);
+    cholesky6_forward(a->L, node->nv, s);
+    cholesky6_backward(a->L, node->nv, s);
+    v6_add(A, A, a->c);
+    for (int j = 0; j < node->nv; j++) {
+        vdot[node->iv + j] = s[j];
+        v6_axpy(A, s[j], link->S[j]);
+    }
+}
+
+lw_status lwi_aba(const lw_model *model, lwi_tree_work *work, lwi_aba_node *node, double t,
+                  const double *v, const double *tau, double *vdot, lw_error *error)
+{
+    const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
+    for (int k = 0; k < model->nnode; k++) start_node(model, work, k, v, &node[k]);
+    for (int k = model->nnode - 1; k >= 0; k--)
+        TRY(sweep_inward(model, work, node, k, t, tau, error));
+    for (int k = 0; k < model->nnode; k++) sweep_outward(model, work, node, k, base, vdot);
+    return lwi_tree_finite(model, t, vdot, "acceleration", error);
+}
+
+double lwi_aba_drive_power(const lw_model *model, const lwi_tree_work *work,
+                           const lwi_aba_node *node)
+{
+    double power = 0, F[6];
+    for (int k = 0; k < model->nnode; k++) {
+        if (!model->node[k].driven) continue;
+        inertia_apply(F, &node[k].M, work->A[k]);
+        v6_add(F, F, node[k].p);
+        power += lwi_tree_drive_power(model, k, work, F);
+    }
+    return power;
+}
+
+// --------------------------------------------------------------------------------- the formulation
+
+typedef struct aba_data {
+    lwi_tree_work tree;
+    lwi_aba_node *node;
+    double *vdot;
+    lwi_kernel *kernel; ///< NULL: the text above does all
+} aba_data;
+
+static lw_status prepare(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    aba_data *d = LWI_PUSH(&work->arena, aba_data, 1);
+    if (!d) return LW_ERR_MEMORY;
+    work->data = d;
+    d->node = LWI_PUSH(&work->arena, lwi_aba_node, model->nnode);
+    d->vdot = LWI_PUSH(&work->arena, double, model->tree_nv);
+    if (!d->node || !d->vdot) return LW_ERR_MEMORY;
+    TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
+    d->tree.mode = &work->mode;
+    if (work->lanes != LWI_NO_KERNEL)
+        TRY(lwi_kernel_create(model, work->lanes, &work->arena, &d->kernel));
+    return lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout);
+}
+
+static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+{
+    lwi_tree_enter(work->model, moment, x, x + work->model->tree_nq);
+    return LW_OK;
+}
+
+// The rates by the kernel; false when it leaves the decision to the generic text.
+static bool kernel_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                         double *xdot)
+{
+    const lw_model *model = work->model;
+    aba_data *d = work->data;
+    const double *q = x, *v = x + model->tree_nq;
+    lwi_tree_joint_loads(model, &d->tree, t, q, v, inputs);
+    if (!lwi_kernel_aba(d->kernel, q, v, model->nforce ? d->tree.effort : NULL,
+                        xdot + model->tree_nq))
+        return false;
+    lwi_tree_kinematics_free(model, q, v, xdot);
+    if (model->carries_work) xdot[model->tree_nq + model->tree_nv] = d->tree.power;
+    return true;
+}
+
+static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot)
+{
+    const lw_model *model = work->model;
+    aba_data *d = work->data;
+    const double *q = x, *v = x + model->tree_nq;
+    if (d->kernel && kernel_rates(work, t, x, inputs, xdot)) return LW_OK;
+    lwi_tree_evaluate(model, &d->tree, t, q, v, inputs);
+    TRY(lwi_aba(model, &d->tree, d->node, t, v, NULL, xdot + model->tree_nq, &work->error));
+    lwi_tree_kinematics(model, d->tree.link, v, xdot);
+    if (model->carries_work)
+        xdot[model->tree_nq + model->tree_nv] =
+            d->tree.power + lwi_aba_drive_power(model, &d->tree, d->node);
+    return LW_OK;
+}
+
+static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *moment)
+{
+    const lw_model *model = work->model;
+    aba_data *d = work->data;
+    const double *q = x, *v = x + model->tree_nq;
+    lwi_tree_evaluate(model, &d->tree, t, q, v, inputs);
+    if (level >= LW_OBSERVE_ACCELERATION)
+        TRY(lwi_aba(model, &d->tree, d->node, t, v, NULL, d->vdot, &work->error));
+    lwi_tree_observe(model, &d->tree, t, v, d->vdot, level, moment);
+    moment->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
+    return LW_OK;
+}
+
+// q and u take the tolerance as it is; work that of an energy.
+static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
+{
+    const lw_model *model = work->model;
+    aba_data *d = work->data;
+    const double *v = x + model->tree_nq;
+    for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
+    if (!model->carries_work) return LW_OK;
+    lwi_tree_position(model, t, x, d->tree.link);
+    lwi_tree_velocity(model, d->tree.link, v, d->tree.V);
+    factor[model->tree_nq + model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
+    return LW_OK;
+}
+
+const lwi_formulation lwi_formulation_aba = {
+    .name = "aba",
+    .summary = "accelerations of a tree by the articulated-body algorithm, O(n)",
+    .cite = "featherstone2008",
+    .can = LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
+    .prepare = prepare,
+    .enter = enter,
+    .rates = rates,
+    .observe = observe,
+    .scale = scale,
+};

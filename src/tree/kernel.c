@@ -1,0 +1,179 @@
+// kernel.c -- choice of the kernels, and the way in and out of their blocks.
+#include "tree/kernel.h"
+
+#include "base/cpu.h"
+
+#include <string.h>
+
+// ------------------------------------------------------------------------------------------ choice
+
+LWI_ISA_BUILDS(lwi_kernels, lwi_kernels);
+
+const lwi_kernels *lwi_kernels_of(int width)
+{
+    const int isa = lwi_isa_of(width);
+    return isa < 0 ? NULL : builds[isa];
+}
+
+static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena, lwi_kernel **out)
+{
+    const lwi_kernels *text = lwi_kernels_of(width);
+    *out = NULL;
+    if (!text || !plan) return LW_OK;
+    lwi_kernel *kernel = LWI_PUSH(arena, lwi_kernel, 1);
+    if (!kernel) return LW_ERR_MEMORY;
+    kernel->text = text;
+    kernel->plan = plan;
+    TRY(lwi_k_state_create(plan, false, arena, &kernel->state));
+    *out = kernel;
+    return LW_OK;
+}
+
+lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choice choice,
+                                   lwi_arena *arena, lwi_kernel **kernel)
+{
+    lwi_kernel_plan *plan;
+    TRY(lwi_kernel_plan_create_chosen(model, choice, arena, &plan));
+    return create(width, plan, arena, kernel);
+}
+
+lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena, lwi_kernel **kernel)
+{
+    return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO}, arena,
+                                    kernel);
+}
+
+lw_status lwi_kernel_create_momenta(const lw_model *model, int width, lwi_arena *arena,
+                                    lwi_kernel **kernel)
+{
+    return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO_MOMENTA, LWI_K_AUTO},
+                                    arena, kernel);
+}
+
+// ------------------------------------------------------------------------------ gather and scatter
+
+// Blocks of a straight tree are the arrays themselves, eight at a time.  Whole blocks have a size
+// that the compiler knows, the rest is copied one by one: both are a few instructions.
+static void put_rows(double *rows, size_t stride, const double *from, int n)
+{
+    for (; n >= LWI_LANES; n -= LWI_LANES, rows += stride, from += LWI_LANES)
+        memcpy(rows, from, sizeof(lwi_lanes));
+    for (int l = 0; l < n; l++) rows[l] = from[l];
+}
+
+static void gather_straight(const lwi_kernel *kernel, const double *q, const double *v,
+                            const double *tau)
+{
+    lwi_k_joint *joint = kernel->state.joint;
+    const int n = kernel->plan->nstep;
+    const size_t stride = sizeof *joint / sizeof *q;
+    put_rows(joint->q, stride, q, n);
+    put_rows(joint->v, stride, v, n);
+    if (tau) {
+        put_rows(joint->tau, stride, tau, n);
+        return;
+    }
+    for (int i = 0; i < kernel->plan->nscrew; i++) memset(joint[i].tau, 0, sizeof joint[i].tau);
+}
+
+static void gather_ball(lwi_k_ball_joint *joint, int l, const lwi_k_step *step, const double *q,
+                        const double *v, const double *tau)
+{
+    const int n = step->kind == LWI_K_BALL ? 3 : 6;
+    for (int i = 0; i < 4; i++) joint->q[i][l] = q[step->iq + i];
+    for (int i = 0; i < n; i++) {
+        joint->v[6 - n + i][l] = v[step->iv + i];
+        joint->tau[6 - n + i][l] = tau ? tau[step->iv + i] : 0;
+    }
+}
+
+static void gather(const lwi_kernel *kernel, const double *q, const double *v, const double *tau)
+{
+    const lwi_kernel_plan *plan = kernel->plan;
+    if (plan->straight) {
+        gather_straight(kernel, q, v, tau);
+        return;
+    }
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const int block = step->slot / LWI_LANES, l = step->slot % LWI_LANES;
+        if (step->slot >= plan->first_ball) {
+            gather_ball(&kernel->state.ball_joint[block - plan->nscrew], l, step, q, v, tau);
+            continue;
+        }
+        lwi_k_joint *joint = &kernel->state.joint[block];
+        joint->q[l] = q[step->iq];
+        joint->v[l] = v[step->iv];
+        joint->tau[l] = tau ? tau[step->iv] : 0;
+    }
+}
+
+// The same of a straight tree, lanes side by side: n numbers of blocks `stride` apart.
+static bool take_rows(double *out, const double *rows, size_t stride, int n)
+{
+    lwi_lanes nothing = {0}; // x - x is no number where x is none or not finite
+    for (; n >= LWI_LANES; n -= LWI_LANES, rows += stride, out += LWI_LANES)
+        for (int l = 0; l < LWI_LANES; l++) {
+            out[l] = rows[l];
+            nothing[l] += rows[l] - rows[l];
+        }
+    for (int l = 0; l < n; l++) {
+        out[l] = rows[l];
+        nothing[l] += rows[l] - rows[l];
+    }
+    return ((nothing[0] + nothing[1]) + (nothing[2] + nothing[3])) +
+               ((nothing[4] + nothing[5]) + (nothing[6] + nothing[7])) ==
+           0;
+}
+
+// One entry of the screws (times sign) and one of balls and bases; whether all are finite.
+static bool scatter(const lwi_kernel *kernel, const double *screw, size_t screw_stride,
+                    const double *ball, size_t ball_stride, double *out)
+{
+    const lwi_kernel_plan *plan = kernel->plan;
+    if (plan->straight) return take_rows(out, screw, screw_stride, plan->nstep);
+    double nothing = 0;
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const size_t block = (size_t)(step->slot / LWI_LANES);
+        const int l = step->slot % LWI_LANES;
+        if (step->slot < plan->first_ball) {
+            const double x = plan->screw[block].sign[l] * screw[block * screw_stride + (size_t)l];
+            out[step->iv] = x;
+            nothing += x - x;
+            continue;
+        }
+        const double *from = ball + (block - (size_t)plan->nscrew) * ball_stride + l;
+        const int n = step->kind == LWI_K_BALL ? 3 : 6;
+        for (int j = 0; j < n; j++) {
+            const double x = from[(6 - n + j) * LWI_LANES];
+            out[step->iv + j] = x;
+            nothing += x - x;
+        }
+    }
+    return nothing == 0;
+}
+
+// As scatter's arguments: the first entry, and doubles from one block to the next.
+#define SCREWS(array, entry) (array)->entry, sizeof *(array) / sizeof(double)
+#define BALLS(array, entry) (array)->entry[0], sizeof *(array) / sizeof(double)
+
+bool lwi_kernel_aba(const lwi_kernel *kernel, const double *q, const double *v, const double *tau,
+                    double *vdot)
+{
+    const lwi_k_state *state = &kernel->state;
+    gather(kernel, q, v, tau);
+    return kernel->text->aba(kernel->plan, state) &&
+           scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), vdot);
+}
+
+bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double *p, double *v,
+                        double *pdot)
+{
+    const lwi_k_state *state = &kernel->state;
+    gather(kernel, q, p, NULL);
+    return kernel->text->momenta(kernel->plan, state) &&
+           scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), v) &&
+           scatter(kernel, SCREWS(state->momentum, pdot[0]),
+                   BALLS(state->momentum + kernel->plan->nscrew, pdot), pdot);
+}

@@ -1,0 +1,399 @@
+// momenta.c -- forward dynamics with joint momenta as state                           [naudet2003]
+//
+// Numbers (n) are those of the paper.  Its spatial velocity Omega is V here, its mass matrix M of a
+// body is I, its joint matrix E_j is S, its Omega_t is sigma, its shift of forces is X' (with the
+// rotation).  Everything is in link frames about their origins, linear part first.
+//
+//   velocity               V  = X V_parent + S u + sigma                                 (13), (23)
+//   momentum of a subtree  P* = I V + sum X' P*_child                                          (26)
+//   joint momenta          p  = S' P* = dT/du                                            (19), (34)
+//   wrench on a subtree    T* = T + sum X' T*_child                                            (27)
+//   rates                  pdot = S' (T* - V x* P*) + Sdot' P* + Q                             (35)
+//
+// The speeds follow from the momenta by P* = M* V + D on every body.  With v = X V_parent + sigma:
+//
+//   inward    U = M* S    M_j = S' U    pi = p - S' D                                          (46)
+//             M' = M* - U M_j^-1 U'     D' = D + U M_j^-1 pi                             (47), (48)
+//             M*_parent += X' M' X      D_parent += X' (M' sigma + D')                   (43), (44)
+//   outward   u = M_j^-1 (pi - U' v)    V = v + S u    P* = M' v + D'                          (45)
+//
+// (35) uses no more than Newton-Euler and that ideal joints transmit nothing along S but Q, so it
+// holds for any choice of speeds, body-fixed angular velocity for one: p is then not canonical, but
+// nothing else changes.
+// The wrenches may depend on velocities, so T* is summed on the way in after V is known, where (35)
+// is evaluated too; the number of operations is that of the two sweeps of the paper.
+//
+// A rotor on a joint, of inertia I_r, turns with u and has no momentum but in p: p = S' P* + I_r u and
+// M_j = S' U + I_r; what is left of its equation, pdot, is as before, for I_r udot is on both sides.
+//
+// M_j = L L' (Cholesky), Y = L^-1 U' and z = L^-1 pi give M' = M* - Y' Y and D' = D + Y' z without
+// ever forming an unsymmetric matrix.  A joint with nothing free (all driven, fixed) has M' = M*.
+#include "tree/momenta.h"
+
+#include "kinematics/formulation.h"
+#include "tree/kernel.h"
+#include "spatial/motion.h"
+
+lw_status lwi_momenta_create(const lw_model *model, lwi_arena *arena, lwi_momenta *momenta)
+{
+    momenta->node = LWI_PUSH(arena, lwi_momenta_node, model->nnode);
+    return momenta->node ? LW_OK : LW_ERR_MEMORY;
+}
+
+// ---------------------------------------------------------------------------- momenta from speeds
+
+void lwi_momenta_of_speeds(const lw_model *model, lwi_momenta *m, const lwi_tree_work *work,
+                           const double *v, double *p)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *n = &model->node[k];
+        inertia_mul(m->node[k].P, n->mass, n->h, n->J, work->V[k]);
+    }
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *n = &model->node[k];
+        const lwi_link *link = &work->link[k];
+        for (int j = 0; j < n->nv; j++) { // (34)
+            const int i = n->iv + j;
+            p[i] = v6_dot(link->S[j], m->node[k].P) + model->tree_rotor[i] * v[i];
+        }
+        if (n->parent < 0) continue;
+        double P[6];
+        force_from(P, link->R, link->r, m->node[k].P); // (26)
+        v6_add(m->node[n->parent].P, m->node[n->parent].P, P);
+    }
+}
+
+// ---------------------------------------------------------------------------- speeds from momenta
+
+// Eliminates the joint of node k: M*, D become M', D'.                            (46), (47), (48)
+static lw_status reduce(const lw_model *model, int k, double t, lwi_link *link, const double *p,
+                        lwi_momenta_node *s, lw_error *error)
+{
+    const int nv = model->node[k].nv;
+    for (int j = 0; j < nv; j++) {
+        inertia_apply(s->Y[j], &s->M, link->S[j]); // U
+        s->z[j] = p[j] - v6_dot(link->S[j], s->D); // pi
+    }
+    TRY(lwi_tree_factor(model, k, t, &s->M, link->S, s->Y, model->tree_rotor + model->node[k].iv,
+                        s->L, error));
+    for (int j = 0; j < nv; j++) { // z = L^-1 pi, Y = L^-1 U' row by row
+        for (int i = 0; i < j; i++) {
+            s->z[j] -= s->L[j][i] * s->z[i];
+            v6_axpy(s->Y[j], -s->L[j][i], s->Y[i]);
+        }
+        s->z[j] *= s->L[j][j]; // holds the reciprocal
+        for (int i = 0; i < 6; i++) s->Y[j][i] *= s->L[j][j];
+        inertia_reduce(&s->M, 1, s->Y[j]);
+        v6_axpy(s->D, s->z[j], s->Y[j]);
+    }
+    return LW_OK;
+}
+
+// What node k passes to its parent.                                                     (43), (44)
+static void pass_inward(const lwi_node *n, const lwi_link *link, const lwi_momenta_node *s,
+                        lwi_momenta_node *parent)
+{
+    double D[6], Dp[6];
+    inertia_add_from(&parent->M, link->R, link->r, &s->M);
+    v6_copy(D, s->D);
+    if (n->driven) {
+        double P[6];
+        inertia_apply(P, &s->M, link->sigma);
+        v6_add(D, D, P);
+    }
+    force_from(Dp, link->R, link->r, D);
+    v6_add(parent->D, parent->D, Dp);
+}
+
+// v = X V_parent + sigma: the velocity before the joint's own speeds
+static void velocity_before(const lwi_node *n, const lwi_tree_work *work, int k, double v[6])
+{
+    const lwi_link *link = &work->link[k];
+    if (n->parent < 0)
+        v6_zero(v);
+    else
+        motion_to(v, link->R, link->r, work->V[n->parent]);
+    if (n->driven) v6_add(v, v, link->sigma);
+}
+
+// u = L'^-1 (z - Y a): speeds for a = v, and accelerations by the same formula           (37), (45)
+static void joint_solution(int nv, lwi_momenta_node *s, const double z[6], const double a[6],
+                           double *u)
+{
+    for (int j = 0; j < nv; j++) u[j] = z[j] - v6_dot(s->Y[j], a);
+    cholesky6_backward(s->L, nv, u);
+}
+
+lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_work *work, double t,
+                             const double *p, double *v, lw_error *error)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *n = &model->node[k];
+        inertia_rigid(&m->node[k].M, n->mass, n->h, n->J);
+        v6_zero(m->node[k].D);
+    }
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *n = &model->node[k];
+        lwi_momenta_node *s = &m->node[k];
+        if (n->nv > 0) TRY(reduce(model, k, t, &work->link[k], p + n->iv, s, error));
+        if (n->parent >= 0) pass_inward(n, &work->link[k], s, &m->node[n->parent]);
+    }
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *n = &model->node[k];
+        const lwi_link *link = &work->link[k];
+        lwi_momenta_node *s = &m->node[k];
+        double before[6];
+        velocity_before(n, work, k, before);
+        joint_solution(n->nv, s, s->z, before, v + n->iv);
+        v6_copy(work->V[k], before);
+        for (int j = 0; j < n->nv; j++) v6_axpy(work->V[k], v[n->iv + j], link->S[j]);
+        inertia_apply(s->P, &s->M, before); // P* = M' v + D'
+        v6_add(s->P, s->P, s->D);
+    }
+    return lwi_tree_finite(model, t, v, "speed", error);
+}
+
+// -------------------------------------------------------------------------------- rates of momenta
+
+void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *work,
+                       const double *tau, double *pdot)
+{
+    lwi_tree_gravity(model, work);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *n = &model->node[k];
+        double *T = m->node[k].T;
+        v6_copy(T, work->wrench[k]);
+        v3_axpy(T, n->mass, work->g[k]);
+        v3_cross_add(T + 3, n->h, work->g[k]);
+    }
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *n = &model->node[k];
+        const lwi_link *link = &work->link[k];
+        const lwi_momenta_node *s = &m->node[k];
+        const bool still = n->type->constant_axis && !n->driven; // a mount may move the axis
+        double balance[6], T[6];                                 // T* - V x* P*
+        force_cross(balance, work->V[k], s->P);
+        for (int i = 0; i < 6; i++) balance[i] = s->T[i] - balance[i];
+        for (int j = 0; j < n->nv; j++) { // (35)
+            const int i = n->iv + j;
+            pdot[i] = v6_dot(link->S[j], balance) + work->effort[i] + (tau ? tau[i] : 0);
+            if (!still) pdot[i] += v6_dot(link->Sdot[j], s->P);
+        }
+        if (n->parent < 0) continue;
+        force_from(T, link->R, link->r, s->T); // (27)
+        v6_add(m->node[n->parent].T, m->node[n->parent].T, T);
+    }
+}
+
+// ----------------------------------------------------------------------------------- accelerations
+//
+// Not in the paper.  The articulated inertias of the velocities are those of the accelerations, so
+// one vector pass with the factors at hand does:
+//
+//   c = V x (S u + sigma) + Sdot u + sigma_dot
+//   inward    b = V x* I V - T + sum X' (b' + M' c)       y = Q - S' b     b' = b + U M_j^-1 y
+//   outward   a = X A_parent + c    udot = M_j^-1 (y - U' a)    A = a + S udot    F = M' a + b'
+//
+// F is the wrench that the joint transmits: M* A + b = F, and S' F = Q.  Gravity is an acceleration
+// -g of the ground.  (Only here second derivatives of drives and mounts enter, in sigma_dot.)
+
+static void pass_bias_inward(const lwi_link *link, const lwi_momenta_node *s,
+                             lwi_momenta_node *parent)
+{
+    double b[6], bp[6];
+    inertia_apply(b, &s->M, s->c);
+    v6_add(b, b, s->b);
+    force_from(bp, link->R, link->r, b);
+    v6_add(parent->b, parent->b, bp);
+}
+
+// b and c of every body by itself
+static void start_bias(const lw_model *model, lwi_momenta *m, const lwi_tree_work *work,
+                       const double *v)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *n = &model->node[k];
+        double P[6], *b = m->node[k].b;
+        inertia_mul(P, n->mass, n->h, n->J, work->V[k]);
+        force_cross(b, work->V[k], P);
+        v6_axpy(b, -1, work->wrench[k]);
+        lwi_tree_bias(model, k, work, v, m->node[k].c);
+    }
+}
+
+void lwi_momenta_accelerations(const lw_model *model, lwi_momenta *m, lwi_tree_work *work,
+                               const double *v, const double *tau, double *vdot)
+{
+    const double *g = model->gravity;
+    const double ground[6] = {-g[0], -g[1], -g[2], 0, 0, 0};
+    start_bias(model, m, work, v);
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *n = &model->node[k];
+        lwi_momenta_node *s = &m->node[k];
+        for (int j = 0; j < n->nv; j++) {
+            const int i = n->iv + j;
+            s->y[j] = work->effort[i] + (tau ? tau[i] : 0) - v6_dot(work->link[k].S[j], s->b);
+        }
+        cholesky6_forward(s->L, n->nv, s->y);
+        for (int j = 0; j < n->nv; j++) v6_axpy(s->b, s->y[j], s->Y[j]);
+        if (n->parent >= 0) pass_bias_inward(&work->link[k], s, &m->node[n->parent]);
+    }
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *n = &model->node[k];
+        const lwi_link *link = &work->link[k];
+        lwi_momenta_node *s = &m->node[k];
+        double *A = work->A[k], *F = work->F[k];
+        motion_to(A, link->R, link->r, n->parent < 0 ? ground : work->A[n->parent]);
+        v6_add(A, A, s->c); // a
+        joint_solution(n->nv, s, s->y, A, vdot + n->iv);
+        inertia_apply(F, &s->M, A);
+        v6_add(F, F, s->b);
+        for (int j = 0; j < n->nv; j++) v6_axpy(A, vdot[n->iv + j], link->S[j]);
+    }
+}
+
+// ------------------------------------------------------------------------------------------- scale
+
+// The diagonal of M_j = L L'.
+lw_status lwi_momenta_scale(const lw_model *model, lwi_momenta *m, lwi_tree_work *work, double t,
+                            const double *p, double *v, double *inertia, lw_error *error)
+{
+    TRY(lwi_momenta_speeds(model, m, work, t, p, v, error));
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *n = &model->node[k];
+        const lwi_momenta_node *s = &m->node[k];
+        for (int j = 0; j < n->nv; j++) {
+            double sum = 1 / (s->L[j][j] * s->L[j][j]);
+            for (int i = 0; i < j; i++) sum += s->L[j][i] * s->L[j][i];
+            inertia[n->iv + j] = sum;
+        }
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------- formulation
+
+typedef struct momenta_data {
+    lwi_tree_work tree;
+    lwi_momenta momenta;
+    double *v, *vdot;   // [tree_nv]
+    lwi_kernel *kernel; // NULL: the text above does all
+} momenta_data;
+
+static lw_status prepare(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    momenta_data *d = LWI_PUSH(&work->arena, momenta_data, 1);
+    if (!d) return LW_ERR_MEMORY;
+    d->v = LWI_PUSH(&work->arena, double, model->tree_nv);
+    d->vdot = LWI_PUSH(&work->arena, double, model->tree_nv);
+    if (!d->v || !d->vdot) return LW_ERR_MEMORY;
+    TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
+    d->tree.mode = &work->mode;
+    TRY(lwi_momenta_create(model, &work->arena, &d->momenta));
+    if (work->lanes != LWI_NO_KERNEL)
+        TRY(lwi_kernel_create_momenta(model, work->lanes, &work->arena, &d->kernel));
+    work->data = d;
+    return lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout);
+}
+
+static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+{
+    const lw_model *model = work->model;
+    momenta_data *d = work->data;
+    lwi_tree_enter(model, moment, x, d->v);
+    lwi_tree_position(model, moment->t, x, d->tree.link);
+    lwi_tree_velocity(model, d->tree.link, d->v, d->tree.V);
+    lwi_momenta_of_speeds(model, &d->momenta, &d->tree, d->v, x + model->tree_nq);
+    return LW_OK;
+}
+
+// Links, speeds, velocities; the part that every other call begins with.
+static lw_status find_speeds(lwi_work *work, double t, const double *x)
+{
+    momenta_data *d = work->data;
+    lwi_tree_position(work->model, t, x, d->tree.link);
+    return lwi_momenta_speeds(work->model, &d->momenta, &d->tree, t, x + work->model->tree_nq, d->v,
+                              &work->error);
+}
+
+static double power_of_drives(const lw_model *model, momenta_data *d)
+{
+    double power = 0;
+    lwi_momenta_accelerations(model, &d->momenta, &d->tree, d->v, NULL, d->vdot);
+    for (int k = 0; k < model->nnode; k++)
+        if (model->node[k].driven) power += lwi_tree_drive_power(model, k, &d->tree, d->tree.F[k]);
+    return power;
+}
+
+// The rates by the kernel; false when it leaves the decision to the generic text.
+static bool kernel_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                         double *xdot)
+{
+    const lw_model *model = work->model;
+    momenta_data *d = work->data;
+    double *pdot = xdot + model->tree_nq;
+    if (!lwi_kernel_momenta(d->kernel, x, x + model->tree_nq, d->v, pdot)) return false;
+    lwi_tree_joint_loads(model, &d->tree, t, x, d->v, inputs);
+    if (model->nforce > 0)
+        for (int i = 0; i < model->tree_nv; i++) pdot[i] += d->tree.effort[i];
+    lwi_tree_kinematics_free(model, x, d->v, xdot);
+    if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
+    return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
+}
+
+static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot)
+{
+    const lw_model *model = work->model;
+    momenta_data *d = work->data;
+    if (d->kernel && kernel_rates(work, t, x, inputs, xdot)) return LW_OK;
+    TRY(find_speeds(work, t, x));
+    lwi_tree_rates(model, t, d->v, d->tree.link);
+    lwi_tree_loads(model, &d->tree, t, d->v, inputs);
+    lwi_tree_kinematics(model, d->tree.link, d->v, xdot);
+    lwi_momenta_rates(model, &d->momenta, &d->tree, NULL, xdot + model->tree_nq);
+    if (model->carries_work)
+        xdot[model->tree_nq + model->tree_nv] =
+            d->tree.power + (model->driven ? power_of_drives(model, d) : 0);
+    return lwi_tree_finite(model, t, xdot + model->tree_nq, "rate of momentum", &work->error);
+}
+
+static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *moment)
+{
+    const lw_model *model = work->model;
+    momenta_data *d = work->data;
+    TRY(find_speeds(work, t, x));
+    lwi_tree_evaluate(model, &d->tree, t, x, d->v, inputs);
+    if (level >= LW_OBSERVE_ACCELERATION)
+        lwi_momenta_accelerations(model, &d->momenta, &d->tree, d->v, NULL, d->vdot);
+    lwi_tree_observe(model, &d->tree, t, d->v, d->vdot, level, moment);
+    moment->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
+    return LW_OK;
+}
+
+static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
+{
+    const lw_model *model = work->model;
+    momenta_data *d = work->data;
+    lwi_tree_position(model, t, x, d->tree.link);
+    for (int i = 0; i < model->tree_nq; i++) factor[i] = 1;
+    TRY(lwi_momenta_scale(model, &d->momenta, &d->tree, t, x + model->tree_nq, d->v,
+                          factor + model->tree_nq, &work->error));
+    if (model->carries_work)
+        factor[model->tree_nq + model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
+    return LW_OK;
+}
+
+const lwi_formulation lwi_formulation_momenta = {
+    .name = "momenta",
+    .summary = "joint momenta of open trees, recursive, linear in the number of bodies",
+    .cite = "naudet2003",
+    .can = LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
+    .prepare = prepare,
+    .enter = enter,
+    .rates = rates,
+    .observe = observe,
+    .scale = scale,
+};

@@ -1,0 +1,256 @@
+// branches.c -- limbs of a tree, and which of them stand side by side.
+//
+//   limbs     chains of bodies with one child each; height: 0 where nothing is beyond, else one
+//             more than that of the highest limb beyond
+//   stages    of every height, highest first: limbs that fit each other in blocks of up to eight,
+//             the longest first, for the rest is padded up to it
+//   cuts      long limbs that would be few side by side: what is cut into runs is a limb from then
+//             on, and so is what is left over before and beyond
+#include "tree/segments/cut.h"
+
+#include <stdlib.h>
+
+typedef struct limb {
+    int head, length, height;
+    bool ground, alone;
+    int stage; ///< -1: by itself
+    int cut;   ///< -1: none
+    const lwi_branch_body *body;
+    const int *next;
+} limb;
+
+typedef struct work {
+    const lwi_branch_body *body;
+    int n, nlimb, ncut;
+    int *children, *next; ///< [n] next: the only child, else -1
+    int *of;              ///< [n] limb
+    int *cut_of;          ///< [n] cut, -1: none
+    limb *limb;           ///< [nlimb]
+    int *row;             ///< [n] bodies of a limb
+    lwi_segment_cut *cut; ///< [ncut]
+} work;
+
+static bool continues(const work *w, int i)
+{
+    const int parent = w->body[i].parent;
+    return parent >= 0 && w->children[parent] == 1 && !w->body[i].alone && !w->body[parent].alone &&
+           w->cut_of[i] == w->cut_of[parent];
+}
+
+static void find_limbs(work *w)
+{
+    w->nlimb = 0;
+    for (int i = 0; i < w->n; i++) w->next[i] = -1, w->children[i] = 0;
+    for (int i = 0; i < w->n; i++)
+        if (w->body[i].parent >= 0) w->children[w->body[i].parent]++;
+    for (int i = 0; i < w->n; i++) {
+        const lwi_branch_body *body = &w->body[i];
+        if (continues(w, i)) {
+            w->next[body->parent] = i;
+            w->of[i] = w->of[body->parent];
+            w->limb[w->of[i]].length++;
+            continue;
+        }
+        w->of[i] = w->nlimb;
+        w->limb[w->nlimb++] = (limb){.head = i,
+                                     .length = 1,
+                                     .stage = -1,
+                                     .cut = w->cut_of[i],
+                                     .ground = body->parent < 0,
+                                     .alone = body->alone,
+                                     .body = w->body,
+                                     .next = w->next};
+    }
+    for (int k = w->nlimb - 1; k > 0; k--) {
+        const int parent = w->body[w->limb[k].head].parent, height = w->limb[k].height + 1;
+        if (parent >= 0 && w->limb[w->of[parent]].height < height)
+            w->limb[w->of[parent]].height = height;
+    }
+}
+
+// Highest first, then what fits: on the ground or not, the longest first, equal ones together.
+static int compare(const void *one, const void *other)
+{
+    const limb *a = one, *b = other;
+    if (a->height != b->height) return a->height > b->height ? -1 : 1;
+    if (a->alone != b->alone) return a->alone ? -1 : 1;
+    if (a->ground != b->ground) return a->ground ? -1 : 1;
+    if (a->length != b->length) return a->length > b->length ? -1 : 1;
+    for (int i = a->head, k = b->head; i >= 0; i = a->next[i], k = b->next[k])
+        if (a->body[i].kind != a->body[k].kind) return a->body[i].kind < a->body[k].kind ? -1 : 1;
+    for (int i = a->head, k = b->head; i >= 0; i = a->next[i], k = b->next[k])
+        if (a->body[i].shape != a->body[k].shape)
+            return a->body[i].shape < a->body[k].shape ? -1 : 1;
+    return a->head < b->head ? -1 : 1;
+}
+
+// Can b stand beside a, which is at least as long?  Only limbs with nothing beyond are padded: what
+// is beyond the others meets at the last body.
+static bool fits(const limb *a, const limb *b)
+{
+    if (a->height != b->height || a->ground != b->ground || b->alone) return false;
+    if (b->stage >= 0 || b->cut >= 0) return false;
+    if (a->length != b->length && a->height > 0) return false;
+    int i = a->head;
+    for (int k = b->head; k >= 0; i = a->next[i], k = b->next[k])
+        if (a->body[i].kind != a->body[k].kind) return false;
+    for (; i >= 0; i = a->next[i])
+        if (!a->body[i].pads) return false;
+    return true;
+}
+
+// Limbs beside limb k, itself first; how many.
+static int beside(const work *w, int k, int found[LWI_LANES])
+{
+    int count = 0;
+    for (int i = k; i < w->nlimb && count < LWI_LANES; i++) {
+        if (w->limb[i].height != w->limb[k].height) break;
+        if (fits(&w->limb[k], &w->limb[i])) found[count++] = i;
+    }
+    return count;
+}
+
+// How many of the limbs found are worth a stage.  A position of four lanes costs as much as 1.7
+// bodies one after the other, a stage as much as one more, whatever the registers; four lanes more
+// are worth it from half as much again as the longest limb on, where registers of four lanes lose
+// least against what registers of eight win (bench_limbs, docs/benchmarks.md).
+static int worthwhile(const work *w, const int *found, int count)
+{
+    const int longest = w->limb[found[0]].length;
+    int bodies = 0, more = 0;
+    for (int i = 0; i < count; i++) *(i < 4 ? &bodies : &more) += w->limb[found[i]].length;
+    if (10 * bodies <= 17 * longest + 10) return 0;
+    return 2 * more < 3 * longest && count > 4 ? 4 : count;
+}
+
+static void choose_stages(work *w, int least)
+{
+    int found[LWI_LANES], stages = 0;
+    for (int k = 0; k < w->nlimb && least != 0; k++) {
+        if (w->limb[k].alone || w->limb[k].stage >= 0 || w->limb[k].cut >= 0) continue;
+        int count = beside(w, k, found);
+        if (least < 0)
+            count = worthwhile(w, found, count);
+        else if (count < least)
+            count = 0;
+        for (int i = 0; i < count; i++) w->limb[found[i]].stage = stages;
+        stages += count > 0;
+    }
+}
+
+// Three limbs side by side are worth more than runs of each, two only up to this length: where
+// registers of four lanes lose as much by runs as those of eight win (bench_tails,
+// docs/benchmarks.md).
+enum { LEAST_OF_TWO = 512 };
+
+static int beside_in_stage(const work *w, const limb *l)
+{
+    int count = 0;
+    for (int k = 0; k < w->nlimb && l->stage >= 0; k++) count += w->limb[k].stage == l->stage;
+    return count;
+}
+
+// Cuts what is long and not one of many; whether there is any such limb.
+static bool cut_limbs(work *w, lwi_branch_choice choice)
+{
+    for (int k = 0; k < w->nlimb && choice.runs > 0; k++) {
+        const limb *l = &w->limb[k];
+        lwi_segment_cut *cut = &w->cut[w->ncut];
+        const int count = beside_in_stage(w, l);
+        int n = 0;
+        if (l->length < choice.least || count > 2 || (count == 2 && l->length < LEAST_OF_TWO))
+            continue;
+        for (int i = l->head; i >= 0; i = w->next[i]) w->row[n++] = i;
+        if (!lwi_segment_cut_limb(w->body, w->row, n, l->height > 0, choice, cut)) continue;
+        for (int i = 0; i < cut->count; i++) w->cut_of[w->row[cut->first + i]] = w->ncut;
+        w->ncut++;
+    }
+    return w->ncut > 0;
+}
+
+static int append(const limb *l, int *order, int at)
+{
+    for (int i = l->head; i >= 0; i = l->next[i]) order[at++] = i;
+    return at;
+}
+
+static lwi_k_stage *stage_after(lwi_limbs *out, int at)
+{
+    lwi_k_stage *stage = &out->stage[out->nstage++];
+    *stage = (lwi_k_stage){.first = at, .end = at};
+    return stage;
+}
+
+// The limbs in order: those of a stage together, where its first one is.
+static void arrange(const work *w, int runs, lwi_limbs *out)
+{
+    int at = 0, stages = -1;
+    for (int k = 0; k < w->nlimb; k++) {
+        const limb *l = &w->limb[k];
+        lwi_k_stage *last = out->nstage ? &out->stage[out->nstage - 1] : NULL;
+        if (l->stage < 0) {
+            const bool on = last && last->lanes == 0 && last->runs == 0 && l->cut < 0;
+            lwi_k_stage *stage = on ? last : stage_after(out, at);
+            at = append(l, out->order, at);
+            stage->end = at;
+            if (l->cut < 0) continue;
+            stage->runs = runs;
+            stage->length = w->cut[l->cut].length;
+            continue;
+        }
+        if (l->stage <= stages) continue; // came with its first
+        stages = l->stage;
+        lwi_k_stage *stage = stage_after(out, at);
+        stage->length = l->length;
+        for (int i = k; i < w->nlimb && stage->limbs < LWI_LANES; i++) {
+            if (w->limb[i].stage != l->stage) continue;
+            stage->limb[stage->limbs++] = at;
+            at = append(&w->limb[i], out->order, at);
+        }
+        stage->end = stage->limb[stage->limbs] = at;
+        stage->lanes = stage->limbs > 4 ? 8 : 4;
+    }
+}
+
+// One stage, bodies as they come.
+static void arrange_plainly(const work *w, lwi_limbs *out)
+{
+    for (int i = 0; i < w->n; i++) out->order[i] = i;
+    out->stage[0] = (lwi_k_stage){.end = w->n};
+    out->nstage = 1;
+}
+
+static void find_stages(work *w, int least)
+{
+    find_limbs(w);
+    qsort(w->limb, (size_t)w->nlimb, sizeof *w->limb, compare);
+    choose_stages(w, least);
+}
+
+lw_status lwi_limbs_arrange(const lwi_branch_body *body, int n, lwi_branch_choice choice,
+                            lwi_arena *arena, lwi_limbs *out)
+{
+    work w = {.body = body,
+              .n = n,
+              .children = LWI_PUSH(arena, int, n),
+              .next = LWI_PUSH(arena, int, n),
+              .of = LWI_PUSH(arena, int, n),
+              .cut_of = LWI_PUSH(arena, int, n),
+              .row = LWI_PUSH(arena, int, n),
+              .cut = LWI_PUSH(arena, lwi_segment_cut, n),
+              .limb = LWI_PUSH(arena, limb, n)};
+    *out = (lwi_limbs){.order = LWI_PUSH(arena, int, n), .stage = LWI_PUSH(arena, lwi_k_stage, n)};
+    if (!w.children || !w.next || !w.of || !w.cut_of || !w.row || !w.cut || !w.limb ||
+        !out->order || !out->stage)
+        return LW_ERR_MEMORY;
+    for (int i = 0; i < n; i++) w.cut_of[i] = -1;
+    find_stages(&w, choice.limbs);
+    bool any = cut_limbs(&w, choice);
+    if (any) find_stages(&w, choice.limbs);
+    for (int k = 0; k < w.nlimb; k++) any = any || w.limb[k].stage >= 0;
+    if (any)
+        arrange(&w, choice.runs, out);
+    else
+        arrange_plainly(&w, out);
+    return LW_OK;
+}

@@ -1,0 +1,236 @@
+// parts.c -- a tree as products of turns and displacements (parts.h).
+#include "tree/normal_form/build.h"
+
+#include "spatial/rotation.h"
+
+typedef lwi_k_frame frame;
+typedef lwi_build_part part;
+typedef lwi_build build;
+
+// ------------------------------------------------------------------------------------------ frames
+
+// c = a b
+void lwi_k_compose(frame *c, const frame *a, const frame *b)
+{
+    frame t;
+    m3_mul(t.R, a->R, b->R);
+    m3_mul_v(t.r, a->R, b->r);
+    v3_add(t.r, t.r, a->r);
+    *c = t;
+}
+
+void lwi_k_invert(frame *inverse, const frame *a)
+{
+    frame t;
+    m3_transpose(t.R, a->R);
+    m3_mul_v(t.r, t.R, a->r);
+    v3_scale(t.r, -1, t.r);
+    *inverse = t;
+}
+
+lwi_k_frame lwi_k_screw_z(double angle, double shift)
+{
+    frame f = {.r = {0, 0, shift}};
+    rot_z(f.R, cos(angle), sin(angle));
+    return f;
+}
+
+// Adds the inertia (m, h, J) of frame f to the sums of f's reference frame.  About a point r away
+// the second moments are J + 2 h.r 1 - h r' - r h' + m (r.r 1 - r r').
+void lwi_k_add_inertia(double *sum_m, double sum_h[3], double sum_J[6], const frame *f, double m,
+                       const double h[3], const double J[6])
+{
+    double Rh[3], RJ[6];
+    m3_mul_v(Rh, f->R, h);
+    s3_rotate(RJ, f->R, J);
+    s3_add_point(RJ, m, f->r);
+    const double *r = f->r, hr = 2 * v3_dot(Rh, r);
+    RJ[0] += hr - 2 * Rh[0] * r[0];
+    RJ[1] += hr - 2 * Rh[1] * r[1];
+    RJ[2] += hr - 2 * Rh[2] * r[2];
+    RJ[3] -= Rh[0] * r[1] + r[0] * Rh[1];
+    RJ[4] -= Rh[0] * r[2] + r[0] * Rh[2];
+    RJ[5] -= Rh[1] * r[2] + r[1] * Rh[2];
+    *sum_m += m;
+    v3_add(sum_h, sum_h, Rh);
+    v3_axpy(sum_h, m, r);
+    for (int i = 0; i < 6; i++) sum_J[i] += RJ[i];
+}
+
+// ------------------------------------------------------------------------------------------ expand
+
+// A turn about or a displacement along an axis of F1 as it has come so far.
+typedef struct motion {
+    signed char coordinate, axis; // axis 0, 1, 2: x, y, z
+    bool turn, slide;             // both: a screw
+} motion;
+
+typedef struct product {
+    lw_joint_type type;
+    int n;
+    motion motion[3];
+} product;
+
+static const product products[] = {
+    {LW_JOINT_REVOLUTE, 1, {{0, 2, true, false}}},
+    {LW_JOINT_PRISMATIC, 1, {{0, 2, false, true}}},
+    {LW_JOINT_SCREW, 1, {{0, 2, true, true}}},
+    {LW_JOINT_CYLINDRICAL, 2, {{0, 2, false, true}, {1, 2, true, false}}},
+    {LW_JOINT_UNIVERSAL, 2, {{0, 2, true, false}, {1, 0, true, false}}},
+    {LW_JOINT_PLANAR, 3, {{0, 0, false, true}, {1, 1, false, true}, {2, 2, true, false}}},
+};
+
+static const product *product_of(const lwi_node *node)
+{
+    for (int i = 0; i < LWI_COUNT(products); i++)
+        if (products[i].type == node->type->id) return &products[i];
+    return NULL;
+}
+
+static bool has_kernel(const lwi_node *node)
+{
+    if (node->driven) return false;
+    switch (node->type->id) {
+    case LW_JOINT_FIXED:
+        return true;
+    case LW_JOINT_SPHERICAL:
+        return !node->reversed;
+    case LW_JOINT_FREE:
+        return !node->reversed && node->parent < 0;
+    default:
+        return product_of(node) != NULL;
+    }
+}
+
+bool lwi_build_applies(const lw_model *model)
+{
+    if (model->nnode == 0 || (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)))
+        return false;
+    for (int k = 0; k < model->nnode; k++)
+        if (!has_kernel(&model->node[k])) return false;
+    return true;
+}
+
+// Takes the z axis to the given one.
+static void axis_frame(frame *f, int axis)
+{
+    static const double to[3][9] = {
+        {0, 0, 1, 1, 0, 0, 0, 1, 0}, {0, 1, 0, 0, 0, 1, 1, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    *f = (frame){{0}, {0}};
+    memcpy(f->R, to[axis], sizeof f->R);
+}
+
+static part *add_part(build *b, lwi_k_kind kind, int parent, const frame *in, int iq, int iv)
+{
+    part *p = &b->part[b->npart++];
+    *p = (part){.kind = kind, .parent = parent, .in = *in, .sign = 1, .iq = iq, .iv = iv};
+    if (parent >= 0) b->part[parent].children++;
+    return p;
+}
+
+// Which of the free coordinates of the node it is; -1: its motion is prescribed.
+static int free_one(const lwi_node *node, int coordinate)
+{
+    for (int j = 0; j < node->nv; j++)
+        if (node->column[j] == coordinate) return j;
+    return -1;
+}
+
+// The parts of a product, in reverse with the signs turned where the tree passes it backwards.
+static void expand_product(build *b, const lwi_node *node, int *host, frame *offset)
+{
+    const product *p = product_of(node);
+    for (int i = 0; i < p->n; i++) {
+        const motion *m = &p->motion[node->reversed ? p->n - 1 - i : i];
+        frame axis, in;
+        axis_frame(&axis, m->axis);
+        lwi_k_compose(&in, offset, &axis);
+        const lwi_k_kind kind = m->turn && !m->slide ? LWI_K_HINGE : LWI_K_SCREW;
+        const int j = free_one(node, m->coordinate);
+        const int iq = j < 0 ? b->model->tree_nq + b->ndrive : node->iq + j;
+        const int iv = j < 0 ? b->model->tree_nv + b->ndrive : node->iv + j;
+        part *t = add_part(b, kind, *host, &in, iq, iv);
+        t->sign = node->reversed ? -1 : 1;
+        t->turn = m->turn;
+        t->slide = m->slide ? (m->turn ? node->par->pitch : 1) : 0;
+        if (j >= 0)
+            t->rotor = b->model->tree_rotor[iv];
+        else
+            b->drive[b->ndrive++] = (lwi_k_drive){node->joint, m->coordinate};
+        *host = b->npart - 1;
+        lwi_k_invert(offset, &axis);
+    }
+}
+
+void lwi_build_expand(build *b)
+{
+    static const frame identity = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
+    for (int k = 0; k < b->model->nnode; k++) {
+        const lwi_node *node = &b->model->node[k];
+        int host = node->parent < 0 ? -1 : b->host[node->parent];
+        frame offset, X;
+        memcpy(X.R, node->X_R, sizeof X.R);
+        v3_copy(X.r, node->X_r);
+        lwi_k_compose(&offset, node->parent < 0 ? &identity : &b->offset[node->parent], &X);
+        if (node->type->id == LW_JOINT_SPHERICAL || node->type->id == LW_JOINT_FREE) {
+            const bool ball = node->type->id == LW_JOINT_SPHERICAL;
+            add_part(b, ball ? LWI_K_BALL : LWI_K_BASE, host, &offset, node->iq + (ball ? 0 : 3),
+                     node->iv);
+            host = b->npart - 1;
+            offset = identity;
+        } else if (node->type->id != LW_JOINT_FIXED) {
+            expand_product(b, node, &host, &offset);
+        }
+        b->host[k] = host;
+        b->offset[k] = offset;
+        if (host < 0) continue;
+        part *p = &b->part[host];
+        lwi_k_add_inertia(&p->m, p->h, p->J, &offset, node->mass, node->h, node->J);
+    }
+}
+
+static bool floats(const lwi_node *node)
+{
+    return (node->type->id == LW_JOINT_FREE || node->type->id == LW_JOINT_SPHERICAL) &&
+           node->parent < 0 && !node->driven;
+}
+
+lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
+{
+    const int most = 3 * model->nnode; // a planar joint has three parts
+    build b = {.model = model,
+               .part = LWI_PUSH(arena, part, most),
+               .host = LWI_PUSH(arena, int, model->nnode),
+               .offset = LWI_PUSH(arena, frame, model->nnode),
+               .drive = LWI_PUSH(arena, lwi_k_drive, most)};
+    *parts = (lwi_k_parts){.n = -1,
+                           .part = LWI_PUSH(arena, lwi_k_part, most),
+                           .host = b.host,
+                           .offset = b.offset,
+                           .drive = b.drive};
+    if (!b.part || !b.host || !b.offset || !b.drive || !parts->part) return LW_ERR_MEMORY;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->type->id != LW_JOINT_FIXED && !product_of(node) && !floats(node)) return LW_OK;
+        if (node->joint >= 0 && model->joint[node->joint].mount.present) return LW_OK;
+    }
+    lwi_build_expand(&b);
+    parts->n = b.npart;
+    parts->ndrive = b.ndrive;
+    for (int i = 0; i < b.npart; i++) {
+        const part *p = &b.part[i];
+        lwi_k_part *to = &parts->part[i];
+        *to = (lwi_k_part){.parent = p->parent,
+                           .in = p->in,
+                           .floats = p->kind == LWI_K_BASE || p->kind == LWI_K_BALL,
+                           .turn = p->turn,
+                           .slide = p->slide,
+                           .sign = p->sign,
+                           .iq = p->iq,
+                           .iv = p->iv,
+                           .m = p->m};
+        v3_copy(to->h, p->h);
+        memcpy(to->J, p->J, sizeof to->J);
+    }
+    return LW_OK;
+}

@@ -1,0 +1,450 @@
+// plan.c -- kernel normal form of a tree: frames on axes, slots, constants, the order of the
+// sweeps.
+#include "tree/normal_form/build.h"
+
+#include "spatial/rotation.h"
+
+#include <float.h>
+
+typedef lwi_k_frame frame;
+typedef lwi_build_part part;
+typedef lwi_build build;
+
+// A run ends with a body that has some inertia of its own about its axis: for its recursion nothing
+// is beyond.  Below this part of the other two moments too many digits would be lost.
+static const double least_at_cuts = 1e-6;
+
+// ------------------------------------------------------------------------------------------ settle
+
+// A frame as turn_z(phi) shift(0, b, delta) screw_x(alpha, a) lwi_k_screw_z(angle, shift).
+typedef struct axes {
+    double phi, b, delta, ca, sa, a, angle, shift;
+} axes;
+
+// Below this the two axes are parallel to round-off, and x is along what is between them.
+static const double parallel = 8 * DBL_EPSILON;
+// Below this the common normal is too far away: feet of the normal are 1/sin alpha of the distance
+// off, second moments about them lose the square of that.  x is then along the normal's direction
+// only and b makes up for the rest.
+static const double nearly_parallel = 0.25;
+
+static axes decompose(const frame *f)
+{
+    axes d = {0};
+    const double zx = f->R[2], zy = f->R[5], sine = hypot(zx, zy);
+    const bool exact = sine <= parallel, square = fabs(f->R[8]) <= parallel;
+    d.phi = exact ? atan2(f->r[1], f->r[0]) : atan2(zx, -zy);
+    if (exact && hypot(f->r[0], f->r[1]) <= parallel * fabs(f->r[2])) d.phi = 0;
+    d.ca = exact ? copysign(1, f->R[8]) : square ? 0 : f->R[8] / hypot(sine, f->R[8]);
+    d.sa = exact ? 0 : square ? 1 : sine / hypot(sine, f->R[8]);
+
+    // what is left after the turn: origin (a, y, z), axes T
+    frame turn = lwi_k_screw_z(-d.phi, 0), left;
+    lwi_k_compose(&left, &turn, f);
+    const double y = left.r[1], z = left.r[2];
+    d.a = left.r[0];
+    if (sine >= nearly_parallel) { // y = -sa shift, z = delta + ca shift
+        d.shift = -y / d.sa;
+        d.delta = z - d.ca * d.shift;
+    } else { // y = b - sa shift, z = ca shift
+        d.shift = z / d.ca;
+        d.b = exact ? 0 : y + d.sa * d.shift;
+    }
+    // what is rounding of the distance between the frames is nothing
+    const double nothing = parallel * v3_norm(f->r);
+    if (fabs(d.a) <= nothing) d.a = 0;
+    if (fabs(d.shift) <= nothing) d.shift = 0;
+    if (fabs(d.delta) <= nothing) d.delta = 0;
+    // Rz(angle) = Rx(-alpha) T
+    d.angle = atan2(d.ca * left.R[3] + d.sa * left.R[6], left.R[0]);
+    return d;
+}
+
+static frame settled(const part *p)
+{
+    return lwi_k_screw_z(p->phi, p->delta);
+}
+
+// The joint frame of part i in its parent's settled frame.
+static frame inboard(const build *b, int i)
+{
+    const part *p = &b->part[i];
+    frame f = p->in;
+    if (p->parent < 0) return f;
+    frame back = settled(&b->part[p->parent]);
+    lwi_k_invert(&back, &back);
+    lwi_k_compose(&f, &back, &p->in);
+    return f;
+}
+
+static bool is_screw(const part *p)
+{
+    return p->kind == LWI_K_HINGE || p->kind == LWI_K_SCREW;
+}
+
+// A part's first child is the one that follows it.
+static void settle(build *b)
+{
+    for (int i = 1; i < b->npart; i++) {
+        part *p = &b->part[i];
+        if (p->parent != i - 1 || !is_screw(p) || !is_screw(&b->part[i - 1])) continue;
+        const axes d = decompose(&p->in);
+        b->part[i - 1].phi = d.phi;
+        b->part[i - 1].delta = d.sa != 0 ? d.delta : d.ca * d.shift;
+    }
+}
+
+// ------------------------------------------------------------------------------------------- place
+
+// How part i, a screw, stands to its parent when all are settled.
+static axes axes_of(const build *b, int i)
+{
+    const part *p = &b->part[i];
+    const bool first = p->parent >= 0 && p->parent == i - 1 && is_screw(&b->part[i - 1]);
+    const frame in = first ? p->in : inboard(b, i);
+    axes d = decompose(&in);
+    if (first) d.phi = d.delta = 0; // the parent was settled for it
+    if (first && d.sa == 0) d.shift = 0;
+    const double shift = d.shift + p->delta;
+    d.shift = fabs(shift) > parallel * (fabs(d.shift) + fabs(p->delta)) ? shift : 0;
+    return d;
+}
+
+static bool is_turned(const axes *d)
+{
+    return d->phi != 0 || d->b != 0 || d->delta != 0;
+}
+
+// With rotors there are three texts only.
+static int with_text(int shape)
+{
+    if (!(shape & LWI_K_ROTOR)) return shape;
+    if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) return shape | LWI_K_APART | LWI_K_ALONG;
+    if ((shape & LWI_K_AXIS) == LWI_K_PARALLEL && !(shape & LWI_K_ALONG))
+        return shape | LWI_K_APART;
+    return LWI_K_ANY | LWI_K_ROTOR;
+}
+
+static int8_t shape_of(const axes *d, double rotor)
+{
+    // not sa == 1: that is so for cosines up to 1e-8
+    const bool right = d->ca == 0, along = d->sa == 0 && d->ca == 1;
+    return (int8_t)with_text((right   ? LWI_K_SQUARE
+                              : along ? LWI_K_PARALLEL
+                                      : LWI_K_OBLIQUE) |
+                             (d->a != 0 ? LWI_K_APART : 0) | (d->shift != 0 ? LWI_K_ALONG : 0) |
+                             (rotor > 0 ? LWI_K_ROTOR : 0));
+}
+
+// Bodies of a limb in runs: body j of run r at slot + runs j + r, from a whole block on.
+static void place_runs(build *b, lwi_k_stage *stage, const int *order, int *next)
+{
+    stage->slot = *next;
+    for (int k = stage->first; k < stage->end; k++) {
+        const int i = k - stage->first;
+        b->part[order[k]].slot =
+            stage->slot + stage->runs * (i % stage->length) + i / stage->length;
+    }
+    *next += LWI_LANES * lwi_blocks_of(stage->runs * stage->length);
+}
+
+// Slots of every kind, from zero on: the next free ones of a stage.
+static void place_stage(build *b, const lwi_k_stage *stage, const int *order, int next[])
+{
+    for (int k = stage->first; k < stage->end && !stage->lanes; k++) {
+        part *p = &b->part[order[k]];
+        p->slot = next[p->kind]++;
+    }
+    for (int j = 0; j < stage->length; j++) {
+        int *of = &next[b->part[order[stage->first + j]].kind];
+        const int at = (*of + stage->lanes - 1) / stage->lanes * stage->lanes;
+        *of = at + stage->lanes;
+        for (int r = 0; r < stage->limbs; r++)
+            if (stage->limb[r] + j < stage->limb[r + 1])
+                b->part[order[stage->limb[r] + j]].slot = at + r;
+    }
+}
+
+// Kinds one after the other; of each what stands in runs, in eight lanes, in four, the rest.
+static void place_slots(build *b, lwi_kernel_plan *plan, const int *order)
+{
+    int next[] = {[LWI_K_HINGE] = 0, [LWI_K_SCREW] = 0, [LWI_K_BALL] = 0, [LWI_K_BASE] = 0};
+    for (int i = 0; i < plan->nstage; i++)
+        if (plan->stage[i].runs) place_runs(b, &plan->stage[i], order, &next[LWI_K_HINGE]);
+    plan->nrun = lwi_blocks_of(next[LWI_K_HINGE]);
+    for (int lanes = LWI_LANES; lanes >= 0; lanes -= 4)
+        for (int i = 0; i < plan->nstage; i++)
+            if (plan->stage[i].lanes == lanes && !plan->stage[i].runs)
+                place_stage(b, &plan->stage[i], order, next);
+    plan->nhinge = lwi_blocks_of(next[LWI_K_HINGE]);
+    plan->nscrew = plan->nhinge + lwi_blocks_of(next[LWI_K_SCREW]);
+    plan->nball = lwi_blocks_of(next[LWI_K_BALL]);
+    plan->nbase = lwi_blocks_of(next[LWI_K_BASE]);
+    plan->nblock = plan->nscrew + plan->nball + plan->nbase;
+    const int from[] = {[LWI_K_HINGE] = 0,
+                        [LWI_K_SCREW] = plan->nhinge,
+                        [LWI_K_BALL] = plan->nscrew,
+                        [LWI_K_BASE] = plan->nscrew + plan->nball};
+    for (int i = 0; i < b->npart; i++) b->part[i].slot += from[b->part[i].kind] * LWI_LANES;
+    plan->first_ball = plan->nscrew * LWI_LANES;
+}
+
+static void set_body(const part *p, lwi_k_body *block, int l)
+{
+    double m = 0, h[3] = {0}, J[6] = {0};
+    frame raw = settled(p);
+    lwi_k_invert(&raw, &raw);
+    lwi_k_add_inertia(&m, h, J, &raw, p->m, p->h, p->J);
+    block->m[l] = m;
+    for (int i = 0; i < 3; i++) block->h[i][l] = h[i];
+    for (int i = 0; i < 6; i++) block->J[i][l] = J[i];
+    for (int i = 0; i < 3; i++) block->moment[i][l] = h[i];
+    block->pivot[l] = J[2];
+}
+
+static void set_screw(const build *b, int i, lwi_k_screw *k, int l, lwi_k_step *step)
+{
+    const part *p = &b->part[i];
+    const axes d = axes_of(b, i);
+    k->ca[l] = d.ca;
+    k->sa[l] = d.sa;
+    k->csa[l] = d.ca * d.sa;
+    k->ssa[l] = d.sa * d.sa;
+    k->c2a[l] = 1 - 2 * d.sa * d.sa;
+    k->s2a[l] = 2 * d.ca * d.sa;
+    k->a[l] = d.a;
+    k->cphi[l] = cos(d.phi);
+    k->sphi[l] = sin(d.phi);
+    k->b[l] = d.b;
+    k->delta[l] = d.delta;
+    k->angle[l] = d.angle + p->phi;
+    k->shift[l] = d.shift;
+    k->sign[l] = p->sign;
+    k->turn[l] = p->turn;
+    k->slide[l] = p->slide;
+    k->rotor[l] = p->rotor;
+    k->reach[0][l] = d.a;
+    k->reach[1][l] = d.ca * d.b + d.sa * d.delta;
+    k->reach[2][l] = d.ca * d.delta - d.sa * d.b;
+    if (p->parent < 0) {
+        const double *g = b->model->gravity, c = cos(d.phi), s = sin(d.phi);
+        const double y = c * g[1] - s * g[0];
+        k->fall[0][l] = c * g[0] + s * g[1];
+        k->fall[1][l] = d.ca * y + d.sa * g[2];
+        k->fall[2][l] = d.ca * g[2] - d.sa * y;
+    }
+    step->shape = shape_of(&d, p->rotor);
+    step->turned = is_turned(&d);
+}
+
+static void set_ball(const build *b, int i, lwi_k_ball *k, int l)
+{
+    const frame in = inboard(b, i);
+    for (int j = 0; j < 9; j++) k->R[j][l] = in.R[j];
+    for (int j = 0; j < 3; j++) k->r[j][l] = in.r[j];
+}
+
+static void set_constants(const build *b, lwi_kernel_plan *plan, const int *order)
+{
+    for (int k = 0; k < b->npart; k++) {
+        const int i = order[k];
+        const part *p = &b->part[i];
+        const int block = p->slot / LWI_LANES, l = p->slot % LWI_LANES;
+        lwi_k_step *step = &plan->step[k];
+        set_body(p, &plan->body[block], l);
+        *step = (lwi_k_step){.slot = p->slot,
+                             .parent = p->parent < 0 ? -1 : b->part[p->parent].slot,
+                             .iq = p->iq,
+                             .iv = p->iv,
+                             .kind = (int8_t)p->kind,
+                             .park = -1,
+                             .leaf = -1,
+                             .fetch = -1};
+        if (is_screw(p))
+            set_screw(b, i, &plan->screw[block], l, step);
+        else
+            set_ball(b, i, &plan->ball[block - plan->nscrew], l);
+        plan->forward = plan->forward && p->sign > 0;
+        plan->rotors = plan->rotors || p->rotor > 0;
+        plan->straight =
+            plan->straight && is_screw(p) && p->sign > 0 && p->slot == p->iq && p->slot == p->iv;
+    }
+}
+
+// The text that is right for hinges of both shapes; -1: of none.
+static int common_shape(int one, int other)
+{
+    if (one < 0) return other;
+    const int axis = (one & LWI_K_AXIS) == (other & LWI_K_AXIS) ? one & LWI_K_AXIS : LWI_K_OBLIQUE;
+    return with_text(axis | ((one | other) & (LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR)));
+}
+
+// Bodies side by side have one text, in a batch as well, where they are one after the other.
+static void share_texts(lwi_kernel_plan *plan, const lwi_k_stage *stage)
+{
+    for (int j = 0; j < stage->length; j++) {
+        int shape = -1;
+        bool turned = false;
+        for (int pass = 0; pass < 2; pass++)
+            for (int r = 0; r < stage->limbs; r++) {
+                lwi_k_step *step = &plan->step[stage->limb[r] + j];
+                if (stage->limb[r] + j >= stage->limb[r + 1]) continue;
+                if (pass) {
+                    step->shape = (int8_t)shape;
+                    step->turned = turned;
+                } else {
+                    shape = common_shape(shape, step->shape);
+                    turned = turned || step->turned;
+                }
+            }
+    }
+}
+
+static void pad(lwi_kernel_plan *plan)
+{
+    for (int i = 0; i < plan->nblock; i++)
+        for (int l = 0; l < LWI_LANES; l++) {
+            plan->body[i].pivot[l] = 1;
+            // a ball takes three freedoms out: lanes without a limb must have something there
+            for (int j = 0; j < 3 && i >= plan->nscrew; j++) plan->body[i].J[j][l] = 1;
+            if (i >= plan->nscrew) continue;
+            plan->screw[i].ca[l] = plan->screw[i].c2a[l] = plan->screw[i].cphi[l] = 1;
+            plan->screw[i].turn[l] = plan->screw[i].sign[l] = 1;
+        }
+}
+
+// Origin of a body in its parent's frame, the part of it that does not move.
+static void origin_of(const lwi_kernel_plan *plan, const part *p, double r[3])
+{
+    const int block = p->slot / LWI_LANES, l = p->slot % LWI_LANES;
+    if (!is_screw(p)) {
+        for (int i = 0; i < 3; i++) r[i] = plan->ball[block - plan->nscrew].r[i][l];
+        return;
+    }
+    const lwi_k_screw *k = &plan->screw[block];
+    const double ca = k->ca[l], sa = k->sa[l], d = k->shift[l], x = k->a[l], y = k->b[l] - sa * d;
+    r[0] = k->cphi[l] * x - k->sphi[l] * y;
+    r[1] = k->sphi[l] * x + k->cphi[l] * y;
+    r[2] = k->delta[l] + ca * d;
+}
+
+static void add_masses(const build *b, lwi_kernel_plan *plan)
+{
+    for (int i = b->npart - 1; i >= 0; i--) {
+        const part *p = &b->part[i];
+        double *beyond = &plan->body[p->slot / LWI_LANES].beyond[p->slot % LWI_LANES], r[3];
+        *beyond += p->m;
+        if (p->parent < 0) continue;
+        const int to = b->part[p->parent].slot;
+        lwi_k_body *parent = &plan->body[to / LWI_LANES];
+        parent->beyond[to % LWI_LANES] += *beyond;
+        origin_of(plan, p, r);
+        for (int j = 0; j < 3; j++) parent->moment[j][to % LWI_LANES] += *beyond * r[j];
+    }
+}
+
+// What the bodies of all runs at one position have in common.
+static lw_status set_run_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
+{
+    for (int s = 0; s < plan->nstage; s++) {
+        lwi_k_stage *stage = &plan->stage[s];
+        if (!stage->runs) continue;
+        stage->run = plan->runs++;
+        stage->shape = LWI_PUSH(arena, int8_t, stage->length);
+        if (!stage->shape) return LW_ERR_MEMORY;
+        for (int j = 0; j < stage->length; j++) {
+            int shape = -1;
+            for (int k = stage->first + j; k < stage->end; k += stage->length)
+                shape = common_shape(shape, plan->step[k].shape);
+            stage->shape[j] = (int8_t)shape;
+        }
+    }
+    return LW_OK;
+}
+
+// How many runs a limb is cut into, from how many bodies on.
+static lwi_branch_choice choice_of(lwi_k_choice choice)
+{
+    switch (choice.runs) {
+    case LWI_K_AUTO:
+        return (lwi_branch_choice){choice.limbs, 8, LWI_K_LEAST_FOR_RUNS};
+    case LWI_K_AUTO_MOMENTA:
+        return (lwi_branch_choice){choice.limbs, 8, LWI_K_LEAST_OF_MOMENTA};
+    default:
+        return (lwi_branch_choice){choice.limbs, choice.runs, 2};
+    }
+}
+
+// Order of the steps and stages: limbs side by side, limbs in runs, the rest.
+static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan, int **order)
+{
+    lwi_limbs limbs;
+    lwi_branch_body *body = LWI_PUSH(arena, lwi_branch_body, b->npart);
+    if (!body) return LW_ERR_MEMORY;
+    for (int i = 0; i < b->npart; i++) {
+        const part *p = &b->part[i];
+        body[i] = (lwi_branch_body){.parent = p->parent,
+                                    .kind = (int8_t)p->kind,
+                                    .pads = is_screw(p),
+                                    .alone = p->kind == LWI_K_BASE};
+        if (!is_screw(p)) continue;
+        const axes d = axes_of(b, i);
+        body[i].shape = shape_of(&d, p->rotor);
+        body[i].runs = p->kind == LWI_K_HINGE && p->rotor == 0;
+        body[i].turned = is_turned(&d);
+        body[i].ends = p->J[2] > least_at_cuts * (p->J[0] + p->J[1]);
+    }
+    TRY(lwi_limbs_arrange(body, b->npart, choice_of(b->choice), arena, &limbs));
+    plan->stage = limbs.stage;
+    plan->nstage = limbs.nstage;
+    *order = limbs.order;
+    return LW_OK;
+}
+
+static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
+{
+    int *order;
+    TRY(arrange(b, arena, plan, &order));
+    place_slots(b, plan, order);
+    plan->nstep = b->npart;
+    plan->straight = plan->forward = true;
+    v3_copy(plan->gravity, b->model->gravity);
+    plan->step = LWI_PUSH(arena, lwi_k_step, plan->nstep);
+    plan->body = LWI_PUSH(arena, lwi_k_body, plan->nblock);
+    plan->screw = LWI_PUSH(arena, lwi_k_screw, plan->nscrew);
+    plan->ball = LWI_PUSH(arena, lwi_k_ball, plan->nball + plan->nbase);
+    if (!plan->step || !plan->body || !plan->screw || !plan->ball) return LW_ERR_MEMORY;
+    pad(plan);
+    set_constants(b, plan, order);
+    for (int i = 0; i < plan->nstage; i++) share_texts(plan, &plan->stage[i]);
+    add_masses(b, plan);
+    TRY(set_run_shapes(arena, plan));
+    return lwi_build_meet(b, order, arena, plan);
+}
+
+lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choice,
+                                        lwi_arena *arena, lwi_kernel_plan **out)
+{
+    *out = NULL;
+    if (!lwi_build_applies(model)) return LW_OK;
+    const int most = 3 * model->nnode; // a planar joint has three parts
+    build b = {.model = model,
+               .choice = choice,
+               .part = LWI_PUSH(arena, part, most),
+               .host = LWI_PUSH(arena, int, model->nnode),
+               .offset = LWI_PUSH(arena, frame, model->nnode)};
+    lwi_kernel_plan *plan = LWI_PUSH(arena, lwi_kernel_plan, 1);
+    if (!b.part || !b.host || !b.offset || !plan) return LW_ERR_MEMORY;
+    lwi_build_expand(&b);
+    if (b.npart == 0) return LW_OK;
+    settle(&b);
+    TRY(place(&b, arena, plan));
+    *out = plan;
+    return LW_OK;
+}
+
+lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan)
+{
+    return lwi_kernel_plan_create_chosen(model, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO}, arena,
+                                         plan);
+}

@@ -1,0 +1,68 @@
+// rnea.c -- recursive Newton-Euler: wrenches from accelerations                  [featherstone2008]
+//
+// Outward, the accelerations of the links; A is the derivative of the components of V in the link
+// frame, and the base has -g instead of every body having its weight:
+//
+//     A = X A_parent + S vdot + c,   c = Sdot v + sigma_dot + V x (S v + sigma)
+//
+// (V x stands for the derivative of X: d/dt X V_parent = -V_rel x X V_parent = V x V_rel.)
+// Inward, what each joint transmits to its node:
+//
+//     F = M A + V x* M V - wrench + sum over children X' F
+#include "kinematics/tree_state.h"
+
+void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, const double *v,
+                   double c[6])
+{
+    const lwi_node *node = &model->node[k];
+    const lwi_link *link = &work->link[k];
+    const double *u = v + node->iv;
+    double V_rel[6] = {0};
+    for (int j = 0; j < node->nv; j++) v6_axpy(V_rel, u[j], link->S[j]);
+    if (node->driven) v6_add(V_rel, V_rel, link->sigma);
+    motion_cross(c, work->V[k], V_rel);
+    if (node->type->constant_axis && !node->driven) return;
+    for (int j = 0; j < node->nv; j++) v6_axpy(c, u[j], link->Sdot[j]);
+    v6_add(c, c, link->sigma_dot);
+}
+
+void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const double *v,
+                           const double *vdot)
+{
+    const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
+    double P[6], c[6];
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const lwi_link *link = &work->link[k];
+        double *A = work->A[k], *F = work->F[k];
+        motion_to(A, link->R, link->r, node->parent < 0 ? base : work->A[node->parent]);
+        lwi_tree_bias(model, k, work, v, c);
+        v6_add(A, A, c);
+        for (int j = 0; j < node->nv; j++) v6_axpy(A, vdot[node->iv + j], link->S[j]);
+
+        inertia_mul(F, node->mass, node->h, node->J, A);
+        inertia_mul(P, node->mass, node->h, node->J, work->V[k]);
+        force_cross(c, work->V[k], P);
+        v6_add(F, F, c);
+        v6_axpy(F, -1, work->wrench[k]);
+    }
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const int parent = model->node[k].parent;
+        if (parent < 0) continue;
+        force_from(c, work->link[k].R, work->link[k].r, work->F[k]);
+        v6_add(work->F[parent], work->F[parent], c);
+    }
+}
+
+double lwi_tree_drive_power(const lw_model *model, int k, const lwi_tree_work *work,
+                            const double F[6])
+{
+    const lwi_node *node = &model->node[k];
+    if (!node->driven) return 0;
+    const lwi_joint *joint = &model->joint[node->joint];
+    double power = v6_dot(F, work->link[k].sigma);
+    for (int i = 0; i < node->type->nv; i++)
+        if (joint->motion[i].index > 0)
+            power -= work->loads.effort[joint->iv + i] * work->link[k].drive[i][1];
+    return power;
+}

@@ -1,0 +1,98 @@
+// branches.inl -- limbs of a tree side by side: the recursions of tree.inl and momenta.inl over a
+// stage.
+//
+// Lane r is limb r of the stage; the steps are those of the first limb, which is the longest.  What
+// limbs ask of the bodies they hang on is gathered lane by lane, what they leave to them summed up
+// lane by lane, the last one first: as the recursion over one body after the other does.
+
+// The slot on which limb `lane` hangs, -1: the ground, or there is no such limb.
+static INLINE int TEXT(hung_on)(const lwi_kernel_plan *plan, const lwi_k_stage *stage, int lane)
+{
+    return lane < stage->limbs ? plan->step[stage->limb[lane]].parent : -1;
+}
+
+// x[j] = entry j of the bodies limbs hang on, start[j] on the ground; first: of block 0, blocks
+// `stride` doubles apart.
+static INLINE void TEXT(gather_parents)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                        int half, int n, const double *first, size_t stride,
+                                        const double *start, real x[])
+{
+    int slot[WIDTH];
+    for (int r = 0; r < WIDTH; r++) slot[r] = TEXT(hung_on)(plan, stage, half + r);
+    for (int j = 0; j < n; j++) {
+        double lane[WIDTH];
+        for (int r = 0; r < WIDTH; r++)
+            lane[r] = slot[r] < 0 ? start[j]
+                                  : first[(size_t)(slot[r] / LWI_LANES) * stride +
+                                          (size_t)(j * LWI_LANES + slot[r] % LWI_LANES)];
+        memcpy(&x[j], lane, sizeof lane);
+    }
+}
+#define BLOCKS(array, entry) (array)->entry[0], sizeof *(array) / sizeof(double)
+
+static void TEXT(limbs_turning)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                const lwi_k_stage *stage, int half)
+{
+    static const double rest[3] = {0, 0, 0};
+    real w[3];
+    TEXT(gather_parents)(plan, stage, half, 3, BLOCKS(state->bias, w), rest, w);
+    for (int j = 0; j < stage->length; j++)
+        TEXT(spin)(plan, state, &plan->step[stage->first + j], half, w);
+}
+
+static void TEXT(limbs_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                               const lwi_k_stage *stage, int half)
+{
+    ART M;
+    mask sure = ~NAME(bits)(ZERO);
+    TEXT(clear)(&M);
+    for (int i = stage->first + stage->length - 1; i >= stage->first; i--) {
+        TEXT(begin)(&plan->begin[i][half], &M);
+        i = TEXT(step_inward)(plan, state, i, half, &M, &sure);
+        TEXT(turn_limb)(plan, &plan->step[i], half, &M);
+    }
+    TEXT(park)(&state->art[plan->nart], half, &M, true);
+    park_limbs(plan, state, stage, half, WIDTH, ART_OF_ABA);
+}
+
+static void TEXT(limbs_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                const lwi_k_stage *stage, int half)
+{
+    const double *g = plan->gravity, fall[6] = {-g[0], -g[1], -g[2], 0, 0, 0};
+    real A[6];
+    TEXT(gather_parents)(plan, stage, half, 6, BLOCKS(state->motion, A), fall, A);
+    for (int j = 0; j < stage->length; j++)
+        TEXT(step_outward)(plan, state, &plan->step[stage->first + j], half, A);
+}
+
+static void TEXT(limbs_momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                       const lwi_k_stage *stage, int half)
+{
+    const int l = half;
+    lwi_k_art *room = &state->art[plan->nart];
+    ART M;
+    real h[3] = {ZERO, ZERO, ZERO};
+    mask sure = ~NAME(bits)(ZERO);
+    TEXT(clear)(&M);
+    for (int i = stage->first + stage->length - 1; i >= stage->first; i--) {
+        TEXT(begin)(&plan->begin[i][half], &M);
+        for (int j = 0; j < 3; j++) h[j] = TEXT(kept)(h[j], &plan->begin[i][half]);
+        i = TEXT(step_momentum)(plan, state, i, half, &M, h, &sure);
+        TEXT(turn_momentum)(plan, &plan->step[i], half, &M, h);
+    }
+    TEXT(park)(room, half, &M, true);
+    for (int j = 0; j < 3; j++) AT(room->h[j]) = h[j];
+    park_limbs(plan, state, stage, half, WIDTH, ART_OF_MOMENTA);
+}
+
+static void TEXT(limbs_momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                        const lwi_k_stage *stage, int half)
+{
+    static const double rest[6] = {0, 0, 0, 0, 0, 0};
+    real V[6], g[3];
+    TEXT(gather_parents)(plan, stage, half, 6, BLOCKS(state->motion, A), rest, V);
+    TEXT(gather_parents)(plan, stage, half, 3, BLOCKS(state->momentum, g), plan->gravity, g);
+    for (int j = 0; j < stage->length; j++)
+        TEXT(step_speed)(plan, state, &plan->step[stage->first + j], half, V, g);
+}
+#undef BLOCKS

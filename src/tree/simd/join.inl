@@ -1,0 +1,201 @@
+// join.inl -- segments.inl between the runs: one run after the other, plain doubles.
+
+// w of every base: run->w becomes what the run starts with.
+static void join_velocities(const lwi_k_stage *stage, lwi_k_run *run)
+{
+    double w[3] = {run->w_base[0][0], run->w_base[1][0], run->w_base[2][0]};
+    for (int r = 0; r < stage->runs; r++) {
+        double tip[3];
+        for (int i = 0; i < 3; i++)
+            tip[i] = run->w[i][r] + (run->C[3 * i][r] * w[0] + run->C[3 * i + 1][r] * w[1] +
+                                     run->C[3 * i + 2][r] * w[2]);
+        for (int i = 0; i < 3; i++) {
+            run->w[i][r] = w[i];
+            w[i] = tip[i];
+        }
+    }
+}
+
+static const int place_of[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+
+static void read_art(const lwi_k_art *art, int r, double I[6][6], double p[6])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            I[i][j] = art->A[place_of[i][j]][r];
+            I[i][3 + j] = I[3 + j][i] = art->B[3 * i + j][r];
+            I[3 + i][3 + j] = art->C[place_of[i][j]][r];
+        }
+    for (int i = 0; i < 6; i++) p[i] = art->p[i][r];
+}
+
+static void write_art(double I[6][6], const double p[6], lwi_k_art *art)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            art->A[place_of[i][j]][0] = I[i][j];
+            art->B[3 * i + j][0] = I[i][3 + j];
+            art->C[place_of[i][j]][0] = I[3 + i][3 + j];
+        }
+    for (int i = 0; i < 6; i++) art->p[i][0] = p[i];
+}
+
+// Q = (1 + I L)^-1 I = (I^-1 + L)^-1 without an inverse, for both may be singular: L = sum of
+// d l l' (Cholesky), and each term takes Q l (Q l)' d / (1 + d l'Q l) away, whose denominator is at
+// least one.  Pivots of L that are rounding of their diagonal are dropped.
+static void soften(const lwi_k_run *run, int r, double Q[6][6])
+{
+    double L[6][6];
+    for (int i = 0, e = 0; i < 6; i++)
+        for (int j = 0; j <= i; j++, e++) L[i][j] = run->L[e][r];
+    for (int j = 0; j < 6; j++) {
+        const double least = 64 * DBL_EPSILON * run->L[j * (j + 3) / 2][r], d = L[j][j];
+        if (!(d > least)) continue;
+        double Ql[6], lQl = 0;
+        for (int i = 0; i < 6; i++) {
+            Ql[i] = Q[i][j] * d;
+            for (int k = j + 1; k < 6; k++) Ql[i] += Q[i][k] * L[k][j];
+        }
+        lQl = Ql[j] * d;
+        for (int k = j + 1; k < 6; k++) lQl += Ql[k] * L[k][j];
+        const double s = 1 / (d + lQl), inverse = 1 / d; // both l and Ql are d times too large
+        for (int i = 0; i < 6; i++) {
+            const double si = s * Ql[i];
+            for (int k = 0; k <= i; k++) Q[i][k] -= si * Ql[k];
+        }
+        for (int i = 0; i < 6; i++)
+            for (int k = 0; k < i; k++) Q[k][i] = Q[i][k];
+        for (int i = j + 1; i < 6; i++) {
+            const double factor = L[i][j] * inverse;
+            for (int k = j + 1; k <= i; k++) L[i][k] -= factor * L[k][j];
+        }
+    }
+}
+
+// What is beyond the tip of run r, (I, p), becomes what is beyond its base.
+static void join_inward(lwi_k_run *run, int r, double I[6][6], double p[6])
+{
+    lwi_k_join *at = &run->join[r];
+    double T[6][6], TQ[6][6], x[6], own[6][6], own_p[6];
+    read_art(&run->art, r, own, own_p);
+    memcpy(at->Q, I, sizeof at->Q);
+    soften(run, r, at->Q);
+    for (int i = 0; i < 6; i++) { // x = e - L p
+        x[i] = run->e[i][r];
+        for (int j = 0; j < 6; j++) {
+            const int e = i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
+            x[i] -= run->L[e][r] * p[j];
+            T[i][j] = run->T[6 * i + j][r];
+        }
+    }
+    for (int i = 0; i < 6; i++) { // q = Q (e - L p) + p
+        at->q[i] = p[i];
+        for (int j = 0; j < 6; j++) at->q[i] += at->Q[i][j] * x[j];
+    }
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+            TQ[i][j] = 0;
+            for (int k = 0; k < 6; k++) TQ[i][j] += T[i][k] * at->Q[k][j];
+        }
+    for (int i = 0; i < 6; i++) {
+        p[i] = own_p[i];
+        for (int j = 0; j < 6; j++) p[i] += T[i][j] * at->q[j];
+        for (int j = 0; j <= i; j++) {
+            double sum = own[i][j];
+            for (int k = 0; k < 6; k++) sum += TQ[i][k] * T[j][k];
+            I[i][j] = I[j][i] = sum;
+        }
+    }
+}
+
+// A of the next run's base from A of this one's, and the wrench between.
+static void join_outward(lwi_k_run *run, int r, double A[6])
+{
+    const lwi_k_join *at = &run->join[r];
+    double x[6], f[6];
+    for (int i = 0; i < 6; i++) {
+        x[i] = 0;
+        for (int j = 0; j < 6; j++) x[i] += run->T[6 * j + i][r] * A[j];
+    }
+    for (int i = 0; i < 6; i++) {
+        f[i] = at->q[i];
+        for (int j = 0; j < 6; j++) f[i] += at->Q[i][j] * x[j];
+        run->f[i][r] = f[i];
+    }
+    for (int i = 0; i < 6; i++) {
+        A[i] = x[i] + run->e[i][r];
+        for (int j = 0; j < 6; j++) {
+            const int e = i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
+            A[i] -= run->L[e][r] * f[j];
+        }
+    }
+}
+
+// Where what hangs on the last body has left its inertia; NULL: nothing does.
+static const lwi_k_art *beyond(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                               const lwi_k_state *state, int *lane)
+{
+    const int place = plan->step[stage->end - 1].fetch;
+    *lane = place < 0 ? 0 : place % LWI_LANES;
+    return place < 0 ? NULL : &state->art[place / LWI_LANES];
+}
+
+// From what is beyond the limb to what it leaves.
+static void join_inertias(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                          const lwi_k_state *state)
+{
+    lwi_k_run *run = &state->run[stage->run];
+    double I[6][6], p[6];
+    int lane, r = stage->runs - 1;
+    const lwi_k_art *art = beyond(plan, stage, state, &lane);
+    if (art)
+        read_art(art, lane, I, p);
+    else
+        read_art(&run->art, r--, I, p);
+    for (; r >= 0; r--) join_inward(run, r, I, p);
+    write_art(I, p, &run->left);
+}
+
+// From A of the first base to those of all others, and the wrenches between.
+static void join_motions(const lwi_kernel_plan *plan, const lwi_k_stage *stage, lwi_k_run *run)
+{
+    const int last = plan->step[stage->end - 1].fetch < 0 ? stage->runs - 1 : stage->runs;
+    double A[6];
+    for (int i = 0; i < 6; i++) A[i] = run->A[i][0];
+    for (int r = 0; r < stage->runs; r++) {
+        for (int i = 0; i < 6; i++) run->A[i][r] = A[i], run->f[i][r] = 0;
+        if (r < last) join_outward(run, r, A);
+    }
+}
+
+static void join_gravity(const lwi_k_stage *stage, lwi_k_run *run)
+{
+    double g[3] = {run->g[0][0], run->g[1][0], run->g[2][0]};
+    for (int r = 0; r < stage->runs; r++) {
+        const double x = g[0], y = g[1], z = g[2];
+        for (int i = 0; i < 3; i++) {
+            run->g[i][r] = g[i];
+            g[i] = run->C[3 * i][r] * x + run->C[3 * i + 1][r] * y + run->C[3 * i + 2][r] * z;
+        }
+    }
+}
+
+// First moments: h at a base is the run's, and C' of what is beyond.
+static void join_moments(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                         const lwi_k_state *state)
+{
+    lwi_k_run *run = &state->run[stage->run];
+    int lane;
+    const lwi_k_art *art = beyond(plan, stage, state, &lane);
+    double h[3] = {0, 0, 0};
+    for (int i = 0; i < 3 && art; i++) h[i] = art->h[i][lane];
+    for (int r = stage->runs - 1; r >= 0; r--) {
+        const double x = h[0], y = h[1], z = h[2];
+        for (int i = 0; i < 3; i++) {
+            run->h[i][r] = h[i];
+            h[i] =
+                run->art.h[i][r] + (run->C[i][r] * x + run->C[3 + i][r] * y + run->C[6 + i][r] * z);
+        }
+    }
+    for (int i = 0; i < 3; i++) run->left.h[i][0] = h[i];
+}

@@ -1,0 +1,335 @@
+// kernels.c -- all texts for one instruction set: included by scalar.c, fma.c, avx2.c, avx512.c.
+//
+// In:  ISA, its name; WIDEST, the lanes of its registers.  Out: lwi_kernels_<ISA>.
+#include "tree/simd/kernels.h"
+
+#include "base/simd/sums.h"
+
+#include <float.h>
+#include <string.h>
+
+// Squared length of a quaternion below which its direction is not worth trusting.
+#define LWI_K_LEAST_NORM 1e-100
+
+#if WIDEST > 1
+// Adds what limbs half ... half + width - 1 of a stage have left in the last block of art to the
+// places of the bodies they hang on, the last limb first.
+enum { ART_OF_ABA = 6 + 9 + 6 + 6, ART_OF_MOMENTA = ART_OF_ABA + 3 }; // entries
+static void park_limbs(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                       const lwi_k_stage *stage, int half, int width, int entries)
+{
+    const lwi_lanes *left = state->art[plan->nart].A;
+    const int end = half + width < stage->limbs ? half + width : stage->limbs;
+    for (int r = end - 1, next; r >= half; r = next) {
+        const int park = plan->step[stage->limb[r]].park;
+        const bool first = plan->step[stage->limb[r]].first;
+        for (next = r - 1; next >= half && plan->step[stage->limb[next]].park == park;) next--;
+        if (park < 0) continue;
+        double *place = &state->art[park / LWI_LANES].A[0][park % LWI_LANES];
+        for (int e = 0; e < entries; e++) {
+            double sum = left[e][r];
+            if (!first) sum += place[e * LWI_LANES];
+            for (int i = r - 1; i > next; i--) sum += left[e][i];
+            place[e * LWI_LANES] = sum;
+        }
+    }
+}
+#endif
+
+#define WIDTH 1
+#define RUNS (WIDEST == 1)
+#define SHARED 0
+#include "base/simd/lane.inl"
+#include "base/simd/sincos.inl"
+#include "tree/simd/variants.inl"
+#undef SHARED
+#undef RUNS
+#define RUNS 0
+#if WIDEST == 1
+#define SHARED 1
+#include "tree/simd/variants.inl"
+#undef SHARED
+#endif
+
+#if WIDEST == 8 // four runs fill half a register
+#undef WIDTH
+#define WIDTH 4
+#undef RUNS
+#define RUNS 1
+#define SHARED 0
+#include "base/simd/lane.inl"
+#include "base/simd/sincos.inl"
+#include "tree/simd/variants.inl"
+#undef SHARED
+#endif
+
+#if WIDEST > 1
+#undef WIDTH
+#define WIDTH WIDEST
+#undef RUNS
+#define RUNS 1
+#define SHARED 0
+#include "base/simd/lane.inl"
+#include "base/simd/sincos.inl"
+#include "tree/simd/variants.inl"
+#undef SHARED
+#undef RUNS
+#define RUNS 0
+#define SHARED 1
+#include "tree/simd/variants.inl"
+#undef SHARED
+#endif
+
+#ifndef __cplusplus
+#include "tree/simd/rows.inl"
+#endif
+
+// ----------------------------------------------------------------------------- phases over blocks
+//
+// of all bodies but those of limbs in runs, which have phases of their own.
+
+static mask pose(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int i = plan->nrun; i < plan->nscrew; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            sure &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i],
+                                     i < plan->nhinge, plan->forward, l);
+    for (int i = 0; i < plan->nball + plan->nbase; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            sure &=
+                NAME(pose_ball)(&plan->ball[i], l, &state->ball_joint[i], &state->ball_pose[i], l);
+    return sure;
+}
+
+static void bias(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    const int n = plan->nscrew;
+    for (int i = plan->nrun; i < plan->nblock; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) {
+            lwi_k_bias *block = &state->bias[i];
+            NAME(bias_wrench)(&plan->body[i], l, block, l);
+            if (i < n) NAME(bias_screw)
+            (&plan->screw[i], l, &state->pose[i], i < plan->nhinge, block, l);
+            else if (i < n + plan->nball)
+                NAME(bias_ball)(&state->ball_joint[i - n], &state->ball_pose[i - n], block, l);
+        }
+}
+
+// The rest of the balls' pivots; the lanes in which all pivots are beyond doubt.
+static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int i = plan->nrun; i < plan->nscrew; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(pivot)(&state->pivot[i], l);
+    for (int i = 0; i < plan->nball; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(row_ball)(&state->ball_pivot[i], l);
+    return sure;
+}
+
+#include "tree/simd/join.inl"
+
+#include "tree/segments/segment_stages.inl"
+
+// ------------------------------------------------------------------------------------------ sweeps
+
+#if WIDEST == 1
+#define SWEEP_LIMBS(sweep, stage)                                                                  \
+    sweep##_w1(plan, state, (stage)->first, (stage)->end, 0) // bodies side by side one by one
+#elif WIDEST == 8
+#define SWEEP_LIMBS(sweep, stage)                                                                  \
+    ((stage)->lanes == 4 ? limbs_##sweep##_w4(plan, state, stage, 0)                               \
+                         : limbs_##sweep##_w8(plan, state, stage, 0))
+#else
+#define SWEEP_LIMBS(sweep, stage)                                                                  \
+    do                                                                                             \
+        for (int half = (stage)->lanes - 4; half >= 0; half -= 4)                                  \
+            limbs_##sweep##_w4(plan, state, stage, half);                                          \
+    while (0)
+#endif
+// False where some pivot is not beyond doubt.
+#define OUTWARD_SWEEP(sweep)                                                                       \
+    static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                   \
+    {                                                                                              \
+        unsigned solved = 1;                                                                       \
+        for (int i = 0; i < plan->nstage; i++) {                                                   \
+            const lwi_k_stage *stage = &plan->stage[i];                                            \
+            if (stage->runs)                                                                       \
+                solved &= RUNS_OF(sweep, stage);                                                   \
+            else if (stage->lanes == 0)                                                            \
+                sweep##_w1(plan, state, stage->first, stage->end, 0);                              \
+            else                                                                                   \
+                SWEEP_LIMBS(sweep, stage);                                                         \
+        }                                                                                          \
+        return solved;                                                                             \
+    }
+#define INWARD_SWEEP(sweep)                                                                        \
+    static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                   \
+    {                                                                                              \
+        unsigned solved = 1;                                                                       \
+        for (int i = plan->nstage - 1; i >= 0; i--) {                                              \
+            const lwi_k_stage *stage = &plan->stage[i];                                            \
+            if (stage->runs)                                                                       \
+                solved &= RUNS_OF(sweep, stage);                                                   \
+            else if (stage->lanes == 0)                                                            \
+                solved &= lanes_of_w1(sweep##_w1(plan, state, stage->first, stage->end, 0));       \
+            else                                                                                   \
+                SWEEP_LIMBS(sweep, stage);                                                         \
+        }                                                                                          \
+        return solved;                                                                             \
+    }
+OUTWARD_SWEEP(turning)
+INWARD_SWEEP(inward)
+OUTWARD_SWEEP(outward)
+INWARD_SWEEP(momenta_inward)
+OUTWARD_SWEEP(momenta_outward)
+
+static unsigned pose_of_runs(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    unsigned sure = 1;
+    for (int i = 0; i < plan->nstage && plan->runs; i++)
+        if (plan->stage[i].runs) sure &= RUNS_OF(pose, &plan->stage[i]);
+    return sure;
+}
+
+static bool aba(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    enum { ALL = (1 << WIDTH) - 1 };
+    unsigned solved = pose_of_runs(plan, state);
+    mask sure = pose(plan, state);
+    turning(plan, state);
+    bias(plan, state);
+    solved &= inward(plan, state);
+    sure &= pivots(plan, state);
+    solved &= outward(plan, state);
+    return NAME(lanes_of)(sure) == ALL && solved;
+}
+
+static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    const int n = plan->nscrew, base = n + plan->nball;
+    const lwi_k_body *body = plan->body;
+    const lwi_k_ball_joint *joint = state->ball_joint;
+    const lwi_k_motion *motion = state->motion;
+    lwi_k_momentum *keep = state->momentum;
+    for (int i = plan->nrun; i < plan->nhinge; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_hinge)(&motion[i], &keep[i], l);
+    for (int i = plan->nrun; i < plan->nhinge && plan->rotors; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_rotor)
+    (&plan->screw[i], l, &state->pivot[i], &motion[i], &keep[i], l);
+    for (int i = plan->nhinge; i < n; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_screw)
+    (&body[i], &plan->screw[i], l, &motion[i], &keep[i], plan->rotors, l);
+    for (int i = n; i < plan->nblock; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_ball)
+    (&body[i], l, &joint[i - n], &motion[i], &keep[i], i >= base, l);
+}
+
+static bool momenta(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    enum { ALL = (1 << WIDTH) - 1 };
+    unsigned solved = pose_of_runs(plan, state);
+    mask sure = pose(plan, state);
+    solved &= momenta_inward(plan, state);
+    sure &= pivots(plan, state);
+    solved &= momenta_outward(plan, state);
+    momenta_rates(plan, state);
+    return NAME(lanes_of)(sure) == ALL && solved;
+}
+
+// ------------------------------------------------------------------------------------------- batch
+
+static mask batch_pivots(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+{
+    mask sure = ~NAME(bits)(NAME(splat)(0));
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const int slot = step->slot;
+        if (slot < plan->first_ball)
+            sure &= NAME(pivot_shared)(&state->pivot[slot], half);
+        else if (step->kind == LWI_K_BALL)
+            sure &= NAME(row_ball_shared)(&state->ball_pivot[slot - plan->first_ball], half);
+    }
+    return sure;
+}
+
+static unsigned aba_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    unsigned sure = 0;
+    for (int half = 0; half < LWI_LANES; half += WIDTH) {
+        mask m = NAME(poses_shared)(plan, state, half);
+        NAME(velocities_shared)(plan, state, half);
+        m &= NAME(inward_shared)(plan, state, 0, plan->nstep, half);
+        m &= batch_pivots(plan, state, half);
+        NAME(outward_shared)(plan, state, 0, plan->nstep, half);
+        sure |= NAME(lanes_of)(m) << half;
+    }
+    return ~sure & ((1u << LWI_LANES) - 1);
+}
+
+static void batch_momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
+{
+    for (int i = 0; i < plan->nstep; i++) {
+        const lwi_k_step *step = &plan->step[i];
+        const int slot = step->slot, at = slot / LWI_LANES, kl = slot % LWI_LANES;
+        const int ball = slot - plan->first_ball;
+        const lwi_k_body *body = &plan->body[at];
+        const lwi_k_motion *motion = &state->motion[slot];
+        lwi_k_momentum *keep = &state->momentum[slot];
+        const bool base = step->kind == LWI_K_BASE;
+        if (step->kind == LWI_K_HINGE) {
+            NAME(momenta_hinge_shared)(motion, keep, half);
+            if (plan->rotors) NAME(momenta_rotor_shared)
+            (&plan->screw[at], kl, &state->pivot[slot], motion, keep, half);
+        } else if (ball < 0)
+            NAME(momenta_screw_shared)
+        (body, &plan->screw[at], kl, motion, keep, plan->rotors, half);
+        else NAME(momenta_ball_shared)(body, kl, &state->ball_joint[ball], motion, keep, base,
+                                       half);
+    }
+}
+
+static unsigned momenta_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    unsigned sure = 0;
+    for (int half = 0; half < LWI_LANES; half += WIDTH) {
+        mask m = NAME(poses_shared)(plan, state, half);
+        m &= NAME(momenta_inward_shared)(plan, state, 0, plan->nstep, half);
+        m &= batch_pivots(plan, state, half);
+        NAME(momenta_outward_shared)(plan, state, 0, plan->nstep, half);
+        batch_momenta_rates(plan, state, half);
+        sure |= NAME(lanes_of)(m) << half;
+    }
+    return ~sure & ((1u << LWI_LANES) - 1);
+}
+
+static void sincos_block(const lwi_lanes angle, lwi_lanes sine, lwi_lanes cosine)
+{
+    for (int l = 0; l < LWI_LANES; l += WIDTH) {
+        real s, c;
+        NAME(sincos)(*(const stored *)&angle[l], &s, &c);
+        AT(sine) = s;
+        AT(cosine) = c;
+    }
+}
+
+#define TABLE_2(isa) lwi_kernels_##isa
+#define TABLE(isa) TABLE_2(isa)
+#define TEXT_OF_2(isa) #isa
+#define TEXT_OF(isa) TEXT_OF_2(isa)
+extern const lwi_kernels TABLE(ISA);
+const lwi_kernels TABLE(ISA) = {
+    .name = TEXT_OF(ISA),
+    .width = WIDEST,
+    .aba = aba,
+    .momenta = momenta,
+    .aba_batch = aba_batch,
+    .momenta_batch = momenta_batch,
+#ifndef __cplusplus
+    .to_rows = to_rows,
+    .from_rows = from_rows,
+    .rows_in = rows_in,
+    .rows_out = rows_out,
+#endif
+    .sincos = sincos_block,
+};

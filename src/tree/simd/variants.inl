@@ -1,0 +1,59 @@
+// variants.inl -- the texts for one width and one meaning of a lane.  Included by kernels.c.
+//
+// In:  WIDTH with lane.inl; SHARED: 0 where a lane of the state has constants of its own (bodies, runs
+// or limbs in lanes), 1 where all lanes have those of one body (a batch: lanes are instances).  `half`
+// is the lane of a block, or of the body in the first lane, from which on the text works.
+#if SHARED
+#define TEXT(f) NAME(f##_shared)
+#define K(entry) NAME(splat)((entry)[kl])
+#define BLOCK(slot) (slot)
+#define LANE(slot) half
+#define KLANE(slot) ((slot) % LWI_LANES)
+#else
+#define TEXT(f) NAME(f)
+#define K(entry) (*(const stored *)&(entry)[kl])
+#define BLOCK(slot) ((slot) / LWI_LANES)
+#define LANE(slot) ((slot) % LWI_LANES + half)
+#define KLANE(slot) LANE(slot)
+#endif
+#define AT_LANE(entry, lane) (*(const stored *)&(entry)[lane])
+#define ZERO NAME(splat)(0)
+
+#include "tree/simd/phases.inl"
+#include "tree/simd/articulated.inl"
+#include "tree/simd/bodies.inl"
+#include "tree/simd/tree.inl"
+#include "tree/simd/momenta.inl"
+#if WIDTH == 1 && !SHARED
+#include "tree/segments/segments_base.inl"
+#endif
+#if RUNS
+#include "tree/segments/segments.inl"
+#include "tree/segments/momenta_segments.inl"
+#if WIDTH > 1
+#include "tree/simd/branches.inl"
+#endif
+#endif
+
+#undef TEXT
+#undef K
+#undef BLOCK
+#undef LANE
+#undef KLANE
+#undef AT_LANE
+#undef ZERO
+#undef CROSS
+#undef ART
+#undef TURN_VECTOR
+#undef TURN_Z_COLUMNS
+#undef TURN_BACK_X
+#undef TURN_BACK_Y
+#undef TURN_BACK_MORE
+#undef TURN_RIGHT
+#undef OF_SHAPE
+#undef OF_EVERY_SHAPE
+#undef SHAPES
+#undef OF_AXIS
+#undef FELT
+#undef TURN_SYMMETRIC
+#undef TURN_GENERAL

@@ -1,0 +1,62 @@
+// problem.h -- graphs of every kind with numbers on them, and what dense linear algebra says of
+// them.
+#ifndef LW_TEST_PROBLEM_H
+#define LW_TEST_PROBLEM_H
+
+#include "elimination/elimination.h"
+
+/** Bodies and edges in arrays that grow; numbers by slot as the engine has them. */
+typedef struct problem {
+    lwi_graph graph;
+    lwi_edge *edge;
+    int room, nrow, nslot;
+    int *row, *slot;         ///< [nedge + 1] as in a plan
+    double (*K)[6][6];       ///< [nbody] metric
+    double (*J)[6], (*G)[6]; ///< [6 * nslot]
+    double (*x0)[6];         ///< [nbody]
+    double *c;               ///< [nrow] J (something): consistent whatever the rank
+} problem;
+
+void problem_init(problem *p, int nbody);
+void problem_free(problem *p);
+/** @param n  bodies a, b, ... as many as asked for; ground if `ground` */
+void problem_edge(problem *p, int rows, bool ground, int n, const int *body);
+
+/** Random SPD metrics, rows, x0 and a right side that can be met. */
+void problem_numbers(problem *p);
+/** The same from J as it stands: G = J K, c = J x for a random x. */
+void problem_right_side(problem *p);
+
+// graphs; `rows` of every edge
+void problem_chain(problem *p, int n, int rows);
+/** Body b hangs on a body drawn from those before; rows 1..6 drawn. */
+void problem_tree(problem *p, int n);
+/** A tree and `extra` edges of 1 row of 2 to 4 bodies. */
+void problem_loops(problem *p, int n, int extra);
+void problem_ladder(problem *p, int cells, int rows);
+void problem_grid(problem *p, int w, int h, int rows);
+void problem_star(problem *p, int limbs, int length, int rows);
+
+/** Planar mechanism of n parallel posts on the ground, joined at their tops by couplers, all joints
+ *  revolute (5 rows) with axis z: rank deficient by 3 for each of the n-1 loops.  Every post leans
+ * by `angle`. */
+void problem_four_bars(problem *p, int posts, double angle);
+
+double problem_uniform(void); ///< in [-1, 1]
+void problem_seed(unsigned seed);
+
+/** Puts J and G into an engine. */
+void problem_load(const problem *p, lwi_elim *dual);
+/** max |J x - c - eps lambda ...| of all rows, relative to sum |J||x| + |c|; eps may be NULL. */
+double problem_residual(const problem *p, double (*x)[6], const double *eps, const double *lambda);
+/** max |J' n| over bodies relative to sum |J||n|. */
+double problem_null_error(const problem *p, const double *n);
+/** S_rr of all rows. */
+void problem_diagonal(const problem *p, double *S);
+
+/** x and rank by complete orthogonal decomposition of K^1/2 J' (columns scaled to length one);
+ * lambda of minimum norm in the scaled rows.  Returns the smallest singular direction kept,
+ * relative. */
+double problem_dense(const problem *p, double (*x)[6], double *lambda, int *rank);
+
+#endif

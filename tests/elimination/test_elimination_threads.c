@@ -1,0 +1,181 @@
+// test_elimination_threads.c -- the same bits whatever the number of threads and the way the nodes are
+// shared.
+#include "elimination/problem.h"
+#include "elimination/parts.h" // to see that threads are at work at all
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// All that an engine says of a problem.
+typedef struct answer {
+    double (*x)[6], *lambda, *null;
+    int *dependent, rank, nulls;
+    lwi_pivots pivots;
+} answer;
+
+static answer answer_room(const problem *p, lwi_arena *arena)
+{
+    answer a = {.x = (double(*)[6])LWI_PUSH(arena, double, 6 * p->graph.nbody),
+                .lambda = LWI_PUSH(arena, double, p->nrow),
+                .null = LWI_PUSH(arena, double, p->nrow),
+                .dependent = LWI_PUSH(arena, int, p->graph.nedge)};
+    assert_true(a.x && a.lambda && a.null && a.dependent);
+    return a;
+}
+
+static answer ask(const problem *p, lwi_elim *dual, const double *eps, lwi_arena *arena)
+{
+    answer a = answer_room(p, arena);
+    lwi_elim_forget(dual);
+    assert_int_equal(lwi_elim_learn(dual, LWI_ELIM_RANK, &a.rank), LW_OK);
+    assert_int_equal(lwi_elim_factor(dual, eps), LW_OK);
+    memcpy(a.x, p->x0, (size_t)p->graph.nbody * sizeof *a.x);
+    lwi_elim_solve(dual, a.x, p->c, a.lambda, 2);
+    a.pivots = lwi_elim_pivots(dual);
+    a.nulls = lwi_elim_null_count(dual);
+    if (a.nulls) lwi_elim_null(dual, a.nulls / 2, a.null);
+    lwi_elim_dependent(dual, a.dependent);
+    return a;
+}
+
+static void same(const problem *p, const answer *a, const answer *b)
+{
+    assert_memory_equal(a->x, b->x, (size_t)p->graph.nbody * sizeof *a->x);
+    assert_memory_equal(a->lambda, b->lambda, (size_t)p->nrow * sizeof *a->lambda);
+    assert_memory_equal(a->null, b->null, (size_t)p->nrow * sizeof *a->null);
+    assert_memory_equal(a->dependent, b->dependent, (size_t)p->graph.nedge * sizeof *a->dependent);
+    assert_int_equal(a->rank, b->rank);
+    assert_int_equal(a->nulls, b->nulls);
+    assert_true(a->pivots.least == b->pivots.least && a->pivots.edge == b->pivots.edge &&
+                a->pivots.row == b->pivots.row && a->pivots.dropped == b->pivots.dropped &&
+                a->pivots.dropped_edge == b->pivots.dropped_edge);
+}
+
+// Returns how many of the schedules used their threads.
+static int all_schedules(const problem *p, lwi_plan_kind kind, bool regular)
+{
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    lwi_plan plan;
+    lwi_elim *dual;
+    assert_int_equal(lwi_plan_create(&p->graph, kind, &arena, &plan), LW_OK);
+    assert_int_equal(lwi_elim_create(&plan, &arena, &dual), LW_OK);
+    problem_load(p, dual);
+    double *eps = regular ? LWI_PUSH(&arena, double, p->nrow) : NULL;
+    for (int r = 0; r < p->nrow && regular; r++) eps[r] = 1e-3 * (1 + r % 3);
+    const answer alone = ask(p, dual, eps, &arena);
+    int used = 0;
+    const int counts[] = {1, 2, 3, 4, 8};
+    for (int i = 0; i < LWI_COUNT(counts); i++) {
+        lwi_pool *pool;
+        assert_int_equal(lwi_pool_create(counts[i], NULL, &pool, NULL), LW_OK);
+        for (int s = 0; s < 2; s++) {
+            const lwi_strategy strategy = s ? LWI_BY_LEVEL : LWI_BY_SUBTREE;
+            assert_int_equal(lwi_elim_threads(dual, pool, strategy, &arena), LW_OK);
+            used += dual->crew != NULL;
+            for (int again = 0; again < 2; again++) {
+                const answer a = ask(p, dual, eps, &arena);
+                same(p, &alone, &a);
+            }
+        }
+        assert_int_equal(lwi_elim_threads(dual, NULL, LWI_BY_LEVEL, &arena), LW_OK);
+        lwi_pool_destroy(pool);
+    }
+    lwi_arena_free(&arena);
+    return used;
+}
+
+static void every_plan(problem p, int most_used)
+{
+    const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+    for (int k = 0; k < LWI_COUNT(kinds); k++) {
+        const int used = all_schedules(&p, kinds[k], k == 2);
+        if (kinds[k] == LWI_PLAN_BALANCED) assert_true(used >= most_used);
+    }
+    problem_free(&p);
+}
+
+// 2, 3, 4 and 8 threads in both ways: 8 schedules that can use more than one.
+static void bits_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    problem p;
+    problem_seed(1);
+    problem_chain(&p, 3000, 5), problem_numbers(&p), every_plan(p, 8); // most of it in lanes
+    problem_four_bars(&p, 200, 0.6), every_plan(p, 8);                 // redundant rows
+    problem_tree(&p, 400), problem_numbers(&p), every_plan(p, 4);
+    problem_star(&p, 12, 200, 5), problem_numbers(&p), every_plan(p, 4);
+    problem_grid(&p, 12, 12, 2), problem_numbers(&p), every_plan(p, 4);
+}
+
+// Too little to do for more than one thread, or nothing: no thread is woken.
+static void small_problems_stay_on_one_thread(void **state)
+{
+    (void)state;
+    problem p;
+    problem_chain(&p, 100, 5), problem_numbers(&p);
+    assert_int_equal(all_schedules(&p, LWI_PLAN_BALANCED, false), 0);
+    problem_free(&p);
+    problem_chain(&p, 300, 5), problem_numbers(&p); // nothing is parallel in a comb
+    assert_int_equal(all_schedules(&p, LWI_PLAN_COMB, false), 0);
+    problem_free(&p);
+}
+
+// A failure in one thread's part is reported as if there were no threads: the first in the order.
+static void failures_are_the_same(void **state)
+{
+    (void)state;
+    problem p;
+    problem_seed(9);
+    problem_chain(&p, 900, 5);
+    problem_numbers(&p);
+    const int bad[] = {700, 250, 400};
+    for (int i = 0; i < LWI_COUNT(bad); i++) { // a row like another of its edge
+        const int s = 6 * p.slot[bad[i]];
+        for (int j = 0; j < 2; j++) {
+            memcpy(p.J[s + 6 * j + 4], p.J[s + 6 * j + 1], sizeof p.J[0]);
+            memcpy(p.G[s + 6 * j + 4], p.G[s + 6 * j + 1], sizeof p.G[0]);
+        }
+    }
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    lwi_plan plan;
+    lwi_elim *dual;
+    assert_int_equal(lwi_plan_create(&p.graph, LWI_PLAN_BALANCED, &arena, &plan), LW_OK);
+    assert_int_equal(lwi_elim_create(&plan, &arena, &dual), LW_OK);
+    problem_load(&p, dual);
+    assert_int_equal(lwi_elim_factor(dual, NULL), LW_ERR_SINGULAR);
+    const lwi_pivots alone = lwi_elim_pivots(dual);
+    assert_int_equal(alone.row, 4);
+    for (int n = 2; n <= 4; n++) {
+        lwi_pool *pool;
+        assert_int_equal(lwi_pool_create(n, NULL, &pool, NULL), LW_OK);
+        for (int s = 0; s < 2; s++) {
+            assert_int_equal(lwi_elim_threads(dual, pool, (lwi_strategy)s, &arena), LW_OK);
+            assert_int_equal(lwi_elim_factor(dual, NULL), LW_ERR_SINGULAR);
+            const lwi_pivots pivots = lwi_elim_pivots(dual);
+            assert_int_equal(pivots.edge, alone.edge);
+            assert_int_equal(pivots.row, alone.row);
+            assert_true(pivots.least == alone.least);
+        }
+        lwi_pool_destroy(pool);
+    }
+    lwi_arena_free(&arena);
+    problem_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(small_problems_stay_on_one_thread),
+        cmocka_unit_test(failures_are_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+// test_lanes.c -- equal subtrees side by side: the bits of one lane at a time, the numbers of
+// node by node, and its errors.
+#include "elimination/bench.h"
+#include "elimination/lanes.h" // to see what is in lanes
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+
+static int in_lanes(const lwi_elim *dual)
+{
+    int count = 0;
+    for (int u = 0; u < dual->ngroup; u++) count += dual->unit[u].lanes;
+    return count;
+}
+
+static double distance(const double *a, const double *b, int n)
+{
+    double most = 0, size = 1;
+    for (int i = 0; i < n; i++) {
+        size = fmax(size, fabs(b[i]));
+        if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]);
+    }
+    return most / size;
+}
+
+// Skew parts for metrics: G = J K.
+static void skew(problem *p)
+{
+    for (int b = 0; b < p->graph.nbody; b++)
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < i; j++) {
+                const double s = 0.3 * problem_uniform() * sqrt(p->K[b][i][i] * p->K[b][j][j]);
+                p->K[b][i][j] += s, p->K[b][j][i] -= s;
+            }
+    problem_right_side(p);
+}
+
+// All that is asked of an engine, by one way: x, lambda of 1 + refine passes, and the least pivot.
+static double ask(problem_bench *b, bool two, bool regular, double *x, double *lambda)
+{
+    const double *eps = regular ? b->eps : NULL;
+    assert_int_equal((two ? lwi_elim_factor_unsymmetric : lwi_elim_factor)(b->dual, eps), LW_OK);
+    problem_solve(b, 2);
+    memcpy(x, b->x, (size_t)b->p.graph.nbody * sizeof *b->x);
+    memcpy(lambda, b->lambda, (size_t)b->p.nrow * sizeof *lambda);
+    assert_true(problem_residual(&b->p, b->x, eps, b->lambda) <= 200 * DBL_EPSILON);
+    return lwi_elim_pivots(b->dual).least;
+}
+
+// Every width has the same bits; node by node differs by round-off, by less than `tolerance`.
+static void every_width(problem_bench *b, bool two, bool regular)
+{
+    const int n = 6 * b->p.graph.nbody, m = b->p.nrow;
+    double *x = LWI_PUSH(&b->arena, double, 3 * n), *lambda = LWI_PUSH(&b->arena, double, 3 * m);
+    assert_true(lwi_elim_lanes(b->dual, -1));
+    const double alone = ask(b, two, regular, x, lambda);
+    assert_false(b->dual->laned);
+    double first = 0;
+    const int widths[] = {0, 1, 4, 8};
+    for (int i = 0; i < LWI_COUNT(widths); i++) {
+        if (!lwi_elim_lanes(b->dual, widths[i])) continue; // not of this machine
+        const int at = i ? 2 : 1;
+        const double least = ask(b, two, regular, x + at * n, lambda + at * m);
+        assert_true(b->dual->laned);
+        if (i == 0) {
+            first = least;
+            assert_true(fabs(least - alone) <= 1e-9 * alone);
+            // independent rows drawn at random: condition up to some 1e4
+            assert_true(distance(x + n, x, n) <= 1e-10);
+            assert_true(distance(lambda + m, lambda, m) <= 1e-8);
+        } else if (widths[i] != 1 || lwi_elim_kernels_of(4)) { // the oldest machines do not fuse
+            assert_memory_equal(x + n, x + 2 * n, (size_t)n * sizeof *x);
+            assert_memory_equal(lambda + m, lambda + 2 * m, (size_t)m * sizeof *lambda);
+            assert_true(least == first);
+        }
+    }
+    assert_true(lwi_elim_lanes(b->dual, 0));
+}
+
+// @param most  part of the nodes that are in lanes at least, by the mixed plan
+static void graph(problem p, double most)
+{
+    for (int two = 0; two < 2; two++) {
+        if (two) skew(&p);
+        for (int k = 0; k < LWI_COUNT(kinds); k++) {
+            problem_bench b = {.p = p};
+            problem_setup(&b, kinds[k]);
+            if (kinds[k] == LWI_PLAN_MIXED) assert_true(in_lanes(b.dual) >= most * b.plan.nnode);
+            for (int regular = 0; regular < 2 && b.dual->ngroup; regular++)
+                every_width(&b, two, regular);
+            lwi_arena_free(&b.arena);
+        }
+    }
+    problem_free(&p);
+}
+
+static void widths_have_the_same_bits(void **state)
+{
+    (void)state;
+    problem p;
+    for (int rows = 1; rows <= 5; rows++) {
+        problem_seed(700u + (unsigned)rows);
+        problem_chain(&p, 60 + 7 * rows, rows), problem_numbers(&p);
+        graph(p, 0.5);
+    }
+    problem_star(&p, 11, 5, 3), problem_numbers(&p), graph(p, 0.7); // 8 and 3 lanes
+    problem_star(&p, 13, 2, 5), problem_numbers(&p), graph(p, 0.4);
+    problem_star(&p, 5, 40, 2), problem_numbers(&p), graph(p, 0.7); // pieces of limbs
+    problem_grid(&p, 8, 8, 1), problem_numbers(&p), graph(p, 0);
+}
+
+// Chains that do not end on the ground, and rings: pieces, and no harm.
+static void ends_of_chains(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        problem p;
+        problem_seed(720u + (unsigned)which);
+        problem_init(&p, 50);
+        for (int b = 1; b < 50; b++) problem_edge(&p, 3, false, 2, (const int[]){b, b - 1});
+        if (which == 1) problem_edge(&p, 3, true, 1, (const int[]){49}); // hung from its other end
+        if (which == 2) problem_edge(&p, 3, false, 2, (const int[]){0, 49});
+        problem_numbers(&p);
+        graph(p, which == 2 ? 0 : 0.5);
+    }
+}
+
+// Where a pivot is lost, and for rows of zeros, all is as node by node.
+static void what_fails_is_named(void **state)
+{
+    (void)state;
+    problem p;
+    problem_seed(730);
+    problem_chain(&p, 80, 4), problem_numbers(&p);
+    const lwi_edge *bad = &p.edge[40];
+    for (int i = 0; i < bad->n; i++) // a row like another of its edge
+        memcpy(p.J[6 * (p.slot[40] + i) + 2], p.J[6 * (p.slot[40] + i)], sizeof p.J[0]);
+    problem_right_side(&p);
+    problem_bench b = {.p = p};
+    problem_setup(&b, LWI_PLAN_MIXED);
+    assert_non_null(b.dual->unit[b.dual->unit_of[b.plan.closer[40]]].group);
+    assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_ERR_SINGULAR);
+    assert_int_equal(lwi_elim_pivots(b.dual).edge, 40);
+    assert_int_equal(lwi_elim_pivots(b.dual).row, 2);
+    assert_int_equal(lwi_elim_factor(b.dual, b.eps), LW_OK); // and lanes go on
+    assert_true(b.dual->laned);
+    for (int i = 0; i < bad->n; i++) memset(lwi_elim_J(b.dual)[6 * (p.slot[40] + i) + 2], 0, 48);
+    for (int i = 0; i < bad->n; i++) memset(lwi_elim_G(b.dual)[6 * (p.slot[40] + i) + 2], 0, 48);
+    int rank;
+    assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_OK);
+    assert_int_equal(rank, p.nrow - 1);
+    assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+    assert_int_equal(lwi_elim_null_count(b.dual), 1);
+    assert_false(b.dual->laned);
+    lwi_arena_free(&b.arena);
+    problem_free(&p);
+}
+
+// Limbs that hang on loops are in lanes, loops are not; null vectors go down into the limbs.
+static void beside_loops(void **state)
+{
+    (void)state;
+    problem p;
+    problem_seed(740);
+    problem_init(&p, 40); // four ropes of ten between two ends of a ring
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 10; k++)
+            problem_edge(&p, 3, k == 0, k ? 2 : 1, (const int[]){10 * i + k, 10 * i + k - 1});
+    for (int i = 0; i < 4; i++)
+        problem_edge(&p, 5, false, 2, (const int[]){10 * i, 10 * ((i + 1) % 4)});
+    for (int i = 0; i < 4; i++)
+        problem_edge(&p, 3, false, 2, (const int[]){10 * i, 10 * ((i + 1) % 4)});
+    problem_numbers(&p);
+    for (int i = 0; i < 4; i++) // the last four are parts of the four before
+        for (int s = 0; s < 2; s++)
+            memcpy(p.J[6 * (p.slot[44 + i] + s)], p.J[6 * (p.slot[40 + i] + s)], 3 * sizeof *p.J);
+    problem_right_side(&p);
+    for (int k = 0; k < LWI_COUNT(kinds); k++) {
+        problem_bench b = {.p = p};
+        problem_setup(&b, kinds[k]);
+        double *n = LWI_PUSH(&b.arena, double, p.nrow);
+        int rank;
+        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_OK);
+        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+        assert_true(b.dual->laned && in_lanes(b.dual) >= 15);
+        problem_solve(&b, 1);
+        assert_true(problem_residual(&p, b.x, NULL, NULL) <= 100 * DBL_EPSILON);
+        assert_int_equal(lwi_elim_null_count(b.dual), p.nrow - rank);
+        for (int i = 0; i < p.nrow - rank; i++) {
+            lwi_elim_null(b.dual, i, n);
+            assert_true(problem_null_error(&p, n) <= 1e-9);
+        }
+        problem_solve(&b, 1); // the factors are still there
+        assert_true(problem_residual(&p, b.x, NULL, NULL) <= 100 * DBL_EPSILON);
+        lwi_arena_free(&b.arena);
+    }
+    problem_free(&p);
+}
+
+// Rows that change after the matrix pass count in the right side, as node by node.
+static void rows_are_read_again(void **state)
+{
+    (void)state;
+    problem p;
+    problem_seed(750);
+    problem_chain(&p, 70, 3), problem_numbers(&p);
+    problem_bench b = {.p = p};
+    problem_setup(&b, LWI_PLAN_MIXED);
+    double *lambda = LWI_PUSH(&b.arena, double, 2 * p.nrow);
+    for (int way = 0; way < 2; way++) {
+        problem_load(&p, b.dual);
+        assert_true(lwi_elim_lanes(b.dual, way ? 0 : -1));
+        assert_int_equal(lwi_elim_factor(b.dual, b.eps), LW_OK);
+        for (int s = 0; s < 36 * p.nslot; s++)
+            lwi_elim_J(b.dual)[s / 6][s % 6] *= 1 + 1e-3 * (s % 7);
+        problem_solve(&b, 0);
+        memcpy(lambda + way * p.nrow, b.lambda, (size_t)p.nrow * sizeof *lambda);
+    }
+    assert_true(distance(lambda, lambda + p.nrow, p.nrow) < 1e-9);
+    lwi_arena_free(&b.arena);
+    problem_free(&p);
+}
+
+// A view solves with the factors of lanes and a v of its own.
+static void views(void **state)
+{
+    (void)state;
+    problem p;
+    problem_seed(760);
+    problem_chain(&p, 90, 3), problem_numbers(&p);
+    problem_bench b = {.p = p};
+    problem_setup(&b, LWI_PLAN_MIXED);
+    lwi_elim *view;
+    double *lambda = LWI_PUSH(&b.arena, double, p.nrow);
+    double(*x)[6] = (double(*)[6])LWI_PUSH(&b.arena, double, 6 * p.graph.nbody);
+    assert_int_equal(lwi_elim_view_create(b.dual, &b.arena, &view), LW_OK);
+    assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+    problem_solve(&b, 1);
+    lwi_elim_J(b.dual); // may have changed
+    lwi_elim_view_take(view, b.dual);
+    memcpy(x, p.x0, (size_t)p.graph.nbody * sizeof *x);
+    double *v = b.dual->unit[0].group->v[0], before = v[0];
+    v[0] = NAN; // not of the view
+    lwi_elim_solve(view, x, p.c, lambda, 1);
+    assert_memory_equal(lambda, b.lambda, (size_t)p.nrow * sizeof *lambda);
+    assert_memory_equal(x, b.x, (size_t)p.graph.nbody * sizeof *x);
+    assert_true(isnan(v[0]));
+    v[0] = before;
+    lwi_arena_free(&b.arena);
+    problem_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(widths_have_the_same_bits), cmocka_unit_test(ends_of_chains),
+        cmocka_unit_test(what_fails_is_named),       cmocka_unit_test(beside_loops),
+        cmocka_unit_test(rows_are_read_again),       cmocka_unit_test(views),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,605 @@
+// test_assemble.c -- mechanisms put together: positions near the drawing, coordinates that are
+// given, speeds that follow, and what is said where it cannot be done.
+#include "methods/loop_cases.h"
+#include "tree/tree_cases.h"
+#include "model/joint_cases.h"
+
+#include <linkwork/assemble.h>
+
+// Round-off of positions of about a metre, through some ten bodies.
+#define CLOSED 1e-12
+
+static lw_model *open_model(lw_builder *b)
+{
+    lw_model *model;
+    lw_error error;
+    lwt_ok(lw_model_create_open(b, &model, &error), &error);
+    lw_builder_destroy(b);
+    return model;
+}
+
+static lw_model *assembled(const lw_model *model, const lw_assemble_desc *desc, lw_assembly *report)
+{
+    lw_model *made = NULL;
+    lw_error error;
+    lwt_ok(lw_model_assemble(model, desc, &made, report, &error), &error);
+    assert_true(report->after[0] <= CLOSED && report->after[1] <= CLOSED);
+    assert_null(made->open);
+    return made;
+}
+
+// What a joint is given beyond its place.
+typedef struct given {
+    int has_q, has_qd;
+    double q, qd;
+    lw_cut cut;
+} given;
+
+// Crank 0.3, coupler 0.8, rocker 0.6 on a ground of 0.7 (or a crank of another length), drawn with
+// the crank upright; joints A, B, C, D.
+static lw_builder *four_bar(double crank, const given g[4])
+{
+    // coupler and rocker meet right of the line from the crank's end to the rocker's pivot
+    const double l2 = 0.8, l3 = 0.6, ground = 0.7;
+    const double dx = ground, dy = -crank, d = hypot(dx, dy);
+    const double along = (d * d + l2 * l2 - l3 * l3) / (2 * d), up = sqrt(l2 * l2 - along * along);
+    const double cx = (along * dx - up * dy) / d, cy = crank + (along * dy + up * dx) / d;
+    lw_builder *b = lwt_builder();
+    const lw_body rod[3] = {lwt_rod(b, "crank", 0, 0, 0, crank, 1),
+                            lwt_rod(b, "coupler", 0, crank, cx, cy, 2),
+                            lwt_rod(b, "rocker", ground, 0, cx, cy, 1.5)};
+    const lw_body from[4] = {lwt_ground, rod[0], rod[1], lwt_ground};
+    const lw_body to[4] = {rod[0], rod[1], rod[2], rod[2]};
+    const double x[4] = {0, 0, cx, ground}, y[4] = {0, crank, cy, 0};
+    static const char *const name[4] = {"A", "B", "C", "D"};
+    for (int j = 0; j < 4; j++)
+        lwt_add(b, &(lw_joint_desc){.name = name[j],
+                                    .type = LW_JOINT_REVOLUTE,
+                                    .body1 = from[j],
+                                    .body2 = to[j],
+                                    .at = {x[j], y[j], 0},
+                                    .axis = {0, 0, 1},
+                                    .has_q = g ? g[j].has_q : 0,
+                                    .has_qd = g ? g[j].has_qd : 0,
+                                    .q = {g ? g[j].q : 0},
+                                    .qd = {g ? g[j].qd : 0},
+                                    .cut = g ? g[j].cut : LW_CUT_AUTO});
+    return b;
+}
+
+// Which side of the line between its ends the coupler's and rocker's common point is on.
+static double side(const lw_model *model)
+{
+    const double *a = model->body[1].r0, *c = model->body[3].r0;
+    const double end[2] = {2 * a[0], 2 * a[1]};         // of the crank
+    const double joint[2] = {2 * c[0] - 0.7, 2 * c[1]}; // of coupler and rocker
+    return (0.7 - end[0]) * (joint[1] - end[1]) - (0 - end[1]) * (joint[0] - end[0]);
+}
+
+// ------------------------------------------------------------------------------------- positions
+
+// The crank's angle alone is given: it is kept to the bit, the others follow without changing
+// sides, a whole turn and more around, and the result is a model whose start holds.
+static void a_crank_takes_the_others_along(void **state)
+{
+    (void)state;
+    for (int k = -14; k <= 14; k++) {
+        const given g[4] = {{.has_q = 1, .q = 0.5 * k}};
+        lw_assembly report;
+        lw_model *open = open_model(four_bar(0.3, g));
+        lw_model *model = assembled(open, NULL, &report);
+        assert_true(model->q0[0] == 0.5 * k);
+        assert_true(report.changed < CLOSED);
+        assert_true(side(model) > 0.1);
+        assert_near("crank", k, model->body[1].r0[0], -0.15 * sin(0.5 * k), 1e-14);
+        assert_near("crank", k, model->body[1].r0[1], 0.15 * cos(0.5 * k), 1e-14);
+        lw_model_destroy(open);
+        lw_model_destroy(model);
+    }
+}
+
+// A mechanism that holds is left alone, and so is one that was assembled, to the last bits.
+static void what_holds_is_left_alone(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        lw_assembly report;
+        lw_model *model = lwt_loop(kind), *once = assembled(model, NULL, &report);
+        assert_true(report.moved < 1e-14 && report.turned < 1e-13);
+        lw_model *twice = assembled(once, NULL, &report);
+        assert_true(report.moved < 1e-14 && report.turned < 1e-13);
+        for (int i = 0; i < model->nq; i++) {
+            assert_near("q", i, once->q0[i], model->q0[i], 1e-13);
+            assert_true(twice->q0[i] == once->q0[i]);
+        }
+        lw_model_destroy(model);
+        lw_model_destroy(once);
+        lw_model_destroy(twice);
+    }
+}
+
+// A crank of 0.95 cannot turn past the angle at which coupler and rocker are stretched, or flat: a
+// q beyond is approached as far as it goes, and the report says by how much it was missed.
+static void a_coordinate_out_of_reach_is_approached(void **state)
+{
+    (void)state;
+    // law of cosines at the ground: coupler + rocker = 1.4 is the longest diagonal
+    const double l = 0.95, limit = acos((l * l + 0.49 - 1.96) / (2 * l * 0.7));
+    const given g[4] = {{.has_q = 1, .q = 1.5}}; // upright + 1.5 > limit
+    lw_assembly report;
+    lw_model *open = open_model(four_bar(l, g));
+    lw_model *model = assembled(open, NULL, &report);
+    const double angle = 1.5707963267948966 + model->q0[0];
+    // at the limit the angle depends on the square root of what positions are off by
+    assert_near("angle", 0, angle, limit, 1e-6);
+    assert_int_equal(report.changed_joint.index, 0);
+    assert_near("missed by", 0, report.changed, 1.5 - model->q0[0], 1e-12);
+    lw_model_destroy(open);
+    lw_model_destroy(model);
+}
+
+// Bodies drawn anywhere near; the joints' frames say where they belong.  Every body and joint type
+// of random trees that closing joints have made loops of; no drives, which rigid ones would contradict.
+static lw_model *random_loops(uint64_t seed, int nbody, int nloop)
+{
+    static const lw_joint_type closing[] = {LW_JOINT_REVOLUTE, LW_JOINT_SPHERICAL,
+                                            LW_JOINT_CYLINDRICAL, LW_JOINT_UNIVERSAL,
+                                            LW_JOINT_DISTANCE};
+    uint64_t random = seed ^ 0x100b5;
+    lw_model *tree, *model;
+    lw_error error;
+    lwi_unclosed unclosed;
+    assert_int_equal(lwt_random_tree(seed, nbody, LWT_ALL & ~LWT_DRIVES & ~LWT_MOUNTS, &tree),
+                     LW_OK);
+    lwi_description desc = tree->desc;
+    desc.joint = calloc((size_t)(desc.njoint + nloop), sizeof *desc.joint);
+    desc.body = calloc((size_t)desc.nbody, sizeof *desc.body);
+    memcpy(desc.joint, tree->desc.joint, (size_t)desc.njoint * sizeof *desc.joint);
+    memcpy(desc.body, tree->desc.body, (size_t)desc.nbody * sizeof *desc.body);
+    for (int i = 0; i < nloop; i++) {
+        const int b1 = lwt_random_below(&random, desc.nbody);
+        const int b2 = lwt_random_below(&random, desc.nbody);
+        const int node1 = tree->body_node[b1], node2 = tree->body_node[b2];
+        if (b1 == b2 || node2 < 0 || (b1 > 0 && node1 < 0)) continue;
+        char *name = calloc(24, 1);
+        snprintf(name, 24, "closing%d", i);
+        lw_joint_desc *j = &desc.joint[desc.njoint++];
+        *j = (lw_joint_desc){.name = name,
+                             .type = closing[lwt_random_below(&random, LWI_COUNT(closing))],
+                             .body1 = {b1},
+                             .body2 = {b2},
+                             .placement = LW_PLACED_FRAMES};
+        // one frame in the world, at the tree's start, seen from both bodies
+        double q[4], R[9], p[3];
+        for (int k = 0; k < 4; k++) q[k] = lwt_random(&random, -1, 1);
+        quat_normalize(q, q);
+        quat_matrix(R, q);
+        for (int k = 0; k < 3; k++) p[k] = lwt_random(&random, -1, 1);
+        for (int s = 0; s < 2; s++) {
+            const int b = s ? b2 : b1;
+            double Rb[9], local[9], d[3], quat[4];
+            quat_matrix(Rb, tree->body[b].quat0);
+            if (j->type == LW_JOINT_DISTANCE)
+                for (int k = 0; k < 3; k++) p[k] = lwt_random(&random, -1, 1);
+            v3_sub(d, p, tree->body[b].r0);
+            m3_tmul_v(d, Rb, d);
+            v3_add(d, d, tree->body[b].com);
+            m3_tmul(local, Rb, R);
+            quat_from_matrix(quat, local);
+            *(s ? &j->frame2 : &j->frame1) =
+                (lw_pose){{d[0], d[1], d[2]}, {quat[0], quat[1], quat[2], quat[3]}};
+        }
+        if (j->type == LW_JOINT_DISTANCE) { // the length it has at the tree's start
+            double end[2][3];
+            for (int s = 0; s < 2; s++) {
+                const lw_vec3 at = s ? j->frame2.position : j->frame1.position;
+                const double local[3] = {at.x, at.y, at.z};
+                const int b = s ? b2 : b1;
+                double Rb[9], c[3];
+                v3_sub(c, local, tree->body[b].com);
+                quat_matrix(Rb, tree->body[b].quat0);
+                m3_mul_v(end[s], Rb, c);
+                v3_add(end[s], end[s], tree->body[b].r0);
+            }
+            v3_sub(p, end[0], end[1]);
+            j->length = v3_norm(p);
+        }
+    }
+    // drawn near the tree's start, off by some centimetres and degrees; no coordinates are given
+    for (int b = 1; b < desc.nbody; b++) {
+        lw_pose *pose = &desc.body[b].pose;
+        double q[4], turn[4] = {1}, Rb[9], c[3];
+        if (tree->body_node[b] < 0) continue;
+        for (int k = 1; k < 4; k++) turn[k] = lwt_random(&random, -0.02, 0.02);
+        quat_normalize(turn, turn);
+        quat_mul(q, tree->body[b].quat0, turn);
+        quat_matrix(Rb, q);
+        m3_mul_v(c, Rb, tree->body[b].com);
+        v3_sub(c, tree->body[b].r0, c);
+        pose->position = (lw_vec3){c[0] + lwt_random(&random, -0.03, 0.03),
+                                   c[1] + lwt_random(&random, -0.03, 0.03),
+                                   c[2] + lwt_random(&random, -0.03, 0.03)};
+        pose->orientation = (lw_quat){q[0], q[1], q[2], q[3]};
+        desc.body[b].has_velocity = 0;
+    }
+    for (int j = 0; j < desc.njoint; j++) desc.joint[j].has_q = desc.joint[j].has_qd = 0;
+    lwt_ok(lwi_model_compile(&desc, &tree->arena.allocator, &unclosed, &model, &error), &error);
+    for (int j = tree->desc.njoint; j < desc.njoint; j++)
+        free((char *)(uintptr_t)desc.joint[j].name);
+    free(desc.joint);
+    free(desc.body);
+    lw_model_destroy(tree);
+    return model;
+}
+
+static void random_graphs_close(void **state)
+{
+    (void)state;
+    int loops = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        lw_model *open = random_loops(seed, 2 + (int)(seed % 8), 1 + (int)(seed % 3)),
+                 *model = NULL;
+        lw_assembly report;
+        lw_error error;
+        loops += open->nloop;
+        const lw_status status = lw_model_assemble(open, NULL, &model, &report, &error);
+        if (status != LW_OK) fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+        // a start that is drawn off by 0.03 m and 0.04 rad is not far from where it holds
+        if (!(report.after[0] <= 1e-10 && report.moved < 2 && report.iterations < 100))
+            fail_msg("seed %llu: residual %.2e, moved %.2f, %d steps", (unsigned long long)seed,
+                     report.after[0], report.moved, report.iterations);
+        lw_check check;
+        lwt_ok(lw_model_check(model, &check, NULL, &error), &error);
+        assert_true(check.residual[0] < 1e-9);
+        assert_true(check.residual[1] < 1e-9);
+        lw_model_destroy(open);
+        lw_model_destroy(model);
+    }
+    assert_true(loops > 60);
+}
+
+// What is named stays, what is not goes: the coupler's drawing misses its neighbours by 0.1 m.
+static void named_bodies_stay(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        lw_builder *b = lwt_builder();
+        static const char *const names[] = {"first", "second"};
+        const lw_body first = lwt_rod(b, "first", 0, 0, 1, 0, 1);
+        const lw_body second = lwt_rod(b, "second", 1.1, 0, 2, 0, 1);
+        lwt_add(b, &(lw_joint_desc){.name = "pin",
+                                    .type = LW_JOINT_SPHERICAL,
+                                    .body1 = first,
+                                    .body2 = second,
+                                    .placement = LW_PLACED_FRAMES,
+                                    .frame1 = {.position = {0.5, 0, 0}},
+                                    .frame2 = {.position = {-0.45, 0, 0}}});
+        lw_model *open = open_model(b);
+        lw_assembly report;
+        lw_model *free_ = assembled(open, NULL, &report);
+        assert_near("half each", 0, report.moved, 0.05, 1e-12);
+        lw_model *model =
+            assembled(open, &(lw_assemble_desc){.hold = &names[which], .nhold = 1}, &report);
+        const lw_pose *kept = &model->desc.body[1 + which].pose;
+        const lw_pose *drawn = &open->desc.body[1 + which].pose;
+        assert_near("kept", 0, kept->position.x, drawn->position.x, 1e-12);
+        assert_near("all by the other", 0, report.moved, 0.1, 1e-12);
+        assert_int_equal(report.moved_body.index, 2 - which);
+        lw_model_destroy(open);
+        lw_model_destroy(free_);
+        lw_model_destroy(model);
+    }
+}
+
+static void unknown_names_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"crank", "nobody"};
+    lw_model *open = open_model(four_bar(0.3, NULL)), *made = NULL;
+    lw_error error;
+    assert_int_equal(lw_model_assemble(open, &(lw_assemble_desc){.hold = names, .nhold = 2}, &made,
+                                       NULL, &error),
+                     LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "'nobody'"));
+    lw_model_destroy(open);
+}
+
+// Bars that do not reach: the message names the joints and the gap that is left; 2 m between
+// pivots, 0.5 + 0.6 m of bars, and a gap that is shared by three joints.
+static void bars_that_do_not_reach_are_told(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    const lw_body one = lwt_rod(b, "one", 0, 0, 0.5, 0, 1),
+                  two = lwt_rod(b, "two", 2, 0, 1.4, 0, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "left", lwt_ground, one, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "right", lwt_ground, two, 2, 0);
+    lwt_add(b, &(lw_joint_desc){.name = "middle",
+                                .type = LW_JOINT_SPHERICAL,
+                                .body1 = one,
+                                .body2 = two,
+                                .placement = LW_PLACED_FRAMES,
+                                .frame1 = {.position = {0.25, 0, 0}},
+                                .frame2 = {.position = {0.3, 0, 0}}});
+    lw_model *open = open_model(b), *made = NULL;
+    lw_assembly report;
+    lw_error error;
+    assert_non_null(open->open);
+    assert_int_equal(lw_model_assemble(open, NULL, &made, &report, &error), LW_ERR_MODEL);
+    assert_null(made);
+    assert_true(report.after[0] >= 0.3 && report.after[0] < 0.9);
+    assert_non_null(strstr(error.text, "cannot be put together"));
+    assert_non_null(strstr(error.text, "'left' by 0."));
+    assert_non_null(strstr(error.text, "'middle' by 0."));
+    assert_non_null(strstr(error.text, "'right' by 0."));
+    lw_model_destroy(open);
+}
+
+// The strict way in names the joint and the remedy; a simulation of an open model is refused alike.
+static void open_models_are_refused_elsewhere(void **state)
+{
+    (void)state;
+    const given g[4] = {{.has_q = 1, .q = 1}};
+    lw_builder *b = four_bar(0.3, g);
+    lw_model *model;
+    lw_sim *sim = NULL;
+    lw_error error;
+    assert_int_equal(lw_model_create(b, &model, &error), LW_ERR_MODEL);
+    assert_non_null(strstr(error.text, "linkwork assemble"));
+    model = open_model(b);
+    assert_int_equal(lw_sim_create(model, NULL, &sim, &error), LW_ERR_MODEL);
+    assert_non_null(strstr(error.text, "linkwork assemble"));
+    lw_model_destroy(model);
+}
+
+// A driven joint starts where its function does, a coupled one where its polynomial says, and a
+// link's length counts as at t = 0; drawn elsewhere, they go there.
+static void drives_couplings_and_lengths_hold_at_the_start(void **state)
+{
+    (void)state;
+    const double polynomial[] = {0.3, -2};
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1), B = lwt_rod(b, "B", 0, 1, 1, 1, 1);
+    const lw_body C = lwt_rod(b, "C", 3, 0, 3, 1, 1);
+    lw_joint_desc drive = {
+        .name = "drive", .type = LW_JOINT_REVOLUTE, .body2 = A, .axis = {0, 0, 1}};
+    drive.coordinate[0].motion = lwt_function(
+        b,
+        &(lw_function_desc){.type = LW_FUNCTION_SINE, .offset = 0.4, .amplitude = 0.2, .omega = 3});
+    const lw_joint j1 = lwt_add(b, &drive);
+    const lw_joint j2 = lwt_joint(b, LW_JOINT_REVOLUTE, "geared", lwt_ground, B, 0, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "swing", lwt_ground, C, 3, 0);
+    lwt_add(b, &(lw_joint_desc){.name = "link",
+                                .type = LW_JOINT_DISTANCE,
+                                .body1 = A,
+                                .body2 = C,
+                                .placement = LW_PLACED_FRAMES,
+                                .frame1 = {.position = {0.5, 0, 0}},
+                                .frame2 = {.position = {0.5, 0, 0}},
+                                .length = 2.1});
+    lwt_ok(
+        lw_builder_add_coupling(
+            b,
+            &(lw_coupling_desc){.joint = j2, .of = j1, .polynomial = polynomial, .npolynomial = 2},
+            &error),
+        &error);
+    lw_model *open = open_model(b);
+    lw_assembly report;
+    lw_model *model = assembled(open, NULL, &report);
+    assert_near("drive", 0, model->q0[0], 0.4, 1e-13);
+    assert_near("geared", 0, model->q0[1], 0.3 - 2 * 0.4, 1e-13);
+    assert_near("drive", 0, model->v0[0], 0.6, 1e-13);
+    assert_near("geared", 0, model->v0[1], -1.2, 1e-13);
+    const double *c = model->body[3].r0; // C's upper end, from its middle and pivot (3, 0)
+    const double end[2] = {2 * c[0] - 3, 2 * c[1]};
+    assert_near("length", 0, hypot(end[0] - cos(0.4), end[1] - sin(0.4)), 2.1, 1e-12);
+    lw_model_destroy(open);
+    lw_model_destroy(model);
+}
+
+// ---------------------------------------------------------------------------------------- speeds
+
+// One speed of a four-bar is enough, whichever it is and wherever the loop is opened, also at that
+// joint: the others obey the loop's velocity equation, sum of w_k z x r_k = 0 over its bars, and
+// what is written again is the one that was given.
+static void one_speed_of_a_loop_is_enough(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 16; n++) {
+        const int which = n % 4, cut = n / 4;
+        given g[4] = {{0}};
+        g[which] = (given){.has_qd = 1, .qd = 1.7};
+        g[cut].cut = LW_CUT_ALWAYS;
+        lw_builder *b = four_bar(0.3, g);
+        lw_model *model = lwt_model(b);
+        assert_int_equal(model->loop[0], cut);
+        assert_int_equal(model->nfollowed, 3);
+        assert_near("given", which, model->v0[which], 1.7, 1e-14);
+        const double w[3] = {model->v0[0], model->v0[0] + model->v0[1], model->v0[3]};
+        double x = 0, y = 0;
+        for (int k = 0; k < 3; k++) { // along crank, coupler, and back along the rocker
+            const double *r = model->body[k + 1].r0;
+            static const double from[3][2] = {{0, 0}, {0, 0.3}, {0.7, 0}};
+            const double sign = k == 2 ? -1 : 1;
+            x += sign * w[k] * -2 * (r[1] - from[k][1]);
+            y += sign * w[k] * 2 * (r[0] - from[k][0]);
+        }
+        assert_near("loop, x", which, x, 0, 1e-14);
+        assert_near("loop, y", which, y, 0, 1e-14);
+        assert_near("rocker", which, model->v0[3], w[1] + model->v0[2], 1e-14);
+        for (int j = 0; j < 4; j++) assert_int_equal(model->desc.joint[j].has_qd, j == which);
+        lw_model_destroy(model);
+    }
+}
+
+// Speeds that contradict each other are refused as before, naming the joint; and so are positions.
+static void contradicting_speeds_are_refused(void **state)
+{
+    (void)state;
+    const given g[4] = {{.has_qd = 1, .qd = 1}, {0}, {0}, {.has_qd = 1, .qd = 3}};
+    lw_builder *b = four_bar(0.3, g);
+    lw_model *model = NULL;
+    lw_error error;
+    assert_int_equal(lw_model_create(b, &model, &error), LW_ERR_MODEL);
+    assert_non_null(strstr(error.text, "initial velocities break"));
+    // assemble keeps them as well as it can, and says what became of them
+    lw_assembly report;
+    lw_model *open = open_model(b);
+    model = assembled(open, NULL, &report);
+    assert_true(report.changed_speed > 0.1);
+    lw_model_destroy(open);
+    lw_model_destroy(model);
+}
+
+// Two freedoms, one speed: of all motions that have it the one with the least kinetic energy.
+static void the_rest_moves_with_the_least_energy(void **state)
+{
+    (void)state;
+    double energy[3];
+    for (int k = 0; k < 3; k++) {
+        lw_builder *b = lwt_builder();
+        const double x[6] = {0, -0.3, 0.5, 1.3, 1, 0}, y[6] = {0, 0.8, 1.2, 0.7, 0, 0};
+        lw_body last = lwt_ground;
+        static double middle;
+        for (int j = 0; j < 5; j++) {
+            lw_joint_desc d = {
+                .type = LW_JOINT_REVOLUTE, .body1 = last, .at = {x[j], y[j], 0}, .axis = {0, 0, 1}};
+            d.body2 =
+                j < 4 ? lwt_rod(b, NULL, x[j], y[j], x[j + 1], y[j + 1], 1 + 0.3 * j) : lwt_ground;
+            d.has_qd = j == 0 || (k > 0 && j == 2);
+            d.qd[0] = j == 0 ? 2 : middle + (k == 1 ? 1e-3 : -1e-3);
+            last = d.body2;
+            lwt_add(b, &d);
+        }
+        lw_model *model = lwt_model(b);
+        lwi_arena arena;
+        lwi_snapshot m;
+        lwi_totals system;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_snapshot_create(model, &arena, &m), LW_OK);
+        lwi_snapshot_start(model, &m);
+        lwi_observe_system(model, LW_OBSERVE_ENERGY, &m, &system);
+        assert_true(system.residual[1] < 1e-13);
+        assert_near("given", k, model->v0[0], 2, 1e-13);
+        energy[k] = system.kinetic;
+        middle = k == 0 ? model->v0[2] : middle;
+        lwi_arena_free(&arena);
+        lw_model_destroy(model);
+    }
+    // a parabola with its bottom at the first: its neighbours are higher, and as high as each other
+    assert_true(energy[1] > energy[0] && energy[2] > energy[0]);
+    assert_near("slope", 0, (energy[1] - energy[2]) / 2e-3, 0, 1e-9);
+}
+
+// Joints that no loop ties down, and bodies that float, rest where nothing is given, as in a tree.
+static void what_no_loop_moves_rests(void **state)
+{
+    (void)state;
+    const given g[4] = {{.has_qd = 1, .qd = 1}};
+    lw_builder *b = four_bar(0.3, g);
+    const lw_body pendulum = lwt_rod(b, "pendulum", 0.5, 0.5, 0.5, 0.1, 1);
+    const lw_joint pin = lwt_joint(b, LW_JOINT_REVOLUTE, "pin", (lw_body){2}, pendulum, 0.5, 0.5);
+    const lw_body ship = lwt_rod(b, "ship", 4, 0, 5, 0, 1);
+    lw_model *model = lwt_model(b);
+    assert_near("pin", 0, model->v0[model->joint[pin.index].iv], 0, 1e-13);
+    for (int i = 0; i < 3; i++) {
+        assert_near("ship", i, model->body[ship.index].v0[i], 0, 1e-14);
+        assert_near("ship", i, model->body[ship.index].w0[i], 0, 1e-14);
+    }
+    assert_true(fabs(model->v0[1]) > 0.1);
+    lw_model_destroy(model);
+}
+
+// A gear: the speed of one wheel gives that of the other; and a drive those of its loop.
+static void gears_and_drives_give_speeds(void **state)
+{
+    (void)state;
+    const double polynomial[] = {0, -1.5};
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    for (int i = 0; i < 2; i++) {
+        const lw_body wheel = lwt_rod(b, NULL, i, 0, i + 1, 0, 1);
+        lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                    .body2 = wheel,
+                                    .at = {i, 0, 0},
+                                    .axis = {0, 0, 1},
+                                    .has_qd = i == 1,
+                                    .qd = {3}});
+    }
+    lwt_ok(lw_builder_add_coupling(
+               b,
+               &(lw_coupling_desc){
+                   .joint = {1}, .of = {0}, .polynomial = polynomial, .npolynomial = 2},
+               &error),
+           &error);
+    lw_model *model = lwt_model(b);
+    assert_near("gear", 0, model->v0[0], -2, 1e-14);
+    lw_model_destroy(model);
+}
+
+// A body that nothing holds but bars: a bar that grows takes it along, on the way with the least
+// energy; here along the bar, through the mass centre.
+static void a_bar_that_grows_takes_its_body_along(void **state)
+{
+    (void)state;
+    const double growth[] = {2, 0.5};
+    lw_builder *b = lwt_builder();
+    const lw_body body = lwt_rod(b, "held", -0.5, -2, 0.5, -2, 1);
+    lwt_add(b, &(lw_joint_desc){
+                   .name = "bar",
+                   .type = LW_JOINT_DISTANCE,
+                   .body2 = body,
+                   .placement = LW_PLACED_FRAMES,
+                   .length_of = lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_POLYNOMIAL,
+                                                                    .coefficients = growth,
+                                                                    .ncoefficient = 2})});
+    lw_model *model = lwt_model(b);
+    for (int i = 0; i < 3; i++) {
+        assert_near("velocity", i, model->body[1].v0[i], i == 1 ? -0.5 : 0, 1e-14);
+        assert_near("angular velocity", i, model->body[1].w0[i], 0, 1e-14);
+    }
+    lw_model_destroy(model);
+}
+
+// A coordinate given for the joint that closes the loop is not passed over: the model is drawn
+// elsewhere, and assembly goes there.
+static void a_coordinate_of_a_cut_joint_counts(void **state)
+{
+    (void)state;
+    const given g[4] = {{0}, {0}, {0}, {.has_q = 1, .q = 0.2, .cut = LW_CUT_ALWAYS}};
+    lw_builder *b = four_bar(0.3, g);
+    lw_model *model = NULL;
+    lw_error error;
+    assert_int_equal(lw_model_create(b, &model, &error), LW_ERR_MODEL);
+    assert_non_null(strstr(error.text, "'D' closes a loop at q0 = 0, given is 0.2"));
+    lw_assembly report;
+    lw_model *open = open_model(b);
+    model = assembled(open, NULL, &report);
+    assert_near("given", 3, model->q0[3], 0.2, 1e-12);
+    lw_model_destroy(open);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bar_that_grows_takes_its_body_along),
+        cmocka_unit_test(a_coordinate_of_a_cut_joint_counts),
+        cmocka_unit_test(a_crank_takes_the_others_along),
+        cmocka_unit_test(what_holds_is_left_alone),
+        cmocka_unit_test(a_coordinate_out_of_reach_is_approached),
+        cmocka_unit_test(random_graphs_close),
+        cmocka_unit_test(named_bodies_stay),
+        cmocka_unit_test(unknown_names_are_refused),
+        cmocka_unit_test(bars_that_do_not_reach_are_told),
+        cmocka_unit_test(open_models_are_refused_elsewhere),
+        cmocka_unit_test(drives_couplings_and_lengths_hold_at_the_start),
+        cmocka_unit_test(one_speed_of_a_loop_is_enough),
+        cmocka_unit_test(contradicting_speeds_are_refused),
+        cmocka_unit_test(the_rest_moves_with_the_least_energy),
+        cmocka_unit_test(what_no_loop_moves_rests),
+        cmocka_unit_test(gears_and_drives_give_speeds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

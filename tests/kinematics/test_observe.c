@@ -1,0 +1,549 @@
+// test_observe.c -- energies, momenta, residuals, merged bodies and mobility from one moment.
+#include "tree/tree_cases.h"
+#include "support/mechanism.h"
+
+static void near(const char *what, double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%s: %.17g and %.17g differ by %g > %g", what, a, b, fabs(a - b), tolerance);
+}
+
+// One tree formulation at a state that is not its start, everything observed.
+static void observe_tree(const lwt_tree *c, lwi_arena *arena, lwi_snapshot *m)
+{
+    lwi_work *aba = lwt_work(c->model, &lwi_formulation_aba);
+    double *x = lwt_reals(aba->layout.nx);
+    memcpy(x, c->q, (size_t)c->model->tree_nq * sizeof *x);
+    memcpy(x + c->model->tree_nq, c->v, (size_t)c->model->tree_nv * sizeof *x);
+    lwt_observe(aba, c->t, x, c->input, arena, m);
+    free(x);
+    lwi_work_destroy(aba);
+}
+
+// ------------------------------------------------------------------------------------------ system
+
+// A body in any attitude: T = m v^2/2 + w.I w/2, V = -m g.r, p = m v, L = r x p + R I w.
+static void one_body_has_its_closed_form(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lwt_body(b, &(lw_body_desc){
+                    .mass = 2,
+                    .inertia = {0.3, 0.4, 0.5, 0, 0, 0},
+                    .pose = {.position = {1, 2, 3}, .orientation = {sqrt(0.5), 0, 0, sqrt(0.5)}},
+                    .has_velocity = 1,
+                    .velocity = {0.5, -1, 2},
+                    .angular_velocity = {1, 2, 3}});
+    lw_model *model = lwt_model(b);
+    lwi_arena arena;
+    lwi_snapshot m;
+    lwi_totals s;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_snapshot_create(model, &arena, &m), LW_OK);
+    lwi_snapshot_start(model, &m);
+    lwi_observe_system(model, LW_OBSERVE_ENERGY, &m, &s);
+    near("T", s.kinetic, 0.25 + 1 + 4 + 0.5 * (0.3 + 1.6 + 4.5), 1e-14);
+    near("V", s.potential, 2 * 9.81 * 2, 1e-14);
+    const double p[3] = {1, -2,
+                         4}; // I w = (0.3, 0.8, 1.5), a quarter turn about z: (-0.8, 0.3, 1.5)
+    const double L[3] = {2 * 4 + 3 * 2 - 0.8, 3 * 1 - 1 * 4 + 0.3, -1 * 2 - 2 * 1 + 1.5};
+    for (int i = 0; i < 3; i++) {
+        near("p", s.momentum[i], p[i], 1e-14);
+        near("L", s.angular_momentum[i], L[i], 1e-13);
+        near("residual", s.residual[i], 0, 0);
+    }
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+}
+
+// Momentum balance of what floats: dp/dt = m g, dL/dt = sum r x m g when only internal forces act;
+// as a difference of the momenta of two moments.
+static void momenta_follow_newton(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 20, LWT_MULTI | LWT_QUASI)
+    {
+        const lw_model *model = c.model;
+        lwi_work *dense = lwt_work(model, &lwi_formulation_dense);
+        lwi_arena arena;
+        lwi_snapshot m;
+        lwi_totals s;
+        lwi_arena_init(&arena, NULL);
+        observe_tree(&c, &arena, &m);
+        double dp[3] = {0}, dL[3] = {0}, *x = lwt_reals(dense->layout.nx);
+        lwt_ok(lwi_formulation_dense.enter(dense, &m, x), &dense->error);
+        for (int i = 0; i < 4; i++) {
+            double *y = lwt_reals(dense->layout.nx), t = c.t;
+            lwi_snapshot there;
+            memcpy(y, x, (size_t)dense->layout.nx * sizeof *x);
+            lwt_integrate(dense, &t, y, c.input, lwt_offset[i], 1);
+            lwt_observe(dense, t, y, c.input, &arena, &there);
+            lwi_observe_system(model, LW_OBSERVE_ENERGY, &there, &s);
+            v3_axpy(dp, lwt_weight[i], s.momentum);
+            v3_axpy(dL, lwt_weight[i], s.angular_momentum);
+            free(y);
+        }
+        double f[3] = {0}, n[3] = {0}; // gravity and the reactions at the ground
+        for (int b = 1; b < model->nbody; b++) {
+            double mg[3];
+            v3_scale(mg, model->body[b].mass, model->gravity);
+            v3_add(f, f, mg);
+            v3_cross_add(n, m.r[b], mg);
+        }
+        for (int j = 0; j < model->njoint; j++) {
+            const lwi_joint *joint = &model->joint[j];
+            if (joint->body1 != 0 && joint->body2 != 0) continue;
+            const double sign = joint->body1 == 0 ? 1 : -1;
+            double p[3], moment[3];
+            m3_mul_v(p, m.R[joint->body2], joint->r2);
+            v3_add(p, p, m.r[joint->body2]);
+            v3_cross(moment, p, m.reaction[j]);
+            v3_add(moment, moment, m.reaction[j] + 3);
+            v3_axpy(f, sign, m.reaction[j]);
+            v3_axpy(n, sign, moment);
+        }
+        // the difference's truncation and the Runge-Kutta step's error, both of order h^4
+        for (int i = 0; i < 3; i++) {
+            lwt_close(&c, "force", i, dp[i], f[i], 1e-6);
+            lwt_close(&c, "moment", i, dL[i], n[i], 1e-6);
+        }
+        free(x);
+        lwi_work_destroy(dense);
+        lwi_arena_free(&arena);
+    }
+}
+
+// --------------------------------------------------------------------------------------- residuals
+
+static void residuals_vanish_on_the_constraints(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 60, LWT_ALL)
+    {
+        lwi_arena arena;
+        lwi_snapshot m;
+        lwi_totals s;
+        lwi_arena_init(&arena, NULL);
+        observe_tree(&c, &arena, &m);
+        lwi_observe_system(c.model, LW_OBSERVE_REACTION, &m, &s);
+        // world positions and velocities up to 1e2, accelerations up to 1e3
+        lwt_close(&c, "position", 0, s.residual[0], 0, 1e-12);
+        lwt_close(&c, "velocity", 0, s.residual[1], 0, 1e-11);
+        lwt_close(&c, "acceleration", 0, s.residual[2], 0, 1e-9);
+        lwi_arena_free(&arena);
+    }
+}
+
+// Bodies in any motion at constant velocities; what is merged follows its host.
+static void drift(const lw_model *model, const lwi_snapshot *from, double t, lwi_snapshot *to)
+{
+    to->t = from->t + t;
+    memcpy(to->q, from->q, (size_t)model->nq * sizeof *to->q);
+    for (int b = 1; b < model->nbody; b++) {
+        if (model->body[b].host != b) continue;
+        const double angle = t * v3_norm(from->w[b]);
+        double axis[3], turn[9];
+        v3_copy(to->r[b], from->r[b]);
+        v3_axpy(to->r[b], t, from->v[b]);
+        v3_scale(axis, angle != 0 ? t / angle : 0, from->w[b]);
+        rot_axis(turn, axis, angle);
+        m3_mul(to->R[b], from->R[b], turn);
+        v3_copy(to->v[b], from->v[b]);
+        v3_copy(to->w[b], from->w[b]);
+        v3_set(to->a[b], 0, 0, 0);
+        v3_set(to->al[b], 0, 0, 0);
+    }
+}
+
+// Off the constraints residuals show what is wrong, and each level is the derivative of the one
+// above, with drives and mounts in motion.
+static void residuals_differentiate_each_other(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 40, LWT_ALL & ~LWT_CUSTOM) // custom rows promise it on the joint only
+    {
+        const lw_model *model = c.model;
+        lwi_arena arena;
+        lwi_snapshot m, there;
+        lwi_arena_init(&arena, NULL);
+        observe_tree(&c, &arena, &m);
+        assert_int_equal(lwi_snapshot_create(model, &arena, &there), LW_OK);
+        for (int b = 1; b < model->nbody; b++)
+            for (int i = 0; i < 3; i++) {
+                m.r[b][i] += lwt_random(&c.state, -0.05, 0.05);
+                m.v[b][i] = lwt_random(&c.state, -1, 1);
+                m.w[b][i] = lwt_random(&c.state, -1, 1);
+                m.a[b][i] = m.al[b][i] = 0;
+            }
+        for (int j = 0; j < model->njoint; j++) {
+            double e[3][LWI_CLOSURE_ROWS], x[3][LWI_CLOSURE_ROWS], d[2][LWI_CLOSURE_ROWS] = {{0}};
+            const int n = lwi_joint_residual(model, j, &m, e[0], e[1], e[2]);
+            assert_int_equal(
+                n, model->joint[j].merged ? 0 : model->joint[j].type->nc + model->joint[j].ndriven);
+            for (int i = 0; i < 4; i++) {
+                drift(model, &m, lwt_offset[i], &there);
+                lwi_joint_residual(model, j, &there, x[0], x[1], x[2]);
+                for (int k = 0; k < n; k++) {
+                    d[0][k] += lwt_weight[i] * x[0][k];
+                    d[1][k] += lwt_weight[i] * x[1][k];
+                }
+            }
+            for (int k = 0; k < n; k++) {
+                lwt_close(&c, "phidot of joint", j, e[1][k], d[0][k], LWT_DERIVATIVE_TOLERANCE);
+                lwt_close(&c, "phiddot of joint", j, e[2][k], d[1][k], LWT_DERIVATIVE_TOLERANCE);
+            }
+        }
+        lwi_arena_free(&arena);
+    }
+}
+
+// A body moved off its joint: the residual is how far; a joint driven wrongly: by how much.
+static void residuals_measure_what_is_wrong(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1);
+    lw_joint_desc desc = {.type = LW_JOINT_REVOLUTE, .body2 = A, .axis = {0, 0, 1}};
+    desc.coordinate[0].motion = lwt_function(
+        b, &(lw_function_desc){.type = LW_FUNCTION_SINE, .amplitude = 0.5, .omega = 2});
+    desc.has_q = desc.has_qd = 1;
+    desc.qd[0] = 1;
+    lwt_add(b, &desc);
+    lw_model *model = lwt_model(b);
+    lwi_arena arena;
+    lwi_snapshot m;
+    lwi_totals s;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_snapshot_create(model, &arena, &m), LW_OK);
+    lwi_snapshot_start(model, &m);
+    v3_set(m.a[1], -0.5, 0, 0); // w = 1, no angular acceleration: sin'' = 0 at t = 0
+    lwi_observe_system(model, LW_OBSERVE_REACTION, &m, &s);
+    for (int i = 0; i < 3; i++) near("on the constraints", s.residual[i], 0, 1e-15);
+    m.r[1][1] += 1e-3;
+    m.v[1][2] -= 2e-3;
+    m.a[1][1] += 3e-3;
+    lwi_observe_system(model, LW_OBSERVE_REACTION, &m, &s);
+    near("position", s.residual[0], 1e-3, 1e-15);
+    near("velocity", s.residual[1], 2e-3, 1e-15);
+    near("acceleration", s.residual[2], 3e-3, 1e-15);
+    lwi_snapshot_start(model, &m);
+    m.t = 0.1; // the drive has gone on, the body has not
+    lwi_observe_system(model, LW_OBSERVE_ENERGY, &m, &s);
+    near("drive", s.residual[0], 0.5 * sin(0.2), 1e-15);
+    near("drive", s.residual[1], 1 - cos(0.2), 1e-15);
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+}
+
+// ------------------------------------------------------------------------------------------ merged
+
+// Massless bodies on a rotating arm, one behind the other, with a force on the outer one and a rod
+// hanging on it: they move as points of the arm, and every body is balanced.
+static void merged_bodies_follow_and_balance(void **state)
+{
+    (void)state;
+    for (int reversed = 0; reversed < 2; reversed++) {
+        lw_builder *b = lwt_builder();
+        const lw_body arm = lwt_rod(b, "arm", 0, 0, 1, 0, 2);
+        const lw_body inner =
+            lwt_body(b, &(lw_body_desc){.name = "inner", .pose.position = {1, 0.2, 0.1}});
+        const lw_body outer =
+            lwt_body(b, &(lw_body_desc){.name = "outer",
+                                        .pose = {.position = {1.2, 0.5, 0},
+                                                 .orientation = {2 / sqrt(5), 0, 1 / sqrt(5), 0}}});
+        const lw_body wall =
+            lwt_body(b, &(lw_body_desc){.name = "bracket", .pose.position = {-1, 0, 0}});
+        const lw_body rod = lwt_rod(b, "rod", 1.2, 0.5, 1.2, -0.5, 1);
+        lw_joint_desc hinge = {.type = LW_JOINT_REVOLUTE,
+                               .body1 = wall,
+                               .body2 = arm,
+                               .has_qd = 1,
+                               .has_q = 1,
+                               .axis = {0, 0, 1}};
+        hinge.qd[0] = 3;
+        lwt_add(b, &(lw_joint_desc){.name = "w", .type = LW_JOINT_FIXED, .body2 = wall});
+        lwt_add(b, &hinge);
+        lwt_add(b, &(lw_joint_desc){.name = "i",
+                                    .type = LW_JOINT_FIXED,
+                                    .at = {1, 0, 0},
+                                    .body1 = reversed ? inner : arm,
+                                    .body2 = reversed ? arm : inner});
+        lwt_add(b, &(lw_joint_desc){.name = "o",
+                                    .type = LW_JOINT_FIXED,
+                                    .at = {1.1, 0.3, 0},
+                                    .body1 = reversed ? outer : inner,
+                                    .body2 = reversed ? inner : outer});
+        lw_joint_desc last = {.type = LW_JOINT_UNIVERSAL,
+                              .body1 = outer,
+                              .body2 = rod,
+                              .at = {1.2, 0.5, 0},
+                              .axis = {0, 0, 1},
+                              .axis2 = {1, 0, 0},
+                              .has_qd = 1,
+                              .has_q = 1};
+        last.coordinate[1].stiffness = 3, last.coordinate[1].at = 0.4;
+        last.coordinate[0].damping = 0.2;
+        last.qd[0] = -1, last.qd[1] = 2;
+        lwt_add(b, &last);
+        lwt_wrench(b, &(lw_wrench_desc){.body = outer,
+                                        .point = {0.1, 0.2, 0.3},
+                                        .force = {1, 2, 3},
+                                        .torque = {-1, 0, 2}});
+        lwt_spring(b,
+                   &(lw_spring_desc){.body1 = inner, .body2 = rod, .stiffness = 10, .damping = 1});
+        lw_model *model = lwt_model(b);
+        assert_int_equal(model->nmerged, 3);
+        const lwi_formulation *formulations[] = {&lwi_formulation_aba, &lwi_formulation_dense};
+        for (int f = 0; f < 2; f++) {
+            lwi_work *work = lwt_work(model, formulations[f]);
+            lwi_arena arena;
+            lwi_snapshot m;
+            lwi_arena_init(&arena, NULL);
+            assert_int_equal(lwi_snapshot_create(model, &arena, &m), LW_OK);
+            double *x = lwt_reals(work->layout.nx), t = 0;
+            lwi_snapshot_start(model, &m);
+            lwt_ok(work->formulation->enter(work, &m, x), &work->error);
+            lwt_integrate(work, &t, x, NULL, 1e-3, 200);
+            lwt_observe(work, t, x, NULL, &arena, &m);
+            const double q = m.q[model->joint[1].iq], qd = m.qd[model->joint[1].iv];
+            const double qdd = m.qdd[model->joint[1].iv];
+            const double p[3] = {1.2 * cos(q) - 0.5 * sin(q), 1.2 * sin(q) + 0.5 * cos(q), 0};
+            near("x", m.r[outer.index][0], p[0], 1e-9);
+            near("y", m.r[outer.index][1], p[1], 1e-9);
+            near("vx", m.v[outer.index][0], -qd * p[1], 1e-8);
+            near("vy", m.v[outer.index][1], qd * p[0], 1e-8);
+            near("ax", m.a[outer.index][0], -qdd * p[1] - qd * qd * p[0], 1e-7);
+            near("ay", m.a[outer.index][1], qdd * p[0] - qd * qd * p[1], 1e-7);
+            // outer's own axes: turned by 2 atan(1/2) about y
+            near("wx", m.w[outer.index][0], -0.8 * qd, 1e-8);
+            near("wz", m.w[outer.index][2], 0.6 * qd, 1e-8);
+            near("alz", m.al[outer.index][2], 0.6 * qdd, 1e-7);
+            double R[9];
+            quat_matrix(R, m.quat[outer.index]);
+            for (int i = 0; i < 9; i++) near("R", R[i], m.R[outer.index][i], 1e-14);
+            near("bracket", m.r[wall.index][0], -1, 0);
+            near("bracket", v3_norm(m.v[wall.index]), 0, 0);
+            near("balance", lwt_imbalance(model, NULL, &m), 0, 1e-8); // drift of dense, order four
+            for (int j = 0; j < model->njoint; j++) assert_int_equal(m.unique[j], 1);
+            free(x);
+            lwi_work_destroy(work);
+            lwi_arena_free(&arena);
+        }
+        lw_model_destroy(model);
+    }
+}
+
+// Every body of random trees, merged ones too, is balanced by what is observed.
+static void every_body_is_balanced(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 60, LWT_ALL)
+    {
+        lwi_arena arena;
+        lwi_snapshot m;
+        lwi_arena_init(&arena, NULL);
+        observe_tree(&c, &arena, &m);
+        double size = 1; // forces and moments about mass centres some lengths apart
+        for (int j = 0; j < c.model->njoint; j++)
+            size = fmax(size, sqrt(v6_dot(m.reaction[j], m.reaction[j])));
+        lwt_close(&c, "balance", 0, lwt_imbalance(c.model, c.input, &m) / size, 0, 1e-12);
+        lwi_arena_free(&arena);
+    }
+}
+
+// ---------------------------------------------------------------------------------------- mobility
+
+static void check_mobility(lw_model *model, int rows, int rank, int dof, int generic,
+                           const int *expected)
+{
+    lw_check check;
+    lw_error error;
+    int dependent[16];
+    assert_true(model->njoint <= 16);
+    lwt_ok(lw_model_check(model, &check, dependent, &error), &error);
+    assert_int_equal(check.rows, rows);
+    assert_int_equal(check.rank, rank);
+    assert_int_equal(check.dof, dof);
+    assert_int_equal(check.dof_generic, generic);
+    assert_int_equal(check.redundant, rows - rank);
+    for (int j = 0; j < model->njoint; j++)
+        assert_int_equal(dependent[j], expected ? expected[j] : 0);
+    assert_true(check.residual[0] < 1e-12 && check.residual[1] < 1e-12);
+    lwt_ok(lw_model_check(model, &check, NULL, &error), &error);
+    lw_model_destroy(model);
+}
+
+// Four-bar of revolutes with ground pivots (0, 0), (d, 0); cranks stand at an angle.
+static lw_builder *four_bar(double d, double angle, lw_joint_type third, lw_joint_type last)
+{
+    const double x = cos(angle), y = sin(angle);
+    lw_builder *b = lwt_builder();
+    const lw_body A = lwt_rod(b, "A", 0, 0, x, y, 1), B = lwt_rod(b, "B", x, y, x + d, y, 1);
+    const lw_body C = lwt_rod(b, "C", d, 0, x + d, y, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, B, x, y);
+    lwt_joint(b, third, "j3", B, C, x + d, y);
+    lwt_joint(b, last, "j4", C, lwt_ground, d, 0);
+    return b;
+}
+
+// Degrees of freedom, redundant rows and the joints they belong to are those counted by hand: in
+// space a planar four-bar has 20 equations of which three are spare; a parallelogram that lies flat
+// has one more freedom than beside that position.
+static void mobility_of_known_mechanisms(void **state)
+{
+    (void)state;
+    static const int third_of_four[] = {0, 0, 3, 0}, flat[] = {0, 0, 4, 0};
+    check_mobility(lwt_model(four_bar(1.5, 0.9, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE)), 20, 17, 1,
+                   1, third_of_four);
+    check_mobility(lwt_model(four_bar(1.5, 0.9, LW_JOINT_SPHERICAL, LW_JOINT_CYLINDRICAL)), 17, 17,
+                   1, 1, NULL);
+    check_mobility(lwt_model(four_bar(1.5, 0, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE)), 20, 16, 2, 1,
+                   flat);
+
+    // a gear takes one freedom of an open chain
+    lw_builder *b = lwt_builder();
+    const double ratio[] = {0, 2};
+    const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1), B = lwt_rod(b, "B", 1, 0, 2, 0, 1);
+    const lw_joint j1 = lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
+    const lw_joint j2 = lwt_joint(b, LW_JOINT_UNIVERSAL, "j2", A, B, 1, 0);
+    lwt_coupling(b,
+                 &(lw_coupling_desc){.joint = j2, .of = j1, .polynomial = ratio, .npolynomial = 2});
+    check_mobility(lwt_model(b), 10, 10, 2, 2, NULL);
+
+    // a driven crank leaves no freedom; a massless body on a fixed joint counts for nothing
+    b = four_bar(1.5, 0.9, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE);
+    const lw_body tip = lwt_body(b, &(lw_body_desc){.name = "tip", .pose.position = {2, 2, 0}});
+    lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_FIXED, .body1 = {1}, .body2 = tip});
+    const lw_body D = lwt_rod(b, "D", 5, 0, 6, 0, 1);
+    lw_joint_desc crank = {
+        .type = LW_JOINT_REVOLUTE, .body2 = D, .at = {5, 0, 0}, .axis = {0, 0, 1}};
+    crank.coordinate[0].motion = lwt_function(b, &(lw_function_desc){.type = LW_FUNCTION_CONSTANT});
+    lwt_add(b, &crank);
+    const int sixth[] = {0, 0, 3, 0, 0, 0};
+    check_mobility(lwt_model(b), 26, 23, 1, 1, sixth);
+}
+
+// What redundancy leaves open is told joint by joint and axis by axis: in a planar four-bar the force
+// across the plane and the torques about axes in it, everywhere; nothing where the last two joints give
+// way.  A row is charged to the joint that closes the loop.
+static void open_reactions_of_known_mechanisms(void **state)
+{
+    (void)state;
+    lw_redundancy joints[4];
+    lw_error error;
+    lw_joint loop[4];
+    lw_check check;
+    lw_model *model = lwt_model(four_bar(1.5, 0.9, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE));
+    lwt_ok(lw_model_redundancy(model, joints, &error), &error);
+    assert_int_equal(lw_model_loop(model, 0, loop, 4), 4);
+    assert_int_equal(lw_model_loop(model, 1, loop, 4), 0);
+    for (int j = 0; j < 4; j++) {
+        assert_int_equal(joints[j].rows, 5);
+        assert_int_equal(joints[j].dependent, j == loop[0].index ? 3 : 0);
+        assert_int_equal(joints[j].open, 3);
+        assert_int_equal(joints[j].axes, 1u << 2 | 1u << 3 | 1u << 4); // z force, x and y torque
+    }
+    lwt_ok(lw_model_check(model, &check, NULL, &error), &error);
+    assert_true(check.kept > 1e-2 && check.dropped < 1e-14 && check.conflict < 1e-14);
+    lw_model_destroy(model);
+
+    model = lwt_model(four_bar(1.5, 0.9, LW_JOINT_SPHERICAL, LW_JOINT_CYLINDRICAL));
+    lwt_ok(lw_model_redundancy(model, joints, &error), &error);
+    for (int j = 0; j < 4; j++) assert_int_equal(joints[j].dependent + joints[j].open, 0);
+    lw_model_destroy(model);
+}
+
+// Two drives on a mechanism of one freedom that ask for different accelerations contradict each other.
+static void drives_that_contradict_loops_are_found(void **state)
+{
+    (void)state;
+    for (int fits = 0; fits < 2; fits++) {
+        lw_builder *b = lwt_builder();
+        const lw_body A = lwt_rod(b, "A", 0, 0, 0, 1, 1), B = lwt_rod(b, "B", 0, 1, 1, 1, 1);
+        const lw_body C = lwt_rod(b, "C", 1, 0, 1, 1, 1);
+        for (int side = 0; side < 2; side++) {
+            const double square[3] = {0, 0, side && !fits ? 0.5 : 1};
+            lw_joint_desc crank = {.type = LW_JOINT_REVOLUTE,
+                                   .body2 = side ? C : A,
+                                   .at = {side, 0, 0},
+                                   .axis = {0, 0, 1}};
+            crank.coordinate[0].motion = lwt_function(
+                b, &(lw_function_desc){
+                       .type = LW_FUNCTION_POLYNOMIAL, .coefficients = square, .ncoefficient = 3});
+            lwt_add(b, &crank);
+        }
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j3", A, B, 0, 1);
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j4", B, C, 1, 1);
+        lw_model *model = lwt_model(b);
+        lw_check check;
+        lw_error error;
+        lwt_ok(lw_model_check(model, &check, NULL, &error), &error);
+        assert_int_equal(check.redundant, 4);
+        assert_int_equal(check.dof, 0);
+        assert_true(fits ? check.conflict < 1e-14 : check.conflict > 1e-2);
+        lw_model_destroy(model);
+    }
+}
+
+// Plans of a chain of n bodies: a comb is as deep as it is long, halves are not; both have the same root.
+static void plans_of_a_chain(void **state)
+{
+    (void)state;
+    enum { BODIES = 64 };
+    lw_builder *b = lwt_builder();
+    lw_body last = lwt_ground;
+    for (int i = 0; i < BODIES; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "rod %d", i);
+        const lw_body next = lwt_rod(b, name, i, 0, i + 1, 0, 1);
+        snprintf(name, sizeof name, "pin %d", i);
+        lwt_joint(b, LW_JOINT_REVOLUTE, name, last, next, i, 0);
+        last = next;
+    }
+    lw_model *model = lwt_model(b);
+    lw_plan_info comb, balanced;
+    lw_error error;
+    lwt_ok(lw_model_plan(model, "comb", &comb, &error), &error);
+    lwt_ok(lw_model_plan(model, "balanced", &balanced, &error), &error);
+    assert_string_equal(comb.kind, "comb");
+    assert_string_equal(balanced.kind, "balanced");
+    assert_true(comb.depth >= BODIES - 2 && balanced.depth <= 8); // log2 of 64 is 6, the ground
+    assert_true(balanced.critical < comb.critical / 4 && comb.work <= balanced.work);
+    assert_int_equal(lw_model_plan(model, "heap", &comb, &error), LW_ERR_ARGUMENT);
+    lw_model_destroy(model);
+}
+
+// Trees have no redundant rows: dof is the tree's, whatever it contains.
+static void trees_have_no_redundant_rows(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 30, LWT_ALL)
+    {
+        lw_check check;
+        lw_error error;
+        lwt_ok(lw_model_check(c.model, &check, NULL, &error), &error);
+        assert_int_equal(check.redundant, 0);
+        assert_int_equal(check.dof, lw_model_tree_dof(c.model));
+        assert_int_equal(check.dof_generic, check.dof);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_body_has_its_closed_form),
+        cmocka_unit_test(momenta_follow_newton),
+        cmocka_unit_test(residuals_vanish_on_the_constraints),
+        cmocka_unit_test(residuals_differentiate_each_other),
+        cmocka_unit_test(residuals_measure_what_is_wrong),
+        cmocka_unit_test(merged_bodies_follow_and_balance),
+        cmocka_unit_test(every_body_is_balanced),
+        cmocka_unit_test(mobility_of_known_mechanisms),
+        cmocka_unit_test(open_reactions_of_known_mechanisms),
+        cmocka_unit_test(drives_that_contradict_loops_are_found),
+        cmocka_unit_test(plans_of_a_chain),
+        cmocka_unit_test(trees_have_no_redundant_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+// test_hdca_random.c -- the Hamiltonian form of random mechanisms with loops: against absolute
+// coordinates, and its rates of momenta against accelerations.
+#include "methods/dca/hdca_cases.h"
+#include "support/random_loops.h"
+
+static double *inputs_of(const lw_model *model, uint64_t seed)
+{
+    double *input = lwt_vector(model->desc.ninput);
+    for (int i = 0; i < model->desc.ninput; i++) input[i] = lwt_random(&seed, -1, 1);
+    return input;
+}
+
+// Coupled and nested loops of every joint type, driven, mounted, coupled by polynomials, redundant
+// ones too: motion, accelerations and reactions at the start and after steps of both.
+static void random_loops_move_as_in_absolute_coordinates(void **state)
+{
+    (void)state;
+    LWT_FOR_LOOPS(c, 36, LWT_LOOP_ALL)
+    {
+        const lw_model *model = c.model;
+        lwi_work *a = lwt_work(model, HDCA), *b = lwt_work(model, DENSE);
+        double *x = lwt_start(a), *y = lwt_start(b), *input = inputs_of(model, seed_), t = 0, s = 0;
+        assert_int_equal(lwi_hdca_closed(a)->generic_rank, c.rank);
+        for (int look = 0; look < 2; look++) {
+            lwi_arena arena;
+            lwi_snapshot ma, mb;
+            lwi_arena_init(&arena, NULL);
+            lwt_observe(a, t, x, input, &arena, &ma);
+            lwt_observe(b, s, y, input, &arena, &mb);
+            lwt_same(model, &ma, &mb, look ? 1e-8 : 1e-10);
+            lwi_arena_free(&arena);
+            lwt_integrate(a, &t, x, input, 1e-4, 25);
+            lwt_integrate(b, &s, y, input, 1e-4, 25);
+        }
+        lwi_work_destroy(a);
+        lwi_work_destroy(b);
+        free(x), free(y), free(input);
+    }
+}
+
+// The decisive test of the rates: any momenta are admissible, and the speeds that follow change as
+// the accelerations say, which know neither momenta nor impulses.
+static void speeds_of_random_loops_change_as_accelerations_say(void **state)
+{
+    (void)state;
+    LWT_FOR_LOOPS(c, 36, LWT_LOOP_ALL)
+    {
+        lwi_work *work = lwt_work(c.model, HDCA);
+        double *x = lwt_start(work), *input = inputs_of(c.model, seed_);
+        double t = 0;
+        lwt_integrate(work, &t, x, input, 1e-4, 40); // to where drives and mounts are under way
+        lwt_kick(work, seed_, 0.3, x);
+        lwt_check_flow(work, t, x, input, 1e-8);
+        lwi_work_destroy(work);
+        free(x), free(input);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_loops_move_as_in_absolute_coordinates),
+        cmocka_unit_test(speeds_of_random_loops_change_as_accelerations_say),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,524 @@
+// cluster_cases.h -- mechanisms of loops that `rcr` takes as cells in lanes, and their evaluations by
+// cells, by the general elimination and by absolute coordinates.
+//
+// Mechanisms fall from rest under gravity of any direction, so their states are on the constraints
+// to what Runge and Kutta leave (below 1e-12 here).  What cells lose is what normal equations lose:
+// digits of the smallest pivot they accept.
+#ifndef LWT_CELLS_CASES_H
+#define LWT_CELLS_CASES_H
+
+#include "methods/rcr/clusters/clusters.h"
+#include "methods/rcr/rcr_cases.h"
+
+#include "methods/rcr/clusters/evaluate.h"
+#include "tree/simd/kernels.h"
+#include "kinematics/closure.h"
+
+#include <float.h>
+
+// Rounding of a few dozen operations, magnified by the smallest pivot that cells accept.
+#define TOLERANCE (64 * DBL_EPSILON / LWI_CLUSTER_PIVOT)
+
+static const int widths[] = {1, 4, 8};
+
+// -------------------------------------------------------------------------------------- mechanisms
+
+/** A place in space: points and directions of a mechanism drawn near the origin are turned there.
+ */
+typedef struct site {
+    lw_builder *b;
+    double R[9];
+    int nbody;
+    lw_body base; ///< what mechanisms stand on; the ground
+} site;
+
+static inline lw_vec3 turned(const site *s, double x, double y, double z)
+{
+    const double a[3] = {x, y, z};
+    double r[3];
+    m3_mul_v(r, s->R, a);
+    return (lw_vec3){r[0], r[1], r[2]};
+}
+
+static inline double draw(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) / 9007199254740992.0 * 2 - 1;
+}
+
+static inline site new_site(uint64_t *seed, bool straight)
+{
+    site s = {.b = lwt_builder(), .base = lwt_ground};
+    double q[4] = {1, 0, 0, 0};
+    for (int i = 0; i < 4 && !straight; i++) q[i] = draw(seed);
+    quat_matrix(s.R, q);
+    const double g[3] = {5 * draw(seed), -9 + draw(seed), 5 * draw(seed)};
+    lw_builder_gravity(s.b, turned(&s, g[0], g[1], g[2]));
+    return s;
+}
+
+/** A body with its mass centre there, no axis of its inertia along anything. */
+static inline lw_body blob(site *s, double x, double y, double z, double mass)
+{
+    const double i = 0.02 * (1 + 0.3 * (s->nbody++ % 4)) * mass;
+    return lwt_body(s->b,
+                    &(lw_body_desc){.mass = mass,
+                                    .inertia = {i, 1.3 * i, 1.7 * i, 0.1 * i, -0.2 * i, 0.15 * i},
+                                    .pose = {.position = turned(s, x, y, z)}});
+}
+
+static inline lw_joint pin(site *s, lw_joint_type type, lw_body a, lw_body b, const double at[3],
+                           const double axis[3], lw_cut cut)
+{
+    return lwt_add(s->b, &(lw_joint_desc){.type = type,
+                                          .body1 = a,
+                                          .body2 = b,
+                                          .at = turned(s, at[0], at[1], at[2]),
+                                          .axis = turned(s, axis[0], axis[1], axis[2]),
+                                          .cut = cut});
+}
+
+#define AT(x, y, z)                                                                                \
+    (const double[])                                                                               \
+    {                                                                                              \
+        x, y, z                                                                                    \
+    }
+static const double X[3] = {1, 0, 0}, Y[3] = {0, 1, 0}, Z[3] = {0, 0, 1};
+
+/** Crank, coupler and rocker on `base` with their first pivot at (x, y, z); the rocker. */
+static inline lw_body four_bar(site *s, lw_body base, double x, double y, double z)
+{
+    const lw_body crank = blob(s, x + 0.05, y + 0.1, z, 1),
+                  coupler = blob(s, x + 0.5, y + 0.4, z + 0.1, 2);
+    const lw_body rocker = blob(s, x + 0.8, y + 0.2, z - 0.1, 1.5);
+    pin(s, LW_JOINT_REVOLUTE, base, crank, AT(x, y, z), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, crank, coupler, AT(x + 0.1, y + 0.25, z), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, base, rocker, AT(x + 0.7, y - 0.1, z), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, coupler, rocker, AT(x + 0.9, y + 0.5, z), Z, LW_CUT_PREFER);
+    return rocker;
+}
+
+/** A crank on the ground, a slider along a tilted rail, a rod between. */
+static inline void crank_slider(site *s, double x, double y)
+{
+    const lw_body crank = blob(s, x, y + 0.1, 0, 1), rod = blob(s, x + 0.4, y + 0.2, 0.05, 0.7);
+    const lw_body slider = blob(s, x + 0.9, y, 0, 2);
+    pin(s, LW_JOINT_REVOLUTE, s->base, crank, AT(x, y, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, crank, rod, AT(x + 0.05, y + 0.25, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_PRISMATIC, s->base, slider, AT(x + 0.9, y, 0), AT(1, 0.2, 0), LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, slider, rod, AT(x + 0.85, y, 0), Z, LW_CUT_PREFER);
+}
+
+/** Posts on universal joints with rungs between their tips, all leaning. */
+static inline void ladder(site *s, int n, double y)
+{
+    lw_body last = {0};
+    for (int i = 0; i <= n; i++) {
+        const lw_body post = blob(s, i + 0.1, y + 0.05, 0.5, 1);
+        lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
+                                       .body1 = s->base,
+                                       .body2 = post,
+                                       .at = turned(s, i, y, 0),
+                                       .axis = turned(s, 1, 0, 0),
+                                       .axis2 = turned(s, 0, 1, 0)});
+        if (i > 0) {
+            const lw_body rung = blob(s, i - 0.3, y + 0.2, 0.9, 0.8);
+            pin(s, LW_JOINT_REVOLUTE, last, rung, AT(i - 0.75, y + 0.2, 1), Y, LW_CUT_AUTO);
+            pin(s, LW_JOINT_REVOLUTE, rung, post, AT(i + 0.25, y + 0.2, 1), Y, LW_CUT_PREFER);
+        }
+        last = post;
+    }
+}
+
+/** Two legs of three parallel hinges each: a platform that only lifts.  One of five rows is
+ *  redundant, four speeds depend on the fifth. */
+static inline void sarrus(site *s, double x)
+{
+    const lw_body a1 = blob(s, x - 0.6, 0, 0.3, 1), a2 = blob(s, x - 0.6, 0, 0.8, 1);
+    const lw_body b1 = blob(s, x, -0.6, 0.3, 1), b2 = blob(s, x, -0.6, 0.8, 1);
+    const lw_body top = blob(s, x, 0, 1.1, 2);
+    pin(s, LW_JOINT_REVOLUTE, s->base, a1, AT(x - 0.5, 0, 0), Y, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, a1, a2, AT(x - 0.9, 0, 0.5), Y, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, a2, top, AT(x - 0.5, 0, 1), Y, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, b1, AT(x, -0.5, 0), X, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, b1, b2, AT(x, -0.9, 0.5), X, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, b2, top, AT(x, -0.5, 1), X, LW_CUT_PREFER);
+}
+
+/** Seven hinges in no special position: five speeds depend on the sixth. */
+static inline void seven_hinges(site *s, double x)
+{
+    static const double at[7][3] = {{0, 0, 0},       {0.3, 0.5, 0.2},  {0.8, 0.7, -0.1},
+                                    {1.3, 0.4, 0.3}, {1.4, -0.2, 0.1}, {1, -0.6, -0.2},
+                                    {0.4, -0.5, 0.1}};
+    static const double axis[7][3] = {{0, 0, 1},      {1, 0.2, 0.3}, {0.1, 1, 0.2}, {0.3, -0.2, 1},
+                                      {1, 0.4, -0.3}, {0.2, 1, 0.5}, {-0.4, 0.3, 1}};
+    lw_body last = s->base;
+    for (int i = 0; i < 7; i++) {
+        const lw_body next =
+            i == 6 ? s->base
+                   : blob(s, x + (at[i][0] + at[i + 1][0]) / 2, (at[i][1] + at[i + 1][1]) / 2,
+                          (at[i][2] + at[i + 1][2]) / 2, 1);
+        pin(s, LW_JOINT_REVOLUTE, last, next, AT(x + at[i][0], at[i][1], at[i][2]), axis[i],
+            i == 6 ? LW_CUT_PREFER : LW_CUT_AUTO);
+        last = next;
+    }
+}
+
+/** Hinges that hang on something one after the other. */
+static inline void limb(site *s, lw_body base, double x, double y, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const lw_body next = blob(s, x + 0.2 * i + 0.1, y, 0.1, 0.5);
+        pin(s, LW_JOINT_REVOLUTE, base, next, AT(x + 0.2 * i, y, 0), i % 2 ? Y : Z, LW_CUT_AUTO);
+        base = next;
+    }
+}
+
+/** Closed by a ball: three speeds depend on the others. */
+static inline void ball_loop(site *s, double x)
+{
+    const lw_body a = blob(s, x + 0.1, 0.3, 0.1, 1), b = blob(s, x + 0.6, 0.6, 0, 1);
+    const lw_body c = blob(s, x + 1, 0.2, 0.1, 1);
+    pin(s, LW_JOINT_REVOLUTE, s->base, a, AT(x, 0, 0), AT(0.1, 0.2, 1), LW_CUT_AUTO);
+    lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
+                                   .body1 = a,
+                                   .body2 = b,
+                                   .at = turned(s, x + 0.2, 0.5, 0),
+                                   .axis = turned(s, 0, 0, 1),
+                                   .axis2 = turned(s, 0, 1, 0)});
+    pin(s, LW_JOINT_REVOLUTE, s->base, c, AT(x + 1, 0, 0), AT(0.3, 0, 1), LW_CUT_AUTO);
+    pin(s, LW_JOINT_SPHERICAL, b, c, AT(x + 1, 0.5, 0.1), Z, LW_CUT_PREFER);
+}
+
+/** Two four-bars on one crank, and bars between their rockers, n times: each loop's coordinates come
+ *  from two cells that the crank moves. */
+static inline void leg(site *s, lw_body crank, double x, double side)
+{
+    const lw_body upper = blob(s, x + 0.5 * side, 0.5, 0, 1),
+                  lower = blob(s, x + 0.5 * side, -0.5, 0, 1);
+    const lw_body top = blob(s, x + side, 0.6, 0.1, 1), bottom = blob(s, x + side, -0.6, 0, 1);
+    const lw_body front = blob(s, x + 1.5 * side, 0.7, 0, 0.5),
+                  foot = blob(s, x + 1.4 * side, -0.6, 0, 0.7);
+    pin(s, LW_JOINT_REVOLUTE, crank, upper, AT(x + 0.15, 0.1, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, crank, lower, AT(x + 0.15, 0.1, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, top, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, s->base, bottom, AT(x + 0.9 * side, 0, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, upper, top, AT(x + 0.9 * side, 1, 0), Z, LW_CUT_PREFER);
+    pin(s, LW_JOINT_REVOLUTE, lower, bottom, AT(x + 0.9 * side, -1, 0), Z, LW_CUT_PREFER);
+    pin(s, LW_JOINT_REVOLUTE, top, front, AT(x + 1.6 * side, 0.9, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, bottom, foot, AT(x + 1.2 * side, -1, 0), Z, LW_CUT_AUTO);
+    pin(s, LW_JOINT_REVOLUTE, front, foot, AT(x + 1.7 * side, -0.3, 0), Z, LW_CUT_PREFER);
+}
+
+typedef enum lwt_base {
+    GROUND,
+    FLOATING, ///< without a joint
+    FREE,     ///< by a joint that the tree passes backwards
+    BALL,     ///< on a ball at the ground
+    NBASE
+} lwt_base;
+
+/** What mechanisms stand on from now on: a body that turns, or the ground. */
+static inline void stand_on(site *s, lwt_base kind, uint64_t *seed)
+{
+    s->base = lwt_ground;
+    if (kind == GROUND) return;
+    const double v[3] = {draw(seed), draw(seed), draw(seed)},
+                 w[3] = {draw(seed), draw(seed), draw(seed)};
+    s->nbody++;
+    s->base = lwt_body(s->b, &(lw_body_desc){.mass = 3,
+                                             .inertia = {0.4, 0.5, 0.6, 0.05, -0.04, 0.03},
+                                             .com = {0.1, -0.05, 0.02},
+                                             .pose = {.position = turned(s, 0.3, 0.2, 0.1)},
+                                             .has_velocity = kind == FLOATING,
+                                             .velocity = {v[0], v[1], v[2]},
+                                             .angular_velocity = {w[0], w[1], w[2]}});
+    if (kind == FREE)
+        lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_FREE,
+                                       .body1 = s->base,
+                                       .body2 = lwt_ground,
+                                       .at = turned(s, 0.5, 0.1, 0),
+                                       .has_qd = 1,
+                                       .damping = 0.2,
+                                       .qd = {v[0], v[1], v[2], w[0], w[1], w[2]}});
+    if (kind == BALL)
+        lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_SPHERICAL,
+                                       .body1 = lwt_ground,
+                                       .body2 = s->base,
+                                       .at = turned(s, 0.5, 0.1, 0.2),
+                                       .has_qd = 1,
+                                       .damping = 0.2,
+                                       .qd = {w[0], w[1], w[2]}});
+}
+
+typedef enum lwt_kind {
+    FOUR_BARS,     ///< a chain of n: each cell on the rod of the one before
+    CRANK_SLIDERS, ///< a row, each on the ground
+    LADDER,
+    SARRUS,
+    SEVEN_HINGES,
+    BALLS,
+    TREE,  ///< four-bars on rockers, limbs before and behind
+    MIXED, ///< some of all
+    NKIND
+} lwt_kind;
+
+static inline void add_tree(site *s, int n)
+{
+    lw_body rocker[16] = {four_bar(s, s->base, 0, 0, 0)};
+    for (int i = 1; i < n; i++)
+        rocker[i] = four_bar(s, rocker[(i - 1) / 2], 0.7 + i, 0.3 - i % 2, 0.2 * i);
+    limb(s, rocker[n - 1], 2, 2, 1);
+    limb(s, s->base, -1, -1, 3);
+}
+
+static inline void populate(site *s, lwt_kind kind, int n)
+{
+    switch (kind) {
+    case FOUR_BARS: {
+        lw_body last = s->base;
+        lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                       .body1 = s->base,
+                                       .body2 = last = blob(s, 0, 0.5, 0, 1),
+                                       .at = turned(s, 0, 0, 0),
+                                       .axis = turned(s, 0, 0, 1)});
+        for (int i = 1; i <= n; i++) { // rods of the same size lean by turns
+            const double lean = 0.1 * (i % 3);
+            const lw_body span = blob(s, i - 0.5, 1, 0, 1), rod = blob(s, i, 0.4, 0.1, 1);
+            const double before = 0.1 * ((i - 1) % 3);
+            pin(s, LW_JOINT_REVOLUTE, last, span, AT(i - 1 + before, 1, 0), Z, LW_CUT_AUTO);
+            pin(s, LW_JOINT_REVOLUTE, s->base, rod, AT(i, 0, 0), Z, LW_CUT_AUTO);
+            pin(s, LW_JOINT_REVOLUTE, span, rod, AT(i + lean, 1, 0), Z, LW_CUT_PREFER);
+            last = rod;
+        }
+        break;
+    }
+    case CRANK_SLIDERS:
+        for (int i = 0; i < n; i++) crank_slider(s, 2 * i, 0.1 * (i % 3));
+        break;
+    case LADDER:
+        ladder(s, n, 0);
+        break;
+    case SARRUS:
+        for (int i = 0; i < n; i++) sarrus(s, 3 * i);
+        break;
+    case SEVEN_HINGES:
+        for (int i = 0; i < n; i++) seven_hinges(s, 3 * i);
+        break;
+    case BALLS:
+        for (int i = 0; i < n; i++) ball_loop(s, 3 * i);
+        break;
+    case TREE:
+        add_tree(s, n);
+        break;
+    default:
+        for (int i = 0; i < n; i++) {
+            four_bar(s, s->base, 2 * i, 5, 0);
+            crank_slider(s, 2 * i, 7);
+        }
+        ladder(s, n, 10);
+        seven_hinges(s, 0);
+        add_tree(s, 2);
+        break;
+    }
+}
+
+static inline lw_model *build_on(lwt_base base, lwt_kind kind, int n, bool straight, uint64_t *seed)
+{
+    site s = new_site(seed, straight);
+    stand_on(&s, base, seed);
+    populate(&s, kind, n);
+    return lwt_model(s.b);
+}
+
+static inline lw_model *build(lwt_kind kind, int n, bool straight, uint64_t *seed)
+{
+    return build_on(GROUND, kind, n, straight, seed);
+}
+
+// --------------------------------------------------------------------------------------
+// evaluations
+
+static inline lwi_work *work_of(const lw_model *model, int lanes)
+{
+    lwi_work *work;
+    lw_error error;
+    lwt_ok(lwi_work_create_lanes(model, RCR, NULL, lanes, &work, &error), &error);
+    return work;
+}
+
+// A run from the model's start.
+static inline lwt_run fall(const lw_model *model, int lanes)
+{
+    lwi_snapshot start;
+    lwt_run r = {.model = model, .work = work_of(model, lanes)};
+    lwi_arena_init(&r.arena, NULL);
+    r.x = lwt_vector(r.work->layout.nx);
+    assert_int_equal(lwi_snapshot_create(model, &r.arena, &start), LW_OK);
+    lwi_snapshot_start(model, &start);
+    lwt_ok(RCR->enter(r.work, &start, r.x), &r.work->error);
+    return r;
+}
+
+static inline void step_on(lwt_run *r, int steps, const double *inputs)
+{
+    const double h = 1e-3; // h^5: local errors far below the tolerance
+    lwt_integrate(r->work, &r->t, r->x, inputs, h, steps);
+}
+
+// By cells with the partition of `from`; false: they leave it to the general text.
+static inline bool by_cells(const lwt_run *from, int lanes, const double *inputs, double *xdot,
+                            double *least)
+{
+    lwi_work *work = work_of(from->model, lanes);
+    lwi_rcr_work *d = work->data;
+    bool done = false;
+    memcpy(work->discrete, from->work->discrete, work->ndiscrete);
+    if (d->cells) done = lwi_rcr_clusters_rates(work, from->t, from->x, inputs, xdot, least);
+    lwi_work_destroy(work);
+    return done;
+}
+
+// By the general text with that partition; its smallest pivot.
+static inline double by_text(const lwt_run *from, const double *inputs, double *xdot)
+{
+    lwi_work *work = work_of(from->model, LWI_NO_KERNEL);
+    memcpy(work->discrete, from->work->discrete, work->ndiscrete);
+    lwt_ok(RCR->rates(work, from->t, from->x, inputs, xdot), &work->error);
+    const double least = lwt_rcr(&(lwt_run){.work = work})->e.least;
+    lwi_work_destroy(work);
+    return least;
+}
+
+static inline double difference(int n, const double *a, const double *b)
+{
+    double most = 1, off = 0;
+    for (int i = 0; i < n; i++) {
+        most = fmax(most, fabs(a[i]));
+        off = fmax(off, fabs(a[i] - b[i]));
+    }
+    return off / most;
+}
+
+// Rates of the speeds of a body without a joint, link axes about the link's origin, from accelerations of
+// its mass centre.
+static inline void floating_rates(const lw_model *model, int k, const lwi_snapshot *m, double *vdot)
+{
+    const lwi_node *node = &model->node[k];
+    double R[9], body[9], c[3], v[3], w[3], al[3], a[3], turn[3];
+    quat_matrix(body, m->quat[node->body]);
+    m3_mul_t(R, body, node->c_R); // link -> world
+    m3_mul_v(w, node->c_R, m->w[node->body]);
+    m3_mul_v(al, node->c_R, m->al[node->body]);
+    m3_tmul_v(a, R, m->a[node->body]);
+    m3_tmul_v(v, R, m->v[node->body]);
+    v3_copy(c, node->c_r);
+    v3_cross(turn, w, c);
+    v3_sub(v, v, turn); // of the origin
+    v3_cross(c, w, turn);
+    v3_sub(a, a, c);
+    v3_cross(c, al, node->c_r);
+    v3_sub(a, a, c);
+    v3_cross(c, w, v);
+    v3_sub(vdot, a, c);
+    v3_copy(vdot + 3, al);
+}
+
+// Accelerations of tree joints by absolute coordinates at the run's state.
+static inline void by_dense(lwt_run *r, const double *inputs, double *vdot)
+{
+    lwi_snapshot a, b;
+    lwt_observe(r->work, r->t, r->x, inputs, &r->arena, &a);
+    lwt_run d = lwt_run_from(r->model, DENSE, &a);
+    lwt_observe(d.work, r->t, d.x, inputs, &d.arena, &b);
+    for (int k = 0; k < r->model->nnode; k++) {
+        const lwi_node *node = &r->model->node[k];
+        if (node->joint < 0) floating_rates(r->model, k, &b, vdot + node->iv);
+        for (int j = 0; j < node->nv && node->joint >= 0; j++)
+            vdot[node->iv + j] = b.qdd[r->model->joint[node->joint].iv + node->column[j]];
+    }
+    lwt_run_end(&d);
+}
+
+typedef struct findings {
+    double generic, dense, ratio;
+    int done, asked;
+} findings;
+
+static inline void compare(lwt_run *r, const double *inputs, const char *what, findings *worst)
+{
+    const int n = r->work->layout.nx, nv = r->model->tree_nv;
+    double *generic = lwt_vector(n), *cells = lwt_vector(n), *other = lwt_vector(n);
+    double least, general = by_text(r, inputs, generic);
+    worst->asked++;
+    if (by_cells(r, widths[0], inputs, cells, &least)) {
+        worst->done++;
+        worst->ratio = fmax(worst->ratio, least / general);
+        const double off = difference(n, generic, cells);
+        worst->generic = fmax(worst->generic, off);
+        if (!(off <= TOLERANCE)) fail_msg("%s, t = %g: cells are %.3g off", what, r->t, off);
+        by_dense(r, inputs, other);
+        const double dense = difference(nv, other, cells + r->model->tree_nq);
+        worst->dense = fmax(worst->dense, dense);
+        // absolute coordinates carry their own errors: those of the square of 6 n equations
+        if (!(dense <= 100 * TOLERANCE)) fail_msg("%s: cells are %.3g off dense", what, dense);
+        for (int w = 1; w < LWI_COUNT(widths); w++) {
+            if (!lwi_kernels_of(widths[w])) continue;
+            assert_true(by_cells(r, widths[w], inputs, other, &least));
+            if (memcmp(cells, other, (size_t)n * sizeof *cells))
+                fail_msg("%s: %d lanes give other bits than one", what, widths[w]);
+        }
+    }
+    free(generic);
+    free(cells);
+    free(other);
+}
+
+// The largest row of positions at the poses that the run observes.
+static inline double open_by(lwt_run *r, const double *inputs)
+{
+    lwi_snapshot m;
+    double most = 0;
+    lwt_observe(r->work, r->t, r->x, inputs, &r->arena, &m);
+    const lwi_motion motion = {
+        .R = (const double(*)[9])m.R, .r = (const double(*)[3])m.r, .q = m.q};
+    for (int i = 0; i < r->model->nloop + r->model->ncoupling; i++) {
+        lwi_closure c;
+        if (i < r->model->nloop)
+            lwi_joint_closure(r->model, r->model->loop[i], r->t, &motion, LWI_CLOSURE_POSITION, &c);
+        else
+            lwi_coupling_closure(r->model, i - r->model->nloop, r->t, &motion, LWI_CLOSURE_POSITION,
+                                 &c);
+        for (int k = 0; k < c.n; k++) most = fmax(most, fabs(c.phi[k]));
+    }
+    return most;
+}
+
+// At positions that are off by so much: the general text tells the largest row, cells the length of what
+// it is a component of, in all widths the same.
+static inline void compare_gaps(lwt_run *r, const double *inputs, double off, const char *what)
+{
+    uint64_t seed = 7;
+    for (int i = 0; i < r->model->tree_nq; i++) r->x[i] += off * draw(&seed);
+    const double open = open_by(r, inputs), size = 1 + r->model->nnode;
+    double told[3] = {0};
+    lwi_work *general = work_of(r->model, LWI_NO_KERNEL);
+    lwt_near(what, 0, RCR->gap(general, r->t, r->x), open, 4 * DBL_EPSILON * size);
+    lwi_work_destroy(general);
+    for (int w = 0; w < LWI_COUNT(widths); w++) {
+        if (!lwi_kernels_of(widths[w])) continue;
+        lwi_work *work = work_of(r->model, widths[w]);
+        memcpy(work->discrete, r->work->discrete, work->ndiscrete);
+        told[w] = lwi_rcr_clusters_gap(work, r->t, r->x);
+        assert_true(RCR->gap(work, r->t, r->x) == told[w]);
+        lwi_work_destroy(work);
+        assert_true(told[w] == told[0]);
+    }
+    // of three components one is at least so large
+    const double rounding = 16 * DBL_EPSILON * size;
+    if (!(open <= told[0] + rounding && told[0] <= sqrt(3) * open + rounding))
+        fail_msg("%s: cells tell %.17g, rows %.17g", what, told[0], open);
+}
+
+#endif

@@ -1,0 +1,170 @@
+// test_clusters.c -- evaluations of `rcr` by cells in lanes against its general elimination,
+// absolute coordinates, and themselves in other widths.
+#include "methods/rcr/cluster_cases.h"
+
+static void check_kind(lwt_kind kind, int n, const char *what, int falls)
+{
+    findings worst = {0};
+    for (int i = 0; i < falls; i++) {
+        uint64_t seed = 1000 * (uint64_t)kind + (uint64_t)i;
+        lw_model *model = build(kind, n, i == 0, &seed);
+        lwt_run r = fall(model, 1);
+        for (int k = 0; k < 4; k++) {
+            step_on(&r, 40, NULL);
+            compare(&r, NULL, what, &worst);
+        }
+        lwt_run_end(&r);
+        lw_model_destroy(model);
+    }
+    print_message("%s, %d: by cells %d of %d, off %.1e, off dense %.1e, pivots %.2f\n", what, n,
+                  worst.done, worst.asked, worst.generic, worst.dense, worst.ratio);
+    // most states are not close to singular positions
+    if (2 * worst.done < worst.asked)
+        fail_msg("%s: cells did %d of %d", what, worst.done, worst.asked);
+}
+
+// The accelerations, the speeds and the rates of cut joints are those of the general elimination
+// and of absolute coordinates, in any attitude; all widths have the same bits.
+static void cells_agree(void **state)
+{
+    (void)state;
+    check_kind(FOUR_BARS, 1, "one four-bar", 3);
+    check_kind(FOUR_BARS, 9, "four-bars", 3);
+    check_kind(FOUR_BARS, 20, "four-bars", 2);
+    check_kind(CRANK_SLIDERS, 5, "crank-sliders", 3);
+    check_kind(LADDER, 1, "ladder", 3);
+    check_kind(LADDER, 10, "ladder", 3);
+    check_kind(SARRUS, 3, "Sarrus linkages", 3);
+    check_kind(SEVEN_HINGES, 3, "seven hinges", 3);
+    check_kind(BALLS, 3, "loops closed by balls", 3);
+    check_kind(TREE, 4, "tree of cells", 3);
+    check_kind(MIXED, 3, "mixed shapes", 3);
+}
+
+// ---------------------------------------------------------------------------------------- limits
+
+// A parallelogram's columns enclose the angle between rod and coupler: 0.02 rad from the flat
+// position their squared sine is LWI_CLUSTER_PIVOT.  Closer than that the evaluation is the general
+// text's, to the last bit; farther it is the cells', and close to it.
+static void flat_cells_are_handed_over(void **state)
+{
+    static const double off[] = {0.3, 0.05, 0.03, 0.01, 0.001};
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(off); i++) {
+        lw_error error;
+        lw_builder *b = lwt_builder();
+        lwt_ok(lw_builder_add_mechanism(b,
+                                        &(lw_mechanism_desc){.mechanism = LW_MECHANISM_N_FOUR_BAR,
+                                                             .n = 3,
+                                                             .q = {1.5707963267948966 - off[i]},
+                                                             .qd = {1}},
+                                        &error),
+               &error);
+        lw_model *model = lwt_model(b);
+        lwt_run r = fall(model, 1);
+        const int n = r.work->layout.nx;
+        double *general = lwt_vector(n), *now = lwt_vector(n), *cells = lwt_vector(n), least;
+        by_text(&r, NULL, general);
+        lwt_ok(RCR->rates(r.work, 0, r.x, NULL, now), &r.work->error);
+        assert_int_equal(by_cells(&r, 1, NULL, cells, &least), off[i] > 0.02);
+        if (off[i] > 0.02)
+            assert_memory_equal(now, cells, (size_t)n * sizeof *now);
+        else
+            assert_memory_equal(now, general, (size_t)n * sizeof *now);
+        // both texts lose the digits that the position costs, once and twice
+        lwt_near("flat", i, difference(n, general, now), 0, 64 * DBL_EPSILON / (off[i] * off[i]));
+        free(general);
+        free(now);
+        free(cells);
+        lwt_run_end(&r);
+        lw_model_destroy(model);
+    }
+}
+
+static double energy_of(lwt_run *r)
+{
+    double sum = 0;
+    lwt_run_observe(r);
+    for (int b = 1; b < r->model->nbody; b++) {
+        const lwi_body *body = &r->model->body[b];
+        double L[3];
+        s3_mul_v(L, body->inertia, r->now.w[b]);
+        sum += 0.5 * (body->mass * v3_dot(r->now.v[b], r->now.v[b]) + v3_dot(r->now.w[b], L)) -
+               body->mass * v3_dot(r->model->gravity, r->now.r[b]);
+    }
+    return sum;
+}
+
+// A run by cells keeps the energy as one by the general text does, and stays with it.
+static void runs_conserve_energy(void **state)
+{
+    static const lwt_kind kinds[] = {LADDER, FOUR_BARS};
+    (void)state;
+    for (int k = 0; k < LWI_COUNT(kinds); k++) {
+        uint64_t seed = 11;
+        lw_model *model = build(kinds[k], 3, false, &seed);
+        lwt_run a = fall(model, 0), b = fall(model, LWI_NO_KERNEL);
+        const double start = energy_of(&a);
+        memcpy(b.work->discrete, a.work->discrete, a.work->ndiscrete);
+        step_on(&a, 400, NULL);
+        step_on(&b, 400, NULL);
+        // h^4 of Runge and Kutta with h = 1e-3 and motions of some 10/s: 1e-8 of energies of 100 J
+        const double lost = energy_of(&a) - start, other = energy_of(&b) - start;
+        lwt_near("energy", k, lost, 0, 1e-6);
+        lwt_near("energy by the general text", k, lost, other, 1e-9);
+        lwt_near("state", k, difference(a.work->layout.nx, a.x, b.x), 0, 1e-9);
+        lwt_run_end(&a);
+        lwt_run_end(&b);
+        lw_model_destroy(model);
+    }
+}
+
+// How far loops are open, by cells and by rows.
+static void gaps_are_told(void **state)
+{
+    static const double off[] = {0, 1e-6, 1e-2};
+    (void)state;
+    for (int kind = 0; kind < NKIND; kind++) {
+        for (int i = 0; i < LWI_COUNT(off); i++) {
+            char what[64];
+            uint64_t seed = 20 + (uint64_t)kind;
+            lw_model *model = build((lwt_kind)kind, 5, i == 0, &seed);
+            lwt_run r = fall(model, 1);
+            snprintf(what, sizeof what, "kind %d, off by %g", kind, off[i]);
+            compare_gaps(&r, NULL, off[i], what);
+            lwt_run_end(&r);
+            lw_model_destroy(model);
+        }
+    }
+}
+
+// What cells have no text for is left alone: spherical joints of the tree.
+static void others_have_no_cells(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t seed = 3;
+        site s = new_site(&seed, true);
+        const lw_body rocker = four_bar(&s, lwt_ground, 0, 0, 0);
+        if (i == 1) {
+            const lw_body link = blob(&s, 0.5, 0.5, 0.5, 1);
+            pin(&s, LW_JOINT_SPHERICAL, lwt_ground, link, AT(0, 0.5, 0.5), Z, LW_CUT_AUTO);
+            pin(&s, LW_JOINT_SPHERICAL, rocker, link, AT(0.9, 0.6, 0.5), Z, LW_CUT_PREFER);
+        }
+        lw_model *model = lwt_model(s.b);
+        lwi_work *work = work_of(model, 1);
+        assert_int_equal(lwt_rcr(&(lwt_run){.work = work})->cells != NULL, i == 0);
+        lwi_work_destroy(work);
+        lw_model_destroy(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_agree),          cmocka_unit_test(flat_cells_are_handed_over),
+        cmocka_unit_test(runs_conserve_energy), cmocka_unit_test(gaps_are_told),
+        cmocka_unit_test(others_have_no_cells),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+// test_rcr_dense_path.c -- `rcr` with all rows at once does what its elimination does, and leaves to it what is near a
+// singular position or large.
+#include "methods/rcr/rcr_cases.h"
+#include "methods/rcr/dense_path.h"
+#include "simulate/simulation.h"
+#include "support/given.h"
+#include "support/random_loops.h"
+
+// A run whose evaluations go by all rows at once, or by none; false where the model is not for it.
+static bool start(const lw_model *model, bool few, lwt_run *r)
+{
+    *r = lwt_run_start(model, RCR);
+    lwi_rcr_work *d = r->work->data;
+    const bool has = d->few != NULL;
+    d->cells = NULL;
+    if (!few) d->few = NULL;
+    return has;
+}
+
+static void observe(lwt_run *r, const double *input)
+{
+    lwt_observe(r->work, 0, r->x, input, &r->arena, &r->now);
+}
+
+// Velocities, accelerations, reactions and power.
+static void random_loops_agree(void **state)
+{
+    (void)state;
+    int taken = 0;
+    LWT_FOR_LOOPS(c, 60, LWT_LOOP_ALL)
+    {
+        const lw_model *model = c.model;
+        lwt_run a, b;
+        if (start(model, true, &a) & start(model, false, &b)) {
+            double *input = lwt_vector(model->desc.ninput);
+            for (int i = 0; i < model->desc.ninput; i++) input[i] = 0.3 - 0.1 * i;
+            observe(&a, input);
+            observe(&b, input);
+            taken += lwt_rcr(&a)->by_few;
+            assert_false(lwt_rcr(&b)->by_few);
+            lwt_near("accelerations", (int)seed_, lwt_acceleration_error(model, &a.now, &b.now), 0,
+                     1e-9);
+            for (int i = 0; i < model->nv; i++)
+                lwt_near("speed", i, a.now.qd[i], b.now.qd[i], 1e-10 * (1 + fabs(b.now.qd[i])));
+            for (int j = 0; j < model->njoint; j++) {
+                const double size = v3_norm(b.now.reaction[j]) + v3_norm(b.now.reaction[j] + 3);
+                for (int i = 0; b.now.unique[j] && i < 6; i++)
+                    lwt_near("reaction", j, a.now.reaction[j][i], b.now.reaction[j][i],
+                             1e-7 * (1 + size));
+            }
+            double *xa = lwt_vector(a.work->layout.nx), *xb = lwt_vector(b.work->layout.nx);
+            lwt_ok(RCR->rates(a.work, 0, a.x, input, xa), &a.work->error);
+            lwt_ok(RCR->rates(b.work, 0, b.x, input, xb), &b.work->error);
+            for (int i = 0; i < a.work->layout.nx; i++)
+                lwt_near("rate", i, xa[i], xb[i], 1e-8 * (1 + fabs(xb[i])));
+            free(xa), free(xb), free(input);
+        }
+        lwt_run_end(&a);
+        lwt_run_end(&b);
+    }
+    assert_true(taken > 20);
+}
+
+// Speeds of a state that is off the rows are put on them, to round-off.
+static void velocities_are_closed(void **state)
+{
+    (void)state;
+    int taken = 0;
+    LWT_FOR_LOOPS(c, 30, LWT_LOOP_ALL)
+    {
+        const lw_model *model = c.model;
+        lwt_run r;
+        if (start(model, true, &r)) {
+            lwi_rcr_work *d = r.work->data;
+            double *input = lwt_vector(model->desc.ninput);
+            for (int i = 0; i < model->tree_nv; i++) r.x[model->tree_nq + i] += 1e-4 * (1 + i % 3);
+            observe(&r, input);
+            lwi_cut_rows(&d->cut, &d->tree, 0, LWI_CLOSURE_POSITION);
+            for (int i = 0; i < d->cut.m; i++) lwt_near("rate of row", i, d->cut.rate[i], 0, 1e-10);
+            taken += d->by_few;
+            free(input);
+        }
+        lwt_run_end(&r);
+    }
+    assert_true(taken > 10);
+}
+
+// A parallelogram, without weight, through the position in which all its links are in a line, and on in
+// its branch: the coupler does not turn.
+static void singular_positions_are_left_to_the_elimination(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, 0});
+    const lw_body A = lwt_rod(b, "A", 0, 0, 0, 1, 1), B = lwt_rod(b, "B", 0, 1, 2, 1, 1),
+                  C = lwt_rod(b, "C", 2, 0, 2, 1, 1);
+    lwt_add(b, &(lw_joint_desc){.name = "left",
+                                .type = LW_JOINT_REVOLUTE,
+                                .body2 = A,
+                                .axis = {0, 0, 1},
+                                .has_qd = 1,
+                                .qd = {-3}});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "top left", A, B, 0, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "top right", B, C, 2, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "right", lwt_ground, C, 2, 0);
+    lw_model *model = lwt_model(b);
+    lw_options options;
+    lw_error error;
+    lw_sim *sim;
+    const lw_observation *o;
+    lw_options_default(&options);
+    lwt_set(&options, "formulation", "rcr");
+    lwt_set(&options, "rtol", "1e-6");
+    lwt_set(&options, "atol", "1e-6");
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    lwi_rcr_work *d = sim->work->data;
+    assert_non_null(d->few);
+    d->cells = NULL;
+    lwt_ok(lw_sim_step(sim, 0.3), lw_sim_error(sim));
+    assert_true(d->by_few);
+    lwt_ok(lw_sim_step(sim, 0.5235), lw_sim_error(sim)); // pi/6 is the time
+    assert_false(d->by_few);
+    lwt_ok(lw_sim_step(sim, 0.8), lw_sim_error(sim));
+    assert_true(d->by_few);
+    lwt_ok(lw_sim_step(sim, 2), lw_sim_error(sim));
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
+    lwt_near("turn of the coupler", 0, o->quaternion[B.index][3], 0, 1e-3);
+    lwt_near("speed of a crank", 0, o->angular_velocity[A.index][2], -3, 1e-3);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// Rows are too many to be taken at once.
+static void many_loops_are_eliminated(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    const lw_mechanism_desc net = {
+        .mechanism = LW_MECHANISM_NET, .n = 7, .m = 7, .joint = 2, .q = {0.3}};
+    lwt_ok(lw_builder_add_mechanism(b, &net, &error), &error);
+    lw_model *model = lwt_model(b);
+    lwt_run r = lwt_run_start(model, RCR);
+    assert_null(lwt_rcr(&r)->few);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_loops_agree),
+        cmocka_unit_test(velocities_are_closed),
+        cmocka_unit_test(singular_positions_are_left_to_the_elimination),
+        cmocka_unit_test(many_loops_are_eliminated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

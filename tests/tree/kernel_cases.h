@@ -1,0 +1,166 @@
+// kernel_cases.h -- kernels against the generic text, against themselves in other widths, and in
+// batches against one state: what the tests of the kernels share.
+#ifndef LWT_KERNEL_CASES_H
+#define LWT_KERNEL_CASES_H
+
+#include "tree/tree_cases.h"
+
+#include "kinematics/formulation.h"
+#include "tree/kernel.h"
+
+static const int widths[] = {1, 4, 8};
+static const lwi_formulation *const formulations[] = {&lwi_formulation_aba,
+                                                      &lwi_formulation_momenta};
+
+static inline lw_status try_rates(const lw_model *model, const lwi_formulation *formulation,
+                                  int lanes, double t, const double *x, const double *input,
+                                  double *xdot, lw_error *error)
+{
+    lwi_work *work;
+    if (lwi_work_create_lanes(model, formulation, NULL, lanes, &work, error) != LW_OK)
+        fail_msg("%s", error->text);
+    const lw_status status = formulation->rates(work, t, x, input, xdot);
+    *error = work->error;
+    lwi_work_destroy(work);
+    return status;
+}
+
+static inline void rates(const lw_model *model, const lwi_formulation *formulation, int lanes,
+                         double t, const double *x, const double *input, double *xdot)
+{
+    lw_error error;
+    if (try_rates(model, formulation, lanes, t, x, input, xdot, &error) != LW_OK)
+        fail_msg("%s", error.text);
+}
+
+// Largest difference of the rates of the second half, relative to the largest of them.
+static inline double difference(const lw_model *model, const double *a, const double *b)
+{
+    double most = 0, off = 0;
+    for (int i = 0; i < model->tree_nv; i++) {
+        const int k = model->tree_nq + i;
+        most = fmax(most, fabs(a[k]));
+        off = fmax(off, fabs(a[k] - b[k]));
+    }
+    return off / (1 + most);
+}
+
+// Every width against the generic text (within `tolerance`) and against each other (equal).
+static inline void check_model(const lw_model *model, double t, const double *x,
+                               const double *input, double tolerance, const char *what,
+                               unsigned long long seed)
+{
+    const int n = model->tree_nq + model->tree_nv + 1;
+    double *generic = lwt_reals(n), *first = lwt_reals(n), *other = lwt_reals(n);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        rates(model, formulations[f], LWI_NO_KERNEL, t, x, input, generic);
+        rates(model, formulations[f], widths[0], t, x, input, first);
+        const double off = difference(model, generic, first);
+        if (!(off <= tolerance))
+            fail_msg("%s %llu, %s: the kernel is %.3g off", what, seed, formulations[f]->name, off);
+        for (int w = 1; w < LWI_COUNT(widths); w++) {
+            if (!lwi_kernels_of(widths[w])) continue;
+            rates(model, formulations[f], widths[w], t, x, input, other);
+            if (memcmp(first, other, (size_t)n * sizeof *first))
+                fail_msg("%s %llu, %s: width %d differs from width 1", what, seed,
+                         formulations[f]->name, widths[w]);
+        }
+    }
+    free(generic);
+    free(first);
+    free(other);
+}
+
+static inline void put_instance(const lwi_kernel *kernel, const lwi_k_state *batch, int l,
+                                const double *q, const double *v)
+{
+    for (int i = 0; i < kernel->plan->nstep; i++) {
+        const lwi_k_step *step = &kernel->plan->step[i];
+        if (step->slot < kernel->plan->first_ball) {
+            batch->joint[step->slot].q[l] = q[step->iq];
+            batch->joint[step->slot].v[l] = v[step->iv];
+            continue;
+        }
+        lwi_k_ball_joint *joint = &batch->ball_joint[step->slot - kernel->plan->first_ball];
+        const int n = step->kind == LWI_K_BALL ? 3 : 6;
+        for (int j = 0; j < 4; j++) joint->q[j][l] = q[step->iq + j];
+        for (int j = 0; j < n; j++) joint->v[6 - n + j][l] = v[step->iv + j];
+    }
+}
+
+static inline double instance_rate(const lwi_kernel *kernel, const lwi_k_state *batch,
+                                   const lwi_k_step *step, int j, int l)
+{
+    const int slot = step->slot;
+    if (slot >= kernel->plan->first_ball)
+        return batch->ball_pivot[slot - kernel->plan->first_ball]
+            .vdot[step->kind == LWI_K_BALL ? 3 + j : j][l];
+    return kernel->plan->screw[slot / LWI_LANES].sign[slot % LWI_LANES] *
+           batch->motion[slot].vdot[l];
+}
+
+static inline double instance_pdot(const lwi_kernel *kernel, const lwi_k_state *batch,
+                                   const lwi_k_step *step, int j, int l)
+{
+    const int slot = step->slot;
+    if (slot >= kernel->plan->first_ball)
+        return batch->momentum[slot].pdot[step->kind == LWI_K_BALL ? 3 + j : j][l];
+    return kernel->plan->screw[slot / LWI_LANES].sign[slot % LWI_LANES] *
+           batch->momentum[slot].pdot[0][l];
+}
+
+static inline int freedoms(const lwi_k_step *step)
+{
+    return step->kind == LWI_K_BALL ? 3 : step->kind == LWI_K_BASE ? 6 : 1;
+}
+
+// Eight instances in lanes: aba's vdot, the speeds of momenta and their rates are those of single
+// states.
+static inline void check_batch(const lw_model *m, const double *start, uint64_t seed, int width)
+{
+    lwi_arena arena;
+    lwi_kernel *kernel;
+    lwi_k_state batch;
+    const uint64_t name = seed;
+    double *q = lwt_reals(LWI_LANES * m->tree_nq), *v = lwt_reals(LWI_LANES * m->tree_nv);
+    double *alone = lwt_reals(m->tree_nv), *pdot = lwt_reals(m->tree_nv);
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_kernel_create(m, width, &arena, &kernel), LW_OK);
+    assert_int_equal(lwi_k_state_create(kernel->plan, true, &arena, &batch), LW_OK);
+    for (int l = 0; l < LWI_LANES; l++) {
+        for (int i = 0; i < m->tree_nq; i++)
+            q[l * m->tree_nq + i] = start[i] + lwt_random(&seed, -0.1, 0.1);
+        for (int i = 0; i < m->tree_nv; i++) v[l * m->tree_nv + i] = lwt_random(&seed, -1, 1);
+        put_instance(kernel, &batch, l, q + l * m->tree_nq, v + l * m->tree_nv);
+    }
+    for (int form = 0; form < 2; form++) {
+        const unsigned doubt = form ? kernel->text->momenta_batch(kernel->plan, &batch)
+                                    : kernel->text->aba_batch(kernel->plan, &batch);
+        assert_int_equal(doubt, 0);
+        for (int l = 0; l < LWI_LANES; l++) {
+            const double *ql = q + l * m->tree_nq, *vl = v + l * m->tree_nv;
+            assert_true(form ? lwi_kernel_momenta(kernel, ql, vl, alone, pdot)
+                             : lwi_kernel_aba(kernel, ql, vl, NULL, alone));
+            for (int i = 0; i < kernel->plan->nstep; i++) {
+                const lwi_k_step *step = &kernel->plan->step[i];
+                for (int j = 0; j < freedoms(step); j++) {
+                    const double rate = instance_rate(kernel, &batch, step, j, l);
+                    const double other = form ? instance_pdot(kernel, &batch, step, j, l) : 0;
+                    if (memcmp(&rate, &alone[step->iv + j], sizeof rate))
+                        fail_msg("seed %llu, width %d, lane %d: %.17g, alone %.17g",
+                                 (unsigned long long)name, width, l, rate, alone[step->iv + j]);
+                    if (form && memcmp(&other, &pdot[step->iv + j], sizeof other))
+                        fail_msg("seed %llu, width %d, lane %d: pdot %.17g, alone %.17g",
+                                 (unsigned long long)name, width, l, other, pdot[step->iv + j]);
+                }
+            }
+        }
+    }
+    free(q);
+    free(v);
+    free(alone);
+    free(pdot);
+    lwi_arena_free(&arena);
+}
+
+#endif
