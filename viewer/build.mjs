@@ -1,9 +1,9 @@
-// build.mjs -- bundles src/ and three.js into dist/page.html, a page that works from a file, offline.
+// build.mjs -- bundles src/, three.js and uPlot into dist/page.html, a page that works from a file, offline.
 //
 //   node build.mjs            writes it
 //   node build.mjs --check    fails when it is not what the sources give
 //
-// The program puts a model and a result in the place of the comment <!--DATA-->.
+// The program puts a model and a result in the place of the comments <!--DATA--> and <!--LATE-->.
 import {readFileSync, writeFileSync, mkdirSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {dirname, join} from 'node:path';
@@ -23,14 +23,17 @@ const bundle = await build({
   write: false,
 });
 const script = bundle.outputFiles[0].text.replaceAll('</script', '<\\/script');
-const style = readFileSync(join(here, 'src', 'style.css'), 'utf8');
-const licence = readFileSync(join(here, 'node_modules', 'three', 'LICENSE'), 'utf8').trim();
+const ofPackage = (...path) => readFileSync(join(here, 'node_modules', ...path), 'utf8').trim();
+const style = `${ofPackage('uplot', 'dist', 'uPlot.min.css')}\n${readFileSync(join(here, 'src', 'style.css'), 'utf8')}`;
 const html = readFileSync(join(here, 'src', 'page.html'), 'utf8')
   .replace('<!--STYLE-->', () => `<style>\n${style}</style>`)
   .replace('<!--SCRIPT-->', () => `<!-- This page contains three.js:
-${licence}
+${ofPackage('three', 'LICENSE')}
 
 and with it fflate, https://github.com/101arrowz/fflate, Copyright (c) Arjun Barrett, under the same terms.
+
+uPlot, https://github.com/leeoniya/uPlot:
+${ofPackage('uplot', 'LICENSE')}
 -->
 <script>\n${script}</script>`);
 

@@ -231,16 +231,18 @@ async function fall() {
   return {...facts, errors, requests};
 }
 
-// Very many rows: the lines of which a plot is made, where they end, and the rows of a trace.
+// Very many rows: the lines of which a plot consists, their extent, its box, and the rows of a trace.
 async function long() {
   const {page, errors, requests} = await open('long.html', {}, () => {
-    window.lines = [];  // y of each, by plot
-    const of = CanvasRenderingContext2D.prototype, {lineTo, clearRect} = of;
-    of.clearRect = function (...a) { window.lines.push([]); return clearRect.apply(this, a); };
-    of.lineTo = function (x, y) { if (this.lineWidth > 1) window.lines[window.lines.length - 1].push(y); return lineTo.call(this, x, y); };
+    window.lines = new Map();  // y of each, by the path of a plot
+    const of = Path2D.prototype, {lineTo} = of;
+    of.lineTo = function (x, y) { (window.lines.get(this) ?? window.lines.set(this, []).get(this)).push(y); return lineTo.call(this, x, y); };
   });
   const facts = await page.evaluate(() => ({rows: window.linkwork.data.rows, width: document.querySelector('.plot canvas').clientWidth,
-    plots: window.lines.map((ys) => [ys.length, Math.min(...ys), Math.max(...ys)])}));
+    plots: [...window.linkwork.state.plots.values()].map(({chart}) => {
+      const ys = window.lines.get(chart.series[1]._paths.stroke);
+      return {count: ys.length, low: Math.min(...ys), high: Math.max(...ys), top: chart.bbox.top, height: chart.bbox.height};
+    })}));
   for (const key of ['t', 'End']) await page.keyboard.press(key);
   facts.traced = await page.evaluate(() => [...window.linkwork.view.traced.values()].map((line) => line.geometry.drawRange));
   await page.close();

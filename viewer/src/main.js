@@ -57,7 +57,7 @@ async function start() {
 
   // ---- panels
   function panels() {
-    for (const plot of state.plots.values()) plot.draw(state.t, view.row, style, devicePixelRatio);
+    for (const plot of state.plots.values()) plot.draw(state.t, view.row, style);
     for (const c of checks) c.output.textContent = c.text(view.row);
   }
   const checks = [];
@@ -81,7 +81,7 @@ async function start() {
   function togglePlot(column, on) {
     if (!on) {
       const plot = state.plots.get(column);
-      if (plot) plot.root.remove();
+      if (plot) plot.remove();
       state.plots.delete(column);
     } else if (!state.plots.has(column)) {
       state.plots.set(column, new Plot($('plots'), data, column, seek, () => {
@@ -131,7 +131,7 @@ async function start() {
   function theme(dark) {
     document.documentElement.classList.toggle('dark', dark);
     const css = getComputedStyle(document.documentElement);
-    style = {ink: css.getPropertyValue('--ink'), soft: css.getPropertyValue('--soft'), accent: css.getPropertyValue('--accent')};
+    style = Object.fromEntries(['soft', 'line', 'accent'].map((name) => [name, css.getPropertyValue(`--${name}`).trim()]));
     view.background(css.getPropertyValue('--back').trim());
     panels();
   }
