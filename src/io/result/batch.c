@@ -15,9 +15,9 @@ struct lw_batch_writer {
     const char *path;
     FILE *csv; // or
     lwi_hdf5_writer *hdf5;
-    lwi_columns columns;
+    lwi_result_columns columns;
     lwi_result_meta meta;
-    lwi_rows_of rows;
+    lwi_result_rows rows;
     int nown;       // columns of a single run, the time among them
     double *own;    // [instances][nown] last row of each: quaternions take their sign from it
     double *last;   // [instances][columns]
@@ -30,21 +30,21 @@ struct lw_batch_writer {
 enum { FLUSH = 1 }; // [s] between flushes of HDF5
 
 // Columns that are the writer's own: "instance", "vary.NAME", datasets alone.
-static lw_status own_column(lw_batch_writer *w, lwi_columns *c, int at, const char *name,
+static lw_status own_column(lw_batch_writer *w, lwi_result_columns *c, int at, const char *name,
                             const char *path)
 {
     const char *unit = "", *frame = "";
-    if (!strncmp(name, "vary.", 5)) lwi_column_meaning(name + 5, &unit, &frame);
+    if (!strncmp(name, "vary.", 5)) lwi_result_column_meaning(name + 5, &unit, &frame);
     lwi_arena *arena = &c->arena;
     char *room = LWI_PUSH(&w->arena, char, 3 * strlen(name) + 16);
     if (!room) return LW_ERR_MEMORY;
     strcpy(room, path);
-    lwi_link_name(name, room + strlen(room));
+    lwi_result_link_name(name, room + strlen(room));
     const char *text = lwi_arena_text(arena, room), *copy = lwi_arena_text(arena, name);
     if (!text || !copy) return LW_ERR_MEMORY;
     c->dataset[c->ndataset] =
-        (lwi_dataset){.path = text, .unit = unit, .frame = frame, .joint = -1};
-    c->column[at] = (lwi_column){
+        (lwi_result_dataset){.path = text, .unit = unit, .frame = frame, .joint = -1};
+    c->column[at] = (lwi_result_column){
         .name = copy, .unit = unit, .frame = frame, .dataset = c->ndataset++, .joint = -1};
     return LW_OK;
 }
@@ -52,13 +52,13 @@ static lw_status own_column(lw_batch_writer *w, lwi_columns *c, int at, const ch
 // Puts them behind the time.
 static lw_status make_columns(lw_batch_writer *w)
 {
-    lwi_columns *c = &w->columns;
+    lwi_result_columns *c = &w->columns;
     const lw_batch *b = w->batch;
-    TRY(lwi_columns_of_model(b->model, w->level, c));
+    TRY(lwi_result_columns_of_model(b->model, w->level, c));
     w->nown = c->n;
     const int more = 1 + b->nvary;
-    lwi_column *column = LWI_PUSH(&c->arena, lwi_column, c->n + more);
-    lwi_dataset *dataset = LWI_PUSH(&c->arena, lwi_dataset, c->ndataset + more);
+    lwi_result_column *column = LWI_PUSH(&c->arena, lwi_result_column, c->n + more);
+    lwi_result_dataset *dataset = LWI_PUSH(&c->arena, lwi_result_dataset, c->ndataset + more);
     if (!column || !dataset) return LW_ERR_MEMORY;
     column[0] = c->column[0];
     for (int i = 1; i < c->n; i++) column[i + more] = c->column[i];
@@ -83,7 +83,7 @@ int lw_batch_writer_columns(const lw_batch_writer *writer)
 lw_column_info lw_batch_writer_column(const lw_batch_writer *writer, int index)
 {
     if (index < 0 || index >= writer->columns.n) return (lw_column_info){"", "", "", 1};
-    const lwi_column *c = &writer->columns.column[index];
+    const lwi_result_column *c = &writer->columns.column[index];
     return (lw_column_info){c->name, c->unit, c->frame, 1};
 }
 
@@ -113,7 +113,7 @@ static lw_status instance_row(lw_batch_writer *w, int i)
     lw_status status = lw_batch_observe(b, i, w->level, &o);
     if (status == LW_OK) {
         w->rows.row = w->own + (size_t)i * (size_t)w->nown;
-        status = lwi_rows_fill(&w->rows, o);
+        status = lwi_result_rows_fill(&w->rows, o);
         if (status != LW_OK)
             lwi_fail(&b->error, status, "instance %d: a number of its row is not finite", i);
     }
@@ -186,20 +186,20 @@ static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
     w->last = LWI_PUSH(&w->arena, double, n *(size_t)w->columns.n);
     w->written = LWI_PUSH(&w->arena, bool, n);
     if (!w->own || !w->last || !w->written ||
-        lwi_rows_create(w->batch->model, w->level, w->nown, &w->arena, &w->rows) != LW_OK)
+        lwi_result_rows_create(w->batch->model, w->level, w->nown, &w->arena, &w->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     if (!path) return LW_OK;
     w->path = lwi_arena_text(&w->arena, path);
     if (!w->path) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    if (lwi_path_ends(path, ".csv")) return begin_csv(w, error);
-    if (lwi_path_ends(path, ".h5")) return begin_hdf5(w, error);
+    if (lwi_result_path_ends(path, ".csv")) return begin_csv(w, error);
+    if (lwi_result_path_ends(path, ".h5")) return begin_hdf5(w, error);
     return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
                        "the ending does not tell the format of a result, known: .h5 .csv");
 }
 
 static void discard(lw_batch_writer *w)
 {
-    lwi_columns_free(&w->columns);
+    lwi_result_columns_free(&w->columns);
     lwi_arena_free(&w->arena);
     lwi_release(NULL, w);
 }

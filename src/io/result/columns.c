@@ -127,14 +127,14 @@ static const char *unit_of(const meaning *m)
     return is_numbered ? m->quantity->unit[0] : part_unit(m->quantity, m->part);
 }
 
-void lwi_column_meaning(const char *name, const char **unit, const char **frame)
+void lwi_result_column_meaning(const char *name, const char **unit, const char **frame)
 {
     const meaning m = read_name(name);
     *unit = m.quantity ? unit_of(&m) : !strcmp(name, "time") ? "s" : "";
     *frame = m.quantity ? m.quantity->frame : "";
 }
 
-void lwi_link_name(const char *name, char *link)
+void lwi_result_link_name(const char *name, char *link)
 {
     const bool dot = !strcmp(name, ".");
     for (; *name; name++) {
@@ -157,7 +157,7 @@ typedef struct group {
 } group;
 
 typedef struct builder {
-    lwi_columns *columns;
+    lwi_result_columns *columns;
     group *group; // [n] at most one for each column
     int *slot;    // [nslot] hash table of groups, -1: free
     unsigned nslot;
@@ -189,7 +189,7 @@ static const char *path_of(lwi_arena *arena, const char *name, const meaning *m)
     if (!path || !item) return NULL;
     if (!m->quantity) {
         strcpy(path, "/column/");
-        lwi_link_name(name, path + strlen(path));
+        lwi_result_link_name(name, path + strlen(path));
         return path;
     }
     if (!m->item) {
@@ -198,7 +198,7 @@ static const char *path_of(lwi_arena *arena, const char *name, const meaning *m)
     }
     memcpy(item, m->item, (size_t)m->item_length);
     sprintf(path, "/%s/", m->quantity->kind);
-    lwi_link_name(item, path + strlen(path));
+    lwi_result_link_name(item, path + strlen(path));
     snprintf(path + strlen(path), room - strlen(path), "/%s", m->quantity->dataset);
     return path;
 }
@@ -244,7 +244,7 @@ static int first_part(const group *g)
     return !strcmp(q->dataset, "residual") && g->parts == 3 ? 0 : -1;
 }
 
-static lw_status begin(builder *b, lwi_columns *columns)
+static lw_status begin(builder *b, lwi_result_columns *columns)
 {
     const int n = columns->n;
     *b = (builder){.columns = columns, .nslot = 4};
@@ -260,9 +260,9 @@ static lw_status begin(builder *b, lwi_columns *columns)
 // Groups that are in use become datasets.
 static lw_status number_datasets(builder *b)
 {
-    lwi_columns *c = b->columns;
+    lwi_result_columns *c = b->columns;
     int *number = LWI_PUSH(&c->arena, int, c->ndataset);
-    c->dataset = LWI_PUSH(&c->arena, lwi_dataset, c->ndataset);
+    c->dataset = LWI_PUSH(&c->arena, lwi_result_dataset, c->ndataset);
     if (!number || !c->dataset) return LW_ERR_MEMORY;
     int n = 0;
     for (int g = 0; g < c->ndataset; g++) {
@@ -270,10 +270,10 @@ static lw_status number_datasets(builder *b)
         if (!from->n) continue;
         const bool series = !from->quantity || !strcmp(from->quantity->kind, "sys");
         number[g] = n;
-        c->dataset[n++] = (lwi_dataset){.path = from->path,
-                                        .frame = from->quantity ? from->quantity->frame : "",
-                                        .width = series && from->n == 1 ? 0 : from->n,
-                                        .joint = -1};
+        c->dataset[n++] = (lwi_result_dataset){.path = from->path,
+                                               .frame = from->quantity ? from->quantity->frame : "",
+                                               .width = series && from->n == 1 ? 0 : from->n,
+                                               .joint = -1};
     }
     for (int i = 0; i < c->n; i++) c->column[i].dataset = number[c->column[i].dataset];
     c->ndataset = n;
@@ -281,10 +281,10 @@ static lw_status number_datasets(builder *b)
 }
 
 // One unit where all components have the same, else all of them.
-static lw_status tell_units(lwi_columns *c)
+static lw_status tell_units(lwi_result_columns *c)
 {
     for (int d = 0; d < c->ndataset; d++) {
-        lwi_dataset *set = &c->dataset[d];
+        lwi_result_dataset *set = &c->dataset[d];
         char *text = LWI_PUSH(&c->arena, char, (set->width + 1) * 24);
         if (!text) return LW_ERR_MEMORY;
         set->unit = text;
@@ -309,7 +309,7 @@ static lw_status tell_units(lwi_columns *c)
 }
 
 // Columns with their names become datasets.
-static lw_status group_columns(lwi_columns *columns)
+static lw_status group_columns(lwi_result_columns *columns)
 {
     builder b;
     TRY(begin(&b, columns));
@@ -331,7 +331,7 @@ static lw_status group_columns(lwi_columns *columns)
 // model
 
 // Counts when there is no room yet, then fills.
-static lw_status emit(lwi_columns *c, const char *kind, const char *item, const char *what,
+static lw_status emit(lwi_result_columns *c, const char *kind, const char *item, const char *what,
                       const char *unit, const char *frame, int joint)
 {
     const int i = c->n++;
@@ -340,13 +340,13 @@ static lw_status emit(lwi_columns *c, const char *kind, const char *item, const 
     char *name = LWI_PUSH(&c->arena, char, room);
     if (!name) return LW_ERR_MEMORY;
     snprintf(name, room, "%s.%s%s%s", kind, item, *item ? "." : "", what);
-    c->column[i] = (lwi_column){.name = name, .unit = unit, .frame = frame, .joint = joint};
+    c->column[i] = (lwi_result_column){.name = name, .unit = unit, .frame = frame, .joint = joint};
     return LW_OK;
 }
 
 // Parts first ... end-1 of a quantity.
-static lw_status emit_parts(lwi_columns *c, const quantity *q, int first, int end, const char *item,
-                            int joint)
+static lw_status emit_parts(lwi_result_columns *c, const quantity *q, int first, int end,
+                            const char *item, int joint)
 {
     for (int k = first; k < end; k++)
         TRY(emit(c, q->kind, item, q->parts[k], part_unit(q, k), q->frame, joint));
@@ -354,7 +354,8 @@ static lw_status emit_parts(lwi_columns *c, const quantity *q, int first, int en
 }
 
 // All quantities of a kind that `level` contains.
-static lw_status emit_item(lwi_columns *c, lw_observe level, const char *kind, const char *item)
+static lw_status emit_item(lwi_result_columns *c, lw_observe level, const char *kind,
+                           const char *item)
 {
     for (int i = 0; i < LWI_COUNT(quantities); i++) {
         const quantity *q = &quantities[i];
@@ -367,7 +368,7 @@ static lw_status emit_item(lwi_columns *c, lw_observe level, const char *kind, c
     return LW_OK;
 }
 
-static lw_status emit_numbered(lwi_columns *c, lw_observe level, const lwi_joint *j)
+static lw_status emit_numbered(lwi_result_columns *c, lw_observe level, const lwi_joint *j)
 {
     const lwi_joint_type *type = j->type;
     for (int k = 0; k < (type->nq > type->nv ? type->nq : type->nv); k++)
@@ -383,7 +384,7 @@ static lw_status emit_numbered(lwi_columns *c, lw_observe level, const lwi_joint
     return LW_OK;
 }
 
-static lw_status emit_coordinates(lwi_columns *c, lw_observe level, const lwi_joint *j)
+static lw_status emit_coordinates(lwi_result_columns *c, lw_observe level, const lwi_joint *j)
 {
     const lw_joint_type id = j->type->id;
     if (id != LW_JOINT_SPHERICAL && id != LW_JOINT_FREE) return emit_numbered(c, level, j);
@@ -396,7 +397,7 @@ static lw_status emit_coordinates(lwi_columns *c, lw_observe level, const lwi_jo
     return LW_OK;
 }
 
-static lw_status emit_reactions(lwi_columns *c, const lwi_joint *j, int joint)
+static lw_status emit_reactions(lwi_result_columns *c, const lwi_joint *j, int joint)
 {
     for (int i = 0; i < LWI_COUNT(quantities); i++)
         if (quantities[i].level == LW_OBSERVE_REACTION)
@@ -404,11 +405,11 @@ static lw_status emit_reactions(lwi_columns *c, const lwi_joint *j, int joint)
     return LW_OK;
 }
 
-static lw_status emit_all(lwi_columns *c, const lw_model *m, lw_observe level)
+static lw_status emit_all(lwi_result_columns *c, const lw_model *m, lw_observe level)
 {
     c->n = 0;
     if (c->column)
-        c->column[0] = (lwi_column){.name = "time", .unit = "s", .frame = "", .joint = -1};
+        c->column[0] = (lwi_result_column){.name = "time", .unit = "s", .frame = "", .joint = -1};
     c->n++;
     for (int i = 1; i < m->nbody; i++) TRY(emit_item(c, level, "body", m->body[i].name));
     for (int i = 0; i < m->njoint; i++) TRY(emit_coordinates(c, level, &m->joint[i]));
@@ -419,49 +420,50 @@ static lw_status emit_all(lwi_columns *c, const lw_model *m, lw_observe level)
     return emit_item(c, level, "sys", "");
 }
 
-lw_status lwi_columns_of_model(const lw_model *model, lw_observe level, lwi_columns *columns)
+lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
+                                      lwi_result_columns *columns)
 {
-    *columns = (lwi_columns){0};
+    *columns = (lwi_result_columns){0};
     lwi_arena_init(&columns->arena, NULL);
     lw_status status = emit_all(columns, model, level);
     if (status == LW_OK) {
-        columns->column = LWI_PUSH(&columns->arena, lwi_column, columns->n);
+        columns->column = LWI_PUSH(&columns->arena, lwi_result_column, columns->n);
         status = columns->column ? emit_all(columns, model, level) : LW_ERR_MEMORY;
     }
     if (status == LW_OK) status = group_columns(columns);
-    if (status != LW_OK) lwi_columns_free(columns);
+    if (status != LW_OK) lwi_result_columns_free(columns);
     return status;
 }
 
 // ------------------------------------------------------------------------------- columns of names
 
-static lw_status name_columns(lwi_columns *c, const char *const *names, int n)
+static lw_status name_columns(lwi_result_columns *c, const char *const *names, int n)
 {
-    c->column = LWI_PUSH(&c->arena, lwi_column, n);
+    c->column = LWI_PUSH(&c->arena, lwi_result_column, n);
     if (!c->column) return LW_ERR_MEMORY;
     for (int i = 0; i < n; i++) {
-        lwi_column *column = &c->column[i];
+        lwi_result_column *column = &c->column[i];
         column->name = lwi_arena_text(&c->arena, names[i]);
         if (!column->name) return LW_ERR_MEMORY;
-        lwi_column_meaning(column->name, &column->unit, &column->frame);
+        lwi_result_column_meaning(column->name, &column->unit, &column->frame);
         column->joint = -1;
     }
     c->n = n;
     return LW_OK;
 }
 
-lw_status lwi_columns_of_names(const char *const *names, int n, lwi_columns *columns)
+lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_result_columns *columns)
 {
-    *columns = (lwi_columns){0};
+    *columns = (lwi_result_columns){0};
     lwi_arena_init(&columns->arena, NULL);
     lw_status status = name_columns(columns, names, n);
     if (status == LW_OK) status = group_columns(columns);
-    if (status != LW_OK) lwi_columns_free(columns);
+    if (status != LW_OK) lwi_result_columns_free(columns);
     return status;
 }
 
-void lwi_columns_free(lwi_columns *columns)
+void lwi_result_columns_free(lwi_result_columns *columns)
 {
     lwi_arena_free(&columns->arena);
-    *columns = (lwi_columns){0};
+    *columns = (lwi_result_columns){0};
 }

@@ -10,59 +10,60 @@
 #include <linkwork/result.h>
 
 /** A number of a row. */
-typedef struct lwi_column {
+typedef struct lwi_result_column {
     const char *name; ///< "body.rod.x"
     const char *unit, *frame;
     int dataset, component; ///< where it lies in an HDF5 file
     int joint;              ///< reactions: the joint; else -1
-} lwi_column;
+} lwi_result_column;
 
 /** Columns that lie side by side: a vector, a quaternion, the coordinates of a joint. */
-typedef struct lwi_dataset {
+typedef struct lwi_result_dataset {
     const char *path;         ///< "/body/rod/position", names escaped
     const char *unit, *frame; ///< one unit for all, or one for each: "m, rad"
     int width;                ///< components; 0: a plain series, one number per row
     int joint;                ///< as of its columns
-} lwi_dataset;
+} lwi_result_dataset;
 
-typedef struct lwi_columns {
+typedef struct lwi_result_columns {
     lwi_arena arena;
     int n, ndataset;
-    lwi_column *column;   ///< [n] in the order of a CSV file; the first is the time
-    lwi_dataset *dataset; ///< [ndataset]; the first is "/time"
-} lwi_columns;
+    lwi_result_column *column;   ///< [n] in the order of a CSV file; the first is the time
+    lwi_result_dataset *dataset; ///< [ndataset]; the first is "/time"
+} lwi_result_columns;
 
 /** Columns of a model's results at `level`. */
-lw_status lwi_columns_of_model(const lw_model *model, lw_observe level, lwi_columns *columns);
+lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
+                                      lwi_result_columns *columns);
 /** The same from names alone; those that are not ours go to "/column/NAME".
  *  @param names  [n] distinct, the first is "time" */
-lw_status lwi_columns_of_names(const char *const *names, int n, lwi_columns *columns);
-void lwi_columns_free(lwi_columns *columns);
+lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_result_columns *columns);
+void lwi_result_columns_free(lwi_result_columns *columns);
 
 /** Unit and frame that a name tells; "" where it does not. */
-void lwi_column_meaning(const char *name, const char **unit, const char **frame);
+void lwi_result_column_meaning(const char *name, const char **unit, const char **frame);
 
 /** Name of an item as an HDF5 link: '%' -> %25, '/' -> %2F, a lone "." -> %2E.
  *  @param link  [3 strlen(name) + 1] */
-void lwi_link_name(const char *name, char *link);
+void lwi_result_link_name(const char *name, char *link);
 
 // ---- row.c
 
 /** Turns observations into rows. */
-typedef struct lwi_rows_of {
+typedef struct lwi_result_rows {
     const lw_model *model;
     lw_observe level;
     int n, filled;
     double *row; ///< [n] the last one; quaternions take their sign from the one before
-} lwi_rows_of;
+} lwi_result_rows;
 
-lw_status lwi_rows_create(const lw_model *model, lw_observe level, int ncolumn, lwi_arena *arena,
-                          lwi_rows_of *rows);
+lw_status lwi_result_rows_create(const lw_model *model, lw_observe level, int ncolumn,
+                                 lwi_arena *arena, lwi_result_rows *rows);
 /** Fills rows->row.  @return LW_ERR_NOT_FINITE where a number is not finite */
-lw_status lwi_rows_fill(lwi_rows_of *rows, const lw_observation *observation);
+lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *observation);
 
 /** The other way: bodies and joints of a row of level LW_OBSERVE_ENERGY, memory in `arena`. */
-lw_status lwi_row_motion(const lw_model *model, const double *row, lwi_arena *arena,
-                         lw_observation *motion);
+lw_status lwi_result_row_motion(const lw_model *model, const double *row, lwi_arena *arena,
+                                lw_observation *motion);
 
 #endif

@@ -12,7 +12,7 @@ void lwi_csv_header(FILE *file, const char *const *names, int n);
 void lwi_csv_numbers(FILE *file, const double *row, int n);
 
 lw_status lwi_csv_flush(lw_csv *csv);
-lwi_rows_of *lwi_csv_rows(lw_csv *csv);
-const lwi_columns *lwi_csv_columns(const lw_csv *csv);
+lwi_result_rows *lwi_csv_rows(lw_csv *csv);
+const lwi_result_columns *lwi_csv_columns(const lw_csv *csv);
 
 #endif

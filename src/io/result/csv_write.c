@@ -8,8 +8,8 @@
 
 struct lw_csv {
     FILE *file;
-    lwi_columns columns;
-    lwi_rows_of rows;
+    lwi_result_columns columns;
+    lwi_result_rows rows;
     lwi_arena arena;
 };
 
@@ -49,7 +49,7 @@ lw_status lw_csv_row(lw_csv *csv, const lw_observation *observation)
 {
     lwi_numbers numbers;
     if (!csv || !observation || observation->level < csv->rows.level) return LW_ERR_ARGUMENT;
-    TRY(lwi_rows_fill(&csv->rows, observation));
+    TRY(lwi_result_rows_fill(&csv->rows, observation));
     if (!lwi_numbers_begin(&numbers)) return LW_ERR_MEMORY;
     lwi_csv_numbers(csv->file, csv->rows.row, csv->rows.n);
     lwi_numbers_end(&numbers);
@@ -60,11 +60,11 @@ lw_status lwi_csv_flush(lw_csv *csv)
 {
     return fflush(csv->file) ? LW_ERR_IO : LW_OK;
 }
-lwi_rows_of *lwi_csv_rows(lw_csv *csv)
+lwi_result_rows *lwi_csv_rows(lw_csv *csv)
 {
     return &csv->rows;
 }
-const lwi_columns *lwi_csv_columns(const lw_csv *csv)
+const lwi_result_columns *lwi_csv_columns(const lw_csv *csv)
 {
     return &csv->columns;
 }
@@ -73,7 +73,7 @@ const lwi_columns *lwi_csv_columns(const lw_csv *csv)
 
 static void discard(lw_csv *c)
 {
-    lwi_columns_free(&c->columns);
+    lwi_result_columns_free(&c->columns);
     lwi_arena_free(&c->arena);
     lwi_release(NULL, c);
 }
@@ -91,8 +91,8 @@ static lw_status put_header(lw_csv *c)
 static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const char *path,
                        lw_error *error)
 {
-    if (lwi_columns_of_model(model, level, &c->columns) != LW_OK ||
-        lwi_rows_create(model, level, c->columns.n, &c->arena, &c->rows) != LW_OK)
+    if (lwi_result_columns_of_model(model, level, &c->columns) != LW_OK ||
+        lwi_result_rows_create(model, level, c->columns.n, &c->arena, &c->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a row of the CSV file");
     c->file = fopen(path, "w");
     if (!c->file)

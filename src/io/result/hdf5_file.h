@@ -3,7 +3,7 @@
 //   /time                          [rows]
 //   /table                         [rows][numbers]  all others, side by side
 //   /state/x                       [rows][nx]   state of the formulation, bit for bit
-//   /body/NAME/position ...        [rows][3]    datasets of lwi_columns: views of the table
+//   /body/NAME/position ...        [rows][3]    datasets of lwi_result_columns: views of the table
 //   /columns                       [columns]    name, dataset, component of every column, in order;
 //                                               and its place in the table
 //
@@ -32,8 +32,9 @@ typedef struct lwi_hdf5_writer lwi_hdf5_writer;
 /** @param columns, meta  must outlive the writer
  *  @param expected  rows, about: a file of few has small chunks; 0: not known
  *  @param flush     [s] between flushes; 0: 1 s, more where a flush takes long */
-lw_status lwi_hdf5_create(const char *path, const lwi_columns *columns, const lwi_result_meta *meta,
-                          double expected, double flush, lwi_hdf5_writer **writer, lw_error *error);
+lw_status lwi_hdf5_create(const char *path, const lwi_result_columns *columns,
+                          const lwi_result_meta *meta, double expected, double flush,
+                          lwi_hdf5_writer **writer, lw_error *error);
 /** @param unique  [joint] as in lw_observation; NULL: all are.  Of the first row it is recorded.
  *  @param x       [nx] */
 lw_status lwi_hdf5_row(lwi_hdf5_writer *writer, const double *row, const double *x,

@@ -44,7 +44,7 @@ enum { TIME, TABLE, STATE, NGROWING };
 
 struct lwi_hdf5_writer {
     const char *path;
-    const lwi_columns *columns;
+    const lwi_result_columns *columns;
     const lwi_result_meta *meta;
     hid_t file, set[NGROWING]; // -1: not there
     hid_t link, ordered;       // properties: names in UTF-8; groups keep their order
@@ -193,7 +193,7 @@ static hid_t all_rows_of(int rank, int columns, int first, int width)
 // A dataset that shows columns of the table.
 static hid_t make_view(const lwi_hdf5_writer *w, int dataset)
 {
-    const lwi_dataset *d = &w->columns->dataset[dataset];
+    const lwi_result_dataset *d = &w->columns->dataset[dataset];
     const int width = d->width ? d->width : 1, rank = d->width ? 2 : 1;
     const hid_t here = all_rows_of(rank, width, 0, width);
     const hid_t there = all_rows_of(2, w->width[TABLE], w->start[dataset], width);
@@ -208,7 +208,7 @@ static hid_t make_view(const lwi_hdf5_writer *w, int dataset)
     return set;
 }
 
-static herr_t describe(hid_t set, const lwi_dataset *d, const unsigned char *unique)
+static herr_t describe(hid_t set, const lwi_result_dataset *d, const unsigned char *unique)
 {
     herr_t failed = 0;
     if (*d->unit) failed |= put_text(set, "unit", d->unit);
@@ -219,7 +219,7 @@ static herr_t describe(hid_t set, const lwi_dataset *d, const unsigned char *uni
 
 static lw_status lay_out_views(lwi_hdf5_writer *w, const unsigned char *unique)
 {
-    const lwi_columns *c = w->columns;
+    const lwi_result_columns *c = w->columns;
     size_t longest = 0;
     for (int d = 0; d < c->ndataset; d++) {
         const size_t length = strlen(c->dataset[d].path);
@@ -228,7 +228,7 @@ static lw_status lay_out_views(lwi_hdf5_writer *w, const unsigned char *unique)
     char *scratch = LWI_PUSH(&w->arena, char, longest + 1);
     if (!scratch) return fail(w, "no memory for the datasets");
     for (int d = 1; d < c->ndataset; d++) {
-        const lwi_dataset *s = &c->dataset[d];
+        const lwi_result_dataset *s = &c->dataset[d];
         const bool there = same_group(s->path, c->dataset[d - 1].path);
         const hid_t set = !there && make_groups(w, s->path, scratch) < 0 ? -1 : make_view(w, d);
         if (set < 0) return fail(w, "a dataset cannot be made");
@@ -264,7 +264,7 @@ static lw_status lay_out_growing(lwi_hdf5_writer *w)
                : LW_OK;
 }
 
-static void texts_of(const lwi_columns *c, int i, const char *text[LWI_HDF5_TEXTS])
+static void texts_of(const lwi_result_columns *c, int i, const char *text[LWI_HDF5_TEXTS])
 {
     text[LWI_HDF5_NAME] = c->column[i].name;
     text[LWI_HDF5_DATASET] = c->dataset[c->column[i].dataset].path;
@@ -275,7 +275,7 @@ static void texts_of(const lwi_columns *c, int i, const char *text[LWI_HDF5_TEXT
 // The elements of /columns, one behind the other.
 static char *make_table(lwi_hdf5_writer *w, const unsigned char *unique, const lwi_hdf5_element *e)
 {
-    const lwi_columns *c = w->columns;
+    const lwi_result_columns *c = w->columns;
     char *table = lwi_arena_push(&w->arena, (size_t)c->n, e->bytes), *at = table;
     for (int i = 0; table && i < c->n; i++, at += e->bytes) {
         const char *text[LWI_HDF5_TEXTS];
@@ -291,7 +291,7 @@ static char *make_table(lwi_hdf5_writer *w, const unsigned char *unique, const l
 
 static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique)
 {
-    const lwi_columns *c = w->columns;
+    const lwi_result_columns *c = w->columns;
     const hsize_t n = (hsize_t)c->n;
     lwi_hdf5_element element = {0};
     for (int i = 0; i < c->n; i++) {
@@ -411,7 +411,7 @@ lw_status lwi_hdf5_poll(lwi_hdf5_writer *w)
 // Columns of a dataset side by side, datasets in their order.
 static lw_status place_columns(lwi_hdf5_writer *w)
 {
-    const lwi_columns *c = w->columns;
+    const lwi_result_columns *c = w->columns;
     w->start = LWI_PUSH(&w->arena, int, c->ndataset);
     w->place = LWI_PUSH(&w->arena, int, c->n);
     if (!w->start || !w->place) return LW_ERR_MEMORY;
@@ -520,9 +520,9 @@ lw_status lwi_hdf5_close(lwi_hdf5_writer *w, lw_error *error)
     return status;
 }
 
-lw_status lwi_hdf5_create(const char *path, const lwi_columns *columns, const lwi_result_meta *meta,
-                          double expected, double flush_interval, lwi_hdf5_writer **writer,
-                          lw_error *error)
+lw_status lwi_hdf5_create(const char *path, const lwi_result_columns *columns,
+                          const lwi_result_meta *meta, double expected, double flush_interval,
+                          lwi_hdf5_writer **writer, lw_error *error)
 {
     lwi_hdf5_writer *w = lwi_allocate(NULL, sizeof *w);
     if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for an HDF5 file");

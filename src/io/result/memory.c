@@ -6,10 +6,10 @@
 
 enum { FIRST_ROOM = 256 }; // rows; then twice as many
 
-struct lwi_memory {
-    lwi_columns columns;
+struct lwi_result_memory {
+    lwi_result_columns columns;
     lw_column_info *column; // [columns.n]
-    lwi_rows_of rows;
+    lwi_result_rows rows;
     lw_options options;
     lwi_result_meta meta;
     lw_summary summary;
@@ -19,46 +19,46 @@ struct lwi_memory {
     lwi_arena arena;       // all but the rows
 };
 
-static lw_status fill(lwi_memory *m, const lw_sim *sim, lw_observe level)
+static lw_status fill(lwi_result_memory *m, const lw_sim *sim, lw_observe level)
 {
     const lw_model *model = lw_sim_model(sim);
-    TRY(lwi_columns_of_model(model, level, &m->columns));
-    TRY(lwi_rows_create(model, level, m->columns.n, &m->arena, &m->rows));
+    TRY(lwi_result_columns_of_model(model, level, &m->columns));
+    TRY(lwi_result_rows_create(model, level, m->columns.n, &m->arena, &m->rows));
     m->column = LWI_PUSH(&m->arena, lw_column_info, m->columns.n);
     m->unique = LWI_PUSH(&m->arena, unsigned char, model->njoint);
     m->meta.nx = lw_sim_state_size(sim);
     return m->column && m->unique ? LW_OK : LW_ERR_MEMORY;
 }
 
-lw_status lwi_memory_create(const lw_sim *sim, lw_observe level, lwi_memory **memory)
+lw_status lwi_result_memory_create(const lw_sim *sim, lw_observe level, lwi_result_memory **memory)
 {
-    lwi_memory *m = lwi_allocate(NULL, sizeof *m);
+    lwi_result_memory *m = lwi_allocate(NULL, sizeof *m);
     if (!m) return LW_ERR_MEMORY;
-    *m = (lwi_memory){0};
+    *m = (lwi_result_memory){0};
     lwi_arena_init(&m->arena, NULL);
     const lw_status status = fill(m, sim, level);
     if (status == LW_OK)
         *memory = m;
     else
-        lwi_memory_free(m);
+        lwi_result_memory_free(m);
     return status;
 }
 
-void lwi_memory_free(lwi_memory *m)
+void lwi_result_memory_free(lwi_result_memory *m)
 {
     if (!m) return;
     lwi_release(NULL, m->value);
     lwi_release(NULL, m->state);
-    lwi_columns_free(&m->columns);
+    lwi_result_columns_free(&m->columns);
     lwi_arena_free(&m->arena);
     lwi_release(NULL, m);
 }
 
-lwi_rows_of *lwi_memory_rows(lwi_memory *m)
+lwi_result_rows *lwi_result_memory_rows(lwi_result_memory *m)
 {
     return &m->rows;
 }
-const lwi_columns *lwi_memory_columns(const lwi_memory *m)
+const lwi_result_columns *lwi_result_memory_columns(const lwi_result_memory *m)
 {
     return &m->columns;
 }
@@ -75,7 +75,7 @@ static bool grow(double **block, long width, long count, long room)
     return true;
 }
 
-lw_status lwi_memory_row(lwi_memory *m, const lw_sim *sim, const lw_observation *o)
+lw_status lwi_result_memory_row(lwi_result_memory *m, const lw_sim *sim, const lw_observation *o)
 {
     const int n = m->columns.n, nx = m->meta.nx;
     if (m->count == m->room) {
@@ -84,7 +84,7 @@ lw_status lwi_memory_row(lwi_memory *m, const lw_sim *sim, const lw_observation 
             return LW_ERR_MEMORY;
         m->room = room;
     }
-    TRY(lwi_rows_fill(&m->rows, o));
+    TRY(lwi_result_rows_fill(&m->rows, o));
     memcpy(m->value + m->count * n, m->rows.row, (size_t)n * sizeof *m->value);
     lw_sim_get_state(sim, NULL, m->state + m->count * nx);
     for (int j = 0; !m->count && o->reaction_unique && j < m->rows.model->njoint; j++)
@@ -96,7 +96,7 @@ lw_status lwi_memory_row(lwi_memory *m, const lw_sim *sim, const lw_observation 
 // ------------------------------------------------------------------------------------------ result
 
 // What belongs to the simulation is copied: the result outlives it.
-static lw_status copy_meta(lwi_memory *m, const lw_sim *sim)
+static lw_status copy_meta(lwi_result_memory *m, const lw_sim *sim)
 {
     lwi_result_meta *meta = &m->meta;
     TRY(lwi_result_meta_of(sim, m->rows.model, &m->arena, meta));
@@ -109,11 +109,11 @@ static lw_status copy_meta(lwi_memory *m, const lw_sim *sim)
     return meta->notice ? LW_OK : LW_ERR_MEMORY;
 }
 
-static lw_status name_columns(lwi_memory *m)
+static lw_status name_columns(lwi_result_memory *m)
 {
     const bool reactions = m->rows.level >= LW_OBSERVE_REACTION && m->count;
     for (int i = 0; i < m->columns.n; i++) {
-        const lwi_column *c = &m->columns.column[i];
+        const lwi_result_column *c = &m->columns.column[i];
         const char *name = lwi_arena_text(&m->arena, c->name);
         if (!name) return LW_ERR_MEMORY;
         m->column[i] = (lw_column_info){name, c->unit, c->frame, 1};
@@ -122,7 +122,7 @@ static lw_status name_columns(lwi_memory *m)
     return LW_OK;
 }
 
-lw_status lwi_memory_finish(lwi_memory *m, const lw_sim *sim, lw_result *r)
+lw_status lwi_result_memory_finish(lwi_result_memory *m, const lw_sim *sim, lw_result *r)
 {
     TRY(copy_meta(m, sim));
     TRY(name_columns(m));
@@ -135,16 +135,16 @@ lw_status lwi_memory_finish(lwi_memory *m, const lw_sim *sim, lw_result *r)
     return LW_OK;
 }
 
-const double *lwi_memory_values(const lwi_memory *m)
+const double *lwi_result_memory_values(const lwi_result_memory *m)
 {
     return m->value;
 }
-const double *lwi_memory_states(const lwi_memory *m)
+const double *lwi_result_memory_states(const lwi_result_memory *m)
 {
     return m->state;
 }
 
-lw_status lwi_memory_write(const lwi_memory *m, const char *path, lw_error *error)
+lw_status lwi_result_memory_write(const lwi_result_memory *m, const char *path, lw_error *error)
 {
     lwi_hdf5_writer *writer;
     lw_error closing;

@@ -110,8 +110,8 @@ static lw_status take_state(lw_result *r, long row, lw_sim *sim, lwi_arena *aren
 static lw_status read_row(lw_result *r, long row, const lw_model *model, lwi_arena *arena,
                           double **numbers, lw_error *error)
 {
-    lwi_columns columns;
-    if (lwi_columns_of_model(model, LW_OBSERVE_ENERGY, &columns) != LW_OK)
+    lwi_result_columns columns;
+    if (lwi_result_columns_of_model(model, LW_OBSERVE_ENERGY, &columns) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     lw_status status = LW_OK;
     *numbers = LWI_PUSH(arena, double, columns.n);
@@ -125,7 +125,7 @@ static lw_status read_row(lw_result *r, long row, const lw_model *model, lwi_are
         if (status == LW_OK) status = lw_result_read(r, k, row, 1, *numbers + i, error);
         if (!needed && status == LW_ERR_ARGUMENT) status = LW_OK;
     }
-    lwi_columns_free(&columns);
+    lwi_result_columns_free(&columns);
     return status;
 }
 
@@ -135,7 +135,7 @@ static lw_status take_motion(lw_result *r, long row, lw_sim *sim, lwi_arena *are
     double *numbers = NULL;
     lw_observation motion;
     TRY(read_row(r, row, model, arena, &numbers, error));
-    if (lwi_row_motion(model, numbers, arena, &motion) != LW_OK)
+    if (lwi_result_row_motion(model, numbers, arena, &motion) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the motion");
     const lw_status status = lw_sim_set_motion(sim, &motion);
     if (status != LW_OK)
@@ -148,7 +148,7 @@ static lw_status take_motion(lw_result *r, long row, lw_sim *sim, lwi_arena *are
 static lw_status restore(lw_result *r, long row, lw_sim *sim, lwi_arena *arena, char *how,
                          size_t how_size, lw_error *error)
 {
-    const char *layout = lwi_layout_text(&sim->work->layout, arena);
+    const char *layout = lwi_result_layout_text(&sim->work->layout, arena);
     if (!layout) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the state");
     TRY(check_model(r, sim, error));
     const bool exact = same_state(r, sim, layout);

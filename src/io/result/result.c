@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-bool lwi_path_ends(const char *path, const char *ending)
+bool lwi_result_path_ends(const char *path, const char *ending)
 {
     const size_t n = strlen(path), m = strlen(ending);
     return n > m && !strcasecmp(path + n - m, ending);
@@ -15,16 +15,16 @@ bool lwi_path_ends(const char *path, const char *ending)
 
 static int by_name(const void *a, const void *b)
 {
-    const lwi_column_name *x = a, *y = b;
+    const lwi_result_name *x = a, *y = b;
     const int order = strcmp(x->name, y->name);
     return order ? order : x->column - y->column; // of equal names the first
 }
 
 lw_status lwi_result_sort_names(lw_result *r)
 {
-    r->by_name = LWI_PUSH(&r->arena, lwi_column_name, r->n);
+    r->by_name = LWI_PUSH(&r->arena, lwi_result_name, r->n);
     if (!r->by_name) return LW_ERR_MEMORY;
-    for (int i = 0; i < r->n; i++) r->by_name[i] = (lwi_column_name){r->column[i].name, i};
+    for (int i = 0; i < r->n; i++) r->by_name[i] = (lwi_result_name){r->column[i].name, i};
     qsort(r->by_name, (size_t)r->n, sizeof *r->by_name, by_name);
     return LW_OK;
 }
@@ -38,7 +38,7 @@ static lw_status open_any(const char *path, lw_result *r, lw_error *error)
         r->meta = *lwi_hdf5_meta(r->hdf5);
         return LW_OK;
     }
-    if (lwi_path_ends(path, ".h5")) { // killed before anything was written, or never one
+    if (lwi_result_path_ends(path, ".h5")) { // killed before anything was written, or never one
         FILE *file = fopen(path, "rb");
         if (!file)
             return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be opened: %s",
@@ -82,7 +82,7 @@ void lw_result_close(lw_result *result)
 {
     if (!result) return;
     lwi_hdf5_end(result->hdf5);
-    lwi_memory_free(result->memory);
+    lwi_result_memory_free(result->memory);
     lwi_csv_table_free(&result->csv);
     lwi_arena_free(&result->arena);
     lwi_release(NULL, result);
@@ -155,11 +155,11 @@ lw_status lw_result_read(lw_result *result, int column, long first, long count, 
 const double *lw_result_values(const lw_result *result)
 {
     if (result->hdf5) return NULL;
-    return result->memory ? lwi_memory_values(result->memory) : result->csv.value;
+    return result->memory ? lwi_result_memory_values(result->memory) : result->csv.value;
 }
 const double *lw_result_states(const lw_result *result)
 {
-    return result->memory ? lwi_memory_states(result->memory) : NULL;
+    return result->memory ? lwi_result_memory_states(result->memory) : NULL;
 }
 
 const char *lw_result_model(const lw_result *result)
@@ -203,7 +203,7 @@ lw_status lw_result_read_state(lw_result *result, long row, double *time, double
         return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0, "has no states");
     TRY(lw_result_read(result, 0, row, 1, &t, error));
     if (result->memory)
-        memcpy(x, lwi_memory_states(result->memory) + row * result->meta.nx,
+        memcpy(x, lwi_result_memory_states(result->memory) + row * result->meta.nx,
                (size_t)result->meta.nx * sizeof *x);
     else
         TRY(lwi_hdf5_read_state(result->hdf5, row, x, error));

@@ -23,23 +23,23 @@ typedef struct lwi_csv_table {
 lw_status lwi_csv_table_read(const char *path, bool result, lwi_csv_table *table, lw_error *error);
 void lwi_csv_table_free(lwi_csv_table *table);
 
-typedef struct lwi_memory lwi_memory;
+typedef struct lwi_result_memory lwi_result_memory;
 
 /** A column by its name. */
-typedef struct lwi_column_name {
+typedef struct lwi_result_name {
     const char *name;
     int column;
-} lwi_column_name;
+} lwi_result_name;
 
 struct lw_result {
     const char *path;
-    lwi_hdf5_reader *hdf5; ///< or
-    lwi_memory *memory;    ///< or
+    lwi_hdf5_reader *hdf5;     ///< or
+    lwi_result_memory *memory; ///< or
     lwi_csv_table csv;
     long rows;
     int n;
     const lw_column_info *column; ///< [n]
-    lwi_column_name *by_name;     ///< [n] sorted
+    lwi_result_name *by_name;     ///< [n] sorted
     lwi_result_meta meta;
     lwi_arena arena;
 };
@@ -51,23 +51,25 @@ lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena
 /** Sorts the names of the columns, which must be there. */
 lw_status lwi_result_sort_names(lw_result *result);
 /** Blocks of a state as text: "coordinate 7, speed 7, work 1"; NULL: no memory. */
-const char *lwi_layout_text(const lwi_layout *layout, lwi_arena *arena);
+const char *lwi_result_layout_text(const lwi_layout *layout, lwi_arena *arena);
 
 // ---- memory.c
 
-lw_status lwi_memory_create(const lw_sim *sim, lw_observe level, lwi_memory **memory);
-void lwi_memory_free(lwi_memory *memory); ///< NULL is allowed
-lw_status lwi_memory_row(lwi_memory *memory, const lw_sim *sim, const lw_observation *observation);
+lw_status lwi_result_memory_create(const lw_sim *sim, lw_observe level, lwi_result_memory **memory);
+void lwi_result_memory_free(lwi_result_memory *memory); ///< NULL is allowed
+lw_status lwi_result_memory_row(lwi_result_memory *memory, const lw_sim *sim,
+                                const lw_observation *observation);
 /** Makes it the content of an empty result, which owns it then; not where this fails. */
-lw_status lwi_memory_finish(lwi_memory *memory, const lw_sim *sim, lw_result *result);
-lwi_rows_of *lwi_memory_rows(lwi_memory *memory);
-const lwi_columns *lwi_memory_columns(const lwi_memory *memory);
-const double *lwi_memory_values(const lwi_memory *memory); ///< [rows][columns]
-const double *lwi_memory_states(const lwi_memory *memory); ///< [rows][nx]
+lw_status lwi_result_memory_finish(lwi_result_memory *memory, const lw_sim *sim, lw_result *result);
+lwi_result_rows *lwi_result_memory_rows(lwi_result_memory *memory);
+const lwi_result_columns *lwi_result_memory_columns(const lwi_result_memory *memory);
+const double *lwi_result_memory_values(const lwi_result_memory *memory); ///< [rows][columns]
+const double *lwi_result_memory_states(const lwi_result_memory *memory); ///< [rows][nx]
 /** As .h5, with everything that a writer would have put there. */
-lw_status lwi_memory_write(const lwi_memory *memory, const char *path, lw_error *error);
+lw_status lwi_result_memory_write(const lwi_result_memory *memory, const char *path,
+                                  lw_error *error);
 
 /** Is the ending of the path `ending` (with the dot)? */
-bool lwi_path_ends(const char *path, const char *ending);
+bool lwi_result_path_ends(const char *path, const char *ending);
 
 #endif

@@ -1,4 +1,4 @@
-// row.c -- the numbers of a row, in the order of lwi_columns_of_model.
+// row.c -- the numbers of a row, in the order of lwi_result_columns_of_model.
 //
 // Whoever reads rows may rely on: every number is finite, quaternions do not change sign from row
 // to row without reason.
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static void add(lwi_rows_of *c, const double *x, int n)
+static void add(lwi_result_rows *c, const double *x, int n)
 {
     memcpy(c->row + c->filled, x, (size_t)n * sizeof *x);
     c->filled += n;
@@ -16,7 +16,7 @@ static void add(lwi_rows_of *c, const double *x, int n)
 
 // q and -q are the same attitude: the one nearer to the row before, which still stands where this
 // one goes.  (Before the first row it is zero, and q stays as it is.)
-static void add_quaternion(lwi_rows_of *c, const double q[4])
+static void add_quaternion(lwi_result_rows *c, const double q[4])
 {
     double signed_q[4];
     memcpy(signed_q, q, sizeof signed_q);
@@ -24,7 +24,7 @@ static void add_quaternion(lwi_rows_of *c, const double q[4])
     add(c, signed_q, 4);
 }
 
-static void add_body(lwi_rows_of *c, const lw_observation *o, int body)
+static void add_body(lwi_result_rows *c, const lw_observation *o, int body)
 {
     add(c, o->position[body], 3);
     add_quaternion(c, o->quaternion[body]);
@@ -41,7 +41,7 @@ static void add_body(lwi_rows_of *c, const lw_observation *o, int body)
 // A marker at d from the mass centre (body axes), its axes A in the body's:
 //   r = r_body + R d,  v = v_body + R (w x d),  a = a_body + R (w' x d + w x (w x d)),
 // w and w' in the marker's axes: A' w, A' w'.
-static void add_marker(lwi_rows_of *c, const lw_observation *o, int marker)
+static void add_marker(lwi_result_rows *c, const lw_observation *o, int marker)
 {
     const lw_marker_desc *m = &c->model->desc.marker[marker];
     const int body = m->body.index;
@@ -76,7 +76,7 @@ static void add_marker(lwi_rows_of *c, const lw_observation *o, int marker)
     add(c, r, 3);
 }
 
-static void add_joint(lwi_rows_of *c, const lw_observation *o, int joint)
+static void add_joint(lwi_result_rows *c, const lw_observation *o, int joint)
 {
     const lwi_joint *j = &c->model->joint[joint];
     const bool rates = c->level >= LW_OBSERVE_TWIST;
@@ -96,7 +96,7 @@ static void add_joint(lwi_rows_of *c, const lw_observation *o, int joint)
     }
 }
 
-static void add_system(lwi_rows_of *c, const lw_observation *o)
+static void add_system(lwi_result_rows *c, const lw_observation *o)
 {
     const double energy[4] = {o->kinetic, o->potential, o->kinetic + o->potential, o->work};
     if (c->level < LW_OBSERVE_ENERGY) return;
@@ -106,7 +106,7 @@ static void add_system(lwi_rows_of *c, const lw_observation *o)
     add(c, o->residual, c->level >= LW_OBSERVE_REACTION ? 3 : 2);
 }
 
-static void fill_row(lwi_rows_of *c, const lw_observation *o)
+static void fill_row(lwi_result_rows *c, const lw_observation *o)
 {
     const lw_model *m = c->model;
     c->filled = 0;
@@ -119,7 +119,7 @@ static void fill_row(lwi_rows_of *c, const lw_observation *o)
     add_system(c, o);
 }
 
-lw_status lwi_rows_fill(lwi_rows_of *rows, const lw_observation *observation)
+lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *observation)
 {
     fill_row(rows, observation);
     for (int i = 0; i < rows->n; i++)
@@ -127,10 +127,10 @@ lw_status lwi_rows_fill(lwi_rows_of *rows, const lw_observation *observation)
     return LW_OK;
 }
 
-lw_status lwi_rows_create(const lw_model *model, lw_observe level, int ncolumn, lwi_arena *arena,
-                          lwi_rows_of *rows)
+lw_status lwi_result_rows_create(const lw_model *model, lw_observe level, int ncolumn,
+                                 lwi_arena *arena, lwi_result_rows *rows)
 {
-    *rows = (lwi_rows_of){.model = model, .level = level, .n = ncolumn};
+    *rows = (lwi_result_rows){.model = model, .level = level, .n = ncolumn};
     rows->row = LWI_PUSH(arena, double, ncolumn);
     return rows->row ? LW_OK : LW_ERR_MEMORY;
 }
@@ -173,8 +173,8 @@ static const double *take_joint(const lwi_joint *j, const double *row, motion *m
     return row;
 }
 
-lw_status lwi_row_motion(const lw_model *model, const double *row, lwi_arena *arena,
-                         lw_observation *o)
+lw_status lwi_result_row_motion(const lw_model *model, const double *row, lwi_arena *arena,
+                                lw_observation *o)
 {
     motion m;
     TRY(make_motion(model, arena, &m));

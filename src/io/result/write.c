@@ -19,11 +19,11 @@
 struct lw_writer {
     const lw_sim *sim;
     const char *path;
-    lw_csv *csv;        // or
-    lwi_memory *memory; // or
+    lw_csv *csv;               // or
+    lwi_result_memory *memory; // or
     lwi_hdf5_writer *hdf5;
-    lwi_columns columns;
-    lwi_rows_of rows;
+    lwi_result_columns columns;
+    lwi_result_rows rows;
     lwi_result_meta meta;
     lw_summary summary;
     double *x;       // [nx]
@@ -79,7 +79,7 @@ static const char *versions_text(lwi_arena *arena)
     return text;
 }
 
-const char *lwi_layout_text(const lwi_layout *layout, lwi_arena *arena)
+const char *lwi_result_layout_text(const lwi_layout *layout, lwi_arena *arena)
 {
     static const char *const kinds[] = {
         [LWI_COORDINATE] = "coordinate", [LWI_QUATERNION] = "quaternion", [LWI_SPEED] = "speed",
@@ -102,7 +102,7 @@ lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena
     meta->nx = lw_sim_state_size(sim);
     meta->versions = versions_text(arena);
     meta->warnings = warnings_text(model, arena);
-    meta->layout = lwi_layout_text(&sim->work->layout, arena);
+    meta->layout = lwi_result_layout_text(&sim->work->layout, arena);
     if (!meta->versions || !meta->warnings || !meta->layout) return LW_ERR_MEMORY;
     return model_text(model, arena, &meta->model);
 }
@@ -150,8 +150,8 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
         TRY(csv_failed(writer, lw_csv_row(writer->csv, observation)));
         return csv_poll(writer);
     }
-    if (writer->memory) return lwi_memory_row(writer->memory, writer->sim, observation);
-    TRY(lwi_rows_fill(&writer->rows, observation));
+    if (writer->memory) return lwi_result_memory_row(writer->memory, writer->sim, observation);
+    TRY(lwi_result_rows_fill(&writer->rows, observation));
     lw_sim_get_state(writer->sim, NULL, writer->x);
     lw_sim_summary(writer->sim, &writer->summary); // the simulation may be gone at close
     return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x, observation->reaction_unique);
@@ -167,7 +167,7 @@ lw_status lw_writer_poll(lw_writer *writer)
 // ------------------------------------------------------------------------------------ open, close
 
 // The last row of the result before takes the place of the row before.
-static lw_status go_on(lwi_rows_of *rows, const lwi_columns *columns, lw_result *after,
+static lw_status go_on(lwi_result_rows *rows, const lwi_result_columns *columns, lw_result *after,
                        lw_error *error)
 {
     if (!after || after->rows == 0) return LW_OK;
@@ -199,8 +199,9 @@ static double expected_rows(const lw_options *o)
 static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
 {
     const lw_model *model = lw_sim_model(desc->sim);
-    if (gather_meta(w) != LW_OK || lwi_columns_of_model(model, desc->level, &w->columns) != LW_OK ||
-        lwi_rows_create(model, desc->level, w->columns.n, &w->arena, &w->rows) != LW_OK)
+    if (gather_meta(w) != LW_OK ||
+        lwi_result_columns_of_model(model, desc->level, &w->columns) != LW_OK ||
+        lwi_result_rows_create(model, desc->level, w->columns.n, &w->arena, &w->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     TRY(go_on(&w->rows, &w->columns, desc->after, error));
     return lwi_hdf5_create(w->path, &w->columns, &w->meta, expected_rows(lw_sim_options(desc->sim)),
@@ -209,16 +210,17 @@ static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *
 
 static lw_status begin_memory(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
 {
-    if (lwi_memory_create(desc->sim, desc->level, &w->memory) != LW_OK)
+    if (lwi_result_memory_create(desc->sim, desc->level, &w->memory) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     w->rows.level = desc->level;
-    return go_on(lwi_memory_rows(w->memory), lwi_memory_columns(w->memory), desc->after, error);
+    return go_on(lwi_result_memory_rows(w->memory), lwi_result_memory_columns(w->memory),
+                 desc->after, error);
 }
 
 static void discard(lw_writer *w)
 {
-    lwi_memory_free(w->memory);
-    lwi_columns_free(&w->columns);
+    lwi_result_memory_free(w->memory);
+    lwi_result_columns_free(&w->columns);
     lwi_arena_free(&w->arena);
     lwi_release(NULL, w);
 }
@@ -226,8 +228,8 @@ static void discard(lw_writer *w)
 static lw_status begin(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
 {
     if (!w->path) return begin_memory(w, desc, error);
-    if (lwi_path_ends(w->path, ".csv")) return begin_csv(w, desc, error);
-    if (lwi_path_ends(w->path, ".h5")) return begin_hdf5(w, desc, error);
+    if (lwi_result_path_ends(w->path, ".csv")) return begin_csv(w, desc, error);
+    if (lwi_result_path_ends(w->path, ".h5")) return begin_hdf5(w, desc, error);
     return lwi_fail_at(error, LW_ERR_ARGUMENT, w->path, 0, 0,
                        "the ending does not tell the format of a result, known: .h5 .csv");
 }
@@ -292,7 +294,7 @@ lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *erro
     if (!r) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     memset(r, 0, sizeof *r);
     lwi_arena_init(&r->arena, NULL);
-    const lw_status status = lwi_memory_finish(writer->memory, writer->sim, r);
+    const lw_status status = lwi_result_memory_finish(writer->memory, writer->sim, r);
     if (status != LW_OK) {
         lw_result_close(r);
         return lwi_fail(error, status, "no memory for a result");
@@ -379,9 +381,9 @@ static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *con
                                  lw_error *error)
 {
     static const lwi_result_meta nothing = {0};
-    lwi_columns columns;
+    lwi_result_columns columns;
     lwi_hdf5_writer *writer;
-    if (lwi_columns_of_names(names, r->n, &columns) != LW_OK)
+    if (lwi_result_columns_of_names(names, r->n, &columns) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     lw_status status =
         lwi_hdf5_create(path, &columns, &nothing, (double)r->rows, 0, &writer, error);
@@ -392,7 +394,7 @@ static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *con
         if (closed != LW_OK && error) *error = closing; // the reason of a row's failure too
         if (status == LW_OK) status = closed;
     }
-    lwi_columns_free(&columns);
+    lwi_result_columns_free(&columns);
     return status;
 }
 
@@ -408,12 +410,12 @@ lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error
     if (!result || !path) return lwi_fail(error, LW_ERR_ARGUMENT, "result and path must be given");
     if (same_file(result->path, path))
         return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0, "is the file that is read");
-    const bool to_csv = lwi_path_ends(path, ".csv");
-    if (!to_csv && !lwi_path_ends(path, ".h5"))
+    const bool to_csv = lwi_result_path_ends(path, ".csv");
+    if (!to_csv && !lwi_result_path_ends(path, ".h5"))
         return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
                            "the ending does not tell the format of a result, known: .h5 .csv");
     if (!to_csv && result->hdf5) return lwi_hdf5_copy(result->hdf5, path, error);
-    if (!to_csv && result->memory) return lwi_memory_write(result->memory, path, error);
+    if (!to_csv && result->memory) return lwi_result_memory_write(result->memory, path, error);
     const char **names = names_of(result);
     if (!names) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     const lw_status status = to_csv ? convert_to_csv(result, path, names, error)

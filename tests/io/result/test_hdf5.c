@@ -363,9 +363,9 @@ static void datasets_are_views_of_one_table(void **state)
     static const char *const names[MIXED] = {"time",     "body.b.z", "sys.T",
                                              "body.b.x", "extra",    "body.b.y"};
     const lwi_result_meta meta = {0};
-    lwi_columns columns;
+    lwi_result_columns columns;
     lwi_hdf5_writer *writer;
-    assert_int_equal(LW_OK, lwi_columns_of_names(names, MIXED, &columns));
+    assert_int_equal(LW_OK, lwi_result_columns_of_names(names, MIXED, &columns));
     assert_int_equal(LW_OK, lwi_hdf5_create(path, &columns, &meta, 0, 3600, &writer, NULL));
     for (long k = 0; k < MIXED_ROWS; k++) {
         double row[MIXED];
@@ -395,7 +395,7 @@ static void datasets_are_views_of_one_table(void **state)
         H5Fclose(file);
         remove(copy);
     }
-    lwi_columns_free(&columns);
+    lwi_result_columns_free(&columns);
 }
 
 // Any rows of any column, whatever was read before.
@@ -406,7 +406,7 @@ static void columns_are_read_in_any_order(void **state)
     static char name[COLUMNS][16];
     const char *list[COLUMNS];
     const lwi_result_meta meta = {0};
-    lwi_columns columns;
+    lwi_result_columns columns;
     lwi_hdf5_writer *writer;
     lw_result *r;
     uint64_t random = 1;
@@ -415,14 +415,14 @@ static void columns_are_read_in_any_order(void **state)
         snprintf(name[i], sizeof name[i], i ? "c%d" : "time", i);
         list[i] = name[i];
     }
-    assert_int_equal(LW_OK, lwi_columns_of_names(list, COLUMNS, &columns));
+    assert_int_equal(LW_OK, lwi_result_columns_of_names(list, COLUMNS, &columns));
     assert_int_equal(LW_OK, lwi_hdf5_create(path, &columns, &meta, ROWS, 3600, &writer, NULL));
     for (long k = 0; k < ROWS; k++) {
         for (int i = 0; i < COLUMNS; i++) row[i] = mixed_number(k, i);
         assert_int_equal(LW_OK, lwi_hdf5_row(writer, row, NULL, NULL));
     }
     assert_int_equal(LW_OK, lwi_hdf5_close(writer, NULL));
-    lwi_columns_free(&columns);
+    lwi_result_columns_free(&columns);
     assert_int_equal(LW_OK, lw_result_open(path, &r, NULL));
     for (int read = 0; read < READS; read++) {
         random = random * 6364136223846793005u + 1442695040888963407u;

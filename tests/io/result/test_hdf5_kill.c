@@ -47,11 +47,11 @@ static int write_forever(int pipe, bool each)
     static char names[NCOLUMN][32];
     const char *list[NCOLUMN];
     const lwi_result_meta meta = {.formulation = "test", .layout = "speed 13", .nx = NX};
-    lwi_columns columns;
+    lwi_result_columns columns;
     lwi_hdf5_writer *writer;
     double row[NCOLUMN], x[NX];
     make_names(names, list);
-    if (lwi_columns_of_names(list, NCOLUMN, &columns) != LW_OK) return 1;
+    if (lwi_result_columns_of_names(list, NCOLUMN, &columns) != LW_OK) return 1;
     if (lwi_hdf5_create(path, &columns, &meta, 0, each ? 1e-9 : 1e-2, &writer, NULL)) return 1;
     for (long k = 0;; k++) {
         for (int i = 0; i < NCOLUMN; i++) row[i] = number(k, i);
