@@ -16,6 +16,25 @@
 extern "C" {
 #endif
 
+// ------------------------------------------------------------------------------------- quantities
+
+/** The columns of one quantity: item.NAME.part, for each part. */
+typedef struct lw_quantity_info {
+    const char *item;    ///< "body", "joint", "marker", "sys"; "" for the time
+    const char *dataset; ///< in HDF5: "/body/NAME/<dataset>"
+    const char *frame;   ///< as in lw_column_info
+    const char
+        *level; ///< lw_observe that adds it: "pose", "twist", "energy", "acceleration", "reaction"
+    const char *summary;
+    int size;                ///< components
+    const char *const *part; ///< [size] last parts of the names: "x", "y", "z"
+    const char *const *unit; ///< [size]; [1] if `same_unit`
+    int same_unit;           ///< all components have unit[0]
+    int numbered; ///< 1: a joint has any number of components, part[0] followed by 0, 1, ...
+} lw_quantity_info;
+LW_API int lw_quantity_count(void);
+LW_API lw_quantity_info lw_quantity_at(int index); ///< all empty for an index out of range
+
 // --------------------------------------------------------------------------------------- reading
 
 typedef struct lw_result lw_result; ///< one thread at a time

@@ -186,7 +186,8 @@ static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
     w->last = LWI_PUSH(&w->arena, double, n *(size_t)w->columns.n);
     w->written = LWI_PUSH(&w->arena, bool, n);
     if (!w->own || !w->last || !w->written ||
-        lwi_result_rows_create(w->batch->model, w->level, w->nown, &w->arena, &w->rows) != LW_OK)
+        lwi_result_rows_create(w->batch->model, w->level, &w->columns, &w->arena, &w->rows) !=
+            LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     if (!path) return LW_OK;
     w->path = lwi_arena_text(&w->arena, path);

@@ -1,84 +1,19 @@
 // columns.c -- the columns of a result, and the datasets they lie in.
 //
-// A name is KIND.ITEM.WHAT ("joint.hinge.q0"; "sys.E" has no item).  Kind and what tell the
-// quantity, and with it dataset, unit and frame; columns of one quantity and one item make a
-// dataset.
+// A name is PREFIX.ITEM.PART ("joint.hinge.q0"; "sys.E" has no item).  Prefix and part determine the
+// quantity, and with it dataset, unit and frame; the columns of one quantity of one item make a dataset.
 #include "io/result/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PARTS = 7 };
-
-typedef struct quantity {
-    const char *kind, *dataset;
-    const char *parts[MOST_PARTS]; ///< what, in the order of the components
-    const char *unit[MOST_PARTS];  ///< one for all, or one each
-    const char *frame;
-    lw_observe level;
-} quantity;
-
-// clang-format off
-#define XYZ(p) {p "x", p "y", p "z"}
-#define MOTION(kind)                                                                               \
-    {kind, "position", XYZ(""), {"m"}, "world", LW_OBSERVE_POSE},                                  \
-    {kind, "quaternion", {"qw", "qx", "qy", "qz"}, {"1"}, "world", LW_OBSERVE_POSE},               \
-    {kind, "velocity", XYZ("v"), {"m/s"}, "world", LW_OBSERVE_TWIST},                              \
-    {kind, "angular_velocity", XYZ("w"), {"rad/s"}, kind, LW_OBSERVE_TWIST},                       \
-    {kind, "acceleration", XYZ("a"), {"m/s^2"}, "world", LW_OBSERVE_ACCELERATION},                 \
-    {kind, "angular_acceleration", XYZ("al"), {"rad/s^2"}, kind, LW_OBSERVE_ACCELERATION}
-
-static const quantity quantities[] = {
-    MOTION("body"),
-    MOTION("marker"),
-    // spherical joints have the second part of these, free ones all; the others are numbered
-    {"joint", "q", {"x", "y", "z", "qw", "qx", "qy", "qz"},
-     {"m", "m", "m", "1", "1", "1", "1"}, "F1", LW_OBSERVE_POSE},
-    {"joint", "qd", {"vx", "vy", "vz", "wx", "wy", "wz"},
-     {"m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"}, "F2", LW_OBSERVE_TWIST},
-    {"joint", "qdd", {"ax", "ay", "az", "alx", "aly", "alz"},
-     {"m/s^2", "m/s^2", "m/s^2", "rad/s^2", "rad/s^2", "rad/s^2"}, "F2", LW_OBSERVE_ACCELERATION},
-    {"joint", "force", XYZ("f"), {"N"}, "world", LW_OBSERVE_REACTION},
-    {"joint", "torque", XYZ("t"), {"N m"}, "world", LW_OBSERVE_REACTION},
-    {"sys", "kinetic", {"T"}, {"J"}, "", LW_OBSERVE_ENERGY},
-    {"sys", "potential", {"V"}, {"J"}, "", LW_OBSERVE_ENERGY},
-    {"sys", "energy", {"E"}, {"J"}, "", LW_OBSERVE_ENERGY},
-    {"sys", "work", {"Wnc"}, {"J"}, "", LW_OBSERVE_ENERGY},
-    {"sys", "momentum", XYZ("p"), {"kg m/s"}, "world", LW_OBSERVE_ENERGY},
-    {"sys", "angular_momentum", XYZ("l"), {"kg m^2/s"}, "world", LW_OBSERVE_ENERGY},
-    {"sys", "residual", {"cpos", "cvel", "cacc"},
-     {"m or rad", "m/s or rad/s", "m/s^2 or rad/s^2"}, "", LW_OBSERVE_ENERGY},
-};
-// clang-format on
-
-// Coordinates by number: q0, qd0, qdd0.
-static const quantity numbered[] = {
-    {"joint", "q", {"q"}, {"m or rad"}, "joint", LW_OBSERVE_POSE},
-    {"joint", "qd", {"qd"}, {"m/s or rad/s"}, "joint", LW_OBSERVE_TWIST},
-    {"joint", "qdd", {"qdd"}, {"m/s^2 or rad/s^2"}, "joint", LW_OBSERVE_ACCELERATION},
-};
-static const char *const shift_units[] = {"m", "m/s", "m/s^2"};
-static const char *const angle_units[] = {"rad", "rad/s", "rad/s^2"};
-
-static int part_count(const quantity *q)
-{
-    int n = 0;
-    while (n < MOST_PARTS && q->parts[n]) n++;
-    return n;
-}
-
-static const char *part_unit(const quantity *q, int part)
-{
-    return q->unit[q->unit[1] ? part : 0];
-}
-
 // ------------------------------------------------------------------------------------------- names
 
 typedef struct meaning {
-    const quantity *quantity; ///< NULL: not one of ours
-    int part;
-    const char *item; ///< in the name
+    const lwi_result_quantity *quantity; ///< NULL: unknown
+    int part;                            ///< numbered: the number
+    const char *item;                    ///< in the name; NULL: none
     int item_length;
 } meaning;
 
@@ -92,17 +27,23 @@ static int number_after(const char *what, const char *letters)
     return atoi(digits);
 }
 
-static meaning find_quantity(const char *kind, size_t length, const char *what)
+// Index of the part of that name, or -1.
+static int find_part(const lwi_result_quantity *q, const char *name)
 {
-    for (int i = 0; i < LWI_COUNT(quantities); i++) {
-        const quantity *q = &quantities[i];
-        if (strlen(q->kind) != length || strncmp(q->kind, kind, length) != 0) continue;
-        for (int k = 0; k < part_count(q); k++)
-            if (!strcmp(q->parts[k], what)) return (meaning){.quantity = q, .part = k};
-    }
-    for (int i = 0; i < LWI_COUNT(numbered) && length == 5 && !strncmp(kind, "joint", 5); i++) {
-        const int k = number_after(what, numbered[i].parts[0]);
-        if (k >= 0) return (meaning){.quantity = &numbered[i], .part = k};
+    if (q->numbered) return number_after(name, q->part[0]);
+    for (int k = lwi_result_part_count(q); k-- > 0;)
+        if (!strcmp(q->part[k], name)) return k;
+    return -1;
+}
+
+static meaning find_quantity(const char *prefix, size_t length, const char *part)
+{
+    for (int i = 0; i < lwi_result_nquantity && length > 0; i++) {
+        const lwi_result_quantity *q = &lwi_result_quantities[i];
+        const char *own = lwi_result_column_prefix(q);
+        if (strlen(own) != length || strncmp(own, prefix, length) != 0) continue;
+        const int k = find_part(q, part);
+        if (k >= 0) return (meaning){.quantity = q, .part = k};
     }
     return (meaning){0};
 }
@@ -112,7 +53,7 @@ static meaning read_name(const char *name)
     const char *first = strchr(name, '.'), *last = strrchr(name, '.');
     if (!first) return (meaning){0};
     meaning m = find_quantity(name, (size_t)(first - name), last + 1);
-    const bool system = m.quantity && !strcmp(m.quantity->kind, "sys");
+    const bool system = m.quantity && m.quantity->subject == LWI_RESULT_SYSTEM;
     if (!m.quantity || system != (first == last)) return (meaning){0};
     if (system) return m;
     m.item = first + 1;
@@ -120,18 +61,13 @@ static meaning read_name(const char *name)
     return m.item_length > 0 ? m : (meaning){0};
 }
 
-static const char *unit_of(const meaning *m)
-{
-    const bool is_numbered =
-        m->quantity >= numbered && m->quantity < numbered + LWI_COUNT(numbered);
-    return is_numbered ? m->quantity->unit[0] : part_unit(m->quantity, m->part);
-}
-
 void lwi_result_column_meaning(const char *name, const char **unit, const char **frame)
 {
     const meaning m = read_name(name);
-    *unit = m.quantity ? unit_of(&m) : !strcmp(name, "time") ? "s" : "";
-    *frame = m.quantity ? m.quantity->frame : "";
+    const bool time = !strcmp(name, lwi_result_quantities[0].part[0]);
+    const lwi_result_quantity *q = time ? &lwi_result_quantities[0] : m.quantity;
+    *unit = q ? lwi_result_part_unit(q, m.part) : "";
+    *frame = q ? q->frame : "";
 }
 
 void lwi_result_link_name(const char *name, char *link)
@@ -148,11 +84,11 @@ void lwi_result_link_name(const char *name, char *link)
 
 // ---------------------------------------------------------------------------------------- datasets
 
-// A dataset in the making; found again by its path.
+// A dataset that is being put together, found by its path.
 typedef struct group {
     const char *path;
-    const quantity *quantity; ///< NULL: a column alone
-    unsigned long long parts; ///< bits of those that are there, the first 64
+    const lwi_result_quantity *quantity; ///< NULL: a single column
+    unsigned long long parts;            ///< bits of those that are there, the first 64
     int n;
 } group;
 
@@ -171,7 +107,7 @@ static unsigned hash(const char *text)
     return h;
 }
 
-static int find_group(builder *b, const char *path, const quantity *q)
+static int find_group(builder *b, const char *path, const lwi_result_quantity *q)
 {
     unsigned at = hash(path) & (b->nslot - 1);
     for (; b->slot[at] >= 0; at = (at + 1) & (b->nslot - 1))
@@ -192,14 +128,13 @@ static const char *path_of(lwi_arena *arena, const char *name, const meaning *m)
         lwi_result_link_name(name, path + strlen(path));
         return path;
     }
-    if (!m->item) {
-        snprintf(path, room, "/system/%s", m->quantity->dataset);
-        return path;
+    sprintf(path, "/%s/", lwi_result_group(m->quantity));
+    if (m->item) {
+        memcpy(item, m->item, (size_t)m->item_length);
+        lwi_result_link_name(item, path + strlen(path));
+        strcat(path, "/");
     }
-    memcpy(item, m->item, (size_t)m->item_length);
-    sprintf(path, "/%s/", m->quantity->kind);
-    lwi_result_link_name(item, path + strlen(path));
-    snprintf(path + strlen(path), room - strlen(path), "/%s", m->quantity->dataset);
+    snprintf(path + strlen(path), room - strlen(path), "%s", m->quantity->dataset);
     return path;
 }
 
@@ -231,17 +166,15 @@ static lw_status put_in_group(builder *b, int i)
     return LW_OK;
 }
 
-// First part where the parts make the whole quantity; -1 where some are missing.
+// First part where the parts make up the whole quantity; -1 where some are missing.
 static int first_part(const group *g)
 {
-    const quantity *q = g->quantity;
-    const int n = part_count(q);
-    const unsigned long long all = (1ULL << n) - 1, second = all & ~7ULL;
-    if (q >= numbered && q < numbered + LWI_COUNT(numbered)) // without a gap
-        return (g->parts & (g->parts + 1)) == 0 ? 0 : -1;
-    if (g->parts == all) return 0;
-    if (n > 3 && g->parts == second && !strcmp(q->kind, "joint")) return 3;
-    return !strcmp(q->dataset, "residual") && g->parts == 3 ? 0 : -1;
+    const lwi_result_quantity *q = g->quantity;
+    const int n = lwi_result_part_count(q);
+    const unsigned long long all = (1ULL << n) - 1, without_first_3 = all & ~7ULL;
+    if (q->numbered) return (g->parts & (g->parts + 1)) == 0 ? 0 : -1; // without a gap
+    if (g->parts == all || (q->last_part && g->parts == all >> 1)) return 0;
+    return q->subject == LWI_RESULT_JOINT && g->parts == without_first_3 ? 3 : -1;
 }
 
 static lw_status begin(builder *b, lwi_result_columns *columns)
@@ -268,7 +201,7 @@ static lw_status number_datasets(builder *b)
     for (int g = 0; g < c->ndataset; g++) {
         const group *from = &b->group[g];
         if (!from->n) continue;
-        const bool series = !from->quantity || !strcmp(from->quantity->kind, "sys");
+        const bool series = !from->quantity || from->quantity->subject == LWI_RESULT_SYSTEM;
         number[g] = n;
         c->dataset[n++] = (lwi_result_dataset){.path = from->path,
                                                .frame = from->quantity ? from->quantity->frame : "",
@@ -280,8 +213,8 @@ static lw_status number_datasets(builder *b)
     return LW_OK;
 }
 
-// One unit where all components have the same, else all of them.
-static lw_status tell_units(lwi_result_columns *c)
+// One unit where all components have the same, otherwise all of them.
+static lw_status put_units(lwi_result_columns *c)
 {
     for (int d = 0; d < c->ndataset; d++) {
         lwi_result_dataset *set = &c->dataset[d];
@@ -324,100 +257,53 @@ static lw_status group_columns(lwi_result_columns *columns)
         columns->column[i].component = g->quantity ? b.part[i] - first_part(g) : 0;
     }
     TRY(number_datasets(&b));
-    return tell_units(columns);
+    return put_units(columns);
 }
 
-// -------------------------------------------------------------------------------- columns of a
-// model
+// ----------------------------------------------------------------------------- columns of a model
 
-// Counts when there is no room yet, then fills.
-static lw_status emit(lwi_result_columns *c, const char *kind, const char *item, const char *what,
-                      const char *unit, const char *frame, int joint)
+// A single joint coordinate is a length or an angle.
+static const char *unit_of(const lw_model *model, const lwi_result_entry *e, int part)
 {
-    const int i = c->n++;
-    if (!c->column) return LW_OK;
-    const size_t room = strlen(kind) + strlen(item) + strlen(what) + 3;
-    char *name = LWI_PUSH(&c->arena, char, room);
-    if (!name) return LW_ERR_MEMORY;
-    snprintf(name, room, "%s.%s%s%s", kind, item, *item ? "." : "", what);
-    c->column[i] = (lwi_result_column){.name = name, .unit = unit, .frame = frame, .joint = joint};
-    return LW_OK;
+    const lwi_result_quantity *q = e->quantity;
+    if (!q->numbered) return lwi_result_part_unit(q, part);
+    const lwi_joint_type *type = model->joint[e->item].type;
+    return q->unit[!type->scalar ? 0 : type->angles & (1u << part) ? 2 : 1];
 }
 
-// Parts first ... end-1 of a quantity.
-static lw_status emit_parts(lwi_result_columns *c, const quantity *q, int first, int end,
-                            const char *item, int joint)
+static char *column_name(lwi_arena *arena, const lw_model *model, const lwi_result_entry *e,
+                         int part)
 {
-    for (int k = first; k < end; k++)
-        TRY(emit(c, q->kind, item, q->parts[k], part_unit(q, k), q->frame, joint));
-    return LW_OK;
+    const lwi_result_quantity *q = e->quantity;
+    const char *prefix = lwi_result_column_prefix(q), *item = lwi_result_item_name(model, e);
+    const char *last = q->part[q->numbered ? 0 : part];
+    const size_t room = strlen(prefix) + strlen(item) + strlen(last) + 16;
+    char *name = LWI_PUSH(arena, char, room);
+    if (!name) return NULL;
+    snprintf(name, room, "%s%s%s%s%s", prefix, *prefix ? "." : "", item, *item ? "." : "", last);
+    if (q->numbered) sprintf(name + strlen(name), "%d", part);
+    return name;
 }
 
-// All quantities of a kind that `level` contains.
-static lw_status emit_item(lwi_result_columns *c, lw_observe level, const char *kind,
-                           const char *item)
+static lw_status put_columns(lwi_result_columns *c, const lw_model *model)
 {
-    for (int i = 0; i < LWI_COUNT(quantities); i++) {
-        const quantity *q = &quantities[i];
-        int n = part_count(q);
-        if (strcmp(q->kind, kind) != 0 || level < q->level) continue;
-        if (!strcmp(q->dataset, "residual") && level < LW_OBSERVE_REACTION)
-            n = 2; // no accelerations
-        TRY(emit_parts(c, q, 0, n, item, -1));
-    }
-    return LW_OK;
-}
-
-static lw_status emit_numbered(lwi_result_columns *c, lw_observe level, const lwi_joint *j)
-{
-    const lwi_joint_type *type = j->type;
-    for (int k = 0; k < (type->nq > type->nv ? type->nq : type->nv); k++)
-        for (int d = 0; d < LWI_COUNT(numbered); d++) {
-            char what[16];
-            if (level < numbered[d].level || k >= (d ? type->nv : type->nq)) continue;
-            snprintf(what, sizeof what, "%s%d", numbered[d].parts[0], k);
-            const char *unit = !type->scalar              ? numbered[d].unit[0]
-                               : type->angles & (1u << k) ? angle_units[d]
-                                                          : shift_units[d];
-            TRY(emit(c, "joint", j->name, what, unit, numbered[d].frame, -1));
+    for (int i = 0; i < c->nentry; i++) c->n += c->entry[i].n;
+    c->column = LWI_PUSH(&c->arena, lwi_result_column, c->n);
+    if (!c->column) return LW_ERR_MEMORY;
+    lwi_result_column *column = c->column;
+    for (int i = 0; i < c->nentry; i++) {
+        const lwi_result_entry *e = &c->entry[i];
+        const bool reaction = e->quantity->subject == LWI_RESULT_REACTION;
+        for (int k = e->part; k < e->part + e->n; k++) {
+            char *name = column_name(&c->arena, model, e, k);
+            if (!name) return LW_ERR_MEMORY;
+            *column++ = (lwi_result_column){.name = name,
+                                            .unit = unit_of(model, e, k),
+                                            .frame = e->quantity->frame,
+                                            .joint = reaction ? e->item : -1};
         }
-    return LW_OK;
-}
-
-static lw_status emit_coordinates(lwi_result_columns *c, lw_observe level, const lwi_joint *j)
-{
-    const lw_joint_type id = j->type->id;
-    if (id != LW_JOINT_SPHERICAL && id != LW_JOINT_FREE) return emit_numbered(c, level, j);
-    for (int i = 0; i < LWI_COUNT(quantities); i++) {
-        const quantity *q = &quantities[i];
-        if (strcmp(q->kind, "joint") != 0 || level < q->level) continue;
-        if (q->level == LW_OBSERVE_REACTION) continue;
-        TRY(emit_parts(c, q, id == LW_JOINT_FREE ? 0 : 3, part_count(q), j->name, -1));
     }
     return LW_OK;
-}
-
-static lw_status emit_reactions(lwi_result_columns *c, const lwi_joint *j, int joint)
-{
-    for (int i = 0; i < LWI_COUNT(quantities); i++)
-        if (quantities[i].level == LW_OBSERVE_REACTION)
-            TRY(emit_parts(c, &quantities[i], 0, 3, j->name, joint));
-    return LW_OK;
-}
-
-static lw_status emit_all(lwi_result_columns *c, const lw_model *m, lw_observe level)
-{
-    c->n = 0;
-    if (c->column)
-        c->column[0] = (lwi_result_column){.name = "time", .unit = "s", .frame = "", .joint = -1};
-    c->n++;
-    for (int i = 1; i < m->nbody; i++) TRY(emit_item(c, level, "body", m->body[i].name));
-    for (int i = 0; i < m->njoint; i++) TRY(emit_coordinates(c, level, &m->joint[i]));
-    for (int i = 0; i < m->njoint && level >= LW_OBSERVE_REACTION; i++)
-        TRY(emit_reactions(c, &m->joint[i], i));
-    for (int i = 0; i < m->desc.nmarker; i++)
-        TRY(emit_item(c, level, "marker", m->desc.marker[i].name));
-    return emit_item(c, level, "sys", "");
 }
 
 lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
@@ -425,11 +311,9 @@ lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
 {
     *columns = (lwi_result_columns){0};
     lwi_arena_init(&columns->arena, NULL);
-    lw_status status = emit_all(columns, model, level);
-    if (status == LW_OK) {
-        columns->column = LWI_PUSH(&columns->arena, lwi_result_column, columns->n);
-        status = columns->column ? emit_all(columns, model, level) : LW_ERR_MEMORY;
-    }
+    lw_status status =
+        lwi_result_entries(model, level, &columns->arena, &columns->entry, &columns->nentry);
+    if (status == LW_OK) status = put_columns(columns, model);
     if (status == LW_OK) status = group_columns(columns);
     if (status != LW_OK) lwi_result_columns_free(columns);
     return status;

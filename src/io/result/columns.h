@@ -1,13 +1,11 @@
 // columns.h -- what a result consists of: columns by name, and the HDF5 datasets they lie in.
 //
-// One table of quantities tells names, datasets, units and frames to the writers of every format
-// and to the readers.
+// The writers and readers of every format take names, datasets, units and frames from here; all of them
+// come from the table of quantities (quantities.c).
 #ifndef LWI_IO_RESULT_COLUMNS_H
 #define LWI_IO_RESULT_COLUMNS_H
 
-#include "model/model.h"
-
-#include <linkwork/result.h>
+#include "io/result/quantities.h"
 
 /** A number of a row. */
 typedef struct lwi_result_column {
@@ -30,6 +28,8 @@ typedef struct lwi_result_columns {
     int n, ndataset;
     lwi_result_column *column;   ///< [n] in the order of a CSV file; the first is the time
     lwi_result_dataset *dataset; ///< [ndataset]; the first is "/time"
+    lwi_result_entry *entry;     ///< [nentry] of a model's columns, in their order
+    int nentry;
 } lwi_result_columns;
 
 /** Columns of a model's results at `level`. */
@@ -49,21 +49,24 @@ void lwi_result_link_name(const char *name, char *link);
 
 // ---- row.c
 
-/** Turns observations into rows. */
+/** Rows of numbers from observations. */
 typedef struct lwi_result_rows {
     const lw_model *model;
     lw_observe level;
-    int n, filled;
+    const lwi_result_entry *entry; ///< [nentry] of the columns, which must outlive the rows
+    int nentry, n;
     double *row; ///< [n] the last one; quaternions take their sign from the one before
 } lwi_result_rows;
 
-lw_status lwi_result_rows_create(const lw_model *model, lw_observe level, int ncolumn,
-                                 lwi_arena *arena, lwi_result_rows *rows);
+lw_status lwi_result_rows_create(const lw_model *model, lw_observe level,
+                                 const lwi_result_columns *columns, lwi_arena *arena,
+                                 lwi_result_rows *rows);
 /** Fills rows->row.  @return LW_ERR_NOT_FINITE where a number is not finite */
 lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *observation);
 
-/** The other way: bodies and joints of a row of level LW_OBSERVE_ENERGY, memory in `arena`. */
-lw_status lwi_result_row_motion(const lw_model *model, const double *row, lwi_arena *arena,
-                                lw_observation *motion);
+/** The motion that a row of such columns contains: of bodies and joints, time, energies and work;
+ *  memory in `arena`. */
+lw_status lwi_result_row_motion(const lw_model *model, const lwi_result_columns *columns,
+                                const double *row, lwi_arena *arena, lw_observation *motion);
 
 #endif

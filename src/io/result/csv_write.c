@@ -92,7 +92,7 @@ static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const
                        lw_error *error)
 {
     if (lwi_result_columns_of_model(model, level, &c->columns) != LW_OK ||
-        lwi_result_rows_create(model, level, c->columns.n, &c->arena, &c->rows) != LW_OK)
+        lwi_result_rows_create(model, level, &c->columns, &c->arena, &c->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a row of the CSV file");
     c->file = fopen(path, "w");
     if (!c->file)

@@ -23,7 +23,7 @@ static lw_status fill(lwi_result_memory *m, const lw_sim *sim, lw_observe level)
 {
     const lw_model *model = lw_sim_model(sim);
     TRY(lwi_result_columns_of_model(model, level, &m->columns));
-    TRY(lwi_result_rows_create(model, level, m->columns.n, &m->arena, &m->rows));
+    TRY(lwi_result_rows_create(model, level, &m->columns, &m->arena, &m->rows));
     m->column = LWI_PUSH(&m->arena, lw_column_info, m->columns.n);
     m->unique = LWI_PUSH(&m->arena, unsigned char, model->njoint);
     m->meta.nx = lw_sim_state_size(sim);

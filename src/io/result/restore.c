@@ -107,36 +107,51 @@ static lw_status take_state(lw_result *r, long row, lw_sim *sim, lwi_arena *aren
 
 // ------------------------------------------------------------------------------------- the motion
 
-static lw_status read_row(lw_result *r, long row, const lw_model *model, lwi_arena *arena,
-                          double **numbers, lw_error *error)
+// The number of column k at `row`; an optional one that is missing stays 0.
+static lw_status read_number(lw_result *r, long row, const lwi_result_columns *columns, int k,
+                             bool required, double *number, lw_error *error)
+{
+    const char *name = columns->column[k].name;
+    const bool same = k < r->n && !strcmp(r->column[k].name, name);
+    lw_status status = LW_OK;
+    if (!same) status = lw_result_find_column(r, name, &k, error);
+    if (status == LW_OK) status = lw_result_read(r, k, row, 1, number, error);
+    return status == LW_ERR_ARGUMENT && !required ? LW_OK : status;
+}
+
+static lw_status read_row(lw_result *r, long row, const lwi_result_columns *columns,
+                          double *numbers, lw_error *error)
+{
+    for (int i = 0, k = 0; i < columns->nentry; i++) {
+        const lwi_result_entry *e = &columns->entry[i];
+        const lwi_result_resume resume = e->quantity->resume;
+        for (const int end = k + e->n; k < end; k++)
+            if (resume != LWI_RESULT_FOLLOWS)
+                TRY(read_number(r, row, columns, k, resume == LWI_RESULT_REQUIRED, numbers + k,
+                                error));
+    }
+    return LW_OK;
+}
+
+static lw_status read_motion(lw_result *r, long row, const lw_model *model, lwi_arena *arena,
+                             lw_observation *motion, lw_error *error)
 {
     lwi_result_columns columns;
     if (lwi_result_columns_of_model(model, LW_OBSERVE_ENERGY, &columns) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    lw_status status = LW_OK;
-    *numbers = LWI_PUSH(arena, double, columns.n);
-    if (!*numbers) status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    for (int i = 0; i < columns.n && status == LW_OK; i++) {
-        const char *name = columns.column[i].name;
-        int k = i;
-        const bool needed = strncmp(name, "marker.", 7) != 0 && strncmp(name, "sys.", 4) != 0;
-        const bool same = k < r->n && !strcmp(r->column[k].name, name);
-        if (!same) status = lw_result_find_column(r, name, &k, error);
-        if (status == LW_OK) status = lw_result_read(r, k, row, 1, *numbers + i, error);
-        if (!needed && status == LW_ERR_ARGUMENT) status = LW_OK;
-    }
+    double *numbers = LWI_PUSH(arena, double, columns.n);
+    lw_status status = numbers ? read_row(r, row, &columns, numbers, error)
+                               : lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    if (status == LW_OK && lwi_result_row_motion(model, &columns, numbers, arena, motion) != LW_OK)
+        status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the motion");
     lwi_result_columns_free(&columns);
     return status;
 }
 
 static lw_status take_motion(lw_result *r, long row, lw_sim *sim, lwi_arena *arena, lw_error *error)
 {
-    const lw_model *model = lw_sim_model(sim);
-    double *numbers = NULL;
     lw_observation motion;
-    TRY(read_row(r, row, model, arena, &numbers, error));
-    if (lwi_result_row_motion(model, numbers, arena, &motion) != LW_OK)
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the motion");
+    TRY(read_motion(r, row, lw_sim_model(sim), arena, &motion, error));
     const lw_status status = lw_sim_set_motion(sim, &motion);
     if (status != LW_OK)
         return lwi_fail_at(error, status, r->path, 0, 0, "%s", lw_sim_error(sim)->text);

@@ -201,7 +201,7 @@ static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *
     const lw_model *model = lw_sim_model(desc->sim);
     if (gather_meta(w) != LW_OK ||
         lwi_result_columns_of_model(model, desc->level, &w->columns) != LW_OK ||
-        lwi_result_rows_create(model, desc->level, w->columns.n, &w->arena, &w->rows) != LW_OK)
+        lwi_result_rows_create(model, desc->level, &w->columns, &w->arena, &w->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     TRY(go_on(&w->rows, &w->columns, desc->after, error));
     return lwi_hdf5_create(w->path, &w->columns, &w->meta, expected_rows(lw_sim_options(desc->sim)),

@@ -1,0 +1,375 @@
+// quantities.c -- the table of the quantities of a result, and which of them a model has.
+#include "io/result/quantities.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+// ------------------------------------------------------------------------------------------ values
+
+#define VALUES(name)                                                                               \
+    static const double *name(const lw_model *model, const lw_observation *o, int i,               \
+                              double room[LWI_RESULT_PARTS])
+#define VALUES_IN(name, where)                                                                     \
+    VALUES(name)                                                                                   \
+    {                                                                                              \
+        (void)model, (void)i, (void)room;                                                          \
+        return where;                                                                              \
+    }
+
+VALUES_IN(run_time, &o->time)
+
+VALUES_IN(body_position, o->position[i])
+VALUES_IN(body_quaternion, o->quaternion[i])
+VALUES_IN(body_velocity, o->velocity[i])
+VALUES_IN(body_angular_velocity, o->angular_velocity[i])
+VALUES_IN(body_acceleration, o->acceleration[i])
+VALUES_IN(body_angular_acceleration, o->angular_acceleration[i])
+
+VALUES_IN(joint_q, o->q + model->joint[i].iq)
+VALUES_IN(joint_qd, o->qd + model->joint[i].iv)
+VALUES_IN(joint_qdd, o->qdd + model->joint[i].iv)
+VALUES_IN(joint_force, o->reaction[i])
+VALUES_IN(joint_torque, o->reaction[i] + 3)
+
+VALUES_IN(system_kinetic, &o->kinetic)
+VALUES_IN(system_potential, &o->potential)
+VALUES_IN(system_work, &o->work)
+VALUES_IN(system_momentum, o->momentum)
+VALUES_IN(system_angular_momentum, o->angular_momentum)
+VALUES_IN(system_residual, o->residual)
+
+VALUES(system_energy)
+{
+    (void)model, (void)i;
+    room[0] = o->kinetic + o->potential;
+    return room;
+}
+
+// A marker at d from the centre of mass (body axes), with axes A in those of the body:
+//   r = r_body + R d,  v = v_body + R (w x d),  a = a_body + R (w' x d + w x (w x d)),
+// w and w' in the marker's axes: A' w, A' w'.
+typedef struct marker {
+    int body;
+    double axes[4], d[3]; // quaternion marker -> body; body axes
+} marker;
+
+static marker marker_of(const lw_model *model, int i)
+{
+    const lw_marker_desc *desc = &model->desc.marker[i];
+    const lw_vec3 p = desc->pose.position;
+    const lw_quat q = desc->pose.orientation;
+    marker m = {desc->body.index, {q.w, q.x, q.y, q.z}, {p.x, p.y, p.z}};
+    v3_sub(m.d, m.d, model->body[m.body].com);
+    return m;
+}
+
+// base + R x, x in body axes
+static const double *body_to_world(const lw_observation *o, int body, const double *base,
+                                   const double *x, double *sum)
+{
+    double R[9];
+    quat_matrix(R, o->quaternion[body]);
+    m3_mul_v(sum, R, x);
+    v3_add(sum, sum, base);
+    return sum;
+}
+
+static const double *body_to_marker(const marker *m, const double *x, double *turned)
+{
+    double A[9];
+    quat_matrix(A, m->axes);
+    m3_tmul_v(turned, A, x);
+    return turned;
+}
+
+VALUES(marker_position)
+{
+    const marker m = marker_of(model, i);
+    return body_to_world(o, m.body, o->position[m.body], m.d, room);
+}
+
+VALUES(marker_quaternion)
+{
+    const marker m = marker_of(model, i);
+    quat_mul(room, o->quaternion[m.body], m.axes);
+    return room;
+}
+
+VALUES(marker_velocity)
+{
+    const marker m = marker_of(model, i);
+    double x[3];
+    v3_cross(x, o->angular_velocity[m.body], m.d);
+    return body_to_world(o, m.body, o->velocity[m.body], x, room);
+}
+
+VALUES(marker_angular_velocity)
+{
+    const marker m = marker_of(model, i);
+    return body_to_marker(&m, o->angular_velocity[m.body], room);
+}
+
+VALUES(marker_acceleration)
+{
+    const marker m = marker_of(model, i);
+    const double *w = o->angular_velocity[m.body];
+    double x[3], y[3];
+    v3_cross(x, w, m.d);
+    v3_cross(y, w, x);
+    v3_cross_add(y, o->angular_acceleration[m.body], m.d);
+    return body_to_world(o, m.body, o->acceleration[m.body], y, room);
+}
+
+VALUES(marker_angular_acceleration)
+{
+    const marker m = marker_of(model, i);
+    return body_to_marker(&m, o->angular_acceleration[m.body], room);
+}
+
+// ------------------------------------------------------------------------------------------- table
+
+#define FOLLOWS LWI_RESULT_FOLLOWS
+#define OPTIONAL LWI_RESULT_OPTIONAL
+#define REQUIRED LWI_RESULT_REQUIRED
+#define POSE LW_OBSERVE_POSE
+#define TWIST LW_OBSERVE_TWIST
+#define ENERGY LW_OBSERVE_ENERGY
+#define ACCELERATION LW_OBSERVE_ACCELERATION
+#define REACTION LW_OBSERVE_REACTION
+#define XYZ(p)                                                                                     \
+    {                                                                                              \
+        p "x", p "y", p "z"                                                                        \
+    }
+#define METRES(per) "m" per, "m" per, "m" per
+#define RADIANS(per) "rad" per, "rad" per, "rad" per
+
+// In the order of the columns.  The coordinates of free joints have the names of the rows q, qd, qdd,
+// those of spherical joints the last of them; all other joints have numbered ones.
+// clang-format off
+const lwi_result_quantity lwi_result_quantities[] = {
+    {LWI_RESULT_TIME, "time", {"time"}, {"s"}, "", POSE, REQUIRED, run_time, .summary = "time"},
+
+    {LWI_RESULT_BODY, "position", XYZ(""), {"m"}, "world", POSE, REQUIRED, body_position,
+     .summary = "centre of mass"},
+    {LWI_RESULT_BODY, "quaternion", {"qw", "qx", "qy", "qz"}, {"1"}, "world", POSE, REQUIRED, body_quaternion,
+     .summary = "unit quaternion, body to world", .quaternion = true},
+    {LWI_RESULT_BODY, "velocity", XYZ("v"), {"m/s"}, "world", TWIST, REQUIRED, body_velocity,
+     .summary = "velocity of the centre of mass"},
+    {LWI_RESULT_BODY, "angular_velocity", XYZ("w"), {"rad/s"}, "body", TWIST, REQUIRED, body_angular_velocity,
+     .summary = "angular velocity"},
+    {LWI_RESULT_BODY, "acceleration", XYZ("a"), {"m/s^2"}, "world", ACCELERATION, FOLLOWS, body_acceleration,
+     .summary = "acceleration of the centre of mass"},
+    {LWI_RESULT_BODY, "angular_acceleration", XYZ("al"), {"rad/s^2"}, "body", ACCELERATION, FOLLOWS,
+     body_angular_acceleration, .summary = "derivative of the angular velocity"},
+
+    {LWI_RESULT_JOINT, "q", {"q"}, {"m or rad", "m", "rad"}, "joint", POSE, REQUIRED, joint_q,
+     .summary = "coordinate K of the joint; angles count full turns", .numbered = true},
+    {LWI_RESULT_JOINT, "qd", {"qd"}, {"m/s or rad/s", "m/s", "rad/s"}, "joint", TWIST, REQUIRED, joint_qd,
+     .summary = "speed K of the joint", .numbered = true},
+    {LWI_RESULT_JOINT, "qdd", {"qdd"}, {"m/s^2 or rad/s^2", "m/s^2", "rad/s^2"}, "joint", ACCELERATION, FOLLOWS,
+     joint_qdd, .summary = "derivative of speed K", .numbered = true},
+    {LWI_RESULT_JOINT, "q", {"x", "y", "z", "qw", "qx", "qy", "qz"}, {METRES(""), "1", "1", "1", "1"}, "F1",
+     POSE, REQUIRED, joint_q, .summary = "free joints: position and unit quaternion of F2 in F1; spherical joints: the quaternion",
+     .quaternion = true},
+    {LWI_RESULT_JOINT, "qd", {"vx", "vy", "vz", "wx", "wy", "wz"}, {METRES("/s"), RADIANS("/s")}, "F2",
+     TWIST, REQUIRED, joint_qd, .summary = "free joints: velocity and angular velocity; spherical joints: the angular velocity"},
+    {LWI_RESULT_JOINT, "qdd", {"ax", "ay", "az", "alx", "aly", "alz"}, {METRES("/s^2"), RADIANS("/s^2")}, "F2",
+     ACCELERATION, FOLLOWS, joint_qdd, .summary = "their derivatives"},
+
+    {LWI_RESULT_REACTION, "force", XYZ("f"), {"N"}, "world", REACTION, FOLLOWS, joint_force,
+     .summary = "reaction force on body2"},
+    {LWI_RESULT_REACTION, "torque", XYZ("t"), {"N m"}, "world", REACTION, FOLLOWS, joint_torque,
+     .summary = "reaction torque on body2 about its joint point"},
+
+    {LWI_RESULT_MARKER, "position", XYZ(""), {"m"}, "world", POSE, FOLLOWS, marker_position,
+     .summary = "origin of the marker"},
+    {LWI_RESULT_MARKER, "quaternion", {"qw", "qx", "qy", "qz"}, {"1"}, "world", POSE, FOLLOWS, marker_quaternion,
+     .summary = "unit quaternion, marker to world", .quaternion = true},
+    {LWI_RESULT_MARKER, "velocity", XYZ("v"), {"m/s"}, "world", TWIST, FOLLOWS, marker_velocity,
+     .summary = "velocity of the origin"},
+    {LWI_RESULT_MARKER, "angular_velocity", XYZ("w"), {"rad/s"}, "marker", TWIST, FOLLOWS, marker_angular_velocity,
+     .summary = "angular velocity"},
+    {LWI_RESULT_MARKER, "acceleration", XYZ("a"), {"m/s^2"}, "world", ACCELERATION, FOLLOWS, marker_acceleration,
+     .summary = "acceleration of the origin"},
+    {LWI_RESULT_MARKER, "angular_acceleration", XYZ("al"), {"rad/s^2"}, "marker", ACCELERATION, FOLLOWS,
+     marker_angular_acceleration, .summary = "derivative of the angular velocity"},
+
+    {LWI_RESULT_SYSTEM, "kinetic", {"T"}, {"J"}, "", ENERGY, OPTIONAL, system_kinetic, .summary = "kinetic energy"},
+    {LWI_RESULT_SYSTEM, "potential", {"V"}, {"J"}, "", ENERGY, OPTIONAL, system_potential,
+     .summary = "potential energy: gravity and springs"},
+    {LWI_RESULT_SYSTEM, "energy", {"E"}, {"J"}, "", ENERGY, FOLLOWS, system_energy, .summary = "total energy T + V"},
+    {LWI_RESULT_SYSTEM, "work", {"Wnc"}, {"J"}, "", ENERGY, OPTIONAL, system_work,
+     .summary = "work of all other forces since the start"},
+    {LWI_RESULT_SYSTEM, "momentum", XYZ("p"), {"kg m/s"}, "world", ENERGY, FOLLOWS, system_momentum,
+     .summary = "momentum"},
+    {LWI_RESULT_SYSTEM, "angular_momentum", XYZ("l"), {"kg m^2/s"}, "world", ENERGY, FOLLOWS, system_angular_momentum,
+     .summary = "angular momentum about the origin of the world"},
+    {LWI_RESULT_SYSTEM, "residual", {"cpos", "cvel", "cacc"}, {"m or rad", "m/s or rad/s", "m/s^2 or rad/s^2"}, "",
+     ENERGY, FOLLOWS, system_residual, .summary = "largest constraint residual: position, velocity, acceleration",
+     .last_part = REACTION},
+};
+// clang-format on
+const int lwi_result_nquantity = LWI_COUNT(lwi_result_quantities);
+
+const char *lwi_result_column_prefix(const lwi_result_quantity *q)
+{
+    static const char *const prefixes[LWI_RESULT_SUBJECTS] = {
+        [LWI_RESULT_TIME] = "",         [LWI_RESULT_BODY] = "body",
+        [LWI_RESULT_JOINT] = "joint",   [LWI_RESULT_REACTION] = "joint",
+        [LWI_RESULT_MARKER] = "marker", [LWI_RESULT_SYSTEM] = "sys"};
+    return prefixes[q->subject];
+}
+
+const char *lwi_result_group(const lwi_result_quantity *q)
+{
+    return q->subject == LWI_RESULT_SYSTEM ? "system" : lwi_result_column_prefix(q);
+}
+
+int lwi_result_part_count(const lwi_result_quantity *q)
+{
+    int n = 0;
+    while (n < LWI_RESULT_PARTS && q->part[n]) n++;
+    return n;
+}
+
+const char *lwi_result_part_unit(const lwi_result_quantity *q, int part)
+{
+    return q->unit[q->numbered || !q->unit[1] ? 0 : part];
+}
+
+// ----------------------------------------------------------------------------------------- entries
+
+// Entries are counted while there is no room, then filled in.
+typedef struct list {
+    const lw_model *model;
+    lw_observe level;
+    lwi_result_entry *entry;
+    int n;
+} list;
+
+static void append(list *l, lwi_result_entry entry)
+{
+    if (l->entry) l->entry[l->n] = entry;
+    l->n++;
+}
+
+static bool has_named_coordinates(const lwi_joint *j)
+{
+    return j->type->id == LW_JOINT_SPHERICAL || j->type->id == LW_JOINT_FREE;
+}
+
+// Coordinates of the joint, or speeds.
+static int coordinate_count(const lwi_joint *j, const lwi_result_quantity *q)
+{
+    return q->level == LW_OBSERVE_POSE ? j->type->nq : j->type->nv;
+}
+
+static void append_named(list *l, const lwi_result_quantity *q, int joint)
+{
+    const int n = coordinate_count(&l->model->joint[joint], q);
+    append(l, (lwi_result_entry){q, joint, 0, lwi_result_part_count(q) - n, n});
+}
+
+// Coordinate k of the joint, its speed and the derivative.
+static void append_numbered(list *l, int joint, int k)
+{
+    for (int i = 0; i < lwi_result_nquantity; i++) {
+        const lwi_result_quantity *q = &lwi_result_quantities[i];
+        if (q->numbered && l->level >= q->level && k < coordinate_count(&l->model->joint[joint], q))
+            append(l, (lwi_result_entry){q, joint, k, k, 1});
+    }
+}
+
+static void append_joint(list *l, int joint)
+{
+    const lwi_joint *j = &l->model->joint[joint];
+    const int nq = j->type->nq, nv = j->type->nv;
+    if (!has_named_coordinates(j)) {
+        for (int k = 0; k < (nq > nv ? nq : nv); k++) append_numbered(l, joint, k);
+        return;
+    }
+    for (int i = 0; i < lwi_result_nquantity; i++) {
+        const lwi_result_quantity *q = &lwi_result_quantities[i];
+        if (q->subject == LWI_RESULT_JOINT && !q->numbered && l->level >= q->level)
+            append_named(l, q, joint);
+    }
+}
+
+static void append_item(list *l, lwi_result_subject subject, int item)
+{
+    if (subject == LWI_RESULT_JOINT) {
+        append_joint(l, item);
+        return;
+    }
+    for (int i = 0; i < lwi_result_nquantity; i++) {
+        const lwi_result_quantity *q = &lwi_result_quantities[i];
+        if (q->subject != subject || l->level < q->level) continue;
+        const int n = lwi_result_part_count(q) - (l->level < q->last_part);
+        append(l, (lwi_result_entry){q, item, 0, 0, n});
+    }
+}
+
+static void append_all(list *l)
+{
+    const lw_model *m = l->model;
+    l->n = 0;
+    append_item(l, LWI_RESULT_TIME, 0);
+    for (int i = 1; i < m->nbody; i++) append_item(l, LWI_RESULT_BODY, i);
+    for (int i = 0; i < m->njoint; i++) append_item(l, LWI_RESULT_JOINT, i);
+    for (int i = 0; i < m->njoint; i++) append_item(l, LWI_RESULT_REACTION, i);
+    for (int i = 0; i < m->desc.nmarker; i++) append_item(l, LWI_RESULT_MARKER, i);
+    append_item(l, LWI_RESULT_SYSTEM, 0);
+}
+
+lw_status lwi_result_entries(const lw_model *model, lw_observe level, lwi_arena *arena,
+                             lwi_result_entry **entry, int *n)
+{
+    list l = {.model = model, .level = level};
+    append_all(&l);
+    l.entry = LWI_PUSH(arena, lwi_result_entry, l.n);
+    if (!l.entry) return LW_ERR_MEMORY;
+    append_all(&l);
+    *entry = l.entry, *n = l.n;
+    return LW_OK;
+}
+
+const char *lwi_result_item_name(const lw_model *model, const lwi_result_entry *entry)
+{
+    switch (entry->quantity->subject) {
+    case LWI_RESULT_BODY:
+        return model->body[entry->item].name;
+    case LWI_RESULT_JOINT:
+    case LWI_RESULT_REACTION:
+        return model->joint[entry->item].name;
+    case LWI_RESULT_MARKER:
+        return model->desc.marker[entry->item].name;
+    default:
+        return "";
+    }
+}
+
+// ------------------------------------------------------------------------------------------ public
+
+int lw_quantity_count(void)
+{
+    return lwi_result_nquantity;
+}
+
+lw_quantity_info lw_quantity_at(int index)
+{
+    static const char *const levels[] = {"pose", "twist", "energy", "acceleration", "reaction"};
+    if (index < 0 || index >= lwi_result_nquantity)
+        return (lw_quantity_info){
+            .item = "", .dataset = "", .frame = "", .level = "", .summary = ""};
+    const lwi_result_quantity *q = &lwi_result_quantities[index];
+    return (lw_quantity_info){.item = lwi_result_column_prefix(q),
+                              .dataset = q->dataset,
+                              .frame = q->frame,
+                              .level = levels[q->level],
+                              .summary = q->summary,
+                              .size = lwi_result_part_count(q),
+                              .part = q->part,
+                              .unit = q->unit,
+                              .same_unit = q->numbered || !q->unit[1],
+                              .numbered = q->numbered};
+}

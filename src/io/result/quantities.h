@@ -1,0 +1,75 @@
+// quantities.h -- the quantities of a result: one table of their names, units, frames and values.
+//
+// A quantity is a vector, a quaternion or a number of one item (a body, a joint, a marker, the
+// system).  Columns of CSV files, datasets of HDF5 files, rows of numbers and the motion from which
+// a run resumes all come from this table.
+#ifndef LWI_IO_RESULT_QUANTITIES_H
+#define LWI_IO_RESULT_QUANTITIES_H
+
+#include "model/model.h"
+
+#include <linkwork/result.h>
+
+enum { LWI_RESULT_PARTS = 7 }; ///< largest number of components of a quantity
+
+/** What items a quantity belongs to, in the order of the columns. */
+typedef enum lwi_result_subject {
+    LWI_RESULT_TIME,
+    LWI_RESULT_BODY,
+    LWI_RESULT_JOINT,
+    LWI_RESULT_REACTION, ///< of joints, after the coordinates of all of them
+    LWI_RESULT_MARKER,
+    LWI_RESULT_SYSTEM,
+    LWI_RESULT_SUBJECTS
+} lwi_result_subject;
+
+/** Is the quantity read back from a row when a run resumes from it? */
+typedef enum lwi_result_resume {
+    LWI_RESULT_FOLLOWS, ///< no: others determine it
+    LWI_RESULT_OPTIONAL,
+    LWI_RESULT_REQUIRED
+} lwi_result_resume;
+
+typedef struct lwi_result_quantity {
+    lwi_result_subject subject;
+    const char *dataset;                ///< "position": last part of the path in HDF5
+    const char *part[LWI_RESULT_PARTS]; ///< "x", "y", "z": last part of the columns' names
+    const char *unit[LWI_RESULT_PARTS]; ///< one for all parts, or one each
+    const char *frame;                  ///< "" for scalars
+    lw_observe level;                   ///< the lowest that has it
+    lwi_result_resume resume;
+    /** Where the components of item i are: in the observation, or computed in `room`. */
+    const double *(*values)(const lw_model *model, const lw_observation *observation, int i,
+                            double room[LWI_RESULT_PARTS]);
+    const char *summary;
+    bool quaternion;      ///< the last four components are a unit quaternion
+    bool numbered;        ///< coordinates by number, "q0", "q1", ...: units unknown, length, angle
+    lw_observe last_part; ///< level that adds the last component; 0: that of the others
+} lwi_result_quantity;
+
+extern const lwi_result_quantity lwi_result_quantities[];
+extern const int lwi_result_nquantity;
+
+/** First part of names and paths: "body" of body.rod.x and /body/rod/position. */
+const char *lwi_result_column_prefix(const lwi_result_quantity *quantity);
+const char *lwi_result_group(const lwi_result_quantity *quantity);
+int lwi_result_part_count(const lwi_result_quantity *quantity);
+const char *lwi_result_part_unit(const lwi_result_quantity *quantity, int part);
+
+/** Columns of one quantity of one item, side by side. */
+typedef struct lwi_result_entry {
+    const lwi_result_quantity *quantity;
+    int item; ///< body, joint or marker
+    int from; ///< first component in the values of the item
+    int part; ///< first part of the quantity; numbered: the number
+    int n;    ///< components
+} lwi_result_entry;
+
+/** The entries of a model's results at `level`, in the order of the columns.
+ *  @param entry  [*n] out, in `arena` */
+lw_status lwi_result_entries(const lw_model *model, lw_observe level, lwi_arena *arena,
+                             lwi_result_entry **entry, int *n);
+/** Name of the item, "" of the time and the system. */
+const char *lwi_result_item_name(const lw_model *model, const lwi_result_entry *entry);
+
+#endif
