@@ -17,12 +17,12 @@ import sys
 LAYERS = [("base",), ("spatial",), ("model",), ("kinematics",), ("tree", "elimination"), ("system", "loops"),
           ("methods/dca", "methods/rcr", "methods/index3", "methods/dense", "methods/lagrange"),
           ("dynamics",), ("initial",), ("integrate",), ("simulate",), ("batch",), ("codegen",), ("io",),
-          ("plot",), ("view",), ("cli",)]
+          ("io/yaml", "io/urdf", "io/sdf", "io/mjcf", "io/result"), ("plot",), ("view",), ("cli",)]
 LEVEL = {layer: level for level, group in enumerate(LAYERS) for layer in group}
 OUTSIDE = {"arkode": "integrate", "cvode": "integrate", "nvector": "integrate",
            "sundials": "integrate", "sunmatrix": "integrate", "sunlinsol": "integrate",
            "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io", "cairo.h": "plot",
-           "hdf5.h": "io", "zlib.h": "view"}
+           "hdf5.h": "io/result", "zlib.h": "view"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
