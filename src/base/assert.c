@@ -1,0 +1,11 @@
+// assert.c -- the end of a program whose assertion has failed.
+#include "base/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void lwi_assert_failed(const char *file, int line, const char *condition)
+{
+    fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, condition);
+    abort();
+}
