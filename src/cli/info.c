@@ -1,6 +1,8 @@
 // info.c -- linkwork info: what this build can do.
 #include "cli/cli.h"
 
+#include <string.h>
+
 typedef struct section {
     const char *title, *key;
     int (*count)(void);
@@ -51,6 +53,60 @@ static void json_section(cli_json *json, const section *s)
     json_close(json, ']');
 }
 
+// ----------------------------------------------------------------------------- columns of results
+
+// "body.NAME.x y z", "/body/NAME/position".
+static void quantity_names(const lw_quantity_info *q, char columns[80], char dataset[80])
+{
+    const bool item = strcmp(q->item, "sys") != 0 && *q->item;
+    int n = snprintf(columns, 80, "%s%s%s", q->item, *q->item ? "." : "", item ? "NAME." : "");
+    for (int i = 0; i < q->size; i++)
+        n += snprintf(columns + n, (size_t)(80 - n), "%s%s%s", i ? " " : "", q->part[i],
+                      q->numbered ? "K" : "");
+    snprintf(dataset, 80, "/%s%s%s%s",
+             item       ? q->item
+             : *q->item ? "system"
+                        : "",
+             *q->item ? "/" : "", item ? "NAME/" : "", q->dataset);
+}
+
+static void print_quantities(void)
+{
+    char columns[80], dataset[80];
+    printf("\nColumns of results\n");
+    for (int i = 0; i < lw_quantity_count(); i++) {
+        const lw_quantity_info q = lw_quantity_at(i);
+        quantity_names(&q, columns, dataset);
+        printf("  %-36s %s\n", columns, q.summary);
+    }
+}
+
+static void json_quantity(cli_json *json, const lw_quantity_info *q)
+{
+    char columns[80], dataset[80];
+    quantity_names(q, columns, dataset);
+    json_open(json, NULL, '{');
+    json_text(json, "name", columns);
+    json_text(json, "summary", q->summary);
+    json_text(json, "dataset", dataset);
+    json_text(json, "frame", q->frame);
+    json_text(json, "level", q->level);
+    json_open(json, "unit", '[');
+    for (int i = 0; i < (q->same_unit ? 1 : q->size); i++) json_text(json, NULL, q->unit[i]);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void json_quantities(cli_json *json)
+{
+    json_open(json, "columns", '[');
+    for (int i = 0; i < lw_quantity_count(); i++) {
+        const lw_quantity_info q = lw_quantity_at(i);
+        json_quantity(json, &q);
+    }
+    json_close(json, ']');
+}
+
 cli_exit cli_info(const cli_arguments *arguments)
 {
     cli_json json = {.file = stdout};
@@ -58,10 +114,12 @@ cli_exit cli_info(const cli_arguments *arguments)
         json_open(&json, NULL, '{');
         json_text(&json, "version", lw_version());
         for (int i = 0; i < NSECTION; i++) json_section(&json, &sections[i]);
+        json_quantities(&json);
         json_close(&json, '}');
         return CLI_DONE;
     }
     printf("linkwork %s\n", lw_version());
     for (int i = 0; i < NSECTION; i++) print_section(&sections[i]);
+    print_quantities();
     return CLI_DONE;
 }

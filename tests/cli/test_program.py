@@ -338,8 +338,9 @@ class Look(Program):
         self.assertLessEqual({"dopri5", "rk4"}, set(names["integrators"]))
         self.assertLessEqual({"revolute", "free", "distance"}, set(names["joint_types"]))
         self.assertIn("SUNDIALS", names["libraries"])
+        self.assertLessEqual({"time", "body.NAME.x y z", "joint.NAME.qK", "sys.E"}, set(names["columns"]))
         text = self.call("info").stdout
-        for name in names["formulations"] + names["integrators"] + names["formats"]:
+        for name in names["formulations"] + names["integrators"] + names["formats"] + names["columns"]:
             self.assertIn(name, text)
 
     def test_the_schema_is_json(self):

@@ -1,0 +1,127 @@
+// test_quantities.c -- the table of quantities: names, columns, rows and the motion of a row agree.
+#include "io/result/columns.h"
+
+#include <linkwork/linkwork.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static lw_model *read_model(const char *name)
+{
+    char path[512];
+    lw_model *model;
+    lw_error error;
+    snprintf(path, sizeof path, "%s/%s", LW_SOURCE_DIR, name);
+    if (lw_model_read(path, NULL, &model, NULL, &error) != LW_OK) fail_msg("%s", error.text);
+    return model;
+}
+
+// All joint types, a floating base, markers, a loop.
+static const char *const models[] = {
+    "tests/golden/P8_mixed_joint_arm.yaml", "tests/golden/P9_floating_tree.yaml",
+    "tests/golden/P10_spatial_slider_crank.yaml", "examples/models/crane.yaml"};
+
+static void a_name_determines_unit_and_frame(void **state)
+{
+    (void)state;
+    for (int i = 0; i < lw_quantity_count(); i++) {
+        const lw_quantity_info q = lw_quantity_at(i);
+        for (int k = 0; k < q.size; k++) {
+            const bool item = *q.item && strcmp(q.item, "sys") != 0;
+            const char *unit, *frame;
+            char name[64];
+            snprintf(name, sizeof name, "%s%s%s%s%s", q.item, *q.item ? "." : "",
+                     item ? "a.b c." : "", q.part[k], q.numbered ? "0" : "");
+            lwi_result_column_meaning(name, &unit, &frame);
+            assert_string_equal(q.unit[q.same_unit ? 0 : k], unit);
+            assert_string_equal(q.frame, frame);
+        }
+    }
+    static const char *const others[] = {"",        ".time",   "x",         "sys.x",    "sys.a.T",
+                                         "body..x", "body.ax", "joint.a.q", "time.time"};
+    for (int i = 0; i < LWI_COUNT(others); i++) {
+        const char *unit, *frame;
+        lwi_result_column_meaning(others[i], &unit, &frame);
+        assert_string_equal("", unit);
+    }
+}
+
+static void columns_fill_their_datasets(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(models); i++) {
+        lw_model *model = read_model(models[i]);
+        for (int level = 0; level <= LW_OBSERVE_REACTION; level++) {
+            lwi_result_columns c;
+            assert_int_equal(LW_OK, lwi_result_columns_of_model(model, (lw_observe)level, &c));
+            int entries = 0, datasets = 0;
+            for (int k = 0; k < c.nentry; k++) entries += c.entry[k].n;
+            for (int k = 0; k < c.ndataset; k++)
+                datasets += c.dataset[k].width ? c.dataset[k].width : 1;
+            assert_int_equal(c.n, entries);
+            assert_int_equal(c.n, datasets);
+            for (int k = 0; k < c.n; k++) { // nothing of ours is an unknown column
+                assert_true(strncmp(c.dataset[c.column[k].dataset].path, "/column/", 8) != 0);
+                assert_string_equal(k ? c.column[k].name : "time", c.column[k].name);
+            }
+            lwi_result_columns_free(&c);
+        }
+        lw_model_destroy(model);
+    }
+}
+
+// The motion of a row gives the same row again.
+static void rows_and_motions_are_inverse(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(models); i++) {
+        lw_model *model = read_model(models[i]);
+        lw_sim *sim;
+        const lw_observation *observed;
+        lwi_result_columns c;
+        lwi_result_rows rows, again;
+        lw_observation motion;
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(LW_OK, lw_sim_create(model, &(lw_sim_desc){0}, &sim, NULL));
+        assert_int_equal(LW_OK, lw_sim_step(sim, 0.02));
+        assert_int_equal(LW_OK, lw_sim_observe(sim, LW_OBSERVE_ENERGY, &observed));
+        assert_int_equal(LW_OK, lwi_result_columns_of_model(model, LW_OBSERVE_ENERGY, &c));
+        assert_int_equal(LW_OK,
+                         lwi_result_rows_create(model, LW_OBSERVE_ENERGY, &c, &arena, &rows));
+        assert_int_equal(LW_OK,
+                         lwi_result_rows_create(model, LW_OBSERVE_ENERGY, &c, &arena, &again));
+        assert_int_equal(LW_OK, lwi_result_rows_fill(&rows, observed));
+        assert_int_equal(LW_OK, lwi_result_row_motion(model, &c, rows.row, &arena, &motion));
+        assert_int_equal(LW_OK, lwi_result_rows_fill(&again, &motion));
+        for (int k = 0; k < c.n; k++) { // momenta and residuals are not part of a motion
+            static const char *const others[] = {"sys.p", "sys.l", "sys.c"};
+            bool other = false;
+            for (int n = 0; n < LWI_COUNT(others); n++)
+                other |= !strncmp(c.column[k].name, others[n], strlen(others[n]));
+            if (!other && !(rows.row[k] == again.row[k]))
+                fail_msg("%s: %s is %.17g, %.17g in the motion", models[i], c.column[k].name,
+                         rows.row[k], again.row[k]);
+        }
+        lwi_result_columns_free(&c);
+        lwi_arena_free(&arena);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_determines_unit_and_frame),
+        cmocka_unit_test(columns_fill_their_datasets),
+        cmocka_unit_test(rows_and_motions_are_inverse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
