@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/install-deps asks for the version of SUNDIALS, not only for its headers.
+"""tools/install-deps checks the version of SUNDIALS, not only its headers, and tools of developers with --develop only.
 
 usage: test_install_deps.py TOOL
 """
@@ -21,7 +21,20 @@ def missing(tool, major):
                               capture_output=True, text=True, check=False).stderr
 
 
+def missing_without(tool, program, *options):
+    """What is reported missing where programs whose name begins with `program` are not in PATH."""
+    with tempfile.TemporaryDirectory() as folder:
+        for where in os.environ["PATH"].split(os.pathsep):
+            for name in os.listdir(where) if os.path.isdir(where) else []:
+                if not name.startswith(program) and not os.path.lexists(os.path.join(folder, name)):
+                    os.symlink(os.path.join(where, name), os.path.join(folder, name))
+        return subprocess.run([tool, "--no-install", *options], env={**os.environ, "PATH": folder},
+                              capture_output=True, text=True, check=False).stderr
+
+
 def main():
+    assert "clang-format" in missing_without(sys.argv[1], "clang-format", "--develop")
+    assert "clang-format" not in missing_without(sys.argv[1], "clang-format")
     assert "SUNDIALS 6" in missing(sys.argv[1], 5)
     assert "SUNDIALS" not in missing(sys.argv[1], 6)
     return 0
