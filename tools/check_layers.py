@@ -21,7 +21,7 @@ LAYERS = [("base",), ("spatial",), ("model",), ("kinematics",), ("tree", "elimin
 LEVEL = {layer: level for level, group in enumerate(LAYERS) for layer in group}
 OUTSIDE = {"arkode": "integrate", "cvode": "integrate", "nvector": "integrate",
            "sundials": "integrate", "sunmatrix": "integrate", "sunlinsol": "integrate",
-           "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io", "cairo.h": "plot",
+           "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io", "cairo-pdf.h": "plot",
            "hdf5.h": "io/result", "zlib.h": "view"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 

@@ -111,7 +111,7 @@ static lw_view plane_of(const picture *p)
         for (int i = 0; i < s->njoint && flat; i++) {
             const lwi_joint_mark *j = &s->joint[i];
             const double along = j->naxis == 1 ? fabs(j->axis[0][k]) : 0.5;
-            flat = j->naxis == 1 && (j->type == LW_JOINT_PRISMATIC ? along < 1e-3 : along > 0.999);
+            flat = j->naxis == 1 && (j->sign == LWI_JOINT_SLIDER ? along < 1e-3 : along > 0.999);
         }
         if (flat) return planes[k];
     }

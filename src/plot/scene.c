@@ -142,26 +142,16 @@ static void add_joint(building *b, int index)
     const lwi_joint *j = &b->model->joint[index];
     lwi_joint_mark *mark = &b->scene->joint[b->scene->njoint];
     double R1[9], R2[9];
-    if (j->merged || j->type->id == LW_JOINT_FREE) return;
+    if (j->merged || j->type->sign == LWI_JOINT_HIDDEN) return;
     b->scene->njoint++;
-    *mark = (lwi_joint_mark){.joint = index, .type = (lw_joint_type)j->type->id};
+    *mark = (lwi_joint_mark){.joint = index, .sign = j->type->sign};
     mark->grounded = j->body1 == 0 || j->body2 == 0;
     to_world(b, j->body1, j->r1, mark->p1);
     to_world(b, j->body2, j->r2, mark->p2);
     m3_mul(R1, b->stand->R[j->body1], j->R1);
     m3_mul(R2, b->stand->R[j->body2], j->R2);
-    switch (mark->type) {
-    case LW_JOINT_FIXED:
-    case LW_JOINT_SPHERICAL:
-    case LW_JOINT_DISTANCE:
-    case LW_JOINT_CUSTOM:
-        break;
-    case LW_JOINT_UNIVERSAL:
-        add_axis(mark, R1, 2), add_axis(mark, R2, 0);
-        break;
-    default:
-        add_axis(mark, R2, 2);
-    }
+    if (j->type->axes_drawn == 1) add_axis(mark, R2, 2);
+    if (j->type->axes_drawn == 2) add_axis(mark, R1, 2), add_axis(mark, R2, 0);
 }
 
 // ------------------------------------------------------------------------------------------- lines

@@ -22,7 +22,7 @@ typedef struct lwi_link_line {
 
 typedef struct lwi_joint_mark {
     int joint;
-    lw_joint_type type;
+    lwi_joint_sign sign;
     double p1[3], p2[3]; ///< the joint's points on body1 and body2
     double axis[2][3];   ///< directions of its axes, unit
     int naxis;

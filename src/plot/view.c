@@ -363,37 +363,44 @@ static void draw_disc(drawing *d, const double *at, double r, bool filled)
                           &(lwi_pen){t->ink, 1.3, LWI_SOLID});
 }
 
-// Each type has a sign: a circle turns, a rectangle slides, a filled one does not move.
+// The sign of the joint's type, at its point on the second body.
 static void draw_sign(drawing *d, const lwi_joint_mark *j, const double *at, double size)
 {
     double e[2] = {1, 0};
     const double plane = j->naxis ? seen(d, j->axis[0], e) : 0;
     if (plane < 0.05) e[0] = 1, e[1] = 0;
-    switch (j->type) {
-    case LW_JOINT_FIXED:
+    switch (j->sign) {
+    case LWI_JOINT_SQUARE:
         draw_slider(d, at, e, 0.6 * size, 0.6 * size);
         break;
-    case LW_JOINT_PRISMATIC:
+    case LWI_JOINT_SLIDER:
         draw_slider(d, at, e, size * (plane > 0.3 ? 1.7 : 1), size);
         break;
-    case LW_JOINT_CYLINDRICAL:
-    case LW_JOINT_SCREW:
+    case LWI_JOINT_SLEEVE:
+    case LWI_JOINT_THREAD:
         draw_slider(d, at, e, size * (plane > 0.3 ? 1.7 : 1), size);
-        draw_disc(d, at, 0.6 * size, j->type == LW_JOINT_SCREW);
+        draw_disc(d, at, 0.6 * size, j->sign == LWI_JOINT_THREAD);
         break;
-    case LW_JOINT_SPHERICAL:
+    case LWI_JOINT_BALL:
         draw_disc(d, at, size, false);
         draw_disc(d, at, 0.55 * size, true);
         break;
-    case LW_JOINT_PLANAR:
+    case LWI_JOINT_PLATE:
         draw_slider(d, at, e, 0.3 * size, 2 * size);
         break;
-    case LW_JOINT_CUSTOM:
+    case LWI_JOINT_DIAMOND:
         draw_slider(d, at, (const double[2]){0.7071, 0.7071}, size, size);
         break;
-    default:
+    case LWI_JOINT_BAR:
+        draw_disc(d, at, 0.6 * size, true);
+        break;
+    case LWI_JOINT_CIRCLE:
         draw_disc(d, at, size, false);
         if (j->naxis == 1 && plane < 0.2) draw_disc(d, at, 1, true); // the axis, seen from its end
+        break;
+    case LWI_JOINT_HIDDEN:
+    case LWI_JOINT_UNSIGNED:
+        break;
     }
 }
 
@@ -403,20 +410,17 @@ static void draw_joint(drawing *d, const lwi_joint_mark *j)
     double at[2], other[2];
     project(d, j->p2, at);
     project(d, j->p1, other);
-    if (j->grounded && j->type != LW_JOINT_DISTANCE)
+    const bool bar = j->sign == LWI_JOINT_BAR;
+    if (j->grounded && !bar)
         draw_ground(d, d->view->model->joint[j->joint].body1 == 0 ? other : at, size);
-    const lwi_pen way = {d->view->theme->ink, j->type == LW_JOINT_DISTANCE ? 1.6 : 1,
-                         j->type == LW_JOINT_DISTANCE ? LWI_SOLID : LWI_DOTTED};
+    const lwi_pen way = {d->view->theme->ink, bar ? 1.6 : 1, bar ? LWI_SOLID : LWI_DOTTED};
     if (hypot(at[0] - other[0], at[1] - other[1]) > 1) {
         lwi_line(d->canvas, other[0], other[1], at[0], at[1], &way);
         block_segment(d, other, at);
     }
     for (int i = 0; i < j->naxis; i++) draw_axis(d, at, j->axis[i], 4.2 * size);
-    if (j->type == LW_JOINT_DISTANCE) draw_disc(d, other, 0.6 * size, true);
-    if (j->type == LW_JOINT_DISTANCE)
-        draw_disc(d, at, 0.6 * size, true);
-    else
-        draw_sign(d, j, at, size);
+    if (bar) draw_disc(d, other, 0.6 * size, true);
+    draw_sign(d, j, at, size);
     block_disc(d, at, size + 1);
 }
 
@@ -452,7 +456,7 @@ static void draw_names(drawing *d)
                   (lwi_ink){colour, size, true, lwi_faded(v->theme->paper, 0.85)});
     }
     for (int i = 0; i < v->scene->njoint; i++) {
-        if (crowd && v->scene->joint[i].type == LW_JOINT_FIXED) continue;
+        if (crowd && v->scene->joint[i].sign == LWI_JOINT_SQUARE) continue;
         project(d, v->scene->joint[i].p2, at);
         draw_name(d, at, radius + 1, v->model->joint[v->scene->joint[i].joint].name,
                   (lwi_ink){v->theme->muted, size, false, lwi_faded(v->theme->paper, 0.85)});

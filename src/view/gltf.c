@@ -158,12 +158,10 @@ static lw_status fill_mesh(gltf *g, mesh *m)
 
 // ------------------------------------------------------------------------------------------- parts
 
-static void default_color(int body, double *color)
+static void default_color(const gltf *g, int body, double *color)
 {
-    static const double palette[8][3] = {{0.27, 0.47, 0.67}, {0.93, 0.40, 0.47}, {0.13, 0.53, 0.20},
-                                         {0.80, 0.73, 0.27}, {0.40, 0.80, 0.93}, {0.67, 0.20, 0.47},
-                                         {0.53, 0.60, 0.67}, {0.87, 0.47, 0.07}};
-    v3_copy(color, palette[body % 8]);
+    const unsigned rgb = lwi_view_colour(g->scene.group[body]);
+    for (int k = 0; k < 3; k++) color[k] = (rgb >> (16 - 8 * k) & 255) / 255.0;
     color[3] = 1;
 }
 
@@ -197,7 +195,7 @@ static lw_status add_shape(gltf *g, int body, const lw_shape *s)
     part *p = &g->part[g->npart];
     double color[4];
     if (degenerate(s) || (s->has_color && s->color[3] == 0)) return LW_OK;
-    default_color(body, color);
+    default_color(g, body, color);
     if (s->has_color) memcpy(color, s->color, sizeof color);
     p->body = body;
     lwi_view_shape(&g->model->desc.body[body], s, p->R, p->r);
@@ -223,7 +221,7 @@ static lw_status add_line(gltf *g, const lwi_link_line *l, double thick)
     v3_scale(p->r, 0.5, p->r);
     p->body = l->body;
     g->npart++;
-    default_color(l->body, color);
+    default_color(g, l->body, color);
     return mesh_of(g, LW_SHAPE_BOX, (const double[3]){thick, thick, length}, color, &p->mesh);
 }
 

@@ -3,6 +3,8 @@
 // What the script reads is described in viewer/src/data.js.
 #include "view/pack.h"
 
+#include "io/result/columns.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,6 +29,9 @@ static const char *const shape_names[] = {LW_SHAPE_LIST(X)};
 #undef X
 #define X(name, text, nsize) nsize,
 static const int shape_sizes[] = {LW_SHAPE_LIST(X)};
+#undef X
+#define X(name, text) text,
+static const char *const sign_names[] = {"", LWI_JOINT_SIGN_LIST(X)};
 #undef X
 
 // ---------------------------------------------------------------------------------------- mechanism
@@ -96,8 +101,10 @@ static void put_joints(const page *p)
         fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
         lwi_view_text(p->file, j->name);
         fprintf(p->file,
-                ",\"type\":\"%s\",\"body1\":%d,\"body2\":%d,\"closes_loop\":%s,\"point1\":",
-                j->type->name, j->body1, j->body2, j->node < 0 ? "true" : "false");
+                ",\"type\":\"%s\",\"sign\":\"%s\",\"separates\":%s,\"body1\":%d,\"body2\":%d,"
+                "\"closes_loop\":%s,\"point1\":",
+                j->type->name, sign_names[m->sign], j->type->separates ? "true" : "false", j->body1,
+                j->body2, j->node < 0 ? "true" : "false");
         lwi_view_numbers(p->file, m->p1, 3);
         fputs(",\"point2\":", p->file);
         lwi_view_numbers(p->file, m->p2, 3);
@@ -200,32 +207,34 @@ static lw_status put_motion(page *p)
 
 // ------------------------------------------------------------------------------------------ columns
 
-static bool starts_with(const char *name, const char *head)
-{
-    return strncmp(name, head, strlen(head)) == 0;
-}
-
-// What goes first where there is not room for all: 0 system, 1 joint coordinates and other columns,
-// 2 reactions, 3 motion of bodies; -1: time, and what the poses tell.  All but the first stand behind
-// the script, which begins to draw before they have come.
+// Priority where there is not room for all columns: 0 system, 1 joint coordinates and other columns,
+// 2 reactions, 3 motion of bodies; -1: time, and what the poses contain.  All but the first are written
+// after the script, which draws before they are loaded.
 enum { RANKS = 4, FIRST_LATE = 1 };
 
 static int rank_of(const char *name)
 {
-    const char *last = strrchr(name, '.');
-    if (!last) return -1;
-    if (starts_with(name, "sys.")) return 0;
-    if (starts_with(name, "body.")) return last[1] == 'q' ? -1 : 3;
-    if (starts_with(name, "joint."))
-        return strspn(last + 1, "ft") == 1 && strspn(last + 2, "xyz") == 1 ? 2 : 1;
-    return 1;
+    const lwi_result_quantity *q = lwi_result_column_quantity(name);
+    if (!q) return 1;
+    switch (q->subject) {
+    case LWI_RESULT_TIME:
+        return -1;
+    case LWI_RESULT_SYSTEM:
+        return 0;
+    case LWI_RESULT_BODY:
+        return q->quaternion ? -1 : 3;
+    case LWI_RESULT_REACTION:
+        return 2;
+    default:
+        return 1;
+    }
 }
 
 static lw_status put_column(const page *p, int column, double *buffer, const char *between)
 {
     const lwi_view_motion *m = &p->motion;
     const lw_column_info info = lw_result_column(p->result, column);
-    const bool wide = starts_with(info.name, "sys."); // small differences of large energies
+    const bool wide = rank_of(info.name) == 0; // small differences of large energies
     TRY(lw_result_read(p->result, column, 0, m->nresult, buffer, p->error));
     for (long i = 0; i < m->nrow; i++) { // row[i] is i or more
         buffer[i] = buffer[m->row[i]];
@@ -287,6 +296,31 @@ static void put_plots(const page *p)
     fputs("\"sys.T\",\"sys.E\"]", p->file);
 }
 
+// The names of columns, for the script: item.NAME.part for each part.
+static void put_quantities(const page *p)
+{
+    fputs("\"quantities\":[", p->file);
+    for (int i = 0; i < lw_quantity_count(); i++) {
+        const lw_quantity_info q = lw_quantity_at(i);
+        fprintf(p->file, "%s\n{\"item\":\"%s\",\"dataset\":\"%s\",\"part\":[", i ? "," : "", q.item,
+                q.dataset);
+        for (int k = 0; k < q.size; k++) {
+            if (k) fputc(',', p->file);
+            lwi_view_text(p->file, q.part[k]);
+        }
+        fputs("]}", p->file);
+    }
+    fputs("],\n", p->file);
+}
+
+static void put_palette(const page *p)
+{
+    fputs("\"palette\":[", p->file);
+    for (int i = 0; i < LWI_VIEW_COLOURS; i++)
+        fprintf(p->file, "%s\"#%06x\"", i ? "," : "", lwi_view_colour(i));
+    fputs("],\n", p->file);
+}
+
 // --------------------------------------------------------------------------------------------- all
 
 static void put_about(const page *p)
@@ -319,6 +353,8 @@ static lw_status put_data(page *p, const char *title)
     lwi_view_text(p->file, title);
     fputs(",\n", p->file);
     put_about(p);
+    put_palette(p);
+    put_quantities(p);
     put_bodies(p);
     put_joints(p);
     put_springs(p);

@@ -184,6 +184,14 @@ void lwi_view_shape(const lw_body_desc *d, const lw_shape *shape, double *R, dou
            shape->position.z - d->com.z);
 }
 
+unsigned lwi_view_colour(int group)
+{
+    static const unsigned ground = 0x8899AA,
+                          others[LWI_VIEW_COLOURS - 1] = {0x4477AA, 0xEE6677, 0x228833, 0xCCBB44,
+                                                          0x66CCEE, 0xAA3377, 0xDD7711};
+    return group == 0 ? ground : others[group % (LWI_VIEW_COLOURS - 1)];
+}
+
 static void to_body(const lwi_stand *stand, int body, double *p)
 {
     double d[3];

@@ -34,6 +34,10 @@ lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_scene *sce
 /** Shape of a body from the mass centre: rotation and middle. */
 void lwi_view_shape(const lw_body_desc *body, const lw_shape *shape, double *R, double *r);
 
+/** 0xRRGGBB of the bodies of a group (lwi_scene) that have no colour; group 0 is the ground. */
+unsigned lwi_view_colour(int group);
+enum { LWI_VIEW_COLOURS = 8 }; ///< different ones: groups 0 to 7
+
 /** Text in quotes as JSON has it, and safe inside a <script>. */
 void lwi_view_text(FILE *file, const char *text);
 /** [a, b, c] with 9 digits. */

@@ -5,6 +5,9 @@
 //   position  float32 [row][body][3]   mass centres in the world [m]
 //   rotation  int16   [row][body][4]   unit quaternions body -> world, scalar first, times 32767
 //   bodies[i].group    bodies that fixed joints hold together have the same; 0: with the ground
+//   joints[i].sign     of its type, as in drawings; .separates: its two points move apart
+//   palette            colours of groups: of the ground, then of the others, which repeat
+//   quantities         {item, dataset, part}: the names of columns (columnsOf)
 //   columns[i].values  float64 or float32 [row]
 // All columns but those of the system stand behind the script, in the element `late`, so that drawing can
 // begin before they have come.
@@ -79,6 +82,12 @@ export async function load(document) {
   add(d, columns);
   element.remove();  // the text is large and not needed again
   return d;
+}
+
+/** The columns of a quantity, by index: those of the system, or of an item by its name; undefined where the result has none. */
+export function columnsOf(d, item, dataset, name) {
+  const {part} = d.quantities.find((q) => q.item === item && q.dataset === dataset);
+  return part.map((p) => d.column.get([item, ...name === undefined ? [] : [name], p].join('.')));
 }
 
 function add(d, columns) {

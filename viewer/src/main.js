@@ -1,6 +1,6 @@
 // main.js -- the page: clock, controls, panels.  `window.linkwork` is there for scripts and tests.
 import {Vector3} from 'three';
-import {load, loadLate} from './data.js';
+import {columnsOf, load, loadLate} from './data.js';
 import {View} from './scene.js';
 import {Plot, number, short} from './plots.js';
 
@@ -68,15 +68,16 @@ async function start() {
     checks.push({output: line.insertCell(), text});
   }
   function makeChecks() {
-    const column = (name) => data.column.has(name) ? data.columns[data.column.get(name)].read() : null;
-    const E = column('sys.E'), W = column('sys.Wnc');
+    const read = (dataset) => columnsOf(data, 'sys', dataset).map((k) => data.columns[k]?.read());
+    const [E] = read('energy'), [W] = read('work');
     if (E) check('energy E [J]', (r) => number(E[r]));
     if (E) {
       const drift = (r) => (E[r] - (W ? W[r] : 0)) - (E[0] - (W ? W[0] : 0));
       check(W ? 'drift of E \u2212 Wnc [J]' : 'drift of E [J]', (r) => number(drift(r)));
     }
-    for (const [name, label] of [['sys.cpos', 'position residual'], ['sys.cvel', 'velocity residual'], ['sys.cacc', 'acceleration residual']])
-      if (column(name)) check(label, (r) => number(column(name)[r]));
+    read('residual').forEach((values, level) => {
+      if (values) check(`${['position', 'velocity', 'acceleration'][level]} residual`, (r) => number(values[r]));
+    });
   }
   function togglePlot(column, on) {
     if (!on) {

@@ -7,16 +7,12 @@ import {
 } from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {Crowd, LIGHT, Places} from './crowd.js';
-import {locate} from './data.js';
+import {columnsOf, locate} from './data.js';
 
-const PALETTE = ['#4477aa', '#ee6677', '#228833', '#ccbb44', '#66ccee', '#aa3377', '#dd7711'];
 const CORE = 1e-3;  // of a line's radius, which is drawn by swelling: enough to have normals
 const ROUND_OFF = 1e-9;  // of what forces are measured by: sums of many large forces cancel to some digits less than all
 const TRAIL = 20000;  // rows that a trace shows at the most: without a graphics card 200 000 take a second
 const MANY = 300;  // bodies: beyond, each is drawn with less
-const GROUND = '#8899aa';  // also of bodies fixed to it
-// Joints whose points part in use: a thin rod from one to the other shows the way gone.
-const SLIDING = new Set(['prismatic', 'cylindrical', 'screw', 'distance']);
 
 /** Copies of a geometry of length one about the origin, along y, each between points of two bodies. */
 class Spans {
@@ -198,7 +194,7 @@ export class View {
       this.outlines[s.body1].push(vector(s.point1));
       this.outlines[s.body2].push(vector(s.point2));
     }
-    for (const j of d.joints) if (j.body1 === 0 && j.type !== 'free') this.outlines[0].push(vector(j.point1));
+    for (const j of d.joints) if (j.body1 === 0) this.outlines[0].push(vector(j.point1));
     const each = this.outlines.reduce((sum, o) => sum + o.length, 1);
     const rows = Math.max(1, Math.min(d.rows, Math.floor(50000 / each)));  // so many points tell enough
     this.all = [];
@@ -216,7 +212,7 @@ export class View {
     this.link = middle(this.outlines.slice(1).map(span).filter((length) => length > 0)) || this.size;
     this.mark = Math.min(this.size / 220, Math.max(this.link / 15, this.size / 700));
     // where joints stand on the ground: a cone below each, unless the ground has shapes of its own
-    this.supports = d.bodies[0].shapes.length ? [] : d.joints.filter((j) => j.type !== 'free' && (j.body1 === 0 || j.body2 === 0))
+    this.supports = d.bodies[0].shapes.length ? [] : d.joints.filter((j) => j.body1 === 0 || j.body2 === 0)
       .map((j) => vector(j.body1 === 0 ? j.point1 : j.point2).applyMatrix4(this.startOf(0)));
     const foot = 5 * this.mark;
     this.feet = this.supports.map((p) => p.clone().addScaledVector(this.up, -foot));
@@ -272,10 +268,10 @@ export class View {
     this.grid.position.copy(p.applyQuaternion(turn));
   }
 
-  // Bodies that fixed joints hold together look like one.
+  // Bodies that fixed joints hold together have one colour.
   colorOf(body) {
-    const group = this.data.bodies[body].group;
-    return new Color(group === 0 ? GROUND : PALETTE[group % PALETTE.length]);
+    const {palette, bodies} = this.data, group = bodies[body].group;
+    return new Color(palette[group && 1 + (group - 1) % (palette.length - 1)]);
   }
 
   crowd(parent, members, opacity = 1) {
@@ -369,7 +365,8 @@ export class View {
     this.many(rodFor(rods), rods, members, color);
     this.many(ballFor(balls), balls, members, color);
     this.crowd(this.marks, members);
-    const sliding = this.data.joints.filter((j) => SLIDING.has(j.type));
+    // a thin rod between the two points of a joint where they move apart
+    const sliding = this.data.joints.filter((j) => j.separates);
     this.spans = [];
     if (sliding.length)
       this.spans.push(new Spans(this.scene, new CylinderGeometry(1, 1, 1, 8), color, sliding.map((j) => this.span(j, 0.6 * this.mark)), {sunward: this.sunward}));
@@ -433,7 +430,7 @@ export class View {
   /** When the columns of reactions have come. */
   makeArrows() {
     const d = this.data;
-    this.forces = d.joints.map((j, i) => [i, ['fx', 'fy', 'fz'].map((k) => d.column.get(`joint.${j.name}.${k}`))])
+    this.forces = d.joints.map((j, i) => [i, columnsOf(d, 'joint', 'force', j.name)])
       .filter(([, c]) => c.every((k) => k !== undefined));
     if (this.forces.length) this.forceArrows = new Arrows(this.reactions, this.forces.map(() => new Color(FORCE)), this.sunward);
     this.largestForce = undefined;  // not yet measured
@@ -452,7 +449,7 @@ export class View {
     const weight = Math.hypot(...d.gravity) * d.bodies.reduce((most, b) => Math.max(most, b.mass), 0);
     this.largestForce = sizes[Math.floor(0.98 * (sizes.length - 1))] ?? 0;
     this.usualForce = Math.max(this.largestForce, weight);
-    const energy = d.columns[d.column.get('sys.T')]?.read() ?? [];
+    const energy = d.columns[columnsOf(d, 'sys', 'kinetic')[0]]?.read() ?? [];
     let moving = 0;
     for (let r = 0; r < d.rows; r += step) if (energy[r] > moving) moving = energy[r];
     this.leastForce = ROUND_OFF * Math.max(this.usualForce, moving / this.size);
@@ -530,7 +527,7 @@ export class View {
 
   // From where to look: along the axes of a planar mechanism, a little from the side and above.
   side() {
-    const axes = this.data.joints.filter((j) => j.type === 'revolute')
+    const axes = this.data.joints.filter((j) => j.sign === 'circle' && j.axes.length === 1)
       .map((j) => vector(j.axes[0]).transformDirection(this.world[j.body1]));
     const planar = axes.length > 0 && axes.every((a) => Math.abs(a.dot(axes[0])) > 0.999) && Math.abs(axes[0].dot(this.up)) < 0.1;
     if (!planar)

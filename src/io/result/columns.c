@@ -61,11 +61,16 @@ static meaning read_name(const char *name)
     return m.item_length > 0 ? m : (meaning){0};
 }
 
+const lwi_result_quantity *lwi_result_column_quantity(const char *name)
+{
+    const bool time = !strcmp(name, lwi_result_quantities[0].part[0]);
+    return time ? &lwi_result_quantities[0] : read_name(name).quantity;
+}
+
 void lwi_result_column_meaning(const char *name, const char **unit, const char **frame)
 {
     const meaning m = read_name(name);
-    const bool time = !strcmp(name, lwi_result_quantities[0].part[0]);
-    const lwi_result_quantity *q = time ? &lwi_result_quantities[0] : m.quantity;
+    const lwi_result_quantity *q = lwi_result_column_quantity(name);
     *unit = q ? lwi_result_part_unit(q, m.part) : "";
     *frame = q ? q->frame : "";
 }

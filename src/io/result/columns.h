@@ -40,6 +40,8 @@ lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
 lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_result_columns *columns);
 void lwi_result_columns_free(lwi_result_columns *columns);
 
+/** The quantity of a column by its name; NULL: not a column of ours. */
+const lwi_result_quantity *lwi_result_column_quantity(const char *name);
 /** Unit and frame that a name tells; "" where it does not. */
 void lwi_result_column_meaning(const char *name, const char **unit, const char **frame);
 

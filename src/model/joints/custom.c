@@ -173,6 +173,7 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 const lwi_joint_type lwi_joint_custom = {
     .name = "custom",
     .id = LW_JOINT_CUSTOM,
+    .sign = LWI_JOINT_DIAMOND,
     .neutral = neutral,
     .pose = pose,
     .subspace = subspace,

@@ -54,6 +54,9 @@ static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_row
 const lwi_joint_type lwi_joint_cylindrical = {
     .name = "cylindrical",
     .id = LW_JOINT_CYLINDRICAL,
+    .sign = LWI_JOINT_SLEEVE,
+    .axes_drawn = 1,
+    .separates = true,
     .nq = 2,
     .nv = 2,
     .nc = 4,

@@ -32,6 +32,8 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 const lwi_joint_type lwi_joint_distance = {
     .name = "distance",
     .id = LW_JOINT_DISTANCE,
+    .sign = LWI_JOINT_BAR,
+    .separates = true,
     .nc = 1,
     .scalar = true,
     .neutral = lwi_joint_zero_0,

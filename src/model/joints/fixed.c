@@ -24,6 +24,7 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 const lwi_joint_type lwi_joint_fixed = {
     .name = "fixed",
     .id = LW_JOINT_FIXED,
+    .sign = LWI_JOINT_SQUARE,
     .nc = 6,
     .scalar = true,
     .neutral = lwi_joint_zero_0,

@@ -51,6 +51,7 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 const lwi_joint_type lwi_joint_free = {
     .name = "free",
     .id = LW_JOINT_FREE,
+    .sign = LWI_JOINT_HIDDEN,
     .nq = 7,
     .nv = 6,
     .nc = 0,

@@ -49,9 +49,29 @@ void lwi_rows_relative(const lwi_rows_in *in, lwi_relative *relative);
 void lwi_row_component(const lwi_rows_in *in, const lwi_relative *relative, const double c[6],
                        const double cdot[6], lwi_rows *rows, int k);
 
+/** The sign of a joint type in drawings (src/plot/view.c) and in the page of the viewer. */
+#define LWI_JOINT_SIGN_LIST(X)                                                                     \
+    X(HIDDEN, "hidden")   /* not drawn */                                                          \
+    X(CIRCLE, "circle")   /* a rotation */                                                         \
+    X(SLIDER, "slider")   /* a rectangle: a translation */                                         \
+    X(SLEEVE, "sleeve")   /* a rectangle with a circle: both along one axis */                     \
+    X(THREAD, "thread")   /* the same, the circle filled: one determines the other */              \
+    X(BALL, "ball")       /* a ring around a disc */                                               \
+    X(PLATE, "plate")     /* a flat rectangle */                                                   \
+    X(BAR, "bar")         /* a line between two discs */                                           \
+    X(SQUARE, "square")   /* rigid */                                                              \
+    X(DIAMOND, "diamond") /* defined by the caller */
+
+#define X(name, text) LWI_JOINT_##name,
+typedef enum lwi_joint_sign { LWI_JOINT_UNSIGNED, LWI_JOINT_SIGN_LIST(X) } lwi_joint_sign;
+#undef X
+
 typedef struct lwi_joint_type {
     const char *name;
     lw_joint_type id;
+    lwi_joint_sign sign;
+    int axes_drawn; ///< 0; 1: z of F2; 2: z of F1 and x of F2
+    bool separates; ///< the two points of the joint move apart: drawings connect them
     int nq, nv, nc;
     bool scalar;        ///< speeds are the derivatives of the coordinates, one by one
     unsigned angles;    ///< bit k: scalar coordinate k is an angle

@@ -70,6 +70,8 @@ static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_row
 const lwi_joint_type lwi_joint_planar = {
     .name = "planar",
     .id = LW_JOINT_PLANAR,
+    .sign = LWI_JOINT_PLATE,
+    .axes_drawn = 1,
     .nq = 3,
     .nv = 3,
     .nc = 3,

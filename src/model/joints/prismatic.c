@@ -48,6 +48,9 @@ static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_row
 const lwi_joint_type lwi_joint_prismatic = {
     .name = "prismatic",
     .id = LW_JOINT_PRISMATIC,
+    .sign = LWI_JOINT_SLIDER,
+    .axes_drawn = 1,
+    .separates = true,
     .nq = 1,
     .nv = 1,
     .nc = 5,

@@ -47,6 +47,8 @@ static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_row
 const lwi_joint_type lwi_joint_revolute = {
     .name = "revolute",
     .id = LW_JOINT_REVOLUTE,
+    .sign = LWI_JOINT_CIRCLE,
+    .axes_drawn = 1,
     .nq = 1,
     .nv = 1,
     .nc = 5,

@@ -72,6 +72,9 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 const lwi_joint_type lwi_joint_screw = {
     .name = "screw",
     .id = LW_JOINT_SCREW,
+    .sign = LWI_JOINT_THREAD,
+    .axes_drawn = 1,
+    .separates = true,
     .nq = 1,
     .nv = 1,
     .nc = 5,

@@ -55,6 +55,7 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 const lwi_joint_type lwi_joint_spherical = {
     .name = "spherical",
     .id = LW_JOINT_SPHERICAL,
+    .sign = LWI_JOINT_BALL,
     .nq = 4,
     .nv = 3,
     .nc = 3,

@@ -75,6 +75,8 @@ static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_row
 const lwi_joint_type lwi_joint_universal = {
     .name = "universal",
     .id = LW_JOINT_UNIVERSAL,
+    .sign = LWI_JOINT_CIRCLE,
+    .axes_drawn = 2,
     .nq = 2,
     .nv = 2,
     .nc = 4,
