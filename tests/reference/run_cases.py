@@ -4,16 +4,16 @@
 usage: run_cases.py --program PROGRAM (--golden FOLDER | --reference FOLDER)
                     [--case NAME ...] [--formulation NAME ...] [--worst] [--order]
 
---golden     NAME.yaml and NAME.csv, thinned trajectories that travel with the sources
---reference  NAME.model.json, NAME.meta.json, NAME.csv: the full collection; models are converted
-             by tools/reference2yaml.  Exit status 77 (skipped) when there is no such folder.
+--golden     NAME.yaml and NAME.csv: models and trajectories with few rows, tests/golden
+--reference  NAME.model.json, NAME.meta.json, NAME.csv: the full collection, from which tools/make_golden makes the
+             former; models are converted by tools/reference2yaml
 
 Each case runs with the formulations that its topology allows, an integrator of high order and
-tolerances of 1e-12, so that what differs is the model and its equations.  Exit status: 0 all
+tolerances of 1e-12, so that differences come from the model and its equations.  Exit status: 0 all
 agree, 1 some do not.
 
---order      index3 in place of these, with equal steps of h, h/2 and h/4: largest errors against the
-             reference and their ratios, which are near 4 for a rule of order two
+--order      index3 instead of these, with equal steps of h, h/2 and h/4: largest errors relative to the
+             reference and their ratios, which are near 4 for a method of order two
 """
 import argparse
 import json
@@ -24,7 +24,6 @@ import tempfile
 
 import trajectory
 
-SKIPPED = 77
 TREES = ("momenta", "aba", "dense", "hdca", "dca", "rcr")
 LOOPS = ("dense", "hdca", "dca", "lagrange", "rcr")
 SOLVER = ["--integrator", "fehlberg8", "--rtol", "1e-12", "--atol", "1e-12"]
@@ -176,9 +175,6 @@ def main():
     parser.add_argument("--worst", action="store_true", help="show the worst column of each group")
     arguments = parser.parse_args()
     folder = arguments.golden or arguments.reference
-    if not os.path.isdir(folder):
-        print(f"SKIPPED: there is no folder {folder}")
-        return SKIPPED
     names = [n for n in CASES if os.path.exists(os.path.join(folder, n + ".csv"))]
     if arguments.order:
         names = [n for n in names if n in ORDERS]

@@ -8,7 +8,7 @@ from conftest import MODELS
 import linkwork as lw
 
 STATES = 100
-SHARED = Path(__file__).parents[3].parent / "shared" / "models"
+TEST_MODELS = Path(__file__).parents[3] / "tests" / "models"
 
 # A free base, several joints in a body, balls, slides, classes, rotors, geoms of every kind with inertia.
 MJCF = """<mujoco>
@@ -88,16 +88,14 @@ def test_accelerations_are_those_of_mujoco(tmp_path):
     assert accelerations_as_mujoco(path) < BOUND
 
 
-@pytest.mark.skipif(not (SHARED / "mjcf/humanoid.xml").exists(), reason="the collection of models is not there")
 def test_the_humanoid_moves_as_in_mujoco(tmp_path):
-    path = SHARED / "mjcf/humanoid.xml"
+    path = TEST_MODELS / "humanoid.xml"
     assert 'armature="' in path.read_text()  # rotors of its joints, by defaults and classes
     assert accelerations_as_mujoco(path) < BOUND
 
 
 def robots():
-    found = sorted((SHARED / "urdf").glob("*.urdf")) if (SHARED / "urdf").exists() else []
-    return found or [MODELS / "ur5.urdf", MODELS / "anymal_c.urdf"]
+    return [MODELS / "ur5.urdf", MODELS / "anymal_c.urdf", TEST_MODELS / "double_pendulum.urdf"]
 
 
 @pytest.mark.parametrize("path", robots(), ids=lambda p: p.stem)

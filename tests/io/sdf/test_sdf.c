@@ -589,13 +589,9 @@ static void every_allocation_may_fail(void **state)
 static void cassie_closes_and_keeps_its_energy(void **state)
 {
     (void)state;
-    static const char path[] = LW_SHARED_DIR "/models/sdf/cassie_v2.sdf";
+    static const char path[] = LW_SOURCE_DIR "/tests/models/cassie_v2.sdf";
     lw_model *model;
     lw_error error = {0};
-    if (access(path, R_OK) != 0) {
-        print_message("SKIPPED: %s is not there\n", path);
-        skip();
-    }
     if (lw_model_read(path, NULL, &model, NULL, &error) != LW_OK)
         fail_msg("%s:%d: %s", error.file, error.line, error.text);
     assert_int_equal(24, lw_model_body_count(model));

@@ -283,8 +283,8 @@ static void joints_of_the_file_beside_have_another_type(void **state)
 
 // --------------------------------------------------------------------------------------- real ones
 
-// The parallel robots of the reference folder: their loops are read, and none closes where all
-// coordinates are zero, which the message says with the way on.
+// The loops of the parallel robots are read.  None closes where all coordinates are zero; the message says so
+// and names `linkwork assemble`.
 static void parallel_robots_are_read_and_say_that_they_start_open(void **state)
 {
     (void)state;
@@ -297,11 +297,8 @@ static void parallel_robots_are_read_and_say_that_they_start_open(void **state)
         char path[500];
         lw_model *model = NULL;
         lw_error error = {0};
-        snprintf(path, sizeof path, LW_SHARED_DIR "/models/parallel/%s/robot.urdf", robots[i].name);
-        if (access(path, R_OK) != 0) {
-            print_message("SKIPPED: %s is not there\n", path);
-            skip();
-        }
+        snprintf(path, sizeof path, LW_SOURCE_DIR "/tests/models/parallel/%s/robot.urdf",
+                 robots[i].name);
         assert_int_equal(LW_ERR_MODEL, lw_model_read(path, NULL, &model, NULL, &error));
         assert_non_null(strstr(error.text, robots[i].first));
         assert_non_null(strstr(error.text, "does not close its loop"));
