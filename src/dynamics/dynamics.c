@@ -12,7 +12,7 @@ struct lw_dynamics {
     const lw_model *model;
     lwi_arena arena;
     lwi_tree_work tree;
-    lwi_aba_node *aba;      // [nnode]
+    lwi_articulated *aba;   // [nnode]
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
     lwi_kernel *kernel, *kernel_of_momenta; // NULL: the model has none
@@ -43,7 +43,7 @@ static lw_status fill(lw_dynamics *d, lw_error *error)
 {
     const lw_model *model = d->model;
     const int ninput = model->desc.ninput, nv = model->tree_nv;
-    d->aba = LWI_PUSH(&d->arena, lwi_aba_node, model->nnode);
+    d->aba = LWI_PUSH(&d->arena, lwi_articulated, model->nnode);
     d->composite = LWI_PUSH(&d->arena, lwi_inertia, model->nnode);
     d->zero = LWI_PUSH(&d->arena, double, ninput > nv ? ninput : nv);
     d->work = LWI_PUSH(&d->arena, double, nv);

@@ -152,7 +152,7 @@ double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t)
 }
 
 // One row of E: e [n] from the wrenches J_r' on the bodies of closure c.
-static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
+static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
                    const lwi_closure *c, int r, double *e)
 {
     const lw_model *model = cut->model;
@@ -165,25 +165,19 @@ static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
         if (k > top) top = k;
     }
     for (int k = top; k >= 0; k--) {
-        if (!cut->reached[k]) continue;
         const lwi_node *at = &model->node[k];
         const lwi_link *link = &tree->link[k];
-        double *f = cut->felt[k], z[6], up[6];
+        if (!cut->reached[k]) continue;
         cut->reached[k] = false;
-        for (int j = 0; j < at->nv; j++) z[j] = v6_dot(link->S[j], f);
-        cholesky6_forward(node[k].L, at->nv, z);
-        for (int j = 0; j < at->nv; j++) e[at->iv + j] = z[j];
+        lwi_articulated_inward(at, link, &node[k], NULL, cut->felt[k], e + at->iv);
         if (at->parent < 0) continue;
-        cholesky6_backward(node[k].L, at->nv, z);
-        for (int j = 0; j < at->nv; j++) v6_axpy(f, -z[j], node[k].U[j]);
-        force_from(up, link->R, link->r, f);
         if (!cut->reached[at->parent]) v6_zero(cut->felt[at->parent]);
         cut->reached[at->parent] = true;
-        v6_add(cut->felt[at->parent], cut->felt[at->parent], up);
+        force_add_from(cut->felt[at->parent], link->R, link->r, cut->felt[k]);
     }
 }
 
-void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node, int rank,
+void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node, int rank,
                     double threshold)
 {
     const size_t n = (size_t)cut->n;
@@ -211,7 +205,7 @@ void lwi_cut_solve(lwi_cut *cut, double *target)
     for (int i = 0; i < cut->m; i++) cut->lambda[i] /= cut->len[i];
 }
 
-void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
+void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
                    const double *y, double *v)
 {
     const lw_model *model = cut->model;
@@ -221,14 +215,8 @@ void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *
         double *A = cut->felt[k], s[6];
         v6_zero(A);
         if (at->parent >= 0) motion_to(A, link->R, link->r, cut->felt[at->parent]);
-        for (int j = 0; j < at->nv; j++) s[j] = -v6_dot(node[k].U[j], A);
-        cholesky6_forward(node[k].L, at->nv, s);
-        for (int j = 0; j < at->nv; j++) s[j] += y[at->iv + j];
-        cholesky6_backward(node[k].L, at->nv, s);
-        for (int j = 0; j < at->nv; j++) {
-            v[at->iv + j] += s[j];
-            v6_axpy(A, s[j], link->S[j]);
-        }
+        lwi_articulated_outward(at, link, &node[k], NULL, NULL, y + at->iv, A, s);
+        for (int j = 0; j < at->nv; j++) v[at->iv + j] += s[j];
     }
 }
 
@@ -285,27 +273,12 @@ int lwi_cut_row_owner(const lwi_cut *cut, int i)
 
 // ---------------------------------------------------------------------------------------- factors
 
-lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_aba_node *node,
+lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_articulated *node,
                               double t, const double *rotor, lw_error *error)
 {
     for (int k = model->nnode - 1; k >= 0; k--) {
-        const lwi_node *at = &model->node[k];
-        const lwi_link *link = &tree->link[k];
-        lwi_aba_node *a = &node[k];
-        for (int j = 0; j < at->nv; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
-        TRY(lwi_tree_factor(model, k, t, &a->M, tree->link[k].S, a->U, rotor + at->iv, a->L,
-                            error));
-        if (at->parent < 0) continue;
-        lwi_inertia reduced = a->M;
         double Y[6][6];
-        for (int j = 0; j < at->nv; j++) { // Y = U L'^-1
-            double y[6];
-            v6_copy(y, a->U[j]);
-            for (int i = 0; i < j; i++) v6_axpy(y, -a->L[j][i], Y[i]);
-            for (int i = 0; i < 6; i++) Y[j][i] = a->L[j][j] * y[i];
-            inertia_reduce(&reduced, 1, Y[j]);
-        }
-        inertia_add_from(&node[at->parent].M, link->R, link->r, &reduced);
+        TRY(lwi_articulated_factor(model, tree, node, k, t, rotor + model->node[k].iv, Y, error));
     }
     return LW_OK;
 }
@@ -314,7 +287,7 @@ lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_ab
 // rank
 
 // Factors of the tree with unit masses and inertias length^2: rank is a matter of geometry.
-static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node,
+static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node,
                                  lw_error *error)
 {
     const lw_model *model = cut->model;
@@ -329,7 +302,7 @@ static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node
 }
 
 // Rows and rank at tree coordinates q, t = 0.
-static lw_status rank_at(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node, const double *q,
+static lw_status rank_at(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node, const double *q,
                          const double *still, double threshold, lw_error *error)
 {
     lwi_cut_place(cut, tree, 0, q, still);
@@ -356,7 +329,7 @@ typedef struct learning {
 } learning;
 
 // A step of the given size along the freedoms; `seed` tells directions apart.
-static void step_along_freedoms(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
+static void step_along_freedoms(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
                                 int seed, double size, learning *l)
 {
     memset(l->du, 0, (size_t)cut->n * sizeof *l->du);
@@ -374,7 +347,7 @@ static void step_along_freedoms(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba
 // Gauss-Newton back to the constraints.  A step of size h along the freedoms leaves them by h^2 and
 // tilts redundant rows by as much, while rows that are new there have angles of order h: `steep`
 // lies between and keeps the first out.
-static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node,
+static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node,
                                  double steep, learning *l, bool *closed, lw_error *error)
 {
     const int most = 20;                             // quadratic: six are usual
@@ -395,8 +368,8 @@ static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node
     return LW_OK;
 }
 
-static lw_status learn_rank(lwi_cut *cut, lwi_tree_work *tree, lwi_aba_node *node, double threshold,
-                            learning *l, lw_error *error)
+static lw_status learn_rank(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node,
+                            double threshold, learning *l, lw_error *error)
 {
     // radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
     // grow with the step, small enough for h^2 to be well below h
@@ -498,7 +471,7 @@ static bool allocate(lwi_cut *cut, learning *l, lwi_arena *arena)
 }
 
 lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *arena,
-                         lwi_tree_work *tree, lwi_aba_node *node, lwi_cut *cut, lw_error *error)
+                         lwi_tree_work *tree, lwi_articulated *node, lwi_cut *cut, lw_error *error)
 {
     learning l;
     double *spin;

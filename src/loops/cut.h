@@ -61,7 +61,7 @@ lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lw
  *  @param tree, node  workspaces, left changed
  *  @return LW_ERR_MEMORY, or why the tree cannot be evaluated at the start */
 lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *arena,
-                         lwi_tree_work *tree, lwi_aba_node *node, lwi_cut *cut, lw_error *error);
+                         lwi_tree_work *tree, lwi_articulated *node, lwi_cut *cut, lw_error *error);
 
 /** Positions, velocities, world poses, coordinates and speeds of all joints at (t, q, v); those of
  *  cut joints continue from what tree->joint_q holds. */
@@ -77,10 +77,10 @@ double lwi_cut_loads(lwi_cut *cut, lwi_tree_work *tree, double t, const double *
 void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure_level level);
 /** The factors N of the tree: M of all nodes is given, what hangs on them is added; U, L.
  *  @param rotor  [tree_nv] inertias of rotors */
-lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_aba_node *node,
+lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_articulated *node,
                               double t, const double *rotor, lw_error *error);
 /** E and its decomposition at `rank` (negative: by the threshold), with the factors in `node`. */
-void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node, int rank,
+void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node, int rank,
                     double threshold);
 /** The largest of all phi, at less cost than the rows; after poses alone. */
 double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t);
@@ -88,7 +88,7 @@ double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t);
  * norm in rows of length one.  Destroys target. */
 void lwi_cut_solve(lwi_cut *cut, double *target);
 /** v := v + N'^-1 y; leaves the motions of the nodes that this alone makes in cut->felt. */
-void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_aba_node *node,
+void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
                    const double *y, double *v);
 /** J A [m] of the accelerations in tree->A, without gamma. */
 void lwi_cut_accelerations(lwi_cut *cut, const lwi_tree_work *tree, double *JA);

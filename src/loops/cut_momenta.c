@@ -100,11 +100,8 @@ static void add_rotors(lwi_cut_momenta *m, double t, const lwi_motion *motion, d
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *n = &model->node[k];
         const lwi_link *link = &m->tree->link[k];
-        double up[6];
         for (int j = 0; j < n->nv; j++) p[n->iv + j] += v6_dot(link->S[j], node[k].P);
-        if (n->parent < 0) continue;
-        force_from(up, link->R, link->r, node[k].P);
-        v6_add(node[n->parent].P, node[n->parent].P, up);
+        if (n->parent >= 0) force_add_from(node[n->parent].P, link->R, link->r, node[k].P);
     }
 }
 
@@ -155,12 +152,10 @@ void lwi_cut_momenta_transmit(lwi_cut_momenta *m)
     for (int k = m->model->nnode - 1; k >= 0; k--) {
         const lwi_node *node = &m->model->node[k];
         const lwi_link *link = &m->tree->link[k];
-        double own[6], *P = m->momenta.node[k].P, up[6];
+        double own[6], *P = m->momenta.node[k].P;
         inertia_mul(own, node->mass, node->h, node->J, m->tree->V[k]);
         v6_add(P, P, own);
-        if (node->parent < 0) continue;
-        force_from(up, link->R, link->r, P);
-        v6_add(m->momenta.node[node->parent].P, m->momenta.node[node->parent].P, up);
+        if (node->parent >= 0) force_add_from(m->momenta.node[node->parent].P, link->R, link->r, P);
     }
 }
 

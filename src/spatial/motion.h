@@ -44,6 +44,13 @@ static inline void force_from(double *a, const double *R, const double *r, const
     m3_mul_v(a + 3, R, b + 3);
     v3_cross_add(a + 3, r, a);
 }
+// a += X' b: a force on b added to one on a
+static inline void force_add_from(double *a, const double *R, const double *r, const double *b)
+{
+    double f[6];
+    force_from(f, R, r, b);
+    for (int i = 0; i < 6; i++) a[i] += f[i];
+}
 // force on a in b's components about b's origin
 static inline void force_to(double *b, const double *R, const double *r, const double *a)
 {

@@ -20,7 +20,7 @@
 
 // Starts every node with its rigid body: M, and p = V x* M V - wrench.
 static void start_node(const lw_model *model, const lwi_tree_work *work, int k, const double *v,
-                       lwi_aba_node *a)
+                       lwi_articulated *a)
 {
     const lwi_node *node = &model->node[k];
     double P[6];
@@ -31,66 +31,45 @@ static void start_node(const lw_model *model, const lwi_tree_work *work, int k, 
     lwi_tree_bias(model, k, work, v, a->c);
 }
 
-// Factors the joint's block of node k and hands the rest to the parent.
-static lw_status sweep_inward(const lw_model *model, const lwi_tree_work *work, lwi_aba_node *all,
-                              int k, double t, const double *tau, lw_error *error)
+// Eliminates the joint of node k; its articulated inertia and bias wrench go to the parent.
+static lw_status sweep_inward(const lw_model *model, const lwi_tree_work *work,
+                              lwi_articulated *all, int k, double t, const double *tau,
+                              lw_error *error)
 {
     const lwi_node *node = &model->node[k];
-    lwi_link *link = &work->link[k];
-    lwi_aba_node *a = &all[k];
-    const int n = node->nv;
+    const lwi_link *link = &work->link[k];
+    lwi_articulated *a = &all[k];
+    double Y[6][6], p[6], b[6];
 
     // U = M S, D = L L', b = tau - S'p - U'c
-    for (int j = 0; j < n; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
-    TRY(lwi_tree_factor(model, k, t, &a->M, link->S, a->U, model->tree_rotor + node->iv, a->L,
-                        error));
-    for (int j = 0; j < n; j++) {
+    TRY(lwi_articulated_factor(model, work, all, k, t, model->tree_rotor + node->iv, Y, error));
+    for (int j = 0; j < node->nv; j++) {
         const double effort = work->effort[node->iv + j] + (tau ? tau[node->iv + j] : 0);
         a->b[j] = effort - v6_dot(link->S[j], a->p) - v6_dot(a->U[j], a->c);
     }
     if (node->parent < 0) return LW_OK;
 
-    // Y = U L'^-1, so that U D^-1 U' = Y Y' and U D^-1 b = Y L^-1 b
-    lwi_aba_node *parent = &all[node->parent];
-    lwi_inertia reduced = a->M;
-    double p[6], felt[6], y[6], b[6];
+    // p + M c + U D^-1 b = p + M c + Y' L^-1 b
     inertia_apply(p, &a->M, a->c);
     v6_add(p, p, a->p);
     memcpy(b, a->b, sizeof b);
-    cholesky6_forward(a->L, n, b);
-    double Y[6][6];
-    for (int j = 0; j < n; j++) {
-        v6_copy(y, a->U[j]);
-        for (int i = 0; i < j; i++) v6_axpy(y, -a->L[j][i], Y[i]);
-        for (int i = 0; i < 6; i++) Y[j][i] = a->L[j][j] * y[i];
-        inertia_reduce(&reduced, 1, Y[j]);
-        v6_axpy(p, b[j], Y[j]);
-    }
-    inertia_add_from(&parent->M, link->R, link->r, &reduced);
-    force_from(felt, link->R, link->r, p);
-    v6_add(parent->p, parent->p, felt);
+    cholesky6_forward(a->L, node->nv, b);
+    for (int j = 0; j < node->nv; j++) v6_axpy(p, b[j], Y[j]);
+    force_add_from(all[node->parent].p, link->R, link->r, p);
     return LW_OK;
 }
 
-static void sweep_outward(const lw_model *model, lwi_tree_work *work, lwi_aba_node *all, int k,
+static void sweep_outward(const lw_model *model, lwi_tree_work *work, lwi_articulated *all, int k,
                           const double base[6], double *vdot)
 {
     const lwi_node *node = &model->node[k];
     const lwi_link *link = &work->link[k];
-    lwi_aba_node *a = &all[k];
-    double *A = work->A[k], s[6];
+    double *A = work->A[k];
     motion_to(A, link->R, link->r, node->parent < 0 ? base : work->A[node->parent]);
-    for (int j = 0; j < node->nv; j++) s[j] = a->b[j] - v6_dot(a->U[j], A);
-    cholesky6_forward(a->L, node->nv, s);
-    cholesky6_backward(a->L, node->nv, s);
-    v6_add(A, A, a->c);
-    for (int j = 0; j < node->nv; j++) {
-        vdot[node->iv + j] = s[j];
-        v6_axpy(A, s[j], link->S[j]);
-    }
+    lwi_articulated_outward(node, link, &all[k], all[k].b, all[k].c, NULL, A, vdot + node->iv);
 }
 
-lw_status lwi_aba(const lw_model *model, lwi_tree_work *work, lwi_aba_node *node, double t,
+lw_status lwi_aba(const lw_model *model, lwi_tree_work *work, lwi_articulated *node, double t,
                   const double *v, const double *tau, double *vdot, lw_error *error)
 {
     const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
@@ -102,7 +81,7 @@ lw_status lwi_aba(const lw_model *model, lwi_tree_work *work, lwi_aba_node *node
 }
 
 double lwi_aba_drive_power(const lw_model *model, const lwi_tree_work *work,
-                           const lwi_aba_node *node)
+                           const lwi_articulated *node)
 {
     double power = 0, F[6];
     for (int k = 0; k < model->nnode; k++) {
@@ -118,7 +97,7 @@ double lwi_aba_drive_power(const lw_model *model, const lwi_tree_work *work,
 
 typedef struct aba_data {
     lwi_tree_work tree;
-    lwi_aba_node *node;
+    lwi_articulated *node;
     double *vdot;
     lwi_kernel *kernel; ///< NULL: the text above does all
 } aba_data;
@@ -129,7 +108,7 @@ static lw_status prepare(lwi_work *work)
     aba_data *d = LWI_PUSH(&work->arena, aba_data, 1);
     if (!d) return LW_ERR_MEMORY;
     work->data = d;
-    d->node = LWI_PUSH(&work->arena, lwi_aba_node, model->nnode);
+    d->node = LWI_PUSH(&work->arena, lwi_articulated, model->nnode);
     d->vdot = LWI_PUSH(&work->arena, double, model->tree_nv);
     if (!d->node || !d->vdot) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, &work->arena, &d->tree));

@@ -31,6 +31,7 @@
 #include "tree/momenta.h"
 
 #include "kinematics/formulation.h"
+#include "tree/articulated.h"
 #include "tree/kernel.h"
 #include "spatial/motion.h"
 
@@ -57,9 +58,7 @@ void lwi_momenta_of_speeds(const lw_model *model, lwi_momenta *m, const lwi_tree
             p[i] = v6_dot(link->S[j], m->node[k].P) + model->tree_rotor[i] * v[i];
         }
         if (n->parent < 0) continue;
-        double P[6];
-        force_from(P, link->R, link->r, m->node[k].P); // (26)
-        v6_add(m->node[n->parent].P, m->node[n->parent].P, P);
+        force_add_from(m->node[n->parent].P, link->R, link->r, m->node[k].P); // (26)
     }
 }
 
@@ -76,16 +75,9 @@ static lw_status reduce(const lw_model *model, int k, double t, lwi_link *link, 
     }
     TRY(lwi_tree_factor(model, k, t, &s->M, link->S, s->Y, model->tree_rotor + model->node[k].iv,
                         s->L, error));
-    for (int j = 0; j < nv; j++) { // z = L^-1 pi, Y = L^-1 U' row by row
-        for (int i = 0; i < j; i++) {
-            s->z[j] -= s->L[j][i] * s->z[i];
-            v6_axpy(s->Y[j], -s->L[j][i], s->Y[i]);
-        }
-        s->z[j] *= s->L[j][j]; // holds the reciprocal
-        for (int i = 0; i < 6; i++) s->Y[j][i] *= s->L[j][j];
-        inertia_reduce(&s->M, 1, s->Y[j]);
-        v6_axpy(s->D, s->z[j], s->Y[j]);
-    }
+    lwi_articulated_reduce(nv, s->L, s->Y, &s->M, s->Y); // Y = L^-1 U', M' = M* - Y'Y       (47)
+    cholesky6_forward(s->L, nv, s->z);                   // z = L^-1 pi
+    for (int j = 0; j < nv; j++) v6_axpy(s->D, s->z[j], s->Y[j]); // (48)
     return LW_OK;
 }
 
@@ -93,7 +85,7 @@ static lw_status reduce(const lw_model *model, int k, double t, lwi_link *link, 
 static void pass_inward(const lwi_node *n, const lwi_link *link, const lwi_momenta_node *s,
                         lwi_momenta_node *parent)
 {
-    double D[6], Dp[6];
+    double D[6];
     inertia_add_from(&parent->M, link->R, link->r, &s->M);
     v6_copy(D, s->D);
     if (n->driven) {
@@ -101,8 +93,7 @@ static void pass_inward(const lwi_node *n, const lwi_link *link, const lwi_momen
         inertia_apply(P, &s->M, link->sigma);
         v6_add(D, D, P);
     }
-    force_from(Dp, link->R, link->r, D);
-    v6_add(parent->D, parent->D, Dp);
+    force_add_from(parent->D, link->R, link->r, D);
 }
 
 // v = X V_parent + sigma: the velocity before the joint's own speeds
@@ -171,7 +162,7 @@ void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *wor
         const lwi_link *link = &work->link[k];
         const lwi_momenta_node *s = &m->node[k];
         const bool still = n->type->constant_axis && !n->driven; // a mount may move the axis
-        double balance[6], T[6];                                 // T* - V x* P*
+        double balance[6];                                       // T* - V x* P*
         force_cross(balance, work->V[k], s->P);
         for (int i = 0; i < 6; i++) balance[i] = s->T[i] - balance[i];
         for (int j = 0; j < n->nv; j++) { // (35)
@@ -180,8 +171,7 @@ void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *wor
             if (!still) pdot[i] += v6_dot(link->Sdot[j], s->P);
         }
         if (n->parent < 0) continue;
-        force_from(T, link->R, link->r, s->T); // (27)
-        v6_add(m->node[n->parent].T, m->node[n->parent].T, T);
+        force_add_from(m->node[n->parent].T, link->R, link->r, s->T); // (27)
     }
 }
 
@@ -200,11 +190,10 @@ void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *wor
 static void pass_bias_inward(const lwi_link *link, const lwi_momenta_node *s,
                              lwi_momenta_node *parent)
 {
-    double b[6], bp[6];
+    double b[6];
     inertia_apply(b, &s->M, s->c);
     v6_add(b, b, s->b);
-    force_from(bp, link->R, link->r, b);
-    v6_add(parent->b, parent->b, bp);
+    force_add_from(parent->b, link->R, link->r, b);
 }
 
 // b and c of every body by itself

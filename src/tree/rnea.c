@@ -48,9 +48,8 @@ void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const dou
     }
     for (int k = model->nnode - 1; k >= 0; k--) {
         const int parent = model->node[k].parent;
-        if (parent < 0) continue;
-        force_from(c, work->link[k].R, work->link[k].r, work->F[k]);
-        v6_add(work->F[parent], work->F[parent], c);
+        const lwi_link *link = &work->link[k];
+        if (parent >= 0) force_add_from(work->F[parent], link->R, link->r, work->F[k]);
     }
 }
 

@@ -21,7 +21,7 @@
 
 typedef struct lagrange {
     lwi_tree_work tree;
-    lwi_aba_node *node;
+    lwi_articulated *node;
     lwi_cut cut;
     double gain[2]; // a, b [1/s]
     lwi_auxiliary carried;
@@ -226,10 +226,8 @@ static void null_field(lagrange *d, const double *lambda, double *field)
         for (int i = 0; i < 6; i++) tree->F[k][i] = -tree->wrench[k][i];
     for (int k = model->nnode - 1; k >= 0; k--) {
         const int parent = model->node[k].parent;
-        double up[6];
-        if (parent < 0) continue;
-        force_from(up, tree->link[k].R, tree->link[k].r, tree->F[k]);
-        v6_add(tree->F[parent], tree->F[parent], up);
+        const lwi_link *link = &tree->link[k];
+        if (parent >= 0) force_add_from(tree->F[parent], link->R, link->r, tree->F[k]);
     }
     list_reactions(d, lambda, field);
 }

@@ -10,8 +10,8 @@
 #define FEW_PIVOT 0.01
 
 struct lwi_rcr_dense {
-    lwi_aba_node *node; // [nnode]
-    lwi_cut cut;        // rows of its own, with their decomposition
+    lwi_articulated *node; // [nnode]
+    lwi_cut cut;           // rows of its own, with their decomposition
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -33,7 +33,7 @@ lw_status lwi_rcr_dense_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_dense 
         if (model->joint[model->loop[i]].nrotor > 0) return LW_OK;
     lwi_rcr_dense *few = LWI_PUSH(arena, lwi_rcr_dense, 1);
     if (!few) return LW_ERR_MEMORY;
-    few->node = LWI_PUSH(arena, lwi_aba_node, model->nnode);
+    few->node = LWI_PUSH(arena, lwi_articulated, model->nnode);
     if (!few->node) return LW_ERR_MEMORY;
     const lw_status status =
         lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, few->node, &few->cut, &error);
@@ -96,16 +96,9 @@ static void forces_inward(const lwi_rcr_dense *few, lwi_rcr_work *d, double *y)
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *node = &model->node[k];
         const lwi_link *link = &tree->link[k];
-        double *f = d->left[k], z[6], up[6];
-        for (int j = 0; j < node->nv; j++)
-            z[j] = tree->effort[node->iv + j] + v6_dot(link->S[j], f);
-        cholesky6_forward(few->node[k].L, node->nv, z);
-        for (int j = 0; j < node->nv; j++) y[node->iv + j] = z[j];
-        if (node->parent < 0) continue;
-        cholesky6_backward(few->node[k].L, node->nv, z);
-        for (int j = 0; j < node->nv; j++) v6_axpy(f, -z[j], few->node[k].U[j]);
-        force_from(up, link->R, link->r, f);
-        v6_add(d->left[node->parent], d->left[node->parent], up);
+        lwi_articulated_inward(node, link, &few->node[k], tree->effort + node->iv, d->left[k],
+                               y + node->iv);
+        if (node->parent >= 0) force_add_from(d->left[node->parent], link->R, link->r, d->left[k]);
     }
 }
 

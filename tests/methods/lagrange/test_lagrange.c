@@ -271,7 +271,7 @@ static void rank_does_not_depend_on_its_threshold(void **state)
             lwi_cut cut;
             lw_error error;
             lwi_arena_init(&arena, NULL);
-            lwi_aba_node *node = LWI_PUSH(&arena, lwi_aba_node, model->nnode);
+            lwi_articulated *node = LWI_PUSH(&arena, lwi_articulated, model->nnode);
             assert_int_equal(lwi_tree_work_create(model, &arena, &tree), LW_OK);
             lwt_ok(
                 lwi_cut_create(model, LWI_CUT_RANK * pow(10, i), &arena, &tree, node, &cut, &error),

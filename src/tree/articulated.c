@@ -1,0 +1,59 @@
+// articulated.c -- the steps of the articulated-body recursion at one node; equations: articulated.h.
+#include "tree/articulated.h"
+
+void lwi_articulated_reduce(int nv, double (*L)[6], double (*U)[6], lwi_inertia *M, double (*Y)[6])
+{
+    for (int j = 0; j < nv; j++) {
+        double y[6];
+        v6_copy(y, U[j]);
+        for (int i = 0; i < j; i++) v6_axpy(y, -L[j][i], Y[i]);
+        for (int i = 0; i < 6; i++) Y[j][i] = L[j][j] * y[i];
+        inertia_reduce(M, 1, Y[j]);
+    }
+}
+
+lw_status lwi_articulated_factor(const lw_model *model, const lwi_tree_work *work,
+                                 lwi_articulated *node, int k, double t, const double *rotor,
+                                 double (*Y)[6], lw_error *error)
+{
+    const lwi_node *own = &model->node[k];
+    lwi_link *link = &work->link[k];
+    lwi_articulated *a = &node[k];
+    for (int j = 0; j < own->nv; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
+    TRY(lwi_tree_factor(model, k, t, &a->M, link->S, a->U, rotor, a->L, error));
+    if (own->parent < 0) return LW_OK;
+    lwi_inertia reduced = a->M;
+    lwi_articulated_reduce(own->nv, a->L, a->U, &reduced, Y);
+    inertia_add_from(&node[own->parent].M, link->R, link->r, &reduced);
+    return LW_OK;
+}
+
+void lwi_articulated_inward(const lwi_node *node, const lwi_link *link, lwi_articulated *a,
+                            const double *tau, double f[6], double *e)
+{
+    double z[6];
+    for (int j = 0; j < node->nv; j++) {
+        const double along = v6_dot(link->S[j], f);
+        z[j] = tau ? tau[j] + along : along;
+    }
+    cholesky6_forward(a->L, node->nv, z);
+    for (int j = 0; j < node->nv; j++) e[j] = z[j];
+    if (node->parent < 0) return;
+    cholesky6_backward(a->L, node->nv, z);
+    for (int j = 0; j < node->nv; j++) v6_axpy(f, -z[j], a->U[j]);
+}
+
+void lwi_articulated_outward(const lwi_node *node, const lwi_link *link, lwi_articulated *a,
+                             const double *b, const double *c, const double *y, double A[6],
+                             double *s)
+{
+    for (int j = 0; j < node->nv; j++) {
+        const double taken = v6_dot(a->U[j], A);
+        s[j] = b ? b[j] - taken : -taken;
+    }
+    cholesky6_forward(a->L, node->nv, s);
+    for (int j = 0; y && j < node->nv; j++) s[j] += y[j];
+    cholesky6_backward(a->L, node->nv, s);
+    if (c) v6_add(A, A, c);
+    for (int j = 0; j < node->nv; j++) v6_axpy(A, s[j], link->S[j]);
+}
