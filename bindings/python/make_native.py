@@ -12,7 +12,7 @@ import tempfile
 import cffi
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STANDARD = ["stddef.h", "stdint.h", "stdio.h"]  # cffi knows their types
+STANDARD = ["stdbool.h", "stddef.h", "stdint.h", "stdio.h"]  # cffi knows their types
 
 
 def declarations(compiler, include, header):

@@ -2,6 +2,7 @@
 #ifndef LINKWORK_BASE_H
 #define LINKWORK_BASE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -26,7 +26,7 @@ typedef struct lw_read_desc {
      *  (lower and upper are the file's); else they are only told. */
     lw_limits_desc limits;
     const char *cut; ///< joints that close loops, "j4,j7" (lw_builder_cut); NULL: as the file says
-    int open;        ///< a start that does not close is taken as it is: lw_model_create_open
+    bool open;       ///< a start that does not close is taken as it is: lw_model_create_open
     const char *keyframe; ///< MJCF: the <key> of this name is the start; NULL: as the bodies stand
 } lw_read_desc;
 

@@ -87,10 +87,10 @@ typedef enum lw_shape_type { LW_SHAPE_LIST(X) LW_SHAPE_COUNT } lw_shape_type;
 typedef struct lw_shape {
     lw_shape_type type;
     double size[3];      ///< as LW_SHAPE_LIST says
-    int has_position;    ///< zero: on the mass centre
+    bool has_position;   ///< zero: on the mass centre
     lw_vec3 position;    ///< of its middle in the body frame [m]
     lw_quat orientation; ///< in the body frame; all zero: along its axes
-    int has_color;       ///< zero: the picture chooses
+    bool has_color;      ///< zero: the picture chooses
     double color[4];     ///< red, green, blue, opacity in [0, 1]
 } lw_shape;
 
@@ -102,10 +102,10 @@ typedef struct lw_body_desc {
     lw_quat inertia_axes;     ///< axes of `inertia` in the body frame
     lw_pose pose;             ///< body frame at the assembly configuration, in `in`
     lw_body in;               ///< reference of `pose`; default ground (world); must be added before
-    int has_velocity;         ///< velocity and angular_velocity are given
+    bool has_velocity;        ///< velocity and angular_velocity are given
     lw_vec3 velocity;         ///< of the mass centre, world axes [m/s]
     lw_vec3 angular_velocity; ///< body axes [rad/s]
-    int allow_bad_inertia;    ///< only warn about a violated triangle inequality
+    bool allow_bad_inertia;   ///< only warn about a violated triangle inequality
     const lw_shape *shapes;   ///< copied [nshape]
     int nshape;
     lw_place place;
@@ -159,10 +159,10 @@ typedef struct lw_custom_joint {
 /** Stops at the ends of a coordinate's range: beyond an end by x > 0 the effort is
  *  -max(0, stiffness x + damping dx/dt), towards the range; it never pulls back. */
 typedef struct lw_limits_desc {
-    double lower, upper;      ///< [m, rad]
-    int has_lower, has_upper; ///< zero: no stop at that end
-    double stiffness;         ///< [N/m, N m/rad] > 0
-    double damping;           ///< [N s/m, N m s/rad] >= 0
+    double lower, upper;       ///< [m, rad]
+    bool has_lower, has_upper; ///< zero: no stop at that end
+    double stiffness;          ///< [N/m, N m/rad] > 0
+    double damping;            ///< [N s/m, N m s/rad] >= 0
 } lw_limits_desc;
 
 /** Effort -coulomb tanh(qd / speed) - viscous qd. */
@@ -207,7 +207,7 @@ typedef struct lw_joint_desc {
     double pitch;        ///< screw [m per turn]
     double length;       ///< distance [m]; 0: from the assembly configuration
     lw_signal length_of; ///< distance: length as a function of time
-    int has_q, has_qd;
+    bool has_q, has_qd;
     double q[LW_JOINT_MAX_NQ];  ///< coordinates at the start (else: from the bodies' poses)
     double qd[LW_JOINT_MAX_NV]; ///< speeds at the start (else: from the bodies' velocities)
     lw_coordinate_desc coordinate[LW_JOINT_MAX_NV];
@@ -227,7 +227,7 @@ typedef struct lw_spring_desc {
     const char *name;
     lw_body body1, body2;
     lw_vec3 point1, point2; ///< body frames [m]
-    int world1, world2;     ///< the point is given in the world, at the assembly configuration
+    bool world1, world2;    ///< the point is given in the world, at the assembly configuration
     double stiffness, damping, length; ///< [N/m] [N s/m] [m]
     lw_signal force;                   ///< [N] added; positive pushes the points apart
     lw_place place;
@@ -237,9 +237,9 @@ typedef struct lw_wrench_desc {
     const char *name;
     lw_body body;
     lw_vec3 point;         ///< where `force` acts, body frame [m]
-    int world_point;       ///< `point` is given in the world, at the assembly configuration
+    bool world_point;      ///< `point` is given in the world, at the assembly configuration
     lw_vec3 force, torque; ///< [N], [N m]
-    int body_axes;         ///< components in body axes; default world axes
+    bool body_axes;        ///< components in body axes; default world axes
     lw_signal scale;       ///< multiplies both; none: 1
     lw_place place;
 } lw_wrench_desc;
@@ -250,7 +250,7 @@ typedef struct lw_bushing_desc {
     const char *name;
     lw_body body1, body2;
     lw_vec3 at;             ///< both frames here, with world axes, at the assembly configuration
-    int has_at;             ///< `at` counts, frame1 and frame2 do not
+    bool has_at;            ///< `at` counts, frame1 and frame2 do not
     lw_pose frame1, frame2; ///< in the body frames
     double stiffness[6], damping[6]; ///< [N/m, N m/rad], [N s/m, N m s/rad] >= 0
     lw_place place;
@@ -262,11 +262,11 @@ typedef struct lw_stop_desc {
     const char *name;
     lw_body body1, body2;
     lw_vec3 point1, point2; ///< centre of the sphere; point of the plane or centre of the other one
-    int world1, world2;     ///< the point is given in the world, at the assembly configuration
+    bool world1, world2;    ///< the point is given in the world, at the assembly configuration
     double radius;          ///< [m] > 0
     double radius2;         ///< of the sphere on body 2 [m]; 0: a plane
     lw_vec3 normal;         ///< of the plane, out of body 2, in its frame
-    int world_normal;       ///< in world axes, at the assembly configuration
+    bool world_normal;      ///< in world axes, at the assembly configuration
     double stiffness;       ///< [N/m^exponent] > 0
     double exponent;        ///< >= 1; 0: 1.5, that of elastic spheres
     double dissipation;     ///< [s/m] >= 0
@@ -312,16 +312,15 @@ typedef enum lw_mechanism { LW_MECHANISM_LIST(X) LW_MECHANISM_COUNT } lw_mechani
 typedef struct lw_mechanism_desc {
     lw_mechanism mechanism;
     const char *name;            ///< what all names begin with; NULL: nothing
-    double n;                    ///< how many, a whole number >= 1
-    double m;                    ///< net: meshes along y; 0: n
+    int n;                       ///< how many, >= 1
+    int m;                       ///< net: meshes along y; 0: n
     double length, mass, radius; ///< of a rod; 0: 1 m, 1 kg, a twentieth of the length
     int joint;        ///< chain, tree, loop, net: 0 revolute, 1 universal (no net), 2 spherical
     const char *axes; ///< first axes of the joints in turn, letters x y z; NULL: "xyz"
     /** n_four_bar, net: angle of the rods; ladder: of the posts about x and y; chain, tree: speeds of the first
      *  joint in qd.  [rad], [rad/s] */
     double q[3], qd[3];
-    double
-        seed; ///< chain, tree: > 0: random coordinates, then speeds, in [-1, 1); 0: at rest but for qd
+    int seed; ///< chain, tree: > 0: random coordinates, then speeds, in [-1, 1); 0: at rest except for qd
     lw_place place;
 } lw_mechanism_desc;
 
@@ -413,8 +412,8 @@ typedef struct lw_joint_info {
     int nq, nv;           ///< coordinates and speeds, driven ones included
     int q_first, v_first; ///< where they start in the joint arrays of an observation
     int ndriven;          ///< coordinates that follow a function
-    int closes_loop;      ///< not part of the spanning tree
-    int merged;           ///< fixed joint of a massless body that moves with another
+    bool closes_loop;     ///< not part of the spanning tree
+    bool merged;          ///< fixed joint of a massless body that moves with another
 } lw_joint_info;
 
 LW_API lw_body_info lw_model_body(const lw_model *model, lw_body body);

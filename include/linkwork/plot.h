@@ -64,13 +64,13 @@ typedef struct lw_plot_options {
     int ny;                             ///< 0: the preset
     const char *x;                      ///< NULL: time
     lw_plot_preset preset;
-    int has_preset, has_from, has_to;
+    bool has_preset, has_from, has_to;
     double from, to; ///< [s]
-    int log;
+    bool log;
     const char *title;           ///< NULL: chosen; "": none
     double width, height, scale; ///< 0: chosen; points, pixels per point
-    int dark;
-    int initial;
+    bool dark;
+    bool initial;
     lw_view view;
     const char *plan;      ///< NULL: no picture of a plan
     const char *reference; ///< of work-precision, one of the names; NULL: least tolerances
@@ -98,8 +98,8 @@ typedef struct lw_precision {
     double error;     ///< largest difference of a mass centre's coordinate, by the largest of
                       ///< them; 0 of the reference
     long evaluations, steps;
-    double wall;   ///< [s]
-    int reference; ///< 1: this is the one
+    double wall;    ///< [s]
+    bool reference; ///< 1: this is the one
 } lw_precision;
 
 /** The numbers of preset work-precision, for finished HDF5 results (or in memory) of one model with rows at

@@ -29,8 +29,8 @@ typedef struct lw_quantity_info {
     int size;                ///< components
     const char *const *part; ///< [size] last parts of the names: "x", "y", "z"
     const char *const *unit; ///< [size]; [1] if `same_unit`
-    int same_unit;           ///< all components have unit[0]
-    int numbered; ///< 1: a joint has any number of components, part[0] followed by 0, 1, ...
+    bool same_unit;          ///< all components have unit[0]
+    bool numbered; ///< 1: a joint has any number of components, part[0] followed by 0, 1, ...
 } lw_quantity_info;
 LW_API int lw_quantity_count(void);
 LW_API lw_quantity_info lw_quantity_at(int index); ///< all empty for an index out of range
@@ -55,7 +55,7 @@ typedef struct lw_column_info {
     const char *unit; ///< "rad/s"; "1" for quaternions; "" where the file does not tell and the
                       ///< name is not one of ours.  The coordinates of a joint in a CSV: "m or rad"
     const char *frame; ///< "world", "body", "joint", "marker"; "" for scalars
-    int unique;        ///< 0: one of many possible reactions, the smallest; 1: everything else
+    bool unique;       ///< 0: one of many possible reactions, the smallest; 1: everything else
 } lw_column_info;
 
 /** All empty for an index out of range.  Texts live as long as the result. */
@@ -83,7 +83,7 @@ LW_API const char *lw_result_text(const lw_result *result, const char *name);
  *  killed or goes on, files of before 0.1. */
 LW_API const lw_summary *lw_result_summary(const lw_result *result);
 /** 0: the writer is still at work, or was killed; what was flushed is there. */
-LW_API int lw_result_closed(const lw_result *result);
+LW_API bool lw_result_closed(const lw_result *result);
 
 /** State of the run's formulation at a row, bit for bit; size 0 where the file has none.
  *  @param x [size] out */

@@ -4,11 +4,11 @@
 #include "spatial/rotation.h"
 
 // A point given in the world goes into the frame of its body.
-static void point_in_body(const lw_builder *b, lw_body body, lw_vec3 *point, int *in_world)
+static void point_in_body(const lw_builder *b, lw_body body, lw_vec3 *point, bool *in_world)
 {
     const double r[3] = {point->x, point->y, point->z}, identity[4] = {1, 0, 0, 0};
     if (*in_world) *point = lwi_pose_in_body(&b->desc.body[body.index].pose, r, identity).position;
-    *in_world = 0;
+    *in_world = false;
 }
 
 lw_status lw_builder_add_spring(lw_builder *b, const lw_spring_desc *desc, lw_error *error)

@@ -391,7 +391,7 @@ static lw_status add_row(const making *m, int row, frame *f, lw_body *upright)
 
 static lw_status make_net(making *m, frame *f, lw_body *body)
 {
-    const int rows = (int)(m->d->m != 0 ? m->d->m : m->d->n);
+    const int rows = m->d->m != 0 ? m->d->m : m->d->n;
     for (int row = 1; row <= rows; row++) TRY(add_row(m, row, f, body));
     return LW_OK;
 }
@@ -401,11 +401,11 @@ static lw_status make_net(making *m, frame *f, lw_body *body)
 static lw_status check_net(const making *m)
 {
     const lw_mechanism_desc *d = m->d;
-    const double rows = d->m != 0 ? d->m : d->n;
+    const int rows = d->m != 0 ? d->m : d->n;
     if (d->mechanism != LW_MECHANISM_NET)
-        return d->m == 0 ? LW_OK : fail(m, "m is %g: only a net has it", d->m);
-    if (!(rows >= 1) || rows != floor(rows) || !(rows * (2 * d->n + 1) <= MOST_RODS))
-        return fail(m, "m is %g, expected a whole number from 1 on, and at most %d rods", rows,
+        return d->m == 0 ? LW_OK : fail(m, "m is %d: only a net has it", d->m);
+    if (rows < 1 || (double)rows * (2.0 * d->n + 1) > MOST_RODS)
+        return fail(m, "m is %d, expected a whole number from 1 on, and at most %d rods", rows,
                     MOST_RODS);
     if (d->joint == 1) return fail(m, "a net has revolute or spherical joints");
     if (d->q[1] != 0 || d->q[2] != 0) return fail(m, "rods of a net are turned by q[0] alone");
@@ -417,8 +417,8 @@ static lw_status check_net(const making *m)
 static lw_status check(const making *m)
 {
     const lw_mechanism_desc *d = m->d;
-    if (!(d->n >= 1 && d->n <= MOST_RODS) || d->n != floor(d->n))
-        return fail(m, "n is %g, expected a whole number from 1 to %d", d->n, MOST_RODS);
+    if (d->n < 1 || d->n > MOST_RODS)
+        return fail(m, "n is %d, expected a whole number from 1 to %d", d->n, MOST_RODS);
     if (!(m->length > 0 && m->mass > 0 && m->radius > 0) ||
         !isfinite(m->length + m->mass + m->radius))
         return fail(m, "length %g, mass %g, radius %g; expected numbers > 0", m->length, m->mass,
@@ -426,8 +426,8 @@ static lw_status check(const making *m)
     if (d->joint < 0 || d->joint > 2) return fail(m, "unknown joint %d", d->joint);
     if (!*m->axes || m->axes[strspn(m->axes, "xyz")])
         return fail(m, "axes are '%.40s', expected letters x, y, z", m->axes);
-    if (!(d->seed >= 0 && d->seed <= 1e9) || d->seed != floor(d->seed))
-        return fail(m, "seed is %g, expected a whole number from 0 to 1e9", d->seed);
+    if (d->seed < 0 || d->seed > 1000000000)
+        return fail(m, "seed is %d, expected a whole number from 0 to 1e9", d->seed);
     if (d->seed > 0 && d->joint == 2)
         return fail(m, "spherical joints have no random start; give qd of the first one");
     for (int i = 0; i < 3; i++)
@@ -475,7 +475,7 @@ lw_status lw_builder_add_mechanism(lw_builder *builder, const lw_mechanism_desc 
         return fail(&m, "unknown kind %d", (int)desc->mechanism);
     if (strlen(m.prefix) > 200) return fail(&m, "name is longer than 200 bytes");
     TRY(check(&m));
-    m.n = (int)desc->n;
+    m.n = desc->n;
     const lw_status status = make(&m);
     free(m.start);
     return status;

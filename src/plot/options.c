@@ -59,7 +59,7 @@ static double number(const char *text, char **end)
     return value;
 }
 
-static lw_status set_time(double *to, int *given, const char *key, const char *value,
+static lw_status set_time(double *to, bool *given, const char *key, const char *value,
                           lw_error *error)
 {
     char *end;
@@ -135,7 +135,9 @@ static lw_status set(lw_plot_options *o, int key, const char *value, lw_error *e
     case KEY_size:
         return set_size(o, value, error);
     case KEY_theme:
-        return choose(&o->dark, "theme", value, themes, LWI_COUNT(themes), error);
+        TRY(choose(&choice, "theme", value, themes, LWI_COUNT(themes), error));
+        o->dark = choice == 1;
+        return LW_OK;
     case KEY_initial:
         o->initial = 1;
         return LW_OK;

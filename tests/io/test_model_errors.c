@@ -106,6 +106,10 @@ static void keys(void **state)
         {"linkwork: 1\ngenerate: {chian: {n: 3}}\n", LW_ERR_PARSE, 2, 12,
          "unknown mechanism 'chian', did you mean 'chain'|known are chain tree loop n_four_bar "
          "ladder net"},
+        {"linkwork: 1\ngenerate: {chain: {n: 2.5}}\n", LW_ERR_PARSE, 2, 23,
+         "expected a whole number"},
+        {"linkwork: 1\ngenerate: {chain: {n: 1e12}}\n", LW_ERR_PARSE, 2, 23,
+         "expected a whole number"},
         {"linkwork: 1\ngravity: 9.81\nbodies: {a: {mass: 1}}\n", LW_ERR_PARSE, 2, 10,
          "gravity: expected a list of 3 numbers, found '9.81'"},
         {HEAD "functions:\n  f: {type: formula}\n", LW_ERR_PARSE, 6, 3,

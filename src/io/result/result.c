@@ -184,7 +184,7 @@ const char *lw_result_text(const lw_result *result, const char *name)
     return !strcmp(name, "versions") ? result->meta.versions : NULL;
 }
 
-int lw_result_closed(const lw_result *result)
+bool lw_result_closed(const lw_result *result)
 {
     if (result->hdf5) return lwi_hdf5_closed(result->hdf5);
     return result->memory || result->csv.whole;

@@ -97,7 +97,7 @@ static const lwi_yaml_key body_keys[] = {
      .flag = offsetof(lw_body_desc, has_velocity), .help = "at the start, body axes [rad/s]"},
     {"shape", LWI_KEY_SHAPES, AT(shapes), .size = offsetof(lw_body_desc, nshape),
      .help = "for pictures: one shape, or a list of shapes"},
-    {"inertia_check", LWI_KEY_WORD, AT(allow_bad_inertia), .more = inertia_checks,
+    {"inertia_check", LWI_KEY_SWITCH, AT(allow_bad_inertia), .more = inertia_checks,
      .count = LWI_COUNT(inertia_checks),
      .help = "what a violated triangle inequality of the inertia is; default error"},
 };
@@ -321,7 +321,7 @@ static const lwi_yaml_key wrench_keys[] = {
      .help = "instead of `at`: in the body frame [m]; default 0 0 0"},
     {"force", LWI_KEY_VECTOR, AT(force), .help = "[N]; default 0 0 0"},
     {"torque", LWI_KEY_VECTOR, AT(torque), .help = "[N m]; default 0 0 0"},
-    {"axes", LWI_KEY_WORD, AT(body_axes), .more = axes, .count = LWI_COUNT(axes),
+    {"axes", LWI_KEY_SWITCH, AT(body_axes), .more = axes, .count = LWI_COUNT(axes),
      .help = "axes of the components; default world"},
     {"scale", LWI_KEY_FUNCTION, AT(scale), .help = "multiplies force and torque; default 1"},
 };
@@ -403,9 +403,9 @@ static const char *const mechanism_joints[] = {"revolute", "universal", "spheric
 #define RODS (M(CHAIN) | M(TREE) | M(LOOP))
 #define AT(field) .offset = offsetof(lw_mechanism_desc, field)
 static const lwi_yaml_key mechanism_keys[] = {
-    {"n", LWI_KEY_NUMBER, AT(n), .required = EVERY,
+    {"n", LWI_KEY_INTEGER, AT(n), .required = EVERY,
      .help = "rods of a chain, tree or loop; cells of an n_four_bar or ladder; meshes of a net along x"},
-    {"m", LWI_KEY_NUMBER, AT(m), .types = M(NET), .help = "meshes of a net along y; default n"},
+    {"m", LWI_KEY_INTEGER, AT(m), .types = M(NET), .help = "meshes of a net along y; default n"},
     {"name", LWI_KEY_TEXT, AT(name), .size = offsetof(lw_mechanism_desc, place),
      .help = "what all names begin with; default: nothing"},
     {"joint", LWI_KEY_WORD, AT(joint), .types = RODS | M(NET), .more = mechanism_joints,
@@ -415,7 +415,7 @@ static const lwi_yaml_key mechanism_keys[] = {
     {"length", LWI_KEY_NUMBER, AT(length), .help = "of a rod [m]; default 1"},
     {"mass", LWI_KEY_NUMBER, AT(mass), .help = "of a rod [kg]; default 1"},
     {"radius", LWI_KEY_NUMBER, AT(radius), .help = "of a rod, a cylinder [m]; default length / 20"},
-    {"seed", LWI_KEY_NUMBER, AT(seed), .types = M(CHAIN) | M(TREE),
+    {"seed", LWI_KEY_INTEGER, AT(seed), .types = M(CHAIN) | M(TREE),
      .help = "random coordinates and speeds in [-1, 1) [rad, rad/s]; default: at rest and straight"},
     {"q", LWI_KEY_NUMBERS, AT(q), .count = 3,
      .types = M(N_FOUR_BAR) | M(LADDER) | M(NET),

@@ -18,7 +18,9 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_VECTOR,     ///< lw_vec3
     LWI_KEY_DIRECTION,  ///< lw_vec3, not zero
     LWI_KEY_QUATERNION, ///< lw_quat, not zero
-    LWI_KEY_WORD,       ///< int: which of `count` words in `more`
+    LWI_KEY_INTEGER,    ///< int: a whole number >= 0
+    LWI_KEY_WORD,       ///< enum: which of `count` words in `more`
+    LWI_KEY_SWITCH,     ///< bool: which of the two words in `more`
     LWI_KEY_BODY,       ///< lw_body by name
     LWI_KEY_FRAME,      ///< lw_body by name, `world` too; the one key that may look ahead
     LWI_KEY_PAIR,       ///< lw_body [2] by name
@@ -56,7 +58,7 @@ typedef struct lwi_yaml_key {
     const char *name;
     lwi_yaml_key_kind kind;
     size_t offset, size; ///< fields in the object's struct, see the kinds
-    size_t flag;         ///< int set to 1 where the key is given; 0: none
+    size_t flag;         ///< bool set where the key is given; 0: none
     const void *more;    ///< const lwi_yaml_object *, const lwi_yaml_key * or words
     int count;
     unsigned types;    ///< bit t: belongs to type t of the object; 0: to all

@@ -244,6 +244,7 @@ static lw_status read_key(lwi_reading *r, const lwi_yaml_key *key, int type,
     // clang-format off
     switch (key->kind) {
     case LWI_KEY_NUMBER: return lwi_read_number(r, v, FIELD(double, key->offset));
+    case LWI_KEY_INTEGER: return lwi_read_integer(r, v, FIELD(int, key->offset));
     case LWI_KEY_NUMBERS: return lwi_read_numbers(r, v, key->count, FIELD(double, key->offset));
     case LWI_KEY_LIST:
         return lwi_read_list(r, v, FIELD(const double *, key->offset), FIELD(int, key->size));
@@ -254,8 +255,14 @@ static lw_status read_key(lwi_reading *r, const lwi_yaml_key *key, int type,
     case LWI_KEY_VECTOR: return lwi_read_vector(r, v, FIELD(lw_vec3, key->offset));
     case LWI_KEY_DIRECTION: return lwi_read_direction(r, v, FIELD(lw_vec3, key->offset));
     case LWI_KEY_QUATERNION: return lwi_read_quaternion(r, v, FIELD(lw_quat, key->offset));
+    case LWI_KEY_SWITCH: {
+        int word = 0;
+        TRY(lwi_read_word(r, v, key->more, key->count, &word));
+        *FIELD(bool, key->offset) = word != 0;
+        return LW_OK;
+    }
     case LWI_KEY_WORD: {
-        int word = 0; // the fields are ints and enums, which are as large
+        int word = 0; // an enum is as large as an int
         TRY(lwi_read_word(r, v, key->more, key->count, &word));
         memcpy(FIELD(char, key->offset), &word, sizeof word);
         return LW_OK;
@@ -318,7 +325,7 @@ static lw_status read_object(lwi_reading *r, const lwi_yaml_object *object, int 
         const size_t mark = lwi_read_enter(r, key->name);
         TRY(read_key(r, key, type, map->item[i], target));
         lwi_read_leave(r, mark);
-        if (key->flag) *FIELD(int, key->flag) = 1;
+        if (key->flag) *FIELD(bool, key->flag) = true;
     }
     return LW_OK;
 }

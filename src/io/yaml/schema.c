@@ -83,6 +83,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_VERSION: fprintf(f, "\"const\": %d", (int)LWI_FORMAT_VERSION); return;
     case LWI_KEY_NUMBER:
     case LWI_KEY_OPTION_REAL: fputs(number, f); return;
+    case LWI_KEY_INTEGER: fputs("\"type\": \"integer\"", f); return;
     case LWI_KEY_NUMBERS: put_array(f, key->count, number); return;
     case LWI_KEY_LIST:
         fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", number);
@@ -94,6 +95,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_VECTOR:
     case LWI_KEY_DIRECTION: put_array(f, 3, number); return;
     case LWI_KEY_QUATERNION: put_array(f, 4, number); return;
+    case LWI_KEY_SWITCH:
     case LWI_KEY_WORD:
         fputs("\"enum\": ", f);
         put_words(f, key->more, key->count);

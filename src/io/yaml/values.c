@@ -2,6 +2,7 @@
 #include "io/yaml/values.h"
 #include "io/text.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,16 @@ lw_status lwi_read_number(lwi_reading *r, const lwi_document_value *v, double *x
     const double value = strtod(v->text, NULL);
     if (!isfinite(value)) return lwi_read_expected(r, v, "a number below 1.8e308");
     *x = value;
+    return LW_OK;
+}
+
+lw_status lwi_read_integer(lwi_reading *r, const lwi_document_value *v, int *x)
+{
+    double value;
+    TRY(lwi_read_number(r, v, &value));
+    if (value != floor(value) || fabs(value) > INT_MAX)
+        return lwi_read_expected(r, v, "a whole number");
+    *x = (int)value;
     return LW_OK;
 }
 

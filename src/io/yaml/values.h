@@ -41,6 +41,8 @@ size_t lwi_read_enter(lwi_reading *r, const char *key);
 void lwi_read_leave(lwi_reading *r, size_t length);
 
 lw_status lwi_read_number(lwi_reading *r, const lwi_document_value *v, double *x);
+/** A whole number that fits an int. */
+lw_status lwi_read_integer(lwi_reading *r, const lwi_document_value *v, int *x);
 lw_status lwi_read_numbers(lwi_reading *r, const lwi_document_value *v, int count, double *x);
 /** One or more numbers in the arena. */
 lw_status lwi_read_list(lwi_reading *r, const lwi_document_value *v, const double **list,

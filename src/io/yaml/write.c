@@ -193,7 +193,7 @@ static bool is_given(const lwi_yaml_key *key, int type, const void *source)
     if (!lwi_yaml_key_belongs(key, type)) return false;
     if (key->form == LWI_FORM_AT || key->form == LWI_FORM_POINTS) return false;
     if (key->form == LWI_FORM_FRAMES) return true;
-    if (key->flag) return *FIELD(int, key->flag) != 0;
+    if (key->flag) return *FIELD(bool, key->flag);
     if (key->required >> type & 1u) return true;
     switch (key->kind) {
     case LWI_KEY_NUMBER:
@@ -205,8 +205,11 @@ static bool is_given(const lwi_yaml_key *key, int type, const void *source)
         return !all_zero(FIELD(lw_vec3, key->offset), sizeof(lw_vec3));
     case LWI_KEY_QUATERNION:
         return !is_identity(FIELD(lw_quat, key->offset));
+    case LWI_KEY_INTEGER:
     case LWI_KEY_WORD:
         return !all_zero(FIELD(int, key->offset), sizeof(int));
+    case LWI_KEY_SWITCH:
+        return *FIELD(bool, key->offset);
     case LWI_KEY_SIGNAL:
     case LWI_KEY_FUNCTION:
         return FIELD(lw_signal, key->offset)->index != 0;
@@ -287,6 +290,12 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
     case LWI_KEY_NUMBER:
     case LWI_KEY_OPTION_REAL:
         put_number(w, *FIELD(double, key->offset));
+        return;
+    case LWI_KEY_INTEGER:
+        fprintf(w->file, "%d", *FIELD(int, key->offset));
+        return;
+    case LWI_KEY_SWITCH:
+        fputs(((const char *const *)key->more)[*FIELD(bool, key->offset)], w->file);
         return;
     case LWI_KEY_NUMBERS:
         put_numbers(w, FIELD(double, key->offset), key->count);
