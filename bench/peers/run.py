@@ -217,7 +217,7 @@ def tables(report):
               [c for c in there if not c.startswith("chain") and c not in LOOPS],
               [c for c in there if c.startswith("four-bars")],
               [c for c in there if c.startswith("ladder")]]
-    lines = ["Measured %s on %s, commit %s; %d rounds, one core, load %s. Cells: minimum / median in "
+    lines = ["Measured %s on %s, commit %s; %d rounds, one core, load %s. Entries: minimum / median in "
              "microseconds of one evaluation, in brackets the multiple of the fastest of ours; where fewer "
              "than nine digits of the accelerations are right, how many."
              % (report["date"], report["cpu"], report["commit"], report["rounds"], report["load"]), ""]
