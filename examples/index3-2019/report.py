@@ -91,7 +91,7 @@ def pendulum(study, methods):
         study.hold(f"double pendulum, {name}: positions fulfil the joints better than velocities do",
                    max(run["sys.cpos"]) < max(run["sys.cvel"]))
     return table(["", "largest position error of A [m]", "of the force at joint 1 [N]",
-                  "position residual", "velocity residual", "least energy [J]", "energy at 10 s [J]"], rows)
+                  "position residual", "velocity residual", "minimum energy [J]", "energy at 10 s [J]"], rows)
 
 
 # ------------------------------------------------------------------------------------------- four-bar
@@ -177,7 +177,7 @@ def chain(study, methods, long):
             study.hold("chain of 128: the tip is as near to the exact one at 1, 3 and 5 s as any link of the "
                        "prototype's (" + ", ".join(power(x) for x in errors.values()) + " m)",
                        all(errors[t] < paper.CHAIN_ERROR[t] * (1 + paper.SAME) for t in errors))
-    text = table(["", "least energy [J]", "energy at 10 s [J]", "largest kinetic energy [J]",
+    text = table(["", "minimum energy [J]", "energy at 10 s [J]", "largest kinetic energy [J]",
                   "error of the tip at 1, 3, 5 s [m]", "position residual", "velocity residual"],
                  rows + [["the paper", f"{paper.CHAIN_PAPER[0]} at 5.22 s", f"about {paper.CHAIN_PAPER[1]}",
                           "at 5.22 s", "–", "–", "–"]])
@@ -245,7 +245,7 @@ def through(study, method, sizes=(0.01, 0.005, 0.0025)):
     ratios = [a / b for a, b in zip(errors, errors[1:])]
     study.hold("P4 through its singular positions, 10 s: halving the step divides the error by "
                + ", ".join(f"{x:.2f}" for x in ratios), all(3.4 < x < 4.6 for x in ratios))
-    return table(["h [s]", "position error of A [m]", "coupler off its branch [m]", "least energy [J]"], rows)
+    return table(["h [s]", "position error of A [m]", "coupler off its branch [m]", "minimum energy [J]"], rows)
 
 
 # ------------------------------------------------------------------------------------- performance
@@ -354,7 +354,7 @@ def variants(study, priority, rounds):
         off = math.dist((run["body.b128.x"][500], run["body.b128.y"][500]), paper.CHAIN_TIP[5])
         rows.append([f"`{text}`" if text else "default, three iterations", micro(least[text]), counted or "",
                      f"{min(e):.1f}", f"{e[-1]:.1f}", power(off), power(max(run["sys.cpos"]))])
-    return table(["`mode=real-time`", "a step [us]", "instructions", "least energy [J]", "energy at 10 s [J]",
+    return table(["`mode=real-time`", "a step [us]", "instructions", "minimum energy [J]", "energy at 10 s [J]",
                   "error of the tip at 5 s [m]", "position residual"], rows)
 
 

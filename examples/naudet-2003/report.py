@@ -83,7 +83,7 @@ def operations(study, counts):
                all(total(counts[f + " square"])[0] <= 0.75 * total(counts[f + " oblique"])[0]
                    for f in ("momenta", "aba")))
     if "momenta generic" in counts:
-        study.hold("the generic text has more than twice as many",
+        study.hold("the generic implementation has more than twice as many",
                    all(total(counts[f + " generic"])[0] > 2 * total(counts[f + " oblique"])[0]
                        for f in ("momenta", "aba")))
 
@@ -96,7 +96,7 @@ def operation_table(counts):
     rows = [[name + ", printed", linear(a), linear(m), linear(total((a, m)))] for name, a, m in PAPER]
     names = [("momenta oblique", "**`momenta`, the kernel, with gravity**"),
              ("momenta square", "`momenta`, the kernel, square axes"),
-             ("momenta generic", "`momenta`, the generic text, with gravity")]
+             ("momenta generic", "`momenta`, the generic implementation, with gravity")]
     names += [(key.replace("momenta", "aba"), name.replace("momenta", "aba").strip("*"))
               for key, name in names]
     listed = [[name, *(linear(p) for p in counts[key]), linear(total(counts[key]))]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The examples of [anderson2003], section 4, made again with `linkwork`.
+"""The examples of [anderson2003], section 4, reproduced with `linkwork`.
 
 usage: report.py --program PROGRAM [--tests FOLDER] [--reference FOLDER] [--output FOLDER] [--quick]
 
 Runs the four-bar, the parallel mechanisms and the ladders of the paper with coordinate reduction (rcr) and
-with the traditional method (lagrange: plain, with Baumgarte's gains, put back on the joints each step),
+with the traditional method (lagrange: plain, with Baumgarte's gains, projected onto the constraints each step),
 against absolute coordinates (dense), measures drift and cost, checks the statements of the report, draws the
 counterparts of the paper's figures 5 to 11 and writes README.md beside them, with the table of the specification's
 numbers that the tests in --tests (build/tests) print, and of the trajectories in --reference.  --quick takes
@@ -36,7 +36,7 @@ METHODS = [
     ("lagrange, plain", "rocker", ("lagrange",)),
     ("lagrange, plain, rows of the ground", "ground", ("lagrange",)),
     ("lagrange, Baumgarte 10, 10", "rocker", ("lagrange", "--baumgarte", "10,10")),
-    ("lagrange, put back each step", "rocker", ("lagrange", "--project", "always")),
+    ("lagrange, projected each step", "rocker", ("lagrange", "--project", "always")),
     ("rcr, momenta", "ground", ("rcr", "--state", "momenta")),
 ]
 # docs/theory/rcr.md's source: position error at 5, 10, 20, 40 s, exponent, energy error at 40 s
@@ -47,7 +47,7 @@ PUBLISHED = {
     "rcr, momenta": (None, 1.06, None),
 }
 TIMES = (5, 10, 20, 40)
-HELD = ("lagrange, Baumgarte 10, 10", "lagrange, put back each step")
+HELD = ("lagrange, Baumgarte 10, 10", "lagrange, projected each step")
 
 
 class Study(reports.Study):
@@ -226,9 +226,9 @@ GROWTH = {"rcr": (1, 0.5, 1.05), "constraints ignored": (1, 0.5, 1.05), "traditi
 def check_costs(study, least):
     for name, (first, low, high) in GROWTH.items():
         power = grown(least[name], first)
-        study.hold(f"cost of {name} grows with L^{power:.2f} from {first} cells on", low < power < high)
+        study.hold(f"cost of {name} grows with L^{power:.2f} from {first} loops on", low < power < high)
     crossing = [n for n in least["traditional"] if least["rcr"][n] < least["traditional"][n]]
-    study.hold(f"rcr is cheaper than the traditional method from {min(crossing, default=0)} cells on",
+    study.hold(f"rcr is cheaper than the traditional method from {min(crossing, default=0)} loops on",
                bool(crossing))
 
 
@@ -300,7 +300,7 @@ def drift_table(found):
 
 def cost_table(least):
     sizes = sorted({n for of in least.values() for n in of})
-    return table(["cells", *(f"{name} [us]" for name in least)],
+    return table(["loops", *(f"{name} [us]" for name in least)],
                  [[n, *(f"{of[n]:.1f}" if n in of else "–" for of in least.values())] for n in sizes])
 
 
@@ -349,9 +349,9 @@ def pictures(study, folder, found, arms, pendula, least):
     curves = []
     for name, of in least.items():
         curves.append(study.path(name.replace(",", "") + ".csv"))
-        write_curves(curves[-1], ("log2 cells", [math.log2(n) for n in sorted(of)]),
+        write_curves(curves[-1], ("log2 loops", [math.log2(n) for n in sorted(of)]),
                      {"one evaluation in us": [of[n] for n in sorted(of)]})
-    draw(study, to("figure-11.svg"), curves, "log2 cells", "one evaluation in us", "", "--log")
+    draw(study, to("figure-11.svg"), curves, "log2 loops", "one evaluation in us", "", "--log")
 
 
 def full(study, folder, rounds, tests, reference):
@@ -373,15 +373,15 @@ def full(study, folder, rounds, tests, reference):
         "drift": drift_table(found),
         "orders": table(["method", *(f"step {s:g} s [m]" for s in steps)],
                         [[name, *map(power, errors)] for name, errors in by_step.items()]),
-        "parallel": table(["mechanism", "freedoms, loops", "rcr and dense differ by",
+        "parallel": table(["mechanism", "degrees of freedom, loops", "rcr and dense differ by",
                            "position residual", "velocity residual"],
                           [[name, FREEDOMS[name], power(off), power(done["residual"][0]),
                             power(done["residual"][1])] for name, (off, _, done) in arms.items()]),
-        "ladders": table(["cells", "off the pendulum at 5 s [rad]", "closure [m]"],
+        "ladders": table(["loops", "off the pendulum at 5 s [rad]", "closure [m]"],
                          [[n, power(of[3]), power(of[4])] for n, of in pendula.items()]),
         "costs": cost_table(least),
         "exponents": ", ".join(f"{name} {grown(least[name], GROWTH[name][0]):.2f} from "
-                               f"{GROWTH[name][0]} cells on" for name in least),
+                               f"{GROWTH[name][0]} loops on" for name in least),
         "per-cell": ", ".join(f"{least['rcr'][n] / n:.1f} us at {n}" for n in (1, 16, 64, 256, 1024)),
         "crossing": str(min(n for n in least["traditional"] if least["rcr"][n] < least["traditional"][n])),
         "times-traditional": f"{least['traditional'][64] / least['rcr'][64]:.0f}",

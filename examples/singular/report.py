@@ -191,7 +191,7 @@ def number(x):
 
 
 def table(runs):
-    lines = ["| formulation | tolerance, step | steps | the branch | told first, times | energy error [J] | "
+    lines = ["| formulation | tolerance, step | steps | the branch | reported first, times | energy error [J] | "
              "closure [m] | coupler off at the end [m] |", "|---|---|---|---|---|---|---|---|"]
     for r in runs:
         accuracy = f"h = {r.accuracy} s" if r.formulation == "index3" else r.accuracy

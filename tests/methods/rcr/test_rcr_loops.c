@@ -201,8 +201,8 @@ static void rows_of_cells_without_a_common_base(void **state)
         }
     char text[16];
     snprintf(text, sizeof text, "%d", widest);
-    lwt_tell("13.9", "rows of cells: largest front", "13", text);
-    lwt_error("13.9", "rows of cells: accelerations off dense", 3e-13, worst, 300);
+    lwt_tell("13.9", "rows of loops: largest front", "13", text);
+    lwt_error("13.9", "rows of loops: accelerations off dense", 3e-13, worst, 300);
 }
 
 // ----------------------------------------------------------------------- redundant rows, singular
