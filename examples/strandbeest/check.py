@@ -86,7 +86,7 @@ def main():
         lines = [line for frame in ("fixed", "floating")
                  for line in examine(check, frame, arguments.pairs, arguments.duration, methods)]
     if arguments.table:
-        print("| frame | method | turns | positions [m] | velocities | energy [J] | evaluations |\n"
+        print("| frame | method | revolutions | positions [m] | velocities | energy [J] | evaluations |\n"
               "|" + "---|" * 7)
         print("\n".join(lines))
     return 1 if check.failed else 0

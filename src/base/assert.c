@@ -1,4 +1,4 @@
-// assert.c -- the end of a program whose assertion has failed.
+// assert.c -- the end of a program after a failed assertion.
 #include "base/assert.h"
 
 #include <stdio.h>
