@@ -19,11 +19,11 @@ typedef struct subject {
     const char *name;
     problem p;
     lwi_plan_kind kind;
-    lwi_strategy strategy;
+    lwi_elim_strategy strategy;
     int threads, width; ///< width: of lwi_elim_lanes
     lwi_arena arena;
     lwi_plan plan;
-    lwi_elim *dual;
+    lwi_elim *elim;
     lwi_pool *pool;
     double (*x)[6], *lambda;
     double prepare, factor, solve; ///< seconds, least
@@ -47,18 +47,18 @@ static void prepare(subject *s)
     const double start = now();
     lwi_arena_init(&s->arena, NULL);
     if (lwi_plan_create(&s->p.graph, s->kind, &s->arena, &s->plan) ||
-        lwi_elim_create(&s->plan, &s->arena, &s->dual))
+        lwi_elim_create(&s->plan, &s->arena, &s->elim))
         exit(1);
     s->prepare = since(start);
     if (s->threads > 1 && (lwi_pool_create(s->threads, NULL, &s->pool, NULL) ||
-                           lwi_elim_threads(s->dual, s->pool, s->strategy, &s->arena)))
+                           lwi_elim_threads(s->elim, s->pool, s->strategy, &s->arena)))
         exit(1);
     s->x = (double(*)[6])LWI_PUSH(&s->arena, double, 6 * s->p.graph.nbody);
     s->lambda = LWI_PUSH(&s->arena, double, s->p.nrow);
-    problem_load(&s->p, s->dual);
-    lwi_elim_lanes(s->dual, s->width);
+    problem_load(&s->p, s->elim);
+    lwi_elim_lanes(s->elim, s->width);
     int rank;
-    if (!s->x || !s->lambda || lwi_elim_learn(s->dual, LWI_ELIM_RANK, &rank)) exit(1);
+    if (!s->x || !s->lambda || lwi_elim_find_ranks(s->elim, LWI_ELIM_RANK, &rank)) exit(1);
     s->factor = s->solve = HUGE_VAL;
 }
 
@@ -68,11 +68,11 @@ static void measure(subject *s)
     for (int i = 0; i < turns; i++) {
         memcpy(s->x, s->p.x0, (size_t)n * sizeof *s->x);
         double start = now();
-        if (lwi_elim_factor(s->dual, NULL)) exit(1);
+        if (lwi_elim_factor(s->elim, NULL)) exit(1);
         double t = since(start);
         if (t < s->factor) s->factor = t;
         start = now();
-        lwi_elim_solve(s->dual, s->x, s->p.c, s->lambda, 0);
+        lwi_elim_solve(s->elim, s->x, s->p.c, s->lambda, 0);
         t = since(start);
         if (t < s->solve) s->solve = t;
     }
@@ -81,9 +81,9 @@ static void measure(subject *s)
 static void report(subject *s)
 {
     const double us = 1e6 / s->p.graph.nbody;
-    const char *how = s->threads == 1               ? (s->width < 0 ? "nodes" : "lanes")
-                      : s->strategy == LWI_BY_LEVEL ? "levels"
-                                                    : "subtrees";
+    const char *how = s->threads == 1                    ? (s->width < 0 ? "nodes" : "lanes")
+                      : s->strategy == LWI_ELIM_BY_LEVEL ? "levels"
+                                                         : "subtrees";
     printf("%-14s %6d %-9s %-9s %7d %6d %6d %8.3f %8.3f %8.3f %8.3f %9.1e\n", s->name,
            s->p.graph.nbody, lwi_plan_kind_name(s->plan.kind), how, s->threads, s->plan.nlevel,
            s->plan.width, s->prepare * us, s->factor * us, s->solve * us,
@@ -95,7 +95,7 @@ static void report(subject *s)
 
 static void compare(const char *name, problem p, int threads)
 {
-    static const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+    static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
     subject s[12];
     int count = 0;
     for (int k = 0; k < 3; k++) {
@@ -106,7 +106,7 @@ static void compare(const char *name, problem p, int threads)
         for (int way = 0; way < 2 && threads > 1 && k; way++) {
             s[count] = one;
             s[count].threads = threads;
-            s[count++].strategy = (lwi_strategy)way;
+            s[count++].strategy = (lwi_elim_strategy)way;
         }
     }
     for (int i = 0; i < count; i++) prepare(&s[i]);

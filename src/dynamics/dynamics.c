@@ -153,7 +153,7 @@ lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const d
     const lw_model *model = d->model;
     if (d->closed.work) {
         const lw_status status =
-            lwi_system_rates_evaluate(&d->closed, t, q, v, tau, inputs ? inputs : d->zero, vdot);
+            lwi_loop_rates_evaluate(&d->closed, t, q, v, tau, inputs ? inputs : d->zero, vdot);
         if (status != LW_OK) d->error = d->closed.work->error;
         return status;
     }
@@ -216,7 +216,7 @@ lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const do
 double lw_dynamics_gap(lw_dynamics *d, double t, const double *q)
 {
     if (!d || !q) return INFINITY;
-    return d->closed.work ? lwi_system_rates_gap(&d->closed, t, q) : 0;
+    return d->closed.work ? lwi_loop_rates_gap(&d->closed, t, q) : 0;
 }
 
 static lw_status check_tree(lw_dynamics *d, const char *why)

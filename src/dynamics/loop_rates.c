@@ -73,8 +73,8 @@ static lw_status evaluate(lwi_loop_rates *c, double t, const double *inputs)
     return rcr->rates(c->work, t, c->x, inputs, c->xdot);
 }
 
-lw_status lwi_system_rates_evaluate(lwi_loop_rates *c, double t, const double *q, const double *v,
-                                    const double *tau, const double *inputs, double *vdot)
+lw_status lwi_loop_rates_evaluate(lwi_loop_rates *c, double t, const double *q, const double *v,
+                                  const double *tau, const double *inputs, double *vdot)
 {
     const lw_model *model = c->work->model;
     TRY(enter(c, t, q, v, inputs));
@@ -86,7 +86,7 @@ lw_status lwi_system_rates_evaluate(lwi_loop_rates *c, double t, const double *q
 }
 
 // With the partition of the start whatever was evaluated before, so that the bound is that of the state alone.
-double lwi_system_rates_gap(lwi_loop_rates *c, double t, const double *q)
+double lwi_loop_rates_gap(lwi_loop_rates *c, double t, const double *q)
 {
     const lw_model *model = c->work->model;
     for (int i = 0; i < model->ncoupling; i++) // how often such a joint has turned is not in q

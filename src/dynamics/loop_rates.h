@@ -24,10 +24,9 @@ void lwi_loop_rates_destroy(lwi_loop_rates *rates);
 /** vdot [tree_nv] at (t, q, v) with efforts tau [tree_nv] (NULL: none) beside those of the model's forces.
  *  Positions must be on the loops; v is put on them, as `rcr` does it.
  *  @param inputs  [inputs]     @return LW_ERR_SINGULAR, LW_ERR_NOT_FINITE; work->error says where */
-lw_status lwi_system_rates_evaluate(lwi_loop_rates *rates, double t, const double *q,
-                                    const double *v, const double *tau, const double *inputs,
-                                    double *vdot);
+lw_status lwi_loop_rates_evaluate(lwi_loop_rates *rates, double t, const double *q, const double *v,
+                                  const double *tau, const double *inputs, double *vdot);
 /** As lwi_formulation.gap at coordinates q [tree_nq]; infinite, too, where couplings read joints outside the tree. */
-double lwi_system_rates_gap(lwi_loop_rates *rates, double t, const double *q);
+double lwi_loop_rates_gap(lwi_loop_rates *rates, double t, const double *q);
 
 #endif

@@ -5,22 +5,22 @@
 #include <string.h>
 
 // Groups have their numbers in lanes where nothing is known to depend.
-static bool in_lanes(const lwi_elim *dual)
+static bool in_lanes(const lwi_elim *elim)
 {
-    return dual->ngroup > 0 && dual->whole;
+    return elim->nbatch > 0 && elim->full_rank;
 }
 
-static void list_block(const lwi_elim *dual, const lwi_plan *plan, const lwi_elim_unit *u, int l,
-                       int i, lwi_given_block *to)
+static void list_block(const lwi_elim *elim, const lwi_plan *plan, const lwi_elim_task *u, int l,
+                       int i, lwi_elim_assembled_block *to)
 {
-    const lwi_elim_front *N = &dual->front[u->node[l]];
-    const lwi_elim_block *b = &dual->block[N->block.first + i];
-    *to = (lwi_given_block){.row = -1,
-                            .column = -1,
-                            .add = b->add,
-                            .unit = (int)(u - dual->unit),
-                            .lane = l,
-                            .set = -1};
+    const lwi_elim_front *N = &elim->front[u->node[l]];
+    const lwi_elim_block *b = &elim->block[N->block.first + i];
+    *to = (lwi_elim_assembled_block){.row = -1,
+                                     .column = -1,
+                                     .add = b->add,
+                                     .task = (int)(u - elim->task),
+                                     .lane = l,
+                                     .set = -1};
     // slots are in the order of edges
     for (int side = 0; side < 2; side++) {
         const int slot = side ? b->G : b->J;
@@ -37,8 +37,8 @@ static void list_block(const lwi_elim *dual, const lwi_plan *plan, const lwi_eli
         else
             to->row = low, to->row_body = slot - plan->slot[low];
     }
-    if (u->group && in_lanes(dual)) {
-        const lwi_elim_batch *g = u->group;
+    if (u->batch && in_lanes(elim)) {
+        const lwi_elim_batch *g = u->batch;
         const int at = g->block[i].at;
         to->R = g->R[at] + l;
         to->Q = g->Q ? g->Q[at] + l : NULL;
@@ -52,37 +52,38 @@ static void list_block(const lwi_elim *dual, const lwi_plan *plan, const lwi_eli
     }
 }
 
-static void list_edge(const lwi_elim *dual, const lwi_elim_unit *u, int l, int i, int at,
-                      lwi_given_edge *to)
+static void list_edge(const lwi_elim *elim, const lwi_elim_task *u, int l, int i, int at,
+                      lwi_elim_assembled_edge *to)
 {
-    const lwi_elim_front *N = &dual->front[u->node[l]];
-    *to = (lwi_given_edge){.edge = dual->edge[N->edge.first + i].edge,
-                           .unit = (int)(u - dual->unit),
-                           .lane = l,
-                           .set = -1};
-    if (u->group && in_lanes(dual))
-        to->v = u->group->v[at] + l, to->step = LWI_ELIM_LANES;
+    const lwi_elim_front *N = &elim->front[u->node[l]];
+    *to = (lwi_elim_assembled_edge){.edge = elim->edge[N->edge.first + i].edge,
+                                    .task = (int)(u - elim->task),
+                                    .lane = l,
+                                    .set = -1};
+    if (u->batch && in_lanes(elim))
+        to->v = u->batch->v[at] + l, to->step = LWI_ELIM_LANES;
     else
         to->v = N->v + at, to->step = 1;
 }
 
-int lwi_elim_assembled_list(const lwi_elim *dual, lwi_given_block *block, lwi_given_edge *edge)
+int lwi_elim_assembled_list(const lwi_elim *elim, lwi_elim_assembled_block *block,
+                            lwi_elim_assembled_edge *edge)
 {
     int nblock = 0, nedge = 0, block_set = 0, edge_set = 0;
-    for (int k = 0; k < dual->nunit; k++) {
-        const lwi_elim_unit *u = &dual->unit[k];
-        const lwi_elim_front *N = &dual->front[u->node[0]];
-        const bool side_by_side = u->group && in_lanes(dual);
+    for (int k = 0; k < elim->ntask; k++) {
+        const lwi_elim_task *u = &elim->task[k];
+        const lwi_elim_front *N = &elim->front[u->node[0]];
+        const bool side_by_side = u->batch && in_lanes(elim);
         for (int i = 0; i < N->block.n; i++, block_set++)
             for (int l = 0; l < u->lanes; l++, nblock++) {
                 if (!block) continue;
-                list_block(dual, dual->plan, u, l, i, &block[nblock]);
+                list_block(elim, elim->plan, u, l, i, &block[nblock]);
                 if (side_by_side) block[nblock].set = block_set;
             }
-        for (int i = 0, at = 0; i < N->edge.n; at += dual->edge[N->edge.first + i++].m, edge_set++)
+        for (int i = 0, at = 0; i < N->edge.n; at += elim->edge[N->edge.first + i++].m, edge_set++)
             for (int l = 0; l < u->lanes; l++, nedge++) {
                 if (!edge) continue;
-                list_edge(dual, u, l, i, at, &edge[nedge]);
+                list_edge(elim, u, l, i, at, &edge[nedge]);
                 if (side_by_side) edge[nedge].set = edge_set;
             }
     }
@@ -90,19 +91,19 @@ int lwi_elim_assembled_list(const lwi_elim *dual, lwi_given_block *block, lwi_gi
 }
 
 // The blocks of a front that are not all written: zeros.  Joins know what they have.
-static void clear(const lwi_elim *dual, const lwi_elim_unit *u, bool laned, bool symmetric)
+static void clear(const lwi_elim *elim, const lwi_elim_task *u, bool laned, bool symmetric)
 {
-    if (u->group && laned) {
-        const lwi_elim_batch *g = u->group;
+    if (u->batch && laned) {
+        const lwi_elim_batch *g = u->batch;
         const size_t bytes = (size_t)g->nc * (size_t)(g->nc + g->no) * sizeof *g->R;
         if (!g->clear || g->join.m) return;
         memset(g->R, 0, bytes);
         if (!symmetric) memset(g->Q, 0, bytes);
         return;
     }
-    if (u->lone && dual->texts) return;
+    if (u->single && elim->kernels) return;
     for (int l = 0; l < u->lanes; l++) {
-        const lwi_elim_front *N = &dual->front[u->node[l]];
+        const lwi_elim_front *N = &elim->front[u->node[l]];
         const size_t bytes = (size_t)N->nc * (size_t)N->ld * sizeof *N->R;
         if (!N->clear) continue;
         memset(N->R, 0, bytes);
@@ -110,39 +111,40 @@ static void clear(const lwi_elim *dual, const lwi_elim_unit *u, bool laned, bool
     }
 }
 
-lw_status lwi_elim_assembled_begin(lwi_elim *dual, bool symmetric)
+lw_status lwi_elim_assembled_begin(lwi_elim *elim, bool symmetric)
 {
-    const bool laned = in_lanes(dual);
-    if ((laned && !dual->texts) || (!symmetric && !dual->both)) return LW_ERR_UNSUPPORTED;
-    for (int k = 0; k < dual->nunit; k++) clear(dual, &dual->unit[k], laned, symmetric);
-    dual->learn = dual->regular = false; // eps is in the diagonal
-    dual->two = !symmetric;
-    lwi_elim_set_laned(dual, laned);
+    const bool laned = in_lanes(elim);
+    if ((laned && !elim->kernels) || (!symmetric && !elim->has_unsymmetric))
+        return LW_ERR_UNSUPPORTED;
+    for (int k = 0; k < elim->ntask; k++) clear(elim, &elim->task[k], laned, symmetric);
+    elim->find_ranks = elim->regular = false; // eps is in the diagonal
+    elim->unsymmetric = !symmetric;
+    lwi_elim_set_laned(elim, laned);
     return LW_OK;
 }
 
-int lwi_elim_assembled_units(const lwi_elim *dual)
+int lwi_elim_assembled_tasks(const lwi_elim *elim)
 {
-    return dual->nunit;
+    return elim->ntask;
 }
 
-void lwi_elim_assembled_sweep(lwi_elim *dual, bool on)
+void lwi_elim_assembled_sweep(lwi_elim *elim, bool on)
 {
-    dual->given = on;
+    elim->assembled = on;
 }
 
-void lwi_elim_assembled_up(lwi_elim *dual, int unit, bool matrix)
+void lwi_elim_assembled_up(lwi_elim *elim, int task, bool matrix)
 {
-    if (matrix) lwi_elim_unit_eliminate(dual, unit);
-    lwi_elim_unit_up(dual, unit);
+    if (matrix) lwi_elim_task_eliminate(elim, task);
+    lwi_elim_task_up(elim, task);
 }
 
-void lwi_elim_assembled_down(lwi_elim *dual, int unit)
+void lwi_elim_assembled_down(lwi_elim *elim, int task)
 {
-    lwi_elim_unit_down(dual, unit);
+    lwi_elim_task_down(elim, task);
 }
 
-lw_status lwi_elim_assembled_kept(const lwi_elim *dual)
+lw_status lwi_elim_assembled_kept(const lwi_elim *elim)
 {
-    return lwi_elim_all_kept(dual) ? LW_OK : LW_ERR_SINGULAR;
+    return lwi_elim_all_kept(elim) ? LW_OK : LW_ERR_SINGULAR;
 }

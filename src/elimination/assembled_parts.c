@@ -10,7 +10,7 @@ enum { ABOVE = -1, UNKNOWN = -2 };
 
 /** The tree of units: the lanes of a group may have parents of several. */
 typedef struct walk {
-    const lwi_elim *dual;
+    const lwi_elim *elim;
     int *first, *child; ///< [nunit + 1], in `child`
     int *next;          ///< [nunit] child to go to, < 0: not seen yet
     int *stack;
@@ -20,11 +20,11 @@ typedef struct walk {
 // Counts the children of units, to first[] of the next, or fills their lists; one may be there twice.
 static int list_children(const walk *w, bool fill)
 {
-    const lwi_elim *dual = w->dual;
+    const lwi_elim *elim = w->elim;
     int n = 0;
-    for (int u = dual->nunit - 1; u >= 0; u--)
-        for (int l = 0, last = -1; l < dual->unit[u].lanes; l++) {
-            const int parent = lwi_elim_unit_parent(dual, u, l);
+    for (int u = elim->ntask - 1; u >= 0; u--)
+        for (int l = 0, last = -1; l < elim->task[u].lanes; l++) {
+            const int parent = lwi_elim_task_parent(elim, u, l);
             if (parent < 0 || parent == last) continue;
             last = parent, n++;
             if (fill)
@@ -35,18 +35,18 @@ static int list_children(const walk *w, bool fill)
     return n;
 }
 
-static lw_status make_walk(const lwi_elim *dual, lwi_arena *scratch, walk *w)
+static lw_status make_walk(const lwi_elim *elim, lwi_arena *scratch, walk *w)
 {
-    *w = (walk){.dual = dual};
-    w->first = LWI_PUSH(scratch, int, dual->nunit + 1);
-    w->next = LWI_PUSH(scratch, int, dual->nunit);
-    w->stack = LWI_PUSH(scratch, int, dual->nunit);
-    w->work = LWI_PUSH(scratch, double, dual->nunit);
+    *w = (walk){.elim = elim};
+    w->first = LWI_PUSH(scratch, int, elim->ntask + 1);
+    w->next = LWI_PUSH(scratch, int, elim->ntask);
+    w->stack = LWI_PUSH(scratch, int, elim->ntask);
+    w->work = LWI_PUSH(scratch, double, elim->ntask);
     if (!w->first || !w->next || !w->stack || !w->work) return LW_ERR_MEMORY;
     if (!(w->child = LWI_PUSH(scratch, int, list_children(w, false)))) return LW_ERR_MEMORY;
-    for (int u = 1; u <= dual->nunit; u++) w->first[u] += w->first[u - 1];
+    for (int u = 1; u <= elim->ntask; u++) w->first[u] += w->first[u - 1];
     list_children(w, true);
-    for (int u = 0; u < dual->nunit; u++) w->work[u] = lwi_elim_unit_work(dual, u);
+    for (int u = 0; u < elim->ntask; u++) w->work[u] = lwi_elim_task_work(elim, u);
     return LW_OK;
 }
 
@@ -72,42 +72,42 @@ static void cut(walk *w, int root, double all, int parts, double *done, int *par
 static void cut_all(walk *w, int parts, int *part)
 {
     double all = 0, done = 0;
-    for (int u = 0; u < w->dual->nunit; u++) all += w->work[u], w->next[u] = -1;
-    for (int u = w->dual->nunit - 1; u >= 0; u--)
+    for (int u = 0; u < w->elim->ntask; u++) all += w->work[u], w->next[u] = -1;
+    for (int u = w->elim->ntask - 1; u >= 0; u--)
         if (w->next[u] < 0) cut(w, u, all, parts, &done, part);
-    lwi_elim_assembled_above(w->dual, part);
+    lwi_elim_assembled_above(w->elim, part);
 }
 
-void lwi_elim_assembled_above(const lwi_elim *dual, int *part)
+void lwi_elim_assembled_above(const lwi_elim *elim, int *part)
 {
-    for (int u = 0; u < dual->nunit; u++)
-        for (int l = 0; l < dual->unit[u].lanes; l++) {
-            const int parent = lwi_elim_unit_parent(dual, u, l);
+    for (int u = 0; u < elim->ntask; u++)
+        for (int l = 0; l < elim->task[u].lanes; l++) {
+            const int parent = lwi_elim_task_parent(elim, u, l);
             if (parent < 0) continue;
             if (part[parent] == UNKNOWN) part[parent] = part[u];
             if (part[parent] != part[u]) part[parent] = ABOVE;
         }
 }
 
-double lwi_elim_assembled_work(const lwi_elim *dual)
+double lwi_elim_assembled_work(const lwi_elim *elim)
 {
     double all = 0;
-    for (int u = 0; u < dual->nunit; u++) all += lwi_elim_unit_work(dual, u);
+    for (int u = 0; u < elim->ntask; u++) all += lwi_elim_task_work(elim, u);
     return all;
 }
 
-lw_status lwi_elim_assembled_parts(lwi_elim *dual, int parts, int *part, lwi_arena *arena)
+lw_status lwi_elim_assembled_parts(lwi_elim *elim, int parts, int *part, lwi_arena *arena)
 {
     walk w;
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);
-    const lw_status status = make_walk(dual, &scratch, &w);
+    const lw_status status = make_walk(elim, &scratch, &w);
     if (status == LW_OK) {
         cut_all(&w, parts, part);
-        for (int u = 0; u < dual->nunit; u++) // what is above is nobody's work
+        for (int u = 0; u < elim->ntask; u++) // what is above is nobody's work
             if (part[u] == ABOVE) w.work[u] = 0;
         cut_all(&w, parts, part);
     }
     lwi_arena_free(&scratch);
-    return status == LW_OK ? lwi_elim_batch_leave(dual, false, arena) : status;
+    return status == LW_OK ? lwi_elim_batch_updates(elim, false, arena) : status;
 }

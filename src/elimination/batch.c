@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct choice {
-    lwi_elim *dual;
+    lwi_elim *elim;
     lwi_arena *scratch, *arena;
     int *shape, nshape;
     int *size;         ///< [nnode] nodes of the subtree
@@ -16,14 +16,14 @@ typedef struct choice {
     int *order;        ///< [nshape] by size, the largest first
     bool *taken;       ///< [nnode] in a bundle
     bool *above;       ///< [nnode] something below it is
-    int ngroup;
+    int nbatch;
 } choice;
 
 // ------------------------------------------------------------------------------------------ choice
 
 static lw_status sort_nodes(choice *c)
 {
-    const int n = c->dual->nnode;
+    const int n = c->elim->nnode;
     c->size = LWI_PUSH(c->scratch, int, n);
     c->first = LWI_PUSH(c->scratch, int, c->nshape + 1);
     c->node = LWI_PUSH(c->scratch, int, n);
@@ -34,7 +34,7 @@ static lw_status sort_nodes(choice *c)
     if (!c->size || !c->first || !c->node || !c->order || !c->taken || !c->above || !at)
         return LW_ERR_MEMORY;
     for (int k = 0; k < n; k++) {
-        c->size[k] = k - c->dual->front[k].first + 1;
+        c->size[k] = k - c->elim->front[k].first + 1;
         if (c->shape[k] >= 0) c->first[c->shape[k] + 1]++;
     }
     for (int s = 0; s < c->nshape; s++) c->first[s + 1] += c->first[s];
@@ -52,55 +52,55 @@ static lw_status sort_nodes(choice *c)
 static void take(choice *c, const int *node, int lanes)
 {
     for (int l = 0; l < lanes; l++) {
-        const lwi_elim_front *front = c->dual->front;
+        const lwi_elim_front *front = c->elim->front;
         for (int k = front[node[l]].first; k <= node[l]; k++) c->taken[k] = true;
         for (int k = front[node[l]].parent; k >= 0 && !c->above[k]; k = front[k].parent)
             c->above[k] = true;
     }
 }
 
-static lwi_elim_unit *unit_of(const choice *c, int node)
+static lwi_elim_task *task_of(const choice *c, int node)
 {
-    return &c->dual->unit[c->dual->unit_of[node]];
+    return &c->elim->task[c->elim->task_of[node]];
 }
 
 // The units of a bundle: node i of every subtree.
-static lw_status bundle(choice *c, const int *root, int lanes)
+static lw_status create_batch(choice *c, const int *root, int lanes)
 {
-    lwi_elim *dual = c->dual;
+    lwi_elim *elim = c->elim;
     const int n = c->size[root[0]];
     for (int i = 0; i < n; i++) {
-        lwi_elim_unit *u = &dual->unit[dual->nunit];
-        *u = (lwi_elim_unit){.lanes = lanes, .parent = -1};
+        lwi_elim_task *u = &elim->task[elim->ntask];
+        *u = (lwi_elim_task){.lanes = lanes, .parent = -1};
         for (int l = 0; l < LWI_ELIM_LANES; l++) {
             const int lane = l < lanes ? l : lanes - 1;
-            u->node[l] = dual->front[root[lane]].first + i;
-            dual->unit_of[u->node[l]] = dual->nunit;
-            dual->lane_of[u->node[l]] = lane;
+            u->node[l] = elim->front[root[lane]].first + i;
+            elim->task_of[u->node[l]] = elim->ntask;
+            elim->lane_of[u->node[l]] = lane;
         }
-        u->group = LWI_PUSH(c->arena, lwi_elim_batch, 1);
-        if (!u->group) return LW_ERR_MEMORY;
-        TRY(lwi_elim_batch_room(dual, u->node, lanes, c->arena, u->group));
-        dual->nunit++;
+        u->batch = LWI_PUSH(c->arena, lwi_elim_batch, 1);
+        if (!u->batch) return LW_ERR_MEMORY;
+        TRY(lwi_elim_batch_room(elim, u->node, lanes, c->arena, u->batch));
+        elim->ntask++;
     }
     take(c, root, lanes);
     return LW_OK;
 }
 
 // Bundles of `least` lanes at least of what is not taken yet.
-static lw_status choose(choice *c, int least)
+static lw_status choose(choice *c, int min_lanes)
 {
     for (int i = 0; i < c->nshape; i++) {
         const int s = c->order[i];
         int root[LWI_ELIM_LANES], lanes = 0, left = 0;
         for (int j = c->first[s]; j < c->first[s + 1]; j++)
             left += !c->taken[c->node[j]] && !c->above[c->node[j]];
-        for (int j = c->first[s]; j < c->first[s + 1] && left + lanes >= least; j++) {
+        for (int j = c->first[s]; j < c->first[s + 1] && left + lanes >= min_lanes; j++) {
             if (c->taken[c->node[j]] || c->above[c->node[j]]) continue;
             root[lanes++] = c->node[j];
             left--;
             if (lanes < LWI_ELIM_LANES && left) continue;
-            if (lanes >= least) TRY(bundle(c, root, lanes));
+            if (lanes >= min_lanes) TRY(create_batch(c, root, lanes));
             lanes = 0;
         }
     }
@@ -110,13 +110,13 @@ static lw_status choose(choice *c, int least)
 // ------------------------------------------------------------------------------------------- lists
 
 // Blocks, slots and edges of lane `l` of a group.
-static void list_slots(const lwi_elim *dual, int node, int l, lwi_elim_batch *g)
+static void list_slots(const lwi_elim *elim, int node, int l, lwi_elim_batch *g)
 {
-    const lwi_elim_front *N = &dual->front[node];
+    const lwi_elim_front *N = &elim->front[node];
     int own = 0, at = 0;
     for (int i = 0; i < N->edge.n; i++) {
-        const lwi_elim_edge *e = &dual->edge[N->edge.first + i];
-        lwi_group_edge *to = &g->edge[i];
+        const lwi_elim_edge *e = &elim->edge[N->edge.first + i];
+        lwi_elim_batch_edge *to = &g->edge[i];
         to->row[l] = e->row, to->m = e->m, to->at = at, to->slot = own, to->n = e->n;
         at += e->m;
         for (int k = 0; k < e->n; k++, own++) {
@@ -126,8 +126,8 @@ static void list_slots(const lwi_elim *dual, int node, int l, lwi_elim_batch *g)
         }
     }
     for (int i = 0; i < N->block.n; i++) {
-        const lwi_elim_block *b = &dual->block[N->block.first + i];
-        const int place = lwi_elim_slot_place(dual, node, b->G);
+        const lwi_elim_block *b = &elim->block[N->block.first + i];
+        const int place = lwi_elim_slot_place(elim, node, b->G);
         g->slot[place].from[l] = b->G;
         g->slot[place].m = b->n;
         if (g->nslot <= place) g->nslot = place + 1;
@@ -135,22 +135,22 @@ static void list_slots(const lwi_elim *dual, int node, int l, lwi_elim_batch *g)
     g->row[l] = N->row;
 }
 
-static void list_blocks(const lwi_elim *dual, int node, lwi_elim_batch *g)
+static void list_blocks(const lwi_elim *elim, int node, lwi_elim_batch *g)
 {
-    const lwi_elim_front *N = &dual->front[node];
+    const lwi_elim_front *N = &elim->front[node];
     const int width = g->nc + g->no;
     for (int i = 0; i < N->block.n; i++) {
-        const lwi_elim_block *b = &dual->block[N->block.first + i];
-        const int J = lwi_elim_slot_place(dual, node, b->J);
-        const int G = lwi_elim_slot_place(dual, node, b->G);
+        const lwi_elim_block *b = &elim->block[N->block.first + i];
+        const int J = lwi_elim_slot_place(elim, node, b->J);
+        const int G = lwi_elim_slot_place(elim, node, b->G);
         const int row = b->at / N->ld, column = b->at % N->ld;
-        g->block[i] = (lwi_group_block){.J = g->slot[J].at,
-                                        .G = g->slot[G].at,
-                                        .at = row * width + column,
-                                        .m = b->m,
-                                        .n = b->n,
-                                        .add = b->add,
-                                        .upper = row == column};
+        g->block[i] = (lwi_elim_batch_block){.J = g->slot[J].at,
+                                             .G = g->slot[G].at,
+                                             .at = row * width + column,
+                                             .m = b->m,
+                                             .n = b->n,
+                                             .add = b->add,
+                                             .upper = row == column};
     }
 }
 
@@ -159,7 +159,8 @@ static lw_status front_room(lwi_arena *arena, lwi_elim_batch *g)
 {
     const size_t width = (size_t)(g->nc + g->no);
 #define GET(what, count)                                                                           \
-    if (!((what) = lwi_arena_push(arena, (size_t)(count), sizeof(lwi_lane)))) return LW_ERR_MEMORY
+    if (!((what) = lwi_arena_push(arena, (size_t)(count), sizeof(lwi_elim_lane))))                 \
+    return LW_ERR_MEMORY
     GET(g->R, (size_t)g->nc * width);
     GET(g->v, width);
     GET(g->S, g->nc);
@@ -168,32 +169,32 @@ static lw_status front_room(lwi_arena *arena, lwi_elim_batch *g)
     return LW_OK;
 }
 
-lw_status lwi_elim_batch_room(const lwi_elim *dual, const int *node, int lanes, lwi_arena *arena,
+lw_status lwi_elim_batch_room(const lwi_elim *elim, const int *node, int lanes, lwi_arena *arena,
                               lwi_elim_batch *g)
 {
-    const lwi_elim_front *N = &dual->front[node[0]];
+    const lwi_elim_front *N = &elim->front[node[0]];
     *g = (lwi_elim_batch){.lanes = lanes,
                           .nc = N->nc,
                           .no = N->no,
-                          .nown = lwi_elim_own_slots(dual, node[0]),
+                          .nown = lwi_elim_own_slots(elim, node[0]),
                           .nedge = N->edge.n,
                           .nblock = N->block.n,
                           .nchild = N->child.n,
                           .bare = N->bare,
                           .clear = N->clear,
-                          .least = LWI_ELIM_ROUND};
+                          .min_pivot = LWI_ELIM_ROUND};
     g->nslot = g->nown;
-    g->slot = LWI_PUSH(arena, lwi_group_slot, g->nown + N->block.n);
-    g->edge = LWI_PUSH(arena, lwi_group_edge, N->edge.n);
-    g->block = LWI_PUSH(arena, lwi_group_block, N->block.n);
-    g->child = LWI_PUSH(arena, lwi_group_child, N->child.n);
+    g->slot = LWI_PUSH(arena, lwi_elim_batch_slot, g->nown + N->block.n);
+    g->edge = LWI_PUSH(arena, lwi_elim_batch_edge, N->edge.n);
+    g->block = LWI_PUSH(arena, lwi_elim_batch_block, N->block.n);
+    g->child = LWI_PUSH(arena, lwi_elim_batch_child, N->child.n);
     if (!g->slot || !g->edge || !g->block || !g->child) return LW_ERR_MEMORY;
-    for (int l = 0; l < LWI_ELIM_LANES; l++) list_slots(dual, node[l], l, g);
+    for (int l = 0; l < LWI_ELIM_LANES; l++) list_slots(elim, node[l], l, g);
     for (int i = 0; i < g->nslot; i++) {
         g->slot[i].at = g->rows;
         g->rows += g->slot[i].m;
     }
-    list_blocks(dual, node[0], g);
+    list_blocks(elim, node[0], g);
     return front_room(arena, g);
 }
 
@@ -207,7 +208,7 @@ static int target(const lwi_elim_move *move, int n, int from, int m)
 }
 
 // Is it a node that joins runs of a chain?
-static void find_join(const lwi_elim *dual, const lwi_elim_front *N, lwi_elim_join *to)
+static void find_join(const lwi_elim *elim, const lwi_elim_front *N, lwi_elim_join *to)
 {
     const int m = N->nc;
     lwi_elim_join join = {.m = m, .from = {-1, -1}};
@@ -215,12 +216,12 @@ static void find_join(const lwi_elim *dual, const lwi_elim_front *N, lwi_elim_jo
     join.n = N->no / m;
     for (int o = 0; o < join.n; o++) {
         if (N->parent < 0) return;
-        join.above[o] = target(dual->move + N->move.first, N->move.n, o * m, m);
+        join.above[o] = target(elim->move + N->move.first, N->move.n, o * m, m);
         if (join.above[o] < 0) return;
     }
     for (int i = 0; i < N->child.n; i++) {
-        const lwi_elim_front *c = &dual->front[dual->plan->item[N->child.first + i]];
-        const lwi_elim_move *move = dual->move + c->move.first;
+        const lwi_elim_front *c = &elim->front[elim->plan->item[N->child.first + i]];
+        const lwi_elim_move *move = elim->move + c->move.first;
         if (c->no != m && c->no != 2 * m) return;
         if (target(move, c->move.n, 0, m) != 0) return;
         if (c->no == m) continue;
@@ -229,7 +230,7 @@ static void find_join(const lwi_elim *dual, const lwi_elim_front *N, lwi_elim_jo
         join.from[o] = i;
     }
     for (int i = 0; i < N->block.n; i++) {
-        const lwi_elim_block *b = &dual->block[N->block.first + i];
+        const lwi_elim_block *b = &elim->block[N->block.first + i];
         const int column = b->at % N->ld;
         if (column % m || b->n != m) return;
         if (column) join.own[column / m - 1] = true;
@@ -238,55 +239,55 @@ static void find_join(const lwi_elim *dual, const lwi_elim_front *N, lwi_elim_jo
 }
 
 // Children and parents, when all groups are there.
-static void connect(choice *c, lwi_elim_unit *u)
+static void connect(choice *c, lwi_elim_task *u)
 {
-    const lwi_elim *dual = c->dual;
-    const lwi_elim_front *N = &dual->front[u->node[0]];
-    lwi_elim_batch *g = u->group;
+    const lwi_elim *elim = c->elim;
+    const lwi_elim_front *N = &elim->front[u->node[0]];
+    lwi_elim_batch *g = u->batch;
     for (int i = 0; i < N->child.n; i++) {
-        const int child = dual->plan->item[N->child.first + i];
-        const lwi_elim_front *C = &dual->front[child];
+        const int child = elim->plan->item[N->child.first + i];
+        const lwi_elim_front *C = &elim->front[child];
         g->child[i] =
-            (lwi_group_child){unit_of(c, child)->group, dual->move + C->move.first, C->move.n};
+            (lwi_elim_batch_child){task_of(c, child)->batch, elim->move + C->move.first, C->move.n};
     }
-    g->move = dual->move + N->move.first;
+    g->move = elim->move + N->move.first;
     g->nmove = N->move.n;
     g->join = (lwi_elim_join){.m = 0};
-    find_join(dual, N, &g->join);
+    find_join(elim, N, &g->join);
     for (int o = 0; o < g->join.n; o++) g->over[o] = g->v + g->nc + o * g->join.m;
-    if (N->parent >= 0 && unit_of(c, N->parent)->group) {
-        g->parent = unit_of(c, N->parent)->group;
+    if (N->parent >= 0 && task_of(c, N->parent)->batch) {
+        g->parent = task_of(c, N->parent)->batch;
         for (int o = 0; o < g->join.n; o++) g->over[o] = g->parent->v + g->join.above[o];
-        u->parent = dual->unit_of[N->parent];
+        u->parent = elim->task_of[N->parent];
         return;
     }
     for (int l = 0; l < LWI_ELIM_LANES; l++) {
-        const lwi_elim_front *lane = &dual->front[u->node[l]];
-        g->to[l] = dual->move + lane->move.first;
-        g->above[l] = lane->parent >= 0 ? dual->front[lane->parent].v : NULL;
+        const lwi_elim_front *lane = &elim->front[u->node[l]];
+        g->to[l] = elim->move + lane->move.first;
+        g->above[l] = lane->parent >= 0 ? elim->front[lane->parent].v : NULL;
     }
 }
 
 // The same of a node alone; u->lone stays NULL where it is no join.
-static lw_status make_lone(const choice *c, lwi_elim_unit *u)
+static lw_status create_single(const choice *c, lwi_elim_task *u)
 {
-    const lwi_elim *dual = c->dual;
-    const lwi_elim_front *N = &dual->front[u->node[0]];
-    lwi_elim_single lone = {.dual = dual, .R = N->R, .U = N->U, .v = N->v, .nchild = N->child.n};
-    find_join(dual, N, &lone.join);
-    if (!lone.join.m) return LW_OK;
-    for (int o = 0; o < lone.join.n; o++)
-        lone.over[o] = dual->front[N->parent].v + lone.join.above[o];
-    lone.child = LWI_PUSH(c->arena, lwi_lone_child, N->child.n);
-    u->lone = LWI_PUSH(c->arena, lwi_elim_single, 1);
-    if (!lone.child || !u->lone) return LW_ERR_MEMORY;
+    const lwi_elim *elim = c->elim;
+    const lwi_elim_front *N = &elim->front[u->node[0]];
+    lwi_elim_single single = {.elim = elim, .R = N->R, .U = N->U, .v = N->v, .nchild = N->child.n};
+    find_join(elim, N, &single.join);
+    if (!single.join.m) return LW_OK;
+    for (int o = 0; o < single.join.n; o++)
+        single.over[o] = elim->front[N->parent].v + single.join.above[o];
+    single.child = LWI_PUSH(c->arena, lwi_elim_single_child, N->child.n);
+    u->single = LWI_PUSH(c->arena, lwi_elim_single, 1);
+    if (!single.child || !u->single) return LW_ERR_MEMORY;
     for (int i = 0; i < N->child.n; i++) {
-        const int child = dual->plan->item[N->child.first + i];
-        lone.child[i] = (lwi_lone_child){.front = &dual->front[child],
-                                         .group = unit_of(c, child)->group,
-                                         .lane = dual->lane_of[child]};
+        const int child = elim->plan->item[N->child.first + i];
+        single.child[i] = (lwi_elim_single_child){.front = &elim->front[child],
+                                                  .batch = task_of(c, child)->batch,
+                                                  .lane = elim->lane_of[child]};
     }
-    *u->lone = lone;
+    *u->single = single;
     return LW_OK;
 }
 
@@ -294,74 +295,74 @@ static lw_status make_lone(const choice *c, lwi_elim_unit *u)
 
 static lw_status choose_all(choice *c)
 {
-    TRY(lwi_elim_shapes(c->dual, c->scratch, c->shape, &c->nshape));
+    TRY(lwi_elim_shapes(c->elim, c->scratch, c->shape, &c->nshape));
     TRY(sort_nodes(c));
     TRY(choose(c, LWI_ELIM_LANES));
     TRY(choose(c, LWI_ELIM_LANES / 2));
-    return choose(c, LWI_ELIM_LEAST_LANES);
+    return choose(c, LWI_ELIM_MIN_LANES);
 }
 
-lw_status lwi_elim_bundle(lwi_elim *dual, lwi_arena *scratch, lwi_arena *arena)
+lw_status lwi_elim_create_tasks(lwi_elim *elim, lwi_arena *scratch, lwi_arena *arena)
 {
-    const int n = dual->nnode;
-    choice c = {.dual = dual, .scratch = scratch, .arena = arena};
+    const int n = elim->nnode;
+    choice c = {.elim = elim, .scratch = scratch, .arena = arena};
     c.shape = LWI_PUSH(scratch, int, n);
-    dual->unit = LWI_PUSH(arena, lwi_elim_unit, n);
-    dual->unit_of = LWI_PUSH(arena, int, n);
-    dual->lane_of = LWI_PUSH(arena, int, n);
-    if (!c.shape || !dual->unit || !dual->unit_of || !dual->lane_of) return LW_ERR_MEMORY;
+    elim->task = LWI_PUSH(arena, lwi_elim_task, n);
+    elim->task_of = LWI_PUSH(arena, int, n);
+    elim->lane_of = LWI_PUSH(arena, int, n);
+    if (!c.shape || !elim->task || !elim->task_of || !elim->lane_of) return LW_ERR_MEMORY;
     TRY(choose_all(&c));
-    dual->ngroup = dual->nunit;
+    elim->nbatch = elim->ntask;
     for (int k = 0; k < n; k++) {
         if (c.taken[k]) continue;
-        dual->unit_of[k] = dual->nunit;
-        dual->unit[dual->nunit++] = (lwi_elim_unit){.lanes = 1, .parent = -1, .node = {k}};
+        elim->task_of[k] = elim->ntask;
+        elim->task[elim->ntask++] = (lwi_elim_task){.lanes = 1, .parent = -1, .node = {k}};
     }
-    for (int i = 0; i < dual->nunit; i++) {
-        lwi_elim_unit *u = &dual->unit[i];
-        const int parent = dual->front[u->node[0]].parent;
-        if (u->group) {
+    for (int i = 0; i < elim->ntask; i++) {
+        lwi_elim_task *u = &elim->task[i];
+        const int parent = elim->front[u->node[0]].parent;
+        if (u->batch) {
             connect(&c, u);
             continue;
         }
-        if (parent >= 0) u->parent = dual->unit_of[parent];
-        TRY(make_lone(&c, u));
+        if (parent >= 0) u->parent = elim->task_of[parent];
+        TRY(create_single(&c, u));
     }
-    return lwi_elim_batch_leave(dual, true, arena);
+    return lwi_elim_batch_updates(elim, true, arena);
 }
 
 lw_status lwi_elim_batch_view(lwi_elim *view, lwi_arena *arena)
 {
-    choice c = {.dual = view};
-    const lwi_elim_unit *from = view->unit;
-    lwi_elim_unit *unit = view->unit = LWI_PUSH(arena, lwi_elim_unit, view->nunit);
-    if (!unit) return LW_ERR_MEMORY;
-    for (int i = 0; i < view->nunit; i++) {
-        unit[i] = from[i];
-        if (!from[i].group) continue;
-        lwi_elim_batch *g = unit[i].group = LWI_PUSH(arena, lwi_elim_batch, 1);
+    choice c = {.elim = view};
+    const lwi_elim_task *from = view->task;
+    lwi_elim_task *task = view->task = LWI_PUSH(arena, lwi_elim_task, view->ntask);
+    if (!task) return LW_ERR_MEMORY;
+    for (int i = 0; i < view->ntask; i++) {
+        task[i] = from[i];
+        if (!from[i].batch) continue;
+        lwi_elim_batch *g = task[i].batch = LWI_PUSH(arena, lwi_elim_batch, 1);
         if (!g) return LW_ERR_MEMORY;
-        *g = *from[i].group;
+        *g = *from[i].batch;
         GET(g->v, g->nc + g->no);
-        if (!(g->child = LWI_PUSH(arena, lwi_group_child, g->nchild))) return LW_ERR_MEMORY;
+        if (!(g->child = LWI_PUSH(arena, lwi_elim_batch_child, g->nchild))) return LW_ERR_MEMORY;
     }
-    for (int i = 0; i < view->ngroup; i++) connect(&c, &unit[i]);
+    for (int i = 0; i < view->nbatch; i++) connect(&c, &task[i]);
     return LW_OK;
 }
 
-lw_status lwi_elim_batch_two(lwi_elim *dual, lwi_arena *arena)
+lw_status lwi_elim_batch_unsymmetric(lwi_elim *elim, lwi_arena *arena)
 {
-    for (int i = 0; i < dual->ngroup; i++) {
-        lwi_elim_batch *g = dual->unit[i].group;
+    for (int i = 0; i < elim->nbatch; i++) {
+        lwi_elim_batch *g = elim->task[i].batch;
         GET(g->Q, g->nc * (g->nc + g->no));
     }
-    for (int i = dual->ngroup; i < dual->nunit; i++) {
-        const lwi_elim_front *N = &dual->front[dual->unit[i].node[0]];
-        lwi_elim_single *lone = dual->unit[i].lone;
-        if (lone) lone->Q = N->Q, lone->V = N->V;
+    for (int i = elim->nbatch; i < elim->ntask; i++) {
+        const lwi_elim_front *N = &elim->front[elim->task[i].node[0]];
+        lwi_elim_single *single = elim->task[i].single;
+        if (single) single->Q = N->Q, single->V = N->V;
     }
-    dual->both = true;
-    return lwi_elim_batch_leave(dual, !dual->crew, arena);
+    elim->has_unsymmetric = true;
+    return lwi_elim_batch_updates(elim, !elim->team, arena);
 }
 
 // -------------------------------------------------------------------------------------- what is left
@@ -370,11 +371,11 @@ lw_status lwi_elim_batch_two(lwi_elim *dual, lwi_arena *arena)
 // their order, the next one can have the room.
 typedef struct left {
     int size;
-    lwi_lane *U, *V;
+    lwi_elim_lane *U, *V;
 } left;
 
 // Room of a size: some that is free, or new.
-static lw_status take_left(const lwi_elim *dual, left *free, int *nfree, lwi_arena *arena, left *to)
+static lw_status take_left(const lwi_elim *elim, left *free, int *nfree, lwi_arena *arena, left *to)
 {
     for (int i = *nfree - 1; i >= 0; i--)
         if (free[i].size == to->size) {
@@ -383,25 +384,25 @@ static lw_status take_left(const lwi_elim *dual, left *free, int *nfree, lwi_are
             return LW_OK;
         }
     GET(to->U, to->size);
-    if (dual->both) GET(to->V, to->size);
+    if (elim->has_unsymmetric) GET(to->V, to->size);
     return LW_OK;
 #undef GET
 }
 
-lw_status lwi_elim_batch_leave(lwi_elim *dual, bool shared, lwi_arena *arena)
+lw_status lwi_elim_batch_updates(lwi_elim *elim, bool shared, lwi_arena *arena)
 {
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);
-    left *free = LWI_PUSH(&scratch, left, dual->ngroup);
+    left *free = LWI_PUSH(&scratch, left, elim->nbatch);
     lw_status status = free ? LW_OK : LW_ERR_MEMORY;
     int nfree = 0;
-    for (int i = 0; i < dual->ngroup && status == LW_OK; i++) {
-        lwi_elim_batch *g = dual->unit[i].group;
+    for (int i = 0; i < elim->nbatch && status == LW_OK; i++) {
+        lwi_elim_batch *g = elim->task[i].batch;
         left to = {.size = g->no * g->no};
-        status = take_left(dual, free, &nfree, arena, &to);
+        status = take_left(elim, free, &nfree, arena, &to);
         g->U = to.U, g->V = to.V;
         for (int k = 0; k < g->nchild && shared; k++) {
-            const lwi_elim_batch *c = g->child[k].group;
+            const lwi_elim_batch *c = g->child[k].batch;
             free[nfree++] = (left){c->no * c->no, c->U, c->V};
         }
     }

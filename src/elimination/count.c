@@ -2,25 +2,25 @@
 #include "elimination/parts.h"
 
 // Multiplications at a node: its blocks, 6 for each entry, of diagonal ones the half, and the elimination.
-static double products(const lwi_elim *dual, const lwi_elim_front *N)
+static double products(const lwi_elim *elim, const lwi_elim_front *N)
 {
     double sum = lwi_plan_elimination(N->nc, N->no);
     for (int i = 0; i < N->block.n; i++) {
-        const lwi_elim_block *b = &dual->block[N->block.first + i];
+        const lwi_elim_block *b = &elim->block[N->block.first + i];
         const bool diagonal = b->at / N->ld == b->at % N->ld;
         sum += diagonal ? 3.0 * b->m * (b->m + 1) : 6.0 * b->m * b->n;
     }
     return sum;
 }
 
-lwi_elim_counts lwi_elim_count(const lwi_elim *dual)
+lwi_elim_counts lwi_elim_count(const lwi_elim *elim)
 {
-    lwi_elim_counts counts = {.units = dual->nunit};
-    for (int i = 0; i < dual->nunit; i++) {
-        const lwi_elim_unit *u = &dual->unit[i];
-        const lwi_elim_front *N = &dual->front[u->node[0]];
-        const double work = products(dual, N);
-        if (u->group)
+    lwi_elim_counts counts = {.tasks = elim->ntask};
+    for (int i = 0; i < elim->ntask; i++) {
+        const lwi_elim_task *u = &elim->task[i];
+        const lwi_elim_front *N = &elim->front[u->node[0]];
+        const double work = products(elim, N);
+        if (u->batch)
             counts.laned += work;
         else if (N->loop)
             counts.closing += work;

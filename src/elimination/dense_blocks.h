@@ -11,16 +11,16 @@
 
 #define LWI_INLINE static inline __attribute__((always_inline))
 
-typedef double lwi_two __attribute__((vector_size(16)));
+typedef double lwi_pair __attribute__((vector_size(16)));
 
-LWI_INLINE lwi_two lwi_load(const double *p)
+LWI_INLINE lwi_pair lwi_pair_load(const double *p)
 {
-    lwi_two x;
+    lwi_pair x;
     memcpy(&x, p, sizeof x);
     return x;
 }
 
-LWI_INLINE void lwi_store(double *p, lwi_two x)
+LWI_INLINE void lwi_pair_store(double *p, lwi_pair x)
 {
     memcpy(p, &x, sizeof x);
 }
@@ -29,23 +29,23 @@ LWI_INLINE void lwi_store(double *p, lwi_two x)
 LWI_INLINE void lwi_block_product(int m, const int n, const double (*J)[6], const double (*G)[6],
                                   double *F, int ld, bool add)
 {
-    lwi_two g[3][6];
+    lwi_pair g[3][6];
     double last[6];
     for (int k = 0; k < 6; k++) {
-        for (int p = 0; p < n / 2; p++) g[p][k] = (lwi_two){G[2 * p][k], G[2 * p + 1][k]};
+        for (int p = 0; p < n / 2; p++) g[p][k] = (lwi_pair){G[2 * p][k], G[2 * p + 1][k]};
         last[k] = n % 2 ? G[n - 1][k] : 0;
     }
     for (int r = 0; r < m; r++, F += ld) {
-        lwi_two sum[3];
+        lwi_pair sum[3];
         double tail = 0;
-        for (int p = 0; p < n / 2; p++) sum[p] = (lwi_two){0, 0};
+        for (int p = 0; p < n / 2; p++) sum[p] = (lwi_pair){0, 0};
         for (int k = 0; k < 6; k++) {
-            const lwi_two j = {J[r][k], J[r][k]};
+            const lwi_pair j = {J[r][k], J[r][k]};
             for (int p = 0; p < n / 2; p++) sum[p] += j * g[p][k];
             tail += J[r][k] * last[k];
         }
         for (int p = 0; p < n / 2; p++)
-            lwi_store(F + 2 * p, add ? lwi_load(F + 2 * p) + sum[p] : sum[p]);
+            lwi_pair_store(F + 2 * p, add ? lwi_pair_load(F + 2 * p) + sum[p] : sum[p]);
         if (n % 2) F[n - 1] = add ? F[n - 1] + tail : tail;
     }
 }
@@ -55,11 +55,11 @@ LWI_INLINE void lwi_block_product(int m, const int n, const double (*J)[6], cons
 LWI_INLINE void lwi_block_columns(const int m, int more, const double a[6][6], double *R, int ld)
 {
     for (int j = m; j < m + more; j += 2) {
-        lwi_two f[6];
-        for (int k = 0; k < m; k++) f[k] = lwi_load(R + k * ld + j);
+        lwi_pair f[6];
+        for (int k = 0; k < m; k++) f[k] = lwi_pair_load(R + k * ld + j);
         for (int k = 0; k < m; k++)
             for (int i = k + 1; i < m; i++) f[i] -= a[k][i] * f[k];
-        for (int k = 0; k < m; k++) lwi_store(R + k * ld + j, a[k][k] * f[k]);
+        for (int k = 0; k < m; k++) lwi_pair_store(R + k * ld + j, a[k][k] * f[k]);
     }
 }
 
@@ -68,7 +68,7 @@ LWI_INLINE void lwi_block_columns(const int m, int more, const double a[6][6], d
  *  @param S  original diagonal [m]   @param d  pivots [m], out
  *  @return -1, or the row whose pivot is not above `least` of its S, or not a number */
 LWI_INLINE int lwi_block_eliminate(const int m, int more, double *R, int ld, const double *S,
-                                   double least, double *d)
+                                   double min_share, double *d)
 {
     double a[6][6];
     for (int i = 0; i < m; i++)
@@ -76,7 +76,7 @@ LWI_INLINE int lwi_block_eliminate(const int m, int more, double *R, int ld, con
     for (int k = 0; k < m; k++) {
         d[k] = a[k][k];
         R[k * ld + k] = d[k];
-        if (!(d[k] > least * S[k] && d[k] <= 2 * S[k])) return k; // pivots only become smaller
+        if (!(d[k] > min_share * S[k] && d[k] <= 2 * S[k])) return k; // pivots only become smaller
         const double inverse = 1 / d[k];
         R[k * ld + k] = a[k][k] = inverse;
         for (int i = k + 1; i < m; i++) {
@@ -91,15 +91,15 @@ LWI_INLINE int lwi_block_eliminate(const int m, int more, double *R, int ld, con
 
 /** The same without symmetry: R [S_cc S_co] above the diagonal becomes [U Z], Q [S_cc' S_oc'] above
  *  it [L' Y'].  A pivot may be larger than its S. */
-LWI_INLINE int lwi_block_eliminate_two(const int m, int more, double *R, double *Q, int ld,
-                                       const double *S, double least, double *d)
+LWI_INLINE int lwi_block_eliminate_unsymmetric(const int m, int more, double *R, double *Q, int ld,
+                                               const double *S, double min_share, double *d)
 {
     double a[6][6], b[6][6]; // b[i][j] is entry j, i
     for (int i = 0; i < m; i++)
         for (int j = i; j < m; j++) a[i][j] = R[i * ld + j], b[i][j] = Q[i * ld + j];
     for (int k = 0; k < m; k++) {
         d[k] = R[k * ld + k] = a[k][k];
-        if (!(d[k] > least * S[k] && d[k] <= DBL_MAX)) return k;
+        if (!(d[k] > min_share * S[k] && d[k] <= DBL_MAX)) return k;
         const double inverse = 1 / d[k];
         R[k * ld + k] = a[k][k] = b[k][k] = inverse;
         for (int i = k + 1; i < m; i++) {
@@ -124,21 +124,21 @@ LWI_INLINE void lwi_block_update(const int m, const double *Y, const double *Z, 
 {
     for (int i = from; i < to; i += 2) {
         const bool two = i + 1 < to;
-        lwi_two p[6], q[6];
+        lwi_pair p[6], q[6];
         for (int k = 0; k < m; k++) {
             const double a = Y[k * ld + i] * d[k], b = two ? Y[k * ld + i + 1] * d[k] : 0;
-            p[k] = (lwi_two){a, a}, q[k] = (lwi_two){b, b};
+            p[k] = (lwi_pair){a, a}, q[k] = (lwi_pair){b, b};
         }
         double *t = T + i * lt, *u = two ? t + lt : NULL;
         for (int j = i; j < end; j += 2) {
-            lwi_two a = {0, 0}, b = {0, 0};
+            lwi_pair a = {0, 0}, b = {0, 0};
             for (int k = 0; k < m; k++) {
-                const lwi_two z = lwi_load(Z + k * ld + j);
+                const lwi_pair z = lwi_pair_load(Z + k * ld + j);
                 a += p[k] * z;
                 b += q[k] * z;
             }
-            lwi_store(t + j, bare ? -a : lwi_load(t + j) - a);
-            if (two) lwi_store(u + j, bare ? -b : lwi_load(u + j) - b);
+            lwi_pair_store(t + j, bare ? -a : lwi_pair_load(t + j) - a);
+            if (two) lwi_pair_store(u + j, bare ? -b : lwi_pair_load(u + j) - b);
         }
     }
 }
@@ -153,21 +153,21 @@ LWI_INLINE void lwi_block_up(const int m, int more, const double *R, int ld, dou
         for (int j = k + 1; j < m; j++) z[j] -= R[k * ld + j] * z[k];
     for (int k = 0; k < m; k++) v[k] = z[k];
     for (int j = m; j < m + more; j += 2) {
-        lwi_two sum = {0, 0};
-        for (int k = 0; k < m; k++) sum += z[k] * lwi_load(R + k * ld + j);
-        lwi_store(v + j, lwi_load(v + j) - sum);
+        lwi_pair sum = {0, 0};
+        for (int k = 0; k < m; k++) sum += z[k] * lwi_pair_load(R + k * ld + j);
+        lwi_pair_store(v + j, lwi_pair_load(v + j) - sum);
     }
 }
 
 /** lambda = L'^-1 (D^-1 z - Z lambda_o) in place for the first m entries of v. */
 LWI_INLINE void lwi_block_down(const int m, int more, const double *R, int ld, double *v)
 {
-    lwi_two sum[6];
+    lwi_pair sum[6];
     double y[6];
-    for (int k = 0; k < m; k++) sum[k] = (lwi_two){0, 0};
+    for (int k = 0; k < m; k++) sum[k] = (lwi_pair){0, 0};
     for (int j = m; j < m + more; j += 2) {
-        const lwi_two o = lwi_load(v + j);
-        for (int k = 0; k < m; k++) sum[k] += lwi_load(R + k * ld + j) * o;
+        const lwi_pair o = lwi_pair_load(v + j);
+        for (int k = 0; k < m; k++) sum[k] += lwi_pair_load(R + k * ld + j) * o;
     }
     for (int k = m - 1; k >= 0; k--) {
         y[k] = v[k] * R[k * ld + k] - (sum[k][0] + sum[k][1]);
@@ -180,21 +180,24 @@ LWI_INLINE void lwi_block_down(const int m, int more, const double *R, int ld, d
 LWI_INLINE void lwi_subtract(int n, double a, const double *x, double *y)
 {
     int j = 0;
-    for (; j + 1 < n; j += 2) lwi_store(y + j, lwi_load(y + j) - a * lwi_load(x + j));
+    for (; j + 1 < n; j += 2)
+        lwi_pair_store(y + j, lwi_pair_load(y + j) - a * lwi_pair_load(x + j));
     if (j < n) y[j] -= a * x[j];
 }
 
 /** The same where both may be read and written one entry beyond their end. */
 LWI_INLINE void lwi_subtract_row(int n, double a, const double *x, double *y)
 {
-    for (int j = 0; j < n; j += 2) lwi_store(y + j, lwi_load(y + j) - a * lwi_load(x + j));
+    for (int j = 0; j < n; j += 2)
+        lwi_pair_store(y + j, lwi_pair_load(y + j) - a * lwi_pair_load(x + j));
 }
 
 /** x += sum of rows G[r] lambda[r]; x -> y = J x is the dot product. */
 LWI_INLINE double lwi_dot6(const double *a, const double *b)
 {
-    const lwi_two s = lwi_load(a) * lwi_load(b) + lwi_load(a + 2) * lwi_load(b + 2) +
-                      lwi_load(a + 4) * lwi_load(b + 4);
+    const lwi_pair s = lwi_pair_load(a) * lwi_pair_load(b) +
+                       lwi_pair_load(a + 2) * lwi_pair_load(b + 2) +
+                       lwi_pair_load(a + 4) * lwi_pair_load(b + 4);
     return s[0] + s[1];
 }
 

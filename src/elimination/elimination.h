@@ -23,7 +23,7 @@
 // rows are scaled to S_rr = 1 and eliminated with pivots up to a fixed rank; null vectors are taken
 // out of right side and solution: that of minimum norm in the scaled rows of the node.  It does not
 // depend on the pivots chosen, so it is smooth along a motion (rank.c).  The rank of each node
-// is found once, at configurations on the constraints (`lwi_elim_learn`), and kept: fewer
+// is found once, at configurations on the constraints (`lwi_elim_find_ranks`), and kept: fewer
 // directions than that are a singular position (where they may rest, inactive_rows.c), more are drift.
 //
 // Equal subtrees, as chains in equal pieces have them, are done side by side in lanes of vectors.
@@ -42,72 +42,73 @@
  */
 #define LWI_ELIM_RANK 1e-10
 
-typedef enum lwi_strategy { LWI_BY_SUBTREE, LWI_BY_LEVEL } lwi_strategy;
+typedef enum lwi_elim_strategy { LWI_ELIM_BY_SUBTREE, LWI_ELIM_BY_LEVEL } lwi_elim_strategy;
 
-typedef struct lwi_pivots {
-    double least;   ///< smallest pivot kept, 1 where there are no rows
+typedef struct lwi_elim_pivot_info {
+    double min;     ///< smallest pivot kept, 1 where there are no rows
     int edge, row;  ///< where it is: edge, row of the edge
     double dropped; ///< largest pivot dropped, 0 where none was
     int dropped_edge;
-} lwi_pivots;
+} lwi_elim_pivot_info;
 
 typedef struct lwi_elim lwi_elim;
 
 /** @param plan  must live as long */
-lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **dual);
+lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim);
 /** Later calls run on the pool's threads (NULL: on the caller's alone). */
-lw_status lwi_elim_threads(lwi_elim *dual, lwi_pool *pool, lwi_strategy strategy, lwi_arena *arena);
+lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy strategy,
+                           lwi_arena *arena);
 
 /** Lanes at once of equal subtrees (lanes.h): 1, 4, 8, 0: the widest of this machine, which is
  *  where it starts; -1: node by node.  The bits do not depend on 1, 4 or 8.
  *  @return false, and nothing changes, where the machine has no such lanes */
-bool lwi_elim_lanes(lwi_elim *dual, int width);
+bool lwi_elim_lanes(lwi_elim *elim, int width);
 /** Room for factors without symmetry as well, as much again: lwi_elim_factor_unsymmetric. */
-lw_status lwi_elim_unsymmetric(lwi_elim *dual, lwi_arena *arena);
+lw_status lwi_elim_unsymmetric(lwi_elim *elim, lwi_arena *arena);
 
 /** Where J and G of edge e, body number i of the edge, row r stand: at index (plan->slot[e] + i) *
  * 6 + r of arrays [6 * slots][6]; slots = plan->slot[nedge].  The caller fills them. */
-double (*lwi_elim_J(lwi_elim *dual))[6];
-double (*lwi_elim_G(lwi_elim *dual))[6];
+double (*lwi_elim_J(lwi_elim *elim))[6];
+double (*lwi_elim_G(lwi_elim *elim))[6];
 
 /** Matrix pass from J and G at the ranks learnt (all rows until then).
  *  @param eps  [nrow] >= 0 in the rows' own units (an absolute addition to S_rr), or NULL for 0.
  *              Nodes whose rows all have one are regular: no rank is decided, none dropped
  *  @return LW_ERR_SINGULAR: a kept pivot is not above round-off (lwi_elim_pivots tells where);
  *          LW_ERR_NOT_FINITE */
-lw_status lwi_elim_factor(lwi_elim *dual, const double *eps);
+lw_status lwi_elim_factor(lwi_elim *elim, const double *eps);
 /** The same with eps NULL for lwi_elim_pivots alone: nothing can be solved with its factors. */
-lw_status lwi_elim_judge(lwi_elim *dual);
+lw_status lwi_elim_check_pivots(lwi_elim *elim);
 /** Matrix pass where K is not symmetric: row r of G is K J_r' (x = x0 + G' lambda as ever, S = J G' +
  *  eps).  About twice the work; solutions then use these factors, until the next matrix pass.  No
  *  rank is decided: every row needs its eps, or must be independent.  Without exchanges of rows,
  *  which is safe where the symmetric part of K is positive: then that of S and of all that is left
  *  of it is, too.  Anything else is an error as a pivot that is lost is.
  *  @return as lwi_elim_factor; LW_ERR_ARGUMENT without lwi_elim_unsymmetric */
-lw_status lwi_elim_factor_unsymmetric(lwi_elim *dual, const double *eps);
+lw_status lwi_elim_factor_unsymmetric(lwi_elim *elim, const double *eps);
 /** Matrix pass that decides every rank at loop nodes by `threshold` (elsewhere only rows of zeros
  *  are left out), and remembers at each node the larger of this and what was learnt before (until
- *  lwi_elim_forget).  Returns by `rank` the sum over all nodes as found in this pass.  The factors
+ *  lwi_elim_clear_ranks).  Returns by `rank` the sum over all nodes as found in this pass.  The factors
  *  are those of this pass. */
-lw_status lwi_elim_learn(lwi_elim *dual, double threshold, int *rank);
-void lwi_elim_forget(lwi_elim *dual);
+lw_status lwi_elim_find_ranks(lwi_elim *elim, double threshold, int *rank);
+void lwi_elim_clear_ranks(lwi_elim *elim);
 /** The pivots of the last factorisation are usual ones. */
-void lwi_elim_usual(lwi_elim *dual);
+void lwi_elim_set_reference(lwi_elim *elim);
 /** May rows rest from now on (at first they may not)?  Those do where loops close and whose pivot is
  *  not above 1e-10 of the smallest that is usual at their node.  The rank of such a matrix pass is
  *  less than the one learnt (inactive_rows.c says what that means); without this the pass fails once the
  *  pivot is round-off. */
-void lwi_elim_let_rest(lwi_elim *dual, bool may);
+void lwi_elim_allow_inactive(lwi_elim *elim, bool may);
 /** How many rows rest. */
-int lwi_elim_resting(const lwi_elim *dual);
+int lwi_elim_inactive_count(const lwi_elim *elim);
 /** What resting rows cannot do of c [nrow]: the largest part of c, in scaled rows, along their null
  *  vectors, by the length of c; 0: no row rests, or all of c can be had.  scratch [nrow]. */
-double lwi_elim_unmet(lwi_elim *dual, const double *c, double *scratch);
+double lwi_elim_unmet(lwi_elim *elim, const double *c, double *scratch);
 /** Sum of the ranks that a factorisation keeps. */
-int lwi_elim_rank(const lwi_elim *dual);
-lwi_pivots lwi_elim_pivots(const lwi_elim *dual);
+int lwi_elim_rank(const lwi_elim *elim);
+lwi_elim_pivot_info lwi_elim_pivots(const lwi_elim *elim);
 /** Rows of each edge that depend on others, by the last factorisation: [nedge]. */
-void lwi_elim_dependent(const lwi_elim *dual, int *dependent);
+void lwi_elim_dependent(const lwi_elim *elim, int *dependent);
 
 /** Vector pass.  J is read again where it may have changed since the matrix pass; G is that of the
  *  matrix pass where subtrees are in lanes.
@@ -116,27 +117,27 @@ void lwi_elim_dependent(const lwi_elim *dual, int *dependent);
  *  @param lambda [nrow] out
  *  @param refine  steps of iterative refinement with the factors at hand; one makes J x = c to the
  *                 round-off of x itself */
-void lwi_elim_solve(lwi_elim *dual, double (*x)[6], const double *c, double *lambda, int refine);
+void lwi_elim_solve(lwi_elim *elim, double (*x)[6], const double *c, double *lambda, int refine);
 
-/** The factors of `dual` for a solution on another thread at the same time: with vectors of its own,
+/** The factors of `elim` for a solution on another thread at the same time: with vectors of its own,
  *  on one thread.  After lwi_elim_unsymmetric.  `take` before the solutions that follow a matrix
  *  pass. */
-lw_status lwi_elim_view_create(const lwi_elim *dual, lwi_arena *arena, lwi_elim **view);
-void lwi_elim_view_take(lwi_elim *view, lwi_elim *dual);
+lw_status lwi_elim_view_create(const lwi_elim *elim, lwi_arena *arena, lwi_elim **view);
+void lwi_elim_view_take(lwi_elim *view, lwi_elim *elim);
 
 /** What a matrix pass works on, from the plan alone, for estimates of what it costs. */
 typedef struct lwi_elim_counts {
-    double units;   ///< nodes, equal ones in lanes once
+    double tasks;   ///< nodes, equal ones in lanes once
     double loops;   ///< of them close loops
     double plain;   ///< multiplications at nodes that close none
     double closing; ///< at those that do, where rows are eliminated with pivots
     double laned;   ///< in lanes, once for all of them
 } lwi_elim_counts;
-lwi_elim_counts lwi_elim_count(const lwi_elim *dual);
+lwi_elim_counts lwi_elim_count(const lwi_elim *elim);
 
 /** How many directions the last factorisation dropped, and null vector number i: J' n = 0 up to
  *  drift; n [nrow], unit length in the scaled rows. */
-int lwi_elim_null_count(const lwi_elim *dual);
-void lwi_elim_null(lwi_elim *dual, int i, double *n);
+int lwi_elim_null_count(const lwi_elim *elim);
+void lwi_elim_null(lwi_elim *elim, int i, double *n);
 
 #endif

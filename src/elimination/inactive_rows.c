@@ -23,76 +23,77 @@
 
 #include <math.h>
 
-void lwi_elim_usual(lwi_elim *dual)
+void lwi_elim_set_reference(lwi_elim *elim)
 {
-    lwi_elim_note_groups(dual);
-    for (int k = 0; k < dual->nnode; k++)
-        dual->usual[k] =
-            dual->front[k].loop && dual->state[k].most > 0 ? 1 / dual->state[k].most : 0;
+    lwi_elim_note_batches(elim);
+    for (int k = 0; k < elim->nnode; k++)
+        elim->reference_pivot[k] =
+            elim->front[k].loop && elim->state[k].max_ratio > 0 ? 1 / elim->state[k].max_ratio : 0;
 }
 
-void lwi_elim_let_rest(lwi_elim *dual, bool may)
+void lwi_elim_allow_inactive(lwi_elim *elim, bool may)
 {
-    dual->may_rest = may;
-    for (int u = 0; u < dual->ngroup; u++) {
-        lwi_elim_batch *g = dual->unit[u].group;
-        g->least = LWI_ELIM_ROUND;
+    elim->inactive_allowed = may;
+    for (int u = 0; u < elim->nbatch; u++) {
+        lwi_elim_batch *g = elim->task[u].batch;
+        g->min_pivot = LWI_ELIM_ROUND;
         for (int l = 0; l < g->lanes && may; l++)
-            g->least = fmax(g->least, LWI_ELIM_REST * dual->usual[dual->unit[u].node[l]]);
+            g->min_pivot = fmax(g->min_pivot,
+                                LWI_ELIM_INACTIVE * elim->reference_pivot[elim->task[u].node[l]]);
     }
 }
 
-double lwi_elim_inactive_below(const lwi_elim *dual, int node)
+double lwi_elim_inactive_below(const lwi_elim *elim, int node)
 {
-    const bool may =
-        dual->may_rest && !dual->learn && !dual->two && !lwi_elim_regular(dual, &dual->front[node]);
-    return may ? LWI_ELIM_REST * dual->usual[node] : 0;
+    const bool may = elim->inactive_allowed && !elim->find_ranks && !elim->unsymmetric &&
+                     !lwi_elim_regular(elim, &elim->front[node]);
+    return may ? LWI_ELIM_INACTIVE * elim->reference_pivot[node] : 0;
 }
 
 // ------------------------------------------------------------------------------- what drives ask
 
-static int resting(const lwi_elim *dual, int node)
+static int inactive_rows(const lwi_elim *elim, int node)
 {
-    const int learnt = dual->learnt[node];
-    return (learnt < 0 ? dual->front[node].nc : learnt) - dual->state[node].kept;
+    const int generic_rank = elim->generic_rank[node];
+    return (generic_rank < 0 ? elim->front[node].nc : generic_rank) - elim->state[node].kept;
 }
 
-int lwi_elim_resting(const lwi_elim *dual)
+int lwi_elim_inactive_count(const lwi_elim *elim)
 {
     int sum = 0;
-    for (int k = 0; k < dual->nnode; k++) sum += resting(dual, k);
+    for (int k = 0; k < elim->nnode; k++) sum += inactive_rows(elim, k);
     return sum;
 }
 
 // Length of c in scaled rows.
-static double length(const lwi_elim *dual, const double *c)
+static double length(const lwi_elim *elim, const double *c)
 {
     double sum = 0;
-    for (int k = 0; k < dual->nnode; k++) {
-        const lwi_elim_front *N = &dual->front[k];
-        const lwi_elim_edge *e = dual->edge + N->edge.first;
+    for (int k = 0; k < elim->nnode; k++) {
+        const lwi_elim_front *N = &elim->front[k];
+        const lwi_elim_edge *e = elim->edge + N->edge.first;
         for (int r = 0, at = 0; r < N->nc; r++) {
             if (r - at == e->m) at = r, e++;
-            const double S = dual->S[N->row + r], own = c[e->row + r - at];
+            const double S = elim->S[N->row + r], own = c[e->row + r - at];
             sum += own * own / (S > 0 ? S : 1);
         }
     }
     return sqrt(sum);
 }
 
-double lwi_elim_unmet(lwi_elim *dual, const double *c, double *n)
+double lwi_elim_unmet(lwi_elim *elim, const double *c, double *n)
 {
-    double most = 0;
+    double largest = 0;
     int i = 0; // number of the node's first null vector
-    for (int k = 0; k < dual->nnode; k++) {
-        const int count = dual->front[k].nc - dual->state[k].kept;
-        for (int q = i; q < i + count && resting(dual, k) > 0; q++) {
+    for (int k = 0; k < elim->nnode; k++) {
+        const int count = elim->front[k].nc - elim->state[k].kept;
+        for (int q = i; q < i + count && inactive_rows(elim, k) > 0; q++) {
             double sum = 0;
-            lwi_elim_null(dual, q, n);
-            for (int row = 0; row < dual->plan->nrow; row++) sum += n[row] * c[row];
-            most = fmax(most, fabs(sum));
+            lwi_elim_null(elim, q, n);
+            for (int row = 0; row < elim->plan->nrow; row++) sum += n[row] * c[row];
+            largest = fmax(largest, fabs(sum));
         }
         i += count;
     }
-    return most > 0 ? most / length(dual, c) : 0;
+    return largest > 0 ? largest / length(elim, c) : 0;
 }

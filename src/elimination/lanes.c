@@ -12,67 +12,68 @@ const lwi_elim_kernels *lwi_elim_kernels_of(int width)
     return isa < 0 ? NULL : builds[isa];
 }
 
-void lwi_elim_read_rows(lwi_elim *dual)
+void lwi_elim_read_rows(lwi_elim *elim)
 {
-    if (!dual->laned || !atomic_exchange_explicit(&dual->touched, false, memory_order_relaxed))
+    if (!elim->laned || !atomic_exchange_explicit(&elim->J_changed, false, memory_order_relaxed))
         return;
-    for (int u = 0; u < dual->ngroup; u++) dual->texts->rows(dual, dual->unit[u].group);
+    for (int u = 0; u < elim->nbatch; u++) elim->kernels->rows(elim, elim->task[u].batch);
 }
 
-const lwi_elim_single *lwi_elim_unit_lone(const lwi_elim *dual, int unit)
+const lwi_elim_single *lwi_elim_task_single(const lwi_elim *elim, int task)
 {
-    return dual->given && dual->texts ? dual->unit[unit].lone : NULL;
+    return elim->assembled && elim->kernels ? elim->task[task].single : NULL;
 }
 
-static void eliminate_lone(lwi_elim *dual, int unit, const lwi_elim_single *lone)
+static void eliminate_single(lwi_elim *elim, int task, const lwi_elim_single *single)
 {
-    const int node = dual->unit[unit].node[0];
-    lwi_elim_state *state = &dual->state[node];
-    const bool kept = dual->texts->lone_matrix(lone, dual->S + dual->front[node].row, dual->two);
-    *state = (lwi_elim_state){.status = kept ? LW_OK : LW_ERR_SINGULAR, .kept = lone->join.m};
+    const int node = elim->task[task].node[0];
+    lwi_elim_state *state = &elim->state[node];
+    const bool kept =
+        elim->kernels->single_matrix(single, elim->S + elim->front[node].row, elim->unsymmetric);
+    *state = (lwi_elim_state){.status = kept ? LW_OK : LW_ERR_SINGULAR, .kept = single->join.m};
 }
 
-void lwi_elim_unit_eliminate(lwi_elim *dual, int unit)
+void lwi_elim_task_eliminate(lwi_elim *elim, int task)
 {
-    const lwi_elim_unit *u = &dual->unit[unit];
-    const lwi_elim_single *lone = lwi_elim_unit_lone(dual, unit);
-    if (lone) {
-        eliminate_lone(dual, unit, lone);
+    const lwi_elim_task *u = &elim->task[task];
+    const lwi_elim_single *single = lwi_elim_task_single(elim, task);
+    if (single) {
+        eliminate_single(elim, task, single);
         return;
     }
-    if (u->group && dual->laned) {
-        dual->texts->matrix(dual, u->group);
+    if (u->batch && elim->laned) {
+        elim->kernels->matrix(elim, u->batch);
         return;
     }
-    for (int l = 0; l < u->lanes; l++) lwi_elim_eliminate(dual, u->node[l]);
+    for (int l = 0; l < u->lanes; l++) lwi_elim_eliminate(elim, u->node[l]);
 }
 
-void lwi_elim_unit_up(lwi_elim *dual, int unit)
+void lwi_elim_task_up(lwi_elim *elim, int task)
 {
-    const lwi_elim_unit *u = &dual->unit[unit];
-    const lwi_elim_single *lone = lwi_elim_unit_lone(dual, unit);
-    if (lone) {
-        dual->texts->lone_up(lone, dual->two);
+    const lwi_elim_task *u = &elim->task[task];
+    const lwi_elim_single *single = lwi_elim_task_single(elim, task);
+    if (single) {
+        elim->kernels->single_up(single, elim->unsymmetric);
         return;
     }
-    if (u->group && dual->laned) {
-        dual->texts->up(dual, u->group);
+    if (u->batch && elim->laned) {
+        elim->kernels->up(elim, u->batch);
         return;
     }
-    for (int l = 0; l < u->lanes; l++) lwi_elim_up(dual, u->node[l]);
+    for (int l = 0; l < u->lanes; l++) lwi_elim_up(elim, u->node[l]);
 }
 
-void lwi_elim_unit_down(lwi_elim *dual, int unit)
+void lwi_elim_task_down(lwi_elim *elim, int task)
 {
-    const lwi_elim_unit *u = &dual->unit[unit];
-    const lwi_elim_single *lone = lwi_elim_unit_lone(dual, unit);
-    if (lone) {
-        dual->texts->lone_down(lone);
+    const lwi_elim_task *u = &elim->task[task];
+    const lwi_elim_single *single = lwi_elim_task_single(elim, task);
+    if (single) {
+        elim->kernels->single_down(single);
         return;
     }
-    if (u->group && dual->laned) {
-        dual->texts->down(dual, u->group);
+    if (u->batch && elim->laned) {
+        elim->kernels->down(elim, u->batch);
         return;
     }
-    for (int l = 0; l < u->lanes; l++) lwi_elim_down(dual, u->node[l]);
+    for (int l = 0; l < u->lanes; l++) lwi_elim_down(elim, u->node[l]);
 }

@@ -31,11 +31,11 @@
 // ------------------------------------------------------------------------------------ matrix pass
 
 // The blocks J G' of the rows closed here; with J and G exchanged those of S'.
-static void put_blocks(const lwi_elim *dual, const lwi_elim_front *N, double (*left)[6],
+static void put_blocks(const lwi_elim *elim, const lwi_elim_front *N, double (*left)[6],
                        double (*right)[6], double *R)
 {
     if (N->clear) memset(R, 0, (size_t)N->nc * (size_t)N->ld * sizeof *R);
-    const lwi_elim_block *block = dual->block + N->block.first;
+    const lwi_elim_block *block = elim->block + N->block.first;
     for (int i = 0; i < N->block.n; i++) {
         const lwi_elim_block *b = &block[i];
         const double(*J)[6] = (const double(*)[6])(left + 6 * b->J);
@@ -47,12 +47,12 @@ static void put_blocks(const lwi_elim *dual, const lwi_elim_front *N, double (*l
 }
 
 // S_rr, with eps on it.
-static void put_diagonal(lwi_elim *dual, const lwi_elim_front *N)
+static void put_diagonal(lwi_elim *elim, const lwi_elim_front *N)
 {
-    double *S = dual->S + N->row;
+    double *S = elim->S + N->row;
     for (int r = 0; r < N->nc; r++) S[r] = N->R[r * (N->ld + 1)];
-    if (!dual->regular) return;
-    const double *eps = dual->eps + N->row;
+    if (!elim->regular) return;
+    const double *eps = elim->eps + N->row;
     for (int r = 0; r < N->nc; r++) N->R[r * (N->ld + 1)] = S[r] += eps[r];
 }
 
@@ -66,11 +66,11 @@ LWI_INLINE void add_block(const int m, const int n, const bool upper, const doub
 
 // What a child leaves, U, rows and columns by its moves, to [R U] of its parent.  Joints of three rows
 // side by side are usual.
-LWI_INLINE void add_child(const lwi_elim *dual, const lwi_elim_front *N,
+LWI_INLINE void add_child(const lwi_elim *elim, const lwi_elim_front *N,
                           const lwi_elim_front *child, const double *leaves, int lu, const int step,
                           double *R, double *U)
 {
-    const lwi_elim_move *move = dual->move + child->move.first;
+    const lwi_elim_move *move = elim->move + child->move.first;
     for (int a = 0; a < child->move.n; a++) {
         const int row = move[a].to, m = move[a].n;
         double *to = row < N->nc ? R + row * N->ld : U + (row - N->nc) * N->lu - N->nc;
@@ -95,41 +95,41 @@ LWI_INLINE void add_child(const lwi_elim *dual, const lwi_elim_front *N,
 }
 
 // The group that has a node's factors, or NULL.
-static const lwi_elim_batch *in_lanes(const lwi_elim *dual, int node)
+static const lwi_elim_batch *in_lanes(const lwi_elim *elim, int node)
 {
-    return dual->laned ? dual->unit[dual->unit_of[node]].group : NULL;
+    return elim->laned ? elim->task[elim->task_of[node]].batch : NULL;
 }
 
-static void add_children(const lwi_elim *dual, const lwi_elim_front *N)
+static void add_children(const lwi_elim *elim, const lwi_elim_front *N)
 {
     const size_t bytes = (size_t)N->no * (size_t)N->lu * sizeof *N->U;
     if (!N->bare) memset(N->U, 0, bytes);
-    if (!N->bare && dual->two) memset(N->V, 0, bytes);
-    const int *child = dual->plan->item + N->child.first;
+    if (!N->bare && elim->unsymmetric) memset(N->V, 0, bytes);
+    const int *child = elim->plan->item + N->child.first;
     for (int i = 0; i < N->child.n; i++) {
-        const lwi_elim_front *C = &dual->front[child[i]];
-        const lwi_elim_batch *g = in_lanes(dual, child[i]);
-        const int lane = dual->lane_of[child[i]];
-        for (int two = 0; two <= dual->two; two++) {
+        const lwi_elim_front *C = &elim->front[child[i]];
+        const lwi_elim_batch *g = in_lanes(elim, child[i]);
+        const int lane = elim->lane_of[child[i]];
+        for (int two = 0; two <= elim->unsymmetric; two++) {
             double *R = two ? N->Q : N->R, *U = two ? N->V : N->U;
             if (g)
-                add_child(dual, N, C, (two ? g->V : g->U)[0] + lane, g->no, LWI_ELIM_LANES, R, U);
+                add_child(elim, N, C, (two ? g->V : g->U)[0] + lane, g->no, LWI_ELIM_LANES, R, U);
             else
-                add_child(dual, N, C, two ? C->V : C->U, C->lu, 1, R, U);
+                add_child(elim, N, C, two ? C->V : C->U, C->lu, 1, R, U);
         }
     }
 }
 
 // One edge after the other: each is eliminated from the rest of the front.  Returns the row that
 // failed.
-static int eliminate_edges(lwi_elim *dual, const lwi_elim_front *N)
+static int eliminate_edges(lwi_elim *elim, const lwi_elim_front *N)
 {
-    const lwi_elim_edge *edge = dual->edge + N->edge.first;
+    const lwi_elim_edge *edge = elim->edge + N->edge.first;
     const int end = N->nc + N->no, ld = N->ld;
     for (int i = 0, r = 0; i < N->edge.n; r += edge[i].m, i++) {
         double d[6], *R = N->R + r * ld;
         const int m = edge[i].m, next = r + m;
-        const double *S = dual->S + N->row + r;
+        const double *S = elim->S + N->row + r;
         int failed = -1;
 #define ELIMINATE(n, unused)                                                                       \
     failed = lwi_block_eliminate(n, end - next, R + r, ld, S, LWI_ELIM_ROUND, d);                  \
@@ -145,18 +145,19 @@ static int eliminate_edges(lwi_elim *dual, const lwi_elim_front *N)
 }
 
 // The same without symmetry.
-static int eliminate_edges_two(lwi_elim *dual, const lwi_elim_front *N)
+static int eliminate_edges_unsymmetric(lwi_elim *elim, const lwi_elim_front *N)
 {
-    const lwi_elim_edge *edge = dual->edge + N->edge.first;
+    const lwi_elim_edge *edge = elim->edge + N->edge.first;
     const int end = N->nc + N->no, ld = N->ld;
     for (int i = 0, r = 0; i < N->edge.n; r += edge[i].m, i++) {
         double d[6], *R = N->R + r * ld, *Q = N->Q + r * ld;
         const int m = edge[i].m, next = r + m;
-        const double *S = dual->S + N->row + r;
+        const double *S = elim->S + N->row + r;
         const bool bare = N->bare && i == 0;
         int failed = -1;
 #define ELIMINATE(n, unused)                                                                       \
-    failed = lwi_block_eliminate_two(n, end - next, R + r, Q + r, ld, S, LWI_ELIM_ROUND, d);       \
+    failed =                                                                                       \
+        lwi_block_eliminate_unsymmetric(n, end - next, R + r, Q + r, ld, S, LWI_ELIM_ROUND, d);    \
     if (failed >= 0) break;                                                                        \
     lwi_block_update(n, Q, R, ld, d, next, N->nc, end, N->R, ld, false);                           \
     lwi_block_update(n, R, Q, ld, d, next, N->nc, end, N->Q, ld, false);                           \
@@ -169,111 +170,113 @@ static int eliminate_edges_two(lwi_elim *dual, const lwi_elim_front *N)
     return -1;
 }
 
-static void note_pivots(const lwi_elim *dual, const lwi_elim_front *N, lwi_elim_state *state)
+static void note_pivots(const lwi_elim *elim, const lwi_elim_front *N, lwi_elim_state *state)
 {
-    const double *S = dual->S + N->row;
+    const double *S = elim->S + N->row;
     for (int r = 0; r < N->nc; r++) {
         const double share = S[r] * N->R[r * (N->ld + 1)];
-        if (share > state->most) state->most = share, state->most_row = r;
+        if (share > state->max_ratio) state->max_ratio = share, state->max_ratio_row = r;
     }
 }
 
 // The node's factors are of no use: its parent gets nothing from it.
-static void give_up(const lwi_elim *dual, const lwi_elim_front *N)
+static void give_up(const lwi_elim *elim, const lwi_elim_front *N)
 {
     const size_t R = (size_t)N->nc * (size_t)N->ld * sizeof *N->R;
     const size_t U = (size_t)N->no * (size_t)N->lu * sizeof *N->U;
     memset(N->R, 0, R), memset(N->U, 0, U);
-    if (dual->two) memset(N->Q, 0, R), memset(N->V, 0, U);
+    if (elim->unsymmetric) memset(N->Q, 0, R), memset(N->V, 0, U);
 }
 
-static void note_failure(const lwi_elim *dual, const lwi_elim_front *N, int row,
+static void note_failure(const lwi_elim *elim, const lwi_elim_front *N, int row,
                          lwi_elim_state *state)
 {
-    const double pivot = N->R[row * (N->ld + 1)], S = dual->S[N->row + row];
+    const double pivot = N->R[row * (N->ld + 1)], S = elim->S[N->row + row];
     state->status = isfinite(pivot) && isfinite(S) ? LW_ERR_SINGULAR : LW_ERR_NOT_FINITE;
-    state->most = pivot > 0 ? S / pivot : HUGE_VAL;
-    state->most_row = row;
+    state->max_ratio = pivot > 0 ? S / pivot : HUGE_VAL;
+    state->max_ratio_row = row;
 }
 
 // Every row of the node has an eps.
-bool lwi_elim_regular(const lwi_elim *dual, const lwi_elim_front *N)
+bool lwi_elim_regular(const lwi_elim *elim, const lwi_elim_front *N)
 {
-    for (int r = 0; r < N->nc && dual->regular; r++)
-        if (!(dual->eps[N->row + r] > 0)) return false;
-    return dual->regular || dual->given;
+    for (int r = 0; r < N->nc && elim->regular; r++)
+        if (!(elim->eps[N->row + r] > 0)) return false;
+    return elim->regular || elim->assembled;
 }
 
-static void put_front(lwi_elim *dual, const lwi_elim_front *N)
+static void put_front(lwi_elim *elim, const lwi_elim_front *N)
 {
-    if (!dual->given) put_blocks(dual, N, dual->J, dual->G, N->R);
-    if (!dual->given && dual->two) put_blocks(dual, N, dual->G, dual->J, N->Q);
-    put_diagonal(dual, N);
-    add_children(dual, N);
+    if (!elim->assembled) put_blocks(elim, N, elim->J, elim->G, N->R);
+    if (!elim->assembled && elim->unsymmetric) put_blocks(elim, N, elim->G, elim->J, N->Q);
+    put_diagonal(elim, N);
+    add_children(elim, N);
 }
 
-void lwi_elim_eliminate(lwi_elim *dual, int node)
+void lwi_elim_eliminate(lwi_elim *elim, int node)
 {
-    const lwi_elim_front *N = &dual->front[node];
-    lwi_elim_state *state = &dual->state[node];
+    const lwi_elim_front *N = &elim->front[node];
+    lwi_elim_state *state = &elim->state[node];
     *state = (lwi_elim_state){.status = LW_OK, .kept = N->nc};
     if (!N->nc) return;
-    const int rank = dual->learnt[node];
-    if (!dual->two)
+    const int rank = elim->generic_rank[node];
+    if (!elim->unsymmetric)
         state->ranked =
-            dual->learn ? N->loop : rank >= 0 && rank < N->nc && !lwi_elim_regular(dual, N);
-    put_front(dual, N);
+            elim->find_ranks ? N->loop : rank >= 0 && rank < N->nc && !lwi_elim_regular(elim, N);
+    put_front(elim, N);
     if (!state->ranked) {
-        const int failed = (dual->two ? eliminate_edges_two : eliminate_edges)(dual, N);
-        if (failed < 0) note_pivots(dual, N, state);
-        const double rest = lwi_elim_inactive_below(dual, node);
-        const bool rests = rest > 0 && (failed >= 0 || state->most * rest > 1);
-        if (rests || (failed >= 0 && dual->learn)) // or rows of zeros
-            state->ranked = true, state->most = 0, put_front(dual, N);
+        const int failed =
+            (elim->unsymmetric ? eliminate_edges_unsymmetric : eliminate_edges)(elim, N);
+        if (failed < 0) note_pivots(elim, N, state);
+        const double inactive_below = lwi_elim_inactive_below(elim, node);
+        const bool inactive =
+            inactive_below > 0 && (failed >= 0 || state->max_ratio * inactive_below > 1);
+        if (inactive || (failed >= 0 && elim->find_ranks)) // or rows of zeros
+            state->ranked = true, state->max_ratio = 0, put_front(elim, N);
         else if (failed >= 0)
-            note_failure(dual, N, failed, state);
+            note_failure(elim, N, failed, state);
     }
-    if (state->ranked) lwi_elim_rank_eliminate(dual, node);
+    if (state->ranked) lwi_elim_rank_eliminate(elim, node);
     if (state->status == LW_OK) return;
     state->kept = N->nc; // nothing was dropped on purpose
-    give_up(dual, N);
+    give_up(elim, N);
 }
 
 // ------------------------------------------------------------------------------------ vector pass
 
 // y = c - eps lambda - J x of the rows closed here.
-static void right_side(const lwi_elim *dual, const lwi_elim_front *N)
+static void right_side(const lwi_elim *elim, const lwi_elim_front *N)
 {
     double *y = N->v;
-    const lwi_elim_edge *edge = dual->edge + N->edge.first;
+    const lwi_elim_edge *edge = elim->edge + N->edge.first;
     for (int i = 0; i < N->edge.n; i++) {
         const lwi_elim_edge *e = &edge[i];
-        for (int r = 0; r < e->m; r++) y[r] = dual->c[e->row + r];
-        if (dual->again && dual->regular) {
-            const double *eps = dual->eps + N->row + (y - N->v);
-            for (int r = 0; r < e->m; r++) y[r] -= eps[r] * dual->lambda[e->row + r];
+        for (int r = 0; r < e->m; r++) y[r] = elim->c[e->row + r];
+        if (elim->refining && elim->regular) {
+            const double *eps = elim->eps + N->row + (y - N->v);
+            for (int r = 0; r < e->m; r++) y[r] -= eps[r] * elim->lambda[e->row + r];
         }
         for (int k = 0; k < e->n; k++) {
-            const double(*J)[6] = (const double(*)[6])(dual->J + 6 * (e->slot + k));
-            const double *x = dual->x[e->body[k]];
+            const double(*J)[6] = (const double(*)[6])(elim->J + 6 * (e->slot + k));
+            const double *x = elim->x[e->body[k]];
             for (int r = 0; r < e->m; r++) y[r] -= lwi_dot6(J[r], x);
         }
         y += e->m;
     }
 }
 
-void lwi_elim_up(lwi_elim *dual, int node)
+void lwi_elim_up(lwi_elim *elim, int node)
 {
-    const lwi_elim_front *N = &dual->front[node];
+    const lwi_elim_front *N = &elim->front[node];
     if (!N->nc) return;
     memset(N->v + N->nc, 0, (size_t)(N->no + 1) * sizeof *N->v);
-    if (!dual->given) right_side(dual, N);
-    const int *child = dual->plan->item + N->child.first;
+    if (!elim->assembled) right_side(elim, N);
+    const int *child = elim->plan->item + N->child.first;
     for (int i = 0; i < N->child.n; i++) {
-        const lwi_elim_front *C = &dual->front[child[i]];
-        const lwi_elim_batch *g = in_lanes(dual, child[i]);
-        const lwi_elim_move *move = dual->move + C->move.first;
-        const double *from = g ? g->v[C->nc] + dual->lane_of[child[i]] : C->v + C->nc;
+        const lwi_elim_front *C = &elim->front[child[i]];
+        const lwi_elim_batch *g = in_lanes(elim, child[i]);
+        const lwi_elim_move *move = elim->move + C->move.first;
+        const double *from = g ? g->v[C->nc] + elim->lane_of[child[i]] : C->v + C->nc;
         const int step = g ? LWI_ELIM_LANES : 1;
         for (int a = 0; a < C->move.n; a++) {
             double *to = N->v + move[a].to;
@@ -284,36 +287,36 @@ void lwi_elim_up(lwi_elim *dual, int node)
                 for (int r = 0; r < move[a].n; r++) to[r] += some[r * step];
         }
     }
-    if (dual->state[node].ranked) {
-        lwi_elim_rank_up(dual, node);
+    if (elim->state[node].ranked) {
+        lwi_elim_rank_up(elim, node);
         return;
     }
-    const lwi_elim_edge *edge = dual->edge + N->edge.first;
+    const lwi_elim_edge *edge = elim->edge + N->edge.first;
     const int end = N->nc + N->no;
     for (int i = 0, r = 0; i < N->edge.n; r += edge[i].m, i++) {
         const int m = edge[i].m;
-        const double *R = (dual->two ? N->Q : N->R) + r * (N->ld + 1);
+        const double *R = (elim->unsymmetric ? N->Q : N->R) + r * (N->ld + 1);
 #define UP(n, unused) lwi_block_up(n, end - r - m, R, N->ld, N->v + r)
         WITH_CONSTANT(m, UP, 0)
 #undef UP
     }
 }
 
-void lwi_elim_back(lwi_elim *dual, int node)
+void lwi_elim_back_substitute(lwi_elim *elim, int node)
 {
-    const lwi_elim_front *N = &dual->front[node];
+    const lwi_elim_front *N = &elim->front[node];
     if (N->parent >= 0) {
-        const double *above = dual->front[N->parent].v;
-        const lwi_elim_move *move = dual->move + N->move.first;
+        const double *above = elim->front[N->parent].v;
+        const lwi_elim_move *move = elim->move + N->move.first;
         for (int a = 0; a < N->move.n; a++)
             for (int r = 0; r < move[a].n; r++)
                 N->v[N->nc + move[a].from + r] = above[move[a].to + r];
     }
-    if (dual->state[node].ranked) {
-        lwi_elim_rank_down(dual, node);
+    if (elim->state[node].ranked) {
+        lwi_elim_rank_down(elim, node);
         return;
     }
-    const lwi_elim_edge *edge = dual->edge + N->edge.first;
+    const lwi_elim_edge *edge = elim->edge + N->edge.first;
     const int end = N->nc + N->no;
     for (int i = N->edge.n - 1, r = N->nc; i >= 0; i--) {
         const int m = edge[i].m;
@@ -326,28 +329,28 @@ void lwi_elim_back(lwi_elim *dual, int node)
 }
 
 // lambda, and x += G' lambda of the rows closed here.
-void lwi_elim_down(lwi_elim *dual, int node)
+void lwi_elim_down(lwi_elim *elim, int node)
 {
-    const lwi_elim_front *N = &dual->front[node];
+    const lwi_elim_front *N = &elim->front[node];
     if (!N->nc) return;
-    lwi_elim_back(dual, node);
-    if (dual->given) return;
+    lwi_elim_back_substitute(elim, node);
+    if (elim->assembled) return;
     const double *lambda = N->v;
-    const lwi_elim_edge *edge = dual->edge + N->edge.first;
+    const lwi_elim_edge *edge = elim->edge + N->edge.first;
     for (int i = 0; i < N->edge.n; i++) {
         const lwi_elim_edge *e = &edge[i];
-        double *out = dual->lambda + e->row;
-        for (int r = 0; r < e->m; r++) out[r] = dual->again ? out[r] + lambda[r] : lambda[r];
+        double *out = elim->lambda + e->row;
+        for (int r = 0; r < e->m; r++) out[r] = elim->refining ? out[r] + lambda[r] : lambda[r];
         for (int k = 0; k < e->n; k++) {
-            const double(*G)[6] = (const double(*)[6])(dual->G + 6 * (e->slot + k));
-            double *x = dual->x[e->body[k]];
-            lwi_two a = lwi_load(x), b = lwi_load(x + 2), c = lwi_load(x + 4);
+            const double(*G)[6] = (const double(*)[6])(elim->G + 6 * (e->slot + k));
+            double *x = elim->x[e->body[k]];
+            lwi_pair a = lwi_pair_load(x), b = lwi_pair_load(x + 2), c = lwi_pair_load(x + 4);
             for (int r = 0; r < e->m; r++) {
-                a += lambda[r] * lwi_load(G[r]);
-                b += lambda[r] * lwi_load(G[r] + 2);
-                c += lambda[r] * lwi_load(G[r] + 4);
+                a += lambda[r] * lwi_pair_load(G[r]);
+                b += lambda[r] * lwi_pair_load(G[r] + 2);
+                c += lambda[r] * lwi_pair_load(G[r] + 4);
             }
-            lwi_store(x, a), lwi_store(x + 2, b), lwi_store(x + 4, c);
+            lwi_pair_store(x, a), lwi_pair_store(x + 2, b), lwi_pair_store(x + 4, c);
         }
         lambda += e->m;
     }

@@ -6,7 +6,7 @@
 
 static lw_status incidence(lwi_order *o)
 {
-    const lwi_graph *g = o->graph;
+    const lwi_plan_graph *g = o->graph;
     o->first = LWI_PUSH(&o->arena, int, g->nbody + 1);
     if (!o->first) return LW_ERR_MEMORY;
     int total = 0;
@@ -46,7 +46,7 @@ static lw_status prepare(lwi_order *o)
     return LW_OK;
 }
 
-lw_status lwi_order_create(const lwi_graph *graph, const lw_allocator *allocator, lwi_order *o)
+lw_status lwi_order_create(const lwi_plan_graph *graph, const lw_allocator *allocator, lwi_order *o)
 {
     memset(o, 0, sizeof *o);
     o->graph = graph;
@@ -81,7 +81,7 @@ const int *lwi_order_open(const lwi_order *o, int root, int *n)
     return o->pool + o->node[node].open.first;
 }
 
-int lwi_order_roots(lwi_order *o, const lwi_edge *edge, int roots[LWI_EDGE_BODIES])
+int lwi_order_roots(lwi_order *o, const lwi_plan_edge *edge, int roots[LWI_EDGE_BODIES])
 {
     int n = 0;
     for (int i = 0; i < edge->n; i++) {
@@ -142,7 +142,7 @@ static int front_size(lwi_order *o, const int *roots, int n)
 }
 
 // the compound whose node may grow: nothing is open elsewhere that is not open there
-static int host(const lwi_order *o, const int *roots, int n, int size)
+static int growing_node(const lwi_order *o, const int *roots, int n, int size)
 {
     for (int k = 0; k < n; k++) {
         const int node = o->node_of[roots[k]];
@@ -160,7 +160,7 @@ static int host(const lwi_order *o, const int *roots, int n, int size)
 // all bodies of the edge are in the compound of `root`
 static bool inside(lwi_order *o, int edge, int root)
 {
-    const lwi_edge *e = &o->graph->edge[edge];
+    const lwi_plan_edge *e = &o->graph->edge[edge];
     for (int i = 0; i < e->n; i++)
         if (lwi_order_find(o, e->body[i]) != root) return false;
     return true;
@@ -200,13 +200,13 @@ static void take(lwi_order *o, int node, const int *roots, int n)
 lw_status lwi_order_join(lwi_order *o, const int *roots, int n)
 {
     const int size = front_size(o, roots, n);
-    const int grows = host(o, roots, n, size);
+    const int grows = growing_node(o, roots, n, size);
     const int node = grows < 0 ? new_node(o) : grows;
     take(o, node, roots, n);
     for (int k = 1; k < n; k++) o->up[roots[k]] = roots[0];
     o->now++;
     if (grows >= 0) { // what stays open is packed where it is
-        lwi_span *open = &o->node[node].open;
+        lwi_plan_span *open = &o->node[node].open;
         int to = open->first;
         sort_open(o, node, roots[0], o->pool + open->first, open->n, &to);
         open->n = to - open->first;
@@ -218,7 +218,7 @@ lw_status lwi_order_join(lwi_order *o, const int *roots, int n)
             const int *open = lwi_order_open(o, roots[k], &count);
             sort_open(o, node, roots[0], open, count, &to);
         }
-        o->node[node].open = (lwi_span){o->used, to - o->used};
+        o->node[node].open = (lwi_plan_span){o->used, to - o->used};
         o->used = to;
     }
     o->node_of[roots[0]] = node;

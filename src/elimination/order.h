@@ -17,12 +17,12 @@ enum { LWI_ORDER_PIECES = 8 }; ///< as many as the engine's lanes
 typedef struct lwi_order_node {
     int parent, level;
     lwi_order_list child, body, closed;
-    lwi_span open; ///< in `pool`
-    bool sealed;   ///< closes nothing more
+    lwi_plan_span open; ///< in `pool`
+    bool sealed;        ///< closes nothing more
 } lwi_order_node;
 
 typedef struct lwi_order {
-    const lwi_graph *graph;
+    const lwi_plan_graph *graph;
     lwi_arena arena;
     int *first, *edge; ///< edges with rows of body b: edge[first[b]] ... edge[first[b + 1] - 1]
     int *up;           ///< [nbody]
@@ -34,18 +34,19 @@ typedef struct lwi_order {
     int *closer;                            ///< [nedge] node, or -1
     int *stamp, now;                        ///< [nedge] marks of one pass
     int *pool, used, room;                  ///< open edges of all nodes
-    struct lwi_comb *comb;                  ///< workspace of lwi_order_comb
+    struct lwi_order_sequence *sequence;    ///< workspace of lwi_order_sequential
 } lwi_order;
 
 /** @param graph  checked */
-lw_status lwi_order_create(const lwi_graph *graph, const lw_allocator *allocator, lwi_order *order);
+lw_status lwi_order_create(const lwi_plan_graph *graph, const lw_allocator *allocator,
+                           lwi_order *order);
 void lwi_order_free(lwi_order *order);
 
 int lwi_order_find(lwi_order *order, int body);
 /** Edges with rows that stand open at the compound of a root. */
 const int *lwi_order_open(const lwi_order *order, int root, int *n);
 /** Roots of the bodies of an edge, each once; returns how many. */
-int lwi_order_roots(lwi_order *order, const lwi_edge *edge, int roots[LWI_EDGE_BODIES]);
+int lwi_order_roots(lwi_order *order, const lwi_plan_edge *edge, int roots[LWI_EDGE_BODIES]);
 /** Joins compounds to one and closes the edges that are then inside.  Where these and the open ones
  *  are just those open at one of the compounds, its node grows; else there is a new one.  */
 lw_status lwi_order_join(lwi_order *order, const int *roots, int n);
@@ -54,7 +55,7 @@ void lwi_order_single(lwi_order *order, int body);
 
 /** Joins the bodies (all edges must be among them that are to be closed), the smallest front first.
  */
-lw_status lwi_order_comb(lwi_order *order, const int *body, int n);
+lw_status lwi_order_sequential(lwi_order *order, const int *body, int n);
 /** Equal pieces of long paths, where these are most of the graph: *found. */
 lw_status lwi_order_pieces(lwi_order *o, bool *found);
 /** Nested dissection down to sets of `leaf` bodies, which are combs. */

@@ -42,7 +42,7 @@ typedef struct cut {
 
 static bool within(const dissection *d, int edge, int set)
 {
-    const lwi_edge *e = &d->o->graph->edge[edge];
+    const lwi_plan_edge *e = &d->o->graph->edge[edge];
     for (int i = 0; i < e->n; i++)
         if (d->set[e->body[i]] != set) return false;
     return true;
@@ -61,7 +61,7 @@ static int breadth_first(dissection *d, int start)
     for (int head = 0; head < tail; head++) {
         const int b = d->order[head];
         for (int i = o->first[b]; i < o->first[b + 1]; i++) {
-            const lwi_edge *e = &o->graph->edge[o->edge[i]];
+            const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
             if (!within(d, o->edge[i], set)) continue;
             for (int j = 0; j < e->n; j++) {
                 if (d->seen[e->body[j]] == pass) continue;
@@ -80,7 +80,7 @@ static int onward(dissection *d, int b, int set, int pass)
     for (; d->edge_at[b] < o->first[b + 1]; d->edge_at[b]++, d->body_at[b] = 0) {
         const int edge = o->edge[d->edge_at[b]];
         if (!within(d, edge, set)) continue;
-        const lwi_edge *e = &o->graph->edge[edge];
+        const lwi_plan_edge *e = &o->graph->edge[edge];
         while (d->body_at[b] < e->n) {
             const int next = e->body[d->body_at[b]++];
             if (d->seen[next] != pass) return next;
@@ -153,7 +153,7 @@ static void consider_subtrees(dissection *d, int n, cut *best)
     for (int k = 0; k < n; k++) {
         const int b = d->order[k];
         for (int i = o->first[b]; i < o->first[b + 1]; i++) {
-            const lwi_edge *e = &o->graph->edge[o->edge[i]];
+            const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
             if (e->body[0] != b || !within(d, o->edge[i], set)) continue; // once
             for (int j = 0; j + 1 < e->n; j++) {
                 const int u = e->body[j], v = e->body[j + 1];
@@ -180,7 +180,7 @@ static int gain(const dissection *d, int b)
     const int set = d->set[b];
     int rows = 0;
     for (int i = o->first[b]; i < o->first[b + 1]; i++) {
-        const lwi_edge *e = &o->graph->edge[o->edge[i]];
+        const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
         if (e->n == 1 || !within(d, o->edge[i], set)) continue;
         int here = 0;
         for (int j = 0; j < e->n; j++) here += d->side[e->body[j]] == d->side[b];
@@ -291,7 +291,7 @@ static lw_status pieces(dissection *d, int *body, int n)
 
 static lw_status dissect(dissection *d, int *body, int n)
 {
-    if (n > 1 && n <= d->leaf) return lwi_order_comb(d->o, body, n);
+    if (n > 1 && n <= d->leaf) return lwi_order_sequential(d->o, body, n);
     const int set = ++d->sets;
     for (int k = 0; k < n; k++) d->set[body[k]] = set;
     if (n > 1) {

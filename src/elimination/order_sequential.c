@@ -7,7 +7,7 @@
 // with fronts of bounded size the whole costs O(n log n).
 #include "elimination/order.h"
 
-typedef struct lwi_comb {
+typedef struct lwi_order_sequence {
     lwi_order *o;
     int *cost;      // [nedge] rows of the front
     int *far;       // [nedge] distance from the ground
@@ -16,25 +16,25 @@ typedef struct lwi_comb {
     int *mark, marks;   // [nedge] edges counted besides those of the compound at hand
     int *count;         // [nedge] bodies that are here
     int *queue, *depth; // [nbody]
-} comb;
+} sequence;
 
 // ------------------------------------------------------------------------------------------- heap
 
-static bool before(const comb *c, int e, int f)
+static bool before(const sequence *c, int e, int f)
 {
     if (c->cost[e] != c->cost[f]) return c->cost[e] < c->cost[f];
     if (c->far[e] != c->far[f]) return c->far[e] > c->far[f];
     return e < f;
 }
 
-static void put(comb *c, int place, int edge)
+static void put(sequence *c, int place, int edge)
 {
     c->heap[place] = edge;
     c->at[edge] = place;
 }
 
 // moves an edge from where there is a gap to where it belongs
-static void settle(comb *c, int place, int edge)
+static void sift(sequence *c, int place, int edge)
 {
     while (place && before(c, edge, c->heap[(place - 1) / 2])) {
         put(c, place, c->heap[(place - 1) / 2]);
@@ -48,17 +48,17 @@ static void settle(comb *c, int place, int edge)
     put(c, place, edge);
 }
 
-static void leave(comb *c, int edge)
+static void remove_edge(sequence *c, int edge)
 {
     const int place = c->at[edge], last = c->heap[--c->nheap];
     c->at[edge] = -1;
-    if (last != edge) settle(c, place, last);
+    if (last != edge) sift(c, place, last);
 }
 
 // ------------------------------------------------------------------------------------------ costs
 
 // Rows open at the compound of `root` that are neither stamped nor marked; they are marked.
-static int more_rows(comb *c, int root)
+static int more_rows(sequence *c, int root)
 {
     int n, rows = 0;
     const int *open = lwi_order_open(c->o, root, &n);
@@ -71,7 +71,7 @@ static int more_rows(comb *c, int root)
     return rows;
 }
 
-static int front_rows(comb *c, int edge, int without)
+static int front_rows(sequence *c, int edge, int without)
 {
     int roots[LWI_EDGE_BODIES], rows = 0;
     const int n = lwi_order_roots(c->o, &c->o->graph->edge[edge], roots);
@@ -82,7 +82,7 @@ static int front_rows(comb *c, int edge, int without)
 }
 
 // After a join: the edges open at the new compound have new fronts.
-static void update(comb *c, int root)
+static void update(sequence *c, int root)
 {
     lwi_order *o = c->o;
     int n, rows = 0;
@@ -96,14 +96,14 @@ static void update(comb *c, int root)
         const int e = open[i];
         if (c->at[e] < 0) continue;
         c->cost[e] = rows + front_rows(c, e, root);
-        settle(c, c->at[e], e);
+        sift(c, c->at[e], e);
     }
 }
 
 // --------------------------------------------------------------------------------------- distances
 
 // Breadth first from the bodies on the ground, parts without from their first body.
-static void measure(comb *c, const int *body, int n)
+static void measure(sequence *c, const int *body, int n)
 {
     int *queue = c->queue, *depth = c->depth;
     const lwi_order *o = c->o;
@@ -139,7 +139,7 @@ static void measure(comb *c, const int *body, int n)
 // ------------------------------------------------------------------------------------------- order
 
 // The edges that have all their bodies among these enter the heap.
-static void enter(comb *c, const int *body, int n)
+static void enter(sequence *c, const int *body, int n)
 {
     const lwi_order *o = c->o;
     for (int k = 0; k < n; k++)
@@ -149,7 +149,7 @@ static void enter(comb *c, const int *body, int n)
         }
 }
 
-static lw_status join_all(comb *c)
+static lw_status join_all(sequence *c)
 {
     lwi_order *o = c->o;
     while (c->nheap) {
@@ -159,34 +159,34 @@ static lw_status join_all(comb *c)
         TRY(lwi_order_join(o, roots, n));
         const lwi_order_node *node = &o->node[o->closer[edge]];
         for (int e = node->closed.first; e >= 0; e = o->next_edge[e])
-            if (c->at[e] >= 0) leave(c, e);
+            if (c->at[e] >= 0) remove_edge(c, e);
         update(c, lwi_order_find(o, roots[0]));
     }
     return LW_OK;
 }
 
 // The workspace is made once; what these bodies left in it before is cleared.
-static comb *workspace(lwi_order *o, const int *body, int n)
+static sequence *workspace(lwi_order *o, const int *body, int n)
 {
-    comb *c = o->comb;
+    sequence *c = o->sequence;
     const int nedge = o->graph->nedge;
     if (!c) {
-        c = LWI_PUSH(&o->arena, comb, 1);
+        c = LWI_PUSH(&o->arena, sequence, 1);
         if (!c) return NULL;
-        *c = (comb){.o = o,
-                    .cost = LWI_PUSH(&o->arena, int, nedge),
-                    .far = LWI_PUSH(&o->arena, int, nedge),
-                    .count = LWI_PUSH(&o->arena, int, nedge),
-                    .heap = LWI_PUSH(&o->arena, int, nedge),
-                    .at = LWI_PUSH(&o->arena, int, nedge),
-                    .mark = LWI_PUSH(&o->arena, int, nedge),
-                    .queue = LWI_PUSH(&o->arena, int, o->graph->nbody),
-                    .depth = LWI_PUSH(&o->arena, int, o->graph->nbody)};
+        *c = (sequence){.o = o,
+                        .cost = LWI_PUSH(&o->arena, int, nedge),
+                        .far = LWI_PUSH(&o->arena, int, nedge),
+                        .count = LWI_PUSH(&o->arena, int, nedge),
+                        .heap = LWI_PUSH(&o->arena, int, nedge),
+                        .at = LWI_PUSH(&o->arena, int, nedge),
+                        .mark = LWI_PUSH(&o->arena, int, nedge),
+                        .queue = LWI_PUSH(&o->arena, int, o->graph->nbody),
+                        .depth = LWI_PUSH(&o->arena, int, o->graph->nbody)};
         if (!c->cost || !c->far || !c->count || !c->heap || !c->at || !c->mark || !c->queue ||
             !c->depth)
             return NULL;
         for (int e = 0; e < nedge; e++) c->at[e] = -1;
-        o->comb = c;
+        o->sequence = c;
     }
     for (int k = 0; k < n; k++)
         for (int i = o->first[body[k]]; i < o->first[body[k] + 1]; i++)
@@ -194,9 +194,9 @@ static comb *workspace(lwi_order *o, const int *body, int n)
     return c;
 }
 
-lw_status lwi_order_comb(lwi_order *o, const int *body, int n)
+lw_status lwi_order_sequential(lwi_order *o, const int *body, int n)
 {
-    comb *c = workspace(o, body, n);
+    sequence *c = workspace(o, body, n);
     if (!c) return LW_ERR_MEMORY;
     enter(c, body, n);
     measure(c, body, n);
@@ -205,7 +205,7 @@ lw_status lwi_order_comb(lwi_order *o, const int *body, int n)
     for (int i = 0; i < nheap; i++) c->cost[c->heap[i]] = front_rows(c, c->heap[i], -1);
     for (int i = 0; i < nheap; i++) {
         c->nheap = i + 1;
-        settle(c, i, c->heap[i]);
+        sift(c, i, c->heap[i]);
     }
     return join_all(c);
 }

@@ -26,7 +26,7 @@ static bool regular(const lwi_order *o, int body)
     const int *edge = o->edge + o->first[body];
     if (o->first[body + 1] - o->first[body] != 2) return false;
     for (int i = 0; i < 2; i++) {
-        const lwi_edge *e = &o->graph->edge[edge[i]];
+        const lwi_plan_edge *e = &o->graph->edge[edge[i]];
         if (e->n + e->ground != 2 || e->rows != o->graph->edge[edge[0]].rows) return false;
     }
     return true;
@@ -38,7 +38,7 @@ static int next(const paths *p, int body, int *way)
 {
     const lwi_order *o = p->o;
     const int edge = o->edge[o->first[body] + *way];
-    const lwi_edge *e = &o->graph->edge[edge];
+    const lwi_plan_edge *e = &o->graph->edge[edge];
     if (e->n == 1) return -1;
     const int other = e->body[e->body[0] == body];
     if (!regular(o, other)) return -1;

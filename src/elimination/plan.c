@@ -24,7 +24,7 @@ int lwi_plan_kind_find(const char *name)
 
 // ------------------------------------------------------------------------------------------ checks
 
-static bool sound(const lwi_edge *e, int nbody)
+static bool sound(const lwi_plan_edge *e, int nbody)
 {
     if (e->n < 1 || e->n > LWI_EDGE_BODIES || e->rows < 0 || e->rows > LWI_EDGE_ROWS) return false;
     for (int i = 0; i < e->n; i++) {
@@ -35,7 +35,7 @@ static bool sound(const lwi_edge *e, int nbody)
     return true;
 }
 
-static lw_status check(const lwi_graph *graph)
+static lw_status check(const lwi_plan_graph *graph)
 {
     // rows, slots and nodes are counted by int
     if (graph->nbody < 0 || graph->nedge < 0 || graph->nedge > INT_MAX / 16 - graph->nbody)
@@ -68,10 +68,10 @@ static void number(const lwi_order *o, int *name)
     }
 }
 
-static lwi_span gather(lwi_plan *plan, const lwi_order_list *list, const int *next, const int *name,
-                       int *used)
+static lwi_plan_span gather(lwi_plan *plan, const lwi_order_list *list, const int *next,
+                            const int *name, int *used)
 {
-    lwi_span span = {*used, 0};
+    lwi_plan_span span = {*used, 0};
     for (int i = list->first; i >= 0; i = next[i], span.n++)
         plan->item[(*used)++] = name ? name[i] : i;
     return span;
@@ -104,7 +104,7 @@ static int find(int *up, int i)
 }
 
 // Connects what the edge joins; false if two of these were connected before.
-static bool connect(int *up, const lwi_edge *e, int ground)
+static bool connect(int *up, const lwi_plan_edge *e, int ground)
 {
     bool apart = true;
     const int root = find(up, e->ground ? ground : e->body[0]);
@@ -147,10 +147,10 @@ static lw_status fill_open(const lwi_order *o, const int *name, lwi_arena *scrat
     if (!first) return LW_ERR_MEMORY;
     int total = 0;
     for (int k = 0; k < o->nnode; k++) {
-        const lwi_span open = o->node[k].open;
+        const lwi_plan_span open = o->node[k].open;
         for (int i = 0; i < open.n; i++) first[o->pool[open.first + i]]++;
         lwi_plan_node *to = &plan->node[name[k]];
-        to->open = (lwi_span){*used, 0};
+        to->open = (lwi_plan_span){*used, 0};
         *used += open.n;
         total += open.n;
     }
@@ -158,11 +158,11 @@ static lw_status fill_open(const lwi_order *o, const int *name, lwi_arena *scrat
     if (!where) return LW_ERR_MEMORY;
     for (int e = 0; e < nedge; e++) first[e + 1] += first[e]; // ends; filled backwards
     for (int k = 0; k < o->nnode; k++) {
-        const lwi_span open = o->node[k].open;
+        const lwi_plan_span open = o->node[k].open;
         for (int i = 0; i < open.n; i++) where[--first[o->pool[open.first + i]]] = name[k];
     }
     for (int k = 0; k < o->nnode; k++) {
-        const lwi_span closed = plan->node[k].closed;
+        const lwi_plan_span closed = plan->node[k].closed;
         for (int i = 0; i < closed.n; i++) {
             const int e = plan->item[closed.first + i];
             for (int j = first[e]; j < first[e + 1]; j++) {
@@ -175,9 +175,9 @@ static lw_status fill_open(const lwi_order *o, const int *name, lwi_arena *scrat
     return LW_OK;
 }
 
-static lw_status copy_graph(const lwi_graph *graph, lwi_arena *arena, lwi_plan *plan)
+static lw_status copy_graph(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan *plan)
 {
-    lwi_edge *edge = LWI_PUSH(arena, lwi_edge, graph->nedge);
+    lwi_plan_edge *edge = LWI_PUSH(arena, lwi_plan_edge, graph->nedge);
     plan->row = LWI_PUSH(arena, int, graph->nedge + 1);
     plan->slot = LWI_PUSH(arena, int, graph->nedge + 1);
     plan->closer = LWI_PUSH(arena, int, graph->nedge);
@@ -188,7 +188,7 @@ static lw_status copy_graph(const lwi_graph *graph, lwi_arena *arena, lwi_plan *
         plan->slot[e + 1] = plan->slot[e] + edge[e].n;
         plan->closer[e] = -1;
     }
-    plan->graph = (lwi_graph){graph->nbody, graph->nedge, edge};
+    plan->graph = (lwi_plan_graph){graph->nbody, graph->nedge, edge};
     plan->nrow = plan->row[graph->nedge];
     return LW_OK;
 }
@@ -258,7 +258,7 @@ static lw_status measure(lwi_order *o, lwi_plan *plan)
         plan->work += work[k];
         if (plan->critical < longest[k]) plan->critical = longest[k];
         if (plan->width < front) plan->width = front;
-        if (plan->most_open < node->open.n) plan->most_open = node->open.n;
+        if (plan->max_open < node->open.n) plan->max_open = node->open.n;
         if (plan->nlevel <= node->level) plan->nlevel = node->level + 1;
     }
     return LW_OK;
@@ -266,21 +266,21 @@ static lw_status measure(lwi_order *o, lwi_plan *plan)
 
 // ------------------------------------------------------------------------------------------- plans
 
-static lw_status comb(lwi_order *o)
+static lw_status sequence(lwi_order *o)
 {
     int *body = LWI_PUSH(&o->arena, int, o->graph->nbody);
     if (!body) return LW_ERR_MEMORY;
     for (int b = 0; b < o->graph->nbody; b++) body[b] = b;
     o->patient = true;
-    return lwi_order_comb(o, body, o->graph->nbody);
+    return lwi_order_sequential(o, body, o->graph->nbody);
 }
 
 static lw_status make(lwi_order *o, lwi_plan_kind kind, lwi_arena *arena, lwi_plan *plan)
 {
     bool pieces = false;
     if (kind == LWI_PLAN_MIXED) TRY(lwi_order_pieces(o, &pieces));
-    TRY(pieces || kind == LWI_PLAN_COMB
-            ? comb(o)
+    TRY(pieces || kind == LWI_PLAN_SEQUENTIAL
+            ? sequence(o)
             : lwi_order_dissect(o, kind == LWI_PLAN_MIXED ? MIXED_LEAF : 1));
     for (int b = 0; b < o->graph->nbody; b++)
         if (o->up[b] == b && o->node_of[b] < 0) lwi_order_single(o, b);
@@ -289,7 +289,7 @@ static lw_status make(lwi_order *o, lwi_plan_kind kind, lwi_arena *arena, lwi_pl
     return measure(o, plan);
 }
 
-static lw_status create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
+static lw_status create(const lwi_plan_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
                         lwi_plan *plan)
 {
     lwi_order order;
@@ -300,7 +300,7 @@ static lw_status create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena *a
 }
 
 // A plan that is asked for what it is like, and forgotten: its lists go with their own arena.
-static lw_status try(const lwi_graph *graph, lwi_plan_kind kind, const lwi_arena *arena,
+static lw_status try(const lwi_plan_graph *graph, lwi_plan_kind kind, const lwi_arena *arena,
                      lwi_plan *plan)
 {
     lwi_arena other;
@@ -310,19 +310,19 @@ static lw_status try(const lwi_graph *graph, lwi_plan_kind kind, const lwi_arena
     return status;
 }
 
-static lw_status choose(const lwi_graph *graph, lwi_arena *arena, lwi_plan *plan)
+static lw_status choose(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan *plan)
 {
     lwi_plan mixed, balanced, best;
     TRY(try(graph, LWI_PLAN_MIXED, arena, &mixed));
     if (mixed.pieces) return create(graph, LWI_PLAN_MIXED, arena, plan);
     TRY(try(graph, LWI_PLAN_BALANCED, arena, &balanced));
-    TRY(create(graph, LWI_PLAN_COMB, arena, &best));
+    TRY(create(graph, LWI_PLAN_SEQUENTIAL, arena, &best));
     if (balanced.work < best.work) TRY(create(graph, LWI_PLAN_BALANCED, arena, &best));
     *plan = best;
     return LW_OK;
 }
 
-lw_status lwi_plan_create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
+lw_status lwi_plan_create(const lwi_plan_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
                           lwi_plan *plan)
 {
     TRY(check(graph));

@@ -20,46 +20,46 @@
 
 enum { LWI_EDGE_BODIES = 4, LWI_EDGE_ROWS = 6 };
 
-typedef struct lwi_edge {
+typedef struct lwi_plan_edge {
     int rows; ///< constraint equations, 0..6; none: a free joint
     int n;    ///< bodies, 1..4, all different
     int body[LWI_EDGE_BODIES];
     bool ground; ///< the ground takes part too
-} lwi_edge;
+} lwi_plan_edge;
 
-typedef struct lwi_graph {
+typedef struct lwi_plan_graph {
     int nbody, nedge;
-    const lwi_edge *edge;
-} lwi_graph;
+    const lwi_plan_edge *edge;
+} lwi_plan_graph;
 
 typedef enum lwi_plan_kind {
     LWI_PLAN_AUTO,
-    LWI_PLAN_COMB,
+    LWI_PLAN_SEQUENTIAL,
     LWI_PLAN_BALANCED,
     LWI_PLAN_MIXED
 } lwi_plan_kind;
 
 /** A list of items in the plan's `item`. */
-typedef struct lwi_span {
+typedef struct lwi_plan_span {
     int first, n;
-} lwi_span;
+} lwi_plan_span;
 
 typedef struct lwi_plan_node {
-    int parent;      ///< -1: a root
-    int level;       ///< longest way down to a node without children
-    lwi_span child;  ///< nodes merged
-    lwi_span body;   ///< bodies that enter here
-    lwi_span closed; ///< edges eliminated here, in this order
-    lwi_span open;   ///< edges left; those of a root are none
+    int parent;           ///< -1: a root
+    int level;            ///< longest way down to a node without children
+    lwi_plan_span child;  ///< nodes merged
+    lwi_plan_span body;   ///< bodies that enter here
+    lwi_plan_span closed; ///< edges eliminated here, in this order
+    lwi_plan_span open;   ///< edges left; those of a root are none
     int closed_rows, open_rows;
     bool loop; ///< an edge closed here joins what is connected already (the ground counts as
                ///< connected to itself): only here can rows be dependent
 } lwi_plan_node;
 
 typedef struct lwi_plan {
-    lwi_graph graph;    ///< copied
-    lwi_plan_kind kind; ///< as chosen: never AUTO
-    bool pieces;        ///< of a mixed plan: there are long chains, cut into equal pieces
+    lwi_plan_graph graph; ///< copied
+    lwi_plan_kind kind;   ///< as chosen: never AUTO
+    bool pieces;          ///< of a mixed plan: there are long chains, cut into equal pieces
     int nnode, nlevel, nrow;
     lwi_plan_node *node; ///< [nnode] children before parents
     int *item;           ///< lists of all nodes
@@ -68,7 +68,7 @@ typedef struct lwi_plan {
     int *closer;         ///< [nedge] node that closes it; -1: edges without rows
     // what it costs
     int width;       ///< rows of the largest front
-    int most_open;   ///< edges open at the node with the most
+    int max_open;    ///< edges open at the node with the most
     double work;     ///< multiplications of a factorisation, all nodes
     double critical; ///< the same along the longest way from a leaf to a root
 } lwi_plan;
@@ -76,7 +76,7 @@ typedef struct lwi_plan {
 /** @param kind  AUTO: MIXED where most bodies are in long chains, else the cheaper in sequence, ties
  *               to COMB
  *  @return LW_ERR_MEMORY, LW_ERR_ARGUMENT (an edge names a body twice or one that is not there) */
-lw_status lwi_plan_create(const lwi_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
+lw_status lwi_plan_create(const lwi_plan_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
                           lwi_plan *plan);
 /** Text of a kind and back; NULL, -1 for what is none. */
 const char *lwi_plan_kind_name(lwi_plan_kind kind);

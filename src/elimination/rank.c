@@ -31,19 +31,19 @@ typedef struct ranked {
     lwi_elim_state *state;
 } ranked;
 
-static ranked ranked_of(const lwi_elim *dual, int node)
+static ranked ranked_of(const lwi_elim *elim, int node)
 {
-    const lwi_elim_front *N = &dual->front[node];
+    const lwi_elim_front *N = &elim->front[node];
     return (ranked){.n = N->nc,
                     .no = N->no,
                     .ld = N->ld,
                     .R = N->R,
                     .v = N->v,
-                    .S = dual->S + N->row,
-                    .scale = dual->scale + N->row,
-                    .null = dual->null[node],
-                    .swap = dual->swap[node],
-                    .state = &dual->state[node]};
+                    .S = elim->S + N->row,
+                    .scale = elim->scale + N->row,
+                    .null = elim->null[node],
+                    .swap = elim->swap[node],
+                    .state = &elim->state[node]};
 }
 
 // Takes the null vectors [count][n] out of v.
@@ -142,19 +142,20 @@ static void step(int n, double *R, int ld, int k)
 
 // Pivots until the rank is reached, or down to `least`; the status is SINGULAR where `must` and
 // they do not suffice.
-static void find_pivots(const ranked *t, int rank, double least, bool must)
+static void find_pivots(const ranked *t, int rank, double min_pivot, bool must)
 {
     lwi_elim_state *state = t->state;
     int k = 0;
     for (; k < rank; k++) {
         const int p = largest(t->n, t->R, t->ld, k);
         const double pivot = t->R[p * (t->ld + 1)];
-        if (!(pivot > least && pivot <= 2)) break; // scaled: at most 1
+        if (!(pivot > min_pivot && pivot <= 2)) break; // scaled: at most 1
         t->swap[k] = p;
         exchange_both(t->n, t->R, t->ld, k, p);
         step(t->n, t->R, t->ld, k);
         const double share = t->R[k * (t->ld + 1)];
-        if (share > state->most) state->most = share, state->most_row = row_at(t->swap, k + 1, k);
+        if (share > state->max_ratio)
+            state->max_ratio = share, state->max_ratio_row = row_at(t->swap, k + 1, k);
     }
     state->kept = k;
     if (k == t->n) return;
@@ -164,8 +165,8 @@ static void find_pivots(const ranked *t, int rank, double least, bool must)
     state->dropped_row = row;
     if (k == rank || !must) return;
     state->status = LW_ERR_SINGULAR;
-    state->most = next > 0 ? 1 / next : HUGE_VAL;
-    state->most_row = row;
+    state->max_ratio = next > 0 ? 1 / next : HUGE_VAL;
+    state->max_ratio_row = row;
 }
 
 static void find_null(const ranked *t)
@@ -254,17 +255,17 @@ static void eliminate_columns(const ranked *t, double *U, int lu)
 #define LWI_ELIM_RIGID 1e-12
 
 // C += J G' of the rows of two open edges at the bodies of the part.
-static void add_open(const lwi_elim *dual, const lwi_elim_front *N, int node, int e, int row, int f,
+static void add_open(const lwi_elim *elim, const lwi_elim_front *N, int node, int e, int row, int f,
                      int column)
 {
-    const lwi_plan *plan = dual->plan;
-    const lwi_edge *E = &plan->graph.edge[e], *F = &plan->graph.edge[f];
+    const lwi_plan *plan = elim->plan;
+    const lwi_plan_edge *E = &plan->graph.edge[e], *F = &plan->graph.edge[f];
     for (int s = 0; s < E->n; s++)
         for (int t = 0; t < F->n; t++) {
-            const int home = dual->home[E->body[s]];
-            if (E->body[s] != F->body[t] || home < N->first || home > node) continue;
-            const double(*J)[6] = (const double(*)[6])(dual->J + 6 * (plan->slot[e] + s));
-            const double(*G)[6] = (const double(*)[6])(dual->G + 6 * (plan->slot[f] + t));
+            const int entry_node = elim->entry_node[E->body[s]];
+            if (E->body[s] != F->body[t] || entry_node < N->first || entry_node > node) continue;
+            const double(*J)[6] = (const double(*)[6])(elim->J + 6 * (plan->slot[e] + s));
+            const double(*G)[6] = (const double(*)[6])(elim->G + 6 * (plan->slot[f] + t));
             for (int i = 0; i < E->rows; i++)
                 for (int j = 0; j < F->rows; j++) {
                     double sum = 0;
@@ -275,11 +276,11 @@ static void add_open(const lwi_elim *dual, const lwi_elim_front *N, int node, in
 }
 
 // C scaled to A_rr = 1; the scale goes to v.
-static void put_open(const lwi_elim *dual, int node)
+static void put_open(const lwi_elim *elim, int node)
 {
-    const lwi_elim_front *N = &dual->front[node];
-    const lwi_plan *plan = dual->plan;
-    const lwi_span open = plan->node[node].open;
+    const lwi_elim_front *N = &elim->front[node];
+    const lwi_plan *plan = elim->plan;
+    const lwi_plan_span open = plan->node[node].open;
     const int n = N->no;
     double *C = N->C, *scale = N->v;
     memset(C, 0, (size_t)n * (size_t)n * sizeof *C);
@@ -287,7 +288,7 @@ static void put_open(const lwi_elim *dual, int node)
         const int e = plan->item[open.first + a];
         for (int b = a, column = row; b < open.n; b++) {
             const int f = plan->item[open.first + b];
-            add_open(dual, N, node, e, row, f, column);
+            add_open(elim, N, node, e, row, f, column);
             column += plan->graph.edge[f].rows;
         }
         row += plan->graph.edge[e].rows;
@@ -298,60 +299,60 @@ static void put_open(const lwi_elim *dual, int node)
             C[i * n + j] = (C[i * n + j] + N->U[i * N->lu + j]) * scale[i] * scale[j];
 }
 
-static void make_rigid(const lwi_elim *dual, int node)
+static void make_rigid(const lwi_elim *elim, int node)
 {
-    const lwi_elim_front *N = &dual->front[node];
+    const lwi_elim_front *N = &elim->front[node];
     const int n = N->no;
-    int *turn = N->turn, k = 0;
-    put_open(dual, node);
-    for (int i = 0; i < n; i++) turn[i] = i;
+    int *perm = N->perm, k = 0;
+    put_open(elim, node);
+    for (int i = 0; i < n; i++) perm[i] = i;
     for (; k < n; k++) {
         const int p = largest(n, N->C, n, k);
         if (!(N->C[p * (n + 1)] > LWI_ELIM_RIGID)) break;
         exchange_both(n, N->C, n, k, p);
-        const int other = turn[k];
-        turn[k] = turn[p], turn[p] = other;
+        const int other = perm[k];
+        perm[k] = perm[p], perm[p] = other;
         step(n, N->C, n, k);
     }
     for (int a = k; a < n; a++)
         for (int b = a; b < n; b++) {
-            const int i = turn[a] < turn[b] ? turn[a] : turn[b], j = turn[a] + turn[b] - i;
+            const int i = perm[a] < perm[b] ? perm[a] : perm[b], j = perm[a] + perm[b] - i;
             const double scale = N->v[i] * N->v[j];
             if (scale > 0) N->U[i * N->lu + j] -= N->C[a * n + b] / scale;
         }
 }
 
-void lwi_elim_rank_eliminate(lwi_elim *dual, int node)
+void lwi_elim_rank_eliminate(lwi_elim *elim, int node)
 {
-    const lwi_elim_front *N = &dual->front[node];
-    const ranked t = ranked_of(dual, node);
-    const int learnt = dual->learnt[node] < 0 ? N->nc : dual->learnt[node];
-    const double rest = lwi_elim_inactive_below(dual, node);
+    const lwi_elim_front *N = &elim->front[node];
+    const ranked t = ranked_of(elim, node);
+    const int generic_rank = elim->generic_rank[node] < 0 ? N->nc : elim->generic_rank[node];
+    const double inactive_below = lwi_elim_inactive_below(elim, node);
     if (!scale_rows(&t)) {
         t.state->status = LW_ERR_NOT_FINITE;
-        t.state->most = HUGE_VAL;
+        t.state->max_ratio = HUGE_VAL;
         return;
     }
     if (N->bare) memset(N->U, 0, (size_t)(N->no * N->lu) * sizeof *N->U);
     // where no loop closes, rows depend only by being none
-    if (dual->learn)
-        find_pivots(&t, t.n, N->loop ? dual->threshold : LWI_ELIM_ROUND, false);
-    else if (rest > 0)
-        find_pivots(&t, learnt, fmax(LWI_ELIM_ROUND, rest), false);
+    if (elim->find_ranks)
+        find_pivots(&t, t.n, N->loop ? elim->threshold : LWI_ELIM_ROUND, false);
+    else if (inactive_below > 0)
+        find_pivots(&t, generic_rank, fmax(LWI_ELIM_ROUND, inactive_below), false);
     else
-        find_pivots(&t, learnt, LWI_ELIM_ROUND, true);
+        find_pivots(&t, generic_rank, LWI_ELIM_ROUND, true);
     if (t.state->status != LW_OK) return;
-    if (dual->judged && N->no == 0) return; // nothing above needs its null space
+    if (elim->pivots_only && N->no == 0) return; // nothing above needs its null space
     find_null(&t);
     eliminate_columns(&t, N->U, N->lu);
-    if (N->loop && N->no) make_rigid(dual, node);
+    if (N->loop && N->no) make_rigid(elim, node);
 }
 
 // ---------------------------------------------------------------------------------------- vectors
 
-void lwi_elim_rank_up(lwi_elim *dual, int node)
+void lwi_elim_rank_up(lwi_elim *elim, int node)
 {
-    const ranked t = ranked_of(dual, node);
+    const ranked t = ranked_of(elim, node);
     const int n = t.n, rank = t.state->kept;
     double *v = t.v;
     for (int r = 0; r < n; r++) v[r] *= t.scale[r];
@@ -364,9 +365,9 @@ void lwi_elim_rank_up(lwi_elim *dual, int node)
     }
 }
 
-void lwi_elim_rank_down(lwi_elim *dual, int node)
+void lwi_elim_rank_down(lwi_elim *elim, int node)
 {
-    const ranked t = ranked_of(dual, node);
+    const ranked t = ranked_of(elim, node);
     const int n = t.n, rank = t.state->kept;
     double *v = t.v;
     for (int r = rank; r < n; r++) v[r] = 0;
@@ -383,71 +384,71 @@ void lwi_elim_rank_down(lwi_elim *dual, int node)
 
 // --------------------------------------------------------------------------------- what was found
 
-void lwi_elim_dependent(const lwi_elim *dual, int *dependent)
+void lwi_elim_dependent(const lwi_elim *elim, int *dependent)
 {
-    memset(dependent, 0, (size_t)dual->plan->graph.nedge * sizeof *dependent);
-    for (int k = 0; k < dual->nnode; k++) {
-        const lwi_elim_front *N = &dual->front[k];
-        if (dual->state[k].kept == N->nc) continue;
-        const ranked t = ranked_of(dual, k);
+    memset(dependent, 0, (size_t)elim->plan->graph.nedge * sizeof *dependent);
+    for (int k = 0; k < elim->nnode; k++) {
+        const lwi_elim_front *N = &elim->front[k];
+        if (elim->state[k].kept == N->nc) continue;
+        const ranked t = ranked_of(elim, k);
         for (int place = t.state->kept; place < t.n; place++) {
             int row = row_at(t.swap, t.state->kept, place);
-            const lwi_elim_edge *e = dual->edge + N->edge.first;
+            const lwi_elim_edge *e = elim->edge + N->edge.first;
             while (row >= e->m) row -= (e++)->m;
             dependent[e->edge]++;
         }
     }
 }
 
-static int dropped(const lwi_elim *dual, int node)
+static int dropped(const lwi_elim *elim, int node)
 {
-    return dual->front[node].nc - dual->state[node].kept;
+    return elim->front[node].nc - elim->state[node].kept;
 }
 
-int lwi_elim_null_count(const lwi_elim *dual)
+int lwi_elim_null_count(const lwi_elim *elim)
 {
     int count = 0;
-    for (int k = 0; k < dual->nnode; k++) count += dropped(dual, k);
+    for (int k = 0; k < elim->nnode; k++) count += dropped(elim, k);
     return count;
 }
 
 // What is below a ranked node is asked for node by node: factors of lanes are made there as well.
-static void spread_groups(lwi_elim *dual)
+static void expand_batches(lwi_elim *elim)
 {
-    if (!dual->laned || dual->spread) return;
-    dual->laned = false;
-    for (int u = 0; u < dual->ngroup; u++) lwi_elim_unit_eliminate(dual, u);
-    dual->laned = dual->spread = true;
+    if (!elim->laned || elim->in_fronts) return;
+    elim->laned = false;
+    for (int u = 0; u < elim->nbatch; u++) lwi_elim_task_eliminate(elim, u);
+    elim->laned = elim->in_fronts = true;
 }
 
 // A null vector of a node's last rows goes down to those eliminated before: they take what the rows
 // above leave to them, without a right side.  Rows eliminated later are not touched, since S is not
 // negative.
-void lwi_elim_null(lwi_elim *dual, int i, double *n)
+void lwi_elim_null(lwi_elim *elim, int i, double *n)
 {
-    memset(n, 0, (size_t)dual->plan->nrow * sizeof *n);
-    spread_groups(dual);
+    memset(n, 0, (size_t)elim->plan->nrow * sizeof *n);
+    expand_batches(elim);
     int node = 0;
-    while (i >= dropped(dual, node)) i -= dropped(dual, node++);
-    const ranked top = ranked_of(dual, node);
+    while (i >= dropped(elim, node)) i -= dropped(elim, node++);
+    const ranked top = ranked_of(elim, node);
     double sum = 0;
-    for (int k = node; k >= dual->front[node].first; k--) {
-        const lwi_elim_front *N = &dual->front[k];
+    for (int k = node; k >= elim->front[node].first; k--) {
+        const lwi_elim_front *N = &elim->front[k];
         memset(N->v, 0, (size_t)(N->nc + N->no + 1) * sizeof *N->v);
         if (k == node) {
             for (int r = 0; r < top.n; r++) top.v[r] = top.scale[r] * top.null[i * top.n + r];
         } else {
-            lwi_elim_back(dual, k);
+            lwi_elim_back_substitute(elim, k);
         }
-        const lwi_elim_edge *e = dual->edge + N->edge.first;
+        const lwi_elim_edge *e = elim->edge + N->edge.first;
         for (int r = 0, at = 0; r < N->nc; r++) {
             if (r - at == e->m) at = r, e++;
             n[e->row + r - at] = N->v[r];
-            const double S = dual->S[N->row + r];
+            const double S = elim->S[N->row + r];
             sum += (S > 0 ? S : 1) * N->v[r] * N->v[r];
         }
     }
     if (!(sum > 0)) return;
     const double scale = 1 / sqrt(sum);
-    for (int r = 0; r < dual->plan->nrow; r++) n[r] *= scale;
+    for (int r = 0; r < elim->plan->nrow; r++) n[r] *= scale;
 }

@@ -5,10 +5,10 @@
 
 // A body of more edges than MOST is split, in parts of EACH at most.  Of hinges (five rows) a split pays from 10 on, and
 // parts of 2 to 8 cost the same within a tenth: few parts, for each weld is also one more place for round-off.
-enum { MOST = 12, EACH = 6 };
+enum { SPLIT_ABOVE = 12, PART_EDGES = 6 };
 
 // Edges with rows at each body.
-static lw_status count_edges(const lwi_graph *graph, lwi_arena *arena, int **degree)
+static lw_status count_edges(const lwi_plan_graph *graph, lwi_arena *arena, int **degree)
 {
     if (!(*degree = LWI_PUSH(arena, int, graph->nbody))) return LW_ERR_MEMORY;
     for (int e = 0; e < graph->nedge; e++)
@@ -18,18 +18,19 @@ static lw_status count_edges(const lwi_graph *graph, lwi_arena *arena, int **deg
 }
 
 // How many parts, and their numbers; `first` [nbody]: of the part that follows the body itself.
-static void number_parts(const lwi_graph *graph, const int *degree, int *first, lwi_split *split)
+static void number_parts(const lwi_plan_graph *graph, const int *degree, int *first,
+                         lwi_split *split)
 {
     for (int b = 0; b < graph->nbody; b++) {
-        split->count[b] = degree[b] > MOST ? (degree[b] + EACH - 1) / EACH : 1;
+        split->count[b] = degree[b] > SPLIT_ABOVE ? (degree[b] + PART_EDGES - 1) / PART_EDGES : 1;
         first[b] = split->npart;
         split->npart += split->count[b] - 1;
     }
 }
 
 // Edges in their order to the parts of their body, as many to each but for one.
-static void share_edges(const lwi_graph *graph, const int *degree, const int *first, int *met,
-                        const lwi_split *split, lwi_edge *edge)
+static void share_edges(const lwi_plan_graph *graph, const int *degree, const int *first, int *met,
+                        const lwi_split *split, lwi_plan_edge *edge)
 {
     for (int e = 0; e < graph->nedge; e++) {
         edge[e] = graph->edge[e];
@@ -45,17 +46,18 @@ static void share_edges(const lwi_graph *graph, const int *degree, const int *fi
 }
 
 // Parts one after the other; `edge` [npart].
-static void weld(const lwi_graph *graph, const int *first, const lwi_split *split, lwi_edge *edge)
+static void link_parts(const lwi_plan_graph *graph, const int *first, const lwi_split *split,
+                       lwi_plan_edge *edge)
 {
     for (int b = 0; b < graph->nbody; b++)
         for (int k = 0; k < split->count[b] - 1; k++) {
             const int i = first[b] + k, before = k ? graph->nbody + i - 1 : b;
             split->part[i] = (lwi_split_part){.body = b, .before = before, .edge = -1};
-            edge[i] = (lwi_edge){.rows = 6, .n = 2, .body = {before, graph->nbody + i}};
+            edge[i] = (lwi_plan_edge){.rows = 6, .n = 2, .body = {before, graph->nbody + i}};
         }
 }
 
-lw_status lwi_split_create(const lwi_graph *graph, lwi_arena *arena, lwi_split *split)
+lw_status lwi_split_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi_split *split)
 {
     int *degree;
     *split = (lwi_split){.graph = *graph};
@@ -65,12 +67,13 @@ lw_status lwi_split_create(const lwi_graph *graph, lwi_arena *arena, lwi_split *
     if (!first || !met || !split->count) return LW_ERR_MEMORY;
     number_parts(graph, degree, first, split);
     if (split->npart == 0) return LW_OK;
-    lwi_edge *edge = LWI_PUSH(arena, lwi_edge, (size_t)graph->nedge + (size_t)split->npart);
+    lwi_plan_edge *edge =
+        LWI_PUSH(arena, lwi_plan_edge, (size_t)graph->nedge + (size_t)split->npart);
     split->part = LWI_PUSH(arena, lwi_split_part, split->npart);
     if (!edge || !split->part) return LW_ERR_MEMORY;
-    weld(graph, first, split, edge + graph->nedge);
+    link_parts(graph, first, split, edge + graph->nedge);
     share_edges(graph, degree, first, met, split, edge);
-    split->graph = (lwi_graph){
+    split->graph = (lwi_plan_graph){
         .nbody = graph->nbody + split->npart, .nedge = graph->nedge + split->npart, .edge = edge};
     return LW_OK;
 }

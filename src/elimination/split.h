@@ -21,7 +21,7 @@ typedef struct lwi_split_part {
 } lwi_split_part;
 
 typedef struct lwi_split {
-    lwi_graph graph;      ///< part i is its body nbody + i, the weld to `before` its edge nedge + i
+    lwi_plan_graph graph; ///< part i is its body nbody + i, the weld to `before` its edge nedge + i
     int npart;            ///< 0: the graph is as it was
     lwi_split_part *part; ///< [npart] those of a body together
     int *count;           ///< [nbody] parts of each body, itself one of them
@@ -29,6 +29,6 @@ typedef struct lwi_split {
 
 /** @param graph  edges with rows count; sound, or the plan of what comes out says so
  *  @return LW_ERR_MEMORY */
-lw_status lwi_split_create(const lwi_graph *graph, lwi_arena *arena, lwi_split *split);
+lw_status lwi_split_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi_split *split);
 
 #endif

@@ -26,12 +26,12 @@
 /** Subtrees shared out are not larger than this part of what each thread has to do. */
 #define PORTION 0.125
 
-enum { SPINS = 2000 }; // some microseconds before the processor is offered to others
+enum { POLLS = 2000 }; // some microseconds before the processor is offered to others
 
-typedef struct lwi_elim_crew {
+typedef struct lwi_elim_team {
     lwi_pool *pool;
     int parts, nstage;
-    int *unit;  ///< [nunit] stage by stage, part by part
+    int *task;  ///< [nunit] stage by stage, part by part
     int *first; ///< [nstage * parts + 1] in `unit`
     // the meeting
     _Atomic int arrived;
@@ -40,104 +40,105 @@ typedef struct lwi_elim_crew {
     bool vectors;
     uint64_t mode; ///< what is done with the smallest numbers (flush.h)
     int refine;
-    lwi_elim *dual;
-} lwi_elim_crew;
+    lwi_elim *elim;
+} lwi_elim_team;
 
 // ----------------------------------------------------------------------------------------- sweeps
 
-static void meet(lwi_elim_crew *crew)
+static void barrier(lwi_elim_team *team)
 {
-    const unsigned round = atomic_load_explicit(&crew->round, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&crew->arrived, 1, memory_order_acq_rel) == crew->parts - 1) {
-        atomic_store_explicit(&crew->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&crew->round, round + 1, memory_order_release);
+    const unsigned round = atomic_load_explicit(&team->round, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == team->parts - 1) {
+        atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&team->round, round + 1, memory_order_release);
         return;
     }
-    for (int i = 0; atomic_load_explicit(&crew->round, memory_order_acquire) == round; i++)
-        if (i >= SPINS) sched_yield();
+    for (int i = 0; atomic_load_explicit(&team->round, memory_order_acquire) == round; i++)
+        if (i >= POLLS) sched_yield();
 }
 
-static void sweep_up(lwi_elim_crew *crew, int part, void (*visit)(lwi_elim *dual, int unit))
+static void sweep_up(lwi_elim_team *team, int part, void (*visit)(lwi_elim *elim, int task))
 {
-    for (int s = 0; s < crew->nstage; s++) {
-        const int *first = crew->first + s * crew->parts + part;
-        for (int i = first[0]; i < first[1]; i++) visit(crew->dual, crew->unit[i]);
-        meet(crew);
+    for (int s = 0; s < team->nstage; s++) {
+        const int *first = team->first + s * team->parts + part;
+        for (int i = first[0]; i < first[1]; i++) visit(team->elim, team->task[i]);
+        barrier(team);
     }
 }
 
-static void sweep_down(lwi_elim_crew *crew, int part, void (*visit)(lwi_elim *dual, int unit))
+static void sweep_down(lwi_elim_team *team, int part, void (*visit)(lwi_elim *elim, int task))
 {
-    for (int s = crew->nstage - 1; s >= 0; s--) {
-        const int *first = crew->first + s * crew->parts + part;
-        for (int i = first[1] - 1; i >= first[0]; i--) visit(crew->dual, crew->unit[i]);
-        meet(crew);
+    for (int s = team->nstage - 1; s >= 0; s--) {
+        const int *first = team->first + s * team->parts + part;
+        for (int i = first[1] - 1; i >= first[0]; i--) visit(team->elim, team->task[i]);
+        barrier(team);
     }
 }
 
 // Number i of the passes over the vectors.
-static void begin(lwi_elim *dual, int i)
+static void begin(lwi_elim *elim, int i)
 {
-    dual->again = i > 0;
-    dual->reread = i == 0 && atomic_exchange_explicit(&dual->touched, false, memory_order_relaxed);
+    elim->refining = i > 0;
+    elim->reread_J =
+        i == 0 && atomic_exchange_explicit(&elim->J_changed, false, memory_order_relaxed);
 }
 
-static void sweeps(lwi_elim_crew *crew, int part)
+static void sweeps(lwi_elim_team *team, int part)
 {
-    if (!crew->vectors) {
-        sweep_up(crew, part, lwi_elim_unit_eliminate);
+    if (!team->vectors) {
+        sweep_up(team, part, lwi_elim_task_eliminate);
         return;
     }
-    for (int i = 0; i <= crew->refine; i++) {
-        if (part == 0) begin(crew->dual, i);
-        meet(crew);
-        sweep_up(crew, part, lwi_elim_unit_up);
-        sweep_down(crew, part, lwi_elim_unit_down);
+    for (int i = 0; i <= team->refine; i++) {
+        if (part == 0) begin(team->elim, i);
+        barrier(team);
+        sweep_up(team, part, lwi_elim_task_up);
+        sweep_down(team, part, lwi_elim_task_down);
     }
 }
 
 // In the mode of who asked, whatever it is: the same bits for any number of threads.
-static void task(void *user, int part)
+static void run_task(void *user, int part)
 {
-    lwi_elim_crew *crew = user;
+    lwi_elim_team *team = user;
     const uint64_t mode = lwi_flush_get();
-    lwi_flush_set(crew->mode);
-    sweeps(crew, part);
+    lwi_flush_set(team->mode);
+    sweeps(team, part);
     lwi_flush_set(mode);
 }
 
-void lwi_elim_sweep_matrix(lwi_elim *dual)
+void lwi_elim_sweep_matrix(lwi_elim *elim)
 {
-    if (dual->crew) {
-        dual->crew->vectors = false;
-        dual->crew->mode = lwi_flush_get();
-        lwi_pool_run(dual->crew->pool, task, dual->crew);
+    if (elim->team) {
+        elim->team->vectors = false;
+        elim->team->mode = lwi_flush_get();
+        lwi_pool_run(elim->team->pool, run_task, elim->team);
         return;
     }
-    for (int u = 0; u < dual->nunit; u++) lwi_elim_unit_eliminate(dual, u);
+    for (int u = 0; u < elim->ntask; u++) lwi_elim_task_eliminate(elim, u);
 }
 
-void lwi_elim_sweep_vectors(lwi_elim *dual, int refine)
+void lwi_elim_sweep_vectors(lwi_elim *elim, int refine)
 {
-    if (dual->crew) {
-        dual->crew->vectors = true;
-        dual->crew->mode = lwi_flush_get();
-        dual->crew->refine = refine;
-        lwi_pool_run(dual->crew->pool, task, dual->crew);
+    if (elim->team) {
+        elim->team->vectors = true;
+        elim->team->mode = lwi_flush_get();
+        elim->team->refine = refine;
+        lwi_pool_run(elim->team->pool, run_task, elim->team);
         return;
     }
     for (int i = 0; i <= refine; i++) {
-        begin(dual, i);
-        for (int u = 0; u < dual->nunit; u++) lwi_elim_unit_up(dual, u);
-        for (int u = dual->nunit - 1; u >= 0; u--) lwi_elim_unit_down(dual, u);
+        begin(elim, i);
+        for (int u = 0; u < elim->ntask; u++) lwi_elim_task_up(elim, u);
+        for (int u = elim->ntask - 1; u >= 0; u--) lwi_elim_task_down(elim, u);
     }
 }
 
 // ---------------------------------------------------------------------------------------- schedule
 
-double lwi_elim_unit_work(const lwi_elim *dual, int unit)
+double lwi_elim_task_work(const lwi_elim *elim, int task)
 {
-    const lwi_elim_front *N = &dual->front[dual->unit[unit].node[0]];
+    const lwi_elim_front *N = &elim->front[elim->task[task].node[0]];
     const double c = N->nc, f = N->nc + N->no;
     return c * f * f / 2 + 6 * c * f;
 }
@@ -156,36 +157,36 @@ static int share(double done, double piece, double all, int parts)
     return part < parts ? part : parts - 1;
 }
 
-int lwi_elim_unit_parent(const lwi_elim *dual, int unit, int l)
+int lwi_elim_task_parent(const lwi_elim *elim, int task, int l)
 {
-    const int parent = dual->front[dual->unit[unit].node[l]].parent;
-    return parent < 0 ? -1 : dual->unit_of[parent];
+    const int parent = elim->front[elim->task[task].node[l]].parent;
+    return parent < 0 ? -1 : elim->task_of[parent];
 }
 
 // Longest way down to a unit without children; returns how many levels there are.
-static int find_levels(const lwi_elim *dual, int *level)
+static int find_levels(const lwi_elim *elim, int *level)
 {
     int count = 0;
-    for (int u = 0; u < dual->nunit; u++) {
+    for (int u = 0; u < elim->ntask; u++) {
         if (count <= level[u]) count = level[u] + 1;
-        for (int l = 0; l < dual->unit[u].lanes; l++) {
-            const int parent = lwi_elim_unit_parent(dual, u, l);
+        for (int l = 0; l < elim->task[u].lanes; l++) {
+            const int parent = lwi_elim_task_parent(elim, u, l);
             if (parent >= 0 && level[parent] <= level[u]) level[parent] = level[u] + 1;
         }
     }
     return count;
 }
 
-static lw_status by_level(const lwi_elim *dual, lwi_arena *scratch, draft *d)
+static lw_status by_level(const lwi_elim *elim, lwi_arena *scratch, draft *d)
 {
-    int *level = LWI_PUSH(scratch, int, dual->nunit), count = dual->nunit;
+    int *level = LWI_PUSH(scratch, int, elim->ntask), count = elim->ntask;
     if (!level) return LW_ERR_MEMORY;
-    count = find_levels(dual, level);
+    count = find_levels(elim, level);
     double *work = LWI_PUSH(scratch, double, count);
     double *done = LWI_PUSH(scratch, double, count);
     int *stage = LWI_PUSH(scratch, int, count);
     if (!work || !done || !stage) return LW_ERR_MEMORY;
-    for (int u = 0; u < dual->nunit; u++) work[level[u]] += lwi_elim_unit_work(dual, u);
+    for (int u = 0; u < elim->ntask; u++) work[level[u]] += lwi_elim_task_work(elim, u);
     bool alone = false; // the stage before is of one thread
     for (int l = 0; l < count; l++) {
         const bool small = work[l] < GRAIN * d->parts;
@@ -194,9 +195,9 @@ static lw_status by_level(const lwi_elim *dual, lwi_arena *scratch, draft *d)
         alone = small;
         d->shared |= !small;
     }
-    for (int u = 0; u < dual->nunit; u++) {
+    for (int u = 0; u < elim->ntask; u++) {
         const int l = level[u];
-        const double piece = lwi_elim_unit_work(dual, u);
+        const double piece = lwi_elim_task_work(elim, u);
         d->stage[u] = stage[l];
         if (work[l] >= GRAIN * d->parts) d->part[u] = share(done[l], piece, work[l], d->parts);
         done[l] += piece;
@@ -205,35 +206,35 @@ static lw_status by_level(const lwi_elim *dual, lwi_arena *scratch, draft *d)
 }
 
 // Work of whole subtrees; infinite above groups whose lanes have parents of their own.
-static double subtree_work(const lwi_elim *dual, double *work)
+static double subtree_work(const lwi_elim *elim, double *work)
 {
     double all = 0;
-    for (int u = 0; u < dual->nunit; u++) {
-        const int parent = dual->unit[u].parent;
-        work[u] += lwi_elim_unit_work(dual, u);
-        all += lwi_elim_unit_work(dual, u);
+    for (int u = 0; u < elim->ntask; u++) {
+        const int parent = elim->task[u].parent;
+        work[u] += lwi_elim_task_work(elim, u);
+        all += lwi_elim_task_work(elim, u);
         if (parent >= 0) work[parent] += work[u];
-        for (int l = 0; l < dual->unit[u].lanes && parent < 0; l++)
-            if (lwi_elim_unit_parent(dual, u, l) >= 0)
-                work[lwi_elim_unit_parent(dual, u, l)] = HUGE_VAL;
+        for (int l = 0; l < elim->task[u].lanes && parent < 0; l++)
+            if (lwi_elim_task_parent(elim, u, l) >= 0)
+                work[lwi_elim_task_parent(elim, u, l)] = HUGE_VAL;
     }
     return all;
 }
 
-static lw_status by_subtree(const lwi_elim *dual, lwi_arena *scratch, draft *d)
+static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, draft *d)
 {
-    double *work = LWI_PUSH(scratch, double, dual->nunit), below = 0, done = 0;
+    double *work = LWI_PUSH(scratch, double, elim->ntask), below = 0, done = 0;
     if (!work) return LW_ERR_MEMORY;
-    const double most = PORTION * subtree_work(dual, work) / d->parts;
-    for (int u = 0; u < dual->nunit; u++)
-        if (work[u] <= most) below += lwi_elim_unit_work(dual, u);
+    const double max_work = PORTION * subtree_work(elim, work) / d->parts;
+    for (int u = 0; u < elim->ntask; u++)
+        if (work[u] <= max_work) below += lwi_elim_task_work(elim, u);
     d->nstage = 2;
     int user = -1; // the first thread that gets something
-    for (int u = dual->nunit - 1; u >= 0; u--) {
-        const int parent = dual->unit[u].parent;
-        if (work[u] > most) {
+    for (int u = elim->ntask - 1; u >= 0; u--) {
+        const int parent = elim->task[u].parent;
+        if (work[u] > max_work) {
             d->stage[u] = 1;
-        } else if (parent >= 0 && work[parent] <= most) {
+        } else if (parent >= 0 && work[parent] <= max_work) {
             d->part[u] = d->part[parent];
         } else {
             d->part[u] = share(done, work[u], below, d->parts);
@@ -246,51 +247,52 @@ static lw_status by_subtree(const lwi_elim *dual, lwi_arena *scratch, draft *d)
 }
 
 // Units by stage and part, in their order.
-static lw_status arrange(const lwi_elim *dual, const draft *d, lwi_arena *arena,
-                         lwi_elim_crew *crew)
+static lw_status arrange(const lwi_elim *elim, const draft *d, lwi_arena *arena,
+                         lwi_elim_team *team)
 {
-    const size_t cells = (size_t)d->nstage * (size_t)d->parts;
-    crew->first = LWI_PUSH(arena, int, cells + 1);
-    crew->unit = LWI_PUSH(arena, int, dual->nunit);
-    if (!crew->first || !crew->unit) return LW_ERR_MEMORY;
-    for (int u = 0; u < dual->nunit; u++) crew->first[d->stage[u] * d->parts + d->part[u]]++;
-    for (size_t i = 1; i <= cells; i++) crew->first[i] += crew->first[i - 1]; // ends
-    for (int u = dual->nunit - 1; u >= 0; u--)
-        crew->unit[--crew->first[d->stage[u] * d->parts + d->part[u]]] = u;
+    const size_t places = (size_t)d->nstage * (size_t)d->parts;
+    team->first = LWI_PUSH(arena, int, places + 1);
+    team->task = LWI_PUSH(arena, int, elim->ntask);
+    if (!team->first || !team->task) return LW_ERR_MEMORY;
+    for (int u = 0; u < elim->ntask; u++) team->first[d->stage[u] * d->parts + d->part[u]]++;
+    for (size_t i = 1; i <= places; i++) team->first[i] += team->first[i - 1]; // ends
+    for (int u = elim->ntask - 1; u >= 0; u--)
+        team->task[--team->first[d->stage[u] * d->parts + d->part[u]]] = u;
     return LW_OK;
 }
 
-static lw_status make(const lwi_elim *dual, lwi_strategy strategy, lwi_arena *scratch,
-                      lwi_arena *arena, draft *d, lwi_elim_crew **crew)
+static lw_status make(const lwi_elim *elim, lwi_elim_strategy strategy, lwi_arena *scratch,
+                      lwi_arena *arena, draft *d, lwi_elim_team **team)
 {
     double all = 0;
-    for (int u = 0; u < dual->nunit; u++) all += lwi_elim_unit_work(dual, u);
+    for (int u = 0; u < elim->ntask; u++) all += lwi_elim_task_work(elim, u);
     if (all < WORTH) return LW_OK;
-    d->stage = LWI_PUSH(scratch, int, dual->nunit);
-    d->part = LWI_PUSH(scratch, int, dual->nunit);
+    d->stage = LWI_PUSH(scratch, int, elim->ntask);
+    d->part = LWI_PUSH(scratch, int, elim->ntask);
     if (!d->stage || !d->part) return LW_ERR_MEMORY;
-    TRY((strategy == LWI_BY_LEVEL ? by_level : by_subtree)(dual, scratch, d));
+    TRY((strategy == LWI_ELIM_BY_LEVEL ? by_level : by_subtree)(elim, scratch, d));
     if (!d->shared) return LW_OK;
-    *crew = LWI_PUSH(arena, lwi_elim_crew, 1);
-    if (!*crew) return LW_ERR_MEMORY;
-    (*crew)->parts = d->parts;
-    (*crew)->nstage = d->nstage;
-    return arrange(dual, d, arena, *crew);
+    *team = LWI_PUSH(arena, lwi_elim_team, 1);
+    if (!*team) return LW_ERR_MEMORY;
+    (*team)->parts = d->parts;
+    (*team)->nstage = d->nstage;
+    return arrange(elim, d, arena, *team);
 }
 
-lw_status lwi_elim_threads(lwi_elim *dual, lwi_pool *pool, lwi_strategy strategy, lwi_arena *arena)
+lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy strategy,
+                           lwi_arena *arena)
 {
-    dual->crew = NULL;
+    elim->team = NULL;
     draft d = {.parts = pool ? lwi_pool_count(pool) : 1};
     if (d.parts == 1) return LW_OK;
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);
-    lwi_elim_crew *crew = NULL;
-    const lw_status status = make(dual, strategy, &scratch, arena, &d, &crew);
+    lwi_elim_team *team = NULL;
+    const lw_status status = make(elim, strategy, &scratch, arena, &d, &team);
     lwi_arena_free(&scratch);
-    if (status != LW_OK || !crew) return status;
-    crew->pool = pool;
-    crew->dual = dual;
-    dual->crew = crew;
-    return lwi_elim_batch_leave(dual, false, arena);
+    if (status != LW_OK || !team) return status;
+    team->pool = pool;
+    team->elim = elim;
+    elim->team = team;
+    return lwi_elim_batch_updates(elim, false, arena);
 }

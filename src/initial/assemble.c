@@ -20,7 +20,7 @@ enum { MOST_STEPS = 300, MOST_HALVINGS = 12, MOST_SWEEPS = 50 };
 // -------------------------------------------------------------------------------------------
 // create
 
-static void add_body(const lw_model *model, lwi_edge *edge, int body)
+static void add_body(const lw_model *model, lwi_plan_edge *edge, int body)
 {
     const int node = model->body_node[body];
     if (node < 0) {
@@ -32,7 +32,7 @@ static void add_body(const lw_model *model, lwi_edge *edge, int body)
     edge->body[edge->n++] = node;
 }
 
-static void add_joint(const lw_model *model, lwi_edge *edge, int joint)
+static void add_joint(const lw_model *model, lwi_plan_edge *edge, int joint)
 {
     add_body(model, edge, model->joint[joint].body1);
     add_body(model, edge, model->joint[joint].body2);
@@ -43,10 +43,10 @@ static bool holds_coordinates(const lwi_joint_type *type)
     return type->scalar || type->id == LW_JOINT_SPHERICAL || type->id == LW_JOINT_FREE;
 }
 
-static void describe_edge(const lwi_assembler *a, const lwi_assembler_edge *e, lwi_edge *edge)
+static void describe_edge(const lwi_assembler *a, const lwi_assembler_edge *e, lwi_plan_edge *edge)
 {
     const lw_model *model = a->model;
-    *edge = (lwi_edge){0};
+    *edge = (lwi_plan_edge){0};
     if (e->joint >= 0) {
         add_joint(model, edge, e->joint);
         edge->rows = lwi_joint_row_count(model, e->joint);
@@ -90,11 +90,11 @@ static int root_of(const int *parent, int k)
 // it.
 static void find_components(lwi_assembler *a)
 {
-    const lwi_graph *graph = &a->plan.graph;
+    const lwi_plan_graph *graph = &a->plan.graph;
     int *c = a->component;
     for (int k = 0; k < a->model->nnode; k++) c[k] = k;
     for (int e = 0; e < a->first_hold; e++) {
-        const lwi_edge *edge = &graph->edge[e];
+        const lwi_plan_edge *edge = &graph->edge[e];
         for (int i = 1; i < edge->n && edge->rows; i++) {
             const int p = root_of(c, edge->body[0]), q = root_of(c, edge->body[i]);
             c[p > q ? p : q] = p > q ? q : p;
@@ -102,7 +102,7 @@ static void find_components(lwi_assembler *a)
     }
     for (int k = 0; k < a->model->nnode; k++) c[k] = root_of(c, k);
     for (int e = 0; e < a->first_hold; e++) {
-        const lwi_edge *edge = &graph->edge[e];
+        const lwi_plan_edge *edge = &graph->edge[e];
         if (!edge->ground || !edge->rows || c[edge->body[0]] < 0) continue;
         const int grounded = c[edge->body[0]];
         for (int k = 0; k < a->model->nnode; k++)
@@ -117,16 +117,16 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     *a = (lwi_assembler){.model = model, .length = model->length, .held = true};
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
-    lwi_edge *edge;
+    lwi_plan_edge *edge;
     GET(edge, room);
     GET(a->edge, room);
     GET(a->hold, nhold);
     if (nhold) memcpy(a->hold, hold, (size_t)nhold * sizeof *hold);
     list_edges(a, nhold);
     for (int i = 0; i < a->nedge; i++) describe_edge(a, &a->edge[i], &edge[i]);
-    const lwi_graph graph = {.nbody = model->nnode, .nedge = a->nedge, .edge = edge};
+    const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = a->nedge, .edge = edge};
     TRY(lwi_plan_create(&graph, LWI_PLAN_AUTO, arena, &a->plan));
-    TRY(lwi_elim_create(&a->plan, arena, &a->dual));
+    TRY(lwi_elim_create(&a->plan, arena, &a->elim));
     a->nrow = a->plan.nrow;
     GET(a->metric, model->nnode);
     GET(a->component, model->nnode);
@@ -164,20 +164,20 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
 // Row r of edge e on a body; NULL for the ground.
 static double *row_of(lwi_assembler *a, int e, int body, int r)
 {
-    const lwi_edge *edge = &a->plan.graph.edge[e];
+    const lwi_plan_edge *edge = &a->plan.graph.edge[e];
     const int node = a->model->body_node[body];
     for (int i = 0; i < edge->n; i++)
-        if (edge->body[i] == node) return lwi_elim_J(a->dual)[(a->plan.slot[e] + i) * 6 + r];
+        if (edge->body[i] == node) return lwi_elim_J(a->elim)[(a->plan.slot[e] + i) * 6 + r];
     return NULL;
 }
 
 // J V of one row as it stands in the engine.
 static double rate_of(lwi_assembler *a, int e, int r)
 {
-    const lwi_edge *edge = &a->plan.graph.edge[e];
+    const lwi_plan_edge *edge = &a->plan.graph.edge[e];
     double sum = 0;
     for (int i = 0; i < edge->n; i++) {
-        const double *J = lwi_elim_J(a->dual)[(a->plan.slot[e] + i) * 6 + r];
+        const double *J = lwi_elim_J(a->elim)[(a->plan.slot[e] + i) * 6 + r];
         const int b = a->model->node[edge->body[i]].body;
         sum += v3_dot(J, a->v[b]) + v3_dot(J + 3, a->w[b]);
     }
@@ -282,9 +282,9 @@ static void body_hold_rows(lwi_assembler *a, int e, bool velocity)
 // Rows that do not take part: none of them says anything.
 static void clear_rows(lwi_assembler *a, int e)
 {
-    const lwi_edge *edge = &a->plan.graph.edge[e];
+    const lwi_plan_edge *edge = &a->plan.graph.edge[e];
     for (int i = 0; i < edge->n; i++)
-        memset(lwi_elim_J(a->dual)[(a->plan.slot[e] + i) * 6], 0, 6 * sizeof *lwi_elim_J(a->dual));
+        memset(lwi_elim_J(a->elim)[(a->plan.slot[e] + i) * 6], 0, 6 * sizeof *lwi_elim_J(a->elim));
     for (int r = a->plan.row[e]; r < a->plan.row[e + 1]; r++) a->residual[r] = 0;
 }
 
@@ -360,9 +360,9 @@ double lwi_assembler_hold_residual(lwi_assembler *a, int hold, bool velocity)
 // G = J K and the size of each row, (J K J')_rr; a row of zeros gets the size 1 and does nothing.
 static void weigh_rows(lwi_assembler *a)
 {
-    double(*J)[6] = lwi_elim_J(a->dual), (*G)[6] = lwi_elim_G(a->dual);
+    double(*J)[6] = lwi_elim_J(a->elim), (*G)[6] = lwi_elim_G(a->elim);
     for (int e = 0; e < a->nedge; e++) {
-        const lwi_edge *edge = &a->plan.graph.edge[e];
+        const lwi_plan_edge *edge = &a->plan.graph.edge[e];
         const double compliance = e < a->first_hold ? JOINT_COMPLIANCE : HOLD_COMPLIANCE;
         for (int r = 0; r < edge->rows; r++) {
             double size = 0;
@@ -384,7 +384,7 @@ static void solve(lwi_assembler *a)
 {
     memset(a->x, 0, (size_t)a->model->nnode * sizeof *a->x);
     for (int r = 0; r < a->nrow; r++) a->c[r] = -a->residual[r];
-    lwi_elim_solve(a->dual, a->x, a->c, a->lambda, 0);
+    lwi_elim_solve(a->elim, a->x, a->c, a->lambda, 0);
 }
 
 // What a regularised step makes smaller.
@@ -473,7 +473,7 @@ bool lwi_assembler_step(lwi_assembler *a)
     rows(a, false);
     weigh_rows(a);
     const double before = merit(a);
-    if (lwi_elim_factor(a->dual, a->eps) != LW_OK) return false;
+    if (lwi_elim_factor(a->elim, a->eps) != LW_OK) return false;
     solve(a);
     const double whole = longest(a);
     double part = whole > LONGEST_STEP ? LONGEST_STEP / whole : 1;
@@ -558,7 +558,7 @@ void lwi_assembler_project(lwi_assembler *a)
     double before = INFINITY;
     rows(a, true);
     weigh_rows(a);
-    if (lwi_elim_factor(a->dual, a->eps) != LW_OK) return;
+    if (lwi_elim_factor(a->elim, a->eps) != LW_OK) return;
     for (int i = 0; i < MOST_SWEEPS; i++) {
         const double now = merit(a);
         if (!(now < before)) break;

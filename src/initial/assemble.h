@@ -38,7 +38,7 @@ typedef struct lwi_assembler {
     lwi_assembler_edge *edge;
     lwi_hold *hold;
     lwi_plan plan;
-    lwi_elim *dual;
+    lwi_elim *elim;
     lwi_assembler_metric *metric; ///< [nnode]
     int *component;               ///< [nnode] least node of what it is joined with; -1: the ground
     double (*spin)[6]; ///< [nnode] speed of the mass centre and angular momentum about it of a

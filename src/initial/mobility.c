@@ -113,9 +113,9 @@ static lw_status dependent_rows(mobility *my, int *dependent)
                  .list = LWI_PUSH(&my->arena, charge, s->nrow),
                  .dependent = LWI_PUSH(&my->arena, int, s->nedge)};
     if (!c.list || !c.dependent) return LW_ERR_MEMORY;
-    const int count = s->nrow ? lwi_elim_null_count(s->dual) : 0;
+    const int count = s->nrow ? lwi_elim_null_count(s->elim) : 0;
     for (int i = 0; i < count; i++) {
-        lwi_elim_null(s->dual, i, my->null);
+        lwi_elim_null(s->elim, i, my->null);
         TRY(charge_vector(&c));
     }
     for (int j = 0; j < s->model->njoint; j++)
@@ -163,7 +163,7 @@ static lw_status find_open(mobility *my, lw_redundancy *joints)
     double(*basis)[6][6] = lwi_arena_push(&my->arena, (size_t)s->model->njoint, sizeof *basis);
     if (!basis) return LW_ERR_MEMORY;
     for (int seed = 0; seed < 6; seed++) {
-        for (int i = 0; i < s->plan.nrow; i++) my->null[i] = 2 * lwi_system_scatter(i, seed);
+        for (int i = 0; i < s->plan.nrow; i++) my->null[i] = 2 * lwi_system_pseudorandom(i, seed);
         lwi_system_to_null(s, my->null);
         for (int e = 0; e < s->nedge; e++) {
             const int j = s->edge_joint[e];
@@ -230,14 +230,14 @@ static void find_conflict(mobility *my, lw_check *check)
     double demand = 0, most = 0;
     check->conflict_joint = -1;
     if (check->redundant == 0) return;
-    lwi_loop_rates(s, 0);
+    lwi_system_rates(s, 0);
     memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
     for (int i = 0; i < s->nrow; i++) {
         s->c[i] = -s->gamma[i];
         demand = fmax(demand, fabs(s->gamma[i]));
     }
-    lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 1);
-    lwi_loop_rates_of(s, (const double(*)[6])s->x, my->null);
+    lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 1);
+    lwi_system_rates_of(s, (const double(*)[6])s->x, my->null);
     for (int e = 0; e < s->nedge; e++)
         for (int i = s->plan.row[e]; i < s->plan.row[e + 1]; i++) {
             if (!(fabs(my->null[i] - s->c[i]) > most)) continue;
@@ -255,8 +255,9 @@ static lw_status run_check(const lw_model *model, mobility *my, lw_check *check,
     check->followed = model->nfollowed;
     closure_residuals(model, my, check->residual);
     TRY(place_at_start(model, my, &check->rank));
-    const lwi_pivots pivots = s->nrow ? lwi_elim_pivots(s->dual) : (lwi_pivots){.least = 1};
-    check->kept = pivots.least;
+    const lwi_elim_pivot_info pivots =
+        s->nrow ? lwi_elim_pivots(s->elim) : (lwi_elim_pivot_info){.min = 1};
+    check->kept = pivots.min;
     check->dropped = pivots.dropped;
     check->rows = s->nrow;
     check->redundant = check->rows - check->rank;
@@ -300,7 +301,7 @@ lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *i
                                .nodes = plan->nnode,
                                .depth = plan->nlevel,
                                .width = plan->width,
-                               .open = plan->most_open,
+                               .open = plan->max_open,
                                .work = plan->work,
                                .critical = plan->critical};
     lwi_arena_free(&arena);

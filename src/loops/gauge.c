@@ -34,7 +34,7 @@
 // Points of joints and mass centres at the start: least and most are not looked for along axes, so
 // that a model that is turned has the same extent.
 typedef struct cloud {
-    double mean[3], n, most; // most: largest distance from the mean
+    double mean[3], n, radius; // most: largest distance from the mean
 } cloud;
 
 static void joint_point(const lw_model *model, const lwi_joint *joint, int side, double p[3])
@@ -52,11 +52,11 @@ static void add_point(cloud *c, const double p[3])
     c->n += 1;
 }
 
-static void look_at(cloud *c, const double p[3])
+static void add_distance(cloud *c, const double p[3])
 {
     double d[3];
     v3_sub(d, p, c->mean);
-    c->most = fmax(c->most, v3_norm(d));
+    c->radius = fmax(c->radius, v3_norm(d));
 }
 
 static void for_points(const lw_model *model, cloud *c, void (*point)(cloud *, const double *))
@@ -76,8 +76,8 @@ static double extent_at_start(const lw_model *model)
     cloud c = {.n = 0};
     for_points(model, &c, add_point);
     if (c.n > 0) v3_scale(c.mean, 1 / c.n, c.mean);
-    for_points(model, &c, look_at);
-    return c.most > 0 ? 2 * c.most : 1;
+    for_points(model, &c, add_distance);
+    return c.radius > 0 ? 2 * c.radius : 1;
 }
 
 // Kinetic energy for each kilogram, twice: the square of a speed.
@@ -107,7 +107,7 @@ lwi_gauge lwi_gauge_choose(const lw_model *model, const lw_options *options)
     lwi_gauge gauge = {.extent = extent_at_start(model), .reason = LWI_GAUGE_NONE};
     if (!strcmp(word, "none")) return gauge;
     if (strcmp(word, "auto") != 0) {
-        gauge.reason = LWI_GAUGE_GIVEN;
+        gauge.reason = LWI_GAUGE_OPTION;
         lwi_number_read(word, &gauge.kappa); // checked with the options
         return gauge;
     }
@@ -132,7 +132,7 @@ void lwi_gauge_about(const lwi_gauge *gauge, char *text, size_t size)
         "0.6 sqrt(9.81 m/s^2 / L), for want of gravity and speeds"};
     if (gauge->reason == LWI_GAUGE_NONE)
         snprintf(text, size, "kappa none: impulses of loops stay in the momenta");
-    else if (gauge->reason == LWI_GAUGE_GIVEN)
+    else if (gauge->reason == LWI_GAUGE_OPTION)
         snprintf(text, size, "kappa %.4g 1/s, as given", gauge->kappa);
     else
         snprintf(text, size, "kappa %.4g 1/s: %s, L = %.4g m the extent at the start", gauge->kappa,
@@ -173,19 +173,19 @@ void lwi_gauge_leak(const lw_model *model, const lwi_motion *motion, double leng
                     const lwi_gauge *gauge, int joint, const lwi_closure *rows, const double *sigma,
                     double *leak)
 {
-    double W[LWI_CLOSURE_ROWS][STACK], turned[STACK] = {0},
+    double W[LWI_CLOSURE_ROWS][STACK], rotated[STACK] = {0},
                                        gram[LWI_CLOSURE_ROWS * LWI_CLOSURE_ROWS];
     const int m = rows->n;
     int n = 0;
     for (int r = 0; r < m; r++) {
         double x[STACK];
         n = stack(model, motion, length, joint, rows, rows->Jdot, r, x);
-        for (int i = 0; i < n; i++) turned[i] += sigma[r] * x[i];
+        for (int i = 0; i < n; i++) rotated[i] += sigma[r] * x[i];
         stack(model, motion, length, joint, rows, rows->J, r, W[r]);
     }
     for (int r = 0; r < m; r++) {
         leak[r] = 0;
-        for (int i = 0; i < n; i++) leak[r] += W[r][i] * turned[i];
+        for (int i = 0; i < n; i++) leak[r] += W[r][i] * rotated[i];
         for (int s = 0; s <= r; s++) {
             gram[m * r + s] = 0;
             for (int i = 0; i < n; i++) gram[m * r + s] += W[r][i] * W[s][i];

@@ -11,7 +11,7 @@ typedef enum lwi_gauge_reason {
     LWI_GAUGE_GRAVITY,
     LWI_GAUGE_SPEED,   ///< no gravity: by the speeds at the start
     LWI_GAUGE_NOMINAL, ///< neither: as if there were gravity
-    LWI_GAUGE_GIVEN,
+    LWI_GAUGE_OPTION,
     LWI_GAUGE_NONE
 } lwi_gauge_reason;
 

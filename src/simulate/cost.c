@@ -35,11 +35,11 @@ static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_f
 {
     lwi_system closed;
     TRY(lwi_system_plan(model, LWI_PLAN_AUTO, arena, &closed));
-    TRY(lwi_elim_create(&closed.plan, arena, &closed.dual));
-    const lwi_elim_counts counts = lwi_elim_count(closed.dual);
+    TRY(lwi_elim_create(&closed.plan, arena, &closed.elim));
+    const lwi_elim_counts counts = lwi_elim_count(closed.elim);
     const double components = 6.0 * model->nnode, rows = closed.nrow;
     f->rows = rows;
-    f->joins = counts.units;
+    f->joins = counts.tasks;
     f->closings = counts.loops;
     f->products = counts.plain;
     f->pivoted = counts.closing;

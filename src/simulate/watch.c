@@ -82,11 +82,11 @@ static double pivot_here(lwi_system *s, double t, int *edge)
 {
     lwi_system_rows(s, t);
     lwi_system_geometric(s);
-    const lw_status status = lwi_elim_judge(s->dual);
+    const lw_status status = lwi_elim_check_pivots(s->elim);
     if (status != LW_OK && status != LW_ERR_SINGULAR) return 1;
-    const lwi_pivots pivots = lwi_elim_pivots(s->dual);
+    const lwi_elim_pivot_info pivots = lwi_elim_pivots(s->elim);
     *edge = pivots.edge;
-    return fmax(0, pivots.least);
+    return fmax(0, pivots.min);
 }
 
 // Hermite's cubic of n numbers and its derivative at a + x h, 0 <= x <= 1; f, g at the ends.
@@ -129,7 +129,7 @@ static void place(lwi_watch *watch, const lwi_sight *sight)
         memcpy(m->quat[model->node[k].body], sight->quat[k], sizeof sight->quat[k]);
     }
     lwi_snapshot_from_joints(model, sight->t, m);
-    lwi_system_from_moment(s, m);
+    lwi_system_from_snapshot(s, m);
     lwi_system_read_loops(s, sight->t, true);
 }
 
@@ -432,7 +432,7 @@ lw_status lwi_sim_check_begin(lw_sim *sim)
         return LW_OK;
     const double change = largest_change(sim->model, &sim->moment, &speed, &body);
     if (!(change > MOST_CHANGE * speed)) return LW_OK;
-    lwi_system_from_moment(&watch->closed, &sim->moment);
+    lwi_system_from_snapshot(&watch->closed, &sim->moment);
     const double pivot = pivot_here(&watch->closed, sim->t, &edge);
     const lw_status status = lwi_singular_fail_speeds(
         sim->model, watch->closed.edge_joint[edge], sim->t, pivot, body, change, &sim->work->error);
@@ -471,7 +471,7 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
     if (sim->options.max_steps > 0 && (double)stats.steps >= sim->options.max_steps) return status;
     if (!watch->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_POSE, &sim->moment))
         return status;
-    lwi_system_from_moment(s, &sim->moment);
+    lwi_system_from_snapshot(s, &sim->moment);
     // as it is: beside a dead point positions that are off by d go sqrt(d) away to be closed
     const double pivot = pivot_here(s, sim->t, &edge);
     if (!(pivot < LWI_WATCH_NEAR * watch->most)) return status;

@@ -14,7 +14,7 @@ void lwi_system_edge_name(const lwi_system *s, int edge, char *text, size_t size
 
 lw_status lwi_system_fails(const lwi_system *s, double t, lw_status status, lw_error *error)
 {
-    const lwi_pivots pivots = lwi_elim_pivots(s->dual);
+    const lwi_elim_pivot_info pivots = lwi_elim_pivots(s->elim);
     char which[160];
     if (status != LW_ERR_SINGULAR)
         return lwi_fail(error, status, "t = %.9g s: constraints: %s", t, lw_status_text(status));
@@ -23,6 +23,6 @@ lw_status lwi_system_fails(const lwi_system *s, double t, lw_status status, lw_e
         return lwi_fail(error, status,
                         "%s, t = %.9g s: what it carries is so much heavier than the bodies it "
                         "joins that their inertias drown in round-off (pivot %.1e); use %s",
-                        which, t, pivots.least, s->model->nloop ? "`dense`" : "`aba` or `momenta`");
-    return lwi_singular_fail(s->model, s->edge_joint[pivots.edge], t, pivots.least, error);
+                        which, t, pivots.min, s->model->nloop ? "`dense`" : "`aba` or `momenta`");
+    return lwi_singular_fail(s->model, s->edge_joint[pivots.edge], t, pivots.min, error);
 }

@@ -43,18 +43,18 @@ void lwi_system_start(lwi_system *s)
     lwi_system_place_merged(s);
 }
 
-void lwi_system_from_moment(lwi_system *s, const lwi_snapshot *moment)
+void lwi_system_from_snapshot(lwi_system *s, const lwi_snapshot *snapshot)
 {
     const lw_model *model = s->model;
     for (int b = 1; b < model->nbody; b++) {
         if (model->body[b].host != b) continue;
-        v3_copy(s->r[b], moment->r[b]);
-        memcpy(s->R[b], moment->R[b], sizeof s->R[b]);
-        v3_copy(s->v[b], moment->v[b]);
-        m3_mul_v(s->w[b], moment->R[b], moment->w[b]);
+        v3_copy(s->r[b], snapshot->r[b]);
+        memcpy(s->R[b], snapshot->R[b], sizeof s->R[b]);
+        v3_copy(s->v[b], snapshot->v[b]);
+        m3_mul_v(s->w[b], snapshot->R[b], snapshot->w[b]);
     }
-    if (model->nq) memcpy(s->q, moment->q, (size_t)model->nq * sizeof *s->q);
-    if (model->nv) memcpy(s->qd, moment->qd, (size_t)model->nv * sizeof *s->qd);
+    if (model->nq) memcpy(s->q, snapshot->q, (size_t)model->nq * sizeof *s->q);
+    if (model->nv) memcpy(s->qd, snapshot->qd, (size_t)model->nv * sizeof *s->qd);
     lwi_system_place_merged(s);
 }
 
@@ -127,45 +127,45 @@ static void read_coordinates(lwi_system *s, double t)
 // one.
 static double largest_scaled(lwi_system *s, const double *value, double *diagonal)
 {
-    double most = 0;
+    double largest = 0;
     for (int e = 0; e < s->plan.graph.nedge; e++) {
-        const lwi_edge *edge = &s->plan.graph.edge[e];
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
         for (int k = 0; k < edge->rows; k++) {
             double square = 0;
             for (int i = 0; i < edge->n; i++) {
                 const int at = 6 * (s->plan.slot[e] + i) + k;
-                square += v6_dot(lwi_elim_J(s->dual)[at], lwi_elim_G(s->dual)[at]);
+                square += v6_dot(lwi_elim_J(s->elim)[at], lwi_elim_G(s->elim)[at]);
             }
             const int row = s->plan.row[e] + k;
             diagonal[row] = square;
-            if (square > 0) most = fmax(most, fabs(value[row]) / (s->length * sqrt(square)));
+            if (square > 0) largest = fmax(largest, fabs(value[row]) / (s->length * sqrt(square)));
         }
     }
-    return most;
+    return largest;
 }
 
 double lwi_system_residual(const lwi_system *s)
 {
-    double most = 0;
+    double largest = 0;
     for (int i = 0; i < s->nrow; i++)
-        if (!(fabs(s->phi[i]) <= most)) most = fabs(s->phi[i]); // not a number: that
-    return most;
+        if (!(fabs(s->phi[i]) <= largest)) largest = fabs(s->phi[i]); // not a number: that
+    return largest;
 }
 
 // mu = residual^2: quadratic convergence wherever the distance from the constraints is proportional
 // to the residual, also where rows are redundant.  The floor keeps factors of redundant rows
 // regular: four digits above round-off.
-#define LEAST_DAMPING 1e-12
+#define MIN_DAMPING 1e-12
 
 // Factors with eps = mu S_rr; in: S_rr.
 static lw_status factor_damped(lwi_system *s, double mu, double *eps)
 {
     for (int k = 0; k < s->nrow; k++) eps[k] = eps[k] > 0 ? mu * eps[k] : 1;
-    for (int k = s->nrow; k < s->plan.nrow; k++) eps[k] *= LEAST_DAMPING; // welds hold
-    return lwi_elim_factor(s->dual, eps);
+    for (int k = s->nrow; k < s->plan.nrow; k++) eps[k] *= MIN_DAMPING; // welds hold
+    return lwi_elim_factor(s->elim, eps);
 }
 
-bool lwi_system_close(lwi_system *s, double t, double tolerance, int most_steps)
+bool lwi_system_close(lwi_system *s, double t, double tolerance, int max_steps)
 {
     double before = INFINITY;
     for (int i = 0;; i++) {
@@ -174,15 +174,15 @@ bool lwi_system_close(lwi_system *s, double t, double tolerance, int most_steps)
         // at the tolerance, and round-off is all that is left
         if (residual <= tolerance && (residual == 0 || residual > 0.1 * before || i == 0))
             return true;
-        if (i == most_steps || !isfinite(residual)) return residual <= tolerance;
+        if (i == max_steps || !isfinite(residual)) return residual <= tolerance;
         before = residual;
         lwi_system_geometric(s);
         double *eps = s->row[0];
-        const double e = largest_scaled(s, s->phi, eps), mu = fmax(e * e, LEAST_DAMPING);
+        const double e = largest_scaled(s, s->phi, eps), mu = fmax(e * e, MIN_DAMPING);
         if (factor_damped(s, mu, eps) != LW_OK) return false;
         for (int k = 0; k < s->nrow; k++) s->c[k] = -s->phi[k];
         memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
-        lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
+        lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
         lwi_system_move(s, (const double(*)[6])s->x);
         read_coordinates(s, t);
     }
@@ -191,13 +191,13 @@ bool lwi_system_close(lwi_system *s, double t, double tolerance, int most_steps)
 double lwi_system_unmet(lwi_system *s, double pivot)
 {
     double *eps = s->row[0], *left = s->row[1];
-    const double e = largest_scaled(s, s->phi, eps), mu = fmax(pivot, fmax(e * e, LEAST_DAMPING));
+    const double e = largest_scaled(s, s->phi, eps), mu = fmax(pivot, fmax(e * e, MIN_DAMPING));
     const double asked = largest_scaled(s, s->b, eps);
     if (!(asked > 0) || factor_damped(s, mu, eps) != LW_OK) return 0;
     for (int k = 0; k < s->nrow; k++) s->c[k] = -s->b[k];
     memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
-    lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
-    lwi_loop_rates_of(s, (const double(*)[6])s->x, left);
+    lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+    lwi_system_rates_of(s, (const double(*)[6])s->x, left);
     for (int k = 0; k < s->nrow; k++) left[k] += s->b[k];
     for (int k = s->nrow; k < s->plan.nrow; k++) left[k] = 0; // of welds
     return largest_scaled(s, left, eps) / asked;

@@ -56,16 +56,16 @@ int lwi_system_rank(lwi_system *s)
     int rank = -1;
     lwi_system_rows(s, 0);
     lwi_system_geometric(s);
-    lwi_elim_forget(s->dual);
+    lwi_elim_clear_ranks(s->elim);
     const bool closed = lwi_system_residual(s) <= closed_enough(s);
-    const double least = s->split.npart ? PARTS_RANK : LWI_SYSTEM_RANK;
-    if (lwi_elim_learn(s->dual, closed ? least : LWI_ELIM_RANK, &rank) != LW_OK) return -1;
+    const double threshold = s->split.npart ? PARTS_RANK : LWI_SYSTEM_RANK;
+    if (lwi_elim_find_ranks(s->elim, closed ? threshold : LWI_ELIM_RANK, &rank) != LW_OK) return -1;
     return rank - (s->plan.nrow - s->nrow); // welds are a tree: independent
 }
 
 // The mixing steps of the generator SplitMix64: regular sequences would repeat along regular
 // chains.
-double lwi_system_scatter(int k, int seed)
+double lwi_system_pseudorandom(int k, int seed)
 {
     uint64_t z =
         (uint64_t)(k + 1) * 0x9e3779b97f4a7c15u + (uint64_t)(seed + 1) * 0xd1342543de82ef95u;
@@ -77,23 +77,24 @@ double lwi_system_scatter(int k, int seed)
 
 // A step of the given size [m] along the freedoms, with the factors at hand; false where nothing
 // moves.
-static bool step_along_freedoms(lwi_system *s, int seed, double size)
+static bool step_along_motion(lwi_system *s, int seed, double size)
 {
-    double before = 0, most = 0;
+    double before = 0, largest = 0;
     memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
     for (int k = 0; k < s->model->nnode; k++)
         for (int i = 0; i < 6; i++) {
-            s->x[k][i] = lwi_system_scatter(6 * k + i, seed) / (i < 3 ? 1 : s->length);
+            s->x[k][i] = lwi_system_pseudorandom(6 * k + i, seed) / (i < 3 ? 1 : s->length);
             before = fmax(before, fabs(s->x[k][i]) * (i < 3 ? 1 : s->length));
         }
     memset(s->c, 0, (size_t)s->plan.nrow * sizeof *s->c);
     lwi_system_share(s, false, s->x);
-    lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 1);
+    lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 1);
     for (int k = 0; k < s->model->nnode; k++)
-        for (int i = 0; i < 6; i++) most = fmax(most, fabs(s->x[k][i]) * (i < 3 ? 1 : s->length));
-    if (!(most > 1e-9 * before)) return false; // what is left is round-off
+        for (int i = 0; i < 6; i++)
+            largest = fmax(largest, fabs(s->x[k][i]) * (i < 3 ? 1 : s->length));
+    if (!(largest > 1e-9 * before)) return false; // what is left is round-off
     for (int k = 0; k < s->model->nnode; k++)
-        for (int i = 0; i < 6; i++) s->x[k][i] *= size / most;
+        for (int i = 0; i < 6; i++) s->x[k][i] *= size / largest;
     lwi_system_move(s, (const double(*)[6])s->x);
     return true;
 }
@@ -108,7 +109,7 @@ static void find_unique(lwi_system *s, int rank)
     for (int j = 0; j < s->model->njoint; j++) s->unique[j] = 1;
     if (rank == s->nrow) return;
     for (int seed = 0; seed < 3; seed++) { // one would do, but for vectors that happen to be normal
-        for (int i = 0; i < s->plan.nrow; i++) n[i] = 2 * lwi_system_scatter(i, seed);
+        for (int i = 0; i < s->plan.nrow; i++) n[i] = 2 * lwi_system_pseudorandom(i, seed);
         lwi_system_to_null(s, n);
         for (int e = 0; e < s->nedge; e++) {
             if (s->edge_joint[e] < 0) continue;
@@ -119,21 +120,21 @@ static void find_unique(lwi_system *s, int rank)
 }
 
 // Convergence is quadratic: six steps are usual.
-#define MOST_STEPS 30
+#define MAX_STEPS 30
 
 void lwi_system_start_closed(lwi_system *s)
 {
     lwi_system_start(s);
     if (s->nrow == 0) return;
-    if (!lwi_system_close(s, 0, closed_enough(s), MOST_STEPS)) lwi_system_start(s);
+    if (!lwi_system_close(s, 0, closed_enough(s), MAX_STEPS)) lwi_system_start(s);
 }
 
-lw_status lwi_system_learn(lwi_system *s, lwi_arena *arena)
+lw_status lwi_system_find_ranks(lwi_system *s, lwi_arena *arena)
 {
     // Lengths of the mechanism, or radians: large enough to leave a singular position, where pivots
     // grow with the square of the step, small enough to come back to the constraints.
     static const double sizes[] = {0.02, 0.03, 0.05};
-    const int free = 6 * s->model->nnode + s->model->nrotor * (s->nspin > 0);
+    const int free = 6 * s->model->nnode + s->model->nrotor * (s->nrotor > 0);
     const int full = s->nrow < free ? s->nrow : free;
     place start, best;
     for (int j = 0; j < s->model->njoint; j++) s->unique[j] = 1;
@@ -150,8 +151,8 @@ lw_status lwi_system_learn(lwi_system *s, lwi_arena *arena)
         restore(s, &start);
         lwi_system_rank(s);
         last_is_best = false;
-        if (!step_along_freedoms(s, i, sizes[i] * s->length)) break;
-        if (!lwi_system_close(s, 0, closed_enough(s), MOST_STEPS)) continue;
+        if (!step_along_motion(s, i, sizes[i] * s->length)) break;
+        if (!lwi_system_close(s, 0, closed_enough(s), MAX_STEPS)) continue;
         const int rank = lwi_system_rank(s);
         if (rank < s->generic_rank) continue;
         // of equals the later one: ranks of single nodes may be special at the start
@@ -165,7 +166,7 @@ lw_status lwi_system_learn(lwi_system *s, lwi_arena *arena)
         lwi_system_rank(s);
     }
     lwi_system_masses(s);
-    if (lwi_elim_factor(s->dual, NULL) == LW_OK) lwi_elim_usual(s->dual);
+    if (lwi_elim_factor(s->elim, NULL) == LW_OK) lwi_elim_set_reference(s->elim);
     lwi_system_rank(s); // the factors without masses again
     find_unique(s, s->generic_rank);
     lwi_system_start(s);

@@ -45,7 +45,7 @@ void lwi_system_to_null(lwi_system *s, double *n)
     memset(zero, 0, (size_t)s->plan.nrow * sizeof *zero);
     for (int pass = 0; pass < PASSES; pass++) {
         response(s, -1, n);
-        lwi_elim_solve(s->dual, s->y, zero, part, 0); // S^+ (0 + J K J' n)
+        lwi_elim_solve(s->elim, s->y, zero, part, 0); // S^+ (0 + J K J' n)
         for (int i = 0; i < s->plan.nrow; i++) n[i] -= part[i];
     }
 }
@@ -56,15 +56,15 @@ static void to_null_transposed(lwi_system *s, double *y)
     double *solution = s->row[1], *rate = s->row[0];
     for (int pass = 0; pass < PASSES; pass++) {
         memset(s->y, 0, (size_t)s->nbody * sizeof *s->y);
-        lwi_elim_solve(s->dual, s->y, y, solution, 0);
+        lwi_elim_solve(s->elim, s->y, y, solution, 0);
         response(s, 1, solution);
-        lwi_loop_rates_of(s, (const double(*)[6])s->y, rate);
+        lwi_system_rates_of(s, (const double(*)[6])s->y, rate);
         for (int i = 0; i < s->plan.nrow; i++) y[i] -= rate[i];
     }
 }
 
 // What welds carry is nobody's reaction.
-static void without_welds(const lwi_system *s, double *n)
+static void clear_link_rows(const lwi_system *s, double *n)
 {
     for (int i = s->nrow; i < s->plan.nrow; i++) n[i] = 0;
 }
@@ -73,16 +73,17 @@ static void without_welds(const lwi_system *s, double *n)
 // bodies are split it is |E (lambda - P z)| that is the least, E without the rows of welds.
 void lwi_system_minimum_norm(lwi_system *s, double *lambda)
 {
-    const int n = s->plan.nrow, redundant = n - lwi_elim_rank(s->dual);
+    const int n = s->plan.nrow, redundant = n - lwi_elim_rank(s->elim);
     double *g = s->row[2], *p = s->row[3], *q = s->row[4];
     if (redundant <= 0) return;
     const double first = sqrt(dot(s->nrow, lambda, lambda));
-    const double least = s->split.npart ? 1e-6 : 0.5; // welds may carry a thousand times as much
+    const double min_share =
+        s->split.npart ? 1e-6 : 0.5; // welds may carry a thousand times as much
     double square = 0;
     // in exact arithmetic one step for each redundant row at most; some more against round-off
     for (int i = 0; i < redundant + 3; i++) {
         memcpy(g, lambda, (size_t)n * sizeof *g);
-        without_welds(s, g);
+        clear_link_rows(s, g);
         to_null_transposed(s, g);
         const double now = dot(n, g, g);
         if (!(sqrt(now) > 1e-14 * first)) return; // round-off
@@ -92,7 +93,7 @@ void lwi_system_minimum_norm(lwi_system *s, double *lambda)
         lwi_system_to_null(s, q);
         // p is normal to what P takes out, hence |P p| >= |p|: less is a direction of round-off
         const double length = dot(s->nrow, q, q);
-        if (!(length > least * dot(n, p, p))) return;
+        if (!(length > min_share * dot(n, p, p))) return;
         for (int k = 0; k < n; k++) lambda[k] -= square / length * q[k];
     }
 }
@@ -147,14 +148,14 @@ void lwi_system_applied(lwi_system *s, double t, const lwi_loads *loads, double 
 {
     lwi_system_gather(s, t, loads);
     for (int k = 0; k < s->model->nnode; k++) body_force(s, k, f[k]);
-    for (int i = 0; i < s->nspin; i++)
+    for (int i = 0; i < s->nrotor; i++)
         v6_zero(f[s->model->nnode + i]); // rotors feel their joint alone
 }
 
 lw_status lwi_system_accelerations(lwi_system *s, double t, const lwi_loads *loads, lw_error *error)
 {
     const lw_model *model = s->model;
-    lwi_loop_rates(s, t);
+    lwi_system_rates(s, t);
     TRY(lwi_system_factor(s, t, error));
     lwi_system_applied(s, t, loads, s->x);
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i];
@@ -249,11 +250,11 @@ static void observe_reactions(lwi_system *s, double t, lwi_snapshot *m)
     }
 }
 
-void lwi_system_observe(lwi_system *s, double t, lw_observe level, lwi_snapshot *moment)
+void lwi_system_observe(lwi_system *s, double t, lw_observe level, lwi_snapshot *snapshot)
 {
-    moment->t = t;
-    observe_motion(s, level, moment);
+    snapshot->t = t;
+    observe_motion(s, level, snapshot);
     if (level < LW_OBSERVE_ACCELERATION) return;
-    observe_accelerations(s, t, moment);
-    if (level >= LW_OBSERVE_REACTION) observe_reactions(s, t, moment);
+    observe_accelerations(s, t, snapshot);
+    if (level >= LW_OBSERVE_REACTION) observe_reactions(s, t, snapshot);
 }

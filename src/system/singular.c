@@ -5,7 +5,7 @@
 #include <string.h>
 
 // Of a loop with more joints than this the first are named.
-enum { MOST_JOINTS = 12 };
+enum { MAX_JOINTS = 12 };
 
 void lwi_singular_owner(const lw_model *model, int joint, char *text, size_t size)
 {
@@ -39,25 +39,25 @@ static int driven_of(const lw_model *model, int n, const lw_joint *joints, char 
 }
 
 // Joints of the smallest loop that the joint is in, itself among them; 0: in none.
-static int loop_of(const lw_model *model, int joint, lw_joint joints[MOST_JOINTS])
+static int loop_of(const lw_model *model, int joint, lw_joint joints[MAX_JOINTS])
 {
-    int best = -1, least = 0;
+    int best = -1, shortest = 0;
     for (int l = 0; l < model->nloop; l++) {
-        const int n = lw_model_loop(model, l, joints, MOST_JOINTS);
+        const int n = lw_model_loop(model, l, joints, MAX_JOINTS);
         bool member = false;
-        for (int i = 0; i < n && i < MOST_JOINTS; i++) member = member || joints[i].index == joint;
-        if (member && (best < 0 || n < least)) best = l, least = n;
+        for (int i = 0; i < n && i < MAX_JOINTS; i++) member = member || joints[i].index == joint;
+        if (member && (best < 0 || n < shortest)) best = l, shortest = n;
     }
-    return best < 0 ? 0 : lw_model_loop(model, best, joints, MOST_JOINTS);
+    return best < 0 ? 0 : lw_model_loop(model, best, joints, MAX_JOINTS);
 }
 
 void lwi_singular_names(const lw_model *model, int joint, char *text, size_t size)
 {
-    lw_joint joints[MOST_JOINTS];
+    lw_joint joints[MAX_JOINTS];
     lwi_singular_owner(model, joint, text, size);
     size_t used = strlen(text);
     if (joint < 0) return;
-    const int n = loop_of(model, joint, joints), fit = n < MOST_JOINTS ? n : MOST_JOINTS;
+    const int n = loop_of(model, joint, joints), fit = n < MAX_JOINTS ? n : MAX_JOINTS;
     const char *before = " and those of ";
     for (int i = 0; i < fit; i++) {
         if (joints[i].index == joint) continue;
@@ -74,7 +74,7 @@ void lwi_singular_names(const lw_model *model, int joint, char *text, size_t siz
 }
 
 // "singular position at t = 1 s: the constraints of ... depend on each other here, ...", then `rest`.
-static lw_status fail(const lw_model *model, int joint, double t, double pivot, const char *rest,
+static lw_status fail(const lw_model *model, int joint, double t, double pivot, const char *advice,
                       lw_error *error)
 {
     char which[320];
@@ -82,7 +82,7 @@ static lw_status fail(const lw_model *model, int joint, double t, double pivot, 
     return lwi_fail(error, LW_ERR_SINGULAR,
                     "singular position at t = %.9g s: the constraints of %s depend on each other "
                     "here, but not nearby (pivot %.1e); %s",
-                    t, which, pivot, rest);
+                    t, which, pivot, advice);
 }
 
 lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double pivot,
@@ -97,25 +97,25 @@ lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double p
 lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
                                    int body, double off, lw_error *error)
 {
-    char rest[320];
-    snprintf(rest, sizeof rest,
+    char advice[320];
+    snprintf(advice, sizeof advice,
              "no motion leads on with the velocities given, that of body '%.100s' would change by "
              "%.3g m/s or rad/s at once: start a little off, with velocities that fit there",
              model->body[body].name, off);
-    return fail(model, joint, t, pivot, rest, error);
+    return fail(model, joint, t, pivot, advice, error);
 }
 
 lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, double pivot,
                                    lw_error *error)
 {
-    lw_joint joints[MOST_JOINTS];
-    char names[160], rest[320];
+    lw_joint joints[MAX_JOINTS];
+    char names[160], advice[320];
     const int n = joint < 0 ? 0 : loop_of(model, joint, joints);
-    int count = driven_of(model, n < MOST_JOINTS ? n : MOST_JOINTS, joints, names, sizeof names);
+    int count = driven_of(model, n < MAX_JOINTS ? n : MAX_JOINTS, joints, names, sizeof names);
     if (count == 0) count = driven_of(model, model->njoint, NULL, names, sizeof names);
-    snprintf(rest, sizeof rest,
+    snprintf(advice, sizeof advice,
              "the drive%s of joint%s %s %s at a dead point, where these joints lock: end the run "
              "before, or drive another joint",
              count > 1 ? "s" : "", count > 1 ? "s" : "", names, count > 1 ? "are" : "is");
-    return fail(model, joint, t, pivot, rest, error);
+    return fail(model, joint, t, pivot, advice, error);
 }

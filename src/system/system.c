@@ -51,24 +51,25 @@ lw_status lwi_system_accepts(const lw_model *model, lw_error *why)
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
 
 // Whether the joint has a rotor on one of three coordinates.
-static bool spins(const lwi_joint *joint, int first)
+static bool has_rotor(const lwi_joint *joint, int first)
 {
     bool any = false;
     for (int k = first; k < first + 3; k++) any = any || joint->rotor[k] > 0;
     return any;
 }
 
-static lw_status list_spins(lwi_system *s, lwi_arena *arena)
+static lw_status list_rotors(lwi_system *s, lwi_arena *arena)
 {
     const lw_model *model = s->model;
-    GET(s->spin, model->nrotor);
-    GET(s->joint_spin, model->njoint + 1);
+    GET(s->rotor, model->nrotor);
+    GET(s->joint_rotor, model->njoint + 1);
     for (int j = 0; j < model->njoint; j++) {
-        s->joint_spin[j] = s->nspin;
+        s->joint_rotor[j] = s->nrotor;
         for (int first = 0; first < LW_JOINT_MAX_NV; first += 3)
-            if (spins(&model->joint[j], first)) s->spin[s->nspin++] = (lwi_system_spin){j, first};
+            if (has_rotor(&model->joint[j], first))
+                s->rotor[s->nrotor++] = (lwi_system_rotor){j, first};
     }
-    s->joint_spin[model->njoint] = s->nspin;
+    s->joint_rotor[model->njoint] = s->nrotor;
     return LW_OK;
 }
 
@@ -120,29 +121,29 @@ static void closure_of(const lwi_system *s, int e, double t, lwi_closure_level l
         lwi_joint_closure(s->model, j, t, &s->motion, level, closure);
     else
         lwi_coupling_closure(s->model, -1 - j, t, &s->motion, level, closure);
-    if (j >= 0 && s->nspin) lwi_joint_rotor_rows(s->model, j, t, &s->motion, level, closure);
+    if (j >= 0 && s->nrotor) lwi_joint_rotor_rows(s->model, j, t, &s->motion, level, closure);
 }
 
 // How many rotor bodies edge e has, behind its other bodies.
-static int spin_count(const lwi_system *s, int e)
+static int rotor_count(const lwi_system *s, int e)
 {
     const int j = s->edge_joint[e];
-    return s->nspin && j >= 0 ? s->joint_spin[j + 1] - s->joint_spin[j] : 0;
+    return s->nrotor && j >= 0 ? s->joint_rotor[j + 1] - s->joint_rotor[j] : 0;
 }
 
 // Edges: joints with rows in the order of the model, then couplings.  The bodies of an edge are in
 // the order of its closure.
-static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_graph *graph)
+static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_plan_graph *graph)
 {
     const lw_model *model = s->model;
-    lwi_edge *edge;
+    lwi_plan_edge *edge;
     GET(s->joint_edge, model->njoint);
-    const int most = model->njoint + model->ncoupling + s->nextra;
-    GET(s->edge_joint, most);
-    GET(edge, most);
+    const int capacity = model->njoint + model->ncoupling + s->nextra;
+    GET(s->edge_joint, capacity);
+    GET(edge, capacity);
     for (int j = 0; j < model->njoint; j++) {
         s->joint_edge[j] = -1;
-        const int rotors = s->nspin ? model->joint[j].nrotor : 0;
+        const int rotors = s->nrotor ? model->joint[j].nrotor : 0;
         if (model->joint[j].merged || lwi_joint_row_count(model, j) + rotors == 0) continue;
         s->edge_joint[s->nedge] = j;
         s->joint_edge[j] = s->nedge++;
@@ -152,13 +153,13 @@ static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_graph *graph)
         const int j = s->edge_joint[e];
         lwi_closure closure;
         closure_of(s, e, 0, LWI_CLOSURE_POSITION, &closure);
-        edge[e] = (lwi_edge){.rows = closure.n, .n = closure.nbody};
+        edge[e] = (lwi_plan_edge){.rows = closure.n, .n = closure.nbody};
         for (int i = 0; i < closure.nbody; i++) edge[e].body[i] = model->body_node[closure.body[i]];
         const bool coupling = j < 0 && e < s->nedge - s->nextra;
-        for (int i = 0; s->twins && !coupling && i < closure.nbody; i++)
+        for (int i = 0; s->extensions && !coupling && i < closure.nbody; i++)
             edge[e].body[edge[e].n++] = model->nnode + edge[e].body[i];
-        for (int i = 0; i < spin_count(s, e); i++)
-            edge[e].body[edge[e].n++] = model->nnode + s->joint_spin[j] + i;
+        for (int i = 0; i < rotor_count(s, e); i++)
+            edge[e].body[edge[e].n++] = model->nnode + s->joint_rotor[j] + i;
         if (e >= s->nedge - s->nextra) {
             edge[e].ground = closure.nbody < 2;
         } else if (j >= 0) {
@@ -169,12 +170,12 @@ static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_graph *graph)
             edge[e].ground = !a->body1 || !a->body2 || !b->body1 || !b->body2;
         }
     }
-    *graph = (lwi_graph){.nbody = s->nbody, .nedge = s->nedge, .edge = edge};
+    *graph = (lwi_plan_graph){.nbody = s->nbody, .nedge = s->nedge, .edge = edge};
     return LW_OK;
 }
 
 // Parts of bodies, and an edge for each weld.
-static lw_status split(lwi_system *s, lwi_arena *arena, lwi_graph *graph)
+static lw_status split(lwi_system *s, lwi_arena *arena, lwi_plan_graph *graph)
 {
     int *edge_joint;
     TRY(lwi_split_create(graph, arena, &s->split));
@@ -202,26 +203,29 @@ static lw_status make_rows(lwi_system *s, lwi_arena *arena)
 }
 
 // The engine; the rows of welds are always the same.
-static lw_status make_engine(lwi_system *s, lwi_arena *arena)
+static lw_status create_elimination(lwi_system *s, lwi_arena *arena)
 {
     TRY(make_rows(s, arena));
-    TRY(lwi_elim_create(&s->plan, arena, &s->dual));
+    TRY(lwi_elim_create(&s->plan, arena, &s->elim));
     for (int e = s->nedge; e < s->plan.graph.nedge; e++)
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < 6; k++)
-                lwi_elim_J(s->dual)[6 * (s->plan.slot[e] + i) + k][k] = i ? -1 : 1;
+                lwi_elim_J(s->elim)[6 * (s->plan.slot[e] + i) + k][k] = i ? -1 : 1;
     return LW_OK;
 }
 
 static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra,
-                           const lwi_system_extra *extra, bool twins, bool rotors, bool splits,
+                           const lwi_system_extra *extra, bool extensions, bool rotors, bool splits,
                            lwi_arena *arena, lwi_system *s)
 {
-    lwi_graph graph;
-    *s = (lwi_system){
-        .model = model, .nextra = nextra, .extra = extra, .twins = twins, .length = model->length};
-    if (rotors) TRY(list_spins(s, arena));
-    s->nbody = (1 + s->twins) * model->nnode + s->nspin;
+    lwi_plan_graph graph;
+    *s = (lwi_system){.model = model,
+                      .nextra = nextra,
+                      .extra = extra,
+                      .extensions = extensions,
+                      .length = model->length};
+    if (rotors) TRY(list_rotors(s, arena));
+    s->nbody = (1 + s->extensions) * model->nnode + s->nrotor;
     TRY(make_motion(s, arena));
     lwi_system_start(s);
     TRY(make_graph(s, arena, &graph));
@@ -242,19 +246,19 @@ lw_status lwi_system_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *
 }
 
 lw_status lwi_system_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
-                                  const lwi_system_extra *extra, bool twins, lwi_arena *arena,
+                                  const lwi_system_extra *extra, bool extensions, lwi_arena *arena,
                                   lwi_system *s)
 {
-    TRY(make_plan(model, kind, nextra, extra, twins, false, false, arena, s));
-    return make_engine(s, arena);
+    TRY(make_plan(model, kind, nextra, extra, extensions, false, false, arena, s));
+    return create_elimination(s, arena);
 }
 
 static lw_status create(const lw_model *model, lwi_plan_kind kind, bool rotors, bool splits,
                         lwi_arena *arena, lwi_system *s)
 {
     TRY(make_plan(model, kind, 0, NULL, false, rotors, splits, arena, s));
-    TRY(make_engine(s, arena));
-    return lwi_system_learn(s, arena);
+    TRY(create_elimination(s, arena));
+    return lwi_system_find_ranks(s, arena);
 }
 
 lw_status lwi_system_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
@@ -272,7 +276,7 @@ lw_status lwi_system_create_rotors(const lw_model *model, lwi_plan_kind kind, bo
 lw_status lwi_system_threads(lwi_system *s, lwi_pool *pool, lwi_arena *arena)
 {
     s->pool = pool;
-    return lwi_elim_threads(s->dual, pool, LWI_BY_SUBTREE, arena); // the fewest meetings
+    return lwi_elim_threads(s->elim, pool, LWI_ELIM_BY_SUBTREE, arena); // the fewest meetings
 }
 
 lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
@@ -319,18 +323,18 @@ static void for_edges(lwi_system *s, int count, double t,
 // -------------------------------------------------------------------------------------------- rows
 
 // Rotor rows u - w = 0, w on the rotor's body; they are the last of the edge's n rows.
-static void place_spins(lwi_system *s, int e, int nbody, int n, bool rates)
+static void place_rotors(lwi_system *s, int e, int nbody, int n, bool rates)
 {
     const int j = s->edge_joint[e];
     const lwi_joint *joint = &s->model->joint[j];
-    for (int i = 0; i < spin_count(s, e); i++) {
+    for (int i = 0; i < rotor_count(s, e); i++) {
         const int at = 6 * (s->plan.slot[e] + nbody + i),
-                  first = s->spin[s->joint_spin[j] + i].first;
-        memset(lwi_elim_J(s->dual) + at, 0, (size_t)n * sizeof(double[6]));
+                  first = s->rotor[s->joint_rotor[j] + i].first;
+        memset(lwi_elim_J(s->elim) + at, 0, (size_t)n * sizeof(double[6]));
         if (rates) memset(s->Jdot + at, 0, (size_t)n * sizeof(double[6]));
         for (int k = 0, row = n - joint->nrotor; k < joint->type->nv; k++) {
             if (joint->rotor[k] == 0) continue;
-            if (k >= first && k < first + 3) lwi_elim_J(s->dual)[at + row][3 + k - first] = -1;
+            if (k >= first && k < first + 3) lwi_elim_J(s->elim)[at + row][3 + k - first] = -1;
             row++;
         }
     }
@@ -347,11 +351,11 @@ static void place_rows(lwi_system *s, int e, double t, lwi_closure_level level)
     memcpy(s->b + row, closure.b, bytes);
     if (level >= LWI_CLOSURE_RATES) memcpy(s->gamma + row, closure.gamma, bytes);
     for (int i = 0; i < closure.nbody; i++) {
-        memcpy(lwi_elim_J(s->dual) + 6 * (slot + i), closure.J[i], 6 * bytes);
+        memcpy(lwi_elim_J(s->elim) + 6 * (slot + i), closure.J[i], 6 * bytes);
         if (level >= LWI_CLOSURE_RATES)
             memcpy(s->Jdot + 6 * (slot + i), closure.Jdot[i], 6 * bytes);
     }
-    if (s->nspin) place_spins(s, e, closure.nbody, closure.n, level >= LWI_CLOSURE_RATES);
+    if (s->nrotor) place_rotors(s, e, closure.nbody, closure.n, level >= LWI_CLOSURE_RATES);
 }
 
 void lwi_system_edge_rows(lwi_system *s, int e, double t)
@@ -369,7 +373,7 @@ void lwi_system_edge_gamma(lwi_system *s, int e, double t)
     lwi_closure closure;
     const int j = s->edge_joint[e];
     if (e >= s->nedge - s->nextra) return;
-    if (j >= 0 && spin_count(s, e) == 0) {
+    if (j >= 0 && rotor_count(s, e) == 0) {
         lwi_joint_closure_gamma(s->model, j, t, &s->motion, s->gamma + s->plan.row[e]);
         return;
     }
@@ -387,14 +391,14 @@ void lwi_system_rows(lwi_system *s, double t)
     for_edges(s, s->nedge, t, lwi_system_edge_rows);
 }
 
-void lwi_loop_rates(lwi_system *s, double t)
+void lwi_system_rates(lwi_system *s, double t)
 {
     for_edges(s, s->nedge, t, place_rates);
 }
 
 // ------------------------------------------------------------------------------------------ metric
 
-static void multiply(const lwi_metric *K, const double f[6], double x[6])
+static void multiply(const lwi_system_metric *K, const double f[6], double x[6])
 {
     v3_scale(x, K->lin, f);
     s3_mul_v(x + 3, K->ang, f + 3);
@@ -404,12 +408,12 @@ static void multiply(const lwi_metric *K, const double f[6], double x[6])
 static void multiply_rows(lwi_system *s, int e, double t)
 {
     (void)t;
-    const lwi_edge *edge = &s->plan.graph.edge[e];
+    const lwi_plan_edge *edge = &s->plan.graph.edge[e];
     for (int i = 0; i < edge->n; i++) {
-        const lwi_metric *K = &s->metric[edge->body[i]];
+        const lwi_system_metric *K = &s->metric[edge->body[i]];
         const int first = 6 * (s->plan.slot[e] + i);
-        const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->dual) + first;
-        double(*G)[6] = lwi_elim_G(s->dual) + first;
+        const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->elim) + first;
+        double(*G)[6] = lwi_elim_G(s->elim) + first;
         for (int k = 0; k < edge->rows; k++) multiply(K, J[k], G[k]);
     }
 }
@@ -420,7 +424,7 @@ static void finish_metric(lwi_system *s)
     const lwi_split *split = &s->split;
     for (int i = 0; i < split->npart; i++) {
         const lwi_split_part *part = &split->part[i];
-        lwi_metric *K = &s->metric[part->body];
+        lwi_system_metric *K = &s->metric[part->body];
         if (part->before == part->body) { // the body itself is the first
             const double n = split->count[part->body];
             K->lin *= n;
@@ -450,9 +454,9 @@ void lwi_system_masses(lwi_system *s)
         s->metric[k].lin = 1 / s->model->body[b].mass;
         s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
     }
-    for (int i = 0; i < s->nspin; i++) {
-        const double *rotor = s->model->joint[s->spin[i].joint].rotor + s->spin[i].first;
-        s->metric[s->model->nnode + i] = (lwi_metric){.lin = 0};
+    for (int i = 0; i < s->nrotor; i++) {
+        const double *rotor = s->model->joint[s->rotor[i].joint].rotor + s->rotor[i].first;
+        s->metric[s->model->nnode + i] = (lwi_system_metric){.lin = 0};
         for (int k = 0; k < 3; k++)
             s->metric[s->model->nnode + i].ang[k] = rotor[k] > 0 ? 1 / rotor[k] : 0;
     }
@@ -460,21 +464,22 @@ void lwi_system_masses(lwi_system *s)
 }
 
 // Rotors have no place in geometry: so light, in metres or radians, that they follow.
-#define LIGHT 1e6
+#define ROTOR_METRIC 1e6
 
 void lwi_system_geometric(lwi_system *s)
 {
     const double ang = 1 / (s->length * s->length);
     for (int k = 0; k < s->model->nnode; k++)
-        s->metric[k] = (lwi_metric){.lin = 1, .ang = {ang, ang, ang}};
-    for (int i = 0; i < s->nspin; i++)
-        s->metric[s->model->nnode + i] = (lwi_metric){.ang = {LIGHT, LIGHT, LIGHT}};
+        s->metric[k] = (lwi_system_metric){.lin = 1, .ang = {ang, ang, ang}};
+    for (int i = 0; i < s->nrotor; i++)
+        s->metric[s->model->nnode + i] =
+            (lwi_system_metric){.ang = {ROTOR_METRIC, ROTOR_METRIC, ROTOR_METRIC}};
     finish_metric(s);
 }
 
 void lwi_system_apply_metric(const lwi_system *s, double (*x)[6])
 {
-    for (int k = 0; k < s->model->nnode + s->nspin + s->split.npart; k++)
+    for (int k = 0; k < s->model->nnode + s->nrotor + s->split.npart; k++)
         multiply(&s->metric[k], x[k], x[k]);
 }
 
@@ -483,25 +488,25 @@ void lwi_system_apply_metric(const lwi_system *s, double (*x)[6])
 void lwi_system_add_wrenches(const lwi_system *s, double sign, const double *lambda, double (*x)[6])
 {
     for (int e = 0; e < s->plan.graph.nedge; e++) {
-        const lwi_edge *edge = &s->plan.graph.edge[e];
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
         for (int i = 0; i < edge->n; i++) {
             const double(*J)[6] =
-                (const double(*)[6])lwi_elim_J(s->dual) + 6 * (s->plan.slot[e] + i);
+                (const double(*)[6])lwi_elim_J(s->elim) + 6 * (s->plan.slot[e] + i);
             for (int k = 0; k < edge->rows; k++)
                 v6_axpy(x[edge->body[i]], sign * lambda[s->plan.row[e] + k], J[k]);
         }
     }
 }
 
-void lwi_loop_rates_of(const lwi_system *s, const double (*x)[6], double *rate)
+void lwi_system_rates_of(const lwi_system *s, const double (*x)[6], double *rate)
 {
     for (int e = 0; e < s->plan.graph.nedge; e++) {
-        const lwi_edge *edge = &s->plan.graph.edge[e];
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
         double *to = rate + s->plan.row[e];
         for (int k = 0; k < edge->rows; k++) to[k] = 0;
         for (int i = 0; i < edge->n; i++) {
             const double(*J)[6] =
-                (const double(*)[6])lwi_elim_J(s->dual) + 6 * (s->plan.slot[e] + i);
+                (const double(*)[6])lwi_elim_J(s->elim) + 6 * (s->plan.slot[e] + i);
             for (int k = 0; k < edge->rows; k++) to[k] += v6_dot(J[k], x[edge->body[i]]);
         }
     }
@@ -511,27 +516,28 @@ void lwi_system_solve(lwi_system *s)
 {
     lwi_system_share(s, true, s->x);
     lwi_system_apply_metric(s, s->x);
-    if (s->nrow) lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 1);
+    if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 1);
 }
 
 // Rows rest within 1e-5 of dependence, where a mechanism that goes on asks 1e-5 of what drives give
 // from those that depend; one that is driven against itself asks all of it.
-#define MOST_UNMET 1e-2
+#define MAX_UNMET 1e-2
 
 // Evaluations in which rows rest, from coming near to going away: a motion that goes through needs
 // some tens, some hundreds with steps of high order; one that stays is not determined by anything.
-#define MOST_RESTED 500
+#define MAX_INACTIVE 500
 #define AWAY 1e-6 // pivot: an angle of 1e-3
 
-static lw_status check_rest(lwi_system *s, double t, lw_error *error)
+static lw_status check_inactive(lwi_system *s, double t, lw_error *error)
 {
-    const bool rests = lwi_elim_resting(s->dual) > 0;
-    if (!rests && s->rested == 0) return LW_OK;
-    const lwi_pivots pivots = lwi_elim_pivots(s->dual);
-    if (!rests && pivots.least > AWAY) s->rested = 0;
-    if (!rests) return LW_OK;
-    s->rested++;
-    if (s->rested <= MOST_RESTED && lwi_elim_unmet(s->dual, s->b, s->row[0]) <= MOST_UNMET)
+    const bool inactive = lwi_elim_inactive_count(s->elim) > 0;
+    if (!inactive && s->inactive_evaluations == 0) return LW_OK;
+    const lwi_elim_pivot_info pivots = lwi_elim_pivots(s->elim);
+    if (!inactive && pivots.min > AWAY) s->inactive_evaluations = 0;
+    if (!inactive) return LW_OK;
+    s->inactive_evaluations++;
+    if (s->inactive_evaluations <= MAX_INACTIVE &&
+        lwi_elim_unmet(s->elim, s->b, s->row[0]) <= MAX_UNMET)
         return LW_OK;
     return lwi_singular_fail(s->model, s->edge_joint[pivots.dropped_edge], t, pivots.dropped,
                              error);
@@ -541,19 +547,19 @@ lw_status lwi_system_factor(lwi_system *s, double t, lw_error *error)
 {
     lwi_system_masses(s);
     if (s->nrow == 0) return LW_OK;
-    const lw_status status = lwi_elim_factor(s->dual, NULL);
+    const lw_status status = lwi_elim_factor(s->elim, NULL);
     if (status == LW_ERR_NOT_FINITE)
         return lwi_fail(error, status, "t = %.9g s: positions are not finite numbers", t);
     if (status != LW_OK) return lwi_system_fails(s, t, status, error);
-    return check_rest(s, t, error);
+    return check_inactive(s, t, error);
 }
 
 lw_status lwi_system_begin(lwi_system *s, double t, lw_error *error)
 {
-    s->rested = 0;
-    lwi_elim_let_rest(s->dual, false);
+    s->inactive_evaluations = 0;
+    lwi_elim_allow_inactive(s->elim, false);
     lwi_system_rows(s, t);
     const lw_status status = lwi_system_factor(s, t, error);
-    lwi_elim_let_rest(s->dual, true);
+    lwi_elim_allow_inactive(s->elim, true);
     return status;
 }

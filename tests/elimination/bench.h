@@ -16,7 +16,7 @@ typedef struct problem_bench {
     problem p; ///< filled before setup
     lwi_arena arena;
     lwi_plan plan;
-    lwi_elim *dual;
+    lwi_elim *elim;
     double (*x)[6], *lambda, *eps; ///< eps: regular, different for every row
 } problem_bench;
 
@@ -24,12 +24,12 @@ static inline void problem_setup(problem_bench *b, lwi_plan_kind kind)
 {
     lwi_arena_init(&b->arena, NULL);
     assert_int_equal(lwi_plan_create(&b->p.graph, kind, &b->arena, &b->plan), LW_OK);
-    assert_int_equal(lwi_elim_create(&b->plan, &b->arena, &b->dual), LW_OK);
-    assert_int_equal(lwi_elim_unsymmetric(b->dual, &b->arena), LW_OK);
+    assert_int_equal(lwi_elim_create(&b->plan, &b->arena, &b->elim), LW_OK);
+    assert_int_equal(lwi_elim_unsymmetric(b->elim, &b->arena), LW_OK);
     b->x = (double(*)[6])LWI_PUSH(&b->arena, double, 6 * b->p.graph.nbody);
     b->lambda = LWI_PUSH(&b->arena, double, b->p.nrow);
     b->eps = LWI_PUSH(&b->arena, double, b->p.nrow);
-    problem_load(&b->p, b->dual);
+    problem_load(&b->p, b->elim);
     problem_diagonal(&b->p, b->eps);
     for (int r = 0; r < b->p.nrow; r++) b->eps[r] *= 1e-4 * (2 + problem_uniform());
 }
@@ -37,7 +37,7 @@ static inline void problem_setup(problem_bench *b, lwi_plan_kind kind)
 static inline void problem_solve(problem_bench *b, int refine)
 {
     memcpy(b->x, b->p.x0, (size_t)b->p.graph.nbody * sizeof *b->x);
-    lwi_elim_solve(b->dual, b->x, b->p.c, b->lambda, refine);
+    lwi_elim_solve(b->elim, b->x, b->p.c, b->lambda, refine);
 }
 
 #endif

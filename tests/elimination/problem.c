@@ -60,7 +60,7 @@ void problem_edge(problem *p, int rows, bool ground, int n, const int *body)
         p->slot = realloc(p->slot, (size_t)(p->room + 1) * sizeof *p->slot);
         if (!p->edge || !p->row || !p->slot) abort();
     }
-    p->edge[e] = (lwi_edge){.rows = rows, .n = n, .ground = ground};
+    p->edge[e] = (lwi_plan_edge){.rows = rows, .n = n, .ground = ground};
     for (int i = 0; i < n; i++) p->edge[e].body[i] = body[i];
     p->row[e + 1] = p->nrow += rows;
     p->slot[e + 1] = p->nslot += n;
@@ -231,11 +231,11 @@ void problem_four_bars(problem *p, int posts, double angle)
 
 // --------------------------------------------------------------------------------------- measures
 
-void problem_load(const problem *p, lwi_elim *dual)
+void problem_load(const problem *p, lwi_elim *elim)
 {
     const size_t size = 6 * (size_t)p->nslot * sizeof *p->J;
-    memcpy(lwi_elim_J(dual), p->J, size);
-    memcpy(lwi_elim_G(dual), p->G, size);
+    memcpy(lwi_elim_J(elim), p->J, size);
+    memcpy(lwi_elim_G(elim), p->G, size);
 }
 
 double problem_residual(const problem *p, double (*x)[6], const double *eps, const double *lambda)

@@ -7,8 +7,8 @@
 
 /** Bodies and edges in arrays that grow; numbers by slot as the engine has them. */
 typedef struct problem {
-    lwi_graph graph;
-    lwi_edge *edge;
+    lwi_plan_graph graph;
+    lwi_plan_edge *edge;
     int room, nrow, nslot;
     int *row, *slot;         ///< [nedge + 1] as in a plan
     double (*K)[6][6];       ///< [nbody] metric
@@ -46,7 +46,7 @@ double problem_uniform(void); ///< in [-1, 1]
 void problem_seed(unsigned seed);
 
 /** Puts J and G into an engine. */
-void problem_load(const problem *p, lwi_elim *dual);
+void problem_load(const problem *p, lwi_elim *elim);
 /** max |J x - c - eps lambda ...| of all rows, relative to sum |J||x| + |c|; eps may be NULL. */
 double problem_residual(const problem *p, double (*x)[6], const double *eps, const double *lambda);
 /** max |J' n| over bodies relative to sum |J||n|. */

@@ -14,14 +14,14 @@
 
 #include <cmocka.h>
 
-static const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
 
 // A problem in an engine, and room for one solution of each route.
 typedef struct bench {
     problem p;
     lwi_arena arena;
     lwi_plan plan;
-    lwi_elim *dual;
+    lwi_elim *elim;
     double (*x)[6], (*dense)[6], *lambda, *dense_lambda, *S;
     double small; ///< of the dense decomposition: 1 / condition of K^1/2 J', scaled
     int rank;
@@ -32,13 +32,13 @@ static void setup(bench *b, lwi_plan_kind kind)
     lwi_arena_init(&b->arena, NULL);
     const size_t n = (size_t)b->p.graph.nbody, m = (size_t)b->p.nrow;
     assert_int_equal(lwi_plan_create(&b->p.graph, kind, &b->arena, &b->plan), LW_OK);
-    assert_int_equal(lwi_elim_create(&b->plan, &b->arena, &b->dual), LW_OK);
+    assert_int_equal(lwi_elim_create(&b->plan, &b->arena, &b->elim), LW_OK);
     b->x = (double(*)[6])LWI_PUSH(&b->arena, double, 6 * n);
     b->dense = (double(*)[6])LWI_PUSH(&b->arena, double, 6 * n);
     b->lambda = LWI_PUSH(&b->arena, double, m);
     b->dense_lambda = LWI_PUSH(&b->arena, double, m);
     b->S = LWI_PUSH(&b->arena, double, m);
-    problem_load(&b->p, b->dual);
+    problem_load(&b->p, b->elim);
     b->small = problem_dense(&b->p, b->dense, b->dense_lambda, &b->rank);
     problem_diagonal(&b->p, b->S);
     for (size_t r = 0; r < m; r++)
@@ -48,7 +48,7 @@ static void setup(bench *b, lwi_plan_kind kind)
 static void solve(bench *b, int refine)
 {
     memcpy(b->x, b->p.x0, (size_t)b->p.graph.nbody * sizeof *b->x);
-    lwi_elim_solve(b->dual, b->x, b->p.c, b->lambda, refine);
+    lwi_elim_solve(b->elim, b->x, b->p.c, b->lambda, refine);
 }
 
 static double largest(const double *a, int n)
@@ -89,14 +89,14 @@ static void independent(problem p)
         bench b = {.p = p};
         setup(&b, kinds[k]);
         assert_int_equal(b.rank, p.nrow);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
         agrees(&b, true);
         int rank;
-        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_OK);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &rank), LW_OK);
         assert_int_equal(rank, p.nrow);
-        assert_int_equal(lwi_elim_null_count(b.dual), 0);
+        assert_int_equal(lwi_elim_null_count(b.elim), 0);
         agrees(&b, true);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
         agrees(&b, true);
         lwi_arena_free(&b.arena);
     }
@@ -142,12 +142,12 @@ static void loops_and_edges_of_several_bodies(void **state)
 static void null_vectors(bench *b)
 {
     const problem *p = &b->p;
-    const int count = lwi_elim_null_count(b->dual), m = p->nrow;
+    const int count = lwi_elim_null_count(b->elim), m = p->nrow;
     assert_int_equal(count, m - b->rank);
     double *n = LWI_PUSH(&b->arena, double, count *m);
     for (int i = 0; i < count; i++) {
         double *v = n + i * m, length = 0, along = 0, size = 0;
-        lwi_elim_null(b->dual, i, v);
+        lwi_elim_null(b->elim, i, v);
         for (int r = 0; r < m; r++) length += b->S[r] * v[r] * v[r];
         assert_true(fabs(length - 1) < 1e-12);
         assert_true(problem_null_error(p, v) <= tolerance(b));
@@ -180,9 +180,9 @@ static void dependent_rows(bench *b)
     int *dependent = LWI_PUSH(&b->arena, int, p->graph.nedge), sum = 0;
     double *n = LWI_PUSH(&b->arena, double, p->nrow);
     bool *touched = LWI_PUSH(&b->arena, bool, p->graph.nedge);
-    lwi_elim_dependent(b->dual, dependent);
-    for (int i = 0; i < lwi_elim_null_count(b->dual); i++) {
-        lwi_elim_null(b->dual, i, n);
+    lwi_elim_dependent(b->elim, dependent);
+    for (int i = 0; i < lwi_elim_null_count(b->elim); i++) {
+        lwi_elim_null(b->elim, i, n);
         for (int e = 0; e < p->graph.nedge; e++)
             for (int r = p->row[e]; r < p->row[e + 1]; r++)
                 touched[e] |= sqrt(b->S[r]) * fabs(n[r]) > 1e-9;
@@ -202,26 +202,26 @@ static void redundant(problem p)
         setup(&b, kinds[k]);
         assert_true(b.rank < p.nrow);
         int rank;
-        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_OK);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &rank), LW_OK);
         assert_int_equal(rank, b.rank);
         agrees(&b, false);
-        assert_int_equal(lwi_elim_rank(b.dual), b.rank);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
-        const lwi_pivots pivots = lwi_elim_pivots(b.dual);
-        assert_true(pivots.least > LWI_ELIM_RANK);
+        assert_int_equal(lwi_elim_rank(b.elim), b.rank);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+        const lwi_elim_pivot_info pivots = lwi_elim_pivots(b.elim);
+        assert_true(pivots.min > LWI_ELIM_RANK);
         assert_true(pivots.dropped < 1e-12);
-        assert_int_equal(lwi_elim_judge(b.dual), LW_OK);
-        const lwi_pivots judged = lwi_elim_pivots(b.dual);
-        assert_true(judged.least == pivots.least && judged.dropped == pivots.dropped);
+        assert_int_equal(lwi_elim_check_pivots(b.elim), LW_OK);
+        const lwi_elim_pivot_info judged = lwi_elim_pivots(b.elim);
+        assert_true(judged.min == pivots.min && judged.dropped == pivots.dropped);
         assert_int_equal(judged.edge, pivots.edge);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
         agrees(&b, false);
         null_vectors(&b);
         dependent_rows(&b);
-        lwi_elim_forget(b.dual);
-        assert_int_equal(lwi_elim_rank(b.dual), p.nrow);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_ERR_SINGULAR);
-        assert_true(lwi_elim_pivots(b.dual).least < 1e-12);
+        lwi_elim_clear_ranks(b.elim);
+        assert_int_equal(lwi_elim_rank(b.elim), p.nrow);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_SINGULAR);
+        assert_true(lwi_elim_pivots(b.elim).min < 1e-12);
         lwi_arena_free(&b.arena);
     }
     problem_free(&p);
@@ -255,7 +255,7 @@ static void redundant_rows(void **state)
         const int n = 4 + i;
         problem_loops(&p, n, i / 2);
         for (int b = 0; b < n; b += 2) {
-            const lwi_edge e = p.edge[b];
+            const lwi_plan_edge e = p.edge[b];
             problem_edge(&p, 2, e.ground, e.n, e.body);
         }
         problem_numbers(&p);
@@ -312,12 +312,12 @@ static void multipliers_are_smooth(void **state)
             turning_problem(&b.p, 2e-3 * i);
             setup(&b, kinds[k]);
             int rank, now[ROWS] = {0}, n = 0;
-            assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_OK);
+            assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &rank), LW_OK);
             assert_int_equal(rank, ROWS - 8);
             solve(&b, 1);
             for (int node = 0; node < b.plan.nnode; node++)
-                for (int r = 0; b.plan.node[node].loop && r < b.dual->state[node].kept; r++)
-                    now[n++] = b.dual->swap[node][r];
+                for (int r = 0; b.plan.node[node].loop && r < b.elim->state[node].kept; r++)
+                    now[n++] = b.elim->swap[node][r];
             if (i) {
                 switches += memcmp(chosen, now, sizeof now) != 0;
                 assert_true(distance(b.lambda, before, ROWS) < 0.1);
@@ -374,9 +374,9 @@ static void regularised(void **state)
             lwi_lower_solve(m, A, right);
             lwi_lower_tsolve(m, A, right);
             int rank;
-            assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_OK);
-            assert_int_equal(lwi_elim_factor(b.dual, eps), LW_OK);
-            assert_int_equal(lwi_elim_null_count(b.dual), 0);
+            assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &rank), LW_OK);
+            assert_int_equal(lwi_elim_factor(b.elim, eps), LW_OK);
+            assert_int_equal(lwi_elim_null_count(b.elim), 0);
             solve(&b, 1);
             // condition of S + eps: 1e4 and what the number of rows adds
             assert_true(distance(b.lambda, right, m) < 1e-10);
@@ -404,7 +404,7 @@ static void refinement(void **state)
         problem_right_side(&p);
         bench b = {.p = p};
         setup(&b, kinds[i % 3]);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
         solve(&b, 0);
         first = fmax(first, problem_residual(&p, b.x, NULL, NULL));
         solve(&b, 1);
@@ -428,32 +428,32 @@ static void what_fails_is_named(void **state)
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
         bench b = {.p = p};
         setup(&b, kinds[k]);
-        double(*J)[6] = lwi_elim_J(b.dual), (*G)[6] = lwi_elim_G(b.dual);
+        double(*J)[6] = lwi_elim_J(b.elim), (*G)[6] = lwi_elim_G(b.elim);
         for (int i = 0; i < 2; i++) { // row 3 of edge 5 is twice its row 1
             const int s = 6 * (p.slot[5] + i);
             for (int l = 0; l < 6; l++)
                 J[s + 3][l] = 2 * J[s + 1][l], G[s + 3][l] = 2 * G[s + 1][l];
         }
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_ERR_SINGULAR);
-        const lwi_pivots pivots = lwi_elim_pivots(b.dual);
-        assert_true(pivots.least < 1e-14);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_SINGULAR);
+        const lwi_elim_pivot_info pivots = lwi_elim_pivots(b.elim);
+        assert_true(pivots.min < 1e-14);
         assert_int_equal(pivots.edge, 5);
         assert_int_equal(pivots.row, 3);
         int rank;
-        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_OK);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &rank), LW_OK);
         assert_int_equal(rank, p.nrow - 1);
         J[6 * p.slot[2] + 1][4] = NAN;
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_ERR_NOT_FINITE);
-        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_ERR_NOT_FINITE);
-        problem_load(&p, b.dual);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_NOT_FINITE);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &rank), LW_ERR_NOT_FINITE);
+        problem_load(&p, b.elim);
         G[6 * p.slot[7] + 6 + 2][0] = INFINITY;
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_ERR_NOT_FINITE);
-        problem_load(&p, b.dual); // and nothing of it stays
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_NOT_FINITE);
+        problem_load(&p, b.elim); // and nothing of it stays
         memcpy(b.x, p.x0, (size_t)p.graph.nbody * sizeof *b.x);
         b.x[4][2] = NAN;
-        lwi_elim_solve(b.dual, b.x, p.c, b.lambda, 1);
-        lwi_elim_forget(b.dual);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+        lwi_elim_solve(b.elim, b.x, p.c, b.lambda, 1);
+        lwi_elim_clear_ranks(b.elim);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
         agrees(&b, true);
         lwi_arena_free(&b.arena);
     }
@@ -474,29 +474,29 @@ static void ranks_are_kept(void **state)
         bench b = {.p = flat};
         setup(&b, kinds[k]);
         int low, high;
-        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &low), LW_OK);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &low), LW_OK);
         assert_int_equal(low, b.rank);
-        problem_load(&p, b.dual);
-        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &high), LW_OK);
+        problem_load(&p, b.elim);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &high), LW_OK);
         assert_int_equal(high, low + 1);
-        problem_load(&flat, b.dual);
-        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &low), LW_OK);
+        problem_load(&flat, b.elim);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &low), LW_OK);
         assert_int_equal(low, high - 1);
-        assert_int_equal(lwi_elim_rank(b.dual), high); // the larger is remembered
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_ERR_SINGULAR);
-        assert_true(lwi_elim_pivots(b.dual).least < 1e-12);
-        problem_load(&p, b.dual);
-        lwi_elim_J(b.dual)[3][0] += 1e-4; // drift tilts a redundant row by 1e-4
+        assert_int_equal(lwi_elim_rank(b.elim), high); // the larger is remembered
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_SINGULAR);
+        assert_true(lwi_elim_pivots(b.elim).min < 1e-12);
+        problem_load(&p, b.elim);
+        lwi_elim_J(b.elim)[3][0] += 1e-4; // drift tilts a redundant row by 1e-4
         for (int r = 0; r < 5; r++)
             for (int l = 0; l < 6; l++) {
-                double *to = &lwi_elim_G(b.dual)[r][l];
+                double *to = &lwi_elim_G(b.elim)[r][l];
                 *to = 0;
-                for (int i = 0; i < 6; i++) *to += lwi_elim_J(b.dual)[r][i] * p.K[0][i][l];
+                for (int i = 0; i < 6; i++) *to += lwi_elim_J(b.elim)[r][i] * p.K[0][i][l];
             }
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
-        assert_int_equal(lwi_elim_null_count(b.dual), p.nrow - high);
-        assert_true(lwi_elim_pivots(b.dual).dropped > 1e-11);
-        assert_true(lwi_elim_pivots(b.dual).dropped < 1e-7);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+        assert_int_equal(lwi_elim_null_count(b.elim), p.nrow - high);
+        assert_true(lwi_elim_pivots(b.elim).dropped > 1e-11);
+        assert_true(lwi_elim_pivots(b.elim).dropped < 1e-7);
         lwi_arena_free(&b.arena);
         problem_free(&p), problem_free(&flat);
     }
@@ -515,25 +515,25 @@ static void rows_rest(void **state)
         problem_four_bars(&flat, 2, 0);
         bench b = {.p = flat};
         setup(&b, kinds[k]);
-        problem_load(&p, b.dual);
-        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, NULL), LW_OK);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
-        lwi_elim_usual(b.dual);
-        lwi_elim_let_rest(b.dual, true);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
-        assert_int_equal(lwi_elim_resting(b.dual), 0);
-        problem_load(&flat, b.dual);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
-        assert_int_equal(lwi_elim_resting(b.dual), 1);
-        assert_true(lwi_elim_pivots(b.dual).dropped < 1e-12);
-        assert_true(lwi_elim_pivots(b.dual).dropped_edge >= 0);
+        problem_load(&p, b.elim);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, NULL), LW_OK);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+        lwi_elim_set_reference(b.elim);
+        lwi_elim_allow_inactive(b.elim, true);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+        assert_int_equal(lwi_elim_inactive_count(b.elim), 0);
+        problem_load(&flat, b.elim);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+        assert_int_equal(lwi_elim_inactive_count(b.elim), 1);
+        assert_true(lwi_elim_pivots(b.elim).dropped < 1e-12);
+        assert_true(lwi_elim_pivots(b.elim).dropped_edge >= 0);
         double *n = calloc((size_t)flat.nrow, sizeof *n), *c = calloc((size_t)flat.nrow, sizeof *c);
-        assert_true(n && c && lwi_elim_unmet(b.dual, flat.c, n) < 1e-10); // consistent
+        assert_true(n && c && lwi_elim_unmet(b.elim, flat.c, n) < 1e-10); // consistent
         for (int i = 0; i < flat.nrow; i++) c[i] = 1;
-        assert_true(lwi_elim_unmet(b.dual, c, n) > 1e-2);
+        assert_true(lwi_elim_unmet(b.elim, c, n) > 1e-2);
         agrees(&b, false);
-        lwi_elim_let_rest(b.dual, false);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_ERR_SINGULAR);
+        lwi_elim_allow_inactive(b.elim, false);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_SINGULAR);
         free(n), free(c);
         lwi_arena_free(&b.arena);
         problem_free(&p), problem_free(&flat);
@@ -727,7 +727,7 @@ static void handle_form(void **state)
         for (int k = 0; k < LWI_COUNT(kinds); k++) {
             bench b = {.p = p};
             setup(&b, kinds[k]);
-            assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+            assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
             solve(&b, 1);
             assert_true(distance(*b.x, *x, 6 * n) <= 10 * tolerance(&b));
             assert_true(distance(b.lambda, lambda, 5 * n) <= 10 * tolerance(&b));

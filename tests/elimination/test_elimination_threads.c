@@ -16,7 +16,7 @@
 typedef struct answer {
     double (*x)[6], *lambda, *null;
     int *dependent, rank, nulls;
-    lwi_pivots pivots;
+    lwi_elim_pivot_info pivots;
 } answer;
 
 static answer answer_room(const problem *p, lwi_arena *arena)
@@ -29,18 +29,18 @@ static answer answer_room(const problem *p, lwi_arena *arena)
     return a;
 }
 
-static answer ask(const problem *p, lwi_elim *dual, const double *eps, lwi_arena *arena)
+static answer ask(const problem *p, lwi_elim *elim, const double *eps, lwi_arena *arena)
 {
     answer a = answer_room(p, arena);
-    lwi_elim_forget(dual);
-    assert_int_equal(lwi_elim_learn(dual, LWI_ELIM_RANK, &a.rank), LW_OK);
-    assert_int_equal(lwi_elim_factor(dual, eps), LW_OK);
+    lwi_elim_clear_ranks(elim);
+    assert_int_equal(lwi_elim_find_ranks(elim, LWI_ELIM_RANK, &a.rank), LW_OK);
+    assert_int_equal(lwi_elim_factor(elim, eps), LW_OK);
     memcpy(a.x, p->x0, (size_t)p->graph.nbody * sizeof *a.x);
-    lwi_elim_solve(dual, a.x, p->c, a.lambda, 2);
-    a.pivots = lwi_elim_pivots(dual);
-    a.nulls = lwi_elim_null_count(dual);
-    if (a.nulls) lwi_elim_null(dual, a.nulls / 2, a.null);
-    lwi_elim_dependent(dual, a.dependent);
+    lwi_elim_solve(elim, a.x, p->c, a.lambda, 2);
+    a.pivots = lwi_elim_pivots(elim);
+    a.nulls = lwi_elim_null_count(elim);
+    if (a.nulls) lwi_elim_null(elim, a.nulls / 2, a.null);
+    lwi_elim_dependent(elim, a.dependent);
     return a;
 }
 
@@ -52,7 +52,7 @@ static void same(const problem *p, const answer *a, const answer *b)
     assert_memory_equal(a->dependent, b->dependent, (size_t)p->graph.nedge * sizeof *a->dependent);
     assert_int_equal(a->rank, b->rank);
     assert_int_equal(a->nulls, b->nulls);
-    assert_true(a->pivots.least == b->pivots.least && a->pivots.edge == b->pivots.edge &&
+    assert_true(a->pivots.min == b->pivots.min && a->pivots.edge == b->pivots.edge &&
                 a->pivots.row == b->pivots.row && a->pivots.dropped == b->pivots.dropped &&
                 a->pivots.dropped_edge == b->pivots.dropped_edge);
 }
@@ -63,28 +63,28 @@ static int all_schedules(const problem *p, lwi_plan_kind kind, bool regular)
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
     lwi_plan plan;
-    lwi_elim *dual;
+    lwi_elim *elim;
     assert_int_equal(lwi_plan_create(&p->graph, kind, &arena, &plan), LW_OK);
-    assert_int_equal(lwi_elim_create(&plan, &arena, &dual), LW_OK);
-    problem_load(p, dual);
+    assert_int_equal(lwi_elim_create(&plan, &arena, &elim), LW_OK);
+    problem_load(p, elim);
     double *eps = regular ? LWI_PUSH(&arena, double, p->nrow) : NULL;
     for (int r = 0; r < p->nrow && regular; r++) eps[r] = 1e-3 * (1 + r % 3);
-    const answer alone = ask(p, dual, eps, &arena);
+    const answer alone = ask(p, elim, eps, &arena);
     int used = 0;
     const int counts[] = {1, 2, 3, 4, 8};
     for (int i = 0; i < LWI_COUNT(counts); i++) {
         lwi_pool *pool;
         assert_int_equal(lwi_pool_create(counts[i], NULL, &pool, NULL), LW_OK);
         for (int s = 0; s < 2; s++) {
-            const lwi_strategy strategy = s ? LWI_BY_LEVEL : LWI_BY_SUBTREE;
-            assert_int_equal(lwi_elim_threads(dual, pool, strategy, &arena), LW_OK);
-            used += dual->crew != NULL;
+            const lwi_elim_strategy strategy = s ? LWI_ELIM_BY_LEVEL : LWI_ELIM_BY_SUBTREE;
+            assert_int_equal(lwi_elim_threads(elim, pool, strategy, &arena), LW_OK);
+            used += elim->team != NULL;
             for (int again = 0; again < 2; again++) {
-                const answer a = ask(p, dual, eps, &arena);
+                const answer a = ask(p, elim, eps, &arena);
                 same(p, &alone, &a);
             }
         }
-        assert_int_equal(lwi_elim_threads(dual, NULL, LWI_BY_LEVEL, &arena), LW_OK);
+        assert_int_equal(lwi_elim_threads(elim, NULL, LWI_ELIM_BY_LEVEL, &arena), LW_OK);
         lwi_pool_destroy(pool);
     }
     lwi_arena_free(&arena);
@@ -93,7 +93,7 @@ static int all_schedules(const problem *p, lwi_plan_kind kind, bool regular)
 
 static void every_plan(problem p, int most_used)
 {
-    const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+    const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
         const int used = all_schedules(&p, kinds[k], k == 2);
         if (kinds[k] == LWI_PLAN_BALANCED) assert_true(used >= most_used);
@@ -123,7 +123,7 @@ static void small_problems_stay_on_one_thread(void **state)
     assert_int_equal(all_schedules(&p, LWI_PLAN_BALANCED, false), 0);
     problem_free(&p);
     problem_chain(&p, 300, 5), problem_numbers(&p); // nothing is parallel in a comb
-    assert_int_equal(all_schedules(&p, LWI_PLAN_COMB, false), 0);
+    assert_int_equal(all_schedules(&p, LWI_PLAN_SEQUENTIAL, false), 0);
     problem_free(&p);
 }
 
@@ -146,23 +146,23 @@ static void failures_are_the_same(void **state)
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
     lwi_plan plan;
-    lwi_elim *dual;
+    lwi_elim *elim;
     assert_int_equal(lwi_plan_create(&p.graph, LWI_PLAN_BALANCED, &arena, &plan), LW_OK);
-    assert_int_equal(lwi_elim_create(&plan, &arena, &dual), LW_OK);
-    problem_load(&p, dual);
-    assert_int_equal(lwi_elim_factor(dual, NULL), LW_ERR_SINGULAR);
-    const lwi_pivots alone = lwi_elim_pivots(dual);
+    assert_int_equal(lwi_elim_create(&plan, &arena, &elim), LW_OK);
+    problem_load(&p, elim);
+    assert_int_equal(lwi_elim_factor(elim, NULL), LW_ERR_SINGULAR);
+    const lwi_elim_pivot_info alone = lwi_elim_pivots(elim);
     assert_int_equal(alone.row, 4);
     for (int n = 2; n <= 4; n++) {
         lwi_pool *pool;
         assert_int_equal(lwi_pool_create(n, NULL, &pool, NULL), LW_OK);
         for (int s = 0; s < 2; s++) {
-            assert_int_equal(lwi_elim_threads(dual, pool, (lwi_strategy)s, &arena), LW_OK);
-            assert_int_equal(lwi_elim_factor(dual, NULL), LW_ERR_SINGULAR);
-            const lwi_pivots pivots = lwi_elim_pivots(dual);
+            assert_int_equal(lwi_elim_threads(elim, pool, (lwi_elim_strategy)s, &arena), LW_OK);
+            assert_int_equal(lwi_elim_factor(elim, NULL), LW_ERR_SINGULAR);
+            const lwi_elim_pivot_info pivots = lwi_elim_pivots(elim);
             assert_int_equal(pivots.edge, alone.edge);
             assert_int_equal(pivots.row, alone.row);
-            assert_true(pivots.least == alone.least);
+            assert_true(pivots.min == alone.min);
         }
         lwi_pool_destroy(pool);
     }

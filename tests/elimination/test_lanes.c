@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-static const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
 
-static int in_lanes(const lwi_elim *dual)
+static int in_lanes(const lwi_elim *elim)
 {
     int count = 0;
-    for (int u = 0; u < dual->ngroup; u++) count += dual->unit[u].lanes;
+    for (int u = 0; u < elim->nbatch; u++) count += elim->task[u].lanes;
     return count;
 }
 
@@ -48,12 +48,12 @@ static void skew(problem *p)
 static double ask(problem_bench *b, bool two, bool regular, double *x, double *lambda)
 {
     const double *eps = regular ? b->eps : NULL;
-    assert_int_equal((two ? lwi_elim_factor_unsymmetric : lwi_elim_factor)(b->dual, eps), LW_OK);
+    assert_int_equal((two ? lwi_elim_factor_unsymmetric : lwi_elim_factor)(b->elim, eps), LW_OK);
     problem_solve(b, 2);
     memcpy(x, b->x, (size_t)b->p.graph.nbody * sizeof *b->x);
     memcpy(lambda, b->lambda, (size_t)b->p.nrow * sizeof *lambda);
     assert_true(problem_residual(&b->p, b->x, eps, b->lambda) <= 200 * DBL_EPSILON);
-    return lwi_elim_pivots(b->dual).least;
+    return lwi_elim_pivots(b->elim).min;
 }
 
 // Every width has the same bits; node by node differs by round-off, by less than `tolerance`.
@@ -61,16 +61,16 @@ static void every_width(problem_bench *b, bool two, bool regular)
 {
     const int n = 6 * b->p.graph.nbody, m = b->p.nrow;
     double *x = LWI_PUSH(&b->arena, double, 3 * n), *lambda = LWI_PUSH(&b->arena, double, 3 * m);
-    assert_true(lwi_elim_lanes(b->dual, -1));
+    assert_true(lwi_elim_lanes(b->elim, -1));
     const double alone = ask(b, two, regular, x, lambda);
-    assert_false(b->dual->laned);
+    assert_false(b->elim->laned);
     double first = 0;
     const int widths[] = {0, 1, 4, 8};
     for (int i = 0; i < LWI_COUNT(widths); i++) {
-        if (!lwi_elim_lanes(b->dual, widths[i])) continue; // not of this machine
+        if (!lwi_elim_lanes(b->elim, widths[i])) continue; // not of this machine
         const int at = i ? 2 : 1;
         const double least = ask(b, two, regular, x + at * n, lambda + at * m);
-        assert_true(b->dual->laned);
+        assert_true(b->elim->laned);
         if (i == 0) {
             first = least;
             assert_true(fabs(least - alone) <= 1e-9 * alone);
@@ -83,7 +83,7 @@ static void every_width(problem_bench *b, bool two, bool regular)
             assert_true(least == first);
         }
     }
-    assert_true(lwi_elim_lanes(b->dual, 0));
+    assert_true(lwi_elim_lanes(b->elim, 0));
 }
 
 // @param most  part of the nodes that are in lanes at least, by the mixed plan
@@ -94,8 +94,8 @@ static void graph(problem p, double most)
         for (int k = 0; k < LWI_COUNT(kinds); k++) {
             problem_bench b = {.p = p};
             problem_setup(&b, kinds[k]);
-            if (kinds[k] == LWI_PLAN_MIXED) assert_true(in_lanes(b.dual) >= most * b.plan.nnode);
-            for (int regular = 0; regular < 2 && b.dual->ngroup; regular++)
+            if (kinds[k] == LWI_PLAN_MIXED) assert_true(in_lanes(b.elim) >= most * b.plan.nnode);
+            for (int regular = 0; regular < 2 && b.elim->nbatch; regular++)
                 every_width(&b, two, regular);
             lwi_arena_free(&b.arena);
         }
@@ -141,26 +141,26 @@ static void what_fails_is_named(void **state)
     problem p;
     problem_seed(730);
     problem_chain(&p, 80, 4), problem_numbers(&p);
-    const lwi_edge *bad = &p.edge[40];
+    const lwi_plan_edge *bad = &p.edge[40];
     for (int i = 0; i < bad->n; i++) // a row like another of its edge
         memcpy(p.J[6 * (p.slot[40] + i) + 2], p.J[6 * (p.slot[40] + i)], sizeof p.J[0]);
     problem_right_side(&p);
     problem_bench b = {.p = p};
     problem_setup(&b, LWI_PLAN_MIXED);
-    assert_non_null(b.dual->unit[b.dual->unit_of[b.plan.closer[40]]].group);
-    assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_ERR_SINGULAR);
-    assert_int_equal(lwi_elim_pivots(b.dual).edge, 40);
-    assert_int_equal(lwi_elim_pivots(b.dual).row, 2);
-    assert_int_equal(lwi_elim_factor(b.dual, b.eps), LW_OK); // and lanes go on
-    assert_true(b.dual->laned);
-    for (int i = 0; i < bad->n; i++) memset(lwi_elim_J(b.dual)[6 * (p.slot[40] + i) + 2], 0, 48);
-    for (int i = 0; i < bad->n; i++) memset(lwi_elim_G(b.dual)[6 * (p.slot[40] + i) + 2], 0, 48);
+    assert_non_null(b.elim->task[b.elim->task_of[b.plan.closer[40]]].batch);
+    assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_SINGULAR);
+    assert_int_equal(lwi_elim_pivots(b.elim).edge, 40);
+    assert_int_equal(lwi_elim_pivots(b.elim).row, 2);
+    assert_int_equal(lwi_elim_factor(b.elim, b.eps), LW_OK); // and lanes go on
+    assert_true(b.elim->laned);
+    for (int i = 0; i < bad->n; i++) memset(lwi_elim_J(b.elim)[6 * (p.slot[40] + i) + 2], 0, 48);
+    for (int i = 0; i < bad->n; i++) memset(lwi_elim_G(b.elim)[6 * (p.slot[40] + i) + 2], 0, 48);
     int rank;
-    assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_OK);
+    assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &rank), LW_OK);
     assert_int_equal(rank, p.nrow - 1);
-    assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
-    assert_int_equal(lwi_elim_null_count(b.dual), 1);
-    assert_false(b.dual->laned);
+    assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+    assert_int_equal(lwi_elim_null_count(b.elim), 1);
+    assert_false(b.elim->laned);
     lwi_arena_free(&b.arena);
     problem_free(&p);
 }
@@ -189,14 +189,14 @@ static void beside_loops(void **state)
         problem_setup(&b, kinds[k]);
         double *n = LWI_PUSH(&b.arena, double, p.nrow);
         int rank;
-        assert_int_equal(lwi_elim_learn(b.dual, LWI_ELIM_RANK, &rank), LW_OK);
-        assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
-        assert_true(b.dual->laned && in_lanes(b.dual) >= 15);
+        assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &rank), LW_OK);
+        assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
+        assert_true(b.elim->laned && in_lanes(b.elim) >= 15);
         problem_solve(&b, 1);
         assert_true(problem_residual(&p, b.x, NULL, NULL) <= 100 * DBL_EPSILON);
-        assert_int_equal(lwi_elim_null_count(b.dual), p.nrow - rank);
+        assert_int_equal(lwi_elim_null_count(b.elim), p.nrow - rank);
         for (int i = 0; i < p.nrow - rank; i++) {
-            lwi_elim_null(b.dual, i, n);
+            lwi_elim_null(b.elim, i, n);
             assert_true(problem_null_error(&p, n) <= 1e-9);
         }
         problem_solve(&b, 1); // the factors are still there
@@ -217,11 +217,11 @@ static void rows_are_read_again(void **state)
     problem_setup(&b, LWI_PLAN_MIXED);
     double *lambda = LWI_PUSH(&b.arena, double, 2 * p.nrow);
     for (int way = 0; way < 2; way++) {
-        problem_load(&p, b.dual);
-        assert_true(lwi_elim_lanes(b.dual, way ? 0 : -1));
-        assert_int_equal(lwi_elim_factor(b.dual, b.eps), LW_OK);
+        problem_load(&p, b.elim);
+        assert_true(lwi_elim_lanes(b.elim, way ? 0 : -1));
+        assert_int_equal(lwi_elim_factor(b.elim, b.eps), LW_OK);
         for (int s = 0; s < 36 * p.nslot; s++)
-            lwi_elim_J(b.dual)[s / 6][s % 6] *= 1 + 1e-3 * (s % 7);
+            lwi_elim_J(b.elim)[s / 6][s % 6] *= 1 + 1e-3 * (s % 7);
         problem_solve(&b, 0);
         memcpy(lambda + way * p.nrow, b.lambda, (size_t)p.nrow * sizeof *lambda);
     }
@@ -242,13 +242,13 @@ static void views(void **state)
     lwi_elim *view;
     double *lambda = LWI_PUSH(&b.arena, double, p.nrow);
     double(*x)[6] = (double(*)[6])LWI_PUSH(&b.arena, double, 6 * p.graph.nbody);
-    assert_int_equal(lwi_elim_view_create(b.dual, &b.arena, &view), LW_OK);
-    assert_int_equal(lwi_elim_factor(b.dual, NULL), LW_OK);
+    assert_int_equal(lwi_elim_view_create(b.elim, &b.arena, &view), LW_OK);
+    assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
     problem_solve(&b, 1);
-    lwi_elim_J(b.dual); // may have changed
-    lwi_elim_view_take(view, b.dual);
+    lwi_elim_J(b.elim); // may have changed
+    lwi_elim_view_take(view, b.elim);
     memcpy(x, p.x0, (size_t)p.graph.nbody * sizeof *x);
-    double *v = b.dual->unit[0].group->v[0], before = v[0];
+    double *v = b.elim->task[0].batch->v[0], before = v[0];
     v[0] = NAN; // not of the view
     lwi_elim_solve(view, x, p.c, lambda, 1);
     assert_memory_equal(lambda, b.lambda, (size_t)p.nrow * sizeof *lambda);

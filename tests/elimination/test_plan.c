@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static const lwi_plan_kind kinds[] = {LWI_PLAN_AUTO, LWI_PLAN_COMB, LWI_PLAN_BALANCED,
+static const lwi_plan_kind kinds[] = {LWI_PLAN_AUTO, LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED,
                                       LWI_PLAN_MIXED};
 
 static int find(int *up, int i)
@@ -32,7 +32,7 @@ typedef struct walk {
 // An edge has a body inside the compound; and all of them.
 static void reach(const walk *w, int e, int root, bool *some, bool *all)
 {
-    const lwi_edge *edge = &w->plan->graph.edge[e];
+    const lwi_plan_edge *edge = &w->plan->graph.edge[e];
     *some = false, *all = true;
     for (int i = 0; i < edge->n; i++) {
         const bool in = w->inside[edge->body[i]] && find(w->up, edge->body[i]) == root;
@@ -253,8 +253,8 @@ static void chains(void **state)
         problem_chain(&p, n, 5);
         lwi_arena arena;
         lwi_arena_init(&arena, NULL);
-        const lwi_plan comb = plan_of(&p, LWI_PLAN_COMB, &arena);
-        assert_true(comb.width <= 10 && comb.most_open <= 1);
+        const lwi_plan comb = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
+        assert_true(comb.width <= 10 && comb.max_open <= 1);
         // one body after the other, from the tip to the ground
         for (int k = 0; k < comb.nnode; k++) {
             assert_int_equal(comb.node[k].body.n, k ? 1 : 2);
@@ -265,7 +265,7 @@ static void chains(void **state)
         if (n > 39) assert_true(fabs((comb.work - first) / (n - 39) - 510) < 1e-9);
         const lwi_plan balanced = plan_of(&p, LWI_PLAN_BALANCED, &arena);
         assert_true(balanced.nlevel <= ceil_log2(n) + 1);
-        assert_true(balanced.width <= 15 && balanced.most_open <= 2);
+        assert_true(balanced.width <= 15 && balanced.max_open <= 2);
         // three blocks of 5 at each level
         assert_true(balanced.critical <= (ceil_log2(n) + 1) * (5 * 10.0 * 10 + 3 * 25 * 6.0 * 2));
         const lwi_plan mixed = plan_of(&p, LWI_PLAN_MIXED, &arena);
@@ -275,7 +275,7 @@ static void chains(void **state)
         assert_int_equal(mixed.pieces, n >= 34); // 32 bodies between the ends
         assert_true(mixed.work <= balanced.work * 1.05);
         const lwi_plan chosen = plan_of(&p, LWI_PLAN_AUTO, &arena);
-        assert_int_equal(chosen.kind, mixed.pieces ? LWI_PLAN_MIXED : LWI_PLAN_COMB);
+        assert_int_equal(chosen.kind, mixed.pieces ? LWI_PLAN_MIXED : LWI_PLAN_SEQUENTIAL);
         lwi_arena_free(&arena);
         problem_free(&p);
     }
@@ -297,7 +297,7 @@ static void long_graphs(void **state)
                 problem_four_bars(&p, cells, 0.1);
             lwi_arena arena;
             lwi_arena_init(&arena, NULL);
-            const lwi_plan comb = plan_of(&p, LWI_PLAN_COMB, &arena);
+            const lwi_plan comb = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
             const lwi_plan balanced = plan_of(&p, LWI_PLAN_BALANCED, &arena);
             comb_width[what][i] = comb.width;
             balanced_width[what][i] = balanced.width;
@@ -322,7 +322,7 @@ static void trees_and_hubs(void **state)
     problem p;
     problem_init(&p, 255); // binary tree
     for (int b = 1; b < 255; b++) problem_edge(&p, 5, false, 2, (const int[]){(b - 1) / 2, b});
-    lwi_plan plan = plan_of(&p, LWI_PLAN_COMB, &arena);
+    lwi_plan plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
     assert_true(plan.width <= 15); // a body with three joints
     plan = plan_of(&p, LWI_PLAN_BALANCED, &arena);
     assert_true(plan.nlevel <= 2 * 8);
@@ -330,12 +330,12 @@ static void trees_and_hubs(void **state)
     problem_free(&p);
     // a hub couples all its joints: one dense front, closed at once, the limbs before it
     problem_star(&p, 40, 5, 5);
-    plan = plan_of(&p, LWI_PLAN_COMB, &arena);
+    plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
     assert_int_equal(plan.width, 200);
     assert_int_equal(plan.node[plan.nnode - 1].closed_rows, 200);
     problem_free(&p);
     problem_star(&p, 2000, 1, 1); // and many of them are planned in no time
-    plan = plan_of(&p, LWI_PLAN_COMB, &arena);
+    plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
     assert_int_equal(plan.nnode, 1);
     assert_int_equal(plan.width, 2000);
     problem_free(&p);
@@ -343,7 +343,7 @@ static void trees_and_hubs(void **state)
     problem_grid(&p, 32, 32, 1);
     plan = plan_of(&p, LWI_PLAN_BALANCED, &arena);
     assert_true(plan.width <= 6 * 32);
-    plan = plan_of(&p, LWI_PLAN_COMB, &arena);
+    plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
     assert_true(plan.width <= 6 * 32);
     problem_free(&p);
     lwi_arena_free(&arena);
@@ -375,7 +375,7 @@ static void sizes_are_linear(void **state)
 static void faults_are_refused(void **state)
 {
     (void)state;
-    static const lwi_edge bad[] = {
+    static const lwi_plan_edge bad[] = {
         {.rows = 3, .n = 2, .body = {1, 1}}, {.rows = 3, .n = 2, .body = {0, 3}},
         {.rows = 3, .n = 1, .body = {-1}},   {.rows = 3, .n = 0},
         {.rows = 3, .n = 5, .body = {0, 1}}, {.rows = 7, .n = 1, .body = {0}},
@@ -385,12 +385,13 @@ static void faults_are_refused(void **state)
         lwi_arena arena;
         lwi_arena_init(&arena, NULL);
         lwi_plan plan = {.nnode = -7};
-        const lwi_graph graph = {3, 1, &bad[i]};
-        assert_int_equal(lwi_plan_create(&graph, LWI_PLAN_COMB, &arena, &plan), LW_ERR_ARGUMENT);
+        const lwi_plan_graph graph = {3, 1, &bad[i]};
+        assert_int_equal(lwi_plan_create(&graph, LWI_PLAN_SEQUENTIAL, &arena, &plan),
+                         LW_ERR_ARGUMENT);
         assert_int_equal(plan.nnode, -7); // untouched
         lwi_arena_free(&arena);
     }
-    const lwi_graph none = {1, 0, NULL};
+    const lwi_plan_graph none = {1, 0, NULL};
     lwi_plan plan;
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
@@ -435,9 +436,9 @@ static void memory_may_end_anywhere(void **state)
             lwi_arena arena;
             lwi_arena_init(&arena, &allocator);
             lwi_plan plan;
-            lwi_elim *dual;
+            lwi_elim *elim;
             status = lwi_plan_create(&p.graph, kinds[k], &arena, &plan);
-            if (status == LW_OK) status = lwi_elim_create(&plan, &arena, &dual);
+            if (status == LW_OK) status = lwi_elim_create(&plan, &arena, &elim);
             assert_true(status == LW_OK || status == LW_ERR_MEMORY);
             lwi_arena_free(&arena);
             assert_int_equal(purse.held, 0);

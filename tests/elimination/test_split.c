@@ -13,18 +13,20 @@
 enum { EDGES = 100, BODIES = EDGES + 2, FEW = 12, MOST = 8 }; ///< six of its own and two welds
 
 // Bodies 0 and 1 with `n` and 12 edges, to the ground, to each other, to others; some without rows.
-static lwi_graph star(int n, lwi_edge edge[EDGES + FEW])
+static lwi_plan_graph star(int n, lwi_plan_edge edge[EDGES + FEW])
 {
     int count = 0;
     for (int i = 0; i < n; i++) {
-        edge[count] = (lwi_edge){.rows = 1 + i % 6, .n = 2, .body = {2 + i, 0}};
-        if (i % 7 == 0) edge[count] = (lwi_edge){.rows = 5, .n = 1, .body = {0}, .ground = true};
-        if (i == 3) edge[count] = (lwi_edge){.rows = 3, .n = 3, .body = {5, 1, 0}};
+        edge[count] = (lwi_plan_edge){.rows = 1 + i % 6, .n = 2, .body = {2 + i, 0}};
+        if (i % 7 == 0)
+            edge[count] = (lwi_plan_edge){.rows = 5, .n = 1, .body = {0}, .ground = true};
+        if (i == 3) edge[count] = (lwi_plan_edge){.rows = 3, .n = 3, .body = {5, 1, 0}};
         count++;
     }
-    for (int i = 1; i < FEW; i++) edge[count++] = (lwi_edge){.rows = 3, .n = 2, .body = {1, 1 + i}};
+    for (int i = 1; i < FEW; i++)
+        edge[count++] = (lwi_plan_edge){.rows = 3, .n = 2, .body = {1, 1 + i}};
     edge[4].rows = 0;
-    return (lwi_graph){.nbody = BODIES, .nedge = count, .edge = edge};
+    return (lwi_plan_graph){.nbody = BODIES, .nedge = count, .edge = edge};
 }
 
 // The body that a body of the graph that was split is a part of.
@@ -36,11 +38,11 @@ static int whole(const lwi_split *split, int body)
 static void parts_have_few_edges(void **state)
 {
     (void)state;
-    lwi_edge edge[EDGES + FEW];
+    lwi_plan_edge edge[EDGES + FEW];
     lwi_arena arena;
     lwi_split split;
     int degree[2 * BODIES] = {0};
-    const lwi_graph graph = star(EDGES, edge);
+    const lwi_plan_graph graph = star(EDGES, edge);
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_split_create(&graph, &arena, &split), LW_OK);
     assert_int_equal(split.npart, 16); // 99 edges with rows: 17 parts
@@ -51,7 +53,7 @@ static void parts_have_few_edges(void **state)
             degree[split.graph.edge[e].body[i]]++;
     for (int b = 0; b < split.graph.nbody; b++) assert_true(degree[b] <= (b == 1 ? FEW : MOST));
     for (int e = 0; e < graph.nedge; e++) { // as they were, but for whose parts they hold
-        const lwi_edge *is = &split.graph.edge[e], *was = &edge[e];
+        const lwi_plan_edge *is = &split.graph.edge[e], *was = &edge[e];
         assert_int_equal(is->rows, was->rows);
         assert_int_equal(is->n, was->n);
         assert_int_equal(is->ground, was->ground);
@@ -63,16 +65,16 @@ static void parts_have_few_edges(void **state)
 static void welds_hold_the_parts_together(void **state)
 {
     (void)state;
-    lwi_edge edge[EDGES + FEW];
+    lwi_plan_edge edge[EDGES + FEW];
     lwi_arena arena;
     lwi_split split;
-    const lwi_graph graph = star(EDGES, edge);
+    const lwi_plan_graph graph = star(EDGES, edge);
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_split_create(&graph, &arena, &split), LW_OK);
     assert_int_equal(split.count[0], split.npart + 1);
     assert_int_equal(split.count[1], 1);
     for (int i = 0; i < split.npart; i++) {
-        const lwi_edge *weld = &split.graph.edge[graph.nedge + i], *own;
+        const lwi_plan_edge *weld = &split.graph.edge[graph.nedge + i], *own;
         const lwi_split_part *part = &split.part[i];
         bool has = false;
         assert_int_equal(weld->rows, 6);
@@ -90,10 +92,10 @@ static void welds_hold_the_parts_together(void **state)
 static void few_edges_are_left_alone(void **state)
 {
     (void)state;
-    lwi_edge edge[EDGES + FEW];
+    lwi_plan_edge edge[EDGES + FEW];
     lwi_arena arena;
     lwi_split split;
-    const lwi_graph graph = star(FEW + 1, edge); // one has no rows
+    const lwi_plan_graph graph = star(FEW + 1, edge); // one has no rows
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_split_create(&graph, &arena, &split), LW_OK);
     assert_int_equal(split.npart, 0);

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-static const lwi_plan_kind kinds[] = {LWI_PLAN_COMB, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
 
 // A problem in an engine with room for both.
 // Adds a skew part as large as `part` of the metrics themselves; G = J K means the metric K'.
@@ -97,14 +97,14 @@ static double agrees(problem p, bool regular)
         double *A = LWI_PUSH(&b.arena, double, m *m), *right = LWI_PUSH(&b.arena, double, m);
         whole(&p, eps, A, right);
         gauss(m, A, right);
-        assert_int_equal(lwi_elim_factor_unsymmetric(b.dual, eps), LW_OK);
+        assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, eps), LW_OK);
         problem_solve(&b, 1);
         // condition of S + eps: 1e4 and what the number of rows adds
         assert_true(distance(b.lambda, right, m) < 1e-9);
         assert_true(problem_residual(&p, b.x, eps, b.lambda) <= 200 * DBL_EPSILON);
-        assert_int_equal(lwi_elim_null_count(b.dual), 0);
-        assert_true(lwi_elim_pivots(b.dual).least > 0);
-        if (lwi_elim_factor(b.dual, eps) == LW_OK) {
+        assert_int_equal(lwi_elim_null_count(b.elim), 0);
+        assert_true(lwi_elim_pivots(b.elim).min > 0);
+        if (lwi_elim_factor(b.elim, eps) == LW_OK) {
             problem_solve(&b, 0);
             off = fmax(off, distance(b.lambda, right, m));
         }
@@ -145,13 +145,13 @@ static void beside_the_symmetric(void **state)
     problem_setup(&b, LWI_PLAN_BALANCED);
     const size_t bytes = (size_t)p.nrow * sizeof(double);
     double *first = LWI_PUSH(&b.arena, double, p.nrow);
-    assert_int_equal(lwi_elim_factor(b.dual, b.eps), LW_OK);
+    assert_int_equal(lwi_elim_factor(b.elim, b.eps), LW_OK);
     problem_solve(&b, 0);
     memcpy(first, b.lambda, bytes);
-    assert_int_equal(lwi_elim_factor_unsymmetric(b.dual, b.eps), LW_OK);
+    assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, b.eps), LW_OK);
     problem_solve(&b, 0);
     assert_true(distance(b.lambda, first, p.nrow) < 1e-10);
-    assert_int_equal(lwi_elim_factor(b.dual, b.eps), LW_OK);
+    assert_int_equal(lwi_elim_factor(b.elim, b.eps), LW_OK);
     problem_solve(&b, 0);
     assert_memory_equal(b.lambda, first, bytes);
     lwi_arena_free(&b.arena);
@@ -168,19 +168,21 @@ static void bits_do_not_depend_on_threads(void **state)
         problem_bench b = {.p = p};
         problem_setup(&b, kinds[k]);
         double *alone = LWI_PUSH(&b.arena, double, p.nrow);
-        assert_int_equal(lwi_elim_factor_unsymmetric(b.dual, b.eps), LW_OK);
+        assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, b.eps), LW_OK);
         problem_solve(&b, 1);
         memcpy(alone, b.lambda, (size_t)p.nrow * sizeof *alone);
         for (int count = 2; count <= 4; count++)
             for (int s = 0; s < 2; s++) {
                 lwi_pool *pool;
                 assert_int_equal(lwi_pool_create(count, NULL, &pool, NULL), LW_OK);
-                assert_int_equal(lwi_elim_threads(b.dual, pool, (lwi_strategy)s, &b.arena), LW_OK);
-                assert_non_null(b.dual->crew);
-                assert_int_equal(lwi_elim_factor_unsymmetric(b.dual, b.eps), LW_OK);
+                assert_int_equal(lwi_elim_threads(b.elim, pool, (lwi_elim_strategy)s, &b.arena),
+                                 LW_OK);
+                assert_non_null(b.elim->team);
+                assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, b.eps), LW_OK);
                 problem_solve(&b, 1);
                 assert_memory_equal(b.lambda, alone, (size_t)p.nrow * sizeof *alone);
-                assert_int_equal(lwi_elim_threads(b.dual, NULL, LWI_BY_LEVEL, &b.arena), LW_OK);
+                assert_int_equal(lwi_elim_threads(b.elim, NULL, LWI_ELIM_BY_LEVEL, &b.arena),
+                                 LW_OK);
                 lwi_pool_destroy(pool);
             }
         lwi_arena_free(&b.arena);
@@ -198,13 +200,13 @@ static void what_fails_is_named(void **state)
         memcpy(p.J[6 * (p.slot[5] + i) + 3], p.J[6 * (p.slot[5] + i) + 1], sizeof p.J[0]);
     problem_right_side(&p);
     problem_bench b = {.p = p};
-    problem_setup(&b, LWI_PLAN_COMB);
-    assert_int_equal(lwi_elim_factor_unsymmetric(b.dual, NULL), LW_ERR_SINGULAR);
-    assert_int_equal(lwi_elim_pivots(b.dual).edge, 5);
-    assert_int_equal(lwi_elim_pivots(b.dual).row, 3);
-    assert_int_equal(lwi_elim_factor_unsymmetric(b.dual, b.eps), LW_OK);
-    lwi_elim_G(b.dual)[6 * p.slot[2]][0] = NAN;
-    assert_int_equal(lwi_elim_factor_unsymmetric(b.dual, b.eps), LW_ERR_NOT_FINITE);
+    problem_setup(&b, LWI_PLAN_SEQUENTIAL);
+    assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, NULL), LW_ERR_SINGULAR);
+    assert_int_equal(lwi_elim_pivots(b.elim).edge, 5);
+    assert_int_equal(lwi_elim_pivots(b.elim).row, 3);
+    assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, b.eps), LW_OK);
+    lwi_elim_G(b.elim)[6 * p.slot[2]][0] = NAN;
+    assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, b.eps), LW_ERR_NOT_FINITE);
     lwi_elim *plain;
     assert_int_equal(lwi_elim_create(&b.plan, &b.arena, &plain), LW_OK);
     assert_int_equal(lwi_elim_factor_unsymmetric(plain, b.eps), LW_ERR_ARGUMENT); // no room

@@ -1,25 +1,25 @@
 // join.inl -- part of lanes.c: nodes that join runs of a chain, in groups and alone.
 //
-// Most nodes of chains close one edge and leave none, one or two of as many rows open (lwi_group_join).
+// Most nodes of chains close one edge and leave none, one or two of as many rows open (lwi_elim_join).
 // All sizes are constants then, blocks are read where they come from, and what is known to be zero is
 // neither written nor read.  The operations are those of `eliminate`, `block_up` and `block_down`.
 //
 // In:  NODE, the type of a node; ENTRY, of a number in its arrays, read by AT; OF(f), names;
-//      LENGTH(n), that of a row of n numbers; OF(left) and LEFT(left, i, j), a block of what a child
+//      LENGTH(n), that of a row of n numbers; OF(update) and LEFT(left, i, j), a block of what a child
 //      leaves; OF(left_by), such a block; OF(left_on), number i of a child's open part of v.
 
 // Pivots: a becomes L' and 1/D, b (without symmetry) the same of the transpose, d the pivots; the
 // lanes in which none is lost.
-static INLINE mask OF(pivots)(const int nc, const bool two, double least, const real size[6],
+static INLINE mask OF(pivots)(const int nc, const bool two, double min_pivot, const real size[6],
                               real a[6][6], real b[6][6], real d[6])
 {
-    mask sure = ~NAME(bits)(ZERO);
+    mask kept = ~NAME(bits)(ZERO);
     UNROLL for (int k = 0; k < nc; k++)
     {
-        const real most = two ? NAME(splat)(DBL_MAX) : size[k] + size[k]; // those may grow
+        const real limit = two ? NAME(splat)(DBL_MAX) : size[k] + size[k]; // those may grow
         d[k] = a[k][k];
-        sure &= NAME(at_most)(size[k] * NAME(splat)(least), d[k]);
-        sure &= NAME(at_most)(d[k], most) & ~NAME(at_most)(size[k], ZERO);
+        kept &= NAME(at_most)(size[k] * NAME(splat)(min_pivot), d[k]);
+        kept &= NAME(at_most)(d[k], limit) & ~NAME(at_most)(size[k], ZERO);
         const real inverse = NAME(splat)(1) / d[k];
         a[k][k] = inverse;
         if (two) b[k][k] = inverse;
@@ -35,7 +35,7 @@ static INLINE mask OF(pivots)(const int nc, const bool two, double least, const 
             if (two) b[k][i] = lower;
         }
     }
-    return sure;
+    return kept;
 }
 
 // Pivot block: that of the matrix and what children leave; of the transpose what is above the diagonal.
@@ -45,9 +45,9 @@ static INLINE void OF(join_pivots)(const NODE *g, const int m, const int ld, con
     UNROLL for (int i = 0; i < m; i++) UNROLL for (int j = i + transposed; j < m; j++) a[i][j] =
         AT(R[i * ld + j]);
     for (int c = 0; c < g->nchild; c++) {
-        const OF(left) from = OF(left_by)(g, c, transposed, m, 0, 0);
+        const OF(update) from = OF(update_block)(g, c, transposed, m, 0, 0);
         UNROLL for (int i = 0; i < m; i++) UNROLL for (int j = i + transposed; j < m; j++)
-            a[i][j] += LEFT(from, i, j);
+            a[i][j] += UPDATE(from, i, j);
     }
 }
 
@@ -56,7 +56,7 @@ static INLINE void OF(join_columns)(const NODE *g, const int m, const int ld, co
                                     const bool transposed, real a[6][6], ENTRY *R, int l)
 {
     const int child = g->join.from[o];
-    const OF(left) from = OF(left_by)(g, child, transposed, m, 0, 1);
+    const OF(update) from = OF(update_block)(g, child, transposed, m, 0, 1);
     const bool own = g->join.own[o];
     R += m + o * m;
     UNROLL for (int j = 0; j < m; j++)
@@ -66,7 +66,7 @@ static INLINE void OF(join_columns)(const NODE *g, const int m, const int ld, co
         {
             f[k] = ZERO;
             if (own) f[k] = AT(R[k * ld + j]);
-            if (from.at) f[k] = own ? f[k] + LEFT(from, k, j) : (real)LEFT(from, k, j);
+            if (from.at) f[k] = own ? f[k] + UPDATE(from, k, j) : (real)UPDATE(from, k, j);
         }
         UNROLL for (int k = 0; k < m; k++) UNROLL for (int i = k + 1; i < m; i++) f[i] =
             NMAD(a[k][i], f[k], f[i]);
@@ -80,7 +80,7 @@ static INLINE void OF(join_update)(const NODE *g, const int m, const int ld, con
                                    const ENTRY *Z, const real d[6], ENTRY *U, int l)
 {
     const int child = o == p ? g->join.from[o] : -1;
-    const OF(left) from = OF(left_by)(g, child, transposed, m, 1, 1);
+    const OF(update) from = OF(update_block)(g, child, transposed, m, 1, 1);
     Y += m + o * m, Z += m + p * m, U += o * m * lu + p * m;
     UNROLL for (int i = 0; i < m; i++)
     {
@@ -88,7 +88,7 @@ static INLINE void OF(join_update)(const NODE *g, const int m, const int ld, con
         real y[6], s[6];
         UNROLL for (int k = 0; k < m; k++) y[k] = -AT(Y[k * ld + i]) * d[k];
         if (from.at)
-            UNROLL for (int j = first; j < m; j++) s[j] = MAD(y[0], AT(Z[j]), LEFT(from, i, j));
+            UNROLL for (int j = first; j < m; j++) s[j] = MAD(y[0], AT(Z[j]), UPDATE(from, i, j));
         else
             UNROLL for (int j = first; j < m; j++) s[j] = y[0] * AT(Z[j]);
         UNROLL for (int k = 1; k < m; k++) UNROLL for (int j = first; j < m; j++) s[j] =
@@ -98,8 +98,8 @@ static INLINE void OF(join_update)(const NODE *g, const int m, const int ld, con
 }
 
 /** `S`: of every row its diagonal before anything is eliminated. */
-static INLINE mask OF(join)(const NODE *g, const int m, const int nb, const bool two, double least,
-                            ENTRY *S, int l)
+static INLINE mask OF(join)(const NODE *g, const int m, const int nb, const bool two,
+                            double min_pivot, ENTRY *S, int l)
 {
     const int ld = LENGTH(m + nb * m), lu = LENGTH(nb * m);
     ENTRY *R = g->R, *Q = two ? g->Q : g->R;
@@ -107,7 +107,7 @@ static INLINE mask OF(join)(const NODE *g, const int m, const int nb, const bool
     UNROLL for (int k = 0; k < m; k++) AT(S[k]) = size[k] = AT(R[k * (ld + 1)]);
     OF(join_pivots)(g, m, ld, false, R, a, l);
     if (two) OF(join_pivots)(g, m, ld, true, Q, b, l);
-    const mask sure = OF(pivots)(m, two, least, size, a, b, d);
+    const mask kept = OF(pivots)(m, two, min_pivot, size, a, b, d);
     UNROLL for (int i = 0; i < m; i++) UNROLL for (int j = i; j < m; j++)
     {
         AT(R[i * ld + j]) = a[i][j];
@@ -123,7 +123,7 @@ static INLINE mask OF(join)(const NODE *g, const int m, const int nb, const bool
         OF(join_update)(g, m, ld, lu, o, p, false, Q, R, d, g->U, l);
         if (two) OF(join_update)(g, m, ld, lu, o, p, true, R, Q, d, g->V, l);
     }
-    return sure;
+    return kept;
 }
 
 static INLINE void OF(join_up)(const NODE *g, const int m, const int nb, const ENTRY *R, int l)
@@ -132,7 +132,7 @@ static INLINE void OF(join_up)(const NODE *g, const int m, const int nb, const E
     real z[6];
     UNROLL for (int k = 0; k < m; k++) z[k] = AT(g->v[k]);
     for (int c = 0; c < g->nchild; c++)
-        UNROLL for (int k = 0; k < m; k++) z[k] += OF(left_on)(g, c, k, l);
+        UNROLL for (int k = 0; k < m; k++) z[k] += OF(update_entry)(g, c, k, l);
     UNROLL for (int k = 0; k < m; k++) UNROLL for (int j = k + 1; j < m; j++) z[j] =
         NMAD(AT(R[k * ld + j]), z[k], z[j]);
     UNROLL for (int k = 0; k < m; k++) AT(g->v[k]) = z[k];
@@ -142,7 +142,7 @@ static INLINE void OF(join_up)(const NODE *g, const int m, const int nb, const E
         UNROLL for (int j = 0; j < m; j++)
         {
             real s = ZERO;
-            if (child >= 0) s = OF(left_on)(g, child, m + j, l);
+            if (child >= 0) s = OF(update_entry)(g, child, m + j, l);
             UNROLL for (int k = 0; k < m; k++) s = NMAD(AT(R[k * ld + at + j]), z[k], s);
             AT(g->v[at + j]) = s;
         }

@@ -28,8 +28,8 @@
 // ------------------------------------------------------------------------------- lanes in and out
 
 // m rows of six, m a constant
-static INLINE void take_rows(const int m, const double (*from)[6], const int *slot, lwi_lane *to,
-                             int l)
+static INLINE void take_rows(const int m, const double (*from)[6], const int *slot,
+                             lwi_elim_lane *to, int l)
 {
     const double *lane[WIDTH];
     for (int i = 0; i < WIDTH; i++) lane[i] = from[6 * slot[l + i]];
@@ -66,35 +66,35 @@ static INLINE void take_rows(const int m, const double (*from)[6], const int *sl
     }
 
 // J of edges closed elsewhere has a part in S' only.
-static void gather_J(const lwi_elim *dual, const lwi_elim_batch *g, int l)
+static void gather_J(const lwi_elim *elim, const lwi_elim_batch *g, int l)
 {
-    const int n = dual->two ? g->nslot : g->nown;
+    const int n = elim->unsymmetric ? g->nslot : g->nown;
     for (int i = 0; i < n; i++) {
-        const lwi_group_slot *s = &g->slot[i];
-        WITH_ROWS(s->m, take_rows, (const double(*)[6])dual->J, s->from, g->J + 6 * s->at, l)
+        const lwi_elim_batch_slot *s = &g->slot[i];
+        WITH_ROWS(s->m, take_rows, (const double(*)[6])elim->J, s->from, g->J + 6 * s->at, l)
     }
 }
 
-static void gather_G(const lwi_elim *dual, const lwi_elim_batch *g, int l)
+static void gather_G(const lwi_elim *elim, const lwi_elim_batch *g, int l)
 {
     for (int i = 0; i < g->nslot; i++) {
-        const lwi_group_slot *s = &g->slot[i];
-        WITH_ROWS(s->m, take_rows, (const double(*)[6])dual->G, s->from, g->G + 6 * s->at, l)
+        const lwi_elim_batch_slot *s = &g->slot[i];
+        WITH_ROWS(s->m, take_rows, (const double(*)[6])elim->G, s->from, g->G + 6 * s->at, l)
     }
 }
 
 // ------------------------------------------------------------------------------------- the matrix
 
 // [m][n] = J G' or += J G'
-static INLINE void product(const int m, const int n, const lwi_lane *J, const lwi_lane *G,
-                           lwi_lane *R, int ld, bool add, bool upper, int l)
+static INLINE void product(const int m, const int n, const lwi_elim_lane *J, const lwi_elim_lane *G,
+                           lwi_elim_lane *R, int ld, bool add, bool upper, int l)
 {
     for (int c = 0; c < n; c++, G += 6) {
         real b[6];
         UNROLL for (int k = 0; k < 6; k++) b[k] = AT(G[k]);
         UNROLL for (int r = 0; r < m; r++)
         {
-            const lwi_lane *a = J + 6 * r;
+            const lwi_elim_lane *a = J + 6 * r;
             if (upper && r > c) break;
             real s = AT(a[0]) * b[0];
             if (add) s += AT(R[r * ld + c]);
@@ -105,16 +105,16 @@ static INLINE void product(const int m, const int n, const lwi_lane *J, const lw
 }
 
 // The blocks J G' of the rows closed here; `swap`: with J and G exchanged, those of S'.
-static void put_blocks(const lwi_elim_batch *g, bool swap, lwi_lane *R, int l)
+static void put_blocks(const lwi_elim_batch *g, bool swap, lwi_elim_lane *R, int l)
 {
     const int ld = g->nc + g->no;
     if (g->clear)
         for (int i = 0; i < g->nc * ld; i++) AT(R[i]) = ZERO;
     for (int i = 0; i < g->nblock; i++) {
-        const lwi_group_block *b = &g->block[i];
-        const lwi_lane *left = (swap ? g->G : g->J) + 6 * b->J;
-        const lwi_lane *right = (swap ? g->J : g->G) + 6 * b->G;
-        lwi_lane *to = R + b->at;
+        const lwi_elim_batch_block *b = &g->block[i];
+        const lwi_elim_lane *left = (swap ? g->G : g->J) + 6 * b->J;
+        const lwi_elim_lane *right = (swap ? g->J : g->G) + 6 * b->G;
+        lwi_elim_lane *to = R + b->at;
         if (b->m == 3 && b->n == 3)
             product(3, 3, left, right, to, ld, b->add, b->upper, l);
         else if (b->m == 5 && b->n == 5)
@@ -125,15 +125,15 @@ static void put_blocks(const lwi_elim_batch *g, bool swap, lwi_lane *R, int l)
 }
 
 // What a child leaves, to [R U].
-static INLINE void add_child(const lwi_group_child *c, const int nc, const int no,
-                             const lwi_lane *leaves, lwi_lane *R, lwi_lane *U, int l)
+static INLINE void add_child(const lwi_elim_batch_child *c, const int nc, const int no,
+                             const lwi_elim_lane *leaves, lwi_elim_lane *R, lwi_elim_lane *U, int l)
 {
-    const int lu = c->group->no;
+    const int lu = c->batch->no;
     for (int a = 0; a < c->nmove; a++)
         for (int r = 0; r < c->move[a].n; r++) {
             const int row = c->move[a].to + r;
-            lwi_lane *to = row < nc ? R + row * (nc + no) : U + (row - nc) * no - nc;
-            const lwi_lane *from = leaves + (c->move[a].from + r) * lu;
+            lwi_elim_lane *to = row < nc ? R + row * (nc + no) : U + (row - nc) * no - nc;
+            const lwi_elim_lane *from = leaves + (c->move[a].from + r) * lu;
             for (int b = a; b < c->nmove; b++)
                 for (int s = b == a ? r : 0; s < c->move[b].n; s++)
                     AT(to[c->move[b].to + s]) += AT(from[c->move[b].from + s]);
@@ -141,34 +141,35 @@ static INLINE void add_child(const lwi_group_child *c, const int nc, const int n
 }
 
 // A block of what a child leaves; of no child: at NULL.
-typedef struct left_of_group {
-    const lwi_lane *at;
+typedef struct update_of_batch {
+    const lwi_elim_lane *at;
     int ld;
-} left_of_group;
+} update_of_batch;
 
-static INLINE left_of_group left_by_of_group(const lwi_elim_batch *g, int i, const bool transposed,
-                                             const int m, const int p, const int q)
+static INLINE update_of_batch update_block_of_batch(const lwi_elim_batch *g, int i,
+                                                    const bool transposed, const int m, const int p,
+                                                    const int q)
 {
-    if (i < 0) return (left_of_group){.at = NULL};
-    const lwi_elim_batch *c = g->child[i].group;
-    return (left_of_group){(transposed ? c->V : c->U) + p * m * c->no + q * m, c->no};
+    if (i < 0) return (update_of_batch){.at = NULL};
+    const lwi_elim_batch *c = g->child[i].batch;
+    return (update_of_batch){(transposed ? c->V : c->U) + p * m * c->no + q * m, c->no};
 }
 
 // Number i of what a child leaves in v.
-static INLINE real left_on_of_group(const lwi_elim_batch *g, int child, int i, int l)
+static INLINE real update_entry_of_batch(const lwi_elim_batch *g, int child, int i, int l)
 {
-    const lwi_elim_batch *c = g->child[child].group;
+    const lwi_elim_batch *c = g->child[child].batch;
     return AT(c->v[c->nc + i]);
 }
 
 #define NODE lwi_elim_batch
-#define ENTRY lwi_lane
-#define OF(f) f##_of_group
+#define ENTRY lwi_elim_lane
+#define OF(f) f##_of_batch
 #define LENGTH(n) (n)
-#define LEFT(from, i, j) AT((from).at[(i) * (from).ld + (j)])
+#define UPDATE(from, i, j) AT((from).at[(i) * (from).ld + (j)])
 #include "elimination/simd/join.inl"
 
-// Calls f(m, n, ...) with constants; other sizes are no joins (lwi_elim_bundle).
+// Calls f(m, n, ...) with constants; other sizes are no joins (lwi_elim_create_tasks).
 #define WITH_JOIN(join, f, ...)                                                                    \
     switch (3 * ((join).m == 5) + (join).n) {                                                      \
     case 0:                                                                                        \
@@ -192,7 +193,7 @@ static INLINE real left_on_of_group(const lwi_elim_batch *g, int child, int i, i
     }
 
 // D^-1 L^-1 of the columns behind the first nc of R; a as above.
-static INLINE void columns(const int nc, const int no, real a[6][6], lwi_lane *R, int l)
+static INLINE void columns(const int nc, const int no, real a[6][6], lwi_elim_lane *R, int l)
 {
     const int ld = nc + no;
     for (int j = nc; j < ld; j++) {
@@ -205,8 +206,9 @@ static INLINE void columns(const int nc, const int no, real a[6][6], lwi_lane *R
 }
 
 // U -= Y D Z, or = -Y D Z: upper part, Y' and Z from column nc on.
-static INLINE void update(const int nc, const int no, const lwi_lane *Y, const lwi_lane *Z,
-                          const real d[6], lwi_lane *U, bool bare, int l)
+static INLINE void update(const int nc, const int no, const lwi_elim_lane *Y,
+                          const lwi_elim_lane *Z, const real d[6], lwi_elim_lane *U, bool bare,
+                          int l)
 {
     const int ld = nc + no;
     for (int i = 0; i < no; i++, U += no) {
@@ -224,7 +226,7 @@ static INLINE void update(const int nc, const int no, const lwi_lane *Y, const l
 static INLINE mask eliminate(lwi_elim_batch *g, const int nc, const int no, const bool two, int l)
 {
     const int ld = nc + no;
-    lwi_lane *R = g->R, *Q = two ? g->Q : g->R;
+    lwi_elim_lane *R = g->R, *Q = two ? g->Q : g->R;
     real a[6][6], b[6][6], d[6];
     UNROLL for (int i = 0; i < nc; i++) UNROLL for (int j = i; j < nc; j++)
     {
@@ -233,7 +235,7 @@ static INLINE mask eliminate(lwi_elim_batch *g, const int nc, const int no, cons
     }
     real size[6];
     UNROLL for (int k = 0; k < nc; k++) size[k] = AT(g->S[k]);
-    const mask sure = pivots_of_group(nc, two, g->least, size, a, b, d);
+    const mask kept = pivots_of_batch(nc, two, g->min_pivot, size, a, b, d);
     UNROLL for (int i = 0; i < nc; i++) UNROLL for (int j = i; j < nc; j++)
     {
         AT(R[i * ld + j]) = a[i][j];
@@ -243,7 +245,7 @@ static INLINE mask eliminate(lwi_elim_batch *g, const int nc, const int no, cons
     if (two) columns(nc, no, a, Q, l);
     update(nc, no, Q, R, d, g->U, g->bare, l);
     if (two) update(nc, no, R, Q, d, g->V, g->bare, l);
-    return sure;
+    return kept;
 }
 
 // Calls f(nc, no, ...), nc a constant, and no where sizes are usual: chains and trees of spherical
@@ -278,12 +280,12 @@ static INLINE mask eliminate(lwi_elim_batch *g, const int nc, const int no, cons
     }
 
 // eps onto S_rr.
-static void put_eps(const lwi_elim *dual, const lwi_elim_batch *g, int l)
+static void put_eps(const lwi_elim *elim, const lwi_elim_batch *g, int l)
 {
     const int step = g->nc + g->no + 1;
     real eps[6];
     const double *from[WIDTH];
-    for (int i = 0; i < WIDTH; i++) from[i] = dual->eps + g->row[l + i];
+    for (int i = 0; i < WIDTH; i++) from[i] = elim->eps + g->row[l + i];
     from_rows(from, g->nc, eps);
     for (int r = 0; r < g->nc; r++) AT(g->R[r * step]) += eps[r];
 }
@@ -295,47 +297,47 @@ static void note_diagonal(const lwi_elim_batch *g, int l)
 }
 
 // What children leave, to the front.
-static void add_children(const lwi_elim *dual, lwi_elim_batch *g, int l)
+static void add_children(const lwi_elim *elim, lwi_elim_batch *g, int l)
 {
     for (int r = 0; r < g->no && !g->bare; r++) // upper parts
         for (int i = r * g->no + r; i < (r + 1) * g->no; i++) {
             AT(g->U[i]) = ZERO;
-            if (dual->two) AT(g->V[i]) = ZERO;
+            if (elim->unsymmetric) AT(g->V[i]) = ZERO;
         }
     for (int i = 0; i < g->nchild; i++) {
-        const lwi_group_child *c = &g->child[i];
-        add_child(c, g->nc, g->no, c->group->U, g->R, g->U, l);
-        if (dual->two) add_child(c, g->nc, g->no, c->group->V, g->Q, g->V, l);
+        const lwi_elim_batch_child *c = &g->child[i];
+        add_child(c, g->nc, g->no, c->batch->U, g->R, g->U, l);
+        if (elim->unsymmetric) add_child(c, g->nc, g->no, c->batch->V, g->Q, g->V, l);
     }
 }
 
-static void put_front(const lwi_elim *dual, lwi_elim_batch *g, int l)
+static void put_front(const lwi_elim *elim, lwi_elim_batch *g, int l)
 {
-    if (!dual->given) {
-        gather_J(dual, g, l);
-        gather_G(dual, g, l);
+    if (!elim->assembled) {
+        gather_J(elim, g, l);
+        gather_G(elim, g, l);
         put_blocks(g, false, g->R, l);
-        if (dual->two) put_blocks(g, true, g->Q, l);
+        if (elim->unsymmetric) put_blocks(g, true, g->Q, l);
     }
-    if (dual->regular) put_eps(dual, g, l);
+    if (elim->regular) put_eps(elim, g, l);
     if (g->join.m) return;
     note_diagonal(g, l);
-    add_children(dual, g, l);
+    add_children(elim, g, l);
 }
 
-static void matrix(const lwi_elim *dual, lwi_elim_batch *g)
+static void matrix(const lwi_elim *elim, lwi_elim_batch *g)
 {
     g->failed = false;
     for (int l = 0; l < g->lanes; l += WIDTH) {
-        mask sure;
-        if (!dual->given || !g->join.m) put_front(dual, g, l);
-#define ELIMINATE(nc, no, two) sure = eliminate(g, nc, no, two, l)
-#define JOIN(m, nb, two) sure = join_of_group(g, m, nb, two, g->least, g->S, l)
-        if (g->join.m && dual->two) {
+        mask kept;
+        if (!elim->assembled || !g->join.m) put_front(elim, g, l);
+#define ELIMINATE(nc, no, two) kept = eliminate(g, nc, no, two, l)
+#define JOIN(m, nb, two) kept = join_of_batch(g, m, nb, two, g->min_pivot, g->S, l)
+        if (g->join.m && elim->unsymmetric) {
             WITH_JOIN(g->join, JOIN, true)
         } else if (g->join.m) {
             WITH_JOIN(g->join, JOIN, false)
-        } else if (dual->two) {
+        } else if (elim->unsymmetric) {
             WITH_SIZES(g, ELIMINATE, true);
         } else {
             WITH_SIZES(g, ELIMINATE, false);
@@ -343,34 +345,34 @@ static void matrix(const lwi_elim *dual, lwi_elim_batch *g)
 #undef ELIMINATE
 #undef JOIN
         const unsigned all = (1u << WIDTH) - 1;
-        if (NAME(lanes_of)(sure) != all) g->failed = true;
+        if (NAME(lanes_of)(kept) != all) g->failed = true;
     }
 }
 
 // ------------------------------------------------------------------------------------ the vectors
 
 // y = c - eps lambda - J x of the rows closed here.
-static INLINE void right_side(const lwi_elim *dual, const lwi_elim_batch *g,
-                              const lwi_group_edge *e, const int m, int l)
+static INLINE void right_side(const lwi_elim *elim, const lwi_elim_batch *g,
+                              const lwi_elim_batch_edge *e, const int m, int l)
 {
     const double *c[WIDTH], *lambda[WIDTH], *eps[WIDTH], *x[WIDTH];
     real y[6], was[6], soft[6];
-    for (int i = 0; i < WIDTH; i++) c[i] = dual->c + e->row[l + i];
+    for (int i = 0; i < WIDTH; i++) c[i] = elim->c + e->row[l + i];
     from_rows(c, m, y);
-    if (dual->again && dual->regular) {
+    if (elim->refining && elim->regular) {
         for (int i = 0; i < WIDTH; i++) {
-            lambda[i] = dual->lambda + e->row[l + i];
-            eps[i] = dual->eps + g->row[l + i] + e->at;
+            lambda[i] = elim->lambda + e->row[l + i];
+            eps[i] = elim->eps + g->row[l + i] + e->at;
         }
         from_rows(lambda, m, was);
         from_rows(eps, m, soft);
         for (int r = 0; r < m; r++) y[r] = NMAD(soft[r], was[r], y[r]);
     }
     for (int k = e->slot; k < e->slot + e->n; k++) {
-        const lwi_group_slot *s = &g->slot[k];
-        const lwi_lane *J = g->J + 6 * s->at;
+        const lwi_elim_batch_slot *s = &g->slot[k];
+        const lwi_elim_lane *J = g->J + 6 * s->at;
         real b[6];
-        for (int i = 0; i < WIDTH; i++) x[i] = dual->x[s->body[l + i]];
+        for (int i = 0; i < WIDTH; i++) x[i] = elim->x[s->body[l + i]];
         from_rows(x, 6, b);
         for (int r = 0; r < m; r++, J += 6)
             UNROLL for (int i = 0; i < 6; i++) y[r] = NMAD(AT(J[i]), b[i], y[r]);
@@ -379,8 +381,8 @@ static INLINE void right_side(const lwi_elim *dual, const lwi_elim_batch *g,
 }
 
 // z = L^-1 y_c, y_o -= Y z
-static INLINE void block_up(const lwi_elim_batch *g, const int nc, const int no, const lwi_lane *R,
-                            int l)
+static INLINE void block_up(const lwi_elim_batch *g, const int nc, const int no,
+                            const lwi_elim_lane *R, int l)
 {
     const int ld = nc + no;
     real z[6];
@@ -395,32 +397,32 @@ static INLINE void block_up(const lwi_elim_batch *g, const int nc, const int no,
     }
 }
 
-static void rows(const lwi_elim *dual, const lwi_elim_batch *g)
+static void rows(const lwi_elim *elim, const lwi_elim_batch *g)
 {
-    for (int l = 0; l < g->lanes; l += WIDTH) gather_J(dual, g, l);
+    for (int l = 0; l < g->lanes; l += WIDTH) gather_J(elim, g, l);
 }
 
-static void up(const lwi_elim *dual, const lwi_elim_batch *g)
+static void up(const lwi_elim *elim, const lwi_elim_batch *g)
 {
     for (int l = 0; l < g->lanes; l += WIDTH) {
-        if (dual->reread && !dual->given) gather_J(dual, g, l);
-        for (int i = 0; i < g->nedge && !dual->given; i++) {
-            const lwi_group_edge *e = &g->edge[i];
-#define RIGHT_SIDE(m, unused) right_side(dual, g, e, m, l)
+        if (elim->reread_J && !elim->assembled) gather_J(elim, g, l);
+        for (int i = 0; i < g->nedge && !elim->assembled; i++) {
+            const lwi_elim_batch_edge *e = &g->edge[i];
+#define RIGHT_SIDE(m, unused) right_side(elim, g, e, m, l)
             WITH_ROWS(e->m, RIGHT_SIDE, 0)
 #undef RIGHT_SIDE
         }
-        const lwi_lane *R = dual->two ? g->Q : g->R;
+        const lwi_elim_lane *R = elim->unsymmetric ? g->Q : g->R;
         if (g->join.m) {
-#define UP(m, nb, unused) join_up_of_group(g, m, nb, R, l)
+#define UP(m, nb, unused) join_up_of_batch(g, m, nb, R, l)
             WITH_JOIN(g->join, UP, 0)
 #undef UP
             continue;
         }
         for (int j = g->nc; j < g->nc + g->no; j++) AT(g->v[j]) = ZERO;
         for (int i = 0; i < g->nchild; i++) {
-            const lwi_group_child *c = &g->child[i];
-            const lwi_lane *from = c->group->v + c->group->nc;
+            const lwi_elim_batch_child *c = &g->child[i];
+            const lwi_elim_lane *from = c->batch->v + c->batch->nc;
             for (int a = 0; a < c->nmove; a++)
                 for (int r = 0; r < c->move[a].n; r++)
                     AT(g->v[c->move[a].to + r]) += AT(from[c->move[a].from + r]);
@@ -434,7 +436,7 @@ static void up(const lwi_elim *dual, const lwi_elim_batch *g)
 // lambda_o from above.
 static void from_above(const lwi_elim_batch *g, int l)
 {
-    lwi_lane *v = g->v + g->nc;
+    lwi_elim_lane *v = g->v + g->nc;
     if (g->parent) {
         for (int a = 0; a < g->nmove; a++)
             for (int r = 0; r < g->move[a].n; r++)
@@ -452,7 +454,7 @@ static void from_above(const lwi_elim_batch *g, int l)
 static INLINE void block_down(const lwi_elim_batch *g, const int nc, const int no, int l)
 {
     const int ld = nc + no;
-    const lwi_lane *R = g->R;
+    const lwi_elim_lane *R = g->R;
     real y[6];
     UNROLL for (int k = 0; k < nc; k++) y[k] = AT(g->v[k]) * AT(R[k * ld + k]);
     for (int j = nc; j < ld; j++) {
@@ -465,20 +467,20 @@ static INLINE void block_down(const lwi_elim_batch *g, const int nc, const int n
 }
 
 // lambda, and x += G' lambda of the rows of an edge.
-static INLINE void put_out(const lwi_elim *dual, const lwi_elim_batch *g, const lwi_group_edge *e,
-                           const int m, int l)
+static INLINE void put_out(const lwi_elim *elim, const lwi_elim_batch *g,
+                           const lwi_elim_batch_edge *e, const int m, int l)
 {
     double *to[WIDTH];
     real y[6], sum[6], b[6];
     for (int r = 0; r < m; r++) y[r] = AT(g->v[e->at + r]);
-    for (int i = 0; i < WIDTH; i++) to[i] = dual->lambda + e->row[l + i];
-    if (dual->again) from_rows((const double *const *)to, m, sum);
-    for (int r = 0; r < m; r++) sum[r] = dual->again ? sum[r] + y[r] : y[r];
+    for (int i = 0; i < WIDTH; i++) to[i] = elim->lambda + e->row[l + i];
+    if (elim->refining) from_rows((const double *const *)to, m, sum);
+    for (int r = 0; r < m; r++) sum[r] = elim->refining ? sum[r] + y[r] : y[r];
     to_rows(sum, m, to);
     for (int k = e->slot; k < e->slot + e->n; k++) {
-        const lwi_group_slot *s = &g->slot[k];
-        const lwi_lane *G = g->G + 6 * s->at;
-        for (int i = 0; i < WIDTH; i++) to[i] = dual->x[s->body[l + i]];
+        const lwi_elim_batch_slot *s = &g->slot[k];
+        const lwi_elim_lane *G = g->G + 6 * s->at;
+        for (int i = 0; i < WIDTH; i++) to[i] = elim->x[s->body[l + i]];
         from_rows((const double *const *)to, 6, b);
         for (int r = 0; r < m; r++, G += 6)
             UNROLL for (int i = 0; i < 6; i++) b[i] = MAD(AT(G[i]), y[r], b[i]);
@@ -486,12 +488,12 @@ static INLINE void put_out(const lwi_elim *dual, const lwi_elim_batch *g, const 
     }
 }
 
-static void down(const lwi_elim *dual, const lwi_elim_batch *g)
+static void down(const lwi_elim *elim, const lwi_elim_batch *g)
 {
     for (int l = 0; l < g->lanes; l += WIDTH) {
         if (!g->join.m || !g->parent) from_above(g, l);
         if (g->join.m) {
-#define DOWN(m, nb, unused) join_down_of_group(g, m, nb, l)
+#define DOWN(m, nb, unused) join_down_of_batch(g, m, nb, l)
             WITH_JOIN(g->join, DOWN, 0)
 #undef DOWN
         } else {
@@ -499,9 +501,9 @@ static void down(const lwi_elim *dual, const lwi_elim_batch *g)
             WITH_SIZES(g, DOWN, 0);
 #undef DOWN
         }
-        for (int i = 0; i < g->nedge && !dual->given; i++) {
-            const lwi_group_edge *e = &g->edge[i];
-#define PUT_OUT(m, unused) put_out(dual, g, e, m, l)
+        for (int i = 0; i < g->nedge && !elim->assembled; i++) {
+            const lwi_elim_batch_edge *e = &g->edge[i];
+#define PUT_OUT(m, unused) put_out(elim, g, e, m, l)
             WITH_ROWS(e->m, PUT_OUT, 0)
 #undef PUT_OUT
         }
@@ -510,7 +512,8 @@ static void down(const lwi_elim *dual, const lwi_elim_batch *g)
 
 #include "elimination/simd/single.inl"
 
-#define TEXTS_2(isa) lwi_elim_kernels_##isa
-#define TEXTS_1(isa) TEXTS_2(isa)
-extern const lwi_elim_kernels TEXTS_1(ISA);
-const lwi_elim_kernels TEXTS_1(ISA) = {matrix, rows, up, down, lone_matrix, lone_up, lone_down};
+#define KERNELS_2(isa) lwi_elim_kernels_##isa
+#define KERNELS_1(isa) KERNELS_2(isa)
+extern const lwi_elim_kernels KERNELS_1(ISA);
+const lwi_elim_kernels KERNELS_1(ISA) = {matrix,        rows,      up,         down,
+                                         single_matrix, single_up, single_down};

@@ -11,31 +11,33 @@
 #define AT(entry) (&(entry))[l] // l: 0
 
 // A block of what a child leaves: entries of a row `step` apart, rows `ld`.
-typedef struct left_of_lone {
+typedef struct update_of_single {
     const double *at;
     int ld, step;
-} left_of_lone;
+} update_of_single;
 
-static INLINE left_of_lone left_by_of_lone(const lwi_elim_single *g, int i, const bool transposed,
-                                           const int m, const int p, const int q)
+static INLINE update_of_single update_block_of_single(const lwi_elim_single *g, int i,
+                                                      const bool transposed, const int m,
+                                                      const int p, const int q)
 {
-    if (i < 0) return (left_of_lone){.at = NULL};
-    const lwi_lone_child *c = &g->child[i];
-    left_of_lone x = {.at = transposed ? c->front->V : c->front->U, .ld = c->front->lu, .step = 1};
-    if (c->group && g->dual->laned) {
-        x.at = (transposed ? c->group->V : c->group->U)[0] + c->lane;
-        x.ld = LWI_ELIM_LANES * c->group->no;
+    if (i < 0) return (update_of_single){.at = NULL};
+    const lwi_elim_single_child *c = &g->child[i];
+    update_of_single x = {
+        .at = transposed ? c->front->V : c->front->U, .ld = c->front->lu, .step = 1};
+    if (c->batch && g->elim->laned) {
+        x.at = (transposed ? c->batch->V : c->batch->U)[0] + c->lane;
+        x.ld = LWI_ELIM_LANES * c->batch->no;
         x.step = LWI_ELIM_LANES;
     }
     x.at += p * m * x.ld + q * m * x.step;
     return x;
 }
 
-static INLINE real left_on_of_lone(const lwi_elim_single *g, int i, int at, int l)
+static INLINE real update_entry_of_single(const lwi_elim_single *g, int i, int at, int l)
 {
     (void)l;
-    const lwi_lone_child *c = &g->child[i];
-    return c->group && g->dual->laned ? c->group->v[c->group->nc + at][c->lane]
+    const lwi_elim_single_child *c = &g->child[i];
+    return c->batch && g->elim->laned ? c->batch->v[c->batch->nc + at][c->lane]
                                       : c->front->v[c->front->nc + at];
 }
 
@@ -43,38 +45,38 @@ static INLINE real left_on_of_lone(const lwi_elim_single *g, int i, int at, int 
 #undef ENTRY
 #undef OF
 #undef LENGTH
-#undef LEFT
+#undef UPDATE
 #define NODE lwi_elim_single
 #define ENTRY double
-#define OF(f) f##_of_lone
+#define OF(f) f##_of_single
 #define LENGTH(n) lwi_elim_row_length(n)
-#define LEFT(from, i, j) (from).at[(i) * (from).ld + (j) * (from).step]
+#define UPDATE(from, i, j) (from).at[(i) * (from).ld + (j) * (from).step]
 #include "elimination/simd/join.inl"
 
 // Are all pivots kept?
-static bool lone_matrix(const lwi_elim_single *g, double *S, bool two)
+static bool single_matrix(const lwi_elim_single *g, double *S, bool two)
 {
-    mask sure;
-#define JOIN(m, nb, two) sure = join_of_lone(g, m, nb, two, LWI_ELIM_ROUND, S, 0)
+    mask kept;
+#define JOIN(m, nb, two) kept = join_of_single(g, m, nb, two, LWI_ELIM_ROUND, S, 0)
     if (two)
         WITH_JOIN(g->join, JOIN, true)
     else
         WITH_JOIN(g->join, JOIN, false)
 #undef JOIN
-    return sure != 0;
+    return kept != 0;
 }
 
-static void lone_up(const lwi_elim_single *g, bool two)
+static void single_up(const lwi_elim_single *g, bool two)
 {
     const double *R = two ? g->Q : g->R;
-#define UP(m, nb, unused) join_up_of_lone(g, m, nb, R, 0)
+#define UP(m, nb, unused) join_up_of_single(g, m, nb, R, 0)
     WITH_JOIN(g->join, UP, 0)
 #undef UP
 }
 
-static void lone_down(const lwi_elim_single *g)
+static void single_down(const lwi_elim_single *g)
 {
-#define DOWN(m, nb, unused) join_down_of_lone(g, m, nb, 0)
+#define DOWN(m, nb, unused) join_down_of_single(g, m, nb, 0)
     WITH_JOIN(g->join, DOWN, 0)
 #undef DOWN
 }

@@ -21,11 +21,11 @@
 #include <string.h>
 
 typedef struct dca {
-    lwi_system closed;
+    lwi_system system;
     lwi_link *link;                             // [nnode]
     double (*V)[6], (*node_R)[9], (*node_r)[3]; // [nnode]
     double *udot;                               // [tree_nv]
-    lwi_auxiliary carried;
+    lwi_auxiliary auxiliary;
 } dca;
 
 // ---------------------------------------------------------------------------------------- prepare
@@ -37,31 +37,31 @@ static lw_status prepare(lwi_work *work)
     dca *d = LWI_PUSH(arena, dca, 1);
     if (!d) return LW_ERR_MEMORY;
     work->data = d;
-    TRY(lwi_system_prepare(work, &d->closed));
+    TRY(lwi_system_prepare(work, &d->system));
     d->link = LWI_PUSH(arena, lwi_link, model->nnode);
     d->V = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->V);
     d->node_R = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->node_R);
     d->node_r = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->node_r);
     d->udot = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->link || !d->V || !d->node_R || !d->node_r || !d->udot) return LW_ERR_MEMORY;
-    return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->carried, &work->layout);
+    return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
 }
 
 static void release(lwi_work *work)
 {
     dca *d = work->data;
-    if (d) lwi_pool_destroy(d->closed.pool);
+    if (d) lwi_pool_destroy(d->system.pool);
 }
 
 // ------------------------------------------------------------------------------------------ state
 
-static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     dca *d = work->data;
-    lwi_tree_enter(work->model, moment, x, x + work->model->tree_nq);
-    lwi_auxiliary_store(work->model, &d->carried, moment->q, x);
+    lwi_tree_enter(work->model, snapshot, x, x + work->model->tree_nq);
+    lwi_auxiliary_store(work->model, &d->auxiliary, snapshot->q, x);
     if (work->model->nq) // signs of quaternions, and what is near
-        memcpy(d->closed.q, moment->q, (size_t)work->model->nq * sizeof *moment->q);
+        memcpy(d->system.q, snapshot->q, (size_t)work->model->nq * sizeof *snapshot->q);
     return LW_OK;
 }
 
@@ -73,9 +73,9 @@ static void read_state(lwi_work *work, double t, const double *x)
     const double *q = x, *u = x + model->tree_nq;
     lwi_tree_position(model, t, q, d->link);
     lwi_tree_velocity(model, d->link, u, d->V);
-    lwi_system_from_tree(&d->closed, d->link, (const double(*)[6])d->V, d->node_R, d->node_r, u);
-    lwi_auxiliary_load(model, &d->carried, x, d->closed.q);
-    lwi_system_read_loops(&d->closed, t, false);
+    lwi_system_from_tree(&d->system, d->link, (const double(*)[6])d->V, d->node_R, d->node_r, u);
+    lwi_auxiliary_load(model, &d->auxiliary, x, d->system.q);
+    lwi_system_read_loops(&d->system, t, false);
 }
 
 // udot of the tree: qdd of its joints; of a floating base the derivative of R'v and R'w.
@@ -83,7 +83,7 @@ static void tree_accelerations(lwi_work *work, double t, double *udot)
 {
     const lw_model *model = work->model;
     dca *d = work->data;
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         double *to = udot + node->iv, qdd[LW_JOINT_MAX_NV], c[3];
@@ -108,28 +108,28 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     dca *d = work->data;
     read_state(work, t, x);
-    lwi_system_forces(&d->closed, t, inputs);
-    TRY(lwi_system_accelerations(&d->closed, t, &d->closed.loads, &work->error));
+    lwi_system_forces(&d->system, t, inputs);
+    TRY(lwi_system_accelerations(&d->system, t, &d->system.loads, &work->error));
     lwi_tree_kinematics(model, d->link, x + model->tree_nq, xdot);
     tree_accelerations(work, t, xdot + model->tree_nq);
     TRY(lwi_tree_finite(model, t, xdot + model->tree_nq, "acceleration", &work->error));
-    if (d->carried.at_work >= 0)
-        xdot[d->carried.at_work] = d->closed.loads.power + lwi_system_drive_power(&d->closed, t);
-    lwi_auxiliary_rates(model, &d->carried, d->closed.q, d->closed.qd, xdot);
+    if (d->auxiliary.at_work >= 0)
+        xdot[d->auxiliary.at_work] = d->system.loads.power + lwi_system_drive_power(&d->system, t);
+    lwi_auxiliary_rates(model, &d->auxiliary, d->system.q, d->system.qd, xdot);
     return LW_OK;
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *moment)
+                         lw_observe level, lwi_snapshot *snapshot)
 {
     dca *d = work->data;
     read_state(work, t, x);
-    moment->work = d->carried.at_work >= 0 ? x[d->carried.at_work] : 0;
+    snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) {
-        lwi_system_forces(&d->closed, t, inputs);
-        TRY(lwi_system_accelerations(&d->closed, t, &d->closed.loads, &work->error));
+        lwi_system_forces(&d->system, t, inputs);
+        TRY(lwi_system_accelerations(&d->system, t, &d->system.loads, &work->error));
     }
-    lwi_system_observe(&d->closed, t, level, moment);
+    lwi_system_observe(&d->system, t, level, snapshot);
     return LW_OK;
 }
 
@@ -139,9 +139,9 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
 {
     const lw_model *model = work->model;
     dca *d = work->data;
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     for (int i = 0; i < work->layout.nx; i++) factors[i] = 1;
-    if (d->carried.at_work < 0) return LW_OK;
+    if (d->auxiliary.at_work < 0) return LW_OK;
     read_state(work, t, x);
     double kinetic = 0, mass = 0;
     for (int k = 0; k < model->nnode; k++) {
@@ -153,7 +153,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
         kinetic += 0.5 * (body->mass * v3_dot(s->v[b], s->v[b]) + v3_dot(w, L));
         mass += body->mass;
     }
-    factors[d->carried.at_work] = fmax(kinetic, mass * fmax(1, v3_norm(model->gravity)));
+    factors[d->auxiliary.at_work] = fmax(kinetic, mass * fmax(1, v3_norm(model->gravity)));
     return LW_OK;
 }
 

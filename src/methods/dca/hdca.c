@@ -26,9 +26,9 @@
 typedef struct hdca {
     lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `closed`
     lwi_cut_momenta momenta;
-    lwi_system closed;
+    lwi_system system;
     int ncut, *cut; // edges without momentum: joints outside the tree, couplings
-    lwi_auxiliary carried;
+    lwi_auxiliary auxiliary;
     double *p, *u; // [tree_nv] momenta in link axes, speeds
 } hdca;
 
@@ -39,8 +39,8 @@ static lw_status list_cuts(const lw_model *model, lwi_arena *arena, hdca *d)
 {
     d->cut = LWI_PUSH(arena, int, model->nloop + model->ncoupling);
     if (!d->cut) return LW_ERR_MEMORY;
-    for (int e = 0; e < d->closed.nedge; e++) {
-        const int j = d->closed.edge_joint[e];
+    for (int e = 0; e < d->system.nedge; e++) {
+        const int j = d->system.edge_joint[e];
         if (j < 0 || model->joint[j].node < 0) d->cut[d->ncut++] = e;
     }
     return LW_OK;
@@ -58,21 +58,21 @@ static lw_status prepare(lwi_work *work)
     if (!d->p || !d->u) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, arena, &d->tree));
     d->tree.mode = &work->mode;
-    lwi_system *closed = &d->closed;
-    TRY(lwi_system_prepare(work, closed));
-    d->tree.body_R = closed->R, d->tree.body_r = closed->r;
-    d->tree.body_v = closed->v, d->tree.body_w = closed->w;
-    d->tree.joint_q = closed->q, d->tree.joint_qd = closed->qd;
+    lwi_system *system = &d->system;
+    TRY(lwi_system_prepare(work, system));
+    d->tree.body_R = system->R, d->tree.body_r = system->r;
+    d->tree.body_v = system->v, d->tree.body_w = system->w;
+    d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
     TRY(list_cuts(model, arena, d));
-    TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->carried, &work->layout));
+    TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     return lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
-                                  closed->length, arena, &d->momenta);
+                                  system->length, arena, &d->momenta);
 }
 
 static void release(lwi_work *work)
 {
     hdca *d = work->data;
-    if (d) lwi_pool_destroy(d->closed.pool);
+    if (d) lwi_pool_destroy(d->system.pool);
 }
 
 // -------------------------------------------------------------------------------------- kinematics
@@ -81,18 +81,18 @@ static void release(lwi_work *work)
 static void place(hdca *d, double t, const double *x)
 {
     lwi_tree_work *tree = &d->tree;
-    lwi_tree_position(d->closed.model, t, x, tree->link);
-    lwi_system_from_tree(&d->closed, tree->link, NULL, tree->R, tree->r, NULL);
-    lwi_auxiliary_load(d->closed.model, &d->carried, x, d->closed.q);
+    lwi_tree_position(d->system.model, t, x, tree->link);
+    lwi_system_from_tree(&d->system, tree->link, NULL, tree->R, tree->r, NULL);
+    lwi_auxiliary_load(d->system.model, &d->auxiliary, x, d->system.q);
 }
 
 // Velocities of the bodies from those of the links; coordinates and speeds of all joints.
 static void move(hdca *d, double t)
 {
     lwi_tree_work *tree = &d->tree;
-    lwi_system_from_tree(&d->closed, tree->link, (const double(*)[6])tree->V, tree->R, tree->r,
+    lwi_system_from_tree(&d->system, tree->link, (const double(*)[6])tree->V, tree->R, tree->r,
                          d->u);
-    lwi_system_read_loops(&d->closed, t, false);
+    lwi_system_read_loops(&d->system, t, false);
 }
 
 // ------------------------------------------------------------------------- first part: the speeds
@@ -115,9 +115,9 @@ static void joint_metric_solve(int nv, double (*S)[6], double *b)
 // +W of the joint's momenta on the node, -W on its parent, W = S (S'S)^-1 p.
 static void put_momenta(const lw_model *model, hdca *d, const double *p)
 {
-    double(*x)[6] = d->closed.x;
+    double(*x)[6] = d->system.x;
     const lwi_tree_work *tree = &d->tree;
-    memset(x, 0, (size_t)d->closed.nbody * sizeof *x);
+    memset(x, 0, (size_t)d->system.nbody * sizeof *x);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         double a[6], W[6] = {0}, f[3], n[3], arm[3], moment[3];
@@ -131,7 +131,7 @@ static void put_momenta(const lw_model *model, hdca *d, const double *p)
             const int to = side ? node->parent : k;
             const double sign = side ? -1 : 1;
             if (to < 0) continue;
-            v3_sub(arm, tree->r[k], d->closed.r[model->node[to].body]);
+            v3_sub(arm, tree->r[k], d->system.r[model->node[to].body]);
             v3_cross(moment, arm, f);
             v3_add(moment, moment, n);
             v3_axpy(x[to], sign, f);
@@ -148,7 +148,7 @@ static void follow_bodies(const lw_model *model, hdca *d)
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         const lwi_link *link = &tree->link[k];
-        const double *x = d->closed.x[k];
+        const double *x = d->system.x[k];
         double *V = tree->V[k], own[6], c[3], *u = d->u + node->iv;
         m3_tmul_v(own, tree->R[k], x);
         m3_tmul_v(own + 3, tree->R[k], x + 3);
@@ -171,14 +171,14 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
-    lwi_system *closed = &d->closed;
+    lwi_system *system = &d->system;
     place(d, t, x);
-    lwi_system_rows(closed, t);
-    TRY(lwi_system_factor(closed, t, &work->error));
+    lwi_system_rows(system, t);
+    TRY(lwi_system_factor(system, t, &work->error));
     lwi_cut_momenta_to_links(&d->momenta, x + model->tree_nq, d->p);
     put_momenta(model, d, d->p);
-    for (int i = 0; i < closed->nrow; i++) closed->c[i] = -closed->b[i];
-    lwi_system_solve(closed);
+    for (int i = 0; i < system->nrow; i++) system->c[i] = -system->b[i];
+    lwi_system_solve(system);
     follow_bodies(model, d);
     TRY(lwi_tree_finite(model, t, d->u, "speed", &work->error));
     move(d, t);
@@ -190,11 +190,11 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x)
 // What the impulses of the last solution are and do.
 static void cut_impulses(hdca *d, double t)
 {
-    lwi_system *closed = &d->closed;
+    lwi_system *system = &d->system;
     lwi_cut_momenta_begin(&d->momenta);
     for (int i = 0; i < d->ncut; i++)
-        lwi_cut_momenta_add(&d->momenta, closed->edge_joint[d->cut[i]], t, &closed->motion,
-                            closed->lambda + closed->plan.row[d->cut[i]]);
+        lwi_cut_momenta_add(&d->momenta, system->edge_joint[d->cut[i]], t, &system->motion,
+                            system->lambda + system->plan.row[d->cut[i]]);
     lwi_cut_momenta_transmit(&d->momenta);
 }
 
@@ -209,7 +209,7 @@ static void apply_loads(lwi_work *work, double t, const double *inputs)
     if (model->nforce == 0) return;
     for (int i = 0; i < model->nloop; i++) {
         const int j = model->loop[i];
-        lwi_joint_apply_effort(model, j, t, &d->closed.motion,
+        lwi_joint_apply_effort(model, j, t, &d->system.motion,
                                tree->loads.effort + model->joint[j].iv, d->momenta.load);
     }
 }
@@ -219,8 +219,8 @@ static lw_status power(lwi_work *work, double t, double *watts)
     hdca *d = work->data;
     *watts = d->tree.power;
     if (!work->model->driven) return LW_OK;
-    TRY(lwi_system_accelerations(&d->closed, t, &d->tree.loads, &work->error));
-    *watts += lwi_system_drive_power(&d->closed, t);
+    TRY(lwi_system_accelerations(&d->system, t, &d->tree.loads, &work->error));
+    *watts += lwi_system_drive_power(&d->system, t);
     return LW_OK;
 }
 
@@ -236,7 +236,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     cut_impulses(d, t);
     apply_loads(work, t, inputs);
     lwi_cut_momenta_rates(&d->momenta, x + model->tree_nq, pdot);
-    lwi_auxiliary_rates(model, &d->carried, d->closed.q, d->closed.qd, xdot);
+    lwi_auxiliary_rates(model, &d->auxiliary, d->system.q, d->system.qd, xdot);
     if (model->carries_work) TRY(power(work, t, &pdot[model->tree_nv]));
     return lwi_tree_finite(model, t, pdot, "rate of momentum", &work->error);
 }
@@ -248,7 +248,7 @@ lw_status lwi_hdca_reset(lwi_work *work, double t, double *x)
     const lw_model *model = work->model;
     hdca *d = work->data;
     TRY(find_speeds(work, t, x));
-    lwi_cut_momenta_of_speeds(&d->momenta, t, &d->closed.motion, d->u, x + model->tree_nq);
+    lwi_cut_momenta_of_speeds(&d->momenta, t, &d->system.motion, d->u, x + model->tree_nq);
     return LW_OK;
 }
 
@@ -257,45 +257,46 @@ double lwi_hdca_kappa(const lwi_work *work)
     return ((const hdca *)work->data)->momenta.gauge.kappa;
 }
 
-const lwi_system *lwi_hdca_closed(const lwi_work *work)
+const lwi_system *lwi_hdca_system(const lwi_work *work)
 {
-    return &((const hdca *)work->data)->closed;
+    return &((const hdca *)work->data)->system;
 }
 
 // p of velocities that miss the loops makes those nearest to them in kinetic energy that do not:
 // the momenta kept are of these.
-static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
-    lwi_tree_enter(model, moment, x, d->u);
-    memcpy(d->closed.q, moment->q, (size_t)model->nq * sizeof *moment->q);
-    lwi_auxiliary_store(model, &d->carried, moment->q, x);
-    place(d, moment->t, x);
-    if (!work->goes_on) TRY(lwi_system_begin(&d->closed, moment->t, &work->error));
+    lwi_tree_enter(model, snapshot, x, d->u);
+    memcpy(d->system.q, snapshot->q, (size_t)model->nq * sizeof *snapshot->q);
+    lwi_auxiliary_store(model, &d->auxiliary, snapshot->q, x);
+    place(d, snapshot->t, x);
+    if (!work->goes_on) TRY(lwi_system_begin(&d->system, snapshot->t, &work->error));
     lwi_tree_velocity(model, d->tree.link, d->u, d->tree.V);
-    if (model->nrotor > 0) move(d, moment->t); // speeds of cut joints
-    lwi_cut_momenta_of_speeds(&d->momenta, moment->t, &d->closed.motion, d->u, x + model->tree_nq);
-    return d->closed.nrow ? lwi_hdca_reset(work, moment->t, x) : LW_OK;
+    if (model->nrotor > 0) move(d, snapshot->t); // speeds of cut joints
+    lwi_cut_momenta_of_speeds(&d->momenta, snapshot->t, &d->system.motion, d->u,
+                              x + model->tree_nq);
+    return d->system.nrow ? lwi_hdca_reset(work, snapshot->t, x) : LW_OK;
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *moment)
+                         lw_observe level, lwi_snapshot *snapshot)
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
     if (level < LW_OBSERVE_TWIST) { // velocities are a matter of the assembly, poses are not
         place(d, t, x);
-        lwi_system_read_loops(&d->closed, t, true);
+        lwi_system_read_loops(&d->system, t, true);
     } else {
         TRY(find_speeds(work, t, x));
     }
-    moment->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
+    snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) {
-        lwi_system_forces(&d->closed, t, inputs);
-        TRY(lwi_system_accelerations(&d->closed, t, &d->closed.loads, &work->error));
+        lwi_system_forces(&d->system, t, inputs);
+        TRY(lwi_system_accelerations(&d->system, t, &d->system.loads, &work->error));
     }
-    lwi_system_observe(&d->closed, t, level, moment);
+    lwi_system_observe(&d->system, t, level, snapshot);
     return LW_OK;
 }
 

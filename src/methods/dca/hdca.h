@@ -16,6 +16,6 @@ lw_status lwi_hdca_reset(lwi_work *work, double t, double *x);
 double lwi_hdca_kappa(const lwi_work *work);
 /** Impulses of the rows at the last evaluation: closed->lambda; with closed->edge_joint for whose.
  */
-const lwi_system *lwi_hdca_closed(const lwi_work *work);
+const lwi_system *lwi_hdca_system(const lwi_work *work);
 
 #endif

@@ -31,10 +31,10 @@ static lw_status make_layout(lwi_work *work, lwi_dense_work *d)
     }
     d->at_speed = at;
     if (nb) BLOCK(LWI_SPEED, 6 * nb);
-    d->carried.at = at;
-    if (d->carried.n) BLOCK(LWI_ANGLE, d->carried.n);
-    d->carried.at_work = work->model->carries_work ? at : -1;
-    if (d->carried.at_work >= 0) BLOCK(LWI_WORK, 1);
+    d->auxiliary.at = at;
+    if (d->auxiliary.n) BLOCK(LWI_ANGLE, d->auxiliary.n);
+    d->auxiliary.at_work = work->model->carries_work ? at : -1;
+    if (d->auxiliary.at_work >= 0) BLOCK(LWI_WORK, 1);
 #undef BLOCK
     layout->nblock = n;
     layout->nx = at;
@@ -50,7 +50,7 @@ static lw_status prepare(lwi_work *work)
     work->data = d;
     TRY(lwi_dense_create(model, arena, &d->s));
     const lwi_dense *s = &d->s;
-    TRY(lwi_auxiliary_list(model, true, arena, &d->carried));
+    TRY(lwi_auxiliary_list(model, true, arena, &d->auxiliary));
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
     GET(d->loads.wrench, model->nbody);
@@ -66,7 +66,7 @@ static lw_status prepare(lwi_work *work)
     lwi_dense_start(&d->s);
     lwi_dense_weigh(d);
     GET(d->null, (size_t)(s->m - d->rank) * (size_t)s->m);
-    if (d->nlight) {
+    if (d->nsingular) {
         GET(d->W, (size_t)d->dof * (size_t)s->n);
         GET(d->B, (size_t)d->dof * (size_t)d->dof);
         GET(d->z, d->dof);
@@ -91,7 +91,7 @@ static void read_state(lwi_dense_work *d, double t, const double *x)
         quat_matrix(s->R[i], pose + 3);
         m3_mul_v(s->w[i], s->R[i], twist + 3);
     }
-    lwi_auxiliary_load(s->model, &d->carried, x, s->q);
+    lwi_auxiliary_load(s->model, &d->auxiliary, x, s->q);
     lwi_dense_place(s, t);
 }
 
@@ -119,44 +119,44 @@ static lw_status check_velocities(lwi_work *work, double t, const double *V)
 {
     const lwi_dense_work *d = work->data;
     const lwi_dense *s = &d->s;
-    double largest = 1, most = 0; // [m/s, rad/s], as the model's own check
+    double largest = 1, worst_rate = 0; // [m/s, rad/s], as the model's own check
     int worst = 0;
     for (int i = 0; i < s->m; i++) {
         const double *J = s->J + (size_t)i * (size_t)s->n;
         double size = fabs(s->b[i]);
         for (int k = 0; k < 6 * s->nbody; k++) size += fabs(J[k] * V[k]);
         largest = fmax(largest, size);
-        if (fabs(s->rate[i]) > most) most = fabs(s->rate[i]), worst = i;
+        if (fabs(s->rate[i]) > worst_rate) worst_rate = fabs(s->rate[i]), worst = i;
     }
-    if (most <= VELOCITY_TOLERANCE * largest) return LW_OK;
+    if (worst_rate <= VELOCITY_TOLERANCE * largest) return LW_OK;
     return lwi_dense_row_fails(
         work, worst, t, LW_ERR_MODEL,
-        "the velocities of its bodies do not fit it, residual in m/s or rad/s", most);
+        "the velocities of its bodies do not fit it, residual in m/s or rad/s", worst_rate);
 }
 
 // State from a moment.  Velocities are moved onto the constraints at round-off level, the way that
 // takes the least kinetic energy: dV = -M^-1 J'(J M^-1 J')^+ phidot.
-static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     lwi_dense_work *d = work->data;
     lwi_dense *s = &d->s;
     for (int k = 0; k < s->nbody; k++) {
         const int i = s->body[k];
-        v3_copy(x + 7 * k, moment->r[i]);
-        memcpy(x + 7 * k + 3, moment->quat[i], sizeof moment->quat[i]);
-        v3_copy(x + d->at_speed + 6 * k, moment->v[i]);
-        v3_copy(x + d->at_speed + 6 * k + 3, moment->w[i]);
+        v3_copy(x + 7 * k, snapshot->r[i]);
+        memcpy(x + 7 * k + 3, snapshot->quat[i], sizeof snapshot->quat[i]);
+        v3_copy(x + d->at_speed + 6 * k, snapshot->v[i]);
+        v3_copy(x + d->at_speed + 6 * k + 3, snapshot->w[i]);
     }
-    lwi_auxiliary_store(s->model, &d->carried, moment->q, x);
-    if (d->carried.at_work >= 0) x[d->carried.at_work] = moment->work;
+    lwi_auxiliary_store(s->model, &d->auxiliary, snapshot->q, x);
+    if (d->auxiliary.at_work >= 0) x[d->auxiliary.at_work] = snapshot->work;
 
-    read_state(d, moment->t, x);
-    lwi_dense_match(s, moment->q);
-    lwi_auxiliary_store(s->model, &d->carried, s->q, x);
+    read_state(d, snapshot->t, x);
+    lwi_dense_match(s, snapshot->q);
+    lwi_auxiliary_store(s->model, &d->auxiliary, s->q, x);
     if (s->m == 0 || s->n == 0) return LW_OK;
-    lwi_dense_equations(s, moment->t);
-    TRY(check_velocities(work, moment->t, x + d->at_speed));
-    TRY(lwi_dense_factor(work, moment->t));
+    lwi_dense_equations(s, snapshot->t);
+    TRY(check_velocities(work, snapshot->t, x + d->at_speed));
+    TRY(lwi_dense_factor(work, snapshot->t));
     for (int i = 0; i < s->m; i++) s->rate[i] /= -s->len[i];
     lwi_cod_solve_t(&s->cod, s->rate, d->y);
     lwi_dense_from_metric(s, d->y);
@@ -177,8 +177,8 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
         quat_rate(xdot + 7 * k + 3, x + 7 * k + 3, x + d->at_speed + 6 * k + 3);
     }
     for (int k = 0; k < 6 * s->nbody; k++) xdot[d->at_speed + k] = d->y[k];
-    lwi_auxiliary_rates(s->model, &d->carried, s->q, s->qd, xdot);
-    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = lwi_dense_power(d);
+    lwi_auxiliary_rates(s->model, &d->auxiliary, s->q, s->qd, xdot);
+    if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = lwi_dense_power(d);
     return LW_OK;
 }
 
@@ -204,7 +204,8 @@ static void observe_poses(const lwi_dense_work *d, const double *x, lw_observe l
 }
 
 // Acceleration of a joint frame in world axes: that of its body, and what the frame has without.
-static void frame_acceleration(const lwi_dense_work *d, int body, const lwi_frame *f, double A[6])
+static void frame_acceleration(const lwi_dense_work *d, int body, const lwi_dense_frame *f,
+                               double A[6])
 {
     v6_copy(A, f->a);
     if (d->s.slot[body] < 0) return;
@@ -239,7 +240,7 @@ static void observe_accelerations(const lwi_dense_work *d, lwi_snapshot *m)
 
 // lambda of minimum norm over all rows as they are written (metres and radians), reactions
 // -J2' lambda on the second frame, and whether redundancy leaves them undetermined.
-static void observe_reactions(lwi_dense_work *d, lwi_snapshot *moment)
+static void observe_reactions(lwi_dense_work *d, lwi_snapshot *snapshot)
 {
     lwi_dense *s = &d->s;
     const int m = s->m, nnull = m - s->cod.rank;
@@ -251,31 +252,31 @@ static void observe_reactions(lwi_dense_work *d, lwi_snapshot *moment)
     for (int j = 0; j < s->model->njoint; j++) {
         if (s->model->joint[j].merged) continue;
         double square = 0;
-        v6_zero(moment->reaction[j]);
+        v6_zero(snapshot->reaction[j]);
         for (int k = s->first[j]; k < s->first[j + 1]; k++) {
-            v6_axpy(moment->reaction[j], -d->lambda[k], s->J2[k]);
+            v6_axpy(snapshot->reaction[j], -d->lambda[k], s->J2[k]);
             for (int i = 0; i < nnull; i++) {
                 const double e = d->null[(size_t)i * (size_t)m + (size_t)k];
                 square += e * e;
             }
         }
-        moment->unique[j] = square < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE;
+        snapshot->unique[j] = square < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE;
     }
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *moment)
+                         lw_observe level, lwi_snapshot *snapshot)
 {
     lwi_dense_work *d = work->data;
     TRY(check_finite(work, t, x));
     read_state(d, t, x);
-    moment->t = t;
-    moment->work = d->carried.at_work >= 0 ? x[d->carried.at_work] : 0;
-    observe_poses(d, x, level, moment);
+    snapshot->t = t;
+    snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
+    observe_poses(d, x, level, snapshot);
     if (level < LW_OBSERVE_ACCELERATION) return LW_OK;
     TRY(lwi_dense_solve(work, t, inputs));
-    observe_accelerations(d, moment);
-    if (level >= LW_OBSERVE_REACTION) observe_reactions(d, moment);
+    observe_accelerations(d, snapshot);
+    if (level >= LW_OBSERVE_REACTION) observe_reactions(d, snapshot);
     return LW_OK;
 }
 
@@ -286,7 +287,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     lwi_dense_work *d = work->data;
     const lwi_dense *s = &d->s;
     for (int i = 0; i < work->layout.nx; i++) factors[i] = 1;
-    if (d->carried.at_work < 0) return LW_OK;
+    if (d->auxiliary.at_work < 0) return LW_OK;
     read_state(d, t, x);
     double kinetic = 0, weight = 0;
     for (int k = 0; k < s->nbody; k++) {
@@ -298,7 +299,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
         weight += body->mass * v3_norm(work->model->gravity);
     }
     const double energy = fmax(kinetic, weight);
-    if (energy > 0) factors[d->carried.at_work] = energy;
+    if (energy > 0) factors[d->auxiliary.at_work] = energy;
     return LW_OK;
 }
 

@@ -23,39 +23,40 @@
 #define LWI_DENSE_RANK 1e-5
 
 /** A joint frame in world axes; F1 already moved by its mount. */
-typedef struct lwi_frame {
-    double R[9];       ///< frame -> world
-    double axis[3][3]; ///< x, y, z: the columns of R
-    double p[3];       ///< origin
-    double arm[3];     ///< origin from the body's mass centre
-    double v[3], w[3]; ///< velocity of the origin, angular velocity
-    double a[6];       ///< acceleration of the frame when the body has none: centripetal, mount
-    double given[6];   ///< the mount's part of v, w
-} lwi_frame;
+typedef struct lwi_dense_frame {
+    double R[9];          ///< frame -> world
+    double axis[3][3];    ///< x, y, z: the columns of R
+    double p[3];          ///< origin
+    double arm[3];        ///< origin from the body's mass centre
+    double v[3], w[3];    ///< velocity of the origin, angular velocity
+    double a[6];          ///< acceleration of the frame when the body has none: centripetal, mount
+    double prescribed[6]; ///< the mount's part of v, w
+} lwi_dense_frame;
 
 /** A function s of the two frames, with its derivatives in time:
  *      sdot  = J1 V1 + J2 V2 + own,   sddot = J1 A1 + J2 A2 + bias
  *  V = [velocity of the origin; angular velocity], A its derivative, world axes. */
-typedef struct lwi_scalar {
+typedef struct lwi_dense_scalar {
     double value, rate, bias, own, J1[6], J2[6];
-} lwi_scalar;
+} lwi_dense_scalar;
 
 /** The type's constraint equations s = 0; returns how many.
  *  @param q       coordinates of the joint (angles continuous; what `near` is for custom types)
  *  @param length  distance: length and two derivatives */
-int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
-                         const double *q, const double length[3], lwi_scalar *row);
+int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
+                         const lwi_dense_frame *f2, const double *q, const double length[3],
+                         lwi_dense_scalar *row);
 /** The joint's speeds as scalars: rate is the speed; value is the coordinate where the type is
  *  scalar.
  *  @param q  in: near; out: coordinates.  Quaternions of standard types are the caller's: not
  *            touched */
-void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
-                            double *q, lwi_scalar *speed);
+void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_dense_frame *f1,
+                            const lwi_dense_frame *f2, double *q, lwi_dense_scalar *speed);
 
 /** One body's block of the metric: K = diag(lin^2 1, ang ang'), ang lower triangular. */
-typedef struct lwi_weight {
+typedef struct lwi_dense_weight {
     double lin, ang[9];
-} lwi_weight;
+} lwi_dense_weight;
 
 /** The constraint equations of a mechanism at one instant. */
 typedef struct lwi_dense {
@@ -63,17 +64,17 @@ typedef struct lwi_dense {
     int nbody, n, m; ///< moving bodies, 6 nbody + nrotor, constraint equations with those of rotors
     int nrotor;      ///< rotors on free coordinates; their rows are the last
     int *rotor;      ///< [nrotor] joint of each, and
-    int *rotor_speed; ///< [nrotor] its speed among those of all joints
-    double *spin;     ///< [nrotor] root of its weight in the metric
-    int *body, *slot; ///< [nbody] their indices; [model nbody] the way back, -1 for others
-    int *first;       ///< [njoint + 1] first row of each joint; couplings come after the last
-    double length;    ///< of the mechanism [m]: unit between displacements and angles
+    int *rotor_speed;     ///< [nrotor] its speed among those of all joints
+    double *rotor_weight; ///< [nrotor] root of its weight in the metric
+    int *body, *slot;     ///< [nbody] their indices; [model nbody] the way back, -1 for others
+    int *first;           ///< [njoint + 1] first row of each joint; couplings come after the last
+    double length;        ///< of the mechanism [m]: unit between displacements and angles
     // motion, of all bodies of the model, world axes; written by the caller for moving ones
     double (*quat)[4], (*r)[3], (*v)[3], (*w)[3];
     double (*R)[9];                  ///< by lwi_dense_place
     double *q, *qd;                  ///< joint arrays; q is read as `near`
-    lwi_frame (*frame)[2];           ///< [njoint]
-    lwi_scalar *speed;               ///< [model nv]
+    lwi_dense_frame (*frame)[2];     ///< [njoint]
+    lwi_dense_scalar *speed;         ///< [model nv]
     double (*quat1)[4], (*quat2)[4]; ///< [njoint] joint frames on their bodies
     double *sign;                    ///< [njoint] of the joint's quaternion
     // rows: sdot = J V + b, sddot = J Vdot + gamma
@@ -81,7 +82,7 @@ typedef struct lwi_dense {
     double *J;                      ///< [m][n]; after lwi_dense_scale: unit rows in the metric
     double (*J1)[6], (*J2)[6];      ///< [m] on the frames of the row's joint
     double *len;                    ///< [m] lengths of the rows in the metric
-    lwi_weight *weight;             ///< [nbody]
+    lwi_dense_weight *weight;       ///< [nbody]
     lwi_cod cod;                    ///< of the scaled rows; its matrix is J
 } lwi_dense;
 
@@ -119,13 +120,13 @@ lwi_dense_ranks lwi_dense_rank(lwi_dense *dense, double threshold, double *x);
 /** The formulation at work. */
 typedef struct lwi_dense_work {
     lwi_dense s;
-    int rank, dof;         ///< dof = n - rank
-    int at_speed;          ///< in x
-    lwi_auxiliary carried; ///< of all joints
+    int rank, dof;           ///< dof = n - rank
+    int at_speed;            ///< in x
+    lwi_auxiliary auxiliary; ///< of all joints
     lwi_loads loads;
     double *y, *lambda;         ///< [n], [m] out: Vdot, multipliers in the rows' units
     double *null;               ///< [m - rank][m]
-    int nlight;                 ///< bodies whose own inertia is singular
+    int nsingular;              ///< bodies whose own inertia is singular
     double *mass_excess;        ///< [nbody] kg
     double *inertia_excess;     ///< [nbody] kg m^2 about every axis
     double *W, *B, *z, *y0, *e; ///< [dof][n], [dof][dof], [dof], [n], [n] where nlight > 0

@@ -19,13 +19,13 @@ static int rank_here(lwi_dense *s, double threshold)
 
 static double largest(int n, const double *x)
 {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    return most;
+    double size = 0;
+    for (int i = 0; i < n; i++) size = fmax(size, fabs(x[i]));
+    return size;
 }
 
 // x := a step of the given size along the freedoms; `seed` tells directions apart.
-static void step_along_freedoms(lwi_dense *s, int seed, double size, double *x)
+static void step_along_motion(lwi_dense *s, int seed, double size, double *x)
 {
     memset(x, 0, (size_t)s->n * sizeof *x);
     // multiples of an irrational number, modulo 1: no direction is left out or repeated
@@ -34,8 +34,8 @@ static void step_along_freedoms(lwi_dense *s, int seed, double size, double *x)
         x[k] = turns - floor(turns) - 0.5;
     }
     lwi_cod_q(&s->cod, false, x);
-    const double most = largest(s->n, x);
-    for (int k = 0; k < s->n; k++) x[k] *= most > 0 ? size / most : 0;
+    const double moved = largest(s->n, x);
+    for (int k = 0; k < s->n; k++) x[k] *= moved > 0 ? size / moved : 0;
     lwi_dense_from_metric(s, x);
 }
 
@@ -46,9 +46,9 @@ static void step_along_freedoms(lwi_dense *s, int seed, double size, double *x)
 // first out.
 static bool close_positions(lwi_dense *s, double steep, double *x)
 {
-    const int most = 20;                           // quadratic: six are usual
+    const int max_steps = 20;                      // quadratic: six are usual
     const double closed = 1e-11 * (1 + s->length); // far below the angles that the rank is told by
-    for (int i = 0; i < most; i++) {
+    for (int i = 0; i < max_steps; i++) {
         rank_here(s, steep);
         if (largest(s->m, s->phi) < closed) return true;
         for (int k = 0; k < s->m; k++) s->phi[k] /= -s->len[k];
@@ -64,17 +64,17 @@ lwi_dense_ranks lwi_dense_rank(lwi_dense *s, double threshold, double *x)
     // Radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
     // grow with the step, small enough for h^2 to be well below h.
     static const double sizes[] = {0.02, 0.03, 0.05};
-    const int least = s->n < s->m ? s->n : s->m;
+    const int full_rank = s->n < s->m ? s->n : s->m;
     lwi_dense_ranks ranks = {.start = s->m, .generic = s->m};
     if (s->model->nloop == 0 && s->model->ncoupling == 0) return ranks; // a tree has none to spare
     lwi_dense_geometric(s);
     lwi_dense_start(s);
     ranks.start = ranks.generic = rank_here(s, threshold);
     if (ranks.start == s->n) return ranks; // nothing moves
-    for (int i = 0; i < LWI_COUNT(sizes) && ranks.generic < least; i++) {
+    for (int i = 0; i < LWI_COUNT(sizes) && ranks.generic < full_rank; i++) {
         lwi_dense_start(s);
         rank_here(s, threshold);
-        step_along_freedoms(s, i, sizes[i] * s->length, x);
+        step_along_motion(s, i, sizes[i] * s->length, x);
         lwi_dense_move(s, x);
         if (!close_positions(s, 0.2 * sizes[i], x)) continue; // 0.2: between h and 1
         const int rank = rank_here(s, threshold);

@@ -19,7 +19,7 @@ enum { X, Y, Z };
 
 // ------------------------------------------------------------------------------- three functions
 
-static void finish(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2)
+static void finish(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2)
 {
     s->own = 0;
     s->rate = v3_dot(s->J1, f1->v) + v3_dot(s->J1 + 3, f1->w) + v3_dot(s->J2, f2->v) +
@@ -28,7 +28,8 @@ static void finish(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2)
 
 // s = e1.d:  sdot = e1.(v2 - v1) + w1.(e1 x d)
 //            sddot = e1.(a2 - a1) + al1.(e1 x d) + 2 (w1 x e1).(v2 - v1) + (w1 x (w1 x e1)).d
-static void along(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, const double *e1)
+static void along(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                  const double *e1)
 {
     double d[3], dd[3], e1d[3], e1dd[3];
     v3_sub(d, f2->p, f1->p);
@@ -46,7 +47,8 @@ static void along(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, const
 
 // s = e1.e2:  sdot = (w2 - w1).g,  g = e2 x e1
 //   sddot = (al2 - al1).g + (w1 x (w1 x e1)).e2 + 2 (w1 x e1).(w2 x e2) + e1.(w2 x (w2 x e2))
-static void cosine(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, int i1, int i2)
+static void cosine(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                   int i1, int i2)
 {
     const double *e1 = f1->axis[i1], *e2 = f2->axis[i2];
     double e1d[3], e1dd[3], e2d[3], e2dd[3];
@@ -63,7 +65,7 @@ static void cosine(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, int 
 }
 
 // s = |d|, u = d/|d|:  sdot = u.ddot,  sddot = u.dddot + (ddot.ddot - (u.ddot)^2)/|d|
-static void distance(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2)
+static void distance(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2)
 {
     double d[3], dd[3];
     memset(s, 0, sizeof *s);
@@ -77,7 +79,7 @@ static void distance(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2)
 }
 
 // s += k a
-static void add(lwi_scalar *s, double k, const lwi_scalar *a)
+static void add(lwi_dense_scalar *s, double k, const lwi_dense_scalar *a)
 {
     s->value += k * a->value;
     s->rate += k * a->rate;
@@ -88,7 +90,8 @@ static void add(lwi_scalar *s, double k, const lwi_scalar *a)
 
 // s = atan2(y, x), continued from `near`.  With N = x^2 + y^2:
 //   sdot = (x ydot - y xdot)/N,  sddot = (x yddot - y xddot)/N - sdot Ndot/N
-static void angle(lwi_scalar *s, const lwi_scalar *x, const lwi_scalar *y, double near)
+static void angle(lwi_dense_scalar *s, const lwi_dense_scalar *x, const lwi_dense_scalar *y,
+                  double near)
 {
     const double N = x->value * x->value + y->value * y->value;
     memset(s, 0, sizeof *s);
@@ -99,9 +102,10 @@ static void angle(lwi_scalar *s, const lwi_scalar *x, const lwi_scalar *y, doubl
 }
 
 // The angle about z1 from x1 to x2.
-static void turn(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, double near)
+static void rotation_angle(lwi_dense_scalar *s, const lwi_dense_frame *f1,
+                           const lwi_dense_frame *f2, double near)
 {
-    lwi_scalar x, y;
+    lwi_dense_scalar x, y;
     cosine(&x, f1, f2, X, X);
     cosine(&y, f1, f2, Y, X);
     angle(s, &x, &y, near);
@@ -111,13 +115,13 @@ static void turn(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, double
 
 // Along axes of F1, not of the world: so the reactions balance also where the points have drifted apart,
 // and what floats keeps its angular momentum.
-static int points_meet(lwi_scalar *row, const lwi_frame *f1, const lwi_frame *f2)
+static int points_meet(lwi_dense_scalar *row, const lwi_dense_frame *f1, const lwi_dense_frame *f2)
 {
     for (int k = 0; k < 3; k++) along(row + k, f1, f2, f1->axis[k]);
     return 3;
 }
 
-static int on_axis(lwi_scalar *row, const lwi_frame *f1, const lwi_frame *f2)
+static int on_axis(lwi_dense_scalar *row, const lwi_dense_frame *f1, const lwi_dense_frame *f2)
 {
     along(row, f1, f2, f1->axis[X]);
     along(row + 1, f1, f2, f1->axis[Y]);
@@ -125,14 +129,16 @@ static int on_axis(lwi_scalar *row, const lwi_frame *f1, const lwi_frame *f2)
 }
 
 // z1 = z2
-static int axes_parallel(lwi_scalar *row, const lwi_frame *f1, const lwi_frame *f2)
+static int axes_parallel(lwi_dense_scalar *row, const lwi_dense_frame *f1,
+                         const lwi_dense_frame *f2)
 {
     cosine(row, f1, f2, X, Z);
     cosine(row + 1, f1, f2, Y, Z);
     return 2;
 }
 
-static int same_attitude(lwi_scalar *row, const lwi_frame *f1, const lwi_frame *f2)
+static int same_attitude(lwi_dense_scalar *row, const lwi_dense_frame *f1,
+                         const lwi_dense_frame *f2)
 {
     cosine(row, f1, f2, Y, Z);
     cosine(row + 1, f1, f2, Z, X);
@@ -141,8 +147,8 @@ static int same_attitude(lwi_scalar *row, const lwi_frame *f1, const lwi_frame *
 }
 
 // Types that are not written down here: the library's rows.
-static int library_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
-                        const double *q, lwi_scalar *row)
+static int library_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
+                        const lwi_dense_frame *f2, const double *q, lwi_dense_scalar *row)
 {
     const lwi_rows_in in = {.R1 = f1->R,
                             .r1 = f1->p,
@@ -158,7 +164,7 @@ static int library_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_f
     joint->type->rows(&joint->par, &in, &rows);
     v3_sub(d, f2->p, f1->p);
     for (int k = 0; k < joint->type->nc; k++) {
-        lwi_scalar *s = &row[k];
+        lwi_dense_scalar *s = &row[k];
         memcpy(s->J2, rows.J[k], sizeof s->J2);
         v3_scale(s->J1, -1, s->J2); // the opposite wrench, about the origin of F1
         v3_cross(s->J1 + 3, s->J2, d);
@@ -172,10 +178,11 @@ static int library_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_f
     return joint->type->nc;
 }
 
-int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
-                         const double *q, const double length[3], lwi_scalar *row)
+int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
+                         const lwi_dense_frame *f2, const double *q, const double length[3],
+                         lwi_dense_scalar *row)
 {
-    lwi_scalar s;
+    lwi_dense_scalar s;
     int n = 0;
     switch (joint->type->id) {
     case LW_JOINT_FIXED:
@@ -191,7 +198,7 @@ int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_
         n = on_axis(row, f1, f2);
         n += axes_parallel(row + n, f1, f2);
         along(row + n, f1, f2, f1->axis[Z]);
-        turn(&s, f1, f2, q[0]);
+        rotation_angle(&s, f1, f2, q[0]);
         add(row + n, -joint->par.pitch, &s);
         return n + 1;
     case LW_JOINT_CYLINDRICAL:
@@ -225,7 +232,8 @@ int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_frame *f1, const lwi_
 // T.V of the velocity of F2 relative to F1 in F2-components, V = R2'[v2 - v1 - w1 x d; w2 - w1]:
 // with [f; g] = R2 T,  s = f.(v2 - v1 - w1 x d) + g.(w2 - w1).  In the derivative of V,
 //   bias = R2'[-w1 x (v2 - v1) - w2 x (v2 - v1 - w1 x d); w2 x w1]
-static void relative(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, const double T[6])
+static void relative(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                     const double T[6])
 {
     double d[3], dd[3], slip[3], c[3], bias[6];
     double *f = s->J2, *g = s->J2 + 3;
@@ -246,7 +254,8 @@ static void relative(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, co
     finish(s, f1, f2);
 }
 
-static void relative_unit(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f2, int k)
+static void relative_unit(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                          int k)
 {
     double T[6] = {0};
     T[k] = 1;
@@ -255,8 +264,8 @@ static void relative_unit(lwi_scalar *s, const lwi_frame *f1, const lwi_frame *f
 
 // Types that are not written down here: coordinates as the library reads them, speeds u = T'V with
 // T'S = 1; on the joint V = S u, so that Tdot'V = -T'Sdot u.
-static void library_speeds(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
-                           double *q, lwi_scalar *speed)
+static void library_speeds(const lwi_joint *joint, const lwi_dense_frame *f1,
+                           const lwi_dense_frame *f2, double *q, lwi_dense_scalar *speed)
 {
     const lwi_joint_type *type = joint->type;
     double R[9], r[3], d[3], T[6][6], Sdot[6][6], u[LW_JOINT_MAX_NV];
@@ -276,24 +285,24 @@ static void library_speeds(const lwi_joint *joint, const lwi_frame *f1, const lw
             for (int i = 0; i < 6; i++) speed[k].bias -= T[k][i] * Sdot[j][i] * u[j];
 }
 
-void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_frame *f1, const lwi_frame *f2,
-                            double *q, lwi_scalar *speed)
+void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_dense_frame *f1,
+                            const lwi_dense_frame *f2, double *q, lwi_dense_scalar *speed)
 {
-    lwi_scalar x, y;
+    lwi_dense_scalar x, y;
     switch (joint->type->id) {
     case LW_JOINT_REVOLUTE:
     case LW_JOINT_SCREW:
-        turn(speed, f1, f2, q[0]);
+        rotation_angle(speed, f1, f2, q[0]);
         break;
     case LW_JOINT_PRISMATIC:
         along(speed, f1, f2, f1->axis[Z]);
         break;
     case LW_JOINT_CYLINDRICAL:
         along(speed, f1, f2, f1->axis[Z]);
-        turn(speed + 1, f1, f2, q[1]);
+        rotation_angle(speed + 1, f1, f2, q[1]);
         break;
     case LW_JOINT_UNIVERSAL: // in F1: x2 = (cos q0, sin q0, 0); z1 in F2: (0, sin q1, cos q1)
-        turn(speed, f1, f2, q[0]);
+        rotation_angle(speed, f1, f2, q[0]);
         cosine(&x, f1, f2, Z, Z);
         cosine(&y, f1, f2, Z, Y);
         angle(speed + 1, &x, &y, q[1]);
@@ -301,7 +310,7 @@ void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_frame *f1, const l
     case LW_JOINT_PLANAR:
         along(speed, f1, f2, f1->axis[X]);
         along(speed + 1, f1, f2, f1->axis[Y]);
-        turn(speed + 2, f1, f2, q[2]);
+        rotation_angle(speed + 2, f1, f2, q[2]);
         break;
     case LW_JOINT_SPHERICAL:
         for (int k = 0; k < 3; k++) relative_unit(speed + k, f1, f2, 3 + k);

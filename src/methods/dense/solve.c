@@ -32,16 +32,16 @@
 static void weigh_body(lwi_dense_work *d, int k, double typical_mass)
 {
     const lwi_body *body = &d->s.model->body[d->s.body[k]];
-    lwi_weight *weight = &d->s.weight[k];
+    lwi_dense_weight *weight = &d->s.weight[k];
     const double *J = body->inertia, trace = J[0] + J[1] + J[2];
     if (!(body->mass > 0)) d->mass_excess[k] = typical_mass;
     const double mass = body->mass + d->mass_excess[k];
     weight->lin = sqrt(mass);
     s3_full(weight->ang, J);
-    const bool whole = trace > 0 && lwi_cholesky(3, weight->ang, INERTIA_PIVOT * trace) < 0;
-    if (whole && body->mass > 0) return;
-    d->nlight++;
-    if (whole) return;
+    const bool regular = trace > 0 && lwi_cholesky(3, weight->ang, INERTIA_PIVOT * trace) < 0;
+    if (regular && body->mass > 0) return;
+    d->nsingular++;
+    if (regular) return;
     // about its own size, or that of a point at the mechanism's length
     const double excess = trace > 0 ? trace : mass * d->s.length * d->s.length;
     d->inertia_excess[k] = excess;
@@ -55,13 +55,13 @@ void lwi_dense_weigh(lwi_dense_work *d)
     double sum = 0;
     for (int k = 0; k < d->s.nbody; k++) sum += d->s.model->body[d->s.body[k]].mass;
     const double typical = sum > 0 ? sum / d->s.nbody : 1;
-    d->nlight = 0;
+    d->nsingular = 0;
     memset(d->mass_excess, 0, (size_t)d->s.nbody * sizeof(double));
     memset(d->inertia_excess, 0, (size_t)d->s.nbody * sizeof(double));
     for (int k = 0; k < d->s.nbody; k++) weigh_body(d, k, typical);
     for (int i = 0; i < d->s.nrotor; i++) {
         const lwi_joint *joint = &d->s.model->joint[d->s.rotor[i]];
-        d->s.spin[i] = sqrt(joint->rotor[d->s.rotor_speed[i] - joint->iv]);
+        d->s.rotor_weight[i] = sqrt(joint->rotor[d->s.rotor_speed[i] - joint->iv]);
     }
 }
 
@@ -110,7 +110,7 @@ lw_status lwi_dense_factor(lwi_work *work, double t)
 // ------------------------------------------------------------------------------------------ forces
 
 // A wrench about a frame's origin on its body.
-static void add_wrench(lwi_dense_work *d, int body, const lwi_frame *f, double e,
+static void add_wrench(lwi_dense_work *d, int body, const lwi_dense_frame *f, double e,
                        const double wrench[6])
 {
     double *to = d->loads.wrench[body];
@@ -166,7 +166,7 @@ static void apply_forces(lwi_work *work, double t, const double *inputs)
 static void add_excess(const lwi_dense_work *d, double k, const double *y, double *x)
 {
     for (int b = 0; b < d->s.nbody; b++, y += 6, x += 6) {
-        const lwi_weight *weight = &d->s.weight[b];
+        const lwi_dense_weight *weight = &d->s.weight[b];
         double u[3];
         v3_axpy(x, k * d->mass_excess[b] / (weight->lin * weight->lin), y);
         v3_copy(u, y + 3);
@@ -197,16 +197,16 @@ static void list_joints(const lw_model *model, int body, char *text, size_t size
 }
 
 // The body without inertia that moves most in W_i.
-static lw_status light_body_fails(lwi_work *work, int i, double t)
+static lw_status massless_body_fails(lwi_work *work, int i, double t)
 {
     const lwi_dense_work *d = work->data;
     const double *W = d->W + (size_t)i * (size_t)d->s.n;
     int worst = 0;
-    double most = -1;
+    double largest = -1;
     for (int k = 0; k < d->s.nbody; k++) {
         const double size = length6(W + 6 * k);
-        if ((d->mass_excess[k] > 0 || d->inertia_excess[k] > 0) && size > most)
-            most = size, worst = k;
+        if ((d->mass_excess[k] > 0 || d->inertia_excess[k] > 0) && size > largest)
+            largest = size, worst = k;
     }
     const int body = d->s.body[worst];
     char held[200];
@@ -226,7 +226,7 @@ static double dot(int n, const double *a, const double *b)
 
 // The equations in the metric's coordinates where some bodies have excess.
 //   y  in: f, out: solution       lambda  in: -gamma by the rows' lengths, out: multipliers by them
-static lw_status solve_light(lwi_work *work, double t)
+static lw_status solve_singular(lwi_work *work, double t)
 {
     lwi_dense_work *d = work->data;
     lwi_cod *cod = &d->s.cod;
@@ -251,7 +251,7 @@ static lw_status solve_light(lwi_work *work, double t)
     }
     // 1 - W'E W is computed to 1e-15: a smaller pivot than a thousand times that is nothing
     const int failed = lwi_cholesky(dof, d->B, 1e-12);
-    if (failed >= 0) return light_body_fails(work, failed, t);
+    if (failed >= 0) return massless_body_fails(work, failed, t);
     lwi_lower_solve(dof, d->B, d->z);
     lwi_lower_tsolve(dof, d->B, d->z);
     for (int i = 0; i < dof; i++)
@@ -272,8 +272,8 @@ lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs)
     TRY(lwi_dense_factor(work, t));
     apply_forces(work, t, inputs);
     for (int i = 0; i < s->m; i++) d->lambda[i] = -s->gamma[i] / s->len[i];
-    if (d->nlight)
-        TRY(solve_light(work, t));
+    if (d->nsingular)
+        TRY(solve_singular(work, t));
     else
         lwi_cod_nearest(&s->cod, d->y, d->lambda);
     lwi_dense_from_metric(s, d->y);
@@ -297,7 +297,7 @@ double lwi_dense_power(const lwi_dense_work *d)
         const lwi_joint *joint = &s->model->joint[j];
         if (joint->merged || !joint->mount.present) continue;
         for (int k = joint->iv; k < joint->iv + joint->type->nv; k++)
-            P -= d->loads.effort[k] * v6_dot(s->speed[k].J1, s->frame[j][0].given);
+            P -= d->loads.effort[k] * v6_dot(s->speed[k].J1, s->frame[j][0].prescribed);
     }
     return P;
 }

@@ -26,7 +26,7 @@ static bool allocate(lwi_dense *s, lwi_arena *arena)
 {
     const lw_model *model = s->model;
     const size_t entries = (size_t)s->m * (size_t)s->n;
-    double *rest;
+    double *storage;
     int *pivot;
 #define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
     const bool ok = GET(s->quat, model->nbody) && GET(s->r, model->nbody) &&
@@ -37,10 +37,10 @@ static bool allocate(lwi_dense *s, lwi_arena *arena)
                     GET(s->phi, s->m) && GET(s->rate, s->m) && GET(s->gamma, s->m) &&
                     GET(s->b, s->m) && GET(s->J, entries) && GET(s->J1, s->m) && GET(s->J2, s->m) &&
                     GET(s->len, s->m) && GET(s->weight, s->nbody) && GET(s->rotor, s->nrotor) &&
-                    GET(s->rotor_speed, s->nrotor) && GET(s->spin, s->nrotor) &&
-                    GET(rest, lwi_cod_doubles(s->n, s->m)) && GET(pivot, s->m);
+                    GET(s->rotor_speed, s->nrotor) && GET(s->rotor_weight, s->nrotor) &&
+                    GET(storage, lwi_cod_doubles(s->n, s->m)) && GET(pivot, s->m);
 #undef GET
-    if (ok) lwi_cod_init(&s->cod, s->n, s->m, s->J, rest, pivot);
+    if (ok) lwi_cod_init(&s->cod, s->n, s->m, s->J, storage, pivot);
     return ok;
 }
 
@@ -92,16 +92,17 @@ lw_status lwi_dense_create(const lw_model *model, lwi_arena *arena, lwi_dense *s
 // ------------------------------------------------------------------------------------ kinematics
 
 // F1 or F2 carried by its body.
-static void body_frame(const lwi_dense *s, int body, const double *R, const double *r, lwi_frame *f)
+static void body_frame(const lwi_dense *s, int body, const double *R, const double *r,
+                       lwi_dense_frame *f)
 {
     m3_mul(f->R, s->R[body], R);
     m3_mul_v(f->arm, s->R[body], r);
-    memset(f->given, 0, sizeof f->given);
+    memset(f->prescribed, 0, sizeof f->prescribed);
     memset(f->a, 0, sizeof f->a);
 }
 
 // rho = arm:  p = r + rho, v = v_body + w_body x rho + given, a = ... + w x (w x rho) + ...
-static void finish_frame(const lwi_dense *s, int body, lwi_frame *f)
+static void finish_frame(const lwi_dense *s, int body, lwi_dense_frame *f)
 {
     const double *w = s->w[body];
     double c[3];
@@ -110,39 +111,39 @@ static void finish_frame(const lwi_dense *s, int body, lwi_frame *f)
     v3_cross(c, w, f->arm);
     v3_add(f->v, s->v[body], c);
     v3_cross_add(f->a, w, c);
-    v3_add(f->v, f->v, f->given);
-    v3_add(f->w, w, f->given + 3);
+    v3_add(f->v, f->v, f->prescribed);
+    v3_add(f->w, w, f->prescribed + 3);
 }
 
 // The mount turns F1 by angle(t) about a fixed axis and shifts it by r(t), both in F1 axes:
 //   velocity  given = R1 [rdot; angledot about],  acceleration  2 w x given_v + R1 rddot,
 //                                                              w x given_w + R1 about angleddot
-static void mount_frame(const lwi_dense *s, const lwi_joint *joint, double t, lwi_frame *f)
+static void mount_frame(const lwi_dense *s, const lwi_joint *joint, double t, lwi_dense_frame *f)
 {
     const lwi_mount *mount = &joint->mount;
     const double *w = s->w[joint->body1];
-    double shift[3][3], turn[3], Rm[9], R[9], x[3];
+    double shift[3][3], rotation[3], Rm[9], R[9], x[3];
     for (int k = 0; k < 3; k++) {
         double value[3];
         lwi_function_eval(s->model->function, mount->shift[k], t, value);
         for (int d = 0; d < 3; d++) shift[d][k] = value[d];
     }
-    lwi_function_eval(s->model->function, mount->turn, t, turn);
+    lwi_function_eval(s->model->function, mount->turn, t, rotation);
 
     m3_mul_v(x, f->R, shift[0]);
     v3_add(f->arm, f->arm, x);
-    m3_mul_v(f->given, f->R, shift[1]);
-    v3_scale(x, turn[1], mount->about);
-    m3_mul_v(f->given + 3, f->R, x);
+    m3_mul_v(f->prescribed, f->R, shift[1]);
+    v3_scale(x, rotation[1], mount->about);
+    m3_mul_v(f->prescribed + 3, f->R, x);
 
     m3_mul_v(f->a, f->R, shift[2]);
-    v3_cross(x, w, f->given);
+    v3_cross(x, w, f->prescribed);
     v3_axpy(f->a, 2, x);
-    v3_scale(x, turn[2], mount->about);
+    v3_scale(x, rotation[2], mount->about);
     m3_mul_v(f->a + 3, f->R, x);
-    v3_cross_add(f->a + 3, w, f->given + 3);
+    v3_cross_add(f->a + 3, w, f->prescribed + 3);
 
-    rot_axis(Rm, mount->about, turn[0]);
+    rot_axis(Rm, mount->about, rotation[0]);
     m3_mul(R, f->R, Rm);
     memcpy(f->R, R, sizeof R);
 }
@@ -151,13 +152,13 @@ static void mount_frame(const lwi_dense *s, const lwi_joint *joint, double t, lw
 static void joint_quaternion(const lwi_dense *s, int j, double t, double quat[4])
 {
     const lwi_joint *joint = &s->model->joint[j];
-    double q1[4], q2[4], m[4], a[4], turn[3];
+    double q1[4], q2[4], m[4], a[4], rotation[3];
     quat_mul(q2, s->quat[joint->body2], s->quat2[j]);
     quat_mul(q1, s->quat[joint->body1], s->quat1[j]);
     if (joint->mount.present) {
-        lwi_function_eval(s->model->function, joint->mount.turn, t, turn);
-        m[0] = cos(0.5 * turn[0]);
-        v3_scale(m + 1, sin(0.5 * turn[0]), joint->mount.about);
+        lwi_function_eval(s->model->function, joint->mount.turn, t, rotation);
+        m[0] = cos(0.5 * rotation[0]);
+        v3_scale(m + 1, sin(0.5 * rotation[0]), joint->mount.about);
         quat_mul(a, q1, m);
         memcpy(q1, a, sizeof q1);
     }
@@ -201,7 +202,7 @@ void lwi_dense_place(lwi_dense *s, double t)
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
         if (joint->merged) continue;
-        lwi_frame *f = s->frame[j];
+        lwi_dense_frame *f = s->frame[j];
         body_frame(s, joint->body1, joint->R1, joint->r1, &f[0]);
         if (joint->mount.present) mount_frame(s, joint, t, &f[0]);
         finish_frame(s, joint->body1, &f[0]);
@@ -252,10 +253,10 @@ void lwi_dense_move(lwi_dense *s, const double *x)
     for (int k = 0; k < s->nbody; k++, x += 6) {
         const int i = s->body[k];
         const double half = 0.5 * v3_norm(x + 3);
-        double turn[4] = {cos(half)}, quat[4];
+        double rotation[4] = {cos(half)}, quat[4];
         // sin(a)/a is 1 to round-off below 1e-8
-        v3_scale(turn + 1, half > 1e-8 ? 0.5 * sin(half) / half : 0.5, x + 3);
-        quat_mul(quat, s->quat[i], turn);
+        v3_scale(rotation + 1, half > 1e-8 ? 0.5 * sin(half) / half : 0.5, x + 3);
+        quat_mul(quat, s->quat[i], rotation);
         quat_normalize(s->quat[i], quat);
         v3_add(s->r[i], s->r[i], x);
     }
@@ -264,8 +265,8 @@ void lwi_dense_move(lwi_dense *s, const double *x)
 // ------------------------------------------------------------------------------------------ rows
 
 // J_row += k J of frame f on `body`:  V_f = [v + w x arm; w], w in body axes
-static void add_to_body(const lwi_dense *s, double *row, int body, const lwi_frame *f, double k,
-                        const double J[6])
+static void add_to_body(const lwi_dense *s, double *row, int body, const lwi_dense_frame *f,
+                        double k, const double J[6])
 {
     if (s->slot[body] < 0) return;
     double *to = row + 6 * s->slot[body], n[3];
@@ -277,20 +278,20 @@ static void add_to_body(const lwi_dense *s, double *row, int body, const lwi_fra
 }
 
 // Row i += k times a function of joint j's frames.
-static void add_scalar(lwi_dense *s, int i, int j, double k, const lwi_scalar *f)
+static void add_scalar(lwi_dense *s, int i, int j, double k, const lwi_dense_scalar *f)
 {
     const lwi_joint *joint = &s->model->joint[j];
-    const lwi_frame *f1 = &s->frame[j][0], *f2 = &s->frame[j][1];
+    const lwi_dense_frame *f1 = &s->frame[j][0], *f2 = &s->frame[j][1];
     double *row = s->J + (size_t)i * (size_t)s->n;
     add_to_body(s, row, joint->body1, f1, k, f->J1);
     add_to_body(s, row, joint->body2, f2, k, f->J2);
-    double given = f->own, gamma = f->bias;
+    double prescribed = f->own, gamma = f->bias;
     for (int c = 0; c < 6; c++) {
-        given += f->J1[c] * f1->given[c];
+        prescribed += f->J1[c] * f1->prescribed[c];
         gamma += f->J1[c] * f1->a[c] + f->J2[c] * f2->a[c];
     }
     s->rate[i] += k * f->rate;
-    s->b[i] += k * given;
+    s->b[i] += k * prescribed;
     s->gamma[i] += k * gamma;
 }
 
@@ -299,7 +300,7 @@ static void joint_equations(lwi_dense *s, int j, double t)
     const lwi_joint *joint = &s->model->joint[j];
     const lwi_function *functions = s->model->function;
     double f[3] = {joint->par.length, 0, 0};
-    lwi_scalar row[6 + LW_JOINT_MAX_NV];
+    lwi_dense_scalar row[6 + LW_JOINT_MAX_NV];
     if (joint->length_of.index) lwi_function_eval(functions, joint->length_of, t, f);
     int n = lwi_dense_joint_rows(joint, &s->frame[j][0], &s->frame[j][1], s->q + joint->iq, f, row);
     for (int k = 0; k < joint->type->nv; k++) { // driven: q_k - f(t) = 0
@@ -325,8 +326,8 @@ static void joint_equations(lwi_dense *s, int j, double t)
 static void coupling_equation(lwi_dense *s, int i, const lwi_coupling *c)
 {
     const lwi_joint *joints = s->model->joint;
-    const lwi_scalar *a = &s->speed[joints[c->joint].iv + c->coordinate];
-    const lwi_scalar *b = &s->speed[joints[c->of].iv + c->with];
+    const lwi_dense_scalar *a = &s->speed[joints[c->joint].iv + c->coordinate];
+    const lwi_dense_scalar *b = &s->speed[joints[c->of].iv + c->with];
     double P = 0, P1 = 0, P2 = 0;
     for (int k = c->n - 1; k >= 0; k--) {
         P2 = P2 * b->value + 2 * P1;
@@ -368,14 +369,14 @@ void lwi_dense_equations(lwi_dense *s, double t)
 // ---------------------------------------------------------------------------------------- metric
 
 // Rotors have no place in geometry: so light, in metres or radians, that they follow.
-#define SPIN_WEIGHT 1e-3
+#define ROTOR_WEIGHT 1e-3
 
 void lwi_dense_geometric(lwi_dense *s)
 {
-    for (int i = 0; i < s->nrotor; i++) s->spin[i] = SPIN_WEIGHT;
+    for (int i = 0; i < s->nrotor; i++) s->rotor_weight[i] = ROTOR_WEIGHT;
     for (int k = 0; k < s->nbody; k++) {
-        lwi_weight *weight = &s->weight[k];
-        *weight = (lwi_weight){.lin = 1};
+        lwi_dense_weight *weight = &s->weight[k];
+        *weight = (lwi_dense_weight){.lin = 1};
         for (int i = 0; i < 9; i += 4) weight->ang[i] = s->length;
     }
 }
@@ -386,7 +387,7 @@ void lwi_dense_to_metric(const lwi_dense *s, double *x)
         v3_scale(x, 1 / s->weight[k].lin, x);
         lwi_lower_solve(3, s->weight[k].ang, x + 3);
     }
-    for (int i = 0; i < s->nrotor; i++) x[i] /= s->spin[i];
+    for (int i = 0; i < s->nrotor; i++) x[i] /= s->rotor_weight[i];
 }
 
 void lwi_dense_from_metric(const lwi_dense *s, double *x)
@@ -395,7 +396,7 @@ void lwi_dense_from_metric(const lwi_dense *s, double *x)
         v3_scale(x, 1 / s->weight[k].lin, x);
         lwi_lower_tsolve(3, s->weight[k].ang, x + 3);
     }
-    for (int i = 0; i < s->nrotor; i++) x[i] /= s->spin[i];
+    for (int i = 0; i < s->nrotor; i++) x[i] /= s->rotor_weight[i];
 }
 
 void lwi_dense_scale(lwi_dense *s)

@@ -23,7 +23,7 @@
 #define ROUND_OFF (4 * DBL_EPSILON)
 
 // Turn from the attitude p to q, body axes.
-static void turn_between(const double p[4], const double q[4], double turn[3])
+static void rotation_between(const double p[4], const double q[4], double theta[3])
 {
     double back[4], r[4];
     static const double identity[4] = {1, 0, 0, 0};
@@ -32,7 +32,7 @@ static void turn_between(const double p[4], const double q[4], double turn[3])
     quat_continue(r, identity);
     const double sine = v3_norm(r + 1);
     // below this sine and angle are one number
-    v3_scale(turn, sine > 1e-8 ? 2 * atan2(sine, r[0]) / sine : 2 / r[0], r + 1);
+    v3_scale(theta, sine > 1e-8 ? 2 * atan2(sine, r[0]) / sine : 2 / r[0], r + 1);
 }
 
 // Accelerations of body k in x: world axes; dw/dt, body axes.
@@ -40,8 +40,8 @@ static void acceleration_of(const lwi_index3 *d, const double *x, int k, double 
 {
     const double *m = x + d->at_acceleration + d->nmemory * k;
     v3_copy(a, m);
-    if (d->seven)
-        lwi_index3_euler_turning(d, x, k, al);
+    if (d->euler)
+        lwi_index3_euler_angular_acceleration(d, x, k, al);
     else
         v3_copy(al, m + 3);
 }
@@ -50,14 +50,14 @@ static double position_error(const lwi_index3 *d, int k, double h, const double 
                              const double *after)
 {
     const double *r = before + 7 * k, *end = after + 7 * k, *u = before + d->at_speed + 6 * k;
-    double a[3], al[3], dr[3], turn[3];
+    double a[3], al[3], dr[3], theta[3];
     acceleration_of(d, before, k, a, al);
-    turn_between(r + 3, end + 3, turn);
+    rotation_between(r + 3, end + 3, theta);
     for (int i = 0; i < 3; i++) {
         dr[i] = end[i] - r[i] - h * (u[i] + 0.5 * h * a[i]);
-        turn[i] -= h * (u[3 + i] + 0.5 * h * al[i]);
+        theta[i] -= h * (u[3 + i] + 0.5 * h * al[i]);
     }
-    return (v3_norm(dr) + d->closed.length * v3_norm(turn)) / 3;
+    return (v3_norm(dr) + d->system.length * v3_norm(theta)) / 3;
 }
 
 // h^3/12 a'',  a'' = 2 ((a2 - a1)/h - (a1 - a0)/h0) / (h + h0)
@@ -73,16 +73,16 @@ static double velocity_error(const lwi_index3 *d, int k, double h, const double 
         dw[i] = f * ((al[2][i] - al[1][i]) / h - (al[1][i] - al[0][i]) / h0);
     }
     // four accelerations, of displacements and of turns: each 4/h^2 of a position
-    const double size = v3_norm(after + 7 * k) + d->closed.length, H = fmin(h, h0);
+    const double size = v3_norm(after + 7 * k) + d->system.length, H = fmin(h, h0);
     const double unknown = f * 8 * (4 / (H * H)) * ROUND_OFF * size / H;
-    return fmax(0, v3_norm(dv) + d->closed.length * v3_norm(dw) - unknown);
+    return fmax(0, v3_norm(dv) + d->system.length * v3_norm(dw) - unknown);
 }
 
 double lwi_index3_error(lwi_work *work, double h, const double *before, const double *after,
                         double last_h, const double *last, double rtol, double atol)
 {
     const lwi_index3 *d = work->data;
-    const double length = d->closed.length;
+    const double length = d->system.length;
     double position = 0, velocity = 0, fastest = 0;
     for (int k = 0; k < work->model->nnode; k++) {
         const double *u = after + d->at_speed + 6 * k;

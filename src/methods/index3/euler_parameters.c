@@ -63,7 +63,7 @@ static void quadratic(double R[9], const double p[4])
 static double penalty_of(const lwi_index3 *d, int k, double h)
 {
     const lwi_index3_method *m = &d->method;
-    const lw_model *model = d->closed.model;
+    const lw_model *model = d->system.model;
     if (m->normalisation > 0) return m->normalisation;
     // where none is given, what leaves 1e-5 of the inertia's size: contraction by 1e-5 [malczyk2019]
     return m->penalty > 0 ? m->penalty : 4e5 / (h * h) * model->body[model->node[k].body].mass;
@@ -73,10 +73,10 @@ static double penalty_of(const lwi_index3 *d, int k, double h)
 
 lw_status lwi_index3_euler_create(lwi_index3 *d, lwi_arena *arena)
 {
-    d->seven = LWI_PUSH(arena, struct lwi_index3_euler, 1);
-    if (!d->seven) return LW_ERR_MEMORY;
-    d->seven->body = LWI_PUSH(arena, parameters, d->closed.model->nnode);
-    return d->seven->body ? LW_OK : LW_ERR_MEMORY;
+    d->euler = LWI_PUSH(arena, struct lwi_index3_euler, 1);
+    if (!d->euler) return LW_ERR_MEMORY;
+    d->euler->body = LWI_PUSH(arena, parameters, d->system.model->nnode);
+    return d->euler->body ? LW_OK : LW_ERR_MEMORY;
 }
 
 // Memory of a body: a, p', p'', mu.
@@ -89,7 +89,7 @@ static double *memory_of(const lwi_index3 *d, int k, double *x)
 
 void lwi_index3_euler_enter(const lwi_index3 *d, double *x)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         const double *p = x + 7 * k + 3, *w = x + d->at_speed + 6 * k + 3;
@@ -103,10 +103,10 @@ void lwi_index3_euler_enter(const lwi_index3 *d, double *x)
             m[SECOND + i] = 0.5 * m[SECOND + i] - 0.25 * v3_dot(w, w) * p[i];
         }
         for (int e = 0; e < s->nedge; e++) { // D lambda
-            const lwi_edge *edge = &s->plan.graph.edge[e];
+            const lwi_plan_edge *edge = &s->plan.graph.edge[e];
             for (int i = 0; i < edge->n; i++)
                 for (int r = 0; r < edge->rows && edge->body[i] == s->model->nnode + k; r++)
-                    virial += lwi_elim_J(s->dual)[6 * (s->plan.slot[e] + i) + r][0] *
+                    virial += lwi_elim_J(s->elim)[6 * (s->plan.slot[e] + i) + r][0] *
                               s->lambda[s->plan.row[e] + r];
         }
         s3_mul_v(Jw, s->model->body[b].inertia, w);
@@ -116,8 +116,8 @@ void lwi_index3_euler_enter(const lwi_index3 *d, double *x)
 
 void lwi_index3_euler_begin(lwi_index3 *d, const double *x)
 {
-    for (int k = 0; k < d->closed.model->nnode; k++) {
-        parameters *q = &d->seven->body[k];
+    for (int k = 0; k < d->system.model->nnode; k++) {
+        parameters *q = &d->euler->body[k];
         const double *m = x + d->at_acceleration + d->nmemory * k;
         memcpy(q->p, x + 7 * k + 3, sizeof q->p);
         memcpy(q->pd, m + RATE, sizeof q->pd);
@@ -128,15 +128,15 @@ void lwi_index3_euler_begin(lwi_index3 *d, const double *x)
 
 void lwi_index3_euler_predict(lwi_index3 *d, double h)
 {
-    for (int k = 0; k < d->closed.model->nnode; k++) {
-        parameters *q = &d->seven->body[k];
+    for (int k = 0; k < d->system.model->nnode; k++) {
+        parameters *q = &d->euler->body[k];
         for (int i = 0; i < 4; i++) q->pn[i] = q->p[i] + h * (q->pd[i] + 0.5 * h * q->pdd[i]);
     }
 }
 
 void lwi_index3_euler_move(lwi_index3 *d, int k, double h)
 {
-    parameters *q = &d->seven->body[k];
+    parameters *q = &d->euler->body[k];
     lwi_index3_body *body = &d->body[k];
     const double one = 2 / h, two = 4 / (h * h), rho = dot4(q->pn, q->pn);
     for (int i = 0; i < 4; i++) {
@@ -144,7 +144,7 @@ void lwi_index3_euler_move(lwi_index3 *d, int k, double h)
         q->pdn[i] = one * dp - q->pd[i];
         q->pddn[i] = two * dp - 2 * one * q->pd[i] - q->pdd[i];
     }
-    quadratic(d->closed.R[d->closed.model->node[k].body], q->pn);
+    quadratic(d->system.R[d->system.model->node[k].body], q->pn);
     multiply_G(body->wn, q->pn, q->pdn);
     multiply_G(body->aln, q->pn, q->pddn);
     v3_scale(body->wn, 2 / rho, body->wn);
@@ -153,7 +153,7 @@ void lwi_index3_euler_move(lwi_index3 *d, int k, double h)
 
 void lwi_index3_euler_finish(lwi_index3 *d, int k, double *x)
 {
-    const parameters *q = &d->seven->body[k];
+    const parameters *q = &d->euler->body[k];
     double *m = memory_of(d, k, x);
     memcpy(x + 7 * k + 3, q->pn, sizeof q->pn);
     memcpy(m + RATE, q->pdn, sizeof q->pdn);
@@ -161,7 +161,8 @@ void lwi_index3_euler_finish(lwi_index3 *d, int k, double *x)
     m[MU] = q->mu;
 }
 
-void lwi_index3_euler_turning(const lwi_index3 *d, const double *x, int k, double al[3])
+void lwi_index3_euler_angular_acceleration(const lwi_index3 *d, const double *x, int k,
+                                           double al[3])
 {
     const double *p = x + 7 * k + 3, *m = x + d->at_acceleration + d->nmemory * k;
     multiply_G(al, p, m + SECOND);
@@ -173,9 +174,9 @@ void lwi_index3_euler_turning(const lwi_index3 *d, const double *x, int k, doubl
 
 // Bodies of an edge that have twins there: couplings' have none, what lengths do to coordinates of
 // joints is left out, and lengths are 1 in the end.
-static int twins_of(const lwi_index3 *d, int e)
+static int extension_count(const lwi_index3 *d, int e)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const bool coupling = s->edge_joint[e] < 0 && e < s->nedge - d->ncoupler;
     return coupling ? 0 : s->plan.graph.edge[e].n / 2;
 }
@@ -183,12 +184,12 @@ static int twins_of(const lwi_index3 *d, int e)
 // D = 2 f.s of joints, s to the body's own joint point.
 void lwi_index3_euler_rows(lwi_index3 *d)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     for (int e = 0; e < s->nedge; e++) {
-        const lwi_edge *edge = &s->plan.graph.edge[e];
-        const int j = s->edge_joint[e], half = twins_of(d, e);
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        const int j = s->edge_joint[e], half = extension_count(d, e);
         for (int i = 0; i < half; i++) {
-            const int at = 6 * (s->plan.slot[e] + i), twin = at + 6 * half;
+            const int at = 6 * (s->plan.slot[e] + i), extension = at + 6 * half;
             double arm[3] = {0, 0, 0};
             if (j >= 0) {
                 const lwi_joint *joint = &s->model->joint[j];
@@ -197,9 +198,9 @@ void lwi_index3_euler_rows(lwi_index3 *d)
                          second ? joint->r2 : joint->r1);
             }
             for (int k = 0; k < edge->rows; k++) {
-                double *D = lwi_elim_J(s->dual)[twin + k];
+                double *D = lwi_elim_J(s->elim)[extension + k];
                 v6_zero(D);
-                D[0] = 2 * v3_dot(lwi_elim_J(s->dual)[at + k], arm);
+                D[0] = 2 * v3_dot(lwi_elim_J(s->elim)[at + k], arm);
             }
         }
     }
@@ -212,11 +213,11 @@ static double length_error(const parameters *q)
 
 void lwi_index3_euler_residual(lwi_index3 *d, double h)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const int n = s->model->nnode;
     for (int k = 0; k < n; k++) {
         const int b = s->model->node[k].body;
-        const parameters *q = &d->seven->body[k];
+        const parameters *q = &d->euler->body[k];
         const double rho = dot4(q->pn, q->pn), sigma = dot4(q->pn, q->pdn) / rho;
         double Jw[3], out[3];
         s3_mul_v(Jw, s->model->body[b].inertia, d->body[k].wn);
@@ -234,8 +235,8 @@ void lwi_index3_euler_residual(lwi_index3 *d, double h)
 // G], H(w) v = G(v)' w;  in the basis E, body axes.
 static void gyroscopic(const lwi_index3 *d, int k, double h, double A[16])
 {
-    const parameters *q = &d->seven->body[k];
-    const double *J = d->closed.model->body[d->closed.model->node[k].body].inertia;
+    const parameters *q = &d->euler->body[k];
+    const double *J = d->system.model->body[d->system.model->node[k].body].inertia;
     const double eta = 0.25 * h * h;
     double G[3], JG2[3], JG1[3], X[16];
     multiply_G(G, q->pn, q->pddn), s3_mul_v(JG2, J, G);
@@ -276,7 +277,7 @@ static void gyroscopic(const lwi_index3 *d, int k, double h, double A[16])
 static void geometric(const lwi_index3 *d, int k, double eta, double A[16])
 {
     const lwi_index3_stiffness *K = &d->stiffness[k];
-    const double mu = d->seven->body[k].mu;
+    const double mu = d->euler->body[k].mu;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             A[4 * i + j] += eta * 0.5 * (K->rr[3 * i + j] + K->rr[3 * j + i]);
@@ -305,9 +306,9 @@ static void to_world(const double R[9], const double A[16], double B[16])
 
 void lwi_index3_euler_leaf(lwi_index3 *d, int k, double h, bool mass)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const int b = s->model->node[k].body;
-    parameters *q = &d->seven->body[k];
+    parameters *q = &d->euler->body[k];
     const double eta = 0.25 * h * h, unit = mass ? 1 : eta, rho = dot4(q->pn, q->pn);
     double J[9], R[9], body[16] = {0}, A[16];
     s3_full(J, s->model->body[b].inertia);
@@ -337,43 +338,43 @@ static void multiply(const parameters *q, const double f[6], double length, doub
 
 void lwi_index3_euler_multiply(lwi_index3 *d, int e, int k)
 {
-    lwi_system *s = &d->closed;
-    const lwi_edge *edge = &s->plan.graph.edge[e];
-    const int half = twins_of(d, e), bodies = half ? half : edge->n;
+    lwi_system *s = &d->system;
+    const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+    const int half = extension_count(d, e), bodies = half ? half : edge->n;
     for (int i = 0; i < bodies; i++) {
-        const int at = 6 * (s->plan.slot[e] + i) + k, twin = at + 6 * half;
-        double without[6] = {0}, *const J = half ? lwi_elim_J(s->dual)[twin] : without;
-        double *G = half ? lwi_elim_G(s->dual)[twin] : without;
+        const int at = 6 * (s->plan.slot[e] + i) + k, extension = at + 6 * half;
+        double without[6] = {0}, *const J = half ? lwi_elim_J(s->elim)[extension] : without;
+        double *G = half ? lwi_elim_G(s->elim)[extension] : without;
         const double length = J[0];
         v6_zero(G);
-        multiply(&d->seven->body[edge->body[i]], lwi_elim_J(s->dual)[at], length,
-                 lwi_elim_G(s->dual)[at], G);
+        multiply(&d->euler->body[edge->body[i]], lwi_elim_J(s->elim)[at], length,
+                 lwi_elim_G(s->elim)[at], G);
     }
 }
 
 void lwi_index3_euler_apply(const lwi_index3 *d, int k, double (*x)[6])
 {
-    double in[6], *twin = x[d->closed.model->nnode + k];
+    double in[6], *extension = x[d->system.model->nnode + k];
     v6_copy(in, x[k]);
-    multiply(&d->seven->body[k], in, twin[0], x[k], twin);
+    multiply(&d->euler->body[k], in, extension[0], x[k], extension);
 }
 
 // ---------------------------------------------------------------------------------- what was found
 
 // v := E (turn, length), turn in world axes
-static void along_basis(const parameters *q, const double turn[3], double length, double v[4])
+static void along_basis(const parameters *q, const double theta[3], double length, double v[4])
 {
     double R[9], local[3];
     quat_matrix(R, q->pn);
-    m3_tmul_v(local, R, turn);
+    m3_tmul_v(local, R, theta);
     multiply_Gt(v, q->pn, local);
     for (int i = 0; i < 4; i++) v[i] = 0.5 * v[i] + length * q->pn[i];
 }
 
-void lwi_index3_euler_turn(lwi_index3 *d, int k, double h)
+void lwi_index3_euler_update(lwi_index3 *d, int k, double h)
 {
-    const lwi_system *s = &d->closed;
-    parameters *q = &d->seven->body[k];
+    const lwi_system *s = &d->system;
+    parameters *q = &d->euler->body[k];
     const double length = s->x[s->model->nnode + k][0], error = length_error(q);
     double dp[4];
     along_basis(q, s->x[k] + 3, length, dp);
@@ -384,12 +385,12 @@ void lwi_index3_euler_turn(lwi_index3 *d, int k, double h)
 // The penalty acts on the rate of Psi, or its second derivative, as it does on Psi in a step.
 void lwi_index3_euler_load(lwi_index3 *d, double h, double (*x)[6], bool accelerations)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const int n = s->model->nnode;
     const double eta = 0.25 * h * h;
-    const bool mass = d->method.projection == LWI_PROJECT_MASS;
+    const bool mass = d->method.projection == LWI_INDEX3_PROJECT_MASS;
     for (int k = 0; k < n; k++) {
-        parameters *q = &d->seven->body[k];
+        parameters *q = &d->euler->body[k];
         const double rho = dot4(q->pn, q->pn);
         const double rate =
             accelerations ? dot4(q->pn, q->pddn) + dot4(q->pdn, q->pdn) : dot4(q->pn, q->pdn);
@@ -404,10 +405,10 @@ void lwi_index3_euler_load(lwi_index3 *d, double h, double (*x)[6], bool acceler
 
 void lwi_index3_euler_take(lwi_index3 *d, double (*x)[6], bool accelerations)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const int n = s->model->nnode;
     for (int k = 0; k < n; k++) {
-        parameters *q = &d->seven->body[k];
+        parameters *q = &d->euler->body[k];
         const double rho = dot4(q->pn, q->pn);
         double length = x[n + k][0];
         if (accelerations) length -= dot4(q->pdn, q->pdn) / rho;

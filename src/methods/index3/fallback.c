@@ -8,9 +8,9 @@
 
 // ---------------------------------------------------------------------------------------- creation
 
-int lwi_i3_hard_rows(const lwi_index3 *d, int e)
+int lwi_index3_constraint_row_count(const lwi_index3 *d, int e)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     return e < s->nedge - d->ncoupler ? s->plan.graph.edge[e].rows : 0;
 }
 
@@ -43,26 +43,26 @@ static void mark_joint(const lw_model *model, int j, bool *mark)
     mark_bodies(model, model->joint[j].body1, model->joint[j].body2, mark);
 }
 
-void lwi_i3_find_whole(const lwi_index3 *d, bool *whole)
+void lwi_index3_find_full(const lwi_index3 *d, bool *full)
 {
-    const lw_model *model = d->closed.model;
+    const lw_model *model = d->system.model;
     for (int j = 0; j < model->njoint; j++)
-        if (d->closed.joint_edge[j] >= 0 && !model->joint[j].type->points)
-            mark_joint(model, j, whole);
+        if (d->system.joint_edge[j] >= 0 && !model->joint[j].type->points)
+            mark_joint(model, j, full);
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         const lwi_force_place place = lwi_force_acts_on(f);
         const int j = joint_of_force(model, f);
         if (j < 0)
-            mark_bodies(model, place.body[0], place.body[1], whole);
+            mark_bodies(model, place.body[0], place.body[1], full);
         else if (!model->joint[j].type->points)
-            mark_joint(model, j, whole);
+            mark_joint(model, j, full);
     }
 }
 
-static void find_slots(const lwi_system *s, lwi_i3_given *g)
+static void find_slots(const lwi_system *s, lwi_index3_fallback_edge *g)
 {
-    const lwi_edge *edge = &s->plan.graph.edge[g->edge];
+    const lwi_plan_edge *edge = &s->plan.graph.edge[g->edge];
     const int j = s->edge_joint[g->edge];
     for (int side = 0; side < LWI_EDGE_BODIES; side++) {
         g->slot[side] = side < edge->n ? s->plan.slot[g->edge] + side : -1;
@@ -77,16 +77,16 @@ static void find_slots(const lwi_system *s, lwi_i3_given *g)
     }
 }
 
-static void list_edges(const lwi_index3 *d, lwi_i3_odd *odd, bool *node, bool *joint)
+static void list_edges(const lwi_index3 *d, lwi_index3_fallback *fallback, bool *node, bool *joint)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     for (int e = 0; e < s->nedge; e++) {
-        const lwi_edge *edge = &s->plan.graph.edge[e];
-        lwi_i3_given g = {.edge = e, .known = lwi_i3_known_rows(s, e)};
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        lwi_index3_fallback_edge g = {.edge = e, .known = lwi_index3_lane_row_count(s, e)};
         if (g.known == edge->rows) continue;
-        g.turned = d->points[e] && g.known == 0;
+        g.to_world = d->points[e] && g.known == 0;
         find_slots(s, &g);
-        odd->edge[odd->nedge++] = g;
+        fallback->edge[fallback->nedge++] = g;
         for (int i = 0; i < edge->n; i++) node[edge->body[i]] = true;
         if (s->edge_joint[e] >= 0) joint[s->edge_joint[e]] = true;
     }
@@ -130,30 +130,31 @@ static int list_marked(const bool *mark, int n, int *list)
 static lw_status create(const lwi_index3 *d, lwi_index3_lanes *s, lwi_arena *scratch,
                         lwi_arena *arena)
 {
-    const lw_model *model = d->closed.model;
-    lwi_i3_odd *odd = LWI_PUSH(arena, lwi_i3_odd, 1);
+    const lw_model *model = d->system.model;
+    lwi_index3_fallback *fallback = LWI_PUSH(arena, lwi_index3_fallback, 1);
     bool *node = LWI_PUSH(scratch, bool, model->nnode),
          *joint = LWI_PUSH(scratch, bool, model->njoint);
     bool *read = LWI_PUSH(scratch, bool, model->njoint);
-    if (!odd || !node || !joint || !read) return LW_ERR_MEMORY;
-    odd->edge = LWI_PUSH(arena, lwi_i3_given, d->closed.nedge);
-    odd->node = LWI_PUSH(arena, int, model->nnode);
-    odd->joint = LWI_PUSH(arena, int, model->njoint);
-    odd->read = LWI_PUSH(arena, int, model->njoint);
-    if (!odd->edge || !odd->node || !odd->joint || !odd->read) return LW_ERR_MEMORY;
-    list_edges(d, odd, node, joint);
-    if (!odd->nedge && !model->nforce) return LW_OK;
+    if (!fallback || !node || !joint || !read) return LW_ERR_MEMORY;
+    fallback->edge = LWI_PUSH(arena, lwi_index3_fallback_edge, d->system.nedge);
+    fallback->node = LWI_PUSH(arena, int, model->nnode);
+    fallback->joint = LWI_PUSH(arena, int, model->njoint);
+    fallback->read = LWI_PUSH(arena, int, model->njoint);
+    if (!fallback->edge || !fallback->node || !fallback->joint || !fallback->read)
+        return LW_ERR_MEMORY;
+    list_edges(d, fallback, node, joint);
+    if (!fallback->nedge && !model->nforce) return LW_OK;
     list_forces(model, node, joint, read);
-    odd->nnode = list_marked(node, model->nnode, odd->node);
-    odd->njoint = list_marked(joint, model->njoint, odd->joint);
-    odd->nread = list_marked(read, model->njoint, odd->read);
+    fallback->nnode = list_marked(node, model->nnode, fallback->node);
+    fallback->njoint = list_marked(joint, model->njoint, fallback->joint);
+    fallback->nread = list_marked(read, model->njoint, fallback->read);
     s->load = lwi_arena_push(arena, (size_t)s->nbody, sizeof *s->load);
     if (!s->load) return LW_ERR_MEMORY;
-    s->odd = odd;
+    s->fallback = fallback;
     return LW_OK;
 }
 
-lw_status lwi_i3_odd_create(const lwi_index3 *d, lwi_index3_lanes *s, lwi_arena *arena)
+lw_status lwi_index3_fallback_create(const lwi_index3 *d, lwi_index3_lanes *s, lwi_arena *arena)
 {
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);
@@ -168,10 +169,11 @@ lw_status lwi_i3_odd_create(const lwi_index3 *d, lwi_index3_lanes *s, lwi_arena 
 static void take_motion(lwi_index3 *d, bool by_rule)
 {
     const lwi_index3_lanes *s = d->lanes;
-    const lwi_system *c = &d->closed;
-    for (int n = 0; n < s->odd->nnode; n++) {
-        const int k = s->odd->node[n], body = c->model->node[k].body, l = s->body_at[k] % LWI_LANES;
-        const lwi_i3_body *b = &s->body[s->body_at[k] / LWI_LANES];
+    const lwi_system *c = &d->system;
+    for (int n = 0; n < s->fallback->nnode; n++) {
+        const int k = s->fallback->node[n], body = c->model->node[k].body,
+                  l = s->body_at[k] % LWI_LANES;
+        const lwi_index3_lane_body *b = &s->body[s->body_at[k] / LWI_LANES];
         for (int i = 0; i < 9; i++) c->R[body][i] = b->R[i][l];
         for (int i = 0; i < 3; i++) {
             c->r[body][i] = b->r[i][l];
@@ -180,27 +182,27 @@ static void take_motion(lwi_index3 *d, bool by_rule)
                 by_rule ? 2 / s->h * (b->r[i][l] - b->r0[i][l]) - b->v0[i][l] : b->v[i][l];
         }
     }
-    lwi_system_place_merged(&d->closed);
+    lwi_system_place_merged(&d->system);
 }
 
 static void read_joints(lwi_index3 *d)
 {
-    const lwi_i3_odd *odd = d->lanes->odd;
-    for (int i = 0; i < odd->nread; i++)
-        if (!lwi_i3_read_hinge(&d->closed, odd->read[i]))
-            lwi_system_read_joint(&d->closed, odd->read[i], d->lanes->t);
+    const lwi_index3_fallback *fallback = d->lanes->fallback;
+    for (int i = 0; i < fallback->nread; i++)
+        if (!lwi_index3_read_hinge(&d->system, fallback->read[i]))
+            lwi_system_read_joint(&d->system, fallback->read[i], d->lanes->t);
 }
 
-void lwi_i3_odd_begin(lwi_index3 *d)
+void lwi_index3_fallback_begin(lwi_index3 *d)
 {
-    lwi_auxiliary_load(d->closed.model, &d->carried, d->lanes->state, d->closed.q);
+    lwi_auxiliary_load(d->system.model, &d->auxiliary, d->lanes->state, d->system.q);
     for (int i = 0; i < d->ncoupler; i++) d->coupler[i].slip = (lwi_index3_slipping){0};
 }
 
 // -------------------------------------------------------------------------------------------- rows
 
 // x := sum of x_k times axis k of F1
-static void turn(const double axes[9], double *x)
+static void rotate_to_world(const double axes[9], double *x)
 {
     double in[3];
     v3_copy(in, x);
@@ -208,9 +210,9 @@ static void turn(const double axes[9], double *x)
 }
 
 // Rows of points to world axes, with what belongs to them: phi and b.
-static void turn_points(lwi_index3 *d, lwi_i3_given *g)
+static void convert_points(lwi_index3 *d, lwi_index3_fallback_edge *g)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const int row = s->plan.row[g->edge];
     double w[6], column[3];
     for (int k = 0; k < 3; k++) {
@@ -218,29 +220,29 @@ static void turn_points(lwi_index3 *d, lwi_i3_given *g)
         v3_copy(g->axes + 3 * k, w);
     }
     for (int i = 0; i < s->plan.graph.edge[g->edge].n; i++) {
-        double(*J)[6] = lwi_elim_J(s->dual) + 6 * (s->plan.slot[g->edge] + i);
+        double(*J)[6] = lwi_elim_J(s->elim) + 6 * (s->plan.slot[g->edge] + i);
         for (int c = 0; c < 6; c++) {
             for (int k = 0; k < 3; k++) column[k] = J[k][c];
-            turn(g->axes, column);
+            rotate_to_world(g->axes, column);
             for (int k = 0; k < 3; k++) J[k][c] = column[k];
         }
     }
-    turn(g->axes, s->phi + row);
-    turn(g->axes, s->b + row);
+    rotate_to_world(g->axes, s->phi + row);
+    rotate_to_world(g->axes, s->b + row);
 }
 
 // Constraints that are given, to the engine's J; `own`: as in Newton's iterations.
 static void write_rows(lwi_index3 *d, bool own)
 {
-    lwi_i3_odd *odd = d->lanes->odd;
-    for (int i = 0; i < odd->nedge; i++) {
-        lwi_i3_given *g = &odd->edge[i];
-        if (lwi_i3_hard_rows(d, g->edge) == 0) continue;
-        if (lwi_i3_hinge_drive(&d->closed, g, d->lanes->t)) continue;
-        lwi_system_edge_rows(&d->closed, g->edge, d->lanes->t);
-        if (!g->turned) continue;
+    lwi_index3_fallback *fallback = d->lanes->fallback;
+    for (int i = 0; i < fallback->nedge; i++) {
+        lwi_index3_fallback_edge *g = &fallback->edge[i];
+        if (lwi_index3_constraint_row_count(d, g->edge) == 0) continue;
+        if (lwi_index3_hinge_drive(&d->system, g, d->lanes->t)) continue;
+        lwi_system_edge_rows(&d->system, g->edge, d->lanes->t);
+        if (!g->to_world) continue;
         if (own) lwi_index3_own_points(d, g->edge);
-        turn_points(d, g);
+        convert_points(d, g);
     }
 }
 
@@ -256,12 +258,12 @@ static int first_lane(const lwi_index3_lanes *s, int edge, int *end)
 static void put_rows(const lwi_index3 *d, const double *c)
 {
     const lwi_index3_lanes *s = d->lanes;
-    const lwi_system *closed = &d->closed;
-    for (int n = 0; n < s->odd->nedge; n++) {
-        const lwi_i3_given *g = &s->odd->edge[n];
-        const int block = s->edge_at[g->edge] / LWI_LANES, row = closed->plan.row[g->edge];
-        const bool soft = lwi_i3_hard_rows(d, g->edge) == 0;
-        const lwi_i3_joint *j = &s->joint[block];
+    const lwi_system *system = &d->system;
+    for (int n = 0; n < s->fallback->nedge; n++) {
+        const lwi_index3_fallback_edge *g = &s->fallback->edge[n];
+        const int block = s->edge_at[g->edge] / LWI_LANES, row = system->plan.row[g->edge];
+        const bool soft = lwi_index3_constraint_row_count(d, g->edge) == 0;
+        const lwi_index3_lane_joint *j = &s->joint[block];
         int end;
         for (int l = first_lane(s, g->edge, &end); l < end; l++) {
             for (int r = g->known; r < j->count; r++) {
@@ -269,12 +271,12 @@ static void put_rows(const lwi_index3 *d, const double *c)
                 if (c)
                     s->mixed[block].c[r][l] = -c[row + r];
                 else
-                    s->edge[block].phi[r][l] = closed->phi[row + r];
+                    s->edge[block].phi[r][l] = system->phi[row + r];
             }
             for (int side = 0; side < j->sides; side++) {
                 if (g->slot[side] < 0) continue;
                 const double(*J)[6] =
-                    (const double(*)[6])lwi_elim_J(closed->dual) + 6 * g->slot[side];
+                    (const double(*)[6])lwi_elim_J(system->elim) + 6 * g->slot[side];
                 for (int r = g->known; r < j->count; r++)
                     for (int i = 0; i < 6; i++) j->rows[side].J[6 * r + i][l] = J[r][i];
             }
@@ -288,12 +290,12 @@ static void put_rows(const lwi_index3 *d, const double *c)
 static void take_multipliers(lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
-    const lwi_system *c = &d->closed;
+    const lwi_system *c = &d->system;
     memset(d->row, 0, (size_t)c->nrow * sizeof *d->row);
-    for (int n = 0; n < s->odd->nedge; n++) {
-        const lwi_i3_given *g = &s->odd->edge[n];
+    for (int n = 0; n < s->fallback->nedge; n++) {
+        const lwi_index3_fallback_edge *g = &s->fallback->edge[n];
         const int at = s->edge_at[g->edge];
-        for (int r = g->known; r < lwi_i3_hard_rows(d, g->edge); r++)
+        for (int r = g->known; r < lwi_index3_constraint_row_count(d, g->edge); r++)
             d->row[c->plan.row[g->edge] + r] = s->edge[at / LWI_LANES].lambda[r][at % LWI_LANES];
     }
 }
@@ -301,14 +303,14 @@ static void take_multipliers(lwi_index3 *d)
 // x := loads and efforts of the model's forces
 static void take_loads(lwi_index3 *d)
 {
-    lwi_system *c = &d->closed;
+    lwi_system *c = &d->system;
     const lwi_index3_lanes *s = d->lanes;
     if (c->model->nforce) {
         lwi_system_forces(c, s->t, s->inputs);
         lwi_system_gather(c, s->t, &c->loads);
     }
-    for (int n = 0; n < s->odd->nnode; n++) {
-        const int k = s->odd->node[n];
+    for (int n = 0; n < s->fallback->nnode; n++) {
+        const int k = s->fallback->node[n];
         if (c->model->nforce)
             v6_copy(c->x[k], c->wrench[c->model->node[k].body]);
         else
@@ -319,23 +321,24 @@ static void take_loads(lwi_index3 *d)
 static void find_stiffnesses(lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
-    const lwi_i3_odd *odd = s->odd;
-    for (int n = 0; n < odd->nnode; n++) d->stiffness[odd->node[n]] = (lwi_index3_stiffness){0};
-    for (int i = 0; i < odd->njoint; i++)
-        lwi_index3_joint_stiffness(d, odd->joint[i], s->t, d->row);
+    const lwi_index3_fallback *fallback = s->fallback;
+    for (int n = 0; n < fallback->nnode; n++)
+        d->stiffness[fallback->node[n]] = (lwi_index3_stiffness){0};
+    for (int i = 0; i < fallback->njoint; i++)
+        lwi_index3_joint_stiffness(d, fallback->joint[i], s->t, d->row);
     lwi_index3_other_stiffnesses(d, s->t, s->inputs, d->row);
 }
 
 static void put_loads(const lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
-    for (int n = 0; n < s->odd->nnode; n++) {
-        const int k = s->odd->node[n], l = s->body_at[k] % LWI_LANES;
-        lwi_i3_load *to = &s->load[s->body_at[k] / LWI_LANES];
+    for (int n = 0; n < s->fallback->nnode; n++) {
+        const int k = s->fallback->node[n], l = s->body_at[k] % LWI_LANES;
+        lwi_index3_lane_load *to = &s->load[s->body_at[k] / LWI_LANES];
         const lwi_index3_stiffness *K = &d->stiffness[k];
-        for (int i = 0; i < 6; i++) to->f[i][l] = d->closed.x[k][i];
+        for (int i = 0; i < 6; i++) to->f[i][l] = d->system.x[k][i];
         for (int i = 0; i < 9 && s->level; i++) to->rr[i][l] = K->rr[i];
-        if (!s->level || !s->is_whole[s->body_at[k] / LWI_LANES]) continue;
+        if (!s->level || !s->is_full[s->body_at[k] / LWI_LANES]) continue;
         for (int i = 0; i < 9; i++)
             to->tr[i][l] = K->tr[i], to->rt[i][l] = K->rt[i], to->tt[i][l] = K->tt[i];
     }
@@ -366,46 +369,46 @@ static void speeds(lwi_index3 *d)
     read_joints(d);
     write_rows(d, false);
     lwi_index3_no_force_rows(d);
-    lwi_index3_resting_rows(d, d->lanes->t, 1);
-    put_rows(d, d->closed.b);
+    lwi_index3_sticking_rows(d, d->lanes->t, 1);
+    put_rows(d, d->system.b);
 }
 
 static void accelerations(lwi_index3 *d)
 {
-    lwi_system *s = &d->closed;
-    lwi_i3_odd *odd = d->lanes->odd;
+    lwi_system *s = &d->system;
+    lwi_index3_fallback *fallback = d->lanes->fallback;
     take_motion(d, false);
-    for (int i = 0; i < odd->nedge; i++) {
-        const lwi_i3_given *g = &odd->edge[i];
-        if (lwi_i3_hard_rows(d, g->edge) == 0) continue;
+    for (int i = 0; i < fallback->nedge; i++) {
+        const lwi_index3_fallback_edge *g = &fallback->edge[i];
+        if (lwi_index3_constraint_row_count(d, g->edge) == 0) continue;
         lwi_system_edge_gamma(s, g->edge, d->lanes->t);
-        if (g->turned) turn(g->axes, s->gamma + s->plan.row[g->edge]);
+        if (g->to_world) rotate_to_world(g->axes, s->gamma + s->plan.row[g->edge]);
     }
     put_rows(d, s->gamma);
 }
 
-void lwi_i3_odd_stage(lwi_index3 *d, lwi_i3_stage stage)
+void lwi_index3_fallback_stage(lwi_index3 *d, lwi_index3_stage stage)
 {
-    if (stage == LWI_I3_STAGE_NEWTON)
+    if (stage == LWI_INDEX3_STAGE_NEWTON)
         newton(d);
-    else if (stage == LWI_I3_STAGE_SPEEDS)
+    else if (stage == LWI_INDEX3_STAGE_SPEEDS)
         speeds(d);
     else
         accelerations(d);
 }
 
 // Power of the forces and of what moves by itself: rows given with a rate b.
-void lwi_i3_odd_finish(lwi_index3 *d, double *x)
+void lwi_index3_fallback_finish(lwi_index3 *d, double *x)
 {
     const lwi_index3_lanes *s = d->lanes;
-    const lwi_system *c = &d->closed;
+    const lwi_system *c = &d->system;
     if (d->at_work < 0) return;
-    lwi_system_forces(&d->closed, s->t, s->inputs);
+    lwi_system_forces(&d->system, s->t, s->inputs);
     double power = c->loads.power;
-    for (int n = 0; n < s->odd->nedge; n++) {
-        const lwi_i3_given *g = &s->odd->edge[n];
+    for (int n = 0; n < s->fallback->nedge; n++) {
+        const lwi_index3_fallback_edge *g = &s->fallback->edge[n];
         const int at = s->edge_at[g->edge], l = at % LWI_LANES;
-        const lwi_i3_joint *j = &s->joint[at / LWI_LANES];
+        const lwi_index3_lane_joint *j = &s->joint[at / LWI_LANES];
         for (int r = g->known; r < j->count; r++)
             power -= (s->edge[at / LWI_LANES].lambda[r][l] + j->rows[0].f[r][l]) *
                      c->b[c->plan.row[g->edge] + r];

@@ -10,48 +10,49 @@
 #include "methods/index3/lanes.h"
 
 /** When the general text does its part. */
-typedef enum lwi_i3_stage {
-    LWI_I3_STAGE_NONE,
-    LWI_I3_STAGE_NEWTON,       ///< rows, loads and stiffnesses of an iteration
-    LWI_I3_STAGE_SPEEDS,       ///< rows and their rates of the projections
-    LWI_I3_STAGE_ACCELERATIONS ///< gamma at velocities that are on the joints
-} lwi_i3_stage;
+typedef enum lwi_index3_stage {
+    LWI_INDEX3_STAGE_NONE,
+    LWI_INDEX3_STAGE_NEWTON,       ///< rows, loads and stiffnesses of an iteration
+    LWI_INDEX3_STAGE_SPEEDS,       ///< rows and their rates of the projections
+    LWI_INDEX3_STAGE_ACCELERATIONS ///< gamma at velocities that are on the joints
+} lwi_index3_stage;
 
 /** An edge with rows that are given, from row `known` on. */
-typedef struct lwi_i3_given {
+typedef struct lwi_index3_fallback_edge {
     int edge, known;
     int slot[LWI_EDGE_BODIES]; ///< of each side; -1: the ground, or none
-    bool turned;               ///< points in axes of F1, which lanes have in world axes:
+    bool to_world;             ///< points in axes of F1, which lanes have in world axes:
     double axes[9];            ///< rows are those axes
-} lwi_i3_given;
+} lwi_index3_fallback_edge;
 
-typedef struct lwi_i3_odd {
+typedef struct lwi_index3_fallback {
     int nedge, nnode, nread, njoint;
-    lwi_i3_given *edge; ///< [nedge]
-    int *node;          ///< [nnode] bodies whose motion is asked for, or that loads act on
-    int *read;          ///< [nread] joints whose coordinates are asked for
-    int *joint;         ///< [njoint] joints with stiffnesses: of rows given, of efforts
-} lwi_i3_odd;
+    lwi_index3_fallback_edge *edge; ///< [nedge]
+    int *node;  ///< [nnode] bodies whose motion is asked for, or that loads act on
+    int *read;  ///< [nread] joints whose coordinates are asked for
+    int *joint; ///< [njoint] joints with stiffnesses: of rows given, of efforts
+} lwi_index3_fallback;
 
 /** The first rows of an edge: points and axes that lanes find; those that are constraints. */
-int lwi_i3_known_rows(const lwi_system *closed, int edge);
-int lwi_i3_hard_rows(const lwi_index3 *d, int edge);
+int lwi_index3_lane_row_count(const lwi_system *system, int edge);
+int lwi_index3_constraint_row_count(const lwi_index3 *d, int edge);
 /** [nnode] bodies on which a wrench may be that changes when they are displaced. */
-void lwi_i3_find_whole(const lwi_index3 *d, bool *whole);
+void lwi_index3_find_full(const lwi_index3 *d, bool *full);
 /** lanes->odd and ->load, or NULL there: the lanes do all. */
-lw_status lwi_i3_odd_create(const lwi_index3 *d, lwi_index3_lanes *lanes, lwi_arena *arena);
+lw_status lwi_index3_fallback_create(const lwi_index3 *d, lwi_index3_lanes *lanes,
+                                     lwi_arena *arena);
 /** At the beginning of a step, at a stage of it, and what the end has beside the lanes', to x. */
-void lwi_i3_odd_begin(lwi_index3 *d);
-void lwi_i3_odd_stage(lwi_index3 *d, lwi_i3_stage stage);
-void lwi_i3_odd_finish(lwi_index3 *d, double *x);
+void lwi_index3_fallback_begin(lwi_index3 *d);
+void lwi_index3_fallback_stage(lwi_index3 *d, lwi_index3_stage stage);
+void lwi_index3_fallback_finish(lwi_index3 *d, double *x);
 
 // ---- hinges (hinge.c)
 
 /** The angle of a revolute joint without a mount, continued, and what a relative turn changes it by. */
-double lwi_i3_hinge_angle(const lwi_system *closed, const lwi_joint *joint, double near,
-                          double n[3]);
+double lwi_index3_hinge_angle(const lwi_system *system, const lwi_joint *joint, double near,
+                              double n[3]);
 /** Angle and speed of a joint into the motion; its driven row, the sixth of an edge.  False: it is none. */
-bool lwi_i3_read_hinge(lwi_system *closed, int joint);
-bool lwi_i3_hinge_drive(lwi_system *closed, const lwi_i3_given *edge, double t);
+bool lwi_index3_read_hinge(lwi_system *system, int joint);
+bool lwi_index3_hinge_drive(lwi_system *system, const lwi_index3_fallback_edge *edge, double t);
 
 #endif

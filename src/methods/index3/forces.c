@@ -177,7 +177,7 @@ static void point_of(const lwi_system *s, int body, const double local[3], doubl
 static void loads_of(lwi_index3 *d, const lwi_force *f, int body1, int body2, double t,
                      const double *inputs)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const lwi_kin kin = kin_of(s);
     lwi_loads loads = {.wrench = s->wrench};
     v6_zero(s->wrench[body1]), v6_zero(s->wrench[body2]);
@@ -187,9 +187,9 @@ static void loads_of(lwi_index3 *d, const lwi_force *f, int body1, int body2, do
 // Two unit vectors across the unit vector n.
 static void across(const double n[3], double a[3], double b[3])
 {
-    const int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2)
-                                              : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
-    const double e[3] = {least == 0, least == 1, least == 2};
+    const int smallest = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2)
+                                                 : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
+    const double e[3] = {smallest == 0, smallest == 1, smallest == 2};
     v3_cross(a, n, e);
     v3_scale(a, 1 / v3_norm(a), a);
     v3_cross(b, n, a);
@@ -198,7 +198,7 @@ static void across(const double n[3], double a[3], double b[3])
 static void spring_rows(lwi_index3 *d, const lwi_index3_coupler *c, double t, double two,
                         const double *inputs, rows *r)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const lwi_spring_par *p = c->force->par;
     double point1[3], point2[3], n[3], a[3], b[3];
     point_of(s, p->body1, p->point1, point1);
@@ -229,7 +229,7 @@ static void bushing_rows(const lwi_system *s, const lwi_index3_coupler *c, doubl
     quat_continue(quat, identity);
     const double sine = v3_norm(quat + 1);
     v3_scale(angle, sine > 0 ? 2 * atan2(sine, quat[0]) / sine : 0, quat + 1);
-    const double factor = lwi_index3_turn_factor(angle);
+    const double factor = lwi_index3_rotation_factor(angle);
     point_of(s, p->body2, p->r2, point);
     for (int i = 0; i < 3; i++) {
         const double e[3] = {i == 0, i == 1, i == 2};
@@ -253,7 +253,7 @@ static void bushing_rows(const lwi_system *s, const lwi_index3_coupler *c, doubl
 static void stop_row(lwi_index3 *d, const lwi_index3_coupler *c, double t, double two,
                      const double *inputs, rows *r)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const lwi_stop_par *p = c->force->par;
     double centre[3], point[3], n[3], depth;
     loads_of(d, c->force, p->body1, p->body2, t, inputs);
@@ -282,7 +282,7 @@ static void stop_row(lwi_index3 *d, const lwi_index3_coupler *c, double t, doubl
 void lwi_index3_unit_effort(lwi_index3 *d, const lwi_index3_coupler *c, double t,
                             double wrench[2][6])
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     double tau[LW_JOINT_MAX_NV] = {0};
     tau[c->coordinate] = 1;
     for (int side = 0; side < 2; side++) v6_zero(s->wrench[c->body[side]]);
@@ -294,7 +294,7 @@ void lwi_index3_unit_effort(lwi_index3 *d, const lwi_index3_coupler *c, double t
 static void coordinate_row(lwi_index3 *d, lwi_index3_coupler *c, double t, double h, rows *r,
                            double *off)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const lwi_kin kin = kin_of(s);
     const double v = kin.qd[c->iv];
     r->rate[0] = all_coordinate_rates(s->model, c, &kin, 2 / h);
@@ -311,7 +311,7 @@ static void coordinate_row(lwi_index3 *d, lwi_index3_coupler *c, double t, doubl
 // A curved constraint: lambda's of the iteration stand in d->row.
 static void curved_rows(lwi_index3 *d, const lwi_index3_coupler *c, double t, rows *r)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     if (c->coupling) {
         r->rate[0] = lwi_index3_curvature(d, c->coupling - 1, d->row);
         if (r->rate[0] > 0) lwi_index3_unit_effort(d, c, t, r->wrench[0]);
@@ -330,7 +330,7 @@ static void curved_rows(lwi_index3 *d, const lwi_index3_coupler *c, double t, ro
 
 static void put(lwi_index3 *d, int i, const rows *r, double off)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const lwi_index3_coupler *c = &d->coupler[i];
     const int e = s->nedge - d->ncoupler + i, row = s->plan.row[e];
     for (int k = 0; k < c->rows; k++) {
@@ -341,7 +341,7 @@ static void put(lwi_index3 *d, int i, const rows *r, double off)
         if (there) s->phi[row + k] = off;
         for (int side = 0, slot = s->plan.slot[e]; side < 2; side++) {
             if (!c->body[side]) continue;
-            double *J = lwi_elim_J(s->dual)[6 * slot++ + k];
+            double *J = lwi_elim_J(s->elim)[6 * slot++ + k];
             if (there)
                 v6_copy(J, r->wrench[k][side]);
             else
@@ -368,7 +368,7 @@ void lwi_index3_force_rows(lwi_index3 *d, double t, double h, const double *inpu
         else if (c->force->type == &lwi_force_spring)
             spring_rows(d, c, t, two, inputs, &r);
         else if (c->force->type == &lwi_force_bushing)
-            bushing_rows(&d->closed, c, two, &r);
+            bushing_rows(&d->system, c, two, &r);
         else
             stop_row(d, c, t, two, inputs, &r);
         put(d, i, &r, off);
@@ -385,8 +385,8 @@ void lwi_index3_no_force_rows(lwi_index3 *d)
 // Stiffness of the host of a body; NULL: the ground.
 static lwi_index3_stiffness *of_host(lwi_index3 *d, int body)
 {
-    const int host = d->closed.model->body[body].host;
-    return host ? &d->stiffness[d->closed.model->body_node[host]] : NULL;
+    const int host = d->system.model->body[body].host;
+    return host ? &d->stiffness[d->system.model->body_node[host]] : NULL;
 }
 
 // A point of a body from its host's mass centre.
@@ -398,7 +398,7 @@ static void arm_of(const lwi_system *s, int body, const double local[3], double 
 
 static void spring_on_bodies(lwi_index3 *d, const lwi_force *f, double t, const double *inputs)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const lwi_spring_par *p = f->par;
     lwi_index3_stiffness *K1 = of_host(d, p->body1), *K2 = of_host(d, p->body2);
     double arm[3], F[3], back[3];
@@ -406,15 +406,15 @@ static void spring_on_bodies(lwi_index3 *d, const lwi_force *f, double t, const 
     v3_copy(F, s->wrench[p->body2]);
     v3_scale(back, -1, F);
     arm_of(s, p->body2, p->point2, arm);
-    if (K2) lwi_index3_carried(K2, arm, F);
+    if (K2) lwi_index3_stiff_point(K2, arm, F);
     arm_of(s, p->body1, p->point1, arm);
-    if (K1) lwi_index3_carried(K1, arm, back);
+    if (K1) lwi_index3_stiff_point(K1, arm, back);
 }
 
 // Force and torque follow frame F1 of body 1, at a point of body 2.
 static void bushing_on_bodies(lwi_index3 *d, const lwi_force *f, double t, const double *inputs)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const lwi_bushing_par *p = f->par;
     lwi_index3_stiffness *K1 = of_host(d, p->body1), *K2 = of_host(d, p->body2);
     double arm2[3], arm1[3], own[3], F[3], T[3], back[3];
@@ -424,18 +424,18 @@ static void bushing_on_bodies(lwi_index3 *d, const lwi_force *f, double t, const
     v3_copy(T, s->wrench[p->body2] + 3);
     v3_cross_add(T, F, own); // less own x F
     arm_of(s, p->body2, p->r2, arm2);
-    if (K2) lwi_index3_carried(K2, arm2, F);
-    if (K2) lwi_index3_torque(K2, 1, T);
+    if (K2) lwi_index3_stiff_point(K2, arm2, F);
+    if (K2) lwi_index3_stiff_torque(K2, 1, T);
     if (!K1) return;
     point_of(s, p->body2, p->r2, arm1);
     v3_sub(arm1, arm1, s->r[s->model->body[p->body1].host]);
     v3_scale(back, -1, F);
-    lwi_index3_slid(K1, arm1, back);
+    lwi_index3_stiff_direction(K1, arm1, back);
 }
 
 static void stop_on_bodies(lwi_index3 *d, const lwi_force *f, double t, const double *inputs)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const lwi_stop_par *p = f->par;
     lwi_index3_stiffness *K1 = of_host(d, p->body1), *K2 = of_host(d, p->body2);
     double arm[3], F[3], back[3];
@@ -444,19 +444,19 @@ static void stop_on_bodies(lwi_index3 *d, const lwi_force *f, double t, const do
     if (!(v3_dot(F, F) > 0)) return;
     v3_scale(back, -1, F);
     arm_of(s, p->body1, p->point1, arm);
-    if (K1) lwi_index3_carried(K1, arm, F);
+    if (K1) lwi_index3_stiff_point(K1, arm, F);
     if (!K2) return;
     point_of(s, p->body1, p->point1, arm);
     v3_sub(arm, arm, s->r[s->model->body[p->body2].host]);
     if (p->plane)
-        lwi_index3_slid(K2, arm, back); // the normal turns with body 2
+        lwi_index3_stiff_direction(K2, arm, back); // the normal turns with body 2
     else
-        lwi_index3_touched(K2, arm, back);
+        lwi_index3_stiff_fixed(K2, arm, back);
 }
 
 static void wrench_on_body(lwi_index3 *d, const lwi_force *f, double t, const double *inputs)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const lwi_wrench_par *p = f->par;
     lwi_index3_stiffness *K = of_host(d, p->body);
     double own[3], arm[3], F[3], T[3];
@@ -468,16 +468,16 @@ static void wrench_on_body(lwi_index3 *d, const lwi_force *f, double t, const do
     v3_copy(T, s->wrench[p->body] + 3);
     v3_cross_add(T, F, own);
     if (p->body_axes) {
-        lwi_index3_turning(K, arm, F);
+        lwi_index3_stiff_follower(K, arm, F);
     } else {
-        lwi_index3_carried(K, arm, F);
-        lwi_index3_torque(K, 1, T);
+        lwi_index3_stiff_point(K, arm, F);
+        lwi_index3_stiff_torque(K, 1, T);
     }
 }
 
 void lwi_index3_force_stiffness(lwi_index3 *d, double t, const double *inputs)
 {
-    const lw_model *model = d->closed.model;
+    const lw_model *model = d->system.model;
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         int body[2];

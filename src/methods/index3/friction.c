@@ -32,7 +32,7 @@
 enum { ROOT_STEPS = 60 };
 
 // v + rho tanh(v / v0) = p
-static double resting_point(double p, double rho, double v0)
+static double sticking_point(double p, double rho, double v0)
 {
     const double size = fabs(p);
     double v = fmax(0, size - rho);
@@ -48,16 +48,16 @@ static double resting_point(double p, double rho, double v0)
 double lwi_index3_row_mobility(const lwi_index3 *d, const lwi_index3_coupler *c,
                                double wrench[2][6])
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     double sum = 0;
     for (int side = 0; side < 2; side++) {
         const int b = c->body[side];
         if (!b) continue;
         const double *f = wrench[side];
-        double K[6], turn[3];
+        double K[6], theta[3];
         s3_rotate(K, s->R[b], s->mobility[s->model->body_node[b]]);
-        s3_mul_v(turn, K, f + 3);
-        sum += v3_dot(f, f) / s->model->body[b].mass + v3_dot(turn, f + 3);
+        s3_mul_v(theta, K, f + 3);
+        sum += v3_dot(f, f) / s->model->body[b].mass + v3_dot(theta, f + 3);
     }
     return sum;
 }
@@ -68,18 +68,18 @@ double lwi_index3_slip(lwi_index3_coupler *c, double h, double mobility, double 
     lwi_index3_slipping *s = &c->slip;
     const double rho = 0.5 * h * p->coulomb * mobility;
     const double y = s->known ? s->y + s->slope * (v - s->v) : tanh(v / p->speed);
-    s->v = resting_point(v + rho * y, rho, p->speed);
+    s->v = sticking_point(v + rho * y, rho, p->speed);
     s->y = tanh(s->v / p->speed);
     s->slope = (1 - s->y * s->y) / p->speed;
     s->known = true;
-    s->rests = rho * s->slope > 1;
+    s->sticks = rho * s->slope > 1;
     return 2 / h * p->coulomb * s->slope;
 }
 
 void lwi_index3_add_effort(lwi_index3 *d, const lwi_index3_coupler *c, double wrench[2][6],
                            double effort)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int side = 0; side < 2; side++)
         if (c->body[side]) v6_axpy(s->x[s->model->body_node[c->body[side]]], effort, wrench[side]);
 }
@@ -87,7 +87,7 @@ void lwi_index3_add_effort(lwi_index3 *d, const lwi_index3_coupler *c, double wr
 // qdd of a coordinate at accelerations of zero.
 static double bias_of(lwi_index3 *d, const lwi_index3_coupler *c, double t)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     double qdd[LW_JOINT_MAX_NV];
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < 3; i++) s->a[c->body[side]][i] = s->al[c->body[side]][i] = 0;
@@ -96,17 +96,17 @@ static double bias_of(lwi_index3 *d, const lwi_index3_coupler *c, double t)
     return qdd[c->coordinate];
 }
 
-void lwi_index3_resting_rows(lwi_index3 *d, double t, double unit)
+void lwi_index3_sticking_rows(lwi_index3 *d, double t, double unit)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int i = 0; i < d->ncoupler; i++) {
         const lwi_index3_coupler *c = &d->coupler[i];
-        if (!c->dry || !c->slip.rests) continue;
+        if (!c->dry || !c->slip.sticks) continue;
         const int e = s->nedge - d->ncoupler + i, row = s->plan.row[e];
         double wrench[2][6];
         lwi_index3_unit_effort(d, c, t, wrench);
         for (int side = 0, slot = s->plan.slot[e]; side < 2; side++)
-            if (c->body[side]) v6_copy(lwi_elim_J(s->dual)[6 * slot++], wrench[side]);
+            if (c->body[side]) v6_copy(lwi_elim_J(s->elim)[6 * slot++], wrench[side]);
         d->compliance[row - d->first_compliance] =
             HOLD * unit * lwi_index3_row_mobility(d, c, wrench);
         s->b[row] = -s->qd[c->iv];

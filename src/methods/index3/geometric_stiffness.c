@@ -46,7 +46,7 @@ int lwi_index3_geometric(const lw_model *model, lwi_index3_coupler *list)
 
 double lwi_index3_tension(const lwi_index3 *d, int j, const double *lambda)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const lwi_joint *joint = &s->model->joint[j];
     const int e = s->joint_edge[j];
     double w[6], point1[3], point2[3];
@@ -74,21 +74,21 @@ static void slopes(const lwi_system *s, const lwi_coupling *pair, double *P1, do
 
 static double coupling_lambda(const lwi_index3 *d, int k, const double *lambda)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     return lambda[s->plan.row[s->nedge - d->ncoupler - s->model->ncoupling + k]];
 }
 
 double lwi_index3_curvature(const lwi_index3 *d, int k, const double *lambda)
 {
     double P1, P2;
-    slopes(&d->closed, &d->closed.model->coupling[k], &P1, &P2);
+    slopes(&d->system, &d->system.model->coupling[k], &P1, &P2);
     return coupling_lambda(d, k, lambda) * P2;
 }
 
 void lwi_index3_coupling_efforts(const lwi_index3 *d, int k, const double *lambda, double effort[2])
 {
     double P1, P2;
-    slopes(&d->closed, &d->closed.model->coupling[k], &P1, &P2);
+    slopes(&d->system, &d->system.model->coupling[k], &P1, &P2);
     effort[0] = coupling_lambda(d, k, lambda);
     effort[1] = -effort[0] * P1;
 }
@@ -97,11 +97,11 @@ void lwi_index3_coupling_efforts(const lwi_index3 *d, int k, const double *lambd
 static void column(lwi_index3_stiffness *K, int i, const double J[6], const double Jdot[6],
                    const double v[3], const double w[3])
 {
-    double n[3], turned[3];
+    double n[3], rotated[3];
     v3_cross(n, v, J); // of the moving mass centre, then of axes that turn
     v3_sub(n, Jdot + 3, n);
-    v3_cross(turned, w, J + 3);
-    v3_sub(n, n, turned);
+    v3_cross(rotated, w, J + 3);
+    v3_sub(n, n, rotated);
     double *force = i < 3 ? K->tt : K->tr, *moment = i < 3 ? K->rt : K->rr;
     for (int k = 0; k < 3; k++) {
         force[3 * k + i % 3] -= Jdot[k];
@@ -112,7 +112,7 @@ static void column(lwi_index3_stiffness *K, int i, const double J[6], const doub
 void lwi_index3_custom(lwi_index3 *d, int j, double t, const double *lambda,
                        lwi_index3_stiffness *K1, lwi_index3_stiffness *K2)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const lwi_joint *joint = &s->model->joint[j];
     const int body[2] = {joint->body1, joint->body2}, first = s->plan.row[s->joint_edge[j]];
     lwi_index3_stiffness *K[2] = {K1, K2};

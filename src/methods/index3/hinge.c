@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-double lwi_i3_hinge_angle(const lwi_system *s, const lwi_joint *joint, double near, double n[3])
+double lwi_index3_hinge_angle(const lwi_system *s, const lwi_joint *joint, double near, double n[3])
 {
     double x1[3], y1[3], x2[3], y2[3], F1[9], F2[9], nA[3] = {0}, nB[3] = {0}, back[3];
     m3_mul(F1, s->R[joint->body1], joint->R1);
@@ -32,18 +32,18 @@ double lwi_i3_hinge_angle(const lwi_system *s, const lwi_joint *joint, double ne
     return angle_continue(atan2(B, A), near);
 }
 
-bool lwi_i3_read_hinge(lwi_system *s, int j)
+bool lwi_index3_read_hinge(lwi_system *s, int j)
 {
     const lwi_joint *joint = &s->model->joint[j];
     double n[3], w[3];
     if (joint->type->id != LW_JOINT_REVOLUTE || joint->merged || joint->mount.present) return false;
-    s->q[joint->iq] = lwi_i3_hinge_angle(s, joint, s->q[joint->iq], n);
+    s->q[joint->iq] = lwi_index3_hinge_angle(s, joint, s->q[joint->iq], n);
     v3_sub(w, s->w[joint->body2], s->w[joint->body1]);
     s->qd[joint->iv] = v3_dot(n, w);
     return true;
 }
 
-bool lwi_i3_hinge_drive(lwi_system *s, const lwi_i3_given *g, double t)
+bool lwi_index3_hinge_drive(lwi_system *s, const lwi_index3_fallback_edge *g, double t)
 {
     enum { DRIVE = 5 };
     const int row = s->plan.row[g->edge] + DRIVE;
@@ -51,11 +51,11 @@ bool lwi_i3_hinge_drive(lwi_system *s, const lwi_i3_given *g, double t)
     const lwi_joint *joint = &s->model->joint[s->edge_joint[g->edge]];
     double n[3], f[3];
     lwi_function_eval(s->model->function, joint->motion[0], t, f);
-    s->phi[row] = lwi_i3_hinge_angle(s, joint, s->q[joint->iq], n) - f[0];
+    s->phi[row] = lwi_index3_hinge_angle(s, joint, s->q[joint->iq], n) - f[0];
     s->b[row] = -f[1];
     for (int side = 0; side < 2; side++) {
         if (g->slot[side] < 0) continue;
-        double *J = lwi_elim_J(s->dual)[6 * g->slot[side] + DRIVE];
+        double *J = lwi_elim_J(s->elim)[6 * g->slot[side] + DRIVE];
         v6_zero(J);
         v3_scale(J + 3, side ? 1 : -1, n);
     }

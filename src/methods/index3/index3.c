@@ -28,8 +28,8 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
     }
     d->at_speed = at;
     if (nb) BLOCK(LWI_SPEED, 6 * nb);
-    d->carried.at = at;
-    if (d->carried.n) BLOCK(LWI_ANGLE, d->carried.n);
+    d->auxiliary.at = at;
+    if (d->auxiliary.n) BLOCK(LWI_ANGLE, d->auxiliary.n);
     d->at_work = model->carries_work ? at : -1;
     if (d->at_work >= 0) {
         BLOCK(LWI_WORK, 1);
@@ -38,7 +38,7 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
     d->nmemory = d->method.coordinates == 7 ? 12 : 6;
     d->at_acceleration = at;
     d->at_lambda = at + d->nmemory * nb;
-    BLOCK(LWI_MEMORY, d->nmemory * nb + d->closed.nrow);
+    BLOCK(LWI_MEMORY, d->nmemory * nb + d->system.nrow);
 #undef BLOCK
     layout->nblock = n;
     layout->nx = at;
@@ -46,7 +46,7 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
 }
 
 // Forces on joints, couplings, and rows of the caller's types continue from coordinates.
-static bool asks_for_coordinates(const lw_model *model)
+static bool needs_coordinates(const lw_model *model)
 {
     if (model->force_needs & LWI_NEEDS_JOINT) return true; // formulas may read joints too
     for (int j = 0; j < model->njoint; j++)
@@ -55,18 +55,18 @@ static bool asks_for_coordinates(const lw_model *model)
 }
 
 // The mechanism of the step, with couplers as edges, and that of what is observed.
-static lw_status create_closed(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan)
+static lw_status create_systems(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan)
 {
     const lw_model *model = work->model;
     lwi_arena *arena = &work->arena;
-    const bool twins = d->method.coordinates == 7;
+    const bool extensions = d->method.coordinates == 7;
     d->nrotor = model->nrotor;
     const int n = d->ncoupler = lwi_index3_couplers(model, NULL) + d->nrotor;
-    d->plain = n || twins ? &d->own : &d->closed;
-    TRY(lwi_system_create_rotors(model, plan, d->plain != &d->closed, arena, d->plain));
+    d->plain = n || extensions ? &d->own : &d->system;
+    TRY(lwi_system_create_rotors(model, plan, d->plain != &d->system, arena, d->plain));
     d->plain->mode = &work->mode;
     d->first_compliance = d->plain->nrow;
-    if (d->plain == &d->closed) return LW_OK;
+    if (d->plain == &d->system) return LW_OK;
     d->coupler = LWI_PUSH(arena, lwi_index3_coupler, n);
     d->ends = LWI_PUSH(arena, lwi_system_extra, n);
     if (!d->coupler || !d->ends) return LW_ERR_MEMORY;
@@ -75,9 +75,9 @@ static lw_status create_closed(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan
     for (int i = 0; i < n; i++)
         d->ends[i] = (lwi_system_extra){.body = {d->coupler[i].body[0], d->coupler[i].body[1]},
                                         .rows = d->coupler[i].rows};
-    TRY(lwi_system_create_extra(model, plan, n, d->ends, twins, arena, &d->closed));
-    d->first_compliance = d->closed.plan.row[d->closed.nedge - n];
-    d->closed.mode = &work->mode;
+    TRY(lwi_system_create_extra(model, plan, n, d->ends, extensions, arena, &d->system));
+    d->first_compliance = d->system.plan.row[d->system.nedge - n];
+    d->system.mode = &work->mode;
     return LW_OK;
 }
 
@@ -85,7 +85,7 @@ static lw_status create_closed(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan
 static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
 {
     const lw_model *model = work->model;
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     lwi_arena *arena = &work->arena;
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
@@ -93,7 +93,7 @@ static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
     GET(d->stiffness, model->nnode);
     GET(d->leaf, model->nnode);
     GET(d->force, model->nnode);
-    GET(d->velocity, (1 + s->twins) * model->nnode);
+    GET(d->velocity, (1 + s->extensions) * model->nnode);
     GET(d->speed, s->nrow);
     GET(d->impulse, s->nrow);
     GET(d->lambda, s->nrow);
@@ -103,16 +103,16 @@ static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
     GET(d->points, s->nedge);
     GET(d->inputs, model->desc.ninput);
 #undef GET
-    return s->twins ? lwi_index3_euler_create(d, arena) : LW_OK;
+    return s->extensions ? lwi_index3_euler_create(d, arena) : LW_OK;
 }
 
 // Two projections at a time need a thread and vectors each.
 static lw_status create_threads(lwi_work *work, lwi_index3 *d)
 {
     lwi_arena *arena = &work->arena;
-    TRY(lwi_system_threads(&d->closed, d->pool, arena));
+    TRY(lwi_system_threads(&d->system, d->pool, arena));
     for (int i = 0; i < 2 && d->method.order; i++)
-        TRY(lwi_elim_view_create(d->closed.dual, arena, &d->view[i]));
+        TRY(lwi_elim_view_create(d->system.elim, arena, &d->view[i]));
     return LW_OK;
 }
 
@@ -130,13 +130,13 @@ static lw_status prepare(lwi_work *work)
     work->controls = !work->fixed_cost && d->method.control != 1 &&
                      (d->method.control == 2 || (work->options && !step_given));
     const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
-    lwi_system *s = &d->closed;
-    TRY(create_closed(work, d, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO));
-    if (d->method.tangent > 1) TRY(lwi_elim_unsymmetric(s->dual, arena));
+    lwi_system *s = &d->system;
+    TRY(create_systems(work, d, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO));
+    if (d->method.tangent > 1) TRY(lwi_elim_unsymmetric(s->elim, arena));
     TRY(create_arrays(work, d));
     TRY(lwi_index3_find_relative(d, arena));
-    TRY(lwi_auxiliary_list(model, true, arena, &d->carried));
-    d->coordinates = asks_for_coordinates(model);
+    TRY(lwi_auxiliary_list(model, true, arena, &d->auxiliary));
+    d->coordinates = needs_coordinates(model);
     d->mass = INFINITY;
     for (int k = 0; k < model->nnode; k++)
         d->mass = fmin(d->mass, model->body[model->node[k].body].mass);
@@ -148,7 +148,7 @@ static lw_status prepare(lwi_work *work)
     // the first iteration on dry friction only finds where on the law the coordinate is; in steps as
     // short as those across a stop its increments are below any tolerance
     for (int i = 0; i < d->ncoupler; i++)
-        if (d->coupler[i].dry && work->controls) d->least_iterations = 2;
+        if (d->coupler[i].dry && work->controls) d->min_iterations = 2;
     const int count = work->options ? (int)work->options->threads : 1;
     if (count > 1) TRY(lwi_pool_create(count, &arena->allocator, &d->pool, &work->error));
     TRY(lwi_index3_lanes_create(d, arena));
@@ -174,7 +174,7 @@ void lwi_index3_read(const lwi_index3 *d, lwi_system *s, const double *x)
         m3_mul_v(s->w[b], s->R[b], u + 3);
     }
     lwi_system_place_merged(s);
-    lwi_auxiliary_load(s->model, &d->carried, x, s->q);
+    lwi_auxiliary_load(s->model, &d->auxiliary, x, s->q);
 }
 
 // Regularised multipliers are off by eps; each repetition with what is left over takes away all but
@@ -183,29 +183,29 @@ enum { REPETITIONS = 3 };
 
 lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs, lw_error *error)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const int n = s->model->nnode;
     double *sum = d->row;
     lwi_system_forces(s, t, inputs);
-    lwi_loop_rates(s, t);
-    if (d->seven) lwi_index3_euler_rows(d);
+    lwi_system_rates(s, t);
+    if (d->euler) lwi_index3_euler_rows(d);
     lwi_index3_no_force_rows(d);
     lwi_index3_rotor_start(d, t);
     lwi_system_masses(s);
     if (s->nrow) {
         lwi_index3_regularise(d, 1);
-        const lw_status status = lwi_elim_factor(s->dual, d->eps);
+        const lw_status status = lwi_elim_factor(s->elim, d->eps);
         if (status != LW_OK) return lwi_system_fails(s, t, status, error);
     }
     lwi_system_applied(s, t, &s->loads, d->force);
     memcpy(s->x, d->force, (size_t)n * sizeof *s->x);
-    for (int k = n; k < (1 + s->twins) * n; k++) v6_zero(s->x[k]);
+    for (int k = n; k < (1 + s->extensions) * n; k++) v6_zero(s->x[k]);
     lwi_system_apply_metric(s, s->x);
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], sum[i] = 0;
     // J x = c - eps (lambda - what was there): multipliers converge to those of eps = 0
     for (int pass = 0; pass < REPETITIONS && s->nrow; pass++) {
         lwi_index3_rotor_targets(d, sum);
-        lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
+        lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
         for (int i = 0; i < s->nrow; i++) sum[i] += s->lambda[i];
     }
     if (s->nrow) memcpy(s->lambda, sum, (size_t)s->nrow * sizeof *sum);
@@ -223,31 +223,31 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
 }
 
 // Velocities that miss the joints by round-off go there; accelerations and multipliers as index 1.
-static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     lwi_index3 *d = work->data;
-    lwi_system *s = &d->closed;
-    lwi_system_from_moment(s, moment);
-    lwi_auxiliary_store(s->model, &d->carried, moment->q, x);
-    lwi_system_read_joints(s, moment->t);
-    TRY(lwi_index3_accelerations(d, moment->t, d->inputs, &work->error));
-    lwi_index3_hold(d, s->lambda, d->lambda);
+    lwi_system *s = &d->system;
+    lwi_system_from_snapshot(s, snapshot);
+    lwi_auxiliary_store(s->model, &d->auxiliary, snapshot->q, x);
+    lwi_system_read_joints(s, snapshot->t);
+    TRY(lwi_index3_accelerations(d, snapshot->t, d->inputs, &work->error));
+    lwi_index3_multipliers_to_world(d, s->lambda, d->lambda);
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k;
         double *a = x + d->at_acceleration + d->nmemory * k;
-        v3_copy(pose, moment->r[b]);
-        memcpy(pose + 3, moment->quat[b], sizeof moment->quat[b]);
-        v3_copy(u, moment->v[b]);
-        v3_copy(u + 3, moment->w[b]);
+        v3_copy(pose, snapshot->r[b]);
+        memcpy(pose + 3, snapshot->quat[b], sizeof snapshot->quat[b]);
+        v3_copy(u, snapshot->v[b]);
+        v3_copy(u + 3, snapshot->w[b]);
         v3_copy(a, s->a[b]);
         m3_tmul_v(a + 3, s->R[b], s->al[b]);
     }
-    if (d->seven) lwi_index3_euler_enter(d, x);
+    if (d->euler) lwi_index3_euler_enter(d, x);
     if (s->nrow) memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
     if (d->at_work >= 0) {
-        x[d->at_work] = moment->work;
-        x[d->at_work + 1] = s->loads.power + lwi_system_drive_power(s, moment->t);
+        x[d->at_work] = snapshot->work;
+        x[d->at_work + 1] = s->loads.power + lwi_system_drive_power(s, snapshot->t);
     }
     return LW_OK;
 }
@@ -256,14 +256,14 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
 
 void lwi_index3_worst(const lwi_index3 *d, int *node, int *edge)
 {
-    const lwi_system *s = &d->closed;
-    double most = 0, off = 0;
-    if (d->in_lanes) lwi_index3_lanes_show(d);
+    const lwi_system *s = &d->system;
+    double largest = 0, off = 0;
+    if (d->in_lanes) lwi_index3_lanes_export(d);
     *node = 0, *edge = s->nedge > d->ncoupler ? 0 : -1;
     for (int k = 0; k < s->model->nnode; k++) {
         const double size = v3_norm(s->x[k]) + s->length * v3_norm(s->x[k] + 3);
-        if (size <= most) continue;
-        *node = k, most = size;
+        if (size <= largest) continue;
+        *node = k, largest = size;
         if (isnan(size)) break;
     }
     for (int e = 0; e < s->nedge - d->ncoupler; e++)
@@ -271,9 +271,9 @@ void lwi_index3_worst(const lwi_index3 *d, int *node, int *edge)
             if (!(fabs(s->phi[i]) <= off)) *edge = e, off = fabs(s->phi[i]);
 }
 
-void lwi_index3_tell(const lwi_index3 *d, int node, int edge, char *text, size_t size)
+void lwi_index3_describe_worst(const lwi_index3 *d, int node, int edge, char *text, size_t size)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     char which[200];
     const int n = snprintf(text, size, "body '%.60s' moves most",
                            s->model->body[s->model->node[node].body].name);
@@ -287,24 +287,24 @@ void lwi_index3_tell(const lwi_index3 *d, int node, int edge, char *text, size_t
 // Reactions are those of the motion, not of the step's history: a solve of index 1, smallest where
 // they are not unique.  At singular positions the regularised ones.
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *moment)
+                         lw_observe level, lwi_snapshot *snapshot)
 {
     lwi_index3 *d = work->data;
     lwi_system *s = d->plain;
     lwi_index3_read(d, s, x);
     lwi_system_read_joints(s, t);
-    moment->work = d->at_work >= 0 ? x[d->at_work] : 0;
+    snapshot->work = d->at_work >= 0 ? x[d->at_work] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) {
         lw_error ignored;
         lwi_system_forces(s, t, inputs);
         if (lwi_system_accelerations(s, t, &s->loads, &ignored) != LW_OK) {
-            s = &d->closed;
+            s = &d->system;
             lwi_index3_read(d, s, x);
             lwi_system_read_joints(s, t);
             TRY(lwi_index3_accelerations(d, t, inputs, &work->error));
         }
     }
-    lwi_system_observe(s, t, level, moment);
+    lwi_system_observe(s, t, level, snapshot);
     return LW_OK;
 }
 
@@ -315,7 +315,7 @@ static void notice(const lwi_work *work, char *text, size_t size)
     char where[300];
     text[0] = 0;
     if (!n->unconverged) return;
-    lwi_index3_tell(d, n->body, n->edge, where, sizeof where);
+    lwi_index3_describe_worst(d, n->body, n->edge, where, sizeof where);
     snprintf(text, size,
              "%ld of %ld steps ended before Newton's increments were below %.1g m, the worst at "
              "t = %.6g s with %.1e m: %s; next to singular positions that is as good as it gets, "

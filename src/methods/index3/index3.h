@@ -39,16 +39,16 @@ typedef struct lwi_index3_method {
 
 /** The metric in which velocities and accelerations go the shortest way onto the joints. */
 typedef enum lwi_index3_projection {
-    LWI_PROJECT_NONE,
-    LWI_PROJECT_MASS,   ///< least kinetic energy of the change
-    LWI_PROJECT_TANGENT ///< that of the last iteration
+    LWI_INDEX3_PROJECT_NONE,
+    LWI_INDEX3_PROJECT_MASS,   ///< least kinetic energy of the change
+    LWI_INDEX3_PROJECT_TANGENT ///< that of the last iteration
 } lwi_index3_projection;
 
 /** A body in the step at hand: where it began, and how far it has turned. */
 typedef struct lwi_index3_body {
     double r[3], v[3], a[3];  ///< at the beginning, world axes
     double R[9], w[3], al[3]; ///< at the beginning; body axes
-    double turn[3];           ///< rotation vector of the step: R = R0 exp(turn~), body axes
+    double theta[3];          ///< rotation vector of the step: R = R0 exp(turn~), body axes
     double vn[3], an[3], wn[3],
         aln[3]; ///< at the end, as the trapezoidal rule has them; wn, aln body axes
 } lwi_index3_body;
@@ -57,7 +57,7 @@ typedef struct lwi_index3_body {
 typedef struct lwi_index3_slipping {
     double v, y, slope; ///< speed, part of the whole friction, d y / d v
     bool known;         ///< by an iteration of this step
-    bool rests;         ///< friction stops the coordinate faster than the step
+    bool sticks;        ///< friction stops the coordinate faster than the step
 } lwi_index3_slipping;
 
 /** An applied force between two hosts that Newton knows: rows of stiffnesses (forces.c). */
@@ -104,13 +104,13 @@ typedef struct lwi_index3_times {
 } lwi_index3_times;
 
 typedef struct lwi_index3 {
-    lwi_system closed;      ///< of the step: couplers are its last edges
+    lwi_system system;      ///< of the step: couplers are its last edges
     lwi_system own, *plain; ///< without couplers: what is observed; `closed` where there are none
     lwi_index3_method method;
     lwi_index3_body *body;           ///< [nnode]
     lwi_index3_stiffness *stiffness; ///< [nnode]
     lwi_index3_leaf *leaf;           ///< [nnode]
-    struct lwi_index3_euler *seven;  ///< NULL: six coordinates
+    struct lwi_index3_euler *euler;  ///< NULL: six coordinates
     struct lwi_index3_lanes *lanes;  ///< NULL: not for this model or method
     bool in_lanes;                   ///< the iteration at hand
     double *lambda;                  ///< [nrow] held: forces of point rows in world axes (step.c)
@@ -124,14 +124,14 @@ typedef struct lwi_index3 {
     double *compliance;                      ///< [rows of couplers]
     bool efforts;                            ///< forces act on joint coordinates
     double (*velocity)[6], *speed, *impulse; ///< of the projection: x, c, lambda
-    lwi_elim *view[2];    ///< for both projections at a time; NULL: one after the other
-    int least_iterations; ///< of Newton in a step, whatever its increments
-    bool *points;         ///< [nedge] rows 0 to 2 make two points meet
-    double mass;          ///< of the lightest body [kg]
-    bool coordinates;     ///< rows or forces ask for coordinates of joints: read in each iteration
+    lwi_elim *view[2];  ///< for both projections at a time; NULL: one after the other
+    int min_iterations; ///< of Newton in a step, whatever its increments
+    bool *points;       ///< [nedge] rows 0 to 2 make two points meet
+    double mass;        ///< of the lightest body [kg]
+    bool coordinates;   ///< rows or forces ask for coordinates of joints: read in each iteration
     int at_speed, at_work, at_acceleration, at_lambda; ///< in x; at_work < 0: none
     int nmemory; ///< of a body at at_acceleration: 6; with Euler parameters 12: a, p', p'', mu
-    lwi_auxiliary carried; ///< of all joints
+    lwi_auxiliary auxiliary; ///< of all joints
     lwi_pool *pool;
     double *inputs; ///< [ninput] zeros, of the start
     lwi_index3_counts counts;
@@ -143,9 +143,9 @@ void lwi_index3_defaults(lwi_index3_method *method);
 lw_status lwi_index3_method_read(const char *text, lwi_index3_method *method, lw_error *error);
 /** Bodies' poses, velocities, carried coordinates of x into the motion of `closed` or `plain`; the
  * other coordinates are for lwi_system_read_joints. */
-void lwi_index3_read(const lwi_index3 *d, lwi_system *closed, const double *x);
+void lwi_index3_read(const lwi_index3 *d, lwi_system *system, const double *x);
 /** c of T^-1(theta) = 1 + theta~/2 + c theta~^2. */
-double lwi_index3_turn_factor(const double theta[3]);
+double lwi_index3_rotation_factor(const double theta[3]);
 /** Wrench of row k of edge e, a joint's, on its second body at unit multiplier, as the slot of the
  *  body that moves has it (about that body's mass centre). */
 void lwi_index3_row_wrench(const lwi_index3 *d, int e, int k, double w[6]);
@@ -154,12 +154,12 @@ void lwi_index3_row_wrench(const lwi_index3 *d, int e, int k, double w[6]);
 
 // A force F at arm s from the mass centre, world axes: at a point of the body and fixed in space; the
 // same but turning with the body; at a point in space and turning; at a point in space and fixed.
-void lwi_index3_carried(lwi_index3_stiffness *K, const double s[3], const double F[3]);
-void lwi_index3_turning(lwi_index3_stiffness *K, const double s[3], const double F[3]);
-void lwi_index3_slid(lwi_index3_stiffness *K, const double s[3], const double F[3]);
-void lwi_index3_touched(lwi_index3_stiffness *K, const double s[3], const double F[3]);
+void lwi_index3_stiff_point(lwi_index3_stiffness *K, const double s[3], const double F[3]);
+void lwi_index3_stiff_follower(lwi_index3_stiffness *K, const double s[3], const double F[3]);
+void lwi_index3_stiff_direction(lwi_index3_stiffness *K, const double s[3], const double F[3]);
+void lwi_index3_stiff_fixed(lwi_index3_stiffness *K, const double s[3], const double F[3]);
 /** A torque: `part` of it stands in space, the rest turns with the body. */
-void lwi_index3_torque(lwi_index3_stiffness *K, double part, const double T[3]);
+void lwi_index3_stiff_torque(lwi_index3_stiffness *K, double part, const double T[3]);
 /** Of joints at multipliers lambda and of applied forces; after rows and forces. */
 void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda);
 /** Its parts: of one joint with its efforts, rows without multipliers left out; of couplings and of forces
@@ -217,7 +217,7 @@ void lwi_index3_add_effort(lwi_index3 *d, const lwi_index3_coupler *c, double wr
                            double effort);
 /** Rows of the projections that hold what rests, after lwi_index3_no_force_rows; unit: of K over a
  *  mobility. */
-void lwi_index3_resting_rows(lwi_index3 *d, double t, double unit);
+void lwi_index3_sticking_rows(lwi_index3 *d, double t, double unit);
 
 // ---- rotors (rotors.c)
 
@@ -254,13 +254,14 @@ void lwi_index3_euler_leaf(lwi_index3 *d, int k, double h, bool mass);
 void lwi_index3_euler_multiply(lwi_index3 *d, int edge, int k);
 void lwi_index3_euler_apply(const lwi_index3 *d, int k, double (*x)[6]);
 /** Adds the increment in x to body k's parameters and the multiplier of their length. */
-void lwi_index3_euler_turn(lwi_index3 *d, int k, double h);
+void lwi_index3_euler_update(lwi_index3 *d, int k, double h);
 /** What projections start from beside velocities or accelerations in x, and what they have found. */
 void lwi_index3_euler_load(lwi_index3 *d, double h, double (*x)[6], bool accelerations);
 void lwi_index3_euler_take(lwi_index3 *d, double (*x)[6], bool accelerations);
 void lwi_index3_euler_finish(lwi_index3 *d, int k, double *x);
 /** dw/dt of body k in a state, body axes. */
-void lwi_index3_euler_turning(const lwi_index3 *d, const double *x, int k, double al[3]);
+void lwi_index3_euler_angular_acceleration(const lwi_index3 *d, const double *x, int k,
+                                           double al[3]);
 
 // ---- the step
 
@@ -279,13 +280,13 @@ lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric,
 /** Velocities, then accelerations onto the joints at the end of a step; x: accelerations, lambda. */
 lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error);
 /** Between multipliers of rows and those that are held. */
-void lwi_index3_hold(lwi_index3 *d, const double *rows, double *held);
-void lwi_index3_release(lwi_index3 *d, const double *held, double *rows);
+void lwi_index3_multipliers_to_world(lwi_index3 *d, const double *rows, double *held);
+void lwi_index3_multipliers_from_world(lwi_index3 *d, const double *held, double *rows);
 /** Where Newton is far from its end: node of the largest increment, edge of the largest residual
  * (-1: no rows). */
 void lwi_index3_worst(const lwi_index3 *d, int *node, int *edge);
 /** "body 'a' moves most, the constraints of joint 'b' are off most (1e-3)" */
-void lwi_index3_tell(const lwi_index3 *d, int node, int edge, char *text, size_t size);
+void lwi_index3_describe_worst(const lwi_index3 *d, int node, int edge, char *text, size_t size);
 /** lwi_formulation.error (error.c) */
 double lwi_index3_error(lwi_work *work, double h, const double *before, const double *after,
                         double last_h, const double *last, double rtol, double atol);

@@ -9,7 +9,7 @@
 
 LWI_ISA_BUILDS(lwi_index3_kernels, lwi_index3_kernels);
 
-static const lwi_index3_kernels *texts_of(int width)
+static const lwi_index3_kernels *kernels_of(int width)
 {
     const int isa = lwi_isa_of(width);
     return isa < 0 ? NULL : builds[isa];
@@ -17,9 +17,9 @@ static const lwi_index3_kernels *texts_of(int width)
 
 bool lwi_index3_lanes_width(lwi_index3_lanes *s, int width)
 {
-    const lwi_index3_kernels *texts = texts_of(width);
-    if (!texts || !lwi_elim_lanes(s->dual, width)) return false;
-    s->texts = texts;
+    const lwi_index3_kernels *kernels = kernels_of(width);
+    if (!kernels || !lwi_elim_lanes(s->elim, width)) return false;
+    s->kernels = kernels;
     return true;
 }
 
@@ -28,7 +28,7 @@ bool lwi_index3_lanes_width(lwi_index3_lanes *s, int width)
 // Rows that hold axis i of F1 normal to axis j of F2, beside those of the points.
 static const struct {
     lw_joint_type type;
-    int axes, i[LWI_I3_AXES], j[LWI_I3_AXES];
+    int axes, i[LWI_INDEX3_AXES], j[LWI_INDEX3_AXES];
 } kinds[] = {
     {LW_JOINT_SPHERICAL, 0, {0}, {0}},
     {LW_JOINT_UNIVERSAL, 1, {2}, {0}},
@@ -56,7 +56,7 @@ static int kind_of_edge(const lwi_system *s, int e)
     return joint ? kind_of(joint) : -1;
 }
 
-int lwi_i3_known_rows(const lwi_system *s, int e)
+int lwi_index3_lane_row_count(const lwi_system *s, int e)
 {
     const int kind = kind_of_edge(s, e);
     return kind < 0 ? 0 : 3 + kinds[kind].axes;
@@ -65,8 +65,8 @@ int lwi_i3_known_rows(const lwi_system *s, int e)
 static bool fits(const lwi_index3 *d)
 {
     const lwi_index3_method *m = &d->method;
-    const lwi_system *s = &d->closed;
-    if (d->seven || m->newton || m->stop || m->order || m->projection != LWI_PROJECT_MASS)
+    const lwi_system *s = &d->system;
+    if (d->euler || m->newton || m->stop || m->order || m->projection != LWI_INDEX3_PROJECT_MASS)
         return false;
     if (!s->nrow || d->nrotor) return false;
     for (int e = 0; e < s->nedge; e++) {
@@ -81,32 +81,32 @@ static bool fits(const lwi_index3 *d)
 // ------------------------------------------------------------------------------------------- lists
 
 // Kinds of blocks of single joints and pairs: by rows of axes, or by the numbers of rows.
-enum { KINDS = 9 + 2 * (LWI_I3_MOST + 1) * (LWI_I3_MOST + 1) };
+enum { KINDS = 9 + 2 * (LWI_INDEX3_MAX_ROWS + 1) * (LWI_INDEX3_MAX_ROWS + 1) };
 
 // What is filled lane by lane while blocks are listed.
 typedef struct maker {
     const lwi_index3 *d;
     lwi_index3_lanes *s;
     lwi_arena arena; ///< for the time of creation
-    lwi_given_block *block;
-    lwi_given_edge *edge;
+    lwi_elim_assembled_block *block;
+    lwi_elim_assembled_edge *edge;
     int *pair_of; ///< [nblock] -1: a diagonal one
     int nblock, nedge;
-    bool *whole;               ///< [nnode] K answers with turns to forces too
-    bool *mixed;               ///< [nedge] rows of all kinds
-    bool *meets, *meets_whole; ///< [nblock] the same of one of its edges, of its body
-    int open[KINDS];           ///< block of single ones of each kind that has lanes left, -1: none
+    bool *full;               ///< [nnode] K answers with turns to forces too
+    bool *mixed;              ///< [nedge] rows of all kinds
+    bool *meets, *meets_full; ///< [nblock] the same of one of its edges, of its body
+    int open[KINDS];          ///< block of single ones of each kind that has lanes left, -1: none
 } maker;
 
 static int axes_of(const maker *m, int edge)
 {
-    const int kind = kind_of_edge(&m->d->closed, edge);
+    const int kind = kind_of_edge(&m->d->system, edge);
     return kind < 0 ? -1 : kinds[kind].axes;
 }
 
 static int rows_of(const maker *m, int edge)
 {
-    return m->d->closed.plan.graph.edge[edge].rows;
+    return m->d->system.plan.graph.edge[edge].rows;
 }
 
 // The block for the next lane of a kind: that of the set, or of single ones.
@@ -121,14 +121,14 @@ static int block_for(maker *m, int kind, int set, int *last, int *count, const i
 // A joint's bodies 1 and 2; of a coupling or a force those that the graph has.
 static int sides_of(const maker *m, int edge)
 {
-    const lwi_system *s = &m->d->closed;
+    const lwi_system *s = &m->d->system;
     return joint_of(s, edge) ? 2 : s->plan.graph.edge[edge].n;
 }
 
 // Node of an edge at a side; -1: the ground, or no such side.
 static int node_of(const maker *m, int edge, int side)
 {
-    const lwi_system *s = &m->d->closed;
+    const lwi_system *s = &m->d->system;
     const lwi_joint *joint = joint_of(s, edge);
     if (side >= sides_of(m, edge)) return -1;
     if (!joint) return s->plan.graph.edge[edge].body[side];
@@ -136,7 +136,7 @@ static int node_of(const maker *m, int edge, int side)
     return body ? s->model->body_node[body] : -1;
 }
 
-static void forget_open(maker *m)
+static void clear_open(maker *m)
 {
     for (int i = 0; i < LWI_COUNT(m->open); i++) m->open[i] = -1;
 }
@@ -145,14 +145,14 @@ static void list_joints(maker *m)
 {
     lwi_index3_lanes *s = m->s;
     int set = -1;
-    forget_open(m);
+    clear_open(m);
     for (int i = 0; i < m->nedge; i++) {
-        const lwi_given_edge *from = &m->edge[i];
+        const lwi_elim_assembled_edge *from = &m->edge[i];
         const int axes = axes_of(m, from->edge), count = rows_of(m, from->edge);
         const int kind = m->mixed[from->edge] ? 9 + count : axes;
         const int open = m->open[kind], full = open >= 0 ? s->joint[open].lanes : 0;
         const int b = block_for(m, kind, from->set, &set, &s->nedge, &full);
-        lwi_i3_joint *j = &s->joint[b];
+        lwi_index3_lane_joint *j = &s->joint[b];
         const int l = j->lanes++;
         j->mixed |= m->mixed[from->edge] || (l && j->axes != axes);
         if (l == 0 || j->axes < axes) j->axes = axes;
@@ -163,7 +163,7 @@ static void list_joints(maker *m)
         s->edge_at[from->edge] = LWI_LANES * b + l;
     }
     for (int b = 0; b < s->nedge; b++) {
-        lwi_i3_joint *j = &s->joint[b];
+        lwi_index3_lane_joint *j = &s->joint[b];
         j->straight = j->step > 1;
         for (int l = j->lanes; l < LWI_LANES; l++) {
             j->edge[l] = j->edge[l - 1];
@@ -176,7 +176,7 @@ static void list_joints(maker *m)
     }
 }
 
-static void finish_place(lwi_i3_place *p, int lanes)
+static void finish_place(lwi_index3_lane_target *p, int lanes)
 {
     p->straight = p->right > 1; // not what only happens to stand side by side
     for (int l = 1; l < LWI_LANES; l++) {
@@ -189,7 +189,7 @@ static void finish_place(lwi_i3_place *p, int lanes)
     }
 }
 
-static void set_place(lwi_i3_place *p, int l, const lwi_given_block *from)
+static void set_place(lwi_index3_lane_target *p, int l, const lwi_elim_assembled_block *from)
 {
     p->R[l] = from->R, p->Q[l] = from->Q;
     p->down[l] = from->down, p->right = from->right;
@@ -199,7 +199,7 @@ static void list_diagonals(maker *m)
 {
     lwi_index3_lanes *s = m->s;
     for (int i = 0; i < m->nblock; i++) {
-        const lwi_given_block *from = &m->block[i];
+        const lwi_elim_assembled_block *from = &m->block[i];
         if (from->row != from->column || from->add) continue;
         const int at = s->edge_at[from->row];
         set_place(&s->joint[at / LWI_LANES].place, at % LWI_LANES, from);
@@ -213,19 +213,19 @@ static void list_diagonals(maker *m)
 static void place_bodies(maker *m)
 {
     lwi_index3_lanes *s = m->s;
-    const int n = m->d->closed.model->nnode;
+    const int n = m->d->system.model->nnode;
     int at = 0;
     for (int k = 0; k < n; k++) s->body_at[k] = -1;
     for (int b = 0; b < s->nedge; b++)
         for (int side = 0; side < 2; side++) {
-            const lwi_i3_joint *j = &s->joint[b];
-            bool whole = j->lanes == LWI_LANES;
-            for (int l = 0; l < LWI_LANES && whole; l++) {
+            const lwi_index3_lane_joint *j = &s->joint[b];
+            bool full = j->lanes == LWI_LANES;
+            for (int l = 0; l < LWI_LANES && full; l++) {
                 const int k = node_of(m, j->edge[l], side);
-                whole = k >= 0 && s->body_at[k] < 0;
-                for (int i = 0; i < l && whole; i++) whole = node_of(m, j->edge[i], side) != k;
+                full = k >= 0 && s->body_at[k] < 0;
+                for (int i = 0; i < l && full; i++) full = node_of(m, j->edge[i], side) != k;
             }
-            for (int l = 0; l < LWI_LANES && whole; l++)
+            for (int l = 0; l < LWI_LANES && full; l++)
                 s->body_at[node_of(m, j->edge[l], side)] = at++;
         }
     for (int k = 0; k < n; k++)
@@ -236,30 +236,31 @@ static void place_bodies(maker *m)
 static int body_offset(const lwi_index3_lanes *s, int node, int lane)
 {
     const int at = node >= 0 ? s->body_at[node] : LWI_LANES * s->nbody + lane;
-    return at / LWI_LANES * (int)(sizeof(lwi_i3_body) / sizeof(double)) + at % LWI_LANES;
+    return at / LWI_LANES * (int)(sizeof(lwi_index3_lane_body) / sizeof(double)) + at % LWI_LANES;
 }
 
-static int whole_offset(const lwi_index3_lanes *s, int node, int lane)
+static int full_offset(const lwi_index3_lanes *s, int node, int lane)
 {
     const int at = node >= 0 ? s->body_at[node] : LWI_LANES * s->nbody + lane;
-    return at / LWI_LANES * (int)(sizeof(lwi_i3_whole) / sizeof(double)) + at % LWI_LANES;
+    return at / LWI_LANES * (int)(sizeof(lwi_index3_lane_full) / sizeof(double)) + at % LWI_LANES;
 }
 
 static int rows_offset(const lwi_index3_lanes *s, int at, int side)
 {
     const int rows =
         at / LWI_LANES < s->nedge ? (int)(s->joint[at / LWI_LANES].rows - s->rows) : s->nrows;
-    return (rows + side) * (int)(sizeof(lwi_i3_rows) / sizeof(double)) + at % LWI_LANES;
+    return (rows + side) * (int)(sizeof(lwi_index3_lane_rows) / sizeof(double)) + at % LWI_LANES;
 }
 
 static int side_offset(int at, int side)
 {
-    return (at / LWI_LANES * (int)sizeof(lwi_i3_edge) + side * (int)sizeof(lwi_i3_side)) /
+    return (at / LWI_LANES * (int)sizeof(lwi_index3_lane_edge) +
+            side * (int)sizeof(lwi_index3_lane_side)) /
                (int)sizeof(double) +
            at % LWI_LANES;
 }
 
-static void finish_from(lwi_i3_from *from)
+static void finish_from(lwi_index3_lane_source *from)
 {
     from->straight = true;
     for (int l = 1; l < LWI_LANES; l++) from->straight &= from->at[l] == from->at[0] + l;
@@ -270,14 +271,14 @@ static void find_bodies(maker *m)
     lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
         for (int side = 0; side < s->joint[b].sides; side++) {
-            lwi_i3_joint *j = &s->joint[b];
+            lwi_index3_lane_joint *j = &s->joint[b];
             for (int l = 0; l < LWI_LANES; l++) {
                 const int k = node_of(m, j->edge[l], side);
                 j->body[side].at[l] = body_offset(s, k, l);
-                j->whole_of[side].at[l] = whole_offset(s, k, l);
-                j->whole |= k >= 0 && m->whole[k];
+                j->full_of[side].at[l] = full_offset(s, k, l);
+                j->full |= k >= 0 && m->full[k];
             }
-            finish_from(&j->body[side]), finish_from(&j->whole_of[side]);
+            finish_from(&j->body[side]), finish_from(&j->full_of[side]);
         }
 }
 
@@ -289,19 +290,19 @@ static lw_status find_rows(maker *m, lwi_arena *arena)
     if (!has) return LW_ERR_MEMORY;
     for (int b = 0; b < s->nedge; b++) has[b] = s->joint[b].mixed;
     for (int i = 0, next; i < m->nblock; i = next) {
-        bool meets = false, whole = false;
+        bool meets = false, full = false;
         for (next = i; next == i || (next < m->nblock && m->block[i].set >= 0 &&
                                      m->block[next].set == m->block[i].set);
              next++) {
-            const lwi_given_block *from = &m->block[next];
-            const int k = m->d->closed.plan.graph.edge[from->row].body[from->row_body];
+            const lwi_elim_assembled_block *from = &m->block[next];
+            const int k = m->d->system.plan.graph.edge[from->row].body[from->row_body];
             meets |= s->joint[s->edge_at[from->row] / LWI_LANES].mixed;
             meets |= s->joint[s->edge_at[from->column] / LWI_LANES].mixed;
-            whole |= m->whole[k];
+            full |= m->full[k];
         }
         for (int k = i; k < next; k++) {
-            if (m->block[k].row == m->block[k].column || !(meets || whole)) continue;
-            m->meets[k] = true, m->meets_whole[k] = whole;
+            if (m->block[k].row == m->block[k].column || !(meets || full)) continue;
+            m->meets[k] = true, m->meets_full[k] = full;
             has[s->edge_at[m->block[k].row] / LWI_LANES] = true;
             has[s->edge_at[m->block[k].column] / LWI_LANES] = true;
         }
@@ -322,11 +323,11 @@ static lw_status find_rows(maker *m, lwi_arena *arena)
 // The side of body number i of an edge, as the graph has it.
 static int side_of(const maker *m, int edge, int i)
 {
-    if (!joint_of(&m->d->closed, edge)) return i;
-    return m->d->closed.plan.graph.edge[edge].body[i] == node_of(m, edge, 1);
+    if (!joint_of(&m->d->system, edge)) return i;
+    return m->d->system.plan.graph.edge[edge].body[i] == node_of(m, edge, 1);
 }
 
-static void list_pair(maker *m, const lwi_given_block *from, lwi_i3_pair *p)
+static void list_pair(maker *m, const lwi_elim_assembled_block *from, lwi_index3_lane_pair *p)
 {
     const lwi_index3_lanes *s = m->s;
     const int l = p->lanes++;
@@ -340,15 +341,15 @@ static void list_pair(maker *m, const lwi_given_block *from, lwi_i3_pair *p)
                                     : side_offset(s->edge_at[edge[i]], side);
         sign *= side ? 1 : -1;
     }
-    const int node = m->d->closed.plan.graph.edge[edge[0]].body[body[0]];
-    p->body.at[l] = p->whole ? whole_offset(s, node, l) : body_offset(s, node, l);
-    if (p->whole) s->is_whole[s->body_at[node] / LWI_LANES] = true;
+    const int node = m->d->system.plan.graph.edge[edge[0]].body[body[0]];
+    p->body.at[l] = p->full ? full_offset(s, node, l) : body_offset(s, node, l);
+    if (p->full) s->is_full[s->body_at[node] / LWI_LANES] = true;
     p->add = from->add;
     p->sign[l] = sign;
     set_place(&p->place, l, from);
 }
 
-static void finish_pair(lwi_i3_pair *p)
+static void finish_pair(lwi_index3_lane_pair *p)
 {
     for (int l = p->lanes; l < LWI_LANES; l++) {
         for (int i = 0; i < 2; i++) p->side[i].at[l] = p->side[i].at[l - 1];
@@ -367,17 +368,18 @@ static void list_pairs(maker *m)
     lwi_index3_lanes *s = m->s;
     for (int added = 0; added < 2; added++) {
         int set = -1;
-        forget_open(m);
+        clear_open(m);
         for (int i = 0; i < m->nblock; i++) {
-            const lwi_given_block *from = &m->block[i];
+            const lwi_elim_assembled_block *from = &m->block[i];
             if (from->row == from->column || from->add != (added > 0)) continue;
-            const int counts = (LWI_I3_MOST + 1) * rows_of(m, from->row) + rows_of(m, from->column);
-            const int kind = m->meets[i] ? 9 + 2 * counts + m->meets_whole[i]
+            const int counts =
+                (LWI_INDEX3_MAX_ROWS + 1) * rows_of(m, from->row) + rows_of(m, from->column);
+            const int kind = m->meets[i] ? 9 + 2 * counts + m->meets_full[i]
                                          : 3 * axes_of(m, from->row) + axes_of(m, from->column);
             const int open = m->open[kind], full = open >= 0 ? s->pair[open].lanes : 0;
             m->pair_of[i] = block_for(m, kind, from->set, &set, &s->npair, &full);
-            lwi_i3_pair *p = &s->pair[m->pair_of[i]];
-            p->mixed = m->meets[i], p->whole = m->meets_whole[i];
+            lwi_index3_lane_pair *p = &s->pair[m->pair_of[i]];
+            p->mixed = m->meets[i], p->full = m->meets_full[i];
             list_pair(m, from, p);
         }
     }
@@ -390,10 +392,10 @@ static void list_pairs(maker *m)
 static lw_status room_for_pulls(const lwi_index3_lanes *s, lwi_arena *arena)
 {
     for (int b = 0; b < s->nbody; b++) {
-        lwi_i3_pulls *p = &s->pulls[b];
-        p->from = LWI_PUSH(arena, lwi_i3_from, p->n);
+        lwi_index3_lane_incident *p = &s->pulls[b];
+        p->from = LWI_PUSH(arena, lwi_index3_lane_source, p->n);
         p->axes = LWI_PUSH(arena, bool, p->n);
-        p->mixed = LWI_PUSH(arena, lwi_i3_from, p->nmixed);
+        p->mixed = LWI_PUSH(arena, lwi_index3_lane_source, p->nmixed);
         if (!p->from || !p->axes || !p->mixed) return LW_ERR_MEMORY;
         for (int l = 0; l < LWI_LANES; l++) { // the last edge and the last rows have no force
             for (int i = 0; i < p->n; i++)
@@ -412,7 +414,7 @@ static void list_pull(const maker *m, int e, int side, bool fill, int *count)
     if (k < 0) return;
     const bool mixed = s->joint[from / LWI_LANES].mixed;
     const int at = s->body_at[k], i = count[2 * at + mixed]++, l = at % LWI_LANES;
-    lwi_i3_pulls *p = &s->pulls[at / LWI_LANES];
+    lwi_index3_lane_incident *p = &s->pulls[at / LWI_LANES];
     int *n = mixed ? &p->nmixed : &p->n;
     if (!fill) {
         if (*n < i + 1) *n = i + 1;
@@ -427,7 +429,7 @@ static void list_pull(const maker *m, int e, int side, bool fill, int *count)
 static lw_status list_pulls(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
-    const lwi_system *c = &m->d->closed;
+    const lwi_system *c = &m->d->system;
     int *count = LWI_PUSH(&m->arena, int, 2 * LWI_LANES * s->nbody);
     if (!count) return LW_ERR_MEMORY;
     for (int pass = 0; pass < 2; pass++) {
@@ -438,7 +440,7 @@ static lw_status list_pulls(maker *m, lwi_arena *arena)
         if (!pass) TRY(room_for_pulls(s, arena));
     }
     for (int b = 0; b < s->nbody; b++) {
-        lwi_i3_pulls *p = &s->pulls[b];
+        lwi_index3_lane_incident *p = &s->pulls[b];
         for (int i = 0; i < p->n; i++) finish_from(&p->from[i]);
         for (int i = 0; i < p->nmixed; i++) finish_from(&p->mixed[i]);
     }
@@ -489,36 +491,36 @@ static void joints_after(const maker *m, rule *apply, const int *body, const int
 }
 
 // From what joints have, what each item has.  `last` is for what is added to other blocks.
-static void apply_to_all(const maker *m, rule *apply, int last, int *of[LWI_I3_KINDS])
+static void apply_to_all(const maker *m, rule *apply, int last, int *of[LWI_INDEX3_KINDS])
 {
     const lwi_index3_lanes *s = m->s;
-    bodies_after(m, apply, of[LWI_I3_JOINT], of[LWI_I3_BODY]);
-    joints_after(m, apply, of[LWI_I3_BODY], of[LWI_I3_JOINT], of[LWI_I3_AFTER]);
-    bodies_after(m, apply, of[LWI_I3_AFTER], of[LWI_I3_BODY_AGAIN]);
-    joints_after(m, apply, of[LWI_I3_BODY_AGAIN], of[LWI_I3_AFTER], of[LWI_I3_LAST]);
+    bodies_after(m, apply, of[LWI_INDEX3_JOINT], of[LWI_INDEX3_BODY]);
+    joints_after(m, apply, of[LWI_INDEX3_BODY], of[LWI_INDEX3_JOINT], of[LWI_INDEX3_AFTER]);
+    bodies_after(m, apply, of[LWI_INDEX3_AFTER], of[LWI_INDEX3_BODY_AGAIN]);
+    joints_after(m, apply, of[LWI_INDEX3_BODY_AGAIN], of[LWI_INDEX3_AFTER], of[LWI_INDEX3_LAST]);
     for (int i = 0; i < s->npair; i++) {
-        const size_t bytes = s->pair[i].whole ? sizeof(lwi_i3_whole) : sizeof(lwi_i3_body);
+        const size_t bytes =
+            s->pair[i].full ? sizeof(lwi_index3_lane_full) : sizeof(lwi_index3_lane_body);
         for (int l = 0; l < LWI_LANES; l++)
-            apply(
-                &of[LWI_I3_PAIR][i],
-                s->pair[i].add
-                    ? last
-                    : of[LWI_I3_BODY_AGAIN][s->pair[i].body.at[l] / (int)(bytes / sizeof(double))]);
+            apply(&of[LWI_INDEX3_PAIR][i],
+                  s->pair[i].add ? last
+                                 : of[LWI_INDEX3_BODY_AGAIN]
+                                     [s->pair[i].body.at[l] / (int)(bytes / sizeof(double))]);
     }
     for (int i = 0; i < m->nedge; i++)
-        apply(&of[LWI_I3_UNIT][m->edge[i].unit],
-              of[LWI_I3_LAST][s->edge_at[m->edge[i].edge] / LWI_LANES]);
+        apply(&of[LWI_INDEX3_TASK][m->edge[i].task],
+              of[LWI_INDEX3_LAST][s->edge_at[m->edge[i].edge] / LWI_LANES]);
     for (int i = 0; i < m->nblock; i++)
         if (m->pair_of[i] >= 0)
-            apply(&of[LWI_I3_UNIT][m->block[i].unit], of[LWI_I3_PAIR][m->pair_of[i]]);
+            apply(&of[LWI_INDEX3_TASK][m->block[i].task], of[LWI_INDEX3_PAIR][m->pair_of[i]]);
 }
 
 // A joint's time is its number.  What is added to other blocks comes last; units come in their order.
-static void find_times(const maker *m, int *time[LWI_I3_KINDS], int nunit)
+static void find_times(const maker *m, int *time[LWI_INDEX3_KINDS], int ntask)
 {
-    for (int b = 0; b < m->s->nedge; b++) time[LWI_I3_JOINT][b] = b;
+    for (int b = 0; b < m->s->nedge; b++) time[LWI_INDEX3_JOINT][b] = b;
     apply_to_all(m, later, m->s->nedge, time);
-    for (int u = 1; u < nunit; u++) later(&time[LWI_I3_UNIT][u], time[LWI_I3_UNIT][u - 1]);
+    for (int u = 1; u < ntask; u++) later(&time[LWI_INDEX3_TASK][u], time[LWI_INDEX3_TASK][u - 1]);
 }
 
 // Multiplications of the engine's matrix pass for each thread below which what threads lose by reading what
@@ -527,31 +529,31 @@ static void find_times(const maker *m, int *time[LWI_I3_KINDS], int nunit)
 
 // A joint's part is that of the unit which closes it, NONE where that is of none; `subtree`: a unit's
 // part by the tree alone.
-static lw_status find_parts(const maker *m, int *part[LWI_I3_KINDS], const int *count, int *subtree,
-                            lwi_arena *arena)
+static lw_status find_parts(const maker *m, int *part[LWI_INDEX3_KINDS], const int *count,
+                            int *subtree, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
     const int threads = s->pool ? lwi_pool_count(s->pool) : 1;
-    const double most = lwi_elim_assembled_work(s->dual) / GRAIN;
-    s->parts = most < 2 ? 1 : threads < most ? threads : (int)most;
+    const double max_parts = lwi_elim_assembled_work(s->elim) / GRAIN;
+    s->parts = max_parts < 2 ? 1 : threads < max_parts ? threads : (int)max_parts;
     if (s->parts == 1) return LW_OK;
-    TRY(lwi_elim_assembled_parts(s->dual, s->parts, subtree, arena));
+    TRY(lwi_elim_assembled_parts(s->elim, s->parts, subtree, arena));
     bool shared = false;
-    for (int u = 0; u < count[LWI_I3_UNIT]; u++) shared |= subtree[u] > 0;
+    for (int u = 0; u < count[LWI_INDEX3_TASK]; u++) shared |= subtree[u] > 0;
     if (!shared) { // a comb
         s->parts = 1;
         return LW_OK;
     }
-    for (int kind = 0; kind < LWI_I3_UNIT; kind++)
+    for (int kind = 0; kind < LWI_INDEX3_TASK; kind++)
         for (int i = 0; i < count[kind]; i++) part[kind][i] = NONE;
-    memcpy(part[LWI_I3_UNIT], subtree, (size_t)count[LWI_I3_UNIT] * sizeof *subtree);
+    memcpy(part[LWI_INDEX3_TASK], subtree, (size_t)count[LWI_INDEX3_TASK] * sizeof *subtree);
     for (int i = 0; i < m->nedge; i++)
-        within(&part[LWI_I3_JOINT][s->edge_at[m->edge[i].edge] / LWI_LANES],
-               subtree[m->edge[i].unit]);
+        within(&part[LWI_INDEX3_JOINT][s->edge_at[m->edge[i].edge] / LWI_LANES],
+               subtree[m->edge[i].task]);
     for (int b = 0; b < s->nedge; b++) // needs nothing
-        if (part[LWI_I3_JOINT][b] == ABOVE) part[LWI_I3_JOINT][b] = NONE;
+        if (part[LWI_INDEX3_JOINT][b] == ABOVE) part[LWI_INDEX3_JOINT][b] = NONE;
     apply_to_all(m, within, ABOVE, part);
-    lwi_elim_assembled_above(s->dual, part[LWI_I3_UNIT]);
+    lwi_elim_assembled_above(s->elim, part[LWI_INDEX3_TASK]);
     return LW_OK;
 }
 
@@ -559,7 +561,7 @@ static lw_status find_parts(const maker *m, int *part[LWI_I3_KINDS], const int *
 static int place_of(const lwi_index3_lanes *s, int kind, int part, int subtree)
 {
     if (part != ABOVE) return part == NONE ? 0 : 1 + part;
-    if (kind != LWI_I3_UNIT) return s->parts + 1;
+    if (kind != LWI_INDEX3_TASK) return s->parts + 1;
     return subtree >= 0 ? s->parts + 2 + subtree : 2 * s->parts + 2;
 }
 
@@ -567,50 +569,51 @@ static int place_of(const lwi_index3_lanes *s, int kind, int part, int subtree)
 static lw_status order_items(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
-    const int nunit = lwi_elim_assembled_units(s->dual), times = s->nedge + 1;
-    const int count[LWI_I3_KINDS] = {s->nedge, s->nbody, s->nedge, s->nbody,
-                                     s->nedge, s->npair, nunit};
-    int *time[LWI_I3_KINDS], *part[LWI_I3_KINDS], *subtree = LWI_PUSH(&m->arena, int, nunit);
-    for (int kind = 0; kind < LWI_I3_KINDS; kind++) {
+    const int ntask = lwi_elim_assembled_tasks(s->elim), times = s->nedge + 1;
+    const int count[LWI_INDEX3_KINDS] = {s->nedge, s->nbody, s->nedge, s->nbody,
+                                         s->nedge, s->npair, ntask};
+    int *time[LWI_INDEX3_KINDS], *part[LWI_INDEX3_KINDS],
+        *subtree = LWI_PUSH(&m->arena, int, ntask);
+    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++) {
         time[kind] = LWI_PUSH(&m->arena, int, count[kind]);
         part[kind] = LWI_PUSH(&m->arena, int, count[kind]);
         if (!time[kind] || !part[kind]) return LW_ERR_MEMORY;
         s->nitem += count[kind];
     }
     if (!subtree) return LW_ERR_MEMORY;
-    find_times(m, time, nunit);
+    find_times(m, time, ntask);
     TRY(find_parts(m, part, count, subtree, arena));
     const int places = 2 * s->parts + 3;
     int *at = LWI_PUSH(&m->arena, int, times *places + 1);
-    s->item = LWI_PUSH(arena, lwi_i3_item, s->nitem);
-    s->unit = LWI_PUSH(arena, int, nunit);
+    s->item = LWI_PUSH(arena, lwi_index3_lane_item, s->nitem);
+    s->task = LWI_PUSH(arena, int, ntask);
     s->first = LWI_PUSH(arena, int, places + 1);
-    s->first_unit = LWI_PUSH(arena, int, places + 1);
-    if (!at || !s->item || !s->unit || !s->first || !s->first_unit) return LW_ERR_MEMORY;
-#define CELL(kind, i)                                                                              \
-    (times * place_of(s, kind, part[kind][i], (kind) == LWI_I3_UNIT ? subtree[i] : ABOVE) +        \
+    s->first_task = LWI_PUSH(arena, int, places + 1);
+    if (!at || !s->item || !s->task || !s->first || !s->first_task) return LW_ERR_MEMORY;
+#define SLOT(kind, i)                                                                              \
+    (times * place_of(s, kind, part[kind][i], (kind) == LWI_INDEX3_TASK ? subtree[i] : ABOVE) +    \
      time[kind][i])
-    for (int kind = 0; kind < LWI_I3_KINDS; kind++)
-        for (int i = 0; i < count[kind]; i++) at[CELL(kind, i) + 1]++;
+    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
+        for (int i = 0; i < count[kind]; i++) at[SLOT(kind, i) + 1]++;
     for (int t = 0; t < times * places; t++) at[t + 1] += at[t];
     for (int p = 0; p <= places; p++) s->first[p] = at[times * p];
-    for (int kind = 0; kind < LWI_I3_KINDS; kind++)
+    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
         for (int i = 0; i < count[kind]; i++) {
-            lwi_i3_item *item = &s->item[at[CELL(kind, i)]++];
+            lwi_index3_lane_item *item = &s->item[at[SLOT(kind, i)]++];
             item->kind = kind, item->block = i;
         }
-#undef CELL
+#undef SLOT
     for (int p = 0, n = 0; p < places; p++) {
         for (int i = s->first[p]; i < s->first[p + 1]; i++)
-            if (s->item[i].kind == LWI_I3_UNIT) s->unit[n++] = s->item[i].block;
-        s->first_unit[p + 1] = n;
+            if (s->item[i].kind == LWI_INDEX3_TASK) s->task[n++] = s->item[i].block;
+        s->first_task[p + 1] = n;
     }
     return LW_OK;
 }
 
 // --------------------------------------------------------------------------------------- constants
 
-static void set_nothing(lwi_i3_body *b, int l)
+static void set_nothing(lwi_index3_lane_body *b, int l)
 {
     b->mass[l] = b->quat[0][l] = b->R[0][l] = b->R[4][l] = b->R[8][l] = 1;
     for (int i = 0; i < 3; i++) b->J[i][l] = b->mobility[i][l] = 1;
@@ -618,23 +621,23 @@ static void set_nothing(lwi_i3_body *b, int l)
 
 static void set_bodies(const lwi_index3 *d, lwi_index3_lanes *s)
 {
-    const lw_model *model = d->closed.model;
+    const lw_model *model = d->system.model;
     for (int b = 0; b <= s->nbody; b++)
         for (int l = 0; l < LWI_LANES; l++) set_nothing(&s->body[b], l);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_body *body = &model->body[model->node[k].body];
         const int l = s->body_at[k] % LWI_LANES;
-        lwi_i3_body *b = &s->body[s->body_at[k] / LWI_LANES];
+        lwi_index3_lane_body *b = &s->body[s->body_at[k] / LWI_LANES];
         b->mass[l] = body->mass, b->inverse_mass[l] = 1 / body->mass;
         b->free[l] = b->counts[l] = 1;
         for (int i = 0; i < 3; i++) b->weight[i][l] = body->mass * model->gravity[i];
         for (int i = 0; i < 6; i++)
-            b->J[i][l] = body->inertia[i], b->mobility[i][l] = d->closed.mobility[k][i];
+            b->J[i][l] = body->inertia[i], b->mobility[i][l] = d->system.mobility[k][i];
     }
 }
 
 // Points and axes of a joint; without any: zeros, which do no harm.
-static void set_edge(const lwi_system *c, int edge, lwi_i3_edge *e, int l)
+static void set_edge(const lwi_system *c, int edge, lwi_index3_lane_edge *e, int l)
 {
     const lwi_joint *joint = joint_of(c, edge);
     const int kind = kind_of_edge(c, edge);
@@ -650,14 +653,14 @@ static void set_edge(const lwi_system *c, int edge, lwi_i3_edge *e, int l)
 
 static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
 {
-    const lwi_system *c = &d->closed;
+    const lwi_system *c = &d->system;
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < LWI_LANES; l++) {
-            const int e = s->joint[b].edge[l], hard = lwi_i3_hard_rows(d, e);
+            const int e = s->joint[b].edge[l], hard = lwi_index3_constraint_row_count(d, e);
             s->edge[b].relative[l] = hard ? d->relative[e] / hard : 0;
             set_edge(c, e, &s->edge[b], l);
             for (int r = 0; s->joint[b].mixed && r < c->plan.graph.edge[e].rows; r++) {
-                s->mixed[b].base[r][l] = r < lwi_i3_known_rows(c, e);
+                s->mixed[b].base[r][l] = r < lwi_index3_lane_row_count(c, e);
                 s->mixed[b].hard[r][l] = r < hard;
             }
         }
@@ -666,11 +669,11 @@ static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
 // Where x has what blocks need.
 static lw_status set_rows(const lwi_index3 *d, lwi_arena *arena, lwi_index3_lanes *s)
 {
-    const lwi_system *c = &d->closed;
-    s->pose = LWI_PUSH(arena, lwi_i3_row, s->nbody);
-    s->speed = LWI_PUSH(arena, lwi_i3_row, s->nbody);
-    s->acceleration = LWI_PUSH(arena, lwi_i3_row, s->nbody);
-    s->lambda = LWI_PUSH(arena, lwi_i3_row, s->nedge);
+    const lwi_system *c = &d->system;
+    s->pose = LWI_PUSH(arena, lwi_index3_lane_offset, s->nbody);
+    s->speed = LWI_PUSH(arena, lwi_index3_lane_offset, s->nbody);
+    s->acceleration = LWI_PUSH(arena, lwi_index3_lane_offset, s->nbody);
+    s->lambda = LWI_PUSH(arena, lwi_index3_lane_offset, s->nedge);
     if (!s->pose || !s->speed || !s->acceleration || !s->lambda) return LW_ERR_MEMORY;
     for (int at = 0; at < LWI_LANES * s->nbody; at++) {
         const int b = at / LWI_LANES, l = at % LWI_LANES;
@@ -693,13 +696,13 @@ static lw_status set_rows(const lwi_index3 *d, lwi_arena *arena, lwi_index3_lane
 
 static void find_mixed(maker *m)
 {
-    const lwi_system *c = &m->d->closed;
-    if (m->d->method.tangent) lwi_i3_find_whole(m->d, m->whole);
+    const lwi_system *c = &m->d->system;
+    if (m->d->method.tangent) lwi_index3_find_full(m->d, m->full);
     for (int e = 0; e < c->nedge; e++) {
-        m->mixed[e] = lwi_i3_known_rows(c, e) < c->plan.graph.edge[e].rows;
+        m->mixed[e] = lwi_index3_lane_row_count(c, e) < c->plan.graph.edge[e].rows;
         for (int side = 0; side < sides_of(m, e); side++) {
             const int k = node_of(m, e, side);
-            m->mixed[e] |= k >= 0 && m->whole[k];
+            m->mixed[e] |= k >= 0 && m->full[k];
         }
     }
 }
@@ -708,62 +711,62 @@ static void find_mixed(maker *m)
 static lw_status make_mixed(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
-    bool mixed = false, whole = false;
+    bool mixed = false, full = false;
     for (int b = 0; b < s->nedge; b++) {
-        const lwi_i3_joint *j = &s->joint[b];
+        const lwi_index3_lane_joint *j = &s->joint[b];
         mixed |= j->mixed;
-        for (int l = 0; l < LWI_LANES && j->whole; l++)
+        for (int l = 0; l < LWI_LANES && j->full; l++)
             for (int side = 0; side < j->sides; side++) {
                 const int k = node_of(m, j->edge[l], side);
-                if (k >= 0) s->is_whole[s->body_at[k] / LWI_LANES] = true;
+                if (k >= 0) s->is_full[s->body_at[k] / LWI_LANES] = true;
             }
     }
-    for (int k = 0; k < m->d->closed.model->nnode; k++)
-        if (m->whole[k]) s->is_whole[s->body_at[k] / LWI_LANES] = true;
-    for (int b = 0; b < s->nbody; b++) whole |= s->is_whole[b];
+    for (int k = 0; k < m->d->system.model->nnode; k++)
+        if (m->full[k]) s->is_full[s->body_at[k] / LWI_LANES] = true;
+    for (int b = 0; b < s->nbody; b++) full |= s->is_full[b];
     if (mixed && !(s->mixed = lwi_arena_push(arena, (size_t)s->nedge, sizeof *s->mixed)))
         return LW_ERR_MEMORY;
-    if (whole && !(s->whole = lwi_arena_push(arena, (size_t)s->nbody + 1, sizeof *s->whole)))
+    if (full && !(s->full = lwi_arena_push(arena, (size_t)s->nbody + 1, sizeof *s->full)))
         return LW_ERR_MEMORY;
-    return lwi_i3_odd_create(m->d, s, arena);
+    return lwi_index3_fallback_create(m->d, s, arena);
 }
 
 static lw_status make(maker *m, lwi_arena *arena)
 {
     const lwi_index3 *d = m->d;
-    const lwi_system *c = &d->closed;
+    const lwi_system *c = &d->system;
     lwi_index3_lanes *s = m->s;
-    m->nblock = lwi_elim_assembled_list(c->dual, NULL, NULL);
+    m->nblock = lwi_elim_assembled_list(c->elim, NULL, NULL);
     m->nedge = c->nedge;
-    m->block = LWI_PUSH(&m->arena, lwi_given_block, m->nblock);
-    m->edge = LWI_PUSH(&m->arena, lwi_given_edge, m->nedge);
+    m->block = LWI_PUSH(&m->arena, lwi_elim_assembled_block, m->nblock);
+    m->edge = LWI_PUSH(&m->arena, lwi_elim_assembled_edge, m->nedge);
     m->pair_of = LWI_PUSH(&m->arena, int, m->nblock);
     m->meets = LWI_PUSH(&m->arena, bool, m->nblock);
-    m->meets_whole = LWI_PUSH(&m->arena, bool, m->nblock);
-    m->whole = LWI_PUSH(&m->arena, bool, c->model->nnode);
+    m->meets_full = LWI_PUSH(&m->arena, bool, m->nblock);
+    m->full = LWI_PUSH(&m->arena, bool, c->model->nnode);
     m->mixed = LWI_PUSH(&m->arena, bool, c->nedge);
-    s->joint = LWI_PUSH(arena, lwi_i3_joint, c->nedge);
+    s->joint = LWI_PUSH(arena, lwi_index3_lane_joint, c->nedge);
     s->edge_at = LWI_PUSH(arena, int, c->nedge);
     s->body_at = LWI_PUSH(arena, int, c->model->nnode);
     s->pair = lwi_arena_push(arena, (size_t)m->nblock, sizeof *s->pair);
     if (!m->block || !m->edge || !m->pair_of || !s->joint || !s->edge_at || !s->body_at || !s->pair)
         return LW_ERR_MEMORY;
-    if (!m->meets || !m->meets_whole || !m->whole || !m->mixed) return LW_ERR_MEMORY;
-    lwi_elim_assembled_list(c->dual, m->block, m->edge);
+    if (!m->meets || !m->meets_full || !m->full || !m->mixed) return LW_ERR_MEMORY;
+    lwi_elim_assembled_list(c->elim, m->block, m->edge);
     for (int i = 0; i < m->nblock; i++) m->pair_of[i] = -1;
     find_mixed(m);
     list_joints(m);
     list_diagonals(m);
     place_bodies(m);
-    s->is_whole = LWI_PUSH(arena, bool, s->nbody + 1);
-    if (!s->is_whole) return LW_ERR_MEMORY;
+    s->is_full = LWI_PUSH(arena, bool, s->nbody + 1);
+    if (!s->is_full) return LW_ERR_MEMORY;
     find_bodies(m);
     TRY(find_rows(m, arena));
     list_pairs(m);
     TRY(make_mixed(m, arena));
     s->body = lwi_arena_push(arena, (size_t)s->nbody + 1, sizeof *s->body);
     s->edge = lwi_arena_push(arena, (size_t)s->nedge + 1, sizeof *s->edge);
-    s->pulls = LWI_PUSH(arena, lwi_i3_pulls, s->nbody);
+    s->pulls = LWI_PUSH(arena, lwi_index3_lane_incident, s->nbody);
     if (!s->body || !s->edge || !s->pulls) return LW_ERR_MEMORY;
     set_bodies(d, s);
     set_edges(d, s);
@@ -777,11 +780,11 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)
     if (!fits(d)) return LW_OK;
     lwi_index3_lanes *s = LWI_PUSH(arena, lwi_index3_lanes, 1);
     if (!s) return LW_ERR_MEMORY;
-    *s = (lwi_index3_lanes){.texts = texts_of(0),
-                            .dual = d->closed.dual,
+    *s = (lwi_index3_lanes){.kernels = kernels_of(0),
+                            .elim = d->system.elim,
                             .pool = d->pool,
                             .level = d->method.tangent,
-                            .length = d->closed.length};
+                            .length = d->system.length};
     maker m = {.d = d, .s = s};
     lwi_arena_init(&m.arena, &arena->allocator);
     const lw_status status = make(&m, arena);

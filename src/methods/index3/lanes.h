@@ -23,162 +23,163 @@
 #include "methods/index3/index3.h"
 #include "tree/normal_form/plan.h"
 
-enum { LWI_I3_AXES = 2, LWI_I3_MOST = LWI_EDGE_ROWS, LWI_I3_WHOLE = 36 };
+enum { LWI_INDEX3_AXES = 2, LWI_INDEX3_MAX_ROWS = LWI_EDGE_ROWS, LWI_INDEX3_FULL_ENTRIES = 36 };
 
 /** Eight bodies. */
-typedef struct lwi_i3_body {
+typedef struct lwi_index3_lane_body {
     // constants; of the ground and of lanes without a body: no weight, do not move, do not count
     lwi_lanes mass, inverse_mass, weight[3], free, counts, J[6], mobility[6];
     // at the beginning of the step; w0, al0 body axes
     lwi_lanes r0[3], quat[4], v0[3], w0[3], R0[9];
-    lwi_lanes a0[3], al0[3];   ///< what the rule has of it for accelerations: 4/h v0 + a0
-    lwi_lanes turn[3], factor; ///< of the step: vector, c of T^-1
-    lwi_lanes R[9], r[3];      ///< at the end; what rows are made of
-    lwi_lanes v[3], w[3];      ///< world axes; v of the projections
+    lwi_lanes a0[3], al0[3];    ///< what the rule has of it for accelerations: 4/h v0 + a0
+    lwi_lanes theta[3], factor; ///< of the step: vector, c of T^-1
+    lwi_lanes R[9], r[3];       ///< at the end; what rows are made of
+    lwi_lanes v[3], w[3];       ///< world axes; v of the projections
     lwi_lanes K[9], lin;
     lwi_lanes x[6];
     lwi_lanes size; ///< square of the increment
-} lwi_i3_body;
+} lwi_index3_lane_body;
 
 /** A joint at one of its bodies, world axes. */
-typedef struct lwi_i3_side {
-    lwi_lanes F[3], f[LWI_I3_AXES];           ///< multipliers as they act on this body
-    lwi_lanes arm[3], normal[LWI_I3_AXES][3]; ///< of the points; a2 x a1
-    lwi_lanes rr[9];                          ///< stiffness of axes
-} lwi_i3_side;
+typedef struct lwi_index3_lane_side {
+    lwi_lanes F[3], f[LWI_INDEX3_AXES];           ///< multipliers as they act on this body
+    lwi_lanes arm[3], normal[LWI_INDEX3_AXES][3]; ///< of the points; a2 x a1
+    lwi_lanes rr[9];                              ///< stiffness of axes
+} lwi_index3_lane_side;
 
 /** Rows of eight edges at one body of each as they are, [force; moment], world axes: all kinds. */
-typedef struct lwi_i3_rows {
-    lwi_lanes J[6 * LWI_I3_MOST]; ///< row r from entry 6 r on
-    lwi_lanes f[LWI_I3_MOST];     ///< multipliers that act on this body
-    lwi_lanes rr[9];              ///< stiffness of points and axes
-} lwi_i3_rows;
+typedef struct lwi_index3_lane_rows {
+    lwi_lanes J[6 * LWI_INDEX3_MAX_ROWS]; ///< row r from entry 6 r on
+    lwi_lanes f[LWI_INDEX3_MAX_ROWS];     ///< multipliers that act on this body
+    lwi_lanes rr[9];                      ///< stiffness of points and axes
+} lwi_index3_lane_rows;
 
 /** What the rows of eight edges of all kinds are; masks are 1 or 0. */
-typedef struct lwi_i3_mixed {
-    lwi_lanes base[LWI_I3_MOST]; ///< rows of points and axes, found here; others are given
-    lwi_lanes hard[LWI_I3_MOST]; ///< constraints: of the others no multiplier is kept
-    lwi_lanes soft[LWI_I3_MOST]; ///< and these have compliances
-    lwi_lanes c[LWI_I3_MOST];    ///< given of the right side of projections
-} lwi_i3_mixed;
+typedef struct lwi_index3_lane_mixed {
+    lwi_lanes base[LWI_INDEX3_MAX_ROWS]; ///< rows of points and axes, found here; others are given
+    lwi_lanes hard[LWI_INDEX3_MAX_ROWS]; ///< constraints: of the others no multiplier is kept
+    lwi_lanes soft[LWI_INDEX3_MAX_ROWS]; ///< and these have compliances
+    lwi_lanes c[LWI_INDEX3_MAX_ROWS];    ///< given of the right side of projections
+} lwi_index3_lane_mixed;
 
 /** What the general text adds to eight bodies: wrench about the mass centre, stiffness. */
-typedef struct lwi_i3_load {
+typedef struct lwi_index3_lane_load {
     lwi_lanes f[6], rr[9], tr[9], rt[9], tt[9];
-} lwi_i3_load;
+} lwi_index3_lane_load;
 
 /** K of eight bodies that answer with turns to forces too. */
-typedef struct lwi_i3_whole {
-    lwi_lanes K[LWI_I3_WHOLE];
-} lwi_i3_whole;
+typedef struct lwi_index3_lane_full {
+    lwi_lanes K[LWI_INDEX3_FULL_ENTRIES];
+} lwi_index3_lane_full;
 
 /** Eight joints. */
-typedef struct lwi_i3_edge {
-    lwi_lanes r1[3], r2[3], axis1[LWI_I3_AXES][3], axis2[LWI_I3_AXES][3]; ///< body axes
+typedef struct lwi_index3_lane_edge {
+    lwi_lanes r1[3], r2[3], axis1[LWI_INDEX3_AXES][3], axis2[LWI_INDEX3_AXES][3]; ///< body axes
     lwi_lanes relative; ///< eps by the trace of the rows
-    lwi_lanes phi[LWI_I3_MOST], lambda[LWI_I3_MOST];
+    lwi_lanes phi[LWI_INDEX3_MAX_ROWS], lambda[LWI_INDEX3_MAX_ROWS];
     lwi_lanes own[3]; ///< P1 from C1
-    lwi_lanes a1[LWI_I3_AXES][3], a2[LWI_I3_AXES][3];
-    lwi_i3_side side[2];
-} lwi_i3_edge;
+    lwi_lanes a1[LWI_INDEX3_AXES][3], a2[LWI_INDEX3_AXES][3];
+    lwi_index3_lane_side side[2];
+} lwi_index3_lane_edge;
 
 /** Where the lanes of a block find eight others: in doubles from the first block of a kind. */
-typedef struct lwi_i3_from {
+typedef struct lwi_index3_lane_source {
     int at[LWI_LANES];
     bool straight; ///< at[l] = at[0] + l
-} lwi_i3_from;
+} lwi_index3_lane_source;
 
 /** Where bodies or joints have their numbers in x; lanes without any: < 0. */
-typedef struct lwi_i3_row {
+typedef struct lwi_index3_lane_offset {
     int at[LWI_LANES];
-} lwi_i3_row;
+} lwi_index3_lane_offset;
 
 /** Where a block of the engine's matrix goes. */
-typedef struct lwi_i3_place {
+typedef struct lwi_index3_lane_target {
     double *R[LWI_LANES], *Q[LWI_LANES];
     int down[LWI_LANES], right;
     bool straight;
-} lwi_i3_place;
+} lwi_index3_lane_target;
 
-typedef struct lwi_i3_joint {
+typedef struct lwi_index3_lane_joint {
     int edge[LWI_LANES], lanes, axes; ///< of the graph; axes: rows beside the points
     bool mixed; ///< rows of all kinds: `count` of them, in rows[0] ... rows[sides - 1]
-    bool whole; ///< K of some body is whole
+    bool full;  ///< K of some body is whole
     int count, sides;
-    lwi_i3_rows *rows; ///< of others too, where rows of all kinds meet them; else NULL
-    lwi_i3_from body[LWI_EDGE_BODIES], whole_of[LWI_EDGE_BODIES];
-    lwi_i3_place place;
+    lwi_index3_lane_rows *rows; ///< of others too, where rows of all kinds meet them; else NULL
+    lwi_index3_lane_source body[LWI_EDGE_BODIES], full_of[LWI_EDGE_BODIES];
+    lwi_index3_lane_target place;
     double *v[LWI_LANES]; ///< y and lambda of the engine
     int step;
     bool straight;
-} lwi_i3_joint;
+} lwi_index3_lane_joint;
 
 /** Two joints of a body: eight blocks of the matrix. */
-typedef struct lwi_i3_pair {
+typedef struct lwi_index3_lane_pair {
     int lanes, axes[2];
-    bool add, mixed, whole;
-    int count[2];              ///< mixed: rows
-    lwi_i3_from side[2], body; ///< mixed: lwi_i3_rows; whole: lwi_i3_whole
-    lwi_i3_place place;
+    bool add, mixed, full;
+    int count[2]; ///< mixed: rows
+    lwi_index3_lane_source side[2],
+        body; ///< mixed: lwi_index3_lane_rows; whole: lwi_index3_lane_full
+    lwi_index3_lane_target place;
     _Alignas(sizeof(lwi_lanes)) lwi_lanes sign; ///< -1: the body is one's first, the other's second
-} lwi_i3_pair;
+} lwi_index3_lane_pair;
 
 /** Joints that pull at eight bodies, one after the other. */
-typedef struct lwi_i3_pulls {
+typedef struct lwi_index3_lane_incident {
     int n;
-    lwi_i3_from *from; ///< [n] sides
-    bool *axes;        ///< [n] some of them have rows of axes
+    lwi_index3_lane_source *from; ///< [n] sides
+    bool *axes;                   ///< [n] some of them have rows of axes
     int nmixed;
-    lwi_i3_from *mixed; ///< [nmixed] lwi_i3_rows
-} lwi_i3_pulls;
+    lwi_index3_lane_source *mixed; ///< [nmixed] lwi_index3_lane_rows
+} lwi_index3_lane_incident;
 
 /** What a pass does next: of a joint, of a body all of whose joints are done, of a joint both of
  *  whose bodies are, of a body and of a joint once more so, of a pair whose body is done twice, of a
  *  unit of the engine that has all its blocks.  What belongs together follows closely: a pass through
  *  a long chain reads everything once. */
 enum {
-    LWI_I3_JOINT,
-    LWI_I3_BODY,
-    LWI_I3_AFTER,
-    LWI_I3_BODY_AGAIN,
-    LWI_I3_LAST,
-    LWI_I3_PAIR,
-    LWI_I3_UNIT,
-    LWI_I3_KINDS
+    LWI_INDEX3_JOINT,
+    LWI_INDEX3_BODY,
+    LWI_INDEX3_AFTER,
+    LWI_INDEX3_BODY_AGAIN,
+    LWI_INDEX3_LAST,
+    LWI_INDEX3_PAIR,
+    LWI_INDEX3_TASK,
+    LWI_INDEX3_KINDS
 };
-typedef struct lwi_i3_item {
+typedef struct lwi_index3_lane_item {
     int kind, block;
-} lwi_i3_item;
+} lwi_index3_lane_item;
 
 typedef struct lwi_index3_lanes {
-    const struct lwi_index3_kernels *texts;
-    lwi_elim *dual;
+    const struct lwi_index3_kernels *kernels;
+    lwi_elim *elim;
     int nbody, nedge, npair; ///< blocks; the last of bodies is the ground, a last edge has nothing
-    lwi_i3_body *body;
-    lwi_i3_edge *edge;
-    lwi_i3_joint *joint; ///< [nedge]
-    lwi_i3_pair *pair;
-    lwi_i3_pulls *pulls;                              ///< [nbody]
-    lwi_i3_row *pose, *speed, *acceleration, *lambda; ///< [nbody], [nedge]
-    double *state;                                    ///< x of the step at hand
-    lwi_i3_rows *rows;                                ///< [nrows + 1] the last has no force
-    lwi_i3_mixed *mixed;                              ///< [nedge], or NULL
-    lwi_i3_load *load;                                ///< [nbody], or NULL
-    lwi_i3_whole *whole;                              ///< [nbody + 1], or NULL
-    bool *is_whole;                                   ///< [nbody + 1]
-    struct lwi_i3_odd *odd;                           ///< what the general text does; NULL: nothing
-    double t;                                         ///< at the end of the step at hand
+    lwi_index3_lane_body *body;
+    lwi_index3_lane_edge *edge;
+    lwi_index3_lane_joint *joint; ///< [nedge]
+    lwi_index3_lane_pair *pair;
+    lwi_index3_lane_incident *pulls;                              ///< [nbody]
+    lwi_index3_lane_offset *pose, *speed, *acceleration, *lambda; ///< [nbody], [nedge]
+    double *state;                                                ///< x of the step at hand
+    lwi_index3_lane_rows *rows;           ///< [nrows + 1] the last has no force
+    lwi_index3_lane_mixed *mixed;         ///< [nedge], or NULL
+    lwi_index3_lane_load *load;           ///< [nbody], or NULL
+    lwi_index3_lane_full *full;           ///< [nbody + 1], or NULL
+    bool *is_full;                        ///< [nbody + 1]
+    struct lwi_index3_fallback *fallback; ///< what the general text does; NULL: nothing
+    double t;                             ///< at the end of the step at hand
     const double *inputs;
     int nrows;
     int nitem;
-    lwi_i3_item *item;
+    lwi_index3_lane_item *item;
     // Threads: place 0 of `item` is of what needs nothing of theirs; places 1 ... parts are theirs, at a
     // time; the next one is of items that need several of these; then there are units of theirs again,
     // which waited for such an item; the last place is of units above subtrees of several.
     lwi_pool *pool;
     int parts;               ///< 1: one thread
-    int *first, *first_unit; ///< [2 parts + 4] of each place, in `item`, in `unit`
-    int *unit;               ///< as `item` has them
+    int *first, *first_task; ///< [2 parts + 4] of each place, in `item`, in `unit`
+    int *task;               ///< as `item` has them
     int *body_at, *edge_at;  ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
     int level;
     bool ahead;                 ///< what begins the next iteration, or the projections, is done
@@ -186,32 +187,32 @@ typedef struct lwi_index3_lanes {
 } lwi_index3_lanes;
 
 /** What a text does to blocks first ... end - 1 of bodies or joints, or pairs. */
-typedef enum lwi_i3_phase {
-    LWI_I3_MULTIPLIERS, ///< joints: from x
-    LWI_I3_BEGIN,       ///< bodies: from x; attitudes, predictor, the motion there
-    LWI_I3_ROWS_FORCES, ///< joints: rows, wrenches and stiffnesses of the multipliers
-    LWI_I3_BALANCE,     ///< bodies: K, x = K (Q - M a + J' lambda)
-    LWI_I3_NEWTON,      ///< joints: diagonal blocks, y = -phi - J x
-    LWI_I3_PAIRS,       ///< pairs: blocks beside the diagonal
-    LWI_I3_IMPULSES,    ///< joints: wrenches of the engine's lambda
-    LWI_I3_FORCES,      ///< the same, and lambda is added to what there is
-    LWI_I3_TAKE,        ///< bodies: x += K J' lambda onto r and turn, the motion there
-    LWI_I3_ROWS,        ///< joints: rows alone
-    LWI_I3_MASSES,      ///< bodies: K = M^-1, x = velocities
-    LWI_I3_SPEEDS,      ///< joints: diagonal blocks, symmetric, y = -J x
-    LWI_I3_PAIRS_ONCE,  ///< pairs, symmetric
-    LWI_I3_TAKE_SPEEDS, ///< bodies: x += K J' lambda, velocities; then x = accelerations
-    LWI_I3_GAMMAS,      ///< joints: y = -gamma - J x
-    LWI_I3_FINISH,      ///< bodies: x += K J' lambda, accelerations; the state, to x
-    LWI_I3_PUT,         ///< joints: multipliers to x
-    LWI_I3_PHASES,
-    LWI_I3_ELIMINATE = LWI_I3_PHASES, ///< units: matrix and y
-    LWI_I3_UP,                        ///< units: y
-    LWI_I3_NOTHING
-} lwi_i3_phase;
+typedef enum lwi_index3_lane_phase {
+    LWI_INDEX3_MULTIPLIERS, ///< joints: from x
+    LWI_INDEX3_BEGIN,       ///< bodies: from x; attitudes, predictor, the motion there
+    LWI_INDEX3_ROWS_FORCES, ///< joints: rows, wrenches and stiffnesses of the multipliers
+    LWI_INDEX3_BALANCE,     ///< bodies: K, x = K (Q - M a + J' lambda)
+    LWI_INDEX3_NEWTON,      ///< joints: diagonal blocks, y = -phi - J x
+    LWI_INDEX3_PAIRS,       ///< pairs: blocks beside the diagonal
+    LWI_INDEX3_IMPULSES,    ///< joints: wrenches of the engine's lambda
+    LWI_INDEX3_FORCES,      ///< the same, and lambda is added to what there is
+    LWI_INDEX3_TAKE,        ///< bodies: x += K J' lambda onto r and turn, the motion there
+    LWI_INDEX3_ROWS,        ///< joints: rows alone
+    LWI_INDEX3_MASSES,      ///< bodies: K = M^-1, x = velocities
+    LWI_INDEX3_SPEEDS,      ///< joints: diagonal blocks, symmetric, y = -J x
+    LWI_INDEX3_PAIRS_ONCE,  ///< pairs, symmetric
+    LWI_INDEX3_TAKE_SPEEDS, ///< bodies: x += K J' lambda, velocities; then x = accelerations
+    LWI_INDEX3_GAMMAS,      ///< joints: y = -gamma - J x
+    LWI_INDEX3_FINISH,      ///< bodies: x += K J' lambda, accelerations; the state, to x
+    LWI_INDEX3_PUT,         ///< joints: multipliers to x
+    LWI_INDEX3_PHASES,
+    LWI_INDEX3_ELIMINATE = LWI_INDEX3_PHASES, ///< units: matrix and y
+    LWI_INDEX3_UP,                            ///< units: y
+    LWI_INDEX3_NOTHING
+} lwi_index3_lane_phase;
 
 typedef struct lwi_index3_kernels {
-    void (*phase[LWI_I3_PHASES])(const lwi_index3_lanes *lanes, int first, int end);
+    void (*phase[LWI_INDEX3_PHASES])(const lwi_index3_lanes *lanes, int first, int end);
 } lwi_index3_kernels;
 
 /** d->lanes, or NULL there: the model or the method is not for lanes. */
@@ -225,6 +226,6 @@ void lwi_index3_lanes_begin(lwi_index3 *d, double end, double h, double *x, cons
 lw_status lwi_index3_lanes_iterate(lwi_index3 *d, int i, double *size);
 lw_status lwi_index3_lanes_finish(lwi_index3 *d, double *x);
 /** Increments and residuals of the last iteration to `closed`. */
-void lwi_index3_lanes_show(const lwi_index3 *d);
+void lwi_index3_lanes_export(const lwi_index3 *d);
 
 #endif

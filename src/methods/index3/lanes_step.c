@@ -11,33 +11,33 @@
 // What threads do: a pass over the items of their places, or down their units.
 typedef struct job {
     const lwi_index3_lanes *s;
-    const lwi_i3_phase *phase; ///< [LWI_I3_KINDS]; NULL: down
-    int first, end;            ///< kinds
-    int place;                 ///< of part 0
-    uint64_t mode;             ///< what is done with the smallest numbers (flush.h)
+    const lwi_index3_lane_phase *phase; ///< [LWI_INDEX3_KINDS]; NULL: down
+    int first, end;                     ///< kinds
+    int place;                          ///< of part 0
+    uint64_t mode;                      ///< what is done with the smallest numbers (flush.h)
 } job;
 
 static void pass_place(const job *t, int place)
 {
     const lwi_index3_lanes *s = t->s;
     for (int i = s->first[place]; i < s->first[place + 1]; i++) {
-        const lwi_i3_item *item = &s->item[i];
-        const lwi_i3_phase what = t->phase[item->kind];
+        const lwi_index3_lane_item *item = &s->item[i];
+        const lwi_index3_lane_phase what = t->phase[item->kind];
         if (item->kind < t->first || item->kind >= t->end) continue;
-        if (what < LWI_I3_PHASES)
-            s->texts->phase[what](s, item->block, item->block + 1);
-        else if (what != LWI_I3_NOTHING)
-            lwi_elim_assembled_up(s->dual, item->block, what == LWI_I3_ELIMINATE);
+        if (what < LWI_INDEX3_PHASES)
+            s->kernels->phase[what](s, item->block, item->block + 1);
+        else if (what != LWI_INDEX3_NOTHING)
+            lwi_elim_assembled_up(s->elim, item->block, what == LWI_INDEX3_ELIMINATE);
     }
 }
 
 static void down_place(const lwi_index3_lanes *s, int place)
 {
-    for (int i = s->first_unit[place + 1] - 1; i >= s->first_unit[place]; i--)
-        lwi_elim_assembled_down(s->dual, s->unit[i]);
+    for (int i = s->first_task[place + 1] - 1; i >= s->first_task[place]; i--)
+        lwi_elim_assembled_down(s->elim, s->task[i]);
 }
 
-static void task(void *user, int part)
+static void run_job(void *user, int part)
 {
     const job *t = user;
     if (part >= t->s->parts) return;
@@ -56,50 +56,53 @@ static void all_parts(job *t, int place)
 {
     t->place = place;
     if (t->s->parts > 1)
-        lwi_pool_run(t->s->pool, task, t);
+        lwi_pool_run(t->s->pool, run_job, t);
     else
-        task(t, 0);
+        run_job(t, 0);
 }
 
 // Items of kinds first ... end - 1, each kind by its phase.
-static void pass_kinds(const lwi_index3_lanes *s, const lwi_i3_phase phase[LWI_I3_KINDS], int first,
-                       int end)
+static void pass_kinds(const lwi_index3_lanes *s,
+                       const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS], int first, int end)
 {
     job t = {.s = s, .phase = phase, .first = first, .end = end, .mode = lwi_flush_get()};
     pass_place(&t, 0);
     all_parts(&t, 1);
     pass_place(&t, s->parts + 1);
-    if (s->parts == 1 || end <= LWI_I3_UNIT || phase[LWI_I3_UNIT] == LWI_I3_NOTHING) return;
+    if (s->parts == 1 || end <= LWI_INDEX3_TASK || phase[LWI_INDEX3_TASK] == LWI_INDEX3_NOTHING)
+        return;
     all_parts(&t, s->parts + 2);
     pass_place(&t, 2 * s->parts + 2);
 }
 
 // All items.  Where the general text has a part, it comes when all bodies have their motion and rows of
 // points and axes are there, or before right sides are.
-static void pass(lwi_index3 *d, const lwi_i3_phase phase[LWI_I3_KINDS], lwi_i3_stage stage)
+static void pass(lwi_index3 *d, const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS],
+                 lwi_index3_stage stage)
 {
     const lwi_index3_lanes *s = d->lanes;
-    const int turn = stage == LWI_I3_STAGE_ACCELERATIONS ? LWI_I3_AFTER : LWI_I3_BODY_AGAIN;
-    if (!s->odd || stage == LWI_I3_STAGE_NONE) {
-        pass_kinds(s, phase, 0, LWI_I3_KINDS);
+    const int split =
+        stage == LWI_INDEX3_STAGE_ACCELERATIONS ? LWI_INDEX3_AFTER : LWI_INDEX3_BODY_AGAIN;
+    if (!s->fallback || stage == LWI_INDEX3_STAGE_NONE) {
+        pass_kinds(s, phase, 0, LWI_INDEX3_KINDS);
         return;
     }
-    pass_kinds(s, phase, 0, turn);
-    lwi_i3_odd_stage(d, stage);
-    pass_kinds(s, phase, turn, LWI_I3_KINDS);
+    pass_kinds(s, phase, 0, split);
+    lwi_index3_fallback_stage(d, stage);
+    pass_kinds(s, phase, split, LWI_INDEX3_KINDS);
 }
 
 // A pass with the engine's sweep upwards, matrix or right side alone.
-static lw_status sweep_up(lwi_index3 *d, const lwi_i3_phase phase[LWI_I3_KINDS], bool symmetric,
-                          lwi_i3_stage stage)
+static lw_status sweep_up(lwi_index3 *d, const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS],
+                          bool symmetric, lwi_index3_stage stage)
 {
-    lwi_elim *dual = d->lanes->dual;
-    const bool matrix = phase[LWI_I3_UNIT] == LWI_I3_ELIMINATE;
-    if (matrix) TRY(lwi_elim_assembled_begin(dual, symmetric));
-    lwi_elim_assembled_sweep(dual, true);
+    lwi_elim *elim = d->lanes->elim;
+    const bool matrix = phase[LWI_INDEX3_TASK] == LWI_INDEX3_ELIMINATE;
+    if (matrix) TRY(lwi_elim_assembled_begin(elim, symmetric));
+    lwi_elim_assembled_sweep(elim, true);
     pass(d, phase, stage);
-    lwi_elim_assembled_sweep(dual, false);
-    return matrix ? lwi_elim_assembled_kept(dual) : LW_OK;
+    lwi_elim_assembled_sweep(elim, false);
+    return matrix ? lwi_elim_assembled_kept(elim) : LW_OK;
 }
 
 // To lambda.
@@ -107,10 +110,10 @@ static void sweep_down(const lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
     job t = {.s = s, .mode = lwi_flush_get()};
-    lwi_elim_assembled_sweep(s->dual, true);
+    lwi_elim_assembled_sweep(s->elim, true);
     down_place(s, 2 * s->parts + 2);
     all_parts(&t, 0);
-    lwi_elim_assembled_sweep(s->dual, false);
+    lwi_elim_assembled_sweep(s->elim, false);
 }
 
 // eps of every row: relative, or 1/penalty, which belongs to K of eta times a mobility
@@ -126,34 +129,39 @@ void lwi_index3_lanes_begin(lwi_index3 *d, double end, double h, double *x, cons
     s->inputs = inputs;
     s->state = x;
     s->ahead = false;
-    if (s->odd) lwi_i3_odd_begin(d);
+    if (s->fallback) lwi_index3_fallback_begin(d);
 }
 
 // What ends an iteration; what begins the next one; what begins the projections.
-#define AFTER LWI_I3_FORCES, LWI_I3_TAKE
-#define NEWTON(pairs) LWI_I3_ROWS_FORCES, LWI_I3_BALANCE, LWI_I3_NEWTON, pairs, LWI_I3_ELIMINATE
-#define SPEEDS LWI_I3_ROWS, LWI_I3_MASSES, LWI_I3_SPEEDS, LWI_I3_PAIRS_ONCE, LWI_I3_ELIMINATE
-#define NO LWI_I3_NOTHING
+#define AFTER LWI_INDEX3_FORCES, LWI_INDEX3_TAKE
+#define NEWTON(pairs)                                                                              \
+    LWI_INDEX3_ROWS_FORCES, LWI_INDEX3_BALANCE, LWI_INDEX3_NEWTON, pairs, LWI_INDEX3_ELIMINATE
+#define SPEEDS                                                                                     \
+    LWI_INDEX3_ROWS, LWI_INDEX3_MASSES, LWI_INDEX3_SPEEDS, LWI_INDEX3_PAIRS_ONCE,                  \
+        LWI_INDEX3_ELIMINATE
+#define NO LWI_INDEX3_NOTHING
 
 // From the prediction, from the last iteration, or in one pass with the end of the last iteration.
-static lw_status begin_iteration(lwi_index3 *d, lwi_i3_phase joints, lwi_i3_phase bodies)
+static lw_status begin_iteration(lwi_index3 *d, lwi_index3_lane_phase joints,
+                                 lwi_index3_lane_phase bodies)
 {
     const bool symmetric = d->lanes->level < 2;
-    const lwi_i3_phase phase[] = {joints, bodies,
-                                  NEWTON(symmetric ? LWI_I3_PAIRS_ONCE : LWI_I3_PAIRS)};
+    const lwi_index3_lane_phase phase[] = {
+        joints, bodies, NEWTON(symmetric ? LWI_INDEX3_PAIRS_ONCE : LWI_INDEX3_PAIRS)};
     set_eps(d, 1);
-    TRY(sweep_up(d, phase, symmetric, LWI_I3_STAGE_NEWTON));
+    TRY(sweep_up(d, phase, symmetric, LWI_INDEX3_STAGE_NEWTON));
     const double began = lwi_clock();
     sweep_down(d);
     d->times.solve += lwi_clock() - began;
     return LW_OK;
 }
 
-static lw_status begin_projections(lwi_index3 *d, lwi_i3_phase joints, lwi_i3_phase bodies)
+static lw_status begin_projections(lwi_index3 *d, lwi_index3_lane_phase joints,
+                                   lwi_index3_lane_phase bodies)
 {
-    const lwi_i3_phase phase[] = {joints, bodies, SPEEDS};
+    const lwi_index3_lane_phase phase[] = {joints, bodies, SPEEDS};
     set_eps(d, 0.25 * d->lanes->h * d->lanes->h);
-    return sweep_up(d, phase, true, LWI_I3_STAGE_SPEEDS);
+    return sweep_up(d, phase, true, LWI_INDEX3_STAGE_SPEEDS);
 }
 
 // 2-norm of the increments of all bodies.
@@ -171,13 +179,14 @@ static double increments(const lwi_index3_lanes *s)
 static lw_status iterate(lwi_index3 *d, int i, double *size)
 {
     lwi_index3_lanes *s = d->lanes;
-    static const lwi_i3_phase after[] = {AFTER, NO, NO, NO, NO, NO};
+    static const lwi_index3_lane_phase after[] = {AFTER, NO, NO, NO, NO, NO};
     const bool all = !(d->method.tolerance > 0), last = i + 1 == d->method.iterations;
-    if (!s->ahead) TRY(begin_iteration(d, i ? NO : LWI_I3_MULTIPLIERS, i ? NO : LWI_I3_BEGIN));
+    if (!s->ahead)
+        TRY(begin_iteration(d, i ? NO : LWI_INDEX3_MULTIPLIERS, i ? NO : LWI_INDEX3_BEGIN));
     s->ahead = all; // what comes next is known: one pass for both
     const double began = lwi_clock();
     if (!all)
-        pass(d, after, LWI_I3_STAGE_NONE);
+        pass(d, after, LWI_INDEX3_STAGE_NONE);
     else
         TRY((last ? begin_projections : begin_iteration)(d, AFTER));
     if (all && last) d->times.projection += lwi_clock() - began;
@@ -195,18 +204,19 @@ lw_status lwi_index3_lanes_iterate(lwi_index3 *d, int i, double *size)
 
 static lw_status project(lwi_index3 *d)
 {
-    static const lwi_i3_phase between[] = {
-        LWI_I3_IMPULSES, LWI_I3_TAKE_SPEEDS, LWI_I3_GAMMAS, NO, NO, NO, LWI_I3_UP};
-    static const lwi_i3_phase last[] = {LWI_I3_IMPULSES, LWI_I3_FINISH, LWI_I3_PUT, NO, NO, NO, NO};
+    static const lwi_index3_lane_phase between[] = {
+        LWI_INDEX3_IMPULSES, LWI_INDEX3_TAKE_SPEEDS, LWI_INDEX3_GAMMAS, NO, NO, NO, LWI_INDEX3_UP};
+    static const lwi_index3_lane_phase last[] = {
+        LWI_INDEX3_IMPULSES, LWI_INDEX3_FINISH, LWI_INDEX3_PUT, NO, NO, NO, NO};
     if (!d->lanes->ahead) TRY(begin_projections(d, NO, NO));
     const double began = lwi_clock();
     sweep_down(d);
-    TRY(sweep_up(d, between, true, LWI_I3_STAGE_ACCELERATIONS));
-    const double turn = lwi_clock();
+    TRY(sweep_up(d, between, true, LWI_INDEX3_STAGE_ACCELERATIONS));
+    const double halfway = lwi_clock();
     sweep_down(d);
-    pass(d, last, LWI_I3_STAGE_NONE);
-    d->times.velocity += turn - began;
-    d->times.acceleration += lwi_clock() - turn;
+    pass(d, last, LWI_INDEX3_STAGE_NONE);
+    d->times.velocity += halfway - began;
+    d->times.acceleration += lwi_clock() - halfway;
     return LW_OK;
 }
 
@@ -214,10 +224,10 @@ static lw_status project(lwi_index3 *d)
 static void show_poses(const lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
-    const lwi_system *c = &d->closed;
+    const lwi_system *c = &d->system;
     for (int k = 0; k < c->model->nnode; k++) {
         const int body = c->model->node[k].body, l = s->body_at[k] % LWI_LANES;
-        const lwi_i3_body *b = &s->body[s->body_at[k] / LWI_LANES];
+        const lwi_index3_lane_body *b = &s->body[s->body_at[k] / LWI_LANES];
         for (int i = 0; i < 3; i++) c->r[body][i] = b->r[i][l];
         for (int i = 0; i < 9; i++) c->R[body][i] = b->R[i][l];
     }
@@ -226,25 +236,25 @@ static void show_poses(const lwi_index3 *d)
 // Carried coordinates are continued in x.
 static void carry(const lwi_index3 *d, double t, double *x)
 {
-    const lwi_system *c = &d->closed;
-    const lwi_auxiliary *carried = &d->carried;
-    if (!carried->n) return;
+    const lwi_system *c = &d->system;
+    const lwi_auxiliary *auxiliary = &d->auxiliary;
+    if (!auxiliary->n) return;
     show_poses(d);
-    lwi_auxiliary_load(c->model, carried, x, c->q);
-    for (int i = 0, last = -1; i < carried->n; i++) {
-        const int j = carried->item[i].joint;
+    lwi_auxiliary_load(c->model, auxiliary, x, c->q);
+    for (int i = 0, last = -1; i < auxiliary->n; i++) {
+        const int j = auxiliary->item[i].joint;
         const lwi_joint *joint = &c->model->joint[j];
         double q[LW_JOINT_MAX_NQ];
         if (j != last && joint->type->id == LW_JOINT_REVOLUTE) {
-            double turn[3];
-            c->q[joint->iq] = lwi_i3_hinge_angle(c, joint, c->q[joint->iq], turn);
+            double theta[3];
+            c->q[joint->iq] = lwi_index3_hinge_angle(c, joint, c->q[joint->iq], theta);
         } else if (j != last) {
             lwi_joint_read_motion(c->model, j, t, &c->motion, q, NULL);
             memcpy(c->q + joint->iq, q, (size_t)joint->type->nq * sizeof *q);
         }
         last = j;
     }
-    lwi_auxiliary_store(c->model, carried, c->q, x);
+    lwi_auxiliary_store(c->model, auxiliary, c->q, x);
 }
 
 lw_status lwi_index3_lanes_finish(lwi_index3 *d, double *x)
@@ -256,14 +266,14 @@ lw_status lwi_index3_lanes_finish(lwi_index3 *d, double *x)
     if (status != LW_OK) return status;
     d->times.projection += lwi_clock() - began;
     carry(d, d->lanes->t, x);
-    if (d->lanes->odd) lwi_i3_odd_finish(d, x);
+    if (d->lanes->fallback) lwi_index3_fallback_finish(d, x);
     return LW_OK;
 }
 
-void lwi_index3_lanes_show(const lwi_index3 *d)
+void lwi_index3_lanes_export(const lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
-    const lwi_system *c = &d->closed;
+    const lwi_system *c = &d->system;
     for (int k = 0; k < c->model->nnode; k++)
         for (int i = 0; i < 6; i++)
             c->x[k][i] = s->body[s->body_at[k] / LWI_LANES].x[i][s->body_at[k] % LWI_LANES];

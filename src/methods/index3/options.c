@@ -10,15 +10,15 @@
 // smaller ones let round-off into the multipliers, larger ones need more iterations.
 #define REGULARISATION 1e-8
 // Iterations of Newton and where they end [m]: quadratic, three are usual.
-enum { ITERATIONS = 6, REAL_TIME_ITERATIONS = 3, MOST_ITERATIONS = 1000 };
+enum { ITERATIONS = 6, REAL_TIME_ITERATIONS = 3, MAX_ITERATIONS = 1000 };
 #define TOLERANCE 1e-10
 
 // A value is a number from `least` to `most`, or one of words, whose number it then is.
 typedef struct entry {
     const char *key;
     size_t offset;
-    bool whole;
-    double least, most;
+    bool integer;
+    double min, max;
     const char *words[4];
     const char *expected;
 } entry;
@@ -26,7 +26,7 @@ typedef struct entry {
 #define AT(field) offsetof(lwi_index3_method, field)
 static const entry entries[] = {
     {"regularisation", AT(regularisation), false, 1e-14, 1e-2, {0}, "a number from 1e-14 to 1e-2"},
-    {"iterations", AT(iterations), true, 1, MOST_ITERATIONS, {0}, "a whole number from 1 to 1000"},
+    {"iterations", AT(iterations), true, 1, MAX_ITERATIONS, {0}, "a whole number from 1 to 1000"},
     {"tolerance", AT(tolerance), false, 0, 1, {0}, "a length from 0 to 1 m; 0: all iterations"},
     {"coordinates", AT(coordinates), true, 6, 7, {0}, "6 or 7"},
     {"penalty", AT(penalty), false, 0, 1e15, {0}, "a number up to 1e15; 0: none"},
@@ -65,7 +65,7 @@ void lwi_index3_defaults(lwi_index3_method *method)
                                   .tolerance = TOLERANCE,
                                   .coordinates = 6,
                                   .tangent = 2,
-                                  .projection = LWI_PROJECT_MASS};
+                                  .projection = LWI_INDEX3_PROJECT_MASS};
 }
 
 static bool take(const entry *e, const char *value, lwi_index3_method *method)
@@ -73,14 +73,14 @@ static bool take(const entry *e, const char *value, lwi_index3_method *method)
     double number = NAN;
     for (int i = 0; i < LWI_COUNT(e->words) && e->words[i]; i++)
         if (!strcmp(value, e->words[i])) number = i;
-    if (!e->words[0] && (!lwi_number_read(value, &number) || !(number >= e->least) ||
-                         !(number <= e->most) || (e->whole && number != floor(number))))
+    if (!e->words[0] && (!lwi_number_read(value, &number) || !(number >= e->min) ||
+                         !(number <= e->max) || (e->integer && number != floor(number))))
         return false;
     if (isnan(number)) return false;
     char *place = (char *)method + e->offset;
-    const int whole = e->whole ? (int)number : 0;
-    if (e->whole)
-        memcpy(place, &whole, sizeof whole);
+    const int integer = e->integer ? (int)number : 0;
+    if (e->integer)
+        memcpy(place, &integer, sizeof integer);
     else
         memcpy(place, &number, sizeof number);
     return true;

@@ -15,44 +15,44 @@
 
 static void load_velocities(lwi_index3 *d, double h)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         v3_copy(d->velocity[k], s->v[b]);
         v3_copy(d->velocity[k] + 3, s->w[b]);
     }
     for (int i = 0; i < s->nrow; i++) d->speed[i] = -s->b[i];
-    if (d->seven) lwi_index3_euler_load(d, h, d->velocity, false);
+    if (d->euler) lwi_index3_euler_load(d, h, d->velocity, false);
 }
 
 static void take_velocities(lwi_index3 *d)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         v3_copy(s->v[b], d->velocity[k]);
         v3_copy(s->w[b], d->velocity[k] + 3);
     }
-    if (d->seven) lwi_index3_euler_take(d, d->velocity, false);
+    if (d->euler) lwi_index3_euler_take(d, d->velocity, false);
     lwi_system_place_merged(s);
 }
 
 static void load_accelerations(lwi_index3 *d, double h)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
         v3_copy(s->x[k], d->body[k].an);
         m3_mul_v(s->x[k] + 3, s->R[s->model->node[k].body], d->body[k].aln);
     }
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], s->lambda[i] = 0;
-    if (d->seven) lwi_index3_euler_load(d, h, s->x, true);
+    if (d->euler) lwi_index3_euler_load(d, h, s->x, true);
 }
 
 // Part 0 puts the velocities on the joints, part 1 the accelerations: each with vectors of its own.
 static void solve_part(void *user, int part)
 {
     lwi_index3 *d = user;
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     if (part == 0)
         lwi_elim_solve(d->view[0], d->velocity, d->speed, d->impulse, 0);
     else if (part == 1)
@@ -62,63 +62,63 @@ static void solve_part(void *user, int part)
 // Both at the same time; gamma is that of the velocities before.
 static void solve_both(lwi_index3 *d, double h)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const double began = lwi_clock();
     load_velocities(d, h);
     load_accelerations(d, h);
     if (s->nrow && d->view[1]) {
-        for (int i = 0; i < 2; i++) lwi_elim_view_take(d->view[i], s->dual);
+        for (int i = 0; i < 2; i++) lwi_elim_view_take(d->view[i], s->elim);
         lwi_pool_run(d->pool, solve_part, d);
     } else if (s->nrow) {
-        lwi_elim_solve(s->dual, d->velocity, d->speed, d->impulse, 0);
-        lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
+        lwi_elim_solve(s->elim, d->velocity, d->speed, d->impulse, 0);
+        lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
     }
     take_velocities(d);
     d->times.both += lwi_clock() - began;
 }
 
-static void solve_in_turn(lwi_index3 *d, double t, double h)
+static void solve_sequentially(lwi_index3 *d, double t, double h)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const double began = lwi_clock();
     load_velocities(d, h);
-    if (s->nrow) lwi_elim_solve(s->dual, d->velocity, d->speed, d->impulse, 0);
+    if (s->nrow) lwi_elim_solve(s->elim, d->velocity, d->speed, d->impulse, 0);
     take_velocities(d);
-    const double turn = lwi_clock();
+    const double halfway = lwi_clock();
     lwi_system_gammas(s, t); // at the new velocities
     load_accelerations(d, h);
-    if (s->nrow) lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
-    d->times.velocity += turn - began;
-    d->times.acceleration += lwi_clock() - turn;
+    if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+    d->times.velocity += halfway - began;
+    d->times.acceleration += lwi_clock() - halfway;
 }
 
 lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const lwi_index3_method *m = &d->method;
-    const bool mass = m->projection == LWI_PROJECT_MASS;
+    const bool mass = m->projection == LWI_INDEX3_PROJECT_MASS;
     const double eta = 0.25 * h * h,
                  unit = mass ? 1 : eta; // the tangent's K is eta times a mobility
     if (d->coordinates) lwi_system_read_joints(s, t);
     lwi_system_rows(s, t);
     if (m->order || !m->projection) lwi_system_gammas(s, t);
     lwi_index3_no_force_rows(d);
-    lwi_index3_resting_rows(d, t, unit);
+    lwi_index3_sticking_rows(d, t, unit);
     lwi_index3_rotor_projections(d, t, unit);
-    if (d->seven) lwi_index3_euler_rows(d);
+    if (d->euler) lwi_index3_euler_rows(d);
     if (mass) lwi_index3_mass_leaves(d, h);
     if (m->projection) {
         TRY(lwi_index3_factor(d, t, mass ? eta : 1, mass || m->tangent < 2, error));
         if (m->order)
             solve_both(d, h);
         else
-            solve_in_turn(d, t, h);
+            solve_sequentially(d, t, h);
     } else {
         load_accelerations(d, h);
     }
-    if (d->seven) lwi_index3_euler_take(d, s->x, true);
+    if (d->euler) lwi_index3_euler_take(d, s->x, true);
     lwi_index3_rotors_projected(d);
-    lwi_index3_release(d, d->lambda, d->row);
+    lwi_index3_multipliers_from_world(d, d->lambda, d->row);
     for (int i = 0; i < s->nrow; i++) s->lambda[i] = d->row[i] + unit * s->lambda[i];
     return LW_OK;
 }

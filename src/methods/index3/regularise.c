@@ -33,7 +33,7 @@ typedef struct leaves {
     int *queue, n;      ///< bodies that one edge holds
 } leaves;
 
-static void count_edge(leaves *l, const lwi_edge *edge, int e, int nnode, int by)
+static void count_edge(leaves *l, const lwi_plan_edge *edge, int e, int nnode, int by)
 {
     for (int i = 0; i < edge->n; i++) {
         const int k = edge->body[i];
@@ -45,7 +45,7 @@ static void count_edge(leaves *l, const lwi_edge *edge, int e, int nnode, int by
 
 static lw_status find(lwi_index3 *d, lwi_arena *scratch)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const int nnode = s->model->nnode, nedge = s->nedge - d->ncoupler;
     leaves l = {.edges = LWI_PUSH(scratch, int, nnode),
                 .which = LWI_PUSH(scratch, int, nnode),
@@ -69,7 +69,7 @@ static lw_status find(lwi_index3 *d, lwi_arena *scratch)
 lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena)
 {
     lwi_arena scratch;
-    d->relative = LWI_PUSH(arena, double, d->closed.nedge);
+    d->relative = LWI_PUSH(arena, double, d->system.nedge);
     if (!d->relative) return LW_ERR_MEMORY;
     lwi_arena_init(&scratch, &arena->allocator);
     const lw_status status = find(d, &scratch);
@@ -81,15 +81,15 @@ lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena)
 // to K of eta times a mobility.
 void lwi_index3_regularise(lwi_index3 *d, double eta)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const bool absolute = d->method.penalty > 0;
     for (int e = 0; e < s->nedge - d->ncoupler; e++) {
-        const lwi_edge *edge = &s->plan.graph.edge[e];
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
         double sum = 0;
         for (int i = 0; i < edge->n && !absolute; i++) {
             const int first = 6 * (s->plan.slot[e] + i);
-            const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->dual) + first;
-            const double(*G)[6] = (const double(*)[6])lwi_elim_G(s->dual) + first;
+            const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->elim) + first;
+            const double(*G)[6] = (const double(*)[6])lwi_elim_G(s->elim) + first;
             for (int k = 0; k < edge->rows; k++) sum += v6_dot(J[k], G[k]);
         }
         const double eps =

@@ -40,12 +40,12 @@ int lwi_index3_rotors(const lw_model *model, lwi_index3_coupler *list)
 // The row of coupler i, its compliance, and where it stands.
 static int put_row(lwi_index3 *d, int i, double t, double compliance, double wrench[2][6])
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const lwi_index3_coupler *c = &d->coupler[i];
     const int e = s->nedge - d->ncoupler + i, row = s->plan.row[e];
     lwi_index3_unit_effort(d, c, t, wrench);
     for (int side = 0, slot = s->plan.slot[e]; side < 2; side++)
-        if (c->body[side]) v6_copy(lwi_elim_J(s->dual)[6 * slot++], wrench[side]);
+        if (c->body[side]) v6_copy(lwi_elim_J(s->elim)[6 * slot++], wrench[side]);
     d->compliance[row - d->first_compliance] = compliance;
     s->phi[row] = s->b[row] = s->gamma[row] = 0;
     return row;
@@ -66,7 +66,7 @@ static double along(const lwi_index3_coupler *c, double wrench[2][6], const doub
 // Accelerations of the trapezoidal rule in world axes.
 static void place_accelerations(lwi_index3 *d)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         v3_copy(s->a[b], d->body[k].an);
@@ -76,7 +76,7 @@ static void place_accelerations(lwi_index3 *d)
 
 static double acceleration(lwi_index3 *d, const lwi_index3_coupler *c, double t)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     double qdd[LW_JOINT_MAX_NV];
     lwi_joint_read_acceleration(s->model, c->joint, t, &s->motion, (const double(*)[3])s->a,
                                 (const double(*)[3])s->al, qdd);
@@ -103,7 +103,7 @@ void lwi_index3_rotor_rows(lwi_index3 *d, double t, double h)
 
 void lwi_index3_rotor_projections(lwi_index3 *d, double t, double unit)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     if (d->nrotor) place_accelerations(d);
     for (int i = d->ncoupler - d->nrotor; i < d->ncoupler; i++) {
         const lwi_index3_coupler *c = &d->coupler[i];
@@ -116,7 +116,7 @@ void lwi_index3_rotor_projections(lwi_index3 *d, double t, double unit)
 
 void lwi_index3_rotors_projected(lwi_index3 *d)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int i = d->ncoupler - d->nrotor; i < d->ncoupler; i++) {
         const int row = s->plan.row[s->nedge - d->ncoupler + i];
         s->b[row] = s->gamma[row] = 0; // no velocity is prescribed there
@@ -125,7 +125,7 @@ void lwi_index3_rotors_projected(lwi_index3 *d)
 
 void lwi_index3_rotor_start(lwi_index3 *d, double t)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     double wrench[2][6];
     memset(s->a, 0, (size_t)s->model->nbody * sizeof *s->a);
     memset(s->al, 0, (size_t)s->model->nbody * sizeof *s->al);
@@ -138,7 +138,7 @@ void lwi_index3_rotor_start(lwi_index3 *d, double t)
 
 void lwi_index3_rotor_targets(lwi_index3 *d, const double *found)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int i = d->ncoupler - d->nrotor; i < d->ncoupler; i++) {
         const int row = s->plan.row[s->nedge - d->ncoupler + i];
         s->c[row] = -s->gamma[row] - found[row] / d->coupler[i].rotor;
@@ -147,7 +147,7 @@ void lwi_index3_rotor_targets(lwi_index3 *d, const double *found)
 
 void lwi_index3_rotor_loads(lwi_index3 *d, double t)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int k = 0; d->nrotor && k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         v3_copy(s->a[b], s->x[k]);

@@ -29,14 +29,14 @@
 // Rows of edge e, a joint's, on the second body, as they are or (`*sign` < 0) those of the first.
 static const double (*rows_of(const lwi_index3 *d, int e, double *sign))[6]
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const int j = s->edge_joint[e], slot = s->plan.slot[e];
     const lwi_joint *joint = &s->model->joint[j];
     const bool second = joint->body2 != 0;
     const int body = s->model->body_node[second ? joint->body2 : joint->body1];
     const int i = s->plan.graph.edge[e].body[0] == body ? 0 : 1;
     *sign = second ? 1 : -1;
-    return (const double(*)[6])lwi_elim_J(s->dual) + 6 * (slot + i);
+    return (const double(*)[6])lwi_elim_J(s->elim) + 6 * (slot + i);
 }
 
 void lwi_index3_row_wrench(const lwi_index3 *d, int e, int k, double w[6])
@@ -46,9 +46,9 @@ void lwi_index3_row_wrench(const lwi_index3 *d, int e, int k, double w[6])
     for (int c = 0; c < 6; c++) w[c] = sign * J[c];
 }
 
-static void turn_points(lwi_index3 *d, const double *from, double *to, bool hold)
+static void convert_points(lwi_index3 *d, const double *from, double *to, bool hold)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     memmove(to, from, (size_t)s->nrow * sizeof *to);
     for (int e = 0; e < s->nedge; e++) {
         if (!d->points[e]) continue;
@@ -65,14 +65,14 @@ static void turn_points(lwi_index3 *d, const double *from, double *to, bool hold
     }
 }
 
-void lwi_index3_hold(lwi_index3 *d, const double *rows, double *held)
+void lwi_index3_multipliers_to_world(lwi_index3 *d, const double *rows, double *held)
 {
-    turn_points(d, rows, held, true);
+    convert_points(d, rows, held, true);
 }
 
-void lwi_index3_release(lwi_index3 *d, const double *held, double *rows)
+void lwi_index3_multipliers_from_world(lwi_index3 *d, const double *held, double *rows)
 {
-    turn_points(d, held, rows, false);
+    convert_points(d, held, rows, false);
 }
 
 // ------------------------------------------------------------------------------------------ motion
@@ -87,7 +87,7 @@ static void exponential(double R[9], const double theta[3])
 }
 
 // c = 1/theta^2 - (1 + cos)/(2 theta sin) -> 1/12; cot(theta/2) in place of (1 + cos)/sin
-double lwi_index3_turn_factor(const double theta[3])
+double lwi_index3_rotation_factor(const double theta[3])
 {
     const double square = v3_dot(theta, theta), angle = sqrt(square);
     // below this the series' next term, theta^2/720, is round-off of 1/12
@@ -95,9 +95,9 @@ double lwi_index3_turn_factor(const double theta[3])
 }
 
 // theta += T^-1(theta) dtheta,  T^-1 = 1 + theta~/2 + c theta~^2
-static void turn_on(double theta[3], const double dtheta[3])
+static void add_rotation(double theta[3], const double dtheta[3])
 {
-    const double c = lwi_index3_turn_factor(theta);
+    const double c = lwi_index3_rotation_factor(theta);
     double once[3], twice[3];
     v3_cross(once, theta, dtheta);
     v3_cross(twice, theta, once);
@@ -107,7 +107,7 @@ static void turn_on(double theta[3], const double dtheta[3])
 // Positions, velocities and accelerations at the end from r of the motion and the turns.
 static void move(lwi_index3 *d, double h)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const double one = 2 / h, two = 4 / (h * h);
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
@@ -116,14 +116,14 @@ static void move(lwi_index3 *d, double h)
             const double dr = s->r[b][i] - p->r[i];
             p->vn[i] = one * dr - p->v[i];
             p->an[i] = two * dr - 2 * one * p->v[i] - p->a[i];
-            p->wn[i] = one * p->turn[i] - p->w[i];
-            p->aln[i] = two * p->turn[i] - 2 * one * p->w[i] - p->al[i];
+            p->wn[i] = one * p->theta[i] - p->w[i];
+            p->aln[i] = two * p->theta[i] - 2 * one * p->w[i] - p->al[i];
         }
-        if (d->seven) {
+        if (d->euler) {
             lwi_index3_euler_move(d, k, h);
         } else {
             double E[9];
-            exponential(E, p->turn);
+            exponential(E, p->theta);
             m3_mul(s->R[b], p->R, E);
         }
         v3_copy(s->v[b], p->vn);
@@ -134,14 +134,14 @@ static void move(lwi_index3 *d, double h)
 
 static void predict(lwi_index3 *d, double h)
 {
-    lwi_system *s = &d->closed;
-    if (d->seven) lwi_index3_euler_predict(d, h);
+    lwi_system *s = &d->system;
+    if (d->euler) lwi_index3_euler_predict(d, h);
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         lwi_index3_body *p = &d->body[k];
         for (int i = 0; i < 3; i++) {
             s->r[b][i] = p->r[i] + h * (p->v[i] + 0.5 * h * p->a[i]);
-            p->turn[i] = h * (p->w[i] + 0.5 * h * p->al[i]);
+            p->theta[i] = h * (p->w[i] + 0.5 * h * p->al[i]);
         }
     }
 }
@@ -150,21 +150,21 @@ static void predict(lwi_index3 *d, double h)
 
 lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric, lw_error *error)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     lwi_index3_multiply(d);
     if (s->nrow == 0) return LW_OK;
     lwi_index3_regularise(d, eta);
     const lw_status status =
-        symmetric ? lwi_elim_factor(s->dual, d->eps) : lwi_elim_factor_unsymmetric(s->dual, d->eps);
+        symmetric ? lwi_elim_factor(s->elim, d->eps) : lwi_elim_factor_unsymmetric(s->elim, d->eps);
     return status == LW_OK ? LW_OK : lwi_system_fails(s, t, status, error);
 }
 
 // x := K x, then the vector pass for J x = c - eps lambda
 static void solve(lwi_index3 *d)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     lwi_index3_apply(d, s->x);
-    if (s->nrow) lwi_elim_solve(s->dual, s->x, s->c, s->lambda, 0);
+    if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
 }
 
 // ------------------------------------------------------------------------------------------ Newton
@@ -172,7 +172,7 @@ static void solve(lwi_index3 *d)
 // x := Q - M a + J' lambda at the motion
 static void residual(lwi_index3 *d, double t, double h, const double *inputs, const double *lambda)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     lwi_system_forces(s, t, inputs);
     lwi_system_applied(s, t, &s->loads, s->x);
     for (int k = 0; k < s->model->nnode; k++) {
@@ -184,7 +184,7 @@ static void residual(lwi_index3 *d, double t, double h, const double *inputs, co
         v3_axpy(s->x[k], -body->mass, d->body[k].an);
         v3_sub(s->x[k] + 3, s->x[k] + 3, n);
     }
-    if (d->seven) lwi_index3_euler_residual(d, h);
+    if (d->euler) lwi_index3_euler_residual(d, h);
     lwi_index3_rotor_residual(d, t);
     lwi_system_add_wrenches(s, 1, lambda, s->x);
 }
@@ -196,12 +196,12 @@ static void residual(lwi_index3 *d, double t, double h, const double *inputs, co
 // gap x force, and next to singular positions the branch by gap x turn over the distance.
 void lwi_index3_own_points(lwi_index3 *d, int e)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const int j = s->edge_joint[e];
     if (!d->points[e] || !s->model->joint[j].body1) return;
     const int body1 = s->model->body_node[s->model->joint[j].body1];
     const int i = s->plan.graph.edge[e].body[0] == body1 ? 0 : 1;
-    double(*J)[6] = lwi_elim_J(s->dual) + 6 * (s->plan.slot[e] + i);
+    double(*J)[6] = lwi_elim_J(s->elim) + 6 * (s->plan.slot[e] + i);
     double gap[3] = {0, 0, 0}, back[3]; // J of body 1: -f, and f is orthonormal
     for (int k = 0; k < 3; k++) v3_axpy(gap, -s->phi[s->plan.row[e] + k], J[k]);
     for (int k = 0; k < 3; k++) {
@@ -214,13 +214,13 @@ void lwi_index3_own_points(lwi_index3 *d, int e)
 static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs, bool first,
                          double *size, lw_error *error)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     double *lambda = d->row, sum = 0;
     if (d->coordinates) lwi_system_read_joints(s, t);
     lwi_system_rows(s, t);
     for (int e = 0; e < s->nedge; e++) lwi_index3_own_points(d, e);
-    if (d->seven) lwi_index3_euler_rows(d);
-    lwi_index3_release(d, d->lambda, lambda);
+    if (d->euler) lwi_index3_euler_rows(d);
+    lwi_index3_multipliers_from_world(d, d->lambda, lambda);
     residual(d, t, h, inputs, lambda);
     if (d->method.tangent)
         lwi_index3_force_rows(d, t, h, inputs);
@@ -238,14 +238,14 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
     d->times.solve += lwi_clock() - began;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
-        double turn[3];
+        double theta[3];
         v3_add(s->r[b], s->r[b], s->x[k]);
-        m3_tmul_v(turn, s->R[b], s->x[k] + 3);
-        if (d->seven)
-            lwi_index3_euler_turn(d, k, h);
+        m3_tmul_v(theta, s->R[b], s->x[k] + 3);
+        if (d->euler)
+            lwi_index3_euler_update(d, k, h);
         else
-            turn_on(d->body[k].turn, turn);
-        sum += v3_dot(s->x[k], s->x[k]) + s->length * s->length * v3_dot(turn, turn);
+            add_rotation(d->body[k].theta, theta);
+        sum += v3_dot(s->x[k], s->x[k]) + s->length * s->length * v3_dot(theta, theta);
     }
     if (d->method.stop) { // forces as displacements of the lightest body
         double forces = 0;
@@ -254,7 +254,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
     }
     // what couplers have added is in the next residual
     for (int i = 0; i < d->first_compliance; i++) lambda[i] += s->lambda[i];
-    lwi_index3_hold(d, lambda, d->lambda);
+    lwi_index3_multipliers_to_world(d, lambda, d->lambda);
     *size = sqrt(sum);
     return LW_OK;
 }
@@ -263,7 +263,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
 
 static void begin(lwi_index3 *d, const double *x)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         lwi_index3_body *p = &d->body[k];
@@ -276,13 +276,13 @@ static void begin(lwi_index3 *d, const double *x)
     }
     memcpy(d->lambda, x + d->at_lambda, (size_t)s->nrow * sizeof *d->lambda);
     for (int i = 0; i < d->ncoupler; i++) d->coupler[i].slip = (lwi_index3_slipping){0};
-    if (d->seven) lwi_index3_euler_begin(d, x);
+    if (d->euler) lwi_index3_euler_begin(d, x);
 }
 
 // The state at the end; quaternions continue in sign.
 static void finish(lwi_index3 *d, double t, double h, double *x)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k;
@@ -291,7 +291,7 @@ static void finish(lwi_index3 *d, double t, double h, double *x)
         v3_copy(a, s->x[k]);
         v3_copy(u, s->v[b]);
         m3_tmul_v(u + 3, s->R[b], s->w[b]);
-        if (d->seven) {
+        if (d->euler) {
             lwi_index3_euler_finish(d, k, x);
             continue;
         }
@@ -301,8 +301,8 @@ static void finish(lwi_index3 *d, double t, double h, double *x)
         memcpy(pose + 3, quat, sizeof quat);
     }
     memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
-    if (d->carried.n) lwi_system_read_joints(s, t);
-    lwi_auxiliary_store(s->model, &d->carried, s->q, x);
+    if (d->auxiliary.n) lwi_system_read_joints(s, t);
+    lwi_auxiliary_store(s->model, &d->auxiliary, s->q, x);
     if (d->at_work < 0) return;
     lwi_index3_rotor_loads(d, t);
     const double power = s->loads.power + lwi_system_drive_power(s, t);
@@ -319,12 +319,12 @@ static lw_status check(lwi_work *work, double t, double h, int i, double size, d
 {
     const lwi_index3 *d = work->data;
     const bool last = i + 1 == d->method.iterations && i > 0 && size > d->method.tolerance;
-    const bool far = size > first || size > ASTRAY * d->closed.length;
+    const bool far = size > first || size > ASTRAY * d->system.length;
     char where[300];
     int node, edge;
     if (isfinite(size) && !(last && far && d->method.tolerance > 0)) return LW_OK;
     lwi_index3_worst(d, &node, &edge);
-    lwi_index3_tell(d, node, edge, where, sizeof where);
+    lwi_index3_describe_worst(d, node, edge, where, sizeof where);
     return lwi_fail(
         &work->error, isfinite(size) ? LW_ERR_INTEGRATOR : LW_ERR_NOT_FINITE,
         "t = %.9g s: Newton's iteration number %d in a step of %.3g s goes astray (%.1e m, the "
@@ -356,7 +356,7 @@ static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x,
     int i = 0;
     d->in_lanes = true;
     lwi_index3_lanes_begin(d, end, h, x, inputs);
-    for (; i < m->iterations && !(i >= d->least_iterations && size < m->tolerance); i++) {
+    for (; i < m->iterations && !(i >= d->min_iterations && size < m->tolerance); i++) {
         TRY(lwi_index3_lanes_iterate(d, i, &size));
         if (i == 0) first = size;
         TRY(check(work, end, h, i, size, first));
@@ -378,12 +378,12 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
         if (status != LW_ERR_SINGULAR) return status;
     }
     d->in_lanes = false;
-    lwi_index3_read(d, &d->closed, x);
-    if (d->coordinates || d->carried.n) lwi_system_read_joints(&d->closed, t);
+    lwi_index3_read(d, &d->system, x);
+    if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(&d->system, t);
     begin(d, x);
     predict(d, h);
     int i = 0;
-    for (; i < m->iterations && !(i >= d->least_iterations && size < m->tolerance); i++) {
+    for (; i < m->iterations && !(i >= d->min_iterations && size < m->tolerance); i++) {
         move(d, h);
         TRY(iterate(d, end, h, inputs, i == 0, &size, &work->error));
         if (i == 0) first = size;
@@ -394,7 +394,7 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     const double solved = lwi_clock();
     TRY(lwi_index3_project(d, end, h, &work->error));
     d->times.projection += lwi_clock() - solved;
-    if (d->at_work >= 0) lwi_system_forces(&d->closed, end, inputs);
+    if (d->at_work >= 0) lwi_system_forces(&d->system, end, inputs);
     finish(d, end, h, x);
     d->times.total += lwi_clock() - began;
     return LW_OK;

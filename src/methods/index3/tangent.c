@@ -47,20 +47,20 @@ static void add_moments(lwi_index3_stiffness *K, const double s[3], const double
     K->virial += v3_dot(s, F);
 }
 
-void lwi_index3_carried(lwi_index3_stiffness *K, const double s[3], const double F[3])
+void lwi_index3_stiff_point(lwi_index3_stiffness *K, const double s[3], const double F[3])
 {
     add_skews(K->rr, -1, s, F);
     add_moments(K, s, F);
 }
 
-void lwi_index3_turning(lwi_index3_stiffness *K, const double s[3], const double F[3])
+void lwi_index3_stiff_follower(lwi_index3_stiffness *K, const double s[3], const double F[3])
 {
     add_skew(K->tr, 1, F);
     K->coupled = true;
     add_moments(K, s, F);
 }
 
-void lwi_index3_slid(lwi_index3_stiffness *K, const double s[3], const double F[3])
+void lwi_index3_stiff_direction(lwi_index3_stiffness *K, const double s[3], const double F[3])
 {
     add_skew(K->tr, 1, F);
     add_skew(K->rt, -1, F);
@@ -69,7 +69,7 @@ void lwi_index3_slid(lwi_index3_stiffness *K, const double s[3], const double F[
     add_moments(K, s, F);
 }
 
-void lwi_index3_touched(lwi_index3_stiffness *K, const double s[3], const double F[3])
+void lwi_index3_stiff_fixed(lwi_index3_stiffness *K, const double s[3], const double F[3])
 {
     double n[3];
     v3_cross(n, s, F);
@@ -79,7 +79,7 @@ void lwi_index3_touched(lwi_index3_stiffness *K, const double s[3], const double
     add_moments(K, s, F);
 }
 
-void lwi_index3_torque(lwi_index3_stiffness *K, double part, const double T[3])
+void lwi_index3_stiff_torque(lwi_index3_stiffness *K, double part, const double T[3])
 {
     add_skew(K->rr, -part, T);
     v3_add(K->moment, K->moment, T);
@@ -122,9 +122,9 @@ static bool is_normal(const lwi_system *s, const sides *p, int row, double lambd
         joint_axis(a1, s->R[joint->body1], joint->R1, normals[n].i);
         joint_axis(a2, s->R[joint->body2], joint->R2, normals[n].j);
         v3_scale(F, lambda, a1);
-        if (p->K2) lwi_index3_carried(p->K2, a2, F);
+        if (p->K2) lwi_index3_stiff_point(p->K2, a2, F);
         v3_scale(F, lambda, a2);
-        if (p->K1) lwi_index3_carried(p->K1, a1, F);
+        if (p->K1) lwi_index3_stiff_point(p->K1, a1, F);
         return true;
     }
     return false;
@@ -136,17 +136,17 @@ static void push(const sides *p, bool follows, const double F[3], const double T
 {
     double back[3];
     if (p->K2) {
-        lwi_index3_carried(p->K2, p->arm2, F);
-        lwi_index3_torque(p->K2, 0.5, T);
+        lwi_index3_stiff_point(p->K2, p->arm2, F);
+        lwi_index3_stiff_torque(p->K2, 0.5, T);
     }
     if (!p->K1) return;
     v3_scale(back, -1, F);
     if (follows)
-        lwi_index3_slid(p->K1, p->far1, back);
+        lwi_index3_stiff_direction(p->K1, p->far1, back);
     else
-        lwi_index3_carried(p->K1, p->arm1, back);
+        lwi_index3_stiff_point(p->K1, p->arm1, back);
     v3_scale(back, -1, T);
-    lwi_index3_torque(p->K1, 0.5, back);
+    lwi_index3_stiff_torque(p->K1, 0.5, back);
 }
 
 static bool any3(const double v[3])
@@ -156,7 +156,7 @@ static bool any3(const double v[3])
 
 static void joint_stiffness(lwi_index3 *d, int e, const sides *p, const double *lambda)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const lwi_joint *joint = p->joint;
     const int first = s->plan.row[e], rows = s->plan.graph.edge[e].rows;
     double fixed[3] = {0, 0, 0}, slides[3] = {0, 0, 0}, T[3] = {0, 0, 0};
@@ -184,7 +184,7 @@ static void joint_stiffness(lwi_index3 *d, int e, const sides *p, const double *
 // Efforts on a joint's coordinates: forces along axes of F1, torques about axes of the joint.
 static void effort_stiffness(lwi_index3 *d, int j, double t, const sides *p, const double *effort)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const lwi_joint *joint = p->joint;
     double w[6], arm[3];
     bool any = false;
@@ -203,7 +203,7 @@ static void effort_stiffness(lwi_index3 *d, int j, double t, const sides *p, con
 
 static sides sides_of(lwi_index3 *d, int j)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const lwi_joint *joint = &s->model->joint[j];
     sides p = {.joint = joint};
     if (joint->body1) p.K1 = &d->stiffness[s->model->body_node[joint->body1]];
@@ -218,7 +218,7 @@ static sides sides_of(lwi_index3 *d, int j)
 // The row of a coupling: efforts on the coordinates of two joints.
 static void coupling_stiffness(lwi_index3 *d, int k, double t, const double *lambda)
 {
-    const lwi_coupling *pair = &d->closed.model->coupling[k];
+    const lwi_coupling *pair = &d->system.model->coupling[k];
     const int joint[2] = {pair->joint, pair->of}, coordinate[2] = {pair->coordinate, pair->with};
     double effort[2];
     lwi_index3_coupling_efforts(d, k, lambda, effort);
@@ -232,28 +232,28 @@ static void coupling_stiffness(lwi_index3 *d, int k, double t, const double *lam
 
 void lwi_index3_joint_stiffness(lwi_index3 *d, int j, double t, const double *lambda)
 {
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const lwi_joint *joint = &s->model->joint[j];
     if (joint->merged || joint->body1 == joint->body2) return;
     const sides p = sides_of(d, j);
-    if (s->joint_edge[j] >= 0 && joint->type->id == LW_JOINT_CUSTOM && !d->seven)
+    if (s->joint_edge[j] >= 0 && joint->type->id == LW_JOINT_CUSTOM && !d->euler)
         lwi_index3_custom(d, j, t, lambda, p.K1, p.K2);
     else if (s->joint_edge[j] >= 0)
         joint_stiffness(d, s->joint_edge[j], &p, lambda);
-    if (d->efforts && !d->seven) effort_stiffness(d, j, t, &p, s->loads.effort + joint->iv);
+    if (d->efforts && !d->euler) effort_stiffness(d, j, t, &p, s->loads.effort + joint->iv);
 }
 
 void lwi_index3_other_stiffnesses(lwi_index3 *d, double t, const double *inputs,
                                   const double *lambda)
 {
-    for (int k = 0; k < d->closed.model->ncoupling && !d->seven; k++)
+    for (int k = 0; k < d->system.model->ncoupling && !d->euler; k++)
         coupling_stiffness(d, k, t, lambda);
-    if (!d->seven) lwi_index3_force_stiffness(d, t, inputs);
+    if (!d->euler) lwi_index3_force_stiffness(d, t, inputs);
 }
 
 void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const double *lambda)
 {
-    const lw_model *model = d->closed.model;
+    const lw_model *model = d->system.model;
     memset(d->stiffness, 0, (size_t)model->nnode * sizeof *d->stiffness);
     for (int j = 0; j < model->njoint; j++) lwi_index3_joint_stiffness(d, j, t, lambda);
     lwi_index3_other_stiffnesses(d, t, inputs, lambda);
@@ -266,11 +266,11 @@ static bool invert3(const double A[9], double K[9])
 {
     const double xy = 0.5 * (A[1] + A[3]), xz = 0.5 * (A[2] + A[6]), yz = 0.5 * (A[5] + A[7]);
     const double minor = A[0] * A[4] - xy * xy;
-    const double least = A[8] * minor - A[0] * yz * yz - A[4] * xz * xz + 2 * xy * xz * yz;
+    const double determinant = A[8] * minor - A[0] * yz * yz - A[4] * xz * xz + 2 * xy * xz * yz;
     const double c0 = A[4] * A[8] - A[5] * A[7], c1 = A[5] * A[6] - A[3] * A[8],
                  c2 = A[3] * A[7] - A[4] * A[6];
     const double inverse = 1 / (A[0] * c0 + A[1] * c1 + A[2] * c2);
-    if (!(A[0] > 0 && minor > 0 && least > 0)) return false;
+    if (!(A[0] > 0 && minor > 0 && determinant > 0)) return false;
     K[0] = c0 * inverse, K[3] = c1 * inverse, K[6] = c2 * inverse;
     K[1] = (A[2] * A[7] - A[1] * A[8]) * inverse;
     K[4] = (A[0] * A[8] - A[2] * A[6]) * inverse;
@@ -303,10 +303,10 @@ bool lwi_index3_invert(int n, const double *A, double *K)
 }
 
 // T^-1(theta), body axes.
-static void turn_rate(double T[9], const double theta[3])
+static void inverse_tangent(double T[9], const double theta[3])
 {
     const double once[9] = {0, -theta[2], theta[1], theta[2], 0, -theta[0], -theta[1], theta[0], 0};
-    const double c = lwi_index3_turn_factor(theta);
+    const double c = lwi_index3_rotation_factor(theta);
     m3_mul(T, once, once);
     for (int i = 0; i < 9; i++) T[i] = c * T[i] + 0.5 * once[i] + (i % 4 == 0);
 }
@@ -314,17 +314,17 @@ static void turn_rate(double T[9], const double theta[3])
 // The inertia's part of level 2, world axes.
 static void gyroscopic(const lwi_index3 *d, int k, double h, double A[9])
 {
-    const int b = d->closed.model->node[k].body;
+    const int b = d->system.model->node[k].body;
     const lwi_index3_body *p = &d->body[k];
-    const double *R = d->closed.R[b];
+    const double *R = d->system.R[b];
     double J[9], Jw[3], B[9], T[9], W[9] = {0};
-    s3_full(J, d->closed.model->body[b].inertia);
+    s3_full(J, d->system.model->body[b].inertia);
     m3_mul_v(Jw, J, p->wn);
     add_skew(W, 0.5 * h, p->wn);
     m3_mul(B, W, J);
     add_skew(B, -0.5 * h, Jw);
     for (int i = 0; i < 9; i++) B[i] += J[i];
-    turn_rate(T, p->turn);
+    inverse_tangent(T, p->theta);
     m3_mul(W, B, T);
     m3_mul(T, R, W);
     m3_mul_t(A, T, R);
@@ -361,7 +361,7 @@ static bool invert_coupled(const lwi_index3_stiffness *K, double mass, double et
 
 static void leaf_of(lwi_index3 *d, int k, double h)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     const lwi_index3_stiffness *K = &d->stiffness[k];
     const double mass = s->model->body[s->model->node[k].body].mass, eta = 0.25 * h * h;
     const int level = d->method.tangent;
@@ -387,8 +387,8 @@ static void leaf_of(lwi_index3 *d, int k, double h)
 
 void lwi_index3_leaves(lwi_index3 *d, double h)
 {
-    for (int k = 0; k < d->closed.model->nnode; k++)
-        if (d->seven)
+    for (int k = 0; k < d->system.model->nnode; k++)
+        if (d->euler)
             lwi_index3_euler_leaf(d, k, h, false);
         else
             leaf_of(d, k, h);
@@ -396,9 +396,9 @@ void lwi_index3_leaves(lwi_index3 *d, double h)
 
 void lwi_index3_mass_leaves(lwi_index3 *d, double h)
 {
-    const lwi_system *s = &d->closed;
+    const lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
-        if (d->seven) {
+        if (d->euler) {
             lwi_index3_euler_leaf(d, k, h, true);
             continue;
         }
@@ -428,34 +428,34 @@ static void multiply(const lwi_index3_leaf *leaf, const double f[6], double x[6]
 static void multiply_edges(void *user, int part)
 {
     lwi_index3 *d = user;
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     const int parts = s->pool ? lwi_pool_count(s->pool) : 1;
     const int first = (int)((long)s->nedge * part / parts);
     const int end = (int)((long)s->nedge * (part + 1) / parts);
     for (int e = first; e < end; e++) {
-        const lwi_edge *edge = &s->plan.graph.edge[e];
-        for (int k = 0; d->seven && k < edge->rows; k++) lwi_index3_euler_multiply(d, e, k);
-        for (int i = 0; i < edge->n && !d->seven; i++) {
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        for (int k = 0; d->euler && k < edge->rows; k++) lwi_index3_euler_multiply(d, e, k);
+        for (int i = 0; i < edge->n && !d->euler; i++) {
             const int at = 6 * (s->plan.slot[e] + i);
             for (int k = 0; k < edge->rows; k++)
-                multiply(&d->leaf[edge->body[i]], lwi_elim_J(s->dual)[at + k],
-                         lwi_elim_G(s->dual)[at + k]);
+                multiply(&d->leaf[edge->body[i]], lwi_elim_J(s->elim)[at + k],
+                         lwi_elim_G(s->elim)[at + k]);
         }
     }
 }
 
 void lwi_index3_multiply(lwi_index3 *d)
 {
-    if (d->closed.pool)
-        lwi_pool_run(d->closed.pool, multiply_edges, d);
+    if (d->system.pool)
+        lwi_pool_run(d->system.pool, multiply_edges, d);
     else
         multiply_edges(d, 0);
 }
 
 void lwi_index3_apply(const lwi_index3 *d, double (*x)[6])
 {
-    for (int k = 0; k < d->closed.model->nnode; k++)
-        if (d->seven)
+    for (int k = 0; k < d->system.model->nnode; k++)
+        if (d->euler)
             lwi_index3_euler_apply(d, k, x);
         else
             multiply(&d->leaf[k], x[k], x[k]);

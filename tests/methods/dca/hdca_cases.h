@@ -281,12 +281,12 @@ static inline void lwt_check_flow(lwi_work *work, double t, const double *x, con
 /** Impulse [force; moment about the mass centre] of a joint on its body2 at the last evaluation. */
 static inline void lwt_impulse(const lwi_work *work, double t, const char *name, double impulse[6])
 {
-    const lwi_system *closed = lwi_hdca_closed(work);
+    const lwi_system *system = lwi_hdca_system(work);
     lw_joint joint;
     lwi_closure rows;
     assert_int_equal(lw_model_find_joint(work->model, name, &joint), LW_OK);
-    lwi_joint_closure(work->model, joint.index, t, &closed->motion, LWI_CLOSURE_POSITION, &rows);
-    const double *sigma = closed->lambda + closed->plan.row[closed->joint_edge[joint.index]];
+    lwi_joint_closure(work->model, joint.index, t, &system->motion, LWI_CLOSURE_POSITION, &rows);
+    const double *sigma = system->lambda + system->plan.row[system->joint_edge[joint.index]];
     const int body = work->model->joint[joint.index].body2;
     v6_zero(impulse);
     for (int i = 0; i < rows.nbody; i++)

@@ -176,11 +176,11 @@ static void random_loops_agree(void **state)
     {
         char what[60];
         run r = run_begin(c.model, DCA, NULL);
-        lwi_system closed;
-        assert_int_equal(lwi_system_create(c.model, LWI_PLAN_AUTO, &r.arena, &closed), LW_OK);
-        if (closed.nrow != c.nrow || closed.start_rank != c.rank || closed.generic_rank != c.rank)
+        lwi_system system;
+        assert_int_equal(lwi_system_create(c.model, LWI_PLAN_AUTO, &r.arena, &system), LW_OK);
+        if (system.nrow != c.nrow || system.start_rank != c.rank || system.generic_rank != c.rank)
             fail_msg("seed %d: %d rows of rank %d, %d near, expected %d of rank %d", (int)seed_,
-                     closed.nrow, closed.start_rank, closed.generic_rank, c.nrow, c.rank);
+                     system.nrow, system.start_rank, system.generic_rank, c.nrow, c.rank);
         run_start(&r);
         for (int i = 0; i < 2; i++) {
             snprintf(what, sizeof what, "seed %d, t = %g", (int)seed_, r.t);
@@ -421,10 +421,10 @@ static void singular_start_is_refused(void **state)
     (void)state;
     lw_model *model = flat_rhombus(0);
     run r = run_begin(model, DCA, NULL);
-    lwi_system closed;
-    assert_int_equal(lwi_system_create(model, LWI_PLAN_AUTO, &r.arena, &closed), LW_OK);
-    assert_int_equal(closed.start_rank, 16);
-    assert_int_equal(closed.generic_rank, 17);
+    lwi_system system;
+    assert_int_equal(lwi_system_create(model, LWI_PLAN_AUTO, &r.arena, &system), LW_OK);
+    assert_int_equal(system.start_rank, 16);
+    assert_int_equal(system.generic_rank, 17);
     run_start(&r);
     assert_int_equal(DCA->rates(r.work, 0, r.x, NULL, r.xdot), LW_ERR_SINGULAR);
     assert_non_null(strstr(r.work->error.text, "singular position at t = 0 s"));

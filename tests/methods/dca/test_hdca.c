@@ -341,15 +341,15 @@ static void impulses_are_not_turned_with_their_rows(void **state)
     lwt_kick(work, 3, 1, x);
     lwt_integrate(work, &t, x, NULL, 1e-3, 100);
     lwt_ok(HDCA->rates(work, t, x, NULL, xdot), &work->error);
-    const lwi_system *closed = lwi_hdca_closed(work);
+    const lwi_system *system = lwi_hdca_system(work);
     for (int k = 0; k < 2; k++) {
         lw_joint joint;
         lwi_closure rows;
         double leak[LWI_CLOSURE_ROWS], turned[6] = {0}, load[6] = {0}, P[3], arm[3], moment[3];
         const lwi_gauge none = {.kappa = 0};
         assert_int_equal(lw_model_find_joint(model, names[k], &joint), LW_OK);
-        lwi_joint_closure(model, joint.index, t, &closed->motion, LWI_CLOSURE_RATES, &rows);
-        lwi_gauge_leak(model, &closed->motion, closed->length, &none, joint.index, &rows, sigma,
+        lwi_joint_closure(model, joint.index, t, &system->motion, LWI_CLOSURE_RATES, &rows);
+        lwi_gauge_leak(model, &system->motion, system->length, &none, joint.index, &rows, sigma,
                        leak);
         const lwi_joint *j = &model->joint[joint.index];
         const int b = rows.body[0] == j->body2 ? 0 : 1;
@@ -361,12 +361,12 @@ static void impulses_are_not_turned_with_their_rows(void **state)
         if (!(v3_norm(turned) > 0.1)) fail_msg("%s: nothing turns", names[k]);
         lwt_near("turn of the force", k, v3_norm(load), 0, 1e-13);
         if (k == 0) continue;
-        m3_mul_v(P, closed->R[j->body2], j->r2); // about the joint's point
+        m3_mul_v(P, system->R[j->body2], j->r2); // about the joint's point
         v3_scale(arm, -1, P);
         v3_cross(moment, arm, load);
         v3_add(moment, moment, load + 3);
         double R2[9];
-        m3_mul(R2, closed->R[j->body2], j->R2);
+        m3_mul(R2, system->R[j->body2], j->R2);
         for (int i = 0; i < 2; i++) // axes normal to that of the joint
             lwt_near("moment", i, moment[0] * R2[i] + moment[1] * R2[3 + i] + moment[2] * R2[6 + i],
                      0, 1e-13);

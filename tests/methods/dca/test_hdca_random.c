@@ -20,7 +20,7 @@ static void random_loops_move_as_in_absolute_coordinates(void **state)
         const lw_model *model = c.model;
         lwi_work *a = lwt_work(model, HDCA), *b = lwt_work(model, DENSE);
         double *x = lwt_start(a), *y = lwt_start(b), *input = inputs_of(model, seed_), t = 0, s = 0;
-        assert_int_equal(lwi_hdca_closed(a)->generic_rank, c.rank);
+        assert_int_equal(lwi_hdca_system(a)->generic_rank, c.rank);
         for (int look = 0; look < 2; look++) {
             lwi_arena arena;
             lwi_snapshot ma, mb;

@@ -197,8 +197,8 @@ static double work_of(int legs, feet ends, lwi_plan_kind kind)
     lw_model *model = hub(&seed, legs, ends, false, false);
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_system_plan(model, kind, &arena, &s), LW_OK);
-    assert_int_equal(lwi_elim_create(&s.plan, &arena, &s.dual), LW_OK);
-    const lwi_elim_counts n = lwi_elim_count(s.dual);
+    assert_int_equal(lwi_elim_create(&s.plan, &arena, &s.elim), LW_OK);
+    const lwi_elim_counts n = lwi_elim_count(s.elim);
     lwi_arena_free(&arena);
     lw_model_destroy(model);
     return n.plain + n.closing + n.laned;
@@ -255,7 +255,7 @@ static void widths_change_no_bit(void **state)
     assert_int_equal(lwi_system_create(model, LWI_PLAN_AUTO, &arena, &s), LW_OK);
     double(*first)[6] = lwi_arena_push(&arena, (size_t)s.nbody, sizeof *first);
     for (int i = 0; i < LWI_COUNT(widths); i++) {
-        if (!lwi_elim_lanes(s.dual, widths[i])) continue;
+        if (!lwi_elim_lanes(s.elim, widths[i])) continue;
         lwi_system_forces(&s, 0, NULL);
         lwt_ok(lwi_system_accelerations(&s, 0, &s.loads, &error), &error);
         if (i == 0) memcpy(first, s.x, (size_t)s.nbody * sizeof *first);

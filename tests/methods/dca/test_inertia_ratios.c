@@ -101,7 +101,7 @@ static void reference(const lwi_system *s, const double (*f)[6], real x[MOST])
             b[row] = -s->gamma[row - n];
             for (int i = 0; i < s->plan.graph.edge[e].n; i++)
                 for (int c = 0; c < 6; c++) {
-                    const double J = lwi_elim_J(s->dual)[6 * (s->plan.slot[e] + i) + r][c];
+                    const double J = lwi_elim_J(s->elim)[6 * (s->plan.slot[e] + i) + r][c];
                     const int at = 6 * s->plan.graph.edge[e].body[i] + c;
                     A[row][at] = J;
                     A[at][row] = -J;

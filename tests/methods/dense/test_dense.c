@@ -374,13 +374,13 @@ static void internal_forces_balance_where_joints_have_drifted(void **state)
         lwt_observe(work, 0, x, NULL, &arena, &m);
         for (int b = 1; b < model->nbody; b++) {
             const lwi_body *body = &model->body[b];
-            double f[3], n[3], L[3], spin[3];
+            double f[3], n[3], L[3], rotor_weight[3];
             v3_sub(f, m.a[b], model->gravity);
             v3_scale(f, body->mass, f);
             s3_mul_v(n, body->inertia, m.al[b]);
             s3_mul_v(L, body->inertia, m.w[b]);
-            v3_cross(spin, m.w[b], L);
-            v3_add(n, n, spin);
+            v3_cross(rotor_weight, m.w[b], L);
+            v3_add(n, n, rotor_weight);
             m3_mul_v(n, m.R[b], n);
             v3_cross_add(n, m.r[b], f);
             v3_add(force, force, f);

@@ -7,11 +7,11 @@
 
 /** Two frames in uniformly accelerated motion. */
 typedef struct pair {
-    lwi_frame f[2];
+    lwi_dense_frame f[2];
     double a[2][6], length[3];
 } pair;
 
-static void set_axes(lwi_frame *f)
+static void set_axes(lwi_dense_frame *f)
 {
     m3_transpose(&f->axis[0][0], f->R);
 }
@@ -83,19 +83,19 @@ static void follow(pair *p, const double V[6], const double Vdot[6])
     v3_add(p->a[1] + 3, p->a[1] + 3, c);
 }
 
-static int rows_of(const joint_case *c, const pair *p, const double *q, lwi_scalar row[6])
+static int rows_of(const joint_case *c, const pair *p, const double *q, lwi_dense_scalar row[6])
 {
     const lwi_joint joint = {.type = &c->type, .par = c->par};
     return lwi_dense_joint_rows(&joint, &p->f[0], &p->f[1], q, p->length, row);
 }
 
-static void speeds_of(const joint_case *c, const pair *p, double *q, lwi_scalar speed[6])
+static void speeds_of(const joint_case *c, const pair *p, double *q, lwi_dense_scalar speed[6])
 {
     const lwi_joint joint = {.type = &c->type, .par = c->par};
     lwi_dense_joint_speeds(&joint, &p->f[0], &p->f[1], q, speed);
 }
 
-static double acceleration(const lwi_scalar *s, const pair *p)
+static double acceleration(const lwi_dense_scalar *s, const pair *p)
 {
     return v6_dot(s->J1, p->a[0]) + v6_dot(s->J2, p->a[1]) + s->bias;
 }
@@ -131,7 +131,7 @@ static void rows_differentiate_themselves(void **state)
     FOR_EACH_CASE(c, seed, JOINT_CASES + 1)
     {
         double q[LW_JOINT_MAX_NQ] = {0}, s[5][6];
-        lwi_scalar row[6], there[6];
+        lwi_dense_scalar row[6], there[6];
         if (c->custom) continue; // the library's own rows, promised on the joint only
         random_q(&seed, c, 1, q);
         pair p = random_pair(&seed, c, q);
@@ -170,7 +170,7 @@ static void coordinates_differentiate_themselves(void **state)
     FOR_EACH_CASE(c, seed, JOINT_CASES)
     {
         double q[LW_JOINT_MAX_NQ] = {0}, near[LW_JOINT_MAX_NQ], s[6][5];
-        lwi_scalar speed[6], there[6];
+        lwi_dense_scalar speed[6], there[6];
         if (c->custom || !c->type.scalar) continue;
         random_q(&seed, c, 1, q);
         pair p = random_pair(&seed, c, q);
@@ -196,7 +196,7 @@ static void rows_and_coordinates_are_those_of_the_joint_library(void **state)
     {
         double q[LW_JOINT_MAX_NQ] = {0}, near[LW_JOINT_MAX_NQ], u[6], udot[6];
         double S[6][6], Sdot[6][6], V[6] = {0}, Vdot[6] = {0};
-        lwi_scalar row[6], speed[6];
+        lwi_dense_scalar row[6], speed[6];
         const int nv = c->type.nv;
         random_q(&seed, c, 3, q); // more than half a turn either way
         random_fill(&seed, 1, u, nv);

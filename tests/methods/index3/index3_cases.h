@@ -175,7 +175,7 @@ static inline lw_model *rhombus_at(double phi, double phidot, int up)
 {
     const double c = cos(phi), s = up * sin(phi), half = 0.5 * phi, w = up * phidot;
     const double u[2] = {c, s}, ud[2] = {-s * w, c * w};
-    const lw_quat turned = {cos(half), 0, 0, up * sin(half)},
+    const lw_quat to_world = {cos(half), 0, 0, up * sin(half)},
                   along = {sqrt(.5), 0, 0, up * sqrt(.5)};
     lw_builder *b = lwt_builder();
     lw_body link[3];
@@ -186,7 +186,7 @@ static inline lw_model *rhombus_at(double phi, double phidot, int up)
         link[i] = lwt_body(b, &(lw_body_desc){.mass = 1,
                                               .inertia = {1, 1, 1, 0, 0, 0},
                                               .pose = {.position = {at[i][0], at[i][1], 0},
-                                                       .orientation = i == 1 ? along : turned},
+                                                       .orientation = i == 1 ? along : to_world},
                                               .has_velocity = 1,
                                               .velocity = {part_of * ud[0], part_of * ud[1], 0},
                                               .angular_velocity = {0, 0, i == 1 ? 0 : w}});

@@ -238,13 +238,13 @@ static void a_net_of_loops_is_of_order_two(void **state)
 static void steps_by_error_are_of_order_two(void **state)
 {
     (void)state;
-    for (int seven = 0; seven < 2; seven++) {
+    for (int euler = 0; euler < 2; euler++) {
         lw_model *model = double_pendulum();
         track exact = run_exact(model, 3, "0.1");
         double error[2], steps[2];
         for (int i = 0; i < 2; i++) {
             lw_options o = index3(0, 3, "0.1");
-            set(&o, "index3", seven ? "coordinates=7,control=error" : "control=error");
+            set(&o, "index3", euler ? "coordinates=7,control=error" : "control=error");
             o.rtol = o.atol = i ? 1e-8 : 1e-5;
             track k = run(model, &o);
             error[i] = between(&k, &exact).norm;

@@ -61,8 +61,8 @@ static void only_rows_in_loops_are_regularised(void **state)
         const lwi_index3 *d = work->data;
         const double eps = d->method.regularisation;
         int seen = 0;
-        for (int e = 0; e < d->closed.nedge - d->ncoupler; e++) {
-            const lwi_joint *joint = &model->joint[d->closed.edge_joint[e]];
+        for (int e = 0; e < d->system.nedge - d->ncoupler; e++) {
+            const lwi_joint *joint = &model->joint[d->system.edge_joint[e]];
             const bool kept = !strncmp(joint->name, "loop", 4) || !strcmp(joint->name, "rope");
             near(joint->name, d->relative[e], kept ? eps : 1e-4 * eps, 1e-12 * eps);
             seen++;
@@ -90,8 +90,8 @@ static void couplings_bind_their_joints(void **state)
     lw_model *model = lwt_model(b);
     lwi_work *work = work_of(model, "auto");
     const lwi_index3 *d = work->data;
-    for (int e = 0; e < d->closed.nedge - d->ncoupler; e++) {
-        const int j = d->closed.edge_joint[e];
+    for (int e = 0; e < d->system.nedge - d->ncoupler; e++) {
+        const int j = d->system.edge_joint[e];
         const bool free = j >= 0 && !strcmp(model->joint[j].name, "hand");
         near("eps", d->relative[e], free ? 1e-12 : 1e-8, 1e-20);
     }

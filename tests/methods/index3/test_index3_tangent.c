@@ -29,7 +29,7 @@ static probe probe_of(lw_model *model)
         lwi_work_create_options(model, &lwi_formulation_index3, NULL, 0, &options, &p.work, &error),
         &error);
     p.d = p.work->data;
-    lwi_system *s = &p.d->closed;
+    lwi_system *s = &p.d->system;
     lwi_system_start(s);
     for (int k = 0; k < model->nnode; k++) {
         const int b = model->node[k].body;
@@ -51,15 +51,15 @@ static void done(probe *p)
 // has it.
 static void place(probe *p, double x[MOST][6])
 {
-    lwi_system *s = &p->d->closed;
+    lwi_system *s = &p->d->system;
     for (int k = 0; k < p->model->nnode; k++) {
         const int b = p->model->node[k].body;
         const double angle = v3_norm(x[k] + 3);
-        double axis[3] = {1, 0, 0}, turn[9], w[3];
+        double axis[3] = {1, 0, 0}, E[9], w[3];
         v3_add(s->r[b], p->r[k], x[k]);
         if (angle > 0) v3_scale(axis, 1 / angle, x[k] + 3);
-        rot_axis(turn, axis, angle);
-        m3_mul(s->R[b], turn, p->R[k]);
+        rot_axis(E, axis, angle);
+        m3_mul(s->R[b], E, p->R[k]);
         v3_copy(s->v[b], p->v[k]);
         v3_axpy(s->v[b], 2 / p->h, x[k]);
         m3_tmul_v(w, p->R[k], x[k] + 3);
@@ -74,12 +74,12 @@ static void place(probe *p, double x[MOST][6])
 // Forces of the model and of the joints; moments in body axes, turned by the attitude at x = 0.
 static void wrenches(probe *p, double x[MOST][6], double f[MOST][6])
 {
-    lwi_system *s = &p->d->closed;
+    lwi_system *s = &p->d->system;
     place(p, x);
     lwi_system_rows(s, 0);
     lwi_system_forces(s, 0, NULL);
     lwi_system_applied(s, 0, &s->loads, s->x);
-    lwi_index3_release(p->d, p->lambda, p->d->row);
+    lwi_index3_multipliers_from_world(p->d, p->lambda, p->d->row);
     lwi_system_add_wrenches(s, 1, p->d->row, s->x);
     for (int k = 0; k < p->model->nnode; k++) {
         double n[3];
@@ -107,7 +107,7 @@ static void differences(probe *p, double K[6 * MOST][6 * MOST])
 static void newton(probe *p, double K[6 * MOST][6 * MOST])
 {
     lwi_index3 *d = p->d;
-    lwi_system *s = &d->closed;
+    lwi_system *s = &d->system;
     double zero[MOST][6] = {{0}}, f[MOST][6];
     wrenches(p, zero, f);
     lwi_index3_stiffnesses(d, 0, NULL, d->row);
@@ -122,15 +122,15 @@ static void newton(probe *p, double K[6 * MOST][6 * MOST])
                 K[6 * k + 3 + i][6 * k + 3 + j] = d->stiffness[k].rr[3 * i + j];
             }
     for (int e = s->nedge - d->ncoupler; e < s->nedge; e++) {
-        const lwi_edge *edge = &s->plan.graph.edge[e];
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
         for (int r = 0; r < edge->rows; r++)
             for (int a = 0; a < edge->n; a++)
                 for (int b = 0; b < edge->n; b++)
                     for (int i = 0; i < 6; i++)
                         for (int j = 0; j < 6; j++)
                             K[6 * edge->body[a] + i][6 * edge->body[b] + j] +=
-                                lwi_elim_J(s->dual)[6 * (s->plan.slot[e] + a) + r][i] *
-                                lwi_elim_J(s->dual)[6 * (s->plan.slot[e] + b) + r][j] /
+                                lwi_elim_J(s->elim)[6 * (s->plan.slot[e] + a) + r][i] *
+                                lwi_elim_J(s->elim)[6 * (s->plan.slot[e] + b) + r][j] /
                                 d->compliance[s->plan.row[e] + r - d->first_compliance];
     }
 }
@@ -164,13 +164,13 @@ static void agree(const char *what, probe *p, int which, double relative)
 static void two_bodies(lw_builder *b, lw_body body[2])
 {
     const lw_vec3 at[2] = {{0.3, -0.2, 0.5}, {1.1, 0.6, -0.4}};
-    const lw_quat turned[2] = {{0.8, 0.2, -0.4, 0.4}, {0.5, -0.5, 0.1, 0.7}};
+    const lw_quat to_world[2] = {{0.8, 0.2, -0.4, 0.4}, {0.5, -0.5, 0.1, 0.7}};
     lw_builder_gravity(b, (lw_vec3){0, 0, 0});
     for (int i = 0; i < 2; i++)
         body[i] =
             lwt_body(b, &(lw_body_desc){.mass = 1 + i,
                                         .inertia = {1, 1, 1, 0, 0, 0},
-                                        .pose = {.position = at[i], .orientation = turned[i]}});
+                                        .pose = {.position = at[i], .orientation = to_world[i]}});
 }
 
 static void springs_in_tension(void **state)
@@ -328,7 +328,7 @@ static void joints(void **state)
                                .pitch = cases[i].type == LW_JOINT_SCREW ? 0.3 : 0};
         lwt_add(b, &joint);
         probe p = probe_of(lwt_model(b));
-        for (int k = 0; k < p.d->closed.nrow; k++) p.lambda[k] = cos(1 + 2.3 * k);
+        for (int k = 0; k < p.d->system.nrow; k++) p.lambda[k] = cos(1 + 2.3 * k);
         char name[40];
         snprintf(name, sizeof name, "joint type %d", (int)cases[i].type);
         agree(name, &p, cases[i].which, 1e-7);
@@ -381,7 +381,7 @@ static void couplings(void **state)
         }
         lwt_coupling(b, &coupling);
         probe p = probe_of(lwt_model(b));
-        const lwi_system *c = &p.d->closed;
+        const lwi_system *c = &p.d->system;
         p.lambda[c->plan.row[c->nedge - p.d->ncoupler - 1]] = 2;
         agree(slides ? "revolute of prismatic" : "prismatic of revolute", &p, OWN, 1e-7);
         done(&p);
@@ -392,14 +392,14 @@ static void couplings(void **state)
 static void slide_bead(probe *p, int k, const double at[3])
 {
     static const double q[2] = {0.4, 0.3};
-    double R[9], r[3], arm[3], turned[9];
+    double R[9], r[3], arm[3], to_world[9];
     lwt_bead.pose(lwt_bead.user, q, R, r);
     v3_sub(arm, p->r[k], at);
     m3_mul_v(p->r[k], R, arm);
     v3_add(p->r[k], p->r[k], at);
     v3_add(p->r[k], p->r[k], r);
-    m3_mul(turned, R, p->R[k]);
-    memcpy(p->R[k], turned, sizeof turned);
+    m3_mul(to_world, R, p->R[k]);
+    memcpy(p->R[k], to_world, sizeof to_world);
 }
 
 // e less its parts along n orthonormal vectors; false: nothing is left.
@@ -429,11 +429,11 @@ static void custom_joints(void **state)
     probe p = probe_of(lwt_model(b));
     double a[6 * MOST][6 * MOST], by[6 * MOST][6 * MOST], v[7][6];
     slide_bead(&p, 0, (const double[3]){0.7, 0.1, 0.2});
-    for (int k = 0; k < p.d->closed.nrow; k++) p.lambda[k] = cos(1 + 2.3 * k);
+    for (int k = 0; k < p.d->system.nrow; k++) p.lambda[k] = cos(1 + 2.3 * k);
     newton(&p, a);
     differences(&p, by);
     int n = 0;
-    for (int k = 0; k < 4; k++) n += orthonormal(n, v, lwi_elim_J(p.d->closed.dual)[k]);
+    for (int k = 0; k < 4; k++) n += orthonormal(n, v, lwi_elim_J(p.d->system.elim)[k]);
     for (int i = 0; i < 6; i++) {
         double unit[6] = {0};
         unit[i] = 1;
@@ -462,18 +462,18 @@ static void gyroscopic_terms(void **state)
     lwi_index3_body *body = &p.d->body[0];
     const double theta[3] = {0.3, -0.2, 0.4}, w0[3] = {2, -1, 3}, al0[3] = {4, 2, -3}, h = 0.1;
     double g[2][3], A[9], product[9];
-    v3_copy(body->turn, theta);
+    v3_copy(body->theta, theta);
     for (int i = 0; i < 3; i++) body->wn[i] = 2 / h * theta[i] - w0[i];
     lwi_index3_stiffnesses(p.d, 0, NULL, p.d->row);
     lwi_index3_leaves(p.d, h);
     for (int j = 0; j < 3; j++) {
         for (int side = 0; side < 2; side++) { // exp(theta~) exp(turn~): the log of the product
-            double turn[3] = {0}, E[9], D[9], R[9], quat[4], t[3], w[3], al[3], L[3], axis[3];
-            turn[j] = side ? e : -e;
+            double dtheta[3] = {0}, E[9], D[9], R[9], quat[4], t[3], w[3], al[3], L[3], axis[3];
+            dtheta[j] = side ? e : -e;
             v3_scale(axis, 1 / v3_norm(theta), theta);
             rot_axis(E, axis, v3_norm(theta));
             const double unit[3] = {j == 0, j == 1, j == 2};
-            rot_axis(D, unit, turn[j]);
+            rot_axis(D, unit, dtheta[j]);
             m3_mul(R, E, D);
             quat_from_matrix(quat, R);
             if (quat[0] < 0)

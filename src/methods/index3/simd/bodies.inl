@@ -28,9 +28,9 @@ static INLINE real series(const double *c, const int n, real x)
 }
 
 // The quaternion (c, u) of the turn, c of T^-1 = 1 + theta~/2 + c theta~^2.
-static INLINE void exponential(const real turn[3], real part[4], real *c_of_inverse)
+static INLINE void exponential(const real theta[3], real part[4], real *c_of_inverse)
 {
-    const real square = dot(turn, turn), y = C(-0.25) * square;
+    const real square = dot(theta, theta), y = C(-0.25) * square;
     const mask near = NAME(at_most)(square, C(NEAR));
     real cosine = MAD(y, series(near_cosine, LWI_COUNT(near_cosine), y), C(1));
     real k = C(0.5) * MAD(y, series(near_sine, LWI_COUNT(near_sine), y), C(1));
@@ -47,18 +47,18 @@ static INLINE void exponential(const real turn[3], real part[4], real *c_of_inve
         factor = NAME(select)(near, factor, far);
     }
     part[0] = cosine;
-    for (int i = 0; i < 3; i++) part[1 + i] = k * turn[i];
+    for (int i = 0; i < 3; i++) part[1 + i] = k * theta[i];
     *c_of_inverse = factor;
 }
 
-static INLINE void move(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
+static INLINE void move(const lwi_index3_lanes *s, lwi_index3_lane_body *b, int l)
 {
     const real one = C(2 / s->h);
-    real q[4], turn[3], factor, R0[9], R[9], wn[3], w[3];
-    load(turn, b->turn, 3, l);
-    exponential(turn, q, &factor);
+    real q[4], theta[3], factor, R0[9], R[9], wn[3], w[3];
+    load(theta, b->theta, 3, l);
+    exponential(theta, q, &factor);
     AT(b->factor) = factor;
-    for (int i = 0; i < 3; i++) wn[i] = MSUB(one, turn[i], AT(b->w0[i]));
+    for (int i = 0; i < 3; i++) wn[i] = MSUB(one, theta[i], AT(b->w0[i]));
     // rows of R0 turn by the inverse: x E = x + 2 c x cross u + 2 (x cross u) cross u
     load(R0, b->R0, 9, l);
     for (int i = 0; i < 9; i += 3) {
@@ -73,18 +73,18 @@ static INLINE void move(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
 }
 
 // Accelerations by the trapezoidal rule; aln body axes.
-static INLINE void accelerations(const lwi_index3_lanes *s, const lwi_i3_body *b, real an[3],
-                                 real aln[3], int l)
+static INLINE void accelerations(const lwi_index3_lanes *s, const lwi_index3_lane_body *b,
+                                 real an[3], real aln[3], int l)
 {
     const real two = C(4 / (s->h * s->h));
     for (int i = 0; i < 3; i++) {
         an[i] = MSUB(two, AT(b->r[i]) - AT(b->r0[i]), AT(b->a0[i]));
-        aln[i] = MSUB(two, AT(b->turn[i]), AT(b->al0[i]));
+        aln[i] = MSUB(two, AT(b->theta[i]), AT(b->al0[i]));
     }
 }
 
 // n numbers of every lane in x; of lanes without any those of `none`.
-static INLINE void read_rows(const double *x, const lwi_i3_row *row, const double *none,
+static INLINE void read_rows(const double *x, const lwi_index3_lane_offset *row, const double *none,
                              const int n, real *to, int l)
 {
     const double *from[WIDTH];
@@ -93,8 +93,8 @@ static INLINE void read_rows(const double *x, const lwi_i3_row *row, const doubl
 }
 
 // The same to x; of lanes without any nowhere.
-static INLINE void write_rows(const real *from, const int n, double *x, const lwi_i3_row *row,
-                              int l)
+static INLINE void write_rows(const real *from, const int n, double *x,
+                              const lwi_index3_lane_offset *row, int l)
 {
     double *to[WIDTH], nowhere[8];
     for (int i = 0; i < WIDTH; i++) to[i] = row->at[l + i] < 0 ? nowhere : x + row->at[l + i];
@@ -102,16 +102,16 @@ static INLINE void write_rows(const real *from, const int n, double *x, const lw
 }
 
 // Of lanes without a body: pose, and from 4 on what is at rest.
-static const double nobody[10] = {0, 0, 0, 1};
+static const double no_body[10] = {0, 0, 0, 1};
 
 // At the predicted end of a step.
 static INLINE void begin(const lwi_index3_lanes *s, int block, int l)
 {
-    lwi_i3_body *b = &s->body[block];
+    lwi_index3_lane_body *b = &s->body[block];
     real pose[7], u[6], a[6];
-    read_rows(s->state, &s->pose[block], nobody, 7, pose, l);
-    read_rows(s->state, &s->speed[block], nobody + 4, 6, u, l);
-    read_rows(s->state, &s->acceleration[block], nobody + 4, 6, a, l);
+    read_rows(s->state, &s->pose[block], no_body, 7, pose, l);
+    read_rows(s->state, &s->speed[block], no_body + 4, 6, u, l);
+    read_rows(s->state, &s->acceleration[block], no_body + 4, 6, a, l);
     const real w = pose[3], x = pose[4], y = pose[5], z = pose[6];
     const real half = C(0.5) * MAD(z, z, SUM3(w, w, x, x, y, y)), f = C(1) / half;
     AT(b->R0[0]) = NMAD(f, SUM2(y, y, z, z), C(1));
@@ -123,7 +123,7 @@ static INLINE void begin(const lwi_index3_lanes *s, int block, int l)
     const real h = C(s->h), h2 = C(0.5 * s->h), twice = C(4 / s->h);
     for (int i = 0; i < 3; i++) {
         AT(b->r[i]) = MAD(h, MAD(h2, a[i], u[i]), pose[i]);
-        AT(b->turn[i]) = h * MAD(h2, a[3 + i], u[3 + i]);
+        AT(b->theta[i]) = h * MAD(h2, a[3 + i], u[3 + i]);
         AT(b->a0[i]) = MAD(twice, u[i], a[i]), AT(b->al0[i]) = MAD(twice, u[3 + i], a[3 + i]);
     }
     store(b->r0, pose, 3, l);
@@ -141,30 +141,31 @@ static INLINE void wrench(real sum[6], const real F[3], const real arm[3])
 }
 
 // The same of rows of axes.
-static INLINE void torques(const lwi_index3_lanes *s, const lwi_i3_from *from, real n[3], int l)
+static INLINE void torques(const lwi_index3_lanes *s, const lwi_index3_lane_source *from, real n[3],
+                           int l)
 {
-    real f[LWI_I3_AXES], normal[3 * LWI_I3_AXES];
-    fetch(f, s->edge[0].side[0].f, from, LWI_I3_AXES, l);
-    fetch(normal, s->edge[0].side[0].normal, from, 3 * LWI_I3_AXES, l);
-    for (int k = 0; k < LWI_I3_AXES; k++)
+    real f[LWI_INDEX3_AXES], normal[3 * LWI_INDEX3_AXES];
+    fetch(f, s->edge[0].side[0].f, from, LWI_INDEX3_AXES, l);
+    fetch(normal, s->edge[0].side[0].normal, from, 3 * LWI_INDEX3_AXES, l);
+    for (int k = 0; k < LWI_INDEX3_AXES; k++)
         for (int i = 0; i < 3; i++) n[i] = MAD(f[k], normal[3 * k + i], n[i]);
 }
 
 // The same of rows as they are.
-static INLINE void mixed_wrench(const lwi_index3_lanes *s, const lwi_i3_from *from, const real *f,
-                                real sum[6], int l)
+static INLINE void mixed_wrench(const lwi_index3_lanes *s, const lwi_index3_lane_source *from,
+                                const real *f, real sum[6], int l)
 {
-    real J[6 * LWI_I3_MOST];
-    fetch(J, s->rows[0].J, from, 6 * LWI_I3_MOST, l);
-    for (int r = 0; r < LWI_I3_MOST; r++)
+    real J[6 * LWI_INDEX3_MAX_ROWS];
+    fetch(J, s->rows[0].J, from, 6 * LWI_INDEX3_MAX_ROWS, l);
+    for (int r = 0; r < LWI_INDEX3_MAX_ROWS; r++)
         for (int i = 0; i < 6; i++) sum[i] = MAD(f[r], J[6 * r + i], sum[i]);
 }
 
 static INLINE void pull(const lwi_index3_lanes *s, int block, real sum[6], int l)
 {
-    const lwi_i3_pulls *pulls = &s->pulls[block];
+    const lwi_index3_lane_incident *pulls = &s->pulls[block];
     for (int i = 0; i < pulls->n; i++) {
-        const lwi_i3_from *from = &pulls->from[i];
+        const lwi_index3_lane_source *from = &pulls->from[i];
         real F[3], arm[3];
         fetch(F, s->edge[0].side[0].F, from, 3, l);
         fetch(arm, s->edge[0].side[0].arm, from, 3, l);
@@ -172,14 +173,14 @@ static INLINE void pull(const lwi_index3_lanes *s, int block, real sum[6], int l
         if (pulls->axes[i]) torques(s, from, sum + 3, l);
     }
     for (int i = 0; i < pulls->nmixed; i++) {
-        real f[LWI_I3_MOST];
-        fetch(f, s->rows[0].f, &pulls->mixed[i], LWI_I3_MOST, l);
+        real f[LWI_INDEX3_MAX_ROWS];
+        fetch(f, s->rows[0].f, &pulls->mixed[i], LWI_INDEX3_MAX_ROWS, l);
         mixed_wrench(s, &pulls->mixed[i], f, sum, l);
     }
 }
 
 // rr -= F s' - (s.F) 1
-static INLINE void carried(real rr[9], const real s[3], const real F[3])
+static INLINE void auxiliary(real rr[9], const real s[3], const real F[3])
 {
     const real sF = dot(s, F);
     for (int i = 0; i < 3; i++) {
@@ -192,25 +193,25 @@ static INLINE void carried(real rr[9], const real s[3], const real F[3])
 static INLINE void pull_stiffly(const lwi_index3_lanes *s, int block, real sum[6], real rr[9],
                                 int l)
 {
-    const lwi_i3_pulls *pulls = &s->pulls[block];
+    const lwi_index3_lane_incident *pulls = &s->pulls[block];
     for (int i = 0; i < pulls->n; i++) {
-        const lwi_i3_from *from = &pulls->from[i];
-        const lwi_i3_side *side = s->edge[0].side;
+        const lwi_index3_lane_source *from = &pulls->from[i];
+        const lwi_index3_lane_side *side = s->edge[0].side;
         real F[3], arm[3], more[9];
         fetch(F, side->F, from, 3, l);
         fetch(arm, side->arm, from, 3, l);
         wrench(sum, F, arm);
-        carried(rr, arm, F);
+        auxiliary(rr, arm, F);
         if (!pulls->axes[i]) continue;
         torques(s, from, sum + 3, l);
         fetch(more, side->rr, from, 9, l);
         for (int k = 0; k < 9; k++) rr[k] += more[k];
     }
     for (int i = 0; i < pulls->nmixed; i++) {
-        real in[LWI_I3_MOST + 9]; // f, rr
+        real in[LWI_INDEX3_MAX_ROWS + 9]; // f, rr
         fetch(in, s->rows[0].f, &pulls->mixed[i], LWI_COUNT(in), l);
         mixed_wrench(s, &pulls->mixed[i], in, sum, l);
-        for (int k = 0; k < 9; k++) rr[k] += in[LWI_I3_MOST + k];
+        for (int k = 0; k < 9; k++) rr[k] += in[LWI_INDEX3_MAX_ROWS + k];
     }
     if (!s->load) return;
     for (int i = 0; i < 6; i++) sum[i] += AT(s->load[block].f[i]);
@@ -219,7 +220,7 @@ static INLINE void pull_stiffly(const lwi_index3_lanes *s, int block, real sum[6
 
 // [J + h/2 (w~ J - (J w)~)] T^-1, world axes
 static INLINE void gyroscopic(real A[9], const real J[9], const real w[3], const real L[3],
-                              const real turn[3], real factor, real half)
+                              const real theta[3], real factor, real half)
 {
     for (int j = 0; j < 3; j++) {
         const real column[3] = {J[j], J[3 + j], J[6 + j]};
@@ -232,8 +233,8 @@ static INLINE void gyroscopic(real A[9], const real J[9], const real w[3], const
     A[6] = MAD(half, L[1], A[6]), A[7] = NMAD(half, L[0], A[7]);
     for (int i = 0; i < 9; i += 3) { // a row times theta~ is the row cross theta
         real once[3], twice[3];
-        cross(once, A + i, turn);
-        cross(twice, once, turn);
+        cross(once, A + i, theta);
+        cross(twice, once, theta);
         for (int k = 0; k < 3; k++)
             A[i + k] = MAD(factor, twice[k], MAD(C(0.5), once[k], A[i + k]));
     }
@@ -246,7 +247,7 @@ static INLINE mask invert(const real A[9], real K[9])
                yz = C(0.5) * (A[5] + A[7]);
     const real minor = DIFF(A[0], A[4], xy, xy);
     const real products = SUM2(A[0] * yz, yz, A[4] * xz, xz);
-    const real least = MAD(C(2) * xy * xz, yz, MSUB(A[8], minor, products));
+    const real determinant = MAD(C(2) * xy * xz, yz, MSUB(A[8], minor, products));
     const real c0 = DIFF(A[4], A[8], A[5], A[7]), c1 = DIFF(A[5], A[6], A[3], A[8]),
                c2 = DIFF(A[3], A[7], A[4], A[6]);
     const real f = C(1) / SUM3(A[0], c0, A[1], c1, A[2], c2);
@@ -257,15 +258,16 @@ static INLINE mask invert(const real A[9], real K[9])
     K[2] = DIFF(A[1], A[5], A[2], A[4]) * f;
     K[5] = DIFF(A[2], A[3], A[0], A[5]) * f;
     K[8] = DIFF(A[0], A[4], A[1], A[3]) * f;
-    return ~(NAME(at_most)(A[0], C(0)) | NAME(at_most)(minor, C(0)) | NAME(at_most)(least, C(0)));
+    return ~(NAME(at_most)(A[0], C(0)) | NAME(at_most)(minor, C(0)) |
+             NAME(at_most)(determinant, C(0)));
 }
 
 // K of bodies that answer with turns to forces too: that at hand in its blocks.
-static INLINE void whole_of_parts(const lwi_index3_lanes *s, int block, int l)
+static INLINE void full_of_parts(const lwi_index3_lanes *s, int block, int l)
 {
-    lwi_lanes *to = s->whole[block].K;
-    const lwi_i3_body *b = &s->body[block];
-    for (int i = 0; i < LWI_I3_WHOLE; i++) AT(to[i]) = ZERO;
+    lwi_lanes *to = s->full[block].K;
+    const lwi_index3_lane_body *b = &s->body[block];
+    for (int i = 0; i < LWI_INDEX3_FULL_ENTRIES; i++) AT(to[i]) = ZERO;
     for (int i = 0; i < 3; i++) {
         AT(to[7 * i]) = AT(b->lin);
         for (int k = 0; k < 3; k++) AT(to[6 * (3 + i) + 3 + k]) = AT(b->K[3 * i + k]);
@@ -273,22 +275,22 @@ static INLINE void whole_of_parts(const lwi_index3_lanes *s, int block, int l)
 }
 
 // K of [m + eta tt, eta tr; eta rt, A], by Gauss-Jordan in place; where a pivot is not positive, of A alone.
-static void whole_leaf(const lwi_index3_lanes *s, int block, const real A[9], real eta, int l)
+static void full_leaf(const lwi_index3_lanes *s, int block, const real A[9], real eta, int l)
 {
-    const lwi_i3_body *b = &s->body[block];
-    const lwi_i3_load *load = &s->load[block];
+    const lwi_index3_lane_body *b = &s->body[block];
+    const lwi_index3_lane_load *load = &s->load[block];
     const bool all = s->level > 1;
-    const real half = C(all ? 0 : 0.5), most = C(all ? 1 : 0.5), free = AT(b->free);
+    const real half = C(all ? 0 : 0.5), weight = C(all ? 1 : 0.5), free = AT(b->free);
     real B[6][6];
     mask lost = NAME(at_most)(C(1), ZERO);
-    whole_of_parts(s, block, l);
+    full_of_parts(s, block, l);
     if (!s->level) return;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
             const int at = 3 * i + k, back = 3 * k + i;
-            B[i][k] = eta * MAD(half, AT(load->tt[back]), most * AT(load->tt[at]));
-            B[i][3 + k] = eta * MAD(half, AT(load->rt[back]), most * AT(load->tr[at]));
-            B[3 + i][k] = eta * MAD(half, AT(load->tr[back]), most * AT(load->rt[at]));
+            B[i][k] = eta * MAD(half, AT(load->tt[back]), weight * AT(load->tt[at]));
+            B[i][3 + k] = eta * MAD(half, AT(load->rt[back]), weight * AT(load->tr[at]));
+            B[3 + i][k] = eta * MAD(half, AT(load->tr[back]), weight * AT(load->rt[at]));
             B[3 + i][3 + k] = A[at];
         }
     for (int i = 0; i < 3; i++) B[i][i] += AT(b->mass);
@@ -304,22 +306,22 @@ static void whole_leaf(const lwi_index3_lanes *s, int block, const real A[9], re
             for (int k = 0; k < 6; k++) B[i][k] = NMAD(f, B[p][k], B[i][k]);
         }
     }
-    for (int i = 0; i < LWI_I3_WHOLE; i++) {
-        lwi_lanes *to = &s->whole[block].K[i];
+    for (int i = 0; i < LWI_INDEX3_FULL_ENTRIES; i++) {
+        lwi_lanes *to = &s->full[block].K[i];
         AT(*to) = NAME(select)(lost, AT(*to), eta * free * B[i / 6][i % 6]);
     }
 }
 
 // Newton's matrix of a body; A: its inertia, world axes; rr: stiffness
-static INLINE void leaf(const lwi_index3_lanes *s, lwi_i3_body *b, const real J[9], const real w[3],
-                        const real L[3], const real rr[9], const real R[9], int l)
+static INLINE void leaf(const lwi_index3_lanes *s, lwi_index3_lane_body *b, const real J[9],
+                        const real w[3], const real L[3], const real rr[9], const real R[9], int l)
 {
     const real eta = C(0.25 * s->h * s->h), keep = eta * AT(b->free);
-    real A[9], K[9], turn[3], body[3];
-    load(body, b->turn, 3, l);
-    times(turn, R, body);
+    real A[9], K[9], theta[3], body[3];
+    load(body, b->theta, 3, l);
+    times(theta, R, body);
     if (s->level > 1)
-        gyroscopic(A, J, w, L, turn, AT(b->factor), C(0.5 * s->h));
+        gyroscopic(A, J, w, L, theta, AT(b->factor), C(0.5 * s->h));
     else
         for (int i = 0; i < 9; i++) A[i] = J[i];
     for (int i = 0; i < 3 && s->level; i++)
@@ -327,35 +329,35 @@ static INLINE void leaf(const lwi_index3_lanes *s, lwi_i3_body *b, const real J[
             const real mean = C(0.5) * (rr[3 * i + j] + rr[3 * j + i]);
             A[3 * i + j] = MAD(eta, s->level > 1 ? rr[3 * i + j] : mean, A[3 * i + j]);
         }
-    const mask sure = invert(A, K);
-    if (NAME(lanes_of)(sure) != (1u << WIDTH) - 1) { // compression that outweighs the inertia
+    const mask valid = invert(A, K);
+    if (NAME(lanes_of)(valid) != (1u << WIDTH) - 1) { // compression that outweighs the inertia
         real mobility[6], M[9];
         load(mobility, b->mobility, 6, l);
         rotate(M, R, mobility);
-        for (int i = 0; i < 9; i++) K[i] = NAME(select)(sure, K[i], M[i]);
+        for (int i = 0; i < 9; i++) K[i] = NAME(select)(valid, K[i], M[i]);
     }
     for (int i = 0; i < 9; i++) AT(b->K[i]) = keep * K[i];
     AT(b->lin) = eta * AT(b->inverse_mass);
-    if (!s->whole || !s->is_whole[b - s->body]) return;
-    for (int i = 0; i < 9; i++) A[i] = NAME(select)(sure, A[i], J[i]);
-    whole_leaf(s, (int)(b - s->body), A, eta, l);
+    if (!s->full || !s->is_full[b - s->body]) return;
+    for (int i = 0; i < 9; i++) A[i] = NAME(select)(valid, A[i], J[i]);
+    full_leaf(s, (int)(b - s->body), A, eta, l);
 }
 
 // x = from + K f of a whole K
-static INLINE void whole_answer(const lwi_index3_lanes *s, int block, const real f[6], real x[6],
-                                int l)
+static INLINE void full_answer(const lwi_index3_lanes *s, int block, const real f[6], real x[6],
+                               int l)
 {
-    const lwi_lanes *K = s->whole[block].K;
+    const lwi_lanes *K = s->full[block].K;
     for (int i = 0; i < 6; i++)
         for (int k = 0; k < 6; k++) x[i] = MAD(AT(K[6 * i + k]), f[k], x[i]);
 }
 
 // x := K f
-static INLINE void apply(const lwi_index3_lanes *s, lwi_i3_body *b, const real f[6], int l)
+static INLINE void apply(const lwi_index3_lanes *s, lwi_index3_lane_body *b, const real f[6], int l)
 {
     real K[9], x[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO};
-    if (s->whole && s->is_whole[b - s->body]) {
-        whole_answer(s, (int)(b - s->body), f, x, l);
+    if (s->full && s->is_full[b - s->body]) {
+        full_answer(s, (int)(b - s->body), f, x, l);
         store(b->x, x, 6, l);
         return;
     }
@@ -366,7 +368,7 @@ static INLINE void apply(const lwi_index3_lanes *s, lwi_i3_body *b, const real f
 
 static INLINE void balance(const lwi_index3_lanes *s, int block, int l)
 {
-    lwi_i3_body *b = &s->body[block];
+    lwi_index3_lane_body *b = &s->body[block];
     real R[9], J6[6], J[9], w[3], an[3], aln[3], al[3], L[3], rate[3], f[6], rr[9];
     load(R, b->R, 9, l);
     load(J6, b->J, 6, l);
@@ -390,13 +392,13 @@ static INLINE void balance(const lwi_index3_lanes *s, int block, int l)
 // x += K J' lambda
 static INLINE void answer(const lwi_index3_lanes *s, int block, real x[6], int l)
 {
-    const lwi_i3_body *b = &s->body[block];
+    const lwi_index3_lane_body *b = &s->body[block];
     real f[6], K[9];
     for (int i = 0; i < 6; i++) f[i] = C(0);
     pull(s, block, f, l);
-    if (s->whole && s->is_whole[block]) {
+    if (s->full && s->is_full[block]) {
         load(x, b->x, 6, l);
-        whole_answer(s, block, f, x, l);
+        full_answer(s, block, f, x, l);
         return;
     }
     load(K, b->K, 9, l);
@@ -409,24 +411,24 @@ static INLINE void answer(const lwi_index3_lanes *s, int block, real x[6], int l
 
 static INLINE void take(const lwi_index3_lanes *s, int block, int l)
 {
-    lwi_i3_body *b = &s->body[block];
-    real x[6], R[9], turn[3], u[3], once[3], twice[3];
+    lwi_index3_lane_body *b = &s->body[block];
+    real x[6], R[9], theta[3], u[3], once[3], twice[3];
     answer(s, block, x, l);
     store(b->x, x, 6, l);
     load(R, b->R, 9, l);
-    load(turn, b->turn, 3, l);
+    load(theta, b->theta, 3, l);
     transposed_times(u, R, x + 3);
-    cross(once, turn, u);
-    cross(twice, turn, once);
+    cross(once, theta, u);
+    cross(twice, theta, once);
     for (int i = 0; i < 3; i++) {
         AT(b->r[i]) += x[i];
-        AT(b->turn[i]) = turn[i] + MAD(AT(b->factor), twice[i], MAD(C(0.5), once[i], u[i]));
+        AT(b->theta[i]) = theta[i] + MAD(AT(b->factor), twice[i], MAD(C(0.5), once[i], u[i]));
     }
     AT(b->size) = AT(b->counts) * MAD(C(s->length * s->length), dot(u, u), dot(x, x));
     move(s, b, l);
 }
 
-static INLINE void masses(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
+static INLINE void masses(const lwi_index3_lanes *s, lwi_index3_lane_body *b, int l)
 {
     const real one = C(2 / s->h);
     real R[9], mobility[6], K[9];
@@ -439,12 +441,12 @@ static INLINE void masses(const lwi_index3_lanes *s, lwi_i3_body *b, int l)
         AT(b->x[i]) = MSUB(one, AT(b->r[i]) - AT(b->r0[i]), AT(b->v0[i]));
         AT(b->x[3 + i]) = AT(b->w[i]);
     }
-    if (s->whole && s->is_whole[b - s->body]) whole_of_parts(s, (int)(b - s->body), l);
+    if (s->full && s->is_full[b - s->body]) full_of_parts(s, (int)(b - s->body), l);
 }
 
 static INLINE void take_speeds(const lwi_index3_lanes *s, int block, int l)
 {
-    lwi_i3_body *b = &s->body[block];
+    lwi_index3_lane_body *b = &s->body[block];
     real x[6], R[9], an[3], aln[3], al[3];
     answer(s, block, x, l);
     store(b->v, x, 3, l);
@@ -459,8 +461,8 @@ static INLINE void take_speeds(const lwi_index3_lanes *s, int block, int l)
 // The state at the end, to x; the quaternion continues in sign.
 static INLINE void finish(const lwi_index3_lanes *s, int block, int l)
 {
-    const lwi_i3_body *b = &s->body[block];
-    real x[6], R[9], w[3], pose[7], u[6], a[6], turn[3], factor, p[4], q[4], n[4];
+    const lwi_index3_lane_body *b = &s->body[block];
+    real x[6], R[9], w[3], pose[7], u[6], a[6], theta[3], factor, p[4], q[4], n[4];
     answer(s, block, x, l);
     load(R, b->R, 9, l);
     load(w, b->w, 3, l);
@@ -470,8 +472,8 @@ static INLINE void finish(const lwi_index3_lanes *s, int block, int l)
     transposed_times(u + 3, R, w);
     load(pose, b->r, 3, l);
     load(p, b->quat, 4, l);
-    load(turn, b->turn, 3, l);
-    exponential(turn, q, &factor);
+    load(theta, b->theta, 3, l);
+    exponential(theta, q, &factor);
     n[0] = DIFF(p[0], q[0], p[1], q[1]) - SUM2(p[2], q[2], p[3], q[3]);
     n[1] = SUM2(p[0], q[1], p[1], q[0]) + DIFF(p[2], q[3], p[3], q[2]);
     n[2] = SUM2(p[0], q[2], p[2], q[0]) + DIFF(p[3], q[1], p[1], q[3]);

@@ -7,8 +7,8 @@ enum { POSE = 12 };
 // `own`: body 1 is pushed at its own point (own_points of step.c), else at body 2's.
 static INLINE void rows(const lwi_index3_lanes *s, int block, const int axes, const bool own, int l)
 {
-    const lwi_i3_joint *j = &s->joint[block];
-    lwi_i3_edge *e = &s->edge[block];
+    const lwi_index3_lane_joint *j = &s->joint[block];
+    lwi_index3_lane_edge *e = &s->edge[block];
     real pose[2][POSE], c[3], arm1[3], arm2[3], far[3];
     for (int side = 0; side < 2; side++) BODY(pose[side], R);
     load(c, e->r1, 3, l);
@@ -38,17 +38,17 @@ static INLINE void rows(const lwi_index3_lanes *s, int block, const int axes, co
 }
 
 // Multipliers pull at both bodies.
-static INLINE void act(lwi_i3_edge *e, const real *lambda, const int axes, int l)
+static INLINE void act(lwi_index3_lane_edge *e, const real *lambda, const int axes, int l)
 {
     for (int side = 0; side < 2; side++) {
-        lwi_i3_side *at = &e->side[side];
+        lwi_index3_lane_side *at = &e->side[side];
         for (int i = 0; i < 3; i++) AT(at->F[i]) = side ? lambda[i] : -lambda[i];
         for (int k = 0; k < axes; k++) AT(at->f[k]) = side ? lambda[3 + k] : -lambda[3 + k];
     }
 }
 
 // Of the rows of axes: a force along one axis at the other.
-static INLINE void stiffness(lwi_i3_edge *e, const real *lambda, const int axes, int l)
+static INLINE void stiffness(lwi_index3_lane_edge *e, const real *lambda, const int axes, int l)
 {
     real rr[2][9];
     for (int i = 0; i < 9; i++) rr[0][i] = rr[1][i] = C(0);
@@ -57,8 +57,8 @@ static INLINE void stiffness(lwi_i3_edge *e, const real *lambda, const int axes,
         load(a1, e->a1[k], 3, l);
         load(a2, e->a2[k], 3, l);
         for (int i = 0; i < 3; i++) F1[i] = lambda[3 + k] * a2[i], F2[i] = lambda[3 + k] * a1[i];
-        carried(rr[0], a1, F1);
-        carried(rr[1], a2, F2);
+        auxiliary(rr[0], a1, F1);
+        auxiliary(rr[1], a2, F2);
     }
     for (int side = 0; side < 2; side++) store(e->side[side].rr, rr[side], 9, l);
 }
@@ -74,8 +74,8 @@ static INLINE void rows_alone(const lwi_index3_lanes *s, int block, const int ax
 
 static INLINE void rows_forces(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
-    lwi_i3_edge *e = &s->edge[block];
-    real lambda[LWI_I3_MOST];
+    lwi_index3_lane_edge *e = &s->edge[block];
+    real lambda[LWI_INDEX3_MAX_ROWS];
     rows(s, block, axes, true, l);
     if (s->joint[block].rows) expand(s, block, axes, l);
     load(lambda, e->lambda, 3 + axes, l);
@@ -85,12 +85,13 @@ static INLINE void rows_forces(const lwi_index3_lanes *s, int block, const int a
 
 // A joint's rows at a body: the arm of its points, the torques of its normals.
 typedef struct rows_at {
-    real arm[3], normal[LWI_I3_AXES][3];
+    real arm[3], normal[LWI_INDEX3_AXES][3];
 } rows_at;
 
 // J_e K J_f' of a body, both with the sign of a second body
 static INLINE void product(const real K[9], real lin, const rows_at *e, const int ne,
-                           const rows_at *f, const int nf, real S[LWI_I3_MOST][LWI_I3_MOST])
+                           const rows_at *f, const int nf,
+                           real S[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS])
 {
     real Y[9], c[3], x[3]; // K (arm_f)~
     for (int i = 0; i < 9; i += 3) cross(Y + i, K + i, f->arm);
@@ -109,7 +110,7 @@ static INLINE void product(const real K[9], real lin, const rows_at *e, const in
     }
 }
 
-static INLINE void load_rows(rows_at *to, const lwi_i3_side *side, const int axes, int l)
+static INLINE void load_rows(rows_at *to, const lwi_index3_lane_side *side, const int axes, int l)
 {
     load(to->arm, side->arm, 3, l);
     for (int k = 0; k < axes; k++) load(to->normal[k], side->normal[k], 3, l);
@@ -121,9 +122,10 @@ enum { METRIC = 10 };
 static INLINE void diagonal(const lwi_index3_lanes *s, int block, const int axes, const bool two,
                             int l)
 {
-    const lwi_i3_joint *j = &s->joint[block];
+    const lwi_index3_lane_joint *j = &s->joint[block];
     const int n = 3 + axes;
-    real S[LWI_I3_MOST][LWI_I3_MOST], T[LWI_I3_MOST][LWI_I3_MOST], K[METRIC], trace;
+    real S[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS], T[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS],
+        K[METRIC], trace;
     rows_at at;
     for (int side = 0; side < 2; side++) {
         BODY(K, K);
@@ -143,20 +145,20 @@ static INLINE void diagonal(const lwi_index3_lanes *s, int block, const int axes
 // y = c - J x to the engine
 static INLINE void right(const lwi_index3_lanes *s, int block, const int axes, const real *c, int l)
 {
-    const lwi_i3_joint *j = &s->joint[block];
-    const lwi_i3_edge *e = &s->edge[block];
-    real x[2][6], y[LWI_I3_MOST], arm[3], turn[3];
+    const lwi_index3_lane_joint *j = &s->joint[block];
+    const lwi_index3_lane_edge *e = &s->edge[block];
+    real x[2][6], y[LWI_INDEX3_MAX_ROWS], arm[3], theta[3];
     for (int side = 0; side < 2; side++) BODY(x[side], x);
     for (int i = 0; i < 3; i++) y[i] = c[i] - (x[1][i] - x[0][i]);
     load(arm, e->side[1].arm, 3, l);
     cross_add(y, arm, x[1] + 3); // less w x arm
     load(arm, e->side[0].arm, 3, l);
     cross_add(y, x[0] + 3, arm);
-    for (int i = 0; i < 3; i++) turn[i] = x[1][3 + i] - x[0][3 + i];
+    for (int i = 0; i < 3; i++) theta[i] = x[1][3 + i] - x[0][3 + i];
     for (int k = 0; k < axes; k++) {
         real normal[3];
         load(normal, e->side[1].normal[k], 3, l);
-        y[3 + k] = c[3 + k] - dot(normal, turn);
+        y[3 + k] = c[3 + k] - dot(normal, theta);
     }
     for (int r = 0; r < 3 + axes; r++)
         if (j->straight)
@@ -167,7 +169,7 @@ static INLINE void right(const lwi_index3_lanes *s, int block, const int axes, c
 
 static INLINE void newton(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
-    real c[LWI_I3_MOST];
+    real c[LWI_INDEX3_MAX_ROWS];
     diagonal(s, block, axes, s->level > 1, l);
     for (int r = 0; r < 3 + axes; r++) c[r] = -AT(s->edge[block].phi[r]);
     right(s, block, axes, c, l);
@@ -175,7 +177,7 @@ static INLINE void newton(const lwi_index3_lanes *s, int block, const int axes, 
 
 static INLINE void speeds(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
-    real c[LWI_I3_MOST];
+    real c[LWI_INDEX3_MAX_ROWS];
     diagonal(s, block, axes, false, l);
     for (int r = 0; r < 3 + axes; r++) c[r] = C(0);
     right(s, block, axes, c, l);
@@ -184,9 +186,9 @@ static INLINE void speeds(const lwi_index3_lanes *s, int block, const int axes, 
 // The engine's lambda acts; `more`: onto the multipliers.
 static INLINE void impulses(const lwi_index3_lanes *s, int block, const int axes, bool more, int l)
 {
-    const lwi_i3_joint *j = &s->joint[block];
-    lwi_i3_edge *e = &s->edge[block];
-    real lambda[LWI_I3_MOST];
+    const lwi_index3_lane_joint *j = &s->joint[block];
+    lwi_index3_lane_edge *e = &s->edge[block];
+    real lambda[LWI_INDEX3_MAX_ROWS];
     for (int r = 0; r < 3 + axes; r++) {
         if (j->straight) {
             lambda[r] = *(const stored *)(j->v[0] + r * j->step + l);
@@ -202,14 +204,14 @@ static INLINE void impulses(const lwi_index3_lanes *s, int block, const int axes
 
 static INLINE void multipliers(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
-    real lambda[LWI_I3_MOST];
-    read_rows(s->state, &s->lambda[block], nobody, 3 + axes, lambda, l);
+    real lambda[LWI_INDEX3_MAX_ROWS];
+    read_rows(s->state, &s->lambda[block], no_body, 3 + axes, lambda, l);
     store(s->edge[block].lambda, lambda, 3 + axes, l);
 }
 
 static INLINE void put_multipliers(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
-    real lambda[LWI_I3_MOST];
+    real lambda[LWI_INDEX3_MAX_ROWS];
     load(lambda, s->edge[block].lambda, 3 + axes, l);
     write_rows(lambda, 3 + axes, s->state, &s->lambda[block], l);
 }
@@ -225,8 +227,8 @@ static INLINE void centripetal(real c[3], const real w[3], const real a[3])
 // -gamma
 static INLINE void gammas_of(const lwi_index3_lanes *s, int block, const int axes, real *c, int l)
 {
-    const lwi_i3_joint *j = &s->joint[block];
-    const lwi_i3_edge *e = &s->edge[block];
+    const lwi_index3_lane_joint *j = &s->joint[block];
+    const lwi_index3_lane_edge *e = &s->edge[block];
     real V[2][6], arm1[3], arm2[3], d[3], dd[3], x[3], y[3], far[3];
     for (int side = 0; side < 2; side++) BODY(V[side], v);
     const real *w1 = V[0] + 3, *w2 = V[1] + 3;
@@ -255,7 +257,7 @@ static INLINE void gammas_of(const lwi_index3_lanes *s, int block, const int axe
 
 static INLINE void gammas(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
-    real c[LWI_I3_MOST];
+    real c[LWI_INDEX3_MAX_ROWS];
     gammas_of(s, block, axes, c, l);
     right(s, block, axes, c, l);
 }

@@ -40,7 +40,8 @@ static INLINE void store(lwi_lanes *to, const real *from, const int n, int l)
 }
 
 // n entries of other blocks
-static INLINE void fetch(real *to, const void *blocks, const lwi_i3_from *from, const int n, int l)
+static INLINE void fetch(real *to, const void *blocks, const lwi_index3_lane_source *from,
+                         const int n, int l)
 {
     const double *base = blocks;
     if (from->straight) {
@@ -72,8 +73,9 @@ static INLINE void scatter(real x, double *const *to, int offset, int l)
 }
 
 // rows x columns of a block, `swap`: exchanged; `upper`: of a diagonal one that is enough
-static INLINE void put(double *const *to, const lwi_i3_place *p, const int rows, const int columns,
-                       real x[LWI_I3_MOST][LWI_I3_MOST], const bool swap, const bool upper, int l)
+static INLINE void put(double *const *to, const lwi_index3_lane_target *p, const int rows,
+                       const int columns, real x[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS],
+                       const bool swap, const bool upper, int l)
 {
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < columns; c++) {
@@ -89,8 +91,8 @@ static INLINE void put(double *const *to, const lwi_i3_place *p, const int rows,
 }
 
 // onto what is there already, lanes that repeat the last one left out
-static INLINE void add(double *const *to, const lwi_i3_pair *p, const int rows, const int columns,
-                       real x[LWI_I3_MOST][LWI_I3_MOST], int l)
+static INLINE void add(double *const *to, const lwi_index3_lane_pair *p, const int rows,
+                       const int columns, real x[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS], int l)
 {
     const int lanes = p->lanes - l < WIDTH ? p->lanes - l : WIDTH;
     for (int r = 0; r < rows; r++)
@@ -148,10 +150,10 @@ static INLINE void rotate(real K[9], const real R[9], const real J[6])
 
 // ------------------------------------------------------------------------------------------ pairs
 
-static INLINE void pair(const lwi_index3_lanes *s, const lwi_i3_pair *p, const int ne, const int nf,
-                        const bool two, int l)
+static INLINE void pair(const lwi_index3_lanes *s, const lwi_index3_lane_pair *p, const int ne,
+                        const int nf, const bool two, int l)
 {
-    real S[LWI_I3_MOST][LWI_I3_MOST], K[METRIC], T[9], in[3 + 3 * LWI_I3_AXES];
+    real S[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS], K[METRIC], T[9], in[3 + 3 * LWI_INDEX3_AXES];
     rows_at at[2];
     for (int i = 0; i < 2; i++) {
         const int n = i ? nf : ne;
@@ -179,31 +181,31 @@ static INLINE void pair(const lwi_index3_lanes *s, const lwi_i3_pair *p, const i
 // --------------------------------------------------------------------------------------- all of it
 
 #define ALL for (int l = 0; l < LWI_LANES; l += WIDTH)
-#define MIXED(text)                                                                                \
+#define MIXED(call)                                                                                \
     if (s->joint[i].mixed) {                                                                       \
-        ALL text;                                                                                  \
+        ALL call;                                                                                  \
         continue;                                                                                  \
     }
-#define BODIES(name, text)                                                                         \
+#define BODIES(name, call)                                                                         \
     static void name##_all(const lwi_index3_lanes *s, int first, int end)                          \
     {                                                                                              \
-        for (int i = first; i < end; i++) ALL text;                                                \
+        for (int i = first; i < end; i++) ALL call;                                                \
     }
 // with the number of axes a constant
-#define JOINTS(name, text, mixed_text)                                                             \
+#define JOINTS(name, call, mixed_call)                                                             \
     static void name##_all(const lwi_index3_lanes *s, int first, int end)                          \
     {                                                                                              \
         for (int i = first; i < end; i++) {                                                        \
-            MIXED(mixed_text)                                                                      \
+            MIXED(mixed_call)                                                                      \
             if (s->joint[i].axes == 0) {                                                           \
                 const int axes = 0;                                                                \
-                ALL text;                                                                          \
+                ALL call;                                                                          \
             } else if (s->joint[i].axes == 1) {                                                    \
                 const int axes = 1;                                                                \
-                ALL text;                                                                          \
+                ALL call;                                                                          \
             } else {                                                                               \
                 const int axes = 2;                                                                \
-                ALL text;                                                                          \
+                ALL call;                                                                          \
             }                                                                                      \
         }                                                                                          \
     }
@@ -251,23 +253,23 @@ JOINTS(gammas, gammas(s, i, axes, l), mixed_gammas(s, i, l))
 BODIES(finish, finish(s, i, l))
 JOINTS(put, put_multipliers(s, i, axes, l), mixed_put(s, i, l))
 
-#define TEXTS_2(isa) lwi_index3_kernels_##isa
-#define TEXTS_1(isa) TEXTS_2(isa)
-extern const lwi_index3_kernels TEXTS_1(ISA);
-const lwi_index3_kernels TEXTS_1(ISA) = {{[LWI_I3_MULTIPLIERS] = multipliers_all,
-                                          [LWI_I3_BEGIN] = begin_all,
-                                          [LWI_I3_ROWS_FORCES] = rows_forces_all,
-                                          [LWI_I3_BALANCE] = balance_all,
-                                          [LWI_I3_NEWTON] = newton_all,
-                                          [LWI_I3_PAIRS] = pairs_two_all,
-                                          [LWI_I3_IMPULSES] = impulses_all,
-                                          [LWI_I3_FORCES] = forces_all,
-                                          [LWI_I3_TAKE] = take_all,
-                                          [LWI_I3_ROWS] = rows_all,
-                                          [LWI_I3_MASSES] = masses_all,
-                                          [LWI_I3_SPEEDS] = speeds_all,
-                                          [LWI_I3_PAIRS_ONCE] = pairs_one_all,
-                                          [LWI_I3_TAKE_SPEEDS] = take_speeds_all,
-                                          [LWI_I3_GAMMAS] = gammas_all,
-                                          [LWI_I3_FINISH] = finish_all,
-                                          [LWI_I3_PUT] = put_all}};
+#define KERNELS_2(isa) lwi_index3_kernels_##isa
+#define KERNELS_1(isa) KERNELS_2(isa)
+extern const lwi_index3_kernels KERNELS_1(ISA);
+const lwi_index3_kernels KERNELS_1(ISA) = {{[LWI_INDEX3_MULTIPLIERS] = multipliers_all,
+                                            [LWI_INDEX3_BEGIN] = begin_all,
+                                            [LWI_INDEX3_ROWS_FORCES] = rows_forces_all,
+                                            [LWI_INDEX3_BALANCE] = balance_all,
+                                            [LWI_INDEX3_NEWTON] = newton_all,
+                                            [LWI_INDEX3_PAIRS] = pairs_two_all,
+                                            [LWI_INDEX3_IMPULSES] = impulses_all,
+                                            [LWI_INDEX3_FORCES] = forces_all,
+                                            [LWI_INDEX3_TAKE] = take_all,
+                                            [LWI_INDEX3_ROWS] = rows_all,
+                                            [LWI_INDEX3_MASSES] = masses_all,
+                                            [LWI_INDEX3_SPEEDS] = speeds_all,
+                                            [LWI_INDEX3_PAIRS_ONCE] = pairs_one_all,
+                                            [LWI_INDEX3_TAKE_SPEEDS] = take_speeds_all,
+                                            [LWI_INDEX3_GAMMAS] = gammas_all,
+                                            [LWI_INDEX3_FINISH] = finish_all,
+                                            [LWI_INDEX3_PUT] = put_all}};

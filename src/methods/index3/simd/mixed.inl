@@ -5,10 +5,10 @@
 // Rows of points and axes of a joint as they are, with its sign at each body.
 static INLINE void expand(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
-    const lwi_i3_joint *j = &s->joint[block];
+    const lwi_index3_lane_joint *j = &s->joint[block];
     for (int side = 0; side < 2; side++) {
-        const lwi_i3_side *from = &s->edge[block].side[side];
-        lwi_i3_rows *to = &j->rows[side];
+        const lwi_index3_lane_side *from = &s->edge[block].side[side];
+        lwi_index3_lane_rows *to = &j->rows[side];
         const real sign = C(side ? 1 : -1);
         real arm[3], n[3];
         load(arm, from->arm, 3, l);
@@ -50,58 +50,59 @@ static INLINE void mixed_put(const lwi_index3_lanes *s, int block, int l)
 static INLINE void mixed_rows(const lwi_index3_lanes *s, int block, const bool own, int l)
 {
     if (s->joint[block].axes < 0) return;
-    rows(s, block, LWI_I3_AXES, own, l);
-    expand(s, block, LWI_I3_AXES, l);
+    rows(s, block, LWI_INDEX3_AXES, own, l);
+    expand(s, block, LWI_INDEX3_AXES, l);
 }
 
 // Stiffness of rows of points and axes alone: that of others is the general text's.
 static INLINE void mixed_stiffness(const lwi_index3_lanes *s, int block, const real *lambda, int l)
 {
-    lwi_i3_edge *e = &s->edge[block];
-    real known[LWI_I3_MOST], rr[9], arm[3], F[3];
-    for (int r = 0; r < LWI_I3_MOST; r++) known[r] = lambda[r] * AT(s->mixed[block].base[r]);
-    stiffness(e, known, LWI_I3_AXES, l);
+    lwi_index3_lane_edge *e = &s->edge[block];
+    real known[LWI_INDEX3_MAX_ROWS], rr[9], arm[3], F[3];
+    for (int r = 0; r < LWI_INDEX3_MAX_ROWS; r++)
+        known[r] = lambda[r] * AT(s->mixed[block].base[r]);
+    stiffness(e, known, LWI_INDEX3_AXES, l);
     for (int side = 0; side < 2; side++) {
         load(rr, e->side[side].rr, 9, l);
         load(arm, e->side[side].arm, 3, l);
         for (int i = 0; i < 3; i++) F[i] = side ? known[i] : -known[i];
-        carried(rr, arm, F);
+        auxiliary(rr, arm, F);
         store(s->joint[block].rows[side].rr, rr, 9, l);
     }
 }
 
-static INLINE void mixed_act(const lwi_i3_joint *j, const real *lambda, int l)
+static INLINE void mixed_act(const lwi_index3_lane_joint *j, const real *lambda, int l)
 {
     for (int side = 0; side < j->sides; side++) store(j->rows[side].f, lambda, j->count, l);
 }
 
 static INLINE void mixed_rows_forces(const lwi_index3_lanes *s, int block, int l)
 {
-    real lambda[LWI_I3_MOST];
+    real lambda[LWI_INDEX3_MAX_ROWS];
     mixed_rows(s, block, true, l);
-    load(lambda, s->edge[block].lambda, LWI_I3_MOST, l);
+    load(lambda, s->edge[block].lambda, LWI_INDEX3_MAX_ROWS, l);
     mixed_act(&s->joint[block], lambda, l);
     if (s->joint[block].axes >= 0) mixed_stiffness(s, block, lambda, l);
 }
 
 // -------------------------------------------------------------------------------------------- blocks
 
-enum { MOST_METRIC = LWI_I3_WHOLE };
+enum { MAX_METRIC = LWI_INDEX3_FULL_ENTRIES };
 
-static INLINE void fetch_metric(const lwi_index3_lanes *s, real *K, const lwi_i3_from *from,
-                                bool whole, int l)
+static INLINE void fetch_metric(const lwi_index3_lanes *s, real *K,
+                                const lwi_index3_lane_source *from, bool full, int l)
 {
-    if (whole)
-        fetch(K, s->whole[0].K, from, LWI_I3_WHOLE, l);
+    if (full)
+        fetch(K, s->full[0].K, from, LWI_INDEX3_FULL_ENTRIES, l);
     else
         fetch(K, s->body[0].K, from, METRIC, l);
 }
 
 // x = K f, or that of K transposed
-static INLINE void answer_of(const real *K, const bool whole, const bool transposed,
-                             const real f[6], real x[6])
+static INLINE void answer_of(const real *K, const bool full, const bool transposed, const real f[6],
+                             real x[6])
 {
-    if (whole) {
+    if (full) {
         for (int i = 0; i < 6; i++) {
             x[i] = K[transposed ? i : 6 * i] * f[0];
             for (int k = 1; k < 6; k++)
@@ -117,14 +118,14 @@ static INLINE void answer_of(const real *K, const bool whole, const bool transpo
 }
 
 // J_e K J_f'; rows one after the other
-static void mixed_product(const real *K, bool whole, bool transposed, const real *e, int ne,
-                          const real *f, int nf, real S[LWI_I3_MOST][LWI_I3_MOST])
+static void mixed_product(const real *K, bool full, bool transposed, const real *e, int ne,
+                          const real *f, int nf, real S[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS])
 {
     for (int k = 0; k < nf; k++) {
         real x[6];
-        if (whole && transposed)
+        if (full && transposed)
             answer_of(K, true, true, f + 6 * k, x);
-        else if (whole)
+        else if (full)
             answer_of(K, true, false, f + 6 * k, x);
         else if (transposed)
             answer_of(K, false, true, f + 6 * k, x);
@@ -139,17 +140,17 @@ static void mixed_product(const real *K, bool whole, bool transposed, const real
 
 static INLINE void mixed_diagonal(const lwi_index3_lanes *s, int block, const bool two, int l)
 {
-    const lwi_i3_joint *j = &s->joint[block];
-    const lwi_i3_mixed *of = &s->mixed[block];
+    const lwi_index3_lane_joint *j = &s->joint[block];
+    const lwi_index3_lane_mixed *of = &s->mixed[block];
     const int n = j->count;
-    real S[LWI_I3_MOST][LWI_I3_MOST], T[LWI_I3_MOST][LWI_I3_MOST], J[6 * LWI_I3_MOST],
-        K[MOST_METRIC];
-    for (int r = 0; r < LWI_I3_MOST; r++)
-        for (int c = 0; c < LWI_I3_MOST; c++) S[r][c] = ZERO;
+    real S[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS], T[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS],
+        J[6 * LWI_INDEX3_MAX_ROWS], K[MAX_METRIC];
+    for (int r = 0; r < LWI_INDEX3_MAX_ROWS; r++)
+        for (int c = 0; c < LWI_INDEX3_MAX_ROWS; c++) S[r][c] = ZERO;
     for (int side = 0; side < j->sides; side++) {
-        fetch_metric(s, K, j->whole ? &j->whole_of[side] : &j->body[side], j->whole, l);
+        fetch_metric(s, K, j->full ? &j->full_of[side] : &j->body[side], j->full, l);
         load(J, j->rows[side].J, 6 * n, l);
-        mixed_product(K, j->whole, false, J, n, J, n, T);
+        mixed_product(K, j->full, false, J, n, J, n, T);
         for (int r = 0; r < n; r++)
             for (int c = 0; c < n; c++) S[r][c] += T[r][c];
     }
@@ -164,8 +165,8 @@ static INLINE void mixed_diagonal(const lwi_index3_lanes *s, int block, const bo
 // y = c - J x to the engine
 static INLINE void mixed_right(const lwi_index3_lanes *s, int block, const real *c, int l)
 {
-    const lwi_i3_joint *j = &s->joint[block];
-    real y[LWI_I3_MOST], x[6], J[6];
+    const lwi_index3_lane_joint *j = &s->joint[block];
+    real y[LWI_INDEX3_MAX_ROWS], x[6], J[6];
     for (int r = 0; r < j->count; r++) y[r] = c[r];
     for (int side = 0; side < j->sides; side++) {
         BODY(x, x);
@@ -183,36 +184,36 @@ static INLINE void mixed_right(const lwi_index3_lanes *s, int block, const real 
 
 static void mixed_newton(const lwi_index3_lanes *s, int block, int l)
 {
-    real c[LWI_I3_MOST];
+    real c[LWI_INDEX3_MAX_ROWS];
     mixed_diagonal(s, block, s->level > 1, l);
-    for (int r = 0; r < LWI_I3_MOST; r++) c[r] = -AT(s->edge[block].phi[r]);
+    for (int r = 0; r < LWI_INDEX3_MAX_ROWS; r++) c[r] = -AT(s->edge[block].phi[r]);
     mixed_right(s, block, c, l);
 }
 
 static void mixed_speeds(const lwi_index3_lanes *s, int block, int l)
 {
-    real c[LWI_I3_MOST];
+    real c[LWI_INDEX3_MAX_ROWS];
     mixed_diagonal(s, block, false, l);
-    load(c, s->mixed[block].c, LWI_I3_MOST, l);
+    load(c, s->mixed[block].c, LWI_INDEX3_MAX_ROWS, l);
     mixed_right(s, block, c, l);
 }
 
 static void mixed_gammas(const lwi_index3_lanes *s, int block, int l)
 {
-    const lwi_i3_mixed *of = &s->mixed[block];
-    real c[LWI_I3_MOST], known[LWI_I3_MOST];
-    load(c, of->c, LWI_I3_MOST, l);
+    const lwi_index3_lane_mixed *of = &s->mixed[block];
+    real c[LWI_INDEX3_MAX_ROWS], known[LWI_INDEX3_MAX_ROWS];
+    load(c, of->c, LWI_INDEX3_MAX_ROWS, l);
     if (s->joint[block].axes >= 0) {
-        gammas_of(s, block, LWI_I3_AXES, known, l);
-        for (int r = 0; r < 3 + LWI_I3_AXES; r++) c[r] = MAD(AT(of->base[r]), known[r], c[r]);
+        gammas_of(s, block, LWI_INDEX3_AXES, known, l);
+        for (int r = 0; r < 3 + LWI_INDEX3_AXES; r++) c[r] = MAD(AT(of->base[r]), known[r], c[r]);
     }
     mixed_right(s, block, c, l);
 }
 
 static INLINE void mixed_impulses(const lwi_index3_lanes *s, int block, const bool more, int l)
 {
-    const lwi_i3_joint *j = &s->joint[block];
-    real lambda[LWI_I3_MOST];
+    const lwi_index3_lane_joint *j = &s->joint[block];
+    real lambda[LWI_INDEX3_MAX_ROWS];
     for (int r = 0; r < j->count; r++) {
         real *sum = &lambda[r];
         if (j->straight) {
@@ -231,15 +232,17 @@ static INLINE void mixed_impulses(const lwi_index3_lanes *s, int block, const bo
 
 // -------------------------------------------------------------------------------------------- pairs
 
-static void mixed_pair(const lwi_index3_lanes *s, const lwi_i3_pair *p, const bool two, int l)
+static void mixed_pair(const lwi_index3_lanes *s, const lwi_index3_lane_pair *p, const bool two,
+                       int l)
 {
     const int ne = p->count[0], nf = p->count[1];
-    real S[LWI_I3_MOST][LWI_I3_MOST], K[MOST_METRIC], e[6 * LWI_I3_MOST], f[6 * LWI_I3_MOST];
+    real S[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS], K[MAX_METRIC], e[6 * LWI_INDEX3_MAX_ROWS],
+        f[6 * LWI_INDEX3_MAX_ROWS];
     fetch(e, s->rows[0].J, &p->side[0], 6 * ne, l);
     fetch(f, s->rows[0].J, &p->side[1], 6 * nf, l);
-    fetch_metric(s, K, &p->body, p->whole, l);
+    fetch_metric(s, K, &p->body, p->full, l);
     for (int pass = 0; pass <= two; pass++) {
-        mixed_product(K, p->whole, pass > 0, e, ne, f, nf, S);
+        mixed_product(K, p->full, pass > 0, e, ne, f, nf, S);
         if (p->add)
             add(pass ? p->place.Q : p->place.R, p, ne, nf, S, l);
         else
