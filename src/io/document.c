@@ -1,11 +1,11 @@
-// document.c -- libyaml's events to a tree of values.
+// document.c -- a tree of values from the events of libyaml.
 #include "io/document.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
-// One map or list that is still open: its values are those behind `start` on the stack.
+// A map or list that has not ended: its values are on the stack from `start` on.
 typedef struct level {
     lwi_document_value *value;
     int start;
@@ -22,7 +22,7 @@ typedef struct building {
     lwi_arena *arena;
     lw_error *error;
     lwi_document_value
-        *pool; // values are taken from blocks: an arena block each would cost 128 bytes
+        *pool; // block from which values are taken: an arena block each would cost 128 bytes
     int pool_left;
     char *text; // the same for short texts
     size_t text_left;
@@ -104,7 +104,7 @@ static lw_status no_memory(building *b)
 static lw_status count_values(building *b, lw_place place, int more)
 {
     if (more > LWI_DOCUMENT_VALUES - b->total)
-        return FAIL(b, place, "more than %d values (aliases count as what they stand for)",
+        return FAIL(b, place, "more than %d values (an alias counts as the values of its anchor)",
                     (int)LWI_DOCUMENT_VALUES);
     b->total += more;
     return LW_OK;
@@ -139,7 +139,7 @@ static const char *copy_text(building *b, const char *text, size_t length)
     return copy;
 }
 
-// Gives a finished value to the map or list that is open, or makes it the root.
+// Appends a complete value to the open map or list, or makes it the root.
 static lw_status deliver(building *b, const lwi_document_value *value)
 {
     if (b->depth == 0) {
@@ -184,8 +184,7 @@ static lw_status add_alias(building *b, const char *name, lw_place place)
     for (int i = b->nanchor - 1; i >= 0; i--) {
         if (strcmp(b->anchor[i].name, name) != 0) continue;
         const lwi_document_value *value = b->anchor[i].value;
-        if (is_open(b, value))
-            return FAIL(b, place, "alias '*%s' stands inside its own anchor", name);
+        if (is_open(b, value)) return FAIL(b, place, "alias '*%s' is inside its own anchor", name);
         TRY(count_values(b, place, value->weight));
         return deliver(b, value);
     }
@@ -206,7 +205,7 @@ static lw_status add_scalar(building *b, const yaml_event_t *event)
     const char *text = (const char *)event->data.scalar.value;
     TRY(refuse_tag(b, event->data.scalar.tag, place));
     if (strlen(text) != event->data.scalar.length)
-        return FAIL(b, place, "a text contains a zero byte");
+        return FAIL(b, place, "a string contains a zero byte");
     TRY(count_values(b, place, 1));
     lwi_document_value *value = new_value(b, LWI_DOCUMENT_SCALAR, place);
     if (!value) return no_memory(b);
@@ -251,7 +250,7 @@ static lw_status check_keys(building *b, const lwi_document_value *map)
         const int one = map->order[i - 1], other = map->order[i];
         if (strcmp(map->key[one], map->key[other]) == 0)
             return FAIL(b, map->key_place[other],
-                        "key '%.100s' stands twice in one map, first in line %d", map->key[other],
+                        "key '%.100s' occurs twice in one map, first in line %d", map->key[other],
                         map->key_place[one].line);
     }
     return LW_OK;
@@ -319,7 +318,7 @@ static lw_status take_event(building *b, const yaml_event_t *event)
 
 // ---------------------------------------------------------------------------------------- parsing
 
-// The parser's own complaint: where it stopped, or for bad bytes the line that holds them.
+// The error of the parser: where it stopped, or the line with the invalid bytes.
 static lw_status parser_failed(building *b, const char *text, size_t length)
 {
     const yaml_parser_t *p = &b->parser;
@@ -337,7 +336,7 @@ static lw_status parser_failed(building *b, const char *text, size_t length)
     const char at = p->problem_mark.index < length ? text[p->problem_mark.index] : 0;
     if (at == '\t')
         return FAIL(b, place,
-                    "a tab character stands where YAML takes none: lines are indented by spaces");
+                    "a tab character is not allowed here: YAML lines are indented by spaces");
     return FAIL(b, place, "%s%s%s", problem, p->context ? ", " : "", p->context ? p->context : "");
 }
 
@@ -354,14 +353,14 @@ static lw_status parse_events(building *b, const char *text, size_t length)
     return LW_OK;
 }
 
-// JSON writes characters beyond 16 bits as two escapes, which libyaml does not take; YAML has one.
-// Only a text that was refused for such an escape is rewritten, so that a valid text stays as it is.
+// JSON writes characters beyond 16 bits as two escapes (a surrogate pair), which libyaml refuses; YAML has a
+// single escape.  Only a document refused for such an escape is rewritten; a valid one is not changed.
 static bool refused_escape(const yaml_parser_t *p)
 {
     return p->error == YAML_SCANNER_ERROR && p->problem && strstr(p->problem, "Unicode");
 }
 
-// The 16 bits of an escape like \uD83D, or -1.  The text may end anywhere.
+// The 16 bits of an escape like \uD83D, or -1.  The input may end anywhere.
 static long escaped_half(const char *text, size_t length)
 {
     long half = 0;
@@ -375,8 +374,8 @@ static long escaped_half(const char *text, size_t length)
     return half;
 }
 
-// A copy with \Uhhhhhhhh for each pair, NULL where there is no pair or no memory.  Columns behind a
-// pair count two less.
+// A copy with \Uhhhhhhhh for each pair; NULL: no pair, or no memory.  Columns after a pair are two too
+// small.
 static const char *join_pairs(const char *text, size_t *length, lwi_arena *arena)
 {
     enum { HALF = 6 };
@@ -392,7 +391,8 @@ static const char *join_pairs(const char *text, size_t *length, lwi_arena *arena
             i += 2 * HALF;
             joined = true;
         } else {
-            const bool escape = text[i] == '\\' && i + 1 < *length; // what it escapes goes along
+            const bool escape =
+                text[i] == '\\' && i + 1 < *length; // the escaped character is copied too
             copy[used++] = text[i++];
             if (escape) copy[used++] = text[i++];
         }

@@ -1,8 +1,8 @@
-// document.h -- a YAML or JSON text as a tree of values that know their place.
+// document.h -- a YAML or JSON file as a tree of values with line and column.
 //
-// Scalars stay text: what a scalar means is decided where it stands.  Aliases share the value of
-// their anchor; the limits below count what they would expand to, so that a small text cannot
-// become a large document.
+// Scalars remain strings; the reader of a key interprets them.  Aliases share the value of their
+// anchor.  The limits below count expanded aliases, so that a small file cannot become a large
+// document.
 #ifndef LWI_IO_DOCUMENT_H
 #define LWI_IO_DOCUMENT_H
 
@@ -11,9 +11,9 @@
 #include <linkwork/model.h>
 
 enum {
-    LWI_DOCUMENT_DEPTH = 64,       ///< maps and lists inside each other; a model needs about ten
+    LWI_DOCUMENT_DEPTH = 64,       ///< nested maps and lists; a model needs about ten
     LWI_DOCUMENT_VALUES = 1 << 23, ///< values with aliases expanded: models of 100 000 bodies
-    LWI_DOCUMENT_ANCHORS = 256     ///< they are looked up one by one
+    LWI_DOCUMENT_ANCHORS = 256     ///< searched linearly
 };
 
 typedef enum lwi_document_kind {
@@ -24,18 +24,18 @@ typedef enum lwi_document_kind {
 
 typedef struct lwi_document_value {
     lwi_document_kind kind;
-    bool quoted;      ///< scalar in quotes or a block: always text, never a number
-    lw_place place;   ///< from 1
+    bool quoted;      ///< scalar in quotes or a block: always a string, never a number
+    lw_place place;   ///< line and column, from 1
     const char *text; ///< scalar; no zero bytes inside
     int count;        ///< list, map
     const struct lwi_document_value **item; ///< [count]
-    const char **key;                       ///< map [count], each once
+    const char **key;                       ///< map [count], distinct
     lw_place *key_place;                    ///< map [count]
-    int *order;                             ///< map [count], keys in the order of strcmp
-    int weight;                             ///< values in it, itself included, aliases expanded
+    int *order;                             ///< map [count], indices of the keys sorted by strcmp
+    int weight; ///< number of values in it, including itself, aliases expanded
 } lwi_document_value;
 
-/** Parses one document; everything lives in the arena.
+/** Parses one document; all memory is in the arena.
  *  @param name  of the file, for errors; they carry line and column
  *  @return LW_ERR_PARSE, LW_ERR_MEMORY */
 lw_status lwi_document_parse(const char *text, size_t length, const char *name, lwi_arena *arena,
@@ -44,8 +44,9 @@ lw_status lwi_document_parse(const char *text, size_t length, const char *name, 
 /** Index of a key of a map, or -1.   @cost O(log count) */
 int lwi_document_find(const lwi_document_value *map, const char *key);
 
-/** Order of names by strcmp, equal ones by index; then the index of a name in them, or -1. */
+/** Indices of the names sorted by strcmp, equal names by index. */
 void lwi_names_sort(const char *const *names, int count, int *order);
+/** Index of a name, or -1.  @param order  as lwi_names_sort left it */
 int lwi_names_find(const char *const *names, const int *order, int count, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-// export.c -- the tree of links of a model, for the formats of robots.
+// export.c -- the tree of links of a model, for robot formats.
 #include "io/export.h"
 
 #include "io/frames.h"
@@ -21,15 +21,15 @@ lw_status lwi_export_fail(const lwi_export *x, const char *format, ...)
     return lwi_fail(x->error, LW_ERR_UNSUPPORTED, "%s: %s", x->format, text);
 }
 
-void lwi_export_tell(const lwi_export *x, const char *format, ...)
+void lwi_export_report(const lwi_export *x, const char *format, ...)
 {
     char text[400];
     va_list arguments;
-    if (!x->told) return;
+    if (!x->report) return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    x->told(x->user, text);
+    x->report(x->user, text);
 }
 
 void lwi_export_text(const lwi_export *x, const char *text)
@@ -71,12 +71,12 @@ void lwi_export_inertia(const lwi_export *x, int body, double *I)
 
 // ----------------------------------------------------------------------------------------- joints
 
-// Elementary joints of a type, in the order in which F2 moves away from F1.
+// Elementary joints of a type, from F1 to F2.
 static int axes_of(lw_joint_type type, lwi_export_axis *axis)
 {
     static const struct {
         lw_joint_type type;
-        const char *axes; // X Y Z shift, x y z turn
+        const char *axes; // X Y Z: translations, x y z: rotations
     } table[] = {{LW_JOINT_FIXED, ""},       {LW_JOINT_REVOLUTE, "z"},
                  {LW_JOINT_PRISMATIC, "Z"},  {LW_JOINT_CYLINDRICAL, "Zz"},
                  {LW_JOINT_UNIVERSAL, "zx"}, {LW_JOINT_PLANAR, "XYz"}};
@@ -126,7 +126,7 @@ static lw_status fill_link(const lwi_export *x, lwi_export_link *l, int joint, b
                                             : LWI_EXPORT_AXES;
     l->naxis = l->kind == LWI_EXPORT_AXES ? axes_of(d->type, l->axis) : 0;
     if (l->naxis < 0)
-        return lwi_export_fail(x, "joint '%.200s' is of a type that the format does not have",
+        return lwi_export_fail(x, "joint '%.200s' is of a type that the format does not support",
                                d->name);
     if (l->kind == LWI_EXPORT_FREE) {
         pose_of(&x->model->desc.body[l->body].pose, l->R, l->r);
@@ -166,7 +166,7 @@ static lw_status refuse_loops(const lwi_export *x)
     return LW_OK;
 }
 
-// Joints of each body as lists: first[body], next[2 joint + side].
+// Linked lists of the joints of each body: first[body], next[2 joint + side].
 static void list_joints(const lw_model *m, int *first, int *next)
 {
     for (int i = 0; i < m->nbody; i++) first[i] = -1;
@@ -181,14 +181,14 @@ static void list_joints(const lw_model *m, int *first, int *next)
 
 enum { NONE = -2 };
 
-// Links in the order in which a walk from the ground, then from floating bodies, meets them.
+// Links in the order of a traversal from the ground, then from the floating bodies.
 static lw_status walk(lwi_export *x)
 {
     const lw_model *m = x->model;
     int *first = LWI_PUSH(&x->arena, int, m->nbody),
         *next = LWI_PUSH(&x->arena, int, 2 * m->njoint + 1);
     int *queue = LWI_PUSH(&x->arena, int, m->nbody);
-    int *link = LWI_PUSH(&x->arena, int, m->nbody); // of a body; -1: none yet
+    int *link = LWI_PUSH(&x->arena, int, m->nbody); // [body] -1: none yet
     x->link = LWI_PUSH(&x->arena, lwi_export_link, m->nbody);
     if (!first || !next || !queue || !link || !x->link)
         return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
@@ -196,7 +196,7 @@ static lw_status walk(lwi_export *x)
     for (int i = 0; i < m->nbody; i++) link[i] = NONE;
     for (int root = 0; root < m->nbody; root++) {
         if (link[root] != NONE) continue;
-        // a floating group begins with the body that the model lets float
+        // a floating mechanism begins with its floating base body
         const int node = root ? m->body_node[m->body[root].host] : -1;
         int base = root, head = 0, tail = 0;
         link[root] = -1; // the ground
@@ -230,27 +230,28 @@ static lw_status walk(lwi_export *x)
     return LW_OK;
 }
 
-// What no format of these has, on coordinate k.
-static void tell_coordinate(const lwi_export *x, const lw_joint_desc *d, int k)
+// Properties of coordinate k that none of these formats supports.
+static void report_coordinate(const lwi_export *x, const lw_joint_desc *d, int k)
 {
     const lw_coordinate_desc *c = &d->coordinate[k];
     if (c->force.index)
-        lwi_export_tell(x, "joint '%.200s': the force on q%d is not written", d->name, k);
+        lwi_export_report(x, "joint '%.200s': the force on q%d is not written", d->name, k);
     if (c->limits.has_lower || c->limits.has_upper)
-        lwi_export_tell(
-            x, "joint '%.200s': the limits of q%d are written, not their stiffness and damping",
+        lwi_export_report(
+            x, "joint '%.200s': the limits of q%d are written without stiffness and damping",
             d->name, k);
     if (c->friction.coulomb != 0)
-        lwi_export_tell(x, "joint '%.200s': the friction of q%d is written, not its speed", d->name,
-                        k);
+        lwi_export_report(x, "joint '%.200s': the friction of q%d is written without its speed",
+                          d->name, k);
 }
 
-static void tell_losses(const lwi_export *x)
+static void report_losses(const lwi_export *x)
 {
     const lwi_description *d = &x->model->desc;
 #define TELL(list, count, what)                                                                    \
     for (int i = 0; i < d->count; i++)                                                             \
-        lwi_export_tell(x, what " '%.200s' is not written", d->list[i].name ? d->list[i].name : "");
+        lwi_export_report(x, what " '%.200s' is not written",                                      \
+                          d->list[i].name ? d->list[i].name : "");
     TELL(spring, nspring, "spring")
     TELL(wrench, nwrench, "wrench")
     TELL(bushing, nbushing, "bushing")
@@ -258,7 +259,7 @@ static void tell_losses(const lwi_export *x)
     TELL(marker, nmarker, "marker")
 #undef TELL
     for (int j = 0; j < d->njoint; j++)
-        for (int k = 0; k < LW_JOINT_MAX_NV; k++) tell_coordinate(x, &d->joint[j], k);
+        for (int k = 0; k < LW_JOINT_MAX_NV; k++) report_coordinate(x, &d->joint[j], k);
 }
 
 // ------------------------------------------------------------------------------------------- all
@@ -274,7 +275,7 @@ static const char known[] = LWI_WRITER_LIST(X);
 #undef X
 
 lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
-                          void (*told)(void *user, const char *text), void *user, lw_error *error)
+                          void (*report)(void *user, const char *text), void *user, lw_error *error)
 {
     lw_error none;
     if (!error) error = &none;
@@ -287,7 +288,7 @@ lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
                         .format = writers[i].name,
                         .file = file,
                         .error = error,
-                        .told = told,
+                        .report = report,
                         .user = user};
         lwi_numbers numbers;
         if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
@@ -295,7 +296,7 @@ lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
         lw_status status = refuse_loops(&x);
         if (status == LW_OK) status = walk(&x);
         if (status == LW_OK) {
-            tell_losses(&x);
+            report_losses(&x);
             status = writers[i].write(&x);
         }
         lwi_arena_free(&x.arena);
@@ -304,6 +305,5 @@ lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
             status = lwi_fail(error, LW_ERR_IO, "cannot be written: %s", strerror(errno));
         return status;
     }
-    return lwi_fail(error, LW_ERR_ARGUMENT, "unknown format '%s' to write, known:%s", format,
-                    known);
+    return lwi_fail(error, LW_ERR_ARGUMENT, "unknown output format '%s', known:%s", format, known);
 }

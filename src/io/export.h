@@ -1,8 +1,8 @@
-// export.h -- a model as a tree of links, which is what formats of robots can say.
+// export.h -- a model as a tree of links, the structure of robot formats.
 //
-// A body's link has the body's axes and its origin in the joint that holds it.  A joint of several
-// coordinates is a row of elementary ones, a turn or shift about an axis each; a joint that the
-// tree runs through backwards has them in the other order with turned axes, so that coordinates
+// The link of a body has the axes of the body and its origin in the joint to its parent.  A joint of several
+// coordinates is a chain of elementary joints, a rotation or translation along an axis each.  A joint that
+// is traversed from body2 to body1 has them in reverse order with negated axes, so that the coordinates
 // keep their signs.
 #ifndef LWI_IO_EXPORT_H
 #define LWI_IO_EXPORT_H
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { LWI_EXPORT_MOST_AXES = 3 };
+enum { LWI_EXPORT_MAX_AXES = 3 };
 
 typedef enum lwi_export_joint {
     LWI_EXPORT_AXES, ///< `naxis` elementary joints; none: fixed
@@ -20,30 +20,30 @@ typedef enum lwi_export_joint {
 } lwi_export_joint;
 
 typedef struct lwi_export_axis {
-    bool turns;     ///< else shifts
-    double axis[3]; ///< body axes
-    int coordinate; ///< of the joint
+    bool turns;     ///< rotation; false: translation
+    double axis[3]; ///< in body axes
+    int coordinate; ///< its number in the joint
 } lwi_export_axis;
 
 typedef struct lwi_export_link {
     int body, parent; ///< bodies; parent 0: the ground
-    int before;       ///< link of the parent; -1: the ground
-    int joint;        ///< -1: floats
-    bool reversed;    ///< the joint goes from this body to the parent
+    int before;       ///< link of the parent body; -1: the ground
+    int joint;        ///< to the parent; -1: floating
+    bool reversed;    ///< body1 of the joint is this body
     lwi_export_joint kind;
-    lwi_export_axis axis[LWI_EXPORT_MOST_AXES];
+    lwi_export_axis axis[LWI_EXPORT_MAX_AXES];
     int naxis;
-    double R[9], r[3]; ///< pose of the body in the parent's body frame, coordinates zero; of one
-                       ///< that floats, where it starts
+    double R[9], r[3]; ///< pose of the body in the body frame of the parent at zero coordinates; of
+                       ///< a floating body the initial pose
     double at[3];      ///< joint point in the body frame: the origin of its link
 } lwi_export_link;
 
 typedef struct lwi_export {
     const lw_model *model;
-    const char *format; ///< in messages
+    const char *format; ///< name, for messages
     FILE *file;
     lw_error *error;
-    void (*told)(void *user, const char *text); ///< what is not written; may be NULL
+    void (*report)(void *user, const char *text); ///< receives what is not written; may be NULL
     void *user;
     lwi_arena arena;
     lwi_export_link *link; ///< [nlink] parents first
@@ -51,13 +51,13 @@ typedef struct lwi_export {
 } lwi_export;
 
 lw_status lwi_export_fail(const lwi_export *x, const char *format, ...) LW_PRINTF(2, 3);
-/** Tells what is not written. */
-void lwi_export_tell(const lwi_export *x, const char *format, ...) LW_PRINTF(2, 3);
-/** Text with the five characters that XML escapes. */
+/** Reports something that is not written. */
+void lwi_export_report(const lwi_export *x, const char *format, ...) LW_PRINTF(2, 3);
+/** Writes a string, the five special characters of XML escaped. */
 void lwi_export_text(const lwi_export *x, const char *text);
-/** ` name="a b c"` with 17 digits; nothing where all are zero and `keep` is not set. */
+/** Writes ` name="a b c"` with 17 digits; nothing if all are zero, unless `keep`. */
 void lwi_export_numbers(const lwi_export *x, const char *name, const double *v, int n, bool keep);
-/** Inertia about the mass centre in axes of the body: xx yy zz xy xz yz. */
+/** Inertia about the centre of mass in body axes: xx yy zz xy xz yz. */
 void lwi_export_inertia(const lwi_export *x, int body, double *I);
 
 /** The formats: one file and one row each. */

@@ -1,4 +1,4 @@
-// formats.c -- which formats and which libraries there are.
+// formats.c -- the lists of file formats and of libraries.
 #include "io/readers.h"
 
 #include <expat.h>
@@ -54,8 +54,8 @@ lw_part_info lw_library_info(int index)
         return (lw_part_info){"cairo", LWI_CAIRO_VERSION, NULL};
 #else
     case CAIRO:
-        return (lw_part_info){"cairo", "not there: no PNG, no PDF (needs libcairo2-dev at build)",
-                              NULL};
+        return (lw_part_info){
+            "cairo", "not available: no PNG, no PDF (needs libcairo2-dev at build time)", NULL};
 #endif
     default:
         return (lw_part_info){0};

@@ -1,4 +1,4 @@
-// frames.c -- rotations and poses as the XML formats of robots say them.
+// frames.c -- rotations and poses in the notations of XML robot formats.
 #include "io/frames.h"
 
 #include "spatial/rotation.h"
@@ -23,7 +23,8 @@ bool lwi_rotation_to_axis(double *R, const double *axis)
     double a[3], q[4], turn[4];
     const double largest = fmax(fabs(axis[0]), fmax(fabs(axis[1]), fabs(axis[2])));
     if (!(largest > 0)) return false;
-    v3_set(a, axis[0] / largest, axis[1] / largest, axis[2] / largest); // no overflow of squares
+    v3_set(a, axis[0] / largest, axis[1] / largest,
+           axis[2] / largest); // scaled: squares do not overflow
     v3_scale(a, 1 / v3_norm(a), a);
     if (a[2] >= 0) {
         q[0] = 1 + a[2], q[1] = -a[1], q[2] = a[0], q[3] = 0;

@@ -1,4 +1,4 @@
-// frames.h -- rotations and poses as the XML formats of robots say them.
+// frames.h -- rotations and poses in the notations of XML robot formats.
 #ifndef LWI_IO_FRAMES_H
 #define LWI_IO_FRAMES_H
 
@@ -6,14 +6,14 @@
 
 #include <stdbool.h>
 
-/** R = Rz(yaw) Ry(pitch) Rx(roll): turns about the fixed axes x, y, z in this order. */
+/** R = Rz(yaw) Ry(pitch) Rx(roll): rotations about the fixed axes x, y, z in this order. */
 void lwi_rotation_of_rpy(double *R, const double *rpy);
-/** The shortest turn that takes z to `axis`, of any length.  For an axis in the lower half space it
- * is taken from -z, after half a turn about x, where it is well defined.  @return false: axis is
- * zero */
+/** The rotation by the smallest angle that takes z to `axis`, a vector of any length.  For an axis in the lower
+ *  half space it starts from -z, after half a revolution about x, where it is well defined.
+ *  @return false: axis is zero */
 bool lwi_rotation_to_axis(double *R, const double *axis);
 lw_pose lwi_pose_of(const double *R, const double *r);
-/** (R, r) = (R1, r1) (R2, r2); the result may be one of them. */
+/** (R, r) = (R1, r1) (R2, r2); the output may alias an input. */
 void lwi_pose_mul(double *R, double *r, const double *R1, const double *r1, const double *R2,
                   const double *r2);
 /** (R, r) = (R1, r1)^-1 (R2, r2). */

@@ -1,4 +1,4 @@
-// notes.c -- nothing in a file is dropped silently: notes, and the survey that finds what to note.
+// notes.c -- notes about ignored parts of a file, and the survey that finds them.
 #include "io/notes.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@ static lwi_note_kind *kind_of(lwi_notes *notes, const char *text, lw_place place
 {
     int i = 0;
     while (i < notes->nkind && strcmp(notes->kind[i].text, text) != 0) i++;
-    if (i == LWI_NOTES_MOST_KINDS) return NULL;
+    if (i == LWI_NOTES_MAX_KINDS) return NULL;
     lwi_note_kind *kind = &notes->kind[i];
     if (i < notes->nkind) return kind;
     notes->nkind++;
@@ -38,15 +38,15 @@ void lwi_note(lwi_notes *notes, const lwi_xml_element *element, const char *name
     }
     kind->count++;
     if (!name) return;
-    // room beside the text, " (COUNT): " and ", and COUNT more"
+    // bytes left beside the text, " (COUNT): " and ", and COUNT more"
     const size_t room = sizeof kind->names - strlen(kind->text) - 64, used = strlen(kind->names);
-    const bool whole = kind->nlisted == kind->nname++; // the list has no gap
+    const bool whole = kind->nlisted == kind->nname++; // no name was left out so far
     if (!whole || used + strlen(name) + sizeof ", " > room) return;
     snprintf(kind->names + used, room - used, "%s%s", used ? ", " : "", name);
     kind->nlisted++;
 }
 
-static lw_status tell_kind(const lwi_note_kind *kind, lw_builder *builder)
+static lw_status report_kind(const lwi_note_kind *kind, lw_builder *builder)
 {
     char more[32] = "";
     if (!kind->nname)
@@ -58,16 +58,16 @@ static lw_status tell_kind(const lwi_note_kind *kind, lw_builder *builder)
                            kind->names, more);
 }
 
-lw_status lwi_notes_tell(const lwi_notes *notes, lw_builder *builder)
+lw_status lwi_notes_report(const lwi_notes *notes, lw_builder *builder)
 {
-    for (int i = 0; i < notes->nkind; i++) TRY(tell_kind(&notes->kind[i], builder));
+    for (int i = 0; i < notes->nkind; i++) TRY(report_kind(&notes->kind[i], builder));
     if (notes->left_out)
         TRY(lw_builder_warn(builder, (lw_place){0, 0}, "%ld more notes of other kinds",
                             notes->left_out));
     if (notes->nmesh || notes->ncollision)
         TRY(lw_builder_warn(builder, (lw_place){0, 0},
                             "note: %ld visual meshes and %ld <collision> elements are not read, "
-                            "bodies pass through each other",
+                            "there is no contact between bodies",
                             notes->nmesh, notes->ncollision));
     return LW_OK;
 }
@@ -101,11 +101,11 @@ static void survey_attributes(const lwi_xml_element *e, const char *attributes, 
     if (*e->text && !text) lwi_note(notes, e, NULL, "text inside <%.60s> is not read", e->name);
 }
 
-// Recursion is as deep as elements that may contain themselves are nested, which xml.c limits.
+// The recursion depth is the depth of nested elements, which xml.c limits.
 static lw_status survey_children(const lwi_survey *s, const lwi_xml *xml,
                                  const lwi_xml_element *parent, lwi_notes *notes, lw_error *error)
 {
-    bool seen[LWI_SURVEY_MOST] = {false};
+    bool seen[LWI_SURVEY_MAX] = {false};
     for (const lwi_xml_element *e = parent->first; e; e = e->next) {
         if (s->refuse) TRY(s->refuse(xml, e, error));
         const int i = find_known(s, parent->name, e->name);
@@ -117,14 +117,14 @@ static lw_status survey_children(const lwi_survey *s, const lwi_xml *xml,
         const lwi_known *known = &s->known[i];
         if (strcmp(e->name, "mesh") == 0) notes->nmesh++;
         if (strcmp(e->name, "collision") == 0) notes->ncollision++;
-        if (known->kind & LWI_KNOWN_PICTURE) continue;
+        if (known->kind & LWI_KNOWN_VISUAL) continue;
         if (known->kind & LWI_KNOWN_ONCE && seen[i]) {
             lwi_note(notes, e, NULL, "a second <%.60s> in <%.60s> is not read", e->name,
                      parent->name);
             continue;
         }
         seen[i] = true;
-        survey_attributes(e, known->attributes, (known->kind & LWI_KNOWN_TEXT) != 0, notes);
+        survey_attributes(e, known->attributes, (known->kind & LWI_KNOWN_CONTENT) != 0, notes);
         TRY(survey_children(s, xml, e, notes, error));
     }
     return LW_OK;

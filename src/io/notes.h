@@ -1,5 +1,4 @@
-// notes.h -- what a file in another format says and a model does not take: counted, told once per
-// kind.
+// notes.h -- contents of a file that the model ignores: counted, and reported once per kind.
 #ifndef LWI_IO_NOTES_H
 #define LWI_IO_NOTES_H
 
@@ -8,61 +7,61 @@
 #include <linkwork/model.h>
 
 enum {
-    LWI_NOTES_MOST_KINDS = 100, ///< a file with more is not a robot
+    LWI_NOTES_MAX_KINDS = 100, ///< kinds of notes; further ones are only counted
     LWI_NOTE_BYTES = 320,
-    LWI_NOTE_WARNING_BYTES = 1024, ///< of a warning with the names in it
+    LWI_NOTE_WARNING_BYTES = 1024, ///< of a warning, names included
 };
 
-/** Notes of one kind: what, how often, the first place, the names as far as a warning holds them.
- */
+/** Notes of one kind: text, count, first place, and the names that fit into a warning. */
 typedef struct lwi_note_kind {
     char text[LWI_NOTE_BYTES];
     char names[LWI_NOTE_WARNING_BYTES];
     long count;
-    long nname, nlisted; ///< names there were, names in `names`
+    long nname, nlisted; ///< names in all, names in `names`
     lw_place first;
 } lwi_note_kind;
 
 typedef struct lwi_notes {
-    lwi_note_kind kind[LWI_NOTES_MOST_KINDS];
+    lwi_note_kind kind[LWI_NOTES_MAX_KINDS];
     int nkind;
     long left_out;          ///< notes of further kinds
-    long nmesh, ncollision; ///< geometry that the model has no use for
-    const char *part;       ///< file that is included now: begins the texts; NULL: the main one
-    lw_place part_place;    ///< where the main file includes it
+    long nmesh, ncollision; ///< counts of ignored geometry
+    const char
+        *part; ///< included file that is being read, prefix of the notes; NULL: the main file
+    lw_place part_place; ///< where the main file includes it
 } lwi_notes;
 
-/** Counts one thing of the kind that the text names; `name` says which one, or NULL. */
+/** Counts one note of the kind given by the formatted text; `name`: of the item, or NULL. */
 void lwi_note(lwi_notes *notes, const lwi_xml_element *element, const char *name,
               const char *format, ...) LW_PRINTF(4, 5);
-/** One warning per kind. */
-lw_status lwi_notes_tell(const lwi_notes *notes, lw_builder *builder);
+/** Adds one warning per kind to the builder. */
+lw_status lwi_notes_report(const lwi_notes *notes, lw_builder *builder);
 
 // ---------------------------------------------------------------------------------------- survey
 
-/** An element that a reader knows, where it stands, its attributes (" a b "). */
+/** An element that a reader supports, its parent, its attributes (" a b "). */
 typedef struct lwi_known {
     const char *parent, *name, *attributes;
     unsigned kind;
 } lwi_known;
 
 enum {
-    LWI_KNOWN_ONCE = 1,    ///< at most one in its parent
-    LWI_KNOWN_PICTURE = 2, ///< of no use without a viewer: not entered
-    LWI_KNOWN_TEXT = 4     ///< its text is its value
+    LWI_KNOWN_ONCE = 1,   ///< at most one in its parent
+    LWI_KNOWN_VISUAL = 2, ///< visual only: not entered
+    LWI_KNOWN_CONTENT = 4 ///< its text is its value
 };
 
 typedef struct lwi_survey {
     const lwi_known *known;
-    int nknown; ///< at most LWI_SURVEY_MOST
-    /** What the format refuses by an element or its attributes; NULL: nothing. */
+    int nknown; ///< at most LWI_SURVEY_MAX
+    /** Checks an element or its attributes, fails if it is not supported; may be NULL. */
     lw_status (*refuse)(const lwi_xml *xml, const lwi_xml_element *element, lw_error *error);
 } lwi_survey;
 
-enum { LWI_SURVEY_MOST = 160 };
+enum { LWI_SURVEY_MAX = 160 };
 
-/** Walks the element, whose own attributes are `attributes`: notes every element, attribute and
- * text that is not known; subtrees of unknown elements are not entered. */
+/** Visits an element with the supported attributes `attributes` and its descendants.  Notes every element,
+ *  attribute and text that is not supported; descendants of such elements are not visited. */
 lw_status lwi_survey_run(const lwi_survey *survey, const lwi_xml *xml,
                          const lwi_xml_element *element, const char *attributes, lwi_notes *notes,
                          lw_error *error);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-// A model of 100 000 bodies takes about 50 MB; more is not a model.
+// A model of 100 000 bodies takes about 50 MB.
 enum { LARGEST_FILE = 256 << 20 };
 
 typedef struct format {
@@ -51,11 +51,10 @@ static lw_status find_format(const char *name, const char *path, const format **
     if (name)
         return lwi_fail(error, LW_ERR_ARGUMENT, "unknown model format '%s', known:%s", name,
                         known_names);
-    return lwi_fail(error, LW_ERR_ARGUMENT, "the ending does not tell the format, known endings:%s",
-                    known_endings);
+    return lwi_fail(error, LW_ERR_ARGUMENT, "unknown file ending, known endings:%s", known_endings);
 }
 
-// Errors that do not know their file get its name.
+// Adds the file name to errors without one.
 static lw_status with_file(lw_status status, const char *name, lw_error *error)
 {
     if (status == LW_OK || !error) return status;
@@ -90,7 +89,7 @@ lw_status lw_model_parse(const char *text, size_t length, const char *name,
                          lw_error *error)
 {
     const format *f;
-    lw_options resolved; // so that a failure leaves the caller's alone
+    lw_options resolved; // on failure the caller's options are unchanged
     lw_model *made = NULL;
     if (error) memset(error, 0, sizeof *error);
     if (!text || !name || !desc || !desc->format || !model)
@@ -128,7 +127,7 @@ static lw_status io_error(lw_error *error, const char *path, const char *what)
     return LW_ERR_IO;
 }
 
-// The whole stream in one block of the allocator; its size is not asked for: pipes have none.
+// Reads the whole stream into one block of the allocator, without its size in advance: pipes have none.
 static lw_status read_stream(FILE *file, const char *path, const lw_allocator *allocator,
                              char **text, size_t *length, lw_error *error)
 {
@@ -169,7 +168,7 @@ lw_status lwi_file_text(const char *path, const lw_allocator *allocator, char **
     return status;
 }
 
-// Resolved by the system, so that `..` and links lead nowhere else.
+// Resolved by the system: `..` and links cannot lead out of the folder.
 const char *lwi_file_inside(const char *folder, const char *name, lwi_arena *arena)
 {
     const size_t n = strlen(folder), m = strlen(name);

@@ -1,4 +1,4 @@
-// readers.h -- the formats that models are read from: one file and one row each.
+// readers.h -- the input formats of models: one folder and one row each.
 #ifndef LWI_IO_READERS_H
 #define LWI_IO_READERS_H
 
@@ -6,8 +6,8 @@
 
 #include <linkwork/io.h>
 
-/** Adds what the text says to the builder.  All input is hostile; errors carry `name`, line, column.
- *  @param options  changed by the file's settings where the format has them; never NULL */
+/** Adds the contents of a file to the builder.  Input is untrusted; errors carry `name`, line, column.
+ *  @param options  changed by the settings in the file, if the format has any; never NULL */
 typedef lw_status (*lwi_reader)(const char *text, size_t length, const char *name,
                                 const lw_read_desc *desc, lw_builder *builder, lw_options *options,
                                 lw_error *error);
@@ -26,11 +26,11 @@ typedef lw_status (*lwi_reader)(const char *text, size_t length, const char *nam
 LWI_READER_LIST(X)
 #undef X
 
-/** The whole file in one block of the allocator. */
+/** Reads the whole file into one block of the allocator. */
 lw_status lwi_file_text(const char *path, const lw_allocator *allocator, char **text,
                         size_t *length, lw_error *error);
-/** Path of a file that lies in the folder or below it, whatever links say; NULL: there is none, it lies
- *  outside, or no memory.
+/** Path of a file in the folder or below it, links resolved; NULL: it does not exist or is outside, or no
+ *  memory.
  *  @param name  relative to the folder */
 const char *lwi_file_inside(const char *folder, const char *name, lwi_arena *arena);
 

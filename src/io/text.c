@@ -1,4 +1,4 @@
-// text.c -- numbers and names as text.
+// text.c -- numbers and names as strings.
 #include "io/text.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ bool lwi_is_number(const char *text)
 // Shortest forms only, no surrogates, at most 0x10FFFF.  (RFC 3629, section 4)
 long lwi_utf8_next(const char *text, int *bytes)
 {
-    static const long least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const long smallest[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *p = (const unsigned char *)text;
     const int n = p[0] < 0x80       ? 1
                   : p[0] >> 5 == 6  ? 2
@@ -25,7 +25,7 @@ long lwi_utf8_next(const char *text, int *bytes)
         if (p[i] >> 6 != 2) return -1;
         code = code << 6 | (p[i] & 0x3F);
     }
-    if (code < least[n] || (code >= 0xD800 && code <= 0xDFFF) || code > 0x10FFFF) return -1;
+    if (code < smallest[n] || (code >= 0xD800 && code <= 0xDFFF) || code > 0x10FFFF) return -1;
     *bytes = n;
     return code;
 }

@@ -1,7 +1,7 @@
-// xml.c -- an element tree from expat's events.
+// xml.c -- a tree of elements from the events of expat.
 //
-// Expat's own memory is malloc's (its hooks know no user pointer) and gone when parsing ends; the
-// tree lives in an arena of the caller's allocator, one block for each element.
+// Expat itself uses malloc (its hooks have no user pointer) and frees everything when parsing ends; the
+// tree is in an arena of the caller's allocator, one block for each element.
 #include "io/xml.h"
 
 #include <expat.h>
@@ -13,7 +13,7 @@
 typedef struct parsing {
     lwi_xml *xml;
     XML_Parser parser;
-    lwi_xml_element *open; // innermost element that has not ended
+    lwi_xml_element *open; // innermost open element
     int depth, count;
     char *text; // of the open element since its start tag
     size_t ntext, room;
@@ -44,7 +44,7 @@ static char *put(char **end, const char *text)
     return start;
 }
 
-// One block: the element, its attributes, the texts of both.
+// One block: the element, its attributes and their strings.
 static lwi_xml_element *new_element(lwi_arena *arena, const char *name, const char **attribute,
                                     int nattribute)
 {
@@ -70,15 +70,15 @@ static void on_start(void *user, const char *name, const char **attribute)
     if (p->status != LW_OK) return;
     int nattribute = 0;
     while (attribute[2 * nattribute]) nattribute++;
-    if (nattribute > LWI_XML_MOST_ATTRIBUTES) {
+    if (nattribute > LWI_XML_MAX_ATTRIBUTES) {
         give_up(p, LW_ERR_PARSE, "too many attributes of", name);
         return;
     }
-    if (++p->depth > LWI_XML_MOST_DEPTH) {
+    if (++p->depth > LWI_XML_MAX_DEPTH) {
         give_up(p, LW_ERR_PARSE, "elements are nested too deeply at", name);
         return;
     }
-    if (++p->count > LWI_XML_MOST_ELEMENTS) {
+    if (++p->count > LWI_XML_MAX_ELEMENTS) {
         give_up(p, LW_ERR_PARSE, "too many elements at", name);
         return;
     }
@@ -173,9 +173,10 @@ static lw_status run_parser(parsing *p, const char *text, size_t length)
 lw_status lwi_xml_parse(lwi_xml *xml, const char *text, size_t length, const char *file,
                         const lw_allocator *allocator, lw_error *error)
 {
-    if (length > LWI_XML_MOST_BYTES)
+    if (length > LWI_XML_MAX_BYTES)
         return lwi_fail_at(error, LW_ERR_PARSE, file, 0, 0,
-                           "file has %zu bytes, at most %d are read", length, LWI_XML_MOST_BYTES);
+                           "the file has %zu bytes, expected at most %d", length,
+                           LWI_XML_MAX_BYTES);
     if (length == 0)
         return lwi_fail_at(error, LW_ERR_PARSE, file, 1, 1, "the file is empty, expected a model");
     *xml = (lwi_xml){.file = file};
@@ -234,7 +235,7 @@ lw_status lwi_xml_fail(const lwi_xml *xml, const lwi_xml_element *element, lw_st
     return status;
 }
 
-// The next number of a list, or false.  Letters of "inf", "nan" and hexadecimals are no digits.
+// The next number of a list, or false.  "inf", "nan" and hexadecimal numbers are refused.
 static bool next_number(const char **text, double *x)
 {
     const char *start = *text + strspn(*text, blank);
@@ -246,10 +247,10 @@ static bool next_number(const char **text, double *x)
     return end == start + length && isfinite(*x);
 }
 
-int lwi_xml_list(const char *text, int most, double *x)
+int lwi_xml_list(const char *text, int max, double *x)
 {
     int n = 0;
-    while (n < most && text[strspn(text, blank)])
+    while (n < max && text[strspn(text, blank)])
         if (!next_number(&text, x + n++)) return -1;
     return text[strspn(text, blank)] ? -1 : n;
 }

@@ -106,12 +106,12 @@ static void map_speeds(const lw_model *a, const lw_model *b, int *to)
 
 static double accelerations_differ(const lw_model *a, const lw_model *b, double input)
 {
-    enum { MOST = 64 };
+    enum { MAX_ITEMS = 64 };
     const int n = lw_model_tree_nv(a);
-    double q[2][MOST], v[2][MOST], vdot[2][MOST], worst = 0, largest = 0;
-    int to[MOST];
+    double q[2][MAX_ITEMS], v[2][MAX_ITEMS], vdot[2][MAX_ITEMS], worst = 0, largest = 0;
+    int to[MAX_ITEMS];
     lw_dynamics *d[2];
-    assert_true(n < MOST && n == lw_model_tree_nv(b) && n == lw_model_tree_nq(b));
+    assert_true(n < MAX_ITEMS && n == lw_model_tree_nv(b) && n == lw_model_tree_nq(b));
     map_speeds(a, b, to);
     OK(lw_dynamics_create(a, NULL, &d[0], NULL));
     OK(lw_dynamics_create(b, NULL, &d[1], NULL));

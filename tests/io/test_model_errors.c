@@ -58,7 +58,7 @@ static void documents(void **state)
         {"linkwork: 1\n\tbodies: {}\n", LW_ERR_PARSE, 2, 1, "tab character"},
         {"linkwork: 1\nbodies:\n\ta: {mass: 1}\n", LW_ERR_PARSE, 3, 1, "tab character|by spaces"},
         {"linkwork: 1\nbodies:\n  a: {mass: 1}\n  a: {mass: 2}\n", LW_ERR_PARSE, 4, 3,
-         "key 'a' stands twice|line 3"},
+         "key 'a' occurs twice|line 3"},
         {"- 1\n- 2\n", LW_ERR_PARSE, 1, 1, "begins with `linkwork: 1`|a list of 2"},
         {"bodies: {a: {mass: 1}}\n", LW_ERR_PARSE, 1, 1, "`linkwork: 1` is missing"},
         {"linkwork: 2\nbodies: {}\n", LW_ERR_PARSE, 1, 11, "version 2|expected 1"},

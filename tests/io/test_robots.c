@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { MOST = 32 };
+enum { MAX_ITEMS = 32 };
 
 #define OK(call) assert_int_equal(LW_OK, (call))
 // Two codes with different recursions: some hundred roundings of numbers up to `scale`.
@@ -22,8 +22,8 @@ enum { MOST = 32 };
 
 typedef struct expected {
     int n;
-    char name[MOST][64];
-    double q[MOST], v[MOST], a[MOST], tau[MOST], M[MOST][MOST];
+    char name[MAX_ITEMS][64];
+    double q[MAX_ITEMS], v[MAX_ITEMS], a[MAX_ITEMS], tau[MAX_ITEMS], M[MAX_ITEMS][MAX_ITEMS];
 } expected;
 
 static void read_expected(const char *robot, expected *x)
@@ -35,11 +35,11 @@ static void read_expected(const char *robot, expected *x)
     for (x->n = 0; fgets(line, sizeof line, file); x->n++) {
         const int i = x->n;
         int used;
-        assert_true(i < MOST);
+        assert_true(i < MAX_ITEMS);
         assert_int_equal(5, sscanf(line, "%63s %lf %lf %lf %lf%n", x->name[i], &x->q[i], &x->v[i],
                                    &x->a[i], &x->tau[i], &used));
         char *rest = line + used;
-        for (int k = 0; k < MOST; k++) x->M[i][k] = strtod(rest, &rest);
+        for (int k = 0; k < MAX_ITEMS; k++) x->M[i][k] = strtod(rest, &rest);
     }
     fclose(file);
 }
@@ -59,8 +59,9 @@ static void check_robot(const char *robot)
     assert_int_equal(x.n, lw_model_tree_nv(model));
     assert_int_equal(x.n, lw_model_tree_nq(model));
 
-    double q[MOST], v[MOST], a[MOST], tau[MOST], vdot[MOST], M[MOST * MOST];
-    int at[MOST]; // row of the file -> index in the tree
+    double q[MAX_ITEMS], v[MAX_ITEMS], a[MAX_ITEMS], tau[MAX_ITEMS], vdot[MAX_ITEMS],
+        M[MAX_ITEMS * MAX_ITEMS];
+    int at[MAX_ITEMS]; // row of the file -> index in the tree
     for (int i = 0; i < x.n; i++) {
         lw_joint joint;
         int iq, nq, nv;

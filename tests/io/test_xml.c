@@ -79,7 +79,7 @@ static void entities_of_the_document_are_refused(void **state)
 static void depth_and_attributes_are_limited(void **state)
 {
     (void)state;
-    enum { DEEP = LWI_XML_MOST_DEPTH };
+    enum { DEEP = LWI_XML_MAX_DEPTH };
     char *text = malloc(7 * DEEP + 20);
     for (int depth = DEEP; depth <= DEEP + 1; depth++) {
         char *end = text;
@@ -94,7 +94,7 @@ static void depth_and_attributes_are_limited(void **state)
         }
     }
     char *end = text + sprintf(text, "<a");
-    for (int i = 0; i <= LWI_XML_MOST_ATTRIBUTES; i++) end += sprintf(end, " a%d=''", i);
+    for (int i = 0; i <= LWI_XML_MAX_ATTRIBUTES; i++) end += sprintf(end, " a%d=''", i);
     sprintf(end, "/>");
     refuse(text, 1, "too many attributes");
     free(text);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TIES = 20000 }; // each looks for its partner among all; nothing real has as many
+enum { MAX_TIES = 20000 }; // each looks for its partner among all; nothing real has as many
 
 /** One equality between points or frames of two bodies. */
 typedef struct tie {
@@ -260,8 +260,8 @@ lw_status lwi_mjcf_add_equalities(lwi_mjcf *u)
         for (const lwi_xml_element *t = e->first; t; t = t->next) room++;
     tie *ties = LWI_PUSH(u->arena, tie, room);
     if (!ties) return lwi_mjcf_no_memory(u);
-    if (room > MOST_TIES)
-        return lwi_mjcf_fail(u, u->xml.root, LW_ERR_PARSE, "more than %d equalities", MOST_TIES);
+    if (room > MAX_TIES)
+        return lwi_mjcf_fail(u, u->xml.root, LW_ERR_PARSE, "more than %d equalities", MAX_TIES);
     TRY(each_joint_equality(u, false));
     TRY(lwi_mjcf_apply_keyframe(u));
     for (int i = 0; i < u->njoint; i++)

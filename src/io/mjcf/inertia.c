@@ -286,6 +286,6 @@ lw_status lwi_mjcf_inertia(const lwi_mjcf *u, lwi_mjcf_body *b)
         TRY(from_inertial(u, inertial, &b->desc));
     else if (u->from_geom != LWI_MJCF_NEVER)
         TRY(from_geoms(u, b, &b->desc));
-    b->desc.mass = fmax(b->desc.mass, b->parent || b->part ? u->least_mass : 0);
+    b->desc.mass = fmax(b->desc.mass, b->parent || b->part ? u->min_mass : 0);
     return LW_OK;
 }

@@ -10,9 +10,9 @@
 #include <linkwork/io.h>
 
 enum {
-    LWI_MJCF_MOST_FILES = 256, ///< that are included
-    LWI_MJCF_MOST_CLASSES = 4096,
-    LWI_MJCF_MOST_NESTED = 64 ///< classes inside each other; a look-up walks outwards
+    LWI_MJCF_MAX_FILES = 256, ///< that are included
+    LWI_MJCF_MAX_CLASSES = 4096,
+    LWI_MJCF_MAX_NESTED = 64 ///< classes inside each other; a look-up walks outwards
 };
 
 /** Elements that have defaults. */
@@ -91,8 +91,8 @@ typedef enum lwi_mjcf_from_geom {
 
 typedef struct lwi_mjcf {
     lwi_xml xml; ///< the main file; included elements hang in its tree
-    lwi_xml included[LWI_MJCF_MOST_FILES];
-    lw_place included_at[LWI_MJCF_MOST_FILES]; ///< in the main file
+    lwi_xml included[LWI_MJCF_MAX_FILES];
+    lw_place included_at[LWI_MJCF_MAX_FILES]; ///< in the main file
     int nincluded;
     lwi_arena *arena;
     lwi_notes *notes;
@@ -104,8 +104,8 @@ typedef struct lwi_mjcf {
     char euler[4];
     lwi_mjcf_from_geom from_geom;
     bool auto_limits;
-    double least_mass, total_mass; ///< total: 0 leaves masses alone
-    double group[2];               ///< geoms of these groups have inertia
+    double min_mass, total_mass; ///< total: 0 leaves masses alone
+    double group[2];             ///< geoms of these groups have inertia
 
     lwi_mjcf_class *classes;
     int nclass, main_class;

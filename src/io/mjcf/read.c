@@ -52,7 +52,7 @@ static lw_status read_compiler(lwi_mjcf *u, const lwi_xml_element *e)
     TRY(read_word(u, e, "autolimits", flags, 2, &limits));
     TRY(lwi_mjcf_flag(u, &at, "inertiafromgeom", &from_geom));
     TRY(read_euler(u, e));
-    TRY(lwi_mjcf_number(u, &at, "boundmass", &u->least_mass));
+    TRY(lwi_mjcf_number(u, &at, "boundmass", &u->min_mass));
     TRY(lwi_mjcf_number(u, &at, "settotalmass", &u->total_mass));
     TRY(lwi_mjcf_numbers(u, &at, "inertiagrouprange", 2, 2, u->group, NULL));
     u->unit = radian ? 1 : acos(-1) / 180;
@@ -597,7 +597,7 @@ static lw_status read_model(lwi_mjcf *u)
     TRY(gather_names(u));
     TRY(read_motors(u));
     TRY(lwi_mjcf_add_equalities(u));
-    return lwi_notes_tell(u->notes, u->builder);
+    return lwi_notes_report(u->notes, u->builder);
 }
 
 lw_status lwi_read_mjcf(const char *text, size_t length, const char *name, const lw_read_desc *desc,

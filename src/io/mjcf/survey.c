@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_PICTURE };
+enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_VISUAL };
 
 #define POSE " pos quat axisangle xyaxes zaxis euler "
 #define JOINT                                                                                      \

@@ -59,9 +59,9 @@ static lw_status open_file(lwi_mjcf *u, const lwi_xml_element *include, lwi_xml 
     if (!u->desc->folder)
         return lwi_mjcf_fail(u, include, LW_ERR_PARSE,
                              "<include>: '%.200s' is not read from a text without a folder", name);
-    if (u->nincluded == LWI_MJCF_MOST_FILES)
+    if (u->nincluded == LWI_MJCF_MAX_FILES)
         return lwi_mjcf_fail(u, include, LW_ERR_PARSE, "more than %d files are included",
-                             LWI_MJCF_MOST_FILES);
+                             LWI_MJCF_MAX_FILES);
     path = lwi_file_inside(u->desc->folder, name, u->arena);
     if (!path)
         return lwi_mjcf_fail(u, include, LW_ERR_PARSE,
@@ -99,7 +99,7 @@ static void splice(lwi_xml_element *include, lwi_xml_element *before, lwi_xml_el
 static lw_status include_below(lwi_mjcf *u, lwi_xml_element *parent, int depth)
 {
     lwi_xml_element *before = NULL, *e = parent->first;
-    if (depth > LWI_XML_MOST_DEPTH)
+    if (depth > LWI_XML_MAX_DEPTH)
         return lwi_mjcf_fail(u, parent, LW_ERR_PARSE, "elements are nested too deeply");
     while (e) {
         if (strcmp(e->name, "include") != 0) {
@@ -160,9 +160,9 @@ static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)
     const bool top = e->parent == u->xml.root;
     if (!c->name && !top)
         return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "<default> inside another has no class");
-    if (c->depth > LWI_MJCF_MOST_NESTED && !top)
+    if (c->depth > LWI_MJCF_MAX_NESTED && !top)
         return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "more than %d classes inside each other",
-                             LWI_MJCF_MOST_NESTED);
+                             LWI_MJCF_MAX_NESTED);
     if (top) u->main_class = index;
     for (const lwi_xml_element *child = e->first; child; child = child->next) {
         const lwi_mjcf_kind kind = kind_in_class(child);
@@ -195,9 +195,9 @@ lw_status lwi_mjcf_read_classes(lwi_mjcf *u)
 {
     const int count = count_classes(u->xml.root);
     u->main_class = -1;
-    if (count > LWI_MJCF_MOST_CLASSES)
+    if (count > LWI_MJCF_MAX_CLASSES)
         return lwi_mjcf_fail(u, u->xml.root, LW_ERR_PARSE, "more than %d classes of defaults",
-                             LWI_MJCF_MOST_CLASSES);
+                             LWI_MJCF_MAX_CLASSES);
     u->classes = LWI_PUSH(u->arena, lwi_mjcf_class, count + 1);
     u->class_names.name = LWI_PUSH(u->arena, const char *, count + 1);
     if (!u->classes || !u->class_names.name) return lwi_mjcf_no_memory(u);

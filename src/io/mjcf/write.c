@@ -49,8 +49,8 @@ static void put_inertial(const lwi_export *x, const lwi_export_link *l, int inde
     if (b->mass == 0) return;
     lwi_export_inertia(x, l->body, I);
     if (I[0] + I[1] < I[2] || I[1] + I[2] < I[0] || I[2] + I[0] < I[1])
-        lwi_export_tell(x, "body '%.200s': no rigid body has this inertia, and MuJoCo refuses it",
-                        b->name);
+        lwi_export_report(x, "body '%.200s': no rigid body has this inertia, and MuJoCo refuses it",
+                          b->name);
     fprintf(x->file, "%*s<inertial", indent, "");
     lwi_export_numbers(x, "pos", b->com, 3, true);
     lwi_export_numbers(x, "mass", &b->mass, 1, true);
@@ -122,8 +122,8 @@ static void find_thin(const lwi_export *x, const family *f)
         const lwi_export_link *n = alone ? &x->link[next] : NULL;
         f->thin[i] = n && (n->naxis > 0 || n->kind == LWI_EXPORT_BALL);
         if (!f->thin[i] && !(n && n->kind == LWI_EXPORT_AXES))
-            lwi_export_tell(x, "body '%.200s': it moves and has no mass, and MuJoCo refuses it",
-                            x->model->body[l->body].name);
+            lwi_export_report(x, "body '%.200s': it moves and has no mass, and MuJoCo refuses it",
+                              x->model->body[l->body].name);
     }
 }
 
@@ -245,7 +245,7 @@ static void put_motors(const lwi_export *x)
             const lw_joint_desc *d = &x->model->desc.joint[l->joint];
             const int input = d->coordinate[l->axis[k].coordinate].effort.index;
             if (input > 0)
-                lwi_export_tell(
+                lwi_export_report(
                     x, "joint '%.200s': the effort on q%d, a function of time, is not written",
                     d->name, l->axis[k].coordinate);
             if (input >= 0) continue;
@@ -338,8 +338,8 @@ static void put_speeds(const lwi_export *x, const family *f)
         } else if (l->kind == LWI_EXPORT_FREE) {
             n = 6;
             if (l->reversed)
-                lwi_export_tell(x, "joint '%.200s': its speeds at the start are not written",
-                                m->joint[l->joint].name);
+                lwi_export_report(x, "joint '%.200s': its speeds at the start are not written",
+                                  m->joint[l->joint].name);
             else
                 free_rate_of(x, l, v);
         }

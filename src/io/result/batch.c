@@ -1,4 +1,4 @@
-// batch.c -- what a batch does, as one table: rows of all instances, moment by moment.
+// batch.c -- results of a batch as one table: rows of all instances, ordered by time.
 #include "base/numbers.h"
 #include "batch/batch.h"
 #include "io/result/csv.h"
@@ -18,7 +18,7 @@ struct lw_batch_writer {
     lwi_result_columns columns;
     lwi_result_meta meta;
     lwi_result_rows rows;
-    int nown;       // columns of a single run, the time among them
+    int nown;       // columns of a single run, including the time
     double *own;    // [instances][nown] last row of each: quaternions take their sign from it
     double *last;   // [instances][columns]
     bool *written;  // [instances]
@@ -29,7 +29,7 @@ struct lw_batch_writer {
 
 enum { FLUSH = 1 }; // [s] between flushes of HDF5
 
-// Columns that are the writer's own: "instance", "vary.NAME", datasets alone.
+// Columns of batches only, a dataset each: "instance", "vary.NAME".
 static lw_status own_column(lw_batch_writer *w, lwi_result_columns *c, int at, const char *name,
                             const char *path)
 {
@@ -49,7 +49,7 @@ static lw_status own_column(lw_batch_writer *w, lwi_result_columns *c, int at, c
     return LW_OK;
 }
 
-// Puts them behind the time.
+// Inserts them after the time.
 static lw_status make_columns(lw_batch_writer *w)
 {
     lwi_result_columns *c = &w->columns;
@@ -167,7 +167,7 @@ static lw_status begin_csv(lw_batch_writer *w, lw_error *error)
     return LW_OK;
 }
 
-// States are not kept: a result goes on from one instance only.
+// Without states: only the result of a single run can be resumed.
 static lw_status begin_hdf5(lw_batch_writer *w, lw_error *error)
 {
     if (lwi_result_meta_of(w->batch->variant[0].sim, w->batch->model, &w->arena, &w->meta) != LW_OK)
@@ -195,7 +195,7 @@ static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
     if (lwi_result_path_ends(path, ".csv")) return begin_csv(w, error);
     if (lwi_result_path_ends(path, ".h5")) return begin_hdf5(w, error);
     return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
-                       "the ending does not tell the format of a result, known: .h5 .csv");
+                       "unknown ending of a result, known: .h5 .csv");
 }
 
 static void discard(lw_batch_writer *w)
@@ -233,7 +233,7 @@ lw_status lw_batch_writer_close(lw_batch_writer *w, lw_error *error)
     if (w->hdf5)
         closed = lwi_hdf5_close(w->hdf5, &closing);
     else if (w->csv && fclose(w->csv))
-        closed = io_failed(w, "cannot be written whole");
+        closed = io_failed(w, "cannot be written completely");
     if (w->error.status != LW_OK) closing = w->error, closed = w->error.status;
     if (error && closed != LW_OK) *error = closing;
     discard(w);

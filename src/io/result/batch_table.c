@@ -1,4 +1,4 @@
-// batch_table.c -- tables of what differs between instances, read whole.
+// batch_table.c -- tables of the parameters that differ between instances, read into memory.
 #include "io/result/hdf5_file.h"
 #include "io/result/result.h"
 
@@ -13,21 +13,21 @@ struct lw_table {
     double *value; ///< [rows][columns]
 };
 
-// Columns that results have and that say nothing about a start.
+// Columns of results that do not describe an initial state.
 static bool passed_over(const char *name)
 {
     return !strcmp(name, "time") || !strcmp(name, "instance");
 }
 
-enum { MOST_ROWS = 100000000 };
+enum { MAX_ROWS = 100000000 };
 
-// Takes the columns of values [n][rows] (stride 1) or [rows][n].
+// Copies the columns of value [n][rows] (by_column) or [rows][n].
 static lw_status fill(lw_table *t, const char *path, const char *const *name, int n, long rows,
                       const double *value, bool by_column, lw_error *error)
 {
-    if (rows < 1 || rows > MOST_ROWS)
+    if (rows < 1 || rows > MAX_ROWS)
         return lwi_fail_at(error, LW_ERR_PARSE, path, 0, 0,
-                           "the table has %ld rows, expected 1 to %d", rows, MOST_ROWS);
+                           "the table has %ld rows, expected 1 to %d", rows, MAX_ROWS);
     int taken = 0;
     t->name = LWI_PUSH(&t->arena, const char *, n);
     t->value = LWI_PUSH(&t->arena, double, (size_t)rows *(size_t)n);

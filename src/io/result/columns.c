@@ -1,4 +1,4 @@
-// columns.c -- the columns of a result, and the datasets they lie in.
+// columns.c -- the columns of a result, and their HDF5 datasets.
 //
 // A name is PREFIX.ITEM.PART ("joint.hinge.q0"; "sys.E" has no item).  Prefix and part determine the
 // quantity, and with it dataset, unit and frame; the columns of one quantity of one item make a dataset.
@@ -93,16 +93,16 @@ void lwi_result_link_name(const char *name, char *link)
 typedef struct group {
     const char *path;
     const lwi_result_quantity *quantity; ///< NULL: a single column
-    unsigned long long parts;            ///< bits of those that are there, the first 64
+    unsigned long long parts;            ///< bit set of the parts found, the first 64
     int n;
 } group;
 
 typedef struct builder {
     lwi_result_columns *columns;
-    group *group; // [n] at most one for each column
+    group *group; // [2 n] at most two for each column
     int *slot;    // [nslot] hash table of groups, -1: free
     unsigned nslot;
-    int *part; // [n] of each column, as its name tells
+    int *part; // [n] part of each column, from its name; -1: alone
 } builder;
 
 static unsigned hash(const char *text)
@@ -186,7 +186,7 @@ static lw_status begin(builder *b, lwi_result_columns *columns)
 {
     const int n = columns->n;
     *b = (builder){.columns = columns, .nslot = 4};
-    while (b->nslot < 4u * (unsigned)n) b->nslot *= 2; // each column leads to two paths at most
+    while (b->nslot < 4u * (unsigned)n) b->nslot *= 2; // each column has at most two paths
     b->group = LWI_PUSH(&columns->arena, group, 2 * n);
     b->slot = LWI_PUSH(&columns->arena, int, b->nslot);
     b->part = LWI_PUSH(&columns->arena, int, n);
@@ -195,7 +195,7 @@ static lw_status begin(builder *b, lwi_result_columns *columns)
     return LW_OK;
 }
 
-// Groups that are in use become datasets.
+// Numbers the groups in use.
 static lw_status number_datasets(builder *b)
 {
     lwi_result_columns *c = b->columns;
@@ -227,7 +227,7 @@ static lw_status put_units(lwi_result_columns *c)
         if (!text) return LW_ERR_MEMORY;
         set->unit = text;
     }
-    const char **unit = LWI_PUSH(&c->arena, const char *, c->n); // by dataset and component
+    const char **unit = LWI_PUSH(&c->arena, const char *, c->n); // [dataset][component]
     int *start = LWI_PUSH(&c->arena, int, c->ndataset + 1);
     if (!unit || !start) return LW_ERR_MEMORY;
     for (int d = 0; d < c->ndataset; d++)
@@ -246,8 +246,8 @@ static lw_status put_units(lwi_result_columns *c)
     return LW_OK;
 }
 
-// Columns with their names become datasets.
-static lw_status group_columns(lwi_result_columns *columns)
+// Assigns the columns, which have names, to datasets.
+static lw_status assign_datasets(lwi_result_columns *columns)
 {
     builder b;
     TRY(begin(&b, columns));
@@ -319,7 +319,7 @@ lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
     lw_status status =
         lwi_result_entries(model, level, &columns->arena, &columns->entry, &columns->nentry);
     if (status == LW_OK) status = put_columns(columns, model);
-    if (status == LW_OK) status = group_columns(columns);
+    if (status == LW_OK) status = assign_datasets(columns);
     if (status != LW_OK) lwi_result_columns_free(columns);
     return status;
 }
@@ -346,7 +346,7 @@ lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_resul
     *columns = (lwi_result_columns){0};
     lwi_arena_init(&columns->arena, NULL);
     lw_status status = name_columns(columns, names, n);
-    if (status == LW_OK) status = group_columns(columns);
+    if (status == LW_OK) status = assign_datasets(columns);
     if (status != LW_OK) lwi_result_columns_free(columns);
     return status;
 }

@@ -1,4 +1,4 @@
-// columns.h -- what a result consists of: columns by name, and the HDF5 datasets they lie in.
+// columns.h -- the columns of a result and their HDF5 datasets.
 //
 // The writers and readers of every format take names, datasets, units and frames from here; all of them
 // come from the table of quantities (quantities.c).
@@ -7,20 +7,20 @@
 
 #include "io/result/quantities.h"
 
-/** A number of a row. */
+/** A column: one number of each row. */
 typedef struct lwi_result_column {
     const char *name; ///< "body.rod.x"
     const char *unit, *frame;
-    int dataset, component; ///< where it lies in an HDF5 file
-    int joint;              ///< reactions: the joint; else -1
+    int dataset, component; ///< its place in HDF5 files
+    int joint;              ///< reactions: the joint; otherwise -1
 } lwi_result_column;
 
-/** Columns that lie side by side: a vector, a quaternion, the coordinates of a joint. */
+/** A dataset: the columns of a vector, a quaternion, the coordinates of a joint. */
 typedef struct lwi_result_dataset {
     const char *path;         ///< "/body/rod/position", names escaped
-    const char *unit, *frame; ///< one unit for all, or one for each: "m, rad"
+    const char *unit, *frame; ///< one unit for all components, or one each: "m, rad"
     int width;                ///< components; 0: a plain series, one number per row
-    int joint;                ///< as of its columns
+    int joint;                ///< as in its columns
 } lwi_result_dataset;
 
 typedef struct lwi_result_columns {
@@ -35,17 +35,17 @@ typedef struct lwi_result_columns {
 /** Columns of a model's results at `level`. */
 lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
                                       lwi_result_columns *columns);
-/** The same from names alone; those that are not ours go to "/column/NAME".
+/** The same from names; unknown ones become the datasets "/column/NAME".
  *  @param names  [n] distinct, the first is "time" */
 lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_result_columns *columns);
 void lwi_result_columns_free(lwi_result_columns *columns);
 
-/** The quantity of a column by its name; NULL: not a column of ours. */
+/** The quantity of a column by its name; NULL: unknown. */
 const lwi_result_quantity *lwi_result_column_quantity(const char *name);
-/** Unit and frame that a name tells; "" where it does not. */
+/** Unit and frame of a column by its name; "": unknown. */
 void lwi_result_column_meaning(const char *name, const char **unit, const char **frame);
 
-/** Name of an item as an HDF5 link: '%' -> %25, '/' -> %2F, a lone "." -> %2E.
+/** Name of an item as an HDF5 link: '%' -> %25, '/' -> %2F, "." -> %2E.
  *  @param link  [3 strlen(name) + 1] */
 void lwi_result_link_name(const char *name, char *link);
 
@@ -57,17 +57,16 @@ typedef struct lwi_result_rows {
     lw_observe level;
     const lwi_result_entry *entry; ///< [nentry] of the columns, which must outlive the rows
     int nentry, n;
-    double *row; ///< [n] the last one; quaternions take their sign from the one before
+    double *row; ///< [n] the last row; quaternions take their signs from the previous one
 } lwi_result_rows;
 
 lw_status lwi_result_rows_create(const lw_model *model, lw_observe level,
                                  const lwi_result_columns *columns, lwi_arena *arena,
                                  lwi_result_rows *rows);
-/** Fills rows->row.  @return LW_ERR_NOT_FINITE where a number is not finite */
+/** Fills rows->row.  @return LW_ERR_NOT_FINITE: a number is not finite */
 lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *observation);
 
-/** The motion that a row of such columns contains: of bodies and joints, time, energies and work;
- *  memory in `arena`. */
+/** The motion in a row: time, bodies and joints, energies and work; memory in `arena`. */
 lw_status lwi_result_row_motion(const lw_model *model, const lwi_result_columns *columns,
                                 const double *row, lwi_arena *arena, lw_observation *motion);
 

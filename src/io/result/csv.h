@@ -1,4 +1,4 @@
-// csv.h -- parts of the CSV writer that other writers of results use.
+// csv.h -- parts of the CSV writer for other writers of results.
 #ifndef LWI_IO_RESULT_CSV_H
 #define LWI_IO_RESULT_CSV_H
 
@@ -6,9 +6,9 @@
 
 #include <linkwork/io.h>
 
-/** Header line, names quoted where they must. */
+/** Writes the header line; names are quoted where necessary. */
 void lwi_csv_header(FILE *file, const char *const *names, int n);
-/** One line of numbers, 17 digits; between lwi_numbers_begin and _end. */
+/** Writes one line of numbers, 17 digits; between lwi_numbers_begin and _end. */
 void lwi_csv_numbers(FILE *file, const double *row, int n);
 
 lw_status lwi_csv_flush(lw_csv *csv);

@@ -11,11 +11,11 @@
 typedef struct parser {
     const char *path;
     FILE *file;
-    char *line; // of getline
+    char *line; // allocated by getline
     size_t room;
-    long length;   // of the line, without its end
+    long length;   // of the line, without its terminator
     int number;    // of the line, from 1
-    bool ended;    // the line has an end
+    bool ended;    // the line has a terminator
     long capacity; // rows
 } parser;
 
@@ -44,7 +44,7 @@ static bool next_line(parser *p)
     return true;
 }
 
-// What ended the lines was the end of the file, not a failure (of a disk; a folder cannot be read).
+// Distinguishes the end of the file from a failure to read (bad disk, a folder).
 static lw_status check_read(const parser *p, lw_error *error)
 {
     if (!ferror(p->file)) return LW_OK;
@@ -64,7 +64,7 @@ static int count_fields(const char *line)
     return n;
 }
 
-// Takes one name, quoted or not, in place; *at is then behind it.                     [rfc4180, 2]
+// Reads one name, quoted or not, in place; *at is then after it.                     [rfc4180, 2]
 static lw_status take_name(parser *p, char **at, char **name, lw_error *error)
 {
     char *from = *at, *to = *at;
@@ -75,10 +75,10 @@ static lw_status take_name(parser *p, char **at, char **name, lw_error *error)
         return LW_OK;
     }
     for (from++; *from && !(*from == '"' && from[1] != '"'); from++) {
-        if (*from == '"') from++; // two stand for one
+        if (*from == '"') from++; // "" is a quote
         *to++ = *from;
     }
-    if (*from != '"') return fail_at(p, error, *at, "the quoted name has no end");
+    if (*from != '"') return fail_at(p, error, *at, "the closing quote is missing");
     from++;
     if (*from && *from != ',')
         return fail_at(p, error, from, "expected a comma after a quoted name");

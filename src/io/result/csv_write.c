@@ -1,4 +1,4 @@
-// csv_write.c -- results as CSV: a header and one row of %.17g numbers per moment.
+// csv_write.c -- results as CSV: a header line, then a line of %.17g numbers for each row.
 #include "io/result/csv.h"
 #include "io/text.h"
 
@@ -15,8 +15,7 @@ struct lw_csv {
 
 // ------------------------------------------------------------------------------------------ header
 
-// One field of the header, quoted where a comma, a quote or the end of a line needs it. [rfc4180,
-// 2]
+// One field of the header, quoted if it contains a comma, a quote or a line end.  [rfc4180, 2]
 static void put_name(FILE *file, const char *name)
 {
     const bool quote = strpbrk(name, ",\"\r\n") != NULL;

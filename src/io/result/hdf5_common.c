@@ -1,4 +1,4 @@
-// hdf5_common.c -- what reading and writing of HDF5 share.
+// hdf5_common.c -- errors, types and properties for reading and writing HDF5.
 #include "io/result/hdf5_common.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void lwi_hdf5_finish_after(lwi_hdf5_quiet quiet, lw_status status)
     if (status == LW_OK) lwi_hdf5_finish(quiet);
 }
 
-// ---------------------------------------------------------------------------------------- reasons
+// ----------------------------------------------------------------------------------------- errors
 
 // The first entry of the stack is the innermost.
 static herr_t take_first(unsigned n, const H5E_error2_t *entry, void *text)
@@ -40,7 +40,7 @@ lw_status lwi_hdf5_fail(lw_error *error, lw_status status, const char *path, con
         reason += sizeof system - 1;
         reason[strcspn(reason, "'")] = 0;
     } else {
-        reason = text[0] ? text : "the HDF5 library gives no reason";
+        reason = text[0] ? text : "no reason given by the HDF5 library";
     }
     return lwi_fail_at(error, status, path, 0, 0, "%s: %s", what, reason);
 }
@@ -56,20 +56,20 @@ hid_t lwi_hdf5_text_type(size_t bytes)
     return -1;
 }
 
-const char *const lwi_hdf5_texts[LWI_HDF5_TEXTS] = {"name", "dataset", "unit", "frame"};
+const char *const lwi_hdf5_strings[LWI_HDF5_STRINGS] = {"name", "dataset", "unit", "frame"};
 
 hid_t lwi_hdf5_element_type(lwi_hdf5_element *e)
 {
     const size_t integers = 3 * sizeof(int);
     e->bytes = integers;
-    for (int i = 0; i < LWI_HDF5_TEXTS; i++) e->text[i] = e->bytes, e->bytes += e->room[i];
+    for (int i = 0; i < LWI_HDF5_STRINGS; i++) e->text[i] = e->bytes, e->bytes += e->room[i];
     e->bytes = (e->bytes + sizeof(int) - 1) / sizeof(int) * sizeof(int); // integers are aligned
     e->component = 0, e->unique = sizeof(int), e->place = 2 * sizeof(int);
     const hid_t type = H5Tcreate(H5T_COMPOUND, e->bytes);
     herr_t failed = type < 0 ? -1 : 0;
-    for (int i = 0; i < LWI_HDF5_TEXTS && failed >= 0; i++) {
+    for (int i = 0; i < LWI_HDF5_STRINGS && failed >= 0; i++) {
         const hid_t text = lwi_hdf5_text_type(e->room[i]);
-        failed = text < 0 ? -1 : H5Tinsert(type, lwi_hdf5_texts[i], e->text[i], text);
+        failed = text < 0 ? -1 : H5Tinsert(type, lwi_hdf5_strings[i], e->text[i], text);
         if (text >= 0) H5Tclose(text);
     }
     if (failed >= 0) failed = H5Tinsert(type, "component", e->component, H5T_NATIVE_INT);

@@ -1,4 +1,4 @@
-// hdf5_common.h -- what reading and writing of HDF5 share: silence, reasons, texts.
+// hdf5_common.h -- errors, types and properties for reading and writing HDF5.
 #ifndef LWI_IO_RESULT_HDF5_COMMON_H
 #define LWI_IO_RESULT_HDF5_COMMON_H
 
@@ -9,7 +9,7 @@
 #define LWI_HDF5_FORMAT "linkwork-result"
 enum { LWI_HDF5_FORMAT_VERSION = 2 };
 
-/** Attributes "summary.KEY", which are there once the run is over. */
+/** Attributes "summary.KEY", written when the run ends. */
 // clang-format off
 #define LWI_HDF5_SUMMARY_LIST(X)                                                                   \
     X(steps, LONG) X(evaluations, LONG) X(rejected, LONG) X(restarts, LONG) X(projections, LONG)   \
@@ -17,43 +17,43 @@ enum { LWI_HDF5_FORMAT_VERSION = 2 };
     X(wall, DOUBLE) X(energy_error, DOUBLE) X(energy_scale, DOUBLE)
 // clang-format on
 
-/** Columns of /table that lie in one chunk: who reads one number of all rows reads so many more, who
- *  writes a row of 28 000 numbers touches 440 chunks. */
+/** Columns of /table in one chunk.  Reading a column reads its whole chunks; writing a row of 28 000
+ *  numbers touches 440 chunks. */
 enum { LWI_HDF5_CHUNK_COLUMNS = 64 };
 
-/** Texts have fixed lengths: those of variable length lie in a heap without checksums, in which the
- *  library of a damaged file loses its way. */
+/** Type of strings of fixed length.  Strings of variable length are in a heap without checksums, which the
+ *  library cannot read safely from a damaged file. */
 hid_t lwi_hdf5_text_type(size_t bytes);
 
-/** An element of /columns: four texts and three integers, at these places. */
-enum { LWI_HDF5_NAME, LWI_HDF5_DATASET, LWI_HDF5_UNIT, LWI_HDF5_FRAME, LWI_HDF5_TEXTS };
+/** Layout of an element of /columns: four strings and three integers. */
+enum { LWI_HDF5_NAME, LWI_HDF5_DATASET, LWI_HDF5_UNIT, LWI_HDF5_FRAME, LWI_HDF5_STRINGS };
 typedef struct lwi_hdf5_element {
-    size_t room[LWI_HDF5_TEXTS]; ///< bytes of the texts, with their ends
-    size_t text[LWI_HDF5_TEXTS], component, unique, place, bytes;
+    size_t room[LWI_HDF5_STRINGS]; ///< bytes of the strings, terminators included
+    size_t text[LWI_HDF5_STRINGS], component, unique, place, bytes;
 } lwi_hdf5_element;
-extern const char *const lwi_hdf5_texts[LWI_HDF5_TEXTS]; ///< "name", "dataset", ...
-/** Places from element->room.  @return the type in memory and in the file; < 0: failed */
+extern const char *const lwi_hdf5_strings[LWI_HDF5_STRINGS]; ///< "name", "dataset", ...
+/** Sets the offsets from element->room.  @return the type in memory and in the file; < 0: failed */
 hid_t lwi_hdf5_element_type(lwi_hdf5_element *element);
 
-/** The library prints its errors unless it is told not to; the caller's wish comes back at the end.
- */
+/** Suppresses the error output of the library between begin and finish, which restores the setting of the
+ *  caller. */
 typedef struct lwi_hdf5_quiet {
     H5E_auto2_t function;
     void *data;
 } lwi_hdf5_quiet;
 lwi_hdf5_quiet lwi_hdf5_begin(void);
 void lwi_hdf5_finish(lwi_hdf5_quiet quiet);
-/** The same, but not after a failure: what a damaged file made the library lose, it would complain
- * of when the program ends. */
+/** As lwi_hdf5_finish, but error output stays suppressed after a failure: the library would print errors
+ *  about a damaged file when the program ends. */
 void lwi_hdf5_finish_after(lwi_hdf5_quiet quiet, lw_status status);
 
-/** Fails with the innermost reason of the library's last failed call, the system's where there is
- * one: "cannot be written: No space left on device". */
+/** Fails with the innermost error of the last failed call of the library, or the error of the system if there
+ *  is one: "cannot be written: No space left on device". */
 lw_status lwi_hdf5_fail(lw_error *error, lw_status status, const char *path, const char *what);
 
-/** Files of the version all of ours have, closed with everything in them. */
+/** Access properties: our file format version; closing the file closes all objects in it. */
 hid_t lwi_hdf5_access(void);
-/** Properties of new files and groups: members keep their order. */
+/** Creation properties of files and groups: members keep their order. */
 hid_t lwi_hdf5_ordered(hid_t class_id);
 
 #endif

@@ -1,6 +1,6 @@
-// hdf5_read.c -- reads results, finished or not.
+// hdf5_read.c -- reads results, complete or not.
 //
-// The file is hostile: whatever is used of it is checked for its type and size first.
+// Files are untrusted: type and size of every object are checked before it is read.
 #include "io/result/hdf5_common.h"
 #include "io/result/hdf5_file.h"
 
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 1 << 26, LONGEST_TEXT = 256 << 20, LONGEST_NAME = 4096 };
+enum { MAX_COLUMNS = 1 << 26, LONGEST_TEXT = 256 << 20, LONGEST_NAME = 4096 };
 
-// Who reads one column reads others: those that lie in the same chunks are kept, as many as these
-// numbers hold of all rows that were asked for.
+// Reading a column reads the other columns of its chunks too; they are cached, up to this many numbers for
+// the rows requested.
 enum { BAND_NUMBERS = 4 << 20 };
 
-// Rows first ..., columns from ... of the table.
+// Cached rows first ..., columns from ... of the table.
 typedef struct band {
     long first, rows, from, columns;
     double *value; // [rows][columns]
@@ -31,7 +31,7 @@ struct lwi_hdf5_reader {
     int n;
     lw_column_info *column; // [n]
     int *place;             // [n] column of /table; -1: the time
-    hid_t time, table;      // -1: not yet opened
+    hid_t time, table;      // -1: not open
     long width;             // of the table
     band kept;
     lwi_result_meta meta;
@@ -58,9 +58,8 @@ const lw_column_info *lwi_hdf5_columns(const lwi_hdf5_reader *r, int *n)
     return r->column;
 }
 
-// The first bytes of the superblock: signature, version, two sizes, flags; they are set while a
-// writer has the file open.                                                       [HDF5 File
-// Format, II.A]
+// The first bytes of the superblock: signature, version, two sizes, flags.  The flags are set while a writer
+// has the file open.  [HDF5 File Format, II.A]
 enum { HEAD = 12 };
 
 static bool read_head(const char *path, unsigned char head[HEAD])
@@ -86,7 +85,7 @@ static lw_status invalid(const lwi_hdf5_reader *r, lw_error *error, const char *
 
 // -------------------------------------------------------------------------------------- attributes
 
-// Reads a scalar attribute of a number; false where there is none.
+// Reads a numeric scalar attribute; false: there is none.
 static bool read_number(hid_t object, const char *name, H5T_class_t class, hid_t type, void *value)
 {
     if (H5Aexists(object, name) <= 0) return false;
@@ -102,7 +101,7 @@ static bool read_number(hid_t object, const char *name, H5T_class_t class, hid_t
     return done;
 }
 
-// Bytes of a type that is text of a fixed length; 0: it is something else, or too long.
+// Size of a type of strings of fixed length; 0: another type, or too long.
 static size_t text_bytes(hid_t type)
 {
     const bool fits = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
@@ -167,7 +166,7 @@ static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
     read_number(r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version);
     if (version != LWI_HDF5_FORMAT_VERSION)
         return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
-                           "version %d of the format is not known, %d is", version,
+                           "version %d of the format is not supported, expected %d", version,
                            LWI_HDF5_FORMAT_VERSION);
     r->meta.model = read_text(r, r->file, "model");
     r->meta.notice = read_text(r, r->file, "notice");
@@ -194,8 +193,8 @@ static lw_status take_columns(lwi_hdf5_reader *r, char *table, const lwi_hdf5_el
     r->place = LWI_PUSH(&r->arena, int, r->n);
     if (!r->column || !r->place) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     for (int i = 0; i < r->n; i++, table += e->bytes) {
-        const char *text[LWI_HDF5_TEXTS];
-        for (int k = 0; k < LWI_HDF5_TEXTS; k++) {
+        const char *text[LWI_HDF5_STRINGS];
+        for (int k = 0; k < LWI_HDF5_STRINGS; k++) {
             table[e->text[k] + e->room[k] - 1] = 0;
             text[k] = lwi_arena_text(&r->arena, table + e->text[k]);
             if (!text[k]) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
@@ -206,17 +205,17 @@ static lw_status take_columns(lwi_hdf5_reader *r, char *table, const lwi_hdf5_el
         r->column[i] = (lw_column_info){text[LWI_HDF5_NAME], text[LWI_HDF5_UNIT],
                                         text[LWI_HDF5_FRAME], unique != 0};
         const bool time = !strcmp(text[LWI_HDF5_DATASET], "/time");
-        if (!*text[LWI_HDF5_NAME] || r->place[i] < (time ? -1 : 0) || r->place[i] > MOST_COLUMNS)
-            return invalid(r, error, "/columns has an element without name or place");
+        if (!*text[LWI_HDF5_NAME] || r->place[i] < (time ? -1 : 0) || r->place[i] > MAX_COLUMNS)
+            return invalid(r, error, "/columns has an element without a name or a valid place");
     }
     return LW_OK;
 }
 
-// Room of the texts as they are stored; false where the members are others.
+// Sizes of the stored strings; false: unexpected members.
 static bool stored_element(hid_t stored, lwi_hdf5_element *e)
 {
-    for (int k = 0; k < LWI_HDF5_TEXTS; k++) {
-        const int member = H5Tget_member_index(stored, lwi_hdf5_texts[k]);
+    for (int k = 0; k < LWI_HDF5_STRINGS; k++) {
+        const int member = H5Tget_member_index(stored, lwi_hdf5_strings[k]);
         const hid_t type = member < 0 ? -1 : H5Tget_member_type(stored, (unsigned)member);
         e->room[k] = type < 0 ? 0 : text_bytes(type);
         if (type >= 0) H5Tclose(type);
@@ -228,7 +227,8 @@ static bool stored_element(hid_t stored, lwi_hdf5_element *e)
 static lw_status read_table(lwi_hdf5_reader *r, hid_t set, hid_t stored, lw_error *error)
 {
     lwi_hdf5_element element;
-    if (!stored_element(stored, &element)) return invalid(r, error, "/columns has other members");
+    if (!stored_element(stored, &element))
+        return invalid(r, error, "/columns has unexpected members");
     const hid_t type = lwi_hdf5_element_type(&element);
     if (type < 0) return lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/columns cannot be read");
     lw_status status = LW_ERR_MEMORY;
@@ -255,7 +255,7 @@ static lw_status read_columns(lwi_hdf5_reader *r, lw_error *error)
     const hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
     lw_status status;
     r->n = (int)n;
-    if (n < 1 || n > MOST_COLUMNS || type < 0 || H5Tget_class(type) != H5T_COMPOUND)
+    if (n < 1 || n > MAX_COLUMNS || type < 0 || H5Tget_class(type) != H5T_COMPOUND)
         status = invalid(r, error, "/columns is not a table");
     else
         status = read_table(r, set, type, error);
@@ -267,7 +267,7 @@ static lw_status read_columns(lwi_hdf5_reader *r, lw_error *error)
 
 // ------------------------------------------------------------------------------------------ blocks
 
-// Is it in the file itself, and not in others that its heap names?
+// Is the data in this file, not in external files?
 static bool is_stored(hid_t set)
 {
     const hid_t create = H5Dget_create_plist(set);
@@ -277,7 +277,7 @@ static bool is_stored(hid_t set)
     return stored;
 }
 
-// Opens rows of numbers; *rows and *width as they are now, a plain series has width 1.
+// Opens a dataset of rows of numbers; *rows and *width: its present size, a series has width 1.
 static hid_t open_numbers(const lwi_hdf5_reader *r, const char *path, long *rows, long *width)
 {
     const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
@@ -291,7 +291,7 @@ static hid_t open_numbers(const lwi_hdf5_reader *r, const char *path, long *rows
     const bool fits = type >= 0 && H5Tget_class(type) == H5T_FLOAT && is_stored(set) &&
                       (rank == 1 || rank == 2) &&
                       H5Sget_simple_extent_dims(space, size, NULL) == rank && size[0] <= LONG_MAX &&
-                      size[1] <= MOST_COLUMNS;
+                      size[1] <= MAX_COLUMNS;
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     if (!fits) {
@@ -329,9 +329,9 @@ static lw_status open_for(lwi_hdf5_reader *r, int column, lw_error *error)
         *opened = open_numbers(r, path, &rows, &width);
         if (*opened < 0)
             return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
-                               "%s of column '%s' is not there, or no table of numbers", path,
+                               "%s of column '%s' is missing or not a table of numbers", path,
                                r->column[column].name);
-        if (rows < r->rows) { // for all columns of it alike
+        if (rows < r->rows) { // an error for each of its columns
             H5Dclose(*opened);
             *opened = -1;
             return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0, "%s has %ld rows, /time %ld",
@@ -342,7 +342,7 @@ static lw_status open_for(lwi_hdf5_reader *r, int column, lw_error *error)
     return LW_OK;
 }
 
-// Fills the band with those rows of a column and of its neighbours in chunks.
+// Caches these rows of a column and of the other columns in its chunks.
 static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
 {
     long columns = LWI_HDF5_CHUNK_COLUMNS;
@@ -404,7 +404,7 @@ lw_status lwi_hdf5_read_state(lwi_hdf5_reader *r, long row, double *x, lw_error 
     lw_status status = LW_OK;
     const hid_t set = open_numbers(r, "/state/x", &rows, &width);
     if (set < 0 || row >= rows || width != r->meta.nx)
-        status = invalid(r, error, "/state/x does not fit its size");
+        status = invalid(r, error, "/state/x has another size than the state");
     else if (read_block(set, row, 1, 0, width, x) < 0)
         status = lwi_hdf5_fail(error, LW_ERR_IO, r->path, "the state cannot be read");
     if (set >= 0) H5Dclose(set);
@@ -414,8 +414,8 @@ lw_status lwi_hdf5_read_state(lwi_hdf5_reader *r, long row, double *x, lw_error 
 
 // ------------------------------------------------------------------------------------ open, close
 
-// Rows are those of /time; one that grew without being written, by a writer killed between, has no
-// number.
+// The number of rows is that of /time, without rows at its end that a killed writer has not filled: they are
+// NaN.
 static lw_status count_rows(lwi_hdf5_reader *r, lw_error *error)
 {
     long width;
@@ -431,9 +431,9 @@ static lw_status count_rows(lwi_hdf5_reader *r, lw_error *error)
     return failed < 0 ? lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/time cannot be read") : LW_OK;
 }
 
-// As a closed file; or as one that is being written, or was when its writer died.  A block that the
-// writer has just under its pen is read again; the library waits 1, 2, 4, ... ns between attempts,
-// so that 24 of them are 17 ms, and its own 100 would be for ever.
+// Opens a closed file, or one that is being written or whose writer was killed.  Metadata that the writer is
+// just changing are read again; the library waits 1, 2, 4, ... ns between attempts: 24 attempts take
+// 17 ms, its default of 100 would never end.
 static lw_status open_file(lwi_hdf5_reader *r, lw_error *error)
 {
     enum { ATTEMPTS = 24 };
@@ -518,7 +518,7 @@ static herr_t copy_member(hid_t from, const char *name, const H5L_info_t *info, 
     return H5Ocopy(from, name, *(const hid_t *)data, name, H5P_DEFAULT, H5P_DEFAULT);
 }
 
-// Rows beyond the last whole one are cut off.
+// Removes rows after the last complete one.
 static herr_t trim(hid_t file, const char *path, long rows)
 {
     const hid_t set = H5Dopen2(file, path, H5P_DEFAULT);

@@ -1,6 +1,6 @@
 // hdf5_table.c -- plain tables in HDF5: one-dimensional datasets of numbers in the root.
 //
-// The file is hostile: of every dataset type and size are checked before it is read.
+// Files are untrusted: type and size of every dataset are checked before it is read.
 #include "io/result/hdf5_common.h"
 #include "io/result/hdf5_file.h"
 
@@ -17,14 +17,14 @@ typedef struct table {
     long rows; // -1: no column yet
 } table;
 
-enum { MOST_COLUMNS = 100000 };
+enum { MAX_COLUMNS = 100000 };
 
 static lw_status wrong(const table *t, lw_error *error, const char *name, const char *what)
 {
     return lwi_fail_at(error, LW_ERR_PARSE, t->path, 0, 0, "'%.120s' %s", name, what);
 }
 
-// Rows of a dataset that is a column; -1: it is none.
+// Rows of a column; -1: the dataset is not a column.
 static long rows_of(hid_t set)
 {
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
@@ -52,7 +52,7 @@ static lw_status add_column(table *t, hsize_t index, lw_error *error)
     H5Dclose(set);
     if (rows < 0) return wrong(t, error, name, "is not a one-dimensional dataset of numbers");
     if (t->rows >= 0 && rows != t->rows)
-        return wrong(t, error, name, "is not as long as the others");
+        return wrong(t, error, name, "has another length than the others");
     t->rows = rows;
     t->name[t->n++] = name;
     return LW_OK;
@@ -61,7 +61,7 @@ static lw_status add_column(table *t, hsize_t index, lw_error *error)
 static lw_status list_columns(table *t, lw_error *error)
 {
     H5G_info_t info;
-    if (H5Gget_info(t->file, &info) < 0 || info.nlinks < 1 || info.nlinks > MOST_COLUMNS)
+    if (H5Gget_info(t->file, &info) < 0 || info.nlinks < 1 || info.nlinks > MAX_COLUMNS)
         return wrong(t, error, "root", "has no columns");
     t->name = LWI_PUSH(t->arena, const char *, info.nlinks);
     if (!t->name) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a table");

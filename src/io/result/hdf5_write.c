@@ -1,11 +1,11 @@
-// hdf5_write.c -- writes a result while a run goes on.
+// hdf5_write.c -- writes a result during a run.
 //
-// Rows gather in a block of memory; a full block, or a second without a flush, sends it to the
-// file: /table and /state/x grow and are written, the file is flushed, and only then /time grows.
-// Whatever is there of /time is there of everything.
+// Rows are collected in a block of memory.  When it is full, or a second after the last flush, it is written:
+// /table and /state/x are extended and written, the file is flushed, and only then /time is extended.
+// Every row in /time is therefore complete.
 //
-// All numbers of a row lie side by side in /table.  /body/NAME/position and its like are views of
-// its columns ("virtual datasets"), made once: thousands of datasets that grow cost a thousand
+// All numbers of a row are side by side in /table.  /body/NAME/position and the like are views of
+// its columns ("virtual datasets"), created once: to extend thousands of datasets costs a thousand
 // times as much as one.
 #include "io/result/hdf5_common.h"
 #include "io/result/hdf5_file.h"
@@ -19,45 +19,44 @@
 #include <time.h>
 #include <unistd.h>
 
-// A block has at most so many rows and, above one row, about so many bytes.  Of a short run the last
-// chunk would be most of the file, so that blocks are not longer than the run, if it is not a guess
-// of almost nothing.
-enum { MOST_ROWS = 256, FEWEST_ROWS = 16, BLOCK_BYTES = 16 << 20 };
+// Limits of a block: rows, and bytes if it has more than one row.  A block has no more rows than expected of
+// the run, because the last chunk would dominate a short file, but at least the minimum.
+enum { MAX_ROWS = 256, FEWEST_ROWS = 16, BLOCK_BYTES = 16 << 20 };
 
-// Objects between flushes while they are made: the library's time for a flush grows with the square
-// of what has to be flushed; of 11 000 datasets at once it took 3.5 s, by a thousand 0.9 s.
+// Objects created between flushes.  The time of a flush grows with the square of the number of objects: of
+// 11 000 datasets it was 3.5 s at once, 0.9 s by the thousand.
 enum { SETS_PER_FLUSH = 1024 };
 
-// A process that is killed while it writes leaves whole pages of memory, 4096 bytes: what describes a
-// dataset must not lie across two of them, or half of it may be of the flush that did not end.
-// Descriptions that change take 300 to 700 bytes.
+// A process killed while it writes leaves complete pages of 4096 bytes.  The header of a dataset must not lie
+// across two pages, or half of it may be from an incomplete flush.  Headers that change take 300 to 700
+// bytes.
 #define LEAST_ALIGNED 256
 #define ALIGNMENT 1024
 
-// Where the caller has no wish: rows wait for a second; of a large model longer, so that flushes
-// take at most a fifth of the time.
+// Default interval between flushes [s]; longer for large models, so that flushes take at most a fifth of the
+// time.
 #define FLUSH_INTERVAL 1.0
 #define FLUSH_SHARE 4
 
-// What grows.
+// Datasets that are extended.
 enum { TIME, TABLE, STATE, NGROWING };
 
 struct lwi_hdf5_writer {
     const char *path;
     const lwi_result_columns *columns;
     const lwi_result_meta *meta;
-    hid_t file, set[NGROWING]; // -1: not there
-    hid_t link, ordered;       // properties: names in UTF-8; groups keep their order
-    int *start;              // [ndataset] first column of a dataset in the table; the time has none
-    int *place;              // [columns.n] column of the table; of the time -1
-    bool in_order;           // the place of a column is the one before it
-    int width[NGROWING];     // numbers per row; 0: nothing to write
+    hid_t file, set[NGROWING]; // -1: does not exist
+    hid_t link, ordered;       // properties: names in UTF-8; members of groups keep their order
+    int *start;          // [ndataset] first column of a dataset in the table; unused for the time
+    int *place;          // [columns.n] column of the table; time: -1
+    bool in_order;       // column i of the result is column i-1 of the table
+    int width[NGROWING]; // numbers per row; 0: not written
     double *block[NGROWING]; // [capacity][width]
     long capacity, filled, rows;
     bool no_wish;
     double pause;   // [s] between flushes
-    double flushed; // [s] of the clock
-    bool begun;     // laid out, readers may come
+    double flushed; // [s] monotonic clock
+    bool begun;     // the layout is written, readers may open the file
     bool failed;
     lw_error error; // of the first failure
     lwi_arena arena;
@@ -133,7 +132,7 @@ static herr_t put_meta(hid_t file, const lwi_result_meta *meta)
 
 // ------------------------------------------------------------------------------------------ layout
 
-// The groups that a path leads through.
+// Creates the groups on a path.
 static herr_t make_groups(const lwi_hdf5_writer *w, const char *path, char *scratch)
 {
     herr_t failed = 0;
@@ -153,17 +152,18 @@ static bool same_group(const char *path, const char *other)
     return length > 0 && !strncmp(path, other, length + 1) && !strchr(other + length + 1, '/');
 }
 
-// Empty, growing along the rows; rank 1 or 2.  Rows of /time that were never written are no numbers.
+// An empty dataset that can be extended by rows; rank 1 or 2.  Rows of /time that are not written are NaN.
 static hid_t make_growing(const lwi_hdf5_writer *w, const char *path, int rank, int width)
 {
     const hsize_t columns = (hsize_t)width, rows = (hsize_t)w->capacity;
-    const hsize_t now[2] = {0, columns}, most[2] = {H5S_UNLIMITED, columns};
-    const hsize_t usual = LWI_HDF5_CHUNK_COLUMNS; // and a block high
-    const hsize_t chunk[2] = {rows, columns < usual ? columns : usual};
+    const hsize_t now[2] = {0, columns}, limit[2] = {H5S_UNLIMITED, columns};
+    const hsize_t normal = LWI_HDF5_CHUNK_COLUMNS; // columns; rows: a block
+    const hsize_t chunk[2] = {rows, columns < normal ? columns : normal};
     const size_t across = (size_t)((columns + chunk[1] - 1) / chunk[1]);
-    const size_t bytes = across * (size_t)(rows * chunk[1]) * sizeof(double); // a block stays
+    const size_t bytes =
+        across * (size_t)(rows * chunk[1]) * sizeof(double); // the cache holds one block
     const double nothing = rank == 1 ? NAN : 0;
-    const hid_t space = H5Screate_simple(rank, now, most);
+    const hid_t space = H5Screate_simple(rank, now, limit);
     const hid_t create = H5Pcreate(H5P_DATASET_CREATE), access = H5Pcreate(H5P_DATASET_ACCESS);
     hid_t set = -1;
     if (space >= 0 && create >= 0 && access >= 0 && H5Pset_chunk(create, rank, chunk) >= 0 &&
@@ -177,20 +177,20 @@ static hid_t make_growing(const lwi_hdf5_writer *w, const char *path, int rank, 
     return set;
 }
 
-// All rows, columns first ... of a space; rank 1: of a plain series.
+// Selection of all rows, columns first ...; rank 1: of a series.
 static hid_t all_rows_of(int rank, int columns, int first, int width)
 {
-    const hsize_t now[2] = {0, (hsize_t)columns}, most[2] = {H5S_UNLIMITED, (hsize_t)columns};
+    const hsize_t now[2] = {0, (hsize_t)columns}, limit[2] = {H5S_UNLIMITED, (hsize_t)columns};
     const hsize_t from[2] = {0, (hsize_t)first}, count[2] = {H5S_UNLIMITED, 1};
     const hsize_t step[2] = {1, (hsize_t)width}, block[2] = {1, (hsize_t)width};
-    const hid_t space = H5Screate_simple(rank, now, most);
+    const hid_t space = H5Screate_simple(rank, now, limit);
     if (space < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, from, step, count, block) >= 0)
         return space;
     H5Sclose(space);
     return -1;
 }
 
-// A dataset that shows columns of the table.
+// A view of columns of the table.
 static hid_t make_view(const lwi_hdf5_writer *w, int dataset)
 {
     const lwi_result_dataset *d = &w->columns->dataset[dataset];
@@ -231,7 +231,7 @@ static lw_status lay_out_views(lwi_hdf5_writer *w, const unsigned char *unique)
         const lwi_result_dataset *s = &c->dataset[d];
         const bool there = same_group(s->path, c->dataset[d - 1].path);
         const hid_t set = !there && make_groups(w, s->path, scratch) < 0 ? -1 : make_view(w, d);
-        if (set < 0) return fail(w, "a dataset cannot be made");
+        if (set < 0) return fail(w, "a dataset cannot be created");
         if ((describe(set, s, unique) | H5Dclose(set)) < 0)
             return fail(w, "a dataset cannot be described");
         if (d % SETS_PER_FLUSH == 0 && H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
@@ -244,7 +244,7 @@ static lw_status lay_out_state(lwi_hdf5_writer *w)
 {
     if (!w->meta->formulation) return LW_OK;
     const hid_t group = H5Gcreate2(w->file, "/state", w->link, w->ordered, H5P_DEFAULT);
-    if (group < 0) return fail(w, "the state cannot be made");
+    if (group < 0) return fail(w, "the state cannot be created");
     const herr_t failed = put_text(group, "formulation", w->meta->formulation) |
                           put_text(group, "layout", w->meta->layout) |
                           put_integer(group, "size", w->meta->nx) | H5Gclose(group);
@@ -257,14 +257,14 @@ static lw_status lay_out_growing(lwi_hdf5_writer *w)
     for (int s = 0; s < NGROWING; s++) {
         if (!w->width[s]) continue;
         w->set[s] = make_growing(w, path[s], s == TIME ? 1 : 2, w->width[s]);
-        if (w->set[s] < 0) return fail(w, "a table cannot be made");
+        if (w->set[s] < 0) return fail(w, "a table cannot be created");
     }
     return describe(w->set[TIME], w->columns->dataset, NULL) < 0
                ? fail(w, "the time cannot be described")
                : LW_OK;
 }
 
-static void texts_of(const lwi_result_columns *c, int i, const char *text[LWI_HDF5_TEXTS])
+static void strings_of(const lwi_result_columns *c, int i, const char *text[LWI_HDF5_STRINGS])
 {
     text[LWI_HDF5_NAME] = c->column[i].name;
     text[LWI_HDF5_DATASET] = c->dataset[c->column[i].dataset].path;
@@ -272,18 +272,18 @@ static void texts_of(const lwi_result_columns *c, int i, const char *text[LWI_HD
     text[LWI_HDF5_FRAME] = c->column[i].frame;
 }
 
-// The elements of /columns, one behind the other.
+// The elements of /columns.
 static char *make_table(lwi_hdf5_writer *w, const unsigned char *unique, const lwi_hdf5_element *e)
 {
     const lwi_result_columns *c = w->columns;
     char *table = lwi_arena_push(&w->arena, (size_t)c->n, e->bytes), *at = table;
     for (int i = 0; table && i < c->n; i++, at += e->bytes) {
-        const char *text[LWI_HDF5_TEXTS];
-        const int joint = c->column[i].joint, sure = joint < 0 || !unique || unique[joint];
-        texts_of(c, i, text);
-        for (int k = 0; k < LWI_HDF5_TEXTS; k++) strcpy(at + e->text[k], text[k]);
+        const char *text[LWI_HDF5_STRINGS];
+        const int joint = c->column[i].joint, is_unique = joint < 0 || !unique || unique[joint];
+        strings_of(c, i, text);
+        for (int k = 0; k < LWI_HDF5_STRINGS; k++) strcpy(at + e->text[k], text[k]);
         memcpy(at + e->component, &c->column[i].component, sizeof(int));
-        memcpy(at + e->unique, &sure, sizeof(int));
+        memcpy(at + e->unique, &is_unique, sizeof(int));
         memcpy(at + e->place, &w->place[i], sizeof(int));
     }
     return table;
@@ -295,14 +295,15 @@ static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique
     const hsize_t n = (hsize_t)c->n;
     lwi_hdf5_element element = {0};
     for (int i = 0; i < c->n; i++) {
-        const char *text[LWI_HDF5_TEXTS];
-        texts_of(c, i, text);
-        for (int k = 0; k < LWI_HDF5_TEXTS; k++)
+        const char *text[LWI_HDF5_STRINGS];
+        strings_of(c, i, text);
+        for (int k = 0; k < LWI_HDF5_STRINGS; k++)
             if (strlen(text[k]) >= element.room[k]) element.room[k] = strlen(text[k]) + 1;
     }
     const hid_t type = lwi_hdf5_element_type(&element), space = H5Screate_simple(1, &n, NULL);
     const char *table = type < 0 ? NULL : make_table(w, unique, &element);
-    const hid_t create = H5Pcreate(H5P_DATASET_CREATE); // no times: the same run, the same bytes
+    const hid_t create =
+        H5Pcreate(H5P_DATASET_CREATE); // no time stamps: the same run gives the same bytes
     hid_t set = -1;
     if (table && space >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0)
         set = H5Dcreate2(w->file, "/columns", type, space, w->link, create, H5P_DEFAULT);
@@ -314,7 +315,7 @@ static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique
     return failed < 0 ? fail(w, "the columns cannot be written") : LW_OK;
 }
 
-// From here on nothing but rows is added, and readers may come.
+// From now on only rows are added, and readers may open the file.
 static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *unique)
 {
     w->begun = true;
@@ -347,7 +348,7 @@ static herr_t append(lwi_hdf5_writer *w, int set)
     return done;
 }
 
-// Rows become visible with the time.
+// Extending /time makes the rows visible to readers.
 static lw_status flush(lwi_hdf5_writer *w)
 {
     if (w->failed) return LW_ERR_IO;
@@ -408,7 +409,7 @@ lw_status lwi_hdf5_poll(lwi_hdf5_writer *w)
 
 // ------------------------------------------------------------------------------------ open, close
 
-// Columns of a dataset side by side, datasets in their order.
+// Columns of a dataset are side by side, datasets in order.
 static lw_status place_columns(lwi_hdf5_writer *w)
 {
     const lwi_result_columns *c = w->columns;
@@ -435,8 +436,8 @@ static lw_status allocate(lwi_hdf5_writer *w, double expected)
     TRY(place_columns(w));
     const long numbers = 1 + w->width[TABLE] + w->width[STATE];
     const long fit = BLOCK_BYTES / (numbers * (long)sizeof(double));
-    const double most = expected > 0 ? fmax(FEWEST_ROWS, fmin(expected, MOST_ROWS)) : MOST_ROWS;
-    w->capacity = fit < 1 ? 1 : fit > (long)most ? (long)most : fit;
+    const double max_rows = expected > 0 ? fmax(FEWEST_ROWS, fmin(expected, MAX_ROWS)) : MAX_ROWS;
+    w->capacity = fit < 1 ? 1 : fit > (long)max_rows ? (long)max_rows : fit;
     for (int s = 0; s < NGROWING; s++) {
         w->block[s] = LWI_PUSH(&w->arena, double, w->capacity * w->width[s] + 1);
         if (!w->block[s]) return LW_ERR_MEMORY;
@@ -457,7 +458,7 @@ static lw_status open_file(lwi_hdf5_writer *w)
     if (create >= 0) H5Pclose(create);
     if (access >= 0) H5Pclose(access);
     if (status == LW_OK && put_meta(w->file, w->meta) < 0)
-        return fail(w, "what belongs to the run cannot be written");
+        return fail(w, "the attributes of the run cannot be written");
     return status;
 }
 
@@ -469,8 +470,8 @@ static void discard(lwi_hdf5_writer *w)
     lwi_release(NULL, w);
 }
 
-// What is still to be written goes nowhere: a file that cannot be written cannot be closed either,
-// and the library tries until the program ends.
+// Redirects pending writes to /dev/null: a file that cannot be written cannot be closed either, and the library
+// would retry until the program ends.
 static void let_go(lwi_hdf5_writer *w)
 {
     int *descriptor = NULL;
@@ -481,7 +482,7 @@ static void let_go(lwi_hdf5_writer *w)
     close(nowhere);
 }
 
-// Whoever writes while others read may make no attributes: the file is opened once more for them.
+// Attributes cannot be created in single-writer-multiple-reader mode: the file is opened again for them.
 static herr_t put_summary(const char *path, const lw_summary *summary)
 {
     const hid_t access = lwi_hdf5_access();
@@ -502,10 +503,10 @@ static lw_status close_file(lwi_hdf5_writer *w)
     flush(w);
     if (w->failed) let_go(w);
     for (int s = 0; s < NGROWING; s++)
-        if (w->set[s] >= 0 && H5Dclose(w->set[s]) < 0) fail(w, "cannot be written whole");
-    if (w->file >= 0 && H5Fclose(w->file) < 0) fail(w, "cannot be written whole");
+        if (w->set[s] >= 0 && H5Dclose(w->set[s]) < 0) fail(w, "cannot be written completely");
+    if (w->file >= 0 && H5Fclose(w->file) < 0) fail(w, "cannot be written completely");
     if (!w->failed && w->meta->summary && put_summary(w->path, w->meta->summary) < 0)
-        fail(w, "what the run cost cannot be written");
+        fail(w, "the summary of the run cannot be written");
     return w->failed ? LW_ERR_IO : LW_OK;
 }
 

@@ -1,10 +1,10 @@
-// memory.c -- results that are kept in memory: the rows of a writer become a result.
+// memory.c -- results in memory: the rows of a writer become a result.
 #include "io/result/result.h"
 #include "simulate/simulation.h"
 
 #include <string.h>
 
-enum { FIRST_ROOM = 256 }; // rows; then twice as many
+enum { FIRST_ROOM = 256 }; // rows; doubled when full
 
 struct lwi_result_memory {
     lwi_result_columns columns;
@@ -95,7 +95,7 @@ lw_status lwi_result_memory_row(lwi_result_memory *m, const lw_sim *sim, const l
 
 // ------------------------------------------------------------------------------------------ result
 
-// What belongs to the simulation is copied: the result outlives it.
+// Copies what the simulation owns: the result outlives it.
 static lw_status copy_meta(lwi_result_memory *m, const lw_sim *sim)
 {
     lwi_result_meta *meta = &m->meta;
@@ -131,7 +131,7 @@ lw_status lwi_result_memory_finish(lwi_result_memory *m, const lw_sim *sim, lw_r
     TRY(lwi_result_sort_names(r));
     r->meta = m->meta;
     r->memory = m;
-    m->rows.model = NULL; // it may be gone
+    m->rows.model = NULL; // it may have been destroyed
     return LW_OK;
 }
 
@@ -155,6 +155,6 @@ lw_status lwi_result_memory_write(const lwi_result_memory *m, const char *path, 
             lwi_hdf5_row(writer, m->value + k * m->columns.n, m->state + k * m->meta.nx, m->unique);
     const lw_status closed = lwi_hdf5_close(writer, &closing);
     if (closed == LW_OK) return status;
-    if (error) *error = closing; // the reason of a row's failure too
+    if (error) *error = closing; // of a failed row too
     return closed;
 }

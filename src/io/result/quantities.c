@@ -74,12 +74,12 @@ static const double *body_to_world(const lw_observation *o, int body, const doub
     return sum;
 }
 
-static const double *body_to_marker(const marker *m, const double *x, double *turned)
+static const double *body_to_marker(const marker *m, const double *x, double *rotated)
 {
     double A[9];
     quat_matrix(A, m->axes);
-    m3_tmul_v(turned, A, x);
-    return turned;
+    m3_tmul_v(rotated, A, x);
+    return rotated;
 }
 
 VALUES(marker_position)
@@ -239,7 +239,7 @@ const char *lwi_result_part_unit(const lwi_result_quantity *q, int part)
 
 // ----------------------------------------------------------------------------------------- entries
 
-// Entries are counted while there is no room, then filled in.
+// With entry NULL the entries are only counted.
 typedef struct list {
     const lw_model *model;
     lw_observe level;
@@ -258,7 +258,7 @@ static bool has_named_coordinates(const lwi_joint *j)
     return j->type->id == LW_JOINT_SPHERICAL || j->type->id == LW_JOINT_FREE;
 }
 
-// Coordinates of the joint, or speeds.
+// Number of coordinates of the joint, or of speeds.
 static int coordinate_count(const lwi_joint *j, const lwi_result_quantity *q)
 {
     return q->level == LW_OBSERVE_POSE ? j->type->nq : j->type->nv;

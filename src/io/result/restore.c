@@ -1,7 +1,7 @@
-// restore.c -- a simulation goes on where a result ended.
+// restore.c -- resumes a simulation from a row of a result.
 //
-// With the formulation that wrote it the stored state is taken bit for bit.  Otherwise, and from
-// CSV, the motion of bodies and joints is read from the columns and entered.
+// If the formulation is that of the result, the stored state is restored bit for bit.  Otherwise, and from
+// CSV, the motion of bodies and joints is read from the columns and set.
 #include "io/result/result.h"
 #include "simulate/simulation.h"
 
@@ -23,7 +23,7 @@ static size_t indentation(const char *line)
     return strspn(line, " ");
 }
 
-// "bodies/rod/mass" of a line in canonical form: the keys of the lines that it is indented under.
+// Path of a line of a canonical model file, "bodies/rod/mass": the keys of the lines that contain it.
 static void place_of(const char *text, const char *line, char *place, size_t size)
 {
     size_t below = indentation(line) + 1;
@@ -48,9 +48,9 @@ static const char *without_key(const char *line)
     return colon && colon < line + line_length(line) ? colon + 2 : line;
 }
 
-// The first line in which two canonical texts differ.
-static lw_status tell_difference(const lw_result *r, const char *theirs, const char *ours,
-                                 lw_error *error)
+// Reports the first line in which two canonical model files differ.
+static lw_status report_difference(const lw_result *r, const char *theirs, const char *ours,
+                                   lw_error *error)
 {
     const char *a = theirs, *b = ours;
     while (*a && *b && line_length(a) == line_length(b) && !strncmp(a, b, line_length(a))) {
@@ -62,11 +62,11 @@ static lw_status tell_difference(const lw_result *r, const char *theirs, const c
     place_of(ours, b, here, sizeof here);
     if (!strcmp(there, here))
         return lwi_fail_at(error, LW_ERR_ARGUMENT, r->path, 0, 0,
-                           "is of another model: %s is %.*s there, %.*s here", here,
-                           (int)strcspn(without_key(a), "\n"), without_key(a),
+                           "is of another model: %s is %.*s in the result, %.*s in this model",
+                           here, (int)strcspn(without_key(a), "\n"), without_key(a),
                            (int)strcspn(without_key(b), "\n"), without_key(b));
     return lwi_fail_at(error, LW_ERR_ARGUMENT, r->path, 0, 0,
-                       "is of another model: it has %s where this one has %s",
+                       "is of another model: it has %s where this model has %s",
                        *there ? there : "its end", *here ? here : "its end");
 }
 
@@ -74,14 +74,14 @@ static lw_status check_model(const lw_result *r, const lw_sim *sim, lw_error *er
 {
     char *text = NULL;
     size_t size = 0;
-    if (!r->meta.model) return LW_OK; // names of columns are checked, nothing else is known
+    if (!r->meta.model) return LW_OK; // only the names of the columns can be checked
     FILE *file = open_memstream(&text, &size);
     if (!file) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
     lw_status status = lw_model_write(lw_sim_model(sim), NULL, file, error);
     if (fclose(file) && status == LW_OK)
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
     if (status == LW_OK && strcmp(text, r->meta.model) != 0)
-        status = tell_difference(r, r->meta.model, text, error);
+        status = report_difference(r, r->meta.model, text, error);
     free(text);
     return status;
 }
@@ -107,7 +107,7 @@ static lw_status take_state(lw_result *r, long row, lw_sim *sim, lwi_arena *aren
 
 // ------------------------------------------------------------------------------------- the motion
 
-// The number of column k at `row`; an optional one that is missing stays 0.
+// The number of column k at `row`; a missing optional one remains 0.
 static lw_status read_number(lw_result *r, long row, const lwi_result_columns *columns, int k,
                              bool required, double *number, lw_error *error)
 {
@@ -172,12 +172,12 @@ static lw_status restore(lw_result *r, long row, lw_sim *sim, lwi_arena *arena, 
     else
         TRY(take_motion(r, row, sim, arena, error));
     if (!how) return LW_OK;
-    const char *unchecked = r->meta.model ? "" : "; the file does not tell the model";
+    const char *unchecked = r->meta.model ? "" : "; the file does not contain the model";
     if (exact)
-        snprintf(how, how_size, "goes on from %s at t = %.10g s: its state of %s, bit for bit%s",
+        snprintf(how, how_size, "resumes from %s at t = %.10g s: state of %s, bit for bit%s",
                  r->path, lw_sim_time(sim), r->meta.formulation, unchecked);
     else
-        snprintf(how, how_size, "goes on from %s at t = %.10g s: its motion%s%s%s", r->path,
+        snprintf(how, how_size, "resumes from %s at t = %.10g s: motion%s%s%s", r->path,
                  lw_sim_time(sim), r->meta.formulation ? ", computed by " : "",
                  r->meta.formulation ? r->meta.formulation : "", unchecked);
     return LW_OK;
@@ -191,10 +191,10 @@ lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, char *how,
     if (row == -1) row = result->rows - 1;
     if (!result->rows)
         return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0,
-                           "the result has no rows, expected one to go on from");
+                           "the result has no rows, cannot resume from it");
     if (row < 0 || row >= result->rows)
-        return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0, "row %ld: there are %ld",
-                           row, result->rows);
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0,
+                           "row %ld: the result has %ld", row, result->rows);
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
     const lw_status status = restore(result, row, sim, &arena, how, how_size, error);

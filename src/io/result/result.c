@@ -1,4 +1,4 @@
-// result.c -- results of any format through one set of calls.
+// result.c -- one interface to results of all formats.
 #include "io/result/result.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static int by_name(const void *a, const void *b)
 {
     const lwi_result_name *x = a, *y = b;
     const int order = strcmp(x->name, y->name);
-    return order ? order : x->column - y->column; // of equal names the first
+    return order ? order : x->column - y->column; // equal names: the first
 }
 
 lw_status lwi_result_sort_names(lw_result *r)
@@ -38,7 +38,7 @@ static lw_status open_any(const char *path, lw_result *r, lw_error *error)
         r->meta = *lwi_hdf5_meta(r->hdf5);
         return LW_OK;
     }
-    if (lwi_result_path_ends(path, ".h5")) { // killed before anything was written, or never one
+    if (lwi_result_path_ends(path, ".h5")) { // killed before the first write, or not HDF5
         FILE *file = fopen(path, "rb");
         if (!file)
             return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be opened: %s",
@@ -105,7 +105,7 @@ lw_column_info lw_result_column(const lw_result *result, int index)
                                            : (lw_column_info){"", "", "", 1};
 }
 
-// The first whose name is not before `name`; n: there is none.
+// The first name in sorted order that is not before `name`; n: none.
 static int place_of(const lw_result *r, const char *name)
 {
     int low = 0, high = r->n;

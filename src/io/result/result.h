@@ -1,4 +1,4 @@
-// result.h -- an opened result, whatever its format.
+// result.h -- an open result of any format.
 #ifndef LWI_IO_RESULT_RESULT_H
 #define LWI_IO_RESULT_RESULT_H
 
@@ -7,25 +7,25 @@
 
 #include <linkwork/result.h>
 
-/** A CSV file as numbers. */
+/** A CSV file in memory. */
 typedef struct lwi_csv_table {
     int n;
     long rows;
-    bool whole;             ///< the last line has an end
+    bool whole;             ///< the last line is terminated
     lw_column_info *column; ///< [n]
     double *value;          ///< [rows][n]
-    lwi_arena arena;        ///< all but the numbers
+    lwi_arena arena;        ///< memory of all but the numbers
 } lwi_csv_table;
 
-/** Every field must be a finite number.  Errors carry line and column.
- *  @param result  the first column must be "time", and a last line without an end is left out: it
- * may be half a row; false: any table */
+/** Reads a table of finite numbers.  Errors carry line and column.
+ *  @param result  the first column must be "time", and a last line without terminator is ignored: it
+ *                 may be incomplete; false: any table */
 lw_status lwi_csv_table_read(const char *path, bool result, lwi_csv_table *table, lw_error *error);
 void lwi_csv_table_free(lwi_csv_table *table);
 
 typedef struct lwi_result_memory lwi_result_memory;
 
-/** A column by its name. */
+/** An entry of the index of columns by name. */
 typedef struct lwi_result_name {
     const char *name;
     int column;
@@ -44,13 +44,13 @@ struct lw_result {
     lwi_arena arena;
 };
 
-/** What the result of a simulation of the model knows beside its table; texts in `arena` or the
- *  simulation's. */
+/** Contents of the result of a simulation beside its table; strings are in `arena` or owned by the
+ *  simulation. */
 lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena *arena,
                              lwi_result_meta *meta);
-/** Sorts the names of the columns, which must be there. */
+/** Builds the index by name from result->column. */
 lw_status lwi_result_sort_names(lw_result *result);
-/** Blocks of a state as text: "coordinate 7, speed 7, work 1"; NULL: no memory. */
+/** Blocks of a state as a string: "coordinate 7, speed 7, work 1"; NULL: no memory. */
 const char *lwi_result_layout_text(const lwi_layout *layout, lwi_arena *arena);
 
 // ---- memory.c
@@ -59,17 +59,17 @@ lw_status lwi_result_memory_create(const lw_sim *sim, lw_observe level, lwi_resu
 void lwi_result_memory_free(lwi_result_memory *memory); ///< NULL is allowed
 lw_status lwi_result_memory_row(lwi_result_memory *memory, const lw_sim *sim,
                                 const lw_observation *observation);
-/** Makes it the content of an empty result, which owns it then; not where this fails. */
+/** Moves the rows into an empty result, which then owns `memory`; on failure the caller still does. */
 lw_status lwi_result_memory_finish(lwi_result_memory *memory, const lw_sim *sim, lw_result *result);
 lwi_result_rows *lwi_result_memory_rows(lwi_result_memory *memory);
 const lwi_result_columns *lwi_result_memory_columns(const lwi_result_memory *memory);
 const double *lwi_result_memory_values(const lwi_result_memory *memory); ///< [rows][columns]
 const double *lwi_result_memory_states(const lwi_result_memory *memory); ///< [rows][nx]
-/** As .h5, with everything that a writer would have put there. */
+/** Writes the HDF5 file that a writer with a path would have written. */
 lw_status lwi_result_memory_write(const lwi_result_memory *memory, const char *path,
                                   lw_error *error);
 
-/** Is the ending of the path `ending` (with the dot)? */
+/** Does the path end with `ending` (with the dot)? */
 bool lwi_result_path_ends(const char *path, const char *ending);
 
 #endif

@@ -1,4 +1,4 @@
-// write.c -- results out: while a simulation runs, or from another result.
+// write.c -- writes results: during a simulation, or from another result.
 #include "io/result/csv.h"
 #include "io/result/result.h"
 #include "io/text.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-// Between flushes of CSV: what may be lost when the program is killed.
+// Interval between flushes of CSV [s]: rows that are lost if the program is killed.
 #define FLUSH_INTERVAL 1.0
 
 struct lw_writer {
@@ -27,16 +27,15 @@ struct lw_writer {
     lwi_result_meta meta;
     lw_summary summary;
     double *x;       // [nx]
-    double interval; // [s] between flushes; 0: the usual
-    double flushed;  // of CSV, [s] of the clock
-    lw_error error;  // of the first failure of CSV
+    double interval; // [s] between flushes; 0: default
+    double flushed;  // CSV: time of the last flush, monotonic clock [s]
+    lw_error error;  // CSV: the first failure
     lwi_arena arena;
 };
 
-// -------------------------------------------------------------------------------- what belongs to
-// it
+// ------------------------------------------------------------------------------ model, options
 
-// The model as text; NULL where it cannot be written, which is so for joints made of callbacks.
+// The model as a native file; NULL if it cannot be written because it has custom joints.
 static lw_status model_text(const lw_model *model, lwi_arena *arena, const char **text)
 {
     char *buffer = NULL;
@@ -50,7 +49,7 @@ static lw_status model_text(const lw_model *model, lwi_arena *arena, const char 
     return lost || (status == LW_OK && !*text) ? LW_ERR_MEMORY : LW_OK;
 }
 
-// A text that grows in an arena; NULL: no memory.
+// Concatenation in an arena; NULL: no memory.
 static const char *join(lwi_arena *arena, const char *before, const char *between, const char *more)
 {
     if (!before) return NULL;
@@ -153,7 +152,7 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
     if (writer->memory) return lwi_result_memory_row(writer->memory, writer->sim, observation);
     TRY(lwi_result_rows_fill(&writer->rows, observation));
     lw_sim_get_state(writer->sim, NULL, writer->x);
-    lw_sim_summary(writer->sim, &writer->summary); // the simulation may be gone at close
+    lw_sim_summary(writer->sim, &writer->summary); // the simulation may be destroyed before close
     return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x, observation->reaction_unique);
 }
 
@@ -166,14 +165,14 @@ lw_status lw_writer_poll(lw_writer *writer)
 
 // ------------------------------------------------------------------------------------ open, close
 
-// The last row of the result before takes the place of the row before.
+// Initializes the previous row with the last row of the result that the run resumes.
 static lw_status go_on(lwi_result_rows *rows, const lwi_result_columns *columns, lw_result *after,
                        lw_error *error)
 {
     if (!after || after->rows == 0) return LW_OK;
     for (int i = 0; i < columns->n; i++) {
         const char *name = columns->column[i].name;
-        int k = i; // where both have the same columns
+        int k = i; // if both have the same columns
         const bool same = k < after->n && !strcmp(after->column[k].name, name);
         if (!same && lw_result_find_column(after, name, &k, NULL) != LW_OK) continue;
         TRY(lw_result_read(after, k, after->rows - 1, 1, rows->row + i, error));
@@ -189,7 +188,7 @@ static lw_status begin_csv(lw_writer *w, const lw_writer_desc *desc, lw_error *e
     return go_on(lwi_csv_rows(w->csv), lwi_csv_columns(w->csv), desc->after, error);
 }
 
-// Of a run by the options; 0: nobody knows.
+// Number of rows by the options; 0: unknown.
 static double expected_rows(const lw_options *o)
 {
     const double sample = lwi_options_sample(o);
@@ -231,7 +230,7 @@ static lw_status begin(lw_writer *w, const lw_writer_desc *desc, lw_error *error
     if (lwi_result_path_ends(w->path, ".csv")) return begin_csv(w, desc, error);
     if (lwi_result_path_ends(w->path, ".h5")) return begin_hdf5(w, desc, error);
     return lwi_fail_at(error, LW_ERR_ARGUMENT, w->path, 0, 0,
-                       "the ending does not tell the format of a result, known: .h5 .csv");
+                       "unknown ending of a result, known: .h5 .csv");
 }
 
 lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writer **writer,
@@ -307,24 +306,24 @@ lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *erro
 
 // ----------------------------------------------------------------------------------------- convert
 
-// Rows of a result, a block at a time, go to `take`.
+// Receives the rows of a result one by one.
 typedef lw_status (*row_taker)(void *user, const double *row);
 
 static lw_status read_rows(lw_result *r, row_taker take, void *user, lw_error *error)
 {
     enum { BLOCK_BYTES = 8 << 20 };
-    long most = BLOCK_BYTES / ((long)sizeof(double) * r->n);
-    most = most < 1 ? 1 : most > r->rows ? r->rows : most;
-    double *block = lwi_allocate(NULL, (size_t)(most + 1) * (size_t)r->n * sizeof *block);
+    long chunk = BLOCK_BYTES / ((long)sizeof(double) * r->n);
+    chunk = chunk < 1 ? 1 : chunk > r->rows ? r->rows : chunk;
+    double *block = lwi_allocate(NULL, (size_t)(chunk + 1) * (size_t)r->n * sizeof *block);
     if (!block) return lwi_fail(error, LW_ERR_MEMORY, "no memory for rows");
-    double *row = block + most * r->n;
+    double *row = block + chunk * r->n;
     lw_status status = LW_OK;
-    for (long first = 0; first < r->rows && status == LW_OK; first += most) {
-        const long count = most < r->rows - first ? most : r->rows - first;
+    for (long first = 0; first < r->rows && status == LW_OK; first += chunk) {
+        const long count = chunk < r->rows - first ? chunk : r->rows - first;
         for (int i = 0; i < r->n && status == LW_OK; i++)
-            status = lw_result_read(r, i, first, count, block + i * most, error);
+            status = lw_result_read(r, i, first, count, block + i * chunk, error);
         for (long k = 0; k < count && status == LW_OK; k++) {
-            for (int i = 0; i < r->n; i++) row[i] = block[i * most + k];
+            for (int i = 0; i < r->n; i++) row[i] = block[i * chunk + k];
             status = take(user, row);
         }
     }
@@ -372,7 +371,7 @@ static lw_status convert_to_csv(lw_result *r, const char *path, const char *cons
     errno = 0;
     const bool lost = ferror(target.file) || fflush(target.file);
     if (fclose(target.file) || lost)
-        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written whole: %s",
+        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written completely: %s",
                            strerror(errno ? errno : ENOSPC));
     return status;
 }
@@ -391,7 +390,7 @@ static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *con
         status = read_rows(r, hdf5_take, writer, error);
         lw_error closing;
         const lw_status closed = lwi_hdf5_close(writer, &closing);
-        if (closed != LW_OK && error) *error = closing; // the reason of a row's failure too
+        if (closed != LW_OK && error) *error = closing; // of a failed row too
         if (status == LW_OK) status = closed;
     }
     lwi_result_columns_free(&columns);
@@ -409,11 +408,11 @@ lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error
     if (error) memset(error, 0, sizeof *error);
     if (!result || !path) return lwi_fail(error, LW_ERR_ARGUMENT, "result and path must be given");
     if (same_file(result->path, path))
-        return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0, "is the file that is read");
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0, "is the input file");
     const bool to_csv = lwi_result_path_ends(path, ".csv");
     if (!to_csv && !lwi_result_path_ends(path, ".h5"))
         return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
-                           "the ending does not tell the format of a result, known: .h5 .csv");
+                           "unknown ending of a result, known: .h5 .csv");
     if (!to_csv && result->hdf5) return lwi_hdf5_copy(result->hdf5, path, error);
     if (!to_csv && result->memory) return lwi_result_memory_write(result->memory, path, error);
     const char **names = names_of(result);

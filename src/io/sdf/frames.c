@@ -154,9 +154,9 @@ static lw_status collect_model(lwi_sdf *u, const lwi_sdf_file *file, const lwi_x
     int index;
     TRY(add_item(u, LWI_SDF_MODEL, file, e, by.name, model, &index));
     lwi_sdf_item *item = &u->item[index];
-    if (item->depth > LWI_SDF_MOST_DEEP)
+    if (item->depth > LWI_SDF_MAX_DEPTH)
         return lwi_sdf_fail(u, item, e, LW_ERR_PARSE, "more than %d models inside each other",
-                            LWI_SDF_MOST_DEEP);
+                            LWI_SDF_MAX_DEPTH);
     item->scope = short_names ? "" : joined(u, item->name, "::", "");
     if (!item->scope) return lwi_sdf_no_memory(u);
     if (by.e) item->placed = by.e, item->placed_file = by.file;
@@ -184,9 +184,9 @@ static lw_status open_file(lwi_sdf *u, const lwi_sdf_file *from, const lwi_xml_e
     char *text = NULL;
     size_t length = 0;
     const lw_allocator *allocator = &u->arena->allocator;
-    if (u->nfile > LWI_SDF_MOST_FILES)
+    if (u->nfile > LWI_SDF_MAX_FILES)
         return lwi_xml_fail(&from->xml, include, LW_ERR_PARSE, u->error,
-                            "more than %d files are included", LWI_SDF_MOST_FILES);
+                            "more than %d files are included", LWI_SDF_MAX_FILES);
     lwi_sdf_file *file = LWI_PUSH(u->arena, lwi_sdf_file, 1);
     if (!file) return lwi_sdf_no_memory(u);
     file->part = part;

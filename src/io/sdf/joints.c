@@ -20,7 +20,7 @@ static const lwi_sdf_type types[] = {
     {"gearbox", LW_JOINT_FIXED, 2, true},
 };
 
-enum { MOST_GEARS = 1000 }; // each looks through all joints; nothing real has as many
+enum { MAX_GEARS = 1000 }; // each looks through all joints; nothing real has as many
 
 // Two axes that are so near to a right angle are that of a universal joint: six printed digits.
 #define RIGHT_ANGLE 1e-6
@@ -421,8 +421,8 @@ static lw_status read_couplings(lwi_sdf *u)
     for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
         const int i = u->which[LWI_SDF_JOINT][k];
         const lwi_sdf_item *j = &u->item[i];
-        if (j->type->gear && ++gears > MOST_GEARS)
-            return lwi_sdf_fail(u, j, j->e, LW_ERR_PARSE, "more than %d gearboxes", MOST_GEARS);
+        if (j->type->gear && ++gears > MAX_GEARS)
+            return lwi_sdf_fail(u, j, j->e, LW_ERR_PARSE, "more than %d gearboxes", MAX_GEARS);
         if (j->type->gear) TRY(read_gear(u, i));
         for (int axis = 0; axis < 2; axis++) TRY(read_mimic(u, i, axis));
     }

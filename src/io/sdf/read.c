@@ -245,7 +245,7 @@ static lw_status read_world(lwi_sdf *u)
         if (u->item[i].kind == LWI_SDF_LINK) TRY(add_link(u, &u->item[i]));
     TRY(lwi_sdf_add_joints(u));
     TRY(hold(u));
-    return lwi_notes_tell(u->notes, u->builder);
+    return lwi_notes_report(u->notes, u->builder);
 }
 
 lw_status lwi_read_sdf(const char *text, size_t length, const char *name, const lw_read_desc *desc,

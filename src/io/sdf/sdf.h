@@ -10,8 +10,8 @@
 #include <linkwork/io.h>
 
 enum {
-    LWI_SDF_MOST_DEEP = 64,  ///< models inside each other, files that include each other
-    LWI_SDF_MOST_FILES = 256 ///< that are included: a small file must not become a large one
+    LWI_SDF_MAX_DEPTH = 64, ///< models inside each other, files that include each other
+    LWI_SDF_MAX_FILES = 256 ///< that are included: a small file must not become a large one
 };
 
 /** An XML text: the main one, or one that is included. */
@@ -83,7 +83,7 @@ typedef struct lwi_sdf {
     lw_builder *builder;
     lw_error *error;
     const lw_read_desc *desc;
-    lwi_sdf_file *file[LWI_SDF_MOST_FILES + 1];
+    lwi_sdf_file *file[LWI_SDF_MAX_FILES + 1];
     int nfile;
     lwi_sdf_item *item;
     int nitem, room;

@@ -5,8 +5,8 @@
 
 enum {
     ONCE = LWI_KNOWN_ONCE,
-    PICTURE = LWI_KNOWN_PICTURE,
-    VALUE = LWI_KNOWN_ONCE | LWI_KNOWN_TEXT
+    PICTURE = LWI_KNOWN_VISUAL,
+    VALUE = LWI_KNOWN_ONCE | LWI_KNOWN_CONTENT
 };
 
 #define POSE " relative_to frame degrees rotation_format "

@@ -288,7 +288,7 @@ static lw_status change_joint(const lwi_urdf *u, const lwi_document_value *joint
     return fail_beside(u, type, "joint_type: '%.60s', expected SPHERICAL, FIXED or CARDAN", text);
 }
 
-static lw_status tell_unknown_keys(const lwi_urdf *u)
+static lw_status report_unknown_keys(const lwi_urdf *u)
 {
     static const char *const known[] = {"closed_loop", "type", "joint_name", "joint_type",
                                         "name_mot"};
@@ -307,7 +307,7 @@ lw_status lwi_urdf_change_joints(lwi_urdf *u)
 {
     const lwi_document_value *names, *kinds;
     if (!u->loops) return LW_OK;
-    TRY(tell_unknown_keys(u));
+    TRY(report_unknown_keys(u));
     TRY(list_of(u, "joint_name", &names));
     TRY(list_of(u, "joint_type", &kinds));
     if (!names && !kinds) return LW_OK;

@@ -556,7 +556,7 @@ static lw_status read_robot(reading *u, const char *name, const lw_read_desc *de
     TRY(lwi_urdf_survey(u->xml, u->notes, u->error));
     TRY(lwi_urdf_read_beside(u, name, desc->folder));
     TRY(build(u, desc->base));
-    return lwi_notes_tell(u->notes, u->builder);
+    return lwi_notes_report(u->notes, u->builder);
 }
 
 lw_status lwi_read_urdf(const char *text, size_t length, const char *name, const lw_read_desc *desc,

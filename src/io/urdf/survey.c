@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_PICTURE };
+enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_VISUAL };
 
 static const lwi_known table[] = {
     {"robot", "link", " name type ", 0},

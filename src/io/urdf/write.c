@@ -40,8 +40,8 @@ static void put_shape(const lwi_export *x, const lwi_export_link *l, const lw_sh
                          shape->orientation.z};
     double R[9], r[3] = {shape->position.x, shape->position.y, shape->position.z};
     if (shape->type == LW_SHAPE_ELLIPSOID) {
-        lwi_export_tell(x, "body '%.200s': its ellipsoid is not written, URDF has none",
-                        x->model->body[l->body].name);
+        lwi_export_report(x, "body '%.200s': its ellipsoid is not written, URDF has none",
+                          x->model->body[l->body].name);
         return;
     }
     quat_matrix(R, q);
@@ -146,12 +146,12 @@ static void put_acting(const lwi_export *x, const lwi_export_link *l, int k)
         fputs("/>\n", x->file);
     }
     if (c->stiffness != 0)
-        lwi_export_tell(x, "joint '%.200s': its spring is not written, URDF has none", name);
+        lwi_export_report(x, "joint '%.200s': its spring is not written, URDF has none", name);
     if (c->effort.index)
-        lwi_export_tell(x, "joint '%.200s': the effort on q%d is not written, URDF has none", name,
-                        l->axis[k].coordinate);
+        lwi_export_report(x, "joint '%.200s': the effort on q%d is not written, URDF has none",
+                          name, l->axis[k].coordinate);
     if (c->rotor != 0)
-        lwi_export_tell(x, "joint '%.200s': its rotor is not written, URDF has none", name);
+        lwi_export_report(x, "joint '%.200s': its rotor is not written, URDF has none", name);
     put_mimic(x, l, l->axis[k].coordinate);
 }
 
@@ -266,10 +266,10 @@ lw_status lwi_write_urdf(lwi_export *x)
     TRY(check(x));
     if (root && !*root) return lwi_export_fail(x, "no name is left for the world");
     if (g[0] != 0 || g[1] != 0 || fabs(g[2] + 9.81) > 0.01)
-        lwi_export_tell(x, "gravity %g %g %g is not written, URDF has none", g[0], g[1], g[2]);
+        lwi_export_report(x, "gravity %g %g %g is not written, URDF has none", g[0], g[1], g[2]);
     if (starts_elsewhere(x))
-        lwi_export_tell(x, "coordinates at the start are not written, URDF has none");
-    if (moves(x)) lwi_export_tell(x, "speeds at the start are not written, URDF has none");
+        lwi_export_report(x, "coordinates at the start are not written, URDF has none");
+    if (moves(x)) lwi_export_report(x, "speeds at the start are not written, URDF has none");
     fputs("<?xml version=\"1.0\"?>\n<robot name=\"linkwork\">\n", x->file);
     if (root) fprintf(x->file, "  <link name=\"%s\"/>\n", root);
     for (int i = 0; i < x->nlink; i++) put_link(x, &x->link[i]);

@@ -63,8 +63,9 @@ void lwi_read_leave(lwi_reading *r, size_t length)
 
 const char *lwi_hint(char *text, size_t size, const char *name, const char *const *names, int count)
 {
-    enum { MOST = 10000 }; // a distance costs microseconds
-    const char *near = names ? lwi_nearest(name, names, count < MOST ? count : MOST) : NULL;
+    enum { MAX_ITEMS = 10000 }; // a distance costs microseconds
+    const char *near =
+        names ? lwi_nearest(name, names, count < MAX_ITEMS ? count : MAX_ITEMS) : NULL;
     text[0] = 0;
     if (near) snprintf(text, size, ", did you mean '%.80s'?", near);
     return text;
@@ -312,12 +313,12 @@ lw_status lwi_read_joint(lwi_reading *r, const lwi_document_value *v, int32_t *i
 // -------------------------------------------------------------------------------------------- keys
 
 // Keys of the object that belong to its type, `type` itself included.
-enum { MOST_KEYS = 32 };
+enum { MAX_KEYS = 32 };
 static int known_keys(const lwi_yaml_object *object, int type, const char **names)
 {
     int n = 0;
     if (object->type) names[n++] = "type";
-    for (int i = 0; i < object->nkey && n < MOST_KEYS; i++)
+    for (int i = 0; i < object->nkey && n < MAX_KEYS; i++)
         if (lwi_yaml_key_belongs(&object->key[i], type)) names[n++] = object->key[i].name;
     return n;
 }
@@ -325,7 +326,7 @@ static int known_keys(const lwi_yaml_object *object, int type, const char **name
 static lw_status unknown_key(lwi_reading *r, const lwi_yaml_object *object, int type,
                              const char *key, lw_place place)
 {
-    const char *names[MOST_KEYS];
+    const char *names[MAX_KEYS];
     char list[320], hint[128];
     const int n = known_keys(object, type, names);
     join(list, sizeof list, names, n);

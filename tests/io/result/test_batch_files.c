@@ -100,7 +100,7 @@ static void hdf5_tables_are_read(void **state)
         const double *values;
         const char *part;
     } more[] = {{"gravity.z", 1, 3, values, NULL},
-                {"gravity.z", 1, 2, values, "as long as the others"},
+                {"gravity.z", 1, 2, values, "another length than the others"},
                 {"gravity.z", 2, 3, values, "one-dimensional"},
                 {"gravity.z", 1, 3, broken, "not finite"}};
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {

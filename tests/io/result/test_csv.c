@@ -46,13 +46,15 @@ static void read_scratch(scratch *s)
     remove(s->path);
 }
 
-enum { MOST = 64 };
+enum { MAX_ITEMS = 64 };
 
 // An observation with a number of its own everywhere.
 typedef struct moment {
-    double position[MOST][3], quaternion[MOST][4], velocity[MOST][3], angular_velocity[MOST][3];
-    double acceleration[MOST][3], angular_acceleration[MOST][3], q[MOST], qd[MOST], qdd[MOST];
-    double reaction[MOST][6];
+    double position[MAX_ITEMS][3], quaternion[MAX_ITEMS][4], velocity[MAX_ITEMS][3],
+        angular_velocity[MAX_ITEMS][3];
+    double acceleration[MAX_ITEMS][3], angular_acceleration[MAX_ITEMS][3], q[MAX_ITEMS],
+        qd[MAX_ITEMS], qdd[MAX_ITEMS];
+    double reaction[MAX_ITEMS][6];
     lw_observation o;
 } moment;
 
@@ -64,16 +66,16 @@ static void fill(double *x, int n, double first)
 static void make_moment(moment *m, lw_observe level)
 {
     memset(m, 0, sizeof *m);
-    fill(m->position[0], 3 * MOST, 100);
-    for (int i = 0; i < MOST; i++) m->quaternion[i][0] = 0.6, m->quaternion[i][2] = 0.8;
-    fill(m->velocity[0], 3 * MOST, 200);
-    fill(m->angular_velocity[0], 3 * MOST, 300);
-    fill(m->acceleration[0], 3 * MOST, 400);
-    fill(m->angular_acceleration[0], 3 * MOST, 500);
-    fill(m->q, MOST, 600);
-    fill(m->qd, MOST, 700);
-    fill(m->qdd, MOST, 800);
-    fill(m->reaction[0], 6 * MOST, 900);
+    fill(m->position[0], 3 * MAX_ITEMS, 100);
+    for (int i = 0; i < MAX_ITEMS; i++) m->quaternion[i][0] = 0.6, m->quaternion[i][2] = 0.8;
+    fill(m->velocity[0], 3 * MAX_ITEMS, 200);
+    fill(m->angular_velocity[0], 3 * MAX_ITEMS, 300);
+    fill(m->acceleration[0], 3 * MAX_ITEMS, 400);
+    fill(m->angular_acceleration[0], 3 * MAX_ITEMS, 500);
+    fill(m->q, MAX_ITEMS, 600);
+    fill(m->qd, MAX_ITEMS, 700);
+    fill(m->qdd, MAX_ITEMS, 800);
+    fill(m->reaction[0], 6 * MAX_ITEMS, 900);
     m->o = (lw_observation){.time = 0.1,
                             .level = level,
                             .position = (const double(*)[3])m->position,

@@ -200,7 +200,7 @@ static void what_belongs_to_the_run_is_there(void **state)
     lw_error error;
     if (lw_result_convert(r, "test_result_2.h5", &error) != LW_OK) fail_msg("%s", error.text);
     assert_int_equal(LW_ERR_ARGUMENT, lw_result_convert(r, "test_result.h5", &error));
-    assert_non_null(strstr(error.text, "is the file that is read"));
+    assert_non_null(strstr(error.text, "is the input file"));
     lw_result *copy = open_result("test_result_2.h5");
     assert_true(difference(r, 0, copy) == 0);
     assert_string_equal(lw_result_model(r), lw_result_model(copy));
@@ -325,7 +325,7 @@ static void bad_csv_is_refused_with_its_place(void **state)
     assert_refused("x,time\n1,2\n", 1, 1, "expected 'time'");
     assert_refused("time,a,,b\n", 1, 8, "no name");
     assert_refused("time,a,b,a\n", 1, 1, "two columns have the name 'a'");
-    assert_refused("time,\"a\n1,2\n", 1, 6, "has no end");
+    assert_refused("time,\"a\n1,2\n", 1, 6, "closing quote is missing");
     assert_refused("time,\"a\"b\n1,2\n", 1, 9, "expected a comma");
     assert_refused("time,a\n1,2\n2,x\n", 3, 3, "'x' in column 'a' is not a finite number");
     assert_refused("time,a\n1,\n", 2, 3, "is not a finite number");
@@ -496,7 +496,7 @@ static void another_formulation_goes_on_from_the_motion(void **state)
                 sim = simulate(model, &options);
                 if (lw_result_restore(r, 2, sim, how, sizeof how, &error) != LW_OK)
                     fail_msg("%s", error.text);
-                assert_non_null(strstr(how, "its motion"));
+                assert_non_null(strstr(how, ": motion"));
                 run(sim, r, "test_result_2.h5", NULL);
                 lw_result *second = open_result("test_result_2.h5");
                 const double most = difference(r, 2, second);
@@ -521,10 +521,10 @@ static void another_model_is_refused_with_the_difference(void **state)
     static const struct {
         const char *from, *to, *why;
     } cases[] = {
-        {"mass: 1", "mass: 2", "bodies/rod/mass is 1 there, 2 here"},
-        {"hinge", "pivot", "it has joints/hinge where this one has joints/pivot"},
+        {"mass: 1", "mass: 2", "bodies/rod/mass is 1 in the result, 2 in this model"},
+        {"hinge", "pivot", "it has joints/hinge where this model has joints/pivot"},
         {"type: revolute", "type: screw, pitch: 0.1",
-         "joints/hinge/type is revolute there, screw here"},
+         "joints/hinge/type is revolute in the result, screw in this model"},
         {", q: [0.5]", "", "joints/hinge/q"},
         {"linkwork: 1\n", "linkwork: 1\ngravity: [0, 0, -1]\n", "gravity is [0, 0, -9.8"},
     };
@@ -558,7 +558,7 @@ static void another_model_is_refused_with_the_difference(void **state)
     model = lwt_yaml(swing);
     sim = simulate(model, &options);
     assert_int_equal(LW_ERR_ARGUMENT, lw_result_restore(h5, 1, sim, NULL, 0, &error));
-    assert_non_null(strstr(error.text, "row 1: there are 1"));
+    assert_non_null(strstr(error.text, "row 1: the result has 1"));
     lw_result_close(h5);
     lw_result_close(csv);
     lw_sim_destroy(sim);

@@ -432,7 +432,7 @@ static void hostile_documents_are_refused(void **state)
         }
         strcat(bomb, "]\n");
     }
-    refuse(bomb, LW_ERR_PARSE, "aliases count as what they stand for");
+    refuse(bomb, LW_ERR_PARSE, "an alias counts as the values of its anchor");
     char *anchors = repeated("[", "&a 1, ", 300, "]");
     refuse(anchors, LW_ERR_PARSE, "more than 256 anchors");
     free(anchors);
