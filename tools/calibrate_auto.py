@@ -43,9 +43,9 @@ TERMS = {
     "momenta": ("one", "bodies", "speeds"),
     "hdca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "laned"),
     "dca": ("one", "bodies", "rows", "joins", "closings", "redundant", "products", "pivoted", "laned"),
-    "rcr cells": ("one", "cells"),
-    "rcr few": ("one", "bodies", "speeds", "paths", "reflections"),
-    "rcr elimination": ("one", "closures", "nodes", "plain", "light", "fronts", "cubes"),
+    "rcr clusters": ("one", "clusters"),
+    "rcr dense path": ("one", "bodies", "speeds", "paths", "reflections"),
+    "rcr elimination": ("one", "closures", "nodes", "plain", "unconstrained", "fronts", "cubes"),
     "lagrange": ("one", "bodies", "speeds", "paths", "reflections"),
     "dense": ("one", "bodies", "dense"),
 }
@@ -548,10 +548,10 @@ def ways(results, table):
         if logs:
             print(f"{name}: measured over estimated {math.exp(min(logs)):.2f} to {math.exp(max(logs)):.2f}, "
                   f"mean deviation {100 * float(numpy.std(logs)):.0f} %")
-    few, elimination = "rcr few", "rcr elimination"
+    few, elimination = "rcr dense path", "rcr elimination"
     for r in results:
         times = times_of(r)
-        if r["way"] != "rcr cells" and few in times and elimination in times:
+        if r["way"] != "rcr clusters" and few in times and elimination in times:
             better = min((few, elimination), key=lambda n: estimate(table, n, r["features"]))
             loss = times[better] / min(times[few], times[elimination])
             if loss > 1.05:

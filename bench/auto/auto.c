@@ -54,23 +54,23 @@ static bool too_large(const lw_model *model, const subject *s)
 {
     const lwi_formulation *f = s->formulation;
     return model->nnode > LARGE && (f == &lwi_formulation_dense || f == &lwi_formulation_lagrange ||
-                                    !strcmp(s->name, LWI_RCR_FEW));
+                                    !strcmp(s->name, LWI_RCR_DENSE_PATH));
 }
 
 // Does rcr take all rows at once where it is told to?  Near a singular position it does not.
 static bool strays(const subject *s)
 {
-    return !strcmp(s->name, LWI_RCR_FEW) && !((const lwi_rcr_work *)s->work->data)->by_few;
+    return !strcmp(s->name, LWI_RCR_DENSE_PATH) && !((const lwi_rcr_work *)s->work->data)->by_dense;
 }
 
 // The way of `rcr` that it is told to go; false where it cannot.
 static bool force(lwi_work *work, const char *way)
 {
     lwi_rcr_work *d = work->data;
-    d->cells = NULL;
-    d->few = NULL;
+    d->clusters = NULL;
+    d->dense = NULL;
     if (!strcmp(way, LWI_RCR_ELIMINATION)) return true;
-    return lwi_rcr_dense_create(d, &work->arena, &d->few) == LW_OK && d->few;
+    return lwi_rcr_dense_create(d, &work->arena, &d->dense) == LW_OK && d->dense;
 }
 
 // False where the formulation does not take the model or its start.
@@ -150,7 +150,7 @@ static void measure(const char *path, int turns, double duration)
         s[n].formulation = lwi_formulation_find(s[n].name);
         if (begin(&s[n], model, &moment, inputs)) n++;
     }
-    static const char *const ways[] = {LWI_RCR_FEW, LWI_RCR_ELIMINATION};
+    static const char *const ways[] = {LWI_RCR_DENSE_PATH, LWI_RCR_ELIMINATION};
     for (int i = 0; i < 2 && n < MOST && model->nloop + model->ncoupling > 0; i++) {
         s[n].name = ways[i];
         s[n].formulation = &lwi_formulation_rcr;

@@ -134,13 +134,14 @@ static void add_rotors(lw_constraints *c, double t, const double *v, double *M, 
     const lw_model *model = c->model;
     lwi_cut *cut = &c->spun;
     const size_t n = (size_t)model->tree_nv;
-    if (cut->nspin == 0) return;
+    if (cut->nrotor == 0) return;
     lwi_cut_rows(cut, &c->tree, t, LWI_CLOSURE_RATES);
     lwi_tree_newton_euler(model, &c->tree, v, c->still);
     lwi_cut_accelerations(cut, &c->tree, c->JA);
-    for (int k = 0; k < cut->nspin; k++) {
-        const int row = cut->spin_row[k];
-        const double I = 1 / (cut->spin[k] * cut->spin[k]), a = c->JA[row] + cut->gamma[row];
+    for (int k = 0; k < cut->nrotor; k++) {
+        const int row = cut->rotor_row[k];
+        const double I = 1 / (cut->rotor_scale[k] * cut->rotor_scale[k]),
+                     a = c->JA[row] + cut->gamma[row];
         memset(c->tree.F, 0, (size_t)model->nnode * sizeof *c->tree.F);
         c->unit[row] = 1;
         lwi_cut_wrenches(cut, &c->tree, c->unit, c->tree.F);

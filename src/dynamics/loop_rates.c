@@ -8,12 +8,12 @@ static lw_status choose_at_start(lwi_loop_rates *c, const lw_model *model, lwi_a
 {
     double *inputs = LWI_PUSH(arena, double, model->desc.ninput);
     if (!inputs) return LW_ERR_MEMORY;
-    lwi_snapshot_start(model, &c->moment);
+    lwi_snapshot_start(model, &c->snapshot);
     const lwi_formulation *rcr = c->work->formulation;
-    if (rcr->enter(c->work, &c->moment, c->start) != LW_OK ||
-        rcr->rates(c->work, c->moment.t, c->start, inputs, c->xdot) != LW_OK)
+    if (rcr->enter(c->work, &c->snapshot, c->start) != LW_OK ||
+        rcr->rates(c->work, c->snapshot.t, c->start, inputs, c->xdot) != LW_OK)
         return LW_OK;
-    memcpy(c->first, c->work->discrete, c->work->ndiscrete);
+    memcpy(c->start_partition, c->work->discrete, c->work->ndiscrete);
     return LW_OK;
 }
 
@@ -27,10 +27,11 @@ lw_status lwi_loop_rates_create(const lw_model *model, const lw_allocator *alloc
     c->start = LWI_PUSH(arena, double, nx);
     c->x = LWI_PUSH(arena, double, nx);
     c->xdot = LWI_PUSH(arena, double, nx);
-    c->none = LWI_PUSH(arena, double, model->tree_nv);
-    c->first = LWI_PUSH(arena, unsigned char, c->work->ndiscrete);
-    lw_status status = c->start && c->x && c->xdot && c->none && c->first ? LW_OK : LW_ERR_MEMORY;
-    if (status == LW_OK) status = lwi_snapshot_create(model, arena, &c->moment);
+    c->zeros = LWI_PUSH(arena, double, model->tree_nv);
+    c->start_partition = LWI_PUSH(arena, unsigned char, c->work->ndiscrete);
+    lw_status status =
+        c->start && c->x && c->xdot && c->zeros && c->start_partition ? LW_OK : LW_ERR_MEMORY;
+    if (status == LW_OK) status = lwi_snapshot_create(model, arena, &c->snapshot);
     if (status == LW_OK) status = choose_at_start(c, model, arena);
     if (status != LW_OK) lwi_loop_rates_destroy(c);
     return status;
@@ -47,13 +48,13 @@ static lw_status enter(lwi_loop_rates *c, double t, const double *q, const doubl
                        const double *inputs)
 {
     const lw_model *model = c->work->model;
-    const lwi_auxiliary *carried = &((lwi_rcr_work *)c->work->data)->carried;
+    const lwi_auxiliary *auxiliary = &((lwi_rcr_work *)c->work->data)->auxiliary;
     memcpy(c->x, c->start, (size_t)c->work->layout.nx * sizeof *c->x);
     memcpy(c->x, q, (size_t)model->tree_nq * sizeof *q);
     memcpy(c->x + model->tree_nq, v, (size_t)model->tree_nv * sizeof *v);
-    if (carried->n == 0 || model->nforce == 0) return LW_OK;
-    TRY(c->work->formulation->observe(c->work, t, c->x, inputs, LW_OBSERVE_POSE, &c->moment));
-    lwi_auxiliary_store(model, carried, c->moment.q, c->x);
+    if (auxiliary->n == 0 || model->nforce == 0) return LW_OK;
+    TRY(c->work->formulation->observe(c->work, t, c->x, inputs, LW_OBSERVE_POSE, &c->snapshot));
+    lwi_auxiliary_store(model, auxiliary, c->snapshot.q, c->x);
     return LW_OK;
 }
 
@@ -62,11 +63,11 @@ static lw_status evaluate(lwi_loop_rates *c, double t, const double *inputs)
 {
     const lwi_formulation *rcr = c->work->formulation;
     lwi_rcr_choice *choice = c->work->discrete;
-    memcpy(choice, c->first, c->work->ndiscrete);
+    memcpy(choice, c->start_partition, c->work->ndiscrete);
     if (choice->made) {
-        choice->lately = 2; // more than any pivot
+        choice->min_pivot = 2; // more than any pivot
         const lw_status status = rcr->rates(c->work, t, c->x, inputs, c->xdot);
-        if (status == LW_OK && choice->lately >= ((lwi_rcr_work *)c->work->data)->keep)
+        if (status == LW_OK && choice->min_pivot >= ((lwi_rcr_work *)c->work->data)->keep)
             return LW_OK;
         memset(choice, 0, c->work->ndiscrete);
     }
@@ -78,7 +79,7 @@ lw_status lwi_loop_rates_evaluate(lwi_loop_rates *c, double t, const double *q, 
 {
     const lw_model *model = c->work->model;
     TRY(enter(c, t, q, v, inputs));
-    c->tree->added = tau ? tau : c->none;
+    c->tree->added = tau ? tau : c->zeros;
     const lw_status status = evaluate(c, t, inputs);
     if (status == LW_OK)
         memcpy(vdot, c->xdot + model->tree_nq, (size_t)model->tree_nv * sizeof *vdot);
@@ -95,6 +96,6 @@ double lwi_loop_rates_gap(lwi_loop_rates *c, double t, const double *q)
             return INFINITY;
     memcpy(c->x, c->start, (size_t)c->work->layout.nx * sizeof *c->x);
     memcpy(c->x, q, (size_t)model->tree_nq * sizeof *q);
-    memcpy(c->work->discrete, c->first, c->work->ndiscrete);
+    memcpy(c->work->discrete, c->start_partition, c->work->ndiscrete);
     return c->work->formulation->gap(c->work, t, c->x);
 }

@@ -10,11 +10,12 @@
 typedef struct lwi_loop_rates {
     lwi_work *work;
     lwi_tree_work *tree;
-    lwi_snapshot moment;  ///< for coordinates of cut joints that the model's forces read
-    double *start;        ///< [nx] what is carried is continued from here
-    double *x, *xdot;     ///< [nx]
-    double *none;         ///< [tree_nv] efforts of nobody
-    unsigned char *first; ///< [ndiscrete] partition of the start; all zero where it has none
+    lwi_snapshot snapshot; ///< for coordinates of cut joints that the model's forces read
+    double *start;         ///< [nx] what is carried is continued from here
+    double *x, *xdot;      ///< [nx]
+    double *zeros;         ///< [tree_nv] efforts of nobody
+    unsigned char
+        *start_partition; ///< [ndiscrete] partition of the start; all zero where it has none
 } lwi_loop_rates;
 
 /** Memory from `arena` but for the formulation's own.  @return what `rcr` refuses a model with */

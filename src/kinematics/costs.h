@@ -18,10 +18,10 @@
  *  products     multiplications of the other joins
  *  pivoted      and of those that seek pivots
  *  laned        and of those in lanes, once for all of them
- *  cells        of `rcr`: loops and bodies that it evaluates in lanes
+ *  clusters     of `rcr`: loops and bodies that it evaluates in lanes
  *  nodes        of its elimination: bodies whose systems are set up one by one
  *  plain        of these those that no other body but the parent meets
- *  light        the others, which only carry loops or are in none
+ *  unconstrained  the others, which only carry loops or are in none
  *  fronts       sum of the squares of the systems' sizes
  *  cubes        and of their cubes
  *  paths        of all rows of cut joints at once: rows times the bodies between them and the ground
@@ -30,7 +30,7 @@
 // clang-format off
 #define LWI_COST_FEATURES(X) \
     X(one) X(bodies) X(speeds) X(closures) X(redundant) X(rows) X(joins) X(closings) X(products) \
-    X(pivoted) X(laned) X(cells) X(nodes) X(plain) X(light) X(fronts) X(cubes) X(paths) \
+    X(pivoted) X(laned) X(clusters) X(nodes) X(plain) X(unconstrained) X(fronts) X(cubes) X(paths) \
     X(reflections) X(dense)
 // clang-format on
 
@@ -41,7 +41,7 @@ typedef struct lwi_cost_features {
 } lwi_cost_features;
 
 /** Time of one evaluation [s]; NAN: not in the table.  `rcr` goes one of three ways, each a row of the table:
- *  LWI_RCR_CELLS, LWI_RCR_FEW, LWI_RCR_ELIMINATION (rcr.h). */
+ *  LWI_RCR_CLUSTERS, LWI_RCR_DENSE_PATH, LWI_RCR_ELIMINATION (rcr.h). */
 double lwi_cost_estimate(const char *row, const lwi_cost_features *features);
 
 #endif

@@ -117,7 +117,7 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
     for (int i = 0; i < cut->count; i++) {
         lwi_closure *c = &cut->closure[i];
         closure_of(cut, i, t, &motion, level, c);
-        if (cut->nspin && i < model->nloop)
+        if (cut->nrotor && i < model->nloop)
             lwi_joint_rotor_rows(model, model->loop[i], t, &motion, level, c);
         for (int r = 0; r < c->n; r++) {
             const int row = cut->first[i] + r;
@@ -135,20 +135,20 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
             cut->len[row] = square > 0 ? sqrt(square) : 1; // a row of zeros is never independent
         }
     }
-    for (int i = 0; i < cut->nspin; i++)
-        cut->rate[cut->spin_row[i]] = 0; // rotors turn with their joints
+    for (int i = 0; i < cut->nrotor; i++)
+        cut->rate[cut->rotor_row[i]] = 0; // rotors turn with their joints
 }
 
 double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t)
 {
     const lwi_motion motion = lwi_cut_motion(tree);
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < cut->count; i++) {
         lwi_closure c;
         closure_of(cut, i, t, &motion, LWI_CLOSURE_PHI, &c);
-        for (int r = 0; r < c.n; r++) most = fmax(most, fabs(c.phi[r]));
+        for (int r = 0; r < c.n; r++) max = fmax(max, fabs(c.phi[r]));
     }
-    return most;
+    return max;
 }
 
 // One row of E: e [n] from the wrenches J_r' on the bodies of closure c.
@@ -159,9 +159,9 @@ static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *nod
     int top = -1;
     for (int s = 0; s < c->nbody; s++) {
         const int k = model->body_node[c->body[s]];
-        if (!cut->reached[k]) v6_zero(cut->felt[k]);
+        if (!cut->reached[k]) v6_zero(cut->transmitted[k]);
         cut->reached[k] = true;
-        add_wrench(model, tree, k, c->J[s][r], cut->felt[k]);
+        add_wrench(model, tree, k, c->J[s][r], cut->transmitted[k]);
         if (k > top) top = k;
     }
     for (int k = top; k >= 0; k--) {
@@ -169,11 +169,11 @@ static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *nod
         const lwi_link *link = &tree->link[k];
         if (!cut->reached[k]) continue;
         cut->reached[k] = false;
-        lwi_articulated_inward(at, link, &node[k], NULL, cut->felt[k], e + at->iv);
+        lwi_articulated_inward(at, link, &node[k], NULL, cut->transmitted[k], e + at->iv);
         if (at->parent < 0) continue;
-        if (!cut->reached[at->parent]) v6_zero(cut->felt[at->parent]);
+        if (!cut->reached[at->parent]) v6_zero(cut->transmitted[at->parent]);
         cut->reached[at->parent] = true;
-        force_add_from(cut->felt[at->parent], link->R, link->r, cut->felt[k]);
+        force_add_from(cut->transmitted[at->parent], link->R, link->r, cut->transmitted[k]);
     }
 }
 
@@ -189,9 +189,9 @@ void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *no
             inward(cut, tree, node, &cut->closure[i], r, e);
             for (size_t k = 0; k < n; k++) e[k] /= cut->len[row];
         }
-    for (int i = 0; i < cut->nspin; i++) {
-        const int row = cut->spin_row[i], at = cut->model->tree_nv + i;
-        cut->cod.a[(size_t)row * n + (size_t)at] = -cut->spin[i] / cut->len[row];
+    for (int i = 0; i < cut->nrotor; i++) {
+        const int row = cut->rotor_row[i], at = cut->model->tree_nv + i;
+        cut->cod.a[(size_t)row * n + (size_t)at] = -cut->rotor_scale[i] / cut->len[row];
     }
     lwi_cod_factor(&cut->cod, rank, threshold);
 }
@@ -212,9 +212,9 @@ void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_articulate
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *at = &model->node[k];
         const lwi_link *link = &tree->link[k];
-        double *A = cut->felt[k], s[6];
+        double *A = cut->transmitted[k], s[6];
         v6_zero(A);
-        if (at->parent >= 0) motion_to(A, link->R, link->r, cut->felt[at->parent]);
+        if (at->parent >= 0) motion_to(A, link->R, link->r, cut->transmitted[at->parent]);
         lwi_articulated_outward(at, link, &node[k], NULL, NULL, y + at->iv, A, s);
         for (int j = 0; j < at->nv; j++) v[at->iv + j] += s[j];
     }
@@ -309,7 +309,7 @@ static lw_status rank_at(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *nod
     lwi_cut_rows(cut, tree, 0, LWI_CLOSURE_POSITION);
     TRY(factor_geometry(cut, tree, node, error));
     // a rotor's own column is 1: longer ones would make rows beside them look redundant
-    for (int i = 0; i < cut->nspin; i++) cut->spin[i] = cut->len[cut->spin_row[i]];
+    for (int i = 0; i < cut->nrotor; i++) cut->rotor_scale[i] = cut->len[cut->rotor_row[i]];
     lwi_cut_factor(cut, tree, node, -1, threshold);
     // pivots are measured by the largest one, which is round-off where all rows are redundant; an
     // independent row moves these masses by about one
@@ -319,42 +319,43 @@ static lw_status rank_at(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *nod
 
 static double largest(int n, const double *x)
 {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(x[i]));
+    return max;
 }
 
-typedef struct learning {
+typedef struct rank_search {
     double *q, *du, *still, *target; ///< [tree nq], [n], [n], [m]
-} learning;
+} rank_search;
 
 // A step of the given size along the freedoms; `seed` tells directions apart.
-static void step_along_freedoms(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
-                                int seed, double size, learning *l)
+static void step_along_motions(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
+                               int seed, double size, rank_search *l)
 {
     memset(l->du, 0, (size_t)cut->n * sizeof *l->du);
-    lwi_scatter(cut->n, seed, cut->y);
+    lwi_cut_scatter(cut->n, seed, cut->y);
     memset(cut->y, 0, (size_t)cut->cod.rank * sizeof *cut->y);
     lwi_cod_q(&cut->cod, false, cut->y);
     lwi_cut_apply(cut, tree, node, cut->y, l->du);
-    double most = 0; // of the displacements and turns, in lengths of the mechanism
+    double max = 0; // of the displacements and turns, in lengths of the mechanism
     for (int k = 0; k < cut->model->nnode; k++)
-        most = fmax(most, fmax(v3_norm(cut->felt[k]) / cut->length, v3_norm(cut->felt[k] + 3)));
-    for (int k = 0; k < cut->n; k++) l->du[k] *= most > 0 ? size / most : 0;
+        max = fmax(max, fmax(v3_norm(cut->transmitted[k]) / cut->length,
+                             v3_norm(cut->transmitted[k] + 3)));
+    for (int k = 0; k < cut->n; k++) l->du[k] *= max > 0 ? size / max : 0;
     lwi_cut_state_displace(cut->model, tree, l->du, l->q);
 }
 
 // Gauss-Newton back to the constraints.  A step of size h along the freedoms leaves them by h^2 and
-// tilts redundant rows by as much, while rows that are new there have angles of order h: `steep`
+// tilts redundant rows by as much, while rows that are new there have angles of order h: `threshold`
 // lies between and keeps the first out.
 static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node,
-                                 double steep, learning *l, bool *closed, lw_error *error)
+                                 double threshold, rank_search *l, bool *closed, lw_error *error)
 {
-    const int most = 20;                             // quadratic: six are usual
+    const int max = 20;                              // quadratic: six are usual
     const double enough = 1e-11 * (1 + cut->length); // far below the angles that ranks are told by
     *closed = false;
-    for (int i = 0; i < most; i++) {
-        TRY(rank_at(cut, tree, node, l->q, l->still, steep, error));
+    for (int i = 0; i < max; i++) {
+        TRY(rank_at(cut, tree, node, l->q, l->still, threshold, error));
         if (largest(cut->m, cut->phi) < enough) {
             *closed = true;
             break;
@@ -368,24 +369,24 @@ static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_articula
     return LW_OK;
 }
 
-static lw_status learn_rank(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node,
-                            double threshold, learning *l, lw_error *error)
+static lw_status find_rank(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node,
+                           double threshold, rank_search *l, lw_error *error)
 {
     // radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
     // grow with the step, small enough for h^2 to be well below h
     static const double sizes[] = {0.02, 0.03, 0.05};
     const lw_model *model = cut->model;
     const size_t bytes = (size_t)model->tree_nq * sizeof(double);
-    const int least = cut->n < cut->m ? cut->n : cut->m;
+    const int min = cut->n < cut->m ? cut->n : cut->m;
     memcpy(tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(rank_at(cut, tree, node, model->tree_q0, l->still, threshold, error));
     cut->rank = cut->cod.rank;
     if (cut->rank == cut->n) return LW_OK; // nothing moves
-    for (int i = 0; i < LWI_COUNT(sizes) && cut->rank < least; i++) {
+    for (int i = 0; i < LWI_COUNT(sizes) && cut->rank < min; i++) {
         bool closed;
         memcpy(l->q, model->tree_q0, bytes);
         TRY(rank_at(cut, tree, node, l->q, l->still, threshold, error));
-        step_along_freedoms(cut, tree, node, i, sizes[i], l);
+        step_along_motions(cut, tree, node, i, sizes[i], l);
         // 0.2: between h and 1
         TRY(close_positions(cut, tree, node, 0.2 * sizes[i], l, &closed, error));
         if (!closed) continue;
@@ -412,19 +413,19 @@ static lw_status create_rows(const lw_model *model, bool rotors, lwi_arena *aren
                      .count = model->nloop + model->ncoupling,
                      .n = model->tree_nv,
                      .length = model->length};
-    const int most = rotors ? rotors_on_cuts(model) : 0;
-    cut->spin_row = LWI_PUSH(arena, int, most);
-    cut->spin = LWI_PUSH(arena, double, most);
-    if (!cut->spin_row || !cut->spin) return LW_ERR_MEMORY;
+    const int max = rotors ? rotors_on_cuts(model) : 0;
+    cut->rotor_row = LWI_PUSH(arena, int, max);
+    cut->rotor_scale = LWI_PUSH(arena, double, max);
+    if (!cut->rotor_row || !cut->rotor_scale) return LW_ERR_MEMORY;
     cut->first = LWI_PUSH(arena, int, cut->count + 1);
     if (!cut->first) return LW_ERR_MEMORY;
     for (int i = 0; i < cut->count; i++) {
         cut->first[i] = cut->m;
         cut->m += i < model->nloop ? lwi_joint_row_count(model, model->loop[i]) : 1;
         for (int k = 0; rotors && i < model->nloop && k < model->joint[model->loop[i]].nrotor; k++)
-            cut->spin_row[cut->nspin++] = cut->m++;
+            cut->rotor_row[cut->nrotor++] = cut->m++;
     }
-    cut->n += cut->nspin;
+    cut->n += cut->nrotor;
     cut->first[cut->count] = cut->m;
 #define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
     const bool ok = GET(cut->closure, cut->count) && GET(cut->phi, cut->m) &&
@@ -447,20 +448,20 @@ lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lw
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
         for (int k = 0; k < joint->type->nv; k++)
-            if (joint->rotor[k] > 0) cut->spin[n++] = 1 / sqrt(joint->rotor[k]);
+            if (joint->rotor[k] > 0) cut->rotor_scale[n++] = 1 / sqrt(joint->rotor[k]);
     }
     return LW_OK;
 }
 
 // What decompositions need.
-static bool allocate(lwi_cut *cut, learning *l, lwi_arena *arena)
+static bool allocate(lwi_cut *cut, rank_search *l, lwi_arena *arena)
 {
     const lw_model *model = cut->model;
     double *a, *rest;
     int *pivot;
 #define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
     const bool ok = GET(cut->y, cut->n) && GET(cut->lambda, cut->m) &&
-                    GET(cut->felt, model->nnode) && GET(cut->reached, model->nnode) &&
+                    GET(cut->transmitted, model->nnode) && GET(cut->reached, model->nnode) &&
                     GET(a, (size_t)cut->n * (size_t)cut->m) &&
                     GET(rest, lwi_cod_doubles(cut->n, cut->m)) && GET(pivot, cut->m) &&
                     GET(l->q, model->tree_nq) && GET(l->du, cut->n) && GET(l->still, cut->n) &&
@@ -473,13 +474,13 @@ static bool allocate(lwi_cut *cut, learning *l, lwi_arena *arena)
 lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *arena,
                          lwi_tree_work *tree, lwi_articulated *node, lwi_cut *cut, lw_error *error)
 {
-    learning l;
-    double *spin;
+    rank_search l;
+    double *rotor_scale;
     TRY(lwi_cut_create_rows_rotors(model, arena, cut));
     if (!allocate(cut, &l, arena)) return LW_ERR_MEMORY;
-    spin = cut->spin; // of inertias; geometry has its own
-    if (!(cut->spin = LWI_PUSH(arena, double, cut->nspin))) return LW_ERR_MEMORY;
-    const lw_status status = cut->m ? learn_rank(cut, tree, node, threshold, &l, error) : LW_OK;
-    cut->spin = spin;
+    rotor_scale = cut->rotor_scale; // of inertias; geometry has its own
+    if (!(cut->rotor_scale = LWI_PUSH(arena, double, cut->nrotor))) return LW_ERR_MEMORY;
+    const lw_status status = cut->m ? find_rank(cut, tree, node, threshold, &l, error) : LW_OK;
+    cut->rotor_scale = rotor_scale;
     return status;
 }

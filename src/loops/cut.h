@@ -32,12 +32,12 @@
 
 typedef struct lwi_cut {
     const lw_model *model;
-    int count;     ///< cut joints, then couplings
-    int m, n;      ///< rows, speeds of the tree and of the rotors
-    int nspin;     ///< rotors on cut joints, in the order of their rows; 0 unless created with them
-    int *spin_row; ///< [nspin] the last rows of their joints
-    double *spin;  ///< [nspin] inertia^-1/2 [kg, kg m^2], or of no size in geometry
-    int *first;    ///< [count + 1] first row of each
+    int count;  ///< cut joints, then couplings
+    int m, n;   ///< rows, speeds of the tree and of the rotors
+    int nrotor; ///< rotors on cut joints, in the order of their rows; 0 unless created with them
+    int *rotor_row;           ///< [nspin] the last rows of their joints
+    double *rotor_scale;      ///< [nspin] inertia^-1/2 [kg, kg m^2], or of no size in geometry
+    int *first;               ///< [count + 1] first row of each
     lwi_closure *closure;     ///< [count]
     double *phi, *rate;       ///< [m] and J V + b
     double *b, *gamma;        ///< [m]
@@ -45,7 +45,7 @@ typedef struct lwi_cut {
     double length;            ///< of the mechanism [m]: unit between displacements and angles
     lwi_cod cod;              ///< of E', its columns divided by len; [n][m]
     double *y, *lambda;       ///< [n], [m]
-    double (*felt)[6];        ///< [nnode] scratch of the sweeps
+    double (*transmitted)[6]; ///< [nnode] scratch of the sweeps
     bool *reached;            ///< [nnode]
     double (*wrench)[6];      ///< [nbody] scratch of the efforts of cut joints, world axes
     double (*a)[3], (*al)[3]; ///< [nbody] accelerations, world axes

@@ -175,7 +175,7 @@ static void locked_inertia(lwi_cut_momenta *m, double *inertia)
 {
     const lw_model *model = m->model;
     lwi_momenta_node *at = m->momenta.node;
-    double most = 0;
+    double max = 0;
     for (int k = 0; k < model->nnode; k++)
         inertia_rigid(&at[k].M, model->node[k].mass, model->node[k].h, model->node[k].J);
     for (int k = model->nnode - 1; k >= 0; k--) {
@@ -186,11 +186,11 @@ static void locked_inertia(lwi_cut_momenta *m, double *inertia)
             double F[6];
             inertia_apply(F, &at[k].M, link->S[j]);
             inertia[node->iv + j] = v6_dot(link->S[j], F);
-            most = fmax(most, inertia[node->iv + j]);
+            max = fmax(max, inertia[node->iv + j]);
         }
     }
     for (int i = 0; i < model->tree_nv; i++)
-        if (!(inertia[i] > 0)) inertia[i] = most > 0 ? most : 1;
+        if (!(inertia[i] > 0)) inertia[i] = max > 0 ? max : 1;
 }
 
 lw_status lwi_cut_momenta_scale(lwi_cut_momenta *m, double t, const double *p, double *v,

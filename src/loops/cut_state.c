@@ -6,19 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-void lwi_cut_state_enter(const lwi_cut *cut, const lwi_auxiliary *carried,
-                         const lwi_snapshot *moment, lwi_tree_work *tree, double *x)
+void lwi_cut_state_enter(const lwi_cut *cut, const lwi_auxiliary *auxiliary,
+                         const lwi_snapshot *snapshot, lwi_tree_work *tree, double *x)
 {
     const lw_model *model = cut->model;
-    lwi_tree_gather(model, moment->q, moment->qd, (const double(*)[3])moment->r,
-                    (const double(*)[4])moment->quat, (const double(*)[3])moment->v,
-                    (const double(*)[3])moment->w, x, x + model->tree_nq);
-    if (model->nq) memcpy(tree->joint_q, moment->q, (size_t)model->nq * sizeof *x);
-    lwi_auxiliary_store(model, carried, moment->q, x);
-    if (carried->at_work >= 0) x[carried->at_work] = moment->work;
+    lwi_tree_gather(model, snapshot->q, snapshot->qd, (const double(*)[3])snapshot->r,
+                    (const double(*)[4])snapshot->quat, (const double(*)[3])snapshot->v,
+                    (const double(*)[3])snapshot->w, x, x + model->tree_nq);
+    if (model->nq) memcpy(tree->joint_q, snapshot->q, (size_t)model->nq * sizeof *x);
+    lwi_auxiliary_store(model, auxiliary, snapshot->q, x);
+    if (auxiliary->at_work >= 0) x[auxiliary->at_work] = snapshot->work;
 }
 
-void lwi_cut_state_rates(const lwi_cut *cut, const lwi_auxiliary *carried,
+void lwi_cut_state_rates(const lwi_cut *cut, const lwi_auxiliary *auxiliary,
                          const lwi_tree_work *tree, const double *v, const double *second,
                          double *xdot)
 {
@@ -26,7 +26,7 @@ void lwi_cut_state_rates(const lwi_cut *cut, const lwi_auxiliary *carried,
     double *to = xdot + model->tree_nq;
     lwi_tree_kinematics(model, tree->link, v, xdot);
     if (model->tree_nv && second != to) memcpy(to, second, (size_t)model->tree_nv * sizeof *to);
-    lwi_auxiliary_rates(model, carried, tree->joint_q, tree->joint_qd, xdot);
+    lwi_auxiliary_rates(model, auxiliary, tree->joint_q, tree->joint_qd, xdot);
 }
 
 double lwi_cut_state_power(const lwi_cut *cut, lwi_tree_work *tree, const double *lambda,
@@ -43,34 +43,35 @@ double lwi_cut_state_power(const lwi_cut *cut, lwi_tree_work *tree, const double
     return P;
 }
 
-void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *carried, lwi_tree_work *tree,
+void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tree_work *tree,
                            double t, const double *x, const double *v, const double *vdot,
-                           lw_observe level, lwi_snapshot *moment)
+                           lw_observe level, lwi_snapshot *snapshot)
 {
     const lw_model *model = cut->model;
-    lwi_tree_observe(model, tree, t, v, vdot, level, moment);
-    moment->work = carried->at_work >= 0 ? x[carried->at_work] : 0;
+    lwi_tree_observe(model, tree, t, v, vdot, level, snapshot);
+    snapshot->work = auxiliary->at_work >= 0 ? x[auxiliary->at_work] : 0;
     const lwi_motion motion = lwi_cut_motion(tree);
     if (level >= LW_OBSERVE_ACCELERATION) lwi_cut_accelerations(cut, tree, NULL);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
-        memcpy(moment->q + joint->iq, tree->joint_q + joint->iq,
+        memcpy(snapshot->q + joint->iq, tree->joint_q + joint->iq,
                (size_t)joint->type->nq * sizeof(double));
         if (level >= LW_OBSERVE_TWIST)
-            memcpy(moment->qd + joint->iv, tree->joint_qd + joint->iv,
+            memcpy(snapshot->qd + joint->iv, tree->joint_qd + joint->iv,
                    (size_t)joint->type->nv * sizeof(double));
         if (level >= LW_OBSERVE_ACCELERATION)
             lwi_joint_read_acceleration(model, model->loop[i], t, &motion,
                                         (const double(*)[3])cut->a, (const double(*)[3])cut->al,
-                                        moment->qdd + joint->iv);
+                                        snapshot->qdd + joint->iv);
     }
 }
 
-void lwi_cut_state_scale(const lwi_cut *cut, const lwi_auxiliary *carried,
+void lwi_cut_state_scale(const lwi_cut *cut, const lwi_auxiliary *auxiliary,
                          const lwi_tree_work *tree, const lwi_layout *layout, double *factor)
 {
     for (int i = 0; i < layout->nx; i++) factor[i] = 1;
-    if (carried->at_work >= 0) factor[carried->at_work] = lwi_tree_energy_scale(cut->model, tree);
+    if (auxiliary->at_work >= 0)
+        factor[auxiliary->at_work] = lwi_tree_energy_scale(cut->model, tree);
 }
 
 void lwi_cut_state_displace(const lw_model *model, const lwi_tree_work *tree, const double *du,
@@ -86,7 +87,7 @@ void lwi_cut_state_displace(const lw_model *model, const lwi_tree_work *tree, co
     }
 }
 
-void lwi_scatter(int n, int seed, double *x)
+void lwi_cut_scatter(int n, int seed, double *x)
 {
     for (int i = 0; i < n; i++) {
         const double turns = 0.6180339887498949 * (i + 1) * (2 * seed + 1);

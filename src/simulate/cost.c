@@ -99,7 +99,7 @@ static lw_status ask_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_survey *
     if (!off || !scale || !rates) return LW_ERR_MEMORY;
     TRY(evaluate(work, arena, &b));
     if (work->formulation->scale(work, b.t, b.x, scale) != LW_OK) return LW_OK;
-    lwi_scatter(nx, 0, off);
+    lwi_cut_scatter(nx, 0, off);
     for (int k = 0; k < work->layout.nblock; k++) {
         const lwi_block *block = &work->layout.block[k];
         for (int i = block->first; block->kind == LWI_MOMENTUM && i < block->first + block->n; i++)
@@ -125,7 +125,7 @@ static lw_status try(const lwi_formulation *formulation, const lw_model *model,
         *refusal = work->error;
     if (status == LW_OK && formulation == &lwi_formulation_rcr) {
         lwi_rcr_count(work->data, &survey->features);
-        survey->rcr_way = lwi_rcr_way(work->data);
+        survey->rcr_way = lwi_rcr_evaluation_name(work->data);
     }
     if (status == LW_OK) {
         lwi_work_destroy(survey->work);
@@ -227,9 +227,11 @@ static void choose_by_cost(const lwi_cost_survey *survey, const char *loops,
     const double cost[] = {cost_of_rcr(survey), cost_of_hdca(survey), cost_of_dca(survey)};
     static const char *const names[] = {"rcr", "hdca", "dca"};
     const char *best = choice->formulation = survey->best;
-    const int cells = !strcmp(best, "rcr") ? (int)survey->features.cells : 0;
+    const int clusters = !strcmp(best, "rcr") ? (int)survey->features.clusters : 0;
     char lanes[48] = "", time[24];
-    if (cells) snprintf(lanes, sizeof lanes, ", %d cell%s in lanes", cells, cells > 1 ? "s" : "");
+    if (clusters)
+        snprintf(lanes, sizeof lanes, ", %d loop cluster%s in lanes", clusters,
+                 clusters > 1 ? "s" : "");
     for (int i = 0; i < 3; i++)
         if (!strcmp(best, names[i]))
             snprintf(choice->why, sizeof choice->why, "%s%s; estimated %s per evaluation", loops,

@@ -118,9 +118,9 @@ static lw_status prepare(lwi_work *work)
     return lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout);
 }
 
-static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
-    lwi_tree_enter(work->model, moment, x, x + work->model->tree_nq);
+    lwi_tree_enter(work->model, snapshot, x, x + work->model->tree_nq);
     return LW_OK;
 }
 
@@ -157,7 +157,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *moment)
+                         lw_observe level, lwi_snapshot *snapshot)
 {
     const lw_model *model = work->model;
     aba_data *d = work->data;
@@ -165,8 +165,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs);
     if (level >= LW_OBSERVE_ACCELERATION)
         TRY(lwi_aba(model, &d->tree, d->node, t, v, NULL, d->vdot, &work->error));
-    lwi_tree_observe(model, &d->tree, t, v, d->vdot, level, moment);
-    moment->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
+    lwi_tree_observe(model, &d->tree, t, v, d->vdot, level, snapshot);
+    snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
     return LW_OK;
 }
 

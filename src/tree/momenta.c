@@ -286,12 +286,12 @@ static lw_status prepare(lwi_work *work)
     return lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout);
 }
 
-static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     const lw_model *model = work->model;
     momenta_data *d = work->data;
-    lwi_tree_enter(model, moment, x, d->v);
-    lwi_tree_position(model, moment->t, x, d->tree.link);
+    lwi_tree_enter(model, snapshot, x, d->v);
+    lwi_tree_position(model, snapshot->t, x, d->tree.link);
     lwi_tree_velocity(model, d->tree.link, d->v, d->tree.V);
     lwi_momenta_of_speeds(model, &d->momenta, &d->tree, d->v, x + model->tree_nq);
     return LW_OK;
@@ -349,7 +349,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *moment)
+                         lw_observe level, lwi_snapshot *snapshot)
 {
     const lw_model *model = work->model;
     momenta_data *d = work->data;
@@ -357,8 +357,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     lwi_tree_evaluate(model, &d->tree, t, x, d->v, inputs);
     if (level >= LW_OBSERVE_ACCELERATION)
         lwi_momenta_accelerations(model, &d->momenta, &d->tree, d->v, NULL, d->vdot);
-    lwi_tree_observe(model, &d->tree, t, d->v, d->vdot, level, moment);
-    moment->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
+    lwi_tree_observe(model, &d->tree, t, d->v, d->vdot, level, snapshot);
+    snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
     return LW_OK;
 }
 

@@ -61,14 +61,14 @@ static void trees_go_by_aba(void **state)
 static void loops_in_lanes_go_by_rcr(void **state)
 {
     (void)state;
-    expect(four_bar(1, false), "rcr", "closes a loop, 2 cells in lanes; estimated ");
-    expect(four_bar(1, true), "rcr", "closes a loop, 2 cells in lanes; estimated ");
+    expect(four_bar(1, false), "rcr", "closes a loop, 2 loop clusters in lanes; estimated ");
+    expect(four_bar(1, true), "rcr", "closes a loop, 2 loop clusters in lanes; estimated ");
     expect(generated((lw_mechanism_desc){
                .mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 40, .q = {0.3}, .qd = {1}}),
-           "rcr", "40 joints close loops, 41 cells in lanes; estimated ");
+           "rcr", "40 joints close loops, 41 loop clusters in lanes; estimated ");
     expect(generated((lw_mechanism_desc){
                .mechanism = LW_MECHANISM_LADDER, .n = 40, .q = {0.2, 0.3}, .qd = {0.5, 1}}),
-           "rcr", "40 joints close loops, 41 cells in lanes; estimated ");
+           "rcr", "40 joints close loops, 41 loop clusters in lanes; estimated ");
 }
 
 // A loop of spherical joints is nothing for cells; the reason does not speak of them.
@@ -110,9 +110,9 @@ static void rcr_goes_the_cheaper_way(void **state)
         lw_mechanism_desc desc;
         const char *way;
     } cases[] = {
-        {{.mechanism = LW_MECHANISM_LADDER, .n = 4, .q = {0.2, 0.3}}, LWI_RCR_CELLS},
-        {{.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}, LWI_RCR_FEW},
-        {{.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}}, LWI_RCR_FEW},
+        {{.mechanism = LW_MECHANISM_LADDER, .n = 4, .q = {0.2, 0.3}}, LWI_RCR_CLUSTERS},
+        {{.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2}, LWI_RCR_DENSE_PATH},
+        {{.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}}, LWI_RCR_DENSE_PATH},
         {{.mechanism = LW_MECHANISM_NET, .n = 7, .m = 7, .joint = 2, .q = {0.3}},
          LWI_RCR_ELIMINATION},
     };
@@ -123,8 +123,8 @@ static void rcr_goes_the_cheaper_way(void **state)
         const lwi_cost_features *f = &survey.features;
         assert_string_equal(survey.rcr_way, cases[i].way);
         const bool few =
-            lwi_cost_estimate(LWI_RCR_FEW, f) < lwi_cost_estimate(LWI_RCR_ELIMINATION, f);
-        if (i) assert_int_equal(few, !strcmp(cases[i].way, LWI_RCR_FEW));
+            lwi_cost_estimate(LWI_RCR_DENSE_PATH, f) < lwi_cost_estimate(LWI_RCR_ELIMINATION, f);
+        if (i) assert_int_equal(few, !strcmp(cases[i].way, LWI_RCR_DENSE_PATH));
         lwi_work_destroy(survey.work);
         lw_model_destroy(model);
     }
@@ -174,7 +174,7 @@ static void couplings_count_as_loops(void **state)
         .joint = joint[1], .of = joint[0], .polynomial = law, .npolynomial = 2};
     lwt_ok(lw_builder_add_coupling(b, &desc, &error), &error);
     expect(lwt_model(b), "rcr",
-           "joint 'follower' is coupled to joint 'leader', 2 cells in lanes; estimated ");
+           "joint 'follower' is coupled to joint 'leader', 2 loop clusters in lanes; estimated ");
 }
 
 // What stands in the options is left alone, and nothing is said about it.
@@ -282,7 +282,7 @@ static void estimates_grow(void **state)
         const double rcr = lwi_cost_estimate(survey.rcr_way, &survey.features);
         assert_true(rcr > last);
         assert_true(lwi_cost_estimate("hdca", &survey.features) > rcr);
-        assert_true(survey.features.cells == n + 1 && survey.features.closures == n);
+        assert_true(survey.features.clusters == n + 1 && survey.features.closures == n);
         assert_true(isnan(lwi_cost_estimate("nothing", &survey.features)));
         last = rcr;
         lwi_work_destroy(survey.work);

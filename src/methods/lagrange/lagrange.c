@@ -24,7 +24,7 @@ typedef struct lagrange {
     lwi_articulated *node;
     lwi_cut cut;
     double gain[2]; // a, b [1/s]
-    lwi_auxiliary carried;
+    lwi_auxiliary auxiliary;
     double *vdot, *target;         // [n], [m]
     double mount_power;            // of efforts of cut joints across their mounts [W]
     int nnull, nfield;             // multipliers without effect; 6 njoint + couplings
@@ -57,7 +57,7 @@ static lw_status prepare(lwi_work *work)
     GET(d->field, (size_t)d->nnull * (size_t)d->nfield);
 #undef GET
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
-    return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->carried, &work->layout);
+    return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
 }
 
 // -------------------------------------------------------------------------------- singular
@@ -93,7 +93,7 @@ static lw_status factor_rows(lwi_work *work, double t)
 static void place(lwi_work *work, double t, const double *x)
 {
     lagrange *d = work->data;
-    lwi_auxiliary_load(work->model, &d->carried, x, d->tree.joint_q);
+    lwi_auxiliary_load(work->model, &d->auxiliary, x, d->tree.joint_q);
     lwi_cut_place(&d->cut, &d->tree, t, x, x + work->model->tree_nq);
 }
 
@@ -125,10 +125,10 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     lagrange *d = work->data;
     const double *v = x + model->tree_nq;
     TRY(solve(work, t, x, inputs));
-    lwi_cut_state_rates(&d->cut, &d->carried, &d->tree, v, d->vdot, xdot);
-    if (d->carried.at_work >= 0)
-        xdot[d->carried.at_work] = lwi_cut_state_power(&d->cut, &d->tree, d->cut.lambda, v, d->vdot,
-                                                       d->tree.power + d->mount_power);
+    lwi_cut_state_rates(&d->cut, &d->auxiliary, &d->tree, v, d->vdot, xdot);
+    if (d->auxiliary.at_work >= 0)
+        xdot[d->auxiliary.at_work] = lwi_cut_state_power(&d->cut, &d->tree, d->cut.lambda, v,
+                                                         d->vdot, d->tree.power + d->mount_power);
     return LW_OK;
 }
 
@@ -144,8 +144,8 @@ static lw_status check_velocities(lwi_work *work, double t)
 {
     const lagrange *d = work->data;
     const lwi_cut *cut = &d->cut;
-    double largest = 1, most = 0; // [m/s, rad/s], as the model's own check
-    int worst = 0;
+    double largest = 1, max = 0; // [m/s, rad/s], as the model's own check
+    int min_pivot_speed = 0;
     for (int i = 0; i < cut->count; i++) {
         const lwi_closure *c = &cut->closure[i];
         for (int r = 0; r < c->n; r++) {
@@ -156,33 +156,33 @@ static lw_status check_velocities(lwi_work *work, double t)
                     size += fabs(c->J[s][r][k] * d->tree.body_v[c->body[s]][k]) +
                             fabs(c->J[s][r][k + 3] * d->tree.body_w[c->body[s]][k]);
             if (size > largest) largest = size;
-            if (fabs(cut->rate[row]) > most) most = fabs(cut->rate[row]), worst = row;
+            if (fabs(cut->rate[row]) > max) max = fabs(cut->rate[row]), min_pivot_speed = row;
         }
     }
-    if (most <= VELOCITY_TOLERANCE * largest) return LW_OK;
-    return row_fails(work, worst, t, LW_ERR_MODEL,
-                     "the velocities of its bodies do not fit it, residual in m/s or rad/s", most);
+    if (max <= VELOCITY_TOLERANCE * largest) return LW_OK;
+    return row_fails(work, min_pivot_speed, t, LW_ERR_MODEL,
+                     "the velocities of its bodies do not fit it, residual in m/s or rad/s", max);
 }
 
 // State from a moment.  Velocities are moved onto the constraints at round-off level, the way that
 // takes the least kinetic energy: du = -N'^-1 E^+ phidot.
-static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     const lw_model *model = work->model;
     lagrange *d = work->data;
     lwi_cut *cut = &d->cut;
     double *v = x + model->tree_nq;
-    lwi_cut_state_enter(cut, &d->carried, moment, &d->tree, x);
-    place(work, moment->t, x);
-    lwi_auxiliary_store(model, &d->carried, d->tree.joint_q, x);
+    lwi_cut_state_enter(cut, &d->auxiliary, snapshot, &d->tree, x);
+    place(work, snapshot->t, x);
+    lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
     if (cut->m == 0) return LW_OK;
-    lwi_cut_rows(cut, &d->tree, moment->t, LWI_CLOSURE_POSITION);
-    TRY(check_velocities(work, moment->t));
+    lwi_cut_rows(cut, &d->tree, snapshot->t, LWI_CLOSURE_POSITION);
+    TRY(check_velocities(work, snapshot->t));
     memset(d->tree.wrench, 0, (size_t)model->nnode * sizeof *d->tree.wrench);
     memset(d->tree.effort, 0, (size_t)model->tree_nv * sizeof *d->tree.effort);
-    TRY(lwi_aba(model, &d->tree, d->node, moment->t, v, NULL, d->vdot,
+    TRY(lwi_aba(model, &d->tree, d->node, snapshot->t, v, NULL, d->vdot,
                 &work->error)); // the factors
-    TRY(factor_rows(work, moment->t));
+    TRY(factor_rows(work, snapshot->t));
     for (int i = 0; i < cut->m; i++) d->target[i] = -cut->rate[i];
     lwi_cut_solve(cut, d->target);
     lwi_cut_apply(cut, &d->tree, d->node, cut->y, v);
@@ -205,7 +205,7 @@ static void list_reactions(lagrange *d, const double *lambda, double *field)
     for (int i = 0; i < model->nloop; i++) {
         lwi_closure *rows = &d->cut.closure[i];
         const int all = rows->n;
-        if (cut->nspin) rows->n -= model->joint[model->loop[i]].nrotor; // efforts, not constraints
+        if (cut->nrotor) rows->n -= model->joint[model->loop[i]].nrotor; // efforts, not constraints
         lwi_joint_reaction(model, model->loop[i], &motion, rows, lambda + cut->first[i],
                            field + 6 * model->loop[i]);
         rows->n = all;
@@ -237,7 +237,7 @@ static void null_field(lagrange *d, const double *lambda, double *field)
 
 // Of all reactions that make this motion those of least norm, over forces [N] and torques [N m] of
 // all joints and the multipliers of couplings.
-static void observe_reactions(lagrange *d, lwi_snapshot *moment)
+static void observe_reactions(lagrange *d, lwi_snapshot *snapshot)
 {
     lwi_cut *cut = &d->cut;
     const lw_model *model = cut->model;
@@ -259,13 +259,13 @@ static void observe_reactions(lagrange *d, lwi_snapshot *moment)
             const double *e = d->field + (size_t)i * nfield + 6 * (size_t)j;
             square += v6_dot(e, e);
         }
-        v6_copy(moment->reaction[j], d->actual + 6 * j);
-        moment->unique[j] = square < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE;
+        v6_copy(snapshot->reaction[j], d->actual + 6 * j);
+        snapshot->unique[j] = square < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE;
     }
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *moment)
+                         lw_observe level, lwi_snapshot *snapshot)
 {
     const lw_model *model = work->model;
     lagrange *d = work->data;
@@ -276,8 +276,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         TRY(solve(work, t, x, inputs));
         lwi_cut_wrenches(&d->cut, &d->tree, d->cut.lambda, d->tree.wrench);
     }
-    lwi_cut_state_observe(&d->cut, &d->carried, &d->tree, t, x, v, d->vdot, level, moment);
-    if (level >= LW_OBSERVE_REACTION && d->cut.m) observe_reactions(d, moment);
+    lwi_cut_state_observe(&d->cut, &d->auxiliary, &d->tree, t, x, v, d->vdot, level, snapshot);
+    if (level >= LW_OBSERVE_REACTION && d->cut.m) observe_reactions(d, snapshot);
     return LW_OK;
 }
 
@@ -285,7 +285,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
 {
     lagrange *d = work->data;
     place(work, t, x);
-    lwi_cut_state_scale(&d->cut, &d->carried, &d->tree, &work->layout, factor);
+    lwi_cut_state_scale(&d->cut, &d->auxiliary, &d->tree, &work->layout, factor);
     return LW_OK;
 }
 

@@ -47,13 +47,13 @@ void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *f)
     f->bodies = model->nnode;
     f->speeds = model->tree_nv;
     f->closures = cut->count;
-    f->cells = d->cells ? lwi_rcr_clusters_count(d->cells) : 0;
-    f->nodes = f->plain = f->light = f->fronts = f->cubes = f->paths = 0;
+    f->clusters = d->clusters ? lwi_rcr_clusters_count(d->clusters) : 0;
+    f->nodes = f->plain = f->unconstrained = f->fronts = f->cubes = f->paths = 0;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_rcr_front *front = &d->e.front[k];
         const double n = front->ny + front->nb + front->nin;
-        if (front->light) {
-            f->light++;
+        if (front->unconstrained) {
+            f->unconstrained++;
             continue;
         }
         f->nodes++;
@@ -68,8 +68,8 @@ void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *f)
     f->reflections = reflections(cut->n, cut->m, rank);
 }
 
-const char *lwi_rcr_way(const lwi_rcr_work *d)
+const char *lwi_rcr_evaluation_name(const lwi_rcr_work *d)
 {
-    if (d->cells && lwi_rcr_clusters_count(d->cells) > 0) return LWI_RCR_CELLS;
-    return d->few ? LWI_RCR_FEW : LWI_RCR_ELIMINATION;
+    if (d->clusters && lwi_rcr_clusters_count(d->clusters) > 0) return LWI_RCR_CLUSTERS;
+    return d->dense ? LWI_RCR_DENSE_PATH : LWI_RCR_ELIMINATION;
 }

@@ -7,7 +7,7 @@
 // Smallest pivot of the rows, a sine in the metric of the masses, relative to the largest.  Speeds of the
 // state that are off the rows are enlarged by its inverse, no more than a decade or two; nearer to a
 // singular position the partition knows better.
-#define FEW_PIVOT 0.01
+#define DENSE_PIVOT 0.01
 
 struct lwi_rcr_dense {
     lwi_articulated *node; // [nnode]
@@ -20,7 +20,7 @@ bool lwi_rcr_dense_pays(const lwi_rcr_work *d)
 {
     lwi_cost_features f = {.one = 1};
     lwi_rcr_count(d, &f);
-    return lwi_cost_estimate(LWI_RCR_FEW, &f) < lwi_cost_estimate(LWI_RCR_ELIMINATION, &f);
+    return lwi_cost_estimate(LWI_RCR_DENSE_PATH, &f) < lwi_cost_estimate(LWI_RCR_ELIMINATION, &f);
 }
 
 lw_status lwi_rcr_dense_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_dense **out)
@@ -31,31 +31,31 @@ lw_status lwi_rcr_dense_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_dense 
     if (d->cut.m == 0) return LW_OK;
     for (int i = 0; i < model->nloop; i++)
         if (model->joint[model->loop[i]].nrotor > 0) return LW_OK;
-    lwi_rcr_dense *few = LWI_PUSH(arena, lwi_rcr_dense, 1);
-    if (!few) return LW_ERR_MEMORY;
-    few->node = LWI_PUSH(arena, lwi_articulated, model->nnode);
-    if (!few->node) return LW_ERR_MEMORY;
+    lwi_rcr_dense *dense = LWI_PUSH(arena, lwi_rcr_dense, 1);
+    if (!dense) return LW_ERR_MEMORY;
+    dense->node = LWI_PUSH(arena, lwi_articulated, model->nnode);
+    if (!dense->node) return LW_ERR_MEMORY;
     const lw_status status =
-        lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, few->node, &few->cut, &error);
+        lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, dense->node, &dense->cut, &error);
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
-    if (status == LW_OK) *out = few;
+    if (status == LW_OK) *out = dense;
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
 // -------------------------------------------------------------------------------------- evaluation
 
-bool lwi_rcr_dense_factor(lwi_rcr_dense *few, lwi_rcr_work *d, double t)
+bool lwi_rcr_dense_factor(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
 {
     const lw_model *model = d->e.model;
-    lwi_cut *cut = &few->cut;
+    lwi_cut *cut = &dense->cut;
     lw_error error;
     for (int k = 0; k < model->nnode; k++)
-        inertia_rigid(&few->node[k].M, model->node[k].mass, model->node[k].h, model->node[k].J);
-    if (lwi_cut_factor_tree(model, &d->tree, few->node, t, model->tree_rotor, &error) != LW_OK)
+        inertia_rigid(&dense->node[k].M, model->node[k].mass, model->node[k].h, model->node[k].J);
+    if (lwi_cut_factor_tree(model, &d->tree, dense->node, t, model->tree_rotor, &error) != LW_OK)
         return false;
     lwi_cut_rows(cut, &d->tree, t, LWI_CLOSURE_POSITION);
-    lwi_cut_factor(cut, &d->tree, few->node, cut->rank, 0);
-    return cut->rank == 0 || (cut->cod.rank == cut->rank && cut->cod.small > FEW_PIVOT);
+    lwi_cut_factor(cut, &d->tree, dense->node, cut->rank, 0);
+    return cut->rank == 0 || (cut->cod.rank == cut->rank && cut->cod.small > DENSE_PIVOT);
 }
 
 // J V + b of the velocities in the tree.
@@ -73,52 +73,53 @@ static void rates_of_rows(lwi_cut *cut, const lwi_tree_work *tree, double *rate)
     }
 }
 
-void lwi_rcr_dense_speeds(lwi_rcr_dense *few, lwi_rcr_work *d, const double *u)
+void lwi_rcr_dense_speeds(lwi_rcr_dense *dense, lwi_rcr_work *d, const double *u)
 {
     const lw_model *model = d->e.model;
-    lwi_cut *cut = &few->cut;
+    lwi_cut *cut = &dense->cut;
     const size_t size = (size_t)model->tree_nv * sizeof *u;
     if (size) memcpy(d->v, u, size);
     lwi_tree_velocity(model, d->tree.link, u, d->tree.V);
-    lwi_rcr_bodies_move(model, &d->tree);
+    lwi_rcr_body_velocities(model, &d->tree);
     rates_of_rows(cut, &d->tree, cut->gamma);
     for (int r = 0; r < cut->m; r++) cut->gamma[r] = -cut->gamma[r];
     lwi_cut_solve(cut, cut->gamma);
-    lwi_cut_apply(cut, &d->tree, few->node, cut->y, d->v);
-    for (int k = 0; k < model->nnode; k++) v6_add(d->tree.V[k], d->tree.V[k], cut->felt[k]);
+    lwi_cut_apply(cut, &d->tree, dense->node, cut->y, d->v);
+    for (int k = 0; k < model->nnode; k++) v6_add(d->tree.V[k], d->tree.V[k], cut->transmitted[k]);
 }
 
 // y := N^-1 (efforts and the forces that are left), which are used up.
-static void forces_inward(const lwi_rcr_dense *few, lwi_rcr_work *d, double *y)
+static void forces_inward(const lwi_rcr_dense *dense, lwi_rcr_work *d, double *y)
 {
     const lw_model *model = d->e.model;
     const lwi_tree_work *tree = &d->tree;
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *node = &model->node[k];
         const lwi_link *link = &tree->link[k];
-        lwi_articulated_inward(node, link, &few->node[k], tree->effort + node->iv, d->left[k],
+        lwi_articulated_inward(node, link, &dense->node[k], tree->effort + node->iv, d->residual[k],
                                y + node->iv);
-        if (node->parent >= 0) force_add_from(d->left[node->parent], link->R, link->r, d->left[k]);
+        if (node->parent >= 0)
+            force_add_from(d->residual[node->parent], link->R, link->r, d->residual[k]);
     }
 }
 
-void lwi_rcr_dense_accelerations(lwi_rcr_dense *few, lwi_rcr_work *d, double t)
+void lwi_rcr_dense_accelerations(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
 {
     const lw_model *model = d->e.model;
-    lwi_cut *cut = &few->cut;
+    lwi_cut *cut = &dense->cut;
     const size_t size = (size_t)model->tree_nv * sizeof *d->vdot;
-    lwi_rcr_left(d);
+    lwi_rcr_residual_forces(d);
     lwi_rcr_gamma(cut, &d->tree, t);
     lwi_cut_accelerations(cut, &d->tree, cut->phi);
-    forces_inward(few, d, cut->y);
+    forces_inward(dense, d, cut->y);
     for (int r = 0; r < cut->m; r++) cut->lambda[r] = -(cut->phi[r] + cut->gamma[r]) / cut->len[r];
     lwi_cod_nearest(&cut->cod, cut->y, cut->lambda);
     if (size) memset(d->vdot, 0, size);
-    lwi_cut_apply(cut, &d->tree, few->node, cut->y, d->vdot);
+    lwi_cut_apply(cut, &d->tree, dense->node, cut->y, d->vdot);
     for (int r = 0; r < cut->m; r++) d->lambda[r] = -cut->lambda[r] / cut->len[r];
 }
 
-const lwi_cut *lwi_rcr_dense_rows(const lwi_rcr_dense *few)
+const lwi_cut *lwi_rcr_dense_rows(const lwi_rcr_dense *dense)
 {
-    return &few->cut;
+    return &dense->cut;
 }

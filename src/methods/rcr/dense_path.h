@@ -22,12 +22,12 @@ bool lwi_rcr_dense_pays(const lwi_rcr_work *d);
  *  `tree` is left changed. */
 lw_status lwi_rcr_dense_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_dense **out);
 /** Rows and factors where d->tree is placed; false where they are too close to singular. */
-bool lwi_rcr_dense_factor(lwi_rcr_dense *few, lwi_rcr_work *d, double t);
+bool lwi_rcr_dense_factor(lwi_rcr_dense *dense, lwi_rcr_work *d, double t);
 /** d->v: the state's speeds u [tree_nv], put on the rows; and V of the tree. */
-void lwi_rcr_dense_speeds(lwi_rcr_dense *few, lwi_rcr_work *d, const double *u);
+void lwi_rcr_dense_speeds(lwi_rcr_dense *dense, lwi_rcr_work *d, const double *u);
 /** d->vdot and d->lambda; after the velocities and the loads. */
-void lwi_rcr_dense_accelerations(lwi_rcr_dense *few, lwi_rcr_work *d, double t);
+void lwi_rcr_dense_accelerations(lwi_rcr_dense *dense, lwi_rcr_work *d, double t);
 /** The rows, after their factors. */
-const lwi_cut *lwi_rcr_dense_rows(const lwi_rcr_dense *few);
+const lwi_cut *lwi_rcr_dense_rows(const lwi_rcr_dense *dense);
 
 #endif

@@ -19,7 +19,7 @@ static lw_status eliminate_growing(lwi_rcr *e, const lw_allocator *allocator, lw
     for (;;) {
         const lw_status status = lwi_rcr_eliminate(e, mode, pivot, rank, 0, error);
         if (status != LW_ERR_MEMORY) return status;
-        const size_t room = 2 * (e->most > e->room ? e->most : e->room);
+        const size_t room = 2 * (e->need > e->room ? e->need : e->room);
         lwi_release(allocator, e->pool);
         e->pool = lwi_allocate(allocator, room * sizeof *e->pool);
         e->room = e->pool ? room : 0;
@@ -29,17 +29,17 @@ static lw_status eliminate_growing(lwi_rcr *e, const lw_allocator *allocator, lw
 
 // ------------------------------------------------------------------------------------------ ranks
 
-typedef struct learning {
+typedef struct rank_search {
     lwi_rcr *e;
     lwi_cut *cut;
     lwi_tree_work *tree;
     const lw_allocator *allocator;
     double *q, *du, *still; // [tree nq], [tree nv] each
-    int *most;              // [nnode] the largest rank found
+    int *max_rank;          // [nnode] the largest rank found
     lw_error *error;
-} learning;
+} rank_search;
 
-static void place(learning *l, const double *q)
+static void place(rank_search *l, const double *q)
 {
     lwi_cut_place(l->cut, l->tree, 0, q, l->still);
     lwi_cut_rows(l->cut, l->tree, 0, LWI_CLOSURE_POSITION);
@@ -51,44 +51,45 @@ static void place(learning *l, const double *q)
     }
 }
 
-static lw_status rank_at(learning *l, const double *q, double threshold)
+static lw_status rank_at(rank_search *l, const double *q, double threshold)
 {
     place(l, q);
-    return eliminate_growing(l->e, l->allocator, LWI_RCR_LEARN, LWI_RCR_THETA, threshold, l->error);
+    return eliminate_growing(l->e, l->allocator, LWI_RCR_FIND_RANKS, LWI_RCR_THETA, threshold,
+                             l->error);
 }
 
-static void remember(learning *l)
+static void keep_largest_ranks(rank_search *l)
 {
     for (int k = 0; k < l->e->model->nnode; k++)
-        if (l->e->node[k].rank > l->most[k]) l->most[k] = l->e->node[k].rank;
+        if (l->e->node[k].rank > l->max_rank[k]) l->max_rank[k] = l->e->node[k].rank;
 }
 
 // A step of the given size along the freedoms; `seed` tells directions apart.
-static void step_along_freedoms(learning *l, int seed, double size)
+static void step_along_motions(rank_search *l, int seed, double size)
 {
     lwi_rcr *e = l->e;
     const int nv = e->model->tree_nv;
-    lwi_scatter(nv, seed, e->y);
+    lwi_cut_scatter(nv, seed, e->y);
     lwi_rcr_velocities(e, false);
-    double most = 0;
+    double max = 0;
     for (int k = 0; k < e->model->nnode; k++)
-        most = fmax(most, fmax(v3_norm(e->x[k]), v3_norm(e->x[k] + 3)));
-    for (int i = 0; i < nv; i++) l->du[i] = most > 0 ? e->y[i] * size / (most * e->scale[i]) : 0;
+        max = fmax(max, fmax(v3_norm(e->x[k]), v3_norm(e->x[k] + 3)));
+    for (int i = 0; i < nv; i++) l->du[i] = max > 0 ? e->y[i] * size / (max * e->scale[i]) : 0;
     lwi_cut_state_displace(e->model, l->tree, l->du, l->q);
 }
 
 // Newton's method back to the constraints with the independent coordinates kept.  A step of size h
 // along the freedoms leaves them by h^2 and tilts redundant rows by as much, while rows that are
-// new there have angles of order h: `steep` lies between and keeps the first out.
-static bool close_positions(learning *l, double steep)
+// new there have angles of order h: `threshold` lies between and keeps the first out.
+static bool close_positions(rank_search *l, double threshold)
 {
     lwi_rcr *e = l->e;
     const lwi_cut *cut = l->cut;
-    const int most = 20;                           // quadratic: six are usual
+    const int max = 20;                            // quadratic: six are usual
     const double enough = 1e-11 * (1 + e->length); // far below the angles that ranks are told by
-    for (int i = 0; i < most; i++) {
+    for (int i = 0; i < max; i++) {
         double off = 0;
-        if (rank_at(l, l->q, steep) != LW_OK) return false;
+        if (rank_at(l, l->q, threshold) != LW_OK) return false;
         for (int r = 0; r < cut->m; r++) off = fmax(off, fabs(cut->phi[r]));
         if (off < enough) return true;
         for (int r = 0; r < cut->m; r++) e->a[r] = cut->phi[r] / (cut->len[r] * e->length);
@@ -100,7 +101,7 @@ static bool close_positions(learning *l, double steep)
     return false;
 }
 
-static lw_status learn(learning *l)
+static lw_status find_ranks(rank_search *l)
 {
     // radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
     // grow with the step, small enough for h^2 to be well below h
@@ -108,22 +109,22 @@ static lw_status learn(learning *l)
     const lw_model *model = l->e->model;
     memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(rank_at(l, model->tree_q0, LWI_CUT_RANK));
-    remember(l);
+    keep_largest_ranks(l);
     for (int i = 0; l->cut->m && i < LWI_COUNT(sizes); i++) {
         memcpy(l->q, model->tree_q0, (size_t)model->tree_nq * sizeof(double));
         TRY(rank_at(l, l->q, LWI_CUT_RANK));
-        step_along_freedoms(l, i, sizes[i]);
+        step_along_motions(l, i, sizes[i]);
         // 0.2: between h and 1
         if (!close_positions(l, 0.2 * sizes[i])) continue;
-        if (rank_at(l, l->q, LWI_CUT_RANK) == LW_OK) remember(l);
+        if (rank_at(l, l->q, LWI_CUT_RANK) == LW_OK) keep_largest_ranks(l);
     }
-    for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->most[k];
+    for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->max_rank[k];
     memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     return LW_OK;
 }
 
 // What choices at the start need, cautious and eager; a singular start is told when it is entered.
-static lw_status try_choices(learning *l)
+static lw_status try_choices(rank_search *l)
 {
     static const double pivots[] = {1e-3, LWI_RCR_THETA, 0.9};
     place(l, l->e->model->tree_q0);
@@ -134,26 +135,26 @@ static lw_status try_choices(learning *l)
     return LW_OK;
 }
 
-lw_status lwi_rcr_learn(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
-                        lw_error *error)
+lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
+                             lw_error *error)
 {
-    learning l = {.e = e,
-                  .cut = cut,
-                  .tree = tree,
-                  .allocator = &arena->allocator,
-                  .q = LWI_PUSH(arena, double, e->model->tree_nq),
-                  .du = LWI_PUSH(arena, double, e->model->tree_nv),
-                  .still = LWI_PUSH(arena, double, e->model->tree_nv),
-                  .most = LWI_PUSH(arena, int, e->model->nnode),
-                  .error = error};
-    if (!l.q || !l.du || !l.still || !l.most) return LW_ERR_MEMORY;
-    lw_status status = learn(&l);
+    rank_search l = {.e = e,
+                     .cut = cut,
+                     .tree = tree,
+                     .allocator = &arena->allocator,
+                     .q = LWI_PUSH(arena, double, e->model->tree_nq),
+                     .du = LWI_PUSH(arena, double, e->model->tree_nv),
+                     .still = LWI_PUSH(arena, double, e->model->tree_nv),
+                     .max_rank = LWI_PUSH(arena, int, e->model->nnode),
+                     .error = error};
+    if (!l.q || !l.du || !l.still || !l.max_rank) return LW_ERR_MEMORY;
+    lw_status status = find_ranks(&l);
     if (status == LW_OK) status = try_choices(&l);
     lwi_release(l.allocator, e->pool);
     e->pool = NULL;
     if (status != LW_OK) return status;
     if (error) error->text[0] = 0; // of configurations that were only tried
-    e->room = 2 * e->most;         // as much again for what later partitions delay
+    e->room = 2 * e->need;            // as much again for what later partitions delay
     e->pool = LWI_PUSH(arena, double, e->room);
     return e->pool ? LW_OK : LW_ERR_MEMORY;
 }

@@ -39,9 +39,9 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_cut_create_rows(model, arena, &d->cut));
     GET(d->v, model->tree_nv);
     GET(d->vdot, model->tree_nv);
-    GET(d->none, model->tree_nv);
+    GET(d->zeros, model->tree_nv);
     GET(d->lambda, d->cut.m);
-    GET(d->left, model->nnode);
+    GET(d->residual, model->nnode);
     if (has_momenta(work)) {
         GET(d->p, model->tree_nv);
         GET(d->sigma, d->cut.m);
@@ -56,16 +56,16 @@ static lw_status prepare(lwi_work *work)
     if (!work->discrete) return LW_ERR_MEMORY;
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(lwi_rcr_create(model, &d->cut, &d->tree, arena, &d->e));
-    TRY(lwi_rcr_learn(&d->e, &d->cut, &d->tree, arena, &work->error));
+    TRY(lwi_rcr_find_ranks(&d->e, &d->cut, &d->tree, arena, &work->error));
     if (lwi_rcr_rank(&d->e) < d->cut.m) // redundant rows
         TRY(lwi_rcr_reactions_create(&d->e, arena, &d->reactions));
-    TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->carried,
+    TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->auxiliary,
                              &work->layout));
     if (d->momenta) return LW_OK;
-    TRY(lwi_rcr_clusters_create(work, &d->cells));
+    TRY(lwi_rcr_clusters_create(work, &d->clusters));
     return work->lanes == LWI_NO_KERNEL || !lwi_rcr_dense_pays(d)
                ? LW_OK
-               : lwi_rcr_dense_create(d, arena, &d->few);
+               : lwi_rcr_dense_create(d, arena, &d->dense);
 }
 
 // ------------------------------------------------------------------------------------- evaluation
@@ -76,14 +76,14 @@ static void place_tree(lwi_work *work, double t, const double *x)
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
     lwi_tree_work *tree = &d->tree;
-    lwi_auxiliary_load(model, &d->carried, x, tree->joint_q);
+    lwi_auxiliary_load(model, &d->auxiliary, x, tree->joint_q);
     lwi_tree_position(model, t, x, tree->link);
-    if (model->driven) lwi_tree_velocity(model, tree->link, d->none, tree->V);
+    if (model->driven) lwi_tree_velocity(model, tree->link, d->zeros, tree->V);
     lwi_tree_world(model, tree->link, tree->R, tree->r);
     lwi_tree_bodies(model, (const double(*)[9])tree->R, (const double(*)[3])tree->r,
                     (const double(*)[6])tree->V, tree->body_R, tree->body_r,
                     model->driven ? tree->body_v : NULL, model->driven ? tree->body_w : NULL);
-    lwi_tree_joints(model, tree->link, d->none, tree->joint_q, NULL);
+    lwi_tree_joints(model, tree->link, d->zeros, tree->joint_q, NULL);
 }
 
 // Rows and geometry; rates of the rows without free speeds.
@@ -114,7 +114,7 @@ static void complete_speeds(lwi_work *work, const double *u)
 }
 
 // Speed of a revolute that is cut: z2.(w2 - w1).
-static double turning(const lwi_joint *joint, const lwi_motion *motion)
+static double revolute_speed(const lwi_joint *joint, const lwi_motion *motion)
 {
     const double z[3] = {joint->R2[2], joint->R2[5], joint->R2[8]};
     double axis[3], w[3];
@@ -123,7 +123,7 @@ static double turning(const lwi_joint *joint, const lwi_motion *motion)
     return v3_dot(axis, w);
 }
 
-void lwi_rcr_bodies_move(const lw_model *model, lwi_tree_work *tree)
+void lwi_rcr_body_velocities(const lw_model *model, lwi_tree_work *tree)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
@@ -145,14 +145,14 @@ static void move(lwi_work *work, double t, bool exact)
     lwi_tree_work *tree = &d->tree;
     const lwi_motion motion = lwi_cut_motion(tree);
     lwi_tree_rates(model, t, d->v, tree->link);
-    if (!d->by_few) lwi_tree_velocity(model, tree->link, d->v, tree->V);
-    lwi_rcr_bodies_move(model, tree);
+    if (!d->by_dense) lwi_tree_velocity(model, tree->link, d->v, tree->V);
+    lwi_rcr_body_velocities(model, tree);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
         double now[LW_JOINT_MAX_NQ];
         if (joint->type->nq == 0) continue;
         if (!exact && joint->type->id == LW_JOINT_REVOLUTE && !joint->mount.present) {
-            tree->joint_qd[joint->iv] = turning(joint, &motion);
+            tree->joint_qd[joint->iv] = revolute_speed(joint, &motion);
             continue;
         }
         lwi_joint_read_motion(model, model->loop[i], t, &motion, now, tree->joint_qd + joint->iv);
@@ -176,8 +176,8 @@ static lw_status factor(lwi_work *work, double t, const double *x)
     const size_t n = (size_t)work->model->tree_nv;
     if (!choice->made) {
         TRY(lwi_rcr_choose(&d->e, d->theta, t, &work->error));
-        if (d->cells) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
-        *choice = (lwi_rcr_choice){.made = true, .lately = 2};
+        if (d->clusters) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
+        *choice = (lwi_rcr_choice){.made = true, .min_pivot = 2};
         if (n) memcpy(choice->dependent, d->e.fresh, n);
     }
     return lwi_rcr_factor(&d->e, t, &work->error);
@@ -203,15 +203,15 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
 }
 
 // Cells read their speeds from the partition.
-static bool takes_few(const lwi_rcr_work *d)
+static bool takes_dense_path(const lwi_rcr_work *d)
 {
-    return d->few && !(d->cells && lwi_rcr_clusters_count(d->cells) > 0);
+    return d->dense && !(d->clusters && lwi_rcr_clusters_count(d->clusters) > 0);
 }
 
 // Of the motion at hand.
 static const lwi_cut *rows_of(const lwi_rcr_work *d)
 {
-    return d->by_few ? lwi_rcr_dense_rows(d->few) : &d->cut;
+    return d->by_dense ? lwi_rcr_dense_rows(d->dense) : &d->cut;
 }
 
 static lw_status kinematics(lwi_work *work, double t, const double *x, bool exact)
@@ -220,13 +220,13 @@ static lw_status kinematics(lwi_work *work, double t, const double *x, bool exac
     const double *second = x + work->model->tree_nq;
     TRY(check_finite(work, t, x));
     place_tree(work, t, x);
-    d->by_few = takes_few(d) && lwi_rcr_dense_factor(d->few, d, t);
-    if (!d->by_few) {
+    d->by_dense = takes_dense_path(d) && lwi_rcr_dense_factor(d->dense, d, t);
+    if (!d->by_dense) {
         place_rows(d, t);
         TRY(factor(work, t, x));
     }
-    if (d->by_few)
-        lwi_rcr_dense_speeds(d->few, d, second);
+    if (d->by_dense)
+        lwi_rcr_dense_speeds(d->dense, d, second);
     else if (d->momenta)
         lwi_rcr_momenta_speeds(d, second);
     else
@@ -244,7 +244,7 @@ void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wr
     v3_scale(e->F[k] + 3, unit * unit, e->F[k] + 3);
 }
 
-void lwi_rcr_left(lwi_rcr_work *d)
+void lwi_rcr_residual_forces(lwi_rcr_work *d)
 {
     const lw_model *model = d->e.model;
     lwi_tree_work *tree = &d->tree;
@@ -259,7 +259,7 @@ void lwi_rcr_left(lwi_rcr_work *d)
         inertia_mul(F, node->mass, node->h, node->J, A);
         inertia_mul(P, node->mass, node->h, node->J, tree->V[k]);
         force_cross(c, tree->V[k], P);
-        for (int i = 0; i < 6; i++) d->left[k][i] = tree->wrench[k][i] - F[i] - c[i];
+        for (int i = 0; i < 6; i++) d->residual[k][i] = tree->wrench[k][i] - F[i] - c[i];
     }
 }
 
@@ -268,8 +268,8 @@ static void bias(lwi_rcr_work *d)
 {
     const lw_model *model = d->e.model;
     const double unit = 1 / d->e.length;
-    lwi_rcr_left(d);
-    for (int k = 0; k < model->nnode; k++) lwi_rcr_force(&d->e, &d->tree, k, d->left[k]);
+    lwi_rcr_residual_forces(d);
+    for (int k = 0; k < model->nnode; k++) lwi_rcr_force(&d->e, &d->tree, k, d->residual[k]);
     for (int j = 0; j < model->tree_nv; j++)
         d->e.Q[j] = d->tree.effort[j] * unit * unit / d->e.scale[j];
 }
@@ -300,7 +300,7 @@ static void solve(lwi_rcr_work *d, double t)
     for (int r = 0; r < cut->m; r++)
         e->a[r] = (e->a[r] + cut->gamma[r]) / (cut->len[r] * e->length);
     lwi_rcr_solve(e);
-    d->spin_power = lwi_rcr_rotors_efforts(e, &d->tree, d->tree.wrench);
+    d->rotor_power = lwi_rcr_rotors_efforts(e, &d->tree, d->tree.wrench);
     for (int i = 0; i < e->model->tree_nv; i++) d->vdot[i] = e->y[i] / e->scale[i];
 }
 
@@ -309,8 +309,8 @@ static lw_status accelerations(lwi_work *work, double t, const double *inputs)
 {
     lwi_rcr_work *d = work->data;
     d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
-    if (d->by_few)
-        lwi_rcr_dense_accelerations(d->few, d, t);
+    if (d->by_dense)
+        lwi_rcr_dense_accelerations(d->dense, d, t);
     else
         solve(d, t);
     return lwi_tree_finite(work->model, t, d->vdot, "acceleration", &work->error);
@@ -318,7 +318,7 @@ static lw_status accelerations(lwi_work *work, double t, const double *inputs)
 
 void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda)
 {
-    if (d->by_few) return; // it is there
+    if (d->by_dense) return; // it is there
     lwi_rcr_multipliers(&d->e);
     for (int r = 0; r < d->cut.m; r++) lambda[r] = -d->e.mu[r] * d->e.length / d->cut.len[r];
 }
@@ -328,15 +328,15 @@ static double power(lwi_rcr_work *d)
 {
     if (d->cut.model->driven) lwi_rcr_lambda(d, d->lambda);
     return lwi_cut_state_power(rows_of(d), &d->tree, d->lambda, d->v, d->vdot,
-                               d->tree.power + d->mount_power + d->spin_power);
+                               d->tree.power + d->mount_power + d->rotor_power);
 }
 
 // How good the partition is, where it counts.
-static void watch(const lwi_rcr_work *d, lwi_rcr_choice *choice)
+static void record_pivot(const lwi_rcr_work *d, lwi_rcr_choice *choice)
 {
-    if (d->by_few) return;
-    choice->lately = fmin(choice->lately, d->e.least);
-    choice->rough |= takes_few(d);
+    if (d->by_dense) return;
+    choice->min_pivot = fmin(choice->min_pivot, d->e.min_pivot);
+    choice->used_dense_path |= takes_dense_path(d);
 }
 
 // The rates of the momenta; all that depends on the velocities is there.
@@ -348,22 +348,22 @@ static lw_status momenta_rates(lwi_work *work, double t, const double *x, const 
     d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
     lwi_rcr_momenta_rates(d, t, x + model->tree_nq, pdot);
     TRY(lwi_tree_finite(model, t, pdot, "rate of momentum", &work->error));
-    return d->carried.at_work >= 0 && model->driven ? accelerations(work, t, inputs) : LW_OK;
+    return d->auxiliary.at_work >= 0 && model->driven ? accelerations(work, t, inputs) : LW_OK;
 }
 
 // Rates by cells; *done: false where the general elimination has to decide.
-static lw_status rates_by_cells(lwi_work *work, double t, const double *x, const double *inputs,
-                                double *xdot, bool *done)
+static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, const double *inputs,
+                                   double *xdot, bool *done)
 {
     lwi_rcr_choice *choice = choice_of(work);
-    double least;
+    double min;
     if (!choice->made) {
         TRY(check_finite(work, t, x));
         place(work, t, x);
         TRY(factor(work, t, x));
     }
-    *done = lwi_rcr_clusters_rates(work, t, x, inputs, xdot, &least);
-    if (*done) choice->lately = fmin(choice->lately, least);
+    *done = lwi_rcr_clusters_rates(work, t, x, inputs, xdot, &min);
+    if (*done) choice->min_pivot = fmin(choice->min_pivot, min);
     return LW_OK;
 }
 
@@ -373,16 +373,17 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
     double *second = xdot + model->tree_nq;
-    if (d->cells) {
+    if (d->clusters) {
         bool done;
-        TRY(rates_by_cells(work, t, x, inputs, xdot, &done));
+        TRY(rates_by_clusters(work, t, x, inputs, xdot, &done));
         if (done) return LW_OK;
     }
     TRY(kinematics(work, t, x, model->nforce > 0));
-    watch(d, work->discrete);
+    record_pivot(d, work->discrete);
     TRY(d->momenta ? momenta_rates(work, t, x, inputs, second) : accelerations(work, t, inputs));
-    lwi_cut_state_rates(&d->cut, &d->carried, &d->tree, d->v, d->momenta ? second : d->vdot, xdot);
-    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = power(d);
+    lwi_cut_state_rates(&d->cut, &d->auxiliary, &d->tree, d->v, d->momenta ? second : d->vdot,
+                        xdot);
+    if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = power(d);
     return LW_OK;
 }
 
@@ -405,22 +406,22 @@ static void swap_bytes(size_t n, unsigned char *a, unsigned char *b)
 // The smallest pivots of the partition at hand, as the elimination and as cells see them (0: there are
 // none); after lwi_rcr_factor.
 typedef struct pivots {
-    double least, cells;
+    double min_pivot, clusters;
 } pivots;
 
-static pivots judge(const lwi_work *work, double t, const double *x)
+static pivots check_pivots(const lwi_work *work, double t, const double *x)
 {
     const lwi_rcr_work *d = work->data;
-    const double cells = d->cells ? lwi_rcr_clusters_pivot(work, t, x, d->e.dependent) : 0;
-    return (pivots){d->e.least, cells};
+    const double clusters = d->clusters ? lwi_rcr_clusters_pivot(work, t, x, d->e.dependent) : 0;
+    return (pivots){d->e.min_pivot, clusters};
 }
 
 // Like is compared with like: those of cells tell joints' motions apart, the others depend on what
 // turns and displacements are compared by.
 static bool is_better(pivots now, pivots before)
 {
-    if (now.cells > 0 && before.cells > 0) return now.cells >= BETTER * before.cells;
-    return now.least >= BETTER * before.least;
+    if (now.clusters > 0 && before.clusters > 0) return now.clusters >= BETTER * before.clusters;
+    return now.min_pivot >= BETTER * before.min_pivot;
 }
 
 // Another partition where the present one has come close to a singular position; the speeds of x
@@ -432,38 +433,39 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
     const size_t n = (size_t)model->tree_nv;
     lwi_rcr_work *d = work->data;
     lwi_rcr_choice *choice = choice_of(work);
-    const double lately = choice->lately;
+    const double min_pivot = choice->min_pivot;
     *changed = false;
-    choice->lately = 2;
+    choice->min_pivot = 2;
     if (!choice->made) return LW_OK;
-    if (!(lately < d->keep) && !choice->rough) return LW_OK;
+    if (!(min_pivot < d->keep) && !choice->used_dense_path) return LW_OK;
     place(work, t, x);
     TRY(lwi_rcr_factor(&d->e, t, &work->error));
-    if (choice->rough) { // all rows at once read all speeds
+    if (choice->used_dense_path) { // all rows at once read all speeds
         complete_speeds(work, x + model->tree_nq);
         memcpy(x + model->tree_nq, d->v, n * sizeof *x);
-        choice->rough = false;
+        choice->used_dense_path = false;
         *changed = true;
     }
-    if (!(lately < d->keep)) return LW_OK;
-    const pivots before = judge(work, t, x);
-    const double now = before.cells > 0 ? before.cells : before.least;
+    if (!(min_pivot < d->keep)) return LW_OK;
+    const pivots before = check_pivots(work, t, x);
+    const double now = before.clusters > 0 ? before.clusters : before.min_pivot;
     if (!(now < d->keep)) {
-        choice->given_up = 0;
+        choice->rejected_pivot = 0;
         return LW_OK;
     }
     // what was not found will not be found until things are much worse, or have been better
-    if (choice->given_up > 0 && now > WORSE * choice->given_up) return LW_OK;
+    if (choice->rejected_pivot > 0 && now > WORSE * choice->rejected_pivot) return LW_OK;
     if (!d->momenta) complete_speeds(work, x + model->tree_nq);
-    choice->given_up = now;
+    choice->rejected_pivot = now;
     if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
-    if (d->cells) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
+    if (d->clusters) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
     swap_bytes(n, choice->dependent, d->e.fresh);
-    if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK || !is_better(judge(work, t, x), before)) {
+    if (lwi_rcr_factor(&d->e, t, &work->error) != LW_OK ||
+        !is_better(check_pivots(work, t, x), before)) {
         swap_bytes(n, choice->dependent, d->e.fresh);
         return LW_OK;
     }
-    choice->given_up = 0;
+    choice->rejected_pivot = 0;
     if (!d->momenta) memcpy(x + model->tree_nq, d->v, n * sizeof *x);
     if (!choice->switches++) choice->entry = t;
     *changed = *changed || !d->momenta;
@@ -480,22 +482,22 @@ static void notice(const lwi_work *work, char *text, size_t size)
              choice->entry, choice->switches);
 }
 
-static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
     double *v = x + model->tree_nq;
     const lwi_motion motion = lwi_cut_motion(&d->tree);
-    lwi_cut_state_enter(&d->cut, &d->carried, moment, &d->tree, x);
-    place(work, moment->t, x);
+    lwi_cut_state_enter(&d->cut, &d->auxiliary, snapshot, &d->tree, x);
+    place(work, snapshot->t, x);
     if (!work->goes_on) memset(work->discrete, 0, work->ndiscrete); // else the partition stays
-    d->by_few = false;
-    TRY(factor(work, moment->t, x));
+    d->by_dense = false;
+    TRY(factor(work, snapshot->t, x));
     complete_speeds(work, v);
-    move(work, moment->t, true);
-    lwi_auxiliary_store(model, &d->carried, d->tree.joint_q, x);
+    move(work, snapshot->t, true);
+    lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
     if (d->momenta)
-        lwi_cut_momenta_of_speeds(d->momenta, moment->t, &motion, d->v, v);
+        lwi_cut_momenta_of_speeds(d->momenta, snapshot->t, &motion, d->v, v);
     else if (model->tree_nv)
         memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
     return LW_OK;
@@ -504,19 +506,19 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *moment, double *x)
 // ---------------------------------------------------------------------------------------- observe
 
 // Those of redundant rows are found all at once, reactions.c.
-static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *moment)
+static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *snapshot)
 {
     const lw_model *model = d->cut.model;
     const lwi_motion motion = lwi_cut_motion(&d->tree);
     for (int i = 0; i < model->nloop; i++) {
         lwi_joint_reaction(model, model->loop[i], &motion, &rows_of(d)->closure[i],
-                           d->lambda + d->cut.first[i], moment->reaction[model->loop[i]]);
-        moment->unique[model->loop[i]] = 1;
+                           d->lambda + d->cut.first[i], snapshot->reaction[model->loop[i]]);
+        snapshot->unique[model->loop[i]] = 1;
     }
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
-                         lw_observe level, lwi_snapshot *moment)
+                         lw_observe level, lwi_snapshot *snapshot)
 {
     lwi_rcr_work *d = work->data;
     if (level < LW_OBSERVE_TWIST) { // velocities are a matter of the elimination, poses are not
@@ -531,12 +533,12 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         lwi_rcr_lambda(d, d->lambda);
         if (!d->reactions) lwi_cut_wrenches(rows_of(d), &d->tree, d->lambda, d->tree.wrench);
     }
-    lwi_cut_state_observe(&d->cut, &d->carried, &d->tree, t, x, d->v, d->vdot, level, moment);
-    if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, moment);
-    if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_few)
+    lwi_cut_state_observe(&d->cut, &d->auxiliary, &d->tree, t, x, d->v, d->vdot, level, snapshot);
+    if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, snapshot);
+    if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_dense)
         lwi_rcr_place(&d->e, &d->tree, t);
     if (level >= LW_OBSERVE_REACTION && d->reactions &&
-        !lwi_rcr_reactions_observe(&d->e, d->reactions, &d->tree, t, moment))
+        !lwi_rcr_reactions_observe(&d->e, d->reactions, &d->tree, t, snapshot))
         return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
                         "reactions at t = %.9g s are not finite numbers", t);
     return LW_OK;
@@ -546,8 +548,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 static double gap(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
-    const double told = d->cells ? lwi_rcr_clusters_gap(work, t, x) : INFINITY;
-    if (told < INFINITY) return told;
+    const double known = d->clusters ? lwi_rcr_clusters_gap(work, t, x) : INFINITY;
+    if (known < INFINITY) return known;
     if (check_finite(work, t, x) != LW_OK) return INFINITY;
     place_tree(work, t, x);
     return lwi_cut_gap(&d->cut, &d->tree, t);
@@ -557,7 +559,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
 {
     lwi_rcr_work *d = work->data;
     TRY(kinematics(work, t, x, true));
-    lwi_cut_state_scale(&d->cut, &d->carried, &d->tree, &work->layout, factor);
+    lwi_cut_state_scale(&d->cut, &d->auxiliary, &d->tree, &work->layout, factor);
     if (!d->momenta) return LW_OK;
     return lwi_cut_momenta_scale(d->momenta, t, d->p, d->v, factor + work->model->tree_nq,
                                  &work->error);

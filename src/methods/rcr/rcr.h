@@ -46,8 +46,8 @@ typedef struct lwi_rcr_front {
     int ny, nd, ni, nz, nb; ///< speeds: all, dependent, independent, delayed; nb = nz + 6 nbody
     int nin, kept, nout;    ///< rows: that came, independent ones, left
     int below;              ///< dependent speeds here and below
-    bool light;             ///< all is independent, rows are only carried: unconstrained.c
-    bool carried;           ///< rows go on as they came, about another point
+    bool unconstrained;     ///< all is independent, rows are only carried: unconstrained.c
+    bool rows_unchanged;    ///< rows go on as they came, about another point
     int *y;                 ///< [ny] speeds: dependent, independent, delayed
     int *from;              ///< [ny] where they stood as they came: own, then those of the children
     int *pick;              ///< [kept] rows in the order of their elimination
@@ -71,16 +71,16 @@ typedef struct lwi_rcr_front {
 #define LWI_RCR_LAST 1e-7
 /** Where more speeds than CROWD wait, fronts grow with every node: a choice then takes what is above
  * CROWDED, which is well above KEEP still. */
-#define LWI_RCR_CROWD 8
-#define LWI_RCR_CROWDED 0.3
+#define LWI_RCR_WIDE 8
+#define LWI_RCR_THETA_WIDE 0.3
 
 /** A column of rows of length one that is below this part is not there but for rounding. */
 #define LWI_RCR_ABSENT 1e-12
 
 typedef enum lwi_rcr_mode {
-    LWI_RCR_FIXED,  ///< the partition is kept
-    LWI_RCR_CHOOSE, ///< a new one, at the ranks learnt
-    LWI_RCR_LEARN   ///< and ranks by a threshold
+    LWI_RCR_FIXED,     ///< the partition is kept
+    LWI_RCR_CHOOSE,    ///< a new one, at the ranks learnt
+    LWI_RCR_FIND_RANKS ///< and ranks by a threshold
 } lwi_rcr_mode;
 
 /** The rotors of a joint that closes a loop, rotors.c. */
@@ -102,8 +102,8 @@ typedef struct lwi_rcr {
     unsigned char *fresh;     ///< [tree_nv] scratch for a new one
     double *scale;            ///< [tree_nv] size of the motion that a unit speed makes
     double *rotor;            ///< [tree_nv] rotor inertias in the units of the sweep
-    int nspin;
-    lwi_rcr_rotor *spin; ///< [nspin]
+    int nloop_rotor;
+    lwi_rcr_rotor *loop_rotor; ///< [nloop_rotor]
     // an instant, by lwi_rcr_place
     double (*S)[6];  ///< [tree_nv] divided by scale
     double (*d)[3];  ///< [nnode] from the parent's origin
@@ -118,16 +118,16 @@ typedef struct lwi_rcr {
     double *mu;     ///< [rows of cut] out: multipliers, by lwi_rcr_multipliers
     // memory of the fronts from below and scratch from above, used anew by every elimination
     double *pool;
-    size_t room, used, most; ///< most: the largest need of all eliminations
+    size_t room, used, need; ///< need: the largest need of all eliminations
     // what the last elimination met
-    double least; ///< smallest pivot of a dependent speed; 1 where there is none
-    int worst;    ///< its speed
-    double thin;  ///< smallest part of a row that others do not contain; 1 where there are none
-    int thin_at;  ///< node that met it
+    double min_pivot;    ///< smallest pivot of a dependent speed; 1 where there is none
+    int min_pivot_speed; ///< its speed
+    double min_row;   ///< smallest part of a row that others do not contain; 1 where there are none
+    int min_row_node; ///< node that met it
     int ndependent;
 } lwi_rcr;
 
-/** Structure and memory, but for ranks and pool (lwi_rcr_learn). */
+/** Structure and memory, but for ranks and pool (lwi_rcr_find_ranks). */
 lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_work *tree,
                          lwi_arena *arena, lwi_rcr *rcr);
 /** Geometry and inertias of the instant in `tree` (links, world frames). */
@@ -144,8 +144,8 @@ lw_status lwi_rcr_eliminate(lwi_rcr *rcr, lwi_rcr_mode mode, double pivot, doubl
 int lwi_rcr_rank(const lwi_rcr *rcr);
 /** Ranks of all nodes, at the model's start and near it, and the pool.  Leaves tree and cut
  * changed. */
-lw_status lwi_rcr_learn(lwi_rcr *rcr, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
-                        lw_error *error);
+lw_status lwi_rcr_find_ranks(lwi_rcr *rcr, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
+                             lw_error *error);
 /** A partition with pivots above `pivot` where there are such, into `fresh`; LWI_RCR_CHOOSE. */
 lw_status lwi_rcr_choose(lwi_rcr *rcr, double pivot, double t, lw_error *error);
 /** The elimination with the partition at hand; LWI_RCR_FIXED. */
@@ -190,7 +190,7 @@ lw_status lwi_rcr_reactions_create(const lwi_rcr *rcr, lwi_arena *arena,
  * lwi_tree_newton_euler, with tree->wrench that of the loads.  False where numbers are not finite.
  */
 bool lwi_rcr_reactions_observe(const lwi_rcr *rcr, lwi_rcr_reactions *reactions,
-                               const lwi_tree_work *tree, double t, lwi_snapshot *moment);
+                               const lwi_tree_work *tree, double t, lwi_snapshot *snapshot);
 
 // ----------------------------------------------------------------------- the formulation (rcr.c)
 
@@ -198,9 +198,10 @@ bool lwi_rcr_reactions_observe(const lwi_rcr *rcr, lwi_rcr_reactions *reactions,
  * steps included. */
 typedef struct lwi_rcr_choice {
     bool made;
-    bool rough;      ///< evaluations since the last settle went by the partition, not by few rows
-    double lately;   ///< smallest pivot since the last settle
-    double given_up; ///< no better partition was found at this pivot; 0: none was sought
+    bool
+        used_dense_path; ///< evaluations since the last settle went by the partition, not by few rows
+    double min_pivot;    ///< smallest pivot since the last settle
+    double rejected_pivot; ///< no better partition was found at this pivot; 0: none was sought
     int switches;
     double entry;              ///< time of the first switch
     unsigned char dependent[]; ///< [tree_nv]
@@ -210,36 +211,36 @@ typedef struct lwi_rcr_work {
     lwi_tree_work tree;
     lwi_cut cut;
     lwi_rcr e;
-    lwi_auxiliary carried;
+    lwi_auxiliary auxiliary;
     double theta, keep;           ///< LWI_RCR_THETA, LWI_RCR_KEEP
-    double *v, *vdot, *none;      ///< [tree_nv] all speeds, their rates, zeros
+    double *v, *vdot, *zeros;     ///< [tree_nv] all speeds, their rates, zeros
     double *lambda;               ///< [rows] M A = F + J' lambda
     lwi_rcr_reactions *reactions; ///< NULL: all are unique
-    double (*left)[6];  ///< [nnode] forces on the bodies at the accelerations without free ones
-    double mount_power; ///< of efforts of cut joints across their mounts [W]
-    double spin_power;  ///< of their rotors
-    struct lwi_rcr_clusters *cells; ///< NULL: not for this model
-    struct lwi_rcr_dense *few;      ///< NULL: the elimination is the faster one
-    bool by_few;                    ///< the motion at hand
-    lwi_cut_momenta *momenta;       ///< NULL: the state has speeds
-    double *p, *sigma;              ///< [tree_nv] momenta in link axes, [rows] impulses
+    double (*residual)[6]; ///< [nnode] forces on the bodies at the accelerations without free ones
+    double mount_power;    ///< of efforts of cut joints across their mounts [W]
+    double rotor_power;    ///< of their rotors
+    struct lwi_rcr_clusters *clusters; ///< NULL: not for this model
+    struct lwi_rcr_dense *dense;       ///< NULL: the elimination is the faster one
+    bool by_dense;                     ///< the motion at hand
+    lwi_cut_momenta *momenta;          ///< NULL: the state has speeds
+    double *p, *sigma;                 ///< [tree_nv] momenta in link axes, [rows] impulses
 } lwi_rcr_work;
 
 /** How evaluations go: loops in lanes, all rows at once, body by body; rows of the table of costs. */
-#define LWI_RCR_CELLS "rcr cells"
-#define LWI_RCR_FEW "rcr few"
+#define LWI_RCR_CLUSTERS "rcr clusters"
+#define LWI_RCR_DENSE_PATH "rcr dense path"
 #define LWI_RCR_ELIMINATION "rcr elimination"
 /** Of the state at hand; after rates. */
-const char *lwi_rcr_way(const lwi_rcr_work *d);
+const char *lwi_rcr_evaluation_name(const lwi_rcr_work *d);
 /** What an evaluation at the state at hand works on, by any of the ways (count.c); after an elimination, cells
  *  after rates.  Features of other formulations are left alone. */
 void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *features);
 
 /** Velocities of the bodies in the tree, after lwi_tree_velocity; merged ones are left to the forces. */
-void lwi_rcr_bodies_move(const lw_model *model, lwi_tree_work *tree);
+void lwi_rcr_body_velocities(const lw_model *model, lwi_tree_work *tree);
 /** tree->A: accelerations without those of the free speeds, in the falling frame, as
  *  lwi_tree_newton_euler; left: what is left of the forces then, in link axes; after the loads. */
-void lwi_rcr_left(lwi_rcr_work *d);
+void lwi_rcr_residual_forces(lwi_rcr_work *d);
 /** gamma of all rows; after the rows and the velocities. */
 void lwi_rcr_gamma(lwi_cut *cut, const lwi_tree_work *tree, double t);
 
@@ -271,8 +272,8 @@ void lwi_rcr_mix_t(int n, int kept, const double *mix, const double *norm, const
 /** Of all multipliers b [n] of the rows that do the same the least: whichever rows were left away, it
  * is the same, so that it changes smoothly with them.
  *  @param null  scratch [n - kept][n]    @param scratch  [n] */
-void lwi_rcr_least(int n, int kept, const double *mix, const double *norm, const int *pick,
-                   double *b, double *null, double *scratch);
+void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm, const int *pick,
+                          double *b, double *null, double *scratch);
 /** A reflector that makes column j of rows s.. vanish below row s, applied to all columns: [scale,
  *  vector]. */
 void lwi_rcr_reflect(int n, int s, int columns, int stride, double *G, int j, double *reflector,

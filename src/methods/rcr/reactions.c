@@ -21,7 +21,7 @@
 // thousand bodies have 1e-6.
 #define SOFT 1e-9
 // Refinements: each takes out all but SOFT over the stiffness.
-enum { MOST_PASSES = 8 };
+enum { MAX_PASSES = 8 };
 #define CLOSE_ENOUGH 1e-13
 // A projection of a vector of ones leaves this on a joint that no null vector touches.
 #define UNIQUE_TOLERANCE 1e-6
@@ -95,15 +95,15 @@ lw_status lwi_rcr_reactions_create(const lwi_rcr *e, lwi_arena *arena, lwi_rcr_r
     GET(r->y, model->nnode);
     GET(r->wrench, model->nbody);
     GET(r->unique, model->njoint);
-    int most = 0;
+    int max = 0;
     for (int k = 0; k < model->nnode; k++) {
         const int n = 6 * e->node[k].nbody;
         GET(r->node[k].L, 36);
         GET(r->node[k].Y, 6 * n);
         GET(r->node[k].S, (size_t)n * (size_t)n);
-        if (n > most) most = n;
+        if (n > max) max = n;
     }
-    GET(r->scratch, (size_t)(most + 6) * (size_t)(most + 6));
+    GET(r->scratch, (size_t)(max + 6) * (size_t)(max + 6));
 #undef GET
     return LW_OK;
 }
@@ -239,10 +239,10 @@ static void respond(const lwi_rcr *e, const lwi_rcr_reactions *r, double (*y)[6]
 
 static double size(const lwi_rcr *e, double (*f)[6])
 {
-    double most = 0;
+    double max = 0;
     for (int k = 0; k < e->model->nnode; k++)
-        for (int i = 0; i < 6; i++) most = fmax(most, fabs(f[k][i]));
-    return most;
+        for (int i = 0; i < 6; i++) max = fmax(max, fabs(f[k][i]));
+    return max;
 }
 
 // The smallest lambda with J' lambda = f; destroys f.
@@ -251,7 +251,7 @@ static void smallest(const lwi_rcr *e, lwi_rcr_reactions *r, double *lambda)
     const size_t bytes = (size_t)e->model->nnode * sizeof *r->f;
     const double first = size(e, r->f);
     memset(lambda, 0, (size_t)r->nrow * sizeof *lambda);
-    for (int pass = 0; pass < MOST_PASSES && size(e, r->f) > CLOSE_ENOUGH * first; pass++) {
+    for (int pass = 0; pass < MAX_PASSES && size(e, r->f) > CLOSE_ENOUGH * first; pass++) {
         memcpy(r->y, r->f, bytes);
         solve(e, r, r->y);
         memset(r->part, 0, (size_t)r->nrow * sizeof *r->part);
@@ -268,7 +268,7 @@ static void find_unique(const lwi_rcr *e, lwi_rcr_reactions *r)
     memset(r->unique, 1, (size_t)model->njoint);
     for (int probe = 0; probe < PROBES; probe++) {
         double *scattered = r->lambda + r->nrow;
-        lwi_scatter(r->nrow, probe, scattered);
+        lwi_cut_scatter(r->nrow, probe, scattered);
         memset(r->f, 0, (size_t)model->nnode * sizeof *r->f);
         subtract(e, r, scattered, r->f);
         smallest(e, r, r->lambda); // of the opposite
@@ -306,7 +306,7 @@ static void collect(const lwi_rcr *e, lwi_rcr_reactions *r, const lwi_tree_work 
 }
 
 bool lwi_rcr_reactions_observe(const lwi_rcr *e, lwi_rcr_reactions *r, const lwi_tree_work *tree,
-                               double t, lwi_snapshot *moment)
+                               double t, lwi_snapshot *snapshot)
 {
     const lw_model *model = e->model;
     const lwi_motion motion = lwi_cut_motion(tree);
@@ -319,8 +319,8 @@ bool lwi_rcr_reactions_observe(const lwi_rcr *e, lwi_rcr_reactions *r, const lwi
     for (int j = 0; j < model->njoint; j++) {
         if (model->joint[j].merged) continue;
         lwi_joint_reaction(model, j, &motion, &r->closure[j], r->lambda + r->first[j],
-                           moment->reaction[j]);
-        moment->unique[j] = r->unique[j];
+                           snapshot->reaction[j]);
+        snapshot->unique[j] = r->unique[j];
     }
     return true;
 }

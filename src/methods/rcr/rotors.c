@@ -22,19 +22,21 @@ static int entry_of(const lw_model *model, const lwi_joint *joint)
 lw_status lwi_rcr_rotors_create(lwi_rcr *e, lwi_arena *arena)
 {
     const lw_model *model = e->model;
-    for (int i = 0; i < model->nloop; i++) e->nspin += model->joint[model->loop[i]].nrotor > 0;
-    e->spin = LWI_PUSH(arena, lwi_rcr_rotor, e->nspin);
-    if (!e->spin) return LW_ERR_MEMORY;
-    e->nspin = 0;
+    for (int i = 0; i < model->nloop; i++)
+        e->nloop_rotor += model->joint[model->loop[i]].nrotor > 0;
+    e->loop_rotor = LWI_PUSH(arena, lwi_rcr_rotor, e->nloop_rotor);
+    if (!e->loop_rotor) return LW_ERR_MEMORY;
+    e->nloop_rotor = 0;
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
         if (joint->nrotor == 0) continue;
-        lwi_rcr_rotor *spin = &e->spin[e->nspin++];
-        spin->loop = i;
-        spin->entry = entry_of(model, joint);
+        lwi_rcr_rotor *rotor = &e->loop_rotor[e->nloop_rotor++];
+        rotor->loop = i;
+        rotor->entry = entry_of(model, joint);
         int n = 0;
         for (int k = 0; k < joint->type->nv; k++)
-            if (joint->rotor[k] > 0) spin->coordinate[n] = k, spin->inertia[n++] = joint->rotor[k];
+            if (joint->rotor[k] > 0)
+                rotor->coordinate[n] = k, rotor->inertia[n++] = joint->rotor[k];
     }
     return LW_OK;
 }
@@ -44,10 +46,11 @@ lw_status lwi_rcr_rotors_create(lwi_rcr *e, lwi_arena *arena)
 void lwi_rcr_rotors_rows(lwi_rcr *e, const lwi_tree_work *tree, double t, lwi_closure_level level)
 {
     const lwi_motion motion = lwi_cut_motion(tree);
-    for (int i = 0; i < e->nspin; i++) {
-        lwi_closure *rows = &e->spin[i].rows;
+    for (int i = 0; i < e->nloop_rotor; i++) {
+        lwi_closure *rows = &e->loop_rotor[i].rows;
         rows->n = rows->nbody = 0;
-        lwi_joint_rotor_rows(e->model, e->model->loop[e->spin[i].loop], t, &motion, level, rows);
+        lwi_joint_rotor_rows(e->model, e->model->loop[e->loop_rotor[i].loop], t, &motion, level,
+                             rows);
     }
 }
 
@@ -61,20 +64,20 @@ static void row_of(const lwi_rcr *e, const lwi_closure *c, int s, int r, double 
 
 bool lwi_rcr_rotors_at(const lwi_rcr *e, int k)
 {
-    for (int i = 0; i < e->nspin; i++)
-        if (e->spin[i].entry == k) return true;
+    for (int i = 0; i < e->nloop_rotor; i++)
+        if (e->loop_rotor[i].entry == k) return true;
     return false;
 }
 
 void lwi_rcr_rotors_inertia(const lwi_rcr *e, int k, double K[36])
 {
-    for (int i = 0; i < e->nspin; i++) {
-        const lwi_closure *c = &e->spin[i].rows;
-        if (e->spin[i].entry != k) continue;
+    for (int i = 0; i < e->nloop_rotor; i++) {
+        const lwi_closure *c = &e->loop_rotor[i].rows;
+        if (e->loop_rotor[i].entry != k) continue;
         for (int r = 0; r < c->n; r++) {
             double J[6];
             row_of(e, c, 0, r, J);
-            for (int a = 0; a < 6; a++) v6_axpy(K + 6 * a, e->spin[i].inertia[r] * J[a], J);
+            for (int a = 0; a < 6; a++) v6_axpy(K + 6 * a, e->loop_rotor[i].inertia[r] * J[a], J);
         }
     }
 }
@@ -82,10 +85,10 @@ void lwi_rcr_rotors_inertia(const lwi_rcr *e, int k, double K[36])
 void lwi_rcr_rotors_fill(const lwi_rcr *e, lwi_rcr_system *s)
 {
     const int own = s->node->nbody;
-    for (int i = 0; i < e->nspin; i++) {
-        const lwi_closure *c = &e->spin[i].rows;
+    for (int i = 0; i < e->nloop_rotor; i++) {
+        const lwi_closure *c = &e->loop_rotor[i].rows;
         int slot[LWI_CLOSURE_BODIES];
-        if (e->spin[i].entry != s->k) continue;
+        if (e->loop_rotor[i].entry != s->k) continue;
         for (int b = 0; b < c->nbody; b++) {
             const int other = e->model->body_node[c->body[b]];
             for (slot[b] = 0; slot[b] < own && s->node->body[slot[b]] != other;) slot[b]++;
@@ -102,7 +105,7 @@ void lwi_rcr_rotors_fill(const lwi_rcr *e, lwi_rcr_system *s)
                     const int stride = slot[a] == own ? s->n : s->nc;
                     for (int j = 0; j < 6; j++)
                         v6_axpy(to + j * stride + s->ny + 6 * slot[b],
-                                e->spin[i].inertia[r] * Ja[j], Jb);
+                                e->loop_rotor[i].inertia[r] * Ja[j], Jb);
                 }
     }
 }
@@ -122,16 +125,16 @@ void lwi_rcr_rotors_force(lwi_rcr *e, const double (*v)[3], const double (*w)[3]
                           bool accelerations)
 {
     const double unit = 1 / e->length;
-    for (int i = 0; i < e->nspin; i++) {
-        lwi_rcr_rotor *spin = &e->spin[i];
-        const lwi_closure *c = &spin->rows;
+    for (int i = 0; i < e->nloop_rotor; i++) {
+        lwi_rcr_rotor *rotor = &e->loop_rotor[i];
+        const lwi_closure *c = &rotor->rows;
         for (int r = 0; r < c->n; r++) {
-            spin->known[r] = along(c, r, v, w) + (accelerations ? c->gamma[r] : c->b[r]);
+            rotor->known[r] = along(c, r, v, w) + (accelerations ? c->gamma[r] : c->b[r]);
             for (int s = 0; s < c->nbody; s++) {
                 double J[6];
                 row_of(e, c, s, r, J);
                 v6_axpy(e->F[e->model->body_node[c->body[s]]],
-                        -unit * spin->inertia[r] * spin->known[r], J);
+                        -unit * rotor->inertia[r] * rotor->known[r], J);
             }
         }
     }
@@ -140,16 +143,16 @@ void lwi_rcr_rotors_force(lwi_rcr *e, const double (*v)[3], const double (*w)[3]
 double lwi_rcr_rotors_efforts(lwi_rcr *e, const lwi_tree_work *tree, double (*wrench)[6])
 {
     double power = 0;
-    for (int i = 0; i < e->nspin; i++) {
-        const lwi_rcr_rotor *spin = &e->spin[i];
-        const lwi_closure *c = &spin->rows;
+    for (int i = 0; i < e->nloop_rotor; i++) {
+        const lwi_rcr_rotor *rotor = &e->loop_rotor[i];
+        const lwi_closure *c = &rotor->rows;
         for (int r = 0; r < c->n; r++) {
-            double rate = spin->known[r], J[6];
+            double rate = rotor->known[r], J[6];
             for (int s = 0; s < c->nbody; s++) {
                 row_of(e, c, s, r, J);
                 rate += e->length * v6_dot(J, e->x[e->model->body_node[c->body[s]]]);
             }
-            const double effort = -spin->inertia[r] * rate;
+            const double effort = -rotor->inertia[r] * rate;
             power -= effort * c->b[r];
             for (int s = 0; s < c->nbody; s++) {
                 const int k = e->model->body_node[c->body[s]];
@@ -166,11 +169,11 @@ double lwi_rcr_rotors_efforts(lwi_rcr *e, const lwi_tree_work *tree, double (*wr
 
 void lwi_rcr_rotors_impulses(const lwi_rcr *e, int loop, const double *qd, double *sigma)
 {
-    for (int i = 0; i < e->nspin; i++) {
-        const lwi_rcr_rotor *spin = &e->spin[i];
-        if (spin->loop != loop) continue;
+    for (int i = 0; i < e->nloop_rotor; i++) {
+        const lwi_rcr_rotor *rotor = &e->loop_rotor[i];
+        if (rotor->loop != loop) continue;
         const lwi_joint *joint = &e->model->joint[e->model->loop[loop]];
-        for (int r = 0; r < spin->rows.n; r++)
-            sigma[r] = -spin->inertia[r] * qd[joint->iv + spin->coordinate[r]];
+        for (int r = 0; r < rotor->rows.n; r++)
+            sigma[r] = -rotor->inertia[r] * qd[joint->iv + rotor->coordinate[r]];
     }
 }

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-#define TEXT static inline __attribute__((always_inline))
+#define INLINED static inline __attribute__((always_inline))
 
 // In four sums: one would wait for itself.
-TEXT double dot(int n, const double *a, const double *b)
+INLINED double dot(int n, const double *a, const double *b)
 {
     double sum[4] = {0}, rest = 0;
     int i = 0;
@@ -32,15 +32,15 @@ static void swap_rows(int n, double *a, double *b)
 
 // Squares of lengths go down with what is taken out; below this part of what was computed last they
 // are mostly rounding, and computed anew.
-#define WORN 1e-3
+#define REFRESH 1e-3
 
 typedef struct squares {
     double now, fresh;
 } squares;
 
 // One row out of the others: c[pick[j]] their shares.
-TEXT void take_out(int i, int n, int columns, int stride, double *G, bool squared, squares *square,
-                   double *c, const int *pick)
+INLINED void take_out(int i, int n, int columns, int stride, double *G, bool squared,
+                      squares *square, double *c, const int *pick)
 {
     const double *row = G + (size_t)i * (size_t)stride;
     for (int j = i + 1; j < n; j++) {
@@ -50,23 +50,23 @@ TEXT void take_out(int i, int n, int columns, int stride, double *G, bool square
         c[pick[j]] = share;
         if (!squared) continue;
         square[j].now -= share * share;
-        if (!(square[j].now > WORN * square[j].fresh))
+        if (!(square[j].now > REFRESH * square[j].fresh))
             square[j].now = square[j].fresh = dot(columns, other, other);
     }
 }
 
-TEXT int orthonormal(int n, int columns, int stride, double *G, int kept, double threshold,
-                     double *mix, double *norm, int *pick, squares *square)
+INLINED int orthonormal(int n, int columns, int stride, double *G, int kept, double threshold,
+                        double *mix, double *norm, int *pick, squares *square)
 {
     const bool choose = kept != n; // else nothing is left away: the order does not matter
-    const int most = kept < 0 ? n : kept;
+    const int max = kept < 0 ? n : kept;
     int i = 0;
     for (int j = 0; j < n; j++) pick[j] = j;
     for (int j = 0; choose && j < n; j++) {
         const double *row = G + (size_t)j * (size_t)stride;
         square[j].now = square[j].fresh = dot(columns, row, row);
     }
-    for (; i < most; i++) {
+    for (; i < max; i++) {
         double *row = G + (size_t)i * (size_t)stride;
         int best = i;
         for (int j = i + 1; choose && j < n; j++)
@@ -133,8 +133,8 @@ void lwi_rcr_mix_t(int n, int kept, const double *mix, const double *norm, const
 // With rows g = T q of the orthonormal rows q, multipliers b have T'b in common with all that do the
 // same.  A row d left away makes one vector that does nothing: e_d less what the kept rows do in its
 // place.
-void lwi_rcr_least(int n, int kept, const double *mix, const double *norm, const int *pick,
-                   double *b, double *null, double *scratch)
+void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm, const int *pick,
+                          double *b, double *null, double *scratch)
 {
     if (kept == 0) memset(b, 0, (size_t)n * sizeof *b); // nothing was picked
     for (int j = kept; kept && j < n; j++) {

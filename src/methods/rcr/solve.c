@@ -18,7 +18,7 @@
 // ------------------------------------------------------------------------------------------ inward
 
 // Known parts of the rows at node k through its row operations: row [kept], p.
-static void turn_rows(lwi_rcr *e, int k, double *scratch)
+static void transform_rows(lwi_rcr *e, int k, double *scratch)
 {
     lwi_rcr_front *f = &e->front[k];
     const lwi_rcr_node *node = &e->node[k];
@@ -31,7 +31,7 @@ static void turn_rows(lwi_rcr *e, int k, double *scratch)
         const int c = node->closure[i], first = e->cut->first[c];
         for (int r = 0; r < e->cut->closure[c].n; r++) f->row[at++] = e->a[first + r];
     }
-    if (f->kept == 0 || f->carried) return;
+    if (f->kept == 0 || f->rows_unchanged) return;
     lwi_rcr_mix(f->nin, f->kept, f->mix, f->norm, f->pick, f->row, scratch);
     for (int i = 0; i < f->nd; i++)
         lwi_rcr_reflect_vector(f->kept, i, f->reflect + (size_t)i * (size_t)(f->kept + 1), f->row);
@@ -78,10 +78,10 @@ static void reduce_forces(lwi_rcr *e, int k, const double *v, double *hI)
     if (nb > f->nz) memcpy(f->h + f->nz, v + f->ny, (size_t)(nb - f->nz) * sizeof *v);
     for (int d = 0; d < nd; d++) {
         const double *HD = f->HD + d * (nd + m), *P = f->P + d * m;
-        double felt = f->hD[d];
-        for (int l = 0; l < nd; l++) felt -= HD[l] * f->p[l];
-        for (int i = 0; i < ni; i++) hI[i] += P[i] * felt - HD[nd + i] * f->p[d];
-        for (int b = 0; b < nb; b++) f->h[b] += P[ni + b] * felt - HD[nd + ni + b] * f->p[d];
+        double force = f->hD[d];
+        for (int l = 0; l < nd; l++) force -= HD[l] * f->p[l];
+        for (int i = 0; i < ni; i++) hI[i] += P[i] * force - HD[nd + i] * f->p[d];
+        for (int b = 0; b < nb; b++) f->h[b] += P[ni + b] * force - HD[nd + ni + b] * f->p[d];
     }
     for (int i = 0; i < ni; i++) {
         double z = hI[i];
@@ -146,7 +146,7 @@ void lwi_rcr_velocities(lwi_rcr *e, bool rheonomic)
 {
     const int n = e->model->nnode;
     double *scratch = e->pool + e->used;
-    for (int k = n - 1; k >= 0 && rheonomic; k--) turn_rows(e, k, scratch);
+    for (int k = n - 1; k >= 0 && rheonomic; k--) transform_rows(e, k, scratch);
     for (int k = 0; k < n; k++) {
         if (e->front[k].nd) {
             gather(e, k, scratch);
@@ -162,8 +162,8 @@ void lwi_rcr_solve(lwi_rcr *e)
     double *scratch = e->pool + e->used;
     for (int k = n - 1; k >= 0; k--) {
         const lwi_rcr_front *f = &e->front[k];
-        if (f->nin) turn_rows(e, k, scratch);
-        if (f->light) {
+        if (f->nin) transform_rows(e, k, scratch);
+        if (f->unconstrained) {
             lwi_rcr_unconstrained_inward(e, k);
             continue;
         }
@@ -171,7 +171,7 @@ void lwi_rcr_solve(lwi_rcr *e)
         reduce_forces(e, k, scratch, scratch + f->ny + 6 * e->node[k].nbody);
     }
     for (int k = 0; k < n; k++) {
-        if (e->front[k].light) {
+        if (e->front[k].unconstrained) {
             lwi_rcr_unconstrained_outward(e, k);
             move_node(e, k);
             continue;
@@ -184,7 +184,7 @@ void lwi_rcr_solve(lwi_rcr *e)
 }
 
 // Multipliers mu [nin] of the rows that came to node k from those of the rows that it has sent up.
-static void turn_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
+static void transform_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
 {
     const lwi_rcr_front *f = &e->front[k];
     const int nd = f->nd, m = f->ni + f->nb;
@@ -201,7 +201,7 @@ static void turn_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
     for (int i = nd - 1; i >= 0; i--)
         lwi_rcr_reflect_vector(f->kept, i, f->reflect + (size_t)i * (size_t)(f->kept + 1), mu);
     lwi_rcr_mix_t(f->nin, f->kept, f->mix, f->norm, f->pick, mu, scratch);
-    lwi_rcr_least(f->nin, f->kept, f->mix, f->norm, f->pick, mu, scratch + f->nin, scratch);
+    lwi_rcr_minimum_norm(f->nin, f->kept, f->mix, f->norm, f->pick, mu, scratch + f->nin, scratch);
 }
 
 // To whom they came from.
@@ -209,10 +209,10 @@ static void send_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
 {
     const lwi_rcr_front *f = &e->front[k];
     const lwi_rcr_node *node = &e->node[k];
-    if (f->carried)
+    if (f->rows_unchanged)
         for (int i = 0; i < f->nin; i++) mu[i] = i < f->nout ? f->row[i] : 0;
     else
-        turn_multipliers(e, k, mu, scratch);
+        transform_multipliers(e, k, mu, scratch);
     int at = 0;
     for (int i = 0; i < node->nchild; i++) {
         lwi_rcr_front *child = &e->front[node->child[i]];

@@ -48,24 +48,24 @@ static bool is_open(const lwi_rcr_system *s, int first)
 static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
-    const bool crowded = s->mode != LWI_RCR_FIXED && s->ny > LWI_RCR_CROWD;
-    const double enough = crowded && s->pivot > LWI_RCR_CROWDED ? LWI_RCR_CROWDED : s->pivot;
+    const bool wide = s->mode != LWI_RCR_FIXED && s->ny > LWI_RCR_WIDE;
+    const double enough = wide && s->pivot > LWI_RCR_THETA_WIDE ? LWI_RCR_THETA_WIDE : s->pivot;
     for (f->nd = 0; f->nd < f->kept; f->nd++) {
         int best = -1;
-        double most = 0;
+        double max = 0;
         for (int j = 0; j < s->ny; j++) {
             if (!candidate(e, s, j)) continue;
             const double size = part(s, f->nd, j);
-            if (size > most) most = size, best = j;
+            if (size > max) max = size, best = j;
         }
-        if (best < 0 || most < SINGULAR_PIVOT) break;
-        if (most < enough && is_open(s, f->nd)) break;
+        if (best < 0 || max < SINGULAR_PIVOT) break;
+        if (max < enough && is_open(s, f->nd)) break;
         lwi_rcr_reflect(f->kept, f->nd, s->nc, s->n, s->G, best,
                         f->reflect + (size_t)f->nd * (size_t)(f->kept + 1), s->scratch);
         s->at[f->nd] = best;
         s->taken[best] = true;
         if (s->mode != LWI_RCR_FIXED) e->fresh[f->y[best]] = 1;
-        if (most < e->least) e->least = most, e->worst = f->y[best];
+        if (max < e->min_pivot) e->min_pivot = max, e->min_pivot_speed = f->y[best];
     }
 }
 
@@ -93,11 +93,11 @@ static void sort_columns(const lwi_rcr *e, lwi_rcr_system *s)
 static lw_status singular(const lwi_rcr *e, int k, double t, lw_error *error)
 {
     const int joint = e->model->node[k].joint;
-    if (joint >= 0) return lwi_singular_fail(e->model, joint, t, e->thin, error);
+    if (joint >= 0) return lwi_singular_fail(e->model, joint, t, e->min_row, error);
     return lwi_fail(error, LW_ERR_SINGULAR,
                     "singular position at t = %.9g s: the constraints of the loops through body "
                     "'%s' depend on each other here, but not nearby (pivot %.1e)",
-                    t, e->model->body[e->model->node[k].body].name, e->thin);
+                    t, e->model->body[e->model->node[k].body].name, e->min_row);
 }
 
 // Nothing is to be found in the rows and none is left away: they need not be made orthonormal.
@@ -114,28 +114,28 @@ static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error
 {
     lwi_rcr_front *f = s->f;
     lwi_rcr_node *node = &e->node[s->k];
-    int want = s->mode == LWI_RCR_LEARN ? -1 : node->rank - f->below;
+    int want = s->mode == LWI_RCR_FIND_RANKS ? -1 : node->rank - f->below;
     if (want > f->nin) want = f->nin;
     f->kept = want;
-    f->carried = only_carries(e, s, want);
-    if (want != 0 && !f->carried) {
-        f->mix = lwi_rcr_keep(e, (size_t)f->nin * (size_t)(want < 0 ? f->nin : want));
+    f->rows_unchanged = only_carries(e, s, want);
+    if (want != 0 && !f->rows_unchanged) {
+        f->mix = lwi_rcr_push(e, (size_t)f->nin * (size_t)(want < 0 ? f->nin : want));
         f->kept = lwi_rcr_orthonormal(f->nin, s->nc, s->n, s->G, want, s->rank, f->mix, f->norm,
                                       f->pick, s->B);
     }
-    for (int i = 0; i < f->kept && !f->carried; i++)
-        if (f->norm[i] < e->thin) e->thin = f->norm[i], e->thin_at = s->k;
-    if (e->thin < SINGULAR_PIVOT) return singular(e, s->k, t, error);
-    if (s->mode == LWI_RCR_LEARN) node->rank = f->below + f->kept;
-    const int most = s->ny < f->kept ? s->ny : f->kept;
-    f->reflect = lwi_rcr_keep(e, (size_t)most * (size_t)(f->kept + 1));
+    for (int i = 0; i < f->kept && !f->rows_unchanged; i++)
+        if (f->norm[i] < e->min_row) e->min_row = f->norm[i], e->min_row_node = s->k;
+    if (e->min_row < SINGULAR_PIVOT) return singular(e, s->k, t, error);
+    if (s->mode == LWI_RCR_FIND_RANKS) node->rank = f->below + f->kept;
+    const int max = s->ny < f->kept ? s->ny : f->kept;
+    f->reflect = lwi_rcr_push(e, (size_t)max * (size_t)(f->kept + 1));
     choose_dependent(e, s);
     sort_columns(e, s);
     for (int j = 0; j < s->ny; j++) s->map[j] = f->y[s->at[j]], f->from[j] = s->at[j];
     if (s->ny) memcpy(f->y, s->map, (size_t)s->ny * sizeof *f->y);
     f->below += f->nd;
     if (s->node->up >= 0 || f->nd == f->kept) return LW_OK;
-    e->least = 0;
+    e->min_pivot = 0;
     return singular(e, s->k, t, error);
 }
 
@@ -155,9 +155,9 @@ static void solve_rows(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
     const int nd = f->nd, m = f->ni + f->nb, n = s->n;
-    f->R = lwi_rcr_keep(e, (size_t)(nd * nd));
-    f->P = lwi_rcr_keep(e, (size_t)(nd * m));
-    f->HD = lwi_rcr_keep(e, (size_t)(nd * (nd + m)));
+    f->R = lwi_rcr_push(e, (size_t)(nd * nd));
+    f->P = lwi_rcr_push(e, (size_t)(nd * m));
+    f->HD = lwi_rcr_push(e, (size_t)(nd * (nd + m)));
     for (int i = nd - 1; i >= 0; i--) {
         double *restrict P = f->P + i * m, *R = f->R + i * nd;
         const double *G = s->G + i * n;
@@ -222,12 +222,12 @@ static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const doub
 {
     lwi_rcr_front *f = s->f;
     const int ni = f->ni, nb = f->nb, m = ni + nb;
-    f->L = lwi_rcr_keep(e, (size_t)(ni * ni));
-    f->Y = lwi_rcr_keep(e, (size_t)(ni * nb));
-    f->H = lwi_rcr_keep(e, (size_t)(nb * nb));
+    f->L = lwi_rcr_push(e, (size_t)(ni * ni));
+    f->Y = lwi_rcr_push(e, (size_t)(ni * nb));
+    f->H = lwi_rcr_push(e, (size_t)(nb * nb));
     for (int i = 0; i < ni; i++) {
         // what S'IS is known to: a few units in the last place of what it is summed from
-        const double least = 64 * DBL_EPSILON * fabs(s->H[s->at[f->nd + i] * (s->nc + 1)]);
+        const double min = 64 * DBL_EPSILON * fabs(s->H[s->at[f->nd + i] * (s->nc + 1)]);
         double *restrict Y = f->Y + i * nb, *restrict L = f->L + i * ni;
         for (int j = 0; j < i; j++) {
             L[j] = B[j * m + i];
@@ -236,7 +236,7 @@ static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const doub
         }
         double pivot = B[i * m + i];
         for (int l = 0; l < i; l++) pivot -= L[l] * L[l];
-        if (!(pivot > least)) return no_inertia(e, f->y[f->nd + i], t, error);
+        if (!(pivot > min)) return no_inertia(e, f->y[f->nd + i], t, error);
         L[i] = sqrt(pivot);
         memcpy(Y, B + i * m + ni, (size_t)nb * sizeof *Y);
         for (int l = 0; l < i; l++)
@@ -259,13 +259,13 @@ static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const doub
 static void send_rows(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
-    f->G = lwi_rcr_keep(e, (size_t)(f->nout * f->nb));
+    f->G = lwi_rcr_push(e, (size_t)(f->nout * f->nb));
     for (int r = 0; r < f->nout; r++)
         gather(s, s->G + (f->nd + r) * s->n, f->nd + f->ni, f->G + r * f->nb);
-    f->h = lwi_rcr_keep(e, (size_t)f->nb);
-    f->hD = lwi_rcr_keep(e, (size_t)f->nd);
-    f->p = lwi_rcr_keep(e, (size_t)f->nd);
-    f->z = lwi_rcr_keep(e, (size_t)f->ni);
+    f->h = lwi_rcr_push(e, (size_t)f->nb);
+    f->hD = lwi_rcr_push(e, (size_t)f->nd);
+    f->p = lwi_rcr_push(e, (size_t)f->nd);
+    f->z = lwi_rcr_push(e, (size_t)f->ni);
 }
 
 // Columns as they came: H is B.
@@ -288,7 +288,7 @@ static lw_status eliminate_node(lwi_rcr *e, lwi_rcr_system *s, double t, lw_erro
     return LW_OK;
 }
 
-// Numbers that the vector sweeps need at a node, and the rows left away of lwi_rcr_least.
+// Numbers that the vector sweeps need at a node, and the rows left away of lwi_rcr_minimum_norm.
 static size_t scratch_of(const lwi_rcr_front *f, const lwi_rcr_node *node)
 {
     const size_t n = (size_t)(f->ny + 6 * (node->nbody + 1)), nin = (size_t)f->nin;
@@ -311,8 +311,8 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
 {
     const size_t speeds = (size_t)e->model->tree_nv;
     e->used = 0;
-    e->least = e->thin = 1;
-    e->worst = e->thin_at = -1;
+    e->min_pivot = e->min_row = 1;
+    e->min_pivot_speed = e->min_row_node = -1;
     if (mode != LWI_RCR_FIXED && speeds) memset(e->fresh, 0, speeds);
     e->ndependent = 0;
     size_t widest = 0;
@@ -322,6 +322,6 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
         const size_t wide = scratch_of(&e->front[k], &e->node[k]);
         if (wide > widest) widest = wide;
     }
-    if (e->used + widest > e->most) e->most = e->used + widest;
+    if (e->used + widest > e->need) e->need = e->used + widest;
     return e->used + widest <= e->room ? LW_OK : LW_ERR_MEMORY;
 }

@@ -38,21 +38,20 @@ static bool allocate(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
     const size_t n = (size_t)s->n, ny = (size_t)s->ny, nc = (size_t)s->nc, nin = (size_t)f->nin;
-    const size_t most = ny < nin ? ny : nin; // dependent speeds
+    const size_t max = ny < nin ? ny : nin; // dependent speeds
     const size_t ints = doubles((2 * ny + nin) * sizeof(int));
-    const size_t stays = ints + nin + nin * nin + most * (nin + 1) + 2 * most * most +
-                         2 * most * nc + ny * nc + ny * ny + nc * nc + nin * nc + nin + 2 * nc +
-                         2 * most + ny;
+    const size_t stays = ints + nin + nin * nin + max * (nin + 1) + 2 * max * max + 2 * max * nc +
+                         ny * nc + ny * ny + nc * nc + nin * nc + nin + 2 * nc + 2 * max + ny;
     const size_t own = s->plain ? 0 : 6 * n;
     const size_t passes = nc * nc + own + nin * n + (nc * nc > 2 * nin ? nc * nc : 2 * nin) + n +
                           doubles(2 * n * sizeof(int)) + doubles(ny);
-    if (e->used + stays + passes > e->most) e->most = e->used + stays + passes;
+    if (e->used + stays + passes > e->need) e->need = e->used + stays + passes;
     if (e->used + stays + passes > e->room) return false;
-    f->y = lwi_rcr_keep(e, ints);
+    f->y = lwi_rcr_push(e, ints);
     f->from = f->y + ny;
     f->pick = f->from + ny;
-    f->norm = lwi_rcr_keep(e, nin);
-    f->row = lwi_rcr_keep(e, nin);
+    f->norm = lwi_rcr_push(e, nin);
+    f->row = lwi_rcr_push(e, nin);
     double *top = e->pool + e->room;
     s->H = top -= nc * nc;
     s->K = top -= own;

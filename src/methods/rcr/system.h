@@ -23,7 +23,7 @@ typedef struct lwi_rcr_system {
 } lwi_rcr_system;
 
 /** Memory of the pool, from below: what stays. */
-static inline void *lwi_rcr_keep(lwi_rcr *e, size_t n)
+static inline void *lwi_rcr_push(lwi_rcr *e, size_t n)
 {
     double *at = e->pool + e->used;
     e->used += n;

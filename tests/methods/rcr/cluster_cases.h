@@ -375,7 +375,7 @@ static inline bool by_cells(const lwt_run *from, int lanes, const double *inputs
     lwi_rcr_work *d = work->data;
     bool done = false;
     memcpy(work->discrete, from->work->discrete, work->ndiscrete);
-    if (d->cells) done = lwi_rcr_clusters_rates(work, from->t, from->x, inputs, xdot, least);
+    if (d->clusters) done = lwi_rcr_clusters_rates(work, from->t, from->x, inputs, xdot, least);
     lwi_work_destroy(work);
     return done;
 }
@@ -386,7 +386,7 @@ static inline double by_text(const lwt_run *from, const double *inputs, double *
     lwi_work *work = work_of(from->model, LWI_NO_KERNEL);
     memcpy(work->discrete, from->work->discrete, work->ndiscrete);
     lwt_ok(RCR->rates(work, from->t, from->x, inputs, xdot), &work->error);
-    const double least = lwt_rcr(&(lwt_run){.work = work})->e.least;
+    const double least = lwt_rcr(&(lwt_run){.work = work})->e.min_pivot;
     lwi_work_destroy(work);
     return least;
 }

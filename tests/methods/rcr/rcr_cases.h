@@ -236,7 +236,7 @@ static inline void lwt_run_last_dependent(lwt_run *r)
     lwi_snapshot start;
     lwi_rcr_work *d = r->work->data;
     d->theta = 1e-3;
-    d->few = NULL; // it has no partition
+    d->dense = NULL; // it has no partition
     assert_int_equal(lwi_snapshot_create(r->model, &r->arena, &start), LW_OK);
     lwi_snapshot_start(r->model, &start);
     lwt_ok(r->work->formulation->enter(r->work, &start, r->x), &r->work->error);

@@ -153,7 +153,7 @@ static void others_have_no_cells(void **state)
         }
         lw_model *model = lwt_model(s.b);
         lwi_work *work = work_of(model, 1);
-        assert_int_equal(lwt_rcr(&(lwt_run){.work = work})->cells != NULL, i == 0);
+        assert_int_equal(lwt_rcr(&(lwt_run){.work = work})->clusters != NULL, i == 0);
         lwi_work_destroy(work);
         lw_model_destroy(model);
     }

@@ -159,7 +159,7 @@ static void driven_joints_agree(void **state)
 static double energy_of(lwt_run *r)
 {
     lwi_snapshot m;
-    double sum = -r->x[lwt_rcr(r)->carried.at_work];
+    double sum = -r->x[lwt_rcr(r)->auxiliary.at_work];
     lwt_observe(r->work, r->t, r->x, NULL, &r->arena, &m);
     for (int b = 1; b < r->model->nbody; b++) {
         const lwi_body *body = &r->model->body[b];
@@ -185,7 +185,7 @@ static void drives_do_work(void **state)
     four_bar(&s, rocker, 0.7, 0.3, 0.1);
     lw_model *model = lwt_model(s.b);
     lwt_run a = fall(model, 0), b = fall(model, LWI_NO_KERNEL);
-    const int at = lwt_rcr(&a)->carried.at_work;
+    const int at = lwt_rcr(&a)->auxiliary.at_work;
     const double before = energy_of(&a), work = a.x[at];
     step_on(&a, 300, NULL);
     step_on(&b, 300, NULL);

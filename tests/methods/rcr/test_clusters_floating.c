@@ -129,7 +129,7 @@ static void others_have_no_cells(void **state)
         }
         lw_model *model = lwt_model(s.b);
         lwi_work *work = work_of(model, 1);
-        assert_int_equal(lwt_rcr(&(lwt_run){.work = work})->cells != NULL, i == 0);
+        assert_int_equal(lwt_rcr(&(lwt_run){.work = work})->clusters != NULL, i == 0);
         lwi_work_destroy(work);
         lw_model_destroy(model);
     }
@@ -178,7 +178,7 @@ static void runs_conserve(void **state)
     conserved(&a, before);
     step_on(&a, 300, NULL);
     step_on(&b, 300, NULL);
-    assert_true(lwi_rcr_clusters_count(lwt_rcr(&a)->cells) > 0);
+    assert_true(lwi_rcr_clusters_count(lwt_rcr(&a)->clusters) > 0);
     conserved(&a, after);
     // h^4 of Runge and Kutta with h = 1e-3 and motions of some 10/s: 1e-8 of tens
     for (int i = 0; i < 7; i++) lwt_near("conserved", i, after[i], before[i], 1e-6);

@@ -11,9 +11,9 @@ static bool start(const lw_model *model, bool few, lwt_run *r)
 {
     *r = lwt_run_start(model, RCR);
     lwi_rcr_work *d = r->work->data;
-    const bool has = d->few != NULL;
-    d->cells = NULL;
-    if (!few) d->few = NULL;
+    const bool has = d->dense != NULL;
+    d->clusters = NULL;
+    if (!few) d->dense = NULL;
     return has;
 }
 
@@ -36,8 +36,8 @@ static void random_loops_agree(void **state)
             for (int i = 0; i < model->desc.ninput; i++) input[i] = 0.3 - 0.1 * i;
             observe(&a, input);
             observe(&b, input);
-            taken += lwt_rcr(&a)->by_few;
-            assert_false(lwt_rcr(&b)->by_few);
+            taken += lwt_rcr(&a)->by_dense;
+            assert_false(lwt_rcr(&b)->by_dense);
             lwt_near("accelerations", (int)seed_, lwt_acceleration_error(model, &a.now, &b.now), 0,
                      1e-9);
             for (int i = 0; i < model->nv; i++)
@@ -77,7 +77,7 @@ static void velocities_are_closed(void **state)
             observe(&r, input);
             lwi_cut_rows(&d->cut, &d->tree, 0, LWI_CLOSURE_POSITION);
             for (int i = 0; i < d->cut.m; i++) lwt_near("rate of row", i, d->cut.rate[i], 0, 1e-10);
-            taken += d->by_few;
+            taken += d->by_dense;
             free(input);
         }
         lwt_run_end(&r);
@@ -114,14 +114,14 @@ static void singular_positions_are_left_to_the_elimination(void **state)
     lwt_set(&options, "atol", "1e-6");
     lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
     lwi_rcr_work *d = sim->work->data;
-    assert_non_null(d->few);
-    d->cells = NULL;
+    assert_non_null(d->dense);
+    d->clusters = NULL;
     lwt_ok(lw_sim_step(sim, 0.3), lw_sim_error(sim));
-    assert_true(d->by_few);
+    assert_true(d->by_dense);
     lwt_ok(lw_sim_step(sim, 0.5235), lw_sim_error(sim)); // pi/6 is the time
-    assert_false(d->by_few);
+    assert_false(d->by_dense);
     lwt_ok(lw_sim_step(sim, 0.8), lw_sim_error(sim));
-    assert_true(d->by_few);
+    assert_true(d->by_dense);
     lwt_ok(lw_sim_step(sim, 2), lw_sim_error(sim));
     lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
     lwt_near("turn of the coupler", 0, o->quaternion[B.index][3], 0, 1e-3);
@@ -141,7 +141,7 @@ static void many_loops_are_eliminated(void **state)
     lwt_ok(lw_builder_add_mechanism(b, &net, &error), &error);
     lw_model *model = lwt_model(b);
     lwt_run r = lwt_run_start(model, RCR);
-    assert_null(lwt_rcr(&r)->few);
+    assert_null(lwt_rcr(&r)->dense);
     lwt_run_end(&r);
     lw_model_destroy(model);
 }

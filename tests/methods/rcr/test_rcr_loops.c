@@ -287,7 +287,7 @@ static void flat_parallelogram(void **state)
     lw_model *model = parallelogram(1e-6);
     lwt_run r = lwt_run_start(model, RCR);
     assert_int_equal(lwt_rcr(&r)->e.ndependent, 2);
-    const double pivot = lwt_rcr(&r)->e.least;
+    const double pivot = lwt_rcr(&r)->e.min_pivot;
     // printed 0.348, or 0.71 as a column's part; ours is in another unit of length
     lwt_numbers("13.7", "pivot 1e-6 rad from flat", 1, (const double[]){0.348}, &pivot, 0.36);
     assert_true(pivot > 0.3);
@@ -329,8 +329,8 @@ static void long_closed_chains_have_narrow_fronts(void **state)
         const int width = f->ny + 6 * lwt_rcr(&r)->e.node[k].nbody;
         if (width > widest) widest = width;
     }
-    assert_in_range(widest, 15, 12 + LWI_RCR_CROWD + 6);
-    assert_true(lwt_rcr(&r)->e.least >= LWI_RCR_KEEP);
+    assert_in_range(widest, 15, 12 + LWI_RCR_WIDE + 6);
+    assert_true(lwt_rcr(&r)->e.min_pivot >= LWI_RCR_KEEP);
     agrees_with_dense(&r, 1e-10);
     lwt_run_end(&r);
     lw_model_destroy(model);
@@ -345,14 +345,14 @@ static void rows_left_away_share(void **state)
     enum { N = 3 };
     const int nothing[N] = {1 << 30, -(1 << 30), 7};
     double b[N] = {1, 2, 3}, null[N * N], scratch[2 * N];
-    lwi_rcr_least(N, 0, NULL, NULL, nothing, b, null, scratch);
+    lwi_rcr_minimum_norm(N, 0, NULL, NULL, nothing, b, null, scratch);
     for (int i = 0; i < N; i++) assert_true(b[i] == 0);
 
     double G[2][2] = {{0.6, 0.8}, {0.6, 0.8}}, mix[2] = {0}, norm[2], mu[2] = {5, 0};
     int pick[2];
     assert_int_equal(lwi_rcr_orthonormal(2, 2, 2, &G[0][0], 1, 0, mix, norm, pick, scratch), 1);
     lwi_rcr_mix_t(2, 1, mix, norm, pick, mu, scratch);
-    lwi_rcr_least(2, 1, mix, norm, pick, mu, null, scratch);
+    lwi_rcr_minimum_norm(2, 1, mix, norm, pick, mu, null, scratch);
     for (int i = 0; i < 2; i++) assert_true(fabs(mu[i] - 2.5) < 1e-14); // a few roundings of 2.5
 }
 

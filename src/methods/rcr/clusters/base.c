@@ -50,8 +50,8 @@ lw_status lwi_clusters_create_bases(lwi_clusters *c, const lw_model *model, lwi_
     c->base_of = LWI_PUSH(arena, int, parts->n);
     for (int p = 0; p < parts->n; p++) c->nbase += parts->part[p].floats;
     c->base = LWI_PUSH(arena, lwi_cluster_base, c->nbase);
-    c->sway = LWI_PUSH(arena, lwi_cluster_sway, c->nbase);
-    if (!c->base_of || !c->base || !c->sway) return LW_ERR_MEMORY;
+    c->base_motion = LWI_PUSH(arena, lwi_cluster_base_motion, c->nbase);
+    if (!c->base_of || !c->base || !c->base_motion) return LW_ERR_MEMORY;
     for (int p = 0, n = 0; p < parts->n; p++) {
         const int parent = parts->part[p].parent;
         c->base_of[p] = parent < 0 ? -1 : c->base_of[parent];
@@ -82,42 +82,43 @@ void lwi_clusters_move_bases(const lwi_clusters *c, double t, const double *v)
 {
     for (int i = 0; i < c->nbase; i++) {
         lwi_cluster_base *base = &c->base[i];
-        lwi_cluster_sway *sway = &c->sway[i];
+        lwi_cluster_base_motion *motion = &c->base_motion[i];
         const double *u = v + base->iv;
-        double V[6] = {0}, bias[6] = {0}, g[3], turn[3], *h = base->whole + LWI_CLUSTER_SPATIAL;
+        double V[6] = {0}, bias[6] = {0}, g[3], turn[3], *h = base->total + LWI_CLUSTER_SPATIAL;
         lwi_link_rates(c->model, base->node, t, u, &base->link);
         for (int j = 0; j < base->nv; j++) {
             v6_axpy(V, u[j], base->S[j]);
             v6_axpy(bias, u[j], base->link.Sdot[j]);
         }
         v3_copy(base->v, V);
-        v3_copy(sway->w, V + 3);
+        v3_copy(motion->w, V + 3);
         v3_copy(base->w, V + 3);
-        m3_tmul_v(sway->a, base->axes, bias);
-        m3_tmul_v(sway->al, base->axes, bias + 3);
-        v3_cross_add(sway->a, sway->w, base->v); // of a point, from that of what streams past it
+        m3_tmul_v(motion->a, base->axes, bias);
+        m3_tmul_v(motion->al, base->axes, bias + 3);
+        v3_cross_add(motion->a, motion->w,
+                     base->v); // of a point, from that of what streams past it
         m3_tmul_v(g, base->R, base->gravity);
-        v3_sub(sway->a, sway->a, g);
+        v3_sub(motion->a, motion->a, g);
         // the body alone
         memset(base->E, 0, sizeof base->E);
         memset(base->e, 0, sizeof base->e);
-        memset(base->carried, 0, sizeof base->carried);
+        memset(base->cluster_load, 0, sizeof base->cluster_load);
         memset(base->Q, 0, sizeof base->Q);
-        base->whole[0] = base->m;
-        v3_copy(base->whole + 1, base->h);
-        memcpy(base->whole + 4, base->J, sizeof base->J);
-        v3_scale(h, base->m, sway->a);
-        v3_cross_add(h, sway->al, base->h);
-        v3_cross(turn, sway->w, base->h);
-        v3_cross_add(h, sway->w, turn);
-        s3_mul_v(h + 3, base->J, sway->al);
-        v3_cross_add(h + 3, base->h, sway->a);
-        s3_mul_v(turn, base->J, sway->w);
-        v3_cross_add(h + 3, sway->w, turn);
+        base->total[0] = base->m;
+        v3_copy(base->total + 1, base->h);
+        memcpy(base->total + 4, base->J, sizeof base->J);
+        v3_scale(h, base->m, motion->a);
+        v3_cross_add(h, motion->al, base->h);
+        v3_cross(turn, motion->w, base->h);
+        v3_cross_add(h, motion->w, turn);
+        s3_mul_v(h + 3, base->J, motion->al);
+        v3_cross_add(h + 3, base->h, motion->a);
+        s3_mul_v(turn, base->J, motion->w);
+        v3_cross_add(h + 3, motion->w, turn);
     }
 }
 
-void lwi_clusters_push_bases(const lwi_clusters *c, const double *tau)
+void lwi_clusters_load_bases(const lwi_clusters *c, const double *tau)
 {
     for (int i = 0; i < c->nbase; i++)
         memcpy(c->base[i].Q, tau + c->base[i].iv, (size_t)c->base[i].nv * sizeof *tau);
@@ -136,14 +137,14 @@ static void add_symmetric(lwi_inertia *M, const double (*E)[LWI_LANES])
 
 bool lwi_clusters_solve_bases(const lwi_clusters *c, double *vdot)
 {
-    bool sure = true;
+    bool valid = true;
     for (int n = 0; n < c->nbase; n++) {
         lwi_cluster_base *base = &c->base[n];
         const int nv = base->nv;
-        double D[6][6], *y = vdot + base->iv, *s = base->whole, *h = s + LWI_CLUSTER_SPATIAL;
+        double D[6][6], *y = vdot + base->iv, *s = base->total, *h = s + LWI_CLUSTER_SPATIAL;
         lwi_inertia M;
-        for (int k = 0; k < LWI_CLUSTER_CARRIED; k++)
-            for (int l = 0; l < LWI_LANES; l++) s[k] += base->carried[k][l];
+        for (int k = 0; k < LWI_CLUSTER_BASE_LOAD; k++)
+            for (int l = 0; l < LWI_LANES; l++) s[k] += base->cluster_load[k][l];
         v6_add(h, h, base->e);
         inertia_rigid(&M, s[0], s + 1, s + 4);
         add_symmetric(&M, (const double(*)[LWI_LANES])base->E);
@@ -154,12 +155,12 @@ bool lwi_clusters_solve_bases(const lwi_clusters *c, double *vdot)
             D[j][j] += base->rotor[j];
             y[j] = base->Q[j] - v6_dot(base->S[j], h);
         }
-        sure = sure && cholesky6(D, nv, 0) < 0;
+        valid = valid && cholesky6(D, nv, 0) < 0;
         memset(base->A, 0, sizeof base->A);
-        if (!sure) return false;
+        if (!valid) return false;
         cholesky6_forward(D, nv, y);
         cholesky6_backward(D, nv, y);
         for (int j = 0; j < nv; j++) v6_axpy(base->A, y[j], base->S[j]);
     }
-    return sure;
+    return valid;
 }

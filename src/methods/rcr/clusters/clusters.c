@@ -11,12 +11,12 @@
 
 #include "spatial/rotation.h"
 
-typedef lwi_clusters_draft draft;
-typedef lwi_clusters_scratch scratch;
+typedef lwi_cluster_draft draft;
+typedef lwi_cluster_scratch scratch;
 
 // ------------------------------------------------------------------------------------------ create
 
-static bool has_cell(const lw_model *model)
+static bool can_have_clusters(const lw_model *model)
 {
     if (model->nloop + model->ncoupling == 0) return false;
     for (int i = 0; i < model->nloop; i++) {
@@ -76,7 +76,7 @@ static bool set_loop(const lw_model *model, const lwi_clusters *c, int i, lwi_cl
     const lwi_k_parts *parts = &c->parts;
     const lwi_joint *joint = &model->joint[model->loop[i]];
     loop->pin = joint->type->id == LW_JOINT_REVOLUTE;
-    loop->law = -1;
+    loop->coupling = -1;
     for (int s = 0; s < 2; s++) {
         const int k = model->body_node[s ? joint->body2 : joint->body1];
         lwi_k_frame F, body;
@@ -105,7 +105,7 @@ static bool list_loops(lwi_clusters *c, scratch *s, lwi_arena *arena)
     s->done = LWI_PUSH(arena, bool, c->nloop);
     s->count = LWI_PUSH(arena, int, c->nloop);
     // one for each loop, one for each of its coordinates that becomes known
-    s->entry = LWI_PUSH(arena, lwi_clusters_entry, c->nloop + total);
+    s->entry = LWI_PUSH(arena, lwi_cluster_queue_entry, c->nloop + total);
     if (!s->introduced || !s->first || !s->list || !s->done || !s->count || !s->entry) return false;
     for (int i = 0; i < c->nloop; i++)
         for (int k = 0; k < c->loop[i].n; k++) s->first[c->loop[i].part[k] + 1]++;
@@ -132,35 +132,36 @@ static lw_status create_memory(lwi_clusters *c, const lw_model *model, lwi_arena
     widest.nx = widest.ny = (widest.nstep + 1) / 2; // the largest product
     widest.nbody = widest.nstep;
     widest.floats = c->nbase > 0;
-    c->most_cells = c->nloop + model->nnode;
-    c->most_shapes = SHAPES;
-    c->most_blocks = c->most_cells / LWI_LANES + SHAPES;
-    const size_t felt = c->nbase > 0 ? LWI_CLUSTER_KNOWN * sizeof(lwi_lanes) : 0;
-    const size_t sum = LWI_CLUSTER_KNOWN * (LWI_CLUSTER_KNOWN + 1) * sizeof(double) + 64 + felt;
-    c->most_relays = 2 * c->nloop; // as machines have them: legs between two loops
-    const size_t relay = (LWI_CLUSTER_KNOWN / 2 + 1) * sizeof(lwi_lanes);
-    c->room = (size_t)c->most_blocks * lwi_clusters_block_bytes(&widest) +
-              (size_t)c->most_cells * sum + (size_t)c->most_relays * relay;
-    c->relay = LWI_PUSH(arena, lwi_cluster_relay, c->most_relays);
+    c->max_clusters = c->nloop + model->nnode;
+    c->max_shapes = SHAPES;
+    c->max_blocks = c->max_clusters / LWI_LANES + SHAPES;
+    const size_t base_rows = c->nbase > 0 ? LWI_CLUSTER_KNOWN * sizeof(lwi_lanes) : 0;
+    const size_t sum =
+        LWI_CLUSTER_KNOWN * (LWI_CLUSTER_KNOWN + 1) * sizeof(double) + 64 + base_rows;
+    c->max_forwarded = 2 * c->nloop; // as machines have them: legs between two loops
+    const size_t forwarded = (LWI_CLUSTER_KNOWN / 2 + 1) * sizeof(lwi_lanes);
+    c->room = (size_t)c->max_blocks * lwi_clusters_block_bytes(&widest) +
+              (size_t)c->max_clusters * sum + (size_t)c->max_forwarded * forwarded;
+    c->forwarded = LWI_PUSH(arena, lwi_cluster_forwarded, c->max_forwarded);
     c->unit = LWI_PUSH(arena, lwi_lanes, LWI_CLUSTER_KNOWN * LWI_CLUSTER_KNOWN + LWI_CLUSTER_KNOWN);
     for (int i = 0; c->unit && i < LWI_CLUSTER_KNOWN; i++)
         c->unit[i * LWI_CLUSTER_KNOWN + i][0] = 1;
     c->dependent = LWI_PUSH(arena, unsigned char, c->nv);
-    c->cell = LWI_PUSH(arena, lwi_cluster, c->most_cells);
-    c->block = LWI_PUSH(arena, lwi_cluster_block, c->most_blocks);
-    c->shape = LWI_PUSH(arena, lwi_cluster_shape, c->most_shapes);
+    c->cluster = LWI_PUSH(arena, lwi_cluster, c->max_clusters);
+    c->block = LWI_PUSH(arena, lwi_cluster_block, c->max_blocks);
+    c->shape = LWI_PUSH(arena, lwi_cluster_shape, c->max_shapes);
     c->pool = LWI_PUSH(arena, unsigned char, c->room);
-    return c->unit && c->dependent && c->cell && c->block && c->shape && c->pool && c->relay
+    return c->unit && c->dependent && c->cluster && c->block && c->shape && c->pool && c->forwarded
                ? LW_OK
                : LW_ERR_MEMORY;
 }
 
 lw_status lwi_clusters_create(const lw_model *model, double length, const double *scale,
-                              const int *carried, const bool *asked, lwi_arena *arena,
+                              const int *rate_at, const bool *needed, lwi_arena *arena,
                               lwi_clusters **out)
 {
     *out = NULL;
-    if (!has_cell(model)) return LW_OK;
+    if (!can_have_clusters(model)) return LW_OK;
     lwi_clusters *c = LWI_PUSH(arena, lwi_clusters, 1);
     if (!c) return LW_ERR_MEMORY;
     const int nloop = model->nloop + model->ncoupling;
@@ -185,15 +186,15 @@ lw_status lwi_clusters_create(const lw_model *model, double length, const double
     for (int i = 0; i < c->parts.ndrive; i++)
         c->node_of[c->nfree + i] = model->joint[c->parts.drive[i].joint].node;
     for (int i = 0; i < model->nloop; i++) {
-        c->loop[i].carried = carried[i];
+        c->loop[i].rate_at = rate_at[i];
         if (!set_loop(model, c, i, &c->loop[i])) return LW_OK;
     }
     bool all;
-    TRY(lwi_clusters_create_laws(c, model, arena, &all));
+    TRY(lwi_clusters_create_couplings(c, model, arena, &all));
     if (!all) return LW_OK;
     if (!list_loops(c, c->scratch, arena)) return LW_ERR_MEMORY;
     TRY(create_memory(c, model, arena));
-    TRY(lwi_clusters_create_seats(c, model, asked, arena));
+    TRY(lwi_clusters_create_attached(c, model, needed, arena));
     TRY(lwi_clusters_create_rotors(c, model, arena));
     *out = c;
     return LW_OK;
@@ -201,7 +202,7 @@ lw_status lwi_clusters_create(const lw_model *model, double length, const double
 // -------------------------------------------------------------------------------------------- join
 
 // Coordinates: those of cells before it, its own independent ones, dependent ones.
-static bool sort_coordinates(const lwi_clusters *c, draft *d, lwi_cluster *cell)
+static bool sort_coordinates(const lwi_clusters *c, draft *d, lwi_cluster *cluster)
 {
     const int *introduced = c->scratch->introduced;
     int at = 0;
@@ -211,9 +212,10 @@ static bool sort_coordinates(const lwi_clusters *c, draft *d, lwi_cluster *cell)
             const bool driven = iv >= c->nfree;
             const int class = driven || introduced[iv] >= 0 ? 0 : c->dependent[iv] ? 2 : 1;
             if (class != pass) continue;
-            if (driven && at < LWI_CLUSTER_KNOWN) cell->driven = (uint8_t)(cell->driven | 1u << at);
+            if (driven && at < LWI_CLUSTER_KNOWN)
+                cluster->driven = (uint8_t)(cluster->driven | 1u << at);
             d->own[i] = introduced[iv] < 0;
-            cell->iv[at] = iv;
+            cluster->iv[at] = iv;
             d->shape.step[i].at = (int8_t)at++;
         }
         if (pass == 0) d->shape.na = at;
@@ -221,27 +223,27 @@ static bool sort_coordinates(const lwi_clusters *c, draft *d, lwi_cluster *cell)
     }
     d->shape.ny = at - d->shape.nx;
     d->shape.nstep = at;
-    cell->na = (int8_t)d->shape.na;
-    cell->nx = (int8_t)d->shape.nx;
-    cell->ny = (int8_t)d->shape.ny;
+    cluster->na = (int8_t)d->shape.na;
+    cluster->nx = (int8_t)d->shape.nx;
+    cluster->ny = (int8_t)d->shape.ny;
     return d->shape.nx <= LWI_CLUSTER_KNOWN && d->shape.ny <= LWI_CLUSTER_DEPENDENT;
 }
 
-static int index_of(const lwi_cluster *cell, int iv)
+static int index_of(const lwi_cluster *cluster, int iv)
 {
-    const int nz = cell->nx + cell->ny;
+    const int nz = cluster->nx + cluster->ny;
     for (int z = 0; z < nz; z++)
-        if (cell->iv[z] == iv) return z;
+        if (cluster->iv[z] == iv) return z;
     return -1;
 }
 
-static bool is_driven(const lwi_cluster *cell, int i)
+static bool is_driven(const lwi_cluster *cluster, int i)
 {
-    return i < cell->na && (cell->driven >> i & 1);
+    return i < cluster->na && (cluster->driven >> i & 1);
 }
 
 // Has cell `here` all that moves cell `of`?
-static bool knows_all(const lwi_cluster *here, const lwi_cluster *of)
+static bool has_all_coordinates(const lwi_cluster *here, const lwi_cluster *of)
 {
     for (int j = 0; j < of->nx; j++)
         if (!is_driven(of, j) && index_of(here, of->iv[j]) < 0) return false;
@@ -250,27 +252,29 @@ static bool knows_all(const lwi_cluster *here, const lwi_cluster *of)
 
 // The cell over whose x all of a cell's coordinates `a` can be told that are not driven; -1: there is
 // none.  at[i]: one whose x tells coordinate i, from the one that has it first outboard of it.
-static int meeting(const lwi_clusters *c, const lwi_cluster *cell, int at[LWI_CLUSTER_KNOWN])
+static int lowest_common_cluster(const lwi_clusters *c, const lwi_cluster *cluster,
+                                 int at[LWI_CLUSTER_KNOWN])
 {
     int way[LWI_CLUSTER_KNOWN] = {0};
-    for (int i = 0; i < cell->na; i++)
-        at[i] = is_driven(cell, i) ? -1 : c->scratch->introduced[cell->iv[i]];
+    for (int i = 0; i < cluster->na; i++)
+        at[i] = is_driven(cluster, i) ? -1 : c->scratch->introduced[cluster->iv[i]];
     for (;;) {
         int last = -1;
         bool all = true;
-        for (int i = 0; i < cell->na; i++)
+        for (int i = 0; i < cluster->na; i++)
             if (at[i] > last) last = at[i];
         if (last < 0) return -1; // no other cell moves this one
-        const lwi_cluster *here = &c->cell[last];
-        for (int i = 0; i < cell->na; i++)
-            all = all && (at[i] == last || is_driven(cell, i) || index_of(here, cell->iv[i]) >= 0 ||
-                          knows_all(here, &c->cell[at[i]]));
+        const lwi_cluster *here = &c->cluster[last];
+        for (int i = 0; i < cluster->na; i++)
+            all = all &&
+                  (at[i] == last || is_driven(cluster, i) || index_of(here, cluster->iv[i]) >= 0 ||
+                   has_all_coordinates(here, &c->cluster[at[i]]));
         if (all) return last;
         // what moves `here` must be what moves the cell before it
         if (!here->to || here->na < here->nx) return -1;
-        for (int i = 0; i < cell->na; i++) {
+        for (int i = 0; i < cluster->na; i++) {
             if (at[i] != last) continue;
-            if (++way[i] > LWI_CLUSTER_WAY) return -1;
+            if (++way[i] > LWI_CLUSTER_PATH) return -1;
             at[i] = here->parent;
         }
     }
@@ -278,7 +282,7 @@ static int meeting(const lwi_clusters *c, const lwi_cluster *cell, int at[LWI_CL
 
 // Coordinate iv of a cell over its x: rows and what is added, numbers LWI_LANES apart.  What is
 // prescribed is told anywhere.  False where the cell does not have it.
-static bool row_of(const lwi_clusters *c, const lwi_cluster *cell, int iv, const double **row,
+static bool row_of(const lwi_clusters *c, const lwi_cluster *cluster, int iv, const double **row,
                    const double **more)
 {
     if (iv >= c->nfree) {
@@ -286,63 +290,63 @@ static bool row_of(const lwi_clusters *c, const lwi_cluster *cell, int iv, const
         *more = &c->drive[iv - c->nfree];
         return true;
     }
-    const int z = index_of(cell, iv), y = z - cell->nx;
+    const int z = index_of(cluster, iv), y = z - cluster->nx;
     if (z < 0) return false;
-    *row = y < 0 ? c->unit[z * LWI_CLUSTER_KNOWN] : cell->K + y * cell->nx * LWI_LANES;
-    *more = y < 0 ? c->unit[LWI_CLUSTER_KNOWN * LWI_CLUSTER_KNOWN] : cell->k + y * LWI_LANES;
+    *row = y < 0 ? c->unit[z * LWI_CLUSTER_KNOWN] : cluster->K + y * cluster->nx * LWI_LANES;
+    *more = y < 0 ? c->unit[LWI_CLUSTER_KNOWN * LWI_CLUSTER_KNOWN] : cluster->k + y * LWI_LANES;
     return true;
 }
 
 // E and kappa of coordinate i, which x of cell `to` tells: made in every evaluation.
-static bool add_relay(lwi_clusters *c, lwi_cluster *cell, int i, int to)
+static bool add_forwarded(lwi_clusters *c, lwi_cluster *cluster, int i, int to)
 {
-    const int from = c->scratch->introduced[cell->iv[i]];
-    const lwi_cluster *parent = &c->cell[cell->parent], *end = &c->cell[to];
-    if (c->nrelay == c->most_relays) return false;
-    lwi_cluster_relay *relay = &c->relay[c->nrelay++];
-    double *E = lwi_clusters_take(c, (size_t)cell->inboard + 1, sizeof(lwi_lanes));
+    const int from = c->scratch->introduced[cluster->iv[i]];
+    const lwi_cluster *parent = &c->cluster[cluster->parent], *end = &c->cluster[to];
+    if (c->nforwarded == c->max_forwarded) return false;
+    lwi_cluster_forwarded *forwarded = &c->forwarded[c->nforwarded++];
+    double *E = lwi_clusters_push(c, (size_t)cluster->inboard + 1, sizeof(lwi_lanes));
     if (!E) return false;
-    *relay = (lwi_cluster_relay){.from = from,
-                                 .to = to,
-                                 .nx = cell->inboard,
-                                 .same = to == cell->parent,
-                                 .E = E,
-                                 .kappa = E + cell->inboard * LWI_LANES};
-    row_of(c, &c->cell[from], cell->iv[i], &relay->K, &relay->k);
-    for (int j = 0; j < end->nx && !relay->same; j++)
-        row_of(c, parent, end->iv[j], &relay->row[j], &relay->more[j]);
-    cell->E[i] = relay->E;
-    cell->kappa[i] = relay->kappa;
+    *forwarded = (lwi_cluster_forwarded){.from = from,
+                                         .to = to,
+                                         .nx = cluster->inboard,
+                                         .same = to == cluster->parent,
+                                         .E = E,
+                                         .kappa = E + cluster->inboard * LWI_LANES};
+    row_of(c, &c->cluster[from], cluster->iv[i], &forwarded->K, &forwarded->k);
+    for (int j = 0; j < end->nx && !forwarded->same; j++)
+        row_of(c, parent, end->iv[j], &forwarded->row[j], &forwarded->more[j]);
+    cluster->E[i] = forwarded->E;
+    cluster->kappa[i] = forwarded->kappa;
     return true;
 }
 
 // Is there a coordinate in `a` that other cells tell?
-static bool is_moved(const lwi_cluster *cell)
+static bool is_moved(const lwi_cluster *cluster)
 {
-    for (int i = 0; i < cell->na; i++)
-        if (!is_driven(cell, i)) return true;
+    for (int i = 0; i < cluster->na; i++)
+        if (!is_driven(cluster, i)) return true;
     return false;
 }
 
 // The cell that the coordinates `a` come from.  Nothing passes between where the cell adds none.
-static bool find_parent(lwi_clusters *c, const draft *d, lwi_cluster *cell)
+static bool find_parent(lwi_clusters *c, const draft *d, lwi_cluster *cluster)
 {
     bool adds = false;
     for (int i = 0; i < d->n; i++) adds = adds || d->own[i];
-    if (adds && is_moved(cell)) {
+    if (adds && is_moved(cluster)) {
         int by[LWI_CLUSTER_KNOWN];
-        const int at = meeting(c, cell, by);
+        const int at = lowest_common_cluster(c, cluster, by);
         if (at < 0) return false;
-        cell->parent = at;
-        cell->to = c->cell[at].sum;
-        cell->to_felt = c->cell[at].felt;
-        cell->inboard = c->cell[at].nx;
-        for (int i = 0; i < cell->na; i++)
-            if (!row_of(c, &c->cell[at], cell->iv[i], &cell->E[i], &cell->kappa[i]) &&
-                !add_relay(c, cell, i, by[i]))
+        cluster->parent = at;
+        cluster->to = c->cluster[at].sum;
+        cluster->to_base_rows = c->cluster[at].base_rows;
+        cluster->inboard = c->cluster[at].nx;
+        for (int i = 0; i < cluster->na; i++)
+            if (!row_of(c, &c->cluster[at], cluster->iv[i], &cluster->E[i], &cluster->kappa[i]) &&
+                !add_forwarded(c, cluster, i, by[i]))
                 return false;
     }
-    cell->size = LWI_CLUSTER_SIZE(cell->na, cell->nx, cell->ny, cell->inboard);
+    cluster->size = LWI_CLUSTER_SIZE(cluster->na, cluster->nx, cluster->ny, cluster->inboard);
     return true;
 }
 
@@ -350,43 +354,43 @@ static bool find_parent(lwi_clusters *c, const draft *d, lwi_cluster *cell)
 static void set_motions(const lwi_clusters *c, draft *d)
 {
     lwi_cluster_shape *s = &d->shape;
-    s->flat = !s->floats; // what floats turns about any axis
+    s->planar = !s->floats; // what floats turns about any axis
     for (int i = 0; i < d->n; i++) {
         lwi_cluster_step *step = &s->step[i];
         const lwi_k_part *part = &c->parts.part[d->part[i]];
         const bool counts =
-            part->m > 0 || c->first_seat[d->part[i]] < c->first_seat[d->part[i] + 1];
+            part->m > 0 || c->first_attached[d->part[i]] < c->first_attached[d->part[i] + 1];
         step->body = (int8_t)(d->own[i] && counts ? s->nbody++ : -1);
         if (step->parent >= 0) {
-            step->felt = s->step[step->parent].felt;
-            step->waits = s->step[step->parent].waits;
+            step->moved_by = s->step[step->parent].moved_by;
+            step->has_dependent = s->step[step->parent].has_dependent;
         }
         if (step->at < s->nx)
-            step->felt = (uint8_t)(step->felt | 1u << step->at);
+            step->moved_by = (uint8_t)(step->moved_by | 1u << step->at);
         else
-            step->waits = true, step->felt = (uint8_t)((1u << s->nx) - 1);
-        s->flat = s->flat && step->axes == LWI_CLUSTER_SAME && !step->slide;
+            step->has_dependent = true, step->moved_by = (uint8_t)((1u << s->nx) - 1);
+        s->planar = s->planar && step->axes == LWI_CLUSTER_SAME && !step->slide;
     }
 }
 
-static bool add_cell(lwi_clusters *c, draft *d)
+static bool add_cluster(lwi_clusters *c, draft *d)
 {
-    lwi_cluster *cell = &c->cell[c->ncell];
+    lwi_cluster *cluster = &c->cluster[c->ncluster];
     double P[2][3] = {{0}}, z[2][3] = {{0, 0, 1}, {0, 0, 1}};
-    *cell = (lwi_cluster){0};
-    if (!sort_coordinates(c, d, cell)) return false;
-    lwi_clusters_settle(c, d);
+    *cluster = (lwi_cluster){0};
+    if (!sort_coordinates(c, d, cluster)) return false;
+    lwi_clusters_set_frames(c, d);
     set_motions(c, d);
     d->shape.close[0] = d->shape.close[1] = -1;
-    const bool law = d->loop && d->loop->law >= 0;
-    if (law && cell->ny > 1) return false;
-    if (d->loop && !law) lwi_clusters_close(c, d, P, z);
-    if (!find_parent(c, d, cell) || !lwi_clusters_place(c, d, cell, P, z)) return false;
+    const bool coupling = d->loop && d->loop->coupling >= 0;
+    if (coupling && cluster->ny > 1) return false;
+    if (d->loop && !coupling) lwi_clusters_close(c, d, P, z);
+    if (!find_parent(c, d, cluster) || !lwi_clusters_place(c, d, cluster, P, z)) return false;
     for (int i = 0; i < d->n; i++)
-        if (d->own[i]) c->scratch->introduced[c->parts.part[d->part[i]].iv] = c->ncell;
-    lwi_clusters_seat(c, d, c->ncell);
-    if (law) c->law[d->loop->law].cell = cell->ny ? c->ncell : -1;
-    c->ncell++;
+        if (d->own[i]) c->scratch->introduced[c->parts.part[d->part[i]].iv] = c->ncluster;
+    lwi_clusters_attach(c, d, c->ncluster);
+    if (coupling) c->coupling[d->loop->coupling].cluster = cluster->ny ? c->ncluster : -1;
+    c->ncluster++;
     return true;
 }
 
@@ -402,7 +406,7 @@ static bool add_body(lwi_clusters *c, int last)
     if (n > LWI_CLUSTER_STEPS) return false;
     d.n = n;
     for (int p = last; p >= 0; p = inboard_of(c, p)) d.part[--n] = p;
-    return add_cell(c, &d);
+    return add_cluster(c, &d);
 }
 
 // Nodes all of whose coordinates are known and not yet introduced; `roots`: no other speed moves
@@ -431,7 +435,7 @@ static bool add_bodies(lwi_clusters *c, bool roots)
 static bool add_loops(lwi_clusters *c)
 {
     scratch *s = c->scratch;
-    lwi_clusters_offer_all(c);
+    lwi_clusters_queue_all(c);
     for (int n = 0; n < c->nloop; n++) {
         const int at = lwi_clusters_next_loop(c);
         draft d;
@@ -441,8 +445,8 @@ static bool add_loops(lwi_clusters *c)
         d.n = d.loop->n;
         memcpy(d.part, d.loop->part, sizeof d.part);
         s->done[at] = true;
-        if (!add_cell(c, &d)) return false;
-        lwi_clusters_offer_neighbours(c, d.loop);
+        if (!add_cluster(c, &d)) return false;
+        lwi_clusters_queue_neighbours(c, d.loop);
     }
     return true;
 }
@@ -452,11 +456,11 @@ static bool add_loops(lwi_clusters *c)
 // Who passes on to whom.  Inward, cells come in descending order.
 static void mark_first(const lwi_clusters *c)
 {
-    for (int i = c->ncell - 1; i >= 0; i--) {
-        lwi_cluster *cell = &c->cell[i];
-        if (!cell->to) continue;
-        cell->first = !c->cell[cell->parent].fed;
-        c->cell[cell->parent].fed = true;
+    for (int i = c->ncluster - 1; i >= 0; i--) {
+        lwi_cluster *cluster = &c->cluster[i];
+        if (!cluster->to) continue;
+        cluster->first = !c->cluster[cluster->parent].has_children;
+        c->cluster[cluster->parent].has_children = true;
     }
 }
 
@@ -477,15 +481,15 @@ bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
     if (c->made && memcmp(c->dependent, dependent, n) == 0) return c->fits;
     memcpy(c->dependent, dependent, n);
     c->made = true;
-    c->ncell = c->nblock = c->nshape = c->nrelay = 0;
+    c->ncluster = c->nblock = c->nshape = c->nforwarded = 0;
     c->used = 0;
     for (int i = 0; i < c->nv; i++) c->scratch->introduced[i] = -1;
     c->fits = introduce_bases(c) && add_bodies(c, true) && add_loops(c) && add_bodies(c, false);
     mark_first(c);
     for (int i = 0; i < c->nrotor && c->fits; i++) {
         lwi_cluster_rotor *rotor = &c->rotor[i];
-        rotor->cell = c->scratch->introduced[rotor->iv];
-        rotor->z = index_of(&c->cell[rotor->cell], rotor->iv);
+        rotor->cluster = c->scratch->introduced[rotor->iv];
+        rotor->z = index_of(&c->cluster[rotor->cluster], rotor->iv);
     }
     return c->fits;
 }

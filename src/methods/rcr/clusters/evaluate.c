@@ -11,8 +11,8 @@
 #include <string.h>
 
 struct lwi_rcr_clusters {
-    const lwi_cluster_kernels *text;
-    lwi_clusters *cells;
+    const lwi_cluster_kernels *kernels;
+    lwi_clusters *clusters;
     lwi_rcr_loads loads;
     unsigned char *other; // [tree_nv] scratch: a partition
     // where something is driven: of the tree, then of the drives
@@ -34,38 +34,39 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
 {
     const lw_model *model = work->model;
     const lwi_rcr_work *d = work->data;
-    const lwi_cluster_kernels *text =
+    const lwi_cluster_kernels *kernels =
         work->lanes == LWI_NO_KERNEL ? NULL : lwi_cluster_kernels_of(work->lanes);
     *out = NULL;
-    if (!text) return LW_OK;
+    if (!kernels) return LW_OK;
     for (int i = 0; i < model->nloop; i++)
         if (model->joint[model->loop[i]].nrotor > 0) return LW_OK;
     bool known;
-    lwi_rcr_clusters *cells = LWI_PUSH(&work->arena, lwi_rcr_clusters, 1);
-    int *carried = LWI_PUSH(&work->arena, int, model->nloop);
-    bool *asked = LWI_PUSH(&work->arena, bool, model->nnode);
-    if (cells) cells->other = LWI_PUSH(&work->arena, unsigned char, model->tree_nv);
-    if (!cells || !carried || !asked || !cells->other) return LW_ERR_MEMORY;
-    TRY(lwi_rcr_loads_create(model, &work->arena, &cells->loads, asked, &known));
+    lwi_rcr_clusters *clusters = LWI_PUSH(&work->arena, lwi_rcr_clusters, 1);
+    int *rate_at = LWI_PUSH(&work->arena, int, model->nloop);
+    bool *needed = LWI_PUSH(&work->arena, bool, model->nnode);
+    if (clusters) clusters->other = LWI_PUSH(&work->arena, unsigned char, model->tree_nv);
+    if (!clusters || !rate_at || !needed || !clusters->other) return LW_ERR_MEMORY;
+    TRY(lwi_rcr_loads_create(model, &work->arena, &clusters->loads, needed, &known));
     if (!known) return LW_OK;
     for (int i = 0; i < model->nloop; i++) {
-        carried[i] = -1;
-        for (int k = 0; k < d->carried.n; k++)
-            if (d->carried.item[k].joint == model->loop[i]) carried[i] = d->carried.at + k;
+        rate_at[i] = -1;
+        for (int k = 0; k < d->auxiliary.n; k++)
+            if (d->auxiliary.item[k].joint == model->loop[i]) rate_at[i] = d->auxiliary.at + k;
     }
-    cells->text = text;
-    TRY(lwi_clusters_create(model, d->e.length, d->e.scale, carried, asked, &work->arena,
-                            &cells->cells));
-    if (!cells->cells) return LW_OK;
-    const int ndrive = cells->cells->parts.ndrive, n = model->tree_nq + ndrive; // nq >= nv
-    if (ndrive || cells->cells->nbase) {
-        cells->q = LWI_PUSH(&work->arena, double, n);
-        cells->v = LWI_PUSH(&work->arena, double, n);
-        cells->vdot = LWI_PUSH(&work->arena, double, n);
-        cells->effort = LWI_PUSH(&work->arena, double, ndrive);
-        if (!cells->q || !cells->v || !cells->vdot || !cells->effort) return LW_ERR_MEMORY;
+    clusters->kernels = kernels;
+    TRY(lwi_clusters_create(model, d->e.length, d->e.scale, rate_at, needed, &work->arena,
+                            &clusters->clusters));
+    if (!clusters->clusters) return LW_OK;
+    const int ndrive = clusters->clusters->parts.ndrive, n = model->tree_nq + ndrive; // nq >= nv
+    if (ndrive || clusters->clusters->nbase) {
+        clusters->q = LWI_PUSH(&work->arena, double, n);
+        clusters->v = LWI_PUSH(&work->arena, double, n);
+        clusters->vdot = LWI_PUSH(&work->arena, double, n);
+        clusters->effort = LWI_PUSH(&work->arena, double, ndrive);
+        if (!clusters->q || !clusters->v || !clusters->vdot || !clusters->effort)
+            return LW_ERR_MEMORY;
     }
-    *out = cells;
+    *out = clusters;
     return LW_OK;
 }
 
@@ -79,10 +80,12 @@ static void column(const void *user, int loop, int side, int iv, double w[6])
     const lw_model *model = e->model;
     v6_zero(w);
     if (loop >= model->nloop) { // body 2 of a coupling is what it tells
-        const lwi_coupling *coupling = &model->coupling[loop - model->nloop];
-        const lwi_cluster_law *law = &d->cells->cells->law[loop - model->nloop];
+        const lwi_coupling *source = &model->coupling[loop - model->nloop];
+        const lwi_cluster_coupling *coupling =
+            &d->clusters->clusters->coupling[loop - model->nloop];
         double p[2];
-        lwi_clusters_law(law, d->tree.joint_q[model->joint[coupling->of].iq + coupling->with], p);
+        lwi_clusters_coupling_slopes(
+            coupling, d->tree.joint_q[model->joint[source->of].iq + source->with], p);
         w[0] = side > 0 ? 1 : -p[0];
         return;
     }
@@ -103,31 +106,31 @@ static void column(const void *user, int loop, int side, int iv, double w[6])
 }
 
 // Smallest pivot of a partition; 0 where there is none.
-static double least_of(lwi_rcr_work *d, double t, unsigned char *dependent)
+static double min_pivot_of(lwi_rcr_work *d, double t, unsigned char *dependent)
 {
     lw_error error;
     d->e.dependent = dependent;
-    return lwi_rcr_factor(&d->e, t, &error) == LW_OK ? d->e.least : 0;
+    return lwi_rcr_factor(&d->e, t, &error) == LW_OK ? d->e.min_pivot : 0;
 }
 
 void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent)
 {
     lwi_rcr_work *d = work->data;
-    unsigned char *const before = d->e.dependent, *other = d->cells->other;
+    unsigned char *const before = d->e.dependent, *other = d->clusters->other;
     const size_t n = (size_t)work->model->tree_nv;
-    for (int anew = 0; anew < 2; anew++) {
+    for (int all_loops = 0; all_loops < 2; all_loops++) {
         memcpy(other, dependent, n);
-        if (!lwi_clusters_prefer(d->cells->cells, column, d, anew, other)) {
-            if (anew == 0) break; // nothing is to be changed
+        if (!lwi_clusters_prefer(d->clusters->clusters, column, d, all_loops, other)) {
+            if (all_loops == 0) break; // nothing is to be changed
             continue;
         }
         // far from the next change, or as far as the other is but for rounding
         const double far = 0.5 * (d->theta + d->keep);
-        const double enough = fmin(far, 0.99 * least_of(d, t, dependent));
-        const double least = least_of(d, t, other);
+        const double enough = fmin(far, 0.99 * min_pivot_of(d, t, dependent));
+        const double min = min_pivot_of(d, t, other);
         // rows of loops on what floats see that body too: there cells tell how far
-        const bool on_floating = d->cells->cells->nbase > 0 && least > 0;
-        if (!(least > enough) && !(on_floating && lwi_rcr_clusters_pivot(work, t, x, other) > far))
+        const bool on_floating = d->clusters->clusters->nbase > 0 && min > 0;
+        if (!(min > enough) && !(on_floating && lwi_rcr_clusters_pivot(work, t, x, other) > far))
             continue;
         memcpy(dependent, other, n);
         break;
@@ -153,66 +156,68 @@ static void other_rates(const lwi_rcr_work *d, const lwi_clusters *c, double dri
 {
     for (int i = 0; i < c->nblock; i++) {
         const lwi_cluster_block *b = &c->block[i];
-        if (b->carried[0] < 0) continue;
-        for (int l = 0; l < LWI_LANES; l++) xdot[b->carried[l]] = b->rate[0][l];
+        if (b->rate_at[0] < 0) continue;
+        for (int l = 0; l < LWI_LANES; l++) xdot[b->rate_at[l]] = b->rate[0][l];
     }
-    if (d->carried.at_work >= 0) xdot[d->carried.at_work] = d->tree.power + drives;
+    if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power + drives;
 }
 
-int lwi_rcr_clusters_count(const lwi_rcr_clusters *cells)
+int lwi_rcr_clusters_count(const lwi_rcr_clusters *clusters)
 {
-    return cells->cells->made && cells->cells->fits ? cells->cells->ncell : 0;
+    return clusters->clusters->made && clusters->clusters->fits ? clusters->clusters->ncluster : 0;
 }
 
 // Coordinates of tree and drives at (t, x), and how these move.
-static const double *drive(const lw_model *model, lwi_rcr_clusters *cells, double t,
+static const double *drive(const lw_model *model, lwi_rcr_clusters *clusters, double t,
                            const double *x)
 {
-    const lwi_clusters *c = cells->cells;
+    const lwi_clusters *c = clusters->clusters;
     const int n = model->tree_nq;
     if (!c->parts.ndrive) return x;
-    memcpy(cells->q, x, (size_t)n * sizeof *x);
+    memcpy(clusters->q, x, (size_t)n * sizeof *x);
     for (int i = 0; i < c->parts.ndrive; i++) {
         const lwi_k_drive *of = &c->parts.drive[i];
         double f[3];
         lwi_function_eval(model->function, model->joint[of->joint].motion[of->coordinate], t, f);
-        cells->q[n + i] = f[0];
-        cells->v[model->tree_nv + i] = f[1];
-        cells->vdot[model->tree_nv + i] = c->drive[i] = f[2];
+        clusters->q[n + i] = f[0];
+        clusters->v[model->tree_nv + i] = f[1];
+        clusters->vdot[model->tree_nv + i] = c->drive[i] = f[2];
     }
-    return cells->q;
+    return clusters->q;
 }
 
 // What forces read of driven coordinates.
-static void tell_drives(const lw_model *model, const lwi_rcr_clusters *cells, lwi_tree_work *tree)
+static void set_driven_motion(const lw_model *model, const lwi_rcr_clusters *clusters,
+                              lwi_tree_work *tree)
 {
-    const lwi_k_parts *parts = &cells->cells->parts;
+    const lwi_k_parts *parts = &clusters->clusters->parts;
     for (int i = 0; i < parts->ndrive; i++) {
         const lwi_joint *joint = &model->joint[parts->drive[i].joint];
-        tree->joint_q[joint->iq + parts->drive[i].coordinate] = cells->q[model->tree_nq + i];
-        tree->joint_qd[joint->iv + parts->drive[i].coordinate] = cells->v[model->tree_nv + i];
+        tree->joint_q[joint->iq + parts->drive[i].coordinate] = clusters->q[model->tree_nq + i];
+        tree->joint_qd[joint->iv + parts->drive[i].coordinate] = clusters->v[model->tree_nv + i];
     }
 }
 
-static double drive_power(const lw_model *model, const lwi_rcr_clusters *cells,
+static double drive_power(const lw_model *model, const lwi_rcr_clusters *clusters,
                           const lwi_tree_work *tree)
 {
-    const lwi_k_parts *parts = &cells->cells->parts;
+    const lwi_k_parts *parts = &clusters->clusters->parts;
     if (!parts->ndrive) return 0;
     for (int i = 0; i < parts->ndrive; i++) {
         const lwi_k_drive *of = &parts->drive[i];
-        cells->effort[i] = tree->loads.effort[model->joint[of->joint].iv + of->coordinate];
+        clusters->effort[i] = tree->loads.effort[model->joint[of->joint].iv + of->coordinate];
     }
-    return lwi_clusters_drive_power(cells->cells, cells->v, cells->vdot, cells->effort);
+    return lwi_clusters_drive_power(clusters->clusters, clusters->v, clusters->vdot,
+                                    clusters->effort);
 }
 
 // Everything that depends on positions.
-static bool place(const lwi_rcr_clusters *cells, const double *q, double *steepest)
+static bool place(const lwi_rcr_clusters *clusters, const double *q, double *max_ratio2)
 {
-    const double laws = lwi_clusters_laws(cells->cells, q);
-    if (!cells->text->place(cells->cells, q, steepest)) return false;
-    *steepest = fmax(*steepest, laws);
-    lwi_clusters_rotors(cells->cells);
+    const double laws = lwi_clusters_place_couplings(clusters->clusters, q);
+    if (!clusters->kernels->place(clusters->clusters, q, max_ratio2)) return false;
+    *max_ratio2 = fmax(*max_ratio2, laws);
+    lwi_clusters_rotors(clusters->clusters);
     return true;
 }
 
@@ -220,22 +225,22 @@ double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
                               const unsigned char *dependent)
 {
     const lwi_rcr_work *d = work->data;
-    double steepest;
-    if (!lwi_clusters_plan(d->cells->cells, dependent)) return 0;
-    const double *q = drive(work->model, d->cells, t, x);
-    return place(d->cells, q, &steepest) ? 1 / sqrt(1 + steepest) : 0;
+    double max_ratio2;
+    if (!lwi_clusters_plan(d->clusters->clusters, dependent)) return 0;
+    const double *q = drive(work->model, d->clusters, t, x);
+    return place(d->clusters, q, &max_ratio2) ? 1 / sqrt(1 + max_ratio2) : 0;
 }
 
 double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x)
 {
     const lwi_rcr_work *d = work->data;
     const lwi_rcr_choice *choice = work->discrete;
-    lwi_clusters *c = d->cells->cells;
+    lwi_clusters *c = d->clusters->clusters;
     double loops2;
     if (!choice->made || !lwi_clusters_plan(c, choice->dependent)) return INFINITY;
-    const double *q = drive(work->model, d->cells, t, x);
-    if (!d->cells->text->gap2(c, q, &loops2)) return INFINITY;
-    return fmax(sqrt(loops2), lwi_clusters_law_gap(c, q));
+    const double *q = drive(work->model, d->clusters, t, x);
+    if (!d->clusters->kernels->gap2(c, q, &loops2)) return INFINITY;
+    return fmax(sqrt(loops2), lwi_clusters_coupling_gap(c, q));
 }
 
 // qdot: speeds, but for quaternions of bodies that float and where these are.
@@ -255,40 +260,40 @@ static void coordinate_rates(const lw_model *model, const lwi_clusters *c, const
 }
 
 bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const double *inputs,
-                            double *xdot, double *least)
+                            double *xdot, double *min)
 {
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
-    const lwi_cluster_kernels *text = d->cells->text;
+    const lwi_cluster_kernels *kernels = d->clusters->kernels;
     const lwi_rcr_choice *choice = work->discrete;
-    lwi_clusters *c = d->cells->cells;
+    lwi_clusters *c = d->clusters->clusters;
     const int nq = model->tree_nq, nv = model->tree_nv;
     const bool driven = c->parts.ndrive > 0, other = driven || c->nbase > 0;
-    double steepest, *v = other ? d->cells->v : xdot; // scalar joints: qdot = u
-    double *vdot = other ? d->cells->vdot : xdot + nq;
+    double max_ratio2, *v = other ? d->clusters->v : xdot; // scalar joints: qdot = u
+    double *vdot = other ? d->clusters->vdot : xdot + nq;
     if (!lwi_clusters_plan(c, choice->dependent)) return false;
-    const double *q = drive(model, d->cells, t, x);
-    if (!place(d->cells, q, &steepest)) return false;
-    *least = 1 / sqrt(1 + steepest);
-    if (!(*least > LWI_RCR_DELAY)) return false;
+    const double *q = drive(model, d->clusters, t, x);
+    if (!place(d->clusters, q, &max_ratio2)) return false;
+    *min = 1 / sqrt(1 + max_ratio2);
+    if (!(*min > LWI_RCR_DELAY)) return false;
     memcpy(v, x + nq, (size_t)nv * sizeof *v);
-    text->speeds(c, v);
+    kernels->speeds(c, v);
     lwi_clusters_place_bases(c, t, q);
     lwi_clusters_move_bases(c, t, v);
     const bool loaded = model->nforce || d->tree.added;
-    if (loaded && driven) tell_drives(model, d->cells, &d->tree);
-    if (loaded) lwi_rcr_loads_apply(work, &d->cells->loads, c, t, x, v, inputs);
-    lwi_clusters_law_forces(c, q, v);
-    text->force(c, v, loaded ? d->tree.effort : NULL);
-    if (loaded) lwi_clusters_push_bases(c, d->tree.effort);
-    if (loaded) lwi_rcr_loads_pass(work, &d->cells->loads, c);
+    if (loaded && driven) set_driven_motion(model, d->clusters, &d->tree);
+    if (loaded) lwi_rcr_loads_apply(work, &d->clusters->loads, c, t, x, v, inputs);
+    lwi_clusters_coupling_forces(c, q, v);
+    kernels->force(c, v, loaded ? d->tree.effort : NULL);
+    if (loaded) lwi_clusters_load_bases(c, d->tree.effort);
+    if (loaded) lwi_rcr_loads_pass(work, &d->clusters->loads, c);
     lwi_clusters_rotor_forces(c);
-    if (!text->solve(c, vdot)) return false;
+    if (!kernels->solve(c, vdot)) return false;
     if (other) {
         coordinate_rates(model, c, v, xdot);
         memcpy(xdot + nq, vdot, (size_t)nv * sizeof *xdot);
     }
     if (!all_finite(nq + nv, xdot)) return false;
-    other_rates(d, c, drive_power(model, d->cells, &d->tree), xdot);
+    other_rates(d, c, drive_power(model, d->clusters, &d->tree), xdot);
     return true;
 }

@@ -16,10 +16,10 @@ static bool is_cut(const lw_model *model, int iv)
     return false;
 }
 
-static void ask(const lw_model *model, int body, bool *asked)
+static void mark_needed(const lw_model *model, int body, bool *needed)
 {
     const int host = model->body[body].host;
-    if (host > 0) asked[model->body_node[host]] = true;
+    if (host > 0) needed[model->body_node[host]] = true;
 }
 
 // Formulas may read any joint.
@@ -31,7 +31,7 @@ static bool reads_joints(const lw_model *model)
 }
 
 lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_loads *loads,
-                               bool *asked, bool *known)
+                               bool *needed, bool *known)
 {
     *loads = (lwi_rcr_loads){.cuts = model->nforce && reads_joints(model)};
     *known = true;
@@ -39,20 +39,20 @@ lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_
         const lwi_force_place place = lwi_force_acts_on(&model->force[i]);
         if (place.iv < 0 && place.n == 0) *known = false;
         loads->cuts = loads->cuts || (place.iv >= 0 && is_cut(model, place.iv));
-        for (int k = 0; k < place.n; k++) ask(model, place.body[k], asked);
+        for (int k = 0; k < place.n; k++) mark_needed(model, place.body[k], needed);
         loads->at_bodies = loads->at_bodies || place.n > 0;
     }
     for (int i = 0; i < model->nloop && loads->cuts; i++) {
-        ask(model, model->joint[model->loop[i]].body1, asked);
-        ask(model, model->joint[model->loop[i]].body2, asked);
+        mark_needed(model, model->joint[model->loop[i]].body1, needed);
+        mark_needed(model, model->joint[model->loop[i]].body2, needed);
     }
     loads->at_bodies = loads->at_bodies || loads->cuts;
-    loads->rider = LWI_PUSH(arena, int, model->nbody);
-    if (!loads->rider) return LW_ERR_MEMORY;
+    loads->merged = LWI_PUSH(arena, int, model->nbody);
+    if (!loads->merged) return LW_ERR_MEMORY;
     for (int b = 1; b < model->nbody; b++) {
         const int host = model->body[b].host;
-        if (host != b && (host == 0 || asked[model->body_node[host]]))
-            loads->rider[loads->nrider++] = b;
+        if (host != b && (host == 0 || needed[model->body_node[host]]))
+            loads->merged[loads->nmerged++] = b;
     }
     return LW_OK;
 }
@@ -60,16 +60,16 @@ lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_
 // -------------------------------------------------------------------------------------- evaluation
 
 static void move_bodies(const lw_model *model, const lwi_rcr_loads *loads,
-                        const lwi_clusters *cells, const double *v, lwi_tree_work *tree)
+                        const lwi_clusters *clusters, const double *v, lwi_tree_work *tree)
 {
     m3_identity(tree->body_R[0]);
-    for (int s = 0; s < cells->nseat; s++) {
-        const int b = cells->seat[s].body;
-        lwi_clusters_read(cells, s, v, tree->body_R[b], tree->body_r[b], tree->body_v[b],
-                          tree->body_w[b]);
+    for (int s = 0; s < clusters->nattached; s++) {
+        const int b = clusters->attached[s].body;
+        lwi_clusters_read_attached(clusters, s, v, tree->body_R[b], tree->body_r[b],
+                                   tree->body_v[b], tree->body_w[b]);
     }
-    for (int i = 0; i < loads->nrider; i++) {
-        const int b = loads->rider[i];
+    for (int i = 0; i < loads->nmerged; i++) {
+        const int b = loads->merged[i];
         v3_copy(tree->body_w[b], tree->body_w[model->body[b].host]);
         lwi_tree_ride(model, b, tree->body_w[b], tree->body_R, tree->body_r, tree->body_v);
     }
@@ -90,7 +90,7 @@ static void cut_efforts(const lw_model *model, double t, lwi_tree_work *tree)
 }
 
 void lwi_rcr_loads_apply(const lwi_work *work, const lwi_rcr_loads *loads,
-                         const lwi_clusters *cells, double t, const double *x, const double *v,
+                         const lwi_clusters *clusters, double t, const double *x, const double *v,
                          const double *inputs)
 {
     const lw_model *model = work->model;
@@ -100,20 +100,21 @@ void lwi_rcr_loads_apply(const lwi_work *work, const lwi_rcr_loads *loads,
         lwi_tree_joint_loads(model, tree, t, x, v, inputs);
         return;
     }
-    move_bodies(model, loads, cells, v, tree);
+    move_bodies(model, loads, clusters, v, tree);
     lwi_tree_joint_motion(model, tree, x, v);
     if (loads->cuts) {
-        lwi_auxiliary_load(model, &d->carried, x, tree->joint_q);
+        lwi_auxiliary_load(model, &d->auxiliary, x, tree->joint_q);
         lwi_cut_read(&d->cut, tree, t, false);
     }
     lwi_tree_apply(model, tree, t, inputs);
     if (loads->cuts) cut_efforts(model, t, tree);
 }
 
-void lwi_rcr_loads_pass(const lwi_work *work, const lwi_rcr_loads *loads, const lwi_clusters *cells)
+void lwi_rcr_loads_pass(const lwi_work *work, const lwi_rcr_loads *loads,
+                        const lwi_clusters *clusters)
 {
     const lwi_rcr_work *d = work->data;
     if (!loads->at_bodies) return;
-    for (int s = 0; s < cells->nseat; s++)
-        lwi_clusters_load(cells, s, d->tree.loads.wrench[cells->seat[s].body]);
+    for (int s = 0; s < clusters->nattached; s++)
+        lwi_clusters_load_attached(clusters, s, d->tree.loads.wrench[clusters->attached[s].body]);
 }

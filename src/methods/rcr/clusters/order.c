@@ -3,8 +3,8 @@
 
 #include "spatial/rotation.h"
 
-typedef lwi_clusters_scratch scratch;
-typedef lwi_clusters_entry entry;
+typedef lwi_cluster_scratch scratch;
+typedef lwi_cluster_queue_entry entry;
 
 enum { WAITING = LWI_CLUSTER_STEPS + 1 };
 
@@ -22,7 +22,7 @@ static int unknown(const lwi_clusters *c, const lwi_cluster_loop *loop)
     return n;
 }
 
-static void offer(lwi_clusters *c, int loop)
+static void queue_loop(lwi_clusters *c, int loop)
 {
     scratch *s = c->scratch;
     const int count = unknown(c, &c->loop[loop]);
@@ -46,7 +46,7 @@ int lwi_clusters_next_loop(lwi_clusters *c)
     return -1;
 }
 
-void lwi_clusters_offer_all(lwi_clusters *c)
+void lwi_clusters_queue_all(lwi_clusters *c)
 {
     scratch *s = c->scratch;
     s->nentry = 0;
@@ -54,17 +54,17 @@ void lwi_clusters_offer_all(lwi_clusters *c)
     for (int i = c->nloop - 1; i >= 0; i--) {
         s->done[i] = false;
         s->count[i] = -1;
-        offer(c, i);
+        queue_loop(c, i);
     }
 }
 
 // The loops that have coordinates of this one.
-void lwi_clusters_offer_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop)
+void lwi_clusters_queue_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop)
 {
     const scratch *s = c->scratch;
     for (int i = 0; i < loop->n; i++)
         for (int k = s->first[loop->part[i]]; k < s->first[loop->part[i] + 1]; k++)
-            offer(c, s->list[k]);
+            queue_loop(c, s->list[k]);
 }
 
 // ------------------------------------------------------------------------------------- preference
@@ -76,7 +76,7 @@ void lwi_clusters_offer_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop
 // Takes the columns of class `dependent` that are new directions, the largest part first; taken
 // ones leave the basis q [n].  Returns how many there are then.
 static int take_directions(lwi_clusters *c, const lwi_cluster_loop *loop, int number, int dependent,
-                           lwi_clusters_column *column, const void *user, double (*q)[6], int n)
+                           lwi_clusters_row_column *column, const void *user, double (*q)[6], int n)
 {
     double w[LWI_CLUSTER_STEPS][6], length[LWI_CLUSTER_STEPS];
     bool open[LWI_CLUSTER_STEPS] = {false};
@@ -93,14 +93,14 @@ static int take_directions(lwi_clusters *c, const lwi_cluster_loop *loop, int nu
     }
     for (;;) {
         int best = -1;
-        double most = 0;
+        double max = 0;
         for (int i = 0; i < loop->n; i++) {
             if (!open[i]) continue;
             const double part = sqrt(v3_dot(w[i], w[i]) + v3_dot(w[i] + 3, w[i] + 3));
-            if (n < 6 && part > DIRECTION * length[i] && part > most) most = part, best = i;
+            if (n < 6 && part > DIRECTION * length[i] && part > max) max = part, best = i;
         }
         if (best < 0) break;
-        for (int j = 0; j < 6; j++) q[n][j] = w[best][j] / most;
+        for (int j = 0; j < 6; j++) q[n][j] = w[best][j] / max;
         open[best] = false;
         c->dependent[c->parts.part[loop->part[best]].iv] = 2; // decided
         for (int i = 0; i < loop->n; i++) {
@@ -115,7 +115,7 @@ static int take_directions(lwi_clusters *c, const lwi_cluster_loop *loop, int nu
 
 // A loop's own dependent speeds: of those that were, as many as are independent directions, then
 // others while there are new ones.
-static void decide(lwi_clusters *c, int number, lwi_clusters_column *column, const void *user)
+static void decide(lwi_clusters *c, int number, lwi_clusters_row_column *column, const void *user)
 {
     const lwi_cluster_loop *loop = &c->loop[number];
     double q[6][6];
@@ -142,27 +142,27 @@ static void introduce_roots(lwi_clusters *c)
     }
 }
 
-bool lwi_clusters_prefer(lwi_clusters *c, lwi_clusters_column *column, const void *user, bool anew,
-                         unsigned char *dependent)
+bool lwi_clusters_prefer(lwi_clusters *c, lwi_clusters_row_column *column, const void *user,
+                         bool all_loops, unsigned char *dependent)
 {
     const size_t n = (size_t)c->nfree;
     scratch *s = c->scratch;
     int before = 0, after = 0;
     c->made = false;
     memcpy(c->dependent, dependent, n);
-    for (int i = 0; anew && i < c->nloop; i++)
+    for (int i = 0; all_loops && i < c->nloop; i++)
         for (int k = 0; k < c->loop[i].n; k++)
             if (c->loop[i].side[k] && c->parts.part[c->loop[i].part[k]].iv < c->nfree)
                 c->dependent[c->parts.part[c->loop[i].part[k]].iv] = 1;
     for (int i = 0; i < c->nv; i++) s->introduced[i] = i < c->nfree ? -1 : 0;
     introduce_roots(c);
-    lwi_clusters_offer_all(c);
+    lwi_clusters_queue_all(c);
     for (int k = 0; k < c->nloop; k++) {
         const int at = lwi_clusters_next_loop(c);
         if (at < 0) return false;
         s->done[at] = true;
         decide(c, at, column, user);
-        lwi_clusters_offer_neighbours(c, &c->loop[at]);
+        lwi_clusters_queue_neighbours(c, &c->loop[at]);
     }
     for (int i = 0; i < c->nfree; i++) before += dependent[i], after += c->dependent[i];
     if (before != after || memcmp(dependent, c->dependent, n) == 0) return false;

@@ -4,11 +4,11 @@
 
 #include "spatial/rotation.h"
 
-typedef lwi_clusters_draft draft;
+typedef lwi_cluster_draft draft;
 
 // ------------------------------------------------------------------------------------------ memory
 
-void *lwi_clusters_take(lwi_clusters *c, size_t count, size_t size)
+void *lwi_clusters_push(lwi_clusters *c, size_t count, size_t size)
 {
     const size_t bytes = (count * size + 63) / 64 * 64;
     if (c->used + bytes > c->room) return NULL;
@@ -28,8 +28,8 @@ static size_t lanes_of(const lwi_cluster_shape *s)
 size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s)
 {
     const size_t nz = (size_t)s->nstep;
-    return nz * (sizeof(lwi_cluster_link) + sizeof(lwi_cluster_pose)) + sizeof(lwi_cluster_whole) +
-           (size_t)(s->nbody * s->nx) * sizeof(lwi_cluster_column) +
+    return nz * (sizeof(lwi_cluster_link) + sizeof(lwi_cluster_pose)) +
+           sizeof(lwi_cluster_constants) + (size_t)(s->nbody * s->nx) * sizeof(lwi_cluster_column) +
            (2 * nz + 2) * sizeof(int32_t[LWI_LANES]) + lanes_of(s) * sizeof(lwi_lanes) + 64 * 10;
 }
 
@@ -50,7 +50,7 @@ static void flip(const lwi_k_part *part, lwi_k_frame *f)
 }
 
 // From the frame in which the parts on the base stand to the cell's.
-static void from_world(lwi_k_frame *f, const draft *d)
+static void from_base_parent(lwi_k_frame *f, const draft *d)
 {
     m3_transpose(f->R, d->base.R);
     m3_mul_v(f->r, f->R, d->base.r);
@@ -65,14 +65,14 @@ static void inboard(const lwi_clusters *c, const draft *d, int i, lwi_k_frame *f
     flip(part, f);
     lwi_k_frame back = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
     if (d->shape.step[i].parent < 0)
-        from_world(&back, d);
+        from_base_parent(&back, d);
     else
         flip(&c->parts.part[part->parent], &back); // its own inverse
     lwi_k_compose(f, &back, f);
 }
 
 // The first step on p whose axis is not parallel to its own wants x on their common normal.
-static double wanted(const lwi_clusters *c, const draft *d, int p)
+static double common_normal_angle(const lwi_clusters *c, const draft *d, int p)
 {
     for (int i = 0; i < d->n; i++) {
         lwi_k_frame f;
@@ -83,7 +83,7 @@ static double wanted(const lwi_clusters *c, const draft *d, int p)
     return 0;
 }
 
-static void turn_frame(lwi_k_frame *f, double before, double after)
+static void rotate_frame(lwi_k_frame *f, double before, double after)
 {
     lwi_k_frame a = {{0}, {0, 0, 0}}, b = a;
     rot_z(a.R, cos(before), sin(before));
@@ -99,7 +99,7 @@ static void settle(const lwi_clusters *c, draft *d, int i)
     lwi_cluster_step *step = &d->shape.step[i];
     lwi_k_frame *f = &d->in[i];
     inboard(c, d, i, f);
-    turn_frame(f, step->parent < 0 ? 0 : -d->phi[step->parent], 0);
+    rotate_frame(f, step->parent < 0 ? 0 : -d->phi[step->parent], 0);
     const bool same = hypot(f->R[2], f->R[5]) <= lwi_clusters_parallel && f->R[8] > 0;
     const bool right = fabs(f->R[8]) <= lwi_clusters_parallel &&
                        fabs(f->R[2]) <= lwi_clusters_parallel && f->R[5] < 0;
@@ -110,17 +110,17 @@ static void settle(const lwi_clusters *c, draft *d, int i)
         m3_tmul(T, square, f->R);
         psi = atan2(T[3], T[0]);
     }
-    d->phi[i] = wanted(c, d, i);
+    d->phi[i] = common_normal_angle(c, d, i);
     if (!step->turn) { // cannot turn back
         d->phi[i] = -psi;
         if (step->axes == LWI_CLUSTER_ANY) d->phi[i] = 0;
     }
     d->angle[i] = psi + d->phi[i];
     if (i == 0 && d->on < 0) v3_set(f->r, 0, 0, 0); // but for rounding
-    step->away = v3_norm(f->r) > 0 || step->slide;
+    step->has_offset = v3_norm(f->r) > 0 || step->slide;
 }
 
-void lwi_clusters_settle(const lwi_clusters *c, draft *d)
+void lwi_clusters_set_frames(const lwi_clusters *c, draft *d)
 {
     d->on = c->base_of[d->part[0]];
     d->shape.floats = d->on >= 0;
@@ -144,7 +144,7 @@ lwi_k_frame lwi_clusters_raw(const lwi_clusters *c, const draft *d, int i)
 {
     lwi_k_frame raw = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
     flip(&c->parts.part[d->part[i]], &raw);
-    turn_frame(&raw, -d->phi[i], 0);
+    rotate_frame(&raw, -d->phi[i], 0);
     return raw;
 }
 
@@ -171,7 +171,7 @@ void lwi_clusters_close(const lwi_clusters *c, draft *d, double P[2][3], double 
         lwi_k_frame back;
         const int p = s->close[side] = (int)step_of(d, loop->end[side]);
         if (p < 0)
-            from_world(&back, d);
+            from_base_parent(&back, d);
         else
             back = lwi_clusters_raw(c, d, p);
         m3_mul_v(P[side], back.R, loop->P[side]);
@@ -180,12 +180,12 @@ void lwi_clusters_close(const lwi_clusters *c, draft *d, double P[2][3], double 
         along[side] = hypot(z[side][0], z[side][1]) <= lwi_clusters_parallel;
     }
     s->along = along[1];
-    s->flat = s->flat && (along[1] || !loop->pin);
+    s->planar = s->planar && (along[1] || !loop->pin);
     for (int i = 0; i < d->n; i++) {
         s->step[i].side = loop->side[i];
-        s->step[i].tilts =
+        s->step[i].is_oblique =
             loop->pin && loop->side[i] && s->step[i].turn && !is_parallel(d, i, along);
-        s->flat = s->flat && !s->step[i].tilts;
+        s->planar = s->planar && !s->step[i].is_oblique;
     }
 }
 
@@ -208,26 +208,26 @@ static void set_link(const lwi_clusters *c, const draft *d, int i, lwi_cluster_l
     for (int k = 0; k < 6; k++) link->J[k][l] = J[k] - back[k];
 }
 
-static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *cell,
+static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *cluster,
                      const lwi_cluster_block *b, double P[2][3], double z[2][3], int l)
 {
-    lwi_cluster_whole *whole = (lwi_cluster_whole *)b->whole;
-    double fall[3];
-    m3_tmul_v(fall, d->base.R, c->gravity);
+    lwi_cluster_constants *constants = (lwi_cluster_constants *)b->constants;
+    double gravity[3];
+    m3_tmul_v(gravity, d->base.R, c->gravity);
     for (int k = 0; k < 3; k++) {
-        whole->fall[k][l] = d->on < 0 ? -fall[k] : 0;
+        constants->minus_gravity[k][l] = d->on < 0 ? -gravity[k] : 0;
         for (int side = 0; side < 2; side++) {
-            whole->P[side][k][l] = P[side][k];
-            whole->z[side][k][l] = z[side][k];
+            constants->P[side][k][l] = P[side][k];
+            constants->z[side][k][l] = z[side][k];
         }
     }
     for (int i = 0; i < d->n; i++) {
         set_link(c, d, i, (lwi_cluster_link *)&b->link[i], l);
-        const double size = c->scale[cell->iv[i]] * c->scale[cell->iv[i]];
-        whole->size[i][l] = size;
-        whole->inverse[i][l] = size > 0 ? 1 / size : 0;
-        b->iv[i][l] = cell->iv[i];
-        b->at_sway[l] = d->on < 0 ? 0 : LWI_CLUSTER_SWAY * d->on;
+        const double size = c->scale[cluster->iv[i]] * c->scale[cluster->iv[i]];
+        constants->size[i][l] = size;
+        constants->inverse[i][l] = size > 0 ? 1 / size : 0;
+        b->iv[i][l] = cluster->iv[i];
+        b->at_base_motion[l] = d->on < 0 ? 0 : LWI_CLUSTER_BASE_MOTION * d->on;
         b->iq[d->shape.step[i].at][l] = c->parts.part[d->part[i]].iq;
     }
 }
@@ -235,22 +235,22 @@ static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *c
 static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluster_block *b)
 {
     const size_t nx = (size_t)s->nx, ny = (size_t)s->ny, nz = (size_t)s->nstep;
-    *b = (lwi_cluster_block){.shape = s, .text = -1, .base = -1};
+    *b = (lwi_cluster_block){.shape = s, .variant = -1, .base = -1};
     for (int i = 0; i < LWI_COUNT(lwi_cluster_shapes); i++)
-        if (memcmp(lwi_cluster_shapes[i], s, sizeof *s) == 0) b->text = i;
-    b->link = lwi_clusters_take(c, nz, sizeof *b->link);
-    b->whole = lwi_clusters_take(c, 1, sizeof *b->whole);
-    b->pose = lwi_clusters_take(c, nz, sizeof *b->pose);
-    b->column = lwi_clusters_take(c, (size_t)s->nbody * nx, sizeof *b->column);
-    b->iq = lwi_clusters_take(c, nz, sizeof *b->iq);
-    b->iv = lwi_clusters_take(c, nz, sizeof *b->iv);
-    b->carried = lwi_clusters_take(c, LWI_LANES, sizeof *b->carried);
-    b->at_sway = lwi_clusters_take(c, LWI_LANES, sizeof *b->at_sway);
-    lwi_lanes *all = lwi_clusters_take(c, lanes_of(s), sizeof *all);
-    if (!b->link || !b->whole || !b->pose || !b->column || !b->iq || !b->iv || !b->carried ||
-        !b->at_sway || !all)
+        if (memcmp(lwi_cluster_shapes[i], s, sizeof *s) == 0) b->variant = i;
+    b->link = lwi_clusters_push(c, nz, sizeof *b->link);
+    b->constants = lwi_clusters_push(c, 1, sizeof *b->constants);
+    b->pose = lwi_clusters_push(c, nz, sizeof *b->pose);
+    b->column = lwi_clusters_push(c, (size_t)s->nbody * nx, sizeof *b->column);
+    b->iq = lwi_clusters_push(c, nz, sizeof *b->iq);
+    b->iv = lwi_clusters_push(c, nz, sizeof *b->iv);
+    b->rate_at = lwi_clusters_push(c, LWI_LANES, sizeof *b->rate_at);
+    b->at_base_motion = lwi_clusters_push(c, LWI_LANES, sizeof *b->at_base_motion);
+    lwi_lanes *all = lwi_clusters_push(c, lanes_of(s), sizeof *all);
+    if (!b->link || !b->constants || !b->pose || !b->column || !b->iq || !b->iv || !b->rate_at ||
+        !b->at_base_motion || !all)
         return false;
-    for (int l = 0; l < LWI_LANES; l++) b->carried[l] = -1;
+    for (int l = 0; l < LWI_LANES; l++) b->rate_at[l] = -1;
     b->factor = all, all += ny * (ny + 1) / 2;
     b->P = all, all += 3;
     b->z = all, all += 3;
@@ -260,7 +260,7 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
     b->f = all, all += nx;
     b->rate = all++;
     if (!s->floats) return true;
-    b->sway = c->sway[0].w;
+    b->base_motion = c->base_motion[0].w;
     b->B = all, all += 6 * nx;
     b->C = all, all += LWI_CLUSTER_SPATIAL;
     b->h = all;
@@ -268,39 +268,40 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
 }
 
 // A lane among cells of the same shape.
-bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cell, double P[2][3],
+bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster, double P[2][3],
                         double z[2][3])
 {
     int shape = 0, at = c->nblock - 1;
     while (shape < c->nshape && memcmp(&c->shape[shape], &d->shape, sizeof d->shape) != 0) shape++;
     if (shape == c->nshape) {
-        if (c->nshape == c->most_shapes) return false;
+        if (c->nshape == c->max_shapes) return false;
         memcpy(&c->shape[c->nshape++], &d->shape, sizeof d->shape); // padding too
     }
     while (at >= 0 && c->block[at].shape != &c->shape[shape]) at--;
     if (at < 0 || c->block[at].count == LWI_LANES) {
         at = c->nblock;
-        if (at == c->most_blocks || !create_block(c, &c->shape[shape], &c->block[at])) return false;
+        if (at == c->max_blocks || !create_block(c, &c->shape[shape], &c->block[at])) return false;
         c->nblock++;
-        for (int l = 1; l < LWI_LANES; l++) set_lane(c, d, cell, &c->block[at], P, z, l);
+        for (int l = 1; l < LWI_LANES; l++) set_lane(c, d, cluster, &c->block[at], P, z, l);
     }
     lwi_cluster_block *b = &c->block[at];
-    cell->block = at;
-    cell->lane = b->count++;
-    set_lane(c, d, cell, b, P, z, cell->lane);
-    for (int l = cell->lane; d->loop && l < (cell->lane ? cell->lane + 1 : LWI_LANES); l++)
-        b->carried[l] = d->loop->carried; // padding repeats the first
-    cell->K = b->K[0] + cell->lane;
-    cell->k = b->k[0] + cell->lane;
-    cell->M = b->M[0] + cell->lane;
-    cell->f = b->f[0] + cell->lane;
-    cell->sum = lwi_clusters_take(c, (size_t)(cell->nx * (cell->nx + 3) / 2), sizeof *cell->sum);
-    cell->base = d->on;
-    if (d->on < 0) return cell->sum != NULL;
-    cell->B = b->B[0] + cell->lane;
-    if (cell->lane == 0) b->first_base = d->on;
+    cluster->block = at;
+    cluster->lane = b->count++;
+    set_lane(c, d, cluster, b, P, z, cluster->lane);
+    for (int l = cluster->lane; d->loop && l < (cluster->lane ? cluster->lane + 1 : LWI_LANES); l++)
+        b->rate_at[l] = d->loop->rate_at; // padding repeats the first
+    cluster->K = b->K[0] + cluster->lane;
+    cluster->k = b->k[0] + cluster->lane;
+    cluster->M = b->M[0] + cluster->lane;
+    cluster->f = b->f[0] + cluster->lane;
+    cluster->sum =
+        lwi_clusters_push(c, (size_t)(cluster->nx * (cluster->nx + 3) / 2), sizeof *cluster->sum);
+    cluster->base = d->on;
+    if (d->on < 0) return cluster->sum != NULL;
+    cluster->B = b->B[0] + cluster->lane;
+    if (cluster->lane == 0) b->first_base = d->on;
     if (b->first_base != d->on) b->first_base = -1;
     b->base = b->count == LWI_LANES ? b->first_base : -1;
-    cell->felt = lwi_clusters_take(c, (size_t)cell->nx, sizeof *cell->felt);
-    return cell->sum != NULL && cell->felt != NULL;
+    cluster->base_rows = lwi_clusters_push(c, (size_t)cluster->nx, sizeof *cluster->base_rows);
+    return cluster->sum != NULL && cluster->base_rows != NULL;
 }

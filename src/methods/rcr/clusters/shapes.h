@@ -9,7 +9,7 @@
 #include "methods/rcr/clusters/clusters.h"
 
 /** One row each: name, text (`flat`, `cell`) and what the shape is. */
-#define LWI_CLUSTER_SHAPE_LIST(X) X(four_bar, flat) X(posts, cell)
+#define LWI_CLUSTER_SHAPE_LIST(X) X(four_bar, planar) X(posts, cluster)
 
 /** A planar loop between a rod and a coupler on it, and the next rod on the ground. */
 static const lwi_cluster_shape lwi_cluster_shape_four_bar = {
@@ -21,25 +21,25 @@ static const lwi_cluster_shape lwi_cluster_shape_four_bar = {
     .closed = true,
     .pin = true,
     .along = true,
-    .flat = true,
+    .planar = true,
     .close = {1, 2},
-    .step = {{.parent = -1, .side = -1, .body = -1, .turn = true, .felt = 1},
+    .step = {{.parent = -1, .side = -1, .body = -1, .turn = true, .moved_by = 1},
              {.parent = 0,
               .at = 1,
               .side = -1,
               .body = 0,
               .turn = true,
-              .away = true,
-              .felt = 1,
-              .waits = true},
+              .has_offset = true,
+              .moved_by = 1,
+              .has_dependent = true},
              {.parent = -1,
               .at = 2,
               .side = 1,
               .body = 1,
               .turn = true,
-              .away = true,
-              .felt = 1,
-              .waits = true}}};
+              .has_offset = true,
+              .moved_by = 1,
+              .has_dependent = true}}};
 
 /** A rung between two posts on universal joints, whose first axes tilt it. */
 static const lwi_cluster_shape lwi_cluster_shape_posts = {
@@ -52,43 +52,44 @@ static const lwi_cluster_shape lwi_cluster_shape_posts = {
     .pin = true,
     .along = true,
     .close = {2, 4},
-    .step = {{.parent = -1, .side = -1, .body = -1, .turn = true, .tilts = true, .felt = 1},
-             {.parent = 0,
-              .at = 1,
-              .axes = LWI_CLUSTER_SQUARE,
-              .side = -1,
-              .body = -1,
-              .turn = true,
-              .felt = 3},
-             {.parent = 1,
-              .at = 2,
-              .side = -1,
-              .body = 0,
-              .turn = true,
-              .away = true,
-              .felt = 3,
-              .waits = true},
-             {.parent = -1,
-              .at = 3,
-              .side = 1,
-              .body = -1,
-              .turn = true,
-              .away = true,
-              .tilts = true,
-              .felt = 3,
-              .waits = true},
-             {.parent = 3,
-              .at = 4,
-              .axes = LWI_CLUSTER_SQUARE,
-              .side = 1,
-              .body = 1,
-              .turn = true,
-              .felt = 3,
-              .waits = true}}};
+    .step = {
+        {.parent = -1, .side = -1, .body = -1, .turn = true, .is_oblique = true, .moved_by = 1},
+        {.parent = 0,
+         .at = 1,
+         .axes = LWI_CLUSTER_SQUARE,
+         .side = -1,
+         .body = -1,
+         .turn = true,
+         .moved_by = 3},
+        {.parent = 1,
+         .at = 2,
+         .side = -1,
+         .body = 0,
+         .turn = true,
+         .has_offset = true,
+         .moved_by = 3,
+         .has_dependent = true},
+        {.parent = -1,
+         .at = 3,
+         .side = 1,
+         .body = -1,
+         .turn = true,
+         .has_offset = true,
+         .is_oblique = true,
+         .moved_by = 3,
+         .has_dependent = true},
+        {.parent = 3,
+         .at = 4,
+         .axes = LWI_CLUSTER_SQUARE,
+         .side = 1,
+         .body = 1,
+         .turn = true,
+         .moved_by = 3,
+         .has_dependent = true}}};
 
 /** In the order of the list. */
 static const lwi_cluster_shape *const lwi_cluster_shapes[] = {
-#define X(name, text) &lwi_cluster_shape_##name,
+#define X(name, variant) &lwi_cluster_shape_##name,
     LWI_CLUSTER_SHAPE_LIST(X)
 #undef X
 };

@@ -29,16 +29,16 @@
 #endif
 #include "base/simd/sincos.inl"
 
-static INLINE void NAME(cell_load)(real *x, const lwi_lanes *from, int n, int l)
+static INLINE void NAME(cluster_load)(real *x, const lwi_lanes *from, int n, int l)
 {
     for (int i = 0; i < n; i++) x[i] = AT(from[i]);
 }
-static INLINE void NAME(cell_store)(lwi_lanes *to, const real *x, int n, int l)
+static INLINE void NAME(cluster_store)(lwi_lanes *to, const real *x, int n, int l)
 {
     for (int i = 0; i < n; i++) AT(to[i]) = x[i];
 }
 // from[at] for the lanes
-static INLINE real NAME(cell_gather)(const double *from, const int32_t *at, int l)
+static INLINE real NAME(cluster_gather)(const double *from, const int32_t *at, int l)
 {
 #if WIDTH == 8
     return (real)_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i *)(at + l)), from, 8);
@@ -48,17 +48,17 @@ static INLINE real NAME(cell_gather)(const double *from, const int32_t *at, int 
     return from[at[l]];
 #endif
 }
-static INLINE real NAME(cell_dot)(const real *a, const real *b)
+static INLINE real NAME(cluster_dot)(const real *a, const real *b)
 {
     return SUM3(a[0], b[0], a[1], b[1], a[2], b[2]);
 }
-static INLINE void NAME(cell_cross)(real *c, const real *a, const real *b)
+static INLINE void NAME(cluster_cross)(real *c, const real *a, const real *b)
 {
     c[0] = DIFF(a[1], b[2], a[2], b[1]);
     c[1] = DIFF(a[2], b[0], a[0], b[2]);
     c[2] = DIFF(a[0], b[1], a[1], b[0]);
 }
-static INLINE void NAME(cell_cross_add)(real *c, const real *a, const real *b)
+static INLINE void NAME(cluster_cross_add)(real *c, const real *a, const real *b)
 {
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -66,27 +66,27 @@ static INLINE void NAME(cell_cross_add)(real *c, const real *a, const real *b)
         LESS(c[i], a[k], b[j]);
     }
 }
-static INLINE void NAME(cell_more)(real *y, real s, const real *x)
+static INLINE void NAME(cluster_axpy)(real *y, real s, const real *x)
 {
     for (int i = 0; i < 3; i++) MORE(y[i], s, x[i]);
 }
 // y = R x, y = R'x
-static INLINE void NAME(cell_turn)(real *y, const real *R, const real *x)
+static INLINE void NAME(cluster_rotate)(real *y, const real *R, const real *x)
 {
-    for (int i = 0; i < 3; i++) y[i] = NAME(cell_dot)(R + 3 * i, x);
+    for (int i = 0; i < 3; i++) y[i] = NAME(cluster_dot)(R + 3 * i, x);
 }
-static INLINE void NAME(cell_back)(real *y, const real *R, const real *x)
+static INLINE void NAME(cluster_rotate_back)(real *y, const real *R, const real *x)
 {
     for (int i = 0; i < 3; i++) y[i] = SUM3(R[i], x[0], R[3 + i], x[1], R[6 + i], x[2]);
 }
 // y = J x, xx yy zz xy xz yz
-static INLINE void NAME(cell_symmetric)(real *y, const lwi_lanes *J, int l, const real *x)
+static INLINE void NAME(cluster_symmetric)(real *y, const lwi_lanes *J, int l, const real *x)
 {
     y[0] = SUM3(AT(J[0]), x[0], AT(J[3]), x[1], AT(J[4]), x[2]);
     y[1] = SUM3(AT(J[3]), x[0], AT(J[1]), x[1], AT(J[5]), x[2]);
     y[2] = SUM3(AT(J[4]), x[0], AT(J[5]), x[1], AT(J[2]), x[2]);
 }
-static INLINE void NAME(cell_axis)(real *z, const lwi_cluster_pose *pose, int l)
+static INLINE void NAME(cluster_axis)(real *z, const lwi_cluster_pose *pose, int l)
 {
     for (int i = 0; i < 3; i++) z[i] = AT(pose->R[3 * i + 2]);
 }
@@ -94,15 +94,15 @@ static INLINE void NAME(cell_axis)(real *z, const lwi_cluster_pose *pose, int l)
 // ------------------------------------------------------------------------------------------- poses
 
 // Axes before the step's own turn.
-static INLINE void NAME(cell_axes)(real *R, const lwi_cluster_step *step,
-                                   const lwi_cluster_link *link, const lwi_cluster_pose *parent,
-                                   int l)
+static INLINE void NAME(cluster_axes)(real *R, const lwi_cluster_step *step,
+                                      const lwi_cluster_link *link, const lwi_cluster_pose *parent,
+                                      int l)
 {
     real A[9], X[9];
     for (int i = 0; i < 9; i++) A[i] = NAME(splat)(i % 4 == 0);
-    if (parent) NAME(cell_load)(A, parent->R, 9, l);
+    if (parent) NAME(cluster_load)(A, parent->R, 9, l);
     if (step->axes == LWI_CLUSTER_ANY) {
-        NAME(cell_load)(X, link->X, 9, l);
+        NAME(cluster_load)(X, link->X, 9, l);
         for (int i = 0; i < 9; i++)
             R[i] = parent ? SUM3(A[i / 3 * 3], X[i % 3], A[i / 3 * 3 + 1], X[3 + i % 3],
                                  A[i / 3 * 3 + 2], X[6 + i % 3])
@@ -116,19 +116,19 @@ static INLINE void NAME(cell_axes)(real *R, const lwi_cluster_step *step,
     }
 }
 
-static INLINE mask NAME(cell_pose)(const lwi_cluster_step *step, const lwi_cluster_link *link,
-                                   const lwi_cluster_pose *parent, lwi_cluster_pose *pose, real q,
-                                   int l)
+static INLINE mask NAME(cluster_pose)(const lwi_cluster_step *step, const lwi_cluster_link *link,
+                                      const lwi_cluster_pose *parent, lwi_cluster_pose *pose,
+                                      real q, int l)
 {
-    mask sure = ~NAME(bits)(NAME(splat)(0));
+    mask valid = ~NAME(bits)(NAME(splat)(0));
     real R[9], c[3], d[3] = {NAME(splat)(0), NAME(splat)(0), NAME(splat)(0)};
-    NAME(cell_axes)(R, step, link, parent, l);
-    if (step->away) {
+    NAME(cluster_axes)(R, step, link, parent, l);
+    if (step->has_offset) {
         real r[3], Rp[9];
-        NAME(cell_load)(r, link->r, 3, l);
+        NAME(cluster_load)(r, link->r, 3, l);
         if (parent) {
-            NAME(cell_load)(Rp, parent->R, 9, l);
-            NAME(cell_turn)(d, Rp, r);
+            NAME(cluster_load)(Rp, parent->R, 9, l);
+            NAME(cluster_rotate)(d, Rp, r);
         } else {
             for (int i = 0; i < 3; i++) d[i] = r[i];
         }
@@ -136,7 +136,7 @@ static INLINE mask NAME(cell_pose)(const lwi_cluster_step *step, const lwi_clust
             const real along = AT(link->slide) * q;
             for (int i = 0; i < 3; i++) MORE(d[i], along, R[3 * i + 2]);
         }
-        NAME(cell_store)(pose->d, d, 3, l);
+        NAME(cluster_store)(pose->d, d, 3, l);
     }
     for (int i = 0; i < 3; i++) {
         if (parent) d[i] += AT(parent->r[i]);
@@ -146,89 +146,90 @@ static INLINE mask NAME(cell_pose)(const lwi_cluster_step *step, const lwi_clust
         real sine, cosine;
         const real angle = q + AT(link->angle);
         NAME(sincos)(angle, &sine, &cosine);
-        sure &= NAME(at_most)(NAME(absolute)(angle), NAME(splat)(LWI_K_LARGEST_ANGLE));
+        valid &= NAME(at_most)(NAME(absolute)(angle), NAME(splat)(LWI_K_LARGEST_ANGLE));
         for (int i = 0; i < 9; i += 3) {
             const real x = R[i], y = R[i + 1];
             R[i] = SUM2(x, cosine, y, sine);
             R[i + 1] = DIFF(y, cosine, x, sine);
         }
     }
-    NAME(cell_store)(pose->R, R, 9, l);
-    if (step->body < 0) return sure;
-    NAME(cell_load)(c, link->c, 3, l);
-    NAME(cell_turn)(d, R, c);
-    NAME(cell_store)(pose->c, d, 3, l);
-    return sure;
+    NAME(cluster_store)(pose->R, R, 9, l);
+    if (step->body < 0) return valid;
+    NAME(cluster_load)(c, link->c, 3, l);
+    NAME(cluster_rotate)(d, R, c);
+    NAME(cluster_store)(pose->c, d, 3, l);
+    return valid;
 }
 
-static INLINE mask NAME(cell_poses)(const lwi_cluster_block *b, const double *q, int l)
+static INLINE mask NAME(cluster_poses)(const lwi_cluster_block *b, const double *q, int l)
 {
     const lwi_cluster_shape *s = b->shape;
-    mask sure = ~NAME(bits)(NAME(splat)(0));
+    mask valid = ~NAME(bits)(NAME(splat)(0));
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_step *step = &s->step[n];
-        sure &= NAME(cell_pose)(step, &b->link[n], step->parent < 0 ? NULL : &b->pose[step->parent],
-                                &b->pose[n], NAME(cell_gather)(q, b->iq[step->at], l), l);
+        valid &=
+            NAME(cluster_pose)(step, &b->link[n], step->parent < 0 ? NULL : &b->pose[step->parent],
+                               &b->pose[n], NAME(cluster_gather)(q, b->iq[step->at], l), l);
     }
-    return sure;
+    return valid;
 }
 
 // --------------------------------------------------------------------------------------- closure
 
 // Closing point and axis of the loop's body 1 or 2.
 //   along  the axis is that of the body's frame
-static INLINE void NAME(cell_end)(const lwi_cluster_block *b, int side, bool along, real *P,
-                                  real *z, int l)
+static INLINE void NAME(cluster_end)(const lwi_cluster_block *b, int side, bool along, real *P,
+                                     real *z, int l)
 {
     const int n = b->shape->close[side];
     real R[9], x[3];
-    NAME(cell_load)(P, b->whole->P[side], 3, l);
-    NAME(cell_load)(z, b->whole->z[side], 3, l);
+    NAME(cluster_load)(P, b->constants->P[side], 3, l);
+    NAME(cluster_load)(z, b->constants->z[side], 3, l);
     if (n < 0) return;
-    NAME(cell_load)(R, b->pose[n].R, 9, l);
-    NAME(cell_turn)(x, R, P);
+    NAME(cluster_load)(R, b->pose[n].R, 9, l);
+    NAME(cluster_rotate)(x, R, P);
     for (int i = 0; i < 3; i++) P[i] = AT(b->pose[n].r[i]) + x[i];
     if (along) {
         for (int i = 0; i < 3; i++) x[i] = R[3 * i + 2] * z[2];
     } else {
-        NAME(cell_turn)(x, R, z);
+        NAME(cluster_rotate)(x, R, z);
     }
     for (int i = 0; i < 3; i++) z[i] = x[i];
 }
 
 // Where the joint closes, and what a unit of each coordinate does there.
-static INLINE void NAME(cell_levers)(const lwi_cluster_block *b, int l)
+static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     real P[3], z[3];
-    NAME(cell_end)(b, 1, s->along, P, z, l);
-    NAME(cell_store)(b->P, P, 3, l);
-    NAME(cell_store)(b->z, z, 3, l);
+    NAME(cluster_end)(b, 1, s->along, P, z, l);
+    NAME(cluster_store)(b->P, P, 3, l);
+    NAME(cluster_store)(b->z, z, 3, l);
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_step *step = &s->step[n];
         lwi_cluster_pose *pose = &b->pose[n];
         if (!step->side) continue;
         real axis[3], lever[3], p[3] = {NAME(splat)(0), NAME(splat)(0), NAME(splat)(0)};
-        NAME(cell_axis)(axis, pose, l);
+        NAME(cluster_axis)(axis, pose, l);
         if (step->turn) {
             for (int i = 0; i < 3; i++) lever[i] = P[i] - AT(pose->r[i]);
-            NAME(cell_cross)(p, axis, lever);
+            NAME(cluster_cross)(p, axis, lever);
         }
-        if (step->slide) NAME(cell_more)(p, AT(b->link[n].slide), axis);
+        if (step->slide) NAME(cluster_axpy)(p, AT(b->link[n].slide), axis);
         for (int i = 0; i < 3; i++) AT(pose->p[i]) = step->side > 0 ? p[i] : -p[i];
     }
 }
 
 // Axis of a step that tilts, by side, with the component along z taken out.
-static INLINE bool NAME(cell_tilt)(real *t, const lwi_cluster_block *b, int n, int l)
+static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, int n, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
     real z[3];
     for (int i = 0; i < 3; i++) t[i] = NAME(splat)(0);
-    if (!step->tilts) return false;
-    NAME(cell_axis)(t, &b->pose[n], l);
-    NAME(cell_load)(z, b->z, 3, l);
-    const real part = NAME(cell_dot)(z, t);
+    if (!step->is_oblique) return false;
+    NAME(cluster_axis)(t, &b->pose[n], l);
+    NAME(cluster_load)(z, b->z, 3, l);
+    const real part = NAME(cluster_dot)(z, t);
     for (int i = 0; i < 3; i++) {
         const real x = NMAD(part, z[i], t[i]);
         t[i] = step->side > 0 ? x : -x;
@@ -237,20 +238,20 @@ static INLINE bool NAME(cell_tilt)(real *t, const lwi_cluster_block *b, int n, i
 }
 
 // w.W_m of step m for the row vector of step n: [p; t].
-static INLINE real NAME(cell_product)(const lwi_cluster_block *b, const real *p, const real *t,
-                                      int m, real unit, bool flat, int l)
+static INLINE real NAME(cluster_product)(const lwi_cluster_block *b, const real *p, const real *t,
+                                         int m, real unit, bool planar, int l)
 {
     const lwi_cluster_pose *pose = &b->pose[m];
     real product = SUM2(p[0], AT(pose->p[0]), p[1], AT(pose->p[1]));
-    if (!flat) MORE(product, p[2], AT(pose->p[2]));
+    if (!planar) MORE(product, p[2], AT(pose->p[2]));
     real other[3];
     product *= unit;
-    if (!t || !NAME(cell_tilt)(other, b, m, l)) return product;
-    return product + NAME(cell_dot)(t, other);
+    if (!t || !NAME(cluster_oblique)(other, b, m, l)) return product;
+    return product + NAME(cluster_dot)(t, other);
 }
 
 // x [ny] := (W_y'W_y)^-1 x, by L D L'.
-static INLINE void NAME(cell_solve)(const lwi_lanes *factor, int ny, real *x, int l)
+static INLINE void NAME(cluster_solve)(const lwi_lanes *factor, int ny, real *x, int l)
 {
     const lwi_lanes *Di = factor + ny * (ny - 1) / 2;
     for (int i = 1; i < ny; i++)
@@ -261,23 +262,25 @@ static INLINE void NAME(cell_solve)(const lwi_lanes *factor, int ny, real *x, in
 }
 
 // N [ny][6] := W_y'W_y, B [ny][6] := W_y'W_x.
-static INLINE void NAME(cell_normal)(const lwi_cluster_block *b, real (*N)[LWI_CLUSTER_DEPENDENT],
-                                     real (*B)[LWI_CLUSTER_KNOWN], real unit, bool flat, int l)
+static INLINE void NAME(cluster_normal)(const lwi_cluster_block *b,
+                                        real (*N)[LWI_CLUSTER_DEPENDENT],
+                                        real (*B)[LWI_CLUSTER_KNOWN], real unit, bool planar, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     for (int n = 0; n < s->nstep; n++) {
         const int i = s->step[n].at - s->nx;
         real p[3], t[3];
         if (i < 0) continue;
-        NAME(cell_load)(p, b->pose[n].p, 3, l);
-        const bool tilts = !flat && NAME(cell_tilt)(t, b, n, l);
+        NAME(cluster_load)(p, b->pose[n].p, 3, l);
+        const bool is_oblique = !planar && NAME(cluster_oblique)(t, b, n, l);
         for (int m = 0; m < s->nstep; m++) {
             const int j = s->step[m].at;
             if (j >= s->nx) {
                 if (j - s->nx <= i)
-                    N[i][j - s->nx] = NAME(cell_product)(b, p, tilts ? t : NULL, m, unit, flat, l);
+                    N[i][j - s->nx] =
+                        NAME(cluster_product)(b, p, is_oblique ? t : NULL, m, unit, planar, l);
             } else if (s->step[m].side) {
-                B[i][j] = NAME(cell_product)(b, p, tilts ? t : NULL, m, unit, flat, l);
+                B[i][j] = NAME(cluster_product)(b, p, is_oblique ? t : NULL, m, unit, planar, l);
             } else {
                 B[i][j] = NAME(splat)(0);
             }
@@ -286,16 +289,16 @@ static INLINE void NAME(cell_normal)(const lwi_cluster_block *b, real (*N)[LWI_C
 }
 
 // K.  `steep` becomes the largest square of what dependent coordinates move for a unit motion.
-static INLINE mask NAME(cell_closure)(const lwi_cluster_block *b, real unit, real *steep, bool flat,
-                                      int l)
+static INLINE mask NAME(cluster_closure)(const lwi_cluster_block *b, real unit, real *ratio2,
+                                         bool planar, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const int nx = s->nx, ny = s->ny;
     lwi_lanes *L = b->factor, *Di = b->factor + ny * (ny - 1) / 2;
     real N[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_DEPENDENT],
         B[LWI_CLUSTER_DEPENDENT][LWI_CLUSTER_KNOWN];
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    NAME(cell_normal)(b, N, B, unit, flat, l);
+    mask valid = ~NAME(bits)(NAME(splat)(0));
+    NAME(cluster_normal)(b, N, B, unit, planar, l);
     for (int i = 0; i < ny; i++) { // N becomes L D below the diagonal
         real d = N[i][i];
         lwi_lanes *row = L + i * (i - 1) / 2;
@@ -305,30 +308,31 @@ static INLINE mask NAME(cell_closure)(const lwi_cluster_block *b, real unit, rea
             AT(row[j]) = f;
             LESS(d, f, N[i][j]);
         }
-        sure &= NAME(at_most)(NAME(splat)(LWI_CLUSTER_PIVOT) * N[i][i], d);
+        valid &= NAME(at_most)(NAME(splat)(LWI_CLUSTER_PIVOT) * N[i][i], d);
         AT(Di[i]) = 1 / d;
     }
     real sum = NAME(splat)(0);
     for (int j = 0; j < nx; j++) {
         real x[LWI_CLUSTER_DEPENDENT], square = NAME(splat)(0);
         for (int i = 0; i < ny; i++) x[i] = -B[i][j];
-        NAME(cell_solve)(L, ny, x, l);
+        NAME(cluster_solve)(L, ny, x, l);
         for (int i = 0; i < ny; i++) {
             AT(b->K[i * nx + j]) = x[i];
-            MORE(square, x[i] * x[i], AT(b->whole->size[nx + i]));
+            MORE(square, x[i] * x[i], AT(b->constants->size[nx + i]));
         }
-        MORE(sum, square, AT(b->whole->inverse[j]));
+        MORE(sum, square, AT(b->constants->inverse[j]));
     }
-    *steep = NAME(select)(NAME(at_most)(sum, *steep), *steep, sum);
-    return sure;
+    *ratio2 = NAME(select)(NAME(at_most)(sum, *ratio2), *ratio2, sum);
+    return valid;
 }
 
 // ------------------------------------------------------------------------------------------
 // inertia
 
 // What x_j does to step n: v of its origin, w; from those of its parent.
-static INLINE void NAME(cell_column)(const lwi_cluster_block *b, int n, int j, const real *parent_v,
-                                     const real *parent_w, real *v, real *w, int l)
+static INLINE void NAME(cluster_column)(const lwi_cluster_block *b, int n, int j,
+                                        const real *parent_v, const real *parent_w, real *v,
+                                        real *w, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const lwi_cluster_step *step = &s->step[n];
@@ -338,49 +342,49 @@ static INLINE void NAME(cell_column)(const lwi_cluster_block *b, int n, int j, c
         v[i] = parent_v ? parent_v[i] : NAME(splat)(0);
         w[i] = parent_w ? parent_w[i] : NAME(splat)(0);
     }
-    if (parent_w && step->away) {
-        NAME(cell_load)(d, pose->d, 3, l);
-        NAME(cell_cross_add)(v, w, d);
+    if (parent_w && step->has_offset) {
+        NAME(cluster_load)(d, pose->d, 3, l);
+        NAME(cluster_cross_add)(v, w, d);
     }
     if (step->at < s->nx && step->at != j) return;
     real rate = NAME(splat)(1);
     if (step->at >= s->nx) rate = AT(b->K[(step->at - s->nx) * s->nx + j]);
-    NAME(cell_axis)(axis, pose, l);
-    if (step->turn) NAME(cell_more)(w, rate, axis);
-    if (step->slide) NAME(cell_more)(v, rate * AT(b->link[n].slide), axis);
+    NAME(cluster_axis)(axis, pose, l);
+    if (step->turn) NAME(cluster_axpy)(w, rate, axis);
+    if (step->slide) NAME(cluster_axpy)(v, rate * AT(b->link[n].slide), axis);
 }
 
 // Adds the moments of a body at r to those about the base's origin.
-static INLINE void NAME(cell_spatial)(const lwi_cluster_link *link, const real *R, const real *r,
-                                      real *C, int l)
+static INLINE void NAME(cluster_spatial)(const lwi_cluster_link *link, const real *R, const real *r,
+                                         real *C, int l)
 {
     const real m = AT(link->m);
     real J[9], h[3];
     for (int i = 0; i < 9; i += 3)
-        NAME(cell_symmetric)(J + i, link->J, l, R + i); // R J, row by row
+        NAME(cluster_symmetric)(J + i, link->J, l, R + i); // R J, row by row
     for (int i = 0; i < 3; i++) h[i] = m * r[i];
     C[0] += m;
     for (int i = 0; i < 3; i++) C[1 + i] += h[i];
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
-        C[4 + i] += NAME(cell_dot)(J + 3 * i, R + 3 * i) + SUM2(h[j], r[j], h[k], r[k]);
+        C[4 + i] += NAME(cluster_dot)(J + 3 * i, R + 3 * i) + SUM2(h[j], r[j], h[k], r[k]);
     }
-    C[7] += NMAD(h[0], r[1], NAME(cell_dot)(J, R + 3));
-    C[8] += NMAD(h[0], r[2], NAME(cell_dot)(J, R + 6));
-    C[9] += NMAD(h[1], r[2], NAME(cell_dot)(J + 3, R + 6));
+    C[7] += NMAD(h[0], r[1], NAME(cluster_dot)(J, R + 3));
+    C[8] += NMAD(h[0], r[2], NAME(cluster_dot)(J, R + 6));
+    C[9] += NMAD(h[1], r[2], NAME(cluster_dot)(J + 3, R + 6));
 }
 
 // Momentum P and spin H (own axes) that a unit of x gives a body, about the base's origin.
-static INLINE void NAME(cell_couple)(const real *R, const real *r, const real *P, const real *H,
-                                     real *B)
+static INLINE void NAME(cluster_couple)(const real *R, const real *r, const real *P, const real *H,
+                                        real *B)
 {
     real spin[3];
-    NAME(cell_turn)(spin, R, H);
-    NAME(cell_cross_add)(spin, r, P);
+    NAME(cluster_rotate)(spin, R, H);
+    NAME(cluster_cross_add)(spin, r, P);
     for (int i = 0; i < 3; i++) B[i] += P[i], B[3 + i] += spin[i];
 }
 
-static INLINE void NAME(cell_inertia)(const lwi_cluster_block *b, int l)
+static INLINE void NAME(cluster_inertia)(const lwi_cluster_block *b, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const int nx = s->nx;
@@ -395,83 +399,84 @@ static INLINE void NAME(cell_inertia)(const lwi_cluster_block *b, int l)
         const lwi_cluster_pose *pose = &b->pose[n];
         const int p = step->parent;
         for (int j = 0; j < nx; j++) {
-            if (!(step->felt >> j & 1)) continue;
-            const bool there = p >= 0 && (s->step[p].felt >> j & 1);
-            NAME(cell_column)
+            if (!(step->moved_by >> j & 1)) continue;
+            const bool there = p >= 0 && (s->step[p].moved_by >> j & 1);
+            NAME(cluster_column)
             (b, n, j, there ? v[p][j] : NULL, there ? w[p][j] : NULL, v[n][j], w[n][j], l);
         }
         if (step->body < 0) continue;
         const lwi_cluster_link *link = &b->link[n];
         real c[3], r[3], R[9], vc[LWI_CLUSTER_KNOWN][3], wb[LWI_CLUSTER_KNOWN][3];
-        NAME(cell_load)(c, pose->c, 3, l);
-        NAME(cell_load)(R, pose->R, 9, l);
+        NAME(cluster_load)(c, pose->c, 3, l);
+        NAME(cluster_load)(R, pose->R, 9, l);
         for (int k = 0; k < 3; k++) r[k] = AT(pose->r[k]) + c[k];
-        if (s->floats) NAME(cell_spatial)(link, R, r, C, l);
+        if (s->floats) NAME(cluster_spatial)(link, R, r, C, l);
         for (int i = 0; i < nx; i++) {
-            if (!(step->felt >> i & 1)) continue;
+            if (!(step->moved_by >> i & 1)) continue;
             lwi_cluster_column *keep = &b->column[step->body * nx + i];
             real P[3], H[3];
             for (int k = 0; k < 3; k++) vc[i][k] = v[n][i][k];
-            NAME(cell_cross_add)(vc[i], w[n][i], c);
-            NAME(cell_back)(wb[i], R, w[n][i]);
-            NAME(cell_store)(keep->v, vc[i], 3, l);
-            NAME(cell_store)(keep->w, wb[i], 3, l);
+            NAME(cluster_cross_add)(vc[i], w[n][i], c);
+            NAME(cluster_rotate_back)(wb[i], R, w[n][i]);
+            NAME(cluster_store)(keep->v, vc[i], 3, l);
+            NAME(cluster_store)(keep->w, wb[i], 3, l);
             for (int k = 0; k < 3; k++) P[k] = AT(link->m) * vc[i][k];
-            NAME(cell_symmetric)(H, link->J, l, wb[i]);
-            if (s->floats) NAME(cell_couple)(R, r, P, H, B[i]);
+            NAME(cluster_symmetric)(H, link->J, l, wb[i]);
+            if (s->floats) NAME(cluster_couple)(R, r, P, H, B[i]);
             for (int j = 0; j <= i; j++)
-                if (step->felt >> j & 1)
-                    M[i][j] += NAME(cell_dot)(P, vc[j]) + NAME(cell_dot)(H, wb[j]);
+                if (step->moved_by >> j & 1)
+                    M[i][j] += NAME(cluster_dot)(P, vc[j]) + NAME(cluster_dot)(H, wb[j]);
         }
     }
     for (int i = 0; i < nx; i++)
         for (int j = 0; j <= i; j++) AT(b->M[i * (i + 1) / 2 + j]) = M[i][j];
     if (!s->floats) return;
-    NAME(cell_store)(b->C, C, LWI_CLUSTER_SPATIAL, l);
-    for (int i = 0; i < nx; i++) NAME(cell_store)(b->B + 6 * i, B[i], 6, l);
+    NAME(cluster_store)(b->C, C, LWI_CLUSTER_SPATIAL, l);
+    for (int i = 0; i < nx; i++) NAME(cluster_store)(b->B + 6 * i, B[i], 6, l);
 }
 
-static INLINE mask NAME(cell_place)(const lwi_cluster_block *b, const double *q, real unit,
-                                    real *steep, int l)
+static INLINE mask NAME(cluster_place)(const lwi_cluster_block *b, const double *q, real unit,
+                                       real *ratio2, int l)
 {
     const lwi_cluster_shape *s = b->shape;
-    mask sure = NAME(cell_poses)(b, q, l);
+    mask valid = NAME(cluster_poses)(b, q, l);
     if (s->closed) {
-        NAME(cell_levers)(b, l);
-        if (s->ny) sure &= NAME(cell_closure)(b, unit, steep, false, l);
+        NAME(cluster_levers)(b, l);
+        if (s->ny) valid &= NAME(cluster_closure)(b, unit, ratio2, false, l);
     }
-    NAME(cell_inertia)(b, l);
-    return sure;
+    NAME(cluster_inertia)(b, l);
+    return valid;
 }
 
 // -------------------------------------------------------------------------------------- velocities
 
 /** Motion of a step: angular velocity, and accelerations without those of the coordinates and of what
  *  floats; less gravity there. */
-typedef struct NAME(cell_motion) {
+typedef struct NAME(cluster_motion) {
     real w[3], al[3], a[3];
-} NAME(cell_motion);
+} NAME(cluster_motion);
 
 // What floats, from memory.
-static INLINE void NAME(cell_sway)(const lwi_cluster_block *b, NAME(cell_motion) * motion, int l)
+static INLINE void NAME(cluster_base_motion)(const lwi_cluster_block *b,
+                                             NAME(cluster_motion) * motion, int l)
 {
     for (int i = 0; i < 3; i++) {
-        motion->w[i] = NAME(cell_gather)(b->sway + i, b->at_sway, l);
-        motion->al[i] = NAME(cell_gather)(b->sway + 3 + i, b->at_sway, l);
-        motion->a[i] = NAME(cell_gather)(b->sway + 6 + i, b->at_sway, l);
+        motion->w[i] = NAME(cluster_gather)(b->base_motion + i, b->at_base_motion, l);
+        motion->al[i] = NAME(cluster_gather)(b->base_motion + 3 + i, b->at_base_motion, l);
+        motion->a[i] = NAME(cluster_gather)(b->base_motion + 6 + i, b->at_base_motion, l);
     }
 }
 
-static INLINE void NAME(cell_move)(const lwi_cluster_block *b, int n, const double *v,
-                                   const NAME(cell_motion) * base, NAME(cell_motion) * motion,
-                                   int l)
+static INLINE void NAME(cluster_move)(const lwi_cluster_block *b, int n, const double *v,
+                                      const NAME(cluster_motion) * base,
+                                      NAME(cluster_motion) * motion, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
     const lwi_cluster_pose *pose = &b->pose[n];
-    NAME(cell_motion) *own = &motion[n];
-    const real rate = NAME(cell_gather)(v, b->iv[step->at], l);
+    NAME(cluster_motion) *own = &motion[n];
+    const real rate = NAME(cluster_gather)(v, b->iv[step->at], l);
     real axis[3], d[3], turn[3];
-    NAME(cell_axis)(axis, pose, l);
+    NAME(cluster_axis)(axis, pose, l);
     if (step->parent < 0 && !base) {
         for (int i = 0; i < 3; i++) {
             own->w[i] = step->turn ? rate * axis[i] : NAME(splat)(0);
@@ -480,22 +485,22 @@ static INLINE void NAME(cell_move)(const lwi_cluster_block *b, int n, const doub
         return;
     }
     *own = step->parent < 0 ? *base : motion[step->parent];
-    if (step->away) {
-        NAME(cell_load)(d, pose->d, 3, l);
-        NAME(cell_cross)(turn, own->w, d);
-        NAME(cell_cross_add)(own->a, own->al, d);
-        NAME(cell_cross_add)(own->a, own->w, turn);
+    if (step->has_offset) {
+        NAME(cluster_load)(d, pose->d, 3, l);
+        NAME(cluster_cross)(turn, own->w, d);
+        NAME(cluster_cross_add)(own->a, own->al, d);
+        NAME(cluster_cross_add)(own->a, own->w, turn);
     }
-    NAME(cell_cross)(turn, own->w, axis);
-    if (step->slide) NAME(cell_more)(own->a, 2 * rate * AT(b->link[n].slide), turn);
+    NAME(cluster_cross)(turn, own->w, axis);
+    if (step->slide) NAME(cluster_axpy)(own->a, 2 * rate * AT(b->link[n].slide), turn);
     if (!step->turn) return;
-    NAME(cell_more)(own->al, rate, turn);
-    NAME(cell_more)(own->w, rate, axis);
+    NAME(cluster_axpy)(own->al, rate, turn);
+    NAME(cluster_axpy)(own->w, rate, axis);
 }
 
 // a := acceleration of P as a point of step n; -1: of the base.
-static INLINE void NAME(cell_at_closure)(const lwi_cluster_block *b, int n,
-                                         const NAME(cell_motion) * motion, real *a, int l)
+static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, int n,
+                                            const NAME(cluster_motion) * motion, real *a, int l)
 {
     real lever[3], turn[3];
     for (int i = 0; i < 3; i++) {
@@ -503,16 +508,16 @@ static INLINE void NAME(cell_at_closure)(const lwi_cluster_block *b, int n,
         if (n >= 0) lever[i] -= AT(b->pose[n].r[i]);
         a[i] = motion->a[i];
     }
-    NAME(cell_cross_add)(a, motion->al, lever);
-    NAME(cell_cross)(turn, motion->w, lever);
-    NAME(cell_cross_add)(a, motion->w, turn);
+    NAME(cluster_cross_add)(a, motion->al, lever);
+    NAME(cluster_cross)(turn, motion->w, lever);
+    NAME(cluster_cross_add)(a, motion->w, turn);
 }
 
 // k = -(W_y'W_y)^-1 W_y'g with g the accelerations of the rows without those of the coordinates;
 // the joint's own speed.  With W qdot = 0 the angular velocity of body 2 against 1 is s z, so that
 // of its derivative s w_2 x z is z's own.
-static INLINE void NAME(cell_bias)(const lwi_cluster_block *b, const NAME(cell_motion) * base,
-                                   const NAME(cell_motion) * motion, real unit, int l)
+static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(cluster_motion) * base,
+                                      const NAME(cluster_motion) * motion, real unit, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     real g[3], h[3], al[3], w[2][3], z[3], x[LWI_CLUSTER_DEPENDENT];
@@ -520,126 +525,130 @@ static INLINE void NAME(cell_bias)(const lwi_cluster_block *b, const NAME(cell_m
     for (int side = 0; side < 2; side++) {
         const int n = s->close[side];
         if (n < 0 && !base) continue;
-        const NAME(cell_motion) *end = n < 0 ? base : &motion[n];
-        NAME(cell_at_closure)(b, n, end, h, l);
+        const NAME(cluster_motion) *end = n < 0 ? base : &motion[n];
+        NAME(cluster_at_closure)(b, n, end, h, l);
         for (int i = 0; i < 3; i++) {
             g[i] = side ? g[i] + h[i] : g[i] - h[i];
             al[i] = side ? al[i] + end->al[i] : al[i] - end->al[i];
             w[side][i] = end->w[i];
         }
     }
-    NAME(cell_load)(z, b->z, 3, l);
+    NAME(cluster_load)(z, b->z, 3, l);
     for (int i = 0; i < 3; i++) h[i] = w[1][i] - w[0][i];
-    const real rate = NAME(cell_dot)(z, h);
+    const real rate = NAME(cluster_dot)(z, h);
     AT(b->rate[0]) = rate;
-    NAME(cell_cross)(h, w[1], z);
+    NAME(cluster_cross)(h, w[1], z);
     for (int i = 0; i < 3; i++) LESS(al[i], rate, h[i]), g[i] *= unit;
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_pose *pose = &b->pose[n];
         real t[3];
         if (s->step[n].at < s->nx) continue;
         real sum = -SUM3(g[0], AT(pose->p[0]), g[1], AT(pose->p[1]), g[2], AT(pose->p[2]));
-        if (NAME(cell_tilt)(t, b, n, l)) sum -= NAME(cell_dot)(t, al);
+        if (NAME(cluster_oblique)(t, b, n, l)) sum -= NAME(cluster_dot)(t, al);
         x[s->step[n].at - s->nx] = sum;
     }
-    NAME(cell_solve)(b->factor, s->ny, x, l);
-    NAME(cell_store)(b->k, x, s->ny, l);
+    NAME(cluster_solve)(b->factor, s->ny, x, l);
+    NAME(cluster_store)(b->k, x, s->ny, l);
 }
 
 // What the dependent accelerations k add to the motion of step n; v, w: of the steps before it.
-static INLINE void NAME(cell_follow)(const lwi_cluster_block *b, int n, real (*v)[3], real (*w)[3],
-                                     int l)
+static INLINE void NAME(cluster_follow)(const lwi_cluster_block *b, int n, real (*v)[3],
+                                        real (*w)[3], int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const lwi_cluster_step *step = &s->step[n];
     const int p = step->parent;
     real axis[3], d[3];
-    const bool there = p >= 0 && s->step[p].waits;
+    const bool there = p >= 0 && s->step[p].has_dependent;
     for (int i = 0; i < 3; i++) {
         v[n][i] = there ? v[p][i] : NAME(splat)(0);
         w[n][i] = there ? w[p][i] : NAME(splat)(0);
     }
-    if (there && step->away) {
-        NAME(cell_load)(d, b->pose[n].d, 3, l);
-        NAME(cell_cross_add)(v[n], w[n], d);
+    if (there && step->has_offset) {
+        NAME(cluster_load)(d, b->pose[n].d, 3, l);
+        NAME(cluster_cross_add)(v[n], w[n], d);
     }
     if (step->at < s->nx) return;
     const real rate = AT(b->k[step->at - s->nx]);
-    NAME(cell_axis)(axis, &b->pose[n], l);
-    if (step->turn) NAME(cell_more)(w[n], rate, axis);
-    if (step->slide) NAME(cell_more)(v[n], rate * AT(b->link[n].slide), axis);
+    NAME(cluster_axis)(axis, &b->pose[n], l);
+    if (step->turn) NAME(cluster_axpy)(w[n], rate, axis);
+    if (step->slide) NAME(cluster_axpy)(v[n], rate * AT(b->link[n].slide), axis);
 }
 
 // The body's force and moment on all x that move it; h: on the base.
-static INLINE void NAME(cell_body)(const lwi_cluster_block *b, int n, const NAME(cell_motion) * own,
-                                   const real *v, const real *al_more, real *f, real *h, int l)
+static INLINE void NAME(cluster_body)(const lwi_cluster_block *b, int n,
+                                      const NAME(cluster_motion) * own, const real *v,
+                                      const real *al_more, real *f, real *h, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const lwi_cluster_step *step = &s->step[n];
     const lwi_cluster_link *link = &b->link[n];
     real c[3], r[3], R[9], a[3], al[3], turn[3], wb[3], H[3], T[3];
-    NAME(cell_load)(c, b->pose[n].c, 3, l);
-    NAME(cell_load)(R, b->pose[n].R, 9, l);
+    NAME(cluster_load)(c, b->pose[n].c, 3, l);
+    NAME(cluster_load)(R, b->pose[n].R, 9, l);
     for (int i = 0; i < 3; i++) {
         al[i] = al_more ? own->al[i] + al_more[i] : own->al[i];
-        a[i] = AT(b->whole->fall[i]) + own->a[i];
+        a[i] = AT(b->constants->minus_gravity[i]) + own->a[i];
         if (v) a[i] += v[i];
         r[i] = AT(b->pose[n].r[i]) + c[i];
     }
-    NAME(cell_cross_add)(a, al, c);
-    NAME(cell_cross)(turn, own->w, c);
-    NAME(cell_cross_add)(a, own->w, turn);
+    NAME(cluster_cross_add)(a, al, c);
+    NAME(cluster_cross)(turn, own->w, c);
+    NAME(cluster_cross_add)(a, own->w, turn);
     for (int i = 0; i < 3; i++) a[i] *= AT(link->m);
-    NAME(cell_back)(wb, R, own->w);
-    NAME(cell_back)(turn, R, al);
-    NAME(cell_symmetric)(H, link->J, l, wb);
-    NAME(cell_symmetric)(T, link->J, l, turn);
-    NAME(cell_cross_add)(T, wb, H);
-    if (h) NAME(cell_couple)(R, r, a, T, h);
+    NAME(cluster_rotate_back)(wb, R, own->w);
+    NAME(cluster_rotate_back)(turn, R, al);
+    NAME(cluster_symmetric)(H, link->J, l, wb);
+    NAME(cluster_symmetric)(T, link->J, l, turn);
+    NAME(cluster_cross_add)(T, wb, H);
+    if (h) NAME(cluster_couple)(R, r, a, T, h);
     for (int j = 0; j < s->nx; j++) {
-        if (!(step->felt >> j & 1)) continue;
+        if (!(step->moved_by >> j & 1)) continue;
         const lwi_cluster_column *column = &b->column[step->body * s->nx + j];
-        NAME(cell_load)(c, column->v, 3, l);
-        f[j] += NAME(cell_dot)(a, c);
-        NAME(cell_load)(c, column->w, 3, l);
-        f[j] += NAME(cell_dot)(T, c);
+        NAME(cluster_load)(c, column->v, 3, l);
+        f[j] += NAME(cluster_dot)(a, c);
+        NAME(cluster_load)(c, column->w, 3, l);
+        f[j] += NAME(cluster_dot)(T, c);
     }
 }
 
 // Efforts on the coordinates that the cell introduces, over x.
-static INLINE void NAME(cell_efforts)(const lwi_cluster_block *b, const double *tau, real *f, int l)
+static INLINE void NAME(cluster_efforts)(const lwi_cluster_block *b, const double *tau, real *f,
+                                         int l)
 {
     const lwi_cluster_shape *s = b->shape;
-    for (int j = s->na; tau && j < s->nx; j++) f[j] -= NAME(cell_gather)(tau, b->iv[j], l);
+    for (int j = s->na; tau && j < s->nx; j++) f[j] -= NAME(cluster_gather)(tau, b->iv[j], l);
     for (int i = 0; tau && i < s->ny; i++) {
-        const real effort = NAME(cell_gather)(tau, b->iv[s->nx + i], l);
+        const real effort = NAME(cluster_gather)(tau, b->iv[s->nx + i], l);
         for (int j = 0; j < s->nx; j++) LESS(f[j], AT(b->K[i * s->nx + j]), effort);
     }
 }
 
 // f: what x.. = 0 needs, so M x.. + f = 0.
-static INLINE void NAME(cell_force)(const lwi_cluster_block *b, const double *qd, const double *tau,
-                                    real unit, int l)
+static INLINE void NAME(cluster_force)(const lwi_cluster_block *b, const double *qd,
+                                       const double *tau, real unit, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const int nx = s->nx;
-    NAME(cell_motion) motion[LWI_CLUSTER_STEPS], sway, *const base = s->floats ? &sway : NULL;
+    NAME(cluster_motion)
+    motion[LWI_CLUSTER_STEPS], base_motion, *const base = s->floats ? &base_motion : NULL;
     real v[LWI_CLUSTER_STEPS][3], w[LWI_CLUSTER_STEPS][3], f[LWI_CLUSTER_KNOWN], h[6];
-    if (s->floats) NAME(cell_sway)(b, &sway, l);
-    for (int n = 0; n < s->nstep; n++) NAME(cell_move)(b, n, qd, base, motion, l);
-    if (s->closed) NAME(cell_bias)(b, base, motion, unit, l);
+    if (s->floats) NAME(cluster_base_motion)(b, &base_motion, l);
+    for (int n = 0; n < s->nstep; n++) NAME(cluster_move)(b, n, qd, base, motion, l);
+    if (s->closed) NAME(cluster_bias)(b, base, motion, unit, l);
     for (int j = 0; j < nx; j++) f[j] = NAME(splat)(0);
     for (int j = 0; j < 6; j++) h[j] = NAME(splat)(0);
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_step *step = &s->step[n];
-        if (step->waits) NAME(cell_follow)(b, n, v, w, l);
-        const real *more = step->waits ? v[n] : NULL, *al_more = step->waits ? w[n] : NULL;
+        if (step->has_dependent) NAME(cluster_follow)(b, n, v, w, l);
+        const real *more = step->has_dependent ? v[n] : NULL,
+                   *al_more = step->has_dependent ? w[n] : NULL;
         if (step->body < 0) continue;
-        NAME(cell_body)(b, n, &motion[n], more, al_more, f, s->floats ? h : NULL, l);
+        NAME(cluster_body)(b, n, &motion[n], more, al_more, f, s->floats ? h : NULL, l);
     }
-    NAME(cell_efforts)(b, tau, f, l);
-    NAME(cell_store)(b->f, f, nx, l);
-    if (s->floats) NAME(cell_store)(b->h, h, 6, l);
+    NAME(cluster_efforts)(b, tau, f, l);
+    NAME(cluster_store)(b->f, f, nx, l);
+    if (s->floats) NAME(cluster_store)(b->h, h, 6, l);
 }
 
 #include "methods/rcr/clusters/simd/planar.inl"
@@ -647,62 +656,62 @@ static INLINE void NAME(cell_force)(const lwi_cluster_block *b, const double *qd
 // ------------------------------------------------------------------------------------------ blocks
 
 // The two phases for a shape that is known here.
-#define X(name, text)                                                                              \
+#define X(name, variant)                                                                           \
     static mask NAME(place_##name)(const lwi_cluster_block *b, const double *q, real unit,         \
-                                   real *steep, int l)                                             \
+                                   real *ratio2, int l)                                            \
     {                                                                                              \
         lwi_cluster_block known = *b;                                                              \
         known.shape = &lwi_cluster_shape_##name;                                                   \
-        return NAME(text##_place)(&known, q, unit, steep, l);                                      \
+        return NAME(variant##_place)(&known, q, unit, ratio2, l);                                  \
     }                                                                                              \
     static void NAME(force_##name)(const lwi_cluster_block *b, const double *qd,                   \
                                    const double *tau, double unit, int l)                          \
     {                                                                                              \
         lwi_cluster_block known = *b;                                                              \
         known.shape = &lwi_cluster_shape_##name;                                                   \
-        NAME(text##_force)(&known, qd, tau, NAME(splat)(unit), l);                                 \
+        NAME(variant##_force)(&known, qd, tau, NAME(splat)(unit), l);                              \
     }
 LWI_CLUSTER_SHAPE_LIST(X)
 #undef X
 // And where it is not.
-static mask NAME(place_any)(const lwi_cluster_block *b, const double *q, real unit, real *steep,
+static mask NAME(place_any)(const lwi_cluster_block *b, const double *q, real unit, real *ratio2,
                             int l)
 {
-    return b->shape->flat ? NAME(flat_place)(b, q, unit, steep, l)
-                          : NAME(cell_place)(b, q, unit, steep, l);
+    return b->shape->planar ? NAME(planar_place)(b, q, unit, ratio2, l)
+                            : NAME(cluster_place)(b, q, unit, ratio2, l);
 }
 static void NAME(force_any)(const lwi_cluster_block *b, const double *qd, const double *tau,
                             double unit, int l)
 {
-    if (b->shape->flat)
-        NAME(flat_force)(b, qd, tau, NAME(splat)(unit), l);
+    if (b->shape->planar)
+        NAME(planar_force)(b, qd, tau, NAME(splat)(unit), l);
     else
-        NAME(cell_force)(b, qd, tau, NAME(splat)(unit), l);
+        NAME(cluster_force)(b, qd, tau, NAME(splat)(unit), l);
 }
 
-typedef mask NAME(place_text)(const lwi_cluster_block *, const double *, real, real *, int);
+typedef mask NAME(place_variant)(const lwi_cluster_block *, const double *, real, real *, int);
 // No vector is an argument: compilers leave the upper halves of registers in use behind such a call, and whatever
 // text without vectors comes next takes two to three times as long.
-typedef void NAME(force_text)(const lwi_cluster_block *, const double *, const double *, double,
-                              int);
+typedef void NAME(force_variant)(const lwi_cluster_block *, const double *, const double *, double,
+                                 int);
 
-static bool cells_place(const lwi_clusters *c, const double *q, double *steepest)
+static bool clusters_place(const lwi_clusters *c, const double *q, double *max_ratio2)
 {
     enum { ALL = (1 << WIDTH) - 1 };
-#define X(name, text) NAME(place_##name),
-    static NAME(place_text) *const texts[] = {NAME(place_any), LWI_CLUSTER_SHAPE_LIST(X)};
+#define X(name, variant) NAME(place_##name),
+    static NAME(place_variant) *const variants[] = {NAME(place_any), LWI_CLUSTER_SHAPE_LIST(X)};
 #undef X
     const real unit = NAME(splat)(c->per_length2);
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    real steep = NAME(splat)(0);
+    mask valid = ~NAME(bits)(NAME(splat)(0));
+    real ratio2 = NAME(splat)(0);
     for (int i = 0; i < c->nblock; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH)
-            sure &= texts[c->block[i].text + 1](&c->block[i], q, unit, &steep, l);
+            valid &= variants[c->block[i].variant + 1](&c->block[i], q, unit, &ratio2, l);
     double lane[WIDTH];
-    memcpy(lane, &steep, sizeof lane);
-    *steepest = 0;
-    for (int i = 0; i < WIDTH; i++) *steepest = lane[i] > *steepest ? lane[i] : *steepest;
-    return NAME(lanes_of)(sure) == ALL;
+    memcpy(lane, &ratio2, sizeof lane);
+    *max_ratio2 = 0;
+    for (int i = 0; i < WIDTH; i++) *max_ratio2 = lane[i] > *max_ratio2 ? lane[i] : *max_ratio2;
+    return NAME(lanes_of)(valid) == ALL;
 }
 
 // gap2: square of how far the loops of a block are open, by points or sines of angles between axes.
@@ -710,59 +719,59 @@ static mask NAME(block_gap)(const lwi_cluster_block *b, const double *q, real *g
 {
     const lwi_cluster_shape *s = b->shape;
     real P[2][3], z[2][3], x[3];
-    const mask sure = s->flat ? NAME(flat_poses)(b, q, l) : NAME(cell_poses)(b, q, l);
+    const mask valid = s->planar ? NAME(planar_poses)(b, q, l) : NAME(cluster_poses)(b, q, l);
     for (int side = 0; side < 2; side++) {
-        if (s->flat)
-            NAME(flat_end)(b, side, P[side], l);
+        if (s->planar)
+            NAME(planar_end)(b, side, P[side], l);
         else
-            NAME(cell_end)(b, side, false, P[side], z[side], l);
+            NAME(cluster_end)(b, side, false, P[side], z[side], l);
     }
-    if (s->flat) P[0][2] = P[1][2] = NAME(splat)(0);
+    if (s->planar) P[0][2] = P[1][2] = NAME(splat)(0);
     for (int i = 0; i < 3; i++) x[i] = P[1][i] - P[0][i];
-    *gap2 = NAME(cell_dot)(x, x);
-    if (s->flat || !s->pin) return sure;
-    NAME(cell_cross)(x, z[0], z[1]);
-    const real sine2 = NAME(cell_dot)(x, x);
+    *gap2 = NAME(cluster_dot)(x, x);
+    if (s->planar || !s->pin) return valid;
+    NAME(cluster_cross)(x, z[0], z[1]);
+    const real sine2 = NAME(cluster_dot)(x, x);
     *gap2 = NAME(select)(NAME(at_most)(sine2, *gap2), *gap2, sine2);
-    return sure;
+    return valid;
 }
 
-static bool cells_gap2(const lwi_clusters *c, const double *q, double *gap2)
+static bool clusters_gap2(const lwi_clusters *c, const double *q, double *gap2)
 {
     enum { ALL = (1 << WIDTH) - 1 };
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    real most = NAME(splat)(0), here;
+    mask valid = ~NAME(bits)(NAME(splat)(0));
+    real max = NAME(splat)(0), here;
     for (int i = 0; i < c->nblock; i++) {
         if (!c->block[i].shape->closed) continue;
         for (int l = 0; l < LWI_LANES; l += WIDTH) {
-            sure &= NAME(block_gap)(&c->block[i], q, &here, l);
-            most = NAME(select)(NAME(at_most)(here, most), most, here);
+            valid &= NAME(block_gap)(&c->block[i], q, &here, l);
+            max = NAME(select)(NAME(at_most)(here, max), max, here);
         }
     }
     double lane[WIDTH];
-    memcpy(lane, &most, sizeof lane);
+    memcpy(lane, &max, sizeof lane);
     *gap2 = 0;
     for (int i = 0; i < WIDTH; i++) *gap2 = lane[i] > *gap2 ? lane[i] : *gap2;
-    return NAME(lanes_of)(sure) == ALL;
+    return NAME(lanes_of)(valid) == ALL;
 }
 
-static void cells_force(const lwi_clusters *c, const double *v, const double *tau)
+static void clusters_force(const lwi_clusters *c, const double *v, const double *tau)
 {
-#define X(name, text) NAME(force_##name),
-    static NAME(force_text) *const texts[] = {NAME(force_any), LWI_CLUSTER_SHAPE_LIST(X)};
+#define X(name, variant) NAME(force_##name),
+    static NAME(force_variant) *const variants[] = {NAME(force_any), LWI_CLUSTER_SHAPE_LIST(X)};
 #undef X
     for (int i = 0; i < c->nblock; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH)
-            texts[c->block[i].text + 1](&c->block[i], v, tau, c->per_length2, l);
+            variants[c->block[i].variant + 1](&c->block[i], v, tau, c->per_length2, l);
 }
 
 #define TABLE_2(isa) lwi_cluster_kernels_##isa
 #define TABLE(isa) TABLE_2(isa)
 extern const lwi_cluster_kernels TABLE(ISA);
 const lwi_cluster_kernels TABLE(ISA) = {
-    .place = cells_place,
-    .gap2 = cells_gap2,
-    .speeds = cells_speeds,
-    .force = cells_force,
-    .solve = cells_solve,
+    .place = clusters_place,
+    .gap2 = clusters_gap2,
+    .speeds = clusters_speeds,
+    .force = clusters_force,
+    .solve = clusters_solve,
 };

@@ -5,33 +5,33 @@
 // what they are.  For turns about z:  z x (x, y) = (-y, x).
 
 // (x, y) += s z x (a, b), with a sign
-static INLINE void NAME(flat_turn)(real *x, real s, const real *a)
+static INLINE void NAME(planar_rotate_add)(real *x, real s, const real *a)
 {
     LESS(x[0], s, a[1]);
     MORE(x[1], s, a[0]);
 }
 
-static INLINE void NAME(flat_load)(real *x, const lwi_lanes *from, int l)
+static INLINE void NAME(planar_load)(real *x, const lwi_lanes *from, int l)
 {
     x[0] = AT(from[0]);
     x[1] = AT(from[1]);
 }
 
-static INLINE void NAME(flat_store)(lwi_lanes *to, const real *x, int l)
+static INLINE void NAME(planar_store)(lwi_lanes *to, const real *x, int l)
 {
     AT(to[0]) = x[0];
     AT(to[1]) = x[1];
 }
 
 // y = x turned by the angle of cosine c and sine s
-static INLINE void NAME(flat_rotate)(real *y, real c, real s, const real *x)
+static INLINE void NAME(planar_rotate)(real *y, real c, real s, const real *x)
 {
     y[0] = DIFF(c, x[0], s, x[1]);
     y[1] = SUM2(s, x[0], c, x[1]);
 }
 
 // Angle, place and mass centre of step n; cosine and sine stand first in the columns of R.
-static INLINE mask NAME(flat_pose)(const lwi_cluster_block *b, int n, real q, real *angle, int l)
+static INLINE mask NAME(planar_pose)(const lwi_cluster_block *b, int n, real q, real *angle, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
     const lwi_cluster_link *link = &b->link[n];
@@ -42,55 +42,56 @@ static INLINE mask NAME(flat_pose)(const lwi_cluster_block *b, int n, real q, re
     NAME(sincos)(angle[n], &s, &c);
     AT(pose->R[0]) = c;
     AT(pose->R[3]) = s;
-    if (step->away) {
-        NAME(flat_load)(d, link->r, l);
+    if (step->has_offset) {
+        NAME(planar_load)(d, link->r, l);
         if (step->parent >= 0) {
             const lwi_cluster_pose *parent = &b->pose[step->parent];
-            NAME(flat_rotate)(x, AT(parent->R[0]), AT(parent->R[3]), d);
+            NAME(planar_rotate)(x, AT(parent->R[0]), AT(parent->R[3]), d);
             d[0] = x[0], d[1] = x[1];
         }
-        NAME(flat_store)(pose->d, d, l);
+        NAME(planar_store)(pose->d, d, l);
     }
     if (step->parent >= 0) {
-        NAME(flat_load)(x, b->pose[step->parent].r, l);
+        NAME(planar_load)(x, b->pose[step->parent].r, l);
         d[0] += x[0], d[1] += x[1];
     }
-    NAME(flat_store)(pose->r, d, l);
+    NAME(planar_store)(pose->r, d, l);
     if (step->body >= 0) {
-        NAME(flat_load)(x, link->c, l);
-        NAME(flat_rotate)(d, c, s, x);
-        NAME(flat_store)(pose->c, d, l);
+        NAME(planar_load)(x, link->c, l);
+        NAME(planar_rotate)(d, c, s, x);
+        NAME(planar_store)(pose->c, d, l);
     }
     return NAME(at_most)(NAME(absolute)(angle[n]), NAME(splat)(LWI_K_LARGEST_ANGLE));
 }
 
-static INLINE mask NAME(flat_poses)(const lwi_cluster_block *b, const double *q, int l)
+static INLINE mask NAME(planar_poses)(const lwi_cluster_block *b, const double *q, int l)
 {
     const lwi_cluster_shape *s = b->shape;
-    mask sure = ~NAME(bits)(NAME(splat)(0));
+    mask valid = ~NAME(bits)(NAME(splat)(0));
     real angle[LWI_CLUSTER_STEPS];
     for (int n = 0; n < s->nstep; n++)
-        sure &= NAME(flat_pose)(b, n, NAME(cell_gather)(q, b->iq[s->step[n].at], l), angle, l);
-    return sure;
+        valid &=
+            NAME(planar_pose)(b, n, NAME(cluster_gather)(q, b->iq[s->step[n].at], l), angle, l);
+    return valid;
 }
 
 // Closing point of the loop's body 1 or 2.
-static INLINE void NAME(flat_end)(const lwi_cluster_block *b, int side, real *P, int l)
+static INLINE void NAME(planar_end)(const lwi_cluster_block *b, int side, real *P, int l)
 {
     const int n = b->shape->close[side];
     real x[2];
-    NAME(flat_load)(P, b->whole->P[side], l);
+    NAME(planar_load)(P, b->constants->P[side], l);
     if (n < 0) return;
-    NAME(flat_rotate)(x, AT(b->pose[n].R[0]), AT(b->pose[n].R[3]), P);
+    NAME(planar_rotate)(x, AT(b->pose[n].R[0]), AT(b->pose[n].R[3]), P);
     for (int i = 0; i < 2; i++) P[i] = AT(b->pose[n].r[i]) + x[i];
 }
 
-static INLINE void NAME(flat_levers)(const lwi_cluster_block *b, int l)
+static INLINE void NAME(planar_levers)(const lwi_cluster_block *b, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     real P[2], x[2];
-    NAME(flat_end)(b, 1, P, l);
-    NAME(flat_store)(b->P, P, l);
+    NAME(planar_end)(b, 1, P, l);
+    NAME(planar_store)(b->P, P, l);
     for (int n = 0; n < s->nstep; n++) {
         lwi_cluster_pose *pose = &b->pose[n];
         if (!s->step[n].side) continue;
@@ -100,7 +101,7 @@ static INLINE void NAME(flat_levers)(const lwi_cluster_block *b, int l)
     }
 }
 
-static INLINE void NAME(flat_inertia)(const lwi_cluster_block *b, int l)
+static INLINE void NAME(planar_inertia)(const lwi_cluster_block *b, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const int nx = s->nx;
@@ -114,12 +115,12 @@ static INLINE void NAME(flat_inertia)(const lwi_cluster_block *b, int l)
         const int p = step->parent;
         real c[2], vc[LWI_CLUSTER_KNOWN][2];
         for (int j = 0; j < nx; j++) {
-            if (!(step->felt >> j & 1)) continue;
+            if (!(step->moved_by >> j & 1)) continue;
             v[n][j][0] = v[n][j][1] = w[n][j] = NAME(splat)(0);
-            if (p >= 0 && (s->step[p].felt >> j & 1)) {
+            if (p >= 0 && (s->step[p].moved_by >> j & 1)) {
                 v[n][j][0] = v[p][j][0], v[n][j][1] = v[p][j][1], w[n][j] = w[p][j];
-                NAME(flat_load)(c, pose->d, l);
-                NAME(flat_turn)(v[n][j], w[p][j], c);
+                NAME(planar_load)(c, pose->d, l);
+                NAME(planar_rotate_add)(v[n][j], w[p][j], c);
             }
             if (step->at >= nx)
                 w[n][j] += AT(b->K[(step->at - nx) * nx + j]);
@@ -127,17 +128,17 @@ static INLINE void NAME(flat_inertia)(const lwi_cluster_block *b, int l)
                 w[n][j] += 1;
         }
         if (step->body < 0) continue;
-        NAME(flat_load)(c, pose->c, l);
+        NAME(planar_load)(c, pose->c, l);
         const real m = AT(b->link[n].m), J = AT(b->link[n].J[2]);
         for (int i = 0; i < nx; i++) {
-            if (!(step->felt >> i & 1)) continue;
+            if (!(step->moved_by >> i & 1)) continue;
             lwi_cluster_column *keep = &b->column[step->body * nx + i];
             vc[i][0] = v[n][i][0], vc[i][1] = v[n][i][1];
-            NAME(flat_turn)(vc[i], w[n][i], c);
-            NAME(flat_store)(keep->v, vc[i], l);
+            NAME(planar_rotate_add)(vc[i], w[n][i], c);
+            NAME(planar_store)(keep->v, vc[i], l);
             AT(keep->w[2]) = w[n][i];
             for (int j = 0; j <= i; j++) {
-                if (!(step->felt >> j & 1)) continue;
+                if (!(step->moved_by >> j & 1)) continue;
                 MORE(M[i][j], m, SUM2(vc[i][0], vc[j][0], vc[i][1], vc[j][1]));
                 MORE(M[i][j], J * w[n][i], w[n][j]);
             }
@@ -147,43 +148,43 @@ static INLINE void NAME(flat_inertia)(const lwi_cluster_block *b, int l)
         for (int j = 0; j <= i; j++) AT(b->M[i * (i + 1) / 2 + j]) = M[i][j];
 }
 
-static INLINE mask NAME(flat_place)(const lwi_cluster_block *b, const double *q, real unit,
-                                    real *steep, int l)
+static INLINE mask NAME(planar_place)(const lwi_cluster_block *b, const double *q, real unit,
+                                      real *ratio2, int l)
 {
     const lwi_cluster_shape *s = b->shape;
-    mask sure = NAME(flat_poses)(b, q, l);
+    mask valid = NAME(planar_poses)(b, q, l);
     if (s->closed) {
-        NAME(flat_levers)(b, l);
-        if (s->ny) sure &= NAME(cell_closure)(b, unit, steep, true, l);
+        NAME(planar_levers)(b, l);
+        if (s->ny) valid &= NAME(cluster_closure)(b, unit, ratio2, true, l);
     }
-    NAME(flat_inertia)(b, l);
-    return sure;
+    NAME(planar_inertia)(b, l);
+    return valid;
 }
 
 /** Of a step: angular velocity and its derivative, acceleration of its origin. */
-typedef struct NAME(flat_motion) {
+typedef struct NAME(planar_motion) {
     real w, al, a[2];
-} NAME(flat_motion);
+} NAME(planar_motion);
 
 // Accelerations of steps without those of the coordinates, which turns have none of.
-static INLINE void NAME(flat_move)(const lwi_cluster_block *b, int n, const double *v,
-                                   NAME(flat_motion) * motion, int l)
+static INLINE void NAME(planar_move)(const lwi_cluster_block *b, int n, const double *v,
+                                     NAME(planar_motion) * motion, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
-    NAME(flat_motion) *own = &motion[n];
+    NAME(planar_motion) *own = &motion[n];
     real d[2];
-    own->w = NAME(cell_gather)(v, b->iv[step->at], l);
+    own->w = NAME(cluster_gather)(v, b->iv[step->at], l);
     own->a[0] = own->a[1] = own->al = NAME(splat)(0);
     if (step->parent < 0) return;
-    const NAME(flat_motion) *parent = &motion[step->parent];
+    const NAME(planar_motion) *parent = &motion[step->parent];
     const real square = parent->w * parent->w;
-    NAME(flat_load)(d, b->pose[n].d, l);
+    NAME(planar_load)(d, b->pose[n].d, l);
     for (int i = 0; i < 2; i++) own->a[i] = NMAD(square, d[i], parent->a[i]);
     own->w += parent->w;
 }
 
-static INLINE void NAME(flat_bias)(const lwi_cluster_block *b, const NAME(flat_motion) * motion,
-                                   real unit, int l)
+static INLINE void NAME(planar_bias)(const lwi_cluster_block *b, const NAME(planar_motion) * motion,
+                                     real unit, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     real g[2], x[LWI_CLUSTER_DEPENDENT], turn = NAME(splat)(0);
@@ -199,56 +200,56 @@ static INLINE void NAME(flat_bias)(const lwi_cluster_block *b, const NAME(flat_m
         }
         turn = side ? turn + motion[n].w : turn - motion[n].w;
     }
-    AT(b->rate[0]) = turn * AT(b->whole->z[1][2]);
+    AT(b->rate[0]) = turn * AT(b->constants->z[1][2]);
     for (int i = 0; i < 2; i++) g[i] *= unit;
     for (int n = 0; n < s->nstep; n++)
         if (s->step[n].at >= s->nx)
             x[s->step[n].at - s->nx] = -SUM2(g[0], AT(b->pose[n].p[0]), g[1], AT(b->pose[n].p[1]));
-    NAME(cell_solve)(b->factor, s->ny, x, l);
-    NAME(cell_store)(b->k, x, s->ny, l);
+    NAME(cluster_solve)(b->factor, s->ny, x, l);
+    NAME(cluster_store)(b->k, x, s->ny, l);
 }
 
-static INLINE void NAME(flat_force)(const lwi_cluster_block *b, const double *qd, const double *tau,
-                                    real unit, int l)
+static INLINE void NAME(planar_force)(const lwi_cluster_block *b, const double *qd,
+                                      const double *tau, real unit, int l)
 {
     const lwi_cluster_shape *s = b->shape;
     const int nx = s->nx;
-    NAME(flat_motion) motion[LWI_CLUSTER_STEPS];
+    NAME(planar_motion) motion[LWI_CLUSTER_STEPS];
     real f[LWI_CLUSTER_KNOWN];
-    for (int n = 0; n < s->nstep; n++) NAME(flat_move)(b, n, qd, motion, l);
-    if (s->closed) NAME(flat_bias)(b, motion, unit, l);
+    for (int n = 0; n < s->nstep; n++) NAME(planar_move)(b, n, qd, motion, l);
+    if (s->closed) NAME(planar_bias)(b, motion, unit, l);
     for (int j = 0; j < nx; j++) f[j] = NAME(splat)(0);
     for (int n = 0; n < s->nstep; n++) {
         const lwi_cluster_step *step = &s->step[n];
         const lwi_cluster_link *link = &b->link[n];
-        NAME(flat_motion) *own = &motion[n];
+        NAME(planar_motion) *own = &motion[n];
         const int p = step->parent;
         real c[2];
-        if (step->waits && p >= 0 && s->step[p].waits) { // what k adds
-            NAME(flat_load)(c, b->pose[n].d, l);
+        if (step->has_dependent && p >= 0 && s->step[p].has_dependent) { // what k adds
+            NAME(planar_load)(c, b->pose[n].d, l);
             // to the centripetal part that stands there, all that the parent got since
             const real square = motion[p].w * motion[p].w;
             for (int i = 0; i < 2; i++) own->a[i] = NMAD(square, c[i], motion[p].a[i]);
-            NAME(flat_turn)(own->a, motion[p].al, c);
+            NAME(planar_rotate_add)(own->a, motion[p].al, c);
             own->al = motion[p].al;
         }
         if (step->at >= nx) own->al += AT(b->k[step->at - nx]);
         if (step->body < 0) continue;
         const real square = own->w * own->w, m = AT(link->m);
         real a[2];
-        NAME(flat_load)(c, b->pose[n].c, l);
+        NAME(planar_load)(c, b->pose[n].c, l);
         for (int i = 0; i < 2; i++) {
-            a[i] = NMAD(square, c[i], own->a[i] + AT(b->whole->fall[i]));
+            a[i] = NMAD(square, c[i], own->a[i] + AT(b->constants->minus_gravity[i]));
         }
-        NAME(flat_turn)(a, own->al, c);
+        NAME(planar_rotate_add)(a, own->al, c);
         const real T = AT(link->J[2]) * own->al;
         for (int i = 0; i < 2; i++) a[i] *= m;
         for (int j = 0; j < nx; j++) {
-            if (!(step->felt >> j & 1)) continue;
+            if (!(step->moved_by >> j & 1)) continue;
             const lwi_cluster_column *column = &b->column[step->body * nx + j];
             f[j] += SUM3(a[0], AT(column->v[0]), a[1], AT(column->v[1]), T, AT(column->w[2]));
         }
     }
-    NAME(cell_efforts)(b, tau, f, l);
-    NAME(cell_store)(b->f, f, nx, l);
+    NAME(cluster_efforts)(b, tau, f, l);
+    NAME(cluster_store)(b->f, f, nx, l);
 }
