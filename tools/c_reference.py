@@ -1,134 +1,232 @@
 #!/usr/bin/env python3
-"""Writes the pages of the C API, one per public header, from the headers and their comments.
+"""Writes the pages of the C API, one per public header, from the headers as libclang reads them.
 
 usage: c_reference.py [--headers include/linkwork] -o FOLDER
 
-A page has the sections of its header (`// ---- name`), functions with the /** */ comment before them or
-the ///< behind, structures, enumerations and lists as they stand in the header.  Functions that follow a
-comment without an empty line share it.  A declaration that is not understood ends the program with its
-place: nothing public can be missing.  Exit status: 0 written, 1 not.
+A page has the sections of its header (`// ---- name`), macros, types with their members and enumerators, and functions,
+each with the /** */ comment before it or the ///< behind.  Functions and types that follow without an empty line share
+a comment.  An enumerator of an X-macro list has the texts of its row.
+Exit status: 0 written, 1 not (with file and line), 77 the Python package libclang is missing.
 """
 import argparse
 import os
 import re
+import subprocess
 import sys
+
+try:
+    from clang.cindex import CursorKind, Index, TokenKind, TranslationUnit, TypeKind
+except ImportError:
+    print("c_reference: SKIPPED, the C API is NOT written: pip install libclang", file=sys.stderr)
+    sys.exit(77)
 
 ORDER = ["base", "spatial", "model", "io", "simulate", "result", "dynamics", "assemble", "batch",
          "codegen", "plot", "view"]
 SECTION = re.compile(r"// -{10,} (.+)")
-SKIPPED = re.compile(r"#(include|if|ifdef|ifndef|else|elif|endif|undef)\b|extern \"C\" \{|\}$|#define X\(")
+INTERNAL = re.compile(r"\w+_H|LW_API|LW_PRINTF|X") # macros that are not for the caller
+KINDS = {CursorKind.FUNCTION_DECL: "function", CursorKind.STRUCT_DECL: "struct", CursorKind.ENUM_DECL: "enum",
+         CursorKind.TYPEDEF_DECL: "type", CursorKind.MACRO_DEFINITION: "macro"}
+
+
+def system_folders():
+    """Where the compiler of this machine finds its headers."""
+    shown = subprocess.run([os.environ.get("CC", "cc"), "-E", "-v", "-xc", os.devnull], check=True, text=True,
+                           capture_output=True).stderr
+    return re.findall(r"^ (/\S+)$", shown, re.M)
+
+
+def comment_lines(text):
+    """Lines of a /** */ comment without its frame."""
+    body = text[3:].rsplit("*/", 1)[0]
+    return [re.sub(r"^\s*\* ?", "", line).rstrip() if n else line.strip()
+            for n, line in enumerate(body.split("\n"))]
+
+
+class Header:
+    """A header: its declarations in order, and its comments by line."""
+
+    def __init__(self, path, folders):
+        self.path = path
+        with open(path, "rb") as file:
+            self.source = file.read()
+        root = os.path.dirname(os.path.dirname(os.path.abspath(path)))
+        arguments = ["-xc", "-std=c17", "-I" + root] + [a for f in folders for a in ("-isystem", f)]
+        self.unit = Index.create().parse(path, arguments,
+                                         options=TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD)
+        for d in self.unit.diagnostics:
+            if d.severity >= d.Error:
+                raise ValueError("%s:%d: %s" % (d.location.file, d.location.line, d.spelling))
+        self.read_comments()
+        self.cursors = sorted((c for c in self.unit.cursor.get_children()
+                               if c.location.file and c.location.file.name == path), key=lambda c: c.extent.start.offset)
+
+    def read_comments(self):
+        self.summary, self.sections = [], []
+        self.doc, self.remark, self.note = {}, {}, {} # last line of /** */, line of ///<, line of // alone
+        last = 0 # line of the remark that may continue
+        for token in self.unit.get_tokens(extent=self.unit.cursor.extent):
+            if token.kind != TokenKind.COMMENT:
+                continue
+            text, line = token.spelling, token.extent.start.line
+            alone = not self.source[:token.extent.start.offset].rpartition(b"\n")[2].strip()
+            if line == len(self.summary) + 1 and text.startswith("//"):
+                self.summary.append(text[2:].strip())
+            elif SECTION.match(text):
+                self.sections.append((line, SECTION.match(text).group(1)))
+            elif text.startswith("///<") and alone and last == line - 1:
+                first = next(k for k in range(last, 0, -1) if k in self.remark)
+                self.remark[first] += " " + text[4:].strip()
+                last = line
+            elif text.startswith("///<"):
+                self.remark[line] = text[4:].strip()
+                last = line
+            elif text.startswith("/**"):
+                self.doc[token.extent.end.line] = comment_lines(text)
+            elif alone:
+                self.note[line] = text[2:].strip()
+
+    def slice(self, extent):
+        return re.sub(r"\s+", " ", self.source[extent.start.offset:extent.end.offset].decode())
+
+    def comment(self, first, last):
+        """Lines about what is declared on lines first to last: before it, and behind it."""
+        remark = self.remark.get(last)
+        return self.doc.get(first - 1, []) + ([remark] if remark else [])
+
+
+# ------------------------------------------------------------------------------------------- declarations
+
+def declare(header, cursor, kind, name):
+    """`double name[3]` of a field's type."""
+    if kind.kind == TypeKind.CONSTANTARRAY:
+        return declare(header, cursor, kind.element_type, "%s[%d]" % (name, kind.element_count))
+    if "(*)(" in kind.spelling: # to a function: the names of its arguments are in the source only
+        return header.slice(cursor.extent)
+    if "(*)" in kind.spelling:
+        return kind.spelling.replace("(*)", "(*%s)" % name)
+    return kind.spelling + ("" if kind.spelling.endswith("*") else " ") + name
+
+
+def prototype(header, cursor):
+    arguments = [header.slice(a.extent) for a in cursor.get_arguments()]
+    if cursor.type.is_function_variadic():
+        arguments.append("...")
+    result = cursor.result_type.spelling
+    return "%s%s%s(%s)" % (result, "" if result.endswith("*") else " ", cursor.spelling, ", ".join(arguments) or "void")
+
+
+def rows_of(macro):
+    """{NAME: text} of a macro whose body is X(NAME, ...) X(NAME, ...): its strings, and the comment behind."""
+    rows, name, depth = {}, None, 0
+    tokens = list(macro.get_tokens())
+    for before, token in zip(tokens, tokens[1:]):
+        text = token.spelling
+        depth += (text == "(") - (text == ")")
+        if before.spelling == "(" and depth == 1 and token.kind == TokenKind.IDENTIFIER:
+            name = text
+            rows[name] = []
+        elif name and token.kind == TokenKind.LITERAL and text.startswith('"'):
+            if before.kind == TokenKind.LITERAL and before.spelling.startswith('"'):
+                rows[name][-1] += text[1:-1] # a string in two parts
+            else:
+                rows[name].append(text[1:-1])
+        elif name and token.kind == TokenKind.COMMENT and depth == 0:
+            rows[name].append(text[2:-2].strip())
+    return {key: ": ".join((["`%s`" % texts[0]] if texts[1:] else texts[:1]) + texts[1:])
+            for key, texts in rows.items() if texts}
 
 
 class Item:
     """Declarations that share one comment."""
 
-    def __init__(self, kind, comment):
-        self.kind, self.comment = kind, comment
-        self.names, self.signatures, self.source = [], [], ""
+    def __init__(self, kind, name, signature, comment):
+        self.kind, self.names, self.signatures, self.comment = kind, [name], [signature], comment
+        self.source, self.parts, self.note = "", [], []
 
 
-def blocks(lines):
-    """(first line, text of whole preprocessor lines, comments, declarations), in order."""
-    at = 0
-    while at < len(lines):
-        first, line = at, lines[at]
-        at += 1
-        bare = line.strip()
-        if bare.startswith("/**"):
-            while "*/" not in lines[at - 1]:
-                at += 1
-        elif bare.startswith("#"):
-            while lines[at - 1].endswith("\\"):
-                at += 1
-        elif bare and not bare.startswith("//") and not SKIPPED.match(bare):
-            depth = 0
-            while True:
-                code = re.sub(r"//.*|/\*.*?\*/", "", lines[at - 1])
-                depth += code.count("{") - code.count("}") + code.count("(") - code.count(")")
-                if depth <= 0 and code.rstrip().endswith(";"):
-                    break
-                if at == len(lines):
-                    raise ValueError("line %d: no end of '%s'" % (first + 1, bare))
-                at += 1
-        while at < len(lines) and "///<" in lines[at - 1] and lines[at].strip().startswith("///<"):
-            at += 1 # a remark that goes on
-        yield first, "\n".join(lines[first:at])
-
-
-def comment_text(block):
-    """Lines of a comment without its frame."""
-    body = block.strip()[3:].rsplit("*/", 1)[0]
-    return [re.sub(r"^\s*\* ?", "", line).rstrip() if n else line.strip()
-            for n, line in enumerate(body.split("\n"))]
-
-
-def kind_of(code):
-    """(kind, name) of a declaration without comments, or None."""
-    for kind, pattern in (
-            ("macro", r"#define (\w+)"),
-            ("function", r"LW_API [^(;]*?\b(lw_\w+)\("),
-            ("struct", r"typedef struct (\w+) \{"),
-            ("enum", r"typedef enum (\w+) \{"),
-            ("type", r"typedef (?:struct|enum) \w+ (\w+);"),
-            ("type", r"typedef [^;{]*\(\*(\w+)\)\("),
-            ("constants", r"enum \{.*?(\w+)(?: = \w+)? \};")):
-        match = re.match(pattern, code)
-        if match:
-            return kind, match.group(1)
-    return None
-
-
-def signature(code):
-    text = re.sub(r"LW_PRINTF\([^)]*\)|LW_API ", "", code.split(";")[0])
-    return re.sub(r"\s+", " ", text).strip()
-
-
-def read(path):
-    """(summary lines, [(section, [Item])]) of a header."""
-    with open(path, encoding="utf-8") as file:
-        lines = file.read().split("\n")
-    summary = []
-    for line in lines:
-        if not line.startswith("//"):
-            break
-        summary.append(line[2:].strip())
-    sections, comment, last = [(None, [])], None, None
-    for first, block in blocks(lines[len(summary):]):
-        where = "%s:%d" % (path, first + 1 + len(summary))
-        bare = block.strip()
-        match = SECTION.match(bare)
-        if match:
-            sections.append((match.group(1), []))
-        if not bare or match or bare.startswith("//"):
-            comment, last = None, None
+def members(header, struct):
+    """Fields, those of one declaration together, and remarks that are alone on their lines."""
+    parts, last = [], None
+    for field in struct.get_children():
+        if field.kind != CursorKind.FIELD_DECL:
             continue
-        if bare.startswith("/**"):
-            comment = comment_text(block)
+        first, end = field.extent.start, field.extent.end.line
+        signature = declare(header, field, field.type, field.spelling)
+        if last == first.offset:
+            parts[-1].names.append(field.spelling)
+            parts[-1].signatures.append(signature)
+            parts[-1].comment = header.comment(first.line, end)
             continue
-        if SKIPPED.match(bare) or re.match(r"#define (\w+_H|LW_API|LW_PRINTF)\b", bare):
-            continue
-        remark = " ".join(r.strip() for r in re.findall(r"///<(.*)", block))
-        code = "\n".join(re.sub(r"\s*//.*", "", line) for line in block.split("\n")).strip()
-        found = kind_of(code)
-        if not found:
-            raise ValueError("%s: not understood: %s" % (where, bare.split("\n")[0]))
-        kind, name = found
-        alone = kind not in ("function", "type")
-        if alone or comment or remark or not last or last.kind != kind:
-            last = Item(kind, comment or ([remark] if remark and not alone else []))
-            if comment and remark and not alone:
-                last.comment = comment + [remark]
-            sections[-1][1].append(last)
-        last.names.append(name)
-        last.signatures.append(signature(code) if kind == "function" else name)
-        last.source = block if alone else ""
-        if kind == "type" and "(*" in code:
-            last.source = block
-        if remark:
-            last = None # it tells of this line only
-        comment = None
-    return summary, sections
+        notes = []
+        while first.line - 1 - len(notes) in header.note:
+            notes.insert(0, header.note[first.line - 1 - len(notes)])
+        parts.append(Item("member", field.spelling, signature, header.comment(first.line, end)))
+        parts[-1].note = notes # about this field and the next ones
+        last = first.offset
+    return parts
 
+
+def enumerators(header, enum, lists):
+    """Enumerators, with the texts of their rows where they come from a list; values unless they are 0, 1, 2, ..."""
+    parts, rows = [], {}
+    for name in lists:
+        if re.search(r"\b%s\b" % name, header.slice(enum.extent)):
+            rows.update(lists[name])
+    values = list(enum.get_children())
+    counted = [v.enum_value for v in values] == list(range(len(values)))
+    for value in values:
+        name = value.spelling
+        keys = [key for key in rows if name.endswith("_" + key)]
+        comment = [rows[max(keys, key=len)]] if keys else \
+            header.comment(value.extent.start.line, value.extent.end.line) if not rows else []
+        parts.append(Item("enumerator", name, name if counted else "%s = %d" % (name, value.enum_value), comment))
+    return parts
+
+
+def items_of(header):
+    """[(section, [Item])] of a header."""
+    sections = [(0, None, [])] + [(line, title, []) for line, title in header.sections]
+    lists, last, last_line = {}, None, 0
+    defined = {c.spelling for c in header.cursors if c.is_definition()
+               and c.kind in (CursorKind.STRUCT_DECL, CursorKind.ENUM_DECL)}
+    for cursor in header.cursors:
+        first, end = cursor.extent.start.line, cursor.extent.end.line
+        kind, name = KINDS.get(cursor.kind), cursor.spelling
+        if not kind:
+            if cursor.kind in (CursorKind.INCLUSION_DIRECTIVE, CursorKind.MACRO_INSTANTIATION):
+                continue
+            raise ValueError("%s:%d: not understood: %s" % (header.path, first, header.slice(cursor.extent)))
+        if kind == "macro":
+            if INTERNAL.fullmatch(name):
+                continue
+            lists[name] = rows_of(cursor)
+        elif kind in ("struct", "enum") and not cursor.is_definition():
+            continue # typedef struct a a: the type follows
+        elif kind == "type" and name in defined:
+            continue # typedef struct a {...} a
+        signature = prototype(header, cursor) if kind == "function" else name
+        if kind == "enum" and cursor.is_anonymous():
+            kind, signature = "constants", ""
+        comment = header.comment(first, end)
+        joins = last and kind in ("function", "type") and last.kind == kind and last_line == first - 1 and not comment
+        if joins:
+            last.names.append(name)
+            last.signatures.append(signature)
+        else:
+            last = Item(kind, name, signature, comment)
+            next(s for s in reversed(sections) if s[0] < first)[2].append(last)
+        last_line = 0 if end in header.remark else end
+        if kind == "struct":
+            last.parts = members(header, cursor)
+        elif kind in ("enum", "constants"):
+            last.parts = enumerators(header, cursor, lists)
+        elif kind == "macro" or (kind == "type" and "(*" in header.slice(cursor.extent)):
+            define = "#define " if kind == "macro" else ""
+            last.source = define + header.source[cursor.extent.start.offset:cursor.extent.end.offset].decode()
+    return [(title, items) for _, title, items in sections]
+
+
+# ------------------------------------------------------------------------------------------------- pages
 
 def escape(text):
     """Plain text, with code in backquotes, as reStructuredText."""
@@ -170,6 +268,22 @@ def heading(text, mark):
     return [text, mark * len(text), ""]
 
 
+def directive(item, indent):
+    """An item as Sphinx's C domain has it, its parts within."""
+    if item.kind == "constants":
+        return [line for part in item.parts for line in directive(part, indent)]
+    out = [indent + escape(" ".join(item.note)), ""] if item.note else []
+    head = "%s.. c:%s:: " % (indent, item.kind)
+    out += [(head if n == 0 else " " * len(head)) + s for n, s in enumerate(item.signatures)]
+    out += [""] + prose(item.comment, indent + "   ")
+    if item.source:
+        out += [indent + "   .. code-block:: c", ""]
+        out += [(indent + "      " + line).rstrip() for line in item.source.split("\n")] + [""]
+    for part in item.parts:
+        out += directive(part, indent + "   ")
+    return out
+
+
 def page(name, summary, sections):
     first = re.sub(r"^\S+ -- ", "", summary[0])
     first = first[0].upper() + first[1:]
@@ -180,13 +294,7 @@ def page(name, summary, sections):
         if title and items:
             out += heading(title[0].upper() + title[1:], "-")
         for item in items:
-            directive = {"constants": "macro"}.get(item.kind, item.kind)
-            head = ".. c:%s:: " % directive
-            out += [(head if n == 0 else " " * len(head)) + s for n, s in enumerate(item.signatures)]
-            out += [""] + prose(item.comment, "   ")
-            if item.source:
-                out += ["   .. code-block:: c", ""]
-                out += [("      " + line).rstrip() for line in item.source.split("\n")] + [""]
+            out += directive(item, "")
     return "\n".join(out)
 
 
@@ -203,17 +311,17 @@ def main():
         "``#include <linkwork/linkwork.h>`` includes all of these. Every call that can fail returns a "
         ":c:enum:`lw_status`; the library never prints, exits or keeps hidden state.", "",
         ".. toctree::", "   :maxdepth: 2", ""]
-    functions = 0
+    functions, folders = 0, system_folders()
     for name in names:
-        path = os.path.join(arguments.headers, name + ".h")
         try:
-            summary, sections = read(path)
+            header = Header(os.path.join(arguments.headers, name + ".h"), folders)
+            sections = items_of(header)
         except ValueError as error:
             print("c_reference: %s" % error, file=sys.stderr)
             return 1
         functions += sum(len(i.names) for _, items in sections for i in items if i.kind == "function")
         with open(os.path.join(arguments.output, name + ".rst"), "w", encoding="utf-8") as file:
-            file.write(page(name, summary, sections))
+            file.write(page(name, header.summary, sections))
         index.append("   " + name)
     with open(os.path.join(arguments.output, "index.rst"), "w", encoding="utf-8") as file:
         file.write("\n".join(index) + "\n")

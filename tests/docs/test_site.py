@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""The site is built without a warning; its links lead somewhere and it needs no network to be read.
+"""The site is built without a warning; its links have targets, it is read without network, and it has the whole C API.
 
-usage: test_site.py LINKWORK SOURCES FOLDER
+usage: test_site.py LINKWORK SOURCES FOLDER [LIBRARY]
 
 FOLDER keeps the environment with Sphinx between runs.  Exit status 77, skipped: pip reaches no index.
 """
 import html.parser
 import os
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
 
@@ -63,8 +66,51 @@ def check(folder):
     return wrong, len(pages), links
 
 
+def exported(sources, library):
+    """Functions of the public headers; if there is a shared library, those that it exports."""
+    if library and shutil.which("nm"):
+        shown = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+        return set(re.findall(r" T (lw_\w+)$", shown, re.M))
+    names = set()
+    folder = os.path.join(sources, "include/linkwork")
+    for header in os.listdir(folder):
+        with open(os.path.join(folder, header), encoding="utf-8") as file:
+            names |= set(re.findall(r"LW_API [^;(]*?\b(lw_\w+)\(", file.read()))
+    return names
+
+
+def check_c_pages(sources, folder, library):
+    """Lines about what the pages of the C API lack."""
+    pages = ""
+    for name in sorted(os.listdir(os.path.join(folder, "source/c"))):
+        with open(os.path.join(folder, "source/c", name), encoding="utf-8") as file:
+            pages += file.read()
+    shown = set(re.findall(r"^(?:\.\. c:function:: |\s{10,})[^(\n]*?\b(lw_\w+)\(", pages, re.M))
+    wrong = ["C API: %s is missing, or not exported" % n for n in sorted(shown ^ exported(sources, library))]
+    for part in ("Returns LW\\_ERR\\_SINGULAR",                      # fields of comments
+                 "64-byte alignment is not required",                # comments within structures
+                 ".. c:enumerator:: LW_ERR_SINGULAR = -7",           # values
+                 ".. c:enumerator:: LW_JOINT_UNIVERSAL\n\n      ``universal``: angles about z1 and x2",
+                 ".. c:member:: lw_joint_type type"):
+        if part not in pages:
+            wrong.append("C API: '%s' is missing" % part)
+    return wrong
+
+
+def check_refusal(sources, python):
+    """A header with something that the generator does not know ends it, with the place."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "odd.h"), "w", encoding="utf-8") as file:
+            file.write("// odd.h -- odd.\n\nextern int lw_odd[3];\n")
+        done = subprocess.run([python, os.path.join(sources, "tools/c_reference.py"), "--headers", folder, "-o", folder],
+                              check=False, capture_output=True, text=True)
+    refused = done.returncode == 1 and "odd.h:3: not understood" in done.stderr
+    return [] if refused else ["c_reference.py accepts a variable: %s" % done.stderr]
+
+
 def main():
     program, sources, folder = (os.path.abspath(a) for a in sys.argv[1:4])
+    library = sys.argv[4] if len(sys.argv) > 4 else None
     began = time.monotonic()
     done = subprocess.run([sys.executable, os.path.join(sources, "tools/docs"), "--program", program, "-o", folder],
                           check=False)
@@ -73,6 +119,7 @@ def main():
     if done.returncode:
         return done.returncode
     wrong, pages, links = check(os.path.join(folder, "html"))
+    wrong += check_c_pages(sources, folder, library) + check_refusal(sources, os.path.join(folder, "venv/bin/python"))
     print("\n".join(wrong))
     print("%d pages, %d links within the site, %.0f s" % (pages, links, time.monotonic() - began))
     if pages < 30 or links < 1000: # a site without its parts would have few of both
