@@ -1,8 +1,9 @@
 # Kernels.cmake -- the ISA builds of the SIMD kernels (src/base/cpu.h), one object library each.
 #
-#   LW_ISA   all: every build, chosen at run time: for packages
-#            native: the plain build, that of this machine's widest registers, and fma, whose bits are those of the
-#            wide ones: half of the compile time
+#   LW_ISA   all: every build, chosen at run time: for packages and wheels that others use
+#            native: what this machine takes, its widest build and fma (one lane, the bits of the wide ones), in a
+#            third of the compile time. On a processor without fused multiply-add such a library has no kernels and
+#            takes the generic code.
 #
 # Out: LW_OBJECTS, all objects of the library; LW_OBJECT_TARGETS, the object libraries by name.
 
@@ -12,16 +13,16 @@ if(NOT LW_ISA MATCHES "^(all|native)$")
     message(FATAL_ERROR "LW_ISA is '${LW_ISA}'; expected all or native")
 endif()
 
-set(LW_ISA_BUILDS scalar)
+set(LW_ISA_BUILDS scalar) # with the kernels
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     set(LW_ISA_BUILDS scalar fma avx2 avx512)
     if(LW_ISA STREQUAL "native")
         execute_process(COMMAND ${CMAKE_C_COMPILER} -march=native -dM -E -x c /dev/null
                         OUTPUT_VARIABLE LW_NATIVE ERROR_QUIET)
         if(LW_NATIVE MATCHES "__AVX512F__" AND LW_NATIVE MATCHES "__AVX512VL__" AND LW_NATIVE MATCHES "__AVX512DQ__")
-            set(LW_ISA_BUILDS scalar fma avx512)
+            set(LW_ISA_BUILDS fma avx512)
         elseif(LW_NATIVE MATCHES "__AVX2__" AND LW_NATIVE MATCHES "__FMA__")
-            set(LW_ISA_BUILDS scalar fma avx2)
+            set(LW_ISA_BUILDS fma avx2)
         else()
             set(LW_ISA_BUILDS scalar)
         endif()
@@ -33,27 +34,36 @@ set(LW_ISA_fma 1 -mavx2 -mfma)
 set(LW_ISA_avx2 4 -mavx2 -mfma)
 set(LW_ISA_avx512 8 -mfma -mavx512f -mavx512vl -mavx512dq)
 
+# lw_isa_library(ISA source...) -- these sources for one ISA build, as the object library linkwork_<ISA>
 set(LW_OBJECT_TARGETS linkwork_objects)
-foreach(isa ${LW_ISA_BUILDS})
+function(lw_isa_library isa)
     list(GET LW_ISA_${isa} 0 width)
     set(options ${LW_ISA_${isa}})
     list(REMOVE_AT options 0)
-    string(TOUPPER ${isa} name)
-    set_property(SOURCE src/base/cpu.c src/tree/kernel.c src/elimination/lanes.c src/methods/index3/lanes.c
-        src/methods/rcr/clusters/evaluate.c src/integrate/batch_stepper.c
-        APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_${name}=1)
-
-    add_library(linkwork_${isa} OBJECT ${LW_SIMD_SOURCES} ${LW_SIMD_LOOPS})
+    add_library(linkwork_${isa} OBJECT ${ARGN})
     lw_c_target(linkwork_${isa})
     set_target_properties(linkwork_${isa} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     if(NOT LW_TESTS)
         set_target_properties(linkwork_${isa} PROPERTIES C_VISIBILITY_PRESET hidden)
     endif()
     target_compile_definitions(linkwork_${isa} PRIVATE ISA=${isa} WIDEST=${width})
-    target_compile_options(linkwork_${isa} PRIVATE -fno-semantic-interposition ${options})
+    target_compile_options(linkwork_${isa} PRIVATE -fno-semantic-interposition ${options}
+        $<$<NOT:$<BOOL:${LW_SANITIZE}>>:-g0>) # sanitizers name lines; else it is compile time only
     target_include_directories(linkwork_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-    list(APPEND LW_OBJECT_TARGETS linkwork_${isa})
+    set(LW_OBJECT_TARGETS ${LW_OBJECT_TARGETS} linkwork_${isa} PARENT_SCOPE)
+endfunction()
+
+foreach(isa ${LW_ISA_BUILDS})
+    string(TOUPPER ${isa} name)
+    set_property(SOURCE src/base/cpu.c src/tree/kernel.c src/elimination/lanes.c src/methods/index3/lanes.c
+        src/methods/rcr/clusters/evaluate.c src/integrate/batch_stepper.c
+        APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_${name}=1)
+    lw_isa_library(${isa} ${LW_SIMD_SOURCES} ${LW_SIMD_LOOPS})
 endforeach()
+if(NOT scalar IN_LIST LW_ISA_BUILDS) # the batch stepper has no generic code to take instead
+    set_property(SOURCE src/integrate/batch_stepper.c APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_SCALAR=1)
+    lw_isa_library(scalar ${LW_SIMD_LOOPS})
+endif()
 
 set(LW_OBJECTS)
 foreach(target ${LW_OBJECT_TARGETS})

@@ -35,6 +35,7 @@ int lwi_isa_of(int width)
     LWI_IF_AVX512(if ((width == 0 || width == 8) && has_avx512()) return LWI_ISA_AVX512;)
     LWI_IF_AVX2(if ((width == 0 || width == 4) && has_fma()) return LWI_ISA_AVX2;)
     LWI_IF_FMA(if (width <= 1 && has_fma()) return LWI_ISA_FMA;)
-    (void)has_fma, (void)has_avx512;
-    return width == 0 || width == 1 ? LWI_ISA_SCALAR : -1;
+    LWI_IF_SCALAR(if (width <= 1) return LWI_ISA_SCALAR;)
+    (void)has_fma, (void)has_avx512, (void)width;
+    return -1;
 }

@@ -24,6 +24,11 @@ int lwi_isa_of(int width);
 int lwi_isa_width(int isa);
 
 // LWI_HAVE_<ISA> come from CMake (option LW_ISA).
+#if LWI_HAVE_SCALAR
+#define LWI_IF_SCALAR(...) __VA_ARGS__
+#else
+#define LWI_IF_SCALAR(...)
+#endif
 #if LWI_HAVE_FMA
 #define LWI_IF_FMA(...) __VA_ARGS__
 #else
@@ -42,13 +47,14 @@ int lwi_isa_width(int isa);
 
 /** Defines `static const type *const builds[LWI_ISA_COUNT]`: <table>_<ISA> of each build, NULL where there is none. */
 #define LWI_ISA_BUILDS(type, table)                                                                \
-    extern const type table##_scalar;                                                              \
+    LWI_IF_SCALAR(extern const type table##_scalar;)                                               \
     LWI_IF_FMA(extern const type table##_fma;)                                                     \
     LWI_IF_AVX2(extern const type table##_avx2;)                                                   \
     LWI_IF_AVX512(extern const type table##_avx512;)                                               \
     static const type *const builds[LWI_ISA_COUNT] = {                                             \
-        [LWI_ISA_SCALAR] = &table##_scalar,                                                        \
-        LWI_IF_FMA([LWI_ISA_FMA] = &table##_fma, ) LWI_IF_AVX2([LWI_ISA_AVX2] = &table##_avx2, )   \
-            LWI_IF_AVX512([LWI_ISA_AVX512] = &table##_avx512)}
+        LWI_IF_SCALAR([LWI_ISA_SCALAR] = &table##_scalar, )                                        \
+            LWI_IF_FMA([LWI_ISA_FMA] = &table##_fma, )                                             \
+                LWI_IF_AVX2([LWI_ISA_AVX2] = &table##_avx2, )                                      \
+                    LWI_IF_AVX512([LWI_ISA_AVX512] = &table##_avx512)}
 
 #endif

@@ -96,7 +96,9 @@ LWI_ISA_BUILDS(lwi_stepper_lanes, lwi_stepper_lanes);
 
 lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int width)
 {
-    const lwi_stepper_lanes *lanes = builds[lwi_isa_of(0)];
+    const int isa = lwi_isa_of(0);
+    const lwi_stepper_lanes *lanes =
+        builds[isa < 0 ? LWI_ISA_SCALAR : isa]; // always built: Kernels.cmake
     const int i = (int)(method - methods);
     return width == 1 ? alone[i] : width == 4 ? lanes->four[i] : lanes->eight[i];
 }

@@ -777,7 +777,7 @@ static lw_status make(maker *m, lwi_arena *arena)
 
 lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)
 {
-    if (!fits(d)) return LW_OK;
+    if (!fits(d) || !kernels_of(0)) return LW_OK;
     lwi_index3_lanes *s = LWI_PUSH(arena, lwi_index3_lanes, 1);
     if (!s) return LW_ERR_MEMORY;
     *s = (lwi_index3_lanes){.kernels = kernels_of(0),
