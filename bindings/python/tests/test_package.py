@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 
 import pytest
 from conftest import SOURCES
@@ -23,6 +24,26 @@ def test_nothing_but_the_c_library_is_needed():
         pytest.skip("built where there is no archive of HDF5")
     assert needed <= {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2",
                       "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+
+def run(*command):
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+def test_the_program_comes_along(tmp_path):
+    installed = pathlib.Path(sysconfig.get_path("scripts")) / "linkwork"
+    expected = f"linkwork {lw.__version__}"
+    for command in ([str(installed)], [sys.executable, "-m", "linkwork"]):
+        shown = run(*command, "--version")
+        assert shown.returncode == 0 and shown.stdout.startswith(expected), (command, shown)
+        output = tmp_path / "out.csv"
+        done = run(*command, "run", str(SOURCES / "examples/models/four_bar.yaml"), "--duration", "0.1",
+                   "-o", str(output))
+        assert done.returncode == 0, done.stderr
+        assert output.read_text(encoding="utf-8").count("\n") > 2
+        output.unlink()
+        wrong = run(*command, "run", str(tmp_path / "missing.yaml"))
+        assert wrong.returncode not in (0, 1) and "missing.yaml" in wrong.stderr, (command, wrong)
 
 
 def test_it_is_typed(tmp_path):
