@@ -10,24 +10,24 @@
 #include <stdio.h>
 #include <string.h>
 
-lwi_range lwi_range_empty(void)
+lwi_plot_range lwi_plot_range_empty(void)
 {
-    return (lwi_range){.lo = INFINITY, .hi = -INFINITY, .least = INFINITY};
+    return (lwi_plot_range){.lo = INFINITY, .hi = -INFINITY, .least = INFINITY};
 }
 
-bool lwi_range_is_empty(const lwi_range *range)
+bool lwi_plot_range_is_empty(const lwi_plot_range *range)
 {
     return !(range->lo <= range->hi);
 }
 
-bool lwi_plottable(double value)
+bool lwi_plot_plottable(double value)
 {
-    return fabs(value) <= LWI_AXIS_HUGE;
+    return fabs(value) <= LWI_PLOT_AXIS_HUGE;
 }
 
-void lwi_range_add(lwi_range *range, double value)
+void lwi_plot_range_add(lwi_plot_range *range, double value)
 {
-    if (!lwi_plottable(value)) return;
+    if (!lwi_plot_plottable(value)) return;
     if (value < range->lo) range->lo = value;
     if (value > range->hi) range->hi = value;
     if (value > 0 && value < range->least) range->least = value;
@@ -35,7 +35,7 @@ void lwi_range_add(lwi_range *range, double value)
 
 // ------------------------------------------------------------------------------------------ texts
 
-void lwi_put_number(char *text, size_t size, double value, int decimals)
+void lwi_plot_put_number(char *text, size_t size, double value, int decimals)
 {
     char digits[400];
     const double half = 0.5 * pow(10, -decimals);
@@ -44,7 +44,7 @@ void lwi_put_number(char *text, size_t size, double value, int decimals)
     snprintf(text, size, "%s%s", value < 0 ? "\u2212" : "", digits);
 }
 
-void lwi_put_power(char *text, size_t size, int exponent)
+void lwi_plot_put_power(char *text, size_t size, int exponent)
 {
     static const char *const raised[] = {"\u2070", "\u00B9", "\u00B2", "\u00B3", "\u2074",
                                          "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
@@ -57,7 +57,7 @@ void lwi_put_power(char *text, size_t size, int exponent)
 
 // ------------------------------------------------------------------------------------------ ticks
 
-double lwi_nice_step(double length, int most)
+double lwi_plot_nice_step(double length, int most)
 {
     static const double nice[] = {1, 2, 5, 10};
     const double raw = length / most, power = pow(10, floor(log10(raw)));
@@ -72,7 +72,7 @@ static int decade(double value)
 }
 
 // The power of ten and the offset that labels do without.
-static void shorten(lwi_axis *a)
+static void shorten(lwi_plot_axis *a)
 {
     const double most = fmax(fabs(a->lo), fabs(a->hi)), length = a->hi - a->lo;
     a->offset = 0, a->exponent = 0;
@@ -85,35 +85,35 @@ static void shorten(lwi_axis *a)
         a->exponent = 3 * (int)floor(decade(largest) / 3.0); // as engineers count
 }
 
-static void linear_ticks(lwi_axis *a, int most)
+static void linear_ticks(lwi_plot_axis *a, int most)
 {
-    if (a->step <= 0) a->step = lwi_nice_step(a->hi - a->lo, most);
+    if (a->step <= 0) a->step = lwi_plot_nice_step(a->hi - a->lo, most);
     shorten(a);
     const double from = a->lo - a->offset, to = a->hi - a->offset, slack = 1e-6 * a->step;
     const int decimals = a->exponent - decade(a->step);
     const double first = ceil((from - slack) / a->step);
-    for (a->ntick = 0; a->ntick < LWI_AXIS_MOST; a->ntick++) {
+    for (a->ntick = 0; a->ntick < LWI_PLOT_AXIS_TICKS; a->ntick++) {
         const double value = (first + a->ntick) * a->step; // no sum of rounding errors
         if (value > to + slack) break;
         a->tick[a->ntick] = a->offset + value;
-        lwi_put_number(a->label[a->ntick], LWI_AXIS_LABEL, value / pow(10, a->exponent),
-                       decimals > 0 ? decimals : 0);
+        lwi_plot_put_number(a->label[a->ntick], LWI_PLOT_AXIS_LABEL, value / pow(10, a->exponent),
+                            decimals > 0 ? decimals : 0);
     }
 }
 
 // Whole decades; with less than two of them also 2 and 5.
-static void log_ticks(lwi_axis *a, int most)
+static void log_ticks(lwi_plot_axis *a, int most)
 {
     const int first = (int)rint(log10(a->lo)), last = (int)rint(log10(a->hi));
     int stride = (last - first) / most + 1;
     a->step = stride, a->offset = 0, a->exponent = 0, a->ntick = 0;
-    for (int k = first; k <= last && a->ntick < LWI_AXIS_MOST; k += stride) {
+    for (int k = first; k <= last && a->ntick < LWI_PLOT_AXIS_TICKS; k += stride) {
         a->tick[a->ntick] = pow(10, k);
-        lwi_put_power(a->label[a->ntick++], LWI_AXIS_LABEL, k);
+        lwi_plot_put_power(a->label[a->ntick++], LWI_PLOT_AXIS_LABEL, k);
     }
 }
 
-void lwi_axis_ticks(lwi_axis *axis, int most)
+void lwi_plot_axis_ticks(lwi_plot_axis *axis, int most)
 {
     if (axis->log)
         log_ticks(axis, most);
@@ -125,7 +125,7 @@ void lwi_axis_ticks(lwi_axis *axis, int most)
 
 enum { MOST_DECADES = 20 };
 
-static void fit_log(lwi_axis *a, const lwi_range *range)
+static void fit_log(lwi_plot_axis *a, const lwi_plot_range *range)
 {
     int first = decade(range->least), last = (int)ceil(log10(range->hi) - 1e-9);
     if (last <= first) last = first + 1;
@@ -133,7 +133,7 @@ static void fit_log(lwi_axis *a, const lwi_range *range)
     a->lo = pow(10, first), a->hi = pow(10, last);
 }
 
-static void fit_linear(lwi_axis *a, const lwi_range *range, double pad)
+static void fit_linear(lwi_plot_axis *a, const lwi_plot_range *range, double pad)
 {
     const double most = fmax(fabs(range->lo), fabs(range->hi)), length = range->hi - range->lo;
     if (most < 1e-290) { // zero, or nothing that a tick could name
@@ -146,20 +146,20 @@ static void fit_linear(lwi_axis *a, const lwi_range *range, double pad)
     }
 }
 
-lwi_axis lwi_axis_fit(lwi_range range, bool log, double pad, int most)
+lwi_plot_axis lwi_plot_axis_fit(lwi_plot_range range, bool log, double pad, int most)
 {
-    lwi_axis axis = {.log = log && isfinite(range.least)};
-    if (lwi_range_is_empty(&range))
+    lwi_plot_axis axis = {.log = log && isfinite(range.least)};
+    if (lwi_plot_range_is_empty(&range))
         axis.lo = 0, axis.hi = 1;
     else if (axis.log)
         fit_log(&axis, &range);
     else
         fit_linear(&axis, &range, pad);
-    lwi_axis_ticks(&axis, most);
+    lwi_plot_axis_ticks(&axis, most);
     return axis;
 }
 
-double lwi_axis_at(const lwi_axis *axis, double value)
+double lwi_plot_axis_at(const lwi_plot_axis *axis, double value)
 {
     if (!axis->log) return (value - axis->lo) / (axis->hi - axis->lo);
     if (!(value > axis->lo)) return isnan(value) ? value : 0;

@@ -8,35 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-lwi_colour lwi_rgb(unsigned rgb)
+lwi_plot_colour lwi_plot_rgb(unsigned rgb)
 {
-    return (lwi_colour){(rgb >> 16 & 255) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0,
-                        1};
+    return (lwi_plot_colour){(rgb >> 16 & 255) / 255.0, (rgb >> 8 & 255) / 255.0,
+                             (rgb & 255) / 255.0, 1};
 }
 
-lwi_colour lwi_faded(lwi_colour colour, double alpha)
+lwi_plot_colour lwi_plot_faded(lwi_plot_colour colour, double alpha)
 {
     colour.a = alpha;
     return colour;
 }
 
-lwi_colour lwi_mix(lwi_colour a, lwi_colour b, double at)
+lwi_plot_colour lwi_plot_mix(lwi_plot_colour a, lwi_plot_colour b, double at)
 {
-    return (lwi_colour){a.r + at * (b.r - a.r), a.g + at * (b.g - a.g), a.b + at * (b.b - a.b),
-                        a.a + at * (b.a - a.a)};
+    return (lwi_plot_colour){a.r + at * (b.r - a.r), a.g + at * (b.g - a.g), a.b + at * (b.b - a.b),
+                             a.a + at * (b.a - a.a)};
 }
 
-int lwi_dash_lengths(lwi_dash dash, double lengths[4])
+int lwi_plot_dash_lengths(lwi_plot_dash dash, double lengths[4])
 {
-    static const double dashes[LWI_DASHES][4] = {
-        [LWI_DASHED] = {4, 2.5}, [LWI_DOTTED] = {1.2, 2}, [LWI_DASH_DOT] = {5, 2, 1.2, 2}};
+    static const double dashes[LWI_PLOT_DASHES][4] = {[LWI_PLOT_DASHED] = {4, 2.5},
+                                                      [LWI_PLOT_DOTTED] = {1.2, 2},
+                                                      [LWI_PLOT_DASH_DOT] = {5, 2, 1.2, 2}};
     memcpy(lengths, dashes[dash], sizeof dashes[dash]);
-    return dash == LWI_SOLID ? 0 : dash == LWI_DASH_DOT ? 4 : 2;
+    return dash == LWI_PLOT_SOLID ? 0 : dash == LWI_PLOT_DASH_DOT ? 4 : 2;
 }
 
 // ------------------------------------------------------------------------------------------- file
 
-void lwi_bytes_add(lwi_bytes *bytes, const void *data, size_t n)
+void lwi_plot_bytes_add(lwi_plot_bytes *bytes, const void *data, size_t n)
 {
     if (bytes->used + n > bytes->room && !bytes->full) {
         const size_t room = 2 * (bytes->used + n + 1024);
@@ -49,13 +50,13 @@ void lwi_bytes_add(lwi_bytes *bytes, const void *data, size_t n)
     bytes->used += n;
 }
 
-void lwi_bytes_free(lwi_bytes *bytes)
+void lwi_plot_bytes_free(lwi_plot_bytes *bytes)
 {
     free(bytes->data);
-    *bytes = (lwi_bytes){0};
+    *bytes = (lwi_plot_bytes){0};
 }
 
-lw_status lwi_bytes_write(const lwi_bytes *bytes, const char *path, lw_error *error)
+lw_status lwi_plot_bytes_write(const lwi_plot_bytes *bytes, const char *path, lw_error *error)
 {
     if (bytes->full) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
     FILE *file = fopen(path, "wb");
@@ -103,19 +104,19 @@ static int letter(const char *text, bool bold, int *width)
     return code < 0 ? 1 : bytes;
 }
 
-double lwi_text_width(const char *text, double size, bool bold)
+double lwi_plot_text_width(const char *text, double size, bool bold)
 {
     double sum = 0;
     for (int width; *text; sum += width) text += letter(text, bold, &width);
     return sum * size / 1000;
 }
 
-void lwi_text_fit(char *to, size_t size, const char *text, double width, double letter_size,
-                  bool bold)
+void lwi_plot_text_fit(char *to, size_t size, const char *text, double width, double letter_size,
+                       bool bold)
 {
     static const char ellipsis[] = "\u2026";
     const size_t length = strlen(text);
-    if (length < size && lwi_text_width(text, letter_size, bold) <= width) {
+    if (length < size && lwi_plot_text_width(text, letter_size, bold) <= width) {
         memcpy(to, text, length + 1);
         return;
     }
@@ -132,20 +133,22 @@ void lwi_text_fit(char *to, size_t size, const char *text, double width, double 
 
 // ------------------------------------------------------------------------------------ short forms
 
-void lwi_line(lwi_canvas *canvas, double x0, double y0, double x1, double y1, const lwi_pen *pen)
+void lwi_plot_draw_line(lwi_plot_canvas *canvas, double x0, double y0, double x1, double y1,
+                        const lwi_plot_pen *pen)
 {
     const double p[2][2] = {{x0, y0}, {x1, y1}};
-    canvas->type->path(canvas, p, 2, false, (lwi_colour){0}, pen);
+    canvas->type->path(canvas, p, 2, false, (lwi_plot_colour){0}, pen);
 }
 
-void lwi_rect(lwi_canvas *canvas, double x, double y, double width, double height, lwi_colour fill)
+void lwi_plot_draw_rect(lwi_plot_canvas *canvas, double x, double y, double width, double height,
+                        lwi_plot_colour fill)
 {
     const double p[4][2] = {{x, y}, {x + width, y}, {x + width, y + height}, {x, y + height}};
-    canvas->type->path(canvas, p, 4, true, fill, &(lwi_pen){0});
+    canvas->type->path(canvas, p, 4, true, fill, &(lwi_plot_pen){0});
 }
 
-void lwi_text(lwi_canvas *canvas, double x, double y, lwi_anchor anchor, const lwi_ink *ink,
-              const char *text)
+void lwi_plot_draw_text(lwi_plot_canvas *canvas, double x, double y, lwi_plot_anchor anchor,
+                        const lwi_plot_ink *ink, const char *text)
 {
     char clean[512];
     size_t n = 0;

@@ -8,19 +8,19 @@
 #include <string.h>
 
 typedef struct drawing {
-    lwi_canvas canvas;
+    lwi_plot_canvas canvas;
     cairo_surface_t *surface;
     cairo_t *cairo;
-    lwi_bytes bytes; // of the file
+    lwi_plot_bytes bytes; // of the file
 } drawing;
 
-static void set_colour(cairo_t *c, lwi_colour colour)
+static void set_colour(cairo_t *c, lwi_plot_colour colour)
 {
     cairo_set_source_rgba(c, colour.r, colour.g, colour.b, colour.a);
 }
 
 // Fills and strokes the current path, and clears it.
-static void paint(cairo_t *c, lwi_colour fill, const lwi_pen *pen)
+static void paint(cairo_t *c, lwi_plot_colour fill, const lwi_plot_pen *pen)
 {
     double lengths[4];
     if (fill.a > 0) {
@@ -28,7 +28,7 @@ static void paint(cairo_t *c, lwi_colour fill, const lwi_pen *pen)
         cairo_fill_preserve(c);
     }
     if (pen->width > 0 && pen->colour.a > 0) {
-        const int n = lwi_dash_lengths(pen->dash, lengths);
+        const int n = lwi_plot_dash_lengths(pen->dash, lengths);
         for (int i = 0; i < n; i++) lengths[i] *= pen->width;
         set_colour(c, pen->colour);
         cairo_set_line_width(c, pen->width);
@@ -38,8 +38,8 @@ static void paint(cairo_t *c, lwi_colour fill, const lwi_pen *pen)
     cairo_new_path(c);
 }
 
-static void draw_path(lwi_canvas *canvas, const double (*p)[2], int n, bool closed, lwi_colour fill,
-                      const lwi_pen *pen)
+static void draw_path(lwi_plot_canvas *canvas, const double (*p)[2], int n, bool closed,
+                      lwi_plot_colour fill, const lwi_plot_pen *pen)
 {
     cairo_t *c = ((drawing *)canvas)->cairo;
     for (int i = 0; i < n; i++) cairo_line_to(c, p[i][0], p[i][1]);
@@ -47,8 +47,8 @@ static void draw_path(lwi_canvas *canvas, const double (*p)[2], int n, bool clos
     paint(c, fill, pen);
 }
 
-static void draw_disc(lwi_canvas *canvas, double x, double y, double radius, lwi_colour fill,
-                      const lwi_pen *pen)
+static void draw_disc(lwi_plot_canvas *canvas, double x, double y, double radius,
+                      lwi_plot_colour fill, const lwi_plot_pen *pen)
 {
     cairo_t *c = ((drawing *)canvas)->cairo;
     cairo_arc(c, x, y, radius, 0, 6.283185307179586);
@@ -57,8 +57,8 @@ static void draw_disc(lwi_canvas *canvas, double x, double y, double radius, lwi
 }
 
 // The layout uses the table of widths of canvas.c; the glyphs are those of the font that cairo finds.
-static void draw_text(lwi_canvas *canvas, double x, double y, lwi_anchor anchor, const lwi_ink *ink,
-                      const char *text)
+static void draw_text(lwi_plot_canvas *canvas, double x, double y, lwi_plot_anchor anchor,
+                      const lwi_plot_ink *ink, const char *text)
 {
     cairo_t *c = ((drawing *)canvas)->cairo;
     cairo_text_extents_t extents;
@@ -80,7 +80,7 @@ static void draw_text(lwi_canvas *canvas, double x, double y, lwi_anchor anchor,
     cairo_new_path(c);
 }
 
-static void draw_clip(lwi_canvas *canvas, double x, double y, double width, double height)
+static void draw_clip(lwi_plot_canvas *canvas, double x, double y, double width, double height)
 {
     cairo_t *c = ((drawing *)canvas)->cairo;
     cairo_save(c);
@@ -88,29 +88,29 @@ static void draw_clip(lwi_canvas *canvas, double x, double y, double width, doub
     cairo_clip(c);
 }
 
-static void draw_unclip(lwi_canvas *canvas)
+static void draw_unclip(lwi_plot_canvas *canvas)
 {
     cairo_restore(((drawing *)canvas)->cairo);
 }
 
 static cairo_status_t take_bytes(void *user, const unsigned char *data, unsigned length)
 {
-    lwi_bytes *bytes = user;
-    lwi_bytes_add(bytes, data, length);
+    lwi_plot_bytes *bytes = user;
+    lwi_plot_bytes_add(bytes, data, length);
     return bytes->full ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
 }
 
-static void discard(lwi_canvas *canvas)
+static void discard(lwi_plot_canvas *canvas)
 {
     drawing *d = (drawing *)canvas;
     cairo_destroy(d->cairo);
     cairo_surface_destroy(d->surface);
-    lwi_bytes_free(&d->bytes);
+    lwi_plot_bytes_free(&d->bytes);
     free(d);
 }
 
 // A PDF surface writes to `bytes` while it is drawn on; an image is encoded here.
-static lw_status finish(lwi_canvas *canvas, const char *path, lw_error *error)
+static lw_status finish(lwi_plot_canvas *canvas, const char *path, lw_error *error)
 {
     drawing *d = (drawing *)canvas;
     lw_status status;
@@ -123,7 +123,7 @@ static lw_status finish(lwi_canvas *canvas, const char *path, lw_error *error)
         status = lwi_fail_at(error, LW_ERR_MEMORY, path, 0, 0, "cannot be drawn: %s",
                              cairo_status_to_string(failed));
     else
-        status = lwi_bytes_write(&d->bytes, path, error);
+        status = lwi_plot_bytes_write(&d->bytes, path, error);
     discard(canvas);
     return status;
 }
@@ -141,15 +141,15 @@ static void set_font_options(cairo_t *c)
 
 static drawing *allocate(double width, double height)
 {
-    static const lwi_canvas_type type = {draw_path,   draw_disc, draw_text, draw_clip,
-                                         draw_unclip, finish,    discard};
+    static const lwi_plot_canvas_type type = {draw_path,   draw_disc, draw_text, draw_clip,
+                                              draw_unclip, finish,    discard};
     drawing *d = calloc(1, sizeof *d);
-    if (d) d->canvas = (lwi_canvas){&type, width, height};
+    if (d) d->canvas = (lwi_plot_canvas){&type, width, height};
     return d;
 }
 
 // Takes the drawing with its surface: on failure both are released.
-static lw_status begin(drawing *d, double scale, lwi_canvas **canvas, lw_error *error)
+static lw_status begin(drawing *d, double scale, lwi_plot_canvas **canvas, lw_error *error)
 {
     const double width = d->canvas.width * scale, height = d->canvas.height * scale;
     d->cairo = cairo_create(d->surface);
@@ -164,8 +164,8 @@ static lw_status begin(drawing *d, double scale, lwi_canvas **canvas, lw_error *
     return LW_OK;
 }
 
-lw_status lwi_png_create(double width, double height, double scale, lwi_canvas **canvas,
-                         lw_error *error)
+lw_status lwi_plot_png_create(double width, double height, double scale, lwi_plot_canvas **canvas,
+                              lw_error *error)
 {
     drawing *d = allocate(width, height);
     if (!d) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
@@ -175,7 +175,8 @@ lw_status lwi_png_create(double width, double height, double scale, lwi_canvas *
 }
 
 // Without a date: a picture drawn twice has the same bytes.
-lw_status lwi_pdf_create(double width, double height, lwi_canvas **canvas, lw_error *error)
+lw_status lwi_plot_pdf_create(double width, double height, lwi_plot_canvas **canvas,
+                              lw_error *error)
 {
     drawing *d = allocate(width, height);
     if (!d) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
@@ -184,26 +185,27 @@ lw_status lwi_pdf_create(double width, double height, lwi_canvas **canvas, lw_er
     return begin(d, 1, canvas, error);
 }
 
-const char *lwi_cairo_version(void)
+const char *lwi_plot_cairo_version(void)
 {
     return cairo_version_string();
 }
 
 #else
 
-lw_status lwi_png_create(double width, double height, double scale, lwi_canvas **canvas,
-                         lw_error *error)
+lw_status lwi_plot_png_create(double width, double height, double scale, lwi_plot_canvas **canvas,
+                              lw_error *error)
 {
     (void)width, (void)height, (void)scale, (void)canvas;
     return lwi_fail(error, LW_ERR_UNSUPPORTED, "this build has no cairo");
 }
 
-lw_status lwi_pdf_create(double width, double height, lwi_canvas **canvas, lw_error *error)
+lw_status lwi_plot_pdf_create(double width, double height, lwi_plot_canvas **canvas,
+                              lw_error *error)
 {
-    return lwi_png_create(width, height, 1, canvas, error);
+    return lwi_plot_png_create(width, height, 1, canvas, error);
 }
 
-const char *lwi_cairo_version(void)
+const char *lwi_plot_cairo_version(void)
 {
     return NULL;
 }

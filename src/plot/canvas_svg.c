@@ -7,8 +7,8 @@
 #include <string.h>
 
 typedef struct svg {
-    lwi_canvas canvas;
-    lwi_bytes text; // of the file
+    lwi_plot_canvas canvas;
+    lwi_plot_bytes text; // of the file
     int nclip;
 } svg;
 
@@ -16,7 +16,7 @@ typedef struct svg {
 
 static void put(svg *s, const char *text, size_t n)
 {
-    lwi_bytes_add(&s->text, text, n);
+    lwi_plot_bytes_add(&s->text, text, n);
 }
 
 static void puts_svg(svg *s, const char *text)
@@ -49,7 +49,7 @@ static void put_attribute(svg *s, const char *name, double value)
     puts_svg(s, "\"");
 }
 
-static void put_colour(svg *s, const char *name, lwi_colour c)
+static void put_colour(svg *s, const char *name, lwi_plot_colour c)
 {
     char text[64];
     if (c.a <= 0) {
@@ -82,13 +82,13 @@ static void put_escaped(svg *s, const char *text)
 
 // ----------------------------------------------------------------------------------------- drawing
 
-static void put_pen(svg *s, const lwi_pen *pen)
+static void put_pen(svg *s, const lwi_plot_pen *pen)
 {
     double lengths[4];
     if (pen->width <= 0 || pen->colour.a <= 0) return;
     put_colour(s, "stroke", pen->colour);
     put_attribute(s, "stroke-width", pen->width);
-    const int n = lwi_dash_lengths(pen->dash, lengths);
+    const int n = lwi_plot_dash_lengths(pen->dash, lengths);
     for (int i = 0; i < n; i++) {
         puts_svg(s, i ? "," : " stroke-dasharray=\"");
         put_number(s, pen->width * lengths[i]);
@@ -96,8 +96,8 @@ static void put_pen(svg *s, const lwi_pen *pen)
     if (n) puts_svg(s, "\"");
 }
 
-static void svg_path(lwi_canvas *canvas, const double (*p)[2], int n, bool closed, lwi_colour fill,
-                     const lwi_pen *pen)
+static void svg_path(lwi_plot_canvas *canvas, const double (*p)[2], int n, bool closed,
+                     lwi_plot_colour fill, const lwi_plot_pen *pen)
 {
     svg *s = (svg *)canvas;
     puts_svg(s, "<path d=\"");
@@ -113,8 +113,8 @@ static void svg_path(lwi_canvas *canvas, const double (*p)[2], int n, bool close
     puts_svg(s, "/>\n");
 }
 
-static void svg_disc(lwi_canvas *canvas, double x, double y, double radius, lwi_colour fill,
-                     const lwi_pen *pen)
+static void svg_disc(lwi_plot_canvas *canvas, double x, double y, double radius,
+                     lwi_plot_colour fill, const lwi_plot_pen *pen)
 {
     svg *s = (svg *)canvas;
     puts_svg(s, "<circle");
@@ -126,8 +126,8 @@ static void svg_disc(lwi_canvas *canvas, double x, double y, double radius, lwi_
     puts_svg(s, "/>\n");
 }
 
-static void svg_text(lwi_canvas *canvas, double x, double y, lwi_anchor anchor, const lwi_ink *ink,
-                     const char *text)
+static void svg_text(lwi_plot_canvas *canvas, double x, double y, lwi_plot_anchor anchor,
+                     const lwi_plot_ink *ink, const char *text)
 {
     static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
     svg *s = (svg *)canvas;
@@ -147,7 +147,7 @@ static void svg_text(lwi_canvas *canvas, double x, double y, lwi_anchor anchor, 
     puts_svg(s, "</text>\n");
 }
 
-static void svg_clip(lwi_canvas *canvas, double x, double y, double width, double height)
+static void svg_clip(lwi_plot_canvas *canvas, double x, double y, double width, double height)
 {
     svg *s = (svg *)canvas;
     char name[64];
@@ -161,35 +161,36 @@ static void svg_clip(lwi_canvas *canvas, double x, double y, double width, doubl
     puts_svg(s, name);
 }
 
-static void svg_unclip(lwi_canvas *canvas)
+static void svg_unclip(lwi_plot_canvas *canvas)
 {
     puts_svg((svg *)canvas, "</g>\n");
 }
 
 // ----------------------------------------------------------------------------------- begin and end
 
-static void svg_discard(lwi_canvas *canvas)
+static void svg_discard(lwi_plot_canvas *canvas)
 {
-    lwi_bytes_free(&((svg *)canvas)->text);
+    lwi_plot_bytes_free(&((svg *)canvas)->text);
     free(canvas);
 }
 
-static lw_status svg_finish(lwi_canvas *canvas, const char *path, lw_error *error)
+static lw_status svg_finish(lwi_plot_canvas *canvas, const char *path, lw_error *error)
 {
     svg *s = (svg *)canvas;
     puts_svg(s, "</svg>\n");
-    const lw_status status = lwi_bytes_write(&s->text, path, error);
+    const lw_status status = lwi_plot_bytes_write(&s->text, path, error);
     svg_discard(canvas);
     return status;
 }
 
-lw_status lwi_svg_create(double width, double height, lwi_canvas **canvas, lw_error *error)
+lw_status lwi_plot_svg_create(double width, double height, lwi_plot_canvas **canvas,
+                              lw_error *error)
 {
-    static const lwi_canvas_type type = {svg_path,   svg_disc,   svg_text,   svg_clip,
-                                         svg_unclip, svg_finish, svg_discard};
+    static const lwi_plot_canvas_type type = {svg_path,   svg_disc,   svg_text,   svg_clip,
+                                              svg_unclip, svg_finish, svg_discard};
     svg *s = calloc(1, sizeof *s);
     if (!s) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
-    s->canvas = (lwi_canvas){&type, width, height};
+    s->canvas = (lwi_plot_canvas){&type, width, height};
     puts_svg(s, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" xml:space=\"preserve\"");
     put_attribute(s, "width", width);

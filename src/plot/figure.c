@@ -35,9 +35,9 @@ typedef struct box {
 
 /** A panel with its place. */
 typedef struct place {
-    const lwi_panel *panel;
-    lwi_axis x, y;
-    lwi_range xr, yr;
+    const lwi_plot_panel *panel;
+    lwi_plot_axis x, y;
+    lwi_plot_range xr, yr;
     int row, column;
     double gutter; // left of the box, for labels of the y axis
     int head;      // lines
@@ -46,17 +46,18 @@ typedef struct place {
 } place;
 
 typedef struct layout {
-    const lwi_figure *figure;
-    lwi_canvas *canvas;
+    const lwi_plot_figure *figure;
+    lwi_plot_canvas *canvas;
     place *place; // [npanel]
     int rows;
 } layout;
 
-static lwi_pen pen_of(const lwi_style *style)
+static lwi_plot_pen pen_of(const lwi_plot_style *style)
 {
     if (style->broad)
-        return (lwi_pen){lwi_faded(style->colour, 0.35), 3.2 * CURVE_WIDTH, LWI_SOLID};
-    return (lwi_pen){style->colour, CURVE_WIDTH, style->dash};
+        return (lwi_plot_pen){lwi_plot_faded(style->colour, 0.35), 3.2 * CURVE_WIDTH,
+                              LWI_PLOT_SOLID};
+    return (lwi_plot_pen){style->colour, CURVE_WIDTH, style->dash};
 }
 
 // -------------------------------------------------------------------------------------------- head
@@ -85,11 +86,11 @@ static void raise_powers(char *text, size_t size, const char *unit)
 }
 
 // " − 123.4 [10⁻¹² J]": what the labels of the axis leave out, and the unit.
-static void put_unit(char *text, size_t size, const lwi_axis *axis, const char *plain_unit)
+static void put_unit(char *text, size_t size, const lwi_plot_axis *axis, const char *plain_unit)
 {
     char power[64] = "", offset[64] = "", unit[128];
     raise_powers(unit, sizeof unit, plain_unit ? plain_unit : "");
-    if (axis->exponent) lwi_put_power(power, sizeof power, axis->exponent);
+    if (axis->exponent) lwi_plot_put_power(power, sizeof power, axis->exponent);
     if (axis->offset != 0)
         snprintf(offset, sizeof offset, " %s %.15g", axis->offset < 0 ? "+" : "\u2212",
                  fabs(axis->offset));
@@ -115,28 +116,28 @@ static double flow_take(flow *f, double width)
     return at;
 }
 
-static double key_width(const lwi_figure_key *key, double most)
+static double key_width(const lwi_plot_figure_key *key, double most)
 {
-    return fmin(most, SAMPLE + 5 + lwi_text_width(key->text, TICK_SIZE, false));
+    return fmin(most, SAMPLE + 5 + lwi_plot_text_width(key->text, TICK_SIZE, false));
 }
 
-static void draw_key(layout *l, const lwi_figure_key *key, double x, double y, double width)
+static void draw_key(layout *l, const lwi_plot_figure_key *key, double x, double y, double width)
 {
-    const lwi_ink ink = {.colour = l->figure->theme.ink, .size = TICK_SIZE};
+    const lwi_plot_ink ink = {.colour = l->figure->theme.ink, .size = TICK_SIZE};
     char text[256];
-    lwi_pen pen = pen_of(&key->style);
+    lwi_plot_pen pen = pen_of(&key->style);
     if (!key->style.broad) pen.width += 0.6;
-    lwi_line(l->canvas, x, y - 4, x + SAMPLE, y - 4, &pen);
-    lwi_text_fit(text, sizeof text, key->text, width - SAMPLE - 5 + 0.01, TICK_SIZE, false);
-    lwi_text(l->canvas, x + SAMPLE + 5, y, LWI_START, &ink, text);
+    lwi_plot_draw_line(l->canvas, x, y - 4, x + SAMPLE, y - 4, &pen);
+    lwi_plot_text_fit(text, sizeof text, key->text, width - SAMPLE - 5 + 0.01, TICK_SIZE, false);
+    lwi_plot_draw_text(l->canvas, x + SAMPLE + 5, y, LWI_PLOT_START, &ink, text);
 }
 
 // The entries of the key, each where it fits; the rest are counted.  With `draw` false: counts
 // lines.
 static int flow_keys(layout *l, const place *p, flow f, double top, bool draw)
 {
-    const lwi_panel *panel = p->panel;
-    const lwi_ink ink = {.colour = l->figure->theme.muted, .size = TICK_SIZE};
+    const lwi_plot_panel *panel = p->panel;
+    const lwi_plot_ink ink = {.colour = l->figure->theme.muted, .size = TICK_SIZE};
     for (int i = 0; i < panel->nkey; i++) {
         const bool last = i == panel->nkey - 1;
         const double width = key_width(&panel->key[i], f.right - f.left);
@@ -149,7 +150,8 @@ static int flow_keys(layout *l, const place *p, flow f, double top, bool draw)
             char rest[48];
             snprintf(rest, sizeof rest, "\u2026 and %d more", panel->nkey - i);
             if (draw)
-                lwi_text(l->canvas, f.x, top + HEAD_LINE * (f.line + 1) - 4, LWI_START, &ink, rest);
+                lwi_plot_draw_text(l->canvas, f.x, top + HEAD_LINE * (f.line + 1) - 4,
+                                   LWI_PLOT_START, &ink, rest);
             return f.line + 1;
         }
         f = next;
@@ -160,20 +162,21 @@ static int flow_keys(layout *l, const place *p, flow f, double top, bool draw)
 
 static int put_head(layout *l, const place *p, bool draw)
 {
-    const lwi_theme *theme = &l->figure->theme;
-    const lwi_ink bold = {.colour = theme->ink, .size = LABEL_SIZE, .bold = true};
-    const lwi_ink plain = {.colour = theme->muted, .size = LABEL_SIZE};
+    const lwi_plot_theme *theme = &l->figure->theme;
+    const lwi_plot_ink bold = {.colour = theme->ink, .size = LABEL_SIZE, .bold = true};
+    const lwi_plot_ink plain = {.colour = theme->muted, .size = LABEL_SIZE};
     const double left = p->box.x - p->gutter, right = p->box.x + p->box.width;
     const double top = p->box.y - HEAD_LINE * p->head - HEAD_GAP;
     char unit[256], title[256];
     put_unit(unit, sizeof unit, &p->y, p->panel->unit);
-    const double unit_width = lwi_text_width(unit, LABEL_SIZE, false);
-    lwi_text_fit(title, sizeof title, p->panel->title, fmax(right - left - unit_width, 60),
-                 LABEL_SIZE, true);
-    const double title_width = lwi_text_width(title, LABEL_SIZE, true);
+    const double unit_width = lwi_plot_text_width(unit, LABEL_SIZE, false);
+    lwi_plot_text_fit(title, sizeof title, p->panel->title, fmax(right - left - unit_width, 60),
+                      LABEL_SIZE, true);
+    const double title_width = lwi_plot_text_width(title, LABEL_SIZE, true);
     if (draw) {
-        lwi_text(l->canvas, left, top + HEAD_LINE - 4, LWI_START, &bold, title);
-        lwi_text(l->canvas, left + title_width, top + HEAD_LINE - 4, LWI_START, &plain, unit);
+        lwi_plot_draw_text(l->canvas, left, top + HEAD_LINE - 4, LWI_PLOT_START, &bold, title);
+        lwi_plot_draw_text(l->canvas, left + title_width, top + HEAD_LINE - 4, LWI_PLOT_START,
+                           &plain, unit);
     }
     return flow_keys(l, p, (flow){left + title_width + unit_width + 18, left, right, 0}, top, draw);
 }
@@ -182,28 +185,28 @@ static int put_head(layout *l, const place *p, bool draw)
 
 static void find_ranges(place *p)
 {
-    p->xr = lwi_range_empty(), p->yr = lwi_range_empty();
+    p->xr = lwi_plot_range_empty(), p->yr = lwi_plot_range_empty();
     for (int i = 0; i < p->panel->ncurve; i++) {
-        const lwi_curve *c = &p->panel->curve[i];
+        const lwi_plot_curve *c = &p->panel->curve[i];
         for (long k = 0; k < c->n; k++) {
-            if (!lwi_plottable(c->x[k]) || !lwi_plottable(c->y[k])) continue;
-            lwi_range_add(&p->xr, c->x[k]);
-            lwi_range_add(&p->yr, c->y[k]);
+            if (!lwi_plot_plottable(c->x[k]) || !lwi_plot_plottable(c->y[k])) continue;
+            lwi_plot_range_add(&p->xr, c->x[k]);
+            lwi_plot_range_add(&p->yr, c->y[k]);
         }
     }
 }
 
-static double widest_label(const lwi_axis *axis)
+static double widest_label(const lwi_plot_axis *axis)
 {
     double widest = 0;
     for (int i = 0; i < axis->ntick; i++)
-        widest = fmax(widest, lwi_text_width(axis->label[i], TICK_SIZE, false));
+        widest = fmax(widest, lwi_plot_text_width(axis->label[i], TICK_SIZE, false));
     return widest;
 }
 
 static int ticks_of(double length, double spacing)
 {
-    return (int)fmin(fmax(length / spacing, 2), LWI_AXIS_MOST - 2);
+    return (int)fmin(fmax(length / spacing, 2), LWI_PLOT_AXIS_TICKS - 2);
 }
 
 // As many ticks as their labels leave room for.
@@ -212,7 +215,7 @@ static void fit_x(place *p)
     const double pad = p->panel->loose ? 0.05 : 0;
     double spacing = p->box.width < 320 ? 44 : 70;
     for (int i = 0; i < 3; i++) {
-        p->x = lwi_axis_fit(p->xr, p->panel->log_x, pad, ticks_of(p->box.width, spacing));
+        p->x = lwi_plot_axis_fit(p->xr, p->panel->log_x, pad, ticks_of(p->box.width, spacing));
         const double needed = widest_label(&p->x) + 18;
         if (needed <= spacing) return;
         spacing = needed;
@@ -221,10 +224,10 @@ static void fit_x(place *p)
 
 static void fit_y(place *p, double height)
 {
-    p->y = lwi_axis_fit(p->yr, p->panel->log, 0.06, ticks_of(height, height < 170 ? 25 : 34));
+    p->y = lwi_plot_axis_fit(p->yr, p->panel->log, 0.06, ticks_of(height, height < 170 ? 25 : 34));
 }
 
-static double title_height(const lwi_figure *f)
+static double title_height(const lwi_plot_figure *f)
 {
     return f->title ? 24 : 0;
 }
@@ -256,7 +259,7 @@ static double row_height(layout *l)
 
 static void place_columns(layout *l)
 {
-    const lwi_figure *f = l->figure;
+    const lwi_plot_figure *f = l->figure;
     const double cell = (l->canvas->width - 2 * MARGIN - GAP_X * (f->columns - 1)) / f->columns;
     for (int c = 0; c < f->columns; c++) {
         double gutter = 0;
@@ -288,7 +291,7 @@ static void place_rows(layout *l, double height)
 
 static lw_status arrange(layout *l, lw_error *error)
 {
-    const lwi_figure *f = l->figure;
+    const lwi_plot_figure *f = l->figure;
     l->rows = (f->npanel + f->columns - 1) / f->columns;
     for (int i = 0; i < f->npanel; i++) {
         place *p = &l->place[i];
@@ -319,65 +322,68 @@ static lw_status arrange(layout *l, lw_error *error)
 
 static double x_of(const place *p, double value)
 {
-    return p->box.x + p->box.width * lwi_axis_at(&p->x, value);
+    return p->box.x + p->box.width * lwi_plot_axis_at(&p->x, value);
 }
 
 static double y_of(const place *p, double value)
 {
-    return p->box.y + p->box.height * (1 - lwi_axis_at(&p->y, value));
+    return p->box.y + p->box.height * (1 - lwi_plot_axis_at(&p->y, value));
 }
 
 static void draw_grid(layout *l, const place *p)
 {
-    const lwi_theme *t = &l->figure->theme;
-    const lwi_ink ink = {.colour = t->muted, .size = TICK_SIZE};
-    const lwi_pen grid = {t->grid, 1, LWI_SOLID}, zero = {t->zero, 1, LWI_SOLID};
+    const lwi_plot_theme *t = &l->figure->theme;
+    const lwi_plot_ink ink = {.colour = t->muted, .size = TICK_SIZE};
+    const lwi_plot_pen grid = {t->grid, 1, LWI_PLOT_SOLID}, zero = {t->zero, 1, LWI_PLOT_SOLID};
     const box b = p->box;
     for (int i = 0; i < p->x.ntick; i++) {
         const double x = x_of(p, p->x.tick[i]);
         const bool origin = p->panel->loose && p->x.tick[i] == 0;
-        lwi_line(l->canvas, x, b.y, x, b.y + b.height, origin ? &zero : &grid);
-        if (p->foot) lwi_text(l->canvas, x, b.y + b.height + 15, LWI_MIDDLE, &ink, p->x.label[i]);
+        lwi_plot_draw_line(l->canvas, x, b.y, x, b.y + b.height, origin ? &zero : &grid);
+        if (p->foot)
+            lwi_plot_draw_text(l->canvas, x, b.y + b.height + 15, LWI_PLOT_MIDDLE, &ink,
+                               p->x.label[i]);
     }
     for (int i = 0; i < p->y.ntick; i++) {
         const double y = y_of(p, p->y.tick[i]);
-        lwi_line(l->canvas, b.x, y, b.x + b.width, y,
-                 p->y.tick[i] == 0 && !p->y.log ? &zero : &grid);
-        lwi_text(l->canvas, b.x - 7, y + 4, LWI_END, &ink, p->y.label[i]);
+        lwi_plot_draw_line(l->canvas, b.x, y, b.x + b.width, y,
+                           p->y.tick[i] == 0 && !p->y.log ? &zero : &grid);
+        lwi_plot_draw_text(l->canvas, b.x - 7, y + 4, LWI_PLOT_END, &ink, p->y.label[i]);
     }
-    lwi_line(l->canvas, b.x, b.y + b.height, b.x + b.width, b.y + b.height,
-             &(lwi_pen){t->axis, 1, LWI_SOLID});
+    lwi_plot_draw_line(l->canvas, b.x, b.y + b.height, b.x + b.width, b.y + b.height,
+                       &(lwi_plot_pen){t->axis, 1, LWI_PLOT_SOLID});
 }
 
 static void draw_foot(layout *l, const place *p)
 {
     char text[256], unit[128];
-    const lwi_ink ink = {.colour = l->figure->theme.muted, .size = LABEL_SIZE};
+    const lwi_plot_ink ink = {.colour = l->figure->theme.muted, .size = LABEL_SIZE};
     if (!p->foot) return;
     put_unit(unit, sizeof unit, &p->x, p->panel->x_unit);
     snprintf(text, sizeof text, "%s%s", p->panel->x_title, unit);
-    lwi_text(l->canvas, p->box.x + p->box.width / 2, p->box.y + p->box.height + 32, LWI_MIDDLE,
-             &ink, text);
+    lwi_plot_draw_text(l->canvas, p->box.x + p->box.width / 2, p->box.y + p->box.height + 32,
+                       LWI_PLOT_MIDDLE, &ink, text);
 }
 
-static void draw_piece(layout *l, lwi_trace *trace, const lwi_curve *c)
+static void draw_piece(layout *l, lwi_plot_trace *trace, const lwi_plot_curve *c)
 {
-    const lwi_canvas_type *type = l->canvas->type;
-    const lwi_pen pen = pen_of(&c->style);
-    lwi_trace_end(trace);
+    const lwi_plot_canvas_type *type = l->canvas->type;
+    const lwi_plot_pen pen = pen_of(&c->style);
+    lwi_plot_trace_end(trace);
     if (trace->n == 1)
         type->disc(l->canvas, trace->p[0][0], trace->p[0][1], 1 + pen.width, pen.colour,
-                   &(lwi_pen){0});
+                   &(lwi_plot_pen){0});
     else if (trace->n > 1)
-        type->path(l->canvas, (const double(*)[2])trace->p, trace->n, false, (lwi_colour){0}, &pen);
-    lwi_trace_clear(trace);
+        type->path(l->canvas, (const double(*)[2])trace->p, trace->n, false, (lwi_plot_colour){0},
+                   &pen);
+    lwi_plot_trace_clear(trace);
 }
 
-static void draw_curve(layout *l, const place *p, const lwi_curve *c, lwi_trace *trace)
+static void draw_curve(layout *l, const place *p, const lwi_plot_curve *c, lwi_plot_trace *trace)
 {
     for (long k = 0; k < c->n; k++) {
-        if (lwi_plottable(c->x[k]) && lwi_plottable(c->y[k]))
-            lwi_trace_add(trace, x_of(p, c->x[k]), y_of(p, c->y[k]));
+        if (lwi_plot_plottable(c->x[k]) && lwi_plot_plottable(c->y[k]))
+            lwi_plot_trace_add(trace, x_of(p, c->x[k]), y_of(p, c->y[k]));
         else
             draw_piece(l, trace, c);
     }
@@ -386,32 +392,33 @@ static void draw_curve(layout *l, const place *p, const lwi_curve *c, lwi_trace 
 
 static lw_status draw_panel(layout *l, const place *p, lw_error *error)
 {
-    const lwi_ink ink = {.colour = l->figure->theme.muted, .size = LABEL_SIZE};
+    const lwi_plot_ink ink = {.colour = l->figure->theme.muted, .size = LABEL_SIZE};
     const box b = p->box;
-    lwi_trace trace = {0};
+    lwi_plot_trace trace = {0};
     draw_grid(l, p);
     l->canvas->type->clip(l->canvas, b.x - 3, b.y - 3, b.width + 6, b.height + 6);
     for (int i = 0; i < p->panel->ncurve; i++) draw_curve(l, p, &p->panel->curve[i], &trace);
     l->canvas->type->unclip(l->canvas);
     const bool full = trace.full;
-    lwi_trace_free(&trace);
+    lwi_plot_trace_free(&trace);
     if (full) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the points of a curve");
-    if (lwi_range_is_empty(&p->yr))
-        lwi_text(l->canvas, b.x + b.width / 2, b.y + b.height / 2, LWI_MIDDLE, &ink,
-                 "no finite numbers here");
+    if (lwi_plot_range_is_empty(&p->yr))
+        lwi_plot_draw_text(l->canvas, b.x + b.width / 2, b.y + b.height / 2, LWI_PLOT_MIDDLE, &ink,
+                           "no finite numbers here");
     put_head(l, p, true);
     draw_foot(l, p);
     return LW_OK;
 }
 
-double lwi_figure_height(const lwi_figure *figure)
+double lwi_plot_figure_height(const lwi_plot_figure *figure)
 {
     const int rows = (figure->npanel + figure->columns - 1) / figure->columns;
     const double row = figure->shared_x ? 185 : 230;
     return fmin(fmax(600, 80 + row * rows), 6000);
 }
 
-lw_status lwi_figure_draw(const lwi_figure *figure, lwi_canvas *canvas, lw_error *error)
+lw_status lwi_plot_figure_draw(const lwi_plot_figure *figure, lwi_plot_canvas *canvas,
+                               lw_error *error)
 {
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
@@ -420,13 +427,13 @@ lw_status lwi_figure_draw(const lwi_figure *figure, lwi_canvas *canvas, lw_error
     lw_status status =
         l.place ? arrange(&l, error) : lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
     if (status == LW_OK) {
-        const lwi_ink ink = {.colour = figure->theme.ink, .size = TITLE_SIZE, .bold = true};
-        lwi_rect(canvas, 0, 0, canvas->width, canvas->height, figure->theme.paper);
+        const lwi_plot_ink ink = {.colour = figure->theme.ink, .size = TITLE_SIZE, .bold = true};
+        lwi_plot_draw_rect(canvas, 0, 0, canvas->width, canvas->height, figure->theme.paper);
         char title[512];
         if (figure->title) {
-            lwi_text_fit(title, sizeof title, figure->title, canvas->width - 2 * MARGIN, TITLE_SIZE,
-                         true);
-            lwi_text(canvas, MARGIN, MARGIN + 12, LWI_START, &ink, title);
+            lwi_plot_text_fit(title, sizeof title, figure->title, canvas->width - 2 * MARGIN,
+                              TITLE_SIZE, true);
+            lwi_plot_draw_text(canvas, MARGIN, MARGIN + 12, LWI_PLOT_START, &ink, title);
         }
         for (int i = 0; i < figure->npanel && status == LW_OK; i++)
             status = draw_panel(&l, &l.place[i], error);

@@ -7,48 +7,49 @@
 #include "plot/theme.h"
 
 /** What a line looks like. */
-typedef struct lwi_style {
-    lwi_colour colour;
-    lwi_dash dash;
+typedef struct lwi_plot_style {
+    lwi_plot_colour colour;
+    lwi_plot_dash dash;
     bool broad; ///< wide and pale: shows beside another line that lies on it
-} lwi_style;
+} lwi_plot_style;
 
 /** One line.  Values that are not finite are gaps; points that stand alone become dots. */
-typedef struct lwi_curve {
+typedef struct lwi_plot_curve {
     const double *x, *y; ///< [n]
     long n;
-    lwi_style style;
-} lwi_curve;
+    lwi_plot_style style;
+} lwi_plot_curve;
 
 /** One entry of the key: a sample of the line and its name. */
-typedef struct lwi_figure_key {
+typedef struct lwi_plot_figure_key {
     const char *text;
-    lwi_style style;
-} lwi_figure_key;
+    lwi_plot_style style;
+} lwi_plot_figure_key;
 
-typedef struct lwi_panel {
+typedef struct lwi_plot_panel {
     const char *title, *unit; ///< of the y axis; unit "" or "1": not shown
     const char *x_title, *x_unit;
     bool log, log_x;
     bool loose; ///< room at both ends of the x axis (x is not time)
-    lwi_curve *curve;
+    lwi_plot_curve *curve;
     int ncurve;
-    lwi_figure_key *key;
+    lwi_plot_figure_key *key;
     int nkey;
-} lwi_panel;
+} lwi_plot_panel;
 
-typedef struct lwi_figure {
+typedef struct lwi_plot_figure {
     const char *title; ///< NULL: none
-    lwi_panel *panel;
+    lwi_plot_panel *panel;
     int npanel;
     int columns;   ///< panels side by side
     bool shared_x; ///< one x axis for all panels of a column
-    lwi_theme theme;
-} lwi_figure;
+    lwi_plot_theme theme;
+} lwi_plot_figure;
 
 /** Height that suits the panels at this width [points]. */
-double lwi_figure_height(const lwi_figure *figure);
+double lwi_plot_figure_height(const lwi_plot_figure *figure);
 /** @return LW_ERR_ARGUMENT where the panels do not fit, LW_ERR_MEMORY */
-lw_status lwi_figure_draw(const lwi_figure *figure, lwi_canvas *canvas, lw_error *error);
+lw_status lwi_plot_figure_draw(const lwi_plot_figure *figure, lwi_plot_canvas *canvas,
+                               lw_error *error);
 
 #endif

@@ -45,7 +45,7 @@ static bool disc_meets(const double *mark, const double *box)
     return dx * dx + dy * dy < mark[2] * mark[2];
 }
 
-static double cost_of(const lwi_labels *l, const double *box)
+static double cost_of(const lwi_plot_labels *l, const double *box)
 {
     double cost = 0;
     if (box[0] < l->x || box[1] < l->y || box[0] + box[2] > l->x + l->width ||
@@ -63,8 +63,8 @@ static const double directions[][2] = {{1, 0},       {0.8, -0.6}, {0.8, 0.6}, {-
                                        {-0.8, -0.6}, {-0.8, 0.6}, {0, -1},    {0, 1}};
 static const double distances[] = {4, 14, 28, 46};
 
-bool lwi_label_place_beside(lwi_labels *l, double x, double y, double radius, double width,
-                            double size, lwi_label_place *place)
+bool lwi_plot_label_place_beside(lwi_plot_labels *l, double x, double y, double radius,
+                                 double width, double size, lwi_plot_label_place *place)
 {
     double best = l->strict ? STRICT : DEAR, best_box[4] = {0};
     const double height = size + 2 * PAD;

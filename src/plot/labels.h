@@ -5,7 +5,7 @@
 #include "plot/canvas.h"
 
 /** What a name should not lie on.  All memory is the caller's. */
-typedef struct lwi_labels {
+typedef struct lwi_plot_labels {
     double x, y, width, height; ///< names stay inside
     bool strict;          ///< only right beside the mark, and where hardly anything is covered
     double (*segment)[4]; ///< [nsegment] x0 y0 x1 y1
@@ -14,17 +14,17 @@ typedef struct lwi_labels {
     int nmark;
     double (*placed)[4]; ///< [nplaced] x y width height of names so far
     int nplaced;
-} lwi_labels;
+} lwi_plot_labels;
 
-typedef struct lwi_label_place {
+typedef struct lwi_plot_label_place {
     double x, y;    ///< left end of the base line
     bool leader;    ///< so far away that a line to the mark helps
     double lead[2]; ///< where that line ends
-} lwi_label_place;
+} lwi_plot_label_place;
 
 /** Finds a place for a name of this size beside (x, y), a mark of `radius`, and takes it.
  *  @return false: there is none */
-bool lwi_label_place_beside(lwi_labels *labels, double x, double y, double radius, double width,
-                            double size, lwi_label_place *place);
+bool lwi_plot_label_place_beside(lwi_plot_labels *labels, double x, double y, double radius,
+                                 double width, double size, lwi_plot_label_place *place);
 
 #endif

@@ -22,10 +22,10 @@ typedef struct picture {
     lw_result *result;
     const lw_plot_options *options;
     lwi_arena arena;
-    lwi_stand stand;
+    lwi_plot_poses stand;
     double time;
-    lwi_scene scene;
-    lwi_theme theme;
+    lwi_plot_scene scene;
+    lwi_plot_theme theme;
     lw_error *error;
 } picture;
 
@@ -96,7 +96,7 @@ static lw_status stand_at_row(picture *p, long row)
 static lw_view plane_of(const picture *p)
 {
     static const lw_view planes[] = {LW_VIEW_YZ, LW_VIEW_XZ, LW_VIEW_XY}; // normals x, y, z
-    const lwi_scene *s = &p->scene;
+    const lwi_plot_scene *s = &p->scene;
     double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
     double size = 0;
     if (!s->njoint) return LW_VIEW_ALL;
@@ -109,7 +109,7 @@ static lw_view plane_of(const picture *p)
     for (int k = 2; k >= 0; k--) {
         bool flat = hi[k] - lo[k] <= 1e-3 * size;
         for (int i = 0; i < s->njoint && flat; i++) {
-            const lwi_joint_mark *j = &s->joint[i];
+            const lwi_plot_joint_mark *j = &s->joint[i];
             const double along = j->naxis == 1 ? fabs(j->axis[0][k]) : 0.5;
             flat = j->naxis == 1 && (j->sign == LWI_JOINT_SLIDER ? along < 1e-3 : along > 0.999);
         }
@@ -126,44 +126,45 @@ static int up_axis(const lw_model *m)
     return up;
 }
 
-static int choose_cameras(const picture *p, lwi_camera *camera)
+static int choose_cameras(const picture *p, lwi_plot_camera *camera)
 {
     static const lw_view all[] = {LW_VIEW_XZ, LW_VIEW_YZ, LW_VIEW_XY, LW_VIEW_ISO};
     const lw_view view = p->options->view == LW_VIEW_AUTO ? plane_of(p) : p->options->view;
     const int up = up_axis(p->model);
     if (view != LW_VIEW_ALL) {
-        camera[0] = lwi_camera_of(view, up);
+        camera[0] = lwi_plot_camera_of(view, up);
         return 1;
     }
-    for (int i = 0; i < MOST_VIEWS; i++) camera[i] = lwi_camera_of(all[i], up);
+    for (int i = 0; i < MOST_VIEWS; i++) camera[i] = lwi_plot_camera_of(all[i], up);
     return MOST_VIEWS;
 }
 
-static lw_status draw_views(picture *p, lwi_canvas *canvas, const lwi_camera *camera, int n)
+static lw_status draw_views(picture *p, lwi_plot_canvas *canvas, const lwi_plot_camera *camera,
+                            int n)
 {
-    lwi_view view[MOST_VIEWS];
+    lwi_plot_view view[MOST_VIEWS];
     const int columns = n > 1 ? 2 : 1;
     const double top = MARGIN + TITLE, side = canvas->width - 2 * MARGIN;
     const double width = (side - GAP * (columns - 1)) / columns;
     const double height = (canvas->height - top - MARGIN - GAP * (columns - 1)) / columns;
     double scale = INFINITY;
     for (int i = 0; i < n; i++) {
-        view[i] = (lwi_view){.model = p->model,
-                             .scene = &p->scene,
-                             .camera = &camera[i],
-                             .extent = lwi_view_extent(&p->scene, &camera[i]),
-                             .x = MARGIN + i % columns * (width + GAP),
-                             .y = top + i / columns * (height + GAP),
-                             .width = width,
-                             .height = height,
-                             .theme = &p->theme,
-                             .crowded = n > 1 || p->scene.nbody + p->scene.njoint > CROWD};
-        view[i].scale = lwi_view_scale(&view[i]);
+        view[i] = (lwi_plot_view){.model = p->model,
+                                  .scene = &p->scene,
+                                  .camera = &camera[i],
+                                  .extent = lwi_plot_view_extent(&p->scene, &camera[i]),
+                                  .x = MARGIN + i % columns * (width + GAP),
+                                  .y = top + i / columns * (height + GAP),
+                                  .width = width,
+                                  .height = height,
+                                  .theme = &p->theme,
+                                  .crowded = n > 1 || p->scene.nbody + p->scene.njoint > CROWD};
+        view[i].scale = lwi_plot_view_scale(&view[i]);
         if (camera[i].axis[0]) scale = fmin(scale, view[i].scale);
     }
     for (int i = 0; i < n; i++) { // views along the axes have one scale
         if (camera[i].axis[0]) view[i].scale = scale;
-        TRY(lwi_view_draw(&view[i], canvas, &p->arena, p->error));
+        TRY(lwi_plot_view_draw(&view[i], canvas, &p->arena, p->error));
     }
     return LW_OK;
 }
@@ -178,31 +179,31 @@ static const char *source_of(const lw_model *m)
     return slash && slash[1] ? slash + 1 : source;
 }
 
-static void draw_title(const picture *p, lwi_canvas *canvas)
+static void draw_title(const picture *p, lwi_plot_canvas *canvas)
 {
     char text[512], fitted[512];
     const lw_plot_options *o = p->options;
-    const lwi_ink ink = {.colour = p->theme.ink, .size = 14, .bold = true};
+    const lwi_plot_ink ink = {.colour = p->theme.ink, .size = 14, .bold = true};
     const int nb = p->scene.nbody, nj = p->scene.njoint;
     if (o->title)
         snprintf(text, sizeof text, "%s", o->title);
     else
         snprintf(text, sizeof text, "%s at t = %.6g s: %d bod%s, %d joint%s", source_of(p->model),
                  p->time, nb, nb == 1 ? "y" : "ies", nj, nj == 1 ? "" : "s");
-    lwi_text_fit(fitted, sizeof fitted, text, canvas->width - 2 * MARGIN, 14, true);
-    lwi_text(canvas, MARGIN, MARGIN + 12, LWI_START, &ink, fitted);
+    lwi_plot_text_fit(fitted, sizeof fitted, text, canvas->width - 2 * MARGIN, 14, true);
+    lwi_plot_draw_text(canvas, MARGIN, MARGIN + 12, LWI_PLOT_START, &ink, fitted);
 }
 
 static lw_status draw(picture *p, const char *file)
 {
-    lwi_canvas *canvas;
-    lwi_camera camera[MOST_VIEWS];
+    lwi_plot_canvas *canvas;
+    lwi_plot_camera camera[MOST_VIEWS];
     const int n = choose_cameras(p, camera);
-    TRY(lwi_canvas_open(p->options, 900, n > 1 ? 760 : 600, file, &canvas, p->error));
-    lwi_rect(canvas, 0, 0, canvas->width, canvas->height, p->theme.paper);
+    TRY(lwi_plot_canvas_open(p->options, 900, n > 1 ? 760 : 600, file, &canvas, p->error));
+    lwi_plot_draw_rect(canvas, 0, 0, canvas->width, canvas->height, p->theme.paper);
     draw_title(p, canvas);
     const lw_status drawn = draw_views(p, canvas, camera, n);
-    return lwi_canvas_close(canvas, drawn, file, p->error);
+    return lwi_plot_canvas_close(canvas, drawn, file, p->error);
 }
 
 static lw_status prepare(picture *p)
@@ -213,8 +214,8 @@ static lw_status prepare(picture *p)
         TRY(find_row(p, &row));
         TRY(stand_at_row(p, row));
     }
-    p->theme = lwi_theme_of(p->options);
-    return lwi_scene_build(p->model, &p->stand, &p->arena, &p->scene, p->error);
+    p->theme = lwi_plot_theme_of(p->options);
+    return lwi_plot_scene_build(p->model, &p->stand, &p->arena, &p->scene, p->error);
 }
 
 lw_status lw_plot_mechanism(const lw_model *model, lw_result *result,
@@ -233,7 +234,7 @@ lw_status lw_plot_mechanism(const lw_model *model, lw_result *result,
     if (options && options->has_from && !result)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "from: a model stands at its start only; expected a result");
-    TRY(lwi_file_check(file, error));
+    TRY(lwi_plot_check_file(file, error));
     if (!lwi_numbers_begin(&numbers))
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
     picture p = {

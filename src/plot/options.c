@@ -25,7 +25,7 @@ static const char *const views[] = {
 #undef X
 };
 
-const char *lwi_preset_name(lw_plot_preset preset)
+const char *lwi_plot_preset_name(lw_plot_preset preset)
 {
     return presets[preset];
 }
@@ -182,10 +182,10 @@ static bool ends_in(const char *file, const char *ending)
     return dot && !strcmp(dot, ending);
 }
 
-lw_status lwi_file_check(const char *file, lw_error *error)
+lw_status lwi_plot_check_file(const char *file, lw_error *error)
 {
     const bool cairo = ends_in(file, ".png") || ends_in(file, ".pdf");
-    if (cairo && !lwi_cairo_version())
+    if (cairo && !lwi_plot_cairo_version())
         return lwi_fail(
             error, LW_ERR_UNSUPPORTED,
             "%s: this build of Linkwork has no cairo and writes pictures as .svg only; for "
@@ -196,16 +196,17 @@ lw_status lwi_file_check(const char *file, lw_error *error)
     return lwi_fail(error, LW_ERR_ARGUMENT, "%s: pictures are written as .svg, .png or .pdf", file);
 }
 
-lw_status lwi_canvas_open(const lw_plot_options *o, double width, double height, const char *file,
-                          lwi_canvas **canvas, lw_error *error)
+lw_status lwi_plot_canvas_open(const lw_plot_options *o, double width, double height,
+                               const char *file, lwi_plot_canvas **canvas, lw_error *error)
 {
     if (o->width > 0) width = o->width, height = o->height;
-    if (ends_in(file, ".svg")) return lwi_svg_create(width, height, canvas, error);
-    if (ends_in(file, ".pdf")) return lwi_pdf_create(width, height, canvas, error);
-    return lwi_png_create(width, height, o->scale > 0 ? o->scale : 1, canvas, error);
+    if (ends_in(file, ".svg")) return lwi_plot_svg_create(width, height, canvas, error);
+    if (ends_in(file, ".pdf")) return lwi_plot_pdf_create(width, height, canvas, error);
+    return lwi_plot_png_create(width, height, o->scale > 0 ? o->scale : 1, canvas, error);
 }
 
-lw_status lwi_canvas_close(lwi_canvas *canvas, lw_status drawn, const char *file, lw_error *error)
+lw_status lwi_plot_canvas_close(lwi_plot_canvas *canvas, lw_status drawn, const char *file,
+                                lw_error *error)
 {
     if (drawn == LW_OK) return canvas->type->finish(canvas, file, error);
     canvas->type->discard(canvas);

@@ -7,19 +7,20 @@
 
 #include <linkwork/plot.h>
 
-const char *lwi_preset_name(lw_plot_preset preset);
+const char *lwi_plot_preset_name(lw_plot_preset preset);
 
 /** @return LW_ERR_ARGUMENT: neither .svg, .png nor .pdf; LW_ERR_UNSUPPORTED: this build has no cairo */
-lw_status lwi_file_check(const char *file, lw_error *error);
+lw_status lwi_plot_check_file(const char *file, lw_error *error);
 /** A canvas for `file` by its ending, of the size asked for or else width x height. */
-lw_status lwi_canvas_open(const lw_plot_options *options, double width, double height,
-                          const char *file, lwi_canvas **canvas, lw_error *error);
+lw_status lwi_plot_canvas_open(const lw_plot_options *options, double width, double height,
+                               const char *file, lwi_plot_canvas **canvas, lw_error *error);
 /** Writes the file where `drawn` is LW_OK and ends the canvas in any case. */
-lw_status lwi_canvas_close(lwi_canvas *canvas, lw_status drawn, const char *file, lw_error *error);
+lw_status lwi_plot_canvas_close(lwi_plot_canvas *canvas, lw_status drawn, const char *file,
+                                lw_error *error);
 
-static inline lwi_theme lwi_theme_of(const lw_plot_options *options)
+static inline lwi_plot_theme lwi_plot_theme_of(const lw_plot_options *options)
 {
-    return options->dark ? lwi_theme_dark() : lwi_theme_light();
+    return options->dark ? lwi_plot_theme_dark() : lwi_plot_theme_light();
 }
 
 #endif

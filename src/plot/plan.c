@@ -21,7 +21,7 @@
 
 typedef struct picture {
     const lw_plot_options *options;
-    lwi_theme theme;
+    lwi_plot_theme theme;
     lwi_system closed;
     const lwi_plan *plan;
     int widest;           // node
@@ -100,19 +100,20 @@ static void body_place(const picture *p, int k, int i, double place[2])
     place[1] = y_of(p, k) + 0.62 * p->level;
 }
 
-static void draw_lines(const picture *p, lwi_canvas *canvas)
+static void draw_lines(const picture *p, lwi_plot_canvas *canvas)
 {
     const lwi_plan *plan = p->plan;
-    const lwi_pen pen = {.colour = p->theme.axis, .width = p->column < 4 ? 0.4 : 1};
+    const lwi_plot_pen pen = {.colour = p->theme.axis, .width = p->column < 4 ? 0.4 : 1};
     for (int k = 0; k < plan->nnode; k++) {
         const lwi_plan_node *node = &plan->node[k];
         const double x = x_of(p, p->x[k]), y = y_of(p, k);
         if (node->parent >= 0)
-            lwi_line(canvas, x, y, x_of(p, p->x[node->parent]), y_of(p, node->parent), &pen);
+            lwi_plot_draw_line(canvas, x, y, x_of(p, p->x[node->parent]), y_of(p, node->parent),
+                               &pen);
         for (int i = 0; i < node->body.n; i++) {
             double place[2];
             body_place(p, k, i, place);
-            lwi_line(canvas, x, y, place[0], place[1], &pen);
+            lwi_plot_draw_line(canvas, x, y, place[0], place[1], &pen);
         }
     }
 }
@@ -127,10 +128,10 @@ static void body_text(const picture *p, int item, char *text, size_t size)
              model->body[model->node[node].body].name);
 }
 
-static void draw_bodies(const picture *p, lwi_canvas *canvas)
+static void draw_bodies(const picture *p, lwi_plot_canvas *canvas)
 {
     const double half = fmin(3, 0.3 * p->column);
-    const lwi_ink ink = {.colour = p->theme.muted, .size = 9};
+    const lwi_plot_ink ink = {.colour = p->theme.muted, .size = 9};
     for (int k = 0; k < p->plan->nnode; k++) {
         const lwi_plan_node *node = &p->plan->node[k];
         for (int i = 0; i < node->body.n; i++) {
@@ -138,11 +139,12 @@ static void draw_bodies(const picture *p, lwi_canvas *canvas)
             char text[160], name[160];
             double place[2];
             body_place(p, k, i, place);
-            lwi_rect(canvas, place[0] - half, place[1] - half, 2 * half, 2 * half, p->theme.ink);
+            lwi_plot_draw_rect(canvas, place[0] - half, place[1] - half, 2 * half, 2 * half,
+                               p->theme.ink);
             if (p->column < ROOM) continue;
             body_text(p, item, name, sizeof name);
-            lwi_text_fit(text, sizeof text, name, p->column - 4, ink.size, false);
-            lwi_text(canvas, place[0], place[1] + 13, LWI_MIDDLE, &ink, text);
+            lwi_plot_text_fit(text, sizeof text, name, p->column - 4, ink.size, false);
+            lwi_plot_draw_text(canvas, place[0], place[1] + 13, LWI_PLOT_MIDDLE, &ink, text);
         }
     }
 }
@@ -162,66 +164,70 @@ static void node_text(const picture *p, const lwi_plan_node *node, char *text, s
     }
 }
 
-static void draw_joins(const picture *p, lwi_canvas *canvas)
+static void draw_joins(const picture *p, lwi_plot_canvas *canvas)
 {
     const double most = fmax(1, front(&p->plan->node[p->widest]));
-    const lwi_ink bold = {.colour = p->theme.ink, .size = 9, .bold = true, .halo = p->theme.paper},
-                  pale = {.colour = p->theme.muted, .size = 8, .halo = p->theme.paper};
+    const lwi_plot_ink bold = {.colour = p->theme.ink,
+                               .size = 9,
+                               .bold = true,
+                               .halo = p->theme.paper},
+                       pale = {.colour = p->theme.muted, .size = 8, .halo = p->theme.paper};
     for (int k = 0; k < p->plan->nnode; k++) {
         const lwi_plan_node *node = &p->plan->node[k];
         const double x = x_of(p, p->x[k]), y = y_of(p, k);
         const double big = fmin(BIG, fmax(0.45 * p->level, 2));
         char text[400], fitted[400];
         canvas->type->disc(canvas, x, y, big * fmax(0.2, sqrt(front(node) / most)),
-                           k == p->widest ? p->theme.curve[1] : p->theme.curve[0], &(lwi_pen){0});
+                           k == p->widest ? p->theme.curve[1] : p->theme.curve[0],
+                           &(lwi_plot_pen){0});
         const double room = p->leaves[k] * p->column;
         if (p->level < 30 || room < 1.5 * ROOM) continue;
         node_text(p, node, text, sizeof text);
-        lwi_text_fit(fitted, sizeof fitted, text, 0.5 * room, bold.size, true);
-        lwi_text(canvas, x + BIG + 3, y - 1, LWI_START, &bold, fitted);
+        lwi_plot_text_fit(fitted, sizeof fitted, text, 0.5 * room, bold.size, true);
+        lwi_plot_draw_text(canvas, x + BIG + 3, y - 1, LWI_PLOT_START, &bold, fitted);
         snprintf(text, sizeof text, "%d + %d%s", node->closed_rows, node->open_rows,
                  k == p->widest ? ": the widest" : "");
-        lwi_text(canvas, x + BIG + 3, y + 9, LWI_START, &pale, text);
+        lwi_plot_draw_text(canvas, x + BIG + 3, y + 9, LWI_PLOT_START, &pale, text);
     }
 }
 
-static void draw_title(const picture *p, lwi_canvas *canvas)
+static void draw_title(const picture *p, lwi_plot_canvas *canvas)
 {
     const lwi_plan *plan = p->plan;
-    const lwi_ink bold = {.colour = p->theme.ink, .size = 14, .bold = true},
-                  plain = {.colour = p->theme.muted, .size = 10};
+    const lwi_plot_ink bold = {.colour = p->theme.ink, .size = 14, .bold = true},
+                       plain = {.colour = p->theme.muted, .size = 10};
     const double room = canvas->width - 2 * MARGIN;
     char text[400], fitted[400];
     snprintf(text, sizeof text, "%s plan: %d joins on %d levels, widest %d equations",
              lwi_plan_kind_name(plan->kind), plan->nnode, plan->nlevel, plan->width);
     if (p->options->title) snprintf(text, sizeof text, "%s", p->options->title);
-    lwi_text_fit(fitted, sizeof fitted, text, room, bold.size, true);
-    lwi_text(canvas, MARGIN, MARGIN + 12, LWI_START, &bold, fitted);
+    lwi_plot_text_fit(fitted, sizeof fitted, text, room, bold.size, true);
+    lwi_plot_draw_text(canvas, MARGIN, MARGIN + 12, LWI_PLOT_START, &bold, fitted);
     snprintf(
         text, sizeof text,
         "squares: bodies; discs: joins, the joints closed there, equations closed + left open; "
         "%.4g multiplications, %.4g on the longest way",
         plan->work, plan->critical);
-    lwi_text_fit(fitted, sizeof fitted, text, room, plain.size, false);
-    lwi_text(canvas, MARGIN, MARGIN + 28, LWI_START, &plain, fitted);
+    lwi_plot_text_fit(fitted, sizeof fitted, text, room, plain.size, false);
+    lwi_plot_draw_text(canvas, MARGIN, MARGIN + 28, LWI_PLOT_START, &plain, fitted);
 }
 
 static lw_status draw(picture *p, const char *file, lw_error *error)
 {
-    lwi_canvas *canvas;
+    lwi_plot_canvas *canvas;
     const int levels = p->plan->nlevel + 1;
     const double height = TITLE + MARGIN + fmin(MOST_HEIGHT, (fmax(3, levels) - 0.5) * LEVEL);
-    TRY(lwi_canvas_open(p->options, 900, height, file, &canvas, error));
+    TRY(lwi_plot_canvas_open(p->options, 900, height, file, &canvas, error));
     const int columns = p->plan->graph.nbody > 0 ? p->plan->graph.nbody : 1;
     p->top = TITLE;
     p->column = (canvas->width - 2 * MARGIN) / columns;
     p->level = (canvas->height - TITLE - MARGIN) / (levels - 0.5);
-    lwi_rect(canvas, 0, 0, canvas->width, canvas->height, p->theme.paper);
+    lwi_plot_draw_rect(canvas, 0, 0, canvas->width, canvas->height, p->theme.paper);
     draw_title(p, canvas);
     draw_lines(p, canvas);
     draw_bodies(p, canvas);
     draw_joins(p, canvas);
-    return lwi_canvas_close(canvas, LW_OK, file, error);
+    return lwi_plot_canvas_close(canvas, LW_OK, file, error);
 }
 
 // --------------------------------------------------------------------------------------------- all
@@ -252,13 +258,13 @@ lw_status lw_plot_plan(const lw_model *model, const lw_plot_options *options, co
     if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
     picture p = {.options = options ? options : &plain};
     TRY(check(p.options, &kind, error));
-    TRY(lwi_file_check(file, error));
+    TRY(lwi_plot_check_file(file, error));
     if (!lwi_numbers_begin(&numbers))
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
     lwi_arena_init(&arena, NULL);
     lw_status status = lwi_system_plan(model, (lwi_plan_kind)kind, &arena, &p.closed);
     p.plan = &p.closed.plan;
-    p.theme = lwi_theme_of(p.options);
+    p.theme = lwi_plot_theme_of(p.options);
     if (status == LW_OK) status = lay_out(&p, &arena);
     if (status != LW_OK) lwi_fail(error, status, "no memory for a picture of a plan");
     if (status == LW_OK) status = draw(&p, file, error);

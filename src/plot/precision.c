@@ -190,7 +190,7 @@ static int by_x(const void *a, const void *b)
 
 // A line through the points of one method, and a dot on each.
 static lw_status add_method(const lw_precision *all, int count, const char *method, bool wall,
-                            lwi_style style, lwi_arena *arena, lwi_panel *panel)
+                            lwi_plot_style style, lwi_arena *arena, lwi_plot_panel *panel)
 {
     point *sorted = LWI_PUSH(arena, point, count);
     double *x = LWI_PUSH(arena, double, count), *y = LWI_PUSH(arena, double, count);
@@ -201,24 +201,25 @@ static lw_status add_method(const lw_precision *all, int count, const char *meth
             sorted[n++] = (point){wall ? all[r].wall : (double)all[r].evaluations, all[r].error};
     qsort(sorted, (size_t)n, sizeof *sorted, by_x);
     for (int i = 0; i < n; i++) x[i] = sorted[i].x, y[i] = sorted[i].y;
-    panel->curve[panel->ncurve++] = (lwi_curve){x, y, n, style};
-    for (int i = 0; i < n; i++) panel->curve[panel->ncurve++] = (lwi_curve){x + i, y + i, 1, style};
-    panel->key[panel->nkey++] = (lwi_figure_key){method, style};
+    panel->curve[panel->ncurve++] = (lwi_plot_curve){x, y, n, style};
+    for (int i = 0; i < n; i++)
+        panel->curve[panel->ncurve++] = (lwi_plot_curve){x + i, y + i, 1, style};
+    panel->key[panel->nkey++] = (lwi_plot_figure_key){method, style};
     return LW_OK;
 }
 
-static lw_status fill_panel(const lw_precision *all, int count, bool wall, const lwi_theme *theme,
-                            lwi_arena *arena, lwi_panel *panel)
+static lw_status fill_panel(const lw_precision *all, int count, bool wall,
+                            const lwi_plot_theme *theme, lwi_arena *arena, lwi_plot_panel *panel)
 {
-    *panel = (lwi_panel){.title = "error of positions",
-                         .unit = "1",
-                         .x_title = wall ? "wall time" : "evaluations",
-                         .x_unit = wall ? "s" : "1",
-                         .log = true,
-                         .log_x = true,
-                         .loose = true,
-                         .curve = LWI_PUSH(arena, lwi_curve, 2 * count),
-                         .key = LWI_PUSH(arena, lwi_figure_key, count)};
+    *panel = (lwi_plot_panel){.title = "error of positions",
+                              .unit = "1",
+                              .x_title = wall ? "wall time" : "evaluations",
+                              .x_unit = wall ? "s" : "1",
+                              .log = true,
+                              .log_x = true,
+                              .loose = true,
+                              .curve = LWI_PUSH(arena, lwi_plot_curve, 2 * count),
+                              .key = LWI_PUSH(arena, lwi_plot_figure_key, count)};
     int methods = 0, *first = LWI_PUSH(arena, int, count);
     if (!panel->curve || !panel->key || !first) return LW_ERR_MEMORY;
     for (int r = 0; r < count; r++) {
@@ -229,16 +230,17 @@ static lw_status fill_panel(const lw_precision *all, int count, bool wall, const
     }
     for (int i = 0; i < methods; i++)
         TRY(add_method(all, count, all[first[i]].method, wall,
-                       (lwi_style){.colour = lwi_curve_colour(theme, i, methods)}, arena, panel));
+                       (lwi_plot_style){.colour = lwi_plot_curve_colour(theme, i, methods)}, arena,
+                       panel));
     return LW_OK;
 }
 
-lw_status lwi_precision_figure(lw_result *const *results, const char *const *names, int count,
-                               const char *reference, lwi_arena *arena, lwi_figure *figure,
-                               lw_error *error)
+lw_status lwi_plot_precision_figure(lw_result *const *results, const char *const *names, int count,
+                                    const char *reference, lwi_arena *arena,
+                                    lwi_plot_figure *figure, lw_error *error)
 {
     lw_precision *all = LWI_PUSH(arena, lw_precision, count);
-    figure->panel = LWI_PUSH(arena, lwi_panel, 2);
+    figure->panel = LWI_PUSH(arena, lwi_plot_panel, 2);
     if (!all || !figure->panel) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
     TRY(lw_work_precision(results, names, count, reference, all, error));
     figure->npanel = figure->columns = 2;

@@ -8,8 +8,8 @@
 
 /** Two panels, the error over evaluations and over time, a curve for every method.
  *  @param arena  of what the figure names */
-lw_status lwi_precision_figure(lw_result *const *results, const char *const *names, int count,
-                               const char *reference, lwi_arena *arena, lwi_figure *figure,
-                               lw_error *error);
+lw_status lwi_plot_precision_figure(lw_result *const *results, const char *const *names, int count,
+                                    const char *reference, lwi_arena *arena,
+                                    lwi_plot_figure *figure, lw_error *error);
 
 #endif

@@ -30,11 +30,11 @@ typedef struct plotting {
     int count;
     const lw_plot_options *options;
     lwi_arena arena;
-    lwi_table table;  // of the first result
-    window *window;   // [count]
-    const char **key; // [count] what keys call the results
-    lwi_selection selection;
-    lwi_figure figure;
+    lwi_plot_table table; // of the first result
+    window *window;       // [count]
+    const char **key;     // [count] what keys call the results
+    lwi_plot_selection selection;
+    lwi_plot_figure figure;
     lw_error *error;
 } plotting;
 
@@ -89,19 +89,19 @@ static lw_status read_column(plotting *p, int r, int column, double *values)
 }
 
 // The values of a quantity into scratch[1].
-static lw_status measure(plotting *p, int r, const lwi_quantity *q)
+static lw_status measure(plotting *p, int r, const lwi_plot_quantity *q)
 {
     const window *w = &p->window[r];
     double *y = w->scratch[1], *other = w->scratch[2];
     TRY(read_column(p, r, q->column[0], y));
-    if (q->measure == LWI_CHANGE) {
+    if (q->measure == LWI_PLOT_CHANGE) {
         const double start = y[0];
         for (long k = 0; k < w->count; k++) y[k] -= start;
-    } else if (q->measure == LWI_BALANCE) {
+    } else if (q->measure == LWI_PLOT_BALANCE) {
         TRY(read_column(p, r, q->column[1], other));
         const double start = y[0] - other[0];
         for (long k = 0; k < w->count; k++) y[k] = y[k] - other[k] - start;
-    } else if (q->measure == LWI_SIZE) {
+    } else if (q->measure == LWI_PLOT_SIZE) {
         for (int i = 1; i < 3; i++) {
             TRY(read_column(p, r, q->column[i], other));
             for (long k = 0; k < w->count; k++) y[k] = hypot(y[k], other[k]);
@@ -120,17 +120,19 @@ static bool increases(const double *x, long n)
 static bool has_numbers(const double *y, long n)
 {
     for (long k = 0; k < n; k++)
-        if (lwi_plottable(y[k])) return true;
+        if (lwi_plot_plottable(y[k])) return true;
     return false;
 }
 
-static lw_status read_curve(plotting *p, int r, int x_column, const lwi_quantity *q, lwi_curve *c)
+static lw_status read_curve(plotting *p, int r, int x_column, const lwi_plot_quantity *q,
+                            lwi_plot_curve *c)
 {
     const window *w = &p->window[r];
     long n = w->count;
     TRY(read_column(p, r, x_column, w->scratch[0]));
     TRY(measure(p, r, q));
-    if (increases(w->scratch[0], n)) n = lwi_thin_rows(w->scratch[0], w->scratch[1], n, BUCKETS);
+    if (increases(w->scratch[0], n))
+        n = lwi_plot_thin_rows(w->scratch[0], w->scratch[1], n, BUCKETS);
     double *x = LWI_PUSH(&p->arena, double, n), *y = LWI_PUSH(&p->arena, double, n);
     if (!x || !y) return no_memory(p);
     memcpy(x, w->scratch[0], (size_t)n * sizeof *x);
@@ -167,8 +169,8 @@ static lw_status name_results(plotting *p)
 }
 
 // "load: a", or one of the two.
-static lw_status add_key(plotting *p, lwi_panel *panel, const char *name, const char *file,
-                         const lwi_style *like, bool empty)
+static lw_status add_key(plotting *p, lwi_plot_panel *panel, const char *name, const char *file,
+                         const lwi_plot_style *like, bool empty)
 {
     if (!*name && !*file && !empty) return LW_OK;
     const size_t size = strlen(name) + strlen(file) + 32;
@@ -176,52 +178,54 @@ static lw_status add_key(plotting *p, lwi_panel *panel, const char *name, const 
     if (!copy) return no_memory(p);
     snprintf(copy, size, "%s%s%s%s", name, *name && *file ? ": " : "", file,
              empty ? " (no finite numbers)" : "");
-    panel->key[panel->nkey++] = (lwi_figure_key){copy, *like};
+    panel->key[panel->nkey++] = (lwi_plot_figure_key){copy, *like};
     return LW_OK;
 }
 
 // The first of several results is broad, so that those on it show; the others differ by their
 // dashes.
-static lwi_style style_of(const plotting *p, lwi_colour colour, int r)
+static lwi_plot_style style_of(const plotting *p, lwi_plot_colour colour, int r)
 {
-    return (lwi_style){.colour = colour,
-                       .dash = r > 1 ? (lwi_dash)((r - 1) % LWI_DASHES) : LWI_SOLID,
-                       .broad = p->count > 1 && r == 0};
+    return (lwi_plot_style){.colour = colour,
+                            .dash =
+                                r > 1 ? (lwi_plot_dash)((r - 1) % LWI_PLOT_DASHES) : LWI_PLOT_SOLID,
+                            .broad = p->count > 1 && r == 0};
 }
 
-static lw_status add_result_keys(plotting *p, lwi_panel *panel)
+static lw_status add_result_keys(plotting *p, lwi_plot_panel *panel)
 {
     for (int r = 0; r < p->count; r++) {
-        const lwi_style like = style_of(p, p->figure.theme.muted, r);
+        const lwi_plot_style like = style_of(p, p->figure.theme.muted, r);
         TRY(add_key(p, panel, "", p->key[r], &like, false));
     }
     return LW_OK;
 }
 
-static lw_status fill_panel(plotting *p, const lwi_choice *choice, lwi_panel *panel)
+static lw_status fill_panel(plotting *p, const lwi_plot_choice *choice, lwi_plot_panel *panel)
 {
     const lw_column_info x = p->table.info[choice->x];
     const bool time = !strcmp(x.name, "time"), single = choice->nquantity == 1;
     const int ncurve = choice->nquantity * p->count;
-    *panel = (lwi_panel){.title = choice->title,
-                         .unit = choice->unit,
-                         .x_title = choice->x_title ? choice->x_title : x.name,
-                         .x_unit = x.unit,
-                         .log = choice->log,
-                         .loose = !time,
-                         .curve = LWI_PUSH(&p->arena, lwi_curve, ncurve),
-                         .key = LWI_PUSH(&p->arena, lwi_figure_key, ncurve + p->count)};
+    *panel = (lwi_plot_panel){.title = choice->title,
+                              .unit = choice->unit,
+                              .x_title = choice->x_title ? choice->x_title : x.name,
+                              .x_unit = x.unit,
+                              .log = choice->log,
+                              .loose = !time,
+                              .curve = LWI_PUSH(&p->arena, lwi_plot_curve, ncurve),
+                              .key = LWI_PUSH(&p->arena, lwi_plot_figure_key, ncurve + p->count)};
     if (!panel->curve || !panel->key) return no_memory(p);
     for (int i = 0; i < choice->nquantity; i++) {
-        const lwi_quantity *q = &choice->quantity[i];
+        const lwi_plot_quantity *q = &choice->quantity[i];
         for (int r = 0; r < p->count; r++) {
-            lwi_curve *c = &panel->curve[panel->ncurve++];
+            lwi_plot_curve *c = &panel->curve[panel->ncurve++];
             TRY(read_curve(p, r, choice->x, q, c));
             c->style =
-                single ? style_of(p, lwi_curve_colour(&p->figure.theme, r, p->count), r)
-                       : style_of(p, lwi_curve_colour(&p->figure.theme, i, choice->nquantity), r);
-            if (single) c->style.dash = LWI_SOLID; // colours tell them apart
-            const lwi_style plain = {.colour = c->style.colour};
+                single
+                    ? style_of(p, lwi_plot_curve_colour(&p->figure.theme, r, p->count), r)
+                    : style_of(p, lwi_plot_curve_colour(&p->figure.theme, i, choice->nquantity), r);
+            if (single) c->style.dash = LWI_PLOT_SOLID; // colours tell them apart
+            const lwi_plot_style plain = {.colour = c->style.colour};
             const bool empty = !has_numbers(c->y, c->n);
             if (single && p->count > 1)
                 TRY(add_key(p, panel, q->name, p->key[r], &c->style, empty));
@@ -240,7 +244,7 @@ static lw_status list_columns(plotting *p)
     lw_column_info *info = LWI_PUSH(&p->arena, lw_column_info, n);
     if (!info) return no_memory(p);
     for (int i = 0; i < n; i++) info[i] = lw_result_column(p->result[0], i);
-    p->table = (lwi_table){info, n};
+    p->table = (lwi_plot_table){info, n};
     return LW_OK;
 }
 
@@ -254,7 +258,7 @@ static lw_status choose_title(plotting *p)
     }
     char *title = LWI_PUSH(&p->arena, char, 512);
     if (!title) return no_memory(p);
-    snprintf(title, 512, "%s%s%s%s%s%s", o->ny ? "" : lwi_preset_name(o->preset),
+    snprintf(title, 512, "%s%s%s%s%s%s", o->ny ? "" : lwi_plot_preset_name(o->preset),
              o->ny || p->count > 1 ? "" : ": ", p->count > 1 ? "" : file_name(p->name[0]),
              p->selection.note ? " (" : "", p->selection.note ? p->selection.note : "",
              p->selection.note ? ")" : "");
@@ -270,28 +274,28 @@ static lw_status prepare_precision(plotting *p)
         return lwi_fail(
             p->error, LW_ERR_ARGUMENT,
             "preset %s takes whole results; expected no y, x, from, to or log beside it",
-            lwi_preset_name(o->preset));
-    p->figure.theme = lwi_theme_of(o);
-    TRY(lwi_precision_figure(p->result, p->name, p->count, o->reference, &p->arena, &p->figure,
-                             p->error));
+            lwi_plot_preset_name(o->preset));
+    p->figure.theme = lwi_plot_theme_of(o);
+    TRY(lwi_plot_precision_figure(p->result, p->name, p->count, o->reference, &p->arena, &p->figure,
+                                  p->error));
     return choose_title(p);
 }
 
 static lw_status prepare(plotting *p)
 {
-    lwi_figure *f = &p->figure;
+    lwi_plot_figure *f = &p->figure;
     if (p->options->preset == LW_PLOT_WORK_PRECISION) return prepare_precision(p);
     if (p->options->reference)
         return lwi_fail(p->error, LW_ERR_ARGUMENT, "reference is of preset %s",
-                        lwi_preset_name(LW_PLOT_WORK_PRECISION));
+                        lwi_plot_preset_name(LW_PLOT_WORK_PRECISION));
     TRY(list_columns(p));
-    TRY(lwi_select(&p->table, p->options, &p->arena, &p->selection, p->error));
+    TRY(lwi_plot_select(&p->table, p->options, &p->arena, &p->selection, p->error));
     p->window = LWI_PUSH(&p->arena, window, p->count);
     f->npanel = p->selection.npanel;
-    f->panel = LWI_PUSH(&p->arena, lwi_panel, f->npanel);
+    f->panel = LWI_PUSH(&p->arena, lwi_plot_panel, f->npanel);
     if (!p->window || !f->panel) return no_memory(p);
     f->columns = p->selection.columns, f->shared_x = p->selection.shared_x;
-    f->theme = lwi_theme_of(p->options);
+    f->theme = lwi_plot_theme_of(p->options);
     TRY(name_results(p));
     for (int r = 0; r < p->count; r++) TRY(find_window(p, r));
     for (int i = 0; i < f->npanel; i++) TRY(fill_panel(p, &p->selection.panel[i], &f->panel[i]));
@@ -300,10 +304,11 @@ static lw_status prepare(plotting *p)
 
 static lw_status draw(plotting *p, const char *file)
 {
-    lwi_canvas *canvas;
-    TRY(lwi_canvas_open(p->options, 900, lwi_figure_height(&p->figure), file, &canvas, p->error));
-    const lw_status drawn = lwi_figure_draw(&p->figure, canvas, p->error);
-    return lwi_canvas_close(canvas, drawn, file, p->error);
+    lwi_plot_canvas *canvas;
+    TRY(lwi_plot_canvas_open(p->options, 900, lwi_plot_figure_height(&p->figure), file, &canvas,
+                             p->error));
+    const lw_status drawn = lwi_plot_figure_draw(&p->figure, canvas, p->error);
+    return lwi_plot_canvas_close(canvas, drawn, file, p->error);
 }
 
 static void release(plotting *p)
@@ -323,7 +328,7 @@ lw_status lw_plot_results(lw_result *const *results, const char *const *names, i
         return lwi_fail(error, LW_ERR_ARGUMENT, "results, names and file must be given");
     if (options && options->view)
         return lwi_fail(error, LW_ERR_ARGUMENT, "view is of a mechanism; expected it with initial");
-    TRY(lwi_file_check(file, error));
+    TRY(lwi_plot_check_file(file, error));
     if (!lwi_numbers_begin(&numbers))
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
     plotting p = {.result = results,

@@ -16,9 +16,9 @@ enum { ROUND = 24 }; // corners of a circle
 
 typedef struct building {
     const lw_model *model;
-    const lwi_stand *stand;
+    const lwi_plot_poses *stand;
     lwi_arena *arena;
-    lwi_scene *scene;
+    lwi_plot_scene *scene;
     // of the shape that is being drawn, in the body, from the mass centre
     double R[9], r[3], scale[3];
 } building;
@@ -33,10 +33,10 @@ static void to_world(const building *b, int body, const double *local, double *w
 
 static bool make_solid(building *b, int body, int np, int nedge)
 {
-    lwi_solid *s = &b->scene->solid[b->scene->nsolid];
-    *s = (lwi_solid){.body = body,
-                     .p = lwi_arena_push(b->arena, (size_t)np, sizeof *s->p),
-                     .edge = lwi_arena_push(b->arena, (size_t)nedge, sizeof *s->edge)};
+    lwi_plot_solid *s = &b->scene->solid[b->scene->nsolid];
+    *s = (lwi_plot_solid){.body = body,
+                          .p = lwi_arena_push(b->arena, (size_t)np, sizeof *s->p),
+                          .edge = lwi_arena_push(b->arena, (size_t)nedge, sizeof *s->edge)};
     if (!s->p || !s->edge) return false;
     b->scene->nsolid++;
     return true;
@@ -45,7 +45,7 @@ static bool make_solid(building *b, int body, int np, int nedge)
 // A point of the shape that is being drawn, in its own axes.
 static void solid_point(const building *b, double x, double y, double z)
 {
-    lwi_solid *s = &b->scene->solid[b->scene->nsolid - 1];
+    lwi_plot_solid *s = &b->scene->solid[b->scene->nsolid - 1];
     double p[3];
     m3_mul_v(p, b->R, (const double[3]){b->scale[0] * x, b->scale[1] * y, b->scale[2] * z});
     v3_add(p, p, b->r);
@@ -54,7 +54,7 @@ static void solid_point(const building *b, double x, double y, double z)
 
 static void solid_edge(const building *b, int from, int to)
 {
-    lwi_solid *s = &b->scene->solid[b->scene->nsolid - 1];
+    lwi_plot_solid *s = &b->scene->solid[b->scene->nsolid - 1];
     s->edge[s->nedge][0] = from, s->edge[s->nedge++][1] = to;
 }
 
@@ -132,7 +132,7 @@ static bool add_shape(building *b, int body, const lw_shape *s)
 
 // ------------------------------------------------------------------------------------------ joints
 
-static void add_axis(lwi_joint_mark *mark, const double *R, int column)
+static void add_axis(lwi_plot_joint_mark *mark, const double *R, int column)
 {
     v3_set(mark->axis[mark->naxis++], R[column], R[3 + column], R[6 + column]);
 }
@@ -140,11 +140,11 @@ static void add_axis(lwi_joint_mark *mark, const double *R, int column)
 static void add_joint(building *b, int index)
 {
     const lwi_joint *j = &b->model->joint[index];
-    lwi_joint_mark *mark = &b->scene->joint[b->scene->njoint];
+    lwi_plot_joint_mark *mark = &b->scene->joint[b->scene->njoint];
     double R1[9], R2[9];
     if (j->merged || j->type->sign == LWI_JOINT_HIDDEN) return;
     b->scene->njoint++;
-    *mark = (lwi_joint_mark){.joint = index, .sign = j->type->sign};
+    *mark = (lwi_plot_joint_mark){.joint = index, .sign = j->type->sign};
     mark->grounded = j->body1 == 0 || j->body2 == 0;
     to_world(b, j->body1, j->r1, mark->p1);
     to_world(b, j->body2, j->r2, mark->p2);
@@ -158,8 +158,8 @@ static void add_joint(building *b, int index)
 
 static void add_line(building *b, int body, const double *from, const double *to, bool thin)
 {
-    lwi_link_line *line = &b->scene->line[b->scene->nline++];
-    *line = (lwi_link_line){.body = body, .thin = thin};
+    lwi_plot_link *line = &b->scene->line[b->scene->nline++];
+    *line = (lwi_plot_link){.body = body, .thin = thin};
     v3_copy(line->p[0], from);
     v3_copy(line->p[1], to);
 }
@@ -195,7 +195,7 @@ static int points_of(const building *b, int body, double (*p)[3])
 {
     int n = 0;
     for (int i = 0; i < b->scene->njoint; i++) {
-        const lwi_joint_mark *mark = &b->scene->joint[i];
+        const lwi_plot_joint_mark *mark = &b->scene->joint[i];
         const lwi_joint *j = &b->model->joint[mark->joint];
         for (int side = 0; side < 2; side++) {
             if ((side ? j->body2 : j->body1) != body) continue;
@@ -213,7 +213,7 @@ static void add_springs(building *b)
     const lwi_description *d = &b->model->desc;
     for (int i = 0; i < d->nspring; i++) {
         const lw_spring_desc *s = &d->spring[i];
-        lwi_spring_mark *mark = &b->scene->spring[b->scene->nspring++];
+        lwi_plot_spring_mark *mark = &b->scene->spring[b->scene->nspring++];
         for (int side = 0; side < 2; side++) {
             const int body = side ? s->body2.index : s->body1.index;
             const lw_vec3 point = side ? s->point2 : s->point1;
@@ -256,22 +256,22 @@ static void find_groups(building *b)
 static bool make_lists(building *b)
 {
     const lw_model *m = b->model;
-    lwi_scene *s = b->scene;
+    lwi_plot_scene *s = b->scene;
     int nshape = 0;
     for (int i = 0; i < m->nbody; i++) nshape += m->desc.body[i].nshape;
-    s->solid = LWI_PUSH(b->arena, lwi_solid, nshape);
-    s->joint = LWI_PUSH(b->arena, lwi_joint_mark, m->njoint);
-    s->line = LWI_PUSH(b->arena, lwi_link_line, 2 * m->njoint + 2 * m->nbody);
-    s->spring = LWI_PUSH(b->arena, lwi_spring_mark, m->desc.nspring);
-    s->body = LWI_PUSH(b->arena, lwi_body_mark, m->nbody);
+    s->solid = LWI_PUSH(b->arena, lwi_plot_solid, nshape);
+    s->joint = LWI_PUSH(b->arena, lwi_plot_joint_mark, m->njoint);
+    s->line = LWI_PUSH(b->arena, lwi_plot_link, 2 * m->njoint + 2 * m->nbody);
+    s->spring = LWI_PUSH(b->arena, lwi_plot_spring_mark, m->desc.nspring);
+    s->body = LWI_PUSH(b->arena, lwi_plot_body_mark, m->nbody);
     s->group = LWI_PUSH(b->arena, int, m->nbody);
     return s->solid && s->joint && s->line && s->spring && s->body && s->group;
 }
 
-lw_status lwi_scene_build(const lw_model *model, const lwi_stand *stand, lwi_arena *arena,
-                          lwi_scene *scene, lw_error *error)
+lw_status lwi_plot_scene_build(const lw_model *model, const lwi_plot_poses *stand, lwi_arena *arena,
+                               lwi_plot_scene *scene, lw_error *error)
 {
-    *scene = (lwi_scene){0};
+    *scene = (lwi_plot_scene){0};
     building b = {.model = model, .stand = stand, .arena = arena, .scene = scene};
     double(*p)[3] = lwi_arena_push(arena, 2 * (size_t)model->njoint, sizeof *p);
     bool enough = p && make_lists(&b);
@@ -283,7 +283,7 @@ lw_status lwi_scene_build(const lw_model *model, const lwi_stand *stand, lwi_are
         for (int k = 0; k < d->nshape && enough; k++) enough = add_shape(&b, i, &d->shapes[k]);
         if (model->body[i].host != i) continue;
         connect(&b, i, (const double(*)[3])p, points_of(&b, i, p));
-        lwi_body_mark *mark = &scene->body[scene->nbody++];
+        lwi_plot_body_mark *mark = &scene->body[scene->nbody++];
         mark->body = i;
         mark->leads = scene->group[i] == leaders;
         leaders += mark->leads;
@@ -294,7 +294,8 @@ lw_status lwi_scene_build(const lw_model *model, const lwi_stand *stand, lwi_are
     return LW_OK;
 }
 
-void lwi_scene_points(const lwi_scene *s, void (*visit)(void *user, const double p[3]), void *user)
+void lwi_plot_scene_points(const lwi_plot_scene *s, void (*visit)(void *user, const double p[3]),
+                           void *user)
 {
     for (int i = 0; i < s->nsolid; i++)
         for (int k = 0; k < s->solid[i].np; k++) visit(user, s->solid[i].p[k]);

@@ -5,62 +5,62 @@
 #include "model/model.h"
 
 /** A body's shape: convex, so that its outline in a view is the hull of its points. */
-typedef struct lwi_solid {
+typedef struct lwi_plot_solid {
     int body;
     double (*p)[3]; ///< [np] world
     int np;
     int (*edge)[2]; ///< [nedge] lines drawn on it
     int nedge;
-} lwi_solid;
+} lwi_plot_solid;
 
 /** A straight piece of a body: between two joints, or from a joint to the mass centre. */
-typedef struct lwi_link_line {
+typedef struct lwi_plot_link {
     int body;
     double p[2][3];
     bool thin; ///< the body has a shape, or this is the way to its mass centre
-} lwi_link_line;
+} lwi_plot_link;
 
-typedef struct lwi_joint_mark {
+typedef struct lwi_plot_joint_mark {
     int joint;
     lwi_joint_sign sign;
     double p1[3], p2[3]; ///< the joint's points on body1 and body2
     double axis[2][3];   ///< directions of its axes, unit
     int naxis;
     bool grounded; ///< one of its bodies is the ground
-} lwi_joint_mark;
+} lwi_plot_joint_mark;
 
-typedef struct lwi_spring_mark {
+typedef struct lwi_plot_spring_mark {
     int body[2];
     double p[2][3];
-} lwi_spring_mark;
+} lwi_plot_spring_mark;
 
-typedef struct lwi_body_mark {
+typedef struct lwi_plot_body_mark {
     int body;
     double com[3];
     bool leads; ///< the first of those that move as one with it
-} lwi_body_mark;
+} lwi_plot_body_mark;
 
-typedef struct lwi_scene {
-    lwi_solid *solid;
-    lwi_link_line *line;
-    lwi_joint_mark *joint;
-    lwi_spring_mark *spring;
-    lwi_body_mark *body;
+typedef struct lwi_plot_scene {
+    lwi_plot_solid *solid;
+    lwi_plot_link *line;
+    lwi_plot_joint_mark *joint;
+    lwi_plot_spring_mark *spring;
+    lwi_plot_body_mark *body;
     int nsolid, nline, njoint, nspring, nbody;
     int *group; ///< [model bodies] bodies that fixed joints hold together; 0: with the ground
     int ngroup;
-} lwi_scene;
+} lwi_plot_scene;
 
 /** Poses of all bodies: world rotation, and place of the mass centre.  [0] is the ground. */
-typedef struct lwi_stand {
+typedef struct lwi_plot_poses {
     double (*R)[9], (*r)[3];
-} lwi_stand;
+} lwi_plot_poses;
 
 /** @return LW_ERR_MEMORY */
-lw_status lwi_scene_build(const lw_model *model, const lwi_stand *stand, lwi_arena *arena,
-                          lwi_scene *scene, lw_error *error);
+lw_status lwi_plot_scene_build(const lw_model *model, const lwi_plot_poses *stand, lwi_arena *arena,
+                               lwi_plot_scene *scene, lw_error *error);
 /** Calls `visit` with every point of the scene. */
-void lwi_scene_points(const lwi_scene *scene, void (*visit)(void *user, const double p[3]),
-                      void *user);
+void lwi_plot_scene_points(const lwi_plot_scene *scene,
+                           void (*visit)(void *user, const double p[3]), void *user);
 
 #endif

@@ -12,15 +12,15 @@
 enum { MOST_PHASES = 16 }; // panels of a phase picture
 
 typedef struct selecting {
-    const lwi_table *table;
+    const lwi_plot_table *table;
     const lw_plot_options *options;
     lwi_arena *arena;
-    lwi_selection *out;
+    lwi_plot_selection *out;
     int x; // column
     lw_error *error;
 } selecting;
 
-bool lwi_glob(const char *pattern, const char *text)
+bool lwi_plot_glob(const char *pattern, const char *text)
 {
     const char *star = NULL, *from = NULL; // the last '*', and where its text ends so far
     while (*text) {
@@ -98,22 +98,23 @@ static const char *copy_text(const selecting *s, const char *text, int length)
 // ------------------------------------------------------------------------------------------ panels
 
 // A new panel with room for every column.
-static lwi_choice *add_panel(selecting *s, const char *title, const char *unit)
+static lwi_plot_choice *add_panel(selecting *s, const char *title, const char *unit)
 {
-    lwi_choice *p = &s->out->panel[s->out->npanel];
-    *p = (lwi_choice){.title = title,
-                      .unit = unit,
-                      .x = s->x,
-                      .log = s->options->log,
-                      .quantity = LWI_PUSH(s->arena, lwi_quantity, s->table->n)};
+    lwi_plot_choice *p = &s->out->panel[s->out->npanel];
+    *p = (lwi_plot_choice){.title = title,
+                           .unit = unit,
+                           .x = s->x,
+                           .log = s->options->log,
+                           .quantity = LWI_PUSH(s->arena, lwi_plot_quantity, s->table->n)};
     if (!p->quantity) return NULL;
     s->out->npanel++;
     return p;
 }
 
-static void add_quantity(lwi_choice *p, const char *name, lwi_measure measure, int a, int b, int c)
+static void add_quantity(lwi_plot_choice *p, const char *name, lwi_plot_measure measure, int a,
+                         int b, int c)
 {
-    p->quantity[p->nquantity++] = (lwi_quantity){name, measure, {a, b, c}};
+    p->quantity[p->nquantity++] = (lwi_plot_quantity){name, measure, {a, b, c}};
 }
 
 static void drop_empty(selecting *s)
@@ -127,7 +128,7 @@ static void drop_empty(selecting *s)
 // ------------------------------------------------------------------------------------- lists of y
 
 // How much all names share: in front up to a dot, and behind from a dot on.
-static void shared_parts(const selecting *s, const lwi_choice *p, size_t *front, size_t *back)
+static void shared_parts(const selecting *s, const lwi_plot_choice *p, size_t *front, size_t *back)
 {
     const char *first = name_of(s, p->quantity[0].column[0]);
     const size_t length = strlen(first);
@@ -149,7 +150,7 @@ static void shared_parts(const selecting *s, const lwi_choice *p, size_t *front,
 }
 
 // body.load.x, body.trolley.x: title "body.*.x", key "load", "trolley".
-static lw_status name_panel(selecting *s, lwi_choice *p)
+static lw_status name_panel(selecting *s, lwi_plot_choice *p)
 {
     const char *first = name_of(s, p->quantity[0].column[0]);
     size_t front, back;
@@ -172,7 +173,7 @@ static lw_status name_panel(selecting *s, lwi_choice *p)
 }
 
 // The units of the panel's columns, each once: "m, m/s".
-static lw_status unite_units(selecting *s, lwi_choice *p)
+static lw_status unite_units(selecting *s, lwi_plot_choice *p)
 {
     char *units = LWI_PUSH(s->arena, char, 256);
     if (!units) return no_memory(s);
@@ -188,23 +189,23 @@ static lw_status unite_units(selecting *s, lwi_choice *p)
     return LW_OK;
 }
 
-static lw_status add_matching(selecting *s, lwi_choice *p, const char *pattern)
+static lw_status add_matching(selecting *s, lwi_plot_choice *p, const char *pattern)
 {
     const int exact = find(s, pattern), before = p->nquantity;
     bool matched = exact >= 0;
     for (int i = 0; i < s->table->n; i++) {
-        if (exact >= 0 ? i != exact : i == s->x || !lwi_glob(pattern, name_of(s, i))) continue;
+        if (exact >= 0 ? i != exact : i == s->x || !lwi_plot_glob(pattern, name_of(s, i))) continue;
         matched = true;
         bool there = false;
         for (int k = 0; k < before && !there; k++) there = p->quantity[k].column[0] == i;
-        if (!there) add_quantity(p, name_of(s, i), LWI_VALUE, i, -1, -1);
+        if (!there) add_quantity(p, name_of(s, i), LWI_PLOT_VALUE, i, -1, -1);
     }
     return matched ? LW_OK : unknown_column(s, pattern);
 }
 
 static lw_status add_list(selecting *s, const char *list)
 {
-    lwi_choice *p = add_panel(s, "", "");
+    lwi_plot_choice *p = add_panel(s, "", "");
     if (!p) return no_memory(s);
     if (find(s, list) >= 0) { // a name may contain commas
         TRY(add_matching(s, p, list));
@@ -271,13 +272,13 @@ static lw_status add_joint_series(selecting *s, const char *letters, const char 
         const char *name, *what;
         int length;
         if (!is_joint_series(s, i, letters, &name, &length, &what)) continue;
-        lwi_choice *p = NULL;
+        lwi_plot_choice *p = NULL;
         for (int k = first; k < s->out->npanel && !p && !alone; k++)
             if (!strcmp(s->out->panel[k].unit, unit_of(s, i))) p = &s->out->panel[k];
         if (!p) p = add_panel(s, title, unit_of(s, i));
         const char *key = series_key(s, name, length, letters, what);
         if (!p || !key) return no_memory(s);
-        add_quantity(p, key, LWI_VALUE, i, -1, -1);
+        add_quantity(p, key, LWI_PLOT_VALUE, i, -1, -1);
     }
     return LW_OK;
 }
@@ -294,7 +295,7 @@ static lw_status select_positions(selecting *s)
     static const char *const titles[] = {"x of mass centres", "y of mass centres",
                                          "z of mass centres"};
     for (int k = 0; k < 3; k++) {
-        lwi_choice *p = add_panel(s, titles[k], "m");
+        lwi_plot_choice *p = add_panel(s, titles[k], "m");
         if (!p) return no_memory(s);
         for (int i = 0; i < s->table->n; i++) {
             const char *name, *what;
@@ -303,7 +304,7 @@ static lw_status select_positions(selecting *s)
                 continue;
             const char *key = copy_text(s, name, length);
             if (!key) return no_memory(s);
-            add_quantity(p, key, LWI_VALUE, i, -1, -1);
+            add_quantity(p, key, LWI_PLOT_VALUE, i, -1, -1);
         }
     }
     return LW_OK;
@@ -315,15 +316,15 @@ static lw_status select_energies(selecting *s, bool drift)
 {
     const int T = find(s, "sys.T"), V = find(s, "sys.V");
     const int E = find(s, "sys.E"), W = find(s, "sys.Wnc");
-    lwi_choice *p = add_panel(s, "energy", "J");
+    lwi_plot_choice *p = add_panel(s, "energy", "J");
     if (!p) return no_memory(s);
-    if (T >= 0) add_quantity(p, "kinetic T", LWI_VALUE, T, -1, -1);
-    if (V >= 0) add_quantity(p, "potential V \u2212 V\u2080", LWI_CHANGE, V, -1, -1);
-    if (E >= 0) add_quantity(p, "total E \u2212 E\u2080", LWI_CHANGE, E, -1, -1);
+    if (T >= 0) add_quantity(p, "kinetic T", LWI_PLOT_VALUE, T, -1, -1);
+    if (V >= 0) add_quantity(p, "potential V \u2212 V\u2080", LWI_PLOT_CHANGE, V, -1, -1);
+    if (E >= 0) add_quantity(p, "total E \u2212 E\u2080", LWI_PLOT_CHANGE, E, -1, -1);
     if (!drift || E < 0 || W < 0) return LW_OK;
     p = add_panel(s, "drift of E \u2212 Wnc", "J");
     if (!p) return no_memory(s);
-    add_quantity(p, "", LWI_BALANCE, E, W, -1);
+    add_quantity(p, "", LWI_PLOT_BALANCE, E, W, -1);
     return LW_OK;
 }
 
@@ -336,9 +337,9 @@ static lw_status select_residuals(selecting *s)
     for (int i = 0; i < LWI_COUNT(columns); i++) {
         const int column = find(s, columns[i]);
         if (column < 0) continue;
-        lwi_choice *p = add_panel(s, titles[i], unit_of(s, column));
+        lwi_plot_choice *p = add_panel(s, titles[i], unit_of(s, column));
         if (!p) return no_memory(s);
-        add_quantity(p, "", LWI_VALUE, column, -1, -1);
+        add_quantity(p, "", LWI_PLOT_VALUE, column, -1, -1);
         p->log = true;
     }
     return LW_OK;
@@ -351,7 +352,7 @@ static lw_status select_reactions(selecting *s)
     } panels[] = {{"size of joint forces", "N", {"fx", "fy", "fz"}},
                   {"size of joint torques", "N m", {"tx", "ty", "tz"}}};
     for (int k = 0; k < LWI_COUNT(panels); k++) {
-        lwi_choice *p = add_panel(s, panels[k].title, panels[k].unit);
+        lwi_plot_choice *p = add_panel(s, panels[k].title, panels[k].unit);
         if (!p) return no_memory(s);
         for (int i = 0; i + 2 < s->table->n; i++) { // the three stand side by side
             const char *name, *what, *name1, *what1, *name2, *what2;
@@ -365,7 +366,7 @@ static lw_status select_reactions(selecting *s)
                 continue;
             const char *key = copy_text(s, name, length);
             if (!key) return no_memory(s);
-            add_quantity(p, key, LWI_SIZE, i, i + 1, i + 2);
+            add_quantity(p, key, LWI_PLOT_SIZE, i, i + 1, i + 2);
         }
     }
     return LW_OK;
@@ -390,13 +391,13 @@ static lw_status select_phases(selecting *s)
             continue;
         }
         snprintf(title, (size_t)length + 32, "%.*s.qd%s", length, name, what + 1);
-        lwi_choice *p = add_panel(s, title, unit_of(s, column));
+        lwi_plot_choice *p = add_panel(s, title, unit_of(s, column));
         if (!p) return no_memory(s);
         char *x_title = LWI_PUSH(s->arena, char, length + 32);
         if (!x_title) return no_memory(s);
         snprintf(x_title, (size_t)length + 32, "%.*s.%s", length, name, what);
         p->x = i, p->x_title = x_title;
-        add_quantity(p, "", LWI_VALUE, column, -1, -1);
+        add_quantity(p, "", LWI_PLOT_VALUE, column, -1, -1);
     }
     const int n = s->out->npanel;
     s->out->shared_x = false;
@@ -446,18 +447,18 @@ static lw_status select_x(selecting *s)
     return s->x < 0 ? unknown_column(s, name) : LW_OK;
 }
 
-lw_status lwi_select(const lwi_table *table, const lw_plot_options *options, lwi_arena *arena,
-                     lwi_selection *selection, lw_error *error)
+lw_status lwi_plot_select(const lwi_plot_table *table, const lw_plot_options *options,
+                          lwi_arena *arena, lwi_plot_selection *selection, lw_error *error)
 {
-    *selection = (lwi_selection){.columns = 1, .shared_x = true};
+    *selection = (lwi_plot_selection){.columns = 1, .shared_x = true};
     selecting s = {table, options, arena, selection, 0, error};
-    selection->panel = LWI_PUSH(arena, lwi_choice, table->n + LW_PLOT_MOST_PANELS + 8);
+    selection->panel = LWI_PUSH(arena, lwi_plot_choice, table->n + LW_PLOT_MOST_PANELS + 8);
     if (!selection->panel) return no_memory(&s);
     TRY(select_x(&s));
     if (options->ny && options->has_preset)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "columns (y) and preset %s are both given; expected one of them",
-                        lwi_preset_name(options->preset));
+                        lwi_plot_preset_name(options->preset));
     if (options->x && options->preset == LW_PLOT_PHASE)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "preset phase has an x of its own; expected --x with --y columns");
@@ -467,7 +468,7 @@ lw_status lwi_select(const lwi_table *table, const lw_plot_options *options, lwi
     if (selection->npanel) return LW_OK;
     return lwi_fail(error, LW_ERR_ARGUMENT,
                     "preset %s: the result has none of its columns; expected one with %s",
-                    lwi_preset_name(options->preset),
+                    lwi_plot_preset_name(options->preset),
                     options->preset == LW_PLOT_PHASE || options->preset == LW_PLOT_JOINTS
                         ? "joint coordinates that are single numbers"
                     : options->preset == LW_PLOT_REACTIONS ? "joint reactions"

@@ -7,48 +7,48 @@
 #include <linkwork/plot.h>
 
 /** The columns of a result. */
-typedef struct lwi_table {
+typedef struct lwi_plot_table {
     const lw_column_info *info; ///< [n]
     int n;
-} lwi_table;
+} lwi_plot_table;
 
-typedef enum lwi_measure {
-    LWI_VALUE,   ///< column[0]
-    LWI_CHANGE,  ///< column[0] minus that of the first row shown
-    LWI_BALANCE, ///< (column[0] - column[1]) minus the same in the first row shown
-    LWI_SIZE     ///< root of the sum of squares of column[0..2]
-} lwi_measure;
+typedef enum lwi_plot_measure {
+    LWI_PLOT_VALUE,   ///< column[0]
+    LWI_PLOT_CHANGE,  ///< column[0] minus that of the first row shown
+    LWI_PLOT_BALANCE, ///< (column[0] - column[1]) minus the same in the first row shown
+    LWI_PLOT_SIZE     ///< root of the sum of squares of column[0..2]
+} lwi_plot_measure;
 
 /** One curve. */
-typedef struct lwi_quantity {
+typedef struct lwi_plot_quantity {
     const char *name; ///< in the key; "": the panel's title says it
-    lwi_measure measure;
+    lwi_plot_measure measure;
     int column[3];
-} lwi_quantity;
+} lwi_plot_quantity;
 
-typedef struct lwi_choice {
+typedef struct lwi_plot_choice {
     const char *title, *unit;
     int x;               ///< column
     const char *x_title; ///< NULL: the column's name
     bool log;
-    lwi_quantity *quantity;
+    lwi_plot_quantity *quantity;
     int nquantity;
-} lwi_choice;
+} lwi_plot_choice;
 
-typedef struct lwi_selection {
-    lwi_choice *panel;
+typedef struct lwi_plot_selection {
+    lwi_plot_choice *panel;
     int npanel;
     int columns;      ///< panels side by side
     bool shared_x;    ///< all panels have the same x
     const char *note; ///< what was left out; NULL: nothing
-} lwi_selection;
+} lwi_plot_selection;
 
 /** `*` stands for any text, `?` for one letter. */
-bool lwi_glob(const char *pattern, const char *text);
+bool lwi_plot_glob(const char *pattern, const char *text);
 
 /** @return LW_ERR_ARGUMENT: a name without a column (the nearest is named), a preset without its
  *          columns; LW_ERR_MEMORY */
-lw_status lwi_select(const lwi_table *columns, const lw_plot_options *options, lwi_arena *arena,
-                     lwi_selection *selection, lw_error *error);
+lw_status lwi_plot_select(const lwi_plot_table *columns, const lw_plot_options *options,
+                          lwi_arena *arena, lwi_plot_selection *selection, lw_error *error);
 
 #endif

@@ -29,7 +29,7 @@ static double dot(const double *a, const double *b)
 
 // -------------------------------------------------------------------------------------- the cone
 
-static void keep(lwi_trace *t, const double *p)
+static void keep(lwi_plot_trace *t, const double *p)
 {
     if (t->n == t->room && !t->full) {
         const int room = t->room < INT_MAX / 4 ? 2 * t->room + 256 : 0;
@@ -47,7 +47,7 @@ static void turn(double *to, const double *d, double cosine, double sine)
 }
 
 // Directions of the anchor that pass the point at d within the tolerance.
-static void narrow(lwi_trace *t, const double *d, double distance)
+static void narrow(lwi_plot_trace *t, const double *d, double distance)
 {
     const double sine = TOLERANCE / distance, cosine = sqrt(1 - sine * sine);
     double right[2], left[2];
@@ -58,14 +58,14 @@ static void narrow(lwi_trace *t, const double *d, double distance)
     t->state = 3;
 }
 
-static bool fits(const lwi_trace *t, const double *d, double distance)
+static bool fits(const lwi_plot_trace *t, const double *d, double distance)
 {
     if (t->state < 3) return true;
     return cross(t->right, d) >= 0 && cross(d, t->left) >= 0 && dot(t->right, d) > 0 &&
            distance >= t->reach - TOLERANCE;
 }
 
-static void sift(lwi_trace *t, const double *p)
+static void sift(lwi_plot_trace *t, const double *p)
 {
     if (t->state == 0) {
         keep(t, p);
@@ -90,7 +90,7 @@ static void sift(lwi_trace *t, const double *p)
 
 // ------------------------------------------------------------------------------------ the columns
 
-static void flush_column(lwi_trace *t)
+static void flush_column(lwi_plot_trace *t)
 {
     if (!t->count) return;
     const bool low_first = t->lowest < t->highest;
@@ -103,7 +103,7 @@ static void flush_column(lwi_trace *t)
     t->count = 0;
 }
 
-void lwi_trace_add(lwi_trace *t, double x, double y)
+void lwi_plot_trace_add(lwi_plot_trace *t, double x, double y)
 {
     const double p[2] = {x, y};
     const int column = (int)floor(fmin(fmax(x, -1e6), 1e6) / COLUMN);
@@ -118,22 +118,22 @@ void lwi_trace_add(lwi_trace *t, double x, double y)
     t->count++;
 }
 
-void lwi_trace_end(lwi_trace *t)
+void lwi_plot_trace_end(lwi_plot_trace *t)
 {
     flush_column(t);
     if (t->state >= 2) keep(t, t->end);
     t->state = 0, t->reach = 0;
 }
 
-void lwi_trace_clear(lwi_trace *t)
+void lwi_plot_trace_clear(lwi_plot_trace *t)
 {
     t->n = 0, t->count = 0, t->state = 0, t->reach = 0;
 }
 
-void lwi_trace_free(lwi_trace *t)
+void lwi_plot_trace_free(lwi_plot_trace *t)
 {
     free(t->p);
-    *t = (lwi_trace){0};
+    *t = (lwi_plot_trace){0};
 }
 
 // ------------------------------------------------------------------------------------------- rows
@@ -169,7 +169,7 @@ static int pick_rows(const double *y, long from, long to, long row[4])
     return sort_rows(row);
 }
 
-long lwi_thin_rows(double *x, double *y, long n, long buckets)
+long lwi_plot_thin_rows(double *x, double *y, long n, long buckets)
 {
     if (n <= 4 * buckets) return n;
     long kept = 0;

@@ -19,31 +19,31 @@ enum { CROWD = 40 }; // bodies and joints from which on not all of them have nam
 #define BORDER 26.0  // free of the scene on every side: for marks and names
 
 typedef struct drawing {
-    const lwi_view *view;
-    lwi_canvas *canvas;
+    const lwi_plot_view *view;
+    lwi_plot_canvas *canvas;
     double x, y, width, height; // the view without head and axes
     double middle[2];           // of the extent
-    lwi_labels labels;
+    lwi_plot_labels labels;
     double (*hull)[2];
 } drawing;
 
 // ------------------------------------------------------------------------------------- projection
 
-lwi_camera lwi_camera_of(lw_view view, int up)
+lwi_plot_camera lwi_plot_camera_of(lw_view view, int up)
 {
     switch (view) {
     case LW_VIEW_XY:
-        return (lwi_camera){"xy", {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {"x", "y"}};
+        return (lwi_plot_camera){"xy", {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {"x", "y"}};
     case LW_VIEW_XZ:
-        return (lwi_camera){"xz", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {"x", "z"}};
+        return (lwi_plot_camera){"xz", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}, {"x", "z"}};
     case LW_VIEW_YZ:
-        return (lwi_camera){"yz", {0, 1, 0}, {0, 0, 1}, {1, 0, 0}, {"y", "z"}};
+        return (lwi_plot_camera){"yz", {0, 1, 0}, {0, 0, 1}, {1, 0, 0}, {"y", "z"}};
     default:
         break;
     }
     // From the front, right and above, whichever axis points up: that axis is `u`, the next two in
     // cyclic order point right and back.
-    lwi_camera c = {.name = "oblique"};
+    lwi_plot_camera c = {.name = "oblique"};
     const int u = up, r = (up + 1) % 3, b = (up + 2) % 3;
     double vertical[3] = {0};
     vertical[u] = 1;
@@ -56,8 +56,8 @@ lwi_camera lwi_camera_of(lw_view view, int up)
 }
 
 typedef struct extending {
-    const lwi_camera *camera;
-    lwi_extent extent;
+    const lwi_plot_camera *camera;
+    lwi_plot_extent extent;
 } extending;
 
 static void extend(void *user, const double p[3])
@@ -70,27 +70,27 @@ static void extend(void *user, const double p[3])
     }
 }
 
-lwi_extent lwi_view_extent(const lwi_scene *scene, const lwi_camera *camera)
+lwi_plot_extent lwi_plot_view_extent(const lwi_plot_scene *scene, const lwi_plot_camera *camera)
 {
     extending e = {camera, {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}}};
-    lwi_scene_points(scene, extend, &e);
-    if (!(e.extent.lo[0] <= e.extent.hi[0])) e.extent = (lwi_extent){{0, 0}, {0, 0}};
+    lwi_plot_scene_points(scene, extend, &e);
+    if (!(e.extent.lo[0] <= e.extent.hi[0])) e.extent = (lwi_plot_extent){{0, 0}, {0, 0}};
     return e.extent;
 }
 
-static bool has_axes(const lwi_view *v)
+static bool has_axes(const lwi_plot_view *v)
 {
     return v->camera->axis[0] != NULL;
 }
 
-static void inside(const lwi_view *v, double *x, double *y, double *width, double *height)
+static void inside(const lwi_plot_view *v, double *x, double *y, double *width, double *height)
 {
     const double side = has_axes(v) ? SIDE : 0, foot = has_axes(v) ? FOOT : 0;
     *x = v->x + side, *y = v->y + HEAD;
     *width = v->width - side, *height = v->height - HEAD - foot;
 }
 
-double lwi_view_scale(const lwi_view *v)
+double lwi_plot_view_scale(const lwi_plot_view *v)
 {
     double x, y, width, height;
     inside(v, &x, &y, &width, &height);
@@ -102,64 +102,67 @@ double lwi_view_scale(const lwi_view *v)
 
 static void project(const drawing *d, const double *p, double *at)
 {
-    const lwi_camera *c = d->view->camera;
+    const lwi_plot_camera *c = d->view->camera;
     at[0] = d->x + d->width / 2 + d->view->scale * (v3_dot(c->right, p) - d->middle[0]);
     at[1] = d->y + d->height / 2 - d->view->scale * (v3_dot(c->up, p) - d->middle[1]);
 }
 
 // ------------------------------------------------------------------------------------------- grid
 
-static lwi_axis axis_of(const drawing *d, int k, double length)
+static lwi_plot_axis axis_of(const drawing *d, int k, double length)
 {
     const double half = 0.5 * length / d->view->scale;
-    lwi_axis axis = {.lo = d->middle[k] - half, .hi = d->middle[k] + half};
+    lwi_plot_axis axis = {.lo = d->middle[k] - half, .hi = d->middle[k] + half};
     // the same step both ways: squares
-    axis.step = lwi_nice_step(fmax(d->width, d->height) / d->view->scale,
-                              (int)fmax(fmax(d->width, d->height) / 55, 2));
-    lwi_axis_ticks(&axis, 2);
+    axis.step = lwi_plot_nice_step(fmax(d->width, d->height) / d->view->scale,
+                                   (int)fmax(fmax(d->width, d->height) / 55, 2));
+    lwi_plot_axis_ticks(&axis, 2);
     return axis;
 }
 
-static void put_power(char *text, size_t size, const lwi_axis *axis)
+static void put_power(char *text, size_t size, const lwi_plot_axis *axis)
 {
     char power[40];
     text[0] = 0;
     if (!axis->exponent) return;
-    lwi_put_power(power, sizeof power, axis->exponent);
+    lwi_plot_put_power(power, sizeof power, axis->exponent);
     snprintf(text, size, "%s ", power);
 }
 
-static void draw_head(const drawing *d, const lwi_axis *x, const lwi_axis *y)
+static void draw_head(const drawing *d, const lwi_plot_axis *x, const lwi_plot_axis *y)
 {
-    const lwi_view *v = d->view;
-    const lwi_ink bold = {.colour = v->theme->ink, .size = 12, .bold = true};
-    const lwi_ink plain = {.colour = v->theme->muted, .size = 12};
+    const lwi_plot_view *v = d->view;
+    const lwi_plot_ink bold = {.colour = v->theme->ink, .size = 12, .bold = true};
+    const lwi_plot_ink plain = {.colour = v->theme->muted, .size = 12};
     char text[160], x_power[48], y_power[48];
-    lwi_text(d->canvas, v->x, v->y + 12, LWI_START, &bold, v->camera->name);
+    lwi_plot_draw_text(d->canvas, v->x, v->y + 12, LWI_PLOT_START, &bold, v->camera->name);
     if (!has_axes(v)) return;
     put_power(x_power, sizeof x_power, x);
     put_power(y_power, sizeof y_power, y);
     snprintf(text, sizeof text, "  %s [%sm] to the right, %s [%sm] up", v->camera->axis[0], x_power,
              v->camera->axis[1], y_power);
-    lwi_text(d->canvas, v->x + lwi_text_width(v->camera->name, 12, true), v->y + 12, LWI_START,
-             &plain, text);
+    lwi_plot_draw_text(d->canvas, v->x + lwi_plot_text_width(v->camera->name, 12, true), v->y + 12,
+                       LWI_PLOT_START, &plain, text);
 }
 
 static void draw_grid(const drawing *d)
 {
-    const lwi_view *v = d->view;
-    const lwi_ink ink = {.colour = v->theme->muted, .size = v->crowded ? 10 : 11};
-    const lwi_axis x = axis_of(d, 0, d->width), y = axis_of(d, 1, d->height);
-    const lwi_pen grid = {v->theme->grid, 1, LWI_SOLID}, zero = {v->theme->zero, 1, LWI_SOLID};
+    const lwi_plot_view *v = d->view;
+    const lwi_plot_ink ink = {.colour = v->theme->muted, .size = v->crowded ? 10 : 11};
+    const lwi_plot_axis x = axis_of(d, 0, d->width), y = axis_of(d, 1, d->height);
+    const lwi_plot_pen grid = {v->theme->grid, 1, LWI_PLOT_SOLID},
+                       zero = {v->theme->zero, 1, LWI_PLOT_SOLID};
     for (int i = 0; i < x.ntick; i++) {
-        const double at = d->x + d->width * lwi_axis_at(&x, x.tick[i]);
-        lwi_line(d->canvas, at, d->y, at, d->y + d->height, x.tick[i] == 0 ? &zero : &grid);
-        lwi_text(d->canvas, at, d->y + d->height + 14, LWI_MIDDLE, &ink, x.label[i]);
+        const double at = d->x + d->width * lwi_plot_axis_at(&x, x.tick[i]);
+        lwi_plot_draw_line(d->canvas, at, d->y, at, d->y + d->height,
+                           x.tick[i] == 0 ? &zero : &grid);
+        lwi_plot_draw_text(d->canvas, at, d->y + d->height + 14, LWI_PLOT_MIDDLE, &ink, x.label[i]);
     }
     for (int i = 0; i < y.ntick; i++) {
-        const double at = d->y + d->height * (1 - lwi_axis_at(&y, y.tick[i]));
-        lwi_line(d->canvas, d->x, at, d->x + d->width, at, y.tick[i] == 0 ? &zero : &grid);
-        lwi_text(d->canvas, d->x - 6, at + 4, LWI_END, &ink, y.label[i]);
+        const double at = d->y + d->height * (1 - lwi_plot_axis_at(&y, y.tick[i]));
+        lwi_plot_draw_line(d->canvas, d->x, at, d->x + d->width, at,
+                           y.tick[i] == 0 ? &zero : &grid);
+        lwi_plot_draw_text(d->canvas, d->x - 6, at + 4, LWI_PLOT_END, &ink, y.label[i]);
     }
     draw_head(d, &x, &y);
 }
@@ -168,13 +171,15 @@ static void draw_grid(const drawing *d)
 static void draw_triad(drawing *d)
 {
     static const char *const names[] = {"x", "y", "z"};
-    const lwi_theme *t = d->view->theme;
+    const lwi_plot_theme *t = d->view->theme;
     const double x = d->x + 30, y = d->y + d->height - 30;
-    const lwi_ink ink = {.colour = t->muted, .size = 11};
+    const lwi_plot_ink ink = {.colour = t->muted, .size = 11};
     for (int k = 0; k < 3; k++) {
         const double dx = 26 * d->view->camera->right[k], dy = -26 * d->view->camera->up[k];
-        lwi_line(d->canvas, x, y, x + dx, y + dy, &(lwi_pen){t->muted, 1.5, LWI_SOLID});
-        lwi_text(d->canvas, x + 1.35 * dx, y + 1.35 * dy + 4, LWI_MIDDLE, &ink, names[k]);
+        lwi_plot_draw_line(d->canvas, x, y, x + dx, y + dy,
+                           &(lwi_plot_pen){t->muted, 1.5, LWI_PLOT_SOLID});
+        lwi_plot_draw_text(d->canvas, x + 1.35 * dx, y + 1.35 * dy + 4, LWI_PLOT_MIDDLE, &ink,
+                           names[k]);
         memcpy(d->labels.mark[d->labels.nmark++], (double[3]){x + dx, y + dy, 14},
                3 * sizeof(double));
     }
@@ -184,11 +189,11 @@ static void draw_triad(drawing *d)
 // ----------------------------------------------------------------------------------------- bodies
 
 // One colour for bodies that move as one; the ground's is grey.
-static lwi_colour body_colour(const drawing *d, int body)
+static lwi_plot_colour body_colour(const drawing *d, int body)
 {
     const int group = d->view->scene->group[body];
     if (group == 0) return d->view->theme->muted;
-    return lwi_curve_colour(d->view->theme, group - 1, d->view->scene->ngroup - 1);
+    return lwi_plot_curve_colour(d->view->theme, group - 1, d->view->scene->ngroup - 1);
 }
 
 static int compare_points(const void *a, const void *b)
@@ -217,22 +222,22 @@ static int hull(double (*h)[2], double (*p)[2], int n)
     return k > 1 ? k - 1 : k; // the last is the first again
 }
 
-static void draw_solid(drawing *d, const lwi_solid *s)
+static void draw_solid(drawing *d, const lwi_plot_solid *s)
 {
-    const lwi_colour colour = body_colour(d, s->body);
-    const lwi_pen outline = {lwi_faded(colour, 0.9), 1.1, LWI_SOLID};
-    const lwi_pen edge = {lwi_faded(colour, 0.35), 0.8, LWI_SOLID};
+    const lwi_plot_colour colour = body_colour(d, s->body);
+    const lwi_plot_pen outline = {lwi_plot_faded(colour, 0.9), 1.1, LWI_PLOT_SOLID};
+    const lwi_plot_pen edge = {lwi_plot_faded(colour, 0.35), 0.8, LWI_PLOT_SOLID};
     double(*p)[2] = d->hull, (*h)[2] = d->hull + s->np;
     for (int i = 0; i < s->np; i++) project(d, s->p[i], p[i]);
     const int n = hull(h, p, s->np);
-    d->canvas->type->path(d->canvas, (const double(*)[2])h, n, true, lwi_faded(colour, 0.16),
+    d->canvas->type->path(d->canvas, (const double(*)[2])h, n, true, lwi_plot_faded(colour, 0.16),
                           &outline);
     for (int i = 0; i < s->nedge; i++) {
         double a[2], b[2];
         project(d, s->p[s->edge[i][0]], a);
         project(d, s->p[s->edge[i][1]], b);
         if (hypot(a[0] - b[0], a[1] - b[1]) > 0.3)
-            lwi_line(d->canvas, a[0], a[1], b[0], b[1], &edge);
+            lwi_plot_draw_line(d->canvas, a[0], a[1], b[0], b[1], &edge);
     }
 }
 
@@ -248,20 +253,21 @@ static void block_disc(drawing *d, const double *at, double radius)
     m[0] = at[0], m[1] = at[1], m[2] = radius;
 }
 
-static void draw_body_line(drawing *d, const lwi_link_line *line)
+static void draw_body_line(drawing *d, const lwi_plot_link *line)
 {
-    const lwi_colour colour = body_colour(d, line->body);
+    const lwi_plot_colour colour = body_colour(d, line->body);
     double a[2], b[2];
     project(d, line->p[0], a);
     project(d, line->p[1], b);
-    const lwi_pen thick = {lwi_faded(colour, 0.85), d->view->crowded ? 3 : 4, LWI_SOLID};
-    const lwi_pen thin = {lwi_faded(colour, 0.7), 1.2, LWI_DASHED};
-    lwi_line(d->canvas, a[0], a[1], b[0], b[1], line->thin ? &thin : &thick);
+    const lwi_plot_pen thick = {lwi_plot_faded(colour, 0.85), d->view->crowded ? 3 : 4,
+                                LWI_PLOT_SOLID};
+    const lwi_plot_pen thin = {lwi_plot_faded(colour, 0.7), 1.2, LWI_PLOT_DASHED};
+    lwi_plot_draw_line(d->canvas, a[0], a[1], b[0], b[1], line->thin ? &thin : &thick);
     block_segment(d, a, b);
 }
 
 // A zigzag between two straight ends; its turns have one size in the picture.
-static void draw_spring(drawing *d, const lwi_spring_mark *s)
+static void draw_spring(drawing *d, const lwi_plot_spring_mark *s)
 {
     enum { MOST_TURNS = 60 };
     double a[2], b[2], p[MOST_TURNS + 4][2];
@@ -281,27 +287,28 @@ static void draw_spring(drawing *d, const lwi_spring_mark *s)
         p[i][0] = a[0] + at * along[0] - out * along[1];
         p[i][1] = a[1] + at * along[1] + out * along[0];
     }
-    d->canvas->type->path(d->canvas, (const double(*)[2])p, turns + 4, false, (lwi_colour){0},
-                          &(lwi_pen){d->view->theme->muted, 1.2, LWI_SOLID});
+    d->canvas->type->path(d->canvas, (const double(*)[2])p, turns + 4, false, (lwi_plot_colour){0},
+                          &(lwi_plot_pen){d->view->theme->muted, 1.2, LWI_PLOT_SOLID});
     block_segment(d, a, b);
 }
 
 // A disc in quarters, the sign for a mass centre.
-static void draw_mass_centre(drawing *d, const lwi_body_mark *mark)
+static void draw_mass_centre(drawing *d, const lwi_plot_body_mark *mark)
 {
-    const lwi_colour colour = body_colour(d, mark->body);
+    const lwi_plot_colour colour = body_colour(d, mark->body);
     const double r = d->view->crowded ? 3.5 : 4.5;
     double at[2];
     project(d, mark->com, at);
     d->canvas->type->disc(d->canvas, at[0], at[1], r, d->view->theme->paper,
-                          &(lwi_pen){colour, 1.2, LWI_SOLID});
+                          &(lwi_plot_pen){colour, 1.2, LWI_PLOT_SOLID});
     for (int side = -1; side <= 1; side += 2) {
         double p[8][2] = {{at[0], at[1]}};
         for (int i = 0; i < 7; i++) {
             const double angle = (side < 0 ? 3.141592653589793 : 0) + i * 3.141592653589793 / 12;
             p[i + 1][0] = at[0] + r * cos(angle), p[i + 1][1] = at[1] - r * sin(angle);
         }
-        d->canvas->type->path(d->canvas, (const double(*)[2])p, 8, true, colour, &(lwi_pen){0});
+        d->canvas->type->path(d->canvas, (const double(*)[2])p, 8, true, colour,
+                              &(lwi_plot_pen){0});
     }
     block_disc(d, at, r + 1);
 }
@@ -311,13 +318,13 @@ static void draw_mass_centre(drawing *d, const lwi_body_mark *mark)
 // The sign for the ground below a joint: a line with hatches.
 static void draw_ground(drawing *d, const double *at, double size)
 {
-    const lwi_pen pen = {d->view->theme->muted, 1.2, LWI_SOLID};
+    const lwi_plot_pen pen = {d->view->theme->muted, 1.2, LWI_PLOT_SOLID};
     const double y = at[1] + size + 3, half = 11;
-    lwi_line(d->canvas, at[0], at[1], at[0], y, &pen);
-    lwi_line(d->canvas, at[0] - half, y, at[0] + half, y, &pen);
+    lwi_plot_draw_line(d->canvas, at[0], at[1], at[0], y, &pen);
+    lwi_plot_draw_line(d->canvas, at[0] - half, y, at[0] + half, y, &pen);
     for (int i = 0; i < 5; i++) {
         const double x = at[0] - half + 2 + 4.5 * i;
-        lwi_line(d->canvas, x + 3, y, x - 2, y + 5, &pen);
+        lwi_plot_draw_line(d->canvas, x + 3, y, x - 2, y + 5, &pen);
     }
     block_disc(d, (const double[2]){at[0], y + 2}, half);
 }
@@ -325,7 +332,7 @@ static void draw_ground(drawing *d, const double *at, double size)
 // Part of an axis in the plane of the view; its length is 0 where it points at the viewer.
 static double seen(const drawing *d, const double *axis, double *direction)
 {
-    const lwi_camera *c = d->view->camera;
+    const lwi_plot_camera *c = d->view->camera;
     direction[0] = v3_dot(c->right, axis), direction[1] = -v3_dot(c->up, axis);
     const double length = hypot(direction[0], direction[1]);
     if (length > 1e-9) direction[0] /= length, direction[1] /= length;
@@ -339,7 +346,8 @@ static void draw_axis(drawing *d, const double *at, const double *axis, double l
     if (s < 3) return;
     const double a[2] = {at[0] - s * e[0], at[1] - s * e[1]};
     const double b[2] = {at[0] + s * e[0], at[1] + s * e[1]};
-    lwi_line(d->canvas, a[0], a[1], b[0], b[1], &(lwi_pen){d->view->theme->ink, 1.1, LWI_DASH_DOT});
+    lwi_plot_draw_line(d->canvas, a[0], a[1], b[0], b[1],
+                       &(lwi_plot_pen){d->view->theme->ink, 1.1, LWI_PLOT_DASH_DOT});
     block_segment(d, a, b);
 }
 
@@ -353,18 +361,18 @@ static void draw_slider(drawing *d, const double *at, const double *e, double al
         for (int k = 0; k < 2; k++) p[i][k] = at[k] + a * e[k] + b * n[k];
     }
     d->canvas->type->path(d->canvas, (const double(*)[2])p, 4, true, d->view->theme->paper,
-                          &(lwi_pen){d->view->theme->ink, 1.3, LWI_SOLID});
+                          &(lwi_plot_pen){d->view->theme->ink, 1.3, LWI_PLOT_SOLID});
 }
 
 static void draw_disc(drawing *d, const double *at, double r, bool filled)
 {
-    const lwi_theme *t = d->view->theme;
+    const lwi_plot_theme *t = d->view->theme;
     d->canvas->type->disc(d->canvas, at[0], at[1], r, filled ? t->ink : t->paper,
-                          &(lwi_pen){t->ink, 1.3, LWI_SOLID});
+                          &(lwi_plot_pen){t->ink, 1.3, LWI_PLOT_SOLID});
 }
 
 // The sign of the joint's type, at its point on the second body.
-static void draw_sign(drawing *d, const lwi_joint_mark *j, const double *at, double size)
+static void draw_sign(drawing *d, const lwi_plot_joint_mark *j, const double *at, double size)
 {
     double e[2] = {1, 0};
     const double plane = j->naxis ? seen(d, j->axis[0], e) : 0;
@@ -404,7 +412,7 @@ static void draw_sign(drawing *d, const lwi_joint_mark *j, const double *at, dou
     }
 }
 
-static void draw_joint(drawing *d, const lwi_joint_mark *j)
+static void draw_joint(drawing *d, const lwi_plot_joint_mark *j)
 {
     const double size = d->view->crowded ? 4 : 5;
     double at[2], other[2];
@@ -413,9 +421,10 @@ static void draw_joint(drawing *d, const lwi_joint_mark *j)
     const bool bar = j->sign == LWI_JOINT_BAR;
     if (j->grounded && !bar)
         draw_ground(d, d->view->model->joint[j->joint].body1 == 0 ? other : at, size);
-    const lwi_pen way = {d->view->theme->ink, bar ? 1.6 : 1, bar ? LWI_SOLID : LWI_DOTTED};
+    const lwi_plot_pen way = {d->view->theme->ink, bar ? 1.6 : 1,
+                              bar ? LWI_PLOT_SOLID : LWI_PLOT_DOTTED};
     if (hypot(at[0] - other[0], at[1] - other[1]) > 1) {
-        lwi_line(d->canvas, other[0], other[1], at[0], at[1], &way);
+        lwi_plot_draw_line(d->canvas, other[0], other[1], at[0], at[1], &way);
         block_segment(d, other, at);
     }
     for (int i = 0; i < j->naxis; i++) draw_axis(d, at, j->axis[i], 4.2 * size);
@@ -426,23 +435,25 @@ static void draw_joint(drawing *d, const lwi_joint_mark *j)
 
 // ------------------------------------------------------------------------------------------ names
 
-static void draw_name(drawing *d, const double *at, double radius, const char *name, lwi_ink ink)
+static void draw_name(drawing *d, const double *at, double radius, const char *name,
+                      lwi_plot_ink ink)
 {
     char text[96];
-    lwi_label_place place;
-    lwi_text_fit(text, sizeof text, name, 160, ink.size, ink.bold);
-    const double width = lwi_text_width(text, ink.size, ink.bold);
-    if (!lwi_label_place_beside(&d->labels, at[0], at[1], radius, width, ink.size, &place)) return;
+    lwi_plot_label_place place;
+    lwi_plot_text_fit(text, sizeof text, name, 160, ink.size, ink.bold);
+    const double width = lwi_plot_text_width(text, ink.size, ink.bold);
+    if (!lwi_plot_label_place_beside(&d->labels, at[0], at[1], radius, width, ink.size, &place))
+        return;
     if (place.leader)
-        lwi_line(d->canvas, at[0], at[1], place.lead[0], place.lead[1],
-                 &(lwi_pen){lwi_faded(ink.colour, 0.5), 0.7, LWI_SOLID});
-    lwi_text(d->canvas, place.x, place.y, LWI_START, &ink, text);
+        lwi_plot_draw_line(d->canvas, at[0], at[1], place.lead[0], place.lead[1],
+                           &(lwi_plot_pen){lwi_plot_faded(ink.colour, 0.5), 0.7, LWI_PLOT_SOLID});
+    lwi_plot_draw_text(d->canvas, place.x, place.y, LWI_PLOT_START, &ink, text);
 }
 
 // In a crowd only what moves on its own has a name, and only where there is room.
 static void draw_names(drawing *d)
 {
-    const lwi_view *v = d->view;
+    const lwi_plot_view *v = d->view;
     const bool crowd = v->scene->nbody + v->scene->njoint > CROWD;
     d->labels.strict = crowd;
     const double size = v->crowded ? 10 : 11, radius = v->crowded ? 4 : 5;
@@ -450,16 +461,17 @@ static void draw_names(drawing *d)
     for (int i = 0; i < v->scene->nbody; i++) {
         const int body = v->scene->body[i].body;
         if (crowd && !v->scene->body[i].leads) continue;
-        const lwi_colour colour = lwi_mix(body_colour(d, body), v->theme->ink, 0.25);
+        const lwi_plot_colour colour = lwi_plot_mix(body_colour(d, body), v->theme->ink, 0.25);
         project(d, v->scene->body[i].com, at);
         draw_name(d, at, radius, v->model->body[body].name,
-                  (lwi_ink){colour, size, true, lwi_faded(v->theme->paper, 0.85)});
+                  (lwi_plot_ink){colour, size, true, lwi_plot_faded(v->theme->paper, 0.85)});
     }
     for (int i = 0; i < v->scene->njoint; i++) {
         if (crowd && v->scene->joint[i].sign == LWI_JOINT_SQUARE) continue;
         project(d, v->scene->joint[i].p2, at);
-        draw_name(d, at, radius + 1, v->model->joint[v->scene->joint[i].joint].name,
-                  (lwi_ink){v->theme->muted, size, false, lwi_faded(v->theme->paper, 0.85)});
+        draw_name(
+            d, at, radius + 1, v->model->joint[v->scene->joint[i].joint].name,
+            (lwi_plot_ink){v->theme->muted, size, false, lwi_plot_faded(v->theme->paper, 0.85)});
     }
 }
 
@@ -467,7 +479,7 @@ static void draw_names(drawing *d)
 
 static bool make_room(drawing *d, lwi_arena *arena)
 {
-    const lwi_scene *s = d->view->scene;
+    const lwi_plot_scene *s = d->view->scene;
     const int nsegment = s->nline + s->nspring + 3 * s->njoint;
     const int nmark = s->nbody + 2 * s->njoint + 3;
     int most = 0;
@@ -480,9 +492,10 @@ static bool make_room(drawing *d, lwi_arena *arena)
     return d->labels.segment && d->labels.mark && d->labels.placed && d->hull;
 }
 
-lw_status lwi_view_draw(const lwi_view *view, lwi_canvas *canvas, lwi_arena *arena, lw_error *error)
+lw_status lwi_plot_view_draw(const lwi_plot_view *view, lwi_plot_canvas *canvas, lwi_arena *arena,
+                             lw_error *error)
 {
-    const lwi_scene *s = view->scene;
+    const lwi_plot_scene *s = view->scene;
     drawing d = {.view = view, .canvas = canvas};
     inside(view, &d.x, &d.y, &d.width, &d.height);
     for (int k = 0; k < 2; k++) d.middle[k] = 0.5 * (view->extent.lo[k] + view->extent.hi[k]);

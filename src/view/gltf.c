@@ -34,7 +34,7 @@ typedef struct gltf {
     lw_error *error;
     lwi_arena arena;
     lwi_view_motion motion;
-    lwi_scene scene;
+    lwi_plot_scene scene;
     mesh *mesh;
     part *part;
     int nmesh, npart;
@@ -204,7 +204,7 @@ static lw_status add_shape(gltf *g, int body, const lw_shape *s)
 }
 
 // A box along a line of a body.
-static lw_status add_line(gltf *g, const lwi_link_line *l, double thick)
+static lw_status add_line(gltf *g, const lwi_plot_link *l, double thick)
 {
     part *p = &g->part[g->npart];
     double along[3], color[4];
@@ -238,7 +238,7 @@ static lw_status make_parts(gltf *g)
         for (int k = 0; k < m->desc.body[b].nshape; k++)
             TRY(add_shape(g, b, &m->desc.body[b].shapes[k]));
     for (int i = 0; i < g->scene.nline; i++) {
-        const lwi_link_line *l = &g->scene.line[i];
+        const lwi_plot_link *l = &g->scene.line[i];
         double d[3];
         v3_sub(d, l->p[1], l->p[0]);
         longest = fmax(longest, v3_norm(d));
@@ -404,31 +404,32 @@ static void put_buffer(const gltf *g)
     const int n = g->model->nbody;
     const long rows = g->motion.nrow;
     static const unsigned char zero[4] = {0};
-    lwi_base64 b = {.file = g->file};
+    lwi_view_base64 b = {.file = g->file};
     fprintf(g->file,
             "\"buffers\":[{\"byteLength\":%zu,\"uri\":\"data:application/octet-stream;base64,",
             g->size);
     for (int i = 0; i < g->nmesh; i++) {
         const mesh *m = &g->mesh[i];
-        lwi_base64_put(&b, m->p, (size_t)m->np * 12);
-        lwi_base64_put(&b, m->n, (size_t)m->np * 12);
-        lwi_base64_put(&b, m->index, (size_t)m->nindex * 2);
-        if (m->nindex % 2) lwi_base64_put(&b, zero, 2);
+        lwi_view_base64_put(&b, m->p, (size_t)m->np * 12);
+        lwi_view_base64_put(&b, m->n, (size_t)m->np * 12);
+        lwi_view_base64_put(&b, m->index, (size_t)m->nindex * 2);
+        if (m->nindex % 2) lwi_view_base64_put(&b, zero, 2);
     }
     for (long r = 0; rows > 1 && n > 1 && r < rows; r++) {
         const float t = (float)(g->motion.time[r] - g->motion.time[0]);
-        lwi_base64_put(&b, &t, sizeof t);
+        lwi_view_base64_put(&b, &t, sizeof t);
     }
     for (int body = 1; rows > 1 && body < n; body++) {
         for (long r = 0; r < rows; r++)
-            lwi_base64_put(&b, g->motion.position + 3 * ((size_t)r * (size_t)n + (size_t)body), 12);
+            lwi_view_base64_put(&b, g->motion.position + 3 * ((size_t)r * (size_t)n + (size_t)body),
+                                12);
         for (long r = 0; r < rows; r++) {
             const float *q = g->motion.rotation + 4 * ((size_t)r * (size_t)n + (size_t)body);
             const float xyzw[4] = {q[1], q[2], q[3], q[0]};
-            lwi_base64_put(&b, xyzw, sizeof xyzw);
+            lwi_view_base64_put(&b, xyzw, sizeof xyzw);
         }
     }
-    lwi_base64_end(&b);
+    lwi_view_base64_end(&b);
     fputs("\"}]\n", g->file);
 }
 

@@ -54,7 +54,7 @@ static lw_status deflate_all(FILE *file, unsigned char *bytes, size_t size, lw_e
     // raw, the largest window; a higher level costs half as much again and saves 2 %
     enum { LEVEL = 1, RAW = -15, MEMORY = 8, PIECE = 1 << 30 };
     unsigned char out[16384];
-    lwi_base64 b = {.file = file};
+    lwi_view_base64 b = {.file = file};
     z_stream z = {0};
     if (deflateInit2(&z, LEVEL, Z_DEFLATED, RAW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory to compress a page");
@@ -68,15 +68,15 @@ static lw_status deflate_all(FILE *file, unsigned char *bytes, size_t size, lw_e
         z.next_out = out;
         z.avail_out = sizeof out;
         state = deflate(&z, size ? Z_NO_FLUSH : Z_FINISH);
-        lwi_base64_put(&b, out, sizeof out - z.avail_out);
+        lwi_view_base64_put(&b, out, sizeof out - z.avail_out);
     }
     deflateEnd(&z);
-    lwi_base64_end(&b);
+    lwi_view_base64_end(&b);
     return LW_OK;
 }
 
-lw_status lwi_pack(FILE *file, const void *numbers, size_t rows, size_t series, size_t width,
-                   unsigned char *work, lw_error *error)
+lw_status lwi_view_pack(FILE *file, const void *numbers, size_t rows, size_t series, size_t width,
+                        unsigned char *work, lw_error *error)
 {
     const unsigned char *x = numbers;
     const size_t plane = rows * series, stride = series * width;

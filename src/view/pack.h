@@ -14,7 +14,7 @@
  *  @param numbers  [rows][series] of `width` bytes: 2, 4 or 8
  *  @param work     [rows * series * width] bytes
  *  @return LW_ERR_MEMORY */
-lw_status lwi_pack(FILE *file, const void *numbers, size_t rows, size_t series, size_t width,
-                   unsigned char *work, lw_error *error);
+lw_status lwi_view_pack(FILE *file, const void *numbers, size_t rows, size_t series, size_t width,
+                        unsigned char *work, lw_error *error);
 
 #endif

@@ -16,12 +16,12 @@ typedef struct page {
     lw_error *error;
     lwi_arena arena;
     lwi_view_motion motion;
-    lwi_scene scene;
+    lwi_plot_scene scene;
     double most_bytes, used; // of columns
     long left_out;
     double *buffer;      // [rows of the result]
     float *narrow;       // [rows of the page]
-    unsigned char *work; // of lwi_pack
+    unsigned char *work; // of lwi_view_pack
 } page;
 
 #define X(name, text, nsize) text,
@@ -60,7 +60,7 @@ static void put_lines(const page *p, int body, int *line)
     const char *between = "";
     fputs("\"lines\":[", p->file);
     for (; *line < p->scene.nline && p->scene.line[*line].body == body; ++*line) {
-        const lwi_link_line *l = &p->scene.line[*line];
+        const lwi_plot_link *l = &p->scene.line[*line];
         fprintf(p->file, "%s[", between);
         lwi_view_numbers(p->file, l->p[0], 3);
         fputc(',', p->file);
@@ -96,7 +96,7 @@ static void put_joints(const page *p)
 {
     fputs("\"joints\":[", p->file);
     for (int i = 0; i < p->scene.njoint; i++) {
-        const lwi_joint_mark *m = &p->scene.joint[i];
+        const lwi_plot_joint_mark *m = &p->scene.joint[i];
         const lwi_joint *j = &p->model->joint[m->joint];
         fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
         lwi_view_text(p->file, j->name);
@@ -130,7 +130,7 @@ static void put_springs(const page *p)
 {
     fputs("\"springs\":[", p->file);
     for (int i = 0; i < p->scene.nspring; i++) {
-        const lwi_spring_mark *m = &p->scene.spring[i];
+        const lwi_plot_spring_mark *m = &p->scene.spring[i];
         fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
         lwi_view_text(p->file, p->model->desc.spring[i].name);
         fprintf(p->file, ",\"kind\":\"%s\",\"body1\":%d,\"body2\":%d,\"point1\":",
@@ -177,7 +177,7 @@ static lw_status put_packed(const page *p, const char *name, const void *numbers
                             size_t width)
 {
     fprintf(p->file, "\"%s\":\"", name);
-    TRY(lwi_pack(p->file, numbers, (size_t)p->motion.nrow, series, width, p->work, p->error));
+    TRY(lwi_view_pack(p->file, numbers, (size_t)p->motion.nrow, series, width, p->work, p->error));
     fputc('"', p->file);
     return LW_OK;
 }
@@ -285,7 +285,7 @@ static void put_plots(const page *p)
     int n = 0;
     fputs("\"plots\":[", p->file);
     for (int j = 0; j < p->model->njoint && n < MOST; j++) {
-        char name[LWI_COLUMN_BYTES];
+        char name[LWI_VIEW_COLUMN_BYTES];
         const lwi_joint *joint = &p->model->joint[j];
         if (joint->merged || joint->type->nq == 0) continue;
         snprintf(name, sizeof name, "joint.%s.q0", joint->name);
@@ -379,7 +379,7 @@ static lw_status put_late(page *p)
 // Text of the template up to a mark, which is left out; NULL: it has none.
 static const char *put_until(const page *p, const char *at, const char *mark)
 {
-    const char *end = lwi_page_template + lwi_page_template_size;
+    const char *end = lwi_view_template + lwi_view_template_size;
     const size_t n = strlen(mark);
     const char *to = at;
     while (to + n <= end && memcmp(to, mark, n) != 0) to++;
@@ -390,10 +390,10 @@ static const char *put_until(const page *p, const char *at, const char *mark)
 
 static lw_status put_page(page *p, const char *title)
 {
-    const char *end = lwi_page_template + lwi_page_template_size;
+    const char *end = lwi_view_template + lwi_view_template_size;
     TRY(lwi_view_motion_read(p->model, p->result, p->most_bytes, &p->arena, &p->motion, p->error));
     TRY(lwi_view_scene(p->model, &p->arena, &p->scene, p->error));
-    const char *at = put_until(p, lwi_page_template, "<!--DATA-->");
+    const char *at = put_until(p, lwi_view_template, "<!--DATA-->");
     TRY(put_data(p, title));
     at = at ? put_until(p, at, "<!--LATE-->") : NULL;
     if (!at) return lwi_fail(p->error, LW_ERR_IO, "the template of the page has no place for data");

@@ -15,10 +15,11 @@
 #endif
 
 __asm__(SECTION SYMBOL(
-    "lwi_page_template") ".incbin \"" LWI_PAGE "\"\n"
-                         "lwi_page_end:\n"
-                         ".byte 0\n" SYMBOL("lwi_page_template_size") ".quad lwi_page_end - "
+    "lwi_view_template") ".incbin \"" LWI_PAGE "\"\n"
+                         "lwi_view_template_end:\n"
+                         ".byte 0\n" SYMBOL(
+                             "lwi_view_template_size") ".quad lwi_view_template_end - "
 #ifdef __APPLE__
-                                                                      "_"
+                                                       "_"
 #endif
-                                                                      "lwi_page_template\n" BACK);
+                                                       "lwi_view_template\n" BACK);

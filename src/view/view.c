@@ -35,13 +35,13 @@ void lwi_view_numbers(FILE *file, const double *x, int n)
     fputc(']', file);
 }
 
-static void flush(lwi_base64 *b)
+static void flush(lwi_view_base64 *b)
 {
     fwrite(b->text, 1, (size_t)b->ntext, b->file);
     b->ntext = 0;
 }
 
-static void put_three(lwi_base64 *b, const unsigned char *x, int n)
+static void put_three(lwi_view_base64 *b, const unsigned char *x, int n)
 {
     static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned v =
@@ -55,7 +55,7 @@ static void put_three(lwi_base64 *b, const unsigned char *x, int n)
     if (b->ntext == sizeof b->text) flush(b);
 }
 
-void lwi_base64_put(lwi_base64 *b, const void *bytes, size_t size)
+void lwi_view_base64_put(lwi_view_base64 *b, const void *bytes, size_t size)
 {
     const unsigned char *x = bytes;
     for (size_t i = 0; i < size; i++) {
@@ -66,7 +66,7 @@ void lwi_base64_put(lwi_base64 *b, const void *bytes, size_t size)
     }
 }
 
-void lwi_base64_end(lwi_base64 *b)
+void lwi_view_base64_end(lwi_view_base64 *b)
 {
     if (b->nrest) put_three(b, b->rest, b->nrest);
     b->nrest = 0;
@@ -92,7 +92,7 @@ static void choose_rows(lwi_view_motion *m, long stride)
 static lw_status read_column(lw_result *result, const char *body, const char *what, double *buffer,
                              const lwi_view_motion *m, float *to, size_t step, lw_error *error)
 {
-    char name[LWI_COLUMN_BYTES];
+    char name[LWI_VIEW_COLUMN_BYTES];
     int column;
     snprintf(name, sizeof name, "body.%s.%s", body, what);
     if (lw_result_find_column(result, name, &column, error) != LW_OK)
@@ -192,30 +192,31 @@ unsigned lwi_view_colour(int group)
     return group == 0 ? ground : others[group % (LWI_VIEW_COLOURS - 1)];
 }
 
-static void to_body(const lwi_stand *stand, int body, double *p)
+static void to_body(const lwi_plot_poses *stand, int body, double *p)
 {
     double d[3];
     v3_sub(d, p, stand->r[body]);
     m3_tmul_v(p, stand->R[body], d);
 }
 
-lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_scene *scene, lw_error *error)
+lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_plot_scene *scene,
+                         lw_error *error)
 {
-    lwi_stand stand = {.R = lwi_arena_push(arena, (size_t)model->nbody, sizeof *stand.R),
-                       .r = lwi_arena_push(arena, (size_t)model->nbody, sizeof *stand.r)};
+    lwi_plot_poses stand = {.R = lwi_arena_push(arena, (size_t)model->nbody, sizeof *stand.R),
+                            .r = lwi_arena_push(arena, (size_t)model->nbody, sizeof *stand.r)};
     if (!stand.R || !stand.r) return no_memory(error);
     for (int b = 0; b < model->nbody; b++) {
         quat_matrix(stand.R[b], model->body[b].quat0);
         v3_copy(stand.r[b], model->body[b].r0);
     }
-    TRY(lwi_scene_build(model, &stand, arena, scene, error));
+    TRY(lwi_plot_scene_build(model, &stand, arena, scene, error));
     for (int i = 0; i < scene->nline; i++)
         for (int k = 0; k < 2; k++) to_body(&stand, scene->line[i].body, scene->line[i].p[k]);
     for (int i = 0; i < scene->nspring; i++)
         for (int k = 0; k < 2; k++)
             to_body(&stand, scene->spring[i].body[k], scene->spring[i].p[k]);
     for (int i = 0; i < scene->njoint; i++) {
-        lwi_joint_mark *mark = &scene->joint[i];
+        lwi_plot_joint_mark *mark = &scene->joint[i];
         const lwi_joint *j = &model->joint[mark->joint];
         to_body(&stand, j->body1, mark->p1);
         to_body(&stand, j->body2, mark->p2);

@@ -38,11 +38,11 @@ static const lw_column_info columns[] = {
     {"sys.Wnc", "J", "", 1},
     {"sys.cpos", "m or rad", "", 1},
 };
-static const lwi_table table = {columns, LWI_COUNT(columns)};
+static const lwi_plot_table table = {columns, LWI_COUNT(columns)};
 
 typedef struct selected {
     lwi_arena arena;
-    lwi_selection s;
+    lwi_plot_selection s;
     lw_status status;
     lw_error error;
 } selected;
@@ -51,7 +51,7 @@ static selected choose(const lw_plot_options *options)
 {
     selected r = {0};
     lwi_arena_init(&r.arena, NULL);
-    r.status = lwi_select(&table, options, &r.arena, &r.s, &r.error);
+    r.status = lwi_plot_select(&table, options, &r.arena, &r.s, &r.error);
     return r;
 }
 
@@ -66,16 +66,16 @@ static void expect(const lw_plot_options *options, const char *text)
 static void patterns(void **state)
 {
     (void)state;
-    assert_true(lwi_glob("*", ""));
-    assert_true(lwi_glob("body.*.x", "body.a.b.x"));
-    assert_true(lwi_glob("*q?", "joint.a.q0"));
-    assert_true(lwi_glob("a*b*c", "axxbyybzzc"));
-    assert_true(lwi_glob("?", "\u00e9")); // one letter, two bytes
-    assert_false(lwi_glob("?", "ab"));
-    assert_false(lwi_glob("a*b", "ac"));
-    assert_false(lwi_glob("", "a"));
-    assert_false(lwi_glob("a", ""));
-    assert_true(lwi_glob("a**", "a"));
+    assert_true(lwi_plot_glob("*", ""));
+    assert_true(lwi_plot_glob("body.*.x", "body.a.b.x"));
+    assert_true(lwi_plot_glob("*q?", "joint.a.q0"));
+    assert_true(lwi_plot_glob("a*b*c", "axxbyybzzc"));
+    assert_true(lwi_plot_glob("?", "\u00e9")); // one letter, two bytes
+    assert_false(lwi_plot_glob("?", "ab"));
+    assert_false(lwi_plot_glob("a*b", "ac"));
+    assert_false(lwi_plot_glob("", "a"));
+    assert_false(lwi_plot_glob("a", ""));
+    assert_true(lwi_plot_glob("a**", "a"));
 }
 
 static void a_list_is_a_panel(void **state)
@@ -85,7 +85,7 @@ static void a_list_is_a_panel(void **state)
         choose(&(lw_plot_options){.y = {"body.load.x", "sys.T,sys.V", "body.*.z"}, .ny = 3});
     assert_int_equal(r.status, LW_OK);
     assert_int_equal(r.s.npanel, 3);
-    const lwi_choice *p = r.s.panel;
+    const lwi_plot_choice *p = r.s.panel;
     assert_string_equal(p[0].title, "body.load.x");
     assert_string_equal(p[0].unit, "m");
     assert_int_equal(p[0].nquantity, 1);
@@ -152,7 +152,7 @@ static void phase_pairs_rates_with_coordinates(void **state)
     assert_int_equal(r.s.columns, 2);
     assert_false(r.s.shared_x);
     for (int i = 0; i < r.s.npanel; i++) {
-        const lwi_choice *p = &r.s.panel[i];
+        const lwi_plot_choice *p = &r.s.panel[i];
         const char *x = columns[p->x].name, *y = columns[p->quantity[0].column[0]].name;
         const size_t stem = (size_t)(strrchr(x, '.') - x);
         assert_memory_equal(x, y, stem);
@@ -168,11 +168,11 @@ static void a_preset_without_its_columns_says_so(void **state)
     static const lw_column_info time[] = {{"time", "s", "", 1}};
     for (int preset = 0; preset < LW_PLOT_PRESET_COUNT; preset++) {
         lwi_arena arena;
-        lwi_selection s;
+        lwi_plot_selection s;
         lw_error error;
         lwi_arena_init(&arena, NULL);
         const lw_plot_options o = {.preset = (lw_plot_preset)preset};
-        assert_int_equal(lwi_select(&(lwi_table){time, 1}, &o, &arena, &s, &error),
+        assert_int_equal(lwi_plot_select(&(lwi_plot_table){time, 1}, &o, &arena, &s, &error),
                          LW_ERR_ARGUMENT);
         assert_non_null(strstr(error.text, "none of its columns"));
         lwi_arena_free(&arena);

@@ -30,7 +30,7 @@ static double distance_to_segment(const double *p, const double *a, const double
     return hypot(p[0] - a[0] - at * d[0], p[1] - a[1] - at * d[1]);
 }
 
-static double distance_to(const lwi_trace *t, const double *p)
+static double distance_to(const lwi_plot_trace *t, const double *p)
 {
     double least = INFINITY;
     for (int i = 0; i + 1 < t->n; i++)
@@ -42,15 +42,15 @@ static double distance_to(const lwi_trace *t, const double *p)
 // (0.1).
 static void check_same_curve(const double (*p)[2], int n, int most)
 {
-    lwi_trace t = {0};
-    for (int i = 0; i < n; i++) lwi_trace_add(&t, p[i][0], p[i][1]);
-    lwi_trace_end(&t);
+    lwi_plot_trace t = {0};
+    for (int i = 0; i < n; i++) lwi_plot_trace_add(&t, p[i][0], p[i][1]);
+    lwi_plot_trace_end(&t);
     assert_false(t.full);
     assert_in_range(t.n, 2, most);
     assert_memory_equal(t.p[0], p[0], sizeof *p);
     assert_memory_equal(t.p[t.n - 1], p[n - 1], sizeof *p);
     for (int i = 0; i < n; i++) assert_true(distance_to(&t, p[i]) <= 0.5 + 0.1 + 1e-9);
-    lwi_trace_free(&t);
+    lwi_plot_trace_free(&t);
 }
 
 static void the_curve_stays_where_it_is(void **state)
@@ -92,25 +92,25 @@ static void any_number_of_rows_becomes_few_points(void **state)
 {
     (void)state;
     uint64_t seed = 5;
-    lwi_trace t = {0};
-    for (int i = 0; i < 1000000; i++) lwi_trace_add(&t, 850 * (i / 1e6), 500 * next(&seed));
-    lwi_trace_end(&t);
+    lwi_plot_trace t = {0};
+    for (int i = 0; i < 1000000; i++) lwi_plot_trace_add(&t, 850 * (i / 1e6), 500 * next(&seed));
+    lwi_plot_trace_end(&t);
     assert_in_range(t.n, 850, 4 * 1701); // four per column of half a point
     double lo = INFINITY, hi = -INFINITY;
     for (int i = 0; i < t.n; i++) lo = fmin(lo, t.p[i][1]), hi = fmax(hi, t.p[i][1]);
     assert_true(lo < 0.01 && hi > 499.99); // extremes are kept
-    lwi_trace_clear(&t);
-    for (int i = 0; i < 1000; i++) lwi_trace_add(&t, i, 2.5 * i);
-    lwi_trace_end(&t);
+    lwi_plot_trace_clear(&t);
+    for (int i = 0; i < 1000; i++) lwi_plot_trace_add(&t, i, 2.5 * i);
+    lwi_plot_trace_end(&t);
     assert_int_equal(t.n, 2); // a straight line has two ends
-    lwi_trace_clear(&t);
-    lwi_trace_add(&t, 1, 2);
-    lwi_trace_end(&t);
+    lwi_plot_trace_clear(&t);
+    lwi_plot_trace_add(&t, 1, 2);
+    lwi_plot_trace_end(&t);
     assert_int_equal(t.n, 1);
-    lwi_trace_clear(&t);
-    lwi_trace_end(&t);
+    lwi_plot_trace_clear(&t);
+    lwi_plot_trace_end(&t);
     assert_int_equal(t.n, 0);
-    lwi_trace_free(&t);
+    lwi_plot_trace_free(&t);
 }
 
 static void thinned_rows_keep_extremes_ends_and_gaps(void **state)
@@ -121,7 +121,7 @@ static void thinned_rows_keep_extremes_ends_and_gaps(void **state)
     assert_true(x && y);
     for (int i = 0; i < N; i++) x[i] = i, y[i] = sin(0.01 * i);
     y[12345] = 7, y[54321] = -7, y[70000] = NAN;
-    const long n = lwi_thin_rows(x, y, N, BUCKETS);
+    const long n = lwi_plot_thin_rows(x, y, N, BUCKETS);
     assert_in_range(n, 2 * BUCKETS, 4 * BUCKETS);
     check_near(x[0], 0, 0);
     check_near(x[n - 1], N - 1, 0);
@@ -133,7 +133,7 @@ static void thinned_rows_keep_extremes_ends_and_gaps(void **state)
         gap = gap || (x[i] == 70000 && isnan(y[i]));
     }
     assert_true(high && low && gap);
-    assert_int_equal(lwi_thin_rows(x, y, 4 * BUCKETS, BUCKETS), 4 * BUCKETS);
+    assert_int_equal(lwi_plot_thin_rows(x, y, 4 * BUCKETS, BUCKETS), 4 * BUCKETS);
     free(x);
     free(y);
 }
@@ -146,14 +146,14 @@ static void names_do_not_overlap(void **state)
     enum { N = 60 };
     double segment[1][4] = {{0, 0, 0, 0}}, mark[N][3], placed[N][4];
     uint64_t seed = 11;
-    lwi_labels l = {
+    lwi_plot_labels l = {
         .width = 400, .height = 300, .segment = segment, .mark = mark, .placed = placed};
     int shown = 0;
     for (int i = 0; i < N; i++) {
-        lwi_label_place place;
+        lwi_plot_label_place place;
         mark[i][0] = 400 * next(&seed), mark[i][1] = 300 * next(&seed), mark[i][2] = 4;
         l.nmark = i + 1;
-        shown += lwi_label_place_beside(&l, mark[i][0], mark[i][1], 4, 40, 11, &place);
+        shown += lwi_plot_label_place_beside(&l, mark[i][0], mark[i][1], 4, 40, 11, &place);
     }
     assert_true(shown > N / 2);
     assert_int_equal(l.nplaced, shown);
@@ -172,15 +172,15 @@ static void a_name_avoids_a_line(void **state)
 {
     (void)state;
     double segment[1][4] = {{100, 100, 300, 100}}, mark[1][3] = {{100, 100, 4}}, placed[1][4];
-    lwi_labels l = {.width = 400,
-                    .height = 300,
-                    .segment = segment,
-                    .nsegment = 1,
-                    .mark = mark,
-                    .nmark = 1,
-                    .placed = placed};
-    lwi_label_place place;
-    assert_true(lwi_label_place_beside(&l, 100, 100, 4, 40, 11, &place));
+    lwi_plot_labels l = {.width = 400,
+                         .height = 300,
+                         .segment = segment,
+                         .nsegment = 1,
+                         .mark = mark,
+                         .nmark = 1,
+                         .placed = placed};
+    lwi_plot_label_place place;
+    assert_true(lwi_plot_label_place_beside(&l, 100, 100, 4, 40, 11, &place));
     assert_true(placed[0][1] > 100 || placed[0][1] + placed[0][3] < 100 ||
                 placed[0][0] + placed[0][2] < 100); // not on the line to its right
     assert_false(place.leader);

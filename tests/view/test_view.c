@@ -126,7 +126,7 @@ static const char *behind(const char *text, const char *key)
     return at + strlen(key);
 }
 
-// Numbers of lwi_pack, [rows][series] of `width` bytes, written down again from its description alone.
+// Numbers of lwi_view_pack, [rows][series] of `width` bytes, written down again from its description alone.
 static void unpack(const char *text, size_t rows, size_t series, size_t width, unsigned char *out)
 {
     const size_t n = rows * series, most = strlen(text);
@@ -179,7 +179,7 @@ static void packed_numbers_come_back(void **state)
             char *text = NULL;
             size_t length = 0;
             FILE *file = open_memstream(&text, &length);
-            OK(lwi_pack(file, bytes, rows, SERIES, width, work, NULL));
+            OK(lwi_view_pack(file, bytes, rows, SERIES, width, work, NULL));
             fclose(file);
             unpack(text, rows, SERIES, width, back);
             assert_memory_equal(bytes, back, rows * SERIES * width);
@@ -198,7 +198,7 @@ static void smooth_series_are_short(void **state)
     for (int r = 0; r < ROWS; r++)
         for (int s = 0; s < SERIES; s++) x[r][s] = 1 + sinf(0.003F * (float)(r + 100 * s));
     FILE *file = open_memstream(&text, &length);
-    OK(lwi_pack(file, x, ROWS, SERIES, sizeof x[0][0], work, NULL));
+    OK(lwi_view_pack(file, x, ROWS, SERIES, sizeof x[0][0], work, NULL));
     fclose(file);
     assert_true(length < sizeof x / 2);
     free(text);
@@ -214,10 +214,10 @@ static void base64_of_pieces_comes_back(void **state)
             char *text = NULL;
             size_t length = 0;
             FILE *file = open_memstream(&text, &length);
-            lwi_base64 b = {.file = file};
+            lwi_view_base64 b = {.file = file};
             for (size_t at = 0; at < size; at += piece)
-                lwi_base64_put(&b, bytes + at, size - at < piece ? size - at : piece);
-            lwi_base64_end(&b);
+                lwi_view_base64_put(&b, bytes + at, size - at < piece ? size - at : piece);
+            lwi_view_base64_end(&b);
             fclose(file);
             assert_int_equal(4 * ((size + 2) / 3), length);
             assert_int_equal(size, decode(text, back));
