@@ -1,4 +1,4 @@
-"""Linkwork: multibody dynamics by canonical momenta, of mechanisms of any topology.
+"""Linkwork: multibody dynamics of mechanisms with closed loops.
 
 ::
 
