@@ -24,10 +24,10 @@ typedef struct building {
     lwi_document_value
         *pool; // block from which values are taken: an arena block each would cost 128 bytes
     int pool_left;
-    char *text; // the same for short texts
+    char *text; // the same for short strings
     size_t text_left;
     const lwi_document_value *
-        *stack; // values whose parent is open; keys and items alternate in maps
+        *stack; // values of open maps and lists; keys and items alternate in maps
     int nstack, stack_room;
     level level[LWI_DOCUMENT_DEPTH];
     int depth;

@@ -404,7 +404,7 @@ class Convert(Program):
                             "joints: {hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], q: [0.4]}}\n")
         robot = self.path("lean.xml")
         self.call("convert", source, "-o", robot)
-        self.assertIn("start", [line for line in self.call("check", robot).stdout.splitlines() if "asked for by name" in line][0])
+        self.assertIn("start", [line for line in self.call("check", robot).stdout.splitlines() if "requested by name" in line][0])
 
         def start(*arguments):
             self.call("run", robot, "--duration", "0", "-o", self.path("start.csv"), *arguments)

@@ -135,9 +135,9 @@ static void keys(void **state)
          "simulation: index3: tangent: '5' is not 0, 1 or 2"},
         {HEAD "inputs: {a: 1}\n", LW_ERR_PARSE, 5, 9, "inputs: expected a list"},
         {HEAD "inputs: [a, b, a]\n", LW_ERR_MODEL, 5, 16,
-         "input 'a': this name is taken already (line 5)"},
+         "input 'a': this name is used already (line 5)"},
         {HEAD "functions: {f: 1}\ninputs: [f]\n", LW_ERR_MODEL, 6, 10,
-         "input 'f': this name is taken by a function"},
+         "input 'f': this is the name of a function"},
     };
     CHECK_ALL(list);
 }
@@ -206,7 +206,8 @@ static void joints(void **state)
          "unknown word 'custom'"},
         {J("type: fixed, at: [0, 0, 0]"), LW_ERR_PARSE, 6, 3,
          "joint 'j': key 'between' is missing"},
-        {J("type: fixed, between: [ground, a]"), LW_ERR_PARSE, 6, 3, "where is it? expected `at`"},
+        {J("type: fixed, between: [ground, a]"), LW_ERR_PARSE, 6, 3,
+         "its place is missing, expected `at`"},
         {J("type: distance, between: [ground, a]"), LW_ERR_PARSE, 6, 3,
          "expected `point1` and `point2`"},
         {J("type: fixed, between: ground, at: [0, 0, 0]"), LW_ERR_PARSE, 6, 29,
@@ -303,7 +304,7 @@ static void drives_and_signals(void **state)
         {J("motion: {q0: [1]}"), LW_ERR_PARSE, 7, 73,
          "a number, the name of a function or input, or a function"},
         {J("motion: {q0: {amplitude: 1}}"), LW_ERR_PARSE, 7, 73,
-         "motion.q0: key 'type' is missing: which function"},
+         "motion.q0: key 'type' is missing: type of the function"},
         {J("motion: {q0: {type: sine, amplitude: 1}}"), LW_ERR_PARSE, 7, 73,
          "key 'omega' is missing"},
         {J("motion: {q0: {type: sine, amplitude: 1, omega: 1, rate: 1}}"), LW_ERR_PARSE, 7, 110,

@@ -1,10 +1,10 @@
-// equality.c -- what closes the loops of an MJCF: connect, weld and joint equalities, as joints
-// and couplings that hold exactly.
+// equality.c -- the equalities of an MJCF file that close loops, connect, weld and joint, as exact joints
+// and couplings.
 //
-// A connect is a spherical joint; two between the same bodies are a hinge through their points.
-// A weld is a fixed joint.  A joint equality is a coupling,
+// A connect is a spherical joint; two between the same bodies are a revolute joint through both points.
+// A weld is a fixed joint.  A joint equality is a coupling
 //     q1 - ref1 = a0 + a1 (q2 - ref2) + a2 (q2 - ref2)^2 + ...
-// or without a second joint a coordinate that is held.
+// or, without a second joint, a coordinate with a constant value.
 #include "io/mjcf/mjcf.h"
 
 #include "io/frames.h"
@@ -13,15 +13,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_TIES = 20000 }; // each looks for its partner among all; nothing real has as many
+enum { MAX_TIES = 20000 }; // the search for pairs is quadratic
 
 /** One equality between points or frames of two bodies. */
 typedef struct tie {
     const lwi_xml_element *e;
     bool weld;
     int body[2];
-    double R[2][9], r[2][3]; ///< in the bodies
-    int pair;                ///< the connect that makes a hinge with this one; -1: none
+    double R[2][9], r[2][3]; ///< frames in the bodies
+    int pair;                ///< the connect that makes a revolute joint with this one; -1: none
     bool done;
 } tie;
 
@@ -59,7 +59,7 @@ static lw_status ends_by_bodies(const lwi_mjcf *u, tie *t)
     return LW_OK;
 }
 
-// Frame (R, r) of one body in the other, where the file places both.
+// Pose (R, r) of one body in the other, as placed by the file.
 static void seen_from(const lwi_mjcf *u, int from, int to, const double *R, const double *r,
                       double *S, double *s)
 {
@@ -81,7 +81,7 @@ static lw_status read_connect(const lwi_mjcf *u, tie *t)
     return LW_OK;
 }
 
-// relpose: pose of body 2 in body 1; a zero quaternion, the default: as the file places them.
+// relpose: pose of body 2 in body 1; a zero quaternion, the default, means as placed by the file.
 static lw_status read_weld(const lwi_mjcf *u, tie *t)
 {
     const lwi_mjcf_at at = {t->e, LWI_MJCF_PLAIN, -1};
@@ -120,15 +120,15 @@ static int partner_of(const tie *ties, int count, int first)
     return -1;
 }
 
-// A hinge through two points: z along the line between them, in both bodies.  Points that are not
-// equally far from each other in both cannot meet; the model tells by how much.
+// A revolute joint through two points: z along the line between them, in both bodies.  If the distances
+// differ between the bodies the points cannot coincide; the model reports by how much.
 static bool hinge_of(const tie *a, const tie *b, lw_pose frame[2])
 {
     for (int i = 0; i < 2; i++) {
         const int k = a->body[0] == b->body[0] ? i : 1 - i;
         double line[3], R[9];
         v3_sub(line, b->r[k], a->r[i]);
-        // closer than that is one point given twice
+        // closer points are the same point twice
         if (v3_norm(line) < 1e-6 || !lwi_rotation_to_axis(R, line)) return false;
         frame[i] = lwi_pose_of(R, a->r[i]);
     }
@@ -154,7 +154,8 @@ static lw_status add_tie(const lwi_mjcf *u, tie *ties, int count, int index)
         ties[pair].done = true;
         d.type = LW_JOINT_REVOLUTE;
         lwi_mjcf_begin_notes(u, t->e);
-        lwi_note(u->notes, t->e, d.name, "note: two connects of the same bodies are one hinge");
+        lwi_note(u->notes, t->e, d.name,
+                 "note: two connects of the same bodies are one revolute joint");
     } else {
         for (int i = 0; i < 2; i++) frame[i] = lwi_pose_of(t->R[i], t->r[i]);
     }
@@ -179,15 +180,15 @@ static lw_status scalar_joint(const lwi_mjcf *u, const lwi_xml_element *e, const
     TRY(lwi_mjcf_find(u, e, attribute, &u->joint_names, "joint", index));
     const lw_joint_type type = u->joint[*index].desc.type;
     if (type == LW_JOINT_REVOLUTE || type == LW_JOINT_PRISMATIC) return LW_OK;
-    return lwi_mjcf_fail(u, e, LW_ERR_MODEL, "<joint %s>: '%.100s' is no hinge and no slide",
+    return lwi_mjcf_fail(u, e, LW_ERR_MODEL, "<joint %s>: '%.100s' is not a hinge or slide",
                          attribute, lwi_xml_get(e, attribute));
 }
 
-// Before the joints are added: a coordinate that is held gets its motion, a follower its start.
+// Before the joints are added: sets the motion of constant coordinates, and dependent initial coordinates.
 static lw_status prepare_coupling(lwi_mjcf *u, const lwi_xml_element *e)
 {
     const lwi_mjcf_at at = {e, LWI_MJCF_PLAIN, -1};
-    double c[5] = {0, 1, 0, 0, 0}; // the format's default
+    double c[5] = {0, 1, 0, 0, 0}; // the default of the format
     int follower, leader;
     TRY(scalar_joint(u, e, "joint1", &follower));
     TRY(lwi_mjcf_numbers(u, &at, "polycoef", 1, 5, c, NULL));
@@ -241,8 +242,7 @@ static lw_status read_ties(lwi_mjcf *u, tie *ties, int *count)
             if (!weld && strcmp(t->name, "connect") != 0) continue;
             if (!active(u, t)) {
                 lwi_mjcf_begin_notes(u, t);
-                lwi_note(u->notes, t, lwi_xml_get(t, "name"),
-                         "equalities that are not active are not read");
+                lwi_note(u->notes, t, lwi_xml_get(t, "name"), "inactive equalities are not read");
                 continue;
             }
             tie *one = &ties[(*count)++];

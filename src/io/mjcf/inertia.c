@@ -1,5 +1,5 @@
-// inertia.c -- mass, mass centre and inertia of the bodies of an MJCF: as <inertial> says, or
-// of solids in the place of the geoms.
+// inertia.c -- mass, centre of mass and inertia of the bodies of an MJCF file: from <inertial>, or
+// from the geoms as solids.
 #include "io/mjcf/mjcf.h"
 
 #include "io/frames.h"
@@ -32,7 +32,7 @@ typedef struct solid {
 
 static const struct {
     const char *name;
-    int nsize; ///< how many sizes; with fromto the length among them is the distance
+    int nsize; ///< number of sizes; with fromto the length is the distance of its points
 } types[] = {{"plane", 3},    {"hfield", 0}, {"sphere", 1}, {"capsule", 2}, {"ellipsoid", 3},
              {"cylinder", 2}, {"box", 3},    {"mesh", 0},   {"sdf", 0}};
 
@@ -55,7 +55,7 @@ static lw_status read_type(const lwi_mjcf *u, const lwi_mjcf_at *at, geom_type *
                          text);
 }
 
-// Half the length from one end to the other is the last size.
+// fromto: half the distance of its points is the last size.
 static lw_status read_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, solid *s)
 {
     double length;
@@ -74,7 +74,7 @@ static lw_status read_geometry(const lwi_mjcf *u, const lwi_mjcf_part *part, sol
     TRY(read_type(u, &part->at, &s->type));
     TRY(lwi_mjcf_pose(u, &part->at, s->R, s->r));
     TRY(lwi_mjcf_numbers(u, &part->at, "size", 0, 3, s->size, &nsize));
-    // its own type of geometry may make the defaults' ends pointless
+    // its type may not have the fromto of the defaults
     if (lwi_mjcf_get(u, &part->at, "fromto", NULL) &&
         !(s->type == SPHERE && !lwi_xml_get(part->at.e, "fromto"))) {
         TRY(read_ends(u, &part->at, s));
@@ -93,7 +93,7 @@ static lw_status read_geometry(const lwi_mjcf *u, const lwi_mjcf_part *part, sol
 
 // ----------------------------------------------------------------------------------------- solids
 
-// A cylinder with half spheres at its ends, [r, half the length of the cylinder].
+// A cylinder with hemispheres at its ends, size: [r, half the length of the cylinder].
 static void fill_capsule(solid *s)
 {
     const double r = s->size[0], h = 2 * s->size[1];
@@ -125,7 +125,7 @@ static void fill(solid *s)
     }
     case ELLIPSOID:
     case BOX: {
-        const double part = s->type == BOX ? 3 : 5; // of the squares of half axes
+        const double part = s->type == BOX ? 3 : 5; // factor of the squares of the half axes
         s->volume = (s->type == BOX ? 8 : 4 * PI / 3) * a[0] * a[1] * a[2];
         v3_set(s->unit, (a[1] * a[1] + a[2] * a[2]) / part, (a[0] * a[0] + a[2] * a[2]) / part,
                (a[0] * a[0] + a[1] * a[1]) / part);
@@ -133,23 +133,23 @@ static void fill(solid *s)
     }
     default:
         s->volume = 0;
-        return; // planes and fields stand still; meshes are not read
+        return; // planes and height fields are static; meshes are not read
     }
 }
 
 static lw_status read_solid(const lwi_mjcf *u, const lwi_mjcf_part *part, solid *s, bool *counts)
 {
-    double density = 1000, group = 0; // the format's defaults
-    int given;
+    double density = 1000, group = 0; // the defaults of the format
+    int present;
     *s = (solid){.mass = 0};
     TRY(read_geometry(u, part, s));
     TRY(lwi_mjcf_number(u, &part->at, "group", &group));
     TRY(lwi_mjcf_number(u, &part->at, "density", &density));
-    TRY(lwi_mjcf_numbers(u, &part->at, "mass", 1, 1, &s->mass, &given));
+    TRY(lwi_mjcf_numbers(u, &part->at, "mass", 1, 1, &s->mass, &present));
     *counts = group >= u->group[0] && group <= u->group[1];
     if (lwi_mjcf_get(u, &part->at, "mesh", NULL)) s->type = MESH;
     fill(s);
-    if (!given) s->mass = density * s->volume;
+    if (!present) s->mass = density * s->volume;
     if (s->mass >= 0 && isfinite(s->mass)) return LW_OK;
     return lwi_mjcf_fail(u, part->at.e, LW_ERR_MODEL, "<geom>: its mass is %g kg", s->mass);
 }
@@ -174,7 +174,7 @@ static void add_solid(double *I, const solid *s)
             I[k] += s->mass * s->R[3 * row[k] + i] * s->unit[i] * s->R[3 * column[k] + i];
 }
 
-// What is drawn: solids, with the colour of the geom.
+// Shapes for drawing: solids with the colour of the geom.
 static lw_status take_shape(const lwi_mjcf *u, const lwi_mjcf_part *part, const solid *s,
                             lw_shape *shape)
 {
@@ -220,7 +220,7 @@ static lw_status read_shapes(const lwi_mjcf *u, const lwi_mjcf_body *b, lw_body_
     return LW_OK;
 }
 
-// Two walks over the geoms: mass and its centre, then inertia about that.
+// Two passes over the geoms: mass and its centre, then the inertia about it.
 static lw_status from_geoms(const lwi_mjcf *u, const lwi_mjcf_body *b, lw_body_desc *d)
 {
     double mass = 0, c[3] = {0}, I[6] = {0};
@@ -232,7 +232,7 @@ static lw_status from_geoms(const lwi_mjcf *u, const lwi_mjcf_body *b, lw_body_d
         if (counts && s.type == MESH) {
             lwi_mjcf_begin_notes(u, p->at.e);
             lwi_note(u->notes, p->at.e, b->name,
-                     "meshes are not read and add no inertia, bodies without <inertial>");
+                     "meshes are not read and have no inertia, bodies without <inertial>");
         }
         if (!counts || s.type == MESH) continue;
         mass += s.mass;

@@ -1,12 +1,11 @@
-// keyframe.c -- named starts of an MJCF: <keyframe><key name qpos qvel/></keyframe>.
+// keyframe.c -- named initial states of an MJCF file: <keyframe><key name qpos qvel/></keyframe>.
 //
-// None is taken unless it is asked for by its name (lw_read_desc.keyframe): without one the start is
-// where the file places its bodies, as in MuJoCo.  qpos and qvel go through the joints in the order
-// of the file:
+// One is used if lw_read_desc.keyframe names it; otherwise the initial poses are those of the bodies in
+// the file, as in MuJoCo.  qpos and qvel list the joints in the order of the file:
 //
-//   hinge, slide   angle [rad, also where the file has degrees] or way; rate
-//   ball           quaternion of the body from where the file has it; angular velocity, body axes
-//   free           place of the body's frame and quaternion in the world; velocity in the world,
+//   hinge, slide   angle [rad, even if the file uses degrees] or displacement; rate
+//   ball           quaternion of the body relative to its pose in the file; angular velocity, body axes
+//   free           position and quaternion of the body frame in the world; velocity in the world,
 //                  angular velocity in body axes
 #include "io/mjcf/mjcf.h"
 
@@ -28,11 +27,11 @@ static sizes sizes_of(const lwi_mjcf_joint *j)
     case LW_JOINT_SPHERICAL:
         return (sizes){4, 3};
     default:
-        return (sizes){7, 6}; // free, also where it is held (base fixed)
+        return (sizes){7, 6}; // free, also if it is fixed (base fixed)
     }
 }
 
-// Rotations of a ball are about the axes of the body, ours about those of the joint frame in it.
+// Rotations of a ball refer to the axes of the body, ours to those of the joint frame F2.
 static void to_joint_frame(const lwi_mjcf_joint *j, double *vector)
 {
     const lw_quat o = j->desc.frame2.orientation;
@@ -57,7 +56,7 @@ static lw_status take_quaternion(const lwi_mjcf *u, const lwi_xml_element *key,
 static lw_status set_q(const lwi_mjcf *u, const lwi_xml_element *key, lwi_mjcf_joint *j,
                        const double *q)
 {
-    if (j->desc.type == LW_JOINT_FIXED) return LW_OK; // it is held
+    if (j->desc.type == LW_JOINT_FIXED) return LW_OK; // by base fixed
     const int n = sizes_of(j).q;
     j->desc.has_q = 1;
     memcpy(j->desc.q, q, (size_t)n * sizeof *q);
@@ -67,7 +66,7 @@ static lw_status set_q(const lwi_mjcf *u, const lwi_xml_element *key, lwi_mjcf_j
     return take_quaternion(u, key, j, turn);
 }
 
-// Of a free joint, the velocity in the world; ours is in axes of the body.
+// Free joint: the velocity of the file is in world axes, ours in body axes.
 static void to_body_axes(const lwi_mjcf *u, const lwi_mjcf_joint *j, double *v)
 {
     const double before[3] = {v[0], v[1], v[2]};
@@ -143,7 +142,7 @@ static lw_status not_there(const lwi_mjcf *u, int count)
     nearest = n ? lwi_nearest(wanted, names, n) : NULL;
     if (!n)
         return lwi_mjcf_fail(u, u->xml.root, LW_ERR_MODEL,
-                             "there is no keyframe '%.80s', and no other", wanted);
+                             "there is no keyframe '%.80s', the file has none", wanted);
     return lwi_mjcf_fail(u, u->xml.root, LW_ERR_MODEL, "there is no keyframe '%.80s', %s '%.80s'%s",
                          wanted, nearest ? "did you mean" : "the first is",
                          nearest ? nearest : names[0], nearest ? "?" : "");
@@ -156,7 +155,8 @@ lw_status lwi_mjcf_apply_keyframe(lwi_mjcf *u)
         const char *name = lwi_xml_get(k, "name");
         lwi_mjcf_begin_notes(u, k);
         if (!u->desc->keyframe)
-            lwi_note(u->notes, k, name, "keyframes are taken as the start when asked for by name");
+            lwi_note(u->notes, k, name,
+                     "keyframes are used as the initial state if requested by name");
         else if (name && strcmp(name, u->desc->keyframe) == 0)
             return take(u, k);
     }

@@ -1,6 +1,6 @@
-// mjcf.h -- what the reader of MJCF consists of: files and defaults (text.c), attributes and
+// mjcf.h -- parts of the MJCF reader: files and defaults (text.c), attributes and
 // poses (values.c), inertia from geometry (inertia.c), bodies and their joints (read.c),
-// equalities (equality.c), named starts (keyframe.c), and what is not read (survey.c).
+// equalities (equality.c), keyframes (keyframe.c), and notes of what is not read (survey.c).
 #ifndef LWI_IO_MJCF_MJCF_H
 #define LWI_IO_MJCF_MJCF_H
 
@@ -10,9 +10,9 @@
 #include <linkwork/io.h>
 
 enum {
-    LWI_MJCF_MAX_FILES = 256, ///< that are included
+    LWI_MJCF_MAX_FILES = 256, ///< included files
     LWI_MJCF_MAX_CLASSES = 4096,
-    LWI_MJCF_MAX_NESTED = 64 ///< classes inside each other; a look-up walks outwards
+    LWI_MJCF_MAX_NESTED = 64 ///< nested classes
 };
 
 /** Elements that have defaults. */
@@ -23,34 +23,34 @@ typedef enum lwi_mjcf_kind {
     LWI_MJCF_MOTOR,
     LWI_MJCF_EQUALITY,
     LWI_MJCF_KINDS,
-    LWI_MJCF_PLAIN ///< has none
+    LWI_MJCF_PLAIN ///< without defaults
 } lwi_mjcf_kind;
 
-/** A class of defaults.  What it does not say, the one around it says. */
+/** A class of defaults; attributes it lacks are taken from the enclosing class. */
 typedef struct lwi_mjcf_class {
     const char *name;
     const lwi_xml_element *e;
-    int outer; ///< -1: none
+    int outer; ///< enclosing class; -1: none
     int depth;
-    const lwi_xml_element *of[LWI_MJCF_KINDS]; ///< NULL: says nothing of this kind
+    const lwi_xml_element *of[LWI_MJCF_KINDS]; ///< NULL: no defaults of this kind
 } lwi_mjcf_class;
 
-/** An element with the defaults it has. */
+/** An element with its defaults. */
 typedef struct lwi_mjcf_at {
     const lwi_xml_element *e;
     lwi_mjcf_kind kind;
     int of_class;
 } lwi_mjcf_at;
 
-/** What stands in a body, <frame>s resolved. */
+/** An element in a body, <frame>s resolved. */
 typedef struct lwi_mjcf_part {
     lwi_mjcf_at at;
-    double R[9], r[3]; ///< of the frames around it, in the body
+    double R[9], r[3]; ///< pose of the enclosing frames, in the body
     struct lwi_mjcf_part *next;
 } lwi_mjcf_part;
 
 typedef struct lwi_mjcf_body {
-    const char *name; ///< NULL: it has none
+    const char *name; ///< NULL: none
     const lwi_xml_element *e;
     int parent;        ///< 0 is the world
     double R[9], r[3]; ///< in the parent
@@ -65,8 +65,8 @@ typedef struct lwi_mjcf_joint {
     const lwi_xml_element *e;
     int body;
     lw_joint_desc desc;
-    double ref; ///< coordinate where the file places the bodies
-    int input;  ///< a motor drives it
+    double ref; ///< coordinate at the poses of the file
+    int input;  ///< is it driven by a motor?
     lw_joint joint;
 } lwi_mjcf_joint;
 
@@ -77,7 +77,7 @@ typedef struct lwi_mjcf_site {
     double R[9], r[3]; ///< in the body
 } lwi_mjcf_site;
 
-/** Names of one kind of item, for look-ups. */
+/** Index of the items of one kind by name. */
 typedef struct lwi_mjcf_names {
     const char **name;
     int *which, *order, count;
@@ -90,7 +90,7 @@ typedef enum lwi_mjcf_from_geom {
 } lwi_mjcf_from_geom;
 
 typedef struct lwi_mjcf {
-    lwi_xml xml; ///< the main file; included elements hang in its tree
+    lwi_xml xml; ///< the main file, with the elements of included files
     lwi_xml included[LWI_MJCF_MAX_FILES];
     lw_place included_at[LWI_MJCF_MAX_FILES]; ///< in the main file
     int nincluded;
@@ -100,12 +100,12 @@ typedef struct lwi_mjcf {
     lw_error *error;
     const lw_read_desc *desc;
     // <compiler>
-    double unit; ///< radians in what the file calls an angle
+    double unit; ///< radians per unit of angle
     char euler[4];
     lwi_mjcf_from_geom from_geom;
     bool auto_limits;
-    double min_mass, total_mass; ///< total: 0 leaves masses alone
-    double group[2];             ///< geoms of these groups have inertia
+    double min_mass, total_mass; ///< total: 0: masses are not scaled
+    double group[2];             ///< range of the groups of geoms with inertia
 
     lwi_mjcf_class *classes;
     int nclass, main_class;
@@ -125,60 +125,60 @@ typedef struct lwi_mjcf {
 lw_status lwi_mjcf_no_memory(const lwi_mjcf *u);
 lw_status lwi_mjcf_fail(const lwi_mjcf *u, const lwi_xml_element *e, lw_status status,
                         const char *format, ...) LW_PRINTF(4, 5);
-/** Where an element stands in the main file, or where that includes it. */
+/** Place of an element in the main file, or of the <include> that contains it. */
 lw_place lwi_mjcf_place(const lwi_mjcf *u, const lwi_xml_element *e);
-/** The next notes are about things of the element's file. */
+/** Attributes the next notes to the file of the element. */
 void lwi_mjcf_begin_notes(const lwi_mjcf *u, const lwi_xml_element *e);
-/** Puts the contents of included files in the place of <include>s. */
+/** Replaces <include>s by the contents of the files. */
 lw_status lwi_mjcf_include(lwi_mjcf *u);
 lw_status lwi_mjcf_read_classes(lwi_mjcf *u);
-/** The class an attribute names, or -1 with an error. */
+/** The class named by an attribute, or -1 with an error. */
 lw_status lwi_mjcf_find_class(const lwi_mjcf *u, const lwi_xml_element *e, const char *attribute,
                               int *of_class);
-/** Sorts names[count] (some may be NULL) for look-ups. */
+/** Builds the index of names[count]; some may be NULL. */
 lw_status lwi_mjcf_sort_names(const lwi_mjcf *u, lwi_mjcf_names *names, int count);
-/** Index of the item with the name that an attribute says, or an error that names the nearest. */
+/** Index of the item named by an attribute; an error has the nearest name. */
 lw_status lwi_mjcf_find(const lwi_mjcf *u, const lwi_xml_element *e, const char *attribute,
                         const lwi_mjcf_names *names, const char *what, int *index);
 
 // ---- survey.c
 
-/** Notes what is not read, refuses what would change the mechanism if it were left out. */
+/** Notes what is not read; refuses elements without which the mechanism would differ. */
 lw_status lwi_mjcf_survey(const lwi_mjcf *u);
 
 // ---- values.c
 
-/** Value of an attribute with the defaults, or NULL; `from` is the element that says it. */
+/** Value of an attribute or of its default, or NULL.  @param from  out: element that has it */
 const char *lwi_mjcf_get(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
                          const lwi_xml_element **from);
-/** Numbers of an attribute: at least `least`, at most `most`; what is missing is left alone.
- *  @param n  how many there were, 0 where the attribute is missing; may be NULL */
-lw_status lwi_mjcf_numbers(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
-                           int least, int most, double *x, int *n);
+/** Reads `min` to `max` numbers of an attribute; missing ones leave `x` unchanged.
+ *  @param n  out: how many were read, 0: the attribute is missing; may be NULL */
+lw_status lwi_mjcf_numbers(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute, int min,
+                           int max, double *x, int *n);
 lw_status lwi_mjcf_number(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
                           double *x);
-/** true, false or auto; what is missing leaves *value alone (auto is 2). */
+/** Reads true, false or auto (2); *value is unchanged if the attribute is missing. */
 lw_status lwi_mjcf_flag(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
                         int *value);
-/** pos, and the rotation by quat, axisangle, euler, xyaxes or zaxis. */
+/** Reads pos, and the rotation from quat, axisangle, euler, xyaxes or zaxis. */
 lw_status lwi_mjcf_pose(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r);
-/** fromto: the middle of the line between two ends, z along it; *length: 0 where it is missing. */
+/** Reads fromto: frame in the middle of two points, z along their line; *length: 0 if it is missing. */
 lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r,
                         double *length);
 
 // ---- inertia.c
 
-/** Mass, mass centre and inertia of a body by <inertial> or its geoms, and its shape. */
+/** Sets mass, centre of mass and inertia of a body from <inertial> or its geoms, and its shapes. */
 lw_status lwi_mjcf_inertia(const lwi_mjcf *u, lwi_mjcf_body *b);
 
 // ---- keyframe.c
 
-/** The start that desc->keyframe names, before the joints are added; the others are told. */
+/** Sets the initial state to the keyframe named in desc, before the joints are added; notes the others. */
 lw_status lwi_mjcf_apply_keyframe(lwi_mjcf *u);
 
 // ---- equality.c
 
-/** connect, weld and joint, after the joints. */
+/** Adds the equalities connect, weld and joint, after the joints. */
 lw_status lwi_mjcf_add_equalities(lwi_mjcf *u);
 
 #endif

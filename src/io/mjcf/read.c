@@ -1,9 +1,9 @@
-// read.c -- reader of MJCF: a tree of bodies with any number of joints each, closed by equalities.
+// read.c -- reads MJCF: a tree of bodies with any number of joints each; equalities close loops.
 //
-// Several joints of a body act one after the other, the first next to the parent: massless bodies
-// BODY::JOINT stand between them, with the body's frame.  A coordinate is `ref` where the file
-// places the bodies, so F1 is turned or shifted by -ref: coordinates are those of the format.
-// What is not read is counted (notes.c) and told once per kind.
+// Several joints of a body are in series, the first next to the parent, with massless bodies
+// BODY::JOINT between them that have the frame of the body.  A coordinate is `ref` at the poses of the
+// file, so F1 is rotated or translated by -ref: coordinates are those of the format.
+// What is not read is counted (notes.c) and reported once per kind.
 #include "io/mjcf/mjcf.h"
 
 #include "io/frames.h"
@@ -63,8 +63,8 @@ static lw_status read_compiler(lwi_mjcf *u, const lwi_xml_element *e)
                                         : LWI_MJCF_AUTO;
     if (!global) return LW_OK;
     return lwi_mjcf_fail(u, e, LW_ERR_UNSUPPORTED,
-                         "<compiler coordinate>: global coordinates are not read; the format gave "
-                         "them up");
+                         "<compiler coordinate>: global coordinates are not supported; the "
+                         "format has removed them");
 }
 
 static lw_status read_settings(lwi_mjcf *u)
@@ -91,7 +91,7 @@ typedef struct tree_count {
     int body, joint, site;
 } tree_count;
 
-// Upper bounds, for arrays.
+// Upper bounds of counts, for arrays.
 static void count_below(const lwi_xml_element *parent, tree_count *n)
 {
     for (const lwi_xml_element *e = parent->first; e; e = e->next) {
@@ -102,7 +102,7 @@ static void count_below(const lwi_xml_element *parent, tree_count *n)
     }
 }
 
-/** Where the contents of a body are looked at: the body, the frame they are in, the class. */
+/** Context of the elements in a body: body, enclosing frame, class. */
 typedef struct here {
     int body, of_class;
     double R[9], r[3];
@@ -130,7 +130,7 @@ static lw_status take_frame(lwi_mjcf *u, const lwi_xml_element *e, const here *a
     return take_children(u, e, &inside, end);
 }
 
-// A body has been counted, its place in the array is the next.
+// Adds a body; the arrays have room for all that were counted.
 static lw_status take_body(lwi_mjcf *u, const lwi_xml_element *e, const here *at)
 {
     const lwi_mjcf_at self = {e, LWI_MJCF_PLAIN, -1};
@@ -209,11 +209,11 @@ static void scale_masses(lwi_mjcf *u)
     }
 }
 
-// `ground` is the fixed world; a body of this name gets another.
+// `ground` is the fixed world; a body with this name is renamed.
 static const char *name_of(const lwi_mjcf *u, const lwi_mjcf_body *b)
 {
     if (!b->name || strcmp(b->name, "ground") != 0) return b->name;
-    lwi_note(u->notes, b->e, "ground_body", "body 'ground' has another name here");
+    lwi_note(u->notes, b->e, "ground_body", "body 'ground' is renamed");
     return "ground_body";
 }
 
@@ -225,14 +225,14 @@ static lw_status add_bodies(lwi_mjcf *u)
         b->desc = (lw_body_desc){.name = name_of(u, b),
                                  .inertia_axes = {1, 0, 0, 0},
                                  .pose = lwi_pose_of(b->R, b->r),
-                                 .allow_bad_inertia = 1, // the format takes it too
+                                 .allow_bad_inertia = 1, // as the format does
                                  .place = lwi_mjcf_place(u, b->e)};
         TRY(lwi_mjcf_inertia(u, b));
         for (const lwi_mjcf_part *p = b->part; p; p = p->next) {
             if (p->at.kind != LWI_MJCF_GEOM) continue;
             lwi_mjcf_begin_notes(u, p->at.e);
             lwi_note(u->notes, p->at.e, NULL,
-                     "contacts are not modelled, geoms pass through each other");
+                     "contacts are not modelled, there is none between geoms");
         }
     }
     scale_masses(u);
@@ -293,7 +293,7 @@ static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double un
     return LW_OK;
 }
 
-// What acts on the coordinate of a hinge or slide.
+// Spring, damper, armature and limits of a hinge or slide.
 static lw_status read_coordinate(const lwi_mjcf *u, const lwi_mjcf_at *at, double unit,
                                  lw_coordinate_desc *c)
 {
@@ -311,7 +311,7 @@ static lw_status read_coordinate(const lwi_mjcf *u, const lwi_mjcf_at *at, doubl
                          c->damping);
 }
 
-// Balls and free joints are damped in all directions alike; nothing else acts on them.
+// Ball and free joints have isotropic damping; other properties are noted.
 static lw_status read_damping(const lwi_mjcf *u, const lwi_mjcf_at *at, double *damping)
 {
     double stiffness = 0, armature = 0, limited = 0;
@@ -348,8 +348,7 @@ static lw_status read_frame(const lwi_mjcf *u, const lwi_mjcf_part *part, lw_joi
     return LW_OK;
 }
 
-// Turned or shifted by -ref along z: where the coordinate is `ref`, F1 and F2 stand as the file
-// says.
+// Rotates or translates F1 by -ref: at coordinate `ref` the poses are those of the file.
 static void apply_ref(lw_joint_type type, double ref, double *A, double *p)
 {
     double turn[9], shift[3] = {0, 0, 0};
@@ -359,7 +358,8 @@ static void apply_ref(lw_joint_type type, double ref, double *A, double *p)
     lwi_pose_mul(A, p, A, p, turn, shift);
 }
 
-/** The joints of a body in their order: from `before`, in whose frame the body's is (R, r). */
+/** State of adding the joints of a body in series: the next starts at `before`, (R, r) is the pose of the body in
+ *  it. */
 typedef struct chain {
     lw_body before;
     double R[9], r[3];
@@ -383,7 +383,7 @@ static lw_status place_joint(const lwi_mjcf *u, const lwi_mjcf_part *part, lwi_m
     } else if (strcmp(part->at.e->name, "joint") == 0) {
         TRY(read_damping(u, &part->at, &j->desc.damping));
     }
-    if (j->desc.type == LW_JOINT_FREE) { // from the world: its coordinates are the body's pose
+    if (j->desc.type == LW_JOINT_FREE) { // from the world: its coordinates are the pose of the body
         m3_identity(A);
         v3_set(p, 0, 0, 0);
     } else {
@@ -398,16 +398,16 @@ static lw_status check_free(const lwi_mjcf *u, const lwi_mjcf_body *b, const lwi
 {
     if (b->parent)
         return lwi_mjcf_fail(u, part->at.e, LW_ERR_MODEL,
-                             "body '%.100s': a free joint needs the world around it",
+                             "body '%.100s': a free joint is allowed in bodies of the world only",
                              b->name ? b->name : "");
     if (njoint > 1)
         return lwi_mjcf_fail(u, part->at.e, LW_ERR_MODEL,
-                             "body '%.100s': a free joint beside another joint",
+                             "body '%.100s': a free joint cannot be combined with another joint",
                              b->name ? b->name : "");
     return LW_OK;
 }
 
-// A massless body between two joints of a body, in the place of that.
+// Adds a massless body between two joints of a body, with its pose.
 static lw_status add_between(const lwi_mjcf *u, const lwi_mjcf_body *b, const lwi_mjcf_joint *j,
                              int number, lw_body *between)
 {
@@ -416,7 +416,7 @@ static lw_status add_between(const lwi_mjcf *u, const lwi_mjcf_body *b, const lw
         snprintf(name, sizeof name, "%.100s::%.100s", b->name ? b->name : "body", j->name);
     else
         snprintf(name, sizeof name, "%.100s::%d", b->name ? b->name : "body", number);
-    // bodies without a name may have joints without one: the builder numbers those
+    // names may be missing: the builder numbers those bodies
     const lw_body_desc d = {.name = b->name || j->name ? name : NULL,
                             .pose = b->desc.pose,
                             .in = b->desc.in,
@@ -469,12 +469,12 @@ static lw_status add_chain(lwi_mjcf *u, int body)
     return LW_OK;
 }
 
-static lw_status weld_to_parent(const lwi_mjcf *u, const lwi_mjcf_body *b)
+static lw_status fix_to_parent(const lwi_mjcf *u, const lwi_mjcf_body *b)
 {
     const char *mocap = lwi_xml_get(b->e, "mocap");
     if (mocap && strcmp(mocap, "true") == 0) {
         lwi_mjcf_begin_notes(u, b->e);
-        lwi_note(u->notes, b->e, b->name, "bodies moved by motion capture stand still");
+        lwi_note(u->notes, b->e, b->name, "bodies moved by motion capture are fixed");
     }
     const lw_joint_desc d = {.type = LW_JOINT_FIXED,
                              .placement = LW_PLACED_FRAMES,
@@ -502,7 +502,7 @@ static lw_status gather_names(lwi_mjcf *u)
     return lwi_mjcf_sort_names(u, &u->site_names, u->nsite);
 }
 
-// A motor is an input: the effort at the joint.
+// A motor is an input, the effort at the joint.
 static lw_status read_motor(lwi_mjcf *u, const lwi_xml_element *e)
 {
     lwi_mjcf_at at = {e, LWI_MJCF_MOTOR, u->main_class};
@@ -546,7 +546,7 @@ static lw_status read_motors(lwi_mjcf *u)
 
 static lw_status read_sites(lwi_mjcf *u)
 {
-    double length; // only drawn
+    double length; // for drawing
     for (int i = 0; i < u->nbody; i++)
         for (const lwi_mjcf_part *p = u->body[i].part; p; p = p->next) {
             if (p->at.kind != LWI_MJCF_SITE) continue;
@@ -573,7 +573,7 @@ static lw_status add_joints(lwi_mjcf *u)
         if (count_joints(&u->body[i]))
             TRY(add_chain(u, i));
         else
-            TRY(weld_to_parent(u, &u->body[i]));
+            TRY(fix_to_parent(u, &u->body[i]));
     }
     for (const lwi_mjcf_part *p = u->body[0].part; p; p = p->next)
         if (p->at.kind == LWI_MJCF_JOINT || strcmp(p->at.e->name, "freejoint") == 0)
@@ -603,7 +603,7 @@ static lw_status read_model(lwi_mjcf *u)
 lw_status lwi_read_mjcf(const char *text, size_t length, const char *name, const lw_read_desc *desc,
                         lw_builder *builder, lw_options *options, lw_error *error)
 {
-    (void)options; // settings of other programs are not ours
+    (void)options; // the settings of the file are for MuJoCo
     lwi_mjcf u = {.builder = builder,
                   .error = error,
                   .desc = desc,

@@ -1,7 +1,7 @@
-// survey.c -- what of an MJCF is read: an element, where it stands, its attributes.
+// survey.c -- the supported elements of MJCF: parent, element, attributes.
 //
-// Attributes that speak of contacts, solvers and pictures mean nothing to exact constraints and are
-// known here without being read; what would move the mechanism otherwise is noted.
+// Attributes of contacts, solvers and rendering have no effect on exact constraints; they are listed here but
+// not read.  Whatever changes the motion is noted.
 #include "io/mjcf/mjcf.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ static const lwi_known table[] = {
     {"mujoco", "sensor", "", 0},
     {"mujoco", "keyframe", "", 0},
     {"keyframe", "key", " name time qpos qvel act ctrl mpos mquat ", 0},
-    {"contact", "exclude", "", PICTURE}, // takes a contact away: there is none
+    {"contact", "exclude", "", PICTURE}, // disables a contact: there are none
     {"default", "default", " class ", 0},
     {"default", "joint", JOINT, ONCE},
     {"default", "geom", GEOM, ONCE},
@@ -76,7 +76,7 @@ static const lwi_known table[] = {
     {"default", "camera", "", ONCE | PICTURE},
     {"default", "light", "", ONCE | PICTURE},
     {"default", "pair", "", ONCE | PICTURE},
-    // of what is not read: it is noted where it stands
+    // defaults of elements that are not read: those are noted
     {"default", "tendon", "", ONCE | PICTURE},
     {"default", "general", "", ONCE | PICTURE},
     {"default", "position", "", ONCE | PICTURE},
@@ -99,7 +99,7 @@ static const lwi_known table[] = {
     {"actuator", "motor", MOTOR, 0},
 };
 
-// Kinds that the table has ONCE in their parent, as MuJoCo's schema does: the format does not say which counts.
+// Elements with ONCE in the table, as in the schema of MuJoCo; a second one is ambiguous.
 static lw_status refuse_second(const lwi_xml *xml, const lwi_xml_element *e, lw_error *error)
 {
     bool once = false;
@@ -119,14 +119,14 @@ static lw_status refuse_second(const lwi_xml *xml, const lwi_xml_element *e, lw_
         name ? "'" : "", e->name, first->line);
 }
 
-// Without these the mechanism would be another one.
+// Refuses elements without which the mechanism would differ.
 static lw_status refuse(const lwi_xml *xml, const lwi_xml_element *e, lw_error *error)
 {
     static const char *const makes_bodies[] = {"replicate", "composite", "flexcomp", "attach"};
     for (int i = 0; i < LWI_COUNT(makes_bodies); i++)
         if (strcmp(e->name, makes_bodies[i]) == 0)
             return lwi_xml_fail(xml, e, LW_ERR_UNSUPPORTED, error,
-                                "<%s> makes bodies that are not read; save the compiled model as "
+                                "<%s> creates bodies that are not read; save the compiled model as "
                                 "MJCF and read that",
                                 e->name);
     return e->parent ? refuse_second(xml, e, error) : LW_OK;

@@ -1,7 +1,7 @@
-// text.c -- files of an MJCF, its classes of defaults, and names.
+// text.c -- included files, classes of defaults, and names of MJCF.
 //
-// Contents of an included file stand in the place of the <include>, wherever that is; files lie in
-// the folder of the model or below it, and each is included once.
+// The contents of an included file replace the <include>.  Files are in the folder of the model or below
+// it, and each is included once.
 #include "io/mjcf/mjcf.h"
 
 #include "io/readers.h"
@@ -15,7 +15,7 @@ lw_status lwi_mjcf_no_memory(const lwi_mjcf *u)
     return lwi_fail(u->error, LW_ERR_MEMORY, "out of memory");
 }
 
-// Index of the included file that an element stands in; -1: the main file.
+// Index of the included file that contains an element; -1: the main file.
 static int file_of(const lwi_mjcf *u, const lwi_xml_element *e)
 {
     for (int i = 0; i < u->nincluded; i++)
@@ -57,8 +57,10 @@ static lw_status open_file(lwi_mjcf *u, const lwi_xml_element *include, lwi_xml 
     const lw_allocator *allocator = &u->arena->allocator;
     TRY(lwi_xml_need(&u->xml, include, "file", &name, u->error));
     if (!u->desc->folder)
-        return lwi_mjcf_fail(u, include, LW_ERR_PARSE,
-                             "<include>: '%.200s' is not read from a text without a folder", name);
+        return lwi_mjcf_fail(
+            u, include, LW_ERR_PARSE,
+            "<include>: '%.200s' cannot be read: the model is parsed from memory without a folder",
+            name);
     if (u->nincluded == LWI_MJCF_MAX_FILES)
         return lwi_mjcf_fail(u, include, LW_ERR_PARSE, "more than %d files are included",
                              LWI_MJCF_MAX_FILES);
@@ -68,8 +70,8 @@ static lw_status open_file(lwi_mjcf *u, const lwi_xml_element *include, lwi_xml 
                              "<include>: '%.200s' does not exist in the folder of the model", name);
     for (int i = 0; i < u->nincluded; i++)
         if (strcmp(u->included[i].file, path) == 0)
-            return lwi_mjcf_fail(u, include, LW_ERR_PARSE, "<include>: '%.200s' a second time",
-                                 name);
+            return lwi_mjcf_fail(u, include, LW_ERR_PARSE,
+                                 "<include>: '%.200s' is included a second time", name);
     TRY(lwi_file_text(path, allocator, &text, &length, u->error));
     lwi_xml *xml = &u->included[u->nincluded];
     const lw_status status = lwi_xml_parse(xml, text, length, path, allocator, u->error);
@@ -80,8 +82,8 @@ static lw_status open_file(lwi_mjcf *u, const lwi_xml_element *include, lwi_xml 
     return LW_OK;
 }
 
-// Takes `include`, which follows `before` (NULL: is the first), out of its parent and puts the
-// children of `root` there.
+// Replaces `include`, which follows `before` (NULL: it is the first), by the children of `root` in its
+// parent.
 static void splice(lwi_xml_element *include, lwi_xml_element *before, lwi_xml_element *root)
 {
     lwi_xml_element *parent = include->parent;
@@ -95,7 +97,7 @@ static void splice(lwi_xml_element *include, lwi_xml_element *before, lwi_xml_el
     if (parent->last == include) parent->last = root->first ? root->last : before;
 }
 
-// Recursion is as deep as elements are nested, which xml.c limits in every file.
+// The recursion depth is that of nested elements, which xml.c limits in every file.
 static lw_status include_below(lwi_mjcf *u, lwi_xml_element *parent, int depth)
 {
     lwi_xml_element *before = NULL, *e = parent->first;
@@ -111,7 +113,7 @@ static lw_status include_below(lwi_mjcf *u, lwi_xml_element *parent, int depth)
         lwi_xml *xml = NULL;
         TRY(open_file(u, e, &xml));
         splice(e, before, xml->root);
-        e = before ? before->next : parent->first; // its contents may include more
+        e = before ? before->next : parent->first; // again: the contents may have <include>s
     }
     return LW_OK;
 }
@@ -140,7 +142,7 @@ static lwi_mjcf_kind kind_of(const char *element)
     return LWI_MJCF_PLAIN;
 }
 
-// Actuators of all kinds share their defaults, whichever says them; a motor's gear alone is read of these.
+// Actuators of all kinds share their defaults; only the gear of a motor is read.
 static lwi_mjcf_kind kind_in_class(const lwi_xml_element *e)
 {
     static const char *const actuators[] = {"general", "position", "velocity", "intvelocity",
@@ -159,9 +161,9 @@ static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)
     c->depth = outer < 0 ? 0 : u->classes[outer].depth + 1;
     const bool top = e->parent == u->xml.root;
     if (!c->name && !top)
-        return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "<default> inside another has no class");
+        return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "a nested <default> has no class");
     if (c->depth > LWI_MJCF_MAX_NESTED && !top)
-        return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "more than %d classes inside each other",
+        return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "more than %d nested classes",
                              LWI_MJCF_MAX_NESTED);
     if (top) u->main_class = index;
     for (const lwi_xml_element *child = e->first; child; child = child->next) {
@@ -182,7 +184,7 @@ static lw_status check_class_names(const lwi_mjcf *u)
         if (strcmp(names->name[a], names->name[b]) != 0) continue;
         const lwi_xml_element *one = u->classes[names->which[a]].e,
                               *other = u->classes[names->which[b]].e;
-        const bool later = a < b; // classes are listed as they stand in the file
+        const bool later = a < b; // classes are in the order of the file
         return lwi_mjcf_fail(u, later ? other : one, LW_ERR_PARSE,
                              "<default>: a second class '%.100s', the first is in line %d",
                              names->name[a], (later ? one : other)->line);
@@ -190,7 +192,7 @@ static lw_status check_class_names(const lwi_mjcf *u)
     return LW_OK;
 }
 
-// A second <default> of the whole model goes on from the first.
+// A second <default> of the model extends the first.
 lw_status lwi_mjcf_read_classes(lwi_mjcf *u)
 {
     const int count = count_classes(u->xml.root);
@@ -206,7 +208,7 @@ lw_status lwi_mjcf_read_classes(lwi_mjcf *u)
         TRY(read_class(u, e, u->main_class));
     for (int i = 0; i < count; i++) {
         u->class_names.name[i] = u->classes[i].name;
-        // the last of the model's own is the one that others are inside of
+        // the last <default> of the model encloses other classes
         if (u->classes[i].depth == 0 && i != u->main_class) u->class_names.name[i] = NULL;
     }
     if (u->main_class >= 0 && !u->class_names.name[u->main_class])
@@ -228,14 +230,14 @@ lw_status lwi_mjcf_find_class(const lwi_mjcf *u, const lwi_xml_element *e, const
 lw_status lwi_mjcf_sort_names(const lwi_mjcf *u, lwi_mjcf_names *names, int count)
 {
     int n = 0;
-    const char **given = names->name;
+    const char **present = names->name;
     names->which = LWI_PUSH(u->arena, int, count + 1);
     names->order = LWI_PUSH(u->arena, int, count + 1);
     names->name = LWI_PUSH(u->arena, const char *, count + 1);
     if (!names->which || !names->order || !names->name) return lwi_mjcf_no_memory(u);
     for (int i = 0; i < count; i++)
-        if (given[i]) {
-            names->name[n] = given[i];
+        if (present[i]) {
+            names->name[n] = present[i];
             names->which[n++] = i;
         }
     names->count = n;

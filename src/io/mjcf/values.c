@@ -1,4 +1,4 @@
-// values.c -- attributes of an MJCF with their defaults, and poses in the ways it says them.
+// values.c -- attributes of MJCF with their defaults, and poses in its notations.
 #include "io/mjcf/mjcf.h"
 
 #include "io/frames.h"
@@ -21,24 +21,24 @@ const char *lwi_mjcf_get(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *a
     return value;
 }
 
-lw_status lwi_mjcf_numbers(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
-                           int least, int most, double *x, int *n)
+lw_status lwi_mjcf_numbers(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute, int min,
+                           int max, double *x, int *n)
 {
     const lwi_xml_element *e;
     const char *value = lwi_mjcf_get(u, at, attribute, &e);
     if (n) *n = 0;
     if (!value) return LW_OK;
-    const int count = lwi_xml_list(value, most, x);
-    if (count >= least) {
+    const int count = lwi_xml_list(value, max, x);
+    if (count >= min) {
         if (n) *n = count;
         return LW_OK;
     }
-    if (least == most)
+    if (min == max)
         return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "<%.60s %.60s>: '%.80s' is not %d finite number%s",
-                             e->name, attribute, value, least, least > 1 ? "s" : "");
+                             e->name, attribute, value, min, min > 1 ? "s" : "");
     return lwi_mjcf_fail(u, e, LW_ERR_PARSE,
                          "<%.60s %.60s>: '%.80s' is not %d to %d finite numbers", e->name,
-                         attribute, value, least, most);
+                         attribute, value, min, max);
 }
 
 lw_status lwi_mjcf_number(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
@@ -64,26 +64,27 @@ lw_status lwi_mjcf_flag(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *at
 
 // -------------------------------------------------------------------------------------- rotations
 
-// A direction of any length as a unit vector.
+// Reads a vector of any length as a unit vector.
 static lw_status unit_of(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute, double *a)
 {
     const double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
     if (!(largest > 0))
         return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<%.60s %.60s>: the zero vector", at->e->name,
                              attribute);
-    v3_set(a, a[0] / largest, a[1] / largest, a[2] / largest); // no overflow of squares
+    v3_set(a, a[0] / largest, a[1] / largest, a[2] / largest); // scaled: squares do not overflow
     v3_scale(a, 1 / v3_norm(a), a);
     return LW_OK;
 }
 
-// The shortest turn that takes z to a direction, half a turn about x for -z.
+// Quaternion of the rotation by the smallest angle that takes z to a direction; for -z half a revolution
+// about x.
 static void turn_z_to(double *R, const double *direction)
 {
     static const double z[3] = {0, 0, 1}, x[3] = {1, 0, 0};
     double axis[3];
     v3_cross(axis, z, direction);
     const double sine = v3_norm(axis);
-    // below this the axis is round-off, and any will do
+    // the axis is round-off, any is right
     if (sine < 1e-10 * v3_norm(direction)) {
         rot_axis(R, x, direction[2] < 0 ? acos(-1) : 0);
         return;
@@ -92,8 +93,7 @@ static void turn_z_to(double *R, const double *direction)
     rot_axis(R, axis, atan2(sine, direction[2]));
 }
 
-// Turns about the axes of the sequence in turn: moving axes for small letters, fixed ones for
-// capitals.
+// Rotations about the axes of the sequence: lower case: axes that move along, upper case: fixed axes.
 static void rotation_of_euler(double *R, const char *sequence, const double *angle)
 {
     m3_identity(R);
@@ -143,7 +143,7 @@ static lw_status rotation_by(const lwi_mjcf *u, const lwi_mjcf_at *at, const cha
         TRY(unit_of(u, at, attribute, x));
         TRY(unit_of(u, at, attribute, x + 3));
         v3_axpy(x + 3, -v3_dot(x, x + 3), x);
-        // nearly parallel: what is left of y is round-off
+        // nearly parallel: the rest of y is round-off
         if (v3_norm(x + 3) < 1e-10)
             return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<%.60s xyaxes>: the axes are parallel",
                                  at->e->name);
@@ -157,7 +157,7 @@ static lw_status rotation_by(const lwi_mjcf *u, const lwi_mjcf_at *at, const cha
     }
 }
 
-// The element's own orientation hides one of another kind among its defaults.
+// An orientation in the element replaces one of another kind in its defaults.
 static bool hidden(const lwi_mjcf_at *at, const char *const *ways, int count, int way)
 {
     if (lwi_xml_get(at->e, ways[way])) return false;
@@ -170,7 +170,7 @@ lw_status lwi_mjcf_pose(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, dou
 {
     static const char *const ways[] = {"quat", "axisangle", "euler", "xyaxes", "zaxis"};
     static const int sizes[] = {4, 4, 3, 6, 3};
-    const char *given = NULL;
+    const char *present = NULL;
     m3_identity(R);
     v3_set(r, 0, 0, 0);
     TRY(lwi_mjcf_numbers(u, at, "pos", 3, 3, r, NULL));
@@ -180,10 +180,10 @@ lw_status lwi_mjcf_pose(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, dou
         if (hidden(at, ways, LWI_COUNT(ways), k)) continue;
         TRY(lwi_mjcf_numbers(u, at, ways[k], sizes[k], sizes[k], x, &n));
         if (!n) continue;
-        if (given)
+        if (present)
             return lwi_mjcf_fail(u, at->e, LW_ERR_PARSE, "<%.60s>: both %s and %s, expected one",
-                                 at->e->name, given, ways[k]);
-        given = ways[k];
+                                 at->e->name, present, ways[k]);
+        present = ways[k];
         TRY(rotation_by(u, at, ways[k], x, R));
     }
     return LW_OK;

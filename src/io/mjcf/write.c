@@ -1,5 +1,5 @@
-// write.c -- a tree as MJCF: bodies inside each other, their joints in a row, couplings as
-// equalities, inputs as motors, the start as a keyframe.
+// write.c -- writes a tree as MJCF: nested bodies, joints in series, couplings as
+// equalities, inputs as motors, the initial state as a keyframe.
 #include "io/export.h"
 
 #include "io/frames.h"
@@ -30,7 +30,7 @@ static void put_shape(const lwi_export *x, const lw_shape *s, int indent)
                                 [LW_SHAPE_CAPSULE] = 2,
                                 [LW_SHAPE_ELLIPSOID] = 3};
     double size[3];
-    for (int i = 0; i < 3; i++) // half lengths; radii and half axes are that already
+    for (int i = 0; i < 3; i++) // half lengths; radii and half axes are unchanged
         size[i] = s->type == LW_SHAPE_BOX || (i == 1 && sizes[s->type] == 2) ? s->size[i] / 2
                                                                              : s->size[i];
     fprintf(x->file, "%*s<geom type=\"%s\"", indent, "", types[s->type]);
@@ -49,7 +49,7 @@ static void put_inertial(const lwi_export *x, const lwi_export_link *l, int inde
     if (b->mass == 0) return;
     lwi_export_inertia(x, l->body, I);
     if (I[0] + I[1] < I[2] || I[1] + I[2] < I[0] || I[2] + I[0] < I[1])
-        lwi_export_report(x, "body '%.200s': no rigid body has this inertia, and MuJoCo refuses it",
+        lwi_export_report(x, "body '%.200s': no rigid body has this inertia, which MuJoCo refuses",
                           b->name);
     fprintf(x->file, "%*s<inertial", indent, "");
     lwi_export_numbers(x, "pos", b->com, 3, true);
@@ -66,7 +66,7 @@ static void put_axis(const lwi_export *x, const lwi_export_link *l, int k, int i
     const lw_joint_desc *d = &x->model->desc.joint[l->joint];
     const lw_coordinate_desc *c = &d->coordinate[l->axis[k].coordinate];
     const double damping = c->damping + c->friction.viscous;
-    const double range[2] = {c->limits.has_lower ? c->limits.lower : -1e9, // beyond any mechanism
+    const double range[2] = {c->limits.has_lower ? c->limits.lower : -1e9, // no limit
                              c->limits.has_upper ? c->limits.upper : 1e9};
     fprintf(x->file, "%*s<joint", indent, "");
     put_joint_name(x, d->name, l->axis[k].coordinate, l->naxis > 1);
@@ -101,14 +101,14 @@ static void put_joints(const lwi_export *x, const lwi_export_link *l, int indent
 
 // ------------------------------------------------------------------------------------------ bodies
 
-/** Links below each: first child and next sibling, by index of link; -1: none.  And the order in
- *  which they are written, [nlink]. */
+/** Children of the links: first child and next sibling, by index of link; -1: none.  And the order in
+ *  which the links are written, [nlink]. */
 typedef struct family {
     int *child, *sibling, *order;
-    bool *thin; ///< [nlink] massless between two joints, which become joints of the next body
+    bool *thin; ///< [nlink] massless between two joints: its joint becomes one of the next body
 } family;
 
-// MuJoCo refuses a body that moves by a joint of its own and has no mass; several joints in a row it has.
+// MuJoCo refuses moving bodies without mass, but allows several joints of a body.
 static void find_thin(const lwi_export *x, const family *f)
 {
     for (int i = 0; i < x->nlink; i++) {
@@ -122,7 +122,7 @@ static void find_thin(const lwi_export *x, const family *f)
         const lwi_export_link *n = alone ? &x->link[next] : NULL;
         f->thin[i] = n && (n->naxis > 0 || n->kind == LWI_EXPORT_BALL);
         if (!f->thin[i] && !(n && n->kind == LWI_EXPORT_AXES))
-            lwi_export_report(x, "body '%.200s': it moves and has no mass, and MuJoCo refuses it",
+            lwi_export_report(x, "body '%.200s': it moves and has no mass, which MuJoCo refuses",
                               x->model->body[l->body].name);
     }
 }
@@ -138,7 +138,7 @@ static lw_status raise_family(const lwi_export *x, lwi_arena *arena, family *f)
         return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
     for (int i = 0; i <= n; i++) f->child[i] = f->sibling[i] = -1;
     for (int i = n - 1; i >= 0; i--) {
-        const int parent = x->link[i].before < 0 ? n : x->link[i].before; // the world is the last
+        const int parent = x->link[i].before < 0 ? n : x->link[i].before; // the world is last
         f->sibling[i] = f->child[parent];
         f->child[parent] = i;
     }
@@ -146,8 +146,8 @@ static lw_status raise_family(const lwi_export *x, lwi_arena *arena, family *f)
     return LW_OK;
 }
 
-// The joints of the thin links before link i, in its body at zero: each with the pose (R, r) of that
-// body in the link's.
+// Writes the joints of the massless links before link i, each with the pose (R, r) of body i in its link at
+// zero coordinates.
 static void put_thin_joints(const lwi_export *x, const family *f, int top, int i, int indent)
 {
     for (int k = top; k != i; k = f->child[k]) {
@@ -191,7 +191,7 @@ static void open_body(const lwi_export *x, const family *f, int i, int indent)
     for (int k = 0; k < d->nshape; k++) put_shape(x, &d->shapes[k], indent + 2);
 }
 
-// Without recursion: chains are long.
+// Not recursive: chains are long.
 static void put_bodies(const lwi_export *x, const family *f, int *open)
 {
     int depth = 0, written = 0, count = 0, i = f->child[x->nlink];
@@ -262,21 +262,21 @@ static void put_motors(const lwi_export *x)
     if (any) fputs("  </actuator>\n", x->file);
 }
 
-// Quaternion of a ball as the format has it: of the body's axes against those it has at zero.
+// Quaternion of a ball in the convention of the format: body axes relative to those at zero coordinates.
 static void ball_of(const lwi_export *x, const lwi_export_link *l, double *q)
 {
     const lw_joint_desc *d = &x->model->desc.joint[l->joint];
     const lw_quat *o = l->reversed ? &d->frame1.orientation : &d->frame2.orientation;
     const double own[4] = {o->w, o->x, o->y, o->z};
-    double R[9], turned[3];
+    double R[9], rotated[3];
     memcpy(q, &x->model->q0[x->model->joint[l->joint].iq], 4 * sizeof *q);
     quat_matrix(R, own);
-    m3_mul_v(turned, R, q + 1);
-    v3_scale(q + 1, l->reversed ? -1 : 1, turned);
+    m3_mul_v(rotated, R, q + 1);
+    v3_scale(q + 1, l->reversed ? -1 : 1, rotated);
 }
 
-// Angular velocity of a ball as the format has it: of the body against what holds it, body axes.  Ours is
-// that of F2 in its axes; F1, where that is the body's, turns the other way.
+// Angular velocity of a ball in the convention of the format: of the body relative to its parent, body axes.
+// Ours is that of F2 in axes of F2; if F1 is on the body, it has the opposite sign.
 static void ball_rate_of(const lwi_export *x, const lwi_export_link *l, double *w)
 {
     const lw_model *m = x->model;
@@ -295,8 +295,8 @@ static void ball_rate_of(const lwi_export *x, const lwi_export_link *l, double *
     m3_mul_v(w, A, v);
 }
 
-// Velocity of a floating body's frame in the world, angular velocity in its axes, from those of the
-// point that its speeds are of: F2, or the mass centre where no joint is named.
+// Velocity of the frame of a floating body in the world, angular velocity in its axes, from those of the
+// reference point of its speeds: F2, or the centre of mass without a joint.
 static void free_rate_of(const lwi_export *x, const lwi_export_link *l, double *v)
 {
     const lw_model *m = x->model;
@@ -338,7 +338,7 @@ static void put_speeds(const lwi_export *x, const family *f)
         } else if (l->kind == LWI_EXPORT_FREE) {
             n = 6;
             if (l->reversed)
-                lwi_export_report(x, "joint '%.200s': its speeds at the start are not written",
+                lwi_export_report(x, "joint '%.200s': its initial speeds are not written",
                                   m->joint[l->joint].name);
             else
                 free_rate_of(x, l, v);

@@ -431,7 +431,7 @@ static lw_status count_rows(lwi_hdf5_reader *r, lw_error *error)
     return failed < 0 ? lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/time cannot be read") : LW_OK;
 }
 
-// Opens a closed file, or one that is being written or whose writer was killed.  Metadata that the writer is
+// Opens a closed file, or one of a writer that is running or was killed.  Metadata that the writer is
 // just changing are read again; the library waits 1, 2, 4, ... ns between attempts: 24 attempts take
 // 17 ms, its default of 100 would never end.
 static lw_status open_file(lwi_hdf5_reader *r, lw_error *error)

@@ -67,7 +67,7 @@ lw_status lwi_result_row_motion(const lw_model *model, const lwi_result_columns 
     for (int i = 0; i < columns->nentry; row += columns->entry[i++].n) {
         const lwi_result_entry *e = &columns->entry[i];
         if (e->quantity->resume == LWI_RESULT_FOLLOWS) continue;
-        // these values are in the motion itself, whose arrays are not const
+        // these values are in arrays of the motion, which are not const
         double *to = (double *)e->quantity->values(model, motion, e->item, room) + e->from;
         memcpy(to, row, (size_t)e->n * sizeof *to);
     }

@@ -1,8 +1,8 @@
-// frames.c -- models, links, frames and joints of an SDF, and where they stand.
+// frames.c -- models, links, frames and joints of an SDF file, and their poses.
 //
-// Everything with a frame is an item.  A pose is relative to another item: by default the model
-// around it, of a joint its child, of a frame what it is attached to; `relative_to` names any.
-// Before version 1.7 there was no relative_to, with the same defaults.  World poses follow the
+// Everything with a frame is an item.  A pose is relative to another item: by default the enclosing model,
+// of a joint its child, of a frame what it is attached to; `relative_to` names another.
+// Versions before 1.7 have no relative_to and the same defaults.  World poses follow the
 // chains of bases from the world on.
 #include "io/sdf/sdf.h"
 
@@ -20,7 +20,7 @@ lw_status lwi_sdf_no_memory(const lwi_sdf *u)
     return lwi_fail(u->error, LW_ERR_MEMORY, "out of memory");
 }
 
-// A text of the library's messages has room for a few names: long ones are cut by the formats.
+// Messages have room for a few names: the formats truncate long ones.
 lw_status lwi_sdf_fail(const lwi_sdf *u, const lwi_sdf_item *item, const lwi_xml_element *e,
                        lw_status status, const char *format, ...)
 {
@@ -139,7 +139,7 @@ static lw_status add_item(lwi_sdf *u, lwi_sdf_kind kind, const lwi_sdf_file *fil
 static lw_status collect_children(lwi_sdf *u, const lwi_sdf_file *file, const lwi_xml_element *e,
                                   int model);
 
-/** How a model is included; zero: it stands in the file itself. */
+/** How a model is included; zero: it is in the file itself. */
 typedef struct inclusion {
     const lwi_xml_element *e;
     const lwi_sdf_file *file;
@@ -147,7 +147,7 @@ typedef struct inclusion {
     bool fixed;
 } inclusion;
 
-// A model alone in its file keeps short names: `short_names`.
+// `short_names`: the only model of a file has names without prefix.
 static lw_status collect_model(lwi_sdf *u, const lwi_sdf_file *file, const lwi_xml_element *e,
                                int model, inclusion by, bool short_names)
 {
@@ -155,7 +155,7 @@ static lw_status collect_model(lwi_sdf *u, const lwi_sdf_file *file, const lwi_x
     TRY(add_item(u, LWI_SDF_MODEL, file, e, by.name, model, &index));
     lwi_sdf_item *item = &u->item[index];
     if (item->depth > LWI_SDF_MAX_DEPTH)
-        return lwi_sdf_fail(u, item, e, LW_ERR_PARSE, "more than %d models inside each other",
+        return lwi_sdf_fail(u, item, e, LW_ERR_PARSE, "more than %d nested models",
                             LWI_SDF_MAX_DEPTH);
     item->scope = short_names ? "" : joined(u, item->name, "::", "");
     if (!item->scope) return lwi_sdf_no_memory(u);
@@ -206,7 +206,7 @@ static lw_status open_file(lwi_sdf *u, const lwi_sdf_file *from, const lwi_xml_e
     return LW_OK;
 }
 
-// File of a folder that model.config names for the latest version, or model.sdf.
+// The file of the latest version in model.config of a folder, or model.sdf.
 static lw_status file_of_folder(lwi_sdf *u, const lwi_sdf_file *from,
                                 const lwi_xml_element *include, const char *folder,
                                 const char **name)
@@ -230,7 +230,7 @@ static lw_status file_of_folder(lwi_sdf *u, const lwi_sdf_file *from,
     return LW_OK;
 }
 
-// Path of what a URI names below the folder of the main file, or NULL.
+// Path of a URI below the folder of the main file, or NULL.
 static lw_status path_of_uri(lwi_sdf *u, const lwi_sdf_file *from, const lwi_xml_element *include,
                              const char *uri, const char **path, const char **part)
 {
@@ -285,7 +285,7 @@ static lw_status collect_include(lwi_sdf *u, const lwi_sdf_file *from,
 
 // ---------------------------------------------------------------------------------------- collect
 
-// Recursion is as deep as models are in each other, which collect_model limits.
+// The recursion depth is that of nested models, which collect_model limits.
 static lw_status collect_children(lwi_sdf *u, const lwi_sdf_file *file, const lwi_xml_element *e,
                                   int model)
 {
@@ -293,7 +293,7 @@ static lw_status collect_children(lwi_sdf *u, const lwi_sdf_file *file, const lw
         const char *name;
         lwi_sdf_kind kind;
     } kinds[] = {{"link", LWI_SDF_LINK}, {"frame", LWI_SDF_FRAME}, {"joint", LWI_SDF_JOINT}};
-    // one model alone, that nothing of the world refers to: its names need no prefix
+    // a single model that nothing in the world refers to: no prefix
     int models = 0;
     const bool world = model == 0;
     for (const lwi_xml_element *c = e->first; world && c; c = c->next)
@@ -313,7 +313,7 @@ static lw_status collect_children(lwi_sdf *u, const lwi_sdf_file *file, const lw
     return LW_OK;
 }
 
-// Names of a kind, sorted; two of the same name are an error.
+// Indexes the names of a kind; equal names are an error.
 static lw_status index_kind(lwi_sdf *u, lwi_sdf_kind kind)
 {
     int count = 0;
@@ -332,7 +332,7 @@ static lw_status index_kind(lwi_sdf *u, lwi_sdf_kind kind)
         const int a = u->order[kind][i - 1], b = u->order[kind][i];
         if (strcmp(u->name[kind][a], u->name[kind][b]) != 0) continue;
         const lwi_sdf_item *item = &u->item[u->which[kind][b]];
-        return lwi_sdf_fail(u, item, item->e, LW_ERR_MODEL, "<%s> '%.200s': two have this name",
+        return lwi_sdf_fail(u, item, item->e, LW_ERR_MODEL, "<%s> '%.200s': this name occurs twice",
                             item->e->name, item->name);
     }
     return LW_OK;
@@ -389,8 +389,8 @@ static lw_status named_child(const lwi_sdf *u, const lwi_sdf_item *item, const c
     return find_named(u, item, e, what, e->text, item->model, found);
 }
 
-// What a model's own frame moves with: the canonical link, the first link, or the first model in
-// it.
+// The item that the frame of a model is attached to: the canonical link, the first link, or the first
+// nested model.
 static lw_status canonical(const lwi_sdf *u, int model, int *carrier)
 {
     const lwi_sdf_item *item = &u->item[model];
@@ -441,7 +441,7 @@ static lw_status read_base(lwi_sdf *u, int index)
 {
     TRY(default_base(u, index));
     lwi_sdf_item *item = &u->item[index];
-    // the pose of a model that is included with one replaces its own
+    // a pose in <include> replaces the pose of the model
     const bool own = item->placed != item->e && !lwi_xml_child(item->placed, "pose");
     const lwi_xml_element *e = own ? item->e : item->placed;
     const lwi_sdf_file *file = own ? item->file : item->placed_file;
@@ -452,14 +452,15 @@ static lw_status read_base(lwi_sdf *u, int index)
     if (old && *old) {
         lwi_sdf_begin_notes(u, item->file);
         lwi_note(u->notes, pose, item->name,
-                 "<pose frame=''> has no meaning that versions agree on and is not used, poses of");
+                 "<pose frame=''> has different meanings in versions of the format and is not "
+                 "used, poses of");
     }
     return to && *to ? find_named(u, item, e, "relative_to", to, item->model, &item->base) : LW_OK;
 }
 
 // ---------------------------------------------------------------------------------------- placing
 
-// Pose of an item in the frame of the model it lies in, at some depth.
+// Pose of an item in the frame of an enclosing model.
 static lw_status pose_in_model(const lwi_sdf *u, int item, int model, double *R, double *r)
 {
     const lwi_sdf_item *m = &u->item[model];
@@ -468,8 +469,7 @@ static lw_status pose_in_model(const lwi_sdf *u, int item, int model, double *R,
     for (int steps = model; item != model; steps++, item = u->item[item].base) {
         if (item <= model || item >= m->end || steps >= m->end)
             return lwi_sdf_fail(u, m, m->e, LW_ERR_MODEL,
-                                "model '%.200s': its placement_frame does not stand inside it",
-                                m->name);
+                                "model '%.200s': its placement_frame is not inside it", m->name);
         lwi_pose_mul(R, r, u->item[item].X_R, u->item[item].X_r, R, r);
     }
     return LW_OK;
@@ -493,7 +493,7 @@ static lw_status use_placement_frame(lwi_sdf *u, int model)
     return LW_OK;
 }
 
-// Follows bases from an item to one that is placed, then places those of the way back.
+// Follows the bases of an item to one that is placed, then places the items on the path in reverse.
 static lw_status place(lwi_sdf *u, int first)
 {
     int last = -1;
@@ -501,7 +501,7 @@ static lw_status place(lwi_sdf *u, int first)
         lwi_sdf_item *item = &u->item[i];
         if (item->seen == LWI_SDF_ON_THE_WAY)
             return lwi_sdf_fail(u, item, item->e, LW_ERR_MODEL,
-                                "%s '%.200s': its pose is relative to itself, by way of other "
+                                "%s '%.200s': its pose is relative to itself through other "
                                 "frames",
                                 item->e->name, item->name);
         item->seen = LWI_SDF_ON_THE_WAY;
@@ -524,9 +524,9 @@ lw_status lwi_sdf_link_of(const lwi_sdf *u, int item, int *link)
     for (int steps = 0; u->item[end].carrier != end; end = u->item[end].carrier)
         if (++steps > u->nitem)
             return lwi_sdf_fail(u, &u->item[item], u->item[item].e, LW_ERR_MODEL,
-                                "%s '%.200s' is attached to itself, by way of other frames",
+                                "%s '%.200s' is attached to itself through other frames",
                                 u->item[item].e->name, u->item[item].name);
-    while (u->item[item].carrier != end) { // the next who asks finds it at once
+    while (u->item[item].carrier != end) { // path compression
         const int next = u->item[item].carrier;
         u->item[item].carrier = end;
         item = next;
@@ -578,7 +578,7 @@ lw_status lwi_sdf_collect(lwi_sdf *u)
     TRY(collect_root(u));
     for (int k = LWI_SDF_MODEL; k < LWI_SDF_KINDS; k++) TRY(index_kind(u, (lwi_sdf_kind)k));
     for (int i = 1; i < u->nitem; i++) TRY(read_base(u, i));
-    for (int i = u->nitem - 1; i > 0; i--) // inner models first
+    for (int i = u->nitem - 1; i > 0; i--) // nested models first
         if (u->item[i].kind == LWI_SDF_MODEL) TRY(use_placement_frame(u, i));
     for (int i = 1; i < u->nitem; i++) TRY(place(u, i));
     return LW_OK;

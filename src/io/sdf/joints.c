@@ -1,8 +1,8 @@
-// joints.c -- joints of an SDF, each an edge between two links, and the gears and mimics
+// joints.c -- joints of an SDF file, each an edge between two links, and the gears and mimics
 // between their coordinates.
 //
-// The joint frame is relative to the child.  F2 is that frame turned so that z2 is the axis, F1 the
-// same frame seen from the parent where the file places the links: every joint closes there.
+// The joint frame is relative to the child.  F2 is that frame rotated so that z2 is the axis, F1 the
+// same frame on the parent at the poses of the file, where every joint closes.
 #include "io/sdf/sdf.h"
 
 #include "io/frames.h"
@@ -20,9 +20,9 @@ static const lwi_sdf_type types[] = {
     {"gearbox", LW_JOINT_FIXED, 2, true},
 };
 
-enum { MAX_GEARS = 1000 }; // each looks through all joints; nothing real has as many
+enum { MAX_GEARS = 1000 }; // each searches all joints
 
-// Two axes that are so near to a right angle are that of a universal joint: six printed digits.
+// Cosine below which two axes are those of a universal joint: six printed digits.
 #define RIGHT_ANGLE 1e-6
 
 // ------------------------------------------------------------------------------------------- types
@@ -63,7 +63,7 @@ static const lwi_xml_element *axis_element(const lwi_sdf_item *j, int k)
     return lwi_xml_child(j->e, k ? "axis2" : "axis");
 }
 
-// Axes were those of the model until 1.4, and where use_parent_model_frame says so until 1.6.
+// Axes are in the model frame until version 1.4, and with use_parent_model_frame until 1.6.
 static int axis_frame_before_17(const lwi_sdf_item *j, const lwi_xml_element *axis)
 {
     if (j->file->version >= 1007) return -1;
@@ -71,7 +71,7 @@ static int axis_frame_before_17(const lwi_sdf_item *j, const lwi_xml_element *ax
     return -1;
 }
 
-// Axis k as unit vector in the joint frame; the default is z.
+// Axis k as a unit vector in the joint frame; by default z.
 static lw_status read_axis(const lwi_sdf *u, const lwi_sdf_item *j, int k, double *a)
 {
     const lwi_xml_element *axis = axis_element(j, k);
@@ -94,7 +94,7 @@ static lw_status read_axis(const lwi_sdf *u, const lwi_sdf_item *j, int k, doubl
     if (!(largest > 0))
         return lwi_sdf_fail(u, j, xyz, LW_ERR_MODEL, "joint '%.200s': axis is the zero vector",
                             j->name);
-    v3_set(a, a[0] / largest, a[1] / largest, a[2] / largest); // no overflow of squares
+    v3_set(a, a[0] / largest, a[1] / largest, a[2] / largest); // scaled: squares do not overflow
     v3_scale(a, 1 / v3_norm(a), a);
     if (frame < 0) return LW_OK;
     m3_mul_v(a, u->item[frame].R, a);
@@ -102,7 +102,7 @@ static lw_status read_axis(const lwi_sdf *u, const lwi_sdf_item *j, int k, doubl
     return LW_OK;
 }
 
-// Frame with z along the first axis and x along the second, as far as it is normal to it.
+// Frame with z along the first axis and x along the normal part of the second.
 static void frame_of_axes(const double *z, const double *x, double *A)
 {
     double e[3], y[3];
@@ -121,11 +121,12 @@ static lw_status read_limits(const lwi_sdf *u, const lwi_sdf_item *j, const lwi_
     const lwi_xml_element *e = lwi_xml_child(axis, "limit");
     if (!e || strcmp(j->type->name, "continuous") == 0) return LW_OK;
     double end[2] = {-INFINITY, INFINITY};
-    const lwi_xml_element *given[2] = {lwi_xml_child(e, "lower"), lwi_xml_child(e, "upper")};
+    const lwi_xml_element *present[2] = {lwi_xml_child(e, "lower"), lwi_xml_child(e, "upper")};
     // older files write 1e16 for infinity
     for (int k = 0; k < 2; k++)
-        if (given[k] && (lwi_xml_text_numbers(&j->file->xml, given[k], 1, &end[k], NULL) != LW_OK ||
-                         fabs(end[k]) >= 1e16))
+        if (present[k] &&
+            (lwi_xml_text_numbers(&j->file->xml, present[k], 1, &end[k], NULL) != LW_OK ||
+             fabs(end[k]) >= 1e16))
             end[k] = k ? INFINITY : -INFINITY;
     if (!isfinite(end[0]) && !isfinite(end[1])) return LW_OK;
     if (!(u->desc->limits.stiffness > 0)) {
@@ -157,7 +158,7 @@ static lw_status read_dynamics(const lwi_sdf *u, const lwi_sdf_item *j, const lw
                         c->damping);
 }
 
-// Ball joints have no axis, but some files damp them by one.
+// Ball joints have no axis, but some files set their damping in one.
 static lw_status read_ball(const lwi_sdf *u, const lwi_sdf_item *j, lw_joint_desc *d)
 {
     const lwi_xml_element *axis = axis_element(j, 0);
@@ -184,12 +185,12 @@ static lw_status read_pitch(const lwi_sdf *u, const lwi_sdf_item *j, double *pit
     double thread = 0;
     *pitch = 1; // the default of the format
     TRY(lwi_sdf_number(u, j, j->e, "thread_pitch", &thread));
-    // radians per metre, positive to the left
+    // radians per metre, left-handed
     if (thread != 0) *pitch = -6.283185307179586 / thread;
     return lwi_sdf_number(u, j, j->e, "screw_thread_pitch", pitch);
 }
 
-// Body of a link or the world, and its pose.
+// Body and pose of a link or of the world.
 static lw_body body_of(const lwi_sdf *u, int link)
 {
     return link ? u->item[link].body : (lw_body){0};
@@ -202,7 +203,7 @@ static lw_pose frame_in(const lwi_sdf *u, int link, const double *R, const doubl
     return lwi_pose_of(F, f);
 }
 
-// Joint d between the two bodies, in the frame that z (and x) have with the joint's own.
+// Adds joint d between the two bodies; its frame has axis z (and x) in the frame of the joint.
 static lw_status add(const lwi_sdf *u, const lwi_sdf_item *j, lw_joint_desc *d, const double *A,
                      lw_joint *joint)
 {
@@ -218,7 +219,7 @@ static lw_status add(const lwi_sdf *u, const lwi_sdf_item *j, lw_joint_desc *d, 
     return lw_builder_add_joint(u->builder, d, joint, u->error);
 }
 
-// Two axes that meet at another angle than 90 deg: two hinges in series, a massless body between.
+// Two axes that are not perpendicular: two revolute joints in series with a massless body between them.
 static lw_status add_two_hinges(const lwi_sdf *u, lwi_sdf_item *j, const double axis[2][3],
                                 const lw_joint_desc *universal)
 {
@@ -245,7 +246,7 @@ static lw_status add_two_hinges(const lwi_sdf *u, lwi_sdf_item *j, const double 
         TRY(lw_builder_add_joint(u->builder, &d, k ? NULL : &j->joint, u->error));
     }
     lwi_note(u->notes, j->e, j->name,
-             "axes that are not normal to each other are two hinges, the second is named "
+             "axes that are not perpendicular are two revolute joints, the second is named "
              "JOINT::cross, joints");
     return LW_OK;
 }
@@ -328,8 +329,8 @@ static lw_status read_mimic(lwi_sdf *u, int joint, int k)
         u->item[of].type->gear)
         return lwi_sdf_fail(
             u, j, e, LW_ERR_MODEL,
-            "joint '%.120s' (%s) mimics '%.120s' (%s): one of them has no such axis", j->name,
-            j->type->name, name, u->item[of].type->name);
+            "joint '%.120s' (%s) mimics '%.120s' (%s): one of them does not have this axis",
+            j->name, j->type->name, name, u->item[of].type->name);
     const lwi_sdf_coupling c = {.joint = joint,
                                 .coordinate = k,
                                 .of = of,
@@ -339,8 +340,8 @@ static lw_status read_mimic(lwi_sdf *u, int joint, int k)
     return push_coupling(u, &c);
 }
 
-// The hinge between two links and the sign of its angle as that of `to` against `from` about an
-// axis (world); -1: there is none.
+// The revolute joint between two links, and the sign of its angle as that of `to` relative to `from` about
+// an axis (world); -1: there is none.
 static int hinge_between(const lwi_sdf *u, int from, int to, const double *axis, double *sign)
 {
     for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
@@ -361,7 +362,7 @@ static int hinge_between(const lwi_sdf *u, int from, int to, const double *axis,
 }
 
 // theta_2 = -ratio theta_1: angles of the parent about `axis` and of the child about `axis2`, both
-// against the reference body.  The joint is a relation of two hinges, not a joint of its own.
+// relative to the reference body.  A gearbox is a coupling of two revolute joints, not a joint.
 static lw_status read_gear(lwi_sdf *u, int joint)
 {
     const lwi_sdf_item *g = &u->item[joint];
@@ -377,7 +378,8 @@ static lw_status read_gear(lwi_sdf *u, int joint)
     if (hinge[0] < 0 || hinge[1] < 0) {
         lwi_sdf_begin_notes(u, g->file);
         lwi_note(u->notes, g->e, g->name,
-                 "gearboxes need a hinge of the reference body to each of their two links, about "
+                 "gearboxes need a revolute joint of the reference body to each of their two "
+                 "links, about "
                  "their axes; they are not modelled, joints");
         return LW_OK;
     }
@@ -386,8 +388,7 @@ static lw_status read_gear(lwi_sdf *u, int joint)
     return push_coupling(u, &c);
 }
 
-// Coordinates start at zero, those that follow others where that leads: c0 + c1 start of the
-// leader.
+// Initial coordinates are zero, those of followers c0 + c1 q_leader.
 static lw_status follow(lwi_sdf *u, int first)
 {
     int last = 0;
@@ -401,8 +402,7 @@ static lw_status follow(lwi_sdf *u, int first)
         const lwi_sdf_item *j = &u->item[c->joint];
         if (c->seen == LWI_SDF_FOLLOWED)
             return lwi_sdf_fail(u, j, j->e, LW_ERR_MODEL,
-                                "joint '%.200s': mimics itself, by way of the joints it mimics",
-                                j->name);
+                                "joint '%.200s': mimics itself through other joints", j->name);
         c->seen = LWI_SDF_FOLLOWED;
         c->back = last;
         last = i;

@@ -1,9 +1,9 @@
-// read.c -- reader of SDFormat: worlds and models whose joints may form any graph.
+// read.c -- reads SDFormat: worlds and models with joints that form any graph.
 //
-// A link is a body whose frame is the link's; names inside nested and included models carry the
-// models' names, "arm::hand", but for a model alone in its file.  Every joint is an edge; nothing
-// says which ones close loops.  Models without a joint to the world float, static ones are fixed.
-// What is not read is counted (notes.c) and told once per kind.
+// A link is a body with the frame of the link.  Names in nested and included models have the names of the
+// models as prefix, "arm::hand", except for a single model in a file.  Every joint is an edge; the file does
+// not specify which ones close loops.  Models without a joint to the world float, static ones are fixed.
+// What is not read is counted (notes.c) and reported once per kind.
 #include "io/sdf/sdf.h"
 
 #include "io/frames.h"
@@ -16,7 +16,7 @@
 
 // ------------------------------------------------------------------------------------------ bodies
 
-// What is missing of an inertia is one, of products of inertia zero: the defaults of the format.
+// Defaults of the format: moments of inertia 1, products of inertia 0.
 static lw_status read_inertia(const lwi_sdf *u, const lwi_sdf_item *link,
                               const lwi_xml_element *inertial, lw_body_desc *d)
 {
@@ -28,7 +28,7 @@ static lw_status read_inertia(const lwi_sdf *u, const lwi_sdf_item *link,
     }
     if (!inertia)
         lwi_note(u->notes, link->e, link->name,
-                 "links without <inertia> have 1 kg m^2 about every axis, as SDF says:");
+                 "links without <inertia> have 1 kg m^2 about every axis, the default of SDF:");
     return LW_OK;
 }
 
@@ -39,7 +39,8 @@ static lw_status read_inertial(const lwi_sdf *u, const lwi_sdf_item *link, lw_bo
     d->mass = 1;
     TRY(read_inertia(u, link, inertial, d));
     if (!inertial || !lwi_xml_child(inertial, "mass"))
-        lwi_note(u->notes, link->e, link->name, "links without <mass> have 1 kg, as SDF says:");
+        lwi_note(u->notes, link->e, link->name,
+                 "links without <mass> have 1 kg, the default of SDF:");
     if (!inertial) return LW_OK;
     TRY(lwi_sdf_number(u, link, inertial, "mass", &d->mass));
     TRY(lwi_sdf_pose(u, link->file, inertial, R, r));
@@ -96,7 +97,7 @@ static lw_status read_color(const lwi_sdf *u, const lwi_sdf_item *link,
     return LW_OK;
 }
 
-// Visual primitives, for pictures.
+// Visual primitives, for drawing.
 static lw_status read_shapes(const lwi_sdf *u, const lwi_sdf_item *link, lw_body_desc *d)
 {
     int room = 0;
@@ -122,7 +123,7 @@ static lw_status read_shapes(const lwi_sdf *u, const lwi_sdf_item *link, lw_body
     return LW_OK;
 }
 
-// `ground` is the fixed world; a link of this name gets one of its own.
+// `ground` is the fixed world; a link with this name is renamed.
 static const char *body_name(const lwi_sdf *u, const lwi_sdf_item *link)
 {
     static const char wanted[] = "ground_link";
@@ -134,7 +135,7 @@ static const char *body_name(const lwi_sdf *u, const lwi_sdf_item *link)
     char *end = name + sizeof wanted - 1;
     while (lwi_names_find(u->name[LWI_SDF_LINK], u->order[LWI_SDF_LINK], count, name) >= 0)
         *end++ = '_';
-    lwi_note(u->notes, link->e, name, "link 'ground' has another name here:");
+    lwi_note(u->notes, link->e, name, "link 'ground' is renamed:");
     return name;
 }
 
@@ -144,7 +145,8 @@ static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
     lw_body_desc d = {.name = body_name(u, link),
                       .inertia_axes = {1, 0, 0, 0},
                       .pose = lwi_pose_of(link->R, link->r),
-                      .allow_bad_inertia = 1, // the format cannot say it, and real robots need it
+                      .allow_bad_inertia =
+                          1, // no such key in the format; files of real robots need it
                       .place = link->place};
     if (!d.name) return lwi_sdf_no_memory(u);
     TRY(read_inertial(u, link, &d));
@@ -184,8 +186,8 @@ static int root_of(int *parent, int i)
     return i;
 }
 
-// Links of static models are fixed; with --base fixed so is the first link of every group of links
-// that no joints connect to the world.
+// Links of static models are fixed; with --base fixed also the first link of every group of links
+// that is not connected to the world.
 static lw_status hold(const lwi_sdf *u)
 {
     int *group = LWI_PUSH(u->arena, int, u->nitem);
@@ -200,7 +202,7 @@ static lw_status hold(const lwi_sdf *u)
     for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
         const lwi_sdf_item *j = &u->item[u->which[LWI_SDF_JOINT][k]];
         const int a = root_of(group, j->parent), b = root_of(group, j->child);
-        if (!j->type->gear) group[a > b ? a : b] = a > b ? b : a; // the least is the root
+        if (!j->type->gear) group[a > b ? a : b] = a > b ? b : a; // the smallest index is the root
     }
     for (int i = 1; i < u->nitem; i++)
         if (u->item[i].kind == LWI_SDF_LINK && root_of(group, i) == i)
@@ -212,7 +214,7 @@ static lw_status read_gravity(const lwi_sdf *u)
 {
     const lwi_sdf_file *file = u->file[0];
     const lwi_xml_element *world = lwi_xml_child(file->xml.root, "world");
-    if (!world) return LW_OK;   // a model says nothing of the world it comes to
+    if (!world) return LW_OK;   // a model without a world has no gravity setting
     double g[3] = {0, 0, -9.8}; // the default of the format
     const lwi_xml_element *e = lwi_xml_child(world, "gravity");
     if (e) TRY(lwi_xml_text_numbers(&file->xml, e, 3, g, u->error));
@@ -251,7 +253,7 @@ static lw_status read_world(lwi_sdf *u)
 lw_status lwi_read_sdf(const char *text, size_t length, const char *name, const lw_read_desc *desc,
                        lw_builder *builder, lw_options *options, lw_error *error)
 {
-    (void)options; // settings of other programs are not ours
+    (void)options; // the settings of the file are for other programs
     lwi_sdf_file first = {.part = NULL};
     TRY(lwi_xml_parse(&first.xml, text, length, name, desc->allocator, error));
     lwi_sdf u = {.arena = &first.xml.arena,
@@ -262,7 +264,6 @@ lw_status lwi_read_sdf(const char *text, size_t length, const char *name, const 
                  .nfile = 1};
     u.notes = LWI_PUSH(u.arena, lwi_notes, 1);
     const lw_status status = u.notes ? read_world(&u) : lwi_sdf_no_memory(&u);
-    for (int i = u.nfile - 1; i >= 0; i--)
-        lwi_xml_free(&u.file[i]->xml); // the first holds the others
+    for (int i = u.nfile - 1; i >= 0; i--) lwi_xml_free(&u.file[i]->xml); // file 0 owns the others
     return status;
 }

@@ -1,5 +1,5 @@
-// sdf.h -- what the reader of SDFormat consists of: files, models and frames (frames.c), bodies
-// (read.c), joints and couplings (joints.c), and what is not read (survey.c).
+// sdf.h -- parts of the SDFormat reader: files, models and frames (frames.c), bodies
+// (read.c), joints and couplings (joints.c), and notes of what is not read (survey.c).
 #ifndef LWI_IO_SDF_SDF_H
 #define LWI_IO_SDF_SDF_H
 
@@ -10,17 +10,17 @@
 #include <linkwork/io.h>
 
 enum {
-    LWI_SDF_MAX_DEPTH = 64, ///< models inside each other, files that include each other
-    LWI_SDF_MAX_FILES = 256 ///< that are included: a small file must not become a large one
+    LWI_SDF_MAX_DEPTH = 64, ///< nested models, nested includes
+    LWI_SDF_MAX_FILES = 256 ///< included files
 };
 
-/** An XML text: the main one, or one that is included. */
+/** An XML file: the main one, or an included one. */
 typedef struct lwi_sdf_file {
     lwi_xml xml;
     double version;     ///< 1.11 is 1011
-    const char *part;   ///< as of notes; NULL: the main file
+    const char *part;   ///< as in lwi_notes; NULL: the main file
     lw_place place;     ///< where the main file includes it
-    const char *folder; ///< that of the file; NULL: nothing more is read
+    const char *folder; ///< folder of the file; NULL: includes are not read
 } lwi_sdf_file;
 
 typedef enum lwi_sdf_kind {
@@ -36,35 +36,35 @@ typedef struct lwi_sdf_type {
     const char *name;
     lw_joint_type type;
     int naxis;
-    bool gear; ///< a relation of two joints, not one of its own
+    bool gear; ///< a coupling of two joints, not a joint
 } lwi_sdf_type;
 
-/** Whatever has a frame.  Items of a model follow it without a gap. */
+/** Anything with a frame.  The items in a model follow it contiguously. */
 typedef struct lwi_sdf_item {
     lwi_sdf_kind kind;
-    const char *name;  ///< with those of the models around it, "arm::hand"
-    const char *scope; ///< model: what names inside begin with, "arm::" or ""
-    int model;         ///< in which it stands; the world is in none: -1
-    int end;           ///< model: the first item behind it
+    const char *name;  ///< with the names of the enclosing models, "arm::hand"
+    const char *scope; ///< model: prefix of the names inside, "arm::" or ""
+    int model;         ///< enclosing model; -1: of the world
+    int end;           ///< model: index after its last item
     int depth;
-    bool fixed; ///< model: static, or in one that is
+    bool fixed; ///< model: static, or in a static one
     const lwi_sdf_file *file;
-    const lwi_xml_element *e;        ///< what describes it
-    const lwi_xml_element *placed;   ///< what has its <pose>: `e`, or the <include> of a model,
-    const lwi_sdf_file *placed_file; ///< and the file of that
+    const lwi_xml_element *e;        ///< its element
+    const lwi_xml_element *placed;   ///< element with its <pose>: `e`, or the <include> of a model,
+    const lwi_sdf_file *placed_file; ///< and its file
     lw_place place;                  ///< in the main file
     // its frame
     int base;              ///< item that its pose is relative to; -1: none
-    double X_R[9], X_r[3]; ///< pose in that
-    double R[9], r[3];     ///< in the world
+    double X_R[9], X_r[3]; ///< pose relative to the base
+    double R[9], r[3];     ///< world pose
     enum { LWI_SDF_UNSEEN, LWI_SDF_ON_THE_WAY, LWI_SDF_PLACED } seen;
-    int back;                 ///< while a chain is followed
-    int carrier;              ///< item that it moves with; links and the world: itself
+    int back;                 ///< scratch of following a chain
+    int carrier;              ///< item that it is attached to; links and the world: itself
     lw_body body;             ///< link
     lw_joint joint;           ///< joint: as added
     const lwi_sdf_type *type; ///< of a joint
     int parent, child;        ///< of a joint: links, or the world
-    int follows[2];           ///< of a joint: coupling of each coordinate, from 1; 0: none
+    int follows[2]; ///< of a joint: coupling that determines each coordinate, from 1; 0: none
 } lwi_sdf_item;
 
 /** q_joint = c[0] + c[1] q_of. */
@@ -72,9 +72,9 @@ typedef struct lwi_sdf_coupling {
     int joint, coordinate, of, with; ///< items
     double c[2];
     lw_place place;
-    double start; ///< where the coordinate starts
+    double start; ///< initial coordinate
     enum { LWI_SDF_OPEN, LWI_SDF_FOLLOWED, LWI_SDF_STARTED } seen;
-    int back; ///< while a chain of couplings is followed
+    int back; ///< scratch of following a chain of couplings
 } lwi_sdf_coupling;
 
 typedef struct lwi_sdf {
@@ -97,36 +97,36 @@ typedef struct lwi_sdf {
 
 // ---- survey.c
 
-/** Notes what is not read of a <model> or <world>. */
+/** Notes the parts of a <model> or <world> that are not read. */
 lw_status lwi_sdf_survey(const lwi_sdf *u, const lwi_sdf_file *file, const lwi_xml_element *e);
 
 // ---- frames.c
 
-/** Models, links, frames and joints of the file and of those it includes, and where they are. */
+/** Collects models, links, frames and joints of the file and its includes, with their poses. */
 lw_status lwi_sdf_collect(lwi_sdf *u);
-/** The item that a name means inside a model; "world", "__model__" too.  -1: there is none. */
+/** The item with a name in the scope of a model, also "world", "__model__"; -1: none. */
 int lwi_sdf_find(const lwi_sdf *u, int model, const char *name);
-/** The link that an item moves with, or the world (0). */
+/** The link that an item is attached to, or the world (0). */
 lw_status lwi_sdf_link_of(const lwi_sdf *u, int item, int *link);
-/** <pose> below `e`; the identity where there is none. */
+/** Reads the <pose> of `e`; identity if it has none. */
 lw_status lwi_sdf_pose(const lwi_sdf *u, const lwi_sdf_file *file, const lwi_xml_element *e,
                        double *R, double *r);
 lw_status lwi_sdf_fail(const lwi_sdf *u, const lwi_sdf_item *item, const lwi_xml_element *e,
                        lw_status status, const char *format, ...) LW_PRINTF(5, 6);
 lw_status lwi_sdf_no_memory(const lwi_sdf *u);
-/** Notes about things of the item's file. */
+/** Adds a note to the file of the item. */
 void lwi_sdf_begin_notes(const lwi_sdf *u, const lwi_sdf_file *file);
-/** Number in <name> below e; what is missing leaves x alone. */
+/** Reads the number in <name> below e; *x is unchanged if it is missing. */
 lw_status lwi_sdf_number(const lwi_sdf *u, const lwi_sdf_item *item, const lwi_xml_element *e,
                          const char *name, double *x);
-/** 1011 for "1.11", 0 for nothing. */
+/** 1011 for "1.11", 0 for an empty string. */
 double lwi_sdf_version(const char *text);
 /** Truth of <name> below e. */
 bool lwi_sdf_true(const lwi_xml_element *e, const char *name);
 
 // ---- joints.c
 
-/** Joints, gears and mimics, after the bodies. */
+/** Adds joints, gears and mimics, after the bodies. */
 lw_status lwi_sdf_add_joints(lwi_sdf *u);
 
 #endif

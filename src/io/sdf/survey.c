@@ -1,4 +1,4 @@
-// survey.c -- what of an SDF is read: an element, where it stands, its attributes.
+// survey.c -- the supported elements of SDF: parent, element, attributes.
 #include "io/sdf/sdf.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static const lwi_known table[] = {
     {"world", "light", "", PICTURE},
     {"world", "scene", "", PICTURE},
     {"world", "gui", "", PICTURE},
-    {"world", "physics", "", PICTURE}, // settings of another program
+    {"world", "physics", "", PICTURE}, // settings of other programs
     {"include", "uri", "", VALUE},
     {"include", "name", "", VALUE},
     {"include", "pose", POSE, VALUE},
@@ -86,7 +86,7 @@ static const lwi_known table[] = {
     {"joint", "screw_thread_pitch", "", VALUE},
     {"joint", "physics", "", ONCE},
     {"physics", "simbody", "", ONCE},
-    {"physics", "ode", "", PICTURE}, // settings of another program
+    {"physics", "ode", "", PICTURE}, // settings of other programs
     {"simbody", "must_be_loop_joint", "", VALUE},
     DYNAMICS("axis"),
     DYNAMICS("axis2"),

@@ -1,19 +1,19 @@
-// loops.c -- loops of a URDF, which its tree of <joint>s cannot say:
+// loops.c -- loop-closing joints of a URDF model, which its tree of <joint>s cannot express:
 //
-//   <loop_joint name type> in the robot, in two dialects,
+//   <loop_joint name type> in the robot, in two variants,
 //       <link1 link xyz rpy/> <link2 link xyz rpy/> <axis xyz/>
 //           the joint frame in both links; the axis is in that frame
 //       <parent link/> <child link/> <parent_origin xyz/> <child_origin xyz/> <axis xyz/>
-//           the joint point in both links; the axis is in the parent link, and so is the frame,
-//           which has the same attitude in both where the file places the links
-//   and a file beside the robot, ROBOT.yaml for ROBOT.urdf,
+//           the joint point in both links; axis and frame are those of the parent link, the frame has
+//           the same attitude in both at the initial configuration
+//   and a companion file, ROBOT.yaml for ROBOT.urdf,
 //       closed_loop: [[A, B], ...], type: [6d, ...]    frames A and B (names of joints or links)
 //       coincide;
-//           6d: fixed, 3d: in a point (spherical), or a type of joint about z of A and B
-//       joint_name: [J, ...], joint_type: [SPHERICAL, ...]    joints of another type than the URDF
-//       says
+//           6d: fixed, 3d: a common point (spherical), or a joint type about z of A and B
+//       joint_name: [J, ...], joint_type: [SPHERICAL, ...]    joints of another type than in the
+//       URDF file
 //
-// Every loop becomes a joint.  Where frames do not meet at the start the model says so.
+// Every loop becomes a joint.  If the frames do not coincide initially the model reports it.
 #include "io/urdf/urdf.h"
 
 #include "io/frames.h"
@@ -27,7 +27,7 @@
 typedef struct loop_type {
     const char *name;
     lw_joint_type type;
-    bool axis; // <axis> counts
+    bool axis; // uses <axis>
 } loop_type;
 
 static const loop_type types[] = {
@@ -57,7 +57,7 @@ static lw_status no_memory(lw_error *error)
 // --------------------------------------------------------------------------------------
 // <loop_joint>
 
-// Both ends of the first dialect: joint frames in the links.
+// First variant: joint frames in both links.
 static lw_status read_frames(const lwi_urdf *u, const lwi_xml_element *e, const char *name,
                              const loop_type *type, int end[2], lw_pose frame[2])
 {
@@ -81,7 +81,7 @@ static lw_status read_frames(const lwi_urdf *u, const lwi_xml_element *e, const 
     return LW_OK;
 }
 
-// The second dialect: a point in both links.  Turned in one of them, the frame is given in both.
+// Second variant: a point in both links.  The attitude of the frame in one link determines the other.
 static lw_status read_points(const lwi_urdf *u, const lwi_xml_element *e, const char *name,
                              const loop_type *type, int end[2], lw_pose frame[2])
 {
@@ -101,7 +101,7 @@ static lw_status read_points(const lwi_urdf *u, const lwi_xml_element *e, const 
     m3_mul(F, R[0], A);
     frame[0] = lwi_pose_of(F, r[0]);
     const lwi_xml_element *origin = lwi_xml_child(e, "child_origin");
-    if (!origin || !lwi_xml_get(origin, "rpy")) { // the same attitude as the links stand
+    if (!origin || !lwi_xml_get(origin, "rpy")) { // the same attitude at the initial configuration
         double between[9];
         m3_tmul(between, u->links[end[1]].R, u->links[end[0]].R);
         m3_mul(R[1], between, R[0]);
@@ -191,15 +191,14 @@ static const char *name_beside(const lwi_urdf *u, const char *robot)
     return name;
 }
 
-// A file of another kind may have this name: a model that was converted, settings of other
-// programs.
+// A file with this name may be of another kind: a converted model, settings of other programs.
 static bool is_of_loops(const lwi_document_value *root)
 {
     return root->kind == LWI_DOCUMENT_MAP && (lwi_document_find(root, "closed_loop") >= 0 ||
                                               lwi_document_find(root, "joint_type") >= 0);
 }
 
-// Does the text contain the word?  It need not be text at all.
+// Does the file contain the word?  It may be binary.
 static bool contains(const char *text, size_t length, const char *word)
 {
     const size_t n = strlen(word);
@@ -218,7 +217,7 @@ lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folde
     const char *name = name_beside(u, robot);
     if (!name) return no_memory(u->error);
     u->beside = lwi_file_inside(folder, name, &u->xml->arena);
-    if (!u->beside) return LW_OK; // there is none
+    if (!u->beside) return LW_OK; // no companion file
     TRY(lwi_file_text(u->beside, &u->xml->arena.allocator, &text, &length, u->error));
     const bool about_loops = contains(text, length, "closed_loop");
     const lw_status status =
@@ -239,7 +238,7 @@ lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folde
     return LW_OK;
 }
 
-// A list of the map, or NULL where there is none.
+// A list of the map, or NULL.
 static lw_status list_of(const lwi_urdf *u, const char *key, const lwi_document_value **list)
 {
     const int k = lwi_document_find(u->loops, key);
@@ -248,20 +247,20 @@ static lw_status list_of(const lwi_urdf *u, const char *key, const lwi_document_
     return fail_beside(u, *list, "%s: expected a list", key);
 }
 
-static lw_status text_of(const lwi_urdf *u, const lwi_document_value *v, const char *what,
-                         const char **text)
+static lw_status string_of(const lwi_urdf *u, const lwi_document_value *v, const char *what,
+                           const char **text)
 {
     *text = v->text;
     if (v->kind == LWI_DOCUMENT_SCALAR) return LW_OK;
-    return fail_beside(u, v, "%s: expected a text", what);
+    return fail_beside(u, v, "%s: expected a string", what);
 }
 
 static lw_status check_counts(const lwi_urdf *u, const lwi_document_value *a, const char *a_name,
                               const lwi_document_value *b, const char *b_name)
 {
     if (a->count == b->count) return LW_OK;
-    return fail_beside(u, b, "%s has %d entries and %s %d, expected as many", b_name, b->count,
-                       a_name, a->count);
+    return fail_beside(u, b, "%s has %d entries and %s %d, expected equal numbers", b_name,
+                       b->count, a_name, a->count);
 }
 
 // ---- types of joints
@@ -276,8 +275,8 @@ static lw_status change_joint(const lwi_urdf *u, const lwi_document_value *joint
                               const lwi_document_value *type)
 {
     const char *name, *text;
-    TRY(text_of(u, joint, "joint_name", &name));
-    TRY(text_of(u, type, "joint_type", &text));
+    TRY(string_of(u, joint, "joint_name", &name));
+    TRY(string_of(u, type, "joint_type", &text));
     const int j = lwi_urdf_find(&u->joint_names, name);
     if (j < 0) return fail_beside(u, joint, "joint_name: there is no joint '%.150s'", name);
     for (int i = 0; i < LWI_COUNT(changes); i++) {
@@ -320,11 +319,11 @@ lw_status lwi_urdf_change_joints(lwi_urdf *u)
 
 // ---- closed loops
 
-// The link whose frame a name means: the child of a joint of this name, or a link.
+// The link of a frame name: the child of the joint with this name, or the link.
 static lw_status link_of(const lwi_urdf *u, const lwi_document_value *v, int *link)
 {
     const char *name;
-    TRY(text_of(u, v, "closed_loop", &name));
+    TRY(string_of(u, v, "closed_loop", &name));
     const int joint = lwi_urdf_find(&u->joint_names, name);
     *link = joint >= 0 ? u->joints[joint].child : lwi_urdf_find(&u->link_names, name);
     if (*link >= 0) return LW_OK;
@@ -339,7 +338,7 @@ static lw_status add_closure(const lwi_urdf *u, const lwi_document_value *pair,
     if (pair->kind != LWI_DOCUMENT_LIST || pair->count != 2)
         return fail_beside(u, pair, "closed_loop: expected pairs of frames, [A, B]");
     for (int i = 0; i < 2; i++) TRY(link_of(u, pair->item[i], &end[i]));
-    if (type) TRY(text_of(u, type, "type", &text));
+    if (type) TRY(string_of(u, type, "type", &text));
     const loop_type *found = find_type(text);
     if (!found)
         return fail_beside(u, type, "type: '%.60s', expected 6d, 3d, %s", text, known_types);

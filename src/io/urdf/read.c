@@ -1,13 +1,12 @@
-// read.c -- reader of robots in the Unified Robot Description Format.
+// read.c -- reads robots in the Unified Robot Description Format.
 //
-// A link is a body whose frame is the link's; a joint of the file is a joint between its parent and
-// its child, placed by frames: F2 is the child's link frame turned so that z2 is the axis, F1 is
-// the same frame seen from the parent when the coordinate is zero.  With rpy = (a, b, c)
-//     R = Rz(c) Ry(b) Rx(a)                  (turns about the fixed axes x, y, z in this order)
+// A link is a body with the frame of the link.  A joint connects its parent and child link, placed by
+// frames: F2 is the frame of the child rotated so that z2 is the axis, F1 is the same frame on the
+// parent at zero coordinate.  With rpy = (a, b, c)
+//     R = Rz(c) Ry(b) Rx(a)             (rotations about the fixed axes x, y, z in this order)
 // and world poses from the root on,  R_child = R_parent R,  r_child = r_parent + R_parent xyz.
 //
-// Loops are in loops.c.  What the file says and the model does not take is counted (notes.c),
-// told once per kind.
+// Loops are in loops.c.  Contents that the model ignores are counted and reported once per kind (notes.c).
 #include "io/urdf/urdf.h"
 
 #include "io/frames.h"
@@ -53,7 +52,7 @@ lw_status lwi_urdf_pose(const lwi_urdf *u, const lwi_xml_element *e, double *R, 
     return LW_OK;
 }
 
-// <origin xyz rpy> of an element; the identity where it is missing.
+// <origin xyz rpy> of an element; identity if it is missing.
 static lw_status read_origin(const reading *u, const lwi_xml_element *e, double *R, double *r)
 {
     return lwi_urdf_pose(u, lwi_xml_child(e, "origin"), R, r);
@@ -88,7 +87,7 @@ static int count_children(const lwi_xml_element *robot, const char *what)
     return count;
 }
 
-// Names of all elements `what` of the robot; two of the same name are an error.
+// Indexes the names of all elements `what` of the robot; equal names are an error.
 static lw_status read_names(const reading *u, const char *what, names *n)
 {
     const lwi_xml_element *robot = u->xml->root;
@@ -109,8 +108,8 @@ static lw_status read_names(const reading *u, const char *what, names *n)
         if (strcmp(n->text[n->order[i - 1]], n->text[n->order[i]]) != 0) continue;
         const lwi_xml_element *e = lwi_xml_child(robot, what);
         for (int k = 0; k < n->order[i]; k++) e = lwi_xml_next(e, what);
-        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%s': two have this name", what,
-                            n->text[n->order[i]]);
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%s': this name occurs twice",
+                            what, n->text[n->order[i]]);
     }
     return LW_OK;
 }
@@ -166,7 +165,7 @@ lw_status lwi_urdf_end(const lwi_urdf *u, const lwi_xml_element *end, const char
                         "joint '%.150s': %.20s link '%.150s' does not exist", of, end->name, name);
 }
 
-// The link that <parent link> or <child link> of a joint names.
+// The link named by <parent link> or <child link> of a joint.
 static lw_status read_end(const reading *u, const joint *j, const char *end, int *which)
 {
     const lwi_xml_element *e = lwi_xml_child(j->e, end);
@@ -177,7 +176,8 @@ static lw_status read_end(const reading *u, const joint *j, const char *end, int
 
 static lw_status connect(reading *u)
 {
-    for (int i = u->njoint - 1; i >= 0; i--) { // backwards: lists of children in the file's order
+    for (int i = u->njoint - 1; i >= 0;
+         i--) { // backwards: lists of children have the order of the file
         joint *j = &u->joints[i];
         TRY(read_kind(u, j));
         TRY(read_end(u, j, "parent", &j->parent));
@@ -191,8 +191,8 @@ static lw_status connect(reading *u)
         if (child->parent >= 0)
             return lwi_xml_fail(u->xml, j->e, LW_ERR_MODEL, u->error,
                                 "joint '%.120s': link '%.120s' is already the child of joint "
-                                "'%.120s'; the <joint>s of a URDF are a tree, say closed loops by "
-                                "<loop_joint> or in a file beside it",
+                                "'%.120s'; the <joint>s of a URDF are a tree, closed loops need "
+                                "<loop_joint> or a file beside it",
                                 j->name, child->name, u->joints[child->parent].name);
         child->parent = i;
     }
@@ -217,7 +217,7 @@ static lw_status find_root(const reading *u, int *root)
                         u->joints[0].name);
 }
 
-// World poses, breadth first.  Joints that are not reached stand in a cycle.
+// World poses, breadth first.  Joints that are not reached are in a cycle.
 static lw_status place_links(const reading *u, int root)
 {
     int *queue = LWI_PUSH(&u->xml->arena, int, u->nlink);
@@ -243,10 +243,11 @@ static lw_status place_links(const reading *u, int root)
     for (int i = 0; i < tail; i++) reached[queue[i]] = 1;
     int lost = 0;
     while (reached[u->joints[lost].parent]) lost++;
-    return lwi_xml_fail(u->xml, u->joints[lost].e, LW_ERR_MODEL, u->error,
-                        "joint '%.150s': no path leads from the root link '%.150s' to its parent, "
-                        "the joints around it form a cycle",
-                        u->joints[lost].name, u->links[root].name);
+    return lwi_xml_fail(
+        u->xml, u->joints[lost].e, LW_ERR_MODEL, u->error,
+        "joint '%.150s': there is no path from the root link '%.150s' to its parent, "
+        "its joints form a cycle",
+        u->joints[lost].name, u->links[root].name);
 }
 
 // ------------------------------------------------------------------------------------------ bodies
@@ -287,7 +288,8 @@ static lw_status add_body(const reading *u, link *l)
     lw_body_desc d = {.name = l->name,
                       .inertia_axes = {1, 0, 0, 0},
                       .pose = lwi_pose_of(l->R, l->r),
-                      .allow_bad_inertia = 1, // the format cannot say it, and real robots need it
+                      .allow_bad_inertia =
+                          1, // no such key in the format; files of real robots need it
                       .place = place_of(l->e)};
     TRY(read_inertial(u, l, &d));
     TRY(lwi_urdf_shapes(u, l->e, &d));
@@ -317,21 +319,21 @@ static lw_status read_mimic(const reading *u, joint *j)
                             "joint '%.150s': mimics joint '%.150s', which does not exist", j->name,
                             name);
     const joint *of = &u->joints[j->of];
-    const bool held = of->kind->type == LW_JOINT_FIXED;
-    const joint *odd = !j->kind->scalar ? j : !of->kind->scalar && !held ? of : NULL;
-    if (odd)
+    const bool fixed = of->kind->type == LW_JOINT_FIXED;
+    const joint *wrong = !j->kind->scalar ? j : !of->kind->scalar && !fixed ? of : NULL;
+    if (wrong)
         return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
                             "joint '%.150s' mimics '%.150s': %.150s is %s, expected revolute, "
                             "continuous or prismatic",
-                            j->name, name, odd->name, odd->kind->name);
-    if (!held) return LW_OK;
+                            j->name, name, wrong->name, wrong->kind->name);
+    if (!fixed) return LW_OK;
     j->of = -1;
-    lwi_note(u->notes, e, j->name, "mimics of a fixed joint are held at their offset, joints");
+    lwi_note(u->notes, e, j->name, "mimics of a fixed joint are fixed at their offset, joints");
     return LW_OK;
 }
 
-// A mimic of a mimic follows the first of the chain: c0 + c1 (o0 + o1 q) = c0 + c1 o0 + c1 o1 q.
-// Every joint is composed once, from the first of its chain back.
+// A chain of mimics is composed: c0 + c1 (o0 + o1 q) = c0 + c1 o0 + c1 o1 q.  Every joint is composed once,
+// from the first joint of its chain on.
 static lw_status compose_mimics(const reading *u, int first)
 {
     int last = -1;
@@ -339,8 +341,7 @@ static lw_status compose_mimics(const reading *u, int first)
         joint *j = &u->joints[i];
         if (j->seen == LWI_URDF_ON_THE_WAY)
             return lwi_xml_fail(u->xml, j->mimic, LW_ERR_MODEL, u->error,
-                                "joint '%s': mimics itself, by way of the joints it mimics",
-                                j->name);
+                                "joint '%s': mimics itself through other joints", j->name);
         j->seen = LWI_URDF_ON_THE_WAY;
         j->back = last;
         last = i;
@@ -387,8 +388,8 @@ static lw_status read_damping(const reading *u, const joint *j, lw_joint_desc *d
     return LW_OK;
 }
 
-// Limits are stops where the caller says how stiff; `continuous` joints have none, nor have those
-// that give neither end.
+// Limits become stops if the caller sets their stiffness; `continuous` joints and limits without ends have
+// none.
 static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
 {
     static const char *const keys[] = {"lower", "upper", "effort", "velocity"};
@@ -400,7 +401,7 @@ static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
         if (lwi_xml_numbers(u->xml, e, keys[k], 1, &value[k], NULL) != LW_OK) good = false;
     if (!good)
         lwi_note(u->notes, e, j->name,
-                 "<limit> has a value that is not a finite number, which does no harm, joints");
+                 "<limit> has an unused value that is not a finite number, joints");
     if (!j->kind->axis) return LW_OK;
     if (!(u->limits.stiffness > 0)) {
         lwi_note(u->notes, e, j->name, "limits are not enforced, joints");
@@ -413,13 +414,13 @@ static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
     }
     lw_limits_desc *limits = &d->coordinate[0].limits;
     *limits = u->limits;
-    limits->has_lower = limits->has_upper = 1; // what is missing is zero
+    limits->has_lower = limits->has_upper = 1; // a missing end is zero
     limits->lower = value[0], limits->upper = value[1];
     return LW_OK;
 }
 
-// A joint that mimics starts where that leads while the other is at zero; all others start at zero.
-// One that mimics a joint that cannot move is held there.
+// The initial coordinate of a mimic follows from the other at zero; all others are zero.  A mimic of a fixed
+// joint is fixed there.
 static lw_status start_mimic(const reading *u, const joint *j, lw_joint_desc *d)
 {
     if (!j->mimic) return LW_OK;
@@ -433,7 +434,7 @@ static lw_status start_mimic(const reading *u, const joint *j, lw_joint_desc *d)
 
 static lw_status add_joint(const reading *u, joint *j)
 {
-    // a cardan joint of the file beside the robot turns about x, then y
+    // cardan joints of the companion file rotate about x, then y
     static const double cardan[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}, nowhere[3] = {0, 0, 0};
     double R[9], r[3], A[9], F[9];
     lw_joint_desc d = {.name = j->name,
@@ -470,14 +471,14 @@ static lw_status add_mimic(const reading *u, const joint *j)
 
 // --------------------------------------------------------------------------------------- the base
 
-// A root link that only names the world is the ground itself.
+// A root link without properties is the ground.
 static bool is_ground(const link *root)
 {
     return (strcmp(root->name, "world") == 0 || strcmp(root->name, "ground") == 0) &&
            !lwi_xml_child(root->e, "inertial");
 }
 
-// `ground` is the fixed world; a link of this name that is not gets one of its own.
+// `ground` is the fixed world; another link of this name is renamed.
 static lw_status rename_ground(const reading *u, int ground_link)
 {
     static const char wanted[] = "ground_link";
@@ -490,7 +491,7 @@ static lw_status rename_ground(const reading *u, int ground_link)
         *end++ = '_';
     u->links[i].name = name;
     if (lw_builder_warn(u->builder, place_of(u->links[i].e),
-                        "link 'ground' is the body '%s' here: `ground` is the fixed world",
+                        "link 'ground' is renamed to '%s': `ground` is the fixed world",
                         name) != LW_OK)
         return no_memory(u->error);
     return LW_OK;
@@ -499,7 +500,7 @@ static lw_status rename_ground(const reading *u, int ground_link)
 const char *lwi_urdf_new_name(const lwi_urdf *u, const char *first, const char *second)
 {
     const size_t n = strlen(first), m = strlen(second);
-    // one more letter than there are joints is enough for a name of its own
+    // njoint + 1 letters make it distinct
     char *name = LWI_PUSH(&u->xml->arena, char, n + 1 + m + (size_t)u->njoint + 2);
     if (!name) return NULL;
     memcpy(name, first, n);
@@ -522,7 +523,7 @@ static lw_status hold_root(const reading *u, const link *root, lw_base base)
     if (base == LW_BASE_AUTO)
         TRY(lw_builder_warn(u->builder, place_of(root->e),
                             "root link '%.200s' is fixed to the ground by joint '%.200s'; `--base "
-                            "floating` lets it float, `--base fixed` says that this is meant",
+                            "floating` makes it float, `--base fixed` confirms that it is fixed",
                             root->name, name));
     return lw_builder_add_joint(u->builder, &d, NULL, u->error);
 }
@@ -544,8 +545,7 @@ static lw_status build(reading *u, lw_base base)
         TRY(hold_root(u, &u->links[root], base));
     else if (base == LW_BASE_FLOATING)
         TRY(lw_builder_warn(u->builder, place_of(u->links[root].e),
-                            "root link '%s' is the ground and does not float",
-                            u->links[root].name));
+                            "root link '%s' is the ground and cannot float", u->links[root].name));
     for (int i = 0; i < u->njoint; i++) TRY(add_joint(u, &u->joints[i]));
     for (int i = 0; i < u->njoint; i++) TRY(add_mimic(u, &u->joints[i]));
     return lwi_urdf_add_loops(u);

@@ -1,5 +1,5 @@
-// shapes.c -- what the links of a URDF look like: boxes, cylinders, spheres, capsules, their
-// places and colours.  Meshes are not read.
+// shapes.c -- shapes of the links of a URDF model for drawing: boxes, cylinders, spheres, capsules, with
+// poses and colours.  Meshes are not read.
 #include "io/urdf/urdf.h"
 
 #include "io/frames.h"
@@ -35,14 +35,14 @@ static lw_status read_geometry(const lwi_urdf *u, const lwi_xml_element *geometr
     return LW_OK;
 }
 
-// Colour of a <material>, where it stands or where the robot names it.
+// Colour of a <material>, from itself or from the material of the robot with its name.
 static lw_status read_color(const lwi_urdf *u, const lwi_xml_element *visual, lw_shape *shape)
 {
     const lwi_xml_element *m = lwi_xml_child(visual, "material");
     const char *name = m ? lwi_xml_get(m, "name") : NULL;
     const lwi_xml_element *color = m ? lwi_xml_child(m, "color") : NULL;
-    int looked = 0; // robots have a few materials, and each of their visuals looks for one
-    for (m = name && !color ? lwi_xml_child(u->xml->root, "material") : NULL; m && looked++ < 100;
+    int searched = 0; // linear search: robots have a few materials
+    for (m = name && !color ? lwi_xml_child(u->xml->root, "material") : NULL; m && searched++ < 100;
          m = lwi_xml_next(m, "material")) {
         const char *other = lwi_xml_get(m, "name");
         if (!other || strcmp(name, other) != 0) continue;
@@ -56,7 +56,7 @@ static lw_status read_color(const lwi_urdf *u, const lwi_xml_element *visual, lw
     return LW_OK;
 }
 
-// Visual primitives, for pictures.
+// Visual primitives, for drawing.
 lw_status lwi_urdf_shapes(const lwi_urdf *u, const lwi_xml_element *link, lw_body_desc *d)
 {
     int room = 0;

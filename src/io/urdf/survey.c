@@ -1,4 +1,4 @@
-// survey.c -- what of a URDF is read: an element, where it stands, its attributes.
+// survey.c -- the supported elements of URDF: parent, element, attributes.
 #include "io/urdf/urdf.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static const lwi_known table[] = {
     {"joint", "limit", " lower upper effort velocity ", ONCE},
     {"joint", "mimic", " joint multiplier offset ", ONCE},
     {"loop_joint", "axis", " xyz frame ", ONCE},
-    {"loop_joint", "link1", " link xyz rpy ", 0}, // one dialect names both ends so
+    {"loop_joint", "link1", " link xyz rpy ", 0}, // one variant names both ends
     {"loop_joint", "link2", " link xyz rpy ", ONCE},
     {"loop_joint", "parent", " link ", ONCE},
     {"loop_joint", "child", " link ", ONCE},
@@ -42,7 +42,7 @@ static const lwi_known table[] = {
     {"loop_joint", "dynamics", " damping friction ", ONCE},
 };
 
-// A source for the macro processor, not yet a robot.
+// Refuses sources of the macro processor.
 static lw_status refuse_xacro(const lwi_xml *xml, const lwi_xml_element *e, lw_error *error)
 {
     bool xacro = strncmp(e->name, "xacro:", 6) == 0;

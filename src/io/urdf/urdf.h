@@ -1,5 +1,5 @@
-// urdf.h -- what the reader of URDF consists of: links, joints and mimics (read.c), what
-// links look like (shapes.c), loops (loops.c), and what is not read (survey.c).
+// urdf.h -- parts of the URDF reader: links, joints and mimics (read.c), shapes (shapes.c),
+// loops (loops.c), and notes of what is not read (survey.c).
 #ifndef LWI_IO_URDF_URDF_H
 #define LWI_IO_URDF_URDF_H
 
@@ -11,15 +11,15 @@
 typedef struct lwi_urdf_kind {
     const char *name;
     lw_joint_type type;
-    bool axis;   ///< turns or slides along <axis>
-    bool scalar; ///< one coordinate: may be damped, may mimic and be mimicked
+    bool axis;   ///< moves about or along <axis>
+    bool scalar; ///< one coordinate: supports damping and mimics
 } lwi_urdf_kind;
 
 typedef struct lwi_urdf_link {
     const char *name;
     const lwi_xml_element *e;
-    int parent;        ///< joint; -1: a root
-    int first;         ///< first joint of which it is the parent; -1: none
+    int parent;        ///< joint to the parent; -1: a root
+    int first;         ///< first joint with this parent; -1: none
     double R[9], r[3]; ///< world pose
     lw_body body;
 } lwi_urdf_link;
@@ -29,12 +29,12 @@ typedef struct lwi_urdf_joint {
     const lwi_xml_element *e;
     const lwi_urdf_kind *kind;
     int parent, child;            ///< links
-    int next;                     ///< joint of the same parent; -1: the last
-    const lwi_xml_element *mimic; ///< NULL: follows nothing
-    int of;                       ///< the joint it mimics; -1: none, it is held
+    int next;                     ///< next joint with the same parent; -1: none
+    const lwi_xml_element *mimic; ///< NULL: none
+    int of;                       ///< joint that it mimics; -1: none, it is fixed
     double c[2];                  ///< q = c[0] + c[1] q_of
     enum { LWI_URDF_UNSEEN, LWI_URDF_ON_THE_WAY, LWI_URDF_COMPOSED } seen;
-    int back; ///< while a chain of mimics is followed
+    int back; ///< scratch of following a chain of mimics
     lw_joint added;
 } lwi_urdf_joint;
 
@@ -43,7 +43,7 @@ typedef struct lwi_urdf_names {
     int *order, count;
 } lwi_urdf_names;
 
-/** One robot while it is read. */
+/** State of reading one robot. */
 typedef struct lwi_urdf {
     lwi_xml *xml;
     lwi_notes *notes;
@@ -53,42 +53,41 @@ typedef struct lwi_urdf {
     lwi_urdf_joint *joints;
     lwi_urdf_names link_names, joint_names;
     int nlink, njoint;
-    lw_limits_desc limits; ///< how stiff limits are; zero: they are not enforced
-    // the file of loops beside the robot
-    const char *beside;              ///< its path in messages
-    const lwi_document_value *loops; ///< its map; NULL: there is none
+    lw_limits_desc limits; ///< stiffness and damping of limits; zero: not enforced
+    // the companion file with loops
+    const char *beside;              ///< its path, for messages
+    const lwi_document_value *loops; ///< its map; NULL: no such file
 } lwi_urdf;
 
-/** Walks the file: notes every element, attribute and text that the reader does not read.
- *  @return LW_ERR_PARSE where the root is not <robot> or the file is a xacro source */
+/** Notes every element, attribute and text that is not read.
+ *  @return LW_ERR_PARSE: the root is not <robot>, or the file is a xacro source */
 lw_status lwi_urdf_survey(const lwi_xml *xml, lwi_notes *notes, lw_error *error);
 
 // ---- read.c, for its other parts
 
-/** <e xyz rpy>: R = Rz Ry Rx; what is missing is zero. */
+/** Reads <e xyz rpy>: R = Rz Ry Rx; a missing attribute is zero. */
 lw_status lwi_urdf_pose(const lwi_urdf *u, const lwi_xml_element *e, double *R, double *r);
-/** Turn that takes z to the axis of a joint; x where the file names none. */
+/** Rotation that takes z to the axis of a joint, by default x. */
 lw_status lwi_urdf_axis(const lwi_urdf *u, const lwi_xml_element *joint, const char *name,
                         double *R);
 int lwi_urdf_find(const lwi_urdf_names *names, const char *name);
-/** The link that <end link=""> names. */
+/** The link named by <end link="">. */
 lw_status lwi_urdf_end(const lwi_urdf *u, const lwi_xml_element *end, const char *joint, int *link);
-/** "FIRST_SECOND", made different from all joints of the file; NULL: no memory. */
+/** "FIRST_SECOND", changed to be distinct from all joints of the file; NULL: no memory. */
 const char *lwi_urdf_new_name(const lwi_urdf *u, const char *first, const char *second);
 
 // ---- shapes.c
 
-/** What a link looks like. */
+/** Adds the shapes of a link. */
 lw_status lwi_urdf_shapes(const lwi_urdf *u, const lwi_xml_element *link, lw_body_desc *d);
 
 // ---- loops.c
 
-/** Finds the file of loops beside the robot at `folder` (NULL: none is looked for) and parses it.
- */
+/** Finds and parses the companion file with loops in `folder`; NULL: none. */
 lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folder);
-/** Types of joints that the file beside the robot changes; before joints are added. */
+/** Applies the joint types of the companion file, before the joints are added. */
 lw_status lwi_urdf_change_joints(lwi_urdf *u);
-/** Joints of <loop_joint> and of the file beside the robot; after bodies and joints. */
+/** Adds the joints of <loop_joint> and of the companion file, after bodies and joints. */
 lw_status lwi_urdf_add_loops(lwi_urdf *u);
 
 #endif

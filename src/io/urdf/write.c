@@ -1,7 +1,7 @@
-// write.c -- a tree as URDF: joints of several coordinates become rows of one each with
-// massless links between, named JOINT_q0, JOINT_q1, ...
+// write.c -- writes a tree as URDF: joints of several coordinates become series of joints with one
+// coordinate and massless links between them, named JOINT_q0, JOINT_q1, ...
 //
-// A link's frame has the body's axes and its origin in the joint, as the format wants it.
+// The frame of a link has the axes of the body and its origin in the joint, as the format requires.
 #include "io/export.h"
 
 #include "spatial/rotation.h"
@@ -13,7 +13,7 @@
 static void rpy_of(const double *R, double *rpy)
 {
     const double c = hypot(R[0], R[3]);
-    // below this roll and yaw are one angle; the two of round-off size would be noise
+    // gimbal lock: only the sum of roll and yaw is determined
     if (c < 1e-9) {
         v3_set(rpy, 0, atan2(-R[6], c), atan2(-R[1], R[4]));
         return;
@@ -97,7 +97,7 @@ static void put_link(const lwi_export *x, const lwi_export_link *l)
 
 // ------------------------------------------------------------------------------------------ joints
 
-// "JOINT", or "JOINT_q1" of a joint with several; the link behind it has the same name.
+// "JOINT", or "JOINT_q1" of a joint with several coordinates; its child link has the same name.
 static void put_joint_name(const lwi_export *x, const lwi_export_link *l, int k)
 {
     lwi_export_text(x, x->model->joint[l->joint].name);
@@ -108,7 +108,7 @@ static void put_limits(const lwi_export *x, const lw_coordinate_desc *c, bool tu
 {
     const lw_limits_desc *n = &c->limits;
     if (turns && !n->has_lower && !n->has_upper) return; // continuous
-    // the format wants numbers where there is no limit: beyond any mechanism
+    // the format requires numbers where there is no limit
     const double lower = n->has_lower ? n->lower : -1e9, upper = n->has_upper ? n->upper : 1e9;
     fputs("    <limit", x->file);
     lwi_export_numbers(x, "lower", &lower, 1, true);
@@ -165,7 +165,7 @@ static const char *type_of(const lwi_export *x, const lwi_export_link *l, int k)
     return n->has_lower || n->has_upper ? "revolute" : "continuous";
 }
 
-// Elementary joint k of a link, or the only one: `origin` is where it starts in the link before.
+// Elementary joint k of a link; `origin`: its pose in the previous link.
 static void put_joint(const lwi_export *x, const lwi_export_link *l, int k, const char *root)
 {
     const lw_model *m = x->model;
@@ -173,7 +173,7 @@ static void put_joint(const lwi_export *x, const lwi_export_link *l, int k, cons
     double R[9], r[3];
     m3_identity(R);
     v3_set(r, 0, 0, 0);
-    if (k == 0) { // from the parent's link to this one, all coordinates zero
+    if (k == 0) { // from the parent link to this one at zero coordinates
         memcpy(R, l->R, sizeof R);
         m3_mul_v(r, l->R, l->at);
         v3_add(r, r, l->r);
@@ -215,7 +215,7 @@ static lw_status check(const lwi_export *x)
     const lw_model *m = x->model;
     for (int i = 0; i < x->nlink; i++)
         if (x->link[i].kind == LWI_EXPORT_BALL)
-            return lwi_export_fail(x, "joint '%.200s' is spherical, which URDF does not have",
+            return lwi_export_fail(x, "joint '%.200s' is spherical, which URDF does not support",
                                    m->joint[x->link[i].joint].name);
     for (int i = 0; i < m->ncoupling; i++)
         if (m->coupling[i].n > 2)
@@ -224,7 +224,7 @@ static lw_status check(const lwi_export *x)
     return LW_OK;
 }
 
-// One body that floats and nothing on the ground: it is the root.  Else the root is the world.
+// A single floating body with nothing on the ground is the root; otherwise the world is.
 static const char *root_of(const lwi_export *x)
 {
     static const char *const names[] = {"world", "world_link", "world__", "world___root"};
@@ -240,7 +240,7 @@ static const char *root_of(const lwi_export *x)
     return "";
 }
 
-// Beyond the round-off of poses that were read.
+// Is it larger than the round-off of poses that were read?
 static bool starts_elsewhere(const lwi_export *x)
 {
     const lw_model *m = x->model;
@@ -268,8 +268,8 @@ lw_status lwi_write_urdf(lwi_export *x)
     if (g[0] != 0 || g[1] != 0 || fabs(g[2] + 9.81) > 0.01)
         lwi_export_report(x, "gravity %g %g %g is not written, URDF has none", g[0], g[1], g[2]);
     if (starts_elsewhere(x))
-        lwi_export_report(x, "coordinates at the start are not written, URDF has none");
-    if (moves(x)) lwi_export_report(x, "speeds at the start are not written, URDF has none");
+        lwi_export_report(x, "initial coordinates are not written, URDF has none");
+    if (moves(x)) lwi_export_report(x, "initial speeds are not written, URDF has none");
     fputs("<?xml version=\"1.0\"?>\n<robot name=\"linkwork\">\n", x->file);
     if (root) fprintf(x->file, "  <link name=\"%s\"/>\n", root);
     for (int i = 0; i < x->nlink; i++) put_link(x, &x->link[i]);

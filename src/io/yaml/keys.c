@@ -1,4 +1,4 @@
-// keys.c -- the tables of the native model file.  A new key is one row here.
+// keys.c -- the tables of keys of the native model file.  A new key is one row.
 #include "io/yaml/keys.h"
 
 #include "base/base.h"
@@ -45,7 +45,7 @@ static const lwi_yaml_key function_keys[] = {
      .required = F(TABLE), .help = "values at the points, as many as times"},
     {"terms", LWI_KEY_TERMS, AT(desc.terms), .size = offsetof(lwi_yaml_function, desc.nterm),
      .types = F(SUM), .required = F(SUM), .help = "functions that are added"},
-    {"of", LWI_KEY_TEXT, AT(desc.formula), .size = offsetof(lwi_yaml_function, formula_place),
+    {"of", LWI_KEY_STRING, AT(desc.formula), .size = offsetof(lwi_yaml_function, formula_place),
      .types = F(FORMULA), .required = F(FORMULA),
      .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\""},
 };
@@ -82,24 +82,24 @@ const int lwi_shape_sizes[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
 static const lwi_yaml_key body_keys[] = {
     {"mass", LWI_KEY_NUMBER, AT(mass), .required = ONE, .help = "mass [kg], >= 0"},
     {"inertia", LWI_KEY_NUMBERS, AT(inertia), .count = 6,
-     .help = "xx, yy, zz, xy, xz, yz about the mass centre, matrix elements [kg m^2]; default 0"},
-    {"com", LWI_KEY_VECTOR, AT(com), .help = "mass centre in the body frame [m]; default 0 0 0"},
+     .help = "xx, yy, zz, xy, xz, yz about the centre of mass, matrix elements [kg m^2]; default 0"},
+    {"com", LWI_KEY_VECTOR, AT(com), .help = "centre of mass in the body frame [m]; default 0 0 0"},
     {"inertia_axes", LWI_KEY_QUATERNION, AT(inertia_axes),
      .help = "axes of `inertia` in the body frame, unit quaternion; default 1 0 0 0"},
     {"position", LWI_KEY_VECTOR, AT(pose.position),
      .help = "origin of the body frame at the assembly configuration, in `in` [m]; default 0 0 0"},
     {"orientation", LWI_KEY_QUATERNION, AT(pose.orientation),
      .help = "attitude of the body frame in `in`, unit quaternion; default 1 0 0 0"},
-    {"in", LWI_KEY_FRAME, AT(in), .help = "`world` or the body whose frame places this one"},
+    {"in", LWI_KEY_FRAME, AT(in), .help = "frame of reference of the pose: `world` or a body"},
     {"velocity", LWI_KEY_VECTOR, AT(velocity), .flag = offsetof(lw_body_desc, has_velocity),
-     .help = "of the mass centre at the start, world axes [m/s]"},
+     .help = "initial, of the centre of mass, world axes [m/s]"},
     {"angular_velocity", LWI_KEY_VECTOR, AT(angular_velocity),
-     .flag = offsetof(lw_body_desc, has_velocity), .help = "at the start, body axes [rad/s]"},
+     .flag = offsetof(lw_body_desc, has_velocity), .help = "initial, body axes [rad/s]"},
     {"shape", LWI_KEY_SHAPES, AT(shapes), .size = offsetof(lw_body_desc, nshape),
-     .help = "for pictures: one shape, or a list of shapes"},
+     .help = "for drawings: one shape, or a list of shapes"},
     {"inertia_check", LWI_KEY_SWITCH, AT(allow_bad_inertia), .more = inertia_checks,
      .count = LWI_COUNT(inertia_checks),
-     .help = "what a violated triangle inequality of the inertia is; default error"},
+     .help = "reaction to a violated triangle inequality of the inertia; default error"},
 };
 #undef AT
 const lwi_yaml_object lwi_body_object = {.title = "body", .help = "a rigid body",
@@ -126,7 +126,7 @@ static const lwi_yaml_key coordinate_keys[] = {
      .help = "effort -stiffness (q - at) - damping qd + force [N/m, N m/rad]; default 0"},
     {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m, N m s/rad]; default 0"},
     {"at", LWI_KEY_NUMBER, AT(at), .help = "coordinate without effort [m, rad]; default 0"},
-    {"force", LWI_KEY_SIGNAL, AT(force), .help = "effort that is added [N, N m]"},
+    {"force", LWI_KEY_SIGNAL, AT(force), .help = "additional effort [N, N m]"},
 };
 // Elements of `motion` and `effort`.
 static const lwi_yaml_key motion_key = {"motion", LWI_KEY_FUNCTION, AT(motion),
@@ -170,7 +170,7 @@ static const lwi_yaml_key friction_keys[] = {
     {"viscous", LWI_KEY_NUMBER, AT(viscous),
      .help = "effort -viscous qd [N s/m, N m s/rad], >= 0; default 0"},
     {"speed", LWI_KEY_NUMBER, AT(speed),
-     .help = "at a few times this speed all of the dry friction acts [m/s, rad/s], > 0"},
+     .help = "speed scale of tanh: 96 % of the dry friction at twice this speed [m/s, rad/s], > 0"},
 };
 #undef AT
 const lwi_yaml_object lwi_friction_object = {.title = "friction",
@@ -195,10 +195,10 @@ const lwi_yaml_object lwi_isotropic_object = {.title = "isotropic_spring",
 
 static const lwi_yaml_key mount_keys[] = {
     {"shift", LWI_KEY_SIGNALS, AT(mount_shift), .count = 3,
-     .help = "shift of F1 on body 1, F1 axes [m]"},
-    {"turn", LWI_KEY_SIGNAL, AT(mount_turn), .help = "turn of F1 about `about` [rad]"},
+     .help = "translation of F1 on body 1, F1 axes [m]"},
+    {"turn", LWI_KEY_SIGNAL, AT(mount_turn), .help = "rotation of F1 about `about` [rad]"},
     {"about", LWI_KEY_DIRECTION, AT(mount_about),
-     .help = "axis of the turn, F1 axes; default 0 0 1"},
+     .help = "axis of the rotation, F1 axes; default 0 0 1"},
 };
 const lwi_yaml_object lwi_mount_object = {.title = "mount", .help = "frame F1 moves on body 1",
                                      .key = mount_keys, .nkey = LWI_COUNT(mount_keys)};
@@ -235,16 +235,16 @@ static const lwi_yaml_key joint_keys[] = {
     {"point2", LWI_KEY_VECTOR, AT(frame2.position), .types = J(DISTANCE), .form = LWI_FORM_POINTS,
      .help = "point in the frame of body 2 [m]"},
     {"pitch", LWI_KEY_NUMBER, AT(pitch), .types = J(SCREW), .required = J(SCREW),
-     .help = "displacement per turn [m]"},
+     .help = "displacement per revolution [m]"},
     {"length", LWI_KEY_LENGTH, AT(length), .size = offsetof(lw_joint_desc, length_of),
      .types = J(DISTANCE), .help = "distance [m], a number or a function; default: as assembled"},
     {"q", LWI_KEY_START, AT(q), .flag = offsetof(lw_joint_desc, has_q), .types = MOVING,
-     .help = "coordinates at the start [m, rad]; default: from the poses of the bodies"},
+     .help = "initial coordinates [m, rad]; default: from the poses of the bodies"},
     {"qd", LWI_KEY_START, AT(qd), .flag = offsetof(lw_joint_desc, has_qd), .count = 1,
      .types = MOVING,
-     .help = "speeds at the start [m/s, rad/s]; default: from the velocities of the bodies"},
+     .help = "initial speeds [m/s, rad/s]; default: from the velocities of the bodies"},
     {"motion", LWI_KEY_EACH, AT(coordinate), .more = &motion_key, .types = SCALAR,
-     .help = "functions of time that coordinates follow"},
+     .help = "prescribed coordinates: functions of time"},
     {"spring", LWI_KEY_EACH, AT(coordinate), .more = &spring_key, .types = MOVING,
      .help = "springs and dampers on coordinates; `all` of spherical and free joints: a damper"},
     {"limits", LWI_KEY_EACH, AT(coordinate), .more = &limits_key, .types = SCALAR,
@@ -252,13 +252,13 @@ static const lwi_yaml_key joint_keys[] = {
     {"friction", LWI_KEY_EACH, AT(coordinate), .more = &friction_key, .types = MOVING,
      .help = "dry and viscous friction on coordinates"},
     {"rotor", LWI_KEY_EACH, AT(coordinate), .more = &rotor_key, .types = SCALAR,
-     .help = "inertias that turn or slide with coordinates, gear ratio squared times that of a motor's "
+     .help = "inertias that move with coordinates, gear ratio squared times that of a motor's "
              "rotor"},
     {"effort", LWI_KEY_EACH, AT(coordinate), .more = &effort_key, .types = MOVING,
      .help = "efforts on coordinates, functions or inputs [N, N m]"},
     {"mount", LWI_KEY_OBJECT, .more = &lwi_mount_object, .help = "motion of F1 on body 1"},
     {"cut", LWI_KEY_WORD, AT(cut), .more = cuts, .count = LWI_COUNT(cuts),
-     .help = "shall this joint close a loop? default auto"},
+     .help = "whether this joint closes a loop; default auto"},
 };
 #undef AT
 // `custom` is the last type of the list and exists in programs only.
@@ -271,11 +271,11 @@ const lwi_yaml_object lwi_joint_object = {
 
 #define AT(field) .offset = offsetof(lw_coupling_desc, field)
 static const lwi_yaml_key coupling_keys[] = {
-    {"joint", LWI_KEY_JOINT, AT(joint), .required = ONE, .help = "joint whose coordinate follows"},
+    {"joint", LWI_KEY_JOINT, AT(joint), .required = ONE, .help = "joint of the dependent coordinate"},
     {"coordinate", LWI_KEY_COORDINATE, AT(coordinate), .required = ONE,
-     .help = "its coordinate: q_joint = c0 + c1 q_of + c2 q_of^2 + ..."},
-    {"of", LWI_KEY_JOINT, AT(of), .required = ONE, .help = "joint that it follows"},
-    {"with", LWI_KEY_COORDINATE, AT(with), .required = ONE, .help = "coordinate that it follows"},
+     .help = "the dependent coordinate: q_joint = c0 + c1 q_of + c2 q_of^2 + ..."},
+    {"of", LWI_KEY_JOINT, AT(of), .required = ONE, .help = "joint of the independent coordinate"},
+    {"with", LWI_KEY_COORDINATE, AT(with), .required = ONE, .help = "the independent coordinate"},
     {"polynomial", LWI_KEY_LIST, AT(polynomial), .size = offsetof(lw_coupling_desc, npolynomial),
      .required = ONE, .help = "c0, c1, ..."},
 };
@@ -314,9 +314,9 @@ static const char *const axes[] = {"world", "body"};
 
 #define AT(field) .offset = offsetof(lw_wrench_desc, field)
 static const lwi_yaml_key wrench_keys[] = {
-    {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body it acts on"},
+    {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body on which it acts"},
     {"at", LWI_KEY_VECTOR, AT(point), .flag = offsetof(lw_wrench_desc, world_point),
-     .help = "where `force` acts, in the world at the assembly configuration [m]"},
+     .help = "point of application of `force`, in the world at the assembly configuration [m]"},
     {"point", LWI_KEY_VECTOR, AT(point),
      .help = "instead of `at`: in the body frame [m]; default 0 0 0"},
     {"force", LWI_KEY_VECTOR, AT(force), .help = "[N]; default 0 0 0"},
@@ -334,15 +334,15 @@ const lwi_yaml_object lwi_wrench_object = {
 static const lwi_yaml_key bushing_keys[] = {
     {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
     {"at", LWI_KEY_VECTOR, AT(at), .flag = offsetof(lw_bushing_desc, has_at),
-     .help = "both frames here, with world axes, at the assembly configuration [m]"},
+     .help = "origin of both frames, with world axes, at the assembly configuration [m]"},
     {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_pose_object,
      .help = "instead of `at`: F1 in the frame of the first body"},
     {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_pose_object,
      .help = "instead of `at`: F2 in the frame of the second body"},
     {"stiffness", LWI_KEY_NUMBERS, AT(stiffness), .count = 6, .required = ONE,
-     .help = "along x y z of F1 [N/m], about them [N m/rad], >= 0"},
+     .help = "along x y z of F1 [N/m], about x y z [N m/rad], >= 0"},
     {"damping", LWI_KEY_NUMBERS, AT(damping), .count = 6,
-     .help = "the same against velocities [N s/m, N m s/rad], >= 0; default 0"},
+     .help = "the same for velocities [N s/m, N m s/rad], >= 0; default 0"},
 };
 #undef AT
 const lwi_yaml_object lwi_bushing_object = {
@@ -385,7 +385,7 @@ const lwi_yaml_object *const lwi_force_objects[LWI_FORCE_OBJECTS] = {
 
 #define AT(field) .offset = offsetof(lw_marker_desc, field)
 static const lwi_yaml_key marker_keys[] = {
-    {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body it is fixed in"},
+    {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body in which it is fixed"},
     {"position", LWI_KEY_VECTOR, AT(pose.position),
      .help = "origin in the body frame [m]; default 0 0 0"},
     {"orientation", LWI_KEY_QUATERNION, AT(pose.orientation),
@@ -404,13 +404,13 @@ static const char *const mechanism_joints[] = {"revolute", "universal", "spheric
 #define AT(field) .offset = offsetof(lw_mechanism_desc, field)
 static const lwi_yaml_key mechanism_keys[] = {
     {"n", LWI_KEY_INTEGER, AT(n), .required = EVERY,
-     .help = "rods of a chain, tree or loop; cells of an n_four_bar or ladder; meshes of a net along x"},
+     .help = "rods of a chain, tree or loop; loops of an n_four_bar or ladder; meshes of a net along x"},
     {"m", LWI_KEY_INTEGER, AT(m), .types = M(NET), .help = "meshes of a net along y; default n"},
-    {"name", LWI_KEY_TEXT, AT(name), .size = offsetof(lw_mechanism_desc, place),
-     .help = "what all names begin with; default: nothing"},
+    {"name", LWI_KEY_STRING, AT(name), .size = offsetof(lw_mechanism_desc, place),
+     .help = "prefix of all names; default: none"},
     {"joint", LWI_KEY_WORD, AT(joint), .types = RODS | M(NET), .more = mechanism_joints,
      .count = LWI_COUNT(mechanism_joints), .help = "type of the joints; default revolute"},
-    {"axes", LWI_KEY_TEXT, AT(axes), .size = offsetof(lw_mechanism_desc, place), .types = RODS,
+    {"axes", LWI_KEY_STRING, AT(axes), .size = offsetof(lw_mechanism_desc, place), .types = RODS,
      .help = "first axes of the joints in turn; default xyz"},
     {"length", LWI_KEY_NUMBER, AT(length), .help = "of a rod [m]; default 1"},
     {"mass", LWI_KEY_NUMBER, AT(mass), .help = "of a rod [kg]; default 1"},
@@ -464,7 +464,7 @@ const lwi_yaml_object lwi_file_object = {.title = "file", .help = "Linkwork mode
 
 // ----------------------------------------------------------------------------------------- look-up
 
-// The program writes the settings of a run with '-' (--sample-mode), the file with '_' or '-'.
+// Options of the program have '-' (--sample-mode), keys of the file '_' or '-'.
 static int same_setting(const char *key, const char *name)
 {
     while (*key && (*key == *name || (*key == '_' && *name == '-'))) key++, name++;

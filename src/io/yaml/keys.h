@@ -1,5 +1,5 @@
-// keys.h -- the keys of the native model file: one table per object, read by the reader, the writer
-// and the schema, so that they cannot differ.
+// keys.h -- the keys of the native model file: one table per object, used by the reader, the writer
+// and the schema.
 #ifndef LWI_IO_YAML_KEYS_H
 #define LWI_IO_YAML_KEYS_H
 
@@ -8,7 +8,7 @@
 
 enum { LWI_FORMAT_VERSION = 1 }; ///< `linkwork: 1`
 
-/** What the value of a key is, and the C field at `offset` it is kept in. */
+/** The kind of value of a key, and the C field at `offset` that stores it. */
 typedef enum lwi_yaml_key_kind {
     LWI_KEY_VERSION,    ///< the number 1; no field
     LWI_KEY_NUMBER,     ///< double
@@ -22,21 +22,21 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_WORD,       ///< enum: which of `count` words in `more`
     LWI_KEY_SWITCH,     ///< bool: which of the two words in `more`
     LWI_KEY_BODY,       ///< lw_body by name
-    LWI_KEY_FRAME,      ///< lw_body by name, `world` too; the one key that may look ahead
+    LWI_KEY_FRAME,      ///< lw_body by name, or `world`; may refer to a later body
     LWI_KEY_PAIR,       ///< lw_body [2] by name
     LWI_KEY_JOINT,      ///< lw_joint by name
     LWI_KEY_COORDINATE, ///< int: "q0", "q1", ...
     LWI_KEY_SIGNAL,     ///< lw_signal: number, name or inline function; the number 0 is none
-    LWI_KEY_FUNCTION,   ///< the same; the number 0 is a constant
+    LWI_KEY_FUNCTION,   ///< as a signal; the number 0 is a constant
     LWI_KEY_SIGNALS,    ///< lw_signal [count]
     LWI_KEY_TERMS,      ///< const lw_signal *, their number in the int `size`
     LWI_KEY_LENGTH,     ///< double > 0, or a function: lw_signal at `size`
-    LWI_KEY_TEXT,       ///< const char *; where it stands: lw_place at `size`
+    LWI_KEY_STRING,     ///< const char *; its place: lw_place at `size`
     LWI_KEY_SHAPES, ///< one {box: [x, y, z], position: ...} or a list: const lw_shape *, int at `size`
     LWI_KEY_OBJECT,      ///< one object, `more`, inside the struct at `offset`
-    LWI_KEY_EACH,        ///< map of q0, q1, ... to what the key `more` says of lw_coordinate_desc
+    LWI_KEY_EACH,        ///< map of q0, q1, ... to values of the key `more` in lw_coordinate_desc
     LWI_KEY_OPTION_WORD, ///< char [] of lw_options, set through lw_options_set
-    LWI_KEY_OPTION_TEXT, ///< the same of "KEY=VALUE,...", or of a map
+    LWI_KEY_OPTION_TEXT, ///< as an option word: "KEY=VALUE,...", or a map
     LWI_KEY_OPTION_REAL, ///< double of lw_options
     LWI_KEY_NAMES,       ///< section: list of names
     LWI_KEY_ITEMS,       ///< section: map of names to the object `more`
@@ -45,7 +45,7 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_FORCES       ///< section: map of names to the objects of lwi_force_objects
 } lwi_yaml_key_kind;
 
-/** Keys of different forms exclude each other. */
+/** Alternative ways to place an item: keys of different forms exclude each other. */
 typedef enum lwi_yaml_form {
     LWI_FORM_ANY,
     LWI_FORM_AT,
@@ -58,11 +58,11 @@ typedef struct lwi_yaml_key {
     const char *name;
     lwi_yaml_key_kind kind;
     size_t offset, size; ///< fields in the object's struct, see the kinds
-    size_t flag;         ///< bool set where the key is given; 0: none
+    size_t flag;         ///< offset of a bool, set if the key is present; 0: none
     const void *more;    ///< const lwi_yaml_object *, const lwi_yaml_key * or words
     int count;
     unsigned types;    ///< bit t: belongs to type t of the object; 0: to all
-    unsigned required; ///< bit t: needed by type t
+    unsigned required; ///< bit t: required by type t
     lwi_yaml_form form;
     const char *help;
 } lwi_yaml_key;
@@ -74,11 +74,11 @@ typedef struct lwi_yaml_object {
     int ntype;
     const lwi_yaml_key *key;
     int nkey;
-    const char *const *later_type; ///< types of the format that cannot be read yet; ends with NULL
+    const char *const *later_type; ///< reserved types, not supported yet; ends with NULL
 } lwi_yaml_object;
 
-/** A function while it is read: both lists of a table have a length of their own, and a formula's
- *  mistakes are where its text is. */
+/** A function while it is read: lengths of the two lists of a table, and the place of the formula for
+ *  errors. */
 typedef struct lwi_yaml_function {
     lw_function_desc desc;
     int nt, ny;
@@ -102,23 +102,23 @@ extern const lwi_yaml_object lwi_bushing_object;    ///< lw_bushing_desc
 extern const lwi_yaml_object lwi_stop_object;       ///< lw_stop_desc
 extern const lwi_yaml_object lwi_marker_object;     ///< lw_marker_desc
 extern const lwi_yaml_object
-    lwi_mechanism_object; ///< lw_mechanism_desc; its `type` is the key it stands at
+    lwi_mechanism_object; ///< lw_mechanism_desc; its `type` is the key of the map
 extern const lwi_yaml_object lwi_simulation_object; ///< lw_options
 enum { LWI_FORCE_OBJECTS = 4 };
 extern const lwi_yaml_object
     *const lwi_force_objects[LWI_FORCE_OBJECTS]; ///< their `type` is their title
 
-/** The two keys (or twice the same) that every use of a form needs. */
+/** The two required keys (or twice the same) of each form. */
 extern const char *const lwi_yaml_form_keys[LWI_FORM_COUNT][2];
 
 /** Kinds of mechanisms, in the order of the enum. */
 extern const char *const lwi_mechanism_names[LW_MECHANISM_COUNT];
 
-/** Names of the shapes and how many sizes they have. */
+/** Names of the shapes, numbers of their sizes. */
 extern const char *const lwi_shape_names[LW_SHAPE_COUNT];
 extern const int lwi_shape_sizes[LW_SHAPE_COUNT];
 
-/** The row of a key, or NULL. */
+/** The row of a key by name, or NULL. */
 const lwi_yaml_key *lwi_yaml_key_find(const lwi_yaml_object *object, const char *name);
 /** Does the key belong to type t of its object? */
 int lwi_yaml_key_belongs(const lwi_yaml_key *key, int type);

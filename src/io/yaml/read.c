@@ -1,7 +1,7 @@
-// read.c -- the native model file: document to builder, by the tables of keys.c.
+// read.c -- reads the native model file, by the tables of keys.c.
 //
-// Sections are read in the order functions, inputs, bodies, joints, ..., whatever their order in
-// the file; inside a section a function or a body may refer to one that stands further down.
+// Sections are read in the order functions, inputs, bodies, joints, ..., independent of their order in
+// the file.  A function or a body may refer to a later one of its section.
 #include "io/readers.h"
 #include "io/text.h"
 #include "io/yaml/values.h"
@@ -13,7 +13,7 @@ static lw_status read_signal(lwi_reading *r, const lwi_document_value *v, lw_sig
 static lw_status read_object(lwi_reading *r, const lwi_yaml_object *object, int type,
                              const lwi_document_value *map, lw_place place, void *target);
 
-// Errors of the builder are about the item; where they know no place they get the item's.
+// Adds the place of the item to errors of the builder without a place.
 static lw_status added(lwi_reading *r, lw_status status, lw_place place)
 {
     if (status != LW_OK && r->error && r->error->line == 0) {
@@ -32,7 +32,7 @@ static lw_status read_type(lwi_reading *r, const lwi_yaml_object *object,
     if (!object->type) return LW_OK;
     const int k = lwi_document_find(map, "type");
     if (k < 0)
-        return lwi_read_fail(r, LW_ERR_PARSE, place, "key 'type' is missing: which %s is it?",
+        return lwi_read_fail(r, LW_ERR_PARSE, place, "key 'type' is missing: type of the %s",
                              object->title);
     const lwi_document_value *v = map->item[k];
     const char *const *later = object->later_type;
@@ -70,7 +70,8 @@ static lw_status add_function(lwi_reading *r, const char *name, lw_place place,
     item.desc.npoint = item.nt;
     if (item.formula_place.line) place = item.desc.place = item.formula_place;
     const lw_status status = lw_builder_add_function(r->builder, &item.desc, signal, r->error);
-    if (status == LW_ERR_MODEL && !name && r->error) { // a function without a name: say whose it is
+    if (status == LW_ERR_MODEL && !name &&
+        r->error) { // a function without a name: name the item that has it
         char text[sizeof r->error->text];
         memcpy(text, r->error->text, sizeof text);
         return lwi_read_fail(r, status, place, "%s", text);
@@ -78,7 +79,7 @@ static lw_status add_function(lwi_reading *r, const char *name, lw_place place,
     return added(r, status, place);
 }
 
-// Function k of the section, which may be in the middle of reading another one that refers to it.
+// Reads function k of the section, possibly on behalf of another function that refers to it.
 static lw_status read_named_function(lwi_reading *r, int k, lw_place asked, lw_signal *signal)
 {
     const char *name = r->functions->key[k];
@@ -144,7 +145,7 @@ static lw_status read_signal(lwi_reading *r, const lwi_document_value *v, lw_sig
     return add_constant(r, NULL, v->place, value, signal);
 }
 
-// Where 0 and nothing are the same, 0 is nothing.
+// For keys where 0 is the same as none, 0 is none.
 static lw_status read_signal_or_none(lwi_reading *r, const lwi_document_value *v, lw_signal *signal)
 {
     double value = 1;
@@ -179,7 +180,7 @@ static lw_status read_terms(lwi_reading *r, const lwi_document_value *v, const l
 
 // ----------------------------------------------------------------------------------------- objects
 
-// Fields are reached by offset; structs and arrays of doubles may be written in place.
+// Fields are accessed by offset; structs and arrays of doubles are written in place.
 #define FIELD(type, offset) ((type *)(void *)((char *)target + (offset)))
 
 static lw_status read_length(lwi_reading *r, const lwi_document_value *v, double *length,
@@ -196,8 +197,8 @@ static lw_status read_length(lwi_reading *r, const lwi_document_value *v, double
 static lw_status read_each(lwi_reading *r, const lwi_yaml_key *element, int joint_type,
                            const lwi_document_value *v, lw_joint_desc *joint, void *target);
 
-// {coordinates: 7, tangent: 0} as "coordinates=7,tangent=0"; each pair is tried, so that a wrong one is told
-// where it stands.
+// {coordinates: 7, tangent: 0} as "coordinates=7,tangent=0".  Each pair is checked, so that errors have its
+// place.
 static lw_status read_pairs(lwi_reading *r, const lwi_yaml_key *key, const lwi_document_value *v,
                             char *pairs, size_t size)
 {
@@ -209,12 +210,13 @@ static lw_status read_pairs(lwi_reading *r, const lwi_yaml_key *key, const lwi_d
         lw_error why = {0};
         TRY(lwi_read_text(r, v->item[i], "a word or a number", &text));
         if (strpbrk(v->key[i], "=,") || strpbrk(text, "=,"))
-            return lwi_read_fail(r, LW_ERR_PARSE, v->item[i]->place, "'=' and ',' divide pairs");
+            return lwi_read_fail(r, LW_ERR_PARSE, v->item[i]->place,
+                                 "'=' and ',' separate pairs, not allowed in a value");
         at += (size_t)snprintf(pairs + at, size - at, "%s%s=%s", i ? "," : "", v->key[i], text);
         if (at >= size) return lwi_read_fail(r, LW_ERR_PARSE, v->place, "is too long");
         lwi_read_leave(r, mark);
         if (lw_options_set(&tried, key->name, pair, &why) == LW_OK) continue;
-        lwi_read_leave(r, strlen(r->path) - strlen(key->name) - 1); // the text names the key
+        lwi_read_leave(r, strlen(r->path) - strlen(key->name) - 1); // the message names the key
         return lwi_read_fail(r, LW_ERR_PARSE, v->item[i]->place, "%s", why.text);
     }
     return LW_OK;
@@ -234,7 +236,7 @@ static lw_status read_option(lwi_reading *r, const lwi_yaml_key *key, const lwi_
         TRY(lwi_read_text(r, v, "a word or a number", &text));
     }
     if (lw_options_set(r->options, key->name, text, &why) == LW_OK) return LW_OK;
-    lwi_read_leave(r, strlen(r->path) - strlen(key->name) - 1); // the text names the key
+    lwi_read_leave(r, strlen(r->path) - strlen(key->name) - 1); // the message names the key
     return lwi_read_fail(r, LW_ERR_PARSE, v->place, "%s", why.text);
 }
 
@@ -286,7 +288,7 @@ static lw_status read_key(lwi_reading *r, const lwi_yaml_key *key, int type,
         return read_terms(r, v, FIELD(const lw_signal *, key->offset), FIELD(int, key->size));
     case LWI_KEY_LENGTH:
         return read_length(r, v, FIELD(double, key->offset), FIELD(lw_signal, key->size));
-    case LWI_KEY_TEXT:
+    case LWI_KEY_STRING:
         *FIELD(lw_place, key->size) = v->place;
         return lwi_read_text(r, v, "a text", FIELD(const char *, key->offset));
     case LWI_KEY_SHAPES:
@@ -299,7 +301,7 @@ static lw_status read_key(lwi_reading *r, const lwi_yaml_key *key, int type,
     case LWI_KEY_OPTION_TEXT:
     case LWI_KEY_OPTION_REAL:
         return read_option(r, key, v);
-    case LWI_KEY_FRAME: // bodies resolve it before they are read
+    case LWI_KEY_FRAME: // resolved before the bodies are read
     case LWI_KEY_VERSION:
     case LWI_KEY_NAMES:
     case LWI_KEY_ITEMS:
@@ -311,7 +313,7 @@ static lw_status read_key(lwi_reading *r, const lwi_yaml_key *key, int type,
     return LW_OK;
 }
 
-// Values of a map by the object's keys into its struct.
+// Reads the values of a map into the struct of an object.
 static lw_status read_object(lwi_reading *r, const lwi_yaml_object *object, int type,
                              const lwi_document_value *map, lw_place place, void *target)
 {
@@ -330,7 +332,7 @@ static lw_status read_object(lwi_reading *r, const lwi_yaml_object *object, int 
     return LW_OK;
 }
 
-// {q0: ..., q1: ...}; `all` of a spring is the damper of spherical and free joints.
+// {q0: ..., q1: ...}; `all` in a spring is the damper of spherical and free joints.
 static lw_status read_each(lwi_reading *r, const lwi_yaml_key *element, int joint_type,
                            const lwi_document_value *v, lw_joint_desc *joint, void *target)
 {
@@ -368,7 +370,7 @@ static lw_status check_name(lwi_reading *r, const char *kind, const char *name, 
     return LW_OK;
 }
 
-// The section of the file, NULL where there is none.
+// The section of the file, NULL if there is none.
 static lw_status section(lwi_reading *r, const lwi_document_value *root, const char *name,
                          lwi_document_kind kind, const lwi_document_value **v)
 {
@@ -396,7 +398,7 @@ static lw_status read_inputs(lwi_reading *r, const lwi_document_value *root)
         TRY(check_name(r, "input", name, list->item[i]->place));
         if (r->functions && lwi_document_find(r->functions, name) >= 0)
             return lwi_read_fail(r, LW_ERR_MODEL, list->item[i]->place,
-                                 "this name is taken by a function; names are unique");
+                                 "this is the name of a function; names are unique");
         lw_signal input;
         TRY(added(r, lw_builder_add_input(r->builder, name, &input, r->error),
                   list->item[i]->place));
@@ -408,7 +410,7 @@ static lw_status read_inputs(lwi_reading *r, const lwi_document_value *root)
         if (strcmp(r->input[r->input_order[i - 1]], r->input[r->input_order[i]]) == 0) {
             lwi_read_item(r, "input", r->input[r->input_order[i]]);
             return lwi_read_fail(r, LW_ERR_MODEL, list->item[r->input_order[i]]->place,
-                                 "this name is taken already (line %d); names are unique",
+                                 "this name is used already (line %d); names are unique",
                                  list->item[r->input_order[i - 1]]->place.line);
         }
     return LW_OK;
@@ -442,12 +444,12 @@ static lw_status read_body(lwi_reading *r, int k, lw_body in)
     return LW_OK;
 }
 
-// Body of the section that body k is placed in; -1 for the world.
+// Body of the section that is the frame of reference of body k; -1: world.
 static lw_status reference_of(lwi_reading *r, int k, int *other)
 {
     const lwi_document_value *map = r->bodies->item[k];
     *other = -1;
-    if (map->kind != LWI_DOCUMENT_MAP) return LW_OK; // read_body says so
+    if (map->kind != LWI_DOCUMENT_MAP) return LW_OK; // an error of read_body
     const int i = lwi_document_find(map, "in");
     if (i < 0) return LW_OK;
     const lwi_document_value *v = map->item[i];
@@ -462,7 +464,7 @@ static lw_status reference_of(lwi_reading *r, int k, int *other)
     return lwi_read_reference(r, v, "body", r->bodies, other);
 }
 
-// Follows `in` from body k to one that is placed, then adds the bodies of the way back.
+// Follows `in` from body k to a body that is placed, then adds the bodies on the path in reverse.
 static lw_status read_body_chain(lwi_reading *r, int k, int *way)
 {
     enum { ON_THE_WAY = -1 };
@@ -503,7 +505,7 @@ static lw_status read_bodies(lwi_reading *r)
 
 // ------------------------------------------------------------------------------------------ joints
 
-// One way to say where a joint is: `at` with axes, two frames, or two points.
+// Checks the form that places a joint: `at` with axes, two frames, or two points.
 static lw_status check_form(lwi_reading *r, const lwi_document_value *map, lw_place place, int type,
                             lwi_yaml_form *form)
 {
@@ -520,7 +522,7 @@ static lw_status check_form(lwi_reading *r, const lwi_document_value *map, lw_pl
         first = key;
     }
     if (!first)
-        return lwi_read_fail(r, LW_ERR_PARSE, place, "where is it? expected %s",
+        return lwi_read_fail(r, LW_ERR_PARSE, place, "its place is missing, expected %s",
                              type == LW_JOINT_DISTANCE
                                  ? "`point1` and `point2`"
                                  : "`at` (and `axis`), or `frame1` and `frame2`");
@@ -554,7 +556,7 @@ static lw_status read_joint(lwi_reading *r, int k)
 
 // --------------------------------------------------------------------------------- forces and more
 
-// A point of a force is given in the world or in the frame of its body, not both.
+// Checks that a point of a force has one key: in the world, or in the frame of its body.
 static lw_status check_points(lwi_reading *r, const lwi_document_value *map)
 {
     static const char *const pair[][2] = {
@@ -564,8 +566,8 @@ static lw_status check_points(lwi_reading *r, const lwi_document_value *map)
         const int second = lwi_document_find(map, pair[i][1]);
         if (second >= 0 && lwi_document_find(map, pair[i][0]) >= 0)
             return lwi_read_fail(r, LW_ERR_PARSE, map->key_place[second],
-                                 "'%s' and '%s' are two ways to say the same, expected one",
-                                 pair[i][0], pair[i][1]);
+                                 "'%s' and '%s' are alternatives, expected one of them", pair[i][0],
+                                 pair[i][1]);
     }
     return LW_OK;
 }
@@ -659,7 +661,7 @@ static lw_status read_settings(lwi_reading *r, const lwi_document_value *root)
     lwi_read_enter(r, "simulation");
     const lwi_document_value *map = root->item[s];
     TRY(read_object(r, &lwi_simulation_object, 0, map, root->key_place[s], r->options));
-    for (int i = 0; i < map->count; i++) // `sample-mode` beside `sample_mode`; all keys are known
+    for (int i = 0; i < map->count; i++) // both `sample-mode` and `sample_mode`; all keys are valid
         for (int k = 0; k < i; k++)
             if (lwi_yaml_key_find(&lwi_simulation_object, map->key[i]) ==
                 lwi_yaml_key_find(&lwi_simulation_object, map->key[k]))
@@ -685,7 +687,7 @@ static lw_status check_header(lwi_reading *r, const lwi_document_value *root)
     TRY(lwi_read_number(r, v, &version));
     if (version != LWI_FORMAT_VERSION)
         return lwi_read_fail(r, LW_ERR_PARSE, v->place,
-                             "version %.40s of the format is not known, expected %d", v->text,
+                             "version %.40s of the format is not supported, expected %d", v->text,
                              (int)LWI_FORMAT_VERSION);
     lwi_read_item(r, "", "");
     return lwi_read_keys(r, &lwi_file_object, 0, root, top);

@@ -71,13 +71,13 @@ static void put_shapes(FILE *f)
     fputs("}}]", f);
 }
 
-// What a value is, as the inside of a JSON object.
+// The schema of a value, without the braces.
 static void put_kind(FILE *f, const lwi_yaml_key *key)
 {
     static const char number[] = "\"type\": \"number\"",
                       name[] = "\"type\": \"string\", \"minLength\": 1";
     static const char signal[] = "\"$ref\": \"#/$defs/signal\"";
-    const lwi_yaml_object *object = key->more; // where the kind says so
+    const lwi_yaml_object *object = key->more; // for the kinds that have one
     // clang-format off
     switch (key->kind) {
     case LWI_KEY_VERSION: fprintf(f, "\"const\": %d", (int)LWI_FORMAT_VERSION); return;
@@ -112,7 +112,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_TERMS:
         fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", signal);
         return;
-    case LWI_KEY_TEXT: fputs("\"type\": [\"string\", \"number\"]", f); return;
+    case LWI_KEY_STRING: fputs("\"type\": [\"string\", \"number\"]", f); return;
     case LWI_KEY_SHAPES: put_shapes(f); return;
     case LWI_KEY_OBJECT: put_reference(f, object->title); return;
     case LWI_KEY_EACH: {
@@ -121,7 +121,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
               "\"patternProperties\": {\"^q[0-5]$\": {", f);
         put_kind(f, element);
         fputs("}}", f);
-        if (element->more != &lwi_coordinate_object) return; // springs may say `all`
+        if (element->more != &lwi_coordinate_object) return; // springs may have `all`
         fputs(", \"properties\": {\"all\": {", f);
         put_reference(f, lwi_isotropic_object.title);
         fputs("}}", f);
@@ -211,7 +211,7 @@ static void put_required(FILE *f, const lwi_yaml_object *object, const char *ind
     fputs("]", f);
 }
 
-// {"type": {"enum": [...]}} of the types in a set of bits.
+// {"type": {"enum": [...]}} for a bit set of types.
 static void put_type_set(FILE *f, const lwi_yaml_object *object, unsigned types)
 {
     const char *before = "";
@@ -224,7 +224,7 @@ static void put_type_set(FILE *f, const lwi_yaml_object *object, unsigned types)
     fputs("]}}", f);
 }
 
-// Keys that belong to some types only, or that only some types need.
+// Conditions of keys that belong to some types only, or are required by some types only.
 static void put_conditions(FILE *f, const lwi_yaml_object *object, const char *indent)
 {
     const unsigned all = all_types(object);
@@ -249,7 +249,7 @@ static void put_conditions(FILE *f, const lwi_yaml_object *object, const char *i
     if (any) fprintf(f, "%s]", indent);
 }
 
-// One way to place: exactly one form has its keys, and each key of a form needs them.
+// Conditions of forms: the required keys of exactly one form are present, and each key of a form needs them.
 static void put_forms(FILE *f, const lwi_yaml_object *object, const char *indent)
 {
     const char *before = "";

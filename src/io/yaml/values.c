@@ -1,4 +1,4 @@
-// values.c -- scalars and short lists of the document to numbers, words and names.
+// values.c -- numbers, words and names from scalars and short lists of the document.
 #include "io/yaml/values.h"
 #include "io/text.h"
 
@@ -36,7 +36,7 @@ lw_status lwi_read_expected(lwi_reading *r, const lwi_document_value *found, con
     else if (!*found->text && !found->quoted)
         snprintf(what, sizeof what, "nothing");
     else
-        snprintf(what, sizeof what, "%s'%.48s'", found->quoted ? "the text " : "", found->text);
+        snprintf(what, sizeof what, "%s'%.48s'", found->quoted ? "the string " : "", found->text);
     return lwi_read_fail(r, LW_ERR_PARSE, found->place, "expected %s, found %s", expected, what);
 }
 
@@ -63,7 +63,7 @@ void lwi_read_leave(lwi_reading *r, size_t length)
 
 const char *lwi_hint(char *text, size_t size, const char *name, const char *const *names, int count)
 {
-    enum { MAX_ITEMS = 10000 }; // a distance costs microseconds
+    enum { MAX_ITEMS = 10000 }; // an edit distance costs microseconds
     const char *near =
         names ? lwi_nearest(name, names, count < MAX_ITEMS ? count : MAX_ITEMS) : NULL;
     text[0] = 0;
@@ -125,7 +125,7 @@ lw_status lwi_read_vector(lwi_reading *r, const lwi_document_value *v, lw_vec3 *
     return LW_OK;
 }
 
-// In a description the zero vector stands for the default; in a file it is a mistake.
+// In a description the zero vector is the default; in a file it is an error.
 lw_status lwi_read_direction(lwi_reading *r, const lwi_document_value *v, lw_vec3 *x)
 {
     TRY(lwi_read_vector(r, v, x));
@@ -134,7 +134,7 @@ lw_status lwi_read_direction(lwi_reading *r, const lwi_document_value *v, lw_vec
     return LW_OK;
 }
 
-// The same for quaternions; whether their length is 1 is the builder's question.
+// The same for quaternions; the builder checks that their length is 1.
 lw_status lwi_read_quaternion(lwi_reading *r, const lwi_document_value *v, lw_quat *x)
 {
     double a[4];
@@ -206,13 +206,13 @@ static lw_status read_shape_size(lwi_reading *r, const lwi_document_value *v, in
     return lwi_read_numbers(r, v, lwi_shape_sizes[type], shape->size);
 }
 
-// One key of a shape: its type with the sizes, or where it is, or its colour.
+// Reads one key of a shape: type with sizes, pose, or colour.
 static lw_status read_shape_key(lwi_reading *r, const char *key, const lwi_document_value *v,
                                 lw_place place, lw_shape *shape)
 {
     static const char *const others[] = {"position", "orientation", "color"};
     const char *names[LW_SHAPE_COUNT + LWI_COUNT(others)];
-    int n = 0, s = 1; // 0 is none
+    int n = 0, s = 1; // shape 0: none
     while (s < LW_SHAPE_COUNT && strcmp(lwi_shape_names[s], key) != 0) s++;
     if (s < LW_SHAPE_COUNT && shape->type)
         return lwi_read_fail(r, LW_ERR_PARSE, place, "both %s and %s, expected one shape in a map",
@@ -306,13 +306,13 @@ lw_status lwi_read_joint(lwi_reading *r, const lwi_document_value *v, int32_t *i
 {
     int k = 0;
     TRY(lwi_read_reference(r, v, "joint", r->joints, &k));
-    *index = k; // joints are added in the order of the file
+    *index = k; // joints have the order of the file
     return LW_OK;
 }
 
 // -------------------------------------------------------------------------------------------- keys
 
-// Keys of the object that belong to its type, `type` itself included.
+// Lists the keys that belong to type t, `type` included.
 enum { MAX_KEYS = 32 };
 static int known_keys(const lwi_yaml_object *object, int type, const char **names)
 {

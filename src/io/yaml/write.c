@@ -1,8 +1,8 @@
-// write.c -- a model as the native file, in the order of the tables of keys.c.
+// write.c -- writes the native model file, in the order of the tables of keys.c.
 //
-// What is written is the model's normal form: bodies in world poses, joints by frames.  Defaults
-// are left out where every bit is the default's, numbers have 17 digits, so that reading gives the
-// same bits back.  Functions without a name are written where they are used.
+// The file is a canonical form: bodies with poses in the world, joints with two frames.  Values that are
+// bit for bit the default are omitted, numbers have 17 digits, so that the file reads back to the
+// same bits.  Functions without a name are written inline.
 #include "io/yaml/keys.h"
 #include "io/text.h"
 #include "model/model.h"
@@ -19,7 +19,7 @@ typedef struct writing {
     const lwi_description *d;
     lw_error *error;
     lwi_arena arena;
-    const char **function; // [nfunction] names, NULL: written where it is used
+    const char **function; // [nfunction] names, NULL: written inline
 } writing;
 
 static void write_object(const writing *w, const lwi_yaml_object *object, int type,
@@ -27,7 +27,7 @@ static void write_object(const writing *w, const lwi_yaml_object *object, int ty
 
 // ------------------------------------------------------------------------------------------- names
 
-// Words that YAML readers take for something else.
+// Strings that YAML readers interpret as another type.
 static bool is_reserved(const char *name)
 {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
@@ -45,7 +45,7 @@ static bool is_plain(const char *name)
     return strspn(name, letters) > 0 && name[strspn(name, others)] == 0 && !is_reserved(name);
 }
 
-// Code points that libyaml does not take as they are, or takes for ends of lines.
+// Code points that libyaml refuses or treats as line ends.
 static bool is_printable(long code)
 {
     return code >= 0x20 && code < 0xFFFE && code != 0xFEFF && code != 0x2028 && code != 0x2029;
@@ -95,11 +95,11 @@ static void put_body(const writing *w, lw_body body)
     put_name(w, w->d->body[body.index].name);
 }
 
-// How a constant without a name may be written.
+// How a constant function without a name can be written.
 typedef enum constant_form {
-    AS_NUMBER,     // any number is a constant
-    ZERO_IS_NONE,  // 0 would be no function
-    NEVER_A_NUMBER // a number would be something else
+    AS_NUMBER,     // as any number
+    ZERO_IS_NONE,  // as a number unless it is 0, which means none
+    NEVER_A_NUMBER // not as a number, which has another meaning
 } constant_form;
 
 static void put_function(const writing *w, const lw_function_desc *f)
@@ -141,11 +141,11 @@ static void put_signals(const writing *w, const lw_signal *signals, int n, const
     fputs("]", w->file);
 }
 
-// ----------------------------------------------------------------------------- what is worth a key
+// ----------------------------------------------------------------------------- values other than the default
 
 #define FIELD(type, offset) ((const type *)(const void *)((const char *)source + (offset)))
 
-// No bit of the numbers is set; -0 is worth writing.
+// Are all bits zero?  -0 is not.
 static bool all_zero(const void *numbers, size_t bytes)
 {
     const unsigned char *p = numbers;
@@ -163,7 +163,7 @@ static bool is_given(const lwi_yaml_key *key, int type, const void *source);
 
 static bool any_given(const lwi_yaml_object *object, const void *source)
 {
-    for (int i = 0; i < object->nkey; i++) // a key that is always there says nothing alone
+    for (int i = 0; i < object->nkey; i++) // a key that is always written does not count
         if (!(object->key[i].required & 1u) && is_given(&object->key[i], 0, source)) return true;
     return false;
 }
@@ -173,7 +173,7 @@ static const void *coordinate(const void *source, int k)
     return (const char *)source + (size_t)k * sizeof(lw_coordinate_desc);
 }
 
-// `all` of a joint's springs; `source` is the joint.
+// The spring `all` of a joint; `source` is the joint.
 static bool all_given(const lwi_yaml_key *key, const void *source)
 {
     const lwi_yaml_key *element = key->more;
@@ -355,7 +355,7 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
         else
             put_number(w, *FIELD(double, key->offset));
         return;
-    case LWI_KEY_TEXT:
+    case LWI_KEY_STRING:
         put_quoted(w, *FIELD(char *, key->offset));
         return;
     case LWI_KEY_SHAPES:
@@ -389,7 +389,7 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
     }
 }
 
-// "key: value" for every key worth writing, `between` between them.
+// Writes "key: value" for every key with a value other than the default, separated by `between`.
 static void write_object(const writing *w, const lwi_yaml_object *object, int type,
                          const void *source, const char *between)
 {
@@ -414,7 +414,7 @@ static void use(int *uses, lw_signal signal)
     if (signal.index > 0) uses[signal.index - 1]++;
 }
 
-// How often each function is referred to.
+// Counts the references to each function.
 static void count_uses(const lwi_description *d, int *uses)
 {
     for (int i = 0; i < d->nfunction; i++)
@@ -443,8 +443,8 @@ static bool is_taken(const writing *w, const char *name)
     return false;
 }
 
-// A function without a name gets one where it is used twice, or where sums would be nested so deep
-// that the file would not be read again.
+// A function without a name gets one if it is used twice, or if sums would be nested deeper than the reader
+// accepts.
 static lw_status name_functions(writing *w)
 {
     enum { DEEPEST = 8 };
@@ -570,7 +570,7 @@ static lw_status check_name(const writing *w, const char *kind, const char *name
                     name, problem);
 }
 
-// What a program can build and a file cannot say.
+// Refuses what a program can build and the file format cannot express.
 static lw_status check_writable(const writing *w)
 {
     const lwi_description *d = w->d;

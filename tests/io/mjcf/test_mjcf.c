@@ -476,7 +476,7 @@ static void connects_and_welds_are_joints(void **state)
     NEAR(w->frame1.position.x, 1); // as the file places them
     assert_int_equal(g->body2.index, 0);
     NEAR(g->frame1.position.x, 1);
-    assert_int_equal(lwt_warnings_with(b, "not active are not read (1): off"), 1);
+    assert_int_equal(lwt_warnings_with(b, "inactive equalities are not read (1): off"), 1);
     lw_builder_destroy(b);
 }
 
@@ -496,7 +496,7 @@ static void two_connects_are_a_hinge(void **state)
     }
     for (int i = 0; i < b->desc.njoint; i++)
         if (b->desc.joint[i].name) assert_string_not_equal(b->desc.joint[i].name, "two");
-    assert_int_equal(lwt_warnings_with(b, "are one hinge (1): one"), 1);
+    assert_int_equal(lwt_warnings_with(b, "are one revolute joint (1): one"), 1);
     lw_builder_destroy(b);
 }
 
@@ -623,7 +623,7 @@ static void includes_stay_in_the_folder(void **state)
     }
     assert_non_null(strstr(error.file, "bad.xml")); // of the last: where it stands
     assert_int_equal(error.line, 3);
-    refuse(MODEL("<include file='leg.xml'/>"), LW_ERR_PARSE, 2, "a text without a folder");
+    refuse(MODEL("<include file='leg.xml'/>"), LW_ERR_PARSE, 2, "from memory without a folder");
     static const char *const made[] = {"in/leg.xml",  "in/bad.xml", "in/shape.xml",
                                        "outside.xml", "in",         ""};
     for (int k = 0; k < LWI_COUNT(made); k++) {
@@ -649,8 +649,8 @@ static void mistakes_are_refused(void **state)
     refuse(BODY("<joint range='0 1' limited='maybe'/>"), LW_ERR_PARSE, 3,
            "expected true, false or auto");
     refuse(BODY("<joint class='leg'/>"), LW_ERR_MODEL, 3, "class 'leg' does not exist");
-    refuse(BODY("<body><freejoint/></body>"), LW_ERR_MODEL, 3, "needs the world around it");
-    refuse(BODY("<freejoint/><joint/>"), LW_ERR_MODEL, 3, "beside another joint");
+    refuse(BODY("<body><freejoint/></body>"), LW_ERR_MODEL, 3, "in bodies of the world only");
+    refuse(BODY("<freejoint/><joint/>"), LW_ERR_MODEL, 3, "combined with another joint");
     refuse(BODY("<geom type='cone'/>"), LW_ERR_PARSE, 3, "unknown type 'cone'");
     refuse(MODEL(WORLD("<body><geom type='box' size='1 1'/></body>")), LW_ERR_MODEL, 2,
            "a box needs 3 positive numbers");
@@ -664,7 +664,8 @@ static void mistakes_are_refused(void **state)
            "no attribute 'pos'");
     refuse(MODEL(WORLD("<body><inertial pos='0 0 0' mass='1'/></body>")), LW_ERR_PARSE, 2,
            "one of diaginertia and fullinertia");
-    refuse(BODY("<replicate count='3'/>"), LW_ERR_UNSUPPORTED, 3, "makes bodies that are not read");
+    refuse(BODY("<replicate count='3'/>"), LW_ERR_UNSUPPORTED, 3,
+           "creates bodies that are not read");
     refuse(MODEL("<compiler coordinate='global'/>"), LW_ERR_UNSUPPORTED, 2, "global");
     refuse(MODEL("<compiler angle='grad'/>"), LW_ERR_PARSE, 2, "expected degree or radian");
     refuse(MODEL("<compiler eulerseq='xyw'/>"), LW_ERR_PARSE, 2, "three of xyzXYZ");
@@ -811,7 +812,7 @@ static void keyframes_are_not_taken_unasked(void **state)
     bool told = false;
     for (int i = 0; i < lw_model_warning_count(model); i++) {
         const char *text = lw_model_warning(model, i);
-        told = told || (strstr(text, "asked for by name") && strstr(text, "home"));
+        told = told || (strstr(text, "requested by name") && strstr(text, "home"));
     }
     assert_true(told);
     lw_model_destroy(model);

@@ -148,7 +148,7 @@ static void frames_that_hang_on_themselves_are_refused(void **state)
         LW_ERR_MODEL, 3, "itself");
     refuse(MODEL(LINK("a", "<pose relative_to='nothing'>0 0 0 0 0 0</pose>")), LW_ERR_MODEL, 2,
            "relative_to 'nothing' does not exist");
-    refuse(MODEL(LINK("a", "") LINK("a", "")), LW_ERR_MODEL, 3, "two have this name");
+    refuse(MODEL(LINK("a", "") LINK("a", "")), LW_ERR_MODEL, 3, "this name occurs twice");
 }
 
 static void an_axis_is_in_the_joint_frame_or_what_it_names(void **state)
@@ -331,7 +331,7 @@ static void slanted_axes_are_two_hinges(void **state)
     NEAR(R[5], sqrt(0.5));
     NEAR(R[8], sqrt(0.5));
     all_joints_close(b);
-    assert_int_equal(1, lwt_warnings_with(b, "two hinges"));
+    assert_int_equal(1, lwt_warnings_with(b, "two revolute joints"));
     lw_model *model;
     OK(lw_model_create(b, &model, NULL));
     lw_model_destroy(model);
@@ -475,7 +475,7 @@ static void a_gearbox_couples_two_hinges(void **state)
                         "<gearbox_reference_body>base</gearbox_reference_body>" AXIS("0 0 1", "")
                             AXIS2("0 0 1", ""))));
     assert_int_equal(0, b->desc.ncoupling);
-    assert_int_equal(1, lwt_warnings_with(b, "gearboxes need a hinge")); // not silently
+    assert_int_equal(1, lwt_warnings_with(b, "gearboxes need a revolute joint")); // not silently
     assert_int_equal(1, lwt_warnings_with(b, "(1): g"));
     lw_builder_destroy(b);
 }

@@ -339,7 +339,7 @@ static void mimics_of_mimics_are_composed_and_those_of_fixed_joints_held(void **
     }
     assert_int_equal(
         1, lwt_warnings_with(b, "<mimic> is not used for fixed joints, joints (1): weld"));
-    assert_int_equal(1, lwt_warnings_with(b, "held at their offset, joints (1): held"));
+    assert_int_equal(1, lwt_warnings_with(b, "fixed at their offset, joints (1): held"));
     lw_builder_destroy(b);
 }
 
@@ -351,7 +351,7 @@ static void a_link_named_ground_gets_another_name(void **state)
                                       JOINT("k", "fixed", "ground", "ground_link", "") "</robot>",
                               LW_BASE_FIXED);
     assert_int_equal(1, b->desc.nwarning);
-    assert_int_equal(1, lwt_warnings_with(b, "link 'ground' is the body 'ground_link_' here"));
+    assert_int_equal(1, lwt_warnings_with(b, "link 'ground' is renamed to 'ground_link_'"));
     assert_string_equal("ground_link_", b->desc.body[lwt_joint_of(b, "j")->body2.index].name);
     assert_string_equal("ground_link", b->desc.body[lwt_joint_of(b, "k")->body2.index].name);
     lw_builder_destroy(b);
@@ -386,7 +386,7 @@ static void limits_that_are_no_numbers_are_noted(void **state)
                   LW_BASE_FIXED);
     assert_int_equal(2, b->desc.nwarning);
     assert_int_equal(
-        1, lwt_warnings_with(b, "not a finite number, which does no harm, joints (2): j, k"));
+        1, lwt_warnings_with(b, "an unused value that is not a finite number, joints (2): j, k"));
     assert_int_equal(1, lwt_warnings_with(b, "limits are not enforced, joints (1): j"));
     lw_builder_destroy(b);
 }
@@ -467,7 +467,8 @@ static void wrong_files_are_refused_with_line_and_name(void **state)
         {"<robot>\n<link name='${prefix}arm'/></robot>", LW_ERR_PARSE, 2, "xacro source"},
         {"<robot>\n<link/></robot>", LW_ERR_PARSE, 2, "<link> has no attribute 'name'"},
         {"<robot>\n<link name=''/></robot>", LW_ERR_MODEL, 2, "its name is empty"},
-        {"<robot>" LINK("a") LINK("a") "</robot>", LW_ERR_MODEL, 2, "link 'a': two have"},
+        {"<robot>" LINK("a") LINK("a") "</robot>", LW_ERR_MODEL, 2,
+         "link 'a': this name occurs twice"},
         {"<robot>" LINK("a") "<link name='b'/></robot>", LW_ERR_MODEL, 2, "expected one root"},
         {"<robot>" LINK("a") LINK("b") JOINT("j", "fixed", "a", "c", "") "</robot>", LW_ERR_MODEL,
          3, "joint 'j': child link 'c' does not exist"},
@@ -486,7 +487,7 @@ static void wrong_files_are_refused_with_line_and_name(void **state)
          LW_ERR_MODEL, 3, "joint 'j': every link is the child"},
         {"<robot>" LINK("a") LINK("b") LINK("c") JOINT("j", "fixed", "c", "b", "")
              JOINT("k", "fixed", "b", "c", "") "</robot>",
-         LW_ERR_MODEL, 4, "joint 'j': no path leads from the root link 'a'"},
+         LW_ERR_MODEL, 4, "joint 'j': there is no path from the root link 'a'"},
         {"<robot>" LINK("a") JOINT("j", "fixed", "a", "a", "") "</robot>", LW_ERR_MODEL, 2,
          "joint 'j': every link is the child"},
         {"<robot>" LINK("a") LINK("b")

@@ -242,7 +242,7 @@ static void mistakes_of_the_file_beside_are_told_in_it(void **state)
         const char *text, *part;
         int line;
     } cases[] = {
-        {"closed_loop: [[t1, t2]]\ntype: [3d, 3d]\n", "expected as many", 2},
+        {"closed_loop: [[t1, t2]]\ntype: [3d, 3d]\n", "expected equal numbers", 2},
         {"closed_loop: [[t1, t9]]\n", "no joint or link 't9'", 1},
         {"closed_loop: [[t1]]\n", "pairs", 1},
         {"closed_loop: [[t1, tip1]]\n", "same link", 1},

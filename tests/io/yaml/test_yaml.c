@@ -311,7 +311,7 @@ static void settings_are_written_with_either_line(void **state)
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: [1]}}\n",
            LW_ERR_PARSE, "a word or a number");
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: '1,order=x'}}\n",
-           LW_ERR_PARSE, "divide pairs");
+           LW_ERR_PARSE, "separate pairs");
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {max-steps: 7, max_steps: 8}\n",
            LW_ERR_PARSE, "'max-steps' and 'max_steps' are the same key");
     refuse("linkwork: 1\nbodies: {a-a: " BODY "}\nsimulation: {max+steps: 7}\n", LW_ERR_PARSE,
@@ -381,7 +381,7 @@ static void numbers_are_those_of_json(void **state)
         assert_int_equal(LW_ERR_PARSE,
                          lw_model_parse(text, strlen(text), "m", &yaml, &model, NULL, NULL));
     }
-    refuse("linkwork: 1\nbodies: {a: {mass: \"1\"}}\n", LW_ERR_PARSE, "found the text '1'");
+    refuse("linkwork: 1\nbodies: {a: {mass: \"1\"}}\n", LW_ERR_PARSE, "found the string '1'");
     refuse("linkwork: 1\nbodies: {a: {mass: 1e999}}\n", LW_ERR_PARSE, "below 1.8e308");
 }
 
