@@ -7,7 +7,7 @@ WHAT is one of
   chains   ns per body over the length of a chain of hinges
   speed    time of one evaluation over the number of closed loops (rows of four-bars)
   error    error of the accelerations over the number of closed loops: the largest difference of the maximum, first
-           and last one from the median of the programs with rigid joints, divided by the maximum
+           and last one from the median of the programs without soft constraints, divided by the maximum
 """
 import argparse
 import csv
@@ -25,7 +25,7 @@ CHAINS = {("linkwork", "aba"): "linkwork aba", ("linkwork", "momenta"): "linkwor
           ("simbody", "realize"): "simbody realize"}
 SOFT = ("mujoco", "forward-soft")
 LOOPS = {("linkwork", "rcr"): "Linkwork", ("pinocchio", "lcaba"): "Pinocchio lcaba",
-         ("pinocchio", "proximal"): "Pinocchio constraintDynamics", SOFT: "MuJoCo (soft joints)",
+         ("pinocchio", "proximal"): "Pinocchio constraintDynamics", SOFT: "MuJoCo (soft)",
          ("simbody", "realize"): "Simbody"}
 FLOOR = 1e-16  # of an error on the logarithmic scale
 
