@@ -23,6 +23,7 @@
 #include <linkwork/dynamics.h>
 #include <linkwork/io.h>
 #include <linkwork/model.h>
+#include <linkwork/options.h>
 #include <linkwork/plot.h>
 #include <linkwork/result.h>
 #include <linkwork/simulate.h>

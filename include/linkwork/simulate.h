@@ -6,66 +6,11 @@
 #define LINKWORK_SIMULATE_H
 
 #include <linkwork/model.h>
+#include <linkwork/options.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Every option of a run: key (of the program `--key`, of the file `simulation: {key: }`, '-'
- *  for '_' in the program), kind, default, name of the value, help.  Lengths of WORD: below 32, of
- *  TEXT: below 160. */
-#define LW_OPTION_LIST(X)                                                                          \
-    X(formulation, WORD, "auto", "NAME", "equations of motion: auto or a name of `linkwork info`") \
-    X(integrator, WORD, "auto", "NAME", "time integrator: auto or a name of `linkwork info`")      \
-    X(duration, REAL, 10.0, "S", "simulated time [s]")                                             \
-    X(step, REAL, 0.0, "S", "fixed step, or largest step of adaptive integrators [s]; 0: none")    \
-    X(rtol, REAL, 1e-9, "R", "relative tolerance of adaptive integrators")                         \
-    X(atol, REAL, 1e-9, "A", "absolute tolerance of coordinates and rates [m, rad, m/s, rad/s]")   \
-    X(atol_p, REAL, 0.0, "A",                                                                      \
-      "absolute tolerance of momenta; 0: atol times the joint's articulated inertia")              \
-    X(state, WORD, "auto", "KIND",                                                                 \
-      "speeds or momenta as state of rcr; of others what they have; auto: speeds where there are") \
-    X(kappa, WORD, "auto", "RATE",                                                                 \
-      "rate at which hdca, and rcr with momenta, take impulses of loops out [1/s]; auto, none")    \
-    X(sample, WORD, "0.01", "S", "interval of the rows written [s], or `steps`: every step")       \
-    X(sample_mode, WORD, "stop", "MODE",                                                           \
-      "stop: the integrator ends a step on each row; interpolate: it does not")                    \
-    X(baumgarte, WORD, "0,0", "A,B",                                                               \
-      "gains of lagrange [1/s]: phi'' + 2 A phi' + B^2 phi = 0 holds the joints; 0,0: none")       \
-    X(project, WORD, "auto", "WHEN",                                                               \
-      "put loops back on their joints: auto, when off by ten tolerances; never; always, each "     \
-      "step")                                                                                      \
-    X(plan, WORD, "auto", "KIND",                                                                  \
-      "order in which dca, hdca, index3 join bodies: comb, balanced or mixed; auto: the cheapest") \
-    X(threads, REAL, 0.0, "N",                                                                     \
-      "threads of a batch or of one run by dca, hdca, index3; 0: all processors, of one run: 1")   \
-    X(index3, TEXT, "auto", "KEY=VALUE,...",                                                       \
-      "how index3 steps: regularisation, iterations, tolerance, coordinates=6|7, penalty, "        \
-      "normalisation, tangent=0|1|2, newton=full|modified, projection=mass|tangent|none, "         \
-      "order=sequential|independent, control=auto|equal|error, mode=offline|real-time, "           \
-      "stop=q|q+lambda")                                                                           \
-    X(max_steps, REAL, 0.0, "N", "give up after so many steps; 0: no limit")                       \
-    X(pace, REAL, 0.0, "R",                                                                        \
-      "simulated seconds per second of the wall's clock, 1: real time; 0: as fast as it goes")
-
-typedef struct lw_options {
-#define LW_OPTION_WORD(key) char key[32];
-#define LW_OPTION_TEXT(key) char key[160];
-#define LW_OPTION_REAL(key) double key;
-#define X(key, kind, fallback, value, help) LW_OPTION_##kind(key)
-    LW_OPTION_LIST(X)
-#undef X
-#undef LW_OPTION_WORD
-#undef LW_OPTION_TEXT
-#undef LW_OPTION_REAL
-} lw_options;
-
-/** The defaults. */
-LW_API void lw_options_default(lw_options *options);
-/** Sets one option by key ('-' and '_' are the same) from text.
- *  @return LW_ERR_ARGUMENT with the nearest known key or what was expected */
-LW_API lw_status lw_options_set(lw_options *options, const char *key, const char *value,
-                                lw_error *error);
 
 // ------------------------------------------------------------------------------------ observation
 

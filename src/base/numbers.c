@@ -2,10 +2,7 @@
 #include "base/numbers.h"
 
 #include <math.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +58,20 @@ const char *lwi_number_end(const char *text)
         if (end == p) return NULL;
     }
     return end;
+}
+
+void lwi_number_write(double value, char *text, size_t size)
+{
+    char shortest[32] = "nan";
+    lwi_numbers numbers;
+    if (lwi_numbers_begin(&numbers)) {
+        for (int digits = 15; digits <= 17; digits++) {
+            snprintf(shortest, sizeof shortest, "%.*g", digits, value);
+            if (strtod(shortest, NULL) == value) break;
+        }
+        lwi_numbers_end(&numbers);
+    }
+    snprintf(text, size, "%s", shortest);
 }
 
 // n numbers with commas between and nothing behind; a plain locale is set.

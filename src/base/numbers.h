@@ -4,6 +4,7 @@
 
 #include <locale.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /** Numbers of this thread are read and written with a decimal point until lwi_numbers_end. */
 typedef struct lwi_numbers {
@@ -19,6 +20,9 @@ const char *lwi_number_end(const char *text);
 /** A decimal number and nothing else, written as people write it (+1, .5 too), whatever the locale;
  *  *value is left alone where it is none, or not finite. */
 bool lwi_number_read(const char *text, double *value);
+
+/** The shortest decimal text that reads back to the same number, with a decimal point in every locale. */
+void lwi_number_write(double value, char *text, size_t size);
 
 /** The n numbers of a text such as "10, 0.5", at most 8; false, with *values left alone, where it is
  *  anything else. */

@@ -265,9 +265,8 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
         b->options = *desc->options;
     else
         lw_options_default(&b->options);
-    b->options.threads = 0; // of an instance: one
-    lwi_copy_text(b->options.project, sizeof b->options.project,
-                  "never"); // lanes go on as they are
+    b->options.threads = 0;                // of an instance: one
+    b->options.project = LW_PROJECT_NEVER; // a lane is not restored to its constraints
     TRY(lwi_options_check(&b->options, &b->error));
     const lwi_formulation *formulation = lwi_formulation_find(b->options.formulation);
     if (formulation && formulation->step)

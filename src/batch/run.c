@@ -33,9 +33,9 @@ static lw_status row_at(run *r, double time)
 lw_status lw_batch_run(lw_batch *b, lw_batch_row row, void *row_user, lw_progress progress,
                        void *progress_user)
 {
-    const double duration = b->options.duration, sample = lwi_options_sample(&b->options);
+    const double duration = b->options.duration, sample = b->options.sample;
     run r = {b, row, progress, row_user, progress_user, duration};
-    if (!strcmp(b->options.sample, "steps"))
+    if (b->options.sample == LW_SAMPLE_STEPS)
         return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
                         "sample: instances step by themselves, a batch has rows at times only");
     const double rows = lwi_run_inner_rows(duration, sample);

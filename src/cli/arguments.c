@@ -17,7 +17,7 @@ static const cli_option options_[] = {
 enum { NOPTION = sizeof options_ / sizeof options_[0] };
 
 static const cli_option simulation_[] = {
-#define X(key, kind, fallback, value, help) {#key, value, help, 0},
+#define X(key, type, fallback, tier, value, help) {#key, value, help, 0},
     LW_OPTION_LIST(X)
 #undef X
 };

@@ -191,7 +191,7 @@ cli_exit cli_compare(const cli_arguments *arguments)
     if (!code) code = cli_read(arguments, &model, &options);
     if (code) return code;
     code = parse_methods(arguments->formulations, &options, m, &count);
-    if (!code && !strcmp(options.sample, "steps"))
+    if (!code && options.sample == LW_SAMPLE_STEPS)
         code = cli_complain(CLI_USE, "compare: rows must be at equal times, so not --sample steps");
 
     track_start(&first, model);

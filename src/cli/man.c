@@ -29,7 +29,7 @@ static const option own[] = {
 #undef X
 };
 static const option simulation[] = {
-#define X(key, kind, fallback, value, help) {#key, value, help, 0},
+#define X(key, type, fallback, tier, value, help) {#key, value, help, 0},
     LW_OPTION_LIST(X)
 #undef X
 };

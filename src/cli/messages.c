@@ -79,10 +79,13 @@ bool cli_has_settings(const lw_options *options)
 {
     lw_options plain;
     lw_options_default(&plain);
-#define SAME_WORD(key) !strcmp(options->key, plain.key) &&
-#define SAME_TEXT(key) SAME_WORD(key)
-#define SAME_REAL(key) options->key == plain.key &&
-#define X(key, kind, fallback, value, help) SAME_##kind(key)
-    return !(LW_OPTION_LIST(X) true);
-#undef X
+    for (int i = 0; i < lw_option_count(); i++) {
+        char text[LW_OPTION_TEXT_SIZE], fallback[LW_OPTION_TEXT_SIZE];
+        const char *key = lw_option_at(i).key;
+        if (lw_options_get(options, key, text, sizeof text) == LW_OK &&
+            lw_options_get(&plain, key, fallback, sizeof fallback) == LW_OK &&
+            strcmp(text, fallback) != 0)
+            return true;
+    }
+    return false;
 }

@@ -1,6 +1,7 @@
 // run.c -- linkwork run: simulate, write rows, summarise.
 #include "cli/batch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct writers {
@@ -130,12 +131,15 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
 static void json_options(cli_json *json, const lw_options *options)
 {
     json_open(json, "options", '{');
-#define JSON_WORD(key) json_text(json, #key, options->key);
-#define JSON_TEXT(key) JSON_WORD(key)
-#define JSON_REAL(key) json_number(json, #key, options->key);
-#define X(key, kind, fallback, value, help) JSON_##kind(key)
-    LW_OPTION_LIST(X)
-#undef X
+    for (int i = 0; i < lw_option_count(); i++) {
+        const lw_option_info o = lw_option_at(i);
+        char text[LW_OPTION_TEXT_SIZE] = "";
+        lw_options_get(options, o.key, text, sizeof text);
+        if (o.is_real || o.is_integer)
+            json_number(json, o.key, strtod(text, NULL));
+        else
+            json_text(json, o.key, text);
+    }
     json_close(json, '}');
 }
 
@@ -267,18 +271,14 @@ static cli_exit check_kind(const cli_arguments *arguments)
 // --real-time: index3, and its mode before what else is said of it.
 static cli_exit set_real_time(lw_options *options)
 {
-    char text[sizeof options->index3 + 32];
     lw_error error = {0};
-    const bool plain = !strcmp(options->index3, "auto");
-    snprintf(text, sizeof text, "mode=real-time%s%s", plain ? "" : ",",
-             plain ? "" : options->index3);
     lw_status status = LW_OK;
     if (!strcmp(options->formulation, "auto"))
         status = lw_options_set(options, "formulation", "index3", &error);
     if (strcmp(options->formulation, "index3") != 0)
         return cli_complain(CLI_USE, "--real-time is a mode of index3, not of %s",
                             options->formulation);
-    if (status == LW_OK) status = lw_options_set(options, "index3", text, &error);
+    options->index3.mode = LW_INDEX3_MODE_REAL_TIME;
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
 

@@ -103,12 +103,12 @@ static double speed_squared(const lw_model *model)
 
 lwi_gauge lwi_gauge_choose(const lw_model *model, const lw_options *options)
 {
-    const char *word = options ? options->kappa : "auto";
+    const double kappa = options ? options->kappa : LW_KAPPA_AUTO;
     lwi_gauge gauge = {.extent = extent_at_start(model), .reason = LWI_GAUGE_NONE};
-    if (!strcmp(word, "none")) return gauge;
-    if (strcmp(word, "auto") != 0) {
+    if (kappa == LW_KAPPA_NONE) return gauge;
+    if (kappa > 0) {
         gauge.reason = LWI_GAUGE_OPTION;
-        lwi_number_read(word, &gauge.kappa); // checked with the options
+        gauge.kappa = kappa;
         return gauge;
     }
     double a = v3_norm(model->gravity);

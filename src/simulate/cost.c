@@ -140,9 +140,9 @@ static lw_status try(const lwi_formulation *formulation, const lw_model *model,
 // What an option asks for and only the other one has.
 static void heed_options(const lw_options *options, lwi_cost_survey *survey)
 {
-    if (options && !strcmp(options->state, "speeds"))
+    if (options && options->state == LW_STATE_SPEEDS)
         lwi_fail(&survey->hdca, LW_ERR_ARGUMENT, "its state has momenta, not speeds");
-    if (options && strcmp(options->plan, "auto") != 0)
+    if (options && options->plan != LW_PLAN_AUTO)
         lwi_fail(&survey->rcr, LW_ERR_ARGUMENT, "it has no plan");
 }
 
@@ -180,7 +180,7 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
     lwi_arena arena;
     lwi_cost_features *f = &survey->features;
     *survey = (lwi_cost_survey){.tree = model->nloop + model->ncoupling == 0,
-                                .momenta = options && !strcmp(options->state, "momenta"),
+                                .momenta = options && options->state == LW_STATE_MOMENTA,
                                 .momenta_take = MOMENTA_TAKE,
                                 .driven = model->carries_work && model->driven};
     *f = (lwi_cost_features){.one = 1,

@@ -1,68 +1,34 @@
-// options.c -- the options of a run: defaults, values from text, checks.  One list, LW_OPTION_LIST.
+// options.c -- the options of a run: defaults, text to value and back, checks.  One list, LW_OPTION_LIST.
 #include "simulate/options.h"
 
+#include "base/assert.h"
 #include "base/numbers.h"
 #include "base/threads.h"
-#include "methods/index3/index3.h"
 #include "integrate/integrator.h"
+#include "methods/index3/index3.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef enum kind { WORD, TEXT, REAL } kind;
+typedef struct option option;
 
-typedef struct option {
-    const char *key;
-    kind kind;
-    size_t offset, size;
-    double fallback; ///< REAL
-} option;
+/** How the text of an option becomes its value, and back.  `field` is the option's place in lw_options. */
+typedef struct option_type {
+    lw_status (*read)(const option *o, const char *text, void *field, lw_error *error);
+    void (*write)(const void *field, char *text, size_t size);
+    /** Is the value allowed?  For fields that a caller has set. */
+    lw_status (*check)(const option *o, const void *field, lw_error *error);
+} option_type;
 
-// The default of a WORD or TEXT is not a number and is not needed in the table.
-#define FALLBACK_WORD(text) 0
-#define FALLBACK_TEXT(text) 0
-#define FALLBACK_REAL(number) (number)
-static const option all[] = {
-#define X(key, kind, fallback, value, help)                                                        \
-    {#key, kind, offsetof(lw_options, key), sizeof((lw_options *)0)->key,                          \
-     FALLBACK_##kind(fallback)},
-    LW_OPTION_LIST(X)
-#undef X
+struct option {
+    const char *key, *fallback, *value, *help;
+    const option_type *type;
+    size_t offset;
+    bool expert, is_real, is_integer;
 };
 
-void lw_options_default(lw_options *options)
-{
-    if (!options) return;
-    memset(options, 0, sizeof *options);
-#define SET_WORD(key, fallback) lwi_copy_text(options->key, sizeof options->key, fallback);
-#define SET_TEXT(key, fallback) SET_WORD(key, fallback)
-#define SET_REAL(key, fallback) options->key = fallback;
-#define X(key, kind, fallback, value, help) SET_##kind(key, fallback)
-    LW_OPTION_LIST(X)
-#undef X
-}
-
-// ----------------------------------------------------------------------------------------- numbers
-
-// 0 is allowed where it is the default and stands for `none`, and as a duration: one row.
-static lw_status check_number(const option *o, double value, lw_error *error)
-{
-    const char *expected = NULL;
-    const bool zero = o->fallback == 0 || !strcmp(o->key, "duration");
-    if (!isfinite(value) || value < 0 || (value == 0 && !zero))
-        expected = zero ? "zero or a positive number" : "a positive number";
-    else if (!strcmp(o->key, "rtol") && value >= 1)
-        expected = "a number below 1";
-    else if (!strcmp(o->key, "max_steps") && (value != floor(value) || value > 1e15)) // fits a long
-        expected = "a whole number up to 1e15";
-    else if (!strcmp(o->key, "threads") && (value != floor(value) || value > LWI_MOST_THREADS))
-        expected = "a whole number of threads up to 256";
-    if (!expected) return LW_OK;
-    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: %g is not %s", o->key, value, expected);
-}
-
-// ------------------------------------------------------------------------------------------- words
+// ------------------------------------------------------------------------------------------- names
 
 enum { MOST_NAMES = 24 };
 
@@ -88,47 +54,303 @@ static lw_status check_part(const char *key, const char *name, int count, part_i
                     list);
 }
 
-static lw_status check_word(const char *key, const char *word, lw_error *error)
+enum { NAME_SIZE = sizeof((lw_options *)0)->formulation };
+
+static lw_status check_name(const option *o, const void *field, lw_error *error)
 {
-    double interval, rate;
-    if (!strcmp(key, "formulation"))
-        return check_part(key, word, lw_formulation_count(), lw_formulation_info, error);
-    if (!strcmp(key, "integrator"))
-        return check_part(key, word, lw_integrator_count(), lw_integrator_info, error);
-    if (!strcmp(key, "sample") && strcmp(word, "steps") &&
-        !(lwi_number_read(word, &interval) && interval > 0))
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "sample: '%s' is not a positive number of seconds, nor `steps`", word);
-    if (!strcmp(key, "state") && strcmp(word, "auto") && strcmp(word, "speeds") &&
-        strcmp(word, "momenta"))
-        return lwi_fail(error, LW_ERR_ARGUMENT, "state: '%s' is neither auto, speeds nor momenta",
-                        word);
-    if (!strcmp(key, "kappa") && strcmp(word, "auto") && strcmp(word, "none") &&
-        !(lwi_number_read(word, &rate) && rate > 0))
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "kappa: '%s' is not a positive rate in 1/s, nor auto, nor none", word);
-    if (!strcmp(key, "sample_mode") && strcmp(word, "stop") && strcmp(word, "interpolate"))
-        return lwi_fail(error, LW_ERR_ARGUMENT, "sample_mode: '%s' is neither stop nor interpolate",
-                        word);
-    if (!strcmp(key, "plan") && strcmp(word, "auto") && strcmp(word, "comb") &&
-        strcmp(word, "balanced") && strcmp(word, "mixed"))
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "plan: '%s' is none of auto, comb, balanced and mixed", word);
-    if (!strcmp(key, "project") && strcmp(word, "auto") && strcmp(word, "never") &&
-        strcmp(word, "always"))
-        return lwi_fail(error, LW_ERR_ARGUMENT, "project: '%s' is neither auto, never nor always",
-                        word);
-    lwi_index3_method method;
-    if (!strcmp(key, "index3")) return lwi_index3_method_read(word, &method, error);
-    double gain[2];
-    if (!strcmp(key, "baumgarte") &&
-        !(lwi_numbers_read(word, gain, 2) && gain[0] >= 0 && gain[1] >= 0))
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "baumgarte: '%s' is not two gains >= 0, such as 10,10", word);
+    if (!memchr(field, 0, NAME_SIZE))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: the text does not end", o->key);
+    if (!strcmp(o->key, "formulation"))
+        return check_part(o->key, field, lw_formulation_count(), lw_formulation_info, error);
+    return check_part(o->key, field, lw_integrator_count(), lw_integrator_info, error);
+}
+
+static lw_status read_name(const option *o, const char *text, void *field, lw_error *error)
+{
+    char name[NAME_SIZE] = "";
+    if (strlen(text) >= NAME_SIZE)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%.20s...' is longer than %d letters", o->key,
+                        text, NAME_SIZE - 1);
+    strcpy(name, text);
+    TRY(check_name(o, name, error));
+    memcpy(field, name, NAME_SIZE);
     return LW_OK;
 }
 
-// ------------------------------------------------------------------------------------------ public
+static void write_name(const void *field, char *text, size_t size)
+{
+    lwi_copy_text(text, size, field);
+}
+
+// ----------------------------------------------------------------------------------------- numbers
+
+// 0 is allowed where it is the default and stands for `none`, and as a duration: one row.
+static lw_status check_number(const option *o, double value, lw_error *error)
+{
+    const char *expected = NULL;
+    const bool zero = !strcmp(o->fallback, "0") || !strcmp(o->key, "duration");
+    if (!isfinite(value) || value < 0 || (value == 0 && !zero))
+        expected = zero ? "zero or a positive number" : "a positive number";
+    else if (!strcmp(o->key, "rtol") && value >= 1)
+        expected = "a number below 1";
+    else if (!strcmp(o->key, "max_steps") && (value != floor(value) || value > 1e15))
+        expected = "a whole number up to 1e15";
+    else if (!strcmp(o->key, "threads") && (value != floor(value) || value > LWI_MOST_THREADS))
+        expected = "a whole number of threads up to 256";
+    if (!expected) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: %g is not %s", o->key, value, expected);
+}
+
+static lw_status read_number(const option *o, const char *text, double *value, lw_error *error)
+{
+    if (!lwi_number_read(text, value))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%.60s' is not a finite number", o->key, text);
+    return check_number(o, *value, error);
+}
+
+static lw_status check_real(const option *o, const void *field, lw_error *error)
+{
+    return check_number(o, *(const double *)field, error);
+}
+
+static lw_status read_real(const option *o, const char *text, void *field, lw_error *error)
+{
+    double value;
+    TRY(read_number(o, text, &value, error));
+    *(double *)field = value;
+    return LW_OK;
+}
+
+static void write_real(const void *field, char *text, size_t size)
+{
+    lwi_number_write(*(const double *)field, text, size);
+}
+
+static lw_status check_integer(const option *o, const void *field, lw_error *error)
+{
+    return check_number(o, (double)*(const int64_t *)field, error);
+}
+
+static lw_status read_integer(const option *o, const char *text, void *field, lw_error *error)
+{
+    double value;
+    TRY(read_number(o, text, &value, error));
+    *(int64_t *)field = (int64_t)value;
+    return LW_OK;
+}
+
+static void write_integer(const void *field, char *text, size_t size)
+{
+    snprintf(text, size, "%lld", (long long)*(const int64_t *)field);
+}
+
+// ------------------------------------------------------------------- numbers with words beside them
+
+static lw_status check_kappa(const option *o, const void *field, lw_error *error)
+{
+    const double rate = *(const double *)field;
+    if (rate == LW_KAPPA_AUTO || rate == LW_KAPPA_NONE || (isfinite(rate) && rate > 0))
+        return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "%s: %g is not a positive rate in 1/s, LW_KAPPA_AUTO or LW_KAPPA_NONE", o->key,
+                    rate);
+}
+
+static lw_status read_kappa(const option *o, const char *text, void *field, lw_error *error)
+{
+    double rate = LW_KAPPA_AUTO;
+    if (!strcmp(text, "none"))
+        rate = LW_KAPPA_NONE;
+    else if (strcmp(text, "auto") != 0 && !(lwi_number_read(text, &rate) && rate > 0))
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "%s: '%s' is not a positive rate in 1/s, nor auto, nor none", o->key, text);
+    *(double *)field = rate;
+    return LW_OK;
+}
+
+static void write_kappa(const void *field, char *text, size_t size)
+{
+    const double rate = *(const double *)field;
+    if (rate > 0)
+        lwi_number_write(rate, text, size);
+    else
+        lwi_copy_text(text, size, rate == LW_KAPPA_NONE ? "none" : "auto");
+}
+
+static lw_status check_sample(const option *o, const void *field, lw_error *error)
+{
+    const double interval = *(const double *)field;
+    if (interval == LW_SAMPLE_STEPS || (isfinite(interval) && interval > 0)) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "%s: %g is not a positive number of seconds, nor LW_SAMPLE_STEPS", o->key,
+                    interval);
+}
+
+static lw_status read_sample(const option *o, const char *text, void *field, lw_error *error)
+{
+    double interval = LW_SAMPLE_STEPS;
+    if (strcmp(text, "steps") != 0 && !(lwi_number_read(text, &interval) && interval > 0))
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "%s: '%s' is not a positive number of seconds, nor `steps`", o->key, text);
+    *(double *)field = interval;
+    return LW_OK;
+}
+
+static void write_sample(const void *field, char *text, size_t size)
+{
+    if (*(const double *)field == LW_SAMPLE_STEPS)
+        lwi_copy_text(text, size, "steps");
+    else
+        write_real(field, text, size);
+}
+
+static lw_status check_gains(const option *o, const void *field, lw_error *error)
+{
+    const double *gain = field;
+    if (isfinite(gain[0]) && isfinite(gain[1]) && gain[0] >= 0 && gain[1] >= 0) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: %g, %g are not two gains >= 0", o->key, gain[0],
+                    gain[1]);
+}
+
+static lw_status read_gains(const option *o, const char *text, void *field, lw_error *error)
+{
+    double gain[2];
+    if (!(lwi_numbers_read(text, gain, 2) && gain[0] >= 0 && gain[1] >= 0))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%s' is not two gains >= 0, such as 10,10",
+                        o->key, text);
+    memcpy(field, gain, sizeof gain);
+    return LW_OK;
+}
+
+static void write_gains(const void *field, char *text, size_t size)
+{
+    const double *gain = field;
+    char a[32], b[32];
+    lwi_number_write(gain[0], a, sizeof a);
+    lwi_number_write(gain[1], b, sizeof b);
+    snprintf(text, size, "%s,%s", a, b);
+}
+
+// ----------------------------------------------------------------------------------------- choices
+
+static lw_status check_choice(const option *o, int choice, int count, lw_error *error)
+{
+    if (choice >= 0 && choice < count) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: %d is none of its %d choices", o->key, choice,
+                    count);
+}
+
+static lw_status read_choice(const option *o, const char *text, const char *const *words, int count,
+                             int *choice, lw_error *error)
+{
+    char list[128] = "";
+    for (int i = 0; i < count; i++)
+        if (!strcmp(text, words[i])) {
+            *choice = i;
+            return LW_OK;
+        }
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+    }
+    const char *nearest = lwi_nearest(text, words, count);
+    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%s' is none of %s%s%s%s", o->key, text, list,
+                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+// CHOICE(state, lw_state_kind, LW_STATE_LIST): check_state, read_state, write_state.
+#define X(name, text) text,
+#define CHOICE(what, type, LIST)                                                                   \
+    static const char *const what##_words[] = {LIST(X)};                                           \
+    static lw_status check_##what(const option *o, const void *field, lw_error *error)             \
+    {                                                                                              \
+        return check_choice(o, (int)*(const type *)field, LWI_COUNT(what##_words), error);         \
+    }                                                                                              \
+    static lw_status read_##what(const option *o, const char *text, void *field, lw_error *error)  \
+    {                                                                                              \
+        int choice;                                                                                \
+        TRY(read_choice(o, text, what##_words, LWI_COUNT(what##_words), &choice, error));          \
+        *(type *)field = (type)choice;                                                             \
+        return LW_OK;                                                                              \
+    }                                                                                              \
+    static void write_##what(const void *field, char *text, size_t size)                           \
+    {                                                                                              \
+        lwi_copy_text(text, size, what##_words[*(const type *)field]);                             \
+    }
+CHOICE(state, lw_state_kind, LW_STATE_LIST)
+CHOICE(sample_mode, lw_sample_mode, LW_SAMPLE_MODE_LIST)
+CHOICE(project, lw_project, LW_PROJECT_LIST)
+CHOICE(plan, lw_plan, LW_PLAN_LIST)
+#undef CHOICE
+#undef X
+
+// ------------------------------------------------------------------------------------------ index3
+
+static lw_status check_index3(const option *o, const void *field, lw_error *error)
+{
+    (void)o;
+    return lwi_index3_options_check(field, error);
+}
+
+static lw_status read_index3(const option *o, const char *text, void *field, lw_error *error)
+{
+    (void)o;
+    lw_index3_options index3;
+    TRY(lwi_index3_options_read(text, &index3, error));
+    *(lw_index3_options *)field = index3;
+    return LW_OK;
+}
+
+static void write_index3(const void *field, char *text, size_t size)
+{
+    lwi_index3_options_write(field, text, size);
+}
+
+// ------------------------------------------------------------------------------------------- table
+
+#define TYPE(NAME, name)                                                                           \
+    static const option_type type_##NAME = {read_##name, write_##name, check_##name};
+TYPE(NAME, name)
+TYPE(REAL, real)
+TYPE(INTEGER, integer)
+TYPE(STATE, state)
+TYPE(KAPPA, kappa)
+TYPE(SAMPLE, sample)
+TYPE(SAMPLE_MODE, sample_mode)
+TYPE(GAINS, gains)
+TYPE(PROJECT, project)
+TYPE(PLAN, plan)
+TYPE(INDEX3, index3)
+#undef TYPE
+
+enum { BASIC, EXPERT };
+
+static const option all[] = {
+#define X(name, kind, preset, tier, operand, text)                                                 \
+    {.key = #name,                                                                                 \
+     .fallback = preset,                                                                           \
+     .value = operand,                                                                             \
+     .help = text,                                                                                 \
+     .type = &type_##kind,                                                                         \
+     .offset = offsetof(lw_options, name),                                                         \
+     .expert = tier == EXPERT,                                                                     \
+     .is_real = &type_##kind == &type_REAL,                                                        \
+     .is_integer = &type_##kind == &type_INTEGER},
+    LW_OPTION_LIST(X)
+#undef X
+};
+
+void lw_options_default(lw_options *options)
+{
+    if (!options) return;
+    memset(options, 0, sizeof *options);
+    for (int i = 0; i < LWI_COUNT(all); i++) {
+        const lw_status status =
+            all[i].type->read(&all[i], all[i].fallback, (char *)options + all[i].offset, NULL);
+        LWI_ASSERT(status == LW_OK);
+        (void)status;
+    }
+}
 
 static const option *find(const char *key)
 {
@@ -158,51 +380,55 @@ lw_status lw_options_set(lw_options *options, const char *key, const char *value
         return lwi_fail(error, LW_ERR_ARGUMENT, "options, key or value is missing");
     const option *o = find(key);
     if (!o) return unknown(key, error);
-    char *place = (char *)options + o->offset;
-    if (o->kind != REAL) {
-        const size_t size = o->size;
-        if (strlen(value) >= size)
-            return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%.20s...' is longer than %d letters",
-                            o->key, value, (int)size - 1);
-        TRY(check_word(o->key, value, error));
-        memset(place, 0, size);
-        memcpy(place, value, strlen(value));
-        return LW_OK;
-    }
-    double number;
-    if (!lwi_number_read(value, &number))
-        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%.60s' is not a finite number", o->key,
-                        value);
-    TRY(check_number(o, number, error));
-    memcpy(place, &number, sizeof number);
+    return o->type->read(o, value, (char *)options + o->offset, error);
+}
+
+lw_status lw_options_get(const lw_options *options, const char *key, char *text, size_t size)
+{
+    const option *o = options && key && text && size > 0 ? find(key) : NULL;
+    if (!o) return LW_ERR_ARGUMENT;
+    o->type->write((const char *)options + o->offset, text, size);
     return LW_OK;
 }
+
+int lw_option_count(void)
+{
+    return LWI_COUNT(all);
+}
+
+lw_option_info lw_option_at(int index)
+{
+    if (index < 0 || index >= LWI_COUNT(all)) return (lw_option_info){0};
+    const option *o = &all[index];
+    return (lw_option_info){.key = o->key,
+                            .value = o->value,
+                            .help = o->help,
+                            .fallback = o->fallback,
+                            .is_real = o->is_real,
+                            .is_integer = o->is_integer,
+                            .expert = o->expert};
+}
+
+// -------------------------------------------------------------------------------------- inside use
 
 lw_status lwi_options_check(const lw_options *options, lw_error *error)
 {
-    for (int i = 0; i < LWI_COUNT(all); i++) {
-        const char *place = (const char *)options + all[i].offset;
-        double number;
-        if (all[i].kind != REAL) {
-            if (!memchr(place, 0, all[i].size))
-                return lwi_fail(error, LW_ERR_ARGUMENT, "%s: the text does not end", all[i].key);
-            TRY(check_word(all[i].key, place, error));
-        } else {
-            memcpy(&number, place, sizeof number);
-            TRY(check_number(&all[i], number, error));
-        }
-    }
+    for (int i = 0; i < LWI_COUNT(all); i++)
+        TRY(all[i].type->check(&all[i], (const char *)options + all[i].offset, error));
     return LW_OK;
 }
 
-double lwi_options_sample(const lw_options *options)
+bool lwi_options_differ(const lw_options *options, const char *key)
 {
-    double interval = 0;
-    lwi_number_read(options->sample, &interval);
-    return interval;
+    char text[LW_OPTION_TEXT_SIZE], plain[LW_OPTION_TEXT_SIZE];
+    lw_options defaults;
+    lw_options_default(&defaults);
+    if (lw_options_get(options, key, text, sizeof text) != LW_OK) return false;
+    lw_options_get(&defaults, key, plain, sizeof plain);
+    return strcmp(text, plain) != 0;
 }
 
 bool lwi_options_interpolate(const lw_options *options)
 {
-    return !strcmp(options->sample_mode, "interpolate");
+    return options->sample_mode == LW_SAMPLE_INTERPOLATE;
 }

@@ -54,12 +54,13 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim)
     const lw_model *model = sim->model;
     const lw_options *o = &sim->options;
     lwi_projection *p = &sim->projection;
-    if (!strcmp(o->project, "never") || (model->nloop == 0 && model->ncoupling == 0)) return LW_OK;
+    if (o->project == LW_PROJECT_NEVER || (model->nloop == 0 && model->ncoupling == 0))
+        return LW_OK;
     if (sim->work->formulation->step) return LW_OK; // does so in each step
     TRY(lwi_snapshot_create(model, &sim->arena, &p->moment));
     TRY(lwi_assembler_create(model, 0, NULL, &sim->arena, &p->assembler));
     p->active = true;
-    if (!strcmp(o->project, "always")) return LW_OK;
+    if (o->project == LW_PROJECT_ALWAYS) return LW_OK;
     lwi_snapshot_start(model, &p->moment);
     take_motion(&p->assembler, &p->moment);
     lwi_assembler_correct(&p->assembler);

@@ -91,7 +91,7 @@ static lw_status choose_integrator(lw_sim *sim, lw_error *error)
     if (strcmp(o->integrator, "auto") != 0) return LW_OK;
     if (find_decay(sim, &rate) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
-    const double row = lwi_options_sample(o);
+    const double row = o->sample;
     const char *name = "dopri5";
     if (rate > STIFF) {
         name = "bdf";
@@ -150,9 +150,9 @@ static lw_status check_state(const lw_sim *sim, lw_error *error)
 {
     const lw_options *o = &sim->options;
     const bool momenta = has_momenta(&sim->work->layout);
-    if (!strcmp(o->state, "auto") || momenta == !strcmp(o->state, "momenta")) return LW_OK;
+    if (o->state == LW_STATE_AUTO || momenta == (o->state == LW_STATE_MOMENTA)) return LW_OK;
     return lwi_fail(error, LW_ERR_ARGUMENT, "state: formulation %s has %s as state, not %s; %s",
-                    o->formulation, momenta ? "momenta" : "speeds", o->state,
+                    o->formulation, momenta ? "momenta" : "speeds", momenta ? "speeds" : "momenta",
                     momenta ? "aba, lagrange, rcr and others have"
                             : "momenta and hdca have momenta, rcr has either");
 }
@@ -173,22 +173,22 @@ static void tell_ignored(lw_sim *sim, bool adaptive)
     if (o->atol_p != plain.atol_p && (!adaptive || !has_momenta(&sim->work->layout)))
         say(sim, "atol_p is ignored: %s",
             adaptive ? "the state has no momenta" : "the step is fixed");
-    if (strcmp(o->kappa, plain.kappa) && !gathers_impulses(sim))
+    if (o->kappa != plain.kappa && !gathers_impulses(sim))
         say(sim, "kappa is ignored: only hdca, and rcr with momenta, gather impulses of loops");
-    if (strcmp(o->baumgarte, plain.baumgarte) && strcmp(o->formulation, "lagrange"))
+    if (lwi_options_differ(o, "baumgarte") && strcmp(o->formulation, "lagrange"))
         say(sim, "baumgarte is ignored: only lagrange has such gains");
-    if (strcmp(o->project, plain.project) && sim->model->nloop == 0 && sim->model->ncoupling == 0)
+    if (o->project != plain.project && sim->model->nloop == 0 && sim->model->ncoupling == 0)
         say(sim, "project is ignored: the joints form a tree");
-    if (strcmp(o->index3, plain.index3) && strcmp(o->formulation, "index3"))
+    if (lwi_options_differ(o, "index3") && strcmp(o->formulation, "index3"))
         say(sim, "index3 is ignored: only the formulation index3 has such a step");
-    if (strcmp(o->project, plain.project) && sim->work->formulation->step)
+    if (o->project != plain.project && sim->work->formulation->step)
         say(sim, "project is ignored: %s puts positions back in each step", o->formulation);
     if (!(sim->work->formulation->can & LWI_HAS_PLAN)) {
-        if (strcmp(o->plan, plain.plan)) say(sim, "plan is ignored: %s has none", o->formulation);
+        if (o->plan != plain.plan) say(sim, "plan is ignored: %s has none", o->formulation);
         if (o->threads > 1) say(sim, "threads is ignored: %s runs on one", o->formulation);
     }
     if (!lwi_options_interpolate(o)) return;
-    if (!strcmp(o->sample, "steps"))
+    if (o->sample == LW_SAMPLE_STEPS)
         say(sim, "sample_mode is ignored: every step is a row");
     else if (!adaptive)
         say(sim, "sample_mode is ignored: %s ends a step on each row", o->integrator);

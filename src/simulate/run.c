@@ -137,7 +137,7 @@ static double row_number(double sample, double t)
 static lw_status run_by_rows(run *r, double t0)
 {
     const lw_options *o = &r->sim->options;
-    const double sample = lwi_options_sample(o), rows = lwi_run_inner_rows(o->duration, sample);
+    const double sample = o->sample, rows = lwi_run_inner_rows(o->duration, sample);
     const double first = row_number(sample, t0);
     if (!(rows < MOST_ROWS))
         return lwi_fail(&r->sim->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
@@ -163,7 +163,7 @@ static lw_status run_all(run *r)
     const double t0 = r->sim->t;
     TRY(write_row(r));
     TRY(look_up(r));
-    return strcmp(r->sim->options.sample, "steps") ? run_by_rows(r, t0) : run_by_steps(r);
+    return r->sim->options.sample == LW_SAMPLE_STEPS ? run_by_steps(r) : run_by_rows(r, t0);
 }
 
 lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,

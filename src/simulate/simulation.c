@@ -107,7 +107,7 @@ static lw_status make_integrator(lw_sim *sim)
         .once = sim->work->fixed_cost,
         .max_step = o->step,
         .max_steps = (long)o->max_steps,
-        .dense_output = lwi_options_interpolate(o) && strcmp(o->sample, "steps") != 0};
+        .dense_output = lwi_options_interpolate(o) && o->sample != LW_SAMPLE_STEPS};
     return type->create(type, &problem, sim->t, sim->x, &sim->arena.allocator, &sim->integrator,
                         &sim->error);
 }

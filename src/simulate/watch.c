@@ -468,7 +468,7 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
     int edge = 0;
     if (status != LW_ERR_INTEGRATOR && status != LW_ERR_SINGULAR) return status;
     sim->integrator->type->stats(sim->integrator, &stats);
-    if (sim->options.max_steps > 0 && (double)stats.steps >= sim->options.max_steps) return status;
+    if (sim->options.max_steps > 0 && stats.steps >= sim->options.max_steps) return status;
     if (!watch->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_POSE, &sim->moment))
         return status;
     lwi_system_from_snapshot(s, &sim->moment);

@@ -281,11 +281,10 @@ lw_status lwi_system_threads(lwi_system *s, lwi_pool *pool, lwi_arena *arena)
 
 lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
 {
-    const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
+    const lwi_plan_kind plan = work->options ? (lwi_plan_kind)work->options->plan : LWI_PLAN_AUTO;
     const int threads = work->options ? (int)work->options->threads : 1;
     lwi_pool *pool = NULL;
-    TRY(lwi_system_create_rotors(work->model, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO, true,
-                                 &work->arena, s));
+    TRY(lwi_system_create_rotors(work->model, plan, true, &work->arena, s));
     s->mode = &work->mode;
     if (threads <= 1) return LW_OK;
     TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));

@@ -1,6 +1,8 @@
 // test_options.c -- options of a run: defaults, values from text, refusals; the lists of parts.
 #include "simulate/options.h"
 
+#include "base/numbers.h"
+
 #include <linkwork/simulate.h>
 
 #include <locale.h>
@@ -19,14 +21,27 @@ static void defaults_are_those_of_the_list(void **state)
     (void)state;
     lw_options o;
     lw_options_default(&o);
-#define CHECK_WORD(key, fallback) assert_string_equal(o.key, fallback);
-#define CHECK_TEXT(key, fallback) CHECK_WORD(key, fallback)
-#define CHECK_REAL(key, fallback) assert_true(o.key == fallback);
-#define X(key, kind, fallback, value, help) CHECK_##kind(key, fallback)
-    LW_OPTION_LIST(X)
-#undef X
+    assert_true(lw_option_count() == 18);
+    for (int i = 0; i < lw_option_count(); i++) {
+        const lw_option_info info = lw_option_at(i);
+        char text[LW_OPTION_TEXT_SIZE];
+        double number, expected;
+        assert_int_equal(lw_options_get(&o, info.key, text, sizeof text), LW_OK);
+        if (lwi_number_read(info.fallback, &expected)) // "1e-9" is written as "1e-09"
+            assert_true(lwi_number_read(text, &number) && number == expected);
+        else
+            assert_string_equal(text, info.fallback);
+        assert_false(lwi_options_differ(&o, info.key));
+    }
+    assert_null(lw_option_at(lw_option_count()).key);
+    assert_null(lw_option_at(-1).key);
+    assert_string_equal(o.formulation, "auto");
+    assert_true(o.duration == 10 && o.rtol == 1e-9 && o.atol == 1e-9 && o.threads == 0);
+    assert_true(o.kappa == LW_KAPPA_AUTO && o.state == LW_STATE_AUTO && o.plan == LW_PLAN_AUTO);
+    assert_true(o.baumgarte[0] == 0 && o.baumgarte[1] == 0);
+    assert_true(o.index3.regularisation == 1e-8 && o.index3.coordinates == 6);
     assert_int_equal(lwi_options_check(&o, NULL), LW_OK);
-    assert_true(lwi_options_sample(&o) == 0.01);
+    assert_true(o.sample == 0.01);
     assert_false(lwi_options_interpolate(&o));
 }
 
@@ -50,9 +65,9 @@ static void values_are_read(void **state)
     assert_string_equal(o.integrator, "rk4");
     assert_true(o.duration == 2.5 && o.step == 1e-3 && o.rtol == 1e-12 && o.atol == 1e-11);
     assert_true(o.atol_p == 3e-9 && o.max_steps == 1000);
-    assert_true(lwi_options_sample(&o) == 0.25 && lwi_options_interpolate(&o));
+    assert_true(o.sample == 0.25 && lwi_options_interpolate(&o));
     assert_int_equal(lw_options_set(&o, "sample", "steps", &error), LW_OK);
-    assert_true(lwi_options_sample(&o) == 0);
+    assert_true(o.sample == LW_SAMPLE_STEPS);
     assert_int_equal(lw_options_set(&o, "duration", "0", &error), LW_OK); // one row
     assert_int_equal(lwi_options_check(&o, &error), LW_OK);
 }
@@ -91,8 +106,15 @@ static void refusals_tell_what_was_expected(void **state)
         {"sample", "0", "positive number of seconds"},
         {"sample", "-0.1", "steps"},
         {"sample", "step", "steps"},
-        {"sample_mode", "linear", "stop nor interpolate"},
-        {"sample", "0.0000000000000000000000000000000001", "longer than 31"},
+        {"sample_mode", "linear", "none of stop, interpolate"},
+        {"formulation", "a_name_of_more_than_thirty_one_letters", "longer than 31"},
+        {"state", "momentum", "none of auto, speeds, momenta; did you mean 'momenta'?"},
+        {"project", "alway", "did you mean 'always'?"},
+        {"plan", "tree", "none of auto, comb, balanced, mixed"},
+        {"baumgarte", "10", "two gains"},
+        {"baumgarte", "10,-1", "two gains"},
+        {"index3", "tangent=3", "tangent: '3' is not 0, 1 or 2"},
+        {"index3", "mode=real-time,control=error", "mode=real-time"},
     };
     lw_options o, before;
     lw_options_default(&o);
@@ -119,11 +141,75 @@ static void struct_is_checked(void **state)
     assert_int_equal(lwi_options_check(&o, &error), LW_ERR_ARGUMENT);
     assert_non_null(strstr(error.text, "atol"));
     lw_options_default(&o);
-    memset(o.sample, '1', sizeof o.sample);
+    o.sample = -0.01;
+    assert_int_equal(lwi_options_check(&o, &error), LW_ERR_ARGUMENT);
+    lw_options_default(&o);
+    o.project = LW_PROJECT_COUNT;
+    assert_int_equal(lwi_options_check(&o, &error), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "project: 3 is none of its 3 choices"));
+    lw_options_default(&o);
+    o.kappa = -2;
+    assert_int_equal(lwi_options_check(&o, &error), LW_ERR_ARGUMENT);
+    lw_options_default(&o);
+    o.threads = 257;
+    assert_int_equal(lwi_options_check(&o, &error), LW_ERR_ARGUMENT);
+    lw_options_default(&o);
+    o.index3.coordinates = 8;
+    assert_int_equal(lwi_options_check(&o, &error), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "index3: coordinates: 8 is not 6 or 7"));
+    lw_options_default(&o);
+    memset(o.formulation, 'a', sizeof o.formulation);
     assert_int_equal(lwi_options_check(&o, &error), LW_ERR_ARGUMENT);
     lw_options_default(&o);
     strcpy(o.integrator, "euler");
     assert_int_equal(lwi_options_check(&o, &error), LW_ERR_ARGUMENT);
+}
+
+// lw_options_get and lw_options_set are inverse to each other.
+static void text_and_value_are_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *text; // text NULL: the value itself
+    } cases[] = {
+        {"formulation", "rcr", NULL},
+        {"duration", "2.50", "2.5"},
+        {"rtol", "0.1", NULL},
+        {"atol", "3e-7", "3e-07"},
+        {"step", "0.30000000000000004", NULL},
+        {"threads", "3", NULL},
+        {"max_steps", "1e6", "1000000"},
+        {"state", "momenta", NULL},
+        {"kappa", "none", NULL},
+        {"kappa", "2.5", NULL},
+        {"sample", "steps", NULL},
+        {"sample", "0.001", NULL},
+        {"sample_mode", "interpolate", NULL},
+        {"baumgarte", "10, 25", "10,25"},
+        {"project", "always", NULL},
+        {"plan", "balanced", NULL},
+        {"index3", "iterations=4,coordinates=7,projection=none,stop=q+lambda", NULL},
+        {"index3", "tangent=2,newton=full", "auto"},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        const char *expected = cases[i].text ? cases[i].text : cases[i].value;
+        lw_options o, again;
+        char text[LW_OPTION_TEXT_SIZE];
+        lw_options_default(&o);
+        lw_options_default(&again);
+        assert_int_equal(lw_options_set(&o, cases[i].key, cases[i].value, NULL), LW_OK);
+        assert_int_equal(lw_options_get(&o, cases[i].key, text, sizeof text), LW_OK);
+        assert_string_equal(text, expected);
+        assert_int_equal(lw_options_set(&again, cases[i].key, text, NULL), LW_OK);
+        assert_memory_equal(&o, &again, sizeof o);
+    }
+    char text[8];
+    lw_options o;
+    lw_options_default(&o);
+    assert_int_equal(lw_options_get(&o, "duratoin", text, sizeof text), LW_ERR_ARGUMENT);
+    assert_int_equal(lw_options_set(&o, "formulation", "lagrange", NULL), LW_OK);
+    assert_int_equal(lw_options_get(&o, "formulation", text, 4), LW_OK);
+    assert_string_equal(text, "lag"); // cut to fit
 }
 
 // A decimal point is a decimal point wherever the program runs.
@@ -165,9 +251,13 @@ static void parts_are_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_those_of_the_list),      cmocka_unit_test(values_are_read),
-        cmocka_unit_test(refusals_tell_what_was_expected),     cmocka_unit_test(struct_is_checked),
-        cmocka_unit_test(numbers_do_not_depend_on_the_locale), cmocka_unit_test(parts_are_listed),
+        cmocka_unit_test(defaults_are_those_of_the_list),
+        cmocka_unit_test(values_are_read),
+        cmocka_unit_test(text_and_value_are_the_same),
+        cmocka_unit_test(refusals_tell_what_was_expected),
+        cmocka_unit_test(struct_is_checked),
+        cmocka_unit_test(numbers_do_not_depend_on_the_locale),
+        cmocka_unit_test(parts_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static void words_are_checked(void **state)
     lw_options options;
     lw_error error;
     lw_options_default(&options);
-    assert_string_equal(options.project, "auto");
+    assert_int_equal(options.project, LW_PROJECT_AUTO);
     assert_int_equal(lw_options_set(&options, "project", "often", &error), LW_ERR_ARGUMENT);
     assert_non_null(strstr(error.text, "never"));
 }

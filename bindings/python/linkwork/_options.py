@@ -36,9 +36,13 @@ def make_options(base: Any, options: Mapping[str, Any]) -> Any:
 
 
 def read_options(options: Any) -> Options:
-    """``lw_options`` as a dictionary."""
+    """``lw_options`` as a dictionary: numbers as float or int, everything else as the text that sets it."""
     found: Options = {}
-    for key, field in ffi.typeof("lw_options").fields:
-        value = getattr(options, key)
-        found[key] = value if field.type.kind == "primitive" else text_of(value)
+    text = ffi.new("char[]", lib.LW_OPTION_TEXT_SIZE)
+    for index in range(lib.lw_option_count()):
+        info = lib.lw_option_at(index)
+        lib.lw_options_get(options, info.key, text, len(text))
+        value = text_of(text)
+        found[text_of(info.key)] = (float(value) if info.is_real else int(value) if info.is_integer
+                                    else value)
     return found

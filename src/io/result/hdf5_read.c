@@ -1,6 +1,7 @@
 // hdf5_read.c -- reads results, complete or not.
 //
 // Files are untrusted: type and size of every object are checked before it is read.
+#include "base/numbers.h"
 #include "io/result/hdf5_common.h"
 #include "io/result/hdf5_file.h"
 
@@ -129,15 +130,21 @@ static void read_options(lwi_hdf5_reader *r)
 {
     lw_options_default(&r->options);
     int found = 0;
-#define READ_WORD(key)                                                                             \
-    const char *key = read_text(r, r->file, "settings." #key);                                     \
-    if (key) lwi_copy_text(r->options.key, sizeof r->options.key, key), found++;
-#define READ_TEXT(key) READ_WORD(key)
-#define READ_REAL(key)                                                                             \
-    found += read_number(r->file, "settings." #key, H5T_FLOAT, H5T_NATIVE_DOUBLE, &r->options.key);
-#define X(key, kind, fallback, value, help) READ_##kind(key)
-    LW_OPTION_LIST(X)
-#undef X
+    for (int i = 0; i < lw_option_count(); i++) {
+        const lw_option_info o = lw_option_at(i);
+        char name[64], text[LW_OPTION_TEXT_SIZE];
+        double number;
+        snprintf(name, sizeof name, "settings.%s", o.key);
+        if (o.is_real || o.is_integer) {
+            if (!read_number(r->file, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, &number)) continue;
+            lwi_number_write(number, text, sizeof text);
+        } else {
+            const char *word = read_text(r, r->file, name);
+            if (!word) continue;
+            lwi_copy_text(text, sizeof text, word);
+        }
+        found += lw_options_set(&r->options, o.key, text, NULL) == LW_OK;
+    }
     if (found) r->meta.options = &r->options;
 }
 

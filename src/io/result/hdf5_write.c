@@ -8,6 +8,7 @@
 // its columns ("virtual datasets"), created once: to extend thousands of datasets costs a thousand
 // times as much as one.
 #include "io/result/hdf5_common.h"
+#include "base/numbers.h"
 #include "io/result/hdf5_file.h"
 
 #include <linkwork/io.h>
@@ -111,13 +112,17 @@ static herr_t put_options(hid_t object, const lw_options *options)
 {
     herr_t failed = 0;
     if (!options) return 0;
-#define PUT_WORD(key) failed |= put_text(object, "settings." #key, options->key);
-#define PUT_TEXT(key) PUT_WORD(key)
-#define PUT_REAL(key)                                                                              \
-    failed |= put_attribute(object, "settings." #key, H5T_NATIVE_DOUBLE, &options->key);
-#define X(key, kind, fallback, value, help) PUT_##kind(key)
-    LW_OPTION_LIST(X)
-#undef X
+    for (int i = 0; i < lw_option_count(); i++) {
+        const lw_option_info o = lw_option_at(i);
+        char name[64], text[LW_OPTION_TEXT_SIZE];
+        double number;
+        snprintf(name, sizeof name, "settings.%s", o.key);
+        lw_options_get(options, o.key, text, sizeof text);
+        if ((o.is_real || o.is_integer) && lwi_number_read(text, &number))
+            failed |= put_attribute(object, name, H5T_NATIVE_DOUBLE, &number);
+        else
+            failed |= put_text(object, name, text);
+    }
     return failed;
 }
 

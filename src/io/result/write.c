@@ -191,7 +191,7 @@ static lw_status begin_csv(lw_writer *w, const lw_writer_desc *desc, lw_error *e
 // Number of rows by the options; 0: unknown.
 static double expected_rows(const lw_options *o)
 {
-    const double sample = lwi_options_sample(o);
+    const double sample = o->sample;
     return sample > 0 ? ceil(o->duration / sample) + 1 : 0;
 }
 

@@ -434,8 +434,19 @@ const char *const lwi_mechanism_names[LW_MECHANISM_COUNT] = {
 #undef X
 };
 
-#define X(name, kind, fallback, word, text)                                                        \
-    {#name, LWI_KEY_OPTION_##kind, .offset = offsetof(lw_options, name), .help = text},
+// How the text of an option is written in the file: a map of key: value pairs, a number, else a word.
+#define KIND_NAME LWI_KEY_OPTION
+#define KIND_REAL LWI_KEY_OPTION_NUMBER
+#define KIND_INTEGER LWI_KEY_OPTION_NUMBER
+#define KIND_STATE LWI_KEY_OPTION
+#define KIND_KAPPA LWI_KEY_OPTION
+#define KIND_SAMPLE LWI_KEY_OPTION
+#define KIND_SAMPLE_MODE LWI_KEY_OPTION
+#define KIND_GAINS LWI_KEY_OPTION
+#define KIND_PROJECT LWI_KEY_OPTION
+#define KIND_PLAN LWI_KEY_OPTION
+#define KIND_INDEX3 LWI_KEY_OPTION_MAP
+#define X(name, type, fallback, tier, word, text) {#name, KIND_##type, .help = text},
 static const lwi_yaml_key simulation_keys[] = {LW_OPTION_LIST(X)};
 #undef X
 const lwi_yaml_object lwi_simulation_object = {

@@ -33,16 +33,16 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_LENGTH,     ///< double > 0, or a function: lw_signal at `size`
     LWI_KEY_STRING,     ///< const char *; its place: lw_place at `size`
     LWI_KEY_SHAPES, ///< one {box: [x, y, z], position: ...} or a list: const lw_shape *, int at `size`
-    LWI_KEY_OBJECT,      ///< one object, `more`, inside the struct at `offset`
-    LWI_KEY_EACH,        ///< map of q0, q1, ... to values of the key `more` in lw_coordinate_desc
-    LWI_KEY_OPTION_WORD, ///< char [] of lw_options, set through lw_options_set
-    LWI_KEY_OPTION_TEXT, ///< as an option word: "KEY=VALUE,...", or a map
-    LWI_KEY_OPTION_REAL, ///< double of lw_options
-    LWI_KEY_NAMES,       ///< section: list of names
-    LWI_KEY_ITEMS,       ///< section: map of names to the object `more`
-    LWI_KEY_ITEM_LIST,   ///< section: list of the object `more`
-    LWI_KEY_MECHANISMS,  ///< section: map of kinds to lwi_mechanism_object
-    LWI_KEY_FORCES       ///< section: map of names to the objects of lwi_force_objects
+    LWI_KEY_OBJECT,        ///< one object, `more`, inside the struct at `offset`
+    LWI_KEY_EACH,          ///< map of q0, q1, ... to what the key `more` says of lw_coordinate_desc
+    LWI_KEY_OPTION,        ///< of lw_options, as text through lw_options_set and lw_options_get
+    LWI_KEY_OPTION_MAP,    ///< the same of "KEY=VALUE,...", or of a map
+    LWI_KEY_OPTION_NUMBER, ///< the same of a number
+    LWI_KEY_NAMES,         ///< section: list of names
+    LWI_KEY_ITEMS,         ///< section: map of names to the object `more`
+    LWI_KEY_ITEM_LIST,     ///< section: list of the object `more`
+    LWI_KEY_MECHANISMS,    ///< section: map of kinds to lwi_mechanism_object
+    LWI_KEY_FORCES         ///< section: map of names to the objects of lwi_force_objects
 } lwi_yaml_key_kind;
 
 /** Alternative ways to place an item: keys of different forms exclude each other. */

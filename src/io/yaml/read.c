@@ -227,9 +227,9 @@ static lw_status read_option(lwi_reading *r, const lwi_yaml_key *key, const lwi_
     lw_error why = {0};
     double x;
     const char *text = "";
-    char pairs[sizeof r->options->index3] = "";
-    if (key->kind == LWI_KEY_OPTION_REAL) TRY(lwi_read_number(r, v, &x));
-    if (key->kind == LWI_KEY_OPTION_TEXT && v->kind == LWI_DOCUMENT_MAP) {
+    char pairs[LW_OPTION_TEXT_SIZE] = "";
+    if (key->kind == LWI_KEY_OPTION_NUMBER) TRY(lwi_read_number(r, v, &x));
+    if (key->kind == LWI_KEY_OPTION_MAP && v->kind == LWI_DOCUMENT_MAP) {
         TRY(read_pairs(r, key, v, pairs, sizeof pairs));
         text = pairs;
     } else {
@@ -297,9 +297,9 @@ static lw_status read_key(lwi_reading *r, const lwi_yaml_key *key, int type,
         return read_object(r, key->more, 0, v, v->place, FIELD(void, key->offset));
     case LWI_KEY_EACH:
         return read_each(r, key->more, type, v, target, FIELD(void, key->offset));
-    case LWI_KEY_OPTION_WORD:
-    case LWI_KEY_OPTION_TEXT:
-    case LWI_KEY_OPTION_REAL:
+    case LWI_KEY_OPTION:
+    case LWI_KEY_OPTION_MAP:
+    case LWI_KEY_OPTION_NUMBER:
         return read_option(r, key, v);
     case LWI_KEY_FRAME: // resolved before the bodies are read
     case LWI_KEY_VERSION:

@@ -82,7 +82,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     switch (key->kind) {
     case LWI_KEY_VERSION: fprintf(f, "\"const\": %d", (int)LWI_FORMAT_VERSION); return;
     case LWI_KEY_NUMBER:
-    case LWI_KEY_OPTION_REAL: fputs(number, f); return;
+    case LWI_KEY_OPTION_NUMBER: fputs(number, f); return;
     case LWI_KEY_INTEGER: fputs("\"type\": \"integer\"", f); return;
     case LWI_KEY_NUMBERS: put_array(f, key->count, number); return;
     case LWI_KEY_LIST:
@@ -128,10 +128,10 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
         return;
     }
     // clang-format on
-    case LWI_KEY_OPTION_TEXT:
+    case LWI_KEY_OPTION_MAP:
         fputs("\"type\": [\"string\", \"object\"]", f);
         return;
-    case LWI_KEY_OPTION_WORD:
+    case LWI_KEY_OPTION:
         fputs("\"type\": [\"string\", \"number\"]", f);
         return;
     case LWI_KEY_NAMES:

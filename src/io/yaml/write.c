@@ -284,11 +284,21 @@ static void put_each(const writing *w, const lwi_yaml_key *key, int type, const 
     fputs("}", w->file);
 }
 
+// The text of an option, quoted where it is not a number.
+static void put_option(const writing *w, const lw_options *options, const char *key)
+{
+    char text[LW_OPTION_TEXT_SIZE] = "";
+    lw_options_get(options, key, text, sizeof text);
+    if (lwi_is_number(text))
+        fputs(text, w->file);
+    else
+        put_name(w, text);
+}
+
 static void put_key(const writing *w, const lwi_yaml_key *key, int type, const void *source)
 {
     switch (key->kind) {
     case LWI_KEY_NUMBER:
-    case LWI_KEY_OPTION_REAL:
         put_number(w, *FIELD(double, key->offset));
         return;
     case LWI_KEY_INTEGER:
@@ -369,15 +379,11 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
     case LWI_KEY_EACH:
         put_each(w, key, type, source);
         return;
-    case LWI_KEY_OPTION_WORD:
-    case LWI_KEY_OPTION_TEXT: {
-        const char *word = FIELD(char, key->offset);
-        if (lwi_is_number(word))
-            fputs(word, w->file);
-        else
-            put_name(w, word);
+    case LWI_KEY_OPTION:
+    case LWI_KEY_OPTION_MAP:
+    case LWI_KEY_OPTION_NUMBER:
+        put_option(w, source, key->name);
         return;
-    }
     case LWI_KEY_FRAME: // not written, and sections, which have no field
     case LWI_KEY_VERSION:
     case LWI_KEY_NAMES:

@@ -388,7 +388,7 @@ void lwi_index3_euler_load(lwi_index3 *d, double h, double (*x)[6], bool acceler
     const lwi_system *s = &d->system;
     const int n = s->model->nnode;
     const double eta = 0.25 * h * h;
-    const bool mass = d->method.projection == LWI_INDEX3_PROJECT_MASS;
+    const bool mass = d->method.projection == LW_INDEX3_PROJECTION_MASS;
     for (int k = 0; k < n; k++) {
         parameters *q = &d->euler->body[k];
         const double rho = dot4(q->pn, q->pn);

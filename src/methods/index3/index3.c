@@ -123,15 +123,15 @@ static lw_status prepare(lwi_work *work)
     lwi_index3 *d = LWI_PUSH(arena, lwi_index3, 1);
     if (!d) return LW_ERR_MEMORY;
     work->data = d;
-    TRY(lwi_index3_method_read(work->options ? work->options->index3 : "auto", &d->method,
-                               &work->error));
-    work->fixed_cost = d->method.mode == 1;
+    d->method = lwi_index3_options_resolve(work->options ? &work->options->index3 : NULL);
+    work->fixed_cost = d->method.mode == LW_INDEX3_MODE_REAL_TIME;
     const bool step_given = work->options && work->options->step > 0;
-    work->controls = !work->fixed_cost && d->method.control != 1 &&
-                     (d->method.control == 2 || (work->options && !step_given));
-    const int plan = work->options ? lwi_plan_kind_find(work->options->plan) : LWI_PLAN_AUTO;
+    work->controls =
+        !work->fixed_cost && d->method.control != LW_INDEX3_CONTROL_EQUAL &&
+        (d->method.control == LW_INDEX3_CONTROL_ERROR || (work->options && !step_given));
+    const lwi_plan_kind plan = work->options ? (lwi_plan_kind)work->options->plan : LWI_PLAN_AUTO;
     lwi_system *s = &d->system;
-    TRY(create_systems(work, d, plan >= 0 ? (lwi_plan_kind)plan : LWI_PLAN_AUTO));
+    TRY(create_systems(work, d, plan));
     if (d->method.tangent > 1) TRY(lwi_elim_unsymmetric(s->elim, arena));
     TRY(create_arrays(work, d));
     TRY(lwi_index3_find_relative(d, arena));

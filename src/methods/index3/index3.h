@@ -20,29 +20,8 @@
 #include "kinematics/auxiliary.h"
 #include "system/system.h"
 
-/** How a step is done (option `index3`); the defaults are those of lwi_index3_defaults. */
-typedef struct lwi_index3_method {
-    double regularisation; ///< eps of a row by the mean diagonal of its joint's block, in loops
-    int iterations;        ///< of Newton, at most
-    double tolerance;      ///< of a position increment [m]; 0: all iterations are done
-    int coordinates;       ///< 6, or 7: Euler parameters
-    double penalty;        ///< eps is 1/penalty in place of the relative one; 0: relative
-    double normalisation;  ///< penalty of |p| = 1 with Euler parameters; 0: that of the joints
-    int tangent;           ///< 0: inertia, 1: and geometric stiffness, symmetric, 2: all of both
-    int newton;            ///< 1: factors of the first iteration for all
-    int projection;        ///< lwi_index3_projection
-    int order;             ///< 1: the accelerations' projection knows nothing of the velocities'
-    int stop;              ///< 1: increments of multipliers count too, times eta over the mass
-    int control;           ///< 0: equal steps where a step is given, 1: equal, 2: by error
-    int mode;              ///< 1, real-time: the same work in every step, whatever comes of it
-} lwi_index3_method;
-
-/** The metric in which velocities and accelerations go the shortest way onto the joints. */
-typedef enum lwi_index3_projection {
-    LWI_INDEX3_PROJECT_NONE,
-    LWI_INDEX3_PROJECT_MASS,   ///< least kinetic energy of the change
-    LWI_INDEX3_PROJECT_TANGENT ///< that of the last iteration
-} lwi_index3_projection;
+/** The options of a step with the defaults of its mode filled in (lwi_index3_options_resolve). */
+typedef lw_index3_options lwi_index3_method;
 
 /** A body in the step at hand: where it began, and how far it has turned. */
 typedef struct lwi_index3_body {
@@ -139,8 +118,12 @@ typedef struct lwi_index3 {
 } lwi_index3;
 
 /** The method of an empty option, and that of a text KEY=VALUE,... or `auto`. */
-void lwi_index3_defaults(lwi_index3_method *method);
-lw_status lwi_index3_method_read(const char *text, lwi_index3_method *method, lw_error *error);
+lw_status lwi_index3_options_read(const char *text, lw_index3_options *options, lw_error *error);
+/** "auto", or key=value,... of what differs from the defaults. */
+void lwi_index3_options_write(const lw_index3_options *options, char *text, size_t size);
+lw_status lwi_index3_options_check(const lw_index3_options *options, lw_error *error);
+/** What a run does: Newton's iterations and tolerance by mode.  @param options  NULL: defaults */
+lwi_index3_method lwi_index3_options_resolve(const lw_index3_options *options);
 /** Bodies' poses, velocities, carried coordinates of x into the motion of `closed` or `plain`; the
  * other coordinates are for lwi_system_read_joints. */
 void lwi_index3_read(const lwi_index3 *d, lwi_system *system, const double *x);

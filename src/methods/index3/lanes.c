@@ -66,7 +66,7 @@ static bool fits(const lwi_index3 *d)
 {
     const lwi_index3_method *m = &d->method;
     const lwi_system *s = &d->system;
-    if (d->euler || m->newton || m->stop || m->order || m->projection != LWI_INDEX3_PROJECT_MASS)
+    if (d->euler || m->newton || m->stop || m->order || m->projection != LW_INDEX3_PROJECTION_MASS)
         return false;
     if (!s->nrow || d->nrotor) return false;
     for (int e = 0; e < s->nedge; e++) {

@@ -4,90 +4,108 @@
 #include "base/numbers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // eps relative to the rows [malczyk2019], in loops: 1e-10 to 1e-6 give the same motion; with redundant rows
-// smaller ones let round-off into the multipliers, larger ones need more iterations.
+// smaller values let round-off into the multipliers, larger ones need more iterations.
 #define REGULARISATION 1e-8
-// Iterations of Newton and where they end [m]: quadratic, three are usual.
+// Newton converges quadratically: three iterations are typical.
 enum { ITERATIONS = 6, REAL_TIME_ITERATIONS = 3, MAX_ITERATIONS = 1000 };
-#define TOLERANCE 1e-10
+#define TOLERANCE 1e-10 // [m]
 
-// A value is a number from `least` to `most`, or one of words, whose number it then is.
+typedef enum field_type { REAL, WHOLE, CHOICE } field_type;
+
+// A field of lw_index3_options: a number from `min` to `max`, or one of `word`.
 typedef struct entry {
     const char *key;
     size_t offset;
-    bool integer;
+    field_type type;
     double min, max;
-    const char *words[4];
+    const char *const *word;
     const char *expected;
 } entry;
 
-#define AT(field) offsetof(lwi_index3_method, field)
-static const entry entries[] = {
-    {"regularisation", AT(regularisation), false, 1e-14, 1e-2, {0}, "a number from 1e-14 to 1e-2"},
-    {"iterations", AT(iterations), true, 1, MAX_ITERATIONS, {0}, "a whole number from 1 to 1000"},
-    {"tolerance", AT(tolerance), false, 0, 1, {0}, "a length from 0 to 1 m; 0: all iterations"},
-    {"coordinates", AT(coordinates), true, 6, 7, {0}, "6 or 7"},
-    {"penalty", AT(penalty), false, 0, 1e15, {0}, "a number up to 1e15; 0: none"},
-    {"normalisation",
-     AT(normalisation),
-     false,
-     0,
-     1e15,
-     {0},
-     "a number up to 1e15; 0: the penalty"},
-    {"tangent", AT(tangent), true, 0, 2, {0}, "0, 1 or 2"},
-    {"newton", AT(newton), true, 0, -1, {"full", "modified"}, "full or modified"},
-    {"projection",
-     AT(projection),
-     true,
-     0,
-     -1,
-     {"none", "mass", "tangent"},
-     "mass, tangent or none"},
-    {"order", AT(order), true, 0, -1, {"sequential", "independent"}, "sequential or independent"},
-    {"control",
-     AT(control),
-     true,
-     0,
-     -1,
-     {"auto", "equal", "error"},
-     "equal, error, or auto: equal where a step is given"},
-    {"mode", AT(mode), true, 0, -1, {"offline", "real-time"}, "offline or real-time"},
-    {"stop", AT(stop), true, 0, -1, {"q", "q+lambda"}, "q or q+lambda"},
-};
+#define X(name, text) text,
+static const char *const newton[] = {LW_INDEX3_NEWTON_LIST(X) NULL};
+static const char *const projection[] = {LW_INDEX3_PROJECTION_LIST(X) NULL};
+static const char *const order[] = {LW_INDEX3_ORDER_LIST(X) NULL};
+static const char *const control[] = {LW_INDEX3_CONTROL_LIST(X) NULL};
+static const char *const mode[] = {LW_INDEX3_MODE_LIST(X) NULL};
+static const char *const stop[] = {LW_INDEX3_STOP_LIST(X) NULL};
+#undef X
 
-void lwi_index3_defaults(lwi_index3_method *method)
+// clang-format off
+#define AT(field) #field, offsetof(lw_index3_options, field)
+static const entry entries[] = {
+    {AT(regularisation), REAL, 1e-14, 1e-2, NULL, "a number from 1e-14 to 1e-2"},
+    {AT(iterations), WHOLE, 1, MAX_ITERATIONS, NULL, "a whole number from 1 to 1000"},
+    {AT(tolerance), REAL, 0, 1, NULL, "a length from 0 to 1 m; 0: all iterations"},
+    {AT(coordinates), WHOLE, 6, 7, NULL, "6 or 7"},
+    {AT(penalty), REAL, 0, 1e15, NULL, "a number up to 1e15; 0: none"},
+    {AT(normalisation), REAL, 0, 1e15, NULL, "a number up to 1e15; 0: the penalty"},
+    {AT(tangent), WHOLE, 0, 2, NULL, "0, 1 or 2"},
+    {AT(newton), CHOICE, 0, LW_INDEX3_NEWTON_COUNT - 1, newton, "full or modified"},
+    {AT(projection), CHOICE, 0, LW_INDEX3_PROJECTION_COUNT - 1, projection, "mass, tangent or none"},
+    {AT(order), CHOICE, 0, LW_INDEX3_ORDER_COUNT - 1, order, "sequential or independent"},
+    {AT(control), CHOICE, 0, LW_INDEX3_CONTROL_COUNT - 1, control,
+     "equal, error, or auto: equal where a step is given"},
+    {AT(mode), CHOICE, 0, LW_INDEX3_MODE_COUNT - 1, mode, "offline or real-time"},
+    {AT(stop), CHOICE, 0, LW_INDEX3_STOP_COUNT - 1, stop, "q or q+lambda"},
+};
+// clang-format on
+
+static const lw_index3_options defaults = {.regularisation = REGULARISATION,
+                                           .tolerance = TOLERANCE,
+                                           .coordinates = 6,
+                                           .tangent = 2,
+                                           .projection = LW_INDEX3_PROJECTION_MASS};
+
+// ----------------------------------------------------------------------------------------- fields
+
+static double get(const entry *e, const lw_index3_options *options)
 {
-    *method = (lwi_index3_method){.regularisation = REGULARISATION,
-                                  .iterations = ITERATIONS,
-                                  .tolerance = TOLERANCE,
-                                  .coordinates = 6,
-                                  .tangent = 2,
-                                  .projection = LWI_INDEX3_PROJECT_MASS};
+    const char *field = (const char *)options + e->offset;
+    double number;
+    int whole; // an enum is as large as an int
+    if (e->type == REAL) {
+        memcpy(&number, field, sizeof number);
+        return number;
+    }
+    memcpy(&whole, field, sizeof whole);
+    return whole;
 }
 
-static bool take(const entry *e, const char *value, lwi_index3_method *method)
+static void put(const entry *e, double number, lw_index3_options *options)
+{
+    char *field = (char *)options + e->offset;
+    const int whole = e->type == REAL ? 0 : (int)number;
+    if (e->type == REAL)
+        memcpy(field, &number, sizeof number);
+    else
+        memcpy(field, &whole, sizeof whole);
+}
+
+static bool in_range(const entry *e, double number)
+{
+    return number >= e->min && number <= e->max && (e->type == REAL || number == floor(number));
+}
+
+// ------------------------------------------------------------------------------------------- text
+
+static bool take(const entry *e, const char *value, lw_index3_options *options)
 {
     double number = NAN;
-    for (int i = 0; i < LWI_COUNT(e->words) && e->words[i]; i++)
-        if (!strcmp(value, e->words[i])) number = i;
-    if (!e->words[0] && (!lwi_number_read(value, &number) || !(number >= e->min) ||
-                         !(number <= e->max) || (e->integer && number != floor(number))))
-        return false;
-    if (isnan(number)) return false;
-    char *place = (char *)method + e->offset;
-    const int integer = e->integer ? (int)number : 0;
-    if (e->integer)
-        memcpy(place, &integer, sizeof integer);
-    else
-        memcpy(place, &number, sizeof number);
+    for (int i = 0; e->word && e->word[i]; i++)
+        if (!strcmp(value, e->word[i])) number = i;
+    if (e->type != CHOICE && !lwi_number_read(value, &number)) return false;
+    if (!in_range(e, number)) return false;
+    put(e, number, options);
     return true;
 }
 
-// seen: bit i, entry i was given before
-static lw_status read_one(char *text, lwi_index3_method *method, unsigned *seen, lw_error *error)
+// seen: bit i: entry i has been given
+static lw_status read_one(char *text, lw_index3_options *options, unsigned *seen, lw_error *error)
 {
     const char *names[LWI_COUNT(entries)];
     char *value = strchr(text, '=');
@@ -99,7 +117,7 @@ static lw_status read_one(char *text, lwi_index3_method *method, unsigned *seen,
         if (*seen & 1u << i)
             return lwi_fail(error, LW_ERR_ARGUMENT, "index3: %s is given twice", text);
         *seen |= 1u << i;
-        if (take(&entries[i], value, method)) return LW_OK;
+        if (take(&entries[i], value, options)) return LW_OK;
         return lwi_fail(error, LW_ERR_ARGUMENT, "index3: %s: '%s' is not %s", text, value,
                         entries[i].expected);
     }
@@ -112,24 +130,69 @@ static lw_status read_one(char *text, lwi_index3_method *method, unsigned *seen,
         text, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-lw_status lwi_index3_method_read(const char *text, lwi_index3_method *method, lw_error *error)
+static lw_status check_pair(const lw_index3_options *options, lw_error *error)
 {
-    char copy[sizeof((lw_options *)0)->index3];
+    if (options->mode == LW_INDEX3_MODE_REAL_TIME && options->control == LW_INDEX3_CONTROL_ERROR)
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "index3: control: 'error' is not equal or auto, as mode=real-time asks for");
+    return LW_OK;
+}
+
+lw_status lwi_index3_options_read(const char *text, lw_index3_options *options, lw_error *error)
+{
+    char copy[LW_OPTION_TEXT_SIZE];
     unsigned seen = 0;
-    lwi_index3_defaults(method);
+    *options = defaults;
     if (!strcmp(text, "auto")) return LW_OK;
+    if (strlen(text) >= sizeof copy)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "index3: '%.20s...' is longer than %d letters",
+                        text, (int)sizeof copy - 1);
     lwi_copy_text(copy, sizeof copy, text);
     for (char *word = copy, *next; word; word = next) {
         next = strchr(word, ',');
         if (next) *next++ = 0;
-        TRY(read_one(word, method, &seen, error));
+        TRY(read_one(word, options, &seen, error));
     }
-    if (!method->mode) return LW_OK;
-    if (method->control == 2)
-        return lwi_fail(
-            error, LW_ERR_ARGUMENT,
-            "index3: control: 'error' is not equal or auto, as mode=real-time asks for");
-    method->tolerance = 0;
-    if (!strstr(text, "iterations=")) method->iterations = REAL_TIME_ITERATIONS;
-    return LW_OK;
+    return check_pair(options, error);
+}
+
+void lwi_index3_options_write(const lw_index3_options *options, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < LWI_COUNT(entries) && used < size; i++) {
+        const entry *e = &entries[i];
+        const double number = get(e, options);
+        char value[32];
+        if (number == get(e, &defaults)) continue;
+        if (e->type == CHOICE)
+            lwi_copy_text(value, sizeof value, e->word[(int)number]);
+        else
+            lwi_number_write(number, value, sizeof value);
+        const int more =
+            snprintf(text + used, size - used, "%s%s=%s", used ? "," : "", e->key, value);
+        used += more > 0 ? (size_t)more : 0;
+    }
+    if (!used) lwi_copy_text(text, size, "auto");
+}
+
+lw_status lwi_index3_options_check(const lw_index3_options *options, lw_error *error)
+{
+    for (int i = 0; i < LWI_COUNT(entries); i++) {
+        const double number = get(&entries[i], options);
+        if (in_range(&entries[i], number) || number == get(&entries[i], &defaults)) continue;
+        return lwi_fail(error, LW_ERR_ARGUMENT, "index3: %s: %g is not %s", entries[i].key, number,
+                        entries[i].expected);
+    }
+    return check_pair(options, error);
+}
+
+lwi_index3_method lwi_index3_options_resolve(const lw_index3_options *options)
+{
+    lwi_index3_method method = options ? *options : defaults;
+    const bool real_time = method.mode == LW_INDEX3_MODE_REAL_TIME;
+    if (method.iterations == 0) method.iterations = real_time ? REAL_TIME_ITERATIONS : ITERATIONS;
+    if (real_time) method.tolerance = 0;
+    return method;
 }

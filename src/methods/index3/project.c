@@ -96,7 +96,7 @@ lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error)
 {
     lwi_system *s = &d->system;
     const lwi_index3_method *m = &d->method;
-    const bool mass = m->projection == LWI_INDEX3_PROJECT_MASS;
+    const bool mass = m->projection == LW_INDEX3_PROJECTION_MASS;
     const double eta = 0.25 * h * h,
                  unit = mass ? 1 : eta; // the tangent's K is eta times a mobility
     if (d->coordinates) lwi_system_read_joints(s, t);

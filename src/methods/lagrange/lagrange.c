@@ -41,7 +41,7 @@ static lw_status prepare(lwi_work *work)
     lagrange *d = LWI_PUSH(arena, lagrange, 1);
     if (!d) return LW_ERR_MEMORY;
     work->data = d;
-    if (work->options) lwi_numbers_read(work->options->baumgarte, d->gain, 2);
+    if (work->options) memcpy(d->gain, work->options->baumgarte, sizeof d->gain);
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
     GET(d->node, model->nnode);

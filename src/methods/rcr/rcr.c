@@ -20,7 +20,7 @@
 
 static bool has_momenta(const lwi_work *work)
 {
-    return work->options && !strcmp(work->options->state, "momenta");
+    return work->options && work->options->state == LW_STATE_MOMENTA;
 }
 
 static lw_status prepare(lwi_work *work)

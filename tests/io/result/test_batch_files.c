@@ -151,7 +151,7 @@ static lw_batch *make_batch(lw_model **model)
     ok(lw_model_parse(swing, strlen(swing), "swing", &read, model, NULL, &error), &error);
     lw_options_default(&o);
     o.duration = 0.5;
-    strcpy(o.sample, "0.1");
+    o.sample = 0.1;
     const lw_batch_desc desc = {
         .options = &o, .instances = N, .nvary = 2, .vary = names, .values = values[0]};
     ok(lw_batch_create(*model, &desc, &batch, &error), &error);

@@ -318,7 +318,7 @@ static void check_plans(const lw_model *model, double tol)
         for (int k = 0; k < LWI_COUNT(threads); k++) {
             lw_options options;
             lw_options_default(&options);
-            lwi_copy_text(options.plan, sizeof options.plan, plan[p]);
+            options.plan = (lw_plan)p;
             options.threads = threads[k];
             run r = run_begin(model, DCA, &options);
             r.t = first.t;

@@ -239,7 +239,7 @@ static void gains_are_two_numbers(void **state)
         assert_int_equal(lw_options_set(&options, "baumgarte", wrong[i], &error), LW_ERR_ARGUMENT);
         assert_non_null(strstr(error.text, "two gains"));
     }
-    assert_string_equal(options.baumgarte, "5,2.5e1");
+    assert_true(options.baumgarte[0] == 5 && options.baumgarte[1] == 25);
 }
 
 // Accelerations of the specification's four-bar, from the reduced equation of its one freedom.

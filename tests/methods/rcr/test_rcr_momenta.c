@@ -287,9 +287,9 @@ static void dead_points_without_restarts(void **state)
         lw_summary s;
         lw_options_default(&o);
         lwi_copy_text(o.formulation, sizeof o.formulation, "rcr");
-        lwi_copy_text(o.state, sizeof o.state, "momenta");
+        o.state = LW_STATE_MOMENTA;
         lwi_copy_text(o.integrator, sizeof o.integrator, names[i]);
-        lwi_copy_text(o.project, sizeof o.project, "never");
+        o.project = LW_PROJECT_NEVER;
         lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &o}, &sim, &error), &error);
         lwt_ok(lw_sim_step(sim, 1.5), lw_sim_error(sim));
         lw_sim_summary(sim, &s);
@@ -363,7 +363,7 @@ static void other_states_are_refused(void **state)
     lw_error error;
     lw_options_default(&o);
     assert_int_equal(lw_options_set(&o, "state", "impulses", &error), LW_ERR_ARGUMENT);
-    assert_non_null(strstr(error.text, "neither auto, speeds nor momenta"));
+    assert_non_null(strstr(error.text, "none of auto, speeds, momenta"));
     lw_model_destroy(model);
 }
 

@@ -33,7 +33,7 @@ static lw_sim *simulate(const lw_model *model, const char *integrator, double st
     lw_options_default(&o);
     lwi_copy_text(o.formulation, sizeof o.formulation, "rcr");
     lwi_copy_text(o.integrator, sizeof o.integrator, integrator);
-    lwi_copy_text(o.project, sizeof o.project, "never"); // positions drift as published
+    o.project = LW_PROJECT_NEVER; // positions drift as published
     o.step = step;
     o.duration = duration;
     lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &o}, &sim, &error), &error);
