@@ -1,8 +1,10 @@
 // cut.c -- rows of cut joints in the coordinates of the tree, and their generic rank.
 //
-// Inward, a wrench f on the bodies is felt by the joint of node k as e = L^-1 S'f with D = S'MS = L
-// L' (aba.c), and its parent gets X'(f - U L'^-1 e): the e of all joints are a row of E.  Outward,
-// vdot = L'^-1 (y - L^-1 U' X A_parent) and A = X A_parent + S vdot turn y into speeds.
+// The row e of E = J W N'^-1 for a row J_r follows from one inward sweep of the wrenches J_r' on the bodies,
+//     e_k = L^-1 S' f,   f_parent += X' (f - U L'^-1 e_k)               [anderson2003, (16)-(18)]
+// and N'^-1 y from one outward sweep,
+//     vdot_k = L'^-1 (y_k - L^-1 U' X A_parent),   A = X A_parent + S vdot_k   [anderson2003, (26)-(29)]
+// Both are steps of tree/articulated.c.  Cost: O(n) per row.
 #include "loops/cut_state.h"
 
 #include "spatial/rotation.h"
@@ -48,7 +50,8 @@ void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q,
     lwi_cut_read(cut, tree, t, false);
 }
 
-// A wrench about a body's mass centre, world axes, on its node.
+// Adds a wrench about a body's mass centre (world axes) to that of its node (link axes, link
+// origin).
 static void add_wrench(const lw_model *model, const lwi_tree_work *tree, int k, const double *world,
                        double wrench[6])
 {
@@ -59,7 +62,7 @@ static void add_wrench(const lw_model *model, const lwi_tree_work *tree, int k, 
     v6_add(wrench, wrench, f);
 }
 
-// Efforts of cut joints on their bodies; what they do there beyond effort times speed.
+// Wrenches of the efforts of cut joints.  Returns their power beyond effort times joint speed [W].
 static double cut_efforts(lwi_cut *cut, lwi_tree_work *tree, double t)
 {
     const lw_model *model = cut->model;
@@ -99,7 +102,7 @@ double lwi_cut_loads(lwi_cut *cut, lwi_tree_work *tree, double t, const double *
 // ---------------------------------------------------------------------------------------------
 // rows
 
-// Closure i of the cut joints and couplings.
+// Closure i: cut joints, then couplings.
 static void closure_of(const lwi_cut *cut, int i, double t, const lwi_motion *motion,
                        lwi_closure_level level, lwi_closure *c)
 {
@@ -132,11 +135,11 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
             cut->b[row] = c->b[r];
             cut->rate[row] = rate;
             cut->gamma[row] = level == LWI_CLOSURE_RATES ? c->gamma[r] : 0;
-            cut->len[row] = square > 0 ? sqrt(square) : 1; // a row of zeros is never independent
+            cut->len[row] = square > 0 ? sqrt(square) : 1; // a zero row is never independent
         }
     }
     for (int i = 0; i < cut->nrotor; i++)
-        cut->rate[cut->rotor_row[i]] = 0; // rotors turn with their joints
+        cut->rate[cut->rotor_row[i]] = 0; // by definition of the rotor's speed
 }
 
 double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t)
@@ -151,7 +154,7 @@ double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t)
     return max;
 }
 
-// One row of E: e [n] from the wrenches J_r' on the bodies of closure c.
+// One row of E, e [n], from the wrenches J_r' on the bodies of closure c.
 static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
                    const lwi_closure *c, int r, double *e)
 {
@@ -220,8 +223,8 @@ void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_articulate
     }
 }
 
-// a = g + R (A + al x c + w x (v + w x c)) of the mass centre c: A is the derivative of the
-// components of V in the falling frame.
+// a = g + R (A + al x c + w x (v + w x c)) at the mass centre c.  A is the derivative of the components of V
+// in a frame that accelerates with g.
 void lwi_cut_accelerations(lwi_cut *cut, const lwi_tree_work *tree, double *JA)
 {
     const lw_model *model = cut->model;
@@ -286,7 +289,7 @@ lw_status lwi_cut_factor_tree(const lw_model *model, lwi_tree_work *tree, lwi_ar
 // ------------------------------------------------------------------------------------- generic
 // rank
 
-// Factors of the tree with unit masses and inertias length^2: rank is a matter of geometry.
+// Factors of the tree with unit masses and inertias length^2: the rank depends on geometry alone.
 static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node,
                                  lw_error *error)
 {
@@ -298,21 +301,21 @@ static lw_status factor_geometry(lwi_cut *cut, lwi_tree_work *tree, lwi_articula
         inertia_rigid(&node[k].M, 1, model->node[k].c_r, J);
     }
     return lwi_cut_factor_tree(model, tree, node, 0, cut->no_rotor,
-                               error); // they have no place in geometry
+                               error); // rotors have no geometry
 }
 
-// Rows and rank at tree coordinates q, t = 0.
+// Rows and their rank at tree coordinates q, t = 0.
 static lw_status rank_at(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node, const double *q,
                          const double *still, double threshold, lw_error *error)
 {
     lwi_cut_place(cut, tree, 0, q, still);
     lwi_cut_rows(cut, tree, 0, LWI_CLOSURE_POSITION);
     TRY(factor_geometry(cut, tree, node, error));
-    // a rotor's own column is 1: longer ones would make rows beside them look redundant
+    // unit column of the rotor: a longer one would make other rows seem redundant
     for (int i = 0; i < cut->nrotor; i++) cut->rotor_scale[i] = cut->len[cut->rotor_row[i]];
     lwi_cut_factor(cut, tree, node, -1, threshold);
-    // pivots are measured by the largest one, which is round-off where all rows are redundant; an
-    // independent row moves these masses by about one
+    // Pivots are relative to the largest one.  If all rows are redundant, that one is rounding; an independent
+    // row moves these unit masses by about one.
     if (cut->cod.rank && !(cut->cod.norm[0] > LWI_CUT_RANK)) cut->cod.rank = 0;
     return LW_OK;
 }
@@ -325,10 +328,10 @@ static double largest(int n, const double *x)
 }
 
 typedef struct rank_search {
-    double *q, *du, *still, *target; ///< [tree nq], [n], [n], [m]
+    double *q, *du, *still, *target; ///< [tree_nq], [n], [n], [m]
 } rank_search;
 
-// A step of the given size along the freedoms; `seed` tells directions apart.
+// Moves q by a step of the given size in a null direction of the rows, selected by `seed`.
 static void step_along_motions(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
                                int seed, double size, rank_search *l)
 {
@@ -337,7 +340,7 @@ static void step_along_motions(lwi_cut *cut, const lwi_tree_work *tree, lwi_arti
     memset(cut->y, 0, (size_t)cut->cod.rank * sizeof *cut->y);
     lwi_cod_q(&cut->cod, false, cut->y);
     lwi_cut_apply(cut, tree, node, cut->y, l->du);
-    double max = 0; // of the displacements and turns, in lengths of the mechanism
+    double max = 0; // of displacements and rotations, in lengths of the mechanism
     for (int k = 0; k < cut->model->nnode; k++)
         max = fmax(max, fmax(v3_norm(cut->transmitted[k]) / cut->length,
                              v3_norm(cut->transmitted[k] + 3)));
@@ -345,14 +348,14 @@ static void step_along_motions(lwi_cut *cut, const lwi_tree_work *tree, lwi_arti
     lwi_cut_state_displace(cut->model, tree, l->du, l->q);
 }
 
-// Gauss-Newton back to the constraints.  A step of size h along the freedoms leaves them by h^2 and
-// tilts redundant rows by as much, while rows that are new there have angles of order h: `threshold`
-// lies between and keeps the first out.
+// Gauss-Newton iteration to the constraint manifold.  A null step of size h violates the constraints by h^2 and
+// rotates redundant rows by as much; rows that become independent there have angles of order h.
+// `threshold` separates the two.
 static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node,
                                  double threshold, rank_search *l, bool *closed, lw_error *error)
 {
-    const int max = 20;                              // quadratic: six are usual
-    const double enough = 1e-11 * (1 + cut->length); // far below the angles that ranks are told by
+    const int max = 20; // converges quadratically, in six iterations as a rule
+    const double enough = 1e-11 * (1 + cut->length); // far below the angles that decide the rank
     *closed = false;
     for (int i = 0; i < max; i++) {
         TRY(rank_at(cut, tree, node, l->q, l->still, threshold, error));
@@ -372,8 +375,8 @@ static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_articula
 static lw_status find_rank(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *node,
                            double threshold, rank_search *l, lw_error *error)
 {
-    // radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
-    // grow with the step, small enough for h^2 to be well below h
+    // [rad], or lengths of the mechanism: large enough to leave a singular position, where pivots grow with the
+    // step; small enough for h^2 to be well below h
     static const double sizes[] = {0.02, 0.03, 0.05};
     const lw_model *model = cut->model;
     const size_t bytes = (size_t)model->tree_nq * sizeof(double);
@@ -381,7 +384,7 @@ static lw_status find_rank(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *n
     memcpy(tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(rank_at(cut, tree, node, model->tree_q0, l->still, threshold, error));
     cut->rank = cut->cod.rank;
-    if (cut->rank == cut->n) return LW_OK; // nothing moves
+    if (cut->rank == cut->n) return LW_OK; // no motion
     for (int i = 0; i < LWI_COUNT(sizes) && cut->rank < min; i++) {
         bool closed;
         memcpy(l->q, model->tree_q0, bytes);
@@ -453,7 +456,7 @@ lw_status lwi_cut_create_rows_rotors(const lw_model *model, lwi_arena *arena, lw
     return LW_OK;
 }
 
-// What decompositions need.
+// Memory for the decompositions.
 static bool allocate(lwi_cut *cut, rank_search *l, lwi_arena *arena)
 {
     const lw_model *model = cut->model;
@@ -478,7 +481,7 @@ lw_status lwi_cut_create(const lw_model *model, double threshold, lwi_arena *are
     double *rotor_scale;
     TRY(lwi_cut_create_rows_rotors(model, arena, cut));
     if (!allocate(cut, &l, arena)) return LW_ERR_MEMORY;
-    rotor_scale = cut->rotor_scale; // of inertias; geometry has its own
+    rotor_scale = cut->rotor_scale; // restored below
     if (!(cut->rotor_scale = LWI_PUSH(arena, double, cut->nrotor))) return LW_ERR_MEMORY;
     const lw_status status = cut->m ? find_rank(cut, tree, node, threshold, &l, error) : LW_OK;
     cut->rotor_scale = rotor_scale;

@@ -1,4 +1,5 @@
-// cut_momenta.c -- joint momenta of a tree whose cut joints transmit impulses: rates, axes, scale.
+// cut_momenta.c -- joint momenta of a tree with impulses at its cut joints: rates, axes, scale.  Equations:
+// cut_momenta.h.  Cost: O(n + m) per evaluation.
 #include "loops/cut_momenta.h"
 
 #include "spatial/rotation.h"
@@ -45,7 +46,7 @@ void lwi_cut_momenta_from_links(const lwi_cut_momenta *m, double *p)
     }
 }
 
-// fdot = T_f,  ndot = T_n - v x f, world axes
+// fdot = T_f,  ndot = T_n - v x f, world axes.
 static void free_rates(const lwi_cut_momenta *m, const double *state, double *pdot)
 {
     for (int k = 0; k < m->model->nnode; k++) {
@@ -64,8 +65,8 @@ static void free_rates(const lwi_cut_momenta *m, const double *state, double *pd
 
 // ------------------------------------------------------------------------------- impulses of cuts
 
-// From the mass centre in world axes to the link's origin in its axes: a wrench, added to
-// `on_link`.
+// on_link += sign * wrench, from world axes about the mass centre to link axes about the link's
+// origin.
 static void add_to_link(const lwi_cut_momenta *m, int k, double sign, const double wrench[6],
                         double on_link[6])
 {
@@ -76,7 +77,8 @@ static void add_to_link(const lwi_cut_momenta *m, int k, double sign, const doub
     v6_axpy(on_link, sign, w);
 }
 
-// A rotor on a cut joint has given its bodies the impulse -I u J': joints transmit what is missing.
+// The rotor of a cut joint applies the impulse -I u J' to its bodies, which is added to P of the
+// joints.
 static void add_rotors(lwi_cut_momenta *m, double t, const lwi_motion *motion, double *p)
 {
     const lw_model *model = m->model;
@@ -119,7 +121,7 @@ void lwi_cut_momenta_begin(lwi_cut_momenta *m)
     for (int k = 0; k < m->model->nnode; k++) v6_zero(m->momenta.node[k].P);
 }
 
-// P -= J' sigma, load += L
+// P -= J' sigma, load += L_c
 void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_motion *motion,
                          const double *sigma)
 {
@@ -131,7 +133,7 @@ void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_moti
     else
         lwi_coupling_closure(model, -1 - joint, t, motion, LWI_CLOSURE_RATES, rows);
     lwi_gauge_leak(model, motion, m->length, &m->gauge, joint, rows, sigma, leak);
-    if (joint >= 0 && model->joint[joint].nrotor > 0) { // their impulses are not ours to choose
+    if (joint >= 0 && model->joint[joint].nrotor > 0) { // impulses of rotors are not gauge-free
         for (int r = rows->n; r < LWI_CLOSURE_ROWS; r++) leak[r] = 0;
         lwi_joint_rotor_rows(model, joint, t, motion, LWI_CLOSURE_RATES, rows);
     }
@@ -169,8 +171,8 @@ void lwi_cut_momenta_rates(lwi_cut_momenta *m, const double *state, double *pdot
 
 // ------------------------------------------------------------------------------------------- scale
 
-// Everything outboard with its joints locked: where links without mass leave no inertia to the open
-// tree.  What has none at all is measured by the most there is.
+// Inertia along each joint with all outboard joints locked, for trees in which massless links make the articulated
+// inertia singular.  A joint without any inertia gets the largest one.
 static void locked_inertia(lwi_cut_momenta *m, double *inertia)
 {
     const lw_model *model = m->model;
