@@ -3,7 +3,7 @@
 
 #include "kinematics/auxiliary.h"
 
-// The partition that suits the start; a start that is singular has none.
+// Stores the partition of the start; a singular start has none.
 static lw_status choose_at_start(lwi_loop_rates *c, const lw_model *model, lwi_arena *arena)
 {
     double *inputs = LWI_PUSH(arena, double, model->desc.ninput);
@@ -43,7 +43,8 @@ void lwi_loop_rates_destroy(lwi_loop_rates *c)
     c->work = NULL;
 }
 
-// x of (q, v): what is carried besides is read from the poses where forces need it, nearest to the start.
+// x from (q, v).  If forces are present, auxiliary coordinates are read from the poses, nearest to
+// those of the start.
 static lw_status enter(lwi_loop_rates *c, double t, const double *q, const double *v,
                        const double *inputs)
 {
@@ -58,14 +59,15 @@ static lw_status enter(lwi_loop_rates *c, double t, const double *q, const doubl
     return LW_OK;
 }
 
-// With the partition of the start, where it is as good here as a run would keep it.
+// With the partition of the start if its pivots are above the limit that a run uses, else with a
+// new one.
 static lw_status evaluate(lwi_loop_rates *c, double t, const double *inputs)
 {
     const lwi_formulation *rcr = c->work->formulation;
     lwi_rcr_choice *choice = c->work->discrete;
     memcpy(choice, c->start_partition, c->work->ndiscrete);
     if (choice->made) {
-        choice->min_pivot = 2; // more than any pivot
+        choice->min_pivot = 2; // above any pivot
         const lw_status status = rcr->rates(c->work, t, c->x, inputs, c->xdot);
         if (status == LW_OK && choice->min_pivot >= ((lwi_rcr_work *)c->work->data)->keep)
             return LW_OK;
@@ -86,11 +88,11 @@ lw_status lwi_loop_rates_evaluate(lwi_loop_rates *c, double t, const double *q, 
     return status;
 }
 
-// With the partition of the start whatever was evaluated before, so that the bound is that of the state alone.
+// Uses the partition of the start, so that the bound depends on the state alone.
 double lwi_loop_rates_gap(lwi_loop_rates *c, double t, const double *q)
 {
     const lw_model *model = c->work->model;
-    for (int i = 0; i < model->ncoupling; i++) // how often such a joint has turned is not in q
+    for (int i = 0; i < model->ncoupling; i++) // the winding number of such a joint is not in q
         if (model->joint[model->coupling[i].joint].node < 0 ||
             model->joint[model->coupling[i].of].node < 0)
             return INFINITY;

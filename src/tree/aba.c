@@ -1,15 +1,18 @@
-// aba.c -- the formulation `aba`: speeds and accelerations by articulated bodies [featherstone2008]
+// aba.c -- the formulation `aba`: accelerations of a tree by articulated bodies     [featherstone2008]
 //
-// State x = (q, u, [work]).  A node with everything beyond it answers to an acceleration A with
-// the wrench F = M A + p at its joint.  A = X A_parent + S vdot + c (rnea.c) and S'F = tau give,
-// inward,
+// Input: state x = (q, u, [work]), forces.  Output: xdot = (N(q) u, vdot, [power]).
+// A node with all bodies beyond it responds to an acceleration A with the wrench F = M A + p at its joint.
+// With A = X A_parent + S vdot + c (rnea.c) and S'F = tau, I_r = diag(rotor):
 //
-//     U = M S,  D = S'U + I_r,  b = tau - S'p - U'c
-//     parent:  M += X'(M - U D^-1 U')X,   p += X'(p + (M - U D^-1 U')c + U D^-1 (tau - S'p))
+//     inward    U = M S,  D = S'U + I_r,  b = tau - S'p - U'c              [anderson2003, (18), (19)]
+//               M_parent += X'(M - U D^-1 U')X                                   [anderson2003, (14)]
+//               p_parent += X'(p + (M - U D^-1 U')c + U D^-1 (tau - S'p))        [anderson2003, (15)]
+//     outward   vdot = D^-1 (b - U' X A_parent)                            [anderson2003, (24), (27)]
+//               A = X A_parent + S vdot + c                                      [anderson2003, (26)]
 //
-// and outward  vdot = D^-1 (b - U' X A_parent).  With b the bracket for p is p + M c + U D^-1 b:
-// the reduced inertia needs no product of its own.  Rotors, I_r = diag(rotor), turn with their joint
-// and with nothing else: they add to the pivot D and nowhere else.
+// The bracket of p_parent is p + M c + U D^-1 b, so no product with the reduced inertia is needed.
+// Rotors turn with their joint only: they enter the pivot D and nothing else.
+// Cost: O(n).  Trees in kernel normal form are evaluated by the batch kernels (kernel.h).
 #include "tree/aba.h"
 
 #include "tree/kernel.h"
@@ -18,7 +21,7 @@
 
 // ----------------------------------------------------------------------------------- the recursion
 
-// Starts every node with its rigid body: M, and p = V x* M V - wrench.
+// Initial M and p of node k: rigid body, p = V x* M V - wrench.
 static void start_node(const lw_model *model, const lwi_tree_work *work, int k, const double *v,
                        lwi_articulated *a)
 {
@@ -99,7 +102,7 @@ typedef struct aba_data {
     lwi_tree_work tree;
     lwi_articulated *node;
     double *vdot;
-    lwi_kernel *kernel; ///< NULL: the text above does all
+    lwi_kernel *kernel; ///< NULL: always the generic recursion above
 } aba_data;
 
 static lw_status prepare(lwi_work *work)
@@ -124,7 +127,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     return LW_OK;
 }
 
-// The rates by the kernel; false when it leaves the decision to the generic text.
+// The rates by the kernel; false if the generic recursion has to decide.
 static bool kernel_rates(lwi_work *work, double t, const double *x, const double *inputs,
                          double *xdot)
 {
@@ -170,7 +173,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
-// q and u take the tolerance as it is; work that of an energy.
+// Factor 1 for q and u; an energy for the work.
 static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
 {
     const lw_model *model = work->model;

@@ -4,13 +4,14 @@
 // A node with all bodies beyond it responds to an acceleration A with the wrench F = M A + p at its joint.
 // The joint leaves S'F = tau free, so that (I_r: rotors, diagonal)
 //
-//     U = M S,   D = S'U + I_r = L L',   Y = L^-1 U'
-//     articulated inertia   M' = M - Y'Y        M_parent += X' M' X
-//     wrench inward         e  = L^-1 (S'f + tau),  f' = f - Y'e     f_parent += X' f'
-//     motion outward        s  = L'^-1 (L^-1 (b - U'X A_parent) + y),  A = X A_parent + c + S s
+//     U = M S,   D = S'U + I_r = L L',   Y = L^-1 U'                           [anderson2003, (19)]
+//     articulated inertia   M' = M - Y'Y,  M_parent += X' M' X           [anderson2003, (14), (18)]
+//     wrench inward         e = L^-1 (S'f + tau),  f_parent += X' (f - Y'e)    [anderson2003, (16)]
+//     motion outward        s = L'^-1 (L^-1 (b - U'X A_parent) + y)      [anderson2003, (27), (29)]
+//                           A = X A_parent + c + S s                     [anderson2003, (26), (28)]
 //
-// M = N N' of the whole tree is never formed: e of all nodes is N^-1 applied to forces, s with b = 0 is N'^-1
-// applied to y.  Everything is in link frames about their origins, linear part first.
+// The factor N of the tree's mass matrix M = N N' is never formed: e of all nodes is N^-1 applied to forces, s
+// with b = 0 is N'^-1 applied to y.  Everything is in link frames about their origins, linear part first.
 // Cost: O(n) for n nodes, about 300 multiplications per node with one degree of freedom.
 #ifndef LWI_TREE_ARTICULATED_H
 #define LWI_TREE_ARTICULATED_H

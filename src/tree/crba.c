@@ -1,7 +1,9 @@
 // crba.c -- joint-space mass matrix by composite bodies                          [featherstone2008]
 //
-//     Mc = M + sum over children X' Mc X       a node with everything beyond it, joints locked
-//     M_kk = S_k' Mc_k S_k + rotors,  M_lk = S_l' (X' ... X') Mc_k S_k for every node l towards the base
+//     Mc = M + sum over children X' Mc X       inertia of the subtree with its joints locked
+//     M_kk = S_k' Mc_k S_k + rotors,  M_lk = S_l' (X' ... X') Mc_k S_k for every ancestor l of k
+//
+// Input: positions of the links.  Output: M, symmetric, [tree_nv][tree_nv].  Cost: O(n depth).
 #include "tree/crba.h"
 
 void lwi_crba(const lw_model *model, const lwi_link *link, lwi_inertia *composite, double *M)
@@ -25,7 +27,7 @@ void lwi_crba(const lw_model *model, const lwi_link *link, lwi_inertia *composit
                 M[row * n + column] = M[column * n + row] = v6_dot(link[k].S[i], F);
             }
             M[column * n + column] += model->tree_rotor[column];
-            // the momentum of the composite body, felt at the joints on the way to the base
+            // momentum of the composite body, projected on the joints of its ancestors
             for (int l = k; model->node[l].parent >= 0;) {
                 force_from(G, link[l].R, link[l].r, F);
                 v6_copy(F, G);

@@ -4,7 +4,8 @@
 
 #include "kinematics/tree_state.h"
 
-/** M [tree_nv][tree_nv] from the links' positions.
+/** Mass matrix M [tree_nv][tree_nv] of the free speeds, rotors included, from the positions of the links.
+ *  @param link       [nnode]
  *  @param composite  [nnode] scratch      @cost O(n depth) */
 void lwi_crba(const lw_model *model, const lwi_link *link, lwi_inertia *composite, double *M);
 

@@ -1,33 +1,35 @@
-// momenta.c -- forward dynamics with joint momenta as state                           [naudet2003]
+// momenta.c -- forward dynamics of trees with joint momenta as state                   [naudet2003]
 //
-// Numbers (n) are those of the paper.  Its spatial velocity Omega is V here, its mass matrix M of a
-// body is I, its joint matrix E_j is S, its Omega_t is sigma, its shift of forces is X' (with the
-// rotation).  Everything is in link frames about their origins, linear part first.
+// Input: state x = (q, p, [work]), forces.  Output: xdot = (N(q) u, pdot, [power]).  Cost: O(n).
+// Numbers (n) are equations of the paper; docs/theory/equations.md has the index.  The paper's spatial velocity
+// Omega is V here, its mass matrix M of a body is I, its joint matrix E_j is S, its Omega_t is sigma, its shift
+// T^F is X' with the rotation (24).  Everything is in link frames about their origins, linear part first.
 //
 //   velocity               V  = X V_parent + S u + sigma                                 (13), (23)
+//   momentum of a body     P  = I V                                                            (11)
 //   momentum of a subtree  P* = I V + sum X' P*_child                                          (26)
-//   joint momenta          p  = S' P* = dT/du                                            (19), (34)
+//   joint momenta          p  = S' P* = dT/du                                      (19), (29)-(34)
 //   wrench on a subtree    T* = T + sum X' T*_child                                            (27)
+//   balance of a subtree   P*dot + V x* P* = T* + reaction                               (17), (28)
 //   rates                  pdot = S' (T* - V x* P*) + Sdot' P* + Q                             (35)
 //
-// The speeds follow from the momenta by P* = M* V + D on every body.  With v = X V_parent + sigma:
+// The speeds follow from the momenta by P* = M* V + D on every body (42).  With v = X V_parent + sigma:
 //
-//   inward    U = M* S    M_j = S' U    pi = p - S' D                                          (46)
-//             M' = M* - U M_j^-1 U'     D' = D + U M_j^-1 pi                             (47), (48)
+//   inward    U = M* S    M_j = S' U    pi = p - S' D                                    (38), (46)
+//             M' = M* - U M_j^-1 U'     D' = D + U M_j^-1 pi             (40), (41), (47), (48)
 //             M*_parent += X' M' X      D_parent += X' (M' sigma + D')                   (43), (44)
-//   outward   u = M_j^-1 (pi - U' v)    V = v + S u    P* = M' v + D'                          (45)
+//   outward   u = M_j^-1 (pi - U' v)    V = v + S u    P* = M' v + D'              (37), (39), (45)
 //
-// (35) uses no more than Newton-Euler and that ideal joints transmit nothing along S but Q, so it
-// holds for any choice of speeds, body-fixed angular velocity for one: p is then not canonical, but
-// nothing else changes.
-// The wrenches may depend on velocities, so T* is summed on the way in after V is known, where (35)
-// is evaluated too; the number of operations is that of the two sweeps of the paper.
+// (35) assumes the Newton-Euler equations and ideal joints (S' reaction = Q) only, so it holds for any choice of
+// speeds, also body-fixed angular velocities; p is then not canonical.
+// Wrenches may depend on velocities: T* is summed in an inward sweep after V is known, where (35) is evaluated
+// too.  The number of operations is that of the paper's two sweeps.
 //
-// A rotor on a joint, of inertia I_r, turns with u and has no momentum but in p: p = S' P* + I_r u and
-// M_j = S' U + I_r; what is left of its equation, pdot, is as before, for I_r udot is on both sides.
+// A rotor of inertia I_r turns with u and contributes to p only: p = S' P* + I_r u, M_j = S' U + I_r.  pdot is
+// unchanged, since I_r udot appears on both sides.
 //
-// M_j = L L' (Cholesky), Y = L^-1 U' and z = L^-1 pi give M' = M* - Y' Y and D' = D + Y' z without
-// ever forming an unsymmetric matrix.  A joint with nothing free (all driven, fixed) has M' = M*.
+// With M_j = L L' (Cholesky), Y = L^-1 U', z = L^-1 pi the updates M' = M* - Y' Y, D' = D + Y' z keep M' exactly
+// symmetric.  A joint without free speeds (driven, fixed) has M' = M*.
 #include "tree/momenta.h"
 
 #include "kinematics/formulation.h"
@@ -70,7 +72,7 @@ static lw_status reduce(const lw_model *model, int k, double t, lwi_link *link, 
 {
     const int nv = model->node[k].nv;
     for (int j = 0; j < nv; j++) {
-        inertia_apply(s->Y[j], &s->M, link->S[j]); // U
+        inertia_apply(s->Y[j], &s->M, link->S[j]); // U, in place of Y
         s->z[j] = p[j] - v6_dot(link->S[j], s->D); // pi
     }
     TRY(lwi_tree_factor(model, k, t, &s->M, link->S, s->Y, model->tree_rotor + model->node[k].iv,
@@ -81,7 +83,7 @@ static lw_status reduce(const lw_model *model, int k, double t, lwi_link *link, 
     return LW_OK;
 }
 
-// What node k passes to its parent.                                                     (43), (44)
+// Adds M' and D' of node k to its parent's M* and D.                                (43), (44)
 static void pass_inward(const lwi_node *n, const lwi_link *link, const lwi_momenta_node *s,
                         lwi_momenta_node *parent)
 {
@@ -96,7 +98,7 @@ static void pass_inward(const lwi_node *n, const lwi_link *link, const lwi_momen
     force_add_from(parent->D, link->R, link->r, D);
 }
 
-// v = X V_parent + sigma: the velocity before the joint's own speeds
+// v = X V_parent + sigma: velocity without the joint's own speeds.                  (36)
 static void velocity_before(const lwi_node *n, const lwi_tree_work *work, int k, double v[6])
 {
     const lwi_link *link = &work->link[k];
@@ -107,7 +109,7 @@ static void velocity_before(const lwi_node *n, const lwi_tree_work *work, int k,
     if (n->driven) v6_add(v, v, link->sigma);
 }
 
-// u = L'^-1 (z - Y a): speeds for a = v, and accelerations by the same formula           (37), (45)
+// u = L'^-1 (z - Y a): speeds for a = v, accelerations for a = X A_parent + c.      (37), (45)
 static void joint_solution(int nv, lwi_momenta_node *s, const double z[6], const double a[6],
                            double *u)
 {
@@ -138,7 +140,7 @@ lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_wor
         joint_solution(n->nv, s, s->z, before, v + n->iv);
         v6_copy(work->V[k], before);
         for (int j = 0; j < n->nv; j++) v6_axpy(work->V[k], v[n->iv + j], link->S[j]);
-        inertia_apply(s->P, &s->M, before); // P* = M' v + D'
+        inertia_apply(s->P, &s->M, before); // P* = M' v + D'   (39)
         v6_add(s->P, s->P, s->D);
     }
     return lwi_tree_finite(model, t, v, "speed", error);
@@ -161,7 +163,7 @@ void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *wor
         const lwi_node *n = &model->node[k];
         const lwi_link *link = &work->link[k];
         const lwi_momenta_node *s = &m->node[k];
-        const bool still = n->type->constant_axis && !n->driven; // a mount may move the axis
+        const bool still = n->type->constant_axis && !n->driven; // a moving mount may move the axis
         double balance[6];                                       // T* - V x* P*
         force_cross(balance, work->V[k], s->P);
         for (int i = 0; i < 6; i++) balance[i] = s->T[i] - balance[i];
@@ -175,17 +177,17 @@ void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *wor
     }
 }
 
-// ----------------------------------------------------------------------------------- accelerations
+// ------------------------------------------------------------------------------- accelerations
 //
-// Not in the paper.  The articulated inertias of the velocities are those of the accelerations, so
-// one vector pass with the factors at hand does:
+// Not in the paper.  The articulated inertias of velocities and accelerations are the same, so one vector pass
+// with the factors of lwi_momenta_speeds gives the accelerations:
 //
 //   c = V x (S u + sigma) + Sdot u + sigma_dot
 //   inward    b = V x* I V - T + sum X' (b' + M' c)       y = Q - S' b     b' = b + U M_j^-1 y
 //   outward   a = X A_parent + c    udot = M_j^-1 (y - U' a)    A = a + S udot    F = M' a + b'
 //
-// F is the wrench that the joint transmits: M* A + b = F, and S' F = Q.  Gravity is an acceleration
-// -g of the ground.  (Only here second derivatives of drives and mounts enter, in sigma_dot.)
+// F is the wrench that the joint transmits: M* A + b = F, S' F = Q.  Gravity is an acceleration -g of the ground.
+// Second derivatives of drives and mounts enter in sigma_dot, and nowhere else.
 
 static void pass_bias_inward(const lwi_link *link, const lwi_momenta_node *s,
                              lwi_momenta_node *parent)
@@ -196,7 +198,7 @@ static void pass_bias_inward(const lwi_link *link, const lwi_momenta_node *s,
     force_add_from(parent->b, link->R, link->r, b);
 }
 
-// b and c of every body by itself
+// b and c of each body alone.
 static void start_bias(const lw_model *model, lwi_momenta *m, const lwi_tree_work *work,
                        const double *v)
 {
@@ -266,7 +268,7 @@ typedef struct momenta_data {
     lwi_tree_work tree;
     lwi_momenta momenta;
     double *v, *vdot;   // [tree_nv]
-    lwi_kernel *kernel; // NULL: the text above does all
+    lwi_kernel *kernel; // NULL: always the generic recursion above
 } momenta_data;
 
 static lw_status prepare(lwi_work *work)
@@ -297,7 +299,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     return LW_OK;
 }
 
-// Links, speeds, velocities; the part that every other call begins with.
+// Links, speeds, velocities at (t, x).
 static lw_status find_speeds(lwi_work *work, double t, const double *x)
 {
     momenta_data *d = work->data;
@@ -315,7 +317,7 @@ static double power_of_drives(const lw_model *model, momenta_data *d)
     return power;
 }
 
-// The rates by the kernel; false when it leaves the decision to the generic text.
+// The rates by the kernel; false if the generic recursion has to decide.
 static bool kernel_rates(lwi_work *work, double t, const double *x, const double *inputs,
                          double *xdot)
 {

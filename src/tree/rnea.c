@@ -1,14 +1,16 @@
 // rnea.c -- recursive Newton-Euler: wrenches from accelerations                  [featherstone2008]
 //
-// Outward, the accelerations of the links; A is the derivative of the components of V in the link
-// frame, and the base has -g instead of every body having its weight:
+// Outward, the accelerations of the links.  A is the derivative of the components of V in the link frame; gravity
+// is an acceleration -g of the base:                                            [anderson2003, (7)-(9)]
 //
 //     A = X A_parent + S vdot + c,   c = Sdot v + sigma_dot + V x (S v + sigma)
 //
-// (V x stands for the derivative of X: d/dt X V_parent = -V_rel x X V_parent = V x V_rel.)
-// Inward, what each joint transmits to its node:
+// (V x ... comes from the derivative of X: d/dt X V_parent = -V_rel x X V_parent = V x V_rel.)
+// Inward, the wrench that each joint transmits to its node:
 //
-//     F = M A + V x* M V - wrench + sum over children X' F
+//     F = M A + V x* M V - wrench + sum over children X' F                   [anderson2003, (11), (12)]
+//
+// All in link frames about their origins, linear part first.  Cost: O(n).
 #include "kinematics/tree_state.h"
 
 void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, const double *v,

@@ -1,17 +1,18 @@
 // lagrange.c -- the formulation `lagrange`: the traditional O(n) recursion with cut joints
 //
-// State x = (tree q, tree u, [work], carried coordinates of cut joints).  The articulated-body
-// recursion gives the accelerations eta of the tree whose joints are cut; the multipliers of the
-// cut joints follow from a dense system [anderson2003, section 2],
+// Input: state x = (tree q, tree u, [work], auxiliary coordinates of cut joints), forces.  Output: xdot.
+// The articulated-body recursion gives the accelerations eta of the tree of uncut joints, the m multipliers of
+// the cut joints follow from a dense system                                  [anderson2003, section 2]
 //
-//     vdot = eta + M^-1 (J W)' lambda,   [J M^-1 J'] lambda = -gamma - J A(eta)
+//     vdot = eta + zeta lambda,  zeta = M^-1 (J W)'                 [anderson2003, (13), (24)-(29)]
+//     phi = 0,  J A = -gamma                                             [anderson2003, (30), (31)]
+//     [J W M^-1 (J W)'] lambda = -gamma - J A(eta)                             [anderson2003, (32)]
 //
-// in the factors of cut.h: O(n m + n m^2), cubic where loops are as many as bodies.  Nothing holds
-// positions and velocities to the constraints but their second derivative: they drift, velocities
-// in proportion to time, positions to its square.  Baumgarte's gains a, b [1/s] (option
-// `baumgarte`) ask for phiddot + 2 a phidot + b^2 phi = 0 in place of phiddot = 0.
+// with the factors of loops/cut.h.  Cost: O(n m + n m^2), cubic if loops are as many as bodies.  Only the second
+// derivative of the constraints is zero: velocities drift in proportion to time, positions to its square.
+// Baumgarte's gains a, b [1/s] (option `baumgarte`) replace phiddot = 0 by phiddot + 2 a phidot + b^2 phi = 0.
 //
-// This is what the other formulations for loops are measured against.
+// The formulation is the reference that the other formulations for loops are compared with.
 #include "base/numbers.h"
 #include "loops/cut_state.h"
 #include "system/singular.h"
@@ -25,9 +26,9 @@ typedef struct lagrange {
     lwi_cut cut;
     double gain[2]; // a, b [1/s]
     lwi_auxiliary auxiliary;
-    double *vdot, *target;         // [n], [m]
-    double mount_power;            // of efforts of cut joints across their mounts [W]
-    int nnull, nfield;             // multipliers without effect; 6 njoint + couplings
+    double *vdot, *target; // [n], [m]
+    double mount_power;    // of the efforts of cut joints across their moving mounts [W]
+    int nnull, nfield;     // multipliers that do not change the motion; 6 njoint + couplings
     double *null, *field, *actual; // [nnull][m], [nnull][nfield], [nfield]
 } lagrange;
 
@@ -63,7 +64,7 @@ static lw_status prepare(lwi_work *work)
 // -------------------------------------------------------------------------------- singular
 // positions
 
-// Smallest pivot of a run, at its fixed rank: ten of sixteen digits are lost there.
+// Smallest pivot at the fixed rank: ten of sixteen digits are lost there.
 #define SINGULAR_PIVOT 1e-10
 static lw_status row_fails(lwi_work *work, int row, double t, lw_status status, const char *what,
                            double value)
@@ -97,7 +98,7 @@ static void place(lwi_work *work, double t, const double *x)
     lwi_cut_place(&d->cut, &d->tree, t, x, x + work->model->tree_nq);
 }
 
-// vdot and lambda at the state.
+// vdot and lambda at the state.                                     [anderson2003, (13), (24)-(32)]
 static lw_status solve(lwi_work *work, double t, const double *x, const double *inputs)
 {
     const lw_model *model = work->model;
@@ -134,17 +135,16 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 
 // ------------------------------------------------------------------------------------------- enter
 
-// The model has accepted velocities that miss a joint by LWI_CLOSURE_TOLERANCE; rows measure the
-// same miss with lever arms and along several directions, hence ten times as much before it is
-// called wrong.
+// The model accepts velocities that violate a joint by LWI_CLOSURE_TOLERANCE.  Rows measure the same violation
+// with lever arms and in several directions, hence a factor of ten.
 #define VELOCITY_TOLERANCE (10 * LWI_CLOSURE_TOLERANCE)
 
-// The largest row decides what round-off is: sums of |J_ik V_k| and |b_i|.
+// Rounding is relative to the largest row: sums of |J_ik V_k| and |b_i|.
 static lw_status check_velocities(lwi_work *work, double t)
 {
     const lagrange *d = work->data;
     const lwi_cut *cut = &d->cut;
-    double largest = 1, max = 0; // [m/s, rad/s], as the model's own check
+    double largest = 1, max = 0; // [m/s, rad/s], as in the check of the model
     int min_pivot_speed = 0;
     for (int i = 0; i < cut->count; i++) {
         const lwi_closure *c = &cut->closure[i];
@@ -164,8 +164,8 @@ static lw_status check_velocities(lwi_work *work, double t)
                      "the velocities of its bodies do not fit it, residual in m/s or rad/s", max);
 }
 
-// State from a moment.  Velocities are moved onto the constraints at round-off level, the way that
-// takes the least kinetic energy: du = -N'^-1 E^+ phidot.
+// State from a snapshot.  Velocities are corrected to rounding by the change of minimum kinetic energy,
+// du = -N'^-1 E^+ phidot.
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     const lw_model *model = work->model;
@@ -181,7 +181,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     memset(d->tree.wrench, 0, (size_t)model->nnode * sizeof *d->tree.wrench);
     memset(d->tree.effort, 0, (size_t)model->tree_nv * sizeof *d->tree.effort);
     TRY(lwi_aba(model, &d->tree, d->node, snapshot->t, v, NULL, d->vdot,
-                &work->error)); // the factors
+                &work->error)); // for the factors
     TRY(factor_rows(work, snapshot->t));
     for (int i = 0; i < cut->m; i++) d->target[i] = -cut->rate[i];
     lwi_cut_solve(cut, d->target);
@@ -192,7 +192,8 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 // ------------------------------------------------------------------------------------------
 // observe
 
-// Reactions of all joints and multipliers of couplings that node wrenches F and multipliers make.
+// field [6 njoint + ncoupling] := reactions of all joints and multipliers of couplings, from the wrenches F of
+// the nodes and the multipliers lambda [m].
 static void list_reactions(lagrange *d, const double *lambda, double *field)
 {
     const lwi_cut *cut = &d->cut;
@@ -205,7 +206,8 @@ static void list_reactions(lagrange *d, const double *lambda, double *field)
     for (int i = 0; i < model->nloop; i++) {
         lwi_closure *rows = &d->cut.closure[i];
         const int all = rows->n;
-        if (cut->nrotor) rows->n -= model->joint[model->loop[i]].nrotor; // efforts, not constraints
+        if (cut->nrotor)
+            rows->n -= model->joint[model->loop[i]].nrotor; // these are efforts, no reactions
         lwi_joint_reaction(model, model->loop[i], &motion, rows, lambda + cut->first[i],
                            field + 6 * model->loop[i]);
         rows->n = all;
@@ -214,8 +216,8 @@ static void list_reactions(lagrange *d, const double *lambda, double *field)
         field[6 * model->njoint + i] = lambda[cut->first[model->nloop + i]];
 }
 
-// Multipliers that do nothing to the motion make reactions that balance each other: F without
-// accelerations, forces and efforts.
+// field := the reactions of multipliers lambda [m] without effect on the motion: F without accelerations,
+// forces and efforts.
 static void null_field(lagrange *d, const double *lambda, double *field)
 {
     const lw_model *model = d->cut.model;
@@ -232,11 +234,11 @@ static void null_field(lagrange *d, const double *lambda, double *field)
     list_reactions(d, lambda, field);
 }
 
-// Null vectors below this on a joint are the drift of positions, which tilts them.
+// Smaller parts of null vectors on a joint are due to the position drift, which rotates rows.
 #define UNIQUE_TOLERANCE 1e-6
 
-// Of all reactions that make this motion those of least norm, over forces [N] and torques [N m] of
-// all joints and the multipliers of couplings.
+// Among all reactions with this motion, those of minimum norm over forces [N] and torques [N m] of all joints
+// and the multipliers of couplings.
 static void observe_reactions(lagrange *d, lwi_snapshot *snapshot)
 {
     lwi_cut *cut = &d->cut;
