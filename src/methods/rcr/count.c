@@ -1,16 +1,16 @@
-// count.c -- what an evaluation of `rcr` works on, by each of its ways.
+// count.c -- sizes that determine the cost of an evaluation of `rcr`, for each kind of evaluation.
 #include "methods/rcr/rcr.h"
 #include "methods/rcr/clusters/evaluate.h"
 
 #include <math.h>
 
-// Bodies between those of the closure and the ground, each once.
+// Bodies on the paths between those of the closure and the ground, each once.
 static int bodies_below(const lw_model *model, const lwi_closure *c)
 {
     int at[LWI_CLOSURE_BODIES], count = 0;
     for (int s = 0; s < c->nbody; s++) at[s] = model->body_node[c->body[s]];
     for (;;) {
-        int top = -1; // a parent has a lower number than its children
+        int top = -1; // parents have lower numbers than their children
         for (int s = 0; s < c->nbody; s++)
             if (at[s] > top) top = at[s];
         if (top < 0) return count;
@@ -20,13 +20,12 @@ static int bodies_below(const lw_model *model, const lwi_closure *c)
     }
 }
 
-// Multiplications of a complete orthogonal decomposition of n times m numbers at rank r, lwi_cod_factor, and of one
-// lwi_cod_nearest with it.  Rows that are left when the rank is reached are mostly zeros, those that hold a mechanism
-// in its plane, and nothing is done with them.
+// Multiplications of lwi_cod_factor for n x m numbers at rank r and of one lwi_cod_nearest.  Rows beyond the rank are
+// mostly zeros (those that hold a planar mechanism in its plane) and are skipped.
 static double reflections(double n, double m, double r)
 {
     double count = r * r;
-    for (double k = 0; k < r; k++) // a column: dot, axpy and norm of those behind it
+    for (double k = 0; k < r; k++) // a column: dot, axpy and norm for each later column
         count += 3 * (n - k) * (m - k - 1) + 4 * (n - k);
     return count;
 }

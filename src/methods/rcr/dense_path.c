@@ -1,17 +1,17 @@
-// dense_path.c -- evaluations of `rcr` with all rows at once, where they are few.
+// dense_path.c -- evaluations of `rcr` with all rows at once, for small systems of rows.
+// Equations: dense_path.h.
 #include "methods/rcr/dense_path.h"
 
 #include <math.h>
 #include <string.h>
 
-// Smallest pivot of the rows, a sine in the metric of the masses, relative to the largest.  Speeds of the
-// state that are off the rows are enlarged by its inverse, no more than a decade or two; nearer to a
-// singular position the partition knows better.
+// Smallest pivot of the rows, relative to the largest: a sine in the metric of the masses.  Its inverse bounds the
+// amplification of speed errors, here a hundred at most; closer to a singular position the elimination takes over.
 #define DENSE_PIVOT 0.01
 
 struct lwi_rcr_dense {
     lwi_articulated *node; // [nnode]
-    lwi_cut cut;           // rows of its own, with their decomposition
+    lwi_cut cut;           // its rows, with their decomposition
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -88,7 +88,7 @@ void lwi_rcr_dense_speeds(lwi_rcr_dense *dense, lwi_rcr_work *d, const double *u
     for (int k = 0; k < model->nnode; k++) v6_add(d->tree.V[k], d->tree.V[k], cut->transmitted[k]);
 }
 
-// y := N^-1 (efforts and the forces that are left), which are used up.
+// y [n] := N^-1 (efforts + residual forces); overwrites d->residual.
 static void forces_inward(const lwi_rcr_dense *dense, lwi_rcr_work *d, double *y)
 {
     const lw_model *model = d->e.model;

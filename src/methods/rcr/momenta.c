@@ -1,17 +1,16 @@
 // momenta.c -- coordinate reduction with joint momenta as state.
 //
-// Speeds are those that make
+// The speeds make
 //
-//     sum_k V_k' I_k V_k / 2 - p' u,    J V + b = 0
+//     sum_k V_k' I_k V_k / 2 - p' u    under    J V + b = 0
 //
-// stationary: the problem of the accelerations with p in place of efforts and I V_t, the momenta of
-// what is prescribed, in place of inertial forces.  So one elimination and one vector pass give the
-// speeds, all of them, velocities that meet the rows to round-off, and the impulses sigma of the
-// rows,
+// stationary [naudet2003, (7)]: the problem of the accelerations with p in place of the efforts, and the momenta
+// I V_t of the prescribed motion in place of inertial forces.  One elimination and one vector pass give all
+// speeds, with velocities that satisfy the rows to rounding, and the impulses sigma of the rows,
 //
 //     M V = b(p) + J' sigma
 //
-// Rates of p with sigma: cut_momenta.h.  Nothing of this depends on which speeds are dependent.
+// Rates of p with sigma [naudet2003, (8)]: cut_momenta.h.  The result does not depend on the partition.
 #include "methods/rcr/rcr.h"
 
 void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)

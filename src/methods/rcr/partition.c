@@ -1,9 +1,9 @@
-// partition.c -- how many rows are independent at every node, and which speeds depend on them.
+// partition.c -- generic ranks of the rows at every node, and the choice of the dependent speeds.
 //
-// Ranks are decided once, at the start and at a few configurations near it, all closed to
-// round-off: for a closed chain with redundant rows a drift of positions by 1e-8 makes rows that
-// are 1e-8 apart, and who takes them seriously stops the mechanism.  The partition is chosen at a
-// state, with pivots above a threshold, and kept.
+// Ranks are determined once, at the start and at a few configurations near it, all closed to rounding.  In a closed
+// chain with redundant rows a position drift of 1e-8 separates these rows by 1e-8; counting them as independent
+// would stop the mechanism.  The partition is chosen at a state with pivots above a threshold, and kept.
+// The paper takes the first speeds of every loop as independent [anderson2003, section 4.4 names the limits].
 #include "methods/rcr/rcr.h"
 
 #include "spatial/rotation.h"
@@ -12,7 +12,7 @@
 
 // ----------------------------------------------------------------------------------------- memory
 
-// An elimination in memory that grows until it fits; at creation only.
+// An elimination with memory that grows until it is sufficient; at creation only.
 static lw_status eliminate_growing(lwi_rcr *e, const lw_allocator *allocator, lwi_rcr_mode mode,
                                    double pivot, double rank, lw_error *error)
 {
@@ -34,7 +34,7 @@ typedef struct rank_search {
     lwi_cut *cut;
     lwi_tree_work *tree;
     const lw_allocator *allocator;
-    double *q, *du, *still; // [tree nq], [tree nv] each
+    double *q, *du, *still; // [tree_nq], [tree_nv] each
     int *max_rank;          // [nnode] the largest rank found
     lw_error *error;
 } rank_search;
@@ -44,8 +44,7 @@ static void place(rank_search *l, const double *q)
     lwi_cut_place(l->cut, l->tree, 0, q, l->still);
     lwi_cut_rows(l->cut, l->tree, 0, LWI_CLOSURE_POSITION);
     lwi_rcr_place(l->e, l->tree, 0);
-    for (int k = 0; k < l->e->model->nnode;
-         k++) { // ranks are a matter of geometry: any inertia will do
+    for (int k = 0; k < l->e->model->nnode; k++) { // ranks depend on geometry alone: any inertia
         memset(l->e->I[k], 0, sizeof l->e->I[k]);
         for (int i = 0; i < 6; i++) l->e->I[k][7 * i] = 1;
     }
@@ -64,7 +63,7 @@ static void keep_largest_ranks(rank_search *l)
         if (l->e->node[k].rank > l->max_rank[k]) l->max_rank[k] = l->e->node[k].rank;
 }
 
-// A step of the given size along the freedoms; `seed` tells directions apart.
+// Moves q by a step of the given size in an admissible direction, selected by `seed`.
 static void step_along_motions(rank_search *l, int seed, double size)
 {
     lwi_rcr *e = l->e;
@@ -78,15 +77,15 @@ static void step_along_motions(rank_search *l, int seed, double size)
     lwi_cut_state_displace(e->model, l->tree, l->du, l->q);
 }
 
-// Newton's method back to the constraints with the independent coordinates kept.  A step of size h
-// along the freedoms leaves them by h^2 and tilts redundant rows by as much, while rows that are
-// new there have angles of order h: `threshold` lies between and keeps the first out.
+// Newton iteration to the constraint manifold with the independent coordinates fixed.  A step of size h violates the
+// constraints by h^2 and rotates redundant rows by as much; rows that become independent there have angles of
+// order h.  `threshold` separates the two.
 static bool close_positions(rank_search *l, double threshold)
 {
     lwi_rcr *e = l->e;
     const lwi_cut *cut = l->cut;
-    const int max = 20;                            // quadratic: six are usual
-    const double enough = 1e-11 * (1 + e->length); // far below the angles that ranks are told by
+    const int max = 20; // converges quadratically, in six iterations as a rule
+    const double enough = 1e-11 * (1 + e->length); // far below the angles that decide the rank
     for (int i = 0; i < max; i++) {
         double off = 0;
         if (rank_at(l, l->q, threshold) != LW_OK) return false;
@@ -103,8 +102,8 @@ static bool close_positions(rank_search *l, double threshold)
 
 static lw_status find_ranks(rank_search *l)
 {
-    // radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
-    // grow with the step, small enough for h^2 to be well below h
+    // [rad], or lengths of the mechanism: large enough to leave a singular position, where pivots grow with the
+    // step; small enough for h^2 to be well below h
     static const double sizes[] = {0.02, 0.03};
     const lw_model *model = l->e->model;
     memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
@@ -123,7 +122,8 @@ static lw_status find_ranks(rank_search *l)
     return LW_OK;
 }
 
-// What choices at the start need, cautious and eager; a singular start is told when it is entered.
+// Memory for choices at the start with small and large pivots; a singular start is reported on
+// entry.
 static lw_status try_choices(rank_search *l)
 {
     static const double pivots[] = {1e-3, LWI_RCR_THETA, 0.9};
@@ -153,8 +153,8 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
     lwi_release(l.allocator, e->pool);
     e->pool = NULL;
     if (status != LW_OK) return status;
-    if (error) error->text[0] = 0; // of configurations that were only tried
-    e->room = 2 * e->need;            // as much again for what later partitions delay
+    if (error) error->text[0] = 0; // of trial configurations
+    e->room = 2 * e->need;         // reserve for later partitions with more delayed speeds
     e->pool = LWI_PUSH(arena, double, e->room);
     return e->pool ? LW_OK : LW_ERR_MEMORY;
 }
@@ -166,7 +166,7 @@ lw_status lwi_rcr_choose(lwi_rcr *e, double pivot, double t, lw_error *error)
     for (;;) {
         const lw_status status = lwi_rcr_eliminate(e, LWI_RCR_CHOOSE, pivot, 0, t, error);
         if (status != LW_ERR_MEMORY || pivot < LWI_RCR_LAST) return status;
-        pivot *= 0.1; // fewer are delayed
+        pivot *= 0.1; // fewer speeds are delayed
     }
 }
 

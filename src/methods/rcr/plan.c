@@ -1,4 +1,7 @@
-// plan.c -- which bodies a node's system contains, and the geometry of an instant.
+// plan.c -- the bodies of every node's system, from the graph; the geometry of an instant.
+//
+// The system of node k contains its parent, the other bodies of the messages it receives, and those of the closures
+// that enter at k.  Its highest body receives the message of k.
 #include "methods/rcr/rcr.h"
 
 #include "spatial/rotation.h"
@@ -7,7 +10,7 @@
 
 // -------------------------------------------------------------------------------------- structure
 
-// Moving bodies of closure i as nodes.
+// Nodes of the moving bodies of closure i.
 static int closure_nodes(const lwi_rcr *e, int i, int node[LWI_CLOSURE_BODIES])
 {
     const lw_model *model = e->model;
@@ -47,7 +50,7 @@ static bool list_closures(lwi_rcr *e, lwi_arena *arena, int *entry)
     return true;
 }
 
-// Adds a body to the sorted list, descending.
+// Inserts a body into the list, sorted descending, without duplicates.
 static void insert(int *list, int *n, int body)
 {
     int i = 0;
@@ -65,8 +68,9 @@ static int find(const int *list, int n, int body)
     return i;
 }
 
-// The bodies of node k's system; those of higher nodes are known.  `list` and `first`, `next` are
-// scratch: children of k are first[k], next[first[k]], ...
+// The bodies of node k's system; after those of all higher nodes.
+//   list         scratch
+//   first, next  linked lists of children: first[k], next[first[k]], ...
 static bool list_bodies(lwi_rcr *e, lwi_arena *arena, int k, int *list, int *first, int *next)
 {
     lwi_rcr_node *node = &e->node[k];
@@ -100,7 +104,7 @@ static bool list_bodies(lwi_rcr *e, lwi_arena *arena, int k, int *list, int *fir
     nchild = 0;
     for (int c = first[k]; c >= 0; c = next[c]) {
         node->child[nchild++] = c;
-        for (int i = 0; i < e->node[c].nbody; i++) // k itself is not in the list: n
+        for (int i = 0; i < e->node[c].nbody; i++) // n for k itself
             e->node[c].slot[i] = find(list, n, e->node[c].body[i]);
     }
     if (n) next[k] = first[list[0]], first[list[0]] = k;
@@ -121,7 +125,7 @@ static bool make_structure(lwi_rcr *e, lwi_arena *arena)
 
 // ------------------------------------------------------------------------------------------ create
 
-// The motion of its link frame's origin and axes that a unit of each speed makes at the start.
+// scale: motion of the link frame due to a unit of each speed, at the start.
 static void size_speeds(lwi_rcr *e, lwi_tree_work *tree)
 {
     const lw_model *model = e->model;
@@ -167,7 +171,7 @@ lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_wor
 
 // ---------------------------------------------------------------------------------- at an instant
 
-// Mass, first moment and inertia about the origin as a full matrix, linear part first.
+// [6][6] inertia from mass m, h = m c and inertia J about the origin, linear part first.
 static void fill_inertia(double *I, double m, const double *h, const double *J)
 {
     lwi_inertia M;

@@ -1,14 +1,16 @@
-// rcr.c -- the formulation `rcr`: recursive coordinate reduction
+// rcr.c -- the formulation `rcr`: recursive coordinate reduction                          [anderson2003]
 //
-// State x = (tree q, tree u, [work], carried coordinates of cut joints).  All speeds are
-// integrated, but those that depend on others are read from these, at every evaluation: velocities
-// meet the rows to round-off, positions drift in proportion to time.  Which speeds depend is the
-// partition, discrete beside x; the rates do not depend on it but by the round-off that x is off
-// the rows.  It is looked after between steps (settle): a new one is chosen when the smallest pivot
-// has become small.
+// Input: state x = (tree q, tree u, [work], auxiliary coordinates of cut joints), forces.  Output: xdot.
+// All speeds are integrated, but every evaluation computes the dependent ones from the independent ones [(34), (47)]:
+// velocities satisfy the rows to rounding, positions drift in proportion to time.  The partition into dependent
+// and independent speeds is a discrete state beside x; rates depend on it by the rounding error of x only.
+// Between steps (pre_step) a new one is chosen when its smallest pivot has become small.
 //
-// With the option `state` = momenta the tree's momenta stand in place of its speeds
-// (momenta.c); the partition decides nothing but rounding then.
+// With the option `state` = momenta the tree's momenta replace its speeds (momenta.c); then the partition
+// affects rounding only.
+//
+// Evaluations are made by loop clusters in lanes (clusters/), by the dense path (dense_path.h) or by the
+// elimination (rcr.h), whichever applies and is estimated to be fastest.  Cost: O(n + m).
 #include "methods/rcr/rcr.h"
 #include "methods/rcr/clusters/evaluate.h"
 #include "methods/rcr/dense_path.h"
@@ -51,7 +53,7 @@ static lw_status prepare(lwi_work *work)
     }
 #undef GET
     work->ndiscrete = sizeof(lwi_rcr_choice) + (size_t)model->tree_nv;
-    work->ndiscrete += -work->ndiscrete % sizeof(double); // one stands behind the other in batches
+    work->ndiscrete += -work->ndiscrete % sizeof(double); // aligned, for arrays of them in batches
     work->discrete = lwi_arena_push(arena, 1, work->ndiscrete);
     if (!work->discrete) return LW_ERR_MEMORY;
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
@@ -70,7 +72,7 @@ static lw_status prepare(lwi_work *work)
 
 // ------------------------------------------------------------------------------------- evaluation
 
-// Poses at (t, x), and what moves without free speeds.
+// Poses at (t, x), and velocities at zero free speeds.
 static void place_tree(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
@@ -86,7 +88,7 @@ static void place_tree(lwi_work *work, double t, const double *x)
     lwi_tree_joints(model, tree->link, d->zeros, tree->joint_q, NULL);
 }
 
-// Rows and geometry; rates of the rows without free speeds.
+// Rows and geometry, with rates of the rows at zero free speeds.
 static void place_rows(lwi_rcr_work *d, double t)
 {
     lwi_cut_rows(&d->cut, &d->tree, t, LWI_CLOSURE_POSITION);
@@ -99,7 +101,8 @@ static void place(lwi_work *work, double t, const double *x)
     place_rows(work->data, t);
 }
 
-// v: all speeds that go with the independent ones of u [tree_nv]; after the elimination.
+// d->v := all speeds, from the independent ones of u [tree_nv]; after the elimination.      (34),
+// (47)
 static void complete_speeds(lwi_work *work, const double *u)
 {
     const lw_model *model = work->model;
@@ -113,7 +116,7 @@ static void complete_speeds(lwi_work *work, const double *u)
         d->v[i] = e->dependent[i] ? e->y[i] / e->scale[i] : u[i];
 }
 
-// Speed of a revolute that is cut: z2.(w2 - w1).
+// Speed of a cut revolute joint: z2.(w2 - w1).
 static double revolute_speed(const lwi_joint *joint, const lwi_motion *motion)
 {
     const double z[3] = {joint->R2[2], joint->R2[5], joint->R2[8]};
@@ -135,9 +138,9 @@ void lwi_rcr_body_velocities(const lw_model *model, lwi_tree_work *tree)
     }
 }
 
-// Velocities of everything at the speeds v, after place.  Merged bodies are left to the forces.
-//   exact  coordinates of cut joints are read from the poses too, where the carried ones will not
-//   do
+// Velocities of all bodies and joints at the speeds v, after place; rigidly merged bodies with the forces.
+//   exact  coordinates of all cut joints are read from the poses, too, not only where auxiliary states are
+//          insufficient
 static void move(lwi_work *work, double t, bool exact)
 {
     const lw_model *model = work->model;
@@ -168,7 +171,7 @@ static lwi_rcr_choice *choice_of(lwi_work *work)
     return choice;
 }
 
-// The elimination with the partition of the run, which is chosen where there is none; after place.
+// The elimination with the partition of the run; chooses one if there is none.  After place.
 static lw_status factor(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
@@ -202,13 +205,13 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
                            &work->error);
 }
 
-// Cells read their speeds from the partition.
+// Clusters need the independent speeds of the partition.
 static bool takes_dense_path(const lwi_rcr_work *d)
 {
     return d->dense && !(d->clusters && lwi_rcr_clusters_count(d->clusters) > 0);
 }
 
-// Of the motion at hand.
+// Rows of the present motion.
 static const lwi_cut *rows_of(const lwi_rcr_work *d)
 {
     return d->by_dense ? lwi_rcr_dense_rows(d->dense) : &d->cut;
@@ -263,7 +266,7 @@ void lwi_rcr_residual_forces(lwi_rcr_work *d)
     }
 }
 
-// F, Q of the sweep.
+// F, Q of the sweep: (12) at zero free accelerations.
 static void bias(lwi_rcr_work *d)
 {
     const lw_model *model = d->e.model;
@@ -304,7 +307,7 @@ static void solve(lwi_rcr_work *d, double t)
     for (int i = 0; i < e->model->tree_nv; i++) d->vdot[i] = e->y[i] / e->scale[i];
 }
 
-// vdot; all that depends on the velocities is there.
+// vdot; after everything that depends on velocities.
 static lw_status accelerations(lwi_work *work, double t, const double *inputs)
 {
     lwi_rcr_work *d = work->data;
@@ -318,12 +321,12 @@ static lw_status accelerations(lwi_work *work, double t, const double *inputs)
 
 void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda)
 {
-    if (d->by_dense) return; // it is there
+    if (d->by_dense) return; // computed already
     lwi_rcr_multipliers(&d->e);
     for (int r = 0; r < d->cut.m; r++) lambda[r] = -d->e.mu[r] * d->e.length / d->cut.len[r];
 }
 
-// Of forces, drives and mounts; after the accelerations where something is driven.
+// Power of forces, drives and mounts [W]; after the accelerations if something is driven.
 static double power(lwi_rcr_work *d)
 {
     if (d->cut.model->driven) lwi_rcr_lambda(d, d->lambda);
@@ -331,7 +334,7 @@ static double power(lwi_rcr_work *d)
                                d->tree.power + d->mount_power + d->rotor_power);
 }
 
-// How good the partition is, where it counts.
+// Updates the smallest pivot of the partition if it was used.
 static void record_pivot(const lwi_rcr_work *d, lwi_rcr_choice *choice)
 {
     if (d->by_dense) return;
@@ -339,7 +342,7 @@ static void record_pivot(const lwi_rcr_work *d, lwi_rcr_choice *choice)
     choice->used_dense_path |= takes_dense_path(d);
 }
 
-// The rates of the momenta; all that depends on the velocities is there.
+// Rates of the momenta; after everything that depends on velocities.
 static lw_status momenta_rates(lwi_work *work, double t, const double *x, const double *inputs,
                                double *pdot)
 {
@@ -351,7 +354,7 @@ static lw_status momenta_rates(lwi_work *work, double t, const double *x, const 
     return d->auxiliary.at_work >= 0 && model->driven ? accelerations(work, t, inputs) : LW_OK;
 }
 
-// Rates by cells; *done: false where the general elimination has to decide.
+// Rates by clusters; *done: false if the general elimination has to decide.
 static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, const double *inputs,
                                    double *xdot, bool *done)
 {
@@ -389,9 +392,8 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 
 // ------------------------------------------------------------------------------------- partition
 
-// A new partition must have a smallest pivot so much better than the old one, as the eliminations to
-// come will find it; where there is none, it is sought again when the old one has become so much
-// worse.
+// A new partition must have a smallest pivot larger by BETTER than the old one.  If there is none, the search is
+// repeated when the old pivot has decreased by WORSE.
 #define BETTER 1.5
 #define WORSE 0.5
 
@@ -403,8 +405,8 @@ static void swap_bytes(size_t n, unsigned char *a, unsigned char *b)
     }
 }
 
-// The smallest pivots of the partition at hand, as the elimination and as cells see them (0: there are
-// none); after lwi_rcr_factor.
+// The smallest pivots of the present partition, in the elimination and in the clusters (0: none); after
+// lwi_rcr_factor.
 typedef struct pivots {
     double min_pivot, clusters;
 } pivots;
@@ -416,18 +418,17 @@ static pivots check_pivots(const lwi_work *work, double t, const double *x)
     return (pivots){d->e.min_pivot, clusters};
 }
 
-// Like is compared with like: those of cells tell joints' motions apart, the others depend on what
-// turns and displacements are compared by.
+// Compares pivots of the same kind: those of clusters do not depend on the length that relates rotations to
+// displacements.
 static bool is_better(pivots now, pivots before)
 {
     if (now.clusters > 0 && before.clusters > 0) return now.clusters >= BETTER * before.clusters;
     return now.min_pivot >= BETTER * before.min_pivot;
 }
 
-// Another partition where the present one has come close to a singular position; the speeds of x
-// are made consistent, so that the new independent ones are right to round-off.  Momenta are as they
-// were.
-static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
+// Chooses another partition close to a singular position.  The speeds of x are made consistent first, so that the
+// new independent ones are right to rounding.  Momenta are unchanged.
+static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
 {
     const lw_model *model = work->model;
     const size_t n = (size_t)model->tree_nv;
@@ -440,7 +441,7 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
     if (!(min_pivot < d->keep) && !choice->used_dense_path) return LW_OK;
     place(work, t, x);
     TRY(lwi_rcr_factor(&d->e, t, &work->error));
-    if (choice->used_dense_path) { // all rows at once read all speeds
+    if (choice->used_dense_path) { // the dense path reads all speeds
         complete_speeds(work, x + model->tree_nq);
         memcpy(x + model->tree_nq, d->v, n * sizeof *x);
         choice->used_dense_path = false;
@@ -453,7 +454,7 @@ static lw_status settle(lwi_work *work, double t, double *x, bool *changed)
         choice->rejected_pivot = 0;
         return LW_OK;
     }
-    // what was not found will not be found until things are much worse, or have been better
+    // no new search until the pivot has become much worse, or has been better
     if (choice->rejected_pivot > 0 && now > WORSE * choice->rejected_pivot) return LW_OK;
     if (!d->momenta) complete_speeds(work, x + model->tree_nq);
     choice->rejected_pivot = now;
@@ -490,7 +491,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     const lwi_motion motion = lwi_cut_motion(&d->tree);
     lwi_cut_state_enter(&d->cut, &d->auxiliary, snapshot, &d->tree, x);
     place(work, snapshot->t, x);
-    if (!work->goes_on) memset(work->discrete, 0, work->ndiscrete); // else the partition stays
+    if (!work->goes_on) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
     d->by_dense = false;
     TRY(factor(work, snapshot->t, x));
     complete_speeds(work, v);
@@ -505,7 +506,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 
 // ---------------------------------------------------------------------------------------- observe
 
-// Those of redundant rows are found all at once, reactions.c.
+// Reactions of redundant rows are computed together, reactions.c.
 static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *snapshot)
 {
     const lw_model *model = d->cut.model;
@@ -521,7 +522,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
                          lw_observe level, lwi_snapshot *snapshot)
 {
     lwi_rcr_work *d = work->data;
-    if (level < LW_OBSERVE_TWIST) { // velocities are a matter of the elimination, poses are not
+    if (level < LW_OBSERVE_TWIST) { // poses do not need the elimination
         TRY(check_finite(work, t, x));
         place_tree(work, t, x);
         lwi_cut_read(&d->cut, &d->tree, t, true);
@@ -544,7 +545,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
-// Distances of points and sines of angles are as large as any row that these make.
+// Largest |phi|: distances of points and sines of angles, at least as large as any row.
 static double gap(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
@@ -582,7 +583,7 @@ const lwi_formulation lwi_formulation_rcr = {
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
-    .settle = settle,
+    .settle = pre_step,
     .observe = observe,
     .gap = gap,
     .scale = scale,

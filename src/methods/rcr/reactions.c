@@ -1,29 +1,27 @@
-// reactions.c -- the smallest reactions, where redundant rows leave them undetermined.
+// reactions.c -- reactions of minimum norm, if redundant rows leave them undetermined (not in the paper).
 //
-// Reactions lambda of all joints hold the bodies against what is left of their forces, J' lambda =
-// f. The smallest of them are lambda = J y with J'J y = f: every joint a spring of unit stiffness
-// in its rows.  J'J is put together body by body and eliminated in the order of the sweeps, O(n):
+// Reactions lambda of all joints balance the remaining forces f on the bodies, J' lambda = f.  Those of minimum
+// norm are lambda = J y with J'J y = f: each joint acts as a spring of unit stiffness in its rows.  J'J is
+// assembled body by body and eliminated in the order of the sweeps, O(n):
 //
 //     [A  B] [y_k]   [f_k]
 //     [B' C] [ y ] = [ f ],    A = L L',  Y = L^-1 B,   C - Y'Y to the parent in the elimination
 //
-// The mechanism's freedoms, and the directions in which redundant rows differ by drift, have no
-// stiffness: SOFT is added, and taken out again by refinement, f - J' lambda once more.  A joint's
-// reaction is unique when no null vector, J' n = 0, has a part on it: two projections of scattered
-// vectors tell.
+// Degrees of freedom of the mechanism, and directions in which redundant rows differ by drift, have no stiffness:
+// SOFT is added, and corrected by iterative refinement of f - J' lambda.  A joint's reaction is unique if no
+// null vector, J' n = 0, has a component on it; two projections of quasi-random vectors determine this.
 #include "base/linear.h"
 #include "methods/rcr/rcr.h"
 
 #include <string.h>
 
-// Added to every body's stiffness, in rows of length one.  Far above round-off and above the square
-// of drift that anyone would run with (1e-5), far below what holds a mechanism: chains of a
-// thousand bodies have 1e-6.
+// Added to the stiffness of every body, in rows of length one.  Far above rounding and above the square of common drift
+// (1e-5); far below the stiffness of mechanisms: chains of a thousand bodies have 1e-6.
 #define SOFT 1e-9
-// Refinements: each takes out all but SOFT over the stiffness.
+// Each refinement reduces the error by SOFT over the stiffness.
 enum { MAX_PASSES = 8 };
 #define CLOSE_ENOUGH 1e-13
-// A projection of a vector of ones leaves this on a joint that no null vector touches.
+// Limit of the projection on a joint that no null vector touches, for vectors of entries about one.
 #define UNIQUE_TOLERANCE 1e-6
 enum { PROBES = 2 };
 
@@ -33,15 +31,15 @@ struct lwi_rcr_spring {
 
 struct lwi_rcr_reactions {
     int nrow;
-    int *first;                  // [joints + couplings + 1] row
-    int *entry;                  // [joints + couplings] node at which it enters, -1: none
-    int *next, *head;            // those that enter at a node: head[node], next[item], ...
-    lwi_closure *closure;        // [joints + couplings]
-    double *lambda, *part;       // [rows], and as many of find_unique; [rows]
+    int *first;           // [joints + couplings + 1] first row of each
+    int *entry;           // [joints + couplings] node at which it enters; -1: none
+    int *next, *head;     // linked lists of those that enter at a node: head[node], next[item], ...
+    lwi_closure *closure; // [joints + couplings]
+    double *lambda, *part;       // [2 rows], the second half for find_unique; [rows]
     struct lwi_rcr_spring *node; // [nnode]
     double (*f)[6], (*y)[6];     // [nnode] about mass centres, world axes
     double (*wrench)[6];         // [nbody]
-    double *scratch;             // [(6 + 6 most)^2]
+    double *scratch;             // [(6 + 6 nbody)^2] for the largest nbody
     unsigned char *unique;       // [njoint]
 };
 
@@ -110,7 +108,7 @@ lw_status lwi_rcr_reactions_create(const lwi_rcr *e, lwi_arena *arena, lwi_rcr_r
 
 // ------------------------------------------------------------------------------------------ factor
 
-// Where the system of node k has a body: its own first.
+// Offset of a body in the system of node k, k itself first.
 static int place_of(const lwi_rcr *e, int k, int other)
 {
     int i = 0;
@@ -119,7 +117,7 @@ static int place_of(const lwi_rcr *e, int k, int other)
     return 6 + 6 * i;
 }
 
-// A row on a body, turns in units of the length.
+// A row for a body, rotations in units of the length.
 static void row_on(const lwi_rcr *e, const lwi_closure *c, int s, int row, double J[6])
 {
     v3_copy(J, c->J[s][row]);
@@ -245,7 +243,7 @@ static double size(const lwi_rcr *e, double (*f)[6])
     return max;
 }
 
-// The smallest lambda with J' lambda = f; destroys f.
+// lambda := minimum-norm solution of J' lambda = f; overwrites f.
 static void smallest(const lwi_rcr *e, lwi_rcr_reactions *r, double *lambda)
 {
     const size_t bytes = (size_t)e->model->nnode * sizeof *r->f;
@@ -261,7 +259,8 @@ static void smallest(const lwi_rcr *e, lwi_rcr_reactions *r, double *lambda)
     }
 }
 
-// Joints that a null vector touches: scattered reactions less the smallest ones that do the same.
+// A joint is not unique if a null vector touches it: scattered reactions minus those of minimum
+// norm with the same effect.
 static void find_unique(const lwi_rcr *e, lwi_rcr_reactions *r)
 {
     const lw_model *model = e->model;
@@ -278,8 +277,8 @@ static void find_unique(const lwi_rcr *e, lwi_rcr_reactions *r)
     }
 }
 
-// f := what reactions must do: M A + V x* M V - loads - efforts of tree joints.  After
-// lwi_tree_newton_euler, whose wrench [nnode] is that of the loads.
+// f := what reactions must balance: M A + V x* M V - loads - efforts of tree joints.  After lwi_tree_newton_euler,
+// with the wrench [nnode] of the loads.
 static void collect(const lwi_rcr *e, lwi_rcr_reactions *r, const lwi_tree_work *tree, double t,
                     const lwi_motion *motion)
 {

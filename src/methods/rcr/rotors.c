@@ -1,11 +1,11 @@
-// rotors.c -- rotors on joints that close loops.
+// rotors.c -- rotors on joints that close loops (not in the paper).
 //
-// A rotor of inertia I on a coordinate that is no speed of the tree turns at u = J V + b, a row like those of
-// the joint [closure.h].  Its kinetic energy adds I (J x + a)^2 / 2 to Gauss' function:
+// The speed of a rotor of inertia I on a coordinate outside the tree is u = J V + b, a row like those of the joint
+// [closure.h].  Its kinetic energy adds I (J x + a)^2 / 2 to Gauss' function:
 //
 //     H += I J'J where the joint's rows enter,    F -= I J' (J A + gamma)
 //
-// with the accelerations A that are known before the sweep.  To the joint's bodies it is an effort, -I du/dt.
+// with A the accelerations that are known before the sweep.  On the joint's bodies it acts as the effort -I du/dt.
 #include "methods/rcr/system.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ void lwi_rcr_rotors_rows(lwi_rcr *e, const lwi_tree_work *tree, double t, lwi_cl
     }
 }
 
-// Row r on body s of the closure in the units of the sweep, about the link's origin.
+// Row r for body s of the closure, in units of the sweep, about the link's origin.
 static void row_of(const lwi_rcr *e, const lwi_closure *c, int s, int r, double J[6])
 {
     v3_copy(J, c->J[s][r]);
@@ -112,7 +112,7 @@ void lwi_rcr_rotors_fill(const lwi_rcr *e, lwi_rcr_system *s)
 
 // ------------------------------------------------------------------------------------------ forces
 
-// J times the motions of bodies in world axes, of their mass centres.
+// J times the velocities or accelerations v, w of the bodies, world axes, mass centres.
 static double along(const lwi_closure *c, int r, const double (*v)[3], const double (*w)[3])
 {
     double sum = 0;

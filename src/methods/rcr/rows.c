@@ -1,9 +1,10 @@
-// rows.c -- rows of one front: made orthonormal, the longest first, and turned by reflectors.
+// rows.c -- row operations at one node: orthonormalisation, the longest row first, and Householder reflections.
 //
-// Orthonormal rows (modified Gram-Schmidt with pivoting) serve two ends.  Redundant rows come last
-// and are left away; and the part of a column is a measure of how well the rows determine its
-// unknown, so that pivots can be judged by an absolute number (docs/theory/rcr.md).  Every step
-// is an exact operation on the rows whether they are orthonormal to the last digit or not.
+// Orthonormal rows (modified Gram-Schmidt with pivoting) have two purposes.  Redundant rows come last and are
+// dropped.  The norm of a column measures how well the rows determine its unknown: for one degree of freedom it is the square root of the
+// paper's Delta (37), (41), (45), and the rows that remain after a reflection are the paper's projection tau (38),
+// (44).  Pivots are therefore checked against absolute numbers (docs/theory/rcr.md).  Each step is an exact
+// operation on the rows, whether or not they are orthonormal to the last digit.
 #include "methods/rcr/rcr.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 
 #define INLINED static inline __attribute__((always_inline))
 
-// In four sums: one would wait for itself.
+// Four partial sums, to shorten the chain of dependent additions.
 INLINED double dot(int n, const double *a, const double *b)
 {
     double sum[4] = {0}, rest = 0;
@@ -30,15 +31,15 @@ static void swap_rows(int n, double *a, double *b)
     }
 }
 
-// Squares of lengths go down with what is taken out; below this part of what was computed last they
-// are mostly rounding, and computed anew.
+// Squared lengths are updated by subtraction.  Below this part of the value last computed from the row they are mostly
+// rounding and are computed again.
 #define REFRESH 1e-3
 
 typedef struct squares {
     double now, fresh;
 } squares;
 
-// One row out of the others: c[pick[j]] their shares.
+// Subtracts row i from the later rows; c[pick[j]]: their components along it.
 INLINED void take_out(int i, int n, int columns, int stride, double *G, bool squared,
                       squares *square, double *c, const int *pick)
 {
@@ -58,7 +59,7 @@ INLINED void take_out(int i, int n, int columns, int stride, double *G, bool squ
 INLINED int orthonormal(int n, int columns, int stride, double *G, int kept, double threshold,
                         double *mix, double *norm, int *pick, squares *square)
 {
-    const bool choose = kept != n; // else nothing is left away: the order does not matter
+    const bool choose = kept != n; // else all rows are kept: the order does not matter
     const int max = kept < 0 ? n : kept;
     int i = 0;
     for (int j = 0; j < n; j++) pick[j] = j;
@@ -80,7 +81,7 @@ INLINED int orthonormal(int n, int columns, int stride, double *G, int kept, dou
         }
         norm[i] = sqrt(dot(columns, row, row));
         if (kept < 0 && !(norm[i] > threshold)) break;
-        const double inverse = norm[i] > 0 ? 1 / norm[i] : 0; // a row of zeros stays one
+        const double inverse = norm[i] > 0 ? 1 / norm[i] : 0; // a zero row remains zero
         for (int m = 0; m < columns; m++) row[m] *= inverse;
         take_out(i, n, columns, stride, G, choose, square, mix + (size_t)i * (size_t)n, pick);
     }
@@ -91,7 +92,7 @@ int lwi_rcr_orthonormal(int n, int columns, int stride, double *G, int kept, dou
                         double *mix, double *norm, int *pick, double *scratch)
 {
     squares *square = (squares *)scratch;
-    switch (columns) { // loops of known length for one to three speeds beside a body
+    switch (columns) { // fixed loop lengths for one to three speeds and one body
 #define CASE(width)                                                                                \
     case width:                                                                                    \
         return orthonormal(n, width, stride, G, kept, threshold, mix, norm, pick, square)
@@ -104,8 +105,7 @@ int lwi_rcr_orthonormal(int n, int columns, int stride, double *G, int kept, dou
     }
 }
 
-// The rows that are picked after step i are those that pick[j], j > i, lists; rows left away are
-// the rest of the list.
+// pick[j], j > i, are the rows that are picked after step i, then the dropped rows.
 void lwi_rcr_mix(int n, int kept, const double *mix, const double *norm, const int *pick, double *b,
                  double *scratch)
 {
@@ -130,13 +130,12 @@ void lwi_rcr_mix_t(int n, int kept, const double *mix, const double *norm, const
     memcpy(b, scratch, (size_t)n * sizeof *b);
 }
 
-// With rows g = T q of the orthonormal rows q, multipliers b have T'b in common with all that do the
-// same.  A row d left away makes one vector that does nothing: e_d less what the kept rows do in its
-// place.
+// With rows g = T q of the orthonormal rows q, multipliers b with the same T'b have the same effect.  Each dropped row d
+// gives a null vector: e_d minus the combination of kept rows that replaces it.
 void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm, const int *pick,
                           double *b, double *null, double *scratch)
 {
-    if (kept == 0) memset(b, 0, (size_t)n * sizeof *b); // nothing was picked
+    if (kept == 0) memset(b, 0, (size_t)n * sizeof *b); // no row was picked
     for (int j = kept; kept && j < n; j++) {
         double *w = null + (size_t)(j - kept) * (size_t)n;
         const int d = pick[j];

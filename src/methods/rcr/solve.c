@@ -1,15 +1,18 @@
-// solve.c -- right-hand sides through an elimination: velocities, accelerations, multipliers.
+// solve.c -- the vector passes with the factors of an elimination: velocities, accelerations, multipliers.
 //
-// Inward, forces and known parts go through the row operations and eliminations of sweep.c:
+// Inward, forces and known parts pass through the row operations and eliminations of sweep.c   (15), (60), (64):
 //
 //     h_b += P'(h_D - H_DD p) - H_bD p,   z = L^-1 h_I,   h -= Y'z
 //
-// and outward, where everything above is known,
+// and outward, with b known,
 //
-//     y_I = L'^-1 (z - Y b),   y_D = P b + p,   x_k = X x_parent + S y
+//     y_I = L'^-1 (z - Y b)                                                               (67), (70)
+//     y_D = P b + p                                              (34), (35), (40), (47), (51), (55)
+//     x_k = X x_parent + S y                                                    (8), (9), (68), (71)
 //
-// A row that was used for a dependent speed has the multiplier that its equation leaves,
-// R' mu = h_D - (H v)_D; rows left have theirs from above.
+// A row that determines a dependent speed has the multiplier that follows from the speed's equation of motion,
+// R' mu = h_D - (H v)_D; remaining rows have theirs from above.  The paper has no multipliers.  Numbers (n): equations
+// of [anderson2003].  Cost: linear in the size of the factors.
 #include "methods/rcr/rcr.h"
 #include "methods/rcr/unconstrained.h"
 
@@ -17,7 +20,7 @@
 
 // ------------------------------------------------------------------------------------------ inward
 
-// Known parts of the rows at node k through its row operations: row [kept], p.
+// Known parts of the rows at node k through its row operations: row [kept], p [nd].
 static void transform_rows(lwi_rcr *e, int k, double *scratch)
 {
     lwi_rcr_front *f = &e->front[k];
@@ -42,7 +45,7 @@ static void transform_rows(lwi_rcr *e, int k, double *scratch)
     }
 }
 
-// v [ny + 6 nbody] in the order of the system: forces on its speeds and bodies.
+// v [ny + 6 nbody] in the order of the system: forces on its speeds and bodies.      (12), (64)
 static void collect_forces(const lwi_rcr *e, int k, double *v)
 {
     const lwi_rcr_front *f = &e->front[k];
@@ -93,7 +96,7 @@ static void reduce_forces(lwi_rcr *e, int k, const double *v, double *hI)
 
 // ----------------------------------------------------------------------------------------- outward
 
-// What comes from above: delayed speeds, motions of other bodies.
+// b [nb]: delayed speeds, then motions of other bodies.
 static void gather(const lwi_rcr *e, int k, double *b)
 {
     const lwi_rcr_front *f = &e->front[k];
@@ -183,7 +186,7 @@ void lwi_rcr_solve(lwi_rcr *e)
     }
 }
 
-// Multipliers mu [nin] of the rows that came to node k from those of the rows that it has sent up.
+// Multipliers mu [nin] of the rows received by node k, from those of the rows that it sent.
 static void transform_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
 {
     const lwi_rcr_front *f = &e->front[k];
@@ -204,7 +207,7 @@ static void transform_multipliers(lwi_rcr *e, int k, double *mu, double *scratch
     lwi_rcr_minimum_norm(f->nin, f->kept, f->mix, f->norm, f->pick, mu, scratch + f->nin, scratch);
 }
 
-// To whom they came from.
+// Returns the multipliers of node k to the senders of its rows and to the closures.
 static void send_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
 {
     const lwi_rcr_front *f = &e->front[k];

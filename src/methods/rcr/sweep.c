@@ -1,11 +1,13 @@
-// sweep.c -- the matrix pass: every node's system, divided by its rows, and its message.
+// sweep.c -- the matrix pass: every node's system, solved for dependent and independent speeds, and its message.
 //
-// With the rows of a node's system (system.c) turned to R y_D + G_b b + g = 0 on top,
+// With the rows of a node's system (system.c) transformed to R y_D + G_b b + g = 0 on top,
 //
-//     y_D = P b + p,   P = -R^-1 G_b,   p = -R^-1 g
-//     H_bb += E P + P' E',   E = H_bD + P' H_DD / 2
+//     y_D = P b + p,   P = -R^-1 G_b,   p = -R^-1 g                         (35), (40), (47), (55)
+//     H_bb += E P + P' E',   E = H_bD + P' H_DD / 2                         (49), (57), (58), (60)
+//     H -= Y'Y,   Y = L^-1 H_Ib,   L L' = H_II                              (61)-(63), (65), (66)
 //
-// and the independent part of b is eliminated by Cholesky:  H -= Y'Y,  Y = L^-1 H_Ib.
+// (49), (58): P holds the columns of delta = S' + chi S' that carry the motion of the parent and of the base to a
+// dependent joint; the sums (50)-(54) over a loop are not formed.  Numbers (n): equations of [anderson2003].
 #include "methods/rcr/unconstrained.h"
 #include "methods/rcr/system.h"
 #include "system/singular.h"
@@ -13,7 +15,7 @@
 #include <float.h>
 #include <string.h>
 
-// Of a pivot's ten of sixteen digits are lost.
+// Ten of sixteen digits are lost at such a pivot.
 #define SINGULAR_PIVOT 1e-10
 
 // ------------------------------------------------------------------------------------------ pivots
@@ -33,8 +35,8 @@ static double part(const lwi_rcr_system *s, int first, int column)
     return sqrt(square);
 }
 
-// Do the rows from `first` on act on other bodies still?  Those of a loop that has met its base do
-// not: nothing better will come.
+// True if rows from `first` on act on other bodies.  The rows of a loop that has reached its base do not: they get no
+// better pivot later.
 static bool is_open(const lwi_rcr_system *s, int first)
 {
     if (s->node->up < 0) return false;
@@ -44,7 +46,8 @@ static bool is_open(const lwi_rcr_system *s, int first)
     return false;
 }
 
-// Turns rows so that dependent speeds have a triangle on top; at[0 .. nd) are their columns.
+// Reflects rows until the dependent speeds have an upper triangle; at[0 .. nd) are their columns.  The norm of the
+// remaining part of a column is its pivot, sqrt(Delta) of (37), (41), (45).
 static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
@@ -69,7 +72,7 @@ static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
     }
 }
 
-// The other columns: independent speeds, delayed ones, bodies.
+// at[nd ..]: independent speeds, delayed ones, bodies.
 static void sort_columns(const lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
@@ -100,7 +103,7 @@ static lw_status singular(const lwi_rcr *e, int k, double t, lw_error *error)
                     t, e->model->body[e->model->node[k].body].name, e->min_row);
 }
 
-// Nothing is to be found in the rows and none is left away: they need not be made orthonormal.
+// True if no row determines a speed here and none is dropped: rows need not be orthonormal.
 static bool only_carries(const lwi_rcr *e, const lwi_rcr_system *s, int want)
 {
     const lwi_rcr_front *f = s->f;
@@ -141,7 +144,7 @@ static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error
 
 // ------------------------------------------------------------------------------------------ reduce
 
-// to := entries at[first ..] of a row of the system: speeds one by one, bodies as they stand.
+// to := entries at[first ..] of a row of the system.
 static void gather(const lwi_rcr_system *s, const double *restrict row, int first,
                    double *restrict to)
 {
@@ -150,7 +153,7 @@ static void gather(const lwi_rcr_system *s, const double *restrict row, int firs
     memcpy(to + i - first, row + i, (size_t)(s->nc - i) * sizeof *to);
 }
 
-// R, P and the rows of the dependent speeds.
+// R, P and HD.                                                                           (47), (55)
 static void solve_rows(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
@@ -173,7 +176,7 @@ static void solve_rows(lwi_rcr *e, lwi_rcr_system *s)
     }
 }
 
-// H_bb after the dependent speeds, the upper triangle of B [m][m].
+// B [m][m], upper triangle := H_bb with the dependent speeds substituted.               (57)-(60)
 static void eliminate_dependent(const lwi_rcr_system *s, double *restrict B, double *restrict E)
 {
     const lwi_rcr_front *f = s->f;
@@ -216,7 +219,7 @@ static lw_status no_inertia(const lwi_rcr *e, int speed, double t, lw_error *err
         speed - model->node[k].iv, t);
 }
 
-// L, Y and the message, of which the upper triangle counts too, from B of order ni + nb.
+// L, Y and the message H (upper triangle) from B of order ni + nb.                      (61)-(66)
 static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const double *B, double t,
                                        lw_error *error)
 {
@@ -226,7 +229,7 @@ static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const doub
     f->Y = lwi_rcr_push(e, (size_t)(ni * nb));
     f->H = lwi_rcr_push(e, (size_t)(nb * nb));
     for (int i = 0; i < ni; i++) {
-        // what S'IS is known to: a few units in the last place of what it is summed from
+        // rounding of S'IS: a few units in the last place of its terms
         const double min = 64 * DBL_EPSILON * fabs(s->H[s->at[f->nd + i] * (s->nc + 1)]);
         double *restrict Y = f->Y + i * nb, *restrict L = f->L + i * ni;
         for (int j = 0; j < i; j++) {
@@ -268,7 +271,7 @@ static void send_rows(lwi_rcr *e, lwi_rcr_system *s)
     f->z = lwi_rcr_push(e, (size_t)f->ni);
 }
 
-// Columns as they came: H is B.
+// True if the columns have not been permuted: then B is H.
 static bool is_in_order(const lwi_rcr_system *s)
 {
     bool order = s->f->nd == 0;
@@ -288,7 +291,7 @@ static lw_status eliminate_node(lwi_rcr *e, lwi_rcr_system *s, double t, lw_erro
     return LW_OK;
 }
 
-// Numbers that the vector sweeps need at a node, and the rows left away of lwi_rcr_minimum_norm.
+// Scratch of the vector passes at a node, with the dropped rows of lwi_rcr_minimum_norm.
 static size_t scratch_of(const lwi_rcr_front *f, const lwi_rcr_node *node)
 {
     const size_t n = (size_t)(f->ny + 6 * (node->nbody + 1)), nin = (size_t)f->nin;

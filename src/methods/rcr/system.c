@@ -1,9 +1,10 @@
-// observe_system.c -- one node's system: its own inertia, the messages of its children, the closures
-// that enter.
+// system.c -- one node's system: its own inertia, the messages of its children, the closures that enter.
 //
-// Columns: the node's own speeds, speeds delayed by its children, the other bodies, and at first
-// the node's own motion x_k, which x_k = X x_parent + S y replaces.  Of the quadratic form H [nc][nc] the
-// upper triangle counts, of its rows of speeds all; the rows of x_k are K [6][n].
+// Columns: the node's own speeds, speeds delayed by its children, the other bodies, and at first the node's own
+// motion x_k, which x_k = X x_parent + S y replaces [anderson2003, (8), (9)].  Rows of closures enter at the
+// highest of their bodies [anderson2003, (30), (31), (33), (36)].
+// Of the quadratic form H [nc][nc] the upper triangle is valid, of its rows of speeds all entries; the rows of
+// x_k are K [6][n].
 #include "methods/rcr/system.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ static void count(const lwi_rcr *e, lwi_rcr_system *s)
     s->n = s->plain ? s->nc : s->nc + 6;
 }
 
-// Memory for the largest result that this system can have, and for itself.
+// Memory for the largest possible result of this system, and scratch.
 static bool allocate(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
@@ -56,7 +57,7 @@ static bool allocate(lwi_rcr *e, lwi_rcr_system *s)
     s->H = top -= nc * nc;
     s->K = top -= own;
     s->G = top -= nin * n;
-    s->B = top -= nc * nc > 2 * nin ? nc * nc : 2 * nin; // also of lwi_rcr_orthonormal
+    s->B = top -= nc * nc > 2 * nin ? nc * nc : 2 * nin; // also scratch of lwi_rcr_orthonormal
     s->scratch = top -= n;
     s->at = (int *)(top -= doubles(2 * n * sizeof(int)));
     s->map = s->at + n;
@@ -70,13 +71,13 @@ static bool allocate(lwi_rcr *e, lwi_rcr_system *s)
 
 // ----------------------------------------------------------------------------------------- collect
 
-// A wrench [f; n] about the parent's origin instead of the node's: n + d x f.
+// A wrench [f; n] from the node's origin to the parent's: n + d x f.
 static void move_wrench(const double d[3], double w[6])
 {
     v3_cross_add(w + 3, d, w);
 }
 
-// Block a of 6 by 6 += b.
+// a += b, blocks of 6 by 6.
 static void add_block(double *a, int a_stride, const double *b, int b_stride)
 {
     for (int i = 0; i < 6; i++) {
@@ -92,14 +93,15 @@ static void add_triangle(double *a, int a_stride, const double *b, int b_stride)
         for (int j = i; j < 6; j++) a[i * a_stride + j] += b[i * b_stride + j];
 }
 
-// The upper triangle of a body's block onto the lower one.
+// Copies the upper triangle of a body's block to the lower one.
 static void symmetric(double *K, int stride)
 {
     for (int i = 1; i < 6; i++)
         for (int j = 0; j < i; j++) K[stride * i + j] = K[stride * j + i];
 }
 
-// A child's quadratic form: delayed speeds, from column z on, and bodies, of which one is this node.
+// Adds a child's quadratic form.  Its delayed speeds begin at column z; one of its bodies is this
+// node.
 static void add_form(lwi_rcr_system *s, const lwi_rcr_front *child, const lwi_rcr_node *below,
                      int z)
 {
@@ -121,7 +123,7 @@ static void add_form(lwi_rcr_system *s, const lwi_rcr_front *child, const lwi_rc
         const bool mine = below->slot[a] == own;
         double *to = mine ? s->K : s->H + (s->ny + 6 * below->slot[a]) * nc;
         add_triangle(to + s->ny + 6 * below->slot[a], mine ? n : nc, from + 6 * a, nb);
-        for (int b = a + 1; b < nbody; b++) // descending as they are here: this node first
+        for (int b = a + 1; b < nbody; b++) // both in descending order: this node is first
             add_block(to + s->ny + 6 * below->slot[b], mine ? n : nc, from + 6 * b, nb);
     }
 }
@@ -177,7 +179,7 @@ static void project_rows(int n, const double *S, const double *K, double *restri
             S[0] * K0[v] + S[1] * K1[v] + S[2] * K2[v] + S[3] * K3[v] + S[4] * K4[v] + S[5] * K5[v];
 }
 
-// Wrenches in all columns at once.
+// Moves wrenches in all columns.
 static void move_rows(int n, const double d[3], double *K)
 {
     const double *restrict f0 = K, *restrict f1 = K + n, *restrict f2 = K + 2 * n;
@@ -188,7 +190,7 @@ static void move_rows(int n, const double d[3], double *K)
     for (int v = 0; v < n; v++) t2[v] += x * f1[v] - y * f0[v];
 }
 
-// What X'K adds to the parent's rows and columns of the upper triangle.
+// Adds X'K to the parent's rows and columns of the upper triangle.
 static void add_parent(const lwi_rcr *e, lwi_rcr_system *s, int parent)
 {
     const int n = s->n, nc = s->nc, nv = e->model->node[s->k].nv;
@@ -211,7 +213,7 @@ static void add_parent(const lwi_rcr *e, lwi_rcr_system *s, int parent)
     }
 }
 
-// x_k = X x_parent + S y in the quadratic form and the rows.
+// Substitutes x_k = X x_parent + S y in the quadratic form and the rows.                (14), (43)
 static void substitute(const lwi_rcr *e, lwi_rcr_system *s)
 {
     const int n = s->n, nc = s->nc, nv = e->model->node[s->k].nv;
@@ -241,8 +243,8 @@ static void substitute(const lwi_rcr *e, lwi_rcr_system *s)
     if (parent >= 0) add_parent(e, s, parent);
 }
 
-// The same, x_k replaced at once, where nothing but this node's motion and the ground meet in it:
-// all of a tree, all loops on the ground that are near nothing else [anderson2003].
+// The same for a plain node: only this node's motion and its parent's occur, as in trees and in loops on the ground
+// without neighbours.
 static void fill_plain(const lwi_rcr *e, lwi_rcr_system *s)
 {
     const int nv = s->ny, n = s->n;

@@ -1,12 +1,14 @@
-// unconstrained.c -- nodes that have nothing to do with a loop but carry it, or are in none.
+// unconstrained.c -- the elimination of unconstrained nodes: no row determines their speeds, and their system has no
+// other body than the parent.
 //
-// No row determines a speed of such a node, and no other body but its parent is in its system.  Then the
-// step of the general text is that of the articulated-body recursion, with K all inertia that the node
-// moves,
+// The step is that of the articulated-body recursion [anderson2003, (14), (15), (19), (27)], with K the inertia of
+// the node and of its children's messages,
 //
 //     D = S'K S + rotors = L L',   Y = L^-1 S'K X,   H = X'K X - Y'Y
 //
-// and rows of loops that are open here only change the point they are taken about.
+// Rows of loops that are open at the node are only moved to the parent's origin (43).
+// K is a dense 6 x 6 matrix in world axes, as the messages of the elimination are; tree/articulated.h has link
+// axes and packed inertias.
 #include "methods/rcr/unconstrained.h"
 
 #include "methods/rcr/system.h"
@@ -17,13 +19,13 @@
 
 // ---------------------------------------------------------------------------------------- at a node
 
-// A wrench about the parent's origin instead of the node's.
+// A wrench from the node's origin to the parent's.
 static void move_wrench(const double d[3], double w[6])
 {
     v3_cross_add(w + 3, d, w);
 }
 
-// Rows from below, about the parent's origin; false where one of them moves with a speed of the node.
+// Received rows, moved to the parent's origin.  False if a speed of the node occurs in one of them.
 static bool carry_rows(const lwi_rcr *e, int k, double *G)
 {
     const lwi_rcr_node *node = &e->node[k];
@@ -41,7 +43,7 @@ static bool carry_rows(const lwi_rcr *e, int k, double *G)
     return true;
 }
 
-// The inertia that node k moves, full.
+// Inertia K of node k and its children's messages, both triangles.
 static void gather_inertia(const lwi_rcr *e, int k, double K[36])
 {
     const lwi_rcr_node *node = &e->node[k];
@@ -55,24 +57,24 @@ static void gather_inertia(const lwi_rcr *e, int k, double K[36])
         for (int b = 0; b < a; b++) K[6 * a + b] = K[6 * b + a];
 }
 
-// L, Y about the node's origin, K := K - Y'Y.  Returns the speed that nothing resists, -1: all do.
+// L, Y about the node's origin, K := K - Y'Y.  Returns the first speed without inertia; -1: none.
 static int eliminate_speeds(const lwi_rcr *e, int k, double *K, lwi_rcr_front *f)
 {
     const lwi_node *own = &e->model->node[k];
     for (int i = 0; i < own->nv; i++) {
         const double *S = e->S[own->iv + i];
         double *Y = f->Y + 6 * i, *L = f->L + i * own->nv;
-        // K has lost what speeds before this one take: what is left is Cholesky's next row
+        // K is reduced by the speeds before i: this is the next row of the Cholesky factor
         for (int c = 0; c < 6; c++)
             Y[c] = S[0] * K[c] + S[1] * K[6 + c] + S[2] * K[12 + c] + S[3] * K[18 + c] +
                    S[4] * K[24 + c] + S[5] * K[30 + c];
-        double before = 0; // of the diagonal
+        double before = 0; // part of the diagonal that earlier speeds took
         for (int l = 0; l < i; l++) {
             L[l] = v6_dot(f->Y + 6 * l, S);
             before += L[l] * L[l];
         }
         const double pivot = v6_dot(Y, S) + e->rotor[own->iv + i];
-        // what S'KS is known to: a few units in the last place of what it is summed from
+        // rounding of S'KS: a few units in the last place of its terms
         if (!(pivot > 64 * DBL_EPSILON * (pivot + before))) return i;
         L[i] = sqrt(pivot);
         const double inverse = 1 / L[i];
@@ -99,7 +101,7 @@ static void move_inertia(const double d[3], const double *K, double *H)
 
 // ----------------------------------------------------------------------------------------- matrices
 
-// Rows that are kept; -1: this is none of the light nodes.
+// Number of rows that are kept; -1: the node is not unconstrained.
 static int rows_kept(const lwi_rcr *e, int k, lwi_rcr_mode mode)
 {
     const lwi_rcr_node *node = &e->node[k];
@@ -145,7 +147,7 @@ bool lwi_rcr_unconstrained(lwi_rcr *e, int k, lwi_rcr_mode mode, int *fails)
     const size_t n = (size_t)nv, rows = (size_t)f->nin;
     const size_t need = (n + 1) / 2 + rows + 6 * (size_t)kept + n * n + 6 * n + 36 + 6 + n;
     if (e->used + need > e->need) e->need = e->used + need;
-    if (e->used + need > e->room) return false; // the general text says so
+    if (e->used + need > e->room) return false; // the general elimination reports it
     double *G = e->pool + e->used;
     if (kept && !carry_rows(e, k, G)) return false;
     f->G = lwi_rcr_push(e, 6 * (size_t)kept);
