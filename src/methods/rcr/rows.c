@@ -1,10 +1,10 @@
 // rows.c -- row operations at one node: orthonormalisation, the longest row first, and Householder reflections.
 //
 // Orthonormal rows (modified Gram-Schmidt with pivoting) have two purposes.  Redundant rows come last and are
-// dropped.  The norm of a column measures how well the rows determine its unknown: for one degree of freedom it is the square root of the
-// paper's Delta (37), (41), (45), and the rows that remain after a reflection are the paper's projection tau (38),
-// (44).  Pivots are therefore checked against absolute numbers (docs/theory/rcr.md).  Each step is an exact
-// operation on the rows, whether or not they are orthonormal to the last digit.
+// dropped.  The norm of a column measures how well the rows determine its unknown: for one degree of freedom it is
+// the square root of the paper's Delta (37), (41), (45); the rows that remain after a reflection are the paper's
+// projection tau (38), (44).  So pivots are compared with absolute numbers (docs/theory/rcr.md).  Each step is an
+// exact operation on the rows, whether or not they are orthonormal to the last digit.
 #include "methods/rcr/rcr.h"
 
 #include <math.h>
@@ -130,8 +130,8 @@ void lwi_rcr_mix_t(int n, int kept, const double *mix, const double *norm, const
     memcpy(b, scratch, (size_t)n * sizeof *b);
 }
 
-// With rows g = T q of the orthonormal rows q, multipliers b with the same T'b have the same effect.  Each dropped row d
-// gives a null vector: e_d minus the combination of kept rows that replaces it.
+// With rows g = T q of the orthonormal rows q, multipliers b with the same T'b have the same effect.  Each dropped
+// row d gives a null vector: e_d minus the combination of kept rows that replaces it.
 void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm, const int *pick,
                           double *b, double *null, double *scratch)
 {
