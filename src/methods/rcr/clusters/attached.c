@@ -1,5 +1,5 @@
-// attached.c -- where bodies are that somebody asks for, how they move, and forces on them: between
-// the lanes of a cell and the world, one body at a time; rotors likewise.
+// attached.c -- attached bodies: their motions and the forces on them, between the lanes of a cluster and the world,
+// one body at a time; rotors likewise.  Cost: O(1) per body and coordinate of its cluster.
 #include "methods/rcr/clusters/plan.h"
 
 #include "spatial/rotation.h"
@@ -14,7 +14,7 @@ lw_status lwi_clusters_create_attached(lwi_clusters *c, const lw_model *model, c
     c->first_attached = LWI_PUSH(arena, int, c->parts.n + 1);
     if (!c->attached || !c->first_attached) return LW_ERR_MEMORY;
     int n = 0;
-    for (int p = -1; p < c->parts.n; p++) { // those that ride on the ground first
+    for (int p = -1; p < c->parts.n; p++) { // those on the ground first
         if (p >= 0) c->first_attached[p] = n;
         for (int k = 0; k < model->nnode; k++) {
             if (!needed[k] || c->parts.host[k] != p) continue;
@@ -50,7 +50,7 @@ lw_status lwi_clusters_create_rotors(lwi_clusters *c, const lw_model *model, lwi
 
 // ------------------------------------------------------------------------------------------- place
 
-// Along the axes of a cell in a plane, of the origin of step i.
+// Coordinate of the origin of step i along the common axis of a planar cluster.
 static double height(const lwi_cluster_draft *d, int i)
 {
     double sum = 0;
@@ -77,7 +77,7 @@ void lwi_clusters_attach(lwi_clusters *c, const lwi_cluster_draft *d, int cluste
 
 // -------------------------------------------------------------------------------------- evaluation
 
-// Turn of a step about the axis that all have, and its origin, mass centre from there: base axes.
+// Pose of a step in base axes: axes R, origin r, and mass centre c from the origin.
 static void read_pose(const lwi_cluster_block *b, const lwi_cluster_attached *attached, int lane,
                       double R[9], double r[3], double c[3])
 {
@@ -92,7 +92,8 @@ static void read_pose(const lwi_cluster_block *b, const lwi_cluster_attached *at
     for (int i = 0; i < 3; i++) r[i] = pose->r[i][lane], c[i] = pose->c[i][lane];
 }
 
-// Number j of its x: what a unit speed does to it, v of the part's mass centre in base axes, w in its own.
+// For a unit of x_j: velocity v of the part's mass centre in base axes, angular velocity w in the
+// part's axes.
 static void read_column(const lwi_cluster_block *b, const lwi_cluster_attached *attached, int lane,
                         int j, double v[3], double w[3])
 {
@@ -105,7 +106,7 @@ static void read_column(const lwi_cluster_block *b, const lwi_cluster_attached *
     }
 }
 
-// From what floats to the world: a body, its mass centre and their velocities there.
+// Pose and velocities of a body and its mass centre, from the axes of a floating base to the world.
 static void to_world(const lwi_cluster_base *base, double R[9], double r[3], double speed[3],
                      double turn[3])
 {
@@ -162,7 +163,7 @@ void lwi_clusters_read_attached(const lwi_clusters *c, int at, const double *v, 
     if (attached->floats >= 0) to_world(&c->base[attached->floats], R, r, speed, turn);
 }
 
-// The wrench at a point of what floats, link axes, on the body.
+// Adds a wrench at a point of a floating base (link axes) to the load on the base.
 static void load_base(lwi_cluster_base *base, const double r[3], const double f[3],
                       const double n[3])
 {
@@ -205,8 +206,8 @@ void lwi_clusters_load_attached(const lwi_clusters *c, int at, const double wren
 
 // ------------------------------------------------------------------------------------------ drives
 
-// Forces that are known do not balance the bodies' inertia; what is left does the work of the drives, for
-// reactions of joints do none:  P = sum of x.'(M x.. + f) over all cells.
+// Reactions do no work, so the power of the drives is that of the forces that do not balance the inertia:
+// P = sum of x.'(M x.. + f) over all clusters.
 double lwi_clusters_drive_power(const lwi_clusters *c, const double *v, const double *vdot,
                                 const double *effort)
 {
@@ -231,7 +232,7 @@ double lwi_clusters_drive_power(const lwi_clusters *c, const double *v, const do
 
 // ------------------------------------------------------------------------------------------ rotors
 //
-// An inertia I on coordinate z.. = e x.. + kappa, e a row of 1 or of K:  M += e' I e,  f += e' I kappa.
+// An inertia I on coordinate z.. = e x.. + kappa, with e a row of 1 or of K:  M += e' I e,  f += e' I kappa.
 
 void lwi_clusters_rotors(const lwi_clusters *c)
 {

@@ -1,8 +1,8 @@
-// base.c -- bodies that float and carry cells: how they move, and the 6 x 6 system on them that
-// all their cells give.
+// base.c -- floating bases of loop clusters: their motion, and the 6 x 6 system of base and clusters.
 //
-// With M the inertia of everything on the body as it stands, less what the coordinates of its cells take,
-// and h likewise the force at A = 0, the body moves with  A = S v.,  S'(M S v. + h) = Q.
+// M: inertia of the base and its clusters at the present configuration, reduced by the coordinates of the clusters;
+// h: the force at A = 0, likewise.  The base accelerates by  A = S v.,  S'(M S v. + h) = Q.
+// [anderson2003, (60)-(66)] at the base of loops, with the terms that a moving base needs (docs/theory/rcr.md).
 #include "methods/rcr/clusters/plan.h"
 
 #include "spatial/inertia.h"
@@ -10,7 +10,7 @@
 
 // ------------------------------------------------------------------------------------------ create
 
-// z along the first axis on the body, in the sense in which cells see it (place.c).
+// z along the axis of the first joint on the base, with the sign that clusters use (place.c).
 static void set_axes(const lwi_k_parts *parts, lwi_cluster_base *base)
 {
     m3_identity(base->axes);
@@ -30,7 +30,7 @@ static void set_base(const lw_model *model, const lwi_k_parts *parts, int part,
     *base = (lwi_cluster_base){.part = part, .gravity = model->gravity};
     const lwi_k_part *body = &parts->part[part];
     double back[9];
-    while (parts->host[base->node] != part) base->node++; // the joint's own node is the first on it
+    while (parts->host[base->node] != part) base->node++; // the node of the joint is the first one
     const lwi_node *node = &model->node[base->node];
     base->iq = node->iq;
     base->iv = node->iv;
@@ -95,11 +95,12 @@ void lwi_clusters_move_bases(const lwi_clusters *c, double t, const double *v)
         v3_copy(base->w, V + 3);
         m3_tmul_v(motion->a, base->axes, bias);
         m3_tmul_v(motion->al, base->axes, bias + 3);
-        v3_cross_add(motion->a, motion->w,
-                     base->v); // of a point, from that of what streams past it
+        v3_cross_add(
+            motion->a, motion->w,
+            base->v); // acceleration of a body-fixed point from the rate of the velocity's components
         m3_tmul_v(g, base->R, base->gravity);
         v3_sub(motion->a, motion->a, g);
-        // the body alone
+        // the base alone
         memset(base->E, 0, sizeof base->E);
         memset(base->e, 0, sizeof base->e);
         memset(base->cluster_load, 0, sizeof base->cluster_load);
@@ -124,7 +125,7 @@ void lwi_clusters_load_bases(const lwi_clusters *c, const double *tau)
         memcpy(c->base[i].Q, tau + c->base[i].iv, (size_t)c->base[i].nv * sizeof *tau);
 }
 
-// M += E, of which the lower triangle is read
+// M += E; reads the lower triangle.
 static void add_symmetric(lwi_inertia *M, const double (*E)[LWI_LANES])
 {
     static const int8_t at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 0}, {2, 0}, {2, 1}};

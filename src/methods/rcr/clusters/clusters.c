@@ -1,12 +1,13 @@
-// clusters.c -- which loops can be cells, and the plan of cells for a partition of the speeds.
+// clusters.c -- which loops can be clusters, and the plan of clusters for a partition of the speeds.
 //
 // A plan is made in three steps:
-//   order   bodies that only independent speeds move come first; then, one at a time, the loop with
-//           the fewest speeds that are not known yet, which become dependent on the others in it;
-//           then what hangs on loops
-//   join    one cell before it must have a cell's known coordinates, or what tells them: so cells are
-//           a tree
-//   place   frames that make turns cheap, shapes, lanes
+//   order   bodies moved by independent speeds only; then, repeatedly, the loop with the fewest unknown
+//           speeds, which are the dependent ones of its cluster; then the bodies that loops carry
+//   join    each cluster gets a parent: an earlier cluster with x that determine all its known coordinates, so
+//           that clusters form a tree
+//   place   frames with cheap rotations, shapes, lanes
+//
+// Cost: O(clusters).  [anderson2003, section 3.1] numbers the bodies of one loop; a plan does so for all.
 #include "methods/rcr/clusters/plan.h"
 
 #include "spatial/rotation.h"
@@ -34,14 +35,14 @@ static int base_of(const lwi_clusters *c, int part)
     return part < 0 ? -1 : c->base_of[part];
 }
 
-// The next part on the way to the base; -1: there is none.
+// The next part towards the base; -1: none.
 static int inboard_of(const lwi_clusters *c, int part)
 {
     const int next = c->parts.part[part].parent;
     return next >= 0 && c->parts.part[next].floats ? -1 : next;
 }
 
-// Parts from the joint's bodies to their base, those of the loop with a side.
+// Parts between the joint's bodies and their base; those of the loop have a side.
 bool lwi_clusters_find_path(const lwi_clusters *c, lwi_cluster_loop *loop)
 {
     if (base_of(c, loop->end[0]) != base_of(c, loop->end[1])) return false;
@@ -54,7 +55,7 @@ bool lwi_clusters_find_path(const lwi_clusters *c, lwi_cluster_loop *loop)
             way[s][n[s]++] = p;
         }
     }
-    // descending lists, merged: what is in both is not in the loop
+    // merges descending lists: parts on both branches are below the branch point, outside the loop
     int i = 0, j = 0, m = 0;
     int list[2 * LWI_CLUSTER_STEPS];
     int8_t side[2 * LWI_CLUSTER_STEPS];
@@ -104,32 +105,33 @@ static bool list_loops(lwi_clusters *c, scratch *s, lwi_arena *arena)
     s->list = LWI_PUSH(arena, int, total);
     s->done = LWI_PUSH(arena, bool, c->nloop);
     s->count = LWI_PUSH(arena, int, c->nloop);
-    // one for each loop, one for each of its coordinates that becomes known
+    // an entry for each loop, and for each of its coordinates that becomes known
     s->entry = LWI_PUSH(arena, lwi_cluster_queue_entry, c->nloop + total);
     if (!s->introduced || !s->first || !s->list || !s->done || !s->count || !s->entry) return false;
     for (int i = 0; i < c->nloop; i++)
         for (int k = 0; k < c->loop[i].n; k++) s->first[c->loop[i].part[k] + 1]++;
     for (int p = 0; p < c->parts.n; p++) s->first[p + 1] += s->first[p];
-    for (int i = c->nloop - 1; i >= 0; i--) // first[p] from the end of its list to the start
+    for (int i = c->nloop - 1; i >= 0;
+         i--) // fills each list backwards; first[p] moves from its end to its start
         for (int k = 0; k < c->loop[i].n; k++) s->list[--s->first[c->loop[i].part[k] + 1]] = i;
     memmove(s->first, s->first + 1, (size_t)c->parts.n * sizeof *s->first);
     s->first[c->parts.n] = total;
     return true;
 }
 
-// Memory for all partitions but those with many shapes, which are left to the generic text.
+// Memory for all partitions except those with many shapes, which the elimination evaluates.
 static lw_status create_memory(lwi_clusters *c, const lw_model *model, lwi_arena *arena)
 {
     enum { SHAPES = 24 };
     lwi_cluster_shape widest = {0};
     for (int i = 0; i < c->nloop; i++)
         if (c->loop[i].n > widest.nstep) widest.nstep = c->loop[i].n;
-    for (int k = 0; k < c->parts.n; k++) { // a body on its own
+    for (int k = 0; k < c->parts.n; k++) { // a body without a loop
         int depth = 0;
         for (int p = k; p >= 0 && depth <= LWI_CLUSTER_KNOWN; p = inboard_of(c, p)) depth++;
         if (depth > widest.nstep) widest.nstep = depth;
     }
-    widest.nx = widest.ny = (widest.nstep + 1) / 2; // the largest product
+    widest.nx = widest.ny = (widest.nstep + 1) / 2; // maximizes the product
     widest.nbody = widest.nstep;
     widest.floats = c->nbase > 0;
     c->max_clusters = c->nloop + model->nnode;
@@ -138,7 +140,7 @@ static lw_status create_memory(lwi_clusters *c, const lw_model *model, lwi_arena
     const size_t base_rows = c->nbase > 0 ? LWI_CLUSTER_KNOWN * sizeof(lwi_lanes) : 0;
     const size_t sum =
         LWI_CLUSTER_KNOWN * (LWI_CLUSTER_KNOWN + 1) * sizeof(double) + 64 + base_rows;
-    c->max_forwarded = 2 * c->nloop; // as machines have them: legs between two loops
+    c->max_forwarded = 2 * c->nloop; // for machines with two forwarded coordinates per loop
     const size_t forwarded = (LWI_CLUSTER_KNOWN / 2 + 1) * sizeof(lwi_lanes);
     c->room = (size_t)c->max_blocks * lwi_clusters_block_bytes(&widest) +
               (size_t)c->max_clusters * sum + (size_t)c->max_forwarded * forwarded;
@@ -201,7 +203,7 @@ lw_status lwi_clusters_create(const lw_model *model, double length, const double
 }
 // -------------------------------------------------------------------------------------------- join
 
-// Coordinates: those of cells before it, its own independent ones, dependent ones.
+// Order of the coordinates: those of earlier clusters, own independent ones, dependent ones.
 static bool sort_coordinates(const lwi_clusters *c, draft *d, lwi_cluster *cluster)
 {
     const int *introduced = c->scratch->introduced;
@@ -242,7 +244,7 @@ static bool is_driven(const lwi_cluster *cluster, int i)
     return i < cluster->na && (cluster->driven >> i & 1);
 }
 
-// Has cell `here` all that moves cell `of`?
+// True if cluster `here` has all coordinates that move cluster `of`.
 static bool has_all_coordinates(const lwi_cluster *here, const lwi_cluster *of)
 {
     for (int j = 0; j < of->nx; j++)
@@ -250,8 +252,9 @@ static bool has_all_coordinates(const lwi_cluster *here, const lwi_cluster *of)
     return true;
 }
 
-// The cell over whose x all of a cell's coordinates `a` can be told that are not driven; -1: there is
-// none.  at[i]: one whose x tells coordinate i, from the one that has it first outboard of it.
+// The lowest common cluster: the outermost one with x that determine all coordinates `a` of the cluster that are not
+// driven; -1: none.  at[i]: a cluster with x that determine coordinate i, searched inward from the one that
+// introduces it.
 static int lowest_common_cluster(const lwi_clusters *c, const lwi_cluster *cluster,
                                  int at[LWI_CLUSTER_KNOWN])
 {
@@ -263,14 +266,14 @@ static int lowest_common_cluster(const lwi_clusters *c, const lwi_cluster *clust
         bool all = true;
         for (int i = 0; i < cluster->na; i++)
             if (at[i] > last) last = at[i];
-        if (last < 0) return -1; // no other cell moves this one
+        if (last < 0) return -1; // moved by no other cluster
         const lwi_cluster *here = &c->cluster[last];
         for (int i = 0; i < cluster->na; i++)
             all = all &&
                   (at[i] == last || is_driven(cluster, i) || index_of(here, cluster->iv[i]) >= 0 ||
                    has_all_coordinates(here, &c->cluster[at[i]]));
         if (all) return last;
-        // what moves `here` must be what moves the cell before it
+        // the parent must determine all that moves `here`
         if (!here->to || here->na < here->nx) return -1;
         for (int i = 0; i < cluster->na; i++) {
             if (at[i] != last) continue;
@@ -280,8 +283,8 @@ static int lowest_common_cluster(const lwi_clusters *c, const lwi_cluster *clust
     }
 }
 
-// Coordinate iv of a cell over its x: rows and what is added, numbers LWI_LANES apart.  What is
-// prescribed is told anywhere.  False where the cell does not have it.
+// Coordinate iv over the x of a cluster that has it: row, and constant term; entries are LWI_LANES apart.  Driven
+// coordinates have a zero row in every cluster.  @return false if the cluster does not have it
 static bool row_of(const lwi_clusters *c, const lwi_cluster *cluster, int iv, const double **row,
                    const double **more)
 {
@@ -297,7 +300,7 @@ static bool row_of(const lwi_clusters *c, const lwi_cluster *cluster, int iv, co
     return true;
 }
 
-// E and kappa of coordinate i, which x of cell `to` tells: made in every evaluation.
+// E and kappa of coordinate i over the x of cluster `to`: computed in every evaluation (forwarded).
 static bool add_forwarded(lwi_clusters *c, lwi_cluster *cluster, int i, int to)
 {
     const int from = c->scratch->introduced[cluster->iv[i]];
@@ -320,7 +323,7 @@ static bool add_forwarded(lwi_clusters *c, lwi_cluster *cluster, int i, int to)
     return true;
 }
 
-// Is there a coordinate in `a` that other cells tell?
+// True if `a` has coordinates that are not driven.
 static bool is_moved(const lwi_cluster *cluster)
 {
     for (int i = 0; i < cluster->na; i++)
@@ -328,7 +331,7 @@ static bool is_moved(const lwi_cluster *cluster)
     return false;
 }
 
-// The cell that the coordinates `a` come from.  Nothing passes between where the cell adds none.
+// Parent of the cluster.  One that introduces no coordinate sends nothing and needs none.
 static bool find_parent(lwi_clusters *c, const draft *d, lwi_cluster *cluster)
 {
     bool adds = false;
@@ -350,11 +353,11 @@ static bool find_parent(lwi_clusters *c, const draft *d, lwi_cluster *cluster)
     return true;
 }
 
-// Bits of the coordinates that move a step, and whether dependent ones do.
+// moved_by: coordinates x that move a step; has_dependent: dependent ones do.
 static void set_motions(const lwi_clusters *c, draft *d)
 {
     lwi_cluster_shape *s = &d->shape;
-    s->planar = !s->floats; // what floats turns about any axis
+    s->planar = !s->floats; // a floating base rotates about any axis
     for (int i = 0; i < d->n; i++) {
         lwi_cluster_step *step = &s->step[i];
         const lwi_k_part *part = &c->parts.part[d->part[i]];
@@ -396,11 +399,11 @@ static bool add_cluster(lwi_clusters *c, draft *d)
 
 // ------------------------------------------------------------------------------------------- order
 
-// A cell for the node whose last part is `last`, with everything between it and the ground.
+// Adds a cluster for the node with the last part `last`: all parts between it and the base.
 static bool add_body(lwi_clusters *c, int last)
 {
     draft d;
-    memset(&d, 0, sizeof d); // shapes are compared as memory
+    memset(&d, 0, sizeof d); // padding too: shapes are compared as memory
     int n = 0;
     for (int p = last; p >= 0; p = inboard_of(c, p)) n++;
     if (n > LWI_CLUSTER_STEPS) return false;
@@ -409,8 +412,8 @@ static bool add_body(lwi_clusters *c, int last)
     return add_cluster(c, &d);
 }
 
-// Nodes all of whose coordinates are known and not yet introduced; `roots`: no other speed moves
-// them.
+// Adds clusters for nodes with known coordinates that are not introduced.  roots: only those moved
+// by no other speed.
 static bool add_bodies(lwi_clusters *c, bool roots)
 {
     const lwi_k_part *part = c->parts.part;
@@ -426,7 +429,7 @@ static bool add_bodies(lwi_clusters *c, bool roots)
         }
         if (roots)
             ready = ready && (part[i].parent < 0 || introduced[part[part[i].parent].iv] >= 0);
-        if (!there && !roots && !ready) return false; // a dependent speed that no loop tells
+        if (!there && !roots && !ready) return false; // a dependent speed that no loop determines
         if (!there && ready && !add_body(c, last)) return false;
         i = last + 1;
     }
@@ -453,7 +456,7 @@ static bool add_loops(lwi_clusters *c)
 
 // ------------------------------------------------------------------------------------------- plan
 
-// Who passes on to whom.  Inward, cells come in descending order.
+// Marks clusters with children, and of these the first child in the inward order (descending).
 static void mark_first(const lwi_clusters *c)
 {
     for (int i = c->ncluster - 1; i >= 0; i--) {
@@ -464,7 +467,8 @@ static void mark_first(const lwi_clusters *c)
     }
 }
 
-// All that float are there before any cell; false where a loop is to tell how one of them moves.
+// Floating bases are introduced before any cluster.  False if a loop would determine the motion of
+// a base.
 static bool introduce_bases(lwi_clusters *c)
 {
     for (int i = 0; i < c->nbase; i++)

@@ -1,13 +1,13 @@
-// coupling.c -- couplings of two coordinates as what closes a cell.
+// coupling.c -- couplings of two coordinates that close clusters.
 //
 //     q_0 = p(q_1):   q_0.. = p' q_1.. + p'' q_1.^2
 //
-// K and k of the cell are one number each, for either of the two as the one that depends on the other.
+// K and k of the cluster are one number each, with either of the two coordinates as the dependent one.
 #include "methods/rcr/clusters/plan.h"
 
 // ------------------------------------------------------------------------------------------ create
 
-// The part of coordinate k of a joint in the tree; -1: it has none.
+// The part of coordinate k of a joint of the tree; -1: none.
 static int part_of(const lw_model *model, const lwi_k_parts *parts, int joint, int k)
 {
     const int node = model->joint[joint].node;
@@ -39,7 +39,7 @@ static bool set_coupling(const lw_model *model, int i, lwi_clusters *c)
         coupling->iq[s] = c->parts.part[part[s]].iq;
         coupling->iv[s] = c->parts.part[part[s]].iv;
     }
-    for (int k = 0; k < loop->n; k++) // only these two are in the loop
+    for (int k = 0; k < loop->n; k++) // only these two coordinates enter the coupling
         loop->side[k] = (int8_t)(loop->part[k] == part[0] ? 1 : loop->part[k] == part[1] ? -1 : 0);
     return true;
 }
@@ -61,7 +61,7 @@ void lwi_clusters_coupling_slopes(const lwi_cluster_coupling *coupling, double x
 {
     p[0] = p[1] = 0;
     for (int i = coupling->n - 1; i >= 1; i--) {
-        p[1] = p[1] * x + p[0]; // Horner's scheme of p', differentiated
+        p[1] = p[1] * x + p[0]; // Horner's scheme of p' and its derivative
         p[0] = p[0] * x + i * coupling->c[i];
     }
 }
@@ -78,16 +78,16 @@ double lwi_clusters_coupling_gap(const lwi_clusters *c, const double *q)
     return max;
 }
 
-// A law in its cell at coordinates q.
+// A coupling in its cluster at coordinates q.
 typedef struct coupling_here {
     const lwi_cluster *cluster;
     const lwi_cluster_block *block;
     double p[2]; // first and second derivative
-    bool direct; // coordinate 0 depends on 1, else 1 on 0
-    int known;   // where the known one is among x
+    bool direct; // coordinate 0 depends on 1; else 1 on 0
+    int known;   // index of the known one in x
 } coupling_here;
 
-// False where the law closes no cell of the partition.
+// False if the coupling closes no cluster of the partition.
 static bool look_up(const lwi_clusters *c, const lwi_cluster_coupling *coupling, const double *q,
                     coupling_here *here)
 {

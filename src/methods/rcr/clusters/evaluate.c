@@ -1,4 +1,4 @@
-// evaluate.c -- between the state of `rcr` and its cells.
+// evaluate.c -- evaluations of `rcr` by loop clusters: from the state to its rates.
 #include "methods/rcr/clusters/evaluate.h"
 
 #include "base/cpu.h"
@@ -15,9 +15,9 @@ struct lwi_rcr_clusters {
     lwi_clusters *clusters;
     lwi_rcr_loads loads;
     unsigned char *other; // [tree_nv] scratch: a partition
-    // where something is driven: of the tree, then of the drives
+    // if something is driven or floats: of the tree, then of the drives
     double *q, *v, *vdot;
-    double *effort; // [ndrive] of forces on what is driven
+    double *effort; // [ndrive] efforts of forces on driven coordinates
 };
 
 LWI_ISA_BUILDS(lwi_cluster_kernels, lwi_cluster_kernels);
@@ -72,14 +72,14 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
 
 // -------------------------------------------------------------------------------------- partition
 
-// A unit of speed iv at the joint that closes the loop, through its rows.
+// Effect of a unit of speed iv on the rows of the joint or coupling that closes the loop.
 static void column(const void *user, int loop, int side, int iv, double w[6])
 {
     const lwi_rcr_work *d = user;
     const lwi_rcr *e = &d->e;
     const lw_model *model = e->model;
     v6_zero(w);
-    if (loop >= model->nloop) { // body 2 of a coupling is what it tells
+    if (loop >= model->nloop) { // a coupling: its dependent coordinate has side 1
         const lwi_coupling *source = &model->coupling[loop - model->nloop];
         const lwi_cluster_coupling *coupling =
             &d->clusters->clusters->coupling[loop - model->nloop];
@@ -105,7 +105,7 @@ static void column(const void *user, int loop, int side, int iv, double w[6])
         w[r] = v6_dot(c->J[at][r], v) / (d->cut.len[d->cut.first[loop] + r] * e->length);
 }
 
-// Smallest pivot of a partition; 0 where there is none.
+// Smallest pivot of a partition; 0: it is singular.
 static double min_pivot_of(lwi_rcr_work *d, double t, unsigned char *dependent)
 {
     lw_error error;
@@ -121,14 +121,15 @@ void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned
     for (int all_loops = 0; all_loops < 2; all_loops++) {
         memcpy(other, dependent, n);
         if (!lwi_clusters_prefer(d->clusters->clusters, column, d, all_loops, other)) {
-            if (all_loops == 0) break; // nothing is to be changed
+            if (all_loops == 0) break; // suitable already
             continue;
         }
-        // far from the next change, or as far as the other is but for rounding
+        // above the limit of a new choice, or equal to the other up to rounding
         const double far = 0.5 * (d->theta + d->keep);
         const double enough = fmin(far, 0.99 * min_pivot_of(d, t, dependent));
         const double min = min_pivot_of(d, t, other);
-        // rows of loops on what floats see that body too: there cells tell how far
+        // rows of loops on a floating base contain its motion too: there the pivots of the clusters
+        // decide
         const bool on_floating = d->clusters->clusters->nbase > 0 && min > 0;
         if (!(min > enough) && !(on_floating && lwi_rcr_clusters_pivot(work, t, x, other) > far))
             continue;
@@ -142,7 +143,7 @@ void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned
 
 static bool all_finite(int n, const double *x)
 {
-    lwi_lanes nothing = {0}; // x - x is no number where x is none or not finite
+    lwi_lanes nothing = {0}; // x - x is not 0 if x is not finite
     double sum = 0;
     for (; n >= LWI_LANES; n -= LWI_LANES, x += LWI_LANES)
         for (int l = 0; l < LWI_LANES; l++) nothing[l] += x[l] - x[l];
@@ -151,7 +152,7 @@ static bool all_finite(int n, const double *x)
     return sum == 0;
 }
 
-// Rates of everything beside q and u.
+// Rates of auxiliary states and work.
 static void other_rates(const lwi_rcr_work *d, const lwi_clusters *c, double drives, double *xdot)
 {
     for (int i = 0; i < c->nblock; i++) {
@@ -167,7 +168,7 @@ int lwi_rcr_clusters_count(const lwi_rcr_clusters *clusters)
     return clusters->clusters->made && clusters->clusters->fits ? clusters->clusters->ncluster : 0;
 }
 
-// Coordinates of tree and drives at (t, x), and how these move.
+// q: coordinates of tree and drives at (t, x); also speeds and accelerations of the drives.
 static const double *drive(const lw_model *model, lwi_rcr_clusters *clusters, double t,
                            const double *x)
 {
@@ -186,7 +187,7 @@ static const double *drive(const lw_model *model, lwi_rcr_clusters *clusters, do
     return clusters->q;
 }
 
-// What forces read of driven coordinates.
+// Motion of driven coordinates, for forces.
 static void set_driven_motion(const lw_model *model, const lwi_rcr_clusters *clusters,
                               lwi_tree_work *tree)
 {
@@ -211,7 +212,7 @@ static double drive_power(const lw_model *model, const lwi_rcr_clusters *cluster
                                     clusters->effort);
 }
 
-// Everything that depends on positions.
+// Everything that depends on positions alone.
 static bool place(const lwi_rcr_clusters *clusters, const double *q, double *max_ratio2)
 {
     const double laws = lwi_clusters_place_couplings(clusters->clusters, q);
@@ -243,7 +244,7 @@ double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x)
     return fmax(sqrt(loops2), lwi_clusters_coupling_gap(c, q));
 }
 
-// qdot: speeds, but for quaternions of bodies that float and where these are.
+// qdot: the speeds, except for floating bases.
 static void coordinate_rates(const lw_model *model, const lwi_clusters *c, const double *v,
                              double *qdot)
 {
@@ -269,7 +270,7 @@ bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const dou
     lwi_clusters *c = d->clusters->clusters;
     const int nq = model->tree_nq, nv = model->tree_nv;
     const bool driven = c->parts.ndrive > 0, other = driven || c->nbase > 0;
-    double max_ratio2, *v = other ? d->clusters->v : xdot; // scalar joints: qdot = u
+    double max_ratio2, *v = other ? d->clusters->v : xdot; // coordinates without N(q): qdot = u
     double *vdot = other ? d->clusters->vdot : xdot + nq;
     if (!lwi_clusters_plan(c, choice->dependent)) return false;
     const double *q = drive(model, d->clusters, t, x);

@@ -1,4 +1,4 @@
-// evaluate.h -- evaluations of `rcr` by cells in lanes (methods/rcr/clusters/clusters.h), where a model has them.
+// evaluate.h -- evaluations of `rcr` by loop clusters in lanes (methods/rcr/clusters/clusters.h).
 #ifndef LWI_METHODS_RCR_CLUSTERS_EVALUATE_H
 #define LWI_METHODS_RCR_CLUSTERS_EVALUATE_H
 
@@ -6,30 +6,31 @@
 
 typedef struct lwi_rcr_clusters lwi_rcr_clusters;
 
-/** Cells of the model that stands prepared in work->data; NULL where it has none: all loops are
- *  closed by revolute or spherical joints or couplings, which are not driven, the tree has joints of turns
- *  and displacements, which may be, and no mounts.
+/** Clusters of the model prepared in work->data.  NULL if it has none: clusters need loops closed by revolute or
+ *  spherical joints or couplings that are not driven, rotational and translational joints in the tree (which may be
+ *  driven), and no moving mounts.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **clusters);
-/** Changes a partition [tree_nv] that has just been chosen to one that cells can use, where it has
- *  pivots as large; x: where lwi_rcr_place was.  Leaves the elimination changed. */
+/** Changes a newly chosen partition [tree_nv] to one that clusters can use, if that has pivots as large.  Overwrites
+ *  the elimination.
+ *  @param x  state at which lwi_rcr_place was called */
 void lwi_rcr_clusters_prefer(lwi_work *work, double t, const double *x, unsigned char *dependent);
-/** Rates with the partition at hand: the numbers of the general elimination but for rounding and
- *  what positions are off the constraints.
- *  @param least  out: a lower bound for the sine that its smallest pivot is
- *  @return false: the general elimination has to decide; xdot is then void      @cost O(n) */
+/** Rates with the present partition: those of the general elimination up to rounding and position errors.
+ *  @param least  out: a lower bound of the sine that is the smallest pivot
+ *  @return false: the general elimination has to decide; xdot is undefined      @cost O(n) */
 bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const double *inputs,
                             double *xdot, double *min);
 
-/** The same bound for a partition at the positions in x, in no unit of length where joints are
- *  hinges; 0: cells cannot use it there.  Another partition than the last one is planned anew. */
+/** The same bound for a partition at the positions in x, independent of a length if all joints are revolute; 0:
+ *  clusters cannot use the partition.  A partition other than the last one is planned again. */
 double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
                               const unsigned char *dependent);
 
-/** As lwi_formulation.gap, of the partition in work->discrete; infinite where cells do not tell. */
+/** As lwi_formulation.gap, for the partition in work->discrete; infinite if clusters cannot
+ *  evaluate it. */
 double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x);
 
-/** Cells of the partition at hand; 0 where the general elimination has to do it. */
+/** Number of clusters of the present partition; 0: the general elimination evaluates it. */
 int lwi_rcr_clusters_count(const lwi_rcr_clusters *clusters);
 
 #endif

@@ -1,5 +1,5 @@
-// loads.c -- forces on cells: which bodies and cut joints they need, motions of these, and
-// their wrenches.
+// loads.c -- forces on clusters: the attached bodies and cut joints that they need, the motions of these, and the
+// wrenches on them.
 #include "methods/rcr/clusters/loads.h"
 
 #include "methods/rcr/rcr.h"
@@ -22,7 +22,7 @@ static void mark_needed(const lw_model *model, int body, bool *needed)
     if (host > 0) needed[model->body_node[host]] = true;
 }
 
-// Formulas may read any joint.
+// True if a formula reads joints; it may read any joint.
 static bool reads_joints(const lw_model *model)
 {
     for (int i = 0; i < model->desc.nfunction; i++)
@@ -75,7 +75,7 @@ static void move_bodies(const lw_model *model, const lwi_rcr_loads *loads,
     }
 }
 
-// Efforts of cut joints, on the bodies they join.
+// Efforts of cut joints as wrenches on their bodies.
 static void cut_efforts(const lw_model *model, double t, lwi_tree_work *tree)
 {
     const lwi_motion motion = lwi_cut_motion(tree);

@@ -1,4 +1,4 @@
-// order.c -- which loop is next, and partitions that can be told loop by loop.
+// order.c -- the order of the loops in a plan, and partitions that are determined loop by loop.
 #include "methods/rcr/clusters/plan.h"
 
 #include "spatial/rotation.h"
@@ -58,7 +58,7 @@ void lwi_clusters_queue_all(lwi_clusters *c)
     }
 }
 
-// The loops that have coordinates of this one.
+// Queues the loops that share coordinates with this one.
 void lwi_clusters_queue_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop)
 {
     const scratch *s = c->scratch;
@@ -69,12 +69,12 @@ void lwi_clusters_queue_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop
 
 // ------------------------------------------------------------------------------------- preference
 
-// Columns whose part across those taken before is below this are no new direction: far above
-// rounding and drift, far below what good partitions have.
+// A column with a smaller part orthogonal to the accepted ones is not a new direction: far above rounding and drift,
+// far below the pivots of well-conditioned partitions.
 #define DIRECTION 1e-3
 
-// Takes the columns of class `dependent` that are new directions, the largest part first; taken
-// ones leave the basis q [n].  Returns how many there are then.
+// Accepts columns of class `dependent` that are new directions, the largest orthogonal part first, and appends them to
+// the orthonormal basis q [n].  Returns the new size of the basis.
 static int take_directions(lwi_clusters *c, const lwi_cluster_loop *loop, int number, int dependent,
                            lwi_clusters_row_column *column, const void *user, double (*q)[6], int n)
 {
@@ -113,8 +113,8 @@ static int take_directions(lwi_clusters *c, const lwi_cluster_loop *loop, int nu
     return n;
 }
 
-// A loop's own dependent speeds: of those that were, as many as are independent directions, then
-// others while there are new ones.
+// The dependent speeds of a loop: first those that were dependent, as many as are new directions,
+// then others.
 static void decide(lwi_clusters *c, int number, lwi_clusters_row_column *column, const void *user)
 {
     const lwi_cluster_loop *loop = &c->loop[number];

@@ -1,4 +1,4 @@
-// place.c -- frames that make turns cheap, shapes, lanes.
+// place.c -- frames of the steps with cheap rotations, shapes, lanes.
 #include "methods/rcr/clusters/plan.h"
 #include "methods/rcr/clusters/shapes.h"
 
@@ -42,14 +42,14 @@ static int step_of(const draft *d, int part)
     return -1;
 }
 
-// Turns frames that the tree passes backwards: z along the motion of a positive speed.
+// Reverses frames of reversed joints: z along the motion of a positive speed.
 static void flip(const lwi_k_part *part, lwi_k_frame *f)
 {
     static const lwi_k_frame half = {{1, 0, 0, 0, -1, 0, 0, 0, -1}, {0, 0, 0}};
     if (part->sign < 0) lwi_k_compose(f, f, &half);
 }
 
-// From the frame in which the parts on the base stand to the cell's.
+// From the frame of the parts on the base to the base axes of the cluster.
 static void from_base_parent(lwi_k_frame *f, const draft *d)
 {
     m3_transpose(f->R, d->base.R);
@@ -57,7 +57,8 @@ static void from_base_parent(lwi_k_frame *f, const draft *d)
     v3_scale(f->r, -1, f->r);
 }
 
-// Frame of step i before its motion in the parent's raw one (base: in its axes), both flipped.
+// Frame of step i before its motion in the parent's part frame (base: in its axes), both reversed
+// if need be.
 static void inboard(const lwi_clusters *c, const draft *d, int i, lwi_k_frame *f)
 {
     const lwi_k_part *part = &c->parts.part[d->part[i]];
@@ -71,7 +72,7 @@ static void inboard(const lwi_clusters *c, const draft *d, int i, lwi_k_frame *f
     lwi_k_compose(f, &back, f);
 }
 
-// The first step on p whose axis is not parallel to its own wants x on their common normal.
+// Angle of x on the common normal with the axis of the first step on p that is not parallel.
 static double common_normal_angle(const lwi_clusters *c, const draft *d, int p)
 {
     for (int i = 0; i < d->n; i++) {
@@ -92,8 +93,8 @@ static void rotate_frame(lwi_k_frame *f, double before, double after)
     lwi_k_compose(f, &a, f);
 }
 
-// How a step stands to its parent; what turns about its own axis joins its angle.
-static void settle(const lwi_clusters *c, draft *d, int i)
+// Orientation of a step in its parent; rotations about its own axis are added to its angle.
+static void set_step_frame(const lwi_clusters *c, draft *d, int i)
 {
     static const double square[9] = {1, 0, 0, 0, 0, -1, 0, 1, 0};
     lwi_cluster_step *step = &d->shape.step[i];
@@ -111,12 +112,12 @@ static void settle(const lwi_clusters *c, draft *d, int i)
         psi = atan2(T[3], T[0]);
     }
     d->phi[i] = common_normal_angle(c, d, i);
-    if (!step->turn) { // cannot turn back
+    if (!step->turn) { // without rotation: compensated by phi
         d->phi[i] = -psi;
         if (step->axes == LWI_CLUSTER_ANY) d->phi[i] = 0;
     }
     d->angle[i] = psi + d->phi[i];
-    if (i == 0 && d->on < 0) v3_set(f->r, 0, 0, 0); // but for rounding
+    if (i == 0 && d->on < 0) v3_set(f->r, 0, 0, 0); // zero up to rounding
     step->has_offset = v3_norm(f->r) > 0 || step->slide;
 }
 
@@ -126,7 +127,7 @@ void lwi_clusters_set_frames(const lwi_clusters *c, draft *d)
     d->shape.floats = d->on >= 0;
     d->base = c->parts.part[d->part[0]].in;
     flip(&c->parts.part[d->part[0]], &d->base);
-    if (d->on >= 0) { // all cells in its axes
+    if (d->on >= 0) { // all clusters of a base have its axes
         memcpy(d->base.R, c->base[d->on].axes, sizeof d->base.R);
         v3_set(d->base.r, 0, 0, 0);
     }
@@ -137,7 +138,7 @@ void lwi_clusters_set_frames(const lwi_clusters *c, draft *d)
         step->turn = part->turn != 0;
         step->slide = part->slide != 0;
     }
-    for (int i = 0; i < d->n; i++) settle(c, d, i);
+    for (int i = 0; i < d->n; i++) set_step_frame(c, d, i);
 }
 
 lwi_k_frame lwi_clusters_raw(const lwi_clusters *c, const draft *d, int i)
@@ -148,8 +149,8 @@ lwi_k_frame lwi_clusters_raw(const lwi_clusters *c, const draft *d, int i)
     return raw;
 }
 
-// Is the axis of step i parallel to that of the joint that closes its side?  along: whether the end
-// of that side has an axis that is.
+// True if the axis of step i is parallel to that of the closing joint.  along: by side, the axis of the joint is the z
+// axis of its body.
 static bool is_parallel(const draft *d, int i, const bool along[2])
 {
     const lwi_cluster_shape *s = &d->shape;
@@ -267,7 +268,7 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
     return true;
 }
 
-// A lane among cells of the same shape.
+// A lane among clusters of the same shape.
 bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster, double P[2][3],
                         double z[2][3])
 {
@@ -275,7 +276,8 @@ bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster, d
     while (shape < c->nshape && memcmp(&c->shape[shape], &d->shape, sizeof d->shape) != 0) shape++;
     if (shape == c->nshape) {
         if (c->nshape == c->max_shapes) return false;
-        memcpy(&c->shape[c->nshape++], &d->shape, sizeof d->shape); // padding too
+        memcpy(&c->shape[c->nshape++], &d->shape,
+               sizeof d->shape); // padding too: compared as memory
     }
     while (at >= 0 && c->block[at].shape != &c->shape[shape]) at--;
     if (at < 0 || c->block[at].count == LWI_LANES) {
@@ -289,7 +291,7 @@ bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster, d
     cluster->lane = b->count++;
     set_lane(c, d, cluster, b, P, z, cluster->lane);
     for (int l = cluster->lane; d->loop && l < (cluster->lane ? cluster->lane + 1 : LWI_LANES); l++)
-        b->rate_at[l] = d->loop->rate_at; // padding repeats the first
+        b->rate_at[l] = d->loop->rate_at; // unused lanes repeat the first
     cluster->K = b->K[0] + cluster->lane;
     cluster->k = b->k[0] + cluster->lane;
     cluster->M = b->M[0] + cluster->lane;

@@ -1,6 +1,5 @@
-// plan.h -- what the files that plan cells share: which loops are next (order.c), how a
-// cell stands in the lanes (place.c), who knows whose coordinates (clusters.c), and which bodies
-// are asked for (attached.c).
+// plan.h -- shared by the files that plan clusters: the order of loops (order.c), frames and lanes (place.c),
+// coordinates and parents of clusters (clusters.c), attached bodies (attached.c).
 #ifndef LWI_METHODS_RCR_CLUSTERS_PLAN_H
 #define LWI_METHODS_RCR_CLUSTERS_PLAN_H
 
@@ -15,81 +14,80 @@ typedef struct lwi_cluster_queue_entry {
 } lwi_cluster_queue_entry;
 
 typedef struct lwi_cluster_scratch {
-    int *introduced;   // [nv] cell that has a coordinate first; -1: none yet
-    int *first, *list; // loops of each part: list[first[p] .. first[p + 1])
+    int *introduced;   // [nv] cluster that introduces a coordinate; -1: none yet
+    int *first, *list; // loops of part p: list[first[p] .. first[p + 1])
     bool *done;        // [nloop]
-    int *count;        // [nloop] speeds that are not known; WAITING: nor those of its base
-    lwi_cluster_queue_entry *entry; // stacks by count, with entries that are out of date
+    int *count;        // [nloop] unknown speeds; WAITING: speeds below its branch point are unknown
+    lwi_cluster_queue_entry *entry; // stacks by count, with outdated entries
     int nentry, head[LWI_CLUSTER_STEPS + 1];
 } lwi_cluster_scratch;
 
-/** A cell while it is put together. */
+/** A cluster under construction. */
 typedef struct lwi_cluster_draft {
     int n, part[LWI_CLUSTER_STEPS];
-    bool own[LWI_CLUSTER_STEPS];  // its coordinate, and the body on it, is in no cell before
-    const lwi_cluster_loop *loop; // NULL: a body on its own
+    bool own[LWI_CLUSTER_STEPS];  // the cluster introduces its coordinate and body
+    const lwi_cluster_loop *loop; // NULL: a body without loop
     lwi_cluster_shape shape;
-    lwi_k_frame base;                  // base -> world: that of the first step before its motion
-                                       // (on what floats: its axes -> link frame)
+    lwi_k_frame
+        base; // base -> world: frame of the first step before its motion (floating base: its axes -> link frame)
     int on;                            // base; -1: the ground
-    double phi[LWI_CLUSTER_STEPS];     // frame -> raw frame of the part: turn about z
-    lwi_k_frame in[LWI_CLUSTER_STEPS]; // frame before its own motion in the parent's
+    double phi[LWI_CLUSTER_STEPS];     // frame -> frame of the part: angle about z
+    lwi_k_frame in[LWI_CLUSTER_STEPS]; // frame before its own motion, in the parent's
     double angle[LWI_CLUSTER_STEPS];
 } lwi_cluster_draft;
 
-/** Below this axes are parallel to round-off, as in the normal form of trees. */
+/** Axes with a smaller sine of their angle are parallel, as in the normal form of trees. */
 static const double lwi_clusters_parallel = 16 * DBL_EPSILON;
 
 // ------------------------------------------------------------------------------- place.c
 
-/** Memory of the plan, zeros on a line of the cache; NULL: there is no more. */
+/** Zeroed memory of the plan, aligned to a cache line; NULL: none is left. */
 void *lwi_clusters_push(lwi_clusters *c, size_t count, size_t size);
 size_t lwi_clusters_block_bytes(const lwi_cluster_shape *s);
-/** The base, and how every step stands to its parent. */
+/** Base of the draft, and the orientation of every step in its parent. */
 void lwi_clusters_set_frames(const lwi_clusters *c, lwi_cluster_draft *d);
-/** How the loop closes, with the closing point and axis in the frames of its bodies 1 and 2. */
+/** Closure of the loop: closing points P and axes z in the frames of its bodies 1 and 2. */
 void lwi_clusters_close(const lwi_clusters *c, lwi_cluster_draft *d, double P[2][3],
                         double z[2][3]);
-/** A lane among cells of the same shape; false: there is none. */
+/** Puts the cluster in a lane of a block of its shape.  @return false: memory is short */
 bool lwi_clusters_place(lwi_clusters *c, const lwi_cluster_draft *d, lwi_cluster *cluster,
                         double P[2][3], double z[2][3]);
-/** Raw frame of the part of step i in the step's. */
+/** Frame of the part of step i, in the frame of the step. */
 lwi_k_frame lwi_clusters_raw(const lwi_clusters *c, const lwi_cluster_draft *d, int i);
 
 // ------------------------------------------------------------------------------- order.c
 
-/** Begins with all loops; those that are ready with the fewest unknown speeds come first. */
+/** Queues all loops; then the ready loop with the fewest unknown speeds is next. */
 void lwi_clusters_queue_all(lwi_clusters *c);
-/** The next loop; -1: none is left. */
+/** The next loop; -1: none is ready. */
 int lwi_clusters_next_loop(lwi_clusters *c);
-/** After coordinates of a loop have become known. */
+/** Queues the neighbours of a loop with coordinates that have become known. */
 void lwi_clusters_queue_neighbours(lwi_clusters *c, const lwi_cluster_loop *loop);
 
 // --------------------------------------------------------------------------------- coupling.c
 
 /** Couplings as loops, after those of the joints.
- *  @param all  out: false where one is between coordinates that have no parts */
+ *  @param all  out: false if one is between coordinates without part */
 lw_status lwi_clusters_create_couplings(lwi_clusters *c, const lw_model *model, lwi_arena *arena,
                                         bool *all);
 
 // -------------------------------------------------------------------------------- base.c
 
-/** Bodies that float, and which of them every part is on.
- *  @return LW_ERR_MEMORY */
+/** Floating bases, and the base of every part. */
 lw_status lwi_clusters_create_bases(lwi_clusters *c, const lw_model *model, lwi_arena *arena);
 
 // -------------------------------------------------------------------------------- attached.c
 
-/** Seats of the nodes that are asked for.
- *  @param asked  [nnode]
+/** Attached bodies of the nodes.
+ *  @param needed  [nnode]
  *  @return LW_ERR_MEMORY */
 lw_status lwi_clusters_create_attached(lwi_clusters *c, const lw_model *model, const bool *needed,
                                        lwi_arena *arena);
-/** Parts from the ends of a loop to their base; false: they are too many, or have not the same. */
+/** Parts between the ends of a loop and its base.  @return false: too many, or two bases */
 bool lwi_clusters_find_path(const lwi_clusters *c, lwi_cluster_loop *loop);
 /** Rotors of the tree. */
 lw_status lwi_clusters_create_rotors(lwi_clusters *c, const lw_model *model, lwi_arena *arena);
-/** Where those on parts that the cell introduces stand. */
+/** Assigns the attached bodies on parts that the cluster introduces. */
 void lwi_clusters_attach(lwi_clusters *c, const lwi_cluster_draft *d, int cluster);
 
 #endif

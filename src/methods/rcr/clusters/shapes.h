@@ -1,14 +1,13 @@
-// shapes.h -- shapes that machines repeat, known where the texts are compiled.
+// shapes.h -- frequent shapes, as constants for kernel variants compiled for them.
 //
-// A text that knows its shape has no loops or branches left and keeps in registers what others
-// store; it has the same operations in the same order, and the same bits.  Any other shape is as
-// good a cell and takes the text that looks its shape up.
+// A variant for a constant shape has no loops or branches over it and keeps in registers what the general one
+// stores.  Operations and their order are the same, and so are the bits.
 #ifndef LWI_METHODS_RCR_CLUSTERS_SHAPES_H
 #define LWI_METHODS_RCR_CLUSTERS_SHAPES_H
 
 #include "methods/rcr/clusters/clusters.h"
 
-/** One row each: name, text (`flat`, `cell`) and what the shape is. */
+/** One row each: name, kind of kernel (`planar`, `cluster`). */
 #define LWI_CLUSTER_SHAPE_LIST(X) X(four_bar, planar) X(posts, cluster)
 
 /** A planar loop between a rod and a coupler on it, and the next rod on the ground. */
@@ -41,7 +40,7 @@ static const lwi_cluster_shape lwi_cluster_shape_four_bar = {
               .moved_by = 1,
               .has_dependent = true}}};
 
-/** A rung between two posts on universal joints, whose first axes tilt it. */
+/** A rung between two posts on universal joints, tilted by their first axes. */
 static const lwi_cluster_shape lwi_cluster_shape_posts = {
     .nx = 2,
     .na = 2,

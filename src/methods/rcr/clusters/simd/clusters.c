@@ -1,15 +1,16 @@
-// clusters.c -- cells side by side: closure, projected inertia and force of a block of loops.
+// clusters.c -- the kernels of loop clusters: closure, projected inertia and force of a block of loops.
 //
-// Included once per instruction set, WIDTH = WIDEST.  Base axes, origins of the frames; a lane is a
-// cell.  What the shape says is the same in all lanes, so its branches cost nothing but themselves.
+// Base axes, origins of the frames; a lane is a cluster.  All lanes of a block have one shape, so branches on it
+// are uniform.
 //
-// Rows of the closing joint, of body 2 against body 1 at the point P of body 2, with z its axis:
+// Rows of the closing joint, of body 2 relative to body 1 at the point P of body 2, with z its axis
+// [anderson2003, (33)]:
 //
-//     p.:  velocity of P / length,     s.:  z x (z x angular velocity)        (revolutes only)
+//     p.:  velocity of P / length,     s.:  z x (z x angular velocity)        (revolute joints only)
 //
-// five or three independent ones, written as six or three: only W'W enters.
+// Five or three of them are independent, written as six or three: only W'W enters.
 //
-// Compiled once per ISA build (base/cpu.h).  Out: lwi_cluster_kernels_<ISA>.
+// Compiled once per ISA build (base/cpu.h) with WIDTH = WIDEST.  Defines lwi_cluster_kernels_<ISA>.
 #include "methods/rcr/clusters/kernels.h"
 #include "methods/rcr/clusters/shapes.h"
 
@@ -93,7 +94,7 @@ static INLINE void NAME(cluster_axis)(real *z, const lwi_cluster_pose *pose, int
 
 // ------------------------------------------------------------------------------------------- poses
 
-// Axes before the step's own turn.
+// Axes R before the step's own rotation.
 static INLINE void NAME(cluster_axes)(real *R, const lwi_cluster_step *step,
                                       const lwi_cluster_link *link, const lwi_cluster_pose *parent,
                                       int l)
@@ -176,8 +177,8 @@ static INLINE mask NAME(cluster_poses)(const lwi_cluster_block *b, const double 
 
 // --------------------------------------------------------------------------------------- closure
 
-// Closing point and axis of the loop's body 1 or 2.
-//   along  the axis is that of the body's frame
+// Closing point P and axis z of the loop's body 1 or 2.
+// along  the axis is the z axis of the body's frame
 static INLINE void NAME(cluster_end)(const lwi_cluster_block *b, int side, bool along, real *P,
                                      real *z, int l)
 {
@@ -197,7 +198,7 @@ static INLINE void NAME(cluster_end)(const lwi_cluster_block *b, int side, bool 
     for (int i = 0; i < 3; i++) z[i] = x[i];
 }
 
-// Where the joint closes, and what a unit of each coordinate does there.
+// Closing point, and its velocity for a unit of each coordinate: columns of W.
 static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int l)
 {
     const lwi_cluster_shape *s = b->shape;
@@ -220,7 +221,7 @@ static INLINE void NAME(cluster_levers)(const lwi_cluster_block *b, int l)
     }
 }
 
-// Axis of a step that tilts, by side, with the component along z taken out.
+// Axis t of an oblique step, signed by branch, without its component along z.
 static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, int n, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
@@ -237,7 +238,7 @@ static INLINE bool NAME(cluster_oblique)(real *t, const lwi_cluster_block *b, in
     return true;
 }
 
-// w.W_m of step m for the row vector of step n: [p; t].
+// Product of the columns n, given as [p; t], and m of W.
 static INLINE real NAME(cluster_product)(const lwi_cluster_block *b, const real *p, const real *t,
                                          int m, real unit, bool planar, int l)
 {
@@ -250,7 +251,7 @@ static INLINE real NAME(cluster_product)(const lwi_cluster_block *b, const real 
     return product + NAME(cluster_dot)(t, other);
 }
 
-// x [ny] := (W_y'W_y)^-1 x, by L D L'.
+// x [ny] := (W_y'W_y)^-1 x, by L D L'.                               [anderson2003, (45)]
 static INLINE void NAME(cluster_solve)(const lwi_lanes *factor, int ny, real *x, int l)
 {
     const lwi_lanes *Di = factor + ny * (ny - 1) / 2;
@@ -288,7 +289,8 @@ static INLINE void NAME(cluster_normal)(const lwi_cluster_block *b,
     }
 }
 
-// K.  `steep` becomes the largest square of what dependent coordinates move for a unit motion.
+// K = -(W_y'W_y)^-1 W_y'W_x [anderson2003, (47)].  ratio2 := the largest squared ratio of a dependent to a known
+// motion.
 static INLINE mask NAME(cluster_closure)(const lwi_cluster_block *b, real unit, real *ratio2,
                                          bool planar, int l)
 {
@@ -329,7 +331,7 @@ static INLINE mask NAME(cluster_closure)(const lwi_cluster_block *b, real unit, 
 // ------------------------------------------------------------------------------------------
 // inertia
 
-// What x_j does to step n: v of its origin, w; from those of its parent.
+// Velocity v of the origin and w of step n for a unit of x_j, from those of its parent.
 static INLINE void NAME(cluster_column)(const lwi_cluster_block *b, int n, int j,
                                         const real *parent_v, const real *parent_w, real *v,
                                         real *w, int l)
@@ -354,7 +356,7 @@ static INLINE void NAME(cluster_column)(const lwi_cluster_block *b, int n, int j
     if (step->slide) NAME(cluster_axpy)(v, rate * AT(b->link[n].slide), axis);
 }
 
-// Adds the moments of a body at r to those about the base's origin.
+// C += mass, first and second moments of inertia of a body at r about the base's origin.
 static INLINE void NAME(cluster_spatial)(const lwi_cluster_link *link, const real *R, const real *r,
                                          real *C, int l)
 {
@@ -374,14 +376,15 @@ static INLINE void NAME(cluster_spatial)(const lwi_cluster_link *link, const rea
     C[9] += NMAD(h[1], r[2], NAME(cluster_dot)(J + 3, R + 6));
 }
 
-// Momentum P and spin H (own axes) that a unit of x gives a body, about the base's origin.
+// B += momentum P and angular momentum H (body axes) of a body for a unit of x, about the base's
+// origin.
 static INLINE void NAME(cluster_couple)(const real *R, const real *r, const real *P, const real *H,
                                         real *B)
 {
-    real spin[3];
-    NAME(cluster_rotate)(spin, R, H);
-    NAME(cluster_cross_add)(spin, r, P);
-    for (int i = 0; i < 3; i++) B[i] += P[i], B[3 + i] += spin[i];
+    real angular[3];
+    NAME(cluster_rotate)(angular, R, H);
+    NAME(cluster_cross_add)(angular, r, P);
+    for (int i = 0; i < 3; i++) B[i] += P[i], B[3 + i] += angular[i];
 }
 
 static INLINE void NAME(cluster_inertia)(const lwi_cluster_block *b, int l)
@@ -450,13 +453,13 @@ static INLINE mask NAME(cluster_place)(const lwi_cluster_block *b, const double 
 
 // -------------------------------------------------------------------------------------- velocities
 
-/** Motion of a step: angular velocity, and accelerations without those of the coordinates and of what
- *  floats; less gravity there. */
+/** Motion of a step: angular velocity, and accelerations at zero x.., y.. and A; minus gravity if
+ *  the base floats. */
 typedef struct NAME(cluster_motion) {
     real w[3], al[3], a[3];
 } NAME(cluster_motion);
 
-// What floats, from memory.
+// Motion of the floating bases of the lanes.
 static INLINE void NAME(cluster_base_motion)(const lwi_cluster_block *b,
                                              NAME(cluster_motion) * motion, int l)
 {
@@ -513,9 +516,9 @@ static INLINE void NAME(cluster_at_closure)(const lwi_cluster_block *b, int n,
     NAME(cluster_cross_add)(a, motion->w, turn);
 }
 
-// k = -(W_y'W_y)^-1 W_y'g with g the accelerations of the rows without those of the coordinates;
-// the joint's own speed.  With W qdot = 0 the angular velocity of body 2 against 1 is s z, so that
-// of its derivative s w_2 x z is z's own.
+// k = -(W_y'W_y)^-1 W_y'g, with g the accelerations of the rows at zero x.., y.. [anderson2003, (55)]; and the joint's
+// speed s.  With W qdot = 0 the angular velocity of body 2 relative to 1 is s z, so the part s w_2 x z of its
+// derivative is due to the motion of z.
 static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(cluster_motion) * base,
                                       const NAME(cluster_motion) * motion, real unit, int l)
 {
@@ -551,7 +554,7 @@ static INLINE void NAME(cluster_bias)(const lwi_cluster_block *b, const NAME(clu
     NAME(cluster_store)(b->k, x, s->ny, l);
 }
 
-// What the dependent accelerations k add to the motion of step n; v, w: of the steps before it.
+// Accelerations of step n due to the dependent accelerations k; v, w: of earlier steps.
 static INLINE void NAME(cluster_follow)(const lwi_cluster_block *b, int n, real (*v)[3],
                                         real (*w)[3], int l)
 {
@@ -575,7 +578,7 @@ static INLINE void NAME(cluster_follow)(const lwi_cluster_block *b, int n, real 
     if (step->slide) NAME(cluster_axpy)(v[n], rate * AT(b->link[n].slide), axis);
 }
 
-// The body's force and moment on all x that move it; h: on the base.
+// f += the body's force and torque projected on all x that move it; h += on the base.
 static INLINE void NAME(cluster_body)(const lwi_cluster_block *b, int n,
                                       const NAME(cluster_motion) * own, const real *v,
                                       const real *al_more, real *f, real *h, int l)
@@ -612,7 +615,7 @@ static INLINE void NAME(cluster_body)(const lwi_cluster_block *b, int n,
     }
 }
 
-// Efforts on the coordinates that the cell introduces, over x.
+// f -= efforts on the coordinates that the cluster introduces, over x.
 static INLINE void NAME(cluster_efforts)(const lwi_cluster_block *b, const double *tau, real *f,
                                          int l)
 {
@@ -624,7 +627,7 @@ static INLINE void NAME(cluster_efforts)(const lwi_cluster_block *b, const doubl
     }
 }
 
-// f: what x.. = 0 needs, so M x.. + f = 0.
+// f: force at x.. = 0, so that M x.. + f = 0.                       [anderson2003, (12), (60)]
 static INLINE void NAME(cluster_force)(const lwi_cluster_block *b, const double *qd,
                                        const double *tau, real unit, int l)
 {
@@ -655,7 +658,7 @@ static INLINE void NAME(cluster_force)(const lwi_cluster_block *b, const double 
 
 // ------------------------------------------------------------------------------------------ blocks
 
-// The two phases for a shape that is known here.
+// The two phases for a constant shape,
 #define X(name, variant)                                                                           \
     static mask NAME(place_##name)(const lwi_cluster_block *b, const double *q, real unit,         \
                                    real *ratio2, int l)                                            \
@@ -673,7 +676,7 @@ static INLINE void NAME(cluster_force)(const lwi_cluster_block *b, const double 
     }
 LWI_CLUSTER_SHAPE_LIST(X)
 #undef X
-// And where it is not.
+// and for any shape.
 static mask NAME(place_any)(const lwi_cluster_block *b, const double *q, real unit, real *ratio2,
                             int l)
 {
@@ -690,8 +693,8 @@ static void NAME(force_any)(const lwi_cluster_block *b, const double *qd, const 
 }
 
 typedef mask NAME(place_variant)(const lwi_cluster_block *, const double *, real, real *, int);
-// No vector is an argument: compilers leave the upper halves of registers in use behind such a call, and whatever
-// text without vectors comes next takes two to three times as long.
+// No argument is a vector: compilers leave the upper register halves dirty after such a call, and scalar code that
+// follows takes two to three times as long.
 typedef void NAME(force_variant)(const lwi_cluster_block *, const double *, const double *, double,
                                  int);
 
@@ -714,7 +717,7 @@ static bool clusters_place(const lwi_clusters *c, const double *q, double *max_r
     return NAME(lanes_of)(valid) == ALL;
 }
 
-// gap2: square of how far the loops of a block are open, by points or sines of angles between axes.
+// gap2: squared position error of the loops of a block, by points or sines of angles between axes.
 static mask NAME(block_gap)(const lwi_cluster_block *b, const double *q, real *gap2, int l)
 {
     const lwi_cluster_shape *s = b->shape;

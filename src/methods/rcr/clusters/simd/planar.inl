@@ -1,10 +1,9 @@
-// planar.inl -- cells all of whose axes are parallel, in their plane: positions and velocities
-// have two components, turns add up, and nothing turns an axis.
+// planar.inl -- clusters with parallel axes, in their plane: positions and velocities have two components, angles add.
 //
-// After clusters.c, which has the same in space; entries of blocks that a plane has no use for stay
-// what they are.  For turns about z:  z x (x, y) = (-y, x).
+// The same steps in space: clusters.c.  Entries of blocks that the plane does not need are not written.
+// Rotations about z:  z x (x, y) = (-y, x).
 
-// (x, y) += s z x (a, b), with a sign
+// (x, y) += s z x (a, b).
 static INLINE void NAME(planar_rotate_add)(real *x, real s, const real *a)
 {
     LESS(x[0], s, a[1]);
@@ -23,14 +22,14 @@ static INLINE void NAME(planar_store)(lwi_lanes *to, const real *x, int l)
     AT(to[1]) = x[1];
 }
 
-// y = x turned by the angle of cosine c and sine s
+// y = x rotated by the angle with cosine c and sine s.
 static INLINE void NAME(planar_rotate)(real *y, real c, real s, const real *x)
 {
     y[0] = DIFF(c, x[0], s, x[1]);
     y[1] = SUM2(s, x[0], c, x[1]);
 }
 
-// Angle, place and mass centre of step n; cosine and sine stand first in the columns of R.
+// Angle, origin and mass centre of step n; R has the cosine and sine in entries 0 and 3.
 static INLINE mask NAME(planar_pose)(const lwi_cluster_block *b, int n, real q, real *angle, int l)
 {
     const lwi_cluster_step *step = &b->shape->step[n];
@@ -166,7 +165,7 @@ typedef struct NAME(planar_motion) {
     real w, al, a[2];
 } NAME(planar_motion);
 
-// Accelerations of steps without those of the coordinates, which turns have none of.
+// Accelerations of steps at zero x.., y..; rotations have none.
 static INLINE void NAME(planar_move)(const lwi_cluster_block *b, int n, const double *v,
                                      NAME(planar_motion) * motion, int l)
 {
@@ -225,9 +224,9 @@ static INLINE void NAME(planar_force)(const lwi_cluster_block *b, const double *
         NAME(planar_motion) *own = &motion[n];
         const int p = step->parent;
         real c[2];
-        if (step->has_dependent && p >= 0 && s->step[p].has_dependent) { // what k adds
+        if (step->has_dependent && p >= 0 && s->step[p].has_dependent) { // add the effect of k
             NAME(planar_load)(c, b->pose[n].d, l);
-            // to the centripetal part that stands there, all that the parent got since
+            // replaces the centripetal part by that of the parent's present acceleration
             const real square = motion[p].w * motion[p].w;
             for (int i = 0; i < 2; i++) own->a[i] = NMAD(square, c[i], motion[p].a[i]);
             NAME(planar_rotate_add)(own->a, motion[p].al, c);

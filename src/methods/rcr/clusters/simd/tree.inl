@@ -1,20 +1,22 @@
-// tree.inl -- along the tree of cells, one after the other: speeds outward, inertias and
-// forces inward, accelerations outward.  Included at WIDTH 1.
+// tree.inl -- along the tree of clusters, one after the other: speeds outward, inertias and forces inward,
+// accelerations outward.  Included at WIDTH 1.
 //
-//     M += E' M_b E,   f += E'(M_b kappa + f_b)          into the parent of cell b, inward
-//     xdd_w = -M_ww^-1 (M_wa xdd_a + f_w),  ydd = K xdd + k                         outward
+//     M += E' M_b E,   f += E'(M_b kappa + f_b)      into the parent of cluster b, inward
+//                                                               [anderson2003, (14), (15), (62)-(66)]
+//     x.._w = -M_ww^-1 (M_wa x.._a + f_w),  y.. = K x.. + k              outward
+//                                                                 [anderson2003, (55), (67), (70)]
 //
-// On what floats B and h go along, and what is left meets on the body (base.c).
+// On a floating base B and h are passed along, and are summed on the base (base.c).
 //
-// A cell's own independent coordinates w are eliminated; what is left is over a.  Symmetric
+// A cluster's own independent coordinates w are eliminated; the remaining system is over a.  Symmetric
 // matrices are lower triangles row by row.
 
 #define LOWER(i, j) ((i) * ((i) + 1) / 2 + (j))
 #define EITHER(i, j) ((i) >= (j) ? LOWER(i, j) : LOWER(j, i))
 #define OF_LANE(array, i) ((array)[(i)*LWI_LANES])
 
-// The text for a cell's size, with loops of known length for the sizes that machines are made of:
-// one or two freedoms that pass through, planar loops and loops between universal joints.
+// The function for a cluster's size, with constant loop lengths for frequent sizes: one or two coordinates that are
+// passed through, planar loops, and loops between universal joints.
 #define OF_SIZE(cluster, variant)                                                                  \
     switch ((cluster)->size) {                                                                     \
     case LWI_CLUSTER_SIZE(0, 1, 0, 0):                                                             \
@@ -50,7 +52,7 @@ static INLINE void cluster_speeds(const lwi_cluster *cluster, int nx, int ny, do
     }
 }
 
-// All speeds from the independent ones in v [nv].
+// All speeds from the independent ones in v [nv].               [anderson2003, (34), (47)]
 static void clusters_speeds(const lwi_clusters *c, double *v)
 {
     for (int i = 0; i < c->ncluster; i++) {
@@ -63,8 +65,8 @@ static void clusters_speeds(const lwi_clusters *c, double *v)
 
 // ------------------------------------------------------------------------------------------ inward
 
-// Takes the cell's own coordinates out.  Their rows stay as they were when it was their turn, with
-// 1/D on the diagonal.
+// Eliminates the cluster's own coordinates.  Their rows remain as they were at their elimination, with 1/D on the
+// diagonal.
 static INLINE bool cluster_eliminate(int na, int nx, double *M, double *f)
 {
     bool valid = true;
@@ -82,7 +84,7 @@ static INLINE bool cluster_eliminate(int na, int nx, double *M, double *f)
     return valid;
 }
 
-// C and h of all cells on what carries them, lanes apart.
+// Sums C and h of all clusters on their bases, lane by lane.
 static void clusters_base_loads(const lwi_clusters *c)
 {
     for (int n = 0; n < c->nblock; n++) {
@@ -101,7 +103,7 @@ static void clusters_base_loads(const lwi_clusters *c)
     }
 }
 
-// The rows B of a cell on what floats, before its coordinates are taken out.
+// Rows B of a cluster on a floating base, with those of its children.
 static INLINE void cluster_gather_base(const lwi_cluster *cluster, int nx, row8 *B)
 {
     for (int j = 0; j < nx; j++) {
@@ -112,7 +114,8 @@ static INLINE void cluster_gather_base(const lwi_cluster *cluster, int nx, row8 
     }
 }
 
-// Takes the coordinates out of B and of what stands on the base; M, f as cluster_eliminate leaves them.
+// Eliminates the cluster's own coordinates from B and from the base; M, f as cluster_eliminate
+// leaves them.
 static INLINE void cluster_eliminate_base(lwi_cluster_base *base, int na, int nx, const double *M,
                                           const double *f, row8 *B)
 {
@@ -125,7 +128,7 @@ static INLINE void cluster_eliminate_base(lwi_cluster_base *base, int na, int nx
     }
 }
 
-// B of a cell, over its a, in terms of the nx of its parent; what is prescribed acts on the base.
+// Passes the rows B over a to the nx of the parent; driven coordinates act on the base.
 static INLINE void cluster_pass_base(const lwi_clusters *c, const lwi_cluster *cluster, int na,
                                      int nx, const row8 *B)
 {
@@ -144,7 +147,7 @@ static INLINE void cluster_pass_base(const lwi_clusters *c, const lwi_cluster *c
     }
 }
 
-// What is left of a cell, over its a, in terms of the nx of its parent.
+// Passes the reduced system over a to the nx of the parent.
 static INLINE void cluster_pass_inward(const lwi_cluster *cluster, int na, int nx, const double *M,
                                        const double *f)
 {
@@ -223,8 +226,8 @@ static INLINE void cluster_outward(const lwi_clusters *c, const lwi_cluster *clu
     }
 }
 
-// A coordinate of a cell over x of its parent: K of the cell that has it, E of all between that one and
-// the one whose x tells it, and rows of these in the parent.
+// E and kappa of a forwarded coordinate over the parent's x: the row K in the cluster that has it, times E of all
+// clusters up to `to`, times the rows of these in the parent.
 static void forward(const lwi_clusters *c, const lwi_cluster_forwarded *to)
 {
     double row[LWI_CLUSTER_KNOWN], kappa = to->k[0];
@@ -246,7 +249,7 @@ static void forward(const lwi_clusters *c, const lwi_cluster_forwarded *to)
     to->kappa[0] = kappa;
 }
 
-// vdot [nv]; false where a mass is not positive.
+// vdot [nv]; false if a mass is not positive.
 static bool clusters_solve(const lwi_clusters *c, double *vdot)
 {
     bool valid = true;
