@@ -18,7 +18,7 @@ from ._simulation import Progress, Summary, Watch, hdf5_lock, level_of, summary_
 class BatchResult:
     """What :func:`simulate_batch` returns: ``result["joint.sway.q0"]`` is [instances, rows].
 
-    Rows of an instance from its failure on are NaN; :attr:`failures` says why.
+    Rows of an instance after its failure are NaN; :attr:`failures` has the messages.
     """
 
     def __init__(self, time: Array, table: Array, columns: Tuple[str, ...], vary: Tuple[str, ...],
@@ -27,15 +27,15 @@ class BatchResult:
         self.time = time  #: [rows]
         self.table = table  #: all numbers [rows, instances, columns]
         self.columns = columns
-        self.vary, self.values = vary, values  #: what differs, [instances, vary]
-        self.failures = failures  #: of each instance; "" where it has not failed
+        self.vary, self.values = vary, values  #: varied quantities, [instances, vary]
+        self.failures = failures  #: of each instance; "" if it has not failed
         self.summaries = summaries
         self.notice = notice
         self._index = {name: i for i, name in enumerate(columns)}
 
     @property
     def instances(self) -> int:
-        """How many."""
+        """Number of instances."""
         return len(self.failures)
 
     def __getitem__(self, name: str) -> Array:
@@ -50,7 +50,7 @@ class BatchResult:
 
 
 class _Release:
-    """Gives an array of the glue back."""
+    """Returns an array to the glue."""
 
     def __init__(self, block: Any) -> None:
         self.block = block
@@ -85,7 +85,7 @@ def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
     :param lanes: instances side by side in the processor: 1, 4, 8; 0: the best
     :param options: of the run; integrators "dopri54" and "rk4"
 
-    Every instance is bit for bit what it is alone. One that fails does not disturb the others.
+    Every instance is bit for bit equal to a single run. A failed one does not affect the others.
     """
     if not isinstance(model, Model):
         model = load(model)

@@ -1,4 +1,4 @@
-"""Models made in Python: the keys of the native file (docs/model-file.md) as keyword arguments."""
+"""Models built in Python: the keys of the native file (docs/model-file.md) as keyword arguments."""
 from __future__ import annotations
 
 import json
@@ -15,7 +15,7 @@ Function = Union[float, str, Mapping[str, Any]]
 
 
 def _plain(value: Any, where: str) -> Any:
-    """Arrays, tuples and NumPy numbers as JSON has them."""
+    """Arrays, tuples and NumPy numbers as JSON values."""
     if isinstance(value, Mapping):
         return {str(k): _plain(v, f"{where}.{k}") for k, v in value.items() if v is not None}
     if isinstance(value, np.ndarray):
@@ -40,7 +40,7 @@ def model_of(description: Mapping[str, Any], **keywords: Any) -> Model:
     plain.setdefault("linkwork", 1)
     try:
         return Model.from_string(json.dumps(plain, indent=0), "yaml", **keywords)
-    except Error as error:  # lines of a text that nobody has seen
+    except Error as error:  # the generated text is not shown, so its lines are meaningless
         text = type(error)(error.text)
         raise text from None
 
@@ -48,8 +48,8 @@ def model_of(description: Mapping[str, Any], **keywords: Any) -> Model:
 class Builder:
     """A description under construction.
 
-    Methods take what the native file takes, under the same names: positions, functions, signals and
-    all; ``from_`` stands for ``from``. They return the name, so that it can be used further on::
+    Methods take the keys of the native file, under the same names: positions, functions, signals and
+    so on; ``from_`` stands for ``from``. They return the name, so that it can be used later::
 
         b = Builder(gravity=[0, 0, -9.81])
         rod = b.body("rod", mass=1, inertia=[0.1, 0.1, 0.01, 0, 0, 0], position=[0.5, 0, 0])
@@ -68,7 +68,7 @@ class Builder:
         items = self._description.setdefault(section, {})
         if name in items:
             raise ArgumentError(f"{section}: there is a '{name}' already")
-        # from is a word of Python; q0, qd0 and so on are keys of dictionaries
+        # from is a keyword of Python; q0, qd0 and so on are keys of dictionaries
         items[name] = {k.rstrip("_"): v for k, v in what.items() if v is not None}
         return name
 
@@ -77,7 +77,7 @@ class Builder:
         return self._add("functions", name, {"type": type, **keys})
 
     def input(self, name: str) -> str:
-        """A number that a program sets while it steps."""
+        """A number that a program sets during a simulation."""
         self._description.setdefault("inputs", []).append(name)
         return name
 
@@ -103,7 +103,7 @@ class Builder:
              "polynomial": polynomial})
 
     def marker(self, name: str, body: str, **keys: Any) -> str:
-        """A frame on a body whose motion is recorded."""
+        """A frame on a body; its motion is recorded."""
         return self._add("markers", name, {"body": body, **keys})
 
     def generate(self, kind: str, **keys: Any) -> None:
@@ -115,12 +115,12 @@ class Builder:
         self._description.setdefault("simulation", {}).update(options)
 
     def to_dict(self) -> Dict[str, Any]:
-        """The description, as the native file would have it."""
+        """The description as in the native file."""
         plain: Dict[str, Any] = _plain(self._description, "model")
         return plain
 
     def build(self, *, cut: Union[None, str, Sequence[str]] = None, open: bool = False) -> Model:
-        """Checks the whole description and makes the model; the builder may be used again."""
+        """Checks the whole description and creates the model; the builder may be used again."""
         return model_of(self._description, cut=cut, open=open)
 
     def __repr__(self) -> str:

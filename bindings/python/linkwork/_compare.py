@@ -30,7 +30,7 @@ def _group(column: str) -> Optional[str]:
 
 
 class Comparison:
-    """What :func:`compare` found; print it.
+    """Result of :func:`compare`; print it.
 
     ``differences[method][kind]`` is the largest difference from the first method, ``scales[kind]`` the
     largest magnitude, ``trajectories[method]`` a run.
@@ -95,7 +95,7 @@ def _check_list(formulations: Sequence[str]) -> None:
 
 def compare(model: Union[Model, Path], formulations: Sequence[str], duration: Optional[float] = None,
             **options: Any) -> Comparison:
-    """Runs a model by several formulations and tells how far they are apart.
+    """Runs a model by several formulations and reports the differences.
 
     :param formulations: at least two, as "hdca", or with an integrator, "hdca:adams"
     """
@@ -118,14 +118,14 @@ _TIGHTEST = 1e-13  # tolerances below are rounding
 
 
 class WorkPrecision:
-    """What :func:`work_precision` found: what the error costs, method by method; print or plot it.
+    """Result of :func:`work_precision`: cost and error of each method; print or plot it.
 
     ``error[method]``, ``evaluations[method]``, ``wall[method]`` have a number for each of ``tolerances``.
-    The error is the largest difference of positions from the reference, by the largest position.
+    The error is the largest difference of positions from the reference, divided by the largest position.
     """
 
     def __init__(self, reference: Trajectory, name: str, tolerances: Sequence[float]) -> None:
-        self.reference = name  #: what the errors are against
+        self.reference = name  #: the reference of the errors
         self.tolerances: Tuple[float, ...] = tuple(tolerances)
         self.methods: Tuple[str, ...] = ()
         self.error: Dict[str, Array] = {}
@@ -163,14 +163,14 @@ def work_precision(model: Union[Model, Path], formulations: Sequence[str],
                    tolerances: Sequence[float] = (1e-4, 1e-6, 1e-8, 1e-10),
                    duration: Optional[float] = None, reference: Optional[str] = None,
                    **options: Any) -> WorkPrecision:
-    """Runs a model by several methods at several tolerances: what precision costs.
+    """Runs a model by several methods at several tolerances: cost over precision.
 
     :param formulations: as of :func:`compare`: "hdca", or with an integrator, "hdca:adams"
-    :param tolerances: taken as `rtol` and `atol`, one run each
-    :param reference: the method whose run at a hundredth of the least tolerance is taken as exact;
+    :param tolerances: used as `rtol` and `atol`, one run each
+    :param reference: the method of the reference run, at a hundredth of the smallest tolerance;
         default: the first
-    :param options: of every run; `sample` is a tenth of the duration unless given, because rows limit
-        steps
+    :param options: of every run; the default of `sample` is a tenth of the duration, because rows
+        limit steps
     """
     if not isinstance(model, Model):
         model = load(model)

@@ -1,7 +1,7 @@
 """Configurations of the tree: neutral, random, integrate, difference.
 
-Coordinates add up, but for attitudes: a block of a quaternion and its angular velocity in the moved frame,
-with the position and its velocity in that frame for free joints and floating bodies (SE(3)).
+Coordinates are additive except for attitudes, which are a quaternion with its angular velocity in the moved frame,
+for free joints and floating bodies with the position and its velocity in that frame (SE(3)).
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Block(NamedTuple):
-    """A run of coordinates of one kind: "scalar", "angle", "ball" or "free"."""
+    """Consecutive coordinates of one kind: "scalar", "angle", "ball" or "free"."""
 
     kind: str
     q: int
@@ -30,7 +30,7 @@ _ANGLES = {"revolute": (0,), "screw": (0,), "cylindrical": (1,), "universal": (0
 
 
 def blocks_of(model: "Model") -> List[Block]:
-    """All coordinates of the tree; what belongs to no joint is a floating body's."""
+    """All coordinates of the tree; those of no joint are a floating body's."""
     blocks: List[Block] = []
     used = np.zeros(model.tree_nq, dtype=bool)
     used_v = np.zeros(model.tree_nv, dtype=bool)
@@ -43,7 +43,7 @@ def blocks_of(model: "Model") -> List[Block]:
         elif joint.type == "custom":
             raise UnsupportedError(f"joint '{joint.name}': coordinates of custom joints are not known")
         else:
-            free = n == joint.nq  # some are driven: which are left is not told, turns do no harm
+            free = n == joint.nq  # some are driven; which ones remain is unknown, full turns do no harm
             blocks += [Block("angle" if not free or k in _ANGLES.get(joint.type, ()) else "scalar",
                              q.start + k, v.start + k) for k in range(n)]
     bases, bases_v = np.flatnonzero(~used), np.flatnonzero(~used_v)

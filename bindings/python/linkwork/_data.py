@@ -13,26 +13,26 @@ from ._memory import Array, doubles, numbers, out_array
 from ._model import Model, made_model
 from ._native import ffi, lib
 
-#: How far q may be off the loops [m, rad]: ten times what a model's start may be, so that a motion that was
-#: integrated outside is told of as it drifts.
+#: Allowed violation of the loop constraints by q [m, rad]: ten times that of a model's start, so that the drift of
+#: a motion integrated outside is reported.
 _OFF = 1e-5
 
 
 class OffLoopsWarning(UserWarning):
-    """The joints of a mechanism with loops do not hold at the coordinates that were given."""
+    """The coordinates violate the joint constraints of a mechanism with loops."""
 
 
 class Data:
     """Workspace for evaluations of one model; one per thread.
 
     Coordinates ``q`` [model.tree_nq] and speeds ``v`` [model.tree_nv] are those of the spanning tree that
-    are not driven: ``Joint.tree_q`` and ``Joint.tree_v`` say where a joint's stand, floating bodies have
-    seven and six of their own. With loops ``q`` has to be on them (``Model.assemble``), or there is an
-    :class:`OffLoopsWarning`; ``v`` is put on them where it is not. Methods take one state or many, [rows, n], and give as many; ``out`` is
-    an array for the result. The interpreter's lock is released meanwhile.
+    are not driven: ``Joint.tree_q`` and ``Joint.tree_v`` are the slices of a joint, floating bodies have
+    seven and six numbers. With loops ``q`` must satisfy their constraints (``Model.assemble``), or there is an
+    :class:`OffLoopsWarning`; ``v`` is projected onto them. Methods take one state or many, [rows, n], and return as
+    many; ``out`` is an array for the result. The interpreter's lock is released during the evaluation.
 
     =====================  =============================  ====================
-    here                   what                           Pinocchio, RBDL
+    here                   computes                       Pinocchio, RBDL
     =====================  =============================  ====================
     forward_dynamics       accelerations from efforts     aba, with loops
                                                           constraintDynamics
@@ -46,11 +46,11 @@ class Data:
         self.model = made_model(model)
         self._dynamics: Any = None
         self._constraints: Any = None
-        self._watched: Any = None  # rows that tell whether q is on the loops
-        self._off = ffi.new("int *")  # a state that may be off them
+        self._watched: Any = None  # rows that show whether q satisfies the loop constraints
+        self._off = ffi.new("int *")  # a state that may violate them
 
     def __reduce__(self) -> Any:
-        return Data, (self.model,)  # a workspace remembers nothing: a copy is a new one
+        return Data, (self.model,)  # a workspace keeps no state: a copy is a new one
 
     def _tree(self) -> Any:
         if self._dynamics is None:
@@ -70,7 +70,7 @@ class Data:
         return self._constraints
 
     def _rows(self, n: int, values: ArrayLike, what: str, count: Optional[int]) -> Array:
-        """[count, n] of one or many; count None: as many as there are, -1 for one."""
+        """[count, n] from one or many; count None: as many as there are, -1 for one."""
         array = np.ascontiguousarray(values, dtype=np.float64)
         if count is None:
             return numbers(array, (n,) if array.ndim == 1 else (-1, n), what)
@@ -96,8 +96,8 @@ class Data:
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
                          time: float = 0.0, inputs: Optional[ArrayLike] = None,
                          out: Optional[Array] = None) -> Array:
-        """Accelerations from efforts `tau`, which are added to those of the model's own forces; of a
-        mechanism with loops, too: an :class:`OffLoopsWarning` tells of a `q` that is off them."""
+        """Accelerations from efforts `tau`, which are added to those of the model's forces; also for
+        mechanisms with loops: an :class:`OffLoopsWarning` reports a `q` that violates their constraints."""
         handle, n = self._tree(), self.model.tree_nv
         count, a, (b,) = self._state(q, (v, "v"))
         c = None if tau is None else self._rows(n, tau, "tau", count)
@@ -112,8 +112,8 @@ class Data:
         return vdot
 
     def _rows_to_watch(self) -> Any:
-        """Those of geometry: where an angle of a cut joint stands in a row (its drive, a coupling), q does not
-        tell how often it has turned."""
+        """Geometric rows: without those that contain an angle of a cut joint (its drive, a coupling), because q does
+        not determine its full turns."""
         try:
             handle = self._closed()
         except Error:
@@ -140,7 +140,7 @@ class Data:
                                  rows, doubles(phi), most, which))
         if most[0] > _OFF:
             joint = self.model.joints[lib.lw_constraints_joint(handle, which[0]).index].name
-            # to the power of ten: one text, so one warning, for states that are off alike
+            # to the power of ten: the same message, so one warning, for states with similar violations
             off = 10.0 ** math.floor(math.log10(most[0]))
             warnings.warn(f"forward_dynamics: q is off the loops: joint '{joint}' misses by {off:.0e} m or rad or "
                           "more, so that accelerations are not those of the mechanism; expected coordinates at "
@@ -148,7 +148,7 @@ class Data:
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, time: float = 0.0,
                          inputs: Optional[ArrayLike] = None, out: Optional[Array] = None) -> Array:
-        """Efforts that the joints must supply, beyond the model's own forces; of trees: in loops they are
+        """Efforts that the joints must supply in addition to the model's forces; for trees: in loops they are
         not unique."""
         handle = self._tree()
         count, a, (b, c) = self._state(q, (v, "v"), (vdot, "vdot"))
@@ -160,8 +160,8 @@ class Data:
         return tau
 
     def mass_matrix(self, q: ArrayLike, *, time: float = 0.0, out: Optional[Array] = None) -> Array:
-        """Mass matrix of the tree [tree_nv, tree_nv], symmetric; of a model with loops that of the tree
-        which is left when they are cut."""
+        """Mass matrix of the tree [tree_nv, tree_nv], symmetric; for a model with loops that of the spanning tree
+        when they are cut."""
         n = self.model.tree_nv
         count, a, _ = self._state(q)
         M = out_array(out, self._shape(count, n, n))
@@ -209,13 +209,13 @@ class Data:
         return Constraints(phi, rate, J, gamma, joints)
 
     def constraint_jacobian(self, q: ArrayLike, *, time: float = 0.0) -> Array:
-        """J [rows, tree_nv] alone: J v + b = 0 where loops hold."""
+        """J [rows, tree_nv] alone: J v + b = 0 if the loop constraints hold."""
         return self.constraints(q, time=time).J
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,
              inputs: Optional[ArrayLike] = None) -> Array:
-        """h of M vdot + h = tau + J' lambda: velocities, weight, the model's own forces; of the tree that
-        is left when loops are cut."""
+        """h of M vdot + h = tau + J' lambda: velocity terms, weight, the model's forces; for the spanning tree
+        when loops are cut."""
         handle, n = self._closed(), self.model.tree_nv
         a, b = numbers(q, (self.model.tree_nq,), "q"), numbers(v, (n,), "v")
         given, keep = self._inputs(inputs)

@@ -10,15 +10,15 @@ from ._native import ffi, lib
 class Error(Exception):
     """A failure of the library.
 
-    The text names the item ("joint 'elbow': ...") and, where a file was read, begins with
+    The message names the item ("joint 'elbow': ...") and, if a file was read, begins with
     ``file:line:column``.
     """
 
     #: name of the status: "MODEL", "SINGULAR", ...
     status: str = ""
-    #: the text without the place
+    #: the message without the position
     text: str
-    #: where in which file; None when there is none
+    #: file, line and column; None if there are none
     file: Optional[str]
     line: Optional[int]
     column: Optional[int]
@@ -32,7 +32,7 @@ class Error(Exception):
         self.text, self.file, self.line, self.column = text, file, line, column
         self.trajectory = None
 
-    def __str__(self) -> str:  # KeyError, OSError among the bases would print something else
+    def __str__(self) -> str:  # base classes like KeyError, OSError would print something else
         return str(self.args[0])
 
     def __reduce__(self) -> Any:
@@ -44,7 +44,7 @@ class ArgumentError(Error, ValueError):
 
 
 class UnknownNameError(ArgumentError, KeyError):
-    """There is no column, body, joint, ... of this name; the text has the nearest."""
+    """There is no column, body, joint, ... of this name; the message has the nearest."""
 
 
 class OutOfMemoryError(Error, MemoryError):
@@ -64,7 +64,7 @@ class ModelError(Error, ValueError):
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """This combination does not exist."""
+    """This combination is not supported."""
 
 
 class SingularError(Error, ArithmeticError):
@@ -72,7 +72,7 @@ class SingularError(Error, ArithmeticError):
 
 
 class IntegratorError(Error, RuntimeError):
-    """The integration cannot go on."""
+    """The integration cannot continue."""
 
 
 class NotFiniteError(Error, ArithmeticError):
@@ -105,7 +105,7 @@ for _status, _class in _classes.items():
 
 
 def path_bytes(path: Any) -> bytes:
-    """A path as the library takes it.  Raises ValueError where C would see another one."""
+    """A path in the encoding of the library.  Raises ValueError if C would read another one."""
     data = os.fsencode(os.fspath(path))
     if b"\0" in data:
         raise ValueError(f"path {data!r}: embedded null byte")
@@ -113,7 +113,7 @@ def path_bytes(path: Any) -> bytes:
 
 
 def text_of(chars: Any) -> str:
-    """A text of the library."""
+    """A string of the library."""
     return ffi.string(chars).decode("utf-8", "replace") if chars else ""
 
 
@@ -134,7 +134,7 @@ def check(status: int, error: Any = None, text: str = "") -> None:
 
 
 def unknown(what: str, name: object, known: Any) -> NoReturn:
-    """Raises for a name that is not there, with the nearest one."""
+    """Raises for an unknown name, with the nearest one."""
     names = [ffi.new("char[]", str(k).encode()) for k in known]
     near = lib.lw_nearest(str(name).encode(), ffi.new("const char *[]", names + [ffi.NULL]),
                           len(names))

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 class _Block:
-    """What NumPy calls the base of a view: memory, and who owns it."""
+    """The base of a view in NumPy: memory and its owner."""
 
     __slots__ = ("__array_interface__", "owner")
 
@@ -24,7 +24,7 @@ class _Block:
 
 
 def view(pointer: Any, shape: Tuple[int, ...], owner: object, kind: str = "<f8") -> Any:
-    """A read-only array on memory of the library, which lives as long as `owner`; no copy."""
+    """A read-only array on memory of the library, valid as long as `owner`; no copy."""
     if not pointer or 0 in shape:
         empty: Any = np.empty(shape, dtype=kind)
         empty.flags.writeable = False

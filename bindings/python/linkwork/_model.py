@@ -1,4 +1,4 @@
-"""Models: read from files and texts, looked at, written, put together."""
+"""Models: reading from files and strings, properties, writing, assembly."""
 from __future__ import annotations
 
 import dataclasses
@@ -28,12 +28,12 @@ class Body:
     name: str
     mass: float  #: [kg]
     com: Tuple[float, float, float]  #: mass centre in the body frame [m]
-    moves_with: str  #: the body this massless one is merged with; itself otherwise
+    moves_with: str  #: the body with which this massless one is merged; itself otherwise
 
 
 @dataclasses.dataclass(frozen=True)
 class Joint:
-    """A joint of a model.  Slices say where its numbers stand."""
+    """A joint of a model, with the slices of its numbers."""
 
     index: int
     name: str
@@ -59,7 +59,7 @@ class Model:
     """An immutable mechanism.  Any number of threads, :class:`Simulation` and :class:`Data` may share
     one.
 
-    Made by :func:`load`, :meth:`from_string`, :meth:`from_dict` or :class:`Builder`.
+    Created by :func:`load`, :meth:`from_string`, :meth:`from_dict` or :class:`Builder`.
     """
 
     def __init__(self, handle: Any, options: Any, source: Optional[str] = None, open: bool = False) -> None:
@@ -91,7 +91,7 @@ class Model:
         self._blocks: Optional[List[_configuration.Block]] = None
 
     def __setattr__(self, name: str, value: object) -> None:
-        if "_blocks" in self.__dict__ and not name.startswith("_"):  # it is made
+        if "_blocks" in self.__dict__ and not name.startswith("_"):  # it exists
             raise AttributeError(f"{name}: a model does not change; build another, or write and edit it")
         super().__setattr__(name, value)
 
@@ -105,16 +105,16 @@ class Model:
                   limits: Union[None, float, Tuple[float, float]] = None,
                   cut: Union[None, str, Sequence[str]] = None, open: bool = False,
                   folder: Optional[Path] = None, keyframe: Optional[str] = None, **options: Any) -> "Model":
-        """Reads a model of any format that ``linkwork info`` lists, told by the ending or `format`.
+        """Reads a model of any format that ``linkwork info`` lists, selected by the extension or `format`.
 
         :param base: of URDF and SDF: "fixed", "floating" or "auto"
         :param limits: stiffness, or (stiffness, damping), of stops at the joint limits of URDF and SDF;
-            None: limits are only told
-        :param cut: names of joints at which loops are opened
-        :param open: take a start that does not close, for :meth:`assemble`
-        :param folder: where files that the model names are read; default: the model's own
+            None: limits are only reported
+        :param cut: names of joints at which loops are cut
+        :param open: accept a start that does not close, for :meth:`assemble`
+        :param folder: folder of files that the model refers to; default: the model's folder
         :param keyframe: of MJCF: the start is the ``<key>`` of this name
-        :param options: before those of the file's ``simulation:``
+        :param options: override those of the file's ``simulation:``
         """
         path = os.fspath(path)
         desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe)
@@ -129,8 +129,8 @@ class Model:
                     base: str = "auto", limits: Union[None, float, Tuple[float, float]] = None,
                     cut: Union[None, str, Sequence[str]] = None, open: bool = False,
                     folder: Optional[Path] = None, keyframe: Optional[str] = None, **options: Any) -> "Model":
-        """The same from a text; `name` stands for the file in messages.  Further files are read only
-        where `folder` is given."""
+        """The same from a string; `name` stands for the file in messages.  Further files are read only
+        if `folder` is set."""
         desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found, data = make_options(None, {}), text.encode()
@@ -140,11 +140,11 @@ class Model:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], **keywords: Any) -> "Model":
-        """A model from what a native file would say, as dictionaries and lists (docs/model-file.md)."""
+        """A model from the contents of a native file, as dictionaries and lists (docs/model-file.md)."""
         from ._builder import model_of
         return model_of(description, **keywords)
 
-    # ------------------------------------------------------------------------------------- looking
+    # ------------------------------------------------------------------------------------- properties
 
     def _body(self, index: int) -> Body:
         info = lib.lw_model_body(self._handle, ffi.new("lw_body *", [index])[0])
@@ -187,7 +187,7 @@ class Model:
 
     @property
     def options(self) -> Options:
-        """Options of a run as the file's ``simulation:`` has them; others have defaults."""
+        """Options of a run from the file's ``simulation:``; others have defaults."""
         return read_options(self._options)
 
     def __repr__(self) -> str:
@@ -222,7 +222,7 @@ class Model:
         """Writes a page for the browser (.html) or a glTF file (.gltf) of the mechanism at its start."""
         write_view(self, ffi.NULL, path, title)
 
-    # A model does not change, so it is its own copy; another process gets its text.
+    # A model is immutable, so it is its own copy; another process gets its native file.
 
     def __copy__(self) -> "Model":
         return self
@@ -233,14 +233,14 @@ class Model:
     def __reduce__(self) -> Any:
         return _unpickle, (self.to_yaml(options=True), self.source, self._open, self.warnings)
 
-    # --------------------------------------------------------------------------------- what follows
+    # --------------------------------------------------------------------------------- derived
 
     def check(self) -> "Check":
-        """Degrees of freedom, loops, redundant constraints, doubts: what ``linkwork check`` tells."""
+        """Degrees of freedom, loops, redundant constraints, warnings: the report of ``linkwork check``."""
         return check_model(self)
 
     def assemble(self, hold: Sequence[str] = ()) -> "Assembly":
-        """The nearest start at which all joints hold, as a new model with a report.
+        """The nearest start that satisfies all joints, as a new model with a report.
 
         :param hold: names of bodies and joints that should stay where they are
         """
@@ -273,7 +273,7 @@ class Model:
     def random(self, rng: Union[None, int, np.random.Generator] = None) -> Array:
         """A random configuration: angles in (-pi, pi), displacements in (-1, 1) m, attitudes uniform.
 
-        Loops do not hold in it."""
+        Its loops are not closed."""
         generator = np.random.default_rng(rng)
         return _configuration.random(self._configuration(), self.tree_nq, generator)
 
@@ -289,7 +289,7 @@ class Model:
 
 def _unpickle(text: str, source: Optional[str], open: bool, warnings: Tuple[str, ...]) -> Model:
     model = Model.from_string(text, open=open)
-    object.__setattr__(model, "source", source)  # not yet seen by anybody
+    object.__setattr__(model, "source", source)  # not yet shared
     object.__setattr__(model, "warnings", warnings)  # of the file that was read first
     return model
 
@@ -297,7 +297,7 @@ def _unpickle(text: str, source: Optional[str], open: bool, warnings: Tuple[str,
 def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tuple[float, float]],
                cut: Union[None, str, Sequence[str]], open: bool, folder: Optional[Path],
                keyframe: Optional[str]) -> Tuple[Any, Any]:
-    """An ``lw_read_desc``, and what must live as long."""
+    """An ``lw_read_desc``, and the objects that must exist as long."""
     desc = ffi.new("lw_read_desc *")
     texts = []
 
@@ -329,7 +329,7 @@ def load(path: Path, **keywords: Any) -> Model:
 
 
 def made_model(model: object) -> Model:
-    """The same; raises where it is none, where a path is taken for one."""
+    """The same; raises if it is none, for instance a path."""
     if not isinstance(model, Model):
         raise ArgumentError(f"model: expected a linkwork.Model, as linkwork.load(path) gives, got {model!r:.80}")
     return model
@@ -340,7 +340,7 @@ def made_model(model: object) -> Model:
 
 @dataclasses.dataclass(frozen=True)
 class Assembly:
-    """An assembled model and what was done to it."""
+    """An assembled model and a report of the changes."""
 
     model: Model
     iterations: int
@@ -348,9 +348,9 @@ class Assembly:
     after: Tuple[float, float]
     moved: float  #: largest displacement of a mass centre [m]
     moved_body: str
-    turned: float  #: largest turn of a body [rad]
+    turned: float  #: largest rotation of a body [rad]
     turned_body: str
-    changed: float  #: largest change of a coordinate that was given
+    changed: float  #: largest change of a specified coordinate
     changed_joint: Optional[str]
     changed_speed: float
     changed_speed_joint: Optional[str]
@@ -384,15 +384,15 @@ class Redundancy:
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """What :meth:`Model.check` found at the start of a model."""
+    """Report of :meth:`Model.check` on the start of a model."""
 
     rows: int  #: constraint equations of all joints
     rank: int  #: independent ones
     dof: int  #: degrees of freedom now
-    dof_generic: int  #: nearby
+    dof_generic: int  #: generically, at nearby configurations
     redundant: int
     residual: Tuple[float, float]  #: position, velocity
-    followed: int  #: joints whose speeds follow from those given
+    followed: int  #: joints with speeds computed from the specified ones
     kept: float  #: smallest pivot of the independent rows
     dropped: float  #: largest pivot of the redundant rows
     conflict: float  #: accelerations that no motion satisfies
@@ -431,7 +431,7 @@ def check_model(model: Model) -> Check:
                    tuple(_AXES[k] for k in range(6) if r.axes >> k & 1))
         for joint, r in zip(model.joints, joints))
     conflict = found.conflict_joint
-    # relative to 1 plus the largest demand: what is above this is no round-off
+    # relative to 1 plus the largest right-hand side: larger values are not round-off
     doubtful = found.conflict > 1e-6 and conflict >= 0
     return Check(found.rows, found.rank, found.dof, found.dof_generic, found.redundant,
                  tuple(found.residual), found.followed, found.kept, found.dropped, found.conflict,

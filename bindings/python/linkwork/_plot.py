@@ -1,4 +1,4 @@
-"""Pictures of trajectories by matplotlib, which is imported when they are asked for."""
+"""Plots of trajectories by matplotlib, which is imported on first use."""
 from __future__ import annotations
 
 import fnmatch
@@ -24,7 +24,7 @@ MOST_LABELS = 12  # curves beyond are not in the key
 
 
 class Panel:
-    """What one Axes shows."""
+    """The contents of one Axes."""
 
     def __init__(self, curves: List[Curve], xlabel: str, ylabel: str, log: bool = False) -> None:
         self.curves, self.xlabel, self.ylabel, self.log = curves, xlabel, ylabel, log
@@ -94,7 +94,7 @@ def _overview(t: Trajectory, x: str) -> List[Panel]:
 
 
 def panels_of(t: Trajectory, what: Union[str, Sequence[str]], x: str) -> List[Panel]:
-    """What is shown: a preset, or a list of columns or patterns per panel."""
+    """The quantities to show: a preset, or a list of columns or patterns per panel."""
     if isinstance(what, str) and what in PRESETS:
         made = {"overview": lambda: _overview(t, x),
                 "joints": lambda: _by_unit(t, _matching(t, "joint.*.q[0-9]", "joint.*.qd[0-9]"), x),
@@ -134,12 +134,12 @@ def plot(result: Union[Trajectory, Path, WorkPrecision, Sequence[Union[Trajector
          what: Union[str, Sequence[str]] = "overview", *, x: str = "time",
          ax: Union[None, "Axes", Sequence["Axes"]] = None, labels: Optional[Sequence[str]] = None,
          log: Optional[bool] = None, title: Optional[str] = None, **style: Any) -> Any:
-    """Draws quantities of a result, or of several laid over each other.
+    """Draws quantities of a result, or of several over each other.
 
-    :param result: trajectories or result files; or what :func:`work_precision` found, whose only preset
-        is "work-precision": error over cost, `x` is "evaluations" (default) or "wall"
+    :param result: trajectories or result files; or a result of :func:`work_precision`, with the only preset
+         "work-precision": error over cost, `x` is "evaluations" (default) or "wall"
     :param what: "overview", "joints", "positions", "energy", "residuals", "reactions", "phase"; or
-        columns, "joint.sway.q0,joint.sway.q1", ``*`` and ``?`` stand for letters; a list: a panel each
+        columns, "joint.sway.q0,joint.sway.q1", with ``*`` and ``?`` as wildcards; a list: a panel each
     :param x: the column to draw over
     :param ax: where to draw: an Axes, or as many as there are panels; default: a new figure
     :param labels: of the results, in the key

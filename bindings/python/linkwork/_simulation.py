@@ -25,7 +25,7 @@ LEVELS: Dict[str, int] = {"pose": lib.LW_OBSERVE_POSE, "twist": lib.LW_OBSERVE_T
                           "acceleration": lib.LW_OBSERVE_ACCELERATION,
                           "reaction": lib.LW_OBSERVE_REACTION}
 
-#: The HDF5 library keeps state of its own: one thread at a time.
+#: The HDF5 library has global state: one thread at a time.
 hdf5_lock = threading.RLock()
 
 Controller = Callable[["Simulation", "Observation"], Optional[Mapping[str, float]]]
@@ -43,7 +43,7 @@ def level_of(level: str) -> int:
 
 
 class Watch:
-    """What a call in progress asks Python: the user's functions, whose exceptions are kept."""
+    """The Python functions that a call in progress uses; their exceptions are kept."""
 
     active = threading.local()  #: calls in progress of a thread
 
@@ -61,7 +61,7 @@ class Watch:
         self.active.stack.pop()
 
     def finish(self, trajectory: Any = None) -> None:
-        """Raises what the user's functions have raised, or Ctrl-C; with the rows so far."""
+        """Raises the exception of the user's functions, or Ctrl-C; with the rows so far."""
         if self.exception is not None:
             exception, self.exception = self.exception, None
             exception.__dict__.setdefault("trajectory", trajectory)
@@ -72,7 +72,7 @@ def _keep(kind: Any, exception: BaseException, trace: Any) -> None:
     Watch.active.stack[-1].exception = exception
 
 
-# Signal handlers of Python run when these begin: Ctrl-C raises here, and ends the run.
+# Signal handlers of Python run at the start of these functions: Ctrl-C raises here, and ends the run.
 
 
 @ffi.def_extern(error=1, onerror=_keep)  # type: ignore[untyped-decorator,misc,unused-ignore]
@@ -92,12 +92,12 @@ def lwpy_on_row(handle: Any, observation: Any) -> int:
 
 
 class Observation:
-    """One moment of a mechanism.
+    """The motion of a mechanism at one time.
 
     Arrays are views on memory of the simulation, without copies and read-only: the next
-    :meth:`Simulation.observe`, run or step of it writes there. :meth:`copy` keeps a moment. They keep
-    the simulation alive. Rows are bodies in the order of ``model.bodies``, the ground first; what the
-    level does not contain is empty.
+    :meth:`Simulation.observe`, run or step of it overwrites them; use :meth:`copy` to keep them. They keep
+    the simulation alive. Rows are bodies in the order of ``model.bodies``, the ground first; quantities that the
+    level does not contain are empty.
     """
 
     _SHAPES = {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3,
@@ -131,7 +131,7 @@ class Observation:
                                      if o.reaction_unique else np.empty(0, np.bool_))
         self.kinetic: float = o.kinetic
         self.potential: float = o.potential
-        self.work: float = o.work  #: of everything that has no potential, since the start
+        self.work: float = o.work  #: of all forces without potential, since the start
         self.momentum: Array = np.array(list(o.momentum))
         self.angular_momentum: Array = np.array(list(o.angular_momentum))  #: about the origin
         self.residual: Array = np.array(list(o.residual))  #: position, velocity, acceleration
@@ -150,7 +150,7 @@ class Observation:
         return JointMoment(self, self.model.joint(name))
 
     def copy(self) -> "Observation":
-        """The same moment with arrays of its own."""
+        """The same observation with separate arrays."""
         other = object.__new__(Observation)
         for key, value in self.__dict__.items():
             setattr(other, key, value.copy() if isinstance(value, np.ndarray) else value)
@@ -201,13 +201,13 @@ class JointMoment:
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """What a simulation cost so far and how well it keeps what it should."""
+    """Cost of a simulation so far and its errors."""
 
     steps: int
     evaluations: int
     rejected: int
     restarts: int
-    projections: int  #: how often positions were put back on the joints
+    projections: int  #: number of projections onto the constraints
     events: int  #: stops touched, left
     start: float
     end: float
@@ -255,7 +255,7 @@ class Simulation:
     """A model in motion; used by one thread at a time.
 
     Options are those of ``linkwork run`` (``formulation``, ``integrator``, ``rtol``, ``step``, ...);
-    what is not given is as the model's file says, or default.
+    others are those of the model's file, or defaults.
     """
 
     def __init__(self, model: Model, **options: Any) -> None:
@@ -264,7 +264,7 @@ class Simulation:
         desc = ffi.new("lw_sim_desc *", {"options": made})
         sim, error = ffi.new("lw_sim **"), ffi.new("lw_error *")
         check(lib.lw_sim_create(model._handle, desc, sim, error), error)
-        # the model is given back after the simulation
+        # the model is released after the simulation
         self._handle = ffi.gc(sim[0], lambda s, m=model: lib.lw_sim_destroy(s))
         self._busy = threading.Lock()
         self.inputs = Inputs(self)
@@ -291,7 +291,7 @@ class Simulation:
         finally:
             self._busy.release()
 
-    # ---------------------------------------------------------------------------------- what it is
+    # ---------------------------------------------------------------------------------- properties
 
     @property
     def time(self) -> float:
@@ -300,12 +300,12 @@ class Simulation:
 
     @property
     def options(self) -> Options:
-        """Resolved: no "auto" left."""
+        """Resolved: without "auto"."""
         return read_options(lib.lw_sim_options(self._handle))
 
     @property
     def notice(self) -> str:
-        """What was chosen and why; doubts about the last run."""
+        """The choices made and the reasons; warnings about the last run."""
         return text_of(lib.lw_sim_notice(self._handle))
 
     @property
@@ -317,7 +317,7 @@ class Simulation:
 
     @property
     def summary(self) -> Summary:
-        """Figures so far."""
+        """Statistics so far."""
         s = ffi.new("lw_summary *")
         lib.lw_sim_summary(self._handle, s)
         return summary_of(s)
@@ -326,13 +326,13 @@ class Simulation:
 
     @property
     def state(self) -> Array:
-        """A copy of the state: with the time, all a restart needs."""
+        """A copy of the state; with the time, it is all that a restart needs."""
         x = np.empty(lib.lw_sim_state_size(self._handle))
         lib.lw_sim_get_state(self._handle, ffi.NULL, doubles(x))
         return x
 
     def set_state(self, x: ArrayLike, time: Optional[float] = None) -> None:
-        """Puts it in a state, at a time (default: the present one)."""
+        """Sets the state, at a time (default: the present one)."""
         array = numbers(x, (lib.lw_sim_state_size(self._handle),), "state")
         with self._alone():
             self._check(lib.lw_sim_set_state(self._handle, self.time if time is None else time,
@@ -340,8 +340,8 @@ class Simulation:
 
     def set_joints(self, q: ArrayLike, qd: Optional[ArrayLike] = None,
                    time: Optional[float] = None) -> None:
-        """Puts the tree's joints at coordinates q [model.nq] and speeds qd [model.nv] (default: zero),
-        the others follow; floating bodies stay."""
+        """Sets coordinates q [model.nq] and speeds qd [model.nv] (default: zero) of the tree's joints;
+        the other joints are computed, floating bodies are unchanged."""
         array = numbers(q, (self.model.nq,), "q")
         speeds = np.zeros(self.model.nv) if qd is None else numbers(qd, (self.model.nv,), "qd")
         with self._alone():
@@ -349,17 +349,17 @@ class Simulation:
                                               doubles(array), doubles(speeds)))
 
     def set_motion(self, observation: Observation) -> None:
-        """Puts bodies and joints in an observed motion of the same model (level twist or more; not a
-        copy), whichever formulation computed it; time and work go on from it."""
+        """Sets the motion of bodies and joints to an observation of the same model (level twist or more; not a
+        copy), computed by any formulation; time and work continue from it."""
         if observation._pointer is None:
             raise ArgumentError("observation: a copy; expected one of a living simulation")
         with self._alone():
             self._check(lib.lw_sim_set_motion(self._handle, observation._pointer))
 
     def restore(self, result: "Union[Trajectory, Path]", row: int = -1) -> str:
-        """Goes on where a result of the same model was at a row: a :class:`Trajectory` or a file.
+        """Resumes from a row of a result of the same model: a :class:`Trajectory` or a file.
 
-        :returns: how, in words: by the state bit for bit, or by the motion
+        :returns: a description: by the state bit for bit, or by the motion
         """
         from ._trajectory import Trajectory, read_result
         found = result if isinstance(result, Trajectory) else read_result(result)
@@ -371,8 +371,8 @@ class Simulation:
     # -------------------------------------------------------------------------------------- motion
 
     def observe(self, level: str = "reaction") -> Observation:
-        """The present moment: "pose", "twist", "energy", "acceleration" or "reaction", each with those
-        before it.  See :class:`Observation` about the life of its arrays."""
+        """The present motion: "pose", "twist", "energy", "acceleration" or "reaction", each with those
+        before it.  See :class:`Observation` about the validity of its arrays."""
         found = ffi.new("const lw_observation **")
         with self._alone():
             self._check(lib.lw_sim_observe(self._handle, level_of(level), found))
@@ -381,9 +381,9 @@ class Simulation:
     def step(self, h: Optional[float] = None, *, until: Optional[float] = None,
              progress: Optional[Progress] = None) -> float:
         """Integrates over h, or to a time, exactly.  Ctrl-C stops between two steps of the integrator,
-        and the simulation stands there.
+        with the state of that time.
 
-        :param progress: called now and then with (time, end); something true stops
+        :param progress: called from time to time with (time, end); a true result stops
         :returns: the time
         """
         if (h is None) == (until is None):
@@ -402,9 +402,9 @@ class Simulation:
             output: Union[None, Path, Sequence[Path]] = None,
             controller: Optional[Controller] = None, progress: Optional[Progress] = None,
             after: "Optional[Trajectory]" = None) -> "Trajectory":
-        """Runs on from the present time; see :func:`simulate` for the parameters.
+        """Continues from the present time; see :func:`simulate` for the parameters.
 
-        :param after: the trajectory that this one goes on from: attitudes keep their quaternion's sign
+        :param after: the trajectory that this one continues: attitudes keep their quaternion's sign
         """
         from ._trajectory import Trajectory
         number = level_of(level)
@@ -501,17 +501,17 @@ def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,
 
     :param model: a model or a file
     :param duration: simulated time [s]; default: that of the model's file, or 10 s
-    :param level: what rows contain: "pose", "twist", "energy", "acceleration", "reaction"
-    :param output: files (.h5, .csv) that are written while it runs
+    :param level: contents of rows: "pose", "twist", "energy", "acceleration", "reaction"
+    :param output: files (.h5, .csv) that are written during the run
     :param inputs: values of the model's inputs
     :param controller: called at every row with (simulation, observation); sets inputs, or returns them
-        as a dictionary; they stay until the next row
-    :param initial: a trajectory or result file from whose last row the run goes on
-    :param progress: called now and then with (time, end); something true stops the run
+        as a dictionary; they hold until the next row
+    :param initial: a trajectory or result file; the run resumes from its last row
+    :param progress: called from time to time with (time, end); a true result stops the run
     :param options: of the run: ``formulation``, ``integrator``, ``sample``, ``rtol``, ``step``, ...
 
-    Other threads of Python run meanwhile. Ctrl-C raises KeyboardInterrupt soon. A run that fails raises
-    an :class:`Error` whose ``trajectory`` has the rows so far.
+    Other threads of Python can run meanwhile. Ctrl-C raises KeyboardInterrupt soon. A run that fails raises
+    an :class:`Error` with the rows so far as ``trajectory``.
     """
     if not isinstance(model, Model):
         model = load(model)

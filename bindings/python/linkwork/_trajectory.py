@@ -27,7 +27,7 @@ def _close(handle: Any) -> None:
 
 
 class Trajectory(Mapping[str, Array]):
-    """A table with a row per moment and a named column per number, as docs/results.md says::
+    """A table with a row per time and a named column per number, as in docs/results.md::
 
         t["body.load.x"]              one column
         t.time                        [s]
@@ -36,7 +36,7 @@ class Trajectory(Mapping[str, Array]):
         t.energy, t.residual("position")
 
     Columns of a run, and of a CSV file, are read-only views of one table, :attr:`table`, without copies;
-    they keep it alive. Columns of an HDF5 file are read when they are asked for.
+    they keep it alive. Columns of an HDF5 file are read on first use.
     """
 
     def __init__(self, handle: Any, model: Optional[Model] = None, summary: Optional[Summary] = None,
@@ -88,7 +88,7 @@ class Trajectory(Mapping[str, Array]):
         return name in self._index
 
     def match(self, pattern: str) -> List[str]:
-        """Names of columns: several separated by commas, ``*`` and ``?`` stand for any letters."""
+        """Names of columns: several separated by commas, with the wildcards ``*`` and ``?``."""
         found: List[str] = []
         for part in pattern.split(","):
             names = [c for c in self.columns if fnmatch.fnmatchcase(c, part.strip())]
@@ -103,7 +103,7 @@ class Trajectory(Mapping[str, Array]):
         return np.stack([self[n] for n in chosen], axis=1)
 
     def unit(self, name: str) -> str:
-        """Unit of a column; "1" for quaternions, "" where it is not known."""
+        """Unit of a column; "1" for quaternions, "" if unknown."""
         return self._meaning[self._find(name)][0]
 
     def frame(self, name: str) -> str:
@@ -111,12 +111,12 @@ class Trajectory(Mapping[str, Array]):
         return self._meaning[self._find(name)][1]
 
     def unique(self, name: str) -> bool:
-        """False for reactions that are one of many possible ones."""
+        """False for reactions that are not unique."""
         return self._meaning[self._find(name)][2]
 
     @property
     def rows(self) -> int:
-        """How many moments."""
+        """Number of rows."""
         return self._rows
 
     @property
@@ -172,7 +172,7 @@ class Trajectory(Mapping[str, Array]):
 
     @property
     def work(self) -> Array:
-        """Of everything that has no potential, since the start [J]; ``energy - work`` is constant."""
+        """Of all forces without potential, since the start [J]; ``energy - work`` is constant."""
         return self["sys.Wnc"]
 
     @property
@@ -190,11 +190,11 @@ class Trajectory(Mapping[str, Array]):
         names = {"position": "sys.cpos", "velocity": "sys.cvel", "acceleration": "sys.cacc"}
         return self[names[level] if level in names else unknown("level", level, names)]
 
-    # -------------------------------------------------------------------------- what belongs to it
+    # -------------------------------------------------------------------------- model, options
 
     @property
     def model(self) -> Optional[Model]:
-        """The model of the run; None for CSV files, which do not tell."""
+        """The model of the run; None for CSV files, which do not contain it."""
         if self._model is None:
             text, options = lib.lw_result_model(self._handle), lib.lw_result_options(self._handle)
             if not text:
@@ -215,22 +215,22 @@ class Trajectory(Mapping[str, Array]):
 
     @property
     def notice(self) -> str:
-        """What was chosen and why."""
+        """The choices made and the reasons."""
         return self._text("notice")
 
     @property
     def warnings(self) -> str:
-        """What the reader of the model ignored."""
+        """Elements that the reader of the model ignored."""
         return self._text("warnings")
 
     @property
     def versions(self) -> str:
-        """Lines "NAME VERSION" of the libraries that made it."""
+        """Lines "NAME VERSION" of the libraries used."""
         return self._text("versions")
 
     @property
     def closed(self) -> bool:
-        """False while a file is written, or when its writer was killed."""
+        """False while a file is written, or if its writer was killed."""
         return bool(lib.lw_result_closed(self._handle))
 
     def state(self, row: int = -1) -> Array:
@@ -243,7 +243,7 @@ class Trajectory(Mapping[str, Array]):
                   error)
         return x
 
-    # -------------------------------------------------------------------------------------- outside
+    # -------------------------------------------------------------------------------------- export
 
     def save(self, path: Path) -> None:
         """Writes a file, .h5 or .csv: every number bit for bit.  HDF5 has model, options and states."""
@@ -268,10 +268,10 @@ class Trajectory(Mapping[str, Array]):
         return plot(self, what, **keywords)
 
     def view(self, path: Path, title: Optional[str] = None, model: Optional[Model] = None) -> None:
-        """Writes a page for the browser (.html), or a glTF file (.gltf), that moves as the trajectory
-        does: what ``linkwork view`` writes.
+        """Writes a page for the browser (.html), or a glTF file (.gltf), animated with the
+        trajectory, as ``linkwork view`` does.
 
-        :param model: of a CSV file, which does not tell
+        :param model: the model of a CSV file, which does not contain it
         """
         model = model or self.model
         if model is None:
@@ -279,7 +279,7 @@ class Trajectory(Mapping[str, Array]):
         with hdf5_lock:
             write_view(model, self._handle, path, title)
 
-    # Rows do not change, so a trajectory is its own copy; another process gets what a file would say.
+    # Rows are immutable, so a trajectory is its own copy; another process gets the contents of a file.
 
     def __copy__(self) -> "Trajectory":
         return self
@@ -289,7 +289,7 @@ class Trajectory(Mapping[str, Array]):
 
     def __reduce__(self) -> Any:
         with tempfile.TemporaryDirectory() as folder:
-            # CSV is for what came from one: a table alone
+            # CSV for a trajectory read from CSV: a table alone
             path = os.path.join(folder, "rows.h5" if lib.lw_result_model(self._handle) else "rows.csv")
             self.save(path)
             with open(path, "rb") as file:
@@ -317,7 +317,7 @@ class _Columns:
 
 
 class BodyColumns(_Columns):
-    """A body or marker through time; [rows, 3] but for the quaternion [rows, 4]."""
+    """A body or marker through time; [rows, 3] except for the quaternion [rows, 4]."""
 
     @property
     def position(self) -> Array:
@@ -389,7 +389,7 @@ class JointColumns(_Columns):
 
 def _unpickle(data: bytes, name: str, model: Optional[Model], summary: Optional[Summary], path: Optional[str],
               in_memory: bool) -> Trajectory:
-    with tempfile.TemporaryDirectory() as folder:  # the file lives on, nameless, while it is open
+    with tempfile.TemporaryDirectory() as folder:  # the file remains, without a name, while it is open
         place = os.path.join(folder, name)
         with open(place, "wb") as file:
             file.write(data)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def write_view(model: "Model", result: Any, path: "Path", title: Optional[str]) -> None:
-    """Writes what ``linkwork view`` does; `result` is an ``lw_result *``, or NULL for the model's start."""
+    """Writes the files of ``linkwork view``; `result` is an ``lw_result *``, or NULL for the model's start."""
     name = os.fspath(path)
     if not name.endswith((".html", ".gltf")):
         raise ArgumentError(f"{name}: views are written as .html or .gltf")

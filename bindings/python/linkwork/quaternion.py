@@ -1,7 +1,7 @@
 """Quaternions: scalar first, ``(w, x, y, z)``, body to world: ``v_world = to_matrix(q) @ v_body``.
 
-Functions take arrays whose last axis has the four components.  Programs that put the scalar last
-(Pinocchio, ROS, USD, SciPy) get theirs by :func:`to_xyzw` and give them by :func:`from_xyzw`.
+The last axis of arrays has the four components.  For programs with the scalar last
+(Pinocchio, ROS, USD, SciPy) convert with :func:`to_xyzw` and :func:`from_xyzw`.
 """
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def from_xyzw(q: ArrayLike) -> Array:
 
 
 def normalize(q: ArrayLike) -> Array:
-    """Of length one."""
+    """Normalised to length one."""
     q = _as(q)
     unit: Array = q / np.linalg.norm(q, axis=-1, keepdims=True)
     return unit
@@ -80,20 +80,20 @@ def from_matrix(R: ArrayLike) -> Array:
 
 
 def from_axis_angle(axis: ArrayLike, angle: float) -> Array:
-    """A turn by `angle` [rad] about `axis` (of any length)."""
+    """A rotation by `angle` [rad] about `axis` (of any length)."""
     axis = _as(axis)
     return np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * axis / np.linalg.norm(axis)])
 
 
 def from_rotation_vector(v: ArrayLike) -> Array:
-    """A turn by ``|v|`` about v."""
+    """A rotation by ``|v|`` about v."""
     v = _as(v)
     angle = np.linalg.norm(v, axis=-1, keepdims=True)
     return np.concatenate([np.cos(angle / 2), 0.5 * np.sinc(angle / (2 * np.pi)) * v], axis=-1)
 
 
 def to_rotation_vector(q: ArrayLike) -> Array:
-    """The shorter turn, ``|v| <= pi``."""
+    """The shorter rotation, ``|v| <= pi``."""
     q = normalize(q)
     q = np.where(q[..., :1] < 0, -q, q)
     sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
