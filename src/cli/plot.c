@@ -1,4 +1,4 @@
-// plot.c -- linkwork plot: pictures of results, of a mechanism where it stands, of its assembly.
+// plot.c -- linkwork plot: pictures of results, of a mechanism, of its elimination tree.
 #include "cli/cli.h"
 
 #include <string.h>
@@ -32,9 +32,9 @@ static cli_exit open_result(const char *path, lw_result **result)
     return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
 }
 
-// The numbers of preset work-precision, which a picture tells to a digit at most.
-static cli_exit tell_precision(const cli_arguments *arguments, lw_result *const *result,
-                               const lw_plot_options *options)
+// Prints the numbers of preset work-precision.
+static cli_exit print_precision(const cli_arguments *arguments, lw_result *const *result,
+                                const lw_plot_options *options)
 {
     lw_precision row[CLI_MOST];
     lw_error error = {0};
@@ -87,21 +87,21 @@ static cli_exit plot_results(const cli_arguments *arguments, const lw_plot_optio
         if (status != LW_OK) code = cli_fail(status, &error);
     }
     if (!code && options->preset == LW_PLOT_WORK_PRECISION)
-        code = tell_precision(arguments, result, options);
+        code = print_precision(arguments, result, options);
     else if (!code && arguments->json)
-        code = cli_complain(CLI_USE, "plot --json tells the numbers of --preset work-precision");
+        code = cli_complain(CLI_USE, "plot --json prints the numbers of --preset work-precision");
     for (int i = 0; i < arguments->noperand; i++) lw_result_close(result[i]);
     return code;
 }
 
 // ------------------------------------------------------------------------------------- mechanism
 
-// The model that a file holds; its options of runs are of no interest.
+// Reads a model; options of runs in the file are ignored.
 static cli_exit read_model(const cli_arguments *arguments, lw_model **model)
 {
     lw_options unused;
     cli_arguments reading = *arguments;
-    reading.nsetting = 0; // those are of the picture
+    reading.nsetting = 0; // they are options of the picture
     return cli_read(&reading, model, &unused);
 }
 
@@ -127,7 +127,7 @@ static cli_exit draw_mechanism(const cli_arguments *arguments, const lw_model *m
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
 
-// The mechanism of a result, from the model that the file carries.
+// The mechanism of a result, from the model in its file.
 static cli_exit draw_of_result(const cli_arguments *arguments, const lw_plot_options *options)
 {
     static const lw_read_desc native = {.format = "yaml"};

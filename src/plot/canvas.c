@@ -1,6 +1,7 @@
 // canvas.c -- colours, dashes, the width of text and the bytes of a file, for every kind of canvas.
 #include "plot/canvas.h"
 
+#include "base/assert.h"
 #include "io/text.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ int lwi_plot_dash_lengths(lwi_plot_dash dash, double lengths[4])
     static const double dashes[LWI_PLOT_DASHES][4] = {[LWI_PLOT_DASHED] = {4, 2.5},
                                                       [LWI_PLOT_DOTTED] = {1.2, 2},
                                                       [LWI_PLOT_DASH_DOT] = {5, 2, 1.2, 2}};
+    LWI_ASSERT_INDEX((int)dash, LWI_PLOT_DASHES);
     memcpy(lengths, dashes[dash], sizeof dashes[dash]);
     return dash == LWI_PLOT_SOLID ? 0 : dash == LWI_PLOT_DASH_DOT ? 4 : 2;
 }
@@ -46,6 +48,7 @@ void lwi_plot_bytes_add(lwi_plot_bytes *bytes, const void *data, size_t n)
         if (grown) bytes->data = grown, bytes->room = room;
     }
     if (bytes->full) return;
+    LWI_ASSERT(bytes->used + n <= bytes->room);
     memcpy(bytes->data + bytes->used, data, n);
     bytes->used += n;
 }
@@ -85,7 +88,7 @@ static const short widths[2][95] = {
      500,  675, 716, 593, 716, 678,  435, 716,  712, 343, 343, 665, 343, 1042, 712, 687,
      716,  716, 493, 595, 478, 712,  652, 924,  645, 652, 582, 712, 365, 712,  838}};
 
-// Beyond ASCII: superscripts are narrow, East Asian letters wide, the rest is as an average letter.
+// Beyond ASCII: superscripts are narrow, East Asian letters wide, all others have an average width.
 static int wide_letter(long code)
 {
     if ((code >= 0x2070 && code <= 0x207B) || code == 0xB2 || code == 0xB3 || code == 0xB9)
@@ -95,7 +98,7 @@ static int wide_letter(long code)
     return code >= 0x1100 ? 1000 : 690;
 }
 
-// Bytes of the next letter and its width; a byte that is not UTF-8 counts as one letter.
+// Bytes of the next letter, and its width; an invalid byte of UTF-8 counts as one letter.
 static int letter(const char *text, bool bold, int *width)
 {
     int bytes = 1;

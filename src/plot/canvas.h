@@ -1,6 +1,6 @@
 // canvas.h -- the surface of a picture: lines, areas, discs and text, in points from the top left.
 //
-// SVG is written by canvas_svg.c; PNG and PDF are drawn by cairo where the build has it.  All measure
+// SVG is written by canvas_svg.c; PNG and PDF are drawn by cairo if the build has it.  All measure
 // text by one table of widths (those of DejaVu Sans), so that the layout is the same in every format.
 #ifndef LWI_PLOT_CANVAS_H
 #define LWI_PLOT_CANVAS_H
@@ -36,27 +36,27 @@ typedef struct lwi_plot_ink {
     lwi_plot_colour colour;
     double size; ///< of the letters
     bool bold;
-    lwi_plot_colour halo; ///< drawn around the letters where its alpha is not 0
+    lwi_plot_colour halo; ///< drawn around the letters if its alpha is not 0
 } lwi_plot_ink;
 
 typedef struct lwi_plot_canvas lwi_plot_canvas;
 
-/** What a kind of canvas can do.  Points that are not finite may not be passed. */
+/** The operations of a canvas.  Coordinates must be finite. */
 typedef struct lwi_plot_canvas_type {
-    /** Fills the polygon where fill.a > 0, then strokes it where pen.width > 0. */
+    /** Fills the polygon if fill.a > 0, then strokes it if pen.width > 0. */
     void (*path)(lwi_plot_canvas *canvas, const double (*p)[2], int n, bool closed,
                  lwi_plot_colour fill, const lwi_plot_pen *pen);
     void (*disc)(lwi_plot_canvas *canvas, double x, double y, double radius, lwi_plot_colour fill,
                  const lwi_plot_pen *pen);
-    /** (x, y): where the base line starts, has its middle, or ends.  UTF-8 without controls. */
+    /** (x, y): start, middle or end of the base line.  UTF-8 without control characters. */
     void (*text)(lwi_plot_canvas *canvas, double x, double y, lwi_plot_anchor anchor,
                  const lwi_plot_ink *ink, const char *text);
-    /** What follows shows inside the rectangle only, until `unclip`. */
+    /** Restricts drawing to the rectangle until `unclip`. */
     void (*clip)(lwi_plot_canvas *canvas, double x, double y, double width, double height);
     void (*unclip)(lwi_plot_canvas *canvas);
-    /** Writes the file and ends the canvas, also after a failure. */
+    /** Writes the file and frees the canvas, also on failure. */
     lw_status (*finish)(lwi_plot_canvas *canvas, const char *file, lw_error *error);
-    void (*discard)(lwi_plot_canvas *canvas); ///< ends it without a file
+    void (*discard)(lwi_plot_canvas *canvas); ///< frees it without writing a file
 } lwi_plot_canvas_type;
 
 struct lwi_plot_canvas {
@@ -81,10 +81,10 @@ const char *lwi_plot_cairo_version(void);
 
 /** Width of a text in points. */
 double lwi_plot_text_width(const char *text, double size, bool bold);
-/** Copies `text`, its end replaced by an ellipsis where it is wider than `width`. */
+/** Copies `text`; if it is wider than `width`, its end is replaced by an ellipsis. */
 void lwi_plot_text_fit(char *to, size_t size, const char *text, double width, double letter,
                        bool bold);
-/** Lengths of dash and gap in widths of the pen; returns how many (0: solid). */
+/** Lengths of dashes and gaps in widths of the pen; returns their number (0: solid). */
 int lwi_plot_dash_lengths(lwi_plot_dash dash, double lengths[4]);
 
 /** The growing contents of a file. */
@@ -98,13 +98,13 @@ void lwi_plot_bytes_free(lwi_plot_bytes *bytes);
 /** @return LW_ERR_MEMORY: bytes are missing; LW_ERR_IO */
 lw_status lwi_plot_bytes_write(const lwi_plot_bytes *bytes, const char *path, lw_error *error);
 
-// ---- short forms
+// ---- shorthands
 
 void lwi_plot_draw_line(lwi_plot_canvas *canvas, double x0, double y0, double x1, double y1,
                         const lwi_plot_pen *pen);
 void lwi_plot_draw_rect(lwi_plot_canvas *canvas, double x, double y, double width, double height,
                         lwi_plot_colour fill);
-/** Text of any origin: bytes that are not UTF-8 and control characters become question marks. */
+/** Text from any source: invalid UTF-8 and control characters become question marks. */
 void lwi_plot_draw_text(lwi_plot_canvas *canvas, double x, double y, lwi_plot_anchor anchor,
                         const lwi_plot_ink *ink, const char *text);
 

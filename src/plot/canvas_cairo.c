@@ -56,7 +56,7 @@ static void draw_disc(lwi_plot_canvas *canvas, double x, double y, double radius
     paint(c, fill, pen);
 }
 
-// The layout uses the table of widths of canvas.c; the glyphs are those of the font that cairo finds.
+// The layout uses the table of widths of canvas.c; the glyphs are of the font that cairo finds.
 static void draw_text(lwi_plot_canvas *canvas, double x, double y, lwi_plot_anchor anchor,
                       const lwi_plot_ink *ink, const char *text)
 {
@@ -109,7 +109,7 @@ static void discard(lwi_plot_canvas *canvas)
     free(d);
 }
 
-// A PDF surface writes to `bytes` while it is drawn on; an image is encoded here.
+// A PDF surface writes to `bytes` during drawing; an image is encoded here.
 static lw_status finish(lwi_plot_canvas *canvas, const char *path, lw_error *error)
 {
     drawing *d = (drawing *)canvas;
@@ -128,7 +128,7 @@ static lw_status finish(lwi_plot_canvas *canvas, const char *path, lw_error *err
     return status;
 }
 
-// Glyphs keep their unhinted advances, so that the layout does not depend on the resolution.
+// Unhinted advances: the layout does not depend on the resolution.
 static void set_font_options(cairo_t *c)
 {
     cairo_font_options_t *options = cairo_font_options_create();
@@ -148,7 +148,7 @@ static drawing *allocate(double width, double height)
     return d;
 }
 
-// Takes the drawing with its surface: on failure both are released.
+// Takes ownership of the drawing and its surface; frees both on failure.
 static lw_status begin(drawing *d, double scale, lwi_plot_canvas **canvas, lw_error *error)
 {
     const double width = d->canvas.width * scale, height = d->canvas.height * scale;
@@ -174,7 +174,7 @@ lw_status lwi_plot_png_create(double width, double height, double scale, lwi_plo
     return begin(d, scale, canvas, error);
 }
 
-// Without a date: a picture drawn twice has the same bytes.
+// No creation date: the same picture has the same bytes.
 lw_status lwi_plot_pdf_create(double width, double height, lwi_plot_canvas **canvas,
                               lw_error *error)
 {

@@ -1,4 +1,4 @@
-// canvas_svg.c -- SVG 1.1: text stays text, coordinates have two decimals, no outside references.
+// canvas_svg.c -- SVG 1.1: text elements, coordinates with two decimals, no external references.
 #include "plot/canvas.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static void puts_svg(svg *s, const char *text)
     put(s, text, strlen(text));
 }
 
-// At most two decimals, without zeros at the end; no printf, so no locale.
+// At most two decimals, without trailing zeros; independent of the locale.
 static void put_number(svg *s, double value)
 {
     const double bound = fmin(fmax(value, -1e7), 1e7);
@@ -65,7 +65,7 @@ static void put_colour(svg *s, const char *name, lwi_plot_colour c)
     put_attribute(s, text, c.a);
 }
 
-// Element text: markup is escaped.
+// The text of an element, markup escaped.
 static void put_escaped(svg *s, const char *text)
 {
     for (; *text; text++) {

@@ -2,13 +2,14 @@
 //
 //   title
 //   quantity [unit]   -- first   -- second   -- third        head of a panel: never covers data
-//   2 |          .                                           thin grid on round numbers
+//   2 |          .                                           thin grid at round numbers
 //   1 |   .  '      ' .                                      the curves, clipped to the panel
 //   0 |_'________________
-//     0    1    2    3                                       only under the lowest panel
+//     0    1    2    3                                       only below the lowest panel
 //           time [s]
 #include "plot/figure.h"
 
+#include "base/assert.h"
 #include "plot/trace.h"
 
 #include <math.h>
@@ -25,15 +26,15 @@
 #define HEAD_LINE 17.0 // one line of a panel's head
 #define HEAD_GAP 6.0   // below it
 #define SAMPLE 18.0    // line before a name in the key
-#define MOST_HEAD_LINES 3
-#define LEAST_PANEL 40.0 // height of the smallest panel worth drawing
+#define MAX_HEAD_LINES 3
+#define MIN_PANEL 40.0 // height and width
 #define CURVE_WIDTH 1.5
 
 typedef struct box {
     double x, y, width, height;
 } box;
 
-/** A panel with its place. */
+/** A panel and its layout. */
 typedef struct place {
     const lwi_plot_panel *panel;
     lwi_plot_axis x, y;
@@ -85,7 +86,7 @@ static void raise_powers(char *text, size_t size, const char *unit)
     text[n] = 0;
 }
 
-// " − 123.4 [10⁻¹² J]": what the labels of the axis leave out, and the unit.
+// " − 123.4 [10⁻¹² J]": offset and exponent of the labels, and the unit.
 static void put_unit(char *text, size_t size, const lwi_plot_axis *axis, const char *plain_unit)
 {
     char power[64] = "", offset[64] = "", unit[128];
@@ -102,7 +103,7 @@ static void put_unit(char *text, size_t size, const lwi_plot_axis *axis, const c
         snprintf(text, size, "%s", offset);
 }
 
-// Where the next piece of the head goes: on this line, or on the next one.
+// Position of the next part of the head.
 typedef struct flow {
     double x, left, right;
     int line;
@@ -116,9 +117,9 @@ static double flow_take(flow *f, double width)
     return at;
 }
 
-static double key_width(const lwi_plot_figure_key *key, double most)
+static double key_width(const lwi_plot_figure_key *key, double max_width)
 {
-    return fmin(most, SAMPLE + 5 + lwi_plot_text_width(key->text, TICK_SIZE, false));
+    return fmin(max_width, SAMPLE + 5 + lwi_plot_text_width(key->text, TICK_SIZE, false));
 }
 
 static void draw_key(layout *l, const lwi_plot_figure_key *key, double x, double y, double width)
@@ -132,8 +133,8 @@ static void draw_key(layout *l, const lwi_plot_figure_key *key, double x, double
     lwi_plot_draw_text(l->canvas, x + SAMPLE + 5, y, LWI_PLOT_START, &ink, text);
 }
 
-// The entries of the key, each where it fits; the rest are counted.  With `draw` false: counts
-// lines.
+// Lays out the entries of the key, the last one "... and 17 more" if there are too many; draws them if
+// `draw`.  Returns the number of lines.
 static int flow_keys(layout *l, const place *p, flow f, double top, bool draw)
 {
     const lwi_plot_panel *panel = p->panel;
@@ -143,10 +144,10 @@ static int flow_keys(layout *l, const place *p, flow f, double top, bool draw)
         const double width = key_width(&panel->key[i], f.right - f.left);
         flow next = f;
         const double x = flow_take(&next, width);
-        // the last line keeps room for "... and 17 more"
+        // the last line has space for "... and 17 more"
         const double reserve = last ? 0 : 90;
-        if (next.line >= MOST_HEAD_LINES ||
-            (next.line == MOST_HEAD_LINES - 1 && x + width + reserve > f.right && !last)) {
+        if (next.line >= MAX_HEAD_LINES ||
+            (next.line == MAX_HEAD_LINES - 1 && x + width + reserve > f.right && !last)) {
             char rest[48];
             snprintf(rest, sizeof rest, "\u2026 and %d more", panel->nkey - i);
             if (draw)
@@ -209,7 +210,7 @@ static int ticks_of(double length, double spacing)
     return (int)fmin(fmax(length / spacing, 2), LWI_PLOT_AXIS_TICKS - 2);
 }
 
-// As many ticks as their labels leave room for.
+// Reduces the number of ticks until their labels fit.
 static void fit_x(place *p)
 {
     const double pad = p->panel->loose ? 0.05 : 0;
@@ -236,7 +237,7 @@ static double foot_height(bool foot)
     return foot ? 36 : 0;
 }
 
-// Every panel of a column has the gutter of its widest labels; every row the head of its tallest.
+// Panels of a column have the same gutter, panels of a row the same number of lines in the head.
 static double row_height(layout *l)
 {
     double rest = l->canvas->height - 2 * MARGIN - title_height(l->figure) - GAP_Y * (l->rows - 1);
@@ -260,15 +261,16 @@ static double row_height(layout *l)
 static void place_columns(layout *l)
 {
     const lwi_plot_figure *f = l->figure;
-    const double cell = (l->canvas->width - 2 * MARGIN - GAP_X * (f->columns - 1)) / f->columns;
+    const double width = (l->canvas->width - 2 * MARGIN - GAP_X * (f->columns - 1)) / f->columns;
     for (int c = 0; c < f->columns; c++) {
         double gutter = 0;
         for (int i = c; i < f->npanel; i += f->columns)
             gutter = fmax(gutter, widest_label(&l->place[i].y) + 8);
         for (int i = c; i < f->npanel; i += f->columns) {
             l->place[i].gutter = gutter;
-            l->place[i].box.x = MARGIN + c * (cell + GAP_X) + gutter;
-            l->place[i].box.width = cell - gutter - 6; // half a label beyond the right end
+            l->place[i].box.x = MARGIN + c * (width + GAP_X) + gutter;
+            l->place[i].box.width =
+                width - gutter - 6; // the last label extends beyond the right end
         }
     }
 }
@@ -292,6 +294,7 @@ static void place_rows(layout *l, double height)
 static lw_status arrange(layout *l, lw_error *error)
 {
     const lwi_plot_figure *f = l->figure;
+    LWI_ASSERT(f->npanel > 0 && f->columns > 0);
     l->rows = (f->npanel + f->columns - 1) / f->columns;
     for (int i = 0; i < f->npanel; i++) {
         place *p = &l->place[i];
@@ -302,10 +305,10 @@ static lw_status arrange(layout *l, lw_error *error)
         fit_y(p, l->canvas->height / l->rows - 60);
     }
     double height = 0;
-    for (int round = 0; round < 2; round++) { // gutters and heads depend on labels, labels on both
+    for (int round = 0; round < 2; round++) { // labels, gutters and heads depend on one another
         place_columns(l);
         height = row_height(l);
-        if (height < LEAST_PANEL || l->place[0].box.width < LEAST_PANEL)
+        if (height < MIN_PANEL || l->place[0].box.width < MIN_PANEL)
             return lwi_fail(error, LW_ERR_ARGUMENT,
                             "%d panels do not fit on %g x %g points: choose fewer quantities or a "
                             "larger size",

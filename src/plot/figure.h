@@ -1,4 +1,4 @@
-// figure.h -- panels with axes, curves and keys, laid out on a canvas.  Knows no mechanics.
+// figure.h -- panels with axes, curves and keys, laid out on a canvas.
 #ifndef LWI_PLOT_FIGURE_H
 #define LWI_PLOT_FIGURE_H
 
@@ -6,14 +6,14 @@
 #include "plot/canvas.h"
 #include "plot/theme.h"
 
-/** What a line looks like. */
+/** Appearance of a line. */
 typedef struct lwi_plot_style {
     lwi_plot_colour colour;
     lwi_plot_dash dash;
-    bool broad; ///< wide and pale: shows beside another line that lies on it
+    bool broad; ///< wide and pale: visible below another line
 } lwi_plot_style;
 
-/** One line.  Values that are not finite are gaps; points that stand alone become dots. */
+/** One line.  Values that are not finite make gaps; a point between two gaps is a dot. */
 typedef struct lwi_plot_curve {
     const double *x, *y; ///< [n]
     long n;
@@ -30,7 +30,7 @@ typedef struct lwi_plot_panel {
     const char *title, *unit; ///< of the y axis; unit "" or "1": not shown
     const char *x_title, *x_unit;
     bool log, log_x;
-    bool loose; ///< room at both ends of the x axis (x is not time)
+    bool loose; ///< a margin at both ends of the x axis (x is not time)
     lwi_plot_curve *curve;
     int ncurve;
     lwi_plot_figure_key *key;
@@ -46,9 +46,9 @@ typedef struct lwi_plot_figure {
     lwi_plot_theme theme;
 } lwi_plot_figure;
 
-/** Height that suits the panels at this width [points]. */
+/** Default height [points]. */
 double lwi_plot_figure_height(const lwi_plot_figure *figure);
-/** @return LW_ERR_ARGUMENT where the panels do not fit, LW_ERR_MEMORY */
+/** @return LW_ERR_ARGUMENT: the panels do not fit; LW_ERR_MEMORY */
 lw_status lwi_plot_figure_draw(const lwi_plot_figure *figure, lwi_plot_canvas *canvas,
                                lw_error *error);
 

@@ -1,12 +1,12 @@
-// labels.c -- the place of a name: the cheapest of some around its mark.
+// labels.c -- the position of a name: the candidate around its mark with the lowest cost.
 //
-// A place costs what it covers: lines 1, marks 2, and its distance.  One that leaves the picture or
-// covers another name is not taken at any price.
+// The cost is 1 for each line covered, 2 for each mark covered, and a term for the distance.  Candidates
+// outside the picture or over another name are excluded.
 #include "plot/labels.h"
 
 #include <math.h>
 
-#define DEAR 1e9
+#define EXCLUDED 1e9
 #define STRICT 3.0
 #define PAD 1.5
 
@@ -21,7 +21,7 @@ static bool boxes_meet(const double *a, const double *b)
            overlap(a[1], a[1] + a[3], b[1], b[1] + b[3]) > 0;
 }
 
-// Liang and Barsky: does a part of the segment lie in the box?
+// Liang and Barsky: does the segment intersect the box?
 static bool segment_meets(const double *s, const double *box)
 {
     const double d[2] = {s[2] - s[0], s[3] - s[1]};
@@ -50,15 +50,15 @@ static double cost_of(const lwi_plot_labels *l, const double *box)
     double cost = 0;
     if (box[0] < l->x || box[1] < l->y || box[0] + box[2] > l->x + l->width ||
         box[1] + box[3] > l->y + l->height)
-        return DEAR;
+        return EXCLUDED;
     for (int i = 0; i < l->nplaced; i++)
-        if (boxes_meet(l->placed[i], box)) return DEAR;
+        if (boxes_meet(l->placed[i], box)) return EXCLUDED;
     for (int i = 0; i < l->nsegment; i++) cost += segment_meets(l->segment[i], box);
     for (int i = 0; i < l->nmark; i++) cost += 2 * disc_meets(l->mark[i], box);
     return cost;
 }
 
-// Directions to look in, the readable ones first, and distances from the mark.
+// Candidates: directions, the preferred ones first, and distances from the mark.
 static const double directions[][2] = {{1, 0},       {0.8, -0.6}, {0.8, 0.6}, {-1, 0},
                                        {-0.8, -0.6}, {-0.8, 0.6}, {0, -1},    {0, 1}};
 static const double distances[] = {4, 14, 28, 46};
@@ -66,14 +66,14 @@ static const double distances[] = {4, 14, 28, 46};
 bool lwi_plot_label_place_beside(lwi_plot_labels *l, double x, double y, double radius,
                                  double width, double size, lwi_plot_label_place *place)
 {
-    double best = l->strict ? STRICT : DEAR, best_box[4] = {0};
+    double best = l->strict ? STRICT : EXCLUDED, best_box[4] = {0};
     const double height = size + 2 * PAD;
     const int rings = l->strict ? 2 : LWI_COUNT(distances);
     for (int r = 0; r < rings; r++) {
         for (int k = 0; k < LWI_COUNT(directions); k++) {
             const double *d = directions[k];
             const double reach = radius + distances[r];
-            // the box touches the point at `reach` with the side or corner that looks back
+            // the side or corner of the box that faces the mark is at distance `reach`
             const double px = x + reach * d[0], py = y + reach * d[1];
             const double box[4] = {px - width * 0.5 * (1 - d[0] / fmax(fabs(d[0]), 0.8)),
                                    py - height * 0.5 * (1 - d[1]), width, height};
@@ -84,7 +84,7 @@ bool lwi_plot_label_place_beside(lwi_plot_labels *l, double x, double y, double 
             place->leader = r > 1;
         }
     }
-    if (best >= (l->strict ? STRICT : DEAR)) return false;
+    if (best >= (l->strict ? STRICT : EXCLUDED)) return false;
     place->x = best_box[0], place->y = best_box[1] + PAD + 0.8 * size;
     place->lead[0] = fmin(fmax(x, best_box[0]), best_box[0] + best_box[2]);
     place->lead[1] = fmin(fmax(y, best_box[1]), best_box[1] + best_box[3]);

@@ -1,14 +1,14 @@
-// labels.h -- names beside marks: placed where they cover nothing, left out where they cannot.
+// labels.h -- placement of names beside marks without overlap.
 #ifndef LWI_PLOT_LABELS_H
 #define LWI_PLOT_LABELS_H
 
 #include "plot/canvas.h"
 
-/** What a name should not lie on.  All memory is the caller's. */
+/** What names should not cover.  The caller owns all memory. */
 typedef struct lwi_plot_labels {
     double x, y, width, height; ///< names stay inside
-    bool strict;          ///< only right beside the mark, and where hardly anything is covered
-    double (*segment)[4]; ///< [nsegment] x0 y0 x1 y1
+    bool strict;                ///< only beside the mark, and only at low cost
+    double (*segment)[4];       ///< [nsegment] x0 y0 x1 y1
     int nsegment;
     double (*mark)[3]; ///< [nmark] x y radius
     int nmark;
@@ -18,11 +18,11 @@ typedef struct lwi_plot_labels {
 
 typedef struct lwi_plot_label_place {
     double x, y;    ///< left end of the base line
-    bool leader;    ///< so far away that a line to the mark helps
-    double lead[2]; ///< where that line ends
+    bool leader;    ///< far away: a line to the mark is drawn
+    double lead[2]; ///< end of that line
 } lwi_plot_label_place;
 
-/** Finds a place for a name of this size beside (x, y), a mark of `radius`, and takes it.
+/** Finds a position for a name of this size beside the mark of `radius` at (x, y), and reserves it.
  *  @return false: there is none */
 bool lwi_plot_label_place_beside(lwi_plot_labels *labels, double x, double y, double radius,
                                  double width, double size, lwi_plot_label_place *place);

@@ -1,4 +1,4 @@
-// mechanism.c -- lw_plot_mechanism: a model where it stands, in one view or four.
+// mechanism.c -- lw_plot_mechanism: a model at its start or at a row of a result, in one view or four.
 #include "plot/options.h"
 #include "plot/scene.h"
 #include "plot/view.h"
@@ -15,14 +15,14 @@
 #define TITLE 26.0
 #define GAP 18.0
 
-enum { MOST_VIEWS = 4, CROWD = 14 }; // bodies and joints from which on marks are smaller
+enum { MAX_VIEWS = 4, MAX_LARGE = 14 }; // bodies and joints with large marks and letters
 
 typedef struct picture {
     const lw_model *model;
     lw_result *result;
     const lw_plot_options *options;
     lwi_arena arena;
-    lwi_plot_poses stand;
+    lwi_plot_poses poses;
     double time;
     lwi_plot_scene scene;
     lwi_plot_theme theme;
@@ -31,28 +31,28 @@ typedef struct picture {
 
 // ------------------------------------------------------------------------------------------ poses
 
-static lw_status stand_at_start(picture *p)
+static lw_status poses_at_start(picture *p)
 {
     const lw_model *m = p->model;
-    p->stand.R = lwi_arena_push(&p->arena, (size_t)m->nbody, sizeof *p->stand.R);
-    p->stand.r = lwi_arena_push(&p->arena, (size_t)m->nbody, sizeof *p->stand.r);
-    if (!p->stand.R || !p->stand.r)
+    p->poses.R = lwi_arena_push(&p->arena, (size_t)m->nbody, sizeof *p->poses.R);
+    p->poses.r = lwi_arena_push(&p->arena, (size_t)m->nbody, sizeof *p->poses.r);
+    if (!p->poses.R || !p->poses.r)
         return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for a picture of the mechanism");
-    m3_identity(p->stand.R[0]);
+    m3_identity(p->poses.R[0]);
     for (int i = 1; i < m->nbody; i++) {
-        quat_matrix(p->stand.R[i], m->body[i].quat0);
-        v3_copy(p->stand.r[i], m->body[i].r0);
+        quat_matrix(p->poses.R[i], m->body[i].quat0);
+        v3_copy(p->poses.r[i], m->body[i].r0);
     }
     return LW_OK;
 }
 
-// The row nearest to the time asked for.
+// The row nearest to options->from.
 static lw_status find_row(picture *p, long *row)
 {
     const long n = lw_result_row_count(p->result);
     int column;
     *row = 0;
-    if (n <= 0) return lwi_fail(p->error, LW_ERR_ARGUMENT, "the result has no rows to stand at");
+    if (n <= 0) return lwi_fail(p->error, LW_ERR_ARGUMENT, "the result has no rows");
     TRY(lw_result_find_column(p->result, "time", &column, p->error));
     double *time = malloc((size_t)n * sizeof *time);
     if (!time) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for the times of a result");
@@ -64,7 +64,7 @@ static lw_status find_row(picture *p, long *row)
     return status;
 }
 
-static lw_status stand_at_row(picture *p, long row)
+static lw_status poses_at_row(picture *p, long row)
 {
     static const char *const what[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
     for (int i = 1; i < p->model->nbody; i++) {
@@ -76,23 +76,24 @@ static lw_status stand_at_row(picture *p, long row)
             TRY(lw_result_find_column(p->result, name, &column, p->error));
             TRY(lw_result_read(p->result, column, row, 1, &pose[k], p->error));
         }
-        double n2 = 0, most = 0;
-        for (int k = 0; k < 7; k++) most = fmax(most, isnan(pose[k]) ? INFINITY : fabs(pose[k]));
+        double n2 = 0, size = 0;
+        for (int k = 0; k < 7; k++) size = fmax(size, isnan(pose[k]) ? INFINITY : fabs(pose[k]));
         for (int k = 3; k < 7; k++) n2 += pose[k] * pose[k];
-        if (!(most < 1e100) || !(n2 > 1e-6))
+        if (!(size < 1e100) || !(n2 > 1e-6))
             return lwi_fail(p->error, LW_ERR_ARGUMENT,
-                            "body '%s' has no place in row %ld of the result: its position or "
-                            "attitude is not finite",
+                            "body '%s' has no pose in row %ld of the result: its position or "
+                            "orientation is not finite",
                             p->model->body[i].name, row);
-        v3_copy(p->stand.r[i], pose);
-        quat_matrix(p->stand.R[i], pose + 3);
+        v3_copy(p->poses.r[i], pose);
+        quat_matrix(p->poses.R[i], pose + 3);
     }
     return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------ views
 
-// The plane that all joint points and mass centres share, with all axes along its normal or in it.
+// The plane of a planar mechanism: contains all joint points and mass centres; axes of rotations are
+// along its normal, those of translations in it.
 static lw_view plane_of(const picture *p)
 {
     static const lw_view planes[] = {LW_VIEW_YZ, LW_VIEW_XZ, LW_VIEW_XY}; // normals x, y, z
@@ -135,14 +136,14 @@ static int choose_cameras(const picture *p, lwi_plot_camera *camera)
         camera[0] = lwi_plot_camera_of(view, up);
         return 1;
     }
-    for (int i = 0; i < MOST_VIEWS; i++) camera[i] = lwi_plot_camera_of(all[i], up);
-    return MOST_VIEWS;
+    for (int i = 0; i < MAX_VIEWS; i++) camera[i] = lwi_plot_camera_of(all[i], up);
+    return MAX_VIEWS;
 }
 
 static lw_status draw_views(picture *p, lwi_plot_canvas *canvas, const lwi_plot_camera *camera,
                             int n)
 {
-    lwi_plot_view view[MOST_VIEWS];
+    lwi_plot_view view[MAX_VIEWS];
     const int columns = n > 1 ? 2 : 1;
     const double top = MARGIN + TITLE, side = canvas->width - 2 * MARGIN;
     const double width = (side - GAP * (columns - 1)) / columns;
@@ -158,11 +159,11 @@ static lw_status draw_views(picture *p, lwi_plot_canvas *canvas, const lwi_plot_
                                   .width = width,
                                   .height = height,
                                   .theme = &p->theme,
-                                  .crowded = n > 1 || p->scene.nbody + p->scene.njoint > CROWD};
+                                  .compact = n > 1 || p->scene.nbody + p->scene.njoint > MAX_LARGE};
         view[i].scale = lwi_plot_view_scale(&view[i]);
         if (camera[i].axis[0]) scale = fmin(scale, view[i].scale);
     }
-    for (int i = 0; i < n; i++) { // views along the axes have one scale
+    for (int i = 0; i < n; i++) { // views along the axes have the same scale
         if (camera[i].axis[0]) view[i].scale = scale;
         TRY(lwi_plot_view_draw(&view[i], canvas, &p->arena, p->error));
     }
@@ -197,7 +198,7 @@ static void draw_title(const picture *p, lwi_plot_canvas *canvas)
 static lw_status draw(picture *p, const char *file)
 {
     lwi_plot_canvas *canvas;
-    lwi_plot_camera camera[MOST_VIEWS];
+    lwi_plot_camera camera[MAX_VIEWS];
     const int n = choose_cameras(p, camera);
     TRY(lwi_plot_canvas_open(p->options, 900, n > 1 ? 760 : 600, file, &canvas, p->error));
     lwi_plot_draw_rect(canvas, 0, 0, canvas->width, canvas->height, p->theme.paper);
@@ -209,13 +210,13 @@ static lw_status draw(picture *p, const char *file)
 static lw_status prepare(picture *p)
 {
     long row;
-    TRY(stand_at_start(p));
+    TRY(poses_at_start(p));
     if (p->result) {
         TRY(find_row(p, &row));
-        TRY(stand_at_row(p, row));
+        TRY(poses_at_row(p, row));
     }
     p->theme = lwi_plot_theme_of(p->options);
-    return lwi_plot_scene_build(p->model, &p->stand, &p->arena, &p->scene, p->error);
+    return lwi_plot_scene_build(p->model, &p->poses, &p->arena, &p->scene, p->error);
 }
 
 lw_status lw_plot_mechanism(const lw_model *model, lw_result *result,
@@ -233,7 +234,7 @@ lw_status lw_plot_mechanism(const lw_model *model, lw_result *result,
             "size and theme");
     if (options && options->has_from && !result)
         return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "from: a model stands at its start only; expected a result");
+                        "from: a model has only its start; expected a result");
     TRY(lwi_plot_check_file(file, error));
     if (!lwi_numbers_begin(&numbers))
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");

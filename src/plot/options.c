@@ -1,4 +1,4 @@
-// options.c -- options of a picture from text.
+// options.c -- parses the options of a picture.
 #include "plot/options.h"
 
 #include "io/text.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_SIDE = 160, MOST_SIDE = 16384 }; // points; pixels of a side
+enum { MIN_SIDE = 160, MAX_SIDE = 16384 }; // points; pixels of a side
 
 static const char *const keys[] = {
 #define X(key, value, help) #key,
@@ -48,7 +48,7 @@ static lw_status choose(int *choice, const char *key, const char *value, const c
                     value, nearest ? ", did you mean " : "", nearest ? nearest : "", known);
 }
 
-// A number with a decimal point in every locale; *end behind it.
+// A number with a decimal point in every locale; *end: the first character after it.
 static double number(const char *text, char **end)
 {
     lwi_numbers numbers;
@@ -83,12 +83,12 @@ static lw_status set_size(lw_plot_options *o, const char *value, lw_error *error
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "size: '%s' is not a size; expected WxH or WxH@S, 900x600@2 for example",
                         value);
-    if (width < LEAST_SIDE || height < LEAST_SIDE || width * scale > MOST_SIDE ||
-        height * scale > MOST_SIDE)
+    if (width < MIN_SIDE || height < MIN_SIDE || width * scale > MAX_SIDE ||
+        height * scale > MAX_SIDE)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "size: %s is out of range; expected at least %d points and at most %d "
                         "pixels each way",
-                        value, LEAST_SIDE, MOST_SIDE);
+                        value, MIN_SIDE, MAX_SIDE);
     o->width = width, o->height = height, o->scale = scale;
     return LW_OK;
 }

@@ -1,4 +1,4 @@
-// options.h -- what both pictures, of results and of mechanisms, do with their options.
+// options.h -- what pictures of results, mechanisms and plans share: options, formats, theme.
 #ifndef LWI_PLOT_OPTIONS_H
 #define LWI_PLOT_OPTIONS_H
 
@@ -11,10 +11,10 @@ const char *lwi_plot_preset_name(lw_plot_preset preset);
 
 /** @return LW_ERR_ARGUMENT: neither .svg, .png nor .pdf; LW_ERR_UNSUPPORTED: this build has no cairo */
 lw_status lwi_plot_check_file(const char *file, lw_error *error);
-/** A canvas for `file` by its ending, of the size asked for or else width x height. */
+/** A canvas for the format of `file`, of the size in the options; default width x height. */
 lw_status lwi_plot_canvas_open(const lw_plot_options *options, double width, double height,
                                const char *file, lwi_plot_canvas **canvas, lw_error *error);
-/** Writes the file where `drawn` is LW_OK and ends the canvas in any case. */
+/** Writes the file if `drawn` is LW_OK; frees the canvas in any case. */
 lw_status lwi_plot_canvas_close(lwi_plot_canvas *canvas, lw_status drawn, const char *file,
                                 lw_error *error);
 

@@ -1,8 +1,8 @@
-// plan.c -- lw_plot_plan: in which order the bodies of a mechanism are joined, as a tree.
+// plan.c -- lw_plot_plan: the elimination tree of a mechanism.
 //
-// Bodies stand below the join at which they enter, joins above what they join; a join's disc grows with
-// the equations of its front, those closed there and those left open, and the widest one stands
-// out.  Names are written where there is room for them.
+// A node is above its children and the bodies that it adds.  The area of its disc is proportional to the
+// equations of its front, closed and left open; the widest front has another colour.  Names are written
+// if there is enough space.
 #include "system/system.h"
 #include "plot/options.h"
 
@@ -15,7 +15,7 @@
 #define MARGIN 16.0
 #define TITLE 46.0
 #define LEVEL 62.0 // points between levels where there is room
-#define MOST_HEIGHT 2000.0
+#define MAX_HEIGHT 2000.0
 #define ROOM 30.0 // points of a column from which on bodies have names
 #define BIG 9.0   // radius of the widest join's disc
 
@@ -166,7 +166,7 @@ static void node_text(const picture *p, const lwi_plan_node *node, char *text, s
 
 static void draw_joins(const picture *p, lwi_plot_canvas *canvas)
 {
-    const double most = fmax(1, front(&p->plan->node[p->widest]));
+    const double widest = fmax(1, front(&p->plan->node[p->widest]));
     const lwi_plot_ink bold = {.colour = p->theme.ink,
                                .size = 9,
                                .bold = true,
@@ -177,7 +177,7 @@ static void draw_joins(const picture *p, lwi_plot_canvas *canvas)
         const double x = x_of(p, p->x[k]), y = y_of(p, k);
         const double big = fmin(BIG, fmax(0.45 * p->level, 2));
         char text[400], fitted[400];
-        canvas->type->disc(canvas, x, y, big * fmax(0.2, sqrt(front(node) / most)),
+        canvas->type->disc(canvas, x, y, big * fmax(0.2, sqrt(front(node) / widest)),
                            k == p->widest ? p->theme.curve[1] : p->theme.curve[0],
                            &(lwi_plot_pen){0});
         const double room = p->leaves[k] * p->column;
@@ -216,7 +216,7 @@ static lw_status draw(picture *p, const char *file, lw_error *error)
 {
     lwi_plot_canvas *canvas;
     const int levels = p->plan->nlevel + 1;
-    const double height = TITLE + MARGIN + fmin(MOST_HEIGHT, (fmax(3, levels) - 0.5) * LEVEL);
+    const double height = TITLE + MARGIN + fmin(MAX_HEIGHT, (fmax(3, levels) - 0.5) * LEVEL);
     TRY(lwi_plot_canvas_open(p->options, 900, height, file, &canvas, error));
     const int columns = p->plan->graph.nbody > 0 ? p->plan->graph.nbody : 1;
     p->top = TITLE;

@@ -1,7 +1,6 @@
-// precision.c -- work and precision of several results of one model: how far each is from the one
-// taken as exact, and what it cost.
+// precision.c -- work-precision diagram: error and cost of several results of one model.
 //
-// The error is the largest difference of a mass centre's coordinate in any row, by the largest such
+// The error is the largest difference of a mass centre's coordinate in any row, relative to the largest such
 // coordinate of the reference.
 #include "plot/precision.h"
 
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Rows stand at equal times where these differ by no more than that part of the last one.
+// Times are equal if they differ by no more than this fraction of the last one.
 static const double same_time = 1e-9;
 
 typedef struct study {
@@ -33,8 +32,7 @@ static lw_status check_result(const study *s, int r)
     if (!options || !lw_result_summary(s->result[r]))
         return lwi_fail(
             s->error, LW_ERR_ARGUMENT,
-            "%s: does not tell what the run cost; expected the HDF5 result of a run that was not "
-            "killed",
+            "%s: has no record of the cost of the run; expected the HDF5 result of a finished run",
             name);
     const char *first = lw_result_model(s->result[0]);
     if (r > 0 && model && first && strcmp(model, first) != 0)
@@ -76,7 +74,7 @@ static bool is_position(const char *column)
            what[1] <= 'z' && !what[2];
 }
 
-// The difference of one column, and the reference's size.
+// Updates the errors and the scale by one column.
 static lw_status compare_column(study *s, const char *name)
 {
     int column;
@@ -121,17 +119,17 @@ static lw_status compare(study *s)
     return LW_OK;
 }
 
-// Least tolerances; of several the one with most evaluations.
+// The result with the lowest tolerances; among equal ones that with the most evaluations.
 static int tightest(const study *s)
 {
     int best = 0;
     for (int r = 1; r < s->count; r++) {
         const lw_options *a = lw_result_options(s->result[r]),
                          *b = lw_result_options(s->result[best]);
-        const double mine = a->rtol + a->atol, least = b->rtol + b->atol;
+        const double mine = a->rtol + a->atol, lowest = b->rtol + b->atol;
         const bool more = lw_result_summary(s->result[r])->evaluations >
                           lw_result_summary(s->result[best])->evaluations;
-        if (mine < least || (mine == least && more)) best = r;
+        if (mine < lowest || (mine == lowest && more)) best = r;
     }
     return best;
 }
@@ -144,7 +142,7 @@ static lw_status find_reference(study *s, const char *reference)
     if (!reference) s->reference = tightest(s);
     if (s->reference >= 0) return LW_OK;
     const char *nearest = lwi_nearest(reference, s->name, s->count);
-    return lwi_fail(s->error, LW_ERR_ARGUMENT, "reference: '%s' is none of the results%s%s",
+    return lwi_fail(s->error, LW_ERR_ARGUMENT, "reference: '%s' is not one of the results%s%s",
                     reference, nearest ? ", did you mean " : "", nearest ? nearest : "");
 }
 

@@ -1,7 +1,8 @@
 // results.c -- lw_plot_results: from result files to a figure.
 //
-// Several results lie over each other.  With one quantity in a panel every result has a colour;
-// with several, a quantity has a colour and a result a kind of line.
+// Several results share the panels.  With one quantity in a panel, colours distinguish results; with
+// several, colours distinguish quantities and line styles results.
+#include "base/assert.h"
 #include "plot/figure.h"
 #include "plot/options.h"
 #include "plot/precision.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Rows over time beyond 4 * BUCKETS are thinned when they are read: more than any picture resolves.
+// Curves over time of more than 4 * BUCKETS rows are thinned when they are read.
 enum { BUCKETS = 16384 };
 
 /** The rows of one result between --from and --to. */
@@ -32,7 +33,7 @@ typedef struct plotting {
     lwi_arena arena;
     lwi_plot_table table; // of the first result
     window *window;       // [count]
-    const char **key;     // [count] what keys call the results
+    const char **key;     // [count] names of the results in keys
     lwi_plot_selection selection;
     lwi_plot_figure figure;
     lw_error *error;
@@ -71,8 +72,8 @@ static lw_status find_window(plotting *p, int r)
     w->count = last - w->first + 1;
     if (w->count > 0) return LW_OK;
     return lwi_fail(p->error, LW_ERR_ARGUMENT,
-                    "%s: no rows between the times asked for (from, to); it has t = %g to %g s",
-                    p->name[r], time[0], time[n - 1]);
+                    "%s: no rows between from and to; it has t = %g to %g s", p->name[r], time[0],
+                    time[n - 1]);
 }
 
 // Column `column` of the first result, in result r.
@@ -149,7 +150,7 @@ static const char *file_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-// Without their endings, where they differ without.
+// File names, without extensions if they still differ.
 static lw_status name_results(plotting *p)
 {
     bool differ = true;
@@ -182,8 +183,7 @@ static lw_status add_key(plotting *p, lwi_plot_panel *panel, const char *name, c
     return LW_OK;
 }
 
-// The first of several results is broad, so that those on it show; the others differ by their
-// dashes.
+// The first of several results is broad and pale, the others have different dashes.
 static lwi_plot_style style_of(const plotting *p, lwi_plot_colour colour, int r)
 {
     return (lwi_plot_style){.colour = colour,
@@ -218,21 +218,23 @@ static lw_status fill_panel(plotting *p, const lwi_plot_choice *choice, lwi_plot
     for (int i = 0; i < choice->nquantity; i++) {
         const lwi_plot_quantity *q = &choice->quantity[i];
         for (int r = 0; r < p->count; r++) {
+            LWI_ASSERT_INDEX(panel->ncurve, ncurve);
             lwi_plot_curve *c = &panel->curve[panel->ncurve++];
             TRY(read_curve(p, r, choice->x, q, c));
             c->style =
                 single
                     ? style_of(p, lwi_plot_curve_colour(&p->figure.theme, r, p->count), r)
                     : style_of(p, lwi_plot_curve_colour(&p->figure.theme, i, choice->nquantity), r);
-            if (single) c->style.dash = LWI_PLOT_SOLID; // colours tell them apart
+            if (single) c->style.dash = LWI_PLOT_SOLID; // colours distinguish them
             const lwi_plot_style plain = {.colour = c->style.colour};
             const bool empty = !has_numbers(c->y, c->n);
             if (single && p->count > 1)
                 TRY(add_key(p, panel, q->name, p->key[r], &c->style, empty));
-            else if (r == 0 && !(single && empty)) // an empty panel says so itself
+            else if (r == 0 && !(single && empty)) // an empty panel has its own message
                 TRY(add_key(p, panel, q->name, "", &plain, empty));
         }
     }
+    LWI_ASSERT(panel->nkey <= ncurve);
     return single || p->count == 1 ? LW_OK : add_result_keys(p, panel);
 }
 
@@ -248,7 +250,7 @@ static lw_status list_columns(plotting *p)
     return LW_OK;
 }
 
-// "energy: crane.csv"; the key names the results where there are several.
+// "energy: crane.csv"; several results are named in the key.
 static lw_status choose_title(plotting *p)
 {
     const lw_plot_options *o = p->options;
@@ -266,15 +268,14 @@ static lw_status choose_title(plotting *p)
     return LW_OK;
 }
 
-// Of rows and columns nothing is asked for there.
+// The options that select rows and columns do not apply.
 static lw_status prepare_precision(plotting *p)
 {
     const lw_plot_options *o = p->options;
     if (o->ny || o->x || o->has_from || o->has_to || o->log)
-        return lwi_fail(
-            p->error, LW_ERR_ARGUMENT,
-            "preset %s takes whole results; expected no y, x, from, to or log beside it",
-            lwi_plot_preset_name(o->preset));
+        return lwi_fail(p->error, LW_ERR_ARGUMENT,
+                        "preset %s uses whole results; expected no y, x, from, to or log",
+                        lwi_plot_preset_name(o->preset));
     p->figure.theme = lwi_plot_theme_of(o);
     TRY(lwi_plot_precision_figure(p->result, p->name, p->count, o->reference, &p->arena, &p->figure,
                                   p->error));
@@ -286,7 +287,7 @@ static lw_status prepare(plotting *p)
     lwi_plot_figure *f = &p->figure;
     if (p->options->preset == LW_PLOT_WORK_PRECISION) return prepare_precision(p);
     if (p->options->reference)
-        return lwi_fail(p->error, LW_ERR_ARGUMENT, "reference is of preset %s",
+        return lwi_fail(p->error, LW_ERR_ARGUMENT, "reference is an option of preset %s",
                         lwi_plot_preset_name(LW_PLOT_WORK_PRECISION));
     TRY(list_columns(p));
     TRY(lwi_plot_select(&p->table, p->options, &p->arena, &p->selection, p->error));
@@ -327,7 +328,8 @@ lw_status lw_plot_results(lw_result *const *results, const char *const *names, i
     if (!results || !names || count < 1 || !file)
         return lwi_fail(error, LW_ERR_ARGUMENT, "results, names and file must be given");
     if (options && options->view)
-        return lwi_fail(error, LW_ERR_ARGUMENT, "view is of a mechanism; expected it with initial");
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "view is an option of mechanisms; expected initial");
     TRY(lwi_plot_check_file(file, error));
     if (!lwi_numbers_begin(&numbers))
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");

@@ -1,11 +1,12 @@
-// scene.c -- what of a model is drawn: shapes, lines between the joints of a body, joints with
-// their axes, springs, mass centres.
+// scene.c -- the geometry of a model: shapes, lines between the joints of a body, joints with their axes,
+// springs, mass centres.
 //
-// Shapes are centred on the mass centre, in body axes.  A body without one shows as the lines that
-// connect its joints: two joints one line, one or more than two joints a line from each to the mass
-// centre.  Massless frames that move with another body, and the joints that hold them, are not
-// drawn.
+// Shapes are centred on the mass centre, in body axes.  A body without one is drawn as lines: one
+// line between two joints, or a line from each joint to the mass centre.  Massless frames that move with another
+// body, and their joints, are not drawn.
 #include "plot/scene.h"
+
+#include "base/assert.h"
 
 #include "spatial/rotation.h"
 
@@ -16,17 +17,18 @@ enum { ROUND = 24 }; // corners of a circle
 
 typedef struct building {
     const lw_model *model;
-    const lwi_plot_poses *stand;
+    const lwi_plot_poses *poses;
     lwi_arena *arena;
     lwi_plot_scene *scene;
-    // of the shape that is being drawn, in the body, from the mass centre
+    // the current shape, in body axes from the mass centre
     double R[9], r[3], scale[3];
+    int max_point, max_edge;
 } building;
 
 static void to_world(const building *b, int body, const double *local, double *world)
 {
-    m3_mul_v(world, b->stand->R[body], local);
-    v3_add(world, world, b->stand->r[body]);
+    m3_mul_v(world, b->poses->R[body], local);
+    v3_add(world, world, b->poses->r[body]);
 }
 
 // ------------------------------------------------------------------------------------------ shapes
@@ -39,14 +41,16 @@ static bool make_solid(building *b, int body, int np, int nedge)
                           .edge = lwi_arena_push(b->arena, (size_t)nedge, sizeof *s->edge)};
     if (!s->p || !s->edge) return false;
     b->scene->nsolid++;
+    b->max_point = np, b->max_edge = nedge;
     return true;
 }
 
-// A point of the shape that is being drawn, in its own axes.
+// Adds a point of the current shape, in the axes of the shape.
 static void solid_point(const building *b, double x, double y, double z)
 {
     lwi_plot_solid *s = &b->scene->solid[b->scene->nsolid - 1];
     double p[3];
+    LWI_ASSERT_INDEX(s->np, b->max_point);
     m3_mul_v(p, b->R, (const double[3]){b->scale[0] * x, b->scale[1] * y, b->scale[2] * z});
     v3_add(p, p, b->r);
     to_world(b, s->body, p, s->p[s->np++]);
@@ -55,6 +59,7 @@ static void solid_point(const building *b, double x, double y, double z)
 static void solid_edge(const building *b, int from, int to)
 {
     lwi_plot_solid *s = &b->scene->solid[b->scene->nsolid - 1];
+    LWI_ASSERT_INDEX(s->nedge, b->max_edge);
     s->edge[s->nedge][0] = from, s->edge[s->nedge++][1] = to;
 }
 
@@ -64,7 +69,7 @@ static bool add_box(building *b, int body, const double *size)
     for (int i = 0; i < 8; i++)
         solid_point(b, i & 1 ? size[0] / 2 : -size[0] / 2, i & 2 ? size[1] / 2 : -size[1] / 2,
                     i & 4 ? size[2] / 2 : -size[2] / 2);
-    for (int i = 0; i < 8; i++) // edges join corners that differ in one coordinate
+    for (int i = 0; i < 8; i++) // edges: corners that differ in one coordinate
         for (int bit = 1; bit < 8; bit <<= 1)
             if (!(i & bit)) solid_edge(b, i, i | bit);
     return true;
@@ -89,7 +94,7 @@ static bool add_cylinder(building *b, int body, double r, double length)
     return true;
 }
 
-// A sphere pulled apart by `length`: rings of latitude of the two halves.
+// Two half spheres at distance `length`: rings of latitude.
 static bool add_capsule(building *b, int body, double r, double length)
 {
     enum { RINGS = 5 };
@@ -145,11 +150,12 @@ static void add_joint(building *b, int index)
     if (j->merged || j->type->sign == LWI_JOINT_HIDDEN) return;
     b->scene->njoint++;
     *mark = (lwi_plot_joint_mark){.joint = index, .sign = j->type->sign};
+    LWI_ASSERT(mark->sign != LWI_JOINT_UNSIGNED);
     mark->grounded = j->body1 == 0 || j->body2 == 0;
     to_world(b, j->body1, j->r1, mark->p1);
     to_world(b, j->body2, j->r2, mark->p2);
-    m3_mul(R1, b->stand->R[j->body1], j->R1);
-    m3_mul(R2, b->stand->R[j->body2], j->R2);
+    m3_mul(R1, b->poses->R[j->body1], j->R1);
+    m3_mul(R2, b->poses->R[j->body2], j->R2);
     if (j->type->axes_drawn == 1) add_axis(mark, R2, 2);
     if (j->type->axes_drawn == 2) add_axis(mark, R1, 2), add_axis(mark, R2, 0);
 }
@@ -158,13 +164,14 @@ static void add_joint(building *b, int index)
 
 static void add_line(building *b, int body, const double *from, const double *to, bool thin)
 {
+    LWI_ASSERT_INDEX(b->scene->nline, 2 * (b->model->njoint + b->model->nbody));
     lwi_plot_link *line = &b->scene->line[b->scene->nline++];
     *line = (lwi_plot_link){.body = body, .thin = thin};
     v3_copy(line->p[0], from);
     v3_copy(line->p[1], to);
 }
 
-// Distance of the mass centre from the line through p and q, relative to their distance.
+// Distance of the mass centre from the line through p and q, by |q - p|.
 static double offset(const double *p, const double *q, const double *com)
 {
     double along[3], across[3], x[3];
@@ -178,7 +185,7 @@ static double offset(const double *p, const double *q, const double *com)
 static void connect(building *b, int body, const double (*p)[3], int n)
 {
     const bool shape = b->model->desc.body[body].nshape > 0;
-    const double *com = b->stand->r[body];
+    const double *com = b->poses->r[body];
     if (n == 2) {
         add_line(b, body, p[0], p[1], shape);
         double middle[3];
@@ -190,7 +197,7 @@ static void connect(building *b, int body, const double (*p)[3], int n)
     for (int i = 0; i < n; i++) add_line(b, body, p[i], com, shape);
 }
 
-// The joint's points on `body`, each place once.
+// The joint points on `body`, without duplicates.
 static int points_of(const building *b, int body, double (*p)[3])
 {
     int n = 0;
@@ -227,13 +234,13 @@ static void add_springs(building *b)
 
 // ----------------------------------------------------------------------------------------- groups
 
-// Numbers the sets of bodies that move as one, in the order of their first body; ground first.
+// Numbers the groups of rigidly joined bodies in the order of their first body; 0: the ground.
 static void find_groups(building *b)
 {
     const lw_model *m = b->model;
     int *group = b->scene->group;
     for (int i = 0; i < m->nbody; i++) group[i] = m->body[i].host;
-    for (bool changed = true; changed;) { // the smallest body of each set spreads
+    for (bool changed = true; changed;) { // the lowest index of each group spreads
         changed = false;
         for (int i = 0; i < m->njoint; i++) {
             const lwi_joint *j = &m->joint[i];
@@ -245,7 +252,7 @@ static void find_groups(building *b)
     }
     for (int i = 1; i < m->nbody; i++)
         if (m->body[i].host != i) group[i] = group[m->body[i].host];
-    for (int i = 0; i < m->nbody; i++) { // the first of a set names it; those before are done
+    for (int i = 0; i < m->nbody; i++) { // replace it by the number of the group
         const bool first = group[i] == i;
         group[i] = first ? b->scene->ngroup++ : group[group[i]];
     }
@@ -268,15 +275,15 @@ static bool make_lists(building *b)
     return s->solid && s->joint && s->line && s->spring && s->body && s->group;
 }
 
-lw_status lwi_plot_scene_build(const lw_model *model, const lwi_plot_poses *stand, lwi_arena *arena,
+lw_status lwi_plot_scene_build(const lw_model *model, const lwi_plot_poses *poses, lwi_arena *arena,
                                lwi_plot_scene *scene, lw_error *error)
 {
     *scene = (lwi_plot_scene){0};
-    building b = {.model = model, .stand = stand, .arena = arena, .scene = scene};
+    building b = {.model = model, .poses = poses, .arena = arena, .scene = scene};
     double(*p)[3] = lwi_arena_push(arena, 2 * (size_t)model->njoint, sizeof *p);
     bool enough = p && make_lists(&b);
     if (enough) find_groups(&b);
-    int leaders = 1; // groups seen, the ground's among them
+    int leaders = 1; // groups so far, with that of the ground
     for (int i = 0; i < model->njoint && enough; i++) add_joint(&b, i);
     for (int i = 1; i < model->nbody && enough; i++) {
         const lw_body_desc *d = &model->desc.body[i];
@@ -287,7 +294,7 @@ lw_status lwi_plot_scene_build(const lw_model *model, const lwi_plot_poses *stan
         mark->body = i;
         mark->leads = scene->group[i] == leaders;
         leaders += mark->leads;
-        v3_copy(mark->com, stand->r[i]);
+        v3_copy(mark->com, poses->r[i]);
     }
     if (!enough) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture of the mechanism");
     add_springs(&b);

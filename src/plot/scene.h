@@ -1,4 +1,4 @@
-// scene.h -- a mechanism as points, lines and marks in space, before anybody looks at it.
+// scene.h -- a mechanism as points, lines and marks in world axes, before projection.
 #ifndef LWI_PLOT_SCENE_H
 #define LWI_PLOT_SCENE_H
 
@@ -17,7 +17,7 @@ typedef struct lwi_plot_solid {
 typedef struct lwi_plot_link {
     int body;
     double p[2][3];
-    bool thin; ///< the body has a shape, or this is the way to its mass centre
+    bool thin; ///< the body has a shape, or the line leads to its mass centre
 } lwi_plot_link;
 
 typedef struct lwi_plot_joint_mark {
@@ -37,7 +37,7 @@ typedef struct lwi_plot_spring_mark {
 typedef struct lwi_plot_body_mark {
     int body;
     double com[3];
-    bool leads; ///< the first of those that move as one with it
+    bool leads; ///< the first of its group
 } lwi_plot_body_mark;
 
 typedef struct lwi_plot_scene {
@@ -47,17 +47,17 @@ typedef struct lwi_plot_scene {
     lwi_plot_spring_mark *spring;
     lwi_plot_body_mark *body;
     int nsolid, nline, njoint, nspring, nbody;
-    int *group; ///< [model bodies] bodies that fixed joints hold together; 0: with the ground
+    int *group; ///< [model bodies] number of the rigid group; 0: that of the ground
     int ngroup;
 } lwi_plot_scene;
 
-/** Poses of all bodies: world rotation, and place of the mass centre.  [0] is the ground. */
+/** Poses of all bodies: rotation body -> world, mass centre in the world.  [0] is the ground. */
 typedef struct lwi_plot_poses {
     double (*R)[9], (*r)[3];
 } lwi_plot_poses;
 
 /** @return LW_ERR_MEMORY */
-lw_status lwi_plot_scene_build(const lw_model *model, const lwi_plot_poses *stand, lwi_arena *arena,
+lw_status lwi_plot_scene_build(const lw_model *model, const lwi_plot_poses *poses, lwi_arena *arena,
                                lwi_plot_scene *scene, lw_error *error);
 /** Calls `visit` with every point of the scene. */
 void lwi_plot_scene_points(const lwi_plot_scene *scene,

@@ -1,15 +1,16 @@
-// select.c -- which columns a picture shows, panel by panel, and what they are called in its key.
+// select.c -- selects the columns of each panel, and their names in the key.
 //
 // A column is "kind.NAME.what" ("body.load.x"; NAME may contain dots) or "sys.what".
 #include "plot/select.h"
 
+#include "base/assert.h"
 #include "plot/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PHASES = 16 }; // panels of a phase picture
+enum { MAX_PHASES = 16 }; // panels of a phase picture
 
 typedef struct selecting {
     const lwi_plot_table *table;
@@ -22,7 +23,7 @@ typedef struct selecting {
 
 bool lwi_plot_glob(const char *pattern, const char *text)
 {
-    const char *star = NULL, *from = NULL; // the last '*', and where its text ends so far
+    const char *star = NULL, *from = NULL; // the last '*', and the end of its match so far
     while (*text) {
         if (*pattern == '*') {
             star = pattern++, from = text;
@@ -97,7 +98,7 @@ static const char *copy_text(const selecting *s, const char *text, int length)
 
 // ------------------------------------------------------------------------------------------ panels
 
-// A new panel with room for every column.
+// A new panel, with memory for every column.
 static lwi_plot_choice *add_panel(selecting *s, const char *title, const char *unit)
 {
     lwi_plot_choice *p = &s->out->panel[s->out->npanel];
@@ -105,6 +106,7 @@ static lwi_plot_choice *add_panel(selecting *s, const char *title, const char *u
                            .unit = unit,
                            .x = s->x,
                            .log = s->options->log,
+                           .room = s->table->n,
                            .quantity = LWI_PUSH(s->arena, lwi_plot_quantity, s->table->n)};
     if (!p->quantity) return NULL;
     s->out->npanel++;
@@ -114,6 +116,7 @@ static lwi_plot_choice *add_panel(selecting *s, const char *title, const char *u
 static void add_quantity(lwi_plot_choice *p, const char *name, lwi_plot_measure measure, int a,
                          int b, int c)
 {
+    LWI_ASSERT_INDEX(p->nquantity, p->room);
     p->quantity[p->nquantity++] = (lwi_plot_quantity){name, measure, {a, b, c}};
 }
 
@@ -127,7 +130,7 @@ static void drop_empty(selecting *s)
 
 // ------------------------------------------------------------------------------------- lists of y
 
-// How much all names share: in front up to a dot, and behind from a dot on.
+// Lengths of the common beginning and the common end of all names, whole parts between dots.
 static void shared_parts(const selecting *s, const lwi_plot_choice *p, size_t *front, size_t *back)
 {
     const char *first = name_of(s, p->quantity[0].column[0]);
@@ -252,7 +255,7 @@ static const char *series_key(const selecting *s, const char *name, int length, 
     return key;
 }
 
-// A CSV result does not tell "m or rad": a few such coordinates have a panel each.
+// CSV results have the unit "m or rad": a few such coordinates have a panel each.
 static bool apart(const selecting *s, const char *letters)
 {
     enum { FEW = 4 };
@@ -310,8 +313,7 @@ static lw_status select_positions(selecting *s)
     return LW_OK;
 }
 
-// Energies count from the first row: only changes have a meaning.  E - E0 is the work Wnc, to the
-// drift.
+// Potential and total energy relative to the first row: only changes are meaningful.
 static lw_status select_energies(selecting *s, bool drift)
 {
     const int T = find(s, "sys.T"), V = find(s, "sys.V");
@@ -354,7 +356,7 @@ static lw_status select_reactions(selecting *s)
     for (int k = 0; k < LWI_COUNT(panels); k++) {
         lwi_plot_choice *p = add_panel(s, panels[k].title, panels[k].unit);
         if (!p) return no_memory(s);
-        for (int i = 0; i + 2 < s->table->n; i++) { // the three stand side by side
+        for (int i = 0; i + 2 < s->table->n; i++) { // the three components are adjacent
             const char *name, *what, *name1, *what1, *name2, *what2;
             int length, length1, length2;
             if (!split(name_of(s, i), "joint", &name, &length, &what) ||
@@ -386,7 +388,7 @@ static lw_status select_phases(selecting *s)
         snprintf(rate, (size_t)length + 32, "joint.%.*s.qd%s", length, name, what + 1);
         const int column = find(s, rate);
         if (column < 0) continue;
-        if (s->out->npanel == MOST_PHASES) {
+        if (s->out->npanel == MAX_PHASES) {
             left_out++;
             continue;
         }
@@ -461,7 +463,7 @@ lw_status lwi_plot_select(const lwi_plot_table *table, const lw_plot_options *op
                         lwi_plot_preset_name(options->preset));
     if (options->x && options->preset == LW_PLOT_PHASE)
         return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "preset phase has an x of its own; expected --x with --y columns");
+                        "preset phase sets x itself; expected x together with y");
     for (int i = 0; i < options->ny; i++) TRY(add_list(&s, options->y[i]));
     if (!options->ny) TRY(select_preset(&s));
     drop_empty(&s);

@@ -1,4 +1,4 @@
-// select.h -- from names, patterns and presets to panels of quantities.  Reads no numbers.
+// select.h -- names, patterns and presets to panels of quantities.
 #ifndef LWI_PLOT_SELECT_H
 #define LWI_PLOT_SELECT_H
 
@@ -21,7 +21,7 @@ typedef enum lwi_plot_measure {
 
 /** One curve. */
 typedef struct lwi_plot_quantity {
-    const char *name; ///< in the key; "": the panel's title says it
+    const char *name; ///< in the key; "": as the title of the panel
     lwi_plot_measure measure;
     int column[3];
 } lwi_plot_quantity;
@@ -31,8 +31,8 @@ typedef struct lwi_plot_choice {
     int x;               ///< column
     const char *x_title; ///< NULL: the column's name
     bool log;
-    lwi_plot_quantity *quantity;
-    int nquantity;
+    lwi_plot_quantity *quantity; ///< [nquantity], memory for `room`
+    int nquantity, room;
 } lwi_plot_choice;
 
 typedef struct lwi_plot_selection {
@@ -40,10 +40,10 @@ typedef struct lwi_plot_selection {
     int npanel;
     int columns;      ///< panels side by side
     bool shared_x;    ///< all panels have the same x
-    const char *note; ///< what was left out; NULL: nothing
+    const char *note; ///< what is missing; NULL: nothing
 } lwi_plot_selection;
 
-/** `*` stands for any text, `?` for one letter. */
+/** Matches `*` with any text, `?` with one letter. */
 bool lwi_plot_glob(const char *pattern, const char *text);
 
 /** @return LW_ERR_ARGUMENT: a name without a column (the nearest is named), a preset without its

@@ -29,8 +29,7 @@ lwi_plot_theme lwi_plot_theme_dark(void)
                                       lwi_plot_rgb(0xC8CCD0), lwi_plot_rgb(0x8FA8FF)}};
 }
 
-// Between the ends of the scale lightness changes steadily: the order shows without colours as
-// well.
+// Lightness is monotonic along the scale: the order is visible without colours.
 lwi_plot_colour lwi_plot_curve_colour(const lwi_plot_theme *theme, int index, int count)
 {
     static const unsigned stops[] = {0x440154, 0x3B528B, 0x21918C, 0x5EC962, 0xDCC21E};

@@ -9,13 +9,13 @@ enum { LWI_PLOT_PALETTE = 8 };
 typedef struct lwi_plot_theme {
     lwi_plot_colour paper, ink, muted, grid, axis, zero;
     lwi_plot_colour
-        curve[LWI_PLOT_PALETTE]; ///< told apart by the colour-blind too (after Okabe and Ito)
+        curve[LWI_PLOT_PALETTE]; ///< distinct also for colour-blind readers (after Okabe and Ito)
 } lwi_plot_theme;
 
 lwi_plot_theme lwi_plot_theme_light(void);
 lwi_plot_theme lwi_plot_theme_dark(void);
 
-/** Colour of curve `index` of `count`: of the palette, and of a scale where it has not enough. */
+/** Colour of curve `index` of `count`: from the palette, or from a scale if there are more. */
 lwi_plot_colour lwi_plot_curve_colour(const lwi_plot_theme *theme, int index, int count);
 
 #endif

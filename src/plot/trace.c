@@ -1,10 +1,11 @@
 // trace.c -- thinning of curves.
 //
-// Two filters in a row.  The first works by columns of half a point: between its first and last
-// point a curve may go up and down in a column any number of times, only the extremes show.  The
-// second keeps a cone of directions from an anchor that pass all points since within TOLERANCE, and
-// starts anew when a point falls outside or turns back.
+// Two filters.  The first reduces each column of half a point to its first, lowest, highest and last
+// point.  The second keeps the cone of directions from an anchor that pass all later points within
+// TOLERANCE, and sets a new anchor when a point is outside the cone or turns back.
 #include "plot/trace.h"
+
+#include "base/assert.h"
 
 #include <limits.h>
 #include <math.h>
@@ -46,9 +47,10 @@ static void turn(double *to, const double *d, double cosine, double sine)
     to[1] = sine * d[0] + cosine * d[1];
 }
 
-// Directions of the anchor that pass the point at d within the tolerance.
+// Intersects the cone with the directions that pass the point at d within the tolerance.
 static void narrow(lwi_plot_trace *t, const double *d, double distance)
 {
+    LWI_ASSERT(distance > TOLERANCE);
     const double sine = TOLERANCE / distance, cosine = sqrt(1 - sine * sine);
     double right[2], left[2];
     turn(right, d, cosine, -sine);
@@ -152,7 +154,7 @@ static int sort_rows(long row[4])
     return n;
 }
 
-// Rows of [from, to) to keep.  A value that is not finite is kept once, so that the gap stays.
+// Rows of [from, to) to keep: first, lowest, highest, and last or one that is not finite (a gap).
 static int pick_rows(const double *y, long from, long to, long row[4])
 {
     long low = -1, high = -1, gap = -1;
@@ -173,11 +175,13 @@ long lwi_plot_thin_rows(double *x, double *y, long n, long buckets)
 {
     if (n <= 4 * buckets) return n;
     long kept = 0;
+    LWI_ASSERT(buckets > 0);
     for (long b = 0; b < buckets; b++) {
         const long from = (long)((double)n * (double)b / (double)buckets);
         const long to = (long)((double)n * (double)(b + 1) / (double)buckets);
         long row[4];
         const int count = pick_rows(y, from, to, row);
+        LWI_ASSERT(count > 0 && kept <= row[0]); // rows move down only
         for (int i = 0; i < count; i++, kept++) x[kept] = x[row[i]], y[kept] = y[row[i]];
     }
     return kept;

@@ -1,9 +1,10 @@
 // view.c -- draws a scene as seen along one direction.
 //
-// From behind to the front: grid, shapes, lines of the bodies, springs, joints, mass centres,
-// names. Marks have the same size in every picture; only shapes and lines are to scale.
+// From back to front: grid, shapes, lines of the bodies, springs, joints, mass centres, names.  Marks have
+// the same size in every picture; only shapes and lines are to scale.
 #include "plot/view.h"
 
+#include "base/assert.h"
 #include "plot/labels.h"
 #include "spatial/vec3.h"
 
@@ -12,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD 20.0    // line above a view
-#define FOOT 18.0    // labels of the axis below
-#define SIDE 34.0    // labels of the axis at the left
-enum { CROWD = 40 }; // bodies and joints from which on not all of them have names
-#define BORDER 26.0  // free of the scene on every side: for marks and names
+#define HEAD 20.0        // line above a view
+#define FOOT 18.0        // labels of the axis below
+#define SIDE 34.0        // labels of the axis at the left
+enum { MAX_NAMED = 40 }; // bodies and joints, all with names
+#define BORDER 26.0      // margin for marks and names
 
 typedef struct drawing {
     const lwi_plot_view *view;
@@ -25,6 +26,7 @@ typedef struct drawing {
     double middle[2];           // of the extent
     lwi_plot_labels labels;
     double (*hull)[2];
+    int max_segment, max_mark; // of the labels
 } drawing;
 
 // ------------------------------------------------------------------------------------- projection
@@ -41,8 +43,7 @@ lwi_plot_camera lwi_plot_camera_of(lw_view view, int up)
     default:
         break;
     }
-    // From the front, right and above, whichever axis points up: that axis is `u`, the next two in
-    // cyclic order point right and back.
+    // From the front, right and above: axis `u` points up, the next two in cyclic order right and back.
     lwi_plot_camera c = {.name = "oblique"};
     const int u = up, r = (up + 1) % 3, b = (up + 2) % 3;
     double vertical[3] = {0};
@@ -113,7 +114,7 @@ static lwi_plot_axis axis_of(const drawing *d, int k, double length)
 {
     const double half = 0.5 * length / d->view->scale;
     lwi_plot_axis axis = {.lo = d->middle[k] - half, .hi = d->middle[k] + half};
-    // the same step both ways: squares
+    // equal steps: squares
     axis.step = lwi_plot_nice_step(fmax(d->width, d->height) / d->view->scale,
                                    (int)fmax(fmax(d->width, d->height) / 55, 2));
     lwi_plot_axis_ticks(&axis, 2);
@@ -148,7 +149,7 @@ static void draw_head(const drawing *d, const lwi_plot_axis *x, const lwi_plot_a
 static void draw_grid(const drawing *d)
 {
     const lwi_plot_view *v = d->view;
-    const lwi_plot_ink ink = {.colour = v->theme->muted, .size = v->crowded ? 10 : 11};
+    const lwi_plot_ink ink = {.colour = v->theme->muted, .size = v->compact ? 10 : 11};
     const lwi_plot_axis x = axis_of(d, 0, d->width), y = axis_of(d, 1, d->height);
     const lwi_plot_pen grid = {v->theme->grid, 1, LWI_PLOT_SOLID},
                        zero = {v->theme->zero, 1, LWI_PLOT_SOLID};
@@ -167,6 +168,20 @@ static void draw_grid(const drawing *d)
     draw_head(d, &x, &y);
 }
 
+static void block_segment(drawing *d, const double *a, const double *b)
+{
+    LWI_ASSERT_INDEX(d->labels.nsegment, d->max_segment);
+    double *s = d->labels.segment[d->labels.nsegment++];
+    s[0] = a[0], s[1] = a[1], s[2] = b[0], s[3] = b[1];
+}
+
+static void block_disc(drawing *d, const double *at, double radius)
+{
+    LWI_ASSERT_INDEX(d->labels.nmark, d->max_mark);
+    double *m = d->labels.mark[d->labels.nmark++];
+    m[0] = at[0], m[1] = at[1], m[2] = radius;
+}
+
 // The directions of x, y, z in an oblique view, in the lower left corner.
 static void draw_triad(drawing *d)
 {
@@ -180,15 +195,14 @@ static void draw_triad(drawing *d)
                            &(lwi_plot_pen){t->muted, 1.5, LWI_PLOT_SOLID});
         lwi_plot_draw_text(d->canvas, x + 1.35 * dx, y + 1.35 * dy + 4, LWI_PLOT_MIDDLE, &ink,
                            names[k]);
-        memcpy(d->labels.mark[d->labels.nmark++], (double[3]){x + dx, y + dy, 14},
-               3 * sizeof(double));
+        block_disc(d, (const double[2]){x + dx, y + dy}, 14);
     }
     draw_head(d, NULL, NULL);
 }
 
 // ----------------------------------------------------------------------------------------- bodies
 
-// One colour for bodies that move as one; the ground's is grey.
+// One colour for each rigid group; grey for that of the ground.
 static lwi_plot_colour body_colour(const drawing *d, int body)
 {
     const int group = d->view->scene->group[body];
@@ -207,19 +221,19 @@ static double turn(const double *o, const double *a, const double *b)
     return (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]);
 }
 
-// Convex hull of the n points behind `p`, in place before them: Andrew's monotone chain.
+// Convex hull of n points: Andrew's monotone chain.
 static int hull(double (*h)[2], double (*p)[2], int n)
 {
     int k = 0;
     qsort(p, (size_t)n, sizeof *p, compare_points);
     for (int pass = 0; pass < 2; pass++) {
-        const int floor = k + 1; // points that this pass may not remove
+        const int floor = k + 1; // points that this pass must keep
         for (int i = pass ? n - 2 : 0; pass ? i >= 0 : i < n; pass ? i-- : i++) {
             while (k > (pass ? floor - 1 : 1) && k >= 2 && turn(h[k - 2], h[k - 1], p[i]) <= 0) k--;
             memcpy(h[k++], p[i], sizeof *p);
         }
     }
-    return k > 1 ? k - 1 : k; // the last is the first again
+    return k > 1 ? k - 1 : k; // the last point is the first one
 }
 
 static void draw_solid(drawing *d, const lwi_plot_solid *s)
@@ -241,43 +255,31 @@ static void draw_solid(drawing *d, const lwi_plot_solid *s)
     }
 }
 
-static void block_segment(drawing *d, const double *a, const double *b)
-{
-    double *s = d->labels.segment[d->labels.nsegment++];
-    s[0] = a[0], s[1] = a[1], s[2] = b[0], s[3] = b[1];
-}
-
-static void block_disc(drawing *d, const double *at, double radius)
-{
-    double *m = d->labels.mark[d->labels.nmark++];
-    m[0] = at[0], m[1] = at[1], m[2] = radius;
-}
-
 static void draw_body_line(drawing *d, const lwi_plot_link *line)
 {
     const lwi_plot_colour colour = body_colour(d, line->body);
     double a[2], b[2];
     project(d, line->p[0], a);
     project(d, line->p[1], b);
-    const lwi_plot_pen thick = {lwi_plot_faded(colour, 0.85), d->view->crowded ? 3 : 4,
+    const lwi_plot_pen thick = {lwi_plot_faded(colour, 0.85), d->view->compact ? 3 : 4,
                                 LWI_PLOT_SOLID};
     const lwi_plot_pen thin = {lwi_plot_faded(colour, 0.7), 1.2, LWI_PLOT_DASHED};
     lwi_plot_draw_line(d->canvas, a[0], a[1], b[0], b[1], line->thin ? &thin : &thick);
     block_segment(d, a, b);
 }
 
-// A zigzag between two straight ends; its turns have one size in the picture.
+// A zigzag between two straight ends; the size of its turns is constant in the picture.
 static void draw_spring(drawing *d, const lwi_plot_spring_mark *s)
 {
-    enum { MOST_TURNS = 60 };
-    double a[2], b[2], p[MOST_TURNS + 4][2];
+    enum { MAX_TURNS = 60 };
+    double a[2], b[2], p[MAX_TURNS + 4][2];
     project(d, s->p[0], a);
     project(d, s->p[1], b);
     const double length = hypot(b[0] - a[0], b[1] - a[1]), bound = fmin(length, 1e4);
     if (length < 1) return;
     const double along[2] = {(b[0] - a[0]) / length, (b[1] - a[1]) / length};
     const double coil = fmax(bound - 2 * fmin(14, 0.2 * bound), 0), start = 0.5 * (length - coil);
-    const int turns = (int)fmin(fmax(coil / 5, 4), MOST_TURNS);
+    const int turns = (int)fmin(fmax(coil / 5, 4), MAX_TURNS);
     for (int i = 0; i < turns + 4; i++) {
         const bool outer = i > 1 && i < turns + 2;
         const double at = i == 0           ? 0
@@ -296,7 +298,7 @@ static void draw_spring(drawing *d, const lwi_plot_spring_mark *s)
 static void draw_mass_centre(drawing *d, const lwi_plot_body_mark *mark)
 {
     const lwi_plot_colour colour = body_colour(d, mark->body);
-    const double r = d->view->crowded ? 3.5 : 4.5;
+    const double r = d->view->compact ? 3.5 : 4.5;
     double at[2];
     project(d, mark->com, at);
     d->canvas->type->disc(d->canvas, at[0], at[1], r, d->view->theme->paper,
@@ -329,7 +331,7 @@ static void draw_ground(drawing *d, const double *at, double size)
     block_disc(d, (const double[2]){at[0], y + 2}, half);
 }
 
-// Part of an axis in the plane of the view; its length is 0 where it points at the viewer.
+// Projection of an axis: its direction in the picture, and its length.
 static double seen(const drawing *d, const double *axis, double *direction)
 {
     const lwi_plot_camera *c = d->view->camera;
@@ -414,7 +416,7 @@ static void draw_sign(drawing *d, const lwi_plot_joint_mark *j, const double *at
 
 static void draw_joint(drawing *d, const lwi_plot_joint_mark *j)
 {
-    const double size = d->view->crowded ? 4 : 5;
+    const double size = d->view->compact ? 4 : 5;
     double at[2], other[2];
     project(d, j->p2, at);
     project(d, j->p1, other);
@@ -450,24 +452,24 @@ static void draw_name(drawing *d, const double *at, double radius, const char *n
     lwi_plot_draw_text(d->canvas, place.x, place.y, LWI_PLOT_START, &ink, text);
 }
 
-// In a crowd only what moves on its own has a name, and only where there is room.
+// Of many bodies only the first of each group has a name, of many joints only those that are not fixed.
 static void draw_names(drawing *d)
 {
     const lwi_plot_view *v = d->view;
-    const bool crowd = v->scene->nbody + v->scene->njoint > CROWD;
-    d->labels.strict = crowd;
-    const double size = v->crowded ? 10 : 11, radius = v->crowded ? 4 : 5;
+    const bool many = v->scene->nbody + v->scene->njoint > MAX_NAMED;
+    d->labels.strict = many;
+    const double size = v->compact ? 10 : 11, radius = v->compact ? 4 : 5;
     double at[2];
     for (int i = 0; i < v->scene->nbody; i++) {
         const int body = v->scene->body[i].body;
-        if (crowd && !v->scene->body[i].leads) continue;
+        if (many && !v->scene->body[i].leads) continue;
         const lwi_plot_colour colour = lwi_plot_mix(body_colour(d, body), v->theme->ink, 0.25);
         project(d, v->scene->body[i].com, at);
         draw_name(d, at, radius, v->model->body[body].name,
                   (lwi_plot_ink){colour, size, true, lwi_plot_faded(v->theme->paper, 0.85)});
     }
     for (int i = 0; i < v->scene->njoint; i++) {
-        if (crowd && v->scene->joint[i].sign == LWI_JOINT_SQUARE) continue;
+        if (many && v->scene->joint[i].sign == LWI_JOINT_SQUARE) continue;
         project(d, v->scene->joint[i].p2, at);
         draw_name(
             d, at, radius + 1, v->model->joint[v->scene->joint[i].joint].name,
@@ -482,13 +484,14 @@ static bool make_room(drawing *d, lwi_arena *arena)
     const lwi_plot_scene *s = d->view->scene;
     const int nsegment = s->nline + s->nspring + 3 * s->njoint;
     const int nmark = s->nbody + 2 * s->njoint + 3;
-    int most = 0;
-    for (int i = 0; i < s->nsolid; i++) most = s->solid[i].np > most ? s->solid[i].np : most;
+    d->max_segment = nsegment, d->max_mark = nmark;
+    int points = 0;
+    for (int i = 0; i < s->nsolid; i++) points = s->solid[i].np > points ? s->solid[i].np : points;
     d->labels.segment = lwi_arena_push(arena, (size_t)nsegment, sizeof *d->labels.segment);
     d->labels.mark = lwi_arena_push(arena, (size_t)nmark, sizeof *d->labels.mark);
     d->labels.placed =
         lwi_arena_push(arena, (size_t)(s->nbody + s->njoint), sizeof *d->labels.placed);
-    d->hull = lwi_arena_push(arena, 3 * (size_t)most + 4, sizeof *d->hull);
+    d->hull = lwi_arena_push(arena, 3 * (size_t)points + 4, sizeof *d->hull);
     return d->labels.segment && d->labels.mark && d->labels.placed && d->hull;
 }
 

@@ -9,21 +9,20 @@
 
 #include <linkwork/plot.h>
 
-/** Directions of a view: which way points right, up and to the viewer; unit, right x up = toward.
- */
+/** Unit vectors to the right, up and toward the viewer; right x up = toward. */
 typedef struct lwi_plot_camera {
     const char *name; ///< "from the front"
     double right[3], up[3], toward[3];
     const char *axis[2]; ///< names of right and up; NULL: an oblique view
 } lwi_plot_camera;
 
-/** xy, xz, yz; iso with `up` (0, 1, 2) as the axis that points up. */
+/** @param up  of iso: the axis (0, 1, 2) that points up */
 lwi_plot_camera lwi_plot_camera_of(lw_view view, int up);
 
 typedef struct lwi_plot_extent {
     double lo[2], hi[2];
 } lwi_plot_extent;
-/** What the scene takes up in a view [m]; at least a point. */
+/** Extent of the scene in a view [m]; a point if it is empty. */
 lwi_plot_extent lwi_plot_view_extent(const lwi_plot_scene *scene, const lwi_plot_camera *camera);
 
 typedef struct lwi_plot_view {
@@ -32,9 +31,9 @@ typedef struct lwi_plot_view {
     const lwi_plot_camera *camera;
     lwi_plot_extent extent;
     double scale;               ///< points per metre
-    double x, y, width, height; ///< all of it: head, axes and the view itself
+    double x, y, width, height; ///< with head and axes
     const lwi_plot_theme *theme;
-    bool crowded; ///< smaller letters and marks
+    bool compact; ///< smaller letters and marks
 } lwi_plot_view;
 
 /** Points per metre at which the extent fills the view's rectangle. */

@@ -1,9 +1,11 @@
 // gltf.c -- glTF 2.0: bodies as nodes with meshes of their shapes, the motion as one animation.
 //
 // One buffer, inside the file: first the mesh of every kind of shape (positions, normals, indices),
-// then the times of the rows, then for each body its translations and rotations.  Node 0 turns the
-// world so that up, against gravity, is y.
+// then the times of the rows, then for each body its translations and rotations.  Node 0 rotates the
+// world so that y points up, against gravity.
 #include "view/view.h"
+
+#include "base/assert.h"
 
 #include "spatial/rotation.h"
 
@@ -13,7 +15,7 @@
 
 enum { ROUND = 24, RINGS = 8 }; // corners of a circle, rings from a pole to the equator
 
-/** A mesh, made once for each kind of shape; `size` tells kinds apart. */
+/** A mesh; shapes of the same type, size and colour share one. */
 typedef struct mesh {
     lw_shape_type type;
     double size[3], color[4];
@@ -37,7 +39,7 @@ typedef struct gltf {
     lwi_plot_scene scene;
     mesh *mesh;
     part *part;
-    int nmesh, npart;
+    int nmesh, npart, max_parts;
     size_t size; ///< of the buffer
 } gltf;
 
@@ -81,7 +83,7 @@ static void fill_box(mesh *m)
 // Rings of points about z from below up; each ring of (radius, height) and the slope of its normal.
 static void add_ring(mesh *m, double radius, double z, double slope, const double *scale)
 {
-    for (int i = 0; i <= ROUND; i++) { // the first corner stands again at the end
+    for (int i = 0; i <= ROUND; i++) { // the first point is repeated at the end
         const double a = 2 * 3.14159265358979323846 * i / ROUND, c = cos(slope), s = sin(slope);
         const double p[3] = {scale[0] * radius * cos(a), scale[1] * radius * sin(a), scale[2] * z};
         double n[3] = {c * cos(a) / scale[0], c * sin(a) / scale[1], s / scale[2]};
@@ -98,7 +100,7 @@ static void join_rings(mesh *m, int lower, int upper)
     }
 }
 
-// A sphere whose halves are `gap` apart, its axes scaled.
+// Two half spheres at distance `gap`, their axes scaled.
 static void fill_round(mesh *m, double radius, double gap, const double *scale)
 {
     int before = -1;
@@ -151,6 +153,7 @@ static lw_status fill_mesh(gltf *g, mesh *m)
         fill_cylinder(m);
         break;
     }
+    LWI_ASSERT((size_t)m->np <= points && (size_t)m->nindex <= faces && m->np <= UINT16_MAX);
     m->at = g->size;
     g->size += (size_t)m->np * 24 + ((size_t)m->nindex * 2 + 3) / 4 * 4;
     return LW_OK;
@@ -165,7 +168,7 @@ static void default_color(const gltf *g, int body, double *color)
     color[3] = 1;
 }
 
-// The mesh of a shape and colour, made where it is new.
+// The mesh of a shape and colour, created if it is new.
 static lw_status mesh_of(gltf *g, lw_shape_type type, const double *size, const double *color,
                          int *index)
 {
@@ -175,6 +178,7 @@ static lw_status mesh_of(gltf *g, lw_shape_type type, const double *size, const 
             *index = i;
             return LW_OK;
         }
+    LWI_ASSERT_INDEX(g->nmesh, g->max_parts);
     *index = g->nmesh++;
     mesh *m = &g->mesh[*index];
     *m = (mesh){.type = type};
@@ -185,13 +189,14 @@ static lw_status mesh_of(gltf *g, lw_shape_type type, const double *size, const 
 
 static bool degenerate(const lw_shape *s)
 {
-    if (s->type == LW_SHAPE_BOX) return false; // a plate is one to look at
+    if (s->type == LW_SHAPE_BOX) return false; // a plate is visible
     return !(s->size[0] > 0) ||
            (s->type == LW_SHAPE_ELLIPSOID && !(s->size[1] > 0 && s->size[2] > 0));
 }
 
 static lw_status add_shape(gltf *g, int body, const lw_shape *s)
 {
+    LWI_ASSERT_INDEX(g->npart, g->max_parts);
     part *p = &g->part[g->npart];
     double color[4];
     if (degenerate(s) || (s->has_color && s->color[3] == 0)) return LW_OK;
@@ -206,13 +211,14 @@ static lw_status add_shape(gltf *g, int body, const lw_shape *s)
 // A box along a line of a body.
 static lw_status add_line(gltf *g, const lwi_plot_link *l, double thick)
 {
+    LWI_ASSERT_INDEX(g->npart, g->max_parts);
     part *p = &g->part[g->npart];
     double along[3], color[4];
     v3_sub(along, l->p[1], l->p[0]);
     const double length = v3_norm(along);
     if (!(length > 0)) return LW_OK;
     v3_scale(along, 1 / length, along);
-    // the turn that takes z to the line; -z: half a turn about x
+    // rotation from z to the line; to -z: 180 degrees about x
     double q[4] = {1 + along[2], -along[1], along[0], 0};
     if (q[0] < 1e-12) q[0] = 0, q[1] = 1, q[2] = 0;
     quat_normalize(q, q);
@@ -228,11 +234,12 @@ static lw_status add_line(gltf *g, const lwi_plot_link *l, double thick)
 static lw_status make_parts(gltf *g)
 {
     const lw_model *m = g->model;
-    size_t most = (size_t)g->scene.nline + 1;
+    size_t max_parts = (size_t)g->scene.nline + 1;
     double longest = 0;
-    for (int b = 0; b < m->nbody; b++) most += (size_t)m->desc.body[b].nshape;
-    g->mesh = lwi_arena_push(&g->arena, most, sizeof *g->mesh);
-    g->part = lwi_arena_push(&g->arena, most, sizeof *g->part);
+    for (int b = 0; b < m->nbody; b++) max_parts += (size_t)m->desc.body[b].nshape;
+    g->mesh = lwi_arena_push(&g->arena, max_parts, sizeof *g->mesh);
+    g->part = lwi_arena_push(&g->arena, max_parts, sizeof *g->part);
+    g->max_parts = (int)max_parts;
     if (!g->mesh || !g->part) return lwi_fail(g->error, LW_ERR_MEMORY, "no memory for the parts");
     for (int b = 0; b < m->nbody; b++)
         for (int k = 0; k < m->desc.body[b].nshape; k++)
@@ -253,7 +260,7 @@ static lw_status make_parts(gltf *g)
 
 static void put_meshes(const gltf *g)
 {
-    if (!g->nmesh) return; // the format has no empty lists
+    if (!g->nmesh) return; // glTF does not allow empty lists
     fputs("\"materials\":[", g->file);
     for (int i = 0; i < g->nmesh; i++) {
         fprintf(g->file, "%s{\"pbrMetallicRoughness\":{\"baseColorFactor\":", i ? "," : "");
@@ -272,14 +279,14 @@ static void put_meshes(const gltf *g)
 
 static void put_pose(const gltf *g, const double *r, const double *q)
 {
-    const double xyzw[4] = {q[1], q[2], q[3], q[0]}; // the format has the scalar last
+    const double xyzw[4] = {q[1], q[2], q[3], q[0]}; // glTF: scalar last
     fputs("\"translation\":", g->file);
     lwi_view_numbers(g->file, r, 3);
     fputs(",\"rotation\":", g->file);
     lwi_view_numbers(g->file, xyzw, 4);
 }
 
-// Node 0: the world.  Nodes 1 ... n - 1: bodies (the ground's parts hang on the world).  Then the parts.
+// Node 0: the world.  Nodes 1 ... n - 1: bodies (parts of the ground are children of the world).  Then the parts.
 static void put_nodes(const gltf *g)
 {
     const lw_model *m = g->model;
@@ -287,7 +294,7 @@ static void put_nodes(const gltf *g)
     double up[3] = {0, 0, 1}, q[4], own[4];
     static const double nowhere[3] = {0, 0, 0};
     if (size > 0) v3_scale(up, -1 / size, gravity);
-    // the turn that takes up to y; from -y: half a turn about x
+    // rotation from up to y; from -y: 180 degrees about x
     double turn[4] = {1 + up[1], -up[2], 0, up[0]};
     if (turn[0] < 1e-12) turn[0] = 0, turn[1] = 1, turn[3] = 0;
     quat_normalize(q, turn);
@@ -340,7 +347,7 @@ static void put_animation(const gltf *g)
     fputs("]}],\n", g->file);
 }
 
-// An accessor has a view of its own, so that their numbers are the same.
+// Accessor i has bufferView i.
 static void put_accessors(gltf *g)
 {
     const int n = g->model->nbody;
@@ -433,14 +440,14 @@ static void put_buffer(const gltf *g)
     fputs("\"}]\n", g->file);
 }
 
-static lw_status put_gltf(gltf *g, double most_bytes, lw_result *result)
+static lw_status put_gltf(gltf *g, double max_bytes, lw_result *result)
 {
-    TRY(lwi_view_motion_read(g->model, result, most_bytes, &g->arena, &g->motion, g->error));
+    TRY(lwi_view_motion_read(g->model, result, max_bytes, &g->arena, &g->motion, g->error));
     TRY(lwi_view_scene(g->model, &g->arena, &g->scene, g->error));
     TRY(make_parts(g));
     if (!g->nmesh && (g->motion.nrow < 2 || g->model->nbody < 2))
         return lwi_fail(g->error, LW_ERR_UNSUPPORTED,
-                        "there is nothing to see: no shape, no joint, no motion");
+                        "the model has nothing to draw: no shape, no joint, no motion");
     fputs("{\"asset\":{\"version\":\"2.0\",\"generator\":\"linkwork\"},\n\"scene\":0,\n"
           "\"scenes\":[{\"nodes\":[0]}],\n",
           g->file);

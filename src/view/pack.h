@@ -1,10 +1,10 @@
-// pack.h -- series of numbers made small, so that a page is written and read quickly.
+// pack.h -- lossless compression of series of numbers.
 //
 // Numbers of a motion change little from row to row.  Each series (a column, a coordinate of a body) is
-// written as its second differences: u[r] = x[r] - 2 x[r-1] + x[r-2] of the numbers' bits as integers,
-// modulo 2^bits, small ones of either sign by small codes (2u, -2u - 1).  Then come the first bytes of all
-// numbers, all second bytes, ... (the high ones are mostly zero), deflated (RFC 1951).  Nothing is lost.
-// Numbers of 8 bytes are taken as they are, byte by byte.  viewer/src/data.js reads it.
+// replaced by second differences, u[r] = x[r] - 2 x[r-1] + x[r-2], of the bits as integers modulo 2^bits.
+// They are coded as 2u if u >= 0, else -2u - 1.  The first bytes of all codes, then all second bytes, ...
+// (the high ones are mostly zero) are deflated (RFC 1951).  Numbers of 8 bytes are not replaced by
+// differences.  viewer/src/data.js decodes it.
 #ifndef LWI_VIEW_PACK_H
 #define LWI_VIEW_PACK_H
 

@@ -1,8 +1,9 @@
 // page.c -- the page of `linkwork view`: the template of viewer/ with a model and a result in it.
 //
-// What the script reads is described in viewer/src/data.js.
+// viewer/src/data.js describes the data.
 #include "view/pack.h"
 
+#include "base/assert.h"
 #include "io/result/columns.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ typedef struct page {
     lwi_arena arena;
     lwi_view_motion motion;
     lwi_plot_scene scene;
-    double most_bytes, used; // of columns
+    double max_bytes, used; // of columns
     long left_out;
     double *buffer;      // [rows of the result]
     float *narrow;       // [rows of the page]
@@ -54,7 +55,7 @@ static void put_shape(const page *p, const lw_body_desc *d, const lw_shape *s)
     fputc('}', p->file);
 }
 
-// Lines of a body, those of the scene in the order of bodies.
+// Lines of a body; those of the scene are sorted by body.
 static void put_lines(const page *p, int body, int *line)
 {
     const char *between = "";
@@ -118,7 +119,7 @@ static void put_joints(const page *p)
     fputs("],\n", p->file);
 }
 
-// How it looks: a coil where something is elastic, else a damper, else the line of a force.
+// Drawn as a coil if it has stiffness, else as a damper, else as a line.
 static const char *spring_kind(const lw_spring_desc *s)
 {
     if (s->stiffness != 0) return "spring";
@@ -149,8 +150,7 @@ static void put_direction(const page *p, const char *name, lw_vec3 v)
     lwi_view_numbers(p->file, (const double[3]){v.x, v.y, v.z}, 3);
 }
 
-// Forces and torques on points, as their description gives them; what multiplies them in the course
-// of time is not part of a result.
+// Forces and torques on points, as described; their scale over time is not part of a result.
 static void put_wrenches(const page *p)
 {
     const lwi_description *d = &p->model->desc;
@@ -182,14 +182,14 @@ static lw_status put_packed(const page *p, const char *name, const void *numbers
     return LW_OK;
 }
 
-// Memory for the longest of what is packed; attitudes as short integers.
+// Allocates the buffers of packed numbers; orientations are written as short integers.
 static lw_status put_motion(page *p)
 {
     const lwi_view_motion *m = &p->motion;
     const size_t n = (size_t)p->model->nbody, rows = (size_t)m->nrow;
     int16_t *turn = lwi_arena_push(&p->arena, 4 * n * rows, sizeof *turn);
     p->work = lwi_arena_push(&p->arena, rows * n,
-                             3 * sizeof *m->position); // n > 0: a column of doubles too
+                             3 * sizeof *m->position); // n > 0: enough for a column of doubles
     p->narrow = lwi_arena_push(&p->arena, rows, sizeof *p->narrow);
     if (!turn || !p->work || !p->narrow)
         return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for the motion");
@@ -207,7 +207,7 @@ static lw_status put_motion(page *p)
 
 // ------------------------------------------------------------------------------------------ columns
 
-// Priority where there is not room for all columns: 0 system, 1 joint coordinates and other columns,
+// Priority if not all columns fit: 0 system, 1 joint coordinates and other columns,
 // 2 reactions, 3 motion of bodies; -1: time, and what the poses contain.  All but the first are written
 // after the script, which draws before they are loaded.
 enum { RANKS = 4, FIRST_LATE = 1 };
@@ -236,7 +236,8 @@ static lw_status put_column(const page *p, int column, double *buffer, const cha
     const lw_column_info info = lw_result_column(p->result, column);
     const bool wide = rank_of(info.name) == 0; // small differences of large energies
     TRY(lw_result_read(p->result, column, 0, m->nresult, buffer, p->error));
-    for (long i = 0; i < m->nrow; i++) { // row[i] is i or more
+    for (long i = 0; i < m->nrow; i++) {
+        LWI_ASSERT(m->row[i] >= i); // rows move down only
         buffer[i] = buffer[m->row[i]];
         p->narrow[i] = (float)buffer[i];
     }
@@ -253,7 +254,7 @@ static lw_status put_column(const page *p, int column, double *buffer, const cha
     return LW_OK;
 }
 
-// A list of the columns of some ranks, as far as there is room.
+// A list of the columns of some ranks, as many as fit.
 static lw_status put_columns(page *p, int from, int to)
 {
     const int count = p->result ? lw_result_column_count(p->result) : 0;
@@ -266,7 +267,7 @@ static lw_status put_columns(page *p, int from, int to)
     for (int rank = from; rank < to; rank++)
         for (int c = 0; c < count; c++) {
             if (rank_of(lw_result_column(p->result, c).name) != rank) continue;
-            if (p->used + each > p->most_bytes) {
+            if (p->used + each > p->max_bytes) {
                 p->left_out++;
                 continue;
             }
@@ -278,7 +279,7 @@ static lw_status put_columns(page *p, int from, int to)
     return LW_OK;
 }
 
-// What is plotted when the page opens: coordinates of the first joints, and the energies.
+// The first plots of the page: coordinates of the first joints, and the energies.
 static void put_plots(const page *p)
 {
     enum { MOST = 2 };
@@ -376,7 +377,7 @@ static lw_status put_late(page *p)
     return LW_OK;
 }
 
-// Text of the template up to a mark, which is left out; NULL: it has none.
+// Writes the template up to a mark; returns the position after it, NULL: not found.
 static const char *put_until(const page *p, const char *at, const char *mark)
 {
     const char *end = lwi_view_template + lwi_view_template_size;
@@ -391,7 +392,7 @@ static const char *put_until(const page *p, const char *at, const char *mark)
 static lw_status put_page(page *p, const char *title)
 {
     const char *end = lwi_view_template + lwi_view_template_size;
-    TRY(lwi_view_motion_read(p->model, p->result, p->most_bytes, &p->arena, &p->motion, p->error));
+    TRY(lwi_view_motion_read(p->model, p->result, p->max_bytes, &p->arena, &p->motion, p->error));
     TRY(lwi_view_scene(p->model, &p->arena, &p->scene, p->error));
     const char *at = put_until(p, lwi_view_template, "<!--DATA-->");
     TRY(put_data(p, title));
@@ -406,15 +407,15 @@ static lw_status put_page(page *p, const char *title)
 lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_desc *desc,
                        FILE *file, lw_error *error)
 {
-    static const lw_view_desc usual = {0};
+    static const lw_view_desc defaults = {0};
     lw_error none;
     lwi_numbers numbers;
     if (!error) error = &none;
     *error = (lw_error){0};
     if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
-    if (!desc) desc = &usual;
+    if (!desc) desc = &defaults;
     page p = {.model = model, .result = result, .file = file, .error = error};
-    p.most_bytes = desc->most_bytes > 0 ? desc->most_bytes : 40e6;
+    p.max_bytes = desc->most_bytes > 0 ? desc->most_bytes : 40e6;
     const char *title = desc->title          ? desc->title
                         : model->desc.source ? model->desc.source
                                              : "a mechanism";

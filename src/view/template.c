@@ -1,8 +1,8 @@
-// template.c -- viewer/dist/page.html as it is, inside the library.
+// template.c -- viewer/dist/page.html, embedded in the library.
 #include "view/view.h"
 
-// The assembler takes the file in; LWI_PAGE is its path.  Object formats differ in how they name a
-// section of constants, and a symbol that stays inside the library.
+// The assembler includes the file; LWI_PAGE is its path.  Object formats have different names for the
+// section of constants and for hidden symbols.
 #ifdef __APPLE__ // Mach-O: symbols of C begin with _
 #define SECTION ".section __TEXT,__const\n"
 #define SYMBOL(name) ".globl _" name "\n.private_extern _" name "\n.p2align 3\n_" name ":\n"

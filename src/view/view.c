@@ -1,6 +1,7 @@
-// view.c -- poses of a result for pictures that move, and numbers as text.
+// view.c -- the motion of a result, and output of JSON and base64.
 #include "view/view.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ void lwi_view_text(FILE *file, const char *text)
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         if (*c == '"' || *c == '\\')
             fprintf(file, "\\%c", *c);
-        else if (*c < 0x20 || *c == '<' || *c == 0x7f) // `</script` must not stand in the page
+        else if (*c < 0x20 || *c == '<' || *c == 0x7f) // `</script` must not occur in the page
             fprintf(file, "\\u%04x", *c);
         else
             fputc(*c, file);
@@ -52,6 +53,7 @@ static void put_three(lwi_view_base64 *b, const unsigned char *x, int n)
     text[2] = n > 1 ? letter[v >> 6 & 63] : '=';
     text[3] = n > 2 ? letter[v & 63] : '=';
     b->ntext += 4;
+    LWI_ASSERT(b->ntext <= (int)sizeof b->text);
     if (b->ntext == sizeof b->text) flush(b);
 }
 
@@ -88,7 +90,7 @@ static void choose_rows(lwi_view_motion *m, long stride)
     if (m->nresult && m->row[m->nrow - 1] != m->nresult - 1) m->row[m->nrow++] = m->nresult - 1;
 }
 
-// One column of a body into its place in every row that is kept.
+// Reads one column of a body into every row that is kept.
 static lw_status read_column(lw_result *result, const char *body, const char *what, double *buffer,
                              const lwi_view_motion *m, float *to, size_t step, lw_error *error)
 {
@@ -98,13 +100,14 @@ static lw_status read_column(lw_result *result, const char *body, const char *wh
     if (lw_result_find_column(result, name, &column, error) != LW_OK)
         return lwi_fail(
             error, LW_ERR_ARGUMENT,
-            "the result has no column '%.300s': it is of another model, or has no poses", name);
+            "the result has no column '%.300s': it belongs to another model, or has no poses",
+            name);
     TRY(lw_result_read(result, column, 0, m->nresult, buffer, error));
     for (long i = 0; i < m->nrow; i++) to[(size_t)i * step] = (float)buffer[m->row[i]];
     return LW_OK;
 }
 
-// q and -q are one attitude; the animation between rows takes the shorter way.
+// Chooses between q and -q so that interpolation between rows takes the shorter way.
 static void keep_signs(const lwi_view_motion *m, int nbody)
 {
     for (long i = 1; i < m->nrow; i++)
@@ -152,14 +155,14 @@ static lw_status read_all(const lw_model *model, lw_result *result, double *buff
     return LW_OK;
 }
 
-lw_status lwi_view_motion_read(const lw_model *model, lw_result *result, double most_bytes,
+lw_status lwi_view_motion_read(const lw_model *model, lw_result *result, double max_bytes,
                                lwi_arena *arena, lwi_view_motion *m, lw_error *error)
 {
     const size_t n = (size_t)model->nbody;
     *m = (lwi_view_motion){.nresult = result ? lw_result_row_count(result) : 1};
     if (m->nresult < 1) return lwi_fail(error, LW_ERR_ARGUMENT, "the result has no rows");
     const double each = 20.0 * (double)n + 8; // 3 floats, 4 short integers, the time
-    const long stride = 1 + (long)((double)m->nresult * each / most_bytes);
+    const long stride = 1 + (long)((double)m->nresult * each / max_bytes);
     const size_t kept = (size_t)(m->nresult / stride + 2);
     m->row = lwi_arena_push(arena, kept, sizeof *m->row);
     m->time = lwi_arena_push(arena, kept, sizeof *m->time);
@@ -186,42 +189,43 @@ void lwi_view_shape(const lw_body_desc *d, const lw_shape *shape, double *R, dou
 
 unsigned lwi_view_colour(int group)
 {
+    LWI_ASSERT(group >= 0);
     static const unsigned ground = 0x8899AA,
                           others[LWI_VIEW_COLOURS - 1] = {0x4477AA, 0xEE6677, 0x228833, 0xCCBB44,
                                                           0x66CCEE, 0xAA3377, 0xDD7711};
     return group == 0 ? ground : others[group % (LWI_VIEW_COLOURS - 1)];
 }
 
-static void to_body(const lwi_plot_poses *stand, int body, double *p)
+static void to_body(const lwi_plot_poses *poses, int body, double *p)
 {
     double d[3];
-    v3_sub(d, p, stand->r[body]);
-    m3_tmul_v(p, stand->R[body], d);
+    v3_sub(d, p, poses->r[body]);
+    m3_tmul_v(p, poses->R[body], d);
 }
 
 lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_plot_scene *scene,
                          lw_error *error)
 {
-    lwi_plot_poses stand = {.R = lwi_arena_push(arena, (size_t)model->nbody, sizeof *stand.R),
-                            .r = lwi_arena_push(arena, (size_t)model->nbody, sizeof *stand.r)};
-    if (!stand.R || !stand.r) return no_memory(error);
+    lwi_plot_poses poses = {.R = lwi_arena_push(arena, (size_t)model->nbody, sizeof *poses.R),
+                            .r = lwi_arena_push(arena, (size_t)model->nbody, sizeof *poses.r)};
+    if (!poses.R || !poses.r) return no_memory(error);
     for (int b = 0; b < model->nbody; b++) {
-        quat_matrix(stand.R[b], model->body[b].quat0);
-        v3_copy(stand.r[b], model->body[b].r0);
+        quat_matrix(poses.R[b], model->body[b].quat0);
+        v3_copy(poses.r[b], model->body[b].r0);
     }
-    TRY(lwi_plot_scene_build(model, &stand, arena, scene, error));
+    TRY(lwi_plot_scene_build(model, &poses, arena, scene, error));
     for (int i = 0; i < scene->nline; i++)
-        for (int k = 0; k < 2; k++) to_body(&stand, scene->line[i].body, scene->line[i].p[k]);
+        for (int k = 0; k < 2; k++) to_body(&poses, scene->line[i].body, scene->line[i].p[k]);
     for (int i = 0; i < scene->nspring; i++)
         for (int k = 0; k < 2; k++)
-            to_body(&stand, scene->spring[i].body[k], scene->spring[i].p[k]);
+            to_body(&poses, scene->spring[i].body[k], scene->spring[i].p[k]);
     for (int i = 0; i < scene->njoint; i++) {
         lwi_plot_joint_mark *mark = &scene->joint[i];
         const lwi_joint *j = &model->joint[mark->joint];
-        to_body(&stand, j->body1, mark->p1);
-        to_body(&stand, j->body2, mark->p2);
+        to_body(&poses, j->body1, mark->p1);
+        to_body(&poses, j->body2, mark->p2);
         for (int k = 0; k < mark->naxis; k++)
-            m3_tmul_v(mark->axis[k], stand.R[j->body1], mark->axis[k]);
+            m3_tmul_v(mark->axis[k], poses.R[j->body1], mark->axis[k]);
     }
     return LW_OK;
 }

@@ -95,7 +95,7 @@ class Plot(unittest.TestCase):
         self.call("convert", names[0], "-o", "table.csv")
         self.call("run", model, "--duration", "1", "--sample", "0.2", "-q", "-o", "short.h5")
         self.call("plot", "copy.h5", *names[1:], *preset, "-o", "p.svg")
-        for others, word in ((("table.csv",), "does not tell what the run cost"), (("short.h5",), "rows"),
+        for others, word in ((("table.csv",), "has no record of the cost"), (("short.h5",), "rows"),
                              ((), "at least two")):
             done = self.call("plot", names[0], *others, *preset, "-o", "p.svg", code=2)
             self.assertIn(word, done.stderr)
@@ -103,7 +103,7 @@ class Plot(unittest.TestCase):
                   "-o", "other.h5")
         self.assertIn("another model", self.call("plot", names[0], "other.h5", *preset, "-o", "p.svg",
                                                  code=2).stderr)
-        self.assertIn("none of the results", self.call("plot", *names, *preset, "--reference", "nothing", "-o",
+        self.assertIn("not one of the results", self.call("plot", *names, *preset, "--reference", "nothing", "-o",
                                                        "p.svg", code=2).stderr)
 
     def test_columns_by_name_and_pattern(self):

@@ -122,7 +122,7 @@ static void unknown_names_are_told_with_the_nearest(void **state)
     expect(&(lw_plot_options){.x = "tim"}, "did you mean time");
     expect(&(lw_plot_options){.y = {"sys.T"}, .ny = 1, .has_preset = 1, .preset = LW_PLOT_ENERGY},
            "both given");
-    expect(&(lw_plot_options){.x = "sys.T", .has_preset = 1, .preset = LW_PLOT_PHASE}, "own");
+    expect(&(lw_plot_options){.x = "sys.T", .has_preset = 1, .preset = LW_PLOT_PHASE}, "sets x itself");
 }
 
 static void presets_find_their_columns(void **state)

@@ -377,7 +377,7 @@ static void nothing_to_see_is_said(void **state)
     lw_error error = {0};
     FILE *file = tmpfile();
     assert_int_equal(LW_ERR_UNSUPPORTED, lw_view_gltf(model, NULL, NULL, file, &error));
-    assert_non_null(strstr(error.text, "nothing to see"));
+    assert_non_null(strstr(error.text, "nothing to draw"));
     fclose(file);
     lw_model_destroy(model);
 }
