@@ -1,4 +1,5 @@
 // document.c -- a tree of values from the events of libyaml.
+#include "base/assert.h"
 #include "io/document.h"
 
 #include <stdio.h>
@@ -103,6 +104,7 @@ static lw_status no_memory(building *b)
 
 static lw_status count_values(building *b, lw_place place, int more)
 {
+    LWI_ASSERT(more > 0 && b->total >= 0 && b->total <= LWI_DOCUMENT_VALUES);
     if (more > LWI_DOCUMENT_VALUES - b->total)
         return FAIL(b, place, "more than %d values (an alias counts as the values of its anchor)",
                     (int)LWI_DOCUMENT_VALUES);
@@ -133,6 +135,7 @@ static const char *copy_text(building *b, const char *text, size_t length)
         if (!b->text) return NULL;
         b->text_left = BLOCK;
     }
+    LWI_ASSERT(length < b->text_left && !text[length]);
     char *copy = memcpy(b->text, text, length + 1);
     b->text += length + 1;
     b->text_left -= length + 1;
@@ -154,6 +157,7 @@ static lw_status deliver(building *b, const lwi_document_value *value)
         b->stack = larger;
         b->stack_room = room;
     }
+    LWI_ASSERT_INDEX(b->nstack, b->stack_room);
     b->stack[b->nstack++] = value;
     return LW_OK;
 }
@@ -167,6 +171,7 @@ static lw_status set_anchor(building *b, const yaml_char_t *name, const lwi_docu
         return FAIL(b, value->place, "more than %d anchors", (int)LWI_DOCUMENT_ANCHORS);
     const char *copy = lwi_arena_text(b->arena, (const char *)name);
     if (!copy) return no_memory(b);
+    LWI_ASSERT_INDEX(b->nanchor, LWI_DOCUMENT_ANCHORS);
     b->anchor[b->nanchor++] = (anchor){copy, value};
     return LW_OK;
 }
@@ -227,6 +232,7 @@ static lw_status open_level(building *b, lwi_document_kind kind, const yaml_char
     lwi_document_value *value = new_value(b, kind, place);
     if (!value) return no_memory(b);
     TRY(set_anchor(b, name, value));
+    LWI_ASSERT_INDEX(b->depth, LWI_DOCUMENT_DEPTH);
     b->level[b->depth++] = (level){value, b->nstack};
     return LW_OK;
 }

@@ -1,4 +1,5 @@
 // export.c -- the tree of links of a model, for robot formats.
+#include "base/assert.h"
 #include "io/export.h"
 
 #include "io/frames.h"
@@ -204,6 +205,7 @@ static lw_status walk(lwi_export *x)
             int top = node;
             while (m->node[top].parent >= 0) top = m->node[top].parent;
             base = m->node[top].body;
+            LWI_ASSERT_INDEX(node, m->nnode);
             lwi_export_link *l = &x->link[x->nlink];
             link[root] = NONE;
             link[base] = x->nlink++;
@@ -213,6 +215,7 @@ static lw_status walk(lwi_export *x)
         }
         queue[tail++] = base;
         while (head < tail) {
+            LWI_ASSERT(head < tail && tail <= m->nbody);
             const int body = queue[head++];
             for (int e = first[body]; e >= 0; e = next[e]) {
                 const lw_joint_desc *d = &m->desc.joint[e / 2];
@@ -220,6 +223,7 @@ static lw_status walk(lwi_export *x)
                 const int other = reversed ? d->body1.index : d->body2.index;
                 if (link[other] != NONE) continue;
                 lwi_export_link *l = &x->link[x->nlink];
+                LWI_ASSERT_INDEX(x->nlink, m->nbody);
                 link[other] = x->nlink++;
                 queue[tail++] = other;
                 *l = (lwi_export_link){.body = other, .parent = body, .before = link[body]};

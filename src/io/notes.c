@@ -1,4 +1,5 @@
 // notes.c -- notes about ignored parts of a file, and the survey that finds them.
+#include "base/assert.h"
 #include "io/notes.h"
 
 #include <stdarg.h>
@@ -13,6 +14,7 @@ static lwi_note_kind *kind_of(lwi_notes *notes, const char *text, lw_place place
     while (i < notes->nkind && strcmp(notes->kind[i].text, text) != 0) i++;
     if (i == LWI_NOTES_MAX_KINDS) return NULL;
     lwi_note_kind *kind = &notes->kind[i];
+    LWI_ASSERT_INDEX(i, LWI_NOTES_MAX_KINDS);
     if (i < notes->nkind) return kind;
     notes->nkind++;
     lwi_copy_text(kind->text, sizeof kind->text, text);
@@ -40,6 +42,8 @@ void lwi_note(lwi_notes *notes, const lwi_xml_element *element, const char *name
     if (!name) return;
     // bytes left beside the text, " (COUNT): " and ", and COUNT more"
     const size_t room = sizeof kind->names - strlen(kind->text) - 64, used = strlen(kind->names);
+    LWI_ASSERT(strlen(kind->text) + 64 < sizeof kind->names && used < room);
+    LWI_ASSERT(kind->nlisted <= kind->nname);
     const bool whole = kind->nlisted == kind->nname++; // no name was left out so far
     if (!whole || used + strlen(name) + sizeof ", " > room) return;
     snprintf(kind->names + used, room - used, "%s%s", used ? ", " : "", name);

@@ -2,6 +2,7 @@
 //
 // Expat itself uses malloc (its hooks have no user pointer) and frees everything when parsing ends; the
 // tree is in an arena of the caller's allocator, one block for each element.
+#include "base/assert.h"
 #include "io/xml.h"
 
 #include <expat.h>
@@ -59,6 +60,7 @@ static lwi_xml_element *new_element(lwi_arena *arena, const char *name, const ch
         a[i].name = put(&end, attribute[2 * i]);
         a[i].value = put(&end, attribute[2 * i + 1]);
     }
+    LWI_ASSERT(end + strlen(name) + 1 == (char *)e + bytes);
     *e = (lwi_xml_element){.text = "", .attribute = a, .nattribute = nattribute};
     e->name = put(&end, name);
     return e;
@@ -108,6 +110,7 @@ static void on_end(void *user, const char *name)
     parsing *p = user;
     if (p->status != LW_OK) return;
     lwi_xml_element *e = p->open;
+    LWI_ASSERT(e && p->depth > 0);
     if (!e->first && p->ntext) {
         p->text[p->ntext] = 0;
         char *start = p->text + strspn(p->text, blank);
@@ -142,6 +145,7 @@ static void on_text(void *user, const char *text, int length)
         p->text = wider;
         p->room = room;
     }
+    LWI_ASSERT(length >= 0 && p->ntext + (size_t)length < p->room);
     memcpy(p->text + p->ntext, text, (size_t)length);
     p->ntext += (size_t)length;
 }
@@ -250,6 +254,7 @@ static bool next_number(const char **text, double *x)
 int lwi_xml_list(const char *text, int max, double *x)
 {
     int n = 0;
+    LWI_ASSERT(max >= 0);
     while (n < max && text[strspn(text, blank)])
         if (!next_number(&text, x + n++)) return -1;
     return text[strspn(text, blank)] ? -1 : n;

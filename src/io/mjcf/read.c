@@ -4,6 +4,7 @@
 // BODY::JOINT between them that have the frame of the body.  A coordinate is `ref` at the poses of the
 // file, so F1 is rotated or translated by -ref: coordinates are those of the format.
 // What is not read is counted (notes.c) and reported once per kind.
+#include "base/assert.h"
 #include "io/mjcf/mjcf.h"
 
 #include "io/frames.h"
@@ -135,6 +136,7 @@ static lw_status take_body(lwi_mjcf *u, const lwi_xml_element *e, const here *at
 {
     const lwi_mjcf_at self = {e, LWI_MJCF_PLAIN, -1};
     const int index = u->nbody++;
+    LWI_ASSERT_INDEX(at->body, index); // parents first
     lwi_mjcf_body *b = &u->body[index];
     const lwi_mjcf_body *parent = &u->body[at->body];
     here inside = {.body = index, .of_class = at->of_class};
@@ -441,6 +443,7 @@ static lw_status add_chain(lwi_mjcf *u, int body)
     v3_copy(c.r, b->r);
     for (const lwi_mjcf_part *p = b->part; p; p = p->next) {
         if (p->at.kind != LWI_MJCF_JOINT && strcmp(p->at.e->name, "freejoint") != 0) continue;
+        LWI_ASSERT(left > 0);
         lwi_mjcf_joint *j = &u->joint[u->njoint++];
         *j = (lwi_mjcf_joint){.name = lwi_xml_get(p->at.e, "name"), .e = p->at.e, .body = body};
         j->desc = (lw_joint_desc){.name = j->name,

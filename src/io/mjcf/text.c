@@ -2,6 +2,7 @@
 //
 // The contents of an included file replace the <include>.  Files are in the folder of the model or below
 // it, and each is included once.
+#include "base/assert.h"
 #include "io/mjcf/mjcf.h"
 
 #include "io/readers.h"
@@ -73,6 +74,7 @@ static lw_status open_file(lwi_mjcf *u, const lwi_xml_element *include, lwi_xml 
             return lwi_mjcf_fail(u, include, LW_ERR_PARSE,
                                  "<include>: '%.200s' is included a second time", name);
     TRY(lwi_file_text(path, allocator, &text, &length, u->error));
+    LWI_ASSERT_INDEX(u->nincluded, LWI_MJCF_MAX_FILES);
     lwi_xml *xml = &u->included[u->nincluded];
     const lw_status status = lwi_xml_parse(xml, text, length, path, allocator, u->error);
     lwi_release(allocator, text);
@@ -156,6 +158,7 @@ static lwi_mjcf_kind kind_in_class(const lwi_xml_element *e)
 static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)
 {
     const int index = u->nclass++;
+    LWI_ASSERT(index < LWI_MJCF_MAX_CLASSES && outer < index);
     lwi_mjcf_class *c = &u->classes[index];
     *c = (lwi_mjcf_class){.name = lwi_xml_get(e, "class"), .e = e, .outer = outer};
     c->depth = outer < 0 ? 0 : u->classes[outer].depth + 1;
@@ -252,6 +255,7 @@ lw_status lwi_mjcf_find(const lwi_mjcf *u, const lwi_xml_element *e, const char 
     TRY(lwi_xml_need(&u->xml, e, attribute, &name, u->error));
     const int i = lwi_names_find(names->name, names->order, names->count, name);
     if (i >= 0) {
+        LWI_ASSERT_INDEX(i, names->count);
         *index = names->which[i];
         return LW_OK;
     }

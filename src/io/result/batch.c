@@ -1,4 +1,5 @@
 // batch.c -- results of a batch as one table: rows of all instances, ordered by time.
+#include "base/assert.h"
 #include "base/numbers.h"
 #include "batch/batch.h"
 #include "io/result/csv.h"
@@ -121,12 +122,14 @@ static lw_status instance_row(lw_batch_writer *w, int i)
         if (w->error.status == LW_OK) w->error = b->error;
         return status;
     }
+    LWI_ASSERT_INDEX(i, b->n);
     double *row = w->last + (size_t)i * (size_t)w->columns.n;
     int n = 0;
     row[n++] = w->rows.row[0];
     row[n++] = i;
     for (int k = 0; k < b->nvary; k++)
         row[n++] = b->values[(size_t)i * (size_t)b->nvary + (size_t)k];
+    LWI_ASSERT(n + w->nown - 1 == w->columns.n && w->rows.n == w->nown);
     memcpy(row + n, w->rows.row + 1, (size_t)(w->nown - 1) * sizeof *row);
     w->written[i] = true;
     return write_row(w, row, o->reaction_unique);

@@ -2,6 +2,7 @@
 //
 // A name is PREFIX.ITEM.PART ("joint.hinge.q0"; "sys.E" has no item).  Prefix and part determine the
 // quantity, and with it dataset, unit and frame; the columns of one quantity of one item make a dataset.
+#include "base/assert.h"
 #include "io/result/columns.h"
 
 #include <stdio.h>
@@ -117,6 +118,7 @@ static int find_group(builder *b, const char *path, const lwi_result_quantity *q
     unsigned at = hash(path) & (b->nslot - 1);
     for (; b->slot[at] >= 0; at = (at + 1) & (b->nslot - 1))
         if (!strcmp(b->group[b->slot[at]].path, path)) return b->slot[at];
+    LWI_ASSERT_INDEX(b->columns->ndataset, 2 * b->columns->n);
     b->slot[at] = b->columns->ndataset;
     b->group[b->columns->ndataset] = (group){.path = path, .quantity = q};
     return b->columns->ndataset++;
@@ -207,6 +209,7 @@ static lw_status number_datasets(builder *b)
         const group *from = &b->group[g];
         if (!from->n) continue;
         const bool series = !from->quantity || from->quantity->subject == LWI_RESULT_SYSTEM;
+        LWI_ASSERT_INDEX(n, c->ndataset);
         number[g] = n;
         c->dataset[n++] = (lwi_result_dataset){.path = from->path,
                                                .frame = from->quantity ? from->quantity->frame : "",
@@ -251,6 +254,7 @@ static lw_status assign_datasets(lwi_result_columns *columns)
 {
     builder b;
     TRY(begin(&b, columns));
+    LWI_ASSERT(columns->n > 0);
     for (int i = 0; i < columns->n; i++) TRY(put_in_group(&b, i));
     const int ngroup = columns->ndataset;
     for (int g = 0; g < ngroup; g++)
@@ -259,6 +263,7 @@ static lw_status assign_datasets(lwi_result_columns *columns)
         if (!b.group[columns->column[i].dataset].n) TRY(put_alone(&b, i));
     for (int i = 0; i < columns->n; i++) {
         const group *g = &b.group[columns->column[i].dataset];
+        LWI_ASSERT(g->n > 0 && (!g->quantity || b.part[i] >= first_part(g)));
         columns->column[i].component = g->quantity ? b.part[i] - first_part(g) : 0;
     }
     TRY(number_datasets(&b));
@@ -302,6 +307,7 @@ static lw_status put_columns(lwi_result_columns *c, const lw_model *model)
         for (int k = e->part; k < e->part + e->n; k++) {
             char *name = column_name(&c->arena, model, e, k);
             if (!name) return LW_ERR_MEMORY;
+            LWI_ASSERT(column < c->column + c->n);
             *column++ = (lwi_result_column){.name = name,
                                             .unit = unit_of(model, e, k),
                                             .frame = e->quantity->frame,

@@ -1,6 +1,7 @@
 // hdf5_read.c -- reads results, complete or not.
 //
 // Files are untrusted: type and size of every object are checked before it is read.
+#include "base/assert.h"
 #include "base/numbers.h"
 #include "io/result/hdf5_common.h"
 #include "io/result/hdf5_file.h"
@@ -356,6 +357,8 @@ static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
     while (columns > 1 && count > BAND_NUMBERS / columns) columns /= 2;
     const long from = place / columns * columns;
     if (columns > r->width - from) columns = r->width - from;
+    LWI_ASSERT(count > 0 && columns > 0);
+    LWI_ASSERT(place >= from && place < from + columns);
     const size_t numbers = (size_t)count * (size_t)columns;
     band *k = &r->kept;
     k->rows = 0;
@@ -378,6 +381,8 @@ static bool read_place(lwi_hdf5_reader *r, long place, long first, long count, d
     const bool there = first >= k->first && first + count <= k->first + k->rows &&
                        place >= k->from && place < k->from + k->columns;
     if (!there && !fill_band(r, first, count, place)) return false;
+    LWI_ASSERT(first >= k->first && first + count <= k->first + k->rows);
+    LWI_ASSERT((size_t)k->rows * (size_t)k->columns <= k->room);
     const double *from = k->value + (first - k->first) * k->columns + (place - k->from);
     for (long i = 0; i < count; i++) values[i] = from[i * k->columns];
     return true;
@@ -386,6 +391,8 @@ static bool read_place(lwi_hdf5_reader *r, long place, long first, long count, d
 static lw_status read_column(lwi_hdf5_reader *r, int column, long first, long count, double *values,
                              lw_error *error)
 {
+    LWI_ASSERT_INDEX(column, r->n);
+    LWI_ASSERT(first >= 0 && count >= 0 && first + count <= r->rows);
     const int place = r->place[column];
     TRY(open_for(r, column, error));
     if (count == 0) return LW_OK;

@@ -7,6 +7,7 @@
 // All numbers of a row are side by side in /table.  /body/NAME/position and the like are views of
 // its columns ("virtual datasets"), created once: to extend thousands of datasets costs a thousand
 // times as much as one.
+#include "base/assert.h"
 #include "io/result/hdf5_common.h"
 #include "base/numbers.h"
 #include "io/result/hdf5_file.h"
@@ -201,6 +202,7 @@ static hid_t make_view(const lwi_hdf5_writer *w, int dataset)
     const lwi_result_dataset *d = &w->columns->dataset[dataset];
     const int width = d->width ? d->width : 1, rank = d->width ? 2 : 1;
     const hid_t here = all_rows_of(rank, width, 0, width);
+    LWI_ASSERT(w->start[dataset] >= 0 && w->start[dataset] + width <= w->width[TABLE]);
     const hid_t there = all_rows_of(2, w->width[TABLE], w->start[dataset], width);
     const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
     hid_t set = -1;
@@ -338,6 +340,7 @@ static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *unique)
 static herr_t append(lwi_hdf5_writer *w, int set)
 {
     const int rank = set == TIME ? 1 : 2;
+    LWI_ASSERT(w->filled <= w->capacity && w->rows >= 0);
     const hsize_t width = (hsize_t)w->width[set];
     const hsize_t size[2] = {(hsize_t)(w->rows + w->filled), width};
     const hsize_t first[2] = {(hsize_t)w->rows, 0}, count[2] = {(hsize_t)w->filled, width};
@@ -372,6 +375,8 @@ static lw_status flush(lwi_hdf5_writer *w)
 static void gather(lwi_hdf5_writer *w, const double *row, const double *x)
 {
     const int n = w->columns->n;
+    LWI_ASSERT_INDEX(w->filled, w->capacity);
+    LWI_ASSERT(w->width[TABLE] == n - 1);
     double *to = w->block[TABLE] + w->filled * w->width[TABLE];
     w->block[TIME][w->filled] = row[0];
     if (w->in_order)
@@ -379,6 +384,7 @@ static void gather(lwi_hdf5_writer *w, const double *row, const double *x)
     else
         for (int i = 1; i < n; i++) to[w->place[i]] = row[i];
     const int nx = w->width[STATE];
+    LWI_ASSERT(!nx || x);
     if (nx) memcpy(w->block[STATE] + w->filled * nx, x, (size_t)nx * sizeof *x);
     w->filled++;
 }
@@ -430,6 +436,7 @@ static lw_status place_columns(lwi_hdf5_writer *w)
     for (int i = 0; i < c->n; i++) {
         w->place[i] = w->start[c->column[i].dataset] + c->column[i].component;
         w->in_order = w->in_order && w->place[i] == i - 1;
+        LWI_ASSERT(i == 0 ? w->place[i] == -1 : w->place[i] >= 0 && w->place[i] < w->width[TABLE]);
     }
     return LW_OK;
 }
@@ -443,6 +450,7 @@ static lw_status allocate(lwi_hdf5_writer *w, double expected)
     const long fit = BLOCK_BYTES / (numbers * (long)sizeof(double));
     const double max_rows = expected > 0 ? fmax(FEWEST_ROWS, fmin(expected, MAX_ROWS)) : MAX_ROWS;
     w->capacity = fit < 1 ? 1 : fit > (long)max_rows ? (long)max_rows : fit;
+    LWI_ASSERT(w->capacity >= 1 && w->capacity <= MAX_ROWS);
     for (int s = 0; s < NGROWING; s++) {
         w->block[s] = LWI_PUSH(&w->arena, double, w->capacity * w->width[s] + 1);
         if (!w->block[s]) return LW_ERR_MEMORY;

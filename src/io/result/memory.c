@@ -1,4 +1,5 @@
 // memory.c -- results in memory: the rows of a writer become a result.
+#include "base/assert.h"
 #include "io/result/result.h"
 #include "simulate/simulation.h"
 
@@ -85,6 +86,8 @@ lw_status lwi_result_memory_row(lwi_result_memory *m, const lw_sim *sim, const l
         m->room = room;
     }
     TRY(lwi_result_rows_fill(&m->rows, o));
+    LWI_ASSERT_INDEX(m->count, m->room);
+    LWI_ASSERT(m->rows.n == n);
     memcpy(m->value + m->count * n, m->rows.row, (size_t)n * sizeof *m->value);
     lw_sim_get_state(sim, NULL, m->state + m->count * nx);
     for (int j = 0; !m->count && o->reaction_unique && j < m->rows.model->njoint; j++)

@@ -1,4 +1,5 @@
 // quantities.c -- the table of the quantities of a result, and which of them a model has.
+#include "base/assert.h"
 #include "io/result/quantities.h"
 #include "spatial/rotation.h"
 
@@ -234,6 +235,7 @@ int lwi_result_part_count(const lwi_result_quantity *q)
 
 const char *lwi_result_part_unit(const lwi_result_quantity *q, int part)
 {
+    LWI_ASSERT(part >= 0 && (q->numbered || part < lwi_result_part_count(q)));
     return q->unit[q->numbered || !q->unit[1] ? 0 : part];
 }
 
@@ -267,6 +269,7 @@ static int coordinate_count(const lwi_joint *j, const lwi_result_quantity *q)
 static void append_named(list *l, const lwi_result_quantity *q, int joint)
 {
     const int n = coordinate_count(&l->model->joint[joint], q);
+    LWI_ASSERT(n > 0 && n <= lwi_result_part_count(q));
     append(l, (lwi_result_entry){q, joint, 0, lwi_result_part_count(q) - n, n});
 }
 

@@ -2,6 +2,7 @@
 //
 // Readers of rows can rely on this: every number is finite, and quaternions change their sign from
 // row to row only where the attitude requires it.
+#include "base/assert.h"
 #include "io/result/columns.h"
 #include "spatial/rotation.h"
 
@@ -16,6 +17,7 @@ lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *obse
         const lwi_result_entry *e = &rows->entry[i];
         const double *x = e->quantity->values(rows->model, observation, e->item, room) + e->from;
         const int vector = e->n - (e->quantity->quaternion ? 4 : 0);
+        LWI_ASSERT(e->from >= 0 && vector >= 0);
         memcpy(to, x, (size_t)vector * sizeof *to);
         if (vector < e->n) { // q and -q are the same attitude: the one nearer to the row before
             memcpy(quaternion, x + vector, sizeof quaternion);
@@ -24,6 +26,7 @@ lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *obse
         }
         to += e->n;
     }
+    LWI_ASSERT(to == rows->row + rows->n);
     for (int i = 0; i < rows->n; i++)
         if (!isfinite(rows->row[i])) return LW_ERR_NOT_FINITE;
     return LW_OK;
@@ -35,6 +38,7 @@ lw_status lwi_result_rows_create(const lw_model *model, lw_observe level,
 {
     *rows = (lwi_result_rows){.model = model, .level = level, .entry = columns->entry};
     rows->nentry = columns->nentry;
+    LWI_ASSERT(rows->nentry > 0); // columns of a model, not of names
     for (int i = 0; i < rows->nentry; i++) rows->n += rows->entry[i].n;
     rows->row = LWI_PUSH(arena, double, rows->n);
     return rows->row ? LW_OK : LW_ERR_MEMORY;

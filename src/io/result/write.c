@@ -1,4 +1,5 @@
 // write.c -- writes results: during a simulation, or from another result.
+#include "base/assert.h"
 #include "io/result/csv.h"
 #include "io/result/result.h"
 #include "io/text.h"
@@ -319,6 +320,7 @@ static lw_status read_rows(lw_result *r, row_taker take, void *user, lw_error *e
     double *row = block + chunk * r->n;
     lw_status status = LW_OK;
     for (long first = 0; first < r->rows && status == LW_OK; first += chunk) {
+        LWI_ASSERT(chunk >= 1 && chunk <= r->rows);
         const long count = chunk < r->rows - first ? chunk : r->rows - first;
         for (int i = 0; i < r->n && status == LW_OK; i++)
             status = lw_result_read(r, i, first, count, block + i * chunk, error);

@@ -4,6 +4,7 @@
 // of a joint its child, of a frame what it is attached to; `relative_to` names another.
 // Versions before 1.7 have no relative_to and the same defaults.  World poses follow the
 // chains of bases from the world on.
+#include "base/assert.h"
 #include "io/sdf/sdf.h"
 
 #include "io/frames.h"
@@ -113,6 +114,7 @@ static lw_status push_item(lwi_sdf *u, const lwi_sdf_item *item, int *index)
         u->room = room;
     }
     *index = u->nitem;
+    LWI_ASSERT(u->nitem < u->room);
     u->item[u->nitem++] = *item;
     return LW_OK;
 }
@@ -200,6 +202,7 @@ static lw_status open_file(lwi_sdf *u, const lwi_sdf_file *from, const lwi_xml_e
     const lw_status status = lwi_xml_parse(&file->xml, text, length, path, allocator, u->error);
     lwi_release(allocator, text);
     TRY(status);
+    LWI_ASSERT_INDEX(u->nfile, LWI_COUNT(u->file));
     u->file[u->nfile++] = file;
     file->version = lwi_sdf_version(lwi_xml_get(file->xml.root, "version"));
     *opened = file;
@@ -324,6 +327,7 @@ static lw_status index_kind(lwi_sdf *u, lwi_sdf_kind kind)
     if (!u->name[kind] || !u->which[kind] || !u->order[kind]) return lwi_sdf_no_memory(u);
     for (int i = 0; i < u->nitem; i++) {
         if (u->item[i].kind != kind) continue;
+        LWI_ASSERT_INDEX(u->count[kind], count);
         u->name[kind][u->count[kind]] = u->item[i].name;
         u->which[kind][u->count[kind]++] = i;
     }
@@ -352,6 +356,7 @@ int lwi_sdf_find(const lwi_sdf *u, int model, const char *name)
     static const char self[] = "::__model__";
     if (strcmp(name, "world") == 0 || strcmp(name, "__root__") == 0) return 0;
     if (strcmp(name, "__model__") == 0) return model;
+    LWI_ASSERT_INDEX(model, u->nitem);
     const char *full = joined(u, u->item[model].scope, name, "");
     if (!full) return -1;
     const size_t n = strlen(full), m = sizeof self - 1;

@@ -3,6 +3,7 @@
 //
 // The joint frame is relative to the child.  F2 is that frame rotated so that z2 is the axis, F1 the
 // same frame on the parent at the poses of the file, where every joint closes.
+#include "base/assert.h"
 #include "io/sdf/sdf.h"
 
 #include "io/frames.h"
@@ -293,6 +294,7 @@ static lw_status push_coupling(lwi_sdf *u, const lwi_sdf_coupling *c)
         u->coupling = larger;
         u->coupling_room = room;
     }
+    LWI_ASSERT(u->ncoupling < u->coupling_room);
     u->coupling[u->ncoupling++] = *c;
     u->item[c->joint].follows[c->coordinate] = u->ncoupling;
     return LW_OK;

@@ -7,6 +7,7 @@
 // and world poses from the root on,  R_child = R_parent R,  r_child = r_parent + R_parent xyz.
 //
 // Loops are in loops.c.  Contents that the model ignores are counted and reported once per kind (notes.c).
+#include "base/assert.h"
 #include "io/urdf/urdf.h"
 
 #include "io/frames.h"
@@ -97,12 +98,14 @@ static lw_status read_names(const reading *u, const char *what, names *n)
     if (!n->text || !n->order) return no_memory(u->error);
     int i = 0;
     for (const lwi_xml_element *e = lwi_xml_child(robot, what); e; e = lwi_xml_next(e, what), i++) {
+        LWI_ASSERT_INDEX(i, n->count);
         TRY(lwi_xml_need(u->xml, e, "name", &n->text[i], u->error));
         const char *problem = lwi_name_problem(n->text[i]);
         if (problem)
             return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%.60s': its name %s", what,
                                 n->text[i], problem);
     }
+    LWI_ASSERT(i == n->count);
     lwi_names_sort(n->text, n->count, n->order);
     for (i = 1; i < n->count; i++) {
         if (strcmp(n->text[n->order[i - 1]], n->text[n->order[i]]) != 0) continue;
@@ -234,6 +237,7 @@ static lw_status place_links(const reading *u, int root)
             m3_mul(child->R, parent->R, R);
             m3_mul_v(r, parent->R, r);
             v3_add(child->r, parent->r, r);
+            LWI_ASSERT_INDEX(tail, u->nlink); // every link has one parent at most
             queue[tail++] = u->joints[i].child;
         }
     }
@@ -242,7 +246,9 @@ static lw_status place_links(const reading *u, int root)
     if (!reached) return no_memory(u->error);
     for (int i = 0; i < tail; i++) reached[queue[i]] = 1;
     int lost = 0;
+    LWI_ASSERT(tail < u->nlink);
     while (reached[u->joints[lost].parent]) lost++;
+    LWI_ASSERT(lost < u->njoint);
     return lwi_xml_fail(
         u->xml, u->joints[lost].e, LW_ERR_MODEL, u->error,
         "joint '%.150s': there is no path from the root link '%.150s' to its parent, "

@@ -1,4 +1,5 @@
 // values.c -- numbers, words and names from scalars and short lists of the document.
+#include "base/assert.h"
 #include "io/yaml/values.h"
 #include "io/text.h"
 
@@ -58,6 +59,7 @@ size_t lwi_read_enter(lwi_reading *r, const char *key)
 
 void lwi_read_leave(lwi_reading *r, size_t length)
 {
+    LWI_ASSERT(length <= strlen(r->path));
     r->path[length] = 0;
 }
 
@@ -290,6 +292,7 @@ lw_status lwi_read_body(lwi_reading *r, const lwi_document_value *v, int32_t *in
     }
     int k = 0;
     TRY(lwi_read_reference(r, v, "body", r->bodies, &k));
+    LWI_ASSERT(r->body[k] > 0); // bodies are added before they are referred to
     *index = r->body[k];
     return LW_OK;
 }
