@@ -40,7 +40,7 @@ void lwi_note(lwi_notes *notes, const lwi_xml_element *element, const char *name
     }
     kind->count++;
     if (!name) return;
-    // bytes left beside the text, " (COUNT): " and ", and COUNT more"
+    // bytes reserved after the text, " (COUNT): " and ", and COUNT more"
     const size_t room = sizeof kind->names - strlen(kind->text) - 64, used = strlen(kind->names);
     LWI_ASSERT(strlen(kind->text) + 64 < sizeof kind->names && used < room);
     LWI_ASSERT(kind->nlisted <= kind->nname);

@@ -1,7 +1,7 @@
 // survey.c -- the supported elements of MJCF: parent, element, attributes.
 //
 // Attributes of contacts, solvers and rendering have no effect on exact constraints; they are listed here but
-// not read.  Whatever changes the motion is noted.
+// not read.  Everything that changes the motion is noted.
 #include "io/mjcf/mjcf.h"
 
 #include <string.h>

@@ -165,7 +165,7 @@ static lw_status put_in_group(builder *b, int i)
     const char *path = path_of(&b->columns->arena, b->columns->column[i].name, &m);
     if (!path) return LW_ERR_MEMORY;
     const int g = find_group(b, path, m.quantity);
-    if (b->group[g].quantity != m.quantity) return put_alone(b, i); // "q0" beside "qw"
+    if (b->group[g].quantity != m.quantity) return put_alone(b, i); // "q0" with "qw"
     b->group[g].parts |= 1ULL << m.part;
     b->group[g].n++;
     b->columns->column[i].dataset = g;

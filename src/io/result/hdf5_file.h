@@ -15,7 +15,7 @@
 
 #include "io/result/columns.h"
 
-/** Contents of a result beside its table.  NULL, 0: not available. */
+/** Contents of a result in addition to its table.  NULL, 0: not available. */
 typedef struct lwi_result_meta {
     const char *model, *notice, *warnings, *versions;
     const lw_options *options;

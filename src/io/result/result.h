@@ -44,7 +44,7 @@ struct lw_result {
     lwi_arena arena;
 };
 
-/** Contents of the result of a simulation beside its table; strings are in `arena` or owned by the
+/** Contents of the result of a simulation in addition to its table; strings are in `arena` or owned by the
  *  simulation. */
 lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena *arena,
                              lwi_result_meta *meta);
