@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lays two benchmark files side by side: times of the second over those of the first.
+"""Compares two benchmark files: times of the second over those of the first.
 
 usage: bench_compare.py A.json B.json
 

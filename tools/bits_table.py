@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Lays the hashes of bench_bits of several builds side by side.
+"""Compares the hashes of bench_bits of several builds.
 
 usage: bits_table.py LABEL=BENCH_BITS...    e.g. gcc=build/bin/bench_bits clang=build-clang/bin/bench_bits
 
-Prints a table for the documentation.  Exit status: 0; 1 where a build, or a way of computing within one, has other
+Prints a table for the documentation.  Exit status: 0; 1 if a build, or a way of computing within one, has other
 bits; 2 for wrong use.
 """
 import re

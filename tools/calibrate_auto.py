@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure what evaluations cost and calibrate the choice of `auto` on it.
+"""Measure the cost of evaluations and calibrate the choice of `auto` with it.
 
 usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only TEXT] [--unseen]
                          [--save FILE | --load FILE] [--write]
@@ -7,20 +7,20 @@ usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only T
                          [--save FILE | --load FILE]
 
 --programs  folder with linkwork, bench_auto and bench_accuracy (build/bin)
---accuracy  instead: what a run of so many simulated seconds costs that has all bodies within 1e-6 m, and
-            1e-9 m, of where they should be, each formulation with the tolerance that is best for it: the
-            measure that `auto` is judged by
---whole     of that run also the set-up, and rows as the program writes them, with reactions
---turns     short turns of every formulation and model; the least time counts (40)
+--accuracy  instead: the cost of a run of so many simulated seconds with all bodies within 1e-6 m, and
+            1e-9 m, of their exact positions, each formulation with its best tolerance: the measure of the
+            quality of `auto`
+--whole     includes the set-up of that run, and rows as the program writes them, with reactions
+--turns     repetitions of every formulation and model; the minimum time counts (40)
 --run       and the time of a run of so many simulated seconds by each formulation
 --only      models whose name contains it
---unseen    models that nothing has been fitted to in place of the set: how the table does there
+--unseen    models not used for fitting instead of the set, to validate the table
 --save      keeps the measurements, one line of JSON per model
---load      takes them from there, of evaluations the least of several files with commas between, and measures nothing
+--load      reads them instead of measuring; for evaluations the minimum of several files, separated by commas
 --write     writes the table to src/kinematics/costs.def
 
 Prints the table of times and estimates, and the regret of each choice: its time over that of the
-best formulation which keeps velocities on the constraints (rcr, hdca; trees: aba), and over the best
+best formulation whose velocities satisfy the constraints (rcr, hdca; trees: aba), and over the best
 of all.
 """
 import argparse
@@ -37,7 +37,7 @@ import scipy.optimize
 
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TABLE = "src/kinematics/costs.def"
-# what may make a formulation costly; features are those of src/kinematics/costs.h
+# contributions to the cost of a formulation; features are those of src/kinematics/costs.h
 TERMS = {
     "aba": ("one", "bodies", "speeds"),
     "momenta": ("one", "bodies", "speeds"),
@@ -50,7 +50,7 @@ TERMS = {
     "dense": ("one", "bodies", "dense"),
 }
 TREES = ("aba", "momenta")
-CLOSED = ("rcr", "hdca")  # velocities stay on the constraints
+CLOSED = ("rcr", "hdca")  # velocities satisfy the constraints
 WORTH = 1.2               # they may be slower by that, as in src/simulate/cost.c
 
 # ------------------------------------------------------------------------------- the benchmark set
@@ -112,7 +112,7 @@ def model(bodies, joints, gravity=(0, 0, -9.81), **more):
 
 
 def delta():
-    """Three arms on hinges, forearms on universal joints, a platform that does not turn."""
+    """Three arms on hinges, forearms on universal joints, a platform that does not rotate."""
     bodies, joints = {}, {}
     base, arm, forearm, tip, down = 0.2, 0.3, 0.6, 0.05, 0.4
     reach = base + arm * math.cos(down) - tip
@@ -177,7 +177,7 @@ def bennett():
 
 
 def gears(n):
-    """Wheels on parallel shafts, each geared to the one before."""
+    """Wheels on parallel shafts, each geared to the previous one."""
     wheel = {"mass": 1, "inertia": [1e-2, 1e-2, 2e-2, 0, 0, 0]}
     bodies = {f"wheel{i}": {**wheel, "position": [0.2 * i, 0, 0], "com": [0.01, 0, 0]} for i in range(n)}
     joints = {f"shaft{i}": joint("revolute", "ground", f"wheel{i}", (0.2 * i, 0, 0)) for i in range(n)}
@@ -188,7 +188,7 @@ def gears(n):
 
 
 def ring(kinds, tilt=0.0):
-    """Rods end to end, back to the ground: a polygon that stands, hinged by these kinds of joints in turn."""
+    """Rods end to end, back to the ground: an upright polygon, with these kinds of joints in turn."""
     n = len(kinds)
     at = [rotation((1, 0, 0), tilt) @ [math.cos(2 * math.pi * i / n) - 1, 0.2 * math.sin(4 * math.pi * i / n),
                                        math.sin(2 * math.pi * i / n)] for i in range(n)]
@@ -246,7 +246,7 @@ def rotary_platform(legs, stages=1):
 
 
 def geared_four_bars(n):
-    """Four-bars side by side whose cranks are geared, each to the one before."""
+    """Four-bars side by side with geared cranks, each to the previous one."""
     bodies, joints, couplings = {}, {}, []
     for i in range(n):
         at = numpy.array([[0, 0, i], [0.2, 0.3, i], [1.0, 0.8, i], [1.2, 0, i]])
@@ -262,7 +262,7 @@ def geared_four_bars(n):
 
 
 def with_spring(program, folder, name, text, body):
-    """The model and a weak spring between the ground and a point: no cells."""
+    """The model and a weak spring between the ground and a point."""
     path = os.path.join(folder, "plain.yaml")
     with open(path, "w") as file:
         file.write(text)
@@ -282,7 +282,7 @@ def write_model(folder, name, text):
 
 
 def unseen_models(programs, folder):
-    """name, path of what the table of costs is checked with and never fitted to."""
+    """name, path of models that validate the table of costs and are never used for fitting."""
     def write(name, text):
         return write_model(folder, name, text)
     program = os.path.join(programs, "linkwork")
@@ -346,12 +346,12 @@ def all_models(programs, folder):
 
 CONTENDERS = ("auto", "rcr", "hdca", "dca", "lagrange", "lagrange/auto/always")
 ERRORS = (1e-6, 1e-9)  # [m]
-PATIENCE = 120         # [s] for one model: what cannot be that accurate has steps without end
-NEAR = 2               # tolerances to either side whose runs take as long for an evaluation
+PATIENCE = 120         # [s] for one model: a run that cannot reach the accuracy would not end
+NEAR = 2               # tolerances to either side with the same time per evaluation
 
 
 def ask_all(arguments, program, *options, limit=None):
-    """What a program prints for each model that is wanted; what fails is told and left out."""
+    """The output of a program for each selected model; failures are reported and left out."""
     results = []
     with tempfile.TemporaryDirectory() as folder:
         models = unseen_models if arguments.unseen else all_models
@@ -378,16 +378,16 @@ def measure_runs(arguments):
 
 
 def quiet(runs):
-    """The same with times as on a machine that nobody shares: evaluations, which are the same each time, times the
-    least that one took in runs by nearby tolerances."""
+    """The same with times as on an idle machine: the number of evaluations, which is reproducible, times the
+    minimum time of one in runs at nearby tolerances."""
     pace = [seconds / count for _, seconds, _, count, *_ in runs]
     return [(tolerance, count * min(pace[max(0, i - NEAR):i + NEAR + 1]), *rest[:1], count)
             for i, (tolerance, _, *rest, count, _) in enumerate(runs)]
 
 
 def time_to(error, result):
-    """The least time of a run within that error, by contender; between two tolerances on the line through
-    both in logarithms: whether one of them just does it is chance."""
+    """The minimum time of a run within that error, by contender; interpolated between two tolerances
+    logarithmically, because it is chance whether one of them just reaches the error."""
     best = {}
     for name, runs in result["runs"].items():
         runs = quiet(runs)
@@ -403,7 +403,7 @@ def time_to(error, result):
 
 def judge_runs(results):
     """A row of markdown per model, the table of docs/methods.md: milliseconds of `auto`, others relative to it, `auto`
-    relative to the best; and the verdict.  `auto` is whichever formulation it chose, at the times of that one: a run
+    relative to the best; and a summary.  The times of `auto` are those of the formulation that it chose: a run
     by name is the same run."""
     shown = [n for n in CONTENDERS[1:] if "/" not in n]
     head = [c for e in ERRORS for c in (f"{e:.0e} m".replace("e-0", "e-"), *(f"`{n}`" for n in shown), "best")]
@@ -439,7 +439,7 @@ def judge_runs(results):
 
 
 def load(files):
-    """What was saved; of several measurements of evaluations the least times."""
+    """Saved measurements; for several measurements of evaluations the minimum times."""
     results = {}
     for name in files:
         with open(name) as file:
@@ -460,12 +460,12 @@ def measure(arguments):
 
 
 def row_of(name, result):
-    """Of the table of costs: rcr has one for each way it goes."""
+    """The row of the table of costs: rcr has one for each of its ways."""
     return result["way"] if name == "rcr" else name
 
 
 def times_of(result):
-    """Of one evaluation by row of the table; trees go by rows that loops do not."""
+    """Times of one evaluation by row of the table; trees use other rows than loops."""
     tree = result["features"]["closures"] == 0
     return {row_of(n, result): f["evaluation"] for n, f in result["formulations"].items()
             if "evaluation" in f and row_of(n, result) in TERMS and (row_of(n, result) in TREES) == tree
@@ -473,13 +473,13 @@ def times_of(result):
 
 
 def closeness(result):
-    """How much it matters here: where the two that are chosen from are near each other."""
+    """The weight of a model: larger if the two candidates are close to each other."""
     times = [result["formulations"].get(n, {}).get("evaluation") for n in CLOSED]
     return 1 / (0.2 + abs(math.log(times[0] / times[1]))) if all(times) else 1.0
 
 
 def fit(terms, rows):
-    """Coefficients with the least errors of logarithms: twice too much is as wrong as half."""
+    """Coefficients with the minimum errors of logarithms: a factor of two is as wrong as one half."""
     A = numpy.array([[f[t] / (1e9 * e) for t in terms] for f, e, _ in rows])
     weight = numpy.array([w for _, _, w in rows])
     share = numpy.array([1 / numpy.median(c[c > 0]) if (c > 0).any() else 1 for c in A.T])
@@ -489,7 +489,7 @@ def fit(terms, rows):
     found = scipy.optimize.least_squares(errors, numpy.full(len(terms), 1 / len(terms)),
                                          loss="soft_l1", f_scale=0.1, bounds=(0, numpy.inf))
     x = found.x * share
-    felt = (A * x).max(axis=0) > 0.05  # no coefficient that no time shows
+    felt = (A * x).max(axis=0) > 0.05  # omit coefficients without effect on any time
     return {t: float(f"{c:.3g}") for t, c, f in zip(terms, x, felt) if f}
 
 
@@ -499,8 +499,8 @@ def deviations(table, result):
 
 
 def calibrate(results, rounds=8):
-    """The table.  A shared machine is at times twice as slow, for all formulations of a model alike:
-    that factor of each model is found with the coefficients."""
+    """The table.  A shared machine is at times twice as slow, equally for all formulations of a model:
+    this factor of each model is fitted together with the coefficients."""
     pace, table = [1.0] * len(results), {}
     for _ in range(rounds):
         for name, terms in TERMS.items():
@@ -511,13 +511,13 @@ def calibrate(results, rounds=8):
         for i, r in enumerate(results):
             off = deviations(table, r)
             pace[i] = math.exp(min(0.7, max(-0.7, numpy.median(list(off.values()))))) if len(off) > 2 else 1.0
-        level = numpy.quantile(pace, 0.2)  # a quiet machine
+        level = numpy.quantile(pace, 0.2)  # an idle machine
         pace = [p / level for p in pace]
     return table
 
 
 def expect(table, name, result):
-    """As the library: a drive that does work makes hdca find accelerations, which is what dca does."""
+    """As in the library: with a drive that does work hdca computes accelerations, as dca does."""
     more = estimate(table, "dca", result["features"]) if name == "hdca" and result["driven"] else 0
     return estimate(table, row_of(name, result), result["features"]) + more
 
@@ -527,7 +527,7 @@ def estimate(table, name, features):
 
 
 def read_table():
-    """What stands in the sources."""
+    """The table in the sources."""
     table = {}
     with open(os.path.join(SOURCES, TABLE)) as file:
         for name, row in re.findall(r'\{"([^"]+)", \{(.*)\}\},', file.read()):
@@ -536,8 +536,8 @@ def read_table():
 
 
 def ways(results, table):
-    """How far estimates are off, beside what the machine was slower by for the whole model, and what rcr loses by
-    going all rows at once or body by body by them."""
+    """Errors of the estimates, apart from the factor of the machine for the whole model, and the loss of rcr by
+    choosing between the dense path and the elimination with them."""
     off = {name: [] for name in TERMS}
     for r in results:
         logs = deviations(table, r)
@@ -568,7 +568,7 @@ def table_text(table):
 
 
 def choose(table, result):
-    """What the library would choose with this table."""
+    """The choice of the library with this table."""
     if result["auto"] not in (*CLOSED, "dca"):
         return result["auto"]
     takes = [n for n in CLOSED if "evaluation" in result["formulations"].get(n, {})]

@@ -3,9 +3,9 @@
 
 usage: check_layout.py [ROOT] [--write]
 
-Tables laid by hand stand between `// clang-format off` and `// clang-format on`.  Versions of clang-format
+Tables formatted by hand are between `// clang-format off` and `// clang-format on`.  Versions of clang-format
 differ in small things: this is for version 14, clang-format-14 or a clang-format that says so.
---write lays the files out.  Exit status: 0 clean, 1 with one line per file, 77 without clang-format 14.
+--write formats the files.  Exit status: 0 clean, 1 with one line per file, 77 without clang-format 14.
 """
 import concurrent.futures
 import os

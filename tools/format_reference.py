@@ -3,8 +3,8 @@
 
 usage: linkwork schema | format_reference.py [-o PAGE]
 
-Every part is a section with a table: key, what may stand there, what it means.  Keys that are needed are
-marked.  What the schema says in a way not known here ends the program: nothing is left out silently.
+Every part is a section with a table: key, allowed values, meaning.  Required keys are
+marked.  An unknown construct of the schema ends the program: nothing is left out silently.
 """
 import argparse
 import json
@@ -69,7 +69,7 @@ def pattern(text):
 
 
 def value(part):
-    """What may stand there, in words."""
+    """The allowed values, in words."""
     if "$ref" in part:
         return link(part["$ref"])
     if "const" in part:
@@ -101,7 +101,7 @@ def cell(text):
 
 
 def hoist(part, name, defs):
-    """Objects told in place get a section of their own, `name`; equal ones share it."""
+    """Objects defined in place get a separate section, `name`; equal ones share it."""
     if isinstance(part, list):
         return [hoist(one, name, defs) for one in part]
     if not isinstance(part, dict):
