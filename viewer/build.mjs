@@ -1,9 +1,9 @@
-// build.mjs -- bundles src/, three.js and uPlot into dist/page.html, a page that works from a file, offline.
+// build.mjs -- bundles src/, three.js and uPlot into dist/page.html, a page that works offline.
 //
 //   node build.mjs            writes it
-//   node build.mjs --check    fails when it is not what the sources give
+//   node build.mjs --check    fails if it differs from what the sources give
 //
-// The program puts a model and a result in the place of the comments <!--DATA--> and <!--LATE-->.
+// The program replaces the comments <!--DATA--> and <!--LATE--> by a model and a result.
 import {readFileSync, writeFileSync, mkdirSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {dirname, join} from 'node:path';
@@ -39,7 +39,7 @@ ${ofPackage('uplot', 'LICENSE')}
 
 if (process.argv.includes('--check')) {
   if (readFileSync(page, 'utf8') !== html) {
-    console.error('viewer/dist/page.html is not what viewer/src gives: run `npm ci && npm run build` in viewer/');
+    console.error('viewer/dist/page.html differs from what viewer/src gives: run `npm ci && npm run build` in viewer/');
     process.exit(1);
   }
   console.log('viewer/dist/page.html is up to date');

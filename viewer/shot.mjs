@@ -1,6 +1,6 @@
-// shot.mjs -- a picture of a page of `linkwork view`, as docs/images/viewer-*.png are made.
+// shot.mjs -- takes a picture of a page of `linkwork view`; makes docs/images/viewer-*.png.
 //
-//   node shot.mjs PAGE.html OUT.png SECONDS [KEYS [dark]]      KEYS: pressed before, e.g. tr
+//   node shot.mjs PAGE.html OUT.png SECONDS [KEYS [dark]]      KEYS: pressed first, e.g. tr
 import {resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {chromium} from 'playwright-core';

@@ -215,7 +215,7 @@ const arrowsOf = (page) => page.evaluate(() => {
   let longest = 0, largest = 0;
   for (let r = 0; r < data.rows; r++) {
     seek(data.time[r]);
-    const m = view.forceArrows.places.data;
+    const m = view.forceArrows.transforms.data;
     for (let i = 0; i < n; i++) longest = Math.max(longest, Math.hypot(m[16 * i + 4], m[16 * i + 5], m[16 * i + 6]));
     for (const [, columns] of view.forces) largest = Math.max(largest, Math.hypot(...columns.map((k) => data.columns[k].read()[r])));
   }
@@ -255,13 +255,13 @@ async function loads() {
   const ends = (fraction) => page.evaluate((part) => {
     const {view, data, seek} = window.linkwork;
     seek(data.time[0] + part * (data.time[data.rows - 1] - data.time[0]));
-    return view.spans.filter((s) => s.crowd.mesh.parent === view.loads).map((s) => s.list.map((_, i) => {
-      const m = s.places.data.slice(16 * i, 16 * i + 16);
+    return view.spans.filter((s) => s.batch.mesh.parent === view.loads).map((s) => s.list.map((_, i) => {
+      const m = s.transforms.data.slice(16 * i, 16 * i + 16);
       return [-0.5, 0.5].map((y) => [0, 1, 2].map((k) => m[12 + k] + y * m[4 + k]));
     }));
   }, fraction);
   const arrows = () => page.evaluate(() => {
-    const m = window.linkwork.view.loadArrows.places.data;  // shafts first
+    const m = window.linkwork.view.loadArrows.transforms.data;  // shafts first
     return window.linkwork.view.wrenches.map((_, i) => [-0.5, 0.5].map((y) => [0, 1, 2].map((k) => m[16 * i + 12 + k] + y * m[16 * i + 4 + k])));
   });
   const facts = {start: await ends(0), end: await ends(1), arrows: await arrows(), painted: (await painted(page)).scene};
@@ -294,7 +294,7 @@ async function shapes() {
       const color = [...copy.getContext('2d').getImageData((x + 1) / 2 * copy.width, (1 - y) / 2 * copy.height, 1, 1).data];
       point.setFromMatrixPosition(view.world[i + 1]).add({x: 0.26, y: -0.3, z: 0.26}).project(view.camera);
       return {name: b.name, color, middle: view.bodyAt(x, y), corner: view.bodyAt(point.x, point.y),
-        sent: [...view.places.data.slice(16 * (i + 1) + 12, 16 * (i + 1) + 15)]};
+        sent: [...view.transforms.data.slice(16 * (i + 1) + 12, 16 * (i + 1) + 15)]};
     });
   }, fraction);
   const facts = {start: await look(0), end: await look(1), calls: await page.evaluate(() => window.linkwork.view.renderer.info.render.calls)};
@@ -342,7 +342,7 @@ async function large() {
     const {view} = window.linkwork, {camera, controls} = view, point = camera.position.clone();
     view.follow(500);
     return parts.map((part) => {
-      camera.position.sub(controls.target).setLength(part * view.usual).add(controls.target);
+      camera.position.sub(controls.target).setLength(part * view.fitDistance).add(controls.target);
       view.dirty = true;
       view.draw();
       return {far: view.far.mesh.visible, near: view.near?.mesh.visible ?? false,

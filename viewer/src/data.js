@@ -4,14 +4,13 @@
 //   time      float64 [row]
 //   position  float32 [row][body][3]   mass centres in the world [m]
 //   rotation  int16   [row][body][4]   unit quaternions body -> world, scalar first, times 32767
-//   bodies[i].group    bodies that fixed joints hold together have the same; 0: with the ground
+//   bodies[i].group    number of the rigid group; 0: that of the ground
 //   joints[i].sign     of its type, as in drawings; .separates: its two points move apart
 //   palette            colours of groups: of the ground, then of the others, which repeat
 //   quantities         {item, dataset, part}: the names of columns (columnsOf)
 //   columns[i].values  float64 or float32 [row]
-// All columns but those of the system stand behind the script, in the element `late`, so that drawing can
-// begin before they have come.
-// Everything fixed in a body is given from its mass centre, in its axes.
+// All columns except those of the system are after the script, in the element `late`, so that drawing begins before
+// they are loaded.  Vectors fixed in a body are from its mass centre, in its axes.
 import {inflateSync} from 'three/examples/jsm/libs/fflate.module.js';
 
 function bytes(text) {
@@ -22,25 +21,23 @@ function bytes(text) {
   return out;
 }
 
-// What was deflated, by the browser's own decoder: several times faster than a script, but it is not there at once.
+// Inflates by the browser's decoder, which is asynchronous and several times faster than a script.
 async function inflated(deflated) {
   try {
     const stream = new Blob([deflated]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
     return new Uint8Array(await new Response(stream).arrayBuffer());
-  } catch {  // an older browser, or damaged
+  } catch {  // an older browser, or damaged data
     return inflateSync(deflated);
   }
 }
 
-/** Numbers of src/view/pack.h: base64 of a deflated list of the first bytes of all numbers, the second
- *  bytes, ...; one series after the other.  Those of 2 and 4 bytes are second differences of the
- *  numbers' bits, small ones by small codes.  Back comes [row][series], every bit as it was. */
+/** Decodes what src/view/pack.h describes, without loss.  Returns [row][series]. */
 export function unpack(text, rows, series, Type) {
   const size = rows * series * Type.BYTES_PER_ELEMENT;
   return arrange(inflateSync(bytes(text), {out: new Uint8Array(size)}), rows, series, Type);
 }
 
-/** The same in a while, for what is long. */
+/** The same asynchronously, for long series. */
 export async function unpackSoon(text, rows, series, Type) {
   return arrange(await inflated(bytes(text)), rows, series, Type);
 }
@@ -84,7 +81,7 @@ export async function load(document) {
   return d;
 }
 
-/** The columns of a quantity, by index: those of the system, or of an item by its name; undefined where the result has none. */
+/** Indices of the columns of a quantity, of the system or of an item by its name; undefined: not in the result. */
 export function columnsOf(d, item, dataset, name) {
   const {part} = d.quantities.find((q) => q.item === item && q.dataset === dataset);
   return part.map((p) => d.column.get([item, ...name === undefined ? [] : [name], p].join('.')));
@@ -98,7 +95,7 @@ function add(d, columns) {
   }
 }
 
-/** Columns that stand behind the script: once the document has been read. */
+/** Adds the columns after the script, when the document is complete. */
 export function loadLate(document, d) {
   const element = document.getElementById('late');
   if (!element) throw new Error('the page is not whole: its last columns are missing');
@@ -108,7 +105,7 @@ export function loadLate(document, d) {
   element.remove();
 }
 
-// Columns are unpacked when they are first looked at.
+// Columns are unpacked when they are first read.
 function lazily(column, rows) {
   let values = null;
   return () => {
@@ -120,7 +117,7 @@ function lazily(column, rows) {
   };
 }
 
-/** Row at or before a time, and how far the time is towards the next. */
+/** Row at or before a time, and the fraction of the step to the next row. */
 export function locate(time, t) {
   const last = time.length - 1;
   if (last <= 0 || t <= time[0]) return [0, 0];

@@ -1,11 +1,11 @@
-// main.js -- the page: clock, controls, panels.  `window.linkwork` is there for scripts and tests.
+// main.js -- the page: clock, controls, panels.  Scripts and tests use `window.linkwork`.
 import {Vector3} from 'three';
 import {columnsOf, load, loadLate} from './data.js';
 import {View} from './scene.js';
 import {Plot, number, short} from './plots.js';
 
 const $ = (id) => document.getElementById(id);
-const SLOW = 25, LONG = 50;  // ms from picture to picture: more than at 60 and 50 a second; no longer fluid
+const SLOW = 25, LONG = 50;  // ms between pictures: more than at 60 and at 50 Hz; not fluid
 const REST = 250;  // ms without a new picture
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 50];
 
@@ -31,23 +31,23 @@ async function start() {
   // ---- clock
   function seek(t) {
     move(t);
-    tell();
+    show();
   }
   function move(t) {
     state.t = Math.min(last, Math.max(first, t));
     view.seek(state.t);
   }
-  // The time, in all places that tell it.
-  let told = 0;
-  function tell() {
-    told = performance.now();
+  // Shows the time and everything that depends on it.
+  let shown = 0;
+  function show() {
+    shown = performance.now();
     $('scrub').value = last > first ? (state.t - first) / (last - first) : 0;
     $('clock').textContent = `${state.t.toFixed(3)} s of ${last.toFixed(3)}`;
     if (!state.playing) $('scrub').setAttribute('aria-valuetext', `${state.t.toFixed(3)} seconds`);
     panels();
   }
   function play(on) {
-    if (state.playing) tell();
+    if (state.playing) show();
     state.playing = on && last > first;
     if (state.playing && state.t >= last) seek(first);
     $('play').innerHTML = state.playing ? '&#10073;&#10073;' : '&#9654;';
@@ -146,25 +146,25 @@ async function start() {
     $('follow').value = body;
     view.follow(body);
   }
-  // Traces of the outermost bodies, at most eight: those that nothing hangs on.
+  // Traces of at most eight bodies at the ends of the tree.
   function traces(on) {
     const inner = new Set(data.joints.filter((j) => !j.closes_loop).map((j) => j.body1));
     let ends = data.bodies.map((_, i) => i).filter((i) => i > 0 && !inner.has(i));
     if (!ends.length || ends.length > 8) ends = ends.slice(-8);
     for (const b of on ? ends : [...view.traced.keys()]) view.trace(b, on);
   }
-  // The scales of what is drawn.
+  // The scales of the drawing.
   function readout() {
     $('readout').textContent = `grid ${short(view.cell)} m` +
       (view.reactions.visible && view.largestForce ? `\nlongest arrow ${short(+view.largestForce.toPrecision(3))} N` :
         view.reactions.visible && view.largestForce === 0 ? '\nno forces in joints' : '');
   }
   // Directions of the world's axes.
-  let turned = '';
+  let drawn = '';
   function triad() {
     const e = view.camera.matrixWorldInverse.elements, now = e.slice(0, 12).join();
-    if (now === turned) return;
-    turned = now;
+    if (now === drawn) return;
+    drawn = now;
     ['x', 'y', 'z'].forEach((name, k) => {
       const [line, text] = axes[k], x = 24 * e[4 * k], y = -24 * e[4 * k + 1];
       line.setAttribute('x2', x);
@@ -181,7 +181,7 @@ async function start() {
   for (const [name, set] of Object.entries(toggles))
     $(`show-${name}`).addEventListener('change', (e) => { set(e.target.checked); view.seek(state.t); readout(); });
   $('show-axes').checked = view.marks.visible;
-  $('show-reactions').disabled = true;  // until their columns have come
+  $('show-reactions').disabled = true;  // until their columns are loaded
   if (!data.springs.length && !data.wrenches.length) $('show-forces').parentElement.hidden = true;
 
   // ---- input
@@ -203,10 +203,10 @@ async function start() {
     '0': () => view.fit(), 'd': () => theme(!document.documentElement.classList.contains('dark')), '?': () => $('keys').showModal(),
   };
   document.addEventListener('keydown', (e) => {
-    // a closed dialog keeps the focus until the next picture
+    // a closed dialog has the focus until the next picture
     const at = e.target.closest('dialog:not([open])') ? document.body : e.target;
     if ($('keys').open || at.matches('input[type=search], select') || e.ctrlKey || e.metaKey || e.altKey) return;
-    if (e.key === ' ' && at.matches('button, summary, input[type=checkbox]')) return;  // they are pressed by it
+    if (e.key === ' ' && at.matches('button, summary, input[type=checkbox]')) return;  // space presses them
     if (e.key === 'ArrowLeft' || e.key === 'ArrowRight') {
       const sign = e.key === 'ArrowLeft' ? -1 : 1;
       step(sign, e.shiftKey ? 0.1 * sign : 0);
@@ -223,7 +223,7 @@ async function start() {
     const box = canvas.getBoundingClientRect();
     follow(view.bodyAt((e.clientX - box.left) / box.width * 2 - 1, 1 - (e.clientY - box.top) / box.height * 2) || -1);
   });
-  // the name of a body on which the mouse rests
+  // shows the name of the body below the mouse
   let rest = 0;
   canvas.addEventListener('pointermove', (e) => {
     clearTimeout(rest);
@@ -240,7 +240,7 @@ async function start() {
     }, 150);
   });
   canvas.addEventListener('pointerleave', () => { clearTimeout(rest); $('hover').hidden = true; });
-  // keys are the page's again after the mouse was used
+  // after a click keys are for the page again
   document.addEventListener('click', (e) => { if (e.detail > 0 && e.target.closest('footer, .plot')) document.activeElement.blur(); });
   for (const id of ['speed', 'follow']) $(id).addEventListener('change', () => $(id).blur());
   $('theme').addEventListener('click', keys.d);
@@ -271,9 +271,9 @@ async function start() {
   document.body.classList.toggle('still', !(last > first));
   readout();
 
-  // A dense screen has four times the pixels: where pictures take long, they are coarser while something moves.
+  // A dense screen has four times the pixels: if pictures take long, the resolution is lower while something moves.
   let late = 0, still = 0;
-  function adapt(since) {  // `since` the last picture; before the next is drawn
+  function adapt(since) {  // since: time from the last picture [ms]
     still = view.dirty ? 0 : still + since;
     late = since > LONG ? late + 1 : 0;
     if (coarse ? still < REST : late < 4 || devicePixelRatio <= 1) return;
@@ -286,8 +286,8 @@ async function start() {
     if (state.playing && before !== null) {
       const since = now - before, t = state.t + Math.min(since, 200) / 1000 * state.speed;
       move(t);
-      // numbers and cursors go with every picture, but where pictures take long ten times a second
-      if (since < SLOW || performance.now() - told > 100) tell();
+      // numbers and cursors change with every picture, or ten times a second if pictures take long
+      if (since < SLOW || performance.now() - shown > 100) show();
       if (t >= last) play(false);
     }
     adapt(now - (before ?? now));
@@ -302,7 +302,7 @@ async function start() {
 
   window.linkwork = {
     data, view, seek, play, state,
-    /** Mass centre of a body as the scene has it. */
+    /** Mass centre of a body in the scene. */
     bodyPosition: (name) => {
       const i = data.bodies.findIndex((b) => b.name === name);
       return i < 0 ? null : new Vector3().setFromMatrixPosition(view.world[i]).toArray();
@@ -310,7 +310,7 @@ async function start() {
     ready: false,
   };
 
-  // Columns that come behind the script.
+  // When the columns after the script are loaded.
   function finish() {
     loadLate(document, data);
     view.makeArrows();

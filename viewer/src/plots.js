@@ -17,7 +17,7 @@ export function short(x) {
   return text.includes('.') ? text.replace(/\.?0+(e|$)/, '$1') : text;
 }
 
-// The range of the finite values with a margin; [-1, 1] where there are none.
+// The range of the finite values with a margin; [-1, 1] if there are none.
 function rangeOf(values) {
   let low = Infinity, high = -Infinity;
   for (const v of values) if (Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
@@ -26,7 +26,7 @@ function rangeOf(values) {
   return [low - margin, high + margin];
 }
 
-// uPlot leaves gaps at null.
+// uPlot has gaps at null.
 const gapped = (values) => (values.every(Number.isFinite) ? values : Array.from(values, (v) => (Number.isFinite(v) ? v : null)));
 
 function element(name, parent, properties = {}) {
@@ -56,7 +56,7 @@ export class Plot {
     this.box = element('div', this.root);
     this.onSeek = onSeek;
     this.chart = null;  // once the width is known
-    this.row = null;  // whose value is shown
+    this.row = null;  // of the value shown
   }
 
   make(width) {
@@ -80,7 +80,7 @@ export class Plot {
     this.cursor = element('div', over, {className: 'cursor'});
   }
 
-  /** Puts the cursor at a time and shows the value of a row; draws the chart where its size or colours have changed. */
+  /** Puts the cursor at a time and shows the value of a row; draws the chart again if its size or colours have changed. */
   draw(t, row, style) {
     const width = this.box.clientWidth;
     if (!width) return;

@@ -6,53 +6,53 @@ import {
   PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, TubeGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
-import {Crowd, LIGHT, Places} from './crowd.js';
+import {Batch, LIGHT, Transforms} from './batch.js';
 import {columnsOf, locate} from './data.js';
 
-const CORE = 1e-3;  // of a line's radius, which is drawn by swelling: enough to have normals
-const ROUND_OFF = 1e-9;  // of what forces are measured by: sums of many large forces cancel to some digits less than all
-const TRAIL = 20000;  // rows that a trace shows at the most: without a graphics card 200 000 take a second
-const MANY = 300;  // bodies: beyond, each is drawn with less
+const CORE = 1e-3;  // radius of a line before it is inflated, by its radius: enough to have normals
+const ROUND_OFF = 1e-9;  // smaller forces, by the reference force, are round-off: sums of large forces lose digits
+const TRAIL = 20000;  // maximum rows of a trace: without a graphics card 200 000 take a second
+const MANY = 300;  // bodies: if there are more, each has fewer triangles
 
-/** Copies of a geometry of length one about the origin, along y, each between points of two bodies. */
+/** Copies of a geometry of length one, centred, along y, each between points of two bodies. */
 class Spans {
-  /** @param list  [{body1, p: point of it, body2, q, radius, from, to}]  from, to: parts of the way, 0 and 1 */
+  /** @param list  [{body1, p: point of it, body2, q, radius, from, to}]  from, to: fractions of the distance, 0 and 1 */
   constructor(parent, geometry, color, list, options) {
     this.list = list;
-    this.places = new Places(list.length);
-    this.crowd = new Crowd(parent, this.places, list.map((_, place) => ({geometry, place, local: null, color})), options);
+    this.transforms = new Transforms(list.length);
+    this.batch = new Batch(parent, this.transforms, list.map((_, slot) => ({geometry, slot, local: null, color})), options);
   }
-  place(world) {
+  update(world) {
     for (let i = 0; i < this.list.length; i++) {
       const s = this.list[i], a = FROM.copy(s.p).applyMatrix4(world[s.body1]), b = TO.copy(s.q).applyMatrix4(world[s.body2]);
       const along = WAY.subVectors(b, a);
       b.copy(a).addScaledVector(along, s.to ?? 1);
       a.addScaledVector(along, s.from ?? 0);
-      this.places.set(i, between(a, b, s.radius, MATRIX));
+      this.transforms.set(i, between(a, b, s.radius, MATRIX));
     }
-    this.places.send();
+    this.transforms.send();
   }
 }
 
-/** Arrows, one of each colour of the list: shafts have the first places, heads the next. */
+/** Arrows, one for each colour of the list: first the slots of all shafts, then those of all heads. */
 class Arrows {
   constructor(parent, colors, sunward) {
     const n = this.count = colors.length, many = n > MANY;
     const shaft = new CylinderGeometry(1, 1, 1, many ? 4 : 10, 1, many), head = new ConeGeometry(1, 1, many ? 5 : 14);
-    this.places = new Places(2 * n);
-    this.crowd = new Crowd(parent, this.places, [shaft, head].flatMap((geometry, part) =>
-      colors.map((color, i) => ({geometry, place: part * n + i, local: null, color}))), {roughness: 0.5, sunward});
+    this.transforms = new Transforms(2 * n);
+    this.batch = new Batch(parent, this.transforms, [shaft, head].flatMap((geometry, part) =>
+      colors.map((color, i) => ({geometry, slot: part * n + i, local: null, color}))), {roughness: 0.5, sunward});
   }
-  /** From a point along a unit vector: a shaft of some length, then the head.  Changes `from`. */
+  /** An arrow from a point along a unit vector: length of shaft and head.  Changes `from`. */
   set(i, from, along, shaft, radius, head) {
     const neck = NECK.copy(from).addScaledVector(along, shaft);
-    this.places.set(i, between(from, neck, radius, MATRIX));
-    this.places.set(this.count + i, between(neck, from.copy(neck).addScaledVector(along, head), 0.4 * head, MATRIX));
+    this.transforms.set(i, between(from, neck, radius, MATRIX));
+    this.transforms.set(this.count + i, between(neck, from.copy(neck).addScaledVector(along, head), 0.4 * head, MATRIX));
   }
 }
 
-// A coil about y of radius one, its middle at the origin, with straight ends.
-const TURNS = 8, SLIM = 14;  // length of a usual spring by its radius
+// A coil about y of radius one, centred, with straight ends.
+const TURNS = 8, SLIM = 14;  // length of the coil by its radius
 class Coil extends Curve {
   getPoint(t, to = new Vector3()) {
     const part = Math.min(1, Math.max(0, (t - 0.1) / 0.8)), angle = 2 * Math.PI * TURNS * part;
@@ -61,9 +61,9 @@ class Coil extends Curve {
   }
 }
 
-// Of length one; many springs are less round, very many go to and fro without a graphics card.
-function coilFor(count, weak) {
-  const around = count > MANY ? (weak ? 2 : 5) : count > 60 ? 6 : count > 8 ? 10 : 16, sides = count > 60 ? 3 : count > 8 ? 4 : 6;
+// Of length one; the more springs, the fewer corners; very many are a zigzag without a graphics card.
+function coilFor(count, software) {
+  const around = count > MANY ? (software ? 2 : 5) : count > 60 ? 6 : count > 8 ? 10 : 16, sides = count > 60 ? 3 : count > 8 ? 4 : 6;
   return new TubeGeometry(new Coil(), Math.round(1.25 * TURNS * around), 0.22, sides).scale(1, 1 / SLIM, 1);
 }
 
@@ -73,7 +73,7 @@ const NOW = new Vector3(), THEN = new Vector3(), TURN = new Quaternion(), TURN_T
 const quaternion = (q) => new Quaternion(q[1], q[2], q[3], q[0]);
 const vector = (p) => new Vector3(p[0], p[1], p[2]);
 
-// Scratch of what is done for every picture, so that nothing is left to be collected.
+// Reused for every picture: no garbage.
 const MATRIX = new Matrix4(), FROM = new Vector3(), TO = new Vector3(), WAY = new Vector3(), NECK = new Vector3();
 const Y = new Vector3(0, 1, 0), ALONG = new Vector3(), MIDDLE = new Vector3(), SIZE = new Vector3(), TURNED = new Quaternion();
 
@@ -86,7 +86,7 @@ function between(a, b, radius, m = new Matrix4()) {
   return m.compose(MIDDLE.addVectors(a, b).multiplyScalar(0.5), TURNED, SIZE.set(radius, Math.max(length, 1e-9), radius));
 }
 
-// Shapes lie along z; cylinders and capsules of three.js along y.
+// Shapes are along z; cylinders and capsules of three.js along y.
 const UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2);
 function geometryOf(shape, count) {
   const s = shape.size, n = count > MANY ? 6 : Math.round(1.5 * round(count)), half = n >> 1, ball = Math.max(n, 8);
@@ -112,7 +112,7 @@ function halfBox(shape) {
   }
 }
 
-// How wide a body's thickest shape is at its second narrowest, from its middle; Infinity: it has none.
+// Maximum over the shapes of the second smallest half extent; Infinity: no shapes.
 const halfWidth = (body) => (body.shapes.length ? Math.max(...body.shapes.map((shape) => halfBox(shape).sort((a, b) => a - b)[1])) : Infinity);
 const middle = (list) => list.sort((p, q) => p - q)[list.length >> 1];
 
@@ -129,24 +129,24 @@ function corners(shapes) {
   return points;
 }
 
-// Points of a body that are to be seen, in its axes: ends of lines, corners of shapes, its mass centre.
+// Points of a body, in its axes: ends of lines, corners of shapes, or its mass centre.
 function outline(body) {
   const points = [...body.lines.flat().map(vector), ...corners(body.shapes)];
   if (!points.length && body.mass > 0) points.push(new Vector3());
   return points;
 }
 
-// Are a body's shapes, or no shapes, far from its joints?
+// Are the shapes of a body far from its joints, or missing?
 const remote = (body) => 1.5 * span(corners(body.shapes)) < span(body.lines.flat().map(vector));
 const opacityOf = (shape) => (shape.color ? shape.color[3] : 1);
 
-// Corners of a circle: fewer where there are many of them; very many rods have open ends.
+// Corners of a circle: fewer for many; very many rods have open ends.
 const round = (count) => (count > MANY ? 5 : count > 60 ? 10 : 16);
 const rodFor = (list) => new CylinderGeometry(1, 1, 1, round(list.length), 1, list.length > MANY);
 const ballFor = (list) => (list.length > MANY ? new OctahedronGeometry(1) : new SphereGeometry(1, round(list.length), round(list.length) >> 1));
 
-// Does the browser draw without a graphics card?  Smooth edges then cost a third of a picture.
-function drawnByProcessor() {
+// Does the browser draw without a graphics card?  Antialiasing then takes a third of the time.
+function drawsInSoftware() {
   const gl = document.createElement('canvas').getContext('webgl2'), info = gl?.getExtension('WEBGL_debug_renderer_info');
   const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : '';
   gl?.getExtension('WEBGL_lose_context')?.loseContext();
@@ -157,20 +157,20 @@ export class View {
   constructor(canvas, data) {
     this.data = data;
     this.scene = new Scene();
-    this.weak = data.bodies.length > MANY && drawnByProcessor();  // then no smooth edges, no gloss, fewer corners
-    // opaque: what three.js asks for lets the page through, which then is drawn beneath it for every picture
-    const context = canvas.getContext('webgl2', {alpha: false, antialias: !this.weak});
+    this.software = data.bodies.length > MANY && drawsInSoftware();  // then no antialiasing, light per vertex, fewer corners
+    // opaque: the default of three.js is transparent, and the page below would be drawn for every picture
+    const context = canvas.getContext('webgl2', {alpha: false, antialias: !this.software});
     this.renderer = new WebGLRenderer({canvas, context: context ?? undefined});
     this.camera = new PerspectiveCamera(40, 1, 0.01, 1000);
     this.world = data.bodies.map(() => new Matrix4());
-    this.places = new Places(data.bodies.length);  // the same for the graphics card
+    this.transforms = new Transforms(data.bodies.length);  // the same as a texture
     this.measure();
-    this.start = 0;  // height at which the body that is followed began
+    this.start = 0;  // initial height of the body that is followed
     this.camera.up.copy(this.up);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.addEventListener('change', () => { this.dirty = true; });
     canvas.addEventListener('webglcontextrestored', () => { this.dirty = true; });
-    this.crowds = [];
+    this.batches = [];
     this.lights();
     this.solids();
     this.axes();
@@ -185,7 +185,7 @@ export class View {
     this.fit();
   }
 
-  // Points of the mechanism at the start and in the whole motion, up, a size for marks.
+  // Determines up, the extent of the mechanism at the start and in the whole motion, and the size of marks.
   measure() {
     const d = this.data, g = vector(d.gravity);
     this.up = g.length() > 0 ? g.negate().normalize() : new Vector3(0, 0, 1);
@@ -196,22 +196,22 @@ export class View {
     }
     for (const j of d.joints) if (j.body1 === 0) this.outlines[0].push(vector(j.point1));
     const each = this.outlines.reduce((sum, o) => sum + o.length, 1);
-    const rows = Math.max(1, Math.min(d.rows, Math.floor(50000 / each)));  // so many points tell enough
+    const rows = Math.max(1, Math.min(d.rows, Math.floor(50000 / each)));  // a sample is sufficient
     this.all = [];
     for (let i = 0; i < rows; i++)
       for (const p of this.pointsAt(rows > 1 ? Math.round(i * (d.rows - 1) / (rows - 1)) : 0)) this.all.push(p);
     const now = this.pointsAt(0);
-    // one free body without a shape is a point: its scene is its way, or of a usual size where it rests
+    // a free body without a shape is a point: the size is that of its path, or 1 if it does not move
     this.size = Math.max(span(now), 1e-3);
     if (span(now) === 0) this.size = span(this.all) || 1;
-    // a motion that leaves where it began (a fall, a walk) is followed, not shown whole
+    // a motion far from the start (a fall, a walk) is followed, not shown as a whole
     this.leaves = span(this.all) > 4 * this.size;
-    this.thin = (this.leaves ? this.size : span(this.all)) / 400;  // radius of what is a line in the first picture
+    this.thin = (this.leaves ? this.size : span(this.all)) / 400;  // radius of a line in the first picture
     this.floor = (this.leaves ? now : this.all).reduce((low, p) => Math.min(low, p.dot(this.up)), Infinity);
-    // marks go by the usual length of a link, and are seen however many links there are
+    // marks scale with the median length of a link, within limits
     this.link = middle(this.outlines.slice(1).map(span).filter((length) => length > 0)) || this.size;
     this.mark = Math.min(this.size / 220, Math.max(this.link / 15, this.size / 700));
-    // where joints stand on the ground: a cone below each, unless the ground has shapes of its own
+    // joints on the ground: a cone below each, unless the ground has shapes
     this.supports = d.bodies[0].shapes.length ? [] : d.joints.filter((j) => j.body1 === 0 || j.body2 === 0)
       .map((j) => vector(j.body1 === 0 ? j.point1 : j.point2).applyMatrix4(this.startOf(0)));
     const foot = 5 * this.mark;
@@ -246,7 +246,7 @@ export class View {
     this.scene.add(new HemisphereLight(LIGHT.sky, LIGHT.ground), new AmbientLight(LIGHT.all));
     const sun = new DirectionalLight(LIGHT.sun);
     sun.position.copy(this.up).multiplyScalar(2).add(new Vector3(0.7, -0.9, 0.4));
-    this.sunward = this.weak ? sun.position.clone().normalize() : null;
+    this.sunward = this.software ? sun.position.clone().normalize() : null;
     this.scene.add(sun);
     // cells of 1, 2 or 5 times a power of ten metres, about ten along the mechanism
     const raw = this.size / 10, power = Math.pow(10, Math.floor(Math.log10(raw)));
@@ -255,12 +255,12 @@ export class View {
     this.grid.material.transparent = true;
     this.grid.material.opacity = 0.3;
     this.grid.quaternion.setFromUnitVectors(new Vector3(0, 1, 0), this.up);
-    this.scene.fog = new Fog('#ffffff', 1, 2);  // the grid fades; all else is clear
+    this.scene.fog = new Fog('#ffffff', 1, 2);  // for the grid only
     this.placeGrid(new Box3().setFromPoints(this.all).getCenter(new Vector3()));
     this.scene.add(this.grid);
   }
 
-  // Below a point, in whole cells; one storey of five cells after the other where it falls.
+  // Puts the grid below a point, in whole cells; below a falling body in steps of five cells.
   placeGrid(point) {
     const turn = this.grid.quaternion, p = point.clone().applyQuaternion(turn.clone().invert()), storey = 5 * this.cell;
     p.set(Math.round(p.x / this.cell) * this.cell, this.floor + (this.leaves ? Math.min(0, Math.floor((p.y - this.start) / storey)) * storey : 0),
@@ -274,18 +274,17 @@ export class View {
     return new Color(palette[group && 1 + (group - 1) % (palette.length - 1)]);
   }
 
-  crowd(parent, members, opacity = 1) {
+  batch(parent, members, opacity = 1) {
     if (!members.length) return null;
-    this.crowds.push(new Crowd(parent, this.places, members, {roughness: 0.65, metalness: 0.05, transparent: opacity < 1, opacity, sunward: this.sunward}));
-    return this.crowds[this.crowds.length - 1];
+    this.batches.push(new Batch(parent, this.transforms, members, {roughness: 0.65, metalness: 0.05, transparent: opacity < 1, opacity, sunward: this.sunward}));
+    return this.batches[this.batches.length - 1];
   }
 
-  // What shows bodies: their shapes, links, supports; all that is not transparent together.  Slight bodies,
-  // whose shapes are too thin to be seen in the first picture, are rods as thick as a line there, and have
-  // their shapes from near (shapesOrRods).
+  // Shapes, links and supports; everything opaque is one batch.  Slender bodies, with shapes too thin to be visible in
+  // the first picture, are drawn as lines from far and by their shapes from near (shapesOrRods).
   solids() {
     const kinds = new Map(), members = new Map([[1, []]]), near = [], far = [];
-    this.slight = this.data.bodies.map((b) => b.lines.length > 0 && this.narrow(b) && !remote(b) && b.shapes.every((shape) => opacityOf(shape) === 1));
+    this.slender = this.data.bodies.map((b) => b.lines.length > 0 && this.narrow(b) && !remote(b) && b.shapes.every((shape) => opacityOf(shape) === 1));
     this.links(members.get(1), far);
     this.data.bodies.forEach((b, body) => b.shapes.forEach((shape) => {
       const key = `${shape.type} ${shape.size}`;
@@ -294,43 +293,43 @@ export class View {
     }));
     const total = this.data.bodies.reduce((sum, b) => sum + b.shapes.length, 0);
     for (const list of kinds.values()) {
-      const geometry = geometryOf(list[0][1], this.weak ? total : list.length);
-      for (const [place, shape] of list) {
+      const geometry = geometryOf(list[0][1], this.software ? total : list.length);
+      for (const [slot, shape] of list) {
         const opacity = opacityOf(shape);
         if (!members.has(opacity)) members.set(opacity, []);
-        const to = this.slight[place] ? near : members.get(opacity);
-        to.push({geometry, place, color: shape.color ? new Color(...shape.color.slice(0, 3)) : this.colorOf(place),
+        const to = this.slender[slot] ? near : members.get(opacity);
+        to.push({geometry, slot, color: shape.color ? new Color(...shape.color.slice(0, 3)) : this.colorOf(slot),
           local: new Matrix4().compose(vector(shape.position), quaternion(shape.orientation), ONE)});
       }
     }
-    for (const [opacity, list] of members) if (opacity > 0) this.crowd(this.scene, list, opacity);
-    this.far = this.crowd(this.scene, far);
-    this.nearMembers = near;  // drawn when they are first to be seen
+    for (const [opacity, list] of members) if (opacity > 0) this.batch(this.scene, list, opacity);
+    this.far = this.batch(this.scene, far);
+    this.nearMembers = near;  // created when they are first visible
     this.near = null;
-    this.slightWidth = middle(this.data.bodies.filter((_, i) => this.slight[i]).map(halfWidth)) ?? 0;
+    this.slenderWidth = middle(this.data.bodies.filter((_, i) => this.slender[i]).map(halfWidth)) ?? 0;
   }
 
-  // A picture from `distance`: slight bodies as rods, or by their shapes once these are as wide as a line.
+  // Slender bodies seen from `distance`: rods, or shapes if these are at least as wide as a line.
   shapesOrRods(distance) {
     if (!this.far) return;
-    const line = this.thin * distance / this.usual, near = this.slightWidth >= 0.8 * line;
-    if (near && !this.near) this.near = this.crowd(this.scene, this.nearMembers);
+    const line = this.thin * distance / this.fitDistance, near = this.slenderWidth >= 0.8 * line;
+    if (near && !this.near) this.near = this.batch(this.scene, this.nearMembers);
     this.far.mesh.visible = !near;
     if (this.near) this.near.mesh.visible = near;
-    this.far.swell.value = line - CORE * this.thin;
+    this.far.inflate.value = line - CORE * this.thin;
   }
 
-  // Bodies show as rods between their joints and mass centre where no shape does: there is none, it is
-  // far from the joints (a robot's without its meshes), or too thin to be seen among so many.
+  // Bodies are drawn as rods between their joints and mass centre if they have no shape, if it is far from the joints
+  // (a robot without its meshes), or if it is too thin to be visible.
   bare(body) { return remote(body) || this.narrow(body); }
   narrow(body) { return halfWidth(body) < 0.8 * this.thin; }
 
   links(members, far) {
     const rods = [], lines = [], balls = [], leads = new Set(), size = Math.min(3 * this.mark, 0.2 * this.link);
     this.data.bodies.forEach((b, body) => {
-      const radius = this.slight[body] ? CORE * this.thin : Math.max((b.shapes.length ? 0.5 : 1.6) * this.mark, this.thin);
+      const radius = this.slender[body] ? CORE * this.thin : Math.max((b.shapes.length ? 0.5 : 1.6) * this.mark, this.thin);
       for (const [p, q] of this.bare(b) ? b.lines : [])
-        (this.slight[body] ? lines : rods).push([body, between(vector(p), vector(q), radius)]);
+        (this.slender[body] ? lines : rods).push([body, between(vector(p), vector(q), radius)]);
       const first = !leads.has(b.group);
       leads.add(b.group);
       if (body > 0 && first && !b.shapes.length && b.mass > 0)
@@ -344,12 +343,12 @@ export class View {
   }
 
   many(geometry, list, members, color) {
-    for (const [place, local] of list) members.push({geometry, place, local, color: color ?? this.colorOf(place)});
+    for (const [slot, local] of list) members.push({geometry, slot, local, color: color ?? this.colorOf(slot)});
   }
 
   axes() {
     this.marks = new Group();
-    this.marks.visible = this.link > this.size / 60;  // they would hide the links among many
+    this.marks.visible = this.link > this.size / 60;  // of many links they would hide the links
     this.scene.add(this.marks);
     const rods = [], balls = [], length = Math.min(9 * this.mark, 0.8 * this.link), size = Math.min(2 * this.mark, 0.15 * this.link);
     for (const j of this.data.joints) {
@@ -364,7 +363,7 @@ export class View {
     const members = [];
     this.many(rodFor(rods), rods, members, color);
     this.many(ballFor(balls), balls, members, color);
-    this.crowd(this.marks, members);
+    this.batch(this.marks, members);
     // a thin rod between the two points of a joint where they move apart
     const sliding = this.data.joints.filter((j) => j.separates);
     this.spans = [];
@@ -376,8 +375,8 @@ export class View {
     return {body1: item.body1, p: vector(item.point1), body2: item.body2, q: vector(item.point2), radius, from, to};
   }
 
-  // Springs as coils, dampers as a piston in its cylinder, forces between two points as a line, forces and
-  // torques on points as arrows: they tell where and in which direction, not how much.
+  // Springs as coils, dampers as piston and cylinder, forces between two points as lines, forces and torques on points
+  // as arrows of constant length: point and direction, not magnitude.
   springs() {
     const d = this.data;
     this.loads = new Group();
@@ -386,11 +385,11 @@ export class View {
     const add = (geometry, color, list) => {
       if (list.length) this.spans.push(new Spans(this.loads, geometry, new Color(color), list, {roughness: 0.5, metalness: 0.2, sunward: this.sunward}));
     };
-    // a coil is slim at the start, and not thinner than the marks
+    // a coil is slender at the start, and at least as wide as the marks
     const end = (body, point) => vector(point).applyMatrix4(this.startOf(body));
     const start = (s) => end(s.body1, s.point1).distanceTo(end(s.body2, s.point2));
     const wide = (s) => Math.max(2 * this.mark, Math.min(start(s) / SLIM, 0.03 * this.size));
-    add(coilFor(d.springs.length, this.weak), SPRING, of('spring').map((s) => this.span(s, wide(s))));
+    add(coilFor(d.springs.length, this.software), SPRING, of('spring').map((s) => this.span(s, wide(s))));
     const rod = new CylinderGeometry(1, 1, 1, 10);
     add(rod, SPRING, of('damper').flatMap((s) => [this.span(s, 0.3 * wide(s)), this.span(s, 0.8 * wide(s), 0, 0.5)]));
     add(rod, FORCE, of('force').map((s) => this.span(s, 0.8 * this.mark)));
@@ -408,7 +407,7 @@ export class View {
     return m;
   }
 
-  // From where they act.
+  // Arrows of forces and torques, from their points.
   placeLoads() {
     const length = 0.12 * this.size, head = Math.min(6 * this.mark, 0.4 * length);
     for (let i = 0; i < this.wrenches.length; i++) {
@@ -416,10 +415,10 @@ export class View {
       if (w.body_axes) along.transformDirection(this.world[w.body]);
       this.loadArrows.set(i, at, along, length - head, 0.8 * this.mark, head);
     }
-    this.loadArrows.places.send();
+    this.loadArrows.transforms.send();
   }
 
-  // Forces of joints on their second bodies: shafts and heads, as long as the largest of all times is.
+  // Forces of joints on their second bodies.
   arrows() {
     this.reactions = new Group();
     this.reactions.visible = false;
@@ -427,7 +426,7 @@ export class View {
     this.forces = [];
   }
 
-  /** When the columns of reactions have come. */
+  /** Creates the arrows when the columns of reactions are loaded. */
   makeArrows() {
     const d = this.data;
     this.forces = d.joints.map((j, i) => [i, columnsOf(d, 'joint', 'force', j.name)])
@@ -436,9 +435,9 @@ export class View {
     this.largestForce = undefined;  // not yet measured
   }
 
-  // The largest force of the whole motion (but for the few of an impact); arrows are measured by it, and by no less
-  // than the weight of the heaviest body, so that what is small beside it looks small.  Where joints have nothing to
-  // carry there is round-off, which is not drawn: without gravity it is measured by what moves, T over a size.
+  // The largest force of the motion, without the highest 2 % (impacts).  The length of arrows is relative to it, or to
+  // the weight of the heaviest body if that is larger.  Round-off is not drawn: forces below a fraction of this
+  // reference, or of kinetic energy by size.
   measureForces() {
     const d = this.data, all = [], step = Math.max(1, d.rows >> 8);
     for (const [, columns] of this.forces) {
@@ -448,12 +447,12 @@ export class View {
     const sizes = all.filter(Number.isFinite).sort((a, b) => a - b);
     const weight = Math.hypot(...d.gravity) * d.bodies.reduce((most, b) => Math.max(most, b.mass), 0);
     this.largestForce = sizes[Math.floor(0.98 * (sizes.length - 1))] ?? 0;
-    this.usualForce = Math.max(this.largestForce, weight);
+    this.referenceForce = Math.max(this.largestForce, weight);
     const energy = d.columns[columnsOf(d, 'sys', 'kinetic')[0]]?.read() ?? [];
     let moving = 0;
     for (let r = 0; r < d.rows; r += step) if (energy[r] > moving) moving = energy[r];
-    this.leastForce = ROUND_OFF * Math.max(this.usualForce, moving / this.size);
-    if (!(this.largestForce > this.leastForce)) this.largestForce = 0;
+    this.minForce = ROUND_OFF * Math.max(this.referenceForce, moving / this.size);
+    if (!(this.largestForce > this.minForce)) this.largestForce = 0;
   }
 
   placeArrows(row) {
@@ -462,24 +461,24 @@ export class View {
     for (let i = 0; i < this.forces.length; i++) {
       const [joint, columns] = this.forces[i], j = d.joints[joint];
       const f = WAY.set(d.columns[columns[0]].read()[row], d.columns[columns[1]].read()[row], d.columns[columns[2]].read()[row]);
-      const size = f.length(), seen = Number.isFinite(size) && size > this.leastForce;
-      const length = seen ? Math.min(size / this.usualForce, 1.5) * 0.25 * this.size : 0;
+      const size = f.length(), seen = Number.isFinite(size) && size > this.minForce;
+      const length = seen ? Math.min(size / this.referenceForce, 1.5) * 0.25 * this.size : 0;
       if (length > 0) f.divideScalar(size);
       this.forceArrows.set(i, FROM.fromArray(j.point2).applyMatrix4(this.world[j.body2]), f, length, length > 0 ? 0.8 * this.mark : 0, Math.min(5 * this.mark, 2 * length));
     }
-    this.forceArrows.places.send();
+    this.forceArrows.transforms.send();
   }
 
-  /** Puts every body where it is at a time; positions between rows are interpolated. */
+  /** Sets all poses for a time, interpolated between rows. */
   seek(t) {
     const d = this.data, n = d.bodies.length, [row, part] = locate(d.time, t);
     const next = Math.min(row + 1, d.rows - 1);
     for (let b = 0; b < n; b++) {
       this.pose(b, row, next, part, this.world[b]);
-      this.places.set(b, this.world[b]);
+      this.transforms.set(b, this.world[b]);
     }
-    this.places.send();
-    for (const s of this.spans) s.place(this.world);
+    this.transforms.send();
+    for (const s of this.spans) s.update(this.world);
     if (this.wrenches.length) this.placeLoads();
     if (this.reactions.visible && this.forces.length) this.placeArrows(row);
     if (this.following >= 0) {
@@ -496,7 +495,7 @@ export class View {
   }
 
   follow(body) {
-    if (body >= 0) {  // as it is seen now, with the body in the middle
+    if (body >= 0) {  // the same direction, with the body in the middle
       const now = new Vector3().setFromMatrixPosition(this.world[body]);
       this.camera.position.add(now.clone().sub(this.controls.target));
       this.controls.target.copy(now);
@@ -525,7 +524,7 @@ export class View {
     this.seek(this.t);
   }
 
-  // From where to look: along the axes of a planar mechanism, a little from the side and above.
+  // Direction to the camera: along the axes of a planar mechanism, slightly from the side and above.
   side() {
     const axes = this.data.joints.filter((j) => j.sign === 'circle' && j.axes.length === 1)
       .map((j) => vector(j.axes[0]).transformDirection(this.world[j.body1]));
@@ -534,11 +533,11 @@ export class View {
       return new Vector3(0.55, 0.4, 0.8).applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), this.up)).normalize();
     const along = axes[0].clone();
     const right = this.up.clone().cross(along).normalize();
-    if (right.x + right.y + right.z < 0) { along.negate(); right.negate(); }  // coordinates grow to the right
+    if (right.x + right.y + right.z < 0) { along.negate(); right.negate(); }  // coordinates increase to the right
     return along.addScaledVector(right, 0.35).addScaledVector(this.up, 0.3).normalize();
   }
 
-  /** Everything in the picture, from the usual side; around the body that is followed. */
+  /** Moves the camera so that everything is visible; the body that is followed is in the middle. */
   fit() {
     const points = this.leaves || this.following >= 0 ? this.pointsAt(this.row) : this.all;
     const z = this.side(), x = this.up.clone().cross(z).normalize(), y = z.clone().cross(x);
@@ -558,7 +557,7 @@ export class View {
     this.camera.position.copy(target).addScaledVector(z, distance);
     this.controls.target.copy(target);
     this.controls.update();
-    this.usual = distance;  // from which lines look as they should
+    this.fitDistance = distance;  // at which lines have their nominal width
     this.dirty = true;
   }
 
@@ -567,9 +566,9 @@ export class View {
     const ray = new Raycaster();
     ray.setFromCamera(new Vector2(x, y), this.camera);
     let body = -1, nearest = Infinity;
-    for (const c of this.crowds) {
-      const [distance, place] = c.mesh.visible && c.mesh.parent.visible ? c.meet(ray.ray) : [Infinity, -1];
-      if (distance < nearest) { nearest = distance; body = place; }
+    for (const c of this.batches) {
+      const [distance, slot] = c.mesh.visible && c.mesh.parent.visible ? c.intersect(ray.ray) : [Infinity, -1];
+      if (distance < nearest) { nearest = distance; body = slot; }
     }
     return body;
   }
@@ -588,7 +587,7 @@ export class View {
     this.dirty = true;
   }
 
-  /** Draws when something has changed. */
+  /** Draws if something has changed. */
   draw() {
     this.controls.update();
     if (!this.dirty) return false;
