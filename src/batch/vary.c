@@ -230,7 +230,7 @@ enum { MOTION = 13, MOTION_Q = 3, MOTION_V = 7, MOTION_W = 10 };
 // Index of a coordinate (*speed false) or speed in the joint's own; -1: it is not one.
 static int coordinate_of(const lwi_joint_type *type, const char *what, bool *speed)
 {
-    const int base = type->id == LW_JOINT_FREE ? 0 : type->id == LW_JOINT_SPHERICAL ? 3 : -1;
+    const int base = lwi_joint_is_free(type) ? 0 : lwi_joint_is_ball(type) ? 3 : -1;
     if (base < 0) {
         const int q = number_behind(what, "q"), v = number_behind(what, "qd");
         *speed = v >= 0;

@@ -31,7 +31,7 @@ static lw_status check_joints(const lw_model *model, lw_error *error)
         if (joint->ndriven > 0 || joint->mount.present)
             return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s: joint '%s' has a prescribed %s", head,
                             joint->name, joint->ndriven > 0 ? "motion" : "mount");
-        if (joint->type->id == LW_JOINT_CUSTOM)
+        if (joint->type->callbacks)
             return lwi_fail(error, LW_ERR_UNSUPPORTED,
                             "%s: joint '%s' is given by callbacks (custom)", head, joint->name);
     }
@@ -44,8 +44,8 @@ static lw_status check_tree(const lw_model *model, lw_error *error)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        const bool is_free = node->type->id == LW_JOINT_FREE;
-        if (!is_free && node->type->id != LW_JOINT_SPHERICAL) continue;
+        const bool is_free = lwi_joint_is_free(node->type);
+        if (node->type->quaternion < 0) continue;
         if (node->reversed)
             return lwi_fail(error, LW_ERR_UNSUPPORTED,
                             "%s: %s joint '%s' leads from body '%s' towards the ground; exchange "

@@ -62,43 +62,40 @@ static void turn(lwi_codegen_graph *g, pose *p, int axis, val x)
     p->R[3 * j + i] = s;
 }
 
-// F2 in F1 of a joint type; q its coordinates.
+// Rotation and displacement of one factor of a joint (model/joints/joint.h).
+static pose factor_pose(lwi_codegen_graph *g, const lwi_node *node, const lwi_joint_factor *factor,
+                        const val *q)
+{
+    pose p = identity(g);
+    const val *x = q + factor->coordinate;
+    switch (factor->kind) {
+    case LWI_FACTOR_TURN:
+        turn(g, &p, factor->axis, *x);
+        break;
+    case LWI_FACTOR_SLIDE:
+        p.r[factor->axis] = *x;
+        break;
+    case LWI_FACTOR_SCREW:
+        turn(g, &p, factor->axis, *x);
+        p.r[factor->axis] = mul(g, lit(g, node->par->pitch), *x);
+        break;
+    case LWI_FACTOR_PLACE:
+        for (int i = 0; i < 3; i++) p.r[i] = x[i];
+        break;
+    case LWI_FACTOR_BALL:
+        lwi_quaternion(g, p.R, x);
+        break;
+    }
+    return p;
+}
+
+// F2 in F1 of a joint; q its coordinates.
 static pose joint_pose(lwi_codegen_graph *g, const lwi_node *node, const val *q)
 {
-    pose p = identity(g), x;
-    switch (node->type->id) {
-    case LW_JOINT_REVOLUTE:
-        turn(g, &p, 2, q[0]);
-        break;
-    case LW_JOINT_PRISMATIC:
-        p.r[2] = q[0];
-        break;
-    case LW_JOINT_SCREW:
-        turn(g, &p, 2, q[0]);
-        p.r[2] = mul(g, lit(g, node->par->pitch), q[0]);
-        break;
-    case LW_JOINT_CYLINDRICAL:
-        turn(g, &p, 2, q[1]);
-        p.r[2] = q[0];
-        break;
-    case LW_JOINT_UNIVERSAL:
-        turn(g, &p, 2, q[0]);
-        turn(g, &x, 0, q[1]);
-        p = compose(g, &p, &x);
-        break;
-    case LW_JOINT_PLANAR:
-        turn(g, &p, 2, q[2]);
-        p.r[0] = q[0], p.r[1] = q[1];
-        break;
-    case LW_JOINT_SPHERICAL:
-        lwi_quaternion(g, p.R, q);
-        break;
-    case LW_JOINT_FREE:
-        lwi_quaternion(g, p.R, q + 3);
-        for (int i = 0; i < 3; i++) p.r[i] = q[i];
-        break;
-    default:
-        break; // fixed
+    pose p = identity(g);
+    for (int i = 0; i < node->type->nfactor; i++) {
+        const pose x = factor_pose(g, node, &node->type->factor[i], q);
+        p = i == 0 ? x : compose(g, &p, &x);
     }
     return p;
 }
@@ -166,8 +163,8 @@ lw_status lwi_generate_coordinate_rates(lwi_codegen_graph *g, const lwi_elements
         for (int i = 0; i < node->nq; i++) x[i] = lwi_codegen_graph_input(g, q, node->iq + i);
         for (int i = 0; i < node->nv; i++)
             rate[i] = u[i] = lwi_codegen_graph_input(g, v, node->iv + i);
-        if (node->type->id == LW_JOINT_SPHERICAL) quaternion_rate(g, x, u, rate);
-        if (node->type->id == LW_JOINT_FREE) {
+        if (lwi_joint_is_ball(node->type)) quaternion_rate(g, x, u, rate);
+        if (lwi_joint_is_free(node->type)) {
             lwi_quaternion(g, R, x + 3);
             lwi_rotate(g, rate, R, u);
             quaternion_rate(g, x + 3, u + 3, rate + 3);

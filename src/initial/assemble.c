@@ -40,7 +40,7 @@ static void add_joint(const lw_model *model, lwi_plan_edge *edge, int joint)
 
 static bool holds_coordinates(const lwi_joint_type *type)
 {
-    return type->scalar || type->id == LW_JOINT_SPHERICAL || type->id == LW_JOINT_FREE;
+    return type->scalar || type->quaternion >= 0;
 }
 
 static void describe_edge(const lwi_assembler *a, const lwi_assembler_edge *e, lwi_plan_edge *edge)
@@ -220,10 +220,10 @@ static void turn_between(const double from[4], const double to[4], double turn[3
 static void coordinate_error(const lwi_joint *joint, const double *q, const double *want,
                              double *error)
 {
-    const lw_joint_type id = joint->type->id;
-    if (id == LW_JOINT_SPHERICAL) {
+    const lwi_joint_type *type = joint->type;
+    if (lwi_joint_is_ball(type)) {
         turn_between(want, q, error);
-    } else if (id == LW_JOINT_FREE) {
+    } else if (lwi_joint_is_free(type)) {
         double R[9], d[3];
         v3_sub(d, q, want);
         quat_matrix(R, q + 3);

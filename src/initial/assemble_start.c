@@ -72,7 +72,7 @@ static bool fits(const lwi_assembler *a, int j, double *q)
     joint->type->neutral(&joint->par, near);
     const lw_joint_desc *desc = &a->model->desc.joint[j];
     if (desc->has_q) memcpy(near, desc->q, (size_t)joint->type->nq * sizeof *near);
-    if (joint->type->id == LW_JOINT_SCREW && joint->par.pitch != 0 && !desc->has_q)
+    if (joint->type->has_pitch && joint->par.pitch != 0 && !desc->has_q)
         near[0] = r[2] / joint->par.pitch; // which turn it is, the displacement tells
     joint->type->read(&joint->par, R, r, near, q);
     joint->type->pose(&joint->par, q, Rq, rq);

@@ -55,7 +55,7 @@ static void mark_bases(const lw_model *model, bool *tied)
         const lwi_joint *joint = &model->joint[model->loop[i]];
         const int one = base_of(model, model->body_node[joint->body1]);
         const int two = base_of(model, model->body_node[joint->body2]);
-        if (one == two || joint->type->id == LW_JOINT_FREE) continue;
+        if (one == two || lwi_joint_is_free(joint->type)) continue;
         if (one >= 0) tied[one] = true;
         if (two >= 0) tied[two] = true;
     }
@@ -162,7 +162,7 @@ static lw_status describe(const lwi_assembler *a, bool places, lwi_arena *arena,
     for (int j = 0; j < model->njoint; j++) {
         lw_joint_desc *d = &desc->joint[j];
         const lwi_joint *joint = &model->joint[j];
-        if (places && joint->type->id == LW_JOINT_DISTANCE) d->length = joint->par.length;
+        if (places && joint->type->has_length) d->length = joint->par.length;
         if (joint->merged || joint->type->nv == 0) continue;
         if (places) {
             take(d->q, a->q + joint->iq, joint->type->nq, d->has_q);

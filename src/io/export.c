@@ -72,26 +72,17 @@ void lwi_export_inertia(const lwi_export *x, int body, double *I)
 
 // ----------------------------------------------------------------------------------------- joints
 
-// Elementary joints of a type, from F1 to F2.
-static int axes_of(lw_joint_type type, lwi_export_axis *axis)
+// Elementary joints of a type, from F1 to F2; -1: it has others.
+static int axes_of(const lwi_joint_type *type, lwi_export_axis *axis)
 {
-    static const struct {
-        lw_joint_type type;
-        const char *axes; // X Y Z: translations, x y z: rotations
-    } table[] = {{LW_JOINT_FIXED, ""},       {LW_JOINT_REVOLUTE, "z"},
-                 {LW_JOINT_PRISMATIC, "Z"},  {LW_JOINT_CYLINDRICAL, "Zz"},
-                 {LW_JOINT_UNIVERSAL, "zx"}, {LW_JOINT_PLANAR, "XYz"}};
-    for (int i = 0; i < LWI_COUNT(table); i++) {
-        if (table[i].type != type) continue;
-        const int n = (int)strlen(table[i].axes);
-        for (int k = 0; k < n; k++) {
-            const char letter = table[i].axes[k];
-            axis[k] = (lwi_export_axis){.turns = letter >= 'x', .coordinate = k};
-            axis[k].axis[letter - (letter >= 'x' ? 'x' : 'X')] = 1;
-        }
-        return n;
+    for (int k = 0; k < type->nfactor; k++) {
+        const lwi_joint_factor *factor = &type->factor[k];
+        if (factor->kind != LWI_FACTOR_TURN && factor->kind != LWI_FACTOR_SLIDE) return -1;
+        axis[k] = (lwi_export_axis){.turns = factor->kind == LWI_FACTOR_TURN,
+                                    .coordinate = factor->coordinate};
+        axis[k].axis[(int)factor->axis] = 1;
     }
-    return -1;
+    return type->nfactor;
 }
 
 static void pose_of(const lw_pose *pose, double *R, double *r)
@@ -122,10 +113,11 @@ static lw_status fill_link(const lwi_export *x, lwi_export_link *l, int joint, b
     TRY(check_joint(x, d));
     l->joint = joint;
     l->reversed = reversed;
-    l->kind = d->type == LW_JOINT_SPHERICAL ? LWI_EXPORT_BALL
-              : d->type == LW_JOINT_FREE    ? LWI_EXPORT_FREE
-                                            : LWI_EXPORT_AXES;
-    l->naxis = l->kind == LWI_EXPORT_AXES ? axes_of(d->type, l->axis) : 0;
+    const lwi_joint_type *type = x->model->joint[joint].type;
+    l->kind = lwi_joint_is_ball(type)   ? LWI_EXPORT_BALL
+              : lwi_joint_is_free(type) ? LWI_EXPORT_FREE
+                                        : LWI_EXPORT_AXES;
+    l->naxis = l->kind == LWI_EXPORT_AXES ? axes_of(type, l->axis) : 0;
     if (l->naxis < 0)
         return lwi_export_fail(x, "joint '%.200s' is of a type that the format does not support",
                                d->name);

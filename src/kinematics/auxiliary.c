@@ -7,9 +7,9 @@
 // coordinates from what is near.  Quaternions follow the poses but for their sign.
 static bool is_carried(const lwi_joint *joint, int k)
 {
-    const lw_joint_type id = joint->type->id;
-    if (joint->merged || id == LW_JOINT_SPHERICAL || id == LW_JOINT_FREE) return false;
-    return id == LW_JOINT_CUSTOM || !joint->type->scalar || (joint->type->angles >> k & 1u);
+    const lwi_joint_type *type = joint->type;
+    if (joint->merged || type->quaternion >= 0) return false;
+    return type->callbacks || !type->scalar || (type->angles >> k & 1u);
 }
 
 static int list(const lw_model *model, bool all, lwi_auxiliary_item *item)

@@ -164,8 +164,7 @@ static void speed_rows(const lwi_joint *joint, const sides *s, bool rates, doubl
                        lwi_rows *rows)
 {
     const lwi_joint_type *type = joint->type;
-    if (type->coordinates) {
-        type->coordinates(&joint->par, &s->in, rows);
+    if (lwi_joint_coordinate_rows(type, &s->in, rows)) {
         memcpy(q, rows->phi, (size_t)type->nq * sizeof *q);
     } else {
         dual_rows(joint, s, rates, q, rows);
@@ -328,7 +327,7 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
     const int n = joint->type->nc;
     if (n) {
         lwi_rows rows;
-        joint->type->rows(&joint->par, &s.in, &rows);
+        lwi_joint_rows(joint->type, &joint->par, &s.in, &rows);
         if (rates || joint->mount.present) add_frames(&s, rates, n, &rows);
         c->n = n;
         for (int k = 0; k < n; k++) {
@@ -372,7 +371,7 @@ void lwi_joint_closure_gamma(const lw_model *model, int j, double t, const lwi_m
     if (joint->merged) return;
     place(model, joint, t, m, true, &s);
     if (n) {
-        joint->type->rows(&joint->par, &s.in, &rows);
+        lwi_joint_rows(joint->type, &joint->par, &s.in, &rows);
         add_frames(&s, true, n, &rows);
         memcpy(gamma, rows.gamma, (size_t)n * sizeof *gamma);
     }

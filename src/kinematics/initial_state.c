@@ -133,7 +133,7 @@ static lw_status joint_coordinates(lw_model *m, int index, const start *s, const
     if (d->has_q) memcpy(near, d->q, (size_t)j->type->nq * sizeof *near);
     TRY(check_given(m, index, error));
     lwi_joint_relative(m, index, 0, s->R, s->r, NULL, NULL, R, r, NULL);
-    if (j->type->id == LW_JOINT_SCREW && j->par.pitch != 0 && !d->has_q)
+    if (j->type->has_pitch && j->par.pitch != 0 && !d->has_q)
         near[0] = r[2] / j->par.pitch; // which turn it is, the displacement tells
     if (in_tree && d->has_q)
         memcpy(q, d->q, (size_t)j->type->nq * sizeof *q);
@@ -143,7 +143,7 @@ static lw_status joint_coordinates(lw_model *m, int index, const start *s, const
     TRY(note(s, false, check_closure(m, index, q, R, r, when, &found), &found, error));
     for (int k = 0; d->has_q && !in_tree && k < j->type->nv; k++) {
         if (fabs(q[k] - d->q[k]) <= LWI_CLOSURE_TOLERANCE * (1 + fabs(q[k]))) continue;
-        if (j->type->id == LW_JOINT_SPHERICAL || j->type->id == LW_JOINT_FREE) continue;
+        if (j->type->quaternion >= 0) continue;
         lwi_model_fail(&m->desc, d->place, &found,
                        "joint '%s' closes a loop at q%d = %.9g, given is %.9g; expected the bodies "
                        "to be placed where it has it (`linkwork assemble` finds such places)",
@@ -305,7 +305,7 @@ static lw_status loop_speeds(lw_model *m, int index, const start *s, lw_error *e
     double R[9], r[3], V[6], S[6][6], *u = m->v0 + j->iv;
     lwi_joint_relative(m, index, 0, s->R, s->r, s->v, s->w, R, r, V);
     const double speed = v3_norm(V) + v3_norm(V + 3) + 1;
-    if (j->type->id == LW_JOINT_DISTANCE) {
+    if (j->type->has_length) {
         double f[3];
         lwi_function_eval(m->function, j->length_of, 0, f);
         double v[3];
@@ -454,7 +454,7 @@ lw_status lwi_compile_start(lw_model *m, lwi_unclosed *unclosed, lw_error *error
     lwi_tree_joints(m, s.link, m->tree_v0, m->q0, m->v0);
     for (int i = 0; i < m->nloop; i++) {
         const int j = m->loop[i];
-        if (m->joint[j].type->id == LW_JOINT_DISTANCE)
+        if (m->joint[j].type->has_length)
             TRY(note(&s, false, check_distance(m, j, &s, &found), &found, error));
         else
             TRY(joint_coordinates(m, j, &s, "its loop", error));

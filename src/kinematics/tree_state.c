@@ -215,9 +215,8 @@ lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, cons
 
 static lwi_block_kind coordinate_kind(const lwi_node *node, int i)
 {
-    if (node->type->id == LW_JOINT_SPHERICAL) return LWI_QUATERNION;
-    if (node->type->id == LW_JOINT_FREE && i >= 3) return LWI_QUATERNION;
-    return LWI_COORDINATE;
+    const int first = node->type->quaternion;
+    return first >= 0 && i >= first && i < first + 4 ? LWI_QUATERNION : LWI_COORDINATE;
 }
 
 // Adds n components of a kind; coordinates and speeds run together, quaternions stand alone.

@@ -21,7 +21,7 @@ lw_status lwi_cut_momenta_create(const lw_model *model, lwi_tree_work *tree, lwi
 
 static bool is_free(const lwi_node *node)
 {
-    return node->parent < 0 && node->type->id == LW_JOINT_FREE && !node->reversed && !node->driven;
+    return node->parent < 0 && lwi_joint_is_free(node->type) && !node->reversed && !node->driven;
 }
 
 void lwi_cut_momenta_to_links(const lwi_cut_momenta *m, const double *state, double *p)

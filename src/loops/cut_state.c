@@ -82,8 +82,8 @@ void lwi_cut_state_displace(const lw_model *model, const lwi_tree_work *tree, co
         double qdot[LW_JOINT_MAX_NQ], *own = q + at->iq;
         lwi_link_kinematics(model, k, &tree->link[k], du + at->iv, qdot);
         for (int i = 0; i < at->nq; i++) own[i] += qdot[i];
-        if (at->type->id == LW_JOINT_SPHERICAL) quat_normalize(own, own);
-        if (at->type->id == LW_JOINT_FREE) quat_normalize(own + 3, own + 3);
+        const int quaternion = at->type->quaternion;
+        if (quaternion >= 0) quat_normalize(own + quaternion, own + quaternion);
     }
 }
 

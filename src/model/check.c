@@ -71,10 +71,10 @@ static lw_status check_distance(const lwi_description *d, lw_error *error)
 {
     for (int i = 0; i < d->njoint; i++) {
         const lw_joint_desc *j = &d->joint[i];
-        if (j->type != LW_JOINT_DISTANCE && (j->length != 0 || j->length_of.index))
+        if (!lwi_joint_type_of(j->type)->has_length && (j->length != 0 || j->length_of.index))
             return lwi_model_fail(d, j->place, error,
                                   "joint '%s': `length` belongs to distance joints only", j->name);
-        if (j->type != LW_JOINT_SCREW && j->pitch != 0)
+        if (!lwi_joint_type_of(j->type)->has_pitch && j->pitch != 0)
             return lwi_model_fail(d, j->place, error,
                                   "joint '%s': `pitch` belongs to screw joints only", j->name);
     }

@@ -130,7 +130,7 @@ static lw_status compile_type(lw_model *m, const lw_joint_desc *d, lwi_joint *j,
         lwi_joint_custom_type(d->custom, type);
         j->type = type;
     }
-    if (d->type != LW_JOINT_DISTANCE || d->length_of.index) return LW_OK;
+    if (!j->type->has_length || d->length_of.index) return LW_OK;
     if (d->length == 0) j->par.length = assembled_distance(m, d);
     if (j->par.length > 0) return LW_OK;
     return lwi_model_fail(

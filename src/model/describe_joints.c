@@ -36,21 +36,21 @@ static lw_status place_by_axes(const lwi_item *it, lw_joint_desc *d)
     double q[4];
     if (!finite3(d->at) || !finite3(d->axis) || !finite3(d->axis2))
         return lwi_item_fail(it, "at, axis or axis2 is not finite");
-    if (d->type == LW_JOINT_UNIVERSAL && zero3(d->axis2))
-        return lwi_item_fail(it, "a universal joint needs axis2, the axis fixed in body2");
+    const lwi_joint_type *type = lwi_joint_type_of(d->type);
+    if (type->axis2 && zero3(d->axis2))
+        return lwi_item_fail(it, "a %s joint needs axis2, %s", type->name, type->axis2);
     if (!zero3(d->axis)) d->axis = lwi_direction(d->axis);
     if (!zero3(d->axis2)) d->axis2 = lwi_direction(d->axis2);
     if (!frame_of_axes(d->axis, d->axis2, q))
         return lwi_item_fail(it, "axis2 is parallel to axis, expected a direction across it");
-    if (d->type == LW_JOINT_UNIVERSAL) {
+    if (type->axis2) {
         const lw_vec3 a = d->axis, c = d->axis2;
         const double dot = a.x * c.x + a.y * c.y + a.z * c.z;
         const double size =
             sqrt((a.x * a.x + a.y * a.y + a.z * a.z) * (c.x * c.x + c.y * c.y + c.z * c.z));
         if (!zero3(a) && fabs(dot) > 1e-6 * size)
-            return lwi_item_fail(
-                it, "axis and axis2 of a universal joint meet at %.9g deg, expected 90",
-                acos(dot / size) * 57.295779513082321);
+            return lwi_item_fail(it, "axis and axis2 of a %s joint meet at %.9g deg, expected 90",
+                                 type->name, acos(dot / size) * 57.295779513082321);
     }
     const double at[3] = {d->at.x, d->at.y, d->at.z};
     d->frame1 = lwi_pose_in_body(&it->builder->desc.body[d->body1.index].pose, at, q);
@@ -69,28 +69,14 @@ static lw_status place_by_frames(const lwi_item *it, lw_joint_desc *d)
 // Number of coordinates or speeds of a joint as described.
 static int count_of(const lw_joint_desc *d, bool speeds)
 {
-    static const int nq[] = {
-#define X(name, text, q, v, c, help) q,
-        LW_JOINT_LIST(X)
-#undef X
-    };
-    static const int nv[] = {
-#define X(name, text, q, v, c, help) v,
-        LW_JOINT_LIST(X)
-#undef X
-    };
     if (d->type == LW_JOINT_CUSTOM) return speeds ? d->custom->nv : d->custom->nq;
-    return speeds ? nv[d->type] : nq[d->type];
+    const lwi_joint_type *type = lwi_joint_type_of(d->type);
+    return speeds ? type->nv : type->nq;
 }
 
 static const char *type_text(lw_joint_type type)
 {
-    static const char *const text[] = {
-#define X(name, text, q, v, c, help) text,
-        LW_JOINT_LIST(X)
-#undef X
-    };
-    return text[type];
+    return lwi_joint_type_of(type)->name;
 }
 
 static lw_status check_limits(const lwi_item *it, const lw_joint_desc *d, int k, bool scalar)
@@ -225,8 +211,9 @@ static lw_status check_start(const lwi_item *it, lw_joint_desc *d)
     if ((d->has_q && count_of(d, false) == 0) || (d->has_qd && count_of(d, true) == 0))
         return lwi_item_fail(it, "q or qd given, a %s joint has no coordinates",
                              type_text(d->type));
-    if (!d->has_q || (d->type != LW_JOINT_SPHERICAL && d->type != LW_JOINT_FREE)) return LW_OK;
-    double *quat = d->q + (d->type == LW_JOINT_FREE ? 3 : 0);
+    const int quaternion = lwi_joint_type_of(d->type)->quaternion;
+    if (!d->has_q || quaternion < 0) return LW_OK;
+    double *quat = d->q + quaternion;
     lw_quat given = {quat[0], quat[1], quat[2], quat[3]};
     TRY(lwi_item_unit(it, "q", &given));
     quat[0] = given.w, quat[1] = given.x, quat[2] = given.y, quat[3] = given.z;

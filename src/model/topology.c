@@ -53,7 +53,7 @@ static bool has_rotor(const lw_joint_desc *d)
 static int joint_class(const lw_model *m, int j)
 {
     const lw_joint_desc *d = &m->desc.joint[j];
-    if (m->joint[j].merged || d->type == LW_JOINT_DISTANCE || d->cut == LW_CUT_ALWAYS)
+    if (m->joint[j].merged || m->joint[j].type->loop_only || d->cut == LW_CUT_ALWAYS)
         return ALWAYS_CUT;
     if (d->cut != LW_CUT_AUTO) return d->cut == LW_CUT_NEVER ? NEVER_CUT : RATHER_CUT;
     if (moved(&m->joint[j])) return DRIVEN;
@@ -66,18 +66,7 @@ static int cut_cost(const lw_model *m, int j)
 {
     const lw_joint_desc *d = &m->desc.joint[j];
     const lwi_joint_type *type = m->joint[j].type;
-    int cost = type->nc;
-    switch (d->type) {
-    case LW_JOINT_PRISMATIC:
-    case LW_JOINT_CYLINDRICAL:
-    case LW_JOINT_SCREW:
-    case LW_JOINT_PLANAR:
-    case LW_JOINT_CUSTOM:
-        cost += 6;
-        break;
-    default:
-        break;
-    }
+    const int cost = type->nc + type->cut_cost;
     for (int k = 0; k < type->nv; k++) {
         const lw_coordinate_desc *c = &d->coordinate[k];
         if (c->stiffness != 0 || c->damping != 0 || c->force.index || c->effort.index ||
@@ -142,7 +131,7 @@ static lw_status check_hints(const lw_model *m, graph *g, lw_error *error)
                                   "joint '%s': `cut: never`, but only joints that must not be cut "
                                   "form this loop",
                                   d->name);
-        if (d->cut == LW_CUT_ALWAYS && !joint->merged && d->type != LW_JOINT_DISTANCE &&
+        if (d->cut == LW_CUT_ALWAYS && !joint->merged && !joint->type->loop_only &&
             root_of(g->parent, joint->body1) != root_of(g->parent, joint->body2))
             return lwi_model_fail(
                 &m->desc, d->place, error,

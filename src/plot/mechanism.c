@@ -111,8 +111,9 @@ static lw_view plane_of(const picture *p)
         bool flat = hi[k] - lo[k] <= 1e-3 * size;
         for (int i = 0; i < s->njoint && flat; i++) {
             const lwi_plot_joint_mark *j = &s->joint[i];
-            const double along = j->naxis == 1 ? fabs(j->axis[0][k]) : 0.5;
-            flat = j->naxis == 1 && (j->sign == LWI_JOINT_SLIDER ? along < 1e-3 : along > 0.999);
+            flat = j->naxis > 0;
+            for (int a = 0; a < j->naxis && flat; a++)
+                flat = j->slides[a] ? fabs(j->axis[a][k]) < 1e-3 : fabs(j->axis[a][k]) > 0.999;
         }
         if (flat) return planes[k];
     }

@@ -137,8 +137,10 @@ static bool add_shape(building *b, int body, const lw_shape *s)
 
 // ------------------------------------------------------------------------------------------ joints
 
-static void add_axis(lwi_plot_joint_mark *mark, const double *R, int column)
+static void add_axis(lwi_plot_joint_mark *mark, const double *R, const lwi_joint_axis *axis)
 {
+    const int column = axis->axis;
+    mark->slides[mark->naxis] = axis->slides;
     v3_set(mark->axis[mark->naxis++], R[column], R[3 + column], R[6 + column]);
 }
 
@@ -156,8 +158,10 @@ static void add_joint(building *b, int index)
     to_world(b, j->body2, j->r2, mark->p2);
     m3_mul(R1, b->poses->R[j->body1], j->R1);
     m3_mul(R2, b->poses->R[j->body2], j->R2);
-    if (j->type->axes_drawn == 1) add_axis(mark, R2, 2);
-    if (j->type->axes_drawn == 2) add_axis(mark, R1, 2), add_axis(mark, R2, 0);
+    for (int k = 0; k < LWI_COUNT(j->type->drawn); k++) {
+        const lwi_joint_axis *axis = &j->type->drawn[k];
+        if (axis->frame) add_axis(mark, axis->frame == 1 ? R1 : R2, axis);
+    }
 }
 
 // ------------------------------------------------------------------------------------------- lines

@@ -25,6 +25,7 @@ typedef struct lwi_plot_joint_mark {
     lwi_joint_sign sign;
     double p1[3], p2[3]; ///< the joint's points on body1 and body2
     double axis[2][3];   ///< directions of its axes, unit
+    bool slides[2];      ///< the axis is the direction of a displacement
     int naxis;
     bool grounded; ///< one of its bodies is the ground
 } lwi_plot_joint_mark;

@@ -389,8 +389,8 @@ static void rows_of_couplings(void **state)
         lwi_coupling *own = model->coupling;
         model->coupling = &pair;
         const int item = model->njoint;
-        const bool exact =
-            model->joint[found[0]].type->coordinates && model->joint[found[1]].type->coordinates;
+        const bool exact = model->joint[found[0]].type->coordinate[0].kind &&
+                           model->joint[found[1]].type->coordinate[0].kind;
         if (exact) {
             film open = film_of_bodies(model, &c.state);
             check_rates(&open, c.seed, item, 1);

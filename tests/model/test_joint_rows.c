@@ -39,7 +39,7 @@ static lwi_rows rows_of(const joint_case *c, const motion *m, const double *q)
         m->w[0], m->v[1], m->w[1], q,       {m->length[0], m->length[1], m->length[2]}};
     lwi_rows rows;
     memset(&rows, 0xff, sizeof rows); // a row left unset shows as a NaN
-    c->type.rows(&c->par, &in, &rows);
+    lwi_joint_rows(&c->type, &c->par, &in, &rows);
     return rows;
 }
 

@@ -257,7 +257,7 @@ static void append(list *l, lwi_result_entry entry)
 
 static bool has_named_coordinates(const lwi_joint *j)
 {
-    return j->type->id == LW_JOINT_SPHERICAL || j->type->id == LW_JOINT_FREE;
+    return j->type->quaternion >= 0;
 }
 
 // Number of coordinates of the joint, or of speeds.

@@ -28,8 +28,7 @@ static void finish(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_den
 
 // s = e1.d:  sdot = e1.(v2 - v1) + w1.(e1 x d)
 //            sddot = e1.(a2 - a1) + al1.(e1 x d) + 2 (w1 x e1).(v2 - v1) + (w1 x (w1 x e1)).d
-static void along(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
-                  const double *e1)
+static void along(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, const double *e1)
 {
     double d[3], dd[3], e1d[3], e1dd[3];
     v3_sub(d, f2->p, f1->p);
@@ -47,8 +46,7 @@ static void along(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dens
 
 // s = e1.e2:  sdot = (w2 - w1).g,  g = e2 x e1
 //   sddot = (al2 - al1).g + (w1 x (w1 x e1)).e2 + 2 (w1 x e1).(w2 x e2) + e1.(w2 x (w2 x e2))
-static void cosine(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
-                   int i1, int i2)
+static void cosine(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, int i1, int i2)
 {
     const double *e1 = f1->axis[i1], *e2 = f2->axis[i2];
     double e1d[3], e1dd[3], e2d[3], e2dd[3];
@@ -90,8 +88,7 @@ static void add(lwi_dense_scalar *s, double k, const lwi_dense_scalar *a)
 
 // s = atan2(y, x), continued from `near`.  With N = x^2 + y^2:
 //   sdot = (x ydot - y xdot)/N,  sddot = (x yddot - y xddot)/N - sdot Ndot/N
-static void angle(lwi_dense_scalar *s, const lwi_dense_scalar *x, const lwi_dense_scalar *y,
-                  double near)
+static void angle(lwi_dense_scalar *s, const lwi_dense_scalar *x, const lwi_dense_scalar *y, double near)
 {
     const double N = x->value * x->value + y->value * y->value;
     memset(s, 0, sizeof *s);
@@ -102,8 +99,7 @@ static void angle(lwi_dense_scalar *s, const lwi_dense_scalar *x, const lwi_dens
 }
 
 // The angle about z1 from x1 to x2.
-static void rotation_angle(lwi_dense_scalar *s, const lwi_dense_frame *f1,
-                           const lwi_dense_frame *f2, double near)
+static void rotation_angle(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, double near)
 {
     lwi_dense_scalar x, y;
     cosine(&x, f1, f2, X, X);
@@ -113,42 +109,43 @@ static void rotation_angle(lwi_dense_scalar *s, const lwi_dense_frame *f1,
 
 // ------------------------------------------------------------------------------ standard types
 
-// Along axes of F1, not of the world: so the reactions balance also where the points have drifted apart,
-// and what floats keeps its angular momentum.
-static int points_meet(lwi_dense_scalar *row, const lwi_dense_frame *f1, const lwi_dense_frame *f2)
+// The descriptor of the type says what each row keeps zero (joint.h); the equations are this file's.
+static void standard_row(const lwi_joint *joint, const lwi_row_form *form, const lwi_dense_frame *f1,
+                         const lwi_dense_frame *f2, const double *q, const double length[3],
+                         lwi_dense_scalar *row)
 {
-    for (int k = 0; k < 3; k++) along(row + k, f1, f2, f1->axis[k]);
-    return 3;
+    lwi_dense_scalar s;
+    switch (form->kind) {
+    case LWI_ROW_POINT: // along axes of F1, not of the world: so the reactions balance also where the
+    case LWI_ROW_ALONG: // points have drifted apart, and what floats keeps its angular momentum
+        along(row, f1, f2, f1->axis[form->i]);
+        break;
+    case LWI_ROW_AXES:
+        cosine(row, f1, f2, form->i, form->j);
+        break;
+    case LWI_ROW_ATTITUDE:
+        cosine(row, f1, f2, (form->i + 1) % 3, (form->i + 2) % 3);
+        break;
+    case LWI_ROW_THREAD:
+        along(row, f1, f2, f1->axis[form->i]);
+        rotation_angle(&s, f1, f2, q[0]);
+        add(row, -joint->par.pitch, &s);
+        break;
+    case LWI_ROW_LENGTH:
+        distance(row, f1, f2);
+        row->value -= length[0];
+        row->own = -length[1];
+        row->rate += row->own;
+        row->bias -= length[2];
+        break;
+    case LWI_ROW_CALLBACK:
+        break;
+    }
 }
 
-static int on_axis(lwi_dense_scalar *row, const lwi_dense_frame *f1, const lwi_dense_frame *f2)
-{
-    along(row, f1, f2, f1->axis[X]);
-    along(row + 1, f1, f2, f1->axis[Y]);
-    return 2;
-}
-
-// z1 = z2
-static int axes_parallel(lwi_dense_scalar *row, const lwi_dense_frame *f1,
-                         const lwi_dense_frame *f2)
-{
-    cosine(row, f1, f2, X, Z);
-    cosine(row + 1, f1, f2, Y, Z);
-    return 2;
-}
-
-static int same_attitude(lwi_dense_scalar *row, const lwi_dense_frame *f1,
-                         const lwi_dense_frame *f2)
-{
-    cosine(row, f1, f2, Y, Z);
-    cosine(row + 1, f1, f2, Z, X);
-    cosine(row + 2, f1, f2, X, Y);
-    return 3;
-}
-
-// Types that are not written down here: the library's rows.
-static int library_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
-                        const lwi_dense_frame *f2, const double *q, lwi_dense_scalar *row)
+// Types of callbacks: the rows of the library.
+static int library_rows(const lwi_joint *joint, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                        const double *q, lwi_dense_scalar *row)
 {
     const lwi_rows_in in = {.R1 = f1->R,
                             .r1 = f1->p,
@@ -161,7 +158,7 @@ static int library_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
                             .q = q};
     lwi_rows rows;
     double d[3];
-    joint->type->rows(&joint->par, &in, &rows);
+    lwi_joint_rows(joint->type, &joint->par, &in, &rows);
     v3_sub(d, f2->p, f1->p);
     for (int k = 0; k < joint->type->nc; k++) {
         lwi_dense_scalar *s = &row[k];
@@ -178,53 +175,14 @@ static int library_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
     return joint->type->nc;
 }
 
-int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
-                         const lwi_dense_frame *f2, const double *q, const double length[3],
-                         lwi_dense_scalar *row)
+int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                         const double *q, const double length[3], lwi_dense_scalar *row)
 {
-    lwi_dense_scalar s;
-    int n = 0;
-    switch (joint->type->id) {
-    case LW_JOINT_FIXED:
-        n = points_meet(row, f1, f2);
-        return n + same_attitude(row + n, f1, f2);
-    case LW_JOINT_REVOLUTE:
-        n = points_meet(row, f1, f2);
-        return n + axes_parallel(row + n, f1, f2);
-    case LW_JOINT_PRISMATIC:
-        n = on_axis(row, f1, f2);
-        return n + same_attitude(row + n, f1, f2);
-    case LW_JOINT_SCREW: // z1.d = pitch * angle
-        n = on_axis(row, f1, f2);
-        n += axes_parallel(row + n, f1, f2);
-        along(row + n, f1, f2, f1->axis[Z]);
-        rotation_angle(&s, f1, f2, q[0]);
-        add(row + n, -joint->par.pitch, &s);
-        return n + 1;
-    case LW_JOINT_CYLINDRICAL:
-        n = on_axis(row, f1, f2);
-        return n + axes_parallel(row + n, f1, f2);
-    case LW_JOINT_UNIVERSAL:
-        n = points_meet(row, f1, f2);
-        cosine(row + n, f1, f2, Z, X);
-        return n + 1;
-    case LW_JOINT_SPHERICAL:
-        return points_meet(row, f1, f2);
-    case LW_JOINT_PLANAR:
-        along(row, f1, f2, f1->axis[Z]);
-        return 1 + axes_parallel(row + 1, f1, f2);
-    case LW_JOINT_DISTANCE:
-        distance(row, f1, f2);
-        row->value -= length[0];
-        row->own = -length[1];
-        row->rate += row->own;
-        row->bias -= length[2];
-        return 1;
-    case LW_JOINT_FREE:
-        return 0;
-    default:
-        return library_rows(joint, f1, f2, q, row);
-    }
+    const lwi_joint_type *type = joint->type;
+    if (type->callbacks) return library_rows(joint, f1, f2, q, row);
+    for (int k = 0; k < type->nc; k++)
+        standard_row(joint, &type->row[k], f1, f2, q, length, row + k);
+    return type->nc;
 }
 
 // ------------------------------------------------------------------- coordinates and speeds
@@ -232,8 +190,7 @@ int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
 // T.V of the velocity of F2 relative to F1 in F2-components, V = R2'[v2 - v1 - w1 x d; w2 - w1]:
 // with [f; g] = R2 T,  s = f.(v2 - v1 - w1 x d) + g.(w2 - w1).  In the derivative of V,
 //   bias = R2'[-w1 x (v2 - v1) - w2 x (v2 - v1 - w1 x d); w2 x w1]
-static void relative(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
-                     const double T[6])
+static void relative(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, const double T[6])
 {
     double d[3], dd[3], slip[3], c[3], bias[6];
     double *f = s->J2, *g = s->J2 + 3;
@@ -254,18 +211,17 @@ static void relative(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_d
     finish(s, f1, f2);
 }
 
-static void relative_unit(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
-                          int k)
+static void relative_unit(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, int k)
 {
     double T[6] = {0};
     T[k] = 1;
     relative(s, f1, f2, T);
 }
 
-// Types that are not written down here: coordinates as the library reads them, speeds u = T'V with
+// Other types: coordinates as the library reads them, speeds u = T'V with
 // T'S = 1; on the joint V = S u, so that Tdot'V = -T'Sdot u.
-static void library_speeds(const lwi_joint *joint, const lwi_dense_frame *f1,
-                           const lwi_dense_frame *f2, double *q, lwi_dense_scalar *speed)
+static void library_speeds(const lwi_joint *joint, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                           double *q, lwi_dense_scalar *speed)
 {
     const lwi_joint_type *type = joint->type;
     double R[9], r[3], d[3], T[6][6], Sdot[6][6], u[LW_JOINT_MAX_NV];
@@ -285,49 +241,53 @@ static void library_speeds(const lwi_joint *joint, const lwi_dense_frame *f1,
             for (int i = 0; i < 6; i++) speed[k].bias -= T[k][i] * Sdot[j][i] * u[j];
 }
 
-void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_dense_frame *f1,
-                            const lwi_dense_frame *f2, double *q, lwi_dense_scalar *speed)
+static void standard_speed(const lwi_coordinate_form *form, const lwi_dense_frame *f1,
+                           const lwi_dense_frame *f2, double near, lwi_dense_scalar *speed)
 {
     lwi_dense_scalar x, y;
-    switch (joint->type->id) {
-    case LW_JOINT_REVOLUTE:
-    case LW_JOINT_SCREW:
-        rotation_angle(speed, f1, f2, q[0]);
+    switch (form->kind) {
+    case LWI_COORDINATE_LENGTH:
+        along(speed, f1, f2, f1->axis[form->i]);
         break;
-    case LW_JOINT_PRISMATIC:
-        along(speed, f1, f2, f1->axis[Z]);
+    case LWI_COORDINATE_TURN:
+        rotation_angle(speed, f1, f2, near);
         break;
-    case LW_JOINT_CYLINDRICAL:
-        along(speed, f1, f2, f1->axis[Z]);
-        rotation_angle(speed + 1, f1, f2, q[1]);
+    case LWI_COORDINATE_ARC:
+        cosine(&x, f1, f2, form->i, form->j);
+        cosine(&y, f1, f2, form->k, form->l);
+        angle(speed, &x, &y, near);
         break;
-    case LW_JOINT_UNIVERSAL: // in F1: x2 = (cos q0, sin q0, 0); z1 in F2: (0, sin q1, cos q1)
-        rotation_angle(speed, f1, f2, q[0]);
-        cosine(&x, f1, f2, Z, Z);
-        cosine(&y, f1, f2, Z, Y);
-        angle(speed + 1, &x, &y, q[1]);
-        break;
-    case LW_JOINT_PLANAR:
-        along(speed, f1, f2, f1->axis[X]);
-        along(speed + 1, f1, f2, f1->axis[Y]);
-        rotation_angle(speed + 2, f1, f2, q[2]);
-        break;
-    case LW_JOINT_SPHERICAL:
-        for (int k = 0; k < 3; k++) relative_unit(speed + k, f1, f2, 3 + k);
+    }
+}
+
+// Positions along the axes of F1; velocities, linear or angular, along those of F2.
+static void vector_speeds(const lwi_joint_factor *factor, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                          double *q, lwi_dense_scalar *speed)
+{
+    const bool place = factor->kind == LWI_FACTOR_PLACE;
+    lwi_dense_scalar x;
+    for (int k = 0; k < 3; k++) {
+        relative_unit(speed + k, f1, f2, place ? k : 3 + k);
+        if (!place) continue;
+        along(&x, f1, f2, f1->axis[k]);
+        q[factor->coordinate + k] = x.value;
+    }
+}
+
+void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                            double *q, lwi_dense_scalar *speed)
+{
+    const lwi_joint_type *type = joint->type;
+    if (lwi_joint_is_ball(type) || lwi_joint_is_free(type)) {
+        for (int i = 0; i < type->nfactor; i++)
+            vector_speeds(&type->factor[i], f1, f2, q, speed + 3 * i);
         return;
-    case LW_JOINT_FREE:
-        for (int k = 0; k < 6; k++) relative_unit(speed + k, f1, f2, k);
-        for (int k = 0; k < 3; k++) {
-            along(&x, f1, f2, f1->axis[k]);
-            q[k] = x.value;
-        }
-        return;
-    case LW_JOINT_FIXED:
-    case LW_JOINT_DISTANCE:
-        return;
-    default:
+    }
+    if (type->nv > 0 && !type->coordinate[0].kind) {
         library_speeds(joint, f1, f2, q, speed);
         return;
     }
-    for (int k = 0; k < joint->type->nv; k++) q[k] = speed[k].value;
+    for (int k = 0; k < type->nv; k++)
+        standard_speed(&type->coordinate[k], f1, f2, q[k], speed + k);
+    for (int k = 0; k < type->nv; k++) q[k] = speed[k].value;
 }

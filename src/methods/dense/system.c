@@ -171,7 +171,7 @@ static void joint_quaternion(const lwi_dense *s, int j, double t, double quat[4]
 // Where the joint keeps a quaternion among its coordinates; -1: nowhere.
 static int quaternion_at(const lwi_joint *joint)
 {
-    return joint->type->id == LW_JOINT_SPHERICAL ? 0 : joint->type->id == LW_JOINT_FREE ? 3 : -1;
+    return joint->type->quaternion;
 }
 
 // What is merged moves with its host; the ground stays.

@@ -116,7 +116,7 @@ static void list_forces(const lw_model *model, bool *node, bool *joint, bool *re
     for (int i = 0; i < model->ncoupling; i++)
         read[model->coupling[i].joint] = read[model->coupling[i].of] = true;
     for (int j = 0; j < model->njoint; j++)
-        if (model->joint[j].type->id == LW_JOINT_CUSTOM) read[j] = true;
+        if (model->joint[j].type->callbacks) read[j] = true;
 }
 
 static int list_marked(const bool *mark, int n, int *list)

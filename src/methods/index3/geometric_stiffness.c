@@ -21,8 +21,7 @@ int lwi_index3_geometric(const lw_model *model, lwi_index3_coupler *list)
     int n = 0;
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
-        if (joint->type->id != LW_JOINT_DISTANCE || joint->merged || joint->body1 == joint->body2)
-            continue;
+        if (!joint->type->has_length || joint->merged || joint->body1 == joint->body2) continue;
         if (list)
             list[n] = (lwi_index3_coupler){
                 .joint = -1, .distance = 1 + j, .body = {joint->body1, joint->body2}, .rows = 3};

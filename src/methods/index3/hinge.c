@@ -36,7 +36,7 @@ bool lwi_index3_read_hinge(lwi_system *s, int j)
 {
     const lwi_joint *joint = &s->model->joint[j];
     double n[3], w[3];
-    if (joint->type->id != LW_JOINT_REVOLUTE || joint->merged || joint->mount.present) return false;
+    if (!lwi_joint_is_hinge(joint->type) || joint->merged || joint->mount.present) return false;
     s->q[joint->iq] = lwi_index3_hinge_angle(s, joint, s->q[joint->iq], n);
     v3_sub(w, s->w[joint->body2], s->w[joint->body1]);
     s->qd[joint->iv] = v3_dot(n, w);

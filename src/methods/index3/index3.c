@@ -50,7 +50,7 @@ static bool needs_coordinates(const lw_model *model)
 {
     if (model->force_needs & LWI_NEEDS_JOINT) return true; // formulas may read joints too
     for (int j = 0; j < model->njoint; j++)
-        if (model->joint[j].type->id == LW_JOINT_CUSTOM) return true;
+        if (model->joint[j].type->callbacks) return true;
     return model->ncoupling + model->nrotor > 0;
 }
 

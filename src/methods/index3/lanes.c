@@ -25,22 +25,14 @@ bool lwi_index3_lanes_width(lwi_index3_lanes *s, int width)
 
 // ---------------------------------------------------------------------------------------- for whom
 
-// Rows that hold axis i of F1 normal to axis j of F2, beside those of the points.
-static const struct {
-    lw_joint_type type;
-    int axes, i[LWI_INDEX3_AXES], j[LWI_INDEX3_AXES];
-} kinds[] = {
-    {LW_JOINT_SPHERICAL, 0, {0}, {0}},
-    {LW_JOINT_UNIVERSAL, 1, {2}, {0}},
-    {LW_JOINT_REVOLUTE, 2, {0, 1}, {2, 2}},
-};
-
-static int kind_of(const lwi_joint *joint)
+// Rows of axes beside those of the points, where the joint has no others; -1: it has.
+static int axis_rows(const lwi_joint *joint)
 {
-    if (joint->mount.present) return -1;
-    for (int k = 0; k < LWI_COUNT(kinds); k++)
-        if (kinds[k].type == joint->type->id) return k;
-    return -1;
+    const lwi_joint_type *type = joint->type;
+    if (joint->mount.present || !type->points || type->nc > 3 + LWI_INDEX3_AXES) return -1;
+    for (int k = 3; k < type->nc; k++)
+        if (type->row[k].kind != LWI_ROW_AXES) return -1;
+    return type->nc - 3;
 }
 
 // The joint of an edge; NULL: a coupling, a force.
@@ -50,16 +42,16 @@ static const lwi_joint *joint_of(const lwi_system *s, int e)
     return j >= 0 ? &s->model->joint[j] : NULL;
 }
 
-static int kind_of_edge(const lwi_system *s, int e)
+static int axis_rows_of_edge(const lwi_system *s, int e)
 {
     const lwi_joint *joint = joint_of(s, e);
-    return joint ? kind_of(joint) : -1;
+    return joint ? axis_rows(joint) : -1;
 }
 
 int lwi_index3_lane_row_count(const lwi_system *s, int e)
 {
-    const int kind = kind_of_edge(s, e);
-    return kind < 0 ? 0 : 3 + kinds[kind].axes;
+    const int axes = axis_rows_of_edge(s, e);
+    return axes < 0 ? 0 : 3 + axes;
 }
 
 static bool fits(const lwi_index3 *d)
@@ -100,8 +92,7 @@ typedef struct maker {
 
 static int axes_of(const maker *m, int edge)
 {
-    const int kind = kind_of_edge(&m->d->system, edge);
-    return kind < 0 ? -1 : kinds[kind].axes;
+    return axis_rows_of_edge(&m->d->system, edge);
 }
 
 static int rows_of(const maker *m, int edge)
@@ -640,13 +631,13 @@ static void set_bodies(const lwi_index3 *d, lwi_index3_lanes *s)
 static void set_edge(const lwi_system *c, int edge, lwi_index3_lane_edge *e, int l)
 {
     const lwi_joint *joint = joint_of(c, edge);
-    const int kind = kind_of_edge(c, edge);
-    if (kind < 0) return;
+    const int axes = axis_rows_of_edge(c, edge);
+    if (axes < 0) return;
     for (int i = 0; i < 3; i++) {
         e->r1[i][l] = joint->r1[i], e->r2[i][l] = joint->r2[i];
-        for (int k = 0; k < kinds[kind].axes; k++) {
-            e->axis1[k][i][l] = joint->R1[3 * i + kinds[kind].i[k]];
-            e->axis2[k][i][l] = joint->R2[3 * i + kinds[kind].j[k]];
+        for (int k = 0; k < axes; k++) {
+            e->axis1[k][i][l] = joint->R1[3 * i + joint->type->row[3 + k].i];
+            e->axis2[k][i][l] = joint->R2[3 * i + joint->type->row[3 + k].j];
         }
     }
 }

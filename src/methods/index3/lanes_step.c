@@ -245,7 +245,7 @@ static void carry(const lwi_index3 *d, double t, double *x)
         const int j = auxiliary->item[i].joint;
         const lwi_joint *joint = &c->model->joint[j];
         double q[LW_JOINT_MAX_NQ];
-        if (j != last && joint->type->id == LW_JOINT_REVOLUTE) {
+        if (j != last && lwi_joint_is_hinge(joint->type)) {
             double theta[3];
             c->q[joint->iq] = lwi_index3_hinge_angle(c, joint, c->q[joint->iq], theta);
         } else if (j != last) {

@@ -24,8 +24,7 @@ static bool sound(const lwi_system *s, int e)
     const int j = s->edge_joint[e];
     if (j < 0) return false;
     const lwi_joint_type *type = s->model->joint[j].type;
-    return type->id != LW_JOINT_CUSTOM && type->id != LW_JOINT_DISTANCE &&
-           s->plan.graph.edge[e].rows == type->nc;
+    return !type->callbacks && !type->loop_only && s->plan.graph.edge[e].rows == type->nc;
 }
 
 typedef struct leaves {

@@ -87,16 +87,6 @@ void lwi_index3_stiff_torque(lwi_index3_stiffness *K, double part, const double 
 
 // ------------------------------------------------------------------------------------------ joints
 
-// Rows that hold axis i of F1 normal to axis j of F2, by type (model/joints).
-static const struct {
-    lw_joint_type type;
-    int row, i, j;
-} normals[] = {
-    {LW_JOINT_REVOLUTE, 3, 0, 2},    {LW_JOINT_REVOLUTE, 4, 1, 2}, {LW_JOINT_CYLINDRICAL, 2, 0, 2},
-    {LW_JOINT_CYLINDRICAL, 3, 1, 2}, {LW_JOINT_SCREW, 2, 0, 2},    {LW_JOINT_SCREW, 3, 1, 2},
-    {LW_JOINT_UNIVERSAL, 3, 2, 0},   {LW_JOINT_PLANAR, 1, 0, 2},   {LW_JOINT_PLANAR, 2, 1, 2},
-};
-
 // Axis `column` of a joint frame with the axes R in its body.
 static void joint_axis(double a[3], const double body[9], const double R[9], int column)
 {
@@ -115,19 +105,17 @@ typedef struct sides {
 static bool is_normal(const lwi_system *s, const sides *p, int row, double lambda)
 {
     const lwi_joint *joint = p->joint;
-    if (joint->mount.present) return false;
-    for (int n = 0; n < LWI_COUNT(normals); n++) {
-        if (normals[n].type != joint->type->id || normals[n].row != row) continue;
-        double a1[3], a2[3], F[3];
-        joint_axis(a1, s->R[joint->body1], joint->R1, normals[n].i);
-        joint_axis(a2, s->R[joint->body2], joint->R2, normals[n].j);
-        v3_scale(F, lambda, a1);
-        if (p->K2) lwi_index3_stiff_point(p->K2, a2, F);
-        v3_scale(F, lambda, a2);
-        if (p->K1) lwi_index3_stiff_point(p->K1, a1, F);
-        return true;
-    }
-    return false;
+    if (joint->mount.present || row >= joint->type->nc) return false;
+    const lwi_row_form *form = &joint->type->row[row];
+    if (form->kind != LWI_ROW_AXES) return false;
+    double a1[3], a2[3], F[3];
+    joint_axis(a1, s->R[joint->body1], joint->R1, form->i);
+    joint_axis(a2, s->R[joint->body2], joint->R2, form->j);
+    v3_scale(F, lambda, a1);
+    if (p->K2) lwi_index3_stiff_point(p->K2, a2, F);
+    v3_scale(F, lambda, a2);
+    if (p->K1) lwi_index3_stiff_point(p->K1, a1, F);
+    return true;
 }
 
 // Force F that follows body 1 (`follows`) or stands in space, and torque T, on body 2 at P2.
@@ -160,7 +148,7 @@ static void joint_stiffness(lwi_index3 *d, int e, const sides *p, const double *
     const lwi_joint *joint = p->joint;
     const int first = s->plan.row[e], rows = s->plan.graph.edge[e].rows;
     double fixed[3] = {0, 0, 0}, slides[3] = {0, 0, 0}, T[3] = {0, 0, 0};
-    const bool slide = joint->type->id != LW_JOINT_DISTANCE && joint->type->id != LW_JOINT_CUSTOM;
+    const bool slide = !joint->type->has_length && !joint->type->callbacks;
     for (int k = 0; k < rows; k++) {
         const double l = lambda[first + k];
         double w[6], n[3];
@@ -236,7 +224,7 @@ void lwi_index3_joint_stiffness(lwi_index3 *d, int j, double t, const double *la
     const lwi_joint *joint = &s->model->joint[j];
     if (joint->merged || joint->body1 == joint->body2) return;
     const sides p = sides_of(d, j);
-    if (s->joint_edge[j] >= 0 && joint->type->id == LW_JOINT_CUSTOM && !d->euler)
+    if (s->joint_edge[j] >= 0 && joint->type->callbacks && !d->euler)
         lwi_index3_custom(d, j, t, lambda, p.K1, p.K2);
     else if (s->joint_edge[j] >= 0)
         joint_stiffness(d, s->joint_edge[j], &p, lambda);

@@ -154,7 +154,7 @@ static void move(lwi_work *work, double t, bool exact)
         const lwi_joint *joint = &model->joint[model->loop[i]];
         double now[LW_JOINT_MAX_NQ];
         if (joint->type->nq == 0) continue;
-        if (!exact && joint->type->id == LW_JOINT_REVOLUTE && !joint->mount.present) {
+        if (!exact && lwi_joint_is_hinge(joint->type) && !joint->mount.present) {
             tree->joint_qd[joint->iv] = revolute_speed(joint, &motion);
             continue;
         }

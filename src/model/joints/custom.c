@@ -170,10 +170,13 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 }
 
 // nq, nv, nc and scalar are the caller's (lwi_joint_custom_type).
-const lwi_joint_type lwi_joint_custom = {
-    .name = "custom",
+const lwi_joint_type lwi_joint_type_CUSTOM = {
     .id = LW_JOINT_CUSTOM,
-    .sign = LWI_JOINT_DIAMOND,
+    .name = "custom",
+    .callbacks = true,
+    LWI_JOINT_FACTS(LWI_MOTION_UNKNOWN, LWI_NO_QUATERNION, LWI_ROWS({LWI_ROW_CALLBACK, 0, 0}),
+                    LWI_NO_COORDINATES, LWI_CUT_COST(LWI_POINTS_SLIDE), LWI_SIGN(DIAMOND, false, LWI_NO_AXIS),
+                    LWI_NO_NAMES),
     .neutral = neutral,
     .pose = pose,
     .subspace = subspace,
@@ -187,7 +190,7 @@ const lwi_joint_type lwi_joint_custom = {
 
 void lwi_joint_custom_type(const lw_custom_joint *custom, lwi_joint_type *type)
 {
-    *type = lwi_joint_custom;
+    *type = lwi_joint_type_CUSTOM;
     if (custom->name) type->name = custom->name;
     type->nq = custom->nq;
     type->nv = custom->nv;

@@ -34,34 +34,16 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
     v6_unit(D[3], 4);
 }
 
-// r2 - r1 and z2 normal to x1 and y1
-static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_along(in, out, 0, 0);
-    lwi_row_along(in, out, 1, 1);
-    lwi_row_axes(in, out, 2, 0, 2);
-    lwi_row_axes(in, out, 3, 1, 2);
-}
-
-static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_along(in, out, 0, 2);
-    lwi_row_angle(in, in->q[1], out, 1);
-}
-
-const lwi_joint_type lwi_joint_cylindrical = {
+const lwi_joint_type lwi_joint_type_CYLINDRICAL = {
+    LWI_JOINT_LISTED(CYLINDRICAL),
     .name = "cylindrical",
-    .id = LW_JOINT_CYLINDRICAL,
-    .sign = LWI_JOINT_SLEEVE,
-    .axes_drawn = 1,
-    .separates = true,
-    .nq = 2,
-    .nv = 2,
-    .nc = 4,
-    .scalar = true,
     .angles = 2,
+    LWI_JOINT_FACTS(LWI_MOTION(2, LWI_SLIDE(0, LWI_Z), LWI_TURN(1, LWI_Z)), LWI_NO_QUATERNION,
+                    LWI_ROWS(LWI_ALONG(LWI_X), LWI_ALONG(LWI_Y), LWI_AXES(LWI_X, LWI_Z),
+                             LWI_AXES(LWI_Y, LWI_Z)),
+                    LWI_COORDINATES(LWI_LENGTH(LWI_Z), LWI_TURN_ANGLE),
+                    LWI_CUT_COST(LWI_POINTS_SLIDE), LWI_SIGN(SLEEVE, true, LWI_TURN_AXIS(2, LWI_Z)),
+                    LWI_NAMES(.urdf_loop = {"cylindrical"})),
     .neutral = lwi_joint_zero_2,
     .pose = pose,
     .subspace = subspace,
@@ -70,6 +52,4 @@ const lwi_joint_type lwi_joint_cylindrical = {
     .read = read,
     .effort = subspace, // S is orthonormal
     .complement = complement,
-    .rows = rows,
-    .coordinates = coordinates,
 };

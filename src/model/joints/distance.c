@@ -29,13 +29,14 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     v3_axpy(out->Jdot[0], -ld / (l * l), d);
 }
 
-const lwi_joint_type lwi_joint_distance = {
+const lwi_joint_type lwi_joint_type_DISTANCE = {
+    LWI_JOINT_LISTED(DISTANCE),
     .name = "distance",
-    .id = LW_JOINT_DISTANCE,
-    .sign = LWI_JOINT_BAR,
-    .separates = true,
-    .nc = 1,
-    .scalar = true,
+    .loop_only = true,
+    .has_length = true,
+    LWI_JOINT_FACTS(LWI_MOTION_UNKNOWN, LWI_NO_QUATERNION, LWI_ROWS({LWI_ROW_LENGTH, 0, 0}),
+                    LWI_NO_COORDINATES, LWI_CUT_COST(LWI_POINTS_STAY), LWI_SIGN(BAR, true, LWI_NO_AXIS),
+                    LWI_NO_NAMES),
     .neutral = lwi_joint_zero_0,
     .pose = NULL,
     .subspace = lwi_joint_none,

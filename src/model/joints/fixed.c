@@ -14,19 +14,13 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
     for (int i = 0; i < 6; i++) v6_unit(D[i], i);
 }
 
-static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_points(in, out, 0);
-    lwi_row_attitude(in, out, 3);
-}
-
-const lwi_joint_type lwi_joint_fixed = {
+const lwi_joint_type lwi_joint_type_FIXED = {
+    LWI_JOINT_LISTED(FIXED),
     .name = "fixed",
-    .id = LW_JOINT_FIXED,
-    .sign = LWI_JOINT_SQUARE,
-    .nc = 6,
-    .scalar = true,
+    LWI_JOINT_FACTS(
+        LWI_MOTION(0), LWI_NO_QUATERNION, LWI_ROWS(LWI_POINTS, LWI_ATTITUDE), LWI_NO_COORDINATES,
+        LWI_CUT_COST(LWI_POINTS_STAY), LWI_SIGN(SQUARE, false, LWI_NO_AXIS),
+        LWI_NAMES(.urdf = {"fixed"}, .urdf_loop = {"fixed", "6d", "6D"}, .sdf = {"fixed"})),
     .neutral = lwi_joint_zero_0,
     .pose = pose,
     .subspace = lwi_joint_none,
@@ -36,5 +30,4 @@ const lwi_joint_type lwi_joint_fixed = {
     .effort = lwi_joint_none,
     .complement = complement,
     .points = true,
-    .rows = rows,
 };

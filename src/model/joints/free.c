@@ -43,18 +43,12 @@ static void read(const lwi_joint_par *par, const double R[9], const double r[3],
     memcpy(q + 3, next, sizeof next);
 }
 
-static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par, (void)in, (void)out; // nothing is constrained
-}
-
-const lwi_joint_type lwi_joint_free = {
+const lwi_joint_type lwi_joint_type_FREE = {
+    LWI_JOINT_LISTED(FREE),
     .name = "free",
-    .id = LW_JOINT_FREE,
-    .sign = LWI_JOINT_HIDDEN,
-    .nq = 7,
-    .nv = 6,
-    .nc = 0,
+    LWI_JOINT_FACTS(LWI_MOTION(2, LWI_PLACE(0), LWI_BALL(3)), LWI_QUATERNION_AT(3), LWI_NO_ROWS,
+                    LWI_NO_COORDINATES, LWI_CUT_COST(LWI_POINTS_STAY), LWI_SIGN(HIDDEN, false, LWI_NO_AXIS),
+                    LWI_NAMES(.urdf = {"floating"}, .urdf_loop = {"floating"}, .mjcf = "free")),
     .neutral = neutral,
     .pose = pose,
     .subspace = subspace,
@@ -63,5 +57,4 @@ const lwi_joint_type lwi_joint_free = {
     .read = read,
     .effort = subspace,
     .complement = lwi_joint_none,
-    .rows = rows,
 };

@@ -4,11 +4,55 @@
 const lwi_joint_type *lwi_joint_type_of(lw_joint_type id)
 {
     static const lwi_joint_type *const types[LW_JOINT_COUNT] = {
-#define X(NAME, name) [LW_JOINT_##NAME] = &lwi_joint_##name,
-        LWI_JOINT_TYPE_LIST(X)
+#define X(NAME, text, nq, nv, nc, help) [LW_JOINT_##NAME] = &lwi_joint_type_##NAME,
+        LW_JOINT_LIST(X)
 #undef X
     };
     return (int)id >= 0 && (int)id < LW_JOINT_COUNT ? types[id] : NULL;
+}
+
+void lwi_joint_rows(const lwi_joint_type *type, const lwi_joint_par *par, const lwi_rows_in *in,
+                    lwi_rows *out)
+{
+    if (type->rows) {
+        type->rows(par, in, out);
+        return;
+    }
+    for (int k = 0; k < type->nc; k++) {
+        const lwi_row_form *form = &type->row[k];
+        if (form->kind == LWI_ROW_AXES)
+            lwi_row_axes(in, out, k, form->i, form->j);
+        else if (form->kind != LWI_ROW_ATTITUDE)
+            lwi_row_along(in, out, k, form->i);
+        else if (form->i == LWI_X) // three rows at once
+            lwi_row_attitude(in, out, k);
+    }
+}
+
+static void coordinate_row(const lwi_coordinate_form *form, const lwi_rows_in *in, double near,
+                           lwi_rows *out, int k)
+{
+    lwi_rows arc;
+    switch (form->kind) {
+    case LWI_COORDINATE_LENGTH:
+        lwi_row_along(in, out, k, form->i);
+        break;
+    case LWI_COORDINATE_TURN:
+        lwi_row_angle(in, near, out, k);
+        break;
+    case LWI_COORDINATE_ARC:
+        lwi_row_axes(in, &arc, 0, form->i, form->j);
+        lwi_row_axes(in, &arc, 1, form->k, form->l);
+        lwi_row_arc(in, &arc, near, out, k);
+        break;
+    }
+}
+
+bool lwi_joint_coordinate_rows(const lwi_joint_type *type, const lwi_rows_in *in, lwi_rows *out)
+{
+    if (!type->scalar || !type->coordinate[0].kind) return false;
+    for (int k = 0; k < type->nv; k++) coordinate_row(&type->coordinate[k], in, in->q[k], out, k);
+    return true;
 }
 
 #define ZERO(n)                                                                                    \

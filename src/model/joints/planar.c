@@ -50,33 +50,16 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
     for (int i = 0; i < 3; i++) v6_unit(D[i], 2 + i);
 }
 
-// r2 - r1 normal to z1, z2 normal to x1 and y1
-static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_along(in, out, 0, 2);
-    lwi_row_axes(in, out, 1, 0, 2);
-    lwi_row_axes(in, out, 2, 1, 2);
-}
-
-static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_along(in, out, 0, 0);
-    lwi_row_along(in, out, 1, 1);
-    lwi_row_angle(in, in->q[2], out, 2);
-}
-
-const lwi_joint_type lwi_joint_planar = {
+const lwi_joint_type lwi_joint_type_PLANAR = {
+    LWI_JOINT_LISTED(PLANAR),
     .name = "planar",
-    .id = LW_JOINT_PLANAR,
-    .sign = LWI_JOINT_PLATE,
-    .axes_drawn = 1,
-    .nq = 3,
-    .nv = 3,
-    .nc = 3,
-    .scalar = true,
     .angles = 4,
+    LWI_JOINT_FACTS(LWI_MOTION(3, LWI_SLIDE(0, LWI_X), LWI_SLIDE(1, LWI_Y), LWI_TURN(2, LWI_Z)),
+                    LWI_NO_QUATERNION,
+                    LWI_ROWS(LWI_ALONG(LWI_Z), LWI_AXES(LWI_X, LWI_Z), LWI_AXES(LWI_Y, LWI_Z)),
+                    LWI_COORDINATES(LWI_LENGTH(LWI_X), LWI_LENGTH(LWI_Y), LWI_TURN_ANGLE),
+                    LWI_CUT_COST(LWI_POINTS_SLIDE), LWI_SIGN(PLATE, false, LWI_TURN_AXIS(2, LWI_Z)),
+                    LWI_NAMES(.urdf = {"planar"}, .urdf_loop = {"planar"})),
     .neutral = lwi_joint_zero_3,
     .pose = pose,
     .subspace = subspace,
@@ -85,6 +68,4 @@ const lwi_joint_type lwi_joint_planar = {
     .read = read,
     .effort = subspace, // S is orthonormal
     .complement = complement,
-    .rows = rows,
-    .coordinates = coordinates,
 };

@@ -30,32 +30,16 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
     for (int i = 0; i < 5; i++) v6_unit(D[i], free_of[i]);
 }
 
-// r2 - r1 normal to x1 and y1, axes parallel
-static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_along(in, out, 0, 0);
-    lwi_row_along(in, out, 1, 1);
-    lwi_row_attitude(in, out, 2);
-}
-
-static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_along(in, out, 0, 2);
-}
-
-const lwi_joint_type lwi_joint_prismatic = {
+const lwi_joint_type lwi_joint_type_PRISMATIC = {
+    LWI_JOINT_LISTED(PRISMATIC),
     .name = "prismatic",
-    .id = LW_JOINT_PRISMATIC,
-    .sign = LWI_JOINT_SLIDER,
-    .axes_drawn = 1,
-    .separates = true,
-    .nq = 1,
-    .nv = 1,
-    .nc = 5,
-    .scalar = true,
     .constant_axis = true,
+    LWI_JOINT_FACTS(LWI_MOTION(1, LWI_SLIDE(0, LWI_Z)), LWI_NO_QUATERNION,
+                    LWI_ROWS(LWI_ALONG(LWI_X), LWI_ALONG(LWI_Y), LWI_ATTITUDE),
+                    LWI_COORDINATES(LWI_LENGTH(LWI_Z)), LWI_CUT_COST(LWI_POINTS_SLIDE),
+                    LWI_SIGN(SLIDER, true, LWI_SLIDE_AXIS(2, LWI_Z)),
+                    LWI_NAMES(.urdf = {"prismatic"}, .urdf_loop = {"prismatic"},
+                              .sdf = {"prismatic"}, .mjcf = "slide")),
     .neutral = lwi_joint_zero_1,
     .pose = pose,
     .subspace = subspace,
@@ -64,6 +48,4 @@ const lwi_joint_type lwi_joint_prismatic = {
     .read = read,
     .effort = subspace, // S is a unit vector
     .complement = complement,
-    .rows = rows,
-    .coordinates = coordinates,
 };

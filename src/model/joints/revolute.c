@@ -29,32 +29,18 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
     for (int i = 0; i < 5; i++) v6_unit(D[i], i);
 }
 
-// r2 = r1, z2 normal to x1 and y1
-static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_points(in, out, 0);
-    lwi_row_axes(in, out, 3, 0, 2);
-    lwi_row_axes(in, out, 4, 1, 2);
-}
-
-static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_angle(in, in->q[0], out, 0);
-}
-
-const lwi_joint_type lwi_joint_revolute = {
+const lwi_joint_type lwi_joint_type_REVOLUTE = {
+    LWI_JOINT_LISTED(REVOLUTE),
     .name = "revolute",
-    .id = LW_JOINT_REVOLUTE,
-    .sign = LWI_JOINT_CIRCLE,
-    .axes_drawn = 1,
-    .nq = 1,
-    .nv = 1,
-    .nc = 5,
-    .scalar = true,
     .angles = 1,
     .constant_axis = true,
+    LWI_JOINT_FACTS(LWI_MOTION(1, LWI_TURN(0, LWI_Z)), LWI_NO_QUATERNION,
+                    LWI_ROWS(LWI_POINTS, LWI_AXES(LWI_X, LWI_Z), LWI_AXES(LWI_Y, LWI_Z)),
+                    LWI_COORDINATES(LWI_TURN_ANGLE), LWI_CUT_COST(LWI_POINTS_STAY),
+                    LWI_SIGN(CIRCLE, false, LWI_TURN_AXIS(2, LWI_Z)),
+                    LWI_NAMES(.urdf = {"revolute", "continuous"},
+                              .urdf_loop = {"revolute", "continuous"},
+                              .sdf = {"revolute", "continuous"}, .mjcf = "hinge")),
     .neutral = lwi_joint_zero_1,
     .pose = pose,
     .subspace = subspace,
@@ -64,6 +50,4 @@ const lwi_joint_type lwi_joint_revolute = {
     .effort = subspace, // S is a unit vector
     .complement = complement,
     .points = true,
-    .rows = rows,
-    .coordinates = coordinates,
 };

@@ -44,12 +44,6 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
     D[4][5] = -h * s;
 }
 
-static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_angle(in, in->q[0], out, 0);
-}
-
 // as cylindrical, and z1.(r2 - r1) = h angle
 static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
 {
@@ -69,18 +63,17 @@ static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
     v6_axpy(out->Jdot[4], -h, angle.Jdot[0]);
 }
 
-const lwi_joint_type lwi_joint_screw = {
+const lwi_joint_type lwi_joint_type_SCREW = {
+    LWI_JOINT_LISTED(SCREW),
     .name = "screw",
-    .id = LW_JOINT_SCREW,
-    .sign = LWI_JOINT_THREAD,
-    .axes_drawn = 1,
-    .separates = true,
-    .nq = 1,
-    .nv = 1,
-    .nc = 5,
-    .scalar = true,
     .angles = 1,
     .constant_axis = true,
+    .has_pitch = true,
+    LWI_JOINT_FACTS(LWI_MOTION(1, LWI_SCREW(0, LWI_Z)), LWI_NO_QUATERNION,
+                    LWI_ROWS(LWI_ALONG(LWI_X), LWI_ALONG(LWI_Y), LWI_AXES(LWI_X, LWI_Z),
+                             LWI_AXES(LWI_Y, LWI_Z), {LWI_ROW_THREAD, LWI_Z, 0}),
+                    LWI_COORDINATES(LWI_TURN_ANGLE), LWI_CUT_COST(LWI_POINTS_SLIDE),
+                    LWI_SIGN(THREAD, true, LWI_TURN_AXIS(2, LWI_Z)), LWI_NAMES(.sdf = {"screw"})),
     .neutral = lwi_joint_zero_1,
     .pose = pose,
     .subspace = subspace,
@@ -90,5 +83,4 @@ const lwi_joint_type lwi_joint_screw = {
     .effort = effort,
     .complement = complement,
     .rows = rows,
-    .coordinates = coordinates,
 };

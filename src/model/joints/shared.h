@@ -1,4 +1,4 @@
-// shared.h -- what the joint types share: the list of types, defaults, building blocks of rows.
+// shared.h -- what the files of the joint types share: macros of descriptors, defaults, building blocks of rows.
 #ifndef LWI_MODEL_JOINTS_SHARED_H
 #define LWI_MODEL_JOINTS_SHARED_H
 
@@ -6,23 +6,110 @@
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
-/** Enumerator, object: one line per file of this folder that is a joint type. */
-#define LWI_JOINT_TYPE_LIST(X)                                                                     \
-    X(FIXED, fixed)                                                                                \
-    X(REVOLUTE, revolute)                                                                          \
-    X(PRISMATIC, prismatic)                                                                        \
-    X(SCREW, screw)                                                                                \
-    X(CYLINDRICAL, cylindrical)                                                                    \
-    X(UNIVERSAL, universal)                                                                        \
-    X(SPHERICAL, spherical)                                                                        \
-    X(PLANAR, planar)                                                                              \
-    X(FREE, free)                                                                                  \
-    X(DISTANCE, distance)                                                                          \
-    X(CUSTOM, custom)
-
-#define X(NAME, name) extern const lwi_joint_type lwi_joint_##name;
-LWI_JOINT_TYPE_LIST(X)
+// Each type is the object lwi_joint_type_NAME of the file of its name; NAME is that of LW_JOINT_LIST.
+#define X(NAME, text, nq, nv, nc, help) extern const lwi_joint_type lwi_joint_type_##NAME;
+LW_JOINT_LIST(X)
 #undef X
+
+// The numbers of the list as constants: LWI_JOINT_SCREW_NQ, ..._NV, ..._NC.
+#define X(NAME, text, nq, nv, nc, help)                                                            \
+    LWI_JOINT_##NAME##_NQ = (nq), LWI_JOINT_##NAME##_NV = (nv), LWI_JOINT_##NAME##_NC = (nc),
+enum { LW_JOINT_LIST(X) LWI_JOINT_NUMBERS_END };
+#undef X
+
+/** Begins the descriptor of a type: what the list says of it. */
+#define LWI_JOINT_LISTED(NAME)                                                                     \
+    .id = LW_JOINT_##NAME, .nq = LWI_JOINT_##NAME##_NQ, .nv = LWI_JOINT_##NAME##_NV,               \
+    .nc = LWI_JOINT_##NAME##_NC, .scalar = LWI_JOINT_##NAME##_NQ == LWI_JOINT_##NAME##_NV
+
+/** The declarative facts of a type.  None can be left out: the compiler counts them, and warns of one that
+ *  is given twice. */
+#define LWI_JOINT_FACTS(motion, quaternion, rows, coordinates, cut, sign, names)                   \
+    motion, quaternion, rows, coordinates, cut, sign, names
+
+#define LWI_MOTION(n, ...) .nfactor = (n), .factor = {__VA_ARGS__}
+#define LWI_MOTION_UNKNOWN .nfactor = -1
+#define LWI_TURN(coordinate, axis)                                                                 \
+    {                                                                                              \
+        LWI_FACTOR_TURN, axis, coordinate                                                          \
+    }
+#define LWI_SLIDE(coordinate, axis)                                                                \
+    {                                                                                              \
+        LWI_FACTOR_SLIDE, axis, coordinate                                                         \
+    }
+#define LWI_SCREW(coordinate, axis)                                                                \
+    {                                                                                              \
+        LWI_FACTOR_SCREW, axis, coordinate                                                         \
+    }
+#define LWI_PLACE(coordinate)                                                                      \
+    {                                                                                              \
+        LWI_FACTOR_PLACE, 0, coordinate                                                            \
+    }
+#define LWI_BALL(coordinate)                                                                       \
+    {                                                                                              \
+        LWI_FACTOR_BALL, 0, coordinate                                                             \
+    }
+
+#define LWI_QUATERNION_AT(k) .quaternion = (k)
+#define LWI_NO_QUATERNION .quaternion = -1
+
+#define LWI_ROWS(...) .row = {__VA_ARGS__}
+#define LWI_POINTS                                                                                 \
+    {LWI_ROW_POINT, LWI_X, 0}, {LWI_ROW_POINT, LWI_Y, 0},                                          \
+    {                                                                                              \
+        LWI_ROW_POINT, LWI_Z, 0                                                                    \
+    }
+#define LWI_ALONG(i)                                                                               \
+    {                                                                                              \
+        LWI_ROW_ALONG, i, 0                                                                        \
+    }
+#define LWI_AXES(i, j)                                                                             \
+    {                                                                                              \
+        LWI_ROW_AXES, i, j                                                                         \
+    }
+#define LWI_ATTITUDE                                                                               \
+    {LWI_ROW_ATTITUDE, LWI_X, 0}, {LWI_ROW_ATTITUDE, LWI_Y, 0},                                    \
+    {                                                                                              \
+        LWI_ROW_ATTITUDE, LWI_Z, 0                                                                 \
+    }
+#define LWI_NO_ROWS .row = {{0, 0, 0}}
+
+#define LWI_COORDINATES(...) .coordinate = {__VA_ARGS__}
+#define LWI_NO_COORDINATES .coordinate = {{0, 0, 0, 0, 0}}
+#define LWI_LENGTH(i)                                                                              \
+    {                                                                                              \
+        LWI_COORDINATE_LENGTH, i, 0, 0, 0                                                          \
+    }
+#define LWI_TURN_ANGLE                                                                             \
+    {                                                                                              \
+        LWI_COORDINATE_TURN, 0, 0, 0, 0                                                            \
+    }
+#define LWI_ARC(i, j, k, l)                                                                        \
+    {                                                                                              \
+        LWI_COORDINATE_ARC, i, j, k, l                                                             \
+    }
+
+#define LWI_CUT_COST(cost) .cut_cost = (cost)
+/** Rows of points that slide have more terms. */
+enum { LWI_POINTS_STAY = 0, LWI_POINTS_SLIDE = 6 };
+
+#define LWI_SIGN(shape, apart, ...)                                                                \
+    .sign = LWI_JOINT_##shape, .separates = (apart), .drawn = {__VA_ARGS__}
+#define LWI_NO_AXIS                                                                                \
+    {                                                                                              \
+        0, 0, false                                                                                \
+    }
+#define LWI_TURN_AXIS(frame, axis)                                                                 \
+    {                                                                                              \
+        frame, axis, false                                                                         \
+    }
+#define LWI_SLIDE_AXIS(frame, axis)                                                                \
+    {                                                                                              \
+        frame, axis, true                                                                          \
+    }
+
+#define LWI_NAMES(...) .names = {__VA_ARGS__}
+#define LWI_NO_NAMES .names = {.mjcf = NULL}
 
 // ---- defaults (joint.c), named by the number of coordinates they are for
 
@@ -42,7 +129,7 @@ void lwi_joint_still_1(const lwi_joint_par *par, const double *q, const double *
 void lwi_joint_still_2(const lwi_joint_par *par, const double *q, const double *u, double Sd[][6]);
 void lwi_joint_still_3(const lwi_joint_par *par, const double *q, const double *u, double Sd[][6]);
 void lwi_joint_still_6(const lwi_joint_par *par, const double *q, const double *u, double Sd[][6]);
-// no freedom: nothing to write
+// no degree of freedom: nothing to write
 void lwi_joint_none(const lwi_joint_par *par, const double *q, double S[][6]);
 void lwi_joint_read_none(const lwi_joint_par *par, const double R[9], const double r[3],
                          const double *near, double *q);

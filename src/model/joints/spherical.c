@@ -45,20 +45,13 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
     for (int i = 0; i < 3; i++) v6_unit(D[i], i);
 }
 
-// r2 = r1
-static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_points(in, out, 0);
-}
-
-const lwi_joint_type lwi_joint_spherical = {
+const lwi_joint_type lwi_joint_type_SPHERICAL = {
+    LWI_JOINT_LISTED(SPHERICAL),
     .name = "spherical",
-    .id = LW_JOINT_SPHERICAL,
-    .sign = LWI_JOINT_BALL,
-    .nq = 4,
-    .nv = 3,
-    .nc = 3,
+    LWI_JOINT_FACTS(
+        LWI_MOTION(1, LWI_BALL(0)), LWI_QUATERNION_AT(0), LWI_ROWS(LWI_POINTS), LWI_NO_COORDINATES,
+        LWI_CUT_COST(LWI_POINTS_STAY), LWI_SIGN(BALL, false, LWI_NO_AXIS),
+        LWI_NAMES(.urdf_loop = {"spherical", "ball", "3d"}, .sdf = {"ball"}, .mjcf = "ball")),
     .neutral = neutral,
     .pose = pose,
     .subspace = subspace,
@@ -68,5 +61,4 @@ const lwi_joint_type lwi_joint_spherical = {
     .effort = subspace, // S is orthonormal
     .complement = complement,
     .points = true,
-    .rows = rows,
 };

@@ -52,36 +52,18 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
     D[3][5] = -sin(q[1]);
 }
 
-// r2 = r1, z1 normal to x2
-static void rows(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_row_points(in, out, 0);
-    lwi_row_axes(in, out, 3, 2, 0);
-}
-
-static void coordinates(const lwi_joint_par *par, const lwi_rows_in *in, lwi_rows *out)
-{
-    (void)par;
-    lwi_rows arc; // as `read` reads them
-    lwi_row_axes(in, &arc, 0, 0, 0);
-    lwi_row_axes(in, &arc, 1, 1, 0);
-    lwi_row_arc(in, &arc, in->q[0], out, 0);
-    lwi_row_axes(in, &arc, 0, 2, 2);
-    lwi_row_axes(in, &arc, 1, 2, 1);
-    lwi_row_arc(in, &arc, in->q[1], out, 1);
-}
-
-const lwi_joint_type lwi_joint_universal = {
+const lwi_joint_type lwi_joint_type_UNIVERSAL = {
+    LWI_JOINT_LISTED(UNIVERSAL),
     .name = "universal",
-    .id = LW_JOINT_UNIVERSAL,
-    .sign = LWI_JOINT_CIRCLE,
-    .axes_drawn = 2,
-    .nq = 2,
-    .nv = 2,
-    .nc = 4,
-    .scalar = true,
     .angles = 3,
+    .axis2 = "the axis fixed in body2",
+    LWI_JOINT_FACTS(
+        LWI_MOTION(2, LWI_TURN(0, LWI_Z), LWI_TURN(1, LWI_X)), LWI_NO_QUATERNION,
+        LWI_ROWS(LWI_POINTS, LWI_AXES(LWI_Z, LWI_X)),
+        LWI_COORDINATES(LWI_ARC(LWI_X, LWI_X, LWI_Y, LWI_X), LWI_ARC(LWI_Z, LWI_Z, LWI_Z, LWI_Y)),
+        LWI_CUT_COST(LWI_POINTS_STAY),
+        LWI_SIGN(CIRCLE, false, LWI_TURN_AXIS(1, LWI_Z), LWI_TURN_AXIS(2, LWI_X)),
+        LWI_NAMES(.sdf = {"universal", "revolute2"})),
     .neutral = lwi_joint_zero_2,
     .pose = pose,
     .subspace = subspace,
@@ -91,6 +73,4 @@ const lwi_joint_type lwi_joint_universal = {
     .effort = subspace, // S is orthonormal: torques about z1 and about x2
     .complement = complement,
     .points = true,
-    .rows = rows,
-    .coordinates = coordinates,
 };

@@ -59,47 +59,31 @@ void lwi_k_add_inertia(double *sum_m, double sum_h[3], double sum_J[6], const fr
 
 // ------------------------------------------------------------------------------------------ expand
 
-// A turn about or a displacement along an axis of F1 as it has come so far.
-typedef struct motion {
-    signed char coordinate, axis; // axis 0, 1, 2: x, y, z
-    bool turn, slide;             // both: a screw
-} motion;
-
-typedef struct product {
-    lw_joint_type type;
-    int n;
-    motion motion[3];
-} product;
-
-static const product products[] = {
-    {LW_JOINT_REVOLUTE, 1, {{0, 2, true, false}}},
-    {LW_JOINT_PRISMATIC, 1, {{0, 2, false, true}}},
-    {LW_JOINT_SCREW, 1, {{0, 2, true, true}}},
-    {LW_JOINT_CYLINDRICAL, 2, {{0, 2, false, true}, {1, 2, true, false}}},
-    {LW_JOINT_UNIVERSAL, 2, {{0, 2, true, false}, {1, 0, true, false}}},
-    {LW_JOINT_PLANAR, 3, {{0, 0, false, true}, {1, 1, false, true}, {2, 2, true, false}}},
-};
-
-static const product *product_of(const lwi_node *node)
+// Is the joint a product of rotations about and displacements along axes, one coordinate each?
+static bool is_product(const lwi_joint_type *type)
 {
-    for (int i = 0; i < LWI_COUNT(products); i++)
-        if (products[i].type == node->type->id) return &products[i];
-    return NULL;
+    for (int i = 0; i < type->nfactor; i++)
+        if (type->factor[i].kind == LWI_FACTOR_PLACE || type->factor[i].kind == LWI_FACTOR_BALL)
+            return false;
+    return type->nfactor >= 0;
+}
+
+static bool is_ball(const lwi_node *node)
+{
+    return lwi_joint_is_ball(node->type);
+}
+
+static bool is_free(const lwi_node *node)
+{
+    return lwi_joint_is_free(node->type);
 }
 
 static bool has_kernel(const lwi_node *node)
 {
     if (node->driven) return false;
-    switch (node->type->id) {
-    case LW_JOINT_FIXED:
-        return true;
-    case LW_JOINT_SPHERICAL:
-        return !node->reversed;
-    case LW_JOINT_FREE:
-        return !node->reversed && node->parent < 0;
-    default:
-        return product_of(node) != NULL;
-    }
+    if (is_ball(node)) return !node->reversed;
+    if (is_free(node)) return !node->reversed && node->parent < 0;
+    return is_product(node->type);
 }
 
 bool lwi_build_applies(const lw_model *model)
@@ -139,20 +123,21 @@ static int free_one(const lwi_node *node, int coordinate)
 // The parts of a product, in reverse with the signs turned where the tree passes it backwards.
 static void expand_product(build *b, const lwi_node *node, int *host, frame *offset)
 {
-    const product *p = product_of(node);
-    for (int i = 0; i < p->n; i++) {
-        const motion *m = &p->motion[node->reversed ? p->n - 1 - i : i];
+    const int n = node->type->nfactor;
+    for (int i = 0; i < n; i++) {
+        const lwi_joint_factor *m = &node->type->factor[node->reversed ? n - 1 - i : i];
+        const bool turns = m->kind != LWI_FACTOR_SLIDE, slides = m->kind != LWI_FACTOR_TURN;
         frame axis, in;
         axis_frame(&axis, m->axis);
         lwi_k_compose(&in, offset, &axis);
-        const lwi_k_kind kind = m->turn && !m->slide ? LWI_K_HINGE : LWI_K_SCREW;
+        const lwi_k_kind kind = !slides ? LWI_K_HINGE : LWI_K_SCREW;
         const int j = free_one(node, m->coordinate);
         const int iq = j < 0 ? b->model->tree_nq + b->ndrive : node->iq + j;
         const int iv = j < 0 ? b->model->tree_nv + b->ndrive : node->iv + j;
         part *t = add_part(b, kind, *host, &in, iq, iv);
         t->sign = node->reversed ? -1 : 1;
-        t->turn = m->turn;
-        t->slide = m->slide ? (m->turn ? node->par->pitch : 1) : 0;
+        t->turn = turns;
+        t->slide = slides ? (turns ? node->par->pitch : 1) : 0;
         if (j >= 0)
             t->rotor = b->model->tree_rotor[iv];
         else
@@ -172,13 +157,12 @@ void lwi_build_expand(build *b)
         memcpy(X.R, node->X_R, sizeof X.R);
         v3_copy(X.r, node->X_r);
         lwi_k_compose(&offset, node->parent < 0 ? &identity : &b->offset[node->parent], &X);
-        if (node->type->id == LW_JOINT_SPHERICAL || node->type->id == LW_JOINT_FREE) {
-            const bool ball = node->type->id == LW_JOINT_SPHERICAL;
-            add_part(b, ball ? LWI_K_BALL : LWI_K_BASE, host, &offset, node->iq + (ball ? 0 : 3),
-                     node->iv);
+        if (is_ball(node) || is_free(node)) {
+            add_part(b, is_ball(node) ? LWI_K_BALL : LWI_K_BASE, host, &offset,
+                     node->iq + node->type->quaternion, node->iv);
             host = b->npart - 1;
             offset = identity;
-        } else if (node->type->id != LW_JOINT_FIXED) {
+        } else {
             expand_product(b, node, &host, &offset);
         }
         b->host[k] = host;
@@ -191,8 +175,7 @@ void lwi_build_expand(build *b)
 
 static bool floats(const lwi_node *node)
 {
-    return (node->type->id == LW_JOINT_FREE || node->type->id == LW_JOINT_SPHERICAL) &&
-           node->parent < 0 && !node->driven;
+    return (is_free(node) || is_ball(node)) && node->parent < 0 && !node->driven;
 }
 
 lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
@@ -211,7 +194,7 @@ lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_part
     if (!b.part || !b.host || !b.offset || !b.drive || !parts->part) return LW_ERR_MEMORY;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        if (node->type->id != LW_JOINT_FIXED && !product_of(node) && !floats(node)) return LW_OK;
+        if (!is_product(node->type) && !floats(node)) return LW_OK;
         if (node->joint >= 0 && model->joint[node->joint].mount.present) return LW_OK;
     }
     lwi_build_expand(&b);

@@ -22,8 +22,8 @@ static bool can_have_clusters(const lw_model *model)
     if (model->nloop + model->ncoupling == 0) return false;
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
-        const lw_joint_type id = joint->type->id;
-        if ((id != LW_JOINT_REVOLUTE && id != LW_JOINT_SPHERICAL) || joint->mount.present ||
+        const lwi_joint_type *type = joint->type;
+        if ((!lwi_joint_is_hinge(type) && !lwi_joint_is_ball(type)) || joint->mount.present ||
             joint->ndriven > 0)
             return false;
     }
@@ -76,7 +76,7 @@ static bool set_loop(const lw_model *model, const lwi_clusters *c, int i, lwi_cl
 {
     const lwi_k_parts *parts = &c->parts;
     const lwi_joint *joint = &model->joint[model->loop[i]];
-    loop->pin = joint->type->id == LW_JOINT_REVOLUTE;
+    loop->pin = lwi_joint_is_hinge(joint->type);
     loop->coupling = -1;
     for (int s = 0; s < 2; s++) {
         const int k = model->body_node[s ? joint->body2 : joint->body1];
