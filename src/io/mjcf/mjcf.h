@@ -6,6 +6,7 @@
 
 #include "io/document.h"
 #include "io/notes.h"
+#include "model/joints/joint.h"
 
 #include <linkwork/io.h>
 

@@ -248,14 +248,6 @@ static lw_status add_bodies(lwi_mjcf *u)
 
 // ------------------------------------------------------------------------------------------ joints
 
-static const struct {
-    const char *name;
-    lw_joint_type type;
-} joint_types[] = {{"hinge", LW_JOINT_REVOLUTE},
-                   {"slide", LW_JOINT_PRISMATIC},
-                   {"ball", LW_JOINT_SPHERICAL},
-                   {"free", LW_JOINT_FREE}};
-
 static lw_status read_joint_type(const lwi_mjcf *u, const lwi_mjcf_at *at, lw_joint_type *type)
 {
     const lwi_xml_element *from;
@@ -266,11 +258,12 @@ static lw_status read_joint_type(const lwi_mjcf *u, const lwi_mjcf_at *at, lw_jo
     }
     const char *text = lwi_mjcf_get(u, at, "type", &from);
     if (!text) return LW_OK;
-    for (int i = 0; i < LWI_COUNT(joint_types); i++)
-        if (strcmp(joint_types[i].name, text) == 0) {
-            *type = joint_types[i].type;
-            return LW_OK;
-        }
+    const char *name;
+    const lwi_joint_type *found = lwi_joint_named(LWI_NAMES_MJCF, text, &name);
+    if (found) {
+        *type = found->id;
+        return LW_OK;
+    }
     return lwi_mjcf_fail(u, from, LW_ERR_PARSE,
                          "<joint>: unknown type '%.60s', expected hinge, slide, ball or free",
                          text);

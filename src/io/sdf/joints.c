@@ -13,14 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const lwi_sdf_type types[] = {
-    {"revolute", LW_JOINT_REVOLUTE, 1, false},   {"continuous", LW_JOINT_REVOLUTE, 1, false},
-    {"prismatic", LW_JOINT_PRISMATIC, 1, false}, {"screw", LW_JOINT_SCREW, 1, false},
-    {"universal", LW_JOINT_UNIVERSAL, 2, false}, {"revolute2", LW_JOINT_UNIVERSAL, 2, false},
-    {"ball", LW_JOINT_SPHERICAL, 0, false},      {"fixed", LW_JOINT_FIXED, 0, false},
-    {"gearbox", LW_JOINT_FIXED, 2, true},
-};
-
 enum { MAX_GEARS = 1000 }; // each searches all joints
 
 // Cosine below which two axes are those of a universal joint: six printed digits.
@@ -28,16 +20,25 @@ enum { MAX_GEARS = 1000 }; // each searches all joints
 
 // ------------------------------------------------------------------------------------------- types
 
+// The format calls it a joint; it is a relation of two others.
+static const lwi_sdf_type gear = {"gearbox", LW_JOINT_FIXED, 2, true};
+
 static lw_status read_type(const lwi_sdf *u, lwi_sdf_item *j)
 {
-    const char *type, *known[LWI_COUNT(types)];
+    const char *type, *known[1 + LW_JOINT_COUNT * LWI_MOST_NAMES] = {gear.name};
     TRY(lwi_xml_need(&j->file->xml, j->e, "type", &type, u->error));
-    for (int i = 0; i < LWI_COUNT(types); i++) {
-        known[i] = types[i].name;
-        if (strcmp(type, types[i].name) == 0) j->type = &types[i];
+    const lwi_joint_type *found = lwi_joint_named(LWI_NAMES_SDF, type, &j->type.name);
+    if (found) {
+        j->type.type = found->id;
+        j->type.naxis = found->scalar ? found->nv : 0;
+        return LW_OK;
     }
-    if (j->type) return LW_OK;
-    const char *near = lwi_nearest(type, known, LWI_COUNT(types));
+    if (strcmp(type, gear.name) == 0) {
+        j->type = gear;
+        return LW_OK;
+    }
+    const char *near =
+        lwi_nearest(type, known, 1 + lwi_joint_known_names(LWI_NAMES_SDF, known + 1));
     return lwi_sdf_fail(u, j, j->e, LW_ERR_PARSE,
                         "joint '%.100s': unknown type '%.60s', expected revolute, continuous, "
                         "prismatic, screw, universal, revolute2, ball, fixed or gearbox%s%s%s",
@@ -120,7 +121,7 @@ static lw_status read_limits(const lwi_sdf *u, const lwi_sdf_item *j, const lwi_
                              lw_limits_desc *limits)
 {
     const lwi_xml_element *e = lwi_xml_child(axis, "limit");
-    if (!e || strcmp(j->type->name, "continuous") == 0) return LW_OK;
+    if (!e || strcmp(j->type.name, "continuous") == 0) return LW_OK;
     double end[2] = {-INFINITY, INFINITY};
     const lwi_xml_element *present[2] = {lwi_xml_child(e, "lower"), lwi_xml_child(e, "upper")};
     // older files write 1e16 for infinity
@@ -255,11 +256,11 @@ static lw_status add_two_hinges(const lwi_sdf *u, lwi_sdf_item *j, const double 
 static lw_status add_joint(const lwi_sdf *u, lwi_sdf_item *j)
 {
     double axis[2][3], A[9];
-    const int n = j->type->naxis;
-    lw_joint_desc d = {.name = j->name, .type = j->type->type};
+    const int n = j->type.naxis;
+    lw_joint_desc d = {.name = j->name, .type = j->type.type};
     lwi_sdf_begin_notes(u, j->file);
     m3_identity(A);
-    if (j->type->type == LW_JOINT_SPHERICAL) TRY(read_ball(u, j, &d));
+    if (j->type.type == LW_JOINT_SPHERICAL) TRY(read_ball(u, j, &d));
     for (int k = 0; k < n; k++) {
         const lwi_xml_element *e = axis_element(j, k);
         TRY(read_axis(u, j, k, axis[k]));
@@ -327,12 +328,12 @@ static lw_status read_mimic(lwi_sdf *u, int joint, int k)
     leader_axis = lwi_xml_get(e, "axis");
     const int with = leader_axis && strcmp(leader_axis, "axis2") == 0;
     const int of = u->which[LWI_SDF_JOINT][i];
-    if (k >= j->type->naxis || with >= u->item[of].type->naxis || j->type->gear ||
-        u->item[of].type->gear)
+    if (k >= j->type.naxis || with >= u->item[of].type.naxis || j->type.gear ||
+        u->item[of].type.gear)
         return lwi_sdf_fail(
             u, j, e, LW_ERR_MODEL,
             "joint '%.120s' (%s) mimics '%.120s' (%s): one of them does not have this axis",
-            j->name, j->type->name, name, u->item[of].type->name);
+            j->name, j->type.name, name, u->item[of].type.name);
     const lwi_sdf_coupling c = {.joint = joint,
                                 .coordinate = k,
                                 .of = of,
@@ -351,7 +352,7 @@ static int hinge_between(const lwi_sdf *u, int from, int to, const double *axis,
         const lwi_sdf_item *j = &u->item[i];
         const bool forward = j->parent == from && j->child == to;
         if (!forward && !(j->parent == to && j->child == from)) continue;
-        if (j->type->type != LW_JOINT_REVOLUTE) continue;
+        if (j->type.type != LW_JOINT_REVOLUTE) continue;
         double a[3];
         if (read_axis(u, j, 0, a) != LW_OK) continue;
         m3_mul_v(a, j->R, a);
@@ -423,9 +424,9 @@ static lw_status read_couplings(lwi_sdf *u)
     for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
         const int i = u->which[LWI_SDF_JOINT][k];
         const lwi_sdf_item *j = &u->item[i];
-        if (j->type->gear && ++gears > MAX_GEARS)
+        if (j->type.gear && ++gears > MAX_GEARS)
             return lwi_sdf_fail(u, j, j->e, LW_ERR_PARSE, "more than %d gearboxes", MAX_GEARS);
-        if (j->type->gear) TRY(read_gear(u, i));
+        if (j->type.gear) TRY(read_gear(u, i));
         for (int axis = 0; axis < 2; axis++) TRY(read_mimic(u, i, axis));
     }
     for (int i = 1; i <= u->ncoupling; i++) TRY(follow(u, i));
@@ -455,7 +456,7 @@ lw_status lwi_sdf_add_joints(lwi_sdf *u)
     TRY(read_couplings(u));
     for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
         lwi_sdf_item *j = &u->item[u->which[LWI_SDF_JOINT][k]];
-        if (!j->type->gear) TRY(add_joint(u, j));
+        if (!j->type.gear) TRY(add_joint(u, j));
     }
     for (int i = 0; i < u->ncoupling; i++) TRY(add_coupling(u, &u->coupling[i]));
     return LW_OK;

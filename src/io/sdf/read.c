@@ -202,7 +202,7 @@ static lw_status hold(const lwi_sdf *u)
     for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
         const lwi_sdf_item *j = &u->item[u->which[LWI_SDF_JOINT][k]];
         const int a = root_of(group, j->parent), b = root_of(group, j->child);
-        if (!j->type->gear) group[a > b ? a : b] = a > b ? b : a; // the smallest index is the root
+        if (!j->type.gear) group[a > b ? a : b] = a > b ? b : a; // the smallest index is the root
     }
     for (int i = 1; i < u->nitem; i++)
         if (u->item[i].kind == LWI_SDF_LINK && root_of(group, i) == i)

@@ -5,6 +5,7 @@
 
 #include "io/document.h"
 #include "io/notes.h"
+#include "model/joints/joint.h"
 #include "io/text.h"
 
 #include <linkwork/io.h>
@@ -58,13 +59,13 @@ typedef struct lwi_sdf_item {
     double X_R[9], X_r[3]; ///< pose relative to the base
     double R[9], r[3];     ///< world pose
     enum { LWI_SDF_UNSEEN, LWI_SDF_ON_THE_WAY, LWI_SDF_PLACED } seen;
-    int back;                 ///< scratch of following a chain
-    int carrier;              ///< item that it is attached to; links and the world: itself
-    lw_body body;             ///< link
-    lw_joint joint;           ///< joint: as added
-    const lwi_sdf_type *type; ///< of a joint
-    int parent, child;        ///< of a joint: links, or the world
-    int follows[2]; ///< of a joint: coupling that determines each coordinate, from 1; 0: none
+    int back;          ///< scratch of following a chain
+    int carrier;       ///< item that it is attached to; links and the world: itself
+    lw_body body;      ///< link
+    lw_joint joint;    ///< joint: as added
+    lwi_sdf_type type; ///< of a joint
+    int parent, child; ///< of a joint: links, or the world
+    int follows[2];    ///< of a joint: coupling that determines each coordinate, from 1; 0: none
 } lwi_sdf_item;
 
 /** q_joint = c[0] + c[1] q_of. */

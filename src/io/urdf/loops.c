@@ -24,27 +24,10 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct loop_type {
-    const char *name;
-    lw_joint_type type;
-    bool axis; // uses <axis>
-} loop_type;
-
-static const loop_type types[] = {
-    {"revolute", LW_JOINT_REVOLUTE, true},   {"continuous", LW_JOINT_REVOLUTE, true},
-    {"prismatic", LW_JOINT_PRISMATIC, true}, {"cylindrical", LW_JOINT_CYLINDRICAL, true},
-    {"planar", LW_JOINT_PLANAR, true},       {"spherical", LW_JOINT_SPHERICAL, false},
-    {"ball", LW_JOINT_SPHERICAL, false},     {"fixed", LW_JOINT_FIXED, false},
-    {"floating", LW_JOINT_FREE, false},      {"6d", LW_JOINT_FIXED, false},
-    {"6D", LW_JOINT_FIXED, false},           {"3d", LW_JOINT_SPHERICAL, false},
-    {"3D", LW_JOINT_SPHERICAL, false},
-};
-
-static const loop_type *find_type(const char *name)
+static const lwi_joint_type *find_type(const char *name)
 {
-    for (int i = 0; i < LWI_COUNT(types); i++)
-        if (strcmp(types[i].name, name) == 0) return &types[i];
-    return NULL;
+    const char *known;
+    return lwi_joint_named(LWI_NAMES_URDF_LOOP, name, &known);
 }
 static const char known_types[] =
     "revolute, continuous, prismatic, cylindrical, planar, spherical, fixed or floating";
@@ -59,7 +42,7 @@ static lw_status no_memory(lw_error *error)
 
 // First variant: joint frames in both links.
 static lw_status read_frames(const lwi_urdf *u, const lwi_xml_element *e, const char *name,
-                             const loop_type *type, int end[2], lw_pose frame[2])
+                             const lwi_joint_type *type, int end[2], lw_pose frame[2])
 {
     const lwi_xml_element *link[2] = {lwi_xml_child(e, "link1"), lwi_xml_child(e, "link2")};
     if (!link[1] && link[0]) link[1] = lwi_xml_next(link[0], "link1");
@@ -70,7 +53,7 @@ static lw_status read_frames(const lwi_urdf *u, const lwi_xml_element *e, const 
                             name);
     double A[9];
     m3_identity(A);
-    if (type->axis) TRY(lwi_urdf_axis(u, e, name, A));
+    if (lwi_joint_has_axis(type)) TRY(lwi_urdf_axis(u, e, name, A));
     for (int i = 0; i < 2; i++) {
         double R[9], r[3], F[9];
         TRY(lwi_urdf_end(u, link[i], name, &end[i]));
@@ -83,13 +66,13 @@ static lw_status read_frames(const lwi_urdf *u, const lwi_xml_element *e, const 
 
 // Second variant: a point in both links.  The attitude of the frame in one link determines the other.
 static lw_status read_points(const lwi_urdf *u, const lwi_xml_element *e, const char *name,
-                             const loop_type *type, int end[2], lw_pose frame[2])
+                             const lwi_joint_type *type, int end[2], lw_pose frame[2])
 {
     static const char *const ends[2] = {"parent", "child"};
     static const char *const origins[2] = {"parent_origin", "child_origin"};
     double A[9], R[2][9], r[2][3], F[9];
     m3_identity(A);
-    if (type->axis) TRY(lwi_urdf_axis(u, e, name, A));
+    if (lwi_joint_has_axis(type)) TRY(lwi_urdf_axis(u, e, name, A));
     for (int i = 0; i < 2; i++) {
         const lwi_xml_element *link = lwi_xml_child(e, ends[i]);
         if (!link)
@@ -112,7 +95,7 @@ static lw_status read_points(const lwi_urdf *u, const lwi_xml_element *e, const 
 }
 
 static lw_status read_type(const lwi_urdf *u, const lwi_xml_element *e, const char *name,
-                           const loop_type **type)
+                           const lwi_joint_type **type)
 {
     const char *text;
     TRY(lwi_xml_need(u->xml, e, "type", &text, u->error));
@@ -135,7 +118,7 @@ static lw_status check_axis_frame(const lwi_urdf *u, const lwi_xml_element *e, c
 static lw_status add_element(const lwi_urdf *u, const lwi_xml_element *e)
 {
     const char *name;
-    const loop_type *type;
+    const lwi_joint_type *type;
     int end[2];
     lw_pose frame[2];
     TRY(lwi_xml_need(u->xml, e, "name", &name, u->error));
@@ -149,7 +132,7 @@ static lw_status add_element(const lwi_urdf *u, const lwi_xml_element *e)
             lwi_note(u->notes, lwi_xml_child(e, unused[i]), name,
                      "<%s> of loop joints is not used, joints", unused[i]);
     const lw_joint_desc d = {.name = name,
-                             .type = type->type,
+                             .type = type->id,
                              .placement = LW_PLACED_FRAMES,
                              .body1 = u->links[end[0]].body,
                              .body2 = u->links[end[1]].body,
@@ -281,7 +264,7 @@ static lw_status change_joint(const lwi_urdf *u, const lwi_document_value *joint
     if (j < 0) return fail_beside(u, joint, "joint_name: there is no joint '%.150s'", name);
     for (int i = 0; i < LWI_COUNT(changes); i++) {
         if (strcmp(changes[i].name, text) != 0) continue;
-        u->joints[j].kind = &changes[i];
+        u->joints[j].kind = changes[i];
         return LW_OK;
     }
     return fail_beside(u, type, "joint_type: '%.60s', expected SPHERICAL, FIXED or CARDAN", text);
@@ -339,7 +322,7 @@ static lw_status add_closure(const lwi_urdf *u, const lwi_document_value *pair,
         return fail_beside(u, pair, "closed_loop: expected pairs of frames, [A, B]");
     for (int i = 0; i < 2; i++) TRY(link_of(u, pair->item[i], &end[i]));
     if (type) TRY(string_of(u, type, "type", &text));
-    const loop_type *found = find_type(text);
+    const lwi_joint_type *found = find_type(text);
     if (!found)
         return fail_beside(u, type, "type: '%.60s', expected 6d, 3d, %s", text, known_types);
     const char *name = lwi_urdf_new_name(u, pair->item[0]->text, pair->item[1]->text);
@@ -348,7 +331,7 @@ static lw_status add_closure(const lwi_urdf *u, const lwi_document_value *pair,
         return fail_beside(u, pair, "closed_loop: '%.100s' and '%.100s' are the same link",
                            pair->item[0]->text, pair->item[1]->text);
     const lw_joint_desc d = {.name = name,
-                             .type = found->type,
+                             .type = found->id,
                              .placement = LW_PLACED_FRAMES,
                              .body1 = u->links[end[0]].body,
                              .body2 = u->links[end[1]].body,

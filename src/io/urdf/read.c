@@ -17,17 +17,10 @@
 
 #include <string.h>
 
-typedef lwi_urdf_kind joint_kind;
 typedef lwi_urdf_link link;
 typedef lwi_urdf_joint joint;
 typedef lwi_urdf_names names;
 typedef lwi_urdf reading;
-
-static const joint_kind kinds[] = {
-    {"revolute", LW_JOINT_REVOLUTE, true, true},   {"continuous", LW_JOINT_REVOLUTE, true, true},
-    {"prismatic", LW_JOINT_PRISMATIC, true, true}, {"planar", LW_JOINT_PLANAR, true, false},
-    {"floating", LW_JOINT_FREE, false, false},     {"fixed", LW_JOINT_FIXED, false, false},
-};
 
 // ------------------------------------------------------------------------------------------ places
 
@@ -143,14 +136,16 @@ static lw_status collect(reading *u)
 
 static lw_status read_kind(const reading *u, joint *j)
 {
-    const char *type, *known[LWI_COUNT(kinds)];
+    const char *type, *known[LW_JOINT_COUNT * LWI_MOST_NAMES];
     TRY(lwi_xml_need(u->xml, j->e, "type", &type, u->error));
-    for (int i = 0; i < LWI_COUNT(kinds); i++) {
-        known[i] = kinds[i].name;
-        if (strcmp(type, kinds[i].name) == 0) j->kind = &kinds[i];
+    const lwi_joint_type *found = lwi_joint_named(LWI_NAMES_URDF, type, &j->kind.name);
+    if (found) {
+        j->kind.type = found->id;
+        j->kind.axis = lwi_joint_has_axis(found);
+        j->kind.scalar = found->nv == 1;
+        return LW_OK;
     }
-    if (j->kind) return LW_OK;
-    const char *near = lwi_nearest(type, known, LWI_COUNT(kinds));
+    const char *near = lwi_nearest(type, known, lwi_joint_known_names(LWI_NAMES_URDF, known));
     return lwi_xml_fail(u->xml, j->e, LW_ERR_PARSE, u->error,
                         "joint '%.100s': unknown type '%.60s', expected revolute, continuous, "
                         "prismatic, planar, floating or fixed%s%s%s",
@@ -309,7 +304,7 @@ static lw_status read_mimic(const reading *u, joint *j)
 {
     const lwi_xml_element *e = lwi_xml_child(j->e, "mimic");
     if (!e) return LW_OK;
-    if (j->kind->type == LW_JOINT_FIXED) {
+    if (j->kind.type == LW_JOINT_FIXED) {
         lwi_note(u->notes, e, j->name, "<mimic> is not used for fixed joints, joints");
         return LW_OK;
     }
@@ -325,13 +320,13 @@ static lw_status read_mimic(const reading *u, joint *j)
                             "joint '%.150s': mimics joint '%.150s', which does not exist", j->name,
                             name);
     const joint *of = &u->joints[j->of];
-    const bool fixed = of->kind->type == LW_JOINT_FIXED;
-    const joint *wrong = !j->kind->scalar ? j : !of->kind->scalar && !fixed ? of : NULL;
+    const bool fixed = of->kind.type == LW_JOINT_FIXED;
+    const joint *wrong = !j->kind.scalar ? j : !of->kind.scalar && !fixed ? of : NULL;
     if (wrong)
         return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
                             "joint '%.150s' mimics '%.150s': %.150s is %s, expected revolute, "
                             "continuous or prismatic",
-                            j->name, name, wrong->name, wrong->kind->name);
+                            j->name, name, wrong->name, wrong->kind.name);
     if (!fixed) return LW_OK;
     j->of = -1;
     lwi_note(u->notes, e, j->name, "mimics of a fixed joint are fixed at their offset, joints");
@@ -384,7 +379,7 @@ static lw_status read_damping(const reading *u, const joint *j, lw_joint_desc *d
     if (damping < 0)
         return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
                             "joint '%s': damping is %g, expected a number >= 0", j->name, damping);
-    if (j->kind->scalar)
+    if (j->kind.scalar)
         d->coordinate[0].damping = damping;
     else if (damping > 0)
         lwi_note(u->notes, e, j->name,
@@ -408,13 +403,13 @@ static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
     if (!good)
         lwi_note(u->notes, e, j->name,
                  "<limit> has an unused value that is not a finite number, joints");
-    if (!j->kind->axis) return LW_OK;
+    if (!j->kind.axis) return LW_OK;
     if (!(u->limits.stiffness > 0)) {
         lwi_note(u->notes, e, j->name, "limits are not enforced, joints");
         return LW_OK;
     }
     const bool ends = lwi_xml_get(e, "lower") || lwi_xml_get(e, "upper");
-    if (!good || !ends || !j->kind->scalar || strcmp(j->kind->name, "continuous") == 0) {
+    if (!good || !ends || !j->kind.scalar || strcmp(j->kind.name, "continuous") == 0) {
         lwi_note(u->notes, e, j->name, "limits have no lower and upper end, joints");
         return LW_OK;
     }
@@ -444,16 +439,16 @@ static lw_status add_joint(const reading *u, joint *j)
     static const double cardan[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}, nowhere[3] = {0, 0, 0};
     double R[9], r[3], A[9], F[9];
     lw_joint_desc d = {.name = j->name,
-                       .type = j->kind->type,
+                       .type = j->kind.type,
                        .placement = LW_PLACED_FRAMES,
                        .body1 = u->links[j->parent].body,
                        .body2 = u->links[j->child].body,
                        .place = place_of(j->e)};
     TRY(read_origin(u, j->e, R, r));
     m3_identity(A);
-    if (j->kind->axis)
+    if (j->kind.axis)
         TRY(lwi_urdf_axis(u, j->e, j->name, A));
-    else if (j->kind->type == LW_JOINT_UNIVERSAL)
+    else if (j->kind.type == LW_JOINT_UNIVERSAL)
         memcpy(A, cardan, sizeof A);
     m3_mul(F, R, A);
     d.frame1 = lwi_pose_of(F, r);

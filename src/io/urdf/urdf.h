@@ -5,6 +5,7 @@
 
 #include "io/document.h"
 #include "io/notes.h"
+#include "model/joints/joint.h"
 
 #include <linkwork/io.h>
 
@@ -27,7 +28,7 @@ typedef struct lwi_urdf_link {
 typedef struct lwi_urdf_joint {
     const char *name;
     const lwi_xml_element *e;
-    const lwi_urdf_kind *kind;
+    lwi_urdf_kind kind;
     int parent, child;            ///< links
     int next;                     ///< next joint with the same parent; -1: none
     const lwi_xml_element *mimic; ///< NULL: none

@@ -43,7 +43,7 @@ const lwi_joint_type lwi_joint_type_CYLINDRICAL = {
                              LWI_AXES(LWI_Y, LWI_Z)),
                     LWI_COORDINATES(LWI_LENGTH(LWI_Z), LWI_TURN_ANGLE),
                     LWI_CUT_COST(LWI_POINTS_SLIDE), LWI_SIGN(SLEEVE, true, LWI_TURN_AXIS(2, LWI_Z)),
-                    LWI_NAMES(.urdf_loop = {"cylindrical"})),
+                    LWI_NAMES([LWI_NAMES_URDF_LOOP] = {"cylindrical"})),
     .neutral = lwi_joint_zero_2,
     .pose = pose,
     .subspace = subspace,

@@ -48,7 +48,7 @@ const lwi_joint_type lwi_joint_type_FREE = {
     .name = "free",
     LWI_JOINT_FACTS(LWI_MOTION(2, LWI_PLACE(0), LWI_BALL(3)), LWI_QUATERNION_AT(3), LWI_NO_ROWS,
                     LWI_NO_COORDINATES, LWI_CUT_COST(LWI_POINTS_STAY), LWI_SIGN(HIDDEN, false, LWI_NO_AXIS),
-                    LWI_NAMES(.urdf = {"floating"}, .urdf_loop = {"floating"}, .mjcf = "free")),
+                    LWI_NAMES([LWI_NAMES_URDF] = {"floating"}, [LWI_NAMES_URDF_LOOP] = {"floating"}, [LWI_NAMES_MJCF] = {"free"})),
     .neutral = neutral,
     .pose = pose,
     .subspace = subspace,

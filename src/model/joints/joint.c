@@ -1,6 +1,8 @@
 // joint.c -- the table of joint types and the defaults they share.
 #include "model/joints/shared.h"
 
+#include <string.h>
+
 const lwi_joint_type *lwi_joint_type_of(lw_joint_type id)
 {
     static const lwi_joint_type *const types[LW_JOINT_COUNT] = {
@@ -9,6 +11,30 @@ const lwi_joint_type *lwi_joint_type_of(lw_joint_type id)
 #undef X
     };
     return (int)id >= 0 && (int)id < LW_JOINT_COUNT ? types[id] : NULL;
+}
+
+const lwi_joint_type *lwi_joint_named(lwi_joint_format format, const char *text, const char **name)
+{
+    for (int id = 0; id < LW_JOINT_COUNT; id++) {
+        const lwi_joint_type *type = lwi_joint_type_of((lw_joint_type)id);
+        for (int k = 0; k < LWI_MOST_NAMES && type->names[format][k]; k++)
+            if (strcmp(type->names[format][k], text) == 0) {
+                *name = type->names[format][k];
+                return type;
+            }
+    }
+    return NULL;
+}
+
+int lwi_joint_known_names(lwi_joint_format format, const char **names)
+{
+    int n = 0;
+    for (int id = 0; id < LW_JOINT_COUNT; id++) {
+        const lwi_joint_type *type = lwi_joint_type_of((lw_joint_type)id);
+        for (int k = 0; k < LWI_MOST_NAMES && type->names[format][k]; k++)
+            names[n++] = type->names[format][k];
+    }
+    return n;
 }
 
 void lwi_joint_rows(const lwi_joint_type *type, const lwi_joint_par *par, const lwi_rows_in *in,

@@ -125,13 +125,15 @@ typedef struct lwi_joint_axis {
     bool slides; ///< it is the direction of a displacement, else of a rotation
 } lwi_joint_axis;
 
-/** Names of the type in the formats that are read, unused ones NULL. */
-typedef struct lwi_joint_names {
-    const char *urdf[2];
-    const char *urdf_loop[3]; ///< of <loop_joint> and the other loop elements
-    const char *sdf[2];
-    const char *mjcf;
-} lwi_joint_names;
+/** Formats that have names of their own for joint types. */
+typedef enum lwi_joint_format {
+    LWI_NAMES_URDF,
+    LWI_NAMES_URDF_LOOP, ///< of <loop_joint> and the file beside a robot
+    LWI_NAMES_SDF,
+    LWI_NAMES_MJCF,
+    LWI_NAMES_FORMATS
+} lwi_joint_format;
+enum { LWI_MOST_NAMES = 4 };
 
 typedef struct lwi_joint_type {
     const char *name;
@@ -156,7 +158,7 @@ typedef struct lwi_joint_type {
     lwi_joint_sign sign;
     bool separates; ///< the two points of the joint move apart: drawings connect them
     lwi_joint_axis drawn[2];
-    lwi_joint_names names;
+    const char *names[LWI_NAMES_FORMATS][LWI_MOST_NAMES]; ///< unused ones NULL
 
     // ---- arithmetic; none is NULL unless it says so
     void (*neutral)(const lwi_joint_par *, double *q);
@@ -187,6 +189,16 @@ void lwi_joint_rows(const lwi_joint_type *type, const lwi_joint_par *par, const 
  *  effort's wrench.  false: the type states none, speeds are T.V only. */
 bool lwi_joint_coordinate_rows(const lwi_joint_type *type, const lwi_rows_in *in, lwi_rows *out);
 
+/** The type that a format calls so; NULL: it has none.  *name: the text in the descriptor. */
+const lwi_joint_type *lwi_joint_named(lwi_joint_format format, const char *text, const char **name);
+/** All names that a format has, in the order of the types; [LW_JOINT_COUNT * LWI_MOST_NAMES].  How many. */
+int lwi_joint_known_names(lwi_joint_format format, const char **names);
+
+/** Is its direction one axis, z1? */
+static inline bool lwi_joint_has_axis(const lwi_joint_type *type)
+{
+    return type->scalar && type->nv > 0 && !type->axis2;
+}
 /** One turn about z1, nothing else. */
 static inline bool lwi_joint_is_hinge(const lwi_joint_type *type)
 {

@@ -59,7 +59,7 @@ const lwi_joint_type lwi_joint_type_PLANAR = {
                     LWI_ROWS(LWI_ALONG(LWI_Z), LWI_AXES(LWI_X, LWI_Z), LWI_AXES(LWI_Y, LWI_Z)),
                     LWI_COORDINATES(LWI_LENGTH(LWI_X), LWI_LENGTH(LWI_Y), LWI_TURN_ANGLE),
                     LWI_CUT_COST(LWI_POINTS_SLIDE), LWI_SIGN(PLATE, false, LWI_TURN_AXIS(2, LWI_Z)),
-                    LWI_NAMES(.urdf = {"planar"}, .urdf_loop = {"planar"})),
+                    LWI_NAMES([LWI_NAMES_URDF] = {"planar"}, [LWI_NAMES_URDF_LOOP] = {"planar"})),
     .neutral = lwi_joint_zero_3,
     .pose = pose,
     .subspace = subspace,

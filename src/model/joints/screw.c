@@ -73,7 +73,7 @@ const lwi_joint_type lwi_joint_type_SCREW = {
                     LWI_ROWS(LWI_ALONG(LWI_X), LWI_ALONG(LWI_Y), LWI_AXES(LWI_X, LWI_Z),
                              LWI_AXES(LWI_Y, LWI_Z), {LWI_ROW_THREAD, LWI_Z, 0}),
                     LWI_COORDINATES(LWI_TURN_ANGLE), LWI_CUT_COST(LWI_POINTS_SLIDE),
-                    LWI_SIGN(THREAD, true, LWI_TURN_AXIS(2, LWI_Z)), LWI_NAMES(.sdf = {"screw"})),
+                    LWI_SIGN(THREAD, true, LWI_TURN_AXIS(2, LWI_Z)), LWI_NAMES([LWI_NAMES_SDF] = {"screw"})),
     .neutral = lwi_joint_zero_1,
     .pose = pose,
     .subspace = subspace,

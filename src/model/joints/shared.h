@@ -109,7 +109,7 @@ enum { LWI_POINTS_STAY = 0, LWI_POINTS_SLIDE = 6 };
     }
 
 #define LWI_NAMES(...) .names = {__VA_ARGS__}
-#define LWI_NO_NAMES .names = {.mjcf = NULL}
+#define LWI_NO_NAMES .names = {{NULL, NULL, NULL, NULL}}
 
 // ---- defaults (joint.c), named by the number of coordinates they are for
 

@@ -63,7 +63,7 @@ const lwi_joint_type lwi_joint_type_UNIVERSAL = {
         LWI_COORDINATES(LWI_ARC(LWI_X, LWI_X, LWI_Y, LWI_X), LWI_ARC(LWI_Z, LWI_Z, LWI_Z, LWI_Y)),
         LWI_CUT_COST(LWI_POINTS_STAY),
         LWI_SIGN(CIRCLE, false, LWI_TURN_AXIS(1, LWI_Z), LWI_TURN_AXIS(2, LWI_X)),
-        LWI_NAMES(.sdf = {"universal", "revolute2"})),
+        LWI_NAMES([LWI_NAMES_SDF] = {"universal", "revolute2"})),
     .neutral = lwi_joint_zero_2,
     .pose = pose,
     .subspace = subspace,
