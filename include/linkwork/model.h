@@ -128,7 +128,8 @@ typedef struct lw_body_desc {
     X(FREE, "free", 7, 6, 0,                                                                       \
       "position in F1, quaternion; speeds: velocity, angular velocity in F2")                      \
     X(DISTANCE, "distance", 0, 0, 1, "distance of P1 and P2 is `length`; always closes a loop")    \
-    X(CUSTOM, "custom", 0, 0, 0, "by a table of C callbacks")
+    X(CUSTOM, "custom", 0, 0, 0, "by a table of C callbacks")                                      \
+    X(PIN_SLOT, "pin_slot", 2, 2, 4, "displacement along x1, angle about z1: a pin in a slot")
 
 #define X(name, text, nq, nv, nc, help) LW_JOINT_##name,
 typedef enum lw_joint_type { LW_JOINT_LIST(X) LW_JOINT_COUNT } lw_joint_type;
@@ -202,7 +203,8 @@ typedef struct lw_joint_desc {
     lw_placement placement;
     lw_vec3 at;    ///< joint point [m]
     lw_vec3 axis;  ///< z1 (all zero: z)
-    lw_vec3 axis2; ///< universal: x2, normal to axis; others: direction of x1 (all zero: any)
+    lw_vec3 axis2; ///< universal: x2, normal to axis; others: direction of x1 (all zero: any,
+                   ///< but for pin_slot)
     lw_pose frame1, frame2;
     double pitch;        ///< screw [m per turn]
     double length;       ///< distance [m]; 0: from the assembly configuration

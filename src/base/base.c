@@ -102,6 +102,7 @@ const char *lwi_nearest(const char *name, const char *const *names, int count)
     // more than half the letters differ, or all of them: not near
     int least = smaller(letters, 1 + (letters + 1) / 2);
     for (int i = 0; i < count; i++) {
+        if (!names[i]) continue;
         const int distance = edit_distance(name, names[i]);
         if (distance < least) {
             least = distance;

@@ -46,6 +46,61 @@ static void types_agree_with_the_public_list(void **state)
     assert_null(lwi_joint_type_of((lw_joint_type)-1));
 }
 
+static int coordinates_of(lwi_factor_kind kind)
+{
+    return kind == LWI_FACTOR_PLACE ? 3 : kind == LWI_FACTOR_BALL ? 4 : 1;
+}
+
+// What a descriptor says twice agrees, and nothing is left out.
+static void every_type_states_every_fact(void **state)
+{
+    (void)state;
+    for (int id = 0; id < LW_JOINT_COUNT; id++) {
+        const lwi_joint_type *type = lwi_joint_type_of((lw_joint_type)id);
+        int nq = 0, points = 0, quaternion = -1;
+        unsigned angles = 0;
+        for (int i = 0; i < type->nfactor; i++) {
+            const lwi_joint_factor *factor = &type->factor[i];
+            assert_in_range(factor->kind, LWI_FACTOR_TURN, LWI_FACTOR_BALL);
+            assert_int_equal(factor->coordinate, nq);
+            if (factor->kind == LWI_FACTOR_BALL) quaternion = nq;
+            if (factor->kind == LWI_FACTOR_TURN || factor->kind == LWI_FACTOR_SCREW)
+                angles |= 1u << nq;
+            nq += coordinates_of(factor->kind);
+        }
+        assert_true(type->nfactor >= 0 || type->callbacks || type->loop_only);
+        if (type->nfactor >= 0) assert_int_equal(nq, type->nq);
+        assert_int_equal(type->quaternion, quaternion);
+        assert_int_equal(type->angles, angles);
+        for (int k = 0; k < type->nc; k++) {
+            assert_in_range(type->row[k].kind, LWI_ROW_POINT, LWI_ROW_LENGTH);
+            if (type->row[k].kind == LWI_ROW_POINT) assert_int_equal(k, points++);
+            if (type->row[k].kind == LWI_ROW_THREAD || type->row[k].kind == LWI_ROW_LENGTH)
+                assert_non_null(type->rows);
+        }
+        assert_int_equal(type->points, points == 3);
+        for (int k = 0; type->scalar && !type->callbacks && k < type->nv; k++)
+            assert_in_range(type->coordinate[k].kind, LWI_COORDINATE_LENGTH, LWI_COORDINATE_ARC);
+        assert_int_not_equal(type->sign, LWI_JOINT_UNSIGNED);
+        assert_true(type->neutral && type->kinematics && type->read && type->subspace);
+        assert_true(type->subspace_rate && type->effort);
+        assert_true((type->pose && type->complement) || type->loop_only);
+    }
+}
+
+static void names_of_other_formats_are_of_one_type(void **state)
+{
+    (void)state;
+    for (int format = 0; format < LWI_NAMES_FORMATS; format++) {
+        const char *names[LW_JOINT_COUNT * LWI_MOST_NAMES], *found;
+        const int n = lwi_joint_known_names((lwi_joint_format)format, names);
+        assert_true(n > 0);
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < i; k++) assert_string_not_equal(names[i], names[k]);
+        assert_null(lwi_joint_named((lwi_joint_format)format, "no such joint", &found));
+    }
+}
+
 static void pose_is_a_rotation_and_neutral_is_the_identity(void **state)
 {
     (void)state;
@@ -301,6 +356,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_agree_with_the_public_list),
+        cmocka_unit_test(every_type_states_every_fact),
+        cmocka_unit_test(names_of_other_formats_are_of_one_type),
         cmocka_unit_test(pose_is_a_rotation_and_neutral_is_the_identity),
         cmocka_unit_test(velocity_of_the_pose_is_S_u),
         cmocka_unit_test(subspace_rate_is_the_derivative_of_S),

@@ -107,7 +107,8 @@ const lwi_yaml_object lwi_body_object = {.title = "body", .help = "a rigid body"
 
 // ------------------------------------------------------------------------------------------ joints
 
-#define X(name, text, nq, nv, nc, help) text,
+// A type without numbers, `custom`, exists in programs only.
+#define X(name, text, nq, nv, nc, help) (nq) + (nv) + (nc) ? text : NULL,
 static const char *const joint_types[] = {LW_JOINT_LIST(X)};
 #undef X
 #define X(name, text, nq, nv, nc, help) nq,
@@ -212,9 +213,12 @@ const char *const lwi_yaml_form_keys[LWI_FORM_COUNT][2] = {
 static const char *const cuts[] = {"auto", "prefer", "never", "always"};
 
 #define J(name) (1u << LW_JOINT_##name)
-#define SCALAR                                                                                     \
-    (J(REVOLUTE) | J(PRISMATIC) | J(SCREW) | J(CYLINDRICAL) | J(UNIVERSAL) | J(PLANAR))
-#define MOVING (SCALAR | J(SPHERICAL) | J(FREE))
+#define X(name, text, nq, nv, nc, help) | ((nv) && (nq) == (nv) ? J(name) : 0)
+enum { SCALAR = 0 LW_JOINT_LIST(X) };
+#undef X
+#define X(name, text, nq, nv, nc, help) | ((nv) ? J(name) : 0)
+enum { MOVING = 0 LW_JOINT_LIST(X) };
+#undef X
 static const lwi_yaml_key joint_keys[] = {
     {"between", LWI_KEY_PAIR, AT(body1), .required = EVERY,
      .help = "body 1 and body 2; coordinates are those of F2 on body 2 relative to F1 on body 1"},
@@ -224,8 +228,8 @@ static const lwi_yaml_key joint_keys[] = {
      .help = "first axis z1, world axes, any length; default 0 0 1"},
     {"axis2", LWI_KEY_DIRECTION, AT(axis2), .types = EVERY & ~J(DISTANCE), .form = LWI_FORM_AT,
      .help =
-         "universal: axis x2 fixed in body 2, normal to `axis`, must be given with `at`; others: "
-         "direction of x1"},
+         "universal: axis x2 fixed in body 2, normal to `axis`, must be given with `at`; pin_slot: "
+         "direction of the slot, likewise; others: direction of x1"},
     {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_pose_object, .form = LWI_FORM_FRAMES,
      .help = "joint frame F1 in the frame of body 1"},
     {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_pose_object, .form = LWI_FORM_FRAMES,
@@ -261,10 +265,9 @@ static const lwi_yaml_key joint_keys[] = {
      .help = "whether this joint closes a loop; default auto"},
 };
 #undef AT
-// `custom` is the last type of the list and exists in programs only.
 const lwi_yaml_object lwi_joint_object = {
     .title = "joint", .help = "a joint between two bodies; any joint may close a loop",
-    .type = joint_types, .ntype = LW_JOINT_CUSTOM,
+    .type = joint_types, .ntype = LW_JOINT_COUNT,
     .key = joint_keys, .nkey = LWI_COUNT(joint_keys)};
 
 // --------------------------------------------------------------------------------- forces and more

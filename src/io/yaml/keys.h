@@ -70,7 +70,8 @@ typedef struct lwi_yaml_key {
 typedef struct lwi_yaml_object {
     const char *title; ///< "joint"
     const char *help;
-    const char *const *type; ///< words of the key `type`, in the order of the enum; NULL: none
+    const char *const *type; ///< words of the key `type`, in the order of the enum; NULL: none,
+                             ///< a NULL among them: a type that files do not have
     int ntype;
     const lwi_yaml_key *key;
     int nkey;

@@ -21,8 +21,10 @@ static void put_text(FILE *f, const char *text)
 // ["a", "b"]
 static void put_words(FILE *f, const char *const *words, int count)
 {
-    for (int i = 0; i < count; i++) {
-        fputs(i ? ", " : "[", f);
+    fputs("[", f);
+    for (int i = 0, n = 0; i < count; i++) {
+        if (!words[i]) continue;
+        if (n++) fputs(", ", f);
         put_text(f, words[i]);
     }
     fputs("]", f);
@@ -173,7 +175,11 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
 static unsigned all_types(const lwi_yaml_object *object)
 {
     if (object == &lwi_mechanism_object) return ~(~0u << LW_MECHANISM_COUNT);
-    return object->type ? ~(~0u << object->ntype) : 1u;
+    if (!object->type) return 1u;
+    unsigned all = 0;
+    for (int t = 0; t < object->ntype; t++)
+        if (object->type[t]) all |= 1u << t;
+    return all;
 }
 
 static void put_properties(FILE *f, const lwi_yaml_object *object, const char *indent)
@@ -217,7 +223,7 @@ static void put_type_set(FILE *f, const lwi_yaml_object *object, unsigned types)
     const char *before = "";
     fputs("{\"type\": {\"enum\": [", f);
     for (int t = 0; t < object->ntype; t++) {
-        if (!(types >> t & 1u)) continue;
+        if (!(types >> t & 1u) || !object->type[t]) continue;
         fprintf(f, "%s\"%s\"", before, object->type[t]);
         before = ", ";
     }

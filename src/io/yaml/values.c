@@ -164,7 +164,9 @@ static const char *join(char *text, size_t size, const char *const *words, int c
     size_t length = 0;
     text[0] = 0;
     for (int i = 0; i < count && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s%s", i ? ", " : "", words[i]);
+        if (words[i])
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+                                       words[i]);
     return text;
 }
 
@@ -176,7 +178,7 @@ lw_status lwi_read_word(lwi_reading *r, const lwi_document_value *v, const char 
     join(expected + strlen(expected), sizeof expected - strlen(expected), words, count);
     TRY(lwi_read_text(r, v, expected, &text));
     for (int i = 0; i < count; i++) {
-        if (strcmp(text, words[i]) != 0) continue;
+        if (!words[i] || strcmp(text, words[i]) != 0) continue;
         *word = i;
         return LW_OK;
     }

@@ -28,7 +28,8 @@ static void finish(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_den
 
 // s = e1.d:  sdot = e1.(v2 - v1) + w1.(e1 x d)
 //            sddot = e1.(a2 - a1) + al1.(e1 x d) + 2 (w1 x e1).(v2 - v1) + (w1 x (w1 x e1)).d
-static void along(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, const double *e1)
+static void along(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                  const double *e1)
 {
     double d[3], dd[3], e1d[3], e1dd[3];
     v3_sub(d, f2->p, f1->p);
@@ -46,7 +47,8 @@ static void along(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dens
 
 // s = e1.e2:  sdot = (w2 - w1).g,  g = e2 x e1
 //   sddot = (al2 - al1).g + (w1 x (w1 x e1)).e2 + 2 (w1 x e1).(w2 x e2) + e1.(w2 x (w2 x e2))
-static void cosine(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, int i1, int i2)
+static void cosine(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                   int i1, int i2)
 {
     const double *e1 = f1->axis[i1], *e2 = f2->axis[i2];
     double e1d[3], e1dd[3], e2d[3], e2dd[3];
@@ -88,7 +90,8 @@ static void add(lwi_dense_scalar *s, double k, const lwi_dense_scalar *a)
 
 // s = atan2(y, x), continued from `near`.  With N = x^2 + y^2:
 //   sdot = (x ydot - y xdot)/N,  sddot = (x yddot - y xddot)/N - sdot Ndot/N
-static void angle(lwi_dense_scalar *s, const lwi_dense_scalar *x, const lwi_dense_scalar *y, double near)
+static void angle(lwi_dense_scalar *s, const lwi_dense_scalar *x, const lwi_dense_scalar *y,
+                  double near)
 {
     const double N = x->value * x->value + y->value * y->value;
     memset(s, 0, sizeof *s);
@@ -99,7 +102,8 @@ static void angle(lwi_dense_scalar *s, const lwi_dense_scalar *x, const lwi_dens
 }
 
 // The angle about z1 from x1 to x2.
-static void rotation_angle(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, double near)
+static void rotation_angle(lwi_dense_scalar *s, const lwi_dense_frame *f1,
+                           const lwi_dense_frame *f2, double near)
 {
     lwi_dense_scalar x, y;
     cosine(&x, f1, f2, X, X);
@@ -110,9 +114,9 @@ static void rotation_angle(lwi_dense_scalar *s, const lwi_dense_frame *f1, const
 // ------------------------------------------------------------------------------ standard types
 
 // The descriptor of the type says what each row keeps zero (joint.h); the equations are this file's.
-static void standard_row(const lwi_joint *joint, const lwi_row_form *form, const lwi_dense_frame *f1,
-                         const lwi_dense_frame *f2, const double *q, const double length[3],
-                         lwi_dense_scalar *row)
+static void standard_row(const lwi_joint *joint, const lwi_row_form *form,
+                         const lwi_dense_frame *f1, const lwi_dense_frame *f2, const double *q,
+                         const double length[3], lwi_dense_scalar *row)
 {
     lwi_dense_scalar s;
     switch (form->kind) {
@@ -144,8 +148,8 @@ static void standard_row(const lwi_joint *joint, const lwi_row_form *form, const
 }
 
 // Types of callbacks: the rows of the library.
-static int library_rows(const lwi_joint *joint, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
-                        const double *q, lwi_dense_scalar *row)
+static int library_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
+                        const lwi_dense_frame *f2, const double *q, lwi_dense_scalar *row)
 {
     const lwi_rows_in in = {.R1 = f1->R,
                             .r1 = f1->p,
@@ -175,8 +179,9 @@ static int library_rows(const lwi_joint *joint, const lwi_dense_frame *f1, const
     return joint->type->nc;
 }
 
-int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
-                         const double *q, const double length[3], lwi_dense_scalar *row)
+int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
+                         const lwi_dense_frame *f2, const double *q, const double length[3],
+                         lwi_dense_scalar *row)
 {
     const lwi_joint_type *type = joint->type;
     if (type->callbacks) return library_rows(joint, f1, f2, q, row);
@@ -190,7 +195,8 @@ int lwi_dense_joint_rows(const lwi_joint *joint, const lwi_dense_frame *f1, cons
 // T.V of the velocity of F2 relative to F1 in F2-components, V = R2'[v2 - v1 - w1 x d; w2 - w1]:
 // with [f; g] = R2 T,  s = f.(v2 - v1 - w1 x d) + g.(w2 - w1).  In the derivative of V,
 //   bias = R2'[-w1 x (v2 - v1) - w2 x (v2 - v1 - w1 x d); w2 x w1]
-static void relative(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, const double T[6])
+static void relative(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                     const double T[6])
 {
     double d[3], dd[3], slip[3], c[3], bias[6];
     double *f = s->J2, *g = s->J2 + 3;
@@ -211,7 +217,8 @@ static void relative(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_d
     finish(s, f1, f2);
 }
 
-static void relative_unit(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2, int k)
+static void relative_unit(lwi_dense_scalar *s, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
+                          int k)
 {
     double T[6] = {0};
     T[k] = 1;
@@ -220,8 +227,8 @@ static void relative_unit(lwi_dense_scalar *s, const lwi_dense_frame *f1, const 
 
 // Other types: coordinates as the library reads them, speeds u = T'V with
 // T'S = 1; on the joint V = S u, so that Tdot'V = -T'Sdot u.
-static void library_speeds(const lwi_joint *joint, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
-                           double *q, lwi_dense_scalar *speed)
+static void library_speeds(const lwi_joint *joint, const lwi_dense_frame *f1,
+                           const lwi_dense_frame *f2, double *q, lwi_dense_scalar *speed)
 {
     const lwi_joint_type *type = joint->type;
     double R[9], r[3], d[3], T[6][6], Sdot[6][6], u[LW_JOINT_MAX_NV];
@@ -261,8 +268,8 @@ static void standard_speed(const lwi_coordinate_form *form, const lwi_dense_fram
 }
 
 // Positions along the axes of F1; velocities, linear or angular, along those of F2.
-static void vector_speeds(const lwi_joint_factor *factor, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
-                          double *q, lwi_dense_scalar *speed)
+static void vector_speeds(const lwi_joint_factor *factor, const lwi_dense_frame *f1,
+                          const lwi_dense_frame *f2, double *q, lwi_dense_scalar *speed)
 {
     const bool place = factor->kind == LWI_FACTOR_PLACE;
     lwi_dense_scalar x;
@@ -274,8 +281,8 @@ static void vector_speeds(const lwi_joint_factor *factor, const lwi_dense_frame 
     }
 }
 
-void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_dense_frame *f1, const lwi_dense_frame *f2,
-                            double *q, lwi_dense_scalar *speed)
+void lwi_dense_joint_speeds(const lwi_joint *joint, const lwi_dense_frame *f1,
+                            const lwi_dense_frame *f2, double *q, lwi_dense_scalar *speed)
 {
     const lwi_joint_type *type = joint->type;
     if (lwi_joint_is_ball(type) || lwi_joint_is_free(type)) {

@@ -20,7 +20,8 @@ const lwi_joint_type lwi_joint_type_FIXED = {
     LWI_JOINT_FACTS(
         LWI_MOTION(0), LWI_NO_QUATERNION, LWI_ROWS(LWI_POINTS, LWI_ATTITUDE), LWI_NO_COORDINATES,
         LWI_CUT_COST(LWI_POINTS_STAY), LWI_SIGN(SQUARE, false, LWI_NO_AXIS),
-        LWI_NAMES([LWI_NAMES_URDF] = {"fixed"}, [LWI_NAMES_URDF_LOOP] = {"fixed", "6d", "6D"}, [LWI_NAMES_SDF] = {"fixed"})),
+        LWI_NAMES([LWI_NAMES_URDF] = {"fixed"}, [LWI_NAMES_URDF_LOOP] = {"fixed", "6d", "6D"},
+                  [LWI_NAMES_SDF] = {"fixed"})),
     .neutral = lwi_joint_zero_0,
     .pose = pose,
     .subspace = lwi_joint_none,

@@ -48,10 +48,11 @@ static void complement(const lwi_joint_par *par, const double *q, double D[][6])
 const lwi_joint_type lwi_joint_type_SPHERICAL = {
     LWI_JOINT_LISTED(SPHERICAL),
     .name = "spherical",
-    LWI_JOINT_FACTS(
-        LWI_MOTION(1, LWI_BALL(0)), LWI_QUATERNION_AT(0), LWI_ROWS(LWI_POINTS), LWI_NO_COORDINATES,
-        LWI_CUT_COST(LWI_POINTS_STAY), LWI_SIGN(BALL, false, LWI_NO_AXIS),
-        LWI_NAMES([LWI_NAMES_URDF_LOOP] = {"spherical", "ball", "3d", "3D"}, [LWI_NAMES_SDF] = {"ball"}, [LWI_NAMES_MJCF] = {"ball"})),
+    LWI_JOINT_FACTS(LWI_MOTION(1, LWI_BALL(0)), LWI_QUATERNION_AT(0), LWI_ROWS(LWI_POINTS),
+                    LWI_NO_COORDINATES, LWI_CUT_COST(LWI_POINTS_STAY),
+                    LWI_SIGN(BALL, false, LWI_NO_AXIS),
+                    LWI_NAMES([LWI_NAMES_URDF_LOOP] = {"spherical", "ball", "3d", "3D"},
+                              [LWI_NAMES_SDF] = {"ball"}, [LWI_NAMES_MJCF] = {"ball"})),
     .neutral = neutral,
     .pose = pose,
     .subspace = subspace,
