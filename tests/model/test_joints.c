@@ -38,7 +38,7 @@ static void types_agree_with_the_public_list(void **state)
         if (type->scalar) assert_int_equal(type->nq, type->nv);                                    \
         assert_true(type->angles >> type->nq == 0);                                                \
         assert_true(type->sign != LWI_JOINT_UNSIGNED);                                             \
-        assert_in_range(type->axes_drawn, 0, 2);                                                   \
+        assert_in_range(type->drawn[0].frame, 0, 2);                                               \
     }
     LW_JOINT_LIST(X)
 #undef X

@@ -605,9 +605,10 @@ static void check_object(const lwi_document_value *schema, const lwi_yaml_object
     assert_string_equal("false", member(schema, "additionalProperties")->text);
     if (!object->type) return;
     const lwi_document_value *types = member(member(properties, "type"), "enum");
-    assert_int_equal(object->ntype, types->count);
+    int n = 0;
     for (int t = 0; t < object->ntype; t++)
-        assert_string_equal(object->type[t], types->item[t]->text);
+        if (object->type[t]) assert_string_equal(object->type[t], types->item[n++]->text);
+    assert_int_equal(n, types->count);
 }
 
 static const lwi_yaml_object *const objects[] = {
@@ -660,7 +661,8 @@ static void the_manual_names_every_key(void **state)
             if (!is_named(text, objects[i]->key[k].name))
                 fail_msg("no '%s' of a %s", objects[i]->key[k].name, objects[i]->title);
         for (int t = 0; t < objects[i]->ntype; t++)
-            if (!is_named(text, objects[i]->type[t])) fail_msg("no type '%s'", objects[i]->type[t]);
+            if (objects[i]->type[t] && !is_named(text, objects[i]->type[t]))
+                fail_msg("no type '%s'", objects[i]->type[t]);
     }
     free(text);
 }
