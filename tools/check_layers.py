@@ -72,7 +72,7 @@ def fault(layer, quoted, header):
 
 
 def unlisted(root):
-    """C files of src and tests that no CMakeLists.txt names."""
+    """C files of src and tests that no CMakeLists.txt names, alone or by `folder/*.c`."""
     for folder, lists, ending in (("src", "CMakeLists.txt", ".c"),
                                   ("tests", "tests/CMakeLists.txt", "")):
         with open(os.path.join(root, lists), encoding="utf-8") as file:
@@ -80,7 +80,8 @@ def unlisted(root):
         base = root if folder == "src" else os.path.join(root, folder)
         for path in sources(os.path.join(root, folder)):
             name = os.path.relpath(path, base)
-            if name.endswith(".c") and not {name, name[:-2] + ending} & listed:
+            every = os.path.join(os.path.dirname(name), "*.c")
+            if name.endswith(".c") and not {name, name[:-2] + ending, every} & listed:
                 yield os.path.relpath(path, root), lists
 
 
