@@ -1,4 +1,4 @@
-// read_cases.h -- what tests of readers ask of a description and of a refusal.
+// read_cases.h -- checks of descriptions and errors for tests of readers.
 #ifndef LWT_READ_CASES_H
 #define LWT_READ_CASES_H
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/** Reads a text into a new builder; *builder is NULL where that fails. */
+/** Reads a string into a new builder; *builder is NULL on failure. */
 static inline lw_status lwt_read(lwi_reader read, const char *file, const char *text,
                                  const lw_read_desc *desc, lw_builder **builder, lw_error *error)
 {
@@ -31,8 +31,8 @@ static inline lw_status lwt_read(lwi_reader read, const char *file, const char *
     return status;
 }
 
-/** The error names the file, the line, and says `part`. */
-static inline void lwt_told(const lw_error *error, const char *file, int line, const char *part)
+/** Checks that the error has file and line and contains `part`. */
+static inline void lwt_error_is(const lw_error *error, const char *file, int line, const char *part)
 {
     assert_string_equal(file, error->file);
     if (!strstr(error->text, part)) fail_msg("'%s' does not say '%s'", error->text, part);

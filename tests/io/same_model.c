@@ -126,7 +126,7 @@ static int same_joint(const pair *p, const lw_joint_desc *a, const lw_joint_desc
     const double x[] = {a->pitch, a->length, a->damping}, y[] = {b->pitch, b->length, b->damping};
     for (int k = 0; k < LW_JOINT_MAX_NV; k++)
         if (!same_coordinate(p, a->name, &a->coordinate[k], &b->coordinate[k])) return 0;
-    // numbers behind the last coordinate, or without has_q, say nothing
+    // numbers after the last coordinate, or without has_q, have no meaning
     const size_t nq = a->has_q ? (size_t)lwi_joint_nq(a->type) : 0;
     const size_t nv = a->has_qd ? (size_t)lwi_joint_nv(a->type) : 0;
     for (int k = 0; k < 3; k++)

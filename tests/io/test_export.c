@@ -1,5 +1,5 @@
 // test_export.c -- trees written as URDF and MJCF, read again, are the same mechanisms: equal
-// accelerations at equal coordinates.  What a format cannot say is refused or told.
+// accelerations at equal coordinates.  What a format lacks is refused or reported.
 #include "model/model.h"
 #include "spatial/rotation.h"
 
@@ -34,9 +34,9 @@ static void count(void *user, const char *text)
     ++*(int *)user;
 }
 
-/** The text of an exported model; the caller's to free. */
+/** An exported model as a string; the caller frees it. */
 static char *export(const lw_model *model, const char *format, lw_status expected, lw_error *error,
-                    int *told)
+                    int *reported)
 {
     char *text = NULL;
     size_t size = 0;
@@ -44,14 +44,14 @@ static char *export(const lw_model *model, const char *format, lw_status expecte
     assert_non_null(file);
     int none = 0;
     const lw_status status =
-        lw_model_export(model, format, file, count, told ? told : &none, error);
+        lw_model_export(model, format, file, count, reported ? reported : &none, error);
     fclose(file);
     if (status != expected) fail_msg("%s: %s", lw_status_text(status), error->text);
     return text;
 }
 
-// Every type that both formats have, forward and backward, off the axes of the bodies; a massless
-// body and one welded to it; limits, dampers, a coupling, an input.
+// Every type that both formats support, in both directions, in frames other than those of the bodies; a massless
+// body with a body fixed to it; limits, dampers, a coupling, an input.
 #define COMMON                                                                                     \
     "linkwork: 1\ninputs: [motor]\nbodies:\n"                                                      \
     "  a: {mass: 1, inertia: [0.1, 0.2, 0.25, 0.01, 0.02, 0.03], com: [0.1, 0.2, 0.3], position: " \
@@ -93,7 +93,7 @@ static int speed_of(const lw_model *m, const char *joint, int k, bool several)
     return v;
 }
 
-// Every speed of `a` at index i is that of `b` at to[i]; quaternions are at the same index of both.
+// Speed i of `a` is speed to[i] of `b`; quaternions have the same index in both.
 static void map_speeds(const lw_model *a, const lw_model *b, int *to)
 {
     for (int j = 0; j < lw_model_joint_count(a); j++) {
@@ -117,7 +117,7 @@ static double accelerations_differ(const lw_model *a, const lw_model *b, double 
     OK(lw_dynamics_create(b, NULL, &d[1], NULL));
     for (int sample = 0; sample < 20; sample++) {
         for (int i = 0; i < n; i++) {
-            q[0][i] = q[1][to[i]] = sin(1.7 * i + sample); // no two alike
+            q[0][i] = q[1][to[i]] = sin(1.7 * i + sample); // all different
             v[0][i] = v[1][to[i]] = cos(2.3 * i - sample);
         }
         OK(lw_forward_dynamics(d[0], 0, q[0], v[0], NULL, &input, vdot[0]));
@@ -139,9 +139,9 @@ static void a_tree_read_again_moves_the_same(void **state)
     lw_model *model = model_of(COMMON, "yaml");
     for (int f = 0; f < LWI_COUNT(formats); f++) {
         lw_error error;
-        int told = 0;
-        char *text = export(model, formats[f], LW_OK, &error, &told);
-        assert_int_equal(told, f ? 1 : 2); // how stiff limits are; URDF: the effort
+        int reported = 0;
+        char *text = export(model, formats[f], LW_OK, &error, &reported);
+        assert_int_equal(reported, f ? 1 : 2); // stiffness of limits; URDF: the effort
         lw_model *again = model_of(text, formats[f]);
         // URDF has no inputs; a hundred units in the last place times the ratio of inertias
         const double differ = accelerations_differ(model, again, f ? 0.7 : 0);
@@ -159,9 +159,9 @@ static int occurrences(const char *text, const char *part)
     return count;
 }
 
-// MuJoCo has no bodies without mass that move by joints of their own: between two joints they are written
-// as joints in a row, and where they cannot be, that is told.
-static void bodies_between_joints_are_joints_in_a_row(void **state)
+// MuJoCo refuses moving bodies without mass: between two joints they are written as joints in series, others
+// are reported.
+static void massless_bodies_become_joints_in_series(void **state)
 {
     (void)state;
     static const char row[] =
@@ -181,12 +181,12 @@ static void bodies_between_joints_are_joints_in_a_row(void **state)
         "%s";
     char text[2000];
     lw_error error;
-    int told = 0;
+    int reported = 0;
     snprintf(text, sizeof text, row, "", "");
     lw_model *model = model_of(text, "yaml");
-    char *written = export(model, "mjcf", LW_OK, &error, &told);
+    char *written = export(model, "mjcf", LW_OK, &error, &reported);
     assert_int_equal(occurrences(written, "<body"), 2);
-    assert_int_equal(told, 0);
+    assert_int_equal(reported, 0);
     lw_model *again = model_of(written, "mjcf");
     assert_true(accelerations_differ(model, again, 0) < 1e-12);
     lw_model_destroy(again);
@@ -197,9 +197,9 @@ static void bodies_between_joints_are_joints_in_a_row(void **state)
              "  thumb: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [2, 1, 1]}\n",
              "  j5: {type: revolute, between: [v, thumb], at: [2, 0.5, 1], axis: [0, 1, 0]}\n");
     model = model_of(text, "yaml");
-    written = export(model, "mjcf", LW_OK, &error, &told);
+    written = export(model, "mjcf", LW_OK, &error, &reported);
     assert_int_equal(occurrences(written, "<body"), 4); // u goes into v, which carries two
-    assert_int_equal(told, 1);
+    assert_int_equal(reported, 1);
     again = model_of(written, "mjcf");
     assert_true(accelerations_differ(model, again, 0) < 1e-12);
     lw_model_destroy(again);
@@ -207,8 +207,8 @@ static void bodies_between_joints_are_joints_in_a_row(void **state)
     free(written);
 }
 
-// MJCF has rotors, URDF none.
-static void rotors_are_written_or_told(void **state)
+// MJCF supports rotors, URDF does not.
+static void rotors_are_written_or_reported(void **state)
 {
     (void)state;
     static const char text[] =
@@ -222,20 +222,20 @@ static void rotors_are_written_or_told(void **state)
         "3, q1: 0.0625}}\n";
     lw_model *model = model_of(text, "yaml");
     lw_error error;
-    int told = 0;
-    char *mjcf = export(model, "mjcf", LW_OK, &error, &told);
-    assert_int_equal(told, 0);
+    int reported = 0;
+    char *mjcf = export(model, "mjcf", LW_OK, &error, &reported);
+    assert_int_equal(reported, 0);
     assert_non_null(strstr(mjcf, " armature=\"0.75\""));
     lw_model *again = model_of(mjcf, "mjcf");
     assert_true(accelerations_differ(model, again, 0) < 1e-13);
     free(mjcf);
     lw_model_destroy(again);
-    free(export(model, "urdf", LW_OK, &error, &told));
-    assert_int_equal(told, 3);
+    free(export(model, "urdf", LW_OK, &error, &reported));
+    assert_int_equal(reported, 3);
     lw_model_destroy(model);
 }
 
-// Floating bases, balls and the start: where the bodies stand when the keyframe is read by hand.
+// Floating bases, balls and the initial state: poses of the bodies from the keyframe.
 static void floating_bases_and_balls(void **state)
 {
     (void)state;
@@ -267,7 +267,7 @@ static void floating_bases_and_balls(void **state)
     lw_model_destroy(model);
 }
 
-// Where every body is and how it moves at the start, and again when the keyframe is read.
+// Initial poses and velocities of all bodies, and again after reading the keyframe.
 static void the_start_is_a_keyframe(void **state)
 {
     (void)state;
@@ -295,9 +295,9 @@ static void the_start_is_a_keyframe(void **state)
     lw_model *model[2] = {model_of(text, "yaml"), NULL};
     const lw_read_desc desc = {.format = "mjcf", .keyframe = "start"};
     lw_error error = {0};
-    int told = 0;
-    char *mjcf = export(model[0], "mjcf", LW_OK, &error, &told);
-    assert_int_equal(told, 0);
+    int reported = 0;
+    char *mjcf = export(model[0], "mjcf", LW_OK, &error, &reported);
+    assert_int_equal(reported, 0);
     if (lw_model_parse(mjcf, strlen(mjcf), "mjcf", &desc, &model[1], NULL, &error))
         fail_msg("%s\n%s", error.text, mjcf);
     lw_sim *sim[2];
@@ -346,7 +346,7 @@ static void couplings_are_mimics_and_equalities(void **state)
     lw_model_destroy(model);
 }
 
-static void what_cannot_be_said_is_refused_or_told(void **state)
+static void what_a_format_lacks_is_refused_or_reported(void **state)
 {
     (void)state;
 #define ONE(joint, rest)                                                                           \
@@ -354,7 +354,7 @@ static void what_cannot_be_said_is_refused_or_told(void **state)
     "inertia: [1, 1, 1, 0, 0, 0]}\n"                                                               \
     "joints:\n  j: {between: [ground, a], at: [0, 0, 0], " joint "}\n" rest
     static const struct {
-        const char *text, *format, *part; // NULL: written, and told
+        const char *text, *format, *part; // NULL: written, and reported
     } cases[] = {
         {ONE("type: revolute, motion: {q0: f}", ""), "urdf", "coordinate q0 is driven"},
         {ONE("type: screw, pitch: 1", ""), "mjcf", "joint 'j' is of a type"},
@@ -375,11 +375,11 @@ static void what_cannot_be_said_is_refused_or_told(void **state)
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_model *model = model_of(cases[i].text, "yaml");
         lw_error error;
-        int told = 0;
+        int reported = 0;
         free(export(model, cases[i].format, cases[i].part ? LW_ERR_UNSUPPORTED : LW_OK, &error,
-                    &told));
+                    &reported));
         if (cases[i].part && !strstr(error.text, cases[i].part)) fail_msg("%s", error.text);
-        assert_int_equal(told, cases[i].part ? 0 : 1);
+        assert_int_equal(reported, cases[i].part ? 0 : 1);
         lw_model_destroy(model);
     }
     lw_error error;
@@ -394,12 +394,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_read_again_moves_the_same),
-        cmocka_unit_test(bodies_between_joints_are_joints_in_a_row),
-        cmocka_unit_test(rotors_are_written_or_told),
+        cmocka_unit_test(massless_bodies_become_joints_in_series),
+        cmocka_unit_test(rotors_are_written_or_reported),
         cmocka_unit_test(floating_bases_and_balls),
         cmocka_unit_test(the_start_is_a_keyframe),
         cmocka_unit_test(couplings_are_mimics_and_equalities),
-        cmocka_unit_test(what_cannot_be_said_is_refused_or_told),
+        cmocka_unit_test(what_a_format_lacks_is_refused_or_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

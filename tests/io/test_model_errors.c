@@ -1,5 +1,5 @@
-// test_model_errors.c -- every mistake in a model file is told with its place, its item, what was
-// wrong and what was expected.  The chain is whole: document, reader, builder, model.
+// test_model_errors.c -- every mistake in a model file is reported with its place, its item, what was
+// wrong and what was expected, through document, reader, builder and model.
 #include <linkwork/io.h>
 
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static void check(const mistake *m)
     snprintf(parts, sizeof parts, "%s", m->say);
     for (char *part = strtok(parts, "|"); part; part = strtok(NULL, "|"))
         if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
-    // whole sentences: nothing was cut off
+    // nothing was truncated
     assert_true(strlen(error.text) < sizeof error.text - 1);
 }
 
@@ -219,9 +219,9 @@ static void joints(void **state)
         {J("type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 0]"), LW_ERR_MODEL, 6,
          66, "joint 'j': axis: is the zero vector, expected a direction"},
         {J("type: revolute, between: [ground, a], axis: [0, 0, 1]"), LW_ERR_PARSE, 6, 3,
-         "key 'at' is missing beside 'axis'"},
+         "key 'at' is missing, required by 'axis'"},
         {J("type: revolute, between: [ground, a], frame1: {}"), LW_ERR_PARSE, 6, 3,
-         "key 'frame2' is missing beside 'frame1'"},
+         "key 'frame2' is missing, required by 'frame1'"},
         {J("type: revolute, between: [ground, a], at: [0, 0, 0], frame1: {}, frame2: {}"),
          LW_ERR_PARSE, 6, 60, "'at' and 'frame1' are two ways to place a joint"},
         {J("type: distance, between: [ground, a], point1: [0, 0, 1], frame2: {}"), LW_ERR_PARSE, 6,
@@ -348,7 +348,7 @@ static void drives_and_signals(void **state)
 #undef INPUT
 }
 
-static void forces_and_the_rest(void **state)
+static void forces_and_other_items(void **state)
 {
     (void)state;
     static const mistake list[] = {
@@ -399,7 +399,7 @@ int main(void)
         cmocka_unit_test(bodies),
         cmocka_unit_test(joints),
         cmocka_unit_test(drives_and_signals),
-        cmocka_unit_test(forces_and_the_rest),
+        cmocka_unit_test(forces_and_other_items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-// test_robots.c -- shipped robots have the dynamics that an independent code finds for their files.
+// test_robots.c -- the dynamics of shipped robots are those of an independent code.
 //
-// tests/golden/robots/NAME.txt: joint, q, v, a, effort, row of the mass matrix (Pinocchio; remade
+// tests/golden/robots/NAME.txt: joint, q, v, a, effort, row of the mass matrix (Pinocchio; reproduced
 // by tools/make_robot_golden).  Reader, model and recursions are tested together.
 #include <linkwork/linkwork.h>
 
@@ -46,7 +46,7 @@ static void read_expected(const char *robot, expected *x)
 
 static void check_robot(const char *robot)
 {
-    static expected x; // large
+    static expected x; // too large for the stack
     char path[500];
     lw_model *model;
     lw_dynamics *dynamics;
@@ -80,7 +80,7 @@ static void check_robot(const char *robot)
         NEAR(tau[at[i]], x.tau[i], scale);
         for (int k = 0; k < x.n; k++) NEAR(M[at[i] * x.n + at[k]], x.M[i][k], mass);
     }
-    OK(lw_forward_dynamics(dynamics, 0, q, v, tau, NULL, vdot)); // and back, by another recursion
+    OK(lw_forward_dynamics(dynamics, 0, q, v, tau, NULL, vdot)); // inverse, by another recursion
     // errors of efforts, at most 1e-13 of their scale, over the smallest inertia
     double smallest = mass;
     for (int i = 0; i < x.n; i++) smallest = fmin(smallest, x.M[i][i]);

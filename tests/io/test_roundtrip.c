@@ -1,5 +1,5 @@
-// test_roundtrip.c -- a model written and read again is the same bit for bit, and written again it
-// is the same text.
+// test_roundtrip.c -- a model written and read again is the same bit for bit, and written again gives
+// the same file.
 #include "io/same_model.h"
 #include "support/random_model.h"
 #include "support/rotors.h"
@@ -24,7 +24,7 @@ static lw_model *parse(const char *text, size_t length, lw_options *options)
     return model;
 }
 
-// The statement of this file, for one model.
+// Checks the round trip of one model.
 static void check(const lw_model *model, const char *name)
 {
     char why[160] = "";
@@ -82,7 +82,7 @@ static void files_round_trip(void **state)
     assert_true(check_folder(LW_SOURCE_DIR "/examples/models") > 0);
 }
 
-// Every joint type, reversed joints, drives, mounts, forces, signals; frames with every kind of
+// Every joint type, reversed joints, drives, mounts, forces, signals; frames with arbitrary
 // bits.
 static void random_models_round_trip(void **state)
 {
@@ -125,7 +125,7 @@ static lw_model *finish(built b)
     return model;
 }
 
-// Names that YAML would take for something else, or could not hold as they are.
+// Names that YAML would interpret as another type, or that need quotes.
 static void names_round_trip(void **state)
 {
     (void)state;
@@ -211,8 +211,8 @@ static void numbers_round_trip(void **state)
     lw_model_destroy(model);
 }
 
-// Functions without a name: used once, used twice, zero, nested deeper than one line should be, and
-// one whose made-up name is taken.
+// Functions without a name: used once, used twice, zero, deeply nested, and with a generated name that
+// exists already.
 static void functions_round_trip(void **state)
 {
     (void)state;
@@ -243,16 +243,16 @@ static void functions_round_trip(void **state)
     lw_model_destroy(model);
 }
 
-// Texts that YAML would take for something else, and the characters of names of joints.
+// Strings that YAML would interpret as another type, and the characters of joint names.
 static void formulas_round_trip(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
+    static const char *const strings[] = {
         "2", "-t", "e", "'it''s: #1'.q0", "2*sin(\n  3*t)\t", "(t > 1)*\n'\"\\\xc3\xa4'.qd0"};
     built b = start();
-    for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) {
+    for (int i = 0; i < (int)(sizeof strings / sizeof *strings); i++) {
         lw_wrench_desc wrench = {.body = b.body, .force = {1, 0, 0}};
-        const lw_function_desc function = {.type = LW_FUNCTION_FORMULA, .formula = texts[i]};
+        const lw_function_desc function = {.type = LW_FUNCTION_FORMULA, .formula = strings[i]};
         assert_int_equal(LW_OK, lw_builder_add_function(b.builder, &function, &wrench.scale, NULL));
         assert_int_equal(LW_OK, lw_builder_add_wrench(b.builder, &wrench, NULL));
     }
@@ -290,7 +290,7 @@ static void read_back(const void *user, const double R[9], const double r[3], co
     q[0] = r[0];
 }
 
-static void what_a_file_cannot_say_is_refused(void **state)
+static void models_that_the_file_cannot_express_are_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {"a\nb", "\xff", "a\x7f"};
@@ -350,7 +350,7 @@ int main(void)
         cmocka_unit_test(numbers_round_trip),
         cmocka_unit_test(functions_round_trip),
         cmocka_unit_test(formulas_round_trip),
-        cmocka_unit_test(what_a_file_cannot_say_is_refused),
+        cmocka_unit_test(models_that_the_file_cannot_express_are_refused),
         cmocka_unit_test(a_full_disk_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-// test_xml.c -- the element tree: content and places, and what it refuses.
+// test_xml.c -- the element tree: content, places, refused input.
 #include "io/xml.h"
 #include "support/failing.h"
 
@@ -26,7 +26,7 @@ static void refuse(const char *text, int line, const char *part)
     if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
 }
 
-static void tree_has_content_and_places(void **state)
+static void the_tree_has_content_and_places(void **state)
 {
     (void)state;
     lwi_xml xml;
@@ -52,7 +52,7 @@ static void tree_has_content_and_places(void **state)
     lwi_xml_free(&xml);
 }
 
-static void broken_texts_are_refused_with_their_line(void **state)
+static void invalid_files_are_refused_with_their_line(void **state)
 {
     (void)state;
     refuse("", 1, "the file is empty, expected a model");
@@ -155,8 +155,8 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tree_has_content_and_places),
-        cmocka_unit_test(broken_texts_are_refused_with_their_line),
+        cmocka_unit_test(the_tree_has_content_and_places),
+        cmocka_unit_test(invalid_files_are_refused_with_their_line),
         cmocka_unit_test(entities_of_the_document_are_refused),
         cmocka_unit_test(depth_and_attributes_are_limited),
         cmocka_unit_test(numbers_are_finite_and_counted),

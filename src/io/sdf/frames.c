@@ -561,7 +561,7 @@ static lw_status collect_root(lwi_sdf *u)
                          e->name);
         }
     for (const lwi_xml_element *e = world ? world->next : NULL; e; e = e->next)
-        lwi_note(u->notes, e, lwi_xml_get(e, "name"), "<%.60s> beside a <world> is not read",
+        lwi_note(u->notes, e, lwi_xml_get(e, "name"), "<%.60s> next to a <world> is not read",
                  e->name);
     return collect_children(u, file, world ? world : root, 0);
 }

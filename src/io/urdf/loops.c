@@ -143,20 +143,19 @@ static lw_status add_element(const lwi_urdf *u, const lwi_xml_element *e)
     return lw_builder_add_joint(u->builder, &d, NULL, u->error);
 }
 
-// ---------------------------------------------------------------------------- the file beside the
-// robot
+// -------------------------------------------------------------------------- the companion file
 
-static lw_status fail_beside(const lwi_urdf *u, const lwi_document_value *v, const char *format,
-                             ...) LW_PRINTF(3, 4);
-static lw_status fail_beside(const lwi_urdf *u, const lwi_document_value *v, const char *format,
-                             ...)
+static lw_status fail_companion(const lwi_urdf *u, const lwi_document_value *v, const char *format,
+                                ...) LW_PRINTF(3, 4);
+static lw_status fail_companion(const lwi_urdf *u, const lwi_document_value *v, const char *format,
+                                ...)
 {
     char text[sizeof u->error->text];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return lwi_fail_at(u->error, LW_ERR_MODEL, u->beside, v->place.line, v->place.column, "%s",
+    return lwi_fail_at(u->error, LW_ERR_MODEL, u->companion, v->place.line, v->place.column, "%s",
                        text);
 }
 
@@ -199,12 +198,12 @@ lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folde
     if (!folder) return LW_OK;
     const char *name = name_beside(u, robot);
     if (!name) return no_memory(u->error);
-    u->beside = lwi_file_inside(folder, name, &u->xml->arena);
-    if (!u->beside) return LW_OK; // no companion file
-    TRY(lwi_file_text(u->beside, &u->xml->arena.allocator, &text, &length, u->error));
+    u->companion = lwi_file_inside(folder, name, &u->xml->arena);
+    if (!u->companion) return LW_OK; // no companion file
+    TRY(lwi_file_text(u->companion, &u->xml->arena.allocator, &text, &length, u->error));
     const bool about_loops = contains(text, length, "closed_loop");
     const lw_status status =
-        lwi_document_parse(text, length, u->beside, &u->xml->arena, &root, &why);
+        lwi_document_parse(text, length, u->companion, &u->xml->arena, &root, &why);
     lwi_release(&u->xml->arena.allocator, text);
     if (status == LW_ERR_MEMORY) return no_memory(u->error);
     if (status != LW_OK && about_loops) {
@@ -216,7 +215,7 @@ lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folde
     else if (status != LW_OK || root->kind != LWI_DOCUMENT_MAP ||
              lwi_document_find(root, "linkwork") < 0)
         return lw_builder_warn(u->builder, (lw_place){0, 0},
-                               "%.200s beside it is not read: it has no closed_loop%s%.100s", name,
+                               "%.200s is not read: it has no closed_loop%s%.100s", name,
                                status == LW_OK ? "" : ", ", status == LW_OK ? "" : why.text);
     return LW_OK;
 }
@@ -227,7 +226,7 @@ static lw_status list_of(const lwi_urdf *u, const char *key, const lwi_document_
     const int k = lwi_document_find(u->loops, key);
     *list = k < 0 ? NULL : u->loops->item[k];
     if (k < 0 || (*list)->kind == LWI_DOCUMENT_LIST) return LW_OK;
-    return fail_beside(u, *list, "%s: expected a list", key);
+    return fail_companion(u, *list, "%s: expected a list", key);
 }
 
 static lw_status string_of(const lwi_urdf *u, const lwi_document_value *v, const char *what,
@@ -235,15 +234,15 @@ static lw_status string_of(const lwi_urdf *u, const lwi_document_value *v, const
 {
     *text = v->text;
     if (v->kind == LWI_DOCUMENT_SCALAR) return LW_OK;
-    return fail_beside(u, v, "%s: expected a string", what);
+    return fail_companion(u, v, "%s: expected a string", what);
 }
 
 static lw_status check_counts(const lwi_urdf *u, const lwi_document_value *a, const char *a_name,
                               const lwi_document_value *b, const char *b_name)
 {
     if (a->count == b->count) return LW_OK;
-    return fail_beside(u, b, "%s has %d entries and %s %d, expected equal numbers", b_name,
-                       b->count, a_name, a->count);
+    return fail_companion(u, b, "%s has %d entries and %s %d, expected equal numbers", b_name,
+                          b->count, a_name, a->count);
 }
 
 // ---- types of joints
@@ -261,13 +260,14 @@ static lw_status change_joint(const lwi_urdf *u, const lwi_document_value *joint
     TRY(string_of(u, joint, "joint_name", &name));
     TRY(string_of(u, type, "joint_type", &text));
     const int j = lwi_urdf_find(&u->joint_names, name);
-    if (j < 0) return fail_beside(u, joint, "joint_name: there is no joint '%.150s'", name);
+    if (j < 0) return fail_companion(u, joint, "joint_name: there is no joint '%.150s'", name);
     for (int i = 0; i < LWI_COUNT(changes); i++) {
         if (strcmp(changes[i].name, text) != 0) continue;
         u->joints[j].kind = changes[i];
         return LW_OK;
     }
-    return fail_beside(u, type, "joint_type: '%.60s', expected SPHERICAL, FIXED or CARDAN", text);
+    return fail_companion(u, type, "joint_type: '%.60s', expected SPHERICAL, FIXED or CARDAN",
+                          text);
 }
 
 static lw_status report_unknown_keys(const lwi_urdf *u)
@@ -280,7 +280,7 @@ static lw_status report_unknown_keys(const lwi_urdf *u)
             found = found || strcmp(known[k], u->loops->key[i]) == 0;
         if (!found)
             TRY(lw_builder_warn(u->builder, (lw_place){0, 0}, "%.300s: '%.100s' is not read",
-                                u->beside, u->loops->key[i]));
+                                u->companion, u->loops->key[i]));
     }
     return LW_OK;
 }
@@ -294,7 +294,8 @@ lw_status lwi_urdf_change_joints(lwi_urdf *u)
     TRY(list_of(u, "joint_type", &kinds));
     if (!names && !kinds) return LW_OK;
     if (!names || !kinds)
-        return fail_beside(u, names ? names : kinds, "expected joint_name and joint_type together");
+        return fail_companion(u, names ? names : kinds,
+                              "expected joint_name and joint_type together");
     TRY(check_counts(u, names, "joint_name", kinds, "joint_type"));
     for (int i = 0; i < names->count; i++) TRY(change_joint(u, names->item[i], kinds->item[i]));
     return LW_OK;
@@ -310,7 +311,7 @@ static lw_status link_of(const lwi_urdf *u, const lwi_document_value *v, int *li
     const int joint = lwi_urdf_find(&u->joint_names, name);
     *link = joint >= 0 ? u->joints[joint].child : lwi_urdf_find(&u->link_names, name);
     if (*link >= 0) return LW_OK;
-    return fail_beside(u, v, "closed_loop: there is no joint or link '%.150s'", name);
+    return fail_companion(u, v, "closed_loop: there is no joint or link '%.150s'", name);
 }
 
 static lw_status add_closure(const lwi_urdf *u, const lwi_document_value *pair,
@@ -319,17 +320,17 @@ static lw_status add_closure(const lwi_urdf *u, const lwi_document_value *pair,
     int end[2];
     const char *text = "6d";
     if (pair->kind != LWI_DOCUMENT_LIST || pair->count != 2)
-        return fail_beside(u, pair, "closed_loop: expected pairs of frames, [A, B]");
+        return fail_companion(u, pair, "closed_loop: expected pairs of frames, [A, B]");
     for (int i = 0; i < 2; i++) TRY(link_of(u, pair->item[i], &end[i]));
     if (type) TRY(string_of(u, type, "type", &text));
     const lwi_joint_type *found = find_type(text);
     if (!found)
-        return fail_beside(u, type, "type: '%.60s', expected 6d, 3d, %s", text, known_types);
+        return fail_companion(u, type, "type: '%.60s', expected 6d, 3d, %s", text, known_types);
     const char *name = lwi_urdf_new_name(u, pair->item[0]->text, pair->item[1]->text);
     if (!name) return no_memory(u->error);
     if (end[0] == end[1])
-        return fail_beside(u, pair, "closed_loop: '%.100s' and '%.100s' are the same link",
-                           pair->item[0]->text, pair->item[1]->text);
+        return fail_companion(u, pair, "closed_loop: '%.100s' and '%.100s' are the same link",
+                              pair->item[0]->text, pair->item[1]->text);
     const lw_joint_desc d = {.name = name,
                              .type = found->id,
                              .placement = LW_PLACED_FRAMES,

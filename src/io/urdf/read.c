@@ -190,7 +190,7 @@ static lw_status connect(reading *u)
             return lwi_xml_fail(u->xml, j->e, LW_ERR_MODEL, u->error,
                                 "joint '%.120s': link '%.120s' is already the child of joint "
                                 "'%.120s'; the <joint>s of a URDF are a tree, closed loops need "
-                                "<loop_joint> or a file beside it",
+                                "<loop_joint> or a companion file",
                                 j->name, child->name, u->joints[child->parent].name);
         child->parent = i;
     }

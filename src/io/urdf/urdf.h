@@ -56,7 +56,7 @@ typedef struct lwi_urdf {
     int nlink, njoint;
     lw_limits_desc limits; ///< stiffness and damping of limits; zero: not enforced
     // the companion file with loops
-    const char *beside;              ///< its path, for messages
+    const char *companion;           ///< its path, for messages
     const lwi_document_value *loops; ///< its map; NULL: no such file
 } lwi_urdf;
 

@@ -528,7 +528,7 @@ static lw_status check_form(lwi_reading *r, const lwi_document_value *map, lw_pl
                                  : "`at` (and `axis`), or `frame1` and `frame2`");
     for (int i = 0; i < 2; i++)
         if (lwi_document_find(map, lwi_yaml_form_keys[first->form][i]) < 0)
-            return lwi_read_fail(r, LW_ERR_PARSE, place, "key '%s' is missing beside '%s'",
+            return lwi_read_fail(r, LW_ERR_PARSE, place, "key '%s' is missing, required by '%s'",
                                  lwi_yaml_form_keys[first->form][i], first->name);
     *form = first->form;
     return LW_OK;

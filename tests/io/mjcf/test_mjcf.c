@@ -1,5 +1,5 @@
-// test_mjcf.c -- what an MJCF becomes: bodies with several joints, defaults, inertia from geoms,
-// orientations, equalities, motors, includes, and what is refused or told.
+// test_mjcf.c -- reading MJCF: bodies with several joints, defaults, inertia from geoms,
+// orientations, equalities, motors, includes, errors and notes.
 #include "io/read_cases.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
@@ -51,7 +51,7 @@ static void refuse(const char *text, lw_status status, int line, const char *par
     lw_builder *builder;
     lw_error error = {0};
     assert_int_equal(status, read_desc(&builder, text, &(lw_read_desc){0}, &error));
-    lwt_told(&error, "bot.xml", line, part);
+    lwt_error_is(&error, "bot.xml", line, part);
 }
 
 static lw_model *model_of(const char *text)
@@ -68,7 +68,7 @@ static lw_model *model_of(const char *text)
 #define WORLD(...) "<worldbody>" __VA_ARGS__ "</worldbody>\n"
 #define MASS "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>"
 
-// Pose of a joint's frame 1 or 2 in its body.
+// Pose of frame 1 or 2 of a joint in its body.
 static void frame_of(const lw_joint_desc *j, int side, double *R, double *r)
 {
     const lw_pose *f = side == 1 ? &j->frame1 : &j->frame2;
@@ -78,7 +78,7 @@ static void frame_of(const lw_joint_desc *j, int side, double *R, double *r)
 
 // ------------------------------------------------------------------------------------ orientations
 
-// Every way of saying one and the same rotation gives it.
+// The same rotation in all notations.
 static void orientations_agree(void **state)
 {
     (void)state;
@@ -99,7 +99,7 @@ static void orientations_agree(void **state)
     }
 }
 
-static void z_axes_take_the_shortest_turn(void **state)
+static void z_axes_take_the_smallest_rotation(void **state)
 {
     (void)state;
     const struct {
@@ -122,7 +122,7 @@ static void z_axes_take_the_shortest_turn(void **state)
     }
 }
 
-// Small letters turn about moving axes, capitals about fixed ones; radians where the file says so.
+// Lower case: rotations about moving axes, upper case: about fixed axes; in radians by option.
 static void euler_sequences(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void euler_sequences(void **state)
 
 // ---------------------------------------------------------------------------------------- defaults
 
-// An element's own word, then its class, the classes around that, the body's childclass, main.
+// Order of precedence: attribute, class, enclosing classes, childclass of the body, main.
 static void defaults_are_inherited(void **state)
 {
     (void)state;
@@ -257,7 +257,7 @@ static void solids_have_the_inertia_of_their_slices(void **state)
     }
 }
 
-// Two equal boxes side by side are one box of twice the length, wherever and however they lie.
+// Two equal boxes side by side are one box of twice the length, in any pose.
 static void geoms_add_up(void **state)
 {
     (void)state;
@@ -281,8 +281,8 @@ static void geoms_add_up(void **state)
     lw_builder_destroy(b);
 }
 
-// <inertial> counts where it is there, unless the file wants geoms; groups and totals are kept.
-static void inertia_comes_from_where_the_file_says(void **state)
+// <inertial> is used if present, unless the file selects geoms; groups and total mass are respected.
+static void inertia_is_from_inertial_or_geoms_by_the_settings(void **state)
 {
     (void)state;
 #define TWO                                                                                        \
@@ -315,8 +315,8 @@ static void inertia_comes_from_where_the_file_says(void **state)
 
 // ------------------------------------------------------------------------------------------ joints
 
-// Joints of a body stand in a row: massless bodies between, the first next to the parent.
-static void joints_of_a_body_are_a_row(void **state)
+// Joints of a body are in series with massless bodies between them, the first next to the parent.
+static void joints_of_a_body_are_in_series(void **state)
 {
     (void)state;
     lw_builder *b = read_mjcf(
@@ -334,12 +334,12 @@ static void joints_of_a_body_are_a_row(void **state)
     assert_int_equal(j2->type, LW_JOINT_PRISMATIC);
     NEAR(j1->frame1.position.x, 1); // in the parent
     NEAR(j1->frame1.position.z, 0.5);
-    NEAR(j2->frame1.position.x, 0); // in the body before it, which stands where the body does
+    NEAR(j2->frame1.position.x, 0); // in the previous body, which has the same pose
     NEAR(lwt_body_of(b, "a::j1")->mass, 0);
     lw_builder_destroy(b);
 }
 
-// A coordinate is `ref` where the file places the bodies; limits and springs are in file angles.
+// A coordinate is `ref` at the poses of the file; limits and springs are in the unit of angles of the file.
 static void coordinates_are_those_of_the_file(void **state)
 {
     (void)state;
@@ -364,7 +364,7 @@ static void coordinates_are_those_of_the_file(void **state)
     NEAR(o->q[0], 30 * degree);
     NEAR(o->q[1], 0.25);
     lw_sim_destroy(sim);
-    // the mechanism stands as the file says at those coordinates
+    // at those coordinates the poses are those of the file
     lw_body body;
     OK(lw_model_find_body(model, "b", &body));
     NEAR(model->body[body.index].r0[0], 1);
@@ -415,8 +415,8 @@ static void motors_are_inputs(void **state)
     lw_builder_destroy(b);
 }
 
-// Defaults of actuators are those of all kinds, whichever says them.
-static void a_motor_has_the_gear_of_any_actuators_defaults(void **state)
+// Actuators of all kinds share their defaults.
+static void actuators_share_the_default_gear(void **state)
 {
     (void)state;
     static const char *const defaults[] = {
@@ -436,8 +436,8 @@ static void a_motor_has_the_gear_of_any_actuators_defaults(void **state)
     }
 }
 
-// A site between two ends is in their middle, z from the second to the first, as a geom is.
-static void sites_lie_between_their_ends(void **state)
+// A site with fromto is in the middle of the points, z from the second to the first, like a geom.
+static void sites_are_in_the_middle_of_fromto(void **state)
 {
     (void)state;
     lw_builder *b = read_mjcf(MODEL(
@@ -459,7 +459,7 @@ static void sites_lie_between_their_ends(void **state)
     "<joint name='ja' axis='0 1 0' ref='20'/><site name='sa' pos='0 0 1'/></body>"                 \
     "<body name='b' pos='1 0 0'>" MASS "<joint name='jb' axis='0 1 0' ref='-10'/></body>"
 
-static void connects_and_welds_are_joints(void **state)
+static void connect_and_weld_are_joints(void **state)
 {
     (void)state;
     lw_builder *b = read_mjcf(MODEL(WORLD(
@@ -471,16 +471,16 @@ static void connects_and_welds_are_joints(void **state)
                         *g = lwt_joint_of(b, "g");
     assert_int_equal(c->type, LW_JOINT_SPHERICAL);
     NEAR(c->frame1.position.x, 0.5);
-    NEAR(c->frame2.position.x, -0.5); // b stands one metre on
+    NEAR(c->frame2.position.x, -0.5); // b is one metre away
     assert_int_equal(w->type, LW_JOINT_FIXED);
-    NEAR(w->frame1.position.x, 1); // as the file places them
+    NEAR(w->frame1.position.x, 1); // at the poses of the file
     assert_int_equal(g->body2.index, 0);
     NEAR(g->frame1.position.x, 1);
     assert_int_equal(lwt_warnings_with(b, "inactive equalities are not read (1): off"), 1);
     lw_builder_destroy(b);
 }
 
-static void two_connects_are_a_hinge(void **state)
+static void two_connects_are_a_revolute_joint(void **state)
 {
     (void)state;
     lw_builder *b = read_mjcf(MODEL(
@@ -522,8 +522,8 @@ static void joint_equalities_are_couplings(void **state)
     lw_builder_destroy(b);
 }
 
-// A four-bar closed by two connects moves as the one closed by a hinge in the native file.
-static void a_closed_loop_moves_as_its_native_twin(void **state)
+// A four-bar closed by two connects moves like one closed by a revolute joint in the native file.
+static void a_closed_loop_moves_as_the_native_model(void **state)
 {
     (void)state;
     static const char mjcf[] = MODEL("<option gravity='3 0 -9'/>" WORLD(
@@ -557,7 +557,7 @@ static void a_closed_loop_moves_as_its_native_twin(void **state)
         const lw_observation *o;
         const char *text = k ? native : mjcf;
         const lw_read_desc desc = {.format = k ? "yaml" : "mjcf"};
-        if (lw_model_parse(text, strlen(text), "twin", &desc, &model, NULL, &error))
+        if (lw_model_parse(text, strlen(text), "native", &desc, &model, NULL, &error))
             fail_msg("%d: %s", error.line, error.text);
         lw_options_default(&options);
         OK(lw_options_set(&options, "rtol", "1e-11", NULL));
@@ -572,7 +572,7 @@ static void a_closed_loop_moves_as_its_native_twin(void **state)
         lw_model_destroy(model);
     }
     for (int i = 0; i < 3; i++) assert_true(fabs(x[0][i] - x[1][i]) < 1e-8); // a hundred tolerances
-    assert_true(fabs(x[0][2] - 1.25) > 0.01);                                // it did move
+    assert_true(fabs(x[0][2] - 1.25) > 0.01);                                // it moves
 }
 
 // ---------------------------------------------------------------------------------------- includes
@@ -607,7 +607,7 @@ static void includes_stay_in_the_folder(void **state)
     lw_builder_destroy(b);
     b = read_with(MODEL(WORLD("<body name='a'><joint/><include file='shape.xml'/></body>")), &desc);
     assert_int_equal(lwt_warnings_with(b, "shape.xml: contacts are not modelled"),
-                     1); // stands there
+                     1); // with its file
     lw_builder_destroy(b);
     static const struct {
         const char *text, *part;
@@ -621,7 +621,7 @@ static void includes_stay_in_the_folder(void **state)
         assert_int_not_equal(LW_OK, read_desc(&b, cases[k].text, &desc, &error));
         if (!strstr(error.text, cases[k].part)) fail_msg("%s", error.text);
     }
-    assert_non_null(strstr(error.file, "bad.xml")); // of the last: where it stands
+    assert_non_null(strstr(error.file, "bad.xml")); // the file with the mistake
     assert_int_equal(error.line, 3);
     refuse(MODEL("<include file='leg.xml'/>"), LW_ERR_PARSE, 2, "from memory without a folder");
     static const char *const made[] = {"in/leg.xml",  "in/bad.xml", "in/shape.xml",
@@ -672,9 +672,9 @@ static void mistakes_are_refused(void **state)
     refuse(MODEL("<default><default/></default>"), LW_ERR_PARSE, 2, "has no class");
 }
 
-// MuJoCo's schema has these at most once ("unique element 'joint' found 2 times"), an <include>d one counts;
-// different actuators share what they say, and whole sections go on.
-static void what_stands_once_is_refused_twice(void **state)
+// The schema of MuJoCo allows these at most once ("unique element 'joint' found 2 times"), included ones too;
+// actuators share their defaults, and sections may be repeated.
+static void elements_that_occur_once_are_refused_twice(void **state)
 {
     (void)state;
     static const char *const kinds[] = {
@@ -743,7 +743,7 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
 // ------------------------------------------------------------------------------------- keyframes
 
 static const char
-    keyed[] = // a free body, a ball in a turned <frame>, a hinge with a reference, a slide
+    keyed[] = // a free body, a ball in a rotated <frame>, a hinge with a reference, a slide
     MODEL("<compiler angle='degree'/>\n" WORLD(
         "<body name='a' pos='0 0 1'><freejoint name='f'/>" MASS
         "<body name='b' pos='1 0 0'><frame euler='0 0 90'><joint name='ball' "
@@ -768,14 +768,14 @@ static lw_builder *read_key(const char *key, lw_status expected, const char *par
     return builder;
 }
 
-// Numbers in the order of the file, radians, quaternions made unit, velocities in our axes; places
-// that the other starts have are left alone.
-static void a_keyframe_is_the_start_when_asked_for(void **state)
+// Numbers in the order of the file, in radians, quaternions normalized, velocities in our axes; other initial
+// values are unchanged.
+static void a_requested_keyframe_is_the_initial_state(void **state)
 {
     (void)state;
     lw_builder *builder = read_key("home", LW_OK, NULL);
     const lw_joint_desc *j = builder->desc.joint;
-    static const double free_q[7] = {1, 2, 3, 0, 0, 0, 1}; // half a turn about z
+    static const double free_q[7] = {1, 2, 3, 0, 0, 0, 1}; // half a revolution about z
     static const double free_qd[6] = {-1, 0, 0, 0, 0, 1};  // 1 along x of the world
     static const double ball_q[4] = {0.6, 0, -0.8, 0};     // x of the body is -y of the joint
     static const double ball_qd[3] = {0.1, 0, 0};          // y of the body is x of the joint
@@ -795,13 +795,13 @@ static void a_keyframe_is_the_start_when_asked_for(void **state)
     NEAR(a->v0[0], 1);
     NEAR(b->r0[0], 0); // a metre along x of a, which is -x of the world
     NEAR(b->quat0[0] * b->quat0[0] + b->quat0[1] * b->quat0[1],
-         0); // half a turn, then about x of b
+         0); // half a revolution, then about x of b
     NEAR(b->quat0[2] / b->quat0[3], 0.8 / 0.6);
     lw_model_destroy(model);
     lw_builder_destroy(builder);
 }
 
-static void keyframes_are_not_taken_unasked(void **state)
+static void keyframes_are_used_on_request_only(void **state)
 {
     (void)state;
     lw_builder *builder = read_key(NULL, LW_OK, NULL);
@@ -809,19 +809,19 @@ static void keyframes_are_not_taken_unasked(void **state)
     assert_false(builder->desc.joint[0].has_q);
     lw_builder_destroy(builder);
     lw_model *model = model_of(keyed);
-    bool told = false;
+    bool reported = false;
     for (int i = 0; i < lw_model_warning_count(model); i++) {
         const char *text = lw_model_warning(model, i);
-        told = told || (strstr(text, "requested by name") && strstr(text, "home"));
+        reported = reported || (strstr(text, "requested by name") && strstr(text, "home"));
     }
-    assert_true(told);
+    assert_true(reported);
     lw_model_destroy(model);
-    builder = read_key("rest", LW_OK, NULL); // says nothing
+    builder = read_key("rest", LW_OK, NULL); // empty
     NEAR(builder->desc.joint[2].q[0], 30 * degree);
     lw_builder_destroy(builder);
 }
 
-static void keyframes_that_cannot_be_taken_are_refused(void **state)
+static void invalid_keyframes_are_refused(void **state)
 {
     (void)state;
     read_key("hom", LW_ERR_MODEL, "did you mean 'home'?");
@@ -835,7 +835,7 @@ static void keyframes_that_cannot_be_taken_are_refused(void **state)
     assert_int_equal(LW_ERR_ARGUMENT,
                      lw_model_parse(native, strlen(native), "m.yaml", &desc, &model, NULL, &error));
     assert_non_null(strstr(error.text, "only MJCF has keyframes"));
-    // the base held: its numbers are passed over
+    // the base is fixed: its numbers are ignored
     lw_builder *builder = NULL;
     OK(read_desc(&builder, keyed, &(lw_read_desc){.keyframe = "home", .base = LW_BASE_FIXED},
                  &error));
@@ -847,30 +847,30 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orientations_agree),
-        cmocka_unit_test(z_axes_take_the_shortest_turn),
+        cmocka_unit_test(z_axes_take_the_smallest_rotation),
         cmocka_unit_test(euler_sequences),
         cmocka_unit_test(defaults_are_inherited),
         cmocka_unit_test(solids_have_the_inertia_of_their_slices),
         cmocka_unit_test(geoms_add_up),
-        cmocka_unit_test(inertia_comes_from_where_the_file_says),
-        cmocka_unit_test(joints_of_a_body_are_a_row),
+        cmocka_unit_test(inertia_is_from_inertial_or_geoms_by_the_settings),
+        cmocka_unit_test(joints_of_a_body_are_in_series),
         cmocka_unit_test(coordinates_are_those_of_the_file),
         cmocka_unit_test(bases),
         cmocka_unit_test(motors_are_inputs),
-        cmocka_unit_test(a_motor_has_the_gear_of_any_actuators_defaults),
-        cmocka_unit_test(sites_lie_between_their_ends),
-        cmocka_unit_test(connects_and_welds_are_joints),
-        cmocka_unit_test(two_connects_are_a_hinge),
+        cmocka_unit_test(actuators_share_the_default_gear),
+        cmocka_unit_test(sites_are_in_the_middle_of_fromto),
+        cmocka_unit_test(connect_and_weld_are_joints),
+        cmocka_unit_test(two_connects_are_a_revolute_joint),
         cmocka_unit_test(joint_equalities_are_couplings),
-        cmocka_unit_test(a_closed_loop_moves_as_its_native_twin),
+        cmocka_unit_test(a_closed_loop_moves_as_the_native_model),
         cmocka_unit_test(includes_stay_in_the_folder),
         cmocka_unit_test(mistakes_are_refused),
-        cmocka_unit_test(what_stands_once_is_refused_twice),
+        cmocka_unit_test(elements_that_occur_once_are_refused_twice),
         cmocka_unit_test(equalities_are_checked),
         cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
-        cmocka_unit_test(a_keyframe_is_the_start_when_asked_for),
-        cmocka_unit_test(keyframes_are_not_taken_unasked),
-        cmocka_unit_test(keyframes_that_cannot_be_taken_are_refused),
+        cmocka_unit_test(a_requested_keyframe_is_the_initial_state),
+        cmocka_unit_test(keyframes_are_used_on_request_only),
+        cmocka_unit_test(invalid_keyframes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

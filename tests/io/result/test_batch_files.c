@@ -1,4 +1,4 @@
-// test_batch_files.c -- tables of what differs, and results of batches: rows, columns, refusals.
+// test_batch_files.c -- tables of parameters, and results of batches: rows, columns, refused input.
 #include <linkwork/linkwork.h>
 
 #include <hdf5.h>
@@ -35,7 +35,7 @@ static void csv_tables_are_read(void **state)
     (void)state;
     lw_table *t;
     lw_error error;
-    // columns of results are passed over; the last line needs no end
+    // columns of results are ignored; the last line needs no terminator
     ok(read_text("instance,joint.a.q0,time,\"body.x,y.mass\"\n0,1.5,9,-2e-3\n1,2,9,4", &t, &error),
        &error);
     assert_int_equal(lw_table_rows(t), 2);
@@ -48,7 +48,7 @@ static void csv_tables_are_read(void **state)
     lw_table_free(NULL);
 }
 
-static void wrong_tables_are_told(void **state)
+static void wrong_tables_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -176,12 +176,12 @@ static int column_of(const lw_result *r, const char *name)
     return column;
 }
 
-static void look_at(const char *path)
+static void check_rows(const char *path)
 {
     lw_result *r;
     lw_error error;
     ok(lw_result_open(path, &r, &error), &error);
-    // 6 moments of two instances, 3 of the one that fails at 0.237 s
+    // 6 rows of two instances, 3 of the one that fails at 0.237 s
     assert_int_equal(lw_result_row_count(r), 2 * 6 + 3);
     assert_string_equal(lw_result_column(r, 0).name, "time");
     assert_string_equal(lw_result_column(r, 1).name, "instance");
@@ -222,8 +222,8 @@ static void results_have_a_row_for_each_instance(void **state)
     assert_true(last[0] == 0.5 && last[1] == SINGLE && last[3] == -5);
     assert_string_equal(lw_batch_writer_column(w[1], 3).name, "vary.gravity.z");
     for (int i = 0; i < 2; i++) ok(lw_batch_writer_close(w[i], &error), &error);
-    look_at("batch_result.csv");
-    look_at("batch_result.h5");
+    check_rows("batch_result.csv");
+    check_rows("batch_result.h5");
 
     lw_batch_writer *none;
     assert_int_equal(lw_batch_writer_create("batch.txt", batch, LW_OBSERVE_POSE, &none, &error),
@@ -238,7 +238,7 @@ static void results_have_a_row_for_each_instance(void **state)
     lw_model_destroy(model);
 }
 
-// Rows and states of an instance are those of a run alone.
+// Rows and states of an instance are those of a single run.
 static lw_status keep(void *user, const lw_observation *o)
 {
     double **at = user;
@@ -300,7 +300,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_tables_are_read),
-        cmocka_unit_test(wrong_tables_are_told),
+        cmocka_unit_test(wrong_tables_are_reported),
         cmocka_unit_test(hdf5_tables_are_read),
         cmocka_unit_test(results_have_a_row_for_each_instance),
         cmocka_unit_test(runs_are_those_of_a_simulation),

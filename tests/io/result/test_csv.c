@@ -1,4 +1,4 @@
-// test_csv.c -- result files: columns by level, numbers that read back, what cannot be written.
+// test_csv.c -- CSV results: columns by level, numbers that read back, failures to write.
 #include "spatial/rotation.h"
 #include "support/given.h"
 
@@ -17,7 +17,7 @@
 
 // ---------------------------------------------------------------------------------------- support
 
-// A file of our own in the folder the tests run in.
+// A temporary file in the working folder.
 typedef struct scratch {
     char path[64];
     char *text; // what was written
@@ -48,22 +48,22 @@ static void read_scratch(scratch *s)
 
 enum { MAX_ITEMS = 64 };
 
-// An observation with a number of its own everywhere.
-typedef struct moment {
+// An observation with distinct numbers.
+typedef struct snapshot {
     double position[MAX_ITEMS][3], quaternion[MAX_ITEMS][4], velocity[MAX_ITEMS][3],
         angular_velocity[MAX_ITEMS][3];
     double acceleration[MAX_ITEMS][3], angular_acceleration[MAX_ITEMS][3], q[MAX_ITEMS],
         qd[MAX_ITEMS], qdd[MAX_ITEMS];
     double reaction[MAX_ITEMS][6];
     lw_observation o;
-} moment;
+} snapshot;
 
 static void fill(double *x, int n, double first)
 {
     for (int i = 0; i < n; i++) x[i] = first + i / 7.0;
 }
 
-static void make_moment(moment *m, lw_observe level)
+static void make_snapshot(snapshot *m, lw_observe level)
 {
     memset(m, 0, sizeof *m);
     fill(m->position[0], 3 * MAX_ITEMS, 100);
@@ -96,13 +96,13 @@ static void make_moment(moment *m, lw_observe level)
                             .residual = {1e-15, 2e-15, 3e-15}};
 }
 
-static scratch write_rows(const lw_model *model, lw_observe level, const moment *moments, int n)
+static scratch write_rows(const lw_model *model, lw_observe level, const snapshot *snapshots, int n)
 {
     scratch s = new_scratch();
     lw_csv *csv;
     lw_error error;
     if (lw_csv_create(model, level, s.path, &csv, &error) != LW_OK) fail_msg("%s", error.text);
-    for (int i = 0; i < n; i++) assert_int_equal(LW_OK, lw_csv_row(csv, &moments[i].o));
+    for (int i = 0; i < n; i++) assert_int_equal(LW_OK, lw_csv_row(csv, &snapshots[i].o));
     assert_int_equal(LW_OK, lw_csv_close(csv));
     read_scratch(&s);
     return s;
@@ -180,8 +180,8 @@ static void columns_follow_the_level(void **state)
     };
     lw_model *model = lwt_yaml(cases);
     for (int level = 0; level <= LW_OBSERVE_REACTION; level++) {
-        moment m;
-        make_moment(&m, (lw_observe)level);
+        snapshot m;
+        make_snapshot(&m, (lw_observe)level);
         scratch s = write_rows(model, (lw_observe)level, &m, 1);
         char *row = strchr(s.text, '\n') + 1;
         int commas = 0, fields = 0;
@@ -199,8 +199,8 @@ static void numbers_read_back_bit_for_bit(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(cases);
-    moment m;
-    make_moment(&m, LW_OBSERVE_REACTION);
+    snapshot m;
+    make_snapshot(&m, LW_OBSERVE_REACTION);
     scratch s = write_rows(model, LW_OBSERVE_REACTION, &m, 1);
     const lw_joint_info F = lw_model_joint(model, (lw_joint){2}),
                         S = lw_model_joint(model, (lw_joint){1});
@@ -233,8 +233,8 @@ static void quaternions_keep_their_sign(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(cases);
-    moment m[3];
-    for (int i = 0; i < 3; i++) make_moment(&m[i], LW_OBSERVE_POSE);
+    snapshot m[3];
+    for (int i = 0; i < 3; i++) make_snapshot(&m[i], LW_OBSERVE_POSE);
     const int first = lw_model_joint(model, (lw_joint){1}).q_first;
     for (int k = 0; k < 4; k++) { // the second row has the other sign everywhere
         for (int body = 0; body < 4; body++) m[1].quaternion[body][k] *= -1;
@@ -250,12 +250,12 @@ static void quaternions_keep_their_sign(void **state)
     lw_model_destroy(model);
 }
 
-// A body whose mass centre runs along a parabola while it turns about a fixed axis of its own.
-static void moving_body(moment *m, double t)
+// A body with its centre of mass on a parabola, rotating about an axis fixed in it.
+static void moving_body(snapshot *m, double t)
 {
     static const double axis[3] = {2.0 / 3, 1.0 / 3, -2.0 / 3};
     const double angle = 0.3 + 1.1 * t + 0.4 * t * t, rate = 1.1 + 0.8 * t;
-    make_moment(m, LW_OBSERVE_ACCELERATION);
+    make_snapshot(m, LW_OBSERVE_ACCELERATION);
     m->o.time = t;
     v3_set(m->position[1], t + 2 * t * t, 1 - t * t, 3 * t);
     v3_set(m->velocity[1], 1 + 4 * t, -2 * t, 3);
@@ -271,14 +271,14 @@ static void moving_body(moment *m, double t)
 static void markers_move_with_their_body(void **state)
 {
     (void)state;
-    // half a turn about (1, 1, 0)/sqrt 2 swaps x and y of the marker's axes and turns z round
+    // half a revolution about (1, 1, 0)/sqrt 2 swaps x and y of the marker and reverses z
     lw_model *model = lwt_yaml("linkwork: 1\nbodies: {a: {" UNIT ", com: [0.1, 0.2, 0.3]}}\n"
                                "markers:\n"
                                "  m: {body: a, position: [1, -2, 0.5], orientation: [0, "
                                "0.70710678118654752, 0.70710678118654752, 0]}\n"
                                "  g: {body: ground, position: [1, 2, 3]}\n");
     const double t = 0.7, h = 1e-4;
-    moment row[3];
+    snapshot row[3];
     for (int i = 0; i < 3; i++) {
         moving_body(&row[i], t + (i - 1) * h);
         memset(row[i].position[0], 0, sizeof row[i].position[0]);
@@ -309,7 +309,7 @@ static void markers_move_with_their_body(void **state)
     lw_model_destroy(model);
 }
 
-static void names_are_quoted_where_they_must(void **state)
+static void names_are_quoted_where_necessary(void **state)
 {
     (void)state;
     lw_model *model =
@@ -321,17 +321,17 @@ static void names_are_quoted_where_they_must(void **state)
     lw_model_destroy(model);
 }
 
-static void what_is_no_row_is_refused(void **state)
+static void invalid_rows_are_refused(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(cases);
     scratch s = new_scratch();
     lw_csv *csv;
-    moment m;
+    snapshot m;
     assert_int_equal(LW_OK, lw_csv_create(model, LW_OBSERVE_TWIST, s.path, &csv, NULL));
-    make_moment(&m, LW_OBSERVE_POSE);
+    make_snapshot(&m, LW_OBSERVE_POSE);
     assert_int_equal(LW_ERR_ARGUMENT, lw_csv_row(csv, &m.o)); // fewer columns than the header
-    make_moment(&m, LW_OBSERVE_REACTION);
+    make_snapshot(&m, LW_OBSERVE_REACTION);
     m.velocity[2][1] = NAN;
     assert_int_equal(LW_ERR_NOT_FINITE, lw_csv_row(csv, &m.o));
     m.velocity[2][1] = 0;
@@ -350,7 +350,7 @@ static void files_that_cannot_be_written_are_reported(void **state)
     lw_model *model = lwt_yaml(cases);
     lw_csv *csv;
     lw_error error;
-    moment m;
+    snapshot m;
     assert_int_equal(LW_ERR_IO,
                      lw_csv_create(model, LW_OBSERVE_POSE, "/nowhere/x.csv", &csv, &error));
     assert_string_equal("/nowhere/x.csv", error.file);
@@ -358,13 +358,13 @@ static void files_that_cannot_be_written_are_reported(void **state)
     if (access("/dev/full", W_OK) == 0) {
         assert_int_equal(LW_OK,
                          lw_csv_create(model, LW_OBSERVE_REACTION, "/dev/full", &csv, &error));
-        make_moment(&m, LW_OBSERVE_REACTION);
+        make_snapshot(&m, LW_OBSERVE_REACTION);
         lw_status status = LW_OK;
         for (int i = 0; i < 100 && status == LW_OK; i++) status = lw_csv_row(csv, &m.o);
         assert_int_equal(LW_ERR_IO, status); // the buffer is full before 100 rows are
         assert_int_equal(LW_ERR_IO, lw_csv_close(csv));
         assert_int_equal(LW_OK, lw_csv_create(model, LW_OBSERVE_POSE, "/dev/full", &csv, &error));
-        assert_int_equal(LW_ERR_IO, lw_csv_close(csv)); // the header alone: seen at the end
+        assert_int_equal(LW_ERR_IO, lw_csv_close(csv)); // the header only: detected at close
     }
     lw_model_destroy(model);
 }
@@ -410,8 +410,8 @@ int main(void)
         cmocka_unit_test(numbers_read_back_bit_for_bit),
         cmocka_unit_test(quaternions_keep_their_sign),
         cmocka_unit_test(markers_move_with_their_body),
-        cmocka_unit_test(names_are_quoted_where_they_must),
-        cmocka_unit_test(what_is_no_row_is_refused),
+        cmocka_unit_test(names_are_quoted_where_necessary),
+        cmocka_unit_test(invalid_rows_are_refused),
         cmocka_unit_test(files_that_cannot_be_written_are_reported),
         cmocka_unit_test(columns_are_those_of_the_reference),
     };

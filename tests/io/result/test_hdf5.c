@@ -1,5 +1,5 @@
-// test_hdf5.c -- HDF5 results: what is in the file, seen with the library alone; readers beside the
-// writer; files that cannot be written or read.
+// test_hdf5.c -- HDF5 results: contents of the file by the HDF5 library; readers during
+// writing; files that cannot be written or read.
 #include "io/result/hdf5_file.h"
 #include "support/given.h"
 
@@ -35,7 +35,7 @@ static const char names_model[] =
     "  W: {type: fixed, between: ['.', 'über c'], at: [0, 0, 0]}\n"
     "markers: {tip: {body: a/b, position: [0, 0, 1]}}\n";
 
-static const char redundant_model[] = // two hinges on one axis
+static const char redundant_model[] = // two revolute joints on one axis
     "linkwork: 1\n"
     "bodies: {door: {" UNIT ", position: [1, 0, 0]}}\n"
     "joints:\n"
@@ -86,10 +86,10 @@ static void assert_shape(hid_t file, const char *name, int rank, hsize_t rows, h
     const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
     if (set < 0) fail_msg("%s is not there", name);
     const hid_t space = H5Dget_space(set), create = H5Dget_create_plist(set);
-    hsize_t size[2] = {0, 0}, most[2] = {0, 0};
-    assert_int_equal(rank, H5Sget_simple_extent_dims(space, size, most));
+    hsize_t size[2] = {0, 0}, max[2] = {0, 0};
+    assert_int_equal(rank, H5Sget_simple_extent_dims(space, size, max));
     assert_int_equal(rows, size[0]);
-    assert_true(most[0] == H5S_UNLIMITED);
+    assert_true(max[0] == H5S_UNLIMITED);
     const bool grows =
         !strcmp(name, "/time") || !strcmp(name, "/table") || !strcmp(name, "/state/x");
     assert_int_equal(grows ? H5D_CHUNKED : H5D_VIRTUAL, H5Pget_layout(create));
@@ -133,7 +133,7 @@ static void datasets_and_their_attributes(void **state)
     const hsize_t columns = (hsize_t)lw_result_column_count(r);
     lw_result_close(r);
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    assert_true(file >= 0); // closed: no tool needs to know how it was written
+    assert_true(file >= 0); // closed: tools open it like any file
     assert_shape(file, "/time", 1, 6, 0);
     assert_shape(file, "/table", 2, 6, columns - 1);
     static const char *const bodies[] = {"a%2Fb", "100%25", "%2E", "über c"};
@@ -231,7 +231,7 @@ static void reactions_that_are_not_unique_are_marked(void **state)
     lw_model_destroy(model);
 }
 
-// The time that a run took is the only thing in a file that another run has not.
+// The wall-clock time is the only content that differs between two runs.
 static void stop_the_clock(void)
 {
     const double nothing = 0;
@@ -250,7 +250,7 @@ static void files_are_reproducible(void **state)
     long size[2];
     lw_model *model = lwt_yaml(names_model);
     for (int i = 0; i < 2; i++) {
-        // times of objects count in seconds: the second file is from another one
+        // time stamps are in seconds: the second file is from another second
         if (i) nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 100000000}, NULL);
         lw_sim *sim = simulate(model, SETTINGS("duration", "0.5", "sample", "0.1"));
         write_run(sim);
@@ -272,7 +272,7 @@ static void files_are_reproducible(void **state)
     lw_model_destroy(model);
 }
 
-// ------------------------------------------------------------------------------ beside the writer
+// ------------------------------------------------------------------------------ during writing
 
 static long rows_now(void)
 {
@@ -281,7 +281,7 @@ static long rows_now(void)
     if (lw_result_open(path, &r, &error) != LW_OK) fail_msg("%s", error.text);
     const long rows = lw_result_row_count(r);
     assert_false(lw_result_closed(r));
-    assert_null(lw_result_summary(r)); // what the run costs is known at its end
+    assert_null(lw_result_summary(r)); // the summary is written at the end
     double t = 0;
     assert_int_equal(LW_OK, lw_result_read(r, 0, rows - 1, 1, &t, NULL));
     assert_true(t == 0.1 * (double)(rows - 1));
@@ -289,7 +289,7 @@ static long rows_now(void)
     return rows;
 }
 
-static void readers_see_what_is_flushed(void **state)
+static void readers_get_what_is_flushed(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(names_model);
@@ -312,7 +312,7 @@ static void readers_see_what_is_flushed(void **state)
         assert_int_equal(LW_OK, lw_sim_observe(sim, LW_OBSERVE_REACTION, &o));
         assert_int_equal(LW_OK, lw_writer_row(writer, o));
         assert_int_equal(LW_OK, lw_writer_poll(writer));
-        // 1 s by 0.01 s: 101 rows are expected, and are a block
+        // 1 s by 0.01 s: 101 rows are expected, one block
         if (k == 0 || k == 50 || k == 101 || k == 199)
             assert_int_equal(k < 101 ? 1 : 102, rows_now());
     }
@@ -323,7 +323,7 @@ static void readers_see_what_is_flushed(void **state)
 
 // ------------------------------------------------------------------------------- views, any order
 
-// All numbers of a dataset, with the library alone.
+// All numbers of a dataset, by the HDF5 library.
 static double *numbers_of(hid_t file, const char *name, long count)
 {
     double *value = calloc((size_t)count, sizeof *value);
@@ -355,8 +355,8 @@ static double mixed_number(long row, int column)
     return column + 1e-3 * (double)row;
 }
 
-// Datasets show their columns of the table, also where a file has them in another order; for a
-// reader in the single-writer mode as for one of the closed file.
+// Datasets are views of their columns of the table, in any order of columns; for readers in single-writer
+// mode and of a closed file.
 static void datasets_are_views_of_one_table(void **state)
 {
     (void)state;
@@ -376,7 +376,7 @@ static void datasets_are_views_of_one_table(void **state)
         const long rows = closed ? MIXED_ROWS : 2 * 256 + 1; // the first row, and two blocks
         if (closed) assert_int_equal(LW_OK, lwi_hdf5_close(writer, NULL));
         const unsigned mode = closed ? H5F_ACC_RDONLY : H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
-        static const char *const copy = "test_hdf5_copy.h5"; // as a kill would leave it
+        static const char *const copy = "test_hdf5_copy.h5"; // as left by a killed writer
         copy_file(path, copy);
         const hid_t file = H5Fopen(copy, mode, H5P_DEFAULT);
         assert_true(file >= 0);
@@ -398,11 +398,11 @@ static void datasets_are_views_of_one_table(void **state)
     lwi_result_columns_free(&columns);
 }
 
-// Any rows of any column, whatever was read before.
+// Any rows of any column, independent of earlier reads.
 static void columns_are_read_in_any_order(void **state)
 {
     (void)state;
-    enum { COLUMNS = 200, ROWS = 600, READS = 3000 }; // more columns than lie in a chunk
+    enum { COLUMNS = 200, ROWS = 600, READS = 3000 }; // more columns than a chunk has
     static char name[COLUMNS][16];
     const char *list[COLUMNS];
     const lwi_result_meta meta = {0};
@@ -429,7 +429,7 @@ static void columns_are_read_in_any_order(void **state)
         const long first = (long)(random >> 40) % ROWS,
                    count = (long)(random >> 20) % (ROWS - first);
         int column = (int)(random >> 50) % COLUMNS;
-        if (read % 7 == 0) // by its name
+        if (read % 7 == 0) // by name
             assert_int_equal(LW_OK, lw_result_find_column(r, name[column], &column, NULL));
         assert_int_equal(LW_OK, lw_result_read(r, column, first, count, value, NULL));
         for (long k = 0; k < count; k++) assert_true(value[k] == mixed_number(first + k, column));
@@ -459,7 +459,7 @@ static void a_full_disk_is_reported(void **state)
     assert_int_equal(LW_ERR_IO, status);
     assert_string_equal(path, error.file);
     assert_non_null(strstr(error.text, "cannot be written: File too large"));
-    lw_result *r; // what was flushed before is there
+    lw_result *r; // what was flushed before is readable
     if (lw_result_open(path, &r, &error) != LW_OK) fail_msg("%s", error.text);
     assert_true(lw_result_row_count(r) > 10);
     lw_result_close(r);
@@ -484,7 +484,7 @@ static void put_file(const char *file, const char *text, size_t size)
     fclose(out);
 }
 
-// A file of the library that is not one of ours.
+// An HDF5 file that is not a result.
 static void make_foreign(const char *format, int version, bool columns)
 {
     const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -511,7 +511,7 @@ static void make_foreign(const char *format, int version, bool columns)
     H5Fclose(file);
 }
 
-static void files_that_are_no_results_are_refused(void **state)
+static void files_that_are_not_results_are_refused(void **state)
 {
     (void)state;
     assert_refused("nowhere/x.h5", LW_ERR_IO, "No such file");
@@ -545,8 +545,8 @@ static void read_damaged(void)
     lw_result_close(r);
 }
 
-// Cut anywhere, and with bytes changed: an error or a result, never a crash.  Each in a process of
-// its own, for the library loses memory over some.
+// Truncated files and files with changed bytes give an error or a result, never a crash.  Each is read in a
+// separate process, because the HDF5 library leaks memory on some.
 static void damaged_files_do_no_harm(void **state)
 {
     (void)state;
@@ -584,7 +584,7 @@ static void damaged_files_do_no_harm(void **state)
     lw_model_destroy(model);
 }
 
-static void files_that_cannot_be_made_are_reported(void **state)
+static void files_that_cannot_be_created_are_reported(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(redundant_model);
@@ -609,13 +609,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(items_keep_their_order),
         cmocka_unit_test(reactions_that_are_not_unique_are_marked),
         cmocka_unit_test(files_are_reproducible),
-        cmocka_unit_test(readers_see_what_is_flushed),
+        cmocka_unit_test(readers_get_what_is_flushed),
         cmocka_unit_test(datasets_are_views_of_one_table),
         cmocka_unit_test(columns_are_read_in_any_order),
         cmocka_unit_test(a_full_disk_is_reported),
-        cmocka_unit_test(files_that_are_no_results_are_refused),
+        cmocka_unit_test(files_that_are_not_results_are_refused),
         cmocka_unit_test(damaged_files_do_no_harm),
-        cmocka_unit_test(files_that_cannot_be_made_are_reported),
+        cmocka_unit_test(files_that_cannot_be_created_are_reported),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove(path);

@@ -1,10 +1,10 @@
-// test_hdf5_kill.c -- a writer that is killed at any moment leaves a file with all rows it flushed.
+// test_hdf5_kill.c -- a writer that is killed at any time leaves a file with all rows it flushed.
 //
 // usage: test_hdf5_kill [KILLS [SEED]]
 //
 // A child writes rows of known numbers as fast as it can, flushes each or some hundreds at a time,
-// and tells through a pipe how many are flushed for sure.  It is killed without notice after a
-// random time; then every number of its file is read.
+// and reports through a pipe how many are flushed.  It is killed after a random time; then every
+// number of its file is read.
 #include "io/result/hdf5_file.h"
 
 #include <linkwork/linkwork.h>
@@ -41,7 +41,7 @@ static void make_names(char names[NCOLUMN][32], const char *list[NCOLUMN])
     for (int i = 0; i < NCOLUMN; i++) list[i] = names[i];
 }
 
-// Writes until it is killed; every flushed count goes to the pipe.
+// Writes until it is killed; sends every count of flushed rows through the pipe.
 static int write_forever(int pipe, bool each)
 {
     static char names[NCOLUMN][32];
@@ -62,7 +62,7 @@ static int write_forever(int pipe, bool each)
     }
 }
 
-// The last count that arrived.  Reads on while the child writes, so that it is never held up.
+// The last count received.  Reads continuously, so that the child never blocks.
 static long follow(int pipe, double seconds, pid_t child)
 {
     struct timespec now, end;
@@ -95,7 +95,7 @@ static int check_file(long flushed)
     lw_result *r;
     lw_error error;
     if (lw_result_open(path, &r, &error) != LW_OK) {
-        if (!flushed) return 0; // killed before the first flush: there is nothing to keep
+        if (!flushed) return 0; // killed before the first flush
         printf("%s\n", error.text);
         return 1;
     }
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 {
     const long kills = argc > 1 ? strtol(argv[1], NULL, 10) : 20;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    long least = -1, most = 0, empty = 0;
+    long min = -1, max = 0, empty = 0;
     for (long k = 0; k < kills; k++) {
         long rows = 0;
         const uint64_t from = seed;
@@ -153,12 +153,12 @@ int main(int argc, char **argv)
             printf("kill %ld of %ld, seed %llu\n", k, kills, (unsigned long long)from);
             return 1;
         }
-        least = least < 0 || rows < least ? rows : least;
-        most = rows > most ? rows : most;
+        min = min < 0 || rows < min ? rows : min;
+        max = rows > max ? rows : max;
         empty += rows == 0;
     }
     printf("%ld kills, flushed rows from %ld to %ld, none in %ld: every file has all of them\n",
-           kills, least, most, empty);
+           kills, min, max, empty);
     remove(path);
     return 0;
 }

@@ -66,7 +66,7 @@ static void columns_fill_their_datasets(void **state)
                 datasets += c.dataset[k].width ? c.dataset[k].width : 1;
             assert_int_equal(c.n, entries);
             assert_int_equal(c.n, datasets);
-            for (int k = 0; k < c.n; k++) { // nothing of ours is an unknown column
+            for (int k = 0; k < c.n; k++) { // all columns are known
                 assert_true(strncmp(c.dataset[c.column[k].dataset].path, "/column/", 8) != 0);
                 assert_string_equal(k ? c.column[k].name : "time", c.column[k].name);
             }

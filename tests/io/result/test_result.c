@@ -1,4 +1,4 @@
-// test_result.c -- results through one set of calls: columns, numbers, conversion, going on.
+// test_result.c -- the interface to results: columns, numbers, conversion, resuming.
 #include "base/base.h"
 #include "support/given.h"
 
@@ -60,7 +60,7 @@ static lw_status write_row(void *user, const lw_observation *o)
     return LW_OK;
 }
 
-// A run into up to two files, from where `sim` stands.
+// A run into up to two files, from the present state of `sim`.
 static void run(lw_sim *sim, lw_result *after, const char *first, const char *second)
 {
     const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION, .after = after};
@@ -86,11 +86,11 @@ static double *read_column(lw_result *r, int column, long first, long count)
     return values;
 }
 
-// Every column by name, rows `from` on of `a` against all of `b`; the largest difference over
-// scale.
+// Compares every column by name, rows `from` on of `a` with all of `b`; the largest difference relative to
+// its scale.
 static double difference(lw_result *a, long from, lw_result *b)
 {
-    double most = 0;
+    double largest = 0;
     const long n = lw_result_row_count(b);
     assert_int_equal(lw_result_column_count(a), lw_result_column_count(b));
     assert_int_equal(lw_result_row_count(a), from + n);
@@ -100,11 +100,11 @@ static double difference(lw_result *a, long from, lw_result *b)
         assert_int_equal(LW_OK, lw_result_find_column(b, name, &k, NULL));
         double *x = read_column(a, i, from, n), *y = read_column(b, k, 0, n), scale = 1;
         for (long j = 0; j < n; j++) scale = fmax(scale, fabs(x[j]));
-        for (long j = 0; j < n; j++) most = fmax(most, fabs(x[j] - y[j]) / scale);
+        for (long j = 0; j < n; j++) largest = fmax(largest, fabs(x[j] - y[j]) / scale);
         free(x);
         free(y);
     }
-    return most;
+    return largest;
 }
 
 static void assert_same_file(const char *a, const char *b)
@@ -155,7 +155,7 @@ static void both_formats_hold_the_same_numbers(void **state)
         if (lw_result_convert(h5, "test_result_2.csv", &error) != LW_OK) fail_msg("%s", error.text);
         assert_same_file("test_result.csv", "test_result_2.csv");
         lw_result_close(h5);
-        // from CSV, which knows names only, and back
+        // from CSV, which has names only, and back
         if (lw_result_convert(csv, "test_result.h5", &error) != LW_OK) fail_msg("%s", error.text);
         h5 = open_result("test_result.h5");
         if (lw_result_convert(h5, "test_result_2.csv", &error) != LW_OK) fail_msg("%s", error.text);
@@ -167,7 +167,7 @@ static void both_formats_hold_the_same_numbers(void **state)
     }
 }
 
-static void what_belongs_to_the_run_is_there(void **state)
+static void the_run_is_in_the_attributes(void **state)
 {
     (void)state;
     lw_options options;
@@ -187,16 +187,16 @@ static void what_belongs_to_the_run_is_there(void **state)
     assert_null(lw_result_text(r, "nothing"));
     lw_summary cost;
     lw_sim_summary(sim, &cost);
-    const lw_summary *told = lw_result_summary(r);
-    assert_non_null(told);
-    assert_true(told->evaluations == cost.evaluations && told->steps == cost.steps &&
-                told->wall == cost.wall);
-    assert_true(told->end == cost.end && cost.evaluations > 0 && cost.wall > 0);
+    const lw_summary *reported = lw_result_summary(r);
+    assert_non_null(reported);
+    assert_true(reported->evaluations == cost.evaluations && reported->steps == cost.steps &&
+                reported->wall == cost.wall);
+    assert_true(reported->end == cost.end && cost.evaluations > 0 && cost.wall > 0);
     lw_model *again = lwt_yaml(lw_result_model(r));
     assert_int_equal(lw_model_body_count(model), lw_model_body_count(again));
     lw_model_destroy(again);
 
-    // a copy has all of it
+    // a copy is complete
     lw_error error;
     if (lw_result_convert(r, "test_result_2.h5", &error) != LW_OK) fail_msg("%s", error.text);
     assert_int_equal(LW_ERR_ARGUMENT, lw_result_convert(r, "test_result.h5", &error));
@@ -219,7 +219,7 @@ static void what_belongs_to_the_run_is_there(void **state)
     lw_model_destroy(model);
 }
 
-static void columns_tell_unit_and_frame(void **state)
+static void columns_have_unit_and_frame(void **state)
 {
     (void)state;
     static const struct {
@@ -283,7 +283,7 @@ static void columns_tell_unit_and_frame(void **state)
 static void columns_of_any_name_are_kept(void **state)
 {
     (void)state;
-    // ours in another order, incomplete ones, and foreign ones
+    // known columns in another order, incomplete, and unknown ones
     static const char text[] =
         "time,body.a.z,body.a.x,body.a.y,body.b.x,\"s,1\",sys.E,joint.J.q1,"
         "joint.J.q0,joint.K.q1,a/b,body..x,joint.L.qw,joint.L.q0,\"say \"\"x\"\"\"\n"
@@ -336,7 +336,7 @@ static void bad_csv_is_refused_with_its_place(void **state)
     assert_refused("time,a\n\n1,2\n", 2, 1, "is not a finite number");
 }
 
-static void half_a_row_is_left_out(void **state)
+static void an_incomplete_row_is_ignored(void **state)
 {
     (void)state;
     put_text("test_result.csv", "time,a\r\n0,1\r\n1,2\r\n2,3");
@@ -351,7 +351,7 @@ static void half_a_row_is_left_out(void **state)
     lw_result_close(r);
 }
 
-// ---------------------------------------------------------------------------------------- going on
+// ---------------------------------------------------------------------------------------- resuming
 
 // A run over two seconds, and the same in two halves.
 static double two_halves(const char *file, const char *formulation, const char *integrator,
@@ -406,7 +406,7 @@ static void assert_same_states(lw_result *whole, lw_result *second)
     free(x);
 }
 
-static void a_fixed_step_goes_on_bit_for_bit(void **state)
+static void a_fixed_step_run_resumes_bit_for_bit(void **state)
 {
     (void)state;
     static const struct {
@@ -418,32 +418,32 @@ static void a_fixed_step_goes_on_bit_for_bit(void **state)
                  {"examples/models/cart_arm.yaml", "aba", "0.02"}};
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_result *whole, *second;
-        const double most = two_halves(cases[i].file, cases[i].formulation, "rk4", cases[i].sample,
-                                       &whole, &second);
+        const double largest = two_halves(cases[i].file, cases[i].formulation, "rk4",
+                                          cases[i].sample, &whole, &second);
         assert_same_states(whole, second);
-        if (most != 0) fail_msg("%s %s: %g", cases[i].file, cases[i].formulation, most);
+        if (largest != 0) fail_msg("%s %s: %g", cases[i].file, cases[i].formulation, largest);
         lw_result_close(whole);
         lw_result_close(second);
     }
 }
 
-// Step control starts anew, so that the two differ by what the tolerance of 1e-9 allows.
-static void an_adaptive_step_goes_on_within_its_tolerance(void **state)
+// The step control starts again, so that the two differ within the tolerance of 1e-9.
+static void an_adaptive_run_resumes_within_its_tolerance(void **state)
 {
     (void)state;
     static const char *const integrators[] = {"dopri5", "adams"};
     for (int i = 0; i < LWI_COUNT(integrators); i++) {
         lw_result *whole, *second;
-        const double most = two_halves("tests/golden/P8_mixed_joint_arm.yaml", "momenta",
-                                       integrators[i], "0.1", &whole, &second);
-        if (!(most < 1e-5)) fail_msg("%s: %g", integrators[i], most);
+        const double largest = two_halves("tests/golden/P8_mixed_joint_arm.yaml", "momenta",
+                                          integrators[i], "0.1", &whole, &second);
+        if (!(largest < 1e-5)) fail_msg("%s: %g", integrators[i], largest);
         lw_result_close(whole);
         lw_result_close(second);
     }
 }
 
-// What cannot be read says why: an empty file, a folder with the name of a result.
-static void empty_files_and_folders_are_told(void **state)
+// Errors have the reason: an empty file, a folder with the name of a result.
+static void empty_files_and_folders_are_reported(void **state)
 {
     (void)state;
     static const char *const paths[] = {"test_result_bad.csv", "test_result_bad.h5"};
@@ -467,9 +467,9 @@ static void empty_files_and_folders_are_told(void **state)
         }
 }
 
-// Any formulation goes on from any, and from CSV: the first row of the new run is the last of the
+// Any formulation resumes from any other, and from CSV: the first row of the new run is the last of the
 // old.
-static void another_formulation_goes_on_from_the_motion(void **state)
+static void another_formulation_resumes_from_the_motion(void **state)
 {
     (void)state;
     static const char *const names[] = {"aba", "momenta", "dense"};
@@ -499,8 +499,9 @@ static void another_formulation_goes_on_from_the_motion(void **state)
                 assert_non_null(strstr(how, ": motion"));
                 run(sim, r, "test_result_2.h5", NULL);
                 lw_result *second = open_result("test_result_2.h5");
-                const double most = difference(r, 2, second);
-                if (!(most < 1e-8)) fail_msg("%s: %s, %s: %g", files[f], names[a], names[b], most);
+                const double largest = difference(r, 2, second);
+                if (!(largest < 1e-8))
+                    fail_msg("%s: %s, %s: %g", files[f], names[a], names[b], largest);
                 lw_result_close(second);
                 lw_result_close(r);
                 lw_sim_destroy(sim);
@@ -548,7 +549,7 @@ static void another_model_is_refused_with_the_difference(void **state)
         assert_int_equal(LW_ERR_ARGUMENT, lw_result_restore(h5, -1, sim, NULL, 0, &error));
         assert_string_equal("test_result.h5", error.file);
         if (!strstr(error.text, cases[i].why)) fail_msg("%s", error.text);
-        if (i == 1) { // CSV knows names only
+        if (i == 1) { // CSV has names only
             assert_int_equal(LW_ERR_ARGUMENT, lw_result_restore(csv, -1, sim, NULL, 0, &error));
             assert_non_null(strstr(error.text, "there is no column 'joint.pivot.q0'"));
         }
@@ -565,7 +566,7 @@ static void another_model_is_refused_with_the_difference(void **state)
     lw_model_destroy(model);
 }
 
-static void a_motion_that_does_not_hold_is_refused(void **state)
+static void a_motion_that_violates_joints_is_refused(void **state)
 {
     (void)state;
     lw_options options;
@@ -599,15 +600,15 @@ static void a_motion_that_does_not_hold_is_refused(void **state)
     lw_model_destroy(model);
 }
 
-// A result in memory has what the file of the same run has: numbers, states, texts; as a file it is that
-// file, and it outlives model and simulation.
-static void memory_holds_what_a_file_holds(void **state)
+// A result in memory has the numbers, states and strings of the file of the same run; written, it is that
+// file.  It outlives model and simulation.
+static void results_in_memory_have_the_content_of_files(void **state)
 {
     (void)state;
     for (int m = 0; m < LWI_COUNT(models); m++) {
         lw_options options;
         lw_model *model = read_file(models[m], &options);
-        lwt_set(&options, "duration", "0.3"); // 301 rows: room grows
+        lwt_set(&options, "duration", "0.3"); // 301 rows: the memory grows
         lwt_set(&options, "sample", "0.001");
         lwt_set(&options, "rtol", "1e-6");
         lw_sim *sim = simulate(model, &options);
@@ -656,7 +657,7 @@ static void memory_holds_what_a_file_holds(void **state)
         assert_int_equal(LW_OK, lw_result_read_state(again, 300, &t, y, &error));
         assert_memory_equal(lw_result_states(kept) + 300 * nx, y, (size_t)nx * sizeof *y);
 
-        // a simulation goes on from it
+        // a simulation resumes from it
         model = read_file(models[m], &options);
         sim = simulate(model, lw_result_options(kept));
         char how[256];
@@ -689,18 +690,18 @@ int main(int argc, char **argv)
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_formats_hold_the_same_numbers),
-        cmocka_unit_test(what_belongs_to_the_run_is_there),
-        cmocka_unit_test(columns_tell_unit_and_frame),
+        cmocka_unit_test(the_run_is_in_the_attributes),
+        cmocka_unit_test(columns_have_unit_and_frame),
         cmocka_unit_test(columns_of_any_name_are_kept),
         cmocka_unit_test(bad_csv_is_refused_with_its_place),
-        cmocka_unit_test(half_a_row_is_left_out),
-        cmocka_unit_test(a_fixed_step_goes_on_bit_for_bit),
-        cmocka_unit_test(an_adaptive_step_goes_on_within_its_tolerance),
-        cmocka_unit_test(another_formulation_goes_on_from_the_motion),
-        cmocka_unit_test(empty_files_and_folders_are_told),
+        cmocka_unit_test(an_incomplete_row_is_ignored),
+        cmocka_unit_test(a_fixed_step_run_resumes_bit_for_bit),
+        cmocka_unit_test(an_adaptive_run_resumes_within_its_tolerance),
+        cmocka_unit_test(another_formulation_resumes_from_the_motion),
+        cmocka_unit_test(empty_files_and_folders_are_reported),
         cmocka_unit_test(another_model_is_refused_with_the_difference),
-        cmocka_unit_test(a_motion_that_does_not_hold_is_refused),
-        cmocka_unit_test(memory_holds_what_a_file_holds),
+        cmocka_unit_test(a_motion_that_violates_joints_is_refused),
+        cmocka_unit_test(results_in_memory_have_the_content_of_files),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }

@@ -1,5 +1,5 @@
-// test_sdf.c -- what an SDF becomes: frames, bodies, joints of every type, loops, couplings,
-// includes, and what is refused or told.
+// test_sdf.c -- reading SDF: frames, bodies, joints of every type, loops, couplings,
+// includes, errors and notes.
 #include "io/read_cases.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
@@ -48,7 +48,7 @@ static void refuse(const char *text, lw_status status, int line, const char *par
     lw_builder *builder;
     lw_error error = {0};
     assert_int_equal(status, read_desc(&builder, text, &(lw_read_desc){0}, &error));
-    lwt_told(&error, "bot.sdf", line, part);
+    lwt_error_is(&error, "bot.sdf", line, part);
 }
 
 // (R, r) of a joint frame in the world, by side 1 or 2
@@ -66,7 +66,7 @@ static void joint_frame(const lw_builder *b, const lw_joint_desc *j, int side, d
     v3_add(r, r, o);
 }
 
-// Every joint must meet where the file places its bodies.
+// Every joint closes at the poses of the file.
 static void all_joints_close(const lw_builder *b)
 {
     for (int i = 0; i < b->desc.njoint; i++) {
@@ -98,7 +98,7 @@ static void check_position(const lw_body_desc *body, double x, double y, double 
 
 // ------------------------------------------------------------------------------------------ frames
 
-static void poses_are_relative_to_the_model_or_what_they_name(void **state)
+static void poses_are_relative_to_the_model_or_a_named_frame(void **state)
 {
     (void)state;
     lw_builder *b = read_sdf(MODEL(
@@ -119,23 +119,24 @@ static void poses_are_relative_to_the_model_or_what_they_name(void **state)
                                                                                      "a", "c",
                                                                                      POSE("0 0 1 0 "
                                                                                           "0 0"))));
-    // the model stands at (1, 0, 0), its x is the world's y
+    // the model is at (1, 0, 0), its x is y of the world
     check_position(lwt_body_of(b, "a"), 1, 1, 0);
     check_position(lwt_body_of(b, "b"), 1, 2, 0);
     check_position(lwt_body_of(b, "c"), 0, 1, 1); // f is at a + y of a
     check_position(lwt_body_of(b, "d"), 0, 1, 2); // j is at c + z
     check_position(lwt_body_of(b, "e"), 1, 3, 0);
     double R[9];
-    lwt_matrix_of(R, lwt_body_of(b, "d")->pose.orientation); // a right angle more
+    lwt_matrix_of(R, lwt_body_of(b, "d")->pose.orientation); // rotated by another right angle
     NEAR(R[0], -1);
     NEAR(R[3], 0);
-    lwt_matrix_of(R, lwt_body_of(b, "e")->pose.orientation); // half a turn about z more
+    lwt_matrix_of(
+        R, lwt_body_of(b, "e")->pose.orientation); // rotated by another half revolution about z
     NEAR(R[3], -1);
     all_joints_close(b);
     lw_builder_destroy(b);
 }
 
-static void frames_that_hang_on_themselves_are_refused(void **state)
+static void frames_relative_to_themselves_are_refused(void **state)
 {
     (void)state;
     refuse(MODEL(LINK("a", "<pose relative_to='f'>0 0 0 0 0 0</pose>") "<frame name='f'>"
@@ -151,14 +152,14 @@ static void frames_that_hang_on_themselves_are_refused(void **state)
     refuse(MODEL(LINK("a", "") LINK("a", "")), LW_ERR_MODEL, 3, "this name occurs twice");
 }
 
-static void an_axis_is_in_the_joint_frame_or_what_it_names(void **state)
+static void an_axis_is_in_the_joint_frame_or_a_named_one(void **state)
 {
     (void)state;
     static const struct {
         const char *version, *joint, *axis;
         double z[3]; // in the world
     } cases[] = {
-        // the child is turned a right angle about x: its y is the world's z, its z the world's -y
+        // the child is rotated by a right angle about x: its y is z of the world, its z is -y of the world
         {"1.11", "", "<xyz>0 0 1</xyz>", {0, -1, 0}},
         {"1.11", "<pose>0 0 0 0 1.5707963267948966 0</pose>", "<xyz>0 0 1</xyz>", {1, 0, 0}},
         {"1.11", "", "<xyz expressed_in='__model__'>0 0 1</xyz>", {0, 0, 1}},
@@ -186,7 +187,7 @@ static void an_axis_is_in_the_joint_frame_or_what_it_names(void **state)
     }
 }
 
-static void nested_models_have_names_of_their_own(void **state)
+static void nested_models_prefix_their_names(void **state)
 {
     (void)state;
     static const char inner[] =
@@ -200,7 +201,7 @@ static void nested_models_have_names_of_their_own(void **state)
     lw_builder *b = read_sdf(inner);
     check_position(lwt_body_of(b, "arm::hand"), 0, 0, 4); // the tip, one above it, is at 5
     check_position(lwt_body_of(b, "end"), 0, 0, 3);
-    // a frame stands for the link it is attached to
+    // a frame refers to the link it is attached to
     assert_int_equal(lwt_joint_of(b, "j")->body2.index, lwt_joint_of(b, "k")->body2.index);
     double R[9], r[3];
     joint_frame(b, lwt_joint_of(b, "k"), 2, R, r);
@@ -211,7 +212,7 @@ static void nested_models_have_names_of_their_own(void **state)
 
 // ------------------------------------------------------------------------------------------ bodies
 
-static void inertia_has_the_defaults_of_the_format_and_it_is_told(void **state)
+static void missing_inertia_has_the_defaults_and_is_noted(void **state)
 {
     (void)state;
     lw_builder *b = read_sdf(
@@ -230,7 +231,7 @@ static void inertia_has_the_defaults_of_the_format_and_it_is_told(void **state)
     lw_builder_destroy(b);
 }
 
-static void models_float_are_static_or_are_fixed_when_asked(void **state)
+static void models_float_are_static_or_fixed_by_option(void **state)
 {
     (void)state;
     static const char world[] =
@@ -311,8 +312,8 @@ static void pitches_and_universal_axes(void **state)
     lw_builder_destroy(b);
 }
 
-// A universal joint at another angle: two hinges, whose motion is the product of two rotations.
-static void slanted_axes_are_two_hinges(void **state)
+// A universal joint with oblique axes: two revolute joints, the product of two rotations.
+static void oblique_axes_are_two_revolute_joints(void **state)
 {
     (void)state;
     lw_builder *b = read_sdf(MODEL(
@@ -338,7 +339,7 @@ static void slanted_axes_are_two_hinges(void **state)
     lw_builder_destroy(b);
 }
 
-static void dynamics_are_used_and_the_rest_is_told_by_name(void **state)
+static void dynamics_are_read_other_properties_are_noted(void **state)
 {
     (void)state;
     static const char text[] = MODEL(
@@ -376,7 +377,7 @@ static void dynamics_are_used_and_the_rest_is_told_by_name(void **state)
 // ----------------------------------------------------------------------------------- loops,
 // couplings
 
-// Two joints that hold the same link: both stay, the model has a loop.
+// Two joints of the same link: the model has a loop.
 #define FOUR_BAR                                                                                   \
     LINK("crank", POSE("0 0 0 0 0 1.2"))                                                           \
     LINK("rod", "<pose relative_to='crank'>1 0 0 0 0 -1.2</pose>")                                 \
@@ -405,7 +406,7 @@ static void a_link_with_two_parents_closes_a_loop(void **state)
     lw_builder_destroy(b);
 }
 
-static void a_mimic_is_a_coupling_and_starts_where_it_leads(void **state)
+static void a_mimic_is_a_coupling_with_a_dependent_start(void **state)
 {
     (void)state;
     lw_builder *b = read_sdf(MODEL(
@@ -433,18 +434,18 @@ static void a_mimic_is_a_coupling_and_starts_where_it_leads(void **state)
            LW_ERR_MODEL, 4, "does not exist");
 }
 
-// theta_2 = -ratio theta_1, angles of the parent and the child against the reference body:
-// whichever way the two hinges are written.
-static void a_gearbox_couples_two_hinges(void **state)
+// theta_2 = -ratio theta_1, angles of the parent and the child relative to the reference body,
+// for both directions of the two revolute joints.
+static void a_gearbox_couples_two_revolute_joints(void **state)
 {
     (void)state;
     static const struct {
         const char *first, *second;
-        double factor; // q of the second hinge per q of the first
+        double factor; // q of the second revolute joint per q of the first
     } cases[] = {
         {JOINT("p", "revolute", "base", "a", AXIS("0 0 1", "")),
          JOINT("q", "revolute", "base", "b", AXIS("0 0 1", "")), -4},
-        {JOINT("p", "revolute", "a", "base", AXIS("0 0 1", "")), // turns the other way
+        {JOINT("p", "revolute", "a", "base", AXIS("0 0 1", "")), // opposite direction
          JOINT("q", "revolute", "base", "b", AXIS("0 0 1", "")), 4},
         {JOINT("p", "revolute", "base", "a", AXIS("0 0 1", "")),
          JOINT("q", "revolute", "base", "b", AXIS("0 0 -1", "")), 4},
@@ -461,7 +462,7 @@ static void a_gearbox_couples_two_hinges(void **state)
                          AXIS2("0 0 1", ""))),
                  cases[i].first, cases[i].second);
         lw_builder *b = read_sdf(text);
-        assert_int_equal(2, b->desc.njoint); // the gearbox is no joint of its own
+        assert_int_equal(2, b->desc.njoint); // the gearbox is not a joint
         assert_int_equal(1, b->desc.ncoupling);
         const lw_coupling_desc *c = &b->desc.coupling[0];
         assert_string_equal("q", b->desc.joint[c->joint.index].name);
@@ -518,11 +519,11 @@ static void includes_are_read_below_the_folder_and_nowhere_else(void **state)
     OK(lw_model_find_body(model, "left::rim", &left));
     NEAR(model->body[left.index].r0[0], 1);
     NEAR(model->body[left.index].r0[2], 1);
-    int told = 0;
+    int reported = 0;
     for (int i = 0; i < lw_model_warning_count(model); i++)
-        told += strstr(lw_model_warning(model, i),
-                       "left out, includes (2): ../sdf_outside.sdf, model://nowhere") != NULL;
-    assert_int_equal(1, told);
+        reported += strstr(lw_model_warning(model, i),
+                           "left out, includes (2): ../sdf_outside.sdf, model://nowhere") != NULL;
+    assert_int_equal(1, reported);
     lw_model_destroy(model);
     // a file that includes itself ends
     write_file("sdf_folder/self.sdf",
@@ -538,7 +539,7 @@ static void includes_are_read_below_the_folder_and_nowhere_else(void **state)
 
 // ------------------------------------------------------------------------------------------ errors
 
-static void mistakes_are_told_where_they_are(void **state)
+static void mistakes_are_reported_with_their_place(void **state)
 {
     (void)state;
     refuse("<robot/>", LW_ERR_PARSE, 1, "expected <sdf>");
@@ -584,8 +585,8 @@ static void every_allocation_may_fail(void **state)
 // ---------------------------------------------------------------------------------------- a real
 // one
 
-// Cassie: four links have two parents, the rods to heels and feet.  Joints are placed where their
-// links meet, so the file closes to round-off although its poses have five digits.
+// Cassie: four links have two parents, the rods to heels and feet.  The file closes to round-off although its
+// poses have five digits, because joints are placed by the poses of their links.
 static void cassie_closes_and_keeps_its_energy(void **state)
 {
     (void)state;
@@ -599,7 +600,7 @@ static void cassie_closes_and_keeps_its_energy(void **state)
     assert_int_equal(4, lw_model_loop_count(model));
     lw_check check;
     OK(lw_model_check(model, &check, NULL, &error));
-    // 13 joint freedoms in each leg's spanning tree, of which its loops take 7; 6 of the pelvis
+    // 13 degrees of freedom in the spanning tree of each leg minus 7 by its loops, and 6 of the pelvis
     assert_int_equal(18, check.dof);
     assert_true(check.residual[0] < 1e-14);
 
@@ -624,21 +625,21 @@ static void cassie_closes_and_keeps_its_energy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(poses_are_relative_to_the_model_or_what_they_name),
-        cmocka_unit_test(frames_that_hang_on_themselves_are_refused),
-        cmocka_unit_test(an_axis_is_in_the_joint_frame_or_what_it_names),
-        cmocka_unit_test(nested_models_have_names_of_their_own),
-        cmocka_unit_test(inertia_has_the_defaults_of_the_format_and_it_is_told),
-        cmocka_unit_test(models_float_are_static_or_are_fixed_when_asked),
+        cmocka_unit_test(poses_are_relative_to_the_model_or_a_named_frame),
+        cmocka_unit_test(frames_relative_to_themselves_are_refused),
+        cmocka_unit_test(an_axis_is_in_the_joint_frame_or_a_named_one),
+        cmocka_unit_test(nested_models_prefix_their_names),
+        cmocka_unit_test(missing_inertia_has_the_defaults_and_is_noted),
+        cmocka_unit_test(models_float_are_static_or_fixed_by_option),
         cmocka_unit_test(every_joint_type_is_read),
         cmocka_unit_test(pitches_and_universal_axes),
-        cmocka_unit_test(slanted_axes_are_two_hinges),
-        cmocka_unit_test(dynamics_are_used_and_the_rest_is_told_by_name),
+        cmocka_unit_test(oblique_axes_are_two_revolute_joints),
+        cmocka_unit_test(dynamics_are_read_other_properties_are_noted),
         cmocka_unit_test(a_link_with_two_parents_closes_a_loop),
-        cmocka_unit_test(a_mimic_is_a_coupling_and_starts_where_it_leads),
-        cmocka_unit_test(a_gearbox_couples_two_hinges),
+        cmocka_unit_test(a_mimic_is_a_coupling_with_a_dependent_start),
+        cmocka_unit_test(a_gearbox_couples_two_revolute_joints),
         cmocka_unit_test(includes_are_read_below_the_folder_and_nowhere_else),
-        cmocka_unit_test(mistakes_are_told_where_they_are),
+        cmocka_unit_test(mistakes_are_reported_with_their_place),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(cassie_closes_and_keeps_its_energy),
     };

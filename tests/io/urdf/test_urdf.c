@@ -1,4 +1,4 @@
-// test_urdf.c -- what a URDF becomes: poses, axes, inertias, joints, and what is refused or told.
+// test_urdf.c -- reading URDF: poses, axes, inertias, joints, errors and notes.
 #include "io/read_cases.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
@@ -42,10 +42,10 @@ static void refuse(const char *text, lw_status status, int line, const char *par
     lw_builder *builder;
     lw_error error = {0};
     assert_int_equal(status, read_with(&builder, text, LW_BASE_FIXED, NULL, &error));
-    lwt_told(&error, "bot.urdf", line, part);
+    lwt_error_is(&error, "bot.urdf", line, part);
 }
 
-// (R, r) of a frame given in a body's frame, in the world
+// world pose (R, r) of a frame in a body
 static void world_frame(const lw_body_desc *body, lw_pose frame, double *R, double *r)
 {
     double B[9], F[9];
@@ -66,7 +66,7 @@ static void world_frame(const lw_body_desc *body, lw_pose frame, double *R, doub
 // -------------------------------------------------------------------------------------------
 // frames
 
-static void rpy_turns_about_fixed_axes_and_poses_add_up(void **state)
+static void rpy_rotates_about_fixed_axes_and_poses_multiply(void **state)
 {
     (void)state;
     lw_builder *b = read_urdf(
@@ -99,7 +99,7 @@ static void rpy_turns_about_fixed_axes_and_poses_add_up(void **state)
     lw_builder_destroy(b);
 }
 
-// At q = 0 both joint frames coincide, sit in the child's origin, and z points along the axis.
+// At q = 0 both joint frames coincide, are at the origin of the child, and z is the axis.
 static void joint_frames_meet_and_z_is_the_axis(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void inertia_is_read_in_its_own_axes(void **state)
     lw_builder_destroy(b);
 }
 
-static void links_without_inertia_are_massless_and_it_is_told(void **state)
+static void links_without_inertia_are_massless_and_noted(void **state)
 {
     (void)state;
     lw_builder *b =
@@ -223,7 +223,7 @@ static void visual_primitives_are_shapes(void **state)
     assert_true(s[0].has_color && s[0].color[0] == 1 && s[0].color[3] == .5);
     assert_int_equal(LW_SHAPE_BOX, s[1].type);
     assert_true(s[1].position.x == 0 && !s[1].has_color);
-    assert_int_equal(1, b->desc.nwarning); // one note, a missing mesh is no failure
+    assert_int_equal(1, b->desc.nwarning); // one note; a missing mesh is not an error
     assert_int_equal(1, lwt_warnings_with(b, "1 visual meshes and 1 <collision> elements"));
     lw_builder_destroy(b);
 }
@@ -237,14 +237,14 @@ static void the_root_is_fixed_floats_or_is_the_ground(void **state)
     static const char robot[] = "<robot>" LINK("base") LINK("a")
         JOINT("base_to_ground", "revolute", "base", "a", "") "</robot>";
     lw_builder *b = read_urdf(robot, LW_BASE_AUTO);
-    const lw_joint_desc *j = lwt_joint_of(b, "base_to_ground_"); // a name of its own
+    const lw_joint_desc *j = lwt_joint_of(b, "base_to_ground_"); // a generated name
     assert_int_equal(LW_JOINT_FIXED, j->type);
     assert_int_equal(0, j->body1.index);
     assert_int_equal(1, j->body2.index);
     assert_int_equal(1, b->desc.nwarning);
     assert_int_equal(1, lwt_warnings_with(b, "--base floating"));
     lw_builder_destroy(b);
-    b = read_urdf(robot, LW_BASE_FIXED); // asked for: nothing to tell
+    b = read_urdf(robot, LW_BASE_FIXED); // by option: no warning
     assert_int_equal(2, b->desc.njoint);
     assert_int_equal(0, b->desc.nwarning);
     lw_builder_destroy(b);
@@ -263,7 +263,7 @@ static void the_root_is_fixed_floats_or_is_the_ground(void **state)
 
 // ----------------------------------------------------------------------------------------- joints
 
-static void damping_is_used_friction_and_limits_are_told_once(void **state)
+static void damping_is_read_friction_and_limits_are_noted_once(void **state)
 {
     (void)state;
     lw_builder *b =
@@ -305,7 +305,7 @@ static void a_mimic_joint_is_a_coupling(void **state)
     lw_builder_destroy(b);
 }
 
-static void mimics_of_mimics_are_composed_and_those_of_fixed_joints_held(void **state)
+static void mimics_of_mimics_are_composed_and_of_fixed_joints_fixed(void **state)
 {
     (void)state;
     lw_builder *b = read_urdf(
@@ -343,7 +343,7 @@ static void mimics_of_mimics_are_composed_and_those_of_fixed_joints_held(void **
     lw_builder_destroy(b);
 }
 
-static void a_link_named_ground_gets_another_name(void **state)
+static void a_link_named_ground_is_renamed(void **state)
 {
     (void)state;
     lw_builder *b = read_urdf("<robot>" LINK("base") LINK("ground") LINK("ground_link")
@@ -357,7 +357,7 @@ static void a_link_named_ground_gets_another_name(void **state)
     lw_builder_destroy(b);
 }
 
-// Stops that would push the wrong way are refused, not left away.
+// Stops of negative stiffness are refused, not ignored.
 static void stops_of_negative_stiffness_are_refused(void **state)
 {
     (void)state;
@@ -375,7 +375,7 @@ static void stops_of_negative_stiffness_are_refused(void **state)
     }
 }
 
-static void limits_that_are_no_numbers_are_noted(void **state)
+static void limits_that_are_not_numbers_are_noted(void **state)
 {
     (void)state;
     lw_builder *b =
@@ -391,7 +391,7 @@ static void limits_that_are_no_numbers_are_noted(void **state)
     lw_builder_destroy(b);
 }
 
-static void what_is_not_read_is_told_by_name_line_and_count(void **state)
+static void what_is_not_read_is_noted_by_name_line_and_count(void **state)
 {
     (void)state;
     lw_builder *b =
@@ -403,7 +403,7 @@ static void what_is_not_read_is_told_by_name_line_and_count(void **state)
                                                "<axis xyz='0 0 1' frame='x'/>"
                                                "<safety_controller k_velocity='1'/>") "</robot>",
                   LW_BASE_FIXED);
-    static const char *const told[] = {
+    static const char *const reported[] = {
         "bot.urdf:2:1: attribute 'color' of <link> is not read (1 times",
         "bot.urdf:3:1: <gazebo> in <robot> is not read (2 times",
         "bot.urdf:4:1: <transmission> in <robot> is not read (1): t1",
@@ -413,9 +413,9 @@ static void what_is_not_read_is_told_by_name_line_and_count(void **state)
         "<safety_controller> in <joint> is not read",
         "without <inertia>",
     };
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (lwt_warnings_with(b, told[i]) != 1) fail_msg("not told: %s", told[i]);
-    assert_int_equal(sizeof told / sizeof *told, b->desc.nwarning);
+    for (size_t i = 0; i < sizeof reported / sizeof *reported; i++)
+        if (lwt_warnings_with(b, reported[i]) != 1) fail_msg("not reported: %s", reported[i]);
+    assert_int_equal(sizeof reported / sizeof *reported, b->desc.nwarning);
     lw_builder_destroy(b);
 }
 
@@ -441,7 +441,7 @@ static void many_names_are_listed_and_the_rest_counted(void **state)
         listed++;
     assert_int_equal(200, listed + more);
     assert_true(listed > 50 && strcmp(rest + strlen(rest) - 5, " more") == 0);
-    for (char name[32]; listed; listed--) { // each whole
+    for (char name[32]; listed; listed--) { // each complete
         snprintf(name, sizeof name, " joint_number_%d%s", listed, listed + more == 200 ? " " : ",");
         assert_int_equal(1, lwt_warnings_with(b, name));
         more = 0;
@@ -534,7 +534,7 @@ static const char robot_text[] =
             JOINT("k", "prismatic", "a", "c",
                   "<mimic joint='j'/><dynamics damping='1'/>") "<gazebo/></robot>";
 
-// Every text cut off early, and every text with one byte changed, is read or refused; nothing else.
+// Every truncated file, and every file with one byte changed, is read or refused.
 static void damaged_files_do_no_harm(void **state)
 {
     (void)state;
@@ -592,7 +592,7 @@ static void a_long_chain_is_read_in_linear_time(void **state)
 
 // ------------------------------------------------------------------------------------------ robots
 
-// A model with everything that it has named, from a file that others wrote.
+// A model from the file of a shipped robot.
 static void read_robot(const char *path, lw_base base)
 {
     lw_model *model;
@@ -614,8 +614,8 @@ static void shipped_robots_are_read(void **state)
     read_robot(LW_SOURCE_DIR "/tests/models/double_pendulum.urdf", LW_BASE_FLOATING);
 }
 
-// Names of files and items may be long: nothing of what is told is cut.
-static void a_warning_of_any_length_is_whole(void **state)
+// Names of files and items may be long: warnings are not truncated.
+static void warnings_are_not_truncated(void **state)
 {
     (void)state;
     lw_builder *b;
@@ -640,27 +640,27 @@ static void a_warning_of_any_length_is_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rpy_turns_about_fixed_axes_and_poses_add_up),
+        cmocka_unit_test(rpy_rotates_about_fixed_axes_and_poses_multiply),
         cmocka_unit_test(joint_frames_meet_and_z_is_the_axis),
         cmocka_unit_test(types_map_and_the_default_axis_is_x),
         cmocka_unit_test(inertia_is_read_in_its_own_axes),
-        cmocka_unit_test(links_without_inertia_are_massless_and_it_is_told),
+        cmocka_unit_test(links_without_inertia_are_massless_and_noted),
         cmocka_unit_test(visual_primitives_are_shapes),
         cmocka_unit_test(the_root_is_fixed_floats_or_is_the_ground),
-        cmocka_unit_test(damping_is_used_friction_and_limits_are_told_once),
+        cmocka_unit_test(damping_is_read_friction_and_limits_are_noted_once),
         cmocka_unit_test(a_mimic_joint_is_a_coupling),
-        cmocka_unit_test(mimics_of_mimics_are_composed_and_those_of_fixed_joints_held),
-        cmocka_unit_test(a_link_named_ground_gets_another_name),
+        cmocka_unit_test(mimics_of_mimics_are_composed_and_of_fixed_joints_fixed),
+        cmocka_unit_test(a_link_named_ground_is_renamed),
         cmocka_unit_test(stops_of_negative_stiffness_are_refused),
-        cmocka_unit_test(limits_that_are_no_numbers_are_noted),
-        cmocka_unit_test(what_is_not_read_is_told_by_name_line_and_count),
+        cmocka_unit_test(limits_that_are_not_numbers_are_noted),
+        cmocka_unit_test(what_is_not_read_is_noted_by_name_line_and_count),
         cmocka_unit_test(many_names_are_listed_and_the_rest_counted),
         cmocka_unit_test(wrong_files_are_refused_with_line_and_name),
         cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
         cmocka_unit_test(a_long_chain_is_read_in_linear_time),
         cmocka_unit_test(shipped_robots_are_read),
-        cmocka_unit_test(a_warning_of_any_length_is_whole),
+        cmocka_unit_test(warnings_are_not_truncated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

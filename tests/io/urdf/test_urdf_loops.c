@@ -1,5 +1,5 @@
-// test_urdf_loops.c -- loops of URDFs: <loop_joint> in its dialects, the file beside the robot, and
-// what is refused or told.
+// test_urdf_loops.c -- loops in URDF: <loop_joint> in its variants, the companion file, errors
+// and notes.
 #include <linkwork/linkwork.h>
 
 #include "model/model.h"
@@ -60,10 +60,10 @@ static void check_square(const char *text)
     lw_model_destroy(model);
 }
 
-static void both_dialects_of_loop_joints_close_a_four_bar(void **state)
+static void both_variants_of_loop_joints_close_a_four_bar(void **state)
 {
     (void)state;
-    // the joint frame in both links: `right` is turned against `top` by a right angle
+    // the joint frame in both links: `right` is rotated relative to `top` by a right angle
     check_square(
         ROBOT("<loop_joint name='D' type='revolute'><axis xyz='0 0 1'/>"
               "<link1 link='top' xyz='1 0 0' rpy='0 0 0'/>"
@@ -79,7 +79,7 @@ static void both_dialects_of_loop_joints_close_a_four_bar(void **state)
               "<child_origin xyz='1 0 0'/><axis xyz='0 0 1' frame='parent'/></loop_joint>"));
 }
 
-static void a_loop_joint_has_the_type_it_says(void **state)
+static void a_loop_joint_has_the_type_of_its_attribute(void **state)
 {
     (void)state;
     static const struct {
@@ -117,7 +117,7 @@ static void refuse(const char *text, const char *part)
     if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
 }
 
-static void mistakes_of_loop_joints_are_told(void **state)
+static void mistakes_of_loop_joints_are_reported(void **state)
 {
     (void)state;
     refuse(ROBOT("<loop_joint type='revolute'/>"), "name");
@@ -132,18 +132,18 @@ static void mistakes_of_loop_joints_are_told(void **state)
     refuse(ROBOT("<loop_joint name='D' type='revolute'><axis xyz='0 0 1' frame='child'/>"
                  "<parent link='top'/><child link='right'/></loop_joint>"),
            "frame 'child'");
-    // where it does not close, the message tells how to go on
+    // if it does not close, the message names the remedy
     refuse(ROBOT("<loop_joint name='D' type='revolute'><axis xyz='0 0 1'/>"
                  "<link1 link='top' xyz='1 0 0'/><link2 link='right' xyz='.5 0 0'/></loop_joint>"),
            "0.5 m off");
     refuse(ROBOT("<loop_joint name='D' type='revolute'><axis xyz='0 0 1'/>"
                  "<link1 link='top' xyz='1 0 0'/><link2 link='right' xyz='.5 0 0'/></loop_joint>"),
            "linkwork assemble");
-    // a second parent is no way to say a loop, but the message names two
+    // a second parent is an error; the message names two ways to close a loop
     refuse(ROBOT(JOINT("D", "continuous", "right", "top", "")), "<loop_joint>");
 }
 
-// ----------------------------------------------------------------------- the file beside the robot
+// ----------------------------------------------------------------------- the companion file
 
 static void write_file(const char *path, const char *text)
 {
@@ -161,18 +161,18 @@ static void write_file(const char *path, const char *text)
     "<joint name='t2' type='fixed'><parent link='right'/><child link='tip2'/>"                     \
     "<origin xyz='1 0 0' rpy='0 0 -1.5707963267948966'/></joint>"
 
-static lw_status read_beside(const char *beside, lw_model **model, lw_error *error)
+static lw_status read_companion(const char *companion, lw_model **model, lw_error *error)
 {
     mkdir("urdf_folder", 0777);
     write_file("urdf_folder/bot.urdf", ROBOT(TIPS));
-    if (beside)
-        write_file("urdf_folder/bot.yaml", beside);
+    if (companion)
+        write_file("urdf_folder/bot.yaml", companion);
     else
         remove("urdf_folder/bot.yaml");
     return lw_model_read("urdf_folder/bot.urdf", NULL, model, NULL, error);
 }
 
-static void closed_loops_of_the_file_beside_become_joints(void **state)
+static void closed_loops_of_the_companion_file_become_joints(void **state)
 {
     (void)state;
     static const struct {
@@ -184,7 +184,7 @@ static void closed_loops_of_the_file_beside_become_joints(void **state)
         {"closed_loop: [['t1', 't2']]\ntype: ['6d']\nname_mot: ['A']\n", LW_JOINT_FIXED, 0},
         {"closed_loop: [[t1, tip2]]\n", LW_JOINT_FIXED, 0}, // 6d is the default
         {"closed_loop: [[t1, t2]]\ntype: [3D]\n", LW_JOINT_SPHERICAL, 1},
-        // all but one hinge locked: a rigid frame, no freedom
+        // all but one revolute joint locked: no degree of freedom
         {"closed_loop: [[t1, t2]]\ntype: [3d]\njoint_name: [A]\njoint_type: [FIXED]\n",
          LW_JOINT_SPHERICAL, 0},
     };
@@ -193,7 +193,7 @@ static void closed_loops_of_the_file_beside_become_joints(void **state)
         lw_joint joint = {-1};
         lw_check check;
         lw_error error = {0};
-        if (read_beside(cases[i].text, &model, &error) != LW_OK)
+        if (read_companion(cases[i].text, &model, &error) != LW_OK)
             fail_msg("%zu: %s:%d: %s", i, error.file, error.line, error.text);
         for (int j = 0; j < lw_model_joint_count(model); j++)
             if (lw_model_joint(model, (lw_joint){j}).closes_loop) joint.index = j;
@@ -213,29 +213,30 @@ static int warnings_with(const lw_model *model, const char *part)
     return count;
 }
 
-static void other_files_beside_are_told_and_models_are_left_alone(void **state)
+static void other_companion_files_are_noted_models_ignored(void **state)
 {
     (void)state;
     lw_model *model;
     lw_error error = {0};
-    OK(read_beside(NULL, &model, &error));
+    OK(read_companion(NULL, &model, &error));
     assert_int_equal(0, lw_model_loop_count(model));
     lw_model_destroy(model);
-    OK(read_beside("linkwork: 1\nbodies: {a: {mass: 1}}\n", &model, &error)); // a converted model
+    OK(read_companion("linkwork: 1\nbodies: {a: {mass: 1}}\n", &model,
+                      &error)); // a converted model
     assert_int_equal(0, warnings_with(model, "bot.yaml"));
     lw_model_destroy(model);
-    OK(read_beside("controller: {rate: 100}\n", &model, &error));
-    assert_int_equal(1, warnings_with(model, "bot.yaml beside it is not read"));
+    OK(read_companion("controller: {rate: 100}\n", &model, &error));
+    assert_int_equal(1, warnings_with(model, "bot.yaml is not read"));
     lw_model_destroy(model);
-    OK(read_beside("a: [1, 2\n", &model, &error)); // no YAML at all
-    assert_int_equal(1, warnings_with(model, "bot.yaml beside it is not read"));
+    OK(read_companion("a: [1, 2\n", &model, &error)); // not YAML
+    assert_int_equal(1, warnings_with(model, "bot.yaml is not read"));
     lw_model_destroy(model);
-    OK(read_beside("closed_loop: [[t1, t2]]\ntype: [3d]\ngears: 5\n", &model, &error));
+    OK(read_companion("closed_loop: [[t1, t2]]\ntype: [3d]\ngears: 5\n", &model, &error));
     assert_int_equal(1, warnings_with(model, "'gears' is not read"));
     lw_model_destroy(model);
 }
 
-static void mistakes_of_the_file_beside_are_told_in_it(void **state)
+static void mistakes_of_the_companion_file_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -251,30 +252,30 @@ static void mistakes_of_the_file_beside_are_told_in_it(void **state)
         {"closed_loop: [[t1, t2]]\njoint_name: [A]\n", "together", 2},
         {"closed_loop: []\njoint_name: [Q]\njoint_type: [FIXED]\n", "no joint 'Q'", 2},
         {"closed_loop: []\njoint_name: [A]\njoint_type: [GLUE]\n", "'GLUE'", 3},
-        {"closed_loop: [[t1, t2]\n", "", 2}, // a loop is never lost to a misprint
+        {"closed_loop: [[t1, t2]\n", "", 2}, // a misprint does not lose a loop
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lw_model *model = NULL;
         lw_error error = {0};
-        assert_int_not_equal(LW_OK, read_beside(cases[i].text, &model, &error));
+        assert_int_not_equal(LW_OK, read_companion(cases[i].text, &model, &error));
         assert_string_equal("urdf_folder/bot.yaml", error.file);
         if (!strstr(error.text, cases[i].part)) fail_msg("'%s': '%s'", error.text, cases[i].part);
         assert_int_equal(cases[i].line, error.line);
     }
 }
 
-// A cardan joint turns about x, then y of the URDF's joint frame.
-static void joints_of_the_file_beside_have_another_type(void **state)
+// A cardan joint rotates about x, then y of the joint frame in the file.
+static void the_companion_file_changes_joint_types(void **state)
 {
     (void)state;
     lw_model *model;
     lw_joint joint;
     lw_error error = {0};
-    OK(read_beside("closed_loop: []\njoint_name: [B, C]\njoint_type: [CARDAN, SPHERICAL]\n", &model,
-                   &error));
+    OK(read_companion("closed_loop: []\njoint_name: [B, C]\njoint_type: [CARDAN, SPHERICAL]\n",
+                      &model, &error));
     OK(lw_model_find_joint(model, "B", &joint));
     assert_int_equal(LW_JOINT_UNIVERSAL, lw_model_joint(model, joint).type);
-    const double *R = model->joint[joint.index].R2; // the link frame and the rod's axes agree
+    const double *R = model->joint[joint.index].R2; // the frames of link and rod agree
     assert_true(fabs(R[2] - 1) < 1e-15 && fabs(R[3] - 1) < 1e-15); // z2 = x, x2 = y
     OK(lw_model_find_joint(model, "C", &joint));
     assert_int_equal(LW_JOINT_SPHERICAL, lw_model_joint(model, joint).type);
@@ -285,7 +286,7 @@ static void joints_of_the_file_beside_have_another_type(void **state)
 
 // The loops of the parallel robots are read.  None closes where all coordinates are zero; the message says so
 // and names `linkwork assemble`.
-static void parallel_robots_are_read_and_say_that_they_start_open(void **state)
+static void parallel_robots_are_read_and_reported_as_open(void **state)
 {
     (void)state;
     static const struct {
@@ -309,14 +310,14 @@ static void parallel_robots_are_read_and_say_that_they_start_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_dialects_of_loop_joints_close_a_four_bar),
-        cmocka_unit_test(a_loop_joint_has_the_type_it_says),
-        cmocka_unit_test(mistakes_of_loop_joints_are_told),
-        cmocka_unit_test(closed_loops_of_the_file_beside_become_joints),
-        cmocka_unit_test(other_files_beside_are_told_and_models_are_left_alone),
-        cmocka_unit_test(mistakes_of_the_file_beside_are_told_in_it),
-        cmocka_unit_test(joints_of_the_file_beside_have_another_type),
-        cmocka_unit_test(parallel_robots_are_read_and_say_that_they_start_open),
+        cmocka_unit_test(both_variants_of_loop_joints_close_a_four_bar),
+        cmocka_unit_test(a_loop_joint_has_the_type_of_its_attribute),
+        cmocka_unit_test(mistakes_of_loop_joints_are_reported),
+        cmocka_unit_test(closed_loops_of_the_companion_file_become_joints),
+        cmocka_unit_test(other_companion_files_are_noted_models_ignored),
+        cmocka_unit_test(mistakes_of_the_companion_file_are_reported),
+        cmocka_unit_test(the_companion_file_changes_joint_types),
+        cmocka_unit_test(parallel_robots_are_read_and_reported_as_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

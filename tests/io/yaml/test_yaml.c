@@ -1,4 +1,4 @@
-// test_yaml.c -- what the native file says arrives in the model: every key, every form.
+// test_yaml.c -- reading the native file: every key, every form.
 #include "io/document.h"
 #include "io/yaml/keys.h"
 #include "io/same_model.h"
@@ -178,7 +178,7 @@ static void joints_are_read(void **state)
     lw_model_destroy(m);
 }
 
-static void functions_forces_and_the_rest_are_read(void **state)
+static void functions_forces_and_other_items_are_read(void **state)
 {
     (void)state;
     lw_options options;
@@ -291,7 +291,7 @@ static void surrogate_pairs_of_json_are_characters(void **state)
     }
 }
 
-static void settings_are_written_with_either_line(void **state)
+static void settings_have_either_hyphen_or_underscore(void **state)
 {
     (void)state;
     lw_options options;
@@ -307,7 +307,7 @@ static void settings_are_written_with_either_line(void **state)
                                &options));
     char text[LW_OPTION_TEXT_SIZE];
     assert_int_equal(LW_OK, lw_options_get(&options, "index3", text, sizeof text));
-    assert_string_equal("penalty=1000000000,tangent=1", text); // what differs from the defaults
+    assert_string_equal("penalty=1000000000,tangent=1", text); // values other than the defaults
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangnet: 1}}\n", LW_ERR_PARSE,
            "tangent");
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: [1]}}\n",
@@ -320,7 +320,7 @@ static void settings_are_written_with_either_line(void **state)
            "unknown key 'max+steps'");
 }
 
-static void aliases_stand_for_their_anchor(void **state)
+static void aliases_have_the_value_of_their_anchor(void **state)
 {
     (void)state;
     expect_same("linkwork: 1\nbodies: {a: &b " BODY
@@ -329,7 +329,7 @@ static void aliases_stand_for_their_anchor(void **state)
                 "markers: {m: {body: c, position: [1, 2, 3]}}\n");
 }
 
-// Bodies may be placed in bodies that stand further down; poses multiply.
+// Bodies may be placed relative to later bodies; poses multiply.
 static void poses_in_other_bodies_are_resolved(void **state)
 {
     (void)state;
@@ -469,7 +469,7 @@ static void long_chains_are_read(void **state)
 
 // ------------------------------------------------------------------------------------- allocation
 
-// Whichever allocation fails, the reader says so and leaves nothing behind.
+// Each failing allocation is reported, and nothing leaks.
 static void every_failing_allocation_is_survived(void **state)
 {
     (void)state;
@@ -490,7 +490,7 @@ static void every_failing_allocation_is_survived(void **state)
             assert_int_equal(LW_ERR_MEMORY, status);
             assert_int_equal(LW_ERR_MEMORY, error.status);
             assert_null(model);
-            assert_true(options.duration == 10); // the caller's options are as they were
+            assert_true(options.duration == 10); // the options of the caller are unchanged
         }
         assert_int_equal(0, f.live);
     }
@@ -500,7 +500,7 @@ static void every_failing_allocation_is_survived(void **state)
 
 // ------------------------------------------------------------------------------------------- files
 
-static void files_that_cannot_be_read_say_why(void **state)
+static void files_that_cannot_be_read_report_why(void **state)
 {
     (void)state;
     lw_model *model;
@@ -529,7 +529,7 @@ static char *schema_text(size_t *length)
     return text;
 }
 
-// Strict JSON, by recursive descent; returns behind the value or NULL.
+// Strict JSON, by recursive descent; returns the end of the value or NULL.
 static const char *space(const char *p)
 {
     return p + strspn(p, " \t\r\n");
@@ -635,7 +635,7 @@ static void schema_has_every_key(void **state)
     free(text);
 }
 
-// docs/model-file.md names every key and every type, as `key`, in an example or in a list of words.
+// docs/model-file.md has every key and every type: as `key`, in an example or in a list of words.
 static int is_named(const char *text, const char *word)
 {
     const size_t n = strlen(word);
@@ -672,12 +672,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_are_read),
         cmocka_unit_test(joints_are_read),
-        cmocka_unit_test(functions_forces_and_the_rest_are_read),
+        cmocka_unit_test(functions_forces_and_other_items_are_read),
         cmocka_unit_test(distance_joints_and_pitch_are_read),
         cmocka_unit_test(json_is_read),
         cmocka_unit_test(surrogate_pairs_of_json_are_characters),
-        cmocka_unit_test(settings_are_written_with_either_line),
-        cmocka_unit_test(aliases_stand_for_their_anchor),
+        cmocka_unit_test(settings_have_either_hyphen_or_underscore),
+        cmocka_unit_test(aliases_have_the_value_of_their_anchor),
         cmocka_unit_test(poses_in_other_bodies_are_resolved),
         cmocka_unit_test(mechanism_round_trips),
         cmocka_unit_test(numbers_are_those_of_json),
@@ -685,7 +685,7 @@ int main(void)
         cmocka_unit_test(hostile_documents_are_refused),
         cmocka_unit_test(long_chains_are_read),
         cmocka_unit_test(every_failing_allocation_is_survived),
-        cmocka_unit_test(files_that_cannot_be_read_say_why),
+        cmocka_unit_test(files_that_cannot_be_read_report_why),
         cmocka_unit_test(schema_is_json),
         cmocka_unit_test(schema_has_every_key),
         cmocka_unit_test(the_manual_names_every_key),
