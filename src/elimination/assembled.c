@@ -1,10 +1,10 @@
-// assembled.c -- the engine with the matrix itself from the caller.
+// assembled.c -- elimination with blocks of the matrix assembled by the caller (assembled.h).
 #include "elimination/assembled.h"
 #include "elimination/lanes.h"
 
 #include <string.h>
 
-// Groups have their numbers in lanes where nothing is known to depend.
+// Whether batches hold their numbers in lanes: all their rows are independent.
 static bool in_lanes(const lwi_elim *elim)
 {
     return elim->nbatch > 0 && elim->full_rank;
@@ -21,7 +21,8 @@ static void list_block(const lwi_elim *elim, const lwi_plan *plan, const lwi_eli
                                      .task = (int)(u - elim->task),
                                      .lane = l,
                                      .set = -1};
-    // slots are in the order of edges
+    LWI_ASSERT(i < N->block.n && l < u->lanes);
+    // slots are in the order of the edges: binary search for the edge
     for (int side = 0; side < 2; side++) {
         const int slot = side ? b->G : b->J;
         int low = 0, high = plan->graph.nedge - 1;
@@ -90,7 +91,7 @@ int lwi_elim_assembled_list(const lwi_elim *elim, lwi_elim_assembled_block *bloc
     return nblock;
 }
 
-// The blocks of a front that are not all written: zeros.  Joins know what they have.
+// Clears the entries of a front that no block covers.  Joins skip those entries.
 static void clear(const lwi_elim *elim, const lwi_elim_task *u, bool laned, bool symmetric)
 {
     if (u->batch && laned) {
@@ -117,7 +118,7 @@ lw_status lwi_elim_assembled_begin(lwi_elim *elim, bool symmetric)
     if ((laned && !elim->kernels) || (!symmetric && !elim->has_unsymmetric))
         return LW_ERR_UNSUPPORTED;
     for (int k = 0; k < elim->ntask; k++) clear(elim, &elim->task[k], laned, symmetric);
-    elim->find_ranks = elim->regular = false; // eps is in the diagonal
+    elim->find_ranks = elim->regular = false; // eps is included in the diagonal
     elim->unsymmetric = !symmetric;
     lwi_elim_set_laned(elim, laned);
     return LW_OK;
@@ -135,12 +136,16 @@ void lwi_elim_assembled_sweep(lwi_elim *elim, bool on)
 
 void lwi_elim_assembled_up(lwi_elim *elim, int task, bool matrix)
 {
+    LWI_ASSERT(elim->assembled);
+    LWI_ASSERT_INDEX(task, elim->ntask);
     if (matrix) lwi_elim_task_eliminate(elim, task);
     lwi_elim_task_up(elim, task);
 }
 
 void lwi_elim_assembled_down(lwi_elim *elim, int task)
 {
+    LWI_ASSERT(elim->assembled);
+    LWI_ASSERT_INDEX(task, elim->ntask);
     lwi_elim_task_down(elim, task);
 }
 

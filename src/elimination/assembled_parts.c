@@ -1,23 +1,24 @@
-// assembled_parts.c -- units that threads can do at a time when the matrix is given.
+// assembled_parts.c -- distribution of tasks over threads for caller-assembled matrices.
 //
-// All units in the order of a walk through the tree, whole subtrees together, are cut into pieces of
-// equal work: a unit without children belongs to the piece it is in, any other to that of its children,
-// or, where these are of several, to none.
+// All tasks in the order of a traversal of the tree, whole subtrees together, are cut into pieces of equal
+// work: a leaf task belongs to the piece it is in, any other task to the part of its children, or to none if
+// these are in different parts.
 #include "elimination/assembled.h"
 #include "elimination/lanes.h"
 
 enum { ABOVE = -1, UNKNOWN = -2 };
 
-/** The tree of units: the lanes of a group may have parents of several. */
+/** The tree of tasks; the lanes of a batch may have several parents. */
 typedef struct walk {
     const lwi_elim *elim;
-    int *first, *child; ///< [nunit + 1], in `child`
-    int *next;          ///< [nunit] child to go to, < 0: not seen yet
+    int *first, *child; ///< [ntask + 1], in `child`
+    int *next;          ///< [ntask] next child to visit, < 0: not visited yet
     int *stack;
-    double *work; ///< [nunit]
+    double *work; ///< [ntask]
 } walk;
 
-// Counts the children of units, to first[] of the next, or fills their lists; one may be there twice.
+// Counts the children of tasks, to first[] of the next one, or fills their lists; a child may be listed
+// twice.
 static int list_children(const walk *w, bool fill)
 {
     const lwi_elim *elim = w->elim;
@@ -50,13 +51,15 @@ static lw_status make_walk(const lwi_elim *elim, lwi_arena *scratch, walk *w)
     return LW_OK;
 }
 
-// The units below a root and itself, children first; `done`: the work before, and then with these.
+// Traverses the tasks below a root, children first, and itself; *done: work before, and on return with these.
 static void cut(walk *w, int root, double all, int parts, double *done, int *part)
 {
     int depth = 0;
     w->stack[depth++] = root, w->next[root] = w->first[root];
     while (depth) {
         const int u = w->stack[depth - 1];
+        LWI_ASSERT(depth <= w->elim->ntask);
+        LWI_ASSERT_INDEX(u, w->elim->ntask);
         if (w->next[u] < w->first[u + 1]) {
             const int child = w->child[w->next[u]++];
             if (w->next[child] < 0) w->stack[depth++] = child, w->next[child] = w->first[child];
@@ -98,13 +101,14 @@ double lwi_elim_assembled_work(const lwi_elim *elim)
 
 lw_status lwi_elim_assembled_parts(lwi_elim *elim, int parts, int *part, lwi_arena *arena)
 {
+    LWI_ASSERT(parts >= 1);
     walk w;
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);
     const lw_status status = make_walk(elim, &scratch, &w);
     if (status == LW_OK) {
         cut_all(&w, parts, part);
-        for (int u = 0; u < elim->ntask; u++) // what is above is nobody's work
+        for (int u = 0; u < elim->ntask; u++) // tasks above several parts belong to no part
             if (part[u] == ABOVE) w.work[u] = 0;
         cut_all(&w, parts, part);
     }

@@ -1,7 +1,7 @@
-// batch.c -- equal subtrees side by side: which ones, and the room and lists of their groups.
+// batch.c -- isomorphic subtrees side by side: selection of batches, their memory and lists.
 //
-// Bundles are chosen by their shapes, full ones first, the largest subtrees first, then those that
-// leave lanes empty.  Everything follows from the plan.
+// Batches are selected by shape: full ones first, the largest subtrees first, then those that leave lanes
+// empty.  The selection follows from the plan only.
 #include "elimination/lanes.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@ typedef struct choice {
     lwi_elim *elim;
     lwi_arena *scratch, *arena;
     int *shape, nshape;
-    int *size;         ///< [nnode] nodes of the subtree
-    int *first, *node; ///< nodes by shape: node[first[s]] ... in their order
-    int *order;        ///< [nshape] by size, the largest first
-    bool *taken;       ///< [nnode] in a bundle
-    bool *above;       ///< [nnode] something below it is
+    int *size;         ///< [nnode] number of nodes of the subtree
+    int *first, *node; ///< nodes of shape s: node[first[s]] ... in their order
+    int *order;        ///< [nshape] shapes by size, the largest first
+    bool *taken;       ///< [nnode] in a batch
+    bool *above;       ///< [nnode] a descendant is in a batch
     int nbatch;
 } choice;
 
@@ -64,9 +64,10 @@ static lwi_elim_task *task_of(const choice *c, int node)
     return &c->elim->task[c->elim->task_of[node]];
 }
 
-// The units of a bundle: node i of every subtree.
+// The tasks of a batch of subtrees: one for node i of all subtrees.
 static lw_status create_batch(choice *c, const int *root, int lanes)
 {
+    LWI_ASSERT(lanes >= LWI_ELIM_MIN_LANES && lanes <= LWI_ELIM_LANES);
     lwi_elim *elim = c->elim;
     const int n = c->size[root[0]];
     for (int i = 0; i < n; i++) {
@@ -87,7 +88,7 @@ static lw_status create_batch(choice *c, const int *root, int lanes)
     return LW_OK;
 }
 
-// Bundles of `least` lanes at least of what is not taken yet.
+// Forms batches of at least `min_lanes` lanes of the nodes not taken yet.
 static lw_status choose(choice *c, int min_lanes)
 {
     for (int i = 0; i < c->nshape; i++) {
@@ -109,7 +110,7 @@ static lw_status choose(choice *c, int min_lanes)
 
 // ------------------------------------------------------------------------------------------- lists
 
-// Blocks, slots and edges of lane `l` of a group.
+// Edges and slots of lane l of a batch.
 static void list_slots(const lwi_elim *elim, int node, int l, lwi_elim_batch *g)
 {
     const lwi_elim_front *N = &elim->front[node];
@@ -128,6 +129,7 @@ static void list_slots(const lwi_elim *elim, int node, int l, lwi_elim_batch *g)
     for (int i = 0; i < N->block.n; i++) {
         const lwi_elim_block *b = &elim->block[N->block.first + i];
         const int place = lwi_elim_slot_place(elim, node, b->G);
+        LWI_ASSERT_INDEX(place, g->nown + N->block.n);
         g->slot[place].from[l] = b->G;
         g->slot[place].m = b->n;
         if (g->nslot <= place) g->nslot = place + 1;
@@ -144,6 +146,8 @@ static void list_blocks(const lwi_elim *elim, int node, lwi_elim_batch *g)
         const int J = lwi_elim_slot_place(elim, node, b->J);
         const int G = lwi_elim_slot_place(elim, node, b->G);
         const int row = b->at / N->ld, column = b->at % N->ld;
+        LWI_ASSERT(J >= 0 && G >= 0 && J < g->nslot && G < g->nslot);
+        LWI_ASSERT(row + b->m <= g->nc && column + b->n <= width);
         g->block[i] = (lwi_elim_batch_block){.J = g->slot[J].at,
                                              .G = g->slot[G].at,
                                              .at = row * width + column,
@@ -154,7 +158,7 @@ static void list_blocks(const lwi_elim *elim, int node, lwi_elim_batch *g)
     }
 }
 
-// Numbers of the front.
+// Memory of a batch's front.
 static lw_status front_room(lwi_arena *arena, lwi_elim_batch *g)
 {
     const size_t width = (size_t)(g->nc + g->no);
@@ -189,7 +193,10 @@ lw_status lwi_elim_batch_room(const lwi_elim *elim, const int *node, int lanes, 
     g->block = LWI_PUSH(arena, lwi_elim_batch_block, N->block.n);
     g->child = LWI_PUSH(arena, lwi_elim_batch_child, N->child.n);
     if (!g->slot || !g->edge || !g->block || !g->child) return LW_ERR_MEMORY;
-    for (int l = 0; l < LWI_ELIM_LANES; l++) list_slots(elim, node[l], l, g);
+    for (int l = 0; l < LWI_ELIM_LANES; l++) {
+        LWI_ASSERT(elim->front[node[l]].nc == N->nc && elim->front[node[l]].no == N->no);
+        list_slots(elim, node[l], l, g);
+    }
     for (int i = 0; i < g->nslot; i++) {
         g->slot[i].at = g->rows;
         g->rows += g->slot[i].m;
@@ -198,7 +205,7 @@ lw_status lwi_elim_batch_room(const lwi_elim *elim, const int *node, int lanes, 
     return front_room(arena, g);
 }
 
-// Where the parent has the rows from row `from` on of what is open; -1: not as a block of m.
+// First row in the parent of the m open rows from row `from` on; -1: not contiguous there.
 static int target(const lwi_elim_move *move, int n, int from, int m)
 {
     for (int a = 0; a < n; a++)
@@ -207,7 +214,7 @@ static int target(const lwi_elim_move *move, int n, int from, int m)
     return -1;
 }
 
-// Is it a node that joins runs of a chain?
+// Checks whether the node is a join of segments of a chain (lwi_elim_join).
 static void find_join(const lwi_elim *elim, const lwi_elim_front *N, lwi_elim_join *to)
 {
     const int m = N->nc;
@@ -238,7 +245,7 @@ static void find_join(const lwi_elim *elim, const lwi_elim_front *N, lwi_elim_jo
     *to = join;
 }
 
-// Children and parents, when all groups are there.
+// Links a batch with its children and parent, once all batches exist.
 static void connect(choice *c, lwi_elim_task *u)
 {
     const lwi_elim *elim = c->elim;
@@ -268,7 +275,7 @@ static void connect(choice *c, lwi_elim_task *u)
     }
 }
 
-// The same of a node alone; u->lone stays NULL where it is no join.
+// The same for a single node; u->single remains NULL if it is no join.
 static lw_status create_single(const choice *c, lwi_elim_task *u)
 {
     const lwi_elim *elim = c->elim;
@@ -313,6 +320,7 @@ lw_status lwi_elim_create_tasks(lwi_elim *elim, lwi_arena *scratch, lwi_arena *a
     if (!c.shape || !elim->task || !elim->task_of || !elim->lane_of) return LW_ERR_MEMORY;
     TRY(choose_all(&c));
     elim->nbatch = elim->ntask;
+    LWI_ASSERT(elim->ntask <= n);
     for (int k = 0; k < n; k++) {
         if (c.taken[k]) continue;
         elim->task_of[k] = elim->ntask;
@@ -326,6 +334,7 @@ lw_status lwi_elim_create_tasks(lwi_elim *elim, lwi_arena *scratch, lwi_arena *a
             continue;
         }
         if (parent >= 0) u->parent = elim->task_of[parent];
+        LWI_ASSERT(u->parent < 0 || u->parent > i);
         TRY(create_single(&c, u));
     }
     return lwi_elim_batch_updates(elim, true, arena);
@@ -367,14 +376,14 @@ lw_status lwi_elim_batch_unsymmetric(lwi_elim *elim, lwi_arena *arena)
 
 // -------------------------------------------------------------------------------------- what is left
 
-// What a group leaves is read by its parent and then of no use: on one thread, where groups come in
-// their order, the next one can have the room.
+// The update U, V of a batch is read by its parent only: on one thread, where batches are processed in order,
+// memory can be reused afterwards.
 typedef struct left {
     int size;
     lwi_elim_lane *U, *V;
 } left;
 
-// Room of a size: some that is free, or new.
+// Memory of a given size: reused or new.
 static lw_status take_left(const lwi_elim *elim, left *free, int *nfree, lwi_arena *arena, left *to)
 {
     for (int i = *nfree - 1; i >= 0; i--)

@@ -1,7 +1,8 @@
-// count.c -- what a matrix pass works on.
+// count.c -- operation counts of a matrix pass, for cost estimates.
 #include "elimination/parts.h"
 
-// Multiplications at a node: its blocks, 6 for each entry, of diagonal ones the half, and the elimination.
+// Multiplications at a node: 6 for each entry of its blocks, half of that for diagonal blocks, and the
+// elimination.
 static double products(const lwi_elim *elim, const lwi_elim_front *N)
 {
     double sum = lwi_plan_elimination(N->nc, N->no);

@@ -1,7 +1,8 @@
-// dense_blocks.h -- small dense blocks in pairs of doubles, sizes known to the compiler.
+// dense_blocks.h -- small dense blocks in pairs of doubles, sizes known at compile time.
 //
-// A pair is what every machine has; wider vectors would do the same operations on every entry in
-// the same order.  Rows may be read and written one entry beyond their end: they have a zero there.
+// Every machine has pairs of doubles; wider vectors would do the same operations on every entry in the same
+// order.
+// Rows may be read and written one entry beyond their end: they have a padding entry there.
 #ifndef LWI_ELIMINATION_DENSE_BLOCKS_H
 #define LWI_ELIMINATION_DENSE_BLOCKS_H
 
@@ -25,7 +26,7 @@ LWI_INLINE void lwi_pair_store(double *p, lwi_pair x)
     memcpy(p, &x, sizeof x);
 }
 
-/** F [m][n] = J G' or += J G'; n must be a constant. */
+/** F [m][n] = J G', or += J G' with `add`; n must be a constant.  ld: row length of F. */
 LWI_INLINE void lwi_block_product(int m, const int n, const double (*J)[6], const double (*G)[6],
                                   double *F, int ld, bool add)
 {
@@ -50,7 +51,7 @@ LWI_INLINE void lwi_block_product(int m, const int n, const double (*J)[6], cons
     }
 }
 
-/** D^-1 L^-1 of `more` columns behind the first m of R.
+/** D^-1 L^-1 times the `more` columns after the first m of R.
  *  @param a  L' above the diagonal, 1/D on it */
 LWI_INLINE void lwi_block_columns(const int m, int more, const double a[6][6], double *R, int ld)
 {
@@ -63,10 +64,10 @@ LWI_INLINE void lwi_block_columns(const int m, int more, const double a[6][6], d
     }
 }
 
-/** Elimination of the first m rows (m constant) of R: on entry [S_cc S_co] of these rows and `more`
- *  columns behind, on return [L' Z] with 1/D on the diagonal.
- *  @param S  original diagonal [m]   @param d  pivots [m], out
- *  @return -1, or the row whose pivot is not above `least` of its S, or not a number */
+/** Eliminates the first m rows (m constant) of R: on entry [S_cc S_co] of these rows and `more` further
+ *  columns, on return [L' Z] with 1/D on the diagonal.
+ *  @param S  [m] original diagonal       @param d  [m] pivots, out
+ *  @return -1, or the row with a pivot that is not above `min_share` of its S or not a number */
 LWI_INLINE int lwi_block_eliminate(const int m, int more, double *R, int ld, const double *S,
                                    double min_share, double *d)
 {
@@ -76,7 +77,7 @@ LWI_INLINE int lwi_block_eliminate(const int m, int more, double *R, int ld, con
     for (int k = 0; k < m; k++) {
         d[k] = a[k][k];
         R[k * ld + k] = d[k];
-        if (!(d[k] > min_share * S[k] && d[k] <= 2 * S[k])) return k; // pivots only become smaller
+        if (!(d[k] > min_share * S[k] && d[k] <= 2 * S[k])) return k; // pivots only decrease
         const double inverse = 1 / d[k];
         R[k * ld + k] = a[k][k] = inverse;
         for (int i = k + 1; i < m; i++) {
@@ -89,8 +90,8 @@ LWI_INLINE int lwi_block_eliminate(const int m, int more, double *R, int ld, con
     return -1;
 }
 
-/** The same without symmetry: R [S_cc S_co] above the diagonal becomes [U Z], Q [S_cc' S_oc'] above
- *  it [L' Y'].  A pivot may be larger than its S. */
+/** The same without symmetry: R [S_cc S_co] above the diagonal becomes [U Z], Q [S_cc' S_oc'] above it [L'
+ *  Y'].  A pivot may be larger than its S. */
 LWI_INLINE int lwi_block_eliminate_unsymmetric(const int m, int more, double *R, double *Q, int ld,
                                                const double *S, double min_share, double *d)
 {
@@ -115,9 +116,9 @@ LWI_INLINE int lwi_block_eliminate_unsymmetric(const int m, int more, double *R,
     return -1;
 }
 
-/** Rows from ... to-1 of a trapezoid T lose Y D Z, Y' and Z [m][.] and T by columns of the front;
- *  row i of T stands at T + i * lt and starts with column i; columns end at `end`.  With `bare` they
- *  become -YDZ.  Y' = Z where S is symmetric. */
+/** Subtracts Y D Z from rows from ... to-1 of a trapezoid T; Y' and Z are [m][.]; columns are those of the
+ *  front.  Row i of T is at T + i * lt and starts with column i; columns end at `end`.  With `bare` T becomes
+ *  -YDZ.  Y' = Z if S is symmetric. */
 LWI_INLINE void lwi_block_update(const int m, const double *Y, const double *Z, int ld,
                                  const double *d, int from, int to, int end, double *T, int lt,
                                  bool bare)
@@ -143,8 +144,8 @@ LWI_INLINE void lwi_block_update(const int m, const double *Y, const double *Z, 
     }
 }
 
-/** z = L^-1 y in place for the first m entries of v; what follows loses Z' z.  R: [L' Z], without
- *  symmetry Q = [L' Y']. */
+/** z = L^-1 y in place for the first m entries of v, then subtracts Z' z from the `more` entries after them.
+ *  @param R  [L' Z]; without symmetry Q = [L' Y'] */
 LWI_INLINE void lwi_block_up(const int m, int more, const double *R, int ld, double *v)
 {
     double z[6];
@@ -185,14 +186,14 @@ LWI_INLINE void lwi_subtract(int n, double a, const double *x, double *y)
     if (j < n) y[j] -= a * x[j];
 }
 
-/** The same where both may be read and written one entry beyond their end. */
+/** The same if both have a padding entry that may be read and written. */
 LWI_INLINE void lwi_subtract_row(int n, double a, const double *x, double *y)
 {
     for (int j = 0; j < n; j += 2)
         lwi_pair_store(y + j, lwi_pair_load(y + j) - a * lwi_pair_load(x + j));
 }
 
-/** x += sum of rows G[r] lambda[r]; x -> y = J x is the dot product. */
+/** Dot product of two vectors of six. */
 LWI_INLINE double lwi_dot6(const double *a, const double *b)
 {
     const lwi_pair s = lwi_pair_load(a) * lwi_pair_load(b) +

@@ -1,4 +1,5 @@
-// elimination.c -- creation of the engine, and the calls.
+// elimination.c -- creation of the elimination from a plan: edges, blocks and moves of all fronts, memory;
+// and the public calls.
 #include "elimination/lanes.h"
 
 #include <limits.h>
@@ -8,15 +9,16 @@
 
 // --------------------------------------------------------------------------------------- creation
 
-// Where the lists are filled; `place`, `start` are of the node at hand.
+// State of the creation; `place` and the block lists are those of the current node.
 typedef struct maker {
     lwi_elim *elim;
-    lwi_arena arena; ///< for the time of creation
-    int *first;      ///< [nbody + 1] slots at each body
+    lwi_arena arena; ///< temporary
+    int *first;      ///< [nbody + 1] first slot of each body
     int *slot, *edge_of;
-    int *order; ///< [nedge] in the order of elimination
-    int *place; ///< [nedge] first row in the front at hand
+    int *order; ///< [nedge] position in the order of elimination
+    int *place; ///< [nedge] first row in the current front
     int nedge, nblock, nmove;
+    int block_room, move_room;
 } maker;
 
 static lw_status body_slots(maker *m)
@@ -38,6 +40,7 @@ static lw_status body_slots(maker *m)
     for (int e = 0; e < plan->graph.nedge; e++)
         for (int i = 0; i < plan->graph.edge[e].n && plan->graph.edge[e].rows; i++) {
             const int b = plan->graph.edge[e].body[i], at = m->first[b] + fill[b]++;
+            LWI_ASSERT(at < m->first[b + 1]);
             m->slot[at] = plan->slot[e] + i;
             m->edge_of[at] = e;
         }
@@ -66,17 +69,22 @@ static void list_edges(maker *m)
         row += N->nc;
         for (int i = 0; i < node->child.n; i++) {
             const int first = elim->front[plan->item[node->child.first + i]].first;
+            LWI_ASSERT_INDEX(plan->item[node->child.first + i], k); // children before parents
             if (N->first > first) N->first = first;
         }
         for (int i = 0; i < node->closed.n; i++) {
             const int e = plan->item[node->closed.first + i];
             const lwi_plan_edge *edge = &plan->graph.edge[e];
             lwi_elim_edge *to = &elim->edge[m->nedge];
+            LWI_ASSERT_INDEX(e, plan->graph.nedge);
+            LWI_ASSERT(m->nedge < plan->graph.nedge && plan->closer[e] == k);
+            LWI_ASSERT(edge->rows >= 1 && edge->rows <= LWI_EDGE_ROWS);
             *to = (lwi_elim_edge){e, plan->row[e], edge->rows, plan->slot[e], edge->n, {0}};
             memcpy(to->body, edge->body, sizeof to->body);
             m->order[e] = m->nedge++;
         }
     }
+    LWI_ASSERT(row == plan->nrow);
 }
 
 static void place_rows(maker *m, int k)
@@ -94,6 +102,7 @@ static void place_rows(maker *m, int k)
         m->place[e] = row;
         row += plan->graph.edge[e].rows;
     }
+    LWI_ASSERT(row == node->closed_rows + node->open_rows);
 }
 
 static bool holds(const lwi_plan_edge *edge, int body)
@@ -103,7 +112,7 @@ static bool holds(const lwi_plan_edge *edge, int body)
     return found;
 }
 
-// Blocks of the rows of edge e at body number i of it: with itself and what is closed later.
+// Blocks of the rows of edge e at its body number i: with itself and with the edges closed later.
 static void list_blocks_at(maker *m, const lwi_elim_front *N, int e, int i)
 {
     lwi_elim *elim = m->elim;
@@ -112,6 +121,9 @@ static void list_blocks_at(maker *m, const lwi_elim_front *N, int e, int i)
     for (int j = m->first[b]; j < m->first[b + 1]; j++) {
         const int f = m->edge_of[j];
         if (m->order[f] < m->order[e]) continue;
+        LWI_ASSERT(m->place[e] + plan->graph.edge[e].rows <= N->nc);
+        LWI_ASSERT(m->place[f] + plan->graph.edge[f].rows <= N->nc + N->no);
+        LWI_ASSERT(m->nblock < m->block_room);
         lwi_elim_block block = {.J = plan->slot[e] + i,
                                 .G = m->slot[j],
                                 .at = m->place[e] * N->ld + m->place[f],
@@ -123,7 +135,8 @@ static void list_blocks_at(maker *m, const lwi_elim_front *N, int e, int i)
     }
 }
 
-// Entries of S_cc (both triangles of diagonal blocks) and S_co that blocks cover.
+// Lists the blocks of node k, and whether they cover all entries of S_cc (both triangles of diagonal blocks)
+// and S_co.
 static void list_blocks(maker *m, int k)
 {
     lwi_elim *elim = m->elim;
@@ -143,7 +156,7 @@ static void list_blocks(maker *m, int k)
     N->clear = covered < whole;
 }
 
-// The open rows of node c in the front at hand: neighbours that stay neighbours are one move.
+// Moves of the open rows of node c to the current front; rows that remain neighbours are one move.
 static void list_moves(maker *m, const lwi_elim_front *N, int c)
 {
     lwi_elim *elim = m->elim;
@@ -153,12 +166,15 @@ static void list_moves(maker *m, const lwi_elim_front *N, int c)
     for (int i = 0, from = 0; i < plan->node[c].open.n; i++) {
         const int e = plan->item[plan->node[c].open.first + i];
         const int rows = plan->graph.edge[e].rows, to = m->place[e];
+        LWI_ASSERT(to >= 0 && to + rows <= N->nc + N->no);
+        LWI_ASSERT(m->nmove < m->move_room);
         lwi_elim_move *last = m->nmove > C->move.first ? &elim->move[m->nmove - 1] : NULL;
         if (last && last->to + last->n == to && to != N->nc)
             last->n += rows;
         else
             elim->move[m->nmove++] = (lwi_elim_move){from, to, rows};
         from += rows;
+        LWI_ASSERT(from <= C->no);
     }
     C->move.n = m->nmove - C->move.first;
 }
@@ -181,7 +197,7 @@ static void list_all(maker *m)
     }
 }
 
-// Room for the lists: a block for each pair of slots at a body.
+// Memory of the lists: one block for each pair of slots at a body.
 static lw_status list_room(maker *m, lwi_arena *arena)
 {
     lwi_elim *elim = m->elim;
@@ -193,6 +209,7 @@ static lw_status list_room(maker *m, lwi_arena *arena)
     }
     for (int k = 0; k < plan->nnode; k++) moves += (size_t)plan->node[k].open.n;
     if (blocks > INT_MAX || moves > INT_MAX) return LW_ERR_MEMORY;
+    m->block_room = (int)blocks, m->move_room = (int)moves;
     elim->front = LWI_PUSH(arena, lwi_elim_front, plan->nnode);
     elim->edge = LWI_PUSH(arena, lwi_elim_edge, plan->graph.nedge);
     elim->block = LWI_PUSH(arena, lwi_elim_block, blocks);
@@ -222,13 +239,13 @@ static lw_status find_entry_nodes(lwi_elim *elim, lwi_arena *arena)
     return LW_OK;
 }
 
-// Numbers of all fronts, each kind in one block in the order of the sweep.
+// Memory of all fronts, each kind of array contiguous in the order of the sweep.
 static lw_status front_room(lwi_elim *elim, lwi_arena *arena)
 {
     size_t R = 0, U = 0, v = 0, null = 0, swap = 0, C = 0, perm = 0;
     for (int k = 0; k < elim->nnode; k++) {
         const lwi_elim_front *N = &elim->front[k];
-        // places in R are counted by int
+        // indices into R are int
         if ((double)N->nc * N->ld > INT_MAX || (double)N->no * N->lu > INT_MAX)
             return LW_ERR_MEMORY;
         R += (size_t)N->nc * (size_t)N->ld;
@@ -307,6 +324,7 @@ lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **out
 {
     lwi_elim *elim = LWI_PUSH(arena, lwi_elim, 1);
     if (!elim) return LW_ERR_MEMORY;
+    LWI_ASSERT(plan && plan->nnode >= 0 && plan->kind != LWI_PLAN_AUTO);
     elim->plan = plan;
     elim->nnode = plan->nnode;
     TRY(lists(elim, arena));
@@ -345,7 +363,7 @@ double (*lwi_elim_G(lwi_elim *elim))[6]
     return elim->G;
 }
 
-// The first node that failed; others may have failed because of it.
+// The first node that failed; later failures may be consequences.
 static int failed_node(const lwi_elim *elim)
 {
     for (int k = 0; k < elim->nnode; k++)
@@ -359,11 +377,14 @@ static void take_eps(lwi_elim *elim, const double *eps)
     double *to = elim->eps;
     for (int i = 0; i < elim->plan->graph.nedge && eps; i++) {
         const lwi_elim_edge *e = &elim->edge[i];
-        for (int r = 0; r < e->m; r++) *to++ = eps[e->row + r];
+        for (int r = 0; r < e->m; r++) {
+            LWI_ASSERT(!(eps[e->row + r] < 0));
+            *to++ = eps[e->row + r];
+        }
     }
 }
 
-// Groups in lanes, or node by node.
+// Switches batches to lanes, or to node by node.
 void lwi_elim_set_laned(lwi_elim *elim, bool laned)
 {
     if (laned && !elim->laned)
@@ -395,13 +416,15 @@ bool lwi_elim_all_kept(const lwi_elim *elim)
 
 static lw_status factor(lwi_elim *elim, const double *eps, bool two)
 {
+    LWI_ASSERT(!two || elim->has_unsymmetric);
+    LWI_ASSERT(!elim->assembled);
     elim->find_ranks = false;
     elim->unsymmetric = two;
     take_eps(elim, eps);
     lwi_elim_set_laned(elim, elim->kernels && elim->nbatch && elim->full_rank);
     atomic_store_explicit(&elim->J_changed, false, memory_order_relaxed);
     lwi_elim_sweep_matrix(elim);
-    if (lost_a_pivot(elim)) { // where and why
+    if (lost_a_pivot(elim)) { // repeated node by node: finds the row
         lwi_elim_set_laned(elim, false);
         lwi_elim_sweep_matrix(elim);
     }
@@ -440,6 +463,7 @@ static void find_full_rank(lwi_elim *elim)
 
 lw_status lwi_elim_find_ranks(lwi_elim *elim, double threshold, int *rank)
 {
+    LWI_ASSERT(threshold > 0 && threshold < 1);
     elim->find_ranks = true;
     elim->unsymmetric = false;
     lwi_elim_set_laned(elim, false);
@@ -452,6 +476,7 @@ lw_status lwi_elim_find_ranks(lwi_elim *elim, double threshold, int *rank)
     int sum = 0;
     for (int k = 0; k < elim->nnode; k++) {
         const int kept = elim->state[k].kept;
+        LWI_ASSERT(kept >= 0 && kept <= elim->front[k].nc);
         if (elim->generic_rank[k] < kept) elim->generic_rank[k] = kept;
         sum += kept;
     }
@@ -474,15 +499,17 @@ int lwi_elim_rank(const lwi_elim *elim)
     return sum;
 }
 
-// Edge, and row of it, of a node's row.
+// Edge of a node's row; *row becomes the row of that edge.
 static const lwi_elim_edge *edge_of(const lwi_elim *elim, int node, int *row)
 {
+    LWI_ASSERT_INDEX(node, elim->nnode);
+    LWI_ASSERT_INDEX(*row, elim->front[node].nc);
     const lwi_elim_edge *e = elim->edge + elim->front[node].edge.first;
     while (*row >= e->m) *row -= (e++)->m;
     return e;
 }
 
-// What lanes keep is told to the nodes' states when it is asked for.
+// Copies the pivots of lanes to the states of their nodes, on request only.
 void lwi_elim_note_batches(const lwi_elim *elim)
 {
     for (int u = 0; u < elim->nbatch && elim->laned; u++) {
@@ -525,6 +552,7 @@ lwi_elim_pivot_info lwi_elim_pivots(const lwi_elim *elim)
 
 void lwi_elim_solve(lwi_elim *elim, double (*x)[6], const double *c, double *lambda, int refine)
 {
+    LWI_ASSERT(refine >= 0 && x && (elim->plan->nrow == 0 || (c && lambda)));
     elim->x = x;
     elim->c = c;
     elim->lambda = lambda;

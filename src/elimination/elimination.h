@@ -1,142 +1,154 @@
-// elimination.h -- the engine: block elimination of constraint rows along a plan.
+// elimination.h -- block elimination of constraint rows along a plan.
 //
-// Bodies i have six components x_i each, rows r act on them:
+// Problem.  Each body i has six components x_i; the constraint rows r of the edges act on them:
 //
 //     x = x0 + G' lambda,     J x = c - eps lambda,      G = J K row by row, K symmetric
 //
-// so that  S lambda = c - J x0  with  S = J K J' + eps.  K is an inverse inertia or another metric
-// of the bodies; the engine never sees it, only J and G = J K.  The same problem, with other
-// meanings, is accelerations and reactions, velocities and impulses, projections, closing of
-// positions.
+// hence  S lambda = c - J x0  with  S = J K J' + eps.  K is the inverse inertia of a body or another
+// metric; the elimination reads J and G only.  Accelerations and reactions, velocities and impulses,
+// projections and the closing of positions are all this problem.
 //
-// Matrix pass, node by node towards the roots.  The front of a node collects the blocks of its
-// closed rows c with themselves and with its open rows o, and what its children leave; with
+// Matrix pass, node by node from the leaves to the roots.  The front of a node holds the blocks of its
+// closed rows c with themselves and with its open rows o, and the updates of its children.  With
 // S_cc = L D L', L of unit diagonal:
-//     Z = D^-1 L^-1 S_co,    U = - Z' D Z to the parent.
+//     Z = D^-1 L^-1 S_co,    U = - Z' D Z is added to the parent's front
 // Vector pass: up  z = L^-1 y_c,  y_o -= Z' z;  down  lambda_c = L'^-1 (D^-1 z - Z lambda_o).
-// This is the constraint-space form of [malczyk2019, (35)-(39)]; `handle form' is its test.
 //
-// Without symmetry of K everything but ranks works in the same way (lwi_elim_factor_unsymmetric).
+// This is the assembly and disassembly of the divide-and-conquer algorithms in the space of the
+// constraints: rows in place of handles, so that xi_11 ... xi_22 and delta_11 ... delta_22 appear only
+// between rows, D' xi D [chadaj2017, (26)-(36)] and Phi_q delta Phi_q' [malczyk2019, (35)-(39)].
 //
-// Redundant rows.  Pivots are measured by the original S_rr: the squared sine of the angle between
-// a row and those eliminated before it.  At nodes that close loops S_cc may be singular.  There
-// rows are scaled to S_rr = 1 and eliminated with pivots up to a fixed rank; null vectors are taken
-// out of right side and solution: that of minimum norm in the scaled rows of the node.  It does not
-// depend on the pivots chosen, so it is smooth along a motion (rank.c).  The rank of each node
-// is found once, at configurations on the constraints (`lwi_elim_find_ranks`), and kept: fewer
-// directions than that are a singular position (where they may rest, inactive_rows.c), more are drift.
+// If K is not symmetric everything but rank decisions works in the same way
+// (lwi_elim_factor_unsymmetric).
 //
-// Equal subtrees, as chains in equal pieces have them, are done side by side in lanes of vectors.
+// Redundant rows.  Pivots are measured by the original S_rr: a pivot is then the squared sine of the
+// angle between a row and the rows eliminated before it.  At nodes that close loops S_cc may be singular.
+// There rows are scaled to S_rr = 1 and eliminated with pivoting up to a fixed rank; null vectors are
+// removed from right side and solution, which gives the solution of minimum norm in the scaled rows of the
+// node.  It does not depend on the choice of pivots, so it is smooth along a motion (rank.c).  The generic
+// rank of each node is found once, at configurations on the constraints (lwi_elim_find_ranks), and kept: a
+// lower rank is a singular position (where rows may become inactive, inactive_rows.c), a higher one is drift.
 //
-// Memory is taken at creation; factor and solve allocate nothing.  With a pool they run in
-// parallel, level by level or by subtrees; every node does the same work in the same order whoever
-// does it: the bits are the same for any number of threads.
+// Isomorphic subtrees, such as equal pieces of chains, are processed side by side in vector lanes.
+//
+// Memory is allocated at creation; factor and solve allocate nothing.  With a thread pool they run in
+// parallel by levels or by subtrees.  Each node does the same operations in the same order on any thread,
+// so the bits do not depend on the number of threads.
 #ifndef LWI_ELIMINATION_ELIMINATION_H
 #define LWI_ELIMINATION_ELIMINATION_H
 
 #include "elimination/plan.h"
 #include "base/threads.h"
 
-/** A pivot (squared sine) above this counts as a new direction when ranks are learnt: rows of
- *  mechanisms that work make angles of 0.1 to 1, redundant rows are off by the drift of positions.
+/** A pivot (squared sine) above this counts as a new direction when generic ranks are found: independent
+ *  rows of ordinary mechanisms make angles of 0.1 to 1, redundant rows are tilted by the drift of positions.
  */
 #define LWI_ELIM_RANK 1e-10
 
 typedef enum lwi_elim_strategy { LWI_ELIM_BY_SUBTREE, LWI_ELIM_BY_LEVEL } lwi_elim_strategy;
 
 typedef struct lwi_elim_pivot_info {
-    double min;     ///< smallest pivot kept, 1 where there are no rows
-    int edge, row;  ///< where it is: edge, row of the edge
-    double dropped; ///< largest pivot dropped, 0 where none was
-    int dropped_edge;
+    double min;       ///< smallest pivot kept; 1 if there are no rows
+    int edge, row;    ///< its edge, and row of the edge; -1: none
+    double dropped;   ///< largest pivot dropped; 0: none
+    int dropped_edge; ///< its edge; -1: none
 } lwi_elim_pivot_info;
 
 typedef struct lwi_elim lwi_elim;
 
-/** @param plan  must live as long */
+/** @param plan  must outlive *elim
+ *  @param elim  out, allocated in `arena`
+ *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim);
-/** Later calls run on the pool's threads (NULL: on the caller's alone). */
+/** Later passes run on the threads of the pool (NULL: on the calling thread only).
+ *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy strategy,
                            lwi_arena *arena);
 
-/** Lanes at once of equal subtrees (lanes.h): 1, 4, 8, 0: the widest of this machine, which is
- *  where it starts; -1: node by node.  The bits do not depend on 1, 4 or 8.
- *  @return false, and nothing changes, where the machine has no such lanes */
+/** Vector lanes for isomorphic subtrees (lanes.h): 1, 4 or 8; 0: the widest of this machine, the default;
+ *  -1: node by node.  The bits are the same for 1, 4 and 8.
+ *  @return false, and nothing changes, if this machine has no such lanes */
 bool lwi_elim_lanes(lwi_elim *elim, int width);
-/** Room for factors without symmetry as well, as much again: lwi_elim_factor_unsymmetric. */
+/** Allocates factors for K without symmetry, as much memory again: lwi_elim_factor_unsymmetric.
+ *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_unsymmetric(lwi_elim *elim, lwi_arena *arena);
 
-/** Where J and G of edge e, body number i of the edge, row r stand: at index (plan->slot[e] + i) *
- * 6 + r of arrays [6 * slots][6]; slots = plan->slot[nedge].  The caller fills them. */
+/** J and G [6 * slots][6], slots = plan->slot[nedge], to be filled by the caller: row r of edge e on its body
+ *  number i is at index (plan->slot[e] + i) * 6 + r. */
 double (*lwi_elim_J(lwi_elim *elim))[6];
 double (*lwi_elim_G(lwi_elim *elim))[6];
 
-/** Matrix pass from J and G at the ranks learnt (all rows until then).
- *  @param eps  [nrow] >= 0 in the rows' own units (an absolute addition to S_rr), or NULL for 0.
- *              Nodes whose rows all have one are regular: no rank is decided, none dropped
- *  @return LW_ERR_SINGULAR: a kept pivot is not above round-off (lwi_elim_pivots tells where);
+/** Matrix pass from J and G at the generic ranks (at full rank before lwi_elim_find_ranks).
+ *  @param eps  [nrow] >= 0 in the rows' units (an absolute addition to S_rr), or NULL for 0.  Nodes with
+ *              eps > 0 for every row are regular: no rank is decided there, no row is dropped
+ *  @return LW_ERR_SINGULAR: a kept pivot is not above round-off, see lwi_elim_pivots;
  *          LW_ERR_NOT_FINITE */
 lw_status lwi_elim_factor(lwi_elim *elim, const double *eps);
-/** The same with eps NULL for lwi_elim_pivots alone: nothing can be solved with its factors. */
+/** As lwi_elim_factor(elim, NULL), for lwi_elim_pivots only: the factors cannot be used to solve. */
 lw_status lwi_elim_check_pivots(lwi_elim *elim);
-/** Matrix pass where K is not symmetric: row r of G is K J_r' (x = x0 + G' lambda as ever, S = J G' +
- *  eps).  About twice the work; solutions then use these factors, until the next matrix pass.  No
- *  rank is decided: every row needs its eps, or must be independent.  Without exchanges of rows,
- *  which is safe where the symmetric part of K is positive: then that of S and of all that is left
- *  of it is, too.  Anything else is an error as a pivot that is lost is.
+/** Matrix pass for K without symmetry: row r of G is K J_r' (x = x0 + G' lambda as before, S = J G' + eps).
+ *  About twice the work; solutions use these factors until the next matrix pass.  No rank is decided: every
+ *  row needs eps > 0 or must be independent.  Rows are not exchanged, which is safe if the symmetric part of
+ *  K is positive definite: then so are the symmetric parts of S and of all its Schur complements.  Otherwise
+ *  the pass fails as it does for a lost pivot.
  *  @return as lwi_elim_factor; LW_ERR_ARGUMENT without lwi_elim_unsymmetric */
 lw_status lwi_elim_factor_unsymmetric(lwi_elim *elim, const double *eps);
-/** Matrix pass that decides every rank at loop nodes by `threshold` (elsewhere only rows of zeros
- *  are left out), and remembers at each node the larger of this and what was learnt before (until
- *  lwi_elim_clear_ranks).  Returns by `rank` the sum over all nodes as found in this pass.  The factors
- *  are those of this pass. */
+/** Matrix pass that decides every rank at loop nodes by `threshold` (elsewhere only rows of zeros are
+ *  dropped).  The generic rank of each node becomes the larger of its rank here and before, until
+ *  lwi_elim_clear_ranks.  The factors are those of this pass.
+ *  @param rank  out, sum of the ranks found in this pass; may be NULL
+ *  @return LW_ERR_SINGULAR, LW_ERR_NOT_FINITE */
 lw_status lwi_elim_find_ranks(lwi_elim *elim, double threshold, int *rank);
 void lwi_elim_clear_ranks(lwi_elim *elim);
-/** The pivots of the last factorisation are usual ones. */
+/** The pivots of the last factorisation become the reference pivots of their nodes. */
 void lwi_elim_set_reference(lwi_elim *elim);
-/** May rows rest from now on (at first they may not)?  Those do where loops close and whose pivot is
- *  not above 1e-10 of the smallest that is usual at their node.  The rank of such a matrix pass is
- *  less than the one learnt (inactive_rows.c says what that means); without this the pass fails once the
- *  pivot is round-off. */
-void lwi_elim_allow_inactive(lwi_elim *elim, bool may);
-/** How many rows rest. */
+/** Allows rows to become inactive (at first they may not): rows that close loops, if their pivot is not above
+ *  1e-10 of the smallest reference pivot of their node.  The rank of such a matrix pass is below the generic
+ *  rank (inactive_rows.c).  If not allowed, the pass fails once the pivot is round-off. */
+void lwi_elim_allow_inactive(lwi_elim *elim, bool allowed);
+/** Number of inactive rows. */
 int lwi_elim_inactive_count(const lwi_elim *elim);
-/** What resting rows cannot do of c [nrow]: the largest part of c, in scaled rows, along their null
- *  vectors, by the length of c; 0: no row rests, or all of c can be had.  scratch [nrow]. */
+/** The part of c [nrow] that inactive rows cannot meet: the largest component of c, in scaled rows, along
+ *  their null vectors, divided by the length of c.  0: no row is inactive, or c can be met.
+ *  @param scratch  [nrow] */
 double lwi_elim_unmet(lwi_elim *elim, const double *c, double *scratch);
 /** Sum of the ranks that a factorisation keeps. */
 int lwi_elim_rank(const lwi_elim *elim);
 lwi_elim_pivot_info lwi_elim_pivots(const lwi_elim *elim);
-/** Rows of each edge that depend on others, by the last factorisation: [nedge]. */
+/** Rows of each edge that depend on others, by the last factorisation.
+ *  @param dependent  [nedge], out */
 void lwi_elim_dependent(const lwi_elim *elim, int *dependent);
 
-/** Vector pass.  J is read again where it may have changed since the matrix pass; G is that of the
- *  matrix pass where subtrees are in lanes.
- *  @param x   [nbody][6] in: x0; out: x
- *  @param c   [nrow]
- *  @param lambda [nrow] out
- *  @param refine  steps of iterative refinement with the factors at hand; one makes J x = c to the
- *                 round-off of x itself */
+/** Vector pass: x and lambda of J x = c - eps lambda.  J may have changed since the matrix pass and is read
+ *  again; G must not change while subtrees are in lanes.
+ *  @param x       [nbody][6] in: x0; out: x
+ *  @param c       [nrow]
+ *  @param lambda  [nrow] out
+ *  @param refine  steps of iterative refinement with the same factors; one makes J x = c to the round-off
+ *                 of x itself
+ *  @pre   the last matrix pass returned LW_OK */
 void lwi_elim_solve(lwi_elim *elim, double (*x)[6], const double *c, double *lambda, int refine);
 
-/** The factors of `elim` for a solution on another thread at the same time: with vectors of its own,
- *  on one thread.  After lwi_elim_unsymmetric.  `take` before the solutions that follow a matrix
- *  pass. */
+/** A view shares the factors of `elim` and has its own vectors, so that another thread can solve with the same
+ *  factors at the same time.  After lwi_elim_unsymmetric.  lwi_elim_view_take is called after each matrix
+ *  pass, before the solutions.
+ *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_view_create(const lwi_elim *elim, lwi_arena *arena, lwi_elim **view);
 void lwi_elim_view_take(lwi_elim *view, lwi_elim *elim);
 
-/** What a matrix pass works on, from the plan alone, for estimates of what it costs. */
+/** Work of a matrix pass, from the plan alone, for cost estimates. */
 typedef struct lwi_elim_counts {
-    double tasks;   ///< nodes, equal ones in lanes once
-    double loops;   ///< of them close loops
-    double plain;   ///< multiplications at nodes that close none
-    double closing; ///< at those that do, where rows are eliminated with pivots
-    double laned;   ///< in lanes, once for all of them
+    double tasks;   ///< nodes; a batch of isomorphic ones counts once
+    double loops;   ///< those that close loops
+    double plain;   ///< multiplications at nodes that close no loop
+    double closing; ///< at those that do, where rows are eliminated with pivoting
+    double laned;   ///< in lanes, once for all lanes
 } lwi_elim_counts;
 lwi_elim_counts lwi_elim_count(const lwi_elim *elim);
 
-/** How many directions the last factorisation dropped, and null vector number i: J' n = 0 up to
- *  drift; n [nrow], unit length in the scaled rows. */
+/** Number of directions dropped by the last factorisation, and null vector number i of them: J' n = 0 up to
+ *  drift.
+ *  @param n  [nrow] out, of unit length in the scaled rows */
 int lwi_elim_null_count(const lwi_elim *elim);
 void lwi_elim_null(lwi_elim *elim, int i, double *n);
 

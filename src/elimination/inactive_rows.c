@@ -1,23 +1,21 @@
-// inactive_rows.c -- rows that rest while a mechanism passes through a singular position.
+// inactive_rows.c -- rows that are inactive while a mechanism passes through a singular position.
 //
-// At a singular position rows depend on each other that are independent all around.  A motion that
-// goes through it asks nothing of their null vector n, S n = mu n with mu -> 0: what it asks, n' c,
-// goes to zero like the angle s by which the rows miss depending on each other, and mu like s^2. So
-// the multiplier along n is round-off and drift over s^2; close to the position it is noise, which
-// an integrator that controls its error follows with ever shorter steps, until one of them ends
-// where the pivot is round-off.  And positions that are off the constraints by d have no crossing
-// of two branches at all, but a sharp turn from one to the other within s^2 = d.
+// At a singular position rows depend on each other that are independent in its neighbourhood.  Along a motion
+// through it, their null vector n, S n = mu n with mu -> 0, gets no load: n' c vanishes like the angle s from
+// dependence, and mu like s^2.  The multiplier along n is therefore round-off and drift over s^2: close to
+// the position it is noise, which an integrator with error control follows with ever shorter steps, until the
+// pivot is round-off. Positions that are off the constraints by d have no crossing of two branches at all,
+// but a sharp turn from one to the other within s^2 = d.
 //
-// Therefore rows are given up for the moment within an angle of 1e-5: rank and multipliers (of
-// minimum norm) are those of the position itself, the other freedom that opens there is left alone
-// for a time in which nothing moves it, and the motion goes straight on.  (What the null vector
-// carried, in multipliers that are impulses, is lost for that time: that is why it must be short.
-// To let it fade in and out instead takes longer, and loses more.)
+// Therefore rows are inactive within an angle of 1e-5: rank and multipliers (of minimum norm) are those of
+// the position itself, the degree of freedom that opens there is not excited in that short time, and the
+// motion continues on its branch.  (Impulse multipliers lose their component along the null vector there,
+// which is why the time must be short.  A gradual transition takes longer and loses more.)
 //
-// What is small depends on masses (a light body between heavy ones makes pivots of their ratio), so
-// pivots are compared with those of an ordinary position, noted when ranks are learnt.
+// The size of pivots depends on masses (a light body between heavy ones has pivots of their ratio), so they
+// are compared with the reference pivots of an ordinary position, noted when generic ranks are found.
 //
-// A mechanism that is driven into such a position cannot go on, though: there n' c is not small.
+// A mechanism that is driven into such a position cannot continue: there n' c is not small (lwi_elim_unmet).
 #include "elimination/lanes.h"
 #include "elimination/parts.h"
 
@@ -45,6 +43,8 @@ void lwi_elim_allow_inactive(lwi_elim *elim, bool may)
 
 double lwi_elim_inactive_below(const lwi_elim *elim, int node)
 {
+    LWI_ASSERT_INDEX(node, elim->nnode);
+    LWI_ASSERT(elim->reference_pivot[node] >= 0);
     const bool may = elim->inactive_allowed && !elim->find_ranks && !elim->unsymmetric &&
                      !lwi_elim_regular(elim, &elim->front[node]);
     return may ? LWI_ELIM_INACTIVE * elim->reference_pivot[node] : 0;
@@ -84,7 +84,7 @@ static double length(const lwi_elim *elim, const double *c)
 double lwi_elim_unmet(lwi_elim *elim, const double *c, double *n)
 {
     double largest = 0;
-    int i = 0; // number of the node's first null vector
+    int i = 0; // number of the first null vector of the node
     for (int k = 0; k < elim->nnode; k++) {
         const int count = elim->front[k].nc - elim->state[k].kept;
         for (int q = i; q < i + count && inactive_rows(elim, k) > 0; q++) {

@@ -1,4 +1,4 @@
-// lanes.c -- the texts of this machine, and what a unit is.
+// lanes.c -- the kernels of this machine, and one task of a sweep: a batch in lanes, a join or single nodes.
 #include "elimination/lanes.h"
 #include "base/cpu.h"
 
@@ -21,6 +21,7 @@ void lwi_elim_read_rows(lwi_elim *elim)
 
 const lwi_elim_single *lwi_elim_task_single(const lwi_elim *elim, int task)
 {
+    LWI_ASSERT_INDEX(task, elim->ntask);
     return elim->assembled && elim->kernels ? elim->task[task].single : NULL;
 }
 
@@ -35,6 +36,7 @@ static void eliminate_single(lwi_elim *elim, int task, const lwi_elim_single *si
 
 void lwi_elim_task_eliminate(lwi_elim *elim, int task)
 {
+    LWI_ASSERT(elim->kernels || !elim->laned);
     const lwi_elim_task *u = &elim->task[task];
     const lwi_elim_single *single = lwi_elim_task_single(elim, task);
     if (single) {
@@ -50,6 +52,7 @@ void lwi_elim_task_eliminate(lwi_elim *elim, int task)
 
 void lwi_elim_task_up(lwi_elim *elim, int task)
 {
+    LWI_ASSERT(elim->kernels || !elim->laned);
     const lwi_elim_task *u = &elim->task[task];
     const lwi_elim_single *single = lwi_elim_task_single(elim, task);
     if (single) {
@@ -65,6 +68,7 @@ void lwi_elim_task_up(lwi_elim *elim, int task)
 
 void lwi_elim_task_down(lwi_elim *elim, int task)
 {
+    LWI_ASSERT(elim->kernels || !elim->laned);
     const lwi_elim_task *u = &elim->task[task];
     const lwi_elim_single *single = lwi_elim_task_single(elim, task);
     if (single) {

@@ -1,4 +1,13 @@
-// matrix.c -- the matrix pass at one node, and the vector passes.
+// matrix.c -- matrix pass and vector passes at one node.
+//
+// Matrix pass: assembles the front from the blocks J G' and the updates of the children, then eliminates its
+// closed edges:
+//     C = (D' xi D)^-1 and W = D C D' of a joint                                [chadaj2017, (26)-(28)]
+//     xi of the compound, here the Schur complement U = - Z' D Z                [chadaj2017, (34)-(35)]
+//     C = (1/alpha + Phi_q delta Phi_q')^-1, delta of the compound              [malczyk2019, (35)-(38)]
+// Vector passes: right sides up [chadaj2017, (36); malczyk2019, (39)], multipliers down [chadaj2017, (29);
+// malczyk2019, (34)].
+// Cost at a node with c closed of f rows: c f^2 / 2 multiplications, twice that without symmetry.
 #include "elimination/dense_blocks.h"
 #include "elimination/lanes.h"
 
@@ -30,7 +39,9 @@
 
 // ------------------------------------------------------------------------------------ matrix pass
 
-// The blocks J G' of the rows closed here; with J and G exchanged those of S'.
+// Writes the blocks J G' of the rows closed here to R; with J and G exchanged those of S'.  With J = D' S', G
+// = J M^-1 these are the blocks D' xi D of single bodies [chadaj2017, (15)-(16), (24)] and Phi_q delta Phi_q'
+// [malczyk2019, (24)-(27)].
 static void put_blocks(const lwi_elim *elim, const lwi_elim_front *N, double (*left)[6],
                        double (*right)[6], double *R)
 {
@@ -39,6 +50,8 @@ static void put_blocks(const lwi_elim *elim, const lwi_elim_front *N, double (*l
     for (int i = 0; i < N->block.n; i++) {
         const lwi_elim_block *b = &block[i];
         const double(*J)[6] = (const double(*)[6])(left + 6 * b->J);
+        LWI_ASSERT(b->m >= 1 && b->m <= LWI_EDGE_ROWS && b->n >= 1 && b->n <= LWI_EDGE_ROWS);
+        LWI_ASSERT(b->at >= 0 && b->at + (b->m - 1) * N->ld + b->n <= N->nc * N->ld);
         const double(*G)[6] = (const double(*)[6])(right + 6 * b->G);
 #define PRODUCT(n, unused) lwi_block_product(b->m, n, J, G, R + b->at, N->ld, b->add)
         WITH_CONSTANT(b->n, PRODUCT, 0)
@@ -46,7 +59,7 @@ static void put_blocks(const lwi_elim *elim, const lwi_elim_front *N, double (*l
     }
 }
 
-// S_rr, with eps on it.
+// Notes S_rr and adds eps to it: 1/alpha of [malczyk2019, (35)].
 static void put_diagonal(lwi_elim *elim, const lwi_elim_front *N)
 {
     double *S = elim->S + N->row;
@@ -56,7 +69,7 @@ static void put_diagonal(lwi_elim *elim, const lwi_elim_front *N)
     for (int r = 0; r < N->nc; r++) N->R[r * (N->ld + 1)] = S[r] += eps[r];
 }
 
-// A block of m rows and n columns, or its upper triangle, onto another.
+// Adds a block of m rows and n columns, or its upper triangle, to another.
 LWI_INLINE void add_block(const int m, const int n, const bool upper, const double *from, int lf,
                           const int step, double *to, int lt)
 {
@@ -64,8 +77,9 @@ LWI_INLINE void add_block(const int m, const int n, const bool upper, const doub
         for (int s = upper ? r : 0; s < n; s++) to[r * lt + s] += from[r * lf + s * step];
 }
 
-// What a child leaves, U, rows and columns by its moves, to [R U] of its parent.  Joints of three rows
-// side by side are usual.
+// Adds the update U of a child, rows and columns by its moves, to [R U] of its parent: terms xi22A + xi11B of
+// (27) and of the recursions [chadaj2017, (27), (34)-(35); malczyk2019, (36)-(38)].  Edges of three rows are
+// the common case.
 LWI_INLINE void add_child(const lwi_elim *elim, const lwi_elim_front *N,
                           const lwi_elim_front *child, const double *leaves, int lu, const int step,
                           double *R, double *U)
@@ -73,6 +87,7 @@ LWI_INLINE void add_child(const lwi_elim *elim, const lwi_elim_front *N,
     const lwi_elim_move *move = elim->move + child->move.first;
     for (int a = 0; a < child->move.n; a++) {
         const int row = move[a].to, m = move[a].n;
+        LWI_ASSERT(row >= 0 && row + m <= N->nc + N->no && move[a].from + m <= child->no);
         double *to = row < N->nc ? R + row * N->ld : U + (row - N->nc) * N->lu - N->nc;
         const int lt = row < N->nc ? N->ld : N->lu;
         const double *from = leaves + move[a].from * lu * step;
@@ -94,7 +109,7 @@ LWI_INLINE void add_child(const lwi_elim *elim, const lwi_elim_front *N,
     }
 }
 
-// The group that has a node's factors, or NULL.
+// The batch that holds the factors of a node, or NULL.
 static const lwi_elim_batch *in_lanes(const lwi_elim *elim, int node)
 {
     return elim->laned ? elim->task[elim->task_of[node]].batch : NULL;
@@ -120,8 +135,9 @@ static void add_children(const lwi_elim *elim, const lwi_elim_front *N)
     }
 }
 
-// One edge after the other: each is eliminated from the rest of the front.  Returns the row that
-// failed.
+// Eliminates the closed edges one after the other: factors of S_cc = D' (xi11B + xi22A) D [chadaj2017,
+// (26)-(27)], and the Schur complement of the open rows [chadaj2017, (34)-(35); malczyk2019, (36)-(38)].
+// Returns the row that failed, or -1.
 static int eliminate_edges(lwi_elim *elim, const lwi_elim_front *N)
 {
     const lwi_elim_edge *edge = elim->edge + N->edge.first;
@@ -140,11 +156,13 @@ static int eliminate_edges(lwi_elim *elim, const lwi_elim_front *N)
         WITH_CONSTANT(m, ELIMINATE, 0)
 #undef ELIMINATE
         if (failed >= 0) return r + failed;
+        LWI_ASSERT(next <= N->nc);
     }
     return -1;
 }
 
-// The same without symmetry.
+// The same without symmetry: delta12 and delta21 differ, the transposed update is formed separately
+// [malczyk2019, (37)].
 static int eliminate_edges_unsymmetric(lwi_elim *elim, const lwi_elim_front *N)
 {
     const lwi_elim_edge *edge = elim->edge + N->edge.first;
@@ -174,12 +192,13 @@ static void note_pivots(const lwi_elim *elim, const lwi_elim_front *N, lwi_elim_
 {
     const double *S = elim->S + N->row;
     for (int r = 0; r < N->nc; r++) {
+        LWI_ASSERT(N->R[r * (N->ld + 1)] > 0 && isfinite(N->R[r * (N->ld + 1)])); // 1 / pivot
         const double share = S[r] * N->R[r * (N->ld + 1)];
         if (share > state->max_ratio) state->max_ratio = share, state->max_ratio_row = r;
     }
 }
 
-// The node's factors are of no use: its parent gets nothing from it.
+// Clears the factors of a failed node: its parent receives no update.
 static void give_up(const lwi_elim *elim, const lwi_elim_front *N)
 {
     const size_t R = (size_t)N->nc * (size_t)N->ld * sizeof *N->R;
@@ -191,13 +210,13 @@ static void give_up(const lwi_elim *elim, const lwi_elim_front *N)
 static void note_failure(const lwi_elim *elim, const lwi_elim_front *N, int row,
                          lwi_elim_state *state)
 {
+    LWI_ASSERT_INDEX(row, N->nc);
     const double pivot = N->R[row * (N->ld + 1)], S = elim->S[N->row + row];
     state->status = isfinite(pivot) && isfinite(S) ? LW_ERR_SINGULAR : LW_ERR_NOT_FINITE;
     state->max_ratio = pivot > 0 ? S / pivot : HUGE_VAL;
     state->max_ratio_row = row;
 }
 
-// Every row of the node has an eps.
 bool lwi_elim_regular(const lwi_elim *elim, const lwi_elim_front *N)
 {
     for (int r = 0; r < N->nc && elim->regular; r++)
@@ -205,10 +224,27 @@ bool lwi_elim_regular(const lwi_elim *elim, const lwi_elim_front *N)
     return elim->regular || elim->assembled;
 }
 
+// Whether the diagonal blocks J G' are symmetric, as they are for K = K'; not finite numbers pass.
+static bool symmetric_blocks(const lwi_elim *elim, const lwi_elim_front *N)
+{
+    for (int i = 0; i < N->block.n; i++) {
+        const lwi_elim_block *b = &elim->block[N->block.first + i];
+        if (b->at / N->ld != b->at % N->ld) continue;
+        for (int r = 0; r < b->m; r++)
+            for (int c = 0; c < r; c++) {
+                const double *R = N->R + b->at, size = R[r * (N->ld + 1)] * R[c * (N->ld + 1)];
+                const double gap = R[r * N->ld + c] - R[c * N->ld + r];
+                if (gap * gap > 1e-8 * fabs(size)) return false;
+            }
+    }
+    return true;
+}
+
 static void put_front(lwi_elim *elim, const lwi_elim_front *N)
 {
     if (!elim->assembled) put_blocks(elim, N, elim->J, elim->G, N->R);
     if (!elim->assembled && elim->unsymmetric) put_blocks(elim, N, elim->G, elim->J, N->Q);
+    LWI_ASSERT(elim->assembled || elim->unsymmetric || symmetric_blocks(elim, N));
     put_diagonal(elim, N);
     add_children(elim, N);
 }
@@ -218,8 +254,10 @@ void lwi_elim_eliminate(lwi_elim *elim, int node)
     const lwi_elim_front *N = &elim->front[node];
     lwi_elim_state *state = &elim->state[node];
     *state = (lwi_elim_state){.status = LW_OK, .kept = N->nc};
+    LWI_ASSERT(N->nc >= 0 && N->no >= 0 && N->ld >= N->nc + N->no + 1 && N->lu >= N->no + 1);
     if (!N->nc) return;
     const int rank = elim->generic_rank[node];
+    LWI_ASSERT(rank >= -1 && rank <= N->nc);
     if (!elim->unsymmetric)
         state->ranked =
             elim->find_ranks ? N->loop : rank >= 0 && rank < N->nc && !lwi_elim_regular(elim, N);
@@ -231,20 +269,21 @@ void lwi_elim_eliminate(lwi_elim *elim, int node)
         const double inactive_below = lwi_elim_inactive_below(elim, node);
         const bool inactive =
             inactive_below > 0 && (failed >= 0 || state->max_ratio * inactive_below > 1);
-        if (inactive || (failed >= 0 && elim->find_ranks)) // or rows of zeros
+        if (inactive || (failed >= 0 && elim->find_ranks)) // also if there are rows of zeros
             state->ranked = true, state->max_ratio = 0, put_front(elim, N);
         else if (failed >= 0)
             note_failure(elim, N, failed, state);
     }
     if (state->ranked) lwi_elim_rank_eliminate(elim, node);
     if (state->status == LW_OK) return;
-    state->kept = N->nc; // nothing was dropped on purpose
+    state->kept = N->nc; // no row was dropped by decision
     give_up(elim, N);
 }
 
 // ------------------------------------------------------------------------------------ vector pass
 
-// y = c - eps lambda - J x of the rows closed here.
+// y = c - eps lambda - J x of the rows closed here: the right side D' (V_B - V_A) at x0 [chadaj2017,
+// (23)-(24)], beta of [malczyk2019, (35)].
 static void right_side(const lwi_elim *elim, const lwi_elim_front *N)
 {
     double *y = N->v;
@@ -281,7 +320,7 @@ void lwi_elim_up(lwi_elim *elim, int node)
         for (int a = 0; a < C->move.n; a++) {
             double *to = N->v + move[a].to;
             const double *some = from + move[a].from * step;
-            if (move[a].n == 3) // usual
+            if (move[a].n == 3) // common case
                 to[0] += some[0], to[1] += some[step], to[2] += some[2 * step];
             else
                 for (int r = 0; r < move[a].n; r++) to[r] += some[r * step];
@@ -305,6 +344,7 @@ void lwi_elim_up(lwi_elim *elim, int node)
 void lwi_elim_back_substitute(lwi_elim *elim, int node)
 {
     const lwi_elim_front *N = &elim->front[node];
+    LWI_ASSERT(N->parent >= 0 ? N->parent > node : N->no == 0);
     if (N->parent >= 0) {
         const double *above = elim->front[N->parent].v;
         const lwi_elim_move *move = elim->move + N->move.first;
@@ -328,7 +368,8 @@ void lwi_elim_back_substitute(lwi_elim *elim, int node)
     }
 }
 
-// lambda, and x += G' lambda of the rows closed here.
+// lambda, and x += G' lambda of the rows closed here: the velocities of the bodies from the impulses
+// [chadaj2017, (15)-(16)], the increments from the forces [malczyk2019, (24)-(25)].
 void lwi_elim_down(lwi_elim *elim, int node)
 {
     const lwi_elim_front *N = &elim->front[node];

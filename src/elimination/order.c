@@ -1,5 +1,7 @@
-// order.c -- compounds, and joining them.
+// order.c -- compounds of bodies, and joining them.
 #include "elimination/order.h"
+
+#include "base/assert.h"
 
 #include <limits.h>
 #include <string.h>
@@ -35,7 +37,7 @@ static lw_status prepare(lwi_order *o)
     o->next_edge = LWI_PUSH(&o->arena, int, nedge);
     o->closer = LWI_PUSH(&o->arena, int, nedge);
     o->stamp = LWI_PUSH(&o->arena, int, nedge);
-    // a node closes an edge or is a body alone
+    // a node closes an edge or is a single body
     o->node = LWI_PUSH(&o->arena, lwi_order_node, (size_t)nedge + (size_t)nbody);
     o->next_node = LWI_PUSH(&o->arena, int, (size_t)nedge + (size_t)nbody);
     if (!o->up || !o->node_of || !o->next_body || !o->next_edge || !o->closer || !o->stamp ||
@@ -65,6 +67,7 @@ void lwi_order_free(lwi_order *o)
 
 int lwi_order_find(lwi_order *o, int body)
 {
+    LWI_ASSERT_INDEX(body, o->graph->nbody);
     int *up = o->up;
     while (up[body] != body) body = up[body] = up[up[body]];
     return body;
@@ -72,6 +75,7 @@ int lwi_order_find(lwi_order *o, int body)
 
 const int *lwi_order_open(const lwi_order *o, int root, int *n)
 {
+    LWI_ASSERT_INDEX(root, o->graph->nbody);
     const int node = o->node_of[root];
     if (node < 0) {
         *n = o->first[root + 1] - o->first[root];
@@ -106,11 +110,12 @@ static void append(lwi_order_list *list, int *next, int item)
 static int new_node(lwi_order *o)
 {
     const lwi_order_list none = {-1, -1};
+    LWI_ASSERT_INDEX(o->nnode, o->graph->nedge + o->graph->nbody);
     o->node[o->nnode] = (lwi_order_node){.parent = -1, .child = none, .body = none, .closed = none};
     return o->nnode++;
 }
 
-// room for `more` open edges behind those in use
+// Makes room for `more` open edges behind those in use.
 static lw_status reserve(lwi_order *o, int more)
 {
     if (more > INT_MAX / 2 - o->used) return LW_ERR_MEMORY;
@@ -125,7 +130,7 @@ static lw_status reserve(lwi_order *o, int more)
     return LW_OK;
 }
 
-// how many edges are open at one of the compounds at least
+// Number of edges that are open at one of the compounds at least.
 static int front_size(lwi_order *o, const int *roots, int n)
 {
     int size = 0;
@@ -141,7 +146,7 @@ static int front_size(lwi_order *o, const int *roots, int n)
     return size;
 }
 
-// the compound whose node may grow: nothing is open elsewhere that is not open there
+// The node that may grow by joining the compounds: it has all edges that are open at any of them.  -1: none.
 static int growing_node(const lwi_order *o, const int *roots, int n, int size)
 {
     for (int k = 0; k < n; k++) {
@@ -157,7 +162,7 @@ static int growing_node(const lwi_order *o, const int *roots, int n, int size)
     return -1;
 }
 
-// all bodies of the edge are in the compound of `root`
+// Whether all bodies of the edge are in the compound of `root`.
 static bool inside(lwi_order *o, int edge, int root)
 {
     const lwi_plan_edge *e = &o->graph->edge[edge];
@@ -166,7 +171,7 @@ static bool inside(lwi_order *o, int edge, int root)
     return true;
 }
 
-// sorts the edges of one list into closed and open ones; these go to the pool at `to`
+// Sorts the edges of one list into closed and open ones; the latter go to the pool at *to.
 static void sort_open(lwi_order *o, int node, int root, const int *edge, int n, int *to)
 {
     for (int i = 0; i < n; i++) {
@@ -175,8 +180,10 @@ static void sort_open(lwi_order *o, int node, int root, const int *edge, int n, 
         o->stamp[e] = o->now;
         if (inside(o, e, root)) {
             append(&o->node[node].closed, o->next_edge, e);
+            LWI_ASSERT(o->closer[e] < 0);
             o->closer[e] = node;
         } else {
+            LWI_ASSERT_INDEX(*to, o->room);
             o->pool[(*to)++] = e;
         }
     }
@@ -199,13 +206,15 @@ static void take(lwi_order *o, int node, const int *roots, int n)
 
 lw_status lwi_order_join(lwi_order *o, const int *roots, int n)
 {
+    LWI_ASSERT(n >= 1);
+    for (int k = 0; k < n; k++) LWI_ASSERT(o->up[roots[k]] == roots[k]);
     const int size = front_size(o, roots, n);
     const int grows = growing_node(o, roots, n, size);
     const int node = grows < 0 ? new_node(o) : grows;
     take(o, node, roots, n);
     for (int k = 1; k < n; k++) o->up[roots[k]] = roots[0];
     o->now++;
-    if (grows >= 0) { // what stays open is packed where it is
+    if (grows >= 0) { // the edges that stay open are packed in place
         lwi_plan_span *open = &o->node[node].open;
         int to = open->first;
         sort_open(o, node, roots[0], o->pool + open->first, open->n, &to);
@@ -227,6 +236,7 @@ lw_status lwi_order_join(lwi_order *o, const int *roots, int n)
 
 void lwi_order_single(lwi_order *o, int body)
 {
+    LWI_ASSERT(o->up[body] == body && o->node_of[body] < 0);
     const int node = new_node(o);
     append(&o->node[node].body, o->next_body, body);
     o->node_of[body] = node;

@@ -1,14 +1,16 @@
-// order_dissect.c -- nested dissection: a set of bodies is cut in two where few rows cross and both
-// parts are of fair size, the parts are treated in the same way, and their compounds are joined
-// last.
+// order_dissect.c -- nested dissection: a set of bodies is cut in two where few rows cross and both parts
+// have similar sizes, both parts are dissected in the same way, and their compounds are joined last.
 //
-// Candidates for a cut, in one pass each: what a breadth-first or depth-first order from an end of
-// the set has reached after any number of bodies, and whatever hangs below a body in the
-// depth-first tree. (Edges that are not in that tree join a body with one it hangs below, so what
-// crosses is a sum over the subtree.)  The best has the smallest
+// Candidates for a cut, each found in one pass: what a breadth-first or depth-first order from an end of the
+// set has reached after any number of bodies, and the subtree below a body of the depth-first tree.  (Edges
+// that are not in that tree connect a body with one of its ancestors, so the crossing rows are a sum over the
+// subtree.)  The best cut has the smallest
 //     rows / (bodies here * bodies there)
-// which halves a chain exactly.  Single bodies then change sides where that cuts fewer rows.
+// which halves a chain exactly.  Single bodies then change sides if that cuts fewer rows. Cost: O(n log n)
+// for graphs of bounded degree.
 #include "elimination/order.h"
+
+#include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +24,13 @@ typedef struct dissection {
     lwi_order *o;
     int leaf;
     int *body;              // [nbody] a permutation; a set is a span of it
-    int *set, sets;         // [nbody] the set that a body is in now
+    int *set, sets;         // [nbody] current set of each body
     int *seen, passes;      // [nbody] marks of one traversal
     int *order;             // [nbody] of one traversal
     int *count, *counted;   // [nedge] bodies reached, and in which pass
     int *parent, *rank;     // [nbody] depth-first tree, place in the order
-    int *edge_at, *body_at; // [nbody] how far a body's neighbours have been looked at
-    int *size, *crossing;   // [nbody] of what hangs below a body
+    int *edge_at, *body_at; // [nbody] progress through the neighbours of a body
+    int *size, *crossing;   // [nbody] of the subtree below a body
     unsigned char *side;    // [nbody]
     int *spare;             // [nbody]
 } dissection;
@@ -50,7 +52,7 @@ static bool within(const dissection *d, int edge, int set)
 
 // -------------------------------------------------------------------------------------- traversals
 
-// Bodies of the set that hang together with `start`, nearest first; returns how many.
+// Bodies of the set connected with `start`, nearest first; returns how many.
 static int breadth_first(dissection *d, int start)
 {
     const lwi_order *o = d->o;
@@ -73,7 +75,7 @@ static int breadth_first(dissection *d, int start)
     return tail;
 }
 
-// The next body that a depth-first walk goes to from b, or -1.
+// The next body of a depth-first walk from b, or -1.
 static int onward(dissection *d, int b, int set, int pass)
 {
     const lwi_order *o = d->o;
@@ -114,6 +116,7 @@ static void depth_first(dissection *d, int start)
 
 static void consider(cut *best, int rows, int part, int n, const int *list)
 {
+    LWI_ASSERT(part > 0 && part < n && rows >= 0);
     const int smaller = part < n - part ? part : n - part;
     if (SMALLEST * smaller < n && smaller < n / 2) return;
     const cut c = {(double)rows / ((double)part * (n - part)), abs(n - 2 * part), list, part};
@@ -121,7 +124,7 @@ static void consider(cut *best, int rows, int part, int n, const int *list)
         *best = c;
 }
 
-// What has been reached after any number of bodies of the order.
+// The bodies reached after any number of steps of the order.
 static void consider_order(dissection *d, int n, cut *best)
 {
     const lwi_order *o = d->o;
@@ -143,8 +146,8 @@ static void consider_order(dissection *d, int n, cut *best)
     }
 }
 
-// An edge between a body and one it hangs below crosses for everything between; edges of more
-// bodies count as several.
+// An edge between a body and an ancestor crosses every cut between them; edges of more bodies count as
+// several.
 static void consider_subtrees(dissection *d, int n, cut *best)
 {
     const lwi_order *o = d->o;
@@ -154,7 +157,7 @@ static void consider_subtrees(dissection *d, int n, cut *best)
         const int b = d->order[k];
         for (int i = o->first[b]; i < o->first[b + 1]; i++) {
             const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
-            if (e->body[0] != b || !within(d, o->edge[i], set)) continue; // once
+            if (e->body[0] != b || !within(d, o->edge[i], set)) continue; // count each edge once
             for (int j = 0; j + 1 < e->n; j++) {
                 const int u = e->body[j], v = e->body[j + 1];
                 const bool u_below = d->rank[u] > d->rank[v];
@@ -173,7 +176,7 @@ static void consider_subtrees(dissection *d, int n, cut *best)
 
 // ------------------------------------------------------------------------------------ improvement
 
-// Rows that are cut less when b changes sides.
+// Decrease of the crossing rows when b changes sides.
 static int gain(const dissection *d, int b)
 {
     const lwi_order *o = d->o;
@@ -223,12 +226,13 @@ static int part_sides(dissection *d, int *body, int n)
     return front;
 }
 
-// Cuts a set that hangs together; returns the size of the first part.
+// Cuts a connected set; returns the size of the first part.
 static int bisect(dissection *d, int *body, int n)
 {
     cut best = {.list = NULL};
     breadth_first(d, body[0]);
     const int end = d->order[n - 1]; // far from everything: an end
+    LWI_ASSERT(n >= 2);
     depth_first(d, end);
     consider_order(d, n, &best);
     consider_subtrees(d, n, &best);
@@ -245,7 +249,7 @@ static int bisect(dissection *d, int *body, int n)
     return part_sides(d, body, n);
 }
 
-// Joins all compounds of a set that hangs together; a body alone that closes nothing stays alone.
+// Joins all compounds of a connected set; a single body that closes nothing remains single.
 static lw_status join_set(dissection *d, const int *body, int n)
 {
     lwi_order *o = d->o;
@@ -265,8 +269,7 @@ static lw_status join_set(dissection *d, const int *body, int n)
 
 static lw_status dissect(dissection *d, int *body, int n);
 
-// A set in several pieces: nothing joins these here.  They are moved together, each a set of its
-// own.
+// A set of several connected components: they are not joined; each is moved together and dissected.
 static lw_status pieces(dissection *d, int *body, int n)
 {
     const int whole = d->set[body[0]];
@@ -279,6 +282,7 @@ static lw_status pieces(dissection *d, int *body, int n)
             d->spare[found++] = d->order[i];
         }
     }
+    LWI_ASSERT(found == n);
     memcpy(body, d->spare, (size_t)n * sizeof *body);
     for (int k = 0; k < n;) {
         int size = 1;
@@ -297,6 +301,7 @@ static lw_status dissect(dissection *d, int *body, int n)
     if (n > 1) {
         if (breadth_first(d, body[0]) < n) return pieces(d, body, n);
         const int part = bisect(d, body, n);
+        LWI_ASSERT(part > 0 && part < n);
         TRY(dissect(d, body, part));
         TRY(dissect(d, body + part, n - part));
     }

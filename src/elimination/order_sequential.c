@@ -1,20 +1,22 @@
-// order_sequential.c -- the greedy order: always the join with the smallest front.
+// order_sequential.c -- sequential order: always the join with the smallest front.
 //
-// For edge e the front is what is open at one of its compounds at least, in rows.  A heap holds the
-// edges by this size; ties are broken by the distance from the ground, the farther first, then by
-// the edge's number.  A chain is joined from its tip body by body, a tree limb by limb, a ladder
-// from one end to the other.  Only edges open at a compound just made change their front, so that
-// with fronts of bounded size the whole costs O(n log n).
+// The front of edge e is the set of edges open at one of its compounds at least, counted in rows.  A heap
+// holds the edges by this size; ties are broken by the distance from the ground, the farther first, then by
+// the edge's number.  A chain is joined from its tip body by body, a tree branch by branch, a ladder from one
+// end to the other.  A join changes only the fronts of edges open at the new compound, so that the cost is
+// O(n log n) if fronts have bounded size.
 #include "elimination/order.h"
+
+#include "base/assert.h"
 
 typedef struct lwi_order_sequence {
     lwi_order *o;
     int *cost;      // [nedge] rows of the front
     int *far;       // [nedge] distance from the ground
-    int *heap, *at; // [nheap] edges; [nedge] place in the heap, -1: not there
+    int *heap, *at; // [nheap] edges; [nedge] index in the heap, -1: not in it
     int nheap;
-    int *mark, marks;   // [nedge] edges counted besides those of the compound at hand
-    int *count;         // [nedge] bodies that are here
+    int *mark, marks;   // [nedge] edges counted besides those of the current compound
+    int *count;         // [nedge] bodies found in the current set
     int *queue, *depth; // [nbody]
 } sequence;
 
@@ -29,11 +31,12 @@ static bool before(const sequence *c, int e, int f)
 
 static void put(sequence *c, int place, int edge)
 {
+    LWI_ASSERT_INDEX(place, c->o->graph->nedge);
     c->heap[place] = edge;
     c->at[edge] = place;
 }
 
-// moves an edge from where there is a gap to where it belongs
+// Moves an edge from a free place of the heap to its position.
 static void sift(sequence *c, int place, int edge)
 {
     while (place && before(c, edge, c->heap[(place - 1) / 2])) {
@@ -50,6 +53,7 @@ static void sift(sequence *c, int place, int edge)
 
 static void remove_edge(sequence *c, int edge)
 {
+    LWI_ASSERT(c->nheap > 0 && c->at[edge] >= 0 && c->heap[c->at[edge]] == edge);
     const int place = c->at[edge], last = c->heap[--c->nheap];
     c->at[edge] = -1;
     if (last != edge) sift(c, place, last);
@@ -57,7 +61,7 @@ static void remove_edge(sequence *c, int edge)
 
 // ------------------------------------------------------------------------------------------ costs
 
-// Rows open at the compound of `root` that are neither stamped nor marked; they are marked.
+// Rows open at the compound of `root` that are neither stamped nor marked; marks them.
 static int more_rows(sequence *c, int root)
 {
     int n, rows = 0;
@@ -81,7 +85,7 @@ static int front_rows(sequence *c, int edge, int without)
     return rows;
 }
 
-// After a join: the edges open at the new compound have new fronts.
+// After a join: updates the fronts of the edges open at the new compound.
 static void update(sequence *c, int root)
 {
     lwi_order *o = c->o;
@@ -102,7 +106,7 @@ static void update(sequence *c, int root)
 
 // --------------------------------------------------------------------------------------- distances
 
-// Breadth first from the bodies on the ground, parts without from their first body.
+// Breadth first from the bodies on the ground; components without ground start at their first body.
 static void measure(sequence *c, const int *body, int n)
 {
     int *queue = c->queue, *depth = c->depth;
@@ -125,7 +129,7 @@ static void measure(sequence *c, const int *body, int n)
         for (int i = o->first[b]; i < o->first[b + 1]; i++) {
             const int e = o->edge[i];
             if (c->far[e] < depth[b]) c->far[e] = depth[b];
-            if (c->at[e] < 0 && o->closer[e] < 0) continue; // not among these bodies alone
+            if (c->at[e] < 0 && o->closer[e] < 0) continue; // not all of its bodies are in the set
             for (int j = 0; j < o->graph->edge[e].n; j++) {
                 const int next = o->graph->edge[e].body[j];
                 if (depth[next]) continue;
@@ -138,7 +142,7 @@ static void measure(sequence *c, const int *body, int n)
 
 // ------------------------------------------------------------------------------------------- order
 
-// The edges that have all their bodies among these enter the heap.
+// Puts the edges with all bodies in the set on the heap.
 static void enter(sequence *c, const int *body, int n)
 {
     const lwi_order *o = c->o;
@@ -157,6 +161,7 @@ static lw_status join_all(sequence *c)
         int roots[LWI_EDGE_BODIES];
         const int n = lwi_order_roots(o, &o->graph->edge[edge], roots);
         TRY(lwi_order_join(o, roots, n));
+        LWI_ASSERT(o->closer[edge] >= 0);
         const lwi_order_node *node = &o->node[o->closer[edge]];
         for (int e = node->closed.first; e >= 0; e = o->next_edge[e])
             if (c->at[e] >= 0) remove_edge(c, e);
@@ -165,7 +170,7 @@ static lw_status join_all(sequence *c)
     return LW_OK;
 }
 
-// The workspace is made once; what these bodies left in it before is cleared.
+// The workspace is created once; entries of these bodies from earlier sets are cleared.
 static sequence *workspace(lwi_order *o, const int *body, int n)
 {
     sequence *c = o->sequence;

@@ -1,26 +1,28 @@
-// order_substructures.c -- long chains, and limbs that are chains, cut into equal pieces: subtrees of one
-// shape, which the engine does side by side (lanes.h).
+// order_substructures.c -- long chains, and branches that are chains, cut into equal pieces: isomorphic
+// subtrees that the elimination processes side by side (lanes.h).
 //
-// A path is a run of bodies with two edges each, all of the same number of rows.  It is cut into
-// LWI_ORDER_PIECES pieces of as many bodies as go; the rest stays at the end that is farther from
-// the ground.  Pieces are halved down to bodies, so that threads have something to do as well, and
-// none of their nodes closes anything of their neighbours: that would make them different.
+// A path is a sequence of bodies with two edges each, all with the same number of rows.  It is cut into
+// LWI_ORDER_PIECES pieces of equal size; remaining bodies are left at the end that is farther from the
+// ground.  Pieces are halved down to bodies, which gives threads independent work as well.  No node of a
+// piece closes an edge to a neighbour of the piece: that would make the shapes of the pieces differ.
 #include "elimination/order.h"
+
+#include "base/assert.h"
 
 #include <string.h>
 
-/** Bodies of a piece at least: below, the joins of the pieces cost what lanes save. */
+/** Minimum number of bodies in a piece: below, the joins of the pieces cost what lanes save. */
 enum { SHORTEST = 4 };
 
 typedef struct paths {
     lwi_order *o;
-    int *body;  ///< [nbody] path after path
+    int *body;  ///< [nbody] the paths one after the other
     int *first; ///< [n + 1] in `body`
     int n;
     bool *seen; ///< [nbody]
 } paths;
 
-// A body of a path: its two edges.
+// Whether a body belongs to a path: two edges with equal numbers of rows.
 static bool regular(const lwi_order *o, int body)
 {
     const int *edge = o->edge + o->first[body];
@@ -32,8 +34,8 @@ static bool regular(const lwi_order *o, int body)
     return true;
 }
 
-// Along the path from `body` over edge number `way` of it; -1: the path ends here.  *way becomes
-// the number of the next edge there.
+// The next body along the path from `body` over its edge number *way; -1: the path ends here.  *way becomes
+// the number of the following edge there.
 static int next(const paths *p, int body, int *way)
 {
     const lwi_order *o = p->o;
@@ -60,7 +62,7 @@ static void reverse(int *list, int n)
     }
 }
 
-// The path through a body, from the ground where it has one; rings are none.
+// Lists the path through a body, starting at the ground if it has one; rings are not paths.
 static void walk(paths *p, int start)
 {
     int *list = p->body + p->first[p->n], n = 0, end = start, way = 0, at, back;
@@ -72,13 +74,14 @@ static void walk(paths *p, int start)
     for (int b = end; b >= 0; b = next(p, b, &way)) {
         if (p->seen[b]) break;
         p->seen[b] = true;
+        LWI_ASSERT(p->first[p->n] + n < p->o->graph->nbody);
         list[n++] = b;
     }
     if (at == start) return; // a ring
     const int last = list[n - 1];
     const bool near = on_ground(p->o, end), far = on_ground(p->o, last);
     if (!near && (far || last < end)) reverse(list, n);
-    // a body on the ground closes that edge wherever it enters: it stays out
+    // a body on the ground closes its edge to the ground at any node: it is left out
     n -= near && far;
     if ((near || far) && --n > 0) memmove(list, list + 1, (size_t)n * sizeof *list);
     if (n < LWI_ORDER_PIECES * SHORTEST) return;
@@ -86,9 +89,10 @@ static void walk(paths *p, int start)
     p->n++;
 }
 
-// Joins a run of bodies, halves first.
+// Joins a segment of bodies, halves first.
 static lw_status halves(lwi_order *o, const int *body, int n)
 {
+    LWI_ASSERT(n >= 1);
     if (n == 1) return LW_OK;
     TRY(halves(o, body, n / 2));
     TRY(halves(o, body + n / 2, n - n / 2));
@@ -99,6 +103,7 @@ static lw_status halves(lwi_order *o, const int *body, int n)
 static lw_status cut(lwi_order *o, const int *body, int n)
 {
     const int size = n / LWI_ORDER_PIECES;
+    LWI_ASSERT(size >= SHORTEST);
     for (int i = 0; i < LWI_ORDER_PIECES; i++, body += size) {
         TRY(halves(o, body, size));
         o->node[o->node_of[lwi_order_find(o, body[0])]].sealed = true;

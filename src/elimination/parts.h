@@ -1,51 +1,49 @@
-// parts.h -- what the files of the engine share: fronts, and lists in the order of the sweeps.
+// parts.h -- data structures of the elimination: fronts, and lists in the order of the sweeps.
 //
-// The rows closed by a node are eliminated as S_cc = L D L', L of unit diagonal.  A front keeps
-//     R = [ L'  Z ],  Z = D^-1 L^-1 S_co     [nc][ld]: the strict upper part of L', 1/D on the
-//     diagonal U = - Z' D Z + those of the children   [no][lu]: upper part; what is added to the
-//     parent's front
-// No square roots, and half of the divisions of L L'.  The blocks J G' of the matrix itself are put
-// into the front where the first of their two edges is closed, so that U holds nothing but
-// corrections.
+// The rows closed by a node are eliminated as S_cc = L D L', L of unit diagonal.  A front holds
+//     R = [ L'  Z ],  Z = D^-1 L^-1 S_co     [nc][ld]: strict upper part of L', 1/D on the diagonal
+//     U = - Z' D Z + updates of the children [no][lu]: upper part; added to the parent's front
+// This takes no square roots and half of the divisions of L L'.  The blocks J G' of the matrix are added at
+// the front where the first of their two edges is closed, so that U holds corrections only.
 //
-// Without symmetry S_cc = L D U, and a front keeps also
+// Without symmetry S_cc = L D U, and a front also holds
 //     Q = [ L'  Y' ],  Y = S_oc U^-1 D^-1        Z as above, L' of R is U, U of above is -Y D Z,
 //     V                                          the upper part of its transpose
-// so that everything is done twice with the roles of J and G, R and Q, U and V exchanged, and the
-// vector pass reads Q upwards and R downwards.
+// Every operation is done twice, with J and G, R and Q, U and V exchanged; the vector pass reads Q upwards
+// and R downwards.
 //
-// Vectors: v = [y_c  w]: up   z = L^-1 y_c,  w -= Z' z;   down  lambda_c = L'^-1 (D^-1 z - Z
-// lambda_o).
+// Vectors: v = [y_c  w]: up   z = L^-1 y_c,  w -= Z' z;   down  lambda_c = L'^-1 (D^-1 z - Z lambda_o).
 #ifndef LWI_ELIMINATION_PARTS_H
 #define LWI_ELIMINATION_PARTS_H
 
+#include "base/assert.h"
 #include "elimination/elimination.h"
 
-/** A pivot below this share of its S_rr is round-off: S_rr and what is subtracted from it are sums
- *  of some tens of products, each rounded to 1.1e-16 of S_rr. */
+/** A pivot below this share of its S_rr is round-off: S_rr and what is subtracted from it are sums of some
+ *  tens of products, each rounded to 1.1e-16 of S_rr. */
 #define LWI_ELIM_ROUND 1e-14
 
-/** A row with a pivot below this share of the smallest that is usual at its node rests: an angle of
- *  1e-5 (inactive_rows.c).  A hundredth of it would let noise grow until steps become short, a hundred
- *  times as much would show in the motion. */
+/** A row with a pivot below this share of the reference pivot of its node becomes inactive: an angle of 1e-5
+ *  (inactive_rows.c).  A hundredth of it would let noise grow until steps become short, a hundred times as
+ *  much would show in the motion. */
 #define LWI_ELIM_INACTIVE 1e-10
 
 /** A block J G' of the matrix: rows of one edge, columns of another, both at the same body. */
 typedef struct lwi_elim_block {
-    int J, G; ///< slots
-    int at;   ///< place in R
+    int J, G; ///< first slots of the two edges at the body
+    int at;   ///< index of the first entry in R
     unsigned char m, n;
-    bool add; ///< to a block there already
+    bool add; ///< added to a block written before
 } lwi_elim_block;
 
-/** An edge where it is closed. */
+/** An edge at the node that closes it: m rows, n bodies. */
 typedef struct lwi_elim_edge {
-    int edge, row; ///< row: the first in the graph's order
+    int edge, row; ///< row: its first row in the order of the graph
     int m, slot, n;
     int body[LWI_EDGE_BODIES];
 } lwi_elim_edge;
 
-/** Open rows of a child are rows of its parent's front: from, from + 1, ... -> to, to + 1, ... */
+/** Open rows from ... from + n - 1 of a child are rows to ... to + n - 1 of the parent's front. */
 typedef struct lwi_elim_move {
     int from, to, n;
 } lwi_elim_move;
@@ -53,41 +51,41 @@ typedef struct lwi_elim_move {
 typedef struct lwi_elim_front {
     int nc, no, ld, lu;
     double *R, *U, *v; ///< v [nc + no]
-    double *Q, *V;     ///< NULL but for an engine with room for no symmetry
-    double *C;         ///< [no][no] where loops close: what open rows yield to each other
-    int *perm;         ///< [no] its rows are exchanged
-    int row;           ///< number of the first closed row in the order of elimination
-    int parent, first; ///< first: the subtree is nodes first ... this one
+    double *Q, *V;     ///< NULL without lwi_elim_unsymmetric
+    double *C;         ///< [no][no] at loop nodes: compliance of the open rows
+    int *perm;         ///< [no] row exchanges of C
+    int row;           ///< first closed row in the order of elimination
+    int parent, first; ///< the subtree is nodes first ... this one
     lwi_plan_span edge, block, child;
-    lwi_plan_span move; ///< of this node's open rows to the parent
+    lwi_plan_span move; ///< of the open rows to the parent's front
     bool loop;
-    bool bare;  ///< no child adds to U
-    bool clear; ///< not all blocks of S_cc, S_co are there: R starts from 0
+    bool bare;  ///< no child contributes to U
+    bool clear; ///< not all blocks of S_cc, S_co are written: R is cleared first
 } lwi_elim_front;
 
-/** What the last factorisation found at a node. */
+/** Result of the last factorisation at a node. */
 typedef struct lwi_elim_state {
     lw_status status;
     int kept;          ///< rank
     bool ranked;       ///< factors are those of rank.c
     double max_ratio;  ///< largest S_rr / pivot
-    int max_ratio_row; ///< of the node's rows
+    int max_ratio_row; ///< the row of the node at which it occurs
     double dropped;    ///< largest pivot dropped
     int dropped_row;
 } lwi_elim_state;
 
-enum { LWI_ELIM_LANES = 8, LWI_ELIM_MIN_LANES = 2 }; ///< of a group
+enum { LWI_ELIM_LANES = 8, LWI_ELIM_MIN_LANES = 2 }; ///< of a batch
 
-/** What a sweep visits: a node, or a group of equal ones (lanes.h). */
+/** A task of a sweep: a single node, or a batch of isomorphic nodes (lanes.h). */
 typedef struct lwi_elim_task {
-    int lanes;                      ///< 1: a node alone
-    int parent;                     ///< unit; -1: none, or one for each lane
+    int lanes;                      ///< 1: a single node
+    int parent;                     ///< task; -1: none, or a different one for each lane
     int node[LWI_ELIM_LANES];       ///< the last one repeated
-    struct lwi_elim_batch *batch;   ///< NULL: a node alone
-    struct lwi_elim_single *single; ///< of a node alone that is a join, else NULL
+    struct lwi_elim_batch *batch;   ///< NULL: a single node
+    struct lwi_elim_single *single; ///< of a single node that is a join, else NULL
 } lwi_elim_task;
 
-/** Numbers to a row of n in a front: one of padding at least, even. */
+/** Row length of a front of n columns: at least one entry of padding, even. */
 static inline int lwi_elim_row_length(int n)
 {
     return (n + 2) / 2 * 2;
@@ -96,46 +94,45 @@ static inline int lwi_elim_row_length(int n)
 struct lwi_elim {
     const lwi_plan *plan;
     int nnode;
-    int ntask, nbatch;                      ///< groups are the first units; children before parents
-    lwi_elim_task *task;                    ///< [nunit]
+    int ntask, nbatch;                      ///< batches come first; children before parents
+    lwi_elim_task *task;                    ///< [ntask]
     int *task_of, *lane_of;                 ///< [nnode]
     const struct lwi_elim_kernels *kernels; ///< NULL: no lanes
-    bool laned;             ///< the factors of groups are in lanes, else in their nodes' fronts
-    bool in_fronts;         ///< they are in the fronts too
-    bool full_rank;         ///< no node of a group has lost rows of zeros
+    bool laned;             ///< factors of batches are in lanes, else in the fronts of their nodes
+    bool in_fronts;         ///< they are in the fronts as well
+    bool full_rank;         ///< all nodes of batches have full generic rank
     _Atomic bool J_changed; ///< J may have changed since it was read
-    bool reread_J;          ///< the sweep at hand reads it again
+    bool reread_J;          ///< the current sweep reads J again
     lwi_elim_front *front;  ///< [nnode]
     lwi_elim_edge *edge;
     lwi_elim_block *block;
     lwi_elim_move *move;
     double (*J)[6], (*G)[6];
-    int *entry_node; ///< [bodies] node at which a body enters
+    int *entry_node; ///< [bodies] node at which each body enters
     // by row in the order of elimination
     double *S;            ///< S_rr
     double *scale;        ///< 1 / sqrt(S_rr) at ranked nodes, 1 for rows of zeros
-    double *eps;          ///< as given, or 0
-    bool regular;         ///< some eps was given
-    bool has_unsymmetric; ///< room for factors without symmetry
-    bool unsymmetric;     ///< the factors are those without symmetry
-    bool
-        assembled; ///< the sweep at hand finds blocks and right sides in their places (assembled.h)
+    double *eps;          ///< eps of the rows, or 0
+    bool regular;         ///< the caller passed eps
+    bool has_unsymmetric; ///< factors without symmetry are allocated
+    bool unsymmetric;     ///< the current factors are not symmetric
+    bool assembled;       ///< the caller has written blocks and right sides in place (assembled.h)
     // ranked nodes
     double **null;     ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc
     int **swap;        ///< [nnode] [nc] row k was exchanged with this one before step k
-    int *generic_rank; ///< [nnode] rank, or -1
-    double *reference_pivot; ///< [nnode] smallest pivot of the factorisation noted, 0: none
+    int *generic_rank; ///< [nnode] -1: not known, full rank is assumed
+    double *reference_pivot; ///< [nnode] smallest pivot of the reference factorisation, 0: none
     bool inactive_allowed;
     lwi_elim_state *state; ///< [nnode]
-    // what a sweep does at the nodes
+    // parameters of the current sweep
     bool find_ranks;
-    bool pivots_only; ///< pivots are all that is asked for
+    bool pivots_only; ///< only pivots are needed, no factors
     double threshold;
     double (*x)[6];
     const double *c;
     double *lambda;
-    bool refining;              ///< a step of refinement: lambda counts and is added to
-    struct lwi_elim_team *team; ///< NULL: the caller's thread alone
+    bool refining;              ///< refinement step: lambda is a start value and is added to
+    struct lwi_elim_team *team; ///< NULL: the calling thread only
 };
 
 /** Matrix pass of one node; vector pass of one node, up and down. */
@@ -143,32 +140,32 @@ void lwi_elim_eliminate(lwi_elim *elim, int node);
 void lwi_elim_up(lwi_elim *elim, int node);
 void lwi_elim_down(lwi_elim *elim, int node);
 
-/** The parts of these that a ranked node does in another way: S_cc and S_co stand in R. */
+/** The same for a ranked node; S_cc and S_co are in R (rank.c). */
 void lwi_elim_rank_eliminate(lwi_elim *elim, int node);
 void lwi_elim_rank_up(lwi_elim *elim, int node);
 void lwi_elim_rank_down(lwi_elim *elim, int node);
-/** Has every row of the node an eps? */
+/** Whether every row of the node has eps > 0. */
 bool lwi_elim_regular(const lwi_elim *elim, const lwi_elim_front *front);
-/** The pivot at which rows of the node rest in this matrix pass (inactive_rows.c); 0: none does. */
+/** Rows of the node with a pivot below this are inactive in this matrix pass (inactive_rows.c); 0: none. */
 double lwi_elim_inactive_below(const lwi_elim *elim, int node);
 
-/** lambda_c from z and lambda_o in v. */
+/** lambda_c from z and lambda_o, all in v. */
 void lwi_elim_back_substitute(lwi_elim *elim, int node);
 
-/** The same of a unit. */
+/** The same for a task. */
 void lwi_elim_task_eliminate(lwi_elim *elim, int task);
 void lwi_elim_task_up(lwi_elim *elim, int task);
 void lwi_elim_task_down(lwi_elim *elim, int task);
-/** The unit of lane l's parent, -1: none. */
+/** Task of the parent of lane l, -1: none. */
 int lwi_elim_task_parent(const lwi_elim *elim, int task, int l);
-/** Multiplications of its matrix pass, near enough to share out: lanes cost what one does. */
+/** Estimated multiplications of its matrix pass, for sharing the work; all lanes cost what one does. */
 double lwi_elim_task_work(const lwi_elim *elim, int task);
 
-/** Groups in lanes, or node by node;  did the matrix pass keep all pivots? */
+/** Batches in lanes, or node by node;  whether the matrix pass kept all pivots. */
 void lwi_elim_set_laned(lwi_elim *elim, bool laned);
 bool lwi_elim_all_kept(const lwi_elim *elim);
 
-/** What groups keep, to their nodes' states. */
+/** Copies the pivots of batches in lanes to the states of their nodes. */
 void lwi_elim_note_batches(const lwi_elim *elim);
 
 /** All nodes, children first; all nodes up and down, 1 + refine times. */

@@ -1,11 +1,13 @@
-// plan.c -- checks of the graph, numbering of the nodes, costs.
+// plan.c -- plans: checks of the graph, numbering of the nodes, fronts, costs.
 #include "elimination/order.h"
+
+#include "base/assert.h"
 
 #include <limits.h>
 #include <string.h>
 
-// A comb of 8 bodies is long enough to make the joins above it few and short enough to leave
-// threads and lanes something to do.
+// Eight bodies in sequence are enough to make the joins above few, and few enough to leave parallel work for
+// threads and lanes.
 enum { MIXED_LEAF = 8 };
 
 static const char *const kind_names[] = {"auto", "comb", "balanced", "mixed"};
@@ -47,8 +49,8 @@ static lw_status check(const lwi_plan_graph *graph)
 
 // --------------------------------------------------------------------------------------- numbering
 
-// New numbers [nnode] of the builder's nodes: children before parents, a node right behind its last
-// child, so that sweeps stream through memory.
+// New numbers [nnode] of the nodes: children before parents, a node right behind its last child, so that
+// sweeps access memory in order.
 static void number(const lwi_order *o, int *name)
 {
     int count = 0;
@@ -66,6 +68,7 @@ static void number(const lwi_order *o, int *name)
             node = o->next_node[node];
         }
     }
+    LWI_ASSERT(count == o->nnode);
 }
 
 static lwi_plan_span gather(lwi_plan *plan, const lwi_order_list *list, const int *next,
@@ -77,7 +80,7 @@ static lwi_plan_span gather(lwi_plan *plan, const lwi_order_list *list, const in
     return span;
 }
 
-// Lists of all nodes but `open`.
+// Lists of all nodes except `open`.
 static void fill_nodes(const lwi_order *o, const int *name, lwi_plan *plan, int *used)
 {
     for (int k = 0; k < o->nnode; k++) {
@@ -89,6 +92,7 @@ static void fill_nodes(const lwi_order *o, const int *name, lwi_plan *plan, int 
         to->closed = gather(plan, &from->closed, o->next_edge, NULL, used);
         for (int i = 0; i < to->closed.n; i++) {
             const int e = plan->item[to->closed.first + i];
+            LWI_ASSERT(plan->closer[e] < 0);
             plan->closer[e] = name[k];
             to->closed_rows += plan->graph.edge[e].rows;
         }
@@ -103,7 +107,7 @@ static int find(int *up, int i)
     return i;
 }
 
-// Connects what the edge joins; false if two of these were connected before.
+// Connects the bodies of the edge; false if two of them were connected before.
 static bool connect(int *up, const lwi_plan_edge *e, int ground)
 {
     bool apart = true;
@@ -116,9 +120,9 @@ static bool connect(int *up, const lwi_plan_edge *e, int ground)
     return apart;
 }
 
-// Bodies, and the ground as number nbody, are connected edge by edge in the order of elimination.
-// An edge among parts that were all separate is independent of everything before: what it transmits
-// moves the part at least that has no ground.
+// Marks nodes that close loops.  Bodies, and the ground as number nbody, are connected edge by edge in the
+// order of elimination.  An edge between components that were all separate is independent of all rows before
+// it: the wrench it transmits moves at least the component without ground.
 static lw_status mark_loops(lwi_arena *scratch, lwi_plan *plan)
 {
     const int nbody = plan->graph.nbody;
@@ -136,9 +140,8 @@ static lw_status mark_loops(lwi_arena *scratch, lwi_plan *plan)
 
 // ------------------------------------------------------------------------------------------ fronts
 
-// Open edges of every node in the order of their elimination: then those of a child stand in its
-// parent's front in the same order.  Every edge is handed to the nodes where it is open, edge by
-// edge in that order.
+// Open edges of every node in the order of their elimination; the open edges of a child are then in the same
+// order in its parent's front.
 static lw_status fill_open(const lwi_order *o, const int *name, lwi_arena *scratch, lwi_plan *plan,
                            int *used)
 {
@@ -156,7 +159,7 @@ static lw_status fill_open(const lwi_order *o, const int *name, lwi_arena *scrat
     }
     int *where = LWI_PUSH(scratch, int, total);
     if (!where) return LW_ERR_MEMORY;
-    for (int e = 0; e < nedge; e++) first[e + 1] += first[e]; // ends; filled backwards
+    for (int e = 0; e < nedge; e++) first[e + 1] += first[e]; // ends of the lists; filled backwards
     for (int k = 0; k < o->nnode; k++) {
         const lwi_plan_span open = o->node[k].open;
         for (int i = 0; i < open.n; i++) where[--first[o->pool[open.first + i]]] = name[k];
@@ -167,6 +170,7 @@ static lw_status fill_open(const lwi_order *o, const int *name, lwi_arena *scrat
             const int e = plan->item[closed.first + i];
             for (int j = first[e]; j < first[e + 1]; j++) {
                 lwi_plan_node *at = &plan->node[where[j]];
+                LWI_ASSERT(at->open.first + at->open.n < *used && plan->closer[e] > where[j]);
                 plan->item[at->open.first + at->open.n++] = e;
                 at->open_rows += plan->graph.edge[e].rows;
             }
@@ -208,13 +212,13 @@ static lw_status fill(lwi_order *o, lwi_arena *arena, lwi_plan *plan)
     int used = 0;
     fill_nodes(o, name, plan, &used);
     TRY(mark_loops(&o->arena, plan));
-    return fill_open(o, name, &o->arena, plan, &used);
+    TRY(fill_open(o, name, &o->arena, plan, &used));
+    LWI_ASSERT((size_t)used <= items);
+    return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------- costs
 
-// Multiplications: blocks J G' of the rows closed with themselves and with those not closed before,
-// and the elimination of c of c + o rows.
 double lwi_plan_elimination(int c, int o)
 {
     double sum = 0;
@@ -222,7 +226,8 @@ double lwi_plan_elimination(int c, int o)
     return sum;
 }
 
-// Products of every node: 6 for each entry of a block, of diagonal blocks the half.
+// Adds the products J G' to the work of the nodes: 6 multiplications for each entry of a block, half of that
+// for diagonal blocks.
 static void products(const lwi_order *o, const int *place, lwi_plan *plan, double *work)
 {
     for (int b = 0; b < plan->graph.nbody; b++)
@@ -231,6 +236,7 @@ static void products(const lwi_order *o, const int *place, lwi_plan *plan, doubl
                 const int e = o->edge[i], f = o->edge[j];
                 const int m = plan->graph.edge[e].rows, n = plan->graph.edge[f].rows;
                 const int at = plan->closer[place[e] < place[f] ? e : f];
+                LWI_ASSERT_INDEX(at, plan->nnode);
                 work[at] += 6.0 * (i == j ? m * (m + 1) / 2 : m * n);
             }
 }
@@ -248,9 +254,11 @@ static lw_status measure(lwi_order *o, lwi_plan *plan)
     for (int k = 0; k < plan->nnode; k++) {
         lwi_plan_node *node = &plan->node[k];
         const int front = node->closed_rows + node->open_rows;
+        LWI_ASSERT(node->parent >= 0 ? node->parent > k : node->open_rows == 0);
         work[k] += lwi_plan_elimination(node->closed_rows, node->open_rows);
         for (int i = 0; i < node->child.n; i++) {
             const int child = plan->item[node->child.first + i];
+            LWI_ASSERT(child < k && plan->node[child].parent == k);
             if (node->level <= plan->node[child].level) node->level = plan->node[child].level + 1;
             if (longest[k] < longest[child]) longest[k] = longest[child];
         }
@@ -299,7 +307,7 @@ static lw_status create(const lwi_plan_graph *graph, lwi_plan_kind kind, lwi_are
     return status;
 }
 
-// A plan that is asked for what it is like, and forgotten: its lists go with their own arena.
+// A trial plan of which only the costs are used: its lists are in a temporary arena.
 static lw_status try(const lwi_plan_graph *graph, lwi_plan_kind kind, const lwi_arena *arena,
                      lwi_plan *plan)
 {

@@ -1,19 +1,20 @@
-// rank.c -- nodes where loops close: rows that may depend on each other.
+// rank.c -- nodes that close loops: rows that may depend on each other.
 //
-// Rows are scaled, s_r = 1 / sqrt(S_rr), so that pivots are squared sines.  Pivoted elimination
+// Rows are scaled, s_r = 1 / sqrt(S_rr), so that pivots are squared sines.  Elimination with pivoting
 //     P' S_cc P = [R1 R2]' D [R1 R2],   R1 unit upper triangular of order r = rank
-// stops after r steps.  The null space of S_cc is spanned by P [-R1^-1 R2; 1], made orthonormal: N.
-// With the projection  Q = 1 - N N'
+// ends after r steps.  The null space of S_cc is spanned by P [-R1^-1 R2; 1], made orthonormal: N. With the
+// projection  Q = 1 - N N'
 //     S_cc^+ b = Q P [R1^-1 D^-1 R1'^-1 (P' Q b)_1; 0]
-// because any solution on the first r rows differs from the one of minimum norm by null vectors,
-// and Q b is what of b can be met.  This costs a few multiplications with N beside the plain
-// elimination, and does not depend on the pivots chosen but by round-off (and by what is dropped,
-// where drift has tilted redundant rows): along a motion it is smooth although the pivots switch.
-// Columns S_co, which are in the range of S_cc in exact arithmetic, are treated like right sides.
+// because a solution on the first r rows differs from the solution of minimum norm by null vectors, and Q b
+// is the part of b that can be met.  This costs a few multiplications with N beside the plain elimination.
+// The result does not depend on the choice of pivots, except by round-off and by what is dropped where drift
+// has tilted redundant rows: along a motion it is smooth although the pivots change.  Columns S_co, which are
+// in the range of S_cc in exact arithmetic, are treated like right sides.  It takes the place of the inverse
+// at the base of closed chains, which does not exist for redundant constraints [chadaj2017, (44)-(45)].
 //
-// All rows closed at the node share what is not determined.  To spare those that close no loop
-// would be cheaper, but then they carry whatever the others need not, and along a row of loops it
-// adds up: in a hundred four-bars the round-off in J x = c grew from 7e-14 to 6e-10.
+// All rows closed at the node share what is not determined.  Excluding rows that close no loop would be
+// cheaper, but they would then carry arbitrary parts of the others, which adds up along a row of loops: in a
+// hundred four-bars the round-off in J x = c grew from 7e-14 to 6e-10.
 #include "elimination/dense_blocks.h"
 #include "elimination/parts.h"
 #include "base/linear.h"
@@ -21,9 +22,9 @@
 #include <math.h>
 #include <string.h>
 
-// A node that is ranked.
+// A node with rank decisions.
 typedef struct ranked {
-    int n, no, ld; ///< rows, columns behind them
+    int n, no, ld; ///< closed rows, open rows, row length
     double *R, *v;
     double *S, *scale;
     double *null; ///< [n - kept][n]
@@ -33,6 +34,7 @@ typedef struct ranked {
 
 static ranked ranked_of(const lwi_elim *elim, int node)
 {
+    LWI_ASSERT_INDEX(node, elim->nnode);
     const lwi_elim_front *N = &elim->front[node];
     return (ranked){.n = N->nc,
                     .no = N->no,
@@ -46,7 +48,7 @@ static ranked ranked_of(const lwi_elim *elim, int node)
                     .state = &elim->state[node]};
 }
 
-// Takes the null vectors [count][n] out of v.
+// Removes the null vectors [count][n] from v.
 static void project(int n, int count, const double *null, double *v)
 {
     for (int q = 0; q < count; q++, null += n) {
@@ -65,7 +67,10 @@ static void exchange(double *a, double *b)
 
 static void swap_rows(int n, const int *swap, double *v)
 {
-    for (int k = 0; k < n; k++) exchange(&v[k], &v[swap[k]]);
+    for (int k = 0; k < n; k++) {
+        LWI_ASSERT(swap[k] >= k);
+        exchange(&v[k], &v[swap[k]]);
+    }
 }
 
 static void swap_back(int n, const int *swap, double *v)
@@ -73,9 +78,10 @@ static void swap_back(int n, const int *swap, double *v)
     for (int k = n - 1; k >= 0; k--) exchange(&v[k], &v[swap[k]]);
 }
 
-// The row that stands at place k after the exchanges.
+// The row that is at `place` after the exchanges.
 static int row_at(const int *swap, int steps, int place)
 {
+    LWI_ASSERT(steps >= 0 && place >= 0);
     for (int k = steps - 1; k >= 0; k--) {
         if (place == k)
             place = swap[k];
@@ -87,12 +93,11 @@ static int row_at(const int *swap, int steps, int place)
 
 // ------------------------------------------------------------------------------------ elimination
 
-// S_cc and S_co scaled.  False if not all are numbers: comparisons of pivots do
-// not see all that are not.
+// Scales S_cc and S_co.  False if an entry is not finite: comparisons of pivots do not detect all of them.
 static bool scale_rows(const ranked *t)
 {
     const int n = t->n, ld = t->ld;
-    double *s = t->scale, *R = t->R, sum = 0; // of products with 0: 0, or not a number
+    double *s = t->scale, *R = t->R, sum = 0; // sum of products with 0: 0, or not a number
     for (int r = 0; r < n; r++) {
         sum += 0 * t->S[r];
         s[r] = t->S[r] > 0 ? 1 / sqrt(t->S[r]) : 1; // a row of zeros
@@ -111,9 +116,10 @@ static bool scale_rows(const ranked *t)
     return sum == 0;
 }
 
-// Rows and columns a <= b of a symmetric matrix, of which the upper triangle is there.
+// Exchanges rows and columns a <= b of a symmetric matrix stored as its upper triangle.
 static void exchange_both(int n, double *R, int ld, int a, int b)
 {
+    LWI_ASSERT(0 <= a && a <= b && b < n && n <= ld);
     if (a == b) return;
     for (int i = 0; i < a; i++) exchange(&R[i * ld + a], &R[i * ld + b]);
     exchange(&R[a * ld + a], &R[b * ld + b]);
@@ -129,7 +135,7 @@ static int largest(int n, const double *R, int ld, int from)
     return best;
 }
 
-// One step of the elimination of S_cc: row k becomes one of [R1 R2] with 1/D on the diagonal.
+// One elimination step of S_cc: row k becomes a row of [R1 R2] with 1/D on the diagonal.
 static void step(int n, double *R, int ld, int k)
 {
     double *pivot = R + k * ld;
@@ -140,16 +146,17 @@ static void step(int n, double *R, int ld, int k)
     pivot[k] = inverse;
 }
 
-// Pivots until the rank is reached, or down to `least`; the status is SINGULAR where `must` and
-// they do not suffice.
+// Eliminates until the rank is reached or pivots are below min_pivot; with `must`, too few pivots are
+// LW_ERR_SINGULAR.
 static void find_pivots(const ranked *t, int rank, double min_pivot, bool must)
 {
+    LWI_ASSERT(rank >= 0 && rank <= t->n && min_pivot > 0);
     lwi_elim_state *state = t->state;
     int k = 0;
     for (; k < rank; k++) {
         const int p = largest(t->n, t->R, t->ld, k);
         const double pivot = t->R[p * (t->ld + 1)];
-        if (!(pivot > min_pivot && pivot <= 2)) break; // scaled: at most 1
+        if (!(pivot > min_pivot && pivot <= 2)) break; // scaled: at most 1 but for round-off
         t->swap[k] = p;
         exchange_both(t->n, t->R, t->ld, k, p);
         step(t->n, t->R, t->ld, k);
@@ -172,6 +179,7 @@ static void find_pivots(const ranked *t, int rank, double min_pivot, bool must)
 static void find_null(const ranked *t)
 {
     const int n = t->n, ld = t->ld, rank = t->state->kept, count = n - rank;
+    LWI_ASSERT(rank >= 0 && count >= 0);
     for (int q = 0; q < count; q++) {
         double *null = t->null + q * n;
         memset(null, 0, (size_t)n * sizeof *null);
@@ -190,10 +198,10 @@ static void exchange_rows(int n, double *a, double *b)
     for (int j = 0; j < n && a != b; j++) exchange(&a[j], &b[j]);
 }
 
-// Takes the null vectors out of the columns of S_co.
+// Removes the null vectors from the columns of S_co.
 LWI_INLINE void project_columns(const ranked *t, const int no)
 {
-    double *Sco = t->R + t->n, *along = t->v; // v is not in use during the matrix pass
+    double *Sco = t->R + t->n, *along = t->v; // v is not used in the matrix pass
     const double *null = t->null;
     for (int q = t->state->kept; q < t->n; q++, null += t->n) {
         for (int j = 0; j <= no; j++) along[j] = 0;
@@ -202,7 +210,7 @@ LWI_INLINE void project_columns(const ranked *t, const int no)
     }
 }
 
-// Z from S_co, and U; `no` is t->no, a constant where it is a usual one.
+// Z from S_co, and U; no = t->no, a constant in common cases.
 LWI_INLINE void eliminate_columns_of(const ranked *t, const int no, double *U, int lu)
 {
     const int ld = t->ld, rank = t->state->kept;
@@ -243,18 +251,17 @@ static void eliminate_columns(const ranked *t, double *U, int lu)
 
 // ------------------------------------------------------------------------------------- compliance
 
-// What a part yields at its open rows, C = A + U with A = J G' of its bodies, is zero in the
-// directions in which it is rigid, but for round-off of the size of A.  Where the next loop is
-// closed, half of the load goes through such a direction and the other half through the ground, and
-// the round-off of one is handed on: along a row of four-bars it grew by 8 a cell until pivots were
-// lost.  So what is left of C once all pivots above LWI_ELIM_RIGID of A are taken out is taken out
-// of U as well.
+// The compliance of a substructure at its open rows, C = A + U with A = J G' of its bodies, is zero in the
+// directions in which it is rigid, up to round-off of the size of A.  Where the next loop is closed, half of
+// the load passes through such a direction and half through the ground, and the round-off of one is passed on
+// to the next: along a row of four-bars it grew by a factor of 8 per loop until pivots were lost.  Therefore
+// the remainder of C after all pivots above LWI_ELIM_RIGID of A is also subtracted from U.
 
-/** Round-off of a part at a closed loop, as a share of A: sums of tens of products, over pivots of
- *  S_cc that are above 1e-2 in mechanisms that work.  A part that yields less than this is rigid. */
+/** Round-off of a substructure at a closed loop, as a share of A: sums of tens of products, over pivots of
+ *  S_cc that are above 1e-2 in ordinary mechanisms.  A substructure with a smaller compliance is rigid. */
 #define LWI_ELIM_RIGID 1e-12
 
-// C += J G' of the rows of two open edges at the bodies of the part.
+// Adds J G' of the rows of two open edges, at the bodies of the substructure, to C.
 static void add_open(const lwi_elim *elim, const lwi_elim_front *N, int node, int e, int row, int f,
                      int column)
 {
@@ -275,7 +282,7 @@ static void add_open(const lwi_elim *elim, const lwi_elim_front *N, int node, in
         }
 }
 
-// C scaled to A_rr = 1; the scale goes to v.
+// Assembles C, scaled to A_rr = 1; the scale goes to v.
 static void put_open(const lwi_elim *elim, int node)
 {
     const lwi_elim_front *N = &elim->front[node];
@@ -293,6 +300,7 @@ static void put_open(const lwi_elim *elim, int node)
         }
         row += plan->graph.edge[e].rows;
     }
+    LWI_ASSERT(elim->plan->node[node].open_rows == n);
     for (int i = 0; i < n; i++) scale[i] = C[i * n + i] > 0 ? 1 / sqrt(C[i * n + i]) : 0;
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++)
@@ -304,6 +312,7 @@ static void make_rigid(const lwi_elim *elim, int node)
     const lwi_elim_front *N = &elim->front[node];
     const int n = N->no;
     int *perm = N->perm, k = 0;
+    LWI_ASSERT(N->loop && N->C && perm);
     put_open(elim, node);
     for (int i = 0; i < n; i++) perm[i] = i;
     for (; k < n; k++) {
@@ -334,7 +343,7 @@ void lwi_elim_rank_eliminate(lwi_elim *elim, int node)
         return;
     }
     if (N->bare) memset(N->U, 0, (size_t)(N->no * N->lu) * sizeof *N->U);
-    // where no loop closes, rows depend only by being none
+    // where no loop is closed, the only dependent rows are rows of zeros
     if (elim->find_ranks)
         find_pivots(&t, t.n, N->loop ? elim->threshold : LWI_ELIM_ROUND, false);
     else if (inactive_below > 0)
@@ -342,7 +351,7 @@ void lwi_elim_rank_eliminate(lwi_elim *elim, int node)
     else
         find_pivots(&t, generic_rank, LWI_ELIM_ROUND, true);
     if (t.state->status != LW_OK) return;
-    if (elim->pivots_only && N->no == 0) return; // nothing above needs its null space
+    if (elim->pivots_only && N->no == 0) return; // no ancestor needs its null space
     find_null(&t);
     eliminate_columns(&t, N->U, N->lu);
     if (N->loop && N->no) make_rigid(elim, node);
@@ -412,7 +421,7 @@ int lwi_elim_null_count(const lwi_elim *elim)
     return count;
 }
 
-// What is below a ranked node is asked for node by node: factors of lanes are made there as well.
+// lwi_elim_null works node by node: factors in lanes are computed in the fronts as well.
 static void expand_batches(lwi_elim *elim)
 {
     if (!elim->laned || elim->in_fronts) return;
@@ -421,13 +430,13 @@ static void expand_batches(lwi_elim *elim)
     elim->laned = elim->in_fronts = true;
 }
 
-// A null vector of a node's last rows goes down to those eliminated before: they take what the rows
-// above leave to them, without a right side.  Rows eliminated later are not touched, since S is not
-// negative.
+// A null vector of a node's rows is continued down to the rows eliminated before, by back substitution
+// without a right side.  Rows eliminated later have zeros there, because S is positive semidefinite.
 void lwi_elim_null(lwi_elim *elim, int i, double *n)
 {
     memset(n, 0, (size_t)elim->plan->nrow * sizeof *n);
     expand_batches(elim);
+    LWI_ASSERT_INDEX(i, lwi_elim_null_count(elim));
     int node = 0;
     while (i >= dropped(elim, node)) i -= dropped(elim, node++);
     const ranked top = ranked_of(elim, node);

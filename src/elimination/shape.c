@@ -1,23 +1,23 @@
-// shape.c -- which subtrees are equal: shapes of nodes, numbered as they are met.
+// shape.c -- shapes of nodes, to find isomorphic subtrees.
 //
-// Two nodes have the same shape if their fronts have the same sizes, their edges and blocks the
-// same places and their children, in order, the same shapes and moves: then the same text with
-// other numbers serves both.
+// Two nodes have the same shape if their fronts have equal sizes, their edges and blocks equal places, and
+// their children, in order, equal shapes and moves: then one kernel call can process both with different
+// numbers. Cost: one key per node, of length proportional to its lists, in a hash table.
 #include "elimination/lanes.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/** Fronts that are worth lanes are small: open rows at most. */
+/** Maximum number of open rows of nodes in lanes: larger fronts gain nothing. */
 enum { MAX_OPEN = 30 };
 
-// Keys of the shapes met, in a hash table of open addressing.
+// Keys of the shapes found, in a hash table with open addressing.
 typedef struct table {
     lwi_arena *scratch;
     int **key, *length;   ///< [count]
-    int *bucket, nbucket; ///< [cells] shape + 1, 0: empty; cells is a power of two
+    int *bucket, nbucket; ///< [nbucket] shape + 1, 0: empty; nbucket is a power of two
     int count;
-    int *draft; ///< the key at hand
+    int *draft; ///< the current key
     int n;
 } table;
 
@@ -28,7 +28,7 @@ static uint32_t hash(const int *key, int n)
     return h ^ h >> 15;
 }
 
-// The number of the shape whose key is the draft; -1: no memory.
+// Number of the shape with the current key, which is added if it is new; -1: no memory.
 static int shape_of(table *t)
 {
     uint32_t at = hash(t->draft, t->n) & (uint32_t)(t->nbucket - 1);
@@ -38,6 +38,7 @@ static int shape_of(table *t)
             return s;
     }
     int *key = LWI_PUSH(t->scratch, int, t->n);
+    LWI_ASSERT(2 * t->count < t->nbucket); // the table keeps free places
     if (!key) return -1;
     memcpy(key, t->draft, (size_t)t->n * sizeof *key);
     t->key[t->count] = key;
@@ -65,7 +66,7 @@ int lwi_elim_slot_place(const lwi_elim *elim, int node, int slot)
         if (slot >= e->slot && slot < e->slot + e->n) return own + slot - e->slot;
         own += e->n;
     }
-    // others by their first block
+    // other slots are numbered by their first block
     for (int i = 0; i < N->block.n; i++) {
         const lwi_elim_block *b = &elim->block[N->block.first + i];
         if (b->G == slot) return own + other;
@@ -126,7 +127,7 @@ static int key_length(const lwi_elim *elim, int node)
     return n;
 }
 
-// A node that lanes can do, if its children are.
+// Whether lanes can process the node, given that they can process its children.
 static bool fit(const lwi_elim *elim, int node, const int *shape)
 {
     const lwi_elim_front *N = &elim->front[node];
@@ -138,6 +139,7 @@ static bool fit(const lwi_elim *elim, int node, const int *shape)
 
 lw_status lwi_elim_shapes(const lwi_elim *elim, lwi_arena *scratch, int *shape, int *count)
 {
+    LWI_ASSERT(shape && count);
     const int n = elim->nnode;
     table t = {.scratch = scratch, .nbucket = 16};
     int longest = 0;
@@ -157,6 +159,7 @@ lw_status lwi_elim_shapes(const lwi_elim *elim, lwi_arena *scratch, int *shape, 
         shape[k] = -1;
         if (!fit(elim, k, shape)) continue;
         draft_key(&t, elim, k, shape);
+        LWI_ASSERT(t.n == key_length(elim, k) && t.n <= longest);
         if ((shape[k] = shape_of(&t)) < 0) return LW_ERR_MEMORY;
     }
     *count = t.count;

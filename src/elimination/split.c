@@ -1,13 +1,16 @@
-// split.c -- bodies with many edges as chains of parts.
+// split.c -- bodies with many edges split into chains of rigidly linked parts.
 #include "elimination/split.h"
+
+#include "base/assert.h"
 
 #include <stdint.h>
 
-// A body of more edges than MOST is split, in parts of EACH at most.  Of hinges (five rows) a split pays from 10 on, and
-// parts of 2 to 8 cost the same within a tenth: few parts, for each weld is also one more place for round-off.
+// A body with more than SPLIT_ABOVE edges is split into parts of at most PART_EDGES edges.  For revolute
+// joints (five rows) a split pays from 10 edges on, and parts of 2 to 8 edges cost the same within a tenth.
+// Few parts are preferred: every link adds round-off.
 enum { SPLIT_ABOVE = 12, PART_EDGES = 6 };
 
-// Edges with rows at each body.
+// Number of edges with rows at each body.
 static lw_status count_edges(const lwi_plan_graph *graph, lwi_arena *arena, int **degree)
 {
     if (!(*degree = LWI_PUSH(arena, int, graph->nbody))) return LW_ERR_MEMORY;
@@ -17,7 +20,7 @@ static lw_status count_edges(const lwi_plan_graph *graph, lwi_arena *arena, int 
     return LW_OK;
 }
 
-// How many parts, and their numbers; `first` [nbody]: of the part that follows the body itself.
+// Numbers the parts; first [nbody]: number of the part that follows the body itself.
 static void number_parts(const lwi_plan_graph *graph, const int *degree, int *first,
                          lwi_split *split)
 {
@@ -28,7 +31,7 @@ static void number_parts(const lwi_plan_graph *graph, const int *degree, int *fi
     }
 }
 
-// Edges in their order to the parts of their body, as many to each but for one.
+// Distributes the edges in their order over the parts of their body, equal numbers up to one.
 static void share_edges(const lwi_plan_graph *graph, const int *degree, const int *first, int *met,
                         const lwi_split *split, lwi_plan_edge *edge)
 {
@@ -37,6 +40,7 @@ static void share_edges(const lwi_plan_graph *graph, const int *degree, const in
         for (int i = 0; i < edge[e].n && edge[e].rows; i++) {
             const int b = edge[e].body[i];
             const int k = (int)((int64_t)met[b]++ * split->count[b] / degree[b]) - 1;
+            LWI_ASSERT(k < split->count[b] - 1);
             if (k < 0) continue;
             lwi_split_part *part = &split->part[first[b] + k];
             if (part->edge < 0) part->edge = e;
@@ -45,7 +49,7 @@ static void share_edges(const lwi_plan_graph *graph, const int *degree, const in
     }
 }
 
-// Parts one after the other; `edge` [npart].
+// Chains the parts of each body; edge [npart].
 static void link_parts(const lwi_plan_graph *graph, const int *first, const lwi_split *split,
                        lwi_plan_edge *edge)
 {
@@ -73,6 +77,7 @@ lw_status lwi_split_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi_sp
     if (!edge || !split->part) return LW_ERR_MEMORY;
     link_parts(graph, first, split, edge + graph->nedge);
     share_edges(graph, degree, first, met, split, edge);
+    for (int i = 0; i < split->npart; i++) LWI_ASSERT(split->part[i].edge >= 0);
     split->graph = (lwi_plan_graph){
         .nbody = graph->nbody + split->npart, .nedge = graph->nedge + split->npart, .edge = edge};
     return LW_OK;

@@ -1,16 +1,14 @@
-// threads.c -- sweeps over the units (nodes, or groups of equal ones), on one thread or on several.
+// threads.c -- sweeps over the tasks, on one thread or several.
 //
-// A schedule is a list of stages; within a stage every thread has its own nodes, which need nothing
-// of other threads' nodes of that stage, in the order of their numbers.  Between stages all threads
-// meet. Down the stages and the nodes come in reverse.
+// A schedule is a list of stages.  Within a stage every thread has its own tasks, which do not depend on the
+// tasks of other threads in that stage, in the order of their numbers.  Between stages all threads wait at a
+// barrier.  Downward sweeps take stages and tasks in reverse.
 //
-//   by level    a level is a stage; levels too small to be worth a meeting are run together by one
-//   thread by subtree  first whole subtrees, shared out so that every thread has about the same,
-//   then what is
-//               above them by one thread
+//   by level    a level is a stage; levels too small to be worth a barrier are joined and run by one thread
+//   by subtree  first whole subtrees, distributed in about equal shares, then the tasks above them on one
+//   thread
 //
-// Everything is fixed when the threads are given.  What is computed at a node does not depend on
-// it.
+// The schedule is fixed when the threads are set.  Results at a node do not depend on it.
 #include "elimination/lanes.h"
 #include "base/flush.h"
 
@@ -18,27 +16,26 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-/** Multiplications of each thread that make a meeting (about a microsecond) worth it. */
+/** Multiplications per thread that are worth a barrier (about a microsecond). */
 #define GRAIN 8000.0
-/** Multiplications of a whole sweep that make waking the threads (some ten microseconds) worth it.
- */
+/** Multiplications of a whole sweep that are worth waking the threads (some ten microseconds). */
 #define WORTH 200000.0
-/** Subtrees shared out are not larger than this part of what each thread has to do. */
+/** Distributed subtrees are not larger than this share of one thread's work. */
 #define PORTION 0.125
 
-enum { POLLS = 2000 }; // some microseconds before the processor is offered to others
+enum { POLLS = 2000 }; // polls before the processor is yielded: some microseconds
 
 typedef struct lwi_elim_team {
     lwi_pool *pool;
     int parts, nstage;
-    int *task;  ///< [nunit] stage by stage, part by part
-    int *first; ///< [nstage * parts + 1] in `unit`
-    // the meeting
+    int *task;  ///< [ntask] by stage and part
+    int *first; ///< [nstage * parts + 1] in `task`
+    // barrier
     _Atomic int arrived;
     _Atomic unsigned round;
-    // the task
+    // current sweep
     bool vectors;
-    uint64_t mode; ///< what is done with the smallest numbers (flush.h)
+    uint64_t mode; ///< treatment of subnormal numbers (flush.h)
     int refine;
     lwi_elim *elim;
 } lwi_elim_team;
@@ -75,7 +72,7 @@ static void sweep_down(lwi_elim_team *team, int part, void (*visit)(lwi_elim *el
     }
 }
 
-// Number i of the passes over the vectors.
+// Starts pass number i over the vectors; i > 0: refinement.
 static void begin(lwi_elim *elim, int i)
 {
     elim->refining = i > 0;
@@ -97,7 +94,7 @@ static void sweeps(lwi_elim_team *team, int part)
     }
 }
 
-// In the mode of who asked, whatever it is: the same bits for any number of threads.
+// In the floating-point mode of the calling thread: the same bits for any number of threads.
 static void run_task(void *user, int part)
 {
     lwi_elim_team *team = user;
@@ -143,17 +140,18 @@ double lwi_elim_task_work(const lwi_elim *elim, int task)
     return c * f * f / 2 + 6 * c * f;
 }
 
-// Where every unit goes.
+// Stage and part of every task.
 typedef struct draft {
     int parts, nstage;
-    int *stage, *part; ///< [nunit]
-    bool shared;       ///< more than one thread has something to do
+    int *stage, *part; ///< [ntask]
+    bool shared;       ///< more than one thread has tasks
 } draft;
 
-// The part that has the middle of a piece of work when all work in a row is cut into equal parts.
+// Part of a piece of work when the total is cut into equal parts: that of the middle of the piece.
 static int share(double done, double piece, double all, int parts)
 {
     const int part = (int)((done + 0.5 * piece) / all * parts);
+    LWI_ASSERT(all > 0 && part >= 0);
     return part < parts ? part : parts - 1;
 }
 
@@ -163,7 +161,7 @@ int lwi_elim_task_parent(const lwi_elim *elim, int task, int l)
     return parent < 0 ? -1 : elim->task_of[parent];
 }
 
-// Longest way down to a unit without children; returns how many levels there are.
+// Longest path down to a leaf task; returns the number of levels.
 static int find_levels(const lwi_elim *elim, int *level)
 {
     int count = 0;
@@ -187,7 +185,7 @@ static lw_status by_level(const lwi_elim *elim, lwi_arena *scratch, draft *d)
     int *stage = LWI_PUSH(scratch, int, count);
     if (!work || !done || !stage) return LW_ERR_MEMORY;
     for (int u = 0; u < elim->ntask; u++) work[level[u]] += lwi_elim_task_work(elim, u);
-    bool alone = false; // the stage before is of one thread
+    bool alone = false; // the previous stage runs on one thread
     for (int l = 0; l < count; l++) {
         const bool small = work[l] < GRAIN * d->parts;
         if (!small || !alone) d->nstage++;
@@ -205,7 +203,7 @@ static lw_status by_level(const lwi_elim *elim, lwi_arena *scratch, draft *d)
     return LW_OK;
 }
 
-// Work of whole subtrees; infinite above groups whose lanes have parents of their own.
+// Work of whole subtrees; infinite above batches with several parents.
 static double subtree_work(const lwi_elim *elim, double *work)
 {
     double all = 0;
@@ -229,7 +227,7 @@ static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, draft *d)
     for (int u = 0; u < elim->ntask; u++)
         if (work[u] <= max_work) below += lwi_elim_task_work(elim, u);
     d->nstage = 2;
-    int user = -1; // the first thread that gets something
+    int user = -1; // the first thread with tasks
     for (int u = elim->ntask - 1; u >= 0; u--) {
         const int parent = elim->task[u].parent;
         if (work[u] > max_work) {
@@ -246,7 +244,7 @@ static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, draft *d)
     return LW_OK;
 }
 
-// Units by stage and part, in their order.
+// Sorts the tasks by stage and part.
 static lw_status arrange(const lwi_elim *elim, const draft *d, lwi_arena *arena,
                          lwi_elim_team *team)
 {
@@ -254,8 +252,12 @@ static lw_status arrange(const lwi_elim *elim, const draft *d, lwi_arena *arena,
     team->first = LWI_PUSH(arena, int, places + 1);
     team->task = LWI_PUSH(arena, int, elim->ntask);
     if (!team->first || !team->task) return LW_ERR_MEMORY;
-    for (int u = 0; u < elim->ntask; u++) team->first[d->stage[u] * d->parts + d->part[u]]++;
-    for (size_t i = 1; i <= places; i++) team->first[i] += team->first[i - 1]; // ends
+    for (int u = 0; u < elim->ntask; u++) {
+        LWI_ASSERT_INDEX(d->stage[u], d->nstage);
+        LWI_ASSERT_INDEX(d->part[u], d->parts);
+        team->first[d->stage[u] * d->parts + d->part[u]]++;
+    }
+    for (size_t i = 1; i <= places; i++) team->first[i] += team->first[i - 1]; // ends of the lists
     for (int u = elim->ntask - 1; u >= 0; u--)
         team->task[--team->first[d->stage[u] * d->parts + d->part[u]]] = u;
     return LW_OK;
@@ -282,6 +284,7 @@ static lw_status make(const lwi_elim *elim, lwi_elim_strategy strategy, lwi_aren
 lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy strategy,
                            lwi_arena *arena)
 {
+    LWI_ASSERT(strategy == LWI_ELIM_BY_SUBTREE || strategy == LWI_ELIM_BY_LEVEL);
     elim->team = NULL;
     draft d = {.parts = pool ? lwi_pool_count(pool) : 1};
     if (d.parts == 1) return LW_OK;

@@ -1,7 +1,7 @@
-// view.c -- a second right side for the factors of an engine, at the same time.
+// view.c -- a second right side for the same factors, on another thread at the same time.
 //
-// Sweeps over vectors read the factors and write the fronts' v, nothing else.  A view has fronts
-// with a v of its own and everything else in common.
+// Vector sweeps read the factors and write only the vectors v of the fronts.  A view has fronts with their
+// own v and shares everything else.
 #include "elimination/lanes.h"
 
 #include <string.h>
@@ -28,9 +28,10 @@ lw_status lwi_elim_view_create(const lwi_elim *elim, lwi_arena *arena, lwi_elim 
 
 void lwi_elim_view_take(lwi_elim *view, lwi_elim *elim)
 {
+    LWI_ASSERT(view->plan == elim->plan && view->nbatch == elim->nbatch);
     lwi_elim_front *front = view->front;
     lwi_elim_task *task = view->task;
-    lwi_elim_read_rows(elim); // not by several views at a time
+    lwi_elim_read_rows(elim); // here, not by several views concurrently
     *view = *elim;
     view->front = front;
     view->task = task;

@@ -1,22 +1,24 @@
-// join.inl -- part of lanes.c: nodes that join runs of a chain, in groups and alone.
+// join.inl -- part of lanes.c: nodes that join segments of a chain, in batches and single.
 //
-// Most nodes of chains close one edge and leave none, one or two of as many rows open (lwi_elim_join).
-// All sizes are constants then, blocks are read where they come from, and what is known to be zero is
-// neither written nor read.  The operations are those of `eliminate`, `block_up` and `block_down`.
+// Most nodes of chains close one edge and leave none, one or two edges of as many rows open (lwi_elim_join).
+// All sizes are then constants, blocks are read from their source, and zeros are neither written nor read.
+// The operations are those of `eliminate`, `block_up` and `block_down`; for one join between two compounds
+// these are the two-handle formulas of the papers [chadaj2017, (26)-(36); malczyk2019, (35)-(39)].
 //
 // In:  NODE, the type of a node; ENTRY, of a number in its arrays, read by AT; OF(f), names;
-//      LENGTH(n), that of a row of n numbers; OF(update) and LEFT(left, i, j), a block of what a child
-//      leaves; OF(left_by), such a block; OF(left_on), number i of a child's open part of v.
+//      LENGTH(n), row length for n columns; OF(update) and UPDATE(u, i, j), a block of a child's update;
+//      OF(update_block), such a block; OF(update_entry), entry i of the open part of a child's v.
 
-// Pivots: a becomes L' and 1/D, b (without symmetry) the same of the transpose, d the pivots; the
-// lanes in which none is lost.
+// Pivots: a becomes L' and 1/D, b (without symmetry) the same of the transpose, d the pivots.  Returns the
+// lanes in which no pivot is lost.
 static INLINE mask OF(pivots)(const int nc, const bool two, double min_pivot, const real size[6],
                               real a[6][6], real b[6][6], real d[6])
 {
     mask kept = ~NAME(bits)(ZERO);
     UNROLL for (int k = 0; k < nc; k++)
     {
-        const real limit = two ? NAME(splat)(DBL_MAX) : size[k] + size[k]; // those may grow
+        const real limit =
+            two ? NAME(splat)(DBL_MAX) : size[k] + size[k]; // may grow without symmetry
         d[k] = a[k][k];
         kept &= NAME(at_most)(size[k] * NAME(splat)(min_pivot), d[k]);
         kept &= NAME(at_most)(d[k], limit) & ~NAME(at_most)(size[k], ZERO);
@@ -38,7 +40,8 @@ static INLINE mask OF(pivots)(const int nc, const bool two, double min_pivot, co
     return kept;
 }
 
-// Pivot block: that of the matrix and what children leave; of the transpose what is above the diagonal.
+// Pivot block: the block of the matrix and the updates of the children; of the transpose only above the
+// diagonal.
 static INLINE void OF(join_pivots)(const NODE *g, const int m, const int ld, const bool transposed,
                                    const ENTRY *R, real a[6][6], int l)
 {
@@ -74,7 +77,7 @@ static INLINE void OF(join_columns)(const NODE *g, const int m, const int ld, co
     }
 }
 
-// What is left of open edges o and p: -Y D Z, and what the child with both rows had there.
+// Update of open edges o and p: -Y D Z, and the update of the child that has both rows.
 static INLINE void OF(join_update)(const NODE *g, const int m, const int ld, const int lu,
                                    const int o, const int p, const bool transposed, const ENTRY *Y,
                                    const ENTRY *Z, const real d[6], ENTRY *U, int l)
@@ -97,7 +100,7 @@ static INLINE void OF(join_update)(const NODE *g, const int m, const int ld, con
     }
 }
 
-/** `S`: of every row its diagonal before anything is eliminated. */
+/** S: diagonal of every row before the elimination. */
 static INLINE mask OF(join)(const NODE *g, const int m, const int nb, const bool two,
                             double min_pivot, ENTRY *S, int l)
 {

@@ -1,9 +1,10 @@
-// lanes.c -- the text of lanes.h: one node of equal subtrees at once.  Included once per
-// instruction set by lanes_*.c.
+// lanes.c -- kernels of lanes.h: one node of isomorphic subtrees in all lanes.  Compiled once for each
+// instruction set.
 //
 // In:  ISA, its name; WIDEST, the lanes of its registers.  Out: lwi_elim_kernels_<ISA>.
 //
-// Symmetric or not is a constant of every text (`two`), so are the usual sizes.
+// The equations are those of matrix.c [chadaj2017, (26)-(36); malczyk2019, (35)-(39)].  Symmetry (`two`:
+// without) and the common sizes are compile-time constants.
 #include "elimination/lanes.h"
 
 #include "base/simd/sums.h"
@@ -17,8 +18,8 @@
 #define ZERO NAME(splat)(0)
 #include "base/simd/transpose.inl"
 
-// Loops over what the usual sizes make constants: arrays that they index are registers then.  clang
-// sees that by itself; builds for checks do without.
+// Unrolls loops with constant bounds, so that arrays indexed by them become registers.  clang does so without
+// a pragma; sanitizer and debug builds do without.
 #if defined(__clang__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
 #define UNROLL
 #else
@@ -27,7 +28,7 @@
 
 // ------------------------------------------------------------------------------- lanes in and out
 
-// m rows of six, m a constant
+// Reads m rows of six, m constant, into lanes.
 static INLINE void take_rows(const int m, const double (*from)[6], const int *slot,
                              lwi_elim_lane *to, int l)
 {
@@ -65,7 +66,7 @@ static INLINE void take_rows(const int m, const double (*from)[6], const int *sl
         break;                                                                                     \
     }
 
-// J of edges closed elsewhere has a part in S' only.
+// Reads J; that of edges closed elsewhere is needed for S' only.
 static void gather_J(const lwi_elim *elim, const lwi_elim_batch *g, int l)
 {
     const int n = elim->unsymmetric ? g->nslot : g->nown;
@@ -104,7 +105,7 @@ static INLINE void product(const int m, const int n, const lwi_elim_lane *J, con
     }
 }
 
-// The blocks J G' of the rows closed here; `swap`: with J and G exchanged, those of S'.
+// Writes the blocks J G' of the rows closed here; `swap`: with J and G exchanged, those of S'.
 static void put_blocks(const lwi_elim_batch *g, bool swap, lwi_elim_lane *R, int l)
 {
     const int ld = g->nc + g->no;
@@ -124,7 +125,7 @@ static void put_blocks(const lwi_elim_batch *g, bool swap, lwi_elim_lane *R, int
     }
 }
 
-// What a child leaves, to [R U].
+// Adds the update of a child to [R U].
 static INLINE void add_child(const lwi_elim_batch_child *c, const int nc, const int no,
                              const lwi_elim_lane *leaves, lwi_elim_lane *R, lwi_elim_lane *U, int l)
 {
@@ -140,7 +141,7 @@ static INLINE void add_child(const lwi_elim_batch_child *c, const int nc, const 
         }
 }
 
-// A block of what a child leaves; of no child: at NULL.
+// A block of a child's update; at: NULL without a child.
 typedef struct update_of_batch {
     const lwi_elim_lane *at;
     int ld;
@@ -155,7 +156,7 @@ static INLINE update_of_batch update_block_of_batch(const lwi_elim_batch *g, int
     return (update_of_batch){(transposed ? c->V : c->U) + p * m * c->no + q * m, c->no};
 }
 
-// Number i of what a child leaves in v.
+// Entry i of the open part of a child's v.
 static INLINE real update_entry_of_batch(const lwi_elim_batch *g, int child, int i, int l)
 {
     const lwi_elim_batch *c = g->child[child].batch;
@@ -169,7 +170,7 @@ static INLINE real update_entry_of_batch(const lwi_elim_batch *g, int child, int
 #define UPDATE(from, i, j) AT((from).at[(i) * (from).ld + (j)])
 #include "elimination/simd/join.inl"
 
-// Calls f(m, n, ...) with constants; other sizes are no joins (lwi_elim_create_tasks).
+// Calls f(m, n, ...) with constants; joins have no other sizes (lwi_elim_create_tasks).
 #define WITH_JOIN(join, f, ...)                                                                    \
     switch (3 * ((join).m == 5) + (join).n) {                                                      \
     case 0:                                                                                        \
@@ -192,7 +193,7 @@ static INLINE real update_entry_of_batch(const lwi_elim_batch *g, int child, int
         break;                                                                                     \
     }
 
-// D^-1 L^-1 of the columns behind the first nc of R; a as above.
+// D^-1 L^-1 of the columns after the first nc of R; a: L' and 1/D.
 static INLINE void columns(const int nc, const int no, real a[6][6], lwi_elim_lane *R, int l)
 {
     const int ld = nc + no;
@@ -248,8 +249,8 @@ static INLINE mask eliminate(lwi_elim_batch *g, const int nc, const int no, cons
     return kept;
 }
 
-// Calls f(nc, no, ...), nc a constant, and no where sizes are usual: chains and trees of spherical
-// and revolute joints.
+// Calls f(nc, no, ...), nc constant, and no constant for common sizes: chains and trees of spherical and
+// revolute joints.
 #define WITH_NO(g, nc, no_1, no_2, f, ...)                                                         \
     if ((g)->no == (no_1))                                                                         \
         f(nc, no_1, __VA_ARGS__);                                                                  \
@@ -279,7 +280,7 @@ static INLINE mask eliminate(lwi_elim_batch *g, const int nc, const int no, cons
         break;                                                                                     \
     }
 
-// eps onto S_rr.
+// Adds eps to S_rr.
 static void put_eps(const lwi_elim *elim, const lwi_elim_batch *g, int l)
 {
     const int step = g->nc + g->no + 1;
@@ -296,10 +297,10 @@ static void note_diagonal(const lwi_elim_batch *g, int l)
     for (int r = 0; r < g->nc; r++) AT(g->S[r]) = AT(g->R[r * step]);
 }
 
-// What children leave, to the front.
+// Adds the updates of all children to the front.
 static void add_children(const lwi_elim *elim, lwi_elim_batch *g, int l)
 {
-    for (int r = 0; r < g->no && !g->bare; r++) // upper parts
+    for (int r = 0; r < g->no && !g->bare; r++) // upper triangles
         for (int i = r * g->no + r; i < (r + 1) * g->no; i++) {
             AT(g->U[i]) = ZERO;
             if (elim->unsymmetric) AT(g->V[i]) = ZERO;
@@ -433,7 +434,7 @@ static void up(const lwi_elim *elim, const lwi_elim_batch *g)
     }
 }
 
-// lambda_o from above.
+// Reads lambda_o from the parents.
 static void from_above(const lwi_elim_batch *g, int l)
 {
     lwi_elim_lane *v = g->v + g->nc;

@@ -1,7 +1,7 @@
-// single.inl -- part of lanes.c: nodes alone that join runs of a chain, one number at a time.
+// single.inl -- part of lanes.c: single nodes that join segments of a chain, one number at a time.
 //
-// What joins the pieces of a chain comes one after the other and has no equals: here the time is that of
-// one operation waiting for another.
+// The joins of the pieces of a chain depend on one another and have no isomorphic counterparts: their time is
+// the latency of the operations.
 #if WIDEST > 1
 #undef WIDTH
 #define WIDTH 1
@@ -10,7 +10,7 @@
 #undef AT
 #define AT(entry) (&(entry))[l] // l: 0
 
-// A block of what a child leaves: entries of a row `step` apart, rows `ld`.
+// A block of a child's update: entries of a row `step` apart, rows `ld`.
 typedef struct update_of_single {
     const double *at;
     int ld, step;
@@ -53,7 +53,7 @@ static INLINE real update_entry_of_single(const lwi_elim_single *g, int i, int a
 #define UPDATE(from, i, j) (from).at[(i) * (from).ld + (j) * (from).step]
 #include "elimination/simd/join.inl"
 
-// Are all pivots kept?
+// Returns whether all pivots were kept.
 static bool single_matrix(const lwi_elim_single *g, double *S, bool two)
 {
     mask kept;
