@@ -1,4 +1,4 @@
-// base.c -- status texts, errors, arena, nearest name.
+// base.c -- messages of statuses, errors, arena, nearest name.
 #include "base/base.h"
 
 #include <stdio.h>
@@ -78,10 +78,10 @@ static int smaller(int a, int b)
 // Levenshtein distance of the first 63 bytes.
 static int edit_distance(const char *a, const char *b)
 {
-    enum { MOST = 64 };
-    int row[MOST];
-    const int na = smaller((int)strnlen(a, MOST - 1), MOST - 1);
-    const int nb = smaller((int)strnlen(b, MOST - 1), MOST - 1);
+    enum { LIMIT = 64 };
+    int row[LIMIT];
+    const int na = smaller((int)strnlen(a, LIMIT - 1), LIMIT - 1);
+    const int nb = smaller((int)strnlen(b, LIMIT - 1), LIMIT - 1);
     for (int j = 0; j <= nb; j++) row[j] = j;
     for (int i = 1; i <= na; i++) {
         int diagonal = row[0];
@@ -100,12 +100,12 @@ const char *lwi_nearest(const char *name, const char *const *names, int count)
     const char *best = NULL;
     const int letters = (int)strnlen(name, 63);
     // more than half the letters differ, or all of them: not near
-    int least = smaller(letters, 1 + (letters + 1) / 2);
+    int nearest = smaller(letters, 1 + (letters + 1) / 2);
     for (int i = 0; i < count; i++) {
         if (!names[i]) continue;
         const int distance = edit_distance(name, names[i]);
-        if (distance < least) {
-            least = distance;
+        if (distance < nearest) {
+            nearest = distance;
             best = names[i];
         }
     }

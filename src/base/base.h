@@ -1,4 +1,4 @@
-// base.h -- what everything inside uses: errors, memory, names.  Knows no mechanics.
+// base.h -- errors, memory and names, used by all rooms.  Contains no mechanics.
 #ifndef LWI_BASE_BASE_H
 #define LWI_BASE_BASE_H
 
@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/** Passes a failure up. */
+/** Returns a failure to the caller. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         const lw_status try_status_ = (call);                                                      \
@@ -26,12 +26,12 @@ lw_status lwi_fail_at(lw_error *error, lw_status status, const char *file, int l
 /** Copies at most `size`-1 bytes and always ends the string. */
 void lwi_copy_text(char *to, size_t size, const char *from);
 
-/** The nearest of `names` to `name` by edit distance, or NULL when none is near. */
+/** The nearest of `names` to `name` by edit distance, or NULL if none is near. */
 const char *lwi_nearest(const char *name, const char *const *names, int count);
 
 // ---------------------------------------------------------------------------------------- memory
 
-/** Blocks that live and die together.  Everything is zeroed and aligned to 64 bytes. */
+/** Blocks that are released together.  Everything is zeroed and aligned to 64 bytes. */
 typedef struct lwi_arena {
     lw_allocator allocator;
     struct lwi_chunk *chunks;

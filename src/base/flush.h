@@ -1,10 +1,10 @@
-// flush.h -- numbers below 2.2e-308 taken as zero, for a while.
+// flush.h -- flushes numbers below 2.2e-308 to zero between begin and end.
 //
-// What decays along a long chain, a factor each link, ends there, and processors take some hundred
-// cycles for each operation on such numbers.  Taken as zero they change nothing that is measured.  The
-// mode is that of a thread; it holds for scalars and vectors of any width alike, so bits do not depend
-// on widths.  Between begin and end nothing but calls of other files' functions: compilers know nothing of
-// the mode.
+// Quantities that decay along a long chain, by a factor each link, reach this range, and processors take
+// some hundred cycles for each operation on such numbers.  The effect on results is negligible.  The
+// mode belongs to a thread; it is the same for scalars and vectors of any width, so bits do not depend
+// on widths.  Between begin and end only call functions of other files: compilers do not take the mode
+// into account.
 #ifndef LWI_BASE_FLUSH_H
 #define LWI_BASE_FLUSH_H
 

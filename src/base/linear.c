@@ -4,8 +4,8 @@
 //   [R11 R12] = [T 0] Z          Householder from the right, last row first
 //
 // [golub2013, 5.4] (column pivoting, complete orthogonal decomposition).  Column lengths are
-// computed anew while a reflector is applied rather than updated: it costs one multiply-add more
-// per entry and does not cancel.
+// recomputed while a reflector is applied, not updated: this costs one more multiply-add per entry
+// and has no cancellation.
 #include "base/linear.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static void axpy(int n, double s, const double *a, double *r)
 
 // ------------------------------------------------------------------------------------- Cholesky
 
-int lwi_cholesky(int n, double *A, double least)
+int lwi_cholesky(int n, double *A, double min_pivot)
 {
     for (int i = 0; i < n; i++) {
         double *row = A + (size_t)i * (size_t)n;
@@ -34,7 +34,7 @@ int lwi_cholesky(int n, double *A, double least)
             row[j] = (row[j] - dot(j, row, other)) / other[j];
         }
         const double pivot = row[i] - dot(i, row, row);
-        if (!(pivot > least)) return i; // NaN ends here too
+        if (!(pivot > min_pivot)) return i; // also for NaN
         row[i] = sqrt(pivot);
     }
     return -1;
@@ -66,16 +66,16 @@ static double *column(const lwi_cod *cod, int j)
 
 size_t lwi_cod_doubles(int n, int m)
 {
-    const size_t least = (size_t)(n < m ? n : m);
-    return 2 * least + 2 * (size_t)m;
+    const size_t shorter = (size_t)(n < m ? n : m);
+    return 2 * shorter + 2 * (size_t)m;
 }
 
 void lwi_cod_init(lwi_cod *cod, int n, int m, double *a, double *rest, int *pivot)
 {
-    const int least = n < m ? n : m;
+    const int shorter = n < m ? n : m;
     *cod = (lwi_cod){.n = n, .m = m, .a = a, .pivot = pivot, .small = 1};
-    cod->tau = rest, rest += least;
-    cod->zeta = rest, rest += least;
+    cod->tau = rest, rest += shorter;
+    cod->zeta = rest, rest += shorter;
     cod->norm = rest, rest += m;
     cod->work = rest;
 }
@@ -111,7 +111,7 @@ static int longest(const lwi_cod *cod, int k)
     return best;
 }
 
-// One step of the QR: column k is the pivot; the later columns are reflected and measured anew.
+// One step of the QR: column k is the pivot; the later columns are reflected and their lengths recomputed.
 static void reduce_column(lwi_cod *cod, int k)
 {
     const int below = cod->n - k - 1;
@@ -155,20 +155,20 @@ static void reduce_rows(lwi_cod *cod)
 
 void lwi_cod_factor(lwi_cod *cod, int rank, double threshold)
 {
-    const int least = cod->n < cod->m ? cod->n : cod->m;
-    const int most = rank < 0 || rank > least ? least : rank;
+    const int shorter = cod->n < cod->m ? cod->n : cod->m;
+    const int limit = rank < 0 || rank > shorter ? shorter : rank;
     for (int j = 0; j < cod->m; j++) {
         cod->pivot[j] = j;
         cod->norm[j] = sqrt(dot(cod->n, column(cod, j), column(cod, j)));
     }
     double first = 0;
     cod->rank = 0, cod->small = 1, cod->next = 0;
-    for (int k = 0; k < least; k++) {
+    for (int k = 0; k < shorter; k++) {
         const int best = longest(cod, k);
         const double pivot = cod->norm[best];
         if (k == 0) first = pivot;
         if (!(pivot > 0)) break;
-        if (k >= most || (rank < 0 && !(pivot > threshold * first))) {
+        if (k >= limit || (rank < 0 && !(pivot > threshold * first))) {
             cod->next = pivot / first;
             break;
         }

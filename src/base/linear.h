@@ -1,5 +1,5 @@
 // linear.h -- dense linear algebra of small and middle size: Cholesky, pivoted QR, complete
-// orthogonal decomposition.  Everything works in memory of the caller's; nothing allocates.
+// orthogonal decomposition.  All functions work in memory of the caller; none allocates.
 #ifndef LWI_BASE_LINEAR_H
 #define LWI_BASE_LINEAR_H
 
@@ -9,10 +9,10 @@
 // ------------------------------------------------------------------------------------- Cholesky
 
 /** A = L L' of a symmetric positive definite matrix A [n][n]; only its lower triangle is read and
- *  becomes L, the upper one is left alone.
- *  @param least  the pivots (squares of L's diagonal) must be above it
- *  @return -1, or the index of the first pivot that does not; A is then spoilt */
-int lwi_cholesky(int n, double *A, double least);
+ *  becomes L, the upper one is unchanged.
+ *  @param min_pivot  the pivots (squares of L's diagonal) must be above it
+ *  @return -1, or the index of the first pivot that is not; A is then invalid */
+int lwi_cholesky(int n, double *A, double min_pivot);
 /** b := L^-1 b and b := L'^-1 b. */
 void lwi_lower_solve(int n, const double *L, double *b);
 void lwi_lower_tsolve(int n, const double *L, double *b);
@@ -20,7 +20,7 @@ void lwi_lower_tsolve(int n, const double *L, double *b);
 // ------------------------------------------------------- complete orthogonal decomposition (COD)
 
 /** A P = Q [T 0; 0 0] Z for A [n x m] of numerical rank r: Q, Z orthogonal, T upper triangular of
- *  order r, P a permutation.  With it come least squares and minimum norms in both directions.
+ *  order r, P a permutation.  It solves least-squares and minimum-norm problems with A and A'.
  *
  *  Entries should be of ordinary size (the squares neither overflow nor underflow). */
 typedef struct lwi_cod {
@@ -35,23 +35,23 @@ typedef struct lwi_cod {
     double next;  ///< first pivot dropped, relative to the first; 0 where none was
 } lwi_cod;
 
-/** How many doubles a decomposition needs beside `a` (m * n) and `pivot` (m). */
+/** Number of doubles that a decomposition needs in addition to `a` (m * n) and `pivot` (m). */
 size_t lwi_cod_doubles(int n, int m);
-/** Puts the decomposition into the caller's memory. */
+/** Places the decomposition in the caller's memory; `rest` has lwi_cod_doubles numbers. */
 void lwi_cod_init(lwi_cod *cod, int n, int m, double *a, double *rest, int *pivot);
 /** Factors the columns in cod->a.
- *  @param rank   how many pivots to keep, at most min(n, m); negative: those above `threshold`
+ *  @param rank   number of pivots to keep, at most min(n, m); negative: those above `threshold`
  *                times the largest column
- *  Pivots that are exactly zero are never kept: look at cod->rank. */
+ *  Pivots that are exactly zero are never kept; cod->rank is the result. */
 void lwi_cod_factor(lwi_cod *cod, int rank, double threshold);
 
 /** Minimum-norm least-squares solution of A x = b; b [n] is destroyed, x [m]. */
 void lwi_cod_solve(lwi_cod *cod, double *b, double *x);
 /** Minimum-norm least-squares solution of A' y = c; c [m], y [n]. */
 void lwi_cod_solve_t(lwi_cod *cod, const double *c, double *y);
-/** The point y nearest to f with A' y = c, and what holds it there:
+/** The point y nearest to f with A' y = c, and its multipliers:
  *      y + A lambda = f,  A' y = c
- *  where c is met in the sense of least squares and lambda has minimum norm.
+ *  where A' y = c is solved in the sense of least squares and lambda has minimum norm.
  *  @param y  in: f; out: y [n]       @param lambda  in: c; out: lambda [m] */
 void lwi_cod_nearest(lwi_cod *cod, double *y, double *lambda);
 /** y := Q y or Q' y [n].  Columns r.. of Q span the null space of A'. */
@@ -61,8 +61,8 @@ void lwi_cod_null(lwi_cod *cod, double *N);
 
 // ------------------------------------------------------------------------------- orthonormal sets
 
-/** Takes out of v [n] what the orthonormal `basis` [count][n] spans (twice: once would leave
- *  round-off behind) and returns the norm of what stays. */
+/** Removes from v [n] its projection on the span of the orthonormal `basis` [count][n], twice because of
+ *  round-off, and returns the norm of the result. */
 double lwi_reject(int n, int count, const double *basis, double *v);
 /** Makes the rows of `rows` [count][n] orthonormal in place; they must be independent. */
 void lwi_orthonormalize(int n, int count, double *rows);

@@ -13,19 +13,19 @@ typedef struct lwi_numbers {
 bool lwi_numbers_begin(lwi_numbers *numbers); ///< false: no memory
 void lwi_numbers_end(lwi_numbers *numbers);
 
-/** Where the number that the text begins with ends, written as in JSON: -1, 0.5, 1e-3, but not +1,
- *  .5, 1., 0x10, 010, inf; NULL where there is none. */
+/** The end of the number at the start of the text, written as in JSON: -1, 0.5, 1e-3, but not +1,
+ *  .5, 1., 0x10, 010, inf; NULL if there is none. */
 const char *lwi_number_end(const char *text);
 
-/** A decimal number and nothing else, written as people write it (+1, .5 too), whatever the locale;
- *  *value is left alone where it is none, or not finite. */
+/** A decimal number and nothing else, also in the forms +1 and .5, in any locale; *value is unchanged
+ *  if it is none, or not finite. */
 bool lwi_number_read(const char *text, double *value);
 
 /** The shortest decimal text that reads back to the same number, with a decimal point in every locale. */
 void lwi_number_write(double value, char *text, size_t size);
 
-/** The n numbers of a text such as "10, 0.5", at most 8; false, with *values left alone, where it is
- *  anything else. */
+/** The n numbers of a text such as "10, 0.5", at most 8; false, with *values unchanged, for anything
+ *  else. */
 bool lwi_numbers_read(const char *text, double *values, int n);
 
 #endif

@@ -1,9 +1,9 @@
-// threads.c -- the pool.  Who waits looks for a while before it sleeps, so that tasks which follow each
-// other closely cost some cache lines and no calls of the system.
+// threads.c -- the thread pool.  A waiting thread polls for a while before it sleeps, so that consecutive
+// tasks cost some cache lines and no system calls.
 //
-// Sleeping is announced under the lock before one looks for the last time; who has something to tell
-// does so first, and then looks whether anyone sleeps.  Both in one order for all (seq_cst): one of them
-// sees the other.
+// No wake-up is lost: the sleeper sets its flag under the lock and then reads the condition once more; the
+// waker sets the condition and then reads the flag.  All four are seq_cst, so at least one of the two
+// threads reads what the other one has written.
 #define _GNU_SOURCE      // sched_getaffinity
 #define _DARWIN_C_SOURCE // _SC_NPROCESSORS_ONLN
 #include "base/threads.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/** How often who waits looks: some tens of microseconds. */
-enum { LOOKS = 1000 };
+/** Polls before a thread sleeps: some tens of microseconds. */
+enum { POLLS = 1000 };
 
 typedef struct member {
     lwi_pool *pool;
@@ -32,9 +32,9 @@ struct lwi_pool {
     _Atomic unsigned long round; // of tasks begun; the members wait for the next one
     _Atomic int working;         // members that have not finished this round
     _Atomic int asleep;          // members that may be asleep
-    _Atomic bool waits;          // so may be the caller
+    _Atomic bool waits;          // the caller may be asleep
     _Atomic bool leave;
-    int looks; // 0 where threads would look in each other's way
+    int polls; // 0 with more threads than processors
     void (*task)(void *user, int part);
     void *user;
     int nmember; // threads that were started: count - 1, fewer when creation fails half way
@@ -50,7 +50,7 @@ static void pause_a_little(void)
 
 static void wait_for_task(lwi_pool *pool, unsigned long done)
 {
-    for (int i = 0; i < pool->looks; i++) {
+    for (int i = 0; i < pool->polls; i++) {
         if (pool->round != done || pool->leave) return;
         pause_a_little();
     }
@@ -63,7 +63,7 @@ static void wait_for_task(lwi_pool *pool, unsigned long done)
 
 static void wait_for_end(lwi_pool *pool)
 {
-    for (int i = 0; i < pool->looks; i++) {
+    for (int i = 0; i < pool->polls; i++) {
         if (!pool->working) return;
         pause_a_little();
     }
@@ -74,8 +74,8 @@ static void wait_for_end(lwi_pool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-// To the members, or to the caller.
-static void tell(lwi_pool *pool, pthread_cond_t *what)
+// Wakes the members, or the caller.
+static void notify(lwi_pool *pool, pthread_cond_t *what)
 {
     pthread_mutex_lock(&pool->lock);
     pthread_cond_broadcast(what);
@@ -90,11 +90,11 @@ static void *work(void *user)
         wait_for_task(pool, done);
         if (pool->leave) return NULL;
         pool->task(pool->user, me->part);
-        if (--pool->working == 0 && pool->waits) tell(pool, &pool->end);
+        if (--pool->working == 0 && pool->waits) notify(pool, &pool->end);
     }
 }
 
-// Signals of the process are the caller's: its threads take none.
+// The members block all signals, so that the caller's threads get them.
 static bool start(lwi_pool *pool)
 {
     sigset_t all, before;
@@ -112,16 +112,16 @@ static bool start(lwi_pool *pool)
 
 lw_status lwi_pool_create(int count, const lw_allocator *allocator, lwi_pool **out, lw_error *error)
 {
-    if (count < 1 || count > LWI_MOST_THREADS)
+    if (count < 1 || count > LWI_MAX_THREADS)
         return lwi_fail(error, LW_ERR_ARGUMENT, "threads: %d, expected 1 to %d", count,
-                        LWI_MOST_THREADS);
+                        LWI_MAX_THREADS);
     const size_t size = sizeof(lwi_pool) + (size_t)(count - 1) * sizeof(member);
     lwi_pool *pool = lwi_allocate(allocator, size);
     if (!pool) return lwi_fail(error, LW_ERR_MEMORY, "no memory for %d threads", count);
     memset(pool, 0, size);
     if (allocator) pool->allocator = *allocator;
     pool->count = count;
-    pool->looks = lwi_processors() < count ? 0 : LOOKS;
+    pool->polls = lwi_processors() < count ? 0 : POLLS;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->begin, NULL);
     pthread_cond_init(&pool->end, NULL);
@@ -139,7 +139,7 @@ void lwi_pool_destroy(lwi_pool *pool)
 {
     if (!pool) return;
     pool->leave = true;
-    tell(pool, &pool->begin);
+    notify(pool, &pool->begin);
     for (int i = 0; i < pool->nmember; i++) pthread_join(pool->member[i].thread, NULL);
     pthread_cond_destroy(&pool->end);
     pthread_cond_destroy(&pool->begin);
@@ -163,7 +163,7 @@ void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user
     pool->user = user;
     pool->working = pool->nmember;
     pool->round++;
-    if (pool->asleep) tell(pool, &pool->begin);
+    if (pool->asleep) notify(pool, &pool->begin);
     task(user, 0);
     wait_for_end(pool);
 }

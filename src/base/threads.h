@@ -1,8 +1,7 @@
-// threads.h -- a few threads that do the parts of one task together.
+// threads.h -- a pool of threads that compute the parts of one task.
 //
-// Which part a thread does is fixed: part i always runs on thread i, part 0 on the caller's.
-// Nothing is stolen or reordered, so results can depend on the number of parts at most, never on
-// timing.
+// The assignment of parts is fixed: part i always runs on thread i, part 0 on the caller's.
+// Nothing is stolen or reordered, so results can depend on the number of parts, but not on timing.
 #ifndef LWI_BASE_THREADS_H
 #define LWI_BASE_THREADS_H
 
@@ -10,9 +9,9 @@
 
 typedef struct lwi_pool lwi_pool; ///< used by one thread at a time
 
-enum { LWI_MOST_THREADS = 256 };
+enum { LWI_MAX_THREADS = 256 };
 
-/** @param count  threads, the caller's included; 1 makes none
+/** @param count  threads, including the caller's; 1: no further ones
  *  @return LW_ERR_ARGUMENT, LW_ERR_MEMORY; LW_ERR_UNSUPPORTED: the system gives no more threads */
 lw_status lwi_pool_create(int count, const lw_allocator *allocator, lwi_pool **pool,
                           lw_error *error);

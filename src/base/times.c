@@ -1,4 +1,4 @@
-// times.c -- bins are the leading bits of a double: its exponent and five bits of what follows.
+// times.c -- the bin of a time is the leading bits of the double: exponent and five bits of the mantissa.
 #include "base/times.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 enum {
     PER_OCTAVE = 32,
     MANTISSA = 52,
-    DROPPED = 47, // bits below the five that tell bins of an octave apart
+    DROPPED = 47, // bits below the five that distinguish the bins of an octave
     LOWEST = -27, // the first octave begins at 2^-27 s, 7.5 ns
     BIAS = 1023
 };
@@ -28,7 +28,7 @@ bool lwi_sleep_until(double time)
     const double whole = floor(time);
     const struct timespec at = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (time - whole))};
     return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != EINTR;
-#else // macOS: what is left, until nothing is
+#else // macOS: sleep for the remaining time, repeatedly
     for (double left; (left = time - lwi_clock()) > 0;) {
         const double whole = floor(left);
         const struct timespec part = {.tv_sec = (time_t)whole,
@@ -47,10 +47,10 @@ void lwi_times_add(lwi_times *times, double seconds)
     const int64_t at = (int64_t)(bits >> DROPPED) - first;
     const bool inside = seconds > 0 && at > 0;
     times->bin[!inside ? 0 : at < LWI_TIMES_BINS ? at : LWI_TIMES_BINS - 1]++;
-    times->least = times->count ? fmin(times->least, seconds) : seconds;
+    times->minimum = times->count ? fmin(times->minimum, seconds) : seconds;
     times->count++;
     times->total += seconds;
-    times->worst = fmax(times->worst, seconds);
+    times->maximum = fmax(times->maximum, seconds);
 }
 
 double lwi_times_quantile(const lwi_times *times, double p)
@@ -60,7 +60,7 @@ double lwi_times_quantile(const lwi_times *times, double p)
         below += times->bin[i];
         if ((double)below < p * (double)times->count) continue;
         const double end = ldexp(1 + (i % PER_OCTAVE + 1.0) / PER_OCTAVE, LOWEST + i / PER_OCTAVE);
-        return fmin(end, times->worst);
+        return fmin(end, times->maximum);
     }
-    return times->worst;
+    return times->maximum;
 }

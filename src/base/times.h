@@ -1,4 +1,4 @@
-// times.h -- the clock of the wall, and how times are distributed without memory of each.
+// times.h -- wall-clock time, and a histogram of times.
 #ifndef LWI_BASE_TIMES_H
 #define LWI_BASE_TIMES_H
 
@@ -6,21 +6,21 @@
 
 /** Monotonic [s]. */
 double lwi_clock(void);
-/** Sleeps to a time of that clock.  @return false: a signal came before */
+/** Sleeps until a time of that clock.  @return false: interrupted by a signal */
 bool lwi_sleep_until(double time);
 
 enum { LWI_TIMES_BINS = 1024 };
 
-/** Bins of 1/32 of an octave (2 to 3 %) from 7.5 ns to 32 s; the largest time is kept exactly. */
+/** Bins of 1/32 of an octave (2 to 3 %) from 7.5 ns to 32 s; the smallest and the largest time are exact. */
 typedef struct lwi_times {
     long count;
-    double total, least, worst; ///< [s]; 0: none yet
+    double total, minimum, maximum; ///< [s]; 0: none yet
     long bin[LWI_TIMES_BINS];
 } lwi_times;
 
-/** Neither a lock nor a loop: the same few instructions whatever the time. */
+/** Takes constant time, without locks and loops. */
 void lwi_times_add(lwi_times *times, double seconds);
-/** Upper end of the bin below which the part p of all times lies, at most the worst; 0: none. */
+/** The quantile p: the upper end of its bin, at most the maximum; 0: no times. */
 double lwi_times_quantile(const lwi_times *times, double p);
 
 #endif

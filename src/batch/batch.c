@@ -249,9 +249,9 @@ static lw_status check_desc(lw_batch *b, const lw_batch_desc *desc)
     if (desc->instances < 1)
         return lwi_fail(&b->error, LW_ERR_ARGUMENT, "instances: %d, expected at least 1",
                         desc->instances);
-    if (desc->threads < 0 || desc->threads > LWI_MOST_THREADS)
+    if (desc->threads < 0 || desc->threads > LWI_MAX_THREADS)
         return lwi_fail(&b->error, LW_ERR_ARGUMENT, "threads: %d, expected 0 to %d", desc->threads,
-                        LWI_MOST_THREADS);
+                        LWI_MAX_THREADS);
     if (desc->lanes != 0 && desc->lanes != 1 && desc->lanes != 4 && desc->lanes != 8)
         return lwi_fail(&b->error, LW_ERR_ARGUMENT, "lanes: %d, expected 1, 4 or 8", desc->lanes);
     if (desc->nvary < 0 || (desc->nvary && (!desc->vary || !desc->values)))

@@ -95,7 +95,7 @@ static lw_status check_number(const option *o, double value, lw_error *error)
         expected = "a number below 1";
     else if (!strcmp(o->key, "max_steps") && (value != floor(value) || value > 1e15))
         expected = "a whole number up to 1e15";
-    else if (!strcmp(o->key, "threads") && (value != floor(value) || value > LWI_MOST_THREADS))
+    else if (!strcmp(o->key, "threads") && (value != floor(value) || value > LWI_MAX_THREADS))
         expected = "a whole number of threads up to 256";
     if (!expected) return LW_OK;
     return lwi_fail(error, LW_ERR_ARGUMENT, "%s: %g is not %s", o->key, value, expected);

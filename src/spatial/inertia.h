@@ -55,7 +55,7 @@ static inline void cross_m3(double *C, const double *r, const double *B)
         C[6 + j] = r[0] * B[3 + j] - r[1] * B[j];
     }
 }
-// Ma += X' Mb X: an inertia of frame b, which stands in a by (R, r), felt in a.
+// Ma += X' Mb X: the inertia Mb of frame b, which has the pose (R, r) in a, about a's origin.
 // With a bar for the rotated blocks: B = Bbar - Abar r~, C = Cbar + sym(r~ (Bbar + B)).
 static inline void inertia_add_from(lwi_inertia *Ma, const double *R, const double *r,
                                     const lwi_inertia *Mb)
@@ -83,15 +83,15 @@ static inline void inertia_add_from(lwi_inertia *Ma, const double *R, const doub
 }
 
 // Cholesky factor of a symmetric n x n matrix with rows of length 6, n <= 6, in its lower triangle;
-// the diagonal of the factor is stored inverted.  Returns the first row whose pivot is not above
+// the diagonal of the factor is stored inverted.  Returns the first row with a pivot not above
 // `small` times the diagonal (the matrix is singular in that direction), or -1.
 static inline int cholesky6(double (*L)[6], int n, double small)
 {
     for (int j = 0; j < n; j++) {
         double d = L[j][j];
-        const double least = small * d;
+        const double limit = small * d;
         for (int k = 0; k < j; k++) d -= L[j][k] * L[j][k];
-        if (!(d > least) || !(d > 0)) return j;
+        if (!(d > limit) || !(d > 0)) return j;
         const double inverse = 1 / sqrt(d);
         L[j][j] = inverse;
         for (int i = j + 1; i < n; i++) {

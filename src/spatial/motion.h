@@ -1,7 +1,7 @@
 // motion.h -- spatial vectors, linear part first: motion [v; w], force [f; n].
 //
 // A motion vector is the velocity of the frame's origin and the angular velocity; a force vector is
-// the force and its moment about the origin.  A frame b stands in a frame a by (R, r): R takes
+// the force and its moment about the origin.  A frame b has the pose (R, r) in a frame a: R takes
 // b-components to a-components, r is b's origin in a-components.
 #ifndef LWI_SPATIAL_MOTION_H
 #define LWI_SPATIAL_MOTION_H

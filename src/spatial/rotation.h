@@ -33,14 +33,14 @@ static inline void quat_conjugate(double *r, const double *q)
 static inline double quat_norm2(const double *q) { return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]; }
 // clang-format on
 
-// r = q/|q|; leaves a quaternion alone that is a unit one to round-off, so it is idempotent
+// r = q/|q|; a quaternion of unit length to round-off is unchanged, so it is idempotent
 static inline void quat_normalize(double *r, const double *q)
 {
     const double n2 = quat_norm2(q);
     const double s = fabs(n2 - 1) <= 2e-15 ? 1 : 1 / sqrt(n2);
     for (int i = 0; i < 4; i++) r[i] = s * q[i];
 }
-// qdot = q w / 2 + (1 - q.q) q: the second term pulls |q| to 1 and does not turn the body
+// qdot = q w / 2 + (1 - q.q) q: the second term drives |q| to 1 and does not rotate the body
 static inline void quat_rate(double *qdot, const double *q, const double *w)
 {
     const double pull = 1 - quat_norm2(q);
@@ -54,9 +54,9 @@ static inline void quat_from_matrix(double *q, const double *R)
 {
     const double trace = R[0] + R[4] + R[8];
     int i = 0; // component with the largest square
-    double most = trace;
+    double largest = trace;
     for (int k = 0; k < 3; k++)
-        if (R[4 * k] > most) most = R[4 * k], i = k + 1;
+        if (R[4 * k] > largest) largest = R[4 * k], i = k + 1;
     if (i == 0) {
         q[0] = 1 + trace;
         q[1] = R[7] - R[5], q[2] = R[2] - R[6], q[3] = R[3] - R[1];
@@ -79,8 +79,8 @@ static inline void quat_continue(double *q, const double *near)
 // the angle equal to a modulo 2 pi that is nearest to `near`
 static inline double angle_continue(double a, double near)
 {
-    const double turn = 6.283185307179586476925286766559;
-    return a + turn * rint((near - a) / turn);
+    const double full_turn = 6.283185307179586476925286766559;
+    return a + full_turn * rint((near - a) / full_turn);
 }
 // rotation by the angle with cosine c and sine s about z, x
 static inline void rot_z(double *R, double c, double s)

@@ -103,7 +103,7 @@ static void wrong_counts_are_refused(void **state)
     lwi_pool *pool = NULL;
     lw_error error;
     assert_int_equal(lwi_pool_create(0, NULL, &pool, &error), LW_ERR_ARGUMENT);
-    assert_int_equal(lwi_pool_create(LWI_MOST_THREADS + 1, NULL, &pool, &error), LW_ERR_ARGUMENT);
+    assert_int_equal(lwi_pool_create(LWI_MAX_THREADS + 1, NULL, &pool, &error), LW_ERR_ARGUMENT);
     assert_non_null(strstr(error.text, "256"));
     assert_int_equal(lwi_pool_create(2, &none, &pool, &error), LW_ERR_MEMORY);
     assert_null(pool);

@@ -1,9 +1,9 @@
 // lane.inl -- `real`: a double, or a vector of WIDTH of them.  Included once per width.
 //
 // In:  WIDTH.  Out: real, mask (as many 64-bit integers), NAME(f) for functions of this width.
-// Vectors are those of gcc and clang; nothing else knows the compiler.  Operations are the same in
+// Vectors are those of gcc and clang; no other file depends on the compiler.  Operations are the same in
 // every width, lane by lane, so results are equal bit for bit; compilers must not fuse or split any
-// (-ffp-contract=off), the texts say where products and sums are fused.
+// (-ffp-contract=off), the kernels fuse products and sums explicitly.
 #undef real
 #undef mask
 #undef stored
@@ -22,7 +22,7 @@
 typedef double real;
 typedef double stored;
 typedef int64_t mask;
-// eight numbers in a row, wherever they stand; products and sums of these are not fused
+// eight consecutive numbers of any alignment; products and sums of these are not fused
 typedef double row8 __attribute__((vector_size(64), may_alias, aligned(8)));
 #else
 typedef double real __attribute__((vector_size(8 * WIDTH)));

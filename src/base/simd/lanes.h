@@ -1,4 +1,4 @@
-// lanes.h -- storage of the SIMD kernels: blocks of LWI_LANES doubles, whatever the width of the machine.
+// lanes.h -- storage of the SIMD kernels: blocks of LWI_LANES doubles, for any width of the machine.
 #ifndef LWI_BASE_SIMD_LANES_H
 #define LWI_BASE_SIMD_LANES_H
 
