@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** Choices of quantities that are asked for by one word. */
+/** Predefined selections of quantities. */
 #define LW_PLOT_PRESET_LIST(X)                                                                     \
     X(OVERVIEW, "overview", "joint coordinates, or positions where there are none, and energies")  \
     X(JOINTS, "joints", "joint coordinates and their rates")                                       \
@@ -26,7 +26,7 @@ extern "C" {
 typedef enum lw_plot_preset { LW_PLOT_PRESET_LIST(X) LW_PLOT_PRESET_COUNT } lw_plot_preset;
 #undef X
 
-/** From where a mechanism is seen: the axes that point right and up, or obliquely. */
+/** Directions of a view: the axes that point right and up, or oblique. */
 #define LW_VIEW_LIST(X)                                                                            \
     X(AUTO, "auto", "the plane of a planar mechanism, else all")                                   \
     X(XY, "xy", "along -z: x right, y up")                                                         \
@@ -46,10 +46,10 @@ typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
     X(preset, "NAME",                                                                              \
       "overview, joints, positions, energy, residuals, reactions, phase or work-precision")        \
     X(reference, "RESULT",                                                                         \
-      "of work-precision: taken as exact (default: the one with the least tolerances)")            \
-    X(from, "S", "first time to show [s]; with --initial of a result: the moment to draw")         \
+      "of work-precision: the exact result (default: the one with the lowest tolerances)")         \
+    X(from, "S", "first time to show [s]; with --initial of a result: the time to draw")           \
     X(to, "S", "last time to show [s]")                                                            \
-    X(log, NULL, "logarithmic scale of y; zeros stand at its foot")                                \
+    X(log, NULL, "logarithmic scale of y; zeros are at its lower end")                             \
     X(title, "TEXT", "line above the picture; empty: none")                                        \
     X(size, "WxH[@S]", "width and height in points, S pixels per point (default 900x600@1)")       \
     X(theme, "NAME", "light (default) or dark")                                                    \
@@ -73,11 +73,10 @@ typedef struct lw_plot_options {
     bool initial;
     lw_view view;
     const char *plan;      ///< NULL: no picture of a plan
-    const char *reference; ///< of work-precision, one of the names; NULL: least tolerances
+    const char *reference; ///< of work-precision, one of the names; NULL: lowest tolerances
 } lw_plot_options;
 
-/** Sets one option from text, which must live as long as `options`; `value` of a switch is not
- *  read.
+/** Sets one option from text, which must outlive `options`; `value` of a switch is ignored.
  *  @return LW_ERR_ARGUMENT with the nearest known key or what was expected */
 LW_API lw_status lw_plot_set(lw_plot_options *options, const char *key, const char *value,
                              lw_error *error);
@@ -91,7 +90,7 @@ LW_API lw_status lw_plot_set(lw_plot_options *options, const char *key, const ch
 LW_API lw_status lw_plot_results(lw_result *const *results, const char *const *names, int count,
                                  const lw_plot_options *options, const char *file, lw_error *error);
 
-/** What one of several results cost, and how far it is from the one taken as exact. */
+/** Cost and error of one of several results. */
 typedef struct lw_precision {
     char method[96];  ///< "hdca, dopri54"
     double tolerance; ///< the larger of rtol and atol
@@ -99,20 +98,20 @@ typedef struct lw_precision {
                       ///< them; 0 of the reference
     long evaluations, steps;
     double wall;    ///< [s]
-    bool reference; ///< 1: this is the one
+    bool reference; ///< this is the reference
 } lw_precision;
 
 /** The numbers of preset work-precision, for finished HDF5 results (or in memory) of one model with rows at
  *  the same times.
- *  @param reference  one of the names; NULL: the one with the least tolerances, of those the one with most
- *                    evaluations
+ *  @param reference  one of the names; NULL: the one with the lowest tolerances, among equal ones that
+ *                    with the most evaluations
  *  @param precision  [count] out
- *  @return LW_ERR_ARGUMENT: not of one model, other rows, a result that does not tell its cost */
+ *  @return LW_ERR_ARGUMENT: not of one model, other rows, a result without record of its cost */
 LW_API lw_status lw_work_precision(lw_result *const *results, const char *const *names, int count,
                                    const char *reference, lw_precision *precision, lw_error *error);
 
-/** Draws the mechanism at its start, or where the bodies stand in `result` at options->from
- *  (default: its first row).
+/** Draws the mechanism at its start, or with the poses of `result` at options->from (default: its first
+ *  row).
  *  @param result  of the same model; may be NULL */
 LW_API lw_status lw_plot_mechanism(const lw_model *model, lw_result *result,
                                    const lw_plot_options *options, const char *file,

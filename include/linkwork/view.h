@@ -1,4 +1,4 @@
-// view.h -- a mechanism and its motion to look at: a page for a browser, a glTF file.
+// view.h -- interactive views of a mechanism and its motion: a page for a browser, a glTF file.
 #ifndef LINKWORK_VIEW_H
 #define LINKWORK_VIEW_H
 
@@ -12,8 +12,8 @@ extern "C" {
 
 typedef struct lw_view_desc {
     const char *title; ///< NULL: the model's file
-    /** Bytes that poses, and the columns for plots, may take each before they are written as text (4/3 of
-     *  it); rows beyond are thinned out evenly, columns left out, the motion of bodies first.  0: 40 MB */
+    /** Largest size in bytes of the poses, and of the columns for plots, before base64, which adds a third.
+     *  Beyond it rows are thinned evenly and columns left out, the motion of bodies first.  0: 40 MB */
     double most_bytes;
 } lw_view_desc;
 

@@ -156,7 +156,7 @@ static void node_text(const picture *p, const lwi_plan_node *node, char *text, s
     text[0] = 0;
     for (int i = 0; i < node->closed.n && used < size - 1; i++) {
         const int e = p->plan->item[node->closed.first + i], j = p->closed.edge_joint[e];
-        const char *name = e >= p->closed.nedge ? "weld"
+        const char *name = e >= p->closed.nedge ? "rigid link"
                            : j >= 0             ? p->closed.model->joint[j].name
                                                 : "coupling";
         const int n = snprintf(text + used, size - used, "%s%s", i ? ", " : "", name);
@@ -206,7 +206,7 @@ static void draw_title(const picture *p, lwi_plot_canvas *canvas)
     snprintf(
         text, sizeof text,
         "squares: bodies; discs: joins, the joints closed there, equations closed + left open; "
-        "%.4g multiplications, %.4g on the longest way",
+        "%.4g multiplications, %.4g on the longest path",
         plan->work, plan->critical);
     lwi_plot_text_fit(fitted, sizeof fitted, text, room, plain.size, false);
     lwi_plot_draw_text(canvas, MARGIN, MARGIN + 28, LWI_PLOT_START, &plain, fitted);

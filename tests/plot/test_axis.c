@@ -1,4 +1,4 @@
-// test_axis.c -- scales: round ticks inside the range, labels that can be told apart, odd data.
+// test_axis.c -- scales: round ticks inside the range, labels that differ, extreme data.
 #include "plot/axis.h"
 
 #include <float.h>
@@ -16,12 +16,12 @@ static void check_near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g", value, expected);
 }
 
-static lwi_plot_axis fit(double lo, double hi, int most)
+static lwi_plot_axis fit(double lo, double hi, int max_ticks)
 {
     lwi_plot_range range = lwi_plot_range_empty();
     lwi_plot_range_add(&range, lo);
     lwi_plot_range_add(&range, hi);
-    return lwi_plot_axis_fit(range, false, 0, most);
+    return lwi_plot_axis_fit(range, false, 0, max_ticks);
 }
 
 // A number in (0, 1), the same sequence every time.
@@ -40,16 +40,16 @@ static void steps_are_1_2_5(void **state)
     check_near(lwi_plot_nice_step(0.3, 3), 0.1, 1e-16);
     for (int i = 0; i < 2000; i++) {
         const double length = pow(10, 40 * next(&seed) - 20);
-        const int most = 2 + (int)(20 * next(&seed));
-        const double step = lwi_plot_nice_step(length, most);
+        const int max_ticks = 2 + (int)(20 * next(&seed));
+        const double step = lwi_plot_nice_step(length, max_ticks);
         const double lead = step / pow(10, floor(log10(step) + 1e-9));
         assert_true(fabs(lead - 1) < 1e-9 || fabs(lead - 2) < 1e-9 || fabs(lead - 5) < 1e-9);
-        assert_true(length / step <= most * (1 + 1e-8));
-        assert_true(length / step >= most / 2.5 - 1e-6); // and not too few
+        assert_true(length / step <= max_ticks * (1 + 1e-8));
+        assert_true(length / step >= max_ticks / 2.5 - 1e-6); // and not too few
     }
 }
 
-// The number that a label stands for.
+// The number that a label shows.
 static double value_of(const lwi_plot_axis *a, int i)
 {
     char plain[64] = "";
@@ -124,7 +124,7 @@ static void constants_get_room(void **state)
         assert_true(a.lo < constants[i] && constants[i] < a.hi);
         assert_in_range(a.ntick, 1, 12);
     }
-    // rounding of a constant is none of the picture's business
+    // the rounding error of a constant is not drawn
     const lwi_plot_axis noise = fit(9.81, 9.81 * (1 + 4 * DBL_EPSILON), 6);
     assert_true(noise.hi - noise.lo > 1);
     check_near(noise.offset, 0, 0);
@@ -158,12 +158,12 @@ static void logarithms_have_decades(void **state)
     check_near(log10(a.hi), -8, 1e-9);
     assert_int_equal(a.ntick, 9);
     check_near(lwi_plot_axis_at(&a, 1e-12), 0.5, 1e-12);
-    check_near(lwi_plot_axis_at(&a, 0), 0, 0); // zeros stand at the foot
+    check_near(lwi_plot_axis_at(&a, 0), 0, 0); // zeros are at the lower end
     check_near(lwi_plot_axis_at(&a, -1), 0, 0);
     lwi_plot_range zero = lwi_plot_range_empty();
     lwi_plot_range_add(&zero, 0);
     assert_false(lwi_plot_axis_fit(zero, true, 0, 5).log);
-    lwi_plot_range tiny = lwi_plot_range_empty(); // 1e-200 is nothing beside 1
+    lwi_plot_range tiny = lwi_plot_range_empty(); // 1e-200 is negligible compared with 1
     lwi_plot_range_add(&tiny, 1e-200);
     lwi_plot_range_add(&tiny, 1);
     assert_true(lwi_plot_axis_fit(tiny, true, 0, 5).lo > 1e-25);

@@ -1,4 +1,4 @@
-// test_plot.c -- pictures as files: begin right, have their size, say what they show; odd results.
+// test_plot.c -- pictures as files: format, size, text; unusual results.
 #include <linkwork/linkwork.h>
 
 #include <math.h>
@@ -72,7 +72,7 @@ static const char table[] = "time,body.rod.x,sys.T,sys.V,sys.E,sys.Wnc,sys.cpos\
                             "0.5,0.8,2,3,5.0000000001,0,1e-12\n"
                             "1,0.4,4,1,5,0,3e-12\n";
 
-static void count_texts(const char *svg, const char *what, int expected)
+static void expect_count(const char *svg, const char *what, int expected)
 {
     int n = 0;
     for (const char *at = svg; (at = strstr(at, what)); at += strlen(what)) n++;
@@ -137,15 +137,15 @@ static void an_svg_says_what_it_shows(void **state)
     assert_int_equal(lw_plot_results(&r, &name, 1, &o, path_of("a.svg"), NULL), LW_OK);
     char *svg = read_file(path_of("a.svg"), NULL);
     assert_memory_equal(svg, "<?xml", 5);
-    count_texts(svg, "<svg ", 1);
-    count_texts(svg, "</svg>", 1);
-    count_texts(svg, "width=\"900\" height=\"600\"", 1);
-    count_texts(svg, ">energy: swing &lt;1&gt;.csv<", 1); // markup in a name is text
-    count_texts(svg, ">kinetic T<", 1);
-    count_texts(svg, ">time [s]<", 1);
-    count_texts(svg, ">drift of E \u2212 Wnc<", 1);
-    count_texts(svg, "10\u207B\u00B9\u00B2 J]", 1);
-    count_texts(svg, "nan", 0);
+    expect_count(svg, "<svg ", 1);
+    expect_count(svg, "</svg>", 1);
+    expect_count(svg, "width=\"900\" height=\"600\"", 1);
+    expect_count(svg, ">energy: swing &lt;1&gt;.csv<", 1); // markup in a name is text
+    expect_count(svg, ">kinetic T<", 1);
+    expect_count(svg, ">time [s]<", 1);
+    expect_count(svg, ">drift of E \u2212 Wnc<", 1);
+    expect_count(svg, "10\u207B\u00B9\u00B2 J]", 1);
+    expect_count(svg, "nan", 0);
     free(svg);
     lw_result_close(r);
 }
@@ -242,17 +242,17 @@ static void files_that_cannot_be_are_refused(void **state)
     lw_result_close(r);
 }
 
-// ----------------------------------------------------------------------------------- odd results
+// ----------------------------------------------------------------------------------- unusual results
 
 static void draw_panel(const char *csv, const char *y, char **svg)
 {
-    lw_result *r = result_of("odd.csv", csv);
-    const char *name = "odd.csv";
+    lw_result *r = result_of("extreme.csv", csv);
+    const char *name = "extreme.csv";
     lw_error error = {0};
     const lw_plot_options o = {.y = {y}, .ny = 1};
-    if (lw_plot_results(&r, &name, 1, &o, path_of("odd.svg"), &error) != LW_OK)
+    if (lw_plot_results(&r, &name, 1, &o, path_of("extreme.svg"), &error) != LW_OK)
         fail_msg("%s", error.text);
-    *svg = read_file(path_of("odd.svg"), NULL);
+    *svg = read_file(path_of("extreme.svg"), NULL);
     lw_result_close(r);
 }
 
@@ -261,7 +261,7 @@ static void one_row_is_a_dot(void **state)
     (void)state;
     char *svg;
     draw_panel("time,sys.T\n3,4\n", "sys.T", &svg);
-    count_texts(svg, "<circle", 1);
+    expect_count(svg, "<circle", 1);
     free(svg);
 }
 
@@ -270,14 +270,14 @@ static void constants_and_huge_numbers_are_drawn(void **state)
     (void)state;
     char *svg;
     draw_panel("time,sys.T\n0,7\n1,7\n", "sys.T", &svg);
-    count_texts(svg, ">7.0<", 1);
+    expect_count(svg, ">7.0<", 1);
     free(svg);
     draw_panel("time,a,b\n0,1e308,-1e308\n1,-1e308,1e-320\n2,1e10,0\n", "a,b", &svg);
-    count_texts(svg, "nan", 0);
-    count_texts(svg, "inf", 0);
+    expect_count(svg, "nan", 0);
+    expect_count(svg, "inf", 0);
     free(svg);
     draw_panel("time,a\n0,1e307\n1,-1e307\n", "a", &svg);
-    count_texts(svg, "no finite numbers here", 1);
+    expect_count(svg, "no finite numbers here", 1);
     free(svg);
 }
 
@@ -286,8 +286,8 @@ static void names_of_any_letters_are_drawn(void **state)
     (void)state;
     char *svg;
     draw_panel("time,body.\xff&\x01.x,body.\u6f22\u5b57.x\n0,1,2\n1,2,3\n", "body.*.x", &svg);
-    count_texts(svg, ">?&amp;?<", 1);
-    count_texts(svg, ">\u6f22\u5b57<", 1);
+    expect_count(svg, ">?&amp;?<", 1);
+    expect_count(svg, ">\u6f22\u5b57<", 1);
     free(svg);
 }
 
@@ -300,8 +300,8 @@ static void rows_are_chosen_by_time(void **state)
     lw_plot_options o = {.y = {"sys.T"}, .ny = 1, .has_from = 1, .from = 0.5};
     assert_int_equal(lw_plot_results(&r, &name, 1, &o, path_of("a.svg"), NULL), LW_OK);
     char *svg = read_file(path_of("a.svg"), NULL);
-    count_texts(svg, ">0.50<", 1);
-    count_texts(svg, ">0.40<", 0);
+    expect_count(svg, ">0.50<", 1);
+    expect_count(svg, ">0.40<", 0);
     free(svg);
     o.from = 2;
     expect_failure(lw_plot_results(&r, &name, 1, &o, "a.svg", &error), LW_ERR_ARGUMENT, &error,
@@ -319,9 +319,9 @@ static void results_lie_over_each_other(void **state)
     lw_plot_options o = {.y = {"sys.T", "sys.T,sys.V"}, .ny = 2};
     assert_int_equal(lw_plot_results(r, names, 2, &o, path_of("ab.svg"), &error), LW_OK);
     char *svg = read_file(path_of("ab.svg"), NULL);
-    count_texts(svg, ">a<", 2);
-    count_texts(svg, ">b<", 2);
-    count_texts(svg, ">T<", 1);
+    expect_count(svg, ">a<", 2);
+    expect_count(svg, ">b<", 2);
+    expect_count(svg, ">T<", 1);
     free(svg);
     expect_failure(lw_plot_results(r, names, 3, &o, "abc.svg", &error), LW_ERR_ARGUMENT, &error,
                    "x/c.csv has no column 'sys.V'");
@@ -381,19 +381,19 @@ static void a_mechanism_has_names_and_views(void **state)
     if (lw_plot_mechanism(model, NULL, NULL, path_of("m.svg"), &error) != LW_OK)
         fail_msg("%s", error.text);
     char *svg = read_file(path_of("m.svg"), NULL);
-    count_texts(svg, ">m.yaml at t = 0 s: 9 bodies, 9 joints<", 1);
-    count_texts(svg, ">xz<", 1);
-    count_texts(svg, ">oblique<", 1);
-    count_texts(svg, ">tip<", 0); // a massless frame is not drawn
+    expect_count(svg, ">m.yaml at t = 0 s: 9 bodies, 9 joints<", 1);
+    expect_count(svg, ">xz<", 1);
+    expect_count(svg, ">oblique<", 1);
+    expect_count(svg, ">tip<", 0); // a massless frame is not drawn
     assert_non_null(strstr(svg, ">b1<"));
     assert_non_null(strstr(svg, ">j4<"));
-    count_texts(svg, "nan", 0);
+    expect_count(svg, "nan", 0);
     free(svg);
     for (int view = LW_VIEW_XY; view <= LW_VIEW_ISO; view++) {
         const lw_plot_options o = {.view = (lw_view)view, .dark = view % 2};
         assert_int_equal(lw_plot_mechanism(model, NULL, &o, path_of("m.svg"), NULL), LW_OK);
         svg = read_file(path_of("m.svg"), NULL);
-        count_texts(svg, "<clipPath", 1); // one view
+        expect_count(svg, "<clipPath", 1); // one view
         free(svg);
     }
     if (has_format("png")) {
@@ -416,13 +416,13 @@ static void a_planar_mechanism_has_one_view(void **state)
     lw_model *model = model_of(pendulum);
     assert_int_equal(lw_plot_mechanism(model, NULL, NULL, path_of("m.svg"), NULL), LW_OK);
     char *svg = read_file(path_of("m.svg"), NULL);
-    count_texts(svg, ">xz<", 1);
-    count_texts(svg, "<clipPath", 1);
+    expect_count(svg, ">xz<", 1);
+    expect_count(svg, "<clipPath", 1);
     free(svg);
     lw_model_destroy(model);
 }
 
-static void a_mechanism_stands_where_a_result_has_it(void **state)
+static void a_mechanism_has_the_poses_of_a_result(void **state)
 {
     (void)state;
     lw_model *model = model_of(pendulum);
@@ -435,8 +435,8 @@ static void a_mechanism_stands_where_a_result_has_it(void **state)
     lw_error error = {0};
     assert_int_equal(lw_plot_mechanism(model, r, &o, path_of("m.svg"), NULL), LW_OK);
     char *svg = read_file(path_of("m.svg"), NULL);
-    count_texts(svg, ">m.yaml at t = 1 s: 1 body, 1 joint<", 1);
-    count_texts(svg, ">60<", 1); // the axis reaches that far
+    expect_count(svg, ">m.yaml at t = 1 s: 1 body, 1 joint<", 1);
+    expect_count(svg, ">60<", 1); // the axis reaches that far
     free(svg);
     expect_failure(lw_plot_mechanism(model, bare, &o, "m.svg", &error), LW_ERR_ARGUMENT, &error,
                    "body.rod.y");
@@ -465,7 +465,7 @@ int main(void)
         cmocka_unit_test(results_lie_over_each_other),
         cmocka_unit_test(a_mechanism_has_names_and_views),
         cmocka_unit_test(a_planar_mechanism_has_one_view),
-        cmocka_unit_test(a_mechanism_stands_where_a_result_has_it),
+        cmocka_unit_test(a_mechanism_has_the_poses_of_a_result),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

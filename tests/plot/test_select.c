@@ -101,7 +101,7 @@ static void a_list_is_a_panel(void **state)
     lwi_arena_free(&r.arena);
 }
 
-static void units_of_a_panel_are_united_and_columns_stand_once(void **state)
+static void units_and_columns_of_a_panel_occur_once(void **state)
 {
     (void)state;
     selected r = choose(&(lw_plot_options){
@@ -112,7 +112,7 @@ static void units_of_a_panel_are_united_and_columns_stand_once(void **state)
     lwi_arena_free(&r.arena);
 }
 
-static void unknown_names_are_told_with_the_nearest(void **state)
+static void errors_of_unknown_names_contain_the_nearest(void **state)
 {
     (void)state;
     expect(&(lw_plot_options){.y = {"body.lod.x"}, .ny = 1}, "did you mean body.load.x");
@@ -122,7 +122,8 @@ static void unknown_names_are_told_with_the_nearest(void **state)
     expect(&(lw_plot_options){.x = "tim"}, "did you mean time");
     expect(&(lw_plot_options){.y = {"sys.T"}, .ny = 1, .has_preset = 1, .preset = LW_PLOT_ENERGY},
            "both given");
-    expect(&(lw_plot_options){.x = "sys.T", .has_preset = 1, .preset = LW_PLOT_PHASE}, "sets x itself");
+    expect(&(lw_plot_options){.x = "sys.T", .has_preset = 1, .preset = LW_PLOT_PHASE},
+           "sets x itself");
 }
 
 static void presets_find_their_columns(void **state)
@@ -134,7 +135,7 @@ static void presets_find_their_columns(void **state)
     } expected[] = {{LW_PLOT_OVERVIEW, 3, 3}, {LW_PLOT_JOINTS, 4, 3},    {LW_PLOT_POSITIONS, 3, 2},
                     {LW_PLOT_ENERGY, 2, 3},   {LW_PLOT_RESIDUALS, 1, 1}, {LW_PLOT_REACTIONS, 2, 1},
                     {LW_PLOT_PHASE, 4, 1}};
-    // work-precision draws a table of its own over several results: test_plot
+    // work-precision compares several results: test_plot
     assert_int_equal(LWI_COUNT(expected) + 1, LW_PLOT_PRESET_COUNT);
     for (int i = 0; i < LWI_COUNT(expected); i++) {
         selected r = choose(&(lw_plot_options){.preset = expected[i].preset, .has_preset = 1});
@@ -184,8 +185,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns),
         cmocka_unit_test(a_list_is_a_panel),
-        cmocka_unit_test(units_of_a_panel_are_united_and_columns_stand_once),
-        cmocka_unit_test(unknown_names_are_told_with_the_nearest),
+        cmocka_unit_test(units_and_columns_of_a_panel_occur_once),
+        cmocka_unit_test(errors_of_unknown_names_contain_the_nearest),
         cmocka_unit_test(presets_find_their_columns),
         cmocka_unit_test(phase_pairs_rates_with_coordinates),
         cmocka_unit_test(a_preset_without_its_columns_says_so),

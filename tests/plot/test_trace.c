@@ -32,28 +32,27 @@ static double distance_to_segment(const double *p, const double *a, const double
 
 static double distance_to(const lwi_plot_trace *t, const double *p)
 {
-    double least = INFINITY;
+    double nearest = INFINITY;
     for (int i = 0; i + 1 < t->n; i++)
-        least = fmin(least, distance_to_segment(p, t->p[i], t->p[i + 1]));
-    return least;
+        nearest = fmin(nearest, distance_to_segment(p, t->p[i], t->p[i + 1]));
+    return nearest;
 }
 
-// Every point given lies on the line kept: within the width of a column (0.5) and the tolerance
-// (0.1).
-static void check_same_curve(const double (*p)[2], int n, int most)
+// Every point is on the line kept, within the width of a column (0.5) and the tolerance (0.1).
+static void check_same_curve(const double (*p)[2], int n, int max_points)
 {
     lwi_plot_trace t = {0};
     for (int i = 0; i < n; i++) lwi_plot_trace_add(&t, p[i][0], p[i][1]);
     lwi_plot_trace_end(&t);
     assert_false(t.full);
-    assert_in_range(t.n, 2, most);
+    assert_in_range(t.n, 2, max_points);
     assert_memory_equal(t.p[0], p[0], sizeof *p);
     assert_memory_equal(t.p[t.n - 1], p[n - 1], sizeof *p);
     for (int i = 0; i < n; i++) assert_true(distance_to(&t, p[i]) <= 0.5 + 0.1 + 1e-9);
     lwi_plot_trace_free(&t);
 }
 
-static void the_curve_stays_where_it_is(void **state)
+static void the_curve_keeps_its_shape(void **state)
 {
     (void)state;
     enum { N = 2000 };
@@ -88,7 +87,7 @@ static void the_curve_stays_where_it_is(void **state)
     }
 }
 
-static void any_number_of_rows_becomes_few_points(void **state)
+static void many_rows_become_few_points(void **state)
 {
     (void)state;
     uint64_t seed = 5;
@@ -189,8 +188,8 @@ static void a_name_avoids_a_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_curve_stays_where_it_is),
-        cmocka_unit_test(any_number_of_rows_becomes_few_points),
+        cmocka_unit_test(the_curve_keeps_its_shape),
+        cmocka_unit_test(many_rows_become_few_points),
         cmocka_unit_test(thinned_rows_keep_extremes_ends_and_gaps),
         cmocka_unit_test(names_do_not_overlap),
         cmocka_unit_test(a_name_avoids_a_line),

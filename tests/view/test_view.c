@@ -40,10 +40,10 @@ static lw_model *model_of(const char *text, const lw_allocator *allocator)
     return model;
 }
 
-enum { EXTRA = 12 }; // columns nobody knows
+enum { EXTRA = 12 }; // columns of other programs
 
-// Rows of `rod` turning about y at one radian per second, the sign of its quaternion changing.
-static lw_result *turning(int rows)
+// Rows of `rod` rotating about y at one radian per second, the sign of its quaternion changing.
+static lw_result *rotating(int rows)
 {
     char folder[] = "test_view_XXXXXX", path[32];
     lw_result *result = NULL;
@@ -74,7 +74,7 @@ static lw_result *turning(int rows)
 
 typedef lw_status writes(const lw_model *, lw_result *, const lw_view_desc *, FILE *, lw_error *);
 
-static char *text_of(writes *write, const lw_model *model, lw_result *result,
+static char *written(writes *write, const lw_model *model, lw_result *result,
                      const lw_view_desc *desc)
 {
     lw_error error = {0};
@@ -126,11 +126,11 @@ static const char *behind(const char *text, const char *key)
     return at + strlen(key);
 }
 
-// Numbers of lwi_view_pack, [rows][series] of `width` bytes, written down again from its description alone.
+// Numbers of lwi_view_pack, [rows][series] of `width` bytes, decoded after the description in pack.h.
 static void unpack(const char *text, size_t rows, size_t series, size_t width, unsigned char *out)
 {
-    const size_t n = rows * series, most = strlen(text);
-    unsigned char *packed = malloc(most + 4), *planes = malloc(n * width + 1);
+    const size_t n = rows * series, length = strlen(text);
+    unsigned char *packed = malloc(length + 4), *planes = malloc(n * width + 1);
     assert_true(packed && planes);
     z_stream z = {.next_in = packed,
                   .avail_in = (uInt)decode(text, packed),
@@ -163,7 +163,7 @@ static void unpack(const char *text, size_t rows, size_t series, size_t width, u
 
 // ------------------------------------------------------------------------------------------- tests
 
-// Every bit, whatever the bits are; smooth series take less than they are long.
+// Any bits are reproduced; smooth series become shorter.
 static void packed_numbers_come_back(void **state)
 {
     (void)state;
@@ -172,8 +172,8 @@ static void packed_numbers_come_back(void **state)
     unsigned seed = 1;
     for (int i = 0; i < MOST; i++)
         bytes[i] = (unsigned char)((seed = seed * 1103515245u + 12345u) >> 16);
-    const float odd[] = {NAN, -0.0F, INFINITY, 1e-45F, -3.4e38F};
-    memcpy(bytes, odd, sizeof odd);
+    const float special[] = {NAN, -0.0F, INFINITY, 1e-45F, -3.4e38F};
+    memcpy(bytes, special, sizeof special);
     for (size_t width = 2; width <= 8; width *= 2)
         for (size_t rows = 1; rows <= ROWS; rows += 9) {
             char *text = NULL;
@@ -230,7 +230,7 @@ static void a_model_alone_is_a_page(void **state)
 {
     (void)state;
     lw_model *model = model_of(PENDULUM("rod"), NULL);
-    char *page = text_of(lw_view_page, model, NULL, &(lw_view_desc){.title = "one <rod>"});
+    char *page = written(lw_view_page, model, NULL, &(lw_view_desc){.title = "one <rod>"});
     unsigned char bytes[64];
     float place[6];
     double time;
@@ -252,22 +252,22 @@ static void a_model_alone_is_a_page(void **state)
     lw_model_destroy(model);
 }
 
-// A name cannot end the script that it stands in, nor the text.
+// A name cannot end the script or the string that contains it.
 static void names_of_all_kinds_are_safe(void **state)
 {
     (void)state;
     lw_model *plain = model_of(PENDULUM("rod"), NULL);
     lw_model *model = model_of(PENDULUM("\"</script>'\\\"\xc3\xa9 <!--\""), NULL);
-    char *usual = text_of(lw_view_page, plain, NULL, NULL),
-         *page = text_of(lw_view_page, model, NULL, NULL);
-    assert_int_equal(count(usual, "</script"), count(page, "</script"));
-    assert_int_equal(count(usual, "<!--"), count(page, "<!--"));
+    char *reference = written(lw_view_page, plain, NULL, NULL),
+         *page = written(lw_view_page, model, NULL, NULL);
+    assert_int_equal(count(reference, "</script"), count(page, "</script"));
+    assert_int_equal(count(reference, "<!--"), count(page, "<!--"));
     assert_non_null(strstr(page, "\"name\":\"\\u003c/script>'\\\"\xc3\xa9 \\u003c!--\""));
     free(page);
-    page = text_of(lw_view_gltf, model, NULL, NULL);
+    page = written(lw_view_gltf, model, NULL, NULL);
     assert_non_null(strstr(page, "\"name\":\"\\u003c/script>'\\\"\xc3\xa9 \\u003c!--\""));
     free(page);
-    free(usual);
+    free(reference);
     lw_model_destroy(plain);
     lw_model_destroy(model);
 }
@@ -277,7 +277,7 @@ static void a_long_motion_is_thinned_evenly(void **state)
     (void)state;
     const int rows = 1000;
     lw_model *model = model_of(PENDULUM("rod"), NULL);
-    lw_result *result = turning(rows);
+    lw_result *result = rotating(rows);
     lwi_arena arena;
     lwi_view_motion all, some;
     lwi_arena_init(&arena, &model->arena.allocator);
@@ -299,12 +299,12 @@ static void a_long_motion_is_thinned_evenly(void **state)
     lw_model_destroy(model);
 }
 
-// q and -q are one attitude: between rows the animation takes the shorter way.
-static void attitudes_do_not_jump(void **state)
+// q and -q are the same orientation: interpolation between rows takes the shorter way.
+static void orientations_do_not_jump(void **state)
 {
     (void)state;
     lw_model *model = model_of(PENDULUM("rod"), NULL);
-    lw_result *result = turning(700); // more than one turn
+    lw_result *result = rotating(700); // more than one revolution
     lwi_arena arena;
     lwi_view_motion m;
     lwi_arena_init(&arena, &model->arena.allocator);
@@ -320,14 +320,13 @@ static void attitudes_do_not_jump(void **state)
     lw_model_destroy(model);
 }
 
-// What does not fit is counted, the motion of bodies goes first; what the poses tell is never
-// there.
+// Columns that do not fit are counted, the motion of bodies is left out first; poses are not columns.
 static void columns_fit(void **state)
 {
     (void)state;
     lw_model *model = model_of(PENDULUM("rod"), NULL);
-    lw_result *result = turning(100);
-    char *page = text_of(lw_view_page, model, result, NULL);
+    lw_result *result = rotating(100);
+    char *page = written(lw_view_page, model, result, NULL);
     assert_non_null(strstr(page, "\"left_out\":0}"));
     for (const char *const *name =
              (const char *const[]){"sys.E", "joint.hinge.q0", "joint.hinge.fx", "body.rod.x",
@@ -341,7 +340,7 @@ static void columns_fit(void **state)
     free(page);
     // 100 rows of two bodies just fit, and twelve columns of 400 bytes: energy, coordinate, ten
     // others
-    page = text_of(lw_view_page, model, result, &(lw_view_desc){.most_bytes = 100 * 48 + 1});
+    page = written(lw_view_page, model, result, &(lw_view_desc){.most_bytes = 100 * 48 + 1});
     assert_non_null(strstr(page, "\"left_out\":7}"));
     assert_non_null(strstr(page, "{\"name\":\"sys.E\","));
     assert_non_null(strstr(page, "{\"name\":\"extra.c9\","));
@@ -355,7 +354,7 @@ static void another_models_result_is_refused_by_name(void **state)
 {
     (void)state;
     lw_model *model = model_of(PENDULUM("arm"), NULL);
-    lw_result *result = turning(3);
+    lw_result *result = rotating(3);
     lw_error error = {0};
     FILE *file = tmpfile();
     assert_int_equal(LW_ERR_ARGUMENT, lw_view_page(model, result, NULL, file, &error));
@@ -403,7 +402,7 @@ static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
     lwt_failing f = {.left = 1000000};
     const lw_allocator allocator = lwt_failing_allocator(&f);
     lw_model *model = model_of(PENDULUM("rod"), &allocator);
-    lw_result *result = turning(5);
+    lw_result *result = rotating(5);
     const long before = f.live;
     for (int i = 0; i < 2; i++) {
         lw_status status = LW_ERR_MEMORY;
@@ -433,7 +432,7 @@ int main(void)
         cmocka_unit_test(a_model_alone_is_a_page),
         cmocka_unit_test(names_of_all_kinds_are_safe),
         cmocka_unit_test(a_long_motion_is_thinned_evenly),
-        cmocka_unit_test(attitudes_do_not_jump),
+        cmocka_unit_test(orientations_do_not_jump),
         cmocka_unit_test(columns_fit),
         cmocka_unit_test(another_models_result_is_refused_by_name),
         cmocka_unit_test(nothing_to_see_is_said),

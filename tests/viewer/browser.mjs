@@ -1,5 +1,5 @@
-// browser.mjs -- does on pages of `linkwork view` what a user does, in headless Chromium, and prints
-// what it saw as JSON; test_viewer.py judges it.
+// browser.mjs -- operates pages of `linkwork view` in headless Chromium, and prints observations as JSON for
+// test_viewer.py.
 //
 //   node browser.mjs CHROMIUM FOLDER     FOLDER: motion, still, small, thrown, rests, fall, loads, shapes, long,
 //                                      large.html, asked.json
@@ -42,7 +42,7 @@ const painted = (page) => page.evaluate(() => {
     return n;
   };
   view.dirty = true;
-  view.draw();  // a drawing can be read until the task ends
+  view.draw();  // the canvas can be read until the task ends
   return {scene: count(view.renderer.domElement, view.renderer.domElement.height),
     plots: [...document.querySelectorAll('.plot canvas')].map((c) => count(c, c.height))};
 });
@@ -65,7 +65,7 @@ async function motion() {
   facts.longest = (await arrowsOf(page)).longest;
   await page.keyboard.press('?');
   facts.after['?'] = await seen(page);
-  // a key pressed after the list of keys is closed and before the next picture is one of the page
+  // a key between closing the list of keys and the next picture is for the page
   facts.closed = await page.evaluate(() => {
     const {state} = window.linkwork, button = document.getElementById('close-keys');
     const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
@@ -77,12 +77,12 @@ async function motion() {
     return [open, state.t];
   });
   await page.keyboard.press('?');
-  await page.click('#keys-title');  // which takes the focus off the button
+  await page.click('#keys-title');  // removes the focus from the button
   await page.keyboard.press('End');
   facts.behind = (await seen(page)).t;
   await page.click('#close-keys');
 
-  // the animation goes on by itself, and stops; slowly, so that it lasts however few pictures a second there are
+  // the animation runs and stops; slowly, so that it lasts at any frame rate
   for (const key of ['-', '-', '-', '-', 'Home', ' ']) await page.keyboard.press(key);
   const drawn = await page.evaluate(() => window.linkwork.state.drawn);
   await page.waitForFunction((d) => window.linkwork.state.drawn > d + 2 && window.linkwork.state.t > window.linkwork.data.time[0], drawn, {timeout: PATIENCE});
@@ -101,13 +101,13 @@ async function motion() {
   await page.click('.plot button');
   facts.removed = await seen(page);
 
-  // columns come back bit for bit
+  // columns are unpacked bit for bit
   facts.columns = await page.evaluate((names) => Object.fromEntries(names.map((name) => {
     const {data} = window.linkwork;
     return [name, [...data.columns[data.column.get(name)].read()]];
   })), ['sys.E', 'joint.A.q0', 'body.rocker.vx']);
 
-  // what an axis of the corner points to, on the screen and in the scene
+  // directions of the axes in the corner, on the screen and in the scene
   facts.triad = await page.evaluate(() => {
     const {camera, controls} = window.linkwork.view, middle = controls.target, origin = middle.clone().project(camera);
     const near = 1e-3 * camera.position.distanceTo(middle);
@@ -119,7 +119,7 @@ async function motion() {
   });
   facts.readout = await page.textContent('#readout');
 
-  // the name of a body under the resting mouse
+  // the name of the body below the mouse
   const over = await page.evaluate(() => {
     const {view} = window.linkwork, box = view.renderer.domElement.getBoundingClientRect();
     const i = window.linkwork.data.bodies.findIndex((b) => b.name === 'crank');  // it is followed, in the middle
@@ -142,12 +142,12 @@ async function motion() {
   });
   await page.setViewportSize({width: 1280, height: 800});
 
-  // everything that can be pressed has a name
+  // every control has a name
   facts.nameless = await page.$$eval('button, input, select, canvas, dialog', (all) => all.filter((e) =>
     !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.labels?.[0]?.textContent.trim() || e.title ||
       (e.tagName === 'BUTTON' && /\w/.test(e.textContent)))).map((e) => e.outerHTML.slice(0, 80)));
 
-  // where bodies stand, also of the body that is followed
+  // positions of bodies, also of the one that is followed
   const asked = JSON.parse(readFileSync(join(folder, 'asked.json'), 'utf8'));
   facts.stand = await page.evaluate((list) => list.map(([t, body]) => {
     window.linkwork.seek(t);
@@ -167,13 +167,13 @@ async function still() {
   const facts = {ready, painted: await painted(page), play: await page.isVisible('#play')};
   await page.keyboard.press(' ');
   facts.after = await seen(page);
-  // a lost context (the computer slept, a driver began anew) comes back with its picture
+  // a lost context (sleep, restart of a driver) is restored with its picture
   facts.restored = await page.evaluate(() => new Promise((done) => {
     const {view, state} = window.linkwork, canvas = view.renderer.domElement, gl = view.renderer.getContext().getExtension('WEBGL_lose_context');
     canvas.addEventListener('webglcontextlost', () => setTimeout(() => gl.restoreContext()));
     canvas.addEventListener('webglcontextrestored', () => {
       const drawn = state.drawn;
-      let frames = 0;  // of the page, which draws in each where it has to
+      let frames = 0;  // of the page, which draws in each if needed
       requestAnimationFrame(function wait() { if (++frames < 3) requestAnimationFrame(wait); else done(state.drawn > drawn); });
     });
     gl.loseContext();
@@ -190,7 +190,7 @@ async function small() {
   return {...facts, errors, requests};
 }
 
-// Where the only body is on the screen at the start and the end, whether it is met there, how large its ball is.
+// Position of the only body on the screen at the start and the end, whether it is found there, size of its ball.
 async function alone(name) {
   const {page, errors, requests} = await open(name);
   const facts = await page.evaluate(() => {
@@ -209,7 +209,7 @@ async function alone(name) {
   return {...facts, errors, requests};
 }
 
-// Reactions shown: the largest that the page has, the longest arrow at any row by the size of the scene.
+// Reactions: the largest of the page, the longest arrow of all rows by the size of the scene.
 const arrowsOf = (page) => page.evaluate(() => {
   const {view, data, seek} = window.linkwork, n = view.forceArrows.count;
   let longest = 0, largest = 0;
@@ -249,7 +249,7 @@ async function long() {
   return {...facts, errors, requests};
 }
 
-// Springs, dampers, forces: the two ends of everything that lies between points, at the start and the end.
+// Springs, dampers, forces: their end points at the start and the end.
 async function loads() {
   const {page, errors, requests} = await open('loads.html');
   const ends = (fraction) => page.evaluate((part) => {
@@ -274,7 +274,7 @@ async function loads() {
   return {...facts, errors, requests};
 }
 
-// Bodies of every shape, seen along y: the colour in the middle of each, and which body is met there and beside it.
+// Bodies of every shape, seen along y: the colour in the middle of each, and the body found there and next to it.
 async function shapes() {
   const {page, errors, requests} = await open('shapes.html');
   const look = (fraction) => page.evaluate((part) => {
@@ -302,7 +302,7 @@ async function shapes() {
   return {...facts, errors, requests};
 }
 
-// A dense screen where pictures take long: its canvas by the pixels of the page at rest, while it moves, and after.
+// A dense screen where pictures take long: resolution of the canvas before, during and after a motion.
 async function dense() {
   const {page, errors, requests} = await open('motion.html', {deviceScaleFactor: 2});
   const fine = (ratio) => page.waitForFunction((r) => {
@@ -328,16 +328,16 @@ async function dense() {
 
 async function large() {
   const {page, errors, requests, first, ready} = await open('large.html');
-  for (const key of ['-', '-', '-', ' ']) await page.keyboard.press(key);  // a tenth of the speed: it lasts
+  for (const key of ['-', '-', '-', ' ']) await page.keyboard.press(key);  // a tenth of the speed: the run lasts
   const from = await page.evaluate(() => window.linkwork.state.drawn), start = Date.now();
-  await page.waitForTimeout(5000);  // to tell how many a second; of a slow machine a few are waited for
+  await page.waitForTimeout(5000);  // for the frame rate; a slow machine gets more time
   await page.waitForFunction((d) => window.linkwork.state.drawn > d + 1, from, {timeout: PATIENCE});
   const frames = await page.evaluate(() => window.linkwork.state.drawn) - from;
   const facts = {first, ready, frames, per_second: frames / (Date.now() - start) * 1000};
   await page.keyboard.press(' ');
   facts.after = await seen(page);
   facts.calls = await page.evaluate(() => window.linkwork.view.renderer.info.render.calls);
-  // from far, and from nearer and nearer: lines or shapes, and the bodies under the mass centres of some
+  // from decreasing distances: lines or shapes, and the bodies at the mass centres of some
   facts.looks = await page.evaluate((parts) => {
     const {view} = window.linkwork, {camera, controls} = view, point = camera.position.clone();
     view.follow(500);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The viewer in a real browser: its bundle is what its sources give, and the page does what it says.
+"""The viewer in a real browser: the page is up to date with its sources, and works as documented.
 
 usage: test_viewer.py LINKWORK SOURCES [unittest arguments]
 
@@ -21,7 +21,7 @@ import unittest
 PROGRAM, SOURCES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 MODELS = os.path.join(SOURCES, "examples", "models")
 HERE = os.path.dirname(os.path.abspath(__file__))
-WORK = os.path.abspath("viewer-work")  # the packages stay here between runs of the tests
+WORK = os.path.abspath("viewer-work")  # keeps the packages between runs of the tests
 LOCK = os.path.join(SOURCES, "viewer", "package-lock.json")
 SKIPPED = 77
 
@@ -43,7 +43,7 @@ def linkwork(*arguments):
 
 
 def install():
-    """A copy of viewer/ with its packages, anew when the lock file is another."""
+    """Copies viewer/, and installs its packages if the lock file has changed."""
     with open(LOCK, "rb") as file:
         stamp = hashlib.sha256(file.read()).hexdigest()
     marker = os.path.join(WORK, "node_modules", ".linkwork-lock")
@@ -172,7 +172,7 @@ forces:
 
 @unittest.skipUnless(chromium(), "no chromium")
 class Browser(unittest.TestCase):
-    """One browser does everything; each test judges a part of what it saw."""
+    """One browser run; each test checks a part of its observations."""
 
     @classmethod
     def setUpClass(cls):
