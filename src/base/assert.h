@@ -12,7 +12,12 @@
 #include "base/base.h"
 
 /** Writes "file:line: assertion failed: condition" to stderr and aborts. */
-_Noreturn void lwi_assert_failed(const char *file, int line, const char *condition);
+#ifdef __cplusplus
+[[noreturn]]
+#else
+_Noreturn
+#endif
+void lwi_assert_failed(const char *file, int line, const char *condition);
 
 #ifdef NDEBUG
 #define LWI_ASSERT(condition) ((void)sizeof(condition))

@@ -1,6 +1,7 @@
 // loop_rates.c -- accelerations of a mechanism with loops at a given state.
 #include "dynamics/loop_rates.h"
 
+#include "base/assert.h"
 #include "kinematics/auxiliary.h"
 
 // Stores the partition of the start; a singular start has none.
@@ -50,6 +51,7 @@ static lw_status enter(lwi_loop_rates *c, double t, const double *q, const doubl
 {
     const lw_model *model = c->work->model;
     const lwi_auxiliary *auxiliary = &((lwi_rcr_work *)c->work->data)->auxiliary;
+    LWI_ASSERT(c->work->layout.nx >= model->tree_nq + model->tree_nv);
     memcpy(c->x, c->start, (size_t)c->work->layout.nx * sizeof *c->x);
     memcpy(c->x, q, (size_t)model->tree_nq * sizeof *q);
     memcpy(c->x + model->tree_nq, v, (size_t)model->tree_nv * sizeof *v);
@@ -65,6 +67,7 @@ static lw_status evaluate(lwi_loop_rates *c, double t, const double *inputs)
 {
     const lwi_formulation *rcr = c->work->formulation;
     lwi_rcr_choice *choice = c->work->discrete;
+    LWI_ASSERT(c->work->ndiscrete >= sizeof *choice);
     memcpy(choice, c->start_partition, c->work->ndiscrete);
     if (choice->made) {
         choice->min_pivot = 2; // above any pivot
@@ -81,6 +84,7 @@ lw_status lwi_loop_rates_evaluate(lwi_loop_rates *c, double t, const double *q, 
 {
     const lw_model *model = c->work->model;
     TRY(enter(c, t, q, v, inputs));
+    LWI_ASSERT(c->tree == &((lwi_rcr_work *)c->work->data)->tree);
     c->tree->added = tau ? tau : c->zeros;
     const lw_status status = evaluate(c, t, inputs);
     if (status == LW_OK)

@@ -7,6 +7,7 @@
 // Both are steps of tree/articulated.c.  Cost: O(n) per row.
 #include "loops/cut_state.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 #include <stdio.h>
@@ -122,9 +123,12 @@ void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure
         closure_of(cut, i, t, &motion, level, c);
         if (cut->nrotor && i < model->nloop)
             lwi_joint_rotor_rows(model, model->loop[i], t, &motion, level, c);
+        LWI_ASSERT(c->n == cut->first[i + 1] - cut->first[i]);
+        LWI_ASSERT(c->nbody <= LWI_CLOSURE_BODIES);
         for (int r = 0; r < c->n; r++) {
             const int row = cut->first[i] + r;
             double rate = c->b[r], square = 0;
+            LWI_ASSERT_INDEX(row, cut->m);
             for (int s = 0; s < c->nbody; s++) {
                 const double *J = c->J[s][r];
                 const int b = c->body[s];
@@ -162,6 +166,7 @@ static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *nod
     int top = -1;
     for (int s = 0; s < c->nbody; s++) {
         const int k = model->body_node[c->body[s]];
+        LWI_ASSERT_INDEX(k, model->nnode); // a moving body
         if (!cut->reached[k]) v6_zero(cut->transmitted[k]);
         cut->reached[k] = true;
         add_wrench(model, tree, k, c->J[s][r], cut->transmitted[k]);
@@ -170,6 +175,7 @@ static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *nod
     for (int k = top; k >= 0; k--) {
         const lwi_node *at = &model->node[k];
         const lwi_link *link = &tree->link[k];
+        LWI_ASSERT(at->parent < k && at->iv + at->nv <= model->tree_nv);
         if (!cut->reached[k]) continue;
         cut->reached[k] = false;
         lwi_articulated_inward(at, link, &node[k], NULL, cut->transmitted[k], e + at->iv);
@@ -183,6 +189,8 @@ static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *nod
 void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node, int rank,
                     double threshold)
 {
+    LWI_ASSERT(rank <= cut->n && rank <= cut->m);
+    LWI_ASSERT(cut->n == cut->model->tree_nv + cut->nrotor);
     const size_t n = (size_t)cut->n;
     memset(cut->cod.a, 0, n * (size_t)cut->m * sizeof *cut->cod.a);
     for (int i = 0; i < cut->count; i++)
@@ -194,13 +202,17 @@ void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *no
         }
     for (int i = 0; i < cut->nrotor; i++) {
         const int row = cut->rotor_row[i], at = cut->model->tree_nv + i;
+        LWI_ASSERT_INDEX(row, cut->m);
+        LWI_ASSERT_INDEX(at, cut->n);
         cut->cod.a[(size_t)row * n + (size_t)at] = -cut->rotor_scale[i] / cut->len[row];
     }
     lwi_cod_factor(&cut->cod, rank, threshold);
+    LWI_ASSERT(cut->cod.rank >= 0 && cut->cod.rank <= cut->n && cut->cod.rank <= cut->m);
 }
 
 void lwi_cut_solve(lwi_cut *cut, double *target)
 {
+    for (int i = 0; i < cut->m; i++) LWI_ASSERT(!(cut->len[i] <= 0));
     for (int i = 0; i < cut->m; i++) cut->lambda[i] = -target[i] / cut->len[i];
     memset(cut->y, 0, (size_t)cut->n * sizeof *cut->y);
     lwi_cod_nearest(&cut->cod, cut->y, cut->lambda); // y + E' lambda = 0, E y = -target
@@ -216,6 +228,7 @@ void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_articulate
         const lwi_node *at = &model->node[k];
         const lwi_link *link = &tree->link[k];
         double *A = cut->transmitted[k], s[6];
+        LWI_ASSERT(at->parent < k);
         v6_zero(A);
         if (at->parent >= 0) motion_to(A, link->R, link->r, cut->transmitted[at->parent]);
         lwi_articulated_outward(at, link, &node[k], NULL, NULL, y + at->iv, A, s);
@@ -269,6 +282,7 @@ void lwi_cut_wrenches(const lwi_cut *cut, const lwi_tree_work *tree, const doubl
 
 int lwi_cut_row_owner(const lwi_cut *cut, int i)
 {
+    LWI_ASSERT_INDEX(i, cut->m);
     int c = 0;
     while (c + 1 < cut->count && i >= cut->first[c + 1]) c++;
     return c < cut->model->nloop ? cut->model->loop[c] : -1 - (c - cut->model->nloop);
@@ -396,6 +410,7 @@ static lw_status find_rank(lwi_cut *cut, lwi_tree_work *tree, lwi_articulated *n
         TRY(rank_at(cut, tree, node, l->q, l->still, threshold, error));
         if (cut->cod.rank > cut->rank) cut->rank = cut->cod.rank;
     }
+    LWI_ASSERT(cut->rank >= 0 && cut->rank <= min);
     memcpy(tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     return LW_OK;
 }
@@ -430,6 +445,7 @@ static lw_status create_rows(const lw_model *model, bool rotors, lwi_arena *aren
     }
     cut->n += cut->nrotor;
     cut->first[cut->count] = cut->m;
+    LWI_ASSERT(cut->nrotor == max);
 #define GET(field, count) ((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))
     const bool ok = GET(cut->closure, cut->count) && GET(cut->phi, cut->m) &&
                     GET(cut->rate, cut->m) && GET(cut->b, cut->m) && GET(cut->gamma, cut->m) &&

@@ -2,6 +2,7 @@
 // cut_momenta.h.  Cost: O(n + m) per evaluation.
 #include "loops/cut_momenta.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -30,6 +31,7 @@ void lwi_cut_momenta_to_links(const lwi_cut_momenta *m, const double *state, dou
     memcpy(p, state, (size_t)model->tree_nv * sizeof *p);
     for (int k = 0; k < model->nnode; k++) {
         const int i = model->node[k].iv;
+        LWI_ASSERT(i + model->node[k].nv <= model->tree_nv);
         if (!is_free(&model->node[k])) continue;
         m3_tmul_v(p + i, m->tree->R[k], state + i);
         m3_tmul_v(p + i + 3, m->tree->R[k], state + i + 3);
@@ -128,10 +130,12 @@ void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_moti
     const lw_model *model = m->model;
     lwi_closure *rows = &m->rows;
     double leak[LWI_CLOSURE_ROWS];
+    LWI_ASSERT(joint < model->njoint && -1 - joint < model->ncoupling);
     if (joint >= 0)
         lwi_joint_closure(model, joint, t, motion, LWI_CLOSURE_RATES, rows);
     else
         lwi_coupling_closure(model, -1 - joint, t, motion, LWI_CLOSURE_RATES, rows);
+    LWI_ASSERT(rows->n <= LWI_CLOSURE_ROWS && rows->nbody <= LWI_CLOSURE_BODIES);
     lwi_gauge_leak(model, motion, m->length, &m->gauge, joint, rows, sigma, leak);
     if (joint >= 0 && model->joint[joint].nrotor > 0) { // impulses of rotors are not gauge-free
         for (int r = rows->n; r < LWI_CLOSURE_ROWS; r++) leak[r] = 0;
@@ -139,6 +143,7 @@ void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_moti
     }
     for (int b = 0; b < rows->nbody; b++) {
         const int body = rows->body[b], k = model->body_node[body];
+        LWI_ASSERT_INDEX(k, model->nnode); // a moving body
         double impulse[6] = {0};
         for (int r = 0; r < rows->n; r++) {
             v6_axpy(impulse, sigma[r], rows->J[b][r]);
@@ -155,6 +160,7 @@ void lwi_cut_momenta_transmit(lwi_cut_momenta *m)
         const lwi_node *node = &m->model->node[k];
         const lwi_link *link = &m->tree->link[k];
         double own[6], *P = m->momenta.node[k].P;
+        LWI_ASSERT(node->parent < k);
         inertia_mul(own, node->mass, node->h, node->J, m->tree->V[k]);
         v6_add(P, P, own);
         if (node->parent >= 0) force_add_from(m->momenta.node[node->parent].P, link->R, link->r, P);

@@ -1,6 +1,7 @@
 // cut_state.c -- state and results of formulations in the coordinates of a tree with cut joints.
 #include "loops/cut_state.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ void lwi_cut_state_enter(const lwi_cut *cut, const lwi_auxiliary *auxiliary,
                     (const double(*)[3])snapshot->w, x, x + model->tree_nq);
     if (model->nq) memcpy(tree->joint_q, snapshot->q, (size_t)model->nq * sizeof *x);
     lwi_auxiliary_store(model, auxiliary, snapshot->q, x);
+    LWI_ASSERT(cut->count == model->nloop + model->ncoupling);
     if (auxiliary->at_work >= 0) x[auxiliary->at_work] = snapshot->work;
 }
 
@@ -70,6 +72,7 @@ void lwi_cut_state_scale(const lwi_cut *cut, const lwi_auxiliary *auxiliary,
                          const lwi_tree_work *tree, const lwi_layout *layout, double *factor)
 {
     for (int i = 0; i < layout->nx; i++) factor[i] = 1;
+    LWI_ASSERT(auxiliary->at_work < layout->nx);
     if (auxiliary->at_work >= 0)
         factor[auxiliary->at_work] = lwi_tree_energy_scale(cut->model, tree);
 }
@@ -80,6 +83,7 @@ void lwi_cut_state_displace(const lw_model *model, const lwi_tree_work *tree, co
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *at = &model->node[k];
         double qdot[LW_JOINT_MAX_NQ], *own = q + at->iq;
+        LWI_ASSERT(at->nq <= LW_JOINT_MAX_NQ);
         lwi_link_kinematics(model, k, &tree->link[k], du + at->iv, qdot);
         for (int i = 0; i < at->nq; i++) own[i] += qdot[i];
         const int quaternion = at->type->quaternion;

@@ -15,6 +15,7 @@
 // Cost: O(n).  Trees in kernel normal form are evaluated by the batch kernels (kernel.h).
 #include "tree/aba.h"
 
+#include "base/assert.h"
 #include "tree/kernel.h"
 
 #include <float.h>
@@ -43,6 +44,8 @@ static lw_status sweep_inward(const lw_model *model, const lwi_tree_work *work,
     const lwi_link *link = &work->link[k];
     lwi_articulated *a = &all[k];
     double Y[6][6], p[6], b[6];
+    LWI_ASSERT_INDEX(k, model->nnode);
+    LWI_ASSERT(node->iv >= 0 && node->iv + node->nv <= model->tree_nv);
 
     // U = M S, D = L L', b = tau - S'p - U'c
     TRY(lwi_articulated_factor(model, work, all, k, t, model->tree_rotor + node->iv, Y, error));
@@ -68,6 +71,7 @@ static void sweep_outward(const lw_model *model, lwi_tree_work *work, lwi_articu
     const lwi_node *node = &model->node[k];
     const lwi_link *link = &work->link[k];
     double *A = work->A[k];
+    LWI_ASSERT(node->parent < k); // its acceleration is known
     motion_to(A, link->R, link->r, node->parent < 0 ? base : work->A[node->parent]);
     lwi_articulated_outward(node, link, &all[k], all[k].b, all[k].c, NULL, A, vdot + node->iv);
 }
@@ -110,6 +114,7 @@ static lw_status prepare(lwi_work *work)
     const lw_model *model = work->model;
     aba_data *d = LWI_PUSH(&work->arena, aba_data, 1);
     if (!d) return LW_ERR_MEMORY;
+    LWI_ASSERT(model->nloop == 0 && model->ncoupling == 0);
     work->data = d;
     d->node = LWI_PUSH(&work->arena, lwi_articulated, model->nnode);
     d->vdot = LWI_PUSH(&work->arena, double, model->tree_nv);
@@ -179,6 +184,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     const lw_model *model = work->model;
     aba_data *d = work->data;
     const double *v = x + model->tree_nq;
+    LWI_ASSERT(work->layout.nx == model->tree_nq + model->tree_nv + model->carries_work);
     for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
     if (!model->carries_work) return LW_OK;
     lwi_tree_position(model, t, x, d->tree.link);

@@ -1,10 +1,13 @@
 // articulated.c -- the steps of the articulated-body recursion at one node; equations: articulated.h.
 #include "tree/articulated.h"
 
+#include "base/assert.h"
+
 void lwi_articulated_reduce(int nv, double (*L)[6], double (*U)[6], lwi_inertia *M, double (*Y)[6])
 {
     for (int j = 0; j < nv; j++) {
         double y[6];
+        LWI_ASSERT(L[j][j] > 0); // reciprocal of a pivot
         v6_copy(y, U[j]);
         for (int i = 0; i < j; i++) v6_axpy(y, -L[j][i], Y[i]);
         for (int i = 0; i < 6; i++) Y[j][i] = L[j][j] * y[i];
@@ -19,6 +22,8 @@ lw_status lwi_articulated_factor(const lw_model *model, const lwi_tree_work *wor
     const lwi_node *own = &model->node[k];
     lwi_link *link = &work->link[k];
     lwi_articulated *a = &node[k];
+    LWI_ASSERT(own->nv >= 0 && own->nv <= 6);
+    LWI_ASSERT(own->parent < k);
     for (int j = 0; j < own->nv; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
     TRY(lwi_tree_factor(model, k, t, &a->M, link->S, a->U, rotor, a->L, error));
     if (own->parent < 0) return LW_OK;
@@ -32,6 +37,7 @@ void lwi_articulated_inward(const lwi_node *node, const lwi_link *link, lwi_arti
                             const double *tau, double f[6], double *e)
 {
     double z[6];
+    LWI_ASSERT(node->nv <= 6);
     for (int j = 0; j < node->nv; j++) {
         const double along = v6_dot(link->S[j], f);
         z[j] = tau ? tau[j] + along : along;
@@ -54,6 +60,7 @@ void lwi_articulated_outward(const lwi_node *node, const lwi_link *link, lwi_art
     cholesky6_forward(a->L, node->nv, s);
     for (int j = 0; y && j < node->nv; j++) s[j] += y[j];
     cholesky6_backward(a->L, node->nv, s);
+    LWI_ASSERT(node->nv <= 6);
     if (c) v6_add(A, A, c);
     for (int j = 0; j < node->nv; j++) v6_axpy(A, s[j], link->S[j]);
 }

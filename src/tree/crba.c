@@ -6,6 +6,8 @@
 // Input: positions of the links.  Output: M, symmetric, [tree_nv][tree_nv].  Cost: O(n depth).
 #include "tree/crba.h"
 
+#include "base/assert.h"
+
 void lwi_crba(const lw_model *model, const lwi_link *link, lwi_inertia *composite, double *M)
 {
     const size_t n = (size_t)model->tree_nv;
@@ -20,6 +22,7 @@ void lwi_crba(const lw_model *model, const lwi_link *link, lwi_inertia *composit
             inertia_add_from(&composite[node->parent], link[k].R, link[k].r, &composite[k]);
         for (int j = 0; j < node->nv; j++) {
             const size_t column = (size_t)(node->iv + j);
+            LWI_ASSERT(column < n);
             double F[6], G[6];
             inertia_apply(F, &composite[k], link[k].S[j]);
             for (int i = 0; i <= j; i++) {
@@ -32,6 +35,7 @@ void lwi_crba(const lw_model *model, const lwi_link *link, lwi_inertia *composit
                 force_from(G, link[l].R, link[l].r, F);
                 v6_copy(F, G);
                 l = model->node[l].parent;
+                LWI_ASSERT_INDEX(l, k);
                 for (int i = 0; i < model->node[l].nv; i++) {
                     const size_t row = (size_t)(model->node[l].iv + i);
                     M[row * n + column] = M[column * n + row] = v6_dot(link[l].S[i], F);

@@ -32,6 +32,7 @@
 // symmetric.  A joint without free speeds (driven, fixed) has M' = M*.
 #include "tree/momenta.h"
 
+#include "base/assert.h"
 #include "kinematics/formulation.h"
 #include "tree/articulated.h"
 #include "tree/kernel.h"
@@ -71,6 +72,7 @@ static lw_status reduce(const lw_model *model, int k, double t, lwi_link *link, 
                         lwi_momenta_node *s, lw_error *error)
 {
     const int nv = model->node[k].nv;
+    LWI_ASSERT(nv > 0 && nv <= 6);
     for (int j = 0; j < nv; j++) {
         inertia_apply(s->Y[j], &s->M, link->S[j]); // U, in place of Y
         s->z[j] = p[j] - v6_dot(link->S[j], s->D); // pi
@@ -113,6 +115,7 @@ static void velocity_before(const lwi_node *n, const lwi_tree_work *work, int k,
 static void joint_solution(int nv, lwi_momenta_node *s, const double z[6], const double a[6],
                            double *u)
 {
+    LWI_ASSERT(nv >= 0 && nv <= 6);
     for (int j = 0; j < nv; j++) u[j] = z[j] - v6_dot(s->Y[j], a);
     cholesky6_backward(s->L, nv, u);
 }
@@ -136,6 +139,7 @@ lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_wor
         const lwi_link *link = &work->link[k];
         lwi_momenta_node *s = &m->node[k];
         double before[6];
+        LWI_ASSERT(n->parent < k); // its velocity is known
         velocity_before(n, work, k, before);
         joint_solution(n->nv, s, s->z, before, v + n->iv);
         v6_copy(work->V[k], before);
@@ -162,6 +166,7 @@ void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *wor
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *n = &model->node[k];
         const lwi_link *link = &work->link[k];
+        LWI_ASSERT(n->parent < k && n->iv + n->nv <= model->tree_nv);
         const lwi_momenta_node *s = &m->node[k];
         const bool still = n->type->constant_axis && !n->driven; // a moving mount may move the axis
         double balance[6];                                       // T* - V x* P*
@@ -254,6 +259,7 @@ lw_status lwi_momenta_scale(const lw_model *model, lwi_momenta *m, lwi_tree_work
         const lwi_node *n = &model->node[k];
         const lwi_momenta_node *s = &m->node[k];
         for (int j = 0; j < n->nv; j++) {
+            LWI_ASSERT(s->L[j][j] > 0);
             double sum = 1 / (s->L[j][j] * s->L[j][j]);
             for (int i = 0; i < j; i++) sum += s->L[j][i] * s->L[j][i];
             inertia[n->iv + j] = sum;
@@ -284,6 +290,7 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_momenta_create(model, &work->arena, &d->momenta));
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_kernel_create_momenta(model, work->lanes, &work->arena, &d->kernel));
+    LWI_ASSERT(model->nloop == 0 && model->ncoupling == 0);
     work->data = d;
     return lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout);
 }

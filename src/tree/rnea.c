@@ -13,12 +13,15 @@
 // All in link frames about their origins, linear part first.  Cost: O(n).
 #include "kinematics/tree_state.h"
 
+#include "base/assert.h"
+
 void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, const double *v,
                    double c[6])
 {
     const lwi_node *node = &model->node[k];
     const lwi_link *link = &work->link[k];
     const double *u = v + node->iv;
+    LWI_ASSERT_INDEX(k, model->nnode);
     double V_rel[6] = {0};
     for (int j = 0; j < node->nv; j++) v6_axpy(V_rel, u[j], link->S[j]);
     if (node->driven) v6_add(V_rel, V_rel, link->sigma);
@@ -37,6 +40,8 @@ void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const dou
         const lwi_node *node = &model->node[k];
         const lwi_link *link = &work->link[k];
         double *A = work->A[k], *F = work->F[k];
+        LWI_ASSERT(node->parent < k);
+        LWI_ASSERT(node->iv + node->nv <= model->tree_nv);
         motion_to(A, link->R, link->r, node->parent < 0 ? base : work->A[node->parent]);
         lwi_tree_bias(model, k, work, v, c);
         v6_add(A, A, c);
@@ -60,6 +65,7 @@ double lwi_tree_drive_power(const lw_model *model, int k, const lwi_tree_work *w
 {
     const lwi_node *node = &model->node[k];
     if (!node->driven) return 0;
+    LWI_ASSERT(node->joint >= 0); // floating bodies are never driven
     const lwi_joint *joint = &model->joint[node->joint];
     double power = v6_dot(F, work->link[k].sigma);
     for (int i = 0; i < node->type->nv; i++)

@@ -14,6 +14,8 @@
 //
 // The formulation is the reference that the other formulations for loops are compared with.
 #include "base/numbers.h"
+
+#include "base/assert.h"
 #include "loops/cut_state.h"
 #include "system/singular.h"
 
@@ -51,6 +53,7 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, d->node, &d->cut, &work->error));
     d->nnull = d->cut.m - d->cut.rank;
     d->nfield = 6 * model->njoint + model->ncoupling;
+    LWI_ASSERT(d->nnull >= 0 && d->cut.n == model->tree_nv + d->cut.nrotor);
     GET(d->vdot, d->cut.n);
     GET(d->target, d->cut.m);
     GET(d->actual, d->nfield);
@@ -84,6 +87,7 @@ static lw_status factor_rows(lwi_work *work, double t)
     if (cut->rank == 0) return LW_OK;
     if (cod->rank == cut->rank && cod->small > SINGULAR_PIVOT) return LW_OK;
     const int last = cod->rank < cut->rank ? cod->rank : cut->rank - 1;
+    LWI_ASSERT_INDEX(last, cut->m);
     return lwi_singular_fail(work->model, lwi_cut_row_owner(cut, cod->pivot[last]), t,
                              cod->rank < cut->rank ? 0 : cod->small, &work->error);
 }
@@ -199,6 +203,7 @@ static void list_reactions(lagrange *d, const double *lambda, double *field)
     const lwi_cut *cut = &d->cut;
     const lw_model *model = cut->model;
     const lwi_motion motion = lwi_cut_motion(&d->tree);
+    LWI_ASSERT(cut->count == model->nloop + model->ncoupling);
     memset(field, 0, (size_t)d->nfield * sizeof *field);
     for (int k = 0; k < model->nnode; k++)
         if (model->node[k].joint >= 0)
@@ -252,6 +257,7 @@ static void observe_reactions(lagrange *d, lwi_snapshot *snapshot)
         for (size_t k = 0; k < m; k++) null[k] /= cut->len[k];
         null_field(d, null, d->field + (size_t)i * nfield);
     }
+    LWI_ASSERT(d->nnull == cut->m - cut->rank);
     lwi_orthonormalize(d->nfield, d->nnull, d->field);
     lwi_reject(d->nfield, d->nnull, d->field, d->actual);
     for (int j = 0; j < model->njoint; j++) {

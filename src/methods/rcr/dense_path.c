@@ -2,6 +2,8 @@
 // Equations: dense_path.h.
 #include "methods/rcr/dense_path.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@ lw_status lwi_rcr_dense_create(lwi_rcr_work *d, lwi_arena *arena, lwi_rcr_dense 
     const lw_model *model = d->e.model;
     lw_error error;
     *out = NULL;
+    LWI_ASSERT(!d->momenta); // speeds are the state
     if (d->cut.m == 0) return LW_OK;
     for (int i = 0; i < model->nloop; i++)
         if (model->joint[model->loop[i]].nrotor > 0) return LW_OK;
@@ -53,6 +56,7 @@ bool lwi_rcr_dense_factor(lwi_rcr_dense *dense, lwi_rcr_work *d, double t)
         inertia_rigid(&dense->node[k].M, model->node[k].mass, model->node[k].h, model->node[k].J);
     if (lwi_cut_factor_tree(model, &d->tree, dense->node, t, model->tree_rotor, &error) != LW_OK)
         return false;
+    LWI_ASSERT(cut->m > 0 && cut->nrotor == 0 && cut->n == model->tree_nv);
     lwi_cut_rows(cut, &d->tree, t, LWI_CLOSURE_POSITION);
     lwi_cut_factor(cut, &d->tree, dense->node, cut->rank, 0);
     return cut->rank == 0 || (cut->cod.rank == cut->rank && cut->cod.small > DENSE_PIVOT);
@@ -96,6 +100,7 @@ static void forces_inward(const lwi_rcr_dense *dense, lwi_rcr_work *d, double *y
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *node = &model->node[k];
         const lwi_link *link = &tree->link[k];
+        LWI_ASSERT(node->parent < k);
         lwi_articulated_inward(node, link, &dense->node[k], tree->effort + node->iv, d->residual[k],
                                y + node->iv);
         if (node->parent >= 0)

@@ -13,6 +13,8 @@
 // Rates of p with sigma [naudet2003, (8)]: cut_momenta.h.  The result does not depend on the partition.
 #include "methods/rcr/rcr.h"
 
+#include "base/assert.h"
+
 void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
 {
     const lw_model *model = d->cut.model;
@@ -20,6 +22,7 @@ void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
     const lwi_tree_work *tree = &d->tree;
     lwi_rcr *e = &d->e;
     const double unit = 1 / e->length;
+    LWI_ASSERT(d->momenta && !d->by_dense);
     lwi_cut_momenta_to_links(d->momenta, state, d->p);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
@@ -49,6 +52,7 @@ void lwi_rcr_momenta_rates(lwi_rcr_work *d, double t, const double *state, doubl
     lwi_cut_momenta_begin(d->momenta);
     for (int i = 0; i < cut->count; i++) {
         const int n = cut->first[i + 1] - cut->first[i];
+        LWI_ASSERT(n >= 0 && n <= LWI_CLOSURE_ROWS);
         double sigma[2 * LWI_CLOSURE_ROWS] = {0}; // rows of the joint, then those of its rotors
         for (int r = 0; r < n; r++) sigma[r] = d->sigma[cut->first[i] + r];
         lwi_rcr_rotors_impulses(&d->e, i, d->tree.joint_qd, sigma + n);

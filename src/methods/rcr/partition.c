@@ -6,6 +6,7 @@
 // The paper takes the first speeds of every loop as independent [anderson2003, section 4.4 names the limits].
 #include "methods/rcr/rcr.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -20,6 +21,7 @@ static lw_status eliminate_growing(lwi_rcr *e, const lw_allocator *allocator, lw
         const lw_status status = lwi_rcr_eliminate(e, mode, pivot, rank, 0, error);
         if (status != LW_ERR_MEMORY) return status;
         const size_t room = 2 * (e->need > e->room ? e->need : e->room);
+        LWI_ASSERT(room > e->room);
         lwi_release(allocator, e->pool);
         e->pool = lwi_allocate(allocator, room * sizeof *e->pool);
         e->room = e->pool ? room : 0;
@@ -118,6 +120,7 @@ static lw_status find_ranks(rank_search *l)
         if (rank_at(l, l->q, LWI_CUT_RANK) == LW_OK) keep_largest_ranks(l);
     }
     for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->max_rank[k];
+    LWI_ASSERT(lwi_rcr_rank(l->e) >= 0 && lwi_rcr_rank(l->e) <= l->cut->m);
     memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     return LW_OK;
 }
@@ -155,6 +158,7 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
     if (status != LW_OK) return status;
     if (error) error->text[0] = 0; // of trial configurations
     e->room = 2 * e->need;         // reserve for later partitions with more delayed speeds
+    LWI_ASSERT(e->need > 0 || e->model->nnode == 0);
     e->pool = LWI_PUSH(arena, double, e->room);
     return e->pool ? LW_OK : LW_ERR_MEMORY;
 }
@@ -172,6 +176,7 @@ lw_status lwi_rcr_choose(lwi_rcr *e, double pivot, double t, lw_error *error)
 
 lw_status lwi_rcr_factor(lwi_rcr *e, double t, lw_error *error)
 {
+    LWI_ASSERT(e->dependent);
     lw_status status = lwi_rcr_eliminate(e, LWI_RCR_FIXED, LWI_RCR_DELAY, 0, t, error);
     if (status == LW_ERR_MEMORY)
         status = lwi_rcr_eliminate(e, LWI_RCR_FIXED, LWI_RCR_LAST, 0, t, error);

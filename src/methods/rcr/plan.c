@@ -4,6 +4,7 @@
 // that enter at k.  Its highest body receives the message of k.
 #include "methods/rcr/rcr.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -15,6 +16,7 @@ static int closure_nodes(const lwi_rcr *e, int i, int node[LWI_CLOSURE_BODIES])
 {
     const lw_model *model = e->model;
     int joint[2] = {0}, njoint = 0, n = 0;
+    LWI_ASSERT_INDEX(i, e->cut->count);
     if (i < model->nloop) {
         joint[njoint++] = model->loop[i];
     } else {
@@ -56,6 +58,7 @@ static void insert(int *list, int *n, int body)
     int i = 0;
     while (i < *n && list[i] > body) i++;
     if (i < *n && list[i] == body) return;
+    LWI_ASSERT(i <= *n);
     memmove(list + i + 1, list + i, (size_t)(*n - i) * sizeof *list);
     list[i] = body;
     ++*n;
@@ -92,6 +95,8 @@ static bool list_bodies(lwi_rcr *e, lwi_arena *arena, int k, int *list, int *fir
         int other[LWI_CLOSURE_BODIES];
         node->plain = node->plain && closure_nodes(e, node->closure[i], other) == 1;
     }
+    for (int i = 0; i < n; i++) LWI_ASSERT(list[i] < k && (i == 0 || list[i] < list[i - 1]));
+    LWI_ASSERT(parent < k);
     node->up = n ? list[0] : -1;
     node->nbody = n;
     node->nchild = nchild;
@@ -101,11 +106,13 @@ static bool list_bodies(lwi_rcr *e, lwi_arena *arena, int k, int *list, int *fir
     if (!node->body || !node->slot || !node->child) return false;
     if (n) memcpy(node->body, list, (size_t)n * sizeof *list);
     node->parent_at = parent < 0 ? -1 : find(list, n, parent);
+    LWI_ASSERT(node->parent_at < n);
     nchild = 0;
     for (int c = first[k]; c >= 0; c = next[c]) {
         node->child[nchild++] = c;
         for (int i = 0; i < e->node[c].nbody; i++) // n for k itself
             e->node[c].slot[i] = find(list, n, e->node[c].body[i]);
+        LWI_ASSERT(c > k && e->node[c].up == k);
     }
     if (n) next[k] = first[list[0]], first[list[0]] = k;
     return true;
@@ -138,6 +145,7 @@ static void size_speeds(lwi_rcr *e, lwi_tree_work *tree)
         }
     for (int i = 0; i < model->tree_nv; i++) {
         const double unit = e->length * e->scale[i];
+        LWI_ASSERT(unit > 0);
         e->rotor[i] = model->tree_rotor[i] / (unit * unit);
     }
 }
@@ -145,6 +153,7 @@ static void size_speeds(lwi_rcr *e, lwi_tree_work *tree)
 lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_work *tree,
                          lwi_arena *arena, lwi_rcr *e)
 {
+    LWI_ASSERT(cut->length > 0);
     *e = (lwi_rcr){.model = model, .cut = cut, .length = cut->length};
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
@@ -195,9 +204,11 @@ void lwi_rcr_place(lwi_rcr *e, const lwi_tree_work *tree, double t)
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         const double *R = tree->R[k];
+        LWI_ASSERT(node->parent < k && node->iv + node->nv <= model->tree_nv);
         double h[3], J[6];
         for (int j = 0; j < node->nv; j++) {
             double *S = e->S[node->iv + j];
+            LWI_ASSERT(e->scale[node->iv + j] > 0);
             const double s = 1 / e->scale[node->iv + j];
             m3_mul_v(S, R, tree->link[k].S[j]);
             m3_mul_v(S + 3, R, tree->link[k].S[j] + 3);

@@ -12,6 +12,8 @@
 // Evaluations are made by loop clusters in lanes (clusters/), by the dense path (dense_path.h) or by the
 // elimination (rcr.h), whichever applies and is estimated to be fastest.  Cost: O(n + m).
 #include "methods/rcr/rcr.h"
+
+#include "base/assert.h"
 #include "methods/rcr/clusters/evaluate.h"
 #include "methods/rcr/dense_path.h"
 
@@ -54,6 +56,7 @@ static lw_status prepare(lwi_work *work)
 #undef GET
     work->ndiscrete = sizeof(lwi_rcr_choice) + (size_t)model->tree_nv;
     work->ndiscrete += -work->ndiscrete % sizeof(double); // aligned, for arrays of them in batches
+    LWI_ASSERT(work->ndiscrete % sizeof(double) == 0);
     work->discrete = lwi_arena_push(arena, 1, work->ndiscrete);
     if (!work->discrete) return LW_ERR_MEMORY;
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
@@ -61,6 +64,7 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_rcr_find_ranks(&d->e, &d->cut, &d->tree, arena, &work->error));
     if (lwi_rcr_rank(&d->e) < d->cut.m) // redundant rows
         TRY(lwi_rcr_reactions_create(&d->e, arena, &d->reactions));
+    LWI_ASSERT(lwi_rcr_rank(&d->e) <= d->cut.m);
     TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->auxiliary,
                              &work->layout));
     if (d->momenta) return LW_OK;
@@ -114,6 +118,7 @@ static void complete_speeds(lwi_work *work, const double *u)
     lwi_rcr_velocities(e, model->driven);
     for (int i = 0; i < model->tree_nv; i++)
         d->v[i] = e->dependent[i] ? e->y[i] / e->scale[i] : u[i];
+    LWI_ASSERT(e->ndependent <= model->tree_nv);
 }
 
 // Speed of a cut revolute joint: z2.(w2 - w1).
@@ -167,6 +172,7 @@ static lwi_rcr_choice *choice_of(lwi_work *work)
 {
     lwi_rcr_work *d = work->data;
     lwi_rcr_choice *choice = work->discrete;
+    LWI_ASSERT(work->ndiscrete >= sizeof *choice + (size_t)work->model->tree_nv);
     d->e.dependent = choice->dependent;
     return choice;
 }
@@ -286,6 +292,7 @@ void lwi_rcr_gamma(lwi_cut *cut, const lwi_tree_work *tree, double t)
     for (int i = 0; i < model->ncoupling; i++) {
         lwi_closure c;
         lwi_coupling_closure(model, i, t, &motion, LWI_CLOSURE_RATES, &c);
+        LWI_ASSERT(c.n == 1);
         cut->gamma[cut->first[model->nloop + i]] = c.gamma[0];
     }
 }
@@ -365,6 +372,7 @@ static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, co
         place(work, t, x);
         TRY(factor(work, t, x));
     }
+    LWI_ASSERT(choice->made);
     *done = lwi_rcr_clusters_rates(work, t, x, inputs, xdot, &min);
     if (*done) choice->min_pivot = fmin(choice->min_pivot, min);
     return LW_OK;
@@ -386,6 +394,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     TRY(d->momenta ? momenta_rates(work, t, x, inputs, second) : accelerations(work, t, inputs));
     lwi_cut_state_rates(&d->cut, &d->auxiliary, &d->tree, d->v, d->momenta ? second : d->vdot,
                         xdot);
+    LWI_ASSERT(d->auxiliary.at_work < work->layout.nx);
     if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = power(d);
     return LW_OK;
 }
@@ -458,6 +467,7 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
     if (choice->rejected_pivot > 0 && now > WORSE * choice->rejected_pivot) return LW_OK;
     if (!d->momenta) complete_speeds(work, x + model->tree_nq);
     choice->rejected_pivot = now;
+    LWI_ASSERT(!(now >= d->keep));
     if (lwi_rcr_choose(&d->e, d->theta, t, &work->error) != LW_OK) return LW_OK;
     if (d->clusters) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
     swap_bytes(n, choice->dependent, d->e.fresh);

@@ -11,6 +11,8 @@
 // SOFT is added, and corrected by iterative refinement of f - J' lambda.  A joint's reaction is unique if no
 // null vector, J' n = 0, has a component on it; two projections of quasi-random vectors determine this.
 #include "base/linear.h"
+
+#include "base/assert.h"
 #include "methods/rcr/rcr.h"
 
 #include <string.h>
@@ -113,7 +115,9 @@ static int place_of(const lwi_rcr *e, int k, int other)
 {
     int i = 0;
     if (other == k) return 0;
+    LWI_ASSERT(other < k);
     while (e->node[k].body[i] != other) i++;
+    LWI_ASSERT_INDEX(i, e->node[k].nbody);
     return 6 + 6 * i;
 }
 
@@ -164,6 +168,7 @@ static bool factor(const lwi_rcr *e, lwi_rcr_reactions *r)
         }
         for (int i = 0; i < 6; i++) memcpy(own->L + 6 * i, M + i * n, 6 * sizeof *M);
         if (lwi_cholesky(6, own->L, 0) >= 0) return false;
+        for (int i = 0; i < 6; i++) LWI_ASSERT(own->L[7 * i] > 0);
         for (int i = 0; i < 6; i++)
             for (int b = 0; b < nb; b++) {
                 double y = M[i * n + 6 + b];
@@ -248,6 +253,7 @@ static void smallest(const lwi_rcr *e, lwi_rcr_reactions *r, double *lambda)
 {
     const size_t bytes = (size_t)e->model->nnode * sizeof *r->f;
     const double first = size(e, r->f);
+    LWI_ASSERT(r->nrow >= 0);
     memset(lambda, 0, (size_t)r->nrow * sizeof *lambda);
     for (int pass = 0; pass < MAX_PASSES && size(e, r->f) > CLOSE_ENOUGH * first; pass++) {
         memcpy(r->y, r->f, bytes);

@@ -8,6 +8,8 @@
 // with A the accelerations that are known before the sweep.  On the joint's bodies it acts as the effort -I du/dt.
 #include "methods/rcr/system.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 // ------------------------------------------------------------------------------------------ create
@@ -33,6 +35,7 @@ lw_status lwi_rcr_rotors_create(lwi_rcr *e, lwi_arena *arena)
         lwi_rcr_rotor *rotor = &e->loop_rotor[e->nloop_rotor++];
         rotor->loop = i;
         rotor->entry = entry_of(model, joint);
+        LWI_ASSERT_INDEX(rotor->entry, model->nnode);
         int n = 0;
         for (int k = 0; k < joint->type->nv; k++)
             if (joint->rotor[k] > 0)
@@ -49,6 +52,7 @@ void lwi_rcr_rotors_rows(lwi_rcr *e, const lwi_tree_work *tree, double t, lwi_cl
     for (int i = 0; i < e->nloop_rotor; i++) {
         lwi_closure *rows = &e->loop_rotor[i].rows;
         rows->n = rows->nbody = 0;
+        LWI_ASSERT_INDEX(e->loop_rotor[i].loop, e->model->nloop);
         lwi_joint_rotor_rows(e->model, e->model->loop[e->loop_rotor[i].loop], t, &motion, level,
                              rows);
     }
@@ -92,6 +96,7 @@ void lwi_rcr_rotors_fill(const lwi_rcr *e, lwi_rcr_system *s)
         for (int b = 0; b < c->nbody; b++) {
             const int other = e->model->body_node[c->body[b]];
             for (slot[b] = 0; slot[b] < own && s->node->body[slot[b]] != other;) slot[b]++;
+            LWI_ASSERT(slot[b] < own || other == s->k);
         }
         for (int r = 0; r < c->n; r++)
             for (int a = 0; a < c->nbody; a++)
@@ -129,6 +134,7 @@ void lwi_rcr_rotors_force(lwi_rcr *e, const double (*v)[3], const double (*w)[3]
         lwi_rcr_rotor *rotor = &e->loop_rotor[i];
         const lwi_closure *c = &rotor->rows;
         for (int r = 0; r < c->n; r++) {
+            LWI_ASSERT_INDEX(r, 6);
             rotor->known[r] = along(c, r, v, w) + (accelerations ? c->gamma[r] : c->b[r]);
             for (int s = 0; s < c->nbody; s++) {
                 double J[6];
@@ -173,6 +179,7 @@ void lwi_rcr_rotors_impulses(const lwi_rcr *e, int loop, const double *qd, doubl
         const lwi_rcr_rotor *rotor = &e->loop_rotor[i];
         if (rotor->loop != loop) continue;
         const lwi_joint *joint = &e->model->joint[e->model->loop[loop]];
+        LWI_ASSERT(rotor->rows.n == joint->nrotor);
         for (int r = 0; r < rotor->rows.n; r++)
             sigma[r] = -rotor->inertia[r] * qd[joint->iv + rotor->coordinate[r]];
     }

@@ -7,6 +7,8 @@
 // exact operation on the rows, whether or not they are orthonormal to the last digit.
 #include "methods/rcr/rcr.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -61,6 +63,7 @@ INLINED int orthonormal(int n, int columns, int stride, double *G, int kept, dou
 {
     const bool choose = kept != n; // else all rows are kept: the order does not matter
     const int max = kept < 0 ? n : kept;
+    LWI_ASSERT(kept <= n && columns <= stride);
     int i = 0;
     for (int j = 0; j < n; j++) pick[j] = j;
     for (int j = 0; choose && j < n; j++) {
@@ -110,6 +113,7 @@ void lwi_rcr_mix(int n, int kept, const double *mix, const double *norm, const i
                  double *scratch)
 {
     for (int i = 0; i < kept; i++) {
+        LWI_ASSERT_INDEX(pick[i], n);
         const double *c = mix + (size_t)i * (size_t)n;
         const double x = scratch[i] = norm[i] > 0 ? b[pick[i]] / norm[i] : 0;
         for (int j = i + 1; j < kept; j++) b[pick[j]] -= c[pick[j]] * x;
@@ -122,6 +126,7 @@ void lwi_rcr_mix_t(int n, int kept, const double *mix, const double *norm, const
 {
     memset(scratch, 0, (size_t)n * sizeof *scratch);
     for (int i = kept - 1; i >= 0; i--) {
+        LWI_ASSERT_INDEX(pick[i], n);
         const double *c = mix + (size_t)i * (size_t)n;
         double x = b[i];
         for (int j = i + 1; j < kept; j++) x -= c[pick[j]] * scratch[pick[j]];
@@ -139,6 +144,7 @@ void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm
     for (int j = kept; kept && j < n; j++) {
         double *w = null + (size_t)(j - kept) * (size_t)n;
         const int d = pick[j];
+        LWI_ASSERT_INDEX(d, n);
         for (int i = 0; i < kept; i++) w[i] = mix[(size_t)i * (size_t)n + (size_t)d];
         lwi_rcr_mix_t(n, kept, mix, norm, pick, w, scratch);
         for (int i = 0; i < n; i++) w[i] = -w[i];
@@ -158,6 +164,8 @@ void lwi_rcr_reflect(int n, int s, int columns, int stride, double *G, int j, do
                      double *scratch)
 {
     double *v = reflector + 1, square = 0;
+    LWI_ASSERT_INDEX(s, n);
+    LWI_ASSERT_INDEX(j, columns);
     for (int i = s; i < n; i++) {
         v[i] = G[(size_t)i * (size_t)stride + (size_t)j];
         square += v[i] * v[i];

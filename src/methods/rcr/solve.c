@@ -14,6 +14,8 @@
 // R' mu = h_D - (H v)_D; remaining rows have theirs from above.  The paper has no multipliers.  Numbers (n): equations
 // of [anderson2003].  Cost: linear in the size of the factors.
 #include "methods/rcr/rcr.h"
+
+#include "base/assert.h"
 #include "methods/rcr/unconstrained.h"
 
 #include <string.h>
@@ -34,6 +36,7 @@ static void transform_rows(lwi_rcr *e, int k, double *scratch)
         const int c = node->closure[i], first = e->cut->first[c];
         for (int r = 0; r < e->cut->closure[c].n; r++) f->row[at++] = e->a[first + r];
     }
+    LWI_ASSERT(at == f->nin);
     if (f->kept == 0 || f->rows_unchanged) return;
     lwi_rcr_mix(f->nin, f->kept, f->mix, f->norm, f->pick, f->row, scratch);
     for (int i = 0; i < f->nd; i++)
@@ -41,6 +44,7 @@ static void transform_rows(lwi_rcr *e, int k, double *scratch)
     for (int i = f->nd - 1; i >= 0; i--) {
         double p = -f->row[i];
         for (int l = i + 1; l < f->nd; l++) p -= f->R[i * f->nd + l] * f->p[l];
+        LWI_ASSERT(f->R[i * f->nd + i] != 0);
         f->p[i] = p / f->R[i * f->nd + i];
     }
 }
@@ -58,6 +62,7 @@ static void collect_forces(const lwi_rcr *e, int k, double *v)
     for (int i = 0; i < node->nchild; i++) {
         const lwi_rcr_front *child = &e->front[node->child[i]];
         const lwi_rcr_node *below = &e->node[node->child[i]];
+        LWI_ASSERT(z + child->nz <= f->ny);
         for (int j = 0; j < child->nz; j++) v[z++] = child->h[j];
         for (int b = 0; b < below->nbody; b++) {
             double *to = below->slot[b] == node->nbody ? F : v + f->ny + 6 * below->slot[b];
@@ -75,6 +80,7 @@ static void reduce_forces(lwi_rcr *e, int k, const double *v, double *hI)
 {
     lwi_rcr_front *f = &e->front[k];
     const int nd = f->nd, ni = f->ni, nb = f->nb, m = ni + nb;
+    LWI_ASSERT(nd + ni + f->nz == f->ny && nb >= f->nz);
     for (int i = 0; i < nd; i++) f->hD[i] = v[f->from[i]];
     for (int i = 0; i < ni; i++) hI[i] = v[f->from[nd + i]];
     for (int i = 0; i < f->nz; i++) f->h[i] = v[f->from[nd + ni + i]];
@@ -89,6 +95,7 @@ static void reduce_forces(lwi_rcr *e, int k, const double *v, double *hI)
     for (int i = 0; i < ni; i++) {
         double z = hI[i];
         for (int l = 0; l < i; l++) z -= f->L[i * ni + l] * f->z[l];
+        LWI_ASSERT(f->L[i * ni + i] > 0);
         f->z[i] = z / f->L[i * ni + i];
         for (int b = 0; b < nb; b++) f->h[b] -= f->Y[i * nb + b] * f->z[i];
     }
@@ -102,6 +109,7 @@ static void gather(const lwi_rcr *e, int k, double *b)
     const lwi_rcr_front *f = &e->front[k];
     const lwi_rcr_node *node = &e->node[k];
     for (int i = 0; i < f->nz; i++) b[i] = e->y[f->y[f->nd + f->ni + i]];
+    for (int i = 0; i < node->nbody; i++) LWI_ASSERT(node->body[i] < k); // its motion is known
     for (int i = 0; i < node->nbody; i++) v6_copy(b + f->nz + 6 * i, e->x[node->body[i]]);
 }
 
@@ -134,6 +142,7 @@ static void move_node(lwi_rcr *e, int k)
 {
     const lwi_node *own = &e->model->node[k];
     double *x = e->x[k];
+    LWI_ASSERT(own->parent < k);
     if (own->parent < 0) {
         v6_zero(x);
     } else {
@@ -198,6 +207,7 @@ static void transform_multipliers(lwi_rcr *e, int k, double *mu, double *scratch
         for (int l = 0; l < nd + f->ni; l++) s -= HD[l] * e->y[f->y[l]];
         for (int b = 0; b < f->nb; b++) s -= HD[nd + f->ni + b] * scratch[b];
         for (int l = 0; l < i; l++) s -= f->R[l * nd + i] * mu[l];
+        LWI_ASSERT(f->R[i * nd + i] != 0);
         mu[i] = s / f->R[i * nd + i];
     }
     for (int i = nd; i < f->kept; i++) mu[i] = i < nd + f->nout ? f->row[i] : 0;
@@ -225,6 +235,7 @@ static void send_multipliers(lwi_rcr *e, int k, double *mu, double *scratch)
         const int c = node->closure[i], first = e->cut->first[c];
         for (int r = 0; r < e->cut->closure[c].n; r++) e->mu[first + r] = mu[at++];
     }
+    LWI_ASSERT(at == f->nin);
 }
 
 void lwi_rcr_multipliers(lwi_rcr *e)

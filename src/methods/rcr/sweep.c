@@ -9,6 +9,8 @@
 // (49), (58): P holds the columns of delta = S' + chi S' that carry the motion of the parent and of the base to a
 // dependent joint; the sums (50)-(54) over a loop are not formed.  Numbers (n): equations of [anderson2003].
 #include "methods/rcr/unconstrained.h"
+
+#include "base/assert.h"
 #include "methods/rcr/system.h"
 #include "system/singular.h"
 
@@ -65,6 +67,7 @@ static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
         if (max < enough && is_open(s, f->nd)) break;
         lwi_rcr_reflect(f->kept, f->nd, s->nc, s->n, s->G, best,
                         f->reflect + (size_t)f->nd * (size_t)(f->kept + 1), s->scratch);
+        LWI_ASSERT(!s->taken[best]);
         s->at[f->nd] = best;
         s->taken[best] = true;
         if (s->mode != LWI_RCR_FIXED) e->fresh[f->y[best]] = 1;
@@ -87,9 +90,11 @@ static void sort_columns(const lwi_rcr *e, lwi_rcr_system *s)
         }
         if (pass == 0) f->ni = at - f->nd;
     }
+    LWI_ASSERT(at == s->ny); // every speed is in one class
     f->nz = at - f->nd - f->ni;
     f->nb = f->nz + 6 * s->node->nbody;
     f->nout = s->node->up >= 0 ? f->kept - f->nd : 0;
+    LWI_ASSERT(f->nout >= 0 && f->nd <= f->kept && f->kept <= f->nin);
     for (; at < s->nc; at++) s->at[at] = at;
 }
 
@@ -118,6 +123,7 @@ static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error
     lwi_rcr_front *f = s->f;
     lwi_rcr_node *node = &e->node[s->k];
     int want = s->mode == LWI_RCR_FIND_RANKS ? -1 : node->rank - f->below;
+    LWI_ASSERT(want >= 0 || s->mode == LWI_RCR_FIND_RANKS);
     if (want > f->nin) want = f->nin;
     f->kept = want;
     f->rows_unchanged = only_carries(e, s, want);
@@ -126,6 +132,7 @@ static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error
         f->kept = lwi_rcr_orthonormal(f->nin, s->nc, s->n, s->G, want, s->rank, f->mix, f->norm,
                                       f->pick, s->B);
     }
+    LWI_ASSERT(f->kept >= 0 && f->kept <= f->nin);
     for (int i = 0; i < f->kept && !f->rows_unchanged; i++)
         if (f->norm[i] < e->min_row) e->min_row = f->norm[i], e->min_row_node = s->k;
     if (e->min_row < SINGULAR_PIVOT) return singular(e, s->k, t, error);
@@ -170,6 +177,7 @@ static void solve_rows(lwi_rcr *e, lwi_rcr_system *s)
             const double *restrict other = f->P + l * m;
             for (int j = 0; j < m; j++) P[j] += R[l] * other[j];
         }
+        LWI_ASSERT(R[i] != 0);
         const double inverse = -1 / R[i];
         for (int j = 0; j < m; j++) P[j] *= inverse;
         gather(s, s->H + s->at[i] * s->nc, 0, f->HD + i * (nd + m));
@@ -182,6 +190,7 @@ static void eliminate_dependent(const lwi_rcr_system *s, double *restrict B, dou
     const lwi_rcr_front *f = s->f;
     const int nd = f->nd, m = f->ni + f->nb, speeds = s->ny - nd;
     for (int i = 0; i < m; i++) {
+        LWI_ASSERT_INDEX(s->at[nd + i], s->nc);
         const double *row = s->H + s->at[nd + i] * s->nc;
         if (i < speeds)
             gather(s, row, nd, B + i * m);
@@ -208,6 +217,7 @@ static lw_status no_inertia(const lwi_rcr *e, int speed, double t, lw_error *err
 {
     const lw_model *model = e->model;
     int k = 0;
+    LWI_ASSERT_INDEX(speed, model->tree_nv);
     while (speed < model->node[k].iv || speed >= model->node[k].iv + model->node[k].nv) k++;
     const int joint = model->node[k].joint;
     return lwi_fail(
@@ -240,6 +250,7 @@ static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const doub
         double pivot = B[i * m + i];
         for (int l = 0; l < i; l++) pivot -= L[l] * L[l];
         if (!(pivot > min)) return no_inertia(e, f->y[f->nd + i], t, error);
+        LWI_ASSERT(pivot > 0);
         L[i] = sqrt(pivot);
         memcpy(Y, B + i * m + ni, (size_t)nb * sizeof *Y);
         for (int l = 0; l < i; l++)
@@ -263,6 +274,7 @@ static void send_rows(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
     f->G = lwi_rcr_push(e, (size_t)(f->nout * f->nb));
+    LWI_ASSERT(f->nd + f->ni + f->nz == s->ny && f->nb == f->nz + 6 * s->node->nbody);
     for (int r = 0; r < f->nout; r++)
         gather(s, s->G + (f->nd + r) * s->n, f->nd + f->ni, f->G + r * f->nb);
     f->h = lwi_rcr_push(e, (size_t)f->nb);
@@ -295,6 +307,7 @@ static lw_status eliminate_node(lwi_rcr *e, lwi_rcr_system *s, double t, lw_erro
 static size_t scratch_of(const lwi_rcr_front *f, const lwi_rcr_node *node)
 {
     const size_t n = (size_t)(f->ny + 6 * (node->nbody + 1)), nin = (size_t)f->nin;
+    LWI_ASSERT(f->kept <= f->nin);
     return 2 * n + 2 * nin + nin * (size_t)(f->nin - f->kept);
 }
 
@@ -322,9 +335,12 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
     for (int k = e->model->nnode - 1; k >= 0; k--) {
         TRY(eliminate_any(e, k, mode, pivot, rank, t, error));
         e->ndependent += e->front[k].nd;
+        LWI_ASSERT(e->front[k].nd <= e->front[k].ny);
+        LWI_ASSERT(e->node[k].up < k); // its message is read later
         const size_t wide = scratch_of(&e->front[k], &e->node[k]);
         if (wide > widest) widest = wide;
     }
     if (e->used + widest > e->need) e->need = e->used + widest;
+    LWI_ASSERT(e->ndependent <= e->cut->m);
     return e->used + widest <= e->room ? LW_OK : LW_ERR_MEMORY;
 }

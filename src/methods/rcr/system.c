@@ -7,6 +7,8 @@
 // x_k are K [6][n].
 #include "methods/rcr/system.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 // ------------------------------------------------------------------------------------------ memory
@@ -32,6 +34,7 @@ static void count(const lwi_rcr *e, lwi_rcr_system *s)
     s->nc = s->ny + 6 * s->node->nbody;
     s->plain = s->node->plain && f->ny == e->model->node[s->k].nv;
     s->n = s->plain ? s->nc : s->nc + 6;
+    LWI_ASSERT(!s->plain || s->node->nbody <= 1);
 }
 
 // Memory for the largest possible result of this system, and scratch.
@@ -62,6 +65,7 @@ static bool allocate(lwi_rcr *e, lwi_rcr_system *s)
     s->at = (int *)(top -= doubles(2 * n * sizeof(int)));
     s->map = s->at + n;
     s->taken = (bool *)(top -= doubles(ny));
+    LWI_ASSERT(top >= e->pool + e->used); // scratch from above, results from below
     if (!s->plain && nc) memset(s->H, 0, nc * nc * sizeof(double));
     if (own) memset(s->K, 0, own * sizeof(double));
     if (!s->plain && nin) memset(s->G, 0, nin * n * sizeof(double));
@@ -106,6 +110,8 @@ static void add_form(lwi_rcr_system *s, const lwi_rcr_front *child, const lwi_rc
                      int z)
 {
     const int n = s->n, nc = s->nc, nb = child->nb, nbody = below->nbody, own = s->node->nbody;
+    LWI_ASSERT(below->up == s->k && nb == child->nz + 6 * nbody);
+    LWI_ASSERT(z + child->nz <= s->ny);
     for (int j = 0; j < child->nz; j++) {
         const double *from = child->H + j * nb;
         double *to = s->H + (z + j) * nc;
@@ -120,6 +126,7 @@ static void add_form(lwi_rcr_system *s, const lwi_rcr_front *child, const lwi_rc
     }
     for (int a = 0; a < nbody; a++) {
         const double *from = child->H + (child->nz + 6 * a) * nb + child->nz;
+        LWI_ASSERT(below->slot[a] >= 0 && below->slot[a] <= own);
         const bool mine = below->slot[a] == own;
         double *to = mine ? s->K : s->H + (s->ny + 6 * below->slot[a]) * nc;
         add_triangle(to + s->ny + 6 * below->slot[a], mine ? n : nc, from + 6 * a, nb);
@@ -146,6 +153,7 @@ static void add_messages(lwi_rcr *e, lwi_rcr_system *s, int *row)
         }
         for (int j = 0; j < child->nz; j++) s->f->y[z++] = child->y[child->nd + child->ni + j];
     }
+    LWI_ASSERT(z == s->ny);
 }
 
 static void add_closures(const lwi_rcr *e, lwi_rcr_system *s, int *row)
@@ -155,9 +163,11 @@ static void add_closures(const lwi_rcr *e, lwi_rcr_system *s, int *row)
         const lwi_closure *c = &e->cut->closure[index];
         const double *len = e->cut->len + e->cut->first[index];
         for (int b = 0; b < c->nbody; b++) {
+            LWI_ASSERT(e->model->body_node[c->body[b]] <= s->k);
             const int other = e->model->body_node[c->body[b]];
             int slot = 0;
             while (slot < s->node->nbody && s->node->body[slot] != other) slot++;
+            LWI_ASSERT(slot < s->node->nbody || other == s->k);
             for (int r = 0; r < c->n; r++) { // about the origin, in units of the length
                 double *to = s->G + (*row + r) * s->n + s->ny + 6 * slot, J[6];
                 v3_scale(J, 1 / len[r], c->J[b][r]);
@@ -218,6 +228,7 @@ static void substitute(const lwi_rcr *e, lwi_rcr_system *s)
 {
     const int n = s->n, nc = s->nc, nv = e->model->node[s->k].nv;
     const int parent = s->node->parent_at < 0 ? -1 : s->ny + 6 * s->node->parent_at;
+    LWI_ASSERT(parent < 0 || parent + 6 <= nc);
     const double *d = e->d[s->k];
     double(*S)[6] = e->S + e->model->node[s->k].iv;
     symmetric(s->K + nc, n);
@@ -277,6 +288,7 @@ static void fill_plain(const lwi_rcr *e, lwi_rcr_system *s)
             if (n > nv) v6_copy(row + nv, g);
         }
     }
+    LWI_ASSERT(row == s->G + s->f->nin * n); // all rows received
     symmetric(K, 6);
     for (int j = 0; j < nv; j++) {
         double u[6];
@@ -308,6 +320,7 @@ bool lwi_rcr_fill(lwi_rcr *e, lwi_rcr_system *s)
     lwi_rcr_rotors_fill(e, s);
     add_messages(e, s, &row);
     add_closures(e, s, &row);
+    LWI_ASSERT(row == s->f->nin);
     substitute(e, s);
     return true;
 }

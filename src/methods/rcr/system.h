@@ -4,6 +4,8 @@
 
 #include "methods/rcr/rcr.h"
 
+#include "base/assert.h"
+
 // The system under construction, in scratch; symmetric matrices have their upper triangle.
 typedef struct lwi_rcr_system {
     lwi_rcr_front *f;
@@ -26,6 +28,7 @@ static inline void *lwi_rcr_push(lwi_rcr *e, size_t n)
 {
     double *at = e->pool + e->used;
     e->used += n;
+    LWI_ASSERT(e->used <= e->room);
     return at;
 }
 

@@ -11,6 +11,7 @@
 // axes and packed inertias.
 #include "methods/rcr/unconstrained.h"
 
+#include "base/assert.h"
 #include "methods/rcr/system.h"
 
 #include <float.h>
@@ -49,6 +50,7 @@ static void gather_inertia(const lwi_rcr *e, int k, double K[36])
     const lwi_rcr_node *node = &e->node[k];
     memcpy(K, e->I[k], sizeof e->I[k]);
     for (int i = 0; i < node->nchild; i++) {
+        LWI_ASSERT(e->node[node->child[i]].up == k && e->front[node->child[i]].nb == 6);
         const double *H = e->front[node->child[i]].H;
         for (int a = 0; a < 6; a++)
             for (int b = a; b < 6; b++) K[6 * a + b] += H[6 * a + b];
@@ -76,6 +78,7 @@ static int eliminate_speeds(const lwi_rcr *e, int k, double *K, lwi_rcr_front *f
         const double pivot = v6_dot(Y, S) + e->rotor[own->iv + i];
         // rounding of S'KS: a few units in the last place of its terms
         if (!(pivot > 64 * DBL_EPSILON * (pivot + before))) return i;
+        LWI_ASSERT(pivot > 0);
         L[i] = sqrt(pivot);
         const double inverse = 1 / L[i];
         for (int c = 0; c < 6; c++) Y[c] *= inverse;
@@ -166,6 +169,8 @@ bool lwi_rcr_unconstrained(lwi_rcr *e, int k, lwi_rcr_mode mode, int *fails)
     f->nb = nb;
     f->kept = kept;
     f->nout = node->up >= 0 ? kept : 0;
+    LWI_ASSERT(f->nout <= f->nin && node->nbody <= 1);
+    LWI_ASSERT(e->used <= e->room);
     gather_inertia(e, k, K);
     *fails = eliminate_speeds(e, k, K, f);
     for (int i = 0; i < nv; i++) move_wrench(e->d[k], f->Y + 6 * i);
@@ -187,6 +192,7 @@ void lwi_rcr_unconstrained_inward(lwi_rcr *e, int k)
     for (int i = 0; i < nv; i++) {
         double z = e->Q[own->iv + i] + v6_dot(e->S[own->iv + i], F);
         for (int l = 0; l < i; l++) z -= f->L[i * nv + l] * f->z[l];
+        LWI_ASSERT(f->L[i * nv + i] > 0);
         f->z[i] = z / f->L[i * nv + i];
     }
     if (node->parent_at < 0) return;
@@ -201,6 +207,7 @@ void lwi_rcr_unconstrained_outward(lwi_rcr *e, int k)
     const lwi_rcr_front *f = &e->front[k];
     const int nv = own->nv;
     double *y = e->y + own->iv;
+    LWI_ASSERT(own->parent < k && f->unconstrained);
     for (int i = nv - 1; i >= 0; i--) {
         double s = f->z[i];
         if (own->parent >= 0) s -= v6_dot(f->Y + 6 * i, e->x[own->parent]);

@@ -2,6 +2,7 @@
 // one body at a time; rotors likewise.  Cost: O(1) per body and coordinate of its cluster.
 #include "methods/rcr/clusters/plan.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 // ------------------------------------------------------------------------------------------ create
@@ -28,6 +29,7 @@ lw_status lwi_clusters_create_attached(lwi_clusters *c, const lw_model *model, c
         }
     }
     c->first_attached[c->parts.n] = n;
+    LWI_ASSERT(n == c->nattached);
     return LW_OK;
 }
 
@@ -66,6 +68,7 @@ void lwi_clusters_attach(lwi_clusters *c, const lwi_cluster_draft *d, int cluste
         for (int s = c->first_attached[part]; s < c->first_attached[part + 1]; s++) {
             lwi_cluster_attached *attached = &c->attached[s];
             const lwi_k_frame raw = lwi_clusters_raw(c, d, i);
+            LWI_ASSERT(cluster == c->ncluster);
             attached->cluster = cluster;
             attached->step = i;
             attached->base = d->base;
@@ -81,6 +84,7 @@ void lwi_clusters_attach(lwi_clusters *c, const lwi_cluster_draft *d, int cluste
 static void read_pose(const lwi_cluster_block *b, const lwi_cluster_attached *attached, int lane,
                       double R[9], double r[3], double c[3])
 {
+    LWI_ASSERT_INDEX(attached->step, b->shape->nstep);
     const lwi_cluster_pose *pose = &b->pose[attached->step];
     if (b->shape->planar) {
         rot_z(R, pose->R[0][lane], pose->R[3][lane]);
@@ -98,6 +102,7 @@ static void read_column(const lwi_cluster_block *b, const lwi_cluster_attached *
                         int j, double v[3], double w[3])
 {
     const lwi_cluster_step *step = &b->shape->step[attached->step];
+    LWI_ASSERT(step->body >= 0 && j < b->shape->nx);
     const lwi_cluster_column *column = &b->column[step->body * b->shape->nx + j];
     const bool planar = b->shape->planar;
     for (int i = 0; i < 3; i++) {
@@ -128,6 +133,7 @@ static void to_world(const lwi_cluster_base *base, double R[9], double r[3], dou
 void lwi_clusters_read_attached(const lwi_clusters *c, int at, const double *v, double R[9],
                                 double r[3], double speed[3], double turn[3])
 {
+    LWI_ASSERT_INDEX(at, c->nattached);
     lwi_cluster_attached *attached = &c->attached[at];
     if (attached->cluster < 0) {
         memcpy(R, attached->on_part.R, sizeof attached->on_part.R);

@@ -5,6 +5,7 @@
 // [anderson2003, (60)-(66)] at the base of loops, with the terms that a moving base needs (docs/theory/rcr.md).
 #include "methods/rcr/clusters/plan.h"
 
+#include "base/assert.h"
 #include "spatial/inertia.h"
 #include "spatial/rotation.h"
 
@@ -31,10 +32,12 @@ static void set_base(const lw_model *model, const lwi_k_parts *parts, int part,
     const lwi_k_part *body = &parts->part[part];
     double back[9];
     while (parts->host[base->node] != part) base->node++; // the node of the joint is the first one
+    LWI_ASSERT_INDEX(base->node, model->nnode);
     const lwi_node *node = &model->node[base->node];
     base->iq = node->iq;
     base->iv = node->iv;
     base->nv = node->nv;
+    LWI_ASSERT(base->nv > 0 && base->nv <= 6);
     set_axes(parts, base);
     m3_transpose(back, base->axes);
     base->m = body->m;
@@ -54,9 +57,11 @@ lw_status lwi_clusters_create_bases(lwi_clusters *c, const lw_model *model, lwi_
     if (!c->base_of || !c->base || !c->base_motion) return LW_ERR_MEMORY;
     for (int p = 0, n = 0; p < parts->n; p++) {
         const int parent = parts->part[p].parent;
+        LWI_ASSERT(parent < p);
         c->base_of[p] = parent < 0 ? -1 : c->base_of[parent];
         if (!parts->part[p].floats) continue;
         c->base_of[p] = n;
+        LWI_ASSERT_INDEX(n, c->nbase);
         set_base(model, parts, p, &c->base[n++]);
     }
     return LW_OK;
@@ -146,6 +151,7 @@ bool lwi_clusters_solve_bases(const lwi_clusters *c, double *vdot)
         lwi_inertia M;
         for (int k = 0; k < LWI_CLUSTER_BASE_LOAD; k++)
             for (int l = 0; l < LWI_LANES; l++) s[k] += base->cluster_load[k][l];
+        LWI_ASSERT(base->iv + nv <= c->nfree);
         v6_add(h, h, base->e);
         inertia_rigid(&M, s[0], s + 1, s + 4);
         add_symmetric(&M, (const double(*)[LWI_LANES])base->E);

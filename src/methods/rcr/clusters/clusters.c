@@ -10,6 +10,7 @@
 // Cost: O(clusters).  [anderson2003, section 3.1] numbers the bodies of one loop; a plan does so for all.
 #include "methods/rcr/clusters/plan.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 typedef lwi_cluster_draft draft;
@@ -39,6 +40,7 @@ static int base_of(const lwi_clusters *c, int part)
 static int inboard_of(const lwi_clusters *c, int part)
 {
     const int next = c->parts.part[part].parent;
+    LWI_ASSERT(next < part);
     return next >= 0 && c->parts.part[next].floats ? -1 : next;
 }
 
@@ -66,6 +68,7 @@ bool lwi_clusters_find_path(const lwi_clusters *c, lwi_cluster_loop *loop)
         i += a >= b;
         j += b >= a;
     }
+    LWI_ASSERT(m <= n[0] + n[1]);
     if (m == 0 || m > LWI_CLUSTER_STEPS) return false;
     loop->n = m;
     for (int k = 0; k < m; k++) loop->part[k] = list[m - 1 - k], loop->side[k] = side[m - 1 - k];
@@ -116,6 +119,7 @@ static bool list_loops(lwi_clusters *c, scratch *s, lwi_arena *arena)
         for (int k = 0; k < c->loop[i].n; k++) s->list[--s->first[c->loop[i].part[k] + 1]] = i;
     memmove(s->first, s->first + 1, (size_t)c->parts.n * sizeof *s->first);
     s->first[c->parts.n] = total;
+    LWI_ASSERT(c->parts.n == 0 || s->first[0] == 0);
     return true;
 }
 
@@ -177,6 +181,7 @@ lw_status lwi_clusters_create(const lw_model *model, double length, const double
     TRY(lwi_k_parts_create(model, arena, &c->parts));
     if (c->parts.n < 1) return LW_OK;
     c->nv = c->nfree + c->parts.ndrive;
+    LWI_ASSERT(c->parts.ndrive >= 0);
     c->node_of = LWI_PUSH(arena, int, c->nv);
     c->scale = LWI_PUSH(arena, double, c->nv);
     c->drive = LWI_PUSH(arena, double, c->parts.ndrive);
@@ -223,6 +228,7 @@ static bool sort_coordinates(const lwi_clusters *c, draft *d, lwi_cluster *clust
         if (pass == 0) d->shape.na = at;
         if (pass == 1) d->shape.nx = at;
     }
+    LWI_ASSERT(at == d->n); // every coordinate is in one class
     d->shape.ny = at - d->shape.nx;
     d->shape.nstep = at;
     cluster->na = (int8_t)d->shape.na;
@@ -267,6 +273,7 @@ static int lowest_common_cluster(const lwi_clusters *c, const lwi_cluster *clust
         for (int i = 0; i < cluster->na; i++)
             if (at[i] > last) last = at[i];
         if (last < 0) return -1; // moved by no other cluster
+        LWI_ASSERT_INDEX(last, c->ncluster);
         const lwi_cluster *here = &c->cluster[last];
         for (int i = 0; i < cluster->na; i++)
             all = all &&
@@ -304,6 +311,8 @@ static bool row_of(const lwi_clusters *c, const lwi_cluster *cluster, int iv, co
 static bool add_forwarded(lwi_clusters *c, lwi_cluster *cluster, int i, int to)
 {
     const int from = c->scratch->introduced[cluster->iv[i]];
+    LWI_ASSERT_INDEX(from, c->ncluster);
+    LWI_ASSERT_INDEX(to, c->ncluster);
     const lwi_cluster *parent = &c->cluster[cluster->parent], *end = &c->cluster[to];
     if (c->nforwarded == c->max_forwarded) return false;
     lwi_cluster_forwarded *forwarded = &c->forwarded[c->nforwarded++];
@@ -340,6 +349,7 @@ static bool find_parent(lwi_clusters *c, const draft *d, lwi_cluster *cluster)
         int by[LWI_CLUSTER_KNOWN];
         const int at = lowest_common_cluster(c, cluster, by);
         if (at < 0) return false;
+        LWI_ASSERT_INDEX(at, c->ncluster); // parents come first
         cluster->parent = at;
         cluster->to = c->cluster[at].sum;
         cluster->to_base_rows = c->cluster[at].base_rows;
@@ -363,6 +373,7 @@ static void set_motions(const lwi_clusters *c, draft *d)
         const lwi_k_part *part = &c->parts.part[d->part[i]];
         const bool counts =
             part->m > 0 || c->first_attached[d->part[i]] < c->first_attached[d->part[i] + 1];
+        LWI_ASSERT(step->parent < i && step->at < s->nstep);
         step->body = (int8_t)(d->own[i] && counts ? s->nbody++ : -1);
         if (step->parent >= 0) {
             step->moved_by = s->step[step->parent].moved_by;
@@ -378,6 +389,8 @@ static void set_motions(const lwi_clusters *c, draft *d)
 
 static bool add_cluster(lwi_clusters *c, draft *d)
 {
+    LWI_ASSERT(d->n > 0 && d->n <= LWI_CLUSTER_STEPS);
+    LWI_ASSERT_INDEX(c->ncluster, c->max_clusters);
     lwi_cluster *cluster = &c->cluster[c->ncluster];
     double P[2][3] = {{0}}, z[2][3] = {{0, 0, 1}, {0, 0, 1}};
     *cluster = (lwi_cluster){0};
@@ -462,6 +475,7 @@ static void mark_first(const lwi_clusters *c)
     for (int i = c->ncluster - 1; i >= 0; i--) {
         lwi_cluster *cluster = &c->cluster[i];
         if (!cluster->to) continue;
+        LWI_ASSERT(cluster->parent < i);
         cluster->first = !c->cluster[cluster->parent].has_children;
         c->cluster[cluster->parent].has_children = true;
     }
@@ -488,12 +502,15 @@ bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
     c->ncluster = c->nblock = c->nshape = c->nforwarded = 0;
     c->used = 0;
     for (int i = 0; i < c->nv; i++) c->scratch->introduced[i] = -1;
+    LWI_ASSERT(c->nloop + c->model->nnode <= c->max_clusters);
     c->fits = introduce_bases(c) && add_bodies(c, true) && add_loops(c) && add_bodies(c, false);
     mark_first(c);
     for (int i = 0; i < c->nrotor && c->fits; i++) {
         lwi_cluster_rotor *rotor = &c->rotor[i];
         rotor->cluster = c->scratch->introduced[rotor->iv];
+        LWI_ASSERT_INDEX(rotor->cluster, c->ncluster);
         rotor->z = index_of(&c->cluster[rotor->cluster], rotor->iv);
+        LWI_ASSERT(rotor->z >= 0);
     }
     return c->fits;
 }

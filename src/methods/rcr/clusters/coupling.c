@@ -5,6 +5,8 @@
 // K and k of the cluster are one number each, with either of the two coordinates as the dependent one.
 #include "methods/rcr/clusters/plan.h"
 
+#include "base/assert.h"
+
 // ------------------------------------------------------------------------------------------ create
 
 // The part of coordinate k of a joint of the tree; -1: none.
@@ -97,6 +99,7 @@ static bool look_up(const lwi_clusters *c, const lwi_cluster_coupling *coupling,
     here->direct = cluster->iv[cluster->nx] == coupling->iv[0];
     here->known = 0;
     while (cluster->iv[here->known] != coupling->iv[here->direct]) here->known++;
+    LWI_ASSERT(here->known < cluster->nx && cluster->ny == 1);
     lwi_clusters_coupling_slopes(coupling, q[coupling->iq[1]], here->p);
     return true;
 }
@@ -111,6 +114,7 @@ double lwi_clusters_place_couplings(const lwi_clusters *c, const double *q)
         const double K = found.direct ? found.p[0] : 1 / found.p[0];
         const double unit = c->scale[cluster->iv[found.known]];
         const double ratio = unit > 0 ? c->scale[cluster->iv[cluster->nx]] / unit : 0;
+        LWI_ASSERT_INDEX(cluster->lane, LWI_LANES);
         found.block->K[found.known][cluster->lane] = K; // the others are zero
         max_ratio2 = fmax(max_ratio2, K * K * ratio * ratio);
     }

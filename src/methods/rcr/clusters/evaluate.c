@@ -1,6 +1,7 @@
 // evaluate.c -- evaluations of `rcr` by loop clusters: from the state to its rates.
 #include "methods/rcr/clusters/evaluate.h"
 
+#include "base/assert.h"
 #include "base/cpu.h"
 #include "methods/rcr/rcr.h"
 #include "methods/rcr/clusters/loads.h"
@@ -54,6 +55,8 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
             if (d->auxiliary.item[k].joint == model->loop[i]) rate_at[i] = d->auxiliary.at + k;
     }
     clusters->kernels = kernels;
+    LWI_ASSERT(kernels->place && kernels->gap2 && kernels->speeds && kernels->force &&
+               kernels->solve);
     TRY(lwi_clusters_create(model, d->e.length, d->e.scale, rate_at, needed, &work->arena,
                             &clusters->clusters));
     if (!clusters->clusters) return LW_OK;
@@ -93,6 +96,8 @@ static void column(const void *user, int loop, int side, int iv, double w[6])
     const lwi_closure *c = &d->cut.closure[loop];
     const int body = side > 0 ? joint->body2 : joint->body1;
     int k = 0, at = 0;
+    LWI_ASSERT_INDEX(iv, model->tree_nv);
+    LWI_ASSERT(body > 0);
     while (iv >= model->node[k].iv + model->node[k].nv) k++;
     while (at < c->nbody - 1 && c->body[at] != body) at++;
     const double *S = e->S[iv];
@@ -252,6 +257,7 @@ static void coordinate_rates(const lw_model *model, const lwi_clusters *c, const
     for (int i = 0; i <= c->nbase; i++) {
         const lwi_cluster_base *base = i < c->nbase ? &c->base[i] : NULL;
         const int n = (base ? base->iv : model->tree_nv) - iv;
+        LWI_ASSERT(n >= 0); // bases are sorted
         memcpy(qdot + iq, v + iv, (size_t)n * sizeof *v);
         if (!base) return;
         lwi_link_kinematics(model, base->node, &base->link, v + base->iv, qdot + base->iq);
@@ -275,6 +281,7 @@ bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const dou
     if (!lwi_clusters_plan(c, choice->dependent)) return false;
     const double *q = drive(model, d->clusters, t, x);
     if (!place(d->clusters, q, &max_ratio2)) return false;
+    LWI_ASSERT(!(max_ratio2 < 0));
     *min = 1 / sqrt(1 + max_ratio2);
     if (!(*min > LWI_RCR_DELAY)) return false;
     memcpy(v, x + nq, (size_t)nv * sizeof *v);
@@ -282,6 +289,7 @@ bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const dou
     lwi_clusters_place_bases(c, t, q);
     lwi_clusters_move_bases(c, t, v);
     const bool loaded = model->nforce || d->tree.added;
+    LWI_ASSERT(c->nv == nv + c->parts.ndrive);
     if (loaded && driven) set_driven_motion(model, d->clusters, &d->tree);
     if (loaded) lwi_rcr_loads_apply(work, &d->clusters->loads, c, t, x, v, inputs);
     lwi_clusters_coupling_forces(c, q, v);

@@ -2,6 +2,7 @@
 // wrenches on them.
 #include "methods/rcr/clusters/loads.h"
 
+#include "base/assert.h"
 #include "methods/rcr/rcr.h"
 #include "model/signals/functions.h"
 
@@ -53,6 +54,7 @@ lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_
         const int host = model->body[b].host;
         if (host != b && (host == 0 || needed[model->body_node[host]]))
             loads->merged[loads->nmerged++] = b;
+        LWI_ASSERT(loads->nmerged <= model->nbody);
     }
     return LW_OK;
 }

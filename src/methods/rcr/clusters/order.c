@@ -1,6 +1,7 @@
 // order.c -- the order of the loops in a plan, and partitions that are determined loop by loop.
 #include "methods/rcr/clusters/plan.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 typedef lwi_cluster_scratch scratch;
@@ -25,10 +26,12 @@ static int unknown(const lwi_clusters *c, const lwi_cluster_loop *loop)
 static void queue_loop(lwi_clusters *c, int loop)
 {
     scratch *s = c->scratch;
+    LWI_ASSERT_INDEX(loop, c->nloop);
     const int count = unknown(c, &c->loop[loop]);
     if (s->done[loop] || count == s->count[loop]) return;
     s->count[loop] = count;
     if (count == WAITING) return;
+    LWI_ASSERT(s->nentry < c->nloop + s->first[c->parts.n]); // queue entries
     s->entry[s->nentry] = (entry){loop, count, s->head[count]};
     s->head[count] = s->nentry++;
 }
@@ -39,6 +42,7 @@ int lwi_clusters_next_loop(lwi_clusters *c)
     scratch *s = c->scratch;
     for (int count = 0; count <= LWI_CLUSTER_STEPS; count++)
         while (s->head[count] >= 0) {
+            LWI_ASSERT_INDEX(s->head[count], s->nentry);
             const entry *e = &s->entry[s->head[count]];
             s->head[count] = e->next;
             if (!s->done[e->loop] && s->count[e->loop] == count) return e->loop;
@@ -100,6 +104,7 @@ static int take_directions(lwi_clusters *c, const lwi_cluster_loop *loop, int nu
             if (n < 6 && part > DIRECTION * length[i] && part > max) max = part, best = i;
         }
         if (best < 0) break;
+        LWI_ASSERT(n < 6 && max > 0);
         for (int j = 0; j < 6; j++) q[n][j] = w[best][j] / max;
         open[best] = false;
         c->dependent[c->parts.part[loop->part[best]].iv] = 2; // decided
@@ -160,6 +165,7 @@ bool lwi_clusters_prefer(lwi_clusters *c, lwi_clusters_row_column *column, const
     for (int k = 0; k < c->nloop; k++) {
         const int at = lwi_clusters_next_loop(c);
         if (at < 0) return false;
+        LWI_ASSERT(!s->done[at]);
         s->done[at] = true;
         decide(c, at, column, user);
         lwi_clusters_queue_neighbours(c, &c->loop[at]);

@@ -1,5 +1,7 @@
 // place.c -- frames of the steps with cheap rotations, shapes, lanes.
 #include "methods/rcr/clusters/plan.h"
+
+#include "base/assert.h"
 #include "methods/rcr/clusters/shapes.h"
 
 #include "spatial/rotation.h"
@@ -11,6 +13,7 @@ typedef lwi_cluster_draft draft;
 void *lwi_clusters_push(lwi_clusters *c, size_t count, size_t size)
 {
     const size_t bytes = (count * size + 63) / 64 * 64;
+    LWI_ASSERT(c->used % 64 == 0 && c->used <= c->room);
     if (c->used + bytes > c->room) return NULL;
     void *at = c->pool + c->used;
     c->used += bytes;
@@ -124,6 +127,7 @@ static void set_step_frame(const lwi_clusters *c, draft *d, int i)
 void lwi_clusters_set_frames(const lwi_clusters *c, draft *d)
 {
     d->on = c->base_of[d->part[0]];
+    LWI_ASSERT(d->on < c->nbase);
     d->shape.floats = d->on >= 0;
     d->base = c->parts.part[d->part[0]].in;
     flip(&c->parts.part[d->part[0]], &d->base);
@@ -135,6 +139,7 @@ void lwi_clusters_set_frames(const lwi_clusters *c, draft *d)
         const lwi_k_part *part = &c->parts.part[d->part[i]];
         lwi_cluster_step *step = &d->shape.step[i];
         step->parent = (int8_t)step_of(d, part->parent);
+        LWI_ASSERT(step->parent < i);
         step->turn = part->turn != 0;
         step->slide = part->slide != 0;
     }
@@ -224,6 +229,7 @@ static void set_lane(const lwi_clusters *c, const draft *d, const lwi_cluster *c
     }
     for (int i = 0; i < d->n; i++) {
         set_link(c, d, i, (lwi_cluster_link *)&b->link[i], l);
+        LWI_ASSERT_INDEX(cluster->iv[i], c->nv);
         const double size = c->scale[cluster->iv[i]] * c->scale[cluster->iv[i]];
         constants->size[i][l] = size;
         constants->inverse[i][l] = size > 0 ? 1 / size : 0;
@@ -265,6 +271,7 @@ static bool create_block(lwi_clusters *c, const lwi_cluster_shape *s, lwi_cluste
     b->B = all, all += 6 * nx;
     b->C = all, all += LWI_CLUSTER_SPATIAL;
     b->h = all;
+    LWI_ASSERT((unsigned char *)(all + 6) <= c->pool + c->used);
     return true;
 }
 
@@ -287,8 +294,10 @@ bool lwi_clusters_place(lwi_clusters *c, const draft *d, lwi_cluster *cluster, d
         for (int l = 1; l < LWI_LANES; l++) set_lane(c, d, cluster, &c->block[at], P, z, l);
     }
     lwi_cluster_block *b = &c->block[at];
+    LWI_ASSERT(b->count < LWI_LANES && b->shape == &c->shape[shape]);
     cluster->block = at;
     cluster->lane = b->count++;
+    LWI_ASSERT_INDEX(cluster->lane, LWI_LANES);
     set_lane(c, d, cluster, b, P, z, cluster->lane);
     for (int l = cluster->lane; d->loop && l < (cluster->lane ? cluster->lane + 1 : LWI_LANES); l++)
         b->rate_at[l] = d->loop->rate_at; // unused lanes repeat the first

@@ -14,6 +14,7 @@
 #include "methods/rcr/clusters/kernels.h"
 #include "methods/rcr/clusters/shapes.h"
 
+#include "base/assert.h"
 #include "base/simd/sums.h"
 
 #include <float.h>

@@ -189,6 +189,7 @@ static INLINE bool cluster_inward(const lwi_clusters *c, const lwi_cluster *clus
         for (int i = 0; i < nx; i++) f[i] += cluster->sum[LOWER(nx, 0) + i];
     }
     if (floats) cluster_gather_base(cluster, nx, B);
+    LWI_ASSERT(na <= nx && nx <= LWI_CLUSTER_KNOWN && inboard <= LWI_CLUSTER_KNOWN);
     bool valid = true;
     if (na < nx) {
         valid = cluster_eliminate(na, nx, M, f);
@@ -212,6 +213,7 @@ static INLINE void cluster_outward(const lwi_clusters *c, const lwi_cluster *clu
     const double *M = cluster->sum, *f = M + LOWER(nx, 0);
     double x[LWI_CLUSTER_KNOWN];
     for (int i = 0; i < na; i++) x[i] = vdot[cluster->iv[i]];
+    LWI_ASSERT(nx <= LWI_CLUSTER_KNOWN);
     for (int i = na; i < nx; i++) {
         double sum = f[i];
         for (int j = 0; j < i; j++) MORE(sum, M[LOWER(i, j)], x[j]);
@@ -234,6 +236,7 @@ static void forward(const lwi_clusters *c, const lwi_cluster_forwarded *to)
     const lwi_cluster *at = &c->cluster[to->from];
     for (int j = 0; j < at->nx; j++) row[j] = OF_LANE(to->K, j);
     for (; at != &c->cluster[to->to]; at = &c->cluster[at->parent]) {
+        LWI_ASSERT(at->to); // clusters below `to` have parents
         double next[LWI_CLUSTER_KNOWN] = {0};
         for (int j = 0; j < at->na; j++) {
             MORE(kappa, row[j], at->kappa[j][0]);
