@@ -22,6 +22,7 @@ typedef struct lw_assembly {
 } lw_assembly;
 
 typedef struct lw_assemble_desc {
+    size_t size;             ///< sizeof this struct, or 0: see linkwork.h
     const char *const *hold; ///< names of bodies and joints that should stay where they are
     int nhold;
 } lw_assemble_desc;

@@ -23,6 +23,7 @@ typedef struct lw_batch lw_batch; ///< used by one thread at a time; it has its 
  *  model: `gravity.x`, `body.NAME.mass` and others (lw_vary_info); instances with the same
  *  parameters share a model, and only those are put side by side in lanes. */
 typedef struct lw_batch_desc {
+    size_t size;               ///< sizeof this struct, or 0: see linkwork.h
     const lw_options *options; ///< NULL: defaults.  integrator `dopri54` (auto) or `rk4`
     int instances;             ///< at least 1
     int threads;               ///< 0: as many as there are processors

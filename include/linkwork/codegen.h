@@ -31,6 +31,7 @@ enum { LW_CODEGEN_LIST(X) LW_CODEGEN_COUNT };
 #undef X
 
 typedef struct lw_codegen_desc {
+    size_t size;      ///< sizeof this struct, or 0: see linkwork.h
     const char *name; ///< begins the names of files and functions: a C identifier
     const lw_allocator *allocator;
 } lw_codegen_desc;

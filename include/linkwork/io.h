@@ -14,6 +14,7 @@ extern "C" {
 typedef enum lw_base { LW_BASE_AUTO, LW_BASE_FIXED, LW_BASE_FLOATING } lw_base;
 
 typedef struct lw_read_desc {
+    size_t size;        ///< sizeof this struct, or 0: see linkwork.h
     const char *format; ///< "yaml", "urdf", "sdf", "mjcf"; NULL: by the ending, see lw_format_info
     lw_base base; ///< URDF: the root link is fixed to the ground (auto, fixed) or floats; SDF:
                   ///< models without a joint to the world float (auto, floating) or are fixed;

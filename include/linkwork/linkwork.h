@@ -6,6 +6,9 @@
 //   means the default, so that designated initialisers name only what differs; what they point to is copied.
 //   Objects (lw_builder, lw_model, lw_sim, ...) are opaque, made by `create`, ended by `destroy`, `close` or
 //   `free`, which take NULL.
+// * A description begins with its size as the caller compiled it, `.size = sizeof(lw_sim_desc)`: a newer library takes
+//   the description of an older program, an older library refuses one with fields set that it does not know
+//   (LW_ERR_ARGUMENT).  Size 0 stands for the library's own: for programs compiled with the library they run with.
 // * Calls that can fail return an lw_status; outputs come last and are left alone on failure.  A text that names
 //   the item, the value and what was expected goes into the lw_error given, or is kept by the object
 //   (lw_sim_error).  Nothing is printed; nothing exits.

@@ -50,6 +50,7 @@ typedef enum lw_function_type { LW_FUNCTION_LIST(X) LW_FUNCTION_COUNT } lw_funct
 
 /** A function of time [s] with exact first and second derivatives.  Arrays are copied. */
 typedef struct lw_function_desc {
+    size_t size;      ///< sizeof this struct, or 0: see linkwork.h
     const char *name; ///< NULL: anonymous
     lw_function_type type;
     double value;                           ///< constant
@@ -95,6 +96,7 @@ typedef struct lw_shape {
 } lw_shape;
 
 typedef struct lw_body_desc {
+    size_t size;       ///< sizeof this struct, or 0: see linkwork.h
     const char *name;  ///< copied; unique; NULL: "body<index>"
     double mass;       ///< [kg] >= 0
     double inertia[6]; ///< Ixx Iyy Izz Ixy Ixz Iyz [kg m^2], matrix elements about the mass centre
@@ -197,6 +199,7 @@ typedef enum lw_placement {
 } lw_placement;
 
 typedef struct lw_joint_desc {
+    size_t size;      ///< sizeof this struct, or 0: see linkwork.h
     const char *name; ///< copied; unique; NULL: "joint<index>"
     lw_joint_type type;
     lw_body body1, body2; ///< `between`; coordinates are those of F2 (on body2) relative to F1
@@ -226,6 +229,7 @@ typedef struct lw_joint_desc {
 // ---------------------------------------------------------------------------------- forces, more
 
 typedef struct lw_spring_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
     const char *name;
     lw_body body1, body2;
     lw_vec3 point1, point2; ///< body frames [m]
@@ -236,6 +240,7 @@ typedef struct lw_spring_desc {
 } lw_spring_desc;
 
 typedef struct lw_wrench_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
     const char *name;
     lw_body body;
     lw_vec3 point;         ///< where `force` acts, body frame [m]
@@ -249,6 +254,7 @@ typedef struct lw_wrench_desc {
 /** Springs and dampers in six directions between frames of two bodies, in axes of F1: along x, y, z against
  *  the displacement of F2, about x, y, z against its rotation vector. */
 typedef struct lw_bushing_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
     const char *name;
     lw_body body1, body2;
     lw_vec3 at;             ///< both frames here, with world axes, at the assembly configuration
@@ -261,6 +267,7 @@ typedef struct lw_bushing_desc {
 /** A sphere on body 1 against a plane or a sphere on body 2: stiffness x^exponent max(0, 1 + dissipation
  *  dx/dt) pushes them apart where they overlap by x > 0. */
 typedef struct lw_stop_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
     const char *name;
     lw_body body1, body2;
     lw_vec3 point1, point2; ///< centre of the sphere; point of the plane or centre of the other one
@@ -277,6 +284,7 @@ typedef struct lw_stop_desc {
 
 /** q_joint = c0 + c1 q_of + c2 q_of^2 + ... */
 typedef struct lw_coupling_desc {
+    size_t size;              ///< sizeof this struct, or 0: see linkwork.h
     lw_joint joint, of;       ///< the one that follows, the one it follows; scalar coordinates
     int coordinate, with;     ///< which coordinate of `joint`, of `of`
     const double *polynomial; ///< copied [npolynomial]
@@ -286,6 +294,7 @@ typedef struct lw_coupling_desc {
 
 /** A point and axes of a body to be observed: results have its motion. */
 typedef struct lw_marker_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
     const char *name;
     lw_body body;
     lw_pose pose; ///< in the body frame
@@ -312,6 +321,7 @@ typedef enum lw_mechanism { LW_MECHANISM_LIST(X) LW_MECHANISM_COUNT } lw_mechani
 #undef X
 
 typedef struct lw_mechanism_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
     lw_mechanism mechanism;
     const char *name;            ///< what all names begin with; NULL: nothing
     int n;                       ///< how many, >= 1

@@ -104,6 +104,7 @@ LW_API lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, cha
 typedef struct lw_writer lw_writer; ///< one thread at a time
 
 typedef struct lw_writer_desc {
+    size_t size;       ///< sizeof this struct, or 0: see linkwork.h
     const lw_sim *sim; ///< model, options, notice; its state goes beside every row of .h5
     lw_observe level;  ///< columns it does not contain are left out
     lw_result *after; ///< the result this run goes on from: attitudes keep their quaternion's sign;

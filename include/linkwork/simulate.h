@@ -53,6 +53,7 @@ typedef struct lw_observation {
 typedef struct lw_sim lw_sim; ///< one thread at a time
 
 typedef struct lw_sim_desc {
+    size_t size;               ///< sizeof this struct, or 0: see linkwork.h
     const lw_options *options; ///< NULL: defaults
     const lw_allocator *allocator;
 } lw_sim_desc;

@@ -11,6 +11,7 @@ extern "C" {
 #endif
 
 typedef struct lw_view_desc {
+    size_t size;       ///< sizeof this struct, or 0: see linkwork.h
     const char *title; ///< NULL: the model's file
     /** Largest size in bytes of the poses, and of the columns for plots, before base64, which adds a third.
      *  Beyond it rows are thinned evenly and columns left out, the motion of bodies first.  0: 40 MB */

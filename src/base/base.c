@@ -187,3 +187,27 @@ char *lwi_arena_text(lwi_arena *arena, const char *text)
     if (copy) memcpy(copy, text, length);
     return copy;
 }
+
+// ------------------------------------------------------------------------------------ descriptions
+
+lw_status lwi_read_desc(void *to, size_t size, const void *from, const char *type, lw_error *error)
+{
+    size_t given;
+    if (!from) return lwi_fail(error, LW_ERR_ARGUMENT, "the %s is NULL", type);
+    memcpy(&given, from, sizeof given); // first member of every description
+    if (given == 0) given = size;
+    if (given < sizeof given || given > 64 * size)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "%s.size is %zu, expected sizeof(%s), here %zu, or 0; was it set to zero?",
+                        type, given, type, size);
+    for (size_t i = size; i < given; i++)
+        if (((const unsigned char *)from)[i])
+            return lwi_fail(error, LW_ERR_ARGUMENT,
+                            "%s has fields beyond %zu bytes that this library, version %s, does "
+                            "not know",
+                            type, size, lw_version());
+    memset(to, 0, size);
+    memcpy(to, from, given < size ? given : size);
+    memset(to, 0, sizeof given);
+    return LW_OK;
+}

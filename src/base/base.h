@@ -23,6 +23,21 @@ lw_status lwi_fail_v(lw_error *error, lw_status status, const char *format, va_l
 lw_status lwi_fail_at(lw_error *error, lw_status status, const char *file, int line, int column,
                       const char *format, ...) LW_PRINTF(6, 7);
 
+/** Copies a caller's description (linkwork.h) into *to [size]: fields that the caller's version does not have are zero.
+ *  The copy's size is 0.
+ *  @return LW_ERR_ARGUMENT: `from` is NULL; it has fields set that this library does not know; its size is not one */
+lw_status lwi_read_desc(void *to, size_t size, const void *from, const char *type, lw_error *error);
+/** At the head of a public function: its parameter `desc` is replaced by such a copy, of what may be NULL by one
+ *  that is all zero. */
+#define LWI_DESC(type, desc, error)                                                                \
+    type desc##_copy;                                                                              \
+    TRY(lwi_read_desc(&desc##_copy, sizeof desc##_copy, desc, #type, error));                      \
+    desc = &desc##_copy
+#define LWI_OPTIONAL_DESC(type, desc, error)                                                       \
+    type desc##_copy = {0};                                                                        \
+    if (desc) TRY(lwi_read_desc(&desc##_copy, sizeof desc##_copy, desc, #type, error));            \
+    desc = &desc##_copy
+
 /** Copies at most `size`-1 bytes and always ends the string. */
 void lwi_copy_text(char *to, size_t size, const char *from);
 

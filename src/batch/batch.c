@@ -353,6 +353,7 @@ static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratc
 lw_status lw_batch_create(const lw_model *model, const lw_batch_desc *desc, lw_batch **batch,
                           lw_error *error)
 {
+    LWI_DESC(lw_batch_desc, desc, error);
     if (!model || !desc || !batch)
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, description or result is missing");
     lw_batch *b = lwi_allocate(desc->allocator, sizeof *b);

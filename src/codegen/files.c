@@ -346,6 +346,7 @@ static lw_status generate(writer *w, lwi_arena *arena, lw_codegen_count *counts,
 lw_status lw_codegen_write(const lw_model *model, const lw_codegen_desc *desc,
                            const char *directory, lw_codegen_count *counts, lw_error *error)
 {
+    LWI_DESC(lw_codegen_desc, desc, error);
     if (!model || !desc || !directory)
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, desc or directory is NULL");
     writer w = {.model = model, .name = desc->name, .directory = directory};

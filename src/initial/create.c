@@ -499,6 +499,7 @@ static lw_status assemble(const lw_model *model, const lw_assemble_desc *desc, l
 lw_status lw_model_assemble(const lw_model *model, const lw_assemble_desc *desc,
                             lw_model **assembled, lw_assembly *report, lw_error *error)
 {
+    LWI_OPTIONAL_DESC(lw_assemble_desc, desc, error);
     if (!model || !assembled)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "lw_model_assemble: a model and a result are needed");

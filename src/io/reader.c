@@ -88,6 +88,7 @@ lw_status lw_model_parse(const char *text, size_t length, const char *name,
                          const lw_read_desc *desc, lw_model **model, lw_options *options,
                          lw_error *error)
 {
+    LWI_DESC(lw_read_desc, desc, error);
     const format *f;
     lw_options resolved; // on failure the caller's options are unchanged
     lw_model *made = NULL;
@@ -215,13 +216,13 @@ static lw_status parse_in_folder(const char *text, size_t length, const char *pa
 lw_status lw_model_read(const char *path, const lw_read_desc *desc, lw_model **model,
                         lw_options *options, lw_error *error)
 {
-    static const lw_read_desc none = {0};
+    LWI_OPTIONAL_DESC(lw_read_desc, desc, error);
     const format *f;
     char *text = NULL;
     size_t length = 0;
     if (error) memset(error, 0, sizeof *error);
     if (!path || !model) return lwi_fail(error, LW_ERR_ARGUMENT, "path and model must be given");
-    lw_read_desc with_format = desc ? *desc : none;
+    lw_read_desc with_format = *desc;
     TRY(with_file(find_format(with_format.format, path, &f, error), path, error));
     with_format.format = f->name;
     TRY(with_file(lwi_file_text(path, with_format.allocator, &text, &length, error), path, error));

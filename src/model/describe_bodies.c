@@ -7,6 +7,7 @@
 lw_status lw_builder_add_function(lw_builder *b, const lw_function_desc *desc, lw_signal *function,
                                   lw_error *error)
 {
+    LWI_DESC(lw_function_desc, desc, error);
     lw_error why = {0};
     if (lwi_function_check(desc, b->desc.nfunction, &why) != LW_OK ||
         lwi_function_check_sum(b->desc.function, desc, &why) != LW_OK)
@@ -84,7 +85,8 @@ static lw_status copy_shapes(const lwi_item *it, lw_body_desc *d)
 lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *body,
                               lw_error *error)
 {
-    lw_body_desc d = *desc;
+    lw_body_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_body_desc", error));
     d.name = lwi_builder_name(b, desc->name, "body", b->desc.nbody);
     if (!d.name) return lwi_builder_no_memory(error);
     const lwi_item item = {b, "body", d.name, d.place, error}, *it = &item;
@@ -109,7 +111,8 @@ lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *
 
 lw_status lw_builder_add_marker(lw_builder *b, const lw_marker_desc *desc, lw_error *error)
 {
-    lw_marker_desc d = *desc;
+    lw_marker_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_marker_desc", error));
     d.name = lwi_builder_name(b, desc->name, "marker", b->desc.nmarker);
     if (!d.name) return lwi_builder_no_memory(error);
     const lwi_item item = {b, "marker", d.name, d.place, error}, *it = &item;

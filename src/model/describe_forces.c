@@ -13,7 +13,8 @@ static void point_in_body(const lw_builder *b, lw_body body, lw_vec3 *point, boo
 
 lw_status lw_builder_add_spring(lw_builder *b, const lw_spring_desc *desc, lw_error *error)
 {
-    lw_spring_desc d = *desc;
+    lw_spring_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_spring_desc", error));
     d.name = lwi_builder_name(b, desc->name, "spring", b->desc.nspring);
     if (!d.name) return lwi_builder_no_memory(error);
     const lwi_item item = {b, "spring", d.name, d.place, error}, *it = &item;
@@ -33,7 +34,8 @@ lw_status lw_builder_add_spring(lw_builder *b, const lw_spring_desc *desc, lw_er
 
 lw_status lw_builder_add_wrench(lw_builder *b, const lw_wrench_desc *desc, lw_error *error)
 {
-    lw_wrench_desc d = *desc;
+    lw_wrench_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_wrench_desc", error));
     d.name = lwi_builder_name(b, desc->name, "wrench", b->desc.nwrench);
     if (!d.name) return lwi_builder_no_memory(error);
     const lwi_item item = {b, "wrench", d.name, d.place, error}, *it = &item;
@@ -57,7 +59,8 @@ static bool none_negative(const double *x, int n)
 
 lw_status lw_builder_add_bushing(lw_builder *b, const lw_bushing_desc *desc, lw_error *error)
 {
-    lw_bushing_desc d = *desc;
+    lw_bushing_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_bushing_desc", error));
     d.name = lwi_builder_name(b, desc->name, "bushing", b->desc.nbushing);
     if (!d.name) return lwi_builder_no_memory(error);
     const lwi_item item = {b, "bushing", d.name, d.place, error}, *it = &item;
@@ -107,7 +110,8 @@ static lw_status place_normal(const lwi_item *it, lw_stop_desc *d)
 
 lw_status lw_builder_add_stop(lw_builder *b, const lw_stop_desc *desc, lw_error *error)
 {
-    lw_stop_desc d = *desc;
+    lw_stop_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_stop_desc", error));
     d.name = lwi_builder_name(b, desc->name, "stop", b->desc.nstop);
     if (!d.name) return lwi_builder_no_memory(error);
     const lwi_item item = {b, "stop", d.name, d.place, error}, *it = &item;

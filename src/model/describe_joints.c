@@ -231,7 +231,8 @@ static lw_status check_functions(const lwi_item *it, const lw_joint_desc *d)
 lw_status lw_builder_add_joint(lw_builder *b, const lw_joint_desc *desc, lw_joint *joint,
                                lw_error *error)
 {
-    lw_joint_desc d = *desc;
+    lw_joint_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_joint_desc", error));
     d.name = lwi_builder_name(b, desc->name, "joint", b->desc.njoint);
     if (!d.name) return lwi_builder_no_memory(error);
     const lwi_item item = {b, "joint", d.name, d.place, error}, *it = &item;
@@ -272,7 +273,8 @@ static lw_status check_coupled(lw_builder *b, const lw_coupling_desc *d, lw_join
 
 lw_status lw_builder_add_coupling(lw_builder *b, const lw_coupling_desc *desc, lw_error *error)
 {
-    lw_coupling_desc d = *desc;
+    lw_coupling_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_coupling_desc", error));
     TRY(check_coupled(b, &d, d.joint, d.coordinate, error));
     TRY(check_coupled(b, &d, d.of, d.with, error));
     const lwi_item item = {b, "coupling of joint", b->desc.joint[d.joint.index].name, d.place,

@@ -154,14 +154,15 @@ static lw_status build(lw_sim *sim, const lw_options *options)
 lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **out,
                         lw_error *error)
 {
+    LWI_OPTIONAL_DESC(lw_sim_desc, desc, error);
     if (!model || !out) return lwi_fail(error, LW_ERR_ARGUMENT, "model or result is missing");
     if (model->open) return lwi_fail(error, LW_ERR_MODEL, "%s", model->open);
-    const lw_allocator *allocator = desc ? desc->allocator : NULL;
+    const lw_allocator *allocator = desc->allocator;
     lw_sim *sim = lwi_allocate(allocator, sizeof *sim);
     if (!sim) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
     *sim = (lw_sim){.model = model};
     lwi_arena_init(&sim->arena, allocator);
-    const lw_status status = build(sim, desc ? desc->options : NULL);
+    const lw_status status = build(sim, desc->options);
     if (status == LW_OK) {
         *out = sim;
         return LW_OK;

@@ -464,6 +464,7 @@ static lw_status put_gltf(gltf *g, double max_bytes, lw_result *result)
 lw_status lw_view_gltf(const lw_model *model, lw_result *result, const lw_view_desc *desc,
                        FILE *file, lw_error *error)
 {
+    LWI_OPTIONAL_DESC(lw_view_desc, desc, error);
     lw_error none;
     lwi_numbers numbers;
     if (!error) error = &none;
@@ -472,8 +473,7 @@ lw_status lw_view_gltf(const lw_model *model, lw_result *result, const lw_view_d
     gltf g = {.model = model, .file = file, .error = error};
     if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
     lwi_arena_init(&g.arena, &model->arena.allocator);
-    const lw_status status =
-        put_gltf(&g, desc && desc->most_bytes > 0 ? desc->most_bytes : 40e6, result);
+    const lw_status status = put_gltf(&g, desc->most_bytes > 0 ? desc->most_bytes : 40e6, result);
     lwi_arena_free(&g.arena);
     lwi_numbers_end(&numbers);
     return status;

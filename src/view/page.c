@@ -407,13 +407,12 @@ static lw_status put_page(page *p, const char *title)
 lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_desc *desc,
                        FILE *file, lw_error *error)
 {
-    static const lw_view_desc defaults = {0};
+    LWI_OPTIONAL_DESC(lw_view_desc, desc, error);
     lw_error none;
     lwi_numbers numbers;
     if (!error) error = &none;
     *error = (lw_error){0};
     if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
-    if (!desc) desc = &defaults;
     page p = {.model = model, .result = result, .file = file, .error = error};
     p.max_bytes = desc->most_bytes > 0 ? desc->most_bytes : 40e6;
     const char *title = desc->title          ? desc->title

@@ -237,9 +237,10 @@ static lw_status begin(lw_writer *w, const lw_writer_desc *desc, lw_error *error
 lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writer **writer,
                            lw_error *error)
 {
+    LWI_DESC(lw_writer_desc, desc, error);
     if (error) memset(error, 0, sizeof *error);
-    if (!desc || !desc->sim || !writer || (int)desc->level < 0 ||
-        desc->level > LW_OBSERVE_REACTION || !(desc->flush >= 0))
+    if (!desc->sim || !writer || (int)desc->level < 0 || desc->level > LW_OBSERVE_REACTION ||
+        !(desc->flush >= 0))
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "desc with sim and level, and writer must be given");
     lw_writer *w = lwi_allocate(NULL, sizeof *w);
