@@ -247,10 +247,10 @@ static void what_makes_no_sense_is_refused(void **state)
         {"{type: bushing, between: [a, b], stiffness: [1, 1, 1, 1, 1, -1]}", ">= 0"},
         {"{type: bushing, between: [a, b], at: [0, 0, 0], frame1: {}, stiffness: [1, 1, 1, 1, 1, "
          "1]}",
-         "two ways"},
+         "alternatives"},
         {"{type: stop, between: [a, b], radius: 1, stiffness: 1}", "one of both"},
         {"{type: stop, between: [a, b], radius: 1, radius2: 1, normal: [0, 0, 1], stiffness: 1}",
-         "two ways"},
+         "alternatives"},
         {"{type: stop, between: [a, b], radius: 0, radius2: 1, stiffness: 1}", "radius 0"},
         {"{type: stop, between: [a, b], radius: 1, radius2: 1, stiffness: 0}", "stiffness 0"},
         {"{type: stop, between: [a, b], radius: 1, radius2: 1, stiffness: 1, exponent: 0.5}",
