@@ -1,25 +1,26 @@
-// gauge.c -- how the impulses of loops are taken out of the momenta.
+// gauge.c -- choice of the impulses of loops in the momenta.
 //
-// The impulse sigma of a cut may follow any function of time; p follows it and the motion does not
-// [chadaj2017, (69)].  The choice here is
+// The impulse sigma of a cut may be any function of time; p follows it and the motion does not [chadaj2017,
+// (68)-(69)].  The choice here is
 //
-//     sigmadot = lambda - l,    J' l = kappa J' sigma + the part of Jdot' sigma that lies in J'
+//     sigmadot = lambda - l,    J' l = kappa J' sigma + the part of Jdot' sigma in the span of J'
 //
-// so that the wrench T = J' sigma obeys  Tdot = J' lambda - kappa T + what it must do to stay in
+// so that the wrench T = J' sigma obeys  Tdot = J' lambda - kappa T + the change that keeps it in the span of
 // J'.
 //
-// The first term.  With kappa = 0, the paper's choice, sigma is the integral of lambda: a hinge
-// that carries weight gathers impulse as long as the run is, and momenta with it, until the
-// tolerance, which is relative to them, says nothing about the motion.  With it |sigma| stays below
-// |lambda| / kappa. (The paper suggests to scale the constrained directions instead.  A constant
-// scale changes sigma and neither T nor p; one that falls like exp(-kappa t) is this term.)
+// First term.  With kappa = 0, the choice of [chadaj2017, (62)], sigma is the integral of lambda: a joint
+// that carries weight accumulates impulse as long as the run lasts, and so do the momenta, until the
+// tolerance, which is relative to them, no longer controls the motion.  With it |sigma| stays below |lambda|
+// / kappa.  (The paper suggests to scale the constrained directions instead.  A constant scale changes sigma
+// and neither T nor p; a scale that decays like exp(-kappa t) is this term.)
 //
-// The second.  Rows turn with a body, and impulses along them would be turned too.  What a wrench
-// must do to stay in J' is the part of Jdot' sigma across J'; the rest is a turn within J' that
-// nothing asks for and that momenta would have to follow.  Without it the impulse of a spherical
-// joint keeps its direction in space, whichever body the rows belong to, and does not turn with a
-// fast link.  Parts are taken by least squares about the joint's point, moments measured by the
-// length of the mechanism; for couplings about the mass centres.
+// Second term.  Rows rotate with a body, and impulses along them would rotate too.  A wrench must change by
+// the part of Jdot' sigma across the span of J'; the remainder is a rotation within the span that the motion
+// does not require and that momenta would have to follow.  Without it the impulse of a spherical joint keeps
+// its direction in space, whichever body the rows belong to, and does not rotate with a fast link.  Parts are
+// found by least squares about the joint's point, with moments divided by the length of the mechanism; for
+// couplings about the mass centres.
+#include "base/assert.h"
 #include "base/linear.h"
 #include "base/numbers.h"
 #include "loops/gauge.h"
@@ -31,10 +32,10 @@
 
 // ---------------------------------------------------------------------------------------- the rate
 
-// Points of joints and mass centres at the start: least and most are not looked for along axes, so
-// that a model that is turned has the same extent.
+// Points of joints and mass centres at the start.  Distances from the mean, not a bounding box: a rotated
+// model has the same extent.
 typedef struct cloud {
-    double mean[3], n, radius; // most: largest distance from the mean
+    double mean[3], n, radius; // radius: largest distance from the mean
 } cloud;
 
 static void joint_point(const lw_model *model, const lwi_joint *joint, int side, double p[3])
@@ -80,7 +81,7 @@ static double extent_at_start(const lw_model *model)
     return c.radius > 0 ? 2 * c.radius : 1;
 }
 
-// Kinetic energy for each kilogram, twice: the square of a speed.
+// Twice the kinetic energy per mass: the square of a speed.
 static double speed_squared(const lw_model *model)
 {
     double square = 0, mass = 0;
@@ -94,11 +95,10 @@ static double speed_squared(const lw_model *model)
     return mass > 0 ? square / mass : 0;
 }
 
-// As slow as a pendulum of the mechanism's extent and a little less.  The choice changes steps,
-// never the motion, and a factor of two either way changes little of the steps.
+// A little less than the rate of a pendulum of the mechanism's extent.  The choice changes steps, never the
+// motion; a factor of two changes few steps.
 #define RATE 0.6
-// Where neither gravity nor speeds say how fast a mechanism is: as if it stood on the ground
-// [m/s^2].
+// Used if neither gravity nor speeds determine a rate [m/s^2].
 #define NOMINAL_GRAVITY 9.81
 
 lwi_gauge lwi_gauge_choose(const lw_model *model, const lw_options *options)
@@ -144,11 +144,11 @@ void lwi_gauge_about(const lwi_gauge *gauge, char *text, size_t size)
 
 enum { STACK = 6 * LWI_CLOSURE_BODIES };
 
-// Squares of lengths: half of the digits of what is solved with them are lost there.
+// For squares of lengths: half of the digits are lost in the normal equations.
 #define INDEPENDENT 1e-8
 
-// A row's wrenches as one vector: of a joint on one of its bodies about the joint's point, for that
-// tells the other one; of a coupling on all bodies about their mass centres.
+// The wrenches of a row as one vector: of a joint on one of its bodies about the joint's point, which
+// determines the other one; of a coupling on all bodies about their mass centres.
 static int stack(const lw_model *model, const lwi_motion *motion, double length, int j,
                  const lwi_closure *rows, const double (*J)[LWI_CLOSURE_ROWS][6], int r, double *x)
 {
@@ -177,6 +177,8 @@ void lwi_gauge_leak(const lw_model *model, const lwi_motion *motion, double leng
                                        gram[LWI_CLOSURE_ROWS * LWI_CLOSURE_ROWS];
     const int m = rows->n;
     int n = 0;
+    LWI_ASSERT(m >= 0 && m <= LWI_CLOSURE_ROWS && rows->nbody >= 1 && length > 0);
+    LWI_ASSERT(gauge->kappa >= 0);
     for (int r = 0; r < m; r++) {
         double x[STACK];
         n = stack(model, motion, length, joint, rows, rows->Jdot, r, x);
@@ -191,8 +193,8 @@ void lwi_gauge_leak(const lw_model *model, const lwi_motion *motion, double leng
             for (int i = 0; i < n; i++) gram[m * r + s] += W[r][i] * W[s][i];
         }
     }
-    // Rows of one joint are independent of each other.  Where those of a caller's type are not, the
-    // turn is left as it is: any choice is right.
+    // Rows of one joint are independent of each other.  If those of a custom joint are not, the second term
+    // is omitted: any choice is valid.
     double trace = 0;
     for (int r = 0; r < m; r++) trace += gram[m * r + r];
     if (lwi_cholesky(m, gram, INDEPENDENT * trace) < 0) {

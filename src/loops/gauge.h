@@ -1,5 +1,5 @@
-// gauge.h -- how the impulses of loops are taken out of momenta (gauge.c): for every
-// formulation whose state is the momenta of a tree.
+// gauge.h -- choice of the impulses of loops (gauge.c), for every formulation with the momenta of a tree as
+// state.
 #ifndef LWI_LOOPS_GAUGE_H
 #define LWI_LOOPS_GAUGE_H
 
@@ -9,26 +9,26 @@
 
 typedef enum lwi_gauge_reason {
     LWI_GAUGE_GRAVITY,
-    LWI_GAUGE_SPEED,   ///< no gravity: by the speeds at the start
-    LWI_GAUGE_NOMINAL, ///< neither: as if there were gravity
+    LWI_GAUGE_SPEED,   ///< no gravity: from the speeds at the start
+    LWI_GAUGE_NOMINAL, ///< neither: as for nominal gravity
     LWI_GAUGE_OPTION,
     LWI_GAUGE_NONE
 } lwi_gauge_reason;
 
-/** How impulses are taken out of momenta. */
+/** Decay of the impulses in the momenta. */
 typedef struct lwi_gauge {
     double kappa;  ///< [1/s]
-    double extent; ///< of the mechanism at the start [m]
+    double extent; ///< extent of the mechanism at the start [m]
     lwi_gauge_reason reason;
 } lwi_gauge;
 
-/** By the option `kappa`; options may be NULL. */
+/** Gauge by the option `kappa`; options may be NULL: auto. */
 lwi_gauge lwi_gauge_choose(const lw_model *model, const lw_options *options);
-/** l of a cut: the rate at which its impulses sigma leave for the momenta, beside the reaction that
- * feeds them.
- *  @param joint   that is cut; negative: a coupling
- *  @param length  unit between displacements and turns [m]
- *  @param rows    at level RATES, by the poses of `motion` */
+/** Decay term l of a cut, sigmadot = lambda - l.
+ *  @param joint   the cut joint; negative: a coupling
+ *  @param length  unit between translations and rotations [m]
+ *  @param rows    at level RATES, at the poses of `motion`
+ *  @param sigma   [rows->n]       @param leak  [rows->n] out: l */
 void lwi_gauge_leak(const lw_model *model, const lwi_motion *motion, double length,
                     const lwi_gauge *gauge, int joint, const lwi_closure *rows, const double *sigma,
                     double *leak);

@@ -1,11 +1,14 @@
-// messages.c -- edges by name, and what a factorisation that fails means.
+// messages.c -- names of edges, and the error of a failed factorisation.
 #include "system/system.h"
+
+#include "base/assert.h"
 #include "system/singular.h"
 
 #include <stdio.h>
 
 void lwi_system_edge_name(const lwi_system *s, int edge, char *text, size_t size)
 {
+    LWI_ASSERT_INDEX(edge, s->plan.graph.nedge);
     if (edge >= s->nedge - s->nextra && edge < s->nedge)
         snprintf(text, size, "a spring");
     else

@@ -1,6 +1,8 @@
-// motion.c -- the motion of a closed mechanism: from where it comes, coordinates that a
-// state carries, displacements, closing of positions.
+// motion.c -- the motion of a mechanism with loops: from a start, snapshot or tree; coordinates of joints;
+// displacements; closing of positions.
 #include "system/system.h"
+
+#include "base/assert.h"
 
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -9,22 +11,21 @@
 
 // ---------------------------------------------------------------------------------------- sources
 
-// What is merged moves with its host.
 void lwi_system_place_merged(lwi_system *s)
 {
     const lw_model *model = s->model;
     m3_identity(s->R[0]);
     for (int i = 1; i < model->nbody; i++) {
         const lwi_body *body = &model->body[i];
-        const int host = body->host;
-        if (host == i) continue;
+        const int base = body->host;
+        if (base == i) continue;
         double arm[3];
-        m3_mul(s->R[i], s->R[host], body->host_R);
-        m3_mul_v(arm, s->R[host], body->host_r);
-        v3_add(s->r[i], s->r[host], arm);
-        v3_cross(s->v[i], s->w[host], arm);
-        v3_add(s->v[i], s->v[i], s->v[host]);
-        v3_copy(s->w[i], s->w[host]);
+        m3_mul(s->R[i], s->R[base], body->host_R);
+        m3_mul_v(arm, s->R[base], body->host_r);
+        v3_add(s->r[i], s->r[base], arm);
+        v3_cross(s->v[i], s->w[base], arm);
+        v3_add(s->v[i], s->v[i], s->v[base]);
+        v3_copy(s->w[i], s->w[base]);
     }
 }
 
@@ -83,6 +84,7 @@ void lwi_system_read_loops(lwi_system *s, double t, bool place_only)
 
 void lwi_system_read_joint(lwi_system *s, int j, double t)
 {
+    LWI_ASSERT_INDEX(j, s->model->njoint);
     read_joint(s, j, t, false);
 }
 
@@ -105,13 +107,13 @@ void lwi_system_move(lwi_system *s, const double (*x)[6])
         v3_scale(about, 1 / angle, x[k] + 3);
         rot_axis(turn, about, angle);
         m3_mul(R, turn, s->R[b]);
-        quat_from_matrix(quat, R); // stays a rotation after many moves
+        quat_from_matrix(quat, R); // normalised: remains a rotation after many moves
         quat_matrix(s->R[b], quat);
     }
     lwi_system_place_merged(s);
 }
 
-// Coordinates of every joint, continued.
+// Coordinates of every joint, continued from q.
 static void read_coordinates(lwi_system *s, double t)
 {
     for (int j = 0; j < s->model->njoint; j++) {
@@ -123,8 +125,8 @@ static void read_coordinates(lwi_system *s, double t)
     }
 }
 
-// diagonal := S_rr; returns the largest of the values of rows in lengths of the mechanism, rows scaled to length
-// one.
+// diagonal := S_rr.  Returns the largest of the values, for rows scaled to length one, in lengths of the
+// mechanism.
 static double largest_scaled(lwi_system *s, const double *value, double *diagonal)
 {
     double largest = 0;
@@ -148,30 +150,32 @@ double lwi_system_residual(const lwi_system *s)
 {
     double largest = 0;
     for (int i = 0; i < s->nrow; i++)
-        if (!(fabs(s->phi[i]) <= largest)) largest = fabs(s->phi[i]); // not a number: that
+        if (!(fabs(s->phi[i]) <= largest)) largest = fabs(s->phi[i]); // also if not a number
     return largest;
 }
 
-// mu = residual^2: quadratic convergence wherever the distance from the constraints is proportional
-// to the residual, also where rows are redundant.  The floor keeps factors of redundant rows
-// regular: four digits above round-off.
+// mu = residual^2 gives quadratic convergence if the distance from the constraints is proportional to the
+// residual, also with redundant rows.  The lower bound keeps factors of redundant rows regular: four digits
+// above round-off.
 #define MIN_DAMPING 1e-12
 
-// Factors with eps = mu S_rr; in: S_rr.
+// Factors with eps = mu S_rr.  eps: in S_rr [nrow], out eps.
 static lw_status factor_damped(lwi_system *s, double mu, double *eps)
 {
+    LWI_ASSERT(mu >= MIN_DAMPING);
     for (int k = 0; k < s->nrow; k++) eps[k] = eps[k] > 0 ? mu * eps[k] : 1;
-    for (int k = s->nrow; k < s->plan.nrow; k++) eps[k] *= MIN_DAMPING; // welds hold
+    for (int k = s->nrow; k < s->plan.nrow; k++) eps[k] *= MIN_DAMPING; // links stay rigid
     return lwi_elim_factor(s->elim, eps);
 }
 
 bool lwi_system_close(lwi_system *s, double t, double tolerance, int max_steps)
 {
+    LWI_ASSERT(tolerance > 0 && max_steps >= 0);
     double before = INFINITY;
     for (int i = 0;; i++) {
         lwi_system_rows(s, t);
         const double residual = lwi_system_residual(s);
-        // at the tolerance, and round-off is all that is left
+        // converged: at the tolerance, and only round-off remains
         if (residual <= tolerance && (residual == 0 || residual > 0.1 * before || i == 0))
             return true;
         if (i == max_steps || !isfinite(residual)) return residual <= tolerance;
@@ -199,6 +203,6 @@ double lwi_system_unmet(lwi_system *s, double pivot)
     lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
     lwi_system_rates_of(s, (const double(*)[6])s->x, left);
     for (int k = 0; k < s->nrow; k++) left[k] += s->b[k];
-    for (int k = s->nrow; k < s->plan.nrow; k++) left[k] = 0; // of welds
+    for (int k = s->nrow; k < s->plan.nrow; k++) left[k] = 0; // links
     return largest_scaled(s, left, eps) / asked;
 }

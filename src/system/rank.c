@@ -1,11 +1,12 @@
-// rank.c -- how many rows of a mechanism are independent, at the start and near it, and
-// which reactions redundancy leaves undetermined.
+// rank.c -- generic rank of a mechanism's rows, and which reactions redundancy leaves undetermined.
 //
-// Ranks belong to configurations on the constraints: redundant rows tilt as soon as positions
-// drift, and at a singular start fewer rows are independent than anywhere around.  So the start is
-// closed to round-off, and so are a few configurations near it, reached along the freedoms; the one
-// with the largest rank is what runs keep.
+// Ranks belong to configurations on the constraints: redundant rows tilt as soon as positions drift, and at a
+// singular start fewer rows are independent than in its neighbourhood.  Therefore the start is closed to
+// round-off, and so are a few configurations near it, reached along the degrees of freedom; the configuration
+// with the largest rank defines the generic rank.
 #include "system/system.h"
+
+#include "base/assert.h"
 
 #include "spatial/motion.h"
 
@@ -40,15 +41,15 @@ static void restore(lwi_system *s, const place *p)
     if (s->model->nq) memcpy(s->q, p->q, (size_t)s->model->nq * sizeof *p->q);
 }
 
-// The squares of angles that positions off by this make are far below LWI_SYSTEM_RANK, it is far
-// above round-off.
+// Positions off by this tilt rows by angles with squares far below LWI_SYSTEM_RANK; it is far above
+// round-off.
 static double closed_enough(const lwi_system *s)
 {
     return 1e-11 * (1 + s->length);
 }
 
-// Where bodies are split loops that close at one body close one after the other, and the round-off of one, over its
-// pivot, is handed to the next: near singular positions, with pivots of 1e-5, up to 1e-11 of what is redundant.
+// If bodies are split, loops at one body close one after the other, and the round-off of one, over its pivot,
+// is passed to the next: near singular positions, with pivots of 1e-5, up to 1e-11 in redundant rows.
 #define PARTS_RANK 1e-11
 
 int lwi_system_rank(lwi_system *s)
@@ -60,13 +61,14 @@ int lwi_system_rank(lwi_system *s)
     const bool closed = lwi_system_residual(s) <= closed_enough(s);
     const double threshold = s->split.npart ? PARTS_RANK : LWI_SYSTEM_RANK;
     if (lwi_elim_find_ranks(s->elim, closed ? threshold : LWI_ELIM_RANK, &rank) != LW_OK) return -1;
-    return rank - (s->plan.nrow - s->nrow); // welds are a tree: independent
+    LWI_ASSERT(rank >= 0 && rank <= s->plan.nrow);
+    return rank - (s->plan.nrow - s->nrow); // links form a tree: independent
 }
 
-// The mixing steps of the generator SplitMix64: regular sequences would repeat along regular
-// chains.
+// The mixing steps of the generator SplitMix64: regular sequences would repeat along regular chains.
 double lwi_system_pseudorandom(int k, int seed)
 {
+    LWI_ASSERT(k >= 0 && seed >= 0);
     uint64_t z =
         (uint64_t)(k + 1) * 0x9e3779b97f4a7c15u + (uint64_t)(seed + 1) * 0xd1342543de82ef95u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -75,8 +77,7 @@ double lwi_system_pseudorandom(int k, int seed)
     return 0x1p-52 * (double)(z >> 12) - 0.5; // 52 bits are exact
 }
 
-// A step of the given size [m] along the freedoms, with the factors at hand; false where nothing
-// moves.
+// A step of the given size [m] along the degrees of freedom, with the current factors; false: nothing moves.
 static bool step_along_motion(lwi_system *s, int seed, double size)
 {
     double before = 0, largest = 0;
@@ -92,23 +93,25 @@ static bool step_along_motion(lwi_system *s, int seed, double size)
     for (int k = 0; k < s->model->nnode; k++)
         for (int i = 0; i < 6; i++)
             largest = fmax(largest, fabs(s->x[k][i]) * (i < 3 ? 1 : s->length));
-    if (!(largest > 1e-9 * before)) return false; // what is left is round-off
+    if (!(largest > 1e-9 * before)) return false; // only round-off remains
     for (int k = 0; k < s->model->nnode; k++)
         for (int i = 0; i < 6; i++) s->x[k][i] *= size / largest;
     lwi_system_move(s, (const double(*)[6])s->x);
     return true;
 }
 
-// A vector n with S n = 0 that has a part along every null vector shows which joints redundancy
-// reaches.  Parts below this, of a vector of ones, are the round-off that tilts it.
+// A vector n with S n = 0 and a part along every null vector shows which joints redundancy affects.  Parts
+// below this, of a vector of ones, are round-off.
 #define UNIQUE_TOLERANCE 1e-6
 
 static void find_unique(lwi_system *s, int rank)
 {
+    LWI_ASSERT(rank <= s->nrow);
     double *n = s->row[3];
     for (int j = 0; j < s->model->njoint; j++) s->unique[j] = 1;
     if (rank == s->nrow) return;
-    for (int seed = 0; seed < 3; seed++) { // one would do, but for vectors that happen to be normal
+    for (int seed = 0; seed < 3;
+         seed++) { // one is enough, unless it happens to be normal to a null vector
         for (int i = 0; i < s->plan.nrow; i++) n[i] = 2 * lwi_system_pseudorandom(i, seed);
         lwi_system_to_null(s, n);
         for (int e = 0; e < s->nedge; e++) {
@@ -119,7 +122,7 @@ static void find_unique(lwi_system *s, int rank)
     }
 }
 
-// Convergence is quadratic: six steps are usual.
+// Convergence is quadratic: six steps are common.
 #define MAX_STEPS 30
 
 void lwi_system_start_closed(lwi_system *s)
@@ -131,8 +134,8 @@ void lwi_system_start_closed(lwi_system *s)
 
 lw_status lwi_system_find_ranks(lwi_system *s, lwi_arena *arena)
 {
-    // Lengths of the mechanism, or radians: large enough to leave a singular position, where pivots
-    // grow with the square of the step, small enough to come back to the constraints.
+    // Lengths of the mechanism, or radians: large enough to leave a singular position, where pivots grow with
+    // the square of the step, small enough to return to the constraints.
     static const double sizes[] = {0.02, 0.03, 0.05};
     const int free = 6 * s->model->nnode + s->model->nrotor * (s->nrotor > 0);
     const int full = s->nrow < free ? s->nrow : free;
@@ -155,7 +158,7 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_arena *arena)
         if (!lwi_system_close(s, 0, closed_enough(s), MAX_STEPS)) continue;
         const int rank = lwi_system_rank(s);
         if (rank < s->generic_rank) continue;
-        // of equals the later one: ranks of single nodes may be special at the start
+        // of equal ranks the later one: ranks of single nodes may be special at the start
         s->generic_rank = rank;
         store(s, &best);
         last_is_best = true;
@@ -167,7 +170,7 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_arena *arena)
     }
     lwi_system_masses(s);
     if (lwi_elim_factor(s->elim, NULL) == LW_OK) lwi_elim_set_reference(s->elim);
-    lwi_system_rank(s); // the factors without masses again
+    lwi_system_rank(s); // factors in the geometric metric again
     find_unique(s, s->generic_rank);
     lwi_system_start(s);
     return LW_OK;

@@ -1,24 +1,26 @@
-// reactions.c -- accelerations and reactions of a closed mechanism at a motion.
+// reactions.c -- accelerations and reactions of a mechanism at a motion.
 //
 //     M A = F + J' lambda,   J A = -gamma,   F = loads + m g - w x J w
 //
-// Rotors are bodies too, of one speed w each that their joint's row holds to that of its coordinate;
-// the row's multiplier is the effort -I w' and part of no reaction.
+// The same elimination as for velocities, with other right sides: the separate module for reaction forces
+// that [chadaj2017] names in its discussion.  Rotors are bodies with one speed w each; a row of their joint's
+// edge makes w equal to the speed of the coordinate; its multiplier is the effort -I w' and part of no
+// reaction.
 //
-// Redundant rows leave lambda undetermined up to n with J' n = 0.  What is reported is the
-// smallest: min |lambda - P z| over z, with a projector P = 1 - S^+ S onto the null space, S = J K
-// J'.  S^+ is the engine's vector pass, so nothing of size rows x redundancies is ever formed;
-// conjugate gradients on P' P end after as many steps as there are redundant rows, and mostly after
-// a few.
+// Redundant rows leave lambda undetermined up to n with J' n = 0.  The smallest lambda is reported: min
+// |lambda - P z| over z, with the projector P = 1 - S^+ S onto the null space, S = J K J'.  S^+ is the vector
+// pass of the elimination, so nothing of size rows x redundancies is formed; conjugate gradients on P' P end
+// after as many steps as there are redundant rows at most, and mostly after a few.
 #include "system/system.h"
+
+#include "base/assert.h"
 
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
 
-// ------------------------------------------------------------------------------------- null
-// vectors
+// null vectors
 
 static double dot(int n, const double *a, const double *b)
 {
@@ -35,8 +37,8 @@ static void response(lwi_system *s, double sign, const double *n)
     lwi_system_apply_metric(s, s->y);
 }
 
-// One pass leaves round-off times the condition of S behind; the second takes it away, so that the
-// sweeps need no refinement of their own.
+// One pass leaves round-off times the condition of S; the second removes it, so that the sweeps need no
+// refinement.
 enum { PASSES = 2 };
 
 void lwi_system_to_null(lwi_system *s, double *n)
@@ -63,14 +65,14 @@ static void to_null_transposed(lwi_system *s, double *y)
     }
 }
 
-// What welds carry is nobody's reaction.
+// Multipliers of links are no reactions.
 static void clear_link_rows(const lwi_system *s, double *n)
 {
     for (int i = s->nrow; i < s->plan.nrow; i++) n[i] = 0;
 }
 
-// Conjugate gradients for the normal equations P'P z = P' lambda: r = lambda - P z, g = P' r.  Where
-// bodies are split it is |E (lambda - P z)| that is the least, E without the rows of welds.
+// Conjugate gradients for the normal equations P'P z = P' lambda: r = lambda - P z, g = P' r.  If bodies are
+// split, |E (lambda - P z)| is minimised, E without the rows of links.
 void lwi_system_minimum_norm(lwi_system *s, double *lambda)
 {
     const int n = s->plan.nrow, redundant = n - lwi_elim_rank(s->elim);
@@ -78,9 +80,9 @@ void lwi_system_minimum_norm(lwi_system *s, double *lambda)
     if (redundant <= 0) return;
     const double first = sqrt(dot(s->nrow, lambda, lambda));
     const double min_share =
-        s->split.npart ? 1e-6 : 0.5; // welds may carry a thousand times as much
+        s->split.npart ? 1e-6 : 0.5; // multipliers of links may be a thousand times larger
     double square = 0;
-    // in exact arithmetic one step for each redundant row at most; some more against round-off
+    // at most one step for each redundant row in exact arithmetic; some more against round-off
     for (int i = 0; i < redundant + 3; i++) {
         memcpy(g, lambda, (size_t)n * sizeof *g);
         clear_link_rows(s, g);
@@ -91,7 +93,7 @@ void lwi_system_minimum_norm(lwi_system *s, double *lambda)
         square = now;
         memcpy(q, p, (size_t)n * sizeof *q);
         lwi_system_to_null(s, q);
-        // p is normal to what P takes out, hence |P p| >= |p|: less is a direction of round-off
+        // p is normal to the complement of P, hence |P p| >= |p|: less is a direction of round-off
         const double length = dot(s->nrow, q, q);
         if (!(length > min_share * dot(n, p, p))) return;
         for (int k = 0; k < n; k++) lambda[k] -= square / length * q[k];
@@ -114,7 +116,6 @@ void lwi_system_forces(lwi_system *s, double t, const double *inputs)
     lwi_loads_to_hosts(s->model, &kin, &s->loads);
 }
 
-// wrench := loads and the joints' efforts as wrenches on bodies.
 void lwi_system_gather(lwi_system *s, double t, const lwi_loads *loads)
 {
     const lw_model *model = s->model;
@@ -129,7 +130,7 @@ void lwi_system_gather(lwi_system *s, double t, const lwi_loads *loads)
     }
 }
 
-// f = wrench + m g, n = moment - w x J w
+// f = wrench + m g, n = moment - w x J w of node k
 static void body_force(const lwi_system *s, int k, double f[6])
 {
     const int b = s->model->node[k].body;
@@ -146,10 +147,11 @@ static void body_force(const lwi_system *s, int k, double f[6])
 
 void lwi_system_applied(lwi_system *s, double t, const lwi_loads *loads, double (*f)[6])
 {
+    LWI_ASSERT(loads->wrench && (s->model->nv == 0 || loads->effort));
     lwi_system_gather(s, t, loads);
     for (int k = 0; k < s->model->nnode; k++) body_force(s, k, f[k]);
     for (int i = 0; i < s->nrotor; i++)
-        v6_zero(f[s->model->nnode + i]); // rotors feel their joint alone
+        v6_zero(f[s->model->nnode + i]); // only joint rows act on rotors
 }
 
 lw_status lwi_system_accelerations(lwi_system *s, double t, const lwi_loads *loads, lw_error *error)
@@ -173,7 +175,7 @@ lw_status lwi_system_accelerations(lwi_system *s, double t, const lwi_loads *loa
     return LW_OK;
 }
 
-// Across a mount an effort does more work on the bodies than e qd.
+// Across a moving mount an effort does work on the bodies beyond e qd.
 static double mount_power(lwi_system *s, int j, double t)
 {
     const lwi_joint *joint = &s->model->joint[j];
@@ -241,6 +243,7 @@ static void observe_reactions(lwi_system *s, double t, lwi_snapshot *m)
         if (s->model->joint[j].merged) continue;
         const int e = s->joint_edge[j];
         lwi_closure closure;
+        LWI_ASSERT(e < s->nedge);
         v6_zero(m->reaction[j]);
         m->unique[j] = s->unique[j];
         if (e < 0) continue;

@@ -1,10 +1,10 @@
-// singular.c -- what is said of a singular position.
+// singular.c -- messages about singular positions.
 #include "system/singular.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Of a loop with more joints than this the first are named.
+// Of a loop with more joints than this only the first are named.
 enum { MAX_JOINTS = 12 };
 
 void lwi_singular_owner(const lw_model *model, int joint, char *text, size_t size)
@@ -18,7 +18,8 @@ void lwi_singular_owner(const lw_model *model, int joint, char *text, size_t siz
              model->joint[c->of].name);
 }
 
-// The names of those of n joints that are driven or stand on mounts, as far as they fit; returns how many they are.
+// Lists the names of those of n joints (NULL: all) that are driven or on moving mounts, as far as they fit;
+// returns how many there are.
 static int driven_of(const lw_model *model, int n, const lw_joint *joints, char *text, size_t size)
 {
     int count = 0;
@@ -38,7 +39,7 @@ static int driven_of(const lw_model *model, int n, const lw_joint *joints, char 
     return count;
 }
 
-// Joints of the smallest loop that the joint is in, itself among them; 0: in none.
+// Joints of the smallest loop through the joint, itself among them; returns how many, 0: it is in no loop.
 static int loop_of(const lw_model *model, int joint, lw_joint joints[MAX_JOINTS])
 {
     int best = -1, shortest = 0;
@@ -63,7 +64,7 @@ void lwi_singular_names(const lw_model *model, int joint, char *text, size_t siz
         if (joints[i].index == joint) continue;
         const int more = snprintf(text + used, size - used, "%s'%s'", before,
                                   model->joint[joints[i].index].name);
-        if (more < 0 || (size_t)more >= size - used) { // no half names
+        if (more < 0 || (size_t)more >= size - used) { // no truncated names
             text[used] = 0;
             return;
         }
@@ -73,7 +74,7 @@ void lwi_singular_names(const lw_model *model, int joint, char *text, size_t siz
     if (n > fit && size - used > 5) memcpy(text + used, ", ...", 6);
 }
 
-// "singular position at t = 1 s: the constraints of ... depend on each other here, ...", then `rest`.
+// "singular position at t = 1 s: the constraints of ... depend on each other here, ...", then `advice`.
 static lw_status fail(const lw_model *model, int joint, double t, double pivot, const char *advice,
                       lw_error *error)
 {
@@ -89,7 +90,7 @@ lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double p
                             lw_error *error)
 {
     return fail(model, joint, t, pivot,
-                "how the motion goes on is not determined: end the run before, or start it a "
+                "the continuation of the motion is not determined: end the run before, or start it a "
                 "little off",
                 error);
 }

@@ -1,5 +1,7 @@
-// observe_system.c -- the mechanism as a graph for the engine: creation, rows, metric, solutions.
+// system.c -- a mechanism as a graph for the elimination: creation, rows, metric, solutions.
 #include "system/system.h"
+
+#include "base/assert.h"
 
 #include "base/linear.h"
 #include "system/singular.h"
@@ -11,11 +13,11 @@
 
 // ---------------------------------------------------------------------------------------- accepts
 
-// A pivot of an inertia matrix above this part of its trace is real: round-off of rotated axes and
-// of decimal files is below it.
+// A pivot of an inertia matrix above this share of its trace is valid; below are the round-off of rotated
+// axes and of decimal files.
 #define INERTIA_PIVOT 1e-12
 
-// Inverse of a symmetric positive definite matrix; false where it is none.
+// Inverse of a symmetric positive definite matrix, xx yy zz xy xz yz; false: it is not positive definite.
 static bool invert(const double J[6], double inverse[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -50,7 +52,7 @@ lw_status lwi_system_accepts(const lw_model *model, lw_error *why)
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
 
-// Whether the joint has a rotor on one of three coordinates.
+// Whether the joint has a rotor on coordinate first, first + 1 or first + 2.
 static bool has_rotor(const lwi_joint *joint, int first)
 {
     bool any = false;
@@ -70,6 +72,7 @@ static lw_status list_rotors(lwi_system *s, lwi_arena *arena)
                 s->rotor[s->nrotor++] = (lwi_system_rotor){j, first};
     }
     s->joint_rotor[model->njoint] = s->nrotor;
+    LWI_ASSERT(s->nrotor <= model->nrotor);
     return LW_OK;
 }
 
@@ -101,16 +104,17 @@ static lw_status make_motion(lwi_system *s, lwi_arena *arena)
     return LW_OK;
 }
 
-// Bodies and rows, which the caller fills.
+// Bodies and number of rows of an edge that the caller fills.
 static void extra_closure(const lwi_system *s, int e, lwi_closure *closure)
 {
     const lwi_system_extra *extra = &s->extra[e - (s->nedge - s->nextra)];
+    LWI_ASSERT(extra->rows >= 0 && extra->rows <= LWI_EDGE_ROWS);
     *closure = (lwi_closure){.n = extra->rows};
     for (int i = 0; i < 2; i++)
         if (extra->body[i]) closure->body[closure->nbody++] = extra->body[i];
 }
 
-// The rows of edge e at the present motion.
+// The rows of edge e at the current motion.
 static void closure_of(const lwi_system *s, int e, double t, lwi_closure_level level,
                        lwi_closure *closure)
 {
@@ -124,15 +128,16 @@ static void closure_of(const lwi_system *s, int e, double t, lwi_closure_level l
     if (j >= 0 && s->nrotor) lwi_joint_rotor_rows(s->model, j, t, &s->motion, level, closure);
 }
 
-// How many rotor bodies edge e has, behind its other bodies.
+// Number of rotor bodies of edge e, which come after its other bodies.
 static int rotor_count(const lwi_system *s, int e)
 {
+    LWI_ASSERT(e >= 0);
     const int j = s->edge_joint[e];
     return s->nrotor && j >= 0 ? s->joint_rotor[j + 1] - s->joint_rotor[j] : 0;
 }
 
-// Edges: joints with rows in the order of the model, then couplings.  The bodies of an edge are in
-// the order of its closure.
+// Edges: joints with rows in the order of the model, then couplings.  The bodies of an edge are in the order
+// of its closure.
 static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_plan_graph *graph)
 {
     const lw_model *model = s->model;
@@ -153,6 +158,7 @@ static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_plan_graph *gra
         const int j = s->edge_joint[e];
         lwi_closure closure;
         closure_of(s, e, 0, LWI_CLOSURE_POSITION, &closure);
+        LWI_ASSERT(closure.n >= 0 && closure.n <= LWI_EDGE_ROWS && closure.nbody >= 1);
         edge[e] = (lwi_plan_edge){.rows = closure.n, .n = closure.nbody};
         for (int i = 0; i < closure.nbody; i++) edge[e].body[i] = model->body_node[closure.body[i]];
         const bool coupling = j < 0 && e < s->nedge - s->nextra;
@@ -160,6 +166,7 @@ static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_plan_graph *gra
             edge[e].body[edge[e].n++] = model->nnode + edge[e].body[i];
         for (int i = 0; i < rotor_count(s, e); i++)
             edge[e].body[edge[e].n++] = model->nnode + s->joint_rotor[j] + i;
+        LWI_ASSERT(edge[e].n <= LWI_EDGE_BODIES);
         if (e >= s->nedge - s->nextra) {
             edge[e].ground = closure.nbody < 2;
         } else if (j >= 0) {
@@ -174,7 +181,7 @@ static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_plan_graph *gra
     return LW_OK;
 }
 
-// Parts of bodies, and an edge for each weld.
+// Splits bodies with many joints; an edge for each link.
 static lw_status split(lwi_system *s, lwi_arena *arena, lwi_plan_graph *graph)
 {
     int *edge_joint;
@@ -202,7 +209,7 @@ static lw_status make_rows(lwi_system *s, lwi_arena *arena)
     return LW_OK;
 }
 
-// The engine; the rows of welds are always the same.
+// Elimination; the rows of links are constant.
 static lw_status create_elimination(lwi_system *s, lwi_arena *arena)
 {
     TRY(make_rows(s, arena));
@@ -235,6 +242,7 @@ static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra
     GET(s->y, s->nbody);
     TRY(lwi_plan_create(&graph, kind, arena, &s->plan));
     s->nrow = s->plan.row[s->nedge];
+    LWI_ASSERT(s->plan.graph.nedge == s->nedge + s->split.npart && s->plan.nrow >= s->nrow);
     return LW_OK;
 #undef GET
 }
@@ -276,7 +284,8 @@ lw_status lwi_system_create_rotors(const lw_model *model, lwi_plan_kind kind, bo
 lw_status lwi_system_threads(lwi_system *s, lwi_pool *pool, lwi_arena *arena)
 {
     s->pool = pool;
-    return lwi_elim_threads(s->elim, pool, LWI_ELIM_BY_SUBTREE, arena); // the fewest meetings
+    return lwi_elim_threads(s->elim, pool, LWI_ELIM_BY_SUBTREE,
+                            arena); // by subtree: the fewest barriers
 }
 
 lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
@@ -293,7 +302,7 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
 
 // ------------------------------------------------------------------------------------ parts of work
 
-// One thread's edges: a run of them, the same work whoever does it.
+// One thread's share of the edges: contiguous; the results do not depend on the distribution.
 typedef struct task {
     lwi_system *s;
     int count;
@@ -306,6 +315,7 @@ static void run_part(void *user, int part)
     const task *work = user;
     const int parts = work->s->pool ? lwi_pool_count(work->s->pool) : 1, n = work->count;
     const int first = (int)((long)n * part / parts), end = (int)((long)n * (part + 1) / parts);
+    LWI_ASSERT(0 <= first && first <= end && end <= n);
     for (int e = first; e < end; e++) work->edge(work->s, e, work->t);
 }
 
@@ -321,7 +331,7 @@ static void for_edges(lwi_system *s, int count, double t,
 
 // -------------------------------------------------------------------------------------------- rows
 
-// Rotor rows u - w = 0, w on the rotor's body; they are the last of the edge's n rows.
+// Rotor rows u - w = 0, w on the rotor body; they are the last of the n rows of the edge.
 static void place_rotors(lwi_system *s, int e, int nbody, int n, bool rates)
 {
     const int j = s->edge_joint[e];
@@ -339,12 +349,14 @@ static void place_rotors(lwi_system *s, int e, int nbody, int n, bool rates)
     }
 }
 
-// J in slots of six rows.
+// Copies the rows of an edge to J, phi, b (gamma, Jdot).
 static void place_rows(lwi_system *s, int e, double t, lwi_closure_level level)
 {
     lwi_closure closure;
     closure_of(s, e, t, level, &closure);
     const size_t bytes = (size_t)closure.n * sizeof(double);
+    LWI_ASSERT_INDEX(e, s->nedge);
+    LWI_ASSERT(closure.n == s->plan.graph.edge[e].rows);
     const int row = s->plan.row[e], slot = s->plan.slot[e];
     memcpy(s->phi + row, closure.phi, bytes);
     memcpy(s->b + row, closure.b, bytes);
@@ -403,7 +415,7 @@ static void multiply(const lwi_system_metric *K, const double f[6], double x[6])
     s3_mul_v(x + 3, K->ang, f + 3);
 }
 
-// G = J K of one edge
+// G = J K of one edge: J M^-1, the blocks xi of single bodies in rows [chadaj2017, (15)-(16)].
 static void multiply_rows(lwi_system *s, int e, double t)
 {
     (void)t;
@@ -417,14 +429,15 @@ static void multiply_rows(lwi_system *s, int e, double t)
     }
 }
 
-// Of n parts each has n times the body's mobility; then G.
+// Each of n parts has n times the mobility of the split body; then G.
 static void finish_metric(lwi_system *s)
 {
     const lwi_split *split = &s->split;
     for (int i = 0; i < split->npart; i++) {
         const lwi_split_part *part = &split->part[i];
         lwi_system_metric *K = &s->metric[part->body];
-        if (part->before == part->body) { // the body itself is the first
+        LWI_ASSERT_INDEX(part->body, s->nbody - split->npart);
+        if (part->before == part->body) { // the body itself is the first part
             const double n = split->count[part->body];
             K->lin *= n;
             for (int k = 0; k < 6; k++) K->ang[k] *= n;
@@ -451,6 +464,7 @@ void lwi_system_masses(lwi_system *s)
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         s->metric[k].lin = 1 / s->model->body[b].mass;
+        LWI_ASSERT(s->model->body[b].mass > 0 && s->mobility[k][0] > 0); // lwi_system_accepts
         s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
     }
     for (int i = 0; i < s->nrotor; i++) {
@@ -462,11 +476,12 @@ void lwi_system_masses(lwi_system *s)
     finish_metric(s);
 }
 
-// Rotors have no place in geometry: so light, in metres or radians, that they follow.
+// Rotors do not belong to the geometry: their mobility is so large, in metres or radians, that they follow.
 #define ROTOR_METRIC 1e6
 
 void lwi_system_geometric(lwi_system *s)
 {
+    LWI_ASSERT(s->length > 0);
     const double ang = 1 / (s->length * s->length);
     for (int k = 0; k < s->model->nnode; k++)
         s->metric[k] = (lwi_system_metric){.lin = 1, .ang = {ang, ang, ang}};
@@ -518,14 +533,14 @@ void lwi_system_solve(lwi_system *s)
     if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 1);
 }
 
-// Rows rest within 1e-5 of dependence, where a mechanism that goes on asks 1e-5 of what drives give
-// from those that depend; one that is driven against itself asks all of it.
+// Rows are inactive within an angle of 1e-5 from dependence.  A mechanism that passes through gets there 1e-5
+// of the prescribed rates along dependent rows; one that is driven against itself all of them.
 #define MAX_UNMET 1e-2
 
-// Evaluations in which rows rest, from coming near to going away: a motion that goes through needs
-// some tens, some hundreds with steps of high order; one that stays is not determined by anything.
+// Maximum number of evaluations with inactive rows: a motion that passes through needs some tens, some
+// hundreds with steps of high order; a motion that stays is not determined.
 #define MAX_INACTIVE 500
-#define AWAY 1e-6 // pivot: an angle of 1e-3
+#define AWAY 1e-6 // pivot of an angle of 1e-3: far from the singular position
 
 static lw_status check_inactive(lwi_system *s, double t, lw_error *error)
 {
@@ -535,6 +550,7 @@ static lw_status check_inactive(lwi_system *s, double t, lw_error *error)
     if (!inactive && pivots.min > AWAY) s->inactive_evaluations = 0;
     if (!inactive) return LW_OK;
     s->inactive_evaluations++;
+    LWI_ASSERT(pivots.dropped_edge >= 0);
     if (s->inactive_evaluations <= MAX_INACTIVE &&
         lwi_elim_unmet(s->elim, s->b, s->row[0]) <= MAX_UNMET)
         return LW_OK;
@@ -544,6 +560,7 @@ static lw_status check_inactive(lwi_system *s, double t, lw_error *error)
 
 lw_status lwi_system_factor(lwi_system *s, double t, lw_error *error)
 {
+    LWI_ASSERT(s->elim && s->plan.nrow >= s->nrow);
     lwi_system_masses(s);
     if (s->nrow == 0) return LW_OK;
     const lw_status status = lwi_elim_factor(s->elim, NULL);

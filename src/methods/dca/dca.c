@@ -1,18 +1,18 @@
-// dca.c -- the formulation `dca`: accelerations by divide and conquer [featherstone1999].
+// dca.c -- formulation `dca`: accelerations by divide and conquer [featherstone1999].
 //
-// State x = (tree q, tree u, [work], coordinates of loop joints that poses cannot tell).  The tree
-// gives positions and velocities of all bodies; all joints, those of the tree too, are rows between
-// bodies,
+// State x = (tree q, tree u, [work], auxiliary states: coordinates of loop joints that poses do not
+// determine).  The tree gives positions and velocities of all bodies; all joints, tree joints included, are
+// rows between bodies,
 //
 //     M A = F + J' lambda,   J A = -gamma
 //
-// which the engine (elimination/elimination.h) eliminates along a plan: O(n) for chains of loops one after
-// the other, O(log n) levels where there are threads, and whatever order gives the same motion. The
-// rates of u are read from the relative accelerations at the joints.
+// which the elimination (elimination/elimination.h) solves along a plan: O(n) for chains of loops one after
+// the other, O(log n) levels with threads; every order gives the same motion.  The rates of u are the
+// relative accelerations at the joints.
 //
-// As in the paper, nothing holds positions and velocities to the joints that close loops but their
-// accelerations: they drift with the integrator's errors.  (`hdca` has no drift of velocities,
-// `lagrange` can be told to pull both back.)
+// As in the paper, positions and velocities of loop joints are held by their accelerations only: they drift
+// with the integrator's error.  (`hdca` has no drift of velocities, `lagrange` can stabilise both.)
+#include "base/assert.h"
 #include "kinematics/auxiliary.h"
 #include "system/system.h"
 #include "kinematics/tree_state.h"
@@ -60,7 +60,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     dca *d = work->data;
     lwi_tree_enter(work->model, snapshot, x, x + work->model->tree_nq);
     lwi_auxiliary_store(work->model, &d->auxiliary, snapshot->q, x);
-    if (work->model->nq) // signs of quaternions, and what is near
+    if (work->model->nq) // start values for continued coordinates and signs of quaternions
         memcpy(d->system.q, snapshot->q, (size_t)work->model->nq * sizeof *snapshot->q);
     return LW_OK;
 }
@@ -87,6 +87,7 @@ static void tree_accelerations(lwi_work *work, double t, double *udot)
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         double *to = udot + node->iv, qdd[LW_JOINT_MAX_NV], c[3];
+        LWI_ASSERT(node->iv + node->nv <= model->tree_nv);
         if (node->joint >= 0) {
             if (node->nv == 0) continue;
             lwi_joint_read_acceleration(model, node->joint, t, &s->motion, (const double(*)[3])s->a,
@@ -133,8 +134,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
-// Everything is in metres, radians and seconds but the work: its tolerance is that of an energy,
-// the largest of the kinetic energy at hand and of the weight of the mechanism lifted by one metre.
+// All states are in metres, radians and seconds except the work: its scale is an energy, the larger of the
+// kinetic energy and of the weight of the mechanism lifted by one metre.
 static lw_status scale(lwi_work *work, double t, const double *x, double *factors)
 {
     const lw_model *model = work->model;

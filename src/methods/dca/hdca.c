@@ -1,21 +1,28 @@
-// hdca.c -- the Hamiltonian formulation of mechanisms with loops                     [chadaj2017]
+// hdca.c -- formulation `hdca`: Hamiltonian divide and conquer for mechanisms with loops.  Numbers (n) are
+// those of [chadaj2017]; docs/theory/hdca.md derives the equations, several of which are not printed in its
+// digital copies.
 //
-// State: joint momenta p of a spanning tree.  Joints outside the tree ("cuts") and couplings have
-// none. All in world axes about mass centres in the first part, link frames in the second.
+// State: joint momenta p of a spanning tree.  Joints outside the tree ("cuts") and couplings have none.  The
+// first part is in world axes about mass centres, the second in link frames.
 //
-// Speeds.  A tree joint transmits the momentum  W_k + J_k' sigma_k  from its parent, with S' W_k =
-// p_k: since S' J_k' = 0, any W_k with that property will do; its joint's rows make up the rest.  A
-// cut transmits J_c' sigma_c.  Momenta of the bodies and all constraints,
+// Velocities, the first set of Hamilton's equations (1), (3), (7).  A tree joint transmits the momentum  W_k
+// + J_k' sigma_k from its parent, with S' W_k = p_k (10): because S' J_k' = 0 (11), any W_k with this
+// property can be used, the rows of the joint supply the rest.  A cut transmits J_c' sigma_c (62).  Momenta
+// of the bodies (9), (12)-(13) and all constraints (23),
 //
 //     M V = b + J' sigma,  b = sum of +W_k on the node and -W_k on its parent,      J V = -b_row,
 //
-// give the velocities to round-off and the impulses of all rows by one elimination [chadaj2017,
-// (15)-(36)].  A rotor on a coordinate is a body of its own there (system.h): the row that holds its
-// speed to u has the impulse -I_r u, so that p = S' P + I_r u without a word about it; that of a cut
-// is transmitted like those of its other rows.
+// give the velocities to round-off and the impulses of all rows by one elimination, (15)-(36).  No velocity
+// is integrated.  A rotor on a coordinate is a body (system.h): the row that makes its speed equal to u has
+// the impulse -I_r u, so that p = S' P + I_r u holds without a further term; that of a cut is transmitted
+// like the impulses of its other rows.
 //
-// Rates: what joints transmit, cut_momenta.h.
+// Momentum rates, the second set (2), (77): what joints transmit, loops/cut_momenta.h.
+//
+// Cost: O(n) for chains and bounded loops.  Errors: LW_ERR_SINGULAR, LW_ERR_NOT_FINITE.
 #include "methods/dca/hdca.h"
+
+#include "base/assert.h"
 
 #include "kinematics/auxiliary.h"
 #include "loops/cut_momenta.h"
@@ -24,23 +31,24 @@
 #include <string.h>
 
 typedef struct hdca {
-    lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `closed`
+    lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `system`
     lwi_cut_momenta momenta;
     lwi_system system;
-    int ncut, *cut; // edges without momentum: joints outside the tree, couplings
+    int ncut, *cut; // edges without momentum: cut joints and couplings
     lwi_auxiliary auxiliary;
     double *p, *u; // [tree_nv] momenta in link axes, speeds
 } hdca;
 
 // ----------------------------------------------------------------------------------------- prepare
 
-// Joints outside the tree and couplings that have rows.
+// Cut joints and couplings with rows.
 static lw_status list_cuts(const lw_model *model, lwi_arena *arena, hdca *d)
 {
     d->cut = LWI_PUSH(arena, int, model->nloop + model->ncoupling);
     if (!d->cut) return LW_ERR_MEMORY;
     for (int e = 0; e < d->system.nedge; e++) {
         const int j = d->system.edge_joint[e];
+        LWI_ASSERT(d->ncut <= model->nloop + model->ncoupling);
         if (j < 0 || model->joint[j].node < 0) d->cut[d->ncut++] = e;
     }
     return LW_OK;
@@ -77,7 +85,7 @@ static void release(lwi_work *work)
 
 // -------------------------------------------------------------------------------------- kinematics
 
-// Links, bodies and coordinates; those of cut joints are what their readings continue from.
+// Poses of links and bodies, coordinates; those of cut joints are the values that readings continue from.
 static void place(hdca *d, double t, const double *x)
 {
     lwi_tree_work *tree = &d->tree;
@@ -100,8 +108,10 @@ static void move(hdca *d, double t)
 // a = (S'S)^-1 b
 static void joint_metric_solve(int nv, double (*S)[6], double *b)
 {
+    LWI_ASSERT(nv >= 0 && nv <= 6);
     double L[6][6];
     if (nv == 1) {
+        LWI_ASSERT(v6_dot(S[0], S[0]) > 0);
         b[0] /= v6_dot(S[0], S[0]);
         return;
     }
@@ -112,7 +122,10 @@ static void joint_metric_solve(int nv, double (*S)[6], double *b)
     cholesky6_backward(L, nv, b);
 }
 
-// +W of the joint's momenta on the node, -W on its parent, W = S (S'S)^-1 p.
+// Right side b = M xi_0 of every body: +W of the joint's momenta on the node, -W on its parent, W = S
+// (S'S)^-1 p: the active part H p of the articulated momentum (10), moved to the mass centres by the shift
+// matrices (14), as in the integral equations of motion (12)-(13) and their coefficients xi10, xi20
+// (15)-(16).
 static void put_momenta(const lw_model *model, hdca *d, const double *p)
 {
     double(*x)[6] = d->system.x;
@@ -120,7 +133,7 @@ static void put_momenta(const lw_model *model, hdca *d, const double *p)
     memset(x, 0, (size_t)d->system.nbody * sizeof *x);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        double a[6], W[6] = {0}, f[3], n[3], arm[3], moment[3];
+        double a[6], W[6] = {0}, f[3], n[3], arm[3], torque[3];
         if (node->nv == 0) continue;
         memcpy(a, p + node->iv, (size_t)node->nv * sizeof *a);
         joint_metric_solve(node->nv, d->tree.link[k].S, a);
@@ -131,17 +144,18 @@ static void put_momenta(const lw_model *model, hdca *d, const double *p)
             const int to = side ? node->parent : k;
             const double sign = side ? -1 : 1;
             if (to < 0) continue;
+            LWI_ASSERT(to <= k); // parents come first
             v3_sub(arm, tree->r[k], d->system.r[model->node[to].body]);
-            v3_cross(moment, arm, f);
-            v3_add(moment, moment, n);
+            v3_cross(torque, arm, f);
+            v3_add(torque, torque, n);
             v3_axpy(x[to], sign, f);
-            v3_axpy(x[to] + 3, sign, moment);
+            v3_axpy(x[to] + 3, sign, torque);
         }
     }
 }
 
-// Joint speeds that follow the bodies' velocities, and the links' velocities by these speeds: in
-// them the tree's joints hold exactly.
+// Joint speeds from the velocities of the bodies, qdot = H' (V_B - V_A) (23), (40), (46), and the velocities
+// of the links from these speeds: tree joints then hold exactly.
 static void follow_bodies(const lw_model *model, hdca *d)
 {
     lwi_tree_work *tree = &d->tree;
@@ -166,7 +180,9 @@ static void follow_bodies(const lw_model *model, hdca *d)
     }
 }
 
-// Everything up to the velocities: links, bodies, V, u, impulses.
+// First set of Hamilton's equations (1): M V - J' sigma = b, J V = -b_row, (6)-(7), (3): poses, rows,
+// factors, then V, u and the impulses sigma.  The elimination does the assembly (17)-(36), the connection to
+// the base (37)-(45) and the disassembly (29).
 static lw_status find_speeds(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
@@ -187,7 +203,7 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x)
 
 // -------------------------------------------------------------------------- second part: the rates
 
-// What the impulses of the last solution are and do.
+// Impulses of the cuts (62), and the momenta that the tree joints transmit (63).
 static void cut_impulses(hdca *d, double t)
 {
     lwi_system *system = &d->system;
@@ -198,7 +214,7 @@ static void cut_impulses(hdca *d, double t)
     lwi_cut_momenta_transmit(&d->momenta);
 }
 
-// Loads of the model; those on coordinates of the cuts' joints become wrenches in `load`.
+// Loads of the model; efforts on coordinates of cut joints become wrenches on their bodies in `load`.
 static void apply_loads(lwi_work *work, double t, const double *inputs)
 {
     const lw_model *model = work->model;
@@ -262,8 +278,8 @@ const lwi_system *lwi_hdca_system(const lwi_work *work)
     return &((const hdca *)work->data)->system;
 }
 
-// p of velocities that miss the loops makes those nearest to them in kinetic energy that do not:
-// the momenta kept are of these.
+// State of a snapshot.  sigma = 0 at the start (6): p is the momentum of the velocities.  Velocities that do
+// not satisfy the loops give the momenta of the nearest ones, in kinetic energy, that do.
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     const lw_model *model = work->model;
@@ -285,7 +301,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
-    if (level < LW_OBSERVE_TWIST) { // velocities are a matter of the assembly, poses are not
+    if (level < LW_OBSERVE_TWIST) { // poses need no elimination
         place(d, t, x);
         lwi_system_read_loops(&d->system, t, true);
     } else {

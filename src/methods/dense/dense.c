@@ -1,9 +1,9 @@
-// dense.c -- the formulation in absolute coordinates: state, rates, what is observed.
+// dense.c -- formulation `dense` in absolute coordinates: state, rates, observation.
 //
-// State: x = (r, quaternion of every moving body; v, w of every moving body; carried coordinates;
-// [work]) with r, v of the mass centre in world axes and w in body axes.  Rates: those of the
-// kinematics, and Vdot = (vdot, wdot) of solve.c.  Angles of joints are carried because poses
-// do not tell turns: the value is read from the poses, the turn from x.
+// State: x = (r, quaternion of every moving body; v, w of every moving body; auxiliary states; [work]) with
+// r, v of the mass centre in world axes and w in body axes.  Rates: those of the kinematics, and Vdot =
+// (vdot, wdot) of solve.c.  Joint angles are auxiliary states because poses do not determine full turns: the
+// value is read from the poses, the number of turns from x.  Cost O(n^3).
 #include "methods/dense/dense.h"
 
 #include "spatial/motion.h"
@@ -37,6 +37,7 @@ static lw_status make_layout(lwi_work *work, lwi_dense_work *d)
     if (d->auxiliary.at_work >= 0) BLOCK(LWI_WORK, 1);
 #undef BLOCK
     layout->nblock = n;
+    LWI_ASSERT(n <= 2 * nb + 3);
     layout->nx = at;
     return LW_OK;
 }
@@ -63,6 +64,7 @@ static lw_status prepare(lwi_work *work)
 
     d->rank = lwi_dense_rank(&d->s, LWI_DENSE_RANK, d->y).generic;
     d->dof = s->n - d->rank;
+    LWI_ASSERT(d->rank >= 0 && d->rank <= s->m && d->dof >= 0);
     lwi_dense_start(&d->s);
     lwi_dense_weigh(d);
     GET(d->null, (size_t)(s->m - d->rank) * (size_t)s->m);
@@ -99,7 +101,7 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
 {
     const lwi_dense_work *d = work->data;
     for (int k = 0; k < d->s.nbody; k++) {
-        double sum = 0; // not finite if any part is not
+        double sum = 0; // not finite if any term is not
         for (int i = 0; i < 7; i++) sum += 0 * x[7 * k + i];
         for (int i = 0; i < 6; i++) sum += 0 * x[d->at_speed + 6 * k + i];
         if (sum != 0)
@@ -110,16 +112,16 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
     return LW_OK;
 }
 
-// The model has accepted velocities that miss a joint by LWI_CLOSURE_TOLERANCE; rows measure the same
-// miss with lever arms and along several directions, hence ten times as much before it is called wrong.
+// lw_model_create accepts velocities with a residual of LWI_CLOSURE_TOLERANCE; rows measure the same residual
+// with lever arms and along several directions, hence ten times as much here.
 #define VELOCITY_TOLERANCE (10 * LWI_CLOSURE_TOLERANCE)
 
-// The largest row decides what round-off is: sums of |J_ik V_k| and |b_i|.
+// Round-off is relative to the largest row: sums of |J_ik V_k| and |b_i|.
 static lw_status check_velocities(lwi_work *work, double t, const double *V)
 {
     const lwi_dense_work *d = work->data;
     const lwi_dense *s = &d->s;
-    double largest = 1, worst_rate = 0; // [m/s, rad/s], as the model's own check
+    double largest = 1, worst_rate = 0; // [m/s, rad/s], as in the check of the model
     int worst = 0;
     for (int i = 0; i < s->m; i++) {
         const double *J = s->J + (size_t)i * (size_t)s->n;
@@ -134,8 +136,8 @@ static lw_status check_velocities(lwi_work *work, double t, const double *V)
         "the velocities of its bodies do not fit it, residual in m/s or rad/s", worst_rate);
 }
 
-// State from a moment.  Velocities are moved onto the constraints at round-off level, the way that
-// takes the least kinetic energy: dV = -M^-1 J'(J M^-1 J')^+ phidot.
+// State of a snapshot.  Velocities are moved onto the constraints, by the change of minimum kinetic energy:
+// dV = -M^-1 J'(J M^-1 J')^+ phidot.
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     lwi_dense_work *d = work->data;
@@ -203,12 +205,13 @@ static void observe_poses(const lwi_dense_work *d, const double *x, lw_observe l
         memcpy(m->qd, s->qd, (size_t)model->nv * sizeof *m->qd);
 }
 
-// Acceleration of a joint frame in world axes: that of its body, and what the frame has without.
+// Acceleration of a joint frame in world axes: that of its body, and the terms without it.
 static void frame_acceleration(const lwi_dense_work *d, int body, const lwi_dense_frame *f,
                                double A[6])
 {
     v6_copy(A, f->a);
     if (d->s.slot[body] < 0) return;
+    LWI_ASSERT_INDEX(d->s.slot[body], d->s.nbody);
     const double *y = d->y + 6 * d->s.slot[body];
     double alpha[3];
     m3_mul_v(alpha, d->s.R[body], y + 3);
@@ -235,15 +238,16 @@ static void observe_accelerations(const lwi_dense_work *d, lwi_snapshot *m)
     }
 }
 
-// Null vectors below this on a joint's rows are the drift of positions, which tilts them.
+// Components of null vectors on a joint's rows below this are the drift of positions, which tilts rows.
 #define UNIQUE_TOLERANCE 1e-6
 
-// lambda of minimum norm over all rows as they are written (metres and radians), reactions
-// -J2' lambda on the second frame, and whether redundancy leaves them undetermined.
+// lambda of minimum norm over all rows in their units (metres and radians), reactions -J2' lambda on the
+// second frame, and whether redundancy leaves them undetermined.
 static void observe_reactions(lwi_dense_work *d, lwi_snapshot *snapshot)
 {
     lwi_dense *s = &d->s;
     const int m = s->m, nnull = m - s->cod.rank;
+    LWI_ASSERT(nnull >= 0 && nnull <= m - d->rank);
     lwi_cod_null(&s->cod, d->null);
     for (int i = 0; i < nnull; i++)
         for (int k = 0; k < m; k++) d->null[(size_t)i * (size_t)m + (size_t)k] /= s->len[k];
@@ -280,8 +284,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
-// Everything is in metres, radians and seconds but the work: its tolerance grows with the largest
-// of the kinetic energy at hand and of the weight lifted by one metre.
+// All states are in metres, radians and seconds except the work: its scale is the larger of the kinetic
+// energy and of the weight lifted by one metre.
 static lw_status scale(lwi_work *work, double t, const double *x, double *factors)
 {
     lwi_dense_work *d = work->data;

@@ -1,13 +1,13 @@
-// rank.c -- how many constraint equations are independent, at the start and near it.
+// rank.c -- rank of the constraint equations at the start and near it.
 //
-// A mechanism that starts in a singular position has fewer independent rows there than anywhere
-// around: its generic rank is found by steps along the freedoms, closed again by Gauss-Newton.
+// A mechanism that starts in a singular position has fewer independent rows there than in its neighbourhood:
+// its generic rank is found by steps along the degrees of freedom, closed again by Gauss-Newton.
 #include "methods/dense/dense.h"
 
 #include <math.h>
 #include <string.h>
 
-// Geometry at t = 0; returns the rank of the rows.
+// Rows at t = 0; returns their rank.
 static int rank_here(lwi_dense *s, double threshold)
 {
     lwi_dense_place(s, 0);
@@ -24,11 +24,11 @@ static double largest(int n, const double *x)
     return size;
 }
 
-// x := a step of the given size along the freedoms; `seed` tells directions apart.
+// x := a step of the given size along the degrees of freedom; `seed` selects the direction.
 static void step_along_motion(lwi_dense *s, int seed, double size, double *x)
 {
     memset(x, 0, (size_t)s->n * sizeof *x);
-    // multiples of an irrational number, modulo 1: no direction is left out or repeated
+    // multiples of an irrational number, modulo 1: no direction is omitted or repeated
     for (int k = s->cod.rank; k < s->n; k++) {
         const double turns = 0.6180339887498949 * (k + 1) * (2 * seed + 1);
         x[k] = turns - floor(turns) - 0.5;
@@ -39,15 +39,15 @@ static void step_along_motion(lwi_dense *s, int seed, double size, double *x)
     lwi_dense_from_metric(s, x);
 }
 
-// Gauss-Newton back to the constraints, shortest way: K^1/2 x = -J'^+ phi.
+// Gauss-Newton to the constraints, on the shortest way: K^1/2 x = -J'^+ phi.
 //
-// A step of size h along the freedoms leaves the constraints by h^2 and tilts redundant rows by as
-// much, while rows that are new there have angles of order h: `steep` lies between and keeps the
-// first out.
+// A step of size h along the degrees of freedom leaves the constraints by h^2 and tilts redundant rows by as
+// much, while rows that become independent there have angles of order h: `steep` lies between and excludes
+// the first.
 static bool close_positions(lwi_dense *s, double steep, double *x)
 {
-    const int max_steps = 20;                      // quadratic: six are usual
-    const double closed = 1e-11 * (1 + s->length); // far below the angles that the rank is told by
+    const int max_steps = 20;                      // quadratic convergence: six are common
+    const double closed = 1e-11 * (1 + s->length); // far below the angles that decide the rank
     for (int i = 0; i < max_steps; i++) {
         rank_here(s, steep);
         if (largest(s->m, s->phi) < closed) return true;
@@ -61,12 +61,14 @@ static bool close_positions(lwi_dense *s, double steep, double *x)
 
 lwi_dense_ranks lwi_dense_rank(lwi_dense *s, double threshold, double *x)
 {
-    // Radians, or lengths of the mechanism: large enough to leave a singular position, where pivots
-    // grow with the step, small enough for h^2 to be well below h.
+    LWI_ASSERT(threshold > 0 && threshold < 1);
+    // Radians, or lengths of the mechanism: large enough to leave a singular position, where pivots grow with
+    // the step, small enough that h^2 is well below h.
     static const double sizes[] = {0.02, 0.03, 0.05};
     const int full_rank = s->n < s->m ? s->n : s->m;
     lwi_dense_ranks ranks = {.start = s->m, .generic = s->m};
-    if (s->model->nloop == 0 && s->model->ncoupling == 0) return ranks; // a tree has none to spare
+    if (s->model->nloop == 0 && s->model->ncoupling == 0)
+        return ranks; // rows of a tree are independent
     lwi_dense_geometric(s);
     lwi_dense_start(s);
     ranks.start = ranks.generic = rank_here(s, threshold);

@@ -1,14 +1,14 @@
 // rows.c -- constraint equations and coordinates of one joint between two frames in space.
 //
-// Everything is put together from three functions of the two frames, whose first and second
-// derivatives are exact whether or not the joint is closed:
+// All are composed of three functions of the two frames, with first and second time derivatives that are
+// exact whether or not the joint is closed:
 //
 //   along     e1.d             displacement d = p2 - p1 along a direction of F1
 //   cosine    e1.e2            between directions of F1 and F2
 //   distance  |d|
 //
-// and from angles atan2(s, c) of two cosines, so that a row's velocity is the derivative of its
-// position and its acceleration the derivative of its velocity, to round-off.
+// and of angles atan2(s, c) of two cosines, so that a row's velocity is the derivative of its position and
+// its acceleration the derivative of its velocity, to round-off.
 #include "methods/dense/dense.h"
 
 #include "spatial/rotation.h"
@@ -167,7 +167,7 @@ static int library_rows(const lwi_joint *joint, const lwi_dense_frame *f1,
     for (int k = 0; k < joint->type->nc; k++) {
         lwi_dense_scalar *s = &row[k];
         memcpy(s->J2, rows.J[k], sizeof s->J2);
-        v3_scale(s->J1, -1, s->J2); // the opposite wrench, about the origin of F1
+        v3_scale(s->J1, -1, s->J2); // opposite wrench, about the origin of F1
         v3_cross(s->J1 + 3, s->J2, d);
         v3_sub(s->J1 + 3, s->J1 + 3, s->J2 + 3);
         finish(s, f1, f2);

@@ -6,12 +6,12 @@
 //
 //   y + A lambda = L^-1 F,   A'y = -gamma
 //
-// the point nearest to the free acceleration that meets the constraints: Gauss's principle,
-// [udwadia1992].  A complete orthogonal decomposition of A at a fixed rank solves it; redundant
-// rows cost nothing but their share of lambda.
+// the point nearest to the free acceleration that satisfies the constraints: Gauss's principle,
+// [udwadia1992].  A complete orthogonal decomposition of A at a fixed rank solves it; redundant rows only
+// leave their part of lambda undetermined.
 //
-// A body without mass, or without inertia about some axis, gets some in the metric, K = M + excess,
-// which is taken out again: with K = L L', E = L^-1 (K - M) L'^-1 and W the freedoms (A'W = 0),
+// A body without mass, or without inertia about some axis, gets excess inertia in the metric, K = M + excess,
+// which is corrected for: with K = L L', E = L^-1 (K - M) L'^-1 and W the degrees of freedom (A'W = 0),
 //
 //   (1 - E) y + A lambda = f   =>   W'(1 - E)W z = W'(f + E y0),   y = y0 + W z.
 #include "methods/dense/dense.h"
@@ -24,11 +24,11 @@
 
 // ----------------------------------------------------------------------------------------- metric
 
-// A pivot of an inertia matrix above this part of its trace is real: round-off of rotated axes and
-// of decimal files is below it.
+// A pivot of an inertia matrix above this share of its trace is valid; below are the round-off of rotated
+// axes and of decimal files.
 #define INERTIA_PIVOT 1e-12
 
-// K of one body, with excess where its own inertia is singular.
+// K of one body, with excess if its inertia is singular.
 static void weigh_body(lwi_dense_work *d, int k, double typical_mass)
 {
     const lwi_body *body = &d->s.model->body[d->s.body[k]];
@@ -42,7 +42,7 @@ static void weigh_body(lwi_dense_work *d, int k, double typical_mass)
     if (regular && body->mass > 0) return;
     d->nsingular++;
     if (regular) return;
-    // about its own size, or that of a point at the mechanism's length
+    // of the size of the body's inertia, or of a point mass at the mechanism's length
     const double excess = trace > 0 ? trace : mass * d->s.length * d->s.length;
     d->inertia_excess[k] = excess;
     s3_full(weight->ang, J);
@@ -75,6 +75,7 @@ static double length6(const double *a)
 // The joint that row i belongs to, or -1 - coupling.
 static int row_owner(const lwi_dense_work *d, int i)
 {
+    LWI_ASSERT_INDEX(i, d->s.m);
     const int coupling = i - d->s.first[d->s.model->njoint];
     int j = 0;
     if (i >= d->s.m - d->s.nrotor) return d->s.rotor[i - (d->s.m - d->s.nrotor)];
@@ -91,7 +92,7 @@ lw_status lwi_dense_row_fails(lwi_work *work, int i, double t, lw_status status,
     return lwi_fail(&work->error, status, "%s, t = %.9g s: %s %.3g", which, t, what, value);
 }
 
-// Smallest pivot of a run, at its fixed rank: ten of sixteen digits are lost there.
+// Smallest pivot allowed at the generic rank: ten of sixteen digits are lost there.
 #define SINGULAR_PIVOT 1e-10
 
 lw_status lwi_dense_factor(lwi_work *work, double t)
@@ -103,6 +104,7 @@ lw_status lwi_dense_factor(lwi_work *work, double t)
     if (d->rank == 0) return LW_OK;
     if (cod->rank == d->rank && cod->small > SINGULAR_PIVOT) return LW_OK;
     const int last = cod->rank < d->rank ? cod->rank : d->rank - 1;
+    LWI_ASSERT_INDEX(last, d->s.m);
     return lwi_singular_fail(work->model, row_owner(d, cod->pivot[last]), t,
                              cod->rank < d->rank ? 0 : cod->small, &work->error);
 }
@@ -114,13 +116,13 @@ static void add_wrench(lwi_dense_work *d, int body, const lwi_dense_frame *f, do
                        const double wrench[6])
 {
     double *to = d->loads.wrench[body];
-    double moment[3];
-    v3_cross(moment, f->arm, wrench);
+    double torque[3];
+    v3_cross(torque, f->arm, wrench);
     v6_axpy(to, e, wrench);
-    v3_axpy(to + 3, e, moment);
+    v3_axpy(to + 3, e, torque);
 }
 
-// F in the metric's coordinates: y := L^-1 F.
+// F in the coordinates of the metric: y := L^-1 F.
 static void apply_forces(lwi_work *work, double t, const double *inputs)
 {
     lwi_dense_work *d = work->data;
@@ -136,7 +138,7 @@ static void apply_forces(lwi_work *work, double t, const double *inputs)
     lwi_forces_apply(model, &kin, t, inputs, &d->loads);
     lwi_loads_to_hosts(model, &kin, &d->loads);
     for (int j = 0; j < model->njoint; j++) {
-        // an effort does e qd of work; qd = J1 V1 + J2 V2, so it is the wrenches e J1, e J2
+        // the power of an effort is e qd; qd = J1 V1 + J2 V2, so it acts as the wrenches e J1, e J2
         const lwi_joint *joint = &model->joint[j];
         if (joint->merged) continue;
         for (int k = joint->iv; k < joint->iv + joint->type->nv; k++) {
@@ -176,7 +178,7 @@ static void add_excess(const lwi_dense_work *d, double k, const double *y, doubl
     }
 }
 
-// "joint 'a', joint 'b'": those on the body and on what is merged into it, as far as they fit.
+// "joint 'a', joint 'b'": the joints of the body and of bodies merged into it, as far as they fit.
 static void list_joints(const lw_model *model, int body, char *text, size_t size)
 {
     size_t used = 0;
@@ -196,7 +198,7 @@ static void list_joints(const lw_model *model, int body, char *text, size_t size
     }
 }
 
-// The body without inertia that moves most in W_i.
+// Error naming the body without inertia with the largest motion in W_i.
 static lw_status massless_body_fails(lwi_work *work, int i, double t)
 {
     const lwi_dense_work *d = work->data;
@@ -209,6 +211,7 @@ static lw_status massless_body_fails(lwi_work *work, int i, double t)
             largest = size, worst = k;
     }
     const int body = d->s.body[worst];
+    LWI_ASSERT_INDEX(i, d->dof);
     char held[200];
     list_joints(work->model, body, held, sizeof held);
     return lwi_fail(&work->error, LW_ERR_SINGULAR,
@@ -224,13 +227,14 @@ static double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-// The equations in the metric's coordinates where some bodies have excess.
+// Solution in the coordinates of the metric if some bodies have excess.
 //   y  in: f, out: solution       lambda  in: -gamma by the rows' lengths, out: multipliers by them
 static lw_status solve_singular(lwi_work *work, double t)
 {
     lwi_dense_work *d = work->data;
     lwi_cod *cod = &d->s.cod;
     const int n = d->s.n, dof = d->dof;
+    LWI_ASSERT(d->W && d->B && d->nsingular > 0);
     const size_t bytes = (size_t)n * sizeof *d->e;
     lwi_cod_solve_t(cod, d->lambda, d->y0);
     memcpy(d->e, d->y, bytes);
@@ -249,7 +253,7 @@ static lw_status solve_singular(lwi_work *work, double t)
             d->B[(size_t)i * (size_t)dof + (size_t)j] =
                 (i == j) - dot(n, d->W + (size_t)i * (size_t)n, d->e);
     }
-    // 1 - W'E W is computed to 1e-15: a smaller pivot than a thousand times that is nothing
+    // 1 - W'E W is computed to 1e-15: a smaller pivot than a thousand times that is zero
     const int failed = lwi_cholesky(dof, d->B, 1e-12);
     if (failed >= 0) return massless_body_fails(work, failed, t);
     lwi_lower_solve(dof, d->B, d->z);
@@ -263,7 +267,6 @@ static lw_status solve_singular(lwi_work *work, double t)
     return LW_OK;
 }
 
-// y: Vdot, lambda: multipliers (of minimum norm in rows of length one), at the state read last.
 lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs)
 {
     lwi_dense_work *d = work->data;
@@ -271,7 +274,10 @@ lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs)
     lwi_dense_equations(s, t);
     TRY(lwi_dense_factor(work, t));
     apply_forces(work, t, inputs);
-    for (int i = 0; i < s->m; i++) d->lambda[i] = -s->gamma[i] / s->len[i];
+    for (int i = 0; i < s->m; i++) {
+        LWI_ASSERT(!(s->len[i] <= 0));
+        d->lambda[i] = -s->gamma[i] / s->len[i];
+    }
     if (d->nsingular)
         TRY(solve_singular(work, t));
     else
@@ -286,8 +292,8 @@ lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs)
     return LW_OK;
 }
 
-// Work of dampers and signals, of drives and mounts.  M Vdot = F - J' lambda and J V = -b: the rows
-// give lambda.b.  Across a mount, an effort does more work on the bodies than e qd.
+// M Vdot = F - J' lambda and J V = -b: the power of the rows is lambda.b.  Across a moving mount an effort
+// does work on the bodies beyond e qd.
 double lwi_dense_power(const lwi_dense_work *d)
 {
     const lwi_dense *s = &d->s;

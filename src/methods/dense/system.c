@@ -1,13 +1,13 @@
-// observe_system.c -- the constraint equations of a mechanism in absolute coordinates.
+// system.c -- the constraint equations of a mechanism in absolute coordinates.
 //
 //   phi = 0,   phidot = J V + b = 0,   phiddot = J Vdot + gamma = 0
 //
-// Rows: those of each joint's type, its driven coordinates q_k - f(t) = 0, then couplings
-// q_a - P(q_b) = 0, and at the end rotors, w = u: a rotor is a speed w of its own with an inertia, as
-// bodies are.  A mount moves F1 on its body; its velocity is in b, its acceleration in gamma.
+// Rows: those of each joint's type, its driven coordinates q_k - f(t) = 0, then couplings q_a - P(q_b) = 0,
+// and at the end rotors, w = u: a rotor is a body with one speed w and an inertia.  A mount moves F1 on its
+// body; its velocity is in b, its acceleration in gamma.
 //
-// Rows and motions are compared in a metric K = L L', one block per body: x' = L'x for motions,
-// J' = J L'^-1 for rows.
+// Rows and motions are compared in a metric K = L L', one block per body: x' = L'x for motions, J' = J L'^-1
+// for rows.
 #include "methods/dense/dense.h"
 
 #include "spatial/rotation.h"
@@ -16,7 +16,7 @@
 
 // ---------------------------------------------------------------------------------------- memory
 
-// Every joint has its type's rows and one per driven coordinate.
+// Rows of the type and one for each driven coordinate.
 static int joint_row_count(const lwi_joint *joint)
 {
     return joint->merged ? 0 : joint->type->nc + joint->ndriven;
@@ -55,6 +55,7 @@ static void list_rotors(lwi_dense *s)
             s->rotor_speed[n++] = joint->iv + k;
         }
     }
+    LWI_ASSERT(n == s->nrotor);
 }
 
 lw_status lwi_dense_create(const lw_model *model, lwi_arena *arena, lwi_dense *s)
@@ -91,7 +92,7 @@ lw_status lwi_dense_create(const lw_model *model, lwi_arena *arena, lwi_dense *s
 
 // ------------------------------------------------------------------------------------ kinematics
 
-// F1 or F2 carried by its body.
+// F1 or F2 fixed on its body.
 static void body_frame(const lwi_dense *s, int body, const double *R, const double *r,
                        lwi_dense_frame *f)
 {
@@ -101,7 +102,7 @@ static void body_frame(const lwi_dense *s, int body, const double *R, const doub
     memset(f->a, 0, sizeof f->a);
 }
 
-// rho = arm:  p = r + rho, v = v_body + w_body x rho + given, a = ... + w x (w x rho) + ...
+// rho = arm:  p = r + rho, v = v_body + w_body x rho + prescribed, a = ... + w x (w x rho) + ...
 static void finish_frame(const lwi_dense *s, int body, lwi_dense_frame *f)
 {
     const double *w = s->w[body];
@@ -115,9 +116,9 @@ static void finish_frame(const lwi_dense *s, int body, lwi_dense_frame *f)
     v3_add(f->w, w, f->prescribed + 3);
 }
 
-// The mount turns F1 by angle(t) about a fixed axis and shifts it by r(t), both in F1 axes:
-//   velocity  given = R1 [rdot; angledot about],  acceleration  2 w x given_v + R1 rddot,
-//                                                              w x given_w + R1 about angleddot
+// The mount rotates F1 by angle(t) about a fixed axis and shifts it by r(t), both in F1 axes:
+//   velocity  prescribed = R1 [rdot; angledot about],  acceleration  2 w x prescribed_v + R1 rddot,
+//                                                        w x prescribed_w + R1 about angleddot
 static void mount_frame(const lwi_dense *s, const lwi_joint *joint, double t, lwi_dense_frame *f)
 {
     const lwi_mount *mount = &joint->mount;
@@ -148,7 +149,7 @@ static void mount_frame(const lwi_dense *s, const lwi_joint *joint, double t, lw
     memcpy(f->R, R, sizeof R);
 }
 
-// Quaternion of F2 in F1 from those of the bodies: as continuous in time as they are.
+// Quaternion of F2 in F1 from those of the bodies, continuous in time like them.
 static void joint_quaternion(const lwi_dense *s, int j, double t, double quat[4])
 {
     const lwi_joint *joint = &s->model->joint[j];
@@ -168,13 +169,13 @@ static void joint_quaternion(const lwi_dense *s, int j, double t, double quat[4]
     for (int k = 0; k < 4; k++) quat[k] *= s->sign[j];
 }
 
-// Where the joint keeps a quaternion among its coordinates; -1: nowhere.
+// Index of the quaternion among the joint's coordinates; -1: none.
 static int quaternion_at(const lwi_joint *joint)
 {
     return joint->type->quaternion;
 }
 
-// What is merged moves with its host; the ground stays.
+// Rotation matrices of moving bodies, and the motion of merged bodies.
 static void place_bodies(lwi_dense *s)
 {
     const lw_model *model = s->model;
@@ -280,6 +281,8 @@ static void add_to_body(const lwi_dense *s, double *row, int body, const lwi_den
 // Row i += k times a function of joint j's frames.
 static void add_scalar(lwi_dense *s, int i, int j, double k, const lwi_dense_scalar *f)
 {
+    LWI_ASSERT_INDEX(i, s->m);
+    LWI_ASSERT_INDEX(j, s->model->njoint);
     const lwi_joint *joint = &s->model->joint[j];
     const lwi_dense_frame *f1 = &s->frame[j][0], *f2 = &s->frame[j][1];
     double *row = s->J + (size_t)i * (size_t)s->n;
@@ -315,6 +318,7 @@ static void joint_equations(lwi_dense *s, int j, double t)
     }
     for (int k = 0; k < n; k++) {
         const int i = s->first[j] + k;
+        LWI_ASSERT(n == s->first[j + 1] - s->first[j]);
         s->phi[i] = row[k].value;
         memcpy(s->J1[i], row[k].J1, sizeof row[k].J1);
         memcpy(s->J2[i], row[k].J2, sizeof row[k].J2);
@@ -340,7 +344,7 @@ static void coupling_equation(lwi_dense *s, int i, const lwi_coupling *c)
     s->gamma[i] -= P2 * b->rate * b->rate;
 }
 
-// u - w = 0, w the speed of rotor i: nothing about positions, and w is u.
+// u - w = 0, w the speed of rotor i: no position residual, and w is u.
 static void rotor_equation(lwi_dense *s, int i)
 {
     const int row = s->m - s->nrotor + i;
@@ -368,11 +372,12 @@ void lwi_dense_equations(lwi_dense *s, double t)
 
 // ---------------------------------------------------------------------------------------- metric
 
-// Rotors have no place in geometry: so light, in metres or radians, that they follow.
+// Rotors do not belong to the geometry: so light, in metres or radians, that they follow.
 #define ROTOR_WEIGHT 1e-3
 
 void lwi_dense_geometric(lwi_dense *s)
 {
+    LWI_ASSERT(s->length > 0);
     for (int i = 0; i < s->nrotor; i++) s->rotor_weight[i] = ROTOR_WEIGHT;
     for (int k = 0; k < s->nbody; k++) {
         lwi_dense_weight *weight = &s->weight[k];
