@@ -44,9 +44,4 @@ lw_status lwi_document_parse(const char *text, size_t length, const char *name, 
 /** Index of a key of a map, or -1.   @cost O(log count) */
 int lwi_document_find(const lwi_document_value *map, const char *key);
 
-/** Indices of the names sorted by strcmp, equal names by index. */
-void lwi_names_sort(const char *const *names, int count, int *order);
-/** Index of a name, or -1.  @param order  as lwi_names_sort left it */
-int lwi_names_find(const char *const *names, const int *order, int count, const char *name);
-
 #endif

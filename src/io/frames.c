@@ -17,15 +17,21 @@ void lwi_rotation_of_rpy(double *R, const double *rpy)
     m3_mul(R, Rz, Ryx);
 }
 
+bool lwi_normalize(double *a)
+{
+    const double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
+    if (!(largest > 0)) return false;
+    v3_set(a, a[0] / largest, a[1] / largest, a[2] / largest);
+    v3_scale(a, 1 / v3_norm(a), a);
+    return true;
+}
+
 bool lwi_rotation_to_axis(double *R, const double *axis)
 {
     static const double half[4] = {0, 1, 0, 0};
     double a[3], q[4], turn[4];
-    const double largest = fmax(fabs(axis[0]), fmax(fabs(axis[1]), fabs(axis[2])));
-    if (!(largest > 0)) return false;
-    v3_set(a, axis[0] / largest, axis[1] / largest,
-           axis[2] / largest); // scaled: squares do not overflow
-    v3_scale(a, 1 / v3_norm(a), a);
+    v3_copy(a, axis);
+    if (!lwi_normalize(a)) return false;
     if (a[2] >= 0) {
         q[0] = 1 + a[2], q[1] = -a[1], q[2] = a[0], q[3] = 0;
     } else {

@@ -8,6 +8,9 @@
 
 /** R = Rz(yaw) Ry(pitch) Rx(roll): rotations about the fixed axes x, y, z in this order. */
 void lwi_rotation_of_rpy(double *R, const double *rpy);
+/** a := a / |a|, without overflow.  @return false: a is zero */
+bool lwi_normalize(double *a);
+
 /** The rotation by the smallest angle that takes z to `axis`, a vector of any length.  For an axis in the lower
  *  half space it starts from -z, after half a revolution about x, where it is well defined.
  *  @return false: axis is zero */

@@ -4,7 +4,7 @@
 #ifndef LWI_IO_MJCF_MJCF_H
 #define LWI_IO_MJCF_MJCF_H
 
-#include "io/document.h"
+#include "io/names.h"
 #include "io/notes.h"
 #include "model/joints/joint.h"
 

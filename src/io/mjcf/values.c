@@ -67,13 +67,9 @@ lw_status lwi_mjcf_flag(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *at
 // Reads a vector of any length as a unit vector.
 static lw_status unit_of(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute, double *a)
 {
-    const double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
-    if (!(largest > 0))
-        return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<%.60s %.60s>: the zero vector", at->e->name,
-                             attribute);
-    v3_set(a, a[0] / largest, a[1] / largest, a[2] / largest); // scaled: squares do not overflow
-    v3_scale(a, 1 / v3_norm(a), a);
-    return LW_OK;
+    if (lwi_normalize(a)) return LW_OK;
+    return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<%.60s %.60s>: the zero vector", at->e->name,
+                         attribute);
 }
 
 // Quaternion of the rotation by the smallest angle that takes z to a direction; for -z half a revolution

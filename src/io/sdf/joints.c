@@ -92,12 +92,9 @@ static lw_status read_axis(const lwi_sdf *u, const lwi_sdf_item *j, int k, doubl
                                 "joint '%.120s': expressed_in '%.120s' does not exist", j->name,
                                 in);
     }
-    const double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
-    if (!(largest > 0))
+    if (!lwi_normalize(a))
         return lwi_sdf_fail(u, j, xyz, LW_ERR_MODEL, "joint '%.200s': axis is the zero vector",
                             j->name);
-    v3_set(a, a[0] / largest, a[1] / largest, a[2] / largest); // scaled: squares do not overflow
-    v3_scale(a, 1 / v3_norm(a), a);
     if (frame < 0) return LW_OK;
     m3_mul_v(a, u->item[frame].R, a);
     m3_tmul_v(a, j->R, a);

@@ -126,15 +126,10 @@ static lw_status read_shapes(const lwi_sdf *u, const lwi_sdf_item *link, lw_body
 // `ground` is the fixed world; a link with this name is renamed.
 static const char *body_name(const lwi_sdf *u, const lwi_sdf_item *link)
 {
-    static const char wanted[] = "ground_link";
     if (strcmp(link->name, "ground") != 0) return link->name;
-    const int count = u->count[LWI_SDF_LINK];
-    char *name = LWI_PUSH(u->arena, char, sizeof wanted + (size_t)count);
+    const char *name = lwi_names_distinct(u->name[LWI_SDF_LINK], u->order[LWI_SDF_LINK],
+                                          u->count[LWI_SDF_LINK], "ground_link", NULL, u->arena);
     if (!name) return NULL;
-    memcpy(name, wanted, sizeof wanted);
-    char *end = name + sizeof wanted - 1;
-    while (lwi_names_find(u->name[LWI_SDF_LINK], u->order[LWI_SDF_LINK], count, name) >= 0)
-        *end++ = '_';
     lwi_note(u->notes, link->e, name, "link 'ground' is renamed:");
     return name;
 }
@@ -161,16 +156,10 @@ static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
 
 static lw_status fix_to_ground(const lwi_sdf *u, const lwi_sdf_item *link)
 {
-    static const char ending[] = "_to_ground";
-    const size_t length = strlen(link->name);
-    const int count = u->count[LWI_SDF_JOINT];
-    char *name = LWI_PUSH(u->arena, char, length + sizeof ending + (size_t)count);
+    const char *name =
+        lwi_names_distinct(u->name[LWI_SDF_JOINT], u->order[LWI_SDF_JOINT], u->count[LWI_SDF_JOINT],
+                           link->name, "to_ground", u->arena);
     if (!name) return lwi_sdf_no_memory(u);
-    memcpy(name, link->name, length);
-    memcpy(name + length, ending, sizeof ending);
-    char *end = name + length + sizeof ending - 1;
-    while (lwi_names_find(u->name[LWI_SDF_JOINT], u->order[LWI_SDF_JOINT], count, name) >= 0)
-        *end++ = '_';
     const lw_joint_desc d = {.name = name,
                              .type = LW_JOINT_FIXED,
                              .placement = LW_PLACED_FRAMES,

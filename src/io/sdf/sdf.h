@@ -3,7 +3,7 @@
 #ifndef LWI_IO_SDF_SDF_H
 #define LWI_IO_SDF_SDF_H
 
-#include "io/document.h"
+#include "io/names.h"
 #include "io/notes.h"
 #include "model/joints/joint.h"
 #include "io/text.h"

@@ -482,14 +482,12 @@ static bool is_ground(const link *root)
 // `ground` is the fixed world; another link of this name is renamed.
 static lw_status rename_ground(const reading *u, int ground_link)
 {
-    static const char wanted[] = "ground_link";
     const int i = lwi_urdf_find(&u->link_names, "ground");
     if (i < 0 || i == ground_link) return LW_OK;
-    char *name = LWI_PUSH(&u->xml->arena, char, sizeof wanted + (size_t)u->nlink);
+    const lwi_urdf_names *n = &u->link_names;
+    const char *name =
+        lwi_names_distinct(n->text, n->order, n->count, "ground_link", NULL, &u->xml->arena);
     if (!name) return no_memory(u->error);
-    memcpy(name, wanted, sizeof wanted);
-    for (char *end = name + sizeof wanted - 1; lwi_urdf_find(&u->link_names, name) >= 0;)
-        *end++ = '_';
     u->links[i].name = name;
     if (lw_builder_warn(u->builder, place_of(u->links[i].e),
                         "link 'ground' is renamed to '%s': `ground` is the fixed world",
@@ -500,15 +498,8 @@ static lw_status rename_ground(const reading *u, int ground_link)
 
 const char *lwi_urdf_new_name(const lwi_urdf *u, const char *first, const char *second)
 {
-    const size_t n = strlen(first), m = strlen(second);
-    // njoint + 1 letters make it distinct
-    char *name = LWI_PUSH(&u->xml->arena, char, n + 1 + m + (size_t)u->njoint + 2);
-    if (!name) return NULL;
-    memcpy(name, first, n);
-    name[n] = '_';
-    memcpy(name + n + 1, second, m);
-    for (char *end = name + n + 1 + m; lwi_urdf_find(&u->joint_names, name) >= 0;) *end++ = '_';
-    return name;
+    const lwi_urdf_names *n = &u->joint_names;
+    return lwi_names_distinct(n->text, n->order, n->count, first, second, &u->xml->arena);
 }
 
 static lw_status hold_root(const reading *u, const link *root, lw_base base)

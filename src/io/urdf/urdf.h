@@ -4,6 +4,7 @@
 #define LWI_IO_URDF_URDF_H
 
 #include "io/document.h"
+#include "io/names.h"
 #include "io/notes.h"
 #include "model/joints/joint.h"
 
@@ -74,7 +75,7 @@ lw_status lwi_urdf_axis(const lwi_urdf *u, const lwi_xml_element *joint, const c
 int lwi_urdf_find(const lwi_urdf_names *names, const char *name);
 /** The link named by <end link="">. */
 lw_status lwi_urdf_end(const lwi_urdf *u, const lwi_xml_element *end, const char *joint, int *link);
-/** "FIRST_SECOND", changed to be distinct from all joints of the file; NULL: no memory. */
+/** "first_second", made distinct from all joints of the file; NULL: no memory. */
 const char *lwi_urdf_new_name(const lwi_urdf *u, const char *first, const char *second);
 
 // ---- shapes.c

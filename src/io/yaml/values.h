@@ -6,6 +6,7 @@
 #define LWI_IO_YAML_VALUES_H
 
 #include "io/document.h"
+#include "io/names.h"
 #include "io/yaml/keys.h"
 
 /** State of reading one file. */
