@@ -100,5 +100,14 @@ static inline void rot_axis(double *R, const double *a, double angle)
     R[1] -= s * a[2], R[2] += s * a[1], R[3] += s * a[2];
     R[5] -= s * a[0], R[6] -= s * a[1], R[7] += s * a[0];
 }
+// c of T^-1(theta) = 1 + theta~/2 + c theta~^2, T the rate of a rotation vector theta:
+// c = 1/theta^2 - (1 + cos)/(2 theta sin) -> 1/12; cot(theta/2) in place of (1 + cos)/sin
+static inline double rotation_vector_factor(const double theta[3])
+{
+    const double square = theta[0] * theta[0] + theta[1] * theta[1] + theta[2] * theta[2];
+    const double angle = sqrt(square);
+    // below this the series' next term, theta^2/720, is round-off of 1/12
+    return angle < 1e-4 ? 1.0 / 12 : 1 / square - 1 / (2 * angle * tan(angle / 2));
+}
 
 #endif

@@ -127,8 +127,6 @@ lwi_index3_method lwi_index3_options_resolve(const lw_index3_options *options);
 /** Bodies' poses, velocities, carried coordinates of x into the motion of `closed` or `plain`; the
  * other coordinates are for lwi_system_read_joints. */
 void lwi_index3_read(const lwi_index3 *d, lwi_system *system, const double *x);
-/** c of T^-1(theta) = 1 + theta~/2 + c theta~^2. */
-double lwi_index3_rotation_factor(const double theta[3]);
 /** Wrench of row k of edge e, a joint's, on its second body at unit multiplier, as the slot of the
  *  body that moves has it (about that body's mass centre). */
 void lwi_index3_row_wrench(const lwi_index3 *d, int e, int k, double w[6]);

@@ -86,18 +86,10 @@ static void exponential(double R[9], const double theta[3])
     rot_axis(R, axis, angle);
 }
 
-// c = 1/theta^2 - (1 + cos)/(2 theta sin) -> 1/12; cot(theta/2) in place of (1 + cos)/sin
-double lwi_index3_rotation_factor(const double theta[3])
-{
-    const double square = v3_dot(theta, theta), angle = sqrt(square);
-    // below this the series' next term, theta^2/720, is round-off of 1/12
-    return angle < 1e-4 ? 1.0 / 12 : 1 / square - 1 / (2 * angle * tan(angle / 2));
-}
-
 // theta += T^-1(theta) dtheta,  T^-1 = 1 + theta~/2 + c theta~^2
 static void add_rotation(double theta[3], const double dtheta[3])
 {
-    const double c = lwi_index3_rotation_factor(theta);
+    const double c = rotation_vector_factor(theta);
     double once[3], twice[3];
     v3_cross(once, theta, dtheta);
     v3_cross(twice, theta, once);

@@ -294,7 +294,7 @@ bool lwi_index3_invert(int n, const double *A, double *K)
 static void inverse_tangent(double T[9], const double theta[3])
 {
     const double once[9] = {0, -theta[2], theta[1], theta[2], 0, -theta[0], -theta[1], theta[0], 0};
-    const double c = lwi_index3_rotation_factor(theta);
+    const double c = rotation_vector_factor(theta);
     m3_mul(T, once, once);
     for (int i = 0; i < 9; i++) T[i] = c * T[i] + 0.5 * once[i] + (i % 4 == 0);
 }

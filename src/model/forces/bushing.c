@@ -127,12 +127,58 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = -1, .n = 2, .body = {p->body1, p->body2}};
 }
 
+// Three displacements, and rows B(a)' e_i of the rotations: torque -B' K a - C w, da/dt = B w; for a
+// damper, J x = B rotation stands for the rotation itself, which differs by the square of the angle.
+static void rows(const void *par, const lwi_force_state *s, lwi_force_row *row)
+{
+    const lwi_bushing_par *p = par;
+    double R1[9], R2[9], R[9], quat[4], angle[3], point[3];
+    static const double identity[4] = {1, 0, 0, 0};
+    m3_mul(R1, s->kin->R[p->body1], p->R1);
+    m3_mul(R2, s->kin->R[p->body2], p->R2);
+    m3_tmul(R, R1, R2);
+    quat_from_matrix(quat, R);
+    quat_continue(quat, identity);
+    const double sine = v3_norm(quat + 1);
+    v3_scale(angle, sine > 0 ? 2 * atan2(sine, quat[0]) / sine : 0, quat + 1);
+    const double factor = rotation_vector_factor(angle);
+    point_of(point, s->kin, p->body2, p->r2);
+    for (int i = 0; i < 3; i++) {
+        const double e[3] = {i == 0, i == 1, i == 2};
+        double n[3], once[3], twice[3];
+        m3_mul_v(n, R1, e);
+        unit_force(&row[i], point, point, n, p->stiffness[i] + s->two * p->damping[i]);
+        v3_cross(once, angle, e);
+        v3_cross(twice, angle, once);
+        for (int k = 0; k < 3; k++) n[k] = e[k] + 0.5 * once[k] + factor * twice[k];
+        m3_mul_v(n, R1, n);
+        unit_force(&row[3 + i], point, point, n, p->stiffness[3 + i] + s->two * p->damping[3 + i]);
+        row[3 + i].couple = true;
+    }
+}
+
+// Force and torque follow frame F1 of body 1, at a point of body 2.
+static int actions(const void *par, const lwi_force_state *s, lwi_force_action *action)
+{
+    const lwi_bushing_par *p = par;
+    double own[3], point[3], T[3], back[3];
+    m3_mul_v(own, s->kin->R[p->body2], p->r2);
+    v3_copy(T, s->load[1] + 3);
+    v3_cross_add(T, s->load[1], own); // less own x F
+    v3_scale(back, -1, s->load[1]);
+    point_of(point, s->kin, p->body2, p->r2);
+    act(&action[0], 1, LWI_FOLLOWS_POINT, point, s->load[1]);
+    act(&action[1], 1, LWI_FOLLOWS_TORQUE, point, T);
+    act(&action[2], 0, LWI_FOLLOWS_DIRECTION, point, back);
+    return 3;
+}
+
 const lwi_force_type lwi_force_bushing = {
     .name = "bushing",
     .summary = "springs and dampers in six directions between two bodies",
     .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
     .apply = apply,
-    .place = place,
-    .potential = potential,
-    .dissipates = dissipates,
+    LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
+                    .next_break = NULL, .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6,
+                    .rows = rows, .actions = actions),
 };

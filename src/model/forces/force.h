@@ -35,6 +35,44 @@ typedef struct lwi_force_place {
     int n, body[2]; ///< none of both: not told
 } lwi_force_place;
 
+/** A force of a model at a state.  World axes. */
+typedef struct lwi_force_state {
+    const lwi_kin *kin;
+    const double
+        *load[2]; ///< [6] what this force alone does to its bodies, about their mass centres
+    double two;   ///< 2 / h: rate of a velocity by a position in the trapezoidal rule
+} lwi_force_state;
+
+/** A length or angle phi that a force f(phi, dphi/dt) depends on: a unit force n on body 2 at point 2 and
+ *  the opposite on body 1 at point 1, or a unit couple.  rate = -(df/dphi + two df/dphidot); where it is not
+ *  positive the row is left out. */
+typedef struct lwi_force_row {
+    bool couple;
+    double n[3], point1[3], point2[3], rate;
+} lwi_force_row;
+enum { LWI_FORCE_ROWS = 6 }; ///< maximum
+
+/** How a force or torque on a body changes as the body moves. */
+typedef enum lwi_force_follows {
+    LWI_FOLLOWS_POINT,     ///< force at a point of the body, direction fixed in space
+    LWI_FOLLOWS_BODY,      ///< the same, direction fixed in the body
+    LWI_FOLLOWS_DIRECTION, ///< at a point in space, direction fixed in the body
+    LWI_FOLLOWS_NOTHING,   ///< at a point in space, direction fixed in space
+    LWI_FOLLOWS_TORQUE     ///< torque fixed in space; the point does not count
+} lwi_force_follows;
+
+typedef struct lwi_force_action {
+    int side; ///< 0, 1: on body 1, 2 of the force's place
+    lwi_force_follows follows;
+    double point[3], F[3];
+} lwi_force_action;
+enum { LWI_FORCE_ACTIONS = 4 }; ///< maximum
+
+/** The facts of a force; none can be left out: the compiler counts them. */
+#define LWI_FORCE_FACTS(place, potential, dissipates, next_break, modes, varies, rate, nrow, rows, \
+                        actions)                                                                   \
+    place, potential, dissipates, next_break, modes, varies, rate, nrow, rows, actions
+
 typedef struct lwi_force_type {
     const char *name, *summary;
     unsigned needs; ///< of lwi_kin: POSE (R, r), TWIST (v, w), JOINT (q, qd)
@@ -49,6 +87,15 @@ typedef struct lwi_force_type {
     /** Next time after t at which the force is not smooth, INFINITY when never; NULL: never. */
     double (*next_break)(const struct lw_model *, const void *par, double t);
     const struct lwi_force_modes *modes; ///< NULL: smooth wherever the state is
+    // ---- what implicit integrators know of it; NULL: nothing, the iteration takes it as it comes
+    /** Of a force on a coordinate: does it ever change with it? */
+    bool (*varies)(const void *par);
+    /** The same: -(df/dq + two df/dqd). */
+    double (*rate)(const void *par, const lwi_kin *, double two);
+    int nrow; ///< of a force between bodies, at most
+    void (*rows)(const void *par, const lwi_force_state *, lwi_force_row *);
+    /** What it does to its bodies; returns how many actions. */
+    int (*actions)(const void *par, const lwi_force_state *, lwi_force_action *);
 } lwi_force_type;
 
 /** What must stay positive for a mode to last, in m or rad, and its rate (NAN: not known). */

@@ -30,11 +30,25 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = p->iv};
 }
 
+static bool varies(const void *par)
+{
+    (void)par;
+    return true;
+}
+
+static double rate(const void *par, const lwi_kin *kin, double two)
+{
+    const lwi_joint_friction_par *p = par;
+    const double y = p->coulomb > 0 ? tanh(kin->qd[p->iv] / p->speed) : 0;
+    return two * (p->viscous + (p->coulomb > 0 ? p->coulomb / p->speed * (1 - y * y) : 0));
+}
+
 const lwi_force_type lwi_force_joint_friction = {
     .name = "joint_friction",
     .summary = "dry and viscous friction on one joint coordinate",
     .needs = LWI_NEEDS_JOINT,
     .apply = apply,
-    .place = place,
-    .dissipates = dissipates,
+    LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates, .next_break = NULL,
+                    .modes = NULL, .varies = varies, .rate = rate, .nrow = 0, .rows = NULL,
+                    .actions = NULL),
 };

@@ -29,5 +29,7 @@ const lwi_force_type lwi_force_joint_rotor = {
     .summary = "inertia that turns or slides with a driven joint coordinate",
     .needs = 0,
     .apply = apply,
-    .place = place,
+    LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = NULL, .next_break = NULL,
+                    .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 0, .rows = NULL,
+                    .actions = NULL),
 };

@@ -50,13 +50,25 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = p->iv};
 }
 
+static bool varies(const void *par)
+{
+    const lwi_joint_spring_par *p = par;
+    return (p->iq >= 0 && p->stiffness > 0) || p->damping > 0;
+}
+
+static double rate(const void *par, const lwi_kin *kin, double two)
+{
+    const lwi_joint_spring_par *p = par;
+    (void)kin;
+    return (p->iq < 0 ? 0 : p->stiffness) + two * p->damping;
+}
+
 const lwi_force_type lwi_force_joint_spring = {
     .name = "joint_spring",
     .summary = "spring, damper and actuator on one joint coordinate",
     .needs = LWI_NEEDS_JOINT,
     .apply = apply,
-    .place = place,
-    .potential = potential,
-    .dissipates = dissipates,
-    .next_break = next_break,
+    LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
+                    .next_break = next_break, .modes = NULL, .varies = varies, .rate = rate,
+                    .nrow = 0, .rows = NULL, .actions = NULL),
 };

@@ -104,13 +104,25 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = p->iv};
 }
 
+static bool varies(const void *par)
+{
+    (void)par;
+    return true;
+}
+
+static double rate(const void *par, const lwi_kin *kin, double two)
+{
+    const lwi_joint_stop_par *p = par;
+    const unsigned char mode = kin->mode ? kin->mode[p->mode] : mode_now(p, kin);
+    return mode == PRESSED ? p->stiffness + two * p->damping : 0;
+}
+
 const lwi_force_type lwi_force_joint_stop = {
     .name = "joint_stop",
     .summary = "one-sided spring and damper at the end of a joint coordinate's range",
     .needs = LWI_NEEDS_JOINT,
     .apply = apply,
-    .place = place,
-    .potential = potential,
-    .dissipates = dissipates,
-    .modes = &modes,
+    LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
+                    .next_break = NULL, .modes = &modes, .varies = varies, .rate = rate, .nrow = 0,
+                    .rows = NULL, .actions = NULL),
 };

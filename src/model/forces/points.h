@@ -22,4 +22,29 @@ static inline void push_along(lwi_loads *loads, int body, const double arm[3], d
     v3_cross_add(loads->wrench[body] + 3, arm, force);
 }
 
+static inline void point_of(double point[3], const lwi_kin *kin, int body, const double local[3])
+{
+    m3_mul_v(point, kin->R[body], local);
+    v3_add(point, point, kin->r[body]);
+}
+
+static inline void unit_force(lwi_force_row *row, const double point1[3], const double point2[3],
+                              const double n[3], double rate)
+{
+    row->couple = false;
+    row->rate = rate;
+    v3_copy(row->n, n);
+    v3_copy(row->point1, point1);
+    v3_copy(row->point2, point2);
+}
+
+static inline void act(lwi_force_action *action, int side, lwi_force_follows follows,
+                       const double point[3], const double F[3])
+{
+    action->side = side;
+    action->follows = follows;
+    v3_copy(action->point, point);
+    v3_copy(action->F, F);
+}
+
 #endif

@@ -72,13 +72,53 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = -1, .n = 2, .body = {p->body1, p->body2}};
 }
 
+// Two unit vectors across the unit vector n.
+static void across(const double n[3], double a[3], double b[3])
+{
+    const int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2)
+                                              : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
+    const double e[3] = {least == 0, least == 1, least == 2};
+    v3_cross(a, n, e);
+    v3_scale(a, 1 / v3_norm(a), a);
+    v3_cross(b, n, a);
+}
+
+// Its length, and two rows across: the line turns, tension f holds it with f / length.
+static void rows(const void *par, const lwi_force_state *s, lwi_force_row *row)
+{
+    const lwi_spring_par *p = par;
+    double point1[3], point2[3], n[3], a[3], b[3];
+    point_of(point1, s->kin, p->body1, p->point1);
+    point_of(point2, s->kin, p->body2, p->point2);
+    v3_sub(n, point2, point1);
+    const double length = v3_norm(n);
+    if (!(length > 0)) return;
+    v3_scale(n, 1 / length, n);
+    across(n, a, b);
+    const double tension = -v3_dot(n, s->load[1]);
+    unit_force(&row[0], point1, point2, n, p->stiffness + s->two * p->damping);
+    unit_force(&row[1], point1, point2, a, tension / length);
+    unit_force(&row[2], point1, point2, b, tension / length);
+}
+
+static int actions(const void *par, const lwi_force_state *s, lwi_force_action *action)
+{
+    const lwi_spring_par *p = par;
+    double point[3], back[3];
+    v3_scale(back, -1, s->load[1]);
+    point_of(point, s->kin, p->body2, p->point2);
+    act(&action[0], 1, LWI_FOLLOWS_POINT, point, s->load[1]);
+    point_of(point, s->kin, p->body1, p->point1);
+    act(&action[1], 0, LWI_FOLLOWS_POINT, point, back);
+    return 2;
+}
+
 const lwi_force_type lwi_force_spring = {
     .name = "spring",
     .summary = "spring, damper and actuator between two points",
     .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
     .apply = apply,
-    .place = place,
-    .potential = potential,
-    .dissipates = dissipates,
-    .next_break = next_break,
+    LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
+                    .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
+                    .nrow = 3, .rows = rows, .actions = actions),
 };

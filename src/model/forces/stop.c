@@ -128,13 +128,53 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = -1, .n = 2, .body = {p->body1, p->body2}};
 }
 
+// The normal, while it is pressed: f = k x^n (1 + d v) on body 1; x and v from the force itself:
+//     df/dx = n f / x,   df/dv = k x^n d
+static void rows(const void *par, const lwi_force_state *s, lwi_force_row *row)
+{
+    const lwi_stop_par *p = par;
+    double centre[3], point[3], n[3], depth;
+    const double f = v3_norm(s->load[0]);
+    point_of(centre, s->kin, p->body1, p->point1);
+    point_of(point, s->kin, p->body2, p->point2);
+    v3_sub(n, centre, point);
+    if (p->plane) {
+        double normal[3];
+        m3_mul_v(normal, s->kin->R[p->body2], p->normal);
+        depth = p->radius - v3_dot(normal, n);
+        v3_copy(n, normal);
+    } else {
+        const double apart = v3_norm(n);
+        depth = p->radius - apart;
+        v3_scale(n, apart > 0 ? 1 / apart : 0, n);
+    }
+    if (!(f > 0 && depth > 0)) return;
+    v3_scale(n, -1, n); // on body 2
+    unit_force(row, centre, centre, n,
+               p->exponent * f / depth +
+                   s->two * p->dissipation * p->stiffness * pow(depth, p->exponent));
+}
+
+static int actions(const void *par, const lwi_force_state *s, lwi_force_action *action)
+{
+    const lwi_stop_par *p = par;
+    const double *F = s->load[0];
+    double centre[3], back[3];
+    if (!(v3_dot(F, F) > 0)) return 0;
+    v3_scale(back, -1, F);
+    point_of(centre, s->kin, p->body1, p->point1);
+    act(&action[0], 0, LWI_FOLLOWS_POINT, centre, F);
+    // the normal of a plane turns with body 2
+    act(&action[1], 1, p->plane ? LWI_FOLLOWS_DIRECTION : LWI_FOLLOWS_NOTHING, centre, back);
+    return 2;
+}
+
 const lwi_force_type lwi_force_stop = {
     .name = "stop",
     .summary = "contact of a sphere with a plane or a sphere",
     .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
     .apply = apply,
-    .place = place,
-    .potential = potential,
-    .dissipates = dissipates,
-    .modes = &modes,
+    LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
+                    .next_break = NULL, .modes = &modes, .varies = NULL, .rate = NULL, .nrow = 1,
+                    .rows = rows, .actions = actions),
 };

@@ -1,6 +1,7 @@
 // wrench.c -- a force at a point of a body and a torque, in world or body axes, times scale(t).
 //
 // It has no potential; its power is force . (velocity of the point) + torque . w.
+#include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 
@@ -42,12 +43,26 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = -1, .n = 1, .body = {p->body}};
 }
 
+static int actions(const void *par, const lwi_force_state *s, lwi_force_action *action)
+{
+    const lwi_wrench_par *p = par;
+    double own[3], point[3], T[3];
+    m3_mul_v(own, s->kin->R[p->body], p->point);
+    point_of(point, s->kin, p->body, p->point);
+    v3_copy(T, s->load[0] + 3);
+    v3_cross_add(T, s->load[0], own); // less own x F
+    act(&action[0], 0, p->body_axes ? LWI_FOLLOWS_BODY : LWI_FOLLOWS_POINT, point, s->load[0]);
+    if (p->body_axes) return 1;
+    act(&action[1], 0, LWI_FOLLOWS_TORQUE, point, T);
+    return 2;
+}
+
 const lwi_force_type lwi_force_wrench = {
     .name = "wrench",
     .summary = "force at a point of a body and torque, in world or body axes",
     .needs = LWI_NEEDS_POSE | LWI_NEEDS_TWIST,
     .apply = apply,
-    .place = place,
-    .dissipates = dissipates,
-    .next_break = next_break,
+    LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates,
+                    .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
+                    .nrow = 0, .rows = NULL, .actions = actions),
 };
