@@ -3,6 +3,7 @@
 #include "plot/scene.h"
 #include "plot/view.h"
 
+#include "io/result/columns.h"
 #include "io/text.h"
 #include "spatial/rotation.h"
 
@@ -66,16 +67,12 @@ static lw_status find_row(picture *p, long *row)
 
 static lw_status poses_at_row(picture *p, long row)
 {
-    static const char *const what[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
     for (int i = 1; i < p->model->nbody; i++) {
         double pose[7];
-        for (int k = 0; k < 7; k++) {
-            char name[LWI_NAME_LENGTH + 16];
-            int column;
-            snprintf(name, sizeof name, "body.%s.%s", p->model->body[i].name, what[k]);
-            TRY(lw_result_find_column(p->result, name, &column, p->error));
-            TRY(lw_result_read(p->result, column, row, 1, &pose[k], p->error));
-        }
+        int column[7];
+        TRY(lwi_result_pose_columns(p->result, p->model->body[i].name, column, p->error));
+        for (int k = 0; k < 7; k++)
+            TRY(lw_result_read(p->result, column[k], row, 1, &pose[k], p->error));
         double n2 = 0, size = 0;
         for (int k = 0; k < 7; k++) size = fmax(size, isnan(pose[k]) ? INFINITY : fabs(pose[k]));
         for (int k = 3; k < 7; k++) n2 += pose[k] * pose[k];

@@ -4,6 +4,8 @@
 // coordinate of the reference.
 #include "plot/precision.h"
 
+#include "io/result/columns.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,12 +68,10 @@ static lw_status check_times(const study *s, int r)
 
 // -------------------------------------------------------------------------------------------- error
 
-// "body.NAME.x", y or z
 static bool is_position(const char *column)
 {
-    const char *what = strrchr(column, '.');
-    return what && !strncmp(column, "body.", 5) && what > column + 4 && what[1] >= 'x' &&
-           what[1] <= 'z' && !what[2];
+    const lwi_result_quantity *q = lwi_result_column_quantity(column);
+    return q && q->subject == LWI_RESULT_BODY && q->level == LW_OBSERVE_POSE && !q->quaternion;
 }
 
 // Updates the errors and the scale by one column.

@@ -2,6 +2,7 @@
 #include "view/view.h"
 
 #include "base/assert.h"
+#include "io/result/columns.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -90,18 +91,10 @@ static void choose_rows(lwi_view_motion *m, long stride)
     if (m->nresult && m->row[m->nrow - 1] != m->nresult - 1) m->row[m->nrow++] = m->nresult - 1;
 }
 
-// Reads one column of a body into every row that is kept.
-static lw_status read_column(lw_result *result, const char *body, const char *what, double *buffer,
+// Reads one column into every row that is kept.
+static lw_status read_column(lw_result *result, int column, double *buffer,
                              const lwi_view_motion *m, float *to, size_t step, lw_error *error)
 {
-    char name[LWI_VIEW_COLUMN_BYTES];
-    int column;
-    snprintf(name, sizeof name, "body.%s.%s", body, what);
-    if (lw_result_find_column(result, name, &column, error) != LW_OK)
-        return lwi_fail(
-            error, LW_ERR_ARGUMENT,
-            "the result has no column '%.300s': it belongs to another model, or has no poses",
-            name);
     TRY(lw_result_read(result, column, 0, m->nresult, buffer, error));
     for (long i = 0; i < m->nrow; i++) to[(size_t)i * step] = (float)buffer[m->row[i]];
     return LW_OK;
@@ -133,23 +126,22 @@ static void start_of(const lw_model *model, lwi_view_motion *m)
 static lw_status read_all(const lw_model *model, lw_result *result, double *buffer,
                           lwi_view_motion *m, lw_error *error)
 {
-    static const char *const axes[] = {"x", "y", "z"}, *const parts[] = {"qw", "qx", "qy", "qz"};
     const size_t n = (size_t)model->nbody;
-    int column;
-    TRY(lw_result_find_column(result, "time", &column, error));
-    TRY(lw_result_read(result, column, 0, m->nresult, buffer, error));
+    int column[7];
+    TRY(lw_result_find_column(result, "time", column, error));
+    TRY(lw_result_read(result, column[0], 0, m->nresult, buffer, error));
     for (long i = 0; i < m->nrow; i++) {
         m->time[i] = buffer[m->row[i]];
         for (int k = 0; k < 3; k++) m->position[3 * (size_t)i * n + (size_t)k] = 0; // the ground
         for (int k = 0; k < 4; k++) m->rotation[4 * (size_t)i * n + (size_t)k] = k == 0;
     }
     for (size_t b = 1; b < n; b++) {
+        TRY(lwi_result_pose_columns(result, model->body[b].name, column, error));
         for (size_t k = 0; k < 3; k++)
-            TRY(read_column(result, model->body[b].name, axes[k], buffer, m,
-                            m->position + 3 * b + k, 3 * n, error));
+            TRY(read_column(result, column[k], buffer, m, m->position + 3 * b + k, 3 * n, error));
         for (size_t k = 0; k < 4; k++)
-            TRY(read_column(result, model->body[b].name, parts[k], buffer, m,
-                            m->rotation + 4 * b + k, 4 * n, error));
+            TRY(read_column(result, column[3 + k], buffer, m, m->rotation + 4 * b + k, 4 * n,
+                            error));
     }
     keep_signs(m, model->nbody);
     return LW_OK;

@@ -4,6 +4,7 @@
 // quantity, and with it dataset, unit and frame; the columns of one quantity of one item make a dataset.
 #include "base/assert.h"
 #include "io/result/columns.h"
+#include "io/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,29 @@ const lwi_result_quantity *lwi_result_column_quantity(const char *name)
 {
     const bool time = !strcmp(name, lwi_result_quantities[0].part[0]);
     return time ? &lwi_result_quantities[0] : read_name(name).quantity;
+}
+
+lw_status lwi_result_pose_columns(const lw_result *result, const char *body, int column[7],
+                                  lw_error *error)
+{
+    int n = 0;
+    for (int i = 0; i < lwi_result_nquantity; i++) {
+        const lwi_result_quantity *q = &lwi_result_quantities[i];
+        if (q->subject != LWI_RESULT_BODY || q->level != LW_OBSERVE_POSE) continue;
+        for (int k = 0; k < lwi_result_part_count(q); k++) {
+            char name[LWI_NAME_LENGTH + 16];
+            LWI_ASSERT_INDEX(n, 7);
+            snprintf(name, sizeof name, "%s.%s.%s", lwi_result_column_prefix(q), body, q->part[k]);
+            const lw_status status = lw_result_find_column(result, name, &column[n++], NULL);
+            if (status != LW_OK)
+                return lwi_fail(
+                    error, status,
+                    "the result has no column '%s': it belongs to another model, or has no poses",
+                    name);
+        }
+    }
+    LWI_ASSERT(n == 7);
+    return LW_OK;
 }
 
 void lwi_result_column_meaning(const char *name, const char **unit, const char **frame)

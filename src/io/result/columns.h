@@ -42,6 +42,10 @@ void lwi_result_columns_free(lwi_result_columns *columns);
 
 /** The quantity of a column by its name; NULL: unknown. */
 const lwi_result_quantity *lwi_result_column_quantity(const char *name);
+/** Columns of the pose of a body, by name: x, y, z of the mass centre, qw, qx, qy, qz.
+ *  @return LW_ERR_ARGUMENT: one is missing, which `error` names; LW_ERR_MEMORY */
+lw_status lwi_result_pose_columns(const lw_result *result, const char *body, int column[7],
+                                  lw_error *error);
 /** Unit and frame of a column by its name; "": unknown. */
 void lwi_result_column_meaning(const char *name, const char **unit, const char **frame);
 
