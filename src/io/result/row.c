@@ -18,7 +18,7 @@ lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *obse
         const double *x = e->quantity->values(rows->model, observation, e->item, room) + e->from;
         const int vector = e->n - (e->quantity->quaternion ? 4 : 0);
         LWI_ASSERT(e->from >= 0 && vector >= 0);
-        memcpy(to, x, (size_t)vector * sizeof *to);
+        for (int k = 0; k < vector; k++) to[k] = x[k];
         if (vector < e->n) { // q and -q are the same attitude: the one nearer to the row before
             memcpy(quaternion, x + vector, sizeof quaternion);
             quat_continue(quaternion, to + vector);
