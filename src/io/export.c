@@ -131,8 +131,8 @@ static lw_status fill_link(const lwi_export *x, lwi_export_link *l, int joint, b
     static const double zero[3] = {0, 0, 0};
     double identity[9];
     m3_identity(identity);
-    lwi_pose_between(O, o, R[1], r[1], identity, zero);
-    lwi_pose_mul(l->R, l->r, R[0], r[0], O, o);
+    lwi_frame_between(O, o, R[1], r[1], identity, zero);
+    lwi_frame_mul(l->R, l->r, R[0], r[0], O, o);
     v3_copy(l->at, r[1]);
     for (int k = 0; k < l->naxis; k++) {
         double *a = l->axis[k].axis;

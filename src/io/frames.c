@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-void lwi_rotation_of_rpy(double *R, const double *rpy)
+void lwi_frame_rpy(double *R, const double *rpy)
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, 1};
     double Rx[9], Ry[9], Rz[9], Ryx[9];
@@ -17,7 +17,7 @@ void lwi_rotation_of_rpy(double *R, const double *rpy)
     m3_mul(R, Rz, Ryx);
 }
 
-bool lwi_normalize(double *a)
+bool lwi_frame_normalize(double *a)
 {
     const double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
     if (!(largest > 0)) return false;
@@ -26,12 +26,12 @@ bool lwi_normalize(double *a)
     return true;
 }
 
-bool lwi_rotation_to_axis(double *R, const double *axis)
+bool lwi_frame_to_axis(double *R, const double *axis)
 {
     static const double half[4] = {0, 1, 0, 0};
     double a[3], q[4], turn[4];
     v3_copy(a, axis);
-    if (!lwi_normalize(a)) return false;
+    if (!lwi_frame_normalize(a)) return false;
     if (a[2] >= 0) {
         q[0] = 1 + a[2], q[1] = -a[1], q[2] = a[0], q[3] = 0;
     } else {
@@ -42,15 +42,15 @@ bool lwi_rotation_to_axis(double *R, const double *axis)
     return true;
 }
 
-lw_pose lwi_pose_of(const double *R, const double *r)
+lw_pose lwi_frame_pose(const double *R, const double *r)
 {
     double q[4];
     quat_from_matrix(q, R);
     return (lw_pose){{r[0], r[1], r[2]}, {q[0], q[1], q[2], q[3]}};
 }
 
-void lwi_pose_mul(double *R, double *r, const double *R1, const double *r1, const double *R2,
-                  const double *r2)
+void lwi_frame_mul(double *R, double *r, const double *R1, const double *r1, const double *R2,
+                   const double *r2)
 {
     double Q[9], d[3];
     m3_mul_v(d, R1, r2);
@@ -60,8 +60,8 @@ void lwi_pose_mul(double *R, double *r, const double *R1, const double *r1, cons
     v3_copy(r, d);
 }
 
-void lwi_pose_between(double *R, double *r, const double *R1, const double *r1, const double *R2,
-                      const double *r2)
+void lwi_frame_between(double *R, double *r, const double *R1, const double *r1, const double *R2,
+                       const double *r2)
 {
     double Q[9], d[3];
     v3_sub(d, r2, r1);

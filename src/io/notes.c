@@ -8,12 +8,12 @@
 
 // ----------------------------------------------------------------------------------------- notes
 
-static lwi_note_kind *kind_of(lwi_notes *notes, const char *text, lw_place place)
+static lwi_notes_kind *kind_of(lwi_notes *notes, const char *text, lw_place place)
 {
     int i = 0;
     while (i < notes->nkind && strcmp(notes->kind[i].text, text) != 0) i++;
     if (i == LWI_NOTES_MAX_KINDS) return NULL;
-    lwi_note_kind *kind = &notes->kind[i];
+    lwi_notes_kind *kind = &notes->kind[i];
     LWI_ASSERT_INDEX(i, LWI_NOTES_MAX_KINDS);
     if (i < notes->nkind) return kind;
     notes->nkind++;
@@ -22,8 +22,8 @@ static lwi_note_kind *kind_of(lwi_notes *notes, const char *text, lw_place place
     return kind;
 }
 
-void lwi_note(lwi_notes *notes, const lwi_xml_element *element, const char *name,
-              const char *format, ...)
+void lwi_notes_add(lwi_notes *notes, const lwi_xml_element *element, const char *name,
+                   const char *format, ...)
 {
     char text[LWI_NOTE_BYTES] = "";
     va_list arguments;
@@ -33,7 +33,7 @@ void lwi_note(lwi_notes *notes, const lwi_xml_element *element, const char *name
     vsnprintf(text + head, sizeof text - head, format, arguments);
     va_end(arguments);
     const lw_place here = {element->line, element->column};
-    lwi_note_kind *kind = kind_of(notes, text, notes->part ? notes->part_place : here);
+    lwi_notes_kind *kind = kind_of(notes, text, notes->part ? notes->part_place : here);
     if (!kind) {
         notes->left_out++;
         return;
@@ -50,7 +50,7 @@ void lwi_note(lwi_notes *notes, const lwi_xml_element *element, const char *name
     kind->nlisted++;
 }
 
-static lw_status report_kind(const lwi_note_kind *kind, lw_builder *builder)
+static lw_status report_kind(const lwi_notes_kind *kind, lw_builder *builder)
 {
     char more[32] = "";
     if (!kind->nname)
@@ -100,9 +100,10 @@ static void survey_attributes(const lwi_xml_element *e, const char *attributes, 
     for (int i = 0; i < e->nattribute; i++) {
         const lwi_xml_attribute *a = &e->attribute[i];
         if (strncmp(a->name, "xmlns", 5) == 0 || has_word(attributes, a->name)) continue;
-        lwi_note(notes, e, NULL, "attribute '%.60s' of <%.60s> is not read", a->name, e->name);
+        lwi_notes_add(notes, e, NULL, "attribute '%.60s' of <%.60s> is not read", a->name, e->name);
     }
-    if (*e->text && !text) lwi_note(notes, e, NULL, "text inside <%.60s> is not read", e->name);
+    if (*e->text && !text)
+        lwi_notes_add(notes, e, NULL, "text inside <%.60s> is not read", e->name);
 }
 
 // The recursion depth is the depth of nested elements, which xml.c limits.
@@ -114,17 +115,17 @@ static lw_status survey_children(const lwi_survey *s, const lwi_xml *xml,
         if (s->refuse) TRY(s->refuse(xml, e, error));
         const int i = find_known(s, parent->name, e->name);
         if (i < 0) {
-            lwi_note(notes, e, lwi_xml_get(e, "name"), "<%.60s> in <%.60s> is not read", e->name,
-                     parent->name);
+            lwi_notes_add(notes, e, lwi_xml_get(e, "name"), "<%.60s> in <%.60s> is not read",
+                          e->name, parent->name);
             continue;
         }
-        const lwi_known *known = &s->known[i];
+        const lwi_survey_element *known = &s->known[i];
         if (strcmp(e->name, "mesh") == 0) notes->nmesh++;
         if (strcmp(e->name, "collision") == 0) notes->ncollision++;
         if (known->kind & LWI_KNOWN_VISUAL) continue;
         if (known->kind & LWI_KNOWN_ONCE && seen[i]) {
-            lwi_note(notes, e, NULL, "a second <%.60s> in <%.60s> is not read", e->name,
-                     parent->name);
+            lwi_notes_add(notes, e, NULL, "a second <%.60s> in <%.60s> is not read", e->name,
+                          parent->name);
             continue;
         }
         seen[i] = true;

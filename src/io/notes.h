@@ -13,16 +13,16 @@ enum {
 };
 
 /** Notes of one kind: text, count, first place, and the names that fit into a warning. */
-typedef struct lwi_note_kind {
+typedef struct lwi_notes_kind {
     char text[LWI_NOTE_BYTES];
     char names[LWI_NOTE_WARNING_BYTES];
     long count;
     long nname, nlisted; ///< names in all, names in `names`
     lw_place first;
-} lwi_note_kind;
+} lwi_notes_kind;
 
 typedef struct lwi_notes {
-    lwi_note_kind kind[LWI_NOTES_MAX_KINDS];
+    lwi_notes_kind kind[LWI_NOTES_MAX_KINDS];
     int nkind;
     long left_out;          ///< notes of further kinds
     long nmesh, ncollision; ///< counts of ignored geometry
@@ -32,18 +32,18 @@ typedef struct lwi_notes {
 } lwi_notes;
 
 /** Counts one note of the kind given by the formatted text; `name`: of the item, or NULL. */
-void lwi_note(lwi_notes *notes, const lwi_xml_element *element, const char *name,
-              const char *format, ...) LW_PRINTF(4, 5);
+void lwi_notes_add(lwi_notes *notes, const lwi_xml_element *element, const char *name,
+                   const char *format, ...) LW_PRINTF(4, 5);
 /** Adds one warning per kind to the builder. */
 lw_status lwi_notes_report(const lwi_notes *notes, lw_builder *builder);
 
 // ---------------------------------------------------------------------------------------- survey
 
 /** An element that a reader supports, its parent, its attributes (" a b "). */
-typedef struct lwi_known {
+typedef struct lwi_survey_element {
     const char *parent, *name, *attributes;
     unsigned kind;
-} lwi_known;
+} lwi_survey_element;
 
 enum {
     LWI_KNOWN_ONCE = 1,   ///< at most one in its parent
@@ -52,7 +52,7 @@ enum {
 };
 
 typedef struct lwi_survey {
-    const lwi_known *known;
+    const lwi_survey_element *known;
     int nknown; ///< at most LWI_SURVEY_MAX
     /** Checks an element or its attributes, fails if it is not supported; may be NULL. */
     lw_status (*refuse)(const lwi_xml *xml, const lwi_xml_element *element, lw_error *error);

@@ -159,8 +159,8 @@ static lw_status read_stream(FILE *file, const char *path, const lw_allocator *a
     return lwi_fail(error, LW_ERR_MEMORY, "no memory for the file");
 }
 
-lw_status lwi_file_text(const char *path, const lw_allocator *allocator, char **text,
-                        size_t *length, lw_error *error)
+lw_status lwi_reader_file(const char *path, const lw_allocator *allocator, char **text,
+                          size_t *length, lw_error *error)
 {
     FILE *file = fopen(path, "rb");
     if (!file) return io_error(error, path, "cannot be opened");
@@ -170,7 +170,7 @@ lw_status lwi_file_text(const char *path, const lw_allocator *allocator, char **
 }
 
 // Resolved by the system: `..` and links cannot lead out of the folder.
-const char *lwi_file_inside(const char *folder, const char *name, lwi_arena *arena)
+const char *lwi_reader_path_inside(const char *folder, const char *name, lwi_arena *arena)
 {
     const size_t n = strlen(folder), m = strlen(name);
     char *path = LWI_PUSH(arena, char, n + m + 2);
@@ -225,7 +225,8 @@ lw_status lw_model_read(const char *path, const lw_read_desc *desc, lw_model **m
     lw_read_desc with_format = *desc;
     TRY(with_file(find_format(with_format.format, path, &f, error), path, error));
     with_format.format = f->name;
-    TRY(with_file(lwi_file_text(path, with_format.allocator, &text, &length, error), path, error));
+    TRY(with_file(lwi_reader_file(path, with_format.allocator, &text, &length, error), path,
+                  error));
     const lw_status status =
         parse_in_folder(text, length, path, &with_format, model, options, error);
     lwi_release(with_format.allocator, text);

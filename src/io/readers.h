@@ -27,11 +27,11 @@ LWI_READER_LIST(X)
 #undef X
 
 /** Reads the whole file into one block of the allocator. */
-lw_status lwi_file_text(const char *path, const lw_allocator *allocator, char **text,
-                        size_t *length, lw_error *error);
+lw_status lwi_reader_file(const char *path, const lw_allocator *allocator, char **text,
+                          size_t *length, lw_error *error);
 /** Path of a file in the folder or below it, links resolved; NULL: it does not exist or is outside, or no
  *  memory.
  *  @param name  relative to the folder */
-const char *lwi_file_inside(const char *folder, const char *name, lwi_arena *arena);
+const char *lwi_reader_path_inside(const char *folder, const char *name, lwi_arena *arena);
 
 #endif

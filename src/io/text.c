@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-bool lwi_is_number(const char *text)
+bool lwi_text_is_number(const char *text)
 {
     const char *end = lwi_number_end(text);
     return end && *end == 0;
 }
 
 // Shortest forms only, no surrogates, at most 0x10FFFF.  (RFC 3629, section 4)
-long lwi_utf8_next(const char *text, int *bytes)
+long lwi_text_utf8_next(const char *text, int *bytes)
 {
     static const long smallest[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *p = (const unsigned char *)text;
@@ -30,12 +30,12 @@ long lwi_utf8_next(const char *text, int *bytes)
     return code;
 }
 
-const char *lwi_name_problem(const char *name)
+const char *lwi_text_name_problem(const char *name)
 {
     if (!*name) return "is empty";
     if (strnlen(name, LWI_NAME_LENGTH + 1) > LWI_NAME_LENGTH) return "is longer than 255 bytes";
     for (int bytes; *name; name += bytes) {
-        const long code = lwi_utf8_next(name, &bytes);
+        const long code = lwi_text_utf8_next(name, &bytes);
         if (code < 0) return "is not UTF-8";
         if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return "contains a control character";
     }

@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 /** Is the string a number as in JSON: -1, 0.5, 1e-3, but not +1, .5, 1., 0x10, 010, inf? */
-bool lwi_is_number(const char *text);
+bool lwi_text_is_number(const char *text);
 
 enum { LWI_NAME_LENGTH = 255 }; ///< bytes; libyaml ends keys at 1024 characters
 
 /** Why a string cannot be the name of an item, or NULL. */
-const char *lwi_name_problem(const char *name);
+const char *lwi_text_name_problem(const char *name);
 
 /** Next code point of a UTF-8 string and its length in bytes; -1: not UTF-8. */
-long lwi_utf8_next(const char *text, int *bytes);
+long lwi_text_utf8_next(const char *text, int *bytes);
 
 #endif

@@ -102,7 +102,7 @@ static int wide_letter(long code)
 static int letter(const char *text, bool bold, int *width)
 {
     int bytes = 1;
-    const long code = lwi_utf8_next(text, &bytes);
+    const long code = lwi_text_utf8_next(text, &bytes);
     *width = code >= ' ' && code <= '~' ? widths[bold][code - ' '] : wide_letter(code);
     return code < 0 ? 1 : bytes;
 }
@@ -156,7 +156,7 @@ void lwi_plot_draw_text(lwi_plot_canvas *canvas, double x, double y, lwi_plot_an
     char clean[512];
     size_t n = 0;
     for (int bytes = 1; *text && n + 5 < sizeof clean; text += bytes) {
-        const long code = lwi_utf8_next(text, &bytes);
+        const long code = lwi_text_utf8_next(text, &bytes);
         const bool shows = code >= ' ' && code != 0x7F && (code < 0x80 || code >= 0xA0) &&
                            code != 0xFFFE && code != 0xFFFF;
         if (code < 0) bytes = 1;

@@ -156,10 +156,11 @@ static const char *const tokens[] = {"{",
 static const char *random_key(fuzzing *f)
 {
     static const lwi_yaml_object *const objects[] = {
-        &lwi_file_object,       &lwi_function_object, &lwi_body_object,   &lwi_joint_object,
-        &lwi_mount_object,      &lwi_spring_object,   &lwi_wrench_object, &lwi_coupling_object,
-        &lwi_simulation_object, &lwi_bushing_object,  &lwi_stop_object,   &lwi_limits_object,
-        &lwi_friction_object,   &lwi_mechanism_object};
+        &lwi_yaml_file_object,     &lwi_yaml_function_object, &lwi_yaml_body_object,
+        &lwi_yaml_joint_object,    &lwi_yaml_mount_object,    &lwi_yaml_spring_object,
+        &lwi_yaml_wrench_object,   &lwi_yaml_coupling_object, &lwi_yaml_simulation_object,
+        &lwi_yaml_bushing_object,  &lwi_yaml_stop_object,     &lwi_yaml_limits_object,
+        &lwi_yaml_friction_object, &lwi_yaml_mechanism_object};
     const lwi_yaml_object *object = objects[below(f, sizeof objects / sizeof *objects)];
     if (object->type && below(f, 3) == 0) return object->type[below(f, (size_t)object->ntype)];
     return object->key[below(f, (size_t)object->nkey)].name;

@@ -127,8 +127,8 @@ static int same_joint(const pair *p, const lw_joint_desc *a, const lw_joint_desc
     for (int k = 0; k < LW_JOINT_MAX_NV; k++)
         if (!same_coordinate(p, a->name, &a->coordinate[k], &b->coordinate[k])) return 0;
     // numbers after the last coordinate, or without has_q, have no meaning
-    const size_t nq = a->has_q ? (size_t)lwi_joint_nq(a->type) : 0;
-    const size_t nv = a->has_qd ? (size_t)lwi_joint_nv(a->type) : 0;
+    const size_t nq = a->has_q ? (size_t)lwi_yaml_joint_nq(a->type) : 0;
+    const size_t nv = a->has_qd ? (size_t)lwi_yaml_joint_nv(a->type) : 0;
     for (int k = 0; k < 3; k++)
         if (!same_signal(p, a->name, a->mount_shift[k], b->mount_shift[k])) return 0;
     return same_numbers(p, a->name, "pitch, length, damping", x, y, 3) &&

@@ -64,8 +64,8 @@ static void seen_from(const lwi_mjcf *u, int from, int to, const double *R, cons
                       double *S, double *s)
 {
     double W[9], w[3];
-    lwi_pose_mul(W, w, u->body[from].W, u->body[from].w, R, r);
-    lwi_pose_between(S, s, u->body[to].W, u->body[to].w, W, w);
+    lwi_frame_mul(W, w, u->body[from].W, u->body[from].w, R, r);
+    lwi_frame_between(S, s, u->body[to].W, u->body[to].w, W, w);
 }
 
 static lw_status read_connect(const lwi_mjcf *u, tie *t)
@@ -129,8 +129,8 @@ static bool hinge_of(const tie *a, const tie *b, lw_pose frame[2])
         double line[3], R[9];
         v3_sub(line, b->r[k], a->r[i]);
         // closer points are the same point twice
-        if (v3_norm(line) < 1e-6 || !lwi_rotation_to_axis(R, line)) return false;
-        frame[i] = lwi_pose_of(R, a->r[i]);
+        if (v3_norm(line) < 1e-6 || !lwi_frame_to_axis(R, line)) return false;
+        frame[i] = lwi_frame_pose(R, a->r[i]);
     }
     return true;
 }
@@ -154,10 +154,10 @@ static lw_status add_tie(const lwi_mjcf *u, tie *ties, int count, int index)
         ties[pair].done = true;
         d.type = LW_JOINT_REVOLUTE;
         lwi_mjcf_begin_notes(u, t->e);
-        lwi_note(u->notes, t->e, d.name,
-                 "note: two connects of the same bodies are one revolute joint");
+        lwi_notes_add(u->notes, t->e, d.name,
+                      "note: two connects of the same bodies are one revolute joint");
     } else {
-        for (int i = 0; i < 2; i++) frame[i] = lwi_pose_of(t->R[i], t->r[i]);
+        for (int i = 0; i < 2; i++) frame[i] = lwi_frame_pose(t->R[i], t->r[i]);
     }
     d.frame1 = frame[0];
     d.frame2 = frame[1];
@@ -242,7 +242,8 @@ static lw_status read_ties(lwi_mjcf *u, tie *ties, int *count)
             if (!weld && strcmp(t->name, "connect") != 0) continue;
             if (!active(u, t)) {
                 lwi_mjcf_begin_notes(u, t);
-                lwi_note(u->notes, t, lwi_xml_get(t, "name"), "inactive equalities are not read");
+                lwi_notes_add(u->notes, t, lwi_xml_get(t, "name"),
+                              "inactive equalities are not read");
                 continue;
             }
             tie *one = &ties[(*count)++];

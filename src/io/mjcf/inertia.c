@@ -80,7 +80,7 @@ static lw_status read_geometry(const lwi_mjcf *u, const lwi_mjcf_part *part, sol
         TRY(read_ends(u, &part->at, s));
         nsize = nsize ? 3 : 0;
     }
-    lwi_pose_mul(s->R, s->r, part->R, part->r, s->R, s->r);
+    lwi_frame_mul(s->R, s->r, part->R, part->r, s->R, s->r);
     if (s->type == PLANE || types[s->type].nsize == 0 || lwi_mjcf_get(u, &part->at, "mesh", NULL))
         return LW_OK;
     for (int i = 0; i < types[s->type].nsize; i++)
@@ -187,7 +187,7 @@ static lw_status take_shape(const lwi_mjcf *u, const lwi_mjcf_part *part, const 
                                           [BOX] = LW_SHAPE_BOX,
                                           [MESH] = LW_SHAPE_NONE,
                                           [SDF] = LW_SHAPE_NONE};
-    const lw_pose pose = lwi_pose_of(s->R, s->r);
+    const lw_pose pose = lwi_frame_pose(s->R, s->r);
     int n;
     *shape = (lw_shape){.type = drawn[s->type],
                         .has_position = 1,
@@ -231,8 +231,8 @@ static lw_status from_geoms(const lwi_mjcf *u, const lwi_mjcf_body *b, lw_body_d
         TRY(read_solid(u, p, &s, &counts));
         if (counts && s.type == MESH) {
             lwi_mjcf_begin_notes(u, p->at.e);
-            lwi_note(u->notes, p->at.e, b->name,
-                     "meshes are not read and have no inertia, bodies without <inertial>");
+            lwi_notes_add(u->notes, p->at.e, b->name,
+                          "meshes are not read and have no inertia, bodies without <inertial>");
         }
         if (!counts || s.type == MESH) continue;
         mass += s.mass;
@@ -272,7 +272,7 @@ static lw_status from_inertial(const lwi_mjcf *u, const lwi_xml_element *e, lw_b
     if (!full == !diagonal)
         return lwi_mjcf_fail(u, e, LW_ERR_PARSE,
                              "<inertial>: expected one of diaginertia and fullinertia");
-    const lw_pose pose = lwi_pose_of(R, r);
+    const lw_pose pose = lwi_frame_pose(R, r);
     d->com = pose.position;
     d->inertia_axes = pose.orientation;
     return LW_OK;

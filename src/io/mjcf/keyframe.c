@@ -155,8 +155,8 @@ lw_status lwi_mjcf_apply_keyframe(lwi_mjcf *u)
         const char *name = lwi_xml_get(k, "name");
         lwi_mjcf_begin_notes(u, k);
         if (!u->desc->keyframe)
-            lwi_note(u->notes, k, name,
-                     "keyframes are used as the initial state if requested by name");
+            lwi_notes_add(u->notes, k, name,
+                          "keyframes are used as the initial state if requested by name");
         else if (name && strcmp(name, u->desc->keyframe) == 0)
             return take(u, k);
     }

@@ -127,7 +127,7 @@ static lw_status take_frame(lwi_mjcf *u, const lwi_xml_element *e, const here *a
     double R[9], r[3];
     TRY(lwi_mjcf_pose(u, &self, R, r));
     TRY(lwi_mjcf_find_class(u, e, "childclass", &inside.of_class));
-    lwi_pose_mul(inside.R, inside.r, at->R, at->r, R, r);
+    lwi_frame_mul(inside.R, inside.r, at->R, at->r, R, r);
     return take_children(u, e, &inside, end);
 }
 
@@ -143,8 +143,8 @@ static lw_status take_body(lwi_mjcf *u, const lwi_xml_element *e, const here *at
     m3_identity(inside.R);
     *b = (lwi_mjcf_body){.name = lwi_xml_get(e, "name"), .e = e, .parent = at->body};
     TRY(lwi_mjcf_pose(u, &self, b->R, b->r));
-    lwi_pose_mul(b->R, b->r, at->R, at->r, b->R, b->r);
-    lwi_pose_mul(b->W, b->w, parent->W, parent->w, b->R, b->r);
+    lwi_frame_mul(b->R, b->r, at->R, at->r, b->R, b->r);
+    lwi_frame_mul(b->W, b->w, parent->W, parent->w, b->R, b->r);
     TRY(lwi_mjcf_find_class(u, e, "childclass", &inside.of_class));
     lwi_mjcf_part **end = &b->part;
     return take_children(u, e, &inside, &end);
@@ -215,7 +215,7 @@ static void scale_masses(lwi_mjcf *u)
 static const char *name_of(const lwi_mjcf *u, const lwi_mjcf_body *b)
 {
     if (!b->name || strcmp(b->name, "ground") != 0) return b->name;
-    lwi_note(u->notes, b->e, "ground_body", "body 'ground' is renamed");
+    lwi_notes_add(u->notes, b->e, "ground_body", "body 'ground' is renamed");
     return "ground_body";
 }
 
@@ -226,15 +226,15 @@ static lw_status add_bodies(lwi_mjcf *u)
         lwi_mjcf_begin_notes(u, b->e);
         b->desc = (lw_body_desc){.name = name_of(u, b),
                                  .inertia_axes = {1, 0, 0, 0},
-                                 .pose = lwi_pose_of(b->R, b->r),
+                                 .pose = lwi_frame_pose(b->R, b->r),
                                  .allow_bad_inertia = 1, // as the format does
                                  .place = lwi_mjcf_place(u, b->e)};
         TRY(lwi_mjcf_inertia(u, b));
         for (const lwi_mjcf_part *p = b->part; p; p = p->next) {
             if (p->at.kind != LWI_MJCF_GEOM) continue;
             lwi_mjcf_begin_notes(u, p->at.e);
-            lwi_note(u->notes, p->at.e, NULL,
-                     "contacts are not modelled, there is none between geoms");
+            lwi_notes_add(u->notes, p->at.e, NULL,
+                          "contacts are not modelled, there is none between geoms");
         }
     }
     scale_masses(u);
@@ -278,7 +278,8 @@ static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double un
     TRY(lwi_mjcf_flag(u, at, "limited", &limited));
     if (!n || limited == 0 || (limited == 2 && !u->auto_limits)) return LW_OK;
     if (!(u->desc->limits.stiffness > 0)) {
-        lwi_note(u->notes, at->e, lwi_xml_get(at->e, "name"), "limits are not enforced, joints");
+        lwi_notes_add(u->notes, at->e, lwi_xml_get(at->e, "name"),
+                      "limits are not enforced, joints");
         return LW_OK;
     }
     *limits = u->desc->limits;
@@ -300,7 +301,7 @@ static lw_status read_coordinate(const lwi_mjcf *u, const lwi_mjcf_at *at, doubl
     TRY(lwi_mjcf_number(u, at, "armature", &c->rotor));
     c->at = c->stiffness != 0 ? unit * c->at : 0;
     const char *name = lwi_xml_get(at->e, "name");
-    if (loss != 0) lwi_note(u->notes, at->e, name, "dry friction is not modelled, joints");
+    if (loss != 0) lwi_notes_add(u->notes, at->e, name, "dry friction is not modelled, joints");
     if (c->damping >= 0) return read_limits(u, at, unit, &c->limits);
     return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<joint>: damping is %g, expected a number >= 0",
                          c->damping);
@@ -317,10 +318,12 @@ static lw_status read_damping(const lwi_mjcf *u, const lwi_mjcf_at *at, double *
     TRY(lwi_mjcf_number(u, at, "armature", &armature));
     TRY(lwi_mjcf_numbers(u, at, "range", 1, 2, (double[2]){limited}, &n));
     if (stiffness != 0)
-        lwi_note(u->notes, at->e, name, "springs of ball and free joints are not used, joints");
+        lwi_notes_add(u->notes, at->e, name,
+                      "springs of ball and free joints are not used, joints");
     if (armature != 0)
-        lwi_note(u->notes, at->e, name, "armature of ball and free joints is not used, joints");
-    if (n) lwi_note(u->notes, at->e, name, "limits are not enforced, joints");
+        lwi_notes_add(u->notes, at->e, name,
+                      "armature of ball and free joints is not used, joints");
+    if (n) lwi_notes_add(u->notes, at->e, name, "limits are not enforced, joints");
     return LW_OK;
 }
 
@@ -337,9 +340,9 @@ static lw_status read_frame(const lwi_mjcf *u, const lwi_mjcf_part *part, lw_joi
         v3_set(p, 0, 0, 0);
         return LW_OK;
     }
-    if (type != LW_JOINT_SPHERICAL && !lwi_rotation_to_axis(A, axis))
+    if (type != LW_JOINT_SPHERICAL && !lwi_frame_to_axis(A, axis))
         return lwi_mjcf_fail(u, part->at.e, LW_ERR_MODEL, "<joint axis>: the zero vector");
-    lwi_pose_mul(A, p, part->R, part->r, A, p);
+    lwi_frame_mul(A, p, part->R, part->r, A, p);
     return LW_OK;
 }
 
@@ -350,7 +353,7 @@ static void apply_ref(lw_joint_type type, double ref, double *A, double *p)
     m3_identity(turn);
     if (type == LW_JOINT_REVOLUTE) rot_z(turn, cos(ref), -sin(ref));
     if (type == LW_JOINT_PRISMATIC) shift[2] = -ref;
-    lwi_pose_mul(A, p, A, p, turn, shift);
+    lwi_frame_mul(A, p, A, p, turn, shift);
 }
 
 /** State of adding the joints of a body in series: the next starts at `before`, (R, r) is the pose of the body in
@@ -367,7 +370,7 @@ static lw_status place_joint(const lwi_mjcf *u, const lwi_mjcf_part *part, lwi_m
     const double unit = j->desc.type == LW_JOINT_REVOLUTE ? u->unit : 1;
     double A[9], p[3];
     TRY(read_frame(u, part, j->desc.type, A, p));
-    j->desc.frame2 = lwi_pose_of(A, p);
+    j->desc.frame2 = lwi_frame_pose(A, p);
     if (scalar) {
         TRY(lwi_mjcf_number(u, &part->at, "ref", &j->ref));
         j->ref *= unit;
@@ -382,9 +385,9 @@ static lw_status place_joint(const lwi_mjcf *u, const lwi_mjcf_part *part, lwi_m
         m3_identity(A);
         v3_set(p, 0, 0, 0);
     } else {
-        lwi_pose_mul(A, p, c->R, c->r, A, p);
+        lwi_frame_mul(A, p, c->R, c->r, A, p);
     }
-    j->desc.frame1 = lwi_pose_of(A, p);
+    j->desc.frame1 = lwi_frame_pose(A, p);
     return LW_OK;
 }
 
@@ -470,7 +473,7 @@ static lw_status fix_to_parent(const lwi_mjcf *u, const lwi_mjcf_body *b)
     const char *mocap = lwi_xml_get(b->e, "mocap");
     if (mocap && strcmp(mocap, "true") == 0) {
         lwi_mjcf_begin_notes(u, b->e);
-        lwi_note(u->notes, b->e, b->name, "bodies moved by motion capture are fixed");
+        lwi_notes_add(u->notes, b->e, b->name, "bodies moved by motion capture are fixed");
     }
     const lw_joint_desc d = {.type = LW_JOINT_FIXED,
                              .placement = LW_PLACED_FRAMES,
@@ -509,23 +512,23 @@ static lw_status read_motor(lwi_mjcf *u, const lwi_xml_element *e)
     lwi_mjcf_begin_notes(u, e);
     TRY(lwi_mjcf_find_class(u, e, "class", &at.of_class));
     if (!lwi_xml_get(e, "joint")) {
-        lwi_note(u->notes, e, name, "motors that do not drive a joint are not read");
+        lwi_notes_add(u->notes, e, name, "motors that do not drive a joint are not read");
         return LW_OK;
     }
     TRY(lwi_mjcf_find(u, e, "joint", &u->joint_names, "joint", &index));
     TRY(lwi_mjcf_numbers(u, &at, "gear", 1, 6, gear, NULL));
     lwi_mjcf_joint *j = &u->joint[index];
     if (j->desc.type != LW_JOINT_REVOLUTE && j->desc.type != LW_JOINT_PRISMATIC) {
-        lwi_note(u->notes, e, name, "motors of ball and free joints are not read");
+        lwi_notes_add(u->notes, e, name, "motors of ball and free joints are not read");
         return LW_OK;
     }
     if (j->input++) {
-        lwi_note(u->notes, e, name, "a second motor of the same joint is not read");
+        lwi_notes_add(u->notes, e, name, "a second motor of the same joint is not read");
         return LW_OK;
     }
     if (gear[0] != 1)
-        lwi_note(u->notes, e, name,
-                 "the input of a motor is the effort at its joint, control times gear");
+        lwi_notes_add(u->notes, e, name,
+                      "the input of a motor is the effort at its joint, control times gear");
     TRY(lw_builder_add_input(u->builder, name ? name : j->name, &input, u->error));
     j->desc.coordinate[0].effort = input;
     return LW_OK;
@@ -550,11 +553,11 @@ static lw_status read_sites(lwi_mjcf *u)
             *s = (lwi_mjcf_site){.name = lwi_xml_get(p->at.e, "name"), .e = p->at.e, .body = i};
             TRY(lwi_mjcf_pose(u, &p->at, s->R, s->r));
             TRY(lwi_mjcf_ends(u, &p->at, s->R, s->r, &length));
-            lwi_pose_mul(s->R, s->r, p->R, p->r, s->R, s->r);
+            lwi_frame_mul(s->R, s->r, p->R, p->r, s->R, s->r);
             if (!s->name) continue;
             const lw_marker_desc d = {.name = s->name,
                                       .body = u->body[i].body,
-                                      .pose = lwi_pose_of(s->R, s->r),
+                                      .pose = lwi_frame_pose(s->R, s->r),
                                       .place = lwi_mjcf_place(u, s->e)};
             TRY(lw_builder_add_marker(u->builder, &d, u->error));
         }

@@ -34,7 +34,7 @@ enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_VISUAL };
         parent, "freejoint", " name group align ", 0                                               \
     }
 
-static const lwi_known table[] = {
+static const lwi_survey_element table[] = {
     {"mujoco", "compiler",
      " angle coordinate autolimits inertiafromgeom eulerseq boundmass settotalmass "
      "inertiagrouprange meshdir texturedir assetdir discardvisual strippath usethread fusestatic "

@@ -65,7 +65,7 @@ static lw_status open_file(lwi_mjcf *u, const lwi_xml_element *include, lwi_xml 
     if (u->nincluded == LWI_MJCF_MAX_FILES)
         return lwi_mjcf_fail(u, include, LW_ERR_PARSE, "more than %d files are included",
                              LWI_MJCF_MAX_FILES);
-    path = lwi_file_inside(u->desc->folder, name, u->arena);
+    path = lwi_reader_path_inside(u->desc->folder, name, u->arena);
     if (!path)
         return lwi_mjcf_fail(u, include, LW_ERR_PARSE,
                              "<include>: '%.200s' does not exist in the folder of the model", name);
@@ -73,7 +73,7 @@ static lw_status open_file(lwi_mjcf *u, const lwi_xml_element *include, lwi_xml 
         if (strcmp(u->included[i].file, path) == 0)
             return lwi_mjcf_fail(u, include, LW_ERR_PARSE,
                                  "<include>: '%.200s' is included a second time", name);
-    TRY(lwi_file_text(path, allocator, &text, &length, u->error));
+    TRY(lwi_reader_file(path, allocator, &text, &length, u->error));
     LWI_ASSERT_INDEX(u->nincluded, LWI_MJCF_MAX_FILES);
     lwi_xml *xml = &u->included[u->nincluded];
     const lw_status status = lwi_xml_parse(xml, text, length, path, allocator, u->error);

@@ -67,7 +67,7 @@ lw_status lwi_mjcf_flag(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *at
 // Reads a vector of any length as a unit vector.
 static lw_status unit_of(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute, double *a)
 {
-    if (lwi_normalize(a)) return LW_OK;
+    if (lwi_frame_normalize(a)) return LW_OK;
     return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<%.60s %.60s>: the zero vector", at->e->name,
                          attribute);
 }

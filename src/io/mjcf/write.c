@@ -156,7 +156,7 @@ static void put_thin_joints(const lwi_export *x, const family *f, int top, int i
         m3_identity(R);
         v3_set(r, 0, 0, 0);
         for (int n = k; n != i; n = f->child[n])
-            lwi_pose_mul(R, r, R, r, x->link[f->child[n]].R, x->link[f->child[n]].r);
+            lwi_frame_mul(R, r, R, r, x->link[f->child[n]].R, x->link[f->child[n]].r);
         v3_sub(to, moved.at, r);
         m3_tmul_v(moved.at, R, to);
         for (int a = 0; a < moved.naxis; a++) {
@@ -176,7 +176,7 @@ static void open_body(const lwi_export *x, const family *f, int i, int indent)
     memcpy(R, x->link[top].R, sizeof R);
     v3_copy(r, x->link[top].r);
     for (int n = top; n != i; n = f->child[n])
-        lwi_pose_mul(R, r, R, r, x->link[f->child[n]].R, x->link[f->child[n]].r);
+        lwi_frame_mul(R, r, R, r, x->link[f->child[n]].R, x->link[f->child[n]].r);
     quat_from_matrix(q, R);
     fprintf(x->file, "%*s<body name=\"", indent, "");
     lwi_export_text(x, x->model->body[l->body].name);

@@ -85,7 +85,7 @@ lw_status lwi_sdf_pose(const lwi_sdf *u, const lwi_sdf_file *file, const lwi_xml
                             ? 0.017453292519943296
                             : 1;
     v3_scale(x + 3, unit, x + 3);
-    lwi_rotation_of_rpy(R, x + 3);
+    lwi_frame_rpy(R, x + 3);
     return LW_OK;
 }
 
@@ -198,7 +198,7 @@ static lw_status open_file(lwi_sdf *u, const lwi_sdf_file *from, const lwi_xml_e
     if (!folder) return lwi_sdf_no_memory(u);
     folder[slash ? slash - path : 0] = 0;
     file->folder = folder;
-    TRY(lwi_file_text(path, allocator, &text, &length, u->error));
+    TRY(lwi_reader_file(path, allocator, &text, &length, u->error));
     const lw_status status = lwi_xml_parse(&file->xml, text, length, path, allocator, u->error);
     lwi_release(allocator, text);
     TRY(status);
@@ -219,7 +219,7 @@ static lw_status file_of_folder(lwi_sdf *u, const lwi_sdf_file *from,
     *name = joined(u, folder, "/", "model.sdf");
     const char *wanted = joined(u, folder, "/", "model.config");
     if (!*name || !wanted) return lwi_sdf_no_memory(u);
-    const char *path = lwi_file_inside(u->desc->folder, wanted, u->arena);
+    const char *path = lwi_reader_path_inside(u->desc->folder, wanted, u->arena);
     if (!path) return LW_OK;
     TRY(open_file(u, from, include, path, wanted, &config));
     for (const lwi_xml_element *e = lwi_xml_child(config->xml.root, "sdf"); e;
@@ -247,7 +247,7 @@ static lw_status path_of_uri(lwi_sdf *u, const lwi_sdf_file *from, const lwi_xml
     const bool is_file = (n > 4 && strcmp(uri + n - 4, ".sdf") == 0) ||
                          (n > 6 && strcmp(uri + n - 6, ".world") == 0);
     if (!is_file) TRY(file_of_folder(u, from, include, uri, part));
-    *path = lwi_file_inside(u->desc->folder, *part, u->arena);
+    *path = lwi_reader_path_inside(u->desc->folder, *part, u->arena);
     return LW_OK;
 }
 
@@ -268,11 +268,12 @@ static lw_status collect_include(lwi_sdf *u, const lwi_sdf_file *from,
     TRY(path_of_uri(u, from, include, uri->text, &path, &part));
     if (!path) {
         lwi_sdf_begin_notes(u, from);
-        lwi_note(u->notes, include, uri->text,
-                 u->desc->folder ? "models that are not found below the folder of the file are "
-                                   "left out, includes"
-                                 : "models of other files are left out where the model is not read "
-                                   "from a file, includes");
+        lwi_notes_add(u->notes, include, uri->text,
+                      u->desc->folder
+                          ? "models that are not found below the folder of the file are "
+                            "left out, includes"
+                          : "models of other files are left out where the model is not read "
+                            "from a file, includes");
         return LW_OK;
     }
     TRY(open_file(u, from, include, path, part, &file));
@@ -456,9 +457,9 @@ static lw_status read_base(lwi_sdf *u, int index)
     const char *old = pose ? lwi_xml_get(pose, "frame") : NULL;
     if (old && *old) {
         lwi_sdf_begin_notes(u, item->file);
-        lwi_note(u->notes, pose, item->name,
-                 "<pose frame=''> has different meanings in versions of the format and is not "
-                 "used, poses of");
+        lwi_notes_add(u->notes, pose, item->name,
+                      "<pose frame=''> has different meanings in versions of the format and is not "
+                      "used, poses of");
     }
     return to && *to ? find_named(u, item, e, "relative_to", to, item->model, &item->base) : LW_OK;
 }
@@ -475,7 +476,7 @@ static lw_status pose_in_model(const lwi_sdf *u, int item, int model, double *R,
         if (item <= model || item >= m->end || steps >= m->end)
             return lwi_sdf_fail(u, m, m->e, LW_ERR_MODEL,
                                 "model '%.200s': its placement_frame is not inside it", m->name);
-        lwi_pose_mul(R, r, u->item[item].X_R, u->item[item].X_r, R, r);
+        lwi_frame_mul(R, r, u->item[item].X_R, u->item[item].X_r, R, r);
     }
     return LW_OK;
 }
@@ -493,8 +494,8 @@ static lw_status use_placement_frame(lwi_sdf *u, int model)
     if (!name || !*name) return LW_OK;
     TRY(find_named(u, m, m->e, "placement_frame", name, model, &frame));
     TRY(pose_in_model(u, frame, model, R, r));
-    lwi_pose_between(R, r, R, r, I, zero);
-    lwi_pose_mul(m->X_R, m->X_r, m->X_R, m->X_r, R, r);
+    lwi_frame_between(R, r, R, r, I, zero);
+    lwi_frame_mul(m->X_R, m->X_r, m->X_R, m->X_r, R, r);
     return LW_OK;
 }
 
@@ -517,7 +518,7 @@ static lw_status place(lwi_sdf *u, int first)
     for (; last >= 0; last = u->item[last].back) {
         lwi_sdf_item *item = &u->item[last];
         const lwi_sdf_item *base = &u->item[item->base];
-        lwi_pose_mul(item->R, item->r, base->R, base->r, item->X_R, item->X_r);
+        lwi_frame_mul(item->R, item->r, base->R, base->r, item->X_R, item->X_r);
         item->seen = LWI_SDF_PLACED;
     }
     return LW_OK;
@@ -557,12 +558,12 @@ static lw_status collect_root(lwi_sdf *u)
             if (strcmp(e->name, "model") == 0)
                 TRY(lwi_sdf_survey(u, file, e));
             else if (strcmp(e->name, "include") != 0)
-                lwi_note(u->notes, e, lwi_xml_get(e, "name"), "<%.60s> in <sdf> is not read",
-                         e->name);
+                lwi_notes_add(u->notes, e, lwi_xml_get(e, "name"), "<%.60s> in <sdf> is not read",
+                              e->name);
         }
     for (const lwi_xml_element *e = world ? world->next : NULL; e; e = e->next)
-        lwi_note(u->notes, e, lwi_xml_get(e, "name"), "<%.60s> next to a <world> is not read",
-                 e->name);
+        lwi_notes_add(u->notes, e, lwi_xml_get(e, "name"), "<%.60s> next to a <world> is not read",
+                      e->name);
     return collect_children(u, file, world ? world : root, 0);
 }
 

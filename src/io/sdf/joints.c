@@ -92,7 +92,7 @@ static lw_status read_axis(const lwi_sdf *u, const lwi_sdf_item *j, int k, doubl
                                 "joint '%.120s': expressed_in '%.120s' does not exist", j->name,
                                 in);
     }
-    if (!lwi_normalize(a))
+    if (!lwi_frame_normalize(a))
         return lwi_sdf_fail(u, j, xyz, LW_ERR_MODEL, "joint '%.200s': axis is the zero vector",
                             j->name);
     if (frame < 0) return LW_OK;
@@ -129,7 +129,7 @@ static lw_status read_limits(const lwi_sdf *u, const lwi_sdf_item *j, const lwi_
             end[k] = k ? INFINITY : -INFINITY;
     if (!isfinite(end[0]) && !isfinite(end[1])) return LW_OK;
     if (!(u->desc->limits.stiffness > 0)) {
-        lwi_note(u->notes, e, j->name, "limits are not enforced, joints");
+        lwi_notes_add(u->notes, e, j->name, "limits are not enforced, joints");
         return LW_OK;
     }
     *limits = u->desc->limits;
@@ -150,7 +150,7 @@ static lw_status read_dynamics(const lwi_sdf *u, const lwi_sdf_item *j, const lw
     TRY(lwi_sdf_number(u, j, e, "spring_reference", &c->at));
     TRY(lwi_sdf_number(u, j, e, "friction", &friction));
     if (c->stiffness == 0) c->at = 0;
-    if (friction != 0) lwi_note(u->notes, e, j->name, "dry friction is not modelled, joints");
+    if (friction != 0) lwi_notes_add(u->notes, e, j->name, "dry friction is not modelled, joints");
     if (c->damping >= 0) return LW_OK;
     return lwi_sdf_fail(u, j, e, LW_ERR_MODEL,
                         "joint '%.200s': damping is %g, expected a number >= 0", j->name,
@@ -166,7 +166,7 @@ static lw_status read_ball(const lwi_sdf *u, const lwi_sdf_item *j, lw_joint_des
     TRY(read_dynamics(u, j, axis, &c));
     d->damping = c.damping;
     if (c.stiffness != 0)
-        lwi_note(u->notes, axis, j->name, "springs of ball joints are not used, joints");
+        lwi_notes_add(u->notes, axis, j->name, "springs of ball joints are not used, joints");
     return LW_OK;
 }
 
@@ -198,8 +198,8 @@ static lw_body body_of(const lwi_sdf *u, int link)
 static lw_pose frame_in(const lwi_sdf *u, int link, const double *R, const double *r)
 {
     double F[9], f[3];
-    lwi_pose_between(F, f, u->item[link].R, u->item[link].r, R, r);
-    return lwi_pose_of(F, f);
+    lwi_frame_between(F, f, u->item[link].R, u->item[link].r, R, r);
+    return lwi_frame_pose(F, f);
 }
 
 // Adds joint d between the two bodies; its frame has axis z (and x) in the frame of the joint.
@@ -225,9 +225,9 @@ static lw_status add_two_hinges(const lwi_sdf *u, lwi_sdf_item *j, const double 
     double A[2][9], R[9];
     char name[2 * LWI_NOTE_BYTES];
     lw_body cross;
-    for (int k = 0; k < 2; k++) lwi_rotation_to_axis(A[k], axis[k]);
+    for (int k = 0; k < 2; k++) lwi_frame_to_axis(A[k], axis[k]);
     snprintf(name, sizeof name, "%.200s::cross", j->name);
-    const lw_body_desc body = {.name = name, .pose = lwi_pose_of(j->R, j->r), .place = j->place};
+    const lw_body_desc body = {.name = name, .pose = lwi_frame_pose(j->R, j->r), .place = j->place};
     TRY(lw_builder_add_body(u->builder, &body, &cross, u->error));
     for (int k = 0; k < 2; k++) {
         lw_joint_desc d = {.name = k ? name : j->name,
@@ -239,14 +239,14 @@ static lw_status add_two_hinges(const lwi_sdf *u, lwi_sdf_item *j, const double 
                            .place = j->place};
         m3_mul(R, j->R, A[k]);
         static const double nowhere[3] = {0, 0, 0};
-        const lw_pose own = lwi_pose_of(A[k], nowhere);
+        const lw_pose own = lwi_frame_pose(A[k], nowhere);
         d.frame1 = k ? own : frame_in(u, j->parent, R, j->r);
         d.frame2 = k ? frame_in(u, j->child, R, j->r) : own;
         TRY(lw_builder_add_joint(u->builder, &d, k ? NULL : &j->joint, u->error));
     }
-    lwi_note(u->notes, j->e, j->name,
-             "axes that are not perpendicular are two revolute joints, the second is named "
-             "JOINT::cross, joints");
+    lwi_notes_add(u->notes, j->e, j->name,
+                  "axes that are not perpendicular are two revolute joints, the second is named "
+                  "JOINT::cross, joints");
     return LW_OK;
 }
 
@@ -267,7 +267,7 @@ static lw_status add_joint(const lwi_sdf *u, lwi_sdf_item *j)
         if (d.q[k] != 0) d.has_q = 1;
     }
     if (d.type == LW_JOINT_SCREW) TRY(read_pitch(u, j, &d.pitch));
-    if (n == 1) lwi_rotation_to_axis(A, axis[0]);
+    if (n == 1) lwi_frame_to_axis(A, axis[0]);
     if (n == 2) {
         const double dot = v3_dot(axis[0], axis[1]);
         if (fabs(dot) > 1 - RIGHT_ANGLE)
@@ -377,10 +377,10 @@ static lw_status read_gear(lwi_sdf *u, int joint)
     }
     if (hinge[0] < 0 || hinge[1] < 0) {
         lwi_sdf_begin_notes(u, g->file);
-        lwi_note(u->notes, g->e, g->name,
-                 "gearboxes need a revolute joint of the reference body to each of their two "
-                 "links, about "
-                 "their axes; they are not modelled, joints");
+        lwi_notes_add(u->notes, g->e, g->name,
+                      "gearboxes need a revolute joint of the reference body to each of their two "
+                      "links, about "
+                      "their axes; they are not modelled, joints");
         return LW_OK;
     }
     const lwi_sdf_coupling c = {

@@ -27,8 +27,9 @@ static lw_status read_inertia(const lwi_sdf *u, const lwi_sdf_item *link,
         if (inertia) TRY(lwi_sdf_number(u, link, inertia, keys[k], &d->inertia[k]));
     }
     if (!inertia)
-        lwi_note(u->notes, link->e, link->name,
-                 "links without <inertia> have 1 kg m^2 about every axis, the default of SDF:");
+        lwi_notes_add(
+            u->notes, link->e, link->name,
+            "links without <inertia> have 1 kg m^2 about every axis, the default of SDF:");
     return LW_OK;
 }
 
@@ -39,12 +40,12 @@ static lw_status read_inertial(const lwi_sdf *u, const lwi_sdf_item *link, lw_bo
     d->mass = 1;
     TRY(read_inertia(u, link, inertial, d));
     if (!inertial || !lwi_xml_child(inertial, "mass"))
-        lwi_note(u->notes, link->e, link->name,
-                 "links without <mass> have 1 kg, the default of SDF:");
+        lwi_notes_add(u->notes, link->e, link->name,
+                      "links without <mass> have 1 kg, the default of SDF:");
     if (!inertial) return LW_OK;
     TRY(lwi_sdf_number(u, link, inertial, "mass", &d->mass));
     TRY(lwi_sdf_pose(u, link->file, inertial, R, r));
-    const lw_pose pose = lwi_pose_of(R, r);
+    const lw_pose pose = lwi_frame_pose(R, r);
     d->com = pose.position;
     d->inertia_axes = pose.orientation;
     return LW_OK;
@@ -113,7 +114,7 @@ static lw_status read_shapes(const lwi_sdf *u, const lwi_sdf_item *link, lw_body
         if (geometry) TRY(read_geometry(u, link, geometry, shape));
         if (!shape->type) continue;
         TRY(lwi_sdf_pose(u, link->file, v, R, r));
-        const lw_pose pose = lwi_pose_of(R, r);
+        const lw_pose pose = lwi_frame_pose(R, r);
         shape->position = pose.position;
         shape->orientation = pose.orientation;
         TRY(read_color(u, link, v, shape));
@@ -130,7 +131,7 @@ static const char *body_name(const lwi_sdf *u, const lwi_sdf_item *link)
     const char *name = lwi_names_distinct(u->name[LWI_SDF_LINK], u->order[LWI_SDF_LINK],
                                           u->count[LWI_SDF_LINK], "ground_link", NULL, u->arena);
     if (!name) return NULL;
-    lwi_note(u->notes, link->e, name, "link 'ground' is renamed:");
+    lwi_notes_add(u->notes, link->e, name, "link 'ground' is renamed:");
     return name;
 }
 
@@ -139,7 +140,7 @@ static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
     lwi_sdf_begin_notes(u, link->file);
     lw_body_desc d = {.name = body_name(u, link),
                       .inertia_axes = {1, 0, 0, 0},
-                      .pose = lwi_pose_of(link->R, link->r),
+                      .pose = lwi_frame_pose(link->R, link->r),
                       .allow_bad_inertia =
                           1, // no such key in the format; files of real robots need it
                       .place = link->place};
@@ -148,7 +149,7 @@ static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
     TRY(read_shapes(u, link, &d));
     const lwi_xml_element *gravity = lwi_xml_child(link->e, "gravity");
     if (gravity && !lwi_sdf_true(link->e, "gravity"))
-        lwi_note(u->notes, gravity, link->name, "gravity acts on all links, also on");
+        lwi_notes_add(u->notes, gravity, link->name, "gravity acts on all links, also on");
     return lw_builder_add_body(u->builder, &d, &link->body, u->error);
 }
 
@@ -164,7 +165,7 @@ static lw_status fix_to_ground(const lwi_sdf *u, const lwi_sdf_item *link)
                              .type = LW_JOINT_FIXED,
                              .placement = LW_PLACED_FRAMES,
                              .body2 = link->body,
-                             .frame1 = lwi_pose_of(link->R, link->r),
+                             .frame1 = lwi_frame_pose(link->R, link->r),
                              .place = link->place};
     return lw_builder_add_joint(u->builder, &d, NULL, u->error);
 }
@@ -217,7 +218,7 @@ static lw_status check_names(const lwi_sdf *u)
 {
     for (int i = 1; i < u->nitem; i++) {
         const lwi_sdf_item *item = &u->item[i];
-        const char *problem = lwi_name_problem(item->name);
+        const char *problem = lwi_text_name_problem(item->name);
         if (problem)
             return lwi_sdf_fail(u, item, item->e, LW_ERR_MODEL, "%s '%.60s': its name %s",
                                 item->e->name, item->name, problem);

@@ -17,7 +17,7 @@ enum {
         axis, "use_parent_model_frame", "", VALUE                                                  \
     }
 
-static const lwi_known table[] = {
+static const lwi_survey_element table[] = {
     {"world", "gravity", "", VALUE},
     {"world", "model", " name canonical_link placement_frame ", 0},
     {"world", "include", "", 0},

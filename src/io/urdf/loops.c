@@ -59,7 +59,7 @@ static lw_status read_frames(const lwi_urdf *u, const lwi_xml_element *e, const 
         TRY(lwi_urdf_end(u, link[i], name, &end[i]));
         TRY(lwi_urdf_pose(u, link[i], R, r));
         m3_mul(F, R, A);
-        frame[i] = lwi_pose_of(F, r);
+        frame[i] = lwi_frame_pose(F, r);
     }
     return LW_OK;
 }
@@ -82,7 +82,7 @@ static lw_status read_points(const lwi_urdf *u, const lwi_xml_element *e, const 
         TRY(lwi_urdf_pose(u, lwi_xml_child(e, origins[i]), R[i], r[i]));
     }
     m3_mul(F, R[0], A);
-    frame[0] = lwi_pose_of(F, r[0]);
+    frame[0] = lwi_frame_pose(F, r[0]);
     const lwi_xml_element *origin = lwi_xml_child(e, "child_origin");
     if (!origin || !lwi_xml_get(origin, "rpy")) { // the same attitude at the initial configuration
         double between[9];
@@ -90,7 +90,7 @@ static lw_status read_points(const lwi_urdf *u, const lwi_xml_element *e, const 
         m3_mul(R[1], between, R[0]);
     }
     m3_mul(F, R[1], A);
-    frame[1] = lwi_pose_of(F, r[1]);
+    frame[1] = lwi_frame_pose(F, r[1]);
     return LW_OK;
 }
 
@@ -129,8 +129,8 @@ static lw_status add_element(const lwi_urdf *u, const lwi_xml_element *e)
     static const char *const unused[] = {"dynamics", "limit"};
     for (int i = 0; i < LWI_COUNT(unused); i++)
         if (lwi_xml_child(e, unused[i]))
-            lwi_note(u->notes, lwi_xml_child(e, unused[i]), name,
-                     "<%s> of loop joints is not used, joints", unused[i]);
+            lwi_notes_add(u->notes, lwi_xml_child(e, unused[i]), name,
+                          "<%s> of loop joints is not used, joints", unused[i]);
     const lw_joint_desc d = {.name = name,
                              .type = type->id,
                              .placement = LW_PLACED_FRAMES,
@@ -198,9 +198,9 @@ lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folde
     if (!folder) return LW_OK;
     const char *name = name_beside(u, robot);
     if (!name) return no_memory(u->error);
-    u->companion = lwi_file_inside(folder, name, &u->xml->arena);
+    u->companion = lwi_reader_path_inside(folder, name, &u->xml->arena);
     if (!u->companion) return LW_OK; // no companion file
-    TRY(lwi_file_text(u->companion, &u->xml->arena.allocator, &text, &length, u->error));
+    TRY(lwi_reader_file(u->companion, &u->xml->arena.allocator, &text, &length, u->error));
     const bool about_loops = contains(text, length, "closed_loop");
     const lw_status status =
         lwi_document_parse(text, length, u->companion, &u->xml->arena, &root, &why);

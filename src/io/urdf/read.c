@@ -42,7 +42,7 @@ lw_status lwi_urdf_pose(const lwi_urdf *u, const lwi_xml_element *e, double *R, 
         TRY(lwi_xml_numbers(u->xml, e, "xyz", 3, r, u->error));
         TRY(lwi_xml_numbers(u->xml, e, "rpy", 3, rpy, u->error));
     }
-    lwi_rotation_of_rpy(R, rpy);
+    lwi_frame_rpy(R, rpy);
     return LW_OK;
 }
 
@@ -61,7 +61,7 @@ lw_status lwi_urdf_axis(const lwi_urdf *u, const lwi_xml_element *e, const char 
         TRY(lwi_xml_need(u->xml, axis, "xyz", &value, u->error));
         TRY(lwi_xml_numbers(u->xml, axis, "xyz", 3, a, u->error));
     }
-    if (lwi_rotation_to_axis(R, a)) return LW_OK;
+    if (lwi_frame_to_axis(R, a)) return LW_OK;
     return lwi_xml_fail(u->xml, axis, LW_ERR_MODEL, u->error, "joint '%s': axis is the zero vector",
                         name);
 }
@@ -93,7 +93,7 @@ static lw_status read_names(const reading *u, const char *what, names *n)
     for (const lwi_xml_element *e = lwi_xml_child(robot, what); e; e = lwi_xml_next(e, what), i++) {
         LWI_ASSERT_INDEX(i, n->count);
         TRY(lwi_xml_need(u->xml, e, "name", &n->text[i], u->error));
-        const char *problem = lwi_name_problem(n->text[i]);
+        const char *problem = lwi_text_name_problem(n->text[i]);
         if (problem)
             return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%.60s': its name %s", what,
                                 n->text[i], problem);
@@ -262,19 +262,20 @@ static lw_status read_inertial(const reading *u, const link *l, lw_body_desc *d)
     double R[9], r[3];
     TRY(read_origin(u, inertial, R, r));
     d->com = (lw_vec3){r[0], r[1], r[2]};
-    d->inertia_axes = lwi_pose_of(R, r).orientation;
+    d->inertia_axes = lwi_frame_pose(R, r).orientation;
     d->place = place_of(inertial);
     const lwi_xml_element *mass = lwi_xml_child(inertial, "mass");
     if (mass) {
         TRY(lwi_xml_need(u->xml, mass, "value", &value, u->error));
         TRY(lwi_xml_numbers(u->xml, mass, "value", 1, &d->mass, u->error));
     } else {
-        lwi_note(u->notes, inertial, l->name, "links have an <inertial> without <mass>: massless");
+        lwi_notes_add(u->notes, inertial, l->name,
+                      "links have an <inertial> without <mass>: massless");
     }
     const lwi_xml_element *inertia = lwi_xml_child(inertial, "inertia");
     if (!inertia) {
-        lwi_note(u->notes, inertial, l->name,
-                 "links have an <inertial> without <inertia>: point masses");
+        lwi_notes_add(u->notes, inertial, l->name,
+                      "links have an <inertial> without <inertia>: point masses");
         return LW_OK;
     }
     for (int k = 0; k < 6; k++) {
@@ -288,7 +289,7 @@ static lw_status add_body(const reading *u, link *l)
 {
     lw_body_desc d = {.name = l->name,
                       .inertia_axes = {1, 0, 0, 0},
-                      .pose = lwi_pose_of(l->R, l->r),
+                      .pose = lwi_frame_pose(l->R, l->r),
                       .allow_bad_inertia =
                           1, // no such key in the format; files of real robots need it
                       .place = place_of(l->e)};
@@ -305,7 +306,7 @@ static lw_status read_mimic(const reading *u, joint *j)
     const lwi_xml_element *e = lwi_xml_child(j->e, "mimic");
     if (!e) return LW_OK;
     if (j->kind.type == LW_JOINT_FIXED) {
-        lwi_note(u->notes, e, j->name, "<mimic> is not used for fixed joints, joints");
+        lwi_notes_add(u->notes, e, j->name, "<mimic> is not used for fixed joints, joints");
         return LW_OK;
     }
     const char *name;
@@ -329,7 +330,8 @@ static lw_status read_mimic(const reading *u, joint *j)
                             j->name, name, wrong->name, wrong->kind.name);
     if (!fixed) return LW_OK;
     j->of = -1;
-    lwi_note(u->notes, e, j->name, "mimics of a fixed joint are fixed at their offset, joints");
+    lwi_notes_add(u->notes, e, j->name,
+                  "mimics of a fixed joint are fixed at their offset, joints");
     return LW_OK;
 }
 
@@ -382,10 +384,11 @@ static lw_status read_damping(const reading *u, const joint *j, lw_joint_desc *d
     if (j->kind.scalar)
         d->coordinate[0].damping = damping;
     else if (damping > 0)
-        lwi_note(u->notes, e, j->name,
-                 "damping is only defined for revolute, continuous and prismatic joints, it is not "
-                 "used for joints");
-    if (friction != 0) lwi_note(u->notes, e, j->name, "dry friction is not modelled, joints");
+        lwi_notes_add(
+            u->notes, e, j->name,
+            "damping is only defined for revolute, continuous and prismatic joints, it is not "
+            "used for joints");
+    if (friction != 0) lwi_notes_add(u->notes, e, j->name, "dry friction is not modelled, joints");
     return LW_OK;
 }
 
@@ -401,16 +404,16 @@ static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
     for (int k = 0; k < LWI_COUNT(keys); k++)
         if (lwi_xml_numbers(u->xml, e, keys[k], 1, &value[k], NULL) != LW_OK) good = false;
     if (!good)
-        lwi_note(u->notes, e, j->name,
-                 "<limit> has an unused value that is not a finite number, joints");
+        lwi_notes_add(u->notes, e, j->name,
+                      "<limit> has an unused value that is not a finite number, joints");
     if (!j->kind.axis) return LW_OK;
     if (!(u->limits.stiffness > 0)) {
-        lwi_note(u->notes, e, j->name, "limits are not enforced, joints");
+        lwi_notes_add(u->notes, e, j->name, "limits are not enforced, joints");
         return LW_OK;
     }
     const bool ends = lwi_xml_get(e, "lower") || lwi_xml_get(e, "upper");
     if (!good || !ends || !j->kind.scalar || strcmp(j->kind.name, "continuous") == 0) {
-        lwi_note(u->notes, e, j->name, "limits have no lower and upper end, joints");
+        lwi_notes_add(u->notes, e, j->name, "limits have no lower and upper end, joints");
         return LW_OK;
     }
     lw_limits_desc *limits = &d->coordinate[0].limits;
@@ -451,8 +454,8 @@ static lw_status add_joint(const reading *u, joint *j)
     else if (j->kind.type == LW_JOINT_UNIVERSAL)
         memcpy(A, cardan, sizeof A);
     m3_mul(F, R, A);
-    d.frame1 = lwi_pose_of(F, r);
-    d.frame2 = lwi_pose_of(A, nowhere);
+    d.frame1 = lwi_frame_pose(F, r);
+    d.frame2 = lwi_frame_pose(A, nowhere);
     TRY(read_damping(u, j, &d));
     TRY(read_limit(u, j, &d));
     TRY(start_mimic(u, j, &d));

@@ -73,7 +73,7 @@ lw_status lwi_urdf_shapes(const lwi_urdf *u, const lwi_xml_element *link, lw_bod
         if (geometry) TRY(read_geometry(u, geometry, shape));
         if (!shape->type) continue;
         TRY(lwi_urdf_pose(u, lwi_xml_child(v, "origin"), R, r));
-        const lw_pose pose = lwi_pose_of(R, r);
+        const lw_pose pose = lwi_frame_pose(R, r);
         shape->position = pose.position;
         shape->orientation = pose.orientation;
         TRY(read_color(u, v, shape));

@@ -5,7 +5,7 @@
 
 enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_VISUAL };
 
-static const lwi_known table[] = {
+static const lwi_survey_element table[] = {
     {"robot", "link", " name type ", 0},
     {"robot", "joint", " name type ", 0},
     {"robot", "loop_joint", " name type ", 0},

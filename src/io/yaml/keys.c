@@ -50,7 +50,7 @@ static const lwi_yaml_key function_keys[] = {
      .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\""},
 };
 #undef AT
-const lwi_yaml_object lwi_function_object = {
+const lwi_yaml_object lwi_yaml_function_object = {
     .title = "function", .help = "a function of time [s]",
     .type = function_types, .ntype = LWI_COUNT(function_types),
     .key = function_keys, .nkey = LWI_COUNT(function_keys)};
@@ -64,7 +64,7 @@ static const lwi_yaml_key pose_keys[] = {
      .help = "unit quaternion, scalar first; default 1 0 0 0"},
 };
 #undef AT
-const lwi_yaml_object lwi_pose_object = {.title = "frame",
+const lwi_yaml_object lwi_yaml_pose_object = {.title = "frame",
                                     .help = "a frame fixed in a body, in the body frame",
                                     .key = pose_keys,
                                     .nkey = LWI_COUNT(pose_keys)};
@@ -72,10 +72,10 @@ const lwi_yaml_object lwi_pose_object = {.title = "frame",
 static const char *const inertia_checks[] = {"error", "warn"};
 
 #define X(name, text, nsize) text,
-const char *const lwi_shape_names[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
+const char *const lwi_yaml_shape_names[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
 #undef X
 #define X(name, text, nsize) nsize,
-const int lwi_shape_sizes[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
+const int lwi_yaml_shape_sizes[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
 #undef X
 
 #define AT(field) .offset = offsetof(lw_body_desc, field)
@@ -102,7 +102,7 @@ static const lwi_yaml_key body_keys[] = {
      .help = "reaction to a violated triangle inequality of the inertia; default error"},
 };
 #undef AT
-const lwi_yaml_object lwi_body_object = {.title = "body", .help = "a rigid body",
+const lwi_yaml_object lwi_yaml_body_object = {.title = "body", .help = "a rigid body",
                                     .key = body_keys, .nkey = LWI_COUNT(body_keys)};
 
 // ------------------------------------------------------------------------------------------ joints
@@ -118,8 +118,8 @@ static const int joint_nq[] = {LW_JOINT_LIST(X)};
 static const int joint_nv[] = {LW_JOINT_LIST(X)};
 #undef X
 
-int lwi_joint_nq(lw_joint_type type) { return joint_nq[type]; }
-int lwi_joint_nv(lw_joint_type type) { return joint_nv[type]; }
+int lwi_yaml_joint_nq(lw_joint_type type) { return joint_nq[type]; }
+int lwi_yaml_joint_nv(lw_joint_type type) { return joint_nv[type]; }
 
 #define AT(field) .offset = offsetof(lw_coordinate_desc, field)
 static const lwi_yaml_key coordinate_keys[] = {
@@ -137,10 +137,10 @@ static const lwi_yaml_key rotor_key = {"rotor", LWI_KEY_NUMBER, AT(rotor),
 static const lwi_yaml_key effort_key = {"effort", LWI_KEY_SIGNAL, AT(effort),
                                    .help = "function or input"};
 #undef AT
-const lwi_yaml_object lwi_coordinate_object = {
+const lwi_yaml_object lwi_yaml_coordinate_object = {
     .title = "coordinate_spring", .help = "spring and damper on a joint coordinate",
     .key = coordinate_keys, .nkey = LWI_COUNT(coordinate_keys)};
-static const lwi_yaml_key spring_key = {"spring", LWI_KEY_OBJECT, .more = &lwi_coordinate_object,
+static const lwi_yaml_key spring_key = {"spring", LWI_KEY_OBJECT, .more = &lwi_yaml_coordinate_object,
                                    .help = "spring and damper on the coordinate"};
 
 #define AT(field) .offset = offsetof(lw_limits_desc, field)
@@ -155,13 +155,13 @@ static const lwi_yaml_key limits_keys[] = {
     {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m, N m s/rad], >= 0; default 0"},
 };
 #undef AT
-const lwi_yaml_object lwi_limits_object = {.title = "limits",
+const lwi_yaml_object lwi_yaml_limits_object = {.title = "limits",
                                       .help = "stops at the ends of a coordinate's range",
                                       .key = limits_keys,
                                       .nkey = LWI_COUNT(limits_keys)};
 static const lwi_yaml_key limits_key = {"limits", LWI_KEY_OBJECT,
                                    .offset = offsetof(lw_coordinate_desc, limits),
-                                   .more = &lwi_limits_object,
+                                   .more = &lwi_yaml_limits_object,
                                    .help = "stops at the ends of its range"};
 
 #define AT(field) .offset = offsetof(lw_friction_desc, field)
@@ -174,13 +174,13 @@ static const lwi_yaml_key friction_keys[] = {
      .help = "speed scale of tanh: 96 % of the dry friction at twice this speed [m/s, rad/s], > 0"},
 };
 #undef AT
-const lwi_yaml_object lwi_friction_object = {.title = "friction",
+const lwi_yaml_object lwi_yaml_friction_object = {.title = "friction",
                                         .help = "dry and viscous friction on a coordinate",
                                         .key = friction_keys,
                                         .nkey = LWI_COUNT(friction_keys)};
 static const lwi_yaml_key friction_key = {"friction", LWI_KEY_OBJECT,
                                      .offset = offsetof(lw_coordinate_desc, friction),
-                                     .more = &lwi_friction_object,
+                                     .more = &lwi_yaml_friction_object,
                                      .help = "dry and viscous friction"};
 
 #define AT(field) .offset = offsetof(lw_joint_desc, field)
@@ -188,7 +188,7 @@ static const lwi_yaml_key isotropic_keys[] = {
     {"damping", LWI_KEY_NUMBER, AT(damping), .required = ONE,
      .help = "wrench -damping times the relative velocity [N s/m, N m s/rad], >= 0"},
 };
-const lwi_yaml_object lwi_isotropic_object = {.title = "isotropic_spring",
+const lwi_yaml_object lwi_yaml_isotropic_object = {.title = "isotropic_spring",
                                          .help =
                                              "damper on all speeds of a spherical or free joint",
                                          .key = isotropic_keys,
@@ -201,7 +201,7 @@ static const lwi_yaml_key mount_keys[] = {
     {"about", LWI_KEY_DIRECTION, AT(mount_about),
      .help = "axis of the rotation, F1 axes; default 0 0 1"},
 };
-const lwi_yaml_object lwi_mount_object = {.title = "mount", .help = "frame F1 moves on body 1",
+const lwi_yaml_object lwi_yaml_mount_object = {.title = "mount", .help = "frame F1 moves on body 1",
                                      .key = mount_keys, .nkey = LWI_COUNT(mount_keys)};
 
 const char *const lwi_yaml_form_keys[LWI_FORM_COUNT][2] = {
@@ -230,9 +230,9 @@ static const lwi_yaml_key joint_keys[] = {
      .help =
          "universal: axis x2 fixed in body 2, normal to `axis`, must be given with `at`; pin_slot: "
          "direction of the slot, likewise; others: direction of x1"},
-    {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_pose_object, .form = LWI_FORM_FRAMES,
+    {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_yaml_pose_object, .form = LWI_FORM_FRAMES,
      .help = "joint frame F1 in the frame of body 1"},
-    {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_pose_object, .form = LWI_FORM_FRAMES,
+    {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_yaml_pose_object, .form = LWI_FORM_FRAMES,
      .help = "joint frame F2 in the frame of body 2"},
     {"point1", LWI_KEY_VECTOR, AT(frame1.position), .types = J(DISTANCE), .form = LWI_FORM_POINTS,
      .help = "point in the frame of body 1 [m]"},
@@ -260,12 +260,12 @@ static const lwi_yaml_key joint_keys[] = {
              "rotor"},
     {"effort", LWI_KEY_EACH, AT(coordinate), .more = &effort_key, .types = MOVING,
      .help = "efforts on coordinates, functions or inputs [N, N m]"},
-    {"mount", LWI_KEY_OBJECT, .more = &lwi_mount_object, .help = "motion of F1 on body 1"},
+    {"mount", LWI_KEY_OBJECT, .more = &lwi_yaml_mount_object, .help = "motion of F1 on body 1"},
     {"cut", LWI_KEY_WORD, AT(cut), .more = cuts, .count = LWI_COUNT(cuts),
      .help = "whether this joint closes a loop; default auto"},
 };
 #undef AT
-const lwi_yaml_object lwi_joint_object = {
+const lwi_yaml_object lwi_yaml_joint_object = {
     .title = "joint", .help = "a joint between two bodies; any joint may close a loop",
     .type = joint_types, .ntype = LW_JOINT_COUNT,
     .key = joint_keys, .nkey = LWI_COUNT(joint_keys)};
@@ -283,7 +283,7 @@ static const lwi_yaml_key coupling_keys[] = {
      .required = ONE, .help = "c0, c1, ..."},
 };
 #undef AT
-const lwi_yaml_object lwi_coupling_object = {
+const lwi_yaml_object lwi_yaml_coupling_object = {
     .title = "coupling", .help = "a polynomial relation of two joint coordinates",
     .key = coupling_keys, .nkey = LWI_COUNT(coupling_keys)};
 
@@ -309,7 +309,7 @@ static const lwi_yaml_key spring_keys[] = {
     {"force", LWI_KEY_SIGNAL, AT(force), .help = "added, positive pushes the points apart [N]"},
 };
 #undef AT
-const lwi_yaml_object lwi_spring_object = {
+const lwi_yaml_object lwi_yaml_spring_object = {
     .title = "spring", .help = "spring, damper and actuator between two points",
     .type = spring_type, .ntype = 1, .key = spring_keys, .nkey = LWI_COUNT(spring_keys)};
 
@@ -329,7 +329,7 @@ static const lwi_yaml_key wrench_keys[] = {
     {"scale", LWI_KEY_FUNCTION, AT(scale), .help = "multiplies force and torque; default 1"},
 };
 #undef AT
-const lwi_yaml_object lwi_wrench_object = {
+const lwi_yaml_object lwi_yaml_wrench_object = {
     .title = "wrench", .help = "a force and a torque on one body",
     .type = wrench_type, .ntype = 1, .key = wrench_keys, .nkey = LWI_COUNT(wrench_keys)};
 
@@ -338,9 +338,9 @@ static const lwi_yaml_key bushing_keys[] = {
     {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
     {"at", LWI_KEY_VECTOR, AT(at), .flag = offsetof(lw_bushing_desc, has_at),
      .help = "origin of both frames, with world axes, at the assembly configuration [m]"},
-    {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_pose_object,
+    {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_yaml_pose_object,
      .help = "instead of `at`: F1 in the frame of the first body"},
-    {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_pose_object,
+    {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_yaml_pose_object,
      .help = "instead of `at`: F2 in the frame of the second body"},
     {"stiffness", LWI_KEY_NUMBERS, AT(stiffness), .count = 6, .required = ONE,
      .help = "along x y z of F1 [N/m], about x y z [N m/rad], >= 0"},
@@ -348,7 +348,7 @@ static const lwi_yaml_key bushing_keys[] = {
      .help = "the same for velocities [N s/m, N m s/rad], >= 0; default 0"},
 };
 #undef AT
-const lwi_yaml_object lwi_bushing_object = {
+const lwi_yaml_object lwi_yaml_bushing_object = {
     .title = "bushing", .help = "springs and dampers in six directions",
     .type = bushing_type, .ntype = 1, .key = bushing_keys, .nkey = LWI_COUNT(bushing_keys)};
 
@@ -379,12 +379,12 @@ static const lwi_yaml_key stop_keys[] = {
     {"dissipation", LWI_KEY_NUMBER, AT(dissipation), .help = "[s/m], >= 0; default 0"},
 };
 #undef AT
-const lwi_yaml_object lwi_stop_object = {
+const lwi_yaml_object lwi_yaml_stop_object = {
     .title = "stop", .help = "contact of a sphere with a plane or a sphere",
     .type = stop_type, .ntype = 1, .key = stop_keys, .nkey = LWI_COUNT(stop_keys)};
 
-const lwi_yaml_object *const lwi_force_objects[LWI_FORCE_OBJECTS] = {
-    &lwi_spring_object, &lwi_wrench_object, &lwi_bushing_object, &lwi_stop_object};
+const lwi_yaml_object *const lwi_yaml_force_objects[LWI_FORCE_OBJECTS] = {
+    &lwi_yaml_spring_object, &lwi_yaml_wrench_object, &lwi_yaml_bushing_object, &lwi_yaml_stop_object};
 
 #define AT(field) .offset = offsetof(lw_marker_desc, field)
 static const lwi_yaml_key marker_keys[] = {
@@ -395,7 +395,7 @@ static const lwi_yaml_key marker_keys[] = {
      .help = "attitude in the body frame, unit quaternion; default 1 0 0 0"},
 };
 #undef AT
-const lwi_yaml_object lwi_marker_object = {.title = "marker",
+const lwi_yaml_object lwi_yaml_marker_object = {.title = "marker",
                                       .help = "a frame that is recorded like a body",
                                       .key = marker_keys,
                                       .nkey = LWI_COUNT(marker_keys)};
@@ -427,11 +427,11 @@ static const lwi_yaml_key mechanism_keys[] = {
      .help = "speeds of the uprights, or of the first joint of a chain or tree [rad/s]"},
 };
 #undef AT
-const lwi_yaml_object lwi_mechanism_object = {.title = "mechanism",
+const lwi_yaml_object lwi_yaml_mechanism_object = {.title = "mechanism",
                                          .help = "a mechanism of many equal rods",
                                          .key = mechanism_keys,
                                          .nkey = LWI_COUNT(mechanism_keys)};
-const char *const lwi_mechanism_names[LW_MECHANISM_COUNT] = {
+const char *const lwi_yaml_mechanism_names[LW_MECHANISM_COUNT] = {
 #define X(name, text) text,
     LW_MECHANISM_LIST(X)
 #undef X
@@ -452,7 +452,7 @@ const char *const lwi_mechanism_names[LW_MECHANISM_COUNT] = {
 #define X(name, type, fallback, tier, word, text) {#name, KIND_##type, .help = text},
 static const lwi_yaml_key simulation_keys[] = {LW_OPTION_LIST(X)};
 #undef X
-const lwi_yaml_object lwi_simulation_object = {
+const lwi_yaml_object lwi_yaml_simulation_object = {
     .title = "simulation", .help = "settings of a run; the program's options override them",
     .key = simulation_keys, .nkey = LWI_COUNT(simulation_keys)};
 
@@ -461,19 +461,19 @@ const lwi_yaml_object lwi_simulation_object = {
 static const lwi_yaml_key file_keys[] = {
     {"linkwork", LWI_KEY_VERSION, .required = ONE, .help = "version of the format: 1"},
     {"gravity", LWI_KEY_VECTOR, .help = "acceleration, world axes [m/s^2]; default 0 0 -9.81"},
-    {"functions", LWI_KEY_ITEMS, .more = &lwi_function_object, .help = "named functions of time"},
+    {"functions", LWI_KEY_ITEMS, .more = &lwi_yaml_function_object, .help = "named functions of time"},
     {"inputs", LWI_KEY_NAMES, .help = "values that a program sets while running"},
-    {"bodies", LWI_KEY_ITEMS, .more = &lwi_body_object,
+    {"bodies", LWI_KEY_ITEMS, .more = &lwi_yaml_body_object,
      .help = "bodies by name; needed where nothing is generated"},
-    {"joints", LWI_KEY_ITEMS, .more = &lwi_joint_object, .help = "joints by name"},
-    {"couplings", LWI_KEY_ITEM_LIST, .more = &lwi_coupling_object,
+    {"joints", LWI_KEY_ITEMS, .more = &lwi_yaml_joint_object, .help = "joints by name"},
+    {"couplings", LWI_KEY_ITEM_LIST, .more = &lwi_yaml_coupling_object,
      .help = "relations between joint coordinates"},
     {"forces", LWI_KEY_FORCES, .help = "springs, wrenches, bushings and stops by name"},
     {"generate", LWI_KEY_MECHANISMS, .help = "mechanisms of many equal rods, by kind"},
-    {"markers", LWI_KEY_ITEMS, .more = &lwi_marker_object, .help = "recorded frames by name"},
-    {"simulation", LWI_KEY_OBJECT, .more = &lwi_simulation_object, .help = "settings of a run"},
+    {"markers", LWI_KEY_ITEMS, .more = &lwi_yaml_marker_object, .help = "recorded frames by name"},
+    {"simulation", LWI_KEY_OBJECT, .more = &lwi_yaml_simulation_object, .help = "settings of a run"},
 };
-const lwi_yaml_object lwi_file_object = {.title = "file", .help = "Linkwork model file",
+const lwi_yaml_object lwi_yaml_file_object = {.title = "file", .help = "Linkwork model file",
                                     .key = file_keys, .nkey = LWI_COUNT(file_keys)};
 
 // ----------------------------------------------------------------------------------------- look-up
@@ -487,7 +487,7 @@ static int same_setting(const char *key, const char *name)
 
 const lwi_yaml_key *lwi_yaml_key_find(const lwi_yaml_object *object, const char *name)
 {
-    const int setting = object == &lwi_simulation_object;
+    const int setting = object == &lwi_yaml_simulation_object;
     for (int i = 0; i < object->nkey; i++)
         if (setting ? same_setting(object->key[i].name, name)
                     : strcmp(object->key[i].name, name) == 0)

@@ -41,8 +41,8 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_NAMES,         ///< section: list of names
     LWI_KEY_ITEMS,         ///< section: map of names to the object `more`
     LWI_KEY_ITEM_LIST,     ///< section: list of the object `more`
-    LWI_KEY_MECHANISMS,    ///< section: map of kinds to lwi_mechanism_object
-    LWI_KEY_FORCES         ///< section: map of names to the objects of lwi_force_objects
+    LWI_KEY_MECHANISMS,    ///< section: map of kinds to lwi_yaml_mechanism_object
+    LWI_KEY_FORCES         ///< section: map of names to the objects of lwi_yaml_force_objects
 } lwi_yaml_key_kind;
 
 /** Alternative ways to place an item: keys of different forms exclude each other. */
@@ -86,45 +86,47 @@ typedef struct lwi_yaml_function {
     lw_place formula_place;
 } lwi_yaml_function;
 
-extern const lwi_yaml_object lwi_file_object;       ///< no struct: sections
-extern const lwi_yaml_object lwi_function_object;   ///< lwi_yaml_function
-extern const lwi_yaml_object lwi_body_object;       ///< lw_body_desc
-extern const lwi_yaml_object lwi_joint_object;      ///< lw_joint_desc
-extern const lwi_yaml_object lwi_pose_object;       ///< lw_pose
-extern const lwi_yaml_object lwi_mount_object;      ///< lw_joint_desc
-extern const lwi_yaml_object lwi_coordinate_object; ///< spring on a coordinate: lw_coordinate_desc
-extern const lwi_yaml_object lwi_limits_object;     ///< limits of a coordinate: lw_limits_desc
-extern const lwi_yaml_object lwi_friction_object;   ///< friction on a coordinate: lw_friction_desc
-extern const lwi_yaml_object lwi_isotropic_object;  ///< spring on `all`: lw_joint_desc
-extern const lwi_yaml_object lwi_coupling_object;   ///< lw_coupling_desc
-extern const lwi_yaml_object lwi_spring_object;     ///< lw_spring_desc
-extern const lwi_yaml_object lwi_wrench_object;     ///< lw_wrench_desc
-extern const lwi_yaml_object lwi_bushing_object;    ///< lw_bushing_desc
-extern const lwi_yaml_object lwi_stop_object;       ///< lw_stop_desc
-extern const lwi_yaml_object lwi_marker_object;     ///< lw_marker_desc
+extern const lwi_yaml_object lwi_yaml_file_object;     ///< no struct: sections
+extern const lwi_yaml_object lwi_yaml_function_object; ///< lwi_yaml_function
+extern const lwi_yaml_object lwi_yaml_body_object;     ///< lw_body_desc
+extern const lwi_yaml_object lwi_yaml_joint_object;    ///< lw_joint_desc
+extern const lwi_yaml_object lwi_yaml_pose_object;     ///< lw_pose
+extern const lwi_yaml_object lwi_yaml_mount_object;    ///< lw_joint_desc
 extern const lwi_yaml_object
-    lwi_mechanism_object; ///< lw_mechanism_desc; its `type` is the key of the map
-extern const lwi_yaml_object lwi_simulation_object; ///< lw_options
+    lwi_yaml_coordinate_object;                      ///< spring on a coordinate: lw_coordinate_desc
+extern const lwi_yaml_object lwi_yaml_limits_object; ///< limits of a coordinate: lw_limits_desc
+extern const lwi_yaml_object
+    lwi_yaml_friction_object; ///< friction on a coordinate: lw_friction_desc
+extern const lwi_yaml_object lwi_yaml_isotropic_object; ///< spring on `all`: lw_joint_desc
+extern const lwi_yaml_object lwi_yaml_coupling_object;  ///< lw_coupling_desc
+extern const lwi_yaml_object lwi_yaml_spring_object;    ///< lw_spring_desc
+extern const lwi_yaml_object lwi_yaml_wrench_object;    ///< lw_wrench_desc
+extern const lwi_yaml_object lwi_yaml_bushing_object;   ///< lw_bushing_desc
+extern const lwi_yaml_object lwi_yaml_stop_object;      ///< lw_stop_desc
+extern const lwi_yaml_object lwi_yaml_marker_object;    ///< lw_marker_desc
+extern const lwi_yaml_object
+    lwi_yaml_mechanism_object; ///< lw_mechanism_desc; its `type` is the key of the map
+extern const lwi_yaml_object lwi_yaml_simulation_object; ///< lw_options
 enum { LWI_FORCE_OBJECTS = 4 };
 extern const lwi_yaml_object
-    *const lwi_force_objects[LWI_FORCE_OBJECTS]; ///< their `type` is their title
+    *const lwi_yaml_force_objects[LWI_FORCE_OBJECTS]; ///< their `type` is their title
 
 /** The two required keys (or twice the same) of each form. */
 extern const char *const lwi_yaml_form_keys[LWI_FORM_COUNT][2];
 
 /** Kinds of mechanisms, in the order of the enum. */
-extern const char *const lwi_mechanism_names[LW_MECHANISM_COUNT];
+extern const char *const lwi_yaml_mechanism_names[LW_MECHANISM_COUNT];
 
 /** Names of the shapes, numbers of their sizes. */
-extern const char *const lwi_shape_names[LW_SHAPE_COUNT];
-extern const int lwi_shape_sizes[LW_SHAPE_COUNT];
+extern const char *const lwi_yaml_shape_names[LW_SHAPE_COUNT];
+extern const int lwi_yaml_shape_sizes[LW_SHAPE_COUNT];
 
 /** The row of a key by name, or NULL. */
 const lwi_yaml_key *lwi_yaml_key_find(const lwi_yaml_object *object, const char *name);
 /** Does the key belong to type t of its object? */
 int lwi_yaml_key_belongs(const lwi_yaml_key *key, int type);
 /** Coordinates and speeds of a joint type. */
-int lwi_joint_nq(lw_joint_type type);
-int lwi_joint_nv(lw_joint_type type);
+int lwi_yaml_joint_nq(lw_joint_type type);
+int lwi_yaml_joint_nv(lw_joint_type type);
 
 #endif

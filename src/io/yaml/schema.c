@@ -45,11 +45,11 @@ static void put_shape(FILE *f)
 {
     fputs("\"type\": \"object\", \"additionalProperties\": false, \"properties\": {", f);
     for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++) {
-        fprintf(f, "%s\"%s\": {", s > 1 ? ", " : "", lwi_shape_names[s]);
-        if (lwi_shape_sizes[s] == 1)
+        fprintf(f, "%s\"%s\": {", s > 1 ? ", " : "", lwi_yaml_shape_names[s]);
+        if (lwi_yaml_shape_sizes[s] == 1)
             fputs("\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, {", f);
-        put_array(f, lwi_shape_sizes[s], "\"type\": \"number\", \"minimum\": 0");
-        fputs(lwi_shape_sizes[s] == 1 ? "}]}" : "}", f);
+        put_array(f, lwi_yaml_shape_sizes[s], "\"type\": \"number\", \"minimum\": 0");
+        fputs(lwi_yaml_shape_sizes[s] == 1 ? "}]}" : "}", f);
     }
     fputs(", \"position\": {", f);
     put_array(f, 3, "\"type\": \"number\"");
@@ -59,7 +59,7 @@ static void put_shape(FILE *f)
           "\"maximum\": 1}, \"minItems\": 3, \"maxItems\": 4}}, \"oneOf\": [",
           f);
     for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++)
-        fprintf(f, "%s{\"required\": [\"%s\"]}", s > 1 ? ", " : "", lwi_shape_names[s]);
+        fprintf(f, "%s{\"required\": [\"%s\"]}", s > 1 ? ", " : "", lwi_yaml_shape_names[s]);
     fputs("]", f);
 }
 
@@ -123,9 +123,9 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
               "\"patternProperties\": {\"^q[0-5]$\": {", f);
         put_kind(f, element);
         fputs("}}", f);
-        if (element->more != &lwi_coordinate_object) return; // springs may have `all`
+        if (element->more != &lwi_yaml_coordinate_object) return; // springs may have `all`
         fputs(", \"properties\": {\"all\": {", f);
-        put_reference(f, lwi_isotropic_object.title);
+        put_reference(f, lwi_yaml_isotropic_object.title);
         fputs("}}", f);
         return;
     }
@@ -141,9 +141,9 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
         return;
     case LWI_KEY_ITEMS:
         fputs("\"type\": \"object\", \"additionalProperties\": {", f);
-        if (object == &lwi_function_object) fprintf(f, "\"anyOf\": [{%s}, {", number);
+        if (object == &lwi_yaml_function_object) fprintf(f, "\"anyOf\": [{%s}, {", number);
         put_reference(f, object->title);
-        fputs(object == &lwi_function_object ? "}]}" : "}", f);
+        fputs(object == &lwi_yaml_function_object ? "}]}" : "}", f);
         return;
     case LWI_KEY_ITEM_LIST:
         fputs("\"type\": \"array\", \"items\": {", f);
@@ -153,17 +153,17 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_MECHANISMS:
         fputs("\"type\": \"object\", \"additionalProperties\": false, \"properties\": {", f);
         for (int i = 0; i < LW_MECHANISM_COUNT; i++) {
-            fprintf(f, "%s\"%s\": {", i ? ", " : "", lwi_mechanism_names[i]);
-            put_reference(f, lwi_mechanism_object.title);
+            fprintf(f, "%s\"%s\": {", i ? ", " : "", lwi_yaml_mechanism_names[i]);
+            put_reference(f, lwi_yaml_mechanism_object.title);
             fputs("}", f);
         }
         fputs("}", f);
         return;
     case LWI_KEY_FORCES:
         fputs("\"type\": \"object\", \"additionalProperties\": {\"oneOf\": [", f);
-        for (int i = 0; i < LWI_COUNT(lwi_force_objects); i++) {
+        for (int i = 0; i < LWI_COUNT(lwi_yaml_force_objects); i++) {
             fputs(i ? "}, {" : "{", f);
-            put_reference(f, lwi_force_objects[i]->title);
+            put_reference(f, lwi_yaml_force_objects[i]->title);
         }
         fputs("}]}", f);
         return;
@@ -174,7 +174,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
 
 static unsigned all_types(const lwi_yaml_object *object)
 {
-    if (object == &lwi_mechanism_object) return ~(~0u << LW_MECHANISM_COUNT);
+    if (object == &lwi_yaml_mechanism_object) return ~(~0u << LW_MECHANISM_COUNT);
     if (!object->type) return 1u;
     unsigned all = 0;
     for (int t = 0; t < object->ntype; t++)
@@ -294,16 +294,17 @@ static void put_object(FILE *f, const lwi_yaml_object *object, const char *inden
 lw_status lw_schema_write(FILE *file)
 {
     static const lwi_yaml_object *const defined[] = {
-        &lwi_function_object,  &lwi_body_object,       &lwi_joint_object,  &lwi_pose_object,
-        &lwi_mount_object,     &lwi_coordinate_object, &lwi_limits_object, &lwi_friction_object,
-        &lwi_isotropic_object, &lwi_coupling_object,   &lwi_spring_object, &lwi_wrench_object,
-        &lwi_bushing_object,   &lwi_stop_object,       &lwi_marker_object, &lwi_mechanism_object,
-        &lwi_simulation_object};
+        &lwi_yaml_function_object,  &lwi_yaml_body_object,      &lwi_yaml_joint_object,
+        &lwi_yaml_pose_object,      &lwi_yaml_mount_object,     &lwi_yaml_coordinate_object,
+        &lwi_yaml_limits_object,    &lwi_yaml_friction_object,  &lwi_yaml_isotropic_object,
+        &lwi_yaml_coupling_object,  &lwi_yaml_spring_object,    &lwi_yaml_wrench_object,
+        &lwi_yaml_bushing_object,   &lwi_yaml_stop_object,      &lwi_yaml_marker_object,
+        &lwi_yaml_mechanism_object, &lwi_yaml_simulation_object};
     if (!file) return LW_ERR_ARGUMENT;
     fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"",
           file);
-    fprintf(file, "%s, version %d\",", lwi_file_object.help, (int)LWI_FORMAT_VERSION);
-    put_object(file, &lwi_file_object, "\n  ");
+    fprintf(file, "%s, version %d\",", lwi_yaml_file_object.help, (int)LWI_FORMAT_VERSION);
+    put_object(file, &lwi_yaml_file_object, "\n  ");
     fputs(",\n  \"$defs\": {\n    \"signal\": {\n      \"description\": \"a constant, the name of "
           "a function or an input, or a function\",\n      \"anyOf\": [{\"type\": \"number\"}, "
           "{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/function\"}]\n    }",

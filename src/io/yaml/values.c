@@ -11,7 +11,8 @@
 
 // ------------------------------------------------------------------------------------------ errors
 
-lw_status lwi_read_fail(lwi_reading *r, lw_status status, lw_place place, const char *format, ...)
+lw_status lwi_yaml_fail(lwi_yaml_reading *r, lw_status status, lw_place place, const char *format,
+                        ...)
 {
     char text[sizeof r->error->text];
     va_list arguments;
@@ -22,12 +23,13 @@ lw_status lwi_read_fail(lwi_reading *r, lw_status status, lw_place place, const 
                        *r->item ? ": " : "", r->path, *r->path ? ": " : "", text);
 }
 
-lw_status lwi_read_memory(lwi_reading *r)
+lw_status lwi_yaml_no_memory(lwi_yaml_reading *r)
 {
     return lwi_fail(r->error, LW_ERR_MEMORY, "no memory to read the model");
 }
 
-lw_status lwi_read_expected(lwi_reading *r, const lwi_document_value *found, const char *expected)
+lw_status lwi_yaml_expected(lwi_yaml_reading *r, const lwi_document_value *found,
+                            const char *expected)
 {
     char what[80];
     if (found->kind == LWI_DOCUMENT_LIST)
@@ -38,10 +40,10 @@ lw_status lwi_read_expected(lwi_reading *r, const lwi_document_value *found, con
         snprintf(what, sizeof what, "nothing");
     else
         snprintf(what, sizeof what, "%s'%.48s'", found->quoted ? "the string " : "", found->text);
-    return lwi_read_fail(r, LW_ERR_PARSE, found->place, "expected %s, found %s", expected, what);
+    return lwi_yaml_fail(r, LW_ERR_PARSE, found->place, "expected %s, found %s", expected, what);
 }
 
-void lwi_read_item(lwi_reading *r, const char *kind, const char *name)
+void lwi_yaml_set_item(lwi_yaml_reading *r, const char *kind, const char *name)
 {
     if (*kind)
         snprintf(r->item, sizeof r->item, "%s '%.150s'", kind, name);
@@ -50,20 +52,21 @@ void lwi_read_item(lwi_reading *r, const char *kind, const char *name)
     r->path[0] = 0;
 }
 
-size_t lwi_read_enter(lwi_reading *r, const char *key)
+size_t lwi_yaml_enter(lwi_yaml_reading *r, const char *key)
 {
     const size_t length = strlen(r->path);
     snprintf(r->path + length, sizeof r->path - length, "%s%.60s", length ? "." : "", key);
     return length;
 }
 
-void lwi_read_leave(lwi_reading *r, size_t length)
+void lwi_yaml_leave(lwi_yaml_reading *r, size_t length)
 {
     LWI_ASSERT(length <= strlen(r->path));
     r->path[length] = 0;
 }
 
-const char *lwi_hint(char *text, size_t size, const char *name, const char *const *names, int count)
+const char *lwi_yaml_hint(char *text, size_t size, const char *name, const char *const *names,
+                          int count)
 {
     enum { MAX_ITEMS = 10000 }; // an edit distance costs microseconds
     const char *near =
@@ -75,85 +78,86 @@ const char *lwi_hint(char *text, size_t size, const char *name, const char *cons
 
 // ----------------------------------------------------------------------------------------- numbers
 
-lw_status lwi_read_number(lwi_reading *r, const lwi_document_value *v, double *x)
+lw_status lwi_yaml_read_number(lwi_yaml_reading *r, const lwi_document_value *v, double *x)
 {
-    if (v->kind != LWI_DOCUMENT_SCALAR || v->quoted || !lwi_is_number(v->text))
-        return lwi_read_expected(r, v, "a number, written as in JSON (-1, 0.5, 1e-3)");
+    if (v->kind != LWI_DOCUMENT_SCALAR || v->quoted || !lwi_text_is_number(v->text))
+        return lwi_yaml_expected(r, v, "a number, written as in JSON (-1, 0.5, 1e-3)");
     const double value = strtod(v->text, NULL);
-    if (!isfinite(value)) return lwi_read_expected(r, v, "a number below 1.8e308");
+    if (!isfinite(value)) return lwi_yaml_expected(r, v, "a number below 1.8e308");
     *x = value;
     return LW_OK;
 }
 
-lw_status lwi_read_integer(lwi_reading *r, const lwi_document_value *v, int *x)
+lw_status lwi_yaml_read_integer(lwi_yaml_reading *r, const lwi_document_value *v, int *x)
 {
     double value;
-    TRY(lwi_read_number(r, v, &value));
+    TRY(lwi_yaml_read_number(r, v, &value));
     if (value != floor(value) || fabs(value) > INT_MAX)
-        return lwi_read_expected(r, v, "a whole number");
+        return lwi_yaml_expected(r, v, "a whole number");
     *x = (int)value;
     return LW_OK;
 }
 
-lw_status lwi_read_numbers(lwi_reading *r, const lwi_document_value *v, int count, double *x)
+lw_status lwi_yaml_read_numbers(lwi_yaml_reading *r, const lwi_document_value *v, int count,
+                                double *x)
 {
     if (v->kind != LWI_DOCUMENT_LIST || v->count != count) {
         char expected[48];
         snprintf(expected, sizeof expected, "a list of %d number%s", count, count == 1 ? "" : "s");
-        return lwi_read_expected(r, v, expected);
+        return lwi_yaml_expected(r, v, expected);
     }
-    for (int i = 0; i < count; i++) TRY(lwi_read_number(r, v->item[i], &x[i]));
+    for (int i = 0; i < count; i++) TRY(lwi_yaml_read_number(r, v->item[i], &x[i]));
     return LW_OK;
 }
 
-lw_status lwi_read_list(lwi_reading *r, const lwi_document_value *v, const double **list,
-                        int *count)
+lw_status lwi_yaml_read_list(lwi_yaml_reading *r, const lwi_document_value *v, const double **list,
+                             int *count)
 {
     if (v->kind != LWI_DOCUMENT_LIST || v->count == 0)
-        return lwi_read_expected(r, v, "a list of one or more numbers");
+        return lwi_yaml_expected(r, v, "a list of one or more numbers");
     double *x = LWI_PUSH(&r->arena, double, v->count);
-    if (!x) return lwi_read_memory(r);
-    TRY(lwi_read_numbers(r, v, v->count, x));
+    if (!x) return lwi_yaml_no_memory(r);
+    TRY(lwi_yaml_read_numbers(r, v, v->count, x));
     *list = x;
     *count = v->count;
     return LW_OK;
 }
 
-lw_status lwi_read_vector(lwi_reading *r, const lwi_document_value *v, lw_vec3 *x)
+lw_status lwi_yaml_read_vector(lwi_yaml_reading *r, const lwi_document_value *v, lw_vec3 *x)
 {
     double a[3];
-    TRY(lwi_read_numbers(r, v, 3, a));
+    TRY(lwi_yaml_read_numbers(r, v, 3, a));
     *x = (lw_vec3){a[0], a[1], a[2]};
     return LW_OK;
 }
 
 // In a description the zero vector is the default; in a file it is an error.
-lw_status lwi_read_direction(lwi_reading *r, const lwi_document_value *v, lw_vec3 *x)
+lw_status lwi_yaml_read_direction(lwi_yaml_reading *r, const lwi_document_value *v, lw_vec3 *x)
 {
-    TRY(lwi_read_vector(r, v, x));
+    TRY(lwi_yaml_read_vector(r, v, x));
     if (x->x == 0 && x->y == 0 && x->z == 0)
-        return lwi_read_fail(r, LW_ERR_MODEL, v->place, "is the zero vector, expected a direction");
+        return lwi_yaml_fail(r, LW_ERR_MODEL, v->place, "is the zero vector, expected a direction");
     return LW_OK;
 }
 
 // The same for quaternions; the builder checks that their length is 1.
-lw_status lwi_read_quaternion(lwi_reading *r, const lwi_document_value *v, lw_quat *x)
+lw_status lwi_yaml_read_quaternion(lwi_yaml_reading *r, const lwi_document_value *v, lw_quat *x)
 {
     double a[4];
-    TRY(lwi_read_numbers(r, v, 4, a));
+    TRY(lwi_yaml_read_numbers(r, v, 4, a));
     *x = (lw_quat){a[0], a[1], a[2], a[3]};
     if (a[0] == 0 && a[1] == 0 && a[2] == 0 && a[3] == 0)
-        return lwi_read_fail(r, LW_ERR_MODEL, v->place,
+        return lwi_yaml_fail(r, LW_ERR_MODEL, v->place,
                              "is zero, expected a unit quaternion [w, x, y, z]");
     return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------- words
 
-lw_status lwi_read_text(lwi_reading *r, const lwi_document_value *v, const char *expected,
-                        const char **text)
+lw_status lwi_yaml_read_text(lwi_yaml_reading *r, const lwi_document_value *v, const char *expected,
+                             const char **text)
 {
-    if (v->kind != LWI_DOCUMENT_SCALAR || !*v->text) return lwi_read_expected(r, v, expected);
+    if (v->kind != LWI_DOCUMENT_SCALAR || !*v->text) return lwi_yaml_expected(r, v, expected);
     *text = v->text;
     return LW_OK;
 }
@@ -170,98 +174,100 @@ static const char *join(char *text, size_t size, const char *const *words, int c
     return text;
 }
 
-lw_status lwi_read_word(lwi_reading *r, const lwi_document_value *v, const char *const *words,
-                        int count, int *word)
+lw_status lwi_yaml_read_word(lwi_yaml_reading *r, const lwi_document_value *v,
+                             const char *const *words, int count, int *word)
 {
     const char *text = "";
     char expected[256] = "one of ", hint[128];
     join(expected + strlen(expected), sizeof expected - strlen(expected), words, count);
-    TRY(lwi_read_text(r, v, expected, &text));
+    TRY(lwi_yaml_read_text(r, v, expected, &text));
     for (int i = 0; i < count; i++) {
         if (!words[i] || strcmp(text, words[i]) != 0) continue;
         *word = i;
         return LW_OK;
     }
-    return lwi_read_fail(r, LW_ERR_PARSE, v->place, "unknown word '%.48s'%s expected %s", text,
-                         *lwi_hint(hint, sizeof hint, text, words, count) ? hint : ",", expected);
+    return lwi_yaml_fail(r, LW_ERR_PARSE, v->place, "unknown word '%.48s'%s expected %s", text,
+                         *lwi_yaml_hint(hint, sizeof hint, text, words, count) ? hint : ",",
+                         expected);
 }
 
-int lwi_coordinate_of(const char *text)
+int lwi_yaml_coordinate_number(const char *text)
 {
     return text[0] == 'q' && text[1] >= '0' && text[1] <= '9' && text[2] == 0 ? text[1] - '0' : -1;
 }
 
-lw_status lwi_read_coordinate(lwi_reading *r, const lwi_document_value *v, int *coordinate)
+lw_status lwi_yaml_read_coordinate(lwi_yaml_reading *r, const lwi_document_value *v,
+                                   int *coordinate)
 {
     const char *text = "";
-    TRY(lwi_read_text(r, v, "a coordinate (q0, q1, ...)", &text));
-    const int k = lwi_coordinate_of(text);
-    if (k < 0) return lwi_read_expected(r, v, "a coordinate (q0, q1, ...)");
+    TRY(lwi_yaml_read_text(r, v, "a coordinate (q0, q1, ...)", &text));
+    const int k = lwi_yaml_coordinate_number(text);
+    if (k < 0) return lwi_yaml_expected(r, v, "a coordinate (q0, q1, ...)");
     *coordinate = k;
     return LW_OK;
 }
 
-static lw_status read_shape_size(lwi_reading *r, const lwi_document_value *v, int type,
+static lw_status read_shape_size(lwi_yaml_reading *r, const lwi_document_value *v, int type,
                                  lw_shape *shape)
 {
     shape->type = (lw_shape_type)type;
-    if (lwi_shape_sizes[type] == 1 && v->kind == LWI_DOCUMENT_SCALAR)
-        return lwi_read_number(r, v, shape->size);
-    return lwi_read_numbers(r, v, lwi_shape_sizes[type], shape->size);
+    if (lwi_yaml_shape_sizes[type] == 1 && v->kind == LWI_DOCUMENT_SCALAR)
+        return lwi_yaml_read_number(r, v, shape->size);
+    return lwi_yaml_read_numbers(r, v, lwi_yaml_shape_sizes[type], shape->size);
 }
 
 // Reads one key of a shape: type with sizes, pose, or colour.
-static lw_status read_shape_key(lwi_reading *r, const char *key, const lwi_document_value *v,
+static lw_status read_shape_key(lwi_yaml_reading *r, const char *key, const lwi_document_value *v,
                                 lw_place place, lw_shape *shape)
 {
     static const char *const others[] = {"position", "orientation", "color"};
     const char *names[LW_SHAPE_COUNT + LWI_COUNT(others)];
     int n = 0, s = 1; // shape 0: none
-    while (s < LW_SHAPE_COUNT && strcmp(lwi_shape_names[s], key) != 0) s++;
+    while (s < LW_SHAPE_COUNT && strcmp(lwi_yaml_shape_names[s], key) != 0) s++;
     if (s < LW_SHAPE_COUNT && shape->type)
-        return lwi_read_fail(r, LW_ERR_PARSE, place, "both %s and %s, expected one shape in a map",
-                             lwi_shape_names[shape->type], key);
+        return lwi_yaml_fail(r, LW_ERR_PARSE, place, "both %s and %s, expected one shape in a map",
+                             lwi_yaml_shape_names[shape->type], key);
     if (s < LW_SHAPE_COUNT) return read_shape_size(r, v, s, shape);
     if (strcmp(key, "position") == 0) {
         shape->has_position = 1;
-        return lwi_read_vector(r, v, &shape->position);
+        return lwi_yaml_read_vector(r, v, &shape->position);
     }
-    if (strcmp(key, "orientation") == 0) return lwi_read_quaternion(r, v, &shape->orientation);
+    if (strcmp(key, "orientation") == 0) return lwi_yaml_read_quaternion(r, v, &shape->orientation);
     if (strcmp(key, "color") == 0) {
         shape->has_color = 1;
         shape->color[3] = 1;
-        return lwi_read_numbers(r, v, v->kind == LWI_DOCUMENT_LIST && v->count == 4 ? 4 : 3,
-                                shape->color);
+        return lwi_yaml_read_numbers(r, v, v->kind == LWI_DOCUMENT_LIST && v->count == 4 ? 4 : 3,
+                                     shape->color);
     }
     char list[160], hint[128];
-    for (int i = 1; i < LW_SHAPE_COUNT; i++) names[n++] = lwi_shape_names[i];
+    for (int i = 1; i < LW_SHAPE_COUNT; i++) names[n++] = lwi_yaml_shape_names[i];
     for (int i = 0; i < LWI_COUNT(others); i++) names[n++] = others[i];
-    lwi_hint(hint, sizeof hint, key, names, n);
-    return lwi_read_fail(r, LW_ERR_PARSE, place, "unknown shape '%.48s'%s known: %s", key,
+    lwi_yaml_hint(hint, sizeof hint, key, names, n);
+    return lwi_yaml_fail(r, LW_ERR_PARSE, place, "unknown shape '%.48s'%s known: %s", key,
                          *hint ? hint : ",", join(list, sizeof list, names, n));
 }
 
-static lw_status read_one_shape(lwi_reading *r, const lwi_document_value *v, lw_shape *shape)
+static lw_status read_one_shape(lwi_yaml_reading *r, const lwi_document_value *v, lw_shape *shape)
 {
     static const char expected[] = "a map of one shape to its sizes, like {box: [1, 2, 3]}";
     *shape = (lw_shape){0};
-    if (v->kind != LWI_DOCUMENT_MAP || v->count == 0) return lwi_read_expected(r, v, expected);
+    if (v->kind != LWI_DOCUMENT_MAP || v->count == 0) return lwi_yaml_expected(r, v, expected);
     for (int i = 0; i < v->count; i++) {
-        const size_t mark = lwi_read_enter(r, v->key[i]);
+        const size_t mark = lwi_yaml_enter(r, v->key[i]);
         TRY(read_shape_key(r, v->key[i], v->item[i], v->key_place[i], shape));
-        lwi_read_leave(r, mark);
+        lwi_yaml_leave(r, mark);
     }
-    return shape->type ? LW_OK : lwi_read_expected(r, v, expected);
+    return shape->type ? LW_OK : lwi_yaml_expected(r, v, expected);
 }
 
-lw_status lwi_read_shapes(lwi_reading *r, const lwi_document_value *v, const lw_shape **shapes,
-                          int *count)
+lw_status lwi_yaml_read_shapes(lwi_yaml_reading *r, const lwi_document_value *v,
+                               const lw_shape **shapes, int *count)
 {
     const bool list = v->kind == LWI_DOCUMENT_LIST;
     const int n = list ? v->count : 1;
-    if (n == 0) return lwi_read_expected(r, v, "a shape, or a list of one or more");
+    if (n == 0) return lwi_yaml_expected(r, v, "a shape, or a list of one or more");
     lw_shape *shape = LWI_PUSH(&r->arena, lw_shape, n);
-    if (!shape) return lwi_read_memory(r);
+    if (!shape) return lwi_yaml_no_memory(r);
     for (int i = 0; i < n; i++) TRY(read_one_shape(r, list ? v->item[i] : v, &shape[i]));
     *shapes = shape;
     *count = n;
@@ -270,47 +276,47 @@ lw_status lwi_read_shapes(lwi_reading *r, const lwi_document_value *v, const lw_
 
 // -------------------------------------------------------------------------------------- references
 
-lw_status lwi_read_reference(lwi_reading *r, const lwi_document_value *v, const char *kind,
-                             const lwi_document_value *map, int *index)
+lw_status lwi_yaml_read_reference(lwi_yaml_reading *r, const lwi_document_value *v,
+                                  const char *kind, const lwi_document_value *map, int *index)
 {
     char expected[48], hint[128];
     const char *name = "";
     snprintf(expected, sizeof expected, "the name of a %s", kind);
-    TRY(lwi_read_text(r, v, expected, &name));
+    TRY(lwi_yaml_read_text(r, v, expected, &name));
     const int k = map ? lwi_document_find(map, name) : -1;
     if (k < 0)
-        return lwi_read_fail(
+        return lwi_yaml_fail(
             r, LW_ERR_MODEL, v->place, "there is no %s '%.80s'%s", kind, name,
-            lwi_hint(hint, sizeof hint, name, map ? map->key : NULL, map ? map->count : 0));
+            lwi_yaml_hint(hint, sizeof hint, name, map ? map->key : NULL, map ? map->count : 0));
     *index = k;
     return LW_OK;
 }
 
-lw_status lwi_read_body(lwi_reading *r, const lwi_document_value *v, int32_t *index)
+lw_status lwi_yaml_read_body(lwi_yaml_reading *r, const lwi_document_value *v, int32_t *index)
 {
     if (v->kind == LWI_DOCUMENT_SCALAR && strcmp(v->text, "ground") == 0) {
         *index = 0;
         return LW_OK;
     }
     int k = 0;
-    TRY(lwi_read_reference(r, v, "body", r->bodies, &k));
+    TRY(lwi_yaml_read_reference(r, v, "body", r->bodies, &k));
     LWI_ASSERT(r->body[k] > 0); // bodies are added before they are referred to
     *index = r->body[k];
     return LW_OK;
 }
 
-lw_status lwi_read_pair(lwi_reading *r, const lwi_document_value *v, lw_body pair[2])
+lw_status lwi_yaml_read_pair(lwi_yaml_reading *r, const lwi_document_value *v, lw_body pair[2])
 {
     if (v->kind != LWI_DOCUMENT_LIST || v->count != 2)
-        return lwi_read_expected(r, v, "a list of two bodies: [body1, body2]");
-    for (int i = 0; i < 2; i++) TRY(lwi_read_body(r, v->item[i], &pair[i].index));
+        return lwi_yaml_expected(r, v, "a list of two bodies: [body1, body2]");
+    for (int i = 0; i < 2; i++) TRY(lwi_yaml_read_body(r, v->item[i], &pair[i].index));
     return LW_OK;
 }
 
-lw_status lwi_read_joint(lwi_reading *r, const lwi_document_value *v, int32_t *index)
+lw_status lwi_yaml_read_joint(lwi_yaml_reading *r, const lwi_document_value *v, int32_t *index)
 {
     int k = 0;
-    TRY(lwi_read_reference(r, v, "joint", r->joints, &k));
+    TRY(lwi_yaml_read_reference(r, v, "joint", r->joints, &k));
     *index = k; // joints have the order of the file
     return LW_OK;
 }
@@ -328,23 +334,24 @@ static int known_keys(const lwi_yaml_object *object, int type, const char **name
     return n;
 }
 
-static lw_status unknown_key(lwi_reading *r, const lwi_yaml_object *object, int type,
+static lw_status unknown_key(lwi_yaml_reading *r, const lwi_yaml_object *object, int type,
                              const char *key, lw_place place)
 {
     const char *names[MAX_KEYS];
     char list[320], hint[128];
     const int n = known_keys(object, type, names);
     join(list, sizeof list, names, n);
-    const char *const *types = object == &lwi_mechanism_object ? lwi_mechanism_names : object->type;
+    const char *const *types =
+        object == &lwi_yaml_mechanism_object ? lwi_yaml_mechanism_names : object->type;
     if (lwi_yaml_key_find(object, key))
-        return lwi_read_fail(r, LW_ERR_PARSE, place, "'%s' does not belong to a %s %s, allowed: %s",
+        return lwi_yaml_fail(r, LW_ERR_PARSE, place, "'%s' does not belong to a %s %s, allowed: %s",
                              key, types ? types[type] : "", object->title, list);
-    return lwi_read_fail(r, LW_ERR_PARSE, place, "unknown key '%.48s'%s allowed: %s", key,
-                         *lwi_hint(hint, sizeof hint, key, names, n) ? hint : ",", list);
+    return lwi_yaml_fail(r, LW_ERR_PARSE, place, "unknown key '%.48s'%s allowed: %s", key,
+                         *lwi_yaml_hint(hint, sizeof hint, key, names, n) ? hint : ",", list);
 }
 
-lw_status lwi_read_keys(lwi_reading *r, const lwi_yaml_object *object, int type,
-                        const lwi_document_value *map, lw_place place)
+lw_status lwi_yaml_check_keys(lwi_yaml_reading *r, const lwi_yaml_object *object, int type,
+                              const lwi_document_value *map, lw_place place)
 {
     for (int i = 0; i < map->count; i++) {
         if (object->type && strcmp(map->key[i], "type") == 0) continue;
@@ -355,7 +362,7 @@ lw_status lwi_read_keys(lwi_reading *r, const lwi_yaml_object *object, int type,
     for (int i = 0; i < object->nkey; i++) {
         const lwi_yaml_key *key = &object->key[i];
         if ((key->required >> type & 1u) && lwi_document_find(map, key->name) < 0)
-            return lwi_read_fail(r, LW_ERR_PARSE, place, "key '%s' is missing: %s", key->name,
+            return lwi_yaml_fail(r, LW_ERR_PARSE, place, "key '%s' is missing: %s", key->name,
                                  key->help);
     }
     return LW_OK;

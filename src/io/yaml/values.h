@@ -10,7 +10,7 @@
 #include "io/yaml/keys.h"
 
 /** State of reading one file. */
-typedef struct lwi_reading {
+typedef struct lwi_yaml_reading {
     const char *file;
     lwi_arena arena;
     lw_builder *builder;
@@ -27,54 +27,57 @@ typedef struct lwi_reading {
     char *function_open; ///< [functions->count] 1: being read
     int function_depth;
     int *body; ///< [bodies->count] index in the model, 0: not added yet
-} lwi_reading;
+} lwi_yaml_reading;
 
-lw_status lwi_read_fail(lwi_reading *r, lw_status status, lw_place place, const char *format, ...)
-    LW_PRINTF(4, 5);
+lw_status lwi_yaml_fail(lwi_yaml_reading *r, lw_status status, lw_place place, const char *format,
+                        ...) LW_PRINTF(4, 5);
 /** Fails with "expected ..., found ...". */
-lw_status lwi_read_expected(lwi_reading *r, const lwi_document_value *found, const char *expected);
-lw_status lwi_read_memory(lwi_reading *r);
+lw_status lwi_yaml_expected(lwi_yaml_reading *r, const lwi_document_value *found,
+                            const char *expected);
+lw_status lwi_yaml_no_memory(lwi_yaml_reading *r);
 
 /** Sets the item for errors; "": none. */
-void lwi_read_item(lwi_reading *r, const char *kind, const char *name);
-/** Appends a key to the path.  @return the previous length, for lwi_read_leave */
-size_t lwi_read_enter(lwi_reading *r, const char *key);
-void lwi_read_leave(lwi_reading *r, size_t length);
+void lwi_yaml_set_item(lwi_yaml_reading *r, const char *kind, const char *name);
+/** Appends a key to the path.  @return the previous length, for lwi_yaml_leave */
+size_t lwi_yaml_enter(lwi_yaml_reading *r, const char *key);
+void lwi_yaml_leave(lwi_yaml_reading *r, size_t length);
 
-lw_status lwi_read_number(lwi_reading *r, const lwi_document_value *v, double *x);
+lw_status lwi_yaml_read_number(lwi_yaml_reading *r, const lwi_document_value *v, double *x);
 /** An integer within the range of int. */
-lw_status lwi_read_integer(lwi_reading *r, const lwi_document_value *v, int *x);
-lw_status lwi_read_numbers(lwi_reading *r, const lwi_document_value *v, int count, double *x);
+lw_status lwi_yaml_read_integer(lwi_yaml_reading *r, const lwi_document_value *v, int *x);
+lw_status lwi_yaml_read_numbers(lwi_yaml_reading *r, const lwi_document_value *v, int count,
+                                double *x);
 /** One or more numbers, in the arena. */
-lw_status lwi_read_list(lwi_reading *r, const lwi_document_value *v, const double **list,
-                        int *count);
-lw_status lwi_read_vector(lwi_reading *r, const lwi_document_value *v, lw_vec3 *x);
-lw_status lwi_read_direction(lwi_reading *r, const lwi_document_value *v, lw_vec3 *x);
-lw_status lwi_read_quaternion(lwi_reading *r, const lwi_document_value *v, lw_quat *x);
-lw_status lwi_read_text(lwi_reading *r, const lwi_document_value *v, const char *expected,
-                        const char **text);
-lw_status lwi_read_word(lwi_reading *r, const lwi_document_value *v, const char *const *words,
-                        int count, int *word);
-lw_status lwi_read_coordinate(lwi_reading *r, const lwi_document_value *v, int *coordinate);
-lw_status lwi_read_shapes(lwi_reading *r, const lwi_document_value *v, const lw_shape **shapes,
-                          int *count);
+lw_status lwi_yaml_read_list(lwi_yaml_reading *r, const lwi_document_value *v, const double **list,
+                             int *count);
+lw_status lwi_yaml_read_vector(lwi_yaml_reading *r, const lwi_document_value *v, lw_vec3 *x);
+lw_status lwi_yaml_read_direction(lwi_yaml_reading *r, const lwi_document_value *v, lw_vec3 *x);
+lw_status lwi_yaml_read_quaternion(lwi_yaml_reading *r, const lwi_document_value *v, lw_quat *x);
+lw_status lwi_yaml_read_text(lwi_yaml_reading *r, const lwi_document_value *v, const char *expected,
+                             const char **text);
+lw_status lwi_yaml_read_word(lwi_yaml_reading *r, const lwi_document_value *v,
+                             const char *const *words, int count, int *word);
+lw_status lwi_yaml_read_coordinate(lwi_yaml_reading *r, const lwi_document_value *v,
+                                   int *coordinate);
+lw_status lwi_yaml_read_shapes(lwi_yaml_reading *r, const lwi_document_value *v,
+                               const lw_shape **shapes, int *count);
 /** Number k of "qk", or -1. */
-int lwi_coordinate_of(const char *text);
+int lwi_yaml_coordinate_number(const char *text);
 
 /** Index in the model of a body by name; all bodies must have been added. */
-lw_status lwi_read_body(lwi_reading *r, const lwi_document_value *v, int32_t *index);
-lw_status lwi_read_pair(lwi_reading *r, const lwi_document_value *v, lw_body pair[2]);
-lw_status lwi_read_joint(lwi_reading *r, const lwi_document_value *v, int32_t *index);
+lw_status lwi_yaml_read_body(lwi_yaml_reading *r, const lwi_document_value *v, int32_t *index);
+lw_status lwi_yaml_read_pair(lwi_yaml_reading *r, const lwi_document_value *v, lw_body pair[2]);
+lw_status lwi_yaml_read_joint(lwi_yaml_reading *r, const lwi_document_value *v, int32_t *index);
 /** Index in the section `map` (may be NULL); an error has the nearest name. */
-lw_status lwi_read_reference(lwi_reading *r, const lwi_document_value *v, const char *kind,
-                             const lwi_document_value *map, int *index);
+lw_status lwi_yaml_read_reference(lwi_yaml_reading *r, const lwi_document_value *v,
+                                  const char *kind, const lwi_document_value *map, int *index);
 
 /** ", did you mean 'x'?" or "". */
-const char *lwi_hint(char *text, size_t size, const char *name, const char *const *names,
-                     int count);
+const char *lwi_yaml_hint(char *text, size_t size, const char *name, const char *const *names,
+                          int count);
 /** Checks that all keys of the map belong to type t of the object, and that no required one is missing.
  *  @param place  of the item */
-lw_status lwi_read_keys(lwi_reading *r, const lwi_yaml_object *object, int type,
-                        const lwi_document_value *map, lw_place place);
+lw_status lwi_yaml_check_keys(lwi_yaml_reading *r, const lwi_yaml_object *object, int type,
+                              const lwi_document_value *map, lw_place place);
 
 #endif

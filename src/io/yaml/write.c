@@ -55,7 +55,7 @@ static void put_quoted(const writing *w, const char *text)
 {
     fputc('"', w->file);
     for (int bytes = 1; *text; text += bytes) {
-        const long code = lwi_utf8_next(text, &bytes);
+        const long code = lwi_text_utf8_next(text, &bytes);
         if (code == '"' || code == '\\')
             fprintf(w->file, "\\%c", (char)code);
         else if (is_printable(code))
@@ -106,7 +106,7 @@ static void put_function(const writing *w, const lw_function_desc *f)
 {
     const lwi_yaml_function item = {.desc = *f, .nt = f->npoint, .ny = f->npoint};
     fputs("{", w->file);
-    write_object(w, &lwi_function_object, (int)f->type, &item, ", ");
+    write_object(w, &lwi_yaml_function_object, (int)f->type, &item, ", ");
     fputs("}", w->file);
 }
 
@@ -177,13 +177,13 @@ static const void *coordinate(const void *source, int k)
 static bool all_given(const lwi_yaml_key *key, const void *source)
 {
     const lwi_yaml_key *element = key->more;
-    return element->more == &lwi_coordinate_object &&
+    return element->more == &lwi_yaml_coordinate_object &&
            *FIELD(double, offsetof(lw_joint_desc, damping)) != 0;
 }
 
 static bool each_given(const lwi_yaml_key *key, int type, const void *source)
 {
-    for (int k = 0; k < lwi_joint_nv((lw_joint_type)type); k++)
+    for (int k = 0; k < lwi_yaml_joint_nv((lw_joint_type)type); k++)
         if (is_given(key->more, 0, coordinate(FIELD(char, key->offset), k))) return true;
     return all_given(key, source);
 }
@@ -234,11 +234,11 @@ static bool is_given(const lwi_yaml_key *key, int type, const void *source)
 
 static void put_shape(const writing *w, const lw_shape *s)
 {
-    fprintf(w->file, "{%s: ", lwi_shape_names[s->type]);
-    if (lwi_shape_sizes[s->type] == 1)
+    fprintf(w->file, "{%s: ", lwi_yaml_shape_names[s->type]);
+    if (lwi_yaml_shape_sizes[s->type] == 1)
         put_number(w, s->size[0]);
     else
-        put_numbers(w, s->size, lwi_shape_sizes[s->type]);
+        put_numbers(w, s->size, lwi_yaml_shape_sizes[s->type]);
     if (s->has_position) {
         fputs(", position: ", w->file);
         put_numbers(w, &s->position.x, 3);
@@ -269,7 +269,7 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
 static void put_each(const writing *w, const lwi_yaml_key *key, int type, const void *source)
 {
     const char *between = "{";
-    for (int k = 0; k < lwi_joint_nv((lw_joint_type)type); k++) {
+    for (int k = 0; k < lwi_yaml_joint_nv((lw_joint_type)type); k++) {
         const void *element = coordinate(FIELD(char, key->offset), k);
         if (!is_given(key->more, 0, element)) continue;
         fprintf(w->file, "%sq%d: ", between, k);
@@ -278,7 +278,7 @@ static void put_each(const writing *w, const lwi_yaml_key *key, int type, const 
     }
     if (all_given(key, source)) {
         fprintf(w->file, "%sall: {", between);
-        write_object(w, &lwi_isotropic_object, 0, source, ", ");
+        write_object(w, &lwi_yaml_isotropic_object, 0, source, ", ");
         fputs("}", w->file);
     }
     fputs("}", w->file);
@@ -289,7 +289,7 @@ static void put_option(const writing *w, const lw_options *options, const char *
 {
     char text[LW_OPTION_TEXT_SIZE] = "";
     lw_options_get(options, key, text, sizeof text);
-    if (lwi_is_number(text))
+    if (lwi_text_is_number(text))
         fputs(text, w->file);
     else
         put_name(w, text);
@@ -315,8 +315,8 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
         return;
     case LWI_KEY_START:
         put_numbers(w, FIELD(double, key->offset),
-                    key->count ? lwi_joint_nv((lw_joint_type)type)
-                               : lwi_joint_nq((lw_joint_type)type));
+                    key->count ? lwi_yaml_joint_nv((lw_joint_type)type)
+                               : lwi_yaml_joint_nq((lw_joint_type)type));
         return;
     case LWI_KEY_VECTOR:
     case LWI_KEY_DIRECTION:
@@ -538,31 +538,32 @@ static void write_sections(const writing *w, const lw_options *options)
     write_inputs(w);
     fputs("bodies:\n", w->file);
     for (int i = 1; i < d->nbody; i++)
-        write_item(w, &lwi_body_object, 0, d->body[i].name, &d->body[i]);
+        write_item(w, &lwi_yaml_body_object, 0, d->body[i].name, &d->body[i]);
     if (d->njoint) fputs("joints:\n", w->file);
     for (int i = 0; i < d->njoint; i++)
-        write_item(w, &lwi_joint_object, (int)d->joint[i].type, d->joint[i].name, &d->joint[i]);
+        write_item(w, &lwi_yaml_joint_object, (int)d->joint[i].type, d->joint[i].name,
+                   &d->joint[i]);
     if (d->ncoupling) fputs("couplings:\n", w->file);
     for (int i = 0; i < d->ncoupling; i++) {
         fputs("  - {", w->file);
-        write_object(w, &lwi_coupling_object, 0, &d->coupling[i], ", ");
+        write_object(w, &lwi_yaml_coupling_object, 0, &d->coupling[i], ", ");
         fputs("}\n", w->file);
     }
     if (d->nspring + d->nwrench + d->nbushing + d->nstop) fputs("forces:\n", w->file);
     for (int i = 0; i < d->nspring; i++)
-        write_item(w, &lwi_spring_object, 0, d->spring[i].name, &d->spring[i]);
+        write_item(w, &lwi_yaml_spring_object, 0, d->spring[i].name, &d->spring[i]);
     for (int i = 0; i < d->nwrench; i++)
-        write_item(w, &lwi_wrench_object, 0, d->wrench[i].name, &d->wrench[i]);
+        write_item(w, &lwi_yaml_wrench_object, 0, d->wrench[i].name, &d->wrench[i]);
     for (int i = 0; i < d->nbushing; i++)
-        write_item(w, &lwi_bushing_object, 0, d->bushing[i].name, &d->bushing[i]);
+        write_item(w, &lwi_yaml_bushing_object, 0, d->bushing[i].name, &d->bushing[i]);
     for (int i = 0; i < d->nstop; i++)
-        write_item(w, &lwi_stop_object, 0, d->stop[i].name, &d->stop[i]);
+        write_item(w, &lwi_yaml_stop_object, 0, d->stop[i].name, &d->stop[i]);
     if (d->nmarker) fputs("markers:\n", w->file);
     for (int i = 0; i < d->nmarker; i++)
-        write_item(w, &lwi_marker_object, 0, d->marker[i].name, &d->marker[i]);
+        write_item(w, &lwi_yaml_marker_object, 0, d->marker[i].name, &d->marker[i]);
     if (!options) return;
     fputs("simulation:\n  ", w->file);
-    write_object(w, &lwi_simulation_object, 0, options, "\n  ");
+    write_object(w, &lwi_yaml_simulation_object, 0, options, "\n  ");
     fputs("\n", w->file);
 }
 
@@ -570,7 +571,7 @@ static void write_sections(const writing *w, const lw_options *options)
 
 static lw_status check_name(const writing *w, const char *kind, const char *name)
 {
-    const char *problem = name ? lwi_name_problem(name) : NULL;
+    const char *problem = name ? lwi_text_name_problem(name) : NULL;
     if (!problem) return LW_OK;
     return lwi_fail(w->error, LW_ERR_UNSUPPORTED, "%s '%.80s' cannot be written: its name %s", kind,
                     name, problem);

@@ -374,10 +374,11 @@ static void numbers_are_those_of_json(void **state)
     static const char *const bad[] = {"",      "+1",  ".5",   "1.",   "01",  "0x10", "0o7",
                                       "1_000", "1e",  ".inf", ".nan", "inf", "nan",  "-",
                                       "1 2",   "--1", "1e+",  "0b1",  "1:30"};
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(lwi_is_number(good[i]));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(lwi_text_is_number(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[80];
-        assert_false(lwi_is_number(bad[i]));
+        assert_false(lwi_text_is_number(bad[i]));
         snprintf(text, sizeof text, "linkwork: 1\nbodies: {a: {mass: %s}}\n", bad[i]);
         lw_model *model;
         assert_int_equal(LW_ERR_PARSE,
@@ -573,7 +574,7 @@ static const char *json_value(const char *p)
     const size_t n = strspn(p, "-+.0123456789eE");
     if (n == 0 || n >= sizeof number) return NULL;
     memcpy(number, p, n);
-    return lwi_is_number(number) ? p + n : NULL;
+    return lwi_text_is_number(number) ? p + n : NULL;
 }
 
 static void schema_is_json(void **state)
@@ -612,11 +613,12 @@ static void check_object(const lwi_document_value *schema, const lwi_yaml_object
 }
 
 static const lwi_yaml_object *const objects[] = {
-    &lwi_function_object,  &lwi_body_object,       &lwi_joint_object,     &lwi_pose_object,
-    &lwi_mount_object,     &lwi_coordinate_object, &lwi_isotropic_object, &lwi_coupling_object,
-    &lwi_spring_object,    &lwi_wrench_object,     &lwi_bushing_object,   &lwi_stop_object,
-    &lwi_limits_object,    &lwi_friction_object,   &lwi_mechanism_object, &lwi_marker_object,
-    &lwi_simulation_object};
+    &lwi_yaml_function_object,  &lwi_yaml_body_object,      &lwi_yaml_joint_object,
+    &lwi_yaml_pose_object,      &lwi_yaml_mount_object,     &lwi_yaml_coordinate_object,
+    &lwi_yaml_isotropic_object, &lwi_yaml_coupling_object,  &lwi_yaml_spring_object,
+    &lwi_yaml_wrench_object,    &lwi_yaml_bushing_object,   &lwi_yaml_stop_object,
+    &lwi_yaml_limits_object,    &lwi_yaml_friction_object,  &lwi_yaml_mechanism_object,
+    &lwi_yaml_marker_object,    &lwi_yaml_simulation_object};
 
 static void schema_has_every_key(void **state)
 {
@@ -627,7 +629,7 @@ static void schema_has_every_key(void **state)
     char *text = schema_text(&length);
     lwi_arena_init(&arena, NULL);
     assert_int_equal(LW_OK, lwi_document_parse(text, length, "schema", &arena, &root, NULL));
-    check_object(root, &lwi_file_object);
+    check_object(root, &lwi_yaml_file_object);
     const lwi_document_value *defs = member(root, "$defs");
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
         check_object(member(defs, objects[i]->title), objects[i]);
@@ -653,9 +655,9 @@ static void the_manual_names_every_key(void **state)
     assert_non_null(text);
     assert_true(fread(text, 1, (1 << 17) - 1, file) > 0);
     fclose(file);
-    for (int i = 0; i < lwi_file_object.nkey; i++)
-        if (!is_named(text, lwi_file_object.key[i].name))
-            fail_msg("no '%s'", lwi_file_object.key[i].name);
+    for (int i = 0; i < lwi_yaml_file_object.nkey; i++)
+        if (!is_named(text, lwi_yaml_file_object.key[i].name))
+            fail_msg("no '%s'", lwi_yaml_file_object.key[i].name);
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
         for (int k = 0; k < objects[i]->nkey; k++)
             if (!is_named(text, objects[i]->key[k].name))
