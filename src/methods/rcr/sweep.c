@@ -341,6 +341,7 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
         if (wide > widest) widest = wide;
     }
     if (e->used + widest > e->need) e->need = e->used + widest;
-    LWI_ASSERT(e->ndependent <= e->cut->m);
+    LWI_ASSERT(mode == LWI_RCR_FIND_RANKS ? e->ndependent <= e->cut->m
+                                          : e->ndependent == lwi_rcr_rank(e));
     return e->used + widest <= e->room ? LW_OK : LW_ERR_MEMORY;
 }
