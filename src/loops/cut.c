@@ -114,6 +114,7 @@ static void closure_of(const lwi_cut *cut, int i, double t, const lwi_motion *mo
         lwi_coupling_closure(model, i - model->nloop, t, motion, level, c);
 }
 
+// phi, J V + b, and what else J A + gamma needs.                             [anderson2003, (30), (31)]
 void lwi_cut_rows(lwi_cut *cut, const lwi_tree_work *tree, double t, lwi_closure_level level)
 {
     const lw_model *model = cut->model;
@@ -159,6 +160,7 @@ double lwi_cut_gap(const lwi_cut *cut, const lwi_tree_work *tree, double t)
 }
 
 // One row of E, e [n], from the wrenches J_r' on the bodies of closure c.
+//                                                                      [anderson2003, (16), (25)]
 static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
                    const lwi_closure *c, int r, double *e)
 {
@@ -186,6 +188,7 @@ static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *nod
     }
 }
 
+// The matrix E E' of the multipliers, by a decomposition of E'.                 [anderson2003, (32)]
 void lwi_cut_factor(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node, int rank,
                     double threshold)
 {
@@ -220,6 +223,7 @@ void lwi_cut_solve(lwi_cut *cut, double *target)
     for (int i = 0; i < cut->m; i++) cut->lambda[i] /= cut->len[i];
 }
 
+// With y = E' lambda: zeta lambda of all nodes at once.                   [anderson2003, (25), (28), (29)]
 void lwi_cut_apply(const lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *node,
                    const double *y, double *v)
 {
@@ -266,6 +270,7 @@ void lwi_cut_accelerations(lwi_cut *cut, const lwi_tree_work *tree, double *JA)
     }
 }
 
+// The wrenches J' lambda on the bodies.                                           [anderson2003, (20)]
 void lwi_cut_wrenches(const lwi_cut *cut, const lwi_tree_work *tree, const double *lambda,
                       double (*wrench)[6])
 {

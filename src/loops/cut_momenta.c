@@ -123,7 +123,7 @@ void lwi_cut_momenta_begin(lwi_cut_momenta *m)
     for (int k = 0; k < m->model->nnode; k++) v6_zero(m->momenta.node[k].P);
 }
 
-// P -= J' sigma, load += L_c
+// P -= J' sigma, load += L_c; -L_c holds the term Phidot' sigma of            [naudet2003, (8)]
 void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_motion *motion,
                          const double *sigma)
 {

@@ -37,7 +37,8 @@ static inline void motion_from(double *a, const double *R, const double *r, cons
     v3_cross(a, r, a + 3);
     v3_add(a, a, v);
 }
-// force on b (components and moment at b's origin) in a's components about a's origin; may not overlap
+// force on b (components and moment at b's origin) in a's components about a's origin, X' b; may not overlap
+//                                                  [anderson2003, (10); naudet2003, (22), (24)]
 static inline void force_from(double *a, const double *R, const double *r, const double *b)
 {
     m3_mul_v(a, R, b);
@@ -67,7 +68,7 @@ static inline void motion_cross(double *c, const double *a, const double *b)
     v3_cross_add(c, a, b + 3);
     v3_cross(c + 3, a + 3, b + 3);
 }
-// c = a x* f for a motion and a force: [wa x f; wa x n + va x f]
+// c = a x* f for a motion and a force: [wa x f; wa x n + va x f]        [naudet2003, (15), (16)]
 static inline void force_cross(double *c, const double *a, const double *f)
 {
     v3_cross(c, a + 3, f);

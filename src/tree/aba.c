@@ -36,6 +36,7 @@ static void start_node(const lw_model *model, const lwi_tree_work *work, int k, 
 }
 
 // Eliminates the joint of node k; its articulated inertia and bias wrench go to the parent.
+//                                                                 [anderson2003, (14), (15), (19)]
 static lw_status sweep_inward(const lw_model *model, const lwi_tree_work *work,
                               lwi_articulated *all, int k, double t, const double *tau,
                               lw_error *error)
@@ -65,6 +66,7 @@ static lw_status sweep_inward(const lw_model *model, const lwi_tree_work *work,
     return LW_OK;
 }
 
+// vdot = D^-1 (b - U' X A_parent), A                                 [anderson2003, (24), (26), (27)]
 static void sweep_outward(const lw_model *model, lwi_tree_work *work, lwi_articulated *all, int k,
                           const double base[6], double *vdot)
 {

@@ -15,6 +15,7 @@ void lwi_articulated_reduce(int nv, double (*L)[6], double (*U)[6], lwi_inertia 
     }
 }
 
+// [anderson2003, (14), (18), (19)]
 lw_status lwi_articulated_factor(const lw_model *model, const lwi_tree_work *work,
                                  lwi_articulated *node, int k, double t, const double *rotor,
                                  double (*Y)[6], lw_error *error)

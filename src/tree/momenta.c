@@ -1,7 +1,7 @@
 // momenta.c -- forward dynamics of trees with joint momenta as state                   [naudet2003]
 //
 // Input: state x = (q, p, [work]), forces.  Output: xdot = (N(q) u, pdot, [power]).  Cost: O(n).
-// Numbers (n) are equations of the paper; docs/theory/equations.md has the index.  The paper's spatial velocity
+// Numbers (n) are those of [naudet2003]; docs/theory/equations.md is the index.  The paper's spatial velocity
 // Omega is V here, its mass matrix M of a body is I, its joint matrix E_j is S, its Omega_t is sigma, its shift
 // T^F is X' with the rotation (24).  Everything is in link frames about their origins, linear part first.
 //
@@ -46,6 +46,7 @@ lw_status lwi_momenta_create(const lw_model *model, lwi_arena *arena, lwi_moment
 
 // ---------------------------------------------------------------------------- momenta from speeds
 
+// P = I V (11), P* (26), p = S' P* (19), (30), (34)
 void lwi_momenta_of_speeds(const lw_model *model, lwi_momenta *m, const lwi_tree_work *work,
                            const double *v, double *p)
 {
@@ -100,7 +101,7 @@ static void pass_inward(const lwi_node *n, const lwi_link *link, const lwi_momen
     force_add_from(parent->D, link->R, link->r, D);
 }
 
-// v = X V_parent + sigma: velocity without the joint's own speeds.                  (36)
+// v = X V_parent + sigma: velocity without the joint's own speeds.       (13), (23), (36)
 static void velocity_before(const lwi_node *n, const lwi_tree_work *work, int k, double v[6])
 {
     const lwi_link *link = &work->link[k];
@@ -120,6 +121,7 @@ static void joint_solution(int nv, lwi_momenta_node *s, const double z[6], const
     cholesky6_backward(s->L, nv, u);
 }
 
+// Speeds, V and P* = M* V + D from p: the function G2 of (9).           (36)-(39), (42)-(48)
 lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_work *work, double t,
                              const double *p, double *v, lw_error *error)
 {
@@ -152,6 +154,7 @@ lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_wor
 
 // -------------------------------------------------------------------------------- rates of momenta
 
+// pdot: the function G1 of (9).                                                    (27), (35)
 void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *work,
                        const double *tau, double *pdot)
 {

@@ -1,4 +1,4 @@
-// momenta.h -- the recursion of the joint momenta, phase by phase.
+// momenta.h -- the recursion of the joint momenta, phase by phase.  Numbers (n) are those of [naudet2003].
 //
 // Symbols, equations and order of the phases: momenta.c.  Each phase reads and writes the tree's workspace
 // (tree_state.h) and lwi_momenta; nothing is kept from one evaluation to the next.

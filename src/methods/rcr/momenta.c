@@ -15,6 +15,7 @@
 
 #include "base/assert.h"
 
+// [naudet2003, (7)]
 void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
 {
     const lw_model *model = d->cut.model;

@@ -180,7 +180,7 @@ lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_wor
 
 // ---------------------------------------------------------------------------------- at an instant
 
-// [6][6] inertia from mass m, h = m c and inertia J about the origin, linear part first.
+// [6][6] inertia [anderson2003, (11)] from mass m, h = m c and inertia J about the origin, linear part first.
 static void fill_inertia(double *I, double m, const double *h, const double *J)
 {
     lwi_inertia M;

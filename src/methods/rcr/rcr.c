@@ -5,6 +5,7 @@
 // velocities satisfy the rows to rounding, positions drift in proportion to time.  The partition into dependent
 // and independent speeds is a discrete state beside x; rates depend on it by the rounding error of x only.
 // Between steps (pre_step) a new one is chosen when its smallest pivot has become small.
+// Numbers (n) are those of [anderson2003].
 //
 // With the option `state` = momenta the tree's momenta replace its speeds (momenta.c); then the partition
 // affects rounding only.
@@ -76,7 +77,7 @@ static lw_status prepare(lwi_work *work)
 
 // ------------------------------------------------------------------------------------- evaluation
 
-// Poses at (t, x), and velocities at zero free speeds.
+// Poses at (t, x), and velocities V_t at zero free speeds.                             (5)
 static void place_tree(lwi_work *work, double t, const double *x)
 {
     const lw_model *model = work->model;
@@ -253,6 +254,7 @@ void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wr
     v3_scale(e->F[k] + 3, unit * unit, e->F[k] + 3);
 }
 
+// A_t, the accelerations at zero free accelerations, and the forces F that remain then.      (7), (12)
 void lwi_rcr_residual_forces(lwi_rcr_work *d)
 {
     const lw_model *model = d->e.model;

@@ -16,7 +16,8 @@
 //   independent  it occurs in no remaining row: stationarity determines it (Cholesky)     (61), (66), (70)
 // For one loop with base b the message is the paper's virtual body (60)-(66) in absolute motions of parent and
 // base: H has the blocks of (62), (63), h that of (64).  Several open loops give larger messages; redundant rows
-// drop out.  docs/theory/rcr.md derives the method, docs/theory/equations.md maps the paper's equations.
+// drop out.  Numbers (n) are those of [anderson2003]; docs/theory/rcr.md derives the method,
+// docs/theory/equations.md is the index of the equations.
 //
 // The set of dependent speeds is the partition.  Which row determines which of them is decided by the
 // numbers at every evaluation and affects rounding only.

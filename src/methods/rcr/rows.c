@@ -4,7 +4,8 @@
 // dropped.  The norm of a column measures how well the rows determine its unknown: for one degree of freedom it is
 // the square root of the paper's Delta (37), (41), (45); the rows that remain after a reflection are the paper's
 // projection tau (38), (44).  So pivots are compared with absolute numbers (docs/theory/rcr.md).  Each step is an
-// exact operation on the rows, whether or not they are orthonormal to the last digit.
+// exact operation on the rows, whether or not they are orthonormal to the last digit.  Numbers (n) are those of
+// [anderson2003].
 #include "methods/rcr/rcr.h"
 
 #include "base/assert.h"
@@ -160,6 +161,7 @@ void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm
     }
 }
 
+// The rows after s are the remaining equations, projected by tau.                  (38), (42), (44)
 void lwi_rcr_reflect(int n, int s, int columns, int stride, double *G, int j, double *reflector,
                      double *scratch)
 {

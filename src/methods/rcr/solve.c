@@ -11,7 +11,7 @@
 //     x_k = X x_parent + S y                                                    (8), (9), (68), (71)
 //
 // A row that determines a dependent speed has the multiplier that follows from the speed's equation of motion,
-// R' mu = h_D - (H v)_D; remaining rows have theirs from above.  The paper has no multipliers.  Numbers (n): equations
+// R' mu = h_D - (H v)_D; remaining rows have theirs from above.  The paper has no multipliers.  Numbers (n) are those
 // of [anderson2003].  Cost: linear in the size of the factors.
 #include "methods/rcr/rcr.h"
 
@@ -76,6 +76,7 @@ static void collect_forces(const lwi_rcr *e, int k, double *v)
     v6_add(to, to, F);
 }
 
+// h_b += P'(h_D - H_DD p) - H_bD p, then the independent speeds.              (15), (60), (64)
 static void reduce_forces(lwi_rcr *e, int k, const double *v, double *hI)
 {
     lwi_rcr_front *f = &e->front[k];
@@ -113,6 +114,7 @@ static void gather(const lwi_rcr *e, int k, double *b)
     for (int i = 0; i < node->nbody; i++) v6_copy(b + f->nz + 6 * i, e->x[node->body[i]]);
 }
 
+// y_I = L'^-1 (z - Y b)                                                                (67), (70)
 static void independent_speeds(lwi_rcr *e, int k, const double *b)
 {
     lwi_rcr_front *f = &e->front[k];
@@ -125,6 +127,7 @@ static void independent_speeds(lwi_rcr *e, int k, const double *b)
     }
 }
 
+// y_D = P b + p: speeds (34), (40), (47); accelerations (35), (55)
 static void dependent_speeds(lwi_rcr *e, int k, const double *b, bool known)
 {
     const lwi_rcr_front *f = &e->front[k];
@@ -138,6 +141,7 @@ static void dependent_speeds(lwi_rcr *e, int k, const double *b, bool known)
     }
 }
 
+// x = X x_parent + S y, zero for the ground         (8), (9), (46), (68), (69), (71)
 static void move_node(lwi_rcr *e, int k)
 {
     const lwi_node *own = &e->model->node[k];

@@ -7,7 +7,7 @@
 //     H -= Y'Y,   Y = L^-1 H_Ib,   L L' = H_II                              (61)-(63), (65), (66)
 //
 // (49), (58): P holds the columns of delta = S' + chi S' that carry the motion of the parent and of the base to a
-// dependent joint; the sums (50)-(54) over a loop are not formed.  Numbers (n): equations of [anderson2003].
+// dependent joint; the sums (50)-(54) over a loop are not formed.  Numbers (n) are those of [anderson2003].
 #include "methods/rcr/unconstrained.h"
 
 #include "base/assert.h"
@@ -160,7 +160,7 @@ static void gather(const lwi_rcr_system *s, const double *restrict row, int firs
     memcpy(to + i - first, row + i, (size_t)(s->nc - i) * sizeof *to);
 }
 
-// R, P and HD.                                                                           (47), (55)
+// R, P and HD: the coefficients of (40), (47), (55); S P and S p stand for delta, chi   (48), (49)
 static void solve_rows(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
@@ -184,7 +184,7 @@ static void solve_rows(lwi_rcr *e, lwi_rcr_system *s)
     }
 }
 
-// B [m][m], upper triangle := H_bb with the dependent speeds substituted.               (57)-(60)
+// B [m][m], upper triangle := H_bb with the dependent speeds substituted.         (57), (58), (60)
 static void eliminate_dependent(const lwi_rcr_system *s, double *restrict B, double *restrict E)
 {
     const lwi_rcr_front *f = s->f;

@@ -2,7 +2,7 @@
 //
 // Columns: the node's own speeds, speeds delayed by its children, the other bodies, and at first the node's own
 // motion x_k, which x_k = X x_parent + S y replaces [anderson2003, (8), (9)].  Rows of closures enter at the
-// highest of their bodies [anderson2003, (30), (31), (33), (36)].
+// highest of their bodies [anderson2003, (30), (31), (33)].  Numbers (n) are those of [anderson2003].
 // Of the quadratic form H [nc][nc] the upper triangle is valid, of its rows of speeds all entries; the rows of
 // x_k are K [6][n].
 #include "methods/rcr/system.h"
@@ -156,6 +156,7 @@ static void add_messages(lwi_rcr *e, lwi_rcr_system *s, int *row)
     LWI_ASSERT(z == s->ny);
 }
 
+// Rows of the closures that enter here: relative motion of the bodies of a joint, and its known part.   (33)
 static void add_closures(const lwi_rcr *e, lwi_rcr_system *s, int *row)
 {
     for (int i = 0; i < s->node->nclosure; i++) {
@@ -223,7 +224,7 @@ static void add_parent(const lwi_rcr *e, lwi_rcr_system *s, int parent)
     }
 }
 
-// Substitutes x_k = X x_parent + S y in the quadratic form and the rows.                (14), (43)
+// Substitutes x_k = X x_parent + S y in the quadratic form and the rows.          (14), (39), (43)
 static void substitute(const lwi_rcr *e, lwi_rcr_system *s)
 {
     const int n = s->n, nc = s->nc, nv = e->model->node[s->k].nv;

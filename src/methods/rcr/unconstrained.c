@@ -6,7 +6,8 @@
 //
 //     D = S'K S + rotors = L L',   Y = L^-1 S'K X,   H = X'K X - Y'Y
 //
-// Rows of loops that are open at the node are only moved to the parent's origin (43).
+// Rows of loops that are open at the node are only moved to the parent's origin (43).  Numbers (n) are those of
+// [anderson2003].
 // K is a dense 6 x 6 matrix in world axes, as the messages of the elimination are; tree/articulated.h has link
 // axes and packed inertias.
 #include "methods/rcr/unconstrained.h"
@@ -20,13 +21,13 @@
 
 // ---------------------------------------------------------------------------------------- at a node
 
-// A wrench from the node's origin to the parent's.
+// A wrench from the node's origin to the parent's.                                       (10)
 static void move_wrench(const double d[3], double w[6])
 {
     v3_cross_add(w + 3, d, w);
 }
 
-// Received rows, moved to the parent's origin.  False if a speed of the node occurs in one of them.
+// Received rows, moved to the parent's origin (43).  False if a speed of the node occurs in one of them.
 static bool carry_rows(const lwi_rcr *e, int k, double *G)
 {
     const lwi_rcr_node *node = &e->node[k];
