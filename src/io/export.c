@@ -174,55 +174,70 @@ static void list_joints(const lw_model *m, int *first, int *next)
 
 enum { NONE = -2 };
 
-// Links in the order of a traversal from the ground, then from the floating bodies.
-static lw_status walk(lwi_export *x)
+/** A traversal of the bodies from a root. */
+typedef struct traversal {
+    int *first, *next; ///< lists of joints, see list_joints
+    int *link;         ///< [nbody] link of a body; -1: the ground; NONE: not reached
+    int *queue;        ///< [nbody] bodies
+} traversal;
+
+// The base body of the floating mechanism that contains a body becomes a link.
+static int add_base(lwi_export *x, traversal *t, int body)
 {
     const lw_model *m = x->model;
-    int *first = LWI_PUSH(&x->arena, int, m->nbody),
-        *next = LWI_PUSH(&x->arena, int, 2 * m->njoint + 1);
-    int *queue = LWI_PUSH(&x->arena, int, m->nbody);
-    int *link = LWI_PUSH(&x->arena, int, m->nbody); // [body] -1: none yet
-    x->link = LWI_PUSH(&x->arena, lwi_export_link, m->nbody);
-    if (!first || !next || !queue || !link || !x->link)
-        return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
-    list_joints(m, first, next);
-    for (int i = 0; i < m->nbody; i++) link[i] = NONE;
-    for (int root = 0; root < m->nbody; root++) {
-        if (link[root] != NONE) continue;
-        // a floating mechanism begins with its floating base body
-        const int node = root ? m->body_node[m->body[root].host] : -1;
-        int base = root, head = 0, tail = 0;
-        link[root] = -1; // the ground
-        if (root) {
-            int top = node;
-            while (m->node[top].parent >= 0) top = m->node[top].parent;
-            base = m->node[top].body;
-            LWI_ASSERT_INDEX(node, m->nnode);
+    int top = m->body_node[m->body[body].host];
+    LWI_ASSERT_INDEX(top, m->nnode);
+    while (m->node[top].parent >= 0) top = m->node[top].parent;
+    const int base = m->node[top].body;
+    LWI_ASSERT_INDEX(x->nlink, m->nbody);
+    lwi_export_link *l = &x->link[x->nlink];
+    t->link[base] = x->nlink++;
+    *l = (lwi_export_link){.body = base, .before = -1, .joint = -1, .kind = LWI_EXPORT_FREE};
+    pose_of(&m->desc.body[base].pose, l->R, l->r);
+    return base;
+}
+
+// Links of all bodies that joints connect to `base`, breadth first.
+static lw_status add_tree(lwi_export *x, traversal *t, int base)
+{
+    const lw_model *m = x->model;
+    int head = 0, tail = 0;
+    t->queue[tail++] = base;
+    while (head < tail) {
+        const int body = t->queue[head++];
+        for (int e = t->first[body]; e >= 0; e = t->next[e]) {
+            const lw_joint_desc *d = &m->desc.joint[e / 2];
+            const bool reversed = e % 2; // `body` is body2
+            const int other = reversed ? d->body1.index : d->body2.index;
+            if (t->link[other] != NONE) continue;
+            LWI_ASSERT(x->nlink < m->nbody && tail < m->nbody);
             lwi_export_link *l = &x->link[x->nlink];
-            link[root] = NONE;
-            link[base] = x->nlink++;
-            *l =
-                (lwi_export_link){.body = base, .before = -1, .joint = -1, .kind = LWI_EXPORT_FREE};
-            pose_of(&m->desc.body[base].pose, l->R, l->r);
-        }
-        queue[tail++] = base;
-        while (head < tail) {
-            LWI_ASSERT(head < tail && tail <= m->nbody);
-            const int body = queue[head++];
-            for (int e = first[body]; e >= 0; e = next[e]) {
-                const lw_joint_desc *d = &m->desc.joint[e / 2];
-                const bool reversed = e % 2; // `body` is body2
-                const int other = reversed ? d->body1.index : d->body2.index;
-                if (link[other] != NONE) continue;
-                lwi_export_link *l = &x->link[x->nlink];
-                LWI_ASSERT_INDEX(x->nlink, m->nbody);
-                link[other] = x->nlink++;
-                queue[tail++] = other;
-                *l = (lwi_export_link){.body = other, .parent = body, .before = link[body]};
-                TRY(fill_link(x, l, e / 2, reversed));
-            }
+            t->link[other] = x->nlink++;
+            t->queue[tail++] = other;
+            *l = (lwi_export_link){.body = other, .parent = body, .before = t->link[body]};
+            TRY(fill_link(x, l, e / 2, reversed));
         }
     }
+    return LW_OK;
+}
+
+// Links in the order of a traversal from the ground, then from the floating bodies.
+static lw_status add_links(lwi_export *x)
+{
+    const lw_model *m = x->model;
+    traversal t = {.first = LWI_PUSH(&x->arena, int, m->nbody),
+                   .next = LWI_PUSH(&x->arena, int, 2 * m->njoint + 1),
+                   .link = LWI_PUSH(&x->arena, int, m->nbody),
+                   .queue = LWI_PUSH(&x->arena, int, m->nbody)};
+    x->link = LWI_PUSH(&x->arena, lwi_export_link, m->nbody);
+    if (!t.first || !t.next || !t.queue || !t.link || !x->link)
+        return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
+    list_joints(m, t.first, t.next);
+    for (int i = 1; i < m->nbody; i++) t.link[i] = NONE;
+    t.link[0] = -1;
+    TRY(add_tree(x, &t, 0));
+    for (int i = 1; i < m->nbody; i++)
+        if (t.link[i] == NONE) TRY(add_tree(x, &t, add_base(x, &t, i)));
     return LW_OK;
 }
 
@@ -290,7 +305,7 @@ lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
         if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
         lwi_arena_init(&x.arena, &model->arena.allocator);
         lw_status status = refuse_loops(&x);
-        if (status == LW_OK) status = walk(&x);
+        if (status == LW_OK) status = add_links(&x);
         if (status == LW_OK) {
             report_losses(&x);
             status = writers[i].write(&x);
