@@ -119,6 +119,10 @@ async function motion() {
   });
   facts.readout = await page.textContent('#readout');
 
+  // energy, drift and residuals of the last row
+  await page.keyboard.press('End');
+  facts.checks = await page.$$eval('#checks tr', (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+
   // the name of the body below the mouse
   const over = await page.evaluate(() => {
     const {view} = window.linkwork, box = view.renderer.domElement.getBoundingClientRect();

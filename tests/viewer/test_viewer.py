@@ -289,6 +289,18 @@ class Browser(unittest.TestCase):
             single = [struct.unpack("f", struct.pack("f", float(row[name])))[0] for row in self.rows]
             self.assertEqual(saw[name], single, name)
 
+    def test_energy_and_residuals_are_those_of_the_row(self):
+        last, first = self.rows[-1], self.rows[0]
+        shown = dict(self.saw["motion"]["checks"])
+        self.assertEqual(list(shown), ["energy E [J]", "drift of E \u2212 Wnc [J]", "position residual", "velocity residual",
+                                       "acceleration residual"])
+        for label, column in (("energy E [J]", "sys.E"), ("position residual", "sys.cpos"), ("velocity residual", "sys.cvel"),
+                              ("acceleration residual", "sys.cacc")):
+            value = float(last[column])
+            self.assertAlmostEqual(float(shown[label]), value, delta=1e-3 * abs(value))
+        drift = [float(row["sys.E"]) - float(row["sys.Wnc"]) for row in (first, last)]
+        self.assertAlmostEqual(float(shown["drift of E \u2212 Wnc [J]"]), drift[1] - drift[0], delta=1e-3 * abs(drift[1] - drift[0]))
+
     def test_axes_of_the_corner_point_as_the_scene_does(self):
         for shown, true in self.saw["motion"]["triad"]:
             across = shown[0] * true[1] - shown[1] * true[0]
