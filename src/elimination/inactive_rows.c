@@ -5,7 +5,7 @@
 // dependence, and mu like s^2.  The multiplier along n is therefore round-off and drift over s^2: close to
 // the position it is noise, which an integrator with error control follows with ever shorter steps, until the
 // pivot is round-off. Positions that are off the constraints by d have no crossing of two branches at all,
-// but a sharp turn from one to the other within s^2 = d.
+// but a sharp change from one to the other within s^2 = d.
 //
 // Therefore rows are inactive within an angle of 1e-5: rank and multipliers (of minimum norm) are those of
 // the position itself, the degree of freedom that opens there is not excited in that short time, and the

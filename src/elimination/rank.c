@@ -6,7 +6,7 @@
 // projection  Q = 1 - N N'
 //     S_cc^+ b = Q P [R1^-1 D^-1 R1'^-1 (P' Q b)_1; 0]
 // because a solution on the first r rows differs from the solution of minimum norm by null vectors, and Q b
-// is the part of b that can be met.  This costs a few multiplications with N beside the plain elimination.
+// is the part of b that can be met.  This costs a few multiplications with N in addition to the plain elimination.
 // The result does not depend on the choice of pivots, except by round-off and by what is dropped where drift
 // has tilted redundant rows: along a motion it is smooth although the pivots change.  Columns S_co, which are
 // in the range of S_cc in exact arithmetic, are treated like right sides.  It takes the place of the inverse
@@ -156,7 +156,7 @@ static void find_pivots(const ranked *t, int rank, double min_pivot, bool must)
     for (; k < rank; k++) {
         const int p = largest(t->n, t->R, t->ld, k);
         const double pivot = t->R[p * (t->ld + 1)];
-        if (!(pivot > min_pivot && pivot <= 2)) break; // scaled: at most 1 but for round-off
+        if (!(pivot > min_pivot && pivot <= 2)) break; // scaled: at most 1 up to round-off
         t->swap[k] = p;
         exchange_both(t->n, t->R, t->ld, k, p);
         step(t->n, t->R, t->ld, k);

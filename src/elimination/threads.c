@@ -5,8 +5,7 @@
 // barrier.  Downward sweeps take stages and tasks in reverse.
 //
 //   by level    a level is a stage; levels too small to be worth a barrier are joined and run by one thread
-//   by subtree  first whole subtrees, distributed in about equal shares, then the tasks above them on one
-//   thread
+//   by subtree  first whole subtrees in about equal shares, then the tasks above them on one thread
 //
 // The schedule is fixed when the threads are set.  Results at a node do not depend on it.
 #include "elimination/lanes.h"

@@ -139,8 +139,7 @@ void lwi_gauge_about(const lwi_gauge *gauge, char *text, size_t size)
                  formula[gauge->reason], gauge->extent);
 }
 
-// ----------------------------------------------------------------------------------- the
-// directions
+// ---------------------------------------------------------------------------------- the directions
 
 enum { STACK = 6 * LWI_CLOSURE_BODIES };
 

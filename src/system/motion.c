@@ -93,8 +93,7 @@ void lwi_system_read_joints(lwi_system *s, double t)
     for (int j = 0; j < s->model->njoint; j++) read_joint(s, j, t, false);
 }
 
-// ------------------------------------------------------------------------------------
-// displacements
+// ----------------------------------------------------------------------------------- displacements
 
 void lwi_system_move(lwi_system *s, const double (*x)[6])
 {

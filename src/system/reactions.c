@@ -20,7 +20,7 @@
 
 #include <string.h>
 
-// null vectors
+// ------------------------------------------------------------------------------------ null vectors
 
 static double dot(int n, const double *a, const double *b)
 {
@@ -100,8 +100,7 @@ void lwi_system_minimum_norm(lwi_system *s, double *lambda)
     }
 }
 
-// ------------------------------------------------------------------------------------
-// accelerations
+// ----------------------------------------------------------------------------------- accelerations
 
 void lwi_system_forces(lwi_system *s, double t, const double *inputs)
 {

@@ -81,7 +81,7 @@ typedef struct lwi_system {
     double (*x)[6];           ///< [nbody] nodes first
     double (*a)[3], (*al)[3]; ///< [nbody] by lwi_system_accelerations: mass centres, world axes
     int start_rank,
-        generic_rank;         ///< rank at the start; maximum at configurations nearby, kept in runs
+        generic_rank;         ///< rank at the start; maximum at configurations nearby, used by runs
     int inactive_evaluations; ///< evaluations with inactive rows since they became inactive
     unsigned char *unique;    ///< [njoint] 1: the reaction of the joint is unique
     double (*wrench)[6];      ///< [nbody] loads and efforts
@@ -222,7 +222,7 @@ void lwi_system_observe(lwi_system *system, double t, lw_observe level, lwi_snap
 /** Power of drives and mounts [W]; after lwi_system_accelerations. */
 double lwi_system_drive_power(lwi_system *system, double t);
 
-// messages
+// ---------------------------------------------------------------------------------------- messages
 
 /** "joint 'a'" or "coupling of joints 'a' and 'b'". */
 void lwi_system_edge_name(const lwi_system *system, int edge, char *text, size_t size);

@@ -117,7 +117,7 @@ static void joint_metric_solve(int nv, double (*S)[6], double *b)
     }
     for (int i = 0; i < nv; i++)
         for (int j = 0; j <= i; j++) L[i][j] = v6_dot(S[i], S[j]);
-    cholesky6(L, nv, 0); // columns of S are independent whatever the coordinates
+    cholesky6(L, nv, 0); // columns of S are independent at all coordinates
     cholesky6_forward(L, nv, b);
     cholesky6_backward(L, nv, b);
 }

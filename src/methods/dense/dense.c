@@ -2,8 +2,8 @@
 //
 // State: x = (r, quaternion of every moving body; v, w of every moving body; auxiliary states; [work]) with
 // r, v of the mass centre in world axes and w in body axes.  Rates: those of the kinematics, and Vdot =
-// (vdot, wdot) of solve.c.  Joint angles are auxiliary states because poses do not determine full turns: the
-// value is read from the poses, the number of turns from x.  Cost O(n^3).
+// (vdot, wdot) of solve.c.  Joint angles are auxiliary states because poses do not determine full revolutions: the
+// value is read from the poses, the number of revolutions from x.  Cost O(n^3).
 #include "methods/dense/dense.h"
 
 #include "spatial/motion.h"

@@ -1,16 +1,16 @@
-// error.c -- the local error of a step.
+// error.c -- local error of a step.
 //
-// Positions.  The trapezoidal rule twice gives r + h v + h^2/2 a + h^3/4 a', the motion has h^3/6
-// a':
+// Positions.  The trapezoidal rule for velocities and accelerations gives r + h v + h^2/2 a + h^3/4 a', the
+// motion has h^3/6 a':
 //     error = h^3/12 a' = (end - predictor)/3,    predictor = r + h v + h^2/2 a
-// Velocities are off by h^3/12 a''; a'' is the second difference of the accelerations at three ends
-// of steps, so the first step of a run does without.  Turns count by the mechanism's length L.
+// Velocities are off by h^3/12 a''; a'' is the second difference of the accelerations at the ends of three
+// steps, so it is not available in the first step of a run.  Rotations count by the mechanism's length L.
 //
-// Accelerations are differences of positions by h^2, and known no better than 4/h^2 of their round-off.
-// What that makes of the second difference grows as steps become short; it is taken off, or steps
-// would only become shorter where a force jumps (dry friction of a tiny speed, at a stop).
+// Accelerations are differences of positions over h^2, with 4/h^2 of their round-off.  The contribution of
+// that to the second difference grows as steps become short; it is subtracted, otherwise steps would only
+// become shorter where a force jumps (dry friction of a tiny speed, at a stop).
 //
-// Allowed are atol + rtol L of positions, atol + rtol V of velocities, V the largest of any body.
+// Tolerances: atol + rtol L for positions, atol + rtol V for velocities, V the largest of any body.
 #include "methods/index3/index3.h"
 
 #include "spatial/rotation.h"
@@ -19,10 +19,10 @@
 #include <math.h>
 #include <string.h>
 
-// Round-off of a position after some iterations of Newton, by its size.
+// Round-off of a position after some iterations of Newton, relative to its size.
 #define ROUND_OFF (4 * DBL_EPSILON)
 
-// Turn from the attitude p to q, body axes.
+// Rotation vector from the attitude p to q, body axes.
 static void rotation_between(const double p[4], const double q[4], double theta[3])
 {
     double back[4], r[4];
@@ -31,7 +31,7 @@ static void rotation_between(const double p[4], const double q[4], double theta[
     quat_mul(r, back, q);
     quat_continue(r, identity);
     const double sine = v3_norm(r + 1);
-    // below this sine and angle are one number
+    // below this sine and angle are equal to round-off
     v3_scale(theta, sine > 1e-8 ? 2 * atan2(sine, r[0]) / sine : 2 / r[0], r + 1);
 }
 
@@ -72,7 +72,7 @@ static double velocity_error(const lwi_index3 *d, int k, double h, const double 
         dv[i] = f * ((a[2][i] - a[1][i]) / h - (a[1][i] - a[0][i]) / h0);
         dw[i] = f * ((al[2][i] - al[1][i]) / h - (al[1][i] - al[0][i]) / h0);
     }
-    // four accelerations, of displacements and of turns: each 4/h^2 of a position
+    // four accelerations, of translations and of rotations: each 4/h^2 of a position
     const double size = v3_norm(after + 7 * k) + d->system.length, H = fmin(h, h0);
     const double unknown = f * 8 * (4 / (H * H)) * ROUND_OFF * size / H;
     return fmax(0, v3_norm(dv) + d->system.length * v3_norm(dw) - unknown);
@@ -83,6 +83,7 @@ double lwi_index3_error(lwi_work *work, double h, const double *before, const do
 {
     const lwi_index3 *d = work->data;
     const double length = d->system.length;
+    LWI_ASSERT(h > 0 && length > 0);
     double position = 0, velocity = 0, fastest = 0;
     for (int k = 0; k < work->model->nnode; k++) {
         const double *u = after + d->at_speed + 6 * k;

@@ -1,17 +1,21 @@
-// euler_parameters.c -- Euler parameters as unknowns: the method as it was published [malczyk2019].
+// euler_parameters.c -- Euler parameters as unknowns: the published method.  Numbers (n) are those of
+// [malczyk2019].
 //
-// q = (r, p), |p| = 1 by a constraint Psi = (p.p - 1)/2 with its multiplier mu and penalty alpha;
-// the trapezoidal rule is that of r and p.  R(p) is the quadratic form, not that of p/|p|.
+// q = (r, p), |p| = 1 by a constraint Psi = (p.p - 1)/2 with its multiplier mu and penalty alpha (4)-(6),
+// (21) -- printed as p.p - 1 in (4), to which (5)-(6) do not belong; the trapezoidal rule (15)-(16) is that
+// of r and p.  R(p) is the quadratic form, not that of p/|p|.  Mass matrix and forces (7)-(8); the sign of
+// the penalty term is that which (21) in (19) gives, not the printed one of (22)-(23), (27).
 //
-// The engine's unknowns of a body are six, and its twin has the seventh: with G = [-e, e0 1 - e~]
+// The elimination has six unknowns per body; the extension of the body holds the seventh: with G = [-e, e0 1
+// - e~]
 //     dp = G' dtheta'/2 + p ds = E (dtheta', ds)
-// is a change of basis for any p but 0, in which turns are what they are with six coordinates. With
-// rho = p.p, ds lengthens every vector of the body by 2 ds, so a row with the force f at arm s has
-// the derivative D = 2 f.s; the equations E'g, w' = 2 G p'/rho, a = 2 G p''/rho, sigma = p.p'/rho:
-//     turn     J' a + w' x J' w' + 2 sigma J' w' - n'            (n' of joints: - J'lambda)
-//     length   -2 w'.J' w' + rho mu + alpha rho Psi              (less D lambda)
-// Velocities have the component sigma; accelerations Psi'' / rho, because p.p'' = -w'.w'/4 is the
-// part that a unit p has anyway, and the rows' gamma contains it.
+// is a change of basis for any p but 0, in which rotations are those of six coordinates.  With rho = p.p, ds
+// lengthens every vector of the body by 2 ds, so a row with the force f at arm s has the derivative D = 2
+// f.s; the equations E'g, w' = 2 G p'/rho, a = 2 G p''/rho, sigma = p.p'/rho:
+//     rotation J' a + w' x J' w' + 2 sigma J' w' - n'            (n' of joints: - J'lambda)
+//     length   -2 w'.J' w' + rho mu + alpha rho Psi              (minus D lambda)
+// Velocities have the component sigma (42)-(45); accelerations Psi'' / rho (57)-(60), because p.p'' =
+// -w'.w'/4 holds for a unit p, and the rows' gamma contains it.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -19,11 +23,11 @@
 
 #include <string.h>
 
-/** A body's parameters: at the beginning and at the end. */
+/** Parameters of a body at the beginning and at the end of the step. */
 typedef struct parameters {
     double p[4], pd[4], pdd[4], mu;
     double pn[4], pdn[4], pddn[4];
-    double leaf_lin, leaf[16]; ///< K: of displacements; of the turn, world axes, and the length
+    double leaf_lin, leaf[16]; ///< K of translations; of the rotation, world axes, and the length
 } parameters;
 
 struct lwi_index3_euler {
@@ -65,7 +69,7 @@ static double penalty_of(const lwi_index3 *d, int k, double h)
     const lwi_index3_method *m = &d->method;
     const lw_model *model = d->system.model;
     if (m->normalisation > 0) return m->normalisation;
-    // where none is given, what leaves 1e-5 of the inertia's size: contraction by 1e-5 [malczyk2019]
+    // default: leaves 1e-5 of the inertia's size, contraction by 1e-5
     return m->penalty > 0 ? m->penalty : 4e5 / (h * h) * model->body[model->node[k].body].mass;
 }
 
@@ -84,6 +88,7 @@ enum { RATE = 3, SECOND = 7, MU = 11 };
 
 static double *memory_of(const lwi_index3 *d, int k, double *x)
 {
+    LWI_ASSERT(d->nmemory == MU + 1);
     return x + d->at_acceleration + d->nmemory * k;
 }
 
@@ -139,6 +144,7 @@ void lwi_index3_euler_move(lwi_index3 *d, int k, double h)
     parameters *q = &d->euler->body[k];
     lwi_index3_body *body = &d->body[k];
     const double one = 2 / h, two = 4 / (h * h), rho = dot4(q->pn, q->pn);
+    LWI_ASSERT(h > 0);
     for (int i = 0; i < 4; i++) {
         const double dp = q->pn[i] - q->p[i];
         q->pdn[i] = one * dp - q->pd[i];
@@ -169,11 +175,10 @@ void lwi_index3_euler_angular_acceleration(const lwi_index3 *d, const double *x,
     v3_scale(al, 2 / dot4(p, p), al);
 }
 
-// ------------------------------------------------------------------------------------ rows,
-// residual
+// ---------------------------------------------------------------------------------- rows, residual
 
-// Bodies of an edge that have twins there: couplings' have none, what lengths do to coordinates of
-// joints is left out, and lengths are 1 in the end.
+// Number of bodies of an edge with extensions: couplings have none, the effect of lengths on coordinates of
+// joints is omitted, and lengths are 1 in the end.
 static int extension_count(const lwi_index3 *d, int e)
 {
     const lwi_system *s = &d->system;
@@ -231,8 +236,8 @@ void lwi_index3_euler_residual(lwi_index3 *d, double h)
 
 // ----------------------------------------------------------------------------------------- matrix
 
-// Level 2 in p: eta [4 H(J G p'') - 4 G'J G(p'') - 8 G(p')'J G(p')] + 8 h/2 [H(J G p') + G(p')'J
-// G], H(w) v = G(v)' w;  in the basis E, body axes.
+// Level 2 in p: eta [4 H(J G p'') - 4 G'J G(p'') - 8 G(p')'J G(p')] + 8 h/2 [H(J G p') + G(p')'J G], H(w) v =
+// G(v)' w;  in the basis E, body axes.
 static void gyroscopic(const lwi_index3 *d, int k, double h, double A[16])
 {
     const parameters *q = &d->euler->body[k];
@@ -272,8 +277,8 @@ static void gyroscopic(const lwi_index3 *d, int k, double h, double A[16])
                     A[4 * i + j] += E[4 * a + i] * X[4 * a + b] * E[4 * b + j];
 }
 
-// Joints' forces: second derivatives of R(p) s in the basis E, world axes; those of six coordinates
-// less half of s.F; and mu p'p/2.
+// Joint forces: second derivatives of R(p) s in the basis E, world axes; those of six coordinates minus half
+// of s.F; and mu p'p/2.
 static void geometric(const lwi_index3 *d, int k, double eta, double A[16])
 {
     const lwi_index3_stiffness *K = &d->stiffness[k];
@@ -288,7 +293,7 @@ static void geometric(const lwi_index3 *d, int k, double eta, double A[16])
     A[15] += eta * (mu - 2 * K->virial);
 }
 
-// B := rotation of the turn's part of A by R
+// B := A with its rotation part rotated by R
 static void to_world(const double R[9], const double A[16], double B[16])
 {
     double T[16] = {0}, Q[16] = {0};
@@ -361,7 +366,7 @@ void lwi_index3_euler_apply(const lwi_index3 *d, int k, double (*x)[6])
 
 // ---------------------------------------------------------------------------------- what was found
 
-// v := E (turn, length), turn in world axes
+// v := E (dtheta, length), dtheta in world axes
 static void along_basis(const parameters *q, const double theta[3], double length, double v[4])
 {
     double R[9], local[3];
@@ -382,7 +387,8 @@ void lwi_index3_euler_update(lwi_index3 *d, int k, double h)
     for (int i = 0; i < 4; i++) q->pn[i] += dp[i];
 }
 
-// The penalty acts on the rate of Psi, or its second derivative, as it does on Psi in a step.
+// The penalty acts on the rate of Psi (42), or its second derivative (57), as on Psi in a step: bias terms
+// (45), (60).
 void lwi_index3_euler_load(lwi_index3 *d, double h, double (*x)[6], bool accelerations)
 {
     const lwi_system *s = &d->system;

@@ -1,4 +1,4 @@
-// fallback.c -- the part of the general text in a step of index3 in lanes.
+// fallback.c -- scalar fallback of a step of index3 in lanes.
 #include "methods/index3/fallback.h"
 
 #include "spatial/motion.h"
@@ -20,7 +20,7 @@ static int node_of_body(const lw_model *model, int body)
     return host ? model->body_node[host] : -1;
 }
 
-// The joint whose speed a force acts on; -1: none.
+// Joint of the speed that a force acts on; -1: none.
 static int joint_of_force(const lw_model *model, const lwi_force *force)
 {
     const int iv = lwi_force_acts_on(force).iv;
@@ -63,6 +63,7 @@ void lwi_index3_find_full(const lwi_index3 *d, bool *full)
 static void find_slots(const lwi_system *s, lwi_index3_fallback_edge *g)
 {
     const lwi_plan_edge *edge = &s->plan.graph.edge[g->edge];
+    LWI_ASSERT(edge->n <= LWI_EDGE_BODIES);
     const int j = s->edge_joint[g->edge];
     for (int side = 0; side < LWI_EDGE_BODIES; side++) {
         g->slot[side] = side < edge->n ? s->plan.slot[g->edge] + side : -1;
@@ -92,7 +93,7 @@ static void list_edges(const lwi_index3 *d, lwi_index3_fallback *fallback, bool 
     }
 }
 
-// Formulas may read any joint.
+// Whether formulas read joints.
 static bool reads_joints(const lw_model *model)
 {
     for (int i = 0; i < model->desc.nfunction; i++)
@@ -165,7 +166,7 @@ lw_status lwi_index3_fallback_create(const lwi_index3 *d, lwi_index3_lanes *s, l
 
 // ------------------------------------------------------------------------------------------ motion
 
-// Of the bodies asked for, from lanes; velocities of the trapezoidal rule, or those of the projection.
+// Motion of the fallback's bodies from lanes; velocities of the trapezoidal rule, or those of the projection.
 static void take_motion(lwi_index3 *d, bool by_rule)
 {
     const lwi_index3_lanes *s = d->lanes;
@@ -209,7 +210,7 @@ static void rotate_to_world(const double axes[9], double *x)
     m3_tmul_v(x, axes, in);
 }
 
-// Rows of points to world axes, with what belongs to them: phi and b.
+// Rotates point rows to world axes, with their phi and b.
 static void convert_points(lwi_index3 *d, lwi_index3_fallback_edge *g)
 {
     lwi_system *s = &d->system;
@@ -231,7 +232,7 @@ static void convert_points(lwi_index3 *d, lwi_index3_fallback_edge *g)
     rotate_to_world(g->axes, s->b + row);
 }
 
-// Constraints that are given, to the engine's J; `own`: as in Newton's iterations.
+// Writes the constraint rows of the fallback to J; `own`: as in Newton's iterations.
 static void write_rows(lwi_index3 *d, bool own)
 {
     lwi_index3_fallback *fallback = d->lanes->fallback;
@@ -250,11 +251,12 @@ static void write_rows(lwi_index3 *d, bool own)
 static int first_lane(const lwi_index3_lanes *s, int edge, int *end)
 {
     const int l = s->edge_at[edge] % LWI_LANES;
+    LWI_ASSERT(l < s->joint[s->edge_at[edge] / LWI_LANES].lanes);
     *end = l + 1 == s->joint[s->edge_at[edge] / LWI_LANES].lanes ? LWI_LANES : l + 1;
     return l;
 }
 
-// From the engine's J and, where `c` is none, phi; else c := -c.
+// Copies J and phi to the lanes; with `c`, the right sides -c in place of phi.
 static void put_rows(const lwi_index3 *d, const double *c)
 {
     const lwi_index3_lanes *s = d->lanes;
@@ -286,7 +288,7 @@ static void put_rows(const lwi_index3 *d, const double *c)
 
 // ------------------------------------------------------------------------------------------- loads
 
-// Multipliers of the rows given; of all others none.
+// Multipliers of the fallback's rows; zero for all others.
 static void take_multipliers(lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
@@ -389,6 +391,7 @@ static void accelerations(lwi_index3 *d)
 
 void lwi_index3_fallback_stage(lwi_index3 *d, lwi_index3_stage stage)
 {
+    LWI_ASSERT(d->lanes->fallback && stage != LWI_INDEX3_STAGE_NONE);
     if (stage == LWI_INDEX3_STAGE_NEWTON)
         newton(d);
     else if (stage == LWI_INDEX3_STAGE_SPEEDS)
@@ -397,7 +400,7 @@ void lwi_index3_fallback_stage(lwi_index3 *d, lwi_index3_stage stage)
         accelerations(d);
 }
 
-// Power of the forces and of what moves by itself: rows given with a rate b.
+// Power of the forces and of prescribed motions: fallback rows with a rate b.
 void lwi_index3_fallback_finish(lwi_index3 *d, double *x)
 {
     const lwi_index3_lanes *s = d->lanes;

@@ -1,19 +1,5 @@
-// forces.c -- applied forces in Newton's equations.
-//
-// A force whose law is f(phi, phidot) along a length or coordinate phi(q) changes in an iteration
-// by
-//     dlambda = -k J x,   J = dphi/dq,   k = -(df/dphi + 2/h df/dphidot)      (trapezoidal rule)
-// that is,  J x = -dlambda / k:  a row of the engine whose eps is a real compliance [malczyk2019].
-// The forces themselves stay in the residual, as the model has them; the rows only make Newton know
-// how they change, so that any stiffness is solved in a few iterations.
-//
-//     spring    its length, and two rows across: the line turns, tension f holds it with f / length
-//     bushing   three displacements, three turns of its own axes
-//     stop      the normal, while it is pressed
-//     joint coordinates   springs, stops while they are pressed, friction: all in one row
-// What acts on one body alone -- a force at a point that turns with the body -- is in its matrix
-// (lwi_index3_force_stiffness).  Negative stiffness (compressed springs across their line) is left
-// out: the elimination needs positive pivots; Newton is linear there.
+// in contactstiffness (compressed springs across their line) is omitted:
+// the elimination needs positive pivots; Newton converges linearly there.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -24,7 +10,7 @@
 
 // -------------------------------------------------------------------------------------------- list
 
-// The joint and coordinate number of a speed; false where there is none that is not merged.
+// Joint and coordinate of a speed; false: there is none that is not merged.
 static bool coordinate_of(const lw_model *model, int iv, lwi_index3_coupler *c)
 {
     for (int j = 0; j < model->njoint; j++) {
@@ -38,13 +24,13 @@ static bool coordinate_of(const lw_model *model, int iv, lwi_index3_coupler *c)
     return false;
 }
 
-// Speed that a force acts on, or -1.
+// Index of the speed that a force acts on, or -1.
 static int speed_of(const lwi_force *f)
 {
     return lwi_force_acts_on(f).iv;
 }
 
-// Does a force on a joint coordinate ever change with it?
+// Whether a force on a joint coordinate depends on its coordinate or speed.
 static bool changes(const lwi_force *f)
 {
     return f->type->varies && f->type->varies(f->par);
@@ -84,8 +70,9 @@ int lwi_index3_couplers(const lw_model *model, lwi_index3_coupler *list)
         } else {
             c.body[0] = model->body[c.body[0]].host, c.body[1] = model->body[c.body[1]].host;
         }
-        if (c.rows == 0 || c.body[0] == c.body[1]) continue; // none, or within one body
+        if (c.rows == 0 || c.body[0] == c.body[1]) continue; // no rows, or within one body
         if (list) list[n] = c;
+        LWI_ASSERT(c.rows <= LWI_EDGE_ROWS && c.first <= c.end);
         n++;
     }
     return n + lwi_index3_geometric(model, list ? list + n : NULL);
@@ -104,7 +91,7 @@ static lwi_kin kin_of(const lwi_system *s)
                      .mode = s->mode ? *s->mode : NULL};
 }
 
-// Without the dry part of `c->dry`, which has a point of its own (friction.c).
+// Without the dry part of `c->dry`, which is linearised in friction.c.
 static double all_coordinate_rates(const lw_model *model, const lwi_index3_coupler *c,
                                    const lwi_kin *kin, double two)
 {
@@ -120,7 +107,7 @@ static double all_coordinate_rates(const lw_model *model, const lwi_index3_coupl
 
 // -------------------------------------------------------------------------------------------- rows
 
-// Rows of one force: wrenches on both hosts and stiffnesses; a stiffness <= 0: no row.
+// Rows of one force: wrenches on both bodies and stiffnesses; a stiffness <= 0: no row.
 typedef struct rows {
     double wrench[6][2][6], rate[6];
 } rows;
@@ -145,7 +132,7 @@ static void point_of(const lwi_system *s, int body, const double local[3], doubl
     v3_add(point, point, s->r[body]);
 }
 
-// Loads of one force alone on its two bodies as they are named (not hosts): into `wrench`.
+// Loads of one force on its two bodies as named (merged ones included), to `wrench`.
 static void loads_of(lwi_index3 *d, const lwi_force *f, int body1, int body2, double t,
                      const double *inputs)
 {
@@ -199,7 +186,7 @@ void lwi_index3_unit_effort(lwi_index3 *d, const lwi_index3_coupler *c, double t
     for (int side = 0; side < 2; side++) v6_copy(wrench[side], s->wrench[c->body[side]]);
 }
 
-// All forces of a coordinate together; *off: J x counts from there.
+// All forces of a coordinate together; *off: offset of J x.
 static void coordinate_row(lwi_index3 *d, lwi_index3_coupler *c, double t, double h, rows *r,
                            double *off)
 {
@@ -217,7 +204,7 @@ static void coordinate_row(lwi_index3 *d, lwi_index3_coupler *c, double t, doubl
                           c->dry->coulomb * (tanh(v / c->dry->speed) - c->slip.y));
 }
 
-// A curved constraint: lambda's of the iteration stand in d->row.
+// A curved constraint; the multipliers of the iteration are in d->row.
 static void curved_rows(lwi_index3 *d, const lwi_index3_coupler *c, double t, rows *r)
 {
     const lwi_system *s = &d->system;
@@ -242,6 +229,8 @@ static void put(lwi_index3 *d, int i, const rows *r, double off)
     lwi_system *s = &d->system;
     const lwi_index3_coupler *c = &d->coupler[i];
     const int e = s->nedge - d->ncoupler + i, row = s->plan.row[e];
+    LWI_ASSERT_INDEX(i, d->ncoupler);
+    LWI_ASSERT(row >= d->first_compliance && s->plan.graph.edge[e].rows == c->rows);
     for (int k = 0; k < c->rows; k++) {
         const bool there = r && r->rate[k] > 0 && 1 / r->rate[k] > 0;
         s->phi[row + k] = s->b[row + k] = s->gamma[row + k] = 0;
@@ -261,6 +250,7 @@ static void put(lwi_index3 *d, int i, const rows *r, double off)
 
 void lwi_index3_force_rows(lwi_index3 *d, double t, double h, const double *inputs)
 {
+    LWI_ASSERT(h > 0);
     const double two = 2 / h;
     for (int i = 0; i < d->ncoupler; i++) {
         lwi_index3_coupler *c = &d->coupler[i];
@@ -287,7 +277,7 @@ void lwi_index3_no_force_rows(lwi_index3 *d)
 
 // --------------------------------------------------------------------------------------- one body
 
-// Stiffness of the host of a body; NULL: the ground.
+// Stiffness of the body that a body is merged into; NULL: the ground.
 static lwi_index3_stiffness *of_host(lwi_index3 *d, int body)
 {
     const int host = d->system.model->body[body].host;

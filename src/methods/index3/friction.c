@@ -1,21 +1,19 @@
-// friction.c -- dry friction -C tanh(v / v0) in Newton's equations, however small v0 is.
+// friction.c -- dry friction -C tanh(v / v0) in Newton's equations, for any v0.
 //
-// Where v0 is far below what a step changes the speed by, Newton on tanh runs in circles: at a
-// speed beyond v0 the law is flat, within it a wall.  What the step knows of the coordinate is its
-// compliance: an effort f changes the speed at the step's end by rho f / C, rho = h/2 C w.  So the
-// speed v and the part y of C that an iteration has ended with say what the speed would be without
-// the friction,
+// If v0 is far below the change of speed in a step, Newton on tanh cycles: at a speed beyond v0 the law is
+// flat, within it nearly vertical.  The compliance of the coordinate is known: an effort f changes the speed
+// at the step's end by rho f / C, rho = h/2 C w.  So the speed v and the share y of C at the end of an
+// iteration determine the speed without the friction,
 //     p = v + rho y,
-// and the point of the law to go on from is where friction of that compliance would end,
+// and the next iteration linearises where friction of that compliance would end,
 //     v* + rho tanh(v* / v0) = p:                     one root, the law is monotone
-// sliding for |p| > rho, at rest else, whatever v was.  The equations of one coordinate are solved
-// in one iteration from there, w being exact; too large a w asks for another one.  From y* =
-// tanh(v* / v0) and its slope y', with J x for the increment of the coordinate:
+// sliding for |p| > rho, otherwise sticking, for any v.  If w is exact, the equations of one coordinate are
+// solved in one iteration from there; a larger w needs another one.  From y* = tanh(v* / v0) and its slope
+// y', with J x for the increment of the coordinate:
 //     effort now  -C y*,    J x = -h/2 (v - v*) - dlambda / k,    k = 2/h C y'
 //
-// A coordinate that friction stops faster than the step (rho y' > 1) would be thrown to and fro by
-// the trapezoidal rule for ever: v = 0 needs a = -a_bar.  The projections hold it: J v as it is,
-// and its acceleration is zero.
+// A coordinate that friction stops faster than the step (rho y' > 1) would oscillate in the trapezoidal rule:
+// v = 0 needs a = -a_bar.  The projections hold it: J v is unchanged, and its acceleration is zero.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -23,17 +21,18 @@
 #include <math.h>
 #include <string.h>
 
-// Rows that hold what rests: softer than joints by this of their compliance, so that joints decide
-// where both cannot be; so much is left of a swing in each step.
+// Rows that hold sticking coordinates: softer than joints by this share of their compliance, so that joints
+// prevail where both cannot be satisfied; this share of an oscillation remains in each step.
 #define HOLD 1e-4
 
-// Newton from the left of the root of a concave function only goes right; far out on the tail of
-// tanh a step adds 1/2 to v / v0, and 1e-15 of rho is at 17.
+// Newton from the left of the root of a concave function increases monotonically; far out on the tail of tanh
+// a step adds 1/2 to v / v0, and 1e-15 of rho is at 17.
 enum { ROOT_STEPS = 60 };
 
 // v + rho tanh(v / v0) = p
 static double sticking_point(double p, double rho, double v0)
 {
+    LWI_ASSERT(rho >= 0 && v0 > 0);
     const double size = fabs(p);
     double v = fmax(0, size - rho);
     for (int i = 0; i < ROOT_STEPS; i++) {
@@ -67,6 +66,7 @@ double lwi_index3_slip(lwi_index3_coupler *c, double h, double mobility, double 
     const lwi_joint_friction_par *p = c->dry;
     lwi_index3_slipping *s = &c->slip;
     const double rho = 0.5 * h * p->coulomb * mobility;
+    LWI_ASSERT(h > 0 && mobility >= 0);
     const double y = s->known ? s->y + s->slope * (v - s->v) : tanh(v / p->speed);
     s->v = sticking_point(v + rho * y, rho, p->speed);
     s->y = tanh(s->v / p->speed);
@@ -84,7 +84,7 @@ void lwi_index3_add_effort(lwi_index3 *d, const lwi_index3_coupler *c, double wr
         if (c->body[side]) v6_axpy(s->x[s->model->body_node[c->body[side]]], effort, wrench[side]);
 }
 
-// qdd of a coordinate at accelerations of zero.
+// qdd of a coordinate at zero accelerations of the bodies.
 static double bias_of(lwi_index3 *d, const lwi_index3_coupler *c, double t)
 {
     lwi_system *s = &d->system;

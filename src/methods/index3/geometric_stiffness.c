@@ -1,14 +1,14 @@
-// geometric_stiffness.c -- how the forces of constraints change that are not made of points and axes:
-// distances, couplings of coordinates, joints of the caller's.
+// geometric_stiffness.c -- derivatives of constraint forces that do not come from points and axes: distances,
+// couplings of coordinates, custom joints.  The terms Phi_qq' lambda of section 4.4 of [malczyk2019], omitted
+// there.
 //
-//     distance   F = lambda d / l on body 2: its point's displacement, less the other's, times
-//                lambda / l.  A rope in tension is a spring across its line, of any stiffness over
-//                light bodies; rows as applied forces have (forces.c)
-//     coupling   lambda (J_a - P' J_b): efforts lambda and - lambda P' on two coordinates, that
-//                turn with their joints, and - lambda P'' J_b' J_b: a row
-//     custom     nobody knows its second derivatives, but the rate of its rows at any motion
-//                (closure.h): at unit velocities of one body it is what that body sees
-// Rows with negative stiffness, of rods in compression, are left out, as those of springs.
+//     distance   F = lambda d / l on body 2: relative displacement of the points times lambda / l.  A rope
+//                in tension is a spring across its line; rows like those of applied forces (forces.c)
+//     coupling   lambda (J_a - P' J_b): efforts lambda and - lambda P' on two coordinates, that rotate
+//                with their joints, and - lambda P'' J_b' J_b: a row
+//     custom     second derivatives are unknown, but the rates of the rows at any motion are available
+//                (closure.h): at unit velocities of one body they are the own-body derivative
+// Rows with negative stiffness, of rods in compression, are omitted, like those of springs.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -48,6 +48,7 @@ double lwi_index3_tension(const lwi_index3 *d, int j, const double *lambda)
     const lwi_system *s = &d->system;
     const lwi_joint *joint = &s->model->joint[j];
     const int e = s->joint_edge[j];
+    LWI_ASSERT_INDEX(e, s->nedge);
     double w[6], point1[3], point2[3];
     lwi_index3_row_wrench(d, e, 0, w); // d / l
     m3_mul_v(point1, s->R[joint->body1], joint->r1);
@@ -73,6 +74,7 @@ static void slopes(const lwi_system *s, const lwi_coupling *pair, double *P1, do
 
 static double coupling_lambda(const lwi_index3 *d, int k, const double *lambda)
 {
+    LWI_ASSERT_INDEX(k, d->system.model->ncoupling);
     const lwi_system *s = &d->system;
     return lambda[s->plan.row[s->nedge - d->ncoupler - s->model->ncoupling + k]];
 }
@@ -97,7 +99,7 @@ static void column(lwi_index3_stiffness *K, int i, const double J[6], const doub
                    const double v[3], const double w[3])
 {
     double n[3], rotated[3];
-    v3_cross(n, v, J); // of the moving mass centre, then of axes that turn
+    v3_cross(n, v, J); // of the moving mass centre, then of rotating axes
     v3_sub(n, Jdot + 3, n);
     v3_cross(rotated, w, J + 3);
     v3_sub(n, n, rotated);

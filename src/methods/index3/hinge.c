@@ -1,7 +1,7 @@
-// hinge.c -- coordinates of hinges, by far the most that springs and drives are asked for.
+// hinge.c -- coordinates of revolute joints, the most common ones with springs and drives.
 //
-// With the axes x, y of both frames,  A = x1.x2 + y1.y2,  B = y1.x2 - x1.y2,  q = atan2(B, A):  what
-// lwi_row_angle has for joints of any kind, in a tenth of the steps.  Of a relative turn dt
+// With the axes x, y of both frames,  A = x1.x2 + y1.y2,  B = y1.x2 - x1.y2,  q = atan2(B, A):  the result of
+// lwi_row_angle for joints of any kind, in a tenth of the operations.  For a relative rotation dt
 //     dA = n_A . dt,  n_A = x2 x x1 + y2 x y1,    dB = n_B . dt,  n_B = x2 x y1 - y2 x x1
 //     dq = (A n_B - B n_A) . dt / (A^2 + B^2)
 #include "methods/index3/fallback.h"

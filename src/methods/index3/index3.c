@@ -1,4 +1,4 @@
-// index3.c -- the index-3 formulation: state, start, what is observed.  The step: step.c.
+// index3.c -- index-3 formulation: state, start, observation.  One step: step.c.
 #include "methods/index3/lanes.h"
 
 #include "spatial/motion.h"
@@ -41,11 +41,12 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
     BLOCK(LWI_MEMORY, d->nmemory * nb + d->system.nrow);
 #undef BLOCK
     layout->nblock = n;
+    LWI_ASSERT(n <= 2 * nb + 4);
     layout->nx = at;
     return LW_OK;
 }
 
-// Forces on joints, couplings, and rows of the caller's types continue from coordinates.
+// Forces on joints, couplings and rows of custom types continue from coordinates.
 static bool needs_coordinates(const lw_model *model)
 {
     if (model->force_needs & LWI_NEEDS_JOINT) return true; // formulas may read joints too
@@ -54,7 +55,7 @@ static bool needs_coordinates(const lw_model *model)
     return model->ncoupling + model->nrotor > 0;
 }
 
-// The mechanism of the step, with couplers as edges, and that of what is observed.
+// The system of the step, with couplers as edges, and that of observations.
 static lw_status create_systems(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan)
 {
     const lw_model *model = work->model;
@@ -77,11 +78,12 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lwi_plan_kind pla
                                         .rows = d->coupler[i].rows};
     TRY(lwi_system_create_extra(model, plan, n, d->ends, extensions, arena, &d->system));
     d->first_compliance = d->system.plan.row[d->system.nedge - n];
+    LWI_ASSERT(d->first_compliance == d->plain->nrow || d->nrotor > 0 || extensions);
     d->system.mode = &work->mode;
     return LW_OK;
 }
 
-// Memory of the step, once the sizes are known.
+// Memory of the step.
 static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
 {
     const lw_model *model = work->model;
@@ -106,7 +108,7 @@ static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
     return s->extensions ? lwi_index3_euler_create(d, arena) : LW_OK;
 }
 
-// Two projections at a time need a thread and vectors each.
+// Two simultaneous projections need one thread and vectors each.
 static lw_status create_threads(lwi_work *work, lwi_index3 *d)
 {
     lwi_arena *arena = &work->arena;
@@ -145,8 +147,8 @@ static lw_status prepare(lwi_work *work)
     TRY(make_layout(work, d));
     for (int i = 0; i < model->nforce; i++)
         d->efforts |= (model->force[i].type->needs & LWI_NEEDS_JOINT) != 0;
-    // the first iteration on dry friction only finds where on the law the coordinate is; in steps as
-    // short as those across a stop its increments are below any tolerance
+    // the first iteration with dry friction only finds the point on the friction law; in steps as short as
+    // those across a stop its increments are below any tolerance
     for (int i = 0; i < d->ncoupler; i++)
         if (d->coupler[i].dry && work->controls) d->min_iterations = 2;
     const int count = work->options ? (int)work->options->threads : 1;
@@ -165,6 +167,7 @@ static void release(lwi_work *work)
 
 void lwi_index3_read(const lwi_index3 *d, lwi_system *s, const double *x)
 {
+    LWI_ASSERT(d->at_speed == 7 * s->model->nnode);
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         const double *pose = x + 7 * k, *u = x + d->at_speed + 6 * k;
@@ -177,8 +180,8 @@ void lwi_index3_read(const lwi_index3 *d, lwi_system *s, const double *x)
     lwi_auxiliary_load(s->model, &d->auxiliary, x, s->q);
 }
 
-// Regularised multipliers are off by eps; each repetition with what is left over takes away all but
-// a part eps of it.
+// Regularised multipliers are off by a relative eps; each repetition with the remainder reduces that by the
+// factor eps: the augmented Lagrangian iteration of step 1 of the listing in [malczyk2019].
 enum { REPETITIONS = 3 };
 
 lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs, lw_error *error)
@@ -202,7 +205,7 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
     for (int k = n; k < (1 + s->extensions) * n; k++) v6_zero(s->x[k]);
     lwi_system_apply_metric(s, s->x);
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], sum[i] = 0;
-    // J x = c - eps (lambda - what was there): multipliers converge to those of eps = 0
+    // J x = c - eps (lambda - previous lambda): multipliers converge to those of eps = 0
     for (int pass = 0; pass < REPETITIONS && s->nrow; pass++) {
         lwi_index3_rotor_targets(d, sum);
         lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
@@ -222,7 +225,7 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
     return LW_OK;
 }
 
-// Velocities that miss the joints by round-off go there; accelerations and multipliers as index 1.
+// State of a snapshot: accelerations and multipliers from the index-1 equations [malczyk2019, (9)].
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     lwi_index3 *d = work->data;
@@ -252,7 +255,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     return LW_OK;
 }
 
-// ------------------------------------------------------------------------------------------- texts
+// ---------------------------------------------------------------------------------------- messages
 
 void lwi_index3_worst(const lwi_index3 *d, int *node, int *edge)
 {
@@ -273,19 +276,21 @@ void lwi_index3_worst(const lwi_index3 *d, int *node, int *edge)
 
 void lwi_index3_describe_worst(const lwi_index3 *d, int node, int edge, char *text, size_t size)
 {
+    LWI_ASSERT_INDEX(node, d->system.model->nnode);
+    LWI_ASSERT(edge < d->system.nedge);
     const lwi_system *s = &d->system;
     char which[200];
-    const int n = snprintf(text, size, "body '%.60s' moves most",
+    const int n = snprintf(text, size, "body '%.60s' has the largest increment",
                            s->model->body[s->model->node[node].body].name);
     if (edge < 0 || n < 0 || (size_t)n >= size) return;
     lwi_system_edge_name(s, edge, which, sizeof which);
-    snprintf(text + n, size - (size_t)n, ", the constraints of %s are off most", which);
+    snprintf(text + n, size - (size_t)n, ", %s the largest residual", which);
 }
 
 // ----------------------------------------------------------------------------------------- observe
 
-// Reactions are those of the motion, not of the step's history: a solve of index 1, smallest where
-// they are not unique.  At singular positions the regularised ones.
+// Reactions depend on the motion, not on the history of the step: an index-1 solution, of minimum norm if
+// they are not unique; at singular positions the regularised one.
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
@@ -318,8 +323,8 @@ static void notice(const lwi_work *work, char *text, size_t size)
     lwi_index3_describe_worst(d, n->body, n->edge, where, sizeof where);
     snprintf(text, size,
              "%ld of %ld steps ended before Newton's increments were below %.1g m, the worst at "
-             "t = %.6g s with %.1e m: %s; next to singular positions that is as good as it gets, "
-             "elsewhere a smaller step or more iterations help",
+             "t = %.6g s with %.1e m: %s; near singular positions this is the accuracy that can be "
+             "reached, elsewhere a smaller step or more iterations help",
              n->unconverged, n->steps, d->method.tolerance, n->t, n->size, where);
 }
 

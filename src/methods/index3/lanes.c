@@ -1,11 +1,12 @@
-// lanes.c -- which joints and bodies stand side by side in a step of index3, and its parts.
+// lanes.c -- lists of a step of index3 in lanes: which joints and bodies are side by side, their sources and
+// targets, the order of items and their distribution over threads.
 #include "methods/index3/fallback.h"
 
 #include "base/cpu.h"
 
 #include <string.h>
 
-// ------------------------------------------------------------------------------------------- texts
+// ----------------------------------------------------------------------------------------- kernels
 
 LWI_ISA_BUILDS(lwi_index3_kernels, lwi_index3_kernels);
 
@@ -23,9 +24,9 @@ bool lwi_index3_lanes_width(lwi_index3_lanes *s, int width)
     return true;
 }
 
-// ---------------------------------------------------------------------------------------- for whom
+// ----------------------------------------------------------------------------------- applicability
 
-// Rows of axes beside those of the points, where the joint has no others; -1: it has.
+// Number of axis rows of a joint with point rows and axis rows only; -1: it has other rows.
 static int axis_rows(const lwi_joint *joint)
 {
     const lwi_joint_type *type = joint->type;
@@ -72,22 +73,22 @@ static bool fits(const lwi_index3 *d)
 
 // ------------------------------------------------------------------------------------------- lists
 
-// Kinds of blocks of single joints and pairs: by rows of axes, or by the numbers of rows.
+// Kinds of blocks of single joints and pairs: by axis rows, or by the numbers of rows.
 enum { KINDS = 9 + 2 * (LWI_INDEX3_MAX_ROWS + 1) * (LWI_INDEX3_MAX_ROWS + 1) };
 
-// What is filled lane by lane while blocks are listed.
+// State of the creation; blocks are filled lane by lane.
 typedef struct maker {
     const lwi_index3 *d;
     lwi_index3_lanes *s;
-    lwi_arena arena; ///< for the time of creation
+    lwi_arena arena; ///< temporary
     lwi_elim_assembled_block *block;
     lwi_elim_assembled_edge *edge;
     int *pair_of; ///< [nblock] -1: a diagonal one
     int nblock, nedge;
-    bool *full;               ///< [nnode] K answers with turns to forces too
+    bool *full;               ///< [nnode] K is full
     bool *mixed;              ///< [nedge] rows of all kinds
-    bool *meets, *meets_full; ///< [nblock] the same of one of its edges, of its body
-    int open[KINDS];          ///< block of single ones of each kind that has lanes left, -1: none
+    bool *meets, *meets_full; ///< [nblock] one of its edges is mixed; K of its body is full
+    int open[KINDS];          ///< block of single ones of each kind with free lanes, -1: none
 } maker;
 
 static int axes_of(const maker *m, int edge)
@@ -100,7 +101,7 @@ static int rows_of(const maker *m, int edge)
     return m->d->system.plan.graph.edge[edge].rows;
 }
 
-// The block for the next lane of a kind: that of the set, or of single ones.
+// Block for the next lane of a kind: that of the set, or of single ones.
 static int block_for(maker *m, int kind, int set, int *last, int *count, const int *lanes)
 {
     if (set >= 0) return *last == set ? *count - 1 : (*last = set, (*count)++);
@@ -109,7 +110,7 @@ static int block_for(maker *m, int kind, int set, int *last, int *count, const i
     return m->open[kind];
 }
 
-// A joint's bodies 1 and 2; of a coupling or a force those that the graph has.
+// Number of sides: bodies 1 and 2 of a joint; the bodies of the graph for a coupling or force.
 static int sides_of(const maker *m, int edge)
 {
     const lwi_system *s = &m->d->system;
@@ -145,6 +146,8 @@ static void list_joints(maker *m)
         const int b = block_for(m, kind, from->set, &set, &s->nedge, &full);
         lwi_index3_lane_joint *j = &s->joint[b];
         const int l = j->lanes++;
+        LWI_ASSERT_INDEX(l, LWI_LANES);
+        LWI_ASSERT(s->nedge <= m->nedge);
         j->mixed |= m->mixed[from->edge] || (l && j->axes != axes);
         if (l == 0 || j->axes < axes) j->axes = axes;
         j->count = count;
@@ -158,7 +161,7 @@ static void list_joints(maker *m)
         j->straight = j->step > 1;
         for (int l = j->lanes; l < LWI_LANES; l++) {
             j->edge[l] = j->edge[l - 1];
-            j->v[l] = j->v[l - 1] + (j->step > 1); // the engine's lanes that repeat the last one
+            j->v[l] = j->v[l - 1] + (j->step > 1); // the elimination also repeats the last lane
         }
         for (int l = 0; l < LWI_LANES; l++) j->straight &= j->v[l] == j->v[0] + l;
         j->sides = 2;
@@ -169,9 +172,9 @@ static void list_joints(maker *m)
 
 static void finish_place(lwi_index3_lane_target *p, int lanes)
 {
-    p->straight = p->right > 1; // not what only happens to stand side by side
+    p->straight = p->right > 1; // not if addresses are adjacent by chance
     for (int l = 1; l < LWI_LANES; l++) {
-        if (l >= lanes) { // the engine has lanes that repeat the last one, too
+        if (l >= lanes) { // the elimination also repeats the last lane
             const int next = p->right > 1;
             p->R[l] = p->R[l - 1] + next, p->Q[l] = p->Q[l - 1] ? p->Q[l - 1] + next : NULL;
             p->down[l] = p->down[l - 1];
@@ -182,6 +185,7 @@ static void finish_place(lwi_index3_lane_target *p, int lanes)
 
 static void set_place(lwi_index3_lane_target *p, int l, const lwi_elim_assembled_block *from)
 {
+    LWI_ASSERT(from->R && from->down > 0 && from->right > 0);
     p->R[l] = from->R, p->Q[l] = from->Q;
     p->down[l] = from->down, p->right = from->right;
 }
@@ -200,7 +204,7 @@ static void list_diagonals(maker *m)
 
 // ------------------------------------------------------------------------------------------ bodies
 
-// Eight bodies that eight joints have on one side are a block, the rest in their order.
+// Eight bodies on the same side of eight joints form a block, the others follow in their order.
 static void place_bodies(maker *m)
 {
     lwi_index3_lanes *s = m->s;
@@ -222,6 +226,7 @@ static void place_bodies(maker *m)
     for (int k = 0; k < n; k++)
         if (s->body_at[k] < 0) s->body_at[k] = at++;
     s->nbody = (at + LWI_LANES - 1) / LWI_LANES;
+    LWI_ASSERT(at == n);
 }
 
 static int body_offset(const lwi_index3_lanes *s, int node, int lane)
@@ -273,7 +278,7 @@ static void find_bodies(maker *m)
         }
 }
 
-// Where rows of all kinds stand: of mixed blocks, and of those that have a body in common with them.
+// Allocates rows of all kinds: of mixed blocks, and of those that share a body with them.
 static lw_status find_rows(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
@@ -311,7 +316,7 @@ static lw_status find_rows(maker *m, lwi_arena *arena)
 
 // ------------------------------------------------------------------------------------------- pairs
 
-// The side of body number i of an edge, as the graph has it.
+// Side of body number i of an edge of the graph.
 static int side_of(const maker *m, int edge, int i)
 {
     if (!joint_of(&m->d->system, edge)) return i;
@@ -322,6 +327,7 @@ static void list_pair(maker *m, const lwi_elim_assembled_block *from, lwi_index3
 {
     const lwi_index3_lanes *s = m->s;
     const int l = p->lanes++;
+    LWI_ASSERT_INDEX(l, LWI_LANES);
     const int edge[2] = {from->row, from->column}, body[2] = {from->row_body, from->column_body};
     double sign = 1;
     for (int i = 0; i < 2; i++) {
@@ -353,7 +359,7 @@ static void finish_pair(lwi_index3_lane_pair *p)
     if (p->place.straight) p->lanes = LWI_LANES;
 }
 
-// What is added to others comes after them.
+// Blocks that are added to others come after them.
 static void list_pairs(maker *m)
 {
     lwi_index3_lanes *s = m->s;
@@ -369,6 +375,8 @@ static void list_pairs(maker *m)
                                          : 3 * axes_of(m, from->row) + axes_of(m, from->column);
             const int open = m->open[kind], full = open >= 0 ? s->pair[open].lanes : 0;
             m->pair_of[i] = block_for(m, kind, from->set, &set, &s->npair, &full);
+            LWI_ASSERT_INDEX(kind, KINDS);
+            LWI_ASSERT(s->npair <= m->nblock);
             lwi_index3_lane_pair *p = &s->pair[m->pair_of[i]];
             p->mixed = m->meets[i], p->full = m->meets_full[i];
             list_pair(m, from, p);
@@ -379,7 +387,7 @@ static void list_pairs(maker *m)
 
 // ------------------------------------------------------------------------------------------- pulls
 
-// Room for the longest list of each block; nothing pulls until it is filled.
+// Allocates the longest list of each block; entries without a joint refer to zeros.
 static lw_status room_for_pulls(const lwi_index3_lanes *s, lwi_arena *arena)
 {
     for (int b = 0; b < s->nbody; b++) {
@@ -388,7 +396,7 @@ static lw_status room_for_pulls(const lwi_index3_lanes *s, lwi_arena *arena)
         p->axes = LWI_PUSH(arena, bool, p->n);
         p->mixed = LWI_PUSH(arena, lwi_index3_lane_source, p->nmixed);
         if (!p->from || !p->axes || !p->mixed) return LW_ERR_MEMORY;
-        for (int l = 0; l < LWI_LANES; l++) { // the last edge and the last rows have no force
+        for (int l = 0; l < LWI_LANES; l++) { // the last edge and the last rows are zeros
             for (int i = 0; i < p->n; i++)
                 p->from[i].at[l] = side_offset(LWI_LANES * s->nedge + l, 0);
             for (int i = 0; i < p->nmixed; i++)
@@ -405,6 +413,7 @@ static void list_pull(const maker *m, int e, int side, bool fill, int *count)
     if (k < 0) return;
     const bool mixed = s->joint[from / LWI_LANES].mixed;
     const int at = s->body_at[k], i = count[2 * at + mixed]++, l = at % LWI_LANES;
+    LWI_ASSERT_INDEX(at, LWI_LANES * s->nbody);
     lwi_index3_lane_incident *p = &s->pulls[at / LWI_LANES];
     int *n = mixed ? &p->nmixed : &p->n;
     if (!fill) {
@@ -440,7 +449,7 @@ static lw_status list_pulls(maker *m, lwi_arena *arena)
 
 // ------------------------------------------------------------------------------------------- order
 
-// How what comes before an item bears on its time, or on the part it belongs to.
+// Rule for an item's time or part from those of its predecessors.
 typedef void rule(int *item, int before);
 
 static void later(int *time, int t)
@@ -448,7 +457,8 @@ static void later(int *time, int t)
     if (*time < t) *time = t;
 }
 
-// Parts 0 ... of threads; ABOVE: of several, when these are done; NONE: needs none, before them.
+// Parts 0 ... of threads; ABOVE: depends on several, processed after them; NONE: depends on none, processed
+// before them.
 enum { ABOVE = -1, NONE = -2 };
 
 static void within(int *part, int p)
@@ -481,7 +491,7 @@ static void joints_after(const maker *m, rule *apply, const int *body, const int
     }
 }
 
-// From what joints have, what each item has.  `last` is for what is added to other blocks.
+// Applies the rule to all items, starting from the joints.  `last` is for blocks that are added to others.
 static void apply_to_all(const maker *m, rule *apply, int last, int *of[LWI_INDEX3_KINDS])
 {
     const lwi_index3_lanes *s = m->s;
@@ -506,7 +516,7 @@ static void apply_to_all(const maker *m, rule *apply, int last, int *of[LWI_INDE
             apply(&of[LWI_INDEX3_TASK][m->block[i].task], of[LWI_INDEX3_PAIR][m->pair_of[i]]);
 }
 
-// A joint's time is its number.  What is added to other blocks comes last; units come in their order.
+// A joint's time is its number.  Blocks added to others come last; tasks come in their order.
 static void find_times(const maker *m, int *time[LWI_INDEX3_KINDS], int ntask)
 {
     for (int b = 0; b < m->s->nedge; b++) time[LWI_INDEX3_JOINT][b] = b;
@@ -514,12 +524,12 @@ static void find_times(const maker *m, int *time[LWI_INDEX3_KINDS], int ntask)
     for (int u = 1; u < ntask; u++) later(&time[LWI_INDEX3_TASK][u], time[LWI_INDEX3_TASK][u - 1]);
 }
 
-// Multiplications of the engine's matrix pass for each thread below which what threads lose by reading what
-// others wrote is more than they win (chains of 512 links: neither).
+// Multiplications of the matrix pass per thread below which threads lose more by exchanging data than they
+// gain (chains of 512 links: neither).
 #define GRAIN 15000.0
 
-// A joint's part is that of the unit which closes it, NONE where that is of none; `subtree`: a unit's
-// part by the tree alone.
+// A joint's part is that of the task that closes it, NONE if that belongs to no part; `subtree`: part of a
+// task by the tree alone.
 static lw_status find_parts(const maker *m, int *part[LWI_INDEX3_KINDS], const int *count,
                             int *subtree, lwi_arena *arena)
 {
@@ -531,7 +541,7 @@ static lw_status find_parts(const maker *m, int *part[LWI_INDEX3_KINDS], const i
     TRY(lwi_elim_assembled_parts(s->elim, s->parts, subtree, arena));
     bool shared = false;
     for (int u = 0; u < count[LWI_INDEX3_TASK]; u++) shared |= subtree[u] > 0;
-    if (!shared) { // a comb
+    if (!shared) { // sequential order
         s->parts = 1;
         return LW_OK;
     }
@@ -541,22 +551,23 @@ static lw_status find_parts(const maker *m, int *part[LWI_INDEX3_KINDS], const i
     for (int i = 0; i < m->nedge; i++)
         within(&part[LWI_INDEX3_JOINT][s->edge_at[m->edge[i].edge] / LWI_LANES],
                subtree[m->edge[i].task]);
-    for (int b = 0; b < s->nedge; b++) // needs nothing
+    for (int b = 0; b < s->nedge; b++) // depends on nothing
         if (part[LWI_INDEX3_JOINT][b] == ABOVE) part[LWI_INDEX3_JOINT][b] = NONE;
     apply_to_all(m, within, ABOVE, part);
     lwi_elim_assembled_above(s->elim, part[LWI_INDEX3_TASK]);
     return LW_OK;
 }
 
-// Where in the list an item stands: see lwi_index3_lanes.
+// Place of an item in the list: see lwi_index3_lanes.
 static int place_of(const lwi_index3_lanes *s, int kind, int part, int subtree)
 {
+    LWI_ASSERT(part >= NONE && part < s->parts);
     if (part != ABOVE) return part == NONE ? 0 : 1 + part;
     if (kind != LWI_INDEX3_TASK) return s->parts + 1;
     return subtree >= 0 ? s->parts + 2 + subtree : 2 * s->parts + 2;
 }
 
-// All items, place by place; in each by their times, kind by kind.
+// All items by place; within a place by their times, kind by kind.
 static lw_status order_items(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
@@ -587,6 +598,7 @@ static lw_status order_items(maker *m, lwi_arena *arena)
     for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
         for (int i = 0; i < count[kind]; i++) at[SLOT(kind, i) + 1]++;
     for (int t = 0; t < times * places; t++) at[t + 1] += at[t];
+    LWI_ASSERT(at[times * places] == s->nitem);
     for (int p = 0; p <= places; p++) s->first[p] = at[times * p];
     for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
         for (int i = 0; i < count[kind]; i++) {
@@ -627,7 +639,7 @@ static void set_bodies(const lwi_index3 *d, lwi_index3_lanes *s)
     }
 }
 
-// Points and axes of a joint; without any: zeros, which do no harm.
+// Points and axes of a joint; zeros for other edges.
 static void set_edge(const lwi_system *c, int edge, lwi_index3_lane_edge *e, int l)
 {
     const lwi_joint *joint = joint_of(c, edge);
@@ -657,7 +669,7 @@ static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
         }
 }
 
-// Where x has what blocks need.
+// Offsets of bodies and joints in x.
 static lw_status set_rows(const lwi_index3 *d, lwi_arena *arena, lwi_index3_lanes *s)
 {
     const lwi_system *c = &d->system;
@@ -677,7 +689,7 @@ static lw_status set_rows(const lwi_index3 *d, lwi_arena *arena, lwi_index3_lane
         s->acceleration[b].at[l] = d->at_acceleration + d->nmemory * k;
     }
     for (int b = 0; b < s->nedge; b++)
-        for (int l = 0; l < LWI_LANES; l++) // the engine may leave lanes that repeat one undone
+        for (int l = 0; l < LWI_LANES; l++) // repeated lanes may be undefined in the elimination
             s->lambda[b].at[l] =
                 l < s->joint[b].lanes ? d->at_lambda + c->plan.row[s->joint[b].edge[l]] : -1;
     return LW_OK;
@@ -698,7 +710,7 @@ static void find_mixed(maker *m)
     }
 }
 
-// What only mixed blocks need, and bodies whose K is whole where they meet it.
+// Memory of mixed blocks, and of bodies with full K.
 static lw_status make_mixed(maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;

@@ -1,4 +1,4 @@
-// lanes_step.c -- the parts of a step of index3 in lanes.
+// lanes_step.c -- the parts of a step of index3 in lanes: iterations and projections as passes over items.
 #include "methods/index3/fallback.h"
 
 #include "base/flush.h"
@@ -8,17 +8,18 @@
 
 // -------------------------------------------------------------------------------------------- step
 
-// What threads do: a pass over the items of their places, or down their units.
+// Work of the threads: a pass over the items of their places, or down their tasks.
 typedef struct job {
     const lwi_index3_lanes *s;
-    const lwi_index3_lane_phase *phase; ///< [LWI_INDEX3_KINDS]; NULL: down
+    const lwi_index3_lane_phase *phase; ///< [LWI_INDEX3_KINDS]; NULL: downward sweep
     int first, end;                     ///< kinds
-    int place;                          ///< of part 0
-    uint64_t mode;                      ///< what is done with the smallest numbers (flush.h)
+    int place;                          ///< place of part 0
+    uint64_t mode;                      ///< treatment of subnormal numbers (flush.h)
 } job;
 
 static void pass_place(const job *t, int place)
 {
+    LWI_ASSERT_INDEX(place, 2 * t->s->parts + 3);
     const lwi_index3_lanes *s = t->s;
     for (int i = s->first[place]; i < s->first[place + 1]; i++) {
         const lwi_index3_lane_item *item = &s->item[i];
@@ -61,7 +62,7 @@ static void all_parts(job *t, int place)
         run_job(t, 0);
 }
 
-// Items of kinds first ... end - 1, each kind by its phase.
+// Items of kinds first ... end - 1, each kind with its phase.
 static void pass_kinds(const lwi_index3_lanes *s,
                        const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS], int first, int end)
 {
@@ -75,8 +76,8 @@ static void pass_kinds(const lwi_index3_lanes *s,
     pass_place(&t, 2 * s->parts + 2);
 }
 
-// All items.  Where the general text has a part, it comes when all bodies have their motion and rows of
-// points and axes are there, or before right sides are.
+// All items.  The scalar fallback runs after all bodies have their motion and rows of points and axes are
+// computed, or before right sides are.
 static void pass(lwi_index3 *d, const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS],
                  lwi_index3_stage stage)
 {
@@ -92,7 +93,7 @@ static void pass(lwi_index3 *d, const lwi_index3_lane_phase phase[LWI_INDEX3_KIN
     pass_kinds(s, phase, split, LWI_INDEX3_KINDS);
 }
 
-// A pass with the engine's sweep upwards, matrix or right side alone.
+// A pass with the upward sweep of the elimination, matrix or right side only.
 static lw_status sweep_up(lwi_index3 *d, const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS],
                           bool symmetric, lwi_index3_stage stage)
 {
@@ -105,7 +106,7 @@ static lw_status sweep_up(lwi_index3 *d, const lwi_index3_lane_phase phase[LWI_I
     return matrix ? lwi_elim_assembled_kept(elim) : LW_OK;
 }
 
-// To lambda.
+// Downward sweep: lambda.
 static void sweep_down(const lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
@@ -116,7 +117,7 @@ static void sweep_down(const lwi_index3 *d)
     lwi_elim_assembled_sweep(s->elim, false);
 }
 
-// eps of every row: relative, or 1/penalty, which belongs to K of eta times a mobility
+// eps of every row: relative, or 1/penalty, for K of eta times a mobility
 static void set_eps(const lwi_index3 *d, double eta)
 {
     d->lanes->absolute = d->method.penalty > 0 ? 1 / (d->method.penalty * eta) : 0;
@@ -132,7 +133,7 @@ void lwi_index3_lanes_begin(lwi_index3 *d, double end, double h, double *x, cons
     if (s->fallback) lwi_index3_fallback_begin(d);
 }
 
-// What ends an iteration; what begins the next one; what begins the projections.
+// Phases that end an iteration; that begin the next one; that begin the projections.
 #define AFTER LWI_INDEX3_FORCES, LWI_INDEX3_TAKE
 #define NEWTON(pairs)                                                                              \
     LWI_INDEX3_ROWS_FORCES, LWI_INDEX3_BALANCE, LWI_INDEX3_NEWTON, pairs, LWI_INDEX3_ELIMINATE
@@ -141,7 +142,8 @@ void lwi_index3_lanes_begin(lwi_index3 *d, double end, double h, double *x, cons
         LWI_INDEX3_ELIMINATE
 #define NO LWI_INDEX3_NOTHING
 
-// From the prediction, from the last iteration, or in one pass with the end of the last iteration.
+// Starts an iteration from the prediction, from the last iteration, or in one pass with the end of the last
+// iteration.
 static lw_status begin_iteration(lwi_index3 *d, lwi_index3_lane_phase joints,
                                  lwi_index3_lane_phase bodies)
 {
@@ -183,7 +185,7 @@ static lw_status iterate(lwi_index3 *d, int i, double *size)
     const bool all = !(d->method.tolerance > 0), last = i + 1 == d->method.iterations;
     if (!s->ahead)
         TRY(begin_iteration(d, i ? NO : LWI_INDEX3_MULTIPLIERS, i ? NO : LWI_INDEX3_BEGIN));
-    s->ahead = all; // what comes next is known: one pass for both
+    s->ahead = all; // the next phase is known: one pass for both
     const double began = lwi_clock();
     if (!all)
         pass(d, after, LWI_INDEX3_STAGE_NONE);
@@ -196,6 +198,8 @@ static lw_status iterate(lwi_index3 *d, int i, double *size)
 
 lw_status lwi_index3_lanes_iterate(lwi_index3 *d, int i, double *size)
 {
+    LWI_ASSERT_INDEX(i, d->method.iterations);
+    LWI_ASSERT(d->lanes->h > 0 && d->lanes->state);
     const uint64_t mode = lwi_flush_begin();
     const lw_status status = iterate(d, i, size);
     lwi_flush_end(mode);
@@ -220,7 +224,7 @@ static lw_status project(lwi_index3 *d)
     return LW_OK;
 }
 
-// Poses of all bodies to `closed`.
+// Copies the poses of all bodies to `system`.
 static void show_poses(const lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
@@ -233,7 +237,7 @@ static void show_poses(const lwi_index3 *d)
     }
 }
 
-// Carried coordinates are continued in x.
+// Continues the auxiliary states in x.
 static void carry(const lwi_index3 *d, double t, double *x)
 {
     const lwi_system *c = &d->system;

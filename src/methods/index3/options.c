@@ -135,7 +135,7 @@ static lw_status check_pair(const lw_index3_options *options, lw_error *error)
     if (options->mode == LW_INDEX3_MODE_REAL_TIME && options->control == LW_INDEX3_CONTROL_ERROR)
         return lwi_fail(
             error, LW_ERR_ARGUMENT,
-            "index3: control: 'error' is not equal or auto, as mode=real-time asks for");
+            "index3: control: 'error' is not equal or auto, as mode=real-time requires");
     return LW_OK;
 }
 

@@ -1,11 +1,12 @@
-// project.c -- velocities and accelerations onto the joints at the end of a step.
+// project.c -- projections of velocities and accelerations at the end of a step.  Numbers (n) are those of
+// [malczyk2019].
 //
-// The trapezoidal rule meets phi = 0 and not its derivatives; without projections it is unstable.
+// The trapezoidal rule satisfies phi = 0 and not its derivatives (2)-(3); without projections it is unstable.
 //     dv = K J' kappa,   J (v + dv) + b = 0;      da = K J' kappa,   J (a + da) + gamma = 0
-// with K = M^-1, so that the kinetic energy of the change is the least, or that of the last
-// iteration.  The multipliers of the second belong to the reactions: with M a = Q + J' lambda
-// before, M (a + da) = Q + J' (lambda + kappa) after; lambda + kappa is of second order in h where
-// lambda alone is of first [malczyk2019].
+// with K = M^-1, so that the kinetic energy of the change is minimal, or K of the last iteration, as in
+// (40)-(41), (55)-(56).  The multipliers sigma, kappa are those of the elimination with eps = 1/alpha
+// (52)-(53), (65)-(66).  kappa belongs to the reactions: with M a = Q + J' lambda before, M (a + da) = Q + J'
+// (lambda + kappa) after; lambda + kappa is of second order in h, lambda alone of first.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -48,7 +49,8 @@ static void load_accelerations(lwi_index3 *d, double h)
     if (d->euler) lwi_index3_euler_load(d, h, s->x, true);
 }
 
-// Part 0 puts the velocities on the joints, part 1 the accelerations: each with vectors of its own.
+// Part 0 projects the velocities, part 1 the accelerations, each with its own vectors: the coarse-grained
+// parallelism of section 3.5 of the paper.
 static void solve_part(void *user, int part)
 {
     lwi_index3 *d = user;
@@ -59,9 +61,10 @@ static void solve_part(void *user, int part)
         lwi_elim_solve(d->view[1], s->x, s->c, s->lambda, 0);
 }
 
-// Both at the same time; gamma is that of the velocities before.
+// Both projections at the same time; gamma is that of the velocities before.
 static void solve_both(lwi_index3 *d, double h)
 {
+    LWI_ASSERT(h > 0);
     lwi_system *s = &d->system;
     const double began = lwi_clock();
     load_velocities(d, h);
@@ -98,7 +101,7 @@ lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error)
     const lwi_index3_method *m = &d->method;
     const bool mass = m->projection == LW_INDEX3_PROJECTION_MASS;
     const double eta = 0.25 * h * h,
-                 unit = mass ? 1 : eta; // the tangent's K is eta times a mobility
+                 unit = mass ? 1 : eta; // K of the tangent is eta times a mobility
     if (d->coordinates) lwi_system_read_joints(s, t);
     lwi_system_rows(s, t);
     if (m->order || !m->projection) lwi_system_gammas(s, t);

@@ -1,4 +1,4 @@
-// real_time.c -- where the time of steps goes.
+// real_time.c -- report: how the wall-clock time of steps is divided.
 #include "methods/index3/index3.h"
 
 #include <stdio.h>

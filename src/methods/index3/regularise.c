@@ -1,24 +1,25 @@
-// regularise.c -- eps of the rows, in S = J K J' + eps [malczyk2019].
+// regularise.c -- eps of the rows in S = J K J' + eps: 1/alpha of [malczyk2019, (34)-(35)], relative to the
+// rows.
 //
-// Newton's increments of forces contract by eps / (eps + sigma) along a direction in which J K J' has
-// sigma.  Long chains have small ones, 1.5e-4 of a row's own for 128 links, 2e-6 for 1024, and there
-// an eps of 1e-8 costs an iteration.  Rows that depend on others need it.  No row of a joint that
-// hangs a free part of the mechanism on the rest can: that part has its six rigid motions, whatever
-// holds inside it, and they meet every wrench at the joint.  So eps is next to nothing there.
+// Newton's increments of forces contract by eps / (eps + sigma) along a direction in which J K J' has the
+// eigenvalue sigma.  Long chains have small ones, 1.5e-4 of a row's diagonal for 128 links, 2e-6 for 1024,
+// and there an eps of 1e-8 costs an iteration.  Rows that depend on others need eps.  Rows of a joint that
+// connects a free substructure to the other bodies cannot depend on others: the substructure has its six
+// rigid motions, which meet every wrench at the joint.  There eps is nearly zero.
 //
-// Those joints are found by taking off bodies that one edge holds, until there are none: what is
-// left are loops and what lies between them.
+// Those joints are found by removing bodies held by one edge until there are none: loops and what is between
+// them remain.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
 
 #include <string.h>
 
-// eps where rows cannot depend on others, relative to that in loops: with 1e-8 there, 1e-12 of a row
-// is still a thousand times the round-off of a pivot.
+// eps of rows that cannot depend on others, relative to that in loops: with 1e-8 there, 1e-12 of a row is
+// still a thousand times the round-off of a pivot.
 #define INDEPENDENT 1e-4
 
-// Are the rows of the edge's joint independent of each other at any pose?
+// Whether the rows of the edge's joint are independent of each other at any pose.
 static bool sound(const lwi_system *s, int e)
 {
     const int j = s->edge_joint[e];
@@ -28,15 +29,16 @@ static bool sound(const lwi_system *s, int e)
 }
 
 typedef struct leaves {
-    int *edges, *which; ///< [nnode] edges at a body, and all their numbers by exclusive or
-    int *queue, n;      ///< bodies that one edge holds
+    int *edges,
+        *which; ///< [nnode] number of edges at a body, and their numbers combined by exclusive or
+    int *queue, n; ///< bodies held by one edge
 } leaves;
 
 static void count_edge(leaves *l, const lwi_plan_edge *edge, int e, int nnode, int by)
 {
     for (int i = 0; i < edge->n; i++) {
         const int k = edge->body[i];
-        if (k >= nnode) continue; // a twin
+        if (k >= nnode) continue; // an extension
         l->edges[k] += by, l->which[k] ^= e;
         if (by < 0 && l->edges[k] == 1) l->queue[l->n++] = k;
     }
@@ -58,7 +60,9 @@ static lw_status find(lwi_index3 *d, lwi_arena *scratch)
         if (l.edges[k] == 1) l.queue[l.n++] = k;
     for (int i = 0; i < l.n; i++) {
         const int k = l.queue[i], e = l.which[k];
-        if (l.edges[k] != 1 || s->edge_joint[e] < 0) continue; // couplings hold up to four bodies
+        LWI_ASSERT(l.n <= nnode);
+        if (l.edges[k] != 1 || s->edge_joint[e] < 0)
+            continue; // couplings connect up to four bodies
         if (sound(s, e)) d->relative[e] *= INDEPENDENT;
         count_edge(&l, &s->plan.graph.edge[e], e, nnode, -1);
     }
@@ -76,8 +80,8 @@ lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena)
     return status;
 }
 
-// eps of every row: relative to the mean diagonal of J K J' of its edge, or 1/penalty, which belongs
-// to K of eta times a mobility.
+// eps of every row: relative to the mean diagonal of J K J' of its edge, or 1/penalty, for K of eta times a
+// mobility.
 void lwi_index3_regularise(lwi_index3 *d, double eta)
 {
     lwi_system *s = &d->system;
@@ -85,6 +89,7 @@ void lwi_index3_regularise(lwi_index3 *d, double eta)
     for (int e = 0; e < s->nedge - d->ncoupler; e++) {
         const lwi_plan_edge *edge = &s->plan.graph.edge[e];
         double sum = 0;
+        LWI_ASSERT(edge->rows > 0 && d->relative[e] > 0);
         for (int i = 0; i < edge->n && !absolute; i++) {
             const int first = 6 * (s->plan.slot[e] + i);
             const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->elim) + first;
@@ -93,6 +98,7 @@ void lwi_index3_regularise(lwi_index3 *d, double eta)
         }
         const double eps =
             absolute ? 1 / (d->method.penalty * eta) : d->relative[e] * sum / edge->rows;
+        LWI_ASSERT(!(eps < 0));
         for (int k = 0; k < edge->rows; k++) d->eps[s->plan.row[e] + k] = eps;
     }
     if (d->ncoupler)

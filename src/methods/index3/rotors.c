@@ -1,14 +1,12 @@
 // rotors.c -- rotors on joint coordinates in Newton's equations and in the projections.
 //
-// A rotor of inertia I on a coordinate q with the row J, q'' = J a + gamma, does the effort -I q''.
-// It is an edge of the step as stiff forces are, of the stiffness that the trapezoidal rule makes of
-// an inertia,
+// A rotor of inertia I on a coordinate q with the row J, q'' = J a + gamma, has the effort -I q''.  It is an
+// edge of the step like a stiff force, with the stiffness of an inertia in the trapezoidal rule,
 //     J x = -dlambda / k,   k = 4/h^2 I
-// in Newton's iterations, whichever tangent they have: it is no stiffness but inertia.  What it does
-// by now is in the residual.  Projections, whose K is `unit` times a mobility, keep it in their metric,
+// in Newton's iterations, for every tangent: it is inertia, no stiffness.  Its current effort is in the
+// residual.  The projections, with K of `unit` times a mobility, include it in their metric,
 //     J (x - before) = -unit kappa / I
-// so that the kinetic energy of the change is the least, and the effort of an acceleration that is
-// changed is changed with it.
+// so that the kinetic energy of the change is minimal, and the effort changes with the acceleration.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -37,12 +35,13 @@ int lwi_index3_rotors(const lw_model *model, lwi_index3_coupler *list)
     return n;
 }
 
-// The row of coupler i, its compliance, and where it stands.
+// Writes the row of coupler i and its compliance; returns its number.
 static int put_row(lwi_index3 *d, int i, double t, double compliance, double wrench[2][6])
 {
     lwi_system *s = &d->system;
     const lwi_index3_coupler *c = &d->coupler[i];
     const int e = s->nedge - d->ncoupler + i, row = s->plan.row[e];
+    LWI_ASSERT(c->rotor > 0 && compliance > 0 && row >= d->first_compliance);
     lwi_index3_unit_effort(d, c, t, wrench);
     for (int side = 0, slot = s->plan.slot[e]; side < 2; side++)
         if (c->body[side]) v6_copy(lwi_elim_J(s->elim)[6 * slot++], wrench[side]);
@@ -51,7 +50,7 @@ static int put_row(lwi_index3 *d, int i, double t, double compliance, double wre
     return row;
 }
 
-// J x of the row's wrenches on the motion of both bodies.
+// J x: the row's wrenches times the motion of both bodies.
 static double along(const lwi_index3_coupler *c, double wrench[2][6], const double (*linear)[3],
                     const double (*angular)[3])
 {

@@ -1,21 +1,25 @@
-// step.c -- one step of the index-3 formulation [malczyk2019].
+// step.c -- one step of the index-3 formulation.  Numbers (n) are those of [malczyk2019];
+// docs/theory/index3.md has the differences.
 //
-// Trapezoidal rule with the positions at the end of the step as unknowns, bars for its beginning:
+// Trapezoidal rule (15)-(16) with the positions at the end of the step as unknowns, bars for its beginning;
+// here for six coordinates, the rotation vector theta in place of Euler parameters:
 //     v = 2/h (r - rbar) - vbar,            a = 4/h^2 (r - rbar) - 4/h vbar - abar
 //     R = Rbar exp(theta~),   w' = 2/h theta - wbar',   dw' = 4/h^2 theta - 4/h wbar' - dwbar'
-// (primes: body axes).  Newton for the equations of motion and the joints at the end,
+// (primes: body axes).  Newton for the equations of motion (12)-(14), (17)-(18) and the joints (1) at the
+// end,
 //     M a - Q - J' lambda = 0,   phi = 0,
-// with eta = h^2/4 and K = eta (M + eta stiffness)^-1 is the engine's problem:
+// with eta = h^2/4 and K = eta (M + eta stiffness)^-1, linearised (19)-(20), (34), is the problem of the
+// elimination:
 //     x = K (Q + J' lambda - M a + J' dlambda),   J x = -phi - eps dlambda
-// eps is relative to the rows' own size: redundant rows and singular positions never fail, and as
-// dlambda goes to zero eps changes nothing in the solution.
+// eps = 1/alpha of (34)-(35) is relative to the size of the rows: redundant rows and singular positions never
+// fail, and because dlambda goes to zero eps does not change the solution.
 //
-// Rows that make points meet follow frame F1.  Their forces are held in world axes from one
-// iteration to the next: then they do not turn with the bodies, and Newton sees their whole
-// derivative.
+// Rows that make points coincide follow frame F1.  Their forces are kept in world axes between iterations:
+// they then do not rotate with the bodies, and Newton has their complete derivative.
 //
-// Then the velocities are put on the joints, J v + b = 0, and the accelerations, J a + gamma = 0,
-// by the least kinetic energy of the change.
+// Then the velocities are projected onto J v + b = 0 (40)-(54), and the accelerations onto J a + gamma = 0
+// (55)-(69), by the change of minimum kinetic energy (project.c).
+// Cost: O(n) for each iteration and projection.
 #include "methods/index3/lanes.h"
 
 #include "spatial/motion.h"
@@ -23,14 +27,15 @@
 
 #include <string.h>
 
-// --------------------------------------------------------------------------------- held
-// multipliers
+// ----------------------------------------------------------------------- multipliers in world axes
 
-// Rows of edge e, a joint's, on the second body, as they are or (`*sign` < 0) those of the first.
+// Rows of edge e, a joint's, on the second body, or (`*sign` < 0) those on the first.
 static const double (*rows_of(const lwi_index3 *d, int e, double *sign))[6]
 {
     const lwi_system *s = &d->system;
     const int j = s->edge_joint[e], slot = s->plan.slot[e];
+    LWI_ASSERT_INDEX(e, s->nedge);
+    LWI_ASSERT(j >= 0);
     const lwi_joint *joint = &s->model->joint[j];
     const bool second = joint->body2 != 0;
     const int body = s->model->body_node[second ? joint->body2 : joint->body1];
@@ -96,9 +101,11 @@ static void add_rotation(double theta[3], const double dtheta[3])
     for (int i = 0; i < 3; i++) theta[i] += dtheta[i] + 0.5 * once[i] + c * twice[i];
 }
 
-// Positions, velocities and accelerations at the end from r of the motion and the turns.
+// Velocities and accelerations at the end from the positions and rotation vectors: the difference equations
+// (15)-(16), step 3b of the listing.
 static void move(lwi_index3 *d, double h)
 {
+    LWI_ASSERT(h > 0);
     lwi_system *s = &d->system;
     const double one = 2 / h, two = 4 / (h * h);
     for (int k = 0; k < s->model->nnode; k++) {
@@ -142,6 +149,7 @@ static void predict(lwi_index3 *d, double h)
 
 lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric, lw_error *error)
 {
+    LWI_ASSERT(eta > 0);
     lwi_system *s = &d->system;
     lwi_index3_multiply(d);
     if (s->nrow == 0) return LW_OK;
@@ -151,7 +159,7 @@ lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric,
     return status == LW_OK ? LW_OK : lwi_system_fails(s, t, status, error);
 }
 
-// x := K x, then the vector pass for J x = c - eps lambda
+// x := K x, then the vector pass for J x = c - eps lambda (28)-(33), (35).
 static void solve(lwi_index3 *d)
 {
     lwi_system *s = &d->system;
@@ -161,7 +169,8 @@ static void solve(lwi_index3 *d)
 
 // ------------------------------------------------------------------------------------------ Newton
 
-// x := Q - M a + J' lambda at the motion
+// Residual x := Q - M a + J' lambda at the current motion: -g of (12)-(14), with the active forces of (8) in
+// six coordinates.
 static void residual(lwi_index3 *d, double t, double h, const double *inputs, const double *lambda)
 {
     lwi_system *s = &d->system;
@@ -181,11 +190,11 @@ static void residual(lwi_index3 *d, double t, double h, const double *inputs, co
     lwi_system_add_wrenches(s, 1, lambda, s->x);
 }
 
-// Newton's rows that make points meet: the gap in world axes, each body pushed at its own point,
+// Newton's rows of points (14): the gap in world axes, each body loaded at its own point,
 //     J x = dr2 + dt2 x s2 - dr1 - dt1 x s1,
-// so that everything has its whole derivative.  Those of the closure follow frame F1 and push body
-// 1 at body 2's point: where points are apart, as predicted ones are, torques are off by
-// gap x force, and next to singular positions the branch by gap x turn over the distance.
+// so that all have their complete derivative.  Those of the closure follow frame F1 and load body 1 at body
+// 2's point: if the points are apart, as predicted ones are, torques are off by gap x force, and next to
+// singular positions the branch by gap x rotation over the distance.
 void lwi_index3_own_points(lwi_index3 *d, int e)
 {
     lwi_system *s = &d->system;
@@ -202,7 +211,8 @@ void lwi_index3_own_points(lwi_index3 *d, int e)
     }
 }
 
-// One iteration; *size: 2-norm of the increments, turns times the mechanism's length.
+// One iteration of Newton, step 3 of the listing: (19)-(20), (24)-(27), (34)-(39); *size: 2-norm of the
+// increments, rotations times the mechanism's length.
 static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs, bool first,
                          double *size, lw_error *error)
 {
@@ -244,7 +254,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
         for (int i = 0; i < s->nrow; i++) forces += s->lambda[i] * s->lambda[i];
         sum += h * h * h * h / 16 * forces / (d->mass * d->mass);
     }
-    // what couplers have added is in the next residual
+    // forces of couplers are in the next residual
     for (int i = 0; i < d->first_compliance; i++) lambda[i] += s->lambda[i];
     lwi_index3_multipliers_to_world(d, lambda, d->lambda);
     *size = sqrt(sum);
@@ -271,7 +281,7 @@ static void begin(lwi_index3 *d, const double *x)
     if (d->euler) lwi_index3_euler_begin(d, x);
 }
 
-// The state at the end; quaternions continue in sign.
+// State at the end; quaternions keep their sign.
 static void finish(lwi_index3 *d, double t, double h, double *x)
 {
     lwi_system *s = &d->system;
@@ -302,11 +312,10 @@ static void finish(lwi_index3 *d, double t, double h, double *x)
     x[d->at_work + 1] = power;
 }
 
-// An increment of this part of the mechanism's length in the last iteration is no solution.
+// A larger last increment, as a share of the mechanism's length, is no solution.
 #define ASTRAY 1e-3
 
-// Does Newton go anywhere?  Increments that are not numbers, or in the end large or larger than the
-// first, do not.
+// Fails if increments are not finite, or large or larger than the first in the last iteration.
 static lw_status check(lwi_work *work, double t, double h, int i, double size, double first)
 {
     const lwi_index3 *d = work->data;
@@ -319,7 +328,7 @@ static lw_status check(lwi_work *work, double t, double h, int i, double size, d
     lwi_index3_describe_worst(d, node, edge, where, sizeof where);
     return lwi_fail(
         &work->error, isfinite(size) ? LW_ERR_INTEGRATOR : LW_ERR_NOT_FINITE,
-        "t = %.9g s: Newton's iteration number %d in a step of %.3g s goes astray (%.1e m, the "
+        "t = %.9g s: Newton's iteration number %d in a step of %.3g s diverges (%.1e m, the "
         "first %.1e m): %s; a smaller step helps, or more iterations%s",
         t, i + 1, h, size, first, where,
         d->method.projection ? "" : "; without a projection the rule is unstable");
@@ -327,6 +336,7 @@ static lw_status check(lwi_work *work, double t, double h, int i, double size, d
 
 static void count(lwi_index3 *d, double t, int iterations, double size)
 {
+    LWI_ASSERT(iterations >= 0 && iterations <= d->method.iterations);
     lwi_index3_counts *n = &d->counts;
     n->steps++;
     n->iterations += iterations;
@@ -337,7 +347,7 @@ static void count(lwi_index3 *d, double t, int iterations, double size)
     lwi_index3_worst(d, &n->body, &n->edge);
 }
 
-// The same in lanes; LW_ERR_SINGULAR: the general text has to decide, x is as it was.
+// A step in lanes.  LW_ERR_SINGULAR: the scalar code has to decide, x is unchanged.
 static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x,
                                const double *inputs)
 {

@@ -1,19 +1,20 @@
-// tangent.c -- Newton's matrix of every body [malczyk2019]: how its wrench changes with its
-// own motion, and the inverse K that the engine's rows are multiplied with.
+// tangent.c -- Newton's matrix of every body, M with two checks in [malczyk2019, (22)-(27)]: the derivative
+// of its wrench by its own motion, and the inverse K that the rows of the elimination are multiplied with.
 //
-// Equations of a body: force in world axes, moment n' in body axes.  With F on the body at arm s
-// (world axes, from the mass centre), and x~ y = x cross y, a displacement dr and a turn dt change
-//                                      force        moment (turned to world axes)
+// Equations of a body: force in world axes, moment n' in body axes.  With F on the body at arm s (world axes,
+// from the mass centre), and x~ y = x cross y, a translation dr and a rotation dt change
+//                                      force        moment (rotated to world axes)
 //     point of the body, F fixed       0            s x (F x dt)             = s~ F~ dt
-//     point of the body, F turns       -F~ dt       0
-//     point in space, F turns          -F~ dt       F~ dr - F~ s~ dt
+//     point of the body, F rotates     -F~ dt       0
+//     point in space, F rotates        -F~ dt       F~ dr - F~ s~ dt
 //     point in space, F fixed          0            F~ dr + (s x F)~ dt
-// A torque fixed in space changes by its T~ dt in the body, one that the body carries by nothing.
-// These are the exact own-body derivatives; what the other body of a joint does to them is not
-// seen by a body and left out.  The inertia's part, w in body axes, theta the turn of the step:
+// A torque fixed in space changes by its T~ dt in the body, one that rotates with the body not at all.  These
+// are the exact own-body derivatives; the effect of the other body of a joint on them cannot be in the matrix
+// of one body and is omitted (the paper omits both kinds, section 4.4).  The inertia's part, w in body axes,
+// theta the rotation vector of the step:
 //     [J + h/2 (w~ J - (J w)~)] T^-1(theta),   T^-1 = 1 + theta~/2 + c theta~^2
-// Level 0 is the inertia, level 1 the symmetric part of forces' and moments' change beside it,
-// level 2 all.
+// Level 0 is the inertia, level 1 adds the symmetric part of the derivatives of forces and moments, level 2
+// has all.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -94,14 +95,14 @@ static void joint_axis(double a[3], const double body[9], const double R[9], int
     m3_mul_v(a, body, local);
 }
 
-// A joint as seen from its bodies: stiffness of each (NULL: the ground), arms of its points.
+// A joint at its bodies: stiffness of each (NULL: the ground), arms of its points.
 typedef struct sides {
     const lwi_joint *joint;
     lwi_index3_stiffness *K1, *K2;
     double arm1[3], arm2[3], far1[3]; // P1 from C1, P2 from C2, P2 from C1
 } sides;
 
-// The row is  a2 x a1  on body 2: a pair of axes that each body carries one of.
+// Whether the row is  a2 x a1  on body 2: two axes, each fixed in one body.
 static bool is_normal(const lwi_system *s, const sides *p, int row, double lambda)
 {
     const lwi_joint *joint = p->joint;
@@ -118,8 +119,8 @@ static bool is_normal(const lwi_system *s, const sides *p, int row, double lambd
     return true;
 }
 
-// Force F that follows body 1 (`follows`) or stands in space, and torque T, on body 2 at P2.
-// Torques of rows that measure the turn of F2 in F1 follow both in equal parts.
+// Force F that rotates with body 1 (`follows`) or is fixed in space, and torque T, on body 2 at P2. Torques
+// of rows that measure the rotation of F2 in F1 follow both in equal parts.
 static void push(const sides *p, bool follows, const double F[3], const double T[3])
 {
     double back[3];
@@ -249,7 +250,7 @@ void lwi_index3_stiffnesses(lwi_index3 *d, double t, const double *inputs, const
 
 // ------------------------------------------------------------------------------------------ leaves
 
-// K := A^-1 for a matrix whose symmetric part must be positive definite; false where it is not.
+// K := A^-1; false: the symmetric part of A is not positive definite.
 static bool invert3(const double A[9], double K[9])
 {
     const double xy = 0.5 * (A[1] + A[3]), xz = 0.5 * (A[2] + A[6]), yz = 0.5 * (A[5] + A[7]);
@@ -271,7 +272,8 @@ static bool invert3(const double A[9], double K[9])
 
 bool lwi_index3_invert(int n, const double *A, double *K)
 {
-    // Gauss-Jordan without exchanges, safe by the same condition; pivots tell where it fails
+    LWI_ASSERT(n >= 1 && n <= 8);
+    // Gauss-Jordan without exchanges, safe by the same condition; pivots show where it fails
     double B[8 * 8];
     memcpy(B, A, (size_t)(n * n) * sizeof *B);
     memset(K, 0, (size_t)(n * n) * sizeof *K);
@@ -325,7 +327,7 @@ static void inertia(const lwi_system *s, int k, double A[9])
     s3_full(A, J);
 }
 
-// Displacements and turns together: [m + ., eta tr; eta rt, A].
+// Coupled translations and rotations: [m + ., eta tr; eta rt, A].
 static bool invert_coupled(const lwi_index3_stiffness *K, double mass, double eta, int level,
                            const double A[9], lwi_index3_leaf *leaf)
 {
@@ -335,7 +337,7 @@ static bool invert_coupled(const lwi_index3_stiffness *K, double mass, double et
         for (int j = 0; j < 3; j++) {
             const double tr = K->tr[3 * i + j], rt = K->rt[3 * j + i], tt = K->tt[3 * i + j];
             all[6 * i + j] += eta * (level > 1 ? tt : 0.5 * (tt + K->tt[3 * j + i]));
-            const double mean = 0.5 * (tr + rt); // rt has the place of the transposed
+            const double mean = 0.5 * (tr + rt); // rt is at the place of the transposed
             all[6 * i + 3 + j] = eta * (level > 1 ? tr : mean);
             all[6 * (3 + j) + i] = eta * (level > 1 ? rt : mean);
             all[6 * (3 + i) + 3 + j] = A[3 * i + j];
@@ -364,8 +366,9 @@ static void leaf_of(lwi_index3 *d, int k, double h)
             A[3 * i + j] +=
                 eta * (level > 1 ? K->rr[3 * i + j] : 0.5 * (K->rr[3 * i + j] + K->rr[3 * j + i]));
     leaf->lin = eta / mass;
+    LWI_ASSERT(mass > 0);
     leaf->coupled = false;
-    if (!invert3(A, leaf->ang)) { // compression that outweighs the inertia is left out
+    if (!invert3(A, leaf->ang)) { // compression that outweighs the inertia is omitted
         inertia(s, k, A);
         invert3(A, leaf->ang);
     }
@@ -375,6 +378,7 @@ static void leaf_of(lwi_index3 *d, int k, double h)
 
 void lwi_index3_leaves(lwi_index3 *d, double h)
 {
+    LWI_ASSERT(h > 0);
     for (int k = 0; k < d->system.model->nnode; k++)
         if (d->euler)
             lwi_index3_euler_leaf(d, k, h, false);

@@ -1,7 +1,8 @@
-// bodies.inl -- part of lanes.c: bodies, from the state through a step and back to it.
+// bodies.inl -- part of lanes.c: bodies in a step, from the state and back to it.  The equations are those of
+// step.c, tangent.c and project.c [malczyk2019, (15)-(27), (43)-(45), (58)-(60)] in six coordinates.
 
-// Turns up to one radian: series in the square of the turn, which end where round-off begins; no root, no
-// quotient, nothing that waits for another.
+// Rotations up to one radian: series in the square of the angle, up to round-off; no root, no quotient, short
+// dependency chains.
 #define NEAR 1.0
 static const double near_cosine[] = {1.0 / 2,       1.0 / 24,        1.0 / 720,        1.0 / 40320,
                                      1.0 / 3628800, 1.0 / 479001600, 1.0 / 87178291200}; // 1/(2k)!
@@ -27,7 +28,7 @@ static INLINE real series(const double *c, const int n, real x)
     return sum;
 }
 
-// The quaternion (c, u) of the turn, c of T^-1 = 1 + theta~/2 + c theta~^2.
+// Quaternion (c, u) of the rotation theta, and c of T^-1 = 1 + theta~/2 + c theta~^2.
 static INLINE void exponential(const real theta[3], real part[4], real *c_of_inverse)
 {
     const real square = dot(theta, theta), y = C(-0.25) * square;
@@ -59,7 +60,7 @@ static INLINE void move(const lwi_index3_lanes *s, lwi_index3_lane_body *b, int 
     exponential(theta, q, &factor);
     AT(b->factor) = factor;
     for (int i = 0; i < 3; i++) wn[i] = MSUB(one, theta[i], AT(b->w0[i]));
-    // rows of R0 turn by the inverse: x E = x + 2 c x cross u + 2 (x cross u) cross u
+    // rows of R0 rotate by the inverse: x E = x + 2 c x cross u + 2 (x cross u) cross u
     load(R0, b->R0, 9, l);
     for (int i = 0; i < 9; i += 3) {
         real once[3], again[3];
@@ -83,7 +84,7 @@ static INLINE void accelerations(const lwi_index3_lanes *s, const lwi_index3_lan
     }
 }
 
-// n numbers of every lane in x; of lanes without any those of `none`.
+// Reads n numbers of every lane from x; unused lanes read `none`.
 static INLINE void read_rows(const double *x, const lwi_index3_lane_offset *row, const double *none,
                              const int n, real *to, int l)
 {
@@ -92,7 +93,7 @@ static INLINE void read_rows(const double *x, const lwi_index3_lane_offset *row,
     from_rows(from, n, to);
 }
 
-// The same to x; of lanes without any nowhere.
+// Writes n numbers of every lane to x; unused lanes are not written.
 static INLINE void write_rows(const real *from, const int n, double *x,
                               const lwi_index3_lane_offset *row, int l)
 {
@@ -101,10 +102,10 @@ static INLINE void write_rows(const real *from, const int n, double *x,
     to_rows(from, n, to);
 }
 
-// Of lanes without a body: pose, and from 4 on what is at rest.
+// For unused lanes: a pose, and from entry 4 on zeros.
 static const double no_body[10] = {0, 0, 0, 1};
 
-// At the predicted end of a step.
+// Starts at the predicted end of a step.
 static INLINE void begin(const lwi_index3_lanes *s, int block, int l)
 {
     lwi_index3_lane_body *b = &s->body[block];
@@ -133,14 +134,14 @@ static INLINE void begin(const lwi_index3_lanes *s, int block, int l)
     move(s, b, l);
 }
 
-// What a joint does: force and moment.  F: multipliers, arm: as they stand in a side.
+// Adds force and moment of a joint's point rows.  F: multipliers, arm: of a side.
 static INLINE void wrench(real sum[6], const real F[3], const real arm[3])
 {
     for (int k = 0; k < 3; k++) sum[k] += F[k];
     cross_add(sum + 3, arm, F);
 }
 
-// The same of rows of axes.
+// The same for axis rows.
 static INLINE void torques(const lwi_index3_lanes *s, const lwi_index3_lane_source *from, real n[3],
                            int l)
 {
@@ -151,7 +152,7 @@ static INLINE void torques(const lwi_index3_lanes *s, const lwi_index3_lane_sour
         for (int i = 0; i < 3; i++) n[i] = MAD(f[k], normal[3 * k + i], n[i]);
 }
 
-// The same of rows as they are.
+// The same for rows of all kinds.
 static INLINE void mixed_wrench(const lwi_index3_lanes *s, const lwi_index3_lane_source *from,
                                 const real *f, real sum[6], int l)
 {
@@ -189,7 +190,7 @@ static INLINE void auxiliary(real rr[9], const real s[3], const real F[3])
     }
 }
 
-// The same and stiffness: of forces at points, and of axes.
+// Forces of all joints and their stiffness: of forces at points, and of axes.
 static INLINE void pull_stiffly(const lwi_index3_lanes *s, int block, real sum[6], real rr[9],
                                 int l)
 {
@@ -240,7 +241,7 @@ static INLINE void gyroscopic(real A[9], const real J[9], const real w[3], const
     }
 }
 
-// K = A^-1; the lanes where the symmetric part of A is positive
+// K = A^-1; returns the lanes in which the symmetric part of A is positive definite
 static INLINE mask invert(const real A[9], real K[9])
 {
     const real xy = C(0.5) * (A[1] + A[3]), xz = C(0.5) * (A[2] + A[6]),
@@ -262,7 +263,7 @@ static INLINE mask invert(const real A[9], real K[9])
              NAME(at_most)(determinant, C(0)));
 }
 
-// K of bodies that answer with turns to forces too: that at hand in its blocks.
+// Full K from the blocks of the uncoupled K.
 static INLINE void full_of_parts(const lwi_index3_lanes *s, int block, int l)
 {
     lwi_lanes *to = s->full[block].K;
@@ -274,7 +275,8 @@ static INLINE void full_of_parts(const lwi_index3_lanes *s, int block, int l)
     }
 }
 
-// K of [m + eta tt, eta tr; eta rt, A], by Gauss-Jordan in place; where a pivot is not positive, of A alone.
+// Full K of [m + eta tt, eta tr; eta rt, A], by Gauss-Jordan in place; the uncoupled K if a pivot is not
+// positive.
 static void full_leaf(const lwi_index3_lanes *s, int block, const real A[9], real eta, int l)
 {
     const lwi_index3_lane_body *b = &s->body[block];
@@ -312,7 +314,7 @@ static void full_leaf(const lwi_index3_lanes *s, int block, const real A[9], rea
     }
 }
 
-// Newton's matrix of a body; A: its inertia, world axes; rr: stiffness
+// Newton's matrix of a body; J: its inertia, world axes; rr: stiffness
 static INLINE void leaf(const lwi_index3_lanes *s, lwi_index3_lane_body *b, const real J[9],
                         const real w[3], const real L[3], const real rr[9], const real R[9], int l)
 {
@@ -330,7 +332,8 @@ static INLINE void leaf(const lwi_index3_lanes *s, lwi_index3_lane_body *b, cons
             A[3 * i + j] = MAD(eta, s->level > 1 ? rr[3 * i + j] : mean, A[3 * i + j]);
         }
     const mask valid = invert(A, K);
-    if (NAME(lanes_of)(valid) != (1u << WIDTH) - 1) { // compression that outweighs the inertia
+    if (NAME(lanes_of)(valid) !=
+        (1u << WIDTH) - 1) { // compression that outweighs the inertia is omitted
         real mobility[6], M[9];
         load(mobility, b->mobility, 6, l);
         rotate(M, R, mobility);
@@ -343,7 +346,7 @@ static INLINE void leaf(const lwi_index3_lanes *s, lwi_index3_lane_body *b, cons
     full_leaf(s, (int)(b - s->body), A, eta, l);
 }
 
-// x = from + K f of a whole K
+// x += K f for a full K
 static INLINE void full_answer(const lwi_index3_lanes *s, int block, const real f[6], real x[6],
                                int l)
 {
@@ -458,7 +461,7 @@ static INLINE void take_speeds(const lwi_index3_lanes *s, int block, int l)
     store(b->x + 3, al, 3, l);
 }
 
-// The state at the end, to x; the quaternion continues in sign.
+// Writes the state at the end to x; the quaternion keeps its sign.
 static INLINE void finish(const lwi_index3_lanes *s, int block, int l)
 {
     const lwi_index3_lane_body *b = &s->body[block];

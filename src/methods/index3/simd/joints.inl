@@ -1,10 +1,11 @@
-// joints.inl -- part of lanes.c: joints, their rows, right sides and multipliers.
+// joints.inl -- part of lanes.c: joints, their rows, right sides and multipliers.  The equations are those of
+// step.c and project.c [malczyk2019, (34)-(35), (52)-(53), (65)-(66)] for point and axis rows.
 
 // R, r of a body
 enum { POSE = 12 };
 #define BODY(first, from) fetch(first, s->body[0].from, &j->body[side], LWI_COUNT(first), l)
 
-// `own`: body 1 is pushed at its own point (own_points of step.c), else at body 2's.
+// `own`: body 1 is loaded at its own point (lwi_index3_own_points), else at body 2's.
 static INLINE void rows(const lwi_index3_lanes *s, int block, const int axes, const bool own, int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];
@@ -37,7 +38,7 @@ static INLINE void rows(const lwi_index3_lanes *s, int block, const int axes, co
     }
 }
 
-// Multipliers pull at both bodies.
+// Forces of the multipliers on both bodies.
 static INLINE void act(lwi_index3_lane_edge *e, const real *lambda, const int axes, int l)
 {
     for (int side = 0; side < 2; side++) {
@@ -47,7 +48,7 @@ static INLINE void act(lwi_index3_lane_edge *e, const real *lambda, const int ax
     }
 }
 
-// Of the rows of axes: a force along one axis at the other.
+// Stiffness of axis rows: a force along one axis at the other.
 static INLINE void stiffness(lwi_index3_lane_edge *e, const real *lambda, const int axes, int l)
 {
     real rr[2][9];
@@ -63,7 +64,7 @@ static INLINE void stiffness(lwi_index3_lane_edge *e, const real *lambda, const 
     for (int side = 0; side < 2; side++) store(e->side[side].rr, rr[side], 9, l);
 }
 
-// Rows of others meet them.
+// needed if rows of all kinds share a body
 static INLINE void expand(const lwi_index3_lanes *s, int block, const int axes, int l);
 
 static INLINE void rows_alone(const lwi_index3_lanes *s, int block, const int axes, int l)
@@ -118,7 +119,7 @@ static INLINE void load_rows(rows_at *to, const lwi_index3_lane_side *side, cons
 
 enum { METRIC = 10 };
 
-// S_ee + eps of a joint
+// S_ee + eps of a joint: the inverse of C in [malczyk2019, (35)] for single bodies
 static INLINE void diagonal(const lwi_index3_lanes *s, int block, const int axes, const bool two,
                             int l)
 {
@@ -142,7 +143,7 @@ static INLINE void diagonal(const lwi_index3_lanes *s, int block, const int axes
     if (two) put(j->place.Q, &j->place, n, n, S, true, true, l);
 }
 
-// y = c - J x to the engine
+// y = c - J x to the elimination
 static INLINE void right(const lwi_index3_lanes *s, int block, const int axes, const real *c, int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];
@@ -151,7 +152,7 @@ static INLINE void right(const lwi_index3_lanes *s, int block, const int axes, c
     for (int side = 0; side < 2; side++) BODY(x[side], x);
     for (int i = 0; i < 3; i++) y[i] = c[i] - (x[1][i] - x[0][i]);
     load(arm, e->side[1].arm, 3, l);
-    cross_add(y, arm, x[1] + 3); // less w x arm
+    cross_add(y, arm, x[1] + 3); // minus w x arm
     load(arm, e->side[0].arm, 3, l);
     cross_add(y, x[0] + 3, arm);
     for (int i = 0; i < 3; i++) theta[i] = x[1][3 + i] - x[0][3 + i];
@@ -183,7 +184,7 @@ static INLINE void speeds(const lwi_index3_lanes *s, int block, const int axes, 
     right(s, block, axes, c, l);
 }
 
-// The engine's lambda acts; `more`: onto the multipliers.
+// Forces of the elimination's lambda; `more`: also added to the multipliers.
 static INLINE void impulses(const lwi_index3_lanes *s, int block, const int axes, bool more, int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];

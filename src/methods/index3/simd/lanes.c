@@ -1,5 +1,4 @@
-// lanes.c -- the texts of lanes.h.  Included once per instruction set by
-// index3_lanes_*.c.
+// lanes.c -- kernels of lanes.h.  Compiled once for each instruction set.
 //
 // In:  ISA, its name; WIDEST, the lanes of its registers.  Out: lwi_index3_kernels_<ISA>.
 #include "methods/index3/lanes.h"
@@ -39,7 +38,7 @@ static INLINE void store(lwi_lanes *to, const real *from, const int n, int l)
     for (int i = 0; i < n; i++) AT(to[i]) = from[i];
 }
 
-// n entries of other blocks
+// reads n entries of other blocks
 static INLINE void fetch(real *to, const void *blocks, const lwi_index3_lane_source *from,
                          const int n, int l)
 {
@@ -66,13 +65,13 @@ static INLINE void fetch(real *to, const void *blocks, const lwi_index3_lane_sou
 #define LANE(x, i) (x)[i]
 #endif
 
-// one number of every lane at to[lane][offset]; lanes that repeat the last one write it again
+// one number of every lane to to[lane][offset]; repeated lanes write it again
 static INLINE void scatter(real x, double *const *to, int offset, int l)
 {
     for (int i = 0; i < WIDTH; i++) to[l + i][offset] = LANE(x, i);
 }
 
-// rows x columns of a block, `swap`: exchanged; `upper`: of a diagonal one that is enough
+// writes rows x columns of a block; `swap`: exchanged; `upper`: only the upper triangle of a diagonal block
 static INLINE void put(double *const *to, const lwi_index3_lane_target *p, const int rows,
                        const int columns, real x[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS],
                        const bool swap, const bool upper, int l)
@@ -90,7 +89,7 @@ static INLINE void put(double *const *to, const lwi_index3_lane_target *p, const
         }
 }
 
-// onto what is there already, lanes that repeat the last one left out
+// adds to existing entries, repeated lanes omitted
 static INLINE void add(double *const *to, const lwi_index3_lane_pair *p, const int rows,
                        const int columns, real x[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS], int l)
 {
@@ -191,7 +190,7 @@ static INLINE void pair(const lwi_index3_lanes *s, const lwi_index3_lane_pair *p
     {                                                                                              \
         for (int i = first; i < end; i++) ALL call;                                                \
     }
-// with the number of axes a constant
+// with the number of axes constant
 #define JOINTS(name, call, mixed_call)                                                             \
     static void name##_all(const lwi_index3_lanes *s, int first, int end)                          \
     {                                                                                              \

@@ -1,8 +1,7 @@
-// mixed.inl -- part of lanes.c: edges with rows of all kinds, [force; moment] as they
-// are.  Rows of points and axes are found here, the others are given (fallback.c); what is done with them
-// is the same.
+// mixed.inl -- part of lanes.c: edges with rows of all kinds, [force; moment].  Rows of points and axes are
+// computed here, the others come from the scalar fallback (fallback.c); the equations are the same for all.
 
-// Rows of points and axes of a joint as they are, with its sign at each body.
+// Expands rows of points and axes of a joint to [force; moment], with their sign at each body.
 static INLINE void expand(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];
@@ -54,7 +53,7 @@ static INLINE void mixed_rows(const lwi_index3_lanes *s, int block, const bool o
     expand(s, block, LWI_INDEX3_AXES, l);
 }
 
-// Stiffness of rows of points and axes alone: that of others is the general text's.
+// Stiffness of rows of points and axes only: that of others comes from the fallback.
 static INLINE void mixed_stiffness(const lwi_index3_lanes *s, int block, const real *lambda, int l)
 {
     lwi_index3_lane_edge *e = &s->edge[block];
@@ -98,7 +97,7 @@ static INLINE void fetch_metric(const lwi_index3_lanes *s, real *K,
         fetch(K, s->body[0].K, from, METRIC, l);
 }
 
-// x = K f, or that of K transposed
+// x = K f, or K' f
 static INLINE void answer_of(const real *K, const bool full, const bool transposed, const real f[6],
                              real x[6])
 {
@@ -162,7 +161,7 @@ static INLINE void mixed_diagonal(const lwi_index3_lanes *s, int block, const bo
     if (two) put(j->place.Q, &j->place, n, n, S, true, true, l);
 }
 
-// y = c - J x to the engine
+// y = c - J x to the elimination
 static INLINE void mixed_right(const lwi_index3_lanes *s, int block, const real *c, int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];
