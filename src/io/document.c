@@ -41,7 +41,8 @@ typedef struct building {
 
 int lwi_document_find(const lwi_document_value *map, const char *key)
 {
-    return lwi_names_find(map->key, map->order, map->count, key);
+    const lwi_names names = {.name = map->key, .order = map->order, .count = map->count};
+    return lwi_names_find(&names, key);
 }
 
 // ----------------------------------------------------------------------------------------- values
@@ -207,16 +208,15 @@ static lw_status finish_list(building *b, lwi_document_value *value,
     return LW_OK;
 }
 
-static lw_status check_keys(building *b, const lwi_document_value *map)
+static lw_status sort_keys(building *b, const lwi_document_value *map)
 {
-    for (int i = 1; i < map->count; i++) {
-        const int one = map->order[i - 1], other = map->order[i];
-        if (strcmp(map->key[one], map->key[other]) == 0)
-            return FAIL(b, map->key_place[other],
-                        "key '%.100s' occurs twice in one map, first in line %d", map->key[other],
-                        map->key_place[one].line);
-    }
-    return LW_OK;
+    lwi_names names = {.name = map->key, .order = map->order, .count = map->count};
+    lwi_names_sort(&names);
+    const int k = lwi_names_repeated(&names);
+    if (!k) return LW_OK;
+    const int one = map->order[k - 1], other = map->order[k];
+    return FAIL(b, map->key_place[other], "key '%.100s' occurs twice in one map, first in line %d",
+                map->key[other], map->key_place[one].line);
 }
 
 static lw_status finish_map(building *b, lwi_document_value *value,
@@ -237,8 +237,7 @@ static lw_status finish_map(building *b, lwi_document_value *value,
         value->item[i] = item;
         value->weight += key->weight + item->weight;
     }
-    lwi_names_sort(value->key, count, value->order);
-    return check_keys(b, value);
+    return sort_keys(b, value);
 }
 
 static lw_status close_level(building *b)

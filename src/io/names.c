@@ -21,23 +21,43 @@ static void sift_down(const char *const *names, int *order, int root, int count)
     }
 }
 
-void lwi_names_sort(const char *const *names, int count, int *order)
+void lwi_names_sort(lwi_names *names)
 {
-    for (int i = 0; i < count; i++) order[i] = i;
-    for (int i = count / 2 - 1; i >= 0; i--) sift_down(names, order, i, count);
-    for (int n = count - 1; n > 0; n--) {
+    const char *const *name = names->name;
+    int *order = names->order;
+    for (int i = 0; i < names->count; i++) order[i] = i;
+    for (int i = names->count / 2 - 1; i >= 0; i--) sift_down(name, order, i, names->count);
+    for (int n = names->count - 1; n > 0; n--) {
         const int swap = order[0];
         order[0] = order[n], order[n] = swap;
-        sift_down(names, order, 0, n);
+        sift_down(name, order, 0, n);
     }
 }
 
-int lwi_names_find(const char *const *names, const int *order, int count, const char *name)
+lw_status lwi_names_create(int room, lwi_arena *arena, lwi_names *names)
 {
-    for (int low = 0, high = count; low < high;) {
-        const int middle = low + (high - low) / 2;
-        const int side = strcmp(name, names[order[middle]]);
-        if (side == 0) return order[middle];
+    *names = (lwi_names){.name = LWI_PUSH(arena, const char *, room),
+                         .item = LWI_PUSH(arena, int, room),
+                         .order = LWI_PUSH(arena, int, room),
+                         .room = room};
+    return names->name && names->item && names->order ? LW_OK : LW_ERR_MEMORY;
+}
+
+void lwi_names_add(lwi_names *names, const char *name, int item)
+{
+    if (!name) return;
+    LWI_ASSERT_INDEX(names->count, names->room);
+    names->name[names->count] = name;
+    names->item[names->count++] = item;
+}
+
+int lwi_names_find(const lwi_names *names, const char *name)
+{
+    for (int low = 0, high = names->count; low < high;) {
+        const int middle = low + (high - low) / 2, i = names->order[middle];
+        LWI_ASSERT_INDEX(i, names->count);
+        const int side = strcmp(name, names->name[i]);
+        if (side == 0) return names->item ? names->item[i] : i;
         if (side < 0)
             high = middle;
         else
@@ -46,16 +66,23 @@ int lwi_names_find(const char *const *names, const int *order, int count, const 
     return -1;
 }
 
-const char *lwi_names_distinct(const char *const *names, const int *order, int count,
-                               const char *first, const char *second, lwi_arena *arena)
+int lwi_names_repeated(const lwi_names *names)
+{
+    for (int k = 1; k < names->count; k++)
+        if (!strcmp(names->name[names->order[k - 1]], names->name[names->order[k]])) return k;
+    return 0;
+}
+
+const char *lwi_names_distinct(const lwi_names *names, const char *first, const char *second,
+                               lwi_arena *arena)
 {
     const size_t n = strlen(first), m = second ? 1 + strlen(second) : 0;
-    const size_t room = n + m + (size_t)count + 1;
+    const size_t room = n + m + (size_t)names->count + 1;
     char *name = LWI_PUSH(arena, char, room);
     if (!name) return NULL;
     memcpy(name, first, n);
     if (second) name[n] = '_', memcpy(name + n + 1, second, m - 1);
-    for (char *end = name + n + m; lwi_names_find(names, order, count, name) >= 0; *end++ = '_')
+    for (char *end = name + n + m; lwi_names_find(names, name) >= 0; *end++ = '_')
         LWI_ASSERT(end + 1 < name + room);
     return name;
 }

@@ -78,12 +78,6 @@ typedef struct lwi_mjcf_site {
     double R[9], r[3]; ///< in the body
 } lwi_mjcf_site;
 
-/** Index of the items of one kind by name. */
-typedef struct lwi_mjcf_names {
-    const char **name;
-    int *which, *order, count;
-} lwi_mjcf_names;
-
 typedef enum lwi_mjcf_from_geom {
     LWI_MJCF_AUTO,
     LWI_MJCF_NEVER,
@@ -110,7 +104,7 @@ typedef struct lwi_mjcf {
 
     lwi_mjcf_class *classes;
     int nclass, main_class;
-    lwi_mjcf_names class_names;
+    lwi_names class_names;
 
     lwi_mjcf_body *body; ///< [0] is the world
     int nbody;
@@ -118,7 +112,7 @@ typedef struct lwi_mjcf {
     int njoint;
     lwi_mjcf_site *site;
     int nsite;
-    lwi_mjcf_names body_names, joint_names, site_names;
+    lwi_names body_names, joint_names, site_names;
 } lwi_mjcf;
 
 // ---- text.c
@@ -136,11 +130,9 @@ lw_status lwi_mjcf_read_classes(lwi_mjcf *u);
 /** The class named by an attribute, or -1 with an error. */
 lw_status lwi_mjcf_find_class(const lwi_mjcf *u, const lwi_xml_element *e, const char *attribute,
                               int *of_class);
-/** Builds the index of names[count]; some may be NULL. */
-lw_status lwi_mjcf_sort_names(const lwi_mjcf *u, lwi_mjcf_names *names, int count);
 /** Index of the item named by an attribute; an error has the nearest name. */
 lw_status lwi_mjcf_find(const lwi_mjcf *u, const lwi_xml_element *e, const char *attribute,
-                        const lwi_mjcf_names *names, const char *what, int *index);
+                        const lwi_names *names, const char *what, int *index);
 
 // ---- survey.c
 

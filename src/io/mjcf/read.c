@@ -488,17 +488,17 @@ static lw_status fix_to_parent(const lwi_mjcf *u, const lwi_mjcf_body *b)
 
 static lw_status gather_names(lwi_mjcf *u)
 {
-    u->body_names.name = LWI_PUSH(u->arena, const char *, u->nbody);
-    u->joint_names.name = LWI_PUSH(u->arena, const char *, u->njoint + 1);
-    u->site_names.name = LWI_PUSH(u->arena, const char *, u->nsite + 1);
-    if (!u->body_names.name || !u->joint_names.name || !u->site_names.name)
+    if (lwi_names_create(u->nbody, u->arena, &u->body_names) != LW_OK ||
+        lwi_names_create(u->njoint, u->arena, &u->joint_names) != LW_OK ||
+        lwi_names_create(u->nsite, u->arena, &u->site_names) != LW_OK)
         return lwi_mjcf_no_memory(u);
-    for (int i = 0; i < u->nbody; i++) u->body_names.name[i] = u->body[i].name;
-    for (int i = 0; i < u->njoint; i++) u->joint_names.name[i] = u->joint[i].name;
-    for (int i = 0; i < u->nsite; i++) u->site_names.name[i] = u->site[i].name;
-    TRY(lwi_mjcf_sort_names(u, &u->body_names, u->nbody));
-    TRY(lwi_mjcf_sort_names(u, &u->joint_names, u->njoint));
-    return lwi_mjcf_sort_names(u, &u->site_names, u->nsite);
+    for (int i = 0; i < u->nbody; i++) lwi_names_add(&u->body_names, u->body[i].name, i);
+    for (int i = 0; i < u->njoint; i++) lwi_names_add(&u->joint_names, u->joint[i].name, i);
+    for (int i = 0; i < u->nsite; i++) lwi_names_add(&u->site_names, u->site[i].name, i);
+    lwi_names_sort(&u->body_names);
+    lwi_names_sort(&u->joint_names);
+    lwi_names_sort(&u->site_names);
+    return LW_OK;
 }
 
 // A motor is an input, the effort at the joint.

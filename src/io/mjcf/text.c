@@ -181,18 +181,13 @@ static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)
 
 static lw_status check_class_names(const lwi_mjcf *u)
 {
-    const lwi_mjcf_names *names = &u->class_names;
-    for (int i = 1; i < names->count; i++) {
-        const int a = names->order[i - 1], b = names->order[i];
-        if (strcmp(names->name[a], names->name[b]) != 0) continue;
-        const lwi_xml_element *one = u->classes[names->which[a]].e,
-                              *other = u->classes[names->which[b]].e;
-        const bool later = a < b; // classes are in the order of the file
-        return lwi_mjcf_fail(u, later ? other : one, LW_ERR_PARSE,
-                             "<default>: a second class '%.100s', the first is in line %d",
-                             names->name[a], (later ? one : other)->line);
-    }
-    return LW_OK;
+    const lwi_names *names = &u->class_names;
+    const int k = lwi_names_repeated(names);
+    if (!k) return LW_OK;
+    const int a = names->order[k - 1], b = names->order[k]; // classes are in the order of the file
+    return lwi_mjcf_fail(u, u->classes[names->item[b]].e, LW_ERR_PARSE,
+                         "<default>: a second class '%.100s', the first is in line %d",
+                         names->name[b], u->classes[names->item[a]].e->line);
 }
 
 // A second <default> of the model extends the first.
@@ -204,19 +199,18 @@ lw_status lwi_mjcf_read_classes(lwi_mjcf *u)
         return lwi_mjcf_fail(u, u->xml.root, LW_ERR_PARSE, "more than %d classes of defaults",
                              LWI_MJCF_MAX_CLASSES);
     u->classes = LWI_PUSH(u->arena, lwi_mjcf_class, count + 1);
-    u->class_names.name = LWI_PUSH(u->arena, const char *, count + 1);
-    if (!u->classes || !u->class_names.name) return lwi_mjcf_no_memory(u);
+    if (!u->classes || lwi_names_create(count, u->arena, &u->class_names) != LW_OK)
+        return lwi_mjcf_no_memory(u);
     for (const lwi_xml_element *e = lwi_xml_child(u->xml.root, "default"); e;
          e = lwi_xml_next(e, "default"))
         TRY(read_class(u, e, u->main_class));
     for (int i = 0; i < count; i++) {
-        u->class_names.name[i] = u->classes[i].name;
-        // the last <default> of the model encloses other classes
-        if (u->classes[i].depth == 0 && i != u->main_class) u->class_names.name[i] = NULL;
+        const bool main = i == u->main_class;
+        if (u->classes[i].depth == 0 && !main) continue; // the last one encloses other classes
+        const char *name = u->classes[i].name;
+        lwi_names_add(&u->class_names, main && !name ? "main" : name, i);
     }
-    if (u->main_class >= 0 && !u->class_names.name[u->main_class])
-        u->class_names.name[u->main_class] = "main";
-    TRY(lwi_mjcf_sort_names(u, &u->class_names, count));
+    lwi_names_sort(&u->class_names);
     return check_class_names(u);
 }
 
@@ -230,35 +224,13 @@ lw_status lwi_mjcf_find_class(const lwi_mjcf *u, const lwi_xml_element *e, const
 
 // ------------------------------------------------------------------------------------------ names
 
-lw_status lwi_mjcf_sort_names(const lwi_mjcf *u, lwi_mjcf_names *names, int count)
-{
-    int n = 0;
-    const char **present = names->name;
-    names->which = LWI_PUSH(u->arena, int, count + 1);
-    names->order = LWI_PUSH(u->arena, int, count + 1);
-    names->name = LWI_PUSH(u->arena, const char *, count + 1);
-    if (!names->which || !names->order || !names->name) return lwi_mjcf_no_memory(u);
-    for (int i = 0; i < count; i++)
-        if (present[i]) {
-            names->name[n] = present[i];
-            names->which[n++] = i;
-        }
-    names->count = n;
-    lwi_names_sort(names->name, n, names->order);
-    return LW_OK;
-}
-
 lw_status lwi_mjcf_find(const lwi_mjcf *u, const lwi_xml_element *e, const char *attribute,
-                        const lwi_mjcf_names *names, const char *what, int *index)
+                        const lwi_names *names, const char *what, int *index)
 {
     const char *name;
     TRY(lwi_xml_need(&u->xml, e, attribute, &name, u->error));
-    const int i = lwi_names_find(names->name, names->order, names->count, name);
-    if (i >= 0) {
-        LWI_ASSERT_INDEX(i, names->count);
-        *index = names->which[i];
-        return LW_OK;
-    }
+    *index = lwi_names_find(names, name);
+    if (*index >= 0) return LW_OK;
     const char *near = lwi_nearest(name, names->name, names->count);
     return lwi_mjcf_fail(u, e, LW_ERR_MODEL, "<%.40s>: %s '%.100s' does not exist%s%.100s%s",
                          e->name, what, name, near ? " (did you mean '" : "", near ? near : "",

@@ -322,33 +322,23 @@ static lw_status index_kind(lwi_sdf *u, lwi_sdf_kind kind)
 {
     int count = 0;
     for (int i = 0; i < u->nitem; i++) count += u->item[i].kind == kind;
-    u->name[kind] = LWI_PUSH(u->arena, const char *, count);
-    u->which[kind] = LWI_PUSH(u->arena, int, count);
-    u->order[kind] = LWI_PUSH(u->arena, int, count);
-    if (!u->name[kind] || !u->which[kind] || !u->order[kind]) return lwi_sdf_no_memory(u);
-    for (int i = 0; i < u->nitem; i++) {
-        if (u->item[i].kind != kind) continue;
-        LWI_ASSERT_INDEX(u->count[kind], count);
-        u->name[kind][u->count[kind]] = u->item[i].name;
-        u->which[kind][u->count[kind]++] = i;
-    }
-    lwi_names_sort(u->name[kind], count, u->order[kind]);
-    for (int i = 1; i < count; i++) {
-        const int a = u->order[kind][i - 1], b = u->order[kind][i];
-        if (strcmp(u->name[kind][a], u->name[kind][b]) != 0) continue;
-        const lwi_sdf_item *item = &u->item[u->which[kind][b]];
-        return lwi_sdf_fail(u, item, item->e, LW_ERR_MODEL, "<%s> '%.200s': this name occurs twice",
-                            item->e->name, item->name);
-    }
-    return LW_OK;
+    lwi_names *names = &u->names[kind];
+    if (lwi_names_create(count, u->arena, names) != LW_OK) return lwi_sdf_no_memory(u);
+    for (int i = 0; i < u->nitem; i++)
+        if (u->item[i].kind == kind) lwi_names_add(names, u->item[i].name, i);
+    lwi_names_sort(names);
+    const int k = lwi_names_repeated(names);
+    if (!k) return LW_OK;
+    const lwi_sdf_item *item = &u->item[names->item[names->order[k]]];
+    return lwi_sdf_fail(u, item, item->e, LW_ERR_MODEL, "<%s> '%.200s': this name occurs twice",
+                        item->e->name, item->name);
 }
 
 // ------------------------------------------------------------------------------------------ names
 
 static int find_kind(const lwi_sdf *u, lwi_sdf_kind kind, const char *name)
 {
-    const int i = lwi_names_find(u->name[kind], u->order[kind], u->count[kind], name);
-    return i < 0 ? -1 : u->which[kind][i];
+    return lwi_names_find(&u->names[kind], name);
 }
 
 int lwi_sdf_find(const lwi_sdf *u, int model, const char *name)

@@ -316,15 +316,13 @@ static lw_status read_mimic(lwi_sdf *u, int joint, int k)
     if (!wanted) return lwi_sdf_no_memory(u);
     memcpy(wanted, full, strlen(full));
     memcpy(wanted + strlen(full), name, strlen(name));
-    const int i = lwi_names_find(u->name[LWI_SDF_JOINT], u->order[LWI_SDF_JOINT],
-                                 u->count[LWI_SDF_JOINT], wanted);
-    if (i < 0)
+    const int of = lwi_names_find(&u->names[LWI_SDF_JOINT], wanted);
+    if (of < 0)
         return lwi_sdf_fail(u, j, e, LW_ERR_MODEL,
                             "joint '%.120s': mimics joint '%.120s', which does not exist", j->name,
                             name);
     leader_axis = lwi_xml_get(e, "axis");
     const int with = leader_axis && strcmp(leader_axis, "axis2") == 0;
-    const int of = u->which[LWI_SDF_JOINT][i];
     if (k >= j->type.naxis || with >= u->item[of].type.naxis || j->type.gear ||
         u->item[of].type.gear)
         return lwi_sdf_fail(
@@ -344,8 +342,8 @@ static lw_status read_mimic(lwi_sdf *u, int joint, int k)
 // an axis (world); -1: there is none.
 static int hinge_between(const lwi_sdf *u, int from, int to, const double *axis, double *sign)
 {
-    for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
-        const int i = u->which[LWI_SDF_JOINT][k];
+    for (int k = 0; k < u->names[LWI_SDF_JOINT].count; k++) {
+        const int i = u->names[LWI_SDF_JOINT].item[k];
         const lwi_sdf_item *j = &u->item[i];
         const bool forward = j->parent == from && j->child == to;
         if (!forward && !(j->parent == to && j->child == from)) continue;
@@ -418,8 +416,8 @@ static lw_status follow(lwi_sdf *u, int first)
 static lw_status read_couplings(lwi_sdf *u)
 {
     int gears = 0;
-    for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
-        const int i = u->which[LWI_SDF_JOINT][k];
+    for (int k = 0; k < u->names[LWI_SDF_JOINT].count; k++) {
+        const int i = u->names[LWI_SDF_JOINT].item[k];
         const lwi_sdf_item *j = &u->item[i];
         if (j->type.gear && ++gears > MAX_GEARS)
             return lwi_sdf_fail(u, j, j->e, LW_ERR_PARSE, "more than %d gearboxes", MAX_GEARS);
@@ -444,15 +442,15 @@ static lw_status add_coupling(const lwi_sdf *u, const lwi_sdf_coupling *c)
 
 lw_status lwi_sdf_add_joints(lwi_sdf *u)
 {
-    for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
-        lwi_sdf_item *j = &u->item[u->which[LWI_SDF_JOINT][k]];
+    for (int k = 0; k < u->names[LWI_SDF_JOINT].count; k++) {
+        lwi_sdf_item *j = &u->item[u->names[LWI_SDF_JOINT].item[k]];
         TRY(read_type(u, j));
         TRY(read_end(u, j, "parent", &j->parent));
         TRY(read_end(u, j, "child", &j->child));
     }
     TRY(read_couplings(u));
-    for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
-        lwi_sdf_item *j = &u->item[u->which[LWI_SDF_JOINT][k]];
+    for (int k = 0; k < u->names[LWI_SDF_JOINT].count; k++) {
+        lwi_sdf_item *j = &u->item[u->names[LWI_SDF_JOINT].item[k]];
         if (!j->type.gear) TRY(add_joint(u, j));
     }
     for (int i = 0; i < u->ncoupling; i++) TRY(add_coupling(u, &u->coupling[i]));

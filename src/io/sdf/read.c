@@ -128,8 +128,7 @@ static lw_status read_shapes(const lwi_sdf *u, const lwi_sdf_item *link, lw_body
 static const char *body_name(const lwi_sdf *u, const lwi_sdf_item *link)
 {
     if (strcmp(link->name, "ground") != 0) return link->name;
-    const char *name = lwi_names_distinct(u->name[LWI_SDF_LINK], u->order[LWI_SDF_LINK],
-                                          u->count[LWI_SDF_LINK], "ground_link", NULL, u->arena);
+    const char *name = lwi_names_distinct(&u->names[LWI_SDF_LINK], "ground_link", NULL, u->arena);
     if (!name) return NULL;
     lwi_notes_add(u->notes, link->e, name, "link 'ground' is renamed:");
     return name;
@@ -158,8 +157,7 @@ static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
 static lw_status fix_to_ground(const lwi_sdf *u, const lwi_sdf_item *link)
 {
     const char *name =
-        lwi_names_distinct(u->name[LWI_SDF_JOINT], u->order[LWI_SDF_JOINT], u->count[LWI_SDF_JOINT],
-                           link->name, "to_ground", u->arena);
+        lwi_names_distinct(&u->names[LWI_SDF_JOINT], link->name, "to_ground", u->arena);
     if (!name) return lwi_sdf_no_memory(u);
     const lw_joint_desc d = {.name = name,
                              .type = LW_JOINT_FIXED,
@@ -189,8 +187,8 @@ static lw_status hold(const lwi_sdf *u)
         if (fixed) TRY(fix_to_ground(u, item));
     }
     if (u->desc->base != LW_BASE_FIXED) return LW_OK;
-    for (int k = 0; k < u->count[LWI_SDF_JOINT]; k++) {
-        const lwi_sdf_item *j = &u->item[u->which[LWI_SDF_JOINT][k]];
+    for (int k = 0; k < u->names[LWI_SDF_JOINT].count; k++) {
+        const lwi_sdf_item *j = &u->item[u->names[LWI_SDF_JOINT].item[k]];
         const int a = root_of(group, j->parent), b = root_of(group, j->child);
         if (!j->type.gear) group[a > b ? a : b] = a > b ? b : a; // the smallest index is the root
     }
@@ -223,7 +221,7 @@ static lw_status check_names(const lwi_sdf *u)
             return lwi_sdf_fail(u, item, item->e, LW_ERR_MODEL, "%s '%.60s': its name %s",
                                 item->e->name, item->name, problem);
     }
-    if (u->count[LWI_SDF_LINK]) return LW_OK;
+    if (u->names[LWI_SDF_LINK].count) return LW_OK;
     return lwi_sdf_fail(u, &u->item[0], u->item[0].e, LW_ERR_MODEL, "there is no link");
 }
 

@@ -88,10 +88,7 @@ typedef struct lwi_sdf {
     int nfile;
     lwi_sdf_item *item;
     int nitem, room;
-    const char **name[LWI_SDF_KINDS]; ///< of the items of a kind, in their order,
-    int *which[LWI_SDF_KINDS];        ///< the items,
-    int *order[LWI_SDF_KINDS];        ///< and their order by name
-    int count[LWI_SDF_KINDS];
+    lwi_names names[LWI_SDF_KINDS]; ///< of the items of a kind
     lwi_sdf_coupling *coupling;
     int ncoupling, coupling_room;
 } lwi_sdf;

@@ -259,7 +259,7 @@ static lw_status change_joint(const lwi_urdf *u, const lwi_document_value *joint
     const char *name, *text;
     TRY(string_of(u, joint, "joint_name", &name));
     TRY(string_of(u, type, "joint_type", &text));
-    const int j = lwi_urdf_find(&u->joint_names, name);
+    const int j = lwi_names_find(&u->joint_names, name);
     if (j < 0) return fail_companion(u, joint, "joint_name: there is no joint '%.150s'", name);
     for (int i = 0; i < LWI_COUNT(changes); i++) {
         if (strcmp(changes[i].name, text) != 0) continue;
@@ -308,8 +308,8 @@ static lw_status link_of(const lwi_urdf *u, const lwi_document_value *v, int *li
 {
     const char *name;
     TRY(string_of(u, v, "closed_loop", &name));
-    const int joint = lwi_urdf_find(&u->joint_names, name);
-    *link = joint >= 0 ? u->joints[joint].child : lwi_urdf_find(&u->link_names, name);
+    const int joint = lwi_names_find(&u->joint_names, name);
+    *link = joint >= 0 ? u->joints[joint].child : lwi_names_find(&u->link_names, name);
     if (*link >= 0) return LW_OK;
     return fail_companion(u, v, "closed_loop: there is no joint or link '%.150s'", name);
 }

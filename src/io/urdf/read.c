@@ -19,7 +19,6 @@
 
 typedef lwi_urdf_link link;
 typedef lwi_urdf_joint joint;
-typedef lwi_urdf_names names;
 typedef lwi_urdf reading;
 
 // ------------------------------------------------------------------------------------------ places
@@ -68,11 +67,6 @@ lw_status lwi_urdf_axis(const lwi_urdf *u, const lwi_xml_element *e, const char 
 
 // ------------------------------------------------------------------------------------------- names
 
-int lwi_urdf_find(const lwi_urdf_names *n, const char *name)
-{
-    return lwi_names_find(n->text, n->order, n->count, name);
-}
-
 static int count_children(const lwi_xml_element *robot, const char *what)
 {
     int count = 0;
@@ -82,32 +76,27 @@ static int count_children(const lwi_xml_element *robot, const char *what)
 }
 
 // Indexes the names of all elements `what` of the robot; equal names are an error.
-static lw_status read_names(const reading *u, const char *what, names *n)
+static lw_status read_names(const reading *u, const char *what, lwi_names *names)
 {
-    const lwi_xml_element *robot = u->xml->root;
-    n->count = count_children(robot, what);
-    n->text = LWI_PUSH(&u->xml->arena, const char *, n->count);
-    n->order = LWI_PUSH(&u->xml->arena, int, n->count);
-    if (!n->text || !n->order) return no_memory(u->error);
-    int i = 0;
-    for (const lwi_xml_element *e = lwi_xml_child(robot, what); e; e = lwi_xml_next(e, what), i++) {
-        LWI_ASSERT_INDEX(i, n->count);
-        TRY(lwi_xml_need(u->xml, e, "name", &n->text[i], u->error));
-        const char *problem = lwi_text_name_problem(n->text[i]);
+    const lwi_xml_element *robot = u->xml->root, *e = lwi_xml_child(robot, what);
+    if (lwi_names_create(count_children(robot, what), &u->xml->arena, names) != LW_OK)
+        return no_memory(u->error);
+    for (; e; e = lwi_xml_next(e, what)) {
+        const char *name;
+        TRY(lwi_xml_need(u->xml, e, "name", &name, u->error));
+        const char *problem = lwi_text_name_problem(name);
         if (problem)
             return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%.60s': its name %s", what,
-                                n->text[i], problem);
+                                name, problem);
+        lwi_names_add(names, name, names->count);
     }
-    LWI_ASSERT(i == n->count);
-    lwi_names_sort(n->text, n->count, n->order);
-    for (i = 1; i < n->count; i++) {
-        if (strcmp(n->text[n->order[i - 1]], n->text[n->order[i]]) != 0) continue;
-        const lwi_xml_element *e = lwi_xml_child(robot, what);
-        for (int k = 0; k < n->order[i]; k++) e = lwi_xml_next(e, what);
-        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%s': this name occurs twice",
-                            what, n->text[n->order[i]]);
-    }
-    return LW_OK;
+    lwi_names_sort(names);
+    const int twice = lwi_names_repeated(names);
+    if (!twice) return LW_OK;
+    e = lwi_xml_child(robot, what);
+    for (int k = 0; k < names->order[twice]; k++) e = lwi_xml_next(e, what);
+    return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error, "%s '%s': this name occurs twice", what,
+                        names->name[names->order[twice]]);
 }
 
 // ------------------------------------------------------------------------------------------- graph
@@ -126,11 +115,11 @@ static lw_status collect(reading *u)
     int i = 0;
     for (const lwi_xml_element *e = lwi_xml_child(robot, "link"); e;
          e = lwi_xml_next(e, "link"), i++)
-        u->links[i] = (link){.name = u->link_names.text[i], .e = e, .parent = -1, .first = -1};
+        u->links[i] = (link){.name = u->link_names.name[i], .e = e, .parent = -1, .first = -1};
     i = 0;
     for (const lwi_xml_element *e = lwi_xml_child(robot, "joint"); e;
          e = lwi_xml_next(e, "joint"), i++)
-        u->joints[i] = (joint){.name = u->joint_names.text[i], .e = e};
+        u->joints[i] = (joint){.name = u->joint_names.name[i], .e = e};
     return LW_OK;
 }
 
@@ -157,7 +146,7 @@ lw_status lwi_urdf_end(const lwi_urdf *u, const lwi_xml_element *end, const char
 {
     const char *name;
     TRY(lwi_xml_need(u->xml, end, "link", &name, u->error));
-    *which = lwi_urdf_find(&u->link_names, name);
+    *which = lwi_names_find(&u->link_names, name);
     if (*which >= 0) return LW_OK;
     return lwi_xml_fail(u->xml, end, LW_ERR_MODEL, u->error,
                         "joint '%.150s': %.20s link '%.150s' does not exist", of, end->name, name);
@@ -315,7 +304,7 @@ static lw_status read_mimic(const reading *u, joint *j)
     TRY(lwi_xml_need(u->xml, e, "joint", &name, u->error));
     TRY(lwi_xml_numbers(u->xml, e, "offset", 1, &j->c[0], u->error));
     TRY(lwi_xml_numbers(u->xml, e, "multiplier", 1, &j->c[1], u->error));
-    j->of = lwi_urdf_find(&u->joint_names, name);
+    j->of = lwi_names_find(&u->joint_names, name);
     if (j->of < 0)
         return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
                             "joint '%.150s': mimics joint '%.150s', which does not exist", j->name,
@@ -485,11 +474,9 @@ static bool is_ground(const link *root)
 // `ground` is the fixed world; another link of this name is renamed.
 static lw_status rename_ground(const reading *u, int ground_link)
 {
-    const int i = lwi_urdf_find(&u->link_names, "ground");
+    const int i = lwi_names_find(&u->link_names, "ground");
     if (i < 0 || i == ground_link) return LW_OK;
-    const lwi_urdf_names *n = &u->link_names;
-    const char *name =
-        lwi_names_distinct(n->text, n->order, n->count, "ground_link", NULL, &u->xml->arena);
+    const char *name = lwi_names_distinct(&u->link_names, "ground_link", NULL, &u->xml->arena);
     if (!name) return no_memory(u->error);
     u->links[i].name = name;
     if (lw_builder_warn(u->builder, place_of(u->links[i].e),
@@ -501,8 +488,7 @@ static lw_status rename_ground(const reading *u, int ground_link)
 
 const char *lwi_urdf_new_name(const lwi_urdf *u, const char *first, const char *second)
 {
-    const lwi_urdf_names *n = &u->joint_names;
-    return lwi_names_distinct(n->text, n->order, n->count, first, second, &u->xml->arena);
+    return lwi_names_distinct(&u->joint_names, first, second, &u->xml->arena);
 }
 
 static lw_status hold_root(const reading *u, const link *root, lw_base base)

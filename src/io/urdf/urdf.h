@@ -40,11 +40,6 @@ typedef struct lwi_urdf_joint {
     lw_joint added;
 } lwi_urdf_joint;
 
-typedef struct lwi_urdf_names {
-    const char **text;
-    int *order, count;
-} lwi_urdf_names;
-
 /** State of reading one robot. */
 typedef struct lwi_urdf {
     lwi_xml *xml;
@@ -53,7 +48,7 @@ typedef struct lwi_urdf {
     lw_error *error;
     lwi_urdf_link *links;
     lwi_urdf_joint *joints;
-    lwi_urdf_names link_names, joint_names;
+    lwi_names link_names, joint_names;
     int nlink, njoint;
     lw_limits_desc limits; ///< stiffness and damping of limits; zero: not enforced
     // the companion file with loops
@@ -72,7 +67,6 @@ lw_status lwi_urdf_pose(const lwi_urdf *u, const lwi_xml_element *e, double *R, 
 /** Rotation that takes z to the axis of a joint, by default x. */
 lw_status lwi_urdf_axis(const lwi_urdf *u, const lwi_xml_element *joint, const char *name,
                         double *R);
-int lwi_urdf_find(const lwi_urdf_names *names, const char *name);
 /** The link named by <end link="">. */
 lw_status lwi_urdf_end(const lwi_urdf *u, const lwi_xml_element *end, const char *joint, int *link);
 /** "first_second", made distinct from all joints of the file; NULL: no memory. */

@@ -121,7 +121,7 @@ static lw_status read_signal_name(lwi_yaml_reading *r, const lwi_document_value 
     char hint[128];
     const int k = r->functions ? lwi_document_find(r->functions, v->text) : -1;
     if (k >= 0) return read_named_function(r, k, v->place, signal);
-    const int input = lwi_names_find(r->input, r->input_order, r->ninput, v->text);
+    const int input = lwi_names_find(&r->inputs, v->text);
     if (input >= 0) {
         signal->index = -input - 1;
         return LW_OK;
@@ -130,7 +130,7 @@ static lw_status read_signal_name(lwi_yaml_reading *r, const lwi_document_value 
         return lwi_yaml_expected(r, v, "a number as in JSON, a function or an input");
     lwi_yaml_hint(hint, sizeof hint, v->text, r->functions ? r->functions->key : NULL,
                   r->functions ? r->functions->count : 0);
-    if (!*hint) lwi_yaml_hint(hint, sizeof hint, v->text, r->input, r->ninput);
+    if (!*hint) lwi_yaml_hint(hint, sizeof hint, v->text, r->inputs.name, r->inputs.count);
     return lwi_yaml_fail(r, LW_ERR_MODEL, v->place, "there is no function or input '%.80s'%s",
                          v->text, hint);
 }
@@ -392,9 +392,7 @@ static lw_status read_inputs(lwi_yaml_reading *r, const lwi_document_value *root
     const lwi_document_value *list;
     TRY(section(r, root, "inputs", LWI_DOCUMENT_LIST, &list));
     const int n = list ? list->count : 0;
-    r->input = LWI_PUSH(&r->arena, const char *, n);
-    r->input_order = LWI_PUSH(&r->arena, int, n);
-    if (!r->input || !r->input_order) return lwi_yaml_no_memory(r);
+    if (lwi_names_create(n, &r->arena, &r->inputs) != LW_OK) return lwi_yaml_no_memory(r);
     lwi_yaml_set_item(r, "", "");
     lwi_yaml_enter(r, "inputs");
     for (int i = 0; i < n; i++) {
@@ -407,18 +405,16 @@ static lw_status read_inputs(lwi_yaml_reading *r, const lwi_document_value *root
         lw_signal input;
         TRY(added(r, lw_builder_add_input(r->builder, name, &input, r->error),
                   list->item[i]->place));
-        r->input[i] = name;
+        lwi_names_add(&r->inputs, name, i);
     }
-    r->ninput = n;
-    lwi_names_sort(r->input, n, r->input_order);
-    for (int i = 1; i < n; i++)
-        if (strcmp(r->input[r->input_order[i - 1]], r->input[r->input_order[i]]) == 0) {
-            lwi_yaml_set_item(r, "input", r->input[r->input_order[i]]);
-            return lwi_yaml_fail(r, LW_ERR_MODEL, list->item[r->input_order[i]]->place,
-                                 "this name is used already (line %d); names are unique",
-                                 list->item[r->input_order[i - 1]]->place.line);
-        }
-    return LW_OK;
+    lwi_names_sort(&r->inputs);
+    const int k = lwi_names_repeated(&r->inputs);
+    if (!k) return LW_OK;
+    const int first = r->inputs.order[k - 1], second = r->inputs.order[k];
+    lwi_yaml_set_item(r, "input", r->inputs.name[second]);
+    return lwi_yaml_fail(r, LW_ERR_MODEL, list->item[second]->place,
+                         "this name is used already (line %d); names are unique",
+                         list->item[first]->place.line);
 }
 
 static lw_status read_functions(lwi_yaml_reading *r)

@@ -20,9 +20,7 @@ typedef struct lwi_yaml_reading {
     char path[256]; ///< keys from the item inward: "spring.q0"
     // sections that names refer to; NULL: not in the file
     const lwi_document_value *functions, *bodies, *joints;
-    const char **input; ///< [ninput]
-    int *input_order;
-    int ninput;
+    lwi_names inputs;
     lw_signal *function; ///< [functions->count] 0: not read yet
     char *function_open; ///< [functions->count] 1: being read
     int function_depth;
