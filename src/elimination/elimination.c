@@ -156,7 +156,8 @@ static void list_blocks(maker *m, int k)
     N->clear = covered < whole;
 }
 
-// Moves of the open rows of node c to the current front; rows that remain neighbours are one move.
+// Moves of the open rows of node c to the current front: the open handles of a compound are those of the
+// compounds that it joins [chadaj2017, (32)-(33)].  Rows that remain neighbours are one move.
 static void list_moves(maker *m, const lwi_elim_front *N, int c)
 {
     lwi_elim *elim = m->elim;

@@ -240,6 +240,8 @@ static bool symmetric_blocks(const lwi_elim *elim, const lwi_elim_front *N)
     return true;
 }
 
+// Assembles the front: the equations of a compound between its rows, of bodies and of the compounds that it
+// joins [chadaj2017, (17)-(22); malczyk2019, (28)-(33)].
 static void put_front(lwi_elim *elim, const lwi_elim_front *N)
 {
     if (!elim->assembled) put_blocks(elim, N, elim->J, elim->G, N->R);
@@ -304,6 +306,8 @@ static void right_side(const lwi_elim *elim, const lwi_elim_front *N)
     }
 }
 
+// z = L^-1 y_c, y_o -= Z' z: the free velocities xi10, xi20 of the compound [chadaj2017, (36)], the bias terms
+// delta13, delta23 [malczyk2019, (39)].
 void lwi_elim_up(lwi_elim *elim, int node)
 {
     const lwi_elim_front *N = &elim->front[node];
@@ -341,6 +345,9 @@ void lwi_elim_up(lwi_elim *elim, int node)
     }
 }
 
+// lambda_c = L'^-1 (D^-1 z - Z lambda_o): impulses or forces of the closed rows from those of the open ones
+// [chadaj2017, (29); malczyk2019, (34)-(35)].  A root is the whole mechanism: it has no open rows, its edges to
+// the ground are closed like all others [chadaj2017, (37)-(39), (41)-(43)].
 void lwi_elim_back_substitute(lwi_elim *elim, int node)
 {
     const lwi_elim_front *N = &elim->front[node];

@@ -331,6 +331,7 @@ static void make_rigid(const lwi_elim *elim, int node)
         }
 }
 
+// Elimination with rank decisions; also at the base of closed chains [chadaj2017, (44)-(45)].
 void lwi_elim_rank_eliminate(lwi_elim *elim, int node)
 {
     const lwi_elim_front *N = &elim->front[node];

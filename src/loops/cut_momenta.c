@@ -124,6 +124,7 @@ void lwi_cut_momenta_begin(lwi_cut_momenta *m)
 }
 
 // P -= J' sigma, load += L_c; -L_c holds the term Phidot' sigma of            [naudet2003, (8)]
+// The impulse J_c' sigma_c of a cut: its articulated momentum has no active part, p_c = 0 [chadaj2017, (62)].
 void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_motion *motion,
                          const double *sigma)
 {
@@ -154,6 +155,8 @@ void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_moti
     }
 }
 
+// Accumulated momenta of all outboard bodies minus the impulses of the cuts: what the tree joints transmit
+// [chadaj2017, (58), (63)].
 void lwi_cut_momenta_transmit(lwi_cut_momenta *m)
 {
     for (int k = m->model->nnode - 1; k >= 0; k--) {
@@ -167,6 +170,8 @@ void lwi_cut_momenta_transmit(lwi_cut_momenta *m)
     }
 }
 
+// Loads and the terms of the cuts, accumulated over the outboard bodies [chadaj2017, (70)-(76)], and the rates
+// of the joint momenta [chadaj2017, (47), (69), (77)].
 void lwi_cut_momenta_rates(lwi_cut_momenta *m, const double *state, double *pdot)
 {
     for (int k = 0; k < m->model->nnode; k++)

@@ -349,7 +349,8 @@ static void place_rotors(lwi_system *s, int e, int nbody, int n, bool rates)
     }
 }
 
-// Copies the rows of an edge to J, phi, b (gamma, Jdot).
+// Copies the rows of an edge to J, phi, b (gamma, Jdot).  The rows on both bodies make their wrenches opposite
+// [chadaj2017, (25)].
 static void place_rows(lwi_system *s, int e, double t, lwi_closure_level level)
 {
     lwi_closure closure;
@@ -459,6 +460,7 @@ void lwi_system_share(const lwi_system *s, bool divided, double (*x)[6])
     }
 }
 
+// K = M^-1 of every body, the inverse of the mass matrix of [chadaj2017, (9)] at the mass centre, world axes.
 void lwi_system_masses(lwi_system *s)
 {
     for (int k = 0; k < s->model->nnode; k++) {

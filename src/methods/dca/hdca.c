@@ -240,6 +240,7 @@ static lw_status power(lwi_work *work, double t, double *watts)
     return LW_OK;
 }
 
+// First and second set of Hamilton's equations (1)-(2): speeds, then momentum rates (8), (77).
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
 {

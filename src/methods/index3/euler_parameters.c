@@ -139,6 +139,7 @@ void lwi_index3_euler_predict(lwi_index3 *d, double h)
     }
 }
 
+// p', p'' by the difference equations (15)-(16).
 void lwi_index3_euler_move(lwi_index3 *d, int k, double h)
 {
     parameters *q = &d->euler->body[k];
@@ -216,6 +217,7 @@ static double length_error(const parameters *q)
     return 0.5 * (dot4(q->pn, q->pn) - 1);
 }
 
+// Terms of (12)-(13) that six coordinates do not have: forces of (8), multiplier and penalty of (4), (21).
 void lwi_index3_euler_residual(lwi_index3 *d, double h)
 {
     lwi_system *s = &d->system;
@@ -309,6 +311,7 @@ static void to_world(const double R[9], const double A[16], double B[16])
             for (int a = 0; a < 4; a++) B[4 * i + j] += T[4 * i + a] * Q[4 * j + a];
 }
 
+// K of a body: mass matrix (7), penalty of the length (22)-(23), inverse (26).
 void lwi_index3_euler_leaf(lwi_index3 *d, int k, double h, bool mass)
 {
     const lwi_system *s = &d->system;
@@ -376,6 +379,7 @@ static void along_basis(const parameters *q, const double theta[3], double lengt
     for (int i = 0; i < 4; i++) v[i] = 0.5 * v[i] + length * q->pn[i];
 }
 
+// p and mu after an iteration: mu += alpha (Psi + Psi_q dq) (21).
 void lwi_index3_euler_update(lwi_index3 *d, int k, double h)
 {
     const lwi_system *s = &d->system;

@@ -1,4 +1,18 @@
-// in contactstiffness (compressed springs across their line) is omitted:
+// forces.c -- applied forces in Newton's equations.
+//
+// A force with the law f(phi, phidot) along a length or coordinate phi(q) changes in an iteration by
+//     dlambda = -k J x,   J = dphi/dq,   k = -(df/dphi + 2/h df/dphidot)      (trapezoidal rule)
+// that is,  J x = -dlambda / k:  a row of the elimination with a physical compliance as eps.  It replaces the
+// terms dQ/dq, dQ/dqdot of [malczyk2019, (19)-(20)], where the factors h/2 and h^2/4 are exchanged in print.
+// The forces are in the residual; the rows only give Newton their derivative, so that any stiffness is solved
+// in a few iterations.
+//
+//     spring    along its length, and two rows across: tension f gives the line the stiffness f / length
+//     bushing   three translations, three rotations about its own axes
+//     stop      along the normal, while in contact
+//     joint coordinates   springs, stops in contact, friction: all in one row
+// The effect on one body alone -- a force at a point that rotates with the body -- is in the matrix of the
+// body (lwi_index3_force_stiffness).  Negative stiffness (compressed springs across their line) is omitted:
 // the elimination needs positive pivots; Newton converges linearly there.
 #include "methods/index3/index3.h"
 

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+// Velocities of the rule are the bias terms of the bodies (45); right side -b (2).
 static void load_velocities(lwi_index3 *d, double h)
 {
     lwi_system *s = &d->system;
@@ -26,6 +27,7 @@ static void load_velocities(lwi_index3 *d, double h)
     if (d->euler) lwi_index3_euler_load(d, h, d->velocity, false);
 }
 
+// Velocities of the bodies after the projection (43)-(44).
 static void take_velocities(lwi_index3 *d)
 {
     lwi_system *s = &d->system;
@@ -38,6 +40,7 @@ static void take_velocities(lwi_index3 *d)
     lwi_system_place_merged(s);
 }
 
+// Accelerations of the rule are the bias terms of the bodies (58)-(60); right side -gamma (3).
 static void load_accelerations(lwi_index3 *d, double h)
 {
     lwi_system *s = &d->system;
@@ -80,6 +83,8 @@ static void solve_both(lwi_index3 *d, double h)
     d->times.both += lwi_clock() - began;
 }
 
+// Velocities: (40)-(41) between the rows of compounds (46)-(51), multipliers (52)-(53), bias (54).  Then
+// accelerations: (55)-(56), (61)-(64), (67)-(68), multipliers (65)-(66), bias (69).
 static void solve_sequentially(lwi_index3 *d, double t, double h)
 {
     lwi_system *s = &d->system;

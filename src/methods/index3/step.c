@@ -159,7 +159,7 @@ lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric,
     return status == LW_OK ? LW_OK : lwi_system_fails(s, t, status, error);
 }
 
-// x := K x, then the vector pass for J x = c - eps lambda (28)-(33), (35).
+// x := K x, the bias terms of the bodies (27); then the vector pass for J x = c - eps lambda (28)-(33), (35).
 static void solve(lwi_index3 *d)
 {
     lwi_system *s = &d->system;

@@ -349,6 +349,7 @@ static bool invert_coupled(const lwi_index3_stiffness *K, double mass, double et
     return true;
 }
 
+// K of a body in six coordinates [malczyk2019, (22)-(23), (26)].
 static void leaf_of(lwi_index3 *d, int k, double h)
 {
     const lwi_system *s = &d->system;

@@ -73,7 +73,7 @@ static INLINE void move(const lwi_index3_lanes *s, lwi_index3_lane_body *b, int 
     store(b->w, w, 3, l);
 }
 
-// Accelerations by the trapezoidal rule; aln body axes.
+// Accelerations by the trapezoidal rule [malczyk2019, (15)-(16)]; aln body axes.
 static INLINE void accelerations(const lwi_index3_lanes *s, const lwi_index3_lane_body *b,
                                  real an[3], real aln[3], int l)
 {
