@@ -6,7 +6,7 @@ usage: check_layers.py [ROOT]
 A file of src/<layer>/ may include headers of its own layer and of those before it in LAYERS, and none of
 its siblings.  A type of the library has one definition.  The program (cli) includes the public headers and its own only, which shows that the public API is
 enough.  Public headers include public headers only.  Libraries of others stay where OUTSIDE says.
-A C file that the build does not list is a fault too.
+A C file that the build does not list is a fault too, and a test that reads files outside of the source tree.
 Exit status: 0 clean, 1 with one line per fault.
 """
 import os
@@ -99,6 +99,22 @@ def defined_twice(root):
     return {name: where for name, where in homes.items() if len(where) > 1}
 
 
+OUTSIDE_TREE = re.compile(r"\.\./shared|\bLW_SHARED|parents?\b.*/ \"shared\"")
+
+
+def outside_the_tree(root):
+    """Lines of tests, bindings, benches and examples that name a folder beside the checkout."""
+    for top in ("tests", "bindings", "bench", "examples"):
+        for where, _, names in sorted(os.walk(os.path.join(root, top))):
+            for name in sorted(names):
+                if name.endswith((".c", ".h", ".py", ".txt", ".cpp")):
+                    path = os.path.join(where, name)
+                    with open(path, encoding="utf-8") as file:
+                        for number, line in enumerate(file, 1):
+                            if OUTSIDE_TREE.search(line):
+                                yield os.path.relpath(path, root), number
+
+
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..")
     faults = files = 0
@@ -121,6 +137,9 @@ def main():
         faults += 1
     for name, where in sorted(defined_twice(root).items()):
         print("%s: defined in %s" % (name, ", ".join(where)))
+        faults += 1
+    for path, number in outside_the_tree(root):
+        print("%s:%d: reads files outside of the source tree" % (path, number))
         faults += 1
     if not files:
         print("%s: no sources there" % root)
