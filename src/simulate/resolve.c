@@ -197,7 +197,7 @@ static void tell_ignored(lw_sim *sim, bool adaptive)
 // Errors so much larger than tolerance times steps are not those of the integrator.
 #define DOUBTFUL 100
 
-void lwi_sim_tell_doubts(lw_sim *sim)
+void lwi_sim_add_warnings(lw_sim *sim)
 {
     const lw_options *o = &sim->options;
     const lwi_audit *a = &sim->audit;
@@ -206,8 +206,8 @@ void lwi_sim_tell_doubts(lw_sim *sim)
     if (sim->work->formulation->notice)
         sim->work->formulation->notice(sim->work, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
-    lwi_sim_end_watch(sim);
-    lwi_watch_tell(&sim->watch, text, sizeof text);
+    lwi_sim_end_monitor(sim);
+    lwi_monitor_message(&sim->monitor, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
     if (!lwi_integrator_find(o->integrator)->adaptive) return;
     lwi_integrator_stats stats;

@@ -179,6 +179,6 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .began = lwi_clock(),
              .end = sim->t + sim->options.duration};
     const lw_status status = run_all(&r);
-    lwi_sim_tell_doubts(sim);
+    lwi_sim_add_warnings(sim);
     return status;
 }

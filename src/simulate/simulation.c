@@ -22,7 +22,7 @@ static lw_status settle_state(void *user, double t, double *x, bool *changed)
     const lwi_formulation *f = sim->work->formulation;
     bool settled = false;
     if (sim->projection.active) TRY(lwi_sim_project(sim, t, x, changed));
-    lwi_sim_watch(sim, t, x);
+    lwi_sim_monitor(sim, t, x);
     if (f->settle) TRY(f->settle(sim->work, t, x, &settled));
     *changed = *changed || settled;
     return LW_OK;
@@ -97,7 +97,7 @@ static lw_status make_integrator(lw_sim *sim)
         .rates = rates,
         .step = sim->work->formulation->step ? step : NULL,
         .error = sim->work->controls ? step_error : NULL,
-        .settle = sim->projection.active || sim->watch.active || sim->work->formulation->settle
+        .settle = sim->projection.active || sim->monitor.active || sim->work->formulation->settle
                       ? settle_state
                       : NULL,
         .user = sim,
@@ -142,7 +142,7 @@ static lw_status build(lw_sim *sim, const lw_options *options)
     TRY(set_tolerances(sim));
     if (lwi_sim_prepare_projection(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
-    if (lwi_sim_prepare_watch(sim) != LW_OK)
+    if (lwi_sim_prepare_monitor(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     TRY(lwi_sim_check_begin(sim));
     if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) !=
@@ -233,7 +233,7 @@ static lw_status settle(lw_sim *sim)
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
 {
     const double began = lwi_clock(), from = sim->t;
-    if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->watch.count = 0;
+    if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->monitor.count = 0;
     lw_status status = settle(sim);
     const double stop = fmin(to, sim->next_break);
     if (status == LW_OK && sim->events.active) {

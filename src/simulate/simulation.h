@@ -7,7 +7,7 @@
 #include "kinematics/formulation.h"
 #include "integrate/integrator.h"
 #include "kinematics/observe.h"
-#include "simulate/watch.h"
+#include "simulate/singularity_monitor.h"
 
 /** What must be told to the integrator before it goes on. */
 typedef enum lwi_pending { LWI_NOTHING, LWI_NEW_RATES, LWI_NEW_STATE } lwi_pending;
@@ -59,7 +59,7 @@ struct lw_sim {
     lwi_pending pending;
     lwi_events events;
     lwi_projection projection;
-    lwi_watch watch; ///< for singular positions
+    lwi_monitor monitor; ///< of singular positions
     lwi_snapshot moment;
     lwi_loads loads;
     lw_observation observation;
@@ -103,21 +103,21 @@ lw_status lwi_sim_check_step(lw_sim *sim, double time);
 double lwi_run_inner_rows(double duration, double sample);
 double lwi_run_row_time(double sample, double k);
 
-/** Memory, where the model can have singular positions and steps may cost what they need. */
-lw_status lwi_sim_prepare_watch(lw_sim *sim);
-/** Has the formulation begun with other velocities than the model's?  Then those contradict constraints that
- *  almost depend on each other there: LW_ERR_SINGULAR.  Before the first step. */
+/** Memory of the monitor, if the model can have singular positions and steps may have different costs. */
+lw_status lwi_sim_prepare_monitor(lw_sim *sim);
+/** Has the formulation started with other velocities than the model's?  Then these are inconsistent with almost
+ *  dependent constraints: LW_ERR_SINGULAR.  Before the first step. */
 lw_status lwi_sim_check_begin(lw_sim *sim);
-/** Looks at the state x at t that a step has come to; after lwi_sim_project where that is active. */
-void lwi_sim_watch(lw_sim *sim, double t, const double *x);
-/** Why a run cannot go on, in sim->error: where no step is small enough and the state is close to a singular position,
- *  that is why, and drives that are at their dead point are named.  @return the status of it */
+/** Samples the state x at t after a step if needed; after lwi_sim_project if that is active. */
+void lwi_sim_monitor(lw_sim *sim, double t, const double *x);
+/** The reason for the end of a run, in sim->error: if no step is small enough and the state is close to a singular
+ *  position, this is the reason, with the names of drives at a dead point.  @return its status */
 lw_status lwi_sim_explain(lw_sim *sim, lw_status status);
-/** The state at hand is the last one. */
-void lwi_sim_end_watch(lw_sim *sim);
+/** Ends the monitoring at the present state. */
+void lwi_sim_end_monitor(lw_sim *sim);
 
-/** Doubts about the run so far at the end of sim->notice: singular positions, energy, residuals. */
-void lwi_sim_tell_doubts(lw_sim *sim);
+/** Adds warnings about the run so far to sim->notice: singular positions, energy, residuals. */
+void lwi_sim_add_warnings(lw_sim *sim);
 
 /** Fills the options that are `auto` and sim->notice (resolve.c). */
 lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error);

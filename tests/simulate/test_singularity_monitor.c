@@ -1,5 +1,5 @@
-// test_watch.c -- singular positions that a run passes, or jumps over with long steps, are told
-// with time and joints, whatever the formulation and its tolerance; regular motions are not.
+// test_singularity_monitor.c -- singular positions that a run passes, or steps over, are reported with time and
+// joints, for every formulation and tolerance; regular motions are not.
 #include "simulate/simulation.h"
 
 #include "support/mechanism.h"
@@ -124,23 +124,23 @@ static void looks_wait_for_the_motion(void **state)
     lw_options options;
     lw_error error;
     lw_sim *sim;
-    int waits = 0, looks = 0;
+    int early = 0, samples = 0;
     lw_options_default(&options);
     lwt_set(&options, "formulation", "rcr");
     lwt_set(&options, "integrator", "rk4");
     lwt_set(&options, "step", "0.001");
     lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
     for (int i = 1; i <= STEPS; i++) {
-        const lwi_watch *watch = &sim->watch;
-        const double last = watch->count ? watch->sight[watch->count - 1].t : -1;
-        waits += lwi_watch_waits(watch, sim->t);
+        const lwi_monitor *monitor = &sim->monitor;
+        const double last = monitor->count ? monitor->sample[monitor->count - 1].t : -1;
+        early += lwi_monitor_is_early(monitor, sim->t);
         lwt_ok(lw_sim_step(sim, 0.001 * i), lw_sim_error(sim));
-        looks += watch->sight[watch->count - 1].t > last;
+        samples += monitor->sample[monitor->count - 1].t > last;
     }
-    // 6 rad, a sight at every 0.1 to 0.75; between two of them looks at twice the time, and twice that ...
-    print_message("%d of %d steps wait, %d sights\n", waits, STEPS, looks);
-    assert_true(waits > STEPS / 2);
-    assert_in_range(looks, 6 / 0.75, 6 / 0.1 + 1);
+    // 6 rad, a sample at every 0.1 to 0.75 rad; the interval of checks between them doubles
+    print_message("%d of %d steps are early, %d samples\n", early, STEPS, samples);
+    assert_true(early > STEPS / 2);
+    assert_in_range(samples, 6 / 0.75, 6 / 0.1 + 1);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }

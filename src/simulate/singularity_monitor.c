@@ -1,0 +1,496 @@
+// singularity_monitor.c -- detects singular positions that a run approaches, passes or steps over.
+//
+// The monitor works for every formulation.  The distance of the constraints from dependence follows from the poses of
+// the bodies: it is the smallest pivot that the elimination keeps, a squared sine.  The pivot is sampled whenever the
+// mechanism has moved by a certain distance.  If the middle one of three samples is the smallest, and the parabola
+// through them suggests a much smaller minimum, the minimum is searched for: joint coordinates between samples are
+// Hermite cubics (angles are smooth even if poses rotate by several radians), projected onto the constraints.  So a
+// step over a singular position is detected as well.  The monitor does not change the results of a run.
+#include "system/singular.h"
+#include "simulate/simulation.h"
+
+#include "spatial/rotation.h"
+#include "spatial/vec3.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Smallest and largest distance between two samples, in lengths of the mechanism or radians.  The smallest one:
+// a tenth away from a singular position pivots are a hundredth of their typical value.  The largest one: in a longer
+// piece the pivot may have two minima.
+#define APART 0.1
+#define FAR_APART 0.75
+// Between these limits the distance is this multiple of the present sine.  Sines decrease by at most 0.6 to 0.8 per
+// radian, so after a step over a singular position its distance is at most that before the step: the pivot there is
+// well below LOW times the previous one.
+#define REACH 1.5
+// A remainder up to this part of a piece does not make another piece.
+#define SPARE 0.1
+// Largest number of pieces of a step, for steps that diverge.
+enum { MAX_PIECES = 64 };
+// A minimum between samples is searched for if the middle sample is below LOW times the largest pivot of the run, or if
+// the minimum of the parabola is below DEEP times the smallest sample or SHALLOW times the largest pivot: closer than
+// ten times the reported distance the error of the parabola is too large.
+#define LOW 0.5
+#define DEEP 0.25
+#define SHALLOW (100 * LWI_MONITOR_NEAR)
+// If the mechanism has barely moved, the interval to the next check grows by this factor.
+#define LATER 2
+// Trials of the search for the minimum: largest number, and number before the search may stop because a small pivot
+// is no longer expected.
+enum { TRIALS = 10, MIN_TRIALS = 2 };
+// Newton steps of the projection of an interpolated pose onto the constraints, which starts close to them.
+enum { CLOSING = 6 };
+
+// ----------------------------------------------------------------------------------------- memory
+
+static lw_status create_sample(const lw_model *model, lwi_arena *arena, lwi_monitor_sample *sample)
+{
+    const size_t n = (size_t)model->nnode;
+    sample->q = LWI_PUSH(arena, double, model->nq);
+    sample->rate = LWI_PUSH(arena, double, model->nq);
+    sample->r = lwi_arena_push(arena, n, sizeof *sample->r);
+    sample->v = lwi_arena_push(arena, n, sizeof *sample->v);
+    sample->quat = lwi_arena_push(arena, n, sizeof *sample->quat);
+    sample->quat_rate = lwi_arena_push(arena, n, sizeof *sample->quat_rate);
+    return sample->q && sample->rate && sample->r && sample->v && sample->quat && sample->quat_rate
+               ? LW_OK
+               : LW_ERR_MEMORY;
+}
+
+lw_status lwi_monitor_create(const lw_model *model, lwi_arena *arena, lwi_monitor *monitor)
+{
+    *monitor = (lwi_monitor){.smallest = INFINITY};
+    if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
+    TRY(lwi_system_create(model, LWI_PLAN_AUTO, arena, &monitor->system));
+    for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
+        TRY(create_sample(model, arena, &monitor->sample[i]));
+    TRY(create_sample(model, arena, &monitor->now));
+    TRY(create_sample(model, arena, &monitor->between));
+    TRY(lwi_snapshot_create(model, arena, &monitor->placed));
+    lwi_snapshot_start(model, &monitor->placed);
+    monitor->active = monitor->system.nrow > 0;
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------------------- samples
+
+// The smallest kept pivot at the motion of the system; 1 if positions are not finite.
+static double pivot_here(lwi_system *s, double t, int *edge)
+{
+    lwi_system_rows(s, t);
+    lwi_system_geometric(s);
+    const lw_status status = lwi_elim_check_pivots(s->elim);
+    if (status != LW_OK && status != LW_ERR_SINGULAR) return 1;
+    const lwi_elim_pivot_info pivots = lwi_elim_pivots(s->elim);
+    *edge = pivots.edge;
+    return fmax(0, pivots.min);
+}
+
+// Hermite's cubic of n numbers and its derivative at a + x h, 0 <= x <= 1; f, g at the ends.
+static void cubic(int n, double h, double x, const double *f0, const double *g0, const double *f1,
+                  const double *g1, double *f, double *g)
+{
+    const double y = 1 - x, s = 6 * x * y / h;
+    for (int i = 0; i < n; i++) {
+        f[i] = y * y * ((1 + 2 * x) * f0[i] + h * x * g0[i]) +
+               x * x * ((1 + 2 * y) * f1[i] - h * y * g1[i]);
+        g[i] = s * (f1[i] - f0[i]) + y * (1 - 3 * x) * g0[i] + x * (1 - 3 * y) * g1[i];
+    }
+}
+
+// The motion at time t between two samples: joints and floating bodies.
+static void interpolate(const lw_model *model, const lwi_monitor_sample *a,
+                        const lwi_monitor_sample *b, double t, lwi_monitor_sample *c)
+{
+    const double h = b->t - a->t, x = (t - a->t) / h;
+    c->t = t;
+    cubic(model->nq, h, x, a->q, a->rate, b->q, b->rate, c->q, c->rate);
+    for (int k = 0; k < model->nnode; k++) {
+        if (model->node[k].joint >= 0) continue;
+        cubic(3, h, x, a->r[k], a->v[k], b->r[k], b->v[k], c->r[k], c->v[k]);
+        cubic(4, h, x, a->quat[k], a->quat_rate[k], b->quat[k], b->quat_rate[k], c->quat[k],
+              c->quat_rate[k]);
+        if (!(quat_norm2(c->quat[k]) > 0)) memcpy(c->quat[k], a->quat[k], sizeof c->quat[k]);
+    }
+}
+
+// Poses of the bodies from the sample's joint coordinates.
+static void place(lwi_monitor *monitor, const lwi_monitor_sample *sample)
+{
+    lwi_system *s = &monitor->system;
+    const lw_model *model = s->model;
+    lwi_snapshot *m = &monitor->placed;
+    if (model->nq) memcpy(m->q, sample->q, (size_t)model->nq * sizeof *m->q);
+    for (int k = 0; k < model->nnode; k++) {
+        if (model->node[k].joint >= 0) continue;
+        v3_copy(m->r[model->node[k].body], sample->r[k]);
+        memcpy(m->quat[model->node[k].body], sample->quat[k], sizeof sample->quat[k]);
+    }
+    lwi_snapshot_from_joints(model, sample->t, m);
+    lwi_system_from_snapshot(s, m);
+    lwi_system_read_loops(s, sample->t, true);
+}
+
+// The smallest pivot at time t within the three samples.
+static double pivot_between(lwi_monitor *monitor, double t, int *edge)
+{
+    lwi_system *s = &monitor->system;
+    const lwi_monitor_sample *sample = monitor->sample,
+                             *from = t < sample[1].t ? sample : sample + 1;
+    interpolate(s->model, from, from + 1, t, &monitor->between);
+    place(monitor, &monitor->between);
+    lwi_system_close(s, t, 1e-9 * s->length, CLOSING);
+    return pivot_here(s, t, edge);
+}
+
+static void record(lwi_monitor *monitor, double t, double pivot, int edge)
+{
+    if (!(pivot < LWI_MONITOR_NEAR * monitor->largest)) return;
+    if (!monitor->times++) monitor->entry = t;
+    if (!(pivot < monitor->smallest)) return;
+    monitor->smallest = pivot;
+    monitor->time = t;
+    monitor->edge = edge;
+}
+
+// ------------------------------------------------------------------------------------------ search
+
+// Pivots at three times, the middle one the smallest: the interval of the search.
+typedef struct bracket {
+    double t[3], pivot[3];
+    int edge;
+} bracket;
+
+// Time and value of the minimum of the parabola through the three.
+static double parabola_minimum(const bracket *b, double *value)
+{
+    const double h0 = b->t[1] - b->t[0], h1 = b->t[2] - b->t[1];
+    const double up0 = (b->pivot[0] - b->pivot[1]) / h0, up1 = (b->pivot[2] - b->pivot[1]) / h1;
+    const double bend = (up0 + up1) / (h0 + h1), slope = up1 - bend * h1;
+    *value = bend > 0 ? b->pivot[1] - slope * slope / (4 * bend) : b->pivot[1];
+    return bend > 0 ? b->t[1] - slope / (2 * bend) : b->t[1];
+}
+
+// A time strictly within the bracket and away from its middle: that of the parabola, or else a point on the
+// larger side.
+static double next_time(const bracket *b)
+{
+    const double small = 1e-3 * (b->t[2] - b->t[0]);
+    double value;
+    const double t = parabola_minimum(b, &value);
+    if (t > b->t[0] + small && t < b->t[2] - small && fabs(t - b->t[1]) > small) return t;
+    return b->t[1] - b->t[0] > b->t[2] - b->t[1] ? b->t[1] - 0.4 * (b->t[1] - b->t[0])
+                                                 : b->t[1] + 0.4 * (b->t[2] - b->t[1]);
+}
+
+static void narrow(bracket *b, double t, double pivot, int edge)
+{
+    const int side = t < b->t[1] ? 0 : 2;
+    if (pivot < b->pivot[1]) { // the middle becomes an end
+        b->t[2 - side] = b->t[1], b->pivot[2 - side] = b->pivot[1];
+        b->t[1] = t, b->pivot[1] = pivot, b->edge = edge;
+    } else {
+        b->t[side] = t, b->pivot[side] = pivot;
+    }
+}
+
+// Does the parabola suggest a much smaller pivot in between?
+static bool suspect(const lwi_monitor *monitor, const bracket *b)
+{
+    double value;
+    parabola_minimum(b, &value);
+    return value < fmax(DEEP * b->pivot[1], SHALLOW * monitor->largest);
+}
+
+// Pivots are smooth functions of time, also through zero: parabolas find the minimum in a few
+// trials.
+static void search(lwi_monitor *monitor, bracket b)
+{
+    const double enough = 0.01 * LWI_MONITOR_NEAR * monitor->largest;
+    for (int i = 0; i < TRIALS && b.pivot[1] > enough; i++) {
+        if (i >= MIN_TRIALS && !suspect(monitor, &b)) return;
+        int edge = 0;
+        const double t = next_time(&b);
+        if (!(t > b.t[0] && t < b.t[2])) break; // round-off
+        const double pivot = pivot_between(monitor, t, &edge);
+        narrow(&b, t, pivot, edge);
+    }
+    record(monitor, b.t[1], b.pivot[1], b.edge);
+}
+
+// Searches if the middle one of three samples is a minimum.
+static void check_middle(lwi_monitor *monitor)
+{
+    const lwi_monitor_sample *s = monitor->sample;
+    if (!(s[1].pivot <= s[0].pivot && s[1].pivot < s[2].pivot)) return;
+    bracket b = {.edge = s[1].edge};
+    for (int i = 0; i < 3; i++) b.t[i] = s[i].t, b.pivot[i] = s[i].pivot;
+    if (s[1].pivot < LOW * monitor->largest || suspect(monitor, &b)) search(monitor, b);
+}
+
+// ---------------------------------------------------------------------------------------- motion
+
+// Largest motion of a body, in radians or lengths of the mechanism.
+static double distance(const lwi_system *s, const lwi_monitor_sample *a,
+                       const lwi_monitor_sample *b)
+{
+    double largest = 0, half = 0.5 * (b->t - a->t);
+    for (int k = 0; k < s->model->nnode; k++) {
+        double d[3], c[4], speed = 0;
+        v3_sub(d, b->r[k], a->r[k]);
+        for (int i = 0; i < 4; i++) c[i] = b->quat[k][i] - a->quat[k][i];
+        for (int i = 0; i < 4; i++)
+            speed += fabs(a->quat_rate[k][i]) + fabs(b->quat_rate[k][i]); // counts full rotations
+        largest = fmax(largest, v3_norm(d) / s->length);
+        largest = fmax(largest, fmax(2 * sqrt(quat_norm2(c)), half * speed));
+    }
+    return largest;
+}
+
+static void take(const lw_model *model, const lwi_snapshot *m, const lwi_monitor_sample *before,
+                 lwi_monitor_sample *sample)
+{
+    sample->t = m->t;
+    if (model->nq) memcpy(sample->q, m->q, (size_t)model->nq * sizeof *sample->q);
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        double *q = sample->q + joint->iq, *rate = sample->rate + joint->iq;
+        if (joint->type->nq == 0) continue;
+        if (joint->type->scalar)
+            memcpy(rate, m->qd + joint->iv, (size_t)joint->type->nv * sizeof *rate);
+        else
+            joint->type->kinematics(&joint->par, q, m->qd + joint->iv, rate);
+    }
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        v3_copy(sample->r[k], m->r[b]);
+        v3_copy(sample->v[k], m->v[b]);
+        memcpy(sample->quat[k], m->quat[b], sizeof sample->quat[k]);
+        if (before) quat_continue(sample->quat[k], before->quat[k]);
+        quat_rate(sample->quat_rate[k], sample->quat[k], m->w[b]);
+    }
+}
+
+// Appends a sample by exchanging its memory with that of an unused or the oldest one.
+static void append(lwi_monitor *monitor, lwi_monitor_sample *fresh)
+{
+    lwi_monitor_sample *sample = monitor->sample;
+    if (monitor->count == LWI_COUNT(monitor->sample)) { // drop the oldest one
+        const lwi_monitor_sample oldest = sample[0];
+        sample[0] = sample[1], sample[1] = sample[2], sample[2] = oldest;
+        monitor->count--;
+    }
+    lwi_monitor_sample *last = &sample[monitor->count++];
+    const lwi_monitor_sample memory = *last;
+    *last = *fresh;
+    *fresh = memory;
+    place(monitor, last);
+    last->pivot = pivot_here(&monitor->system, last->t, &last->edge);
+    monitor->largest = fmax(monitor->largest, last->pivot);
+    if (monitor->count == LWI_COUNT(monitor->sample)) check_middle(monitor);
+}
+
+// Distance to the next sample: larger if far from singular positions.
+static double spacing(const lwi_monitor_sample *sample)
+{
+    return fmin(FAR_APART, fmax(APART, REACH * sqrt(sample->pivot)));
+}
+
+static void add(lwi_monitor *monitor, const lwi_snapshot *m, bool last_one)
+{
+    lwi_system *s = &monitor->system;
+    if (!monitor->active) return;
+    const lwi_monitor_sample *last = monitor->count ? &monitor->sample[monitor->count - 1] : NULL;
+    if (last && !(m->t > last->t)) return;
+    take(s->model, m, last, &monitor->now);
+    if (last) {
+        const double moved = distance(s, last, &monitor->now);
+        const double apart = spacing(last);
+        if (!(moved > apart) && !last_one) return;
+        const int pieces = (int)fmin(fmax(1, ceil(moved / apart - SPARE)), MAX_PIECES);
+        const double t = last->t, h = (monitor->now.t - t) / pieces;
+        for (int i = 1; i < pieces; i++) {
+            last = &monitor->sample[monitor->count - 1];
+            interpolate(s->model, last, &monitor->now, t + i * h, &monitor->between);
+            append(monitor, &monitor->between);
+        }
+    }
+    append(monitor, &monitor->now);
+}
+
+bool lwi_monitor_is_early(const lwi_monitor *monitor, double t)
+{
+    return monitor->active && monitor->count > 0 && t < monitor->due &&
+           t > monitor->sample[monitor->count - 1].t;
+}
+
+// As `distance`, with the speeds at the beginning instead of those at the end, which are not known.
+bool lwi_monitor_has_barely_moved(lwi_monitor *monitor, const lwi_snapshot *m)
+{
+    const lwi_system *s = &monitor->system;
+    const lwi_monitor_sample *last = monitor->count ? &monitor->sample[monitor->count - 1] : NULL;
+    if (!monitor->active) return true;
+    if (!last || !(m->t > last->t)) return false;
+    const double apart = spacing(last), h = m->t - last->t;
+    double moved = 0;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        double d[3], quat[4], c[4], speed = 0;
+        v3_sub(d, m->r[b], last->r[k]);
+        memcpy(quat, m->quat[b], sizeof quat);
+        quat_continue(quat, last->quat[k]);
+        for (int i = 0; i < 4; i++)
+            c[i] = quat[i] - last->quat[k][i], speed += fabs(last->quat_rate[k][i]);
+        moved = fmax(moved, v3_norm(d) / s->length);
+        moved = fmax(moved, fmax(2 * sqrt(quat_norm2(c)), h * speed));
+    }
+    if (moved > apart) return false;
+    // at the present speed; accelerating mechanisms are checked more often
+    monitor->due = last->t + h * fmin(LATER, apart / moved);
+    return true;
+}
+
+void lwi_monitor_add(lwi_monitor *monitor, const lwi_snapshot *m)
+{
+    add(monitor, m, false);
+}
+
+void lwi_monitor_end(lwi_monitor *monitor, const lwi_snapshot *m)
+{
+    if (!monitor->active) return;
+    add(monitor, m, true);
+    const lwi_monitor_sample *last = &monitor->sample[monitor->count - 1];
+    record(monitor, last->t, last->pivot, last->edge);
+    monitor->count = 0;
+}
+
+void lwi_monitor_message(const lwi_monitor *monitor, char *text, size_t size)
+{
+    char which[320];
+    text[0] = 0;
+    if (!monitor->active || !monitor->times) return;
+    lwi_singular_names(monitor->system.model, monitor->system.edge_joint[monitor->edge], which,
+                       sizeof which);
+    snprintf(text, size,
+             "passed close to a singular position at t = %.6g s (times in all: %ld, closest at "
+             "%.6g s): "
+             "the constraints of %s almost depended on each other there (pivot %.1e, %.1e at "
+             "most); what follows may be another branch of the motion",
+             monitor->entry, monitor->times, monitor->time, which, monitor->smallest,
+             monitor->largest);
+}
+
+// --------------------------------------------------------------------------------- in a simulation
+
+lw_status lwi_sim_prepare_monitor(lw_sim *sim)
+{
+    lwi_monitor *monitor = &sim->monitor;
+    if (sim->work->fixed_cost) return LW_OK; // samples make some steps longer
+    TRY(lwi_monitor_create(sim->model, &sim->arena, monitor));
+    if (!monitor->active || sim->projection.active) return LW_OK;
+    return lwi_snapshot_create(sim->model, &sim->arena, &monitor->snapshot);
+}
+
+// A state that cannot be observed is skipped.
+static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lwi_snapshot *m)
+{
+    m->t = t;
+    return sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, m) == LW_OK;
+}
+
+// The model accepts velocities that violate the joints by 1e-6 (LWI_CLOSURE_TOLERANCE).  Their correction changes them
+// by at most this [m/s, rad/s] if rows are a thousandth or more away from dependence.  Closer to a singular position,
+// velocities that belong to no branch of the motion are accepted as well, and the corrected ones differ from them
+// arbitrarily.
+#define MAX_CHANGE 1e-3
+
+// Largest difference between the model's velocities and those of the snapshot, and its body; *speed: the larger of 1
+// and the largest velocity of the model.
+static double largest_change(const lw_model *model, const lwi_snapshot *m, double *speed, int *body)
+{
+    double largest = 0;
+    *speed = 1;
+    *body = 0;
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        double dv[3], dw[3];
+        v3_sub(dv, m->v[b], model->body[b].v0);
+        v3_sub(dw, m->w[b], model->body[b].w0);
+        const double change = fmax(v3_norm(dv), v3_norm(dw));
+        *speed = fmax(*speed, fmax(v3_norm(model->body[b].v0), v3_norm(model->body[b].w0)));
+        if (change > largest) largest = change, *body = b;
+    }
+    return largest;
+}
+
+lw_status lwi_sim_check_begin(lw_sim *sim)
+{
+    lwi_monitor *monitor = &sim->monitor;
+    double speed;
+    int body, edge = 0;
+    if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->moment))
+        return LW_OK;
+    const double change = largest_change(sim->model, &sim->moment, &speed, &body);
+    if (!(change > MAX_CHANGE * speed)) return LW_OK;
+    lwi_system_from_snapshot(&monitor->system, &sim->moment);
+    const double pivot = pivot_here(&monitor->system, sim->t, &edge);
+    const lw_status status =
+        lwi_singular_fail_speeds(sim->model, monitor->system.edge_joint[edge], sim->t, pivot, body,
+                                 change, &sim->work->error);
+    return lwi_sim_fail_work(sim, status, "the initial state");
+}
+
+void lwi_sim_monitor(lw_sim *sim, double t, const double *x)
+{
+    lwi_monitor *monitor = &sim->monitor;
+    if (!monitor->active) return;
+    const bool poses = sim->work->formulation->can & LWI_POSES_FIRST;
+    const bool seen = sim->projection.active && sim->projection.seen;
+    lwi_snapshot *m = sim->projection.active ? &sim->projection.moment : &monitor->snapshot;
+    if (lwi_monitor_is_early(monitor, t)) return;
+    if (!seen && poses && !observe(sim, t, x, LW_OBSERVE_POSE, m)) return;
+    if (poses && lwi_monitor_has_barely_moved(monitor, m)) return;
+    if (seen && !sim->projection.poses)
+        lwi_monitor_add(monitor, m);
+    else if (observe(sim, t, x, LW_OBSERVE_TWIST, m))
+        lwi_monitor_add(monitor, m);
+}
+
+// Share of the prescribed rates of drives and mounts that the almost dependent rows cannot satisfy.  In a motion through
+// a singular position it is at most the sine of the angle to dependence, 1e-2 if that is close; if the mechanism is
+// driven against the singularity it is a large part.
+#define MAX_UNMET 0.05
+
+lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
+{
+    lwi_monitor *monitor = &sim->monitor;
+    lwi_system *s = &monitor->system;
+    lwi_integrator_stats stats;
+    int edge = 0;
+    if (status != LW_ERR_INTEGRATOR && status != LW_ERR_SINGULAR) return status;
+    sim->integrator->type->stats(sim->integrator, &stats);
+    if (sim->options.max_steps > 0 && stats.steps >= sim->options.max_steps) return status;
+    if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_POSE, &sim->moment))
+        return status;
+    lwi_system_from_snapshot(s, &sim->moment);
+    // without projection: next to a dead point, a position error of d is corrected by a motion of sqrt(d)
+    const double pivot = pivot_here(s, sim->t, &edge);
+    if (!(pivot < LWI_MONITOR_NEAR * monitor->largest)) return status;
+    const int joint = s->edge_joint[edge];
+    if (sim->model->driven && lwi_system_unmet(s, pivot) > MAX_UNMET)
+        lwi_singular_fail_driven(sim->model, joint, sim->t, pivot, &sim->work->error);
+    else if (status == LW_ERR_INTEGRATOR && !sim->work->formulation->step)
+        lwi_singular_fail(sim->model, joint, sim->t, pivot, &sim->work->error);
+    else
+        return status;
+    return lwi_fail(&sim->error, LW_ERR_SINGULAR, "integration stops at t = %.10g: %s", sim->t,
+                    sim->work->error.text);
+}
+
+void lwi_sim_end_monitor(lw_sim *sim)
+{
+    if (sim->monitor.active && observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->moment))
+        lwi_monitor_end(&sim->monitor, &sim->moment);
+}

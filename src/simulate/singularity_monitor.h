@@ -1,0 +1,49 @@
+// singularity_monitor.h -- detects singular positions that a run approaches, passes or steps over.
+#ifndef LWI_SIMULATE_SINGULARITY_MONITOR_H
+#define LWI_SIMULATE_SINGULARITY_MONITOR_H
+
+#include "system/system.h"
+
+/** A pivot, a squared sine, below this part of the largest pivot of the run is close to a singular position: a
+ *  hundredth in the angle, or about as many radians.  Pivots decrease with the square of the distance. */
+#define LWI_MONITOR_NEAR 1e-4
+
+/** The mechanism at one time of a run. */
+typedef struct lwi_monitor_sample {
+    double t, pivot;                 ///< pivot: the smallest kept
+    int edge;                        ///< of the pivot
+    double *q, *rate;                ///< [nq] joint coordinates and their derivatives
+    double (*r)[3], (*quat)[4];      ///< [nnode] poses of bodies
+    double (*v)[3], (*quat_rate)[4]; ///< [nnode] their derivatives
+} lwi_monitor_sample;
+
+typedef struct lwi_monitor {
+    bool active;
+    lwi_system system;     ///< in the metric without masses, at the generic ranks
+    lwi_snapshot snapshot; ///< of the run, if the projection has none
+    lwi_snapshot placed;   ///< scratch: poses between samples
+    int count;             ///< consecutive samples
+    double due;            ///< no sample is needed before this time, according to the speeds
+    lwi_monitor_sample sample[3], now, between; ///< the last ones; scratch
+    double largest;                             ///< pivot of the run
+    double smallest, time; ///< pivot close to a singular position, and its time
+    double entry;          ///< first time close to one
+    int edge;              ///< of `smallest`
+    long times;            ///< number of samples close to one
+} lwi_monitor;
+
+/** Memory and ranks of a mechanism with loops or couplings. */
+lw_status lwi_monitor_create(const lw_model *model, lwi_arena *arena, lwi_monitor *monitor);
+/** True if no sample is needed yet at time t, for any state. */
+bool lwi_monitor_is_early(const lwi_monitor *monitor, double t);
+/** True if the mechanism has barely moved since the last sample, so that none is needed; reads the poses of
+ *  the snapshot. */
+bool lwi_monitor_has_barely_moved(lwi_monitor *monitor, const lwi_snapshot *snapshot);
+/** Samples a state of the run; reads poses and twists of the snapshot. */
+void lwi_monitor_add(lwi_monitor *monitor, const lwi_snapshot *snapshot);
+/** The same for the last state of the run. */
+void lwi_monitor_end(lwi_monitor *monitor, const lwi_snapshot *snapshot);
+/** "passed close to a singular position at ...", or "". */
+void lwi_monitor_message(const lwi_monitor *monitor, char *text, size_t size);
+
+#endif
