@@ -11,7 +11,7 @@
 //               A = X A_parent + S vdot + c                                      [anderson2003, (26)]
 //
 // The bracket of p_parent is p + M c + U D^-1 b, so no product with the reduced inertia is needed.
-// Rotors turn with their joint only: they enter the pivot D and nothing else.
+// Rotors rotate with their joint only: they enter the pivot D and nothing else.
 // Cost: O(n).  Trees in kernel normal form are evaluated by the batch kernels (kernel.h).
 #include "tree/aba.h"
 

@@ -3,18 +3,6 @@
 
 #include "base/assert.h"
 
-void lwi_articulated_reduce(int nv, double (*L)[6], double (*U)[6], lwi_inertia *M, double (*Y)[6])
-{
-    for (int j = 0; j < nv; j++) {
-        double y[6];
-        LWI_ASSERT(L[j][j] > 0); // reciprocal of a pivot
-        v6_copy(y, U[j]);
-        for (int i = 0; i < j; i++) v6_axpy(y, -L[j][i], Y[i]);
-        for (int i = 0; i < 6; i++) Y[j][i] = L[j][j] * y[i];
-        inertia_reduce(M, 1, Y[j]);
-    }
-}
-
 // [anderson2003, (14), (18), (19)]
 lw_status lwi_articulated_factor(const lw_model *model, const lwi_tree_work *work,
                                  lwi_articulated *node, int k, double t, const double *rotor,
@@ -29,7 +17,7 @@ lw_status lwi_articulated_factor(const lw_model *model, const lwi_tree_work *wor
     TRY(lwi_tree_factor(model, k, t, &a->M, link->S, a->U, rotor, a->L, error));
     if (own->parent < 0) return LW_OK;
     lwi_inertia reduced = a->M;
-    lwi_articulated_reduce(own->nv, a->L, a->U, &reduced, Y);
+    articulated_reduce(own->nv, a->L, a->U, &reduced, Y);
     inertia_add_from(&node[own->parent].M, link->R, link->r, &reduced);
     return LW_OK;
 }

@@ -16,6 +16,7 @@
 #ifndef LWI_TREE_ARTICULATED_H
 #define LWI_TREE_ARTICULATED_H
 
+#include "base/assert.h"
 #include "kinematics/tree_state.h"
 
 /** One node between the sweeps.  The factor sweep needs M on entry and leaves U and L. */
@@ -29,7 +30,18 @@ typedef struct lwi_articulated {
 } lwi_articulated;
 
 /** Y [nv][6] := L^-1 U' and M := M - Y'Y.  U and Y may be the same array. */
-void lwi_articulated_reduce(int nv, double (*L)[6], double (*U)[6], lwi_inertia *M, double (*Y)[6]);
+static inline void articulated_reduce(int nv, double (*L)[6], double (*U)[6], lwi_inertia *M,
+                                      double (*Y)[6])
+{
+    for (int j = 0; j < nv; j++) {
+        double y[6];
+        LWI_ASSERT(L[j][j] > 0); // reciprocal of a pivot
+        v6_copy(y, U[j]);
+        for (int i = 0; i < j; i++) v6_axpy(y, -L[j][i], Y[i]);
+        for (int i = 0; i < 6; i++) Y[j][i] = L[j][j] * y[i];
+        inertia_reduce(M, 1, Y[j]);
+    }
+}
 
 /** U, L of node k; the reduced inertia is added to its parent's M.
  *  @param rotor  [nv] inertias of the rotors of node k

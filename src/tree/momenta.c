@@ -25,7 +25,7 @@
 // Wrenches may depend on velocities: T* is summed in an inward sweep after V is known, where (35) is evaluated
 // too.  The number of operations is that of the paper's two sweeps.
 //
-// A rotor of inertia I_r turns with u and contributes to p only: p = S' P* + I_r u, M_j = S' U + I_r.  pdot is
+// A rotor of inertia I_r rotates at u and contributes to p only: p = S' P* + I_r u, M_j = S' U + I_r.  pdot is
 // unchanged, since I_r udot appears on both sides.
 //
 // With M_j = L L' (Cholesky), Y = L^-1 U', z = L^-1 pi the updates M' = M* - Y' Y, D' = D + Y' z keep M' exactly
@@ -80,8 +80,8 @@ static lw_status reduce(const lw_model *model, int k, double t, lwi_link *link, 
     }
     TRY(lwi_tree_factor(model, k, t, &s->M, link->S, s->Y, model->tree_rotor + model->node[k].iv,
                         s->L, error));
-    lwi_articulated_reduce(nv, s->L, s->Y, &s->M, s->Y); // Y = L^-1 U', M' = M* - Y'Y       (47)
-    cholesky6_forward(s->L, nv, s->z);                   // z = L^-1 pi
+    articulated_reduce(nv, s->L, s->Y, &s->M, s->Y); // Y = L^-1 U', M' = M* - Y'Y       (47)
+    cholesky6_forward(s->L, nv, s->z);               // z = L^-1 pi
     for (int j = 0; j < nv; j++) v6_axpy(s->D, s->z[j], s->Y[j]); // (48)
     return LW_OK;
 }

@@ -299,7 +299,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
 
 const lwi_formulation lwi_formulation_lagrange = {
     .name = "lagrange",
-    .summary = "cut joints with multipliers beside the articulated-body recursion: O(n m^2) for m "
+    .summary = "cut joints with multipliers and the articulated-body recursion: O(n m^2) for m "
                "constraint equations of cut joints; loops, couplings; drifts, option `baumgarte`",
     .cite = "anderson2003",
     .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS,

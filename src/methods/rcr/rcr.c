@@ -3,7 +3,7 @@
 // Input: state x = (tree q, tree u, [work], auxiliary coordinates of cut joints), forces.  Output: xdot.
 // All speeds are integrated, but every evaluation computes the dependent ones from the independent ones [(34), (47)]:
 // velocities satisfy the rows to rounding, positions drift in proportion to time.  The partition into dependent
-// and independent speeds is a discrete state beside x; rates depend on it by the rounding error of x only.
+// and independent speeds is a discrete state in addition to x; rates depend on it by the rounding error of x only.
 // Between steps (pre_step) a new one is chosen when its smallest pivot has become small.
 // Numbers (n) are those of [anderson2003].
 //

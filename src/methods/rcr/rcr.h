@@ -198,7 +198,7 @@ bool lwi_rcr_reactions_observe(const lwi_rcr *rcr, lwi_rcr_reactions *reactions,
 
 // ----------------------------------------------------------------------- the formulation (rcr.c)
 
-/** Discrete state beside x: the partition, and its history since it was first chosen, trial steps
+/** Discrete state in addition to x: the partition, and its history since it was first chosen, trial steps
  *  included. */
 typedef struct lwi_rcr_choice {
     bool made;
