@@ -2,6 +2,7 @@
 """Checks that works cited in the sources are in docs/references.bib, and the index of the papers' equations.
 
 usage: check_references.py [ROOT]
+       check_references.py --find KEY NUMBER     where an equation is: file:line: function: what it states
 
 A citation is [author2003] or [author2003, (12)] or [author2003, (12)-(14); other2004, (3)] in a comment, or the
 cite string of a part.  Where the head of a file says that numbers are "those of [author2003]", a number (12) in its
@@ -159,7 +160,30 @@ def check_index(root):
     return rows, faults
 
 
+def find(root, key, number):
+    """Prints the rows of one equation with the lines of their functions; exit status 1: there is none."""
+    inside, found = False, False
+    for line in read(os.path.join(root, INDEX)).split("\n"):
+        if line.startswith("## "):
+            inside = "[%s]" % key in line
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not inside or not re.match(r"\|\s*\(", line) or number not in numbers(cells[0]):
+            continue
+        found = True
+        path = cells[3].strip("` ")
+        if path in ("", "-"):
+            print("(%d): not evaluated: %s" % (number, cells[1]))
+            continue
+        text = read(os.path.join(root, path))
+        for name in re.findall(r"`([^`]+)`", cells[4]):
+            at = text.find(function_text(text, name) or "")
+            print("%s:%d: %s: %s" % (path, text.count("\n", 0, at) + 1, name, cells[1]))
+    return 0 if found else 1
+
+
 def main():
+    if sys.argv[1:2] == ["--find"] and len(sys.argv) == 4:
+        return find(os.path.join(os.path.dirname(__file__), ".."), sys.argv[2], int(sys.argv[3]))
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..")
     count, faults = check_keys(root)
     rows, more = check_index(root)

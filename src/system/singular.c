@@ -89,10 +89,11 @@ static lw_status fail(const lw_model *model, int joint, double t, double pivot, 
 lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double pivot,
                             lw_error *error)
 {
-    return fail(model, joint, t, pivot,
-                "the continuation of the motion is not determined: end the run before, or start it a "
-                "little off",
-                error);
+    return fail(
+        model, joint, t, pivot,
+        "the continuation of the motion is not determined: end the run before, or start it a "
+        "little off",
+        error);
 }
 
 lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
