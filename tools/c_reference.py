@@ -5,7 +5,7 @@ usage: c_reference.py [--headers include/linkwork] -o FOLDER
 
 A page has the sections of its header (`// ---- name`), macros, types with their members and enumerators, and functions,
 each with the /** */ comment before it or the ///< behind.  Functions and types that follow without an empty line share
-a comment.  An enumerator of an X-macro list has the texts of its row.
+a comment.  An enumerator of an X-macro list has the strings of its row.
 Exit status: 0 written, 1 not (with file and line), 77 the Python package libclang is missing.
 """
 import argparse
@@ -116,7 +116,7 @@ def prototype(header, cursor):
 
 
 def rows_of(macro):
-    """{NAME: text} of a macro whose body is X(NAME, ...) X(NAME, ...): its strings, and the comment behind."""
+    """{NAME: remark} of a macro X(NAME, ...) X(NAME, ...): the strings of each row, and the comment after it."""
     rows, name, depth = {}, None, 0
     tokens = list(macro.get_tokens())
     for before, token in zip(tokens, tokens[1:]):
@@ -132,8 +132,8 @@ def rows_of(macro):
                 rows[name].append(text[1:-1])
         elif name and token.kind == TokenKind.COMMENT and depth == 0:
             rows[name].append(text[2:-2].strip())
-    return {key: ": ".join((["`%s`" % texts[0]] if texts[1:] else texts[:1]) + texts[1:])
-            for key, texts in rows.items() if texts}
+    return {key: ": ".join((["`%s`" % parts[0]] if parts[1:] else parts[:1]) + parts[1:])
+            for key, parts in rows.items() if parts}
 
 
 class Item:
@@ -167,7 +167,7 @@ def members(header, struct):
 
 
 def enumerators(header, enum, lists):
-    """Enumerators, with the texts of their rows where they come from a list; values unless they are 0, 1, 2, ..."""
+    """Enumerators, with the remarks of their rows if they come from a list; values unless they are 0, 1, 2, ..."""
     parts, rows = [], {}
     for name in lists:
         if re.search(r"\b%s\b" % name, header.slice(enum.extent)):

@@ -153,7 +153,7 @@ async function motion() {
 
   // positions of bodies, also of the one that is followed
   const asked = JSON.parse(readFileSync(join(folder, 'asked.json'), 'utf8'));
-  facts.stand = await page.evaluate((list) => list.map(([t, body]) => {
+  facts.positions = await page.evaluate((list) => list.map(([t, body]) => {
     window.linkwork.seek(t);
     return window.linkwork.bodyPosition(body);
   }), asked);

@@ -80,7 +80,7 @@ class Bundle(unittest.TestCase):
         self.assertEqual(run("node", "build.mjs", "--check", cwd=WORK).returncode, 1)
         shutil.copy(os.path.join(SOURCES, "viewer", "src", "style.css"), os.path.join(WORK, "src"))
 
-    def test_lock_file_names_no_host(self):
+    def test_lock_file_has_no_url(self):
         with open(LOCK, encoding="utf-8") as file:
             self.assertNotIn("://", file.read())
 
@@ -221,25 +221,25 @@ class Browser(unittest.TestCase):
             cls.rows = rows
             bodies = [name[5:-2] for name in rows[0] if name.startswith("body.") and name.endswith(".x")]
             asked = [(row, body) for row in (rows[0], rows[1], rows[len(rows) // 3], rows[-1]) for body in bodies]
-            cls.stand = [[float(row["body.%s.%s" % (body, axis)]) for axis in "xyz"] for row, body in asked]
+            cls.positions = [[float(row["body.%s.%s" % (body, axis)]) for axis in "xyz"] for row, body in asked]
             with open(path("asked.json"), "w", encoding="utf-8") as file:
                 json.dump([(float(row["time"]), body) for row, body in asked], file)
             sizes = {name: os.path.getsize(path(name + ".html")) for name in ("motion", "still", "large")}
             done = run("node", "browser.mjs", chromium(), folder, cwd=WORK)
             if done.returncode:
                 raise AssertionError(done.stderr)
-            cls.saw = json.loads(done.stdout)
+            cls.seen = json.loads(done.stdout)
         for name, size in sizes.items():
-            print("%s.html: %.2f MB, ready in %.1f s" % (name, size / 1e6, cls.saw[name]["ready"] / 1e3), file=sys.stderr)
-        large = cls.saw["large"]
+            print("%s.html: %.2f MB, ready in %.1f s" % (name, size / 1e6, cls.seen[name]["ready"] / 1e3), file=sys.stderr)
+        large = cls.seen["large"]
         print("large.html: the first picture after %.1f s, then %.1f a second" %
               (large["first"] / 1e3, large["per_second"]), file=sys.stderr)
 
     def after(self, key):
-        return self.saw["motion"]["after"][key]
+        return self.seen["motion"]["after"][key]
 
     def test_no_error_and_nothing_fetched(self):
-        for name, page in self.saw.items():
+        for name, page in self.seen.items():
             self.assertEqual((page["errors"], page["requests"]), ([], []), name)
 
     def test_keys_move_the_time(self):
@@ -251,8 +251,8 @@ class Browser(unittest.TestCase):
         self.assertAlmostEqual(self.after("Shift+ArrowRight")["t"], 0.1 * times[-1], 12)
         self.assertTrue(self.after("End")["clock"].startswith("2.000 s"))
 
-    def test_keys_change_the_look(self):
-        start = self.saw["motion"]["start"]
+    def test_keys_change_the_view(self):
+        start = self.seen["motion"]["start"]
         for key, what in (("d", "dark"), ("a", "axes"), ("r", "reactions"), ("g", "grid")):
             self.assertEqual(self.after(key)[what], not start[what], key)
         self.assertEqual(start["traced"], 0)
@@ -263,35 +263,35 @@ class Browser(unittest.TestCase):
 
     def test_keys_wait_for_the_list_of_keys_alone(self):
         times = [float(row["time"]) for row in self.rows]
-        self.assertEqual(self.saw["motion"]["closed"], [self.after("?")["t"], times[0]])
+        self.assertEqual(self.seen["motion"]["closed"], [self.after("?")["t"], times[0]])
         self.assertGreater(self.after("?")["t"], times[0])
-        self.assertLess(self.saw["motion"]["behind"], times[-1])  # nor where the mouse was used in the list
+        self.assertLess(self.seen["motion"]["behind"], times[-1])  # nor where the mouse was used in the list
 
     def test_animation_goes_on_and_stops(self):
-        saw = self.saw["motion"]
-        self.assertTrue(saw["playing"]["playing"])
-        self.assertGreater(saw["playing"]["t"], 0)
-        self.assertFalse(saw["paused"]["playing"])
-        self.assertEqual(saw["paused"]["t"], saw["later"]["t"])
+        seen = self.seen["motion"]
+        self.assertTrue(seen["playing"]["playing"])
+        self.assertGreater(seen["playing"]["t"], 0)
+        self.assertFalse(seen["paused"]["playing"])
+        self.assertEqual(seen["paused"]["t"], seen["later"]["t"])
 
-    def test_bodies_stand_where_the_result_says(self):
-        self.assertEqual(len(self.saw["motion"]["stand"]), len(self.stand))
-        self.assertGreater(max(abs(a - b) for a, b in zip(self.stand[0], self.stand[-3])), 0.1)  # they move
-        for shown, true in zip(self.saw["motion"]["stand"], self.stand):
+    def test_bodies_have_the_positions_of_the_result(self):
+        self.assertEqual(len(self.seen["motion"]["positions"]), len(self.positions))
+        self.assertGreater(max(abs(a - b) for a, b in zip(self.positions[0], self.positions[-3])), 0.1)  # they move
+        for shown, true in zip(self.seen["motion"]["positions"], self.positions):
             for a, b in zip(shown, true):
                 # single precision, and the time of a row as text
                 self.assertLess(abs(a - b), 4 * 2**-24 * max(1, abs(b)))
 
     def test_columns_come_back_bit_for_bit(self):
-        saw = self.saw["motion"]["columns"]
-        self.assertEqual(saw["sys.E"], [float(row["sys.E"]) for row in self.rows])
+        seen = self.seen["motion"]["columns"]
+        self.assertEqual(seen["sys.E"], [float(row["sys.E"]) for row in self.rows])
         for name in ("joint.A.q0", "body.rocker.vx"):
             single = [struct.unpack("f", struct.pack("f", float(row[name])))[0] for row in self.rows]
-            self.assertEqual(saw[name], single, name)
+            self.assertEqual(seen[name], single, name)
 
     def test_energy_and_residuals_are_those_of_the_row(self):
         last, first = self.rows[-1], self.rows[0]
-        shown = dict(self.saw["motion"]["checks"])
+        shown = dict(self.seen["motion"]["checks"])
         self.assertEqual(list(shown), ["energy E [J]", "drift of E \u2212 Wnc [J]", "position residual", "velocity residual",
                                        "acceleration residual"])
         for label, column in (("energy E [J]", "sys.E"), ("position residual", "sys.cpos"), ("velocity residual", "sys.cvel"),
@@ -302,51 +302,51 @@ class Browser(unittest.TestCase):
         self.assertAlmostEqual(float(shown["drift of E \u2212 Wnc [J]"]), drift[1] - drift[0], delta=1e-3 * abs(drift[1] - drift[0]))
 
     def test_axes_of_the_corner_point_as_the_scene_does(self):
-        for shown, true in self.saw["motion"]["triad"]:
+        for shown, true in self.seen["motion"]["triad"]:
             across = shown[0] * true[1] - shown[1] * true[0]
             self.assertLess(abs(across), 1e-2 * math.hypot(*shown) * math.hypot(*true))
             self.assertGreater(shown[0] * true[0] + shown[1] * true[1], 0)
 
-    def test_scales_and_names_are_told(self):
-        saw = self.saw["motion"]
-        self.assertEqual(saw["hover"], "crank")
-        self.assertRegex(saw["readout"], r"^grid [\d.]+ m\nlongest arrow [\d.]+ N$")
-        self.assertEqual(saw["nameless"], [])
+    def test_scales_and_names_are_shown(self):
+        seen = self.seen["motion"]
+        self.assertEqual(seen["hover"], "crank")
+        self.assertRegex(seen["readout"], r"^grid [\d.]+ m\nlongest arrow [\d.]+ N$")
+        self.assertEqual(seen["nameless"], [])
 
     def test_a_small_window_has_the_panel_below(self):
-        small = self.saw["motion"]["small"]
+        small = self.seen["motion"]["small"]
         self.assertLess(abs(small["side"] - small["stage"]), 1)
         self.assertEqual(small["width"], 480)
         self.assertGreater(small["height"], 150)
         self.assertLess(small["foot"], 801)
 
     def test_followed_body_stays_in_the_middle(self):
-        self.assertLess(self.saw["motion"]["centred"], 1e-6)
+        self.assertLess(self.seen["motion"]["centred"], 1e-6)
 
     def test_scene_and_plots_are_drawn(self):
         for name in ("motion", "still"):
-            self.assertGreater(self.saw[name]["painted"]["scene"], 5000, name)
-        plots = self.saw["motion"]["painted"]["plots"]
-        self.assertEqual(len(plots), self.saw["motion"]["start"]["plots"])
+            self.assertGreater(self.seen[name]["painted"]["scene"], 5000, name)
+        plots = self.seen["motion"]["painted"]["plots"]
+        self.assertEqual(len(plots), self.seen["motion"]["start"]["plots"])
         self.assertGreater(len(plots), 2)
         self.assertGreater(min(plots), 500)
 
     def test_columns_are_filtered_added_removed(self):
-        saw = self.saw["motion"]
-        self.assertGreater(len(saw["filtered"]), 2)
-        for name in saw["filtered"]:
+        seen = self.seen["motion"]
+        self.assertGreater(len(seen["filtered"]), 2)
+        for name in seen["filtered"]:
             self.assertIn("joint", name)
             self.assertIn("q0", name)
-        self.assertEqual(saw["added"]["plots"], saw["start"]["plots"] + 1)
-        self.assertEqual(len(saw["added"]["painted"]), saw["added"]["plots"])
-        self.assertGreater(min(saw["added"]["painted"]), 500)
-        self.assertEqual(saw["removed"]["plots"], saw["start"]["plots"])
+        self.assertEqual(seen["added"]["plots"], seen["start"]["plots"] + 1)
+        self.assertEqual(len(seen["added"]["painted"]), seen["added"]["plots"])
+        self.assertGreater(min(seen["added"]["painted"]), 500)
+        self.assertEqual(seen["removed"]["plots"], seen["start"]["plots"])
 
     def test_scrubbing(self):
-        self.assertAlmostEqual(self.saw["motion"]["scrubbed"], 1, 9)
+        self.assertAlmostEqual(self.seen["motion"]["scrubbed"], 1, 9)
 
     def test_springs_dampers_and_forces_go_with_their_points(self):
-        saw = self.saw["loads"]
+        seen = self.seen["loads"]
 
         def at(row, body):
             return [float(row["body.%s.%s" % (body, axis)]) for axis in "xyz"]
@@ -356,7 +356,7 @@ class Browser(unittest.TestCase):
                 self.assertAlmostEqual(a, b, 5)
 
         self.assertGreater(abs(at(self.loads[0], "b")[2] - at(self.loads[-1], "b")[2]), 0.05)  # it moves
-        for ends, row in ((saw["start"], self.loads[0]), (saw["end"], self.loads[-1])):
+        for ends, row in ((seen["start"], self.loads[0]), (seen["end"], self.loads[-1])):
             (coil,), (rod, cylinder), (line,) = ends
             near(coil[0], [0, 0, 0])
             near(coil[1], at(row, "a"))
@@ -366,89 +366,89 @@ class Browser(unittest.TestCase):
             near(cylinder[1], [(p + q) / 2 for p, q in zip(at(row, "a"), at(row, "b"))])
             near(line[0], at(row, "b"))
             near(line[1], [2, 0, -1])
-        for (start, end), axis in zip(saw["arrows"], (2, 1)):  # a force along z, a torque about y
+        for (start, end), axis in zip(seen["arrows"], (2, 1)):  # a force along z, a torque about y
             near(start, at(self.loads[-1], "b"))
             for k in range(3):
                 self.assertAlmostEqual(end[k] - start[k] if k != axis else 0, 0, 5)
             self.assertGreater(end[axis] - start[axis], 0.01)
-        self.assertEqual(len(saw["arrows"]), 2)
-        self.assertEqual(saw["shown"], [True, False])
-        self.assertLess(saw["without"], saw["painted"])
+        self.assertEqual(len(seen["arrows"]), 2)
+        self.assertEqual(seen["shown"], [True, False])
+        self.assertLess(seen["without"], seen["painted"])
 
     def test_every_shape_has_its_place_colour_and_name(self):
-        saw = self.saw["shapes"]
-        for seen, row in ((saw["start"], self.shapes[0]), (saw["end"], self.shapes[-1])):
-            self.assertEqual([body["name"] for body in seen], ["box", "ball", "drum", "pill", "egg"])
-            for i, body in enumerate(seen):
+        seen = self.seen["shapes"]
+        for bodies, row in ((seen["start"], self.shapes[0]), (seen["end"], self.shapes[-1])):
+            self.assertEqual([body["name"] for body in bodies], ["box", "ball", "drum", "pill", "egg"])
+            for i, body in enumerate(bodies):
                 for axis, sent in zip("xyz", body["sent"]):  # what the graphics card gets
                     self.assertAlmostEqual(sent, float(row["body.%s.%s" % (body["name"], axis)]), 6)
                 self.assertEqual(body["middle"], i + 1, body["name"])
                 # beside the middle, the same way up and to the right: there are corners, or nothing
                 self.assertEqual(body["corner"], i + 1 if body["name"] in ("box", "drum") else -1, body["name"])
-            (box, ball, drum, pill, egg) = (body["color"] for body in seen)
+            (box, ball, drum, pill, egg) = (body["color"] for body in bodies)
             for color, channel in ((box, 0), (ball, 1), (drum, 2)):
                 self.assertGreater(color[channel], 2 * max(color[k] for k in range(3) if k != channel))
             self.assertGreater(min(pill[:2]) - pill[2], 40)  # yellow; half of it is the page behind, where it is blue enough
             self.assertGreater(pill[2], 80)
             self.assertGreater(max(egg[:3]) - min(egg[:3]), 40)  # a colour of the palette, neither page nor grey
         self.assertGreater(abs(float(self.shapes[-1]["body.egg.z"])), 1)  # they moved
-        self.assertLess(saw["calls"], 6)  # two of shapes, opaque or not, and of marks
+        self.assertLess(seen["calls"], 6)  # two of shapes, opaque or not, and of marks
 
     def test_a_dense_screen_is_coarser_where_pictures_take_long(self):
-        self.assertEqual(self.saw["dense"]["ratios"], [2, 1, 2])  # the page came to each, or the browser gave up
+        self.assertEqual(self.seen["dense"]["ratios"], [2, 1, 2])  # the page came to each, or the browser gave up
 
     def test_a_model_alone_does_not_play(self):
-        self.assertFalse(self.saw["still"]["play"])
-        self.assertFalse(self.saw["still"]["after"]["playing"])
+        self.assertFalse(self.seen["still"]["play"])
+        self.assertFalse(self.seen["still"]["after"]["playing"])
 
     def test_a_lost_picture_comes_back(self):
-        self.assertTrue(self.saw["still"]["restored"])
+        self.assertTrue(self.seen["still"]["restored"])
 
     def test_a_body_without_a_shape_is_as_large_as_marks_of_its_way(self):
-        self.assertEqual(self.saw["thrown"]["readout"], "grid 0.5 m")  # of 2.5 m
-        self.assertEqual(self.saw["rests"]["readout"], "grid 0.1 m")  # of one metre, for want of anything
+        self.assertEqual(self.seen["thrown"]["readout"], "grid 0.5 m")  # of 2.5 m
+        self.assertEqual(self.seen["rests"]["readout"], "grid 0.1 m")  # of one metre, for want of anything
         for name in ("thrown", "rests"):
-            saw = self.saw[name]
-            self.assertEqual(saw["met"], [1, 1], name)  # drawn where it is, at the start and the end
-            for point in saw["ends"]:
+            seen = self.seen[name]
+            self.assertEqual(seen["met"], [1, 1], name)  # drawn where it is, at the start and the end
+            for point in seen["ends"]:
                 self.assertLess(max(abs(point[0]), abs(point[1])), 1, name)  # all its way in one picture
             # as of any other body a ball of 3/220 of the scene, seen from no nearer than a quarter of it: some pixels
-            self.assertGreater(saw["radius"], 2, name)
-            self.assertLess(saw["radius"], 100, name)
+            self.assertGreater(seen["radius"], 2, name)
+            self.assertLess(seen["radius"], 100, name)
 
     def test_forces_that_are_round_off_are_not_drawn(self):
-        saw = self.saw["fall"]
-        self.assertLess(saw["largest"], 1e-9 * 3 * 9.81)
-        self.assertLess(saw["arrows"], 1e-6)  # of the scene: nothing has a length of nothing
-        self.assertTrue(saw["readout"].endswith("\nno forces in joints"), saw["readout"])
+        seen = self.seen["fall"]
+        self.assertLess(seen["largest"], 1e-9 * 3 * 9.81)
+        self.assertLess(seen["arrows"], 1e-6)  # of the scene: nothing has a length of nothing
+        self.assertTrue(seen["readout"].endswith("\nno forces in joints"), seen["readout"])
         # those of the four-bar are its largest, over the whole motion, which is more than a body's weight
-        self.assertGreater(self.saw["motion"]["longest"], 0.1)
+        self.assertGreater(self.seen["motion"]["longest"], 0.1)
 
-    def test_small_scales_are_told(self):
-        self.assertRegex(self.saw["small"]["readout"], r"^grid [125]e-\d m$")
+    def test_small_scales_are_shown(self):
+        self.assertRegex(self.seen["small"]["readout"], r"^grid [125]e-\d m$")
 
     def test_very_many_rows_are_few_lines_that_reach_as_far(self):
-        saw = self.saw["long"]
-        self.assertEqual(saw["rows"], 50001)
-        self.assertGreater(len(saw["plots"]), 1)
-        for plot in saw["plots"]:
+        seen = self.seen["long"]
+        self.assertEqual(seen["rows"], 50001)
+        self.assertGreater(len(seen["plots"]), 1)
+        for plot in seen["plots"]:
             # for each pixel: to it, to its minimum, its maximum, its last value
-            self.assertLess(plot["count"], 5 * saw["width"])
+            self.assertLess(plot["count"], 5 * seen["width"])
             # the range of the values and 6 % of it above and below (plots.js)
             self.assertAlmostEqual(plot["low"], plot["top"] + plot["height"] * 0.06 / 1.12, 3)
             self.assertAlmostEqual(plot["high"], plot["top"] + plot["height"] * 1.06 / 1.12, 3)
-        self.assertEqual(saw["traced"], [{"start": 30001, "count": 20000}])
+        self.assertEqual(seen["traced"], [{"start": 30001, "count": 20000}])
 
     def test_a_thousand_bodies_and_rows(self):
-        saw = self.saw["large"]
-        self.assertLess(saw["ready"], 60e3)  # seconds are usual; this is a bound, not a promise
-        self.assertGreater(saw["frames"], 1)
-        self.assertGreater(saw["after"]["t"], 0)
-        self.assertEqual(saw["after"]["clock"].split()[0], "%.3f" % saw["after"]["t"])  # told at the latest as it stops
-        self.assertLess(saw["calls"], 10)  # of drawing, not one for each body
+        seen = self.seen["large"]
+        self.assertLess(seen["ready"], 60e3)  # seconds are usual; this is a bound, not a promise
+        self.assertGreater(seen["frames"], 1)
+        self.assertGreater(seen["after"]["t"], 0)
+        self.assertEqual(seen["after"]["clock"].split()[0], "%.3f" % seen["after"]["t"])  # told at the latest as it stops
+        self.assertLess(seen["calls"], 10)  # of drawing, not one for each body
 
     def test_a_thousand_bodies_are_lines_from_far_and_have_shapes_from_near(self):
-        looks = self.saw["large"]["looks"]  # from the usual distance to 0.003 of it
+        looks = self.seen["large"]["looks"]  # from the usual distance to 0.003 of it
         self.assertEqual([look["far"] for look in looks], [True, True, True, False])
         self.assertEqual([look["near"] for look in looks], [False, False, False, True])
         for look in looks[1:]:  # from farther several share a pixel
