@@ -466,7 +466,6 @@ void lwi_system_masses(lwi_system *s)
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         s->metric[k].lin = 1 / s->model->body[b].mass;
-        LWI_ASSERT(s->model->body[b].mass > 0 && s->mobility[k][0] > 0); // lwi_system_accepts
         s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
     }
     for (int i = 0; i < s->nrotor; i++) {
