@@ -228,6 +228,9 @@ typedef struct lw_joint_desc {
 
 // ---------------------------------------------------------------------------------- forces, more
 
+/** Forces of model files.  Each has a description lw_<name>_desc and a function lw_builder_add_<name>. */
+#define LW_FORCE_LIST(X) X(spring) X(wrench) X(bushing) X(stop)
+
 typedef struct lw_spring_desc {
     size_t size; ///< sizeof this struct, or 0: see linkwork.h
     const char *name;

@@ -3,6 +3,8 @@
 // A name is KIND.ITEM.WHAT, gravity KIND.WHAT; an item's own name may have dots.
 #include "batch/vary.h"
 
+#include "model/forces/item.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -171,9 +173,9 @@ static const char *item_name(const lwi_description *d, list l, int i)
     case JOINT:
         return i < d->njoint ? d->joint[i].name : NULL;
     case SPRING:
-        return i < d->nspring ? d->spring[i].name : NULL;
+        return i < d->force[LWI_ITEM_spring].n ? lwi_spring_desc(d, i)->name : NULL;
     case WRENCH:
-        return i < d->nwrench ? d->wrench[i].name : NULL;
+        return i < d->force[LWI_ITEM_wrench].n ? lwi_wrench_desc(d, i)->name : NULL;
     case FUNCTION:
         if (i >= d->nfunction) return NULL;
         return d->function[i].name ? d->function[i].name : "";
@@ -334,10 +336,15 @@ static lw_status own_lists(lwi_description *d, lwi_arena *arena)
     } while (0)
     OWN(body, nbody);
     OWN(joint, njoint);
-    OWN(spring, nspring);
-    OWN(wrench, nwrench);
     OWN(function, nfunction);
 #undef OWN
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
+        const size_t size = lwi_force_items[k]->desc_size;
+        void *copy = lwi_arena_push(arena, (size_t)d->force[k].n, size);
+        if (!copy) return LW_ERR_MEMORY;
+        if (d->force[k].n) memcpy(copy, d->force[k].desc, (size_t)d->force[k].n * size);
+        d->force[k].desc = copy;
+    }
     return LW_OK;
 }
 
@@ -351,9 +358,9 @@ static char *item_of(lwi_description *d, list l, int item)
     case JOINT:
         return (char *)&d->joint[item];
     case SPRING:
-        return (char *)&d->spring[item];
+        return (char *)d->force[LWI_ITEM_spring].desc + (size_t)item * sizeof(lw_spring_desc);
     case WRENCH:
-        return (char *)&d->wrench[item];
+        return (char *)d->force[LWI_ITEM_wrench].desc + (size_t)item * sizeof(lw_wrench_desc);
     default:
         return (char *)&d->function[item];
     }

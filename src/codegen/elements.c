@@ -1,6 +1,8 @@
 // elements.c -- what can be generated, and its constants.
 #include "codegen/elements.h"
 
+#include "model/forces/item.h"
+
 #include <linkwork/codegen.h>
 
 #include <float.h>
@@ -83,16 +85,6 @@ static bool constant(const lw_model *model, lw_signal signal, double *value)
 static lw_status check_point_forces(const lw_model *model, lw_error *error)
 {
     const lwi_description *d = &model->desc;
-    if (d->nspring > 0)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "%s: spring '%s' acts between points; only springs and dampers of joints "
-                        "are generated",
-                        head, d->spring[0].name ? d->spring[0].name : "spring0");
-    if (d->nwrench > 0)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "%s: wrench '%s' acts on a body; only springs and dampers of joints are "
-                        "generated",
-                        head, d->wrench[0].name ? d->wrench[0].name : "wrench0");
     for (int j = 0; j < d->njoint; j++)
         for (int k = 0; k < LW_JOINT_MAX_NV; k++) {
             const lw_coordinate_desc *c = &d->joint[j].coordinate[k];
@@ -102,12 +94,14 @@ static lw_status check_point_forces(const lw_model *model, lw_error *error)
                                 "%s: joint '%s' has %s; only its springs and dampers are generated",
                                 head, d->joint[j].name, limits ? "limits" : "friction");
         }
-    if (d->nbushing + d->nstop > 0)
-        return lwi_fail(
-            error, LW_ERR_UNSUPPORTED,
-            "%s: force '%s' acts between bodies; only springs and dampers of joints are "
-            "generated",
-            head, d->nbushing ? d->bushing[0].name : d->stop[0].name);
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
+        const lwi_force_item *item = lwi_force_items[k];
+        if (d->force[k].n > 0)
+            return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                            "%s: %s '%s' %s; only springs and dampers of joints are generated",
+                            head, item->type->name,
+                            lwi_force_item_name(item, lwi_force_desc(d, k, 0)), item->acts);
+    }
     return LW_OK;
 }
 

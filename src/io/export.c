@@ -3,6 +3,7 @@
 #include "io/export.h"
 
 #include "io/frames.h"
+#include "model/forces/item.h"
 #include "io/text.h"
 #include "spatial/rotation.h"
 
@@ -259,14 +260,16 @@ static void report_coordinate(const lwi_export *x, const lw_joint_desc *d, int k
 static void report_losses(const lwi_export *x)
 {
     const lwi_description *d = &x->model->desc;
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
+        const lwi_force_item *item = lwi_force_items[k];
+        for (int n = 0; n < d->force[k].n; n++)
+            lwi_export_report(x, "%s '%.200s' is not written", item->type->name,
+                              lwi_force_item_name(item, lwi_force_desc(d, k, n)));
+    }
 #define TELL(list, count, what)                                                                    \
     for (int i = 0; i < d->count; i++)                                                             \
         lwi_export_report(x, what " '%.200s' is not written",                                      \
                           d->list[i].name ? d->list[i].name : "");
-    TELL(spring, nspring, "spring")
-    TELL(wrench, nwrench, "wrench")
-    TELL(bushing, nbushing, "bushing")
-    TELL(stop, nstop, "stop")
     TELL(marker, nmarker, "marker")
 #undef TELL
     for (int j = 0; j < d->njoint; j++)

@@ -1,4 +1,5 @@
 // check.c -- checks between the items of a description, before anything is computed.
+#include "model/forces/item.h"
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -47,13 +48,12 @@ static lw_status check_names(const lwi_description *d, entry *list, lw_error *er
     for (int i = 0; i < d->njoint; i++) list[n++] = (entry){d->joint[i].name, d->joint[i].place, i};
     TRY(check_unique(d, list, n, "joint", error));
     n = 0;
-    for (int i = 0; i < d->nspring; i++)
-        list[n] = (entry){d->spring[i].name, d->spring[i].place, n}, n++;
-    for (int i = 0; i < d->nwrench; i++)
-        list[n] = (entry){d->wrench[i].name, d->wrench[i].place, n}, n++;
-    for (int i = 0; i < d->nbushing; i++)
-        list[n] = (entry){d->bushing[i].name, d->bushing[i].place, n}, n++;
-    for (int i = 0; i < d->nstop; i++) list[n] = (entry){d->stop[i].name, d->stop[i].place, n}, n++;
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++)
+        for (int i = 0; i < d->force[k].n; i++, n++) {
+            const void *desc = lwi_force_desc(d, k, i);
+            list[n] = (entry){lwi_force_item_name(lwi_force_items[k], desc),
+                              lwi_force_item_place(lwi_force_items[k], desc), n};
+        }
     TRY(check_unique(d, list, n, "force", error));
     n = 0;
     for (int i = 0; i < d->nmarker; i++)
@@ -138,8 +138,8 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
     if (desc->nbody < 2)
         return lwi_model_fail(desc, (lw_place){0, 0}, error,
                               "the model has no bodies, expected at least one");
-    const int most = desc->nbody + desc->njoint + desc->nspring + desc->nwrench + desc->nbushing +
-                     desc->nstop + desc->nmarker + desc->nfunction + desc->ninput;
+    int most = desc->nbody + desc->njoint + desc->nmarker + desc->nfunction + desc->ninput;
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) most += desc->force[k].n;
     entry *list = malloc((size_t)most * sizeof *list);
     if (!list) return lwi_fail(error, LW_ERR_MEMORY, "no memory to check names");
     const lw_status status = check_names(desc, list, error);

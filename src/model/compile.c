@@ -1,4 +1,5 @@
 // compile.c -- from a description to the immutable model: all but the decision on an open start.
+#include "model/forces/item.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
 
@@ -22,6 +23,22 @@ static bool copy_text(lwi_arena *arena, const char **text)
     return *text != NULL;
 }
 
+static bool copy_forces(lwi_description *d, int kind, lwi_arena *arena)
+{
+    const lwi_force_item *item = lwi_force_items[kind];
+    lwi_force_list *list = &d->force[kind];
+    list->desc = copy_list(arena, list->desc, list->n, item->desc_size);
+    bool ok = list->desc != NULL;
+    for (int i = 0; i < list->n && ok; i++) {
+        char *at = (char *)list->desc + (size_t)i * item->desc_size + item->name_at;
+        const char *name;
+        memcpy(&name, at, sizeof name);
+        ok = copy_text(arena, &name);
+        memcpy(at, &name, sizeof name);
+    }
+    return ok;
+}
+
 static bool copy_description(lwi_description *d, lwi_arena *arena)
 {
     const lw_function_desc *functions = d->function;
@@ -31,10 +48,6 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     COPY(input, ninput);
     COPY(body, nbody);
     COPY(joint, njoint);
-    COPY(spring, nspring);
-    COPY(wrench, nwrench);
-    COPY(bushing, nbushing);
-    COPY(stop, nstop);
     COPY(coupling, ncoupling);
     COPY(marker, nmarker);
     COPY(warning, nwarning);
@@ -53,10 +66,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
         b->shapes = copy_list(arena, b->shapes, b->nshape, sizeof *b->shapes);
         ok = b->shapes != NULL;
     }
-    for (int i = 0; i < d->nspring && ok; i++) ok = copy_text(arena, &d->spring[i].name);
-    for (int i = 0; i < d->nwrench && ok; i++) ok = copy_text(arena, &d->wrench[i].name);
-    for (int i = 0; i < d->nbushing && ok; i++) ok = copy_text(arena, &d->bushing[i].name);
-    for (int i = 0; i < d->nstop && ok; i++) ok = copy_text(arena, &d->stop[i].name);
+    for (int k = 0; k < LWI_FORCE_ITEMS && ok; k++) ok = copy_forces(d, k, arena);
     for (int i = 0; i < d->nmarker && ok; i++) ok = copy_text(arena, &d->marker[i].name);
     for (int i = 0; i < d->nwarning && ok; i++) ok = copy_text(arena, &d->warning[i]);
     for (int i = 0; i < d->njoint && ok; i++) {
@@ -261,11 +271,6 @@ static int joint_rotors(const lw_model *m, int j, lwi_joint_rotor_par *par)
     return n;
 }
 
-static void point_from_com(const lw_model *m, int body, lw_vec3 p, double r[3])
-{
-    v3_set(r, p.x - m->body[body].com[0], p.y - m->body[body].com[1], p.z - m->body[body].com[2]);
-}
-
 // A force with the signals it follows.
 static void add_force(lw_model *m, const lwi_force_type *type, const void *par, lw_signal a,
                       lw_signal b)
@@ -277,59 +282,34 @@ static void add_force(lw_model *m, const lwi_force_type *type, const void *par, 
     if (lwi_force_dissipates(type, par)) m->carries_work = true;
 }
 
-static void frame_from_com(const lw_model *m, int body, const lw_pose *frame, double R[9],
-                           double r[3])
+// A signal that a key of a description holds.
+static bool follows_state(const lw_model *m, const lwi_yaml_key *key, const void *desc)
 {
-    const double q[4] = {frame->orientation.w, frame->orientation.x, frame->orientation.y,
-                         frame->orientation.z};
-    quat_matrix(R, q);
-    point_from_com(m, body, frame->position, r);
+    lw_signal signal;
+    if (key->kind != LWI_KEY_SIGNAL && key->kind != LWI_KEY_FUNCTION) return false;
+    memcpy(&signal, (const char *)desc + key->offset, sizeof signal);
+    return lwi_function_of_state(m->desc.function, signal);
 }
 
-static lw_status compile_bushings(lw_model *m)
+static lw_status compile_items(lw_model *m, int kind)
 {
-    lwi_bushing_par *par = LWI_PUSH(&m->arena, lwi_bushing_par, m->desc.nbushing);
+    const lwi_force_item *item = lwi_force_items[kind];
+    const int n = m->desc.force[kind].n;
+    char *par = lwi_arena_push(&m->arena, (size_t)n, item->par_size);
     if (!par) return LW_ERR_MEMORY;
-    for (int i = 0; i < m->desc.nbushing; i++) {
-        const lw_bushing_desc *d = &m->desc.bushing[i];
-        lwi_bushing_par *p = &par[i];
-        p->body1 = d->body1.index, p->body2 = d->body2.index;
-        frame_from_com(m, p->body1, &d->frame1, p->R1, p->r1);
-        frame_from_com(m, p->body2, &d->frame2, p->R2, p->r2);
-        memcpy(p->stiffness, d->stiffness, sizeof p->stiffness);
-        memcpy(p->damping, d->damping, sizeof p->damping);
-        add_force(m, &lwi_force_bushing, p, (lw_signal){0}, (lw_signal){0});
-    }
-    return LW_OK;
-}
-
-static lw_status compile_stops(lw_model *m)
-{
-    lwi_stop_par *par = LWI_PUSH(&m->arena, lwi_stop_par, m->desc.nstop);
-    if (!par) return LW_ERR_MEMORY;
-    for (int i = 0; i < m->desc.nstop; i++) {
-        const lw_stop_desc *d = &m->desc.stop[i];
-        lwi_stop_par *p = &par[i];
-        *p = (lwi_stop_par){.body1 = d->body1.index,
-                            .body2 = d->body2.index,
-                            .mode = m->nmode++,
-                            .plane = d->radius2 == 0,
-                            .normal = {d->normal.x, d->normal.y, d->normal.z},
-                            .radius = d->radius + d->radius2,
-                            .stiffness = d->stiffness,
-                            .exponent = d->exponent,
-                            .dissipation = d->dissipation};
-        point_from_com(m, p->body1, d->point1, p->point1);
-        point_from_com(m, p->body2, d->point2, p->point2);
-        add_force(m, &lwi_force_stop, p, (lw_signal){0}, (lw_signal){0});
+    for (int i = 0; i < n; i++, par += item->par_size) {
+        const void *desc = lwi_force_desc(&m->desc, kind, i);
+        item->compile(m, desc, par);
+        add_force(m, item->type, par, (lw_signal){0}, (lw_signal){0});
+        for (int k = 0; k < item->keys->nkey; k++)
+            if (follows_state(m, &item->keys->key[k], desc)) m->force_needs |= LWI_NEEDS_JOINT;
     }
     return LW_OK;
 }
 
 lw_status lwi_compile_forces(lw_model *m, lw_error *error)
 {
-    int n = m->desc.nspring + m->desc.nwrench + m->desc.nbushing + m->desc.nstop, first = 0;
-    int stops = 0, frictions = 0, rotors = 0;
+    int n = 0, first = 0, stops = 0, frictions = 0, rotors = 0;
     for (int j = 0; j < m->njoint; j++) {
         first += joint_springs(m, j, NULL);
         stops += joint_stops(m, j, NULL);
@@ -340,11 +320,10 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
     lwi_joint_friction_par *friction = LWI_PUSH(&m->arena, lwi_joint_friction_par, frictions);
     lwi_joint_stop_par *stop = LWI_PUSH(&m->arena, lwi_joint_stop_par, stops);
     lwi_joint_spring_par *js = LWI_PUSH(&m->arena, lwi_joint_spring_par, first);
-    lwi_spring_par *s = LWI_PUSH(&m->arena, lwi_spring_par, m->desc.nspring);
-    lwi_wrench_par *w = LWI_PUSH(&m->arena, lwi_wrench_par, m->desc.nwrench);
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) n += m->desc.force[k].n;
     m->force = LWI_PUSH(&m->arena, lwi_force, n + first + stops + frictions + rotors);
     m->coupling = LWI_PUSH(&m->arena, lwi_coupling, m->desc.ncoupling);
-    if (!rotor || !friction || !stop || !js || !s || !w || !m->force || !m->coupling)
+    if (!rotor || !friction || !stop || !js || !m->force || !m->coupling)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
     m->carries_work = m->driven;
     for (int j = 0; j < m->njoint; j++) {
@@ -358,30 +337,9 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
         for (int i = joint_rotors(m, j, rotor); i > 0; i--, rotor++)
             add_force(m, &lwi_force_joint_rotor, rotor, (lw_signal){0}, (lw_signal){0});
     }
-    for (int i = 0; i < m->desc.nspring; i++) {
-        const lw_spring_desc *d = &m->desc.spring[i];
-        s[i] = (lwi_spring_par){.body1 = d->body1.index,
-                                .body2 = d->body2.index,
-                                .stiffness = d->stiffness,
-                                .damping = d->damping,
-                                .length = d->length,
-                                .force = d->force};
-        point_from_com(m, s[i].body1, d->point1, s[i].point1);
-        point_from_com(m, s[i].body2, d->point2, s[i].point2);
-        add_force(m, &lwi_force_spring, &s[i], d->force, (lw_signal){0});
-    }
-    for (int i = 0; i < m->desc.nwrench; i++) {
-        const lw_wrench_desc *d = &m->desc.wrench[i];
-        w[i] = (lwi_wrench_par){.body = d->body.index,
-                                .body_axes = d->body_axes,
-                                .force = {d->force.x, d->force.y, d->force.z},
-                                .torque = {d->torque.x, d->torque.y, d->torque.z},
-                                .scale = d->scale};
-        point_from_com(m, w[i].body, d->point, w[i].point);
-        add_force(m, &lwi_force_wrench, &w[i], d->scale, (lw_signal){0});
-    }
-    if (compile_bushings(m) != LW_OK || compile_stops(m) != LW_OK)
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++)
+        if (compile_items(m, k) != LW_OK)
+            return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
     m->ncoupling = m->desc.ncoupling;
     for (int i = 0; i < m->ncoupling; i++) {
         const lw_coupling_desc *d = &m->desc.coupling[i];

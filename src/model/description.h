@@ -12,14 +12,11 @@ enum {
     LWI_LIST_INPUTS,
     LWI_LIST_BODIES,
     LWI_LIST_JOINTS,
-    LWI_LIST_SPRINGS,
-    LWI_LIST_WRENCHES,
-    LWI_LIST_BUSHINGS,
-    LWI_LIST_STOPS,
     LWI_LIST_COUPLINGS,
     LWI_LIST_MARKERS,
     LWI_LIST_WARNINGS,
-    LWI_LIST_COUNT
+    LWI_LIST_FORCES, ///< and following: LWI_FORCE_ITEMS
+    LWI_LIST_COUNT = LWI_LIST_FORCES + LWI_FORCE_ITEMS
 };
 
 /** Items of a list with room for one more; NULL: no memory.  The old list stays in the arena until

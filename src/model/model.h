@@ -9,6 +9,12 @@
 
 #include <linkwork/model.h>
 
+/** The descriptions of one kind of force: structs of the public interface, by lwi_force_desc. */
+typedef struct lwi_force_list {
+    void *desc;
+    int n;
+} lwi_force_list;
+
 /** The items as they were added, deep-copied; the builder holds one, the model a normalised one. */
 typedef struct lwi_description {
     const char *source; ///< file name or NULL
@@ -17,16 +23,23 @@ typedef struct lwi_description {
     const char **input;
     lw_body_desc *body; ///< [0] is the ground
     lw_joint_desc *joint;
-    lw_spring_desc *spring;
-    lw_wrench_desc *wrench;
-    lw_bushing_desc *bushing;
-    lw_stop_desc *stop;
+    lwi_force_list force[LWI_FORCE_ITEMS];
     lw_coupling_desc *coupling;
     lw_marker_desc *marker;
     const char **warning;
-    int nfunction, ninput, nbody, njoint, nspring, nwrench, nbushing, nstop, ncoupling, nmarker,
-        nwarning;
+    int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nwarning;
 } lwi_description;
+
+/** Description i of a kind of force, LWI_ITEM_spring ... */
+const void *lwi_force_desc(const lwi_description *desc, int item, int i);
+static inline const lw_spring_desc *lwi_spring_desc(const lwi_description *desc, int i)
+{
+    return lwi_force_desc(desc, LWI_ITEM_spring, i);
+}
+static inline const lw_wrench_desc *lwi_wrench_desc(const lwi_description *desc, int i)
+{
+    return lwi_force_desc(desc, LWI_ITEM_wrench, i);
+}
 
 typedef struct lwi_body {
     const char *name;
@@ -137,7 +150,7 @@ struct lw_builder {
     lw_allocator allocator;
     lwi_arena arena; ///< texts and arrays of the items
     lwi_description desc;
-    int room[11]; ///< capacity of each list, by LWI_LIST_ (description.h)
+    int room[7 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
 };
 
 /** Fails with the item's place: "joint 'elbow': ...". */

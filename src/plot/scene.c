@@ -6,6 +6,8 @@
 // body, and their joints, are not drawn.
 #include "plot/scene.h"
 
+#include "model/forces/item.h"
+
 #include "base/assert.h"
 
 #include "spatial/rotation.h"
@@ -219,21 +221,37 @@ static int points_of(const building *b, int body, double (*p)[3])
     return n;
 }
 
+static void add_line_of(building *b, const lwi_force_item *item, const void *desc)
+{
+    int body[2];
+    lw_vec3 point[2];
+    const char *kind = item->line(desc, body, point);
+    lwi_plot_spring_mark *mark = &b->scene->spring[b->scene->nspring++];
+    mark->name = lwi_force_item_name(item, desc);
+    mark->kind = kind;
+    for (int side = 0; side < 2; side++) {
+        double local[3] = {point[side].x, point[side].y, point[side].z};
+        if (body[side]) v3_sub(local, local, b->model->body[body[side]].com);
+        mark->body[side] = body[side];
+        to_world(b, body[side], local, mark->p[side]);
+    }
+}
+
+// Forces that drawings show as lines.
 static void add_springs(building *b)
 {
     const lwi_description *d = &b->model->desc;
-    for (int i = 0; i < d->nspring; i++) {
-        const lw_spring_desc *s = &d->spring[i];
-        lwi_plot_spring_mark *mark = &b->scene->spring[b->scene->nspring++];
-        for (int side = 0; side < 2; side++) {
-            const int body = side ? s->body2.index : s->body1.index;
-            const lw_vec3 point = side ? s->point2 : s->point1;
-            double local[3] = {point.x, point.y, point.z};
-            if (body) v3_sub(local, local, b->model->body[body].com);
-            mark->body[side] = body;
-            to_world(b, body, local, mark->p[side]);
-        }
-    }
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++)
+        for (int i = 0; lwi_force_items[k]->line && i < d->force[k].n; i++)
+            add_line_of(b, lwi_force_items[k], lwi_force_desc(d, k, i));
+}
+
+static int count_springs(const lw_model *m)
+{
+    int n = 0;
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++)
+        if (lwi_force_items[k]->line) n += m->desc.force[k].n;
+    return n;
 }
 
 // ----------------------------------------------------------------------------------------- groups
@@ -273,7 +291,7 @@ static bool make_lists(building *b)
     s->solid = LWI_PUSH(b->arena, lwi_plot_solid, nshape);
     s->joint = LWI_PUSH(b->arena, lwi_plot_joint_mark, m->njoint);
     s->line = LWI_PUSH(b->arena, lwi_plot_link, 2 * m->njoint + 2 * m->nbody);
-    s->spring = LWI_PUSH(b->arena, lwi_plot_spring_mark, m->desc.nspring);
+    s->spring = LWI_PUSH(b->arena, lwi_plot_spring_mark, count_springs(m));
     s->body = LWI_PUSH(b->arena, lwi_plot_body_mark, m->nbody);
     s->group = LWI_PUSH(b->arena, int, m->nbody);
     return s->solid && s->joint && s->line && s->spring && s->body && s->group;

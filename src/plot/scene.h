@@ -31,6 +31,7 @@ typedef struct lwi_plot_joint_mark {
 } lwi_plot_joint_mark;
 
 typedef struct lwi_plot_spring_mark {
+    const char *name, *kind; ///< "spring", "damper" or "force"
     int body[2];
     double p[2][3];
 } lwi_plot_spring_mark;

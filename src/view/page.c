@@ -119,13 +119,6 @@ static void put_joints(const page *p)
     fputs("],\n", p->file);
 }
 
-// Drawn as a coil if it has stiffness, else as a damper, else as a line.
-static const char *spring_kind(const lw_spring_desc *s)
-{
-    if (s->stiffness != 0) return "spring";
-    return s->damping != 0 ? "damper" : "force";
-}
-
 // Springs between bodies, in the order of the model.
 static void put_springs(const page *p)
 {
@@ -133,9 +126,9 @@ static void put_springs(const page *p)
     for (int i = 0; i < p->scene.nspring; i++) {
         const lwi_plot_spring_mark *m = &p->scene.spring[i];
         fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
-        lwi_view_text(p->file, p->model->desc.spring[i].name);
-        fprintf(p->file, ",\"kind\":\"%s\",\"body1\":%d,\"body2\":%d,\"point1\":",
-                spring_kind(&p->model->desc.spring[i]), m->body[0], m->body[1]);
+        lwi_view_text(p->file, m->name);
+        fprintf(p->file, ",\"kind\":\"%s\",\"body1\":%d,\"body2\":%d,\"point1\":", m->kind,
+                m->body[0], m->body[1]);
         lwi_view_numbers(p->file, m->p[0], 3);
         fputs(",\"point2\":", p->file);
         lwi_view_numbers(p->file, m->p[1], 3);
@@ -155,8 +148,8 @@ static void put_wrenches(const page *p)
 {
     const lwi_description *d = &p->model->desc;
     fputs("\"wrenches\":[", p->file);
-    for (int i = 0; i < d->nwrench; i++) {
-        const lw_wrench_desc *w = &d->wrench[i];
+    for (int i = 0; i < d->force[LWI_ITEM_wrench].n; i++) {
+        const lw_wrench_desc *w = lwi_wrench_desc(d, i);
         const double *com = p->model->body[w->body.index].com;
         fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
         lwi_view_text(p->file, w->name);

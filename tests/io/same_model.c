@@ -143,8 +143,9 @@ static int same_joint(const pair *p, const lw_joint_desc *a, const lw_joint_desc
 
 static int same_forces(const pair *p)
 {
-    for (int i = 0; i < p->a->nspring; i++) {
-        const lw_spring_desc *a = &p->a->spring[i], *b = &p->b->spring[i];
+    for (int i = 0; i < p->a->force[LWI_ITEM_spring].n; i++) {
+        const lw_spring_desc *a = lwi_force_desc(p->a, LWI_ITEM_spring, i),
+                             *b = lwi_force_desc(p->b, LWI_ITEM_spring, i);
         const double x[] = {a->stiffness, a->damping, a->length};
         const double y[] = {b->stiffness, b->damping, b->length};
         if (a->body1.index != b->body1.index || a->body2.index != b->body2.index)
@@ -155,8 +156,9 @@ static int same_forces(const pair *p)
             !same_signal(p, a->name, a->force, b->force))
             return 0;
     }
-    for (int i = 0; i < p->a->nwrench; i++) {
-        const lw_wrench_desc *a = &p->a->wrench[i], *b = &p->b->wrench[i];
+    for (int i = 0; i < p->a->force[LWI_ITEM_wrench].n; i++) {
+        const lw_wrench_desc *a = lwi_force_desc(p->a, LWI_ITEM_wrench, i),
+                             *b = lwi_force_desc(p->b, LWI_ITEM_wrench, i);
         if (a->body.index != b->body.index || a->body_axes != b->body_axes)
             return differ(p, a->name, "body or axes");
         if (!same_name(p, a->name, b->name) ||
@@ -166,8 +168,9 @@ static int same_forces(const pair *p)
             !same_signal(p, a->name, a->scale, b->scale))
             return 0;
     }
-    for (int i = 0; i < p->a->nbushing; i++) {
-        const lw_bushing_desc *a = &p->a->bushing[i], *b = &p->b->bushing[i];
+    for (int i = 0; i < p->a->force[LWI_ITEM_bushing].n; i++) {
+        const lw_bushing_desc *a = lwi_force_desc(p->a, LWI_ITEM_bushing, i),
+                              *b = lwi_force_desc(p->b, LWI_ITEM_bushing, i);
         if (a->body1.index != b->body1.index || a->body2.index != b->body2.index)
             return differ(p, a->name, "bodies");
         if (!same_name(p, a->name, b->name) ||
@@ -177,8 +180,9 @@ static int same_forces(const pair *p)
             !same_numbers(p, a->name, "damping", a->damping, b->damping, 6))
             return 0;
     }
-    for (int i = 0; i < p->a->nstop; i++) {
-        const lw_stop_desc *a = &p->a->stop[i], *b = &p->b->stop[i];
+    for (int i = 0; i < p->a->force[LWI_ITEM_stop].n; i++) {
+        const lw_stop_desc *a = lwi_force_desc(p->a, LWI_ITEM_stop, i),
+                           *b = lwi_force_desc(p->b, LWI_ITEM_stop, i);
         const double x[] = {a->radius, a->radius2, a->stiffness, a->exponent, a->dissipation};
         const double y[] = {b->radius, b->radius2, b->stiffness, b->exponent, b->dissipation};
         if (a->body1.index != b->body1.index || a->body2.index != b->body2.index)
@@ -220,10 +224,11 @@ int lwt_same_model(const lw_model *a, const lw_model *b, char why[160])
 {
     const pair p = {&a->desc, &b->desc, why};
     const lwi_description *x = p.a, *y = p.b;
-    if (x->nbody != y->nbody || x->njoint != y->njoint || x->nspring != y->nspring ||
-        x->nwrench != y->nwrench || x->nbushing != y->nbushing || x->nstop != y->nstop ||
-        x->ncoupling != y->ncoupling || x->nmarker != y->nmarker || x->ninput != y->ninput)
+    if (x->nbody != y->nbody || x->njoint != y->njoint || x->ncoupling != y->ncoupling ||
+        x->nmarker != y->nmarker || x->ninput != y->ninput)
         return differ(&p, "model", "counts of items");
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++)
+        if (x->force[k].n != y->force[k].n) return differ(&p, "model", "counts of forces");
     if (!same_numbers(&p, "model", "gravity", x->gravity, y->gravity, 3)) return 0;
     for (int i = 1; i < x->nbody; i++)
         if (!same_body(&p, &x->body[i], &y->body[i])) return 0;

@@ -390,7 +390,8 @@ static void directions_of_any_length_are_the_same(void **state)
         const double *R = m->joint[0].R1;
         NEAR(R[2], sqrt(0.5)), NEAR(R[5], sqrt(0.5)), NEAR(R[8], 0);
         NEAR(R[0], 0), NEAR(R[3], 0), NEAR(R[6], 1);
-        NEAR(m->desc.stop[0].normal.y, 0.6), NEAR(m->desc.stop[0].normal.z, 0.8);
+        NEAR(((const lw_stop_desc *)lwi_force_desc(&m->desc, LWI_ITEM_stop, 0))->normal.y, 0.6),
+            NEAR(((const lw_stop_desc *)lwi_force_desc(&m->desc, LWI_ITEM_stop, 0))->normal.z, 0.8);
         lw_model_destroy(m);
     }
 }

@@ -55,19 +55,7 @@ const lwi_yaml_object lwi_yaml_function_object = {
     .type = function_types, .ntype = LWI_COUNT(function_types),
     .key = function_keys, .nkey = LWI_COUNT(function_keys)};
 
-// ----------------------------------------------------------------------------------- poses, bodies
-
-#define AT(field) .offset = offsetof(lw_pose, field)
-static const lwi_yaml_key pose_keys[] = {
-    {"position", LWI_KEY_VECTOR, AT(position), .help = "origin [m]; default 0 0 0"},
-    {"orientation", LWI_KEY_QUATERNION, AT(orientation),
-     .help = "unit quaternion, scalar first; default 1 0 0 0"},
-};
-#undef AT
-const lwi_yaml_object lwi_yaml_pose_object = {.title = "frame",
-                                    .help = "a frame fixed in a body, in the body frame",
-                                    .key = pose_keys,
-                                    .nkey = LWI_COUNT(pose_keys)};
+// ------------------------------------------------------------------------------------------ bodies
 
 static const char *const inertia_checks[] = {"error", "warn"};
 
@@ -286,105 +274,6 @@ static const lwi_yaml_key coupling_keys[] = {
 const lwi_yaml_object lwi_yaml_coupling_object = {
     .title = "coupling", .help = "a polynomial relation of two joint coordinates",
     .key = coupling_keys, .nkey = LWI_COUNT(coupling_keys)};
-
-static const char *const spring_type[] = {"spring"}, *const wrench_type[] = {"wrench"};
-static const char *const bushing_type[] = {"bushing"}, *const stop_type[] = {"stop"};
-
-#define AT(field) .offset = offsetof(lw_spring_desc, field)
-static const lwi_yaml_key spring_keys[] = {
-    {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
-    {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_spring_desc, world1),
-     .help = "point on the first body, in the world at the assembly configuration [m]"},
-    {"to", LWI_KEY_VECTOR, AT(point2), .flag = offsetof(lw_spring_desc, world2),
-     .help = "point on the second body, in the world at the assembly configuration [m]"},
-    {"point1", LWI_KEY_VECTOR, AT(point1),
-     .help = "instead of `from`: in the frame of the first body [m]; default 0 0 0"},
-    {"point2", LWI_KEY_VECTOR, AT(point2),
-     .help = "instead of `to`: in the frame of the second body [m]; default 0 0 0"},
-    {"stiffness", LWI_KEY_NUMBER, AT(stiffness),
-     .help = "force -stiffness (l - length) - damping dl/dt + force pushes the points apart [N/m]; "
-             "default 0"},
-    {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m]; default 0"},
-    {"length", LWI_KEY_NUMBER, AT(length), .help = "length without force [m], >= 0; default 0"},
-    {"force", LWI_KEY_SIGNAL, AT(force), .help = "added, positive pushes the points apart [N]"},
-};
-#undef AT
-const lwi_yaml_object lwi_yaml_spring_object = {
-    .title = "spring", .help = "spring, damper and actuator between two points",
-    .type = spring_type, .ntype = 1, .key = spring_keys, .nkey = LWI_COUNT(spring_keys)};
-
-static const char *const axes[] = {"world", "body"};
-
-#define AT(field) .offset = offsetof(lw_wrench_desc, field)
-static const lwi_yaml_key wrench_keys[] = {
-    {"body", LWI_KEY_BODY, AT(body), .required = ONE, .help = "body on which it acts"},
-    {"at", LWI_KEY_VECTOR, AT(point), .flag = offsetof(lw_wrench_desc, world_point),
-     .help = "point of application of `force`, in the world at the assembly configuration [m]"},
-    {"point", LWI_KEY_VECTOR, AT(point),
-     .help = "instead of `at`: in the body frame [m]; default 0 0 0"},
-    {"force", LWI_KEY_VECTOR, AT(force), .help = "[N]; default 0 0 0"},
-    {"torque", LWI_KEY_VECTOR, AT(torque), .help = "[N m]; default 0 0 0"},
-    {"axes", LWI_KEY_SWITCH, AT(body_axes), .more = axes, .count = LWI_COUNT(axes),
-     .help = "axes of the components; default world"},
-    {"scale", LWI_KEY_FUNCTION, AT(scale), .help = "multiplies force and torque; default 1"},
-};
-#undef AT
-const lwi_yaml_object lwi_yaml_wrench_object = {
-    .title = "wrench", .help = "a force and a torque on one body",
-    .type = wrench_type, .ntype = 1, .key = wrench_keys, .nkey = LWI_COUNT(wrench_keys)};
-
-#define AT(field) .offset = offsetof(lw_bushing_desc, field)
-static const lwi_yaml_key bushing_keys[] = {
-    {"between", LWI_KEY_PAIR, AT(body1), .required = ONE, .help = "the two bodies"},
-    {"at", LWI_KEY_VECTOR, AT(at), .flag = offsetof(lw_bushing_desc, has_at),
-     .help = "origin of both frames, with world axes, at the assembly configuration [m]"},
-    {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_yaml_pose_object,
-     .help = "instead of `at`: F1 in the frame of the first body"},
-    {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_yaml_pose_object,
-     .help = "instead of `at`: F2 in the frame of the second body"},
-    {"stiffness", LWI_KEY_NUMBERS, AT(stiffness), .count = 6, .required = ONE,
-     .help = "along x y z of F1 [N/m], about x y z [N m/rad], >= 0"},
-    {"damping", LWI_KEY_NUMBERS, AT(damping), .count = 6,
-     .help = "the same for velocities [N s/m, N m s/rad], >= 0; default 0"},
-};
-#undef AT
-const lwi_yaml_object lwi_yaml_bushing_object = {
-    .title = "bushing", .help = "springs and dampers in six directions",
-    .type = bushing_type, .ntype = 1, .key = bushing_keys, .nkey = LWI_COUNT(bushing_keys)};
-
-#define AT(field) .offset = offsetof(lw_stop_desc, field)
-static const lwi_yaml_key stop_keys[] = {
-    {"between", LWI_KEY_PAIR, AT(body1), .required = ONE,
-     .help = "the body of the sphere, and that of the plane or the other sphere"},
-    {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_stop_desc, world1),
-     .help = "centre of the sphere, in the world at the assembly configuration [m]"},
-    {"to", LWI_KEY_VECTOR, AT(point2), .flag = offsetof(lw_stop_desc, world2),
-     .help = "point of the plane or centre of the other sphere, in the world at the assembly "
-             "configuration [m]"},
-    {"point1", LWI_KEY_VECTOR, AT(point1),
-     .help = "instead of `from`: in the frame of the first body [m]; default 0 0 0"},
-    {"point2", LWI_KEY_VECTOR, AT(point2),
-     .help = "instead of `to`: in the frame of the second body [m]; default 0 0 0"},
-    {"radius", LWI_KEY_NUMBER, AT(radius), .required = ONE, .help = "of the sphere [m], > 0"},
-    {"radius2", LWI_KEY_NUMBER, AT(radius2), .help = "of the other sphere [m], > 0"},
-    {"normal", LWI_KEY_DIRECTION, AT(normal), .flag = offsetof(lw_stop_desc, world_normal),
-     .help = "instead of `radius2`: of a plane, towards the sphere, world axes at the assembly "
-             "configuration"},
-    {"normal2", LWI_KEY_DIRECTION, AT(normal),
-     .help = "the same in the frame of the second body"},
-    {"stiffness", LWI_KEY_NUMBER, AT(stiffness), .required = ONE,
-     .help = "stiffness x^exponent max(0, 1 + dissipation dx/dt) pushes apart where bodies overlap by "
-             "x > 0 [N/m^exponent], > 0"},
-    {"exponent", LWI_KEY_NUMBER, AT(exponent), .help = ">= 1; default 1.5"},
-    {"dissipation", LWI_KEY_NUMBER, AT(dissipation), .help = "[s/m], >= 0; default 0"},
-};
-#undef AT
-const lwi_yaml_object lwi_yaml_stop_object = {
-    .title = "stop", .help = "contact of a sphere with a plane or a sphere",
-    .type = stop_type, .ntype = 1, .key = stop_keys, .nkey = LWI_COUNT(stop_keys)};
-
-const lwi_yaml_object *const lwi_yaml_force_objects[LWI_FORCE_OBJECTS] = {
-    &lwi_yaml_spring_object, &lwi_yaml_wrench_object, &lwi_yaml_bushing_object, &lwi_yaml_stop_object};
 
 #define AT(field) .offset = offsetof(lw_marker_desc, field)
 static const lwi_yaml_key marker_keys[] = {

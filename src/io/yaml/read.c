@@ -2,6 +2,7 @@
 //
 // Sections are read in the order functions, inputs, bodies, joints, ..., independent of their order in
 // the file.  A function or a body may refer to a later one of its section.
+#include "base/assert.h"
 #include "io/readers.h"
 #include "io/text.h"
 #include "io/yaml/values.h"
@@ -576,34 +577,26 @@ static lw_status check_points(lwi_yaml_reading *r, const lwi_document_value *map
 static lw_status read_force(lwi_yaml_reading *r, const char *name, lw_place place,
                             const lwi_document_value *map)
 {
-    const char *types[LWI_FORCE_OBJECTS];
-    const lwi_yaml_object any = {.title = "force", .type = types, .ntype = LWI_FORCE_OBJECTS};
+    const char *types[LWI_FORCE_ITEMS];
+    const lwi_yaml_object any = {.title = "force", .type = types, .ntype = LWI_FORCE_ITEMS};
+    union {
+        max_align_t align;
+        char bytes[1024];
+    } desc = {.bytes = {0}};
     int type;
-    for (int i = 0; i < LWI_FORCE_OBJECTS; i++) types[i] = lwi_yaml_force_objects[i]->title;
+    for (int i = 0; i < LWI_FORCE_ITEMS; i++) types[i] = lwi_force_items[i]->keys->title;
     TRY(check_name(r, "force", name, place));
     if (map->kind != LWI_DOCUMENT_MAP)
         return lwi_yaml_expected(r, map, "a map with the keys of a force");
     TRY(read_type(r, &any, map, place, &type));
     lwi_yaml_set_item(r, types[type], name);
     TRY(check_points(r, map));
-    if (lwi_yaml_force_objects[type] == &lwi_yaml_spring_object) {
-        lw_spring_desc desc = {.name = name, .place = place};
-        TRY(read_object(r, &lwi_yaml_spring_object, 0, map, place, &desc));
-        return added(r, lw_builder_add_spring(r->builder, &desc, r->error), place);
-    }
-    if (lwi_yaml_force_objects[type] == &lwi_yaml_bushing_object) {
-        lw_bushing_desc desc = {.name = name, .place = place};
-        TRY(read_object(r, &lwi_yaml_bushing_object, 0, map, place, &desc));
-        return added(r, lw_builder_add_bushing(r->builder, &desc, r->error), place);
-    }
-    if (lwi_yaml_force_objects[type] == &lwi_yaml_stop_object) {
-        lw_stop_desc desc = {.name = name, .place = place};
-        TRY(read_object(r, &lwi_yaml_stop_object, 0, map, place, &desc));
-        return added(r, lw_builder_add_stop(r->builder, &desc, r->error), place);
-    }
-    lw_wrench_desc desc = {.name = name, .place = place};
-    TRY(read_object(r, &lwi_yaml_wrench_object, 0, map, place, &desc));
-    return added(r, lw_builder_add_wrench(r->builder, &desc, r->error), place);
+    const lwi_force_item *item = lwi_force_items[type];
+    LWI_ASSERT(item->desc_size <= sizeof desc);
+    memcpy(desc.bytes + item->name_at, &name, sizeof name);
+    memcpy(desc.bytes + item->place_at, &place, sizeof place);
+    TRY(read_object(r, item->keys, 0, map, place, &desc));
+    return added(r, item->add(r->builder, &desc, r->error), place);
 }
 
 static lw_status read_marker(lwi_yaml_reading *r, const char *name, lw_place place,

@@ -161,9 +161,9 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
         return;
     case LWI_KEY_FORCES:
         fputs("\"type\": \"object\", \"additionalProperties\": {\"oneOf\": [", f);
-        for (int i = 0; i < LWI_COUNT(lwi_yaml_force_objects); i++) {
+        for (int i = 0; i < LWI_FORCE_ITEMS; i++) {
             fputs(i ? "}, {" : "{", f);
-            put_reference(f, lwi_yaml_force_objects[i]->title);
+            put_reference(f, lwi_force_items[i]->keys->title);
         }
         fputs("}]}", f);
         return;
@@ -291,15 +291,22 @@ static void put_object(FILE *f, const lwi_yaml_object *object, const char *inden
     put_forms(f, object, indent);
 }
 
+static void put_definition(FILE *file, const lwi_yaml_object *object)
+{
+    fprintf(file, ",\n    \"%s\": {", object->title);
+    put_object(file, object, "\n      ");
+    fputs("\n    }", file);
+}
+
 lw_status lw_schema_write(FILE *file)
 {
-    static const lwi_yaml_object *const defined[] = {
-        &lwi_yaml_function_object,  &lwi_yaml_body_object,      &lwi_yaml_joint_object,
-        &lwi_yaml_pose_object,      &lwi_yaml_mount_object,     &lwi_yaml_coordinate_object,
-        &lwi_yaml_limits_object,    &lwi_yaml_friction_object,  &lwi_yaml_isotropic_object,
-        &lwi_yaml_coupling_object,  &lwi_yaml_spring_object,    &lwi_yaml_wrench_object,
-        &lwi_yaml_bushing_object,   &lwi_yaml_stop_object,      &lwi_yaml_marker_object,
-        &lwi_yaml_mechanism_object, &lwi_yaml_simulation_object};
+    static const lwi_yaml_object *const before[] = {
+        &lwi_yaml_function_object, &lwi_yaml_body_object,     &lwi_yaml_joint_object,
+        &lwi_yaml_pose_object,     &lwi_yaml_mount_object,    &lwi_yaml_coordinate_object,
+        &lwi_yaml_limits_object,   &lwi_yaml_friction_object, &lwi_yaml_isotropic_object,
+        &lwi_yaml_coupling_object};
+    static const lwi_yaml_object *const after[] = {
+        &lwi_yaml_marker_object, &lwi_yaml_mechanism_object, &lwi_yaml_simulation_object};
     if (!file) return LW_ERR_ARGUMENT;
     fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"",
           file);
@@ -309,11 +316,9 @@ lw_status lw_schema_write(FILE *file)
           "a function or an input, or a function\",\n      \"anyOf\": [{\"type\": \"number\"}, "
           "{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/function\"}]\n    }",
           file);
-    for (int i = 0; i < LWI_COUNT(defined); i++) {
-        fprintf(file, ",\n    \"%s\": {", defined[i]->title);
-        put_object(file, defined[i], "\n      ");
-        fputs("\n    }", file);
-    }
+    for (int i = 0; i < LWI_COUNT(before); i++) put_definition(file, before[i]);
+    for (int i = 0; i < LWI_FORCE_ITEMS; i++) put_definition(file, lwi_force_items[i]->keys);
+    for (int i = 0; i < LWI_COUNT(after); i++) put_definition(file, after[i]);
     fputs("\n  }\n}\n", file);
     return fflush(file) == 0 && !ferror(file) ? LW_OK : LW_ERR_IO;
 }

@@ -421,6 +421,17 @@ static void use(int *uses, lw_signal signal)
 }
 
 // Counts the references to each function.
+static void use_signals(int *uses, const lwi_yaml_object *object, const void *desc)
+{
+    for (int i = 0; i < object->nkey; i++) {
+        const lwi_yaml_key *key = &object->key[i];
+        lw_signal signal;
+        if (key->kind != LWI_KEY_SIGNAL && key->kind != LWI_KEY_FUNCTION) continue;
+        memcpy(&signal, (const char *)desc + key->offset, sizeof signal);
+        use(uses, signal);
+    }
+}
+
 static void count_uses(const lwi_description *d, int *uses)
 {
     for (int i = 0; i < d->nfunction; i++)
@@ -436,8 +447,9 @@ static void count_uses(const lwi_description *d, int *uses)
         use(uses, j->mount_turn);
         use(uses, j->length_of);
     }
-    for (int i = 0; i < d->nspring; i++) use(uses, d->spring[i].force);
-    for (int i = 0; i < d->nwrench; i++) use(uses, d->wrench[i].scale);
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++)
+        for (int i = 0; i < d->force[k].n; i++)
+            use_signals(uses, lwi_force_items[k]->keys, lwi_force_desc(d, k, i));
 }
 
 static bool is_taken(const writing *w, const char *name)
@@ -528,6 +540,20 @@ static void write_item(const writing *w, const lwi_yaml_object *object, int type
     fputs("\n", w->file);
 }
 
+static void write_forces(const writing *w, const lwi_description *d)
+{
+    bool any = false;
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
+        const lwi_force_item *item = lwi_force_items[k];
+        for (int i = 0; i < d->force[k].n; i++) {
+            const void *desc = lwi_force_desc(d, k, i);
+            if (!any) fputs("forces:\n", w->file);
+            any = true;
+            write_item(w, item->keys, 0, lwi_force_item_name(item, desc), desc);
+        }
+    }
+}
+
 static void write_sections(const writing *w, const lw_options *options)
 {
     const lwi_description *d = w->d;
@@ -549,15 +575,7 @@ static void write_sections(const writing *w, const lw_options *options)
         write_object(w, &lwi_yaml_coupling_object, 0, &d->coupling[i], ", ");
         fputs("}\n", w->file);
     }
-    if (d->nspring + d->nwrench + d->nbushing + d->nstop) fputs("forces:\n", w->file);
-    for (int i = 0; i < d->nspring; i++)
-        write_item(w, &lwi_yaml_spring_object, 0, d->spring[i].name, &d->spring[i]);
-    for (int i = 0; i < d->nwrench; i++)
-        write_item(w, &lwi_yaml_wrench_object, 0, d->wrench[i].name, &d->wrench[i]);
-    for (int i = 0; i < d->nbushing; i++)
-        write_item(w, &lwi_yaml_bushing_object, 0, d->bushing[i].name, &d->bushing[i]);
-    for (int i = 0; i < d->nstop; i++)
-        write_item(w, &lwi_yaml_stop_object, 0, d->stop[i].name, &d->stop[i]);
+    write_forces(w, d);
     if (d->nmarker) fputs("markers:\n", w->file);
     for (int i = 0; i < d->nmarker; i++)
         write_item(w, &lwi_yaml_marker_object, 0, d->marker[i].name, &d->marker[i]);
@@ -591,10 +609,12 @@ static lw_status check_writable(const writing *w)
                             "joint '%s' cannot be written: custom joints exist in programs only",
                             d->joint[i].name);
     }
-    for (int i = 0; i < d->nspring; i++) TRY(check_name(w, "spring", d->spring[i].name));
-    for (int i = 0; i < d->nwrench; i++) TRY(check_name(w, "wrench", d->wrench[i].name));
-    for (int i = 0; i < d->nbushing; i++) TRY(check_name(w, "bushing", d->bushing[i].name));
-    for (int i = 0; i < d->nstop; i++) TRY(check_name(w, "stop", d->stop[i].name));
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
+        const lwi_force_item *item = lwi_force_items[k];
+        for (int i = 0; i < d->force[k].n; i++)
+            TRY(check_name(w, item->type->name,
+                           lwi_force_item_name(item, lwi_force_desc(d, k, i))));
+    }
     for (int i = 0; i < d->nmarker; i++) TRY(check_name(w, "marker", d->marker[i].name));
     return LW_OK;
 }

@@ -6,6 +6,7 @@
 //     B = 1 - [a]/2 + c [a]^2,  c = (1 - (|a|/2) cot(|a|/2)) / |a|^2
 // on body 2 at F2's origin, the opposite on body 1 at the same point.  B makes the torque that of
 // the potential (d' K d + a' K_a a)/2, at any angle up to half a turn, where a jumps.
+#include "model/forces/describe.h"
 #include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
@@ -182,3 +183,68 @@ const lwi_force_type lwi_force_bushing = {
                     .next_break = NULL, .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6,
                     .rows = rows, .actions = actions),
 };
+
+// ---- in model files
+
+// clang-format off
+#define AT(field) .offset = offsetof(lw_bushing_desc, field)
+static const lwi_yaml_key keys[] = {
+    {"between", LWI_KEY_PAIR, AT(body1), .required = LWI_KEY_REQUIRED, .help = "the two bodies"},
+    {"at", LWI_KEY_VECTOR, AT(at), .flag = offsetof(lw_bushing_desc, has_at),
+     .help = "origin of both frames, with world axes, at the assembly configuration [m]"},
+    {"frame1", LWI_KEY_OBJECT, AT(frame1), .more = &lwi_yaml_pose_object,
+     .help = "instead of `at`: F1 in the frame of the first body"},
+    {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_yaml_pose_object,
+     .help = "instead of `at`: F2 in the frame of the second body"},
+    {"stiffness", LWI_KEY_NUMBERS, AT(stiffness), .count = 6, .required = LWI_KEY_REQUIRED,
+     .help = "along x y z of F1 [N/m], about x y z [N m/rad], >= 0"},
+    {"damping", LWI_KEY_NUMBERS, AT(damping), .count = 6,
+     .help = "the same for velocities [N s/m, N m s/rad], >= 0; default 0"},
+};
+#undef AT
+static const char *const types[] = {"bushing"};
+static const lwi_yaml_object object = {.title = "bushing", .help = "springs and dampers in six directions",
+                                       .type = types, .ntype = 1, .key = keys, .nkey = LWI_COUNT(keys)};
+// clang-format on
+
+lw_status lw_builder_add_bushing(lw_builder *b, const lw_bushing_desc *desc, lw_error *error)
+{
+    lw_bushing_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_bushing_desc", error));
+    d.name = lwi_builder_name(b, desc->name, "bushing", b->desc.force[LWI_ITEM_bushing].n);
+    if (!d.name) return lwi_builder_no_memory(error);
+    const lwi_item item = {b, "bushing", d.name, d.place, error}, *it = &item;
+    TRY(lwi_item_pair(it, d.body1, d.body2));
+    if (!finite3(d.at) || !finite3(d.frame1.position) || !finite3(d.frame2.position) ||
+        !none_negative(d.stiffness, 6) || !none_negative(d.damping, 6))
+        return lwi_item_fail(
+            it, "its places must be finite, stiffness and damping six numbers >= 0 each");
+    if (d.has_at) {
+        const double r[3] = {d.at.x, d.at.y, d.at.z}, q[4] = {1, 0, 0, 0};
+        d.frame1 = lwi_pose_in_body(&b->desc.body[d.body1.index].pose, r, q);
+        d.frame2 = lwi_pose_in_body(&b->desc.body[d.body2.index].pose, r, q);
+        d.has_at = 0, d.at = (lw_vec3){0, 0, 0};
+    }
+    TRY(lwi_item_unit(it, "orientation of frame1", &d.frame1.orientation));
+    TRY(lwi_item_unit(it, "orientation of frame2", &d.frame2.orientation));
+    return lwi_force_push(b, LWI_ITEM_bushing, &d, error);
+}
+
+static lw_status add(lw_builder *builder, const void *desc, lw_error *error)
+{
+    return lw_builder_add_bushing(builder, desc, error);
+}
+
+static void compile(lw_model *m, const void *desc, void *par)
+{
+    const lw_bushing_desc *d = desc;
+    lwi_bushing_par *p = par;
+    p->body1 = d->body1.index, p->body2 = d->body2.index;
+    frame_from_com(m, p->body1, &d->frame1, p->R1, p->r1);
+    frame_from_com(m, p->body2, &d->frame2, p->R2, p->r2);
+    memcpy(p->stiffness, d->stiffness, sizeof p->stiffness);
+    memcpy(p->damping, d->damping, sizeof p->damping);
+}
+
+const lwi_force_item lwi_force_item_bushing = LWI_FORCE_ITEM(
+    bushing, &object, lw_bushing_desc, lwi_bushing_par, add, compile, "acts between bodies", NULL);

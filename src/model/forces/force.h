@@ -8,6 +8,10 @@
 
 struct lw_model;
 
+#define X(name) LWI_ITEM_##name,
+enum { LW_FORCE_LIST(X) LWI_FORCE_ITEMS };
+#undef X
+
 /** What forces may see.  World axes; bodies by index, mass centres. */
 typedef struct lwi_kin {
     const double (*R)[9]; ///< [nbody] body -> world
@@ -195,9 +199,9 @@ bool lwi_force_dissipates(const lwi_force_type *type, const void *par);
 /** Next time after t at which a force, drive or mount of the model is not smooth, or INFINITY. */
 double lwi_model_next_break(const struct lw_model *model, double t);
 
+/** Forces of joints, then those of LW_FORCE_LIST, which are items of model files (item.h). */
 #define LWI_FORCE_LIST(X)                                                                          \
-    X(joint_spring)                                                                                \
-    X(joint_stop) X(joint_friction) X(joint_rotor) X(spring) X(wrench) X(bushing) X(stop)
+    X(joint_spring) X(joint_stop) X(joint_friction) X(joint_rotor) LW_FORCE_LIST(X)
 #define X(name) extern const lwi_force_type lwi_force_##name;
 LWI_FORCE_LIST(X)
 #undef X

@@ -1,4 +1,5 @@
 // forces.c -- all applied forces of a model: sum, potential, times where they are not smooth.
+#include "model/forces/describe.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 
@@ -69,4 +70,43 @@ double lwi_model_next_break(const lw_model *model, double t)
     for (int j = 0; j < model->njoint; j++)
         next = fmin(next, joint_next_break(model, &model->joint[j], t));
     return next;
+}
+
+// ------------------------------------------------------------------------------------------- items
+
+const lwi_force_item *const lwi_force_items[LWI_FORCE_ITEMS] = {
+#define X(name) &lwi_force_item_##name,
+    LW_FORCE_LIST(X)
+#undef X
+};
+
+const char *lwi_force_item_name(const lwi_force_item *item, const void *desc)
+{
+    const char *name;
+    memcpy(&name, (const char *)desc + item->name_at, sizeof name);
+    return name;
+}
+
+lw_place lwi_force_item_place(const lwi_force_item *item, const void *desc)
+{
+    lw_place place;
+    memcpy(&place, (const char *)desc + item->place_at, sizeof place);
+    return place;
+}
+
+const void *lwi_force_desc(const lwi_description *d, int item, int i)
+{
+    return (const char *)d->force[item].desc + (size_t)i * lwi_force_items[item]->desc_size;
+}
+
+lw_status lwi_force_push(lw_builder *builder, int item, const void *desc, lw_error *error)
+{
+    lwi_force_list *list = &builder->desc.force[item];
+    const size_t size = lwi_force_items[item]->desc_size;
+    void *larger = lwi_builder_grow(builder, LWI_LIST_FORCES + item, list->desc, list->n, size);
+    if (!larger) return lwi_builder_no_memory(error);
+    list->desc = larger;
+    memcpy((char *)list->desc + (size_t)list->n * size, desc, size);
+    list->n++;
+    return LW_OK;
 }

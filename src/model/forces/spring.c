@@ -4,6 +4,7 @@
 //
 // The first part has the potential k (l - l0)^2 / 2, the others do the work f ldot.  Where the
 // points meet there is no line, and no force.
+#include "model/forces/describe.h"
 #include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
@@ -122,3 +123,82 @@ const lwi_force_type lwi_force_spring = {
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 3, .rows = rows, .actions = actions),
 };
+
+// ---- in model files
+
+// clang-format off
+#define AT(field) .offset = offsetof(lw_spring_desc, field)
+static const lwi_yaml_key keys[] = {
+    {"between", LWI_KEY_PAIR, AT(body1), .required = LWI_KEY_REQUIRED, .help = "the two bodies"},
+    {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_spring_desc, world1),
+     .help = "point on the first body, in the world at the assembly configuration [m]"},
+    {"to", LWI_KEY_VECTOR, AT(point2), .flag = offsetof(lw_spring_desc, world2),
+     .help = "point on the second body, in the world at the assembly configuration [m]"},
+    {"point1", LWI_KEY_VECTOR, AT(point1),
+     .help = "instead of `from`: in the frame of the first body [m]; default 0 0 0"},
+    {"point2", LWI_KEY_VECTOR, AT(point2),
+     .help = "instead of `to`: in the frame of the second body [m]; default 0 0 0"},
+    {"stiffness", LWI_KEY_NUMBER, AT(stiffness),
+     .help = "force -stiffness (l - length) - damping dl/dt + force pushes the points apart [N/m]; "
+             "default 0"},
+    {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m]; default 0"},
+    {"length", LWI_KEY_NUMBER, AT(length), .help = "length without force [m], >= 0; default 0"},
+    {"force", LWI_KEY_SIGNAL, AT(force), .help = "added, positive pushes the points apart [N]"},
+};
+#undef AT
+static const char *const types[] = {"spring"};
+static const lwi_yaml_object object = {.title = "spring", .help = "spring, damper and actuator between two points",
+                                       .type = types, .ntype = 1, .key = keys, .nkey = LWI_COUNT(keys)};
+// clang-format on
+
+lw_status lw_builder_add_spring(lw_builder *b, const lw_spring_desc *desc, lw_error *error)
+{
+    lw_spring_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_spring_desc", error));
+    d.name = lwi_builder_name(b, desc->name, "spring", b->desc.force[LWI_ITEM_spring].n);
+    if (!d.name) return lwi_builder_no_memory(error);
+    const lwi_item item = {b, "spring", d.name, d.place, error}, *it = &item;
+    TRY(lwi_item_body(it, "body1", d.body1));
+    TRY(lwi_item_body(it, "body2", d.body2));
+    if (!finite3(d.point1) || !finite3(d.point2) || !isfinite(d.stiffness) ||
+        !isfinite(d.damping) || !isfinite(d.length) || d.length < 0)
+        return lwi_item_fail(it,
+                             "points, stiffness, damping and length must be finite, length >= 0");
+    TRY(lwi_item_signal(it, "force", d.force, false));
+    point_in_body(b, d.body1, &d.point1, &d.world1);
+    point_in_body(b, d.body2, &d.point2, &d.world2);
+    return lwi_force_push(b, LWI_ITEM_spring, &d, error);
+}
+
+static lw_status add(lw_builder *builder, const void *desc, lw_error *error)
+{
+    return lw_builder_add_spring(builder, desc, error);
+}
+
+static void compile(lw_model *m, const void *desc, void *par)
+{
+    const lw_spring_desc *d = desc;
+    lwi_spring_par *p = par;
+    *p = (lwi_spring_par){.body1 = d->body1.index,
+                          .body2 = d->body2.index,
+                          .stiffness = d->stiffness,
+                          .damping = d->damping,
+                          .length = d->length,
+                          .force = d->force};
+    point_from_com(m, p->body1, d->point1, p->point1);
+    point_from_com(m, p->body2, d->point2, p->point2);
+}
+
+// A coil if it has stiffness, else a damper, else a line.
+static const char *drawn_line(const void *desc, int body[2], lw_vec3 point[2])
+{
+    const lw_spring_desc *d = desc;
+    body[0] = d->body1.index, body[1] = d->body2.index;
+    point[0] = d->point1, point[1] = d->point2;
+    if (d->stiffness != 0) return "spring";
+    return d->damping != 0 ? "damper" : "force";
+}
+
+const lwi_force_item lwi_force_item_spring =
+    LWI_FORCE_ITEM(spring, &object, lw_spring_desc, lwi_spring_par, add, compile,
+                   "acts between points", drawn_line);

@@ -5,6 +5,7 @@
 // x is how deep the sphere is in the other body.  The spring part has the potential k x^(n+1) /
 // (n+1), the rest does work.  The line of the force goes through the centre of the sphere, so it
 // acts there on both.
+#include "model/forces/describe.h"
 #include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
@@ -178,3 +179,113 @@ const lwi_force_type lwi_force_stop = {
                     .next_break = NULL, .modes = &modes, .varies = NULL, .rate = NULL, .nrow = 1,
                     .rows = rows, .actions = actions),
 };
+
+// ---- in model files
+
+// clang-format off
+#define AT(field) .offset = offsetof(lw_stop_desc, field)
+static const lwi_yaml_key keys[] = {
+    {"between", LWI_KEY_PAIR, AT(body1), .required = LWI_KEY_REQUIRED,
+     .help = "the body of the sphere, and that of the plane or the other sphere"},
+    {"from", LWI_KEY_VECTOR, AT(point1), .flag = offsetof(lw_stop_desc, world1),
+     .help = "centre of the sphere, in the world at the assembly configuration [m]"},
+    {"to", LWI_KEY_VECTOR, AT(point2), .flag = offsetof(lw_stop_desc, world2),
+     .help = "point of the plane or centre of the other sphere, in the world at the assembly "
+             "configuration [m]"},
+    {"point1", LWI_KEY_VECTOR, AT(point1),
+     .help = "instead of `from`: in the frame of the first body [m]; default 0 0 0"},
+    {"point2", LWI_KEY_VECTOR, AT(point2),
+     .help = "instead of `to`: in the frame of the second body [m]; default 0 0 0"},
+    {"radius", LWI_KEY_NUMBER, AT(radius), .required = LWI_KEY_REQUIRED, .help = "of the sphere [m], > 0"},
+    {"radius2", LWI_KEY_NUMBER, AT(radius2), .help = "of the other sphere [m], > 0"},
+    {"normal", LWI_KEY_DIRECTION, AT(normal), .flag = offsetof(lw_stop_desc, world_normal),
+     .help = "instead of `radius2`: of a plane, towards the sphere, world axes at the assembly "
+             "configuration"},
+    {"normal2", LWI_KEY_DIRECTION, AT(normal),
+     .help = "the same in the frame of the second body"},
+    {"stiffness", LWI_KEY_NUMBER, AT(stiffness), .required = LWI_KEY_REQUIRED,
+     .help = "stiffness x^exponent max(0, 1 + dissipation dx/dt) pushes apart where bodies overlap by "
+             "x > 0 [N/m^exponent], > 0"},
+    {"exponent", LWI_KEY_NUMBER, AT(exponent), .help = ">= 1; default 1.5"},
+    {"dissipation", LWI_KEY_NUMBER, AT(dissipation), .help = "[s/m], >= 0; default 0"},
+};
+#undef AT
+static const char *const types[] = {"stop"};
+static const lwi_yaml_object object = {.title = "stop", .help = "contact of a sphere with a plane or a sphere",
+                                       .type = types, .ntype = 1, .key = keys, .nkey = LWI_COUNT(keys)};
+// clang-format on
+
+// The normal of a plane on body 2, in its frame, of unit length.
+static lw_status place_normal(const lwi_item *it, lw_stop_desc *d)
+{
+    const lw_pose *pose = &it->builder->desc.body[d->body2.index].pose;
+    const double q[4] = {pose->orientation.w, pose->orientation.x, pose->orientation.y,
+                         pose->orientation.z};
+    double R[9];
+    if (!finite3(d->normal) || (zero3(d->normal) == (d->radius2 == 0)))
+        return lwi_item_fail(
+            it,
+            "expected the `normal` of a plane or the `radius2` of a sphere on body 2, one of both");
+    if (d->radius2 > 0) return LW_OK;
+    d->normal = lwi_direction(d->normal);
+    double n[3] = {d->normal.x, d->normal.y, d->normal.z};
+    if (d->world_normal) {
+        quat_matrix(R, q);
+        m3_tmul_v(n, R, n);
+    }
+    const double length = v3_norm(n);
+    // one that was written is left alone to the last bit
+    if (!(fabs(length - 1) <= 2e-16)) v3_scale(n, 1 / length, n);
+    d->normal = (lw_vec3){n[0], n[1], n[2]};
+    d->world_normal = 0;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_stop(lw_builder *b, const lw_stop_desc *desc, lw_error *error)
+{
+    lw_stop_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_stop_desc", error));
+    d.name = lwi_builder_name(b, desc->name, "stop", b->desc.force[LWI_ITEM_stop].n);
+    if (!d.name) return lwi_builder_no_memory(error);
+    const lwi_item item = {b, "stop", d.name, d.place, error}, *it = &item;
+    if (d.exponent == 0) d.exponent = 1.5;
+    const double numbers[] = {d.radius2, d.dissipation};
+    TRY(lwi_item_pair(it, d.body1, d.body2));
+    if (!finite3(d.point1) || !finite3(d.point2) || !none_negative(numbers, 2) ||
+        !(isfinite(d.radius) && d.radius > 0) || !(isfinite(d.stiffness) && d.stiffness > 0) ||
+        !(isfinite(d.exponent) && d.exponent >= 1))
+        return lwi_item_fail(
+            it,
+            "radius %g, radius2 %g, stiffness %g, exponent %g, dissipation %g; expected radius and "
+            "stiffness > 0, exponent >= 1, the others >= 0, and finite points",
+            d.radius, d.radius2, d.stiffness, d.exponent, d.dissipation);
+    TRY(place_normal(it, &d));
+    point_in_body(b, d.body1, &d.point1, &d.world1);
+    point_in_body(b, d.body2, &d.point2, &d.world2);
+    return lwi_force_push(b, LWI_ITEM_stop, &d, error);
+}
+
+static lw_status add(lw_builder *builder, const void *desc, lw_error *error)
+{
+    return lw_builder_add_stop(builder, desc, error);
+}
+
+static void compile(lw_model *m, const void *desc, void *par)
+{
+    const lw_stop_desc *d = desc;
+    lwi_stop_par *p = par;
+    *p = (lwi_stop_par){.body1 = d->body1.index,
+                        .body2 = d->body2.index,
+                        .mode = m->nmode++,
+                        .plane = d->radius2 == 0,
+                        .normal = {d->normal.x, d->normal.y, d->normal.z},
+                        .radius = d->radius + d->radius2,
+                        .stiffness = d->stiffness,
+                        .exponent = d->exponent,
+                        .dissipation = d->dissipation};
+    point_from_com(m, p->body1, d->point1, p->point1);
+    point_from_com(m, p->body2, d->point2, p->point2);
+}
+
+const lwi_force_item lwi_force_item_stop = LWI_FORCE_ITEM(
+    stop, &object, lw_stop_desc, lwi_stop_par, add, compile, "acts between bodies", NULL);

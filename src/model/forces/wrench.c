@@ -1,6 +1,7 @@
 // wrench.c -- a force at a point of a body and a torque, in world or body axes, times scale(t).
 //
 // It has no potential; its power is force . (velocity of the point) + torque . w.
+#include "model/forces/describe.h"
 #include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
@@ -66,3 +67,63 @@ const lwi_force_type lwi_force_wrench = {
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 0, .rows = NULL, .actions = actions),
 };
+
+// ---- in model files
+
+// clang-format off
+static const char *const axes[] = {"world", "body"};
+
+#define AT(field) .offset = offsetof(lw_wrench_desc, field)
+static const lwi_yaml_key keys[] = {
+    {"body", LWI_KEY_BODY, AT(body), .required = LWI_KEY_REQUIRED, .help = "body on which it acts"},
+    {"at", LWI_KEY_VECTOR, AT(point), .flag = offsetof(lw_wrench_desc, world_point),
+     .help = "point of application of `force`, in the world at the assembly configuration [m]"},
+    {"point", LWI_KEY_VECTOR, AT(point),
+     .help = "instead of `at`: in the body frame [m]; default 0 0 0"},
+    {"force", LWI_KEY_VECTOR, AT(force), .help = "[N]; default 0 0 0"},
+    {"torque", LWI_KEY_VECTOR, AT(torque), .help = "[N m]; default 0 0 0"},
+    {"axes", LWI_KEY_SWITCH, AT(body_axes), .more = axes, .count = LWI_COUNT(axes),
+     .help = "axes of the components; default world"},
+    {"scale", LWI_KEY_FUNCTION, AT(scale), .help = "multiplies force and torque; default 1"},
+};
+#undef AT
+static const char *const types[] = {"wrench"};
+static const lwi_yaml_object object = {.title = "wrench", .help = "a force and a torque on one body",
+                                       .type = types, .ntype = 1, .key = keys, .nkey = LWI_COUNT(keys)};
+// clang-format on
+
+lw_status lw_builder_add_wrench(lw_builder *b, const lw_wrench_desc *desc, lw_error *error)
+{
+    lw_wrench_desc d;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_wrench_desc", error));
+    d.name = lwi_builder_name(b, desc->name, "wrench", b->desc.force[LWI_ITEM_wrench].n);
+    if (!d.name) return lwi_builder_no_memory(error);
+    const lwi_item item = {b, "wrench", d.name, d.place, error}, *it = &item;
+    TRY(lwi_item_body(it, "body", d.body));
+    if (d.body.index == 0) return lwi_item_fail(it, "acts on the ground, expected a moving body");
+    if (!finite3(d.point) || !finite3(d.force) || !finite3(d.torque))
+        return lwi_item_fail(it, "point, force or torque is not finite");
+    TRY(lwi_item_signal(it, "scale", d.scale, false));
+    point_in_body(b, d.body, &d.point, &d.world_point);
+    return lwi_force_push(b, LWI_ITEM_wrench, &d, error);
+}
+
+static lw_status add(lw_builder *builder, const void *desc, lw_error *error)
+{
+    return lw_builder_add_wrench(builder, desc, error);
+}
+
+static void compile(lw_model *m, const void *desc, void *par)
+{
+    const lw_wrench_desc *d = desc;
+    lwi_wrench_par *p = par;
+    *p = (lwi_wrench_par){.body = d->body.index,
+                          .body_axes = d->body_axes,
+                          .force = {d->force.x, d->force.y, d->force.z},
+                          .torque = {d->torque.x, d->torque.y, d->torque.z},
+                          .scale = d->scale};
+    point_from_com(m, p->body, d->point, p->point);
+}
+
+const lwi_force_item lwi_force_item_wrench = LWI_FORCE_ITEM(
+    wrench, &object, lw_wrench_desc, lwi_wrench_par, add, compile, "acts on a body", NULL);
