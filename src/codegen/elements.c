@@ -85,6 +85,14 @@ static bool constant(const lw_model *model, lw_signal signal, double *value)
 static lw_status check_point_forces(const lw_model *model, lw_error *error)
 {
     const lwi_description *d = &model->desc;
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
+        const lwi_force_item *item = lwi_force_items[k];
+        if (d->force[k].n > 0)
+            return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                            "%s: %s '%s' %s; only springs and dampers of joints are generated",
+                            head, item->type->name,
+                            lwi_force_item_name(item, lwi_force_desc(d, k, 0)), item->acts);
+    }
     for (int j = 0; j < d->njoint; j++)
         for (int k = 0; k < LW_JOINT_MAX_NV; k++) {
             const lw_coordinate_desc *c = &d->joint[j].coordinate[k];
@@ -94,14 +102,6 @@ static lw_status check_point_forces(const lw_model *model, lw_error *error)
                                 "%s: joint '%s' has %s; only its springs and dampers are generated",
                                 head, d->joint[j].name, limits ? "limits" : "friction");
         }
-    for (int k = 0; k < LWI_FORCE_ITEMS; k++) {
-        const lwi_force_item *item = lwi_force_items[k];
-        if (d->force[k].n > 0)
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "%s: %s '%s' %s; only springs and dampers of joints are generated",
-                            head, item->type->name,
-                            lwi_force_item_name(item, lwi_force_desc(d, k, 0)), item->acts);
-    }
     return LW_OK;
 }
 
