@@ -190,10 +190,10 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
     lw_sim *sim = sim_of(b, i);
     const double *values = d->desc->nvary ? values_of(d, i) : NULL;
     double *inputs = inputs_of(b, i);
-    lwi_snapshot_start(sim->model, &sim->moment);
-    if (lwi_vary_start(d->vary, d->desc->nvary, values, &sim->moment, inputs)) {
+    lwi_snapshot_start(sim->model, &sim->snapshot);
+    if (lwi_vary_start(d->vary, d->desc->nvary, values, &sim->snapshot, inputs)) {
         for (int k = 0; k < sim->model->nbody; k++) {
-            const double *q = sim->moment.quat[k];
+            const double *q = sim->snapshot.quat[k];
             if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 0) continue;
             return lwi_fail(&b->error, LW_ERR_ARGUMENT,
                             "instance %d: the quaternion of body '%s' is zero", i,

@@ -65,34 +65,34 @@ typedef struct beginning {
 static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b)
 {
     const lw_model *model = work->model;
-    lwi_snapshot moment;
+    lwi_snapshot snapshot;
     b->x = LWI_PUSH(arena, double, work->layout.nx);
     b->rates = LWI_PUSH(arena, double, work->layout.nx);
     b->inputs = LWI_PUSH(arena, double, model->desc.ninput);
-    if (!b->x || !b->rates || !b->inputs || lwi_snapshot_create(model, arena, &moment) != LW_OK)
+    if (!b->x || !b->rates || !b->inputs || lwi_snapshot_create(model, arena, &snapshot) != LW_OK)
         return LW_ERR_MEMORY;
-    lwi_snapshot_start(model, &moment);
-    b->t = moment.t;
-    TRY(work->formulation->enter(work, &moment, b->x));
+    lwi_snapshot_start(model, &snapshot);
+    b->t = snapshot.t;
+    TRY(work->formulation->enter(work, &snapshot, b->x));
     return work->formulation->rates(work, b->t, b->x, b->inputs, b->rates);
 }
 
-// For the same accuracy momenta take so many evaluations where speeds take one, at least; in lattices 1.0 to 1.3.
+// Smallest ratio of the number of evaluations of momenta to that of speeds for the same accuracy; in lattices 1.0 to 1.3.
 #define MOMENTA_TAKE 1.15
-// Steps of the default integrator grow with the fifth root of the error that is allowed.
+// Steps of the default integrator grow with the fifth root of the tolerance.
 #define ORDER 5
-// Relative to their scales: errors that are tried, far from round-off and small; and momenta that stand still, and
-// go on doing so where a mechanism moves in its plane.
+// Relative to the scales of momenta: the perturbation, small but far from round-off; and the size below which a
+// momentum is zero, and remains zero for a mechanism that moves in its plane.
 #define TRIED 1e-5
 #define STILL 1e-9
 
-// Errors of momenta that are within tolerance make errors of speeds that are larger, most of all where little inertia
-// turns: rods between balls about themselves.  How much larger tells how much shorter steps are.
-static lw_status ask_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_survey *survey)
+// Errors of momenta within the tolerance cause larger errors of speeds, most of all for rotations with small inertia,
+// such as rods between balls about their axes.  The amplification determines how much shorter the steps are.
+static lw_status measure_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_survey *survey)
 {
     const lw_model *model = work->model;
     const int nx = work->layout.nx;
-    double most = 1, *off = LWI_PUSH(arena, double, nx), *scale = LWI_PUSH(arena, double, nx);
+    double largest = 1, *off = LWI_PUSH(arena, double, nx), *scale = LWI_PUSH(arena, double, nx);
     double *rates = LWI_PUSH(arena, double, nx);
     beginning b;
     survey->momenta_take = MOMENTA_TAKE;
@@ -107,12 +107,13 @@ static lw_status ask_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_survey *
                 b.x[i] += TRIED * (off[i] < 0 ? -scale[i] : scale[i]);
     }
     if (work->formulation->rates(work, b.t, b.x, b.inputs, rates) != LW_OK) return LW_OK;
-    for (int i = 0; i < model->tree_nq; i++) most = fmax(most, fabs(rates[i] - b.rates[i]) / TRIED);
-    if (isfinite(most)) survey->momenta_take = fmax(MOMENTA_TAKE, pow(most, 1.0 / ORDER));
+    for (int i = 0; i < model->tree_nq; i++)
+        largest = fmax(largest, fabs(rates[i] - b.rates[i]) / TRIED);
+    if (isfinite(largest)) survey->momenta_take = fmax(MOMENTA_TAKE, pow(largest, 1.0 / ORDER));
     return LW_OK;
 }
 
-// Why the formulation cannot begin: `refusal`, "" where it can: then its work is the one that is kept.
+// Evaluates the formulation at the start.  If that fails, `refusal` has the reason, otherwise its work is kept.
 static lw_status try(const lwi_formulation *formulation, const lw_model *model,
                      const lw_options *options, lwi_arena *arena, lw_error *refusal,
                      lwi_cost_survey *survey)
@@ -137,7 +138,7 @@ static lw_status try(const lwi_formulation *formulation, const lw_model *model,
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
-// What an option asks for and only the other one has.
+// Options that require the other formulation.
 static void heed_options(const lw_options *options, lwi_cost_survey *survey)
 {
     if (options && options->state == LW_STATE_SPEEDS)
@@ -169,7 +170,7 @@ static lw_status survey_loops(const lw_model *model, const lw_options *options, 
     survey->best = find_best(survey);
     if (survey->hdca.text[0] || (survey->best && !strcmp(survey->best, "rcr"))) return LW_OK;
     TRY(try(&lwi_formulation_hdca, model, options, arena, &survey->hdca, survey));
-    if (!survey->hdca.text[0]) TRY(ask_momenta(survey->work, arena, survey));
+    if (!survey->hdca.text[0]) TRY(measure_momenta(survey->work, arena, survey));
     survey->best = find_best(survey);
     return LW_OK;
 }
@@ -251,7 +252,7 @@ static void choose_by_cost(const lwi_cost_survey *survey, const char *loops,
              "; nothing but the tolerance keeps its velocities on the loops");
 }
 
-// What cannot begin is not chosen, whatever it costs.
+// A formulation that cannot start is not chosen at any cost.
 static void choose_the_other(const char *name, const char *other, const lw_error *refusal,
                              const char *loops, lwi_cost_choice *choice)
 {

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-// An eigenvalue ten times the next is found to a per cent in a few rounds; where it is less, nothing is stiff.
+// An eigenvalue ten times the next one is found to a per cent in a few rounds; otherwise the model is not stiff.
 enum { ROUNDS = 16 };
-// The share of the modulus that a decay has at least; critically damped oscillations have 0.7.
+// Smallest share of the modulus of a decay; critically damped oscillations have 0.7.
 static const double MOSTLY = 0.9;
 
 typedef struct walk {
@@ -34,7 +34,7 @@ static bool rates(const walk *a, const double *x, double *f)
            isfinite(norm(a->n, f));
 }
 
-// One round; false where there are no numbers.  @param share  of the modulus, negative: decay
+// One round; false if results are not finite.  @param share  of the modulus, negative: decay
 static bool next(const walk *a, double size, double *modulus, double *share)
 {
     const int n = a->n;
@@ -59,7 +59,7 @@ static double find(walk *a)
     double modulus = 0, share = 0;
     const double size = 1 + norm(a->n, a->x);
     if (!rates(a, a->x, a->f)) return 0;
-    // no component is left out, and none is the same as another
+    // all components are nonzero and different
     for (int i = 0; i < a->n; i++) a->v[i] = 1 + 0.1 * sin(1 + i);
     for (int round = 0; round < ROUNDS; round++)
         if (!next(a, size, &modulus, &share)) return 0;
@@ -69,14 +69,14 @@ static double find(walk *a)
 static lw_status start(walk *a, lwi_arena *arena)
 {
     const lw_model *model = a->work->model;
-    lwi_snapshot moment;
+    lwi_snapshot snapshot;
     double **const array[] = {&a->x, &a->f, &a->v, &a->y, &a->w};
     for (int i = 0; i < LWI_COUNT(array); i++)
         if (!(*array[i] = LWI_PUSH(arena, double, a->n))) return LW_ERR_MEMORY;
     a->inputs = LWI_PUSH(arena, double, model->desc.ninput);
-    if (!a->inputs || lwi_snapshot_create(model, arena, &moment) != LW_OK) return LW_ERR_MEMORY;
-    lwi_snapshot_start(model, &moment);
-    return a->work->formulation->enter(a->work, &moment, a->x);
+    if (!a->inputs || lwi_snapshot_create(model, arena, &snapshot) != LW_OK) return LW_ERR_MEMORY;
+    lwi_snapshot_start(model, &snapshot);
+    return a->work->formulation->enter(a->work, &snapshot, a->x);
 }
 
 lw_status lwi_decay_rate(lwi_work *work, const lw_allocator *allocator, double *rate)
@@ -88,5 +88,5 @@ lw_status lwi_decay_rate(lwi_work *work, const lw_allocator *allocator, double *
     const lw_status status = start(&a, &arena);
     if (status == LW_OK && a.n > 0) *rate = find(&a);
     lwi_arena_free(&arena);
-    return status == LW_ERR_MEMORY ? status : LW_OK; // a start that fails is told by who enters it
+    return status == LW_ERR_MEMORY ? status : LW_OK; // a start that fails is reported by the caller
 }

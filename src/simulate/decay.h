@@ -1,13 +1,12 @@
-// decay.h -- how fast the fastest motion dies out: what makes a model stiff.
+// decay.h -- the fastest decay rate of a model, a measure of stiffness.
 #ifndef LWI_SIMULATE_DECAY_H
 #define LWI_SIMULATE_DECAY_H
 
 #include "kinematics/formulation.h"
 
 /** The fastest decay at the model's start [1/s], by power iteration on differences of the rates: dampers,
- *  friction and whatever else acts there, against the inertia that they move.  0 where the fastest
- *  motion oscillates or grows (an implicit method would not make longer steps there), or where rates
- *  are not finite.
+ *  friction and other forces against the inertia that they move.  0 if the fastest motion oscillates or
+ *  grows (an implicit method would not take longer steps then), or if rates are not finite.
  *  @cost some twenty evaluations   @return LW_ERR_MEMORY */
 lw_status lwi_decay_rate(lwi_work *work, const lw_allocator *allocator, double *rate);
 

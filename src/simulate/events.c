@@ -1,16 +1,15 @@
 // events.c -- forces with modes (stops): steps of adaptive integrators end where a mode changes.
 //
-// During a step the modes are held, so that rates are smooth, as far as the step looks ahead. After
-// it the guards tell whether a mode has ended:
+// During a step the modes are fixed, so that the rates are smooth for every trial of the step.  After
+// it the guards show whether a mode has ended:
 //
-//   G(t) = the least guard of all forces with modes,  an event is where G comes below zero
+//   G(t) = the smallest guard of all forces with modes,  an event is where G becomes negative
 //
-// Then the step is taken back, and taken again up to the event, which the Illinois rule finds:
-// every trial is a step of the integrator from the same state, so the state at the event is as good
-// as any other, and nothing is interpolated.  A mode that ends and begins again within one step is
-// looked for by the cubic through guard and rate at both ends.  Integrators of fixed step have no
-// events: there every force decides by the state at each evaluation, and the jump of the rates
-// costs them their order.
+// Then the step is rejected and repeated up to the event, which the Illinois rule finds: every trial is a
+// step of the integrator from the same state, so the state at the event is as accurate as any other, and
+// nothing is interpolated.  A mode that ends and begins again within one step is detected by the cubic
+// through guard and rate at both ends.  Fixed-step integrators have no events: there the modes follow from
+// the state at each evaluation, and the jump of the rates reduces their order.
 #include "simulate/simulation.h"
 
 #include "spatial/vec3.h"
@@ -19,11 +18,11 @@
 #include <math.h>
 #include <string.h>
 
-// A guard this small, in units of the tolerance of coordinates, is the event: below what the
-// integrator leaves of the position.
+// A guard this small, relative to the tolerance of coordinates, is the event: below the position error of
+// the integrator.
 #define CLOSE_ENOUGH 1e-3
 // Steps of a search; the Illinois rule needs five to ten.
-enum { MOST_TRIALS = 60 };
+enum { MAX_TRIALS = 60 };
 
 lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive)
 {
@@ -38,12 +37,12 @@ lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive)
 
 // ------------------------------------------------------------------------------------------ guards
 
-static lw_status look(lw_sim *sim, lwi_kin *kin)
+static lw_status observe_motion(lw_sim *sim, lwi_kin *kin)
 {
-    lwi_snapshot *m = &sim->moment;
+    lwi_snapshot *m = &sim->snapshot;
     const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
                                                              LW_OBSERVE_TWIST, m);
-    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "looking for an event");
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "searching for an event");
     lwi_observe_merged(sim->model, LW_OBSERVE_TWIST, sim->inputs, &sim->loads, m);
     for (int b = 0; b < sim->model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
     *kin = (lwi_kin){.R = (const double(*)[9])m->R,
@@ -55,12 +54,12 @@ static lw_status look(lw_sim *sim, lwi_kin *kin)
     return LW_OK;
 }
 
-// Modes by the state alone, where nothing is known of what was before.
+// Modes from the state alone, without a history.
 static lw_status begin_modes(lw_sim *sim)
 {
     const lw_model *model = sim->model;
     lwi_kin kin;
-    TRY(look(sim, &kin));
+    TRY(observe_motion(sim, &kin));
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         const lwi_force_modes *modes = f->type->modes;
@@ -69,21 +68,21 @@ static lw_status begin_modes(lw_sim *sim)
     return LW_OK;
 }
 
-// Calls `what` for every guard of the present modes.
-static lw_status least_guard(lw_sim *sim, lwi_guard *least)
+// The smallest guard of the present modes.
+static lw_status min_guard(lw_sim *sim, lwi_guard *smallest)
 {
     const lw_model *model = sim->model;
     lwi_guard guard[LWI_MOST_GUARDS];
     lwi_kin kin;
-    TRY(look(sim, &kin));
-    *least = (lwi_guard){INFINITY, NAN};
+    TRY(observe_motion(sim, &kin));
+    *smallest = (lwi_guard){INFINITY, NAN};
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         const lwi_force_modes *modes = f->type->modes;
         if (!modes) continue;
         const int n = modes->guards(f->par, sim->events.mode[modes->index(f->par)], &kin, guard);
         for (int k = 0; k < n; k++)
-            if (!(guard[k].value >= least->value)) *least = guard[k];
+            if (!(guard[k].value >= smallest->value)) *smallest = guard[k];
     }
     return LW_OK;
 }
@@ -94,7 +93,7 @@ static lw_status change_modes(lw_sim *sim)
     const lw_model *model = sim->model;
     lwi_guard guard[LWI_MOST_GUARDS];
     lwi_kin kin;
-    TRY(look(sim, &kin));
+    TRY(observe_motion(sim, &kin));
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         const lwi_force_modes *modes = f->type->modes;
@@ -115,8 +114,8 @@ static lw_status change_modes(lw_sim *sim)
 // -----------------------------------------------------------------------------------------
 // searching
 
-// From the beginning of the step to `to`.
-static lw_status again(lw_sim *sim, double to, lwi_guard *least)
+// Repeats the step from its beginning to `to`.
+static lw_status repeat_step(lw_sim *sim, double to, lwi_guard *guard)
 {
     lwi_events *e = &sim->events;
     const size_t bytes = (size_t)sim->work->layout.nx * sizeof *sim->x;
@@ -125,39 +124,39 @@ static lw_status again(lw_sim *sim, double to, lwi_guard *least)
     const lwi_integrator_type *type = sim->integrator->type;
     TRY(type->restart(sim->integrator, sim->t, sim->x, LWI_JUMP_RATES, &sim->error));
     TRY(type->advance(sim->integrator, &sim->t, sim->x, to, to, false, &sim->error));
-    return least_guard(sim, least);
+    return min_guard(sim, guard);
 }
 
-// The event between t0, where the least guard was `before`, and sim->t, where it is `after` < 0.
+// Finds the event between t0, with the smallest guard `before`, and sim->t, where it is `after` < 0.
 static lw_status find_event(lw_sim *sim, double before, double after)
 {
     const double enough = CLOSE_ENOUGH * sim->options.atol;
     double a = sim->events.t0, b = sim->t, ga = fmax(before, 0), gb = after;
-    lwi_guard least;
+    lwi_guard guard;
     int side = 0;
-    for (int i = 0; i < MOST_TRIALS && -gb > enough && b - a > 4 * DBL_EPSILON * fabs(b); i++) {
-        // regula falsi; an end that stays counts half next time
+    for (int i = 0; i < MAX_TRIALS && -gb > enough && b - a > 4 * DBL_EPSILON * fabs(b); i++) {
+        // regula falsi; the guard of an end that is kept is halved for the next time
         double t = a + (b - a) * (ga / (ga - gb));
-        // where it stays at the edge, in the middle: both ends come nearer
+        // bisection if it stays at the edge, so that both ends approach the event
         if (!(t > a && t < b) || i % 8 == 7) t = a + 0.5 * (b - a);
         if (!(t > a && t < b)) break;
-        TRY(again(sim, t, &least));
-        if (least.value < 0) {
-            b = t, gb = least.value;
+        TRY(repeat_step(sim, t, &guard));
+        if (guard.value < 0) {
+            b = t, gb = guard.value;
             if (side < 0) ga *= 0.5;
             side = -1;
         } else {
-            a = t, ga = least.value;
+            a = t, ga = guard.value;
             if (side > 0) gb *= 0.5;
             side = 1;
         }
     }
-    if (sim->t != b) TRY(again(sim, b, &least));
+    if (sim->t != b) TRY(repeat_step(sim, b, &guard));
     return change_modes(sim);
 }
 
-// Time within the step at which the cubic through both ends is least; NAN where that is an end.
-static double cubic_least(double t0, double t1, lwi_guard a, lwi_guard b)
+// Time of the minimum of the cubic through both ends within the step; NAN if it is at an end or not negative.
+static double cubic_minimum(double t0, double t1, lwi_guard a, lwi_guard b)
 {
     const double h = t1 - t0, da = h * a.rate, db = h * b.rate, rise = b.value - a.value;
     if (!isfinite(da) || !isfinite(db) || !(da < 0 && db > 0)) return NAN;
@@ -169,33 +168,33 @@ static double cubic_least(double t0, double t1, lwi_guard a, lwi_guard b)
     return a.value + s * (da + s * (c2 + s * c3)) < 0 ? t0 + s * h : NAN;
 }
 
-// After a step: was there an event in it?
+// Checks a step for events.
 static lw_status check_step(lw_sim *sim, lwi_guard before)
 {
     lwi_events *e = &sim->events;
     lwi_guard after;
-    TRY(least_guard(sim, &after));
+    TRY(min_guard(sim, &after));
     if (!(after.value < 0)) {
-        const double between = cubic_least(e->t0, sim->t, before, after);
+        const double between = cubic_minimum(e->t0, sim->t, before, after);
         if (!(between > e->t0 && between < sim->t)) {
-            e->least = after;
-            e->standing = 0;
+            e->guard = after;
+            e->repeats = 0;
             return LW_OK;
         }
-        TRY(again(sim, between, &after)); // where there is none after all, this was a shorter step
-        e->least = after;
+        TRY(repeat_step(sim, between, &after)); // without an event there, this is a shorter step
+        e->guard = after;
         if (!(after.value < 0)) return LW_OK;
     }
-    // modes that end where they begin, over and over: the step is taken as it is
-    if (e->standing > 4 * sim->model->nmode) {
-        e->standing = 0;
+    // modes that end immediately after they begin, repeatedly: accept the step
+    if (e->repeats > 4 * sim->model->nmode) {
+        e->repeats = 0;
         TRY(begin_modes(sim));
         sim->pending = LWI_NEW_RATES;
-        return least_guard(sim, &e->least);
+        return min_guard(sim, &e->guard);
     }
     TRY(find_event(sim, before.value, after.value));
-    e->standing = sim->t - e->t0 > 4 * DBL_EPSILON * fabs(sim->t) ? 0 : e->standing + 1;
-    return least_guard(sim, &e->least);
+    e->repeats = sim->t - e->t0 > 4 * DBL_EPSILON * fabs(sim->t) ? 0 : e->repeats + 1;
+    return min_guard(sim, &e->guard);
 }
 
 lw_status lwi_sim_advance_events(lw_sim *sim, double stop)
@@ -204,14 +203,14 @@ lw_status lwi_sim_advance_events(lw_sim *sim, double stop)
     const size_t bytes = (size_t)sim->work->layout.nx * sizeof *sim->x;
     if (!e->begun) {
         e->begun = true;
-        e->standing = 0;
+        e->repeats = 0;
         TRY(begin_modes(sim));
         sim->work->mode = e->mode;
-        TRY(least_guard(sim, &e->least));
+        TRY(min_guard(sim, &e->guard));
     }
     e->t0 = sim->t;
     if (bytes) memcpy(e->x0, sim->x, bytes);
     TRY(sim->integrator->type->advance(sim->integrator, &sim->t, sim->x, stop, stop, true,
                                        &sim->error));
-    return check_step(sim, e->least);
+    return check_step(sim, e->guard);
 }

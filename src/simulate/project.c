@@ -1,20 +1,19 @@
-// project.c -- positions that have drifted from loops and couplings are put back on them.
+// project.c -- projects positions that have drifted from loops and couplings onto the constraint manifold.
 //
-// Formulations hold the constraints by their derivatives, so positions leave them at the
-// integration error.  Before a step the motion at hand is looked at; where it is too far off, the
-// bodies go the shortest way back in the metric of their masses, velocities follow [assemble.h],
-// and the formulation enters the motion anew.  Nothing but the state at hand decides, so a run that
-// is continued is the same.
+// Formulations enforce the constraints by their derivatives, so positions drift with the integration error.
+// Before a step the constraint violation is checked.  If it is too large, the bodies are moved by the
+// smallest displacement in the mass metric, velocities are corrected [assemble.h], and the formulation
+// enters the new motion.  The decision depends on the present state only, so a resumed run is the same.
 #include "simulate/simulation.h"
 
 #include "spatial/rotation.h"
 
 #include <string.h>
 
-// `auto` waits until positions are off by so many tolerances: what is put back is then known to one
-// digit, and multistep methods, which lose their history, are left alone for long.
+// `auto` projects if positions are off by this many tolerances: the correction is then known to one digit, and
+// multistep methods, which lose their history, are rarely restarted.
 #define PATIENCE 10
-// A mechanism whose redundant joints contradict each other is never closed better than its start.
+// Inconsistent redundant joints are never closed better than at the start: factor over its residual.
 #define ABOVE_START 3
 
 static void take_motion(lwi_assembler *a, const lwi_snapshot *m)
@@ -56,13 +55,13 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim)
     lwi_projection *p = &sim->projection;
     if (o->project == LW_PROJECT_NEVER || (model->nloop == 0 && model->ncoupling == 0))
         return LW_OK;
-    if (sim->work->formulation->step) return LW_OK; // does so in each step
-    TRY(lwi_snapshot_create(model, &sim->arena, &p->moment));
+    if (sim->work->formulation->step) return LW_OK; // it projects in each step
+    TRY(lwi_snapshot_create(model, &sim->arena, &p->snapshot));
     TRY(lwi_assembler_create(model, 0, NULL, &sim->arena, &p->assembler));
     p->active = true;
     if (o->project == LW_PROJECT_ALWAYS) return LW_OK;
-    lwi_snapshot_start(model, &p->moment);
-    take_motion(&p->assembler, &p->moment);
+    lwi_snapshot_start(model, &p->snapshot);
+    take_motion(&p->assembler, &p->snapshot);
     lwi_assembler_correct(&p->assembler);
     const double closed = lwi_assembler_residual(&p->assembler, false, NULL);
     p->limit = fmax(PATIENCE * (o->atol + o->rtol * p->assembler.length), ABOVE_START * closed);
@@ -74,26 +73,26 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
     lwi_work *work = sim->work;
     lwi_projection *p = &sim->projection;
     const lwi_formulation *f = work->formulation;
-    // a bound that is small enough spares the poses; whether to correct is decided by the rows
-    p->seen = !(f->gap && f->gap(work, t, x) <= p->limit);
-    if (!p->seen) return LW_OK;
-    p->moment.t = t;
+    // if an upper bound is below the limit, poses are not needed; otherwise the rows decide
+    p->observed = !(f->gap && f->gap(work, t, x) <= p->limit);
+    if (!p->observed) return LW_OK;
+    p->snapshot.t = t;
     p->poses = f->can & LWI_POSES_FIRST;
     TRY(f->observe(work, t, x, sim->inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST,
-                   &p->moment));
-    take_motion(&p->assembler, &p->moment);
+                   &p->snapshot));
+    take_motion(&p->assembler, &p->snapshot);
     const double before = lwi_assembler_residual(&p->assembler, false, NULL);
     if (!(before > p->limit)) return LW_OK;
     if (p->poses) {
-        TRY(f->observe(work, t, x, sim->inputs, LW_OBSERVE_TWIST, &p->moment));
-        take_motion(&p->assembler, &p->moment);
+        TRY(f->observe(work, t, x, sim->inputs, LW_OBSERVE_TWIST, &p->snapshot));
+        take_motion(&p->assembler, &p->snapshot);
         p->poses = false;
     }
     lwi_assembler_correct(&p->assembler);
     if (!(lwi_assembler_residual(&p->assembler, false, NULL) < before)) return LW_OK;
-    give_motion(&p->assembler, &p->moment);
+    give_motion(&p->assembler, &p->snapshot);
     work->goes_on = true;
-    const lw_status status = f->enter(work, &p->moment, x);
+    const lw_status status = f->enter(work, &p->snapshot, x);
     work->goes_on = false;
     p->count += status == LW_OK;
     *changed = true;

@@ -63,7 +63,7 @@ static lw_status allocate(lw_sim *sim)
     if (!sim->x || !sim->scratch || !sim->atol || !sim->inputs || !sim->loads.wrench ||
         !sim->loads.effort)
         return LW_ERR_MEMORY;
-    return lwi_snapshot_create(model, arena, &sim->moment);
+    return lwi_snapshot_create(model, arena, &sim->snapshot);
 }
 
 // atol of every component: the option times the formulation's factor, momenta as asked for.
@@ -121,8 +121,8 @@ void lwi_sim_find_break(lw_sim *sim)
 // The model's initial state at t = 0.
 static lw_status start(lw_sim *sim)
 {
-    lwi_snapshot_start(sim->model, &sim->moment);
-    const lw_status status = sim->work->formulation->enter(sim->work, &sim->moment, sim->x);
+    lwi_snapshot_start(sim->model, &sim->snapshot);
+    const lw_status status = sim->work->formulation->enter(sim->work, &sim->snapshot, sim->x);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the initial state");
     lwi_sim_find_break(sim);
     return LW_OK;
@@ -220,8 +220,8 @@ const lw_error *lw_sim_error(const lw_sim *sim)
 
 // ------------------------------------------------------------------------------------------- steps
 
-// The integrator learns of what was set since its last step.
-static lw_status settle(lw_sim *sim)
+// Notifies the integrator of changes since its last step.
+static lw_status notify_integrator(lw_sim *sim)
 {
     if (sim->pending == LWI_NOTHING) return LW_OK;
     const lwi_jump what = sim->pending == LWI_NEW_STATE ? LWI_JUMP_STATE : LWI_JUMP_RATES;
@@ -234,10 +234,10 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
 {
     const double began = lwi_clock(), from = sim->t;
     if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->monitor.count = 0;
-    lw_status status = settle(sim);
+    lw_status status = notify_integrator(sim);
     const double stop = fmin(to, sim->next_break);
     if (status == LW_OK && sim->events.active) {
-        // step by step, none past `stop`: a state between rows is looked at too
+        // step by step, none past `stop`: states between rows are checked for events too
         do status = lwi_sim_advance_events(sim, stop);
         while (status == LW_OK && !one_step && sim->pending == LWI_NOTHING && sim->t < stop);
         if (status != LW_OK) sim->pending = LWI_NEW_STATE;
@@ -322,15 +322,15 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     if (!observation || (int)level < LW_OBSERVE_POSE || level > LW_OBSERVE_REACTION)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "level %d: expected 0 to %d, and a result",
                         (int)level, LW_OBSERVE_REACTION);
-    sim->moment.t = sim->t;
+    sim->snapshot.t = sim->t;
     const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
-                                                             level, &sim->moment);
+                                                             level, &sim->snapshot);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "observation");
-    lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->moment);
+    lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->snapshot);
     lwi_totals system = {0};
-    if (level >= LW_OBSERVE_ENERGY) lwi_observe_system(sim->model, level, &sim->moment, &system);
-    audit(&sim->audit, level, &system, sim->moment.work);
-    fill(&sim->observation, level, &sim->moment, &system);
+    if (level >= LW_OBSERVE_ENERGY) lwi_observe_system(sim->model, level, &sim->snapshot, &system);
+    audit(&sim->audit, level, &system, sim->snapshot.work);
+    fill(&sim->observation, level, &sim->snapshot, &system);
     *observation = &sim->observation;
     return LW_OK;
 }

@@ -9,7 +9,7 @@
 #include "kinematics/observe.h"
 #include "simulate/singularity_monitor.h"
 
-/** What must be told to the integrator before it goes on. */
+/** Changes since the last step, of which the integrator must be notified before the next one. */
 typedef enum lwi_pending { LWI_NOTHING, LWI_NEW_RATES, LWI_NEW_STATE } lwi_pending;
 
 /** Largest errors over the observed rows. */
@@ -21,33 +21,33 @@ typedef struct lwi_audit {
     double energy_error, energy_scale, residual[3];
 } lwi_audit;
 
-/** Modes of forces and the step that is watched for their end (events.c). */
+/** Modes of forces and the step in which the end of a mode is searched for (events.c). */
 typedef struct lwi_events {
     bool active, begun;
     unsigned char *mode; ///< [model nmode]
-    double t0, *x0;      ///< where the step began
-    lwi_guard least;     ///< at the end of the last step
-    int standing;        ///< events in a row without time between them
+    double t0, *x0;      ///< start of the step
+    lwi_guard guard;     ///< the smallest one at the end of the last step
+    int repeats;         ///< consecutive events without time between them
     long count;
 } lwi_events;
 
-/** Positions put back on loops and couplings (project.c). */
+/** Projection of positions onto loops and couplings (project.c). */
 typedef struct lwi_projection {
     bool active;
-    double limit; ///< residual of positions from which on they are [m, rad]
+    double limit; ///< residual of positions above which they are projected [m, rad]
     long count;
     lwi_assembler assembler;
-    lwi_snapshot moment;
-    bool seen;  ///< the moment is that of the last state looked at
-    bool poses; ///< it has no velocities yet
+    lwi_snapshot snapshot;
+    bool observed; ///< the snapshot is that of the last state checked
+    bool poses;    ///< it has no velocities yet
 } lwi_projection;
 
 struct lw_sim {
-    lwi_arena arena; ///< all that lies beside this struct
+    lwi_arena arena; ///< all other memory
     const lw_model *model;
     lw_options options; ///< resolved: no `auto`
-    char notice[1536];  ///< lines, ended by '\n' but for the last
-    size_t chosen;      ///< length of what was said at creation; doubts of runs follow
+    char notice[1536];  ///< lines, separated by '\n'
+    size_t chosen;      ///< length of the part written at creation; warnings of runs follow
     lwi_work *work;
     lwi_integrator *integrator;
     double t, start;   ///< now; creation or the last jump of the state
@@ -60,15 +60,15 @@ struct lw_sim {
     lwi_events events;
     lwi_projection projection;
     lwi_monitor monitor; ///< of singular positions
-    lwi_snapshot moment;
+    lwi_snapshot snapshot;
     lwi_loads loads;
     lw_observation observation;
     lwi_audit audit;
     double wall;     ///< [s] in step calls
     lwi_times times; ///< of step calls
     long slow;       ///< of them longer than what they simulated
-    long late;       ///< behind the wall's clock (run.c)
-    double behind;   ///< the most [s]
+    long late;       ///< steps that ended after their wall-clock time (run.c)
+    double behind;   ///< largest delay [s]
     lw_error error;
 };
 
@@ -89,7 +89,7 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim);
 /** Corrects the state x at t where its positions are too far off; changed: it was. */
 lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed);
 
-/** Goes to the joint coordinates and speeds, floating bases, work and time of sim->moment. */
+/** Sets the state to the joint coordinates and speeds, floating bases, work and time of sim->snapshot. */
 lw_status lwi_sim_place(lw_sim *sim);
 
 /** A failure of the formulation, with its text, in sim->error: "observation at t = 1: ...". */

@@ -430,11 +430,11 @@ lw_status lwi_sim_check_begin(lw_sim *sim)
     lwi_monitor *monitor = &sim->monitor;
     double speed;
     int body, edge = 0;
-    if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->moment))
+    if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
         return LW_OK;
-    const double change = largest_change(sim->model, &sim->moment, &speed, &body);
+    const double change = largest_change(sim->model, &sim->snapshot, &speed, &body);
     if (!(change > MAX_CHANGE * speed)) return LW_OK;
-    lwi_system_from_snapshot(&monitor->system, &sim->moment);
+    lwi_system_from_snapshot(&monitor->system, &sim->snapshot);
     const double pivot = pivot_here(&monitor->system, sim->t, &edge);
     const lw_status status =
         lwi_singular_fail_speeds(sim->model, monitor->system.edge_joint[edge], sim->t, pivot, body,
@@ -447,12 +447,12 @@ void lwi_sim_monitor(lw_sim *sim, double t, const double *x)
     lwi_monitor *monitor = &sim->monitor;
     if (!monitor->active) return;
     const bool poses = sim->work->formulation->can & LWI_POSES_FIRST;
-    const bool seen = sim->projection.active && sim->projection.seen;
-    lwi_snapshot *m = sim->projection.active ? &sim->projection.moment : &monitor->snapshot;
+    const bool observed = sim->projection.active && sim->projection.observed;
+    lwi_snapshot *m = sim->projection.active ? &sim->projection.snapshot : &monitor->snapshot;
     if (lwi_monitor_is_early(monitor, t)) return;
-    if (!seen && poses && !observe(sim, t, x, LW_OBSERVE_POSE, m)) return;
+    if (!observed && poses && !observe(sim, t, x, LW_OBSERVE_POSE, m)) return;
     if (poses && lwi_monitor_has_barely_moved(monitor, m)) return;
-    if (seen && !sim->projection.poses)
+    if (observed && !sim->projection.poses)
         lwi_monitor_add(monitor, m);
     else if (observe(sim, t, x, LW_OBSERVE_TWIST, m))
         lwi_monitor_add(monitor, m);
@@ -472,9 +472,9 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
     if (status != LW_ERR_INTEGRATOR && status != LW_ERR_SINGULAR) return status;
     sim->integrator->type->stats(sim->integrator, &stats);
     if (sim->options.max_steps > 0 && stats.steps >= sim->options.max_steps) return status;
-    if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_POSE, &sim->moment))
+    if (!monitor->active || !observe(sim, sim->t, sim->x, LW_OBSERVE_POSE, &sim->snapshot))
         return status;
-    lwi_system_from_snapshot(s, &sim->moment);
+    lwi_system_from_snapshot(s, &sim->snapshot);
     // without projection: next to a dead point, a position error of d is corrected by a motion of sqrt(d)
     const double pivot = pivot_here(s, sim->t, &edge);
     if (!(pivot < LWI_MONITOR_NEAR * monitor->largest)) return status;
@@ -491,6 +491,6 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
 
 void lwi_sim_end_monitor(lw_sim *sim)
 {
-    if (sim->monitor.active && observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->moment))
-        lwi_monitor_end(&sim->monitor, &sim->moment);
+    if (sim->monitor.active && observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
+        lwi_monitor_end(&sim->monitor, &sim->snapshot);
 }

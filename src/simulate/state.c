@@ -1,4 +1,4 @@
-// state.c -- the state from outside: as it is stored, by joint coordinates, and the inputs.
+// state.c -- setting the state, by its components, joint coordinates or a motion, and the inputs.
 #include "simulate/simulation.h"
 
 #include "kinematics/tree.h"
@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-// Loop-closing joints may be off by so much [m, rad]: as for the initial state of a model, values
-// of six digits and more are taken.
+// Allowed violation of loop-closing joints [m, rad]: as for the initial state of a model, values of six digits
+// are accepted.
 #define CLOSURE_TOLERANCE 1e-6
-// A motion that was integrated drifts from its constraints; one that is off by this much [m, rad,
-// per second] is of another mechanism.
+// An integrated motion drifts from its constraints; a violation of this size [m, rad, per second] means another
+// mechanism.
 #define MOTION_TOLERANCE 1e-3
 
 int lw_sim_state_size(const lw_sim *sim)
@@ -35,13 +35,13 @@ lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, i
     return LW_OK;
 }
 
-// The state is elsewhere: nothing of what was before counts.
+// Sets another state; all history is discarded.
 static void jump(lw_sim *sim, double time, const double *x)
 {
     for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;
-    sim->work->mode = NULL; // by the state, until a step begins here
+    sim->work->mode = NULL; // from the state, until the next step
     if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);
     lwi_sim_find_break(sim);
     sim->audit.begun = false;
@@ -57,12 +57,12 @@ lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
     return LW_OK;
 }
 
-// The observed motion in sim->moment, quaternions made unit.
+// Copies an observed motion to sim->snapshot, with normalised quaternions.
 static lw_status take_motion(lw_sim *sim, const lw_observation *o)
 {
     const lw_model *model = sim->model;
     const int nbody = model->nbody;
-    lwi_snapshot *m = &sim->moment;
+    lwi_snapshot *m = &sim->snapshot;
     TRY(lwi_sim_check_finite(sim, "time", &o->time, 1));
     TRY(lwi_sim_check_finite(sim, "position", o->position[0], 3 * nbody));
     TRY(lwi_sim_check_finite(sim, "quaternion", o->quaternion[0], 4 * nbody));
@@ -96,14 +96,14 @@ lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *o)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "a motion with velocities is missing");
     TRY(take_motion(sim, o));
     lwi_totals system;
-    lwi_observe_system(sim->model, LW_OBSERVE_ENERGY, &sim->moment, &system);
+    lwi_observe_system(sim->model, LW_OBSERVE_ENERGY, &sim->snapshot, &system);
     for (int k = 0; k < 2; k++)
         if (!(system.residual[k] <= MOTION_TOLERANCE))
             return lwi_fail(
                 &sim->error, LW_ERR_ARGUMENT,
                 "the joints do not hold in this motion: the largest residual of %s is %.3g",
                 k ? "velocity" : "position", system.residual[k]);
-    const lw_status status = sim->work->formulation->enter(sim->work, &sim->moment, sim->scratch);
+    const lw_status status = sim->work->formulation->enter(sim->work, &sim->snapshot, sim->scratch);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
     jump(sim, o->time, sim->scratch);
     return LW_OK;
@@ -139,12 +139,12 @@ static void follow_loop_joint(const lw_model *model, int j, lwi_snapshot *m, dou
     for (int k = 0; k < type->nv; k++) m->qd[joint->iv + k] = v6_dot(T[k], V);
 }
 
-// The loop joint must hold its bodies where the tree puts them.
+// The loop joint must be satisfied by the poses of the tree.
 static lw_status check_loop_joint(lw_sim *sim, int j)
 {
     double phi[LWI_CLOSURE_ROWS], phidot[LWI_CLOSURE_ROWS], speed = 1;
-    for (int k = 0; k < sim->model->nv; k++) speed = fmax(speed, fabs(sim->moment.qd[k]));
-    const int n = lwi_joint_residual(sim->model, j, &sim->moment, phi, phidot, NULL);
+    for (int k = 0; k < sim->model->nv; k++) speed = fmax(speed, fabs(sim->snapshot.qd[k]));
+    const int n = lwi_joint_residual(sim->model, j, &sim->snapshot, phi, phidot, NULL);
     for (int i = 0; i < n; i++) {
         const bool place = fabs(phi[i]) > CLOSURE_TOLERANCE;
         if (!place && fabs(phidot[i]) <= CLOSURE_TOLERANCE * speed) continue;
@@ -160,14 +160,14 @@ static lw_status check_coupling(lw_sim *sim, const lwi_coupling *c)
 {
     const lw_model *model = sim->model;
     const lwi_joint *joint = &model->joint[c->joint], *of = &model->joint[c->of];
-    const double at = sim->moment.q[of->iq + c->with], speed = sim->moment.qd[of->iv + c->with];
+    const double at = sim->snapshot.q[of->iq + c->with], speed = sim->snapshot.qd[of->iv + c->with];
     double value = 0, slope = 0; // of the polynomial, by Horner's rule
     for (int k = c->n - 1; k >= 0; k--) {
         slope = slope * at + value;
         value = value * at + c->c[k];
     }
-    const double off = sim->moment.q[joint->iq + c->coordinate] - value;
-    const double drift = sim->moment.qd[joint->iv + c->coordinate] - slope * speed;
+    const double off = sim->snapshot.q[joint->iq + c->coordinate] - value;
+    const double drift = sim->snapshot.qd[joint->iv + c->coordinate] - slope * speed;
     if (fabs(off) <= CLOSURE_TOLERANCE * (1 + fabs(value)) &&
         fabs(drift) <= CLOSURE_TOLERANCE * (1 + fabs(slope * speed)))
         return LW_OK;
@@ -176,14 +176,14 @@ static lw_status check_coupling(lw_sim *sim, const lwi_coupling *c)
                     joint->name, of->name, off, drift);
 }
 
-// All joints closed at sim->moment, which the tree's joints have moved.
+// Coordinates and checks of all loop joints for sim->snapshot, whose poses follow from the tree's joints.
 static lw_status close_loops(lw_sim *sim)
 {
     const lw_model *model = sim->model;
-    double(*w)[3] = sim->moment.a; // scratch: world angular velocities; filled anew by observe
-    for (int b = 0; b < model->nbody; b++) m3_mul_v(w[b], sim->moment.R[b], sim->moment.w[b]);
+    double(*w)[3] = sim->snapshot.a; // scratch: world angular velocities; overwritten by observe
+    for (int b = 0; b < model->nbody; b++) m3_mul_v(w[b], sim->snapshot.R[b], sim->snapshot.w[b]);
     for (int i = 0; i < model->nloop; i++)
-        follow_loop_joint(model, model->loop[i], &sim->moment, w);
+        follow_loop_joint(model, model->loop[i], &sim->snapshot, w);
     for (int i = 0; i < model->nloop; i++) TRY(check_loop_joint(sim, model->loop[i]));
     for (int i = 0; i < model->ncoupling; i++) TRY(check_coupling(sim, &model->coupling[i]));
     return LW_OK;
@@ -192,11 +192,11 @@ static lw_status close_loops(lw_sim *sim)
 lw_status lwi_sim_place(lw_sim *sim)
 {
     lwi_work *work = sim->work;
-    lwi_snapshot_from_joints(sim->model, sim->moment.t, &sim->moment);
+    lwi_snapshot_from_joints(sim->model, sim->snapshot.t, &sim->snapshot);
     TRY(close_loops(sim));
-    const lw_status status = work->formulation->enter(work, &sim->moment, sim->scratch);
+    const lw_status status = work->formulation->enter(work, &sim->snapshot, sim->scratch);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
-    jump(sim, sim->moment.t, sim->scratch);
+    jump(sim, sim->snapshot.t, sim->scratch);
     return LW_OK;
 }
 
@@ -209,13 +209,13 @@ lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const dou
     TRY(lwi_sim_check_finite(sim, "coordinate", q, model->nq));
     TRY(lwi_sim_check_finite(sim, "speed", v, model->nv));
 
-    lwi_work *work = sim->work; // floating bases stay where they are
+    lwi_work *work = sim->work; // floating bases are unchanged
     const lw_status status = work->formulation->observe(work, sim->t, sim->x, sim->inputs,
-                                                        LW_OBSERVE_TWIST, &sim->moment);
+                                                        LW_OBSERVE_TWIST, &sim->snapshot);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the present state");
-    for (int i = 0; i < model->nq; i++) sim->moment.q[i] = q[i];
-    for (int i = 0; i < model->nv; i++) sim->moment.qd[i] = v[i];
-    sim->moment.t = time;
-    sim->moment.work = 0; // it is counted from here
+    for (int i = 0; i < model->nq; i++) sim->snapshot.q[i] = q[i];
+    for (int i = 0; i < model->nv; i++) sim->snapshot.qd[i] = v[i];
+    sim->snapshot.t = time;
+    sim->snapshot.work = 0; // it starts at zero here
     return lwi_sim_place(sim);
 }

@@ -49,9 +49,9 @@ static lwi_rcr_work *rcr_of(const lw_sim *sim)
 static void set_thresholds(lw_sim *sim, double theta, double keep, bool last)
 {
     lwi_rcr_work *d = rcr_of(sim);
-    lwi_snapshot_start(sim->model, &sim->moment);
+    lwi_snapshot_start(sim->model, &sim->snapshot);
     d->theta = last ? 1e-3 : theta;
-    lwt_ok(sim->work->formulation->enter(sim->work, &sim->moment, sim->x), &sim->work->error);
+    lwt_ok(sim->work->formulation->enter(sim->work, &sim->snapshot, sim->x), &sim->work->error);
     d->theta = theta;
     d->keep = keep;
 }
