@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names in the pages exist: files, tests, internal functions and macros, and the headings that links lead to.
+"""Names in the pages exist: files, tests, functions, types and macros, and the headings that links lead to.
 
 usage: test_names.py ROOT
 """
@@ -13,7 +13,7 @@ GENERATED = ("docs/model-keys.md", "docs/c/index.rst", "docs/python-api.rst", "d
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)
 FILE = re.compile(r"`((?:[\w-]+/)*[\w.*-]+\.(?:c|h|inl|def|py|js|cpp|hpp|cmake))`")
 FOLDER = re.compile(r"`((?:src|tests|bench|tools|examples|viewer|bindings|include|cmake)/[\w./-]*)`")
-INTERNAL = re.compile(r"\b(?:lwi|LWI)_\w+\b(?!\*)")
+NAME = re.compile(r"\b(?:lwi?|LWI?)_\w+\b(?![*<])")
 TEST = re.compile(r"`(test_\w+)`")
 NOT_FILES = {"NAME.c", "NAME.h", "example.c", "four_bar.c", "snake_case.c"}  # of the reader, of generated code
 
@@ -63,7 +63,7 @@ def wrong_names(page, text, files, words, tests):
     for name in set(FOLDER.findall(text)):
         if not os.path.exists(os.path.join(ROOT, name)) and name not in tests:
             yield f"{name} does not exist"
-    for name in set(INTERNAL.findall(text)):
+    for name in set(NAME.findall(text)):
         if name not in words:
             yield f"{name} is not in the sources"
     for name in set(TEST.findall(text)):
@@ -73,9 +73,9 @@ def wrong_names(page, text, files, words, tests):
 
 def main():
     files = set(walk(*SOURCES))
-    words = set()
+    words = set(re.findall(r"\w+", read("CMakeLists.txt")))
     for path in files:
-        if path.startswith(("src/", "cmake/")):
+        if path.startswith(("src/", "include/", "cmake/", "tests/CMake", "bindings/")):
             words.update(re.findall(r"\w+", read(path)))
     tests = read("tests/CMakeLists.txt") + read("bench/CMakeLists.txt") # names of ctest
     pages = [path for path in files if path.endswith(".md") and path.startswith(("docs/", "examples/"))]
