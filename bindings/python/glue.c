@@ -71,7 +71,7 @@ static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run)
 static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run)
 {
     run->asked = lwpy_clock();
-    return lw_sim_step_watched(sim, time, lwpy_progress, run);
+    return lw_sim_step_progress(sim, time, lwpy_progress, run);
 }
 
 // ---------------------------------------------------------------------------------------- batches
@@ -150,8 +150,8 @@ static lw_status lwpy_schema_text(char **text)
 }
 
 // A page or a glTF file, to be freed.
-static lw_status lwpy_view_text(const lw_model *model, lw_result *result, const char *title, int gltf,
-                                char **text, size_t *size, lw_error *error)
+static lw_status lwpy_view_text(const lw_model *model, lw_result *result, const char *title,
+                                int gltf, char **text, size_t *size, lw_error *error)
 {
     const lw_view_desc desc = {.title = title};
     FILE *file = open_memstream(text, size);

@@ -152,7 +152,7 @@ static void tell(const plant *p)
     lw_sim_times(p->sim, &t);
     printf("steps        %ld of %g s, %ld with a new torque\n", t.steps, STEP, p->answered);
     printf("step times   %.3g s (median), %.3g s (99.9 %%), %.3g s at most; %ld too long\n",
-           t.median, t.p999, t.worst, t.slow);
+           t.median, t.p999, t.max, t.slow);
     if (!p->lockstep) printf("pace         %ld late, by at most %.3g s\n", p->late, p->behind);
     printf("crank        at least %.4f rad/s in the last tenth; off the parallel by %.1e rad\n",
            p->slowest, p->astray);

@@ -32,7 +32,7 @@ extern "C" {
     X(ERR_MODEL, -5, "model is not physical or not complete")                                      \
     X(ERR_UNSUPPORTED, -6, "this combination does not exist")                                      \
     X(ERR_SINGULAR, -7, "equations are singular in this configuration")                            \
-    X(ERR_INTEGRATOR, -8, "integration cannot go on")                                              \
+    X(ERR_INTEGRATOR, -8, "integration cannot continue")                                           \
     X(ERR_NOT_FINITE, -9, "a result is not a finite number")                                       \
     X(ERR_INTERRUPTED, -10, "stopped by the caller")                                               \
     X(ERR_INTERNAL, -11, "a defect of the library")

@@ -1,10 +1,9 @@
 // batch.h -- many instances of one model at once: other starts, other inputs, other parameters.
 //
-// Instances share the model's bodies and joints and differ in what is named when the batch is
-// created. They move independently, each in steps of its own, several in the lanes of the processor
-// and spread over threads.  What one does never depends on the others, on the lanes or on the
-// threads: it is the same, bit for bit, as a simulation (simulate.h) of it alone with the same
-// integrator.
+// Instances share the model's bodies and joints and differ in the quantities named at creation.  Each has its own
+// steps; several share the SIMD lanes of a processor, and threads share the instances.  Results do not depend on other
+// instances, lanes or threads: they are those of a simulation (simulate.h) of the instance alone with the same
+// integrator and without projections, bit for bit.
 #ifndef LINKWORK_BATCH_H
 #define LINKWORK_BATCH_H
 
@@ -15,9 +14,9 @@
 extern "C" {
 #endif
 
-typedef struct lw_batch lw_batch; ///< used by one thread at a time; it has its own for its work
+typedef struct lw_batch lw_batch; ///< used by one thread at a time; it owns its worker threads
 
-/** What can differ, by name.  The start: `joint.NAME.q0`, `joint.NAME.qd0`, ... as in results
+/** What can vary, by name.  The initial state: `joint.NAME.q0`, `joint.NAME.qd0`, ... as in results
  *  (spherical and free joints `qw` ... `wz`), of tree joints and coordinates that do not follow a
  *  function; `body.NAME.x` ... `wz` of floating bases.  Inputs: `input.NAME`.  Parameters of the
  *  model: `gravity.x`, `body.NAME.mass` and others (lw_vary_info); instances with the same
@@ -59,19 +58,18 @@ LW_API lw_status lw_batch_set_joints(lw_batch *batch, int instance, double time,
                                      const double *v);
 LW_API lw_status lw_batch_set_input(lw_batch *batch, int instance, int input, double value);
 
-// --------------------------------------------------------------------------------- steps and looks
+// ---------------------------------------------------------------------------- steps and observations
 
-/** Integrates every instance to `time` exactly; those that stand at `time` or beyond stay, and so
- *  do those that have failed.  An instance that fails keeps its last accepted state and does not
- *  disturb the others, which go on to `time`.
+/** Integrates every instance to `time` exactly, except those that are at or beyond it and those that have failed.  An
+ *  instance that fails keeps its last accepted state; the others continue to `time`.
  *  @return LW_OK, or the status of the first instance (by number) that failed in this call, its
  *          number in the error's text */
 LW_API lw_status lw_batch_step(lw_batch *batch, double time);
-/** Called when all instances stand at a row's time; a negative status ends the run with it. */
+/** Called when all instances have reached the time of a row; a negative status ends the run with it. */
 typedef lw_status (*lw_batch_row)(void *user, lw_batch *batch, double time);
 /** Runs from t = 0 over `duration` of the options with the rows by `sample` of a simulation.
  *  Instances may fail on the way; it ends early when all have.
- *  @return LW_ERR_UNSUPPORTED for `sample: steps`; LW_ERR_INTERRUPTED; LW_OK whoever failed */
+ *  @return LW_ERR_UNSUPPORTED for `sample: steps`; LW_ERR_INTERRUPTED; LW_OK also where instances have failed */
 LW_API lw_status lw_batch_run(lw_batch *batch, lw_batch_row row, void *row_user,
                               lw_progress progress, void *progress_user);
 /** Of one instance: LW_OK, or why it has failed. */
@@ -86,7 +84,7 @@ LW_API lw_status lw_batch_observe(lw_batch *batch, int instance, lw_observe leve
 LW_API void lw_batch_summary(const lw_batch *batch, int instance, lw_summary *summary);
 LW_API const lw_error *lw_batch_error(const lw_batch *batch); ///< of the last failed call
 
-// --------------------------------------------------------------------------------- what can differ
+// -------------------------------------------------------------------------------- what can vary
 
 typedef struct lw_vary_info {
     const char *name; ///< "body.NAME.mass"
@@ -95,17 +93,17 @@ typedef struct lw_vary_info {
 } lw_vary_info;
 LW_API int lw_vary_count(void);
 LW_API lw_vary_info lw_vary_at(int index);
-/** Is `name` something that can differ in this model?
+/** Can `name` vary in this model?
  *  @return LW_ERR_ARGUMENT with what is wrong and the nearest name */
 LW_API lw_status lw_vary_check(const lw_model *model, const char *name, lw_error *error);
 
 // ------------------------------------------------------------------------------------------- files
 
-/** A table of what differs: one column per name, one row per instance. */
+/** A table of varied quantities: one column per name, one row per instance. */
 typedef struct lw_table lw_table;
 
 /** Reads a table: CSV with a header line (docs/batch.md), or HDF5 with a one-dimensional dataset
- *  per column in its root, told by the content.  Columns `time` and `instance` are left out.
+ *  per column in its root, recognised by the content.  Columns `time` and `instance` are left out.
  *  @return LW_ERR_IO, LW_ERR_PARSE with file, line and column */
 LW_API lw_status lw_table_read(const char *path, lw_table **table, lw_error *error);
 LW_API void lw_table_free(lw_table *table);
@@ -115,14 +113,14 @@ LW_API const char *const *lw_table_names(const lw_table *table); ///< [columns]
 LW_API const double *lw_table_values(const lw_table *table);     ///< [rows][columns]
 
 /** Writes what a batch does into one file (.h5, .csv): the columns of a result (result.h), after
- *  `time` the number of the instance, `instance`, and what differs, each as `vary.NAME`. */
+ *  `time` the number of the instance, `instance`, and the varied quantities, each as `vary.NAME`. */
 typedef struct lw_batch_writer lw_batch_writer; ///< one thread at a time
 
 /** @param path   NULL: no file, only the last rows are kept
  *  @param batch  must outlive the writer */
 LW_API lw_status lw_batch_writer_create(const char *path, lw_batch *batch, lw_observe level,
                                         lw_batch_writer **writer, lw_error *error);
-/** One row for every instance that has not failed, as it stands.  @return LW_ERR_IO and others */
+/** One row, of the present state, for every instance that has not failed.  @return LW_ERR_IO and others */
 LW_API lw_status lw_batch_writer_rows(lw_batch_writer *writer);
 /** The row of an instance as last written: values of the columns; NULL before there is one. */
 LW_API const double *lw_batch_writer_last(const lw_batch_writer *writer, int instance);

@@ -1,8 +1,8 @@
 // codegen.h -- standalone C of one model's dynamics.
 //
 // The generated files need a C17 compiler and libm, nothing of this library: straight-line
-// functions with every constant of the model a literal, what is zero left out, no allocation, no
-// hidden state, no loops.
+// functions without allocation, hidden state or loops.  Constants of the model are literals; terms that are zero are
+// left out.
 #ifndef LINKWORK_CODEGEN_H
 #define LINKWORK_CODEGEN_H
 
@@ -12,9 +12,9 @@
 extern "C" {
 #endif
 
-/** Freedoms beyond which models are refused: straight-line code then outgrows the caches of
- *  instructions, and compilers take minutes over it. */
-#define LW_CODEGEN_MOST_SPEEDS 64
+/** Largest number of speeds of a model: longer straight-line code exceeds instruction caches and takes minutes to
+ *  compile. */
+#define LW_CODEGEN_MAX_SPEEDS 64
 
 /** What is generated: name (after the model's), parameters, summary. */
 #define LW_CODEGEN_LIST(X)                                                                         \

@@ -1,9 +1,10 @@
-// dynamics.h -- evaluate the dynamics at a given state: forward, inverse, mass matrix, rows of loops.
+// dynamics.h -- dynamics at a given state: forward, inverse, mass matrix, constraint rows of loops.
 //
 // Arrays q [tree nq] and v [tree nv] hold the coordinates and speeds of the spanning tree that are
-// not driven, in sweep order (floating bases first where they are); lw_model_joint_tree tells where
-// a joint's stand.  Of a mechanism with loops or couplings q has to be on them (lw_model_assemble finds such,
-// lw_dynamics_gap tells); v is put on them first: where it is on them already, to rounding, nothing changes.
+// not driven, in sweep order (floating bases first where they are); lw_model_joint_tree gives the
+// indices of a joint.  With loops or couplings q must satisfy them (lw_model_assemble finds such coordinates,
+// lw_dynamics_gap measures the violation).  v is first projected onto the velocity constraints; a v that satisfies
+// them changes by rounding errors only.
 #ifndef LINKWORK_DYNAMICS_H
 #define LINKWORK_DYNAMICS_H
 
@@ -33,24 +34,24 @@ LW_API lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int 
 LW_API void lw_model_tree_start(const lw_model *model, double *q, double *v);
 
 /** Accelerations from efforts: of a tree by the articulated-body recursion [featherstone2008], with loops or couplings by
- *  recursive coordinate reduction; a function of the state alone, bit for bit, whatever was asked before.
+ *  recursive coordinate reduction; a function of the state alone: earlier calls do not change a bit of it.
  *  @param tau  [tree nv] efforts added to those of the model's springs, or NULL
  *  @param inputs [inputs] or NULL for zeros
  *  @cost O(n), with loops O(n + m) where few are open at once
- *  @return LW_ERR_SINGULAR, at a position where loops lose rank, too; LW_ERR_NOT_FINITE */
+ *  @return LW_ERR_SINGULAR, also where the rank of the loops drops; LW_ERR_NOT_FINITE */
 LW_API lw_status lw_forward_dynamics(lw_dynamics *dynamics, double t, const double *q,
                                      const double *v, const double *tau, const double *inputs,
                                      double *vdot);
-/** The same for `count` states one after the other, several at a time; each is what it is alone, bit
- *  for bit.
+/** The same for `count` states one after the other, several in SIMD lanes; each result has the bits of a single
+ *  call.
  *  @param q  [count][tree nq], v, tau (or NULL), vdot [count][tree nv]
- *  @return the status of the first state that failed, whose vdot is left alone; the others are there */
+ *  @return the status of the first state that failed; its vdot is unchanged, those of the others are filled */
 LW_API lw_status lw_forward_dynamics_many(lw_dynamics *dynamics, int count, double t,
                                           const double *q, const double *v, const double *tau,
                                           const double *inputs, double *vdot);
-/** How far q is off loops and couplings, which forward dynamics takes as it is given: no less than the largest
- *  of their rows of position [m, rad]; 0 of trees, infinite where it is not told (couplings of joints outside
- *  the tree, q not finite): lw_constraints_evaluate tells more.      @cost less than forward dynamics */
+/** Upper bound of the position residual of loops and couplings at q [m, rad], which forward dynamics does not check:
+ *  0 for trees, infinite where no bound is known (couplings of joints outside the tree, q not finite); then
+ *  lw_constraints_evaluate gives the residuals.      @cost less than forward dynamics */
 LW_API double lw_dynamics_gap(lw_dynamics *dynamics, double t, const double *q);
 /** Efforts that the joints must supply (beyond the model's own forces) for given accelerations;
  *  recursive Newton-Euler.      @cost O(n)      @return LW_ERR_UNSUPPORTED with loops: not unique */
@@ -58,7 +59,7 @@ LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const doub
                                      const double *v, const double *vdot, const double *inputs,
                                      double *tau);
 /** Joint-space mass matrix M [tree nv][tree nv], symmetric, by the composite-body recursion; with loops
- *  that of the tree which is left when they are cut. */
+ *  that of the spanning tree. */
 LW_API lw_status lw_mass_matrix(lw_dynamics *dynamics, double t, const double *q, double *M);
 
 /** Joint momenta p = dT/du from speeds, and back, and their rates [naudet2003].

@@ -20,15 +20,16 @@ typedef struct lw_read_desc {
                   ///< models without a joint to the world float (auto, floating) or are fixed;
                   ///< MJCF: free joints are (auto, floating) or are fixed
     const lw_allocator *allocator;
-    /** Further files that the model names (includes of SDF and MJCF, loops beside a URDF) are read from this folder
-     *  and below it.  NULL: lw_model_read takes the folder of the file, lw_model_parse reads none. */
+    /** Further files that the model names (includes of SDF and MJCF, the loop file of a URDF) are read from this folder
+     *  and its subfolders.  NULL: lw_model_read uses the folder of the file, lw_model_parse reads none. */
     const char *folder;
     /** URDF, SDF, MJCF: with stiffness > 0 the limits of joints become stops of this stiffness and damping
-     *  (lower and upper are the file's); else they are only told. */
+     *  (lower and upper are the file's); else they are only reported. */
     lw_limits_desc limits;
     const char *cut; ///< joints that close loops, "j4,j7" (lw_builder_cut); NULL: as the file says
-    bool open;       ///< a start that does not close is taken as it is: lw_model_create_open
-    const char *keyframe; ///< MJCF: the <key> of this name is the start; NULL: as the bodies stand
+    bool open;       ///< open loops are accepted: lw_model_create_open
+    const char *
+        keyframe; ///< MJCF: the <key> of this name is the initial state; NULL: the poses of the bodies
 } lw_read_desc;
 
 /** Reads a model file.  Errors carry file, line and column.
@@ -46,11 +47,11 @@ LW_API lw_status lw_model_write(const lw_model *model, const lw_options *options
                                 lw_error *error);
 /** Writes a tree in a format of robots, "urdf" or "mjcf": bodies, joints, limits, dampers, linear (MJCF:
  *  polynomial) couplings.  Loops, driven coordinates and joint types that the format does not have are
- *  refused, by name; what else it cannot say is left out and told.
- *  @param told  called with a line for everything that is not written; NULL: nobody asks
+ *  refused by name; everything else that it cannot express is left out and reported.
+ *  @param omitted  called with a line for everything that is left out; may be NULL
  *  @return LW_ERR_UNSUPPORTED, LW_ERR_IO */
 LW_API lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
-                                 void (*told)(void *user, const char *text), void *user,
+                                 void (*omitted)(void *user, const char *text), void *user,
                                  lw_error *error);
 /** JSON Schema of the native file. */
 LW_API lw_status lw_schema_write(FILE *file);

@@ -1,6 +1,6 @@
-// linkwork.h -- everything.
+// linkwork.h -- all public headers.
 //
-// Rules that hold for all of it, unless a function says otherwise:
+// Rules that apply throughout, unless a function says otherwise:
 //
 // * Values (lw_vec3, lw_pose) are plain structs.  Descriptions (lw_..._desc) are plain structs in which zero
 //   means the default, so that designated initialisers name only what differs; what they point to is copied.
@@ -9,11 +9,11 @@
 // * A description begins with its size as the caller compiled it, `.size = sizeof(lw_sim_desc)`: a newer library takes
 //   the description of an older program, an older library refuses one with fields set that it does not know
 //   (LW_ERR_ARGUMENT).  Size 0 stands for the library's own: for programs compiled with the library they run with.
-// * Calls that can fail return an lw_status; outputs come last and are left alone on failure.  A text that names
-//   the item, the value and what was expected goes into the lw_error given, or is kept by the object
-//   (lw_sim_error).  Nothing is printed; nothing exits.
+// * Calls that can fail return an lw_status; outputs come last and are unchanged on failure.  The message
+//   names the item, the value and what was expected; it is written to the caller's lw_error, or stored in the object
+//   (lw_sim_error).  The library never prints or exits.
 // * A model is const and may be read by any number of threads; any other object is used by one thread at a
-//   time.  Different objects never wait for each other; there is no state outside of objects.
+//   time.  Different objects never wait for each other; there is no global state.
 // * SI units, radians.  Positions and velocities of bodies are those of mass centres, in world axes;
 //   quaternions are scalar first, body to world; matrices are row-major.  docs/conventions.md has all of it.
 // * Memory is taken when an object is created, from its allocator; steps and evaluations take none.

@@ -1,8 +1,8 @@
 // model.h -- describe a mechanism, check it, and get an immutable model.
 //
-// A mechanism is a graph: bodies are nodes, joints are edges, the ground is body 0.  Nobody
-// declares a tree; any joint may close a loop.  Use: create a builder, add items, create the model,
-// destroy the builder.  A model is const once built and may be read by any number of threads.
+// A mechanism is a graph: bodies are nodes, joints are edges, the ground is body 0.  Any joint may close a loop; the
+// library finds the spanning tree.  Use: create a builder, add items, create the model, destroy the builder.  A model
+// is immutable and may be read by any number of threads.
 #ifndef LINKWORK_MODEL_H
 #define LINKWORK_MODEL_H
 
@@ -22,7 +22,7 @@ typedef struct lw_body {
 typedef struct lw_joint {
     int32_t index; ///< from 0
 } lw_joint;
-/** Something that follows time: 0 nothing, > 0 function number n-1, < 0 input number -n-1. */
+/** A signal: a function of time or an input.  0: none; > 0: function number n-1; < 0: input number -n-1. */
 typedef struct lw_signal {
     int32_t index;
 } lw_signal;
@@ -65,7 +65,7 @@ typedef struct lw_function_desc {
     int nterm;
     /** formula: text as docs/model-file.md says, "2*sin(3*t)"; copied.  One that reads joints
      *  ("-40*rope.q0 - 3*rope.qd0"; they may be added later) can drive forces, efforts and scales,
-     *  but no motion, mount or length, whose time derivatives are needed. */
+     *  but no motion, mount or length: these need time derivatives. */
     const char *formula;
     lw_place place;
 } lw_function_desc;
@@ -84,7 +84,7 @@ typedef struct lw_function_desc {
 typedef enum lw_shape_type { LW_SHAPE_LIST(X) LW_SHAPE_COUNT } lw_shape_type;
 #undef X
 
-/** What a body looks like, or a part of it.  For pictures only. */
+/** A visual shape of a body, for pictures only. */
 typedef struct lw_shape {
     lw_shape_type type;
     double size[3];      ///< as LW_SHAPE_LIST says
@@ -118,7 +118,7 @@ typedef struct lw_body_desc {
 /** Joint types: name, coordinates nq, speeds nv, constrained directions nc, help.
  *  Coordinates q0, q1, ... of F2 relative to F1, in this order.  z1 is the z axis of F1. */
 #define LW_JOINT_LIST(X)                                                                           \
-    X(FIXED, "fixed", 0, 0, 6, "no freedom")                                                       \
+    X(FIXED, "fixed", 0, 0, 6, "no degree of freedom")                                             \
     X(REVOLUTE, "revolute", 1, 1, 5, "angle about z1")                                             \
     X(PRISMATIC, "prismatic", 1, 1, 5, "displacement along z1")                                    \
     X(SCREW, "screw", 1, 1, 5, "angle about z1, displacement pitch*angle/(2 pi)")                  \
@@ -140,7 +140,7 @@ typedef enum lw_joint_type { LW_JOINT_LIST(X) LW_JOINT_COUNT } lw_joint_type;
 #define LW_JOINT_MAX_NQ 8
 #define LW_JOINT_MAX_NV 6
 
-/** A joint type of the caller's.  Spatial vectors linear part first, in axes of F2 about its origin.
+/** A joint type defined by the caller.  Spatial vectors linear part first, in axes of F2 about its origin.
  *  Every callback is pure: the result depends on the arguments only.  `user` is shared by threads. */
 typedef struct lw_custom_joint {
     const char *name;
@@ -185,13 +185,13 @@ typedef struct lw_coordinate_desc {
     lw_signal effort; ///< [N, N m] a second signal, by convention an input
     lw_limits_desc limits;
     lw_friction_desc friction;
-    /** Inertia [kg, kg m^2] >= 0 of what the coordinate drives beside the bodies, a motor's rotor behind its
-     *  gear for one: gear ratio squared times the rotor's own.  Kinetic energy rotor qd^2 / 2. */
+    /** Inertia [kg, kg m^2] >= 0 reflected to the coordinate, for example of a motor: gear ratio squared times the
+     *  inertia of the rotor.  Kinetic energy rotor qd^2 / 2. */
     double rotor;
 } lw_coordinate_desc;
 
-/** May a joint be left out of the spanning tree, which is found, to close a loop?  `always`: it is an
- *  error when no loop needs it cut. */
+/** May a joint be a loop-closing joint, left out of the spanning tree?  LW_CUT_ALWAYS is an error where the joint is in
+ *  no loop. */
 typedef enum lw_cut { LW_CUT_AUTO, LW_CUT_PREFER, LW_CUT_NEVER, LW_CUT_ALWAYS } lw_cut;
 typedef enum lw_placement {
     LW_PLACED_AT,    ///< `at`, `axis`, `axis2`: world, at the assembly configuration
@@ -207,7 +207,7 @@ typedef struct lw_joint_desc {
     lw_vec3 at;    ///< joint point [m]
     lw_vec3 axis;  ///< z1 (all zero: z)
     lw_vec3 axis2; ///< universal: x2, normal to axis; others: direction of x1 (all zero: any,
-                   ///< but for pin_slot)
+                   ///< except for pin_slot)
     lw_pose frame1, frame2;
     double pitch;        ///< screw [m per turn]
     double length;       ///< distance [m]; 0: from the assembly configuration
@@ -306,13 +306,13 @@ typedef struct lw_marker_desc {
 
 // ------------------------------------------------------------------------------------ mechanisms
 
-/** Mechanisms of many equal rods: cylinders, their joints at the ends, gravity left alone.
+/** Mechanisms of many equal rods: cylinders, their joints at the ends; gravity is not changed.
  *    chain       n rods end to end from the origin along x
- *    tree        n rods, rod i > 0 at the end of rod (i-1)/2, turned by +-0.5 rad about z
+ *    tree        n rods, rod i > 0 at the end of rod (i-1)/2, rotated by +-0.5 rad about z
  *    loop        n rods end to end and back to the ground: a regular polygon of n + 1 sides
  *    n_four_bar  n + 1 rods along y on hinges about z at (i, 0, 0), n couplers between their tips
  *    ladder      n + 1 posts along z on universal joints (x, then y) at (i, 0, 0), n rungs between tips,
- *                hinged about y: two freedoms, 2 n redundant constraints
+ *                hinged about y: two degrees of freedom, 2 n redundant constraints
  *    net         n by m meshes in the plane x, y: rods along y from (i, 0, 0) on, m one after the other, and
  *                rods along x between their tips */
 #define LW_MECHANISM_LIST(X)                                                                       \
@@ -345,7 +345,7 @@ typedef struct lw_mechanism_desc {
 LW_API lw_status lw_builder_create(const lw_allocator *allocator, lw_builder **builder);
 LW_API void lw_builder_destroy(lw_builder *builder);
 
-/** Every `add` copies its description, checks what can be checked of the item alone and fails with
+/** Every `add` copies its description, checks the item by itself and fails with
  *  LW_ERR_MODEL (text names item, value and what was expected), LW_ERR_ARGUMENT or LW_ERR_MEMORY. */
 LW_API void lw_builder_gravity(lw_builder *builder, lw_vec3 acceleration); ///< default 0 0 -9.81
 LW_API lw_status lw_builder_add_function(lw_builder *builder, const lw_function_desc *desc,
@@ -377,17 +377,17 @@ LW_API lw_status lw_builder_warn(lw_builder *builder, lw_place place, const char
 /** The file named in errors and warnings; copied. */
 LW_API lw_status lw_builder_set_source(lw_builder *builder, const char *file);
 
-/** Sets LW_CUT_ALWAYS on joints by name, "j4,j7", whatever was said when they were added.
- *  @return LW_ERR_ARGUMENT, naming the nearest, for a joint that is not there */
+/** Sets LW_CUT_ALWAYS on joints by name, "j4,j7", overriding their descriptions.
+ *  @return LW_ERR_ARGUMENT, naming the nearest, for a joint that does not exist */
 LW_API lw_status lw_builder_cut(lw_builder *builder, const char *joints, lw_error *error);
 
-/** Checks the whole description and makes the model.  The builder may be used again or destroyed.
- *  Speeds of joints in loops and of coupled joints for which none are given follow from those that are,
- *  with the least kinetic energy where these leave a choice.
+/** Checks the whole description and creates the model.  The builder may be used again or destroyed.
+ *  Speeds that are not specified, of joints in loops and of coupled joints, follow from the specified ones by the
+ *  constraints; where these leave a choice, kinetic energy is minimal.
  *  @return LW_ERR_MODEL with file, line, column and the name of the item in `error` */
 LW_API lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error *error);
-/** The same, but a start that does not close is taken as it is: for lw_model_assemble and for looking
- *  at it.  Simulations refuse such a model. */
+/** Like lw_model_create, but accepts an initial state that violates the loops: for lw_model_assemble and for drawings.
+ *  Simulations refuse such a model. */
 LW_API lw_status lw_model_create_open(const lw_builder *builder, lw_model **model, lw_error *error);
 LW_API void lw_model_destroy(lw_model *model);
 
@@ -435,7 +435,7 @@ LW_API lw_body_info lw_model_body(const lw_model *model, lw_body body);
 LW_API lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint);
 LW_API int lw_model_nq(const lw_model *model); ///< joint coordinates of all joints
 LW_API int lw_model_nv(const lw_model *model); ///< joint speeds of all joints
-/** Freedoms of the spanning tree: joint speeds that are not driven, floating bases included. */
+/** Degrees of freedom of the spanning tree: joint speeds that are not driven, floating bases included. */
 LW_API int lw_model_tree_dof(const lw_model *model);
 LW_API int lw_model_loop_count(const lw_model *model); ///< joints outside the spanning tree
 /** Joints of a loop: the one outside the spanning tree, then those of the tree that lead from its second

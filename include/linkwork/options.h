@@ -21,7 +21,7 @@ extern "C" {
 
 /** index3: a new factorisation in each Newton iteration (full), or that of the first one (modified). */
 #define LW_INDEX3_NEWTON_LIST(X) X(FULL, "full") X(MODIFIED, "modified")
-/** index3: metric of the projections of velocities and accelerations: least kinetic energy of the change (mass), or
+/** index3: metric of the projections of velocities and accelerations: minimum kinetic energy of the change (mass), or
  *  the matrix of the last Newton iteration (tangent). */
 #define LW_INDEX3_PROJECTION_LIST(X) X(NONE, "none") X(MASS, "mass") X(TANGENT, "tangent")
 /** index3: does the projection of accelerations use the projected velocities (sequential)? */
@@ -173,7 +173,7 @@ LW_API void lw_options_default(lw_options *options);
 LW_API lw_status lw_options_set(lw_options *options, const char *key, const char *value,
                                 lw_error *error);
 
-enum { LW_OPTION_TEXT_SIZE = 512 }; ///< bytes that hold the text of any option
+enum { LW_OPTION_STRING_SIZE = 512 }; ///< bytes that hold the text of any option
 /** One option as text that lw_options_set reads back to the same value.
  *  @param text  [size] out, cut to fit      @return LW_ERR_ARGUMENT: there is no such key */
 LW_API lw_status lw_options_get(const lw_options *options, const char *key, char *text,

@@ -53,16 +53,16 @@ typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
     X(title, "TEXT", "line above the picture; empty: none")                                        \
     X(size, "WxH[@S]", "width and height in points, S pixels per point (default 900x600@1)")       \
     X(theme, "NAME", "light (default) or dark")                                                    \
-    X(initial, NULL, "draw the mechanism at its start, of a model or of a result")                 \
+    X(initial, NULL, "draw the mechanism of a model, or of a result at its first row")             \
     X(view, "NAME", "of --initial: xy, xz, yz, iso, all; auto: the plane of a planar one, or all") \
-    X(plan, "KIND", "draw how dca and hdca join a model's bodies: comb, balanced, mixed, or auto")
+    X(plan, "KIND", "draw the elimination order of a model: comb, balanced, mixed, or auto")
 
-enum { LW_PLOT_MOST_PANELS = 64 };
+enum { LW_PLOT_MAX_PANELS = 64 };
 
 typedef struct lw_plot_options {
-    const char *y[LW_PLOT_MOST_PANELS]; ///< names or patterns, separated by commas; one panel each
-    int ny;                             ///< 0: the preset
-    const char *x;                      ///< NULL: time
+    const char *y[LW_PLOT_MAX_PANELS]; ///< names or patterns, separated by commas; one panel each
+    int ny;                            ///< 0: the preset
+    const char *x;                     ///< NULL: time
     lw_plot_preset preset;
     bool has_preset, has_from, has_to;
     double from, to; ///< [s]
@@ -81,7 +81,7 @@ typedef struct lw_plot_options {
 LW_API lw_status lw_plot_set(lw_plot_options *options, const char *key, const char *value,
                              lw_error *error);
 
-/** Draws quantities of one result, or of several laid over each other.
+/** Draws quantities of one result, or of several overlaid.
  *  @param names    [count] of the results in the key; the files, for example
  *  @param options  NULL: the overview
  *  @param file     .svg, .png or .pdf
@@ -117,8 +117,7 @@ LW_API lw_status lw_plot_mechanism(const lw_model *model, lw_result *result,
                                    const lw_plot_options *options, const char *file,
                                    lw_error *error);
 
-/** Draws the order in which dca, hdca and index3 join the model's bodies (options->plan; NULL: auto) as a
- *  tree. */
+/** Draws the elimination order of dca, hdca and index3 (options->plan; NULL: auto) as a tree. */
 LW_API lw_status lw_plot_plan(const lw_model *model, const lw_plot_options *options,
                               const char *file, lw_error *error);
 

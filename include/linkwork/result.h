@@ -1,12 +1,12 @@
 // result.h -- result files: write them while a simulation runs, read them, start again from them.
 //
-// A result is a table: one row per moment, one named column per number, the same names in every
+// A result is a table: one row per output time, one named column per number, the same names in every
 // format ("time", "body.rod.x", "joint.hinge.q0", "sys.E"; docs/results.md has them all).  HDF5
-// results (.h5) carry the model, the options and the state of the integrator beside it, so that a run can
-// go on from their last row exactly; CSV results (.csv) are the table alone.
+// results (.h5) also store the model, the options and the integrator's state, so that a run can resume exactly from their
+// last row; CSV results (.csv) are the table alone.
 //
-// A file that is still being written, or whose writer was killed, is read up to its last flush. The
-// HDF5 library keeps state of its own: use .h5 files from one thread of a process at a time.
+// A file that is being written, or that a killed process has left, is read up to its last flush.  The HDF5 library has
+// global state: use .h5 files from one thread of a process at a time.
 #ifndef LINKWORK_RESULT_H
 #define LINKWORK_RESULT_H
 
@@ -39,8 +39,8 @@ LW_API lw_quantity_info lw_quantity_at(int index); ///< all empty for an index o
 
 typedef struct lw_result lw_result; ///< one thread at a time
 
-/** Opens a result; the format is told by the content.  Memory: CSV files are held as numbers, of
- *  HDF5 files the names of the columns only.
+/** Opens a result; the format is recognised by the content.  Memory: CSV files are held as numbers, of
+ *  HDF5 files the column names only.
  *  @return LW_ERR_IO: cannot be opened; LW_ERR_PARSE: not a result; file, line, column in `error`
  */
 LW_API lw_status lw_result_open(const char *path, lw_result **result, lw_error *error);
@@ -52,13 +52,13 @@ LW_API int lw_result_column_count(const lw_result *result);
 
 typedef struct lw_column_info {
     const char *name; ///< "joint.hinge.qd0"
-    const char *unit; ///< "rad/s"; "1" for quaternions; "" where the file does not tell and the
+    const char *unit; ///< "rad/s"; "1" for quaternions; "" where the file has none and the
                       ///< name is not one of ours.  The coordinates of a joint in a CSV: "m or rad"
     const char *frame; ///< "world", "body", "joint", "marker"; "" for scalars
-    bool unique;       ///< 0: one of many possible reactions, the smallest; 1: everything else
+    bool unique;       ///< false: a reaction that is not unique, the one of minimum norm
 } lw_column_info;
 
-/** All empty for an index out of range.  Texts live as long as the result. */
+/** All empty for an index out of range.  Strings are valid as long as the result. */
 LW_API lw_column_info lw_result_column(const lw_result *result, int index);
 /** Index of a column.  @return LW_ERR_ARGUMENT with the nearest name */
 LW_API lw_status lw_result_find_column(const lw_result *result, const char *name, int *column,
@@ -76,13 +76,13 @@ LW_API const double *lw_result_states(const lw_result *result);
 LW_API const char *lw_result_model(const lw_result *result);
 /** The resolved options of the run; NULL where the file has none (CSV). */
 LW_API const lw_options *lw_result_options(const lw_result *result);
-/** Other texts by name: "notice", "warnings", "versions" (lines "NAME VERSION"); NULL: not there.
+/** Other strings by name: "notice", "warnings", "versions" (lines "NAME VERSION"); NULL: not there.
  */
 LW_API const char *lw_result_text(const lw_result *result, const char *name);
-/** What the run cost when its last row was written; NULL where the file does not tell: CSV, a run that was
- *  killed or goes on, files of before 0.1. */
+/** What the run cost when its last row was written; NULL where the file has none: CSV, a run that was
+ *  killed or is running, files of before 0.1. */
 LW_API const lw_summary *lw_result_summary(const lw_result *result);
-/** 0: the writer is still at work, or was killed; what was flushed is there. */
+/** False: the writer is running or was killed; the result has what was flushed. */
 LW_API bool lw_result_closed(const lw_result *result);
 
 /** State of the run's formulation at a row, bit for bit; size 0 where the file has none.
@@ -91,10 +91,9 @@ LW_API int lw_result_state_size(const lw_result *result);
 LW_API lw_status lw_result_read_state(lw_result *result, long row, double *time, double *x,
                                       lw_error *error);
 
-/** Puts a simulation of the same model where the result was at `row` (-1: the last one), its time
- *  included.  With the same formulation the state is the stored one, bit for bit; otherwise the
- *  motion of bodies and joints is entered, and the work goes on from the row's.
- *  @param how  out: what was done, in words, for the user; may be NULL
+/** Sets a simulation of the same model to the result's state at `row` (-1: the last one), with its time.  With the same formulation the state is the stored one, bit for bit; otherwise the
+ *  motion of bodies and joints is set, and the work continues from the row's.
+ *  @param how  out: description of what was done, for the user; may be NULL
  *  @return LW_ERR_ARGUMENT: the models differ (the first difference is named), or no such row */
 LW_API lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, char *how,
                                    size_t how_size, lw_error *error);
@@ -105,18 +104,18 @@ typedef struct lw_writer lw_writer; ///< one thread at a time
 
 typedef struct lw_writer_desc {
     size_t size;       ///< sizeof this struct, or 0: see linkwork.h
-    const lw_sim *sim; ///< model, options, notice; its state goes beside every row of .h5
+    const lw_sim *sim; ///< model, options, notice; its state is stored with every row of .h5
     lw_observe level;  ///< columns it does not contain are left out
-    lw_result *after; ///< the result this run goes on from: attitudes keep their quaternion's sign;
-                      ///< may be NULL; not used after create
-    double flush;     ///< [s] after which rows are flushed; 0: 1 s, more where a flush takes long
+    lw_result *after;  ///< the result that this run resumes: quaternions keep their signs; may be
+                       ///< NULL; not used after create
+    double flush;      ///< [s] after which rows are flushed; 0: 1 s, more where a flush takes long
 } lw_writer_desc;
 
-/** Starts a result file, its format by the ending: .h5 or .csv.  An older one of the name is lost.
+/** Starts a result file, its format by the ending: .h5 or .csv.  An existing file is replaced.
  *  @param path  NULL: rows are kept in memory, for lw_writer_finish */
 LW_API lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writer **writer,
                                   lw_error *error);
-/** One row, of the simulation's present state.  A row may be kept back until the next flush. */
+/** One row, of the simulation's present state.  A row may be buffered until the next flush. */
 LW_API lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation);
 /** Flushes rows that are older than the interval: for progress callbacks, when rows are rare. */
 LW_API lw_status lw_writer_poll(lw_writer *writer);
@@ -124,10 +123,10 @@ LW_API lw_status lw_writer_poll(lw_writer *writer);
  *  an earlier row: the disk is full, for example */
 LW_API lw_status lw_writer_close(lw_writer *writer, lw_error *error);
 /** Ends a writer without a path: its rows become a result, which needs neither model nor simulation.
- *  The simulation must live still.  Where this fails the writer is as before. */
+ *  The simulation must still exist.  On failure the writer is unchanged. */
 LW_API lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *error);
 
-/** Writes a result in another format, told by the ending of `path`: every column bit for bit.  What
+/** Writes a result in another format, given by the ending of `path`: every column bit for bit.  What
  *  the other format cannot hold (model, options, state in CSV) is left out; .h5 to .h5 copies all
  *  of it, and closes what a killed writer left open. */
 LW_API lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error);

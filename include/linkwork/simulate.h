@@ -1,7 +1,7 @@
-// simulate.h -- move a model through time and look at it.
+// simulate.h -- time integration of a model, and observation of its state.
 //
-// Create a simulation from a model and options; step it to a time, or run it with a callback per
-// row; observe the same quantities for every formulation.
+// Create a simulation from a model and options; step it to a time, or run it with a callback for each output row;
+// observe the same quantities for every formulation.
 #ifndef LINKWORK_SIMULATE_H
 #define LINKWORK_SIMULATE_H
 
@@ -23,11 +23,11 @@ typedef enum lw_observe {
     LW_OBSERVE_REACTION      ///< reactions, acceleration residual
 } lw_observe;
 
-/** One moment of a mechanism.  Arrays over bodies have the ground at index 0; joint arrays use
- *  q_first and v_first of lw_joint_info. */
+/** State of a mechanism at one time.  Arrays over bodies have the ground at index 0; joint arrays use q_first and
+ *  v_first of lw_joint_info. */
 typedef struct lw_observation {
     double time;
-    lw_observe level; ///< how far this one is filled
+    lw_observe level; ///< what is filled
     // bodies
     const double (*position)[3];             ///< mass centre, world [m]
     const double (*quaternion)[4];           ///< body -> world, scalar first, unit
@@ -41,7 +41,7 @@ typedef struct lw_observation {
     const double *qdd; ///< [model nv] their rates [m/s^2, rad/s^2]
     const double (*reaction)[6]; ///< force, torque on body2 about P2, world axes: constraint and
                                  ///< drive, not springs [N, N m]
-    const unsigned char *reaction_unique; ///< [joint] 0: minimum norm of many
+    const unsigned char *reaction_unique; ///< [joint] 0: not unique, the one of minimum norm
     // system
     double kinetic, potential, work;         ///< T, V (gravity, springs), Wnc since the start [J]
     double momentum[3], angular_momentum[3]; ///< world, about its origin [kg m/s, kg m^2/s]
@@ -65,70 +65,71 @@ typedef struct lw_summary {
     double energy_error; ///< largest |E - Wnc - (E - Wnc at the start)| of the observed rows [J]
     double energy_scale; ///< largest kinetic energy of the observed rows [J]
     double residual[3];  ///< largest of the observed rows
-    long projections;    ///< how often positions were put back on the joints (option `project`)
-    long events;         ///< changes of mode: stops touched, left
-    long late;           ///< steps that ended behind the wall's clock (option `pace`)
-    double behind;       ///< by how much the latest of them [s]
+    long
+        projections; ///< how often positions were restored to the constraint manifold (option `project`)
+    long events;   ///< changes of mode: contacts of stops that began or ended
+    long late;     ///< steps that ended later than wall-clock time allows (option `pace`)
+    double behind; ///< largest delay of them [s]
 } lw_summary;
 
 LW_API lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **sim,
                                lw_error *error);
 LW_API void lw_sim_destroy(lw_sim *sim);
-LW_API const lw_options *lw_sim_options(const lw_sim *sim); ///< resolved: no `auto` left
-/** Of the runs to come [s] >= 0. */
+LW_API const lw_options *lw_sim_options(const lw_sim *sim); ///< resolved: without `auto`
+/** Duration of the next runs [s], >= 0. */
 LW_API lw_status lw_sim_set_duration(lw_sim *sim, double duration);
-LW_API const char *lw_sim_notice(const lw_sim *sim); ///< what was chosen and why; ignored
-                                                     ///< options; doubts about the run done last
-/** Lines about the work of the formulation so far, ended by '\n' but for the last, or "". */
+LW_API const char *lw_sim_notice(const lw_sim *sim); ///< choices and their reasons, ignored
+                                                     ///< options, warnings about the last run
+/** Statistics of the formulation so far: lines separated by '\n', or "". */
 LW_API void lw_sim_report(const lw_sim *sim, char *text, size_t size);
 LW_API const lw_model *lw_sim_model(const lw_sim *sim);
 LW_API double lw_sim_time(const lw_sim *sim);
 
-/** The state [size]: all a restart needs beside time. */
+/** The integrator's state x [size]: with the time, all that a restart needs. */
 LW_API int lw_sim_state_size(const lw_sim *sim);
 LW_API void lw_sim_get_state(const lw_sim *sim, double *time, double *x);
 LW_API lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x);
-/** Puts the tree's joints at coordinates q [model nq] and speeds v [model nv], the others follow;
- *  floating bases stay. Driven coordinates are taken from their functions. */
+/** Sets the joints of the spanning tree to coordinates q [model nq] and speeds v [model nv]; the other joints follow.
+ *  Floating bases are unchanged; driven coordinates come from their functions. */
 LW_API lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v);
-/** Puts bodies and joints in an observed motion (level TWIST or more) of the same model, whichever
- *  formulation computed it; the time and, from level ENERGY on, the work go on from it.
+/** Sets bodies and joints to an observation (level TWIST or more) of the same model by any formulation, and continues
+ *  from its time and, from level ENERGY on, its work.
  *  @return LW_ERR_ARGUMENT where constraints are violated by more than 1e-3 */
 LW_API lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *motion);
-/** Inputs stay until set again.  `index` of lw_model_find_input. */
+/** An input keeps its value until it is set again.  `index` of lw_model_find_input. */
 LW_API lw_status lw_sim_set_input(lw_sim *sim, int index, double value);
 
 /** Integrates to `time` exactly.  After a failure the state is the last accepted one. */
 LW_API lw_status lw_sim_step(lw_sim *sim, double time);
-/** Called now and then; nonzero ends the call with LW_ERR_INTERRUPTED: a run after a last row. */
+/** Called at intervals during a run; nonzero ends it with LW_ERR_INTERRUPTED, after a last row. */
 typedef int (*lw_progress)(void *user, double time, double end);
-/** The same, bit for bit, between whose steps `progress` is asked; stopped, it stands where it was. */
-LW_API lw_status lw_sim_step_watched(lw_sim *sim, double time, lw_progress progress, void *user);
+/** Like lw_sim_step, with the same bits, calling `progress` between steps; on cancellation the state is unchanged. */
+LW_API lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, void *user);
 /** @param observation  owned by the simulation, valid until the next call on it */
 LW_API lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation);
 LW_API const lw_error *lw_sim_error(const lw_sim *sim); ///< of the last failed call
 LW_API void lw_sim_summary(const lw_sim *sim, lw_summary *summary);
 
-/** Wall times of the calls of lw_sim_step, and of the steps within lw_sim_run [s].  The quantiles are
- *  at most 3 % too large, the least and the worst are exact. */
+/** Wall times of the calls of lw_sim_step, and of the steps within lw_sim_run [s].  Quantiles are at
+ *  most 3 % too large; minimum and maximum are exact. */
 typedef struct lw_step_times {
     long steps;
-    double total, least, median, p99, p999, worst;
+    double total, min, median, p99, p999, max;
     long slow; ///< those that took longer than the time they simulated
 } lw_step_times;
 LW_API void lw_sim_times(const lw_sim *sim, lw_step_times *times);
-/** Begins to count anew, when a program has warmed up. */
+/** Resets the counts, for example after a warm-up. */
 LW_API void lw_sim_times_reset(lw_sim *sim);
 
 /** Called for every row of a run; a negative status ends the run with it.  May set inputs. */
 typedef lw_status (*lw_row)(void *user, const lw_observation *observation);
 
-/** Runs from the present time over `duration` of the options, rows by `sample`.  A run that fails has a
- *  last row where it stands, if that can be observed. */
+/** Runs from the present time over `duration` of the options, with output rows by `sample`.  A run that fails has a last
+ *  row at its last accepted state if that can be observed. */
 LW_API lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
                             lw_progress progress, void *progress_user);
 
-// ----------------------------------------------------------------------------- what there is
+// -------------------------------------------------------------------- lists of what is available
 
 typedef struct lw_part_info {
     const char *name, *summary, *cite;
@@ -144,7 +145,7 @@ LW_API lw_part_info lw_force_type_info(int index);
 
 // --------------------------------------------------------------------------------------- check
 
-/** What `check` tells of a model at its start. */
+/** Mobility and consistency of a model's initial state. */
 typedef struct lw_check {
     int rows;           ///< constraint equations of all joints
     int rank;           ///< independent ones at the start
@@ -152,18 +153,19 @@ typedef struct lw_check {
     int dof_generic;    ///< largest rank found at configurations nearby
     int redundant;      ///< rows - rank
     double residual[2]; ///< position, velocity
-    int followed;    ///< joints whose speeds at the start follow from those given (lw_model_create)
-    double kept;     ///< smallest pivot of the independent rows, a squared sine: the angle
-                     ///< between a row and those eliminated before it; near 0 in singular
-                     ///< positions; 1 without rows
-    double dropped;  ///< largest pivot of the redundant rows, round-off; 0 without any
-    double conflict; ///< accelerations: largest residual that no motion can take away, relative
-                     ///< to 1 plus the largest demand; above round-off where drives, or
-                     ///< velocities at a singular start, ask for what the loops forbid
-    int conflict_joint; ///< where that is; -1: a coupling, or nowhere
+    int followed;       ///< joints with speeds determined by specified ones (lw_model_create)
+    double kept;        ///< smallest pivot of the independent rows, a squared sine: the angle
+                        ///< between a row and those eliminated before it; near 0 in singular
+                        ///< positions; 1 without rows
+    double dropped;     ///< largest pivot of the redundant rows, round-off; 0 without any
+    double
+        conflict; ///< accelerations: largest residual that no motion can remove, relative to 1 plus the largest
+    ///< right side; above round-off where drives, or velocities at a singular start, contradict
+    ///< the loops
+    int conflict_joint; ///< joint of that residual; -1: a coupling, or none
 } lw_check;
 /** @param dependent  [joint count] out: how many rows of each joint depend on others; or NULL.  Each
- *                    redundant row counts once, at a joint that closes a loop, the last that can have it */
+ *                    redundant row counts once, at the last loop-closing joint that can have it */
 LW_API lw_status lw_model_check(const lw_model *model, lw_check *check, int *dependent,
                                 lw_error *error);
 
@@ -171,22 +173,22 @@ LW_API lw_status lw_model_check(const lw_model *model, lw_check *check, int *dep
 typedef struct lw_redundancy {
     int rows;      ///< constraint equations of the joint: its type's and one per driven coordinate
     int dependent; ///< as in lw_model_check
-    int open; ///< directions of its reaction that the constraints leave undetermined; 0: it is unique
-    unsigned axes; ///< those of them along axes of F1: bits 0 to 2 force along x, y, z, 3 to 5
+    int open; ///< directions of its reaction that are not determined by the constraints; 0: the reaction is unique
+    unsigned axes; ///< which of these are along axes of F1: bits 0 to 2 force along x, y, z, 3 to 5
                    ///< torque
 } lw_redundancy;
 /** @param joints  [joint count] out */
 LW_API lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joints, lw_error *error);
 
-/** What a plan costs: the order in which dca and hdca join bodies (option `plan`). */
+/** Cost of an elimination order of dca, hdca and index3 (option `plan`). */
 typedef struct lw_plan_info {
     const char *kind; ///< comb, balanced, mixed
     int nodes;        ///< joins
-    int depth;        ///< of the longest way from a leaf to the root: what threads cannot shorten
-    int width;        ///< constraint equations of the widest node
-    int open;         ///< joints still open at the node with the most
-    double work;      ///< multiplications of one factorisation
-    double critical;  ///< of them along the longest way
+    int depth; ///< nodes on the longest path from a leaf to the root: a lower bound with any number of threads
+    int width;       ///< constraint equations of the widest node
+    int open;        ///< largest number of joints open at a node
+    double work;     ///< multiplications of one factorisation
+    double critical; ///< of them along the longest path
 } lw_plan_info;
 /** @param kind  auto, comb, balanced or mixed      @return LW_ERR_ARGUMENT, LW_ERR_MEMORY */
 LW_API lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *info,

@@ -15,7 +15,7 @@ typedef struct lw_view_desc {
     const char *title; ///< NULL: the model's file
     /** Largest size in bytes of the poses, and of the columns for plots, before base64, which adds a third.
      *  Beyond it rows are thinned evenly and columns left out, the motion of bodies first.  0: 40 MB */
-    double most_bytes;
+    double max_bytes;
 } lw_view_desc;
 
 /** Writes one HTML page that needs nothing else: the mechanism in three dimensions, moving as the result

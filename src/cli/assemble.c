@@ -34,9 +34,9 @@ static void print_report(const cli_arguments *arguments, const lw_model *model,
            a->iterations);
     printf("moved        %.6g m at most%s%s, turned %.6g rad at most%s%s\n", a->moved,
            a->moved_body.index ? ": " : "",
-           a->moved_body.index ? lw_model_body_name(model, a->moved_body) : "", a->turned,
-           a->turned_body.index ? ": " : "",
-           a->turned_body.index ? lw_model_body_name(model, a->turned_body) : "");
+           a->moved_body.index ? lw_model_body_name(model, a->moved_body) : "", a->rotated,
+           a->rotated_body.index ? ": " : "",
+           a->rotated_body.index ? lw_model_body_name(model, a->rotated_body) : "");
     printf("velocities   residual %.1e before, %.1e after\n", a->before[1], a->after[1]);
     // given values that round-off alone has changed are as they were given
     const double same = 1e-9;
@@ -66,7 +66,7 @@ static void json_report(const cli_arguments *arguments, const lw_model *model, c
     json_array(&json, "residual_before", a->before, 2);
     json_array(&json, "residual_after", a->after, 2);
     json_change(&json, "moved", lw_model_body_name(model, a->moved_body), a->moved);
-    json_change(&json, "turned", lw_model_body_name(model, a->turned_body), a->turned);
+    json_change(&json, "turned", lw_model_body_name(model, a->rotated_body), a->rotated);
     json_change(&json, "changed_q", lw_model_joint_name(model, a->changed_joint), a->changed);
     json_change(&json, "changed_qd", lw_model_joint_name(model, a->changed_speed_joint),
                 a->changed_speed);

@@ -80,7 +80,7 @@ bool cli_has_settings(const lw_options *options)
     lw_options plain;
     lw_options_default(&plain);
     for (int i = 0; i < lw_option_count(); i++) {
-        char text[LW_OPTION_TEXT_SIZE], fallback[LW_OPTION_TEXT_SIZE];
+        char text[LW_OPTION_STRING_SIZE], fallback[LW_OPTION_STRING_SIZE];
         const char *key = lw_option_at(i).key;
         if (lw_options_get(options, key, text, sizeof text) == LW_OK &&
             lw_options_get(&plain, key, fallback, sizeof fallback) == LW_OK &&

@@ -101,7 +101,7 @@ static void print_times(const lw_sim *sim, const lw_summary *s)
     lw_sim_times(sim, &times);
     printf("step times   %.3g s (median), %.3g s (99 %%), %.3g s (99.9 %%), %.3g s at most; %ld of "
            "%ld took longer than they simulate\n",
-           times.median, times.p99, times.p999, times.worst, times.slow, times.steps);
+           times.median, times.p99, times.p999, times.max, times.slow, times.steps);
     if (lw_sim_options(sim)->pace > 0)
         printf("pace         %ld steps ended late, by at most %.3g s\n", s->late, s->behind);
 }
@@ -133,7 +133,7 @@ static void json_options(cli_json *json, const lw_options *options)
     json_open(json, "options", '{');
     for (int i = 0; i < lw_option_count(); i++) {
         const lw_option_info o = lw_option_at(i);
-        char text[LW_OPTION_TEXT_SIZE] = "";
+        char text[LW_OPTION_STRING_SIZE] = "";
         lw_options_get(options, o.key, text, sizeof text);
         if (o.is_real || o.is_integer)
             json_number(json, o.key, strtod(text, NULL));
@@ -150,11 +150,11 @@ static void json_times(cli_json *json, const lw_sim *sim, const lw_summary *s)
     json_open(json, "step_times", '{');
     json_integer(json, "steps", times.steps);
     json_number(json, "total", times.total);
-    json_number(json, "least", times.least);
+    json_number(json, "least", times.min);
     json_number(json, "median", times.median);
     json_number(json, "p99", times.p99);
     json_number(json, "p999", times.p999);
-    json_number(json, "worst", times.worst);
+    json_number(json, "worst", times.max);
     json_integer(json, "slow", times.slow);
     json_integer(json, "late", s->late);
     json_number(json, "behind", s->behind);

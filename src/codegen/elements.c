@@ -241,11 +241,11 @@ lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_eleme
     TRY(check_joints(model, error));
     TRY(check_tree(model, error));
     TRY(check_point_forces(model, error));
-    if (model->tree_nv > LW_CODEGEN_MOST_SPEEDS)
+    if (model->tree_nv > LW_CODEGEN_MAX_SPEEDS)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "%s: the model has %d freedoms, more than the %d that straight-line code "
                         "is made for",
-                        head, model->tree_nv, LW_CODEGEN_MOST_SPEEDS);
+                        head, model->tree_nv, LW_CODEGEN_MAX_SPEEDS);
     if (model->tree_nv == 0)
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s: nothing moves in this model", head);
 

@@ -404,7 +404,7 @@ static void measure_way(const lwi_assembler *a, lw_assembly *report)
         const double sine[3] = {E[7] - E[5], E[2] - E[6], E[3] - E[1]};
         const double turned = atan2(v3_norm(sine), E[0] + E[4] + E[8] - 1);
         if (v3_norm(r) > report->moved) report->moved = v3_norm(r), report->moved_body.index = b;
-        if (turned > report->turned) report->turned = turned, report->turned_body.index = b;
+        if (turned > report->rotated) report->rotated = turned, report->rotated_body.index = b;
     }
 }
 

@@ -96,8 +96,8 @@ static lw_status set_size(lw_plot_options *o, const char *value, lw_error *error
 static lw_status add_panel(lw_plot_options *o, const char *value, lw_error *error)
 {
     if (!*value) return lwi_fail(error, LW_ERR_ARGUMENT, "y: expected the name of a column");
-    if (o->ny == LW_PLOT_MOST_PANELS)
-        return lwi_fail(error, LW_ERR_ARGUMENT, "y: more than %d panels", LW_PLOT_MOST_PANELS);
+    if (o->ny == LW_PLOT_MAX_PANELS)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "y: more than %d panels", LW_PLOT_MAX_PANELS);
     o->y[o->ny++] = value;
     return LW_OK;
 }

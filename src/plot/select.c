@@ -454,7 +454,7 @@ lw_status lwi_plot_select(const lwi_plot_table *table, const lw_plot_options *op
 {
     *selection = (lwi_plot_selection){.columns = 1, .shared_x = true};
     selecting s = {table, options, arena, selection, 0, error};
-    selection->panel = LWI_PUSH(arena, lwi_plot_choice, table->n + LW_PLOT_MOST_PANELS + 8);
+    selection->panel = LWI_PUSH(arena, lwi_plot_choice, table->n + LW_PLOT_MAX_PANELS + 8);
     if (!selection->panel) return no_memory(&s);
     TRY(select_x(&s));
     if (options->ny && options->has_preset)

@@ -420,7 +420,7 @@ lw_status lwi_options_check(const lw_options *options, lw_error *error)
 
 bool lwi_options_differ(const lw_options *options, const char *key)
 {
-    char text[LW_OPTION_TEXT_SIZE], plain[LW_OPTION_TEXT_SIZE];
+    char text[LW_OPTION_STRING_SIZE], plain[LW_OPTION_STRING_SIZE];
     lw_options defaults;
     lw_options_default(&defaults);
     if (lw_options_get(options, key, text, sizeof text) != LW_OK) return false;

@@ -89,7 +89,7 @@ static lw_status one_step(run *r, double to, double limit)
     return patient ? LW_OK : look_up(r);
 }
 
-lw_status lw_sim_step_watched(lw_sim *sim, double time, lw_progress progress, void *user)
+lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, void *user)
 {
     run r = {.sim = sim,
              .level = LW_OBSERVE_POSE,

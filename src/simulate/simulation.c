@@ -360,11 +360,11 @@ void lw_sim_times(const lw_sim *sim, lw_step_times *times)
     const lwi_times *t = &sim->times;
     *times = (lw_step_times){.steps = t->count,
                              .total = t->total,
-                             .least = t->minimum,
+                             .min = t->minimum,
                              .median = lwi_times_quantile(t, 0.5),
                              .p99 = lwi_times_quantile(t, 0.99),
                              .p999 = lwi_times_quantile(t, 0.999),
-                             .worst = t->maximum,
+                             .max = t->maximum,
                              .slow = sim->slow};
 }
 

@@ -473,7 +473,7 @@ lw_status lw_view_gltf(const lw_model *model, lw_result *result, const lw_view_d
     gltf g = {.model = model, .file = file, .error = error};
     if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
     lwi_arena_init(&g.arena, &model->arena.allocator);
-    const lw_status status = put_gltf(&g, desc->most_bytes > 0 ? desc->most_bytes : 40e6, result);
+    const lw_status status = put_gltf(&g, desc->max_bytes > 0 ? desc->max_bytes : 40e6, result);
     lwi_arena_free(&g.arena);
     lwi_numbers_end(&numbers);
     return status;

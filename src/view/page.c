@@ -407,7 +407,7 @@ lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_d
     *error = (lw_error){0};
     if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
     page p = {.model = model, .result = result, .file = file, .error = error};
-    p.max_bytes = desc->most_bytes > 0 ? desc->most_bytes : 40e6;
+    p.max_bytes = desc->max_bytes > 0 ? desc->max_bytes : 40e6;
     const char *title = desc->title          ? desc->title
                         : model->desc.source ? model->desc.source
                                              : "a mechanism";

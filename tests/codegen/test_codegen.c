@@ -445,7 +445,7 @@ static void what_cannot_be_generated_is_named(void **state)
 
     OK(lw_builder_create(NULL, &x.b));
     x.last = (lw_body){0};
-    for (int i = 0; i <= LW_CODEGEN_MOST_SPEEDS; i++)
+    for (int i = 0; i <= LW_CODEGEN_MAX_SPEEDS; i++)
         add(&x, NULL, (lw_joint_desc){.type = LW_JOINT_REVOLUTE});
     refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "65 freedoms, more than the 64");
 

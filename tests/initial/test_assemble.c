@@ -105,9 +105,9 @@ static void what_holds_is_left_alone(void **state)
     for (int kind = 0; kind < LWT_LOOPS; kind++) {
         lw_assembly report;
         lw_model *model = lwt_loop(kind), *once = assembled(model, NULL, &report);
-        assert_true(report.moved < 1e-14 && report.turned < 1e-13);
+        assert_true(report.moved < 1e-14 && report.rotated < 1e-13);
         lw_model *twice = assembled(once, NULL, &report);
-        assert_true(report.moved < 1e-14 && report.turned < 1e-13);
+        assert_true(report.moved < 1e-14 && report.rotated < 1e-13);
         for (int i = 0; i < model->nq; i++) {
             assert_near("q", i, once->q0[i], model->q0[i], 1e-13);
             assert_true(twice->q0[i] == once->q0[i]);

@@ -24,7 +24,7 @@ static void defaults_are_those_of_the_list(void **state)
     assert_true(lw_option_count() == 18);
     for (int i = 0; i < lw_option_count(); i++) {
         const lw_option_info info = lw_option_at(i);
-        char text[LW_OPTION_TEXT_SIZE];
+        char text[LW_OPTION_STRING_SIZE];
         double number, expected;
         assert_int_equal(lw_options_get(&o, info.key, text, sizeof text), LW_OK);
         if (lwi_number_read(info.fallback, &expected)) // "1e-9" is written as "1e-09"
@@ -194,7 +194,7 @@ static void text_and_value_are_the_same(void **state)
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         const char *expected = cases[i].text ? cases[i].text : cases[i].value;
         lw_options o, again;
-        char text[LW_OPTION_TEXT_SIZE];
+        char text[LW_OPTION_STRING_SIZE];
         lw_options_default(&o);
         lw_options_default(&again);
         assert_int_equal(lw_options_set(&o, cases[i].key, cases[i].value, NULL), LW_OK);

@@ -330,15 +330,15 @@ static void steps_are_watched(void **state)
         assert_true(lw_sim_state_size(sim[0]) <= 8);
         const size_t bytes = (size_t)lw_sim_state_size(sim[0]) * sizeof(double);
         step(sim[0], 20);
-        assert_int_equal(LW_OK, lw_sim_step_watched(sim[1], 20, stop_at_thirty, &asked));
+        assert_int_equal(LW_OK, lw_sim_step_progress(sim[1], 20, stop_at_thirty, &asked));
         for (int k = 0; k < 2; k++) lw_sim_get_state(sim[k], &t[k], x[k]);
         assert_true(asked > 5 && t[0] == 20 && t[1] == 20);
         assert_memory_equal(x[0], x[1], bytes);
         assert_int_equal(LW_ERR_INTERRUPTED,
-                         lw_sim_step_watched(sim[1], 50, stop_at_thirty, &asked));
+                         lw_sim_step_progress(sim[1], 50, stop_at_thirty, &asked));
         assert_true(lw_sim_time(sim[1]) > 30 && lw_sim_time(sim[1]) < 50);
-        assert_int_equal(LW_OK, lw_sim_step_watched(sim[1], 50, NULL, NULL));
-        assert_int_equal(LW_ERR_ARGUMENT, lw_sim_step_watched(sim[1], 49, NULL, NULL));
+        assert_int_equal(LW_OK, lw_sim_step_progress(sim[1], 50, NULL, NULL));
+        assert_int_equal(LW_ERR_ARGUMENT, lw_sim_step_progress(sim[1], 49, NULL, NULL));
         for (int k = 0; k < 2; k++) lw_sim_destroy(sim[k]);
     }
     lw_model_destroy(model);

@@ -340,7 +340,7 @@ static void columns_fit(void **state)
     free(page);
     // 100 rows of two bodies just fit, and twelve columns of 400 bytes: energy, coordinate, ten
     // others
-    page = written(lw_view_page, model, result, &(lw_view_desc){.most_bytes = 100 * 48 + 1});
+    page = written(lw_view_page, model, result, &(lw_view_desc){.max_bytes = 100 * 48 + 1});
     assert_non_null(strstr(page, "\"left_out\":7}"));
     assert_non_null(strstr(page, "{\"name\":\"sys.E\","));
     assert_non_null(strstr(page, "{\"name\":\"extra.c9\","));

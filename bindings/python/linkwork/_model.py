@@ -349,7 +349,7 @@ class Assembly:
     moved: float  #: largest displacement of a mass centre [m]
     moved_body: str
     turned: float  #: largest rotation of a body [rad]
-    turned_body: str
+    rotated_body: str
     changed: float  #: largest change of a specified coordinate
     changed_joint: Optional[str]
     changed_speed: float
@@ -360,8 +360,8 @@ class Assembly:
         def joint(which: Any) -> Optional[str]:
             return model.joints[which.index].name if which.index >= 0 else None
         return cls(model, report.iterations, tuple(report.before), tuple(report.after),
-                   report.moved, model.bodies[report.moved_body.index].name, report.turned,
-                   model.bodies[report.turned_body.index].name, report.changed,
+                   report.moved, model.bodies[report.moved_body.index].name, report.rotated,
+                   model.bodies[report.rotated_body.index].name, report.changed,
                    joint(report.changed_joint), report.changed_speed,
                    joint(report.changed_speed_joint))
 

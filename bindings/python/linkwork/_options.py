@@ -38,7 +38,7 @@ def make_options(base: Any, options: Mapping[str, Any]) -> Any:
 def read_options(options: Any) -> Options:
     """``lw_options`` as a dictionary: numbers as float or int, everything else as the text that sets it."""
     found: Options = {}
-    text = ffi.new("char[]", lib.LW_OPTION_TEXT_SIZE)
+    text = ffi.new("char[]", lib.LW_OPTION_STRING_SIZE)
     for index in range(lib.lw_option_count()):
         info = lib.lw_option_at(index)
         lib.lw_options_get(options, info.key, text, len(text))

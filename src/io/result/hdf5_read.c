@@ -133,7 +133,7 @@ static void read_options(lwi_hdf5_reader *r)
     int found = 0;
     for (int i = 0; i < lw_option_count(); i++) {
         const lw_option_info o = lw_option_at(i);
-        char name[64], text[LW_OPTION_TEXT_SIZE];
+        char name[64], text[LW_OPTION_STRING_SIZE];
         double number;
         snprintf(name, sizeof name, "settings.%s", o.key);
         if (o.is_real || o.is_integer) {

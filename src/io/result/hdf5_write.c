@@ -115,7 +115,7 @@ static herr_t put_options(hid_t object, const lw_options *options)
     if (!options) return 0;
     for (int i = 0; i < lw_option_count(); i++) {
         const lw_option_info o = lw_option_at(i);
-        char name[64], text[LW_OPTION_TEXT_SIZE];
+        char name[64], text[LW_OPTION_STRING_SIZE];
         double number;
         snprintf(name, sizeof name, "settings.%s", o.key);
         lw_options_get(options, o.key, text, sizeof text);

@@ -231,7 +231,7 @@ static lw_status read_option(lwi_yaml_reading *r, const lwi_yaml_key *key,
     lw_error why = {0};
     double x;
     const char *text = "";
-    char pairs[LW_OPTION_TEXT_SIZE] = "";
+    char pairs[LW_OPTION_STRING_SIZE] = "";
     if (key->kind == LWI_KEY_OPTION_NUMBER) TRY(lwi_yaml_read_number(r, v, &x));
     if (key->kind == LWI_KEY_OPTION_MAP && v->kind == LWI_DOCUMENT_MAP) {
         TRY(read_pairs(r, key, v, pairs, sizeof pairs));

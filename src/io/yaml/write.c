@@ -287,7 +287,7 @@ static void put_each(const writing *w, const lwi_yaml_key *key, int type, const 
 // The text of an option, quoted where it is not a number.
 static void put_option(const writing *w, const lw_options *options, const char *key)
 {
-    char text[LW_OPTION_TEXT_SIZE] = "";
+    char text[LW_OPTION_STRING_SIZE] = "";
     lw_options_get(options, key, text, sizeof text);
     if (lwi_text_is_number(text))
         fputs(text, w->file);

@@ -141,7 +141,7 @@ static lw_status check_pair(const lw_index3_options *options, lw_error *error)
 
 lw_status lwi_index3_options_read(const char *text, lw_index3_options *options, lw_error *error)
 {
-    char copy[LW_OPTION_TEXT_SIZE];
+    char copy[LW_OPTION_STRING_SIZE];
     unsigned seen = 0;
     *options = defaults;
     if (!strcmp(text, "auto")) return LW_OK;

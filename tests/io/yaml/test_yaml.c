@@ -305,7 +305,7 @@ static void settings_have_either_hyphen_or_underscore(void **state)
     lw_model_destroy(read_with("linkwork: 1\nbodies: {a: " BODY "}\n"
                                "simulation: {index3: {tangent: 1, penalty: 1e9, newton: full}}\n",
                                &options));
-    char text[LW_OPTION_TEXT_SIZE];
+    char text[LW_OPTION_STRING_SIZE];
     assert_int_equal(LW_OK, lw_options_get(&options, "index3", text, sizeof text));
     assert_string_equal("penalty=1000000000,tangent=1", text); // values other than the defaults
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangnet: 1}}\n", LW_ERR_PARSE,
