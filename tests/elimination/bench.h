@@ -1,4 +1,4 @@
-// bench.h -- a problem on an engine, for tests of what the engine makes of it.
+// bench.h -- a problem with its elimination, for tests of the elimination's results.
 #ifndef LW_TEST_BENCH_H
 #define LW_TEST_BENCH_H
 
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/** A problem with an engine of its own, with room for no symmetry. */
+/** A problem with its elimination, also for unsymmetric metrics. */
 typedef struct problem_bench {
     problem p; ///< filled before setup
     lwi_arena arena;

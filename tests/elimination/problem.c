@@ -1,4 +1,4 @@
-// problem.c -- graphs with numbers.
+// problem.c -- random graphs with numbers.
 #include "elimination/problem.h"
 #include "base/linear.h"
 
@@ -192,7 +192,7 @@ void problem_numbers(problem *p)
     problem_right_side(p);
 }
 
-// Rows of a revolute joint with axis z at a point that stands at `arm` from the mass centre.
+// Rows of a revolute joint with axis z at a point at `arm` from the mass centre.
 static void revolute(double (*J)[6], double sign, const double arm[2])
 {
     memset(J, 0, 5 * sizeof *J);

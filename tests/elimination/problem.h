@@ -1,11 +1,10 @@
-// problem.h -- graphs of every kind with numbers on them, and what dense linear algebra says of
-// them.
+// problem.h -- random graphs of every kind with numbers, and their solution by dense linear algebra.
 #ifndef LW_TEST_PROBLEM_H
 #define LW_TEST_PROBLEM_H
 
 #include "elimination/elimination.h"
 
-/** Bodies and edges in arrays that grow; numbers by slot as the engine has them. */
+/** Bodies and edges in growing arrays; numbers by slot as in the elimination. */
 typedef struct problem {
     lwi_plan_graph graph;
     lwi_plan_edge *edge;
@@ -14,22 +13,22 @@ typedef struct problem {
     double (*K)[6][6];       ///< [nbody] metric
     double (*J)[6], (*G)[6]; ///< [6 * nslot]
     double (*x0)[6];         ///< [nbody]
-    double *c;               ///< [nrow] J (something): consistent whatever the rank
+    double *c;               ///< [nrow] J (something): consistent at any rank
 } problem;
 
 void problem_init(problem *p, int nbody);
 void problem_free(problem *p);
-/** @param n  bodies a, b, ... as many as asked for; ground if `ground` */
+/** @param n  number of bodies that follow as arguments; ground: also on the ground */
 void problem_edge(problem *p, int rows, bool ground, int n, const int *body);
 
-/** Random SPD metrics, rows, x0 and a right side that can be met. */
+/** Random positive definite metrics, rows, x0 and a consistent right side. */
 void problem_numbers(problem *p);
-/** The same from J as it stands: G = J K, c = J x for a random x. */
+/** The same with the current J: G = J K, c = J x for a random x. */
 void problem_right_side(problem *p);
 
 // graphs; `rows` of every edge
 void problem_chain(problem *p, int n, int rows);
-/** Body b hangs on a body drawn from those before; rows 1..6 drawn. */
+/** Body b is attached to a random body before it; rows 1..6 random. */
 void problem_tree(problem *p, int n);
 /** A tree and `extra` edges of 1 row of 2 to 4 bodies. */
 void problem_loops(problem *p, int n, int extra);
@@ -45,7 +44,7 @@ void problem_four_bars(problem *p, int posts, double angle);
 double problem_uniform(void); ///< in [-1, 1]
 void problem_seed(unsigned seed);
 
-/** Puts J and G into an engine. */
+/** Copies J and G to an elimination. */
 void problem_load(const problem *p, lwi_elim *elim);
 /** max |J x - c - eps lambda ...| of all rows, relative to sum |J||x| + |c|; eps may be NULL. */
 double problem_residual(const problem *p, double (*x)[6], const double *eps, const double *lambda);

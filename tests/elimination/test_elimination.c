@@ -16,7 +16,7 @@
 
 static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
 
-// A problem in an engine, and room for one solution of each route.
+// A problem with its elimination, and memory for one solution of each route.
 typedef struct bench {
     problem p;
     lwi_arena arena;
@@ -82,7 +82,7 @@ static void agrees(bench *b, bool unique)
     if (unique) assert_true(distance(b->lambda, b->dense_lambda, b->p.nrow) <= allowed);
 }
 
-// Independent rows: the same x and lambda, learnt or not.
+// Independent rows: the same x and lambda, with or without known ranks.
 static void independent(problem p)
 {
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
@@ -138,7 +138,7 @@ static void loops_and_edges_of_several_bodies(void **state)
 
 // ------------------------------------------------------------------------------------- redundancy
 
-// Everything that is said of null vectors and of the solution of minimum norm.
+// All properties of null vectors and of the solution of minimum norm.
 static void null_vectors(bench *b)
 {
     const problem *p = &b->p;
@@ -151,7 +151,7 @@ static void null_vectors(bench *b)
         for (int r = 0; r < m; r++) length += b->S[r] * v[r] * v[r];
         assert_true(fabs(length - 1) < 1e-12);
         assert_true(problem_null_error(p, v) <= tolerance(b));
-        // minimum norm: at the node that it comes from, lambda is orthogonal to it
+        // minimum norm: at the node of the null vector lambda is orthogonal to it
         int top = -1;
         for (int e = 0; e < p->graph.nedge; e++)
             for (int r = p->row[e]; r < p->row[e + 1]; r++)
@@ -165,11 +165,11 @@ static void null_vectors(bench *b)
     }
     // they are independent
     lwi_cod cod;
-    double *rest = LWI_PUSH(&b->arena, double, lwi_cod_doubles(m, count));
+    double *storage = LWI_PUSH(&b->arena, double, lwi_cod_doubles(m, count));
     int *pivot = LWI_PUSH(&b->arena, int, count);
     for (int i = 0; i < count; i++)
         for (int r = 0; r < m; r++) n[i * m + r] *= sqrt(b->S[r]);
-    lwi_cod_init(&cod, m, count, n, rest, pivot);
+    lwi_cod_init(&cod, m, count, n, storage, pivot);
     lwi_cod_factor(&cod, -1, 1e-6);
     assert_int_equal(cod.rank, count);
 }
@@ -268,7 +268,7 @@ static void redundant_rows(void **state)
     }
 }
 
-// A row of zeros is no equation, wherever it stands.
+// A row of zeros is no equation, at any place.
 static void rows_of_zeros(void **state)
 {
     (void)state;
@@ -297,9 +297,8 @@ static void turning_problem(problem *p, double s)
     problem_right_side(p);
 }
 
-// Along a motion the multipliers of redundant rows change smoothly although pivots switch: in a
-// step of 1e-3 by some 1e-3 of themselves, where another choice would change them by as much as
-// they are.
+// Along a motion the multipliers of redundant rows change smoothly although pivots change: in a step of 1e-3
+// by a share of some 1e-3, where another choice would change them by as much as their size.
 static void multipliers_are_smooth(void **state)
 {
     (void)state;
@@ -388,8 +387,7 @@ static void regularised(void **state)
 
 // ------------------------------------------------------------------------------------- refinement
 
-// Bodies a million times lighter than their neighbours: what one pass leaves, one refinement takes
-// away.
+// Bodies a million times lighter than their neighbours: one refinement removes the error of one pass.
 static void refinement(void **state)
 {
     (void)state;
@@ -412,7 +410,7 @@ static void refinement(void **state)
         lwi_arena_free(&b.arena);
         problem_free(&p);
     }
-    assert_true(first > 1e-12); // it has something to do
+    assert_true(first > 1e-12); // there is an error to remove
     assert_true(second <= 200 * DBL_EPSILON);
 }
 
@@ -448,7 +446,7 @@ static void what_fails_is_named(void **state)
         problem_load(&p, b.elim);
         G[6 * p.slot[7] + 6 + 2][0] = INFINITY;
         assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_NOT_FINITE);
-        problem_load(&p, b.elim); // and nothing of it stays
+        problem_load(&p, b.elim); // no effect remains
         memcpy(b.x, p.x0, (size_t)p.graph.nbody * sizeof *b.x);
         b.x[4][2] = NAN;
         lwi_elim_solve(b.elim, b.x, p.c, b.lambda, 1);
@@ -460,8 +458,8 @@ static void what_fails_is_named(void **state)
     problem_free(&p);
 }
 
-// A rank that was learnt is kept: a direction lost on the way is a singular position, one that
-// drift adds is not taken.
+// The generic rank is kept: a direction lost on the way is a singular position, one that drift adds is not
+// used.
 static void ranks_are_kept(void **state)
 {
     (void)state;
@@ -482,7 +480,7 @@ static void ranks_are_kept(void **state)
         problem_load(&flat, b.elim);
         assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &low), LW_OK);
         assert_int_equal(low, high - 1);
-        assert_int_equal(lwi_elim_rank(b.elim), high); // the larger is remembered
+        assert_int_equal(lwi_elim_rank(b.elim), high); // the larger one is kept
         assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_SINGULAR);
         assert_true(lwi_elim_pivots(b.elim).min < 1e-12);
         problem_load(&p, b.elim);
@@ -502,8 +500,8 @@ static void ranks_are_kept(void **state)
     }
 }
 
-// Where rows may rest, the singular position has its own rank and solution; the row that rests is
-// named, and what its null vector asks is not had.
+// If inactive rows are allowed, the singular position has its own rank and solution; the inactive row is
+// reported, and the component along its null vector is not met.
 static void rows_rest(void **state)
 {
     (void)state;
@@ -542,7 +540,7 @@ static void rows_rest(void **state)
 
 // ------------------------------------------------------------------------------------- handle form
 
-// Coefficients of a part of a chain at its two handles: V_i = sum_j xi_ij T_j + xi_i0.
+// Coefficients of a segment of a chain at its two handles: V_i = sum_j xi_ij T_j + xi_i0.
 typedef struct handles {
     double xi[2][2][6][6], free[2][6];
 } handles;
@@ -554,7 +552,7 @@ typedef struct chain_link { // a body: shifts of its handles; the joint before i
 typedef struct route {
     const problem *p;
     chain_link *link;
-    handles *node; ///< of a part, by its first body and size in the recursion
+    handles *node; ///< of a segment, by its first body and size in the recursion
     double (*x)[6], *lambda;
 } route;
 
@@ -619,7 +617,7 @@ static void transmitted(const route *r, int b, handles *A, handles *B, const dou
     joint_solve(r, b, Xi, sigma);
 }
 
-// Coefficients of the compound, column by column: answers to unit wrenches [chadaj2017, (34)-(36)].
+// Coefficients of the compound, column by column: responses to unit wrenches [chadaj2017, (34)-(36)].
 static handles assemble(const route *r, int b, handles *A, handles *B)
 {
     handles C;

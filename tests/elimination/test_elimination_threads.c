@@ -1,7 +1,6 @@
-// test_elimination_threads.c -- the same bits whatever the number of threads and the way the nodes are
-// shared.
+// test_elimination_threads.c -- the same bits for any number of threads and any distribution of the nodes.
 #include "elimination/problem.h"
-#include "elimination/parts.h" // to see that threads are at work at all
+#include "elimination/parts.h" // to check that threads are used
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,7 +11,7 @@
 
 #include <cmocka.h>
 
-// All that an engine says of a problem.
+// All results of an elimination for a problem.
 typedef struct answer {
     double (*x)[6], *lambda, *null;
     int *dependent, rank, nulls;
@@ -114,7 +113,7 @@ static void bits_do_not_depend_on_threads(void **state)
     problem_grid(&p, 12, 12, 2), problem_numbers(&p), every_plan(p, 4);
 }
 
-// Too little to do for more than one thread, or nothing: no thread is woken.
+// Too little work for more than one thread, or none: no thread is woken.
 static void small_problems_stay_on_one_thread(void **state)
 {
     (void)state;
@@ -122,12 +121,12 @@ static void small_problems_stay_on_one_thread(void **state)
     problem_chain(&p, 100, 5), problem_numbers(&p);
     assert_int_equal(all_schedules(&p, LWI_PLAN_BALANCED, false), 0);
     problem_free(&p);
-    problem_chain(&p, 300, 5), problem_numbers(&p); // nothing is parallel in a comb
+    problem_chain(&p, 300, 5), problem_numbers(&p); // sequential order has no parallel work
     assert_int_equal(all_schedules(&p, LWI_PLAN_SEQUENTIAL, false), 0);
     problem_free(&p);
 }
 
-// A failure in one thread's part is reported as if there were no threads: the first in the order.
+// A failure on one thread is reported as without threads: the first in the order.
 static void failures_are_the_same(void **state)
 {
     (void)state;
@@ -136,7 +135,7 @@ static void failures_are_the_same(void **state)
     problem_chain(&p, 900, 5);
     problem_numbers(&p);
     const int bad[] = {700, 250, 400};
-    for (int i = 0; i < LWI_COUNT(bad); i++) { // a row like another of its edge
+    for (int i = 0; i < LWI_COUNT(bad); i++) { // a row equal to another of its edge
         const int s = 6 * p.slot[bad[i]];
         for (int j = 0; j < 2; j++) {
             memcpy(p.J[s + 6 * j + 4], p.J[s + 6 * j + 1], sizeof p.J[0]);

@@ -1,7 +1,7 @@
-// test_lanes.c -- equal subtrees side by side: the bits of one lane at a time, the numbers of
-// node by node, and its errors.
+// test_lanes.c -- isomorphic subtrees side by side: the bits of one lane at a time, the numbers of node by
+// node, and its errors.
 #include "elimination/bench.h"
-#include "elimination/lanes.h" // to see what is in lanes
+#include "elimination/lanes.h" // to check what is in lanes
 
 #include <float.h>
 #include <math.h>
@@ -44,7 +44,7 @@ static void skew(problem *p)
     problem_right_side(p);
 }
 
-// All that is asked of an engine, by one way: x, lambda of 1 + refine passes, and the least pivot.
+// All results of an elimination: x, lambda after 1 + refine passes, and the smallest pivot.
 static double ask(problem_bench *b, bool two, bool regular, double *x, double *lambda)
 {
     const double *eps = regular ? b->eps : NULL;
@@ -67,7 +67,7 @@ static void every_width(problem_bench *b, bool two, bool regular)
     double first = 0;
     const int widths[] = {0, 1, 4, 8};
     for (int i = 0; i < LWI_COUNT(widths); i++) {
-        if (!lwi_elim_lanes(b->elim, widths[i])) continue; // not of this machine
+        if (!lwi_elim_lanes(b->elim, widths[i])) continue; // not on this machine
         const int at = i ? 2 : 1;
         const double least = ask(b, two, regular, x + at * n, lambda + at * m);
         assert_true(b->elim->laned);
@@ -77,7 +77,8 @@ static void every_width(problem_bench *b, bool two, bool regular)
             // independent rows drawn at random: condition up to some 1e4
             assert_true(distance(x + n, x, n) <= 1e-10);
             assert_true(distance(lambda + m, lambda, m) <= 1e-8);
-        } else if (widths[i] != 1 || lwi_elim_kernels_of(4)) { // the oldest machines do not fuse
+        } else if (widths[i] != 1 ||
+                   lwi_elim_kernels_of(4)) { // machines without fused multiply-add
             assert_memory_equal(x + n, x + 2 * n, (size_t)n * sizeof *x);
             assert_memory_equal(lambda + m, lambda + 2 * m, (size_t)m * sizeof *lambda);
             assert_true(least == first);
@@ -86,7 +87,7 @@ static void every_width(problem_bench *b, bool two, bool regular)
     assert_true(lwi_elim_lanes(b->elim, 0));
 }
 
-// @param most  part of the nodes that are in lanes at least, by the mixed plan
+// @param most  minimum share of the nodes in lanes, by the mixed plan
 static void graph(problem p, double most)
 {
     for (int two = 0; two < 2; two++) {
@@ -114,11 +115,11 @@ static void widths_have_the_same_bits(void **state)
     }
     problem_star(&p, 11, 5, 3), problem_numbers(&p), graph(p, 0.7); // 8 and 3 lanes
     problem_star(&p, 13, 2, 5), problem_numbers(&p), graph(p, 0.4);
-    problem_star(&p, 5, 40, 2), problem_numbers(&p), graph(p, 0.7); // pieces of limbs
+    problem_star(&p, 5, 40, 2), problem_numbers(&p), graph(p, 0.7); // pieces of branches
     problem_grid(&p, 8, 8, 1), problem_numbers(&p), graph(p, 0);
 }
 
-// Chains that do not end on the ground, and rings: pieces, and no harm.
+// Chains that do not end on the ground, and rings: cut into pieces, correct results.
 static void ends_of_chains(void **state)
 {
     (void)state;
@@ -127,14 +128,15 @@ static void ends_of_chains(void **state)
         problem_seed(720u + (unsigned)which);
         problem_init(&p, 50);
         for (int b = 1; b < 50; b++) problem_edge(&p, 3, false, 2, (const int[]){b, b - 1});
-        if (which == 1) problem_edge(&p, 3, true, 1, (const int[]){49}); // hung from its other end
+        if (which == 1)
+            problem_edge(&p, 3, true, 1, (const int[]){49}); // attached at its other end
         if (which == 2) problem_edge(&p, 3, false, 2, (const int[]){0, 49});
         problem_numbers(&p);
         graph(p, which == 2 ? 0 : 0.5);
     }
 }
 
-// Where a pivot is lost, and for rows of zeros, all is as node by node.
+// If a pivot is lost, and for rows of zeros, the results are those of node by node.
 static void what_fails_is_named(void **state)
 {
     (void)state;
@@ -151,7 +153,7 @@ static void what_fails_is_named(void **state)
     assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_SINGULAR);
     assert_int_equal(lwi_elim_pivots(b.elim).edge, 40);
     assert_int_equal(lwi_elim_pivots(b.elim).row, 2);
-    assert_int_equal(lwi_elim_factor(b.elim, b.eps), LW_OK); // and lanes go on
+    assert_int_equal(lwi_elim_factor(b.elim, b.eps), LW_OK); // lanes work again
     assert_true(b.elim->laned);
     for (int i = 0; i < bad->n; i++) memset(lwi_elim_J(b.elim)[6 * (p.slot[40] + i) + 2], 0, 48);
     for (int i = 0; i < bad->n; i++) memset(lwi_elim_G(b.elim)[6 * (p.slot[40] + i) + 2], 0, 48);
@@ -165,7 +167,7 @@ static void what_fails_is_named(void **state)
     problem_free(&p);
 }
 
-// Limbs that hang on loops are in lanes, loops are not; null vectors go down into the limbs.
+// Branches attached to loops are in lanes, loops are not; null vectors continue into the branches.
 static void beside_loops(void **state)
 {
     (void)state;
@@ -180,7 +182,7 @@ static void beside_loops(void **state)
     for (int i = 0; i < 4; i++)
         problem_edge(&p, 3, false, 2, (const int[]){10 * i, 10 * ((i + 1) % 4)});
     problem_numbers(&p);
-    for (int i = 0; i < 4; i++) // the last four are parts of the four before
+    for (int i = 0; i < 4; i++) // the last four are segments of the four before
         for (int s = 0; s < 2; s++)
             memcpy(p.J[6 * (p.slot[44 + i] + s)], p.J[6 * (p.slot[40 + i] + s)], 3 * sizeof *p.J);
     problem_right_side(&p);
@@ -199,14 +201,14 @@ static void beside_loops(void **state)
             lwi_elim_null(b.elim, i, n);
             assert_true(problem_null_error(&p, n) <= 1e-9);
         }
-        problem_solve(&b, 1); // the factors are still there
+        problem_solve(&b, 1); // the factors are still valid
         assert_true(problem_residual(&p, b.x, NULL, NULL) <= 100 * DBL_EPSILON);
         lwi_arena_free(&b.arena);
     }
     problem_free(&p);
 }
 
-// Rows that change after the matrix pass count in the right side, as node by node.
+// Rows that change after the matrix pass enter the right side, as node by node.
 static void rows_are_read_again(void **state)
 {
     (void)state;
@@ -230,7 +232,7 @@ static void rows_are_read_again(void **state)
     problem_free(&p);
 }
 
-// A view solves with the factors of lanes and a v of its own.
+// A view solves with the factors of lanes and its own v.
 static void views(void **state)
 {
     (void)state;
@@ -249,7 +251,7 @@ static void views(void **state)
     lwi_elim_view_take(view, b.elim);
     memcpy(x, p.x0, (size_t)p.graph.nbody * sizeof *x);
     double *v = b.elim->task[0].batch->v[0], before = v[0];
-    v[0] = NAN; // not of the view
+    v[0] = NAN; // does not belong to the view
     lwi_elim_solve(view, x, p.c, lambda, 1);
     assert_memory_equal(lambda, b.lambda, (size_t)p.nrow * sizeof *lambda);
     assert_memory_equal(x, b.x, (size_t)p.graph.nbody * sizeof *x);

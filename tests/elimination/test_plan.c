@@ -1,5 +1,5 @@
-// test_plan.c -- every plan joins every body once and closes every edge once, where its bodies
-// meet; what plans of usual graphs cost.
+// test_plan.c -- every plan joins every body once and closes every edge once, at the lowest common ancestor
+// of its bodies; costs of plans of common graphs.
 #include "elimination/problem.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ typedef struct walk {
     int *seen;    ///< [nedge] how often closed
 } walk;
 
-// An edge has a body inside the compound; and all of them.
+// Whether an edge has a body inside the compound; whether all.
 static void reach(const walk *w, int e, int root, bool *some, bool *all)
 {
     const lwi_plan_edge *edge = &w->plan->graph.edge[e];
@@ -59,7 +59,7 @@ static void check_node(walk *w, int k)
         if (root < 0) root = b;
         w->up[b] = root;
     }
-    // children's bodies: any body of the subtree stands for it; edges closed tell one
+    // children's bodies: any body of the subtree represents it; a closed edge supplies one
     for (int i = 0; i < node->child.n; i++) {
         int c = plan->item[node->child.first + i];
         while (!plan->node[c].body.n) c = plan->item[plan->node[c].child.first];
@@ -132,7 +132,7 @@ static void check_plan(const lwi_plan *plan)
     free(w.up), free(w.inside), free(w.seen);
 }
 
-// Rows can depend on each other only at nodes marked: a plan with as many loops as the graph has.
+// Rows can depend on each other only at marked nodes: in a plan with as many loops as the graph has.
 static int loops(const lwi_plan *plan)
 {
     int count = 0;
@@ -185,8 +185,8 @@ static void empty_and_unconnected(void **state)
     (void)state;
     problem p;
     problem_init(&p, 0), all_plans(p);
-    problem_init(&p, 5), all_plans(p); // five bodies, nothing else
-    problem_init(&p, 7);               // a chain afloat, a pair, a body on the ground, one free
+    problem_init(&p, 5), all_plans(p); // five bodies, no edges
+    problem_init(&p, 7);               // a floating chain, a pair, a body on the ground, a free one
     problem_edge(&p, 5, false, 2, (const int[]){4, 1});
     problem_edge(&p, 0, true, 1, (const int[]){1});
     problem_edge(&p, 5, false, 2, (const int[]){1, 6});
@@ -204,8 +204,7 @@ static void empty_and_unconnected(void **state)
     all_plans(p);
 }
 
-// ---------------------------------------------------------------------------------- loops are
-// found
+// ------------------------------------------------------------------------------------------- loops
 
 // Without loops no node is marked; with them as many edges close loops as the graph has cycles, so
 // that at most that many nodes are marked, and at least one in each part that has one.
@@ -255,13 +254,13 @@ static void chains(void **state)
         lwi_arena_init(&arena, NULL);
         const lwi_plan comb = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
         assert_true(comb.width <= 10 && comb.max_open <= 1);
-        // one body after the other, from the tip to the ground
+        // sequential, from the tip to the ground
         for (int k = 0; k < comb.nnode; k++) {
             assert_int_equal(comb.node[k].body.n, k ? 1 : 2);
             assert_int_equal(comb.item[comb.node[k].body.first + comb.node[k].body.n - 1],
                              n - 2 - k + (comb.item[comb.node[k].body.first] == n - 2 && !k));
         }
-        if (n == 39) first = comb.work; // every body more costs the same
+        if (n == 39) first = comb.work; // every further body costs the same
         if (n > 39) assert_true(fabs((comb.work - first) / (n - 39) - 510) < 1e-9);
         const lwi_plan balanced = plan_of(&p, LWI_PLAN_BALANCED, &arena);
         assert_true(balanced.nlevel <= ceil_log2(n) + 1);
@@ -270,7 +269,7 @@ static void chains(void **state)
         assert_true(balanced.critical <= (ceil_log2(n) + 1) * (5 * 10.0 * 10 + 3 * 25 * 6.0 * 2));
         const lwi_plan mixed = plan_of(&p, LWI_PLAN_MIXED, &arena);
         assert_true(mixed.width <= 15);
-        // pieces: halves of an eighth, then what is left over and the pieces one by one
+        // pieces: halves of an eighth, then the remaining bodies and the pieces one by one
         assert_true(mixed.nlevel <= ceil_log2(n) + (mixed.pieces ? 16 : 8));
         assert_int_equal(mixed.pieces, n >= 34); // 32 bodies between the ends
         assert_true(mixed.work <= balanced.work * 1.05);
@@ -281,8 +280,7 @@ static void chains(void **state)
     }
 }
 
-// Fronts of bounded width, whatever the length; balanced plans of bounded width have depth O(log
-// n).
+// Fronts of bounded width at any length; balanced plans of bounded width have depth O(log n).
 static void long_graphs(void **state)
 {
     (void)state;
@@ -328,13 +326,13 @@ static void trees_and_hubs(void **state)
     assert_true(plan.nlevel <= 2 * 8);
     assert_true(plan.width <= 5 * (8 + 2)); // one more neighbour at each level
     problem_free(&p);
-    // a hub couples all its joints: one dense front, closed at once, the limbs before it
+    // a hub couples all its joints: one dense front, closed at once, the branches before it
     problem_star(&p, 40, 5, 5);
     plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
     assert_int_equal(plan.width, 200);
     assert_int_equal(plan.node[plan.nnode - 1].closed_rows, 200);
     problem_free(&p);
-    problem_star(&p, 2000, 1, 1); // and many of them are planned in no time
+    problem_star(&p, 2000, 1, 1); // planning of many of them is fast
     plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
     assert_int_equal(plan.nnode, 1);
     assert_int_equal(plan.width, 2000);
@@ -349,7 +347,7 @@ static void trees_and_hubs(void **state)
     lwi_arena_free(&arena);
 }
 
-// Doubling the bodies doubles the work of a plan and what it is: nothing is quadratic.
+// Doubling the bodies doubles the work of a plan and the time to create it: nothing is quadratic.
 static void sizes_are_linear(void **state)
 {
     (void)state;
@@ -404,7 +402,7 @@ static void faults_are_refused(void **state)
     assert_null(lwi_plan_kind_name((lwi_plan_kind)4));
 }
 
-// An allocator that fails at its n-th block and counts what is not given back.
+// An allocator that fails at its n-th block and counts blocks that are not released.
 typedef struct poor {
     int left, held;
 } poor;

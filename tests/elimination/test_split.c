@@ -1,5 +1,5 @@
-// test_split.c -- bodies with many edges in parts: few edges on each, every edge where it was, welds that make one
-// body of them; bodies with few are left alone.
+// test_split.c -- bodies with many edges in parts: few edges on each part, every edge at its body, rigid
+// links that connect the parts; bodies with few edges are not split.
 #include "elimination/split.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { EDGES = 100, BODIES = EDGES + 2, FEW = 12, MOST = 8 }; ///< six of its own and two welds
+enum { EDGES = 100, BODIES = EDGES + 2, FEW = 12, MOST = 8 }; ///< six edges and two links
 
 // Bodies 0 and 1 with `n` and 12 edges, to the ground, to each other, to others; some without rows.
 static lwi_plan_graph star(int n, lwi_plan_edge edge[EDGES + FEW])
@@ -29,7 +29,7 @@ static lwi_plan_graph star(int n, lwi_plan_edge edge[EDGES + FEW])
     return (lwi_plan_graph){.nbody = BODIES, .nedge = count, .edge = edge};
 }
 
-// The body that a body of the graph that was split is a part of.
+// The split body of a body of the new graph.
 static int whole(const lwi_split *split, int body)
 {
     return body < BODIES ? body : split->part[body - BODIES].body;
@@ -52,7 +52,7 @@ static void parts_have_few_edges(void **state)
         for (int i = 0; i < split.graph.edge[e].n && split.graph.edge[e].rows; i++)
             degree[split.graph.edge[e].body[i]]++;
     for (int b = 0; b < split.graph.nbody; b++) assert_true(degree[b] <= (b == 1 ? FEW : MOST));
-    for (int e = 0; e < graph.nedge; e++) { // as they were, but for whose parts they hold
+    for (int e = 0; e < graph.nedge; e++) { // unchanged, up to the parts at which they act
         const lwi_plan_edge *is = &split.graph.edge[e], *was = &edge[e];
         assert_int_equal(is->rows, was->rows);
         assert_int_equal(is->n, was->n);
@@ -81,7 +81,8 @@ static void welds_hold_the_parts_together(void **state)
         assert_int_equal(weld->n, 2);
         assert_int_equal(weld->body[0], part->before);
         assert_int_equal(weld->body[1], BODIES + i);
-        assert_int_equal(part->before, i ? BODIES + i - 1 : part->body); // a chain from the body on
+        assert_int_equal(part->before,
+                         i ? BODIES + i - 1 : part->body); // a chain starting at the body
         own = &split.graph.edge[part->edge];
         for (int k = 0; k < own->n; k++) has = has || own->body[k] == BODIES + i;
         assert_true(has);

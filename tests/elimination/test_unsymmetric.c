@@ -1,7 +1,7 @@
-// test_unsymmetric.c -- metrics that are not symmetric: block elimination along every plan
-// agrees with dense elimination of the whole, and leaves the symmetric one as it was.
+// test_unsymmetric.c -- metrics that are not symmetric: block elimination along every plan agrees with dense
+// elimination, and symmetric factors are not affected.
 #include "elimination/bench.h"
-#include "elimination/parts.h" // to see that threads are at work at all
+#include "elimination/parts.h" // to check that threads are used
 
 #include <float.h>
 #include <math.h>
@@ -15,8 +15,7 @@
 
 static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
 
-// A problem in an engine with room for both.
-// Adds a skew part as large as `part` of the metrics themselves; G = J K means the metric K'.
+// Adds a skew part as large as `part` of the metrics; G = J K means the metric K'.
 static void skew(problem *p, double part)
 {
     for (int b = 0; b < p->graph.nbody; b++)
@@ -84,8 +83,8 @@ static double distance(const double *a, const double *b, int n)
     return most / size;
 }
 
-// The same lambda, and x that meets the rows to round-off; returns how far lambda is from that of
-// the symmetric part.
+// The same lambda, and x that satisfies the rows to round-off; returns the distance of lambda from the
+// solution with the symmetric part of S.
 static double agrees(problem p, bool regular)
 {
     double off = 0;
@@ -134,8 +133,8 @@ static void as_dense_elimination(void **state)
     assert_true(off > 0.01); // it makes a difference
 }
 
-// A symmetric metric is a special case, to round-off; and symmetric factors are the same bits in an
-// engine that has had others.
+// A symmetric metric is a special case, to round-off; and symmetric factors have the same bits after
+// unsymmetric ones.
 static void beside_the_symmetric(void **state)
 {
     (void)state;

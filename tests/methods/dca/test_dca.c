@@ -1,6 +1,6 @@
-// test_dca.c -- divide and conquer against absolute coordinates, which share the model, the forces
-// and the vectors with it and nothing else: accelerations, reactions, redundancy, work; plans,
-// threads, numbering, cuts and axes change nothing; singular positions and light bodies are named.
+// test_dca.c -- divide and conquer against absolute coordinates, which share only the model, the forces and
+// the vector algebra with it: accelerations, reactions, redundancy, work; plans, threads, numbering, cuts and
+// axes change nothing; singular positions and bodies without inertia are reported.
 #include "methods/loop_cases.h"
 #include "tree/tree_cases.h"
 
@@ -11,7 +11,7 @@
 #define DENSE (&lwi_formulation_dense)
 #define DCA (&lwi_formulation_dca)
 
-// A mechanism at work, and what is observed of it.
+// A mechanism with its workspace, and its observations.
 typedef struct run {
     const lw_model *model;
     lwi_work *work;
@@ -34,10 +34,10 @@ static run run_begin(const lw_model *model, const lwi_formulation *formulation,
     return r;
 }
 
-static void run_enter(run *r, const lwi_snapshot *moment)
+static void run_enter(run *r, const lwi_snapshot *snapshot)
 {
-    r->t = moment->t;
-    lwt_ok(r->work->formulation->enter(r->work, moment, r->x), &r->work->error);
+    r->t = snapshot->t;
+    lwt_ok(r->work->formulation->enter(r->work, snapshot, r->x), &r->work->error);
 }
 
 static void run_start(run *r)
@@ -86,7 +86,7 @@ static void near_all(const char *what, const char *quantity, const double *a, co
                      b[i], fabs(a[i] - b[i]) / size, size);
 }
 
-// Everything but quaternions' signs, of bodies that are not merged and joints that are not.
+// Everything except quaternions' signs, of bodies and joints that are not merged.
 static void same_moment(const lw_model *m, const char *what, const lwi_snapshot *a,
                         const lwi_snapshot *b, double tol)
 {
@@ -104,7 +104,7 @@ static void same_moment(const lw_model *m, const char *what, const lwi_snapshot 
                      a->unique[j], b->unique[j]);
 }
 
-// dca where it is and dense at the same motion.
+// dca at its current state and dense at the same motion.
 static void agrees_with_dense(run *dca, const char *what, double tol)
 {
     const lw_model *m = dca->model;
@@ -167,8 +167,8 @@ static void loops_agree(void **state)
     }
 }
 
-// On random mechanisms with coupled and nested loops of every joint type, redundant ones too: the
-// rank is the one they were built with, and everything agrees at the start and on the way.
+// On random mechanisms with coupled and nested loops of every joint type, redundant ones too: the rank is the
+// one they were built with, and both agree at the start and during the motion.
 static void random_loops_agree(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void random_loops_agree(void **state)
         run_start(&r);
         for (int i = 0; i < 2; i++) {
             snprintf(what, sizeof what, "seed %d, t = %g", (int)seed_, r.t);
-            // as on trees, times the lever arms between loops; on the way drift comes to it
+            // as on trees, times the lever arms between loops; with drift during the motion
             agrees_with_dense(&r, what, i ? 1e-8 : 1e-10);
             lwt_integrate(r.work, &r.t, r.x, r.input, 1e-4, 50);
         }
@@ -239,7 +239,7 @@ static void energy_and_closure_are_kept(void **state)
 
 // ---------------------------------------------------------------------------- plans and threads
 
-// A rod like lwt_rod, and a vector, in a world turned by the quaternion `turn`.
+// A rod like lwt_rod, and a vector, in a world rotated by the quaternion `turn`.
 static lw_vec3 turned(const double *turn, double x, double y, double z)
 {
     const double v[3] = {x, y, z};
@@ -266,7 +266,7 @@ static lw_body turned_rod(lw_builder *b, const double *turn, const char *name, d
 
 enum { MOST_CELLS = 8 };
 
-// Ladder of n cells in a plane: rungs between two rails; every cell is a redundant loop.
+// Ladder of n loops in a plane: rungs between two rails; every loop is redundant.
 static lw_model *ladder(int n, bool backwards, const double *turn)
 {
     lw_builder *b = lwt_builder();
@@ -367,7 +367,7 @@ static void numbering_and_cuts_change_nothing(void **state)
     for (int i = 0; i < 2; i++) run_end(&r[i]), lw_model_destroy(model[i]);
 }
 
-// A world turned as a whole turns the motion.
+// Rotating the world rotates the motion.
 static void turned_world_turns_the_motion(void **state)
 {
     (void)state;
@@ -415,7 +415,8 @@ static lw_model *flat_rhombus(double height)
     return lwt_model(b);
 }
 
-// A rhombus that starts folded flat has one more freedom there than anywhere near: a run refuses.
+// A rhombus that starts folded flat has one more degree of freedom there than in its neighbourhood: a run
+// refuses it.
 static void singular_start_is_refused(void **state)
 {
     (void)state;
@@ -433,7 +434,7 @@ static void singular_start_is_refused(void **state)
     lw_model_destroy(model);
 }
 
-// A body without mass, or without inertia about some axis, is named, and the way out.
+// A body without mass, or without inertia about some axis, is reported with advice.
 static void light_bodies_are_named(void **state)
 {
     (void)state;
@@ -458,7 +459,7 @@ static void light_bodies_are_named(void **state)
     }
 }
 
-// A state alone says everything: the same bits from a used work, and from another one.
+// The state determines everything: the same bits from a used workspace and from another one.
 static void rates_depend_on_the_state_alone(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// test_hdca.c -- the Hamiltonian form of loops: fixed numbers of independent prototypes, momentum
-// rates against accelerations, the freedom of the impulses, conservation.
+// test_hdca.c -- Hamiltonian form of loops: fixed numbers of independent prototypes, momentum rates against
+// accelerations, the choice of the impulses, conservation.
 #include "methods/dca/hdca_cases.h"
 #include "methods/loop_cases.h"
 
@@ -189,8 +189,8 @@ static void middle_points_of_the_cases_are_where_they_were(void **state)
 // ----------------------------------------------------------------------------- rates and
 // accelerations
 
-// Wherever the motion has led to, with momenta that know nothing of the loops, with drives, mounts,
-// lengths, couplings, springs on joints that close loops; for any gauge.
+// At any point of the motion, with momenta without regard to the loops, with drives, mounts, lengths,
+// couplings, springs on joints that close loops; for any gauge.
 static void speeds_change_as_accelerations_say(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void speeds_change_as_accelerations_say(void **state)
     }
 }
 
-// The reaction of a cut is the rate of its impulse plus what leaks.
+// The reaction of a cut is the rate of its impulse plus the decay term.
 static void reactions_are_rates_of_impulses(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static double largest_momentum(const lwi_work *work, const double *x)
     return most;
 }
 
-// A second by small steps: the gauges share the motion, to the integration error, and nothing else.
+// One second by small steps: the gauges have the same motion to the integration error, and different momenta.
 static void every_gauge_has_the_same_motion(void **state)
 {
     (void)state;
@@ -282,14 +282,14 @@ static void every_gauge_has_the_same_motion(void **state)
             lwi_work_destroy(work);
         }
         for (int g = 1; g < LWI_COUNT(kappa); g++) lwt_same(model, &m[g], &m[0], 2e-9);
-        // what has been gathered against what leaked
+        // accumulated impulse without and with decay
         if (which < 4 && !(p[1] > 1.2 * p[3])) fail_msg("case %d: p %g and %g", which, p[1], p[3]);
         lwi_arena_free(&arena);
         lw_model_destroy(model);
     }
 }
 
-// A reset takes the impulses out of the momenta and leaves the motion, here and further on.
+// A reset removes the impulses from the momenta and leaves the motion, now and later.
 static void reset_keeps_the_motion(void **state)
 {
     (void)state;
@@ -327,9 +327,9 @@ static void reset_keeps_the_motion(void **state)
     free(xdot);
 }
 
-// What a cut puts on its bodies turns no impulse within the directions of the joint, although its
-// rows turn with a body: the force of a spherical joint stands still, and that of a revolute one;
-// its moment does what keeps it normal to the axis, and nothing about the axis.
+// The wrench of a cut rotates no impulse within the directions of the joint, although its rows rotate with a
+// body: the force of a spherical joint is constant in space, and that of a revolute one; its moment changes
+// only to remain normal to the axis.
 static void impulses_are_not_turned_with_their_rows(void **state)
 {
     (void)state;
@@ -377,7 +377,7 @@ static void impulses_are_not_turned_with_their_rows(void **state)
     free(xdot);
 }
 
-// The rate follows gravity and extent; the start's speeds without gravity; a number as it is given.
+// The rate follows gravity and extent; the speeds at the start without gravity; or the number of the option.
 static void the_rate_is_chosen_from_the_mechanism(void **state)
 {
     (void)state;
@@ -397,7 +397,7 @@ static void the_rate_is_chosen_from_the_mechanism(void **state)
     lwi_work_destroy(work);
     lw_model_destroy(model);
 
-    lw_builder *b = lwt_builder(); // one disc of radius of gyration 1 turns with 3 rad/s
+    lw_builder *b = lwt_builder(); // one disc of radius of gyration 1 rotates with 3 rad/s
     lw_builder_gravity(b, (lw_vec3){0, 0, 0});
     const lw_body disc = lwt_body(
         b, &(lw_body_desc){.mass = 2, .inertia = {2, 2, 2, 0, 0, 0}, .pose.position = {1, 0, 0}});
@@ -449,8 +449,8 @@ static lw_model *floating_loop(void)
     return lwt_model(b);
 }
 
-// Linear and angular momentum of a mechanism without loads stand still to round-off whatever the
-// tolerance is; energy does not.
+// Linear and angular momentum of a mechanism without loads are constant to round-off at any tolerance; energy
+// is not.
 static void momenta_of_floating_loops_stand_still(void **state)
 {
     (void)state;
@@ -488,7 +488,7 @@ static void momenta_of_floating_loops_stand_still(void **state)
     free(x);
 }
 
-// The velocities of a loop hold to round-off whatever integrates the momenta.
+// The velocity constraints of a loop hold to round-off with any integrator.
 static void velocities_hold_whatever_integrates(void **state)
 {
     (void)state;
@@ -498,7 +498,8 @@ static void velocities_hold_whatever_integrates(void **state)
             lw_options options;
             lw_error error;
             lw_sim *sim;
-            if (!strcmp(lw_integrator_info(i).name, "index3")) continue; // of another formulation
+            if (!strcmp(lw_integrator_info(i).name, "index3"))
+                continue; // belongs to another formulation
             lw_model *model = kind ? lwt_model_s(true) : lwt_loop(LWT_SPATIAL);
             lw_options_default(&options);
             lwt_ok(lw_options_set(&options, "formulation", "hdca", &error), &error);
@@ -524,8 +525,8 @@ static void velocities_hold_whatever_integrates(void **state)
 
 // ------------------------------------------------------------------------------------------- trees
 
-// Without loops it is the formulation of open trees: the same speeds, accelerations and rates of
-// momenta, whose free bodies are told in world axes.
+// Without loops it is the formulation of open trees: the same speeds, accelerations and rates of momenta,
+// with those of free bodies in world axes.
 static void trees_are_those_of_joint_momenta(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// test_hdca_loops.c -- redundant and singular loops, plans and threads, inconsistent velocities,
-// what the program chooses by itself.
+// test_hdca_loops.c -- redundant and singular loops, plans and threads, inconsistent velocities, automatic
+// choices.
 #include "methods/dca/hdca_cases.h"
 #include "methods/loop_cases.h"
 #include "simulate/simulation.h"
@@ -49,18 +49,18 @@ static void same_bodies(const motion *a, const motion *b, double tolerance)
         }
 }
 
-// Four revolutes, three rows too many, and with a spherical and a cylindrical joint in place of two
-// of them, none too many: the same motion.
+// Four revolute joints, three redundant rows, and with a spherical and a cylindrical joint in place of two of
+// them, none: the same motion.
 static void four_bar_moves_as_its_twin_without_redundancy(void **state)
 {
     (void)state;
     motion a = move(lwt_loop(LWT_REVOLUTES), NULL, 2.5e-4, 4000);
     motion b = move(lwt_loop(LWT_SPATIAL), NULL, 2.5e-4, 4000);
-    const lwi_system *system = lwi_hdca_system(a.work), *twin = lwi_hdca_system(b.work);
+    const lwi_system *system = lwi_hdca_system(a.work), *other = lwi_hdca_system(b.work);
     assert_int_equal(system->nrow, 20);
     assert_int_equal(system->generic_rank, 17);
-    assert_int_equal(twin->nrow, 17);
-    assert_int_equal(twin->generic_rank, 17);
+    assert_int_equal(other->nrow, 17);
+    assert_int_equal(other->generic_rank, 17);
     same_bodies(&a, &b, 1e-9);
     end(&a);
     end(&b);
@@ -83,7 +83,7 @@ static void link_to(double T[3][4], double turn, double length, double twist)
 // Bennett's linkage: opposite links are equal, a / sin(alpha) = b / sin(beta), and the four
 // revolutes move although twenty rows on three bodies say they do not; the rank is 17 on the motion
 // only.
-static lw_model *bennett(bool twin)
+static lw_model *bennett(bool other)
 {
     const double alpha = 0.5, beta = 1.1, a = 1, b = a * sin(beta) / sin(alpha), first = 0.9;
     const double second =
@@ -103,7 +103,7 @@ static lw_model *bennett(bool twin)
                                      .pose.position = {(at[0] + T[0][3]) / 2, (at[1] + T[1][3]) / 2,
                                                        (at[2] + T[2][3]) / 2}});
         lwt_add(builder,
-                &(lw_joint_desc){.type = twin && i == 2 ? LW_JOINT_SPHERICAL : LW_JOINT_REVOLUTE,
+                &(lw_joint_desc){.type = other && i == 2 ? LW_JOINT_SPHERICAL : LW_JOINT_REVOLUTE,
                                  .body1 = before,
                                  .body2 = link,
                                  .at = {at[0], at[1], at[2]},
@@ -111,7 +111,7 @@ static lw_model *bennett(bool twin)
                                  .cut = LW_CUT_NEVER});
         before = link;
     }
-    lwt_add(builder, &(lw_joint_desc){.type = twin ? LW_JOINT_CYLINDRICAL : LW_JOINT_REVOLUTE,
+    lwt_add(builder, &(lw_joint_desc){.type = other ? LW_JOINT_CYLINDRICAL : LW_JOINT_REVOLUTE,
                                       .body1 = before,
                                       .at = {T[0][3], T[1][3], T[2][3]},
                                       .axis = {T[0][2], T[1][2], T[2][2]},
@@ -199,8 +199,8 @@ static double kinetic_energy(const lw_model *model, double (*v)[3], double (*w)[
     return T;
 }
 
-// Those that fit are the nearest ones in kinetic energy: what is taken away and what stays have no
-// energy in common.  Momenta with impulses in them are not kept: p is that of the motion.
+// Consistent velocities are the nearest ones in kinetic energy: the removed and the remaining part are
+// orthogonal in energy.  Momenta with impulses are not kept: p is that of the motion.
 static void velocities_that_miss_a_loop_become_the_nearest_that_do_not(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void velocities_that_miss_a_loop_become_the_nearest_that_do_not(void **st
     lwi_snapshot_start(model, &given);
     uint64_t seed = 4;
     for (int i = 0; i < model->nv; i++) given.qd[i] = lwt_random(&seed, -1, 1);
-    lwi_snapshot_from_joints(model, 0, &given); // the tree's; the cut knows nothing of them
+    lwi_snapshot_from_joints(model, 0, &given); // those of the tree; the cut does not hold them
     double *x = lwt_vector(work->layout.nx);
     lwt_ok(HDCA->enter(work, &given, x), &work->error);
     lwt_observe(work, 0, x, NULL, &arena, &kept);

@@ -1,5 +1,5 @@
-// test_hdca_random.c -- the Hamiltonian form of random mechanisms with loops: against absolute
-// coordinates, and its rates of momenta against accelerations.
+// test_hdca_random.c -- Hamiltonian form of random mechanisms with loops: against absolute coordinates, and
+// momentum rates against accelerations.
 #include "methods/dca/hdca_cases.h"
 #include "support/random_loops.h"
 
@@ -38,8 +38,8 @@ static void random_loops_move_as_in_absolute_coordinates(void **state)
     }
 }
 
-// The decisive test of the rates: any momenta are admissible, and the speeds that follow change as
-// the accelerations say, which know neither momenta nor impulses.
+// The decisive test of the rates: any momenta are admissible, and the resulting speeds change by the
+// accelerations, which do not depend on momenta and impulses.
 static void speeds_of_random_loops_change_as_accelerations_say(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void speeds_of_random_loops_change_as_accelerations_say(void **state)
         lwi_work *work = lwt_work(c.model, HDCA);
         double *x = lwt_start(work), *input = inputs_of(c.model, seed_);
         double t = 0;
-        lwt_integrate(work, &t, x, input, 1e-4, 40); // to where drives and mounts are under way
+        lwt_integrate(work, &t, x, input, 1e-4, 40); // until drives and mounts move
         lwt_kick(work, seed_, 0.3, x);
         lwt_check_flow(work, t, x, input, 1e-8);
         lwi_work_destroy(work);

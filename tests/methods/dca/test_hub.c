@@ -1,5 +1,5 @@
-// test_hub.c -- bodies with many joints, which dca and hdca take in parts: the motion is that of other
-// formulations, ranks and unique reactions are those of the whole body, work is in proportion to the joints.
+// test_hub.c -- bodies with many joints, which dca and hdca split: the motion is that of other formulations,
+// ranks and unique reactions are those of the whole body, work is proportional to the number of joints.
 #include "system/system.h"
 #include "kinematics/observe.h"
 #include "support/mechanism.h"
@@ -22,9 +22,9 @@ static void join(lw_builder *b, uint64_t *seed, lw_joint_type type, lw_body one,
                 .type = type, .body1 = one, .body2 = two, .at = at, .axis = axis, .axis2 = axis2});
 }
 
-// A hub on the ground, or floating, with legs of two links.  Their ends are free, or on the ground or on the next leg,
-// so that loops close through the hub; of `planar` ones all axes are parallel: three rows of each loop depend.  Other
-// axes point anywhere, for a start with some symmetry is singular.
+// A hub on the ground, or floating, with legs of two links.  Their ends are free, or on the ground or on the
+// next leg, so that loops close through the hub; in `planar` ones all axes are parallel: three rows of each
+// loop depend.  Other axes are random, because a start with some symmetry is singular.
 static lw_model *hub(uint64_t *seed, int legs, feet ends, bool floats, bool planar)
 {
     lw_builder *b = lwt_builder();
@@ -74,8 +74,8 @@ static int parts_of(const lw_model *model)
 
 // ---------------------------------------------------------------------------------- at an instant
 
-static lwi_snapshot look(const lw_model *model, const lwi_formulation *formulation,
-                         const lw_options *options, lwi_arena *arena)
+static lwi_snapshot observed(const lw_model *model, const lwi_formulation *formulation,
+                             const lw_options *options, lwi_arena *arena)
 {
     lwi_work *work;
     lwi_snapshot start, m;
@@ -100,7 +100,7 @@ static void near_all(const char *what, const double *a, const double *b, int n, 
             fail_msg("%s %d: %.17g, expected %.17g", what, i, a[i], b[i]);
 }
 
-// Accelerations, reactions (the smallest where they are not unique), and which are.
+// Accelerations, reactions (of minimum norm if not unique), and which are unique.
 static void same(const char *what, const lw_model *model, const lwi_snapshot *a,
                  const lwi_snapshot *b, double tolerance)
 {
@@ -118,28 +118,28 @@ static void same(const char *what, const lw_model *model, const lwi_snapshot *a,
 
 // ----------------------------------------------------------------------------------------- tests
 
-// 250 arms: the engine in 42 parts agrees with trees' articulated bodies.
+// 250 arms: the elimination with 42 parts agrees with the articulated bodies of trees.
 static void stars_move_as_trees_do(void **state)
 {
     (void)state;
-    static const lwi_formulation *const engines[] = {&lwi_formulation_dca, &lwi_formulation_hdca};
+    static const lwi_formulation *const methods[] = {&lwi_formulation_dca, &lwi_formulation_hdca};
     for (int floats = 0; floats < 2; floats++) {
         uint64_t seed = 4;
         lwi_arena arena;
         lw_model *model = hub(&seed, 250, FREE, floats, false);
         lwi_arena_init(&arena, NULL);
         assert_true(parts_of(model) >= 40);
-        const lwi_snapshot aba = look(model, &lwi_formulation_aba, NULL, &arena);
+        const lwi_snapshot aba = observed(model, &lwi_formulation_aba, NULL, &arena);
         for (int i = 0; i < 2; i++) {
-            const lwi_snapshot m = look(model, engines[i], NULL, &arena);
-            same(engines[i]->name, model, &m, &aba, 1e-10);
+            const lwi_snapshot m = observed(model, methods[i], NULL, &arena);
+            same(methods[i]->name, model, &m, &aba, 1e-10);
         }
         lwi_arena_free(&arena);
         lw_model_destroy(model);
     }
 }
 
-// Loops through the parts of a hub, redundant ones among them, as absolute coordinates have them.
+// Loops through the parts of a hub, redundant ones among them, agree with absolute coordinates.
 static void loops_through_parts_agree_with_dense(void **state)
 {
     (void)state;
@@ -151,9 +151,9 @@ static void loops_through_parts_agree_with_dense(void **state)
         snprintf(what, sizeof what, "hub %d", (int)i);
         lwi_arena_init(&arena, NULL);
         assert_true(parts_of(model) >= 2);
-        const lwi_snapshot dense = look(model, &lwi_formulation_dense, NULL, &arena);
-        const lwi_snapshot dca = look(model, &lwi_formulation_dca, NULL, &arena);
-        const lwi_snapshot hdca = look(model, &lwi_formulation_hdca, NULL, &arena);
+        const lwi_snapshot dense = observed(model, &lwi_formulation_dense, NULL, &arena);
+        const lwi_snapshot dca = observed(model, &lwi_formulation_dca, NULL, &arena);
+        const lwi_snapshot hdca = observed(model, &lwi_formulation_hdca, NULL, &arena);
         same(what, model, &dca, &dense, 1e-9);
         same(what, model, &hdca, &dense, 1e-9);
         lwi_arena_free(&arena);
@@ -161,7 +161,7 @@ static void loops_through_parts_agree_with_dense(void **state)
     }
 }
 
-// Rows, ranks and flags are those of the bodies as they are.
+// Rows, ranks and flags are those of the bodies before the split.
 static void parts_change_no_rank(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void threads_change_no_bit(void **state)
         lwi_snapshot m[3];
         for (int i = 0; i < 3; i++) {
             options.threads = 1 + i;
-            m[i] = look(model, &lwi_formulation_dca, &options, &arena);
+            m[i] = observed(model, &lwi_formulation_dca, &options, &arena);
             assert_memory_equal(m[i].a, m[0].a, (size_t)model->nbody * sizeof *m->a);
             assert_memory_equal(m[i].reaction, m[0].reaction,
                                 (size_t)model->njoint * sizeof *m->reaction);
@@ -241,7 +241,7 @@ static void threads_change_no_bit(void **state)
     }
 }
 
-// Lanes of 1, 4, 8: equal legs are done side by side.
+// Lanes of 1, 4, 8: isomorphic legs are side by side.
 static void widths_change_no_bit(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void widths_change_no_bit(void **state)
     lw_model_destroy(model);
 }
 
-// Parts have the same motion, and what a run tells is the mechanism's.
+// Parts have the same motion, and the reports of a run are about the mechanism.
 static void checks_count_the_mechanism(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// test_inertia_ratios.c -- accelerations of the engine where bodies differ by 1e6 in mass and inertia,
-// and where rods are thin, against the same equations solved in long double.
+// test_inertia_ratios.c -- accelerations by the elimination if bodies differ by 1e6 in mass and inertia, and
+// for thin rods, against the same equations in long double.
 #include "system/system.h"
 
 #include "support/mechanism.h"
@@ -74,7 +74,7 @@ static void solve(int n, real A[MOST][MOST], real b[MOST], real x[MOST])
     }
 }
 
-// M A - J' lambda = f, J A = -gamma with the rows and forces at hand.
+// M A - J' lambda = f, J A = -gamma with the current rows and forces.
 static void reference(const lwi_system *s, const double (*f)[6], real x[MOST])
 {
     static real A[MOST][MOST];
@@ -124,7 +124,7 @@ static double error_of(const double mass[RODS], bool loop, bool thin)
     double off[2] = {0}, most[2] = {0};
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_system_create(model, LWI_PLAN_AUTO, &arena, &s), LW_OK);
-    for (int b = 1; b < model->nbody; b++) // whatever they are, gamma follows from them
+    for (int b = 1; b < model->nbody; b++) // any velocities: gamma follows from them
         for (int i = 0; i < 3; i++) s.v[b][i] = 0.3 * b - 0.2 * i, s.w[b][i] = 0.5 * i - 0.4 * b;
     lwi_system_read_joints(&s, 0);
     lwi_system_forces(&s, 0, NULL);
@@ -145,7 +145,7 @@ static double error_of(const double mass[RODS], bool loop, bool thin)
 static void accelerations_are_right_at_ratios_of_a_million(void **state)
 {
     (void)state;
-    if (LDBL_EPSILON > 1e-18L) skip(); // a reference no better than what is tested
+    if (LDBL_EPSILON > 1e-18L) skip(); // the reference would be no better
     static const double heavy[] = {1, 1e3, 1e6};
     static const int which[][RODS] = {{0, 0, 0, 1, 1}, {1, 0, 1, 0, 1}, {0, 1, 0, 1, 0},
                                       {1, 1, 0, 0, 0}, {0, 0, 0, 0, 1}, {1, 0, 0, 0, 0}};
@@ -153,7 +153,7 @@ static void accelerations_are_right_at_ratios_of_a_million(void **state)
     for (int h = 0; h < LWI_COUNT(heavy); h++)
         for (int w = 0; w < LWI_COUNT(which); w++)
             for (int kind = 0; kind < (heavy[h] < 1e6 ? 4 : 2);
-                 kind++) { // thin: models refuse that
+                 kind++) { // thin: the model refuses it
                 double mass[RODS];
                 for (int i = 0; i < RODS; i++) mass[i] = which[w][i] ? heavy[h] : 1;
                 const double off = error_of(mass, kind & 1, kind & 2);

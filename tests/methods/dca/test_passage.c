@@ -1,5 +1,5 @@
-// test_passage.c -- through singular positions: rows that become dependent for a moment rest, the
-// motion goes straight on; a mechanism that is driven against itself stops there.
+// test_passage.c -- through singular positions: rows that become dependent for a short time are inactive, the
+// motion continues on its branch; a mechanism that is driven against itself stops there.
 #include "methods/dca/hdca_cases.h"
 #include "methods/loop_cases.h"
 #include "simulate/simulation.h"
@@ -22,7 +22,7 @@ static lw_sim *simulation(const lw_model *model, const char *formulation, const 
     return sim;
 }
 
-// A parallelogram: two ways lead on from where all its links are in a line, at multiples of pi.
+// A parallelogram: two branches continue where all its links are in a line, at multiples of pi.
 static lw_model *parallelogram(bool driven)
 {
     lw_builder *b = lwt_builder();
@@ -46,7 +46,7 @@ static lw_model *parallelogram(bool driven)
     return lwt_model(b);
 }
 
-// A crank of 1 m is turned until coupler and rocker, 1.2 m and 1 m, are in a line.
+// A crank of 1 m is rotated until coupler and rocker, 1.2 m and 1 m, are in a line.
 static lw_model *toggle(void)
 {
     lw_builder *b = lwt_builder();
@@ -74,8 +74,8 @@ static lw_model *toggle(void)
     return model;
 }
 
-// The momentum form keeps to its branch at any tolerance: the coupler does not turn, energy is kept
-// within a thousandth of what moves, and the run is told where it went.
+// The momentum form keeps its branch at any tolerance: the coupler does not rotate, energy is kept within a
+// thousandth of the moving energy, and the run is told where it passed.
 static void momenta_go_straight_on(void **state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void momenta_go_straight_on(void **state)
                     assert_true(isfinite(o->acceleration[b][i]) && isfinite(o->reaction[b][i]));
         }
         lwt_near("energy", k, wrong, 0, 1e-3 * most);
-        lwi_sim_tell_doubts(sim);
+        lwi_sim_add_warnings(sim);
         assert_non_null(strstr(lw_sim_notice(sim), "singular"));
         lw_sim_destroy(sim);
     }

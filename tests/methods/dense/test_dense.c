@@ -14,7 +14,7 @@
 
 // --------------------------------------------------------------------------- rows of a mechanism
 
-// Puts a mechanism into a motion that breaks its constraints.
+// Sets a motion that violates the constraints.
 static void random_motion(lwi_dense *s, uint64_t *seed, double *x)
 {
     lwi_dense_start(s);
@@ -344,8 +344,8 @@ static void bodies_are_balanced_in_loops(void **state)
     }
 }
 
-// What floats can neither push nor turn itself, also where integration has let joints drift apart: the
-// derivatives of its momenta are gravity's.
+// A floating mechanism has no net force or moment on itself, also where integration has let joints drift
+// apart: the derivatives of its momenta are those of gravity.
 static void internal_forces_balance_where_joints_have_drifted(void **state)
 {
     (void)state;
@@ -399,8 +399,8 @@ static void internal_forces_balance_where_joints_have_drifted(void **state)
     assert_true(floating > 10);
 }
 
-// The same four-bar with and without redundant rows moves alike; redundancy is told of the joints
-// whose reactions it leaves open, and in-plane forces, which are determined, agree.
+// The same four-bar with and without redundant rows has the same motion; redundancy is reported for the
+// joints with undetermined reactions, and in-plane forces, which are determined, agree.
 static void redundant_twin_moves_alike(void **state)
 {
     (void)state;
@@ -417,14 +417,14 @@ static void redundant_twin_moves_alike(void **state)
         assert_int_equal(b.now.unique[j], 1);
         assert_near("fx", j, a.now.reaction[j][0], b.now.reaction[j][0], 1e-8);
         assert_near("fy", j, a.now.reaction[j][1], b.now.reaction[j][1], 1e-8);
-        assert_near("fz", j, a.now.reaction[j][2], 0, 1e-10); // the least of all that are possible
+        assert_near("fz", j, a.now.reaction[j][2], 0, 1e-10); // minimum norm
     }
     run_end(&a);
     run_end(&b);
 }
 
-// Where rows are redundant the multipliers are those of least norm: found again from
-// J' lambda = F - M Vdot by one decomposition of J' as it is written.
+// With redundant rows the multipliers have minimum norm: found again from J' lambda = F - M Vdot by one
+// decomposition of J'.
 static void multipliers_have_minimum_norm(void **state)
 {
     (void)state;
@@ -500,7 +500,8 @@ static void rank_does_not_depend_on_its_threshold(void **state)
     }
 }
 
-// A rhombus that starts folded flat has one more freedom there than anywhere near: a run refuses.
+// A rhombus that starts folded flat has one more degree of freedom there than in its neighbourhood: a run
+// refuses it.
 static void singular_start_is_refused(void **state)
 {
     (void)state;
@@ -532,7 +533,7 @@ static void velocities_are_made_consistent_or_refused(void **state)
     run_end(&r);
 }
 
-// A state alone says everything: the same bits from a used work, and from another one.
+// The state determines everything: the same bits from a used workspace and from another one.
 static void rates_depend_on_the_state_alone(void **state)
 {
     (void)state;
@@ -621,7 +622,7 @@ static void bodies_without_inertia_are_solved(void **state)
     }
 }
 
-// A link of a loop without mass that may spin by itself has no equation: the message names it.
+// A massless link of a loop that may rotate freely has no equation: the message names it.
 static void free_massless_body_is_refused(void **state)
 {
     (void)state;

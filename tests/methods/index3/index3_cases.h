@@ -1,4 +1,4 @@
-// index3_cases.h -- runs of index3 laid beside exact ones, and the mechanisms of its specification.
+// index3_cases.h -- runs of index3 compared with exact ones, and the mechanisms of its specification.
 #ifndef LWT_INDEX3_CASES_H
 #define LWT_INDEX3_CASES_H
 
@@ -203,7 +203,7 @@ static inline lw_model *rhombus(double phi, double phidot)
     return rhombus_at(phi, phidot, -1);
 }
 
-// How far the coupler is from standing upright between the cranks.
+// Distance of the coupler from the vertical between the cranks.
 static inline double branch_at(const track *k, int up)
 {
     double most = 0;

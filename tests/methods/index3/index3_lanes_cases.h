@@ -1,4 +1,4 @@
-// index3_lanes_cases.h -- steps of index3 in lanes laid beside those of the general text.
+// index3_lanes_cases.h -- steps of index3 in lanes compared with those of the scalar code.
 #ifndef LWT_INDEX3_LANES_CASES_H
 #define LWT_INDEX3_LANES_CASES_H
 
@@ -60,15 +60,15 @@ static inline double off(const pair *p, int first, int n)
     return most / size;
 }
 
-// Both from the states of a run of the general text.  Parts of x: positions, velocities with carried
-// angles, accelerations, multipliers.  Round-off of a position, 1e-16 times a condition of 1e4, makes 2/h
-// of it in velocities, 4/h^2 in accelerations and forces.
+// Both from the states of a run of the scalar code.  Parts of x: positions, velocities with auxiliary states,
+// accelerations, multipliers.  Round-off of a position, 1e-16 times a condition of 1e4, makes 2/h of it in
+// velocities, 4/h^2 in accelerations and forces.
 static inline void compare(const char *name, lw_model *model, double h, int steps,
                            const char *method)
 {
     pair p = pair_of(model, h, method);
     const lwi_index3 *d = p.d;
-    // where rows are redundant round-off over eps is free in their multipliers
+    // with redundant rows their multipliers contain round-off over eps
     const int parts = d->plain->start_rank < d->plain->nrow ? 3 : 4;
     if (!d->lanes) fail_msg("%s: not in lanes", name);
     const int part[5] = {0, d->at_speed, d->at_acceleration, d->at_lambda, p.n};
@@ -100,7 +100,8 @@ static inline void some_steps(const pair *p, double *x, double h, int steps)
     }
 }
 
-// One thread, and several that share the work: the same bits.  A plan that is a comb has nothing to share.
+// One thread, and several that share the work: the same bits.  A plan in sequential order has no parallel
+// work.
 static inline void same_bits_of_threads(lw_model *model, const char *plan, double h, int steps)
 {
     static const char *const threads[] = {"1", "2", "3", "5"};

@@ -55,8 +55,8 @@ static void loops_are_of_order_two(void **state)
     }
 }
 
-// The reference collection at small steps: halving them divides errors by 4, and extrapolated to none
-// they leave a twentieth of the finer one's error, that is, the exact motion is what they go to.
+// The reference collection at small steps: halving them divides errors by 4, and extrapolation to step zero
+// leaves a twentieth of the finer one's error: the results converge to the exact motion.
 static void reference_cases_converge_to_the_oracle(void **state)
 {
     (void)state;

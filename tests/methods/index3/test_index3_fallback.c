@@ -1,12 +1,12 @@
-// test_index3_fallback.c -- steps of index3 in lanes with items that the general text does for them: they are
-// those of the general text alone, as in test_index3_lanes.c.
+// test_index3_fallback.c -- steps of index3 in lanes with rows of the scalar fallback: equal to those of the
+// scalar code alone, as in test_index3_lanes.c.
 #include "methods/index3/index3_lanes_cases.h"
 
 #include "support/random_loops.h"
 
 // ---------------------------------------------------------------------------------------- mechanisms
 
-// What every so many joints of a chain are; the others are hinges.
+// Type of every n-th joint of a chain; the others are revolute.
 typedef enum item {
     DAMPED,
     SPRUNG,
@@ -56,7 +56,7 @@ static void set_item(lw_builder *b, item what, lw_joint_desc *joint)
     if (what == BALL) joint->damping = 0.5;
 }
 
-// n links, each in a direction of its own; every so many joints `what`, or a bushing beside a hinge.
+// n links in random directions; every n-th joint `what`, or a bushing beside a revolute joint.
 static lw_model *items(int n, int every, item what)
 {
     lw_builder *b = lwt_builder();
@@ -107,7 +107,7 @@ static lw_joint turning(lw_builder *b, lw_body body1, lw_body body2, double x, d
                        .type = LW_JOINT_REVOLUTE, .body1 = body1, .body2 = body2, .at = {x, y, 0}});
 }
 
-// A row of slider-cranks; `geared`: each crank turns with the one before.
+// A row of slider-cranks; `geared`: each crank is coupled with the one before.
 static lw_model *cranks(int n, bool geared)
 {
     lw_builder *b = lwt_builder();
@@ -217,7 +217,7 @@ static void the_same_bits_for_any_width(void **state)
         pair p = pair_of(model, 0.002, "mode=real-time");
         for (int width = 1; width <= 8; width *= width == 1 ? 4 : 2) {
             double *x = width > 1 ? p.lanes : p.general;
-            if (!lwi_index3_lanes_width(p.d->lanes, width)) continue; // the machine has none
+            if (!lwi_index3_lanes_width(p.d->lanes, width)) continue; // not on this machine
             some_steps(&p, x, 0.002, 5);
             assert_memory_equal(x, p.general, (size_t)p.n * sizeof *x);
         }
@@ -225,7 +225,7 @@ static void the_same_bits_for_any_width(void **state)
     }
 }
 
-// In one pass with what comes next, and in two (test_index3_lanes.c).
+// In one pass with the next phase, and in two (test_index3_lanes.c).
 static void the_same_bits_in_one_pass(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void the_same_bits_in_one_pass(void **state)
         lw_model *model = items(21, 2, some[k]);
         pair p = pair_of(model, 0.002, "mode=real-time");
         some_steps(&p, p.lanes, 0.002, 20);
-        p.d->method.tolerance = 1e-300; // that no increment meets
+        p.d->method.tolerance = 1e-300; // below any increment
         some_steps(&p, p.general, 0.002, 20);
         assert_memory_equal(p.lanes, p.general, (size_t)p.n * sizeof *p.lanes);
         done(&p, model);
@@ -247,7 +247,7 @@ static void the_same_bits_for_any_number_of_threads(void **state)
     same_bits_of_threads(items(1700, 8, SPRUNG), "balanced", 0.002, 2);
 }
 
-// The inertia that a driven coordinate turns is a load that no motion changes.
+// The inertia at a driven coordinate is a load that no motion changes.
 static void a_rotor_on_a_drive(void **state)
 {
     (void)state;

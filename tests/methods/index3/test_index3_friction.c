@@ -1,5 +1,5 @@
-// test_index3_friction.c -- dry friction in steps of index3 whose change of speed is far above the
-// speed that the law is smoothed by: sliding, stopping, resting, breaking loose.
+// test_index3_friction.c -- dry friction in steps of index3 with changes of speed far above the speed by
+// which the law is smoothed: sliding, stopping, sticking, breaking loose.
 #include "methods/index3/index3_cases.h"
 
 // A block of 1 kg on a rail along x, at 1 m/s, friction of 3 N, a spring to its start.
@@ -24,7 +24,7 @@ static void converges(const track *k, double smooth)
 }
 
 // It stops after v^2/(2 C) = 1/6 m, in the middle of a step, and stays: off by less than the
-// 1e-4 s by which a step can miss the moment, at 1 m/s decreasing to zero.
+// 1e-4 s by which a step can miss the instant, at 1 m/s decreasing to zero.
 static void a_block_stops_and_rests(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void a_block_on_a_spring_sticks_where_it_must(void **state)
     }
 }
 
-// Steps by error pass stops and turns of any sharpness, as exactly as rows are asked for.
+// Error-controlled steps pass stops and reversals of any sharpness, as accurately as requested.
 static void steps_by_error_pass_stops(void **state)
 {
     (void)state;
@@ -86,8 +86,8 @@ static void steps_by_error_pass_stops(void **state)
         }
 }
 
-// Two links with friction in both hinges: held where the torque is below it, falling where above;
-// rests in the end.
+// Two links with friction in both joints: held where the torque is below it, falling where above; at rest in
+// the end.
 static lw_model *arm(double smooth, double torque)
 {
     lw_builder *b = lwt_builder();
@@ -146,8 +146,8 @@ static void an_arm_falls_and_comes_to_rest(void **state)
     lw_model_destroy(soft);
 }
 
-// A parallelogram that hangs, with friction in all four hinges: rows that hold what rests stand
-// beside rows of joints that hold the same.
+// A hanging parallelogram with friction in all four joints: rows that hold sticking coordinates are parallel
+// to rows of joints.
 static lw_model *parallelogram(double smooth)
 {
     lw_builder *b = lwt_builder();

@@ -5,8 +5,8 @@
 
 // ---------------------------------------------------------------------------------- stiff forces
 
-// A governor: two arms of 5 kg on a shaft that turns freely, their middles held to a slider by
-// stiff spring-dampers in place of rods.
+// A governor: two arms of 5 kg on a freely rotating shaft, their middles connected to a slider by stiff
+// spring-dampers in place of rods.
 static lw_model *governor(void)
 {
     lw_builder *b = lwt_builder();
@@ -171,8 +171,8 @@ static lw_model *curl(int n, double J, double heavy)
     return lwt_model(b);
 }
 
-// 64 thin rods from a curled start: the whip of their end is too fast for the step, and the run
-// goes on; three iterations suffice to survive.
+// 64 thin rods from a curled start: the whip of their end is too fast for the step, and the run continues;
+// three iterations suffice.
 static void thin_rods_survive_a_step_that_is_too_long(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void the_step_follows_the_motion(void **state)
 
 // -------------------------------------------------------------------------------------- reactions
 
-// The same motion reached by other steps: multipliers in the state differ, reactions told do not.
+// The same motion reached by other steps: multipliers in the state differ, reported reactions do not.
 static void reactions_do_not_depend_on_history(void **state)
 {
     (void)state;
@@ -393,7 +393,7 @@ static void couplings_in_both_sets_of_coordinates(void **state)
 
 // --------------------------------------------------------------------------------------- failures
 
-// What cannot converge is told with its body and joint, and what to do about it.
+// Divergence is reported with body and joint, and advice.
 static void failures_name_body_joint_and_remedy(void **state)
 {
     (void)state;

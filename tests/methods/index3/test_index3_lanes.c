@@ -1,13 +1,12 @@
-// test_index3_lanes.c -- steps of index3 in lanes against those of the general text.
+// test_index3_lanes.c -- steps of index3 in lanes against those of the scalar code.
 //
-// Every step of a run is done by both, from the same state.  They are the same Newton steps but for the
-// order of sums, so what they end with differs by round-off: of the state itself, and of what the
-// second differences 4/h^2 (r - r0) make of the round-off of positions.
+// Both do every step of a run from the same state.  They are the same Newton steps up to the order of sums,
+// so their results differ by round-off: of the state, and of the second differences 4/h^2 (r - r0).
 #include "methods/index3/index3_lanes_cases.h"
 
 #include "base/flush.h"
 
-// n links of 1 m, each in a direction of its own, with inertia in no one's axes.
+// n links of 1 m in random directions, with inertia in random axes.
 static lw_model *curl(int n, lw_joint_type type, double J)
 {
     lw_builder *b = lwt_builder();
@@ -48,7 +47,7 @@ static void chains(void **state)
     compare("universal", curl(20, LW_JOINT_UNIVERSAL, 0.3), 0.005, 100, "iterations=4");
 }
 
-// Thin links turn by more than a radian a step, and Newton does not converge.
+// Thin links rotate by more than a radian a step, and Newton does not converge.
 static void steps_that_are_too_long(void **state)
 {
     (void)state;
@@ -78,7 +77,7 @@ static void loops(void **state)
     compare("two joints between two bodies", lwt_model(b), 0.01, 100, "iterations=4");
 }
 
-// All three types at one body, limbs of a tree, a body without joints.
+// All three types at one body, branches of a tree, a body without joints.
 static void trees(void **state)
 {
     (void)state;
@@ -105,7 +104,7 @@ static void the_same_bits_for_any_width(void **state)
         static const int width[3] = {1, 4, 8};
         for (int w = 0; w < 3; w++) {
             double *x = w ? p.lanes : p.general;
-            if (!lwi_index3_lanes_width(p.d->lanes, width[w])) continue; // the machine has none
+            if (!lwi_index3_lanes_width(p.d->lanes, width[w])) continue; // not on this machine
             memcpy(x, p.sim->x, bytes);
             for (int i = 0; i < 50; i++) {
                 const double t = 0.01 * i;
@@ -118,8 +117,8 @@ static void the_same_bits_for_any_width(void **state)
     }
 }
 
-// In real time the end of an iteration and the beginning of the next are one pass; with a tolerance that
-// no increment meets they are two.  Joins of runs, limbs, blocks that are added to others.
+// In real time the end of an iteration and the beginning of the next are one pass; with an unreachable
+// tolerance they are two.  Joins of segments, branches, blocks that are added to others.
 static void the_same_bits_in_one_pass(void **state)
 {
     (void)state;
@@ -153,7 +152,7 @@ static lw_model *generated(const char *what)
     return model;
 }
 
-// Links enough for threads to share: chains, limbs, loops in a row, a net whose loops are all coupled.
+// Enough links for several threads: chains, branches, loops in a row, a net of coupled loops.
 static void the_same_bits_for_any_number_of_threads(void **state)
 {
     (void)state;
@@ -165,8 +164,8 @@ static void the_same_bits_for_any_number_of_threads(void **state)
                          3);
 }
 
-// What decays along a straight chain of 1024 links that begins to fall would end in numbers that are too
-// small for all their digits, and slow.
+// Motions that decay along a straight chain of 1024 links that begins to fall would end in subnormal numbers,
+// which are slow.
 static void numbers_that_are_too_small(void **state)
 {
     (void)state;
@@ -207,7 +206,7 @@ static void what_is_not_for_lanes(void **state)
     done(&p, model);
 }
 
-// Pivots that are no numbers: the general text says what is wrong.
+// Pivots that are not finite: the scalar code reports the error.
 static void the_general_text_decides(void **state)
 {
     (void)state;

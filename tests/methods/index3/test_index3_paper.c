@@ -142,13 +142,13 @@ static lwi_work *after_two_steps(const lw_model *model, lw_options *o, double **
 {
     lw_error error;
     lwi_work *work;
-    lwi_snapshot moment;
+    lwi_snapshot snapshot;
     lwt_ok(lwi_work_create_options(model, &lwi_formulation_index3, NULL, 0, o, &work, &error),
            &error);
     *x = lwt_vector(work->layout.nx);
-    lwt_ok(lwi_snapshot_create(model, &work->arena, &moment), &work->error);
-    lwi_snapshot_start(model, &moment);
-    lwt_ok(work->formulation->enter(work, &moment, *x), &work->error);
+    lwt_ok(lwi_snapshot_create(model, &work->arena, &snapshot), &work->error);
+    lwi_snapshot_start(model, &snapshot);
+    lwt_ok(work->formulation->enter(work, &snapshot, *x), &work->error);
     for (int step = 0; step < 2; step++)
         lwt_ok(lwi_index3_step(work, 0.01 * step, 0.01, *x, NULL), &work->error);
     return work;

@@ -1,4 +1,5 @@
-// eps of the rows: where they may depend on others, and next to nothing where they cannot.
+// test_index3_regularise.c -- eps of the rows: full where they may depend on others, nearly zero where they
+// cannot.
 #include "methods/index3/index3_cases.h"
 
 #include "methods/index3/index3.h"
@@ -11,8 +12,8 @@ static lw_body link_at(lw_builder *b, double x, double y)
         b, &(lw_body_desc){.mass = 1, .inertia = {1, 1, 1, 0, 0, 0}, .pose.position = {x, y, 0}});
 }
 
-// A square of hinges on the ground with a tail of two, a rod on two spheres across the first of these,
-// and a pair of bodies that nothing holds.  Joints by name.
+// A square of revolute joints on the ground with a tail of two bodies, a rod on two spherical joints across
+// the first of these, and a pair of free bodies.  Joints by name.
 static lw_model *loop_with_tails(void)
 {
     lw_builder *b = lwt_builder();
@@ -48,8 +49,8 @@ static lwi_work *work_of(const lw_model *model, const char *method)
 
 // ------------------------------------------------------------------------------------------- tests
 
-// A joint that hangs a free part on the rest has rows that depend on no others; those of loops may,
-// and one row along a rope can vanish.
+// A joint that connects a free substructure to the other bodies has rows that depend on no others; those of
+// loops may, and one row along a rope can vanish.
 static void only_rows_in_loops_are_regularised(void **state)
 {
     (void)state;
@@ -73,7 +74,7 @@ static void only_rows_in_loops_are_regularised(void **state)
     lw_model_destroy(model);
 }
 
-// A coupling binds what it couples: nothing of the arm can be taken off.
+// A coupling connects its bodies: nothing of the arm can be removed.
 static void couplings_bind_their_joints(void **state)
 {
     (void)state;
@@ -103,11 +104,11 @@ static double iterations_of(const lw_model *model, const char *method)
 {
     lwi_work *work = work_of(model, method);
     lwi_index3 *d = work->data;
-    lwi_snapshot moment;
+    lwi_snapshot snapshot;
     double *x = lwt_vector(work->layout.nx);
-    lwt_ok(lwi_snapshot_create(model, &work->arena, &moment), &work->error);
-    lwi_snapshot_start(model, &moment);
-    lwt_ok(work->formulation->enter(work, &moment, x), &work->error);
+    lwt_ok(lwi_snapshot_create(model, &work->arena, &snapshot), &work->error);
+    lwi_snapshot_start(model, &snapshot);
+    lwt_ok(work->formulation->enter(work, &snapshot, x), &work->error);
     for (int step = 0; step < 40; step++)
         lwt_ok(lwi_index3_step(work, 0.01 * step, 0.01, x, NULL), &work->error);
     const double mean = (double)d->counts.iterations / (double)d->counts.steps;

@@ -9,7 +9,7 @@
 
 enum { MOST = 2 }; // moving bodies
 
-// A formulation at work at a motion of its own, and wrenches on its bodies around it.
+// A formulation at a given motion, and wrenches on its bodies around it.
 typedef struct probe {
     lw_model *model;
     lwi_work *work;
@@ -18,7 +18,7 @@ typedef struct probe {
     double lambda[16];                                           // held
 } probe;
 
-static lw_options options; // lives as long as the works
+static lw_options options; // must outlive the workspaces
 
 static probe probe_of(lw_model *model)
 {
@@ -103,7 +103,7 @@ static void differences(probe *p, double K[6 * MOST][6 * MOST])
     }
 }
 
-// The same as Newton has it: rows of couplers and each body's own.
+// The same by Newton's matrices: rows of couplers and the own derivative of each body.
 static void newton(probe *p, double K[6 * MOST][6 * MOST])
 {
     lwi_index3 *d = p->d;
@@ -237,7 +237,7 @@ static void joint_coordinates(void **state)
         c->limits = (lw_limits_desc){.has_upper = 1, .upper = -0.1, .stiffness = 200, .damping = 4};
         lwt_add(b, &joint);
         probe p = probe_of(lwt_model(b));
-        // between the bodies stand the turning efforts beside the row, 1e-4 of it at this step
+        // the rotating efforts couple the bodies, in addition to the row: 1e-4 of it at this step
         p.h = 1e-5, p.e = 1e-8; // speeds change by 2e-3
         agree(kind ? "prismatic coordinate" : "revolute coordinate", &p, ALL, 1e-4);
         agree(kind ? "prismatic coordinate" : "revolute coordinate", &p, OWN, 1e-7);
@@ -299,9 +299,8 @@ static void wrenches_of_one_body(void **state)
     }
 }
 
-// Forces of joints, at any multipliers: what each body sees of them by moving alone.  Points that
-// meet are body 1's as well as body 2's: for body 1 the derivative is another one off the joint,
-// and the same on it.
+// Forces of joints, at any multipliers: own-body derivatives.  Point rows act at body 1's point as well as
+// body 2's: for body 1 the derivative differs off the joint, and is the same on it.
 static void joints(void **state)
 {
     (void)state;
@@ -357,8 +356,8 @@ static void ropes(void **state)
     done(&p);
 }
 
-// Coordinates of joints to both bodies that follow each other by a polynomial; the bodies of one
-// joint are those of the other: everything a body sees by moving alone.
+// Coordinates of joints at both bodies coupled by a polynomial; the bodies of one joint are those of the
+// other: all own-body derivatives.
 static void couplings(void **state)
 {
     (void)state;
