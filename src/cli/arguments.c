@@ -7,24 +7,26 @@
 typedef struct cli_option {
     const char *key, *value, *help;
     char letter;
+    bool expert; ///< left to `--help --all`
 } cli_option;
 
 static const cli_option options_[] = {
-#define X(name, key, letter, value, help) {key, value, help, letter},
+#define X(name, key, letter, value, help) {key, value, help, letter, false},
     CLI_OPTION_LIST(X)
 #undef X
 };
 enum { NOPTION = sizeof options_ / sizeof options_[0] };
 
+enum { BASIC, EXPERT };
 static const cli_option simulation_[] = {
-#define X(key, type, fallback, tier, value, help) {#key, value, help, 0},
+#define X(key, type, fallback, tier, value, help) {#key, value, help, 0, tier == EXPERT},
     LW_OPTION_LIST(X)
 #undef X
 };
 enum { NSIMULATION = sizeof simulation_ / sizeof simulation_[0] };
 
 static const cli_option plot_[] = {
-#define X(key, value, help) {#key, value, help, 0},
+#define X(key, value, help) {#key, value, help, 0, false},
     LW_PLOT_OPTION_LIST(X)
 #undef X
 };
@@ -62,15 +64,26 @@ static void print_option(FILE *file, const cli_option *option)
     fprintf(file, "  %-28s %s\n", text, option->help);
 }
 
-void cli_print_options(FILE *file, unsigned options)
+int cli_print_options(FILE *file, unsigned options, bool expert)
 {
-    for (int i = 0; i < NOPTION; i++)
-        if (options & (1u << i)) print_option(file, &options_[i]);
-    int n;
+    int n, left_out = 0;
+    for (int i = 0; i < NOPTION; i++) {
+        if (!(options & (1u << i))) continue;
+        if (expert || !(CLI_EXPERT & (1u << i)))
+            print_option(file, &options_[i]);
+        else
+            left_out++;
+    }
     const cli_option *library = library_options(options, &n);
     if (options & CLI_SIMULATION)
         fputs("\nThe run; each is also a key of the model file's `simulation:`\n", file);
-    for (int i = 0; i < n; i++) print_option(file, &library[i]);
+    for (int i = 0; i < n; i++) {
+        if (expert || !library[i].expert)
+            print_option(file, &library[i]);
+        else
+            left_out++;
+    }
+    return left_out;
 }
 
 // `dash` stands before the key as it was typed.
@@ -144,14 +157,14 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     // clang-format off
     switch (bit) {
     case CLI_BIT_OUTPUT:
-        if (arguments->noutput == CLI_MOST) return cli_complain(CLI_USE, "too many files to write");
+        if (arguments->noutput == CLI_MAX) return cli_complain(CLI_USE, "too many files to write");
         arguments->output[arguments->noutput++] = value;
         return CLI_DONE;
     case CLI_BIT_INITIAL: arguments->initial = value; return CLI_DONE;
     case CLI_BIT_MODEL: arguments->model = value; return CLI_DONE;
     case CLI_BIT_BATCH: arguments->batch = value; return CLI_DONE;
     case CLI_BIT_VARY:
-        if (arguments->nvary == CLI_MOST) return cli_complain(CLI_USE, "too many things vary");
+        if (arguments->nvary == CLI_MAX) return cli_complain(CLI_USE, "too many things vary");
         arguments->vary[arguments->nvary++] = value;
         return CLI_DONE;
     case CLI_BIT_HOLD: arguments->hold = value; return CLI_DONE;
@@ -188,7 +201,7 @@ static cli_exit set_library(cli_arguments *arguments, unsigned options, const ch
         cli_fail(status, &error);
         return CLI_USE;
     }
-    if (arguments->nsetting == CLI_MOST) return cli_complain(CLI_USE, "too many options");
+    if (arguments->nsetting == CLI_MAX) return cli_complain(CLI_USE, "too many options");
     arguments->setting[arguments->nsetting].key = key;
     arguments->setting[arguments->nsetting++].value = value;
     return CLI_DONE;
@@ -240,7 +253,7 @@ cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand,
         if (argv[i][0] == '-' && argv[i][1]) {
             const cli_exit code = parse_option(argc, argv, &i, options, arguments);
             if (code) return code;
-        } else if (!operand || arguments->noperand == (several ? CLI_MOST : 1)) {
+        } else if (!operand || arguments->noperand == (several ? CLI_MAX : 1)) {
             return cli_complain(CLI_USE, "%s: '%s' is one argument too many", verb, argv[i]);
         } else {
             arguments->operands[arguments->noperand++] = argv[i];

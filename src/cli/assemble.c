@@ -8,7 +8,7 @@
 /** Names of --hold, pointing into `text`. */
 typedef struct held {
     char *text;
-    const char *name[CLI_MOST];
+    const char *name[CLI_MAX];
     int n;
 } held;
 
@@ -20,7 +20,7 @@ static cli_exit split_names(const char *list, held *h)
     if (!h->text) return cli_complain(CLI_FAILED, "no memory");
     strcpy(h->text, list);
     for (char *name = strtok(h->text, ","); name; name = strtok(NULL, ",")) {
-        if (h->n == CLI_MOST) return cli_complain(CLI_USE, "--hold: too many names");
+        if (h->n == CLI_MAX) return cli_complain(CLI_USE, "--hold: too many names");
         h->name[h->n++] = name;
     }
     return CLI_DONE;

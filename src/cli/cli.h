@@ -24,31 +24,30 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
 #define CLI_OPTION_LIST(X)                                                                         \
     X(OUTPUT, "output", 'o', "FILE", "file to write, its format by the ending; repeatable")        \
     X(INITIAL, "initial", 0, "RESULT",                                                             \
-      "go on from the last row of a result (.h5 exactly, .csv) instead of the model's start")      \
+      "resume from the last row of a result (.h5: exactly, or .csv)")                              \
     X(BATCH, "batch", 0, "TABLE",                                                                  \
-      "a run for each row of a table (.csv, .h5), whose columns name what differs")                \
+      "a run for each row of a table (.csv, .h5); its columns name the varied quantities")         \
     X(VARY, "vary", 0, "NAME=VALUES",                                                              \
-      "what differs: FROM:TO:COUNT or A,B,...; repeatable, every combination is run")              \
-    X(WATCH, "watch", 0, "A,B,...", "columns of the result whose least and most are told")         \
-    X(LANES, "lanes", 0, "N", "runs side by side in a thread: 1, 4 or 8; 0: the best")             \
-    X(MODEL, "model", 0, "MODEL", "model of a result that holds numbers only (.csv)")              \
+      "values FROM:TO:COUNT or A,B,... of a quantity; repeatable, every combination is run")       \
+    X(WATCH, "watch", 0, "A,B,...", "report minimum and maximum of these result columns")          \
+    X(LANES, "lanes", 0, "N", "runs of one thread in SIMD lanes: 1, 4 or 8; 0: the widest")        \
+    X(MODEL, "model", 0, "MODEL", "model of a result that has none (.csv)")                        \
     X(BASE, "base", 0, "WHICH",                                                                    \
-      "root link `fixed` to the ground or `floating`; auto: URDF fixed, SDF as its joints say")    \
+      "root link `fixed` to the ground or `floating`; auto: URDF fixed, SDF by its joints")        \
     X(LIMITS, "limits", 0, "K[,C]",                                                                \
-      "URDF, SDF: limits of joints become stops of this stiffness and damping; default: told "     \
-      "only")                                                                                      \
+      "URDF, SDF, MJCF: limits of joints become stops with this stiffness and damping; default: "  \
+      "reported only")                                                                             \
     X(FORMULATIONS, "formulations", 0, "A,B[:I],...",                                              \
-      "formulations, each with an integrator if wanted; the first is the reference")               \
+      "formulations, each optionally with an integrator; the first is the reference")              \
     X(SECONDS, "seconds", 0, "S", "time to spend on each case (default 0.25)")                     \
     X(CASES, "case", 0, "A,B,...", "cases to time, `chain` for all chains, `all`; default: a few") \
-    X(SAMPLES, "samples", 0, "N", "samples of each case (default: as the seconds allow)")          \
-    X(CUT, "cut", 0, "JOINT,...", "joints that close loops, whatever the file says")               \
+    X(SAMPLES, "samples", 0, "N", "samples of each case (default: by --seconds)")                  \
+    X(CUT, "cut", 0, "JOINT,...", "loop-closing joints, overriding the file")                      \
     X(KEYFRAME, "keyframe", 0, "NAME", "MJCF: start at the key of this name")                      \
-    X(PLAN, "plan", 0, NULL, "tell how dca and hdca would join the bodies, and what it costs")     \
-    X(HOLD, "hold", 0, "A,B,...",                                                                  \
-      "bodies and joints that stay where they are, if that is possible")                           \
+    X(PLAN, "plan", 0, NULL, "report elimination orders of dca and hdca and their cost")           \
+    X(HOLD, "hold", 0, "A,B,...", "bodies and joints to keep in place if possible")                \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
-      "index3 with the same work in every step; --pace 1 goes with the wall's clock")              \
+      "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
     X(QUIET, "quiet", 'q', NULL, "print nothing but errors")
 
@@ -72,17 +71,17 @@ enum {
     X(sweep, "MODEL",                                                                              \
       CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME |   \
           CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
-      "a run for every combination of values, and what came of each")                              \
+      "a run for every combination of values, with a line of results for each")                    \
     X(check, "MODEL", CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_PLAN | CLI_JSON,        \
-      "count bodies, joints, freedoms, redundant constraints; show what was ignored")              \
+      "report bodies, joints, degrees of freedom, redundant constraints and ignored input")        \
     X(assemble, "MODEL",                                                                           \
       CLI_OUTPUT | CLI_HOLD | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_JSON | CLI_QUIET,         \
-      "move bodies to the nearest configuration and velocities that all joints allow (-o "         \
+      "find the nearest configuration and velocities that satisfy all constraints (-o "            \
       "FILE.yaml)")                                                                                \
     X(compare, "MODEL",                                                                            \
       CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT |         \
           CLI_JSON | CLI_QUIET,                                                                    \
-      "the same run by several formulations, laid side by side")                                   \
+      "the same run by several formulations, side by side")                                        \
     X(convert, "FILE", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME,                          \
       "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, "  \
       ".csv")                                                                                      \
@@ -99,35 +98,41 @@ enum {
     X(bench, NULL, CLI_CASES | CLI_SECONDS | CLI_SAMPLES | CLI_JSON,                               \
       "time evaluations and simulations on this machine")
 
-enum { CLI_MOST = 64 }; ///< options on one command line; nobody types more
+/** Options that `--help` leaves to `--help --all`; of a run those of tier EXPERT (LW_OPTION_LIST). */
+enum {
+    CLI_EXPERT =
+        CLI_BATCH | CLI_WATCH | CLI_LANES | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_REAL_TIME
+};
+
+enum { CLI_MAX = 64 }; ///< options on one command line
 
 typedef struct cli_arguments {
     const char *verb, *operand;
-    const char *operands[CLI_MOST]; ///< all, where the verb takes several; operand: the first
+    const char *operands[CLI_MAX]; ///< all, where the verb takes several; operand: the first
     int noperand;
-    const char *output[CLI_MOST];
+    const char *output[CLI_MAX];
     int noutput;
-    const char *initial; ///< result to go on from; NULL: none
+    const char *initial; ///< result to resume from; NULL: none
     const char *model;   ///< of a result that has none; NULL: not given
-    const char *batch;   ///< table of what differs; NULL: none
-    const char *vary[CLI_MOST];
+    const char *batch;   ///< table of varied quantities; NULL: none
+    const char *vary[CLI_MAX];
     int nvary;
     const char *watch; ///< NULL: nothing
     const char *hold;  ///< of assemble; NULL: nothing
-    bool open;         ///< a start that does not close is read all the same
+    bool open;         ///< open loops are accepted
     int lanes;         ///< 0: not given
     lw_base base;
     lw_limits_desc limits; ///< stiffness and damping of stops; zero: none
     const char *cut;       ///< joints; NULL: none named
     const char *keyframe;  ///< of MJCF; NULL: none
     const char *formulations;
-    const char *cases; ///< of bench; NULL: the usual ones
+    const char *cases; ///< of bench; NULL: the default ones
     double seconds;
-    int samples; ///< 0: as the seconds allow
+    int samples; ///< 0: by `seconds`
     bool plan, real_time, json, quiet;
     struct {
         const char *key, *value;
-    } setting[CLI_MOST]; ///< of LW_OPTION_LIST or LW_PLOT_OPTION_LIST, in the order given
+    } setting[CLI_MAX]; ///< of LW_OPTION_LIST or LW_PLOT_OPTION_LIST, in the order given
     int nsetting;
 } cli_arguments;
 
@@ -141,7 +146,9 @@ CLI_VERB_LIST(X)
 cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand, unsigned options,
                    cli_arguments *arguments);
 /** The options a verb takes, one per line. */
-void cli_print_options(FILE *file, unsigned options);
+/** @param expert  with the options that only some users need
+ *  @return how many options were left out */
+int cli_print_options(FILE *file, unsigned options, bool expert);
 /** `FILE` ends in `ending` (with the dot). */
 bool cli_ends_in(const char *file, const char *ending);
 

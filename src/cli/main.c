@@ -32,18 +32,22 @@ static void help(FILE *file)
     for (int i = 0; i < NVERB; i++)
         fprintf(file, "  %-8s %-7s  %s\n", verbs[i].name, verbs[i].operand ? verbs[i].operand : "",
                 verbs[i].summary);
-    fputs("\n`linkwork VERB --help` lists the options of a verb.\n\nExit codes:", file);
+    fputs("\n`linkwork VERB --help` lists the options of a verb that everyone needs, `--help "
+          "--all` all of them.\n\nExit codes:",
+          file);
 #define X(name, code, text) fprintf(file, "%s %d %s", code ? "," : "", code, text);
     CLI_EXIT_LIST(X)
 #undef X
     fputs(".\n", file);
 }
 
-static void help_of(FILE *file, const cli_verb *verb)
+static void help_of(FILE *file, const cli_verb *verb, bool all)
 {
     fprintf(file, "usage: linkwork %s%s%s [options]\n\n%s\n\n", verb->name,
             verb->operand ? " " : "", verb->operand ? verb->operand : "", verb->summary);
-    cli_print_options(file, verb->options);
+    const int left_out = cli_print_options(file, verb->options, all);
+    if (left_out)
+        fprintf(file, "\n`linkwork %s --help --all` lists %d more.\n", verb->name, left_out);
 }
 
 static cli_exit unknown(const char *name)
@@ -60,8 +64,7 @@ static bool is_help(const char *word)
     return !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
-// A standard stream that is closed would give its number to the first file that is opened, and what is
-// printed would go there.
+// Opens /dev/null in place of closed standard streams: the first file opened would otherwise receive what is printed.
 static bool fill_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -76,8 +79,8 @@ int main(int argc, char **argv)
         help(stderr);
         return CLI_USE;
     }
-    const bool asks = is_help(argv[1]) || !strcmp(argv[1], "help");
-    if (asks && argc == 2) {
+    const bool is_verb_help = is_help(argv[1]) || !strcmp(argv[1], "help");
+    if (is_verb_help && argc == 2) {
         help(stdout);
         return CLI_DONE;
     }
@@ -87,14 +90,18 @@ int main(int argc, char **argv)
         printf("linkwork %s\n", lw_version());
         return CLI_DONE;
     }
-    const char *name = argv[asks ? 2 : 1];
+    const char *name = argv[is_verb_help ? 2 : 1];
     const cli_verb *verb = find(name);
     if (!verb) return (int)unknown(name);
-    for (int i = 2; i < argc; i++)
-        if (asks || is_help(argv[i])) {
-            help_of(stdout, verb);
-            return CLI_DONE;
-        }
+    bool all = false, help_wanted = is_verb_help;
+    for (int i = 2; i < argc; i++) {
+        all |= !strcmp(argv[i], "--all");
+        help_wanted |= is_help(argv[i]);
+    }
+    if (help_wanted) {
+        help_of(stdout, verb, all);
+        return CLI_DONE;
+    }
 
     cli_arguments arguments;
     cli_exit code =

@@ -36,7 +36,7 @@ static cli_exit open_result(const char *path, lw_result **result)
 static cli_exit print_precision(const cli_arguments *arguments, lw_result *const *result,
                                 const lw_plot_options *options)
 {
-    lw_precision row[CLI_MOST];
+    lw_precision row[CLI_MAX];
     lw_error error = {0};
     const int n = arguments->noperand;
     const lw_status status =
@@ -76,7 +76,7 @@ static cli_exit print_precision(const cli_arguments *arguments, lw_result *const
 
 static cli_exit plot_results(const cli_arguments *arguments, const lw_plot_options *options)
 {
-    lw_result *result[CLI_MOST] = {0};
+    lw_result *result[CLI_MAX] = {0};
     lw_error error = {0};
     cli_exit code = CLI_DONE;
     for (int i = 0; i < arguments->noperand && !code; i++)

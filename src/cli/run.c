@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct writers {
-    lw_writer *writer[CLI_MOST];
+    lw_writer *writer[CLI_MAX];
     int n;
     long rows;
     bool failed;

@@ -11,15 +11,15 @@ typedef struct sweep {
     const cli_arguments *arguments;
     cases cases;
     lw_batch *batch;
-    lw_batch_writer *writer[CLI_MOST]; // at least one, that of no file if need be
+    lw_batch_writer *writer[CLI_MAX]; // at least one, that of no file if need be
     int nwriter;
     long rows;   // moments
     bool failed; // a file cannot be written
     cli_progress progress;
     // quantities whose range is told
-    char *names;                 // the text of --watch, cut at the commas
-    int nwatch, watch[CLI_MOST]; // columns
-    double *least, *most;        // [n][nwatch]
+    char *names;                // the text of --watch, cut at the commas
+    int nwatch, watch[CLI_MAX]; // columns
+    double *least, *most;       // [n][nwatch]
 } sweep;
 
 // ----------------------------------------------------------------------------------------- outputs
@@ -84,7 +84,7 @@ static cli_exit prepare_watch(sweep *s)
     for (char *name = s->names, *next; name; name = next) {
         next = strchr(name, ',');
         if (next) *next++ = 0;
-        if (s->nwatch == CLI_MOST) return cli_complain(CLI_USE, "--watch: too many quantities");
+        if (s->nwatch == CLI_MAX) return cli_complain(CLI_USE, "--watch: too many quantities");
         const cli_exit code = find_watched(s, name);
         if (code) return code;
     }

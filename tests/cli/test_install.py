@@ -49,7 +49,7 @@ def try_pages(prefix, program, env=None):
         page = os.path.join(prefix, "share/man/man1/linkwork-%s.1" % verb)
         with open(page, encoding="utf-8") as file:
             text = file.read().replace("\\-", "-")
-        for option in re.findall(r"^ .*?(--[\w-]+)", said(program, verb, "--help", env=env), re.M):
+        for option in re.findall(r"^ .*?(--[\w-]+)", said(program, verb, "--help", "--all", env=env), re.M):
             assert option in text, "%s: no %s" % (page, option)
     if shutil.which("groff"):
         for page in glob.glob(os.path.join(prefix, "share/man/man1/*.1")):

@@ -85,11 +85,24 @@ class Use(Program):
             self.assertIn("usage: linkwork " + verb, self.call(verb, "--help").stdout)
         self.assertIn("0 done", text)
 
-    def test_help_of_run_lists_every_option_of_a_run(self):
+    def test_help_of_run_has_two_tiers(self):
+        basic = ("formulation", "integrator", "duration", "step", "rtol", "atol", "sample", "threads", "output",
+                 "initial", "quiet", "json", "base")
+        expert = ("atol-p", "sample-mode", "max-steps", "kappa", "baumgarte", "project", "plan", "index3", "state",
+                  "pace", "real-time", "limits", "lanes", "cut")
         text = self.call("run", "--help").stdout
-        for key in ("formulation", "integrator", "duration", "step", "rtol", "atol", "atol-p",
-                    "sample", "sample-mode", "max-steps", "output", "quiet", "json", "base"):
-            self.assertIn("--" + key, text)
+        everything = self.call("run", "--help", "--all").stdout
+        for key in basic:
+            self.assertIn("  --%s " % key if key not in ("output", "quiet") else "--" + key, text)
+        for key in expert:
+            self.assertNotIn("--%s " % key, text)
+        for key in basic + expert:
+            self.assertIn("--" + key, everything)
+        hidden = int(re.search(r"`linkwork run --help --all` lists (\d+) more", text).group(1))
+        options = re.compile(r"^  (?:-\w, |    )--", re.M)
+        self.assertEqual(len(options.findall(everything)) - len(options.findall(text)), hidden)
+        self.assertNotIn("more.", everything)
+        self.assertNotIn("--all", self.call("info", "--help").stdout)
 
     def test_wrong_use_exits_2_and_names_the_nearest(self):
         for arguments, expected in (

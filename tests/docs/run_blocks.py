@@ -205,7 +205,7 @@ class Page:
         """Lines `linkwork VERB --option` of what is not run: verb and options exist."""
         for line in re.findall(r"^ *(?:build/bin/)?linkwork +([a-z]+\b.*)", text, re.M):
             verb = line.split()[0]
-            known = self.call(["build/bin/linkwork", verb, "--help"])
+            known = self.call(["build/bin/linkwork", verb, "--help", "--all"])
             for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", line):
                 if not re.search(re.escape(option) + r"(?![\w-])", known):
                     raise Failed("`linkwork %s` has no option %s" % (verb, option))
