@@ -1,4 +1,4 @@
-// algebra.c -- vectors, turns and articulated inertias of values.
+// algebra.c -- vectors, rotations and articulated inertias of values.
 #include "codegen/algebra.h"
 
 // ----------------------------------------------------------------------------------------- vectors
@@ -89,7 +89,7 @@ void lwi_quaternion(lwi_codegen_graph *g, val R[9], const val q[4])
     R[5] = sub(g, yz, ww[0]), R[7] = add(g, yz, ww[0]);
 }
 
-// ------------------------------------------------------------------------------------------- turns
+// ----------------------------------------------------------------------------------------- rotations
 
 static lwi_turn turn(lwi_codegen_graph *g, val c, val s, int x, int y)
 {
@@ -157,7 +157,7 @@ static void turn_general(lwi_codegen_graph *g, const lwi_turn *t, val *a, val *b
 
 // ---------------------------------------------------------------------------------------- inertias
 
-// where the element of a symmetric 3 x 3 matrix is
+// index of the element of a symmetric 3 x 3 matrix
 static int packed(int i, int j)
 {
     return i == j ? i : i + j + 2;

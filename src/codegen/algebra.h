@@ -65,17 +65,17 @@ void lwi_symmetric(lwi_codegen_graph *g, val b[3], const val J[6], const val a[3
 /** Rotation of a quaternion (w, x, y, z), evaluated at q/|q|. */
 void lwi_quaternion(lwi_codegen_graph *g, val R[9], const val q[4]);
 
-// ------------------------------------------------------------------------------------------- turns
+// --------------------------------------------------------------------------------------- rotations
 
-/** A turn about a coordinate axis: cosine, sine, and what symmetric blocks need of them. */
+/** A rotation about a coordinate axis: cosine, sine, and their products for symmetric blocks. */
 typedef struct lwi_turn {
     val c, s, cs, ss, c2, s2;
-    int x, y; ///< the two coordinates it mixes: 0 1 about z, 1 2 about x
+    int x, y; ///< its two coordinates: 0 1 about z, 1 2 about x
 } lwi_turn;
 
 lwi_turn lwi_turn_z(lwi_codegen_graph *g, val c, val s);
 lwi_turn lwi_turn_x(lwi_codegen_graph *g, val c, val s);
-/** Components in the turned axes become those in the axes before the turn; and back. */
+/** Transforms components from the rotated axes to the axes before the rotation; and back. */
 void lwi_turn_out(lwi_codegen_graph *g, const lwi_turn *turn, val a[3]);
 void lwi_turn_in(lwi_codegen_graph *g, const lwi_turn *turn, val a[3]);
 
@@ -92,11 +92,11 @@ val *lwi_art_at(lwi_art *M, int i, int j);
 void lwi_art_apply(lwi_codegen_graph *g, val b[6], lwi_art *M, const val a[6]);
 /** M += N */
 void lwi_art_add(lwi_codegen_graph *g, lwi_art *M, const lwi_art *N);
-/** The same inertia in the axes before a turn. */
+/** The same inertia in the axes before a rotation. */
 void lwi_art_turn(lwi_codegen_graph *g, const lwi_turn *turn, lwi_art *M);
 /** The same of R M R', for an inertia of linear motions only (B = 0, C = 0). */
 void lwi_art_rotate_linear(lwi_codegen_graph *g, const val R[9], lwi_art *M);
-/** Felt at the point from which this origin stands d along axis i: B = Bbar - A r~,
+/** Shifts an inertia to the point from which its origin is d along axis i: B = Bbar - A r~,
  *  C = Cbar + sym(r~ (Bbar + B)). */
 void lwi_art_shift(lwi_codegen_graph *g, int i, val d, lwi_art *M);
 

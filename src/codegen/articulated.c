@@ -1,15 +1,15 @@
 // articulated.c -- the two sweeps of articulated bodies in the normal form [featherstone2008]
 //
-// Of a body with everything beyond it, in its frame: [f; n] = M [a; al] + p.  With U = M S,
+// For a body with its subtree, in its frame: [f; n] = M [a; al] + p.  With U = M S,
 // D = S'U, g = U/D and c = (l, k), the terms that come after the last screw:
 //
 //   inward    z = tau - S'p    M' = M - g U'    p' = p + M'c + g z
-//             before the last screw p' += M' beta, then both are felt by the parent
+//             before the last screw p' += M' beta, then both are transformed to the parent
 //   outward   A' = X A_parent + bias    vdot = z/D - g'A'    A = A' + S vdot
 //
-// A rotor adds to D and to nothing else.  Without one M'S = 0, so a hinge leaves zeros in the last row
-// and column, a slider in the third.  A ball has
-// D = C and leaves A - B C^-1 B' only; a base stands on the ground and leaves nothing.
+// A rotor is added to D alone.  Without one M'S = 0, so a hinge leaves zeros in the last row and column, a
+// slider in the third.  A ball has D = C and leaves A - B C^-1 B' only; a base is on the ground and leaves
+// nothing.
 #include "codegen/articulated.h"
 
 static lw_status singular(const lwi_sweep *s, int i, lw_error *error)
@@ -57,7 +57,7 @@ static void reduce(lwi_codegen_graph *g, lwi_art *M, const val column[6], const 
         }
 }
 
-// A row and column that M'S = 0 makes zero
+// A row and column that is zero because of M'S = 0
 static void clear(lwi_codegen_graph *g, lwi_art *M, int row)
 {
     for (int i = 0; i < 6; i++) *lwi_art_at(M, i, row) = lit(g, 0);
@@ -151,7 +151,7 @@ static bool eliminate_base(lwi_sweep *s, int i)
     return true;
 }
 
-// M' and p' before the joint become those of the parent's frame and are added there.
+// Transforms M' and p' before the joint to the parent's frame and adds them there.
 static void pass_inward(lwi_sweep *s, int i)
 {
     lwi_codegen_graph *g = s->motion.graph;
@@ -191,16 +191,16 @@ static void respond(lwi_sweep *s, int i, const val ground[6])
     lwi_pivot *x = &s->pivot[i];
     const val *from = e->parent < 0 ? ground : s->motion.body[e->parent].A;
     val *A = s->motion.body[i].A, S[6];
-    lwi_codegen_motion_carry(&s->motion, i, s->bias, from, x->carried);
+    lwi_codegen_motion_carry(&s->motion, i, s->bias, from, x->free_A);
     for (int j = 0; j < n; j++) {
         x->u[j] = x->y[j];
-        if (e->kind != LWI_K_BASE) x->u[j] = sub(g, x->u[j], lwi_dot(g, 6, x->g[j], x->carried));
+        if (e->kind != LWI_K_BASE) x->u[j] = sub(g, x->u[j], lwi_dot(g, 6, x->g[j], x->free_A));
     }
     if (n > 1) lwi_factor_backward(g, &x->factor, x->u);
-    for (int k = 0; k < 6; k++) A[k] = x->carried[k];
+    for (int k = 0; k < 6; k++) A[k] = x->free_A[k];
     for (int j = 0; j < n; j++) {
-        // of a ball and a base that is the whole motion; g of a screw holds S already
-        if (n > 1) x->u[j] = sub(g, x->u[j], x->carried[6 - n + j]);
+        // for a ball and a base that is the whole motion; g of a screw contains S
+        if (n > 1) x->u[j] = sub(g, x->u[j], x->free_A[6 - n + j]);
         lwi_codegen_motion_subspace(g, e, j, S);
         for (int k = 0; k < 6; k++) A[k] = madd(g, A[k], S[k], x->u[j]);
     }

@@ -1,4 +1,4 @@
-// articulated.h -- what a force makes of a tree at rest or moving, as values.
+// articulated.h -- the response of a tree to forces, at rest or moving, as values.
 //
 // The same two sweeps give accelerations from efforts and, without bias terms, speeds from momenta:
 // both solve  S'(M A + p) = tau  for every joint.
@@ -8,26 +8,26 @@
 #include "codegen/factor.h"
 #include "codegen/motion.h"
 
-/** What the sweeps keep of a body. */
+/** Results of the sweeps for a body. */
 typedef struct lwi_pivot {
     lwi_factor factor; ///< of a ball or base
     val z[6];          ///< tau - S'p; of a ball or base after the forward substitution
     val y[6];          ///< z/D
     val g[6][6];       ///< rows D^-1 U', of a ball diag^-1 L^-1 B'
-    val carried[6];    ///< A before what the own joint adds
+    val free_A[6];     ///< A without the contribution of the own joint
     val u[6];          ///< the solution: vdot, or speeds
 } lwi_pivot;
 
 typedef struct lwi_sweep {
-    lwi_codegen_motion motion; ///< with poses; with velocities where `bias` is set; A is filled
-    bool bias;                 ///< accelerations: bias terms, and the model's own efforts
+    lwi_codegen_motion motion; ///< with poses; with velocities if `bias` is set; A is output
+    bool bias;                 ///< accelerations: bias terms, and the model's efforts
     int tau;                   ///< array of the graph
     lwi_art *art;              ///< [n] M' and p' after elimination, own axes
     lwi_pivot *pivot;          ///< [n]
 } lwi_sweep;
 
 /** Fills art and pivot.  The ground moves with (ground, 0).
- *  @return LW_ERR_UNSUPPORTED naming a joint that nothing resists, LW_ERR_MEMORY */
+ *  @return LW_ERR_UNSUPPORTED naming a joint without inertia, LW_ERR_MEMORY */
 lw_status lwi_sweeps(lwi_sweep *sweep, const double ground[3], lwi_arena *arena, lw_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-// elements.c -- what can be generated, and its constants.
+// elements.c -- the models that can be generated, and their constants.
 #include "codegen/elements.h"
 
 #include "model/forces/item.h"
@@ -40,7 +40,7 @@ static lw_status check_joints(const lw_model *model, lw_error *error)
     return LW_OK;
 }
 
-// What has no normal form: spherical and free joints that the tree passes backwards, free joints
+// Joints without normal form: spherical and free joints that the tree passes backwards, free joints
 // between two bodies.
 static lw_status check_tree(const lw_model *model, lw_error *error)
 {
@@ -71,7 +71,7 @@ static const char *joint_of_speed(const lw_model *model, int iv)
     return "?";
 }
 
-// The value of a signal that does not change: none, or a constant function.
+// The value of a constant signal: none, or a constant function.
 static bool constant(const lw_model *model, lw_signal signal, double *value)
 {
     *value = 0;
@@ -107,7 +107,7 @@ static lw_status check_point_forces(const lw_model *model, lw_error *error)
 
 // ----------------------------------------------------------------------------------------- efforts
 
-// Where a speed of the joint arrays stands in tree v; the coordinate likewise.
+// Index in tree v of a speed of the joint arrays; the same for coordinates.
 static void place_effort(const lw_model *model, const lwi_joint_spring_par *p, int *iv, int *iq)
 {
     *iv = *iq = -1;
@@ -149,8 +149,8 @@ static lw_status read_efforts(const lw_model *model, lwi_elements *e, lw_error *
 
 // ---------------------------------------------------------------------------------------- elements
 
-// Rounding of the frames leaves 1e-17 where a zero is meant: what is below some units in the last
-// place of the largest of its group is zero.
+// Rounding of the frames leaves 1e-17 instead of zero: elements below some units in the last place of the
+// largest of their group are zero.
 static void snap(int n, double *x, double largest)
 {
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
@@ -242,14 +242,15 @@ lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_eleme
     TRY(check_tree(model, error));
     TRY(check_point_forces(model, error));
     if (model->tree_nv > LW_CODEGEN_MAX_SPEEDS)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "%s: the model has %d freedoms, more than the %d that straight-line code "
-                        "is made for",
-                        head, model->tree_nv, LW_CODEGEN_MAX_SPEEDS);
+        return lwi_fail(
+            error, LW_ERR_UNSUPPORTED,
+            "%s: the model has %d degrees of freedom, more than the %d that straight-line code "
+            "is made for",
+            head, model->tree_nv, LW_CODEGEN_MAX_SPEEDS);
     if (model->tree_nv == 0)
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "%s: nothing moves in this model", head);
 
-    lw_model bare = *model; // efforts are the generator's own business
+    lw_model bare = *model; // efforts are handled by the generator
     bare.nforce = 0;
     bare.force_needs = 0;
     lwi_kernel_plan *plan = NULL;

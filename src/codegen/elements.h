@@ -4,8 +4,8 @@
 
 #include "tree/normal_form/plan.h"
 
-/** A body of the normal form (tree/normal_form/plan.h), with the freedom that leads to it.  Literals that are
- *  zero or one but for rounding are exactly that. */
+/** A body of the normal form (tree/normal_form/plan.h), with its joint of one degree of freedom, ball or base.
+ *  Literals that are zero or one except for rounding are exact. */
 typedef struct lwi_element {
     lwi_k_kind kind;
     int parent;           ///< element, -1: the ground
@@ -31,14 +31,14 @@ typedef struct lwi_elements {
     lwi_element *list; ///< [n] in sweep order
     int n;
     lwi_effort *effort; ///< [tree nv]
-    double ground[3];   ///< acceleration of the ground in a frame that falls: -gravity
+    double ground[3];   ///< acceleration of the ground in a falling frame: -gravity
 } lwi_elements;
 
 /** Reads the tree of a model.
- *  @return LW_ERR_UNSUPPORTED naming what cannot be generated, LW_ERR_MEMORY */
+ *  @return LW_ERR_UNSUPPORTED naming the unsupported item, LW_ERR_MEMORY */
 lw_status lwi_elements_create(const lw_model *model, lwi_arena *arena, lwi_elements *elements,
                               lw_error *error);
-/** The whole number that x is but for rounding, or x: for elements of rotations. */
+/** The integer that x is except for rounding, or x: for elements of rotations. */
 double lwi_whole(double x);
 /** "joint 'elbow'" or "floating body 'hull'" */
 void lwi_element_name(const lwi_elements *elements, const lwi_element *element, char *room,

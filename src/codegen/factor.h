@@ -10,7 +10,7 @@ typedef struct lwi_factor {
     val L[6][6], inverse[6];
 } lwi_factor;
 
-/** @return false when a pivot is known not to be positive */
+/** @return false if a pivot is a literal that is not positive */
 bool lwi_factorise(lwi_codegen_graph *g, int n, val D[6][6], lwi_factor *factor);
 /** x = L^-1 x, x = L'^-1 x */
 void lwi_factor_forward(lwi_codegen_graph *g, const lwi_factor *factor, val *x);

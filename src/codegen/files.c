@@ -60,7 +60,7 @@ typedef struct writer {
 
 // ------------------------------------------------------------------------------------------ tables
 
-// Names as C strings: what could end one, or a comment, is replaced.
+// Names as C strings: characters that could end one, or a comment, are replaced.
 static void print_name(FILE *file, const char *name)
 {
     for (; *name; name++) {

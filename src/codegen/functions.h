@@ -1,4 +1,4 @@
-// functions.h -- the functions that are generated: each builds its values in a graph.
+// functions.h -- the generated functions: each builds its values in a graph.
 #ifndef LWI_CODEGEN_FUNCTIONS_H
 #define LWI_CODEGEN_FUNCTIONS_H
 
@@ -8,7 +8,7 @@
 #include <linkwork/codegen.h>
 
 /** Builds outputs from inputs; parameters are arrays of the graph, in this order.
- *  @return LW_ERR_UNSUPPORTED naming the joint that nothing resists, LW_ERR_MEMORY */
+ *  @return LW_ERR_UNSUPPORTED naming the joint without inertia, LW_ERR_MEMORY */
 typedef lw_status lwi_generate(lwi_codegen_graph *graph, const lwi_elements *elements,
                                lwi_arena *arena, lw_error *error);
 

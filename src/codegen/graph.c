@@ -20,7 +20,7 @@ void lwi_codegen_graph_free(lwi_codegen_graph *g)
     lwi_codegen_graph_init(g, g->allocator);
 }
 
-// A larger copy of a list of `count` items; NULL and `failed` when there is no memory.
+// A larger copy of a list of `count` items; NULL and `failed` without memory.
 static void *larger(lwi_codegen_graph *g, void *list, int count, int room, size_t size)
 {
     void *copy = lwi_allocate(g->allocator, (size_t)room * size);
@@ -211,7 +211,7 @@ static lwi_codegen_value add(lwi_codegen_graph *g, lwi_codegen_value a, lwi_code
     return binary(g, LWI_OP_ADD, a, b);
 }
 
-// x - (x - y) = y and its likes: what right angles leave of turned blocks.
+// x - (x - y) = y and similar: simplifies rotated blocks with right angles.
 static bool cancels(lwi_codegen_graph *g, lwi_codegen_value a, lwi_codegen_value b,
                     lwi_codegen_value *rest)
 {
@@ -247,8 +247,8 @@ static lwi_codegen_value subtract(lwi_codegen_graph *g, lwi_codegen_value a, lwi
     if (is(g, a, LWI_OP_NEG)) return negate(g, add(g, first(g, a), b));
     if (cancels(g, a, b, &rest)) return rest;
     if (merge(g, a, b, -1, &rest)) return rest;
-    const lwi_vertex turned = {.op = LWI_OP_SUB, .a = b.index, .b = a.index};
-    const int32_t opposite = find(g, &turned); // b - a is there: the sign will find a sum
+    const lwi_vertex reversed = {.op = LWI_OP_SUB, .a = b.index, .b = a.index};
+    const int32_t opposite = find(g, &reversed); // b - a exists: the sign will be absorbed by a sum
     if (opposite >= 0) return make(g, (lwi_vertex){.op = LWI_OP_NEG, .a = opposite, .b = opposite});
     return binary(g, LWI_OP_SUB, a, b);
 }
@@ -317,7 +317,7 @@ lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *g, lwi_op op, lwi_code
     }
 }
 
-// ----------------------------------------------------------------------------- outputs, what lives
+// ----------------------------------------------------------------------------- outputs, liveness
 
 void lwi_codegen_graph_output(lwi_codegen_graph *g, int array, int entry, lwi_codegen_value value)
 {

@@ -1,10 +1,10 @@
 // graph.h -- the arithmetic of one generated function as a graph of values.
 //
-// A value is a literal, an input (`q[3]`) or an operation on values before it.  Making a value
-// folds what is known: literals are computed, terms with 0 and factors 1 disappear, signs move
-// outward until a sum takes them, equal operations are one value.  What no output needs is never
-// printed.  So an algorithm is written once, in full, and the structure of a model (zeros, right
-// angles, the ground at rest) makes it short.
+// A value is a literal, an input (`q[3]`) or an operation on previous values.  Creating a value
+// folds constants: literals are computed, terms with 0 and factors 1 are dropped, signs move
+// outward until a sum absorbs them, equal operations are one value.  Values that no output needs
+// are not printed.  So an algorithm is written once, in full, and the structure of a model (zeros,
+// right angles, the ground at rest) simplifies it.
 #ifndef LWI_CODEGEN_GRAPH_H
 #define LWI_CODEGEN_GRAPH_H
 
@@ -43,7 +43,7 @@ typedef struct lwi_output {
     lwi_codegen_value value;
 } lwi_output;
 
-/** A comment that stands before everything made after it. */
+/** A comment before all values created after it. */
 typedef struct lwi_note {
     int32_t before;
     char text[120];
@@ -58,10 +58,10 @@ typedef struct lwi_codegen_graph {
     int nvertex, room, noutput, output_room, nnote, note_room;
     const char *array[LWI_GRAPH_ARRAYS]; ///< names of inputs and outputs
     int narray;
-    bool failed; ///< some allocation failed; what is made since then is meaningless
+    bool failed; ///< an allocation failed; later values are invalid
 } lwi_codegen_graph;
 
-/** Operations that will be executed. */
+/** Number of operations executed. */
 typedef struct lwi_operations {
     int multiplications, additions, divisions, signs, sines;
 } lwi_operations;
@@ -73,7 +73,7 @@ void lwi_codegen_graph_free(lwi_codegen_graph *graph);
 int lwi_codegen_graph_array(lwi_codegen_graph *graph, const char *name);
 lwi_codegen_value lwi_codegen_graph_literal(lwi_codegen_graph *graph, double x);
 lwi_codegen_value lwi_codegen_graph_input(lwi_codegen_graph *graph, int array, int entry);
-/** An operation; `b` is ignored where there is only one operand. */
+/** An operation; `b` is ignored if there is only one operand. */
 lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *graph, lwi_op op, lwi_codegen_value a,
                                        lwi_codegen_value b);
 void lwi_codegen_graph_output(lwi_codegen_graph *graph, int array, int entry,
@@ -82,7 +82,7 @@ void lwi_codegen_graph_note(lwi_codegen_graph *graph, const char *format, ...) L
 /** Is it a literal, and which? */
 bool lwi_codegen_graph_known(const lwi_codegen_graph *graph, lwi_codegen_value value, double *x);
 
-/** Counts the uses of everything that outputs need. */
+/** Counts the uses of all values that outputs need. */
 void lwi_codegen_graph_live(lwi_codegen_graph *graph);
 lwi_operations
 lwi_codegen_graph_operations(const lwi_codegen_graph *graph); ///< after lwi_codegen_graph_live

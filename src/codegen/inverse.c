@@ -1,7 +1,7 @@
 // inverse.c -- generates inverse dynamics: Newton and Euler in the normal form [featherstone2008]
 //
 //   outward   A = X A_parent + bias + S vdot         inward   F = M A + p + sum of children's
-//   tau = S'F + rotor vdot less the model's own efforts
+//   tau = S'F + rotor vdot - the model's efforts
 #include "codegen/functions.h"
 #include "codegen/motion.h"
 
@@ -51,7 +51,7 @@ lw_status lwi_generate_inverse_dynamics(lwi_codegen_graph *g, const lwi_elements
             lwi_codegen_graph_output(g, tau, e->iv + j, sub(g, F_S, own));
         }
         if (e->parent < 0) continue;
-        lwi_codegen_motion_felt(&m, i, F[i]);
+        lwi_codegen_wrench_to_parent(&m, i, F[i]);
         lwi_add(g, 6, F[e->parent], F[i]);
     }
     return LW_OK;

@@ -30,7 +30,7 @@ static pose literal_pose(lwi_codegen_graph *g, const double R[9], const double r
     return p;
 }
 
-// a b: first b's frame stands in a's
+// a b: the pose b in the frame of a
 static pose compose(lwi_codegen_graph *g, const pose *a, const pose *b)
 {
     pose c;
@@ -50,7 +50,7 @@ static pose invert(lwi_codegen_graph *g, const pose *a)
     return c;
 }
 
-// turn by x about z or x
+// rotation by x about z or x
 static void turn(lwi_codegen_graph *g, pose *p, int axis, val x)
 {
     const val c = lwi_codegen_graph_op(g, LWI_OP_COS, x, x),
@@ -122,7 +122,7 @@ lw_status lwi_generate_kinematics(lwi_codegen_graph *g, const lwi_elements *elem
         link[k] = compose(g, &link[k], &joint);
         body[node->body] = compose(g, &link[k], &centre);
     }
-    for (int b = 1; b < model->nbody; b++) { // merged bodies ride on their hosts
+    for (int b = 1; b < model->nbody; b++) { // merged bodies move with the bodies that carry them
         const lwi_body *it = &model->body[b];
         if (it->host == b) continue;
         const pose held = literal_pose(g, it->host_R, it->host_r);
@@ -137,7 +137,7 @@ lw_status lwi_generate_kinematics(lwi_codegen_graph *g, const lwi_elements *elem
 
 // ------------------------------------------------------------------------------------------- rates
 
-// edot = e w/2 + (1 - e.e) e: the second term pulls the length to one.
+// edot = e w/2 + (1 - e.e) e: the second term drives the length to one.
 static void quaternion_rate(lwi_codegen_graph *g, const val e[4], const val w[3], val rate[4])
 {
     const val half = lit(g, 0.5);

@@ -1,6 +1,6 @@
 // mass_matrix.c -- generates the joint-space mass matrix: composite bodies [featherstone2008]
 //
-// A body with everything beyond it, joints locked, is a rigid body of ten numbers: m, h, J.
+// A body with its subtree, joints locked, is a rigid body of ten numbers: m, h, J.
 //   M_kk = S_k'Ic S_k + rotor,  M_lk = S_l' (X' ... X') Ic S_k  for every l towards the ground
 #include "codegen/functions.h"
 #include "codegen/motion.h"
@@ -10,7 +10,7 @@ typedef struct rigid {
     val h[3], J[6];
 } rigid;
 
-// The ten numbers as an inertia, and back: turns and shifts are those of articulated ones.
+// The ten numbers as an inertia, and back: rotations and shifts are those of articulated inertias.
 static void to_art(lwi_codegen_graph *g, const rigid *b, lwi_art *M)
 {
     lwi_zero(g, 6, M->p);
@@ -21,7 +21,7 @@ static void to_art(lwi_codegen_graph *g, const rigid *b, lwi_art *M)
     M->B[6] = b->h[1], M->B[7] = neg(g, b->h[0]);
 }
 
-// m, h, J about the origin of a frame that stands at r, with its axes turned already:
+// Shifts m, h, J from a frame with origin r and the same axes:
 // J += 2 h.r 1 - h r' - r h' + m (r.r 1 - r r'), h += m r
 static void shift(lwi_codegen_graph *g, rigid *b, const val r[3])
 {
@@ -64,7 +64,7 @@ static void rotate(lwi_codegen_graph *g, rigid *b, const val R[9])
     lwi_rotate(g, b->h, R, b->h);
 }
 
-// The composite body of i in its parent's frame, added there.
+// Transforms the composite body of i to its parent's frame and adds it there.
 static void pass_inward(const lwi_codegen_motion *m, int i, rigid *all)
 {
     lwi_codegen_graph *g = m->graph;
@@ -97,7 +97,7 @@ static void output(lwi_codegen_graph *g, const lwi_elements *elements, int M, in
     if (row != column) lwi_codegen_graph_output(g, M, column * n + row, x);
 }
 
-// The column of one speed of body i: the momentum of its composite body, felt on the way inward.
+// The column of one speed of body i: the momentum of its composite body, transformed inward.
 static void column(const lwi_codegen_motion *m, int i, int j, int M, const rigid *all)
 {
     lwi_codegen_graph *g = m->graph;
@@ -114,7 +114,7 @@ static void column(const lwi_codegen_motion *m, int i, int j, int M, const rigid
         output(g, elements, M, e->iv + k, e->iv + j, k == j ? add(g, own, lit(g, e->rotor)) : own);
     }
     for (int l = i; elements->list[l].parent >= 0;) {
-        lwi_codegen_motion_felt(m, l, F);
+        lwi_codegen_wrench_to_parent(m, l, F);
         l = elements->list[l].parent;
         for (int k = 0; k < lwi_element_speeds(&elements->list[l]); k++) {
             lwi_codegen_motion_subspace(g, &elements->list[l], k, S);
@@ -129,7 +129,7 @@ static bool related(const lwi_elements *elements, int i, int k)
     return i == k;
 }
 
-// Bodies on different limbs do not feel each other.
+// Entries of bodies on different branches are zero.
 static void zeros(lwi_codegen_graph *g, const lwi_elements *elements, int M)
 {
     for (int i = 0; i < elements->n; i++)

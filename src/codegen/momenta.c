@@ -3,8 +3,8 @@
 //   V = X V_parent + S u      P* = I V + sum of children's      p = S'P* + rotor u   (13), (26), (34)
 //   T* = weight + sum of children's    pdot = S'(T* - V x* P*) + Q                   (27), (35)
 //
-// Speeds follow from momenta by the sweeps of articulated bodies, with p for the efforts and
-// nothing else that forces: P* = M'v + D' with v = X V_parent comes with them (45).  Every S is
+// Speeds follow from momenta by the sweeps of articulated bodies, with p instead of the efforts and
+// no other forces: P* = M'v + D' with v = X V_parent comes with them (45).  Every S is
 // constant in its frame of the normal form.
 #include "codegen/articulated.h"
 #include "codegen/functions.h"
@@ -48,7 +48,7 @@ lw_status lwi_generate_momenta(lwi_codegen_graph *g, const lwi_elements *element
                                      madd(g, lwi_dot(g, 6, S, P[i]), lit(g, e->rotor), u));
         }
         if (e->parent < 0) continue;
-        lwi_codegen_motion_felt(&m, i, P[i]);
+        lwi_codegen_wrench_to_parent(&m, i, P[i]);
         lwi_add(g, 6, P[e->parent], P[i]);
     }
     return LW_OK;
@@ -56,7 +56,7 @@ lw_status lwi_generate_momenta(lwi_codegen_graph *g, const lwi_elements *element
 
 // ------------------------------------------------------------------------------------------- rates
 
-// P* = M'v + D'; of a base, which stands on the ground, the momenta themselves.
+// P* = M'v + D'; for a base, which is on the ground, the momenta themselves.
 static void subtree_momentum(const lwi_sweep *s, int i, val P[6])
 {
     lwi_codegen_graph *g = s->motion.graph;
@@ -65,7 +65,7 @@ static void subtree_momentum(const lwi_sweep *s, int i, val P[6])
         for (int k = 0; k < 6; k++) P[k] = lwi_codegen_graph_input(g, s->tau, e->iv + k);
         return;
     }
-    lwi_art_apply(g, P, &s->art[i], s->pivot[i].carried);
+    lwi_art_apply(g, P, &s->art[i], s->pivot[i].free_A);
     lwi_add(g, 6, P, s->art[i].p);
 }
 
@@ -80,7 +80,7 @@ static void weight(const lwi_codegen_motion *m, int i, const val gravity[6], val
     lwi_cross(g, T + 3, h, gravity);
 }
 
-// The model's own efforts read speeds that are no inputs here.
+// The model's efforts depend on speeds that are not inputs here.
 static val own_effort(const lwi_sweep *s, int tau, int iv, val u)
 {
     lwi_codegen_graph *g = s->motion.graph;
@@ -139,7 +139,7 @@ lw_status lwi_generate_momenta_rates(lwi_codegen_graph *g, const lwi_elements *e
         subtree_momentum(&s, i, P);
         rate(&s, i, P, T[i], tau, pdot);
         if (elements->list[i].parent < 0) continue;
-        lwi_codegen_motion_felt(&s.motion, i, T[i]);
+        lwi_codegen_wrench_to_parent(&s.motion, i, T[i]);
         lwi_add(g, 6, T[elements->list[i].parent], T[i]);
     }
     return LW_OK;

@@ -1,4 +1,4 @@
-// motion.c -- poses, velocity terms, and what is carried along the tree, as values.
+// motion.c -- poses, velocity terms, motions and wrenches along the tree, as values.
 #include "codegen/motion.h"
 
 #include <float.h>
@@ -93,7 +93,7 @@ void lwi_codegen_motion_pose(lwi_codegen_motion *m)
 // -------------------------------------------------------------------------------------- velocities
 
 // w x (w x a) = w (w.a) - (w.w) a
-void lwi_spin(lwi_codegen_graph *g, val b[3], const val w[3], const val a[3])
+void lwi_codegen_centripetal(lwi_codegen_graph *g, val b[3], const val w[3], const val a[3])
 {
     const val xx = mul(g, w[0], w[0]), yy = mul(g, w[1], w[1]), zz = mul(g, w[2], w[2]);
     const val xy = mul(g, w[0], w[1]), xz = mul(g, w[0], w[2]), yz = mul(g, w[1], w[2]);
@@ -139,12 +139,12 @@ void lwi_codegen_motion_wrench(const lwi_codegen_motion *m, int i, val p[6])
     const lwi_element *e = &m->elements->list[i];
     val h[3];
     lwi_literals(m->graph, 3, h, e->h);
-    lwi_spin(m->graph, p, m->body[i].w, h);
+    lwi_codegen_centripetal(m->graph, p, m->body[i].w, h);
     gyroscopic(m->graph, p + 3, m->body[i].w, e->J);
 }
 
-// Before the last screw the origin stands in the parent at (a, b, delta) after the turn phi, and d
-// along the last axis: beta in those axes.
+// Before the last screw the origin is at (a, b, delta) in the parent after the rotation phi, and d along the
+// last axis: beta in these axes.
 static void screw_velocity(const lwi_codegen_motion *m, const lwi_element *e, lwi_body_values *b,
                            const val parent[3])
 {
@@ -157,7 +157,7 @@ static void screw_velocity(const lwi_codegen_motion *m, const lwi_element *e, lw
     lwi_turn_in(g, &b->alpha, w);
     lwi_turn_in(g, &b->alpha, r);
     r[2] = add(g, r[2], b->d);
-    lwi_spin(g, b->beta, w, r);
+    lwi_codegen_centripetal(g, b->beta, w, r);
     lwi_turn_in(g, &b->theta, w);
     const val twice = add(g, sliding, sliding);
     b->l[0] = mul(g, twice, w[1]), b->l[1] = neg(g, mul(g, twice, w[0])), b->l[2] = lit(g, 0);
@@ -174,7 +174,7 @@ static void ball_velocity(const lwi_codegen_motion *m, const lwi_element *e, lwi
     val u[6], w[3];
     lwi_zero(g, 6, u);
     for (int i = 0; i < n; i++) u[6 - n + i] = lwi_codegen_graph_input(g, m->v, e->iv + i);
-    lwi_spin(g, b->beta, parent, b->r);
+    lwi_codegen_centripetal(g, b->beta, parent, b->r);
     lwi_rotate_back(g, w, b->R, parent);
     lwi_cross(g, b->k, w, u + 3);
     lwi_cross(g, b->l, u + 3, u);
@@ -197,7 +197,7 @@ void lwi_codegen_motion_velocity(lwi_codegen_motion *m)
 
 // ---------------------------------------------------------------------------- motions and wrenches
 
-// The motion a of a point's origin becomes that of the point at r: a += al x r.
+// Transforms the motion a of an origin to the point at r: a += al x r.
 static void lever(lwi_codegen_graph *g, val a[6], const val r[3])
 {
     lwi_cross_add(g, a, a + 3, r);
@@ -236,7 +236,7 @@ void lwi_codegen_motion_carry(const lwi_codegen_motion *m, int i, bool bias, con
     for (int k = 0; k < 6; k++) to[k] = a[k];
 }
 
-void lwi_codegen_motion_felt(const lwi_codegen_motion *m, int i, val F[6])
+void lwi_codegen_wrench_to_parent(const lwi_codegen_motion *m, int i, val F[6])
 {
     lwi_codegen_graph *g = m->graph;
     const lwi_element *e = &m->elements->list[i];
@@ -259,7 +259,7 @@ void lwi_codegen_motion_felt(const lwi_codegen_motion *m, int i, val F[6])
     lwi_turn_out(g, &b->phi, F + 3);
 }
 
-// ---------------------------------------------------------------------------------------- freedoms
+// ------------------------------------------------------------------------------------ degrees of freedom
 
 void lwi_codegen_motion_subspace(lwi_codegen_graph *g, const lwi_element *e, int column, val S[6])
 {

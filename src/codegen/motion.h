@@ -1,4 +1,4 @@
-// motion.h -- how the bodies of the normal form move, as values: the part all algorithms share.
+// motion.h -- motion of the bodies of the normal form, as values: the part that all algorithms share.
 //
 // Accelerations are classical ones of the frames' origins in a frame that falls with gravity, so no
 // linear velocities occur.  With w_P, al_P, a_P of the parent and r to the child's origin:
@@ -11,7 +11,7 @@
 #include "codegen/algebra.h"
 #include "codegen/elements.h"
 
-/** One body at one instant. */
+/** Motion of one body. */
 typedef struct lwi_body_values {
     // screws: the steps from the parent's frame, tree/normal_form/plan.h
     lwi_turn phi, alpha, theta;
@@ -45,21 +45,21 @@ void lwi_codegen_motion_velocity(lwi_codegen_motion *motion);
  *  the origin and in the axes of body i; with `bias` the terms beta, l and k too. */
 void lwi_codegen_motion_carry(const lwi_codegen_motion *motion, int i, bool bias, const val a[6],
                               val b[6]);
-/** A wrench F on body i about its origin becomes one on its parent, in place. */
-void lwi_codegen_motion_felt(const lwi_codegen_motion *motion, int i, val F[6]);
-/** F = I A of body i: [m a + al x h; h x a + J al].  Nothing else is read of the motion. */
+/** Transforms a wrench F on body i about its origin to its parent, in place. */
+void lwi_codegen_wrench_to_parent(const lwi_codegen_motion *motion, int i, val F[6]);
+/** F = I A of body i: [m a + al x h; h x a + J al].  Reads nothing else of the motion. */
 void lwi_codegen_motion_inertia(const lwi_codegen_motion *motion, int i, const val A[6], val F[6]);
-/** Bias wrench of a body by itself: [w x (w x h); w x J w]. */
+/** Bias wrench of a single body: [w x (w x h); w x J w]. */
 void lwi_codegen_motion_wrench(const lwi_codegen_motion *motion, int i, val p[6]);
 /** b = w x (w x a), by products of the components of w, which are shared. */
-void lwi_spin(lwi_codegen_graph *g, val b[3], const val w[3], const val a[3]);
+void lwi_codegen_centripetal(lwi_codegen_graph *g, val b[3], const val w[3], const val a[3]);
 
-/** Freedoms of the element's joint: 1, 3, 6. */
+/** Degrees of freedom of the element's joint: 1, 3, 6. */
 int lwi_element_speeds(const lwi_element *element);
-/** Column of the motion subspace, own axes, for the speeds as the model states them. */
+/** Column of the motion subspace, own axes, for the speeds of the model. */
 void lwi_codegen_motion_subspace(lwi_codegen_graph *g, const lwi_element *element, int column,
                                  val S[6]);
-/** The caller's tau [iv] and what the model's own springs and dampers add; tau -1: those only. */
+/** The caller's tau [iv] plus the efforts of the model's springs and dampers; tau -1: those only. */
 val lwi_codegen_motion_effort(const lwi_codegen_motion *motion, int tau, int iv);
 
 #endif

@@ -1,9 +1,9 @@
 // print.c -- the statements of a generated function.
 //
-// Every live value used more than once gets a name, in the order of making; a value used once
-// stands inside its only user while that stays short.  All inputs are read into locals first, so
-// that the caller's arrays may be the same; outputs are written as soon as they are known, so that
-// compilers need not keep them.
+// Every live value used more than once gets a name, in the order of creation; a value used once
+// is printed inside its only user while that is short.  All inputs are read into locals first, so
+// that the caller's arrays may be the same; outputs are written as soon as they are computed, so
+// that compilers need not store them.
 #include "codegen/graph.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static const char *sign_of(lwi_op op)
     return op == LWI_OP_ADD ? "+" : op == LWI_OP_SUB ? "-" : op == LWI_OP_MUL ? "*" : "/";
 }
 
-// What a named value or an input is called.
+// The name of a named value or an input.
 static void name_of(const lwi_codegen_graph *g, int32_t i, char *room, size_t size)
 {
     const lwi_vertex *v = &g->vertex[i];
@@ -63,14 +63,14 @@ static void put_operation(printer *p, int32_t i, const char *before, bool bracke
     char head[48];
     snprintf(head, sizeof head, "%s%s", before, bracket ? "(" : "");
     const bool factors = v->op == LWI_OP_MUL || v->op == LWI_OP_DIV;
-    // sums associate to the left: a second operand that is a sum stands in brackets
+    // sums associate to the left: a second operand that is a sum needs brackets
     put_value(p, v->a, head, factors, space);
     put(p, sign_of(v->op), true);
     put_value(p, v->b, "", true, true);
     if (bracket) put(p, ")", false);
 }
 
-// The expression of value i.  `inside`: it stands where a sum needs brackets.
+// The expression of value i.  `inside`: a sum needs brackets.
 static void put_expression(printer *p, int32_t i, const char *before, bool inside, bool space)
 {
     const lwi_vertex *v = &p->graph->vertex[i];
@@ -95,7 +95,7 @@ static void put_expression(printer *p, int32_t i, const char *before, bool insid
     }
 }
 
-// A literal, a name, or a whole expression where the value has none.
+// A literal, a name, or a whole expression if the value has no name.
 static void put_value(printer *p, int32_t i, const char *before, bool inside, bool space)
 {
     const lwi_vertex *v = &p->graph->vertex[i];
@@ -147,7 +147,7 @@ static void choose_names(printer *p)
     }
 }
 
-// Parameters that nothing depends on.
+// Unused parameters.
 static void print_unused(const printer *p)
 {
     const lwi_codegen_graph *g = p->graph;

@@ -447,7 +447,7 @@ static void what_cannot_be_generated_is_named(void **state)
     x.last = (lw_body){0};
     for (int i = 0; i <= LW_CODEGEN_MAX_SPEEDS; i++)
         add(&x, NULL, (lw_joint_desc){.type = LW_JOINT_REVOLUTE});
-    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "65 freedoms, more than the 64");
+    refuses(finish(&x), "m", LW_ERR_UNSUPPORTED, "65 degrees of freedom, more than the 64");
 
     refuses_joint((lw_joint_desc){.type = LW_JOINT_FIXED}, "nothing moves");
     refuses(read_robot("four_bar.yaml", LW_BASE_AUTO), "m", LW_ERR_UNSUPPORTED, "closes a loop");
