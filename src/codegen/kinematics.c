@@ -124,9 +124,9 @@ lw_status lwi_generate_kinematics(lwi_codegen_graph *g, const lwi_elements *elem
     }
     for (int b = 1; b < model->nbody; b++) { // merged bodies move with the bodies that carry them
         const lwi_body *it = &model->body[b];
-        if (it->host == b) continue;
-        const pose held = literal_pose(g, it->host_R, it->host_r);
-        body[b] = compose(g, &body[it->host], &held);
+        if (it->carrier == b) continue;
+        const pose held = literal_pose(g, it->carrier_R, it->carrier_r);
+        body[b] = compose(g, &body[it->carrier], &held);
     }
     for (int b = 0; b < model->nbody; b++) {
         for (int i = 0; i < 9; i++) lwi_codegen_graph_output(g, R, 9 * b + i, body[b].R[i]);

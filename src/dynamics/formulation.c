@@ -43,7 +43,7 @@ static lw_status refuse_massless(const lwi_formulation *formulation, const lw_mo
                                  lw_error *why)
 {
     for (int b = 1; b < model->nbody; b++)
-        if (model->body[b].host == b && model->body[b].mass == 0)
+        if (model->body[b].carrier == b && model->body[b].mass == 0)
             return lwi_fail(
                 why, LW_ERR_UNSUPPORTED,
                 "formulation %s: body '%s' moves and has no mass, and it needs a mass for "

@@ -140,9 +140,9 @@ static lw_status describe(const lwi_assembler *a, bool places, lwi_arena *arena,
         const lwi_body *body = &model->body[b];
         const int node = model->body_node[b];
         double R[9], r[3], quat[4], w[3];
-        m3_mul(R, a->R[body->host], body->host_R);
-        m3_mul_v(r, a->R[body->host], body->host_r);
-        v3_add(r, r, a->r[body->host]);
+        m3_mul(R, a->R[body->carrier], body->carrier_R);
+        m3_mul_v(r, a->R[body->carrier], body->carrier_r);
+        v3_add(r, r, a->r[body->carrier]);
         if (places) {
             quat_from_matrix(quat, R);
             quat_normalize(quat, quat);
@@ -327,7 +327,7 @@ static lw_status list_places(const lw_model *model, const lw_assemble_desc *desc
         if (lw_model_find_joint(model, desc->hold[i], &joint) == LW_OK)
             hold[n++] = (lwi_hold){.joint = joint.index};
         else if (lw_model_find_body(model, desc->hold[i], &body) == LW_OK && body.index > 0)
-            hold[n++] = (lwi_hold){.joint = -1, .body = model->body[body.index].host};
+            hold[n++] = (lwi_hold){.joint = -1, .body = model->body[body.index].carrier};
         else
             return lwi_fail(error, LW_ERR_ARGUMENT,
                             "hold: there is no body and no joint '%s' that could move",

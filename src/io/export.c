@@ -186,7 +186,7 @@ typedef struct traversal {
 static int add_base(lwi_export *x, traversal *t, int body)
 {
     const lw_model *m = x->model;
-    int top = m->body_node[m->body[body].host];
+    int top = m->body_node[m->body[body].carrier];
     LWI_ASSERT_INDEX(top, m->nnode);
     while (m->node[top].parent >= 0) top = m->node[top].parent;
     const int base = m->node[top].body;

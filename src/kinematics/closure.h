@@ -1,7 +1,7 @@
 // closure.h -- all constraint equations of a mechanism between its bodies, joint by joint.
 //
 // A joint's rows are those of its type and one more for each driven coordinate; a coupling has one row
-// between the bodies of two joints.  Rows stand between hosts (bodies that are not merged), in world axes
+// between the bodies of two joints.  Rows stand between carriers (bodies that are not merged), in world axes
 // about the mass centres:
 //     phi = 0,   J V + b = 0,   J A + gamma = 0,     V = [v of the mass centre; w],  A = dV/dt
 // They are exact derivatives of phi also where positions have drifted; those of custom joints on the joint
@@ -33,7 +33,7 @@ typedef enum lwi_closure_level {
 typedef struct lwi_closure {
     int n; ///< rows
     int nbody;
-    int body[LWI_CLOSURE_BODIES]; ///< hosts, the ground left out
+    int body[LWI_CLOSURE_BODIES]; ///< carriers, the ground left out
     double phi[LWI_CLOSURE_ROWS], b[LWI_CLOSURE_ROWS], gamma[LWI_CLOSURE_ROWS];
     double J[LWI_CLOSURE_BODIES][LWI_CLOSURE_ROWS][6];
     /** Time derivative of the wrench that unit multipliers put on the body, as a wrench about a point

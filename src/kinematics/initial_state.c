@@ -176,17 +176,17 @@ static lw_status check_distance(const lw_model *m, int index, const start *s, lw
                           j->name, v3_norm(r), length);
 }
 
-// A merged body stands where its host puts it; its place in the description must say the same.
+// A merged body stands where its carrier puts it; its place in the description must say the same.
 static lw_status check_merged(const lw_model *m, const start *s, lw_error *error)
 {
     for (int i = 1; i < m->nbody; i++) {
         const lwi_body *b = &m->body[i];
-        if (b->host == i) continue;
+        if (b->carrier == i) continue;
         double r[3], R[9], E[9];
-        m3_mul_v(r, s->R[b->host], b->host_r);
-        v3_add(r, r, s->r[b->host]);
+        m3_mul_v(r, s->R[b->carrier], b->carrier_r);
+        v3_add(r, r, s->r[b->carrier]);
         v3_sub(r, r, s->r[i]);
-        m3_mul(R, s->R[b->host], b->host_R);
+        m3_mul(R, s->R[b->carrier], b->carrier_R);
         m3_tmul(E, R, s->R[i]);
         const double turned = v3_norm((double[3]){E[7] - E[5], E[2] - E[6], E[3] - E[1]}) / 2;
         if (v3_norm(r) > LWI_CLOSURE_TOLERANCE * (1 + v3_norm(s->r[i])) ||
@@ -195,7 +195,7 @@ static lw_status check_merged(const lw_model *m, const start *s, lw_error *error
                 &m->desc, m->desc.body[i].place, error,
                 "body '%s' is fixed to '%s' but placed %.6g m and %.6g deg off where its "
                 "fixed joint holds it",
-                b->name, m->body[b->host].name, v3_norm(r),
+                b->name, m->body[b->carrier].name, v3_norm(r),
                 asin(fmin(1, turned)) * 57.295779513082321);
     }
     return LW_OK;

@@ -1,6 +1,6 @@
 // observe_merged.c -- massless bodies that are fixed to another one: motion and reactions.
 //
-// They move with their host.  Having no mass, each is in equilibrium: what acts on it, what its
+// They move with their carrier.  Having no mass, each is in equilibrium: what acts on it, what its
 // joints transmit and what the merged bodies behind it pass on are balanced by the joint that holds
 // it, so the reactions follow one after the other from the outermost body inwards.
 #include "kinematics/observe.h"
@@ -12,28 +12,28 @@
 
 static void follow(const lwi_body *body, int i, lw_observe level, lwi_snapshot *m)
 {
-    const int host = body->host;
+    const int carrier = body->carrier;
     double arm[3], quat[4], local[4], w[3], c[3];
-    m3_mul(m->R[i], m->R[host], body->host_R);
-    quat_from_matrix(local, body->host_R);
-    quat_mul(quat, m->quat[host], local); // continuous, as the host's is
+    m3_mul(m->R[i], m->R[carrier], body->carrier_R);
+    quat_from_matrix(local, body->carrier_R);
+    quat_mul(quat, m->quat[carrier], local); // continuous, as the carrier's is
     quat_normalize(m->quat[i], quat);
-    m3_mul_v(arm, m->R[host], body->host_r);
-    v3_add(m->r[i], m->r[host], arm);
+    m3_mul_v(arm, m->R[carrier], body->carrier_r);
+    v3_add(m->r[i], m->r[carrier], arm);
     if (level < LW_OBSERVE_TWIST) return;
 
-    m3_mul_v(w, m->R[host], m->w[host]);
+    m3_mul_v(w, m->R[carrier], m->w[carrier]);
     v3_cross(c, w, arm);
-    v3_add(m->v[i], m->v[host], c);
-    m3_tmul_v(m->w[i], body->host_R, m->w[host]);
+    v3_add(m->v[i], m->v[carrier], c);
+    m3_tmul_v(m->w[i], body->carrier_R, m->w[carrier]);
     if (level < LW_OBSERVE_ACCELERATION) return;
 
     double alpha[3]; // a = a_host + alpha x arm + w x (w x arm)
     v3_cross(c, w, c);
-    v3_add(m->a[i], m->a[host], c);
-    m3_mul_v(alpha, m->R[host], m->al[host]);
+    v3_add(m->a[i], m->a[carrier], c);
+    m3_mul_v(alpha, m->R[carrier], m->al[carrier]);
     v3_cross_add(m->a[i], alpha, arm);
-    m3_tmul_v(m->al[i], body->host_R, m->al[host]);
+    m3_tmul_v(m->al[i], body->carrier_R, m->al[carrier]);
 }
 
 // -------------------------------------------------------------------------------------- reactions

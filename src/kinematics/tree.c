@@ -279,12 +279,12 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
         }
         if (body_w) m3_mul_v(body_w[b], R[k], V[k] + 3);
     }
-    for (int b = 1; b < model->nbody; b++) { // merged bodies ride on their hosts
-        const int host = model->body[b].host;
-        if (host == b) continue;
-        if (body_w) v3_copy(body_w[b], body_w[host]);
+    for (int b = 1; b < model->nbody; b++) { // merged bodies ride on their carriers
+        const int carrier = model->body[b].carrier;
+        if (carrier == b) continue;
+        if (body_w) v3_copy(body_w[b], body_w[carrier]);
         double w[3] = {0};
-        const int k = model->body_node[host];
+        const int k = model->body_node[carrier];
         if (body_v && k >= 0) m3_mul_v(w, R[k], V[k] + 3);
         lwi_tree_ride(model, b, w, body_R, body_r, body_v);
     }
@@ -295,12 +295,12 @@ void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*bod
 {
     const lwi_body *body = &model->body[b];
     double arm[3];
-    m3_mul(body_R[b], body_R[body->host], body->host_R);
-    m3_mul_v(arm, body_R[body->host], body->host_r);
-    v3_add(body_r[b], body_r[body->host], arm);
+    m3_mul(body_R[b], body_R[body->carrier], body->carrier_R);
+    m3_mul_v(arm, body_R[body->carrier], body->carrier_r);
+    v3_add(body_r[b], body_r[body->carrier], arm);
     if (!body_v) return;
     v3_cross(arm, w, arm);
-    v3_add(body_v[b], body_v[body->host], arm);
+    v3_add(body_v[b], body_v[body->carrier], arm);
 }
 
 void lwi_tree_joints(const lw_model *model, const lwi_link *link, const double *v, double *q,

@@ -96,7 +96,7 @@ void lwi_tree_apply(const lw_model *model, lwi_tree_work *work, double t, const 
     lwi_forces_apply(model, &kin, t, inputs, &work->loads);
     work->power = work->loads.power;
     if (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST))
-        lwi_loads_to_hosts(model, &kin, &work->loads);
+        lwi_loads_to_carriers(model, &kin, &work->loads);
     efforts_to_speeds(model, work);
 }
 

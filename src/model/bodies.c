@@ -1,7 +1,7 @@
 // bodies.c -- bodies of the model: inertia in body axes, its physical checks, rigid groups.
 //
 // A massless body that a fixed joint holds to another one is merged with it: it keeps its name and
-// its outputs, and the dynamics see its host only.
+// its outputs, and the dynamics see its carrier only.
 #include "model/model.h"
 #include "spatial/rotation.h"
 
@@ -112,7 +112,7 @@ static void frame_from_com(const lw_pose *frame, const double com[3], double R[9
     v3_set(r, frame->position.x - com[0], frame->position.y - com[1], frame->position.z - com[2]);
 }
 
-// Puts massless body b on its neighbour a's host, across the fixed joint j.
+// Puts massless body b on its neighbour a's carrier, across the fixed joint j.
 static void merge(lw_model *m, const lw_joint_desc *j, int a, int b)
 {
     double Ra[9], ra[3], Rb[9], rb[3], R[9], r[3];
@@ -123,11 +123,11 @@ static void merge(lw_model *m, const lw_joint_desc *j, int a, int b)
     m3_mul_v(r, R, rb);
     v3_sub(r, ra, r); // b's mass centre from a's
     lwi_body *body = &m->body[b];
-    const lwi_body *host = &m->body[a];
-    body->host = host->host;
-    m3_mul(body->host_R, host->host_R, R);
-    m3_mul_v(body->host_r, host->host_R, r);
-    v3_add(body->host_r, body->host_r, host->host_r);
+    const lwi_body *carrier = &m->body[a];
+    body->carrier = carrier->carrier;
+    m3_mul(body->carrier_R, carrier->carrier_R, R);
+    m3_mul_v(body->carrier_r, carrier->carrier_R, r);
+    v3_add(body->carrier_r, body->carrier_r, carrier->carrier_r);
 }
 
 // Breadth-first from every body that stays, over rigid joints to massless bodies.
@@ -201,9 +201,9 @@ lw_status lwi_compile_bodies(lw_model *m, lw_error *error)
             s3_rotate(b->inertia, R, d->inertia);
         flush_traces(b);
         if (i) TRY(check_inertia(m, d, b->inertia, error));
-        b->host = i;
+        b->carrier = i;
         b->holder = -1;
-        m3_identity(b->host_R);
+        m3_identity(b->carrier_R);
         b->quat0[0] = 1;
     }
     TRY(merge_massless(m, merged, error));

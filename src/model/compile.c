@@ -86,7 +86,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
 
 // ------------------------------------------------------------------------------------------ joints
 
-// A joint frame of the description, on the host of its body and from the host's mass centre.
+// A joint frame of the description, on the carrier of its body and from the carrier's mass centre.
 static void frame_on_host(const lw_model *m, int body, const lw_pose *frame, double R[9],
                           double r[3])
 {
@@ -97,14 +97,14 @@ static void frame_on_host(const lw_model *m, int body, const lw_pose *frame, dou
     quat_matrix(local, q);
     v3_set(d, frame->position.x - b->com[0], frame->position.y - b->com[1],
            frame->position.z - b->com[2]);
-    if (b->host == body) {
+    if (b->carrier == body) {
         memcpy(R, local, sizeof local);
         v3_copy(r, d);
         return;
     }
-    m3_mul(R, b->host_R, local);
-    m3_mul_v(r, b->host_R, d);
-    v3_add(r, r, b->host_r);
+    m3_mul(R, b->carrier_R, local);
+    m3_mul_v(r, b->carrier_R, d);
+    v3_add(r, r, b->carrier_r);
 }
 
 // Distance of the joint points at the assembly configuration.
@@ -157,8 +157,8 @@ lw_status lwi_compile_joints(lw_model *m, lw_error *error)
         lwi_joint *j = &m->joint[i];
         j->name = d->name;
         TRY(compile_type(m, d, j, error));
-        j->body1 = m->body[d->body1.index].host;
-        j->body2 = m->body[d->body2.index].host;
+        j->body1 = m->body[d->body1.index].carrier;
+        j->body2 = m->body[d->body2.index].carrier;
         if (j->body1 == j->body2 && !j->merged)
             return lwi_model_fail(
                 &m->desc, d->place, error,

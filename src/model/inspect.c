@@ -86,7 +86,7 @@ lw_body_info lw_model_body(const lw_model *model, lw_body body)
     const lw_body_desc *d = &model->desc.body[body.index];
     lw_body_info info = {.name = d->name,
                          .mass = d->mass,
-                         .moves_with = model->body[body.index].host,
+                         .moves_with = model->body[body.index].carrier,
                          .com = d->com,
                          .shapes = d->shapes,
                          .nshape = d->nshape};

@@ -44,12 +44,12 @@ static inline const lw_wrench_desc *lwi_wrench_desc(const lwi_description *desc,
 typedef struct lwi_body {
     const char *name;
     double mass;
-    double inertia[6]; ///< about the mass centre, body axes: xx yy zz xy xz yz
-    double com[3];     ///< mass centre in the body frame
-    int host;          ///< body it is merged with; itself when it stands alone
-    double host_R[9],
-        host_r[3]; ///< its axes in the host's, its mass centre from the host's (host axes)
-    int holder;    ///< merged: the fixed joint that holds it; else -1
+    double inertia[6];   ///< about the mass centre, body axes: xx yy zz xy xz yz
+    double com[3];       ///< mass centre in the body frame
+    int carrier;         ///< body that it is rigidly merged with; itself: not merged
+    double carrier_R[9]; ///< axes of this body in those of the carrier
+    double carrier_r[3]; ///< this mass centre from that of the carrier, axes of the carrier
+    int holder;          ///< merged: the fixed joint that holds it; else -1
     // at the start: mass centre and its velocity in world axes, angular velocity in body axes
     double r0[3], quat0[4], v0[3], w0[3];
 } lwi_body;
@@ -64,7 +64,7 @@ typedef struct lwi_joint {
     const char *name;
     const lwi_joint_type *type;
     lwi_joint_par par;
-    int body1, body2;    ///< hosts; 0 is the ground
+    int body1, body2;    ///< carriers; 0 is the ground
     double R1[9], r1[3]; ///< F1 in body1: axes -> body axes, origin from the mass centre
     double R2[9], r2[3]; ///< F2 in body2; ground: world
     int iq, iv;          ///< first index in the joint arrays [model nq], [model nv]
@@ -165,7 +165,7 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error);
 // ---- the steps of lw_model_create, in this order
 
 lw_status lwi_compile_bodies(lw_model *model, lw_error *error);   ///< inertia, poses, merging
-lw_status lwi_compile_joints(lw_model *model, lw_error *error);   ///< frames on hosts, drives
+lw_status lwi_compile_joints(lw_model *model, lw_error *error);   ///< frames on carriers, drives
 lw_status lwi_compile_formulas(lw_model *model, lw_error *error); ///< joints that formulas read
 lw_status lwi_compile_topology(lw_model *model, lw_error *error); ///< spanning tree, sweep order
 lw_status lwi_compile_forces(lw_model *model, lw_error *error);

@@ -20,9 +20,9 @@ typedef struct candidate {
 } candidate;
 
 typedef struct graph {
-    int *parent;       // union-find over hosts
+    int *parent;       // union-find over carriers
     bool *in_tree;     // [njoint]
-    int *first, *list; // joints of each host: all while the tree grows, those of the tree then
+    int *first, *list; // joints of each carrier: all while the tree grows, those of the tree then
     int *level, *seen; // scratch of `grow` [nbody]: bodies by depth; run that has seen them
     candidate *reach;  // [2 njoint]
 } graph;
@@ -151,12 +151,12 @@ static lw_status choose_joints(lw_model *m, graph *g, lw_error *error)
         if (!any[class]) continue;
         run++;
         for (int i = 0; i < m->nbody; i++)
-            if (m->body[i].host == i && g->seen[i] != run) grow(m, g, class, i, run);
+            if (m->body[i].carrier == i && g->seen[i] != run) grow(m, g, class, i, run);
     }
     return check_hints(m, g, error);
 }
 
-// All joints that are not merged, or those of the tree, by the hosts they stand on.
+// All joints that are not merged, or those of the tree, by the carriers they stand on.
 static void list_joints(const lw_model *m, graph *g, bool tree, int *fill)
 {
     memset(g->first, 0, (size_t)(m->nbody + 1) * sizeof *g->first);
@@ -293,7 +293,7 @@ lw_status lwi_compile_topology(lw_model *m, lw_error *error)
     for (int j = 0; j < nj; j++) m->joint[j].node = -1;
     descend(m, &g, 0, -1, stack, cursor);
     for (int i = 1; i < nb; i++) {
-        if (m->body[i].host != i || root_of(g.parent, i) == 0 || m->body_node[i] >= 0) continue;
+        if (m->body[i].carrier != i || root_of(g.parent, i) == 0 || m->body_node[i] >= 0) continue;
         make_root(m, &m->node[m->nnode], i);
         m->nnode++;
         descend(m, &g, i, m->nnode - 1, stack, cursor);

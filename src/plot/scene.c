@@ -261,7 +261,7 @@ static void find_groups(building *b)
 {
     const lw_model *m = b->model;
     int *group = b->scene->group;
-    for (int i = 0; i < m->nbody; i++) group[i] = m->body[i].host;
+    for (int i = 0; i < m->nbody; i++) group[i] = m->body[i].carrier;
     for (bool changed = true; changed;) { // the lowest index of each group spreads
         changed = false;
         for (int i = 0; i < m->njoint; i++) {
@@ -273,7 +273,7 @@ static void find_groups(building *b)
         }
     }
     for (int i = 1; i < m->nbody; i++)
-        if (m->body[i].host != i) group[i] = group[m->body[i].host];
+        if (m->body[i].carrier != i) group[i] = group[m->body[i].carrier];
     for (int i = 0; i < m->nbody; i++) { // replace it by the number of the group
         const bool first = group[i] == i;
         group[i] = first ? b->scene->ngroup++ : group[group[i]];
@@ -310,7 +310,7 @@ lw_status lwi_plot_scene_build(const lw_model *model, const lwi_plot_poses *pose
     for (int i = 1; i < model->nbody && enough; i++) {
         const lw_body_desc *d = &model->desc.body[i];
         for (int k = 0; k < d->nshape && enough; k++) enough = add_shape(&b, i, &d->shapes[k]);
-        if (model->body[i].host != i) continue;
+        if (model->body[i].carrier != i) continue;
         connect(&b, i, (const double(*)[3])p, points_of(&b, i, p));
         lwi_plot_body_mark *mark = &scene->body[scene->nbody++];
         mark->body = i;

@@ -17,11 +17,11 @@ void lwi_system_place_merged(lwi_system *s)
     m3_identity(s->R[0]);
     for (int i = 1; i < model->nbody; i++) {
         const lwi_body *body = &model->body[i];
-        const int base = body->host;
+        const int base = body->carrier;
         if (base == i) continue;
         double arm[3];
-        m3_mul(s->R[i], s->R[base], body->host_R);
-        m3_mul_v(arm, s->R[base], body->host_r);
+        m3_mul(s->R[i], s->R[base], body->carrier_R);
+        m3_mul_v(arm, s->R[base], body->carrier_r);
         v3_add(s->r[i], s->r[base], arm);
         v3_cross(s->v[i], s->w[base], arm);
         v3_add(s->v[i], s->v[i], s->v[base]);
@@ -48,7 +48,7 @@ void lwi_system_from_snapshot(lwi_system *s, const lwi_snapshot *snapshot)
 {
     const lw_model *model = s->model;
     for (int b = 1; b < model->nbody; b++) {
-        if (model->body[b].host != b) continue;
+        if (model->body[b].carrier != b) continue;
         v3_copy(s->r[b], snapshot->r[b]);
         memcpy(s->R[b], snapshot->R[b], sizeof s->R[b]);
         v3_copy(s->v[b], snapshot->v[b]);

@@ -112,7 +112,7 @@ void lwi_system_forces(lwi_system *s, double t, const double *inputs)
                          .qd = s->qd,
                          .mode = s->mode ? *s->mode : NULL};
     lwi_forces_apply(s->model, &kin, t, inputs, &s->loads);
-    lwi_loads_to_hosts(s->model, &kin, &s->loads);
+    lwi_loads_to_carriers(s->model, &kin, &s->loads);
 }
 
 void lwi_system_gather(lwi_system *s, double t, const lwi_loads *loads)

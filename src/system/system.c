@@ -35,7 +35,7 @@ lw_status lwi_system_accepts(const lw_model *model, lw_error *why)
     for (int b = 1; b < model->nbody; b++) {
         const lwi_body *body = &model->body[b];
         double inverse[6];
-        if (body->host != b || (body->mass > 0 && invert(body->inertia, inverse))) continue;
+        if (body->carrier != b || (body->mass > 0 && invert(body->inertia, inverse))) continue;
         return lwi_fail(
             why, LW_ERR_UNSUPPORTED,
             "body '%s' moves and has no %s, which is needed in all directions: give it some, or "

@@ -484,7 +484,7 @@ static void reactions_and_efforts_balance_the_bodies(void **state)
         const lwi_kin kin = {
             .R = motion.R, .r = motion.r, .v = motion.v, .w = motion.w, .q = m.q, .qd = m.qd};
         lwi_forces_apply(model, &kin, c.t, c.input, &loads);
-        lwi_loads_to_hosts(model, &kin, &loads);
+        lwi_loads_to_carriers(model, &kin, &loads);
         FOR_EACH_JOINT(model, j)
         {
             const lwi_joint *joint = &model->joint[j];
@@ -531,7 +531,7 @@ static void reactions_and_efforts_balance_the_bodies(void **state)
         for (int b = 1; b < model->nbody; b++) {
             const lwi_body *body = &model->body[b];
             double p[3], n[3], L[3], spin[3];
-            if (body->host != b) continue;
+            if (body->carrier != b) continue;
             v3_sub(p, m.a[b], model->gravity);
             v3_scale(p, body->mass, p);
             s3_mul_v(n, body->inertia, m.al[b]);

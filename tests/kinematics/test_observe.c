@@ -134,13 +134,13 @@ static void residuals_vanish_on_the_constraints(void **state)
     }
 }
 
-// Bodies in any motion at constant velocities; what is merged follows its host.
+// Bodies in any motion at constant velocities; what is merged follows its carrier.
 static void drift(const lw_model *model, const lwi_snapshot *from, double t, lwi_snapshot *to)
 {
     to->t = from->t + t;
     memcpy(to->q, from->q, (size_t)model->nq * sizeof *to->q);
     for (int b = 1; b < model->nbody; b++) {
-        if (model->body[b].host != b) continue;
+        if (model->body[b].carrier != b) continue;
         const double angle = t * v3_norm(from->w[b]);
         double axis[3], turn[9];
         v3_copy(to->r[b], from->r[b]);

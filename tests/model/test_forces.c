@@ -344,22 +344,22 @@ static void wrench_axes_and_scale(void **unused)
     }
 }
 
-// For a rigid motion of a body and what is merged with it, moving loads to the host keeps power.
+// For a rigid motion of a body and what is merged with it, moving loads to the carrier keeps power.
 static void loads_move_to_hosts_with_the_same_power(void **unused)
 {
     (void)unused;
     fixture f;
     start_with_everything(&f);
     const int a = f.a.index, light = f.light.index;
-    assert_int_equal(f.model->body[light].host, a);
+    assert_int_equal(f.model->body[light].carrier, a);
     uint64_t seed = 45;
     for (int trial = 0; trial < 20; trial++) {
         snapshot s;
         double arm[3];
         random_state(&seed, &s);
-        m3_mul_v(arm, s.R[a], f.model->body[light].host_r);
+        m3_mul_v(arm, s.R[a], f.model->body[light].carrier_r);
         v3_add(s.r[light], s.r[a], arm);
-        m3_mul(s.R[light], s.R[a], f.model->body[light].host_R);
+        m3_mul(s.R[light], s.R[a], f.model->body[light].carrier_R);
         v3_copy(s.w[light], s.w[a]);
         v3_cross(s.v[light], s.w[a], arm);
         v3_add(s.v[light], s.v[light], s.v[a]);
@@ -368,7 +368,7 @@ static void loads_move_to_hosts_with_the_same_power(void **unused)
         for (int k = 0; k < 2; k++) {
             for (int b = 1; b < f.model->nbody; b++)
                 power[k] += v3_dot(s.wrench[b], s.v[b]) + v3_dot(s.wrench[b] + 3, s.w[b]);
-            if (k == 0) lwi_loads_to_hosts(f.model, &s.kin, &s.loads);
+            if (k == 0) lwi_loads_to_carriers(f.model, &s.kin, &s.loads);
         }
         assert_near("power", trial, power[0], power[1], 1e-12);
         for (int i = 0; i < 6; i++) assert_near("merged", i, s.wrench[light][i], 0, 0);

@@ -141,12 +141,12 @@ static void a_massless_body_rides_on_its_host(void **state)
     hinge(b, "h", tool, load, (lw_vec3){1, 0, 0.4});
     lw_model *m = finish(b);
     assert_int_equal(m->nnode, 2);
-    assert_int_equal(m->body[flange.index].host, arm.index);
-    assert_int_equal(m->body[tool.index].host, arm.index);
+    assert_int_equal(m->body[flange.index].carrier, arm.index);
+    assert_int_equal(m->body[tool.index].carrier, arm.index);
     assert_int_equal(lw_model_body(m, tool).moves_with, arm.index);
     assert_true(m->joint[1].merged && m->joint[2].merged);
-    NEAR(m->body[tool.index].host_r[0], 0.5);
-    NEAR(m->body[tool.index].host_r[2], 0.3);
+    NEAR(m->body[tool.index].carrier_r[0], 0.5);
+    NEAR(m->body[tool.index].carrier_r[2], 0.3);
     NEAR(m->joint[3].r1[2], 0.4); // the tool's joint, from the arm's mass centre
     lw_model_destroy(m);
 }
@@ -363,7 +363,7 @@ static void very_small_mechanisms_and_traces_of_inertia_are_accepted(void **stat
     OK(lw_builder_add_joint(b, &(lw_joint_desc){.name = "f", .body1 = mite, .body2 = mark}, NULL,
                             NULL));
     lw_model *m = finish(b);
-    assert_int_equal(m->body[mark.index].host, mite.index);
+    assert_int_equal(m->body[mark.index].carrier, mite.index);
     assert_string_equal(lw_model_joint(m, (lw_joint){99}).name, "");
     lw_model_destroy(m);
 }

@@ -523,7 +523,7 @@ static bool consistent_velocities(draft *d, const lw_model *model, lwt_loops *lo
     double *A = calloc((size_t)(n * (m + 1)), sizeof *A),
            *lambda = calloc((size_t)m + 1, sizeof *lambda);
     double *rest = calloc(lwi_cod_doubles(n, m) + 1, sizeof *rest);
-    int *pivot = calloc((size_t)m + 1, sizeof *pivot), hosts = 0;
+    int *pivot = calloc((size_t)m + 1, sizeof *pivot), carriers = 0;
     lwi_cod cod;
     start_rows(model, A, lambda);
     lwi_cod_init(&cod, n, m, A, rest, pivot);
@@ -534,10 +534,10 @@ static bool consistent_velocities(draft *d, const lw_model *model, lwt_loops *lo
         double R[9];
         quat_matrix(R, model->body[b].quat0);
         m3_tmul_v(V[b] + 3, R, V[b] + 3);
-        hosts += model->body[b].host == b;
+        carriers += model->body[b].carrier == b;
     }
     *loops = (lwt_loops){
-        .nrow = m, .rank = cod.rank, .dof = 6 * hosts - cod.rank, .nredundant = m - cod.rank};
+        .nrow = m, .rank = cod.rank, .dof = 6 * carriers - cod.rank, .nredundant = m - cod.rank};
     const bool good = cod.small > KEPT && cod.next < DROPPED;
     free(A);
     free(lambda);

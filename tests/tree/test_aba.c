@@ -185,7 +185,7 @@ static void bodies_are_in_balance(void **state)
         observe(&b, &c, 0, b.x, LW_OBSERVE_REACTION, &b.m);
         const lwi_kin kin = look(&b, &c, c.t, b.x);
         lwi_forces_apply(m, &kin, c.t, c.input, &b.look.loads);
-        lwi_loads_to_hosts(m, &kin, &b.look.loads);
+        lwi_loads_to_carriers(m, &kin, &b.look.loads);
         double(*balance)[6] = lwt_zeros((size_t)m->nbody, sizeof *balance), largest = 1;
         memcpy(balance, b.look.loads.wrench, (size_t)m->nbody * sizeof *balance);
         for (int j = 0; j < m->njoint; j++) {

@@ -238,7 +238,7 @@ static void compare_with(const lwi_formulation *other, uint64_t count, int large
         const double tolerance = epsilons * DBL_EPSILON * condition(&s);
         const int nj = s.model->njoint, nv = s.model->nv;
         for (int b = 1; b < s.model->nbody; b++) {
-            if (s.model->body[b].host != b) continue;
+            if (s.model->body[b].carrier != b) continue;
             near(apart(m.moment.r[b], o.moment.r[b], 3), 1e-14 * nbody, seed, "position");
             near(apart(m.moment.v[b], o.moment.v[b], 3), tolerance, seed, "velocity");
             near(apart(m.moment.a[b], o.moment.a[b], 3), tolerance, seed, "acceleration");
@@ -300,7 +300,7 @@ static double energy(setup *s, pair *p, double t, const double *x)
     double E = 0;
     for (int b = 1; b < s->model->nbody; b++) {
         const lwi_body *body = &s->model->body[b];
-        if (body->host != b) continue;
+        if (body->carrier != b) continue;
         double h[3];
         s3_mul_v(h, body->inertia, o->w[b]);
         E += 0.5 * (body->mass * v3_dot(o->v[b], o->v[b]) + v3_dot(h, o->w[b]));
@@ -309,10 +309,10 @@ static double energy(setup *s, pair *p, double t, const double *x)
     const int nb = s->model->nbody;
     for (int b = 1; b < nb; b++) {
         const lwi_body *body = &s->model->body[b];
-        if (body->host == b) continue;
-        m3_mul(o->R[b], o->R[body->host], body->host_R);
-        m3_mul_v(o->r[b], o->R[body->host], body->host_r);
-        v3_add(o->r[b], o->r[b], o->r[body->host]);
+        if (body->carrier == b) continue;
+        m3_mul(o->R[b], o->R[body->carrier], body->carrier_R);
+        m3_mul_v(o->r[b], o->R[body->carrier], body->carrier_r);
+        v3_add(o->r[b], o->r[b], o->r[body->carrier]);
     }
     const lwi_kin kin = {
         .R = (const double(*)[9])o->R, .r = (const double(*)[3])o->r, .q = o->q, .qd = o->qd};

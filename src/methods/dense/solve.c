@@ -136,7 +136,7 @@ static void apply_forces(lwi_work *work, double t, const double *inputs)
                          .qd = s->qd,
                          .mode = work->mode};
     lwi_forces_apply(model, &kin, t, inputs, &d->loads);
-    lwi_loads_to_hosts(model, &kin, &d->loads);
+    lwi_loads_to_carriers(model, &kin, &d->loads);
     for (int j = 0; j < model->njoint; j++) {
         // the power of an effort is e qd; qd = J1 V1 + J2 V2, so it acts as the wrenches e J1, e J2
         const lwi_joint *joint = &model->joint[j];
@@ -185,8 +185,8 @@ static void list_joints(const lw_model *model, int body, char *text, size_t size
     snprintf(text, size, "no joint");
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
-        if (joint->merged ||
-            (model->body[joint->body1].host != body && model->body[joint->body2].host != body))
+        if (joint->merged || (model->body[joint->body1].carrier != body &&
+                              model->body[joint->body2].carrier != body))
             continue;
         const int n =
             snprintf(text + used, size - used, "%sjoint '%s'", used ? ", " : "", joint->name);

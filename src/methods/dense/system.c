@@ -67,7 +67,7 @@ lw_status lwi_dense_create(const lw_model *model, lwi_arena *arena, lwi_dense *s
     if (!s->body || !s->slot || !s->first) return LW_ERR_MEMORY;
     for (int i = 0; i < model->nbody; i++) {
         s->slot[i] = -1;
-        if (i > 0 && model->body[i].host == i) s->slot[i] = s->nbody, s->body[s->nbody++] = i;
+        if (i > 0 && model->body[i].carrier == i) s->slot[i] = s->nbody, s->body[s->nbody++] = i;
     }
     s->nrotor = model->nrotor;
     s->n = 6 * s->nbody + s->nrotor;
@@ -187,12 +187,12 @@ static void place_bodies(lwi_dense *s)
         if (s->slot[i] >= 0) continue;
         const lwi_body *body = &model->body[i];
         double arm[3], c[3];
-        m3_mul(s->R[i], s->R[body->host], body->host_R);
-        m3_mul_v(arm, s->R[body->host], body->host_r);
-        v3_add(s->r[i], s->r[body->host], arm);
-        v3_cross(c, s->w[body->host], arm);
-        v3_add(s->v[i], s->v[body->host], c);
-        v3_copy(s->w[i], s->w[body->host]);
+        m3_mul(s->R[i], s->R[body->carrier], body->carrier_R);
+        m3_mul_v(arm, s->R[body->carrier], body->carrier_r);
+        v3_add(s->r[i], s->r[body->carrier], arm);
+        v3_cross(c, s->w[body->carrier], arm);
+        v3_add(s->v[i], s->v[body->carrier], c);
+        v3_copy(s->w[i], s->w[body->carrier]);
     }
 }
 

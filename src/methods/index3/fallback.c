@@ -16,8 +16,8 @@ int lwi_index3_constraint_row_count(const lwi_index3 *d, int e)
 
 static int node_of_body(const lw_model *model, int body)
 {
-    const int host = model->body[body].host;
-    return host ? model->body_node[host] : -1;
+    const int carrier = model->body[body].carrier;
+    return carrier ? model->body_node[carrier] : -1;
 }
 
 // Joint of the speed that a force acts on; -1: none.

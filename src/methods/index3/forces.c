@@ -82,7 +82,7 @@ int lwi_index3_couplers(const lw_model *model, lwi_index3_coupler *list)
                 if (speed_of(&model->force[k]) == iv) c.end = k + 1;
             c.dry = dry_of(model, iv);
         } else {
-            c.body[0] = model->body[c.body[0]].host, c.body[1] = model->body[c.body[1]].host;
+            c.body[0] = model->body[c.body[0]].carrier, c.body[1] = model->body[c.body[1]].carrier;
         }
         if (c.rows == 0 || c.body[0] == c.body[1]) continue; // no rows, or within one body
         if (list) list[n] = c;
@@ -294,8 +294,8 @@ void lwi_index3_no_force_rows(lwi_index3 *d)
 // Stiffness of the body that a body is merged into; NULL: the ground.
 static lwi_index3_stiffness *of_host(lwi_index3 *d, int body)
 {
-    const int host = d->system.model->body[body].host;
-    return host ? &d->stiffness[d->system.model->body_node[host]] : NULL;
+    const int carrier = d->system.model->body[body].carrier;
+    return carrier ? &d->stiffness[d->system.model->body_node[carrier]] : NULL;
 }
 
 static void act(lwi_index3_stiffness *K, const double arm[3], const lwi_force_action *a)
@@ -329,14 +329,14 @@ void lwi_index3_force_stiffness(lwi_index3 *d, double t, const double *inputs)
         const lwi_body *body = model->body;
         lwi_force_action action[LWI_FORCE_ACTIONS];
         if (!f->type->actions) continue;
-        if (place.n == 2 && body[place.body[0]].host == body[place.body[1]].host) continue;
+        if (place.n == 2 && body[place.body[0]].carrier == body[place.body[1]].carrier) continue;
         const lwi_force_state state = state_of(d, f, t, 0, &kin, inputs);
         const int n = f->type->actions(f->par, &state, action);
         for (int k = 0; k < n; k++) {
             const int on = place.body[action[k].side];
             lwi_index3_stiffness *K = of_host(d, on);
             double arm[3];
-            v3_sub(arm, action[k].point, d->system.r[body[on].host]);
+            v3_sub(arm, action[k].point, d->system.r[body[on].carrier]);
             if (K) act(K, arm, &action[k]);
         }
     }

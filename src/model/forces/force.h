@@ -186,12 +186,12 @@ typedef struct lwi_wrench_par {
 } lwi_wrench_par;
 
 // Forces act on the bodies named in the description, merged (massless) ones too: arrays over bodies
-// are complete, and lwi_loads_to_hosts moves what acts on merged bodies to their hosts.
+// are complete, and lwi_loads_to_carriers moves what acts on merged bodies to their carriers.
 
-/** Zeroes the loads, then adds every force of the model; does not move to hosts. */
+/** Zeroes the loads, then adds every force of the model; does not move to carriers. */
 void lwi_forces_apply(const struct lw_model *model, const lwi_kin *kin, double t,
                       const double *inputs, lwi_loads *loads);
-void lwi_loads_to_hosts(const struct lw_model *model, const lwi_kin *kin, lwi_loads *loads);
+void lwi_loads_to_carriers(const struct lw_model *model, const lwi_kin *kin, lwi_loads *loads);
 /** Of springs and gravity [J]. */
 double lwi_forces_potential(const struct lw_model *model, const lwi_kin *kin);
 lwi_force_place lwi_force_acts_on(const lwi_force *force);

@@ -15,16 +15,16 @@ void lwi_forces_apply(const lw_model *model, const lwi_kin *kin, double t, const
     }
 }
 
-// A wrench about the mass centre of a merged body is one about its host's, with the arm between.
-void lwi_loads_to_hosts(const lw_model *model, const lwi_kin *kin, lwi_loads *loads)
+// A wrench about the mass centre of a merged body is one about its carrier's, with the arm between.
+void lwi_loads_to_carriers(const lw_model *model, const lwi_kin *kin, lwi_loads *loads)
 {
     for (int b = 1; b < model->nbody; b++) {
-        const int host = model->body[b].host;
-        if (host == b) continue;
+        const int carrier = model->body[b].carrier;
+        if (carrier == b) continue;
         double arm[3];
-        m3_mul_v(arm, kin->R[host], model->body[b].host_r);
-        v6_axpy(loads->wrench[host], 1, loads->wrench[b]);
-        v3_cross_add(loads->wrench[host] + 3, arm, loads->wrench[b]);
+        m3_mul_v(arm, kin->R[carrier], model->body[b].carrier_r);
+        v6_axpy(loads->wrench[carrier], 1, loads->wrench[b]);
+        v3_cross_add(loads->wrench[carrier] + 3, arm, loads->wrench[b]);
         v6_zero(loads->wrench[b]);
     }
 }

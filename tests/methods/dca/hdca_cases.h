@@ -190,7 +190,7 @@ static inline void lwt_same(const lw_model *model, const lwi_snapshot *a, const 
                             double tolerance)
 {
     for (int i = 1; i < model->nbody; i++) {
-        if (model->body[i].host != i) continue;
+        if (model->body[i].carrier != i) continue;
         for (int k = 0; k < 3; k++) {
             lwt_near("position of body", i, a->r[i][k], b->r[i][k], tolerance);
             lwt_near("velocity of body", i, a->v[i][k], b->v[i][k],

@@ -135,7 +135,7 @@ static void trees_agree_with_the_articulated_body_recursion(void **state)
         // round-off of up to 72 unknowns times the condition of light bodies behind heavy ones, 1e3
         const double tol = 1e-11;
         for (int b = 1; b < m->nbody; b++)
-            for (int i = 0; i < 3 && m->body[b].host == b; i++) {
+            for (int i = 0; i < 3 && m->body[b].carrier == b; i++) {
                 lwt_close(&c, "acceleration of body", b, d.a[b][i], a.a[b][i], tol);
                 lwt_close(&c, "angular acceleration of body", b, d.al[b][i], a.al[b][i], tol);
             }

@@ -25,7 +25,7 @@ static void compare(int kind, const lwt_run *a, const lwt_run *d, double tol)
 {
     const lw_model *model = a->model;
     for (int b = 1; b < model->nbody; b++)
-        for (int i = 0; i < 3 && model->body[b].host == b; i++) {
+        for (int i = 0; i < 3 && model->body[b].carrier == b; i++) {
             assert_near("position", 100 * kind + b, a->now.r[b][i], d->now.r[b][i], tol);
             assert_near("velocity", 100 * kind + b, a->now.v[b][i], d->now.v[b][i], tol);
             assert_near("a", 100 * kind + b, a->now.a[b][i], d->now.a[b][i],

@@ -329,7 +329,7 @@ static inline double lwt_acceleration_error(const lw_model *model, const lwi_sna
 {
     double most = 1, off = 0;
     for (int i = 1; i < model->nbody; i++) {
-        if (model->body[i].host != i) continue;
+        if (model->body[i].carrier != i) continue;
         for (int k = 0; k < 3; k++) {
             most = fmax(most, fmax(fabs(b->a[i][k]), fabs(b->al[i][k])));
             off = fmax(off, fabs(a->a[i][k] - b->a[i][k]));

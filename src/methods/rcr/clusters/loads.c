@@ -19,8 +19,8 @@ static bool is_cut(const lw_model *model, int iv)
 
 static void mark_needed(const lw_model *model, int body, bool *needed)
 {
-    const int host = model->body[body].host;
-    if (host > 0) needed[model->body_node[host]] = true;
+    const int carrier = model->body[body].carrier;
+    if (carrier > 0) needed[model->body_node[carrier]] = true;
 }
 
 // True if a formula reads joints; it may read any joint.
@@ -51,8 +51,8 @@ lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_
     loads->merged = LWI_PUSH(arena, int, model->nbody);
     if (!loads->merged) return LW_ERR_MEMORY;
     for (int b = 1; b < model->nbody; b++) {
-        const int host = model->body[b].host;
-        if (host != b && (host == 0 || needed[model->body_node[host]]))
+        const int carrier = model->body[b].carrier;
+        if (carrier != b && (carrier == 0 || needed[model->body_node[carrier]]))
             loads->merged[loads->nmerged++] = b;
         LWI_ASSERT(loads->nmerged <= model->nbody);
     }
@@ -72,7 +72,7 @@ static void move_bodies(const lw_model *model, const lwi_rcr_loads *loads,
     }
     for (int i = 0; i < loads->nmerged; i++) {
         const int b = loads->merged[i];
-        v3_copy(tree->body_w[b], tree->body_w[model->body[b].host]);
+        v3_copy(tree->body_w[b], tree->body_w[model->body[b].carrier]);
         lwi_tree_ride(model, b, tree->body_w[b], tree->body_R, tree->body_r, tree->body_v);
     }
 }
