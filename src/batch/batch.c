@@ -11,8 +11,8 @@
 
 // ---------------------------------------------------------------------------------------- messages
 
-// An instance's number before the text of a failure in batch->error.
-static lw_status tell(lw_batch *b, int instance, lw_status status, const char *text)
+// Fails with the instance's number and the message in batch->error.
+static lw_status fail_instance(lw_batch *b, int instance, lw_status status, const char *text)
 {
     char detail[sizeof b->error.text - 32];
     lwi_copy_text(detail, sizeof detail, text[0] ? text : lw_status_text(status));
@@ -101,7 +101,7 @@ static lw_status make_variant(lw_batch *b, const draft *d, int v)
         status = lw_sim_create(variant->model, &desc, &variant->sim, &why);
     }
     if (status == LW_OK) return LW_OK;
-    return d->parameters ? tell(b, d->first[v], status, why.text)
+    return d->parameters ? fail_instance(b, d->first[v], status, why.text)
                          : lwi_fail(&b->error, status, "%s", why.text);
 }
 
@@ -166,7 +166,7 @@ static lw_sim *enter(const lw_batch *b, int i)
     return sim;
 }
 
-// And the other way: what the simulation was told is the instance's.
+// Copies the changes made in the simulation back to the instance.
 static void leave(lw_batch *b, int i)
 {
     lwi_instance *instance = &b->instance[i];
@@ -201,7 +201,7 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
         }
     }
     const lw_status status = lwi_sim_place(sim);
-    if (status != LW_OK) return tell(b, i, status, sim->error.text);
+    if (status != LW_OK) return fail_instance(b, i, status, sim->error.text);
     for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
     leave(b, i);
     b->instance[i].pending = LWI_NOTHING; // nothing was before
@@ -212,7 +212,7 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
 // ----------------------------------------------------------------------------------------- workers
 
 // Blocks go round the threads: of eight lanes, smaller ones where some threads would have none.
-// Instances with the same model stand side by side.
+// Groups instances with the same model.
 static lw_status make_workers(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratch)
 {
     const int threads = desc->threads ? desc->threads : lwi_processors();
@@ -272,12 +272,12 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
     if (formulation && formulation->step)
         return lwi_fail(
             &b->error, LW_ERR_UNSUPPORTED,
-            "formulation %s steps by itself, one run at a time: a batch takes the others",
+            "formulation %s has its own time steps, one run at a time: a batch supports the others",
             formulation->name);
     if (b->options.pace > 0)
         return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
-                        "pace: %g, expected 0: instances of a batch go as fast as they can, one "
-                        "run alone keeps pace with the wall's clock",
+                        "pace: %g, expected 0: only a single run is synchronised with wall-clock "
+                        "time",
                         b->options.pace);
     if (!strcmp(b->options.integrator, "auto"))
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
@@ -451,7 +451,7 @@ lw_status lw_batch_get_state(const lw_batch *b, int i, double *time, double *x)
         TRY(check_instance(b, i));                                                                 \
         lw_sim *sim = enter(b, i);                                                                 \
         const lw_status status_ = (call);                                                          \
-        if (status_ != LW_OK) return tell(b, i, status_, lw_sim_error(sim)->text);                 \
+        if (status_ != LW_OK) return fail_instance(b, i, status_, lw_sim_error(sim)->text);        \
         leave(b, i);                                                                               \
     } while (0)
 
@@ -540,6 +540,6 @@ lw_status lw_batch_step(lw_batch *b, double time)
     b->wall += clock_seconds() - began;
     for (int i = 0; i < b->n; i++)
         if (b->instance[i].pace.failed)
-            return tell(b, i, b->instance[i].status, b->instance[i].failure);
+            return fail_instance(b, i, b->instance[i].status, b->instance[i].failure);
     return LW_OK;
 }

@@ -9,9 +9,9 @@
 
 #include <linkwork/batch.h>
 
-enum { LWI_FAILURE_TEXT = 200 };
+enum { LWI_FAILURE_SIZE = 200 };
 
-/** Everything that an instance keeps between calls, beside its rows of the batch's arrays. */
+/** Data of an instance between calls, except for its rows of the batch's arrays. */
 typedef struct lwi_instance {
     int variant;
     double t, start;
@@ -21,11 +21,11 @@ typedef struct lwi_instance {
     long restarts;
     lwi_audit audit;
     lw_status status;
-    char failure[LWI_FAILURE_TEXT]; ///< of status
+    char failure[LWI_FAILURE_SIZE]; ///< of status
 } lwi_instance;
 
-/** Instances with the same parameters: their model, and a simulation of it that starts, observes
- * and tells tolerances. */
+/** Instances with the same parameters: their model, and a simulation of it for starts, observations
+ * and tolerances. */
 typedef struct lwi_variant {
     const lw_model *model;
     lw_model *own; ///< the same, where the batch made it

@@ -4,16 +4,16 @@
 #include "tree/batch_evaluator.h"
 #include "tree/normal_form/plan.h"
 
-typedef unsigned (*rates_in_lanes)(lwi_tree_batch *eight, const double *t, const double *x,
+typedef unsigned (*rates_in_lanes)(lwi_tree_batch *evaluator, const double *t, const double *x,
                                    const double *const *inputs, double *xdot, unsigned set);
 
 struct lwi_evaluate {
-    lwi_work *work, *own;  // own: the same, where it is not the simulation's
-    double *x, *xdot;      // [nx] of one lane
-    void *home;            // the workspace's own discrete part
-    void *const *discrete; // [lane] NULL: home
-    lwi_tree_batch *eight; // NULL: none
-    rates_in_lanes rates;  // of the formulation
+    lwi_work *work, *own;      // own: the same, where it is not the simulation's
+    double *x, *xdot;          // [nx] of one lane
+    void *home;                // the workspace's own discrete part
+    void *const *discrete;     // [lane] NULL: home
+    lwi_tree_batch *evaluator; // NULL: none
+    rates_in_lanes rates;      // of the formulation
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -44,7 +44,8 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *ar
     e->home = e->work->discrete;
     e->rates = rates_of(e->work->formulation);
     if (!e->rates || lanes <= 1) return LW_OK;
-    return lwi_tree_batch_create(sim->model, e->rates == lwi_tree_batch_momenta, arena, &e->eight);
+    return lwi_tree_batch_create(sim->model, e->rates == lwi_tree_batch_momenta, arena,
+                                 &e->evaluator);
 }
 
 void lwi_evaluate_destroy(lwi_evaluate *e)
@@ -74,8 +75,9 @@ void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const doub
                         const double *const *inputs, double *xdot, unsigned lanes,
                         lw_status *status, lw_error *why)
 {
-    if (e->eight && stride == LWI_LANES) lanes &= ~e->rates(e->eight, t, x, inputs, xdot, lanes);
-    // where the kernel is in doubt the formulation decides, as it does alone
+    if (e->evaluator && stride == LWI_LANES)
+        lanes &= ~e->rates(e->evaluator, t, x, inputs, xdot, lanes);
+    // if the kernel rejects an evaluation, the formulation is used, as in a single run
     for (int l = 0; lanes >> l; l++)
         if (lanes >> l & 1u) one_lane(e, stride, t[l], x, inputs[l], xdot, l, &status[l], &why[l]);
 }
@@ -85,8 +87,8 @@ void lwi_evaluate_hold(lwi_evaluate *e, void *const *discrete)
     e->discrete = e->work->ndiscrete ? discrete : NULL;
 }
 
-lw_status lwi_evaluate_settle(lwi_evaluate *e, int stride, double t, double *x, int l,
-                              bool *changed, lw_error *why)
+lw_status lwi_evaluate_pre_step(lwi_evaluate *e, int stride, double t, double *x, int l,
+                                bool *changed, lw_error *why)
 {
     lwi_work *work = e->work;
     if (!work->formulation->settle) return LW_OK;

@@ -16,7 +16,7 @@ typedef struct run {
     double end;
 } run;
 
-// Failures of instances are theirs; the run goes on with the others.
+// If an instance fails, the run continues with the others.
 static lw_status row_at(run *r, double time)
 {
     lw_batch *b = r->batch;
@@ -36,8 +36,9 @@ lw_status lw_batch_run(lw_batch *b, lw_batch_row row, void *row_user, lw_progres
     const double duration = b->options.duration, sample = b->options.sample;
     run r = {b, row, progress, row_user, progress_user, duration};
     if (b->options.sample == LW_SAMPLE_STEPS)
-        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
-                        "sample: instances step by themselves, a batch has rows at times only");
+        return lwi_fail(
+            &b->error, LW_ERR_UNSUPPORTED,
+            "sample: instances have separate time steps, a batch has rows at times only");
     const double rows = lwi_run_inner_rows(duration, sample);
     if (!(rows < MOST_ROWS))
         return lwi_fail(&b->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);

@@ -102,17 +102,17 @@ static void add_word(words *w, const char *word)
     if (w->n < MOST_WORDS) w->word[w->n++] = word;
 }
 
-static lw_status fail_near(lw_error *error, const char *name, const char *what, const char *given,
+static lw_status fail_near(lw_error *error, const char *name, const char *what, const char *found,
                            const words *near)
 {
-    const char *nearest = lwi_nearest(given, near->word, near->n);
+    const char *nearest = lwi_nearest(found, near->word, near->n);
     char all[240] = "";
     for (int i = 0; i < near->n && !nearest; i++) {
         const size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "; there are ", near->word[i]);
     }
     return lwi_fail(error, LW_ERR_ARGUMENT, "%.120s: there is no %s '%.60s'%s%s%s%s", name, what,
-                    given, nearest ? ", did you mean '" : "", nearest ? nearest : "",
+                    found, nearest ? ", did you mean '" : "", nearest ? nearest : "",
                     nearest ? "'?" : "", all);
 }
 
@@ -120,7 +120,7 @@ static lw_status fail_near(lw_error *error, const char *name, const char *what, 
 
 enum { ITEM_ROOM = 256, WHAT_ROOM = 32 };
 
-// A name in its parts; texts in the caller's room.
+// The parts of a name; strings in the caller's memory.
 typedef struct parts {
     const char *name;
     char kind[WHAT_ROOM], item[ITEM_ROOM], what[WHAT_ROOM];
@@ -324,7 +324,7 @@ lw_status lw_vary_check(const lw_model *model, const char *name, lw_error *error
 
 // ------------------------------------------------------------------------------- varied parameters
 
-// The description with lists of its own where numbers change.
+// Copies the lists of the description in which numbers change.
 static lw_status own_lists(lwi_description *d, lwi_arena *arena)
 {
 #define OWN(field, count)                                                                          \
@@ -417,20 +417,20 @@ static double *motion_at(lwi_snapshot *m, int body, int component)
     return &m->w[body][component - MOTION_W];
 }
 
-bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_snapshot *moment,
+bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_snapshot *snapshot,
                     double *inputs)
 {
     bool moved = false;
     for (int i = 0; i < nvary; i++) {
         switch (vary[i].kind) {
         case LWI_VARY_Q:
-            moment->q[vary[i].index] = values[i];
+            snapshot->q[vary[i].index] = values[i];
             break;
         case LWI_VARY_QD:
-            moment->qd[vary[i].index] = values[i];
+            snapshot->qd[vary[i].index] = values[i];
             break;
         case LWI_VARY_BASE:
-            *motion_at(moment, vary[i].item, vary[i].index) = values[i];
+            *motion_at(snapshot, vary[i].item, vary[i].index) = values[i];
             break;
         case LWI_VARY_INPUT:
             inputs[vary[i].index] = values[i];

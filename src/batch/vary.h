@@ -30,9 +30,9 @@ lw_status lwi_vary_resolve(const lw_model *model, const char *name, lwi_vary *va
 lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
                          const double *values, const lw_allocator *allocator, lw_model **varied,
                          lw_error *error);
-/** Puts coordinates, speeds and bases into a moment and inputs into theirs; says whether the moment
- *  has changed.  lwi_snapshot_from_joints makes it whole again. */
-bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_snapshot *moment,
+/** Sets coordinates, speeds and bases of a snapshot, and inputs.  @return whether the snapshot has changed; then
+ *  it is completed by lwi_snapshot_from_joints */
+bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_snapshot *snapshot,
                     double *inputs);
 
 #endif

@@ -1,4 +1,4 @@
-// worker.c -- one thread's instances, moved through the lanes of a march.
+// worker.c -- one thread's instances in the lanes of a batch stepper.
 //
 // An instance is loaded into a lane, moves until it reaches the time asked for or fails, and makes
 // room for the next one; the others in their lanes do not notice.  Instances in lanes at the same
@@ -22,15 +22,15 @@ struct lwi_worker {
     int *list; // [count] instances
     int ngroup;
     group *group;
-    lwi_stepper march;  // the lanes; with a stride for the widest
+    lwi_stepper wide;   // the lanes; with a stride for the widest
     lwi_stepper narrow; // width 1
-    lwi_stepper *now;   // the one at work
+    lwi_stepper *now;   // the one in use
     group *at;
     int next;                    // of the group's instances
     int lane[LWI_STEPPER_LANES]; // instance in each lane, -1: none
     const double *inputs[LWI_STEPPER_LANES];
     void *discrete[LWI_STEPPER_LANES];
-    long settled[LWI_STEPPER_LANES]; // steps done when the lane was settled last
+    long pre_stepped[LWI_STEPPER_LANES]; // steps done at the last pre-step of the lane
     lw_error why[LWI_STEPPER_LANES];
 };
 
@@ -52,8 +52,8 @@ static double stop_of(const lw_batch *b, const lwi_instance *instance)
     return instance->next_break < b->to ? instance->next_break : b->to;
 }
 
-// What was set since the last step, as integrators are told (integrator.h: restart).
-static void settle(lwi_instance *instance)
+// Notifies the step controller of changes since the last step (integrator.h: restart).
+static void take_changes(lwi_instance *instance)
 {
     if (instance->pending == LWI_NEW_RATES) instance->pace.slope = false;
     if (instance->pending == LWI_NEW_STATE) {
@@ -70,7 +70,7 @@ static void load(lwi_worker *w, int l, int i)
     lwi_stepper *m = w->now;
     const double *x = b->x + (size_t)i * (size_t)b->nx,
                  *slope = b->slope + (size_t)i * (size_t)b->nx;
-    settle(instance);
+    take_changes(instance);
     instance->pace.arrived = false;
     for (int k = 0; k < m->n; k++) {
         m->x[k * m->stride + l] = x[k];
@@ -84,7 +84,7 @@ static void load(lwi_worker *w, int l, int i)
     m->busy |= 1u << l;
     w->inputs[l] = b->inputs + (size_t)i * (size_t)b->ninput;
     w->discrete[l] = b->discrete + (size_t)i * b->ndiscrete;
-    w->settled[l] = -1;
+    w->pre_stepped[l] = -1;
     w->lane[l] = i;
 }
 
@@ -128,8 +128,8 @@ static void refill(lwi_worker *w, int l)
     if (i >= 0) load(w, l, i);
 }
 
-// A lane that is not busy any more: on to the next stop, or out.
-static void look_after(lwi_worker *w, int l)
+// A lane that is not busy any more: continue to the next stop, or unload it.
+static void finish_lane(lwi_worker *w, int l)
 {
     lwi_stepper *m = w->now;
     lwi_instance *instance = &w->batch->instance[w->lane[l]];
@@ -168,15 +168,15 @@ static void fill(lwi_worker *w, int width)
 }
 
 // Before a step, not before another attempt at it.
-static void settle_lanes(lwi_worker *w, int width)
+static void pre_step_lanes(lwi_worker *w, int width)
 {
     lwi_stepper *m = w->now;
     for (int l = 0; l < width; l++) {
         bool changed = false;
-        if (!(m->busy >> l & 1u) || m->pace[l].steps == w->settled[l]) continue;
-        w->settled[l] = m->pace[l].steps;
-        const lw_status status =
-            lwi_evaluate_settle(w->at->evaluate, m->stride, m->t[l], m->x, l, &changed, &w->why[l]);
+        if (!(m->busy >> l & 1u) || m->pace[l].steps == w->pre_stepped[l]) continue;
+        w->pre_stepped[l] = m->pace[l].steps;
+        const lw_status status = lwi_evaluate_pre_step(w->at->evaluate, m->stride, m->t[l], m->x, l,
+                                                       &changed, &w->why[l]);
         if (changed) m->pace[l].slope = false;
         if (status != LW_OK) lwi_stepper_fail(m, l, status, m->h[l], "%s", w->why[l].text);
     }
@@ -186,7 +186,7 @@ static void step_group(lwi_worker *w, group *g)
 {
     const lw_batch *b = w->batch;
     const int width = g->count < 2 ? 1 : b->lanes;
-    lwi_stepper *m = w->now = width == 1 ? &w->narrow : &w->march;
+    lwi_stepper *m = w->now = width == 1 ? &w->narrow : &w->wide;
     const lwi_stepper_attempt attempt = lwi_stepper_attempt_of(b->method, width);
     const int nx = b->variant[g->variant].sim->work->layout.nx;
     w->at = g;
@@ -199,10 +199,10 @@ static void step_group(lwi_worker *w, group *g)
     fill(w, width);
     while (m->busy) {
         const unsigned before = m->busy;
-        settle_lanes(w, width);
+        pre_step_lanes(w, width);
         attempt(m);
         for (int l = 0; l < width; l++)
-            if (before >> l & ~(m->busy >> l) & 1u) look_after(w, l);
+            if (before >> l & ~(m->busy >> l) & 1u) finish_lane(w, l);
     }
 }
 
@@ -255,15 +255,14 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
     w->batch = b;
     lwi_arena_init(&w->arena, allocator);
     lw_status status = make_groups(w, instances, count, error);
-    if (status == LW_OK)
-        status = lwi_stepper_create(b->nx, LWI_STEPPER_LANES, allocator, &w->march);
+    if (status == LW_OK) status = lwi_stepper_create(b->nx, LWI_STEPPER_LANES, allocator, &w->wide);
     if (status == LW_OK) status = lwi_stepper_create(b->nx, 1, allocator, &w->narrow);
     if (status == LW_ERR_MEMORY) lwi_fail(error, status, "no memory for a worker");
     if (status != LW_OK) {
         lwi_worker_destroy(w, allocator);
         return status;
     }
-    prepare(w, &w->march, &b->options);
+    prepare(w, &w->wide, &b->options);
     prepare(w, &w->narrow, &b->options);
     *out = w;
     return LW_OK;
@@ -272,7 +271,7 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
 void lwi_worker_destroy(lwi_worker *w, const lw_allocator *allocator)
 {
     if (!w) return;
-    lwi_stepper_destroy(&w->march, allocator);
+    lwi_stepper_destroy(&w->wide, allocator);
     lwi_stepper_destroy(&w->narrow, allocator);
     for (int g = 0; g < w->ngroup; g++) lwi_evaluate_destroy(w->group[g].evaluate);
     lwi_arena_free(&w->arena);

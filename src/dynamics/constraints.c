@@ -81,7 +81,7 @@ lw_joint lw_constraints_joint(const lw_constraints *constraints, int row)
                                             : cut->model->coupling[i - cut->model->nloop].joint};
 }
 
-// Angles of cut joints are those nearest to the start's: nothing is remembered between calls.
+// Angles of cut joints are those nearest to the start's: no state is kept between calls.
 static void place(lw_constraints *c, double t, const double *q, const double *v)
 {
     memcpy(c->tree.joint_q, c->model->q0, (size_t)c->model->nq * sizeof *c->tree.joint_q);

@@ -16,10 +16,10 @@ struct lw_dynamics {
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
     lwi_kernel *kernel, *kernel_of_momenta; // NULL: the model has none
-    lwi_tree_batch *eight;                  // NULL: none in lanes
+    lwi_tree_batch *evaluator;              // NULL: none in lanes
     lwi_loop_rates closed;                  // work NULL: there are no loops and no couplings
     lw_error error;                         // of the last failed call
-    double *rows;                           // [tree nq + 3 tree nv] of eight states
+    double *rows;                           // [tree nq + 3 tree nv] of evaluator states
     double *zero;                           // [inputs], [tree nv]: what NULL stands for
     double *work, *out, *speeds;            // [tree nv]
 };
@@ -36,7 +36,7 @@ static lw_status kernels(lw_dynamics *d)
     d->kernel_of_momenta = d->kernel;
     if (d->kernel && d->kernel->plan->runs)
         TRY(lwi_kernel_create_momenta(model, 0, &d->arena, &d->kernel_of_momenta));
-    return lwi_tree_batch_create(model, false, &d->arena, &d->eight);
+    return lwi_tree_batch_create(model, false, &d->arena, &d->evaluator);
 }
 
 static lw_status fill(lw_dynamics *d, lw_error *error)
@@ -57,7 +57,7 @@ static lw_status fill(lw_dynamics *d, lw_error *error)
     else
         TRY(kernels(d));
     const size_t rows = (size_t)(model->tree_nq + 3 * nv);
-    d->rows = LWI_PUSH(&d->arena, double, d->eight ? rows *LWI_LANES : 0);
+    d->rows = LWI_PUSH(&d->arena, double, d->evaluator ? rows *LWI_LANES : 0);
     if (!d->rows) return LW_ERR_MEMORY;
     return lwi_tree_work_create(model, &d->arena, &d->tree);
 }
@@ -134,7 +134,7 @@ void lw_model_tree_start(const lw_model *model, double *q, double *v)
 
 // ---------------------------------------------------------------------------------------- dynamics
 
-// All efforts of a model whose forces act on joints, the caller's tau among them; NULL: none.
+// All efforts of a model with forces on joints only, including the caller's tau; NULL: none.
 static const double *joint_efforts(lw_dynamics *d, double t, const double *q, const double *v,
                                    const double *tau, const double *inputs)
 {
@@ -168,7 +168,7 @@ lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const d
     return LW_OK;
 }
 
-// Up to eight states; returns those that are done.
+// Up to evaluator states; returns those that are done.
 static unsigned block_in_lanes(lw_dynamics *d, int count, double t, const double *q,
                                const double *v, const double *tau, const double *inputs,
                                double *vdot)
@@ -178,13 +178,13 @@ static unsigned block_in_lanes(lw_dynamics *d, int count, double t, const double
     double *out = rtau + nv * LWI_LANES, times[LWI_LANES];
     const double *input[LWI_LANES];
     for (int l = 0; l < LWI_LANES; l++) times[l] = t, input[l] = inputs ? inputs : d->zero;
-    lwi_tree_batch_to_rows(d->eight, q, nq, count, rq);
-    lwi_tree_batch_to_rows(d->eight, v, nv, count, rv);
-    if (tau) lwi_tree_batch_to_rows(d->eight, tau, nv, count, rtau);
+    lwi_tree_batch_to_rows(d->evaluator, q, nq, count, rq);
+    lwi_tree_batch_to_rows(d->evaluator, v, nv, count, rv);
+    if (tau) lwi_tree_batch_to_rows(d->evaluator, tau, nv, count, rtau);
     const unsigned set = (1u << count) - 1;
-    const unsigned done =
-        lwi_tree_batch_accelerations(d->eight, times, rq, rv, tau ? rtau : NULL, input, out, set);
-    lwi_tree_batch_from_rows(d->eight, out, nv, done, vdot);
+    const unsigned done = lwi_tree_batch_accelerations(d->evaluator, times, rq, rv,
+                                                       tau ? rtau : NULL, input, out, set);
+    lwi_tree_batch_from_rows(d->evaluator, out, nv, done, vdot);
     return done;
 }
 
@@ -201,7 +201,7 @@ lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const do
         const double *qi = q + (size_t)i * (size_t)nq, *vi = v + (size_t)i * (size_t)nv;
         const double *taui = tau ? tau + (size_t)i * (size_t)nv : NULL;
         double *out = vdot + (size_t)i * (size_t)nv;
-        const unsigned done = d->eight ? block_in_lanes(d, n, t, qi, vi, taui, inputs, out) : 0;
+        const unsigned done = d->evaluator ? block_in_lanes(d, n, t, qi, vi, taui, inputs, out) : 0;
         for (int l = 0; l < n; l++) {
             if (done >> l & 1u) continue;
             const lw_status status = lw_forward_dynamics(
