@@ -107,7 +107,8 @@ static inline double rotation_vector_factor(const double theta[3])
     const double square = theta[0] * theta[0] + theta[1] * theta[1] + theta[2] * theta[2];
     const double angle = sqrt(square);
     // below this the series' next term, theta^2/720, is round-off of 1/12
-    return angle < 1e-4 ? 1.0 / 12 : 1 / square - 1 / (2 * angle * tan(angle / 2));
+    const double limit = 1.0 / 12;
+    return angle < 1e-4 ? limit : 1 / square - 1 / (2 * angle * tan(angle / 2));
 }
 
 #endif
