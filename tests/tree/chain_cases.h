@@ -25,7 +25,7 @@ static inline const char *lwt_chain_name(lwt_chain_shape shape)
 }
 
 // A unit quaternion that turns by `angle` about (x, y, z), a unit vector.
-static inline lw_quat lwt_turn(double angle, double x, double y, double z)
+static inline lw_quat lwt_axis_angle(double angle, double x, double y, double z)
 {
     const double s = sin(angle / 2);
     return (lw_quat){cos(angle / 2), s * x, s * y, s * z};
@@ -70,15 +70,15 @@ static inline lwt_chain lwt_chain_build(int n, const lw_quat *on, const lw_quat 
 static inline lwt_chain lwt_chain_sprung(int n, lwt_chain_shape shape, double stiffness)
 {
     const double quarter = acos(0);
-    const lw_quat axis[3] = {lwt_turn(-quarter, 1, 0, 0), lwt_turn(0, 0, 0, 1),
-                             lwt_turn(quarter, 0, 1, 0)};
+    const lw_quat axis[3] = {lwt_axis_angle(-quarter, 1, 0, 0), lwt_axis_angle(0, 0, 0, 1),
+                             lwt_axis_angle(quarter, 0, 1, 0)};
     lw_quat *on = lwt_zeros((size_t)n, sizeof *on), *in = lwt_zeros((size_t)n, sizeof *in);
     uint64_t seed = 7;
     for (int i = 0; i < n; i++) {
         on[i] = in[i] = axis[shape == LWT_CHAIN_ACROSS ? i % 3 : 0];
         if (shape != LWT_CHAIN_MIXED) continue;
-        on[i] = lwt_turn(lwt_random(&seed, 0.5, 2.5), 0.6, 0, 0.8);
-        in[i] = lwt_turn(lwt_random(&seed, 0.5, 2.5), 0, 1, 0);
+        on[i] = lwt_axis_angle(lwt_random(&seed, 0.5, 2.5), 0.6, 0, 0.8);
+        in[i] = lwt_axis_angle(lwt_random(&seed, 0.5, 2.5), 0, 1, 0);
     }
     const lwt_chain c = lwt_chain_build(n, on, in, 0, stiffness);
     free(on);
@@ -95,8 +95,8 @@ static inline lwt_chain lwt_chain_tilted(int n, double tilt)
 {
     lw_quat *on = lwt_zeros((size_t)n, sizeof *on), *in = lwt_zeros((size_t)n, sizeof *in);
     for (int i = 0; i < n; i++) {
-        on[i] = lwt_turn(-acos(0) + tilt, 1, 0, 0);
-        in[i] = lwt_turn(-acos(0), 1, 0, 0);
+        on[i] = lwt_axis_angle(-acos(0) + tilt, 1, 0, 0);
+        in[i] = lwt_axis_angle(-acos(0), 1, 0, 0);
     }
     const lwt_chain c = lwt_chain_build(n, on, in, 0, 0);
     free(on);
@@ -108,7 +108,7 @@ static inline lwt_chain lwt_chain_tilted(int n, double tilt)
  *  q = 0 of the one in the middle. */
 static inline lwt_chain lwt_chain_gimbal(double middle)
 {
-    const lw_quat y = lwt_turn(-acos(0), 1, 0, 0), z = lwt_turn(0, 0, 0, 1);
+    const lw_quat y = lwt_axis_angle(-acos(0), 1, 0, 0), z = lwt_axis_angle(0, 0, 0, 1);
     const lw_quat axis[3] = {y, z, y};
     const lwt_chain c = lwt_chain_build(3, axis, axis, 2, 0);
     c.x[1] = middle;
@@ -136,7 +136,7 @@ static inline lwt_chain lwt_chain_links(int n)
             .type = LW_JOINT_REVOLUTE,
             .body1 = body,
             .placement = LW_PLACED_FRAMES,
-            .frame1 = {{a, -d * sin(turn), d * cos(turn)}, lwt_turn(turn, 1, 0, 0)},
+            .frame1 = {{a, -d * sin(turn), d * cos(turn)}, lwt_axis_angle(turn, 1, 0, 0)},
             .has_q = 1};
         lw_joint joint;
         assert_int_equal(lw_builder_add_body(builder, &rod, &body, &error), LW_OK);

@@ -36,13 +36,13 @@ static inline void rates(const lw_model *model, const lwi_formulation *formulati
 // Largest difference of the rates of the second half, relative to the largest of them.
 static inline double difference(const lw_model *model, const double *a, const double *b)
 {
-    double most = 0, off = 0;
+    double max = 0, off = 0;
     for (int i = 0; i < model->tree_nv; i++) {
         const int k = model->tree_nq + i;
-        most = fmax(most, fabs(a[k]));
+        max = fmax(max, fabs(a[k]));
         off = fmax(off, fabs(a[k] - b[k]));
     }
-    return off / (1 + most);
+    return off / (1 + max);
 }
 
 // Every width against the generic text (within `tolerance`) and against each other (equal).
@@ -109,7 +109,7 @@ static inline double instance_pdot(const lwi_kernel *kernel, const lwi_k_state *
            batch->momentum[slot].pdot[0][l];
 }
 
-static inline int freedoms(const lwi_k_step *step)
+static inline int dofs(const lwi_k_step *step)
 {
     return step->kind == LWI_K_BALL ? 3 : step->kind == LWI_K_BASE ? 6 : 1;
 }
@@ -134,16 +134,16 @@ static inline void check_batch(const lw_model *m, const double *start, uint64_t 
         put_instance(kernel, &batch, l, q + l * m->tree_nq, v + l * m->tree_nv);
     }
     for (int form = 0; form < 2; form++) {
-        const unsigned doubt = form ? kernel->text->momenta_batch(kernel->plan, &batch)
-                                    : kernel->text->aba_batch(kernel->plan, &batch);
-        assert_int_equal(doubt, 0);
+        const unsigned fallback = form ? kernel->text->momenta_batch(kernel->plan, &batch)
+                                       : kernel->text->aba_batch(kernel->plan, &batch);
+        assert_int_equal(fallback, 0);
         for (int l = 0; l < LWI_LANES; l++) {
             const double *ql = q + l * m->tree_nq, *vl = v + l * m->tree_nv;
             assert_true(form ? lwi_kernel_momenta(kernel, ql, vl, alone, pdot)
                              : lwi_kernel_aba(kernel, ql, vl, NULL, alone));
             for (int i = 0; i < kernel->plan->nstep; i++) {
                 const lwi_k_step *step = &kernel->plan->step[i];
-                for (int j = 0; j < freedoms(step); j++) {
+                for (int j = 0; j < dofs(step); j++) {
                     const double rate = instance_rate(kernel, &batch, step, j, l);
                     const double other = form ? instance_pdot(kernel, &batch, step, j, l) : 0;
                     if (memcmp(&rate, &alone[step->iv + j], sizeof rate))

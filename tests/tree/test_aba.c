@@ -60,9 +60,9 @@ static void shift(bench *b, double h)
 }
 
 static void observe(bench *b, const lwt_tree *c, double h, const double *x, lw_observe level,
-                    lwi_snapshot *moment)
+                    lwi_snapshot *snapshot)
 {
-    assert_int_equal(b->work->formulation->observe(b->work, c->t + h, x, c->input, level, moment),
+    assert_int_equal(b->work->formulation->observe(b->work, c->t + h, x, c->input, level, snapshot),
                      LW_OK);
 }
 

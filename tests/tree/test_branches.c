@@ -7,10 +7,10 @@
 
 enum {
     NTREES = 120,
-    MOST_SPECIES = 3,
-    MOST_LENGTH = 6,
-    MOST_LIMBS = 64,
-    MOST_BODIES = 1 + MOST_LIMBS * MOST_LENGTH
+    MAX_SPECIES = 3,
+    MAX_LENGTH = 6,
+    MAX_BRANCHES = 64,
+    MAX_BODIES = 1 + MAX_BRANCHES * MAX_LENGTH
 };
 
 typedef struct link {
@@ -20,25 +20,25 @@ typedef struct link {
 
 typedef struct species {
     int length, on; ///< on: species whose tips carry it, -1: the trunk
-    link link[MOST_LENGTH];
+    link link[MAX_LENGTH];
 } species;
 
-typedef struct limb {
+typedef struct branch {
     int species, parent; ///< limb, -1: the trunk
     uint64_t seed;       ///< of masses and places
-} limb;
+} branch;
 
 /** A tree, drawn from a seed; limbs can be added to a model in any order. */
 typedef struct creature {
     lw_joint_type trunk;
-    int nspecies, nlimb;
-    species species[MOST_SPECIES];
-    limb limb[MOST_LIMBS];
+    int nspecies, nbranch;
+    species species[MAX_SPECIES];
+    branch branch[MAX_BRANCHES];
 } creature;
 
 typedef struct living {
     lw_model *model;
-    lw_joint joint[MOST_BODIES]; ///< trunk, then the limbs' in the creature's order
+    lw_joint joint[MAX_BODIES]; ///< trunk, then the limbs' in the creature's order
     int njoint;
 } living;
 
@@ -65,26 +65,26 @@ static lw_joint_type type_of(uint64_t *seed)
     }
 }
 
-static void add_limbs(creature *c, int s, int count, int parent, uint64_t *seed)
+static void add_branches(creature *c, int s, int count, int parent, uint64_t *seed)
 {
-    for (int i = 0; i < count && c->nlimb < MOST_LIMBS; i++)
-        c->limb[c->nlimb++] =
-            (limb){.species = s, .parent = parent, .seed = *seed + 97 * (uint64_t)c->nlimb};
+    for (int i = 0; i < count && c->nbranch < MAX_BRANCHES; i++)
+        c->branch[c->nbranch++] =
+            (branch){.species = s, .parent = parent, .seed = *seed + 97 * (uint64_t)c->nbranch};
 }
 
 static creature creature_of(uint64_t seed)
 {
     static const lw_joint_type trunks[] = {LW_JOINT_FREE, LW_JOINT_REVOLUTE, LW_JOINT_FIXED};
-    creature c = {.trunk = trunks[seed % 3], .nspecies = 1 + lwt_random_below(&seed, MOST_SPECIES)};
+    creature c = {.trunk = trunks[seed % 3], .nspecies = 1 + lwt_random_below(&seed, MAX_SPECIES)};
     for (int s = 0; s < c.nspecies; s++) {
         species *of = &c.species[s];
-        *of = (species){.length = 1 + lwt_random_below(&seed, MOST_LENGTH),
+        *of = (species){.length = 1 + lwt_random_below(&seed, MAX_LENGTH),
                         .on = s > 0 && lwt_random_below(&seed, 3) ? 0 : -1};
         for (int j = 0; j < of->length; j++) of->link[j] = (link){type_of(&seed), axis_of(&seed)};
-        const int count = 2 + lwt_random_below(&seed, s == 0 ? 4 : 8), limbs = c.nlimb;
-        if (of->on < 0) add_limbs(&c, s, count, -1, &seed);
-        for (int i = 0; i < limbs && of->on >= 0; i++)
-            if (c.limb[i].species == of->on) add_limbs(&c, s, count, i, &seed);
+        const int count = 2 + lwt_random_below(&seed, s == 0 ? 4 : 8), branches = c.nbranch;
+        if (of->on < 0) add_branches(&c, s, count, -1, &seed);
+        for (int i = 0; i < branches && of->on >= 0; i++)
+            if (c.branch[i].species == of->on) add_branches(&c, s, count, i, &seed);
     }
     return c;
 }
@@ -119,21 +119,21 @@ static living bring_to_life(const creature *c, bool backwards)
     living l = {.njoint = 1};
     lw_builder *builder;
     lw_error error;
-    lw_body tip[MOST_LIMBS];
-    int first[MOST_LIMBS];
+    lw_body tip[MAX_BRANCHES];
+    int first[MAX_BRANCHES];
     uint64_t seed = 11;
     const link root = {c->trunk, {1, 0, 0, 0}};
     assert_int_equal(lw_builder_create(NULL, &builder), LW_OK);
     const lw_body trunk = add_body(builder, &l, (lw_body){0}, &root, 0, &seed);
-    for (int i = 0; i < c->nlimb; i++) {
+    for (int i = 0; i < c->nbranch; i++) {
         first[i] = l.njoint;
-        l.njoint += c->species[c->limb[i].species].length;
+        l.njoint += c->species[c->branch[i].species].length;
     }
-    assert_true(l.njoint <= MOST_BODIES);
+    assert_true(l.njoint <= MAX_BODIES);
     for (int s = 0; s < c->nspecies; s++)
-        for (int k = 0; k < c->nlimb; k++) {
-            const int i = backwards ? c->nlimb - 1 - k : k;
-            const limb *b = &c->limb[i];
+        for (int k = 0; k < c->nbranch; k++) {
+            const int i = backwards ? c->nbranch - 1 - k : k;
+            const branch *b = &c->branch[i];
             uint64_t own = b->seed;
             if (b->species != s) continue;
             tip[i] = b->parent < 0 ? trunk : tip[b->parent];
@@ -163,12 +163,12 @@ static double *state_of(const living *l, uint64_t seed)
     return x;
 }
 
-static const lwi_kernel_plan *plan_of(const lw_model *model, int limbs, lwi_arena *arena)
+static const lwi_kernel_plan *plan_of(const lw_model *model, int branches, lwi_arena *arena)
 {
     lwi_kernel_plan *plan;
     lwi_arena_init(arena, NULL);
     assert_int_equal(
-        lwi_kernel_plan_create_chosen(model, (lwi_k_choice){LWI_K_AUTO, limbs}, arena, &plan),
+        lwi_kernel_plan_create_chosen(model, (lwi_k_choice){LWI_K_AUTO, branches}, arena, &plan),
         LW_OK);
     assert_non_null(plan);
     return plan;
@@ -183,7 +183,7 @@ static const lwi_kernel_plan *plan_of(const lw_model *model, int limbs, lwi_aren
 // ------------------------------------------------------------------------------------------- tests
 
 // As trees of test_kernel.c; the condition of these grows with up to a hundred bodies.
-static void limbs_agree_with_the_generic_text_in_every_width(void **state)
+static void branches_agree_with_the_generic_recursion_in_every_width(void **state)
 {
     int stages = 0, padded = 0, beyond = 0;
     (void)state;
@@ -206,7 +206,7 @@ static void limbs_agree_with_the_generic_text_in_every_width(void **state)
 }
 
 // Some of the limbs side by side have rotors, others none.
-static void limbs_with_rotors_agree_in_every_width(void **state)
+static void branches_with_rotors_agree_in_every_width(void **state)
 {
     int stages = 0;
     (void)state;
@@ -228,7 +228,7 @@ static void limbs_with_rotors_agree_in_every_width(void **state)
     assert_true(stages > NTREES / 3);
 }
 
-static void instances_are_what_limbs_are_alone(void **state)
+static void instances_have_the_bits_of_single_branches(void **state)
 {
     (void)state;
     FOR_CREATURES(c, l)
@@ -259,7 +259,7 @@ static void a_tree_at_rest_has_the_same_bits_too(void **state)
 
 // Every body is in one stage; bodies side by side are of one kind and hang on the bodies side by
 // side before them, whatever is asked for.
-static void limbs_of_different_joints_are_not_mixed(void **state)
+static void branches_of_different_joints_are_not_mixed(void **state)
 {
     (void)state;
     FOR_CREATURES(c, l)
@@ -293,7 +293,7 @@ static void renumbered_bodies_move_alike(void **state)
         living other = bring_to_life(&c, true);
         const int nq = l.model->tree_nq, n = nq + l.model->tree_nv + 1;
         double *x = state_of(&l, seed), *y = state_of(&other, seed);
-        double *xdot = lwt_reals(n), *ydot = lwt_reals(n), most = 0, off = 0;
+        double *xdot = lwt_reals(n), *ydot = lwt_reals(n), max = 0, off = 0;
         for (int f = 0; f < LWI_COUNT(formulations); f++) {
             rates(l.model, formulations[f], 0, 0, x, NULL, xdot);
             rates(other.model, formulations[f], 0, 0, y, NULL, ydot);
@@ -302,11 +302,11 @@ static void renumbered_bodies_move_alike(void **state)
                 lw_model_joint_tree(l.model, l.joint[i], &qx, &nqx, &vx, &nv);
                 lw_model_joint_tree(other.model, other.joint[i], &qy, &nqx, &vy, &nv);
                 for (int k = 0; k < nv; k++) {
-                    most = fmax(most, fabs(xdot[nq + vx + k]));
+                    max = fmax(max, fabs(xdot[nq + vx + k]));
                     off = fmax(off, fabs(xdot[nq + vx + k] - ydot[nq + vy + k]));
                 }
             }
-            if (!(off <= 1e-11 * (1 + most)))
+            if (!(off <= 1e-11 * (1 + max)))
                 fail_msg("seed %llu: renumbered bodies are %.3g off", (unsigned long long)seed,
                          off);
         }
@@ -320,7 +320,7 @@ static void renumbered_bodies_move_alike(void **state)
 
 // Legs side by side, each with a slider and a row of hinges on its tip; the rows differ, so that
 // they are swept one by one, the first of them right after the leg on which it hangs.
-static void what_hangs_on_the_last_limb_is_felt(void **state)
+static void bodies_on_the_last_branch_are_transmitted(void **state)
 {
     static const int rows[2] = {1, 3};
     const link hinge = {LW_JOINT_REVOLUTE, {1, 0, 0, 0}},
@@ -362,12 +362,12 @@ static void what_hangs_on_the_last_limb_is_felt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_hangs_on_the_last_limb_is_felt),
-        cmocka_unit_test(limbs_agree_with_the_generic_text_in_every_width),
-        cmocka_unit_test(limbs_with_rotors_agree_in_every_width),
-        cmocka_unit_test(instances_are_what_limbs_are_alone),
+        cmocka_unit_test(bodies_on_the_last_branch_are_transmitted),
+        cmocka_unit_test(branches_agree_with_the_generic_recursion_in_every_width),
+        cmocka_unit_test(branches_with_rotors_agree_in_every_width),
+        cmocka_unit_test(instances_have_the_bits_of_single_branches),
         cmocka_unit_test(a_tree_at_rest_has_the_same_bits_too),
-        cmocka_unit_test(limbs_of_different_joints_are_not_mixed),
+        cmocka_unit_test(branches_of_different_joints_are_not_mixed),
         cmocka_unit_test(renumbered_bodies_move_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

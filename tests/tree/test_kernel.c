@@ -34,7 +34,7 @@ static double *state_of(const lwt_tree *c)
 // ------------------------------------------------------------------------------------------ trees
 
 // Differences are rounding times the condition of small trees: 2e-14 were seen.
-static void trees_agree_with_the_generic_text_in_every_width(void **state)
+static void trees_agree_with_the_generic_recursion_in_every_width(void **state)
 {
     (void)state;
     int kernels = 0;
@@ -121,7 +121,7 @@ static void drives_mounts_and_custom_joints_have_none(void **state)
 // Relative differences grow with the condition of the mass matrix, which is up to 1e6 at 100 links
 // of these chains and grows on; the generic text and the kernels were never further apart than
 // 3e-12 (runs of 600 links).
-static void long_chains_in_runs_agree_with_the_generic_text(void **state)
+static void long_chains_in_segments_agree_with_the_generic_recursion(void **state)
 {
     enum { RUNS = LWI_K_LEAST_FOR_RUNS, MOMENTA = LWI_K_LEAST_OF_MOMENTA };
     static const int sizes[] = {31,       100,         RUNS - 1, RUNS,        RUNS + 1,
@@ -139,11 +139,11 @@ static void long_chains_in_runs_agree_with_the_generic_text(void **state)
 
 // Hinges that stand square, parallel or in one point have texts of their own: every one of them is
 // run, in one recursion and in runs.
-static void every_shape_of_hinge_agrees_with_the_generic_text(void **state)
+static void every_shape_of_hinge_agrees_with_the_generic_recursion(void **state)
 {
     (void)state;
-    enum { MOST = (LWI_K_LEAST_OF_MOMENTA + 11) / 12 };
-    for (int n = 1; n <= MOST; n += MOST - 1) {
+    enum { MAX = (LWI_K_LEAST_OF_MOMENTA + 11) / 12 };
+    for (int n = 1; n <= MAX; n += MAX - 1) {
         lwi_arena arena;
         lwi_kernel_plan *plan;
         bool seen[(LWI_K_AXIS | LWI_K_ANY) + 1] = {false};
@@ -162,7 +162,7 @@ static void every_shape_of_hinge_agrees_with_the_generic_text(void **state)
 }
 
 // Hinges with rotors are not cut into runs; what is between them is.
-static void rotors_stand_beside_runs(void **state)
+static void rotors_beside_segments_agree(void **state)
 {
     enum { N = LWI_K_LEAST_OF_MOMENTA + 40 };
     (void)state;
@@ -185,13 +185,13 @@ static void rotors_stand_beside_runs(void **state)
 }
 
 // However short the runs are, some of padding alone: accelerations, speeds and rates of momenta.
-static void short_runs_are_as_one_recursion(void **state)
+static void short_segments_agree_with_one_recursion(void **state)
 {
     (void)state;
     for (int n = 2; n <= 23; n += 3)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
             lwt_chain c = lwt_chain_create(n, (lwt_chain_shape)shape);
-            double *out = lwt_reals(9 * n), most[3] = {0}, off[3] = {0};
+            double *out = lwt_reals(9 * n), max[3] = {0}, off[3] = {0};
             for (int runs = 0; runs <= 8; runs += 4) {
                 lwi_arena arena;
                 lwi_kernel *kernel;
@@ -204,14 +204,14 @@ static void short_runs_are_as_one_recursion(void **state)
                 assert_true(lwi_kernel_aba(kernel, c.x, c.x + n, NULL, a));
                 assert_true(lwi_kernel_momenta(kernel, c.x, c.x + n, a + n, a + 2 * n));
                 for (int i = 0; i < 3 * n; i++) {
-                    most[i / n] = fmax(most[i / n], fabs(out[i]));
+                    max[i / n] = fmax(max[i / n], fabs(out[i]));
                     off[i / n] = fmax(off[i / n], fabs(a[i] - out[i]));
                 }
                 lwi_arena_free(&arena);
             }
             for (int k = 0; k < 3; k++)
-                if (!(off[k] <= 1e-11 * (1 + most[k])))
-                    fail_msg("%d hinges: runs are %.3g off", n, off[k] / (1 + most[k]));
+                if (!(off[k] <= 1e-11 * (1 + max[k])))
+                    fail_msg("%d hinges: runs are %.3g off", n, off[k] / (1 + max[k]));
             free(out);
             lwt_chain_destroy(&c);
         }
@@ -231,7 +231,7 @@ static void nearly_parallel_axes_cost_no_digits(void **state)
 
 // ------------------------------------------------------------------------------------------- batch
 
-static void instances_in_lanes_are_what_they_are_alone(void **state)
+static void instances_in_lanes_have_the_bits_of_single_ones(void **state)
 {
     (void)state;
     LWT_FOR_TREES(c, 60, TREES)
@@ -247,7 +247,7 @@ static void instances_in_lanes_are_what_they_are_alone(void **state)
 // ------------------------------------------------------------------------------------------- doubt
 
 // Where a kernel is not sure the generic text decides, with its bits and its words.
-static void check_doubt(const lw_model *model, const double *x)
+static void check_fallback(const lw_model *model, const double *x)
 {
     const int n = model->tree_nq + model->tree_nv + 1;
     double *a = lwt_reals(n), *b = lwt_reals(n);
@@ -265,7 +265,7 @@ static void check_doubt(const lw_model *model, const double *x)
     free(b);
 }
 
-static void the_generic_text_decides_in_doubt(void **state)
+static void the_generic_recursion_decides_near_singular_pivots(void **state)
 {
     (void)state;
     const double odd[] = {2e6, -1e15, NAN, INFINITY, -INFINITY, 1e300};
@@ -274,14 +274,14 @@ static void the_generic_text_decides_in_doubt(void **state)
         for (int i = 0; i < 18; i += 5) {
             const double before = c.x[i];
             c.x[i] = odd[k];
-            if (i < 9 || !(fabs(odd[k]) < 1e100)) check_doubt(c.model, c.x);
+            if (i < 9 || !(fabs(odd[k]) < 1e100)) check_fallback(c.model, c.x);
             c.x[i] = before;
         }
     lwt_chain_destroy(&c);
     for (double middle = 0; middle < 1e-9; middle = 10 * middle + 1e-12) { // singular to rounding
         c = lwt_chain_gimbal(middle);
         assert_true(has_kernel(c.model));
-        check_doubt(c.model, c.x);
+        check_fallback(c.model, c.x);
         lwt_chain_destroy(&c);
     }
 }
@@ -329,18 +329,18 @@ static void sine_and_cosine_are_within_one_unit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees_agree_with_the_generic_text_in_every_width),
+        cmocka_unit_test(trees_agree_with_the_generic_recursion_in_every_width),
         cmocka_unit_test(springs_and_dampers_on_joints_keep_the_kernel),
         cmocka_unit_test(rotors_keep_the_kernel),
         cmocka_unit_test(heavy_rotors_cost_no_digits),
-        cmocka_unit_test(rotors_stand_beside_runs),
+        cmocka_unit_test(rotors_beside_segments_agree),
         cmocka_unit_test(drives_mounts_and_custom_joints_have_none),
-        cmocka_unit_test(long_chains_in_runs_agree_with_the_generic_text),
-        cmocka_unit_test(every_shape_of_hinge_agrees_with_the_generic_text),
-        cmocka_unit_test(short_runs_are_as_one_recursion),
+        cmocka_unit_test(long_chains_in_segments_agree_with_the_generic_recursion),
+        cmocka_unit_test(every_shape_of_hinge_agrees_with_the_generic_recursion),
+        cmocka_unit_test(short_segments_agree_with_one_recursion),
         cmocka_unit_test(nearly_parallel_axes_cost_no_digits),
-        cmocka_unit_test(instances_in_lanes_are_what_they_are_alone),
-        cmocka_unit_test(the_generic_text_decides_in_doubt),
+        cmocka_unit_test(instances_in_lanes_have_the_bits_of_single_ones),
+        cmocka_unit_test(the_generic_recursion_decides_near_singular_pivots),
         cmocka_unit_test(sine_and_cosine_are_within_one_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,11 +6,11 @@
 
 #include "tree/chain_cases.h"
 
-enum { MOST_TAILS = 3 };
+enum { MAX_TAILS = 3 };
 
 typedef struct creature {
     lw_joint_type trunk;
-    int tails, length[MOST_TAILS]; ///< bodies
+    int tails, length[MAX_TAILS]; ///< bodies
     lwt_chain_shape shape;
     int odd;   ///< joint of every tail that is a slider, -1: none
     int hands; ///< of two hinges each, on every tip
@@ -30,15 +30,15 @@ typedef struct growth {
 static lw_body grow(growth *g, lw_body parent, lw_joint_type type, lwt_chain_shape shape, int i)
 {
     const double quarter = acos(0);
-    const lw_quat axis[3] = {lwt_turn(-quarter, 1, 0, 0), lwt_turn(0, 0, 0, 1),
-                             lwt_turn(quarter, 0, 1, 0)};
+    const lw_quat axis[3] = {lwt_axis_angle(-quarter, 1, 0, 0), lwt_axis_angle(0, 0, 0, 1),
+                             lwt_axis_angle(quarter, 0, 1, 0)};
     lw_quat on = axis[shape == LWT_CHAIN_ACROSS ? i % 3 : 0], in = on;
     lw_error error;
     lw_body body;
     lw_joint joint;
     if (shape == LWT_CHAIN_MIXED) {
-        on = lwt_turn(lwt_random(&g->seed, 0.5, 2.5), 0.6, 0, 0.8);
-        in = lwt_turn(lwt_random(&g->seed, 0.5, 2.5), 0, 1, 0);
+        on = lwt_axis_angle(lwt_random(&g->seed, 0.5, 2.5), 0.6, 0, 0.8);
+        in = lwt_axis_angle(lwt_random(&g->seed, 0.5, 2.5), 0, 1, 0);
     }
     const lw_body_desc rod = {.mass = 1, .inertia = {0.02, 0.09, 0.09}, .com = {0.5, 0, 0}};
     const double out = parent.index ? 1 : 0; // the trunk stands where it is
@@ -85,12 +85,13 @@ static void bury(living *l)
     free(l->x);
 }
 
-static lwi_kernel *kernel_of(const lw_model *model, int width, int runs, int limbs,
+static lwi_kernel *kernel_of(const lw_model *model, int width, int runs, int branches,
                              lwi_arena *arena)
 {
     lwi_kernel *kernel;
     assert_int_equal(
-        lwi_kernel_create_chosen(model, width, (lwi_k_choice){runs, limbs}, arena, &kernel), LW_OK);
+        lwi_kernel_create_chosen(model, width, (lwi_k_choice){runs, branches}, arena, &kernel),
+        LW_OK);
     assert_non_null(kernel);
     return kernel;
 }
@@ -115,7 +116,7 @@ static double tolerance_of(const lwi_kernel_plan *plan)
 
 /** Cut into `runs` however short, in every width: as in one recursion, and bit for bit alike.
  *  The number of limbs cut. */
-static int check_runs(const living *l, int runs, const char *what, int number)
+static int check_segments(const living *l, int runs, const char *what, int number)
 {
     lwi_arena arena;
     const int nv = l->model->tree_nv;
@@ -127,13 +128,13 @@ static int check_runs(const living *l, int runs, const char *what, int number)
     const double tolerance = tolerance_of(kernel->plan);
     evaluate(l, kernel, first);
     for (int part = 0; part < 3; part++) {
-        double most = 0, off = 0;
+        double max = 0, off = 0;
         for (int i = part * nv; i < (part + 1) * nv; i++) {
-            most = fmax(most, fabs(one[i]));
+            max = fmax(max, fabs(one[i]));
             off = fmax(off, fabs(first[i] - one[i]));
         }
-        if (!(off <= tolerance * (1 + most)))
-            fail_msg("%s %d in %d runs: %.3g off", what, number, runs, off / (1 + most));
+        if (!(off <= tolerance * (1 + max)))
+            fail_msg("%s %d in %d runs: %.3g off", what, number, runs, off / (1 + max));
     }
     for (int w = 1; w < LWI_COUNT(widths); w++) {
         if (!lwi_kernels_of(widths[w])) continue;
@@ -154,7 +155,7 @@ static const lw_joint_type trunks[] = {LW_JOINT_FREE, LW_JOINT_REVOLUTE, LW_JOIN
                                        LW_JOINT_PRISMATIC};
 
 // Whatever carries the tail and hangs on its tip, wherever a slider is, however long runs are.
-static void short_tails_in_runs_are_as_one_recursion(void **state)
+static void short_tails_in_segments_agree_with_one_recursion(void **state)
 {
     int cut = 0;
     (void)state;
@@ -168,14 +169,14 @@ static void short_tails_in_runs_are_as_one_recursion(void **state)
                             .hands = k / 96 % 3,
                             .fins = k / 24 % 2};
         living l = bring_to_life(&c);
-        for (int runs = 4; runs <= 8; runs += 4) cut += check_runs(&l, runs, "tail", k);
+        for (int runs = 4; runs <= 8; runs += 4) cut += check_segments(&l, runs, "tail", k);
         bury(&l);
     }
     assert_true(cut > 700);
 }
 
 // At the lengths from which on tails are cut, by the formulations: against the generic text.
-static void long_tails_agree_with_the_generic_text(void **state)
+static void long_tails_agree_with_the_generic_recursion(void **state)
 {
     enum { ABA = LWI_K_LEAST_FOR_RUNS, MOMENTA = LWI_K_LEAST_OF_MOMENTA };
     static const int sizes[] = {ABA - 1, ABA, ABA + 5, MOMENTA - 1, MOMENTA};
@@ -202,10 +203,10 @@ static void long_tails_agree_with_the_generic_text(void **state)
 }
 
 // Of three equal tails each would be cut alone, and of two; together they stand side by side.
-static void many_tails_stand_side_by_side(void **state)
+static void many_tails_are_batched(void **state)
 {
     (void)state;
-    for (int tails = 1; tails <= MOST_TAILS; tails++) {
+    for (int tails = 1; tails <= MAX_TAILS; tails++) {
         lwi_arena arena;
         const int n = LWI_K_LEAST_OF_MOMENTA;
         const creature c = {.trunk = LW_JOINT_FREE,
@@ -240,7 +241,7 @@ static void universal_joints_are_not_cut_in_two(void **state)
         lw_builder_destroy(g.builder);
         l.x = lwt_reals(2 * l.model->tree_nv + 1);
         for (int i = 0; i < 2 * l.model->tree_nv; i++) l.x[i] = lwt_random(&g.seed, -1, 1);
-        assert_int_equal(check_runs(&l, 8, "universal joints", first), 1);
+        assert_int_equal(check_segments(&l, 8, "universal joints", first), 1);
         lwi_arena_init(&arena, NULL);
         const lwi_kernel_plan *plan = kernel_of(l.model, 0, 8, 0, &arena)->plan;
         for (int s = 0; s < plan->nstage; s++)
@@ -259,9 +260,9 @@ static void universal_joints_are_not_cut_in_two(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_tails_in_runs_are_as_one_recursion),
-        cmocka_unit_test(long_tails_agree_with_the_generic_text),
-        cmocka_unit_test(many_tails_stand_side_by_side),
+        cmocka_unit_test(short_tails_in_segments_agree_with_one_recursion),
+        cmocka_unit_test(long_tails_agree_with_the_generic_recursion),
+        cmocka_unit_test(many_tails_are_batched),
         cmocka_unit_test(universal_joints_are_not_cut_in_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

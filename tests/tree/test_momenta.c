@@ -22,19 +22,19 @@ static void ok(lw_status status, uint64_t seed, const char *what)
 
 static double largest(const double *a, int n)
 {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(a[i]));
+    return max;
 }
 
 // Largest difference, relative to the largest entry of `want` and at least to one unit.
 static double apart(const double *got, const double *want, int n)
 {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(got[i] - want[i]));
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(got[i] - want[i]));
     for (int i = 0; i < n; i++)
         if (!isfinite(got[i])) return INFINITY;
-    return most / (1 + largest(want, n));
+    return max / (1 + largest(want, n));
 }
 
 static void near(double error, double tolerance, uint64_t seed, const char *what)
@@ -200,23 +200,23 @@ static void rates_are_derivatives_of_momenta(void **state)
 
 typedef struct pair {
     lwi_work *work;
-    lwi_snapshot moment;
+    lwi_snapshot snapshot;
     double *x, *xdot;
 } pair;
 
 static void enter(setup *s, const lwi_formulation *formulation, pair *p)
 {
     ok(lwi_work_create(s->model, formulation, NULL, &p->work, NULL), s->seed, "lwi_work_create");
-    ok(lwi_snapshot_create(s->model, &s->arena, &p->moment), s->seed, "lwi_snapshot_create");
+    ok(lwi_snapshot_create(s->model, &s->arena, &p->snapshot), s->seed, "lwi_snapshot_create");
     p->x = array(s, p->work->layout.nx);
     p->xdot = array(s, p->work->layout.nx);
-    lwi_snapshot_start(s->model, &p->moment);
-    ok(formulation->enter(p->work, &p->moment, p->x), s->seed, "enter");
+    lwi_snapshot_start(s->model, &p->snapshot);
+    ok(formulation->enter(p->work, &p->snapshot, p->x), s->seed, "enter");
 }
 
 static void observe(setup *s, pair *p, double t, const double *x, lw_observe level)
 {
-    ok(p->work->formulation->observe(p->work, t, x, &s->input, level, &p->moment), s->seed,
+    ok(p->work->formulation->observe(p->work, t, x, &s->input, level, &p->snapshot), s->seed,
        "observe");
 }
 
@@ -239,15 +239,15 @@ static void compare_with(const lwi_formulation *other, uint64_t count, int large
         const int nj = s.model->njoint, nv = s.model->nv;
         for (int b = 1; b < s.model->nbody; b++) {
             if (s.model->body[b].carrier != b) continue;
-            near(apart(m.moment.r[b], o.moment.r[b], 3), 1e-14 * nbody, seed, "position");
-            near(apart(m.moment.v[b], o.moment.v[b], 3), tolerance, seed, "velocity");
-            near(apart(m.moment.a[b], o.moment.a[b], 3), tolerance, seed, "acceleration");
-            near(apart(m.moment.al[b], o.moment.al[b], 3), tolerance, seed, "angular");
+            near(apart(m.snapshot.r[b], o.snapshot.r[b], 3), 1e-14 * nbody, seed, "position");
+            near(apart(m.snapshot.v[b], o.snapshot.v[b], 3), tolerance, seed, "velocity");
+            near(apart(m.snapshot.a[b], o.snapshot.a[b], 3), tolerance, seed, "acceleration");
+            near(apart(m.snapshot.al[b], o.snapshot.al[b], 3), tolerance, seed, "angular");
         }
-        near(apart(m.moment.qd, o.moment.qd, nv), tolerance, seed, "qd");
-        near(apart(m.moment.qdd, o.moment.qdd, nv), tolerance, seed, "qdd");
+        near(apart(m.snapshot.qd, o.snapshot.qd, nv), tolerance, seed, "qd");
+        near(apart(m.snapshot.qdd, o.snapshot.qdd, nv), tolerance, seed, "qdd");
         if (nj > 0)
-            near(apart(m.moment.reaction[0], o.moment.reaction[0], 6 * nj), tolerance, seed,
+            near(apart(m.snapshot.reaction[0], o.snapshot.reaction[0], 6 * nj), tolerance, seed,
                  "reaction");
         lwi_work_destroy(m.work);
         lwi_work_destroy(o.work);
@@ -296,7 +296,7 @@ static void transmitted_wrenches_balance_the_bodies(void **state)
 static double energy(setup *s, pair *p, double t, const double *x)
 {
     observe(s, p, t, x, LW_OBSERVE_TWIST);
-    const lwi_snapshot *o = &p->moment;
+    const lwi_snapshot *o = &p->snapshot;
     double E = 0;
     for (int b = 1; b < s->model->nbody; b++) {
         const lwi_body *body = &s->model->body[b];
@@ -436,14 +436,14 @@ static void only_creation_allocates(void **state)
         assert_true(needed < 1000);
     }
     assert_int_equal(left, 0); // from here on every allocation would fail
-    lwi_snapshot moment;
-    ok(lwi_snapshot_create(s.model, &s.arena, &moment), s.seed, "lwi_snapshot_create");
-    lwi_snapshot_start(s.model, &moment);
+    lwi_snapshot snapshot;
+    ok(lwi_snapshot_create(s.model, &s.arena, &snapshot), s.seed, "lwi_snapshot_create");
+    lwi_snapshot_start(s.model, &snapshot);
     double *x = array(&s, work->layout.nx), *y = array(&s, work->layout.nx);
     const lwi_formulation *f = work->formulation;
-    ok(f->enter(work, &moment, x), s.seed, "enter");
+    ok(f->enter(work, &snapshot, x), s.seed, "enter");
     ok(f->rates(work, 0, x, &s.input, y), s.seed, "rates");
-    ok(f->observe(work, 0, x, &s.input, LW_OBSERVE_REACTION, &moment), s.seed, "observe");
+    ok(f->observe(work, 0, x, &s.input, LW_OBSERVE_REACTION, &snapshot), s.seed, "observe");
     ok(f->scale(work, 0, x, y), s.seed, "scale");
     lwi_work_destroy(work);
     finish(&s);
@@ -551,7 +551,7 @@ static void scales_are_the_inertias_of_the_joints(void **state)
 }
 
 // Massless bodies may move as long as every joint feels some inertia; otherwise the joint is named.
-static void massless_bodies_move_when_something_hangs_on_them(void **state)
+static void massless_bodies_move_with_bodies_attached_to_them(void **state)
 {
     (void)state;
     for (int hanging = 1; hanging >= 0; hanging--) {
@@ -606,7 +606,7 @@ int main(void)
         cmocka_unit_test(only_creation_allocates),
         cmocka_unit_test(long_chains_keep_their_digits),
         cmocka_unit_test(scales_are_the_inertias_of_the_joints),
-        cmocka_unit_test(massless_bodies_move_when_something_hangs_on_them),
+        cmocka_unit_test(massless_bodies_move_with_bodies_attached_to_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

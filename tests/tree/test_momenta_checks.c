@@ -48,7 +48,7 @@ static lw_quat times(lw_quat a, lw_quat b)
     return (lw_quat){r[0], r[1], r[2], r[3]};
 }
 
-static lw_quat turned(int axis, double angle)
+static lw_quat rotated(int axis, double angle)
 {
     const double c = cos(angle / 2), s = sin(angle / 2);
     return (lw_quat){c, axis == 0 ? s : 0, axis == 1 ? s : 0, axis == 2 ? s : 0};
@@ -149,7 +149,7 @@ static void three_rods_about_x_y_x(void **state)
     start(&m, -9.81);
     for (int k = 0; k < 3; k++) {
         lw_joint_desc j = joint_at(&m, LW_JOINT_REVOLUTE, k - 1, k == 1 ? AXIS_Y : AXIS_X,
-                                   (lw_vec3){0, 0, k ? -L : 0}, turned(2, 0));
+                                   (lw_vec3){0, 0, k ? -L : 0}, rotated(2, 0));
         j.q[0] = 0.1 * (k + 1);
         j.qd[0] = k + 1;
         add(&m, mass, (lw_vec3){0, 0, -L / 2}, inertia, j);
@@ -191,7 +191,8 @@ static void pendulum_on_a_driven_pivot(void **state)
     (void)state;
     mech m;
     start(&m, -9.81);
-    lw_joint_desc j = joint_at(&m, LW_JOINT_REVOLUTE, -1, AXIS_Y, (lw_vec3){0, 0, 0}, turned(2, 0));
+    lw_joint_desc j =
+        joint_at(&m, LW_JOINT_REVOLUTE, -1, AXIS_Y, (lw_vec3){0, 0, 0}, rotated(2, 0));
     j.mount_shift[0] = sine(&m, 0.1, 3, 1.5707963267948966);
     j.mount_shift[1] = sine(&m, 0.2, 2, 0);
     j.q[0] = 0.7;
@@ -211,7 +212,7 @@ static void free_body_without_gravity(void **state)
     (void)state;
     mech m;
     start(&m, 0);
-    lw_joint_desc j = joint_at(&m, LW_JOINT_FREE, -1, AXIS_Z, (lw_vec3){0, 0, 0}, turned(2, 0));
+    lw_joint_desc j = joint_at(&m, LW_JOINT_FREE, -1, AXIS_Z, (lw_vec3){0, 0, 0}, rotated(2, 0));
     const double u[6] = {0.1, 0.2, 0.3, 1, 2, 3}; // linear part first
     j.q[3] = 1;
     for (int i = 0; i < 6; i++) j.qd[i] = u[i];
@@ -230,12 +231,12 @@ static void universal_on_spherical(void **state)
     mech m;
     start(&m, -9.81);
     lw_joint_desc s =
-        joint_at(&m, LW_JOINT_SPHERICAL, -1, AXIS_Z, (lw_vec3){0, 0, 0}, turned(2, 0));
+        joint_at(&m, LW_JOINT_SPHERICAL, -1, AXIS_Z, (lw_vec3){0, 0, 0}, rotated(2, 0));
     s.q[0] = cos(0.3), s.q[1] = 0.6 * sin(0.3), s.q[3] = 0.8 * sin(0.3);
     s.qd[0] = 0.5, s.qd[1] = -0.4, s.qd[2] = 0.3;
     add(&m, 1, (lw_vec3){0, 0, -0.4}, (double[]){0.06, 0.05, 0.02}, s);
     lw_joint_desc u =
-        joint_at(&m, LW_JOINT_UNIVERSAL, 0, AXIS_X, (lw_vec3){0, 0, -0.8}, turned(2, 0));
+        joint_at(&m, LW_JOINT_UNIVERSAL, 0, AXIS_X, (lw_vec3){0, 0, -0.8}, rotated(2, 0));
     u.q[0] = 0.4, u.q[1] = -0.6;
     u.qd[0] = 1, u.qd[1] = -2;
     add(&m, 0.5, (lw_vec3){0, 0.1, -0.3}, (double[]){0.03, 0.025, 0.01}, u);
@@ -258,17 +259,18 @@ static void tree_of_four_kinds(void **state)
     (void)state;
     mech m;
     start(&m, -9.81);
-    lw_joint_desc j = joint_at(&m, LW_JOINT_REVOLUTE, -1, AXIS_Z, (lw_vec3){0, 0, 0}, turned(2, 0));
+    lw_joint_desc j =
+        joint_at(&m, LW_JOINT_REVOLUTE, -1, AXIS_Z, (lw_vec3){0, 0, 0}, rotated(2, 0));
     j.q[0] = 0.3, j.qd[0] = 1;
     add(&m, 1, (lw_vec3){0.3, 0, 0.1}, (double[]){0.02, 0.03, 0.04}, j);
-    j = joint_at(&m, LW_JOINT_PRISMATIC, 0, AXIS_X, (lw_vec3){0.5, 0.1, 0}, turned(1, 0.5));
+    j = joint_at(&m, LW_JOINT_PRISMATIC, 0, AXIS_X, (lw_vec3){0.5, 0.1, 0}, rotated(1, 0.5));
     j.q[0] = 0.15, j.qd[0] = -0.5;
     add(&m, 0.7, (lw_vec3){0, 0.1, 0.2}, (double[]){0.01, 0.02, 0.015}, j);
-    j = joint_at(&m, LW_JOINT_UNIVERSAL, 0, AXIS_X, (lw_vec3){0.2, -0.3, 0.1}, turned(0, 0.8));
+    j = joint_at(&m, LW_JOINT_UNIVERSAL, 0, AXIS_X, (lw_vec3){0.2, -0.3, 0.1}, rotated(0, 0.8));
     j.q[0] = -0.5, j.q[1] = 0.6;
     j.qd[0] = 0.8, j.qd[1] = 0.4;
     add(&m, 0.9, (lw_vec3){0.1, 0.1, -0.3}, (double[]){0.05, 0.04, 0.03}, j);
-    j = joint_at(&m, LW_JOINT_CYLINDRICAL, 2, AXIS_Z, (lw_vec3){0, 0.2, -0.5}, turned(2, -0.4));
+    j = joint_at(&m, LW_JOINT_CYLINDRICAL, 2, AXIS_Z, (lw_vec3){0, 0.2, -0.5}, rotated(2, -0.4));
     j.q[0] = 0.2, j.q[1] = 0.9; // displacement, angle: the numbers below have the angle first
     j.qd[0] = 0.3, j.qd[1] = -1.2;
     add(&m, 0.4, (lw_vec3){0.05, 0, 0.25}, (double[]){0.01, 0.012, 0.006}, j);
@@ -332,7 +334,7 @@ static void c_cross_add(cplx *r, cplx s, const cplx *a, const cplx *b)
     r[1] += s * (a[2] * b[0] - a[0] * b[2]);
     r[2] += s * (a[0] * b[1] - a[1] * b[0]);
 }
-static void c_turn(cplx *R, const double axis[3], cplx angle)
+static void c_rotation(cplx *R, const double axis[3], cplx angle)
 {
     const cplx c = ccos(angle), s = csin(angle);
     for (int i = 0; i < 3; i++)
@@ -360,10 +362,10 @@ static void own_motion(const lw_joint_desc *d, const cplx *q, own *o)
     static const double x[3] = {1, 0, 0}, z[3] = {0, 0, 1};
     cplx A[9], B[9];
     *o = (own){0};
-    c_turn(o->R, z, 0);
+    c_rotation(o->R, z, 0);
     switch (d->type) {
     case LW_JOINT_REVOLUTE:
-        c_turn(o->R, z, q[0]);
+        c_rotation(o->R, z, q[0]);
         o->w[0][2] = 1;
         break;
     case LW_JOINT_PRISMATIC:
@@ -371,25 +373,25 @@ static void own_motion(const lw_joint_desc *d, const cplx *q, own *o)
         o->v[0][2] = 1;
         break;
     case LW_JOINT_SCREW:
-        c_turn(o->R, z, q[0]);
+        c_rotation(o->R, z, q[0]);
         o->v[0][2] = d->pitch / 6.283185307179586;
         o->r[2] = o->v[0][2] * q[0];
         o->w[0][2] = 1;
         break;
     case LW_JOINT_CYLINDRICAL:
-        c_turn(o->R, z, q[1]);
+        c_rotation(o->R, z, q[1]);
         o->r[2] = q[0];
         o->v[0][2] = o->w[1][2] = 1;
         break;
     case LW_JOINT_UNIVERSAL:
-        c_turn(A, z, q[0]);
-        c_turn(B, x, q[1]);
+        c_rotation(A, z, q[0]);
+        c_rotation(B, x, q[1]);
         c_mul(o->R, A, B);
         o->w[0][2] = 1;
         for (int i = 0; i < 3; i++) o->w[1][i] = A[3 * i];
         break;
     case LW_JOINT_PLANAR:
-        c_turn(o->R, z, q[2]);
+        c_rotation(o->R, z, q[2]);
         o->r[0] = q[0], o->r[1] = q[1];
         o->v[0][0] = o->v[1][1] = o->w[2][2] = 1;
         break;
@@ -419,7 +421,7 @@ static void add_mount(const lw_model *model, const lw_joint_desc *d, double t, c
     }
     lwi_function_eval(model->function, d->mount_turn, t, phi);
     cplx Rm[9], arm[3], turning[3];
-    c_turn(Rm, about, phi[0]);
+    c_rotation(Rm, about, phi[0]);
     c_mul(r->R, Rm, o->R);
     c_apply(arm, Rm, o->r);
     for (int c = 0; c < COLUMNS; c++) {
@@ -586,9 +588,9 @@ static cplx hamiltonian(const lw_model *model, double t, const cplx *q, const cp
 
 static double largest(const double *a, int n)
 {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(a[i]));
+    return max;
 }
 
 // |qdot - H_p| and |pdot + H_q| relative to the largest entry.
@@ -648,7 +650,7 @@ static void rates_are_hamiltons(void **state)
 // A planar chain of n rods, length and mass 1/n, hangs and is released at rest with its first angle
 // at 2 rad.  Classical Runge-Kutta steps on the momenta must lose energy like the fourth power.
 
-static void hanging_chain(mech *m, int n)
+static void vertical_chain(mech *m, int n)
 {
     const double L = 1.0 / n, mass = 1.0 / n, r = 0.02;
     const double transverse = mass * (L * L / 12 + r * r / 4);
@@ -656,7 +658,7 @@ static void hanging_chain(mech *m, int n)
     lw_builder_gravity(m->builder, (lw_vec3){0, -9.81, 0});
     for (int k = 0; k < n; k++) {
         lw_joint_desc j = joint_at(m, LW_JOINT_REVOLUTE, k - 1, AXIS_Z, (lw_vec3){0, k ? -L : 0, 0},
-                                   turned(2, 0));
+                                   rotated(2, 0));
         j.q[0] = k ? 0 : 2;
         add(m, mass, (lw_vec3){0, -L / 2, 0}, (double[]){transverse, mass * r * r / 2, transverse},
             j);
@@ -666,22 +668,23 @@ static void hanging_chain(mech *m, int n)
 
 typedef struct run {
     lwi_work *work;
-    lwi_snapshot moment;
+    lwi_snapshot snapshot;
     lwi_arena arena;
 } run;
 
 static double energy_of(run *r, double t, const double *x)
 {
     const lw_model *model = r->work->model;
-    ok(r->work->formulation->observe(r->work, t, x, NULL, LW_OBSERVE_TWIST, &r->moment), "observe");
-    const lwi_kin kin = {.R = (const double(*)[9])r->moment.R,
-                         .r = (const double(*)[3])r->moment.r};
+    ok(r->work->formulation->observe(r->work, t, x, NULL, LW_OBSERVE_TWIST, &r->snapshot),
+       "observe");
+    const lwi_kin kin = {.R = (const double(*)[9])r->snapshot.R,
+                         .r = (const double(*)[3])r->snapshot.r};
     double E = lwi_forces_potential(model, &kin);
     for (int b = 1; b < model->nbody; b++) {
         double h[3];
-        s3_mul_v(h, model->body[b].inertia, r->moment.w[b]);
-        E += 0.5 * (model->body[b].mass * v3_dot(r->moment.v[b], r->moment.v[b]) +
-                    v3_dot(h, r->moment.w[b]));
+        s3_mul_v(h, model->body[b].inertia, r->snapshot.w[b]);
+        E += 0.5 * (model->body[b].mass * v3_dot(r->snapshot.v[b], r->snapshot.v[b]) +
+                    v3_dot(h, r->snapshot.w[b]));
     }
     return E;
 }
@@ -704,21 +707,21 @@ static double energy_error(const mech *m, const lwi_formulation *formulation, in
                            double duration, double h)
 {
     run r = {0};
-    double x[2 * MAXV], most = 0;
+    double x[2 * MAXV], max = 0;
     ok(lwi_work_create_lanes(m->model, formulation, NULL, lanes, &r.work, NULL),
        "lwi_work_create_lanes");
     lwi_arena_init(&r.arena, NULL);
-    ok(lwi_snapshot_create(m->model, &r.arena, &r.moment), "lwi_snapshot_create");
-    lwi_snapshot_start(m->model, &r.moment);
-    ok(formulation->enter(r.work, &r.moment, x), "enter");
+    ok(lwi_snapshot_create(m->model, &r.arena, &r.snapshot), "lwi_snapshot_create");
+    lwi_snapshot_start(m->model, &r.snapshot);
+    ok(formulation->enter(r.work, &r.snapshot, x), "enter");
     const double E = energy_of(&r, 0, x);
     for (int i = 0; i < (int)lround(duration / h); i++) {
         rk4_step(r.work, i * h, h, x);
-        if ((i + 1) % 4 == 0) most = fmax(most, fabs(energy_of(&r, (i + 1) * h, x) - E));
+        if ((i + 1) % 4 == 0) max = fmax(max, fabs(energy_of(&r, (i + 1) * h, x) - E));
     }
     lwi_arena_free(&r.arena);
     lwi_work_destroy(r.work);
-    return most;
+    return max;
 }
 
 static void steps_converge_with_order_four(void **state)
@@ -729,7 +732,7 @@ static void steps_converge_with_order_four(void **state)
     static const double tolerance[3] = {0.05e-3, 0.05e-4, 0.005e-5};
     const lwi_formulation *form[2] = {&lwi_formulation_momenta, &lwi_formulation_aba};
     mech m;
-    hanging_chain(&m, 2);
+    vertical_chain(&m, 2);
     for (int f = 0; f < 2; f++) {
         double error[3], h = 0.01;
         for (int i = 0; i < 3; i++, h /= 2) {
@@ -751,7 +754,7 @@ static void five_rods_converge_until_chaos_takes_over(void **state)
 {
     (void)state;
     mech m;
-    hanging_chain(&m, 5);
+    vertical_chain(&m, 5);
     double error[3], h = 0.005;
     for (int i = 0; i < 3; i++, h /= 2) {
         error[i] = energy_error(&m, &lwi_formulation_momenta, 0, 2, h);

@@ -286,9 +286,9 @@ static void outward(link *l, const num *V_parent)
         P[i] = l->D[i];
         for (int j = 0; j < 6; j++) P[i] = plus(P[i], times(*of6(&l->M, i, j), v[j]));
     }
-    num turned = minus(times(l->V[0], P[1]), times(l->V[1], P[0]));
-    turned = plus(turned, minus(times(l->V[3], P[4]), times(l->V[4], P[3])));
-    l->pdot = minus(l->T[2], turned);
+    num rotated = minus(times(l->V[0], P[1]), times(l->V[1], P[0]));
+    rotated = plus(rotated, minus(times(l->V[3], P[4]), times(l->V[4], P[3])));
+    l->pdot = minus(l->T[2], rotated);
 }
 
 static void recursion(link *l, int n)

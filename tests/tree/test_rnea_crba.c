@@ -34,9 +34,9 @@ static void bench_destroy(bench *b)
 
 static double largest(const double *x, int n)
 {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(x[i]));
+    return max;
 }
 
 // Efforts -> accelerations -> efforts is the identity, the model's own forces included.
@@ -139,7 +139,7 @@ static void kinetic_energy_and_momenta(void **state)
 }
 
 // The indices of all joints together are all of q and v, the floating bases' excepted.
-static void joints_know_their_places(void **state)
+static void joints_have_their_places(void **state)
 {
     (void)state;
     LWT_FOR_TREES(c, NTREES, LWT_ALL)
@@ -172,7 +172,7 @@ int main(void)
         cmocka_unit_test(no_effort_is_zero_effort),
         cmocka_unit_test(mass_matrix_is_that_of_inverse_dynamics),
         cmocka_unit_test(kinetic_energy_and_momenta),
-        cmocka_unit_test(joints_know_their_places),
+        cmocka_unit_test(joints_have_their_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,14 @@
 
 #include <linkwork/dynamics.h>
 
-enum { MOST = 21, EXACT = 8 * MOST };
+enum { MAX = 21, EXACT = 8 * MAX };
 
 // Any number of entries, nothing written beyond, in every width.
 static void squares_are_transposed_and_nothing_else_is_touched(void **state)
 {
     (void)state;
     for (int w = 0; w < LWI_COUNT(widths); w++)
-        for (int n = 1; n <= MOST && lwi_kernels_of(widths[w]); n++) {
+        for (int n = 1; n <= MAX && lwi_kernels_of(widths[w]); n++) {
             const lwi_kernels *text = lwi_kernels_of(widths[w]);
             // of this size to the byte, so that a sanitizer sees what is read beyond
             double *states = lwt_reals(LWI_LANES * n), *rows = lwt_reals(LWI_LANES * n);

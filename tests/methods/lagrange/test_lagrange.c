@@ -1,5 +1,5 @@
-// test_lagrange.c -- cut joints with multipliers: against absolute coordinates on loops, couplings
-// and trees, drift of what nothing stabilises, Baumgarte's gains, rank, singular positions.
+// test_lagrange.c -- cut joints with multipliers: against absolute coordinates on loops, couplings and trees, drift
+// without stabilisation, Baumgarte's gains, rank, singular positions.
 #include "methods/loop_cases.h"
 #include "tree/tree_cases.h"
 #include "model/joint_cases.h"
@@ -46,10 +46,9 @@ static void compare(int kind, const lwt_run *a, const lwt_run *d, double tol)
     }
 }
 
-// Accelerations, coordinates, all reactions with their flags (those of redundant constraints too:
-// both give the least ones) and power are those of absolute coordinates, which share nothing with
-// this formulation but the model and its forces: with drives, mounts, lengths, couplings, springs
-// and dampers on joints that close loops, here and further on.
+// Accelerations, coordinates, all reactions with their flags (of redundant constraints too: both give those of minimum
+// norm) and power are those of absolute coordinates, which share only the model and its forces with this
+// formulation: with drives, mounts, lengths, couplings, springs and dampers on joints that close loops.
 static void loops_agree_with_absolute_coordinates(void **state)
 {
     (void)state;
@@ -60,7 +59,7 @@ static void loops_agree_with_absolute_coordinates(void **state)
             lwt_run_observe(&d);
             lwt_run a = lwt_run_options(model, LAGRANGE, NULL, &d.now);
             lwt_run_observe(&a);
-            // what positions have drifted by (h^4) is all that tells the two states apart
+            // the two states differ by the position drift (h^4)
             compare(kind, &a, &d, 1e-8);
             if (model->carries_work) assert_near("power", kind, power_of(&a), power_of(&d), 1e-8);
             lwt_run_end(&a);
@@ -170,10 +169,9 @@ static void drift(lwt_run *r, double until, double worst[2])
     }
 }
 
-// With RK4 at h = 0.01 the closing point of the four-bar of the specification (rcr, 13.1) goes astray
-// by 1.1e-3, 5.0e-3, 2.0e-2, 7.2e-2 m after 5, 10, 20, 40 s: growth with exponent 2, of velocities with
-// 1.  There the rows turn with the rocker, here they stand in the world: what has drifted feeds back
-// differently, so sizes agree within a third only.
+// With RK4 at h = 0.01 the closing point of the four-bar of the specification (rcr, 13.1) drifts by 1.1e-3, 5.0e-3,
+// 2.0e-2, 7.2e-2 m after 5, 10, 20, 40 s: growth with exponent 2, of velocities with 1.  There the rows rotate with
+// the rocker, here they are fixed in the world, with another feedback of the drift, so sizes agree within a third.
 static void constraints_drift_in_proportion_to_time_squared(void **state)
 {
     (void)state;
@@ -242,7 +240,8 @@ static void gains_are_two_numbers(void **state)
     assert_true(options.baumgarte[0] == 5 && options.baumgarte[1] == 25);
 }
 
-// Accelerations of the specification's four-bar, from the reduced equation of its one freedom.
+// Accelerations of the specification's four-bar, from the reduced equation of its single degree of
+// freedom.
 static void four_bar_has_the_accelerations_of_its_reduced_equation(void **state)
 {
     (void)state;
@@ -283,9 +282,9 @@ static void rank_does_not_depend_on_its_threshold(void **state)
     }
 }
 
-// A joint that stands twice in a floating mechanism adds nothing: all rows of the second are round-off
-// in the coordinates of the first, which must not be taken for independent of each other.
-static void a_joint_that_stands_twice_is_redundant(void **state)
+// A duplicate joint in a floating mechanism adds nothing: all rows of the second one are rounding in the coordinates
+// of the first, and must not be counted as independent of each other.
+static void a_duplicate_joint_is_redundant(void **state)
 {
     (void)state;
     lw_builder *b = lwt_builder();
@@ -312,7 +311,8 @@ static void a_joint_that_stands_twice_is_redundant(void **state)
     lw_model_destroy(model);
 }
 
-// A rhombus that starts folded flat has one more freedom there than anywhere near: a run refuses.
+// A rhombus that starts folded flat has one more degree of freedom there than nearby: a run is
+// refused.
 static void singular_start_is_refused(void **state)
 {
     (void)state;
@@ -321,7 +321,7 @@ static void singular_start_is_refused(void **state)
 
 // ---------------------------------------------------------------------------------------- enter
 
-// Velocities off the constraints by a file's last digits are moved onto them, larger errors name
+// Velocities that violate the constraints by a file's last digits are corrected, larger errors name
 // the joint.
 static void velocities_are_made_consistent_or_refused(void **state)
 {
@@ -349,7 +349,7 @@ static void velocities_are_made_consistent_or_refused(void **state)
     lw_model_destroy(model);
 }
 
-// A state alone says everything: the same bits from a used work, and from another one.
+// Rates depend on the state alone: the same bits from a used work and from another one.
 static void rates_depend_on_the_state_alone(void **state)
 {
     (void)state;
@@ -392,7 +392,7 @@ static void give(void *user, void *block)
     free(block);
 }
 
-// Every failing allocation is an error that leaves nothing behind, and no step allocates.
+// Every failing allocation is an error that releases everything, and no step allocates.
 static void memory_is_taken_at_creation_only(void **state)
 {
     (void)state;
@@ -439,7 +439,7 @@ int main(void)
         cmocka_unit_test(gains_are_two_numbers),
         cmocka_unit_test(four_bar_has_the_accelerations_of_its_reduced_equation),
         cmocka_unit_test(rank_does_not_depend_on_its_threshold),
-        cmocka_unit_test(a_joint_that_stands_twice_is_redundant),
+        cmocka_unit_test(a_duplicate_joint_is_redundant),
         cmocka_unit_test(singular_start_is_refused),
         cmocka_unit_test(velocities_are_made_consistent_or_refused),
         cmocka_unit_test(rates_depend_on_the_state_alone),

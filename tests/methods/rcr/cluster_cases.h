@@ -1,11 +1,11 @@
-// cluster_cases.h -- mechanisms of loops that `rcr` takes as cells in lanes, and their evaluations by
-// cells, by the general elimination and by absolute coordinates.
+// cluster_cases.h -- mechanisms with loops that `rcr` evaluates by loop clusters in lanes, and their evaluations by
+// clusters, by the general elimination and by absolute coordinates.
 //
-// Mechanisms fall from rest under gravity of any direction, so their states are on the constraints
-// to what Runge and Kutta leave (below 1e-12 here).  What cells lose is what normal equations lose:
-// digits of the smallest pivot they accept.
-#ifndef LWT_CELLS_CASES_H
-#define LWT_CELLS_CASES_H
+// Mechanisms start at rest under gravity of any direction, so their states satisfy the constraints to the error of
+// Runge and Kutta (below 1e-12 here).  Clusters lose the digits that normal equations lose: those of the smallest
+// pivot they accept.
+#ifndef LWT_CLUSTER_CASES_H
+#define LWT_CLUSTER_CASES_H
 
 #include "methods/rcr/clusters/clusters.h"
 #include "methods/rcr/rcr_cases.h"
@@ -16,23 +16,23 @@
 
 #include <float.h>
 
-// Rounding of a few dozen operations, magnified by the smallest pivot that cells accept.
+// Rounding of a few dozen operations, magnified by the smallest pivot that clusters accept.
 #define TOLERANCE (64 * DBL_EPSILON / LWI_CLUSTER_PIVOT)
 
 static const int widths[] = {1, 4, 8};
 
 // -------------------------------------------------------------------------------------- mechanisms
 
-/** A place in space: points and directions of a mechanism drawn near the origin are turned there.
- */
+/** A pose in space: points and directions of a mechanism drawn near the origin are transformed by
+ *  it. */
 typedef struct site {
     lw_builder *b;
     double R[9];
     int nbody;
-    lw_body base; ///< what mechanisms stand on; the ground
+    lw_body base; ///< body that carries the mechanisms; the ground
 } site;
 
-static inline lw_vec3 turned(const site *s, double x, double y, double z)
+static inline lw_vec3 rotated(const site *s, double x, double y, double z)
 {
     const double a[3] = {x, y, z};
     double r[3];
@@ -53,18 +53,18 @@ static inline site new_site(uint64_t *seed, bool straight)
     for (int i = 0; i < 4 && !straight; i++) q[i] = draw(seed);
     quat_matrix(s.R, q);
     const double g[3] = {5 * draw(seed), -9 + draw(seed), 5 * draw(seed)};
-    lw_builder_gravity(s.b, turned(&s, g[0], g[1], g[2]));
+    lw_builder_gravity(s.b, rotated(&s, g[0], g[1], g[2]));
     return s;
 }
 
-/** A body with its mass centre there, no axis of its inertia along anything. */
+/** A body with its mass centre there and principal axes in no special direction. */
 static inline lw_body blob(site *s, double x, double y, double z, double mass)
 {
     const double i = 0.02 * (1 + 0.3 * (s->nbody++ % 4)) * mass;
     return lwt_body(s->b,
                     &(lw_body_desc){.mass = mass,
                                     .inertia = {i, 1.3 * i, 1.7 * i, 0.1 * i, -0.2 * i, 0.15 * i},
-                                    .pose = {.position = turned(s, x, y, z)}});
+                                    .pose = {.position = rotated(s, x, y, z)}});
 }
 
 static inline lw_joint pin(site *s, lw_joint_type type, lw_body a, lw_body b, const double at[3],
@@ -73,8 +73,8 @@ static inline lw_joint pin(site *s, lw_joint_type type, lw_body a, lw_body b, co
     return lwt_add(s->b, &(lw_joint_desc){.type = type,
                                           .body1 = a,
                                           .body2 = b,
-                                          .at = turned(s, at[0], at[1], at[2]),
-                                          .axis = turned(s, axis[0], axis[1], axis[2]),
+                                          .at = rotated(s, at[0], at[1], at[2]),
+                                          .axis = rotated(s, axis[0], axis[1], axis[2]),
                                           .cut = cut});
 }
 
@@ -109,7 +109,7 @@ static inline void crank_slider(site *s, double x, double y)
     pin(s, LW_JOINT_REVOLUTE, slider, rod, AT(x + 0.85, y, 0), Z, LW_CUT_PREFER);
 }
 
-/** Posts on universal joints with rungs between their tips, all leaning. */
+/** Inclined posts on universal joints with rungs between their tips. */
 static inline void ladder(site *s, int n, double y)
 {
     lw_body last = {0};
@@ -118,9 +118,9 @@ static inline void ladder(site *s, int n, double y)
         lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
                                        .body1 = s->base,
                                        .body2 = post,
-                                       .at = turned(s, i, y, 0),
-                                       .axis = turned(s, 1, 0, 0),
-                                       .axis2 = turned(s, 0, 1, 0)});
+                                       .at = rotated(s, i, y, 0),
+                                       .axis = rotated(s, 1, 0, 0),
+                                       .axis2 = rotated(s, 0, 1, 0)});
         if (i > 0) {
             const lw_body rung = blob(s, i - 0.3, y + 0.2, 0.9, 0.8);
             pin(s, LW_JOINT_REVOLUTE, last, rung, AT(i - 0.75, y + 0.2, 1), Y, LW_CUT_AUTO);
@@ -130,8 +130,8 @@ static inline void ladder(site *s, int n, double y)
     }
 }
 
-/** Two legs of three parallel hinges each: a platform that only lifts.  One of five rows is
- *  redundant, four speeds depend on the fifth. */
+/** Two legs of three parallel hinges each: the platform translates along one line.  One of five rows is redundant, four
+ *  speeds depend on the fifth. */
 static inline void sarrus(site *s, double x)
 {
     const lw_body a1 = blob(s, x - 0.6, 0, 0.3, 1), a2 = blob(s, x - 0.6, 0, 0.8, 1);
@@ -165,8 +165,8 @@ static inline void seven_hinges(site *s, double x)
     }
 }
 
-/** Hinges that hang on something one after the other. */
-static inline void limb(site *s, lw_body base, double x, double y, int n)
+/** A chain of hinges on a body. */
+static inline void branch(site *s, lw_body base, double x, double y, int n)
 {
     for (int i = 0; i < n; i++) {
         const lw_body next = blob(s, x + 0.2 * i + 0.1, y, 0.1, 0.5);
@@ -175,7 +175,7 @@ static inline void limb(site *s, lw_body base, double x, double y, int n)
     }
 }
 
-/** Closed by a ball: three speeds depend on the others. */
+/** A loop closed by a spherical joint: three speeds depend on the others. */
 static inline void ball_loop(site *s, double x)
 {
     const lw_body a = blob(s, x + 0.1, 0.3, 0.1, 1), b = blob(s, x + 0.6, 0.6, 0, 1);
@@ -184,15 +184,15 @@ static inline void ball_loop(site *s, double x)
     lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_UNIVERSAL,
                                    .body1 = a,
                                    .body2 = b,
-                                   .at = turned(s, x + 0.2, 0.5, 0),
-                                   .axis = turned(s, 0, 0, 1),
-                                   .axis2 = turned(s, 0, 1, 0)});
+                                   .at = rotated(s, x + 0.2, 0.5, 0),
+                                   .axis = rotated(s, 0, 0, 1),
+                                   .axis2 = rotated(s, 0, 1, 0)});
     pin(s, LW_JOINT_REVOLUTE, s->base, c, AT(x + 1, 0, 0), AT(0.3, 0, 1), LW_CUT_AUTO);
     pin(s, LW_JOINT_SPHERICAL, b, c, AT(x + 1, 0.5, 0.1), Z, LW_CUT_PREFER);
 }
 
-/** Two four-bars on one crank, and bars between their rockers, n times: each loop's coordinates come
- *  from two cells that the crank moves. */
+/** n times two four-bars on one crank with bars between their rockers: the coordinates of each loop come from two
+ *  clusters that the crank moves. */
 static inline void leg(site *s, lw_body crank, double x, double side)
 {
     const lw_body upper = blob(s, x + 0.5 * side, 0.5, 0, 1),
@@ -214,13 +214,13 @@ static inline void leg(site *s, lw_body crank, double x, double side)
 typedef enum lwt_base {
     GROUND,
     FLOATING, ///< without a joint
-    FREE,     ///< by a joint that the tree passes backwards
-    BALL,     ///< on a ball at the ground
+    FREE,     ///< by a reversed joint
+    BALL,     ///< on a spherical joint at the ground
     NBASE
 } lwt_base;
 
-/** What mechanisms stand on from now on: a body that turns, or the ground. */
-static inline void stand_on(site *s, lwt_base kind, uint64_t *seed)
+/** Body that carries the mechanisms from now on: a rotating body, or the ground. */
+static inline void place_on(site *s, lwt_base kind, uint64_t *seed)
 {
     s->base = lwt_ground;
     if (kind == GROUND) return;
@@ -230,7 +230,7 @@ static inline void stand_on(site *s, lwt_base kind, uint64_t *seed)
     s->base = lwt_body(s->b, &(lw_body_desc){.mass = 3,
                                              .inertia = {0.4, 0.5, 0.6, 0.05, -0.04, 0.03},
                                              .com = {0.1, -0.05, 0.02},
-                                             .pose = {.position = turned(s, 0.3, 0.2, 0.1)},
+                                             .pose = {.position = rotated(s, 0.3, 0.2, 0.1)},
                                              .has_velocity = kind == FLOATING,
                                              .velocity = {v[0], v[1], v[2]},
                                              .angular_velocity = {w[0], w[1], w[2]}});
@@ -238,7 +238,7 @@ static inline void stand_on(site *s, lwt_base kind, uint64_t *seed)
         lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_FREE,
                                        .body1 = s->base,
                                        .body2 = lwt_ground,
-                                       .at = turned(s, 0.5, 0.1, 0),
+                                       .at = rotated(s, 0.5, 0.1, 0),
                                        .has_qd = 1,
                                        .damping = 0.2,
                                        .qd = {v[0], v[1], v[2], w[0], w[1], w[2]}});
@@ -246,20 +246,20 @@ static inline void stand_on(site *s, lwt_base kind, uint64_t *seed)
         lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_SPHERICAL,
                                        .body1 = lwt_ground,
                                        .body2 = s->base,
-                                       .at = turned(s, 0.5, 0.1, 0.2),
+                                       .at = rotated(s, 0.5, 0.1, 0.2),
                                        .has_qd = 1,
                                        .damping = 0.2,
                                        .qd = {w[0], w[1], w[2]}});
 }
 
 typedef enum lwt_kind {
-    FOUR_BARS,     ///< a chain of n: each cell on the rod of the one before
+    FOUR_BARS,     ///< a chain of n: each cluster on the rod of the one before
     CRANK_SLIDERS, ///< a row, each on the ground
     LADDER,
     SARRUS,
     SEVEN_HINGES,
     BALLS,
-    TREE,  ///< four-bars on rockers, limbs before and behind
+    TREE,  ///< four-bars on rockers, branches before and behind
     MIXED, ///< some of all
     NKIND
 } lwt_kind;
@@ -269,8 +269,8 @@ static inline void add_tree(site *s, int n)
     lw_body rocker[16] = {four_bar(s, s->base, 0, 0, 0)};
     for (int i = 1; i < n; i++)
         rocker[i] = four_bar(s, rocker[(i - 1) / 2], 0.7 + i, 0.3 - i % 2, 0.2 * i);
-    limb(s, rocker[n - 1], 2, 2, 1);
-    limb(s, s->base, -1, -1, 3);
+    branch(s, rocker[n - 1], 2, 2, 1);
+    branch(s, s->base, -1, -1, 3);
 }
 
 static inline void populate(site *s, lwt_kind kind, int n)
@@ -281,9 +281,9 @@ static inline void populate(site *s, lwt_kind kind, int n)
         lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
                                        .body1 = s->base,
                                        .body2 = last = blob(s, 0, 0.5, 0, 1),
-                                       .at = turned(s, 0, 0, 0),
-                                       .axis = turned(s, 0, 0, 1)});
-        for (int i = 1; i <= n; i++) { // rods of the same size lean by turns
+                                       .at = rotated(s, 0, 0, 0),
+                                       .axis = rotated(s, 0, 0, 1)});
+        for (int i = 1; i <= n; i++) { // rods of the same size alternate in inclination
             const double lean = 0.1 * (i % 3);
             const lw_body span = blob(s, i - 0.5, 1, 0, 1), rod = blob(s, i, 0.4, 0.1, 1);
             const double before = 0.1 * ((i - 1) % 3);
@@ -327,7 +327,7 @@ static inline void populate(site *s, lwt_kind kind, int n)
 static inline lw_model *build_on(lwt_base base, lwt_kind kind, int n, bool straight, uint64_t *seed)
 {
     site s = new_site(seed, straight);
-    stand_on(&s, base, seed);
+    place_on(&s, base, seed);
     populate(&s, kind, n);
     return lwt_model(s.b);
 }
@@ -367,38 +367,38 @@ static inline void step_on(lwt_run *r, int steps, const double *inputs)
     lwt_integrate(r->work, &r->t, r->x, inputs, h, steps);
 }
 
-// By cells with the partition of `from`; false: they leave it to the general text.
-static inline bool by_cells(const lwt_run *from, int lanes, const double *inputs, double *xdot,
-                            double *least)
+// By clusters with the partition of `from`; false: the elimination has to decide.
+static inline bool by_clusters(const lwt_run *from, int lanes, const double *inputs, double *xdot,
+                               double *min)
 {
     lwi_work *work = work_of(from->model, lanes);
     lwi_rcr_work *d = work->data;
     bool done = false;
     memcpy(work->discrete, from->work->discrete, work->ndiscrete);
-    if (d->clusters) done = lwi_rcr_clusters_rates(work, from->t, from->x, inputs, xdot, least);
+    if (d->clusters) done = lwi_rcr_clusters_rates(work, from->t, from->x, inputs, xdot, min);
     lwi_work_destroy(work);
     return done;
 }
 
-// By the general text with that partition; its smallest pivot.
-static inline double by_text(const lwt_run *from, const double *inputs, double *xdot)
+// By the elimination with that partition; its smallest pivot.
+static inline double by_elimination(const lwt_run *from, const double *inputs, double *xdot)
 {
     lwi_work *work = work_of(from->model, LWI_NO_KERNEL);
     memcpy(work->discrete, from->work->discrete, work->ndiscrete);
     lwt_ok(RCR->rates(work, from->t, from->x, inputs, xdot), &work->error);
-    const double least = lwt_rcr(&(lwt_run){.work = work})->e.min_pivot;
+    const double min = lwt_rcr(&(lwt_run){.work = work})->e.min_pivot;
     lwi_work_destroy(work);
-    return least;
+    return min;
 }
 
 static inline double difference(int n, const double *a, const double *b)
 {
-    double most = 1, off = 0;
+    double max = 1, off = 0;
     for (int i = 0; i < n; i++) {
-        most = fmax(most, fabs(a[i]));
+        max = fmax(max, fabs(a[i]));
         off = fmax(off, fabs(a[i] - b[i]));
     }
-    return off / most;
+    return off / max;
 }
 
 // Rates of the speeds of a body without a joint, link axes about the link's origin, from accelerations of
@@ -443,43 +443,43 @@ static inline void by_dense(lwt_run *r, const double *inputs, double *vdot)
 
 typedef struct findings {
     double generic, dense, ratio;
-    int done, asked;
+    int done, requested;
 } findings;
 
 static inline void compare(lwt_run *r, const double *inputs, const char *what, findings *worst)
 {
     const int n = r->work->layout.nx, nv = r->model->tree_nv;
-    double *generic = lwt_vector(n), *cells = lwt_vector(n), *other = lwt_vector(n);
-    double least, general = by_text(r, inputs, generic);
-    worst->asked++;
-    if (by_cells(r, widths[0], inputs, cells, &least)) {
+    double *generic = lwt_vector(n), *clusters = lwt_vector(n), *other = lwt_vector(n);
+    double min, general = by_elimination(r, inputs, generic);
+    worst->requested++;
+    if (by_clusters(r, widths[0], inputs, clusters, &min)) {
         worst->done++;
-        worst->ratio = fmax(worst->ratio, least / general);
-        const double off = difference(n, generic, cells);
+        worst->ratio = fmax(worst->ratio, min / general);
+        const double off = difference(n, generic, clusters);
         worst->generic = fmax(worst->generic, off);
-        if (!(off <= TOLERANCE)) fail_msg("%s, t = %g: cells are %.3g off", what, r->t, off);
+        if (!(off <= TOLERANCE)) fail_msg("%s, t = %g: clusters are %.3g off", what, r->t, off);
         by_dense(r, inputs, other);
-        const double dense = difference(nv, other, cells + r->model->tree_nq);
+        const double dense = difference(nv, other, clusters + r->model->tree_nq);
         worst->dense = fmax(worst->dense, dense);
-        // absolute coordinates carry their own errors: those of the square of 6 n equations
-        if (!(dense <= 100 * TOLERANCE)) fail_msg("%s: cells are %.3g off dense", what, dense);
+        // absolute coordinates have larger errors: those of the square of 6 n equations
+        if (!(dense <= 100 * TOLERANCE)) fail_msg("%s: clusters are %.3g off dense", what, dense);
         for (int w = 1; w < LWI_COUNT(widths); w++) {
             if (!lwi_kernels_of(widths[w])) continue;
-            assert_true(by_cells(r, widths[w], inputs, other, &least));
-            if (memcmp(cells, other, (size_t)n * sizeof *cells))
+            assert_true(by_clusters(r, widths[w], inputs, other, &min));
+            if (memcmp(clusters, other, (size_t)n * sizeof *clusters))
                 fail_msg("%s: %d lanes give other bits than one", what, widths[w]);
         }
     }
     free(generic);
-    free(cells);
+    free(clusters);
     free(other);
 }
 
-// The largest row of positions at the poses that the run observes.
+// The largest row of positions at the observed poses of the run.
 static inline double open_by(lwt_run *r, const double *inputs)
 {
     lwi_snapshot m;
-    double most = 0;
+    double max = 0;
     lwt_observe(r->work, r->t, r->x, inputs, &r->arena, &m);
     const lwi_motion motion = {
         .R = (const double(*)[9])m.R, .r = (const double(*)[3])m.r, .q = m.q};
@@ -490,19 +490,19 @@ static inline double open_by(lwt_run *r, const double *inputs)
         else
             lwi_coupling_closure(r->model, i - r->model->nloop, r->t, &motion, LWI_CLOSURE_POSITION,
                                  &c);
-        for (int k = 0; k < c.n; k++) most = fmax(most, fabs(c.phi[k]));
+        for (int k = 0; k < c.n; k++) max = fmax(max, fabs(c.phi[k]));
     }
-    return most;
+    return max;
 }
 
-// At positions that are off by so much: the general text tells the largest row, cells the length of what
-// it is a component of, in all widths the same.
+// With a position error of this size: the elimination gives the largest row, clusters the length of the vector that it is
+// a component of, with the same bits in all widths.
 static inline void compare_gaps(lwt_run *r, const double *inputs, double off, const char *what)
 {
     uint64_t seed = 7;
     for (int i = 0; i < r->model->tree_nq; i++) r->x[i] += off * draw(&seed);
     const double open = open_by(r, inputs), size = 1 + r->model->nnode;
-    double told[3] = {0};
+    double reported[3] = {0};
     lwi_work *general = work_of(r->model, LWI_NO_KERNEL);
     lwt_near(what, 0, RCR->gap(general, r->t, r->x), open, 4 * DBL_EPSILON * size);
     lwi_work_destroy(general);
@@ -510,15 +510,15 @@ static inline void compare_gaps(lwt_run *r, const double *inputs, double off, co
         if (!lwi_kernels_of(widths[w])) continue;
         lwi_work *work = work_of(r->model, widths[w]);
         memcpy(work->discrete, r->work->discrete, work->ndiscrete);
-        told[w] = lwi_rcr_clusters_gap(work, r->t, r->x);
-        assert_true(RCR->gap(work, r->t, r->x) == told[w]);
+        reported[w] = lwi_rcr_clusters_gap(work, r->t, r->x);
+        assert_true(RCR->gap(work, r->t, r->x) == reported[w]);
         lwi_work_destroy(work);
-        assert_true(told[w] == told[0]);
+        assert_true(reported[w] == reported[0]);
     }
-    // of three components one is at least so large
+    // one of three components is at least so large
     const double rounding = 16 * DBL_EPSILON * size;
-    if (!(open <= told[0] + rounding && told[0] <= sqrt(3) * open + rounding))
-        fail_msg("%s: cells tell %.17g, rows %.17g", what, told[0], open);
+    if (!(open <= reported[0] + rounding && reported[0] <= sqrt(3) * open + rounding))
+        fail_msg("%s: clusters tell %.17g, rows %.17g", what, reported[0], open);
 }
 
 #endif

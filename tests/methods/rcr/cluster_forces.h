@@ -1,6 +1,7 @@
-// cluster_forces.h -- forces and couplings on mechanisms of cells, and evaluations with them.
-#ifndef LWT_CELLS_FORCES_H
-#define LWT_CELLS_FORCES_H
+// cluster_forces.h -- forces and couplings on mechanisms with loop clusters, and evaluations with
+// them.
+#ifndef LWT_CLUSTER_FORCES_H
+#define LWT_CLUSTER_FORCES_H
 
 #include "methods/rcr/cluster_cases.h"
 
@@ -60,21 +61,21 @@ static inline void add_bushing(site *s, lw_body a, lw_body b, uint64_t *seed)
            &error);
 }
 
-// A sphere on the body that is in the ground by half of its radius.
+// A sphere on the body, in the ground by half of its radius.
 static inline void add_stop(site *s, lw_body body)
 {
     lw_error error;
     lwt_ok(lw_builder_add_stop(s->b,
                                &(lw_stop_desc){.body1 = body,
                                                .radius = 10,
-                                               .normal = turned(s, 0, 1, 0),
+                                               .normal = rotated(s, 0, 1, 0),
                                                .stiffness = 2,
                                                .dissipation = 0.1},
                                &error),
            &error);
 }
 
-// What the forces of a model can be, on bodies at random and on one that is held by another.
+// All kinds of forces of a model, on random bodies and on one rigidly merged with another.
 static inline void add_forces(site *s, uint64_t *seed)
 {
     const lw_signal wave = lwt_function(
@@ -85,10 +86,9 @@ static inline void add_forces(site *s, uint64_t *seed)
     lwt_ok(lw_builder_add_input(s->b, "push", &input, &error), &error);
     const lw_body first = {1};
     lw_body held[2];
-    for (int i = 0; i < 2;
-         i++) { // one with a mass, one without: the first a body, the other a name
+    for (int i = 0; i < 2; i++) { // one with a mass, one without
         held[i] =
-            i ? lwt_body(s->b, &(lw_body_desc){.pose = {.position = turned(s, 0.2, 0.3, 0.1)}})
+            i ? lwt_body(s->b, &(lw_body_desc){.pose = {.position = rotated(s, 0.2, 0.3, 0.1)}})
               : blob(s, 0.1, -0.2, 0.1, 0.4);
         lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_FIXED, .body1 = first, .body2 = held[i]});
         add_spring(s, some_body(s, seed), held[i], wave, seed);
@@ -126,12 +126,12 @@ static inline void check(lw_model *model, const char *what, findings *worst)
     lw_model_destroy(model);
 }
 
-static inline void tell(const char *what, const findings *worst)
+static inline void report(const char *what, const findings *worst)
 {
-    print_message("%s: by cells %d of %d, off %.1e, off dense %.1e\n", what, worst->done,
-                  worst->asked, worst->generic, worst->dense);
-    if (2 * worst->done < worst->asked)
-        fail_msg("%s: cells did %d of %d", what, worst->done, worst->asked);
+    print_message("%s: by clusters %d of %d, off %.1e, off dense %.1e\n", what, worst->done,
+                  worst->requested, worst->generic, worst->dense);
+    if (2 * worst->done < worst->requested)
+        fail_msg("%s: clusters did %d of %d", what, worst->done, worst->requested);
 }
 
 #endif

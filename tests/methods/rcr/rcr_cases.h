@@ -1,5 +1,5 @@
-// rcr_cases.h -- the mechanisms whose numbers the specification of coordinate reduction gives: bars
-// of square section along x from their joint, gravity along -y.
+// rcr_cases.h -- mechanisms with numbers in the specification of coordinate reduction: bars of square section along x
+// from their joint, gravity along -y.
 #ifndef LWT_RCR_CASES_H
 #define LWT_RCR_CASES_H
 
@@ -97,18 +97,19 @@ static inline lw_model *lwt_five_bar(int legs)
     return lwt_model(b);
 }
 
-/** Legs on Hooke joints at (0.6 i, 0, 0) with rungs between their feet: a pendulum, however many. */
-static inline lw_model *lwt_ladder(int cells)
+/** Legs on Hooke joints at (0.6 i, 0, 0) with rungs between their feet: equivalent to a pendulum
+ *  for any number. */
+static inline lw_model *lwt_ladder(int clusters)
 {
     const double l = 1, w = 0.6, q1 = 0.4, q2 = -0.7, u1 = 1, u2 = 0.5;
-    const double mr = 0.42 / cells, ir = 0.02 * mr, ml = 2.58 / (cells + 1);
+    const double mr = 0.42 / clusters, ir = 0.02 * mr, ml = 2.58 / (clusters + 1);
     const double c = 0.63 / 2.58; // Md = 1.05 = 0.42 l + 2.58 c
-    const double J[3] = {(1.3 - 0.42 - 0.0084) / (cells + 1), (1.1 - 0.42) / (cells + 1),
-                         (0.25 - 0.0084) / (cells + 1)};
+    const double J[3] = {(1.3 - 0.42 - 0.0084) / (clusters + 1), (1.1 - 0.42) / (clusters + 1),
+                         (0.25 - 0.0084) / (clusters + 1)};
     lw_builder *b = lwt_builder();
     lw_builder_gravity(b, (lw_vec3){0, 0, -9.81});
     lw_body foot = lwt_ground;
-    for (int i = 0; i <= cells; i++) {
+    for (int i = 0; i <= clusters; i++) {
         const lw_body leg =
             lwt_body(b, &(lw_body_desc){.mass = ml,
                                         .inertia = {J[0] - ml * c * c, J[1] - ml * c * c, J[2]},
@@ -124,7 +125,7 @@ static inline lw_model *lwt_ladder(int cells)
                                     .has_qd = 1,
                                     .qd = {u1, u2}});
         for (int side = 0; side < 2; side++) {
-            if (side == 1 && i == cells) break;
+            if (side == 1 && i == clusters) break;
             if (side == 0 && i == 0) continue;
             const lw_body rung =
                 side ? lwt_body(b, &(lw_body_desc){.mass = mr,
@@ -146,7 +147,7 @@ static inline lw_model *lwt_ladder(int cells)
     return lwt_model(b);
 }
 
-/** Two loops with different bases that share a joint: on the ground and on the rocker. */
+/** Two loops with different bases and a common joint: on the ground and on the rocker. */
 static inline lw_model *lwt_six_bar(void)
 {
     lw_builder *b = lwt_builder();
@@ -166,7 +167,7 @@ static inline lw_model *lwt_six_bar(void)
     return lwt_model(b);
 }
 
-/** A body that floats, and a four-bar on it. */
+/** A floating body with a four-bar on it. */
 static inline lw_body lwt_add_floating_base(lw_builder *b)
 {
     const lw_body base = lwt_body(b, &(lw_body_desc){.name = "base",
@@ -193,7 +194,7 @@ static inline lw_model *lwt_floating_four_bar(lw_vec3 gravity)
     return lwt_model(b);
 }
 
-/** No bar of this one can turn fully. */
+/** No bar of this one can rotate fully. */
 static inline lw_model *lwt_non_grashof(void)
 {
     const double l[4] = {0.5, 0.6, 0.55, 0.8}, q0 = 1, u0 = 9;
@@ -216,7 +217,7 @@ static inline lw_model *lwt_non_grashof(void)
 
 /** `rcr` with momenta as state. */
 static inline lwt_run lwt_run_momenta(const lw_model *model, const char *kappa,
-                                      const lwi_snapshot *moment)
+                                      const lwi_snapshot *snapshot)
 {
     lw_options options;
     lw_error error;
@@ -226,17 +227,16 @@ static inline lwt_run lwt_run_momenta(const lw_model *model, const char *kappa,
     lwt_ok(lw_options_set(&options, "kappa", kappa, &error), &error);
     lwt_ok(lwi_work_create_options(model, RCR, NULL, 0, &options, &work, &error), &error);
     work->options = NULL; // read at creation
-    return lwt_run_work(work, moment);
+    return lwt_run_work(work, snapshot);
 }
 
-/** Makes the last joints of loops dependent wherever their pivots allow it: the published choice.
- */
+/** Makes the last joints of loops dependent if their pivots allow it: the published choice. */
 static inline void lwt_run_last_dependent(lwt_run *r)
 {
     lwi_snapshot start;
     lwi_rcr_work *d = r->work->data;
     d->theta = 1e-3;
-    d->dense = NULL; // it has no partition
+    d->dense = NULL; // the dense path has no partition
     assert_int_equal(lwi_snapshot_create(r->model, &r->arena, &start), LW_OK);
     lwi_snapshot_start(r->model, &start);
     lwt_ok(r->work->formulation->enter(r->work, &start, r->x), &r->work->error);
@@ -254,24 +254,25 @@ static inline void lwt_near(const char *what, int index, double a, double b, dou
              fabs(a - b), tol);
 }
 
-/** A line of the table that examples/rcr-2003/report.py makes: printed by the specification, ours. */
-static inline void lwt_tell(const char *check, const char *what, const char *printed,
-                            const char *measured)
+/** A line of the table that examples/rcr-2003/report.py makes: printed by the specification,
+ *  computed here. */
+static inline void lwt_report(const char *check, const char *what, const char *printed,
+                              const char *measured)
 {
     print_message("table| %s | %s | %s | %s\n", check, what, printed, measured);
 }
 
 static inline void lwt_list(int n, const double *x, char text[200])
 {
-    const int most = 3; // of a table's cell
+    const int max = 3; // numbers in an entry of the table
     size_t used = 0;
     text[0] = 0;
-    for (int i = 0; i < n && i < most; i++)
+    for (int i = 0; i < n && i < max; i++)
         used += (size_t)snprintf(text + used, 200 - used, "%s%.10g", i ? ", " : "", x[i]);
-    if (n > most) snprintf(text + used, 200 - used, ", ... (%d)", n);
+    if (n > max) snprintf(text + used, 200 - used, ", ... (%d)", n);
 }
 
-/** Numbers of the specification and ours: within tol. */
+/** Numbers of the specification and computed ones: within tol. */
 static inline void lwt_numbers(const char *check, const char *what, int n, const double *printed,
                                const double *measured, double tol)
 {
@@ -284,23 +285,23 @@ static inline void lwt_numbers(const char *check, const char *what, int n, const
     lwt_list(n, printed, a);
     lwt_list(n, measured, b);
     snprintf(text, sizeof text, "%s; off by %.1e", b, off);
-    lwt_tell(check, what, a, text);
+    lwt_report(check, what, a, text);
 }
 
-/** An error that the specification prints, and ours: `most` of it at most. */
+/** An error that the specification prints, and the computed one: at most `max` of it. */
 static inline void lwt_error(const char *check, const char *what, double printed, double measured,
-                             double most)
+                             double max)
 {
     char a[24], b[24];
     snprintf(a, sizeof a, "%.1e", printed);
     snprintf(b, sizeof b, "%.1e", measured);
-    lwt_tell(check, what, a, b);
-    if (!(measured <= most * printed))
+    lwt_report(check, what, a, b);
+    if (!(measured <= max * printed))
         fail_msg("%s, %s: %g, %g printed", check, what, measured, printed);
 }
 
-/** Speeds or accelerations [n] with the last one, of the joint that is cut, the other way round. */
-static inline void lwt_turned(int n, const double *from, double *to)
+/** Speeds or accelerations [n] with the sign of the last one, of the cut joint, reversed. */
+static inline void lwt_rotated(int n, const double *from, double *to)
 {
     for (int i = 0; i < n; i++) to[i] = i == n - 1 ? -from[i] : from[i];
 }
@@ -309,7 +310,7 @@ static inline void lwt_turned(int n, const double *from, double *to)
 static inline double lwt_rows_rate(const lwt_run *r)
 {
     const lwi_rcr_work *d = lwt_rcr(r);
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < d->cut.count; i++) {
         const lwi_closure *c = &d->cut.closure[i];
         for (int k = 0; k < c->n; k++) {
@@ -317,26 +318,26 @@ static inline double lwt_rows_rate(const lwt_run *r)
             for (int s = 0; s < c->nbody; s++)
                 rate += v3_dot(c->J[s][k], d->tree.body_v[c->body[s]]) +
                         v3_dot(c->J[s][k] + 3, d->tree.body_w[c->body[s]]);
-            most = fmax(most, fabs(rate));
+            max = fmax(max, fabs(rate));
         }
     }
-    return most;
+    return max;
 }
 
-/** Largest difference of the accelerations of two moments relative to the largest of them. */
+/** Largest difference of the accelerations of two snapshots, relative to the largest acceleration. */
 static inline double lwt_acceleration_error(const lw_model *model, const lwi_snapshot *a,
                                             const lwi_snapshot *b)
 {
-    double most = 1, off = 0;
+    double max = 1, off = 0;
     for (int i = 1; i < model->nbody; i++) {
         if (model->body[i].carrier != i) continue;
         for (int k = 0; k < 3; k++) {
-            most = fmax(most, fmax(fabs(b->a[i][k]), fabs(b->al[i][k])));
+            max = fmax(max, fmax(fabs(b->a[i][k]), fabs(b->al[i][k])));
             off = fmax(off, fabs(a->a[i][k] - b->a[i][k]));
             off = fmax(off, fabs(a->al[i][k] - b->al[i][k]));
         }
     }
-    return off / most;
+    return off / max;
 }
 
 #endif

@@ -1,5 +1,5 @@
-// test_clusters.c -- evaluations of `rcr` by cells in lanes against its general elimination,
-// absolute coordinates, and themselves in other widths.
+// test_clusters.c -- evaluations of `rcr` by loop clusters in lanes against its elimination, absolute coordinates, and
+// clusters in other widths.
 #include "methods/rcr/cluster_cases.h"
 
 static void check_kind(lwt_kind kind, int n, const char *what, int falls)
@@ -16,16 +16,16 @@ static void check_kind(lwt_kind kind, int n, const char *what, int falls)
         lwt_run_end(&r);
         lw_model_destroy(model);
     }
-    print_message("%s, %d: by cells %d of %d, off %.1e, off dense %.1e, pivots %.2f\n", what, n,
-                  worst.done, worst.asked, worst.generic, worst.dense, worst.ratio);
-    // most states are not close to singular positions
-    if (2 * worst.done < worst.asked)
-        fail_msg("%s: cells did %d of %d", what, worst.done, worst.asked);
+    print_message("%s, %d: by clusters %d of %d, off %.1e, off dense %.1e, pivots %.2f\n", what, n,
+                  worst.done, worst.requested, worst.generic, worst.dense, worst.ratio);
+    // nearly all states are far from singular positions
+    if (2 * worst.done < worst.requested)
+        fail_msg("%s: clusters did %d of %d", what, worst.done, worst.requested);
 }
 
 // The accelerations, the speeds and the rates of cut joints are those of the general elimination
 // and of absolute coordinates, in any attitude; all widths have the same bits.
-static void cells_agree(void **state)
+static void clusters_agree(void **state)
 {
     (void)state;
     check_kind(FOUR_BARS, 1, "one four-bar", 3);
@@ -37,16 +37,16 @@ static void cells_agree(void **state)
     check_kind(SARRUS, 3, "Sarrus linkages", 3);
     check_kind(SEVEN_HINGES, 3, "seven hinges", 3);
     check_kind(BALLS, 3, "loops closed by balls", 3);
-    check_kind(TREE, 4, "tree of cells", 3);
+    check_kind(TREE, 4, "tree of clusters", 3);
     check_kind(MIXED, 3, "mixed shapes", 3);
 }
 
 // ---------------------------------------------------------------------------------------- limits
 
-// A parallelogram's columns enclose the angle between rod and coupler: 0.02 rad from the flat
-// position their squared sine is LWI_CLUSTER_PIVOT.  Closer than that the evaluation is the general
-// text's, to the last bit; farther it is the cells', and close to it.
-static void flat_cells_are_handed_over(void **state)
+// The columns of a parallelogram enclose the angle between rod and coupler: 0.02 rad from the flat position their
+// squared sine is LWI_CLUSTER_PIVOT.  Closer to it the evaluation is the elimination's, to the last bit; farther
+// away the clusters', and close to the elimination's.
+static void flat_clusters_are_left_to_the_elimination(void **state)
 {
     static const double off[] = {0.3, 0.05, 0.03, 0.01, 0.001};
     (void)state;
@@ -63,19 +63,19 @@ static void flat_cells_are_handed_over(void **state)
         lw_model *model = lwt_model(b);
         lwt_run r = fall(model, 1);
         const int n = r.work->layout.nx;
-        double *general = lwt_vector(n), *now = lwt_vector(n), *cells = lwt_vector(n), least;
-        by_text(&r, NULL, general);
+        double *general = lwt_vector(n), *now = lwt_vector(n), *clusters = lwt_vector(n), min;
+        by_elimination(&r, NULL, general);
         lwt_ok(RCR->rates(r.work, 0, r.x, NULL, now), &r.work->error);
-        assert_int_equal(by_cells(&r, 1, NULL, cells, &least), off[i] > 0.02);
+        assert_int_equal(by_clusters(&r, 1, NULL, clusters, &min), off[i] > 0.02);
         if (off[i] > 0.02)
-            assert_memory_equal(now, cells, (size_t)n * sizeof *now);
+            assert_memory_equal(now, clusters, (size_t)n * sizeof *now);
         else
             assert_memory_equal(now, general, (size_t)n * sizeof *now);
-        // both texts lose the digits that the position costs, once and twice
+        // both lose the digits that the position costs, once and twice
         lwt_near("flat", i, difference(n, general, now), 0, 64 * DBL_EPSILON / (off[i] * off[i]));
         free(general);
         free(now);
-        free(cells);
+        free(clusters);
         lwt_run_end(&r);
         lw_model_destroy(model);
     }
@@ -95,8 +95,8 @@ static double energy_of(lwt_run *r)
     return sum;
 }
 
-// A run by cells keeps the energy as one by the general text does, and stays with it.
-static void runs_conserve_energy(void **state)
+// A run by clusters conserves the energy as one by the elimination, and remains close to it.
+static void segments_conserve_energy(void **state)
 {
     static const lwt_kind kinds[] = {LADDER, FOUR_BARS};
     (void)state;
@@ -119,8 +119,8 @@ static void runs_conserve_energy(void **state)
     }
 }
 
-// How far loops are open, by cells and by rows.
-static void gaps_are_told(void **state)
+// Position error of the loops, by clusters and by rows.
+static void gaps_are_reported(void **state)
 {
     static const double off[] = {0, 1e-6, 1e-2};
     (void)state;
@@ -138,8 +138,8 @@ static void gaps_are_told(void **state)
     }
 }
 
-// What cells have no text for is left alone: spherical joints of the tree.
-static void others_have_no_cells(void **state)
+// Models that clusters do not cover are left to the elimination: spherical joints of the tree.
+static void others_have_no_clusters(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -162,9 +162,11 @@ static void others_have_no_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_agree),          cmocka_unit_test(flat_cells_are_handed_over),
-        cmocka_unit_test(runs_conserve_energy), cmocka_unit_test(gaps_are_told),
-        cmocka_unit_test(others_have_no_cells),
+        cmocka_unit_test(clusters_agree),
+        cmocka_unit_test(flat_clusters_are_left_to_the_elimination),
+        cmocka_unit_test(segments_conserve_energy),
+        cmocka_unit_test(gaps_are_reported),
+        cmocka_unit_test(others_have_no_clusters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

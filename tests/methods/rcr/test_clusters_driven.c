@@ -1,5 +1,5 @@
-// test_clusters_driven.c -- mechanisms whose joints are driven, as cells in lanes: accelerations and the
-// power of the drives against the general elimination, absolute coordinates, and other widths.
+// test_clusters_driven.c -- mechanisms with driven joints, by loop clusters in lanes: accelerations and the power of the
+// drives against the elimination, absolute coordinates, and other widths.
 #include "methods/rcr/cluster_forces.h"
 
 // A motion that begins where the joint was drawn.
@@ -24,12 +24,12 @@ static lw_joint drive(site *s, lw_joint_type type, lw_body a, lw_body b, const d
     return lwt_add(s->b, &(lw_joint_desc){.type = type,
                                           .body1 = a,
                                           .body2 = b,
-                                          .at = turned(s, at[0], at[1], at[2]),
-                                          .axis = turned(s, axis[0], axis[1], axis[2]),
+                                          .at = rotated(s, at[0], at[1], at[2]),
+                                          .axis = rotated(s, axis[0], axis[1], axis[2]),
                                           .coordinate[0].motion = motion});
 }
 
-// As four_bar, with a crank that is driven, on whose joint forces act as well.
+// As four_bar, with a driven crank and forces on its joint.
 static lw_body driven_four_bar(site *s, lw_body base, double x, double y, lw_signal motion)
 {
     const lw_body crank = blob(s, x + 0.05, y + 0.1, 0, 1),
@@ -40,8 +40,8 @@ static lw_body driven_four_bar(site *s, lw_body base, double x, double y, lw_sig
                 .type = LW_JOINT_REVOLUTE,
                 .body1 = base,
                 .body2 = crank,
-                .at = turned(s, x, y, 0),
-                .axis = turned(s, 0, 0, 1),
+                .at = rotated(s, x, y, 0),
+                .axis = rotated(s, 0, 0, 1),
                 .coordinate[0] = {.motion = motion, .stiffness = 3, .damping = 0.4, .rotor = 0.2}});
     pin(s, LW_JOINT_REVOLUTE, crank, coupler, AT(x + 0.1, y + 0.25, 0), Z, LW_CUT_AUTO);
     pin(s, LW_JOINT_REVOLUTE, base, rocker, AT(x + 0.7, y - 0.1, 0), Z, LW_CUT_AUTO);
@@ -49,7 +49,7 @@ static lw_body driven_four_bar(site *s, lw_body base, double x, double y, lw_sig
     return rocker;
 }
 
-// Four-bars, each on the rocker of the one before, the first one driven: nothing is free.
+// Four-bars, each on the rocker of the one before, the first one driven: no degree of freedom.
 static void nothing_is_free(site *s)
 {
     lw_body rocker = driven_four_bar(s, s->base, 0, 0, steady(s, 1.3));
@@ -57,7 +57,7 @@ static void nothing_is_free(site *s)
     driven_four_bar(s, s->base, 2, 0, swing(s, 0.3, 5));
 }
 
-// A driven four-bar whose rocker carries one that is free, and a limb with a driven elbow.
+// A driven four-bar with a free one on its rocker, and a branch with a driven elbow.
 static void carried_by_driven(site *s)
 {
     const lw_body rocker = driven_four_bar(s, s->base, 0, 0, swing(s, 0.4, 4));
@@ -67,7 +67,7 @@ static void carried_by_driven(site *s)
     drive(s, LW_JOINT_REVOLUTE, upper, lower, AT(2.1, 1, 0), X, swing(s, 1, 3));
 }
 
-// A driven crank on an arm that is free, which its loop throws about.
+// A driven crank on a free arm, which its loop accelerates.
 static void carries_driven(site *s)
 {
     const lw_body arm = blob(s, -0.2, 0.3, 0, 3);
@@ -77,7 +77,7 @@ static void carries_driven(site *s)
     drive(s, LW_JOINT_REVOLUTE, arm, wheel, AT(-0.3, 0.4, 0.2), X, steady(s, 7));
 }
 
-// A slider that is driven, and moves crank and rod; a ladder, one of whose posts leans as it is told.
+// A driven slider that moves crank and rod; a ladder with one post of prescribed inclination.
 static void slides_and_posts(site *s)
 {
     const lw_body crank = blob(s, 0, 0.1, 0, 1), rod = blob(s, 0.4, 0.2, 0.05, 0.7);
@@ -88,16 +88,16 @@ static void slides_and_posts(site *s)
     pin(s, LW_JOINT_REVOLUTE, slider, rod, AT(0.85, 0, 0), Z, LW_CUT_PREFER);
     ladder(s, 2, 4);
     lwt_add(s->b,
-            &(lw_joint_desc){.type = LW_JOINT_CYLINDRICAL, // its slide is driven, its turn free
+            &(lw_joint_desc){.type = LW_JOINT_CYLINDRICAL, // driven displacement, free rotation
                              .body1 = s->base,
                              .body2 = post,
-                             .at = turned(s, 5, 0, 1),
-                             .axis = turned(s, 0, 0.3, 1),
+                             .at = rotated(s, 5, 0, 1),
+                             .axis = rotated(s, 0, 0.3, 1),
                              .coordinate[0].motion = swing(s, 0.1, 5)});
     four_bar(s, post, 5, 1, 1);
 }
 
-// A shaft that is driven turns others by gears, one of them the crank of a four-bar.
+// A driven shaft with gears, one of them on the crank of a four-bar.
 static void gears(site *s)
 {
     static const double gear[] = {0, -1.5};
@@ -116,7 +116,7 @@ static void gears(site *s)
     pin(s, LW_JOINT_REVOLUTE, rod, rocker, AT(3.1, -0.2, 0), Z, LW_CUT_PREFER);
 }
 
-// Legs on a crank that is driven, and loops in them whose cells do not all know it.
+// Legs on a driven crank, with loops in which not all clusters have its coordinate.
 static void legs(site *s)
 {
     const lw_body crank = blob(s, 0, 0, 0, 1);
@@ -143,19 +143,19 @@ static void driven_joints_agree(void **state)
         for (int i = 0; i < 3 + NBASE; i++) {
             uint64_t seed = 300 + (uint64_t)i;
             site s = new_site(&seed, i == 0);
-            stand_on(&s, i < 3 ? GROUND : (lwt_base)(i - 3), &seed);
+            place_on(&s, i < 3 ? GROUND : (lwt_base)(i - 3), &seed);
             cases[c].populate(&s);
             if (i >= 2) add_forces(&s, &seed);
             lw_model *model = lwt_model(s.b);
             assert_true(model->carries_work);
             check(model, cases[c].name, &worst);
         }
-        tell(cases[c].name, &worst);
-        assert_int_equal(worst.done, worst.asked);
+        report(cases[c].name, &worst);
+        assert_int_equal(worst.done, worst.requested);
     }
 }
 
-// Rates hold the work of the drives: what is put in is what the mechanism has more.
+// Rates contain the power of the drives: the energy changes by their work.
 static double energy_of(lwt_run *r)
 {
     lwi_snapshot m;

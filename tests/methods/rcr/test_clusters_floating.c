@@ -1,11 +1,11 @@
-// test_clusters_floating.c -- loops on bodies that float or hang on a ball, as cells in lanes: against the
-// general elimination, absolute coordinates, and themselves in other widths.
+// test_clusters_floating.c -- loops on floating bodies or on a spherical joint, by loop clusters in lanes: against the
+// elimination, absolute coordinates, and other widths.
 #include "methods/rcr/cluster_forces.h"
 
 static const char *const names[NBASE] = {"the ground", "a floating body", "a free joint", "a ball"};
 
 // Every kind of loop: accelerations, also those of the body, speeds, rates of quaternions and of cut joints.
-static void cells_agree(void **state)
+static void clusters_agree(void **state)
 {
     static const struct {
         lwt_kind kind;
@@ -31,11 +31,11 @@ static void cells_agree(void **state)
                 check(build_on((lwt_base)base, cases[c].kind, cases[c].n, i == 0, &seed), what,
                       &worst);
             }
-            tell(what, &worst);
+            report(what, &worst);
         }
 }
 
-// Legs on a crank on a body that floats, with all forces, on that body too.
+// Legs on a crank on a floating body, with all kinds of forces, on that body too.
 static void walkers_agree(void **state)
 {
     (void)state;
@@ -44,7 +44,7 @@ static void walkers_agree(void **state)
         for (int i = 0; i < 3; i++) {
             uint64_t seed = 700 + 10 * (uint64_t)base + (uint64_t)i;
             site s = new_site(&seed, i == 0);
-            stand_on(&s, (lwt_base)base, &seed);
+            place_on(&s, (lwt_base)base, &seed);
             const lw_body crank = blob(&s, 0, 0, 0, 1);
             pin(&s, LW_JOINT_REVOLUTE, s.base, crank, AT(0, 0, 0), Z, LW_CUT_AUTO);
             for (int k = 0; k < 2; k++) leg(&s, crank, 0.05 * k, k % 2 ? -1 : 1);
@@ -55,12 +55,12 @@ static void walkers_agree(void **state)
             }
             check(lwt_model(s.b), names[base], &worst);
         }
-        tell(names[base], &worst);
+        report(names[base], &worst);
     }
 }
 
-// Several machines in one model, on bodies of their own and on the ground, some in one block of lanes; a body
-// that floats and carries nothing.
+// Several machines in one model, on different bodies and on the ground, some in one block of lanes; and a floating body
+// that carries nothing.
 static void machines_agree(void **state)
 {
     findings worst = {0};
@@ -69,20 +69,20 @@ static void machines_agree(void **state)
         uint64_t seed = 900 + (uint64_t)i;
         site s = new_site(&seed, i == 0);
         for (int k = 0; k < 5; k++) {
-            stand_on(&s, k < NBASE ? (lwt_base)k : FLOATING, &seed);
+            place_on(&s, k < NBASE ? (lwt_base)k : FLOATING, &seed);
             if (k == 4) break;
             const lw_body rocker = four_bar(&s, s.base, 0, 0, k);
             four_bar(&s, rocker, 0.7, 0.3, k + 0.1);
-            limb(&s, s.base, -1, -1, 2);
+            branch(&s, s.base, -1, -1, 2);
         }
         if (i > 1) add_forces(&s, &seed);
         check(lwt_model(s.b), "machines", &worst);
     }
-    tell("machines", &worst);
-    assert_int_equal(worst.done, worst.asked);
+    report("machines", &worst);
+    assert_int_equal(worst.done, worst.requested);
 }
 
-// Rotors and gears on what floats.
+// Rotors and gears on floating bodies.
 static void rotors_and_gears_agree(void **state)
 {
     static const double gear[] = {0.2, -1.5};
@@ -93,14 +93,14 @@ static void rotors_and_gears_agree(void **state)
         site s = new_site(&seed, i == 0);
         lw_joint shaft[2];
         lw_body wheel[2];
-        stand_on(&s, (lwt_base)(i % NBASE), &seed);
+        place_on(&s, (lwt_base)(i % NBASE), &seed);
         for (int k = 0; k < 2; k++) {
             wheel[k] = blob(&s, k + 0.1, -1, 0.1 * k, 1);
             shaft[k] = lwt_add(s.b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
                                                      .body1 = s.base,
                                                      .body2 = wheel[k],
-                                                     .at = turned(&s, k, -1, 0),
-                                                     .axis = turned(&s, 0.3 * k, 0, 1),
+                                                     .at = rotated(&s, k, -1, 0),
+                                                     .axis = rotated(&s, 0.3 * k, 0, 1),
                                                      .has_q = 1,
                                                      .q = {0.2 * k},
                                                      .coordinate[0] = {.rotor = 0.4}});
@@ -110,12 +110,13 @@ static void rotors_and_gears_agree(void **state)
         if (i >= NBASE) add_forces(&s, &seed);
         check(lwt_model(s.b), "rotors and gears", &worst);
     }
-    tell("rotors and gears", &worst);
-    assert_int_equal(worst.done, worst.asked);
+    report("rotors and gears", &worst);
+    assert_int_equal(worst.done, worst.requested);
 }
 
-// Loops that the body itself is in are not in its axes: the ground closes one, or another body that floats.
-static void others_have_no_cells(void **state)
+// Loops that contain the floating body have no cluster: one closed by the ground, one by another
+// floating body.
+static void others_have_no_clusters(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -135,8 +136,8 @@ static void others_have_no_cells(void **state)
     }
 }
 
-// Of a machine that floats without gravity and with nothing to hold it, by cells: momentum, spin about the
-// origin, energy.
+// A floating machine without gravity and supports, by clusters: momentum, angular momentum about
+// the origin, energy.
 static void conserved(lwt_run *r, double sum[7])
 {
     memset(sum, 0, 7 * sizeof *sum);
@@ -155,19 +156,19 @@ static void conserved(lwt_run *r, double sum[7])
     }
 }
 
-static void runs_conserve(void **state)
+static void segments_conserve(void **state)
 {
     uint64_t seed = 12;
     double before[7], after[7];
     (void)state;
     site s = new_site(&seed, false);
     lw_builder_gravity(s.b, (lw_vec3){0, 0, 0});
-    stand_on(&s, FLOATING, &seed);
+    place_on(&s, FLOATING, &seed);
     const lw_body crank = blob(&s, 0, 0, 0, 1);
     lwt_add(s.b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
                                   .body1 = s.base,
                                   .body2 = crank,
-                                  .axis = turned(&s, 0, 0, 1),
+                                  .axis = rotated(&s, 0, 0, 1),
                                   .has_qd = 1,
                                   .qd = {3}});
     leg(&s, crank, 0, 1);
@@ -191,9 +192,9 @@ static void runs_conserve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_agree),          cmocka_unit_test(walkers_agree),
-        cmocka_unit_test(machines_agree),       cmocka_unit_test(rotors_and_gears_agree),
-        cmocka_unit_test(others_have_no_cells), cmocka_unit_test(runs_conserve),
+        cmocka_unit_test(clusters_agree),          cmocka_unit_test(walkers_agree),
+        cmocka_unit_test(machines_agree),          cmocka_unit_test(rotors_and_gears_agree),
+        cmocka_unit_test(others_have_no_clusters), cmocka_unit_test(segments_conserve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,10 @@
-// test_clusters_loads.c -- forces on loops that `rcr` takes as cells in lanes, and loops between cells
-// that one of them does not know: against the general elimination, absolute coordinates, and
-// themselves in other widths.
+// test_clusters_loads.c -- forces on loop clusters in lanes, and loops between clusters with forwarded coordinates:
+// against the elimination, absolute coordinates, and other widths.
 #include "methods/rcr/cluster_forces.h"
 
 // ------------------------------------------------------------------------------------- mechanisms
 
-// Closes a loop of revolutes with what acts on that joint.
+// Closes a loop of revolutes, with forces on the closing joint.
 static void close_loop(site *s, lw_body a, lw_body b, const double at[3],
                        const lw_coordinate_desc *acts)
 {
@@ -13,13 +12,13 @@ static void close_loop(site *s, lw_body a, lw_body b, const double at[3],
                                    .type = LW_JOINT_REVOLUTE,
                                    .body1 = a,
                                    .body2 = b,
-                                   .at = turned(s, at[0], at[1], at[2]),
-                                   .axis = turned(s, 0, 0, 1),
+                                   .at = rotated(s, at[0], at[1], at[2]),
+                                   .axis = rotated(s, 0, 0, 1),
                                    .cut = LW_CUT_PREFER,
                                    .coordinate[0] = *acts});
 }
 
-/** As four_bar, with forces on the joint that is cut. */
+/** As four_bar, with forces on the cut joint. */
 static void four_bar_with(site *s, double x, double y, const lw_coordinate_desc *acts)
 {
     const lw_body crank = blob(s, x + 0.05, y + 0.1, 0, 1),
@@ -33,9 +32,8 @@ static void four_bar_with(site *s, double x, double y, const lw_coordinate_desc 
 
 // ------------------------------------------------------------------------------------------ tests
 
-// Springs, dampers, wrenches, bushings and stops at points of bodies, by inputs and functions: the
-// accelerations and the power are those of the general elimination, the accelerations those of absolute
-// coordinates, and all widths have the same bits.
+// Springs, dampers, wrenches, bushings and stops at points of bodies, by inputs and functions: accelerations and power
+// are those of the elimination, accelerations those of absolute coordinates, with the same bits in all widths.
 static void forces_at_points_agree(void **state)
 {
     static const struct {
@@ -44,7 +42,7 @@ static void forces_at_points_agree(void **state)
         const char *name;
     } cases[] = {{FOUR_BARS, 9, "four-bars"}, {CRANK_SLIDERS, 3, "crank-sliders"},
                  {LADDER, 10, "ladder"},      {SARRUS, 2, "Sarrus linkages"},
-                 {BALLS, 2, "balls"},         {TREE, 4, "tree of cells"},
+                 {BALLS, 2, "balls"},         {TREE, 4, "tree of clusters"},
                  {MIXED, 2, "mixed"}};
     (void)state;
     for (int c = 0; c < LWI_COUNT(cases); c++) {
@@ -58,11 +56,11 @@ static void forces_at_points_agree(void **state)
             assert_true(model->carries_work);
             check(model, cases[c].name, &worst);
         }
-        tell(cases[c].name, &worst);
+        report(cases[c].name, &worst);
     }
 }
 
-// Springs, stops and friction on joints that are cut, and motors that read them.
+// Springs, stops and friction on cut joints, and motors that read them.
 static void forces_on_cut_joints_agree(void **state)
 {
     uint64_t seed = 5;
@@ -84,19 +82,18 @@ static void forces_on_cut_joints_agree(void **state)
         lwt_add(s.b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
                                       .body1 = lwt_ground,
                                       .body2 = arm,
-                                      .at = turned(&s, -1, 0, 0),
-                                      .axis = turned(&s, 0, 0, 1),
+                                      .at = rotated(&s, -1, 0, 0),
+                                      .axis = rotated(&s, 0, 0, 1),
                                       .coordinate[0] = {.force = reads}});
         ball_loop(&s, 2);
         lw_model *model = lwt_model(s.b);
         check(model, "forces on cut joints", &worst);
     }
-    tell("forces on cut joints", &worst);
-    assert_int_equal(worst.done, worst.asked);
+    report("forces on cut joints", &worst);
+    assert_int_equal(worst.done, worst.requested);
 }
 
-// Springs, dampers, friction and motors of tree joints act as in the general text; their work is
-// carried.
+// Springs, dampers, friction and motors of tree joints as in the elimination, with their work.
 static void efforts_agree(void **state)
 {
     uint64_t seed = 7;
@@ -112,15 +109,15 @@ static void efforts_agree(void **state)
         lwt_add(s.b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
                                       .body1 = rocker,
                                       .body2 = tip,
-                                      .at = turned(&s, 0.9, 0.7, 0),
-                                      .axis = turned(&s, 0, 1, 0.2),
+                                      .at = rotated(&s, 0.9, 0.7, 0),
+                                      .axis = rotated(&s, 0, 1, 0.2),
                                       .coordinate[0] = {.stiffness = 4, .damping = 0.3}});
         const lw_body arm = blob(&s, -1, 0.5, 0, 1);
         lwt_add(s.b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
-                                      .body1 = arm, // passed backwards
+                                      .body1 = arm, // reversed
                                       .body2 = lwt_ground,
-                                      .at = turned(&s, -1, 0, 0),
-                                      .axis = turned(&s, 0, 0, 1),
+                                      .at = rotated(&s, -1, 0, 0),
+                                      .axis = rotated(&s, 0, 0, 1),
                                       .coordinate[0] = {.damping = 0.5, .force = force}});
         lw_model *model = lwt_model(s.b);
         lwt_run r = fall(model, 1);
@@ -132,7 +129,7 @@ static void efforts_agree(void **state)
         lwt_run_end(&r);
         lw_model_destroy(model);
     }
-    assert_int_equal(worst.done, worst.asked);
+    assert_int_equal(worst.done, worst.requested);
     print_message("efforts: off %.1e, off dense %.1e\n", worst.generic, worst.dense);
 }
 
@@ -141,14 +138,14 @@ static lw_body geared(site *s, lw_body a, lw_body b, double x, double y, double 
     lwt_add(s->b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
                                    .body1 = a,
                                    .body2 = b,
-                                   .at = turned(s, x, y, 0),
-                                   .axis = turned(s, 0, 0, 1),
+                                   .at = rotated(s, x, y, 0),
+                                   .axis = rotated(s, 0, 0, 1),
                                    .cut = LW_CUT_NEVER,
                                    .coordinate[0] = {.rotor = rotor}});
     return b;
 }
 
-// Rotors on known and dependent joints of loops, of a cell on a cell, and behind loops.
+// Rotors on known and dependent joints of loops, of a cluster on a cluster, and behind loops.
 static void rotors_agree(void **state)
 {
     findings worst = {0};
@@ -171,8 +168,8 @@ static void rotors_agree(void **state)
         geared(&s, base, blob(&s, 3, 2, 0, 1), 2.5, 2, 0.1);
         check(lwt_model(s.b), "rotors", &worst);
     }
-    tell("rotors", &worst);
-    assert_int_equal(worst.done, worst.asked);
+    report("rotors", &worst);
+    assert_int_equal(worst.done, worst.requested);
 }
 
 // Gears in a row, a cam of third order, a wheel on an arm, and one of them drives four-bars.
@@ -187,16 +184,17 @@ static void couplings_agree(void **state)
         lw_joint shaft[7];
         lw_body wheel[7];
         for (int k = 0; k < 7;
-             k++) { // positions follow from the first: given where polynomials hold
+             k++) { // positions follow from the first: specified if polynomials hold
             static const double q[] = {0, 0.2, -0.1, 0.35, 0.1, 0.2, 0.1};
             wheel[k] = blob(&s, k + 0.1, -1, 0.1 * k, 1);
-            shaft[k] = lwt_add(s.b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
-                                                     .body1 = k == 6 ? wheel[0] : lwt_ground,
-                                                     .body2 = wheel[k],
-                                                     .at = turned(&s, k == 6 ? 0.3 : k, -1, 0),
-                                                     .axis = turned(&s, k % 3 == 1 ? 0.3 : 0, 0, 1),
-                                                     .has_q = 1,
-                                                     .q = {q[k]}});
+            shaft[k] =
+                lwt_add(s.b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                              .body1 = k == 6 ? wheel[0] : lwt_ground,
+                                              .body2 = wheel[k],
+                                              .at = rotated(&s, k == 6 ? 0.3 : k, -1, 0),
+                                              .axis = rotated(&s, k % 3 == 1 ? 0.3 : 0, 0, 1),
+                                              .has_q = 1,
+                                              .q = {q[k]}});
         }
         couple(&s, shaft[1], shaft[0], gear, 2);
         couple(&s, shaft[2], shaft[1], gear, 2);
@@ -208,12 +206,12 @@ static void couplings_agree(void **state)
         if (i > 2) add_forces(&s, &seed);
         check(lwt_model(s.b), "couplings", &worst);
     }
-    tell("couplings", &worst);
-    assert_int_equal(worst.done, worst.asked);
+    report("couplings", &worst);
+    assert_int_equal(worst.done, worst.requested);
 }
 
-// Loops between cells that are moved by one before them, as in the legs of walking machines.
-static void loops_between_cells_agree(void **state)
+// Loops between clusters that an earlier one moves, as in the legs of walking machines.
+static void loops_between_clusters_agree(void **state)
 {
     (void)state;
     for (int n = 1; n <= 5; n += 4) {
@@ -227,12 +225,12 @@ static void loops_between_cells_agree(void **state)
             if (i == 2) add_forces(&s, &seed);
             check(lwt_model(s.b), "legs", &worst);
         }
-        tell(n == 1 ? "a leg" : "five legs", &worst);
+        report(n == 1 ? "a leg" : "five legs", &worst);
     }
 }
 
-// Lattices of n x m meshes, each mesh between two of the storey below it: coordinates come from cells
-// that lie apart, and from some that only have what tells them.
+// Lattices of n x m meshes, each mesh between two of the storey below it: coordinates come from distant clusters, and
+// from some that have only what determines them.
 static void lattices_agree(void **state)
 {
     static const int sizes[][2] = {{2, 2}, {3, 3}, {5, 2}, {1, 4}};
@@ -253,7 +251,7 @@ static void lattices_agree(void **state)
         if (i % 2) add_forces(&s, &seed);
         snprintf(what, sizeof what, "%d x %d meshes", n, m);
         check(lwt_model(s.b), what, &worst);
-        tell(what, &worst);
+        report(what, &worst);
     }
 }
 
@@ -262,7 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forces_at_points_agree), cmocka_unit_test(forces_on_cut_joints_agree),
         cmocka_unit_test(efforts_agree),          cmocka_unit_test(rotors_agree),
-        cmocka_unit_test(couplings_agree),        cmocka_unit_test(loops_between_cells_agree),
+        cmocka_unit_test(couplings_agree),        cmocka_unit_test(loops_between_clusters_agree),
         cmocka_unit_test(lattices_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,9 +18,9 @@ static void four_bar_has_the_numbers(void **state)
     lwt_run r = lwt_run_start(model, RCR);
     lwt_run_observe(&r);
     double mine[4];
-    lwt_turned(4, r.now.qd, mine);
+    lwt_rotated(4, r.now.qd, mine);
     lwt_numbers("13.1", "speeds", 4, u, mine, 5e-9); // the start is given to nine decimals
-    lwt_turned(4, r.now.qdd, mine);
+    lwt_rotated(4, r.now.qdd, mine);
     lwt_numbers("13.1", "accelerations", 4, ud, mine, 1e-7);
     lwi_totals s;
     lwi_observe_system(model, LW_OBSERVE_ENERGY, &r.now, &s);
@@ -44,8 +44,8 @@ static double closing_error(lwt_run *r)
     return hypot(phi[0], phi[1]);
 }
 
-// Nothing but round-off leaves the velocity equations, positions drift in proportion to time and to
-// the fourth power of the step: the published errors of the closing point.
+// Velocities satisfy the rows to rounding; positions drift in proportion to time and to the fourth power of the step:
+// the published errors of the closing point.
 static void four_bar_drifts_linearly(void **state)
 {
     static const double at[4] = {5, 10, 20, 40}, off[4] = {2.6e-6, 5.2e-6, 1.04e-5, 2.14e-5};
@@ -55,7 +55,7 @@ static void four_bar_drifts_linearly(void **state)
     lwt_run_last_dependent(&r);
     assert_int_equal(lwt_rcr(&r)->e.ndependent, 2);
     assert_false(lwt_rcr(&r)->e.dependent[0]);
-    double most = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    double max = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
     double drift[4], rate = 0;
     int n = 0, next = 0;
     for (int step = 1; step <= 4000; step++) {
@@ -63,16 +63,15 @@ static void four_bar_drifts_linearly(void **state)
         if (step % 50) continue;
         const double error = closing_error(&r);
         rate = fmax(rate, lwt_rows_rate(&r));
-        most = fmax(most, error);
+        max = fmax(max, error);
         if (next < 4 && fabs(r.t - at[next]) < 1e-6) {
             drift[next] = error;
             lwt_near("drift at", (int)at[next], error, off[next],
-                     0.03 * off[next]); // two digits given
+                     0.03 * off[next]); // two published digits
             next++;
         }
         if (r.t < 2) continue;
-        sx += log(r.t), sy += log(most), sxx += log(r.t) * log(r.t), sxy += log(r.t) * log(most),
-            n++;
+        sx += log(r.t), sy += log(max), sxx += log(r.t) * log(r.t), sxy += log(r.t) * log(max), n++;
     }
     assert_int_equal(next, 4);
     for (int i = 0; i < 4; i++) {
@@ -88,8 +87,8 @@ static void four_bar_drifts_linearly(void **state)
     lw_model_destroy(model);
 }
 
-// The standard four-bar with efforts on its dependent joints, on all where `all`, and a coupler whose
-// length is 0.8 + 0.05 sin 3t: the rocker's joint is shifted along it.
+// The standard four-bar with efforts on its dependent joints, on all joints if `all`, and a coupler of length
+// 0.8 + 0.05 sin 3t: the rocker's joint is shifted along it.
 static lw_model *pulsating_four_bar(bool floating, bool all)
 {
     const lwt_four_bar f = lwt_standard_bars();
@@ -160,7 +159,7 @@ static void joint_forces_and_a_prescribed_length(void **state)
     lw_model_destroy(model);
 }
 
-// A four-bar on a body that floats: its base feels the loop as rigid where it moves.
+// A four-bar on a floating body: a moving base transports the loop as a rigid body.
 static void loop_on_a_moving_base(void **state)
 {
     // base [linear; angular], crank, coupler, rocker, last
@@ -174,7 +173,7 @@ static void loop_on_a_moving_base(void **state)
     lwt_run_observe(&r);
     assert_int_equal(lwt_rcr(&r)->e.ndependent, 2);
     double mine[10];
-    lwt_turned(10, r.now.qdd, mine);
+    lwt_rotated(10, r.now.qdd, mine);
     lwt_numbers("13.3", "accelerations", 10, ud, mine, 2e-8);
     // energy in two seconds by RK4
     lwi_totals s0, s1;
@@ -215,8 +214,8 @@ static void motions_are_those_of_absolute_coordinates(void **state)
     }
 }
 
-// A link without mass or inertia moves with what carries it, dependent or not; where nothing does,
-// the joint is named.
+// A link without mass or inertia moves with the bodies attached to it, dependent or not; without any, the error names
+// the joint.
 static void links_without_mass(void **state)
 {
     (void)state;
@@ -252,8 +251,7 @@ static void links_without_mass(void **state)
     lw_model_destroy(model);
 }
 
-// Rates are a function of time, state and partition: where the workspace was before does not
-// matter.
+// Rates depend on time, state and partition, not on earlier evaluations.
 static void evaluation_has_no_memory(void **state)
 {
     (void)state;
@@ -293,8 +291,8 @@ static void release(void *user, void *block)
     free(block);
 }
 
-// Every allocation may fail: creation says so and leaves nothing behind; after it nothing
-// allocates.
+// Every allocation may fail: creation returns an error and releases everything; nothing allocates
+// after it.
 static void memory_is_taken_at_creation(void **state)
 {
     (void)state;

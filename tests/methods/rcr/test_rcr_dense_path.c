@@ -1,19 +1,19 @@
-// test_rcr_dense_path.c -- `rcr` with all rows at once does what its elimination does, and leaves to it what is near a
-// singular position or large.
+// test_rcr_dense_path.c -- the dense path of `rcr` against its elimination, which evaluates large models and those near
+// singular positions.
 #include "methods/rcr/rcr_cases.h"
 #include "methods/rcr/dense_path.h"
 #include "simulate/simulation.h"
 #include "support/given.h"
 #include "support/random_loops.h"
 
-// A run whose evaluations go by all rows at once, or by none; false where the model is not for it.
-static bool start(const lw_model *model, bool few, lwt_run *r)
+// A run by the dense path, or without it; false if the model has none.
+static bool start(const lw_model *model, bool dense, lwt_run *r)
 {
     *r = lwt_run_start(model, RCR);
     lwi_rcr_work *d = r->work->data;
     const bool has = d->dense != NULL;
     d->clusters = NULL;
-    if (!few) d->dense = NULL;
+    if (!dense) d->dense = NULL;
     return has;
 }
 
@@ -61,7 +61,7 @@ static void random_loops_agree(void **state)
     assert_true(taken > 20);
 }
 
-// Speeds of a state that is off the rows are put on them, to round-off.
+// Speeds of a state that violate the rows are corrected to satisfy them, to rounding.
 static void velocities_are_closed(void **state)
 {
     (void)state;
@@ -85,8 +85,8 @@ static void velocities_are_closed(void **state)
     assert_true(taken > 10);
 }
 
-// A parallelogram, without weight, through the position in which all its links are in a line, and on in
-// its branch: the coupler does not turn.
+// A parallelogram without gravity moves through the position with all links in a line, and continues on its branch:
+// the coupler does not rotate.
 static void singular_positions_are_left_to_the_elimination(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void singular_positions_are_left_to_the_elimination(void **state)
     lw_model_destroy(model);
 }
 
-// Rows are too many to be taken at once.
+// Too many rows for the dense path.
 static void many_loops_are_eliminated(void **state)
 {
     (void)state;

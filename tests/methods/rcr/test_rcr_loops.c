@@ -62,36 +62,36 @@ static void legs_of_a_five_bar(void **state)
     }
 }
 
-// A ladder of any length is the same pendulum; its loops share the ground.  Rank 4 of the 5 rows of
-// a cell's revolute; the front does not grow.
+// A ladder of any length is the same pendulum; its loops share the ground.  Rank 4 of the 5 rows of each loop's revolute;
+// the front does not grow.
 static void ladders_are_one_pendulum(void **state)
 {
-    static const int cells[] = {1, 2, 4, 8, 200};
+    static const int clusters[] = {1, 2, 4, 8, 200};
     static const double ud[2] = {-4.148533911, 6.026640690};
     static const double q5[2] = {0.096497763, 0.606157956}, u5[2] = {-1.647889670, -0.891272498};
     (void)state;
-    for (int i = 0; i < LWI_COUNT(cells); i++) {
-        lw_model *model = lwt_ladder(cells[i]);
+    for (int i = 0; i < LWI_COUNT(clusters); i++) {
+        lw_model *model = lwt_ladder(clusters[i]);
         lwt_run r = lwt_run_start(model, RCR);
         assert_int_equal(lwt_rcr(&r)->e.ndependent, model->tree_nv - 2);
         for (int k = 0; k < model->nnode; k++) assert_in_range(lwt_rcr(&r)->e.node[k].nbody, 0, 1);
         lwt_run_observe(&r);
         char what[60];
-        snprintf(what, sizeof what, "ladder of %d: accelerations", cells[i]);
-        lwt_numbers("13.5", what, 2, ud, r.now.qdd, 1e-9 * (1 + cells[i]));
+        snprintf(what, sizeof what, "ladder of %d: accelerations", clusters[i]);
+        lwt_numbers("13.5", what, 2, ud, r.now.qdd, 1e-9 * (1 + clusters[i]));
         lwt_run_end(&r);
-        if (cells[i] < 100) {
+        if (clusters[i] < 100) {
             r = lwt_run_start(model, RCR);
             lwt_integrate(r.work, &r.t, r.x, NULL, 0.01, 500);
             lwt_run_observe(&r);
             double closure = 0;
             for (int k = 0; k < lwt_rcr(&r)->cut.m; k++)
                 closure = fmax(closure, fabs(lwt_rcr(&r)->cut.phi[k]));
-            snprintf(what, sizeof what, "ladder of %d: q at 5 s", cells[i]);
+            snprintf(what, sizeof what, "ladder of %d: q at 5 s", clusters[i]);
             lwt_numbers("13.5", what, 2, q5, r.now.q, 2e-9);
-            snprintf(what, sizeof what, "ladder of %d: u at 5 s", cells[i]);
+            snprintf(what, sizeof what, "ladder of %d: u at 5 s", clusters[i]);
             lwt_numbers("13.5", what, 2, u5, r.now.qd, 2e-9);
-            snprintf(what, sizeof what, "ladder of %d: closure at 5 s [m]", cells[i]);
+            snprintf(what, sizeof what, "ladder of %d: closure at 5 s [m]", clusters[i]);
             lwt_error("13.5", what, 4e-15, closure, 25);
             lwt_run_end(&r);
         }
@@ -122,14 +122,14 @@ static void loop_in_a_side_branch(void **state)
     lwt_run_observe(&r);
     assert_int_equal(lwt_rcr(&r)->e.ndependent, 4);
     double mine[8];
-    for (int i = 0; i < 8; i += 4) lwt_turned(4, r.now.qdd + i, mine + i);
+    for (int i = 0; i < 8; i += 4) lwt_rotated(4, r.now.qdd + i, mine + i);
     lwt_numbers("13.8b", "accelerations", 8, ud, mine, 1e-6);
     agrees_with_dense(&r, 1e-11);
     lwt_run_end(&r);
     lw_model_destroy(model);
 }
 
-// Two loops with different bases share a joint: not for the plain method.
+// Two loops with different bases and a common joint: not covered by the paper's method.
 static void six_bar_with_coupled_loops(void **state)
 {
     static const double u[7] = {2,           -2.029786003, -0.996546418, 1.026332422,
@@ -142,24 +142,24 @@ static void six_bar_with_coupled_loops(void **state)
     lwt_run_observe(&r);
     assert_int_equal(lwt_rcr(&r)->e.ndependent, 4);
     double mine[7];
-    lwt_turned(4, r.now.qd, mine);
-    lwt_turned(3, r.now.qd + 4, mine + 4);
+    lwt_rotated(4, r.now.qd, mine);
+    lwt_rotated(3, r.now.qd + 4, mine + 4);
     lwt_numbers("13.8", "speeds", 7, u, mine, 2e-8);
-    lwt_turned(4, r.now.qdd, mine);
-    lwt_turned(3, r.now.qdd + 4, mine + 4);
+    lwt_rotated(4, r.now.qdd, mine);
+    lwt_rotated(3, r.now.qdd + 4, mine + 4);
     lwt_numbers("13.8", "accelerations", 7, ud, mine, 2e-7);
     agrees_with_dense(&r, 1e-11);
     lwt_run_end(&r);
     lw_model_destroy(model);
 }
 
-// A row of quadrilaterals, each on the top bar of the one before, pinned or free.
-static lw_model *row_of_cells(int cells, bool pinned)
+// A row of quadrilaterals, each on the top bar of the one before, pinned or floating.
+static lw_model *row_of_clusters(int clusters, bool pinned)
 {
     lw_builder *b = lwt_builder();
     lw_body base = lwt_ground;
     if (!pinned) base = lwt_bar(b, NULL, 0.5, 2);
-    for (int i = 0; i < cells; i++) {
+    for (int i = 0; i < clusters; i++) {
         lwt_four_bar f = {
             .l = {0.4, 0.45, 0.5, 0.5}, .m = {1, 1.5, 0.7}, .q = {1.3 + 0.05 * (i % 3), 0, 0, 0}};
         // the open branch: the end of the rocker is on both circles
@@ -176,18 +176,18 @@ static lw_model *row_of_cells(int cells, bool pinned)
     return lwt_model(b);
 }
 
-static void rows_of_cells_without_a_common_base(void **state)
+static void rows_of_clusters_without_a_common_base(void **state)
 {
     double worst = 0;
     int widest = 0;
     (void)state;
-    for (int cells = 1; cells <= 12; cells += cells < 4 ? 1 : 4)
+    for (int clusters = 1; clusters <= 12; clusters += clusters < 4 ? 1 : 4)
         for (int pinned = 0; pinned < 2; pinned++) {
-            lw_model *model = row_of_cells(cells, pinned);
+            lw_model *model = row_of_clusters(clusters, pinned);
             double u[64] = {0};
-            for (int i = 0; i < cells; i++) u[4 * i + (pinned ? 0 : 0)] = 0.3 + 0.1 * (i % 4);
-            lwt_run r = run_with_speeds(model, u, 4 * cells);
-            assert_int_equal(lwt_rcr(&r)->e.ndependent, 2 * cells);
+            for (int i = 0; i < clusters; i++) u[4 * i + (pinned ? 0 : 0)] = 0.3 + 0.1 * (i % 4);
+            lwt_run r = run_with_speeds(model, u, 4 * clusters);
+            assert_int_equal(lwt_rcr(&r)->e.ndependent, 2 * clusters);
             // a node's own speed and twelve of bodies at most
             for (int k = 0; k < model->nnode; k++) {
                 assert_in_range(lwt_rcr(&r)->e.node[k].nbody, 0, 2);
@@ -201,13 +201,13 @@ static void rows_of_cells_without_a_common_base(void **state)
         }
     char text[16];
     snprintf(text, sizeof text, "%d", widest);
-    lwt_tell("13.9", "rows of loops: largest front", "13", text);
+    lwt_report("13.9", "rows of loops: largest front", "13", text);
     lwt_error("13.9", "rows of loops: accelerations off dense", 3e-13, worst, 300);
 }
 
 // ----------------------------------------------------------------------- redundant rows, singular
 
-// Four revolutes whose axes are skew, in proportions that let them turn: rank 3 of 6 rows.
+// Four revolutes with skew axes, in proportions that allow them to rotate: rank 3 of 6 rows.
 static lw_model *bennett(void)
 {
     const double theta[4] = {1, 2.771126414, -1, 3.512058893},
@@ -243,8 +243,8 @@ static lw_model *bennett(void)
     return lwt_model(b);
 }
 
-// The rank of an over-constrained loop is kept where positions are a little off: who looks again
-// finds a fourth direction and stops the mechanism.
+// The rank of an over-constrained loop is kept if positions are slightly off: a new rank decision there finds a fourth
+// direction and stops the mechanism.
 static void bennett_keeps_its_rank(void **state)
 {
     static const double u[4] = {3, -1.290775632, -3, 1.290775632}, off[3] = {0.3, -0.5, 0.7};
@@ -278,8 +278,8 @@ static lw_model *parallelogram(double theta)
     return lwt_model(b);
 }
 
-// Close to its flat position a parallelogram has a partition with a pivot of order one, while the
-// last two joints have 6e-13; in it, it is singular, and told so.
+// Close to its flat position a parallelogram has a partition with a pivot of order one, while the last two joints have
+// 6e-13; in the flat position the error reports it as singular.
 static void flat_parallelogram(void **state)
 {
     static const double u[3] = {1, 1, 1};
@@ -288,13 +288,13 @@ static void flat_parallelogram(void **state)
     lwt_run r = lwt_run_start(model, RCR);
     assert_int_equal(lwt_rcr(&r)->e.ndependent, 2);
     const double pivot = lwt_rcr(&r)->e.min_pivot;
-    // printed 0.348, or 0.71 as a column's part; ours is in another unit of length
+    // printed 0.348, or 0.71 as a column's part; here in another unit of length
     lwt_numbers("13.7", "pivot 1e-6 rad from flat", 1, (const double[]){0.348}, &pivot, 0.36);
     assert_true(pivot > 0.3);
-    memcpy(r.x + 3, u, sizeof u); // not all of them fit
+    memcpy(r.x + 3, u, sizeof u); // not all of them are consistent
     lwt_run_observe(&r);
     lwt_near("velocity of rows", 0, lwt_rows_rate(&r), 0, 1e-15);
-    lwt_tell("13.7", "velocity closure there", "rounding", "below 1e-15");
+    lwt_report("13.7", "velocity closure there", "rounding", "below 1e-15");
     lwt_run_end(&r);
     lw_model_destroy(model);
 
@@ -307,7 +307,7 @@ static void flat_parallelogram(void **state)
     lwi_snapshot_start(model, &start);
     assert_int_equal(flat.work->formulation->enter(flat.work, &start, flat.x), LW_ERR_SINGULAR);
     assert_non_null(strstr(flat.work->error.text, "joint 'joint"));
-    lwt_tell("13.7", "flat", "rank 2, two speeds", "refused as singular, joints named");
+    lwt_report("13.7", "flat", "rank 2, two speeds", "refused as singular, joints named");
     lwt_run_end(&flat);
     lw_model_destroy(model);
 }
@@ -336,9 +336,8 @@ static void long_closed_chains_have_narrow_fronts(void **state)
     lw_model_destroy(model);
 }
 
-// Rows that a node takes none of have multipliers of zero, and what `pick` holds of them is
-// nothing: nothing was picked.  Of two equal rows each gets half of what the one has that was
-// picked.
+// Rows of which a node picks none have zero multipliers; `pick` is then undefined.  Two equal rows get half of the
+// multiplier of the picked one each.
 static void rows_left_away_share(void **state)
 {
     (void)state;
@@ -363,7 +362,7 @@ int main(void)
         cmocka_unit_test(ladders_are_one_pendulum),
         cmocka_unit_test(loop_in_a_side_branch),
         cmocka_unit_test(six_bar_with_coupled_loops),
-        cmocka_unit_test(rows_of_cells_without_a_common_base),
+        cmocka_unit_test(rows_of_clusters_without_a_common_base),
         cmocka_unit_test(bennett_keeps_its_rank),
         cmocka_unit_test(flat_parallelogram),
         cmocka_unit_test(long_closed_chains_have_narrow_fronts),

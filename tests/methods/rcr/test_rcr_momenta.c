@@ -1,14 +1,14 @@
-// test_rcr_momenta.c -- coordinate reduction with momenta as state: the motion is that of speeds,
-// whatever impulses the momenta hold; conservation, order, drift; the numbers of the specification.
+// test_rcr_momenta.c -- coordinate reduction with momenta as state: the motion equals that with speeds, for any impulses
+// in the momenta; conservation, order, drift; the numbers of the specification.
 #include "methods/loop_cases.h"
 #include "methods/rcr/rcr_cases.h"
 #include "support/random_loops.h"
 
 #include "simulate/simulation.h"
 
-// Poses, speeds and accelerations at a moment, whichever state it is read from.
-static void same_moment(const char *what, const lw_model *model, const lwi_snapshot *a,
-                        const lwi_snapshot *b, double tol)
+// Poses, speeds and accelerations of a snapshot, for either kind of state.
+static void same_snapshot(const char *what, const lw_model *model, const lwi_snapshot *a,
+                          const lwi_snapshot *b, double tol)
 {
     for (int i = 0; i < model->nq; i++) lwt_near(what, i, a->q[i], b->q[i], tol);
     for (int i = 0; i < model->nv; i++)
@@ -28,9 +28,8 @@ static void speeds_along(lwt_run *r, const double *input, const double *xdot, do
     free(ignored);
 }
 
-// Along the rates of the state the speeds change by the accelerations that are observed, and these
-// are those of absolute coordinates: random mechanisms with everything in them, at momenta that
-// hold impulses.
+// Along the rates of the state the speeds change by the observed accelerations, and these are those of absolute
+// coordinates: random mechanisms of all kinds, at momenta with impulses.
 static void rates_make_the_accelerations(void **state)
 {
     (void)state;
@@ -54,11 +53,11 @@ static void rates_make_the_accelerations(void **state)
         speeds_along(&r, input, xdot, -h, before);
         speeds_along(&r, input, xdot, h, after);
         lwt_observe(r.work, 0, r.x, input, &r.arena, &r.now);
-        double most = 1;
-        for (int i = 0; i < nv; i++) most = fmax(most, fabs(lwt_rcr(&r)->vdot[i]));
+        double max = 1;
+        for (int i = 0; i < nv; i++) max = fmax(max, fabs(lwt_rcr(&r)->vdot[i]));
         for (int i = 0; i < nv; i++)
             lwt_near("acceleration, seed", (int)seed_, (after[i] - before[i]) / (2 * h),
-                     lwt_rcr(&r)->vdot[i], 1e-5 * most);
+                     lwt_rcr(&r)->vdot[i], 1e-5 * max);
         free(xdot);
         free(before);
         free(after);
@@ -80,7 +79,7 @@ static void motions_are_those_of_speeds(void **state)
         lwt_integrate(u.work, &u.t, u.x, NULL, 5e-4, 1000);
         lwt_run_observe(&p);
         lwt_run_observe(&u);
-        same_moment("motion", model, &p.now, &u.now, 1e-7);
+        same_snapshot("motion", model, &p.now, &u.now, 1e-7);
         lwt_near("work", kind, p.now.work, u.now.work, 1e-7);
         lwt_near("velocity of rows", kind, lwt_rows_rate(&p), 0, 1e-13);
         lwt_run_end(&p);
@@ -89,7 +88,7 @@ static void motions_are_those_of_speeds(void **state)
     }
 }
 
-// Momenta of impulses along the rows: S' of what they put on everything outboard.
+// Momenta of impulses along the rows: S' of their sum over the outboard bodies.
 static void add_impulses(lwt_run *r, const double *sigma, double *p)
 {
     lwi_rcr_work *d = r->work->data;
@@ -110,7 +109,7 @@ static void add_impulses(lwt_run *r, const double *sigma, double *p)
     free(f);
 }
 
-// Impulses of loops change momenta, not the motion: not at once, to round-off, nor later.
+// Impulses of loops change momenta, not the motion: neither at once, to rounding, nor later.
 static void impulses_do_not_move_anything(void **state)
 {
     static const double sigma[5] = {0.7, -1.3, 0.4, 2.1, -0.6};
@@ -129,7 +128,7 @@ static void impulses_do_not_move_anything(void **state)
         lwt_integrate(b.work, &b.t, b.x, NULL, 1e-3, 200);
         lwt_run_observe(&a);
         lwt_run_observe(&b);
-        same_moment("later", model, &a.now, &b.now, 1e-8);
+        same_snapshot("later", model, &a.now, &b.now, 1e-8);
         lwt_run_end(&a);
         lwt_run_end(&b);
         lw_model_destroy(model);
@@ -138,18 +137,18 @@ static void impulses_do_not_move_anything(void **state)
 
 // ------------------------------------------------------------------------------------- the numbers
 
-// Difference to the accelerations' form after RK4 steps: of the fourth order.
+// Difference to the form with accelerations after RK4 steps: of the fourth order.
 static double difference(const lw_model *model, double step, double duration)
 {
     lwt_run p = lwt_run_momenta(model, "auto", NULL), u = lwt_run_start(model, RCR);
     const int steps = (int)rint(duration / step);
-    double most = 0;
+    double max = 0;
     lwt_integrate(p.work, &p.t, p.x, NULL, step, steps);
     lwt_integrate(u.work, &u.t, u.x, NULL, step, steps);
-    for (int i = 0; i < model->tree_nq; i++) most = fmax(most, fabs(p.x[i] - u.x[i]));
+    for (int i = 0; i < model->tree_nq; i++) max = fmax(max, fabs(p.x[i] - u.x[i]));
     lwt_run_end(&p);
     lwt_run_end(&u);
-    return most;
+    return max;
 }
 
 static void converges_to_the_motion_of_speeds(void **state)
@@ -169,15 +168,15 @@ static void converges_to_the_motion_of_speeds(void **state)
 
 static void ladders_are_one_pendulum(void **state)
 {
-    static const int cells[] = {1, 3, 8};
+    static const int clusters[] = {1, 3, 8};
     double first[2] = {0};
     (void)state;
-    for (int i = 0; i < LWI_COUNT(cells); i++) {
-        lw_model *model = lwt_ladder(cells[i]);
+    for (int i = 0; i < LWI_COUNT(clusters); i++) {
+        lw_model *model = lwt_ladder(clusters[i]);
         lwt_run p = lwt_run_momenta(model, "auto", NULL), u = lwt_run_start(model, RCR);
         lwt_integrate(p.work, &p.t, p.x, NULL, 0.01, 200);
         lwt_integrate(u.work, &u.t, u.x, NULL, 0.001, 2000);
-        for (int k = 0; k < 2; k++) lwt_near("q at 2 s", cells[i], p.x[k], u.x[k], 5e-8);
+        for (int k = 0; k < 2; k++) lwt_near("q at 2 s", clusters[i], p.x[k], u.x[k], 5e-8);
         if (i == 0) memcpy(first, p.x, sizeof first);
         lwt_run_end(&p);
         lwt_run_end(&u);
@@ -226,8 +225,8 @@ static drift four_bar_drift(const char *kappa)
     return d;
 }
 
-// Impulses that are never taken out grow with time and multiply the error of positions: drift with
-// the square of time.  With the leak they stay small, and drift grows in proportion to time.
+// Without decay impulses grow with time and multiply the position error: drift with the square of time.  With decay
+// they remain small, and drift grows in proportion to time.
 static void the_leak_keeps_drift_linear(void **state)
 {
     (void)state;
@@ -242,8 +241,8 @@ static void the_leak_keeps_drift_linear(void **state)
     assert_true(leak.impulse < 100);
 }
 
-// A free mechanism keeps its momenta to round-off, its angular momentum and energy by the order of
-// the method.
+// A free mechanism conserves its momenta to rounding, its angular momentum and energy by the order
+// of the method.
 static void free_mechanisms_keep_their_momenta(void **state)
 {
     (void)state;
@@ -272,8 +271,8 @@ static void free_mechanisms_keep_their_momenta(void **state)
 
 // ------------------------------------------------------------------------------------- integrators
 
-// The partition is no matter of the state: it changes where it is bad, and no integrator starts
-// anew.
+// The partition is not part of the state: it changes near singular positions, and no integrator
+// restarts.
 static void dead_points_without_restarts(void **state)
 {
     static const char *const names[] = {"dopri5", "adams", "bdf"};
@@ -303,7 +302,7 @@ static void dead_points_without_restarts(void **state)
     lw_model_destroy(model);
 }
 
-// A link without mass has no momentum of its own, and its joint one of the impulses only.
+// A link without mass has no momentum, and its joint only that of the impulses.
 static void links_without_mass(void **state)
 {
     (void)state;
@@ -319,7 +318,7 @@ static void links_without_mass(void **state)
         lwt_integrate(u.work, &u.t, u.x, NULL, 1e-3, 500);
         lwt_run_observe(&p);
         lwt_run_observe(&u);
-        same_moment("massless", model, &p.now, &u.now, 1e-7);
+        same_snapshot("massless", model, &p.now, &u.now, 1e-7);
         lwt_ok(p.work->formulation->scale(p.work, p.t, p.x, scale), &p.work->error);
         for (int i = 0; i < p.work->layout.nx; i++) assert_true(scale[i] > 0 && isfinite(scale[i]));
         free(scale);
@@ -329,7 +328,7 @@ static void links_without_mass(void **state)
     }
 }
 
-// Formulations say which state they have.
+// Formulations report the kind of their state.
 static void other_states_are_refused(void **state)
 {
     static const char *const pairs[][3] = {

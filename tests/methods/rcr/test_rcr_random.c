@@ -3,8 +3,8 @@
 #include "methods/rcr/rcr_cases.h"
 #include "support/random_loops.h"
 
-// Accelerations, the smallest reactions, their uniqueness and power are those of absolute
-// coordinates; the number of dependent speeds is what constraints leave of the tree's.
+// Accelerations, reactions of minimum norm, their uniqueness and power are those of absolute coordinates; the number of
+// dependent speeds is the rank of the constraints.
 static void random_loops_agree(void **state)
 {
     double worst = 0;
@@ -44,7 +44,7 @@ static void random_loops_agree(void **state)
         lwt_run_end(&r);
     }
     lwt_error("13.10", "200 random graphs: accelerations off dense", 1.5e-13, worst, 667); // 1e-10
-    lwt_tell("13.10", "dependent speeds as many as the rank", "in all", "in all 200");
+    lwt_report("13.10", "dependent speeds as many as the rank", "in all", "in all 200");
 }
 
 int main(void)

@@ -1,14 +1,13 @@
-// test_rcr_switch.c -- coordinate reduction through positions in which its independent coordinates
-// are singular: the partition changes between steps, with every family of integrators, and nothing
-// of the motion tells.
+// test_rcr_switch.c -- coordinate reduction through positions in which its independent coordinates are singular: the
+// partition changes between steps, with every family of integrators, without effect on the motion.
 #include "methods/rcr/rcr_cases.h"
 
 #include "simulate/simulation.h"
 
 #include <linkwork/batch.h>
 
-// The four-bar of the specification seen from its rocker, crank at 8 rad/s: dead points for the
-// rocker.
+// The four-bar of the specification with the rocker independent, crank at 8 rad/s: dead points for
+// the rocker.
 static lw_model *from_the_rocker(void)
 {
     const lwt_four_bar s = lwt_standard_bars();
@@ -45,7 +44,7 @@ static lwi_rcr_work *rcr_of(const lw_sim *sim)
     return sim->work->data;
 }
 
-// Sets thresholds, and the partition that they give at the start: the last joints where `last`.
+// Sets thresholds, and their partition at the start: the last joints if `last`.
 static void set_thresholds(lw_sim *sim, double theta, double keep, bool last)
 {
     lwi_rcr_work *d = rcr_of(sim);
@@ -56,8 +55,8 @@ static void set_thresholds(lw_sim *sim, double theta, double keep, bool last)
     d->keep = keep;
 }
 
-// What displacements and turns are compared by [m].  Revolutes only: a unit of their speed is a unit
-// of motion in any unit of length.
+// Sets the length that relates displacements and rotations [m].  For revolutes: a unit of their speed is a unit of
+// motion in any unit of length.
 static void set_unit(lw_sim *sim, double length)
 {
     lwi_rcr_work *d = rcr_of(sim);
@@ -77,8 +76,8 @@ static double energy_error(lw_sim *sim)
     return s.energy_error;
 }
 
-// One change of coordinates takes the mechanism through all dead points of its rocker, at the
-// energy error of the run that has the crank independent from the start; and it is told.
+// One change of coordinates moves the mechanism through all dead points of its rocker, at the energy error of the run
+// with the crank independent from the start; and it is reported.
 static void rocker_through_dead_points(void **state)
 {
     (void)state;
@@ -102,7 +101,7 @@ static void rocker_through_dead_points(void **state)
     const double metre = energy_error(sim);
     char changes[32];
     snprintf(changes, sizeof changes, "1, at %.3f s", entry);
-    lwt_tell("13.6a", "changes from the rocker", "1, at 0.175 s (start not given)", changes);
+    lwt_report("13.6a", "changes from the rocker", "1, at 0.175 s (start not given)", changes);
     lwt_error("13.6a", "energy error from the rocker [J]", 2.4e-3, error, 1);
     lwt_error("13.6a", "the same, lengths in metres", 2.4e-3, metre, 1);
     lwt_error("13.6a", "energy error from the crank [J]", 2.4e-3, crank, 1);
@@ -110,11 +109,10 @@ static void rocker_through_dead_points(void **state)
     lw_model_destroy(model);
 }
 
-// No set of coordinates goes through: several changes, and the energy error falls with the fourth
-// power of the step.  Nearly all of it is made just before a change, so that its size is a matter
-// of when a pivot counts as small.  That is judged by the motion of the joints alone: what
-// displacements and turns are compared by, a length of the mechanism (0.3 m) or the metre, does not
-// matter.
+// No set of coordinates is regular all the time: several changes, and the energy error falls with the fourth power of
+// the step.  Nearly all of it arises just before a change, so its size depends on the limit of the pivot.  The
+// pivot depends on the motion of the joints alone, not on the length that relates displacements and rotations (the
+// mechanism's, 0.3 m, or the metre).
 static void non_grashof_by_the_order_of_the_method(void **state)
 {
     static const double q[4] = {-0.43887, 2.08394, -2.42273, 0.77766},
@@ -137,7 +135,7 @@ static void non_grashof_by_the_order_of_the_method(void **state)
             if (i == 2) {
                 char changes[16];
                 snprintf(changes, sizeof changes, "%d", choice_of(sim)->switches);
-                lwt_tell("13.6b", "changes", "8", changes);
+                lwt_report("13.6b", "changes", "8", changes);
                 lwt_numbers("13.6b", "q at 1.5 s", 3, q, sim->x, 3e-5);
             }
             lw_sim_destroy(sim);
@@ -147,8 +145,8 @@ static void non_grashof_by_the_order_of_the_method(void **state)
     lw_model_destroy(model);
 }
 
-// Every family of integrators goes through; one-step methods need no restart, multistep ones have
-// one for each change.
+// Every family of integrators passes; one-step methods need no restart, multistep ones one for each
+// change.
 static void integrators_go_through(void **state)
 {
     static const char *const names[] = {"dopri54", "dopri5", "fehlberg8", "adams", "bdf"};
@@ -169,8 +167,8 @@ static void integrators_go_through(void **state)
     lw_model_destroy(model);
 }
 
-// Looking at a run, at rows between its steps too, changes no bit of it.
-static void looking_changes_nothing(void **state)
+// Observing a run, at rows between its steps too, changes no bit of it.
+static void reading_changes_nothing(void **state)
 {
     (void)state;
     lw_model *model = lwt_non_grashof();
@@ -188,8 +186,8 @@ static void looking_changes_nothing(void **state)
     lw_model_destroy(model);
 }
 
-// A state that is set forgets the partition of what was before: the run from there is that of
-// another simulation set to the same state, to the bit.
+// Setting a state discards the earlier partition: the run from there equals, to the bit, that of another simulation
+// set to the same state.
 static void a_state_forgets_the_partition(void **state)
 {
     (void)state;
@@ -209,7 +207,7 @@ static void a_state_forgets_the_partition(void **state)
     lw_model_destroy(model);
 }
 
-// Instances of a batch have partitions of their own: each moves as a simulation of it alone, to the
+// Instances of a batch have separate partitions: each moves as a simulation of it alone, to the
 // bit.
 static void instances_have_their_own_partitions(void **state)
 {
@@ -249,7 +247,7 @@ int main(void)
         cmocka_unit_test(rocker_through_dead_points),
         cmocka_unit_test(non_grashof_by_the_order_of_the_method),
         cmocka_unit_test(integrators_go_through),
-        cmocka_unit_test(looking_changes_nothing),
+        cmocka_unit_test(reading_changes_nothing),
         cmocka_unit_test(a_state_forgets_the_partition),
         cmocka_unit_test(instances_have_their_own_partitions),
     };
