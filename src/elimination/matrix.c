@@ -224,8 +224,9 @@ bool lwi_elim_regular(const lwi_elim *elim, const lwi_elim_front *N)
     return elim->regular || elim->assembled;
 }
 
-// Whether the diagonal blocks J G' are symmetric, as they are for K = K'; not finite numbers pass.
-static bool symmetric_blocks(const lwi_elim *elim, const lwi_elim_front *N)
+// Whether the diagonal blocks J G' are symmetric, as they are for K = K'; not finite numbers pass.  Used by an
+// assertion only.
+__attribute__((unused)) static bool symmetric_blocks(const lwi_elim *elim, const lwi_elim_front *N)
 {
     for (int i = 0; i < N->block.n; i++) {
         const lwi_elim_block *b = &elim->block[N->block.first + i];
