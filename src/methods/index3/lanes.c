@@ -1,6 +1,6 @@
-// lanes.c -- lists of a step of index3 in lanes: which joints and bodies are side by side, their sources and
-// targets, the order of items and their distribution over threads.
-#include "methods/index3/fallback.h"
+// lanes.c -- blocks of a step of index3 in lanes: which joints and bodies are side by side, their sources and
+// targets.  The order of items: lanes_order.c.
+#include "methods/index3/lanes_maker.h"
 
 #include "base/cpu.h"
 
@@ -36,22 +36,21 @@ static int axis_rows(const lwi_joint *joint)
     return type->nc - 3;
 }
 
-// The joint of an edge; NULL: a coupling, a force.
-static const lwi_joint *joint_of(const lwi_system *s, int e)
+const lwi_joint *lwi_index3_lane_joint_of(const lwi_system *s, int e)
 {
     const int j = s->edge_joint[e];
     return j >= 0 ? &s->model->joint[j] : NULL;
 }
 
-static int axis_rows_of_edge(const lwi_system *s, int e)
+int lwi_index3_lane_axis_rows(const lwi_system *s, int e)
 {
-    const lwi_joint *joint = joint_of(s, e);
+    const lwi_joint *joint = lwi_index3_lane_joint_of(s, e);
     return joint ? axis_rows(joint) : -1;
 }
 
 int lwi_index3_lane_row_count(const lwi_system *s, int e)
 {
-    const int axes = axis_rows_of_edge(s, e);
+    const int axes = lwi_index3_lane_axis_rows(s, e);
     return axes < 0 ? 0 : 3 + axes;
 }
 
@@ -63,7 +62,7 @@ static bool fits(const lwi_index3 *d)
         return false;
     if (!s->nrow || d->nrotor) return false;
     for (int e = 0; e < s->nedge; e++) {
-        const lwi_joint *joint = joint_of(s, e);
+        const lwi_joint *joint = lwi_index3_lane_joint_of(s, e);
         if (joint && joint->body1 == joint->body2) return false;
     }
     for (int j = 0; j < s->model->njoint; j++)
@@ -73,36 +72,19 @@ static bool fits(const lwi_index3 *d)
 
 // ------------------------------------------------------------------------------------------- lists
 
-// Kinds of blocks of single joints and pairs: by axis rows, or by the numbers of rows.
-enum { KINDS = 9 + 2 * (LWI_INDEX3_MAX_ROWS + 1) * (LWI_INDEX3_MAX_ROWS + 1) };
-
-// State of the creation; blocks are filled lane by lane.
-typedef struct maker {
-    const lwi_index3 *d;
-    lwi_index3_lanes *s;
-    lwi_arena arena; ///< temporary
-    lwi_elim_assembled_block *block;
-    lwi_elim_assembled_edge *edge;
-    int *pair_of; ///< [nblock] -1: a diagonal one
-    int nblock, nedge;
-    bool *full;               ///< [nnode] K is full
-    bool *mixed;              ///< [nedge] rows of all kinds
-    bool *meets, *meets_full; ///< [nblock] one of its edges is mixed; K of its body is full
-    int open[KINDS];          ///< block of single ones of each kind with free lanes, -1: none
-} maker;
-
-static int axes_of(const maker *m, int edge)
+static int axes_of(const lwi_index3_lane_maker *m, int edge)
 {
-    return axis_rows_of_edge(&m->d->system, edge);
+    return lwi_index3_lane_axis_rows(&m->d->system, edge);
 }
 
-static int rows_of(const maker *m, int edge)
+static int rows_of(const lwi_index3_lane_maker *m, int edge)
 {
     return m->d->system.plan.graph.edge[edge].rows;
 }
 
 // Block for the next lane of a kind: that of the set, or of single ones.
-static int block_for(maker *m, int kind, int set, int *last, int *count, const int *lanes)
+static int block_for(lwi_index3_lane_maker *m, int kind, int set, int *last, int *count,
+                     const int *lanes)
 {
     if (set >= 0) return *last == set ? *count - 1 : (*last = set, (*count)++);
     if (m->open[kind] >= 0 && lanes[0] >= LWI_LANES) m->open[kind] = -1;
@@ -111,29 +93,28 @@ static int block_for(maker *m, int kind, int set, int *last, int *count, const i
 }
 
 // Number of sides: bodies 1 and 2 of a joint; the bodies of the graph for a coupling or force.
-static int sides_of(const maker *m, int edge)
+static int sides_of(const lwi_index3_lane_maker *m, int edge)
 {
     const lwi_system *s = &m->d->system;
-    return joint_of(s, edge) ? 2 : s->plan.graph.edge[edge].n;
+    return lwi_index3_lane_joint_of(s, edge) ? 2 : s->plan.graph.edge[edge].n;
 }
 
-// Node of an edge at a side; -1: the ground, or no such side.
-static int node_of(const maker *m, int edge, int side)
+int lwi_index3_lane_node(const lwi_index3_lane_maker *m, int edge, int side)
 {
     const lwi_system *s = &m->d->system;
-    const lwi_joint *joint = joint_of(s, edge);
+    const lwi_joint *joint = lwi_index3_lane_joint_of(s, edge);
     if (side >= sides_of(m, edge)) return -1;
     if (!joint) return s->plan.graph.edge[edge].body[side];
     const int body = side ? joint->body2 : joint->body1;
     return body ? s->model->body_node[body] : -1;
 }
 
-static void clear_open(maker *m)
+static void clear_open(lwi_index3_lane_maker *m)
 {
     for (int i = 0; i < LWI_COUNT(m->open); i++) m->open[i] = -1;
 }
 
-static void list_joints(maker *m)
+static void list_joints(lwi_index3_lane_maker *m)
 {
     lwi_index3_lanes *s = m->s;
     int set = -1;
@@ -190,7 +171,7 @@ static void set_place(lwi_index3_lane_target *p, int l, const lwi_elim_assembled
     p->down[l] = from->down, p->right = from->right;
 }
 
-static void list_diagonals(maker *m)
+static void list_diagonals(lwi_index3_lane_maker *m)
 {
     lwi_index3_lanes *s = m->s;
     for (int i = 0; i < m->nblock; i++) {
@@ -205,7 +186,7 @@ static void list_diagonals(maker *m)
 // ------------------------------------------------------------------------------------------ bodies
 
 // Eight bodies on the same side of eight joints form a block, the others follow in their order.
-static void place_bodies(maker *m)
+static void place_bodies(lwi_index3_lane_maker *m)
 {
     lwi_index3_lanes *s = m->s;
     const int n = m->d->system.model->nnode;
@@ -216,12 +197,13 @@ static void place_bodies(maker *m)
             const lwi_index3_lane_joint *j = &s->joint[b];
             bool full = j->lanes == LWI_LANES;
             for (int l = 0; l < LWI_LANES && full; l++) {
-                const int k = node_of(m, j->edge[l], side);
+                const int k = lwi_index3_lane_node(m, j->edge[l], side);
                 full = k >= 0 && s->body_at[k] < 0;
-                for (int i = 0; i < l && full; i++) full = node_of(m, j->edge[i], side) != k;
+                for (int i = 0; i < l && full; i++)
+                    full = lwi_index3_lane_node(m, j->edge[i], side) != k;
             }
             for (int l = 0; l < LWI_LANES && full; l++)
-                s->body_at[node_of(m, j->edge[l], side)] = at++;
+                s->body_at[lwi_index3_lane_node(m, j->edge[l], side)] = at++;
         }
     for (int k = 0; k < n; k++)
         if (s->body_at[k] < 0) s->body_at[k] = at++;
@@ -262,14 +244,14 @@ static void finish_from(lwi_index3_lane_source *from)
     for (int l = 1; l < LWI_LANES; l++) from->straight &= from->at[l] == from->at[0] + l;
 }
 
-static void find_bodies(maker *m)
+static void find_bodies(lwi_index3_lane_maker *m)
 {
     lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
         for (int side = 0; side < s->joint[b].sides; side++) {
             lwi_index3_lane_joint *j = &s->joint[b];
             for (int l = 0; l < LWI_LANES; l++) {
-                const int k = node_of(m, j->edge[l], side);
+                const int k = lwi_index3_lane_node(m, j->edge[l], side);
                 j->body[side].at[l] = body_offset(s, k, l);
                 j->full_of[side].at[l] = full_offset(s, k, l);
                 j->full |= k >= 0 && m->full[k];
@@ -279,7 +261,7 @@ static void find_bodies(maker *m)
 }
 
 // Allocates rows of all kinds: of mixed blocks, and of those that share a body with them.
-static lw_status find_rows(maker *m, lwi_arena *arena)
+static lw_status find_rows(lwi_index3_lane_maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
     bool *has = LWI_PUSH(&m->arena, bool, s->nedge);
@@ -317,13 +299,14 @@ static lw_status find_rows(maker *m, lwi_arena *arena)
 // ------------------------------------------------------------------------------------------- pairs
 
 // Side of body number i of an edge of the graph.
-static int side_of(const maker *m, int edge, int i)
+static int side_of(const lwi_index3_lane_maker *m, int edge, int i)
 {
-    if (!joint_of(&m->d->system, edge)) return i;
-    return m->d->system.plan.graph.edge[edge].body[i] == node_of(m, edge, 1);
+    if (!lwi_index3_lane_joint_of(&m->d->system, edge)) return i;
+    return m->d->system.plan.graph.edge[edge].body[i] == lwi_index3_lane_node(m, edge, 1);
 }
 
-static void list_pair(maker *m, const lwi_elim_assembled_block *from, lwi_index3_lane_pair *p)
+static void list_pair(lwi_index3_lane_maker *m, const lwi_elim_assembled_block *from,
+                      lwi_index3_lane_pair *p)
 {
     const lwi_index3_lanes *s = m->s;
     const int l = p->lanes++;
@@ -360,7 +343,7 @@ static void finish_pair(lwi_index3_lane_pair *p)
 }
 
 // Blocks that are added to others come after them.
-static void list_pairs(maker *m)
+static void list_pairs(lwi_index3_lane_maker *m)
 {
     lwi_index3_lanes *s = m->s;
     for (int added = 0; added < 2; added++) {
@@ -375,7 +358,7 @@ static void list_pairs(maker *m)
                                          : 3 * axes_of(m, from->row) + axes_of(m, from->column);
             const int open = m->open[kind], full = open >= 0 ? s->pair[open].lanes : 0;
             m->pair_of[i] = block_for(m, kind, from->set, &set, &s->npair, &full);
-            LWI_ASSERT_INDEX(kind, KINDS);
+            LWI_ASSERT_INDEX(kind, LWI_INDEX3_BLOCK_KINDS);
             LWI_ASSERT(s->npair <= m->nblock);
             lwi_index3_lane_pair *p = &s->pair[m->pair_of[i]];
             p->mixed = m->meets[i], p->full = m->meets_full[i];
@@ -406,10 +389,10 @@ static lw_status room_for_pulls(const lwi_index3_lanes *s, lwi_arena *arena)
     return LW_OK;
 }
 
-static void list_pull(const maker *m, int e, int side, bool fill, int *count)
+static void list_pull(const lwi_index3_lane_maker *m, int e, int side, bool fill, int *count)
 {
     const lwi_index3_lanes *s = m->s;
-    const int k = node_of(m, e, side), from = s->edge_at[e];
+    const int k = lwi_index3_lane_node(m, e, side), from = s->edge_at[e];
     if (k < 0) return;
     const bool mixed = s->joint[from / LWI_LANES].mixed;
     const int at = s->body_at[k], i = count[2 * at + mixed]++, l = at % LWI_LANES;
@@ -426,7 +409,7 @@ static void list_pull(const maker *m, int e, int side, bool fill, int *count)
     }
 }
 
-static lw_status list_pulls(maker *m, lwi_arena *arena)
+static lw_status list_pulls(lwi_index3_lane_maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
     const lwi_system *c = &m->d->system;
@@ -447,271 +430,23 @@ static lw_status list_pulls(maker *m, lwi_arena *arena)
     return LW_OK;
 }
 
-// ------------------------------------------------------------------------------------------- order
-
-// Rule for an item's time or part from those of its predecessors.
-typedef void rule(int *item, int before);
-
-static void later(int *time, int t)
-{
-    if (*time < t) *time = t;
-}
-
-// Parts 0 ... of threads; ABOVE: depends on several, processed after them; NONE: depends on none, processed
-// before them.
-enum { ABOVE = -1, NONE = -2 };
-
-static void within(int *part, int p)
-{
-    if (p != NONE) *part = *part == NONE || *part == p ? p : ABOVE;
-}
-
-// A body's from those of its joints, a joint's from those of its bodies.
-static void bodies_after(const maker *m, rule *apply, const int *joint, int *body)
-{
-    const lwi_index3_lanes *s = m->s;
-    for (int b = 0; b < s->nedge; b++)
-        for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
-            const int k =
-                node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
-            if (k >= 0) apply(&body[s->body_at[k] / LWI_LANES], joint[b]);
-        }
-}
-
-static void joints_after(const maker *m, rule *apply, const int *body, const int *own, int *joint)
-{
-    const lwi_index3_lanes *s = m->s;
-    for (int b = 0; b < s->nedge; b++) {
-        apply(&joint[b], own[b]);
-        for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
-            const int k =
-                node_of(m, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
-            if (k >= 0) apply(&joint[b], body[s->body_at[k] / LWI_LANES]);
-        }
-    }
-}
-
-// Applies the rule to all items, starting from the joints.  `last` is for blocks that are added to others.
-static void apply_to_all(const maker *m, rule *apply, int last, int *of[LWI_INDEX3_KINDS])
-{
-    const lwi_index3_lanes *s = m->s;
-    bodies_after(m, apply, of[LWI_INDEX3_JOINT], of[LWI_INDEX3_BODY]);
-    joints_after(m, apply, of[LWI_INDEX3_BODY], of[LWI_INDEX3_JOINT], of[LWI_INDEX3_AFTER]);
-    bodies_after(m, apply, of[LWI_INDEX3_AFTER], of[LWI_INDEX3_BODY_AGAIN]);
-    joints_after(m, apply, of[LWI_INDEX3_BODY_AGAIN], of[LWI_INDEX3_AFTER], of[LWI_INDEX3_LAST]);
-    for (int i = 0; i < s->npair; i++) {
-        const size_t bytes =
-            s->pair[i].full ? sizeof(lwi_index3_lane_full) : sizeof(lwi_index3_lane_body);
-        for (int l = 0; l < LWI_LANES; l++)
-            apply(&of[LWI_INDEX3_PAIR][i],
-                  s->pair[i].add ? last
-                                 : of[LWI_INDEX3_BODY_AGAIN]
-                                     [s->pair[i].body.at[l] / (int)(bytes / sizeof(double))]);
-    }
-    for (int i = 0; i < m->nedge; i++)
-        apply(&of[LWI_INDEX3_TASK][m->edge[i].task],
-              of[LWI_INDEX3_LAST][s->edge_at[m->edge[i].edge] / LWI_LANES]);
-    for (int i = 0; i < m->nblock; i++)
-        if (m->pair_of[i] >= 0)
-            apply(&of[LWI_INDEX3_TASK][m->block[i].task], of[LWI_INDEX3_PAIR][m->pair_of[i]]);
-}
-
-// A joint's time is its number.  Blocks added to others come last; tasks come in their order.
-static void find_times(const maker *m, int *time[LWI_INDEX3_KINDS], int ntask)
-{
-    for (int b = 0; b < m->s->nedge; b++) time[LWI_INDEX3_JOINT][b] = b;
-    apply_to_all(m, later, m->s->nedge, time);
-    for (int u = 1; u < ntask; u++) later(&time[LWI_INDEX3_TASK][u], time[LWI_INDEX3_TASK][u - 1]);
-}
-
-// Multiplications of the matrix pass per thread below which threads lose more by exchanging data than they
-// gain (chains of 512 links: neither).
-#define GRAIN 15000.0
-
-// A joint's part is that of the task that closes it, NONE if that belongs to no part; `subtree`: part of a
-// task by the tree alone.
-static lw_status find_parts(const maker *m, int *part[LWI_INDEX3_KINDS], const int *count,
-                            int *subtree, lwi_arena *arena)
-{
-    lwi_index3_lanes *s = m->s;
-    const int threads = s->pool ? lwi_pool_count(s->pool) : 1;
-    const double max_parts = lwi_elim_assembled_work(s->elim) / GRAIN;
-    s->parts = max_parts < 2 ? 1 : threads < max_parts ? threads : (int)max_parts;
-    if (s->parts == 1) return LW_OK;
-    TRY(lwi_elim_assembled_parts(s->elim, s->parts, subtree, arena));
-    bool shared = false;
-    for (int u = 0; u < count[LWI_INDEX3_TASK]; u++) shared |= subtree[u] > 0;
-    if (!shared) { // sequential order
-        s->parts = 1;
-        return LW_OK;
-    }
-    for (int kind = 0; kind < LWI_INDEX3_TASK; kind++)
-        for (int i = 0; i < count[kind]; i++) part[kind][i] = NONE;
-    memcpy(part[LWI_INDEX3_TASK], subtree, (size_t)count[LWI_INDEX3_TASK] * sizeof *subtree);
-    for (int i = 0; i < m->nedge; i++)
-        within(&part[LWI_INDEX3_JOINT][s->edge_at[m->edge[i].edge] / LWI_LANES],
-               subtree[m->edge[i].task]);
-    for (int b = 0; b < s->nedge; b++) // depends on nothing
-        if (part[LWI_INDEX3_JOINT][b] == ABOVE) part[LWI_INDEX3_JOINT][b] = NONE;
-    apply_to_all(m, within, ABOVE, part);
-    lwi_elim_assembled_above(s->elim, part[LWI_INDEX3_TASK]);
-    return LW_OK;
-}
-
-// Place of an item in the list: see lwi_index3_lanes.
-static int place_of(const lwi_index3_lanes *s, int kind, int part, int subtree)
-{
-    LWI_ASSERT(part >= NONE && part < s->parts);
-    if (part != ABOVE) return part == NONE ? 0 : 1 + part;
-    if (kind != LWI_INDEX3_TASK) return s->parts + 1;
-    return subtree >= 0 ? s->parts + 2 + subtree : 2 * s->parts + 2;
-}
-
-// All items by place; within a place by their times, kind by kind.
-static lw_status order_items(maker *m, lwi_arena *arena)
-{
-    lwi_index3_lanes *s = m->s;
-    const int ntask = lwi_elim_assembled_tasks(s->elim), times = s->nedge + 1;
-    const int count[LWI_INDEX3_KINDS] = {s->nedge, s->nbody, s->nedge, s->nbody,
-                                         s->nedge, s->npair, ntask};
-    int *time[LWI_INDEX3_KINDS], *part[LWI_INDEX3_KINDS],
-        *subtree = LWI_PUSH(&m->arena, int, ntask);
-    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++) {
-        time[kind] = LWI_PUSH(&m->arena, int, count[kind]);
-        part[kind] = LWI_PUSH(&m->arena, int, count[kind]);
-        if (!time[kind] || !part[kind]) return LW_ERR_MEMORY;
-        s->nitem += count[kind];
-    }
-    if (!subtree) return LW_ERR_MEMORY;
-    find_times(m, time, ntask);
-    TRY(find_parts(m, part, count, subtree, arena));
-    const int places = 2 * s->parts + 3;
-    int *at = LWI_PUSH(&m->arena, int, times *places + 1);
-    s->item = LWI_PUSH(arena, lwi_index3_lane_item, s->nitem);
-    s->task = LWI_PUSH(arena, int, ntask);
-    s->first = LWI_PUSH(arena, int, places + 1);
-    s->first_task = LWI_PUSH(arena, int, places + 1);
-    if (!at || !s->item || !s->task || !s->first || !s->first_task) return LW_ERR_MEMORY;
-#define SLOT(kind, i)                                                                              \
-    (times * place_of(s, kind, part[kind][i], (kind) == LWI_INDEX3_TASK ? subtree[i] : ABOVE) +    \
-     time[kind][i])
-    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
-        for (int i = 0; i < count[kind]; i++) at[SLOT(kind, i) + 1]++;
-    for (int t = 0; t < times * places; t++) at[t + 1] += at[t];
-    LWI_ASSERT(at[times * places] == s->nitem);
-    for (int p = 0; p <= places; p++) s->first[p] = at[times * p];
-    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
-        for (int i = 0; i < count[kind]; i++) {
-            lwi_index3_lane_item *item = &s->item[at[SLOT(kind, i)]++];
-            item->kind = kind, item->block = i;
-        }
-#undef SLOT
-    for (int p = 0, n = 0; p < places; p++) {
-        for (int i = s->first[p]; i < s->first[p + 1]; i++)
-            if (s->item[i].kind == LWI_INDEX3_TASK) s->task[n++] = s->item[i].block;
-        s->first_task[p + 1] = n;
-    }
-    return LW_OK;
-}
-
-// --------------------------------------------------------------------------------------- constants
-
-static void set_nothing(lwi_index3_lane_body *b, int l)
-{
-    b->mass[l] = b->quat[0][l] = b->R[0][l] = b->R[4][l] = b->R[8][l] = 1;
-    for (int i = 0; i < 3; i++) b->J[i][l] = b->mobility[i][l] = 1;
-}
-
-static void set_bodies(const lwi_index3 *d, lwi_index3_lanes *s)
-{
-    const lw_model *model = d->system.model;
-    for (int b = 0; b <= s->nbody; b++)
-        for (int l = 0; l < LWI_LANES; l++) set_nothing(&s->body[b], l);
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_body *body = &model->body[model->node[k].body];
-        const int l = s->body_at[k] % LWI_LANES;
-        lwi_index3_lane_body *b = &s->body[s->body_at[k] / LWI_LANES];
-        b->mass[l] = body->mass, b->inverse_mass[l] = 1 / body->mass;
-        b->free[l] = b->counts[l] = 1;
-        for (int i = 0; i < 3; i++) b->weight[i][l] = body->mass * model->gravity[i];
-        for (int i = 0; i < 6; i++)
-            b->J[i][l] = body->inertia[i], b->mobility[i][l] = d->system.mobility[k][i];
-    }
-}
-
-// Points and axes of a joint; zeros for other edges.
-static void set_edge(const lwi_system *c, int edge, lwi_index3_lane_edge *e, int l)
-{
-    const lwi_joint *joint = joint_of(c, edge);
-    const int axes = axis_rows_of_edge(c, edge);
-    if (axes < 0) return;
-    for (int i = 0; i < 3; i++) {
-        e->r1[i][l] = joint->r1[i], e->r2[i][l] = joint->r2[i];
-        for (int k = 0; k < axes; k++) {
-            e->axis1[k][i][l] = joint->R1[3 * i + joint->type->row[3 + k].i];
-            e->axis2[k][i][l] = joint->R2[3 * i + joint->type->row[3 + k].j];
-        }
-    }
-}
-
-static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
-{
-    const lwi_system *c = &d->system;
-    for (int b = 0; b < s->nedge; b++)
-        for (int l = 0; l < LWI_LANES; l++) {
-            const int e = s->joint[b].edge[l], hard = lwi_index3_constraint_row_count(d, e);
-            s->edge[b].relative[l] = hard ? d->relative[e] / hard : 0;
-            set_edge(c, e, &s->edge[b], l);
-            for (int r = 0; s->joint[b].mixed && r < c->plan.graph.edge[e].rows; r++) {
-                s->mixed[b].base[r][l] = r < lwi_index3_lane_row_count(c, e);
-                s->mixed[b].hard[r][l] = r < hard;
-            }
-        }
-}
-
-// Offsets of bodies and joints in x.
-static lw_status set_rows(const lwi_index3 *d, lwi_arena *arena, lwi_index3_lanes *s)
-{
-    const lwi_system *c = &d->system;
-    s->pose = LWI_PUSH(arena, lwi_index3_lane_offset, s->nbody);
-    s->speed = LWI_PUSH(arena, lwi_index3_lane_offset, s->nbody);
-    s->acceleration = LWI_PUSH(arena, lwi_index3_lane_offset, s->nbody);
-    s->lambda = LWI_PUSH(arena, lwi_index3_lane_offset, s->nedge);
-    if (!s->pose || !s->speed || !s->acceleration || !s->lambda) return LW_ERR_MEMORY;
-    for (int at = 0; at < LWI_LANES * s->nbody; at++) {
-        const int b = at / LWI_LANES, l = at % LWI_LANES;
-        s->pose[b].at[l] = s->speed[b].at[l] = s->acceleration[b].at[l] = -1;
-    }
-    for (int k = 0; k < c->model->nnode; k++) {
-        const int b = s->body_at[k] / LWI_LANES, l = s->body_at[k] % LWI_LANES;
-        s->pose[b].at[l] = 7 * k;
-        s->speed[b].at[l] = d->at_speed + 6 * k;
-        s->acceleration[b].at[l] = d->at_acceleration + d->nmemory * k;
-    }
-    for (int b = 0; b < s->nedge; b++)
-        for (int l = 0; l < LWI_LANES; l++) // repeated lanes may be undefined in the elimination
-            s->lambda[b].at[l] =
-                l < s->joint[b].lanes ? d->at_lambda + c->plan.row[s->joint[b].edge[l]] : -1;
-    return LW_OK;
-}
-
 // ---------------------------------------------------------------------------------------- creation
 
-static void find_mixed(maker *m)
+static void find_mixed(lwi_index3_lane_maker *m)
 {
     const lwi_system *c = &m->d->system;
     if (m->d->method.tangent) lwi_index3_find_full(m->d, m->full);
     for (int e = 0; e < c->nedge; e++) {
         m->mixed[e] = lwi_index3_lane_row_count(c, e) < c->plan.graph.edge[e].rows;
         for (int side = 0; side < sides_of(m, e); side++) {
-            const int k = node_of(m, e, side);
+            const int k = lwi_index3_lane_node(m, e, side);
             m->mixed[e] |= k >= 0 && m->full[k];
         }
     }
 }
 
 // Memory of mixed blocks, and of bodies with full K.
-static lw_status make_mixed(maker *m, lwi_arena *arena)
+static lw_status make_mixed(lwi_index3_lane_maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
     bool mixed = false, full = false;
@@ -720,7 +455,7 @@ static lw_status make_mixed(maker *m, lwi_arena *arena)
         mixed |= j->mixed;
         for (int l = 0; l < LWI_LANES && j->full; l++)
             for (int side = 0; side < j->sides; side++) {
-                const int k = node_of(m, j->edge[l], side);
+                const int k = lwi_index3_lane_node(m, j->edge[l], side);
                 if (k >= 0) s->is_full[s->body_at[k] / LWI_LANES] = true;
             }
     }
@@ -734,7 +469,7 @@ static lw_status make_mixed(maker *m, lwi_arena *arena)
     return lwi_index3_fallback_create(m->d, s, arena);
 }
 
-static lw_status make(maker *m, lwi_arena *arena)
+static lw_status make(lwi_index3_lane_maker *m, lwi_arena *arena)
 {
     const lwi_index3 *d = m->d;
     const lwi_system *c = &d->system;
@@ -771,10 +506,8 @@ static lw_status make(maker *m, lwi_arena *arena)
     s->edge = lwi_arena_push(arena, (size_t)s->nedge + 1, sizeof *s->edge);
     s->pulls = LWI_PUSH(arena, lwi_index3_lane_incident, s->nbody);
     if (!s->body || !s->edge || !s->pulls) return LW_ERR_MEMORY;
-    set_bodies(d, s);
-    set_edges(d, s);
-    TRY(set_rows(d, arena, s));
-    TRY(order_items(m, arena));
+    TRY(lwi_index3_lane_constants(d, arena, s));
+    TRY(lwi_index3_lane_order(m, arena));
     return list_pulls(m, arena);
 }
 
@@ -788,7 +521,7 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)
                             .pool = d->pool,
                             .level = d->method.tangent,
                             .length = d->system.length};
-    maker m = {.d = d, .s = s};
+    lwi_index3_lane_maker m = {.d = d, .s = s};
     lwi_arena_init(&m.arena, &arena->allocator);
     const lw_status status = make(&m, arena);
     lwi_arena_free(&m.arena);
