@@ -229,7 +229,7 @@ typedef struct lw_joint_desc {
 // ---------------------------------------------------------------------------------- forces, more
 
 /** Forces of model files.  Each has a description lw_<name>_desc and a function lw_builder_add_<name>. */
-#define LW_FORCE_LIST(X) X(spring) X(wrench) X(bushing) X(stop)
+#define LW_FORCE_LIST(X) X(spring) X(wrench) X(bushing) X(stop) X(drag)
 
 typedef struct lw_spring_desc {
     size_t size; ///< sizeof this struct, or 0: see linkwork.h
@@ -284,6 +284,22 @@ typedef struct lw_stop_desc {
     double dissipation;     ///< [s/m] >= 0
     lw_place place;
 } lw_stop_desc;
+
+/** Resistance of a medium to a body: force -(linear + quadratic |v|) v at a point with velocity v relative to
+ *  the medium, torque -(angular + angular_quadratic |w|) w. */
+typedef struct lw_drag_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    const char *name;
+    lw_body body;
+    lw_vec3 point;            ///< where the force acts, body frame [m]
+    bool world_point;         ///< `point` is given in the world, at the assembly configuration
+    double linear;            ///< [N s/m] >= 0
+    double quadratic;         ///< [N s^2/m^2] >= 0
+    double angular;           ///< [N m s/rad] >= 0
+    double angular_quadratic; ///< [N m s^2/rad^2] >= 0
+    lw_vec3 flow;             ///< velocity of the medium, world axes [m/s]
+    lw_place place;
+} lw_drag_desc;
 
 /** q_joint = c0 + c1 q_of + c2 q_of^2 + ... */
 typedef struct lw_coupling_desc {
@@ -363,6 +379,8 @@ LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const lw_wrench_desc
 LW_API lw_status lw_builder_add_bushing(lw_builder *builder, const lw_bushing_desc *desc,
                                         lw_error *error);
 LW_API lw_status lw_builder_add_stop(lw_builder *builder, const lw_stop_desc *desc,
+                                     lw_error *error);
+LW_API lw_status lw_builder_add_drag(lw_builder *builder, const lw_drag_desc *desc,
                                      lw_error *error);
 LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const lw_coupling_desc *desc,
                                          lw_error *error);

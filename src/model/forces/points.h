@@ -5,6 +5,8 @@
 #include "model/forces/force.h"
 #include "spatial/motion.h"
 
+#include <math.h>
+
 // v + w x arm
 static inline void point_velocity(double v[3], const lwi_kin *kin, int body, const double arm[3])
 {
@@ -45,6 +47,17 @@ static inline void act(lwi_force_action *action, int side, lwi_force_follows fol
     action->follows = follows;
     v3_copy(action->point, point);
     v3_copy(action->F, F);
+}
+
+// Two unit vectors across the unit vector n.
+static inline void across(const double n[3], double a[3], double b[3])
+{
+    const int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2)
+                                              : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
+    const double e[3] = {least == 0, least == 1, least == 2};
+    v3_cross(a, n, e);
+    v3_scale(a, 1 / v3_norm(a), a);
+    v3_cross(b, n, a);
 }
 
 #endif

@@ -73,17 +73,6 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = -1, .n = 2, .body = {p->body1, p->body2}};
 }
 
-// Two unit vectors across the unit vector n.
-static void across(const double n[3], double a[3], double b[3])
-{
-    const int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2)
-                                              : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
-    const double e[3] = {least == 0, least == 1, least == 2};
-    v3_cross(a, n, e);
-    v3_scale(a, 1 / v3_norm(a), a);
-    v3_cross(b, n, a);
-}
-
 // Its length, and two rows across: the line turns, tension f holds it with f / length.
 static void rows(const void *par, const lwi_force_state *s, lwi_force_row *row)
 {
