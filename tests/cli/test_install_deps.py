@@ -33,8 +33,9 @@ def missing_without(tool, program, *options):
 
 
 def main():
-    assert "clang-format" in missing_without(sys.argv[1], "clang-format", "--develop")
-    assert "clang-format" not in missing_without(sys.argv[1], "clang-format")
+    for program in ("clang-format", "cppcheck", "gcovr"):
+        assert program in missing_without(sys.argv[1], program, "--develop"), program
+        assert program not in missing_without(sys.argv[1], program), program
     assert "SUNDIALS 6" in missing(sys.argv[1], 5)
     assert "SUNDIALS" not in missing(sys.argv[1], 6)
     return 0

@@ -183,7 +183,7 @@ void lwi_index3_euler_angular_acceleration(const lwi_index3 *d, const double *x,
 static int extension_count(const lwi_index3 *d, int e)
 {
     const lwi_system *s = &d->system;
-    const bool coupling = s->edge_joint[e] < 0 && e < s->nedge - d->ncoupler;
+    const bool coupling = e < s->nedge - d->ncoupler && s->edge_joint[e] < 0;
     return coupling ? 0 : s->plan.graph.edge[e].n / 2;
 }
 
