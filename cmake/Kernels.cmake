@@ -47,8 +47,10 @@ function(lw_isa_library isa)
         set_target_properties(linkwork_${isa} PROPERTIES C_VISIBILITY_PRESET hidden)
     endif()
     target_compile_definitions(linkwork_${isa} PRIVATE ISA=${isa} WIDEST=${width})
-    target_compile_options(linkwork_${isa} PRIVATE -fno-semantic-interposition ${options}
-        $<$<NOT:$<BOOL:${LW_SANITIZE}>>:-g0>) # sanitizers name lines; else it is compile time only
+    target_compile_options(linkwork_${isa} PRIVATE -fno-semantic-interposition ${options})
+    if(NOT LW_SANITIZE) # sanitizers report lines; else debug information is compile time only
+        target_compile_options(linkwork_${isa} PRIVATE -g0)
+    endif()
     target_include_directories(linkwork_${isa} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     set(LW_OBJECT_TARGETS ${LW_OBJECT_TARGETS} linkwork_${isa} PARENT_SCOPE)
 endfunction()
